@@ -1,0 +1,32 @@
+#!/bin/sh
+# Checks of the text, for `make lint`: layout, static analysis, size. What is not installed is skipped
+# with a line. SOURCES and FLAGS (of the compiler) come from the Makefile.
+failed=0
+has() { command -v "$1" >/dev/null 2>&1 || { echo "skipped: $1 is not installed"; return 1; }; }
+verdict() { if [ "$1" -eq 0 ]; then echo "ok   $2"; else failed=1; echo "FAIL $2"; fi; }
+files=$(for f in $SOURCES; do case $f in bench/peers/*) ;; *.c) echo "$f" ;; esac; done)
+
+# shellcheck disable=SC2086 # lists of words, throughout
+if has clang-format; then
+  clang-format --dry-run --Werror $SOURCES 2>&1 | sed -n 's/^\([^:]*\):.*error:.*/\1/p' | sort | uniq -c >/tmp/lint.$$
+  cat /tmp/lint.$$; [ ! -s /tmp/lint.$$ ]; verdict $? "clang-format"
+  rm -f /tmp/lint.$$
+fi
+if has cppcheck; then
+  cppcheck -q --error-exitcode=1 --inline-suppr --enable=warning,performance,portability --std=c11 --suppress=nullPointerArithmeticRedundantCheck \
+    --suppress=invalidPointerCast --suppress=uninitStructMember -I. -Iinclude $files
+  verdict $? "cppcheck"
+fi
+if has clang-tidy; then
+  # Functions over 60 lines are said, not failed.
+  clang-tidy --quiet --warnings-as-errors='bugprone-*' \
+    --checks='-*,readability-function-size,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-implicit-widening*,-bugprone-suspicious-string-compare,-bugprone-macro-parentheses,-bugprone-sizeof-expression,-bugprone-narrowing-conversions,-bugprone-reserved-identifier,-bugprone-suspicious-memory-comparison,-bugprone-not-null-terminated-result' \
+    --config='{CheckOptions: [{key: readability-function-size.LineThreshold, value: 60}]}' \
+    $files -- $FLAGS 2>/dev/null
+  verdict $? "clang-tidy"
+fi
+for f in $SOURCES kernels/*.cl kernels/*.clh; do
+  lines=$(wc -l <"$f")
+  [ "$lines" -le 300 ] || echo "note: $f has $lines lines"
+done
+exit $failed

@@ -1,0 +1,163 @@
+# krylocl. `make` builds, `make demo` shows, `make check` tests, `make help` lists the rest.
+# Settings on the command line or in an untracked config.mk: CC, ARCH, OPT, CFLAGS, LDFLAGS, BUILD,
+# PREFIX, SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like leave a part out.
+MAKEFLAGS += -rR
+-include config.mk
+CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
+AR      := $(if $(filter default undefined,$(origin AR)),ar,$(AR))
+BUILD   ?= build
+PREFIX  ?= /usr/local
+OPT     ?= -O3
+WARN    ?= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wno-pass-failed
+Q       := $(if $(V),,@)
+JOBS    := $(shell getconf _NPROCESSORS_ONLN)
+VERSION := $(shell sed -n 's/.define KCL_VERSION "\(.*\)"/\1/p' include/krylocl.h)
+SONAME  := libkrylocl.so.0
+SOLINK  := libkrylocl.so
+SOFLAGS  = -shared -Wl,-soname,$(SONAME)
+OPENCL   = -lOpenCL
+OPENMP   = -fopenmp
+CL_H     = CL/cl.h
+ifeq ($(shell uname),Darwin)
+  brew    = $(shell brew --prefix $(1) 2>/dev/null)
+  SONAME := libkrylocl.0.dylib
+  SOLINK := libkrylocl.dylib
+  SOFLAGS = -dynamiclib -install_name $(PREFIX)/lib/$(SONAME)
+  OPENCL  = -framework OpenCL
+  CL_H    = OpenCL/cl.h
+  OPENMP := -Xpreprocessor -fopenmp -I$(call brew,libomp)/include -L$(call brew,libomp)/lib -lomp
+  CFLAGS  += -I$(call brew)/include
+  LDFLAGS += -L$(call brew)/lib
+endif
+
+# A part is there when a program with its headers compiles and links with its libraries.
+hash  := \#
+probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
+           $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
+ifneq ($(filter-out help clean demo check check-matrices format,$(or $(MAKECMDGOALS),all)),)
+ARCH            ?= $(if $(call probe,,-march=native),-march=native)
+HAVE_OPENMP     := $(call probe,omp.h,$(OPENMP))
+HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
+HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
+HAVE_ZLIB       := $(call probe,zlib.h,-lz)
+HAVE_CHOLMOD    := $(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod))
+HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
+endif
+missing = $(if $(HAVE_OPENMP),,no OpenMP for $(CC) (clang wants libomp-dev): the cpu device runs on one thread;) \
+  $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
+  $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
+  $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): nothing to check x with;) \
+  $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;)
+say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylocl: /'
+parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD,$(if $(HAVE_$p),-DHAVE_$p)) \
+        $(if $(HAVE_OPENMP),$(OPENMP),-Wno-unknown-pragmas)
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC $(WARN) -I. -Iinclude $(parts) \
+             $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation) $(CFLAGS)
+LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
+       $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
+
+# Files that touch elements are compiled once for each scalar type: spmv/ell.c to ell.s.o ell.d.o ...
+TYPED = core/cpu.c $(wildcard spmv/*.c)
+CL_C  = core/codegen.c $(filter-out core/opencl_none.c,$(wildcard core/opencl*.c))
+PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl_none.c,$(CL_C)),\
+          $(wildcard core/*.c data/*.c solver/*.c solver/precond/*.c))
+OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
+CLI   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/heatsink_picture.c,$(wildcard cli/*.c)))
+TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real.c))
+LIB   = $(BUILD)/libkrylocl.a
+link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
+
+all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
+$(BUILD)/krylocl: $(CLI) $(LIB)
+	$(link) -lcjson $(LIBS)
+$(BUILD)/heatsink-picture: $(BUILD)/cli/heatsink_picture.o $(LIB)
+	$(link) $(LIBS)
+$(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)
+	$(link) $(LIBS)
+$(BUILD)/$(SONAME): $(OBJ)
+	$(link) $(SOFLAGS) $(LIBS)
+$(LIB): $(OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+define typed_rule
+$(BUILD)/%.$(1).o: %.c $(BUILD)/flags
+	@mkdir -p $$(@D)
+	$(Q)$$(CC) $$(ALL_CFLAGS) -DKCL_T=$(1) -DKCL_T_$(1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach t,s d c z,$(eval $(call typed_rule,$t)))
+$(BUILD)/kernels.c: kernels/embed.sh $(wildcard kernels/*.cl kernels/*.clh)
+	@mkdir -p $(@D)
+	$(Q)sh $^ > $@
+$(BUILD)/kernels.o: $(BUILD)/kernels.c $(BUILD)/flags
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+# Other flags, another compiler, a new library: all is compiled again, and what is missing is said.
+settings := $(strip $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS))
+before   := $(shell cat $(BUILD)/flags 2>/dev/null)
+$(BUILD)/flags: $(if $(and $(findstring $(settings),$(before)),$(findstring $(before),$(settings))),,always)
+	@mkdir -p $(@D)
+	@$(say_missing)
+	@echo '$(settings)' > $@
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+export CC BUILD SAN
+# The two commands: packages first, then a make of its own that sees what they brought.
+again = @$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+demo:
+	@sh .ci/packages.sh demo
+	$(again) all
+	@sh bench/demo.sh
+check:
+	@sh .ci/packages.sh check
+	$(again) all tests
+	@sh tests/run.sh
+check-matrices:
+	$(again) $(BUILD)/tests/real
+	$(BUILD)/tests/real all
+tests: $(TESTS)
+bench-read: $(BUILD)/bench/read
+	$<
+PEER_MATRICES = poisson3d:100 hpcg:64 poisson2d:1000
+peers: all
+	$(Q)$(MAKE) -C bench/peers PEERS_BUILD=$(abspath $(BUILD)/peers)
+	@mkdir -p $(BUILD)/data
+	@for m in $(PEER_MATRICES); do $(BUILD)/krylocl generate $$m -q -o $(BUILD)/data/$$m.mtx; done
+	bench/peers/run.sh $(PEER_MATRICES:%=$(BUILD)/data/%.mtx)
+
+lib = $(DESTDIR)$(PREFIX)/lib
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(lib)/pkgconfig $(DESTDIR)$(PREFIX)/include
+	$(if $(HAVE_CJSON),install $(BUILD)/krylocl $(DESTDIR)$(PREFIX)/bin)
+	install $(BUILD)/$(SONAME) $(lib)
+	ln -sf $(SONAME) $(lib)/$(SOLINK)
+	install -m 644 $(LIB) $(lib)
+	install -m 644 include/krylocl.h $(DESTDIR)$(PREFIX)/include
+	printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl' 'Description: Krylov methods on OpenCL' \
+	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lkrylocl' \
+	  'Libs.private: $(strip $(LIBS) $(if $(HAVE_OPENMP),$(OPENMP)))' > $(lib)/pkgconfig/krylocl.pc
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
+	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc
+
+SOURCES = $(wildcard include/*.h cli/*.[ch] core/*.[ch] data/*.[ch] solver/*.[ch] solver/precond/*.c \
+            spmv/*.[ch] tests/*.[ch] bench/*.c bench/peers/*.[ch])
+format:
+	clang-format -i $(SOURCES)
+lint:
+	@SOURCES="$(SOURCES)" FLAGS="-std=c11 -D_GNU_SOURCE -I. -Iinclude $(parts) -DKCL_T=d -DKCL_T_d" sh .ci/lint.sh
+info:
+	@echo 'compiler: $(CC) $(ALL_CFLAGS)'; echo 'libraries: $(LIBS)'; $(say_missing)
+clean:
+	rm -rf $(BUILD) demo
+help:
+	@sed -n '1,3s/^# //p' Makefile
+	@echo 'make            $(LIB), $(SONAME), krylocl and heatsink-picture in $(BUILD)/'
+	@echo 'make demo       packages, build, a heat sink solved and drawn in demo/'
+	@echo 'make check      packages, build, every test'
+	@echo 'make check-matrices     every matrix of the folder KRYLOCL_MATRICES (../shared/matrices)'
+	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make bench-read peers   the file reader against fscanf; CG against other libraries'
+	@echo 'make format lint        clang-format; clang-format, cppcheck and clang-tidy as checks'
+	@echo 'make info clean         what was found; removes $(BUILD)/ and demo/'
+.PHONY: all always demo check check-matrices tests bench-read peers install uninstall format lint info clean help

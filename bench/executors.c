@@ -1,0 +1,68 @@
+/* The same system in the same format on the native executor and on an OpenCL device, interleaved in
+ * one process: executors DEVICE FORMAT[,FORMAT...] SYSTEM...
+ * SYSTEM is a file or a generator (poisson3d:100). Every product is validated before it is timed.
+ * Prints the median and least microseconds a CG iteration of both and the ratio of each.
+ */
+#include "krylocl.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 9, ITERATIONS = 20 };
+
+static int ascending(const void *a, const void *b) {
+  double d = *(const double *)a - *(const double *)b;
+  return d < 0 ? -1 : d > 0;
+}
+
+static int fail(kcl *ctx) { return fprintf(stderr, "executors: %s\n", kcl_error(ctx)), 1; }
+
+static int compare(kcl *ctx[2], const kcl_csr *A, const char *system, const char *format) {
+  kcl_solver *s[2] = {NULL, NULL};
+  kcl_options o = kcl_defaults;
+  double sample[2][ROUNDS], product;
+  bool valid = true;
+  int rc = 0;
+  o.format = format, o.precision = A->type;
+  for (int e = 0; e < 2 && !rc; e++)
+    if (kcl_setup(ctx[e], A, &o, &s[e])) rc = fail(ctx[e]);
+  for (int i = 0; i < ROUNDS && !rc; i++)
+    for (int e = 0; e < 2 && !rc; e++)
+      if (kcl_bench(s[e], ITERATIONS, 1, &sample[e][i], &product, &valid) || !valid)
+        rc = valid ? fail(ctx[e]) : (fprintf(stderr, "executors: wrong product\n"), 1);
+  if (!rc) {
+    for (int e = 0; e < 2; e++) qsort(sample[e], ROUNDS, sizeof **sample, ascending);
+    const double *a = sample[0], *b = sample[1];
+    printf("%-20s %-11s %10.1f %10.1f %10.1f %10.1f %8.2f %8.2f\n", system, format,
+           a[ROUNDS / 2] * 1e6, a[0] * 1e6, b[ROUNDS / 2] * 1e6, b[0] * 1e6,
+           b[ROUNDS / 2] / a[ROUNDS / 2], b[0] / a[0]);
+    fflush(stdout);
+  }
+  for (int e = 0; e < 2; e++) kcl_solver_free(&s[e]);
+  return rc;
+}
+
+int main(int argc, char **argv) {
+  kcl *ctx[2] = {NULL, NULL};
+  if (argc < 4) return fprintf(stderr, "usage: executors DEVICE FORMAT[,FORMAT...] SYSTEM...\n"), 2;
+  if (kcl_create(&ctx[0]) || kcl_create(&ctx[1])) return 5;
+  if (kcl_select(ctx[0], "cpu", 0)) return fail(ctx[0]);
+  if (kcl_select(ctx[1], argv[1], 0)) return fail(ctx[1]);
+  printf("%-20s %-11s %21s %21s %17s\n", "system", "format", "native us (least)",
+         "opencl us (least)", "ratio (of least)");
+  int rc = 0;
+  for (int i = 3; i < argc && !rc; i++) {
+    kcl_csr *A = NULL;
+    char list[256];
+    bool file = strstr(argv[i], ".mtx") != NULL;
+    if (file ? kcl_csr_read(ctx[0], argv[i], &A) : kcl_generate(ctx[0], argv[i], &A, NULL))
+      return fail(ctx[0]);
+    snprintf(list, sizeof list, "%s", argv[2]);
+    const char *slash = strrchr(argv[i], '/');
+    for (char *f = strtok(list, ","); f && !rc; f = strtok(NULL, ","))
+      rc = compare(ctx, A, slash ? slash + 1 : argv[i], f);
+    kcl_csr_free(&A);
+  }
+  kcl_destroy(&ctx[0]), kcl_destroy(&ctx[1]);
+  return rc;
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# krylocl and every built peer on the same files, taking turns, then one table.
+# usage: run.sh A.mtx...  (plain files, symmetric positive definite; make -C bench/peers first)
+# Environment: KRYLOCL (build/krylocl), DEVICE (cpu), FORMATS (csr-scalar,cds), ROUNDS (3),
+# PEER_REPETITIONS (5 a round), THREADS (all processors; also PETSc's ranks), PEERS (all; words
+# such as "eigen petsc-aij petsc-sbaij viennacl-csr cuda-graph"), RAW (a file for the JSON lines),
+# LIMIT (300 seconds for one run of one program), PEERS_BUILD (build/peers),
+# QUIET (10 seconds to wait, at most, for idle processors before each run).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+krylocl=${KRYLOCL:-$root/build/krylocl}
+programs=${PEERS_BUILD:-$root/build/peers}
+threads=${THREADS:-$(nproc)}
+limit=${LIMIT:-300}
+peers=${PEERS:-eigen petsc-aij petsc-sbaij viennacl-csr viennacl-ell viennacl-sell viennacl-hyb
+  cuda-graph}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+raw=${RAW:-$scratch/raw}
+
+[ $# -gt 0 ] || { sed -n '2,8s/^# //p' "$0" >&2; exit 2; }
+
+ours() { # matrix
+  OMP_NUM_THREADS=$threads timeout "$limit" "$krylocl" bench "$1" \
+    --formats "${FORMATS:-csr-scalar,cds}" --device "${DEVICE:-cpu}" --iterations 60 --json -
+}
+
+# Waits until the processors were 90 % idle for half a second (Linux; elsewhere not at all).
+quiet() {
+  local end=$((SECONDS + ${QUIET:-10})) busy idle total before_idle before_total
+  [ -r /proc/stat ] || return 0
+  while [ $SECONDS -lt $end ]; do
+    read -r before_idle before_total < <(awk '{print $5, $2+$3+$4+$5+$6+$7+$8+$9; exit}' /proc/stat)
+    sleep 0.5
+    read -r idle total < <(awk '{print $5, $2+$3+$4+$5+$6+$7+$8+$9; exit}' /proc/stat)
+    busy=$((total - before_total - idle + before_idle))
+    [ $((10 * busy)) -gt $((total - before_total)) ] || return 0
+  done
+}
+
+ranks() { # command...
+  local root_flag=()
+  [ "$(id -u)" != 0 ] || root_flag=(--allow-run-as-root)
+  OMP_NUM_THREADS=1 timeout "$limit" mpirun "${root_flag[@]}" --oversubscribe -n "$threads" "$@"
+}
+
+peer() { # name matrix
+  local program=$programs/${1%%-*}
+  case $1 in
+    petsc-*) ranks "$program" "$2" "${1#*-}" ;;
+    *-*) timeout "$limit" "$program" "$2" "${1#*-}" ;;
+    *) OMP_NUM_THREADS=$threads timeout "$limit" "$program" "$2" ;;
+  esac
+}
+
+# One raw line a run: matrix, round, name, "ok" or "failed", JSON or the first words of complaint.
+record() { # name matrix round command...
+  local name=$1 matrix=$2 round=$3 state=ok
+  shift 3
+  quiet
+  "$@" >"$scratch/out" 2>"$scratch/err" || state=failed
+  if [ $state = failed ]; then
+    grep -m1 '[^ ]' "$scratch/err" >"$scratch/out" || echo "out of time, or killed" >"$scratch/out"
+  fi
+  printf '%s\t%s\t%s\t%s\t%s\n' "$(basename "$matrix" .mtx)" "$round" "$name" $state \
+    "$(tr '\n\t' '  ' <"$scratch/out")" >>"$raw"
+}
+
+: >"$raw"
+for matrix in "$@"; do
+  for ((round = 1; round <= ${ROUNDS:-3}; round++)); do
+    printf 'peers: %s, round %d\n' "$matrix" "$round" >&2
+    if [ -x "$krylocl" ]; then
+      record krylocl "$matrix" "$round" ours "$matrix"
+    elif [ "$round" = 1 ]; then
+      echo "peers: no krylocl at ${krylocl#"$root"/}: no ratios" >&2
+    fi
+    for name in $peers; do
+      [ ! -x "$programs/${name%%-*}" ] || record "$name" "$matrix" "$round" peer "$name" "$matrix"
+    done
+  done
+done
+python3 "$here/table.py" "$raw"

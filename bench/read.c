@@ -1,0 +1,174 @@
+/* Reading a Matrix Market file: an fscanf loop as in NIST's examples against kcl_csr_read, on one
+ * thread, on all, and from the .gz. The file (27-point pattern, random values of 17 digits, about
+ * 200 MB; `read 20` makes one of 20 MB) lies in the page cache. Each way runs three times in a
+ * process of its own; shown are the best time and the peak memory next to the bytes of the CSR.
+ *
+ *   read [megabytes] [general|symmetric]
+ */
+#include "krylocl.h"
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct result {
+  double seconds[3], best, peak, csr; /* bytes */
+} result;
+typedef int way(kcl *ctx, const char *path, double *csr_bytes);
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Row lengths of a cube's 27-point pattern; values at random in (-1, 1). */
+static int make_matrix(kcl *ctx, int n, bool symmetric, kcl_csr **out) {
+  int64_t rows = (int64_t)n * n * n, k = 0;
+  int rc = kcl_csr_create(ctx, rows, rows, 27 * rows, KCL_D, out);
+  if (rc) return rc;
+  kcl_csr *A = *out;
+  for (int64_t i = 0; i < rows; i++) {
+    int z = (int)(i / n / n), y = (int)(i / n % n), x = (int)(i % n);
+    for (int s = 0; s < 27; s++) {
+      int a = z + s / 9 - 1, b = y + s / 3 % 3 - 1, c = x + s % 3 - 1;
+      if (a < 0 || b < 0 || c < 0 || a >= n || b >= n || c >= n) continue;
+      A->col[k] = (int32_t)(((int64_t)a * n + b) * n + c);
+      ((double *)A->val)[k++] = 2 * drand48() - 1;
+    }
+    A->row_ptr[i + 1] = k;
+  }
+  A->nnz = k, A->symmetry = symmetric ? KCL_SYMMETRIC : KCL_GENERAL;
+  return KCL_OK;
+}
+
+/* The loop that most programs have: three arrays of coordinates, no CSR yet. */
+static int by_fscanf(kcl *ctx, const char *path, double *csr_bytes) {
+  (void)ctx, (void)csr_bytes;
+  char line[1024];
+  long rows, cols, n;
+  FILE *f = fopen(path, "r");
+  if (!f) return 1;
+  do
+    if (!fgets(line, sizeof line, f)) return 1;
+  while (line[0] == '%');
+  if (sscanf(line, "%ld %ld %ld", &rows, &cols, &n) != 3) return 1;
+  int *row = malloc((size_t)n * sizeof *row), *col = malloc((size_t)n * sizeof *col);
+  double *val = malloc((size_t)n * sizeof *val);
+  for (long k = 0; k < n; k++, row[k - 1]--, col[k - 1]--)
+    if (fscanf(f, "%d %d %lg\n", &row[k], &col[k], &val[k]) != 3) return 1;
+  free(row), free(col), free(val);
+  return fclose(f);
+}
+
+static int by_krylocl(kcl *ctx, const char *path, double *csr_bytes) {
+  kcl_csr *A = NULL;
+  int rc = kcl_csr_read(ctx, path, &A);
+  if (rc) return fprintf(stderr, "%s\n", kcl_error(ctx)), rc;
+  *csr_bytes = 8.0 * (double)(A->rows + 1) + 12.0 * (double)A->nnz;
+  kcl_csr_free(&A);
+  return KCL_OK;
+}
+
+static int measure(way *one, const char *path, int threads, result *r) {
+  kcl *ctx = NULL;
+  int rc = kcl_create(&ctx);
+  if (threads) omp_set_num_threads(threads);
+  r->best = 1e300;
+  for (int i = 0; i < 3 && !rc; i++) {
+    double t = now();
+    rc = one(ctx, path, &r->csr);
+    r->seconds[i] = now() - t;
+    if (r->seconds[i] < r->best) r->best = r->seconds[i];
+  }
+  struct rusage use;
+  getrusage(RUSAGE_SELF, &use);
+  r->peak = 1024.0 * (double)use.ru_maxrss;
+  kcl_destroy(&ctx);
+  return rc;
+}
+
+/* In a child, so that peaks do not mix. The parent must not have run OpenMP before. */
+static int in_child(way *one, const char *path, int threads, result *r) {
+  int ends[2], state;
+  if (pipe(ends)) return 1;
+  pid_t child = fork();
+  if (child == 0) {
+    int rc = measure(one, path, threads, r);
+    _exit(write(ends[1], r, sizeof *r) == sizeof *r ? rc : 1);
+  }
+  close(ends[1]);
+  bool good = read(ends[0], r, sizeof *r) == sizeof *r;
+  close(ends[0]);
+  waitpid(child, &state, 0);
+  return good && state == 0 ? 0 : 1;
+}
+
+/* The files, in a child as well: writing uses all threads. */
+static int make_files(const char *plain, const char *packed, int n, bool symmetric) {
+  int state;
+  pid_t child = fork();
+  if (child == 0) {
+    kcl *ctx = NULL;
+    kcl_csr *A = NULL;
+    int rc = kcl_create(&ctx);
+    if (!rc) rc = make_matrix(ctx, n, symmetric, &A);
+    double t = now();
+    if (!rc) rc = kcl_csr_write(ctx, plain, A);
+    printf("written in %.2f s", now() - t), t = now();
+    if (!rc) rc = kcl_csr_write(ctx, packed, A);
+    printf(", as .gz in %.2f s\n", now() - t);
+    if (rc) printf("%s\n", kcl_error(ctx));
+    fflush(stdout);
+    _exit(rc);
+  }
+  waitpid(child, &state, 0);
+  return state;
+}
+
+static void show(const char *name, const result *r, double bytes, double slowest, double csr) {
+  printf("| %-26s | %6.3f | %6.3f %6.3f %6.3f | %6.0f | %5.1f | %5.2f |\n", name, r->best,
+         r->seconds[0], r->seconds[1], r->seconds[2], bytes / r->best * 1e-6, slowest / r->best,
+         r->peak / csr);
+}
+
+static int run(const char *plain, const char *packed, int n, bool symmetric) {
+  result scan = {0}, one = {0}, all = {0}, gz = {0}, gz_one = {0};
+  struct stat text, small;
+  int rc = make_files(plain, packed, n, symmetric) || stat(plain, &text) || stat(packed, &small) ||
+           in_child(by_fscanf, plain, 1, &scan) || in_child(by_krylocl, plain, 1, &one) ||
+           in_child(by_krylocl, plain, 0, &all) || in_child(by_krylocl, packed, 1, &gz_one) ||
+           in_child(by_krylocl, packed, 0, &gz);
+  if (rc) return rc;
+  double bytes = (double)text.st_size;
+  printf("%.0f MB (.gz %.0f MB), %s, CSR %.0f MB\n\n", bytes * 1e-6, (double)small.st_size * 1e-6,
+         symmetric ? "symmetric" : "general", one.csr * 1e-6);
+  printf("| reader                     | best s | runs s               |   MB/s | ratio | peak/CSR "
+         "|\n");
+  printf("| --- | --- | --- | --- | --- | --- |\n");
+  show("fscanf to coordinates", &scan, bytes, scan.best, one.csr);
+  show("krylocl to CSR, 1 thread", &one, bytes, scan.best, one.csr);
+  show("krylocl to CSR, all", &all, bytes, scan.best, one.csr);
+  show("krylocl .gz to CSR, 1", &gz_one, bytes, scan.best, one.csr);
+  show("krylocl .gz to CSR, all", &gz, bytes, scan.best, one.csr);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  char folder[] = "/tmp/krylocl-bench-XXXXXX", plain[64], packed[64];
+  double megabytes = argc > 1 ? atof(argv[1]) : 200;
+  bool symmetric = !(argc > 2 && strcmp(argv[2], "general") == 0);
+  int n = 5;
+  while (27.0 * n * n * n * 34e-6 * (symmetric ? 0.52 : 1) < megabytes) n++;
+  if (!mkdtemp(folder)) return 1;
+  snprintf(plain, sizeof plain, "%s/A.mtx", folder);
+  snprintf(packed, sizeof packed, "%s/A.mtx.gz", folder);
+  int rc = run(plain, packed, n, symmetric);
+  unlink(plain), unlink(packed), rmdir(folder);
+  return rc ? 1 : 0;
+}

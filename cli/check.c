@@ -1,0 +1,89 @@
+/* krylocl check: how good is this x? Residual and backward error, and the difference to a direct
+ * solution where the build has one. Each column of b and x is judged; the worst decides. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <string.h>
+
+typedef struct judged {
+  kcl_certificate c;
+  cli_compare direct;
+  bool compared;
+} judged;
+
+static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j, double tol,
+                 judged *r) {
+  int rc;
+  const double *b = cli_column(p->b, j), *x = cli_column(p->x, j);
+  bool direct = kcl_direct_available() && p->A->rows == p->A->cols &&
+                !(o->check && strcmp(o->check, "none") == 0);
+  *r = (judged){.compared = false};
+  TRY(cli_lib(ctx, kcl_certify(ctx, p->A, b, x, &r->c)));
+  if (!direct) goto done;
+  r->compared =
+      cli_compare_direct(ctx, p->A, b, x, tol, &r->direct) == 0; /* else: it was said why */
+done:
+  return rc;
+}
+
+static void say(const cli_options *o, int64_t j, int64_t columns, const judged *r, double tol) {
+  if (columns > 1) cli_say(o, "column      %s\n", cli_count(j + 1).s);
+  cli_say(o, "residual    |b - A x|/|b| = %.3e, %s %.1e\n", r->c.relative_residual,
+          r->c.relative_residual <= tol ? "within" : "NOT within", tol);
+  cli_say(o, "            backward error %.3e, |b| = %.6g, |x| = %.6g\n", r->c.backward_error,
+          r->c.norm_b, r->c.norm_x);
+  if (r->compared) cli_compare_say(o, &r->direct);
+}
+
+static cJSON *json(int64_t j, const judged *r, double tol) {
+  cJSON *o = cJSON_CreateObject();
+  json_count(o, "column", j + 1);
+  json_bool(o, "pass", r->c.relative_residual <= tol);
+  json_number(o, "tol", tol);
+  json_number(o, "relative_residual", r->c.relative_residual);
+  json_number(o, "backward_error", r->c.backward_error);
+  json_number(o, "norm_b", r->c.norm_b);
+  json_number(o, "norm_x", r->c.norm_x);
+  if (r->compared) json_compare(cJSON_AddObjectToObject(o, "check"), &r->direct);
+  return o;
+}
+
+/* One column: an object. Several: a list. */
+static int write_json(const cli_options *o, cJSON *list) {
+  return json_write(o->json, cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc, failed = 0;
+  judged r;
+  cli_problem p = {0};
+  double tol = o->tol >= 0 ? o->tol : 1e-8;
+  cJSON *list = cJSON_CreateArray();
+  TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
+  report_matrix(o, o->files[0], p.A, p.seconds_read);
+  for (int64_t j = 0; j < p.b->cols; j++) {
+    TRY(judge(ctx, o, &p, j, tol, &r));
+    say(o, j, p.b->cols, &r, tol);
+    failed |= !(r.c.relative_residual <= tol);
+    cJSON_AddItemToArray(list, json(j, &r, tol));
+  }
+  TRY(write_json(o, list));
+  if (failed)
+    rc = cli_fail(CLI_CHECK_FAILED, "the check failed: the relative residual exceeds %g", tol);
+done:
+  cJSON_Delete(list);
+  cli_problem_free(&p);
+  return rc;
+}
+
+const cli_command cli_check = {
+    .name = "check",
+    .operands = "A.mtx b.rhs x.mtx",
+    .summary = "residual and backward error of x, difference to a direct solution",
+    .options = "tol check json quiet cache",
+    .min = 3,
+    .max = 3,
+    .run = run,
+    .notes =
+        "Exit code 6 when |b - A x|_2 / |b|_2 exceeds --tol (1e-8). The comparison with a direct\n"
+        "solution informs and does not decide; --check none leaves it out.\n"};

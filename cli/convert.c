@@ -1,0 +1,74 @@
+/* krylocl convert: a matrix from any kind of file to the one that the output's name ends in. */
+#include "cli/cli.h"
+#include <string.h>
+
+static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
+enum { ENDINGS = sizeof endings / sizeof *endings };
+
+/* The kind that a name ends in, .gz left out; NULL when there is none. "-" is Matrix Market. */
+static const char *ending(const char *path) {
+  size_t n = strlen(path);
+  if (strcmp(path, "-") == 0) return endings[0];
+  if (n > 3 && strcmp(path + n - 3, ".gz") == 0) n -= 3;
+  for (int i = 0; i < ENDINGS; i++) {
+    size_t e = strlen(endings[i]);
+    if (n > e && path[n - e - 1] == '.' && strncmp(path + n - e, endings[i], e) == 0)
+      return endings[i];
+  }
+  return NULL;
+}
+
+static int check(const cli_options *o) {
+  if (!o->output) return cli_fail(KCL_USAGE, "convert needs -o FILE (- for standard output)");
+  if (ending(o->output)) return 0;
+  return cli_fail(KCL_USAGE,
+                  "%s: the name must end in .mtx, .rb, .rows (each with .gz or without) or .kcl",
+                  o->output);
+}
+
+/* What the new file cannot hold. */
+static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *b) {
+  const char *kind = ending(o->output);
+  if (b && !o->rhs && strcmp(kind, "kcl"))
+    cli_say(o, "note        its right-hand side is left out: --rhs FILE writes it\n");
+  if (A->symmetry != KCL_GENERAL && strcmp(kind, "rows") == 0)
+    cli_say(o, "note        row lists hold both triangles and do not say that it is %s\n",
+            kcl_symmetry_name(A->symmetry));
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc;
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL, *x = NULL;
+  double begin = cli_now();
+  TRY(check(o));
+  TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
+  if (o->rhs && !b) TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
+  double read = cli_now();
+  TRY(cli_lib(ctx, kcl_csr_write_system(ctx, cli_path(o->output), A, b, x)));
+  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->rhs), b)));
+  cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, read in %s", cli_base(o->files[0]),
+          cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
+          kcl_symmetry_name(A->symmetry), cli_seconds(read - begin).s);
+  cli_say(o, ", written to %s%s%s in %s\n", o->output, o->rhs ? " and " : "", o->rhs ? o->rhs : "",
+          cli_seconds(cli_now() - read).s);
+  say_losses(o, A, b);
+done:
+  kcl_csr_free(&A);
+  kcl_dense_free(&b), kcl_dense_free(&x);
+  return rc;
+}
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .operands = "A.any -o B.kcl",
+    .summary = "write a matrix as another kind of file",
+    .options = "output rhs cache quiet",
+    .min = 1,
+    .max = 1,
+    .run = run,
+    .notes =
+        "Read, by content: Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl.\n"
+        "Written, by ending: .mtx Matrix Market, .rb Rutherford-Boeing, .rows row lists (each\n"
+        "also .gz), .kcl our binary: checksummed, mapped when read, and the only one that\n"
+        "keeps right-hand sides.\n"};

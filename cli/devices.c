@@ -1,0 +1,74 @@
+/* krylocl devices: everything work can run on, with the rate each one streams memory at. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes a second of a x + y; 0 when it cannot be measured, and why is in the context. */
+static double stream(kcl *ctx, const cli_options *o, const kcl_device *d) {
+  double rate = 0;
+  if (kcl_select(ctx, cli_device_place(d).s, (int)o->threads)) return 0;
+  return kcl_stream_rate(ctx, &rate) ? 0 : rate;
+}
+
+static void say(const cli_options *o, const kcl_device *d, double rate, const char *why) {
+  char units[32], speed[32] = "-";
+  snprintf(units, sizeof units, "%d %s", d->compute_units, d->platform < 0 ? "threads" : "units");
+  if (rate > 0) snprintf(speed, sizeof speed, "%.1f GB/s", rate * 1e-9);
+  cli_say(o, "%-6s  %-11s %12s %9s  %-6s %12s  %s\n", cli_device_place(d).s, d->kind, units,
+          cli_bytes((double)d->memory).s, d->has_double ? "yes" : "no", speed, d->name);
+  if (!(rate > 0)) cli_say(o, "        no stream rate: %s\n", why);
+  if (d->platform >= 0 && o->verbose)
+    cli_say(o, "        %s, %s, driver %s, largest buffer %s\n", d->platform_name, d->version,
+            d->driver, cli_bytes((double)d->max_alloc).s);
+}
+
+static cJSON *json(const kcl_device *d, double rate) {
+  cJSON *o = cJSON_CreateObject();
+  json_text(o, "place", cli_device_place(d).s);
+  json_text(o, "kind", d->kind);
+  json_text(o, "name", d->name);
+  json_text(o, "platform", d->platform_name);
+  json_text(o, "version", d->version);
+  json_text(o, "driver", d->driver);
+  json_count(o, "compute_units", d->compute_units);
+  json_count(o, "memory_bytes", (int64_t)d->memory);
+  json_count(o, "max_alloc_bytes", (int64_t)d->max_alloc);
+  json_bool(o, "double_precision", d->has_double);
+  if (rate > 0)
+    json_number(o, "stream_bytes_per_second", rate);
+  else
+    cJSON_AddNullToObject(o, "stream_bytes_per_second");
+  return o;
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc, count = 0;
+  kcl_device *list = NULL;
+  cJSON *all = cJSON_CreateArray();
+  TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
+  cli_say(o, "device  kind               units    memory  double       stream  name\n");
+  for (int i = 0; i < count; i++) {
+    double rate = stream(ctx, o, &list[i]);
+    say(o, &list[i], rate, kcl_error(ctx));
+    cJSON_AddItemToArray(all, json(&list[i], rate));
+  }
+  if (count == 1 && kcl_select(ctx, "opencl", 0))
+    cli_say(o, "no OpenCL device: %s\n", kcl_error(ctx));
+  TRY(json_write(o->json, all));
+done:
+  free(list);
+  cJSON_Delete(all);
+  return rc;
+}
+
+const cli_command cli_devices = {
+    .name = "devices",
+    .operands = "",
+    .summary = "list every platform and device with its measured stream rate",
+    .options = "threads json quiet verbose",
+    .run = run,
+    .notes =
+        "The first column is what --device takes. The stream rate is that of z = a x + y over\n"
+        "three long vectors (McCalpin 1995). --verbose adds drivers and versions.\n"};

@@ -1,0 +1,153 @@
+/* krylocl info: what kind of matrix is this, what would each format cost, which solver can work? */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <string.h>
+
+typedef struct facts {
+  const char *path;
+  kcl_csr *A;
+  kcl_type precision;
+  kcl_stats s;
+} facts;
+
+static void say_structure(const cli_options *o, const kcl_stats *s) {
+  cli_say(o,
+          "rows        %s to %s entries, mean %.2f, mean absolute deviation %.1f %% of the mean\n",
+          cli_count(s->row_min).s, cli_count(s->row_max).s, s->row_mean, s->row_deviation);
+  cli_say(o, "band        %s wide each way, entries on %s diagonals\n", cli_count(s->bandwidth).s,
+          cli_count(s->diagonals).s);
+  cli_say(o, "values      %s, largest row sum of moduli %.6g\n",
+          s->hermitian   ? s->symmetric ? "symmetric" : "Hermitian"
+          : s->symmetric ? "complex symmetric"
+                         : "not symmetric",
+          s->norm_inf);
+  cli_say(o, "diagonal    %s, dominant in %.1f %% of the rows\n",
+          s->positive_diagonal ? "positive" : "not everywhere positive", 100 * s->dominant_rows);
+}
+
+/* What tends to go wrong with such a matrix. */
+static void say_warnings(const cli_options *o, const kcl_stats *s) {
+  if (s->empty_rows)
+    cli_say(o, "warning     %s empty rows: the matrix is singular\n", cli_count(s->empty_rows).s);
+  if (s->zero_diagonal && s->rows == s->cols)
+    cli_say(o, "warning     %s rows without a diagonal entry, or with zero there: no jacobi\n",
+            cli_count(s->zero_diagonal).s);
+  if (s->explicit_zeros)
+    cli_say(o, "warning     %s stored zeros: they cost like other entries\n",
+            cli_count(s->explicit_zeros).s);
+}
+
+static void say_solver(const cli_options *o, const kcl_stats *s) {
+  if (s->rows != s->cols)
+    cli_say(o, "solver      none: it is not square\n");
+  else if (s->hermitian && s->positive_diagonal)
+    cli_say(o, "solver      cg can work%s\n",
+            s->dominant_rows >= 1 ? ": diagonally dominant, so it is positive semidefinite" : "");
+  else
+    cli_say(o, "solver      bicg (cg needs a Hermitian positive definite matrix)\n");
+}
+
+static int say_formats(kcl *ctx, const cli_options *o, const facts *f) {
+  int rc = 0;
+  cli_say(o, "\nformat        %10s  %10s   in %s\n", "stored", "a product",
+          cli_type_words(f->precision));
+  for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
+    kcl_cost c;
+    const char *name = kcl_list(KCL_FORMATS, i).name;
+    TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    cli_say(o, "%-12s  %10s  %10s   %s%s\n", name, cli_bytes(c.bytes_stored).s,
+            cli_bytes(c.bytes_product).s, c.refusal ? "refused: " : "", c.refusal ? c.refusal : "");
+  }
+done:
+  return rc;
+}
+
+static void json_structure(cJSON *o, const kcl_stats *s) {
+  cJSON *r = cJSON_AddObjectToObject(o, "row_length");
+  json_count(r, "min", s->row_min);
+  json_count(r, "max", s->row_max);
+  json_number(r, "mean", s->row_mean);
+  json_number(r, "deviation_percent", s->row_deviation);
+  json_count(o, "empty_rows", s->empty_rows);
+  json_count(o, "explicit_zeros", s->explicit_zeros);
+  json_count(o, "zero_diagonal", s->zero_diagonal);
+  json_count(o, "bandwidth", s->bandwidth);
+  json_count(o, "diagonals", s->diagonals);
+  json_bool(o, "hermitian", s->hermitian);
+  json_bool(o, "symmetric", s->symmetric);
+  json_bool(o, "positive_diagonal", s->positive_diagonal);
+  json_number(o, "dominant_rows", s->dominant_rows);
+  json_number(o, "norm_inf", s->norm_inf);
+}
+
+static int json_formats(kcl *ctx, cJSON *o, const facts *f) {
+  int rc = 0;
+  char letter[2] = {kcl_type_letter(f->precision), 0};
+  json_text(o, "precision", letter);
+  cJSON *list = cJSON_AddArrayToObject(o, "formats");
+  for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
+    kcl_cost c;
+    const char *name = kcl_list(KCL_FORMATS, i).name;
+    TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    cJSON *one = cJSON_CreateObject();
+    cJSON_AddItemToArray(list, one);
+    json_text(one, "format", name);
+    json_number(one, "bytes_stored", c.bytes_stored);
+    json_number(one, "bytes_per_product", c.bytes_product);
+    if (c.refusal) json_text(one, "refused", c.refusal);
+  }
+done:
+  return rc;
+}
+
+static int write_json(kcl *ctx, const cli_options *o, const facts *f) {
+  int rc;
+  cJSON *all = cJSON_CreateObject();
+  TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  json_matrix(all, f->path, f->A);
+  json_structure(all, &f->s);
+  TRY(json_formats(ctx, all, f));
+  TRY(json_write(o->json, all));
+done:
+  cJSON_Delete(all);
+  return rc;
+}
+
+static int draw(kcl *ctx, const cli_options *o, const facts *f) {
+  char title[256];
+  snprintf(title, sizeof title, "%s: %s x %s, %s nonzeros", cli_base(f->path),
+           cli_count(f->A->rows).s, cli_count(f->A->cols).s, cli_count(f->A->nnz).s);
+  return plot_pattern(ctx, o->plot, title, f->A);
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc;
+  facts f = {.path = o->files[0]};
+  kcl_device d;
+  double begin = cli_now();
+  TRY(cli_device(ctx, o, &d));
+  TRY(cli_matrix_load(ctx, o, f.path, &f.A, &f.precision));
+  report_matrix(o, f.path, f.A, cli_now() - begin);
+  TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
+  say_structure(o, &f.s);
+  say_warnings(o, &f.s);
+  say_solver(o, &f.s);
+  TRY(say_formats(ctx, o, &f));
+  if (o->json) TRY(write_json(ctx, o, &f));
+  if (o->plot) TRY(draw(ctx, o, &f));
+done:
+  kcl_csr_free(&f.A);
+  return rc;
+}
+
+const cli_command cli_info = {
+    .name = "info",
+    .operands = "A.mtx",
+    .summary = "structure, symmetry, and the bytes each format would take",
+    .options = "precision device threads json plot quiet cache",
+    .min = 1,
+    .max = 1,
+    .run = run,
+    .notes =
+        "Predicted bytes are for --precision on --device, whose memory decides what is refused.\n"
+        "--plot draws the pattern: darker where a cell of the raster holds more entries.\n"};

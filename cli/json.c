@@ -1,0 +1,68 @@
+/* JSON through cJSON, with numbers as %.17g: what is read back is the number that was written. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void json_number(cJSON *o, const char *key, double v) {
+  char text[40];
+  snprintf(text, sizeof text, "%.17g", v);
+  if (isfinite(v))
+    cJSON_AddRawToObject(o, key, text);
+  else
+    cJSON_AddNullToObject(o, key);
+}
+
+void json_count(cJSON *o, const char *key, int64_t v) {
+  char text[40];
+  snprintf(text, sizeof text, "%" PRId64, v);
+  cJSON_AddRawToObject(o, key, text);
+}
+
+void json_text(cJSON *o, const char *key, const char *v) { cJSON_AddStringToObject(o, key, v); }
+void json_bool(cJSON *o, const char *key, bool v) { cJSON_AddBoolToObject(o, key, v); }
+
+void json_matrix(cJSON *o, const char *path, const kcl_csr *A) {
+  cJSON *m = cJSON_AddObjectToObject(o, "matrix");
+  json_text(m, "file", path);
+  json_count(m, "rows", A->rows);
+  json_count(m, "cols", A->cols);
+  json_count(m, "nnz", A->nnz);
+  json_count(m, "stored", A->stored);
+  json_text(m, "symmetry", kcl_symmetry_name(A->symmetry));
+  json_text(m, "field", kcl_field_name(A->field));
+}
+
+void json_device(cJSON *o, const kcl_device *d) {
+  json_text(o, "device", d->name);
+  json_text(o, "device_place", cli_device_place(d).s);
+  json_text(o, "device_kind", d->kind);
+}
+
+void json_compare(cJSON *o, const cli_compare *c) {
+  json_text(o, "method", c->direct.method);
+  json_bool(o, "pass", c->pass);
+  json_bool(o, "decisive", cli_compare_decides(c));
+  json_number(o, "relative_difference", c->difference);
+  json_number(o, "allowed_difference", c->allowed);
+  json_number(o, "condition", c->direct.condition);
+  json_number(o, "direct_relative_residual", c->theirs.relative_residual);
+  json_number(o, "direct_backward_error", c->theirs.backward_error);
+  json_number(o, "direct_seconds", c->direct.seconds);
+  json_number(o, "relative_residual", c->ours.relative_residual);
+  json_number(o, "backward_error", c->ours.backward_error);
+}
+
+int json_write(const char *path, const cJSON *o) {
+  if (!path) return 0;
+  char *text = cJSON_Print(o);
+  if (!text) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
+  bool bad = !f || fputs(text, f) < 0 || fputc('\n', f) < 0 || fflush(f);
+  if (f && f != stdout) bad |= fclose(f) != 0;
+  free(text);
+  return bad ? cli_fail(KCL_INPUT, "%s cannot be written: %s", path, strerror(errno)) : 0;
+}

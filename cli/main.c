@@ -1,0 +1,112 @@
+/* krylocl, the program: finds the subcommand, checks the line, runs it. The exit code is the
+ * subcommand's: 0 done, 1 not converged, 2 usage, 3 input file, 4 device, 5 memory or a format
+ * refused for its size, 6 the check failed, 130 interrupted. */
+#include "cli/cli.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const cli_command cli_solve, cli_bench, cli_info, cli_check, cli_devices, cli_generate,
+    cli_convert, cli_get;
+static const cli_command *const commands[] = {&cli_solve,   &cli_bench,    &cli_info,    &cli_check,
+                                              &cli_devices, &cli_generate, &cli_convert, &cli_get};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void list(const char *title, kcl_registry which) {
+  printf("\n%s:\n", title);
+  for (int i = 0; i < kcl_list_size(which); i++)
+    printf("  %-12s  %s\n", kcl_list(which, i).name, kcl_list(which, i).summary);
+}
+
+static void lists(void) {
+  list("formats", KCL_FORMATS);
+  list("solvers", KCL_SOLVERS);
+  list("preconditioners", KCL_PRECONDS);
+}
+
+static const char exits[] =
+    "\nexit codes: 0 converged or done, 1 not converged, 2 usage, 3 input file, 4 device or "
+    "driver,\n"
+    "  5 out of memory or a format refused for its size, 6 the check failed, 130 interrupted\n";
+
+static int help(void) {
+  puts("krylocl " KCL_VERSION
+       ": solves sparse A x = b on OpenCL devices and on the CPU, checks the\n"
+       "answer, and shows what each storage format costs.\n");
+  for (int i = 0; i < COMMANDS; i++)
+    printf("  krylocl %-9s %-32s %s\n", commands[i]->name, commands[i]->operands,
+           commands[i]->summary);
+  puts("\nkrylocl SUBCOMMAND --help has the options of each. Options may stand anywhere, -- ends\n"
+       "them, and - as a file is standard input. Files are Matrix Market, Harwell-Boeing,\n"
+       "Rutherford-Boeing, row lists or .kcl, .gz too; right-hand sides may also be plain "
+       "numbers.");
+  lists();
+  list("generators", KCL_GENERATORS);
+  fputs(exits, stdout);
+  return 0;
+}
+
+static int command_help(const cli_command *c) {
+  printf("krylocl %s %s\n%s.\n\n", c->name, c->operands, c->summary);
+  cli_print_options(c, stdout);
+  if (c->notes) printf("\n%s", c->notes);
+  if (c->lists) lists();
+  if (c == &cli_generate) list("kinds", KCL_GENERATORS);
+  fputs(exits, stdout);
+  return 0;
+}
+
+static int version(void) {
+  puts("krylocl " KCL_VERSION);
+  printf("direct solutions for checking: %s\n",
+         kcl_direct_available() ? "CHOLMOD and UMFPACK" : "not in this build");
+  lists();
+  return 0;
+}
+
+static const cli_command *find(const char *name) {
+  for (int i = 0; i < COMMANDS; i++)
+    if (strcmp(commands[i]->name, name) == 0) return commands[i];
+  return NULL;
+}
+
+static int unknown(const char *name) {
+  const char *names[COMMANDS];
+  for (int i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
+  return cli_unknown("subcommand", name, names, COMMANDS);
+}
+
+static int run(const cli_command *c, const cli_options *o) {
+  kcl *ctx = NULL;
+  int rc = cli_validate(c, o);
+  if (rc) return rc;
+  if ((rc = kcl_create(&ctx))) return cli_fail(rc, "out of memory");
+  rc = c->run(ctx, o);
+  kcl_destroy(&ctx);
+  if (fflush(stdout) != 0 && !rc) rc = cli_fail(KCL_INPUT, "standard output cannot be written");
+  return rc;
+}
+
+static int dispatch(const cli_options *o) {
+  const cli_command *c = o->command ? find(o->command) : NULL;
+  if (o->version) return version();
+  if (o->command && !strcmp(o->command, "help"))
+    return o->count && find(o->files[0]) ? command_help(find(o->files[0])) : help();
+  if (o->command && !c) return unknown(o->command);
+  if (o->help) return c ? command_help(c) : help();
+  if (!c)
+    return cli_fail(KCL_USAGE, "a subcommand is missing: solve, bench, info, check, devices, "
+                               "generate, convert or get (see krylocl --help)");
+  return run(c, o);
+}
+
+int main(int argc, char **argv) {
+  cli_options o;
+  char **operands = calloc((size_t)argc + 1, sizeof *operands);
+  if (!operands) return cli_fail(KCL_MEMORY, "out of memory");
+  signal(SIGPIPE, SIG_IGN);
+  int rc = cli_parse(argc, argv, operands, &o);
+  if (!rc) rc = dispatch(&o);
+  free(operands);
+  return rc;
+}

@@ -1,0 +1,156 @@
+/* A x = b on the host, as a user gives it: files read, types promoted to agree, lengths checked. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kcl_type wanted(const cli_options *o, bool complex_data) {
+  if (!o->precision) return complex_data ? KCL_Z : KCL_D;
+  return (kcl_type)(strchr("sdcz", o->precision[0]) - "sdcz");
+}
+
+static kcl_type host(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
+
+/* Replaces *A by itself in type t; the library refuses complex to real. */
+static int promote_matrix(kcl *ctx, kcl_type t, kcl_csr **A) {
+  if (*A == NULL || (*A)->type == t) return 0;
+  kcl_csr *B = NULL;
+  int rc = cli_lib(ctx, kcl_csr_convert(ctx, *A, t, &B));
+  if (rc) return rc;
+  kcl_csr_free(A);
+  *A = B;
+  return 0;
+}
+
+static int promote_dense(kcl *ctx, kcl_type t, kcl_dense **v) {
+  if (*v == NULL || (*v)->type == t) return 0;
+  kcl_dense *w = NULL;
+  int rc = cli_lib(ctx, kcl_dense_convert(ctx, *v, t, &w));
+  if (rc) return rc;
+  kcl_dense_free(v);
+  *v = w;
+  return 0;
+}
+
+double *cli_column(const kcl_dense *B, int64_t j) {
+  return B->val + j * B->rows * (kcl_type_complex(B->type) ? 2 : 1);
+}
+
+double cli_error_from_ones(const kcl_dense *x, int64_t j) {
+  const double *v = cli_column(x, j);
+  double worst = 0;
+  for (int64_t i = 0; i < x->rows; i++) {
+    double e = x->type == KCL_Z ? hypot(v[2 * i] - 1, v[2 * i + 1]) : fabs(v[i] - 1);
+    if (e > worst || isnan(e)) worst = e;
+  }
+  return worst;
+}
+
+static int fits(const char *path, const kcl_dense *v, int64_t rows, const char *of) {
+  if (v->rows == rows && v->cols > 0) return 0;
+  return cli_fail(KCL_INPUT, "%s holds %s x %s numbers, the matrix has %s %s", path,
+                  cli_count(v->rows).s, cli_count(v->cols).s, cli_count(rows).s, of);
+}
+
+int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_dense **b,
+             kcl_dense **x0) {
+  const char *wish = getenv("KRYLOCL_CACHE");
+  bool cache = o->cache || (wish && *wish && strcmp(wish, "0"));
+  char kept[4096], rhs[4096];
+  bool collection = cli_is_collection(path);
+  int rc;
+  if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
+  TRY(cli_lib(ctx, (cache ? kcl_csr_read_cached
+                          : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
+  if (collection && b && !*b && cli_collection_rhs(kept, rhs, sizeof rhs))
+    TRY(cli_lib(ctx, kcl_dense_read(ctx, rhs, b)));
+  if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* of another problem */
+done:
+  return rc;
+}
+
+/* b = A*1 */
+static int ones(kcl *ctx, cli_problem *p) {
+  int rc;
+  kcl_dense *e = NULL;
+  TRY(cli_lib(ctx, kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b)));
+  TRY(cli_lib(ctx, kcl_dense_create(ctx, p->A->cols, 1, p->A->type, &e)));
+  for (int64_t i = 0; i < e->rows; i++) e->val[e->type == KCL_Z ? 2 * i : i] = 1;
+  kcl_csr_product(p->A, e->val, NULL, p->b->val);
+  p->ones = true;
+done:
+  kcl_dense_free(&e);
+  return rc;
+}
+
+/* x as read, one column standing for all; zeros without a file. */
+static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
+  int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->cols, p->b->cols, p->A->type, &p->x));
+  if (rc || !given) return rc;
+  if ((rc = fits(path, given, p->A->cols, "columns"))) return rc;
+  if (given->cols != 1 && given->cols != p->b->cols)
+    return cli_fail(KCL_INPUT, "%s has %s columns, the right-hand side %s", path,
+                    cli_count(given->cols).s, cli_count(p->b->cols).s);
+  for (int64_t j = 0; j < p->b->cols; j++)
+    memcpy(cli_column(p->x, j), cli_column(given, given->cols == 1 ? 0 : j),
+           (size_t)p->x->rows * kcl_type_size(p->x->type));
+  return 0;
+}
+
+static bool is_complex(const kcl_dense *v) { return v && kcl_type_complex(v->type); }
+
+int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
+                     cli_problem *p) {
+  int rc;
+  kcl_dense *given = NULL;
+  double begin = cli_now();
+  TRY(cli_read(ctx, o, A, &p->A, b ? NULL : &p->b, x || b ? NULL : &given));
+  p->own = p->b != NULL;
+  if (b) TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &p->b)));
+  if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
+  if (x) TRY(cli_lib(ctx, kcl_dense_read(ctx, x, &given)));
+  p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
+  TRY(promote_matrix(ctx, host(p->precision), &p->A));
+  TRY(promote_dense(ctx, host(p->precision), &p->b));
+  TRY(promote_dense(ctx, host(p->precision), &given));
+  if (!p->b) TRY(ones(ctx, p));
+  TRY(guess(ctx, p, x ? x : A, given));
+  p->seconds_read = cli_now() - begin;
+done:
+  kcl_dense_free(&given);
+  return rc;
+}
+
+void cli_problem_free(cli_problem *p) {
+  kcl_csr_free(&p->A);
+  kcl_dense_free(&p->b);
+  kcl_dense_free(&p->x);
+}
+
+int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
+                    kcl_type *precision) {
+  int rc = cli_read(ctx, o, path, A, NULL, NULL);
+  if (rc) return rc;
+  *precision = wanted(o, kcl_type_complex((*A)->type));
+  return promote_matrix(ctx, host(*precision), A);
+}
+
+int cli_square(const char *path, const kcl_csr *A) {
+  if (A->rows == A->cols) return 0;
+  return cli_fail(KCL_INPUT, "%s is %s x %s: a solver needs a square matrix", path,
+                  cli_count(A->rows).s, cli_count(A->cols).s);
+}
+
+int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
+  int rc;
+  TRY(cli_lib(ctx, kcl_select(ctx, o->device, (int)o->threads)));
+  TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+done:
+  return rc;
+}
+
+cli_text cli_device_place(const kcl_device *d) {
+  cli_text t = {"cpu"};
+  if (d->platform >= 0) snprintf(t.s, sizeof t.s, "%d:%d", d->platform, d->device);
+  return t;
+}

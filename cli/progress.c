@@ -1,0 +1,54 @@
+/* What a user sees while a solve runs, and the interrupt key. The first SIGINT asks the solver to
+ * stop (what there is of x is still written); a second one ends the program at once. Time left
+ * is extrapolated from the mean slope of log residual, bounded by the iteration limit. */
+#include "cli/cli.h"
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted;
+static void note(int sig) { (void)sig, interrupted = 1; }
+
+bool cli_interrupted(void) { return interrupted != 0; }
+
+cli_progress cli_progress_begin(const cli_options *o) {
+  struct sigaction act = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &act, NULL);
+  bool terminal = isatty(STDERR_FILENO);
+  return (cli_progress){.terminal = terminal && !o->quiet,
+                        .lines = !terminal && o->verbose && !o->quiet,
+                        .next = terminal ? 0.2 : 1};
+}
+
+/* Iterations still needed, at the mean slope so far; < 0 when the residual has not fallen. */
+static double remaining(const kcl_progress *p) {
+  double limit = (double)(p->max_iter - p->iteration);
+  double fallen = -log(p->relative_residual), left = log(p->relative_residual / p->target);
+  if (!(fallen > 0) || !(p->target > 0)) return -1;
+  double need = left * (double)p->iteration / fallen;
+  return need < 0 ? 0 : need < limit ? need : limit;
+}
+
+int cli_progress_show(void *user, const kcl_progress *p) {
+  cli_progress *s = user;
+  if ((!s->terminal && !s->lines) || p->seconds < s->next) return interrupted;
+  double rate = p->seconds > 0 ? (double)p->iteration / p->seconds : 0, left = remaining(p);
+  s->next = p->seconds + (s->terminal ? 0.1 : 1);
+  fprintf(stderr, "%s%10s iterations   residual %.2e (to %.0e)   %s it/s   ",
+          s->terminal ? "\r\033[K" : "", cli_count(p->iteration).s, p->relative_residual, p->target,
+          cli_count((int64_t)rate).s);
+  if (left >= 0 && rate > 0)
+    fprintf(stderr, "about %s left", cli_seconds(left / rate).s);
+  else
+    fprintf(stderr, "no fall yet");
+  if (s->lines) fputc('\n', stderr);
+  s->shown = true;
+  fflush(stderr);
+  return interrupted;
+}
+
+void cli_progress_end(cli_progress *s) {
+  if (s->terminal && s->shown) fputs("\r\033[K", stderr);
+  signal(SIGINT, SIG_DFL);
+}

@@ -1,0 +1,116 @@
+/* The report of a solve for people: what was read, what ran and why, how it ended, how good x
+ * is by which measure, and where the time went. */
+#include "cli/cli.h"
+#include <math.h>
+#include <string.h>
+
+void report_device(const cli_options *o, const kcl_device *d) {
+  if (d->platform < 0)
+    cli_say(o, "device      cpu: %s, %d thread%s\n", d->name, d->compute_units,
+            d->compute_units == 1 ? "" : "s");
+  else
+    cli_say(o, "device      %s: %s (%s, %s), %d compute units, %s\n", cli_device_place(d).s,
+            d->name, d->kind, d->platform_name, d->compute_units, cli_bytes((double)d->memory).s);
+}
+
+void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds) {
+  cli_say(o, "matrix      %s: %s x %s, %s nonzeros, %s %s, read in %s\n", cli_base(path),
+          cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
+          kcl_symmetry_name(A->symmetry), cli_seconds(seconds).s);
+}
+
+void report_method(const cli_run *r) {
+  const cli_options *o = r->o;
+  const kcl_setup_info *s = &r->setup;
+  bool plain = strcmp(r->asked.precond, "none") == 0;
+  if (r->p.ones)
+    cli_say(o, "right side  A*1, so x should be 1\n");
+  else
+    cli_say(o, "right side  %s, %s column%s\n",
+            r->p.own ? "that of the file" : cli_base(o->files[1]), cli_count(r->p.b->cols).s,
+            r->p.b->cols == 1 ? "" : "s");
+  cli_say(o, "method      %s, %s%s, %s, %d stage%s an iteration\n", r->asked.solver,
+          plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->asked.precond,
+          cli_type_words(r->p.precision), s->stages, s->stages == 1 ? "" : "s");
+  cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
+          s->format_reason);
+}
+
+/* kappa |r|/|b| bounds the relative error of x, as far as kappa is known. */
+static void condition(const cli_run *r, const kcl_report *p) {
+  double bound = p->condition_estimate * p->true_relative_residual;
+  bool plain = strcmp(r->asked.precond, "none") == 0;
+  if (!(p->condition_estimate > 0)) return;
+  cli_say(r->o, ", condition about %.1e%s", p->condition_estimate,
+          plain ? "" : " (preconditioned)");
+  if (plain && bound < 1)
+    cli_say(r->o, ", so the relative error of x is about %.0e at most", bound);
+}
+
+static void quality(const cli_run *r, const cli_result *s) {
+  const cli_options *o = r->o;
+  const kcl_report *p = &s->report;
+  cli_say(o, "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",
+          p->relative_residual, p->true_relative_residual);
+  cli_say(o, "            backward error %.1e", p->backward_error);
+  condition(r, p);
+  cli_say(o, "\n");
+  if (s->forward_error >= 0)
+    cli_say(o, "            forward error %.3e, the largest of |x - 1|\n", s->forward_error);
+}
+
+static void result(const cli_run *r, int64_t j) {
+  const cli_options *o = r->o;
+  const cli_result *s = &r->results[j];
+  const kcl_report *p = &s->report;
+  char column[32] = "";
+  if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
+  if (p->converged)
+    cli_say(o, "result      %sconverged to %.0e in %s iterations", column, r->asked.tol,
+            cli_count(p->iterations).s);
+  else
+    cli_say(o, "result      %sNOT CONVERGED after %s iterations: %s", column,
+            cli_count(p->iterations).s, kcl_reason_text(p->reason));
+  if (p->restarts)
+    cli_say(o, ", residual replaced %d time%s", p->restarts, p->restarts > 1 ? "s" : "");
+  cli_say(o, "\n");
+  quality(r, s);
+  if (s->checked) cli_compare_say(o, &s->check);
+}
+
+static void times(const cli_run *r) {
+  const cli_options *o = r->o;
+  const kcl_report *p = &r->results[r->worst].report;
+  double rate =
+      p->seconds_per_iteration > 0 ? p->bytes_per_iteration / p->seconds_per_iteration : 0;
+  cli_say(
+      o,
+      "time        read %s, convert %s, compile %s, upload %s, solve %s, download %s, total %s\n",
+      cli_seconds(r->p.seconds_read).s, cli_seconds(r->setup.seconds_convert).s,
+      cli_seconds(r->setup.seconds_compile).s,
+      cli_seconds(r->setup.seconds_upload + p->seconds_upload).s, cli_seconds(r->seconds_solve).s,
+      cli_seconds(p->seconds_download).s, cli_seconds(r->seconds_total).s);
+  if (!(rate > 0)) return;
+  cli_say(o, "speed       %s an iteration, %s moved, %.1f GB/s",
+          cli_seconds(p->seconds_per_iteration).s, cli_bytes(p->bytes_per_iteration).s,
+          rate * 1e-9);
+  if (r->stream > 0)
+    cli_say(o, " = %.0f %% of the stream rate, %.1f GB/s%s", 100 * rate / r->stream,
+            r->stream * 1e-9, rate > r->stream ? " (so much of it stays in cache)" : "");
+  cli_say(o, "\n");
+}
+
+static void wrote(const cli_options *o, const char *what, const char *path) {
+  if (path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
+}
+
+void report_results(const cli_run *r) {
+  for (int64_t j = 0; j < r->solved; j++) result(r, j);
+  if (r->solved < r->p.b->cols)
+    cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
+            cli_count(r->p.b->cols).s);
+  times(r);
+  wrote(r->o, "x", r->o->output);
+  wrote(r->o, "the residual history", r->o->history);
+  wrote(r->o, "all numbers", r->o->json);
+}

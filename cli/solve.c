@@ -1,0 +1,205 @@
+/* krylocl solve: files in, x and what is known about it out. Each column of the right-hand side
+ * is solved with the same matrix on the device; everything is written after the last solve, and
+ * after an interrupt too. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kcl_options ask(const cli_options *o, kcl_type precision) {
+  kcl_options a = kcl_defaults;
+  bool single = precision == KCL_S || precision == KCL_C;
+  if (o->solver) a.solver = o->solver;
+  if (o->precond) a.precond = o->precond;
+  if (o->format) a.format = o->format;
+  a.precision = precision;
+  a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
+  a.atol = o->atol, a.max_iter = o->max_iter;
+  return a;
+}
+
+static int load(kcl *ctx, cli_run *r) {
+  int rc;
+  const cli_options *o = r->o;
+  TRY(cli_device(ctx, o, &r->device));
+  report_device(o, &r->device);
+  TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
+  TRY(cli_square(o->files[0], r->p.A));
+  report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
+  r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
+  TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
+done:
+  return rc;
+}
+
+static int keep_history(cli_result *s) {
+  size_t n = (size_t)s->report.history_size;
+  s->history = malloc((n + 1) * sizeof *s->history);
+  if (!s->history) return cli_fail(KCL_MEMORY, "out of memory: the residual history");
+  if (n) memcpy(s->history, s->report.history, n * sizeof *s->history);
+  s->report.history = s->history;
+  return 0;
+}
+
+static bool worse(const kcl_report *a, const kcl_report *b) {
+  if (a->converged != b->converged) return b->converged;
+  return a->converged && a->true_relative_residual > b->true_relative_residual;
+}
+
+/* Column j. The interrupt key ends the loop over columns as well. */
+static int solve_column(kcl *ctx, cli_run *r, int64_t j) {
+  int rc;
+  cli_result *s = &r->results[j];
+  TRY(cli_lib(ctx, kcl_solve(r->solver, cli_column(r->p.b, j), cli_column(r->p.x, j), &s->report)));
+  TRY(keep_history(s));
+  s->forward_error = r->p.ones ? cli_error_from_ones(r->p.x, j) : -1;
+  r->seconds_solve += s->report.seconds_solve;
+  r->solved = j + 1;
+  if (worse(&s->report, &r->results[r->worst].report)) r->worst = j;
+done:
+  return rc;
+}
+
+static int solve_all(kcl *ctx, cli_run *r) {
+  int rc = 0;
+  cli_progress progress = cli_progress_begin(r->o);
+  double first = progress.next;
+  r->asked.progress = cli_progress_show, r->asked.user = &progress;
+  TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
+  kcl_solver_info(r->solver, &r->setup);
+  report_method(r);
+  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j++) {
+    progress.next = first;
+    TRY(solve_column(ctx, r, j));
+  }
+done:
+  cli_progress_end(&progress);
+  return rc;
+}
+
+/* Compares with direct solutions where asked to. */
+static int check(kcl *ctx, cli_run *r) {
+  int rc = 0;
+  if (!r->o->check || strcmp(r->o->check, "none") == 0 || cli_interrupted()) return 0;
+  for (int64_t j = 0; j < r->solved; j++) {
+    cli_result *s = &r->results[j];
+    TRY(cli_compare_direct(ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j), r->asked.tol,
+                           &s->check));
+    s->checked = true;
+  }
+done:
+  return rc;
+}
+
+static int write_history(const cli_run *r) {
+  FILE *f;
+  int rc = csv_open(r->o->history, &f);
+  if (rc) return rc;
+  bool many = r->p.b->cols > 1;
+  fprintf(f, "%siteration,relative_residual\n", many ? "column," : "");
+  for (int64_t j = 0; j < r->solved; j++)
+    for (int64_t i = 0; i < r->results[j].report.history_size; i++) {
+      if (many) fprintf(f, "%lld,", (long long)j + 1);
+      fprintf(f, "%lld", (long long)i);
+      csv_number(f, r->results[j].history[i]);
+      fputc('\n', f);
+    }
+  return csv_close(r->o->history, &f);
+}
+
+static int draw(const cli_run *r) {
+  char title[256];
+  cli_curve *curves = calloc((size_t)r->solved, sizeof *curves);
+  if (!curves) return cli_fail(KCL_MEMORY, "out of memory: the picture");
+  for (int64_t j = 0; j < r->solved; j++) {
+    const kcl_report *s = &r->results[j].report;
+    curves[j] = (cli_curve){s->history, s->history_size, s->true_relative_residual};
+  }
+  const kcl_report *w = &r->results[r->worst].report;
+  bool plain = strcmp(r->asked.precond, "none") == 0;
+  snprintf(title, sizeof title, "%s: %s%s%s, %s, %s iterations, %s", cli_base(r->o->files[0]),
+           r->asked.solver, plain ? "" : " + ", plain ? "" : r->asked.precond, r->setup.format,
+           cli_count(w->iterations).s, kcl_reason_text(w->reason));
+  int rc = plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
+  free(curves);
+  return rc;
+}
+
+/* The interrupt key came while the matrix was being set up: x is the first guess. */
+static int never_began(kcl *ctx, const cli_run *r) {
+  const char *path = r->o->output;
+  int rc = path ? cli_lib(ctx, kcl_dense_write(ctx, cli_path(path), r->p.x)) : 0;
+  return rc ? rc : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
+}
+
+static int outputs(kcl *ctx, const cli_run *r) {
+  int rc = 0;
+  const cli_options *o = r->o;
+  if (o->output) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->output), r->p.x)));
+  if (o->history) TRY(write_history(r));
+  if (o->plot) TRY(draw(r));
+  if (o->json) TRY(solve_json(r));
+done:
+  return rc;
+}
+
+static int verdict(const cli_run *r) {
+  const kcl_report *w = &r->results[r->worst].report;
+  if (r->solved < r->p.b->cols || w->reason == KCL_INTERRUPTED) return CLI_INTERRUPTED;
+  if (!w->converged) {
+    if (r->o->quiet) cli_fail(CLI_NOT_CONVERGED, "not converged: %s", kcl_reason_text(w->reason));
+    return CLI_NOT_CONVERGED;
+  }
+  for (int64_t j = 0; j < r->solved; j++)
+    if (r->results[j].checked && !r->results[j].check.pass)
+      return cli_fail(CLI_CHECK_FAILED,
+                      "the check failed: x differs from the direct solution by %.3g",
+                      r->results[j].check.difference);
+  return 0;
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc;
+  double begin = cli_now();
+  cli_run r = {.o = o};
+  TRY(load(ctx, &r));
+  r.asked = ask(o, r.p.precision);
+  TRY(solve_all(ctx, &r));
+  if (r.solved == 0) TRY(never_began(ctx, &r));
+  r.seconds_total = cli_now() - begin;
+  if ((!o->quiet || o->json) && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
+  int checked = check(ctx, &r); /* x is written even when no direct solution can be had */
+  TRY(outputs(ctx, &r));
+  report_results(&r);
+  rc = verdict(&r);
+  if (!rc) rc = checked;
+done:
+  for (int64_t j = 0; j < r.solved; j++) free(r.results[j].history);
+  free(r.results);
+  kcl_solver_free(&r.solver);
+  cli_problem_free(&r.p);
+  return rc;
+}
+
+const cli_command cli_solve = {
+    .name = "solve",
+    .operands = "A.mtx [b.rhs]",
+    .summary = "solve A x = b; without b.rhs, b = A*1 unless A's file has its own",
+    .options = "output solver precond format device threads precision tol atol max-iter x0 check "
+               "json history plot quiet verbose cache",
+    .min = 1,
+    .max = 2,
+    .lists = true,
+    .run = run,
+    .notes =
+        "Stops at |b - A x|_2 <= max(tol |b|_2, atol), recomputed from b - A x before it is "
+        "claimed.\n"
+        "x is written with -o also when the solve did not converge or was interrupted; a second\n"
+        "interrupt ends the program at once.\n"
+        "--check fails (exit 6) when |x - y|_inf / |y|_inf exceeds 10 max(tol, K (ex + ey)) for "
+        "the\n"
+        "direct solution y, K the condition number estimated from its factor, ex and ey the\n"
+        "backward errors of x and y. When that reaches 1 the check is undecided, and no failure.\n"
+        "--json: one object. When b has several columns its top-level results are those of the "
+        "worst\n"
+        "column, seconds.solve is the sum, and \"solves\" lists every column.\n"};

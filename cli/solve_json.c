@@ -1,0 +1,88 @@
+/* The JSON of a solve. The fields are a contract: scripts rely on them. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+
+/* Fields of one right-hand side. */
+static void result(cJSON *o, const cli_result *s) {
+  const kcl_report *p = &s->report;
+  json_bool(o, "converged", p->converged);
+  json_text(o, "reason", kcl_reason_text(p->reason));
+  json_count(o, "iterations", p->iterations);
+  json_count(o, "restarts", p->restarts);
+  json_number(o, "relative_residual", p->relative_residual);
+  json_number(o, "true_relative_residual", p->true_relative_residual);
+  json_number(o, "backward_error", p->backward_error);
+  if (p->condition_estimate > 0) {
+    json_number(o, "condition_estimate", p->condition_estimate);
+    json_number(o, "ritz_min", p->ritz_min);
+    json_number(o, "ritz_max", p->ritz_max);
+  } else
+    cJSON_AddNullToObject(o, "condition_estimate");
+  if (s->forward_error >= 0) json_number(o, "forward_error", s->forward_error);
+  if (s->checked) json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
+}
+
+static void seconds(cJSON *o, const cli_run *r, const kcl_report *p) {
+  cJSON *t = cJSON_AddObjectToObject(o, "seconds");
+  json_number(t, "read", r->p.seconds_read);
+  json_number(t, "convert", r->setup.seconds_convert);
+  json_number(t, "compile", r->setup.seconds_compile);
+  json_number(t, "upload", r->setup.seconds_upload + p->seconds_upload);
+  json_number(t, "solve", r->seconds_solve);
+  json_number(t, "download", p->seconds_download);
+  json_number(t, "total", r->seconds_total);
+}
+
+static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
+  double rate = p->bytes_per_iteration / p->seconds_per_iteration; /* not finite: null */
+  json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
+  json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
+  json_number(o, "gbytes_per_second", rate * 1e-9);
+  json_number(o, "stream_gbytes_per_second", r->stream * 1e-9);
+  json_number(o, "stream_fraction", rate / r->stream);
+}
+
+static void method(cJSON *o, const cli_run *r) {
+  char letter[2] = {kcl_type_letter(r->p.precision), 0};
+  json_text(o, "solver", r->asked.solver);
+  json_text(o, "precond", r->asked.precond);
+  json_text(o, "format", r->setup.format);
+  json_text(o, "format_reason", r->setup.format_reason);
+  json_text(o, "kernel", r->setup.kernel);
+  json_number(o, "bytes_stored", r->setup.bytes_stored);
+  json_count(o, "stages", r->setup.stages);
+  json_text(o, "precision", letter);
+  json_device(o, &r->device);
+  json_number(o, "tol", r->asked.tol);
+  json_number(o, "atol", r->asked.atol);
+}
+
+static void columns(cJSON *o, const cli_run *r) {
+  json_count(o, "columns", r->p.b->cols);
+  if (r->p.b->cols == 1) return;
+  json_count(o, "worst_column", r->worst + 1);
+  cJSON *list = cJSON_AddArrayToObject(o, "solves");
+  for (int64_t j = 0; j < r->solved; j++) {
+    cJSON *one = cJSON_CreateObject();
+    json_count(one, "column", j + 1);
+    result(one, &r->results[j]);
+    json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
+    cJSON_AddItemToArray(list, one);
+  }
+}
+
+int solve_json(const cli_run *r) {
+  const cli_result *worst = &r->results[r->worst];
+  cJSON *o = cJSON_CreateObject();
+  if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  json_text(o, "krylocl", KCL_VERSION);
+  json_matrix(o, r->o->files[0], r->p.A);
+  method(o, r);
+  result(o, worst);
+  seconds(o, r, &worst->report);
+  speed(o, r, &worst->report);
+  columns(o, r);
+  int rc = json_write(r->o->json, o);
+  cJSON_Delete(o);
+  return rc;
+}

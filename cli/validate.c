@@ -1,0 +1,93 @@
+/* What can be refused before a file is read: operands, names, endings, outputs that collide. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static int operands(const cli_command *c, const cli_options *o) {
+  if (o->count < c->min)
+    return cli_fail(KCL_USAGE, "'%s' needs %s\n  krylocl %s %s", c->name,
+                    o->count ? "more than that" : "something to work on", c->name, c->operands);
+  if (o->count > c->max)
+    return cli_fail(KCL_USAGE, "'%s' is one operand too many\n  krylocl %s %s", o->files[c->max],
+                    c->name, c->operands);
+  return 0;
+}
+
+static int standard_input_once(const cli_options *o) {
+  int n = o->x0 && strcmp(o->x0, "-") == 0;
+  for (int i = 0; i < o->count; i++) n += strcmp(o->files[i], "-") == 0;
+  return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can serve one file only") : 0;
+}
+
+static int standard_output_once(const cli_options *o) {
+  const char *outputs[] = {o->json, o->csv, o->output, o->rhs, o->history};
+  int n = 0;
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+    n += outputs[i] && strcmp(outputs[i], "-") == 0;
+  return n > 1 ? cli_fail(KCL_USAGE, "standard output (-) can take one result only") : 0;
+}
+
+static int formats(const char *list) {
+  if (!list || strcmp(list, "all") == 0) return 0;
+  for (const char *s = list;; s++) {
+    char name[32];
+    size_t n = strcspn(s, ",");
+    snprintf(name, sizeof name, "%.*s", (int)n, s);
+    int rc = cli_known("format", name, KCL_FORMATS, "all");
+    if (rc) return rc;
+    s += n;
+    if (!*s) return 0;
+  }
+}
+
+static int precision(const char *p) {
+  static const char *const names[] = {"s", "d", "c", "z"};
+  for (int i = 0; p && i < 4; i++)
+    if (strcmp(p, names[i]) == 0) return 0;
+  return p ? cli_unknown("precision", p, names, 4) : 0;
+}
+
+static int check(const char *method) {
+  static const char *const names[] = {"cholmod", "none"};
+  if (!method || strcmp(method, "none") == 0) return 0;
+  if (strcmp(method, "cholmod")) return cli_unknown("check", method, names, 2);
+  if (kcl_direct_available()) return 0;
+  return cli_fail(KCL_USAGE, "--check cholmod: this build is without SuiteSparse; install its "
+                             "development package and build again");
+}
+
+static int picture(const char *path) {
+  size_t n = path ? strlen(path) : 0;
+  if (!path || (n > 4 && (!strcmp(path + n - 4, ".svg") || !strcmp(path + n - 4, ".png"))))
+    return 0;
+  return cli_fail(KCL_USAGE, "--plot %s: the name must end in .svg or .png", path);
+}
+
+int cli_writable(const char *path) {
+  char folder[4096];
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  if (!path || strcmp(path, "-") == 0) return 0;
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  if (access(access(path, F_OK) == 0 ? path : folder, W_OK) == 0) return 0;
+  return cli_fail(KCL_INPUT, "%s cannot be written: %s", path, strerror(errno));
+}
+
+int cli_validate(const cli_command *c, const cli_options *o) {
+  int rc;
+  const char *outputs[] = {o->json, o->csv, o->output, o->rhs, o->history, o->plot};
+  TRY(cli_options_belong(c, o));
+  TRY(operands(c, o));
+  TRY(o->solver ? cli_known("solver", o->solver, KCL_SOLVERS, NULL) : 0);
+  TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, NULL) : 0);
+  TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, "auto") : 0);
+  TRY(formats(o->formats));
+  TRY(precision(o->precision));
+  TRY(check(o->check));
+  TRY(picture(o->plot));
+  TRY(standard_input_once(o));
+  TRY(standard_output_once(o));
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(cli_writable(outputs[i]));
+done:
+  return rc;
+}

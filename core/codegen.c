@@ -1,0 +1,376 @@
+/* From recorded stages to OpenCL text: every stage becomes one kernel.
+ *
+ * kernels/scalar.clh and stage.clh hold what all stages share; the file of the matrix's format is
+ * included once for each product, with EMIT meaning "what this stage does with the sum of row i".
+ * GPUs do all of it in registers as the sum appears. On CPU devices EMIT only stores the sum, and the
+ * stage goes over each block of rows again with wide registers while it is in the first-level cache.
+ */
+#include "core/opencl.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct text {
+  char *data;
+  size_t length, room;
+  bool failed;
+} text;
+
+static void put(text *t, const char *format, ...) KCL_PRINTF(2, 3);
+static void put(text *t, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  if (t->length + (size_t)n + 1 > t->room) {
+    size_t room = 2 * (t->length + (size_t)n + 1);
+    char *more = realloc(t->data, room);
+    if (more)
+      t->data = more, t->room = room;
+    else
+      t->failed = true;
+  }
+  if (!t->failed)
+    t->length += (size_t)vsnprintf(t->data + t->length, t->room - t->length, format, again);
+  va_end(again);
+}
+
+static void put_file(text *t, const char *name) {
+  const char *body = kcl_kernel_text(name);
+  if (body)
+    put(t, "%s", body);
+  else
+    put(t, "#error no kernel file %s\n", name);
+}
+
+/* ---------------------------------------------------------------- scalars */
+
+static void constant(text *t, double c) {
+  if (c == (double)(long)c)
+    put(t, "s_make(%ld)", (long)c);
+  else
+    put(t, "s_make((real)%.17g)", c);
+}
+
+/* A coefficient while the stage's scalars are in local memory as s[]. */
+static void coefficient(text *t, kcl_coef c) {
+  if (c.slot < 0) {
+    constant(t, c.constant);
+    return;
+  }
+  put(t, "%s%ss[%d]%s%s", c.negate ? "s_neg(" : "", c.conjugate ? "s_conj(" : "", c.slot,
+      c.conjugate ? ")" : "", c.negate ? ")" : "");
+}
+
+static void scalar_op(text *t, const kcl_op *o, kcl_slot target) {
+  static const char *const function[] = {[KCL_OP_DIVIDE] = "s_div",
+                                         [KCL_OP_MULTIPLY] = "s_mul",
+                                         [KCL_OP_ADD] = "s_add",
+                                         [KCL_OP_ROOT] = "s_root",
+                                         [KCL_OP_MODULUS] = "s_modulus"};
+  put(t, "    ");
+  switch (o->code) {
+  case KCL_OP_ASSIGN: put(t, "s[%d] = ", o->slot), coefficient(t, o->a), put(t, ";\n"); break;
+  case KCL_OP_POSITIVE:
+    put(t, "stop_when(s_re(s[%d]) <= 0, %d, head); stop_when(!(s_re(s[%d]) > 0), %d, head);\n",
+        o->slot, o->reason, o->slot, KCL_NOT_FINITE);
+    break;
+  case KCL_OP_NONZERO: put(t, "stop_when(s_zero(s[%d]), %d, head);\n", o->slot, o->reason); break;
+  case KCL_OP_STEP:
+    put(t, "step(s[%d], s_re(s[%d]), head, history);%s\n", o->slot, target,
+        o->inside ? " leave_open(head);" : "");
+    break;
+  case KCL_OP_CLOSED: put(t, "head[OPEN] = 0;\n"); break;
+  case KCL_OP_RITZ:
+    put(t, "if (get_group_id(0) == 0) log_ritz(s[%d], s[%d], head, history);\n", o->a.slot,
+        o->b.slot);
+    break;
+  case KCL_OP_ROOT:
+  case KCL_OP_MODULUS:
+    put(t, "s[%d] = %s(", o->slot, function[o->code]);
+    coefficient(t, o->a), put(t, ");\n");
+    break;
+  default:
+    put(t, "s[%d] = %s(", o->slot, function[o->code]);
+    coefficient(t, o->a), put(t, ", "), coefficient(t, o->b), put(t, ");\n");
+  }
+}
+
+enum { AT_ONCE = 4 }; /* dots summed with common barriers (kernels/stage.clh) */
+
+static int at_once(int dots) { return dots < 1 ? 1 : dots < AT_ONCE ? dots : AT_ONCE; }
+
+/* Last stage's dots, added to their slots. */
+static void fold(text *t, const kcl_stage *before) {
+  int dots = kcl_stage_dots(before), d = 0;
+  for (int i = 0; i < before->vectors; i++) {
+    if (before->vector[i].code != KCL_OP_DOT) continue;
+    if (d % AT_ONCE == 0)
+      put(t,
+          "  fold(in, %d, %d, groups_before, total, tree);\n  if (get_local_id(0) == 0 && went) {",
+          d, at_once(dots - d));
+    put(t, " s[%d] = total[%d];", before->vector[i].slot, d % AT_ONCE);
+    d++;
+    if (d % AT_ONCE == 0 || d == dots) put(t, " }\n  SYNC();\n");
+  }
+}
+
+static void write_partials(text *t, const kcl_stage *s) {
+  int dots = kcl_stage_dots(s);
+  for (int d = 0; d < dots; d += AT_ONCE) {
+    put(t, " ");
+    for (int q = 0; q < at_once(dots - d); q++) put(t, " total[%d] = p_total(sum%d);", q, d + q);
+    put(t, "\n  write_partials(out, %d, %d, total, tree);\n", d, at_once(dots - d));
+  }
+}
+
+/* All scalars of the stage: last stage's dots folded, operations by one work-item, then shared. */
+static void prologue(text *t, const kcl_stage *s, const kcl_stage *before, kcl_slot target) {
+  int before_dots = before ? kcl_stage_dots(before) : 0, dots = kcl_stage_dots(s);
+  put(t, "  local scalar s[SLOTS], tree[WG * %d + %d];\n  scalar total[%d];\n",
+      at_once(dots > before_dots ? dots : before_dots), s->A ? s->A->tree : 0, AT_ONCE);
+  put(t,
+      "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool goes = !head[STOP]%s;\n",
+      s->closing ? " || head[OPEN]" : "");
+  put(t, "  const bool went = %s;\n  const idx n = goes ? size : 0;\n  SYNC();\n",
+      s->closing && !(before && before->closing) ? "!head[STOP]" : "goes");
+  if (before) fold(t, before);
+  if (s->scalars) {
+    put(t, "  if (get_local_id(0) == 0 && goes) {\n");
+    for (int i = 0; i < s->scalars; i++) scalar_op(t, &s->scalar[i], target);
+    put(t, "  }\n  SYNC();\n");
+  }
+  put(t, "  store_state(out, s, head);\n");
+}
+
+/* START ends with the dots that LOOP begins by folding. */
+static void hand_over(text *t, const kcl_stage *last) {
+  for (int i = 0, d = 0; i < last->vectors; i++)
+    if (last->vector[i].code == KCL_OP_DOT)
+      put(t, "  hand_over(out, %d, s[%d]);\n", d++, last->vector[i].slot);
+}
+
+/* ---------------------------------------------------------------- elements */
+
+static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
+static bool has_name(kcl_coef c) { return !is(c, 0) && !is(c, 1); } /* c0, c1 ... in the text */
+
+/* Does operation i of the stage see vector v as computed before it in this stage? */
+static void load(text *t, bool *loaded, kcl_vec v) {
+  if (!loaded[v]) put(t, " pack e%d = p_load(v%d, i);", v, v);
+  loaded[v] = true;
+}
+
+static void term(text *t, kcl_coef c, int number, kcl_vec v) {
+  if (is(c, 1))
+    put(t, "e%d", v);
+  else if (is(c, -1))
+    put(t, "p_neg(e%d)", v);
+  else
+    put(t, "p_scale(c%d, e%d)", number, v);
+}
+
+/* a x + b z; an operand whose coefficient is the constant 0 is not read. */
+static void lincomb(text *t, const kcl_op *o, int i) {
+  if (is(o->a, 0))
+    put(t, "p_zero()");
+  else if (is(o->b, 0))
+    term(t, o->a, 2 * i, o->x);
+  else if (is(o->a, 1) && is(o->b, -1))
+    put(t, "p_sub(e%d, e%d)", o->x, o->z);
+  else if (is(o->a, 1) && is(o->b, 1))
+    put(t, "p_add(e%d, e%d)", o->x, o->z);
+  else if (is(o->b, 1))
+    put(t, "p_fma(c%d, e%d, e%d)", 2 * i, o->x, o->z);
+  else
+    put(t, "p_fma(c%d, e%d, ", 2 * i + 1, o->z), term(t, o->a, 2 * i, o->x), put(t, ")");
+}
+
+/* One element (or pack) through all operations; e3 is vector 3's. sum: how a dot's sum is named. */
+static void elements(text *t, const kcl_program *k, const kcl_stage *s, const char *sum,
+                     bool y_given) {
+  bool *loaded = calloc((size_t)k->vectors, sizeof *loaded);
+  if (!loaded) {
+    t->failed = true;
+    return;
+  }
+  if (y_given) loaded[s->y] = true;
+  for (int i = 0, d = 0; i < s->vectors; i++) {
+    const kcl_op *o = &s->vector[i];
+    bool reads_z = o->code == KCL_OP_TIMES || (o->code == KCL_OP_LINCOMB && !is(o->b, 0));
+    if (o->code != KCL_OP_LINCOMB || !is(o->a, 0)) load(t, loaded, o->x);
+    if (reads_z) load(t, loaded, o->z);
+    if (o->code == KCL_OP_DOT) {
+      load(t, loaded, o->y);
+      put(t, " %s%d = %s(%s%d, e%d, e%d);", sum, d, o->plain ? "p_dotu" : "p_dot", sum, d, o->x,
+          o->y);
+      d++;
+      continue;
+    }
+    put(t, " %se%d = ", loaded[o->y] ? "" : "pack ", o->y);
+    loaded[o->y] = true;
+    if (o->code == KCL_OP_LINCOMB)
+      lincomb(t, o, i);
+    else
+      put(t, o->conjugate ? "p_mul(p_conj(e%d), e%d)" : "p_mul(e%d, e%d)", o->x, o->z);
+    put(t, ";");
+  }
+  free(loaded);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (kcl_stage_writes(s, v) && !(s->A && v == s->y && !y_given && !kcl_stage_rewrites(s, v)))
+      put(t, " p_store(v%d, i, e%d);", v, v);
+}
+
+/* ---------------------------------------------------------------- one kernel */
+
+static void vectors(text *t, const kcl_stage *s, const char *before, bool typed) {
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  for (int i = 0; i < count; i++) {
+    put(t, "%s", before);
+    if (typed) put(t, "global %sscalar *restrict ", kcl_stage_writes(s, list[i]) ? "" : "const ");
+    put(t, "v%d", list[i]);
+  }
+}
+
+/* Parameters (typed) or arguments of the coefficients and sums that EMIT needs inside visit_rows. */
+static void emit_extras(text *t, const kcl_stage *s, bool typed) {
+  for (int i = 0, d = 0; i < s->vectors; i++) {
+    const kcl_op *o = &s->vector[i];
+    if (o->code == KCL_OP_DOT) put(t, typed ? ", pack *sum%d" : ", &sum%d", d++);
+    if (o->code != KCL_OP_LINCOMB) continue;
+    if (has_name(o->a)) put(t, typed ? ", scalar c%d" : ", c%d", 2 * i);
+    if (has_name(o->b)) put(t, typed ? ", scalar c%d" : ", c%d", 2 * i + 1);
+  }
+}
+
+static void matrix_macros(text *t, const kcl_matrix *m, bool typed) {
+  const char *comma = "";
+  for (int i = 0; i < m->arrays; i++, comma = ", ") {
+    const kcl_array *a = &m->array[i];
+    put(t, "%s", comma);
+    if (!typed)
+      put(t, "%s", a->name);
+    else if (a->kind == KCL_INT64)
+      put(t, "global const %s_t *restrict %s", a->name, a->name);
+    else
+      put(t, "global const %s *restrict %s", a->kind == KCL_INT32 ? "int" : "scalar", a->name);
+  }
+  for (int i = 0; i < m->params; i++) put(t, typed ? ", const idx %s" : ", %s", m->param[i].name);
+}
+
+/* The format's own text, its function renamed for this stage. */
+static void include_format(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
+                           bool cpu) {
+  const kcl_matrix *m = s->A;
+  char file[64];
+  snprintf(file, sizeof file, "%s.cl", m->format->kernel);
+  put(t, "#define MATRIX "), matrix_macros(t, m, true);
+  put(t, "\n#define LANES %d\n", m->lanes);
+  for (int i = 0; i < m->arrays; i++)
+    if (m->array[i].kind == KCL_INT64)
+      put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
+  put(t, "#define visit_rows visit_%s\n#define scatter scatter_%s\n", id, id);
+  if (!m->format->scatter && cpu) {
+    put(t,
+        "#define EMIT_PARAMS , global scalar *restrict v%d\n#define EMIT(i, value) v%d[i] = "
+        "(value)\n",
+        s->y, s->y);
+  } else if (!m->format->scatter) {
+    put(t, "#define EMIT_PARAMS ");
+    kcl_vec list[KCL_MOST_STAGE_VECTORS];
+    int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+    for (int i = 0; i < count; i++)
+      put(t, ", global %sscalar *restrict v%d", kcl_stage_writes(s, list[i]) ? "" : "const ",
+          list[i]);
+    emit_extras(t, s, true);
+    put(t, "\n#define EMIT(i, value) {pack e%d = (value);", s->y);
+    elements(t, k, s, "*sum", true);
+    put(t, "}\n");
+  }
+  put_file(t, file);
+  put(t, "#undef MATRIX\n#undef LANES\n#undef visit_rows\n#undef scatter\n#undef EMIT\n#undef "
+         "EMIT_PARAMS\n");
+}
+
+static void product_call(text *t, const kcl_stage *s, const char *id, bool cpu) {
+  put(t, "visit_%s(", id), matrix_macros(t, s->A, false);
+  if (cpu) {
+    put(t, ", v%d, base, min(end, n), tree, v%d);\n", s->x, s->y);
+    return;
+  }
+  put(t, ", v%d, 0, n, tree", s->x), vectors(t, s, ", ", false), emit_extras(t, s, false);
+  put(t, ");\n");
+}
+
+static void body(text *t, const kcl_program *k, const kcl_stage *s, const char *id, bool cpu) {
+  if (s->A && s->A->format->scatter) {
+    put(t, "  PIECE(n)\n  scatter_%s(", id), matrix_macros(t, s->A, false);
+    put(t, ", v%d, lo, hi, v%d, tree);\n", s->x, s->y);
+  } else if (cpu) {
+    put(t, "  PIECE(n)\n  for (idx base = lo; base < hi; base += BLOCK) {\n    const idx end = "
+           "min((idx)(base + BLOCK), hi);\n    ");
+    if (s->A) product_call(t, s, id, true);
+    if (s->vectors)
+      put(t, "    for (idx i = base; i < end; i += PACK) {"), elements(t, k, s, "sum", false),
+          put(t, " }\n");
+    put(t, "  }\n");
+  } else if (s->A) {
+    put(t, "  "), product_call(t, s, id, false);
+  } else {
+    put(t, "  const idx lo = 0, hi = n;\n  for EACH(i) {"), elements(t, k, s, "sum", false),
+        put(t, " }\n");
+  }
+}
+
+static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int number, bool cpu) {
+  const kcl_stage *s = &k->stage[phase][number], *handed = kcl_stage_handed(k, phase, number);
+  char id[32];
+  snprintf(id, sizeof id, "%d_%d", phase, number);
+  if (s->A) include_format(t, k, s, id, cpu);
+  put(t,
+      "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stage_%s(global const int "
+      "*restrict in, "
+      "global int *restrict out, global real *restrict history, const idx size, const int "
+      "groups_before",
+      id);
+  if (s->A) put(t, ", "), matrix_macros(t, s->A, true);
+  vectors(t, s, ", ", true);
+  put(t, ")\n{\n");
+  prologue(t, s, kcl_stage_before(k, phase, number), k->target);
+  if (handed) hand_over(t, handed);
+  for (int i = 0; i < s->vectors; i++) {
+    const kcl_op *o = &s->vector[i];
+    if (o->code != KCL_OP_LINCOMB) continue;
+    if (has_name(o->a)) put(t, "  const scalar c%d = ", 2 * i), coefficient(t, o->a), put(t, ";\n");
+    if (has_name(o->b))
+      put(t, "  const scalar c%d = ", 2 * i + 1), coefficient(t, o->b), put(t, ";\n");
+  }
+  for (int d = 0; d < kcl_stage_dots(s); d++) put(t, "  pack sum%d = p_zero();\n", d);
+  if (s->n) body(t, k, s, id, cpu);
+  write_partials(t, s);
+  put(t, "}\n\n");
+  for (int i = 0; s->A && i < s->A->arrays; i++)
+    if (s->A->array[i].kind == KCL_INT64) put(t, "#undef %s_t\n", s->A->array[i].name);
+}
+
+int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
+  text t = {0};
+  bool cpu = g->group == 1;
+  put(&t, "#define KCL_TYPE %d\n#define IDX %s\n#define KCL_CPU %d\n#define NVIDIA_PTX %d\n",
+      k->type, g->wide_index ? "long" : "int", cpu, k->ctx->opencl->is_nvidia);
+  put(&t,
+      "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
+      "1024\n",
+      g->group, g->groups_max, k->slots, KCL_HISTORY);
+  put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
+      KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
+  put_file(&t, "scalar.clh"), put_file(&t, "stage.clh"), put_file(&t, "lanes.clh"),
+      put_file(&t, "atomic.clh");
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    for (int i = 0; i < k->stages[phase]; i++) kernel_text(&t, k, phase, i, cpu);
+  *source = t.data;
+  return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
+}

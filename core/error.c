@@ -1,0 +1,45 @@
+/* The context's last error, memory that reports its failure, and the clock. */
+#include "core/context.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(ctx->error, sizeof ctx->error, format, args);
+  va_end(args);
+  return status;
+}
+
+const char *kcl_error(const kcl *ctx) { return ctx ? ctx->error : "out of memory"; }
+
+/* The threads that will use a large block touch it first: pages are handed out in parallel, and
+ * near them where memory has places. */
+static void zero(void *block, size_t bytes) {
+  const size_t piece = 1 << 20;
+#pragma omp parallel for schedule(static) if (bytes > 8 * piece)
+  for (size_t at = 0; at < bytes; at += piece)
+    memset((char *)block + at, 0, bytes - at < piece ? bytes - at : piece);
+}
+
+int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
+  *out = NULL;
+  size_t bytes = 0;
+  bool fits =
+      count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX - 64;
+  if (fits) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
+  if (!*out)
+    return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
+                    (double)count * (double)size * 1e-9);
+  zero(*out, (bytes + 127) / 64 * 64);
+  return KCL_OK;
+}
+
+double kcl_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

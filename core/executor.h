@@ -1,0 +1,47 @@
+/* The executor's table: where a recorded program runs. One instance serves one program.
+ * cpu (core/cpu.c) is the definition; opencl (core/opencl_run.c) must agree with it. */
+#ifndef KCL_EXECUTOR_H
+#define KCL_EXECUTOR_H
+
+#include "core/program.h"
+
+enum {
+  KCL_HISTORY = 4096, /* iterations the device remembers; the host fetches them sooner */
+  KCL_LOG = 4,        /* numbers noted an iteration: residual^2, alpha, beta, spare */
+  KCL_MOST_SLOTS = 768
+};
+
+/* The integers of a program's state, as on the device (kernels/stage.clh). */
+typedef struct kcl_head {
+  int32_t stop; /* 0 running, else 1 + kcl_reason */
+  int32_t iteration, limit;
+  int32_t untested; /* 1: no test stops the loop (timing) */
+  int32_t open;     /* 1: stopped inside a cycle, which is still to be closed */
+  int32_t spare[3];
+} kcl_head;
+
+typedef struct kcl_executor kcl_executor;
+struct kcl_executor {
+  void *data;
+  /* vectors from and to the host, converted from type and multiplied by scale */
+  int (*put)(kcl_executor *, kcl_vec, kcl_type type, const void *values, double scale);
+  int (*get)(kcl_executor *, kcl_vec, kcl_type type, void *values, double scale);
+  int (*set_state)(kcl_executor *, const kcl_head *head, double target); /* squared norm to reach */
+  int (*run)(kcl_executor *, kcl_phase, int64_t times);    /* asynchronous where it can be; at most
+                                                              KCL_HISTORY steps */
+  int (*look)(kcl_executor *, kcl_head *head, double *rr); /* state after all that was run */
+  int (*history)(kcl_executor *, int64_t from, int64_t to, double *out /* [to - from, KCL_LOG] */);
+  int (*finish)(kcl_executor *);
+  void (*close)(kcl_executor *);
+  double seconds_upload, seconds_compile;
+};
+
+int kcl_executor_open(kcl_program *k,
+                      kcl_executor *ex); /* on the context's device; on failure close it too */
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
+int kcl_cpu_open_s(kcl_program *k, kcl_executor *ex);
+int kcl_cpu_open_d(kcl_program *k, kcl_executor *ex);
+int kcl_cpu_open_c(kcl_program *k, kcl_executor *ex);
+int kcl_cpu_open_z(kcl_program *k, kcl_executor *ex);
+
+#endif

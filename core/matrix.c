@@ -1,0 +1,141 @@
+/* Building a matrix in a format, what it costs, and the choice by bytes. */
+#include "core/matrix.h"
+#include "core/context.h"
+#include "core/opencl.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t element(const kcl_matrix *m, kcl_array_kind kind) {
+  return kind == KCL_INT32 ? 4 : kind == KCL_INT64 ? 8 : kcl_type_size(m->type);
+}
+
+void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                       void *data) {
+  m->array[m->arrays++] =
+      (kcl_array){.name = name, .kind = kind, .count = count, .data = data, .borrowed = true};
+}
+
+int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                     void **data) {
+  int rc = kcl_alloc(m->ctx, count, element(m, kind), name, data);
+  if (rc) return rc;
+  kcl_matrix_borrow(m, name, kind, count, *data);
+  m->array[m->arrays - 1].borrowed = false;
+  return KCL_OK;
+}
+
+void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
+  m->param[m->params].name = name;
+  m->param[m->params++].value = value;
+}
+
+bool kcl_matrix_neighbours(const kcl_matrix *m) { return kcl_opencl_neighbours(m->ctx); }
+bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->opencl != NULL; }
+bool kcl_matrix_scatters(const kcl_matrix *m) { return m->format->scatter; }
+
+double kcl_matrix_bytes(const kcl_matrix *m) {
+  double bytes = 0;
+  for (int i = 0; i < m->arrays; i++) {
+    const kcl_array *a = &m->array[i];
+    bool narrowed = a->kind == KCL_INT64 && m->ctx->opencl && m->nnz < INT32_MAX;
+    bytes += (double)a->count * (narrowed ? 4.0 : (double)element(m, a->kind));
+  }
+  return bytes;
+}
+
+int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
+  kcl_matrix *m = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
+  *m = (kcl_matrix){.ctx = ctx,
+                    .format = f,
+                    .type = A->type,
+                    .rows = A->rows,
+                    .cols = A->cols,
+                    .nnz = A->nnz,
+                    .lanes = 1,
+                    .items = A->nnz};
+  KCL_TRY(f->build(m, A));
+  if (!kcl_opencl_neighbours(ctx)) m->lanes = 1;
+  *out = m, m = NULL;
+done:
+  kcl_matrix_free(&m);
+  return rc;
+}
+
+void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A) { m->adopted = A; }
+
+void kcl_matrix_free(kcl_matrix **m) {
+  if (!*m) return;
+  kcl_opencl_release(*m);
+  for (int i = 0; i < (*m)->arrays; i++)
+    if (!(*m)->array[i].borrowed) free((*m)->array[i].data);
+  kcl_csr_free(&(*m)->adopted);
+  free(*m);
+  *m = NULL;
+}
+
+/* ---------------------------------------------------------------- cost and choice */
+
+/* Refused beyond the memory of the device, or ten times the bytes of CSR. The text is static. */
+static const char *refusal(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
+  static _Thread_local char text[200];
+  double csr = (double)s->nnz * (4.0 + (double)kcl_type_size(type)) + 8.0 * ((double)s->rows + 1);
+  double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
+  const kcl_device *d = &ctx->device;
+  if (size.total > 10 * csr)
+    snprintf(text, sizeof text, "pads to %.3g GB, %.0f times CSR", size.total * 1e-9,
+             size.total / csr);
+  else if (d->memory && size.total + vectors > (double)d->memory)
+    snprintf(text, sizeof text, "needs %.3g GB, the device has %.3g GB",
+             (size.total + vectors) * 1e-9, (double)d->memory * 1e-9);
+  else if (d->max_alloc && size.largest > (double)d->max_alloc)
+    snprintf(text, sizeof text, "needs a buffer of %.3g GB, the device allows %.3g GB",
+             size.largest * 1e-9, (double)d->max_alloc * 1e-9);
+  else
+    return NULL;
+  return text;
+}
+
+static double moved(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+  double slow = f->slowdown ? f->slowdown(s, &ctx->device) : 1;
+  return f->size(s, type).total * slow + (double)(s->rows + s->cols) * (double)kcl_type_size(type);
+}
+
+int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *format,
+                    kcl_cost *out) {
+  const kcl_format *f;
+  int rc = kcl_format_find(ctx, format, type, &f);
+  if (rc) return rc;
+  kcl_size size = f->size(s, type);
+  *out = (kcl_cost){.bytes_stored = size.total,
+                    .bytes_product =
+                        size.total + (double)(s->rows + s->cols) * (double)kcl_type_size(type),
+                    .refusal = refusal(ctx, s, type, size)};
+  return KCL_OK;
+}
+
+int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
+                      char *why, size_t room) {
+  const kcl_format *best = NULL, *second = NULL;
+  for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
+    const kcl_format *f;
+    int rc = kcl_format_find(ctx, kcl_list(KCL_FORMATS, i).name, type, &f);
+    if (rc) return rc;
+    if (refusal(ctx, s, type, f->size(s, type))) continue;
+    if (!best || moved(ctx, f, s, type) < moved(ctx, best, s, type))
+      second = best, best = f;
+    else if (!second || moved(ctx, f, s, type) < moved(ctx, second, s, type))
+      second = f;
+  }
+  if (!best)
+    return kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: %s",
+                    refusal(ctx, s, type, (kcl_size){1e300, 1e300}));
+  double a = moved(ctx, best, s, type) * 1e-6, b = second ? moved(ctx, second, s, type) * 1e-6 : 0;
+  int n = snprintf(why, room, "costs what streaming %.3g MB a product does", a);
+  if (second && n >= 0 && (size_t)n < room)
+    snprintf(why + n, room - (size_t)n, ", next %s with %.3g MB", second->name, b);
+  *out = best;
+  return KCL_OK;
+}

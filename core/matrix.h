@@ -1,0 +1,88 @@
+/* A matrix in one storage format on one executor, and what a format's author writes.
+ *
+ * A format is spmv/NAME.c and kernels/spmv_NAME.cl and a line in spmv/list.def. Its `build` turns
+ * host CSR into a few named arrays and integers. That list is all there is: the cpu executor hands
+ * the arrays to `rows`; the opencl executor uploads them and passes them under the same names to
+ * the function visit_rows of the .cl (or scatter, for formats that cannot finish a row at a time).
+ * Plain products, products fused with dots and whole methods come from that one text.
+ */
+#ifndef KCL_MATRIX_H
+#define KCL_MATRIX_H
+
+#include "core/program.h"
+
+typedef enum kcl_array_kind { KCL_INT32, KCL_INT64, KCL_SCALAR } kcl_array_kind;
+
+typedef struct kcl_array {
+  const char *name;    /* of the kernel's argument */
+  kcl_array_kind kind; /* KCL_INT64 arrays are narrowed to int on the device when all values fit */
+  int64_t count;
+  void *data;    /* [count]; on a device NULL after the upload */
+  bool borrowed; /* the caller's CSR, not ours */
+} kcl_array;
+
+enum { KCL_MOST_ARRAYS = 8 };
+
+typedef struct kcl_format kcl_format;
+struct kcl_matrix {
+  kcl *ctx;
+  const kcl_format *format;
+  kcl_type type;
+  int64_t rows, cols, nnz;
+  kcl_array array[KCL_MOST_ARRAYS];
+  struct {
+    const char *name;
+    int64_t value;
+  } param[KCL_MOST_ARRAYS];
+  int arrays, params;
+  int lanes;     /* work-items a row on a device; 1 unless build says otherwise */
+  int tree;      /* scalars of local memory beyond one a work-item; 0 unless build says otherwise */
+  int64_t items; /* what a scatter divides among its work-items */
+  void *device[KCL_MOST_ARRAYS]; /* cl_mem of each array */
+  kcl_csr *adopted;              /* host CSR whose arrays are borrowed and which nobody else owns */
+};
+
+/* Stored bytes of an m x n matrix of this structure, and the largest single array among them. */
+typedef struct kcl_size {
+  double total, largest;
+} kcl_size;
+
+struct kcl_format {
+  const char *name, *summary, *source;
+  const char *kernel; /* kernels/KERNEL.cl */
+  bool scatter;       /* the .cl holds scatter(), not visit_rows() */
+  kcl_size (*size)(const kcl_stats *s, kcl_type type);
+  /* How many times slower than streaming its bytes a product is on such a device (1 when NULL). */
+  double (*slowdown)(const kcl_stats *s, const kcl_device *device);
+  /* Fill m with arrays (kcl_matrix_array), params and lanes. A has m's type. */
+  int (*build)(kcl_matrix *m, const kcl_csr *A);
+  /* y[lo .. hi) = (A x)[lo .. hi), sequentially; the executor divides the rows among threads. lo is a
+   * multiple of 64, and so is hi where it is not the end; on CPU devices visit_rows may count on the
+   * same. */
+  void (*rows)(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi);
+};
+
+/* For build: a new array, zeroed; or one of the caller's, used in place where possible. */
+int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                     void **data);
+void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                       void *data);
+void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value);
+
+/* For build: will neighbouring work-items work side by side, as on GPUs? Otherwise rows come in
+ * contiguous ranges, as for `rows`. And: are the arrays for a device at all? */
+bool kcl_matrix_neighbours(const kcl_matrix *m);
+bool kcl_matrix_on_device(const kcl_matrix *m);
+
+bool kcl_matrix_scatters(const kcl_matrix *m);
+double kcl_matrix_bytes(const kcl_matrix *m); /* of all arrays, as stored on the executor */
+int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
+void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* frees A with m */
+void kcl_matrix_free(kcl_matrix **m);
+
+int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
+/* The cheapest by size, slowdown and vectors moved; the sentence says why. */
+int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
+                      char *why, size_t room);
+
+#endif

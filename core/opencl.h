@@ -1,0 +1,53 @@
+/* The OpenCL side of core/: one device with its queue, and error texts. */
+#ifndef KCL_OPENCL_H
+#define KCL_OPENCL_H
+
+#include "core/context.h"
+#include "core/executor.h"
+#include "core/matrix.h"
+
+/* ---- without OpenCL types: core/opencl_none.c stands in for these in a build without OpenCL */
+void kcl_opencl_list(kcl_device *list, int room, int *count); /* appends every device there is */
+const char *kcl_icd_loader(void); /* path of the library that answers calls */
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which); /* context and queue on it */
+void kcl_opencl_detach(kcl *ctx);
+bool kcl_opencl_neighbours(const kcl *ctx); /* work-items of a group run side by side (GPUs) */
+int kcl_opencl_upload(kcl_matrix *m);       /* its arrays, if that has not been done */
+void kcl_opencl_release(kcl_matrix *m);
+
+#ifndef KCL_NO_OPENCL /* ---- for core/opencl*.c and core/codegen.c */
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+
+struct kcl_opencl {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  bool is_cpu, is_nvidia, small_groups;
+  int units;
+};
+
+/* KCL_OK, or a failure that names the call, the code, and `what` was being done. */
+int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
+int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
+                      cl_mem *out); /* filled with zeros */
+int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out);
+
+/* The text of all stages of a program, for this device. Free with free(). */
+typedef struct kcl_geometry {
+  int group, groups_max; /* work-items a group; most groups of a launch */
+  bool wide_index;       /* counts beyond 2^31 */
+} kcl_geometry;
+int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);
+
+/* Kernel texts by name ("spmv_csr.cl"), embedded by the build; NULL for an unknown one. */
+const char *kcl_kernel_text(const char *name);
+#endif
+
+#endif

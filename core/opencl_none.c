@@ -1,0 +1,16 @@
+/* A build without OpenCL: there are no devices but the native executor. */
+#include "core/opencl.h"
+
+void kcl_opencl_list(kcl_device *list, int room, int *count) {
+  (void)list, (void)room, (void)count;
+}
+const char *kcl_icd_loader(void) { return "none: this build is without OpenCL"; }
+void kcl_opencl_detach(kcl *ctx) { (void)ctx; }
+bool kcl_opencl_neighbours(const kcl *ctx) { return (void)ctx, false; }
+void kcl_opencl_release(kcl_matrix *m) { (void)m; }
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
+  return kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);
+}
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
+  return (void)ex, kcl_fail(k->ctx, KCL_DEVICE, "this build is without OpenCL");
+}

@@ -1,0 +1,390 @@
+/* The OpenCL executor: one kernel a stage, one in-order queue, no wait inside an iteration.
+ *
+ * Two copies of the state take turns as input and output (kernels/stage.clh). After every batch
+ * the head, the slots and the batch's part of the history are read without blocking into host
+ * mirrors; look() waits for the oldest such read, while the next batch already runs.
+ */
+#include "core/opencl.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LOOKS = 2, PAD = 64 };
+
+typedef struct launch {
+  cl_kernel kernel;
+  size_t groups;
+  cl_mem zeroed; /* a scatter's y */
+  size_t zeroed_bytes;
+} launch;
+
+typedef struct run {
+  kcl_program *k;
+  cl_program program;
+  kcl_geometry geometry;
+  cl_mem *vec; /* [vectors] */
+  cl_mem state[2], history;
+  size_t state_bytes, scalar_bytes, real_bytes, group;
+  int turn; /* state[turn] is the input of the next launch */
+  launch *launch[KCL_PHASES];
+  int64_t enqueued;         /* iterations since set_state */
+  cl_mem pinned;            /* host memory the device writes to without a copy: */
+  char *mirror[MOST_LOOKS]; /* head and slots after a batch */
+  char *history_mirror;     /* [KCL_HISTORY, KCL_LOG] reals */
+  cl_event ready[MOST_LOOKS];
+  int first, looks; /* the ring of outstanding looks */
+  double seconds_upload;
+} run;
+
+static kcl *context(const run *r) { return r->k->ctx; }
+static cl_command_queue queue(const run *r) { return r->k->ctx->opencl->queue; }
+
+/* ---------------------------------------------------------------- kernels and their arguments */
+
+static bool wide(const kcl_program *k) {
+  int64_t most = k->n;
+  const kcl_matrix *both[] = {k->A, k->AH};
+  for (int j = 0; j < 2; j++)
+    for (int i = 0; both[j] && i < both[j]->arrays; i++)
+      if (both[j]->array[i].count > most) most = both[j]->array[i].count;
+  return most > INT32_MAX - 1000000; /* strides go beyond the end */
+}
+
+/* Eight groups of 256 a compute unit on GPUs; on CPU devices eight contiguous pieces a core. */
+static kcl_geometry choose_geometry(const kcl_program *k) {
+  const kcl_opencl *o = k->ctx->opencl;
+  bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
+  return (kcl_geometry){.group = o->is_cpu ? 1
+                                 : gpu     ? 256
+                                           : 32,
+                        .groups_max = 8 * o->units,
+                        .wide_index = wide(k)};
+}
+
+static size_t groups_for(const run *r, const kcl_stage *s) {
+  if (s->n == 0) return 1;
+  int64_t items = s->A && s->A->format->scatter ? s->A->items : s->n * (s->A ? s->A->lanes : 1);
+  int64_t per_group = r->group == 1 ? 64 : (int64_t)r->group;
+  int64_t groups = (items + per_group - 1) / per_group;
+  if (groups > r->geometry.groups_max) groups = r->geometry.groups_max;
+  return groups < 1 ? 1 : (size_t)groups;
+}
+
+static cl_int set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
+  cl_long wide_value = value;
+  cl_int narrow_value = (cl_int)value;
+  return r->geometry.wide_index ? clSetKernelArg(kernel, i, sizeof wide_value, &wide_value)
+                                : clSetKernelArg(kernel, i, sizeof narrow_value, &narrow_value);
+}
+
+/* Arguments 2 and on, which never change: history, n, groups before, matrix, vectors. */
+static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups_before) {
+  cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
+  cl_uint i = 2;
+  code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
+  code |= set_index(r, l->kernel, i++, s->A && s->A->format->scatter ? s->A->items : s->n);
+  code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
+  for (int a = 0; s->A && a < s->A->arrays; a++)
+    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &s->A->device[a]);
+  for (int p = 0; s->A && p < s->A->params; p++)
+    code |= set_index(r, l->kernel, i++, s->A->param[p].value);
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  for (int v = 0; v < count; v++)
+    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
+  return code;
+}
+
+static int make_kernel(run *r, kcl_phase phase, int number) {
+  const kcl_stage *s = &r->k->stage[phase][number];
+  launch *l = &r->launch[phase][number];
+  char name[32];
+  cl_int code;
+  snprintf(name, sizeof name, "stage_%d_%d", phase, number);
+  l->kernel = clCreateKernel(r->program, name, &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
+  if (rc) return rc;
+  l->groups = groups_for(r, s);
+  if (s->A && s->A->format->scatter)
+    l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
+  const kcl_stage *before = kcl_stage_before(r->k, phase, number);
+  size_t groups_before = before ? groups_for(r, before) : 1;
+  return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
+}
+
+static int compile(run *r) {
+  char *source = NULL;
+  int rc;
+  KCL_TRY(kcl_codegen(r->k, &r->geometry, &source));
+  const char *options = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
+  KCL_TRY(kcl_opencl_build(context(r), source, options ? options : "", &r->program));
+  for (int phase = 0; phase < KCL_PHASES; phase++) {
+    KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
+                      (void **)&r->launch[phase]));
+    for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
+  }
+done:
+  free(source);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- running */
+
+static cl_int enqueue(run *r, const launch *l) {
+  const cl_uint zero = 0;
+  cl_int code = CL_SUCCESS;
+  size_t global = l->groups * r->group;
+  if (l->zeroed)
+    code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
+                               NULL);
+  code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->state[r->turn]);
+  code |= clSetKernelArg(l->kernel, 1, sizeof(cl_mem), &r->state[r->turn ^ 1]);
+  r->turn ^= 1;
+  return code ? code
+              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
+                                       NULL);
+}
+
+/* History entries [from, to) of the ring, which may wrap. */
+static cl_int read_history(run *r, int64_t from, int64_t to) {
+  size_t entry = KCL_LOG * r->real_bytes;
+  cl_int code = CL_SUCCESS;
+  while (from < to && !code) {
+    int64_t at = from % KCL_HISTORY, count = to - from;
+    if (count > KCL_HISTORY - at) count = KCL_HISTORY - at;
+    code = clEnqueueReadBuffer(queue(r), r->history, CL_FALSE, (size_t)at * entry,
+                               (size_t)count * entry,
+                               (char *)r->history_mirror + (size_t)at * entry, 0, NULL, NULL);
+    from += count;
+  }
+  return code;
+}
+
+static cl_int await(run *r) {
+  cl_int code = clWaitForEvents(1, &r->ready[r->first]);
+  clReleaseEvent(r->ready[r->first]);
+  r->ready[r->first] = NULL;
+  return code;
+}
+
+static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
+  run *r = ex->data;
+  cl_int code = CL_SUCCESS;
+  if (r->looks == MOST_LOOKS) { /* nobody looked: the oldest is overwritten */
+    code = await(r);
+    r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
+  }
+  for (int64_t t = 0; t < times && !code; t++)
+    for (int i = 0; i < r->k->stages[phase] && !code; i++) code = enqueue(r, &r->launch[phase][i]);
+  int64_t from = r->enqueued;
+  if (phase == KCL_LOOP) r->enqueued += times * r->k->steps;
+  if (!code) code = read_history(r, from, r->enqueued);
+  if (phase == KCL_REPLACE)
+    return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  int slot = (r->first + r->looks) % MOST_LOOKS;
+  size_t bytes = sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes;
+  if (!code)
+    code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_FALSE, 0, bytes, r->mirror[slot], 0,
+                               NULL, &r->ready[slot]);
+  if (!code) r->looks++, code = clFlush(queue(r));
+  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+}
+
+static double real_at(const run *r, const void *p) {
+  return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;
+}
+
+static int look(kcl_executor *ex, kcl_head *head, double *rr) {
+  run *r = ex->data;
+  int slot = r->first;
+  int rc = kcl_cl_check(context(r), await(r), "clWaitForEvents", "iterating");
+  r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
+  memcpy(head, r->mirror[slot], sizeof *head);
+  *rr = real_at(r, r->mirror[slot] + sizeof *head + (size_t)r->k->rr * r->scalar_bytes);
+  return rc;
+}
+
+static int history(kcl_executor *ex, int64_t from, int64_t to, double *out) {
+  run *r = ex->data;
+  for (int64_t i = from; i < to; i++)
+    for (int j = 0; j < KCL_LOG; j++)
+      *out++ = real_at(r, (char *)r->history_mirror +
+                              (size_t)(i % KCL_HISTORY * KCL_LOG + j) * r->real_bytes);
+  return KCL_OK;
+}
+
+static int finish(kcl_executor *ex) {
+  run *r = ex->data;
+  cl_int code = clFinish(queue(r));
+  while (r->looks) {
+    clReleaseEvent(r->ready[r->first]);
+    r->ready[r->first] = NULL;
+    r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
+  }
+  return kcl_cl_check(context(r), code, "clFinish", "iterating");
+}
+
+/* ---------------------------------------------------------------- vectors and state */
+
+static int put(kcl_executor *ex, kcl_vec v, kcl_type type, const void *values, double scale) {
+  run *r = ex->data;
+  int64_t n = r->k->vector[v].n;
+  void *staged = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
+  kcl_copy(r->k->type, staged, type, values, n, scale);
+  cl_int code = clEnqueueWriteBuffer(queue(r), r->vec[v], CL_TRUE, 0, (size_t)n * r->scalar_bytes,
+                                     staged, 0, NULL, NULL);
+  rc = kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "uploading a vector");
+done:
+  free(staged);
+  return rc;
+}
+
+static int get(kcl_executor *ex, kcl_vec v, kcl_type type, void *values, double scale) {
+  run *r = ex->data;
+  int64_t n = r->k->vector[v].n;
+  void *staged = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
+  cl_int code = clEnqueueReadBuffer(queue(r), r->vec[v], CL_TRUE, 0, (size_t)n * r->scalar_bytes,
+                                    staged, 0, NULL, NULL);
+  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "downloading a vector"));
+  kcl_copy(type, values, r->k->type, staged, n, scale);
+done:
+  free(staged);
+  return rc;
+}
+
+/* Packs reach beyond the end of a vector. What stands there counts in no sum while it is 0, but a solve
+ * that met NaN leaves 0 times NaN there. */
+static cl_int clear_padding(const run *r) {
+  const cl_uint zero = 0;
+  cl_int code = CL_SUCCESS;
+  for (int v = 0; v < r->k->vectors && !code; v++) {
+    size_t n = (size_t)r->k->vector[v].n, padded = (n + PAD - 1) / PAD * PAD;
+    if (padded > n)
+      code = clEnqueueFillBuffer(queue(r), r->vec[v], &zero, sizeof zero, n * r->scalar_bytes,
+                                 (padded - n) * r->scalar_bytes, 0, NULL, NULL);
+  }
+  return code;
+}
+
+static int set_state(kcl_executor *ex, const kcl_head *head, double target) {
+  run *r = ex->data;
+  size_t at = sizeof *head + (size_t)r->k->target * r->scalar_bytes;
+  float single[2] = {(float)target, 0};
+  double twice[2] = {target, 0};
+  const void *value = r->real_bytes == 4 ? (void *)single : (void *)twice;
+  r->enqueued = head->iteration;
+  cl_int code = r->group == 1 ? clear_padding(r) : CL_SUCCESS;
+  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof *head, head, 0, NULL,
+                               NULL);
+  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, at, r->scalar_bytes, value, 0,
+                               NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static void close_run(kcl_executor *ex) {
+  run *r = ex->data;
+  if (!r) return;
+  clFinish(queue(r));
+  while (r->looks)
+    clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
+  for (int p = 0; p < KCL_PHASES; p++) {
+    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++)
+      if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
+    free(r->launch[p]);
+  }
+  if (r->program) clReleaseProgram(r->program);
+  for (int v = 0; r->vec && v < r->k->vectors; v++)
+    if (r->vec[v]) clReleaseMemObject(r->vec[v]);
+  for (int i = 0; i < 2; i++)
+    if (r->state[i]) clReleaseMemObject(r->state[i]);
+  if (r->history) clReleaseMemObject(r->history);
+  if (r->mirror[0])
+    clEnqueueUnmapMemObject(queue(r), r->pinned, r->mirror[0], 0, NULL, NULL), clFinish(queue(r));
+  if (r->pinned) clReleaseMemObject(r->pinned);
+  free(r->vec);
+  free(r);
+}
+
+/* Reads into pinned memory do not hold up the host; into ordinary memory they do (NVIDIA). */
+static int pin_mirrors(run *r) {
+  size_t state = (sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes + 63) / 64 * 64;
+  size_t bytes = MOST_LOOKS * state + KCL_HISTORY * KCL_LOG * r->real_bytes;
+  cl_int code;
+  r->pinned = clCreateBuffer(context(r)->opencl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                             bytes, NULL, &code);
+  if (code == CL_SUCCESS)
+    r->mirror[0] = clEnqueueMapBuffer(queue(r), r->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                      bytes, 0, NULL, NULL, &code);
+  if (code != CL_SUCCESS)
+    return kcl_cl_check(context(r), code, "clEnqueueMapBuffer", "pinning memory");
+  r->mirror[1] = r->mirror[0] + state;
+  r->history_mirror = r->mirror[0] + MOST_LOOKS * state;
+  return KCL_OK;
+}
+
+static int allocate(run *r, kcl_executor *ex) {
+  kcl *ctx = context(r);
+  kcl_program *k = r->k;
+  int rc;
+  r->state_bytes =
+      sizeof(kcl_head) + r->scalar_bytes * ((size_t)k->slots + (size_t)kcl_program_dots(k) *
+                                                                   (size_t)r->geometry.groups_max);
+  KCL_TRY(kcl_opencl_buffer(ctx, r->state_bytes, "the state", &r->state[0]));
+  KCL_TRY(kcl_opencl_buffer(ctx, r->state_bytes, "the state", &r->state[1]));
+  KCL_TRY(
+      kcl_opencl_buffer(ctx, KCL_HISTORY * KCL_LOG * r->real_bytes, "the history", &r->history));
+  KCL_TRY(pin_mirrors(r));
+  KCL_TRY(kcl_alloc(ctx, k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
+  for (int v = 0; v < k->vectors; v++) {
+    size_t padded = ((size_t)k->vector[v].n + PAD - 1) / PAD * PAD;
+    KCL_TRY(kcl_opencl_buffer(ctx, padded * r->scalar_bytes, "a vector", &r->vec[v]));
+    if (k->vector[v].values) KCL_TRY(put(ex, v, k->vector[v].type, k->vector[v].values, 1.0));
+  }
+done:
+  return rc;
+}
+
+/* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
+static int first_launches(kcl_executor *ex) {
+  kcl_head head = {.stop = 1};
+  int rc = set_state(ex, &head, 0);
+  for (int phase = 0; phase < KCL_PHASES && !rc; phase++) rc = run_batch(ex, phase, 1);
+  return rc ? rc : finish(ex);
+}
+
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
+  run *r;
+  int rc;
+  KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *r, "the executor", &ex->data));
+  r = ex->data;
+  *ex = (kcl_executor){.data = r,
+                       .run = run_batch,
+                       .put = put,
+                       .get = get,
+                       .set_state = set_state,
+                       .look = look,
+                       .history = history,
+                       .finish = finish,
+                       .close = close_run};
+  r->k = k, r->scalar_bytes = kcl_type_size(k->type);
+  r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
+  r->geometry = choose_geometry(k), r->group = (size_t)r->geometry.group;
+  double t = kcl_now();
+  if (k->A) KCL_TRY(kcl_opencl_upload(k->A));
+  if (k->AH) KCL_TRY(kcl_opencl_upload(k->AH));
+  KCL_TRY(allocate(r, ex));
+  KCL_TRY(finish(ex));
+  ex->seconds_upload = kcl_now() - t;
+  t = kcl_now();
+  KCL_TRY(compile(r));
+  KCL_TRY(first_launches(ex));
+  ex->seconds_compile = kcl_now() - t;
+done:
+  return rc;
+}

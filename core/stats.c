@@ -1,0 +1,101 @@
+/* Structure of a host matrix: one pass over its rows, and one over its adjoint for symmetry. */
+#include "core/pattern.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void row_lengths(const kcl_csr *A, kcl_stats *s) {
+  s->row_mean = A->rows ? (double)A->nnz / (double)A->rows : 0;
+  s->row_min = A->rows ? INT64_MAX : 0;
+  double deviation = 0;
+  for (int64_t i = 0; i < A->rows; i++) {
+    int64_t k = A->row_ptr[i + 1] - A->row_ptr[i];
+    if (k < s->row_min) s->row_min = k;
+    if (k > s->row_max) s->row_max = k;
+    s->empty_rows += k == 0;
+    deviation += fabs((double)k - s->row_mean);
+  }
+  if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
+}
+
+/* Diagonals that hold an entry are marked in a map of all rows + cols - 1 of them. */
+static void shape(const kcl_csr *A, kcl_stats *s, unsigned char *seen) {
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      int64_t d = A->col[k] - i, a = d < 0 ? -d : d;
+      if (a > s->bandwidth) s->bandwidth = a;
+      s->diagonals += !seen[d + A->rows - 1];
+      seen[d + A->rows - 1] = 1;
+    }
+}
+
+static bool positive_real(const kcl_csr *A, int64_t k) {
+  switch (A->type) {
+  case KCL_S: return ((const float *)A->val)[k] > 0;
+  case KCL_D: return ((const double *)A->val)[k] > 0;
+  case KCL_C: return ((const float *)A->val)[2 * k] > 0 && ((const float *)A->val)[2 * k + 1] == 0;
+  default: return ((const double *)A->val)[2 * k] > 0 && ((const double *)A->val)[2 * k + 1] == 0;
+  }
+}
+
+static void values(const kcl_csr *A, kcl_stats *s) {
+  int64_t dominant = 0, positive = 0;
+  for (int64_t i = 0; i < A->rows; i++) {
+    double diagonal = 0, sum = 0;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      double a = kcl_abs(A->type, A->val, k);
+      s->explicit_zeros += a == 0;
+      sum += a;
+      if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
+    }
+    s->zero_diagonal += i < A->cols && diagonal == 0;
+    dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
+    if (!(sum <= s->norm_inf)) s->norm_inf = sum;
+  }
+  s->positive_diagonal = positive == A->rows;
+  s->dominant_rows = A->rows ? (double)dominant / (double)A->rows : 0;
+}
+
+/* A equals B (its adjoint or transpose: conjugated says which) in pattern and value, explicit zeros included. */
+static bool same(const kcl_csr *A, const kcl_csr *B, bool conjugated) {
+  if (memcmp(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * sizeof *A->row_ptr)) return false;
+  if (memcmp(A->col, B->col, (size_t)A->nnz * sizeof *A->col)) return false;
+  int parts = kcl_type_complex(A->type) ? 2 : 1;
+  bool single = A->type == KCL_S || A->type == KCL_C;
+  for (int64_t k = 0; k < A->nnz * parts; k++) {
+    double a = single ? (double)((const float *)A->val)[k] : ((const double *)A->val)[k];
+    double b = single ? (double)((const float *)B->val)[k] : ((const double *)B->val)[k];
+    if (a != (parts == 2 && k % 2 && !conjugated ? -b : b)) return false;
+  }
+  return true;
+}
+
+static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  bool real = !kcl_type_complex(A->type);
+  if (A->rows != A->cols) return KCL_OK;
+  s->hermitian = A->symmetry == KCL_HERMITIAN || (A->symmetry == KCL_SYMMETRIC && real);
+  s->symmetric = A->symmetry == KCL_SYMMETRIC || (A->symmetry == KCL_HERMITIAN && real);
+  if (A->symmetry != KCL_GENERAL && (real || A->symmetry == KCL_SKEW)) return KCL_OK;
+  kcl_csr *B = NULL;
+  int rc = kcl_csr_adjoint(ctx, A, &B);
+  if (rc) return rc;
+  s->hermitian = same(A, B, true);
+  s->symmetric = same(A, B, false);
+  kcl_csr_free(&B);
+  return KCL_OK;
+}
+
+int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+  unsigned char *seen = NULL;
+  int rc;
+  *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
+  KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&seen));
+  row_lengths(A, out);
+  shape(A, out, seen);
+  values(A, out);
+  KCL_TRY(kcl_pattern(ctx, A, out));
+  KCL_TRY(symmetry(ctx, A, out));
+done:
+  free(seen);
+  return rc;
+}

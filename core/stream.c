@@ -1,0 +1,50 @@
+/* The stream rate of a device: z = a x + y over three large vectors, as a recorded program of one
+ * stage, so through the same code as every iteration. McCalpin (1995): 3 n s bytes a pass.
+ * Best of several passes; buffers are touched when they are made, not here.
+ */
+#include "core/context.h"
+#include "core/executor.h"
+#include <string.h>
+
+static int measure(kcl_program *k, kcl_executor *ex, int64_t n, double *rate) {
+  double best = 0;
+  kcl_head head = {.limit = 1, .untested = 1};
+  double start = kcl_now();
+  for (int pass = 0; pass < 8 && kcl_now() - start < 0.1; pass++) {
+    int times = pass ? 2 : 1, rc;
+    if ((rc = ex->set_state(ex, &head, 0)) || (rc = ex->finish(ex))) return rc;
+    double t = kcl_now();
+    for (int i = 0; i < times; i++)
+      if ((rc = ex->run(ex, KCL_START, 1))) return rc;
+    if ((rc = ex->finish(ex))) return rc;
+    double seconds = (kcl_now() - t) / times,
+           now = 3.0 * (double)n * (double)kcl_type_size(k->type) / seconds;
+    if (now > best) best = now;
+  }
+  *rate = best;
+  return KCL_OK;
+}
+
+int kcl_stream_rate(kcl *ctx, double *rate) {
+  kcl_program *k = NULL;
+  kcl_executor ex = {0};
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  *rate = ctx->stream_rate;
+  if (rc || *rate > 0) return rc;
+  bool gpu = !strcmp(ctx->device.kind, "gpu");
+  int64_t n = gpu ? 1 << 25 : 1 << 21; /* 256 MB a vector on a GPU, 16 MB elsewhere */
+  KCL_TRY(kcl_program_create(ctx, ctx->device.has_double ? KCL_D : KCL_S, n, &k));
+  kcl_vec z = kcl_vector(k);
+  kcl_slot a = kcl_scalar(k);
+  kcl_begin(k, KCL_START);
+  kcl_assign(k, a, (kcl_coef){.constant = 3, .slot = -1});
+  kcl_lincomb(k, z, plus(a), kcl_x(k), KCL_ONE, kcl_b(k));
+  KCL_TRY(kcl_program_end(k));
+  KCL_TRY(kcl_executor_open(k, &ex));
+  KCL_TRY(measure(k, &ex, n, rate));
+  ctx->stream_rate = *rate;
+done:
+  if (ex.close) ex.close(&ex);
+  kcl_program_free(&k);
+  return rc;
+}

@@ -1,0 +1,75 @@
+/* Parsed files kept as .kcl in the user's cache folder: krylocl/matrices/SUM-SIZE-TIME.kcl, where SUM
+ * is the checksum of the source's bytes as they are on disk (packed ones packed). The source is
+ * read once for that, at the speed of memory; parsing costs ten times as much. An entry that is
+ * missing, damaged or of another version is made again; a cache that cannot be written is no error.
+ */
+#include "data/cache.h"
+#include "data/kcl_file.h"
+#include "data/sum64.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Every folder on the way, as mkdir -p does, for this user alone. */
+static int make_folders(char *path) {
+  for (char *p = path + 1; *p; p++) {
+    if (*p != '/') continue;
+    *p = 0;
+    int failed = mkdir(path, 0700) && errno != EEXIST;
+    *p = '/';
+    if (failed) return -1;
+  }
+  return 0;
+}
+
+int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
+  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  bool given = base && *base == '/';
+  if (!given && !(home && *home == '/')) return -1;
+  int n = snprintf(path, room, "%s%s/krylocl/%s/%s", given ? base : home, given ? "" : "/.cache",
+                   sub, name);
+  return n < 0 || (size_t)n >= room ? -1 : make_folders(path);
+}
+
+/* The entry's name; false when this file is not one to keep: no plain file, or a .kcl itself. */
+static bool key(const char *path, char *name, size_t room) {
+  struct stat info;
+  void *data = MAP_FAILED;
+  int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return false;
+  if (fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0)
+    data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (data == MAP_FAILED) return false;
+  size_t size = (size_t)info.st_size;
+  bool ours = size >= 8 && memcmp(data, kcl_file_magic, 8) == 0;
+  unsigned long long sum = ours ? 0 : kcl_sum64(data, size, KCL_FILE_VERSION);
+  munmap(data, size);
+  snprintf(name, room, "%016llx-%llx-%llx.%09ld.kcl", sum, (unsigned long long)size,
+           (unsigned long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec);
+  return !ours;
+}
+
+int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
+  char name[100], entry[4096];
+  kcl_system s = {0};
+  bool keep =
+      key(path, name, sizeof name) && kcl_cache_path("matrices", name, entry, sizeof entry) == 0;
+  *A = NULL;
+  if (b) *b = NULL;
+  if (x0) *x0 = NULL;
+  if (keep && access(entry, R_OK) == 0 && !kcl_csr_read_system(ctx, entry, A, b, x0)) return KCL_OK;
+  int rc = kcl_csr_read_system(ctx, path, &s.A, &s.b, &s.x0);
+  if (rc) return rc;
+  if (keep) (void)kcl_csr_write_system(ctx, entry, s.A, s.b, s.x0);
+  *A = s.A, s.A = NULL;
+  if (b) *b = s.b, s.b = NULL;
+  if (x0) *x0 = s.x0, s.x0 = NULL;
+  kcl_system_free(&s);
+  return KCL_OK;
+}

@@ -1,0 +1,99 @@
+/* Inside data/: text in memory, Matrix Market headings, entries, and messages with a place.
+ *
+ *   path --gz.c--> kcl_text --mtx_head.c--> mm_head --mtx_entries.c--> mm_entries --csr_build.c--> kcl_csr
+ *
+ * Names follow NIST's mmio (Boisvert, Pozo & Remington 1996) where the meaning is the same.
+ */
+#ifndef KCL_DATA_H
+#define KCL_DATA_H
+
+#include "core/impl.h"
+#include <sys/mman.h>
+
+#ifdef MADV_HUGEPAGE /* an advice to madvise; elsewhere none */
+#define KCL_LARGE_PAGES MADV_HUGEPAGE
+#else
+#define KCL_LARGE_PAGES MADV_NORMAL
+#endif
+
+/* A whole file, unpacked. At least 64 zero bytes follow data[size - 1]. A file that another
+ * program cuts short while it is mapped ends this one (SIGBUS), as with every mapped reader. */
+typedef struct kcl_text {
+  const char *name; /* for messages; the caller's path, or "standard input" */
+  char *data;
+  size_t size, mapped; /* bytes of text; bytes of the mapping */
+} kcl_text;
+int kcl_text_open(kcl *ctx, const char *path,
+                  kcl_text *out); /* "-" is standard input; gzip by its first bytes */
+void kcl_text_close(kcl_text *t);
+void kcl_text_expect(char *begin, char *end);  /* map it at once, not page by page */
+void kcl_text_release(char *begin, char *end); /* give back the memory of text that was parsed */
+
+/* A complaint: what stands where, and what should. */
+typedef struct mm_bad {
+  int64_t line;
+  int64_t column;
+  char found[48], expected[160];
+} mm_bad;
+void mm_found(mm_bad *bad, const char *line, const char *at, const char *format, ...)
+    KCL_PRINTF(4, 5);
+int mm_complain(kcl *ctx, const kcl_text *t, const mm_bad *bad); /* KCL_INPUT */
+static inline bool mm_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+const char *mm_skip(const char *p); /* blanks, not line ends */
+const char *mm_next_line(const char *p, const char *end);
+bool mm_word_is(const char *p, const char *word); /* the word at p, any case */
+
+typedef struct mm_head {
+  bool coordinate; /* else array */
+  kcl_field field;
+  kcl_symmetry symmetry;
+  int64_t rows, cols, entries; /* entries: lines to come */
+  int64_t lines;               /* before body; the last of them holds the sizes */
+  int64_t entries_column;      /* where the count of entries stands in that line */
+  char *body;
+} mm_head;
+bool mm_has_banner(const kcl_text *t);
+int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h);
+int mm_read_size(kcl *ctx, const kcl_text *t, mm_head *h); /* after the banner */
+
+/* Entries in file order, by block of text. An entry is `stride` words of 8 bytes: row | col << 32
+ * from 0 (coordinate files only), then `width` doubles (0 pattern, 1, 2 complex). */
+typedef struct mm_block {
+  char *begin, *end;
+  uint64_t *words; /* [stride, count] */
+  int64_t count, lines;
+  mm_bad *bad; /* NULL, or what is wrong in it first */
+} mm_block;
+typedef struct mm_entries {
+  int width, stride;
+  int64_t blocks, total;
+  mm_block *block;        /* [blocks] */
+  void *memory;           /* of all words: reserved for the worst case, touched as needed */
+  size_t reserved, arena; /* bytes: in all; of one thread */
+} mm_entries;
+int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out);
+void mm_entries_free(mm_entries *e);
+static inline int32_t mm_row(uint64_t word) { return (int32_t)(uint32_t)word; }
+static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >> 32); }
+
+int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);   /* coordinate */
+int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out); /* array */
+
+/* Output that appears under its name when it is complete, or not at all. */
+typedef struct kcl_output {
+  const char *name;
+  char *final, *temporary; /* NULL, NULL when written in place (standard output, devices) */
+  int file;
+  bool pack; /* as gzip */
+} kcl_output;
+typedef struct kcl_bytes {
+  char *data;
+  size_t size;
+} kcl_bytes;
+int kcl_output_open(kcl *ctx, const char *path, kcl_output *out);
+int kcl_output_pack(const kcl_output *out,
+                    kcl_bytes *b); /* b as one gzip member; 0 when done; any thread */
+int kcl_output_write(kcl *ctx, kcl_output *out, const void *data, size_t size);
+int kcl_output_close(kcl *ctx, kcl_output *out,
+                     int rc); /* rc other than 0 throws away; returns the status */
+#endif

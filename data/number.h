@@ -1,0 +1,132 @@
+/* Decimal text to double, correctly rounded, and back: the part worth inlining.
+ *
+ * w * 10^q with w of at most 19 digits is one 64 x 64 bit product with a truncated power of ten.
+ * The result is known to lie in an interval shorter than 3 units of the product's upper word;
+ * unless half a unit of the 53 bits falls into it (1 in 700), rounding is certain, else strtod
+ * decides. After Clinger (1990) and Lemire (2021); the bound is derived in number.c.
+ */
+#ifndef KCL_NUMBER_H
+#define KCL_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { KCL_POWER_MIN = -330, KCL_POWER_MAX = 308 };
+typedef struct kcl_power {
+  uint64_t t;
+  int64_t e;
+} kcl_power; /* 10^q = t 2^e (1 + d), 0 <= d < 2^-63 */
+extern kcl_power kcl_powers[KCL_POWER_MAX - KCL_POWER_MIN + 1];
+
+void kcl_number_init(void);                            /* before all others; any number of times */
+const char *kcl_number_slow(const char *p, double *v); /* strtod in the C locale, decimal only */
+const char *kcl_number_long(const char *p,
+                            double *v); /* more than 19 digits, zeros in front included */
+int kcl_number_print(double v,
+                     char out[32]); /* shortest of 15, 16, 17 digits that reads back; length */
+
+/* *v = w 10^q; false when it cannot tell. */
+static inline bool kcl_decimal(uint64_t w, int64_t q, double *v) {
+  *v = 0;
+  if (w == 0) return true;
+  if (q < KCL_POWER_MIN || q > KCL_POWER_MAX) return false;
+  kcl_power p = kcl_powers[q - KCL_POWER_MIN];
+  int zeros = __builtin_clzll(w);
+  uint64_t u = (uint64_t)((unsigned __int128)(w << zeros) * p.t >> 64);
+  int cut = 10 + (int)(u >> 63);
+  uint64_t half = UINT64_C(1) << (cut - 1), low = u & (2 * half - 1);
+  int64_t exponent = 64 + p.e - zeros + cut + 1075;
+  if (half - low <= 2 || exponent < 1 || exponent > 2045) return false;
+  uint64_t bits = ((uint64_t)(exponent - 1) << 52) + (u >> cut) + (low > half);
+  memcpy(v, &bits, sizeof bits);
+  return true;
+}
+
+/* Eight characters at p, first in the lowest byte, with the digits' values in the bytes. */
+static inline uint64_t kcl_eight(const char *p) {
+  uint64_t x;
+  memcpy(&x, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  x = __builtin_bswap64(x);
+#endif
+  return x ^ UINT64_C(0x3030303030303030);
+}
+
+/* The top bit of the first byte that is no digit, garbage above it; 0: all are digits. */
+static inline uint64_t kcl_no_digits(uint64_t x) {
+  return (x | (x + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080);
+}
+
+/* Eight digits to a number: pairs, fours, all. */
+static inline uint64_t kcl_join(uint64_t x) {
+  x = x * 10 + (x >> 8);
+  x = (x & UINT64_C(0x000000FF000000FF)) * (100 + (UINT64_C(1000000) << 32)) +
+      ((x >> 16) & UINT64_C(0x000000FF000000FF)) * (1 + (UINT64_C(10000) << 32));
+  return x >> 32;
+}
+
+/* Unsigned decimal of at most 8 + 10 digits; NULL when there is none or too long. */
+static inline const char *kcl_parse_count(const char *p, uint64_t *v) {
+  uint64_t x = kcl_eight(p), stop = kcl_no_digits(x);
+  if (__builtin_expect(stop != 0, 1)) {
+    int n = __builtin_ctzll(stop) >> 3;
+    if (n == 0) return NULL;
+    *v = kcl_join(x << (64 - 8 * n));
+    return p + n;
+  }
+  *v = kcl_join(x), p += 8;
+  for (int n = 0; (unsigned)(*p - '0') < 10; p++, n++) {
+    if (n == 10) return NULL;
+    *v = *v * 10 + (uint64_t)(*p - '0');
+  }
+  return p;
+}
+
+/* All digits at p appended to w: eights, then the rest without a loop. */
+static inline const char *kcl_digits(const char *p, uint64_t *w) {
+  static const uint32_t power[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+  uint64_t x, stop;
+  for (; !(stop = kcl_no_digits(x = kcl_eight(p))); p += 8) *w = *w * 100000000 + kcl_join(x);
+  int n = __builtin_ctzll(stop) >> 3;
+  *w = *w * power[n] + kcl_join(x << (56 - 8 * n) << 8);
+  return p + n;
+}
+
+/* The exponent after e; NULL when there is none. Far outside every double it stops growing. */
+static inline const char *kcl_exponent(const char *p, int64_t *q) {
+  bool minus = *p == '-';
+  p += minus || *p == '+';
+  int64_t e = 0;
+  const char *first = p;
+  for (; (unsigned)(*p - '0') < 10; p++)
+    if (e < 100000) e = e * 10 + (*p - '0');
+  *q += minus ? -e : e;
+  return p == first ? NULL : p;
+}
+
+/* [+-] digits [. digits] [e [+-] digits]: the first character after it, NULL when there is no such
+ * number at p. May be infinite (1e999). 8 bytes after the number must be readable. */
+static inline const char *kcl_parse_number(const char *p, double *v) {
+  const char *start = p, *first, *dot;
+  uint64_t w = 0;
+  int64_t q = 0, digits;
+  bool minus = *p == '-';
+  p += minus || *p == '+';
+  first = p;
+  for (; (unsigned)(*p - '0') < 10; p++) w = w * 10 + (uint64_t)(*p - '0');
+  digits = p - first;
+  if (*p == '.') {
+    dot = ++p;
+    p = kcl_digits(p, &w);
+    q = dot - p;
+    digits -= q;
+  }
+  if (digits == 0) return NULL;
+  if ((*p | 32) == 'e' && !(p = kcl_exponent(p + 1, &q))) return NULL;
+  if (__builtin_expect(digits > 19, 0)) return kcl_number_long(start, v);
+  if (__builtin_expect(!kcl_decimal(w, q, v), 0)) return kcl_number_slow(start, v);
+  if (minus) *v = -*v;
+  return p;
+}
+#endif

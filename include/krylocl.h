@@ -1,0 +1,290 @@
+/* krylocl: Krylov methods on OpenCL. The public interface of the library.
+ *
+ * Solve A x = b for a sparse A on any OpenCL device or on the CPU, and know how good x is.
+ *
+ *   kcl *ctx;  kcl_csr *A;  kcl_solver *s;  kcl_report report;
+ *   kcl_create(&ctx);                          one context per thread of use
+ *   kcl_csr_read(ctx, "A.mtx", &A);            or fill a kcl_csr with your own arrays
+ *   kcl_setup(ctx, A, &options, &s);           choose the format, convert, upload, compile
+ *   kcl_solve(s, b, x, &report);               x in: the first guess; x out: the answer
+ *
+ * Every function that can fail returns a kcl_status (0 is good) and leaves a sentence for
+ * people in kcl_error(ctx). Not converging is no failure: it is report.reason. Results come
+ * through the last pointer and are NULL after a failure. Functions named _free and _destroy
+ * take the address of the owner, accept NULL in it and set it to NULL.
+ */
+#ifndef KRYLOCL_H
+#define KRYLOCL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KCL_VERSION "0.1.0"
+
+/* The values are the exit codes of the program. */
+typedef enum kcl_status {
+  KCL_OK = 0,
+  KCL_USAGE = 2,  /* an argument or a name that does not exist or does not fit */
+  KCL_INPUT = 3,  /* a file: line, column and what was expected are in the message */
+  KCL_DEVICE = 4, /* no such device, or the driver failed: its call and code are in the message */
+  KCL_MEMORY = 5  /* out of memory, or a format refused for its size */
+} kcl_status;
+
+/* Scalar types: float, double and their complex forms (pairs re, im). */
+typedef enum kcl_type { KCL_S, KCL_D, KCL_C, KCL_Z } kcl_type;
+size_t kcl_type_size(kcl_type t);  /* 4, 8, 8, 16 bytes */
+bool kcl_type_complex(kcl_type t); /* C and Z */
+char kcl_type_letter(kcl_type t);  /* 's' 'd' 'c' 'z' */
+
+/* ---------------------------------------------------------------- context and devices */
+
+typedef struct kcl kcl;
+
+int kcl_create(kcl **ctx); /* ctx is NULL only when memory is out */
+void kcl_destroy(kcl **ctx);
+const char *kcl_error(
+    const kcl *ctx); /* the last failure, one sentence or a few lines; never NULL */
+
+/* Choose where work runs: "auto" (a GPU, else cpu), "cpu" (native), "opencl" (a GPU before a
+ * CPU), "gpu", "P:D" (platform and device number), or a part of a device's name. NULL reads
+ * the environment variable KRYLOCL_DEVICE, and is "auto" without it. A context whose device
+ * was never selected selects NULL at the first kcl_setup. A second call replaces the device:
+ * free every solver first. threads: of the native executor, 0 for all. */
+int kcl_select(kcl *ctx, const char *device, int threads);
+
+typedef struct kcl_device {
+  int platform, device; /* -1, -1: the native executor */
+  char platform_name[128], name[128], version[128], driver[128];
+  const char *kind; /* "gpu", "cpu", "accelerator" or "native" */
+  int compute_units;
+  uint64_t memory, max_alloc; /* bytes */
+  bool has_double;
+} kcl_device;
+
+int kcl_device_current(kcl *ctx, kcl_device *out); /* the selected one */
+/* All there are: the native executor first. *list is malloc'd, free it with free(). */
+int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
+/* Rate of z = a x + y (triad, 3 vectors) on the selected device, bytes/s. McCalpin (1995).
+ * Measured at the first call, then remembered. */
+int kcl_stream_rate(kcl *ctx, double *bytes_per_second);
+
+/* ---------------------------------------------------------------- matrices and vectors on the host */
+
+typedef enum kcl_symmetry { KCL_GENERAL, KCL_SYMMETRIC, KCL_SKEW, KCL_HERMITIAN } kcl_symmetry;
+typedef enum kcl_field { KCL_REAL, KCL_INTEGER, KCL_COMPLEX, KCL_PATTERN } kcl_field;
+const char *kcl_symmetry_name(
+    kcl_symmetry s);                     /* "general" "symmetric" "skew-symmetric" "hermitian" */
+const char *kcl_field_name(kcl_field f); /* "real" "integer" "complex" "pattern" */
+
+/* Compressed sparse rows: both triangles, no duplicates, columns ascending in each row.
+ * Your own arrays serve as they are: fill the struct; nothing is copied that need not be. */
+typedef struct kcl_csr {
+  int64_t rows, cols, nnz;
+  int64_t *row_ptr; /* [rows + 1] */
+  int32_t *col;     /* [nnz] */
+  void *val;        /* [nnz] of type */
+  kcl_type type;
+  kcl_symmetry symmetry; /* as known; KCL_GENERAL when not known */
+  kcl_field field;       /* as the file said */
+  int64_t stored;        /* entries in the file, before expansion and summing */
+  void *mapped; /* NULL, or the .kcl file in memory that the arrays lie in: the library's */
+  size_t mapped_size;
+} kcl_csr;
+
+int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type, kcl_csr **out);
+void kcl_csr_free(kcl_csr **A); /* one that this library made */
+
+typedef struct kcl_dense kcl_dense;
+
+/* Reads a file as type D, or Z when its field is complex: Matrix Market (coordinate or array),
+ * Harwell-Boeing, Rutherford-Boeing, row lists, our binary .kcl; known by its content, .gz too,
+ * "-" is standard input. Duplicates are summed, half storage expanded. */
+int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out);
+/* And what the file holds beside A: right-hand sides and first guesses, columns of A's type, or
+ * NULL. b and x0 may be NULL pointers. */
+int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
+/* The same, and what was parsed is kept as .kcl in the user's cache folder ($XDG_CACHE_HOME/krylocl or
+ * ~/.cache/krylocl) under the size, time and checksum of the file, where the next call finds it. */
+int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
+/* A matrix of the SuiteSparse collection by its name Group/Name: path receives that of its Matrix
+ * Market file in the user's cache folder; fetch: download it (by the curl program) when it is not
+ * there. Right-hand sides that come with it are Name_b.mtx beside it. */
+int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch, char *path, size_t room);
+/* Writes the kind that the name ends in: .rb, .rows, .kcl, else Matrix Market; all but .kcl also
+ * as .gz. Symmetric ones as lower half (not .rows and .kcl). b and x0, which may be NULL, are
+ * kept by .kcl alone. */
+int kcl_csr_write(kcl *ctx, const char *path, const kcl_csr *A);
+int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
+                         const kcl_dense *x0);
+/* Copy in another type; complex to real is KCL_USAGE, never a silent drop. */
+int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out);
+int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out); /* conjugate transpose */
+/* y = A x, or y = b - A x when b is given, in double precision with compensated sums (Ogita,
+ * Rump & Oishi 2005, Dot2). Vectors are of type D or Z, as A is complex or not. */
+void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y);
+
+/* Dense, column-major: right-hand sides, guesses, solutions. Type D or Z. */
+struct kcl_dense {
+  int64_t rows, cols;
+  kcl_type type;
+  double *val; /* [cols, rows], pairs when complex */
+};
+
+int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out);
+void kcl_dense_free(kcl_dense **B);
+/* Matrix Market array or coordinate, or plain numbers: recognised by content; .gz and "-" too. */
+int kcl_dense_read(kcl *ctx, const char *path, kcl_dense **out);
+int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B);
+int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type,
+                      kcl_dense **out); /* D to Z; Z to D is KCL_USAGE */
+
+/* "heatsink:40", "poisson2d:100", "trefethen:2000" ...: kcl_list(KCL_GENERATORS) has them all.
+ * b may be NULL; else it is a physical right-hand side, or A*1 where there is none. */
+int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b);
+
+/* Structure of a matrix, from one pass over it. */
+typedef struct kcl_stats {
+  int64_t rows, cols, nnz, stored;
+  int64_t row_min, row_max;       /* entries in a row */
+  double row_mean, row_deviation; /* deviation: mean absolute, in percent of the mean */
+  int64_t empty_rows, explicit_zeros,
+      zero_diagonal;            /* rows without a diagonal entry, or with zero there */
+  int64_t bandwidth, diagonals; /* max |i - j|; number of diagonals that hold an entry */
+  bool hermitian, symmetric;    /* of the values: A = A^H, A = A^T */
+  bool positive_diagonal;       /* real and > 0 everywhere */
+  double dominant_rows;         /* share of rows with |a_ii| >= sum of the others */
+  double norm_inf;              /* max row sum of |a_ij| */
+  int64_t sliced,
+      sliced_sorted; /* entries in slices of 32 rows, each padded to its longest row; the
+                                    same when every 8192 rows are sorted by length before */
+  int64_t row_third, beyond_third; /* a third of the rows have so many entries; those beyond that */
+  int64_t
+      blocks[9]; /* [b] b x b blocks with an entry, for b 2 3 4 6 8; 0 where not worth counting */
+} kcl_stats;
+
+int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out);
+
+/* ---------------------------------------------------------------- registries */
+
+typedef enum kcl_registry { KCL_FORMATS, KCL_SOLVERS, KCL_PRECONDS, KCL_GENERATORS } kcl_registry;
+typedef struct kcl_entry {
+  const char *name, *summary;
+} kcl_entry;
+int kcl_list_size(kcl_registry which);
+kcl_entry kcl_list(kcl_registry which, int i); /* 0 <= i < size */
+
+/* What a format would cost for this matrix on the selected device. */
+typedef struct kcl_cost {
+  double bytes_stored;  /* of the matrix on the device */
+  double bytes_product; /* moved by one product, vectors included */
+  const char *refusal;  /* NULL, or why it will not be built */
+} kcl_cost;
+int kcl_format_cost(kcl *ctx, const kcl_stats *stats, kcl_type type, const char *format,
+                    kcl_cost *out);
+
+/* ---------------------------------------------------------------- solving */
+
+typedef enum kcl_reason {
+  KCL_CONVERGED,
+  KCL_ITERATION_LIMIT,
+  KCL_INDEFINITE,      /* p^H A p <= 0: A (or M) is not Hermitian positive definite */
+  KCL_BREAKDOWN_RHO,   /* two residuals became orthogonal */
+  KCL_BREAKDOWN_SIGMA, /* a search direction became A-orthogonal to its shadow */
+  KCL_BREAKDOWN_OMEGA, /* a minimising step of length zero: A r is orthogonal to r */
+  KCL_NOT_FINITE,      /* an infinity or NaN appeared */
+  KCL_STAGNATED,       /* the true residual stopped falling: attainable accuracy reached */
+  KCL_INTERRUPTED      /* the progress callback asked to stop */
+} kcl_reason;
+const char *kcl_reason_text(kcl_reason r); /* a phrase such as "matrix is not positive definite" */
+
+typedef struct kcl_progress {
+  int64_t iteration, max_iter;
+  double relative_residual; /* recurrence, 2-norm, relative to b */
+  double target;            /* relative residual to reach */
+  double seconds;           /* since the solve began */
+} kcl_progress;
+
+typedef struct kcl_options {
+  const char *solver;  /* NULL: "cg" */
+  const char *precond; /* NULL: "none" */
+  const char *format;  /* NULL: "auto" */
+  kcl_type precision;  /* of all arithmetic and storage on the device */
+  double tol,
+      atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C */
+  int64_t max_iter; /* 0: 10 x rows, at least 1,000 and at most 100,000 */
+  int (*progress)(void *user,
+                  const kcl_progress *p); /* NULL, or called now and then; non-zero stops */
+  void *user;
+} kcl_options;
+extern const kcl_options kcl_defaults; /* cg, none, auto, D, 1e-8 */
+
+typedef struct kcl_report {
+  kcl_reason reason;
+  bool converged;
+  int64_t iterations;
+  int restarts;                  /* residual replacements after a claim that did not hold */
+  double relative_residual;      /* recurrence */
+  double true_relative_residual; /* |b - A x| / |b|, recomputed on the host in double */
+  double backward_error;         /* |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf) */
+  double condition_estimate;     /* from the Ritz values of CG (of M^-1 A); 0 when not known */
+  double ritz_min, ritz_max;
+  double seconds_upload, seconds_solve, seconds_download;
+  double seconds_per_iteration;
+  double bytes_per_iteration; /* matrix and vectors, each stage's operands once */
+  const double *history; /* [history_size] relative residual by iteration; owned by the solver */
+  int64_t history_size;  /* until its next solve */
+} kcl_report;
+
+typedef struct kcl_solver kcl_solver;
+
+/* Choose the format, convert, upload and compile. A is only read, but must stay alive and
+ * unchanged until the solver is freed (the native CSR formats use its arrays in place).
+ * A must be square. Unknown names, a method that A does not fit (CG and a matrix that is not
+ * Hermitian), a device without double: KCL_USAGE or KCL_DEVICE with what would do. */
+int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
+void kcl_solver_free(kcl_solver **s);
+/* b and x are arrays of A's rows, of A's type. x holds the first guess on entry. */
+int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
+
+typedef struct kcl_setup_info {
+  const char *format, *format_reason; /* chosen, and why in one sentence */
+  const char *kernel;                 /* what runs: "csr-vector, 4 lanes", "native, 2 threads" */
+  double bytes_stored, seconds_convert, seconds_upload, seconds_compile;
+  int stages; /* kernels (fused loops) an iteration */
+} kcl_setup_info;
+void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out); /* texts live as long as s */
+
+/* Time the loop with the stop tests off, after checking the product against kcl_csr_product
+ * with a derived bound; not validated means nothing was timed. seconds_iteration receives
+ * `repeats` samples, each the mean over `iterations`; seconds_product likewise. */
+int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
+              double *seconds_product, bool *validated);
+double kcl_bytes_per_iteration(const kcl_solver *s);
+
+/* ---------------------------------------------------------------- checking */
+
+/* Direct solution with CHOLMOD (Hermitian positive definite) or UMFPACK (all others), when the
+ * library was built with them; else KCL_USAGE. b, x: one column of A's type (D or Z). */
+typedef struct kcl_direct_info {
+  const char *method; /* "CHOLMOD supernodal", "UMFPACK" ... */
+  double seconds;     /* analysis, factorisation and solution */
+  double condition;   /* infinity-norm estimate (Hager 1984, Higham 1988); 0 when not known */
+} kcl_direct_info;
+bool kcl_direct_available(void);
+int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
+
+/* The certificate of x: residual b - A x by kcl_csr_product. Norms: 2 for relative, inf for backward. */
+typedef struct kcl_certificate {
+  double relative_residual, backward_error, norm_b, norm_x;
+} kcl_certificate;
+int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x, kcl_certificate *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

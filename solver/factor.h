@@ -1,0 +1,14 @@
+/* A direct factorisation of a host matrix, for solver/direct.c alone. */
+#ifndef KCL_FACTOR_H
+#define KCL_FACTOR_H
+#include "core/impl.h"
+
+typedef struct kcl_factor kcl_factor;
+
+/* Cholesky when definite may hold (falling back when it turns out not to), else LU. */
+int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, kcl_factor **out);
+void kcl_factor_free(kcl_factor **f);
+const char *kcl_factor_method(const kcl_factor *f);
+/* x = A^-1 b, or A^-H b. b and x are distinct. */
+int kcl_factor_solve(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, double *x);
+#endif

@@ -1,0 +1,172 @@
+/* kcl_setup: from a host matrix to a program loaded on the device. */
+#include "core/context.h"
+#include "solver/solver.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const kcl_options kcl_defaults = {
+    .solver = "cg", .precond = "none", .format = "auto", .precision = KCL_D, .tol = -1, .atol = 0};
+
+static int check_device(kcl *ctx, kcl_type type) {
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  if (rc) return rc;
+  if ((type == KCL_D || type == KCL_Z) && !ctx->device.has_double)
+    return kcl_fail(ctx, KCL_DEVICE,
+                    "%s has no double precision: use --precision %c, or another device",
+                    ctx->device.name, type == KCL_D ? 's' : 'c');
+  return KCL_OK;
+}
+
+/* Does a method's demand on A hold? */
+static bool fits(const kcl_method *m, const kcl_stats *stats) {
+  return (!m->hermitian || stats->hermitian) && (!m->symmetric || stats->symmetric);
+}
+
+/* The methods that fit, for messages. */
+static const char *fitting_methods(kcl *ctx, const kcl_stats *stats) {
+  static _Thread_local char text[256];
+  text[0] = 0;
+  for (int i = 0; i < kcl_list_size(KCL_SOLVERS); i++) {
+    const kcl_method *m;
+    const char *name = kcl_list(KCL_SOLVERS, i).name;
+    if (kcl_method_find(ctx, name, &m) || !fits(m, stats)) continue;
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? ", " : "", name);
+  }
+  return text;
+}
+
+static int check_fit(kcl_solver *s, const kcl_stats *stats) {
+  if (stats->rows != stats->cols)
+    return kcl_fail(s->ctx, KCL_INPUT, "the matrix is %lld by %lld: a solver needs a square one",
+                    (long long)stats->rows, (long long)stats->cols);
+  if (stats->rows == 0) return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no rows");
+  if (!fits(s->method, stats))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s needs a %s matrix and this one is not: solvers that fit: %s",
+                    s->method->name, s->method->hermitian ? "Hermitian" : "symmetric (A = A^T)",
+                    fitting_methods(s->ctx, stats));
+  return KCL_OK;
+}
+
+static int choose_format(kcl_solver *s, const kcl_stats *stats, const kcl_format **f) {
+  kcl_type type = s->options.precision;
+  if (!s->options.format || !strcmp(s->options.format, "auto"))
+    return kcl_format_choose(s->ctx, stats, type, f, s->why, sizeof s->why);
+  int rc = kcl_format_find(s->ctx, s->options.format, type, f);
+  if (rc) return rc;
+  kcl_cost cost;
+  rc = kcl_format_cost(s->ctx, stats, type, s->options.format, &cost);
+  if (!rc && cost.refusal)
+    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", s->options.format, cost.refusal);
+  snprintf(s->why, sizeof s->why, "asked for");
+  return rc;
+}
+
+/* A in the solver's precision: itself where it is that already. */
+static int typed(kcl_solver *s, const kcl_csr **A) {
+  *A = s->A;
+  if (s->A->type == s->options.precision) return KCL_OK;
+  int rc = kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->typed);
+  *A = s->typed;
+  return rc;
+}
+
+static int build_matrices(kcl_solver *s, const kcl_csr *A, const kcl_format *f) {
+  kcl_csr *AH = NULL;
+  int rc;
+  KCL_TRY(kcl_matrix_build(s->ctx, f, A, &s->matrix));
+  if (s->method->adjoint) {
+    KCL_TRY(kcl_csr_adjoint(s->ctx, A, &AH));
+    KCL_TRY(kcl_matrix_build(s->ctx, f, AH, &s->adjoint));
+    kcl_matrix_adopt(s->adjoint, AH); /* a format may use AH's arrays in place */
+    AH = NULL;
+  }
+done:
+  kcl_csr_free(&AH);
+  return rc;
+}
+
+static int record(kcl_solver *s, const kcl_csr *A) {
+  kcl_program *k;
+  int rc = kcl_program_create(s->ctx, A->type, A->rows, &s->program);
+  if (rc) return rc;
+  k = s->program;
+  k->A = s->matrix, k->AH = s->adjoint, k->precondition = s->precond->apply;
+  if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
+  s->method->record(k);
+  return kcl_program_end(k);
+}
+
+static void describe(kcl_solver *s) {
+  const kcl *ctx = s->ctx;
+  const kcl_matrix *m = s->matrix;
+  if (!ctx->opencl)
+    snprintf(s->kernel, sizeof s->kernel, "native, %d thread%s", ctx->threads,
+             ctx->threads > 1 ? "s" : "");
+  else if (m->format->scatter)
+    snprintf(s->kernel, sizeof s->kernel, "%s, scatter", m->format->kernel);
+  else
+    snprintf(s->kernel, sizeof s->kernel, "%s, %d work-item%s a row", m->format->kernel, m->lanes,
+             m->lanes > 1 ? "s" : "");
+}
+
+int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+  kcl_solver *s = *out = NULL;
+  const kcl_format *format;
+  const kcl_csr *T;
+  kcl_stats stats;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
+  s->ctx = ctx, s->A = A, s->options = options ? *options : kcl_defaults;
+  if (!s->options.solver) s->options.solver = kcl_defaults.solver;
+  if (!s->options.precond) s->options.precond = kcl_defaults.precond;
+  KCL_TRY(kcl_method_find(ctx, s->options.solver, &s->method));
+  KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
+  KCL_TRY(check_device(ctx, s->options.precision));
+  KCL_TRY(kcl_csr_stats(ctx, A, &stats));
+  KCL_TRY(check_fit(s, &stats));
+  KCL_TRY(choose_format(s, &stats, &format));
+  double start = kcl_now();
+  KCL_TRY(typed(s, &T));
+  KCL_TRY(build_matrices(s, T, format));
+  s->seconds_convert = kcl_now() - start;
+  KCL_TRY(record(s, T));
+  KCL_TRY(kcl_executor_open(s->program, &s->executor));
+  describe(s);
+  *out = s, s = NULL;
+done:
+  kcl_solver_free(&s);
+  return rc;
+}
+
+void kcl_solver_free(kcl_solver **s) {
+  if (!*s) return;
+  if ((*s)->executor.close) (*s)->executor.close(&(*s)->executor);
+  kcl_program_free(&(*s)->program);
+  kcl_matrix_free(&(*s)->matrix);
+  kcl_matrix_free(&(*s)->adjoint);
+  kcl_csr_free(&(*s)->typed);
+  free((*s)->history), free((*s)->residuals);
+  free(*s);
+  *s = NULL;
+}
+
+double kcl_bytes_per_iteration(const kcl_solver *s) {
+  const kcl_program *k = s->program;
+  double replacement = kcl_program_bytes(k, KCL_REPLACE) / kcl_replacement_interval(k);
+  return (kcl_program_bytes(k, KCL_LOOP) + replacement) / k->steps;
+}
+
+void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
+  int steps = s->program->steps;
+  *out = (kcl_setup_info){.format = s->matrix->format->name,
+                          .format_reason = s->why,
+                          .kernel = s->kernel,
+                          .bytes_stored = kcl_matrix_bytes(s->matrix) +
+                                          (s->adjoint ? kcl_matrix_bytes(s->adjoint) : 0),
+                          .seconds_convert = s->seconds_convert,
+                          .seconds_upload = s->executor.seconds_upload,
+                          .seconds_compile = s->executor.seconds_compile,
+                          .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps};
+}

@@ -1,0 +1,34 @@
+/* A system made ready: what kcl_setup builds and kcl_solve runs. */
+#ifndef KCL_SOLVER_H
+#define KCL_SOLVER_H
+
+#include "core/executor.h"
+#include "core/matrix.h"
+#include "solver/method.h"
+
+struct kcl_solver {
+  kcl *ctx;
+  const kcl_csr *A; /* the caller's */
+  kcl_csr *typed;   /* A in the solver's precision, when that differs */
+  kcl_matrix *matrix, *adjoint;
+  kcl_program *program;
+  kcl_executor executor;
+  const kcl_method *method;
+  const kcl_precond *precond;
+  kcl_options options;
+  double seconds_convert, seconds_upload, seconds_compile;
+  double *history;   /* [capacity, KCL_LOG] as logged: squared norms */
+  double *residuals; /* [history_size] relative */
+  int64_t history_size, history_capacity;
+  char why[256], kernel[128];
+};
+
+/* Enqueues passes over LOOP, and REPLACE after every so many where the method has that;
+ * since: passes since the last. */
+int kcl_advance(kcl_solver *s, int64_t passes, int64_t *since);
+int kcl_replacement_interval(const kcl_program *k); /* in passes; INT_MAX: never */
+
+/* Extreme eigenvalues of the Lanczos matrix of CG's alpha and beta (log[i][1], log[i][2]). */
+void kcl_ritz(const double *log, int64_t n, double *min, double *max);
+
+#endif

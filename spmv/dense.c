@@ -1,0 +1,69 @@
+/* Dense: full storage, column by column, zeros and all; the measure of what sparse storage saves.
+ *
+ *     | a . b |   val  a . d   column 0      stride = rows, up to a multiple of 32 from 32 on
+ *     | . c . |        . c .          1      entry (i, j) at val[j stride + i]
+ *     | d . e |        b . e          2
+ *
+ * dense: a work-item a row (Kuresson 2012, ch. 4). dense-tiled: the work-items of a group share pieces
+ * of x in local memory. Refused, with the number, where it takes ten times the bytes of CSR.
+ * Bytes: stride columns s; 2 flops a position.
+ */
+#include "core/matrix.h"
+#include "core/scalar.h"
+
+static int64_t stride_of(int64_t n) { return n < 32 ? n : (n + 31) / 32 * 32; }
+
+static kcl_size size(const kcl_stats *s, kcl_type type) {
+  double val = (double)stride_of(s->rows) * (double)s->cols * (double)kcl_type_size(type);
+  return (kcl_size){.total = val, .largest = val};
+}
+
+static int build(kcl_matrix *m, const kcl_csr *A) {
+  scalar *val; /* [cols, stride] */
+  const scalar *from = A->val;
+  int64_t stride = stride_of(A->rows);
+  int rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val);
+  if (rc) return rc;
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      val[A->col[k] * stride + i] = from[k];
+  kcl_matrix_param(m, "cols", A->cols);
+  kcl_matrix_param(m, "stride", stride);
+  return KCL_OK;
+}
+
+static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+  const scalar *x = x_;
+  scalar *y = y_;
+  int64_t cols = m->param[0].value, stride = m->param[1].value;
+  for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
+  for (int64_t j = 0; j < cols; j++) {
+    const scalar *v = (const scalar *)m->array[0].data + j * stride;
+#pragma omp simd
+    for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[j], y[i]);
+  }
+}
+
+/* On GPUs estimated: too few rows to fill one, mostly. */
+static double slowdown(const kcl_stats *s, const kcl_device *d) {
+  return (void)s, d->kind && d->kind[0] == 'g' ? 1.5 : 1.1;
+}
+
+const kcl_format KCL_TYPED(kcl_format_dense) = {.name = "dense",
+                                                .summary = "full storage, a work-item a row",
+                                                .source = "Kuresson 2012, ch. 4",
+                                                .kernel = "spmv_dense",
+                                                .size = size,
+                                                .slowdown = slowdown,
+                                                .build = build,
+                                                .rows = rows};
+
+const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {.name = "dense-tiled",
+                                                      .summary = "full storage, x in local memory",
+                                                      .source = "Kuresson 2012, ch. 4",
+                                                      .kernel = "spmv_dense_tiled",
+                                                      .size = size,
+                                                      .slowdown = slowdown,
+                                                      .build = build,
+                                                      .rows = rows};

@@ -1,0 +1,218 @@
+#!/bin/sh
+# The program from outside: exit codes, messages, JSON fields, options anywhere, standard input,
+# bad input. Usage: tests/cli.sh build/krylocl. KRYLOCL_DEVICE chooses the device (cpu).
+# JSON is checked with python3 when there is one, direct solutions when the build has them.
+prog=$(cd "$(dirname "${1:?path of the program}")" && pwd)/$(basename "$1")
+dir=$(mktemp -d) && cd "$dir" || exit 1
+trap 'rm -rf "$dir"' EXIT
+device=${KRYLOCL_DEVICE:-cpu}
+KRYLOCL_DEVICE=$device
+export KRYLOCL_DEVICE
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); echo "ok   $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     | /' out err 2>/dev/null | head -12; }
+verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2"; fi; }
+
+# run CODE WHAT ARGUMENTS...: the exit code; out and err are kept for the checks that follow
+run() {
+  want=$1 what=$2
+  shift 2
+  "$prog" "$@" >out 2>err </dev/null
+  got=$?
+  [ "$got" -eq "$want" ]
+  verdict $? "$what (exit $want, got $got)"
+}
+says() { cat out err | grep -q -- "$1"; verdict $? "  says '$1'"; }
+absent() { [ ! -e "$1" ]; verdict $? "  $1 is not written"; }
+# json FILE EXPRESSION: true in python with d the document
+if command -v python3 >/dev/null 2>&1; then
+  json() {
+    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" 2>>err
+    verdict $? "  json: $2"
+  }
+else
+  echo "skip JSON: no python3"
+  json() { :; }
+fi
+file() { name=$1; shift; printf '%s\n' "$@" >"$name"; }
+
+# ------------------------------------------------------------------ words
+run 0 "--version" --version; says "^krylocl [0-9]"
+grep -q "CHOLMOD and UMFPACK" out; direct=$?
+run 0 "--help" --help
+for word in csr-scalar csr-vector coo ell cds cg bicg none jacobi heatsink poisson2d poisson3d hpcg convection helmholtz trefethen; do
+  says "^  $word "
+done
+for c in solve bench info check devices generate; do
+  run 0 "$c --help" $c --help; says "krylocl $c"; says "exit codes"
+done
+run 0 "help after the rest" solve nowhere.mtx --help; says "krylocl solve"
+run 2 "no subcommand"; says "subcommand is missing"
+run 2 "unknown subcommand" sovle A.mtx; says "did you mean 'solve'"
+run 2 "unknown option" solve A.mtx --presision d; says "did you mean '--precision'"
+run 2 "unknown letter" solve A.mtx -Z; says "unknown option '-Z'"
+run 2 "unknown format" solve A.mtx --format elll; says "did you mean 'ell'"
+run 2 "unknown format in a list" bench A.mtx --formats ell,coa; says "did you mean 'coo'"
+run 2 "unknown solver" solve A.mtx --solver nonesuch; says "bicg"
+run 2 "unknown preconditioner" solve A.mtx --precond jacoby; says "did you mean 'jacobi'"
+run 2 "unknown precision" solve A.mtx --precision x; says "s d c z"
+run 2 "unknown check" solve A.mtx --check lapack; says "cholmod"
+run 2 "not a number" solve A.mtx --tol small; says "'small' is not a number"
+run 2 "negative tolerance" solve A.mtx --tol -1; says "out of range"
+run 2 "nan tolerance" solve A.mtx --tol nan; says "out of range"
+run 2 "not a whole number" solve A.mtx --max-iter 1.5; says "not a whole number"
+run 2 "too few iterations" solve A.mtx --max-iter=0; says "out of range"
+run 2 "huge number" solve A.mtx --max-iter 99999999999999999999; says "out of range"
+run 2 "missing value" solve A.mtx --tol; says "needs a value"
+run 2 "value too many" solve A.mtx --quiet=1; says "takes no value"
+run 2 "option of another subcommand" solve A.mtx --csv x.csv; says "does not take --csv"
+run 2 "operand too many" solve a b c; says "one operand too many"
+run 2 "operand missing" solve; says "krylocl solve A.mtx"
+run 2 "operand missing" check A.mtx b.rhs; says "krylocl check"
+run 2 "standard input twice" solve - -; says "one file only"
+run 2 "standard output twice" solve A.mtx -o - --json -; says "one result only"
+run 2 "picture of unknown kind" solve A.mtx --plot x.jpg; says ".svg or .png"
+run 3 "output folder missing" solve A.mtx -o no/such/x.mtx; says "cannot be written"
+
+# ------------------------------------------------------------------ generate, solve
+run 2 "generate without -o" generate poisson2d:10; says "needs -o"
+run 2 "generate of unknown kind" generate poison2d:10 -o A.mtx; says "poisson2d"; absent A.mtx
+run 2 "generate without size" generate poisson2d -o A.mtx; absent A.mtx
+run 0 "generate" generate poisson2d:20 -o A.mtx --rhs b.rhs; says "400 x 400"
+run 0 "generate to standard output" generate poisson2d:20 -o -
+cmp -s out A.mtx; verdict $? "  the same matrix"
+run 0 "generate unsymmetric" generate convection:12 -o U.mtx -q
+run 0 "generate complex" generate helmholtz:12 -o H.mtx -q
+run 0 "generate Hermitian" generate magnetic:8 -o M.mtx -q
+
+run 0 "solve" solve A.mtx b.rhs -o x.mtx --json s.json --history h.csv
+says "converged"; says "device"; says "backward error"
+json s.json "d['matrix']['rows']==400 and d['matrix']['cols']==400 and d['matrix']['nnz']==1920"
+json s.json "d['matrix']['symmetry']=='symmetric' and d['matrix']['field']=='real'"
+json s.json "d['converged'] is True and d['reason']=='converged' and d['solver']=='cg' and d['precond']=='none' and d['precision']=='d'"
+json s.json "0<d['true_relative_residual']<=1e-8 and d['relative_residual']<=1e-8 and 0<d['backward_error']<1e-8"
+json s.json "all(k in d for k in 'format device condition_estimate seconds_per_iteration bytes_per_iteration gbytes_per_second stream_fraction'.split())"
+json s.json "all(d['seconds'][k]>=0 for k in 'read convert upload solve download total'.split())"
+json s.json "'forward_error' not in d"
+json s.json "len(open('h.csv').read().split())==d['iterations']+2 and open('h.csv').readline()=='iteration,relative_residual\n'"
+run 0 "its check" check A.mtx b.rhs x.mtx --json c.json
+json c.json "d['pass'] and d['relative_residual']<=1e-8"
+run 6 "its check, too strict" check A.mtx b.rhs x.mtx --tol 1e-15; says "the check failed"
+run 0 "solve without b" solve A.mtx --json s.json; says "forward error"
+json s.json "d['forward_error']<1e-6"
+run 0 "options before the subcommand" --json s.json solve --quiet A.mtx
+[ ! -s out ] && [ ! -s err ]; verdict $? "  quiet is silent"
+json s.json "d['converged']"
+run 0 "JSON to standard output" solve A.mtx b.rhs --json -; cp out o.json
+json o.json "d['converged']"
+run 0 "x to standard output" solve A.mtx b.rhs -o -; cp out x2.mtx
+cmp -s x.mtx x2.mtx; verdict $? "  is the same x"
+cp A.mtx ./-odd.mtx
+run 0 "-- ends options" solve -q -- -odd.mtx
+"$prog" solve - b.rhs -q <A.mtx >out 2>err; verdict $? "matrix from standard input"
+"$prog" solve A.mtx - -q <b.rhs >out 2>err; verdict $? "right-hand side from standard input"
+if command -v gzip >/dev/null 2>&1; then gzip -k A.mtx; run 0 ".gz" solve A.mtx.gz b.rhs -q; fi
+sed 1,2d b.rhs >plain.txt
+run 0 "plain numbers" solve A.mtx plain.txt --x0 x.mtx --json s.json
+json s.json "d['iterations']==0"
+{ echo "%%MatrixMarket matrix array real general"; echo "400 2"; cat plain.txt plain.txt; } >b2.mtx
+run 0 "two columns" solve A.mtx b2.mtx -o x2.mtx --json s.json; says "column 2"
+json s.json "d['columns']==2 and len(d['solves'])==2 and all(s['converged'] for s in d['solves'])"
+run 0 "two columns checked" check A.mtx b2.mtx x2.mtx
+for t in s d c z; do
+  run 0 "precision $t" solve A.mtx --precision $t --json s.json
+  json s.json "d['precision']=='$t' and d['converged']"
+done
+for f in csr-scalar csr-vector coo ell cds; do
+  run 0 "format $f" solve A.mtx b.rhs --format $f --precond jacobi --json s.json
+  json s.json "d['format']=='$f' and d['true_relative_residual']<=1e-8"
+done
+if [ $direct -eq 0 ]; then
+  run 0 "--check" solve A.mtx b.rhs --check cholmod --json s.json; says "CHOLMOD"; says "passed"
+  json s.json "d['check']['pass'] and d['check']['decisive'] and d['check']['relative_difference']<1e-7"
+  run 0 "--check unsymmetric" solve U.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
+  run 0 "--check complex" solve H.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
+  run 0 "--check Hermitian" solve M.mtx --check cholmod; says "CHOLMOD"; says "passed"
+  file S.mtx "%%MatrixMarket matrix coordinate real general" "2 2 2" "1 1 1" "1 2 0"
+  run 3 "--check singular" solve S.mtx --solver bicg --check cholmod; says "singular"
+else
+  run 2 "--check without SuiteSparse" solve A.mtx --check cholmod; says "SuiteSparse"
+fi
+if command -v gnuplot >/dev/null 2>&1; then
+  run 0 "pictures" solve A.mtx --plot h.svg; run 0 "pictures" info A.mtx --plot p.png
+  [ -s h.svg ] && [ -s p.png ]; verdict $? "  are there"
+fi
+
+# ------------------------------------------------------------------ other ends
+run 1 "iteration limit" solve A.mtx b.rhs --max-iter 2 -o part.mtx --json s.json; says "NOT CONVERGED"
+json s.json "not d['converged'] and 'limit' in d['reason'] and d['iterations']==2"
+[ -s part.mtx ]; verdict $? "  x is written all the same"
+run 1 "quiet tells the reason" solve A.mtx --max-iter 2 -q; says "not converged"
+run 6 "check of a poor x" check A.mtx b.rhs part.mtx --check none
+file N.mtx "%%MatrixMarket matrix coordinate real symmetric" "3 3 3" "1 1 -1" "2 2 -1" "3 3 -2"
+run 1 "negative definite" solve N.mtx; says "positive definite"
+run 2 "cg on an unsymmetric matrix" solve U.mtx; says "bicg"
+run 0 "bicg" solve U.mtx --solver bicg
+run 2 "complex as real" solve H.mtx --solver bicg --precision d; says "complex"
+run 4 "unknown device" solve A.mtx --device no-such-device; says "cpu"
+KRYLOCL_DEVICE=no-such-device; run 4 "unknown device in the environment" solve A.mtx; KRYLOCL_DEVICE=$device
+run 0 "devices" devices --json d.json; says "stream"
+json d.json "any(e['place']=='cpu' and e['stream_bytes_per_second']>0 for e in d)"
+
+# ------------------------------------------------------------------ bench, info
+awk 'BEGIN { n = 3000; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
+  for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
+run 0 "bench" bench A.mtx --json b.json --csv b.csv --iterations 5; says "the fastest"
+json b.json "len(d)>=5 and any(e['status']=='ok' for e in d) and all(e['validated'] for e in d if e['status']=='ok')"
+json b.json "all(k in d[0] for k in 'matrix format kernel solver precision device status seconds_per_iteration seconds_per_product bytes_stored bytes_per_iteration gbytes_per_second stream_fraction mnnz_per_second gflops validated'.split())"
+json b.json "all(e['seconds_per_iteration']['min']<=e['seconds_per_iteration']['median']<=e['seconds_per_iteration']['max'] for e in d if e['status']=='ok')"
+json b.json "len(open('b.csv').readlines())==len(d)+1"
+run 0 "bench chooses bicg" bench U.mtx --formats csr-scalar --iterations 2 --json b.json
+json b.json "d[0]['solver']=='bicg' and len(d)==1"
+run 5 "a refused format alone" bench R.mtx --formats ell --iterations 2 --json b.json; says "refused"
+json b.json "d[0]['status'].startswith('refused: ')"
+run 0 "refused beside others" bench R.mtx --formats ell,csr-scalar --iterations 2
+run 5 "solve in a refused format" solve R.mtx --format ell
+run 0 "info" info R.mtx --json i.json; says "refused"
+json i.json "d['hermitian'] and d['positive_diagonal'] and d['row_length']['max']==3000 and d['row_length']['deviation_percent']>0"
+json i.json "len(d['formats'])>=5 and any('refused' in f for f in d['formats'])"
+
+# ------------------------------------------------------------------ bad input: exit 3, nothing written
+bad() { run 3 "$1" solve "$2" -o never.mtx --json never.json; absent never.mtx; absent never.json; }
+h="%%MatrixMarket matrix coordinate real"
+file e.mtx "%MatrixMarket matrix coordinate real general" "1 1 1" "1 1 1"; bad "wrong banner" e.mtx; says "e.mtx:1"
+file e.mtx "$h general" "2 2 3" "1 1 1" "2 2 1"; bad "too few entries" e.mtx
+file e.mtx "$h general" "2 2 1" "1 1 1" "2 2 1"; bad "too many entries" e.mtx
+file e.mtx "$h general" "2 2 2" "1 1 1" "3 2 1"; bad "index beyond the size" e.mtx; says "e.mtx:4"
+file e.mtx "$h general" "2 2 2" "1 1 1" "0 2 1"; bad "index 0" e.mtx; says "e.mtx:4"
+file e.mtx "$h general" "2 2 2" "1 1 one" "2 2 1"; bad "not a number" e.mtx; says "e.mtx:3"
+file e.mtx "$h general" "2 2 2" "1 1" "2 2 1"; bad "missing field" e.mtx
+file e.mtx "$h general" "2 2 2" "1 1 nan" "2 2 1"; bad "nan" e.mtx
+file e.mtx "$h general" "2 2 2" "1 1 inf" "2 2 1"; bad "inf" e.mtx
+file e.mtx "$h symmetric" "2 2 2" "1 1 1" "1 2 1"; bad "above the diagonal" e.mtx
+file e.mtx "$h general" "99999999999999999999 2 2" "1 1 1" "2 2 1"; bad "size that overflows" e.mtx
+file e.mtx "$h general" "2 3 2" "1 1 1" "2 3 1"; bad "rectangular" e.mtx; says "square"
+: >e.mtx; bad "empty file" e.mtx
+mkdir -p folder; bad "directory" folder
+bad "missing file" missing.mtx; says "missing.mtx"
+if [ -f A.mtx.gz ]; then head -c 900 A.mtx.gz >t.mtx.gz; bad "truncated gz" t.mtx.gz; fi
+file short.rhs 1 2 3
+run 3 "b too short" solve A.mtx short.rhs -o never.mtx; absent never.mtx
+run 3 "b missing" solve A.mtx missing.rhs
+
+# ------------------------------------------------------------------ interrupt
+"$prog" generate poisson2d:700 -o big.mtx -q
+"$prog" solve big.mtx --verbose -o late.mtx --tol 1e-14 >out 2>lines &
+pid=$! waited=0
+while [ ! -s lines ] && kill -0 $pid 2>/dev/null && [ $waited -lt 300 ]; do sleep 0.1; waited=$((waited + 1)); done
+if kill -INT $pid 2>/dev/null; then
+  wait $pid; got=$?
+  [ $got -eq 130 ]; verdict $? "interrupted (exit 130, got $got)"
+  [ -s late.mtx ]; verdict $? "  the partial x is written"
+else
+  echo "skip interrupt: solved too fast"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,217 @@
+/* Running out of memory: the n-th allocation of the library fails, for n = 1, 2, ... until a whole job
+ * passes. Every failure must come back as KCL_MEMORY, and leave nothing allocated.
+ *
+ * malloc and its relatives are defined here, in front of those of the C library (or of the address
+ * sanitizer), and fail only for callers in this executable: drivers and OpenMP get what they ask for.
+ */
+#include "tests/check.h"
+#include "krylocl.h"
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+#if !defined __GLIBC__
+int main(void) {
+  skip("failing allocations: they are interposed for glibc only");
+  return check_report();
+}
+#else
+#ifdef SANITIZED
+#define REAL(name) __interceptor_##name
+void *REAL(aligned_alloc)(size_t, size_t);
+#else
+#define REAL(name) __libc_##name
+void *REAL(memalign)(size_t, size_t);
+#endif
+void *REAL(malloc)(size_t);
+void *REAL(calloc)(size_t, size_t);
+void *REAL(realloc)(void *, size_t);
+void REAL(free)(void *);
+
+/* ---------------------------------------------------------------- what is counted */
+
+enum { MOST_LIVE = 65536 };
+static void *live[MOST_LIVE]; /* of this executable's allocations, while counting; a hash table */
+static int live_count, calls, fail_at, fail_after;
+static bool counting;
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+extern char __executable_start, etext;
+
+static void enter(void) {
+  while (atomic_flag_test_and_set(&busy)) {}
+}
+static void leave(void) { atomic_flag_clear(&busy); }
+
+static bool ours(const void *caller) {
+  return counting && (const char *)caller >= &__executable_start && (const char *)caller < &etext;
+}
+
+/* The slot of a pointer, or the one where it would go; freed ones are marked by `live` itself. */
+static int slot_of(const void *p, bool free_too) {
+  int i = (int)(((uintptr_t)p >> 4) * 2654435761u % MOST_LIVE);
+  while (live[i] && live[i] != p && !(free_too && live[i] == (void *)live)) i = (i + 1) % MOST_LIVE;
+  return i;
+}
+
+static bool denied(const void *caller) {
+  if (!ours(caller)) return false;
+  enter();
+  calls++;
+  bool no = fail_at && (calls == fail_at || (fail_after && calls > fail_at));
+  leave();
+  return no;
+}
+
+static void *noted(const void *caller, void *p) {
+  if (!p || !ours(caller)) return p;
+  enter();
+  live[slot_of(p, true)] = p, live_count++;
+  leave();
+  return p;
+}
+
+static void forget(void *p) {
+  if (!p || !counting) return;
+  enter();
+  int i = slot_of(p, false);
+  if (live[i] == p) live[i] = (void *)live, live_count--;
+  leave();
+}
+
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+void *malloc(size_t size) { return denied(CALLER) ? NULL : noted(CALLER, REAL(malloc)(size)); }
+void *calloc(size_t n, size_t size) {
+  return denied(CALLER) ? NULL : noted(CALLER, REAL(calloc)(n, size));
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+#ifdef SANITIZED
+  return denied(CALLER) ? NULL : noted(CALLER, REAL(aligned_alloc)(alignment, size));
+#else
+  return denied(CALLER) ? NULL : noted(CALLER, REAL(memalign)(alignment, size));
+#endif
+}
+void *realloc(void *p, size_t size) {
+  if (denied(CALLER)) return NULL;
+  forget(p);
+  return noted(CALLER, REAL(realloc)(p, size));
+}
+void free(void *p) {
+  forget(p);
+  REAL(free)(p);
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+static char file[] = "/tmp/krylocl-alloc-XXXXXX.mtx";
+static char copy[] = "/tmp/krylocl-alloc-copy-XXXXXX.gz"; /* written packed */
+
+typedef struct job {
+  const char *name, *solver, *precond, *format, *kind;
+  kcl_type precision;
+} job;
+
+static int solve(kcl *ctx, const job *j) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  double x[2 * 64] = {0};
+  kcl_options o = kcl_defaults;
+  o.solver = j->solver, o.precond = j->precond, o.format = j->format, o.precision = j->precision;
+  int rc = kcl_generate(ctx, j->kind, &A, &b);
+  if (!rc) rc = kcl_setup(ctx, A, &o, &s);
+  if (!rc) rc = kcl_solve(s, b->val, x, &r);
+  if (!rc) CHECKF(r.converged, "%s: %s", j->name, kcl_reason_text(r.reason));
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+  return rc;
+}
+
+static int time_it(kcl *ctx, const job *j) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  double a[2], b[2];
+  bool valid;
+  int rc = kcl_generate(ctx, j->kind, &A, NULL);
+  if (!rc) rc = kcl_setup(ctx, A, NULL, &s);
+  if (!rc) rc = kcl_bench(s, 3, 2, a, b, &valid);
+  kcl_solver_free(&s), kcl_csr_free(&A);
+  return rc;
+}
+
+static int through_files(kcl *ctx, const job *j) {
+  kcl_csr *A = NULL, *B = NULL;
+  kcl_dense *x = NULL, *y = NULL;
+  int rc = kcl_generate(ctx, j->kind, &A, &x);
+  if (!rc) rc = kcl_csr_write(ctx, file, A);
+  if (!rc) rc = kcl_csr_read(ctx, file, &B);
+  if (!rc) rc = kcl_dense_write(ctx, copy, x);
+  if (!rc) rc = kcl_dense_read(ctx, copy, &y);
+  if (!rc) CHECK(B->nnz == A->nnz && y->rows == x->rows);
+  kcl_csr_free(&A), kcl_csr_free(&B), kcl_dense_free(&x), kcl_dense_free(&y);
+  return rc;
+}
+
+/* From no context to none, on the native executor. */
+static int whole(const job *j) {
+  kcl *ctx = NULL;
+  int rc = kcl_create(&ctx);
+  if (!rc) rc = kcl_select(ctx, "cpu", 2);
+  if (!rc)
+    rc = !strcmp(j->name, "bench")   ? time_it(ctx, j)
+         : !strcmp(j->name, "files") ? through_files(ctx, j)
+                                     : solve(ctx, j);
+  if (rc) CHECKF(!ctx || strlen(kcl_error(ctx)) > 10, "%s: a failure without a sentence", j->name);
+  kcl_destroy(&ctx);
+  return rc;
+}
+
+static int counted(const job *j, int n, bool and_all_after) {
+  memset(live, 0, sizeof live);
+  live_count = calls = 0, fail_at = n, fail_after = and_all_after, counting = true;
+  int rc = whole(j);
+  counting = false;
+  return rc;
+}
+
+static void test_job(const job *j, bool and_all_after) {
+  int n = 0, rc, survived = 0;
+  do {
+    rc = counted(j, ++n, and_all_after);
+    CHECKF(rc == KCL_OK || rc == KCL_MEMORY, "%s: allocation %d fails: status %d", j->name, n, rc);
+    CHECKF(live_count == 0, "%s: allocation %d fails: %d blocks are left", j->name, n, live_count);
+    survived += rc == KCL_OK && calls >= n;
+  } while (n < 2000 && calls >= n);
+  printf("%-22s %3d allocations%s, %d dispensable\n", j->name, calls,
+         and_all_after ? ", all later ones fail too" : "", survived);
+  CHECKF(rc == KCL_OK && n > 10 && n < 2000, "%s: passes at last, after %d", j->name, n);
+  CHECKF(survived <= 8, "%s: %d failures went unnoticed", j->name,
+         survived); /* of what is optional */
+}
+
+int main(void) {
+  static const job jobs[] = {{"cg", "cg", "none", "csr-scalar", "poisson2d:6", KCL_D},
+                             {"cg, jacobi, single", "cg", "jacobi", "ell", "poisson2d:6", KCL_S},
+                             {"bicg", "bicg", "none", "cds", "convection:6", KCL_D},
+                             {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z},
+                             {"auto", "cg", "none", NULL, "magnetic:5", KCL_C},
+                             {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D},
+                             {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D}};
+  int f = mkstemps(file, 4), g = mkstemps(copy, 3);
+  if (f < 0 || g < 0) return 1;
+  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+    CHECKF(whole(&jobs[i]) == KCL_OK, "%s",
+           jobs[i].name); /* first touch: OpenMP's and stdio's own memory */
+    test_job(&jobs[i], false), test_job(&jobs[i], true);
+  }
+  close(f), close(g), unlink(file), unlink(copy);
+  return check_report();
+}
+#endif

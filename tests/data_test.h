@@ -1,0 +1,84 @@
+/* What the tests of data/ share: counting, a folder of their own, random numbers, good files. */
+#ifndef KCL_DATA_TEST_H
+#define KCL_DATA_TEST_H
+#include "data/data.h"
+#include "data/number.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int passed, failed;
+static kcl *ctx;
+static char folder[] = "/tmp/krylocl-read-XXXXXX";
+
+static inline bool check_at(bool good, int line, const char *what) {
+  if (good)
+    passed++;
+  else
+    failed++, printf("FAIL %s:%d: %s\n", __FILE__, line, what);
+  return good;
+}
+#define CHECK(c) check_at((c), __LINE__, #c)
+
+static inline const char *path_of(const char *name) {
+  static char path[300];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static inline const char *put_bytes(const char *name, const void *data, size_t size) {
+  const char *path = path_of(name);
+  FILE *f = fopen(path, "wb");
+  if (!f || fwrite(data, 1, size, f) != size || fclose(f)) exit(1);
+  return path;
+}
+static inline const char *put_text(const char *text) {
+  return put_bytes("t.mtx", text, strlen(text));
+}
+
+static uint64_t seed = 88172645463325252u;
+static inline uint64_t next(void) { /* xorshift64, Marsaglia 2003 */
+  seed ^= seed << 13, seed ^= seed >> 7;
+  return seed ^= seed << 17;
+}
+
+static inline bool well_formed(const kcl_csr *A) {
+  bool good = A->row_ptr[0] == 0 && A->row_ptr[A->rows] == A->nnz;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      good = good && A->col[k] >= 0 && A->col[k] < A->cols &&
+             (k == A->row_ptr[i] || A->col[k - 1] < A->col[k]);
+  return good;
+}
+
+static inline kcl_csr *read_good(const char *text, int line) {
+  kcl_csr *A = NULL;
+  int rc = kcl_csr_read(ctx, put_text(text), &A);
+  if (rc) printf("  %s\n", kcl_error(ctx));
+  if (!check_at(rc == KCL_OK && A && well_formed(A), line, "reads")) exit(1);
+  return A;
+}
+
+/* Every test by its name; the exit code of the program. */
+typedef struct test {
+  const char *name;
+  void (*run)(void);
+} test;
+static inline int run_tests(const test *tests, size_t n) {
+  char command[400];
+  if (!mkdtemp(folder) || kcl_create(&ctx)) return 1;
+  for (size_t i = 0; i < n; i++) {
+    int before = failed;
+    tests[i].run();
+    if (failed == before) printf("ok %s\n", tests[i].name);
+  }
+  kcl_destroy(&ctx);
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  CHECK(system(command) == 0);
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed > 0;
+}
+#endif

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The kernels under Oclgrind, a simulated device that sees accesses out of bounds, data races, barriers not
+# reached by all and uninitialised values: the conformance tests on small sizes, with the text for CPU devices
+# (one work-item a group) and with that for GPUs (KRYLOCL_SHAPE=gpu).
+# usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv conform_solver
+# Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-build}
+if ! command -v oclgrind >/dev/null 2>&1; then
+  echo "skipped: oclgrind is not installed"
+  echo "0 passed, 0 failed, 1 skipped"
+  exit 0
+fi
+case $1 in */krylocl) shift ;; esac # tests/run.sh gives the path of the program
+[ $# -gt 0 ] || set -- conform_control conform_spmv conform_solver
+KRYLOCL_SMALL=1
+export KRYLOCL_SMALL
+folder=$(mktemp -d) || exit 1
+trap 'rm -r "$folder"' EXIT
+# What is looked for in which text and types. With real types everything. With complex types on CPU devices
+# not uninitialised values: Oclgrind takes a vector whose even and odd halves are assigned for one.
+one() { # shape types flags program
+  name=$1-$2-$4
+  KRYLOCL_SHAPE=$1 KRYLOCL_TYPES=$2 oclgrind --data-races $3 --build-options -cl-opt-disable \
+    --log "$folder/$name.log" "$BUILD/tests/$4" >"$folder/$name.out" 2>&1
+  status=$?
+  if [ $status != 0 ]; then
+    echo "FAIL tests/oclgrind.sh: $4, text for a $1, types $2, failed on the simulated device:"
+    grep -A3 FAIL "$folder/$name.out" | head -20
+    tail -3 "$folder/$name.out"
+  elif grep -qEi 'race|invalid|uninit|diverg' "$folder/$name.log"; then
+    echo "FAIL tests/oclgrind.sh: $4, text for a $1, types $2:"
+    grep -Ei -A8 'race|invalid|uninit|diverg' "$folder/$name.log" | head -40
+  else
+    echo "clean: $4, text for a $1, types $2: $(tail -1 "$folder/$name.out")"
+  fi
+}
+
+for program; do # two at a time
+  { one gpu d --uninitialized "$program"; one cpu d --uninitialized "$program"; } >"$folder/a" &
+  { one gpu c --uninitialized "$program"; one cpu c '' "$program"; } >"$folder/b"
+  wait
+  cat "$folder/a" "$folder/b"
+done >"$folder/all"
+cat "$folder/all"
+passed=$(grep -c '^clean:' "$folder/all")
+failed=$(grep -c '^FAIL' "$folder/all")
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,39 @@
+#!/bin/sh
+# What the README says: its example in C (the block after ```c), compiled and run against the library
+# as `make install` leaves it, shared and static, with the flags of the pkg-config file.
+[ -z "$SAN" ] || { echo "skipped: the installed library: a sanitizer build"; exit 0; }
+[ -f README.md ] || { echo "skipped: the example of the README: no README.md"; exit 0; }
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+passed=0 failed=0
+verdict() { if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $2"; fi; }
+
+# There is a make above us only in `make check`: its options are not for this one.
+MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
+verdict $? "make install"
+for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc; do
+  [ -f "$dir/$f" ]; verdict $? "$f is not installed"
+done
+sed -n '/^```c$/,/^```$/{/^```/!p;}' README.md >"$dir/example.c"
+[ -s "$dir/example.c" ]; verdict $? "README.md has no block of C"
+
+flags() { # words: of the pkg-config file, here without pkg-config
+  sed -n "s|^Cflags: ||p; s|^Libs: ||p; ${1:+s|^Libs.private: ||p}" "$dir/lib/pkgconfig/krylocl.pc" | sed "s|\${prefix}|$dir|g"
+}
+"$dir/bin/krylocl" generate poisson2d:30 -o "$dir/A.mtx" --rhs "$dir/b.rhs" -q
+for how in shared static; do
+  [ $how = shared ] || rm -f "$dir"/lib/libkrylocl.so* "$dir"/lib/libkrylocl*.dylib
+  # shellcheck disable=SC2046 # words
+  ${CC:-gcc} -std=c11 -Wall -Wextra -Werror "$dir/example.c" -o "$dir/example" $(flags $([ $how = shared ] || echo all))
+  verdict $? "the example does not compile, $how"
+  (cd "$dir" && LD_LIBRARY_PATH=$dir/lib DYLD_LIBRARY_PATH=$dir/lib ./example >out 2>&1)
+  verdict $? "the example fails, $how: $(head -3 "$dir/out")"
+done
+if command -v pkg-config >/dev/null 2>&1; then
+  PKG_CONFIG_PATH=$dir/lib/pkgconfig pkg-config --exists --print-errors krylocl
+  verdict $? "pkg-config does not take the file"
+fi
+MAKEFLAGS= make -s uninstall PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
+[ -z "$(find "$dir/bin" "$dir/lib" "$dir/include" -type f)" ]; verdict $? "make uninstall leaves files"
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]

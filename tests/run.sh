@@ -1,0 +1,43 @@
+#!/bin/sh
+# Every test there is, as many at a time as there are processors: one line each with its time, all
+# that failed or was skipped, and the sum as the last line. Exit status 1 when anything failed.
+# usage: [BUILD=build] tests/run.sh
+# A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
+# line is "N passed, N failed, N skipped" (the third may be absent); its exit status counts as well.
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-build}
+logs=$BUILD/tests/logs
+
+one() { # program: runs it, keeps LOG and its three counts in LOG.count
+  name=$(basename "$1") log=$logs/$(basename "$1").log begin=$(date +%s)
+  case $1 in *.sh) set -- sh "$1" "$BUILD/krylocl" ;; esac
+  if command -v timeout >/dev/null 2>&1; then set -- timeout 900 "$@"; fi
+  "$@" >"$log" 2>&1 </dev/null
+  status=$?
+  awk -v status=$status '
+    /^skip(ped)?[: ]/ { s++ }
+    /^[0-9]+ passed, [0-9]+ failed/ { p = $1; f = $3; said = 1; if ($5 != "") s = $5 }
+    END { if (!said) p = status == 0; if (status && !f) f = 1; print p + 0, f + 0, s + 0 }' "$log" >"$log.count"
+  read -r p f s <"$log.count"
+  printf '%-22s %6d passed %4d failed %4d skipped %4d s\n' "$name" "$p" "$f" "$s" $(($(date +%s) - begin))
+  grep -E '^skip(ped)?[: ]' "$log" | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, "    "); print (n > 1 ? $0 " (" n " times)" : $0) }' |
+    awk -v where="$log" 'NR <= 5 { print substr($0, 1, 160) } END { if (NR > 5) print "    ... and " NR - 5 " kinds more in " where }'
+  [ "$f" -eq 0 ] || { grep -A12 '^FAIL' "$log" || tail -40 "$log"; } | head -80 | sed 's/^/  | /'
+}
+if [ "$1" = --one ]; then one "$2"; exit 0; fi
+
+rm -rf "$logs" && mkdir -p "$logs" || exit 1
+# Compiled kernels stay in the build folder; threads that wait leave the processor to other tests.
+XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$(cd "$BUILD" && pwd)/cache}
+POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
+LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
+export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS OMP_WAIT_POLICY=passive
+mkdir -p "$POCL_CACHE_DIR"
+for t in "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real "$BUILD"/tests/test_*; do
+  case $t in
+    *.o | *.d | tests/run.sh) ;;
+    tests/oclgrind.sh) [ -n "$SAN" ] || echo "$t" ;; # both want to be loaded first
+    *) [ ! -f "$t" ] || echo "$t" ;;
+  esac
+done | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one
+cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p " passed, " f " failed, " s " skipped"; exit f > 0 || !p }'
