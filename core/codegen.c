@@ -246,6 +246,12 @@ static void emit_extras(text *t, const kcl_stage *s, bool typed) {
   }
 }
 
+static const char *kind_name(kcl_array_kind kind) {
+  return (const char *const[]){
+      [KCL_INT32] = "int",   [KCL_INT64] = "long",    [KCL_SCALAR] = "scalar",
+      [KCL_UINT8] = "uchar", [KCL_UINT16] = "ushort", [KCL_SINGLE] = "single"}[kind];
+}
+
 static void matrix_macros(text *t, const kcl_matrix *m, bool typed) {
   const char *comma = "";
   for (int i = 0; i < m->arrays; i++, comma = ", ") {
@@ -256,7 +262,7 @@ static void matrix_macros(text *t, const kcl_matrix *m, bool typed) {
     else if (a->kind == KCL_INT64)
       put(t, "global const %s_t *restrict %s", a->name, a->name);
     else
-      put(t, "global const %s *restrict %s", a->kind == KCL_INT32 ? "int" : "scalar", a->name);
+      put(t, "global const %s *restrict %s", kind_name(a->kind), a->name);
   }
   for (int i = 0; i < m->params; i++) put(t, typed ? ", const idx %s" : ", %s", m->param[i].name);
 }
@@ -268,7 +274,8 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
   put(t, "#define MATRIX "), matrix_macros(t, m, true);
-  put(t, "\n#define LANES %d\n", m->lanes);
+  put(t, "\n#define LANES %d\n#define VARIANT %d\n#define TREE %d\n", m->lanes, m->variant,
+      m->tree);
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].kind == KCL_INT64)
       put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
@@ -291,7 +298,8 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
     put(t, "}\n");
   }
   put_file(t, file);
-  put(t, "#undef MATRIX\n#undef LANES\n#undef visit_rows\n#undef scatter\n#undef EMIT\n#undef "
+  put(t, "#undef MATRIX\n#undef LANES\n#undef VARIANT\n#undef TREE\n#undef visit_rows\n#undef "
+         "scatter\n#undef EMIT\n#undef "
          "EMIT_PARAMS\n");
 }
 

@@ -2,12 +2,20 @@
 #include "core/matrix.h"
 #include "core/context.h"
 #include "core/opencl.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static size_t element(const kcl_matrix *m, kcl_array_kind kind) {
-  return kind == KCL_INT32 ? 4 : kind == KCL_INT64 ? 8 : kcl_type_size(m->type);
+size_t kcl_array_element(kcl_array_kind kind, kcl_type type) {
+  switch (kind) {
+  case KCL_UINT8: return 1;
+  case KCL_UINT16: return 2;
+  case KCL_INT32: return 4;
+  case KCL_INT64: return 8;
+  case KCL_SINGLE: return kcl_type_complex(type) ? 8 : 4;
+  default: return kcl_type_size(type);
+  }
 }
 
 void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
@@ -18,7 +26,7 @@ void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int
 
 int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
                      void **data) {
-  int rc = kcl_alloc(m->ctx, count, element(m, kind), name, data);
+  int rc = kcl_alloc(m->ctx, count, kcl_array_element(kind, m->type), name, data);
   if (rc) return rc;
   kcl_matrix_borrow(m, name, kind, count, *data);
   m->array[m->arrays - 1].borrowed = false;
@@ -39,7 +47,7 @@ double kcl_matrix_bytes(const kcl_matrix *m) {
   for (int i = 0; i < m->arrays; i++) {
     const kcl_array *a = &m->array[i];
     bool narrowed = a->kind == KCL_INT64 && m->ctx->opencl && m->nnz < INT32_MAX;
-    bytes += (double)a->count * (narrowed ? 4.0 : (double)element(m, a->kind));
+    bytes += (double)a->count * (narrowed ? 4.0 : (double)kcl_array_element(a->kind, m->type));
   }
   return bytes;
 }
@@ -78,9 +86,22 @@ void kcl_matrix_free(kcl_matrix **m) {
 
 /* ---------------------------------------------------------------- cost and choice */
 
+static _Thread_local char text[200];
+
+const char *kcl_refusal_text(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return text;
+}
+
+int kcl_matrix_refused(const kcl_matrix *m, const char *why) {
+  return kcl_fail(m->ctx, KCL_MEMORY, "format %s refused: %s", m->format->name, why);
+}
+
 /* Refused beyond the memory of the device, or ten times the bytes of CSR. The text is static. */
-static const char *refusal(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
-  static _Thread_local char text[200];
+static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
   double csr = (double)s->nnz * (4.0 + (double)kcl_type_size(type)) + 8.0 * ((double)s->rows + 1);
   double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
   const kcl_device *d = &ctx->device;
@@ -98,6 +119,11 @@ static const char *refusal(const kcl *ctx, const kcl_stats *s, kcl_type type, kc
   return text;
 }
 
+static const char *refusal(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+  const char *why = f->refuses ? f->refuses(s, type) : NULL;
+  return why ? why : too_large(ctx, s, type, f->size(s, type));
+}
+
 static double moved(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
   double slow = f->slowdown ? f->slowdown(s, &ctx->device) : 1;
   return f->size(s, type).total * slow + (double)(s->rows + s->cols) * (double)kcl_type_size(type);
@@ -112,7 +138,7 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
   *out = (kcl_cost){.bytes_stored = size.total,
                     .bytes_product =
                         size.total + (double)(s->rows + s->cols) * (double)kcl_type_size(type),
-                    .refusal = refusal(ctx, s, type, size)};
+                    .refusal = refusal(ctx, f, s, type)};
   return KCL_OK;
 }
 
@@ -123,7 +149,7 @@ int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_for
     const kcl_format *f;
     int rc = kcl_format_find(ctx, kcl_list(KCL_FORMATS, i).name, type, &f);
     if (rc) return rc;
-    if (refusal(ctx, s, type, f->size(s, type))) continue;
+    if (refusal(ctx, f, s, type)) continue;
     if (!best || moved(ctx, f, s, type) < moved(ctx, best, s, type))
       second = best, best = f;
     else if (!second || moved(ctx, f, s, type) < moved(ctx, second, s, type))
@@ -131,7 +157,7 @@ int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_for
   }
   if (!best)
     return kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: %s",
-                    refusal(ctx, s, type, (kcl_size){1e300, 1e300}));
+                    too_large(ctx, s, type, (kcl_size){1e300, 1e300}));
   double a = moved(ctx, best, s, type) * 1e-6, b = second ? moved(ctx, second, s, type) * 1e-6 : 0;
   int n = snprintf(why, room, "costs what streaming %.3g MB a product does", a);
   if (second && n >= 0 && (size_t)n < room)

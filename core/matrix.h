@@ -11,7 +11,16 @@
 
 #include "core/program.h"
 
-typedef enum kcl_array_kind { KCL_INT32, KCL_INT64, KCL_SCALAR } kcl_array_kind;
+/* KCL_SINGLE: float, or pairs of floats in the complex types ("single" in kernels). */
+typedef enum kcl_array_kind {
+  KCL_INT32,
+  KCL_INT64,
+  KCL_SCALAR,
+  KCL_UINT8,
+  KCL_UINT16,
+  KCL_SINGLE
+} kcl_array_kind;
+size_t kcl_array_element(kcl_array_kind kind, kcl_type type); /* bytes */
 
 typedef struct kcl_array {
   const char *name;    /* of the kernel's argument */
@@ -37,6 +46,8 @@ struct kcl_matrix {
   int arrays, params;
   int lanes;     /* work-items a row on a device; 1 unless build says otherwise */
   int tree;      /* scalars of local memory beyond one a work-item; 0 unless build says otherwise */
+  int variant;   /* the constant VARIANT of the .cl; 0 unless build says otherwise */
+  char note[64]; /* for reports: what build decided, such as "27 patterns"; may be empty */
   int64_t items; /* what a scatter divides among its work-items */
   void *device[KCL_MOST_ARRAYS]; /* cl_mem of each array */
   kcl_csr *adopted;              /* host CSR whose arrays are borrowed and which nobody else owns */
@@ -52,6 +63,9 @@ struct kcl_format {
   const char *kernel; /* kernels/KERNEL.cl */
   bool scatter;       /* the .cl holds scatter(), not visit_rows() */
   kcl_size (*size)(const kcl_stats *s, kcl_type type);
+  /* NULL (the function or its answer), or why no such matrix can be stored: a number and its limit,
+   * in kcl_refusal_text. */
+  const char *(*refuses)(const kcl_stats *s, kcl_type type);
   /* How many times slower than streaming its bytes a product is on such a device (1 when NULL). */
   double (*slowdown)(const kcl_stats *s, const kcl_device *device);
   /* Fill m with arrays (kcl_matrix_array), params and lanes. A has m's type. */
@@ -68,6 +82,10 @@ int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64
 void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
                        void *data);
 void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value);
+
+/* For refuses: the sentence in static memory of this thread. For build: the failure that says it. */
+const char *kcl_refusal_text(const char *format, ...) KCL_PRINTF(1, 2);
+int kcl_matrix_refused(const kcl_matrix *m, const char *why);
 
 /* For build: will neighbouring work-items work side by side, as on GPUs? Otherwise rows come in
  * contiguous ranges, as for `rows`. And: are the arrays for a device at all? */

@@ -6,7 +6,7 @@
 static int upload_array(kcl_matrix *m, int i) {
   kcl *ctx = m->ctx;
   kcl_array *a = &m->array[i];
-  size_t size = a->kind == KCL_INT32 ? 4 : a->kind == KCL_INT64 ? 8 : kcl_type_size(m->type);
+  size_t size = kcl_array_element(a->kind, m->type);
   const void *data = a->data;
   int32_t *narrow = NULL;
   int rc;

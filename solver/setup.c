@@ -49,6 +49,14 @@ static int check_fit(kcl_solver *s, const kcl_stats *stats) {
   return KCL_OK;
 }
 
+static int check_restart(const kcl_solver *s) {
+  const kcl_method *m = s->method;
+  if (!m->restart || (s->options.restart >= 0 && s->options.restart <= m->most_restart))
+    return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "restart %d is out of range: %s takes 1 to %d, by default %d",
+                  s->options.restart, m->name, m->most_restart, m->restart);
+}
+
 static int choose_format(kcl_solver *s, const kcl_stats *stats, const kcl_format **f) {
   kcl_type type = s->options.precision;
   if (!s->options.format || !strcmp(s->options.format, "auto"))
@@ -93,6 +101,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
   if (rc) return rc;
   k = s->program;
   k->A = s->matrix, k->AH = s->adjoint, k->precondition = s->precond->apply;
+  k->restart = s->options.restart ? s->options.restart : s->method->restart;
   if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
   s->method->record(k);
   return kcl_program_end(k);
@@ -101,6 +110,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
 static void describe(kcl_solver *s) {
   const kcl *ctx = s->ctx;
   const kcl_matrix *m = s->matrix;
+  size_t used;
   if (!ctx->opencl)
     snprintf(s->kernel, sizeof s->kernel, "native, %d thread%s", ctx->threads,
              ctx->threads > 1 ? "s" : "");
@@ -109,6 +119,8 @@ static void describe(kcl_solver *s) {
   else
     snprintf(s->kernel, sizeof s->kernel, "%s, %d work-item%s a row", m->format->kernel, m->lanes,
              m->lanes > 1 ? "s" : "");
+  used = strlen(s->kernel);
+  if (m->note[0]) snprintf(s->kernel + used, sizeof s->kernel - used, ", %s", m->note);
 }
 
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
@@ -123,6 +135,7 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   if (!s->options.precond) s->options.precond = kcl_defaults.precond;
   KCL_TRY(kcl_method_find(ctx, s->options.solver, &s->method));
   KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
+  KCL_TRY(check_restart(s));
   KCL_TRY(check_device(ctx, s->options.precision));
   KCL_TRY(kcl_csr_stats(ctx, A, &stats));
   KCL_TRY(check_fit(s, &stats));
