@@ -47,6 +47,7 @@ static int measure(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_s
   kcl_setup_info info;
   kcl_options asked = kcl_defaults;
   asked.solver = t->solver, asked.format = r->format, asked.precision = t->precision;
+  asked.restart = (int)o->restart;
   if (o->precond) asked.precond = o->precond;
   int rc = kcl_format_cost(ctx, stats, t->precision, r->format, &cost);
   if (!rc && cost.refusal) {
@@ -153,7 +154,8 @@ const cli_command cli_bench = {
     .name = "bench",
     .operands = "A.mtx...",
     .summary = "time an iteration in every storage format",
-    .options = "formats iterations solver precond precision device threads json csv quiet cache",
+    .options =
+        "formats iterations solver restart precond precision device threads json csv quiet cache",
     .min = 1,
     .max = 1 << 20,
     .lists = true,

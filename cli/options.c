@@ -38,6 +38,8 @@ static const entry table[] = {
     {"atol", 0, REAL, "T", AT(atol), 0, 1e300, "or absolute residual to reach (0)"},
     {"max-iter", 0, COUNT, "N", AT(max_iter), 1, 1e15,
      "iterations at most (10 per row, 1,000 to 100,000)"},
+    {"restart", 0, COUNT, "N", AT(restart), 1, 1000,
+     "iterations a cycle of gmres, 1 to 50 (20); other solvers ignore it"},
     {"iterations", 0, COUNT, "N", AT(iterations), 1, 1e6, "iterations a sample (50)"},
     {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "first guess (zeros)"},
     {"check", 0, TEXT, "METHOD", AT(check), 0, 0,

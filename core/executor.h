@@ -8,7 +8,7 @@
 enum {
   KCL_HISTORY = 4096, /* iterations the device remembers; the host fetches them sooner */
   KCL_LOG = 4,        /* numbers noted an iteration: residual^2, alpha, beta, spare */
-  KCL_MOST_SLOTS = 768
+  KCL_MOST_SLOTS = 1600
 };
 
 /* The integers of a program's state, as on the device (kernels/stage.clh). */

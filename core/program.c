@@ -47,6 +47,7 @@ kcl_vec kcl_x(kcl_program *k) { return k->x; }
 kcl_vec kcl_b(kcl_program *k) { return k->b; }
 kcl_matrix *kcl_A(kcl_program *k) { return k->A; }
 kcl_matrix *kcl_AH(kcl_program *k) { return k->AH; }
+int kcl_restart(kcl_program *k) { return k->restart; }
 kcl_slot kcl_scalar(kcl_program *k) { return k->slots++; }
 
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n) {

@@ -44,6 +44,7 @@ kcl_vec kcl_x(kcl_program *k);
 kcl_vec kcl_b(kcl_program *k);
 kcl_matrix *kcl_A(kcl_program *k);
 kcl_matrix *kcl_AH(kcl_program *k); /* its adjoint; for methods that declare `adjoint` */
+int kcl_restart(kcl_program *k);    /* iterations a cycle; for methods that declare `restart` */
 kcl_vec kcl_vector(kcl_program *k); /* a new vector of A's rows, zero */
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n); /* a new vector of n elements, zero */
 kcl_vec kcl_constant(kcl_program *k, kcl_type type,
@@ -152,6 +153,7 @@ struct kcl_program {
   void (*precondition)(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint); /* NULL: M = I */
   kcl_vec precond_data[4]; /* vectors the preconditioner made */
   kcl_slot target, rr;     /* squared norm to reach; squared residual norm */
+  int restart;             /* iterations a cycle, of methods that restart */
   bool has_ritz;
   int steps; /* iterations that one pass over LOOP stands for: the kcl_step in it */
   bool

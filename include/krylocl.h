@@ -165,6 +165,12 @@ typedef struct kcl_stats {
   int64_t row_third, beyond_third; /* a third of the rows have so many entries; those beyond that */
   int64_t
       blocks[9]; /* [b] b x b blocks with an entry, for b 2 3 4 6 8; 0 where not worth counting */
+  int64_t sliced_even, sliced_fours; /* sliced, with the widths rounded up to multiples of 2, 4 */
+  /* What repeats: distinct rows of (column - row, value) pairs, the entries of those rows, and runs
+   * of equal neighbours; distinct pairs; distinct values. Beyond 65,536: 65,537, and no runs. */
+  int64_t row_patterns, pattern_entries, pattern_runs, pairs, values;
+  bool single_values; /* all are floats exactly, both parts */
+  int64_t slice_span; /* largest difference of columns within 32 rows */
 } kcl_stats;
 
 int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out);
@@ -217,6 +223,8 @@ typedef struct kcl_options {
   double tol,
       atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C */
   int64_t max_iter; /* 0: 10 x rows, at least 1,000 and at most 100,000 */
+  int restart;      /* iterations a cycle of a method that restarts (gmres: 1 to 50, by default 20);
+                       0: its default; other methods ignore it */
   int (*progress)(void *user,
                   const kcl_progress *p); /* NULL, or called now and then; non-zero stops */
   void *user;

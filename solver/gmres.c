@@ -1,7 +1,8 @@
-/* GMRES(m) for general A, here m = 20: the least residual over a Krylov space of m dimensions, then again
- * from there. Saad & Schultz (1986), preconditioned from the right: r is the true residual b - A x. Each
- * new vector is made orthogonal twice by classical Gram-Schmidt (Giraud, Langou & Rozloznik 2005),
- * whose dots stand together. Vectors are kept as they come, with their norms in slots.
+/* GMRES(m) for general A: the least residual over a Krylov space of m dimensions, then again from there;
+ * m is options.restart, 20 unless asked otherwise. Saad & Schultz (1986), preconditioned from the right:
+ * r is the true residual b - A x. Each new vector is made orthogonal twice by classical Gram-Schmidt
+ * (Giraud, Langou & Rozloznik 2005), whose dots stand together. Vectors are kept as they come, with the
+ * inverses of their norms in slots.
  *
  * A pass over the loop is m iterations of one product each; in the j-th, j = 0 ... m-1, three stages
  * move besides A (3 j + 8) n s, with Jacobi (3 j + 11) n s. x is updated at the end, or when the
@@ -9,14 +10,15 @@
  */
 #include "solver/method.h"
 
-enum { M = 20 };
+enum { MOST = 50 };
 
 typedef struct vars {
-  kcl_vec x, v[M + 1], z;          /* z = M^-1 v of the newest      */
-  kcl_slot h[M][M];                /* columns j of the triangle R, 0 <= i <= j: h[j][i] */
-  kcl_slot c[M], s[M], g[M + 1];   /* rotations; the right-hand side they make */
-  kcl_slot norm[M + 1], by[M + 1]; /* |v| and 1 / |v|            */
-  kcl_slot d[M], rr, ww, t, t2, rho;
+  int m;                              /* iterations a cycle            */
+  kcl_vec x, v[MOST + 1], z;          /* z = M^-1 v of the newest      */
+  kcl_slot h[MOST][MOST];             /* columns j of the triangle R, 0 <= i <= j: h[j][i] */
+  kcl_slot c[MOST], s[MOST];          /* rotations                     */
+  kcl_slot g[MOST + 1], by[MOST + 1]; /* the right-hand side they make; 1 / |v| */
+  kcl_slot d[MOST], norm, rr, ww, t, t2, rho; /* norm: |v| of the newest */
 } vars;
 
 /* d = V^H w / |v|, added to column j of h; then w = w - V d. first: the column is new. */
@@ -33,8 +35,8 @@ static void orthogonalise(kcl_program *k, const vars *v, int j, bool first) {
 
 /* Vector j's norm is the root of ww. */
 static void norm(kcl_program *k, const vars *v, int j) {
-  kcl_root(k, v->norm[j], plus(v->ww));
-  kcl_divide(k, v->by[j], KCL_ONE, plus(v->norm[j]));
+  kcl_root(k, v->norm, plus(v->ww));
+  kcl_divide(k, v->by[j], KCL_ONE, plus(v->norm));
 }
 
 /* (a, b) = (c^* a + s b, c b - s a) */
@@ -65,7 +67,7 @@ static void new_rotation(kcl_program *k, const vars *v, int j, kcl_slot a, kcl_s
 /* Column j of the Hessenberg matrix becomes one of a triangle; rr is the estimate that follows. */
 static void triangular(kcl_program *k, const vars *v, int j) {
   for (int i = 0; i < j; i++) rotate(k, v, i, v->h[j][i], v->h[j][i + 1]);
-  new_rotation(k, v, j, v->h[j][j], v->norm[j + 1]);
+  new_rotation(k, v, j, v->h[j][j], v->norm);
   kcl_multiply(k, v->g[j + 1], minus(v->s[j]), plus(v->g[j]));       /* g_(j+1) = -s g_j       */
   kcl_multiply(k, v->g[j], conjugate(plus(v->c[j])), plus(v->g[j])); /* g_j = c^* g_j          */
   kcl_multiply(k, v->rr, plus(v->g[j + 1]), conjugate(plus(v->g[j + 1]))); /* rr = |g_(j+1)|^2    */
@@ -87,17 +89,17 @@ static void arnoldi(kcl_program *k, const vars *v, int j) {
 /* y solves R y = g, in g; columns that were not reached have zero on the diagonal and get zero. Then
  * x = x + M^-1 V y. */
 static void close_cycle(kcl_program *k, const vars *v) {
-  kcl_vec sum = v->z == v->v[0] ? v->x : v->v[M];
-  for (int i = M - 1; i >= 0; i--) {
-    for (int j = i + 1; j < M; j++) {
+  kcl_vec sum = v->z == v->v[0] ? v->x : v->v[v->m];
+  for (int i = v->m - 1; i >= 0; i--) {
+    for (int j = i + 1; j < v->m; j++) {
       kcl_multiply(k, v->t, plus(v->h[j][i]), plus(v->g[j]));
       kcl_add(k, v->g[i], plus(v->g[i]), minus(v->t));
     }
     kcl_divide(k, v->g[i], plus(v->g[i]), plus(v->h[i][i]));
   }
-  for (int i = 0; i < M; i++) kcl_multiply(k, v->g[i], plus(v->g[i]), plus(v->by[i]));
+  for (int i = 0; i < v->m; i++) kcl_multiply(k, v->g[i], plus(v->g[i]), plus(v->by[i]));
   if (sum != v->x) kcl_lincomb(k, sum, KCL_ZERO, v->x, KCL_ZERO, v->x);
-  for (int i = 0; i < M; i++) kcl_lincomb(k, sum, KCL_ONE, sum, plus(v->g[i]), v->v[i]);
+  for (int i = 0; i < v->m; i++) kcl_lincomb(k, sum, KCL_ONE, sum, plus(v->g[i]), v->v[i]);
   if (sum == v->x) return;
   kcl_precondition(k, v->z, sum, false);
   kcl_lincomb(k, v->x, KCL_ONE, v->x, KCL_ONE, v->z);
@@ -111,9 +113,9 @@ static void residual(kcl_program *k, const vars *v) {
 static void cycle(kcl_program *k, const vars *v) {
   kcl_assign(k, v->ww, plus(v->rr));
   norm(k, v, 0);
-  kcl_assign(k, v->g[0], plus(v->norm[0])); /* g = |r| e_0            */
-  for (int j = 0; j < M; j++) kcl_assign(k, v->h[j][j], KCL_ZERO);
-  for (int j = 0; j < M; j++) arnoldi(k, v, j);
+  kcl_assign(k, v->g[0], plus(v->norm)); /* g = |r| e_0            */
+  for (int j = 0; j < v->m; j++) kcl_assign(k, v->h[j][j], KCL_ZERO);
+  for (int j = 0; j < v->m; j++) arnoldi(k, v, j);
   kcl_closing(k);
   close_cycle(k, v);
   kcl_closed(k);
@@ -121,20 +123,19 @@ static void cycle(kcl_program *k, const vars *v) {
 }
 
 static void record(kcl_program *k) {
-  vars v = {.x = kcl_x(k)};
-  kcl_slot *slot[] = {&v.rr, &v.ww, &v.t, &v.t2, &v.rho};
+  vars v = {.m = kcl_restart(k), .x = kcl_x(k)};
+  kcl_slot *slot[] = {&v.norm, &v.rr, &v.ww, &v.t, &v.t2, &v.rho};
   for (size_t i = 0; i < sizeof slot / sizeof *slot; i++) *slot[i] = kcl_scalar(k);
-  for (int j = 0; j <= M; j++)
-    v.v[j] = kcl_vector(k), v.g[j] = kcl_scalar(k), v.norm[j] = kcl_scalar(k),
-    v.by[j] = kcl_scalar(k);
-  for (int j = 0; j < M; j++) {
+  for (int j = 0; j <= v.m; j++)
+    v.v[j] = kcl_vector(k), v.g[j] = kcl_scalar(k), v.by[j] = kcl_scalar(k);
+  for (int j = 0; j < v.m; j++) {
     v.c[j] = kcl_scalar(k), v.s[j] = kcl_scalar(k), v.d[j] = kcl_scalar(k);
     for (int i = 0; i <= j; i++) v.h[j][i] = kcl_scalar(k);
   }
   v.z = kcl_preconditioned(k, v.v[0]);
   kcl_begin(k, KCL_START);
   residual(k, &v);
-  for (int j = 0; j < M; j++)
+  for (int j = 0; j < v.m; j++)
     for (int i = 0; i <= j; i++)
       kcl_assign(k, v.h[j][i], KCL_ZERO); /* nothing of an earlier solve */
   kcl_begin(k, KCL_LOOP);
@@ -142,7 +143,8 @@ static void record(kcl_program *k) {
 }
 
 const kcl_method kcl_method_gmres = {.name = "gmres",
-                                     .summary =
-                                         "GMRES(20), restarted, any square matrix",
+                                     .summary = "GMRES(m), restarted, any square matrix",
                                      .source = "Saad & Schultz 1986",
+                                     .restart = 20,
+                                     .most_restart = MOST,
                                      .record = record};

@@ -11,9 +11,10 @@
 
 typedef struct kcl_method {
   const char *name, *summary, *source;
-  bool hermitian;                 /* needs A = A^H (and positive definite, unless it says so) */
-  bool symmetric;                 /* needs A = A^T, complex or real */
-  bool adjoint;                   /* multiplies by A^H: kcl_AH(k) exists */
+  bool hermitian;            /* needs A = A^H (and positive definite, unless it says so) */
+  bool symmetric;            /* needs A = A^T, complex or real */
+  bool adjoint;              /* multiplies by A^H: kcl_AH(k) exists */
+  int restart, most_restart; /* iterations a cycle, and most that can be asked for; 0: no cycles */
   void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
 } kcl_method;
 

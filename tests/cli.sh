@@ -65,6 +65,7 @@ run 2 "not a whole number" solve A.mtx --max-iter 1.5; says "not a whole number"
 run 2 "too few iterations" solve A.mtx --max-iter=0; says "out of range"
 run 2 "huge number" solve A.mtx --max-iter 99999999999999999999; says "out of range"
 run 2 "missing value" solve A.mtx --tol; says "needs a value"
+run 2 "restart 0" solve A.mtx --solver gmres --restart 0; says "out of range"
 run 2 "value too many" solve A.mtx --quiet=1; says "takes no value"
 run 2 "option of another subcommand" solve A.mtx --csv x.csv; says "does not take --csv"
 run 2 "operand too many" solve a b c; says "one operand too many"
@@ -154,6 +155,9 @@ file N.mtx "%%MatrixMarket matrix coordinate real symmetric" "3 3 3" "1 1 -1" "2
 run 1 "negative definite" solve N.mtx; says "positive definite"
 run 2 "cg on an unsymmetric matrix" solve U.mtx; says "bicg"
 run 0 "bicg" solve U.mtx --solver bicg
+run 0 "gmres with a short cycle" solve U.mtx --solver gmres --restart 5
+run 2 "gmres with too long a cycle" solve U.mtx --solver gmres --restart 51; says "1 to 50"
+run 0 "bench gmres" bench U.mtx --solver gmres --restart 3 --formats csr-scalar --iterations 2
 run 2 "complex as real" solve H.mtx --solver bicg --precision d; says "complex"
 run 4 "unknown device" solve A.mtx --device no-such-device; says "cpu"
 KRYLOCL_DEVICE=no-such-device; run 4 "unknown device in the environment" solve A.mtx; KRYLOCL_DEVICE=$device

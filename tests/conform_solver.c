@@ -109,6 +109,7 @@ static void test_problem(const place *p, const problem *q) {
   number *x = random_vector(A->type, A->rows), *bv = image(A, x);
   void *b = values_of(A, bv, 1);
   combination c = {.p = p, .A = A, .o = kcl_defaults, .kind = q->kind};
+  c.o.restart = 4; /* stages, and so the time to compile them, grow with it */
   for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
     if (!kcl_type_complex(t) && q->pairs) continue;
     if (small() && t == KCL_C && !q->pairs) continue;
@@ -517,6 +518,28 @@ static void test_refusals(const place *p) {
   kcl_csr_free(&A);
 }
 
+/* Cycles as long as the method would have them, and so long that stages are full and cut. */
+static void test_restart(const place *p) {
+  kcl_csr *A = NULL;
+  kcl_options o = kcl_defaults;
+  kcl_solver *s = NULL;
+  bool all = !p->ctx->opencl || getenv("KRYLOCL_THOROUGH");
+  o.solver = "gmres", o.precond = "jacobi", o.tol = 1e-8, o.format = "csr-scalar";
+  if (!CHECK(!kcl_generate(p->ctx, "convection:12", &A, NULL))) return;
+  number *x = random_vector(A->type, A->rows), *bv = image(A, x);
+  void *b = values_of(A, bv, 1);
+  combination c = {.p = p, .A = A, .o = o, .kind = "convection:12"};
+  for (int i = 0; all && can(p, KCL_D) && i < 2; i++)
+    c.o.restart = i ? 40 : 0, solve_combination(&c, b);
+  for (int i = 0; i < 2; i++) {
+    o.restart = i ? 51 : -1;
+    CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "1 to 50"),
+           "restart %d: %s", o.restart, kcl_error(p->ctx));
+    kcl_solver_free(&s);
+  }
+  free(x), free(bv), free(b), kcl_csr_free(&A);
+}
+
 static int stop_at(void *user, const kcl_progress *p) {
   CHECK(p->target > 0 && p->max_iter > 0 && p->relative_residual >= 0);
   return p->iteration >= *(int64_t *)user;
@@ -570,7 +593,7 @@ int main(void) {
   for (int i = 0; i < place_count; i++) {
     const place *p = &places[i];
     if (!small()) {
-      test_by_hand(p), test_refusals(p), test_sequence(p);
+      test_by_hand(p), test_refusals(p), test_sequence(p), test_restart(p);
       test_spectrum(p, 5, KCL_C), test_spectrum(p, 11, KCL_Z);
     }
     for (size_t q = 0; q < (small() ? 2 : sizeof problems / sizeof *problems); q++)
