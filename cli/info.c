@@ -10,6 +10,11 @@ typedef struct facts {
   kcl_stats s;
 } facts;
 
+static cli_text repeats(int64_t n) {
+  cli_text over = {"over 65,536"};
+  return n > 65536 ? over : cli_count(n);
+}
+
 static void say_structure(const cli_options *o, const kcl_stats *s) {
   cli_say(o,
           "rows        %s to %s entries, mean %.2f, mean absolute deviation %.1f %% of the mean\n",
@@ -21,6 +26,11 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
           : s->symmetric ? "complex symmetric"
                          : "not symmetric",
           s->norm_inf);
+  cli_say(o,
+          "repeats     %s distinct rows (seen from the diagonal), %s (offset, value) pairs, %s "
+          "values%s\n",
+          repeats(s->row_patterns).s, repeats(s->pairs).s, repeats(s->values).s,
+          s->single_values ? ", all exact in single precision" : "");
   cli_say(o, "diagonal    %s, dominant in %.1f %% of the rows\n",
           s->positive_diagonal ? "positive" : "not everywhere positive", 100 * s->dominant_rows);
 }
@@ -73,6 +83,10 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_count(o, "zero_diagonal", s->zero_diagonal);
   json_count(o, "bandwidth", s->bandwidth);
   json_count(o, "diagonals", s->diagonals);
+  json_count(o, "row_patterns", s->row_patterns); /* 65,537: more than 65,536 */
+  json_count(o, "pairs", s->pairs);
+  json_count(o, "values", s->values);
+  json_bool(o, "single_values", s->single_values);
   json_bool(o, "hermitian", s->hermitian);
   json_bool(o, "symmetric", s->symmetric);
   json_bool(o, "positive_diagonal", s->positive_diagonal);

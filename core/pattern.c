@@ -33,10 +33,22 @@ static int64_t sliced(const kcl_csr *A, int64_t lo, int64_t hi, const int64_t *r
   return entries;
 }
 
+/* The same with every width rounded up to a multiple of 2, or 4. */
+static void count_rounded(const kcl_csr *A, kcl_stats *s) {
+  s->sliced_even = s->sliced_fours = 0;
+  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
+    int64_t entries =
+        sliced(A, base, base + KCL_SLICE < A->rows ? base + KCL_SLICE : A->rows, NULL);
+    s->sliced_even += (entries + 2 * KCL_SLICE - 1) / (2 * KCL_SLICE) * (2 * KCL_SLICE);
+    s->sliced_fours += (entries + 4 * KCL_SLICE - 1) / (4 * KCL_SLICE) * (4 * KCL_SLICE);
+  }
+}
+
 /* Sorting is only tried where slices as they are waste a tenth. */
 static int count_slices(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   int64_t *row = NULL;
   s->sliced = s->sliced_sorted = sliced(A, 0, A->rows, NULL);
+  count_rounded(A, s);
   if (s->sliced < A->nnz + A->nnz / 10) return KCL_OK;
   int rc = kcl_alloc(ctx, KCL_WINDOW, sizeof *row, "rows by length", (void **)&row);
   if (rc) return rc;

@@ -6,8 +6,8 @@
 
 enum { KCL_SLICE = 32, KCL_WINDOW = 256 * KCL_SLICE }; /* rows: C and sigma of SELL-C-sigma */
 
-/* The fields of kcl_stats that formats are sized by: row_max, sliced, sliced_sorted, row_third,
- * beyond_third, blocks. */
+/* The fields of kcl_stats that formats are sized by: row_max, sliced, sliced_sorted, sliced_even,
+ * sliced_fours, row_third, beyond_third, blocks. */
 int kcl_pattern(kcl *ctx, const kcl_csr *A, kcl_stats *s);
 /* row[0 .. hi - lo) = rows lo .. hi - 1, the longest first, equal ones in their order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);

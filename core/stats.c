@@ -1,5 +1,6 @@
 /* Structure of a host matrix: one pass over its rows, and one over its adjoint for symmetry. */
 #include "core/pattern.h"
+#include "core/repeats.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
   shape(A, out, seen);
   values(A, out);
   KCL_TRY(kcl_pattern(ctx, A, out));
+  KCL_TRY(kcl_compression(ctx, A, out));
   KCL_TRY(symmetry(ctx, A, out));
 done:
   free(seen);
