@@ -100,12 +100,14 @@ int kcl_matrix_refused(const kcl_matrix *m, const char *why) {
   return kcl_fail(m->ctx, KCL_MEMORY, "format %s refused: %s", m->format->name, why);
 }
 
-/* Refused beyond the memory of the device, or ten times the bytes of CSR. The text is static. */
+/* Refused beyond the memory of the device, or ten times the bytes of CSR where that is no trifle. The
+ * text is static. */
 static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
+  static const double trifle = 1e6;
   double csr = (double)s->nnz * (4.0 + (double)kcl_type_size(type)) + 8.0 * ((double)s->rows + 1);
   double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
   const kcl_device *d = &ctx->device;
-  if (size.total > 10 * csr)
+  if (size.total > trifle && size.total > 10 * csr)
     snprintf(text, sizeof text, "pads to %.3g GB, %.0f times CSR", size.total * 1e-9,
              size.total / csr);
   else if (d->memory && size.total + vectors > (double)d->memory)

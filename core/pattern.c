@@ -121,3 +121,33 @@ int kcl_pattern(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   if ((rc = count_third(ctx, A, s))) return rc;
   return count_all_blocks(ctx, A, s);
 }
+
+/* ---------------------------------------------------------------- mirror images */
+
+/* Rows in order, and the part of row j beyond the diagonal in order too: the mirror image of (i, j), j <= i,
+ * is the next entry of row j that none has looked at. */
+int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_symmetry *out) {
+  int64_t *next = NULL; /* [rows]; of row j, from the diagonal on */
+  bool symmetric = A->rows == A->cols, hermitian = symmetric;
+  int rc = kcl_alloc(ctx, A->rows, sizeof *next, "mirror images", (void **)&next);
+  if (rc) return rc;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (next[i] = A->row_ptr[i]; next[i] < A->row_ptr[i + 1] && A->col[next[i]] < i;) next[i]++;
+  for (int64_t i = 0; i < A->rows && (symmetric || hermitian); i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i; k++) {
+      int64_t j = A->col[k], m = next[j]++;
+      double a[2], b[2];
+      if (m >= A->row_ptr[j + 1] || A->col[m] != i) {
+        symmetric = hermitian = false;
+        break;
+      }
+      kcl_element(A->type, A->val, k, a), kcl_element(A->type, A->val, m, b);
+      symmetric = symmetric && a[0] == b[0] && a[1] == b[1];
+      hermitian = hermitian && a[0] == b[0] && a[1] == -b[1];
+    }
+  for (int64_t i = 0; i < A->rows; i++)
+    if (next[i] != A->row_ptr[i + 1]) symmetric = hermitian = false;
+  free(next);
+  *out = symmetric ? KCL_SYMMETRIC : hermitian ? KCL_HERMITIAN : KCL_GENERAL;
+  return KCL_OK;
+}

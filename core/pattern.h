@@ -12,6 +12,10 @@ int kcl_pattern(kcl *ctx, const kcl_csr *A, kcl_stats *s);
 /* row[0 .. hi - lo) = rows lo .. hi - 1, the longest first, equal ones in their order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 
+/* KCL_SYMMETRIC where A = A^T, else KCL_HERMITIAN where A = A^H, else KCL_GENERAL: every entry has
+ * looked at its mirror image, whatever A->symmetry says. */
+int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_symmetry *out);
+
 static inline int64_t kcl_row_length(const kcl_csr *A, int64_t i) {
   return A->row_ptr[i + 1] - A->row_ptr[i];
 }

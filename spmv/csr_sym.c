@@ -1,0 +1,140 @@
+/* Half of a symmetric or Hermitian matrix: the lower triangle by rows, and for the rest of each row where in
+ * the lower triangle its values stand.
+ *
+ *     | a . b |   first    0 1 2 4      lower triangle and diagonal, as CSR
+ *     | . c . |   col      0 1 0 2      val   a c b d
+ *     | b . d |   up_first 0 1 1 1      up    (2, 0): row 2 of the lower triangle, its entry 0
+ *
+ * Gathered, not scattered: a row adds up val[k] x[col[k]] from its own lower part, then
+ * val[first[j] + r] x[j] (conjugated, if Hermitian) for every pair (j, r) of up. So there is no race and no
+ * atomic, the bits are the same each time, and the stage goes on with the row as with any format; scattering
+ * the upper half (RACE, Alappat et al. 2020; CSB, Buluc et al. 2011) wants colours or buffers and with them
+ * further passes. A pair is one 32-bit word, j in the high bits; a value is used a second time by a row
+ * |i - j| before its own, from a cache if the band of the matrix fits one.
+ * Bytes: L s + 4 nnz + 8 (rows + 1), L = (nnz + rows) / 2; 2 flops an entry. Against CSR's nnz (4 + s)
+ * and a band that fits: s float 0.75, double and complex float 0.67, complex double 0.6 of the bytes
+ * for long rows. Where it loses: bands that fit no cache (half of all values come from anywhere), rows so
+ * short that the second row pointer counts, and CPUs, whose cores wait for chains of three loads.
+ */
+#include "core/matrix.h"
+#include "core/pattern.h"
+#include "core/scalar.h"
+#include <stdlib.h>
+
+/* Bits that hold 0 .. n - 1. */
+static int bits(int64_t n) {
+  int b = 0;
+  while (b < 62 && ((int64_t)1 << b) < n) b++;
+  return b;
+}
+
+static const char *refuses(const kcl_stats *s, kcl_type type) {
+  (void)type;
+  if (!s->symmetric && !s->hermitian)
+    return "it keeps half of a symmetric or Hermitian matrix, and this one is neither";
+  if (bits(s->rows) + bits(s->row_max) > 32 || s->nnz + s->rows > 2 * (int64_t)INT32_MAX)
+    return "rows times longest row, or entries, exceed 2^32, the room for a pair of indices";
+  return NULL;
+}
+
+static kcl_size size(const kcl_stats *s, kcl_type type) {
+  double val =
+      ((double)s->nnz + (double)(s->rows - s->zero_diagonal)) / 2 * (double)kcl_type_size(type);
+  return (kcl_size){.total = val + 4.0 * (double)s->nnz + 8.0 * ((double)s->rows + 1),
+                    .largest = val};
+}
+
+typedef struct half {
+  int32_t *first, *col, *up_first, *up; /* [rows + 1] [lower] [rows + 1] [nnz - lower] */
+  scalar *val;                          /* [lower] */
+} half;
+
+/* Entries of the lower triangle; first and up_first run one row ahead of the entries filled in next. */
+static int64_t count(const kcl_csr *A, int32_t *first, int32_t *up_first) {
+  int64_t lower = 0;
+  for (int64_t i = 0, k; i < A->rows; i++) {
+    for (k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i;) k++, lower++;
+    first[i + 1] = (int32_t)lower, up_first[i + 1] = (int32_t)(A->row_ptr[i + 1] - lower);
+  }
+  return lower;
+}
+
+/* Row j's lower entries in order are, for each i < j, the next ones beyond the diagonal in row i. */
+static void fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
+  const scalar *from = A->val;
+  for (int64_t j = 0; j < A->rows; j++)
+    for (int32_t k = h->first[j]; k < h->first[j + 1]; k++) {
+      int64_t at = A->row_ptr[j] + (k - h->first[j]);
+      int32_t i = A->col[at];
+      h->col[k] = i, h->val[k] = from[at];
+      if (i < j) h->up[next[i]++] = (int32_t)((uint32_t)j << shift | (uint32_t)(k - h->first[j]));
+    }
+}
+
+static int build(kcl_matrix *m, const kcl_csr *A) {
+  kcl_symmetry symmetry;
+  half h;
+  int32_t *next = NULL; /* [rows] */
+  int64_t row_max = 0, lower;
+  int rc;
+  KCL_TRY(kcl_mirrored(m->ctx, A, &symmetry));
+  for (int64_t i = 0; i < A->rows; i++)
+    if (kcl_row_length(A, i) > row_max) row_max = kcl_row_length(A, i);
+  kcl_stats s = {
+      .rows = A->rows, .nnz = A->nnz, .row_max = row_max, .symmetric = symmetry != KCL_GENERAL};
+  if (refuses(&s, m->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, m->type)));
+  KCL_TRY(kcl_matrix_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
+  KCL_TRY(kcl_matrix_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
+  lower = count(A, h.first, h.up_first);
+  KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, lower, (void **)&h.col));
+  KCL_TRY(kcl_matrix_array(m, "up", KCL_INT32, A->nnz - lower, (void **)&h.up));
+  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, lower, (void **)&h.val));
+  KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *next, "a copy of up_first", (void **)&next));
+  for (int64_t i = 0; i < A->rows; i++) next[i] = h.up_first[i];
+  fill(A, &h, next, bits(row_max));
+  kcl_matrix_param(m, "shift", bits(row_max));
+  kcl_matrix_param(m, "hermitian", symmetry == KCL_HERMITIAN);
+  double part = A->rows ? 0.25 * (double)A->nnz / (double)A->rows : 0;
+  for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
+done:
+  free(next);
+  return rc;
+}
+
+static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+  const int32_t *first = m->array[0].data, *up_first = m->array[1].data, *col = m->array[2].data;
+  const uint32_t *up = m->array[3].data;
+  const scalar *val = m->array[4].data, *x = x_;
+  scalar *y = y_;
+  const int shift = (int)m->param[0].value;
+  const uint32_t mask = ((uint32_t)1 << shift) - 1;
+  const bool hermitian = m->param[1].value;
+  for (int64_t i = lo; i < hi; i++) {
+    scalar sum = s_make(0);
+    for (int32_t k = first[i]; k < first[i + 1]; k++) sum = s_fma(val[k], x[col[k]], sum);
+    for (int32_t k = up_first[i]; k < up_first[i + 1]; k++) {
+      uint32_t j = up[k] >> shift;
+      scalar a = val[first[j] + (int32_t)(up[k] & mask)];
+      sum = s_fma(hermitian ? s_conj(a) : a, x[j], sum);
+    }
+    y[i] = sum;
+  }
+}
+
+/* Estimated: three dependent loads where CSR has two; a band beyond the cache costs a line a value. */
+static double slowdown(const kcl_stats *s, const kcl_device *d) {
+  bool gpu = d->kind && d->kind[0] == 'g';
+  double reach = (double)s->bandwidth * s->row_mean * 8;
+  return (gpu ? 1.6 : 1.5) + (reach > (gpu ? 2e7 : 1e6) ? 2 : 0);
+}
+
+const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
+    .name = "csr-sym",
+    .summary = "half of a symmetric or Hermitian matrix, compressed rows",
+    .source = "Saad 2003, 3.4; gathered form ours",
+    .kernel = "spmv_csr_sym",
+    .size = size,
+    .refuses = refuses,
+    .slowdown = slowdown,
+    .build = build,
+    .rows = rows};
