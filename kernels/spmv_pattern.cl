@@ -1,0 +1,86 @@
+/* Shared rows: row i has the pattern code[i]; term t of pattern p, start[p] <= t < start[p + 1], is
+ * val[t] x[i + offset[t]] (Willcock & Lumsdaine 2006). On GPUs the rows of a warp mostly share a
+ * pattern and read it as one; small tables (TREE > 0) lie in local memory. CPU devices take runs of
+ * rows with one pattern: every term then reads a piece of x in order. */
+#if KCL_CPU && !defined SPMV_PATTERN
+#define SPMV_PATTERN
+/* sum[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant where this is called. */
+static inline void sweep(const int terms, global const scalar *a, global const int *off, global const scalar *x,
+                         scalar *sum, idx n, bool first)
+{
+  global const scalar *v0 = x + off[0], *v1 = x + off[terms > 1 ? 1 : 0], *v2 = x + off[terms > 2 ? 2 : 0],
+                      *v3 = x + off[terms > 3 ? 3 : 0], *v4 = x + off[terms > 4 ? 4 : 0],
+                      *v5 = x + off[terms > 5 ? 5 : 0], *v6 = x + off[terms > 6 ? 6 : 0],
+                      *v7 = x + off[terms > 7 ? 7 : 0];
+  const scalar c0 = a[0], c1 = a[terms > 1 ? 1 : 0], c2 = a[terms > 2 ? 2 : 0], c3 = a[terms > 3 ? 3 : 0],
+               c4 = a[terms > 4 ? 4 : 0], c5 = a[terms > 5 ? 5 : 0], c6 = a[terms > 6 ? 6 : 0],
+               c7 = a[terms > 7 ? 7 : 0];
+  for (idx l = 0; l < n; l++) {
+    scalar s = s_fma(c0, v0[l], first ? s_make(0) : sum[l]);
+    if (terms > 1) s = s_fma(c1, v1[l], s);
+    if (terms > 2) s = s_fma(c2, v2[l], s);
+    if (terms > 3) s = s_fma(c3, v3[l], s);
+    if (terms > 4) s = s_fma(c4, v4[l], s);
+    if (terms > 5) s = s_fma(c5, v5[l], s);
+    if (terms > 6) s = s_fma(c6, v6[l], s);
+    if (terms > 7) s = s_fma(c7, v7[l], s);
+    sum[l] = s;
+  }
+}
+
+static inline void run_of_rows(int terms, global const scalar *a, global const int *off, global const scalar *x,
+                               scalar *sum, idx n)
+{
+  bool first = true;
+  for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false) sweep(8, a, off, x, sum, n, first);
+  if (terms == 7) sweep(7, a, off, x, sum, n, first);
+  else if (terms == 6) sweep(6, a, off, x, sum, n, first);
+  else if (terms == 5) sweep(5, a, off, x, sum, n, first);
+  else if (terms == 4) sweep(4, a, off, x, sum, n, first);
+  else if (terms == 3) sweep(3, a, off, x, sum, n, first);
+  else if (terms == 2) sweep(2, a, off, x, sum, n, first);
+  else if (terms == 1) sweep(1, a, off, x, sum, n, first);
+  else
+    for (idx l = 0; first && l < n; l++) sum[l] = s_make(0);
+}
+#endif
+static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+                              local scalar *tree EMIT_PARAMS)
+{
+#if KCL_CPU
+  scalar sum[BLOCK];
+  idx end;
+  for (idx i = lo; i < hi; i = end) {
+    const int p = code[i], at = start[p], terms = start[p + 1] - at;
+    for (end = i + 1; end < hi && code[end] == p;) end++;
+    if (end - i >= 8) run_of_rows(terms, val + at, offset + at, x + i, sum + (i - lo), end - i);
+    else
+      for (idx j = i; j < end; j++) {
+        scalar s = s_make(0);
+        for (int t = at; t < at + terms; t++) s = s_fma(val[t], x[j + offset[t]], s);
+        sum[j - lo] = s;
+      }
+  }
+  for (idx i = lo; i < hi; i++) EMIT(i, sum[i - lo]);
+#else
+#if TREE
+  local scalar *value = tree;
+  local int *off = (local int *)(value + entries), *first = off + entries;
+  for (int t = get_local_id(0); t < entries; t += WG) value[t] = val[t], off[t] = offset[t];
+  for (int p = get_local_id(0); p <= patterns; p += WG) first[p] = start[p];
+  SYNC();
+#else
+  global const scalar *restrict value = val;
+  global const int *restrict off = offset, *restrict first = start;
+#endif
+  for EACH(i) {
+    const int p = code[i], last = first[p + 1];
+    scalar sum = s_make(0);
+    for (int t = first[p]; t < last; t++) sum = s_fma(value[t], x[i + off[t]], sum);
+    EMIT(i, sum);
+  }
+#if TREE
+  SYNC(); /* the tree is for sums from here on */
+#endif
+#endif
+}

@@ -1,0 +1,173 @@
+/* Shared rows: a row is the number of a pattern, and patterns stand once in a table.
+ *
+ *     | 2 a . . |    code   0 1 1 2     pattern 0   (0, 2) (1, a)
+ *     | b 2 a . |                       pattern 1   (-1, b) (0, 2) (1, a)     pairs (column - row, value)
+ *     | . b 2 a |                       pattern 2   (-1, b) (0, 2)
+ *     | . . b 2 |
+ *
+ * Terms t of pattern p are start[p] <= t < start[p + 1]. A stencil with constant coefficients has a
+ * pattern for each way its grid can end, 27 in a box, and costs a byte a row. After the pattern
+ * dictionaries of Willcock & Lumsdaine 2006 and the value indices of Kourtis, Goumas & Koziris 2008.
+ * Bytes: rows (1 up to 256 patterns, 2 up to 65536) + entries of the patterns (4 + s) + 4 (patterns + 1).
+ */
+#include "core/matrix.h"
+#include "core/pattern.h"
+#include "core/repeats.h"
+#include "core/scalar.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  LOCAL_BYTES = 8192,
+  SHORT = 8
+}; /* of the table in local memory; rows a vectorised run has */
+
+static double table(double patterns, double entries, kcl_type type) {
+  return entries * (4.0 + (double)kcl_type_size(type)) + 4.0 * (patterns + 1);
+}
+
+static kcl_size size(const kcl_stats *s, kcl_type type) {
+  double code = (double)s->rows * (s->row_patterns <= 256 ? 1 : 2);
+  return (kcl_size){.total =
+                        code + table((double)s->row_patterns, (double)s->pattern_entries, type),
+                    .largest = code};
+}
+
+static const char *refuses(const kcl_stats *s, kcl_type type) {
+  (void)type;
+  if (s->row_patterns <= KCL_MOST_REPEATS) return NULL;
+  return kcl_refusal_text("more than %d distinct rows of (offset, value) pairs", KCL_MOST_REPEATS);
+}
+
+static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *start, int32_t *offset,
+                       scalar *val) {
+  const scalar *from = A->val;
+  for (int64_t p = 0, at = 0; p < r->count; p++) {
+    int64_t i = r->row[p];
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++, at++)
+      offset[at] = (int32_t)(A->col[k] - i), val[at] = from[k];
+    start[p + 1] = (int32_t)at;
+  }
+}
+
+static int build(kcl_matrix *m, const kcl_csr *A) {
+  kcl_repeats r = {0};
+  kcl_stats s = {.row_patterns = KCL_MOST_REPEATS + 1};
+  void *code;
+  int32_t *start, *offset; /* [patterns + 1], [entries] */
+  scalar *val;             /* [entries] */
+  int64_t entries = 0;
+  int rc;
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, true, &r));
+  if (!kcl_repeats_few(&r)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
+  bool bytes = r.count <= 256;
+  for (int64_t p = 0; p < r.count; p++) entries += kcl_row_length(A, r.row[p]);
+  KCL_TRY(kcl_matrix_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
+  KCL_TRY(kcl_matrix_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
+  KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, entries, (void **)&offset));
+  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < A->rows; i++)
+    if (bytes)
+      ((uint8_t *)code)[i] = (uint8_t)r.code[i];
+    else
+      ((uint16_t *)code)[i] = r.code[i];
+  fill_table(&r, A, start, offset, val);
+  kcl_matrix_param(m, "patterns", r.count);
+  kcl_matrix_param(m, "entries", entries);
+  double local = table((double)r.count, (double)entries, A->type);
+  if (kcl_matrix_neighbours(m) && local <= LOCAL_BYTES) m->tree = (int)(local / sizeof(scalar)) + 1;
+  snprintf(m->note, sizeof m->note, "%lld patterns", (long long)r.count);
+done:
+  kcl_repeats_free(&r);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- native */
+
+static int64_t number(const kcl_matrix *m, int64_t i) {
+  return m->array[0].kind == KCL_UINT8 ? ((const uint8_t *)m->array[0].data)[i]
+                                       : ((const uint16_t *)m->array[0].data)[i];
+}
+
+/* Where the run of rows with the pattern of row i ends; eight bytes of codes at a time. */
+static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
+  uint64_t p = (uint64_t)number(m, i), word;
+  bool bytes = m->array[0].kind == KCL_UINT8;
+  uint64_t equal = p * (bytes ? UINT64_C(0x0101010101010101) : UINT64_C(0x0001000100010001));
+  const char *code = m->array[0].data;
+  for (int step = bytes ? 8 : 4; i + step <= hi; i += step) {
+    memcpy(&word, code + i * (8 / step), sizeof word);
+    if (word != equal) break;
+  }
+  while (i < hi && (uint64_t)number(m, i) == p) i++;
+  return i;
+}
+
+/* y[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant where this is called. */
+static inline void sweep(const int terms, const scalar *a, const int32_t *off, const scalar *x,
+                         scalar *y, int64_t n, bool first) {
+  const scalar *v[8], zero = s_make(0);
+  scalar c[8];
+  for (int t = 0; t < 8; t++) v[t] = x + off[t < terms ? t : 0], c[t] = t < terms ? a[t] : zero;
+#pragma omp simd
+  for (int64_t l = 0; l < n; l++) {
+    scalar sum = s_fma(c[0], v[0][l], first ? zero : y[l]);
+    if (terms > 1) sum = s_fma(c[1], v[1][l], sum);
+    if (terms > 2) sum = s_fma(c[2], v[2][l], sum);
+    if (terms > 3) sum = s_fma(c[3], v[3][l], sum);
+    if (terms > 4) sum = s_fma(c[4], v[4][l], sum);
+    if (terms > 5) sum = s_fma(c[5], v[5][l], sum);
+    if (terms > 6) sum = s_fma(c[6], v[6][l], sum);
+    if (terms > 7) sum = s_fma(c[7], v[7][l], sum);
+    y[l] = sum;
+  }
+}
+
+/* n rows of one pattern: every term reads a piece of x in order. */
+static void run(int64_t terms, const scalar *a, const int32_t *off, const scalar *x, scalar *y,
+                int64_t n) {
+  bool first = true;
+  for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false) sweep(8, a, off, x, y, n, first);
+  switch (terms) {
+  case 7: sweep(7, a, off, x, y, n, first); break;
+  case 6: sweep(6, a, off, x, y, n, first); break;
+  case 5: sweep(5, a, off, x, y, n, first); break;
+  case 4: sweep(4, a, off, x, y, n, first); break;
+  case 3: sweep(3, a, off, x, y, n, first); break;
+  case 2: sweep(2, a, off, x, y, n, first); break;
+  case 1: sweep(1, a, off, x, y, n, first); break;
+  default:
+    for (int64_t l = 0; first && l < n; l++) y[l] = s_make(0);
+  }
+}
+
+static scalar one_row(int64_t terms, const scalar *a, const int32_t *off, const scalar *x) {
+  scalar sum = s_make(0);
+  for (int64_t t = 0; t < terms; t++) sum = s_fma(a[t], x[off[t]], sum);
+  return sum;
+}
+
+static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+  const int32_t *start = m->array[1].data, *offset = m->array[2].data;
+  const scalar *val = m->array[3].data, *x = x_;
+  scalar *y = y_;
+  for (int64_t i = lo, end; i < hi; i = end) {
+    int64_t p = number(m, i), at = start[p], terms = start[p + 1] - at;
+    end = run_end(m, i, hi);
+    if (end - i >= SHORT)
+      run(terms, val + at, offset + at, x + i, y + i, end - i);
+    else
+      for (int64_t j = i; j < end; j++) y[j] = one_row(terms, val + at, offset + at, x + j);
+  }
+}
+
+const kcl_format KCL_TYPED(kcl_format_pattern) = {
+    .name = "pattern",
+    .summary = "shared rows: one number of 8 or 16 bits a row, patterns in a table",
+    .source = "Willcock & Lumsdaine 2006; Kourtis, Goumas & Koziris 2008",
+    .kernel = "spmv_pattern",
+    .size = size,
+    .refuses = refuses,
+    .build = build,
+    .rows = rows};
