@@ -65,11 +65,9 @@ static void coefficient(text *t, kcl_coef c) {
 }
 
 static void scalar_op(text *t, const kcl_op *o, kcl_slot target) {
-  static const char *const function[] = {[KCL_OP_DIVIDE] = "s_div",
-                                         [KCL_OP_MULTIPLY] = "s_mul",
-                                         [KCL_OP_ADD] = "s_add",
-                                         [KCL_OP_ROOT] = "s_root",
-                                         [KCL_OP_MODULUS] = "s_modulus"};
+  static const char *const function[] = {
+      [KCL_OP_DIVIDE] = "s_div", [KCL_OP_MULTIPLY] = "s_mul",    [KCL_OP_ADD] = "s_add",
+      [KCL_OP_ROOT] = "s_root",  [KCL_OP_MODULUS] = "s_modulus", [KCL_OP_LEAST] = "s_least"};
   put(t, "    ");
   switch (o->code) {
   case KCL_OP_ASSIGN: put(t, "s[%d] = ", o->slot), coefficient(t, o->a), put(t, ";\n"); break;
@@ -252,13 +250,19 @@ static const char *kind_name(kcl_array_kind kind) {
       [KCL_UINT8] = "uchar", [KCL_UINT16] = "ushort", [KCL_SINGLE] = "single"}[kind];
 }
 
-static void matrix_macros(text *t, const kcl_matrix *m, bool typed) {
+enum { NAMES, TYPED, WRITTEN }; /* WRITTEN: typed, scratch as prepare() sees it */
+
+static void matrix_macros(text *t, const kcl_matrix *m, int typed) {
   const char *comma = "";
   for (int i = 0; i < m->arrays; i++, comma = ", ") {
     const kcl_array *a = &m->array[i];
     put(t, "%s", comma);
     if (!typed)
       put(t, "%s", a->name);
+    else if (a->kind == KCL_IMAGE)
+      put(t, "%s image2d_t %s", typed == WRITTEN ? "write_only" : "read_only", a->name);
+    else if (typed == WRITTEN && a->scratch)
+      put(t, "global %s *restrict %s", kind_name(a->kind), a->name);
     else if (a->kind == KCL_INT64)
       put(t, "global const %s_t *restrict %s", a->name, a->name);
     else
@@ -273,13 +277,15 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
   const kcl_matrix *m = s->A;
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
-  put(t, "#define MATRIX "), matrix_macros(t, m, true);
+  put(t, "#define MATRIX "), matrix_macros(t, m, TYPED);
+  put(t, "\n#define PREPARED "), matrix_macros(t, m, WRITTEN);
   put(t, "\n#define LANES %d\n#define VARIANT %d\n#define TREE %d\n", m->lanes, m->variant,
       m->tree);
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].kind == KCL_INT64)
       put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
-  put(t, "#define visit_rows visit_%s\n#define scatter scatter_%s\n", id, id);
+  put(t, "#define visit_rows visit_%s\n#define scatter scatter_%s\n#define prepare fill_%s\n", id,
+      id, id);
   if (!m->format->scatter && cpu) {
     put(t,
         "#define EMIT_PARAMS , global scalar *restrict v%d\n#define EMIT(i, value) v%d[i] = "
@@ -298,13 +304,25 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
     put(t, "}\n");
   }
   put_file(t, file);
-  put(t, "#undef MATRIX\n#undef LANES\n#undef VARIANT\n#undef TREE\n#undef visit_rows\n#undef "
+  put(t, "#undef MATRIX\n#undef PREPARED\n#undef prepare\n#undef LANES\n#undef VARIANT\n#undef TREE\n#undef visit_rows\n#undef "
          "scatter\n#undef EMIT\n#undef "
          "EMIT_PARAMS\n");
 }
 
+/* What the format does before the product, in a kernel of its own. */
+static void prepare_kernel(text *t, const kcl_stage *s, const char *id) {
+  put(t,
+      "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid prepare_%s(const idx items, "
+      "global const scalar *restrict x, ",
+      id);
+  matrix_macros(t, s->A, WRITTEN);
+  put(t, ")\n{\n  local scalar tree[WG + %d];\n  PIECE(items)\n  fill_%s(", s->A->tree, id);
+  matrix_macros(t, s->A, NAMES);
+  put(t, ", x, lo, hi, tree);\n}\n\n");
+}
+
 static void product_call(text *t, const kcl_stage *s, const char *id, bool cpu) {
-  put(t, "visit_%s(", id), matrix_macros(t, s->A, false);
+  put(t, "visit_%s(", id), matrix_macros(t, s->A, NAMES);
   if (cpu) {
     put(t, ", v%d, base, min(end, n), tree, v%d);\n", s->x, s->y);
     return;
@@ -315,7 +333,7 @@ static void product_call(text *t, const kcl_stage *s, const char *id, bool cpu) 
 
 static void body(text *t, const kcl_program *k, const kcl_stage *s, const char *id, bool cpu) {
   if (s->A && s->A->format->scatter) {
-    put(t, "  PIECE(n)\n  scatter_%s(", id), matrix_macros(t, s->A, false);
+    put(t, "  PIECE(n)\n  scatter_%s(", id), matrix_macros(t, s->A, NAMES);
     put(t, ", v%d, lo, hi, v%d, tree);\n", s->x, s->y);
   } else if (cpu) {
     put(t, "  PIECE(n)\n  for (idx base = lo; base < hi; base += BLOCK) {\n    const idx end = "
@@ -338,13 +356,14 @@ static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int numb
   char id[32];
   snprintf(id, sizeof id, "%d_%d", phase, number);
   if (s->A) include_format(t, k, s, id, cpu);
+  if (s->A && s->A->prepare) prepare_kernel(t, s, id);
   put(t,
       "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stage_%s(global const int "
       "*restrict in, "
       "global int *restrict out, global real *restrict history, const idx size, const int "
       "groups_before",
       id);
-  if (s->A) put(t, ", "), matrix_macros(t, s->A, true);
+  if (s->A) put(t, ", "), matrix_macros(t, s->A, TYPED);
   vectors(t, s, ", ", true);
   put(t, ")\n{\n");
   prologue(t, s, kcl_stage_before(k, phase, number), k->target);
@@ -377,6 +396,11 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
       KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
   put_file(&t, "scalar.clh"), put_file(&t, "stage.clh"), put_file(&t, "lanes.clh"),
       put_file(&t, "atomic.clh");
+  if (k->A && k->A->format->image) {
+    put(&t, "#define TEXEL %d\n#define IMAGE_BITS %d\n", kcl_opencl_texel(k->ctx, k->type),
+        KCL_IMAGE_BITS);
+    put_file(&t, "image.clh");
+  }
   for (int phase = 0; phase < KCL_PHASES; phase++)
     for (int i = 0; i < k->stages[phase]; i++) kernel_text(&t, k, phase, i, cpu);
   *source = t.data;

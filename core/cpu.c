@@ -130,6 +130,7 @@ static void run_scalar(const cpu *e, const kcl_op *o, scalar *slot, kcl_head *h,
   case KCL_OP_ADD: slot[o->slot] = s_add(a, b); break;
   case KCL_OP_ROOT: slot[o->slot] = s_root(a); break;
   case KCL_OP_MODULUS: slot[o->slot] = s_modulus(a); break;
+  case KCL_OP_LEAST: slot[o->slot] = s_re(a) > s_re(b) ? b : a; break;
   case KCL_OP_POSITIVE:
     stop_when(h, test <= 0, (int)o->reason), stop_when(h, !(test > 0), KCL_NOT_FINITE);
     break;

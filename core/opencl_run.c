@@ -14,6 +14,8 @@ enum { MOST_LOOKS = 2, PAD = 64 };
 typedef struct launch {
   cl_kernel kernel;
   size_t groups;
+  cl_kernel prepare; /* before the product, or NULL */
+  size_t prepare_groups;
   cl_mem zeroed; /* a scatter's y */
   size_t zeroed_bytes;
 } launch;
@@ -42,7 +44,9 @@ static cl_command_queue queue(const run *r) { return r->k->ctx->opencl->queue; }
 /* ---------------------------------------------------------------- kernels and their arguments */
 
 static bool wide(const kcl_program *k) {
-  int64_t most = k->n;
+  int64_t most = 0;
+  for (int v = 0; v < k->vectors; v++)
+    if (k->vector[v].n > most) most = k->vector[v].n;
   const kcl_matrix *both[] = {k->A, k->AH};
   for (int j = 0; j < 2; j++)
     for (int i = 0; both[j] && i < both[j]->arrays; i++)
@@ -61,13 +65,17 @@ static kcl_geometry choose_geometry(const kcl_program *k) {
                         .wide_index = wide(k)};
 }
 
-static size_t groups_for(const run *r, const kcl_stage *s) {
-  if (s->n == 0) return 1;
-  int64_t items = s->A && s->A->format->scatter ? s->A->items : s->n * (s->A ? s->A->lanes : 1);
+static size_t groups_of(const run *r, int64_t items) {
   int64_t per_group = r->group == 1 ? 64 : (int64_t)r->group;
   int64_t groups = (items + per_group - 1) / per_group;
   if (groups > r->geometry.groups_max) groups = r->geometry.groups_max;
   return groups < 1 ? 1 : (size_t)groups;
+}
+
+static size_t groups_for(const run *r, const kcl_stage *s) {
+  if (s->n == 0) return 1;
+  return groups_of(r, s->A && s->A->format->scatter ? s->A->items
+                                                    : s->n * (s->A ? s->A->lanes : 1));
 }
 
 static cl_int set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
@@ -77,6 +85,14 @@ static cl_int set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value
                                 : clSetKernelArg(kernel, i, sizeof narrow_value, &narrow_value);
 }
 
+static cl_int set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
+  cl_int code = CL_SUCCESS;
+  for (int a = 0; a < A->arrays; a++)
+    code |= clSetKernelArg(kernel, (*i)++, sizeof(cl_mem), &A->device[a]);
+  for (int p = 0; p < A->params; p++) code |= set_index(r, kernel, (*i)++, A->param[p].value);
+  return code;
+}
+
 /* Arguments 2 and on, which never change: history, n, groups before, matrix, vectors. */
 static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups_before) {
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
@@ -84,15 +100,27 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
   code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
   code |= set_index(r, l->kernel, i++, s->A && s->A->format->scatter ? s->A->items : s->n);
   code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
-  for (int a = 0; s->A && a < s->A->arrays; a++)
-    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &s->A->device[a]);
-  for (int p = 0; s->A && p < s->A->params; p++)
-    code |= set_index(r, l->kernel, i++, s->A->param[p].value);
+  if (s->A) code |= set_matrix(r, l->kernel, &i, s->A);
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int v = 0; v < count; v++)
     code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
   return code;
+}
+
+static int make_prepare(run *r, const kcl_stage *s, launch *l, const char *stage_name) {
+  char name[40];
+  cl_int code;
+  cl_uint i = 0;
+  snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
+  l->prepare = clCreateKernel(r->program, name, &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
+  if (rc) return rc;
+  l->prepare_groups = groups_of(r, s->A->prepare);
+  code |= set_index(r, l->prepare, i++, s->A->prepare);
+  code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
+  code |= set_matrix(r, l->prepare, &i, s->A);
+  return kcl_cl_check(context(r), code, "clSetKernelArg", name);
 }
 
 static int make_kernel(run *r, kcl_phase phase, int number) {
@@ -105,6 +133,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->groups = groups_for(r, s);
+  if (s->A && s->A->prepare && (rc = make_prepare(r, s, l, name))) return rc;
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_before(r->k, phase, number);
@@ -137,6 +166,10 @@ static cl_int enqueue(run *r, const launch *l) {
   if (l->zeroed)
     code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
                                NULL);
+  if (l->prepare) {
+    size_t items = l->prepare_groups * r->group;
+    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL, NULL);
+  }
   code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->state[r->turn]);
   code |= clSetKernelArg(l->kernel, 1, sizeof(cl_mem), &r->state[r->turn ^ 1]);
   r->turn ^= 1;
@@ -294,8 +327,10 @@ static void close_run(kcl_executor *ex) {
   while (r->looks)
     clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
   for (int p = 0; p < KCL_PHASES; p++) {
-    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++)
+    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++) {
       if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
+      if (r->launch[p][i].prepare) clReleaseKernel(r->launch[p][i].prepare);
+    }
     free(r->launch[p]);
   }
   if (r->program) clReleaseProgram(r->program);

@@ -19,14 +19,14 @@ static void *grow(kcl_program *k, void **list, int count, size_t size) {
   return memset((char *)*list + size * (size_t)count, 0, size);
 }
 
-int kcl_program_create(kcl *ctx, kcl_type type, int64_t n, kcl_program **out) {
+int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a program", (void **)out);
   if (rc) return rc;
-  **out = (kcl_program){.ctx = ctx, .type = type, .n = n, .phase = KCL_START};
+  **out = (kcl_program){.ctx = ctx, .type = type, .n = rows, .phase = KCL_START};
   (*out)->target = kcl_scalar(*out);
   (*out)->rr = kcl_scalar(*out);
   (*out)->b = kcl_vector(*out);
-  (*out)->x = kcl_vector(*out);
+  (*out)->x = kcl_vector_of(*out, cols);
   return (*out)->status;
 }
 
@@ -58,13 +58,14 @@ kcl_vec kcl_vector_of(kcl_program *k, int64_t n) {
 }
 
 kcl_vec kcl_vector(kcl_program *k) { return kcl_vector_of(k, k->n); }
+kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v) { return kcl_vector_of(k, k->vector[v].n); }
 
-kcl_vec kcl_constant(kcl_program *k, kcl_type type, const void *values) {
-  kcl_vec v = kcl_vector(k);
+kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *values) {
+  kcl_vec v = kcl_vector_of(k, n);
   if (k->status) return v;
   k->vector[v].type = type;
-  k->status = kcl_alloc(k->ctx, k->n, kcl_type_size(type), "a vector", &k->vector[v].values);
-  if (!k->status) memcpy(k->vector[v].values, values, (size_t)k->n * kcl_type_size(type));
+  k->status = kcl_alloc(k->ctx, n, kcl_type_size(type), "a vector", &k->vector[v].values);
+  if (!k->status) memcpy(k->vector[v].values, values, (size_t)n * kcl_type_size(type));
   return v;
 }
 
@@ -214,7 +215,7 @@ void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr) {
 }
 
 kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r) {
-  return k->precondition ? kcl_vector(k) : r;
+  return k->precondition ? kcl_vector_like(k, r) : r;
 }
 
 void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint) {
@@ -254,6 +255,10 @@ void kcl_add(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
 void kcl_root(kcl_program *k, kcl_slot s, kcl_coef a) { scalar_op(k, KCL_OP_ROOT, s, a, KCL_ONE); }
 void kcl_modulus(kcl_program *k, kcl_slot s, kcl_coef a) {
   scalar_op(k, KCL_OP_MODULUS, s, a, KCL_ONE);
+}
+
+void kcl_least(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
+  scalar_op(k, KCL_OP_LEAST, s, a, b);
 }
 
 static void test(kcl_program *k, kcl_opcode code, kcl_slot s, kcl_reason reason) {
@@ -332,7 +337,7 @@ double kcl_program_bytes(const kcl_program *k, kcl_phase phase) {
     enum { MOST = 64 };
     kcl_vec list[MOST];
     int count = kcl_stage_vectors(s, list, MOST);
-    if (s->A) bytes += kcl_matrix_bytes(s->A);
+    if (s->A) bytes += kcl_matrix_bytes(s->A) + kcl_matrix_scratch_bytes(s->A);
     for (int v = 0; v < count; v++) {
       bool written = kcl_stage_writes(s, list[v]), read = !(s->A && s->y == list[v]);
       for (int o = 0; read && o < s->vectors; o++) {

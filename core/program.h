@@ -46,9 +46,10 @@ kcl_matrix *kcl_A(kcl_program *k);
 kcl_matrix *kcl_AH(kcl_program *k); /* its adjoint; for methods that declare `adjoint` */
 int kcl_restart(kcl_program *k);    /* iterations a cycle; for methods that declare `restart` */
 kcl_vec kcl_vector(kcl_program *k); /* a new vector of A's rows, zero */
-kcl_vec kcl_vector_of(kcl_program *k, int64_t n); /* a new vector of n elements, zero */
-kcl_vec kcl_constant(kcl_program *k, kcl_type type,
-                     const void *values); /* with these values, copied */
+kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v); /* as long as v: A's columns, like x */
+kcl_vec kcl_vector_of(kcl_program *k, int64_t n);   /* a new vector of n elements, zero */
+kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type,
+                     const void *values); /* with these n values, copied */
 kcl_slot kcl_scalar(kcl_program *k);      /* a new slot, zero */
 
 /* ---- the phases: what runs once (also after a claim that did not hold); what repeats; and, for
@@ -56,7 +57,8 @@ kcl_slot kcl_scalar(kcl_program *k);      /* a new slot, zero */
 typedef enum kcl_phase { KCL_START, KCL_LOOP, KCL_REPLACE, KCL_PHASES } kcl_phase;
 void kcl_begin(kcl_program *k, kcl_phase phase);
 
-/* ---- vectors; n elements each; operands may coincide */
+/* ---- vectors, in an operation all of one length, which may differ from one to the next (x has A's
+ * columns, b its rows): a stage runs over one length. Operands may coincide. */
 void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x); /* y = A x, y != x */
 void kcl_lincomb(kcl_program *k, kcl_vec y, kcl_coef a, kcl_vec x, kcl_coef b,
                  kcl_vec z); /* y = a x + b z */
@@ -82,6 +84,8 @@ void kcl_multiply(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b); /* s = a 
 void kcl_add(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b);      /* s = a + b */
 void kcl_root(kcl_program *k, kcl_slot s, kcl_coef a);                 /* s = sqrt(max(Re a, 0)) */
 void kcl_modulus(kcl_program *k, kcl_slot s, kcl_coef a);              /* s = |a| */
+void kcl_least(kcl_program *k, kcl_slot s, kcl_coef a,
+               kcl_coef b); /* the lesser real part; a if that is NaN */
 
 /* ---- tests, on the device. The stage a failed test stands in is still carried out, the ones
  * after it are not: the host, which looks seldom, finds the state of that moment. */
@@ -107,7 +111,8 @@ typedef enum kcl_opcode {
   KCL_OP_MULTIPLY,
   KCL_OP_ADD,
   KCL_OP_ROOT,
-  KCL_OP_MODULUS, /* scalars */
+  KCL_OP_MODULUS,
+  KCL_OP_LEAST, /* scalars */
   KCL_OP_POSITIVE,
   KCL_OP_NONZERO,
   KCL_OP_RITZ,
@@ -166,7 +171,7 @@ struct kcl_program {
   int status;   /* the first failure of recording */
 };
 
-int kcl_program_create(kcl *ctx, kcl_type type, int64_t n, kcl_program **out);
+int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out);
 int kcl_program_end(kcl_program *k); /* closes the last phase; the status of the whole recording */
 void kcl_program_free(kcl_program **k);
 double kcl_program_bytes(const kcl_program *k,

@@ -33,7 +33,7 @@ int kcl_stream_rate(kcl *ctx, double *rate) {
   if (rc || *rate > 0) return rc;
   bool gpu = !strcmp(ctx->device.kind, "gpu");
   int64_t n = gpu ? 1 << 25 : 1 << 21; /* 256 MB a vector on a GPU, 16 MB elsewhere */
-  KCL_TRY(kcl_program_create(ctx, ctx->device.has_double ? KCL_D : KCL_S, n, &k));
+  KCL_TRY(kcl_program_create(ctx, ctx->device.has_double ? KCL_D : KCL_S, n, n, &k));
   kcl_vec z = kcl_vector(k);
   kcl_slot a = kcl_scalar(k);
   kcl_begin(k, KCL_START);

@@ -22,7 +22,7 @@ static void fill(double *v, int64_t n) {
 
 /* A program of one product, to time and to validate. */
 static int product_program(kcl_solver *s, kcl_program **k, kcl_executor *ex, kcl_vec *y) {
-  int rc = kcl_program_create(s->ctx, s->program->type, s->A->rows, k);
+  int rc = kcl_program_create(s->ctx, s->program->type, s->A->rows, s->A->cols, k);
   if (rc) return rc;
   (*k)->A = s->matrix;
   *y = kcl_vector(*k);
@@ -105,12 +105,12 @@ static int time_loop(kcl_solver *s, int iterations, int repeats, double *seconds
   kcl_executor *ex = &s->executor;
   kcl_head head = {.limit = INT32_MAX, .untested = 1};
   kcl_type wide = kcl_type_complex(s->A->type) ? KCL_Z : KCL_D;
-  int64_t n = s->A->rows * (wide == KCL_Z ? 2 : 1);
+  int64_t w = wide == KCL_Z ? 2 : 1;
   double *b = NULL, *x = NULL, warm;
   int rc;
-  KCL_TRY(kcl_alloc(s->ctx, n, sizeof *b, "a vector", (void **)&b));
-  KCL_TRY(kcl_alloc(s->ctx, n, sizeof *x, "a vector", (void **)&x));
-  fill(b, n);
+  KCL_TRY(kcl_alloc(s->ctx, w * s->A->rows, sizeof *b, "a vector", (void **)&b));
+  KCL_TRY(kcl_alloc(s->ctx, w * s->A->cols, sizeof *x, "a vector", (void **)&x));
+  fill(b, w * s->A->rows);
   KCL_TRY(ex->put(ex, s->program->b, wide, b, 1.0));
   for (int i = -1; i < repeats; i++) {
     KCL_TRY(ex->put(ex, s->program->x, wide, x, 1.0));

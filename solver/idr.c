@@ -132,7 +132,7 @@ static kcl_vec shadow(kcl_program *k, int64_t n, uint64_t state) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17; /* Marsaglia 2003 */
     values[i] = ((double)(state >> 11) * 0x1p-52 - 1) * sqrt(3 / (double)count);
   }
-  kcl_vec p = rc ? kcl_vector(k) : kcl_constant(k, complex ? KCL_Z : KCL_D, values);
+  kcl_vec p = rc ? kcl_vector(k) : kcl_constant(k, n, complex ? KCL_Z : KCL_D, values);
   if (rc) k->status = rc;
   free(values);
   return p;

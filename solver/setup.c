@@ -97,7 +97,7 @@ done:
 
 static int record(kcl_solver *s, const kcl_csr *A) {
   kcl_program *k;
-  int rc = kcl_program_create(s->ctx, A->type, A->rows, &s->program);
+  int rc = kcl_program_create(s->ctx, A->type, A->rows, A->cols, &s->program);
   if (rc) return rc;
   k = s->program;
   k->A = s->matrix, k->AH = s->adjoint, k->precondition = s->precond->apply;

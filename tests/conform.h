@@ -137,7 +137,7 @@ static inline kcl_vec single(box *b, number value) {
 
 static inline box *box_new(const place *p, kcl_type t, int64_t n) {
   box *b = calloc(1, sizeof *b);
-  if (kcl_program_create(p->ctx, t, n, &b->k)) exit(1);
+  if (kcl_program_create(p->ctx, t, n, n, &b->k)) exit(1);
   b->one = single(b, 1), b->dummy = single(b, 0);
   kcl_begin(b->k, KCL_START);
   return b;

@@ -26,7 +26,7 @@ static void test_arithmetic(const place *p, kcl_type t) {
   bool pairs = kcl_type_complex(t);
   number av = pairs ? CMPLX(0.75, -1.25) : 0.75, cv = pairs ? CMPLX(-1.5, 0.5) : -1.5;
   kcl_slot a = slot_of(b, av), c = slot_of(b, cv), s = kcl_scalar(k);
-  kcl_vec seen[8];
+  kcl_vec seen[10];
   kcl_assign(k, s, conjugate(minus(a))), seen[0] = show(b, s);
   kcl_multiply(k, s, plus(a), conjugate(plus(c))), seen[1] = show(b, s);
   kcl_add(k, s, plus(a), minus(c)), seen[2] = show(b, s);
@@ -35,6 +35,8 @@ static void test_arithmetic(const place *p, kcl_type t) {
   kcl_multiply(k, s, plus(s), plus(s)), seen[5] = show(b, s); /* its own operand */
   kcl_add(k, s, (kcl_coef){.constant = -2.5, .slot = -1}, plus(a)), seen[6] = show(b, s);
   kcl_multiply(k, s, (kcl_coef){.constant = 0.1, .slot = -1}, plus(a)), seen[7] = show(b, s);
+  kcl_least(k, s, plus(a), plus(c)), seen[8] = show(b, s);
+  kcl_least(k, s, plus(c), KCL_ONE), seen[9] = show(b, s);
   if (box_ready(b)) {
     exact q = av / (exact)cv, r = 1 / conjl(av);
     go_start(b);
@@ -47,6 +49,8 @@ static void test_arithmetic(const place *p, kcl_type t) {
                 "s s");
     same_scalar(b, seen[6], av - 2.5, once(t, cabsl(av) + 2.5), "-2.5 + a");
     same_scalar(b, seen[7], 0.1L * av, 2 * once(t, 0.1L * av), "0.1 a"); /* 0.1 is rounded too */
+    same_scalar(b, seen[8], cv, 0, "least of a, c");
+    same_scalar(b, seen[9], cv, 0, "least of c, 1");
   }
   box_free(b);
 }

@@ -128,7 +128,7 @@ static void test_times(const place *p, kcl_type t, int64_t n) {
   box *b = box_new(p, t, n);
   kcl_vec d = kcl_vector(b->k), x = kcl_vector(b->k), y[4];
   number *dv = random_vector(t, n), *xv = random_vector(t, n);
-  kcl_vec fixed = kcl_constant(b->k, KCL_Z, dv);
+  kcl_vec fixed = kcl_constant(b->k, n, KCL_Z, dv);
   for (int i = 0; i < 4; i++) y[i] = kcl_vector(b->k);
   kcl_times(b->k, y[0], d, x, false);
   kcl_times(b->k, y[1], d, x, true);

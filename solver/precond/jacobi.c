@@ -31,7 +31,7 @@ static int setup(kcl_program *k, const kcl_csr *A) {
   int rc;
   KCL_TRY(kcl_alloc(k->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&d));
   KCL_TRY(inverse_diagonal(k->ctx, A, d));
-  k->precond_data[0] = kcl_constant(k, type, d);
+  k->precond_data[0] = kcl_constant(k, A->rows, type, d);
   rc = k->status;
 done:
   free(d);
