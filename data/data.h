@@ -38,7 +38,9 @@ typedef struct mm_bad {
 void mm_found(mm_bad *bad, const char *line, const char *at, const char *format, ...)
     KCL_PRINTF(4, 5);
 int mm_complain(kcl *ctx, const kcl_text *t, const mm_bad *bad); /* KCL_INPUT */
-static inline bool mm_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static inline bool mm_is_blank(char c) { /* ' ', '\t' or '\r': a digit costs one comparison */
+  return (unsigned char)c <= ' ' && (UINT64_C(0x100002200) >> c & 1);
+}
 const char *mm_skip(const char *p); /* blanks, not line ends */
 const char *mm_next_line(const char *p, const char *end);
 bool mm_word_is(const char *p, const char *word); /* the word at p, any case */

@@ -130,7 +130,7 @@ static inline __attribute__((always_inline)) const char *fast(const limits l, co
     uint64_t row, col;
     while (*p == ' ') p++;
     if (!(p = kcl_parse_count(p, &row)) || !mm_is_blank(*p)) return NULL;
-    while (mm_is_blank(*p)) p++;
+    while (mm_is_blank(*++p)) {}
     if (!(p = kcl_parse_count(p, &col))) return NULL;
     if (row - 1 >= l.rows || col - 1 >= l.cols || (int64_t)(row - col) < l.below) return NULL;
     if (width == 2 && row == col && l.hermitian) return NULL;
@@ -144,8 +144,9 @@ static inline __attribute__((always_inline)) const char *fast(const limits l, co
     if (!p || !(fabs(v) <= DBL_MAX)) return NULL;
     memcpy(words + q, &v, sizeof v);
   }
-  while (mm_is_blank(*p)) p++;
-  return *p == '\n' ? p + 1 : NULL;
+  while (*p != '\n')
+    if (!mm_is_blank(*p++)) return NULL;
+  return p + 1;
 }
 
 static inline __attribute__((always_inline)) void parse(const job *j, mm_block *b, mm_bad *bad,
