@@ -10,7 +10,8 @@ typedef struct shape {
   const char *name;
   int64_t rows, cols;
   int64_t (*row)(const struct shape *s, int64_t i, int32_t *col); /* columns of row i, ascending */
-  int zeros;             /* every so many entries hold an explicit zero; 0: none */
+  int zeros;             /* every so many entries hold an explicit zero; 0: none; -n: n distinct
+                            values, by the diagonal and the hundred of rows */
   kcl_symmetry symmetry; /* of the values, where that of the pattern allows it */
 } shape;
 
@@ -80,6 +81,8 @@ static const shape shapes[] = {{"empty rows", 100, 100, every_third, 0, KCL_GENE
                                {"full", 33, 33, all_of_it, 0, KCL_GENERAL},
                                {"symmetric pairs", 60, 60, pairs, 0, KCL_SYMMETRIC},
                                {"Hermitian band", 90, 90, far_band, 3, KCL_HERMITIAN},
+                               {"few values", 90, 83, far_band, -3, KCL_GENERAL},
+                               {"one value", 70, 75, every_third, -1, KCL_GENERAL},
                                /* the rest is too much for a simulator */
                                {"1 x 1", 1, 1, tridiagonal, 0, KCL_GENERAL},
                                {"no entries", 40, 40, nothing, 0, KCL_GENERAL},
@@ -97,9 +100,12 @@ static const shape shapes[] = {{"empty rows", 100, 100, every_third, 0, KCL_GENE
                                {"Hermitian pairs", 331, 331, pairs, 0, KCL_HERMITIAN},
                                {"symmetric arrow", 700, 700, arrow, 5, KCL_SYMMETRIC},
                                {"symmetric band", 70001, 70001, far_band, 0, KCL_SYMMETRIC},
+                               {"300 values", 2048, 2048, powerlaw, -300, KCL_GENERAL},
+                               {"few values, random places", 300, 310, random_row, -2, KCL_GENERAL},
+                               {"stencil", 70001, 70003, far_band, -2, KCL_GENERAL},
                                {"70001 rows", 70001, 70001, tridiagonal, 0, KCL_GENERAL},
                                {"70001 rows, far band", 70001, 70003, far_band, 7, KCL_GENERAL}};
-enum { SHAPES = sizeof shapes / sizeof *shapes, SMALL_SHAPES = 7 };
+enum { SHAPES = sizeof shapes / sizeof *shapes, SMALL_SHAPES = 9 };
 
 static number value_at(const kcl_csr *A, int64_t k) {
   double z[2];
@@ -118,9 +124,14 @@ static void mirror(const kcl_csr *A, number *v, bool conjugated) {
     }
 }
 
+/* Few values repeat along diagonals. In every other shape they are no floats. */
 static void fill_values(kcl_csr *A, const shape *s) {
   number *v = random_vector(A->type, A->nnz);
-  for (int64_t k = 0; s->zeros && k < A->nnz; k += s->zeros) v[k] = 0;
+  for (int64_t k = 0; (s - shapes) % 2 && k < A->nnz; k++) v[k] += ldexp(1, -30);
+  for (int64_t i = 0; s->zeros < 0 && i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      v[k] = v[(A->col[k] - i + i / 100 + A->rows) % -s->zeros % A->nnz];
+  for (int64_t k = 0; s->zeros > 0 && k < A->nnz; k += s->zeros) v[k] = 0;
   if (s->symmetry) mirror(A, v, s->symmetry == KCL_HERMITIAN);
   kcl_copy(A->type, A->val, KCL_Z, v, A->nnz, 1.0);
   free(v);
@@ -171,7 +182,7 @@ static void sums_free(sums *r) { free(r->y), free(r->size), free(r->terms); }
 /* ---------------------------------------------------------------- one format on one matrix */
 
 /* Refusals by format and executor are counted, and said once in the end. */
-enum { MOST_FORMATS = 32 };
+enum { MOST_FORMATS = 64 };
 static int refusals[2][MOST_FORMATS];
 static char refusal_text[2][MOST_FORMATS][200];
 
