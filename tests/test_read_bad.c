@@ -169,6 +169,12 @@ static void test_bad_files(void) {
   refuses(read_csr, put_bytes("cut.gz", data, n + 4), "bytes that are not gzip follow", __LINE__);
   memset(data + n, 0, 100);
   CHECK(read_csr(put_bytes("cut.gz", data, n + 100)) == KCL_OK);
+  /* One member, stored, whose text holds what looks like the heading of another. */
+#define HEADING "\x1f\x8b\x08\0\0\0\0\0\x02\x03"
+  const char false_member[] =
+      HEADING "\x01\x46\0\xb9\xff%%MatrixMarket matrix coordinate real general\n%" HEADING
+              "\n1 1 1\n1 1 2\n\xc3\xb4\x9f\x8b\x46\0\0\0";
+  CHECK(read_csr(put_bytes("false.gz", false_member, sizeof false_member - 1)) == KCL_OK);
 #endif
 }
 
