@@ -33,6 +33,18 @@ int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64
   return KCL_OK;
 }
 
+void kcl_matrix_scratch(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                        int64_t items) {
+  kcl_matrix_borrow(m, name, kind, count, NULL);
+  m->array[m->arrays - 1].scratch = true;
+  m->prepare = items;
+}
+
+void kcl_matrix_image(kcl_matrix *m) {
+  int texel = kcl_opencl_texel(m->ctx, m->type);
+  if (texel) kcl_matrix_scratch(m, "xi", KCL_IMAGE, m->cols, (m->cols + texel - 1) / texel);
+}
+
 void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
   m->param[m->params].name = name;
   m->param[m->params++].value = value;
@@ -49,6 +61,14 @@ double kcl_matrix_bytes(const kcl_matrix *m) {
     bool narrowed = a->kind == KCL_INT64 && m->ctx->opencl && m->nnz < INT32_MAX;
     bytes += (double)a->count * (narrowed ? 4.0 : (double)kcl_array_element(a->kind, m->type));
   }
+  return bytes;
+}
+
+double kcl_matrix_scratch_bytes(const kcl_matrix *m) {
+  double bytes = 0;
+  for (int i = 0; i < m->arrays; i++)
+    if (m->array[i].scratch)
+      bytes += (double)m->array[i].count * (double)kcl_array_element(m->array[i].kind, m->type);
   return bytes;
 }
 
@@ -122,7 +142,8 @@ static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, 
 }
 
 static const char *refusal(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
-  const char *why = f->refuses ? f->refuses(s, type) : NULL;
+  const char *why = f->image ? kcl_opencl_no_image(ctx, s->cols, type) : NULL;
+  if (!why && f->refuses) why = f->refuses(s, type);
   return why ? why : too_large(ctx, s, type, f->size(s, type));
 }
 

@@ -11,14 +11,16 @@
 
 #include "core/program.h"
 
-/* KCL_SINGLE: float, or pairs of floats in the complex types ("single" in kernels). */
+/* KCL_SINGLE: float, or pairs of floats in the complex types ("single" in kernels). KCL_IMAGE: scalars in a
+ * 2D image (kernels/image.clh), scratch always. */
 typedef enum kcl_array_kind {
   KCL_INT32,
   KCL_INT64,
   KCL_SCALAR,
   KCL_UINT8,
   KCL_UINT16,
-  KCL_SINGLE
+  KCL_SINGLE,
+  KCL_IMAGE
 } kcl_array_kind;
 size_t kcl_array_element(kcl_array_kind kind, kcl_type type); /* bytes */
 
@@ -28,6 +30,7 @@ typedef struct kcl_array {
   int64_t count;
   void *data;    /* [count]; on a device NULL after the upload */
   bool borrowed; /* the caller's CSR, not ours */
+  bool scratch; /* prepare() writes it before each product: made on the device, nothing to upload */
 } kcl_array;
 
 enum { KCL_MOST_ARRAYS = 8 };
@@ -49,6 +52,8 @@ struct kcl_matrix {
   int variant;   /* the constant VARIANT of the .cl; 0 unless build says otherwise */
   char note[64]; /* for reports: what build decided, such as "27 patterns"; may be empty */
   int64_t items; /* what a scatter divides among its work-items */
+  int64_t
+      prepare; /* what prepare() does, a kernel of its own before each product; 0: there is none */
   void *device[KCL_MOST_ARRAYS]; /* cl_mem of each array */
   kcl_csr *adopted;              /* host CSR whose arrays are borrowed and which nobody else owns */
 };
@@ -62,6 +67,7 @@ struct kcl_format {
   const char *name, *summary, *source;
   const char *kernel; /* kernels/KERNEL.cl */
   bool scatter;       /* the .cl holds scatter(), not visit_rows() */
+  bool image;         /* x is read through an image: only OpenCL devices that have them */
   kcl_size (*size)(const kcl_stats *s, kcl_type type);
   /* NULL (the function or its answer), or why no such matrix can be stored: a number and its limit,
    * in kcl_refusal_text. */
@@ -81,6 +87,10 @@ int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64
                      void **data);
 void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
                        void *data);
+/* On a device: an array that prepare() fills with `items` of work before each product. */
+void kcl_matrix_scratch(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                        int64_t items);
+void kcl_matrix_image(kcl_matrix *m); /* x as an image, "xi", for formats that declare `image` */
 void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value);
 
 /* For refuses: the sentence in static memory of this thread. For build: the failure that says it. */
@@ -93,7 +103,8 @@ bool kcl_matrix_neighbours(const kcl_matrix *m);
 bool kcl_matrix_on_device(const kcl_matrix *m);
 
 bool kcl_matrix_scatters(const kcl_matrix *m);
-double kcl_matrix_bytes(const kcl_matrix *m); /* of all arrays, as stored on the executor */
+double kcl_matrix_bytes(const kcl_matrix *m);         /* of all arrays, as stored on the executor */
+double kcl_matrix_scratch_bytes(const kcl_matrix *m); /* of these, what prepare() writes */
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
 void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* frees A with m */
 void kcl_matrix_free(kcl_matrix **m);

@@ -13,6 +13,10 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which); /* context and queue o
 void kcl_opencl_detach(kcl *ctx);
 bool kcl_opencl_neighbours(const kcl *ctx); /* work-items of a group run side by side (GPUs) */
 int kcl_opencl_upload(kcl_matrix *m);       /* its arrays, if that has not been done */
+/* Scalars of this type that a texel of the device's images holds, 0: there is no such image; and NULL, or why
+ * no image of n of them can be had. */
+int kcl_opencl_texel(const kcl *ctx, kcl_type type);
+const char *kcl_opencl_no_image(const kcl *ctx, int64_t n, kcl_type type);
 void kcl_opencl_release(kcl_matrix *m);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl*.c and core/codegen.c */
@@ -23,6 +27,8 @@ void kcl_opencl_release(kcl_matrix *m);
 #else
 #include <CL/cl.h>
 #endif
+
+enum { KCL_IMAGE_BITS = 13 }; /* every device with images has rows of 2^13 texels */
 
 struct kcl_opencl {
   cl_platform_id platform;

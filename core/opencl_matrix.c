@@ -1,4 +1,5 @@
-/* The arrays of a matrix on an OpenCL device. Row pointers are narrowed to 32 bits where all fit. */
+/* The arrays of a matrix on an OpenCL device. Row pointers are narrowed to 32 bits where all fit; images
+ * hold a vector as 32-bit words in rows of 2^KCL_IMAGE_BITS texels (kernels/image.clh). */
 #include "core/opencl.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,10 +31,73 @@ done:
   return rc;
 }
 
+/* ---------------------------------------------------------------- images */
+
+/* A texel of just one scalar where the device can read and write such, else one of four words, which
+ * every device with images can. */
+static int choose_texel(const kcl *ctx, kcl_type type, cl_image_format *chosen) {
+  enum { MOST = 256 };
+  cl_image_format list[MOST];
+  cl_uint count = 0;
+  cl_bool images = CL_FALSE;
+  int words = (int)kcl_type_size(type) / 4, texel = 0;
+  cl_channel_order exact = words == 1 ? CL_R : words == 2 ? CL_RG : CL_RGBA;
+  if (!ctx->opencl) return 0;
+  clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+  if (!images || clGetSupportedImageFormats(ctx->opencl->context, CL_MEM_READ_WRITE,
+                                            CL_MEM_OBJECT_IMAGE2D, MOST, list, &count))
+    return 0;
+  for (cl_uint i = 0; i < count && i < MOST && texel != 1; i++) {
+    cl_channel_order order = list[i].image_channel_order;
+    if (list[i].image_channel_data_type != CL_UNSIGNED_INT32) continue;
+    if (order != exact && order != CL_RGBA) continue;
+    texel = order == exact ? 1 : 4 / words, *chosen = list[i];
+  }
+  return texel;
+}
+
+int kcl_opencl_texel(const kcl *ctx, kcl_type type) {
+  cl_image_format format;
+  return choose_texel(ctx, type, &format);
+}
+
+const char *kcl_opencl_no_image(const kcl *ctx, int64_t n, kcl_type type) {
+  size_t width = 0, height = 0;
+  int texel = kcl_opencl_texel(ctx, type);
+  if (!ctx->opencl) return "it reads x through an image, which the native executor has no use for";
+  if (!texel)
+    return kcl_refusal_text("it reads x through an image, and %.60s has none of 32-bit words",
+                            ctx->device.name);
+  clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_IMAGE2D_MAX_WIDTH, sizeof width, &width, NULL);
+  clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_IMAGE2D_MAX_HEIGHT, sizeof height, &height, NULL);
+  double most = (double)texel * (double)height * (1 << KCL_IMAGE_BITS);
+  if (width < 1 << KCL_IMAGE_BITS || (double)n > most)
+    return kcl_refusal_text("it reads x through an image of at most %zu rows of %zu texels", height,
+                            width);
+  return NULL;
+}
+
+static int make_scratch(kcl_matrix *m, int i) {
+  const kcl_array *a = &m->array[i];
+  cl_image_format format;
+  cl_int code;
+  if (a->kind != KCL_IMAGE)
+    return kcl_opencl_buffer(m->ctx, (size_t)a->count * kcl_array_element(a->kind, m->type),
+                             a->name, (cl_mem *)&m->device[i]);
+  int64_t texel = choose_texel(m->ctx, m->type, &format);
+  int64_t texels = (a->count + texel - 1) / texel, width = 1 << KCL_IMAGE_BITS;
+  const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+                              .image_width = (size_t)width,
+                              .image_height = (size_t)((texels + width - 1) / width)};
+  m->device[i] =
+      clCreateImage(m->ctx->opencl->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &code);
+  return kcl_cl_check(m->ctx, code, "clCreateImage", "an image for x");
+}
+
 int kcl_opencl_upload(kcl_matrix *m) {
   int rc = KCL_OK;
   for (int i = 0; i < m->arrays && !rc; i++)
-    if (!m->device[i]) rc = upload_array(m, i);
+    if (!m->device[i]) rc = m->array[i].scratch ? make_scratch(m, i) : upload_array(m, i);
   return rc;
 }
 

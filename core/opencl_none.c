@@ -7,6 +7,10 @@ void kcl_opencl_list(kcl_device *list, int room, int *count) {
 const char *kcl_icd_loader(void) { return "none: this build is without OpenCL"; }
 void kcl_opencl_detach(kcl *ctx) { (void)ctx; }
 bool kcl_opencl_neighbours(const kcl *ctx) { return (void)ctx, false; }
+int kcl_opencl_texel(const kcl *ctx, kcl_type type) { return (void)ctx, (void)type, 0; }
+const char *kcl_opencl_no_image(const kcl *ctx, int64_t n, kcl_type type) {
+  return (void)ctx, (void)n, (void)type, "it reads x through an image, and there is no OpenCL";
+}
 void kcl_opencl_release(kcl_matrix *m) { (void)m; }
 int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
   return kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);

@@ -6,7 +6,9 @@
  *
  * Entry (i, i + offset[d]) at val[d * stride + i]. No column indices, x read in order
  * (Saad 2003, 3.4; Kuresson 2012, ch. 8; Rodriguez Losada 2010, 1.2.5).
- * Bytes: diagonals stride s + 4 diagonals; 2 flops a stored position.
+ * cds-image has x in a 2D image, copied there before each product (Kuresson 2012, 6.4), on OpenCL devices
+ * with images.
+ * Bytes: diagonals stride s + 4 diagonals, cds-image cols s more, moved twice; 2 flops a stored position.
  */
 #include "core/matrix.h"
 #include "core/scalar.h"
@@ -96,3 +98,34 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .size = size,
                                               .build = build,
                                               .rows = rows};
+
+/* ---------------------------------------------------------------- cds-image */
+
+static kcl_size size_image(const kcl_stats *s, kcl_type type) {
+  kcl_size z = size(s, type);
+  z.total += (double)s->cols * (double)kcl_type_size(type);
+  return z;
+}
+
+static int build_image(kcl_matrix *m, const kcl_csr *A) {
+  int rc = build(m, A);
+  if (!rc) kcl_matrix_image(m);
+  return rc;
+}
+
+/* Estimated for GPUs: x is read in order anyway, so the image only adds a launch and two passes over x.
+ * PoCL computes each texel's address in a function. */
+static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
+  return (void)s, d->kind && d->kind[0] == 'g' ? 1.15 : 5;
+}
+
+const kcl_format KCL_TYPED(kcl_format_cds_image) = {
+    .name = "cds-image",
+    .summary = "compressed diagonals, x read through an image",
+    .source = "Kuresson 2012, 6.4",
+    .kernel = "spmv_cds_image",
+    .image = true,
+    .size = size_image,
+    .slowdown = slowdown_image,
+    .build = build_image,
+    .rows = rows};

@@ -10,6 +10,8 @@
  * kernel 1). csr-group: a team of 64 a row through local memory (the same, kernel 2). csr-lanes: eight a
  * row, four neighbouring entries each by vector loads (Lokhmotov 2011). On CPU devices and the cpu
  * executor a row is always one work-item's; only csr-unrolled differs from csr-scalar there.
+ * csr-image: csr-vector with x in a 2D image, copied there before each product and read through the texture
+ * cache (Kuresson 2012, 6.4), on OpenCL devices with images; cols s bytes more, moved twice.
  * Bytes: nnz (4 + s) + (rows + 1) 4, with row_ptr 8 bytes on the cpu executor; 2 flops an entry.
  */
 #include "core/matrix.h"
@@ -120,4 +122,35 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .size = size,
     .slowdown = slowdown_lanes,
     .build = build_lanes,
+    .rows = csr_rows};
+
+/* ---------------------------------------------------------------- csr-image */
+
+static kcl_size size_image(const kcl_stats *s, kcl_type type) {
+  kcl_size z = size(s, type);
+  z.total += (double)s->cols * (double)kcl_type_size(type);
+  return z;
+}
+
+static int build_image(kcl_matrix *m, const kcl_csr *A) {
+  int rc = build_vector(m, A);
+  if (!rc) kcl_matrix_image(m);
+  return rc;
+}
+
+/* Estimated for GPUs, whose caches of today hold plain loads too: a launch and two passes over x more.
+ * PoCL computes each texel's address in a function. */
+static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
+  return slowdown_vector(s, d) * (is_gpu(d) ? 1.15 : 3);
+}
+
+const kcl_format KCL_TYPED(kcl_format_csr_image) = {
+    .name = "csr-image",
+    .summary = "compressed rows, x read through an image",
+    .source = "Kuresson 2012, 6.4",
+    .kernel = "spmv_csr_image",
+    .image = true,
+    .size = size_image,
+    .slowdown = slowdown_image,
+    .build = build_image,
     .rows = csr_rows};

@@ -8,7 +8,10 @@
  * ellr keeps the row lengths beside it, and padding is stored but not read: by a GPU's work-items for
  * the most part, by a CPU as far as the rows it takes at a time are all shorter (Vazquez, Fernandez &
  * Garzon 2011).
- * Bytes: stride width (4 + s), ellr 4 rows more; 2 flops an entry, padding included.
+ * ell-image has x in a 2D image, copied there before each product and read through the texture cache
+ * (Lokhmotov 2011; Kuresson 2012, 6.4), on OpenCL devices with images.
+ * Bytes: stride width (4 + s), ellr 4 rows more, ell-image cols s more, moved twice; 2 flops an entry,
+ * padding included.
  */
 #include "core/matrix.h"
 #include "core/pattern.h"
@@ -114,3 +117,33 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .slowdown = slowdown_ellr,
                                                .build = build_ellr,
                                                .rows = rows_ellr};
+
+/* ---------------------------------------------------------------- ell-image */
+
+static kcl_size size_image(const kcl_stats *s, kcl_type type) {
+  kcl_size z = size(s, type);
+  z.total += (double)s->cols * (double)kcl_type_size(type);
+  return z;
+}
+
+static int build_image(kcl_matrix *m, const kcl_csr *A) {
+  int rc = build(m, A);
+  if (!rc) kcl_matrix_image(m);
+  return rc;
+}
+
+/* Estimated for GPUs, whose caches of today hold plain loads too: a launch and two passes over x more.
+ * PoCL computes each texel's address in a function: 3 times the time of ell. */
+static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
+  return slowdown(s, d) * (d->kind && d->kind[0] == 'g' ? 1.15 : 3);
+}
+
+const kcl_format KCL_TYPED(kcl_format_ell_image) = {.name = "ell-image",
+                                                    .summary = "ELL, x read through an image",
+                                                    .source = "Lokhmotov 2011; Kuresson 2012, 6.4",
+                                                    .kernel = "spmv_ell_image",
+                                                    .image = true,
+                                                    .size = size_image,
+                                                    .slowdown = slowdown_image,
+                                                    .build = build_image,
+                                                    .rows = rows};

@@ -318,10 +318,13 @@ static void test_host_product(kcl *ctx, const kcl_csr *A, const shape *s, const 
   (void)ctx, sums_free(&y), free(x), free(b), free(got);
 }
 
-/* KRYLOCL_FORMATS=ell: formats whose name has this in it only. */
-static bool asked_for(const char *name) {
-  const char *part = getenv("KRYLOCL_FORMATS");
-  return !part || strstr(name, part);
+/* KRYLOCL_FORMATS=ell,sell: these only. */
+static bool asked_for(const char *format) {
+  const char *list = getenv("KRYLOCL_FORMATS"), *at = list ? strstr(list, format) : NULL;
+  size_t n = strlen(format);
+  while (at && !((at == list || at[-1] == ',') && (!at[n] || at[n] == ',')))
+    at = strstr(at + 1, format);
+  return !list || at;
 }
 
 static void test_shape(const place *p, const shape *s, kcl_type t) {
