@@ -33,6 +33,17 @@ static int64_t sliced(const kcl_csr *A, int64_t lo, int64_t hi, const int64_t *r
   return entries;
 }
 
+void kcl_slices(const kcl_csr *A, int unit, int32_t *slice) {
+  slice[0] = 0;
+#pragma omp parallel for schedule(static)
+  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
+    int64_t end = base + KCL_SLICE < A->rows ? base + KCL_SLICE : A->rows;
+    int64_t width = sliced(A, base, end, NULL) / KCL_SLICE;
+    slice[base / KCL_SLICE + 1] = (int32_t)((width + unit - 1) / unit);
+  }
+  for (int64_t s = 0; s < kcl_slice_count(A->rows); s++) slice[s + 1] += slice[s];
+}
+
 /* The same with every width rounded up to a multiple of 2, or 4. */
 static void count_rounded(const kcl_csr *A, kcl_stats *s) {
   s->sliced_even = s->sliced_fours = 0;

@@ -16,6 +16,10 @@ void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
  * looked at its mirror image, whatever A->symmetry says. */
 int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_symmetry *out);
 
+/* slice[s + 1] - slice[s]: the longest row of slice s, in units of `unit` entries, rounded up. */
+void kcl_slices(const kcl_csr *A, int unit, int32_t *slice);
+
+static inline int64_t kcl_slice_count(int64_t rows) { return (rows + KCL_SLICE - 1) / KCL_SLICE; }
 static inline int64_t kcl_row_length(const kcl_csr *A, int64_t i) {
   return A->row_ptr[i + 1] - A->row_ptr[i];
 }

@@ -1,0 +1,68 @@
+/* A dictionary of pairs: entry k of row i has the number c at bits 8 (k % 4) (16 (k % 2) where
+ * VARIANT, the codes a word, is 2) of code[(slice[i / 32] + k / VARIANT) 32 + i % 32]; it is val[c]
+ * in column i + offset[c], and padding where c is 0 (Kourtis, Goumas & Koziris 2008). Small tables
+ * (TREE > 0) lie in local memory. On CPU devices a word that 32 rows share reads x in order. */
+#ifndef SPMV_PAIR
+#define SPMV_PAIR
+#define PAIR_MASK(codes) ((codes) == 4 ? 0xffu : 0xffffu)
+#if KCL_CPU
+static inline void pair_word(global const uint *word, const int codes, global const int *offset,
+                             global const scalar *val, global const scalar *x, idx i, idx cols, scalar *sum)
+{
+  uint differ = 0;
+  for (int l = 0; l < 32; l++) differ |= word[l] ^ word[0];
+  for (int shift = 0; shift < 32; shift += 32 / codes) {
+    const uint common = (word[0] >> shift) & PAIR_MASK(codes);
+    if (!differ && common) {
+      const scalar a = val[common];
+      global const scalar *v = x + i + offset[common];
+      for (int l = 0; l < 32; l++) sum[l] = s_fma(a, v[l], sum[l]);
+    } else if (differ) {
+      for (int l = 0; l < 32; l++) {
+        const uint c = (word[l] >> shift) & PAIR_MASK(codes);
+        const scalar v = x[min((idx)(i + l + offset[c]), (idx)(cols - 1))];
+        sum[l] = s_fma(val[c], c ? v : s_make(0), sum[l]);
+      }
+    }
+  }
+}
+#endif
+#endif
+static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+                              local scalar *tree EMIT_PARAMS)
+{
+#if KCL_CPU
+  for (idx i = lo; i < hi; i += 32) { /* lo is a multiple of 64 */
+    scalar sum[32];
+    for (int l = 0; l < 32; l++) sum[l] = s_make(0);
+    for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++)
+      pair_word((global const uint *)code + g * 32, VARIANT, offset, val, x, i, cols, sum);
+    for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
+  }
+#else
+#if TREE
+  local scalar *value = tree;
+  local int *off = (local int *)(value + pairs + 1);
+  for (int t = get_local_id(0); t <= pairs; t += WG) value[t] = val[t], off[t] = offset[t];
+  SYNC();
+#else
+  global const scalar *restrict value = val;
+  global const int *restrict off = offset;
+#endif
+  for EACH(i) {
+    scalar sum = s_make(0);
+    for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
+      const uint word = as_uint(code[g * 32 + i % 32]);
+#pragma unroll
+      for (int b = 0; b < VARIANT; b++) {
+        const uint c = (word >> (b * 32 / VARIANT)) & PAIR_MASK(VARIANT);
+        if (c) sum = s_fma(value[c], x[i + off[c]], sum);
+      }
+    }
+    EMIT(i, sum);
+  }
+#if TREE
+  SYNC(); /* the tree is for sums from here on */
+#endif
+#endif
+}

@@ -1,0 +1,149 @@
+/* A dictionary of pairs (column - row, value): an entry is the number of its pair, of 8 or 16 bits,
+ * in slices of 32 rows.
+ *
+ *     | 2 a . |    pair   1: (0, 2)  2: (1, a)  3: (-1, b)     0: padding, at the end of a row
+ *     | b 2 a |
+ *     | . b 2 |    code   row 0: 1 2 0    row 1: 3 1 2    row 2: 3 1 0
+ *
+ * Entries 4 g .. 4 g + 3 of a row (2 g and 2 g + 1 at 16 bits) are the bytes of one word, the lowest
+ * first, at code[(slice[i / 32] + g) 32 + i % 32]. Stencils of constant coefficients have few pairs,
+ * and so have matrices of few values on few diagonals whose rows are all different. Indices and
+ * values as numbers in tables: Kourtis, Goumas & Koziris 2008, Willcock & Lumsdaine 2006.
+ * Bytes: entries, padded to words, (1 up to 255 pairs, 2 up to 65535) + 4 (slices + 1) + pairs (4 + s).
+ */
+#include "core/matrix.h"
+#include "core/pattern.h"
+#include "core/repeats.h"
+#include "core/scalar.h"
+#include <stdio.h>
+
+enum { C = KCL_SLICE, LOCAL_BYTES = 8192 }; /* of the dictionary in local memory */
+static const int64_t most = KCL_MOST_REPEATS - 1;
+
+static int codes_a_word(int64_t pairs) { return pairs < 256 ? 4 : 2; }
+
+static kcl_size size(const kcl_stats *s, kcl_type type) {
+  double code = codes_a_word(s->pairs) == 4 ? (double)s->sliced_fours : 2 * (double)s->sliced_even;
+  double index = 4 * ((double)kcl_slice_count(s->rows) + 1);
+  double table = ((double)s->pairs + 1) * (4 + (double)kcl_type_size(type));
+  return (kcl_size){.total = code + index + table, .largest = code};
+}
+
+static const char *refuses(const kcl_stats *s, kcl_type type) {
+  (void)type;
+  if (s->pairs <= most) return NULL;
+  return kcl_refusal_text("more than %lld distinct (offset, value) pairs", (long long)most);
+}
+
+static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *offset, scalar *val) {
+  const scalar *from = A->val;
+  for (int64_t n = 0; n < r->count; n++)
+    offset[n + 1] = (int32_t)(A->col[r->entry[n]] - r->row[n]), val[n + 1] = from[r->entry[n]];
+}
+
+static void fill_codes(const kcl_repeats *r, const kcl_csr *A, const int32_t *slice,
+                       uint32_t *code) {
+  int per = codes_a_word(r->count), bits = 32 / per;
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < A->rows; i++) {
+    uint32_t *word = code + (int64_t)slice[i / C] * C + i % C;
+    for (int64_t k = 0; k < kcl_row_length(A, i); k++)
+      word[k / per * C] |= (uint32_t)(kcl_repeats_number(r, i, A->row_ptr[i] + k) + 1)
+                           << (k % per * bits);
+  }
+}
+
+static int build(kcl_matrix *m, const kcl_csr *A) {
+  kcl_repeats rows = {0}, r = {0};
+  int32_t *slice, *offset; /* [slices + 1], [pairs + 1] */
+  uint32_t *code;          /* [words] */
+  scalar *val;             /* [pairs + 1] */
+  int64_t slices = kcl_slice_count(A->rows);
+  int rc;
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, false, &r));
+  kcl_stats s = {.pairs = r.count};
+  if (refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
+  m->variant = codes_a_word(r.count);
+  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
+  kcl_slices(A, m->variant, slice);
+  KCL_TRY(kcl_matrix_array(m, "code", KCL_INT32, (int64_t)slice[slices] * C, (void **)&code));
+  KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
+  KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
+  fill_table(&r, A, offset, val);
+  fill_codes(&r, A, slice, code);
+  kcl_matrix_param(m, "pairs", r.count);
+  kcl_matrix_param(m, "cols", A->cols);
+  int64_t table = (r.count + 1) * (4 + (int64_t)sizeof(scalar));
+  if (kcl_matrix_neighbours(m) && table <= LOCAL_BYTES)
+    m->tree = (int)(table / (int64_t)sizeof(scalar)) + 1;
+  snprintf(m->note, sizeof m->note, "%lld pairs", (long long)r.count);
+done:
+  kcl_repeats_free(&rows), kcl_repeats_free(&r);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- native */
+
+/* One code for all rows of the slice: x is read in order. */
+static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, const scalar *x,
+                         scalar *sum) {
+  if (!c) return;
+  const scalar a = val[c], *v = x + offset[c];
+#pragma omp simd
+  for (int l = 0; l < C; l++) sum[l] = s_fma(a, v[l], sum[l]);
+}
+
+/* Row i + l has code (word[l] >> shift) & mask. Padding counts nothing, whatever x holds. */
+static inline void gathered(const uint32_t *word, int shift, uint32_t mask, const int32_t *offset,
+                            const scalar *val, const scalar *x, int64_t i, int64_t cols,
+                            scalar *sum) {
+  int32_t first = (int32_t)i, last = (int32_t)cols - 1;
+  const scalar zero = s_make(0);
+#pragma omp simd
+  for (int l = 0; l < C; l++) {
+    uint32_t c = (word[l] >> shift) & mask;
+    int32_t j = first + l + offset[c];
+    scalar v = x[j < last ? j : last];
+    sum[l] = s_fma(val[c], c ? v : zero, sum[l]);
+  }
+}
+
+static inline void one_slice(const kcl_matrix *m, const scalar *x, int64_t i, const int per,
+                             scalar *sum) {
+  const int32_t *slice = m->array[0].data, *offset = m->array[2].data;
+  const uint32_t *code = m->array[1].data, mask = per == 4 ? 255 : 65535;
+  const scalar *val = m->array[3].data;
+  for (int l = 0; l < C; l++) sum[l] = s_make(0);
+  for (int64_t g = slice[i / C]; g < slice[i / C + 1]; g++) {
+    const uint32_t *word = code + g * C;
+    uint32_t differ = 0;
+    for (int l = 0; l < C; l++) differ |= word[l] ^ word[0];
+    for (int b = 0; b < per; b++)
+      if (!differ)
+        alike((word[0] >> (b * 32 / per)) & mask, offset, val, x + i, sum);
+      else
+        gathered(word, b * 32 / per, mask, offset, val, x, i, m->cols, sum);
+  }
+}
+
+static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+  scalar *y = y_, sum[C];
+  for (int64_t i = lo; i < hi; i += C) {
+    if (m->variant == 4)
+      one_slice(m, x, i, 4, sum);
+    else
+      one_slice(m, x, i, 2, sum);
+    for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
+  }
+}
+
+const kcl_format KCL_TYPED(kcl_format_pair) = {
+    .name = "pair",
+    .summary = "one number of 8 or 16 bits an entry, (offset, value) pairs in a table",
+    .source = "Kourtis, Goumas & Koziris 2008; Willcock & Lumsdaine 2006",
+    .kernel = "spmv_pair",
+    .size = size,
+    .refuses = refuses,
+    .build = build,
+    .rows = rows};
