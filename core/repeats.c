@@ -191,14 +191,22 @@ static bool entry_is_single(const kcl_csr *A, int64_t k) {
   return is_single(z[0]) && is_single(z[1]);
 }
 
-static bool all_single(const kcl_csr *A, const kcl_repeats *values) {
-  bool few = kcl_repeats_few(values), all = true;
-  for (int64_t k = 0; all && k < (few ? values->count : A->nnz); k++)
-    all = entry_is_single(A, few ? values->entry[k] : k);
+bool kcl_all_single(const kcl_csr *A) {
+  bool all = true;
+#pragma omp parallel for schedule(static) reduction(&& : all)
+  for (int64_t k = 0; k < A->nnz; k++) all = all && entry_is_single(A, k);
   return all;
 }
 
-static int64_t widest_slice(const kcl_csr *A) {
+/* The distinct ones suffice where they are known. */
+static bool all_single(const kcl_csr *A, const kcl_repeats *values) {
+  bool all = true;
+  if (!kcl_repeats_few(values)) return kcl_all_single(A);
+  for (int64_t n = 0; n < values->count; n++) all = all && entry_is_single(A, values->entry[n]);
+  return all;
+}
+
+int64_t kcl_slice_span(const kcl_csr *A) {
   int64_t widest = 0;
 #pragma omp parallel for schedule(static) reduction(max : widest)
   for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
@@ -225,7 +233,7 @@ int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
     s->pattern_entries += kcl_row_length(A, rows.row[n]);
   s->pairs = pairs.count, s->values = values.count;
   s->single_values = all_single(A, &values);
-  s->slice_span = widest_slice(A);
+  s->slice_span = kcl_slice_span(A);
 done:
   kcl_repeats_free(&rows), kcl_repeats_free(&pairs), kcl_repeats_free(&values);
   return rc;

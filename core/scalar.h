@@ -55,6 +55,15 @@ static inline scalar s_div(scalar a, scalar b) {
   return (scalar){q.re / d, q.im / d};
 }
 #endif
+#if KCL_PARTS == 1
+typedef float single; /* values of a matrix kept as float where that is exact */
+static inline scalar s_of_single(single a) { return a; }
+#else
+typedef struct single {
+  float re, im;
+} single;
+static inline scalar s_of_single(single a) { return (scalar){a.re, a.im}; }
+#endif
 static inline scalar s_root(scalar a) { return s_make(s_re(a) > 0 ? sqrt((double)s_re(a)) : 0); }
 #if KCL_PARTS == 1
 static inline scalar s_modulus(scalar a) { return a < 0 ? -a : a; }

@@ -1,0 +1,44 @@
+/* Slices of 32 rows with small numbers: entry k of row i at [(slice[i / 32] + k) 32 + i % 32], in
+ * column least[i / 32] + col[...], 16 or 32 bits. VARIANT says how values are stored: 0 as they are,
+ * 1 as floats, 2 as numbers of 8 or 16 bits into a table, which lies in local memory when it is small
+ * (TREE > 0). Kreutzer et al. 2014; Kourtis, Goumas & Koziris 2008. */
+#if VARIANT == 0
+#define VALUE(at) val[at]
+#elif VARIANT == 1
+#define VALUE(at) s_of_single(val[at])
+#else
+#define VALUE(at) value[val[at]]
+#endif
+static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+                              local scalar *tree EMIT_PARAMS)
+{
+#if TREE
+  local scalar *value = tree;
+  for (int t = get_local_id(0); t < values; t += WG) value[t] = table[t];
+  SYNC();
+#else
+  global const scalar *restrict value = table;
+#endif
+#if KCL_CPU
+  for (idx i = lo; i < hi; i += 32) { /* lo is a multiple of 64 */
+    const int first = least[i / 32];
+    scalar sum[32];
+    for (int l = 0; l < 32; l++) sum[l] = s_make(0);
+    for (idx k = slice[i / 32] * (idx)32; k < slice[i / 32 + 1] * (idx)32; k += 32)
+      for (int l = 0; l < 32; l++) sum[l] = s_fma(VALUE(k + l), x[first + (int)col[k + l]], sum[l]);
+    for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
+  }
+#else
+  for EACH(i) {
+    const idx s = i / 32, end = slice[s + 1] * (idx)32;
+    global const scalar *from = x + least[s];
+    scalar sum = s_make(0);
+    for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32) sum = s_fma(VALUE(k), from[col[k]], sum);
+    EMIT(i, sum);
+  }
+#endif
+#if TREE
+  SYNC(); /* the tree is for sums from here on */
+#endif
+}
+#undef VALUE

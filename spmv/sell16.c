@@ -1,0 +1,227 @@
+/* Slices of 32 rows, as in sell, with smaller numbers: two formats.
+ *
+ * sell16     columns in 16 bits, counted from the least of their slice; values that all are floats
+ *            exactly are stored as float, else they are as they were.
+ * sell-dict  values by their number, of 8 or 16 bits, in a table of the distinct ones; columns in 16
+ *            bits where that is enough, else in 32 (counted from 0).
+ *
+ * Entry k of row i is at [(slice[i / 32] + k) 32 + i % 32], in column least[i / 32] + col[...]. Rows are
+ * in their order: no sorting. Kreutzer et al. 2014 for the slices; index and value compression: Willcock &
+ * Lumsdaine 2006, Kourtis, Goumas & Koziris 2008.
+ * Bytes: entries (2 or 4 + s, s / 2, 1 or 2) + 4 (2 slices + 1) + s (values + 1) for the table.
+ */
+#include "core/matrix.h"
+#include "core/pattern.h"
+#include "core/repeats.h"
+#include "core/scalar.h"
+#include <stdio.h>
+
+enum { C = KCL_SLICE, MOST_SPAN = 65535, LOCAL_BYTES = 8192 };
+enum { AS_THEY_ARE, AS_SINGLES, BY_NUMBER }; /* VARIANT in the kernel */
+static const int64_t most = KCL_MOST_REPEATS - 1;
+
+/* ---------------------------------------------------------------- prediction */
+
+static kcl_size size_of(const kcl_stats *s, double col, double val, double table) {
+  double entries = (double)s->sliced, index = 4 * (2 * (double)kcl_slice_count(s->rows) + 1);
+  return (kcl_size){.total = entries * (col + val) + index + table,
+                    .largest = entries * (col > val ? col : val)};
+}
+
+static kcl_size size16(const kcl_stats *s, kcl_type type) {
+  bool halved = s->single_values && (type == KCL_D || type == KCL_Z);
+  return size_of(s, 2, (double)kcl_type_size(type) / (halved ? 2 : 1), 0);
+}
+
+static kcl_size size_dict(const kcl_stats *s, kcl_type type) {
+  return size_of(s, s->slice_span <= MOST_SPAN ? 2 : 4, s->values < 256 ? 1 : 2,
+                 ((double)s->values + 1) * (double)kcl_type_size(type));
+}
+
+static const char *refuses16(const kcl_stats *s, kcl_type type) {
+  (void)type;
+  if (s->slice_span <= MOST_SPAN) return NULL;
+  return kcl_refusal_text("columns within 32 rows are up to %lld apart, the limit is %d",
+                          (long long)s->slice_span, MOST_SPAN);
+}
+
+static const char *refuses_dict(const kcl_stats *s, kcl_type type) {
+  (void)type;
+  return s->values <= most ? NULL
+                           : kcl_refusal_text("more than %lld distinct values", (long long)most);
+}
+
+/* ---------------------------------------------------------------- building */
+
+typedef struct form { /* of the arrays of one matrix */
+  kcl_array_kind col, val;
+  const kcl_repeats *values; /* BY_NUMBER */
+} form;
+
+static void put_value(const form *f, const kcl_csr *A, int64_t i, int64_t k, void *val,
+                      int64_t at) {
+  scalar a = ((const scalar *)A->val)[k];
+  switch (f->val) {
+  case KCL_UINT8: ((uint8_t *)val)[at] = (uint8_t)(kcl_repeats_number(f->values, i, k) + 1); break;
+  case KCL_UINT16:
+    ((uint16_t *)val)[at] = (uint16_t)(kcl_repeats_number(f->values, i, k) + 1);
+    break;
+#if KCL_PARTS == 1
+  case KCL_SINGLE: ((single *)val)[at] = (single)a; break;
+#else
+  case KCL_SINGLE: ((single *)val)[at] = (single){(float)a.re, (float)a.im}; break;
+#endif
+  default: ((scalar *)val)[at] = a;
+  }
+}
+
+/* Row i of slice s; what lies beyond the matrix repeats the first row of the slice, as padding. */
+static void fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int32_t least,
+                     int64_t p, void *col, void *val) {
+  int64_t s = p / C, i = p < A->rows ? p : s * C, start = A->row_ptr[i];
+  int64_t length = p < A->rows ? kcl_row_length(A, i) : 0;
+  for (int64_t k = 0; k < slice[s + 1] - slice[s]; k++) {
+    int64_t at = (slice[s] + k) * C + p % C;
+    int32_t j = k < length ? A->col[start + k] : kcl_padding_column(A, i);
+    if (f->col == KCL_UINT16)
+      ((uint16_t *)col)[at] = (uint16_t)(j - least);
+    else
+      ((int32_t *)col)[at] = j;
+    if (k < length) put_value(f, A, i, start + k, val, at);
+  }
+}
+
+static int32_t least_column(const kcl_csr *A, int64_t s) {
+  int32_t least = INT32_MAX;
+  for (int64_t i = s * C; i < (s + 1) * C && i < A->rows; i++) {
+    int32_t first = kcl_row_length(A, i) ? A->col[A->row_ptr[i]] : kcl_padding_column(A, i);
+    if (first < least) least = first;
+  }
+  return least;
+}
+
+static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
+  int32_t *slice, *least; /* [slices + 1], [slices] */
+  void *col, *val;        /* [entries] */
+  scalar *table;          /* [values + 1], the first 0: padding; or none */
+  int64_t slices = kcl_slice_count(A->rows), values = f->values ? f->values->count + 1 : 0;
+  int rc;
+  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
+  kcl_slices(A, 1, slice);
+  KCL_TRY(kcl_matrix_array(m, "least", KCL_INT32, slices, (void **)&least));
+  KCL_TRY(kcl_matrix_array(m, "col", f->col, (int64_t)slice[slices] * C, &col));
+  KCL_TRY(kcl_matrix_array(m, "val", f->val, (int64_t)slice[slices] * C, &val));
+  KCL_TRY(kcl_matrix_array(m, "table", KCL_SCALAR, values, (void **)&table));
+  for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
+#pragma omp parallel for schedule(static)
+  for (int64_t s = 0; s < slices; s++) {
+    least[s] = f->col == KCL_UINT16 ? least_column(A, s) : 0;
+    for (int64_t p = s * C; p < (s + 1) * C; p++) fill_row(f, A, slice, least[s], p, col, val);
+  }
+  kcl_matrix_param(m, "values", values);
+  int64_t bytes = values * (int64_t)sizeof(scalar);
+  if (kcl_matrix_neighbours(m) && bytes <= LOCAL_BYTES) m->tree = (int)values;
+done:
+  return rc;
+}
+
+static int build16(kcl_matrix *m, const kcl_csr *A) {
+  kcl_stats s = {.slice_span = kcl_slice_span(A)};
+  if (refuses16(&s, A->type)) return kcl_matrix_refused(m, refuses16(&s, A->type));
+  bool halved = sizeof(scalar) > sizeof(single) && kcl_all_single(A);
+  m->variant = halved ? AS_SINGLES : AS_THEY_ARE;
+  snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values as they are");
+  return fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
+}
+
+static int build_dict(kcl_matrix *m, const kcl_csr *A) {
+  kcl_repeats rows = {0}, values = {0};
+  int rc;
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, false, &values));
+  kcl_stats s = {.values = values.count};
+  if (refuses_dict(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses_dict(&s, A->type)));
+  bool near = kcl_slice_span(A) <= MOST_SPAN;
+  m->variant = BY_NUMBER;
+  snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", near ? 16 : 32,
+           (long long)values.count);
+  KCL_TRY(fill(m, A,
+               &(form){.col = near ? KCL_UINT16 : KCL_INT32,
+                       .val = values.count < 256 ? KCL_UINT8 : KCL_UINT16,
+                       .values = &values}));
+done:
+  kcl_repeats_free(&rows), kcl_repeats_free(&values);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- native */
+
+static inline scalar value(const kcl_array_kind kind, const void *val, const scalar *table, int l) {
+  if (kind == KCL_UINT8) return table[((const uint8_t *)val)[l]];
+  if (kind == KCL_UINT16) return table[((const uint16_t *)val)[l]];
+  if (kind == KCL_SINGLE) return s_of_single(((const single *)val)[l]);
+  return ((const scalar *)val)[l];
+}
+
+static inline void one_slice(const kcl_matrix *m, const kcl_array_kind ck, const kcl_array_kind vk,
+                             int64_t s, const scalar *x, scalar *sum) {
+  const int32_t *slice = m->array[0].data, least = ((const int32_t *)m->array[1].data)[s];
+  const scalar *table = m->array[4].data;
+  for (int l = 0; l < C; l++) sum[l] = s_make(0);
+  for (int64_t k = slice[s]; k < slice[s + 1]; k++) {
+    const char *col = (const char *)m->array[2].data + k * C * (ck == KCL_UINT16 ? 2 : 4);
+    const char *val =
+        (const char *)m->array[3].data + k * C *
+                                             (int64_t)(vk == KCL_UINT8    ? 1
+                                                       : vk == KCL_UINT16 ? 2
+                                                       : vk == KCL_SINGLE ? sizeof(single)
+                                                                          : sizeof(scalar));
+#pragma omp simd
+    for (int l = 0; l < C; l++) {
+      int32_t j = least + (ck == KCL_UINT16 ? ((const uint16_t *)(const void *)col)[l]
+                                            : ((const int32_t *)(const void *)col)[l]);
+      sum[l] = s_fma(value(vk, val, table, l), x[j], sum[l]);
+    }
+  }
+}
+
+static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+  kcl_array_kind ck = m->array[2].kind, vk = m->array[3].kind;
+  scalar *y = y_, sum[C];
+  for (int64_t i = lo; i < hi; i += C) {
+    int64_t s = i / C;
+    if (vk == KCL_SCALAR)
+      one_slice(m, KCL_UINT16, KCL_SCALAR, s, x, sum);
+    else if (vk == KCL_SINGLE)
+      one_slice(m, KCL_UINT16, KCL_SINGLE, s, x, sum);
+    else if (ck == KCL_UINT16 && vk == KCL_UINT8)
+      one_slice(m, KCL_UINT16, KCL_UINT8, s, x, sum);
+    else if (ck == KCL_UINT16)
+      one_slice(m, KCL_UINT16, KCL_UINT16, s, x, sum);
+    else if (vk == KCL_UINT8)
+      one_slice(m, KCL_INT32, KCL_UINT8, s, x, sum);
+    else
+      one_slice(m, KCL_INT32, KCL_UINT16, s, x, sum);
+    for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
+  }
+}
+
+const kcl_format KCL_TYPED(kcl_format_sell16) = {
+    .name = "sell16",
+    .summary = "slices of 32 rows, 16-bit columns, values as float where exact",
+    .source = "Kreutzer et al. 2014; Willcock & Lumsdaine 2006",
+    .kernel = "spmv_sell16",
+    .size = size16,
+    .refuses = refuses16,
+    .build = build16,
+    .rows = rows};
+
+const kcl_format KCL_TYPED(kcl_format_sell_dict) = {
+    .name = "sell-dict",
+    .summary = "slices of 32 rows, values by 8- or 16-bit numbers in a table",
+    .source = "Kourtis, Goumas & Koziris 2008; Kreutzer et al. 2014",
+    .kernel = "spmv_sell16",
+    .size = size_dict,
+    .refuses = refuses_dict,
+    .build = build_dict,
+    .rows = rows};
