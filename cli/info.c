@@ -27,10 +27,12 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
                          : "not symmetric",
           s->norm_inf);
   cli_say(o,
-          "repeats     %s distinct rows (seen from the diagonal), %s (offset, value) pairs, %s "
+          "repeats     %s distinct rows (seen from the diagonal) in %s runs, %s (offset, value) "
+          "pairs, %s "
           "values%s\n",
-          repeats(s->row_patterns).s, repeats(s->pairs).s, repeats(s->values).s,
-          s->single_values ? ", all exact in single precision" : "");
+          repeats(s->row_patterns).s,
+          s->row_patterns > 65536 ? "many" : cli_count(s->pattern_runs).s, repeats(s->pairs).s,
+          repeats(s->values).s, s->single_values ? ", all exact in single precision" : "");
   cli_say(o, "diagonal    %s, dominant in %.1f %% of the rows\n",
           s->positive_diagonal ? "positive" : "not everywhere positive", 100 * s->dominant_rows);
 }

@@ -162,13 +162,13 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* In bytes an entry, for double. GPUs: estimated from 3.1 of pair; a long row is one work-item's.
- * CPUs: measured on one of 2 cores against sell (12 bytes an entry), 0.6 in 80^3 and 3.7 in 27-point 50^3,
- * where runs have 27 and 17 rows, 6 in a heat sink of short ones. */
+/* In bytes an entry, for double. GPUs: estimated from the 3.1 of pair; a long row is one work-item's.
+ * CPUs: measured on one of 2 cores against sell (12 bytes an entry): 0.6 at 7 points in 80^3, 3.7 at 27
+ * in 50^3, 6 in a heat sink whose runs have two rows. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
   double share = s->rows ? (double)s->pattern_runs / (double)s->rows : 1;
   double skew = s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
-  double run = 1 + 40 * share < 14 ? 1 + 40 * share : 14;
+  double run = 1.5 + 9 * share;
   double bytes = d->kind && d->kind[0] == 'g' ? 2.5 * (1 + skew) : run;
   double stored = size(s, KCL_D).total, worked = bytes * (double)s->nnz;
   return stored < worked ? worked / stored : 1;
