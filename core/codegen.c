@@ -304,7 +304,8 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
     put(t, "}\n");
   }
   put_file(t, file);
-  put(t, "#undef MATRIX\n#undef PREPARED\n#undef prepare\n#undef LANES\n#undef VARIANT\n#undef TREE\n#undef visit_rows\n#undef "
+  put(t, "#undef MATRIX\n#undef PREPARED\n#undef prepare\n#undef LANES\n#undef VARIANT\n#undef "
+         "TREE\n#undef visit_rows\n#undef "
          "scatter\n#undef EMIT\n#undef "
          "EMIT_PARAMS\n");
 }

@@ -74,8 +74,8 @@ static size_t groups_of(const run *r, int64_t items) {
 
 static size_t groups_for(const run *r, const kcl_stage *s) {
   if (s->n == 0) return 1;
-  return groups_of(r, s->A && s->A->format->scatter ? s->A->items
-                                                    : s->n * (s->A ? s->A->lanes : 1));
+  return groups_of(r,
+                   s->A && s->A->format->scatter ? s->A->items : s->n * (s->A ? s->A->lanes : 1));
 }
 
 static cl_int set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
