@@ -202,6 +202,7 @@ int main(void) {
                              {"bicg", "bicg", "none", "cds", "convection:6", KCL_D},
                              {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z},
                              {"auto", "cg", "none", NULL, "magnetic:5", KCL_C},
+                             {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z},
                              {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D},
                              {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D}};
   int f = mkstemps(file, 4), g = mkstemps(copy, 3);
