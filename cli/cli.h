@@ -97,7 +97,6 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
                     kcl_type *precision);
 double *cli_column(const kcl_dense *B, int64_t j);
 double cli_error_from_ones(const kcl_dense *x, int64_t j); /* |x - 1|_inf */
-int cli_square(const char *path, const kcl_csr *A);
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
 cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
 

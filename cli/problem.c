@@ -135,12 +135,6 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
   return promote_matrix(ctx, host(*precision), A);
 }
 
-int cli_square(const char *path, const kcl_csr *A) {
-  if (A->rows == A->cols) return 0;
-  return cli_fail(KCL_INPUT, "%s is %s x %s: a solver needs a square matrix", path,
-                  cli_count(A->rows).s, cli_count(A->cols).s);
-}
-
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
   int rc;
   TRY(cli_lib(ctx, kcl_select(ctx, o->device, (int)o->threads)));

@@ -24,7 +24,7 @@ void report_method(const cli_run *r) {
   const kcl_setup_info *s = &r->setup;
   bool plain = strcmp(r->asked.precond, "none") == 0;
   if (r->p.ones)
-    cli_say(o, "right side  A*1, so x should be 1\n");
+    cli_say(o, "right side  A*1%s\n", r->p.A->rows < r->p.A->cols ? "" : ", so x should be 1");
   else
     cli_say(o, "right side  %s, %s column%s\n",
             r->p.own ? "that of the file" : cli_base(o->files[1]), cli_count(r->p.b->cols).s,
@@ -50,8 +50,15 @@ static void condition(const cli_run *r, const kcl_report *p) {
 static void quality(const cli_run *r, const cli_result *s) {
   const cli_options *o = r->o;
   const kcl_report *p = &s->report;
-  cli_say(o, "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",
-          p->relative_residual, p->true_relative_residual);
+  if (p->least_squares)
+    cli_say(o,
+            "            normal residual %.3e by the recurrence, %.3e recomputed: the larger of\n"
+            "            |A^H r|/|A^H b| and |A^H r|/|A||r|, r = b - A x; |r|/|b| is %.3e\n",
+            p->relative_residual, p->normal_residual, p->true_relative_residual);
+  else
+    cli_say(o,
+            "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",
+            p->relative_residual, p->true_relative_residual);
   cli_say(o, "            backward error %.1e", p->backward_error);
   condition(r, p);
   cli_say(o, "\n");
@@ -66,8 +73,8 @@ static void result(const cli_run *r, int64_t j) {
   char column[32] = "";
   if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
   if (p->converged)
-    cli_say(o, "result      %sconverged to %.0e in %s iterations", column, r->asked.tol,
-            cli_count(p->iterations).s);
+    cli_say(o, "result      %sconverged to %.0e%s in %s iterations", column, r->asked.tol,
+            p->least_squares ? ", x least squares," : "", cli_count(p->iterations).s);
   else
     cli_say(o, "result      %sNOT CONVERGED after %s iterations: %s", column,
             cli_count(p->iterations).s, kcl_reason_text(p->reason));

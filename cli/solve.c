@@ -24,7 +24,6 @@ static int load(kcl *ctx, cli_run *r) {
   TRY(cli_device(ctx, o, &r->device));
   report_device(o, &r->device);
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
-  TRY(cli_square(o->files[0], r->p.A));
   report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
   TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
@@ -52,7 +51,8 @@ static int solve_column(kcl *ctx, cli_run *r, int64_t j) {
   cli_result *s = &r->results[j];
   TRY(cli_lib(ctx, kcl_solve(r->solver, cli_column(r->p.b, j), cli_column(r->p.x, j), &s->report)));
   TRY(keep_history(s));
-  s->forward_error = r->p.ones ? cli_error_from_ones(r->p.x, j) : -1;
+  s->forward_error =
+      r->p.ones && r->p.A->rows >= r->p.A->cols ? cli_error_from_ones(r->p.x, j) : -1;
   r->seconds_solve += s->report.seconds_solve;
   r->solved = j + 1;
   if (worse(&s->report, &r->results[r->worst].report)) r->worst = j;
@@ -195,6 +195,11 @@ const cli_command cli_solve = {
     .notes =
         "Stops at |b - A x|_2 <= max(tol |b|_2, atol), recomputed from b - A x before it is "
         "claimed.\n"
+        "cgls and lsqr take rectangular matrices and minimise |r|, r = b - A x. They also stop "
+        "where\n"
+        "|A^H r| <= tol |A^H b| and |A^H r| <= tol |A|_F |r|: x is then a least-squares solution, "
+        "and\n"
+        "the report says so.\n"
         "x is written with -o also when the solve did not converge or was interrupted; a second\n"
         "interrupt ends the program at once.\n"
         "--check fails (exit 6) when |x - y|_inf / |y|_inf exceeds 10 max(tol, K (ex + ey)) for "

@@ -12,6 +12,10 @@ static void result(cJSON *o, const cli_result *s) {
   json_number(o, "relative_residual", p->relative_residual);
   json_number(o, "true_relative_residual", p->true_relative_residual);
   json_number(o, "backward_error", p->backward_error);
+  if (p->normal_residual >= 0) {
+    json_bool(o, "least_squares", p->least_squares);
+    json_number(o, "normal_residual", p->normal_residual);
+  }
   if (p->condition_estimate > 0) {
     json_number(o, "condition_estimate", p->condition_estimate);
     json_number(o, "ritz_min", p->ritz_min);

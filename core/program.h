@@ -159,6 +159,7 @@ struct kcl_program {
   kcl_vec precond_data[4]; /* vectors the preconditioner made */
   kcl_slot target, rr;     /* squared norm to reach; squared residual norm */
   int restart;             /* iterations a cycle, of methods that restart */
+  double norm_F;           /* |A|_F, of methods for least squares; else 0 */
   bool has_ritz;
   int steps; /* iterations that one pass over LOOP stands for: the kcl_step in it */
   bool

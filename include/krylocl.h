@@ -221,8 +221,9 @@ typedef struct kcl_options {
   const char *format;  /* NULL: "auto" */
   kcl_type precision;  /* of all arithmetic and storage on the device */
   double tol,
-      atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C */
-  int64_t max_iter; /* 0: 10 x rows, at least 1,000 and at most 100,000 */
+      atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C.
+               Methods for least squares also stop where normal_residual <= max(tol, atol / |b|) */
+  int64_t max_iter; /* 0: 10 x rows (or columns, if more), at least 1,000 and at most 100,000 */
   int restart;      /* iterations a cycle of a method that restarts (gmres: 1 to 50, by default 20);
                        0: its default; other methods ignore it */
   int (*progress)(void *user,
@@ -235,11 +236,14 @@ typedef struct kcl_report {
   kcl_reason reason;
   bool converged;
   int64_t iterations;
-  int restarts;                  /* residual replacements after a claim that did not hold */
-  double relative_residual;      /* recurrence */
+  int restarts;             /* residual replacements after a claim that did not hold */
+  double relative_residual; /* recurrence; for least squares the lesser of it and normal_residual */
   double true_relative_residual; /* |b - A x| / |b|, recomputed on the host in double */
-  double backward_error;         /* |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf) */
-  double condition_estimate;     /* from the Ritz values of CG (of M^-1 A); 0 when not known */
+  double normal_residual; /* likewise max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, by
+                             methods for least squares; else -1 */
+  bool least_squares;     /* converged by that one: x minimises |b - A x|, which is not small */
+  double backward_error;  /* |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf) */
+  double condition_estimate; /* from the Ritz values of CG (of M^-1 A); 0 when not known */
   double ritz_min, ritz_max;
   double seconds_upload, seconds_solve, seconds_download;
   double seconds_per_iteration;
@@ -252,11 +256,12 @@ typedef struct kcl_solver kcl_solver;
 
 /* Choose the format, convert, upload and compile. A is only read, but must stay alive and
  * unchanged until the solver is freed (the native CSR formats use its arrays in place).
- * A must be square. Unknown names, a method that A does not fit (CG and a matrix that is not
- * Hermitian), a device without double: KCL_USAGE or KCL_DEVICE with what would do. */
+ * A must be square, but for methods of least squares (cgls, lsqr). Unknown names, a method that A does
+ * not fit (CG and a matrix that is not Hermitian), a device without double: KCL_USAGE or KCL_DEVICE with
+ * what would do; a rectangular A for another method: KCL_INPUT. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
 void kcl_solver_free(kcl_solver **s);
-/* b and x are arrays of A's rows, of A's type. x holds the first guess on entry. */
+/* b is an array of A's rows, x one of A's columns, of A's type. x holds the first guess on entry. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
 
 typedef struct kcl_setup_info {
@@ -289,8 +294,12 @@ int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direc
 /* The certificate of x: residual b - A x by kcl_csr_product. Norms: 2 for relative, inf for backward. */
 typedef struct kcl_certificate {
   double relative_residual, backward_error, norm_b, norm_x;
+  double normal_residual; /* -1 from kcl_certify */
 } kcl_certificate;
 int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x, kcl_certificate *out);
+/* And normal_residual = max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x; two products more. */
+int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                              kcl_certificate *out);
 
 #ifdef __cplusplus
 }

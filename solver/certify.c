@@ -2,10 +2,12 @@
  *
  *   relative residual  |b - A x|_2 / |b|_2
  *   backward error     |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf)      (Rigal & Gaches 1967)
+ *   normal residual    max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, for least squares
+ *                      (solver/least_squares.c says why)
  *
  * The residual comes from kcl_csr_product (compensated sums), so it is trustworthy to about the
  * square of the unit roundoff, far below what any solver can claim. Cost: one product on the host. */
-#include "core/impl.h"
+#include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -55,6 +57,48 @@ int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                            .norm_x = norm_2(t, x, A->cols, x_inf)};
   out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);
   out->backward_error = ratio(r_inf, matrix_norm_inf(A) * x_inf + b_inf);
+  out->normal_residual = -1;
   free(r);
   return KCL_OK;
+}
+
+/* b and r are scaled alike by a power of two, so that no product overflows. */
+static int normal_residual(kcl *ctx, const kcl_csr *A, const kcl_csr *AH, double *b, double *r,
+                           double *out) {
+  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  double *s = NULL, *h = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&s));
+  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&h));
+  double size = kcl_norm2(t, b, A->rows);
+  double unit = size > 0 && size < INFINITY ? ldexp(1, size < 1e-300 ? 997 : -ilogb(size)) : 1;
+  kcl_copy(t, b, t, b, A->rows, unit), kcl_copy(t, r, t, r, A->rows, unit);
+  kcl_csr_product(AH, r, NULL, s); /* s = A^H r */
+  kcl_csr_product(AH, b, NULL, h); /* h = A^H b */
+  double norm_s = kcl_norm2(t, s, A->cols);
+  double first = ratio(norm_s, kcl_norm2(t, h, A->cols));
+  double second =
+      ratio(ratio(norm_s, kcl_norm2(A->type, A->val, A->nnz)), kcl_norm2(t, r, A->rows));
+  *out = first > second || isnan(first) ? first : second;
+done:
+  free(s), free(h);
+  return rc;
+}
+
+int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                              kcl_certificate *out) {
+  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  kcl_csr *AH = NULL;
+  double *r = NULL, *copy = NULL;
+  int rc;
+  KCL_TRY(kcl_certify(ctx, A, b, x, out));
+  KCL_TRY(kcl_csr_adjoint(ctx, A, &AH));
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r));
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&copy));
+  kcl_csr_product(A, x, b, r); /* r = b - A x */
+  kcl_copy(t, copy, t, b, A->rows, 1);
+  rc = normal_residual(ctx, A, AH, copy, r, &out->normal_residual);
+done:
+  free(r), free(copy), kcl_csr_free(&AH);
+  return rc;
 }

@@ -1,7 +1,7 @@
 /* Conjugate gradients for Hermitian positive definite A, preconditioned by M.
  * Hestenes & Stiefel (1952); Saad (2003), algorithm 9.1. The Ritz values: ibid., 6.7.3.
  *
- * Three stages an iteration. Bytes, besides A: 10 n s (p q | q r r | x x p p r), 13 n s with Jacobi.
+ * Three stages an iteration. Bytes, besides A: 10 n s (p q | q r r | x x p p r), 12 n s with Jacobi.
  */
 #include "solver/method.h"
 

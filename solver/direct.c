@@ -113,7 +113,9 @@ done:
 
 static int suits(kcl *ctx, const kcl_csr *A) {
   if (A->rows != A->cols || A->rows == 0)
-    return kcl_fail(ctx, KCL_INPUT, "a direct solution needs a square matrix, not %lld x %lld",
+    return kcl_fail(ctx, KCL_INPUT,
+                    "no direct solution of rectangular systems (%lld x %lld) is available; what "
+                    "the report recomputes, |b - A x| and |A^H r|, stands without it",
                     (long long)A->rows, (long long)A->cols);
   if (A->type != KCL_D && A->type != KCL_Z)
     return kcl_fail(ctx, KCL_USAGE, "a direct solution needs type d or z, not %c",

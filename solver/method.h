@@ -15,6 +15,7 @@ typedef struct kcl_method {
   bool symmetric;            /* needs A = A^T, complex or real */
   bool adjoint;              /* multiplies by A^H: kcl_AH(k) exists */
   int restart, most_restart; /* iterations a cycle, and most that can be asked for; 0: no cycles */
+  bool least_squares;        /* takes rectangular A; M stands for A^H A */
   void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
 } kcl_method;
 
@@ -25,6 +26,21 @@ typedef struct kcl_precond {
   void (*apply)(kcl_program *k, kcl_vec z, kcl_vec r,
                 bool adjoint); /* z = M^-1 r or M^-H r; NULL: M = I */
 } kcl_precond;
+
+/* For methods of least squares (solver/least_squares.c). */
+typedef struct kcl_least_squares {
+  kcl_slot scale, norm2; /* products are taken with scale A; |scale A|_F^2 */
+  kcl_slot e, bb, hh, t; /* what is tested; |b|^2, |scale A^H b|^2 */
+  kcl_vec one, scale_of, norm2_of;
+} kcl_least_squares;
+kcl_least_squares kcl_least_squares_of(kcl_program *k);
+void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl_matrix *A,
+                      kcl_vec x); /* y = scale A x */
+/* For START, first: scale, norm2, bb and hh; h is overwritten. */
+void kcl_references(kcl_program *k, const kcl_least_squares *l, kcl_vec h);
+/* e from |r|^2 and |scale A^H r|^2. The host checks claims against it. */
+void kcl_measure(kcl_program *k, const kcl_least_squares *l, kcl_slot rr, kcl_slot ss);
+double kcl_scale_of(const kcl_program *k); /* what A is multiplied by; 1 for other methods */
 
 int kcl_method_find(kcl *ctx, const char *name, const kcl_method **out);
 int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out);

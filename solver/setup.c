@@ -1,6 +1,7 @@
 /* kcl_setup: from a host matrix to a program loaded on the device. */
 #include "core/context.h"
 #include "solver/solver.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static int check_device(kcl *ctx, kcl_type type) {
 
 /* Does a method's demand on A hold? */
 static bool fits(const kcl_method *m, const kcl_stats *stats) {
-  return (!m->hermitian || stats->hermitian) && (!m->symmetric || stats->symmetric);
+  return (stats->rows == stats->cols || m->least_squares) && (!m->hermitian || stats->hermitian) &&
+         (!m->symmetric || stats->symmetric);
 }
 
 /* The methods that fit, for messages. */
@@ -37,10 +39,13 @@ static const char *fitting_methods(kcl *ctx, const kcl_stats *stats) {
 }
 
 static int check_fit(kcl_solver *s, const kcl_stats *stats) {
-  if (stats->rows != stats->cols)
-    return kcl_fail(s->ctx, KCL_INPUT, "the matrix is %lld by %lld: a solver needs a square one",
-                    (long long)stats->rows, (long long)stats->cols);
-  if (stats->rows == 0) return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no rows");
+  if (stats->rows == 0 || stats->cols == 0)
+    return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no %s", stats->rows ? "columns" : "rows");
+  if (stats->rows != stats->cols && !s->method->least_squares)
+    return kcl_fail(s->ctx, KCL_INPUT,
+                    "the matrix is %lld by %lld and %s needs a square one; for least squares: %s",
+                    (long long)stats->rows, (long long)stats->cols, s->method->name,
+                    fitting_methods(s->ctx, stats));
   if (!fits(s->method, stats))
     return kcl_fail(s->ctx, KCL_USAGE,
                     "%s needs a %s matrix and this one is not: solvers that fit: %s",
@@ -57,17 +62,17 @@ static int check_restart(const kcl_solver *s) {
                   s->options.restart, m->name, m->most_restart, m->restart);
 }
 
-static int choose_format(kcl_solver *s, const kcl_stats *stats, const kcl_format **f) {
+static int choose_format(kcl_solver *s, const kcl_stats *stats, const kcl_format **f, char *why) {
   kcl_type type = s->options.precision;
   if (!s->options.format || !strcmp(s->options.format, "auto"))
-    return kcl_format_choose(s->ctx, stats, type, f, s->why, sizeof s->why);
+    return kcl_format_choose(s->ctx, stats, type, f, why, sizeof s->why);
   int rc = kcl_format_find(s->ctx, s->options.format, type, f);
   if (rc) return rc;
   kcl_cost cost;
   rc = kcl_format_cost(s->ctx, stats, type, s->options.format, &cost);
   if (!rc && cost.refusal)
     rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", s->options.format, cost.refusal);
-  snprintf(s->why, sizeof s->why, "asked for");
+  snprintf(why, sizeof s->why, "asked for");
   return rc;
 }
 
@@ -80,12 +85,26 @@ static int typed(kcl_solver *s, const kcl_csr **A) {
   return rc;
 }
 
+/* That of A; but where A is rectangular, what suits its rows need not suit its columns. */
+static int adjoint_format(kcl_solver *s, const kcl_csr *AH, const kcl_format **f) {
+  kcl_stats stats;
+  char why[sizeof s->why] = "";
+  if (AH->rows == AH->cols) return KCL_OK;
+  int rc = kcl_csr_stats(s->ctx, AH, &stats);
+  if (!rc) rc = choose_format(s, &stats, f, why);
+  if (rc) return rc;
+  size_t used = strlen(s->why);
+  snprintf(s->why + used, sizeof s->why - used, "; its adjoint in %s", (*f)->name);
+  return KCL_OK;
+}
+
 static int build_matrices(kcl_solver *s, const kcl_csr *A, const kcl_format *f) {
   kcl_csr *AH = NULL;
   int rc;
   KCL_TRY(kcl_matrix_build(s->ctx, f, A, &s->matrix));
   if (s->method->adjoint) {
     KCL_TRY(kcl_csr_adjoint(s->ctx, A, &AH));
+    KCL_TRY(adjoint_format(s, AH, &f));
     KCL_TRY(kcl_matrix_build(s->ctx, f, AH, &s->adjoint));
     kcl_matrix_adopt(s->adjoint, AH); /* a format may use AH's arrays in place */
     AH = NULL;
@@ -101,6 +120,10 @@ static int record(kcl_solver *s, const kcl_csr *A) {
   if (rc) return rc;
   k = s->program;
   k->A = s->matrix, k->AH = s->adjoint, k->precondition = s->precond->apply;
+  if (s->method->least_squares) {
+    double norm = kcl_norm2(A->type, A->val, A->nnz);
+    k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
+  }
   k->restart = s->options.restart ? s->options.restart : s->method->restart;
   if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
   s->method->record(k);
@@ -139,7 +162,7 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   KCL_TRY(check_device(ctx, s->options.precision));
   KCL_TRY(kcl_csr_stats(ctx, A, &stats));
   KCL_TRY(check_fit(s, &stats));
-  KCL_TRY(choose_format(s, &stats, &format));
+  KCL_TRY(choose_format(s, &stats, &format, s->why));
   double start = kcl_now();
   KCL_TRY(typed(s, &T));
   KCL_TRY(build_matrices(s, T, format));

@@ -30,20 +30,6 @@ typedef struct run {
   int64_t lanczos; /* iterations before the first replacement: one Lanczos process */
 } run;
 
-static double norm2(kcl_type t, const void *v, int64_t n) {
-  double sum = 0, largest = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double a = kcl_abs(t, v, i);
-    if (a > largest || isnan(a)) largest = a;
-  }
-  if (largest == 0 || !(largest < INFINITY)) return largest;
-  for (int64_t i = 0; i < n; i++) {
-    double a = kcl_abs(t, v, i) / largest;
-    sum += a * a;
-  }
-  return largest * sqrt(sum);
-}
-
 /* ---------------------------------------------------------------- history */
 
 static int keep_history(run *r, const kcl_head *head) {
@@ -104,9 +90,11 @@ static int64_t next_batch(const run *r, const kcl_head *head) {
   return batch < left ? batch : left;
 }
 
+static int64_t longer(const kcl_csr *A) { return A->rows > A->cols ? A->rows : A->cols; }
+
 /* No new least residual for this long: it will not come. */
 static bool plateau(const run *r, const kcl_head *head) {
-  return head->iteration - r->best_at > 5000 + 2 * r->s->A->rows;
+  return head->iteration - r->best_at > 5000 + 2 * longer(r->s->A);
 }
 
 /* Rounding errors of recurrences grow with every iteration: measured on pipelined CG, these keep them
@@ -197,18 +185,22 @@ static int in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, double *
 static int certify(run *r, const void *b, const void *x) {
   const kcl_csr *A = r->s->A;
   kcl_report *report = r->report;
+  bool least = r->s->method->least_squares;
   double *b_own = NULL, *x_own = NULL;
   const double *bd, *xd;
   kcl_certificate c;
   int rc;
   KCL_TRY(in_double(r->s->ctx, A->type, b, A->rows, &b_own, &bd));
-  KCL_TRY(in_double(r->s->ctx, A->type, x, A->rows, &x_own, &xd));
-  KCL_TRY(kcl_certify(r->s->ctx, A, bd, xd, &c));
+  KCL_TRY(in_double(r->s->ctx, A->type, x, A->cols, &x_own, &xd));
+  KCL_TRY((least ? kcl_certify_least_squares : kcl_certify)(r->s->ctx, A, bd, xd, &c));
+  report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;
   double allowed = r->target / 0.999 / (r->norm_b * r->scale);
-  if (report->reason == KCL_CONVERGED && !(c.relative_residual <= allowed))
-    report->reason = KCL_STAGNATED;
+  if (report->reason == KCL_CONVERGED && !(c.relative_residual <= allowed)) {
+    report->least_squares = least && c.normal_residual <= allowed;
+    if (!report->least_squares) report->reason = KCL_STAGNATED;
+  }
   report->converged = report->reason == KCL_CONVERGED;
 done:
   free(b_own), free(x_own);
@@ -254,15 +246,16 @@ int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report) {
   run r = {.s = s,
            .ex = &s->executor,
            .report = report,
-           .norm_b = norm2(s->A->type, b, s->A->rows),
-           .max_iter = o->max_iter ? o->max_iter : default_limit(s->A->rows)};
-  *report = (kcl_report){.bytes_per_iteration = kcl_bytes_per_iteration(s)};
+           .norm_b = kcl_norm2(s->A->type, b, s->A->rows),
+           .max_iter = o->max_iter ? o->max_iter : default_limit(longer(s->A))};
+  *report = (kcl_report){.bytes_per_iteration = kcl_bytes_per_iteration(s),
+                         .normal_residual = s->method->least_squares ? 0 : -1};
   s->history_size = 0;
   if (r.max_iter > INT32_MAX - 1) r.max_iter = INT32_MAX - 1;
   if (!(r.norm_b < INFINITY))
     return kcl_fail(s->ctx, KCL_INPUT, "the right-hand side is not finite");
   if (r.norm_b == 0) { /* x = 0 is the answer, whatever the guess */
-    memset(x, 0, (size_t)s->A->rows * kcl_type_size(s->A->type));
+    memset(x, 0, (size_t)s->A->cols * kcl_type_size(s->A->type));
     report->converged = true;
     return KCL_OK;
   }

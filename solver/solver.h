@@ -28,6 +28,8 @@ struct kcl_solver {
 int kcl_advance(kcl_solver *s, int64_t passes, int64_t *since);
 int kcl_replacement_interval(const kcl_program *k); /* in passes; INT_MAX: never */
 
+double kcl_norm2(kcl_type t, const void *v, int64_t n); /* no square vanishes or overflows */
+
 /* Extreme eigenvalues of the Lanczos matrix of CG's alpha and beta (log[i][1], log[i][2]). */
 void kcl_ritz(const double *log, int64_t n, double *min, double *max);
 

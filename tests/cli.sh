@@ -145,6 +145,24 @@ if command -v gnuplot >/dev/null 2>&1; then
   [ -s h.svg ] && [ -s p.png ]; verdict $? "  are there"
 fi
 
+# ------------------------------------------------------------------ least squares
+file L.mtx "%%MatrixMarket matrix coordinate real general" "3 2 5" "1 1 1" "2 1 1" "2 2 1" "3 1 1" "3 2 2"
+file line.rhs 1 0 2
+file exact.rhs 1 3 5
+for s in cgls lsqr; do
+  run 0 "$s, no solution" solve L.mtx line.rhs -s $s --json s.json; says "least squares"; says "normal residual"
+  json s.json "d['converged'] and d['least_squares'] and d['normal_residual']<=1e-8 and d['true_relative_residual']>0.1"
+  run 0 "$s, a solution" solve L.mtx exact.rhs -s $s --precond jacobi --json s.json
+  json s.json "d['converged'] and not d['least_squares'] and d['true_relative_residual']<=1e-8"
+done
+run 0 "cgls on a square matrix" solve U.mtx -s cgls
+run 0 "bench chooses cgls" bench L.mtx --formats csr-scalar --iterations 2 --json b.json
+json b.json "d[0]['solver']=='cgls'"
+if [ $direct -eq 0 ]; then
+  run 3 "--check of a rectangular system" solve L.mtx line.rhs -s lsqr --check cholmod -o x.ls; says "rectangular"; says "|A^H r|"
+  [ -s x.ls ]; verdict $? "  x is written"
+fi
+
 # ------------------------------------------------------------------ other ends
 run 1 "iteration limit" solve A.mtx b.rhs --max-iter 2 -o part.mtx --json s.json; says "NOT CONVERGED"
 json s.json "not d['converged'] and 'limit' in d['reason'] and d['iterations']==2"
@@ -196,7 +214,8 @@ file e.mtx "$h general" "2 2 2" "1 1 nan" "2 2 1"; bad "nan" e.mtx
 file e.mtx "$h general" "2 2 2" "1 1 inf" "2 2 1"; bad "inf" e.mtx
 file e.mtx "$h symmetric" "2 2 2" "1 1 1" "1 2 1"; bad "above the diagonal" e.mtx
 file e.mtx "$h general" "99999999999999999999 2 2" "1 1 1" "2 2 1"; bad "size that overflows" e.mtx
-file e.mtx "$h general" "2 3 2" "1 1 1" "2 3 1"; bad "rectangular" e.mtx; says "square"
+file e.mtx "$h general" "2 3 2" "1 1 1" "2 3 1"; bad "rectangular" e.mtx; says "square"; says "cgls, lsqr"
+run 3 "bench of a rectangular one by cg" bench e.mtx --solver cg --formats csr-scalar; says "cgls, lsqr"
 : >e.mtx; bad "empty file" e.mtx
 mkdir -p folder; bad "directory" folder
 bad "missing file" missing.mtx; says "missing.mtx"

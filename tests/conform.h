@@ -113,6 +113,33 @@ static inline double residual(const kcl_csr *A, const void *b, const void *x, do
   return (double)sqrtl(rr / (bb > 0 ? bb : 1));
 }
 
+/* max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, in long double; *gradient: |A^H r|. */
+static inline double normal_residual(const kcl_csr *A, const void *b, const void *x,
+                                     double *gradient) {
+  exact *s = calloc((size_t)A->cols, sizeof *s), *h = calloc((size_t)A->cols, sizeof *h);
+  long double ss = 0, hh = 0, rr = 0, aa = 0;
+  for (int64_t i = 0; i < A->rows; i++) {
+    double a[2], v[2], z[2];
+    kcl_element(A->type, b, i, z);
+    exact bi = CMPLX(z[0], z[1]), r = bi;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      kcl_element(A->type, A->val, k, a), kcl_element(A->type, x, A->col[k], v);
+      r -= (exact)CMPLX(a[0], a[1]) * CMPLX(v[0], v[1]);
+      aa += (long double)a[0] * a[0] + (long double)a[1] * a[1];
+    }
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      kcl_element(A->type, A->val, k, a);
+      s[A->col[k]] += CMPLX(a[0], -a[1]) * r, h[A->col[k]] += CMPLX(a[0], -a[1]) * bi;
+    }
+    rr += creall(r * conjl(r));
+  }
+  for (int64_t j = 0; j < A->cols; j++)
+    ss += creall(s[j] * conjl(s[j])), hh += creall(h[j] * conjl(h[j]));
+  free(s), free(h);
+  *gradient = (double)sqrtl(ss);
+  return ss == 0 ? 0 : (double)sqrtl(ss / fminl(hh, aa * rr));
+}
+
 /* ---------------------------------------------------------------- a recorded program in a box */
 
 enum { MOST_GIVEN = 32 };

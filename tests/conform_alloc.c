@@ -125,6 +125,7 @@ static int solve(kcl *ctx, const job *j) {
   kcl_report r;
   double x[2 * 64] = {0};
   kcl_options o = kcl_defaults;
+  o.restart = 4;
   o.solver = j->solver, o.precond = j->precond, o.format = j->format, o.precision = j->precision;
   int rc = kcl_generate(ctx, j->kind, &A, &b);
   if (!rc) rc = kcl_setup(ctx, A, &o, &s);
@@ -201,6 +202,8 @@ int main(void) {
                              {"cg, jacobi, single", "cg", "jacobi", "ell", "poisson2d:6", KCL_S},
                              {"bicg", "bicg", "none", "cds", "convection:6", KCL_D},
                              {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z},
+                             {"lsqr, rectangular", "lsqr", "jacobi", NULL, "bibd:6x3", KCL_D},
+                             {"gmres", "gmres", "none", "csr-scalar", "convection:6", KCL_D},
                              {"auto", "cg", "none", NULL, "magnetic:5", KCL_C},
                              {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z},
                              {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D},
