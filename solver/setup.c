@@ -85,14 +85,16 @@ static int typed(kcl_solver *s, const kcl_csr **A) {
   return rc;
 }
 
-/* That of A; but where A is rectangular, what suits its rows need not suit its columns. */
+/* That of A; but where A is rectangular, or stored by what its rows repeat, what suits its rows need not
+ * suit its columns. */
 static int adjoint_format(kcl_solver *s, const kcl_csr *AH, const kcl_format **f) {
   kcl_stats stats;
   char why[sizeof s->why] = "";
-  if (AH->rows == AH->cols) return KCL_OK;
+  if (AH->rows == AH->cols && !(*f)->refuses) return KCL_OK;
   int rc = kcl_csr_stats(s->ctx, AH, &stats);
   if (!rc) rc = choose_format(s, &stats, f, why);
   if (rc) return rc;
+  if (AH->rows == AH->cols && *f == s->matrix->format) return KCL_OK;
   size_t used = strlen(s->why);
   snprintf(s->why + used, sizeof s->why - used, "; its adjoint in %s", (*f)->name);
   return KCL_OK;
