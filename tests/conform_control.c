@@ -243,15 +243,20 @@ static void test_again(const place *p, kcl_type t) {
 
 /* ---------------------------------------------------------------- fusion */
 
+/* 0 where the format is refused. */
 static int stages_of(const place *p, const char *solver, const char *precond, const char *format) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_setup_info info = {.stages = -1};
   kcl_options o = kcl_defaults;
   o.solver = solver, o.precond = precond, o.format = format, o.precision = KCL_S;
-  if (CHECK(kcl_generate(p->ctx, "poisson2d:5", &A, NULL) == KCL_OK) &&
-      CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_OK, "%s", kcl_error(p->ctx)))
-    kcl_solver_info(s, &info);
+  if (CHECK(kcl_generate(p->ctx, "poisson2d:5", &A, NULL) == KCL_OK)) {
+    int rc = kcl_setup(p->ctx, A, &o, &s);
+    if (rc == KCL_MEMORY)
+      info.stages = 0, skip("%s on %s: %s", format, p->name, kcl_error(p->ctx));
+    else if (CHECKF(!rc, "%s", kcl_error(p->ctx)))
+      kcl_solver_info(s, &info);
+  }
   kcl_solver_free(&s), kcl_csr_free(&A);
   return info.stages;
 }
@@ -264,6 +269,7 @@ static void test_fusion(const place *p) {
       const char *name = kcl_list(KCL_FORMATS, f).name;
       int more = scatters(p->ctx, name);
       int cg = stages_of(p, "cg", precond[i], name), bicg = stages_of(p, "bicg", precond[i], name);
+      if (!cg && !bicg) continue;
       CHECKF(cg == 3 + more, "cg, %s, %s on %s: %d stages", precond[i], name, p->name, cg);
       CHECKF(bicg <= 4 + more && bicg >= 3, "bicg, %s, %s on %s: %d stages", precond[i], name,
              p->name, bicg);
