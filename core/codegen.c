@@ -252,23 +252,25 @@ static const char *kind_name(kcl_array_kind kind) {
 
 enum { NAMES, TYPED, WRITTEN }; /* WRITTEN: typed, scratch as prepare() sees it */
 
-static void matrix_macros(text *t, const kcl_matrix *m, int typed) {
+/* prefix: before every name, where one kernel has two matrices. */
+static void matrix_macros(text *t, const kcl_matrix *m, int typed, const char *prefix) {
   const char *comma = "";
   for (int i = 0; i < m->arrays; i++, comma = ", ") {
     const kcl_array *a = &m->array[i];
     put(t, "%s", comma);
     if (!typed)
-      put(t, "%s", a->name);
+      put(t, "%s%s", prefix, a->name);
     else if (a->kind == KCL_IMAGE)
-      put(t, "%s image2d_t %s", typed == WRITTEN ? "write_only" : "read_only", a->name);
+      put(t, "%s image2d_t %s%s", typed == WRITTEN ? "write_only" : "read_only", prefix, a->name);
     else if (typed == WRITTEN && a->scratch)
-      put(t, "global %s *restrict %s", kind_name(a->kind), a->name);
+      put(t, "global %s *restrict %s%s", kind_name(a->kind), prefix, a->name);
     else if (a->kind == KCL_INT64)
-      put(t, "global const %s_t *restrict %s", a->name, a->name);
+      put(t, "global const %s_t *restrict %s%s", a->name, prefix, a->name);
     else
-      put(t, "global const %s *restrict %s", kind_name(a->kind), a->name);
+      put(t, "global const %s *restrict %s%s", kind_name(a->kind), prefix, a->name);
   }
-  for (int i = 0; i < m->params; i++) put(t, typed ? ", const idx %s" : ", %s", m->param[i].name);
+  for (int i = 0; i < m->params; i++)
+    put(t, typed ? ", const idx %s%s" : ", %s%s", prefix, m->param[i].name);
 }
 
 /* The format's own text, its function renamed for this stage. */
@@ -277,8 +279,8 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
   const kcl_matrix *m = s->A;
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
-  put(t, "#define MATRIX "), matrix_macros(t, m, TYPED);
-  put(t, "\n#define PREPARED "), matrix_macros(t, m, WRITTEN);
+  put(t, "#define MATRIX "), matrix_macros(t, m, TYPED, "");
+  put(t, "\n#define PREPARED "), matrix_macros(t, m, WRITTEN, "");
   put(t, "\n#define LANES %d\n#define VARIANT %d\n#define TREE %d\n", m->lanes, m->variant,
       m->tree);
   for (int i = 0; i < m->arrays; i++)
@@ -316,14 +318,15 @@ static void prepare_kernel(text *t, const kcl_stage *s, const char *id) {
       "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid prepare_%s(const idx items, "
       "global const scalar *restrict x, ",
       id);
-  matrix_macros(t, s->A, WRITTEN);
+  matrix_macros(t, s->A, WRITTEN, "");
   put(t, ")\n{\n  local scalar tree[WG + %d];\n  PIECE(items)\n  fill_%s(", s->A->tree, id);
-  matrix_macros(t, s->A, NAMES);
+  matrix_macros(t, s->A, NAMES, "");
   put(t, ", x, lo, hi, tree);\n}\n\n");
 }
 
-static void product_call(text *t, const kcl_stage *s, const char *id, bool cpu) {
-  put(t, "visit_%s(", id), matrix_macros(t, s->A, NAMES);
+static void product_call(text *t, const kcl_stage *s, const char *id, const char *prefix,
+                         bool cpu) {
+  put(t, "visit_%s(", id), matrix_macros(t, s->A, NAMES, prefix);
   if (cpu) {
     put(t, ", v%d, base, min(end, n), tree, v%d);\n", s->x, s->y);
     return;
@@ -332,24 +335,45 @@ static void product_call(text *t, const kcl_stage *s, const char *id, bool cpu) 
   put(t, ");\n");
 }
 
-static void body(text *t, const kcl_program *k, const kcl_stage *s, const char *id, bool cpu) {
+static void body(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
+                 const char *prefix, int lanes, bool cpu) {
   if (s->A && s->A->format->scatter) {
-    put(t, "  PIECE(n)\n  scatter_%s(", id), matrix_macros(t, s->A, NAMES);
+    put(t, "  PIECE(n)\n  scatter_%s(", id), matrix_macros(t, s->A, NAMES, prefix);
     put(t, ", v%d, lo, hi, v%d, tree);\n", s->x, s->y);
   } else if (cpu) {
     put(t, "  PIECE(n)\n  for (idx base = lo; base < hi; base += BLOCK) {\n    const idx end = "
            "min((idx)(base + BLOCK), hi);\n    ");
-    if (s->A) product_call(t, s, id, true);
+    if (s->A) product_call(t, s, id, prefix, true);
     if (s->vectors)
       put(t, "    for (idx i = base; i < end; i += PACK) {"), elements(t, k, s, "sum", false),
           put(t, " }\n");
     put(t, "  }\n");
   } else if (s->A) {
-    put(t, "  "), product_call(t, s, id, false);
+    put(t, "  "), product_call(t, s, id, prefix, false);
+  } else if (lanes > 1) { /* elements where the rows are */
+    put(t,
+        "  if (get_local_id(0) %% %d == 0)\n  for (idx i = get_group_id(0) * (WG / %d) + "
+        "get_local_id(0) / %d; i < n; i += get_num_groups(0) * (WG / %d)) {",
+        lanes, lanes, lanes, lanes);
+    elements(t, k, s, "sum", false), put(t, " }\n");
   } else {
     put(t, "  const idx lo = 0, hi = n;\n  for EACH(i) {"), elements(t, k, s, "sum", false),
         put(t, " }\n");
   }
+}
+
+/* The stage's coefficients, sums and loop. */
+static void elementwise(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
+                        const char *prefix, int lanes, bool cpu) {
+  for (int i = 0; i < s->vectors; i++) {
+    const kcl_op *o = &s->vector[i];
+    if (o->code != KCL_OP_LINCOMB) continue;
+    if (has_name(o->a)) put(t, "  const scalar c%d = ", 2 * i), coefficient(t, o->a), put(t, ";\n");
+    if (has_name(o->b))
+      put(t, "  const scalar c%d = ", 2 * i + 1), coefficient(t, o->b), put(t, ";\n");
+  }
+  for (int d = 0; d < kcl_stage_dots(s); d++) put(t, "  pack sum%d = p_zero();\n", d);
+  if (s->n) body(t, k, s, id, prefix, lanes, cpu);
 }
 
 static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int number, bool cpu) {
@@ -364,24 +388,129 @@ static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int numb
       "global int *restrict out, global real *restrict history, const idx size, const int "
       "groups_before",
       id);
-  if (s->A) put(t, ", "), matrix_macros(t, s->A, TYPED);
+  if (s->A) put(t, ", "), matrix_macros(t, s->A, TYPED, "");
   vectors(t, s, ", ", true);
   put(t, ")\n{\n");
   prologue(t, s, kcl_stage_before(k, phase, number), k->target);
   if (handed) hand_over(t, handed);
-  for (int i = 0; i < s->vectors; i++) {
-    const kcl_op *o = &s->vector[i];
-    if (o->code != KCL_OP_LINCOMB) continue;
-    if (has_name(o->a)) put(t, "  const scalar c%d = ", 2 * i), coefficient(t, o->a), put(t, ";\n");
-    if (has_name(o->b))
-      put(t, "  const scalar c%d = ", 2 * i + 1), coefficient(t, o->b), put(t, ";\n");
-  }
-  for (int d = 0; d < kcl_stage_dots(s); d++) put(t, "  pack sum%d = p_zero();\n", d);
-  if (s->n) body(t, k, s, id, cpu);
+  elementwise(t, k, s, id, "", 1, cpu);
   write_partials(t, s);
   put(t, "}\n\n");
   for (int i = 0; s->A && i < s->A->arrays; i++)
     if (s->A->array[i].kind == KCL_INT64) put(t, "#undef %s_t\n", s->A->array[i].name);
+}
+
+/* ---------------------------------------------------------------- a kernel that stays */
+
+/* Can all of LOOP be one kernel? Formats that scatter need y cleared first, some a kernel before the
+ * product; cycles that close late and stages of other lengths would only make the text longer. */
+bool kcl_can_stay(const kcl_program *k) {
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
+    const kcl_stage *s = &k->stage[KCL_LOOP][i];
+    if (s->closing || (s->n && s->n != k->n) || (s->A && (s->A->format->scatter || s->A->prepare)))
+      return false;
+    for (int o = 0; o < s->scalars; o++)
+      if (s->scalar[o].inside) return false;
+  }
+  return k->stages[KCL_LOOP] > 0;
+}
+
+/* The loop's vectors, each once; every stage sees what other work-items wrote in the one before, so none of
+ * them is const or restrict. */
+int kcl_loop_vectors(const kcl_program *k, kcl_vec *list) {
+  int count = 0;
+  for (kcl_vec v = 0; v < k->vectors; v++) {
+    bool used = false;
+    for (int i = 0; i < k->stages[KCL_LOOP] && !used; i++) {
+      kcl_vec of_stage[KCL_MOST_STAGE_VECTORS];
+      int n = kcl_stage_vectors(&k->stage[KCL_LOOP][i], of_stage, KCL_MOST_STAGE_VECTORS);
+      for (int j = 0; j < n && !used; j++) used = of_stage[j] == v;
+    }
+    if (used) list[count++] = v;
+  }
+  return count;
+}
+
+/* How many work-items share an element so that rows and elements are cut alike; 0 when they are not. */
+static int common_lanes(const kcl_program *k) {
+  if (!k->A || !k->A->aligned) return 0;
+  return k->AH && (!k->AH->aligned || k->AH->lanes != k->A->lanes) ? 0 : k->A->lanes;
+}
+
+/* Does another work-item read what this stage writes? */
+static bool publishes(const kcl_program *k, const kcl_stage *s) {
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
+    const kcl_stage *p = &k->stage[KCL_LOOP][i];
+    if (p->A && kcl_stage_writes(s, p->x)) return true;
+  }
+  return !common_lanes(k);
+}
+
+/* Sums over all groups; the stage's dots to their slots, unless a test has stopped the loop. */
+static void grid_sums(text *t, const kcl_program *k, const kcl_stage *s) {
+  int dots = kcl_stage_dots(s);
+  for (int d = 0; d < dots; d++) put(t, "    total[%d] = p_total(sum%d);\n", d, d);
+  put(t, "    grid_sums(box, ++number, %d, %d, 2, total, tree, head);\n", dots, publishes(k, s));
+  if (!dots) return;
+  put(t, "    if (get_local_id(0) == 0 && !head[STOP]) {");
+  for (int i = 0, d = 0; i < s->vectors; i++)
+    if (s->vector[i].code == KCL_OP_DOT) put(t, " s[%d] = total[%d];", s->vector[i].slot, d++);
+  put(t, " }\n");
+}
+
+/* The first work-item of each group does the scalars, all the same; then all share them. */
+static void staying_stage(text *t, const kcl_program *k, int number, bool cpu) {
+  const kcl_stage *s = &k->stage[KCL_LOOP][number];
+  char id[32];
+  snprintf(id, sizeof id, "stay_%d", number);
+  put(t, "  if (goes) {\n    if (get_local_id(0) == 0) {\n      head[GOES] = !head[STOP] && "
+         "!head[LOST];\n      if (head[GOES]) {\n");
+  for (int i = 0; i < s->scalars; i++) scalar_op(t, &s->scalar[i], k->target);
+  put(t, "      }\n    }\n    SYNC();\n    goes = head[GOES];\n  }\n  if (goes) {\n");
+  elementwise(t, k, s, id, s->A == k->A ? "a_" : "h_", common_lanes(k), cpu);
+  grid_sums(t, k, s);
+  put(t, "  }\n");
+}
+
+static void staying_kernel(text *t, const kcl_program *k, bool cpu) {
+  const kcl_stage *carried = kcl_stage_before(k, KCL_LOOP, 0);
+  const kcl_matrix *matrix[] = {k->A, k->AH};
+  int most = kcl_program_dots(k), tree = 0, vectors = 0;
+  kcl_vec *list = calloc((size_t)k->vectors, sizeof *list);
+  if (list) vectors = kcl_loop_vectors(k, list);
+  t->failed = t->failed || !list;
+  put(t, "#define BOX_WORDS (MOST_DOTS * WORDS)\n#define GROUPS_A_LANE %d\n",
+      (k->ctx->opencl->units + 31) / 32);
+  put_file(t, "grid.clh");
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
+    const kcl_stage *s = &k->stage[KCL_LOOP][i];
+    char id[32];
+    snprintf(id, sizeof id, "stay_%d", i);
+    if (s->A) include_format(t, k, s, id, cpu);
+    if (s->A && s->A->tree > tree) tree = s->A->tree;
+  }
+  put(t, "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stay(global const int "
+         "*restrict in, global int *restrict out, global real *restrict history, const idx n, "
+         "const int groups_before, global volatile ulong *box, uint number, const int times");
+  for (int i = 0; i < 2; i++)
+    if (matrix[i]) put(t, ", "), matrix_macros(t, matrix[i], TYPED, i ? "h_" : "a_");
+  for (int v = 0; v < vectors; v++) put(t, ", global scalar *v%d", list[v]);
+  put(t,
+      ")\n{\n  local scalar s[SLOTS], tree[WG "
+      "* %d + %d];\n  scalar total[%d];\n",
+      at_once(most), tree, most < AT_ONCE ? AT_ONCE : most);
+  put(t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
+  if (carried) fold(t, carried);
+  put(t, "  /* nothing is touched until all groups are known to be here, and to know it */\n"
+         "  if (!head[LOST]) { grid_sums(box, ++number, 0, 0, 1, total, tree, head); SYNC(); }\n"
+         "  if (!head[LOST]) { grid_sums(box, ++number, 0, 0, 1, total, tree, head); SYNC(); }\n"
+         "  bool goes = !head[STOP] && !head[LOST];\n  SYNC();\n"
+         "  for (int time = 0; time < times && goes; time++) {\n");
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) staying_stage(t, k, i, cpu);
+  put(t, "  }\n  SYNC();\n  store_state(out, s, head);\n");
+  if (carried) hand_over(t, carried);
+  put(t, "}\n\n");
+  free(list);
 }
 
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
@@ -393,17 +522,21 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
       "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
       "1024\n",
       g->group, g->groups_max, k->slots, KCL_HISTORY);
+  put(&t, "#define MOST_DOTS %d\n", kcl_program_dots(k) < AT_ONCE ? AT_ONCE : kcl_program_dots(k));
   put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
       KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
-  put_file(&t, "scalar.clh"), put_file(&t, "stage.clh"), put_file(&t, "lanes.clh"),
+  put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh"),
       put_file(&t, "atomic.clh");
   if (k->A && k->A->format->image) {
     put(&t, "#define TEXEL %d\n#define IMAGE_BITS %d\n", kcl_opencl_texel(k->ctx, k->type),
         KCL_IMAGE_BITS);
     put_file(&t, "image.clh");
   }
-  for (int phase = 0; phase < KCL_PHASES; phase++)
-    for (int i = 0; i < k->stages[phase]; i++) kernel_text(&t, k, phase, i, cpu);
+  if (g->stays)
+    staying_kernel(&t, k, cpu);
+  else
+    for (int phase = 0; phase < KCL_PHASES; phase++)
+      for (int i = 0; i < k->stages[phase]; i++) kernel_text(&t, k, phase, i, cpu);
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
 }

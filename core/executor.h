@@ -17,7 +17,8 @@ typedef struct kcl_head {
   int32_t iteration, limit;
   int32_t untested; /* 1: no test stops the loop (timing) */
   int32_t open;     /* 1: stopped inside a cycle, which is still to be closed */
-  int32_t spare[3];
+  int32_t lost;     /* work-groups that should meet do not (kernels/grid.clh) */
+  int32_t spare[2];
 } kcl_head;
 
 typedef struct kcl_executor kcl_executor;
@@ -33,6 +34,7 @@ struct kcl_executor {
   int (*history)(kcl_executor *, int64_t from, int64_t to, double *out /* [to - from, KCL_LOG] */);
   int (*finish)(kcl_executor *);
   void (*close)(kcl_executor *);
+  int64_t least; /* passes over LOOP that are worth a call of run: 0 means few */
   double seconds_upload, seconds_compile;
 };
 

@@ -49,7 +49,10 @@ int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_progr
 typedef struct kcl_geometry {
   int group, groups_max; /* work-items a group; most groups of a launch */
   bool wide_index;       /* counts beyond 2^31 */
+  bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
 } kcl_geometry;
+bool kcl_can_stay(const kcl_program *k);
+int kcl_loop_vectors(const kcl_program *k, kcl_vec *list); /* [vectors]; how many */
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);
 
 /* Kernel texts by name ("spmv_csr.cl"), embedded by the build; NULL for an unknown one. */

@@ -1,4 +1,5 @@
-/* The OpenCL executor: one kernel a stage, one in-order queue, no wait inside an iteration.
+/* The OpenCL executor: one kernel a stage, one in-order queue, no wait inside an iteration. Small systems
+ * on GPUs: one kernel for many iterations, whose work-groups meet at barriers across the device.
  *
  * Two copies of the state take turns as input and output (kernels/stage.clh). After every batch
  * the head, the slots and the batch's part of the history are read without blocking into host
@@ -29,6 +30,14 @@ typedef struct run {
   size_t state_bytes, scalar_bytes, real_bytes, group;
   int turn; /* state[turn] is the input of the next launch */
   launch *launch[KCL_PHASES];
+  struct {
+    cl_program program;
+    cl_kernel kernel; /* NULL: none */
+    kcl_geometry geometry;
+    size_t groups;
+    cl_mem box;
+    cl_uint number; /* of barriers used up */
+  } stay;
   int64_t enqueued;         /* iterations since set_state */
   cl_mem pinned;            /* host memory the device writes to without a copy: */
   char *mirror[MOST_LOOKS]; /* head and slots after a batch */
@@ -141,6 +150,120 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
 }
 
+/* ---------------------------------------------------------------- the kernel that stays */
+
+/* Where three launches cost more than three barriers and groups of one wave keep the memory busy:
+ * measured on an H200. KRYLOCL_STAY=1 or 0 decides instead. Other makers' devices promise no progress
+ * to groups that wait for each other. */
+enum { STAY_BYTES = 48000000, STAY_LEAST = 96 /* a launch costs as much as four iterations */ };
+
+static bool should_stay(const run *r) {
+  const char *word = getenv("KRYLOCL_STAY");
+  if (!kcl_can_stay(r->k)) return false;
+  if (word && *word) return *word != '0';
+  return context(r)->opencl->is_nvidia && kcl_program_bytes(r->k, KCL_LOOP) < STAY_BYTES;
+}
+
+/* One group a compute unit: sure to be resident together. Of as many work-items as there is work for. */
+static kcl_geometry stay_geometry(const run *r) {
+  const kcl_opencl *o = context(r)->opencl;
+  kcl_geometry g = r->geometry;
+  g.stays = true;
+  if (o->is_cpu || o->small_groups) return g;
+  g.group = 512;
+  const char *word = getenv("KRYLOCL_STAY_GROUP"); /* for kernel authors */
+  if (word && *word) g.group = atoi(word);
+  return g;
+}
+
+static cl_int set_stay_arguments(run *r) {
+  const kcl_program *k = r->k;
+  const kcl_matrix *both[] = {k->A, k->AH};
+  const kcl_stage *before = kcl_stage_before(k, KCL_LOOP, 0);
+  cl_kernel kernel = r->stay.kernel;
+  cl_int groups = before ? (cl_int)groups_for(r, before) : 1;
+  cl_uint i = 8;
+  cl_int code = clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->history);
+  code |= set_index(r, kernel, 3, k->n);
+  code |= clSetKernelArg(kernel, 4, sizeof groups, &groups);
+  code |= clSetKernelArg(kernel, 5, sizeof(cl_mem), &r->stay.box);
+  for (int m = 0; m < 2; m++)
+    if (both[m]) code |= set_matrix(r, kernel, &i, both[m]);
+  kcl_vec *list = malloc((size_t)k->vectors * sizeof *list);
+  int count = list ? kcl_loop_vectors(k, list) : 0;
+  for (int v = 0; v < count; v++)
+    code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
+  free(list);
+  return list ? code : CL_OUT_OF_HOST_MEMORY;
+}
+
+static int compile_stay(run *r, const char *options) {
+  const kcl_program *k = r->k;
+  char *source = NULL;
+  cl_int code;
+  int rc;
+  r->stay.geometry = stay_geometry(r);
+  size_t group = (size_t)r->stay.geometry.group,
+         units = r->group == 1 || context(r)->opencl->small_groups
+                     ? 1
+                     : (size_t)context(r)->opencl->units;
+  int64_t items = k->n * (k->A ? k->A->lanes : 1);
+  r->stay.groups = ((size_t)items + group - 1) / group;
+  if (r->stay.groups > units) r->stay.groups = units;
+  size_t dots = (size_t)kcl_program_dots(k), most = dots < 4 ? 4 : dots; /* as MOST_DOTS */
+  size_t bytes = 2 * most * (r->scalar_bytes / 4) * r->stay.groups * 8;
+  KCL_TRY(kcl_opencl_buffer(context(r), bytes, "barriers", &r->stay.box));
+  KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
+  KCL_TRY(kcl_opencl_build(context(r), source, options, &r->stay.program));
+  r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);
+  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "stay"));
+  KCL_TRY(kcl_cl_check(context(r), set_stay_arguments(r), "clSetKernelArg", "stay"));
+done:
+  free(source);
+  return rc;
+}
+
+static void close_stay(run *r) {
+  if (r->stay.kernel) clReleaseKernel(r->stay.kernel);
+  if (r->stay.program) clReleaseProgram(r->stay.program);
+  if (r->stay.box) clReleaseMemObject(r->stay.box);
+  memset(&r->stay, 0, sizeof r->stay);
+}
+
+static cl_int enqueue_stay(run *r, int64_t times) {
+  cl_int count = (cl_int)times;
+  size_t group = (size_t)r->stay.geometry.group, global = r->stay.groups * group;
+  cl_int code = clSetKernelArg(r->stay.kernel, 0, sizeof(cl_mem), &r->state[r->turn]);
+  code |= clSetKernelArg(r->stay.kernel, 1, sizeof(cl_mem), &r->state[r->turn ^ 1]);
+  code |= clSetKernelArg(r->stay.kernel, 6, sizeof r->stay.number, &r->stay.number);
+  code |= clSetKernelArg(r->stay.kernel, 7, sizeof count, &count);
+  r->turn ^= 1;
+  r->stay.number += 2 + (cl_uint)times * (cl_uint)r->k->stages[KCL_LOOP];
+  return code ? code
+              : clEnqueueNDRangeKernel(queue(r), r->stay.kernel, 1, NULL, &global, &group, 0, NULL,
+                                       NULL);
+}
+
+/* Groups that are not resident together find out before they touch anything: on without staying. */
+static int check_stay(run *r) {
+  kcl_head head;
+  if (!r->stay.kernel) return KCL_OK;
+  cl_int code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
+                                    NULL, NULL);
+  if (!code && !head.lost) return KCL_OK;
+  if (!code && head.lost == 2)
+    return kcl_fail(context(r), KCL_DEVICE,
+                    "%s: a work-group of the kernel that stays did not come to a barrier; "
+                    "KRYLOCL_STAY=0 does without",
+                    context(r)->device.name);
+  close_stay(r);
+  head.lost = 0, r->enqueued = head.iteration;
+  if (!code)
+    code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
+                                NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
+}
+
 static int compile(run *r) {
   char *source = NULL;
   int rc;
@@ -152,6 +275,7 @@ static int compile(run *r) {
                       (void **)&r->launch[phase]));
     for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
   }
+  if (should_stay(r)) KCL_TRY(compile_stay(r, options ? options : ""));
 done:
   free(source);
   return rc;
@@ -207,7 +331,9 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
     code = await(r);
     r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
   }
-  for (int64_t t = 0; t < times && !code; t++)
+  bool stays = phase == KCL_LOOP && r->stay.kernel;
+  if (stays && !code) code = enqueue_stay(r, times);
+  for (int64_t t = 0; t < times && !code && !stays; t++)
     for (int i = 0; i < r->k->stages[phase] && !code; i++) code = enqueue(r, &r->launch[phase][i]);
   int64_t from = r->enqueued;
   if (phase == KCL_LOOP) r->enqueued += times * r->k->steps;
@@ -227,6 +353,18 @@ static double real_at(const run *r, const void *p) {
   return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;
 }
 
+static int finish(kcl_executor *ex) {
+  run *r = ex->data;
+  cl_int code = clFinish(queue(r));
+  while (r->looks) {
+    clReleaseEvent(r->ready[r->first]);
+    r->ready[r->first] = NULL;
+    r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
+  }
+  int rc = kcl_cl_check(context(r), code, "clFinish", "iterating");
+  return rc ? rc : check_stay(r);
+}
+
 static int look(kcl_executor *ex, kcl_head *head, double *rr) {
   run *r = ex->data;
   int slot = r->first;
@@ -234,7 +372,9 @@ static int look(kcl_executor *ex, kcl_head *head, double *rr) {
   r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
   memcpy(head, r->mirror[slot], sizeof *head);
   *rr = real_at(r, r->mirror[slot] + sizeof *head + (size_t)r->k->rr * r->scalar_bytes);
-  return rc;
+  if (rc || !head->lost) return rc;
+  head->lost = 0;
+  return finish(ex);
 }
 
 static int history(kcl_executor *ex, int64_t from, int64_t to, double *out) {
@@ -244,17 +384,6 @@ static int history(kcl_executor *ex, int64_t from, int64_t to, double *out) {
       *out++ = real_at(r, (char *)r->history_mirror +
                               (size_t)(i % KCL_HISTORY * KCL_LOG + j) * r->real_bytes);
   return KCL_OK;
-}
-
-static int finish(kcl_executor *ex) {
-  run *r = ex->data;
-  cl_int code = clFinish(queue(r));
-  while (r->looks) {
-    clReleaseEvent(r->ready[r->first]);
-    r->ready[r->first] = NULL;
-    r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
-  }
-  return kcl_cl_check(context(r), code, "clFinish", "iterating");
 }
 
 /* ---------------------------------------------------------------- vectors and state */
@@ -334,6 +463,7 @@ static void close_run(kcl_executor *ex) {
     free(r->launch[p]);
   }
   if (r->program) clReleaseProgram(r->program);
+  close_stay(r);
   for (int v = 0; r->vec && v < r->k->vectors; v++)
     if (r->vec[v]) clReleaseMemObject(r->vec[v]);
   for (int i = 0; i < 2; i++)
@@ -419,6 +549,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   t = kcl_now();
   KCL_TRY(compile(r));
   KCL_TRY(first_launches(ex));
+  if (r->stay.kernel) ex->least = STAY_LEAST;
   ex->seconds_compile = kcl_now() - t;
 done:
   return rc;

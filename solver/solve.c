@@ -84,7 +84,8 @@ static int64_t next_batch(const run *r, const kcl_head *head) {
   int64_t batch = head->iteration / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4;
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
-  if (batch < 4) batch = each > 0.03 ? 1 : 4;
+  int64_t least = r->ex->least ? r->ex->least : 4;
+  if (batch < least) batch = each > 0.03 ? 1 : least;
   batch = (batch + r->s->program->steps - 1) / r->s->program->steps;
   int64_t left = kcl_replacement_interval(r->s->program) - r->since;
   return batch < left ? batch : left;

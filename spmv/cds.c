@@ -38,6 +38,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   const scalar *from = A->val;
   int64_t stride = stride_of(A->rows);
   int rc;
+  m->aligned = true;
   KCL_TRY(
       kcl_alloc(m->ctx, A->rows + A->cols, sizeof *place, "the map of diagonals", (void **)&place));
   int64_t diagonals = number_diagonals(A, place);

@@ -28,6 +28,7 @@ static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
   kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
+  m->aligned = true;
   return KCL_OK;
 }
 
@@ -75,7 +76,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
 /* ---------------------------------------------------------------- forms of the 2010 - 2011 documents */
 
 static int build_group(kcl_matrix *m, const kcl_csr *A) {
-  return m->lanes = 64, build_scalar(m, A);
+  build_scalar(m, A);
+  return m->lanes = 64, m->aligned = false, KCL_OK;
 }
 static int build_lanes(kcl_matrix *m, const kcl_csr *A) { return m->lanes = 8, build_scalar(m, A); }
 

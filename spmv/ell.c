@@ -31,6 +31,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
     if (kcl_row_length(A, i) > width) width = kcl_row_length(A, i);
   int32_t *col; /* [width, stride] */
   scalar *val;  /* [width, stride] */
+  m->aligned = true;
   int rc = kcl_matrix_array(m, "col", KCL_INT32, width * stride, (void **)&col);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
   if (rc) return rc;

@@ -64,7 +64,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, false, &r));
   kcl_stats s = {.pairs = r.count};
   if (refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
-  m->variant = codes_a_word(r.count);
+  m->aligned = true, m->variant = codes_a_word(r.count);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, m->variant, slice);
   KCL_TRY(kcl_matrix_array(m, "code", KCL_INT32, (int64_t)slice[slices] * C, (void **)&code));

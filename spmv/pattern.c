@@ -60,6 +60,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int rc;
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, true, &r));
   if (!kcl_repeats_few(&r)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
+  m->aligned = true;
   bool bytes = r.count <= 256;
   for (int64_t p = 0; p < r.count; p++) entries += kcl_row_length(A, r.row[p]);
   KCL_TRY(kcl_matrix_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));

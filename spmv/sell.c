@@ -84,6 +84,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
     else
       order[row[p]] = (int32_t)p;
   kcl_matrix_param(m, "sorted", sorts(&s));
+  m->aligned = !sorts(&s);
 done:
   free(row);
   return rc;

@@ -129,7 +129,7 @@ static int build16(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {.slice_span = kcl_slice_span(A)};
   if (refuses16(&s, A->type)) return kcl_matrix_refused(m, refuses16(&s, A->type));
   bool halved = sizeof(scalar) > sizeof(single) && kcl_all_single(A);
-  m->variant = halved ? AS_SINGLES : AS_THEY_ARE;
+  m->aligned = true, m->variant = halved ? AS_SINGLES : AS_THEY_ARE;
   snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values as they are");
   return fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
 }
@@ -142,7 +142,7 @@ static int build_dict(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {.values = values.count};
   if (refuses_dict(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses_dict(&s, A->type)));
   bool near = kcl_slice_span(A) <= MOST_SPAN;
-  m->variant = BY_NUMBER;
+  m->aligned = true, m->variant = BY_NUMBER;
   snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", near ? 16 : 32,
            (long long)values.count);
   KCL_TRY(fill(m, A,
