@@ -35,6 +35,12 @@ static inline bool turn_of(kcl_type t, int i) {
   return small() || getenv("KRYLOCL_THOROUGH") || i % 4 == (int)t;
 }
 
+/* On a device every program is compiled first: unless KRYLOCL_THOROUGH is set, number i of a table meets one of
+ * the real and one of the complex types there, in turn. */
+static inline bool half_of(const place *p, kcl_type t, int i) {
+  return small() || !p->ctx->opencl || getenv("KRYLOCL_THOROUGH") || i % 2 == (int)t % 2;
+}
+
 /* KRYLOCL_TYPES=dc: these types only. */
 static inline bool wanted(kcl_type t) {
   const char *types = getenv("KRYLOCL_TYPES");

@@ -99,6 +99,7 @@ static void every_option(combination *c, const problem *p, const void *b) {
         if (f && strcmp(c->o.format, "coo") && !turn_of(c->o.precision, f + q + m)) continue;
         if (!strcmp(c->o.format, "coo") && !turn_of(c->o.precision, 1)) continue; /* type d */
         if (small() && f && strcmp(c->o.format, "coo")) continue; /* products: conform_spmv */
+        if (!f && !half_of(c->p, c->o.precision, m + q)) continue;
         if (fits(c->o.solver, p)) solve_combination(c, b);
       }
 }
