@@ -268,6 +268,8 @@ static void test_fusion(const place *p) {
     for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
       const char *name = kcl_list(KCL_FORMATS, f).name;
       int more = scatters(p->ctx, name);
+      if (f && strcmp(name, "coo") && p->ctx->opencl && !getenv("KRYLOCL_THOROUGH"))
+        continue; /* stages come from the recorder: the same on every executor, but compiled there */
       int cg = stages_of(p, "cg", precond[i], name), bicg = stages_of(p, "bicg", precond[i], name);
       if (!cg && !bicg) continue;
       CHECKF(cg == 3 + more, "cg, %s, %s on %s: %d stages", precond[i], name, p->name, cg);

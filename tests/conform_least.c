@@ -161,7 +161,7 @@ static void every_option(const place *p, const system_ *y, kcl_options o, int tu
         o.precond = kcl_list(KCL_PRECONDS, q).name;
         o.format = f < 0 ? "auto" : kcl_list(KCL_FORMATS, f).name;
         bool all = getenv("KRYLOCL_THOROUGH") || (!small() && !p->ctx->opencl && !q);
-        if (!all && (f < 0 ? q != turn % 2 : q || (f + i) % 9 != turn % 9)) continue;
+        if (!all && (f < 0 ? q != turn % 2 : q || (f + i) % 18 != turn % 18)) continue;
         solve(p, y, &o);
       }
   }

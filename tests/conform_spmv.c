@@ -211,6 +211,7 @@ typedef struct trial {
   box *b;
   kcl_vec x, y, u, z, xx, dots, v; /* y = A x; u = -2.5 y + v; z = A^H v; xx = 2 z */
   number *xv, *vv;
+  sums ax, av; /* what A x and A^H v should be */
 } trial;
 
 static void compare(const trial *r, kcl_vec v, const sums *want, double factor,
@@ -279,7 +280,6 @@ static void record(trial *r) {
 }
 
 static void run_trial(trial *r) {
-  sums y = reference(r->A, r->xv, false), z = reference(r->A, r->vv, true);
   number *nan_y = filled(r->A->rows, NAN), *nan_z = filled(r->A->cols, NAN);
   r->b = box_new(r->p, r->A->type, r->A->rows);
   record(r);
@@ -287,14 +287,14 @@ static void run_trial(trial *r) {
     give(r->b, r->x, r->xv), give(r->b, r->v, r->vv), give(r->b, r->y, nan_y),
         give(r->b, r->z, nan_z);
     go_start(r->b);
-    compare(r, r->y, &y, 1, NULL, 0, "A x");
-    compare(r, r->z, &z, 1, NULL, 0, "A^H v");
-    compare(r, r->u, &y, -2.5, r->vv, 1, "fused -2.5 A x + v");
-    compare(r, r->xx, &z, 2, NULL, 0, "fused 2 A^H v");
+    compare(r, r->y, &r->ax, 1, NULL, 0, "A x");
+    compare(r, r->z, &r->av, 1, NULL, 0, "A^H v");
+    compare(r, r->u, &r->ax, -2.5, r->vv, 1, "fused -2.5 A x + v");
+    compare(r, r->xx, &r->av, 2, NULL, 0, "fused 2 A^H v");
     compare_dot(r);
-    compare_adjoint(r, &y, &z);
+    compare_adjoint(r, &r->ax, &r->av);
   }
-  box_free(r->b), sums_free(&y), sums_free(&z), free(nan_y), free(nan_z);
+  box_free(r->b), free(nan_y), free(nan_z);
 }
 
 /* The host's own product, which certificates rest on: correct to the last bit or so. */
@@ -334,21 +334,22 @@ static bool no_images(void) {
 
 static void test_shape(const place *p, const shape *s, kcl_type t) {
   kcl_csr *A = make(p->ctx, s, t), *AH = NULL;
-  kcl_stats stats;
+  kcl_stats stats, stats_h;
   trial r = {
       .p = p, .A = A, .s = s, .xv = random_vector(t, s->cols), .vv = random_vector(t, s->rows)};
-  CHECK(kcl_csr_adjoint(p->ctx, A, &AH) == KCL_OK && kcl_csr_stats(p->ctx, A, &stats) == KCL_OK);
+  CHECK(kcl_csr_adjoint(p->ctx, A, &AH) == KCL_OK && kcl_csr_stats(p->ctx, A, &stats) == KCL_OK &&
+        kcl_csr_stats(p->ctx, AH, &stats_h) == KCL_OK);
+  r.ax = reference(A, r.xv, false), r.av = reference(A, r.vv, true);
   test_host_product(p->ctx, A, s, r.xv, r.vv);
   for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
     kcl_cost cost, cost_h;
-    kcl_stats stats_h;
     const char *name = kcl_list(KCL_FORMATS, f).name;
     if (!asked_for(name)) continue;
-    CHECK(kcl_format_find(p->ctx, name, t, &r.f) == KCL_OK &&
-          kcl_csr_stats(p->ctx, AH, &stats_h) == KCL_OK);
+    CHECK(kcl_format_find(p->ctx, name, t, &r.f) == KCL_OK);
     if (r.f->image && no_images()) continue;  /* tests/oclgrind.sh says why */
     bool picky = r.f->refuses && s->symmetry; /* few shapes fit it: all types */
     if (p->ctx->opencl && !picky && !turn_of(t, f % 2 + 2 * (int)(s - shapes))) continue;
+    if (s->rows > 10000 && !p->ctx->opencl && !turn_of(t, f + (int)(s - shapes))) continue;
     if (small() && !picky && (s->symmetry || (f + (s - shapes)) % 3)) continue;
     CHECK(kcl_format_cost(p->ctx, &stats, t, name, &cost) == KCL_OK);
     CHECKF(!cost.refusal || cost.bytes_stored > 1e6 || !strstr(cost.refusal, "pads"),
@@ -370,7 +371,7 @@ static void test_shape(const place *p, const shape *s, kcl_type t) {
       run_trial(&r);
     kcl_matrix_free(&r.m), kcl_matrix_free(&r.mh);
   }
-  free(r.xv), free(r.vv);
+  free(r.xv), free(r.vv), sums_free(&r.ax), sums_free(&r.av);
   kcl_csr_free(&A), kcl_csr_free(&AH);
 }
 
