@@ -4,6 +4,7 @@
  *   real            those with up to 60,000 nonzeros, each in a third of the formats on a device: a part
  *                   of make check
  *   real N | all    up to N nonzeros; every one
+ *   real NAME       that one
  *
  * Positive definite ones: CG to 1e-8 in every format that fits on every executor, plain, then with Jacobi
  * where plain meets the iteration limit. With a real right-hand side, or complex: BiCG likewise. Every claim
@@ -209,7 +210,9 @@ static void test_matrix(const entry *e) {
 }
 
 int main(int argc, char **argv) {
-  int64_t most = argc < 2 ? 60000 : !strcmp(argv[1], "all") ? INT64_MAX : atoll(argv[1]);
+  int64_t most = argc < 2 ? 60000 : atoll(argv[1]);
+  if (argc > 1 && !most) most = INT64_MAX;
+  const char *only = argc > 1 && most == INT64_MAX && strcmp(argv[1], "all") ? argv[1] : NULL;
   char line[4096];
   everything = argc > 1;
   int64_t larger = 0;
@@ -224,7 +227,7 @@ int main(int argc, char **argv) {
          "nonzeros", "on", "format", 't', "with", "", "steps", "seconds", "residual", "backward",
          "off the direct answer", "outcome");
   while (fgets(line, sizeof line, f)) {
-    if (!parse(line, &e)) continue;
+    if (!parse(line, &e) || (only && strcmp(only, e.name))) continue;
     if (e.nnz <= most)
       test_matrix(&e);
     else
