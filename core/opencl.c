@@ -122,8 +122,15 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
   return kcl_cl_check(ctx, code, "clCreateCommandQueue", "opening the device");
 }
 
+static void forget(kcl_opencl *o, int i) {
+  if (o->built[i].program) clReleaseProgram(o->built[i].program);
+  free(o->built[i].text);
+  o->built[i].program = NULL, o->built[i].text = NULL;
+}
+
 void kcl_opencl_detach(kcl *ctx) {
   if (!ctx->opencl) return;
+  for (int i = 0; i < KCL_BUILT; i++) forget(ctx->opencl, i);
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);
   if (ctx->opencl->context) clReleaseContext(ctx->opencl->context);
   free(ctx->opencl);
@@ -157,18 +164,39 @@ static int build_failed(kcl *ctx, cl_program p) {
   return rc;
 }
 
-int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out) {
+static int compile(kcl *ctx, const char *source, const char *options, cl_program *out) {
   cl_int code;
-  const char *dump =
-      getenv("KRYLOCL_DUMP"); /* for kernel authors: where to write the composed text */
-  if (dump) {
-    FILE *f = fopen(dump, "w");
-    if (f) fputs(source, f), fclose(f);
-  }
   *out = clCreateProgramWithSource(ctx->opencl->context, 1, &source, NULL, &code);
   int rc = kcl_cl_check(ctx, code, "clCreateProgramWithSource", "composing kernels");
   if (rc) return rc;
   code = clBuildProgram(*out, 1, &ctx->opencl->device, options, NULL, NULL);
   if (code == CL_BUILD_PROGRAM_FAILURE) return build_failed(ctx, *out);
   return kcl_cl_check(ctx, code, "clBuildProgram", "compiling kernels");
+}
+
+int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out) {
+  kcl_opencl *o = ctx->opencl;
+  size_t size = strlen(options) + strlen(source) + 2;
+  const char *dump =
+      getenv("KRYLOCL_DUMP"); /* for kernel authors: where to write the composed text */
+  FILE *f = dump ? fopen(dump, "w") : NULL;
+  if (f) fputs(source, f), fclose(f);
+  char *text;
+  int rc = kcl_alloc(ctx, (int64_t)size, 1, "kernels", (void **)&text);
+  if (rc) return rc;
+  snprintf(text, size, "%s\n%s", options, source);
+  for (int i = 0; i < KCL_BUILT; i++)
+    if (o->built[i].text && !strcmp(o->built[i].text, text)) {
+      free(text);
+      *out = o->built[i].program;
+      return kcl_cl_check(ctx, clRetainProgram(*out), "clRetainProgram", "compiling kernels");
+    }
+  if ((rc = compile(ctx, source, options, out))) {
+    free(text);
+    return rc;
+  }
+  int i = o->builds++ % KCL_BUILT;
+  forget(o, i);
+  o->built[i].text = text, o->built[i].program = *out;
+  return kcl_cl_check(ctx, clRetainProgram(*out), "clRetainProgram", "compiling kernels");
 }

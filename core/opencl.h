@@ -30,6 +30,7 @@ void kcl_opencl_release(kcl_matrix *m);
 
 enum { KCL_IMAGE_BITS = 13 }; /* every device with images has rows of 2^13 texels */
 
+enum { KCL_BUILT = 64 };
 struct kcl_opencl {
   cl_platform_id platform;
   cl_device_id device;
@@ -37,12 +38,18 @@ struct kcl_opencl {
   cl_command_queue queue;
   bool is_cpu, is_nvidia, small_groups;
   int units;
+  struct {
+    char *text; /* options, a newline, the source */
+    cl_program program;
+  } built[KCL_BUILT]; /* a ring of the latest: other solvers often want the same kernels */
+  int builds;
 };
 
 /* KCL_OK, or a failure that names the call, the code, and `what` was being done. */
 int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
                       cl_mem *out); /* filled with zeros */
+/* Compiles, or returns what was compiled from the same text; release it. */
 int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out);
 
 /* The text of all stages of a program, for this device. Free with free(). */

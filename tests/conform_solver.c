@@ -85,7 +85,9 @@ static bool fits(const char *solver, const problem *p) {
   return !strcmp(p->solver, solver);
 }
 
+/* What is compiled first is done by turns unless KRYLOCL_THOROUGH is set: conform_spmv has every format there. */
 static void every_option(combination *c, const problem *p, const void *b) {
+  const bool compiled = c->p->ctx->opencl && !small() && !getenv("KRYLOCL_THOROUGH");
   for (int m = 0; m < kcl_list_size(KCL_SOLVERS); m++)
     for (int q = 0; q < kcl_list_size(KCL_PRECONDS); q++)
       for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
@@ -99,6 +101,9 @@ static void every_option(combination *c, const problem *p, const void *b) {
         if (f && strcmp(c->o.format, "coo") && !turn_of(c->o.precision, f + q + m)) continue;
         if (!strcmp(c->o.format, "coo") && !turn_of(c->o.precision, 1)) continue; /* type d */
         if (small() && f && strcmp(c->o.format, "coo")) continue; /* products: conform_spmv */
+        if (compiled &&
+            (f ? (f + m) % 3 && strcmp(c->o.format, "coo") : q && !turn_of(c->o.precision, m)))
+          continue;
         if (!f && !half_of(c->p, c->o.precision, m + q)) continue;
         if (fits(c->o.solver, p)) solve_combination(c, b);
       }
