@@ -22,7 +22,8 @@ enum { TILE = 2048, ROWS = 256, PIECE = 1024, STEPS = 64 }; /* as in kernels/spm
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
-  double tiles = (double)(s->nnz / (TILE / 2) + s->rows / ROWS + 2);
+  int64_t whole = s->nnz / (TILE / 2) + s->rows / ROWS + 2;
+  double tiles = (double)whole;
   double pieces = s->row_max > TILE ? 2.0 * (double)s->nnz / PIECE : 0;
   if (s->row_max > STEPS) tiles += (double)s->nnz / STEPS;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
