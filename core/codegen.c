@@ -98,6 +98,11 @@ static void scalar_op(text *t, const kcl_op *o, kcl_slot target) {
 
 enum { AT_ONCE = 4 }; /* dots summed with common barriers (kernels/stage.clh) */
 
+int kcl_most_dots(const kcl_program *k) {
+  int dots = kcl_program_dots(k);
+  return dots < AT_ONCE ? AT_ONCE : dots;
+}
+
 static int at_once(int dots) { return dots < 1 ? 1 : dots < AT_ONCE ? dots : AT_ONCE; }
 
 /* Last stage's dots, added to their slots. */
@@ -475,7 +480,7 @@ static void staying_stage(text *t, const kcl_program *k, int number, bool cpu) {
 static void staying_kernel(text *t, const kcl_program *k, bool cpu) {
   const kcl_stage *carried = kcl_stage_before(k, KCL_LOOP, 0);
   const kcl_matrix *matrix[] = {k->A, k->AH};
-  int most = kcl_program_dots(k), tree = 0, vectors = 0;
+  int tree = 0, vectors = 0;
   kcl_vec *list = calloc((size_t)k->vectors, sizeof *list);
   if (list) vectors = kcl_loop_vectors(k, list);
   t->failed = t->failed || !list;
@@ -498,7 +503,7 @@ static void staying_kernel(text *t, const kcl_program *k, bool cpu) {
   put(t,
       ")\n{\n  local scalar s[SLOTS], tree[WG "
       "* %d + %d];\n  scalar total[%d];\n",
-      at_once(most), tree, most < AT_ONCE ? AT_ONCE : most);
+      at_once(kcl_program_dots(k)), tree, kcl_most_dots(k));
   put(t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
   if (carried) fold(t, carried);
   put(t, "  /* nothing is touched until all groups are known to be here, and to know it */\n"
@@ -522,7 +527,7 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
       "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
       "1024\n",
       g->group, g->groups_max, k->slots, KCL_HISTORY);
-  put(&t, "#define MOST_DOTS %d\n", kcl_program_dots(k) < AT_ONCE ? AT_ONCE : kcl_program_dots(k));
+  put(&t, "#define MOST_DOTS %d\n", kcl_most_dots(k));
   put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
       KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
   put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh"),

@@ -58,6 +58,7 @@ typedef struct kcl_geometry {
   bool wide_index;       /* counts beyond 2^31 */
   bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
 } kcl_geometry;
+int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */
 bool kcl_can_stay(const kcl_program *k);
 int kcl_loop_vectors(const kcl_program *k, kcl_vec *list); /* [vectors]; how many */
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);

@@ -171,8 +171,6 @@ static kcl_geometry stay_geometry(const run *r) {
   g.stays = true;
   if (o->is_cpu || o->small_groups) return g;
   g.group = 512;
-  const char *word = getenv("KRYLOCL_STAY_GROUP"); /* for kernel authors */
-  if (word && *word) g.group = atoi(word);
   return g;
 }
 
@@ -210,8 +208,7 @@ static int compile_stay(run *r, const char *options) {
   int64_t items = k->n * (k->A ? k->A->lanes : 1);
   r->stay.groups = ((size_t)items + group - 1) / group;
   if (r->stay.groups > units) r->stay.groups = units;
-  size_t dots = (size_t)kcl_program_dots(k), most = dots < 4 ? 4 : dots; /* as MOST_DOTS */
-  size_t bytes = 2 * most * (r->scalar_bytes / 4) * r->stay.groups * 8;
+  size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->scalar_bytes / 4) * r->stay.groups * 8;
   KCL_TRY(kcl_opencl_buffer(context(r), bytes, "barriers", &r->stay.box));
   KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
   KCL_TRY(kcl_opencl_build(context(r), source, options, &r->stay.program));
