@@ -206,16 +206,22 @@ static bool all_single(const kcl_csr *A, const kcl_repeats *values) {
   return all;
 }
 
+int32_t kcl_slice_least(const kcl_csr *A, int64_t slice) {
+  int32_t least = INT32_MAX;
+  for (int64_t i = slice * KCL_SLICE; i < (slice + 1) * KCL_SLICE && i < A->rows; i++) {
+    int32_t first = kcl_row_length(A, i) ? A->col[A->row_ptr[i]] : kcl_padding_column(A, i);
+    if (first < least) least = first;
+  }
+  return least;
+}
+
 int64_t kcl_slice_span(const kcl_csr *A) {
   int64_t widest = 0;
 #pragma omp parallel for schedule(static) reduction(max : widest)
   for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
-    int32_t least = INT32_MAX, most = 0;
-    for (int64_t i = base; i < base + KCL_SLICE && i < A->rows; i++) {
-      int32_t first = kcl_row_length(A, i) ? A->col[A->row_ptr[i]] : kcl_padding_column(A, i);
-      if (first < least) least = first;
+    int32_t least = kcl_slice_least(A, base / KCL_SLICE), most = 0;
+    for (int64_t i = base; i < base + KCL_SLICE && i < A->rows; i++)
       if (kcl_padding_column(A, i) > most) most = kcl_padding_column(A, i);
-    }
     if (most - (int64_t)least > widest) widest = most - (int64_t)least;
   }
   return widest;

@@ -31,7 +31,8 @@ void kcl_repeats_free(kcl_repeats *r);
 
 static inline bool kcl_repeats_few(const kcl_repeats *r) { return r->count <= KCL_MOST_REPEATS; }
 
-bool kcl_all_single(const kcl_csr *A);    /* every value is a float exactly */
+bool kcl_all_single(const kcl_csr *A);                    /* every value is a float exactly */
+int32_t kcl_slice_least(const kcl_csr *A, int64_t slice); /* its least column */
 int64_t kcl_slice_span(const kcl_csr *A); /* largest difference of columns within a slice */
 /* The fields of kcl_stats that compressed formats are sized by: row_patterns, pattern_entries,
  * pattern_runs, pairs, values, single_values, slice_span. */

@@ -91,15 +91,6 @@ static void fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int3
   }
 }
 
-static int32_t least_column(const kcl_csr *A, int64_t s) {
-  int32_t least = INT32_MAX;
-  for (int64_t i = s * C; i < (s + 1) * C && i < A->rows; i++) {
-    int32_t first = kcl_row_length(A, i) ? A->col[A->row_ptr[i]] : kcl_padding_column(A, i);
-    if (first < least) least = first;
-  }
-  return least;
-}
-
 static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   int32_t *slice, *least; /* [slices + 1], [slices] */
   void *col, *val;        /* [entries] */
@@ -115,7 +106,7 @@ static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
 #pragma omp parallel for schedule(static)
   for (int64_t s = 0; s < slices; s++) {
-    least[s] = f->col == KCL_UINT16 ? least_column(A, s) : 0;
+    least[s] = f->col == KCL_UINT16 ? kcl_slice_least(A, s) : 0;
     for (int64_t p = s * C; p < (s + 1) * C; p++) fill_row(f, A, slice, least[s], p, col, val);
   }
   kcl_matrix_param(m, "values", values);
