@@ -3,10 +3,9 @@
  * read once for that, at the speed of memory; parsing costs ten times as much. An entry that is
  * missing, damaged or of another version is made again; a cache that cannot be written is no error.
  */
-#include "data/cache.h"
+#include "core/cache.h"
 #include "data/kcl_file.h"
 #include "data/sum64.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,27 +13,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Every folder on the way, as mkdir -p does, for this user alone. */
-static int make_folders(char *path) {
-  for (char *p = path + 1; *p; p++) {
-    if (*p != '/') continue;
-    *p = 0;
-    int failed = mkdir(path, 0700) && errno != EEXIST;
-    *p = '/';
-    if (failed) return -1;
-  }
-  return 0;
-}
-
-int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
-  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  bool given = base && *base == '/';
-  if (!given && !(home && *home == '/')) return -1;
-  int n = snprintf(path, room, "%s%s/krylocl/%s/%s", given ? base : home, given ? "" : "/.cache",
-                   sub, name);
-  return n < 0 || (size_t)n >= room ? -1 : make_folders(path);
-}
 
 /* The entry's name; false when this file is not one to keep: no plain file, or a .kcl itself. */
 static bool key(const char *path, char *name, size_t room) {

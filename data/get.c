@@ -6,7 +6,7 @@
  * An interrupted download goes on where it stopped (Name.tar.gz.part). curl verifies the size that the
  * server states, gzip the checksum of the archive, tar those of its headers. Only files that are named
  * after the matrix are unpacked, and only into that folder. The server: $KRYLOCL_COLLECTION. */
-#include "data/cache.h"
+#include "core/cache.h"
 #include "data/tar.h"
 #include <errno.h>
 #include <stdio.h>
