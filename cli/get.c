@@ -68,6 +68,6 @@ const cli_command cli_get = {
     .max = 1,
     .run = run,
     .notes =
-        "Kept in krylocl/collection of the user's cache folder; -o and --rhs write copies. The\n"
+        "Kept in collection/ of the user's cache folder; -o and --rhs write copies. The\n"
         "other subcommands take such names too: krylocl solve HB/bcsstk16. $KRYLOCL_COLLECTION is\n"
         "the server, https://sparse.tamu.edu/MM without it. Needs the curl program.\n"};

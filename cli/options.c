@@ -49,7 +49,7 @@ static const entry table[] = {
     {"history", 0, TEXT, "FILE", AT(history), 0, 0, "write the residual of each iteration as CSV"},
     {"plot", 0, TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg or .png, with gnuplot)"},
     {"cache", 0, FLAG, NULL, AT(cache), 0, 0,
-     "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE=1)"},
+     "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)"},
     {"minor", 0, FLAG, NULL, AT(minor), 0, 0, "without the first row and column (trefethen)"},
     {"quiet", 'q', FLAG, NULL, AT(quiet), 0, 0, "no progress and no report, only errors"},
     {"verbose", 'v', FLAG, NULL, AT(verbose), 0, 0,

@@ -1,7 +1,6 @@
 /* A x = b on the host, as a user gives it: files read, types promoted to agree, lengths checked. */
 #include "cli/cli.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static kcl_type wanted(const cli_options *o, bool complex_data) {
@@ -54,14 +53,12 @@ static int fits(const char *path, const kcl_dense *v, int64_t rows, const char *
 
 int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_dense **b,
              kcl_dense **x0) {
-  const char *wish = getenv("KRYLOCL_CACHE");
-  bool cache = o->cache || (wish && *wish && strcmp(wish, "0"));
   char kept[4096], rhs[4096];
   bool collection = cli_is_collection(path);
   int rc;
   if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
-  TRY(cli_lib(ctx, (cache ? kcl_csr_read_cached
-                          : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
+  TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
+                             : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
   if (collection && b && !*b && cli_collection_rhs(kept, rhs, sizeof rhs))
     TRY(cli_lib(ctx, kcl_dense_read(ctx, rhs, b)));
   if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* of another problem */

@@ -1,7 +1,6 @@
-/* Where what costs time to find out is kept between runs. */
+/* See cache.h. */
 #include "core/cache.h"
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -19,10 +18,15 @@ static int make_folders(char *path) {
 }
 
 int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
-  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  bool given = base && *base == '/';
-  if (!given && !(home && *home == '/')) return -1;
-  int n = snprintf(path, room, "%s%s/krylocl/%s/%s", given ? base : home, given ? "" : "/.cache",
-                   sub, name);
+  const char *own = getenv("KRYLOCL_CACHE"), *base = getenv("XDG_CACHE_HOME"),
+             *home = getenv("HOME");
+  int n = -1;
+  if (own)
+    n = *own ? snprintf(path, room, "%s/%s/%s", own, sub, name) : -1;
+  else if (base && *base == '/')
+    n = snprintf(path, room, "%s/krylocl/%s/%s", base, sub, name);
+  else if (home && *home == '/')
+    n = snprintf(path, room, "%s/.cache/krylocl/%s/%s", home, sub, name);
+  errno = ENOENT;
   return n < 0 || (size_t)n >= room ? -1 : make_folders(path);
 }

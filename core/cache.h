@@ -1,4 +1,10 @@
-/* The user's cache folder: $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl. */
+/* The user's cache folder, one for everything that is kept between runs: $KRYLOCL_CACHE, which is none
+ * when empty; without it $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl. In it
+ *
+ *   matrices/    parsed files as .kcl     (data/parsed.c)
+ *   collection/  downloaded matrices      (data/get.c)
+ *
+ * Nothing in it is needed: what is missing, damaged or cannot be written is made again, silently. */
 #ifndef KCL_CACHE_H
 #define KCL_CACHE_H
 #include <stddef.h>

@@ -62,7 +62,8 @@ static int locate(kcl *ctx, const char *word, place *p) {
   int bad = kcl_cache_path(p->folder, file, p->matrix, ROOM);
   snprintf(file, sizeof file, "%s.tar.gz.part", p->name);
   if (bad || kcl_cache_path(p->folder, file, p->part, ROOM))
-    return kcl_fail(ctx, KCL_INPUT, "no folder to keep it in: %s (XDG_CACHE_HOME or HOME names it)",
+    return kcl_fail(ctx, KCL_INPUT,
+                    "no folder to keep it in: %s (KRYLOCL_CACHE, XDG_CACHE_HOME or HOME names it)",
                     strerror(errno));
   snprintf(p->url, ROOM, "%s/%s/%s.tar.gz", base, p->group, p->name);
   return KCL_OK;

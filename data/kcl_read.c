@@ -3,7 +3,7 @@
  * a file can lead outside of its arrays. The matrix then keeps the mapping (private: what is
  * changed in memory never reaches the file). Cost: one pass over the file, a second over indices. */
 #include "data/kcl_file.h"
-#include "data/sum64.h"
+#include "core/sum64.h"
 #include <string.h>
 #include <sys/mman.h>
 

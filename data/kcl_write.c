@@ -1,7 +1,7 @@
 /* Writes .kcl files (kcl_file.h) at disk speed: the arrays as they are in memory, the sum on the way.
  * Atomic as every output: under its name when complete. */
 #include "data/kcl_file.h"
-#include "data/sum64.h"
+#include "core/sum64.h"
 #include <stdlib.h>
 #include <string.h>
 

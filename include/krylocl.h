@@ -108,8 +108,9 @@ int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out);
 /* And what the file holds beside A: right-hand sides and first guesses, columns of A's type, or
  * NULL. b and x0 may be NULL pointers. */
 int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
-/* The same, and what was parsed is kept as .kcl in the user's cache folder ($XDG_CACHE_HOME/krylocl or
- * ~/.cache/krylocl) under the size, time and checksum of the file, where the next call finds it. */
+/* The same, and what was parsed is kept as .kcl in the user's cache folder ($KRYLOCL_CACHE, else
+ * $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl) under the size, time and checksum of the file, where the next
+ * call finds it. */
 int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
 /* A matrix of the SuiteSparse collection by its name Group/Name: path receives that of its Matrix
  * Market file in the user's cache folder; fetch: download it (by the curl program) when it is not

@@ -81,11 +81,14 @@ sed 's/read in.*//' first >one; sed 's/read in.*//' out >two; same one two
 for f in cache/krylocl/matrices/*.kcl; do printf 'x' | dd of="$f" bs=1 seek=500 conv=notrunc 2>/dev/null; cp "$f" damaged; done
 run 0 "a damaged entry" info A.mtx --cache; sed 's/read in.*//' out >two; same one two
 if cmp -s "$f" damaged; then fail "  is made again"; else ok "  is made again"; fi
-KRYLOCL_CACHE=1 "$prog" solve own.rsa -o x2.mtx -q; verdict $? "KRYLOCL_CACHE=1"; count 2
-KRYLOCL_CACHE=1 "$prog" solve own.rsa -o x2.mtx -q; verdict $? "  the second time"; same x2.mtx x.mtx
+run 0 "--cache of a system" solve own.rsa -o x2.mtx --cache -q; count 2
+run 0 "  the second time" solve own.rsa -o x2.mtx --cache -q; same x2.mtx x.mtx
+KRYLOCL_CACHE=moved "$prog" info A.mtx --cache -q; [ -n "$(ls moved/matrices/*.kcl)" ]; verdict $? "KRYLOCL_CACHE=folder"; count 2
 "$prog" generate trefethen:41 -o A.mtx -q
 run 0 "another content" info A.mtx --cache; says "41 x 41"; count 3
 run 0 ".kcl itself is not kept" info B.kcl --cache; count 3
+rm -rf cache
+KRYLOCL_CACHE= "$prog" info A.mtx --cache -q; [ $? -eq 0 ] && [ ! -e cache/krylocl ]; verdict $? "KRYLOCL_CACHE= keeps nothing"
 rm -rf cache && : >cache
 run 0 "a cache that cannot be written" info A.mtx --cache
 rm -f cache

@@ -104,6 +104,7 @@ run 3 "an archive without the matrix" get Our/empty; says "lacks the matrix"
 run 2 "no name" get bcsstk16; says "write Group/Name"
 run 2 "a name that leads elsewhere" get ../Our; says "write Group/Name"
 run 3 "a folder that is here" info made/none; says "cannot open"
+KRYLOCL_CACHE= "$prog" get Our/plain >out 2>err; [ $? -eq 3 ]; verdict $? "without a cache folder"; says "KRYLOCL_CACHE"
 KRYLOCL_COLLECTION=http://127.0.0.1:1
 run 3 "no server" get Our/other; says "does not answer"
 env PATH=/nowhere "$prog" get Our/other >out 2>err; [ $? -eq 3 ]; verdict $? "no curl"; says "install curl"

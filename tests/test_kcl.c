@@ -3,7 +3,7 @@
  */
 #include "tests/data_test.h"
 #include "data/kcl_file.h"
-#include "data/sum64.h"
+#include "core/sum64.h"
 
 static size_t slurp(const char *path, char **data) {
   FILE *f = fopen(path, "rb");

@@ -1,11 +1,11 @@
-/* Parsed files kept as .kcl in the user's cache folder: krylocl/matrices/SUM-SIZE-TIME.kcl, where SUM
- * is the checksum of the source's bytes as they are on disk (packed ones packed). The source is
- * read once for that, at the speed of memory; parsing costs ten times as much. An entry that is
- * missing, damaged or of another version is made again; a cache that cannot be written is no error.
+/* Parsed files kept as .kcl in the user's cache folder: matrices/SUM-SIZE-TIME.kcl, where SUM is the checksum
+ * of the source's bytes as they are on disk (packed ones packed). The source is read once for that, at the speed
+ * of memory; parsing costs ten times as much. An entry that is missing, damaged or of another version is made
+ * again; a cache that cannot be written is no error.
  */
 #include "core/cache.h"
+#include "core/sum64.h"
 #include "data/kcl_file.h"
-#include "data/sum64.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* See sum64.h. */
-#include "data/sum64.h"
+#include "core/sum64.h"
 #include <string.h>
 
 enum {
