@@ -24,7 +24,7 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check;
-  int64_t max_iter, iterations, threads, restart;
+  int64_t max_iter, iterations, threads, restart, columns;
   double tol, atol; /* tol < 0: not given */
   bool cache, minor, quiet, verbose, help, version;
 } cli_options;
@@ -153,7 +153,8 @@ int solve_json(const cli_run *r);
 typedef struct cli_row {                    /* one format on one matrix */
   char format[32], kernel[96], status[640]; /* status: "ok", "refused: ..." or "failed: ..." */
   bool ok, validated;
-  double median, min, max, product; /* seconds: an iteration, a product */
+  double median, min, max, product; /* seconds: an iteration, a product, of all columns */
+  int columns;                      /* at once */
   double bytes_stored, bytes_per_iteration;
 } cli_row;
 
@@ -162,7 +163,8 @@ typedef struct cli_table { /* one matrix */
   kcl_type precision;
   kcl_device device;
   int64_t rows, cols, nnz;
-  double stream; /* bytes/s, 0: not known */
+  int64_t columns; /* right-hand sides at once */
+  double stream;   /* bytes/s, 0: not known */
   int count;
   cli_row row[64];
 } cli_table;

@@ -40,6 +40,8 @@ static const entry table[] = {
      "iterations at most (10 per row, 1,000 to 100,000)"},
     {"restart", 0, COUNT, "N", AT(restart), 1, 1000,
      "iterations a cycle of gmres, 1 to 50 (20); other solvers ignore it"},
+    {"columns", 0, COUNT, "K", AT(columns), 1, KCL_MOST_COLUMNS,
+     "right-hand sides at once, 1 to 8 (solve: as many as there are; bench: 1)"},
     {"iterations", 0, COUNT, "N", AT(iterations), 1, 1e6, "iterations a sample (50)"},
     {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "first guess (zeros)"},
     {"check", 0, TEXT, "METHOD", AT(check), 0, 0,

@@ -38,6 +38,7 @@ int cli_progress_show(void *user, const kcl_progress *p) {
   fprintf(stderr, "%s%10s iterations   residual %.2e (to %.0e)   %s it/s   ",
           s->terminal ? "\r\033[K" : "", cli_count(p->iteration).s, p->relative_residual, p->target,
           cli_count((int64_t)rate).s);
+  if (p->running > 1) fprintf(stderr, "worst of %d columns   ", p->running);
   if (left >= 0 && rate > 0)
     fprintf(stderr, "about %s left", cli_seconds(left / rate).s);
   else

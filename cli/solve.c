@@ -1,6 +1,6 @@
 /* krylocl solve: files in, x and what is known about it out. Each column of the right-hand side
- * is solved with the same matrix on the device; everything is written after the last solve, and
- * after an interrupt too. */
+ * is solved with the same matrix on the device, up to eight at once; everything is written after the
+ * last solve, and after an interrupt too. */
 #include "cli/cli.h"
 #include <math.h>
 #include <stdlib.h>
@@ -45,19 +45,35 @@ static bool worse(const kcl_report *a, const kcl_report *b) {
   return a->converged && a->true_relative_residual > b->true_relative_residual;
 }
 
-/* Column j. The interrupt key ends the loop over columns as well. */
-static int solve_column(kcl *ctx, cli_run *r, int64_t j) {
-  int rc;
+/* Column j as solved. */
+static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
-  TRY(cli_lib(ctx, kcl_solve(r->solver, cli_column(r->p.b, j), cli_column(r->p.x, j), &s->report)));
-  TRY(keep_history(s));
+  s->report = *report;
+  int rc = keep_history(s);
+  if (rc) return rc;
   s->forward_error =
       r->p.ones && r->p.A->rows >= r->p.A->cols ? cli_error_from_ones(r->p.x, j) : -1;
   r->seconds_solve += s->report.seconds_solve;
   r->solved = j + 1;
   if (worse(&s->report, &r->results[r->worst].report)) r->worst = j;
-done:
+  return 0;
+}
+
+/* As many columns as go at once, from j on. The interrupt key ends the loop over columns as well. */
+static int solve_block(kcl *ctx, cli_run *r, int64_t j) {
+  kcl_report report[KCL_MOST_COLUMNS];
+  int64_t left = r->p.b->cols - j, count = left < r->setup.columns ? left : r->setup.columns;
+  int rc = cli_lib(ctx, kcl_solve_columns(r->solver, count, cli_column(r->p.b, j),
+                                          cli_column(r->p.x, j), report));
+  for (int64_t i = 0; i < count && !rc; i++) rc = keep(r, j + i, &report[i]);
   return rc;
+}
+
+/* As asked for, or all in blocks of up to so many. */
+static int columns_at_once(const cli_run *r) {
+  int64_t cols = r->p.b->cols;
+  if (r->o->columns) return (int)r->o->columns;
+  return cols < KCL_MOST_COLUMNS ? (int)cols : KCL_MOST_COLUMNS;
 }
 
 static int solve_all(kcl *ctx, cli_run *r) {
@@ -65,12 +81,13 @@ static int solve_all(kcl *ctx, cli_run *r) {
   cli_progress progress = cli_progress_begin(r->o);
   double first = progress.next;
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
+  r->asked.columns = columns_at_once(r);
   TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
   kcl_solver_info(r->solver, &r->setup);
   report_method(r);
-  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j++) {
+  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.columns) {
     progress.next = first;
-    TRY(solve_column(ctx, r, j));
+    TRY(solve_block(ctx, r, j));
   }
 done:
   cli_progress_end(&progress);
@@ -185,9 +202,9 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b = A*1 unless A's file has its own",
-    .options =
-        "output solver precond format device threads precision tol atol max-iter restart x0 check "
-        "json history plot quiet verbose cache",
+    .options = "output solver precond format device threads precision tol atol max-iter restart "
+               "columns x0 "
+               "check json history plot quiet verbose cache",
     .min = 1,
     .max = 2,
     .lists = true,
@@ -206,6 +223,10 @@ const cli_command cli_solve = {
         "the\n"
         "direct solution y, K the condition number estimated from its factor, ex and ey the\n"
         "backward errors of x and y. When that reaches 1 the check is undecided, and no failure.\n"
+        "Up to eight columns of b are solved at once: each pass over the matrix serves them all, "
+        "and "
+        "each\n"
+        "ends when it is solved, with numbers of its own. --columns 1 solves one after another.\n"
         "--json: one object. When b has several columns its top-level results are those of the "
         "worst\n"
         "column, seconds.solve is the sum, and \"solves\" lists every column.\n"};

@@ -64,6 +64,7 @@ static void method(cJSON *o, const cli_run *r) {
 static void columns(cJSON *o, const cli_run *r) {
   json_count(o, "columns", r->p.b->cols);
   if (r->p.b->cols == 1) return;
+  json_count(o, "columns_at_once", r->setup.columns);
   json_count(o, "worst_column", r->worst + 1);
   cJSON *list = cJSON_AddArrayToObject(o, "solves");
   for (int64_t j = 0; j < r->solved; j++) {

@@ -4,6 +4,8 @@
  * first-level cache, and a stage's operations run one after another on a block. The memory traffic
  * is that of one fused loop; the extra passes are cache hits. The number of chunks, and with it the
  * order of every sum, does not depend on the number of threads: the same bits on 1 or 64.
+ * Of several columns one after another takes its turn on a block, whose part of the matrix is in the
+ * second-level cache from the second on: one pass over memory for all, and each has the bits it has alone.
  * Compiled once for each scalar type.
  */
 #include "core/context.h"
@@ -18,12 +20,13 @@ enum { BLOCK = BLOCK_BYTES / sizeof(scalar) };
 
 typedef struct cpu {
   const kcl_program *k;
-  scalar **vec;       /* [vectors][padded n] */
-  scalar *slot;       /* [slots] */
-  scalar *partial[2]; /* [most dots][CHUNKS], written by even and odd stages */
-  kcl_head head;
+  int dots;           /* most of a stage */
+  scalar **vec;       /* [columns][vectors][padded n]; columns share constants */
+  scalar *slot;       /* [columns][slots] */
+  scalar *partial[2]; /* [columns][dots][CHUNKS], written by even and odd stages */
+  kcl_head head[KCL_MOST_COLUMNS];
   int parity;        /* of the next stage */
-  double *history;   /* [KCL_HISTORY][KCL_LOG] */
+  double *history;   /* [columns][KCL_HISTORY][KCL_LOG] */
   int threads, team; /* most threads, and how many run now */
   int until_trial;   /* batches until the other size of team is tried */
   double seconds;    /* an iteration of the last batch */
@@ -88,30 +91,37 @@ static scalar dot(const scalar *x, const scalar *y, bool plain, int n) {
 
 /* ---------------------------------------------------------------- one stage */
 
-static void run_block(const cpu *e, const kcl_stage *s, const scalar *slot, int64_t lo, int64_t hi,
+static void run_block(const kcl_stage *s, scalar **vec, const scalar *slot, int64_t lo, int64_t hi,
                       scalar *sum) {
   int n = (int)(hi - lo), d = 0;
-  if (s->A) s->A->format->rows(s->A, e->vec[s->x], e->vec[s->y], lo, hi);
+  if (s->A) s->A->format->rows(s->A, vec[s->x], vec[s->y], lo, hi);
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
-    scalar *y = e->vec[o->y] + lo, *x = e->vec[o->x] + lo, *z = e->vec[o->z] + lo;
+    scalar *y = vec[o->y] + lo, *x = vec[o->x] + lo, *z = vec[o->z] + lo;
     if (o->code == KCL_OP_LINCOMB) lincomb(y, value(o->a, slot), x, value(o->b, slot), z, o, n);
     if (o->code == KCL_OP_TIMES) times(y, x, z, o->conjugate, n);
     if (o->code == KCL_OP_DOT) sum[d] = s_add(sum[d], dot(x, y, o->plain, n)), d++;
   }
 }
 
-static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, int chunk,
-                      scalar *partial) {
+/* The columns that go; the others keep what they have. */
+static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *goes,
+                      int chunk, scalar *partial) {
   enum { MOST_DOTS = 64 };
-  scalar sum[MOST_DOTS];
-  int dots = kcl_stage_dots(s);
+  scalar sum[KCL_MOST_COLUMNS][MOST_DOTS];
+  int dots = kcl_stage_dots(s), columns = e->k->columns;
   int64_t per = (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
   int64_t lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
-  for (int d = 0; d < dots; d++) sum[d] = s_make(0);
+  for (int c = 0; c < columns; c++)
+    for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
   for (int64_t i = lo; i < hi; i += BLOCK)
-    run_block(e, s, slot, i, i + BLOCK < hi ? i + BLOCK : hi, sum);
-  for (int d = 0; d < dots; d++) partial[d * CHUNKS + chunk] = sum[d];
+    for (int c = 0; c < columns; c++)
+      if (goes[c])
+        run_block(s, e->vec + c * e->k->vectors, slot + c * e->k->slots, i,
+                  i + BLOCK < hi ? i + BLOCK : hi, sum[c]);
+  for (int c = 0; c < columns; c++)
+    for (int d = 0; d < dots && goes[c]; d++)
+      partial[(c * e->dots + d) * CHUNKS + chunk] = sum[c][d];
 }
 
 /* ---------------------------------------------------------------- scalars: by every thread alike */
@@ -177,34 +187,64 @@ static void hand_over(const kcl_stage *last, const scalar *slot, scalar *partial
   }
 }
 
+static bool any(const bool *of, int columns) {
+  for (int c = 0; c < columns; c++)
+    if (of[c]) return true;
+  return false;
+}
+
+static bool running(const kcl_head *head, int columns) {
+  for (int c = 0; c < columns; c++)
+    if (!head[c].stop) return true;
+  return false;
+}
+
+/* Scalars of stage i, for each column that goes: all threads alike; the first notes the history. */
+static void scalars_of_stage(cpu *e, kcl_phase phase, int i, int parity, scalar *slot,
+                             kcl_head *head, bool *goes, bool first) {
+  const kcl_program *k = e->k;
+  const kcl_stage *s = &k->stage[phase][i], *before = kcl_stage_before(k, phase, i),
+                  *handed = kcl_stage_handed(k, phase, i);
+  for (int c = 0; c < k->columns; c++) {
+    scalar *own = slot + c * k->slots;
+    int64_t at = (int64_t)c * e->dots * CHUNKS;
+    goes[c] = !head[c].stop || (head[c].open && s->closing);
+    if (!goes[c]) continue;
+    run_scalars(e, s, before, e->partial[parity ^ 1] + at, own, &head[c],
+                first ? e->history + c * KCL_HISTORY * KCL_LOG : NULL);
+    if (first && handed) hand_over(handed, own, e->partial[parity] + at);
+  }
+}
+
 /* Every thread keeps its own copy of the scalars and works them out alike: one barrier a stage. */
 static void run_team(cpu *e, kcl_phase phase, int64_t times_over, int team) {
   (void)team; /* without OpenMP */
   const kcl_program *k = e->k;
   const kcl_stage *stage = k->stage[phase];
   int stages = k->stages[phase];
+  size_t slots = (size_t)(k->columns * k->slots);
 #pragma omp parallel num_threads(team)
   {
-    scalar slot[KCL_MOST_SLOTS];
-    kcl_head head = e->head;
-    memcpy(slot, e->slot, (size_t)k->slots * sizeof *slot);
+    scalar slot[KCL_MOST_COLUMNS * KCL_MOST_SLOTS];
+    kcl_head head[KCL_MOST_COLUMNS];
+    bool goes[KCL_MOST_COLUMNS];
+    memcpy(head, e->head, sizeof head);
+    memcpy(slot, e->slot, slots * sizeof *slot);
     int me = kcl_thread(), threads = kcl_threads(), parity = e->parity;
 #pragma omp barrier
-    for (int64_t t = 0; t < times_over && !head.stop; t++)
+    for (int64_t t = 0; t < times_over && running(head, k->columns); t++)
       for (int i = 0; i < stages; i++) {
-        if (head.stop && !(head.open && stage[i].closing)) continue;
-        const kcl_stage *handed = kcl_stage_handed(k, phase, i);
-        run_scalars(e, &stage[i], kcl_stage_before(k, phase, i), e->partial[parity ^ 1], slot,
-                    &head, me == 0 ? e->history : NULL);
-        if (me == 0 && handed) hand_over(handed, slot, e->partial[parity]);
+        scalars_of_stage(e, phase, i, parity, slot, head, goes, me == 0);
+        if (!any(goes, k->columns)) continue;
         for (int c = me; stage[i].n && c < CHUNKS; c += threads)
-          run_chunk(e, &stage[i], slot, c, e->partial[parity]);
+          run_chunk(e, &stage[i], slot, goes, c, e->partial[parity]);
         parity ^= 1;
 #pragma omp barrier
       }
     if (me == 0) {
-      e->head = head, e->parity = parity;
-      memcpy(e->slot, slot, (size_t)k->slots * sizeof *slot);
+      e->parity = parity;
+      memcpy(e->head, head, sizeof head);
+      memcpy(e->slot, slot, slots * sizeof *slot);
     }
   }
 }
@@ -230,36 +270,46 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t times_over) {
 
 /* ---------------------------------------------------------------- the executor's other duties */
 
-static int put(kcl_executor *ex, kcl_vec v, kcl_type type, const void *values, double scale) {
+static scalar *vector(const cpu *e, kcl_vec v, int column) {
+  return e->vec[column * e->k->vectors + v];
+}
+
+static int put(kcl_executor *ex, kcl_vec v, int column, kcl_type type, const void *values,
+               double scale) {
   cpu *e = ex->data;
-  kcl_copy(e->k->type, e->vec[v], type, values, e->k->vector[v].n, scale);
+  kcl_copy(e->k->type, vector(e, v, column), type, values, e->k->vector[v].n, scale);
   return KCL_OK;
 }
 
-static int get(kcl_executor *ex, kcl_vec v, kcl_type type, void *values, double scale) {
+static int get(kcl_executor *ex, kcl_vec v, int column, kcl_type type, void *values, double scale) {
   cpu *e = ex->data;
-  kcl_copy(type, values, e->k->type, e->vec[v], e->k->vector[v].n, scale);
+  kcl_copy(type, values, e->k->type, vector(e, v, column), e->k->vector[v].n, scale);
   return KCL_OK;
 }
 
-static int set_state(kcl_executor *ex, const kcl_head *head, double target) {
+static int set_state(kcl_executor *ex, const kcl_head *head, const double *target) {
   cpu *e = ex->data;
-  e->head = *head;
-  e->slot[e->k->target] = s_make(target);
+  for (int c = 0; c < e->k->columns; c++) {
+    e->head[c] = head[c];
+    e->slot[c * e->k->slots + e->k->target] = s_make(target[c]);
+  }
   return KCL_OK;
 }
 
 static int look(kcl_executor *ex, kcl_head *head, double *rr) {
   cpu *e = ex->data;
-  *head = e->head;
-  *rr = (double)s_re(e->slot[e->k->rr]);
+  for (int c = 0; c < e->k->columns; c++) {
+    head[c] = e->head[c];
+    rr[c] = (double)s_re(e->slot[c * e->k->slots + e->k->rr]);
+  }
   return KCL_OK;
 }
 
-static int history(kcl_executor *ex, int64_t from, int64_t to, double *out) {
+static int history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
   cpu *e = ex->data;
+  const double *log = e->history + column * KCL_HISTORY * KCL_LOG;
   for (int64_t i = from; i < to; i++, out += KCL_LOG)
-    memcpy(out, e->history + i % KCL_HISTORY * KCL_LOG, KCL_LOG * sizeof *out);
+    memcpy(out, log + i % KCL_HISTORY * KCL_LOG, KCL_LOG * sizeof *out);
   return KCL_OK;
 }
 
@@ -268,23 +318,35 @@ static int finish(kcl_executor *ex) { return (void)ex, KCL_OK; }
 static void close_cpu(kcl_executor *ex) {
   cpu *e = ex->data;
   if (!e) return;
-  for (int v = 0; e->vec && v < e->k->vectors; v++) free(e->vec[v]);
+  for (int i = 0; e->vec && i < e->k->columns * e->k->vectors; i++)
+    if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
   free(e->vec), free(e->slot), free(e->partial[0]), free(e->history);
   free(e);
 }
 
 /* A thread pays for its barriers from about 64 kB an iteration on. */
 static int useful_threads(const kcl_program *k) {
-  double bytes = kcl_program_bytes(k, k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START);
+  double bytes = kcl_program_bytes(k, k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START, k->columns);
   double most = 1 + bytes / 65536;
   return most < k->ctx->threads ? (int)most : k->ctx->threads;
 }
 
+static int make_vector(kcl_executor *ex, kcl_vec v, int column) {
+  cpu *e = ex->data;
+  const kcl_program *k = e->k;
+  scalar **at = &e->vec[column * k->vectors + v];
+  bool shared = kcl_vector_shared(k, v);
+  if (shared && column) return *at = e->vec[v], KCL_OK;
+  int rc = kcl_alloc(k->ctx, k->vector[v].n + PAD, sizeof(scalar), "a vector", (void **)at);
+  return rc || !shared ? rc : put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
+}
+
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
-  int rc, dots = kcl_program_dots(k);
+  int rc, columns = k->columns;
   cpu *e;
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
   e = ex->data, e->k = k, e->threads = e->team = useful_threads(k), e->until_trial = 4;
+  e->dots = kcl_program_dots(k);
   *ex = (kcl_executor){.data = e,
                        .run = run,
                        .put = put,
@@ -294,18 +356,16 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .history = history,
                        .finish = finish,
                        .close = close_cpu};
-  KCL_TRY(kcl_alloc(k->ctx, k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
-  KCL_TRY(kcl_alloc(k->ctx, k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
-  KCL_TRY(kcl_alloc(k->ctx, 2 * dots * CHUNKS, sizeof(scalar), "partial sums",
+  KCL_TRY(
+      kcl_alloc(k->ctx, columns * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
+  KCL_TRY(kcl_alloc(k->ctx, columns * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
+  KCL_TRY(kcl_alloc(k->ctx, 2 * columns * e->dots * CHUNKS, sizeof(scalar), "partial sums",
                     (void **)&e->partial[0]));
-  e->partial[1] = e->partial[0] + dots * CHUNKS;
-  KCL_TRY(kcl_alloc(k->ctx, KCL_HISTORY * KCL_LOG, sizeof(double), "the history",
+  e->partial[1] = e->partial[0] + columns * e->dots * CHUNKS;
+  KCL_TRY(kcl_alloc(k->ctx, columns * KCL_HISTORY * KCL_LOG, sizeof(double), "the history",
                     (void **)&e->history));
-  for (int v = 0; v < k->vectors; v++) {
-    KCL_TRY(
-        kcl_alloc(k->ctx, k->vector[v].n + PAD, sizeof(scalar), "a vector", (void **)&e->vec[v]));
-    if (k->vector[v].values) put(ex, v, k->vector[v].type, k->vector[v].values, 1.0);
-  }
+  for (int c = 0; c < columns; c++)
+    for (int v = 0; v < k->vectors; v++) KCL_TRY(make_vector(ex, v, c));
 done:
   return rc;
 }

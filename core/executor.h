@@ -24,14 +24,17 @@ typedef struct kcl_head {
 typedef struct kcl_executor kcl_executor;
 struct kcl_executor {
   void *data;
-  /* vectors from and to the host, converted from type and multiplied by scale */
-  int (*put)(kcl_executor *, kcl_vec, kcl_type type, const void *values, double scale);
-  int (*get)(kcl_executor *, kcl_vec, kcl_type type, void *values, double scale);
-  int (*set_state)(kcl_executor *, const kcl_head *head, double target); /* squared norm to reach */
-  int (*run)(kcl_executor *, kcl_phase, int64_t times);    /* asynchronous where it can be; at most
+  /* vectors from and to the host, one column, converted from type and multiplied by scale */
+  int (*put)(kcl_executor *, kcl_vec, int column, kcl_type type, const void *values, double scale);
+  int (*get)(kcl_executor *, kcl_vec, int column, kcl_type type, void *values, double scale);
+  /* Each of [columns]; target: squared norm to reach. A column whose stop is set keeps all its vectors. */
+  int (*set_state)(kcl_executor *, const kcl_head *head, const double *target);
+  int (*run)(kcl_executor *, kcl_phase, int64_t times); /* asynchronous where it can be; at most
                                                               KCL_HISTORY steps */
-  int (*look)(kcl_executor *, kcl_head *head, double *rr); /* state after all that was run */
-  int (*history)(kcl_executor *, int64_t from, int64_t to, double *out /* [to - from, KCL_LOG] */);
+  /* State after all that was run, each of [columns]. */
+  int (*look)(kcl_executor *, kcl_head *head, double *rr);
+  int (*history)(kcl_executor *, int column, int64_t from, int64_t to,
+                 double *out /* [to - from, KCL_LOG] */);
   int (*finish)(kcl_executor *);
   void (*close)(kcl_executor *);
   int64_t least; /* passes over LOOP that are worth a call of run: 0 means few */

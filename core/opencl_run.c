@@ -161,7 +161,7 @@ static bool should_stay(const run *r) {
   const char *word = getenv("KRYLOCL_STAY");
   if (!kcl_can_stay(r->k)) return false;
   if (word && *word) return *word != '0';
-  return context(r)->opencl->is_nvidia && kcl_program_bytes(r->k, KCL_LOOP) < STAY_BYTES;
+  return context(r)->opencl->is_nvidia && kcl_program_bytes(r->k, KCL_LOOP, 1) < STAY_BYTES;
 }
 
 /* One group a compute unit: sure to be resident together. Of as many work-items as there is work for. */
@@ -374,7 +374,8 @@ static int look(kcl_executor *ex, kcl_head *head, double *rr) {
   return finish(ex);
 }
 
-static int history(kcl_executor *ex, int64_t from, int64_t to, double *out) {
+static int history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
+  (void)column;
   run *r = ex->data;
   for (int64_t i = from; i < to; i++)
     for (int j = 0; j < KCL_LOG; j++)
@@ -385,7 +386,9 @@ static int history(kcl_executor *ex, int64_t from, int64_t to, double *out) {
 
 /* ---------------------------------------------------------------- vectors and state */
 
-static int put(kcl_executor *ex, kcl_vec v, kcl_type type, const void *values, double scale) {
+static int put(kcl_executor *ex, kcl_vec v, int column, kcl_type type, const void *values,
+               double scale) {
+  (void)column;
   run *r = ex->data;
   int64_t n = r->k->vector[v].n;
   void *staged = NULL;
@@ -400,7 +403,8 @@ done:
   return rc;
 }
 
-static int get(kcl_executor *ex, kcl_vec v, kcl_type type, void *values, double scale) {
+static int get(kcl_executor *ex, kcl_vec v, int column, kcl_type type, void *values, double scale) {
+  (void)column;
   run *r = ex->data;
   int64_t n = r->k->vector[v].n;
   void *staged = NULL;
@@ -429,11 +433,11 @@ static cl_int clear_padding(const run *r) {
   return code;
 }
 
-static int set_state(kcl_executor *ex, const kcl_head *head, double target) {
+static int set_state(kcl_executor *ex, const kcl_head *head, const double *target) {
   run *r = ex->data;
   size_t at = sizeof *head + (size_t)r->k->target * r->scalar_bytes;
-  float single[2] = {(float)target, 0};
-  double twice[2] = {target, 0};
+  float single[2] = {(float)*target, 0};
+  double twice[2] = {*target, 0};
   const void *value = r->real_bytes == 4 ? (void *)single : (void *)twice;
   r->enqueued = head->iteration;
   cl_int code = r->group == 1 ? clear_padding(r) : CL_SUCCESS;
@@ -506,7 +510,7 @@ static int allocate(run *r, kcl_executor *ex) {
   for (int v = 0; v < k->vectors; v++) {
     size_t padded = ((size_t)k->vector[v].n + PAD - 1) / PAD * PAD;
     KCL_TRY(kcl_opencl_buffer(ctx, padded * r->scalar_bytes, "a vector", &r->vec[v]));
-    if (k->vector[v].values) KCL_TRY(put(ex, v, k->vector[v].type, k->vector[v].values, 1.0));
+    if (k->vector[v].values) KCL_TRY(put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
   }
 done:
   return rc;
@@ -515,7 +519,8 @@ done:
 /* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
 static int first_launches(kcl_executor *ex) {
   kcl_head head = {.stop = 1};
-  int rc = set_state(ex, &head, 0);
+  const double target = 0;
+  int rc = set_state(ex, &head, &target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++) rc = run_batch(ex, phase, 1);
   return rc ? rc : finish(ex);
 }

@@ -22,7 +22,7 @@ static void *grow(kcl_program *k, void **list, int count, size_t size) {
 int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a program", (void **)out);
   if (rc) return rc;
-  **out = (kcl_program){.ctx = ctx, .type = type, .n = rows, .phase = KCL_START};
+  **out = (kcl_program){.ctx = ctx, .type = type, .n = rows, .columns = 1, .phase = KCL_START};
   (*out)->target = kcl_scalar(*out);
   (*out)->rr = kcl_scalar(*out);
   (*out)->b = kcl_vector(*out);
@@ -56,6 +56,8 @@ kcl_vec kcl_vector_of(kcl_program *k, int64_t n) {
   v->n = n, v->type = k->type;
   return k->vectors++;
 }
+
+bool kcl_vector_shared(const kcl_program *k, kcl_vec v) { return k->vector[v].values != NULL; }
 
 kcl_vec kcl_vector(kcl_program *k) { return kcl_vector_of(k, k->n); }
 kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v) { return kcl_vector_of(k, k->vector[v].n); }
@@ -330,7 +332,7 @@ const kcl_stage *kcl_stage_handed(const kcl_program *k, kcl_phase phase, int i) 
 }
 
 /* Reads and writes of a vector count once a stage; a vector written before it is read is not read. */
-double kcl_program_bytes(const kcl_program *k, kcl_phase phase) {
+double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int columns) {
   double bytes = 0, size = (double)kcl_type_size(k->type);
   for (int i = 0; i < k->stages[phase]; i++) {
     const kcl_stage *s = &k->stage[phase][i];
@@ -346,7 +348,8 @@ double kcl_program_bytes(const kcl_program *k, kcl_phase phase) {
           break;
         if (op->y == list[v]) read = false;
       }
-      bytes += size * (double)s->n * (written + read);
+      int times = kcl_vector_shared(k, list[v]) ? 1 : columns;
+      bytes += times * size * (double)s->n * (written + read);
     }
   }
   return bytes;

@@ -15,6 +15,10 @@
  * REPLACE then compute the same ones.
  *
  * Slots are numbered scalars of the program's type on the device; coefficients name them.
+ *
+ * A program may run for several columns at once, systems with the same A: then every vector but the
+ * constants, every slot, the stop and the count of iterations exist once a column, and each pass over the
+ * matrix serves them all. A column that has stopped keeps its vectors. Who records sees one column.
  */
 #ifndef KCL_PROGRAM_H
 #define KCL_PROGRAM_H
@@ -49,7 +53,7 @@ kcl_vec kcl_vector(kcl_program *k); /* a new vector of A's rows, zero */
 kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v); /* as long as v: A's columns, like x */
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n);   /* a new vector of n elements, zero */
 kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type,
-                     const void *values); /* with these n values, copied */
+                     const void *values); /* with these n values, copied; never written */
 kcl_slot kcl_scalar(kcl_program *k);      /* a new slot, zero */
 
 /* ---- the phases: what runs once (also after a claim that did not hold); what repeats; and, for
@@ -152,7 +156,8 @@ typedef struct kcl_vector_info {
 struct kcl_program {
   kcl *ctx;
   kcl_type type;
-  int64_t n; /* rows of A */
+  int64_t n;   /* rows of A */
+  int columns; /* systems at once, 1 unless set before an executor is opened */
   kcl_matrix *A, *AH;
   kcl_vec x, b;
   void (*precondition)(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint); /* NULL: M = I */
@@ -175,8 +180,9 @@ struct kcl_program {
 int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out);
 int kcl_program_end(kcl_program *k); /* closes the last phase; the status of the whole recording */
 void kcl_program_free(kcl_program **k);
-double kcl_program_bytes(const kcl_program *k,
-                         kcl_phase phase); /* that one pass over a phase moves */
+/* That one pass over a phase moves while so many columns run; 0: only what they share. */
+double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int columns);
+bool kcl_vector_shared(const kcl_program *k, kcl_vec v); /* by all columns: a constant */
 int kcl_stage_dots(const kcl_stage *s);
 /* The stage whose dots stage i folds, or NULL; and the one whose dots the last stage of START or
  * REPLACE, of scalars alone, leaves behind as if it had summed them: LOOP begins by folding them. */

@@ -8,11 +8,12 @@
 
 static int measure(kcl_program *k, kcl_executor *ex, int64_t n, double *rate) {
   double best = 0;
-  kcl_head head = {.limit = 1, .untested = 1};
+  const kcl_head head = {.limit = 1, .untested = 1};
+  const double target = 0;
   double start = kcl_now();
   for (int pass = 0; pass < 8 && kcl_now() - start < 0.1; pass++) {
     int times = pass ? 2 : 1, rc;
-    if ((rc = ex->set_state(ex, &head, 0)) || (rc = ex->finish(ex))) return rc;
+    if ((rc = ex->set_state(ex, &head, &target)) || (rc = ex->finish(ex))) return rc;
     double t = kcl_now();
     for (int i = 0; i < times; i++)
       if ((rc = ex->run(ex, KCL_START, 1))) return rc;

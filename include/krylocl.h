@@ -214,7 +214,10 @@ typedef struct kcl_progress {
   double relative_residual; /* recurrence, 2-norm, relative to b */
   double target;            /* relative residual to reach */
   double seconds;           /* since the solve began */
+  int running;              /* right-hand sides that still iterate; this is the worst of them */
 } kcl_progress;
+
+enum { KCL_MOST_COLUMNS = 8 };
 
 typedef struct kcl_options {
   const char *solver;  /* NULL: "cg" */
@@ -227,6 +230,9 @@ typedef struct kcl_options {
   int64_t max_iter; /* 0: 10 x rows (or columns, if more), at least 1,000 and at most 100,000 */
   int restart;      /* iterations a cycle of a method that restarts (gmres: 1 to 50, by default 20);
                        0: its default; other methods ignore it */
+  int columns; /* right-hand sides that kcl_solve_columns iterates at once, sharing each pass over
+                       the matrix: 1 to KCL_MOST_COLUMNS, 0: 1. Each one's vectors are kept on the
+                       device. Formats that cannot share a pass do one after another. */
   int (*progress)(void *user,
                   const kcl_progress *p); /* NULL, or called now and then; non-zero stops */
   void *user;
@@ -246,6 +252,7 @@ typedef struct kcl_report {
   double backward_error;  /* |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf) */
   double condition_estimate; /* from the Ritz values of CG (of M^-1 A); 0 when not known */
   double ritz_min, ritz_max;
+  /* Of columns solved at once, a share: so they can be added up. */
   double seconds_upload, seconds_solve, seconds_download;
   double seconds_per_iteration;
   double bytes_per_iteration; /* matrix and vectors, each stage's operands once */
@@ -264,21 +271,27 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
 void kcl_solver_free(kcl_solver **s);
 /* b is an array of A's rows, x one of A's columns, of A's type. x holds the first guess on entry. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
+/* k right-hand sides, options.columns at a time: B and X are column-major, [k, A's rows] and
+ * [k, A's columns], one column behind the other; reports is [k]. Every column is a solve of its own, as by
+ * kcl_solve: what one does, convergence or breakdown, does not touch the others. */
+int kcl_solve_columns(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
 
 typedef struct kcl_setup_info {
   const char *format, *format_reason; /* chosen, and why in one sentence */
   const char *kernel;                 /* what runs: "csr-vector, 4 lanes", "native, 2 threads" */
   double bytes_stored, seconds_convert, seconds_upload, seconds_compile;
-  int stages; /* kernels (fused loops) an iteration */
+  int stages;  /* kernels (fused loops) an iteration */
+  int columns; /* right-hand sides at once: as asked, or 1 where that cannot be */
 } kcl_setup_info;
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out); /* texts live as long as s */
 
 /* Time the loop with the stop tests off, after checking the product against kcl_csr_product
  * with a derived bound; not validated means nothing was timed. seconds_iteration receives
- * `repeats` samples, each the mean over `iterations`; seconds_product likewise. */
+ * `repeats` samples, each the mean over `iterations`; seconds_product likewise. Of several columns
+ * at once: the time of all. */
 int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
               double *seconds_product, bool *validated);
-double kcl_bytes_per_iteration(const kcl_solver *s);
+double kcl_bytes_per_iteration(const kcl_solver *s); /* of all columns at once */
 
 /* ---------------------------------------------------------------- checking */
 

@@ -62,6 +62,17 @@ static int check_restart(const kcl_solver *s) {
                   s->options.restart, m->name, m->most_restart, m->restart);
 }
 
+static int check_columns(const kcl_solver *s) {
+  if (s->options.columns >= 0 && s->options.columns <= KCL_MOST_COLUMNS) return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "%d columns at once are out of range: 1 to %d are possible",
+                  s->options.columns, KCL_MOST_COLUMNS);
+}
+
+/* On devices one after another: kernels hold one column. */
+static int columns_at_once(const kcl_solver *s) {
+  return s->options.columns && !s->ctx->opencl ? s->options.columns : 1;
+}
+
 static int choose_format(kcl_solver *s, const kcl_stats *stats, const kcl_format **f, char *why) {
   kcl_type type = s->options.precision;
   if (!s->options.format || !strcmp(s->options.format, "auto"))
@@ -122,6 +133,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
   if (rc) return rc;
   k = s->program;
   k->A = s->matrix, k->AH = s->adjoint, k->precondition = s->precond->apply;
+  k->columns = columns_at_once(s);
   if (s->method->least_squares) {
     double norm = kcl_norm2(A->type, A->val, A->nnz);
     k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
@@ -146,6 +158,12 @@ static void describe(kcl_solver *s) {
              m->lanes > 1 ? "s" : "");
   used = strlen(s->kernel);
   if (m->note[0]) snprintf(s->kernel + used, sizeof s->kernel - used, ", %s", m->note);
+  used = strlen(s->kernel);
+  if (s->program->columns > 1)
+    snprintf(s->kernel + used, sizeof s->kernel - used, ", %d columns at once",
+             s->program->columns);
+  else if (s->options.columns > 1)
+    snprintf(s->kernel + used, sizeof s->kernel - used, ", column by column");
 }
 
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
@@ -161,6 +179,7 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   KCL_TRY(kcl_method_find(ctx, s->options.solver, &s->method));
   KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
   KCL_TRY(check_restart(s));
+  KCL_TRY(check_columns(s));
   KCL_TRY(check_device(ctx, s->options.precision));
   KCL_TRY(kcl_csr_stats(ctx, A, &stats));
   KCL_TRY(check_fit(s, &stats));
@@ -185,15 +204,19 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_matrix_free(&(*s)->matrix);
   kcl_matrix_free(&(*s)->adjoint);
   kcl_csr_free(&(*s)->typed);
-  free((*s)->history), free((*s)->residuals);
+  kcl_histories_free(*s);
   free(*s);
   *s = NULL;
 }
 
-double kcl_bytes_per_iteration(const kcl_solver *s) {
+double kcl_iteration_bytes(const kcl_solver *s, int columns) {
   const kcl_program *k = s->program;
-  double replacement = kcl_program_bytes(k, KCL_REPLACE) / kcl_replacement_interval(k);
-  return (kcl_program_bytes(k, KCL_LOOP) + replacement) / k->steps;
+  double replacement = kcl_program_bytes(k, KCL_REPLACE, columns) / kcl_replacement_interval(k);
+  return (kcl_program_bytes(k, KCL_LOOP, columns) + replacement) / k->steps;
+}
+
+double kcl_bytes_per_iteration(const kcl_solver *s) {
+  return kcl_iteration_bytes(s, s->program->columns);
 }
 
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
@@ -206,5 +229,6 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .seconds_convert = s->seconds_convert,
                           .seconds_upload = s->executor.seconds_upload,
                           .seconds_compile = s->executor.seconds_compile,
-                          .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps};
+                          .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps,
+                          .columns = s->program->columns};
 }

@@ -120,7 +120,13 @@ json s.json "d['iterations']==0"
 { echo "%%MatrixMarket matrix array real general"; echo "400 2"; cat plain.txt plain.txt; } >b2.mtx
 run 0 "two columns" solve A.mtx b2.mtx -o x2.mtx --json s.json; says "column 2"
 json s.json "d['columns']==2 and len(d['solves'])==2 and all(s['converged'] for s in d['solves'])"
+json s.json "d['columns_at_once']==2"
 run 0 "two columns checked" check A.mtx b2.mtx x2.mtx
+run 0 "one after the other" solve A.mtx b2.mtx --columns 1 --json t.json
+json t.json "d['columns_at_once']==1 and all(s['converged'] for s in d['solves'])"
+run 2 "nine columns at once" solve A.mtx b2.mtx --columns 9; says "1 to 8"
+run 0 "bench, columns" bench A.mtx --columns 3 --formats csr-scalar --iterations 5 --json s.json; says "us/col"
+json s.json "d[0]['columns']==3 and abs(d[0]['seconds_per_column']*3-d[0]['seconds_per_iteration']['median'])<1e-9"
 for t in s d c z; do
   run 0 "precision $t" solve A.mtx --precision $t --json s.json
   json s.json "d['precision']=='$t' and d['converged']"

@@ -198,17 +198,17 @@ static inline bool box_ready(box *b) {
   int rc = kcl_program_end(b->k);
   if (!rc) rc = kcl_executor_open(b->k, &b->ex);
   for (int i = 0; i < b->givens && !rc; i++)
-    rc = b->ex.put(&b->ex, b->given[i].v, KCL_Z, &b->given[i].value, 1.0);
+    rc = b->ex.put(&b->ex, b->given[i].v, 0, KCL_Z, &b->given[i].value, 1.0);
   return CHECKF(!rc, "the program opens: %.600s", kcl_error(b->k->ctx));
 }
 
 static inline void give(box *b, kcl_vec v, const number *values) {
-  CHECK(b->ex.put(&b->ex, v, KCL_Z, values, 1.0) == KCL_OK);
+  CHECK(b->ex.put(&b->ex, v, 0, KCL_Z, values, 1.0) == KCL_OK);
 }
 
 static inline number *take(box *b, kcl_vec v) {
   number *out = filled(b->k->vector[v].n, NAN);
-  CHECK(b->ex.get(&b->ex, v, KCL_Z, out, 1.0) == KCL_OK);
+  CHECK(b->ex.get(&b->ex, v, 0, KCL_Z, out, 1.0) == KCL_OK);
   return out;
 }
 
@@ -229,7 +229,7 @@ static inline kcl_head go(box *b, kcl_phase phase, int64_t times) {
 
 static inline kcl_head go_start(box *b) {
   kcl_head head = {.limit = 1};
-  CHECK(b->ex.set_state(&b->ex, &head, 0) == KCL_OK);
+  CHECK(b->ex.set_state(&b->ex, &head, &(double){0}) == KCL_OK);
   return go(b, KCL_START, 1);
 }
 

@@ -116,21 +116,30 @@ static char copy[] = "/tmp/krylocl-alloc-copy-XXXXXX.gz"; /* written packed */
 typedef struct job {
   const char *name, *solver, *precond, *format, *kind;
   kcl_type precision;
+  int columns; /* more than 1: twice as many, at once */
 } job;
 
 static int solve(kcl *ctx, const job *j) {
+  enum { MOST = 4, ROOM = 2 * 64 }; /* right-hand sides, numbers each */
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
-  kcl_report r;
-  double x[2 * 64] = {0};
+  kcl_report r[MOST] = {{0}};
+  static double B[MOST * ROOM], x[MOST * ROOM];
   kcl_options o = kcl_defaults;
-  o.restart = 4;
+  int k = j->columns > 1 ? 2 * j->columns : 1;
+  memset(x, 0, sizeof x);
+  o.restart = 4, o.columns = j->columns;
   o.solver = j->solver, o.precond = j->precond, o.format = j->format, o.precision = j->precision;
   int rc = kcl_generate(ctx, j->kind, &A, &b);
   if (!rc) rc = kcl_setup(ctx, A, &o, &s);
-  if (!rc) rc = kcl_solve(s, b->val, x, &r);
-  if (!rc) CHECKF(r.converged, "%s: %s", j->name, kcl_reason_text(r.reason));
+  for (int c = 0; c < k && !rc; c++) {
+    size_t n = (size_t)A->rows * (kcl_type_complex(A->type) ? 2 : 1);
+    memcpy(B + n * (size_t)c, b->val, n * sizeof *B);
+  }
+  if (!rc) rc = kcl_solve_columns(s, k, B, x, r);
+  for (int c = 0; c < k && !rc; c++)
+    CHECKF(r[c].converged, "%s: %s", j->name, kcl_reason_text(r[c].reason));
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
   return rc;
 }
@@ -198,16 +207,17 @@ static void test_job(const job *j, bool and_all_after) {
 }
 
 int main(void) {
-  static const job jobs[] = {{"cg", "cg", "none", "csr-scalar", "poisson2d:6", KCL_D},
-                             {"cg, jacobi, single", "cg", "jacobi", "ell", "poisson2d:6", KCL_S},
-                             {"bicg", "bicg", "none", "cds", "convection:6", KCL_D},
-                             {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z},
-                             {"lsqr, rectangular", "lsqr", "jacobi", NULL, "bibd:6x3", KCL_D},
-                             {"gmres", "gmres", "none", "csr-scalar", "convection:6", KCL_D},
-                             {"auto", "cg", "none", NULL, "magnetic:5", KCL_C},
-                             {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z},
-                             {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D},
-                             {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D}};
+  static const job jobs[] = {{"cg", "cg", "none", "csr-scalar", "poisson2d:6", KCL_D, 1},
+                             {"cg, jacobi, single", "cg", "jacobi", "ell", "poisson2d:6", KCL_S, 1},
+                             {"bicg", "bicg", "none", "cds", "convection:6", KCL_D, 1},
+                             {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z, 1},
+                             {"lsqr, rectangular", "lsqr", "jacobi", NULL, "bibd:6x3", KCL_D, 1},
+                             {"gmres", "gmres", "none", "csr-scalar", "convection:6", KCL_D, 1},
+                             {"auto", "cg", "none", NULL, "magnetic:5", KCL_C, 1},
+                             {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z, 1},
+                             {"columns", "bicgstab", "jacobi", "ell", "helmholtz:6", KCL_Z, 2},
+                             {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1},
+                             {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1}};
   int f = mkstemps(file, 4), g = mkstemps(copy, 3);
   if (f < 0 || g < 0) return 1;
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {

@@ -131,7 +131,7 @@ static void run_countdown(const place *p, kcl_type t, const countdown *c, int nu
   if (box_ready(b)) {
     kcl_head head = {.limit = c->limit, .untested = c->untested}, end;
     give_countdown(b, vec, c->w);
-    CHECK(b->ex.set_state(&b->ex, &head, c->target) == KCL_OK);
+    CHECK(b->ex.set_state(&b->ex, &head, &c->target) == KCL_OK);
     go(b, KCL_START, 1);
     end = go(b, KCL_LOOP, 3);
     for (int i = 0; i < 2; i++) end = go(b, KCL_LOOP, 4); /* after a stop these change nothing */
@@ -141,7 +141,7 @@ static void run_countdown(const place *p, kcl_type t, const countdown *c, int nu
     CHECKF(good, "countdown %d, %s, type %c: stop %d after %d, v %g, w %g", number_of, p->name,
            kcl_type_letter(t), end.stop, end.iteration, creal(v[32]), creal(w[32]));
     double log[11 * KCL_LOG];
-    CHECK(b->ex.history(&b->ex, 0, end.iteration, log) == KCL_OK);
+    CHECK(b->ex.history(&b->ex, 0, 0, end.iteration, log) == KCL_OK);
     for (int i = 0; i < end.iteration && !isnan(c->last_w); i++)
       CHECK(log[i * KCL_LOG] == creal(c->w) - 1 - i &&
             log[i * KCL_LOG + 1] == creal(c->w) - 1 - i &&
@@ -201,11 +201,11 @@ static void test_ring(const place *p, kcl_type t) {
   if (box_ready(b)) {
     kcl_head head = {.limit = 100000};
     give_countdown(b, vec, 10000);
-    CHECK(b->ex.set_state(&b->ex, &head, 0) == KCL_OK);
+    CHECK(b->ex.set_state(&b->ex, &head, &(double){0}) == KCL_OK);
     go(b, KCL_START, 1);
     for (int i = 0; i < BATCHES; i++) {
       bool good = go(b, KCL_LOOP, BATCH).iteration == (i + 1) * BATCH;
-      CHECK(b->ex.history(&b->ex, i * BATCH, (i + 1) * BATCH, log) == KCL_OK);
+      CHECK(b->ex.history(&b->ex, 0, i * BATCH, (i + 1) * BATCH, log) == KCL_OK);
       for (int q = 0; q < BATCH; q++)
         good = good && log[q * KCL_LOG] == 9999 - i * BATCH - q &&
                log[q * KCL_LOG + 2] == 19999 - i * BATCH - q;

@@ -1,0 +1,216 @@
+/* The loop of a solve: runs a recorded method, looks at it now and then, and believes no claim unchecked.
+ *
+ * The device tests every iteration and stops itself; the host enqueues batches of iterations, one
+ * batch ahead, and reads a few numbers after each. A batch is an eighth of what has been done so
+ * far, between 4 and what takes a tenth of a second (one pass over LOOP at least, which may stand for
+ * several): iterations enqueued after the stop only pass the state on. When the method claims
+ * convergence the residual is recomputed from x by running START again; if the claim does not hold, that
+ * residual is what the method goes on with (residual replacement; van der Vorst & Ye 2000), until two
+ * claims in a row bring no progress.
+ *
+ * Several right-hand sides iterate side by side, in rounds: all active columns go on until each has
+ * stopped, then the claims of a round are checked together by one START, and those that do not hold
+ * make the next round. A column that is not active has its stop set, and the device leaves it alone.
+ */
+#include "solver/rounds.h"
+#include <limits.h>
+#include <math.h>
+
+static double squared(double a) { return a * a; }
+
+static bool runs(const kcl_rounds *r, int c) {
+  return r->column[c].active && !r->head[c].stop && !r->column[c].plateau;
+}
+
+static int running(const kcl_rounds *r) {
+  int count = 0;
+  for (int c = 0; c < r->columns; c++) count += runs(r, c);
+  return count;
+}
+
+/* Of the most advanced column. */
+static int64_t iterations(const kcl_rounds *r) {
+  int64_t most = 0;
+  for (int c = 0; c < r->columns; c++)
+    if (r->head[c].iteration > most) most = r->head[c].iteration;
+  return most;
+}
+
+/* The running column that is furthest from its target tells how it goes. */
+static int progress(const kcl_rounds *r) {
+  const kcl_options *o = &r->s->options;
+  int worst = -1;
+  if (!o->progress) return 0;
+  for (int c = 0; c < r->columns; c++)
+    if (runs(r, c) && (worst < 0 || r->rr[c] / squared(r->column[c].target) >
+                                        r->rr[worst] / squared(r->column[worst].target)))
+      worst = c;
+  if (worst < 0) return 0;
+  const kcl_column *w = &r->column[worst];
+  kcl_progress p = {.iteration = r->head[worst].iteration,
+                    .max_iter = r->max_iter,
+                    .relative_residual = sqrt(fmax(r->rr[worst], 0)) * kcl_unit(w),
+                    .target = w->target * kcl_unit(w),
+                    .seconds = kcl_now() - r->start,
+                    .running = running(r)};
+  return o->progress(o->user, &p);
+}
+
+/* Passes over LOOP. */
+static int64_t next_batch(const kcl_rounds *r) {
+  int64_t done = iterations(r);
+  double each = done ? (kcl_now() - r->start) / (double)done : 0;
+  int64_t batch = done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4;
+  if (batch > most) batch = most;
+  if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
+  int64_t least = r->ex->least ? r->ex->least : 4;
+  if (batch < least) batch = each > 0.03 ? 1 : least;
+  batch = (batch + r->s->program->steps - 1) / r->s->program->steps;
+  int64_t left = kcl_replacement_interval(r->s->program) - r->since;
+  return batch < left ? batch : left;
+}
+
+/* Rounding errors of recurrences grow with every iteration: measured on pipelined CG, these keep them
+ * below what matters at the usual tolerances. */
+int kcl_replacement_interval(const kcl_program *k) {
+  bool single = k->type == KCL_S || k->type == KCL_C;
+  if (!k->stages[KCL_REPLACE]) return INT_MAX;
+  return ((single ? 16 : 64) + k->steps - 1) / k->steps;
+}
+
+int kcl_advance(kcl_solver *s, int64_t passes, int64_t *since) {
+  kcl_executor *ex = &s->executor;
+  int64_t every = kcl_replacement_interval(s->program), batch;
+  int rc = KCL_OK;
+  for (; passes > 0 && !rc; passes -= batch) {
+    batch = passes < every - *since ? passes : every - *since;
+    rc = ex->run(ex, KCL_LOOP, batch);
+    if ((*since += batch) < every) continue;
+    *since = 0;
+    if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);
+  }
+  return rc;
+}
+
+static int set_state(kcl_rounds *r) {
+  double target[KCL_MOST_COLUMNS] = {0};
+  for (int c = 0; c < r->columns; c++) target[c] = squared(r->column[c].target);
+  return r->ex->set_state(r->ex, r->head, target);
+}
+
+/* Columns that are done are told so before others go on. */
+static int freeze(kcl_rounds *r) {
+  bool told = true;
+  for (int c = 0; c < r->columns; c++)
+    if (!r->column[c].active && !r->head[c].stop) r->head[c].stop = 1, told = false;
+  return told ? KCL_OK : set_state(r);
+}
+
+static int look(kcl_rounds *r) {
+  int rc = r->ex->look(r->ex, r->head, r->rr);
+  for (int i = 0; i < r->columns && !rc; i++) {
+    kcl_column *c = &r->column[i];
+    int64_t seen = c->history->size;
+    if (!c->active || (rc = kcl_history_fetch(r->s, c->history, i, r->head[i].iteration))) continue;
+    for (; seen < c->history->size; seen++)
+      if (c->history->log[seen * KCL_LOG] < c->best)
+        c->best = c->history->log[seen * KCL_LOG], c->best_at = seen;
+    /* no new least residual for this long: it will not come */
+    c->plateau = r->head[i].iteration - c->best_at > 5000 + 2 * kcl_longer(r->s->A);
+  }
+  return rc;
+}
+
+/* Iterate until the device has stopped every active column, the user stops them, or they get nowhere. */
+static int iterate(kcl_rounds *r) {
+  int64_t from[KCL_MOST_COLUMNS], most = 0;
+  int rc = freeze(r);
+  for (int c = 0; c < r->columns; c++) from[c] = r->head[c].iteration;
+  if (!rc) rc = kcl_advance(r->s, next_batch(r), &r->since);
+  while (!rc && running(r)) {
+    if ((rc = kcl_advance(r->s, next_batch(r), &r->since))) break; /* one ahead */
+    if ((rc = look(r))) break;
+    r->interrupted = progress(r) != 0;
+    for (int c = 0; c < r->columns; c++)
+      if (r->interrupted && runs(r, c)) r->head[c].stop = 1 + KCL_INTERRUPTED;
+  }
+  for (int c = 0; c < r->columns; c++) {
+    if (r->column[c].active && !r->head[c].stop) r->head[c].stop = 1 + KCL_STAGNATED;
+    if (r->head[c].iteration - from[c] > most) most = r->head[c].iteration - from[c];
+  }
+  r->shared += most;
+  if (!rc) rc = r->ex->finish(r->ex);
+  return rc;
+}
+
+/* START recomputes the residuals of the active columns from x; afterwards they are ready to go on. */
+static int start(kcl_rounds *r) {
+  int rc;
+  r->since = 0;
+  for (int c = 0; c < r->columns; c++)
+    if (r->column[c].active) r->head[c].stop = 0;
+  if ((rc = set_state(r))) return rc;
+  if ((rc = r->ex->run(r->ex, KCL_START, 1))) return rc;
+  return r->ex->look(r->ex, r->head, r->rr);
+}
+
+static bool begin(kcl_rounds *r) {
+  bool any = false;
+  for (int i = 0; i < r->columns; i++) {
+    kcl_column *c = &r->column[i];
+    if (!c->active) continue;
+    c->rr0 = c->best = r->rr[i], c->claim = INFINITY;
+    c->report->reason = r->rr[i] < INFINITY ? KCL_CONVERGED : KCL_NOT_FINITE;
+    c->active = r->rr[i] > squared(c->target) && r->rr[i] < INFINITY;
+    any = any || c->active;
+  }
+  return any;
+}
+
+/* After a round: the reasons; active are those that claim convergence. */
+static bool claims(kcl_rounds *r) {
+  bool any = false;
+  for (int i = 0; i < r->columns; i++) {
+    kcl_column *c = &r->column[i];
+    if (!c->active) continue;
+    c->report->reason = (kcl_reason)(r->head[i].stop - 1);
+    c->report->relative_residual = sqrt(fmax(r->rr[i], 0)) * kcl_unit(c);
+    c->active = c->report->reason == KCL_CONVERGED;
+    any = any || c->active;
+  }
+  return any;
+}
+
+/* After START: active are the claims that do not hold, unless two in a row brought no progress. */
+static bool unmet(kcl_rounds *r) {
+  bool any = false;
+  for (int i = 0; i < r->columns; i++) {
+    kcl_column *c = &r->column[i];
+    if (!c->active) continue;
+    if (!c->lanczos) c->lanczos = r->head[i].iteration;
+    c->active = false;
+    if (r->rr[i] <= squared(c->target)) continue;
+    c->report->reason = r->interrupted ? KCL_INTERRUPTED : KCL_STAGNATED;
+    if (r->interrupted || !(r->rr[i] < 0.25 * c->claim) || c->report->restarts == 20) continue;
+    c->claim = r->rr[i], c->report->restarts++;
+    any = c->active = true;
+  }
+  return any;
+}
+
+int kcl_rounds_run(kcl_rounds *r) {
+  int rc = start(r);
+  for (bool more = !rc && begin(r); more && !rc; more = !rc && unmet(r)) {
+    if ((rc = iterate(r)) || !claims(r)) break;
+    rc = start(r);
+  }
+  for (int i = 0; i < r->columns && !rc; i++) {
+    kcl_column *c = &r->column[i];
+    c->report->iterations = r->head[i].iteration;
+    if (c->norm_b == 0) continue;
+    if (!c->report->iterations) c->report->relative_residual = sqrt(c->rr0) * kcl_unit(c);
+    rc = kcl_history_finish(r->s, c->history, c->rr0, kcl_unit(c));
+    c->report->history = c->history->residuals, c->report->history_size = c->history->size + 1;
+  }
+  return rc;
+}
