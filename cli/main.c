@@ -100,11 +100,16 @@ static int dispatch(const cli_options *o) {
   return run(c, o);
 }
 
+/* PoCL's binaries hold kernels for groups of any size. Those are not slower for ours; with others to run, as
+ * is its habit, it would compile everything twice. */
+static void settle_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
+
 int main(int argc, char **argv) {
   cli_options o;
   char **operands = calloc((size_t)argc + 1, sizeof *operands);
   if (!operands) return cli_fail(KCL_MEMORY, "out of memory");
   signal(SIGPIPE, SIG_IGN);
+  settle_drivers();
   int rc = cli_parse(argc, argv, operands, &o);
   if (!rc) rc = dispatch(&o);
   free(operands);

@@ -55,7 +55,7 @@ static const entry table[] = {
     {"minor", 0, FLAG, NULL, AT(minor), 0, 0, "without the first row and column (trefethen)"},
     {"quiet", 'q', FLAG, NULL, AT(quiet), 0, 0, "no progress and no report, only errors"},
     {"verbose", 'v', FLAG, NULL, AT(verbose), 0, 0,
-     "progress a line a second when not on a terminal"},
+     "more lines: drivers, programs, progress once a second when not on a terminal"},
     {"help", 'h', FLAG, NULL, AT(help), 0, 0, "this help"},
     {"version", 'V', FLAG, NULL, AT(version), 0, 0, "the version"},
 };

@@ -34,6 +34,9 @@ void report_method(const cli_run *r) {
           cli_type_words(r->p.precision), s->stages, s->stages == 1 ? "" : "s");
   cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
           s->format_reason);
+  if (o->verbose && r->device.platform >= 0)
+    cli_say(o, "programs    %d compiled, %d from the cache\n", s->programs_compiled,
+            s->programs_cached);
 }
 
 /* kappa |r|/|b| bounds the relative error of x, as far as kappa is known. */

@@ -39,6 +39,7 @@ struct kcl_executor {
   void (*close)(kcl_executor *);
   int64_t least; /* passes over LOOP that are worth a call of run: 0 means few */
   double seconds_upload, seconds_compile;
+  int compiled, from_cache; /* programs: by the driver, from the cache folder */
 };
 
 int kcl_executor_open(kcl_program *k,

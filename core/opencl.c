@@ -1,5 +1,5 @@
-/* OpenCL housekeeping: errors by name, devices, a context and queue on one of them, buffers,
- * programs. */
+/* OpenCL housekeeping: errors by name, devices, a context and queue on one of them,
+ * buffers. */
 #include "core/opencl.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -122,22 +122,16 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
   return kcl_cl_check(ctx, code, "clCreateCommandQueue", "opening the device");
 }
 
-static void forget(kcl_opencl *o, int i) {
-  if (o->built[i].program) clReleaseProgram(o->built[i].program);
-  free(o->built[i].text);
-  o->built[i].program = NULL, o->built[i].text = NULL;
-}
-
 void kcl_opencl_detach(kcl *ctx) {
   if (!ctx->opencl) return;
-  for (int i = 0; i < KCL_BUILT; i++) forget(ctx->opencl, i);
+  kcl_opencl_forget_programs(ctx->opencl);
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);
   if (ctx->opencl->context) clReleaseContext(ctx->opencl->context);
   free(ctx->opencl);
   ctx->opencl = NULL;
 }
 
-/* ---------------------------------------------------------------- buffers and programs */
+/* ---------------------------------------------------------------- buffers */
 
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what, cl_mem *out) {
   cl_int code;
@@ -151,52 +145,4 @@ int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what, cl_mem *out) {
   char text[160];
   snprintf(text, sizeof text, "%s of %.3g GB", what, (double)bytes * 1e-9);
   return kcl_cl_check(ctx, code, "clCreateBuffer", text);
-}
-
-static int build_failed(kcl *ctx, cl_program p) {
-  size_t size = 0;
-  clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-  char *log = calloc(1, size + 1);
-  if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-  int rc = kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",
-                    ctx->device.name, log ? log : "");
-  free(log);
-  return rc;
-}
-
-static int compile(kcl *ctx, const char *source, const char *options, cl_program *out) {
-  cl_int code;
-  *out = clCreateProgramWithSource(ctx->opencl->context, 1, &source, NULL, &code);
-  int rc = kcl_cl_check(ctx, code, "clCreateProgramWithSource", "composing kernels");
-  if (rc) return rc;
-  code = clBuildProgram(*out, 1, &ctx->opencl->device, options, NULL, NULL);
-  if (code == CL_BUILD_PROGRAM_FAILURE) return build_failed(ctx, *out);
-  return kcl_cl_check(ctx, code, "clBuildProgram", "compiling kernels");
-}
-
-int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out) {
-  kcl_opencl *o = ctx->opencl;
-  size_t size = strlen(options) + strlen(source) + 2;
-  const char *dump =
-      getenv("KRYLOCL_DUMP"); /* for kernel authors: where to write the composed text */
-  FILE *f = dump ? fopen(dump, "w") : NULL;
-  if (f) fputs(source, f), fclose(f);
-  char *text;
-  int rc = kcl_alloc(ctx, (int64_t)size, 1, "kernels", (void **)&text);
-  if (rc) return rc;
-  snprintf(text, size, "%s\n%s", options, source);
-  for (int i = 0; i < KCL_BUILT; i++)
-    if (o->built[i].text && !strcmp(o->built[i].text, text)) {
-      free(text);
-      *out = o->built[i].program;
-      return kcl_cl_check(ctx, clRetainProgram(*out), "clRetainProgram", "compiling kernels");
-    }
-  if ((rc = compile(ctx, source, options, out))) {
-    free(text);
-    return rc;
-  }
-  int i = o->builds++ % KCL_BUILT;
-  forget(o, i);
-  o->built[i].text = text, o->built[i].program = *out;
-  return kcl_cl_check(ctx, clRetainProgram(*out), "clRetainProgram", "compiling kernels");
 }

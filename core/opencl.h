@@ -39,18 +39,21 @@ struct kcl_opencl {
   bool is_cpu, is_nvidia, small_groups;
   int units;
   struct {
-    char *text; /* options, a newline, the source */
+    char *key;
     cl_program program;
   } built[KCL_BUILT]; /* a ring of the latest: other solvers often want the same kernels */
-  int builds;
+  int builds, compiled,
+      from_cache; /* programs: all, those the driver compiled, those from the disk */
 };
 
 /* KCL_OK, or a failure that names the call, the code, and `what` was being done. */
 int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
                       cl_mem *out); /* filled with zeros */
-/* Compiles, or returns what was compiled from the same text; release it. */
+/* Compiles, or returns what was compiled from the same text, by this context or an earlier process; release
+ * it (core/opencl_program.c). */
 int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out);
+void kcl_opencl_forget_programs(kcl_opencl *o);
 
 /* The text of all stages of a program, for this device. Free with free(). */
 typedef struct kcl_geometry {

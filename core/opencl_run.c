@@ -549,7 +549,9 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   KCL_TRY(finish(ex));
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
+  ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
   KCL_TRY(compile(r));
+  ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   KCL_TRY(first_launches(ex));
   if (r->stay.kernel) ex->least = STAY_LEAST;
   ex->seconds_compile = kcl_now() - t;

@@ -280,8 +280,10 @@ typedef struct kcl_setup_info {
   const char *format, *format_reason; /* chosen, and why in one sentence */
   const char *kernel;                 /* what runs: "csr-vector, 4 lanes", "native, 2 threads" */
   double bytes_stored, seconds_convert, seconds_upload, seconds_compile;
-  int stages;  /* kernels (fused loops) an iteration */
-  int columns; /* right-hand sides at once: as asked, or 1 where that cannot be */
+  int stages; /* kernels (fused loops) an iteration */
+  int programs_compiled,
+      programs_cached; /* OpenCL programs: the driver's work; taken from the user's cache folder */
+  int columns;         /* right-hand sides at once: as asked, or 1 where that cannot be */
 } kcl_setup_info;
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out); /* texts live as long as s */
 

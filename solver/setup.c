@@ -229,6 +229,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .seconds_convert = s->seconds_convert,
                           .seconds_upload = s->executor.seconds_upload,
                           .seconds_compile = s->executor.seconds_compile,
+                          .programs_compiled = s->executor.compiled,
+                          .programs_cached = s->executor.from_cache,
                           .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .columns = s->program->columns};
 }

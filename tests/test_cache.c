@@ -1,0 +1,165 @@
+/* Entries of the cache folder: what was put comes back, whole or not at all, whatever happened to its file
+ * and whoever writes at the same time. */
+#include "core/cache.h"
+#include "tests/check.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROOM = 1200 };
+static char home[] = "/tmp/krylocl-cache-XXXXXX";
+
+/* The only entry of a folder; how many there are. */
+static int entries(const char *sub, char path[ROOM]) {
+  char folder[ROOM];
+  int count = 0;
+  snprintf(folder, sizeof folder, "%s/%s", home, sub);
+  DIR *d = opendir(folder);
+  for (struct dirent *e; d && (e = readdir(d));)
+    if (e->d_name[0] != '.') count++, snprintf(path, ROOM, "%.500s/%.200s", folder, e->d_name);
+  if (d) closedir(d);
+  return count;
+}
+
+static bool holds(const char *sub, const char *key, const void *want, size_t size) {
+  size_t n = 0;
+  void *got = kcl_cache_get(sub, key, &n);
+  bool good = want ? got && n == size && !memcmp(got, want, size) : !got;
+  free(got);
+  return good;
+}
+
+static void test_round(void) {
+  static char data[100000];
+  for (size_t i = 0; i < sizeof data; i++) data[i] = (char)random_bits();
+  CHECK(holds("round", "a", NULL, 0));
+  kcl_cache_put("round", "a", data, sizeof data);
+  kcl_cache_put("round", "a longer\nkey", data, 7);
+  kcl_cache_put("round", "", data, 0);
+  CHECK(holds("round", "a", data, sizeof data) && holds("round", "a longer\nkey", data, 7));
+  CHECK(holds("round", "", data, 0) && holds("round", "b", NULL, 0));
+  kcl_cache_put("round", "a", data + 1, 500);
+  CHECK(holds("round", "a", data + 1, 500));
+}
+
+/* Every byte of the file changed, every length that it is cut to, more behind it, another key's. */
+static void test_damage(void) {
+  static const char data[] = "what is kept";
+  char path[ROOM], bytes[512], other[ROOM];
+  kcl_cache_put("damage", "the key", data, sizeof data);
+  if (!CHECK(entries("damage", path) == 1)) return;
+  int file = open(path, O_RDWR);
+  ssize_t size = read(file, bytes, sizeof bytes);
+  struct stat info;
+  CHECK(size > 40 && size < (ssize_t)sizeof bytes && !fstat(file, &info) &&
+        (info.st_mode & 0777) == 0600);
+  for (ssize_t i = 0; i < size; i++)
+    for (int bit = 0; bit < 8; bit++) {
+      char changed = (char)(bytes[i] ^ 1 << bit);
+      bool good = pwrite(file, &changed, 1, i) == 1 && holds("damage", "the key", NULL, 0);
+      CHECKF(good, "bit %d of byte %zd changed", bit, i);
+      CHECK(pwrite(file, &bytes[i], 1, i) == 1);
+    }
+  CHECK(holds("damage", "the key", data, sizeof data));
+  for (ssize_t n = size; n-- > 0;)
+    CHECKF(!ftruncate(file, n) && holds("damage", "the key", NULL, 0), "cut to %zd bytes", n);
+  CHECK(pwrite(file, bytes, (size_t)size, 0) == size &&
+        holds("damage", "the key", data, sizeof data));
+  CHECK(!ftruncate(file, size + 1) && holds("damage", "the key", NULL, 0));
+  close(file);
+  kcl_cache_put("damage", "the key", data, sizeof data);
+  kcl_cache_put("other", "the yek", data, sizeof data);
+  CHECK(entries("other", other) == 1 && !rename(path, other));
+  CHECK(holds("damage", "the key", NULL, 0) && holds("other", "the yek", NULL, 0));
+  CHECK(!unlink(other) && !mkdir(other, 0700)); /* a folder in its place */
+  kcl_cache_put("other", "the yek", data, sizeof data);
+  CHECK(holds("other", "the yek", NULL, 0) && entries("other", other) == 1 && !rmdir(other));
+}
+
+/* What was used last stays. */
+static void test_limit(void) {
+  static char data[1000];
+  char path[ROOM], key[2] = "a";
+  for (; *key <= 'j'; ++*key) {
+    kcl_cache_put("limit", key, data, sizeof data);
+    DIR *d = opendir((snprintf(path, sizeof path, "%s/limit", home), path));
+    struct timespec old[2] = {{.tv_sec = 1000 + *key}, {.tv_sec = 1000 + *key}};
+    for (struct dirent *e; d && (e = readdir(d));) { /* the new one is the only one of today */
+      struct stat info;
+      if (e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &info, 0) && info.st_mtime > 2000)
+        CHECK(!utimensat(dirfd(d), e->d_name, old, 0));
+    }
+    if (d) closedir(d);
+  }
+  kcl_cache_trim("limit", 20000);
+  CHECK(entries("limit", path) == 10);
+  CHECK(holds("limit", "b", data, sizeof data));
+  kcl_cache_trim("limit", 4500);
+  CHECK(entries("limit", path) == 4);
+  CHECK(holds("limit", "b", data, sizeof data) && holds("limit", "h", data, sizeof data));
+  CHECK(holds("limit", "a", NULL, 0) && holds("limit", "g", NULL, 0));
+  kcl_cache_trim("limit", 0);
+  CHECK(entries("limit", path) == 0);
+  kcl_cache_trim("nothing here", 0);
+}
+
+/* Writers of one key, each with its own text: who reads sees one of them, whole. */
+static void test_processes(void) {
+  enum { CHILDREN = 4, TIMES = 300, SIZE = 20000 };
+  char path[ROOM];
+  for (int c = 0; c < CHILDREN; c++) {
+    pid_t child = fork();
+    if (child > 0) continue;
+    static char data[SIZE];
+    int bad = child < 0;
+    memset(data, 'a' + c, SIZE);
+    for (int i = 0; i < TIMES && !bad; i++) {
+      size_t n = 0;
+      kcl_cache_put("many", "one key", data, SIZE);
+      char *got = kcl_cache_get("many", "one key", &n);
+      bad = !got || n != SIZE || memcmp(got, got + 1, SIZE - 1);
+      free(got);
+    }
+    _exit(bad);
+  }
+  for (int c = 0, status; c < CHILDREN; c++)
+    CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(entries("many", path) == 1);
+}
+
+/* Where the folder is: three variables, in this order; nowhere is no error. */
+static void test_place(void) {
+  char path[ROOM], want[ROOM];
+  setenv("XDG_CACHE_HOME", home, 1), setenv("HOME", home, 1);
+  CHECK(!kcl_cache_path("s", "n", path, sizeof path));
+  CHECK(!strcmp(path, (snprintf(want, sizeof want, "%s/s/n", home), want)));
+  unsetenv("KRYLOCL_CACHE");
+  CHECK(!kcl_cache_path("s", "n", path, sizeof path));
+  CHECK(!strcmp(path, (snprintf(want, sizeof want, "%s/krylocl/s/n", home), want)));
+  unsetenv("XDG_CACHE_HOME");
+  CHECK(!kcl_cache_path("s", "n", path, sizeof path));
+  CHECK(!strcmp(path, (snprintf(want, sizeof want, "%s/.cache/krylocl/s/n", home), want)));
+  CHECK(kcl_cache_path("s", "n", path, strlen(want)));
+  unsetenv("HOME");
+  CHECK(kcl_cache_path("s", "n", path, sizeof path));
+  static const char *const nowhere[] = {"", "/dev/null/krylocl"};
+  for (int i = 0; i < 2; i++) {
+    setenv("KRYLOCL_CACHE", nowhere[i], 1);
+    kcl_cache_put("s", "key", "data", 4);
+    CHECK(kcl_cache_path("s", "n", path, sizeof path) && holds("s", "key", NULL, 0));
+    kcl_cache_trim("s", 0);
+  }
+}
+
+int main(void) {
+  char line[ROOM];
+  if (!mkdtemp(home)) return 1;
+  setenv("KRYLOCL_CACHE", home, 1);
+  test_round(), test_damage(), test_limit(), test_processes(), test_place();
+  snprintf(line, sizeof line, "rm -rf '%s'", home);
+  CHECK(system(line) == 0);
+  return check_report();
+}
