@@ -100,8 +100,8 @@ static int dispatch(const cli_options *o) {
   return run(c, o);
 }
 
-/* PoCL's binaries hold kernels for groups of any size. Those are not slower for ours; with others to run, as
- * is its habit, it would compile everything twice. */
+/* The binaries that PoCL hands out hold kernels for groups of any size. It is told to run those as well: they
+ * take as long, and it compiles each kernel once and not twice. */
 static void settle_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
 
 int main(int argc, char **argv) {

@@ -5,7 +5,8 @@
  *   matrices/    parsed files as .kcl     (data/parsed.c)
  *   collection/  downloaded matrices      (data/get.c)
  *
- * Nothing in it is needed: what is missing, damaged or cannot be written is made again, silently. */
+ * Nothing in it is needed: what is missing, damaged or of another version is made again, and a folder that
+ * cannot be written is no error. */
 #ifndef KCL_CACHE_H
 #define KCL_CACHE_H
 #include <stddef.h>

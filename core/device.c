@@ -47,13 +47,17 @@ static void describe_native(kcl_device *out, int threads) {
   out->memory = pages > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 }
 
-int kcl_device_list(kcl *ctx, kcl_device **list, int *count) {
+static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
   *count = 0;
   int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
   if (rc) return rc;
   describe_native(&(*list)[(*count)++], kcl_max_threads());
-  kcl_opencl_list(*list, MOST_DEVICES, count);
+  if (opencl) kcl_opencl_list(*list, MOST_DEVICES, count);
   return KCL_OK;
+}
+
+int kcl_device_list(kcl *ctx, kcl_device **list, int *count) {
+  return list_devices(ctx, true, list, count);
 }
 
 int kcl_device_current(kcl *ctx, kcl_device *out) {
@@ -128,7 +132,8 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
   int count, rc;
   if (!want) want = getenv("KRYLOCL_DEVICE");
   if (!want || !*want) want = "auto";
-  KCL_TRY(kcl_device_list(ctx, &list, &count));
+  bool opencl = strcmp(want, "cpu") != 0; /* drivers take long to start */
+  KCL_TRY(list_devices(ctx, opencl, &list, &count));
   int i = match(list, count, want);
   if (i < 0) {
     rc = no_match(ctx, want, list, count);

@@ -100,6 +100,11 @@ json s.json "len(open('h.csv').read().split())==d['iterations']+2 and open('h.cs
 run 0 "its check" check A.mtx b.rhs x.mtx --json c.json
 json c.json "d['pass'] and d['relative_residual']<=1e-8"
 run 6 "its check, too strict" check A.mtx b.rhs x.mtx --tol 1e-15; says "the check failed"
+if "$prog" solve A.mtx --device opencl --format csr-scalar -q 2>err; then
+  run 0 "programs, compiled or kept" solve A.mtx --device opencl --format csr-scalar --verbose; says "^programs .* compiled, .* from the cache"
+else
+  echo "skip programs: $(head -1 err)"
+fi
 run 0 "solve without b" solve A.mtx --json s.json; says "forward error"
 json s.json "d['forward_error']<1e-6"
 run 0 "options before the subcommand" --json s.json solve --quiet A.mtx
