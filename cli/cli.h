@@ -60,7 +60,8 @@ int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3); /* prints; ret
 int cli_lib(const kcl *ctx, int rc); /* prints the library's message when rc is not 0; returns rc */
 /* An error that lists the names and the nearest one. */
 int cli_unknown(const char *kind, const char *name, const char *const *names, int count);
-int cli_known(const char *kind, const char *name, kcl_registry which, const char *extra);
+int cli_known(const char *kind, const char *name, kcl_registry which,
+              const char *const *extra); /* other words that will do, to a NULL; or NULL */
 void cli_say(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3); /* unless quiet */
 FILE *cli_out(const cli_options *o); /* where people read: not where JSON or x goes */
 
@@ -124,6 +125,7 @@ void cli_compare_say(const cli_options *o, const cli_compare *c);
 typedef struct cli_result { /* of one right-hand side */
   kcl_report report;
   double *history;      /* [report.history_size], ours */
+  char *changes;        /* ours */
   double forward_error; /* < 0: not known */
   bool checked;
   cli_compare check;

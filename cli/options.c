@@ -25,9 +25,11 @@ typedef struct entry {
 static const entry table[] = {
     {"output", 'o', TEXT, "FILE", AT(output), 0, 0, "write the result here"},
     {"rhs", 0, TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side as well"},
-    {"solver", 's', TEXT, "NAME", AT(solver), 0, 0, "the method, from the list below"},
+    {"solver", 's', TEXT, "NAME", AT(solver), 0, 0,
+     "the method, from the list below, or auto: one that fits (cg)"},
     {"precond", 'p', TEXT, "NAME", AT(precond), 0, 0, "preconditioner, from the list below (none)"},
-    {"format", 'f', TEXT, "NAME", AT(format), 0, 0, "storage format, or auto: fewest bytes (auto)"},
+    {"format", 'f', TEXT, "NAME", AT(format), 0, 0,
+     "storage format; auto, measure or model choose one (auto)"},
     {"formats", 0, TEXT, "A,B", AT(formats), 0, 0, "formats to compare, or all (all)"},
     {"device", 'd', TEXT, "WORD", AT(device), 0, 0,
      "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)"},

@@ -29,9 +29,10 @@ void report_method(const cli_run *r) {
     cli_say(o, "right side  %s, %s column%s\n",
             r->p.own ? "that of the file" : cli_base(o->files[1]), cli_count(r->p.b->cols).s,
             r->p.b->cols == 1 ? "" : "s");
-  cli_say(o, "method      %s, %s%s, %s, %d stage%s an iteration\n", r->asked.solver,
+  cli_say(o, "method      %s, %s%s, %s, %d stage%s an iteration", s->solver,
           plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->asked.precond,
           cli_type_words(r->p.precision), s->stages, s->stages == 1 ? "" : "s");
+  cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
   cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
           s->format_reason);
   if (o->verbose && r->device.platform >= 0)
@@ -69,12 +70,21 @@ static void quality(const cli_run *r, const cli_result *s) {
     cli_say(o, "            forward error %.3e, the largest of |x - 1|\n", s->forward_error);
 }
 
+static void changes(const cli_options *o, const char *lines) {
+  while (lines && *lines) {
+    int n = (int)strcspn(lines, "\n");
+    cli_say(o, "changed     %.*s\n", n, lines);
+    lines += n + (lines[n] != 0);
+  }
+}
+
 static void result(const cli_run *r, int64_t j) {
   const cli_options *o = r->o;
   const cli_result *s = &r->results[j];
   const kcl_report *p = &s->report;
   char column[32] = "";
   if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
+  if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) changes(o, s->changes);
   if (p->converged)
     cli_say(o, "result      %sconverged to %.0e%s in %s iterations", column, r->asked.tol,
             p->least_squares ? ", x least squares," : "", cli_count(p->iterations).s);
@@ -93,11 +103,14 @@ static void times(const cli_run *r) {
   const kcl_report *p = &r->results[r->worst].report;
   double rate =
       p->seconds_per_iteration > 0 ? p->bytes_per_iteration / p->seconds_per_iteration : 0;
+  char measure[64] = "";
+  if (r->setup.seconds_measure > 0)
+    snprintf(measure, sizeof measure, " measure %s,", cli_seconds(r->setup.seconds_measure).s);
   cli_say(
       o,
-      "time        read %s, convert %s, compile %s, upload %s, solve %s, download %s, total %s\n",
+      "time        read %s, convert %s, compile %s,%s upload %s, solve %s, download %s, total %s\n",
       cli_seconds(r->p.seconds_read).s, cli_seconds(r->setup.seconds_convert).s,
-      cli_seconds(r->setup.seconds_compile).s,
+      cli_seconds(r->setup.seconds_compile).s, measure,
       cli_seconds(r->setup.seconds_upload + p->seconds_upload).s, cli_seconds(r->seconds_solve).s,
       cli_seconds(p->seconds_download).s, cli_seconds(r->seconds_total).s);
   if (!(rate > 0)) return;

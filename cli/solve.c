@@ -40,6 +40,15 @@ static int keep_history(cli_result *s) {
   return 0;
 }
 
+/* The solver's own texts and figures last until its next solve. */
+static int keep_texts(cli_result *s) {
+  int rc = keep_history(s);
+  s->changes = rc ? NULL : strdup(s->report.changes);
+  s->report.changes = s->changes;
+  if (!rc && !s->changes) rc = cli_fail(KCL_MEMORY, "out of memory: the report");
+  return rc;
+}
+
 static bool worse(const kcl_report *a, const kcl_report *b) {
   if (a->converged != b->converged) return b->converged;
   return a->converged && a->true_relative_residual > b->true_relative_residual;
@@ -49,7 +58,7 @@ static bool worse(const kcl_report *a, const kcl_report *b) {
 static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
-  int rc = keep_history(s);
+  int rc = keep_texts(s);
   if (rc) return rc;
   s->forward_error =
       r->p.ones && r->p.A->rows >= r->p.A->cols ? cli_error_from_ones(r->p.x, j) : -1;
@@ -89,6 +98,7 @@ static int solve_all(kcl *ctx, cli_run *r) {
     progress.next = first;
     TRY(solve_block(ctx, r, j));
   }
+  kcl_solver_info(r->solver, &r->setup); /* "auto" may have changed it */
 done:
   cli_progress_end(&progress);
   return rc;
@@ -135,7 +145,7 @@ static int draw(const cli_run *r) {
   const kcl_report *w = &r->results[r->worst].report;
   bool plain = strcmp(r->asked.precond, "none") == 0;
   snprintf(title, sizeof title, "%s: %s%s%s, %s, %s iterations, %s", cli_base(r->o->files[0]),
-           r->asked.solver, plain ? "" : " + ", plain ? "" : r->asked.precond, r->setup.format,
+           r->setup.solver, plain ? "" : " + ", plain ? "" : r->asked.precond, r->setup.format,
            cli_count(w->iterations).s, kcl_reason_text(w->reason));
   int rc = plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
   free(curves);
@@ -191,7 +201,7 @@ static int run(kcl *ctx, const cli_options *o) {
   rc = verdict(&r);
   if (!rc) rc = checked;
 done:
-  for (int64_t j = 0; j < r.solved; j++) free(r.results[j].history);
+  for (int64_t j = 0; j < r.solved; j++) free(r.results[j].history), free(r.results[j].changes);
   free(r.results);
   kcl_solver_free(&r.solver);
   cli_problem_free(&r.p);

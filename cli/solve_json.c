@@ -9,6 +9,7 @@ static void result(cJSON *o, const cli_result *s) {
   json_text(o, "reason", kcl_reason_text(p->reason));
   json_count(o, "iterations", p->iterations);
   json_count(o, "restarts", p->restarts);
+  json_text(o, "changes", p->changes);
   json_number(o, "relative_residual", p->relative_residual);
   json_number(o, "true_relative_residual", p->true_relative_residual);
   json_number(o, "backward_error", p->backward_error);
@@ -31,6 +32,7 @@ static void seconds(cJSON *o, const cli_run *r, const kcl_report *p) {
   json_number(t, "read", r->p.seconds_read);
   json_number(t, "convert", r->setup.seconds_convert);
   json_number(t, "compile", r->setup.seconds_compile);
+  json_number(t, "measure", r->setup.seconds_measure);
   json_number(t, "upload", r->setup.seconds_upload + p->seconds_upload);
   json_number(t, "solve", r->seconds_solve);
   json_number(t, "download", p->seconds_download);
@@ -46,12 +48,30 @@ static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   json_number(o, "stream_fraction", rate / r->stream);
 }
 
+/* What "auto" knows: what was timed, now or before, and the iterations it reckons with. */
+static void timings(cJSON *o, const cli_run *r) {
+  cJSON *list = cJSON_AddArrayToObject(o, "timed");
+  for (int i = 0; i < r->setup.timings; i++) {
+    kcl_setup_timing t;
+    kcl_solver_timing(r->solver, i, &t);
+    cJSON *one = cJSON_CreateObject();
+    json_text(one, "solver", t.solver);
+    json_text(one, "format", t.format);
+    json_number(one, "seconds_setup", t.seconds_setup);
+    json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
+    cJSON_AddItemToArray(list, one);
+  }
+  json_count(o, "iterations_expected", r->setup.expected);
+}
+
 static void method(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
-  json_text(o, "solver", r->asked.solver);
+  json_text(o, "solver", r->setup.solver);
+  json_text(o, "solver_reason", r->setup.solver_reason);
   json_text(o, "precond", r->asked.precond);
   json_text(o, "format", r->setup.format);
   json_text(o, "format_reason", r->setup.format_reason);
+  timings(o, r);
   json_text(o, "kernel", r->setup.kernel);
   json_number(o, "bytes_stored", r->setup.bytes_stored);
   json_count(o, "stages", r->setup.stages);

@@ -28,13 +28,17 @@ static int standard_output_once(const cli_options *o) {
   return n > 1 ? cli_fail(KCL_USAGE, "standard output (-) can take one result only") : 0;
 }
 
+static const char *const any[] = {"auto", NULL},
+                         *const chosen[] = {"auto", "measure", "model", NULL},
+                         *const all[] = {"all", NULL};
+
 static int formats(const char *list) {
   if (!list || strcmp(list, "all") == 0) return 0;
   for (const char *s = list;; s++) {
     char name[32];
     size_t n = strcspn(s, ",");
     snprintf(name, sizeof name, "%.*s", (int)n, s);
-    int rc = cli_known("format", name, KCL_FORMATS, "all");
+    int rc = cli_known("format", name, KCL_FORMATS, all);
     if (rc) return rc;
     s += n;
     if (!*s) return 0;
@@ -78,9 +82,9 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   const char *outputs[] = {o->json, o->csv, o->output, o->rhs, o->history, o->plot};
   TRY(cli_options_belong(c, o));
   TRY(operands(c, o));
-  TRY(o->solver ? cli_known("solver", o->solver, KCL_SOLVERS, NULL) : 0);
+  TRY(o->solver ? cli_known("solver", o->solver, KCL_SOLVERS, any) : 0);
   TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, NULL) : 0);
-  TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, "auto") : 0);
+  TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
   TRY(formats(o->formats));
   TRY(precision(o->precision));
   TRY(check(o->check));

@@ -72,10 +72,10 @@ int cli_unknown(const char *kind, const char *name, const char *const *names, in
   return KCL_USAGE;
 }
 
-int cli_known(const char *kind, const char *name, kcl_registry which, const char *extra) {
+int cli_known(const char *kind, const char *name, kcl_registry which, const char *const *extra) {
   const char *names[64];
   int count = 0;
-  if (extra) names[count++] = extra;
+  for (; extra && *extra; extra++) names[count++] = *extra;
   for (int i = 0; i < kcl_list_size(which) && count < 64; i++)
     names[count++] = kcl_list(which, i).name;
   for (int i = 0; i < count; i++)

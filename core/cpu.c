@@ -315,6 +315,21 @@ static int history(kcl_executor *ex, int column, int64_t from, int64_t to, doubl
 
 static int finish(kcl_executor *ex) { return (void)ex, KCL_OK; }
 
+static int carry(kcl_executor *to, const kcl_executor *from) {
+  cpu *e = to->data;
+  const cpu *f = from->data;
+  const kcl_program *k = e->k;
+  size_t slots = (size_t)(k->columns * k->slots),
+         sums = (size_t)(2 * k->columns * e->dots) * CHUNKS;
+  for (int i = 0; i < k->columns * k->vectors; i++)
+    memcpy(e->vec[i], f->vec[i], (size_t)k->vector[i % k->vectors].n * sizeof(scalar));
+  memcpy(e->slot, f->slot, slots * sizeof(scalar));
+  memcpy(e->partial[0], f->partial[0], sums * sizeof(scalar));
+  memcpy(e->head, f->head, sizeof e->head);
+  e->parity = f->parity;
+  return KCL_OK;
+}
+
 static void close_cpu(kcl_executor *ex) {
   cpu *e = ex->data;
   if (!e) return;
@@ -355,6 +370,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .look = look,
                        .history = history,
                        .finish = finish,
+                       .carry = carry,
                        .close = close_cpu};
   KCL_TRY(
       kcl_alloc(k->ctx, columns * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));

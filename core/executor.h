@@ -36,6 +36,9 @@ struct kcl_executor {
   int (*history)(kcl_executor *, int column, int64_t from, int64_t to,
                  double *out /* [to - from, KCL_LOG] */);
   int (*finish)(kcl_executor *);
+  /* `to`, which runs the same method with A in another format on the same device, goes on where `from`
+   * stands, between two passes over LOOP, with nothing left to be looked at */
+  int (*carry)(kcl_executor *to, const kcl_executor *from);
   void (*close)(kcl_executor *);
   int64_t least; /* passes over LOOP that are worth a call of run: 0 means few */
   double seconds_upload, seconds_compile;

@@ -165,26 +165,33 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
   return KCL_OK;
 }
 
+int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
+                    int *count) {
+  int n = 0;
+  for (int i = 0; i < kcl_list_size(KCL_FORMATS) && n < KCL_MOST_FORMATS; i++) {
+    kcl_rank r;
+    int rc = kcl_format_find(ctx, kcl_list(KCL_FORMATS, i).name, type, &r.format), at = n;
+    if (rc) return rc;
+    if (refusal(ctx, r.format, s, type)) continue;
+    r.moved = moved(ctx, r.format, s, type);
+    for (; at && r.moved < list[at - 1].moved; at--) list[at] = list[at - 1];
+    list[at] = r, n++;
+  }
+  *count = n;
+  return n ? KCL_OK
+           : kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: %s",
+                      too_large(ctx, s, type, (kcl_size){1e300, 1e300}));
+}
+
 int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
                       char *why, size_t room) {
-  const kcl_format *best = NULL, *second = NULL;
-  for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
-    const kcl_format *f;
-    int rc = kcl_format_find(ctx, kcl_list(KCL_FORMATS, i).name, type, &f);
-    if (rc) return rc;
-    if (refusal(ctx, f, s, type)) continue;
-    if (!best || moved(ctx, f, s, type) < moved(ctx, best, s, type))
-      second = best, best = f;
-    else if (!second || moved(ctx, f, s, type) < moved(ctx, second, s, type))
-      second = f;
-  }
-  if (!best)
-    return kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: %s",
-                    too_large(ctx, s, type, (kcl_size){1e300, 1e300}));
-  double a = moved(ctx, best, s, type) * 1e-6, b = second ? moved(ctx, second, s, type) * 1e-6 : 0;
-  int n = snprintf(why, room, "costs what streaming %.3g MB a product does", a);
-  if (second && n >= 0 && (size_t)n < room)
-    snprintf(why + n, room - (size_t)n, ", next %s with %.3g MB", second->name, b);
-  *out = best;
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = kcl_format_rank(ctx, s, type, list, &count);
+  if (rc) return rc;
+  int n = snprintf(why, room, "costs what streaming %.3g MB a product does", list[0].moved * 1e-6);
+  if (count > 1 && n >= 0 && (size_t)n < room)
+    snprintf(why + n, room - (size_t)n, ", next %s with %.3g MB", list[1].format->name,
+             list[1].moved * 1e-6);
+  *out = list[0].format;
   return KCL_OK;
 }

@@ -112,7 +112,15 @@ void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* frees A with m */
 void kcl_matrix_free(kcl_matrix **m);
 
 int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
-/* The cheapest by size, slowdown and vectors moved; the sentence says why. */
+typedef struct kcl_rank {
+  const kcl_format *format;
+  double moved; /* size times slowdown, and the vectors of a product: bytes */
+} kcl_rank;
+enum { KCL_MOST_FORMATS = 64 };
+/* All that are not refused, the cheapest first; at least one, or a failure. */
+int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
+                    int *count);
+/* The first of these; the sentence says why. */
 int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
                       char *why, size_t room);
 

@@ -448,6 +448,52 @@ static int set_state(kcl_executor *ex, const kcl_head *head, const double *targe
   return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
 }
 
+/* Partial sums that LOOP begins by folding: how many groups left them depends on the format, so they
+ * become one and zeros. */
+static void gather_sums(const run *r, const run *f, char *state) {
+  const kcl_stage *last = kcl_stage_before(f->k, KCL_LOOP, 0);
+  size_t groups = last ? groups_for(f, last) : 0, most = (size_t)r->geometry.groups_max;
+  size_t parts = r->scalar_bytes / r->real_bytes;
+  char *partial = state + sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes;
+  for (int d = 0; last && d < kcl_stage_dots(last); d++, partial += most * r->scalar_bytes) {
+    double sum[2] = {0, 0};
+    for (size_t i = 0; i < groups * parts; i++)
+      sum[i % parts] += real_at(r, partial + i * r->real_bytes);
+    memset(partial, 0, most * r->scalar_bytes);
+    for (size_t i = 0; i < parts; i++) {
+      float narrow = (float)sum[i];
+      if (r->real_bytes == 4)
+        memcpy(partial + 4 * i, &narrow, 4);
+      else
+        memcpy(partial + 8 * i, &sum[i], 8);
+    }
+  }
+}
+
+static int carry(kcl_executor *to, const kcl_executor *from) {
+  run *r = to->data;
+  const run *f = from->data;
+  cl_int code = CL_SUCCESS;
+  char *state = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
+  for (int v = 0; v < r->k->vectors && !code; v++)
+    code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0,
+                               (size_t)r->k->vector[v].n * r->scalar_bytes, 0, NULL, NULL);
+  if (!code)
+    code = clEnqueueReadBuffer(queue(r), f->state[f->turn], CL_TRUE, 0, r->state_bytes, state, 0,
+                               NULL, NULL);
+  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "changing the format"));
+  gather_sums(r, f, state);
+  r->enqueued = f->enqueued;
+  code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, r->state_bytes, state, 0,
+                              NULL, NULL);
+  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));
+done:
+  free(state);
+  return rc;
+}
+
 /* ---------------------------------------------------------------- opening and closing */
 
 static void close_run(kcl_executor *ex) {
@@ -538,6 +584,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .look = look,
                        .history = history,
                        .finish = finish,
+                       .carry = carry,
                        .close = close_run};
   r->k = k, r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;

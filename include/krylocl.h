@@ -220,10 +220,14 @@ typedef struct kcl_progress {
 enum { KCL_MOST_COLUMNS = 8 };
 
 typedef struct kcl_options {
-  const char *solver;  /* NULL: "cg" */
+  /* NULL: "cg". "auto": by symmetry and sign of the diagonal; when the method gives up, the next that fits */
+  const char *solver;
   const char *precond; /* NULL: "none" */
-  const char *format;  /* NULL: "auto" */
-  kcl_type precision;  /* of all arithmetic and storage on the device */
+  /* NULL: "auto": what was measured before on this device for such a structure, else the least bytes; a long
+   * solve times the next best and goes on with the fastest. "measure": times them in kcl_setup. "model": bytes
+   * alone, the same at every run. */
+  const char *format;
+  kcl_type precision; /* of all arithmetic and storage on the device */
   double tol,
       atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C.
                Methods for least squares also stop where normal_residual <= max(tol, atol / |b|) */
@@ -256,6 +260,7 @@ typedef struct kcl_report {
   double seconds_upload, seconds_solve, seconds_download;
   double seconds_per_iteration;
   double bytes_per_iteration; /* matrix and vectors, each stage's operands once */
+  const char *changes;        /* by "auto", under way: a line each; empty where there were none */
   const double *history; /* [history_size] relative residual by iteration; owned by the solver */
   int64_t history_size;  /* until its next solve */
 } kcl_report;
@@ -277,6 +282,7 @@ int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
 int kcl_solve_columns(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
 
 typedef struct kcl_setup_info {
+  const char *solver, *solver_reason; /* after kcl_solve: the one that ended it; why, for "auto" */
   const char *format, *format_reason; /* chosen, and why in one sentence */
   const char *kernel;                 /* what runs: "csr-vector, 4 lanes", "native, 2 threads" */
   double bytes_stored, seconds_convert, seconds_upload, seconds_compile;
@@ -284,8 +290,16 @@ typedef struct kcl_setup_info {
   int programs_compiled,
       programs_cached; /* OpenCL programs: the driver's work; taken from the user's cache folder */
   int columns;         /* right-hand sides at once: as asked, or 1 where that cannot be */
+  double seconds_measure; /* spent on timing formats and methods, all that this took */
+  int64_t expected;       /* iterations, from the last solve of such a system; 0: not known */
+  int timings;            /* what was timed, now or before, by "auto" */
 } kcl_setup_info;
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out); /* texts live as long as s */
+typedef struct kcl_setup_timing {
+  const char *solver, *format;
+  double seconds_setup, seconds_per_iteration; /* convert, upload and compile; an iteration */
+} kcl_setup_timing;
+void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out); /* 0 <= i < timings */
 
 /* Time the loop with the stop tests off, after checking the product against kcl_csr_product
  * with a derived bound; not validated means nothing was timed. seconds_iteration receives

@@ -114,7 +114,7 @@ static int time_iterations(kcl_solver *s, int iterations, double *seconds) {
 }
 
 /* Every repetition starts the method afresh, so that no residual runs into underflow. */
-static int time_loop(kcl_solver *s, int iterations, int repeats, double *seconds) {
+int kcl_time_loop(kcl_solver *s, int iterations, int repeats, double *seconds) {
   kcl_executor *ex = &s->executor;
   kcl_type wide = kcl_type_complex(s->A->type) ? KCL_Z : KCL_D;
   int64_t w = wide == KCL_Z ? 2 : 1;
@@ -150,7 +150,7 @@ int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iterat
   if (!*validated) goto done;
   KCL_TRY(begin(&ex));
   for (int i = 0; i < repeats; i++) KCL_TRY(time_product(&ex, iterations, &seconds_product[i]));
-  KCL_TRY(time_loop(s, iterations, repeats, seconds_iteration));
+  KCL_TRY(kcl_time_loop(s, iterations, repeats, seconds_iteration));
 done:
   if (ex.close) ex.close(&ex);
   kcl_program_free(&k);

@@ -121,6 +121,30 @@ static int look(kcl_rounds *r) {
   return rc;
 }
 
+/* Other formats are timed when that pays (solver/choose.c). What is enqueued is looked at before, and some
+ * iterations are timed with nothing else under way. */
+static int consider(kcl_rounds *r) {
+  kcl_solver *s = r->s;
+  int64_t done = iterations(r), passes, left, least = r->ex->least ? r->ex->least : 3;
+  double seconds = kcl_now() - r->start, each = seconds / (double)done, t;
+  int rc;
+  if (!done || !kcl_choose_pays(s, seconds, each)) return KCL_OK;
+  if ((rc = look(r)) || !running(r)) return rc;
+  passes = (int64_t)(0.02 / each), left = kcl_replacement_interval(s->program) - r->since;
+  if (passes > done / 8) passes = done / 8;
+  if (passes > KCL_HISTORY / 4) passes = KCL_HISTORY / 4;
+  if (passes < least) passes = least;
+  passes = (passes + s->program->steps - 1) / s->program->steps;
+  if (passes > left) passes = left;
+  t = kcl_now();
+  if ((rc = kcl_advance(s, passes, &r->since)) || (rc = look(r)) || !running(r)) return rc;
+  each = (kcl_now() - t) / (double)(passes * s->program->steps);
+  t = kcl_now();
+  if ((rc = kcl_choose_under_way(s, seconds, each, iterations(r)))) return rc;
+  r->start += kcl_now() - t;
+  return kcl_advance(s, next_batch(r), &r->since); /* one ahead again */
+}
+
 /* Iterate until the device has stopped every active column, the user stops them, or they get nowhere. */
 static int iterate(kcl_rounds *r) {
   int64_t from[KCL_MOST_COLUMNS], most = 0;
@@ -133,6 +157,7 @@ static int iterate(kcl_rounds *r) {
     r->interrupted = progress(r) != 0;
     for (int c = 0; c < r->columns; c++)
       if (r->interrupted && runs(r, c)) r->head[c].stop = 1 + KCL_INTERRUPTED;
+    if (running(r)) rc = consider(r);
   }
   for (int c = 0; c < r->columns; c++) {
     if (r->column[c].active && !r->head[c].stop) r->head[c].stop = 1 + KCL_STAGNATED;
@@ -159,7 +184,8 @@ static bool begin(kcl_rounds *r) {
   for (int i = 0; i < r->columns; i++) {
     kcl_column *c = &r->column[i];
     if (!c->active) continue;
-    c->rr0 = c->best = r->rr[i], c->claim = INFINITY;
+    if (!r->changed) c->rr0 = r->rr[i];
+    c->best = r->rr[i], c->claim = INFINITY, c->plateau = false;
     c->report->reason = r->rr[i] < INFINITY ? KCL_CONVERGED : KCL_NOT_FINITE;
     c->active = r->rr[i] > squared(c->target) && r->rr[i] < INFINITY;
     any = any || c->active;
@@ -198,11 +224,44 @@ static bool unmet(kcl_rounds *r) {
   return any;
 }
 
+/* Columns whose method gave up go on with the next, from where they are, or from the caller's x if that is
+ * nearer; the others keep theirs. */
+static int another_method(kcl_rounds *r, bool *more) {
+  const kcl_program *k;
+  kcl_reason reason = KCL_CONVERGED;
+  bool another, again = false;
+  *more = false;
+  for (int i = r->columns - 1; i >= 0; i--) {
+    kcl_column *c = &r->column[i];
+    c->active = c->norm_b > 0 && kcl_gave_up(c->report->reason);
+    if (c->active) reason = c->report->reason;
+  }
+  if (reason == KCL_CONVERGED) return KCL_OK;
+  int rc = kcl_choose_next(r->s, reason, iterations(r), &another);
+  if (rc || !another || (rc = start(r))) return rc;
+  k = r->s->program;
+  for (int i = 0; i < r->columns && !rc; i++) {
+    kcl_column *c = &r->column[i];
+    if (!c->active || r->rr[i] <= c->rr0) continue;
+    again = true, rc = r->ex->put(r->ex, k->x, i, r->s->A->type, c->x, c->scale);
+  }
+  if (rc || (again && (rc = start(r)))) return rc;
+  for (int i = 0; i < r->columns; i++)
+    if (r->column[i].active) r->column[i].best_at = r->head[i].iteration;
+  r->changed = true;
+  *more = begin(r);
+  return KCL_OK;
+}
+
 int kcl_rounds_run(kcl_rounds *r) {
   int rc = start(r);
-  for (bool more = !rc && begin(r); more && !rc; more = !rc && unmet(r)) {
-    if ((rc = iterate(r)) || !claims(r)) break;
-    rc = start(r);
+  bool more = !rc && begin(r);
+  while (more) {
+    for (; more && !rc; more = !rc && unmet(r)) {
+      if ((rc = iterate(r)) || !claims(r)) break;
+      rc = start(r);
+    }
+    if (rc || (rc = another_method(r, &more))) break;
   }
   for (int i = 0; i < r->columns && !rc; i++) {
     kcl_column *c = &r->column[i];

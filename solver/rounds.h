@@ -30,6 +30,7 @@ typedef struct kcl_rounds {
   int64_t since;  /* passes over LOOP since vectors were replaced */
   int64_t shared; /* iterations that active columns made together */
   bool interrupted;
+  bool changed; /* another method went on */
 } kcl_rounds;
 
 /* Relative to b, of a scaled norm. */

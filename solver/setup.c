@@ -20,7 +20,7 @@ static int check_device(kcl *ctx, kcl_type type) {
 }
 
 /* Does a method's demand on A hold? */
-static bool fits(const kcl_method *m, const kcl_stats *stats) {
+bool kcl_method_fits(const kcl_method *m, const kcl_stats *stats) {
   return (stats->rows == stats->cols || m->least_squares) && (!m->hermitian || stats->hermitian) &&
          (!m->symmetric || stats->symmetric);
 }
@@ -32,13 +32,14 @@ static const char *fitting_methods(kcl *ctx, const kcl_stats *stats) {
   for (int i = 0; i < kcl_list_size(KCL_SOLVERS); i++) {
     const kcl_method *m;
     const char *name = kcl_list(KCL_SOLVERS, i).name;
-    if (kcl_method_find(ctx, name, &m) || !fits(m, stats)) continue;
+    if (kcl_method_find(ctx, name, &m) || !kcl_method_fits(m, stats)) continue;
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", text[0] ? ", " : "", name);
   }
   return text;
 }
 
-static int check_fit(kcl_solver *s, const kcl_stats *stats) {
+static int check_fit(kcl_solver *s) {
+  const kcl_stats *stats = &s->stats;
   if (stats->rows == 0 || stats->cols == 0)
     return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no %s", stats->rows ? "columns" : "rows");
   if (stats->rows != stats->cols && !s->method->least_squares)
@@ -46,7 +47,7 @@ static int check_fit(kcl_solver *s, const kcl_stats *stats) {
                     "the matrix is %lld by %lld and %s needs a square one; for least squares: %s",
                     (long long)stats->rows, (long long)stats->cols, s->method->name,
                     fitting_methods(s->ctx, stats));
-  if (!fits(s->method, stats))
+  if (!kcl_method_fits(s->method, stats))
     return kcl_fail(s->ctx, KCL_USAGE,
                     "%s needs a %s matrix and this one is not: solvers that fit: %s",
                     s->method->name, s->method->hermitian ? "Hermitian" : "symmetric (A = A^T)",
@@ -73,37 +74,39 @@ static int columns_at_once(const kcl_solver *s) {
   return s->options.columns && !s->ctx->opencl ? s->options.columns : 1;
 }
 
-static int choose_format(kcl_solver *s, const kcl_stats *stats, const kcl_format **f, char *why) {
+/* The format of A as asked for, or as chosen. */
+static int find_format(kcl_solver *s, const kcl_format **f) {
   kcl_type type = s->options.precision;
-  if (!s->options.format || !strcmp(s->options.format, "auto"))
-    return kcl_format_choose(s->ctx, stats, type, f, why, sizeof s->why);
-  int rc = kcl_format_find(s->ctx, s->options.format, type, f);
-  if (rc) return rc;
   kcl_cost cost;
-  rc = kcl_format_cost(s->ctx, stats, type, s->options.format, &cost);
+  if (s->open.format) return kcl_choose_format(s, f);
+  int rc = kcl_format_find(s->ctx, s->options.format, type, f);
+  if (!rc) rc = kcl_format_cost(s->ctx, &s->stats, type, s->options.format, &cost);
   if (!rc && cost.refusal)
     rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", s->options.format, cost.refusal);
-  snprintf(why, sizeof s->why, "asked for");
+  snprintf(s->why, sizeof s->why, "asked for");
   return rc;
 }
 
 /* A in the solver's precision: itself where it is that already. */
-static int typed(kcl_solver *s, const kcl_csr **A) {
-  *A = s->A;
-  if (s->A->type == s->options.precision) return KCL_OK;
-  int rc = kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->typed);
-  *A = s->typed;
-  return rc;
+static int typed(kcl_solver *s) {
+  bool same = s->A->type == s->options.precision;
+  return same ? KCL_OK : kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->typed);
 }
 
 /* That of A; but where A is rectangular, or stored by what its rows repeat, what suits its rows need not
  * suit its columns. */
 static int adjoint_format(kcl_solver *s, const kcl_csr *AH, const kcl_format **f) {
   kcl_stats stats;
-  char why[sizeof s->why] = "";
+  kcl_cost cost;
+  char why[sizeof s->why];
   if (AH->rows == AH->cols && !(*f)->refuses) return KCL_OK;
   int rc = kcl_csr_stats(s->ctx, AH, &stats);
-  if (!rc) rc = choose_format(s, &stats, f, why);
+  if (!rc && s->open.format)
+    rc = kcl_format_choose(s->ctx, &stats, s->options.precision, f, why, sizeof why);
+  else if (!rc &&
+           !(rc = kcl_format_cost(s->ctx, &stats, s->options.precision, (*f)->name, &cost)) &&
+           cost.refusal)
+    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", (*f)->name, cost.refusal);
   if (rc) return rc;
   if (AH->rows == AH->cols && *f == s->matrix->format) return KCL_OK;
   size_t used = strlen(s->why);
@@ -166,31 +169,71 @@ static void describe(kcl_solver *s) {
     snprintf(s->kernel + used, sizeof s->kernel - used, ", column by column");
 }
 
-int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
-  kcl_solver *s = *out = NULL;
-  const kcl_format *format;
-  const kcl_csr *T;
-  kcl_stats stats;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
-  s->ctx = ctx, s->A = A, s->options = options ? *options : kcl_defaults;
-  if (!s->options.solver) s->options.solver = kcl_defaults.solver;
-  if (!s->options.precond) s->options.precond = kcl_defaults.precond;
-  KCL_TRY(kcl_method_find(ctx, s->options.solver, &s->method));
-  KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
-  KCL_TRY(check_restart(s));
-  KCL_TRY(check_columns(s));
-  KCL_TRY(check_device(ctx, s->options.precision));
-  KCL_TRY(kcl_csr_stats(ctx, A, &stats));
-  KCL_TRY(check_fit(s, &stats));
-  KCL_TRY(choose_format(s, &stats, &format, s->why));
+static int assemble(kcl_solver *s, const kcl_format *format) {
+  const kcl_csr *T = kcl_solver_matrix(s);
   double start = kcl_now();
-  KCL_TRY(typed(s, &T));
+  int rc;
   KCL_TRY(build_matrices(s, T, format));
-  s->seconds_convert = kcl_now() - start;
+  s->seconds_convert += kcl_now() - start;
   KCL_TRY(record(s, T));
   KCL_TRY(kcl_executor_open(s->program, &s->executor));
   describe(s);
+done:
+  return rc;
+}
+
+const kcl_csr *kcl_solver_matrix(const kcl_solver *s) {
+  return s->typed ? s->typed : s->shared ? s->shared : s->A;
+}
+
+int kcl_setup_like(const kcl_solver *s, const kcl_method *m, const kcl_format *f,
+                   kcl_solver **out) {
+  kcl_solver *t = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *t, "a solver", (void **)&t));
+  t->ctx = s->ctx, t->A = s->A, t->stats = s->stats, t->options = s->options;
+  t->method = m, t->precond = s->precond, t->open.format = s->open.format;
+  t->shared = kcl_solver_matrix(s);
+  KCL_TRY(assemble(t, f));
+  *out = t, t = NULL;
+done:
+  kcl_solver_free(&t);
+  return rc;
+}
+
+static bool is(const char *word, const char *name) { return !strcmp(word, name); }
+
+static void read_options(kcl_solver *s) {
+  kcl_options *o = &s->options;
+  if (!o->solver) o->solver = kcl_defaults.solver;
+  if (!o->precond) o->precond = kcl_defaults.precond;
+  if (!o->format) o->format = kcl_defaults.format;
+  s->open.measure = is(o->format, "measure"), s->open.model = is(o->format, "model");
+  s->open.format = is(o->format, "auto") || s->open.measure || s->open.model;
+  s->open.method = is(o->solver, "auto");
+}
+
+int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+  kcl_solver *s = *out = NULL;
+  const kcl_format *format;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
+  s->ctx = ctx, s->A = A, s->options = options ? *options : kcl_defaults;
+  read_options(s);
+  KCL_TRY(kcl_method_find(ctx, s->open.method ? "gmres" : s->options.solver, &s->method));
+  KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
+  KCL_TRY(check_restart(s)); /* "auto" may come to gmres */
+  KCL_TRY(check_columns(s));
+  KCL_TRY(check_device(ctx, s->options.precision));
+  KCL_TRY(kcl_csr_stats(ctx, A, &s->stats));
+  double start = kcl_now();
+  KCL_TRY(typed(s));
+  s->seconds_convert = kcl_now() - start;
+  KCL_TRY(kcl_choose_method(s));
+  KCL_TRY(check_fit(s));
+  KCL_TRY(find_format(s, &format));
+  KCL_TRY(assemble(s, format));
+  KCL_TRY(kcl_choose_ahead(s));
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);
@@ -221,7 +264,9 @@ double kcl_bytes_per_iteration(const kcl_solver *s) {
 
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   int steps = s->program->steps;
-  *out = (kcl_setup_info){.format = s->matrix->format->name,
+  *out = (kcl_setup_info){.solver = s->method->name,
+                          .solver_reason = s->why_method,
+                          .format = s->matrix->format->name,
                           .format_reason = s->why,
                           .kernel = s->kernel,
                           .bytes_stored = kcl_matrix_bytes(s->matrix) +
@@ -231,6 +276,14 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .seconds_compile = s->executor.seconds_compile,
                           .programs_compiled = s->executor.compiled,
                           .programs_cached = s->executor.from_cache,
+                          .seconds_measure = s->open.seconds,
+                          .expected = s->open.recalled ? s->open.known.iterations : 0,
+                          .timings = s->open.known.count,
                           .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .columns = s->program->columns};
+}
+
+void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out) {
+  const kcl_timing *t = &s->open.known.timing[i];
+  *out = (kcl_setup_timing){t->method, t->format, t->setup, t->iteration};
 }

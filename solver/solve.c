@@ -107,7 +107,7 @@ static int solve_nonzero(kcl_rounds *r) {
   double t1 = kcl_now();
   if ((rc = get_columns(r))) return rc;
   share(r, r->start - t0, t1 - r->start, kcl_now() - t1);
-  for (int i = 0; i < r->columns && r->s->program->has_ritz; i++) {
+  for (int i = 0; i < r->columns && r->s->program->has_ritz && !r->changed; i++) {
     const kcl_column *c = &r->column[i];
     kcl_report *report = c->report;
     if (c->norm_b == 0) continue;
@@ -127,7 +127,8 @@ static void begin_column(const kcl_solver *s, kcl_column *c) {
   c->active = c->norm_b > 0;
   *c->report = (kcl_report){.bytes_per_iteration = kcl_iteration_bytes(s, 1),
                             .converged = !c->active,
-                            .normal_residual = s->method->least_squares ? 0 : -1};
+                            .normal_residual = s->method->least_squares ? 0 : -1,
+                            .changes = s->changes};
   if (!c->active) memset(c->x, 0, (size_t)s->A->cols * kcl_type_size(s->A->type));
   c->scale =
       ldexp(1, c->norm_b < 1e-300 ? 997 : -ilogb(c->norm_b) - 1); /* finite below 2^-1022 too */
@@ -152,8 +153,15 @@ static int solve_block(kcl_solver *s, int columns, const kcl_column *list) {
     any = any || r.column[c].active;
   }
   if (any) rc = solve_nonzero(&r);
+  bool all = any;
+  double seconds = 0;
   for (int c = 0; c < columns && !rc; c++)
-    if (r.column[c].norm_b > 0) rc = certify(s, &r.column[c]);
+    if (r.column[c].norm_b > 0) {
+      rc = certify(s, &r.column[c]);
+      all = all && r.column[c].report->converged;
+      seconds += r.column[c].report->seconds_solve;
+    }
+  if (!rc && all) kcl_choose_done(s, r.shared, seconds);
   return rc;
 }
 
@@ -174,6 +182,7 @@ int kcl_solve_columns(kcl_solver *s, int64_t k, const void *B, void *X, kcl_repo
   int rc = k < 1 ? kcl_fail(s->ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k)
                  : check_finite(s, k, B, b_size);
   if (!rc) rc = kcl_histories_create(s, k);
+  s->changes[0] = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
     kcl_column list[KCL_MOST_COLUMNS] = {{0}};
     int columns = k - j < at_once ? (int)(k - j) : at_once;

@@ -2,6 +2,7 @@
 #ifndef KCL_SOLVER_H
 #define KCL_SOLVER_H
 
+#include "core/choices.h"
 #include "core/executor.h"
 #include "core/matrix.h"
 #include "solver/method.h"
@@ -12,10 +13,26 @@ typedef struct kcl_history { /* of one column */
   int64_t size, capacity;
 } kcl_history;
 
+/* What is left to us of a solver's options (solver/choose.c). */
+typedef struct kcl_open {
+  bool format, method;    /* "auto" */
+  bool measure, model;    /* formats: timed at once; never timed and never remembered */
+  bool recalled, settled; /* known was found in the cache; nothing more is to be timed */
+  bool changed;           /* known is worth writing down */
+  char key[KCL_KEY];
+  kcl_choice known;
+  int others;     /* formats that would be timed */
+  double cost;    /* seconds to set up one of them, estimated */
+  double seconds; /* spent on timing */
+} kcl_open;
+
 struct kcl_solver {
   kcl *ctx;
   const kcl_csr *A; /* the caller's */
-  kcl_csr *typed;   /* A in the solver's precision, when that differs */
+  kcl_stats stats;  /* of A */
+  kcl_open open;
+  kcl_csr *typed;        /* A in the solver's precision, when that differs */
+  const kcl_csr *shared; /* the same, of the solver that this one is like */
   kcl_matrix *matrix, *adjoint;
   kcl_program *program;
   kcl_executor executor;
@@ -25,8 +42,31 @@ struct kcl_solver {
   double seconds_convert, seconds_upload, seconds_compile;
   kcl_history *history; /* [histories] of the last solve */
   int64_t histories;
-  char why[256], kernel[128];
+  char why[400], why_method[200], changes[600], kernel[128];
 };
+
+/* A in the solver's precision; a solver like s, for its A and options, with another method or format. */
+const kcl_csr *kcl_solver_matrix(const kcl_solver *s);
+int kcl_setup_like(const kcl_solver *s, const kcl_method *m, const kcl_format *f, kcl_solver **out);
+
+/* The method and the format, by what is remembered, else by structure and bytes. */
+int kcl_choose_method(kcl_solver *s);
+int kcl_choose_format(kcl_solver *s, const kcl_format **f);
+int kcl_choose_ahead(kcl_solver *s); /* times others where that was asked for or is known to pay */
+/* Does it pay to time others now that so many seconds went into iterations? Then do, in a tenth of those, and
+ * go on with the fastest; `each`: seconds an iteration of s. */
+bool kcl_choose_pays(const kcl_solver *s, double seconds, double each);
+int kcl_choose_under_way(kcl_solver *s, double seconds, double each, int64_t iteration);
+/* For this reason another method may do better. */
+bool kcl_gave_up(kcl_reason reason);
+/* After a method that gave up: the next that fits, with b and x of all columns; or KCL_OK and false. */
+int kcl_choose_next(kcl_solver *s, kcl_reason reason, int64_t iteration, bool *another);
+/* Remembers what a solve that converged took: iterations, and seconds for all of them. */
+void kcl_choose_done(kcl_solver *s, int64_t iterations, double seconds);
+bool kcl_method_fits(const kcl_method *m, const kcl_stats *stats);
+
+/* Seconds an iteration, tests off, from a vector without structure; [repeats]. */
+int kcl_time_loop(kcl_solver *s, int iterations, int repeats, double *seconds);
 
 /* Enqueues passes over LOOP, and REPLACE after every so many where the method has that;
  * since: passes since the last. */

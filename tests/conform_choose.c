@@ -1,0 +1,309 @@
+/* What `auto` does: a solve that goes on in another format loses no step; the fastest of what was timed is
+ * taken; it is remembered, and a damaged memory does no harm; a method that gives up is followed by the next.
+ */
+#include "core/cache.h"
+#include "solver/solver.h"
+#include "tests/conform.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+static double apart(kcl_type t, const void *x, const void *y, int64_t n) {
+  double worst = 0, size = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double a[2], b[2];
+    kcl_element(t, x, i, a), kcl_element(t, y, i, b);
+    worst = fmax(worst, hypot(a[0] - b[0], a[1] - b[1])), size = fmax(size, hypot(a[0], a[1]));
+  }
+  return worst / size;
+}
+
+/* ---------------------------------------------------------------- carrying a solve to another format */
+
+static int begin(kcl_solver *s, const double *b, const double *x) {
+  kcl_head head = {.limit = 1000, .untested = 1};
+  const double target = 0;
+  kcl_executor *ex = &s->executor;
+  kcl_type wide = s->A->type;
+  double rr;
+  int rc = ex->put(ex, s->program->b, 0, wide, b, 1.0);
+  if (!rc) rc = ex->put(ex, s->program->x, 0, wide, x, 1.0);
+  if (!rc) rc = ex->set_state(ex, &head, &target);
+  if (!rc) rc = ex->run(ex, KCL_START, 1);
+  return rc ? rc : ex->look(ex, &head, &rr);
+}
+
+static int passes(kcl_solver *s, int64_t n, kcl_head *head, double *rr) {
+  int rc = s->executor.run(&s->executor, KCL_LOOP, n);
+  return rc ? rc : s->executor.look(&s->executor, head, rr);
+}
+
+/* 20 passes, and 9 in one format with 11 in another: the same vectors but for rounding, which 20 steps on a
+ * matrix of condition 180 raise from 2^-53 to 1e-12 and less (measured), from 2^-24 to 1e-4. */
+static void test_carry(const place *p, const char *kind, const char *method, kcl_type t) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL, *u = NULL, *v = NULL;
+  kcl_options o = kcl_defaults;
+  kcl_head head = {0}, alone = {0};
+  const kcl_format *f;
+  double rr;
+  o.solver = method, o.format = "csr-scalar", o.precision = t, o.restart = 4;
+  if (!CHECK(!kcl_generate(p->ctx, kind, &A, NULL))) return;
+  if (kcl_type_complex(A->type) && !kcl_type_complex(t)) return kcl_csr_free(&A);
+  size_t size = (size_t)A->rows * kcl_type_size(A->type);
+  double *b = malloc(size), *x = calloc(1, size), *y = calloc(1, size), *z = calloc(1, size);
+  for (size_t i = 0; i < size / sizeof *b; i++) b[i] = random_number();
+  int rc = kcl_setup(p->ctx, A, &o, &s);
+  if (!rc) rc = kcl_setup(p->ctx, A, &o, &u);
+  if (!rc) rc = kcl_format_find(p->ctx, "sell", t, &f);
+  if (!rc) rc = kcl_setup_like(s, s->method, f, &v);
+  if (!rc) rc = begin(u, b, x) || passes(u, 20, &alone, &rr);
+  if (!rc) rc = begin(s, b, x) || passes(s, 9, &head, &rr);
+  if (!rc) rc = v->executor.carry(&v->executor, &s->executor) || passes(v, 11, &head, &rr);
+  if (!rc) rc = u->executor.get(&u->executor, u->program->x, 0, A->type, y, 1.0);
+  if (!rc) rc = v->executor.get(&v->executor, v->program->x, 0, A->type, z, 1.0);
+  if (CHECKF(!rc, "%s, %s, %c: %s", method, p->name, kcl_type_letter(t), kcl_error(p->ctx))) {
+    double bound = t == KCL_S || t == KCL_C ? 1e-4 : 1e-12, far = apart(A->type, y, z, A->rows);
+    CHECKF(far <= bound, "%s, %s, %c: carried, x is %g off", method, p->name, kcl_type_letter(t),
+           far);
+    CHECK(head.iteration == alone.iteration && head.iteration == 20 * s->program->steps);
+  }
+  free(b), free(x), free(y), free(z);
+  kcl_solver_free(&v), kcl_solver_free(&u), kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
+/* ---------------------------------------------------------------- timing, and what is remembered */
+
+/* b = A*1 */
+static double *ones_image(const kcl_csr *A) {
+  int w = kcl_type_complex(A->type) ? 2 : 1;
+  double *one = calloc((size_t)(A->cols * w), sizeof *one),
+         *b = calloc((size_t)(A->rows * w), sizeof *b);
+  for (int64_t i = 0; i < A->cols; i++) one[i * w] = 1;
+  kcl_csr_product(A, one, NULL, b);
+  free(one);
+  return b;
+}
+
+static void check_fastest(const kcl_solver *s, const char *what) {
+  const kcl_choice *c = &s->open.known;
+  double mine = INFINITY, least = INFINITY;
+  for (int i = 0; i < c->count; i++) {
+    const kcl_timing *t = &c->timing[i];
+    if (!strcmp(t->format, s->matrix->format->name) && !strcmp(t->method, s->method->name))
+      mine = t->iteration;
+    least = fmin(least, t->iteration);
+  }
+  CHECKF(c->count > 1 && mine <= least, "%s: %d timed, %s takes %g, the least is %g", what,
+         c->count, s->matrix->format->name, mine, least);
+}
+
+/* A wathen matrix: its values do not repeat, so several formats are near each other. */
+static void test_under_way(const place *p) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  double doubt;
+  if (!CHECK(!kcl_generate(p->ctx, "wathen:12", &A, NULL))) return;
+  double *b = ones_image(A), *x = calloc((size_t)A->rows, sizeof *x);
+  o.tol = 1e-12;
+  if (!CHECK(!kcl_setup(p->ctx, A, &o, &s))) goto done;
+  CHECK(!s->open.recalled && s->open.others > 0 && s->open.known.count == 0);
+  s->open.cost = -1; /* so that it pays at once */
+  if (!CHECKF(!kcl_solve(s, b, x, &r), "%s", kcl_error(p->ctx))) goto done;
+  CHECKF(r.converged && residual(A, b, x, &doubt) <= 1e-11, "%s", kcl_reason_text(r.reason));
+  CHECK(r.history_size == r.iterations + 1 && s->open.settled);
+  check_fastest(s, "under way");
+  CHECK((r.changes[0] != 0) ==
+        (strcmp(s->matrix->format->name, s->open.known.timing[0].format) != 0));
+  for (int64_t i = 1; i < r.history_size; i++)
+    if (!CHECK(r.history[i] > 0 && r.history[i] < 1e3)) break;
+done:
+  free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
+/* The same system again, in a context of its own: what was timed decides, with set-up counted. */
+static void test_remembered(const place *p) {
+  kcl *ctx = NULL;
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, p->name, 0));
+  if (!CHECK(!kcl_generate(ctx, "wathen:12", &A, NULL) && !kcl_setup(ctx, A, NULL, &s))) goto done;
+  const kcl_choice *c = &s->open.known;
+  double least = INFINITY, mine = INFINITY;
+  CHECK(s->open.recalled && c->count > 1 && c->iterations > 0 && s->open.settled);
+  for (int i = 0; i < c->count; i++) {
+    double cost = c->timing[i].setup + (double)c->iterations * c->timing[i].iteration;
+    if (!strcmp(c->timing[i].format, s->matrix->format->name)) mine = cost;
+    least = fmin(least, cost);
+  }
+  CHECKF(mine <= least, "%s costs %g, the least is %g", s->matrix->format->name, mine, least);
+  CHECKF(!strncmp(s->why, "remembered", 10), "%s", s->why);
+done:
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_destroy(&ctx);
+}
+
+static const char *choice_of(kcl *ctx, const kcl_csr *A, const char *format, bool *recalled) {
+  kcl_solver *s = NULL;
+  kcl_options o = kcl_defaults;
+  o.format = format;
+  if (kcl_setup(ctx, A, &o, &s)) return kcl_error(ctx);
+  const char *name = s->matrix->format->name;
+  *recalled = s->open.recalled;
+  if (!strcmp(format, "measure")) check_fastest(s, "measured");
+  kcl_solver_free(&s);
+  return name;
+}
+
+static void spoil(const char *path, const char *text, size_t size) {
+  FILE *f = fopen(path, "w");
+  if (CHECK(f != NULL)) fwrite(text, 1, size, f), fclose(f);
+}
+
+/* Whatever stands in the file: as if nothing were known; and what is measured then is known again. */
+static void test_damage(const place *p) {
+  static const char *const damage[] = {"",
+                                       "\n\n",
+                                       "nonsense\n",
+                                       " | | | | | |\n",
+                                       "a | b | c | d | e | f | g | h\n",
+                                       "\xff\xfe\x01 | \x80 | 1 | 2 | 3 |"};
+  char path[4096], line[4096];
+  kcl_csr *A = NULL;
+  bool recalled = false;
+  size_t n = 0;
+  if (!CHECK(!kcl_cache_path("tune", "choices.txt", path, sizeof path))) return;
+  if (!CHECK(!kcl_generate(p->ctx, "wathen:8", &A, NULL))) return;
+  choice_of(p->ctx, A, "measure", &recalled);
+  FILE *f = fopen(path, "r");
+  if (CHECK(f && fgets(line, sizeof line, f))) n = strlen(line);
+  if (f) fclose(f);
+  choice_of(p->ctx, A, "auto", &recalled), CHECK(recalled);
+  for (size_t cut = 2; cut < n;
+       cut += n / 23 + 1) { /* its own line cut short, and continued wrongly */
+    spoil(path, line, n - cut);
+    choice_of(p->ctx, A, "auto", &recalled), CHECKF(!recalled, "cut by %zu", cut);
+    char wrong[4096];
+    memcpy(wrong, line, n), memset(wrong + n - cut, 'x', cut - 1);
+    spoil(path, wrong, n);
+    choice_of(p->ctx, A, "auto", &recalled), CHECKF(!recalled, "%zu letters wrong", cut);
+  }
+  for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+    spoil(path, damage[i], strlen(damage[i]));
+    CHECK(strcmp(choice_of(p->ctx, A, "auto", &recalled), kcl_error(p->ctx)) && !recalled);
+  }
+  choice_of(p->ctx, A, "measure", &recalled);
+  choice_of(p->ctx, A, "auto", &recalled), CHECK(recalled);
+  choice_of(p->ctx, A, "model", &recalled), CHECK(!recalled);
+  CHECK(!unlink(path) && !mkdir(path, 0700)); /* cannot be read, cannot be written */
+  CHECK(strcmp(choice_of(p->ctx, A, "measure", &recalled), kcl_error(p->ctx)));
+  CHECK(!rmdir(path));
+  kcl_csr_free(&A);
+}
+
+/* ---------------------------------------------------------------- methods */
+
+/* Solves with "auto"; the name of the method that ended it. */
+static const char *solved_by(const place *p, const kcl_csr *A, kcl_report *r, bool *changed) {
+  kcl_solver *s = NULL;
+  kcl_options o = kcl_defaults;
+  double doubt;
+  o.solver = "auto", o.format = "csr-scalar", o.precision = A->type;
+  if (kcl_setup(p->ctx, A, &o, &s)) return kcl_error(p->ctx);
+  const char *name = s->method->name;
+  double *b = ones_image(A), *x = calloc((size_t)A->cols, kcl_type_size(A->type));
+  if (CHECKF(!kcl_solve(s, b, x, r), "%s", kcl_error(p->ctx))) {
+    CHECKF(r->converged && residual(A, b, x, &doubt) <= 1e-8, "%s: %s", name,
+           kcl_reason_text(r->reason));
+    CHECK(r->history_size == r->iterations + 1);
+    *changed = r->changes[0] != 0, name = s->method->name;
+  }
+  free(b), free(x), kcl_solver_free(&s);
+  return name;
+}
+
+/* Blocks (1 2; 2 1 + i / n): a positive diagonal, eigenvalues of both signs. */
+static kcl_csr *indefinite(kcl *ctx, int64_t blocks) {
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(ctx, 2 * blocks, 2 * blocks, 4 * blocks, KCL_D, &A)) return NULL;
+  for (int64_t i = 0; i < 2 * blocks; i++) {
+    A->row_ptr[i + 1] = 2 * i + 2;
+    for (int64_t k = 0; k < 2; k++) {
+      int64_t j = i / 2 * 2 + k;
+      A->col[2 * i + k] = (int32_t)j;
+      ((double *)A->val)[2 * i + k] = i == j ? 1 + (double)(i % 2 * i) / (double)blocks : 2;
+    }
+  }
+  return A;
+}
+
+static void test_methods(const place *p) {
+  static const struct {
+    const char *kind, *method;
+  } known[] = {{"poisson2d:12", "cg"},
+               {"magnetic:8", "cg"},
+               {"helmholtz:10", "cocg"},
+               {"convection:10", "idr"}};
+  kcl_csr *A = NULL;
+  kcl_report r;
+  bool changed = false;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (!CHECK(!kcl_generate(p->ctx, known[i].kind, &A, NULL))) continue;
+    const char *name = solved_by(p, A, &r, &changed);
+    CHECKF(!strcmp(name, known[i].method) && !changed, "%s, %s: %s", known[i].kind, p->name, name);
+    kcl_csr_free(&A);
+  }
+  if (!CHECK((A = indefinite(p->ctx, 40)) != NULL)) return;
+  const char *name = solved_by(p, A, &r, &changed);
+  CHECKF(!strcmp(name, "minres") && changed, "indefinite, %s: %s, %s", p->name, name, r.changes);
+  name = solved_by(p, A, &r, &changed);
+  CHECKF(!strcmp(name, "minres") && !changed, "indefinite again, %s: %s", p->name, name);
+  for (int64_t i = 0; i < A->nnz; i++) /* the diagonal negative */
+    ((double *)A->val)[i] *= -1;
+  name = solved_by(p, A, &r, &changed);
+  CHECKF(!strcmp(name, "minres") && !changed, "a negative diagonal, %s: %s", p->name, name);
+  kcl_csr_free(&A);
+}
+
+/* Rectangular; out of iterations, which is no reason for another method. */
+static void test_ends(const place *p) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  double x[400] = {0};
+  o.solver = "auto", o.max_iter = 5;
+  if (CHECK(!kcl_generate(p->ctx, "convection:20", &A, NULL))) {
+    double *b = ones_image(A);
+    if (CHECK(!kcl_setup(p->ctx, A, &o, &s)))
+      CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_ITERATION_LIMIT && !r.changes[0]);
+    free(b), kcl_solver_free(&s);
+    A->rows = 300, A->nnz = A->row_ptr[300], A->symmetry = KCL_GENERAL;
+    if (CHECK(!kcl_setup(p->ctx, A, &o, &s))) CHECK(!strcmp(s->method->name, "cgls"));
+    kcl_solver_free(&s);
+    o.restart = 51;
+    CHECK(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE);
+  }
+  kcl_csr_free(&A);
+}
+
+int main(void) {
+  char folder[] = "/tmp/krylocl-choose-XXXXXX", command[64];
+  static const char *const methods[] = {"cg",  "cg-single", "cg-pipelined", "minres", "bicg",
+                                        "cgs", "bicgstab",  "bicgstab-l",   "idr",    "gmres"};
+  if (!mkdtemp(folder) || setenv("KRYLOCL_CACHE", folder, 1)) return 1;
+  open_places();
+  for (int i = 0; i < place_count; i++) {
+    const place *p = &places[i];
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+      for (kcl_type t = KCL_S; t <= KCL_Z; t++)
+        if (can(p, t) && (!p->ctx->opencl || turn_of(t, (int)m + 1)))
+          test_carry(p, "poisson2d:20", methods[m], t);
+    test_carry(p, "helmholtz:10", "cocg", KCL_Z);
+    test_under_way(p), test_remembered(p), test_damage(p), test_methods(p), test_ends(p);
+  }
+  close_places();
+  snprintf(command, sizeof command, "rm -r %s", folder);
+  CHECK(!system(command));
+  return check_report();
+}
