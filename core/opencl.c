@@ -125,6 +125,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
 void kcl_opencl_detach(kcl *ctx) {
   if (!ctx->opencl) return;
   kcl_opencl_forget_programs(ctx->opencl);
+  kcl_opencl_unpin(ctx->opencl);
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);
   if (ctx->opencl->context) clReleaseContext(ctx->opencl->context);
   free(ctx->opencl);

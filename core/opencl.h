@@ -42,6 +42,10 @@ struct kcl_opencl {
     char *key;
     cl_program program;
   } built[KCL_BUILT]; /* a ring of the latest: other solvers often want the same kernels */
+  cl_mem pinned;      /* for uploads (core/opencl_upload.c): two pieces that take turns, */
+  char *stage[2];     /* [piece] bytes */
+  cl_event sent[2];
+  size_t piece;
   int builds, compiled,
       from_cache; /* programs: all, those the driver compiled, those from the disk */
 };
@@ -50,6 +54,20 @@ struct kcl_opencl {
 int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
                       cl_mem *out); /* filled with zeros */
+
+/* `count` elements of `element` bytes, written by `fill`: those from number `from` on to `to`, which may be
+ * pinned memory. It has been called for all when kcl_opencl_write returns; bytes as they are: kcl_fill_bytes. */
+typedef void (*kcl_fill)(const void *source, int64_t from, int64_t count, void *to);
+typedef struct kcl_upload {
+  size_t element;
+  int64_t count;
+  kcl_fill fill;
+  const void *source;
+} kcl_upload;
+int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what);
+void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
+void kcl_opencl_unpin(kcl_opencl *o);
+
 /* Compiles, or returns what was compiled from the same text, by this context or an earlier process; release
  * it (core/opencl_program.c). */
 int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out);

@@ -4,30 +4,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static void narrow(const void *source, int64_t from, int64_t count, void *to) {
+  const int64_t *wide = (const int64_t *)source + from;
+#pragma omp parallel for schedule(static) if (count > 100000)
+  for (int64_t k = 0; k < count; k++) ((int32_t *)to)[k] = (int32_t)wide[k];
+}
+
 static int upload_array(kcl_matrix *m, int i) {
   kcl *ctx = m->ctx;
   kcl_array *a = &m->array[i];
-  size_t size = kcl_array_element(a->kind, m->type);
-  const void *data = a->data;
-  int32_t *narrow = NULL;
-  int rc;
-  if (a->kind == KCL_INT64 && m->nnz < INT32_MAX) {
-    KCL_TRY(kcl_alloc(ctx, a->count, size = 4, a->name, (void **)&narrow));
-    for (int64_t k = 0; k < a->count; k++) narrow[k] = (int32_t)((const int64_t *)a->data)[k];
-    data = narrow;
-  }
-  cl_int code;
-  size_t bytes = size * (size_t)a->count;
-  m->device[i] = clCreateBuffer(ctx->opencl->context, CL_MEM_READ_ONLY, bytes + 64, NULL, &code);
-  if (code == CL_SUCCESS && bytes)
-    code = clEnqueueWriteBuffer(ctx->opencl->queue, m->device[i], CL_TRUE, 0, bytes, data, 0, NULL,
-                                NULL);
+  bool narrowed = a->kind == KCL_INT64 && m->nnz < INT32_MAX;
+  size_t size = narrowed ? 4 : kcl_array_element(a->kind, m->type), bytes = size * (size_t)a->count;
+  const kcl_upload u = narrowed ? (kcl_upload){4, a->count, narrow, a->data}
+                                : (kcl_upload){1, (int64_t)bytes, kcl_fill_bytes, a->data};
   char what[160];
+  cl_int code;
   snprintf(what, sizeof what, "uploading %s of the matrix, %.3g GB", a->name, (double)bytes * 1e-9);
-  KCL_TRY(kcl_cl_check(ctx, code, "clEnqueueWriteBuffer", what));
-  if (!a->borrowed) free(a->data), a->data = NULL;
-done:
-  free(narrow);
+  m->device[i] = clCreateBuffer(ctx->opencl->context, CL_MEM_READ_ONLY, bytes + 64, NULL, &code);
+  int rc = kcl_cl_check(ctx, code, "clCreateBuffer", what);
+  if (!rc) rc = kcl_opencl_write(ctx, m->device[i], &u, what);
+  if (!rc && !a->borrowed) free(a->data), a->data = NULL;
   return rc;
 }
 

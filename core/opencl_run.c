@@ -386,21 +386,24 @@ static int history(kcl_executor *ex, int column, int64_t from, int64_t to, doubl
 
 /* ---------------------------------------------------------------- vectors and state */
 
+typedef struct host_vector {
+  kcl_type to, from;
+  const char *data;
+  double scale;
+} host_vector;
+
+static void convert(const void *source, int64_t from, int64_t count, void *to) {
+  const host_vector *v = source;
+  kcl_copy(v->to, to, v->from, v->data + (size_t)from * kcl_type_size(v->from), count, v->scale);
+}
+
 static int put(kcl_executor *ex, kcl_vec v, int column, kcl_type type, const void *values,
                double scale) {
   (void)column;
   run *r = ex->data;
-  int64_t n = r->k->vector[v].n;
-  void *staged = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
-  kcl_copy(r->k->type, staged, type, values, n, scale);
-  cl_int code = clEnqueueWriteBuffer(queue(r), r->vec[v], CL_TRUE, 0, (size_t)n * r->scalar_bytes,
-                                     staged, 0, NULL, NULL);
-  rc = kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "uploading a vector");
-done:
-  free(staged);
-  return rc;
+  const host_vector from = {r->k->type, type, values, scale};
+  const kcl_upload u = {r->scalar_bytes, r->k->vector[v].n, convert, &from};
+  return kcl_opencl_write(context(r), r->vec[v], &u, "uploading a vector");
 }
 
 static int get(kcl_executor *ex, kcl_vec v, int column, kcl_type type, void *values, double scale) {

@@ -1,0 +1,105 @@
+/* Uploads by their three ways, at lengths around where ways and pieces change: in place, at once, and by pinned
+ * pieces, of the size for tests and of that for GPUs. What arrives is read back. And whole solves whose arrays
+ * go by pieces: the residual is recomputed on the host. */
+#include "tests/conform.h"
+#include "core/opencl.h"
+
+#ifdef KCL_NO_OPENCL
+int main(void) {
+  skip("uploads: this build is without OpenCL");
+  return check_report();
+}
+#else
+
+/* Byte i of a source that starts with this number. */
+static char byte_at(char start, int64_t i) { return (char)(start + i % 251 + i / 4096); }
+
+typedef struct pattern {
+  size_t element;
+  char start;
+} pattern;
+
+static void fill(const void *source, int64_t from, int64_t count, void *to) {
+  const pattern *p = source;
+  int64_t first = from * (int64_t)p->element;
+  for (int64_t i = 0; i < count * (int64_t)p->element; i++)
+    ((char *)to)[i] = byte_at(p->start, first + i);
+}
+
+/* Two buffers, one right after the other, and only then a look at them. */
+static void test_length(kcl *ctx, size_t element, int64_t count, const char *way) {
+  cl_mem to[2] = {0};
+  size_t bytes = element * (size_t)count;
+  char *got = malloc(bytes + 1);
+  for (int i = 0; i < 2; i++) {
+    pattern p = {element, (char)(17 * i)};
+    kcl_upload u = {element, count, fill, &p};
+    CHECK(kcl_opencl_buffer(ctx, bytes, "a buffer", &to[i]) == KCL_OK);
+    CHECKF(kcl_opencl_write(ctx, to[i], &u, "writing") == KCL_OK, "%s", kcl_error(ctx));
+  }
+  for (int i = 0; i < 2; i++) {
+    int64_t bad = -1;
+    if (bytes)
+      CHECK(clEnqueueReadBuffer(ctx->opencl->queue, to[i], CL_TRUE, 0, bytes, got, 0, NULL, NULL) ==
+            CL_SUCCESS);
+    for (int64_t k = 0; k < (int64_t)bytes && bad < 0; k++)
+      if (got[k] != byte_at((char)(17 * i), k)) bad = k;
+    CHECKF(bad < 0, "%s, %lld elements of %zu bytes: byte %lld of buffer %d", way, (long long)count,
+           element, (long long)bad, i);
+    clReleaseMemObject(to[i]);
+  }
+  free(got);
+}
+
+static void test_lengths(kcl *ctx, int64_t piece, const char *way) {
+  const int64_t lengths[] = {0,         1,         1000,           piece - 16, piece,
+                             2 * piece, 3 * piece, 4 * piece - 16, 4 * piece,  5 * piece + 48};
+  for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths); i++)
+    for (size_t element = 1; element <= 16; element *= 4)
+      test_length(ctx, element, lengths[i] / (int64_t)element, way);
+}
+
+/* A matrix as it is, in single precision, and a complex one. */
+static void test_solves(kcl *ctx) {
+  static const char *const kind[] = {"poisson2d:60", "poisson2d:60", "magnetic:30"};
+  static const kcl_type type[] = {KCL_D, KCL_S, KCL_C};
+  for (int i = 0; i < 3; i++) {
+    kcl_csr *A = NULL;
+    kcl_dense *b = NULL;
+    kcl_solver *s = NULL;
+    kcl_report r = {0};
+    kcl_options o = kcl_defaults;
+    o.format = "csr-scalar", o.precision = type[i], o.tol = 1e-4;
+    if (type[i] == KCL_D && !ctx->device.has_double) continue;
+    int rc = kcl_generate(ctx, kind[i], &A, &b);
+    double *x = rc ? NULL : calloc((size_t)A->cols, kcl_type_size(A->type));
+    if (!rc) rc = kcl_setup(ctx, A, &o, &s);
+    if (!rc) rc = kcl_solve(s, b->val, x, &r);
+    CHECKF(!rc && r.converged && r.iterations > 10, "%s, type %c: %s, %g", kind[i],
+           kcl_type_letter(type[i]), rc ? kcl_error(ctx) : kcl_reason_text(r.reason),
+           r.true_relative_residual);
+    kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), free(x);
+  }
+}
+
+/* cpu and small: what the executor believes of its device. */
+static void test_way(bool cpu, bool small_pieces, const char *way) {
+  kcl *ctx = NULL;
+  setenv("KRYLOCL_SHAPE", cpu ? "cpu" : "gpu", 1);
+  if (kcl_create(&ctx) || kcl_select(ctx, "opencl", 0)) {
+    skip("uploads %s: %s", way, kcl_error(ctx));
+  } else {
+    ctx->opencl->small_groups = cpu || small_pieces;
+    test_lengths(ctx, small_pieces ? 4096 : 4 << 20, way);
+    if (small_pieces) test_solves(ctx);
+  }
+  kcl_destroy(&ctx);
+}
+
+int main(void) {
+  test_way(true, true, "in place");
+  test_way(false, true, "by small pieces");
+  test_way(false, false, "by pieces");
+  return check_report();
+}
+#endif
