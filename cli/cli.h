@@ -24,7 +24,7 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check;
-  int64_t max_iter, iterations, threads, restart, columns;
+  int64_t max_iter, iterations, seconds, threads, restart, columns;
   double tol, atol; /* tol < 0: not given */
   bool cache, minor, quiet, verbose, help, version;
 } cli_options;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 extern const cli_command cli_solve, cli_bench, cli_info, cli_check, cli_devices, cli_generate,
-    cli_convert, cli_get;
-static const cli_command *const commands[] = {&cli_solve,   &cli_bench,    &cli_info,    &cli_check,
-                                              &cli_devices, &cli_generate, &cli_convert, &cli_get};
+    cli_convert, cli_get, cli_tune;
+static const cli_command *const commands[] = {&cli_solve,   &cli_bench,   &cli_info,
+                                              &cli_check,   &cli_devices, &cli_generate,
+                                              &cli_convert, &cli_get,     &cli_tune};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void list(const char *title, kcl_registry which) {
@@ -96,7 +97,7 @@ static int dispatch(const cli_options *o) {
   if (o->help) return c ? command_help(c) : help();
   if (!c)
     return cli_fail(KCL_USAGE, "a subcommand is missing: solve, bench, info, check, devices, "
-                               "generate, convert or get (see krylocl --help)");
+                               "generate, convert, get or tune (see krylocl --help)");
   return run(c, o);
 }
 

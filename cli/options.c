@@ -45,6 +45,7 @@ static const entry table[] = {
     {"columns", 0, COUNT, "K", AT(columns), 1, KCL_MOST_COLUMNS,
      "right-hand sides at once, 1 to 8 (solve: as many as there are; bench: 1)"},
     {"iterations", 0, COUNT, "N", AT(iterations), 1, 1e6, "iterations a sample (50)"},
+    {"seconds", 0, COUNT, "N", AT(seconds), 1, 86400, "time to spend on tunables, about (30)"},
     {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "first guess (zeros)"},
     {"check", 0, TEXT, "METHOD", AT(check), 0, 0,
      "compare with a direct solution: cholmod (falls back to UMFPACK), or none"},
@@ -140,7 +141,7 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   struct option longs[ENTRIES + 1];
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
-  *o = (cli_options){.tol = -1, .iterations = 50};
+  *o = (cli_options){.tol = -1, .iterations = 50, .seconds = 30};
   tables(longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
@@ -167,7 +168,7 @@ static bool takes(const cli_command *c, const char *name) {
 }
 
 static bool given(const entry *e, const cli_options *o) {
-  static const cli_options unset = {.tol = -1, .iterations = 50};
+  static const cli_options unset = {.tol = -1, .iterations = 50, .seconds = 30};
   size_t size = e->kind == FLAG ? sizeof(bool) : e->kind == TEXT ? sizeof(char *) : 8;
   return memcmp((const char *)o + e->offset, (const char *)&unset + e->offset, size) != 0;
 }

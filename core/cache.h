@@ -3,6 +3,7 @@
  *
  *   programs/    compiled programs        (core/opencl_program.c)
  *   matrices/    parsed files as .kcl     (data/parsed.c)
+ *   tune/        tunables, and what `auto` remembers (core/tune.c, core/choices.c)
  *   collection/  downloaded matrices      (data/get.c)
  *
  * Nothing in it is needed: what is missing, damaged or of another version is made again, and a folder that

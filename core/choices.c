@@ -16,15 +16,17 @@ enum { MOST_LINES = 500, LINE = 2048, SAMPLES = 2048 };
 /* FNV-1a by words (Fowler, Noll & Vo 1991). */
 static uint64_t mix(uint64_t h, int64_t word) { return (h ^ (uint64_t)word) * 1099511628211u; }
 
-/* Row lengths, diagonals, what repeats, and the rows at SAMPLES even distances. */
-static uint64_t structure(const kcl_csr *A, const kcl_stats *s) {
+/* Row lengths, diagonals, what repeats, the rows at SAMPLES even distances; and what changes the clock. */
+static uint64_t structure(const kcl_csr *A, const kcl_stats *s, const kcl_tune *t) {
   const int64_t facts[] = {s->row_min,      s->row_max,         s->bandwidth,     s->diagonals,
                            s->empty_rows,   s->sliced,          s->sliced_sorted, s->row_third,
                            s->row_patterns, s->pattern_entries, s->pattern_runs,  s->pairs,
                            s->values,       s->single_values,   s->slice_span,    s->hermitian,
                            s->symmetric};
+  const int tuned[] = {t->group, t->groups, t->block, t->lanes, t->slice};
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) h = mix(h, facts[i]);
+  for (size_t i = 0; i < sizeof tuned / sizeof *tuned; i++) h = mix(h, tuned[i]);
   int64_t step = A->rows / SAMPLES + 1;
   for (int64_t i = 0; i < A->rows; i += step)
     for (int64_t k = A->row_ptr[i], end = A->row_ptr[i + 1]; k < end; k += (end - k) / 16 + 1)
@@ -52,8 +54,9 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
   snprintf(key, KCL_KEY,
            "%s | %s | " KCL_VERSION " | %" PRId64 " x %" PRId64 " %" PRId64 " %016" PRIx64
            " | %c %s %s %d | ",
-           device, driver, A->rows, A->cols, A->nnz, structure(A, s), kcl_type_letter(o->precision),
-           o->solver, o->precond, o->columns && !ctx->opencl ? o->columns : 1);
+           device, driver, A->rows, A->cols, A->nnz, structure(A, s, &ctx->tune),
+           kcl_type_letter(o->precision), o->solver, o->precond,
+           o->columns && !ctx->opencl ? o->columns : 1);
 }
 
 /* ---------------------------------------------------------------- one line */

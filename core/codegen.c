@@ -525,8 +525,8 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
       k->type, g->wide_index ? "long" : "int", cpu, k->ctx->opencl->is_nvidia);
   put(&t,
       "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
-      "1024\n",
-      g->group, g->groups_max, k->slots, KCL_HISTORY);
+      "%d\n",
+      g->group, g->groups_max, k->slots, KCL_HISTORY, g->block);
   put(&t, "#define MOST_DOTS %d\n", kcl_most_dots(k));
   put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
       KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);

@@ -2,6 +2,7 @@
 #ifndef KCL_CONTEXT_H
 #define KCL_CONTEXT_H
 #include "core/impl.h"
+#include "core/tune.h"
 
 typedef struct kcl_opencl kcl_opencl; /* core/opencl.c: device, queue, program cache */
 
@@ -12,5 +13,6 @@ struct kcl {
   int threads;        /* of the native executor */
   kcl_opencl *opencl; /* NULL on the native executor */
   double stream_rate; /* bytes/s; 0 until measured */
+  kcl_tune tune;      /* of the device */
 };
 #endif

@@ -16,11 +16,11 @@
 #include <string.h>
 
 enum { CHUNKS = 64, BLOCK_BYTES = 8192, PAD = 64 };
-enum { BLOCK = BLOCK_BYTES / sizeof(scalar) };
 
 typedef struct cpu {
   const kcl_program *k;
   int dots;           /* most of a stage */
+  int block;          /* elements */
   scalar **vec;       /* [columns][vectors][padded n]; columns share constants */
   scalar *slot;       /* [columns][slots] */
   scalar *partial[2]; /* [columns][dots][CHUNKS], written by even and odd stages */
@@ -114,11 +114,11 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
   int64_t lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < columns; c++)
     for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
-  for (int64_t i = lo; i < hi; i += BLOCK)
+  for (int64_t i = lo; i < hi; i += e->block)
     for (int c = 0; c < columns; c++)
       if (goes[c])
         run_block(s, e->vec + c * e->k->vectors, slot + c * e->k->slots, i,
-                  i + BLOCK < hi ? i + BLOCK : hi, sum[c]);
+                  i + e->block < hi ? i + e->block : hi, sum[c]);
   for (int c = 0; c < columns; c++)
     for (int d = 0; d < dots && goes[c]; d++)
       partial[(c * e->dots + d) * CHUNKS + chunk] = sum[c][d];
@@ -362,6 +362,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
   e = ex->data, e->k = k, e->threads = e->team = useful_threads(k), e->until_trial = 4;
   e->dots = kcl_program_dots(k);
+  e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
   *ex = (kcl_executor){.data = e,
                        .run = run,
                        .put = put,

@@ -146,6 +146,7 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
     ctx->device.compute_units = ctx->threads;
   else
     KCL_TRY(kcl_opencl_attach(ctx, &list[i]));
+  KCL_TRY(kcl_tune_load(ctx));
   ctx->selected = true;
 done:
   free(list);

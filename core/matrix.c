@@ -52,6 +52,7 @@ void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
 
 bool kcl_matrix_neighbours(const kcl_matrix *m) { return kcl_opencl_neighbours(m->ctx); }
 bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->opencl != NULL; }
+const kcl_tune *kcl_matrix_tune(const kcl_matrix *m) { return &m->ctx->tune; }
 bool kcl_matrix_scatters(const kcl_matrix *m) { return m->format->scatter; }
 
 double kcl_matrix_bytes(const kcl_matrix *m) {

@@ -10,6 +10,7 @@
 #define KCL_MATRIX_H
 
 #include "core/program.h"
+#include "core/tune.h"
 
 /* KCL_SINGLE: float, or pairs of floats in the complex types ("single" in kernels). KCL_IMAGE: scalars in a
  * 2D image (kernels/image.clh), scratch always. */
@@ -103,6 +104,7 @@ int kcl_matrix_refused(const kcl_matrix *m, const char *why);
  * contiguous ranges, as for `rows`. And: are the arrays for a device at all? */
 bool kcl_matrix_neighbours(const kcl_matrix *m);
 bool kcl_matrix_on_device(const kcl_matrix *m);
+const kcl_tune *kcl_matrix_tune(const kcl_matrix *m); /* 0: as built in */
 
 bool kcl_matrix_scatters(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);         /* of all arrays, as stored on the executor */

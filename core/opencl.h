@@ -76,6 +76,7 @@ void kcl_opencl_forget_programs(kcl_opencl *o);
 /* The text of all stages of a program, for this device. Free with free(). */
 typedef struct kcl_geometry {
   int group, groups_max; /* work-items a group; most groups of a launch */
+  int block;             /* elements a fused loop goes over at a time, CPU devices */
   bool wide_index;       /* counts beyond 2^31 */
   bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
 } kcl_geometry;

@@ -67,10 +67,13 @@ static bool wide(const kcl_program *k) {
 static kcl_geometry choose_geometry(const kcl_program *k) {
   const kcl_opencl *o = k->ctx->opencl;
   bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
-  return (kcl_geometry){.group = o->is_cpu ? 1
-                                 : gpu     ? 256
-                                           : 32,
-                        .groups_max = 8 * o->units,
+  const kcl_tune *tune = &k->ctx->tune;
+  return (kcl_geometry){.group = o->is_cpu     ? 1
+                                 : tune->group ? tune->group
+                                 : gpu         ? 256
+                                               : 32,
+                        .groups_max = (tune->groups ? tune->groups : 8) * o->units,
+                        .block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024,
                         .wide_index = wide(k)};
 }
 

@@ -73,6 +73,25 @@ int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
  * Measured at the first call, then remembered. */
 int kcl_stream_rate(kcl *ctx, double *bytes_per_second);
 
+/* Tunables: numbers that change the time of an iteration on the selected device, never its meaning (the
+ * last bits of sums they do). kcl_select reads the device's own file, lines "name = value" and comments
+ * after #: $KRYLOCL_TUNE, else the one that `krylocl tune` wrote; what is wrong in it is KCL_INPUT with file
+ * and line. */
+typedef struct kcl_tunable {
+  const char *name, *help;
+  const char *format; /* the one it is for; NULL: all */
+  int value;          /* 0: as built in */
+  int standard;       /* built in; 0: depends on the matrix */
+  int min, max;       /* a power of two between these */
+  bool applies;       /* to the selected device */
+} kcl_tunable;
+int kcl_tunable_count(void);
+int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out);     /* 0 <= i < count */
+int kcl_tunable_set(kcl *ctx, const char *name, int value); /* for set-ups from now on */
+int kcl_tune_path(kcl *ctx, char *path, size_t room);       /* -1: there is no cache folder */
+int kcl_tune_read(kcl *ctx, const char *path);
+int kcl_tune_write(kcl *ctx, const char *path, const char *remark); /* remark: lines, or NULL */
+
 /* ---------------------------------------------------------------- matrices and vectors on the host */
 
 typedef enum kcl_symmetry { KCL_GENERAL, KCL_SYMMETRIC, KCL_SKEW, KCL_HERMITIAN } kcl_symmetry;

@@ -132,6 +132,7 @@ int kcl_choose_method(kcl_solver *s) {
   if (remembers(s)) {
     kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, s->open.key);
     s->open.recalled = kcl_choice_recall(s->open.key, &s->open.known);
+    s->open.expected = s->open.known.iterations;
   }
   if (!s->open.method) return KCL_OK;
   const kcl_timing *known = best_known(s);

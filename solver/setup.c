@@ -148,7 +148,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
 }
 
 static void describe(kcl_solver *s) {
-  const kcl *ctx = s->ctx;
+  kcl *ctx = s->ctx;
   const kcl_matrix *m = s->matrix;
   size_t used;
   if (!ctx->opencl)
@@ -161,6 +161,7 @@ static void describe(kcl_solver *s) {
              m->lanes > 1 ? "s" : "");
   used = strlen(s->kernel);
   if (m->note[0]) snprintf(s->kernel + used, sizeof s->kernel - used, ", %s", m->note);
+  kcl_tune_say(s->ctx, m->format->name, s->kernel, sizeof s->kernel);
   used = strlen(s->kernel);
   if (s->program->columns > 1)
     snprintf(s->kernel + used, sizeof s->kernel - used, ", %d columns at once",
@@ -277,7 +278,7 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .programs_compiled = s->executor.compiled,
                           .programs_cached = s->executor.from_cache,
                           .seconds_measure = s->open.seconds,
-                          .expected = s->open.recalled ? s->open.known.iterations : 0,
+                          .expected = s->open.expected,
                           .timings = s->open.known.count,
                           .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .columns = s->program->columns};

@@ -21,9 +21,10 @@ typedef struct kcl_open {
   bool changed;           /* known is worth writing down */
   char key[KCL_KEY];
   kcl_choice known;
-  int others;     /* formats that would be timed */
-  double cost;    /* seconds to set up one of them, estimated */
-  double seconds; /* spent on timing */
+  int64_t expected; /* iterations, as remembered at set-up */
+  int others;       /* formats that would be timed */
+  double cost;      /* seconds to set up one of them, estimated */
+  double seconds;   /* spent on timing */
 } kcl_open;
 
 struct kcl_solver {

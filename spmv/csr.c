@@ -35,6 +35,7 @@ static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
 static int build_vector(kcl_matrix *m, const kcl_csr *A) {
   double half = A->rows ? 0.5 * (double)A->nnz / (double)A->rows : 0;
   for (m->lanes = 2; m->lanes < 32 && m->lanes < half; m->lanes *= 2) {}
+  if (kcl_matrix_tune(m)->lanes) m->lanes = kcl_matrix_tune(m)->lanes;
   return build_scalar(m, A);
 }
 

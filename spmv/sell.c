@@ -1,5 +1,6 @@
-/* SELL-C-sigma: rows in slices of C = 32, each slice padded to its own longest row and stored column
- * by column; where that pays, the rows of each window of sigma = 8192 are sorted by length before.
+/* SELL-C-sigma: rows in slices of C = 32 (8 to 64 where sell.slice is tuned; sizes are predicted for 32), each
+ * slice padded to its own longest row and stored column by column; where that pays, the rows of each
+ * window of sigma = 8192 are sorted by length before.
  *
  *     | a . b . |   C = 2     slice 0 | slice 1      slice  0 2 3      (columns of C before it)
  *     | . c . . |             a b     | d            val    a c b 0 d e
@@ -16,16 +17,15 @@
 #include "core/scalar.h"
 #include <stdlib.h>
 
-enum { C = KCL_SLICE };
-
-static int64_t slices_of(int64_t rows) { return (rows + C - 1) / C; }
+static int64_t slices_of(int64_t rows, int64_t C) { return (rows + C - 1) / C; }
 
 /* Sorting scatters the vectors of a fused stage and costs an index: for a tenth less padding. */
 static bool sorts(const kcl_stats *s) { return (double)s->sliced_sorted < 0.9 * (double)s->sliced; }
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double entries = (double)(sorts(s) ? s->sliced_sorted : s->sliced);
-  double index = 4.0 * ((double)slices_of(s->rows) + 1) + (sorts(s) ? 4.0 * (double)s->rows : 0);
+  double index =
+      4.0 * ((double)slices_of(s->rows, KCL_SLICE) + 1) + (sorts(s) ? 4.0 * (double)s->rows : 0);
   return (kcl_size){.total = entries * (4.0 + (double)kcl_type_size(type)) + index,
                     .largest = entries * (double)kcl_type_size(type)};
 }
@@ -42,11 +42,11 @@ static void positions(const kcl_csr *A, bool sorted, int64_t *row) {
   }
 }
 
-static void fill_slices(const kcl_csr *A, const int64_t *row, const int32_t *slice, int32_t *col,
-                        scalar *val) {
+static void fill_slices(const kcl_csr *A, int64_t C, const int64_t *row, const int32_t *slice,
+                        int32_t *col, scalar *val) {
   const scalar *from = A->val;
 #pragma omp parallel for schedule(static)
-  for (int64_t s = 0; s < slices_of(A->rows); s++)
+  for (int64_t s = 0; s < slices_of(A->rows, C); s++)
     for (int64_t p = s * C; p < (s + 1) * C; p++) {
       int64_t i = p < A->rows ? row[p] : row[s * C]; /* a slice cut short repeats its first row */
       int64_t start = A->row_ptr[i], length = p < A->rows ? kcl_row_length(A, i) : 0;
@@ -63,21 +63,22 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int64_t *row = NULL;
   int32_t *slice, *col, *order; /* [slices + 1], [entries], [rows] or none */
   scalar *val;                  /* [entries] */
-  int rc;
+  int rc, C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
+  m->variant = C;
   KCL_TRY(kcl_pattern(m->ctx, A, &s));
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   positions(A, sorts(&s), row);
-  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows) + 1, (void **)&slice));
+  KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
   for (int64_t p = 0; p < A->rows; p++) {
     int64_t before = slice[p / C], width = kcl_row_length(A, row[p]);
     if (p % C == 0 || before + width > slice[p / C + 1])
       slice[p / C + 1] = (int32_t)(before + width);
   }
-  int64_t entries = (int64_t)slice[slices_of(A->rows)] * C;
+  int64_t entries = (int64_t)slice[slices_of(A->rows, C)] * C;
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, entries, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
-  fill_slices(A, row, slice, col, val);
+  fill_slices(A, C, row, slice, col, val);
   for (int64_t p = 0; sorts(&s) && p < A->rows; p++)
     if (kcl_matrix_neighbours(m))
       order[p] = (int32_t)row[p];
@@ -90,24 +91,40 @@ done:
   return rc;
 }
 
-static void one_slice(const int32_t *col, const scalar *val, int64_t width, const scalar *x,
-                      scalar *sum) {
+static inline void one_slice(const int32_t *col, const scalar *val, int64_t width, const scalar *x,
+                             scalar *sum, const int C) {
   for (int l = 0; l < C; l++) sum[l] = s_make(0);
   for (int64_t k = 0; k < width; k++, col += C, val += C)
 #pragma omp simd
     for (int l = 0; l < C; l++) sum[l] = s_fma(val[l], x[col[l]], sum[l]);
 }
 
+/* A loop of its own for each C, so that the sums of a slice are registers. */
+static void in_slices(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+  enum { MOST = 64 };
+  const int32_t *slice = m->array[0].data, *col = m->array[1].data;
+  const scalar *val = m->array[2].data;
+  const int64_t C = m->variant;
+  scalar sum[MOST];
+  for (int64_t i = lo; i < hi; i += C) {
+    int64_t at = (int64_t)slice[i / C] * C, width = slice[i / C + 1] - slice[i / C];
+    switch (C) {
+    case 8: one_slice(col + at, val + at, width, x, sum, 8); break;
+    case 16: one_slice(col + at, val + at, width, x, sum, 16); break;
+    case 32: one_slice(col + at, val + at, width, x, sum, 32); break;
+    default: one_slice(col + at, val + at, width, x, sum, MOST);
+    }
+    for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
+  }
+}
+
 static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *slice = m->array[0].data, *col = m->array[1].data, *order = m->array[3].data;
   const scalar *val = m->array[2].data, *x = x_;
-  scalar *y = y_, sum[C];
+  const int64_t C = m->variant;
+  scalar *y = y_;
   if (!m->param[0].value) {
-    for (int64_t i = lo; i < hi; i += C) {
-      int64_t at = (int64_t)slice[i / C] * C;
-      one_slice(col + at, val + at, slice[i / C + 1] - slice[i / C], x, sum);
-      for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
-    }
+    in_slices(m, x, y, lo, hi);
     return;
   }
   for (int64_t i = lo; i < hi; i++) {

@@ -1,0 +1,238 @@
+/* krylocl tune: what is fastest on this device for such a matrix. First the tunables, one after another, each
+ * on the format it is for (or on the one that moves the least bytes), then the formats and, where that is
+ * left to us, the methods. The tunables go to the device's own file, the rest to what `auto` remembers. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 5, MOST_ITERATIONS = 1000 };
+static const double SAMPLE = 0.02; /* seconds */
+static const double GAIN = 0.97;   /* of the time as it was: less is noise */
+static const double SHARE = 0.7;   /* of the seconds is for tunables */
+
+typedef struct tuning {
+  kcl *ctx;
+  const cli_options *o;
+  const kcl_csr *A;
+  kcl_options asked;
+  double begin, seconds;
+  char base[32]; /* the format by the byte model */
+  char remark[1024];
+} tuning;
+
+static double left(const tuning *t) { return t->begin + t->seconds - cli_now(); }
+
+/* Seconds an iteration in this format as tunables stand, after its product was checked; infinite where it
+ * cannot be had. */
+static double measure(const tuning *t, const char *format) {
+  kcl_options a = t->asked;
+  kcl_solver *s = NULL;
+  double each[SAMPLES], product[SAMPLES], least = INFINITY;
+  bool good = false;
+  a.format = format;
+  if (!kcl_setup(t->ctx, t->A, &a, &s) && !kcl_bench(s, 2, 1, each, product, &good) && good) {
+    double n = SAMPLE / each[0];
+    int iterations = n < 2 ? 2 : n > MOST_ITERATIONS ? MOST_ITERATIONS : (int)n;
+    if (!kcl_bench(s, iterations, SAMPLES, each, product, &good) && good)
+      for (int i = 0; i < SAMPLES; i++) least = fmin(least, each[i]);
+  }
+  kcl_solver_free(&s);
+  return least;
+}
+
+static void note(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
+static void note(tuning *t, const char *format, ...) {
+  char line[160];
+  size_t used = strlen(t->remark);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  cli_say(t->o, "%s\n", line);
+  snprintf(t->remark + used, sizeof t->remark - used, "%s\n", line);
+}
+
+typedef struct search { /* of one tunable */
+  const kcl_tunable *u;
+  const char *format;
+  double until, least; /* seconds an iteration of the best so far */
+  int best;
+} search;
+
+static int try_value(tuning *t, search *f, int v, double *time) {
+  int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, v));
+  if (rc) return rc;
+  *time = measure(t, f->format);
+  cli_say(t->o, " %d: %s", v, isfinite(*time) ? cli_seconds(*time).s : "no");
+  if (*time < f->least) f->best = v, f->least = *time;
+  return 0;
+}
+
+/* From what is built in up and down as long as that gains; all values where nothing is. */
+static int walk(tuning *t, search *f) {
+  const kcl_tunable *u = f->u;
+  double time;
+  int rc = 0;
+  for (int v = u->min; !u->standard && v <= u->max && !rc && cli_now() < f->until; v *= 2)
+    rc = try_value(t, f, v, &time);
+  for (int up = 1; u->standard && up >= 0; up--)
+    for (int v = u->standard; !rc && cli_now() < f->until;) {
+      v = up ? 2 * v : v / 2;
+      if (v < u->min || v > u->max) break;
+      rc = try_value(t, f, v, &time);
+      if (f->best != v) break;
+    }
+  return rc;
+}
+
+/* The best against what was, in turns: other programs come and go. */
+static int confirm(tuning *t, search *f, double *before) {
+  int rc = 0;
+  f->least = *before = INFINITY;
+  for (int i = 0; i < 4 && !rc; i++) {
+    rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, i % 2 ? f->best : f->u->value));
+    if (!rc && i % 2) f->least = fmin(f->least, measure(t, f->format));
+    if (!rc && i % 2 == 0) *before = fmin(*before, measure(t, f->format));
+  }
+  return rc;
+}
+
+static int tune_one(tuning *t, const kcl_tunable *u, double until) {
+  search f = {.u = u, .format = u->format ? u->format : t->base, .until = until, .best = u->value};
+  double before = measure(t, f.format);
+  int rc;
+  if (!isfinite(before)) {
+    cli_say(t->o, "  %-17s %s is not possible for this matrix\n", u->name, f.format);
+    return 0;
+  }
+  f.least = GAIN * before;
+  cli_say(t->o, "  %-17s %s, as it is %s;", u->name, f.format, cli_seconds(before).s);
+  TRY(walk(t, &f));
+  if (f.best != u->value) TRY(confirm(t, &f, &before));
+  if (!(f.least < GAIN * before)) f.best = u->value;
+  TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
+  cli_say(t->o, "\n");
+  if (f.best != u->value)
+    note(t, "  %s = %d: %.3g us an iteration of %s, before %.3g", u->name, f.best, 1e6 * f.least,
+         f.format, 1e6 * before);
+done:
+  return rc;
+}
+
+static int tune_all(tuning *t) {
+  int rc = 0, todo = 0;
+  kcl_tunable u;
+  for (int i = 0; i < kcl_tunable_count(); i++) {
+    TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
+    todo += u.applies;
+  }
+  for (int i = 0; i < kcl_tunable_count(); i++) {
+    TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
+    if (!u.applies) continue;
+    double share = (left(t) - (1 - SHARE) * t->seconds) / todo--;
+    if (share <= 0)
+      cli_say(t->o, "  %-17s no time left: more --seconds\n", u.name);
+    else
+      TRY(tune_one(t, &u, cli_now() + share));
+  }
+done:
+  return rc;
+}
+
+static int write_tunables(tuning *t) {
+  char path[4096];
+  const char *to = t->o->output;
+  int rc = 0;
+  if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
+  if (!to)
+    return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: -o FILE says where");
+  TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, cli_path(to), t->remark)));
+  if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
+done:
+  return rc;
+}
+
+static int report(tuning *t, kcl_solver *s) {
+  kcl_setup_info info;
+  kcl_setup_timing m;
+  kcl_solver_info(s, &info);
+  cli_say(t->o, "formats    ");
+  for (int i = 0; i < info.timings; i++) {
+    kcl_solver_timing(s, i, &m);
+    cli_say(t->o, " %s in %s %s%s", m.solver, m.format, cli_seconds(m.seconds_per_iteration).s,
+            i + 1 < info.timings ? "," : "\n");
+  }
+  if (!info.timings) cli_say(t->o, " nothing else comes near by bytes\n");
+  cli_say(t->o, "chosen      %s in %s (%s): %s\n", info.solver, info.format, info.kernel,
+          info.format_reason);
+  return 0;
+}
+
+static const char *suited(const cli_options *o, const kcl_stats *s) {
+  if (o->solver) return o->solver;
+  if (s->rows != s->cols) return "cgls";
+  return s->hermitian && s->positive_diagonal ? "cg" : "auto";
+}
+
+static int prepare(tuning *t, kcl_stats *stats) {
+  kcl_solver *s = NULL;
+  kcl_setup_info info;
+  int rc;
+  t->asked.format = "model";
+  TRY(cli_lib(t->ctx, kcl_csr_stats(t->ctx, t->A, stats)));
+  t->asked.solver = suited(t->o, stats);
+  if (t->o->precond) t->asked.precond = t->o->precond;
+  TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
+  kcl_solver_info(s, &info);
+  snprintf(t->base, sizeof t->base, "%s", info.format);
+  note(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
+       cli_base(t->o->files[0]));
+done:
+  kcl_solver_free(&s);
+  return rc;
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc;
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_device device;
+  kcl_stats stats;
+  tuning t = {.ctx = ctx, .o = o, .asked = kcl_defaults, .seconds = (double)o->seconds};
+  double begin = cli_now();
+  TRY(cli_device(ctx, o, &device));
+  report_device(o, &device);
+  TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
+  report_matrix(o, o->files[0], A, cli_now() - begin);
+  t.A = A, t.begin = cli_now();
+  TRY(prepare(&t, &stats));
+  TRY(tune_all(&t));
+  TRY(write_tunables(&t));
+  t.asked.format = "measure";
+  TRY(cli_lib(ctx, kcl_setup(ctx, A, &t.asked, &s)));
+  TRY(report(&t, s));
+done:
+  kcl_solver_free(&s);
+  kcl_csr_free(&A);
+  return rc;
+}
+
+const cli_command cli_tune = {
+    .name = "tune",
+    .operands = "A.mtx",
+    .summary = "find what is fastest here for such a matrix, and remember it",
+    .options = "seconds solver precond precision device threads output quiet cache",
+    .min = 1,
+    .max = 1,
+    .lists = true,
+    .run = run,
+    .notes =
+        "Tunables are tried one after another, powers of two up and down, after the product was\n"
+        "checked; one that gains 3 % or more is kept. They are written to the file of this device "
+        "in\n"
+        "the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to "
+        "-o FILE:\n"
+        "lines \"name = value\", comments after #. Every run reads the device's file, or\n"
+        "$KRYLOCL_TUNE=FILE instead ($KRYLOCL_TUNE= reads none). Then formats are timed, and with\n"
+        "--solver auto the forms of cg; --format auto and --solver auto remember the best.\n"};

@@ -1,0 +1,137 @@
+#!/bin/sh
+# What is chosen, remembered and tuned, from outside: a second process uses it, damage does no harm, wrong
+# tunables are refused with their line. Usage: tests/tune.sh build/krylocl.
+prog=$(cd "$(dirname "${1:?path of the program}")" && pwd)/$(basename "$1")
+dir=$(mktemp -d) && cd "$dir" || exit 1
+trap 'rm -rf "$dir"' EXIT
+KRYLOCL_DEVICE=${KRYLOCL_DEVICE:-cpu} KRYLOCL_CACHE=$dir/cache
+export KRYLOCL_DEVICE KRYLOCL_CACHE
+memory=$dir/cache/tune/choices.txt
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); echo "ok   $1"; }
+fail() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     | /' out err 2>/dev/null | head -12; }
+verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2"; fi; }
+run() {
+  want=$1 what=$2
+  shift 2
+  "$prog" "$@" >out 2>err </dev/null
+  got=$?
+  [ "$got" -eq "$want" ]
+  verdict $? "$what (exit $want, got $got)"
+}
+says() { cat out err | grep -q -- "$1"; verdict $? "  says '$1'"; }
+if command -v python3 >/dev/null 2>&1; then
+  json() {
+    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" 2>>err
+    verdict $? "  json: $2"
+  }
+else
+  echo "skip JSON: no python3"
+  json() { :; }
+fi
+file() { name=$1; shift; printf '%s\n' "$@" >"$name"; }
+
+"$prog" generate wathen:14 -o W.mtx -q
+"$prog" generate convection:12 -o U.mtx -q
+"$prog" generate helmholtz:12 -o H.mtx -q
+
+# ------------------------------------------------------------------ formats: measured, remembered
+run 0 "the first solve" solve W.mtx --json s.json; says "costs what streaming"
+json s.json "d['iterations_expected']==0 and (d['seconds']['measure']>0)==(len(d['timed'])>1)"
+run 0 "measured" solve W.mtx --format measure --json m.json; says "measured: "; says "measure "
+json m.json "len(d['timed'])>1 and d['seconds']['measure']>0"
+json m.json "[t['seconds_per_iteration'] for t in d['timed'] if t['format']==d['format']]==[min(t['seconds_per_iteration'] for t in d['timed'])]"
+run 0 "by another process" solve W.mtx --json s.json; says "remembered: "
+json s.json "d['iterations_expected']==d['iterations'] and len(d['timed'])>1 and d['seconds']['measure']==0"
+json s.json "min(d['timed'],key=lambda t:t['seconds_setup']+d['iterations']*t['seconds_per_iteration'])['format']==d['format']"
+run 0 "by bytes alone" solve W.mtx --format model --json s.json; says "costs what streaming"
+json s.json "d['timed']==[]"
+run 0 "another method" solve W.mtx --solver minres --json s.json; says "costs what streaming"
+run 0 "other threads" solve W.mtx --threads 1 --device cpu --json s.json
+[ "$KRYLOCL_DEVICE" != cpu ] || [ "$(getconf _NPROCESSORS_ONLN)" = 1 ] || says "costs what streaming"
+for text in '' 'nonsense' '|||||||||' "$(head -c 60 "$memory")"; do
+  printf '%s\n' "$text" >"$memory"
+  run 0 "a damaged memory" solve W.mtx; says "costs what streaming"
+done
+head -c 3000 /dev/urandom >"$memory"
+run 0 "noise for a memory" solve W.mtx --format measure; run 0 "  is replaced" solve W.mtx; says "remembered: "
+# two at once, many times: whole lines of both
+for i in 1 2 3 4; do
+  "$prog" solve W.mtx --format measure -q & "$prog" solve U.mtx --solver bicg --format measure -q; wait $!
+done
+grep -c ' | ' "$memory" | grep -qx '[12]'; verdict $? "two writers: one or both lines"
+run 0 "  and one is used" solve U.mtx --solver bicg; says "remembered: "
+KRYLOCL_CACHE='' "$prog" solve W.mtx --format measure >out 2>err; verdict $? "without a cache folder"; says "measured: "
+
+# ------------------------------------------------------------------ methods
+auto() { # MATRIX METHOD
+  run 0 "auto on $1" solve "$1" --solver auto --json s.json
+  json s.json "d['solver']=='$2' and d['converged'] and d['solver_reason']!=''"
+}
+auto W.mtx cg; says "positive diagonal"
+auto U.mtx idr; says "neither Hermitian nor symmetric"
+auto H.mtx cocg; says "A = A^T"
+awk 'BEGIN { n = 60; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n + n / 2
+  for (i = 1; i <= n; i++) print i, i, 1 + i / 60; for (i = 1; i <= n; i += 2) print i + 1, i, 3 }' >I.mtx
+auto I.mtx minres; says "cg gave up after"; says "minres goes on"
+json s.json "'cg gave up' in d['changes'] and len(d['changes'].splitlines())==1"
+auto I.mtx minres; says "converged the last time"
+json s.json "d['changes']==''"
+sed 's/^\([0-9]* [0-9]*\) \([0-9.]*\)$/\1 -\2/; 2s/-//' I.mtx >J.mtx
+auto J.mtx minres; says "diagonal is not positive"
+file L.mtx "%%MatrixMarket matrix coordinate real general" "3 2 5" "1 1 1" "2 1 1" "2 2 1" "3 1 1" "3 2 2"
+auto L.mtx cgls; says "not square"
+{ echo "%%MatrixMarket matrix array real general"; echo "60 2"; awk 'BEGIN { for (i = 0; i < 120; i++) print i % 7 - 3 }'; } >b2.mtx
+rm "$memory"
+run 0 "two columns, both change" solve I.mtx b2.mtx --solver auto --json s.json; says "cg gave up"
+json s.json "d['solver']=='minres' and all(s['converged'] for s in d['solves'])"
+run 1 "out of iterations is no reason" solve U.mtx --solver auto --max-iter 2 --json s.json
+json s.json "d['solver']=='idr' and d['changes']==''"
+run 2 "restart beyond gmres" solve U.mtx --solver auto --restart 60; says "1 to 50"
+
+# ------------------------------------------------------------------ tunables
+run 0 "tune --help" tune --help; says "KRYLOCL_TUNE"
+run 2 "no seconds" tune W.mtx --seconds 0; says "out of range"
+begin=$(date +%s)
+run 0 "tune" tune W.mtx --seconds 4; says "chosen"; says "wrote"
+[ $(($(date +%s) - begin)) -lt 60 ]; verdict $? "  ends when it should"
+own=$(sed -n 's/^wrote .* to \(.*\)$/\1/p' out)
+[ -s "$own" ] && ! grep -vE '^#|^[a-z.-]+ = [0-9]+ #' "$own"; verdict $? "  its file: name = value, comments"
+run 0 "  its choice is remembered" solve W.mtx; says "remembered: "
+run 0 "tune to a file" tune W.mtx --seconds 1 -o mine.txt; [ -s mine.txt ]; verdict $? "  is written"
+line="block = 4096" knob=block
+[ "$KRYLOCL_DEVICE" = cpu ] || line="groups-per-unit = 4" knob=groups-per-unit
+file "$own" "# by hand" "" "$line # small" "  sell.slice  =  16"
+run 0 "the device's file is read" solve W.mtx --format sell --json s.json; says "$knob "
+json s.json "', $knob ' in d['kernel']"
+KRYLOCL_TUNE='' "$prog" solve W.mtx --format sell >out 2>err
+! grep -q "$knob " out; verdict $? "  and is not when none is wanted"
+KRYLOCL_TUNE=hand.txt; export KRYLOCL_TUNE
+run 3 "no such file" solve W.mtx; says "hand.txt: cannot open"
+wrong() { # LINE WHAT
+  file hand.txt "# two lines" "$1"
+  run 3 "wrong: $1" solve W.mtx; says "hand.txt:2: "; says "$2"
+}
+wrong "blocks = 8192" "unknown tunable 'blocks'; there are: group, groups-per-unit, block"
+wrong "block 8192" "expected name = value, found 'block 8192'"
+wrong "block = large" "block is 'large', it must be a whole number"
+wrong "block = 8192 4096" "must be a whole number"
+wrong "block = 8191" "must be a power of two from 2048 to 131072"
+wrong "block = 1048576" "must be a power of two from 2048 to 131072"
+wrong "group = -64" "must be a power of two from 32 to 1024"
+wrong "sell.slice = 99999999999999999999" "whole number"
+wrong "= 4" "unknown tunable ''"
+awk 'BEGIN { print "# two lines"; for (i = 0; i < 400; i++) printf "x"; print "" }' >hand.txt
+run 3 "a long line" solve W.mtx; says "hand.txt:2: the line is too long"
+for place in cpu opencl; do
+  KRYLOCL_TUNE='' "$prog" solve W.mtx -q --device $place >out 2>err || { echo "skip sell.slice on $place: $(head -1 err)"; continue; }
+  for slice in 8 16 64; do
+    file hand.txt "sell.slice = $slice"
+    run 0 "slices of $slice on $place" bench W.mtx --device $place --formats sell --iterations 2 --json b.json; says "sell.slice $slice"
+    json b.json "d[0]['validated'] and d[0]['status']=='ok'"
+  done
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
