@@ -121,7 +121,7 @@ static int bench_file(kcl *ctx, const cli_options *o, const char *path, cli_tabl
   t->file = path, t->solver = suited(o, &stats);
   t->rows = A->rows, t->cols = A->cols, t->nnz = A->nnz, t->columns = o->columns ? o->columns : 1;
   name_rows(o->formats, t);
-  if (kcl_stream_rate(ctx, &t->stream)) t->stream = 0;
+  if (kcl_stream_measure(ctx, &t->stream)) t->stream = 0;
   rc = measure_all(ctx, o, A, &stats, t);
   bench_say(o, t);
 done:

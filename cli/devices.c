@@ -8,7 +8,7 @@
 static double stream(kcl *ctx, const cli_options *o, const kcl_device *d) {
   double rate = 0;
   if (kcl_select(ctx, cli_device_place(d).s, (int)o->threads)) return 0;
-  return kcl_stream_rate(ctx, &rate) ? 0 : rate;
+  return kcl_stream_measure(ctx, &rate) ? 0 : rate;
 }
 
 static void say(const cli_options *o, const kcl_device *d, double rate, const char *why) {

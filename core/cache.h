@@ -2,6 +2,8 @@
  * when empty; without it $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl. In it
  *
  *   programs/    compiled programs        (core/opencl_program.c)
+ *   rates/       stream rates             (core/stream.c)
+ *   tune/        what --format auto found out (core/choices.c)
  *   matrices/    parsed files as .kcl     (data/parsed.c)
  *   tune/        tunables, and what `auto` remembers (core/tune.c, core/choices.c)
  *   collection/  downloaded matrices      (data/get.c)

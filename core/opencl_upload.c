@@ -14,7 +14,7 @@ enum {
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
   const int64_t part = 1 << 18;
-#pragma omp parallel for schedule(static) if (count > 4 * part)
+#pragma omp parallel for schedule(static) if (count >= PIECE)
   for (int64_t at = 0; at < count; at += part)
     memcpy((char *)to + at, (const char *)source + from + at,
            (size_t)(count - at < part ? count - at : part));

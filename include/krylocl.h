@@ -70,8 +70,10 @@ int kcl_device_current(kcl *ctx, kcl_device *out); /* the selected one */
 /* All there are: the native executor first. *list is malloc'd, free it with free(). */
 int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
 /* Rate of z = a x + y (triad, 3 vectors) on the selected device, bytes/s. McCalpin (1995).
- * Measured at the first call, then remembered. */
+ * kcl_stream_rate: the best that was measured on such a device with this driver, as the user's cache
+ * folder remembers it; where it does not, measured at the first call. */
 int kcl_stream_rate(kcl *ctx, double *bytes_per_second);
+int kcl_stream_measure(kcl *ctx, double *bytes_per_second); /* now */
 
 /* Tunables: numbers that change the time of an iteration on the selected device, never its meaning (the
  * last bits of sums they do). kcl_select reads the device's own file, lines "name = value" and comments

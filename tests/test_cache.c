@@ -1,6 +1,7 @@
 /* Entries of the cache folder: what was put comes back, whole or not at all, whatever happened to its file
  * and whoever writes at the same time. */
 #include "core/cache.h"
+#include "krylocl.h"
 #include "tests/check.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -154,11 +155,34 @@ static void test_place(void) {
   }
 }
 
+/* The native executor's stream rate: measured once, taken from the folder afterwards, the best of all. */
+static double rate_of(int (*get)(kcl *, double *)) {
+  kcl *ctx = NULL;
+  double rate = 0;
+  CHECK(kcl_create(&ctx) == KCL_OK && kcl_select(ctx, "cpu", 1) == KCL_OK &&
+        get(ctx, &rate) == KCL_OK);
+  kcl_destroy(&ctx);
+  return rate;
+}
+
+static void test_rate(void) {
+  char path[ROOM];
+  double first = rate_of(kcl_stream_rate), second, again;
+  CHECK(first > 0 && entries("rates", path) == 1);
+  CHECKF(rate_of(kcl_stream_rate) == first, "the rate is remembered");
+  second = rate_of(kcl_stream_measure);
+  CHECKF(rate_of(kcl_stream_rate) == (second > first ? second : first), "the best is remembered");
+  CHECK(truncate(path, 30) == 0);
+  again = rate_of(kcl_stream_rate);
+  CHECK(again > 0 && rate_of(kcl_stream_rate) == again);
+  CHECKF(second != first && again != first, "measured three times, %g each time", first);
+}
+
 int main(void) {
   char line[ROOM];
   if (!mkdtemp(home)) return 1;
   setenv("KRYLOCL_CACHE", home, 1);
-  test_round(), test_damage(), test_limit(), test_processes(), test_place();
+  test_round(), test_damage(), test_limit(), test_processes(), test_rate(), test_place();
   snprintf(line, sizeof line, "rm -rf '%s'", home);
   CHECK(system(line) == 0);
   return check_report();
