@@ -26,7 +26,7 @@ typedef struct cli_options {
   const char *solver, *precond, *format, *formats, *device, *precision, *check;
   int64_t max_iter, iterations, seconds, threads, restart, columns;
   double tol, atol; /* tol < 0: not given */
-  bool cache, minor, quiet, verbose, help, version;
+  bool cache, minor, mixed, quiet, verbose, help, version;
 } cli_options;
 
 typedef struct cli_command {

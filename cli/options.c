@@ -36,6 +36,8 @@ static const entry table[] = {
     {"threads", 't', COUNT, "N", AT(threads), 0, 4096, "threads of the cpu device, 0: all (0)"},
     {"precision", 0, TEXT, "s|d|c|z", AT(precision), 0, 0,
      "float, double, complex float, complex double (d, or z for complex data)"},
+    {"mixed", 0, FLAG, NULL, AT(mixed), 0, 0,
+     "iterate in float, correct and check in double (precision d or z)"},
     {"tol", 0, REAL, "T", AT(tol), 0, 1e300, "relative residual to reach (1e-8; 1e-5 for s and c)"},
     {"atol", 0, REAL, "T", AT(atol), 0, 1e300, "or absolute residual to reach (0)"},
     {"max-iter", 0, COUNT, "N", AT(max_iter), 1, 1e15,

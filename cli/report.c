@@ -38,6 +38,7 @@ void report_method(const cli_run *r) {
   if (o->verbose && r->device.platform >= 0)
     cli_say(o, "programs    %d compiled, %d from the cache\n", s->programs_compiled,
             s->programs_cached);
+  if (s->mixed[0]) cli_say(o, "mixed       %s\n", s->mixed);
 }
 
 /* kappa |r|/|b| bounds the relative error of x, as far as kappa is known. */
@@ -78,6 +79,14 @@ static void changes(const cli_options *o, const char *lines) {
   }
 }
 
+static void mixed(const cli_options *o, const kcl_report *p) {
+  if (!p->mixed) return;
+  cli_say(o, "            %s iterations in float with %d correction%s in double, %s in double\n",
+          cli_count(p->inner_iterations).s, p->outer_iterations,
+          p->outer_iterations == 1 ? "" : "s", cli_count(p->iterations - p->inner_iterations).s);
+  if (p->mixed_end[0]) cli_say(o, "            %s\n", p->mixed_end);
+}
+
 static void result(const cli_run *r, int64_t j) {
   const cli_options *o = r->o;
   const cli_result *s = &r->results[j];
@@ -94,6 +103,7 @@ static void result(const cli_run *r, int64_t j) {
   if (p->restarts)
     cli_say(o, ", residual replaced %d time%s", p->restarts, p->restarts > 1 ? "s" : "");
   cli_say(o, "\n");
+  mixed(o, p);
   quality(r, s);
   if (s->checked) cli_compare_say(o, &s->check);
 }

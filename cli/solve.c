@@ -15,6 +15,7 @@ static kcl_options ask(const cli_options *o, kcl_type precision) {
   a.precision = precision;
   a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
   a.atol = o->atol, a.max_iter = o->max_iter, a.restart = (int)o->restart;
+  a.mixed = o->mixed;
   return a;
 }
 
@@ -212,9 +213,9 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b = A*1 unless A's file has its own",
-    .options = "output solver precond format device threads precision tol atol max-iter restart "
-               "columns x0 "
-               "check json history plot quiet verbose cache",
+    .options =
+        "output solver precond format device threads precision mixed tol atol max-iter restart "
+        "columns x0 check json history plot quiet verbose cache",
     .min = 1,
     .max = 2,
     .lists = true,

@@ -10,6 +10,12 @@ static void result(cJSON *o, const cli_result *s) {
   json_count(o, "iterations", p->iterations);
   json_count(o, "restarts", p->restarts);
   json_text(o, "changes", p->changes);
+  json_bool(o, "mixed", p->mixed);
+  if (p->mixed) {
+    json_count(o, "inner_iterations", p->inner_iterations);
+    json_count(o, "outer_iterations", p->outer_iterations);
+    json_text(o, "mixed_end", p->mixed_end);
+  }
   json_number(o, "relative_residual", p->relative_residual);
   json_number(o, "true_relative_residual", p->true_relative_residual);
   json_number(o, "backward_error", p->backward_error);
@@ -76,6 +82,10 @@ static void method(cJSON *o, const cli_run *r) {
   json_number(o, "bytes_stored", r->setup.bytes_stored);
   json_count(o, "stages", r->setup.stages);
   json_text(o, "precision", letter);
+  if (r->asked.mixed) {
+    json_text(o, "mixed_reason", r->setup.mixed);
+    json_number(o, "bytes_float", r->setup.bytes_float);
+  }
   json_device(o, &r->device);
   json_number(o, "tol", r->asked.tol);
   json_number(o, "atol", r->asked.atol);

@@ -52,6 +52,14 @@ static int precision(const char *p) {
   return p ? cli_unknown("precision", p, names, 4) : 0;
 }
 
+static int mixed(const cli_options *o) {
+  if (!o->mixed || !o->precision || strchr("dz", o->precision[0])) return 0;
+  return cli_fail(KCL_USAGE,
+                  "--mixed iterates in float and ends in double: it goes with --precision "
+                  "d or z, not %s",
+                  o->precision);
+}
+
 static int check(const char *method) {
   static const char *const names[] = {"cholmod", "none"};
   if (!method || strcmp(method, "none") == 0) return 0;
@@ -87,6 +95,7 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
   TRY(formats(o->formats));
   TRY(precision(o->precision));
+  TRY(mixed(o));
   TRY(check(o->check));
   TRY(picture(o->plot));
   TRY(standard_input_once(o));

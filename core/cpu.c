@@ -330,6 +330,8 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
   return KCL_OK;
 }
 
+static void *memory(kcl_executor *ex, kcl_vec v) { return ((cpu *)ex->data)->vec[v]; }
+
 static void close_cpu(kcl_executor *ex) {
   cpu *e = ex->data;
   if (!e) return;
@@ -372,6 +374,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .history = history,
                        .finish = finish,
                        .carry = carry,
+                       .memory = memory,
                        .close = close_cpu};
   KCL_TRY(
       kcl_alloc(k->ctx, columns * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));

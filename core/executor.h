@@ -39,6 +39,7 @@ struct kcl_executor {
   /* `to`, which runs the same method with A in another format on the same device, goes on where `from`
    * stands, between two passes over LOOP, with nothing left to be looked at */
   int (*carry)(kcl_executor *to, const kcl_executor *from);
+  void *(*memory)(kcl_executor *, kcl_vec); /* where a vector lies: on the host, or a cl_mem */
   void (*close)(kcl_executor *);
   int64_t least; /* passes over LOOP that are worth a call of run: 0 means few */
   double seconds_upload, seconds_compile;

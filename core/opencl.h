@@ -18,6 +18,7 @@ int kcl_opencl_upload(kcl_matrix *m);       /* its arrays, if that has not been 
 int kcl_opencl_texel(const kcl *ctx, kcl_type type);
 const char *kcl_opencl_no_image(const kcl *ctx, int64_t n, kcl_type type);
 void kcl_opencl_release(kcl_matrix *m);
+int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl*.c and core/codegen.c */
 #define CL_TARGET_OPENCL_VERSION 120

@@ -425,6 +425,8 @@ done:
   return rc;
 }
 
+static void *memory(kcl_executor *ex, kcl_vec v) { return ((run *)ex->data)->vec[v]; }
+
 /* Packs reach beyond the end of a vector. What stands there counts in no sum while it is 0, but a solve
  * that met NaN leaves 0 times NaN there. */
 static cl_int clear_padding(const run *r) {
@@ -591,6 +593,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .history = history,
                        .finish = finish,
                        .carry = carry,
+                       .memory = memory,
                        .close = close_run};
   r->k = k, r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;

@@ -48,6 +48,7 @@ kcl_vec kcl_b(kcl_program *k) { return k->b; }
 kcl_matrix *kcl_A(kcl_program *k) { return k->A; }
 kcl_matrix *kcl_AH(kcl_program *k) { return k->AH; }
 int kcl_restart(kcl_program *k) { return k->restart; }
+bool kcl_resumes(kcl_program *k) { return k->resumes; }
 kcl_slot kcl_scalar(kcl_program *k) { return k->slots++; }
 
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n) {
@@ -213,7 +214,7 @@ void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr) {
   kcl_apply(k, r, k->A, k->x);                    /* r = A x     */
   kcl_lincomb(k, r, KCL_ONE, k->b, KCL_MINUS, r); /* r = b - A x */
   kcl_dot(k, rr, r, r);                           /* rr = r^H r  */
-  k->rr = rr;
+  k->rr = rr, k->residual = r;
 }
 
 kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r) {

@@ -49,6 +49,7 @@ kcl_vec kcl_b(kcl_program *k);
 kcl_matrix *kcl_A(kcl_program *k);
 kcl_matrix *kcl_AH(kcl_program *k); /* its adjoint; for methods that declare `adjoint` */
 int kcl_restart(kcl_program *k);    /* iterations a cycle; for methods that declare `restart` */
+bool kcl_resumes(kcl_program *k);   /* is RESUME of use? */
 kcl_vec kcl_vector(kcl_program *k); /* a new vector of A's rows, zero */
 kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v); /* as long as v: A's columns, like x */
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n);   /* a new vector of n elements, zero */
@@ -57,8 +58,9 @@ kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type,
 kcl_slot kcl_scalar(kcl_program *k);      /* a new slot, zero */
 
 /* ---- the phases: what runs once (also after a claim that did not hold); what repeats; and, for
- * methods whose recurrences drift, what now and then replaces vectors by what they stand for */
-typedef enum kcl_phase { KCL_START, KCL_LOOP, KCL_REPLACE, KCL_PHASES } kcl_phase;
+ * methods whose recurrences drift, what now and then replaces vectors by what they stand for. RESUME, where
+ * kcl_resumes(k): b is a new residual and x = 0, but the search goes on (solver/mixed.c) */
+typedef enum kcl_phase { KCL_START, KCL_LOOP, KCL_REPLACE, KCL_RESUME, KCL_PHASES } kcl_phase;
 void kcl_begin(kcl_program *k, kcl_phase phase);
 
 /* ---- vectors, in an operation all of one length, which may differ from one to the next (x has A's
@@ -163,6 +165,8 @@ struct kcl_program {
   void (*precondition)(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint); /* NULL: M = I */
   kcl_vec precond_data[4]; /* vectors the preconditioner made */
   kcl_slot target, rr;     /* squared norm to reach; squared residual norm */
+  kcl_vec residual;        /* b - A x after START, unless START goes on with it */
+  bool resumes;            /* RESUME will be run */
   int restart;             /* iterations a cycle, of methods that restart */
   double norm_F;           /* |A|_F, of methods for least squares; else 0 */
   bool has_ritz;

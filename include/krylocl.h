@@ -258,6 +258,10 @@ typedef struct kcl_options {
   int columns; /* right-hand sides that kcl_solve_columns iterates at once, sharing each pass over
                        the matrix: 1 to KCL_MOST_COLUMNS, 0: 1. Each one's vectors are kept on the
                        device. Formats that cannot share a pass do one after another. */
+  /* For precision D and Z: iterate in float, correct and check in double, go on in double where float
+   * gets nowhere. A is stored twice. With a format left open only where its bytes say that it pays. Not
+   * for methods of least squares, nor cg-single and cg-pipelined. One column at a time. */
+  bool mixed;
   int (*progress)(void *user,
                   const kcl_progress *p); /* NULL, or called now and then; non-zero stops */
   void *user;
@@ -269,6 +273,10 @@ typedef struct kcl_report {
   bool converged;
   int64_t iterations;
   int restarts;             /* residual replacements after a claim that did not hold */
+  bool mixed;               /* float was used; iterations counts those in float and in double */
+  int64_t inner_iterations; /* those in float */
+  int outer_iterations;     /* corrections of x in double */
+  char mixed_end[200];      /* why double went on, or empty */
   double relative_residual; /* recurrence; for least squares the lesser of it and normal_residual */
   double true_relative_residual; /* |b - A x| / |b|, recomputed on the host in double */
   double normal_residual; /* likewise max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, by
@@ -307,6 +315,10 @@ typedef struct kcl_setup_info {
   const char *format, *format_reason; /* chosen, and why in one sentence */
   const char *kernel;                 /* what runs: "csr-vector, 4 lanes", "native, 2 threads" */
   double bytes_stored, seconds_convert, seconds_upload, seconds_compile;
+  /* mixed: where asked for, what float takes and brings, or why it is not used; else empty. bytes_float:
+   * of A in float, beside bytes_stored; 0 where it is not used. Seconds count both. */
+  const char *mixed;
+  double bytes_float;
   int stages; /* kernels (fused loops) an iteration */
   int programs_compiled,
       programs_cached; /* OpenCL programs: the driver's work; taken from the user's cache folder */

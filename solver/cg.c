@@ -32,6 +32,15 @@ static void record(kcl_program *k) {
   kcl_assign(k, rho, plus(rho_new));              /* rho = rho'             */
   kcl_lincomb(k, x, KCL_ONE, x, plus(alpha), p);  /* x = x + alpha p        */
   kcl_lincomb(k, p, KCL_ONE, z, plus(beta), p);   /* p = z + beta p         */
+
+  if (!kcl_resumes(k)) return;
+  kcl_begin(k, KCL_RESUME);
+  kcl_lincomb(k, p, KCL_ONE, p, KCL_MINUS, z); /* p = beta p, as it was  */
+  kcl_copy_vector(k, r, kcl_b(k));             /* r = b                  */
+  kcl_precondition(k, z, r, false);            /* z = M^-1 r             */
+  kcl_dot(k, rr, r, r);                        /* rr = r^H r             */
+  kcl_dot(k, rho, r, z);                       /* rho = r^H z            */
+  kcl_lincomb(k, p, KCL_ONE, z, KCL_ONE, p);   /* p = z + beta p         */
 }
 
 const kcl_method kcl_method_cg = {.name = "cg",

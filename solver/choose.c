@@ -56,7 +56,7 @@ static const char *structure_words(const kcl_stats *s) {
   return s->symmetric ? "A = A^T, not Hermitian" : "A is neither Hermitian nor symmetric";
 }
 
-/* Forms of cg with fewer barriers; replacing residuals keeps them accurate to this. */
+/* Forms of cg with fewer barriers; replacing residuals keeps them accurate to this. Not in mixed precision. */
 static const char *const variants[] = {"cg-single", "cg-pipelined"};
 
 static bool is_variant(const char *name) {
@@ -65,7 +65,7 @@ static bool is_variant(const char *name) {
 
 static bool accuracy_holds(const kcl_options *o) {
   bool single = o->precision == KCL_S || o->precision == KCL_C;
-  return o->tol < 0 || o->tol >= (single ? 1e-5 : 1e-9);
+  return !o->mixed && (o->tol < 0 || o->tol >= (single ? 1e-5 : 1e-9));
 }
 
 static bool listed(const char *const *list, const char *name) {

@@ -40,5 +40,8 @@ static inline int64_t kcl_longer(const kcl_csr *A) { return A->rows > A->cols ? 
 
 /* From vectors b and x on the device to reports with reasons, residuals and histories. */
 int kcl_rounds_run(kcl_rounds *r);
+/* The same of one column, float first (solver/mixed.c); and what its report says of that. */
+int kcl_mixed_run(kcl_rounds *r);
+void kcl_mixed_report(kcl_rounds *r);
 
 #endif

@@ -69,9 +69,9 @@ static int check_columns(const kcl_solver *s) {
                   s->options.columns, KCL_MOST_COLUMNS);
 }
 
-/* On devices one after another: kernels hold one column. */
+/* On devices one after another: kernels hold one column. In mixed precision too. */
 static int columns_at_once(const kcl_solver *s) {
-  return s->options.columns && !s->ctx->opencl ? s->options.columns : 1;
+  return s->options.columns && !s->ctx->opencl && !s->options.mixed ? s->options.columns : 1;
 }
 
 /* The format of A as asked for, or as chosen. */
@@ -141,6 +141,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
     double norm = kcl_norm2(A->type, A->val, A->nnz);
     k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
   }
+  k->resumes = s->inner;
   k->restart = s->options.restart ? s->options.restart : s->method->restart;
   if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
   s->method->record(k);
@@ -193,7 +194,7 @@ int kcl_setup_like(const kcl_solver *s, const kcl_method *m, const kcl_format *f
   int rc;
   KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *t, "a solver", (void **)&t));
   t->ctx = s->ctx, t->A = s->A, t->stats = s->stats, t->options = s->options;
-  t->method = m, t->precond = s->precond, t->open.format = s->open.format;
+  t->method = m, t->precond = s->precond, t->open.format = s->open.format, t->inner = s->inner;
   t->shared = kcl_solver_matrix(s);
   KCL_TRY(assemble(t, f));
   *out = t, t = NULL;
@@ -214,12 +215,14 @@ static void read_options(kcl_solver *s) {
   s->open.method = is(o->solver, "auto");
 }
 
-int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+static int setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, bool inner,
+                 kcl_solver **out) {
   kcl_solver *s = *out = NULL;
   const kcl_format *format;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->ctx = ctx, s->A = A, s->options = options ? *options : kcl_defaults;
+  s->inner = inner;
   read_options(s);
   KCL_TRY(kcl_method_find(ctx, s->open.method ? "gmres" : s->options.solver, &s->method));
   KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
@@ -235,14 +238,24 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   KCL_TRY(find_format(s, &format));
   KCL_TRY(assemble(s, format));
   KCL_TRY(kcl_choose_ahead(s));
+  if (s->options.mixed) KCL_TRY(kcl_mixed_setup(s));
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);
   return rc;
 }
 
+int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+  return setup(ctx, A, options, false, out);
+}
+
+int kcl_setup_inner(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
+  return setup(ctx, A, options, true, out);
+}
+
 void kcl_solver_free(kcl_solver **s) {
   if (!*s) return;
+  kcl_mixed_free(*s);
   if ((*s)->executor.close) (*s)->executor.close(&(*s)->executor);
   kcl_program_free(&(*s)->program);
   kcl_matrix_free(&(*s)->matrix);
@@ -263,15 +276,21 @@ double kcl_bytes_per_iteration(const kcl_solver *s) {
   return kcl_iteration_bytes(s, s->program->columns);
 }
 
+double kcl_stored_bytes(const kcl_solver *s) {
+  return kcl_matrix_bytes(s->matrix) + (s->adjoint ? kcl_matrix_bytes(s->adjoint) : 0);
+}
+
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   int steps = s->program->steps;
+  const kcl_solver *inner = kcl_mixed_inner(s);
   *out = (kcl_setup_info){.solver = s->method->name,
                           .solver_reason = s->why_method,
                           .format = s->matrix->format->name,
                           .format_reason = s->why,
                           .kernel = s->kernel,
-                          .bytes_stored = kcl_matrix_bytes(s->matrix) +
-                                          (s->adjoint ? kcl_matrix_bytes(s->adjoint) : 0),
+                          .bytes_stored = kcl_stored_bytes(s),
+                          .bytes_float = inner ? kcl_stored_bytes(inner) : 0,
+                          .mixed = kcl_mixed_why(s),
                           .seconds_convert = s->seconds_convert,
                           .seconds_upload = s->executor.seconds_upload,
                           .seconds_compile = s->executor.seconds_compile,
@@ -282,6 +301,12 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .timings = s->open.known.count,
                           .stages = (s->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .columns = s->program->columns};
+  if (!inner) return;
+  out->seconds_convert += inner->seconds_convert;
+  out->seconds_upload += inner->executor.seconds_upload;
+  out->seconds_compile += inner->executor.seconds_compile;
+  out->programs_compiled += inner->executor.compiled;
+  out->programs_cached += inner->executor.from_cache;
 }
 
 void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out) {

@@ -103,11 +103,13 @@ static int solve_nonzero(kcl_rounds *r) {
   double t0 = kcl_now();
   if ((rc = put_columns(r))) return rc;
   r->start = kcl_now();
-  if ((rc = kcl_rounds_run(r))) return rc;
+  bool mixed = kcl_mixed_inner(r->s) != NULL;
+  if ((rc = mixed ? kcl_mixed_run(r) : kcl_rounds_run(r))) return rc;
   double t1 = kcl_now();
   if ((rc = get_columns(r))) return rc;
   share(r, r->start - t0, t1 - r->start, kcl_now() - t1);
-  for (int i = 0; i < r->columns && r->s->program->has_ritz && !r->changed; i++) {
+  if (mixed) kcl_mixed_report(r);
+  for (int i = 0; i < r->columns && r->s->program->has_ritz && !r->changed && !mixed; i++) {
     const kcl_column *c = &r->column[i];
     kcl_report *report = c->report;
     if (c->norm_b == 0) continue;
@@ -161,7 +163,7 @@ static int solve_block(kcl_solver *s, int columns, const kcl_column *list) {
       all = all && r.column[c].report->converged;
       seconds += r.column[c].report->seconds_solve;
     }
-  if (!rc && all) kcl_choose_done(s, r.shared, seconds);
+  if (!rc && all && !kcl_mixed_inner(s)) kcl_choose_done(s, r.shared, seconds);
   return rc;
 }
 

@@ -40,6 +40,8 @@ struct kcl_solver {
   const kcl_method *method;
   const kcl_precond *precond;
   kcl_options options;
+  bool inner;              /* of a kcl_mixed: its program resumes where the method can */
+  struct kcl_mixed *mixed; /* NULL: not asked for */
   double seconds_convert, seconds_upload, seconds_compile;
   kcl_history *history; /* [histories] of the last solve */
   int64_t histories;
@@ -68,11 +70,18 @@ bool kcl_method_fits(const kcl_method *m, const kcl_stats *stats);
 
 /* Seconds an iteration, tests off, from a vector without structure; [repeats]. */
 int kcl_time_loop(kcl_solver *s, int iterations, int repeats, double *seconds);
+/* Mixed precision (solver/mixed.c): a second solver in float, whose x are corrections. */
+int kcl_setup_inner(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
+int kcl_mixed_setup(kcl_solver *s);
+void kcl_mixed_free(kcl_solver *s);
+const kcl_solver *kcl_mixed_inner(const kcl_solver *s); /* NULL: not used */
+const char *kcl_mixed_why(const kcl_solver *s);
 
 /* Enqueues passes over LOOP, and REPLACE after every so many where the method has that;
  * since: passes since the last. */
 int kcl_advance(kcl_solver *s, int64_t passes, int64_t *since);
 int kcl_replacement_interval(const kcl_program *k); /* in passes; INT_MAX: never */
+double kcl_stored_bytes(const kcl_solver *s);       /* of A, and A^H, on the device */
 /* Bytes of an iteration while so many columns run; 0: only what they share. */
 double kcl_iteration_bytes(const kcl_solver *s, int columns);
 

@@ -136,6 +136,17 @@ for t in s d c z; do
   run 0 "precision $t" solve A.mtx --precision $t --json s.json
   json s.json "d['precision']=='$t' and d['converged']"
 done
+run 2 "mixed in float" solve A.mtx --mixed --precision s; says "ends in double"
+run 2 "mixed in complex float" solve A.mtx --mixed --precision c; says "ends in double"
+run 2 "mixed least squares" solve A.mtx --mixed --solver lsqr; says "lsqr has no mixed precision"
+run 0 "mixed" solve A.mtx b.rhs --mixed --format cds --json s.json --history h.csv; says "in float with"
+json s.json "d['mixed'] and d['outer_iterations']>0 and 0<d['inner_iterations']<=d['iterations'] and d['mixed_end']==''"
+json s.json "d['precision']=='d' and d['true_relative_residual']<=1e-8 and 'float in cds' in d['mixed_reason']"
+json s.json "len(open('h.csv').read().split())==d['iterations']+2"
+run 0 "mixed, complex" solve H.mtx --mixed --format ell --solver bicgstab --json s.json
+json s.json "d['mixed'] and d['precision']=='z' and d['true_relative_residual']<=1e-8"
+run 0 "not mixed" solve A.mtx --json s.json
+json s.json "not d['mixed'] and 'outer_iterations' not in d and 'mixed_reason' not in d"
 for f in csr-scalar csr-vector coo ell cds; do
   run 0 "format $f" solve A.mtx b.rhs --format $f --precond jacobi --json s.json
   json s.json "d['format']=='$f' and d['true_relative_residual']<=1e-8"

@@ -117,6 +117,7 @@ typedef struct job {
   const char *name, *solver, *precond, *format, *kind;
   kcl_type precision;
   int columns; /* more than 1: twice as many, at once */
+  bool mixed;
 } job;
 
 static int solve(kcl *ctx, const job *j) {
@@ -129,7 +130,7 @@ static int solve(kcl *ctx, const job *j) {
   kcl_options o = kcl_defaults;
   int k = j->columns > 1 ? 2 * j->columns : 1;
   memset(x, 0, sizeof x);
-  o.restart = 4, o.columns = j->columns;
+  o.restart = 4, o.columns = j->columns, o.mixed = j->mixed;
   o.solver = j->solver, o.precond = j->precond, o.format = j->format, o.precision = j->precision;
   int rc = kcl_generate(ctx, j->kind, &A, &b);
   if (!rc) rc = kcl_setup(ctx, A, &o, &s);
@@ -207,17 +208,19 @@ static void test_job(const job *j, bool and_all_after) {
 }
 
 int main(void) {
-  static const job jobs[] = {{"cg", "cg", "none", "csr-scalar", "poisson2d:6", KCL_D, 1},
-                             {"cg, jacobi, single", "cg", "jacobi", "ell", "poisson2d:6", KCL_S, 1},
-                             {"bicg", "bicg", "none", "cds", "convection:6", KCL_D, 1},
-                             {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z, 1},
-                             {"lsqr, rectangular", "lsqr", "jacobi", NULL, "bibd:6x3", KCL_D, 1},
-                             {"gmres", "gmres", "none", "csr-scalar", "convection:6", KCL_D, 1},
-                             {"auto", "cg", "none", NULL, "magnetic:5", KCL_C, 1},
-                             {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z, 1},
-                             {"columns", "bicgstab", "jacobi", "ell", "helmholtz:6", KCL_Z, 2},
-                             {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1},
-                             {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1}};
+  static const job jobs[] = {
+      {"cg", "cg", "none", "csr-scalar", "poisson2d:6", KCL_D, 1, false},
+      {"cg, jacobi, single", "cg", "jacobi", "ell", "poisson2d:6", KCL_S, 1, false},
+      {"bicg", "bicg", "none", "cds", "convection:6", KCL_D, 1, false},
+      {"bicg, complex", "bicg", "jacobi", "coo", "helmholtz:6", KCL_Z, 1, false},
+      {"lsqr, rectangular", "lsqr", "jacobi", NULL, "bibd:6x3", KCL_D, 1, false},
+      {"gmres", "gmres", "none", "csr-scalar", "convection:6", KCL_D, 1, false},
+      {"auto", "cg", "none", NULL, "magnetic:5", KCL_C, 1, false},
+      {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z, 1, false},
+      {"columns", "bicgstab", "jacobi", "ell", "helmholtz:6", KCL_Z, 2, false},
+      {"mixed", "cg", "jacobi", "cds", "magnetic:5", KCL_Z, 1, true},
+      {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1, false},
+      {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1, false}};
   int f = mkstemps(file, 4), g = mkstemps(copy, 3);
   if (f < 0 || g < 0) return 1;
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
