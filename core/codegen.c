@@ -541,7 +541,8 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
     staying_kernel(&t, k, cpu);
   else
     for (int phase = 0; phase < KCL_PHASES; phase++)
-      for (int i = 0; i < k->stages[phase]; i++) kernel_text(&t, k, phase, i, cpu);
+      for (int i = 0; i < k->stages[phase] && !(phase == KCL_LOOP && g->without_loop); i++)
+        kernel_text(&t, k, phase, i, cpu);
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
 }

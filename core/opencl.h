@@ -79,6 +79,7 @@ typedef struct kcl_geometry {
   int group, groups_max; /* work-items a group; most groups of a launch */
   int block;             /* elements a fused loop goes over at a time, CPU devices */
   bool wide_index;       /* counts beyond 2^31 */
+  bool without_loop;     /* nobody needs its stages one by one */
   bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
 } kcl_geometry;
 int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */

@@ -153,6 +153,30 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
 }
 
+static const char *options(void) { /* for kernel authors: -D tunables */
+  const char *word = getenv("KRYLOCL_OPTIONS");
+  return word ? word : "";
+}
+
+/* The kernels of all phases that have none yet, without those of LOOP while it stays. */
+static int compile_stages(run *r, bool stays) {
+  char *source = NULL;
+  int rc;
+  r->geometry.without_loop = stays;
+  if (r->program) clReleaseProgram(r->program), r->program = NULL;
+  KCL_TRY(kcl_codegen(r->k, &r->geometry, &source));
+  KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->program));
+  for (int phase = 0; phase < KCL_PHASES; phase++) {
+    if (r->launch[phase] || (phase == KCL_LOOP && stays)) continue;
+    KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
+                      (void **)&r->launch[phase]));
+    for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
+  }
+done:
+  free(source);
+  return rc;
+}
+
 /* ---------------------------------------------------------------- the kernel that stays */
 
 /* Where three launches cost more than three barriers and groups of one wave keep the memory busy:
@@ -198,7 +222,7 @@ static cl_int set_stay_arguments(run *r) {
   return list ? code : CL_OUT_OF_HOST_MEMORY;
 }
 
-static int compile_stay(run *r, const char *options) {
+static int compile_stay(run *r) {
   const kcl_program *k = r->k;
   char *source = NULL;
   cl_int code;
@@ -214,7 +238,7 @@ static int compile_stay(run *r, const char *options) {
   size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->scalar_bytes / 4) * r->stay.groups * 8;
   KCL_TRY(kcl_opencl_buffer(context(r), bytes, "barriers", &r->stay.box));
   KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
-  KCL_TRY(kcl_opencl_build(context(r), source, options, &r->stay.program));
+  KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->stay.program));
   r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);
   KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "stay"));
   KCL_TRY(kcl_cl_check(context(r), set_stay_arguments(r), "clSetKernelArg", "stay"));
@@ -261,24 +285,8 @@ static int check_stay(run *r) {
   if (!code)
     code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
                                 NULL, NULL);
-  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
-}
-
-static int compile(run *r) {
-  char *source = NULL;
-  int rc;
-  KCL_TRY(kcl_codegen(r->k, &r->geometry, &source));
-  const char *options = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
-  KCL_TRY(kcl_opencl_build(context(r), source, options ? options : "", &r->program));
-  for (int phase = 0; phase < KCL_PHASES; phase++) {
-    KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
-                      (void **)&r->launch[phase]));
-    for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
-  }
-  if (should_stay(r)) KCL_TRY(compile_stay(r, options ? options : ""));
-done:
-  free(source);
-  return rc;
+  int rc = kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
+  return rc ? rc : compile_stages(r, false);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -606,9 +614,11 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
-  KCL_TRY(compile(r));
-  ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
+  bool stays = should_stay(r);
+  KCL_TRY(compile_stages(r, stays));
+  if (stays) KCL_TRY(compile_stay(r));
   KCL_TRY(first_launches(ex));
+  ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   if (r->stay.kernel) ex->least = STAY_LEAST;
   ex->seconds_compile = kcl_now() - t;
 done:

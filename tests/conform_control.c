@@ -5,6 +5,7 @@
  *   stage 1   log (d, s), step with d, v = v + e
  */
 #include "tests/conform.h"
+#include "solver/solver.h"
 
 static const number tiny[] = {1e-30, 1e-200, 1e-30, 1e-200}, huge[] = {1e30, 1e300, 1e30, 1e300};
 
@@ -278,6 +279,38 @@ static void test_fusion(const place *p) {
     }
 }
 
+/* CG to its end. lost: as if the groups of a kernel that stays had not met, so on with a kernel a stage. */
+static kcl_head cg_to_end(kcl_solver *s, const void *b, int lost, double *rr) {
+  kcl_executor *ex = &s->executor;
+  kcl_head head = {.limit = 100, .lost = lost};
+  double target = 1e-6, zeros[50] = {0};
+  CHECK(ex->put(ex, s->program->b, 0, KCL_D, b, 1.0) == KCL_OK);
+  CHECK(ex->put(ex, s->program->x, 0, KCL_D, zeros, 1.0) == KCL_OK);
+  CHECK(ex->set_state(ex, &head, &target) == KCL_OK);
+  CHECK(ex->run(ex, KCL_START, 1) == KCL_OK && ex->look(ex, &head, rr) == KCL_OK);
+  CHECK(ex->run(ex, KCL_LOOP, 60) == KCL_OK && ex->look(ex, &head, rr) == KCL_OK);
+  CHECK(ex->finish(ex) == KCL_OK);
+  return head;
+}
+
+static void test_lost(const place *p) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_options o = kcl_defaults;
+  double rr[2] = {0};
+  o.format = "csr-scalar", o.precision = KCL_S;
+  if (CHECK(kcl_generate(p->ctx, "poisson2d:7", &A, &b) == KCL_OK) &&
+      CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_OK, "%s", kcl_error(p->ctx))) {
+    kcl_head met = cg_to_end(s, b->val, 0, &rr[0]), lost = cg_to_end(s, b->val, 1, &rr[1]);
+    CHECKF(met.stop == 1 + KCL_CONVERGED && lost.stop == met.stop &&
+               abs(lost.iteration - met.iteration) <= 1 && rr[0] <= 1e-6 && rr[1] <= 1e-6,
+           "%s: stop %d and %d, after %d and %d, at %g and %g", p->name, met.stop, lost.stop,
+           met.iteration, lost.iteration, rr[0], rr[1]);
+  }
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
 typedef void (*test)(const place *p, kcl_type t);
 
 int main(void) {
@@ -289,6 +322,7 @@ int main(void) {
       for (size_t i = 0; can(&places[p], t) && i < sizeof tests / sizeof *tests - small(); i++)
         if (half_of(&places[p], t, (int)i)) tests[i](&places[p], t);
     test_fusion(&places[p]);
+    test_lost(&places[p]);
   }
   close_places();
   return check_report();
