@@ -230,11 +230,11 @@ static int setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, bool in
   KCL_TRY(check_columns(s));
   KCL_TRY(check_device(ctx, s->options.precision));
   KCL_TRY(kcl_csr_stats(ctx, A, &s->stats));
+  KCL_TRY(kcl_choose_method(s));
+  KCL_TRY(check_fit(s));
   double start = kcl_now();
   KCL_TRY(typed(s));
   s->seconds_convert = kcl_now() - start;
-  KCL_TRY(kcl_choose_method(s));
-  KCL_TRY(check_fit(s));
   KCL_TRY(find_format(s, &format));
   KCL_TRY(assemble(s, format));
   KCL_TRY(kcl_choose_ahead(s));
