@@ -124,6 +124,9 @@ static int bench_file(kcl *ctx, const cli_options *o, const char *path, cli_tabl
   if (kcl_stream_measure(ctx, &t->stream)) t->stream = 0;
   rc = measure_all(ctx, o, A, &stats, t);
   bench_say(o, t);
+  cli_row *best = bench_fastest(t);
+  if (o->mixed && best && !rc) rc = bench_mixed(ctx, o, A, t, best);
+  if (best && best->compared) bench_mixed_say(o, best);
 done:
   kcl_csr_free(&A);
   return rc;
@@ -155,8 +158,9 @@ const cli_command cli_bench = {
     .name = "bench",
     .operands = "A.mtx...",
     .summary = "time an iteration in every storage format",
-    .options = "formats iterations columns solver restart precond precision device threads json "
-               "csv quiet cache",
+    .options =
+        "formats iterations columns solver restart precond precision mixed device threads json "
+        "csv quiet cache",
     .min = 1,
     .max = 1 << 20,
     .lists = true,
@@ -172,6 +176,7 @@ const cli_command cli_bench = {
         "--columns K times K right-hand sides at once: us/iter is then an iteration of all, us/col "
         "the\n"
         "share of one. A format that cannot do that shows the time of one column in both.\n"
+        "--mixed adds whole solves in the fastest format, in double and in mixed precision.\n"
         "Formats refused for their size are listed with the reason; the exit code is 5 only when\n"
         "none was left. A file that cannot be used does not keep the others from being "
         "measured.\n"};

@@ -22,6 +22,11 @@ static int fastest(const cli_table *t) {
   return best;
 }
 
+cli_row *bench_fastest(cli_table *t) {
+  int best = fastest(t);
+  return best < 0 ? NULL : &t->row[best];
+}
+
 static void say_row(const cli_options *o, const cli_table *t, const cli_row *r, bool best) {
   char fraction[16] = "-", column[16] = "";
   if (!r->ok) {
@@ -78,6 +83,7 @@ static void json_row(cJSON *o, const cli_table *t, const cli_row *r) {
   json_number(o, "stream_fraction", rate(r) / t->stream);
   json_number(o, "mnnz_per_second", mnnz(t, r));
   json_number(o, "gflops", bench_gflops(t, r));
+  bench_mixed_json(o, r);
 }
 
 int bench_json(const cli_options *o, const cli_table *tables, int count) {

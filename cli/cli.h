@@ -150,7 +150,15 @@ void report_method(const cli_run *r);
 void report_results(const cli_run *r);
 int solve_json(const cli_run *r);
 
-/* ---------------------------------------------------------------- bench.c, bench_report.c */
+/* ---------------------------------------------------------------- bench.c, bench_report.c, bench_mixed.c */
+
+typedef struct cli_ending { /* of a whole solve (bench_mixed.c) */
+  bool converged;
+  int64_t iterations;
+  int corrections, samples;
+  double sample[8], seconds, residual, bytes_per_iteration;
+  char note[200];
+} cli_ending;
 
 typedef struct cli_row {                    /* one format on one matrix */
   char format[32], kernel[96], status[640]; /* status: "ok", "refused: ..." or "failed: ..." */
@@ -158,6 +166,8 @@ typedef struct cli_row {                    /* one format on one matrix */
   double median, min, max, product; /* seconds: an iteration, a product, of all columns */
   int columns;                      /* at once */
   double bytes_stored, bytes_per_iteration;
+  bool compared;
+  cli_ending ending[2]; /* in double, in mixed precision */
 } cli_row;
 
 typedef struct cli_table { /* one matrix */
@@ -174,6 +184,11 @@ typedef struct cli_table { /* one matrix */
 double bench_gflops(const cli_table *t, const cli_row *r); /* 2 per nonzero, 8 when complex */
 void bench_say(const cli_options *o, const cli_table *t);
 int bench_json(const cli_options *o, const cli_table *tables, int count);
+cli_row *bench_fastest(cli_table *t); /* or NULL */
+int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_table *t, cli_row *r);
+void bench_mixed_say(const cli_options *o, const cli_row *r);
+struct cJSON;
+void bench_mixed_json(struct cJSON *row, const cli_row *r);
 int bench_csv(const cli_options *o, const cli_table *tables, int count);
 
 /* ---------------------------------------------------------------- progress.c */
@@ -190,7 +205,6 @@ bool cli_interrupted(void);
 
 /* ---------------------------------------------------------------- json.c, csv.c, plot.c */
 
-struct cJSON;
 void json_number(struct cJSON *o, const char *key,
                  double v); /* every digit; null when not finite */
 void json_count(struct cJSON *o, const char *key, int64_t v);

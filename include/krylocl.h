@@ -259,7 +259,7 @@ typedef struct kcl_options {
                        the matrix: 1 to KCL_MOST_COLUMNS, 0: 1. Each one's vectors are kept on the
                        device. Formats that cannot share a pass do one after another. */
   /* For precision D and Z: iterate in float, correct and check in double, go on in double where float
-   * gets nowhere. A is stored twice. With a format left open only where its bytes say that it pays. Not
+   * gets nowhere. A is stored twice. With a format left open only where an iteration is a fifth faster. Not
    * for methods of least squares, nor cg-single and cg-pipelined. One column at a time. */
   bool mixed;
   int (*progress)(void *user,

@@ -212,6 +212,12 @@ json b.json "len(d)>=5 and any(e['status']=='ok' for e in d) and all(e['validate
 json b.json "all(k in d[0] for k in 'matrix format kernel solver precision device status seconds_per_iteration seconds_per_product bytes_stored bytes_per_iteration gbytes_per_second stream_fraction mnnz_per_second gflops validated'.split())"
 json b.json "all(e['seconds_per_iteration']['min']<=e['seconds_per_iteration']['median']<=e['seconds_per_iteration']['max'] for e in d if e['status']=='ok')"
 json b.json "len(open('b.csv').readlines())==len(d)+1"
+run 0 "bench, mixed" bench A.mtx --mixed --formats cds,ell --iterations 5 --json b.json; says "times the iterations"
+json b.json "[('in_mixed' in e) for e in d].count(True)==1"
+json b.json "all(e[k]['converged'] and e[k]['seconds_solve']>0 for e in d if 'in_mixed' in e for k in ('in_double','in_mixed'))"
+json b.json "all(e['in_double']['outer_iterations']==0<e['in_mixed']['outer_iterations'] for e in d if 'in_mixed' in e)"
+run 2 "bench, mixed in float" bench A.mtx --mixed --precision s; says "ends in double"
+run 2 "bench, mixed least squares" bench A.mtx --mixed --solver cgls --formats cds --iterations 2; says "cgls has no mixed"
 run 0 "bench chooses bicg" bench U.mtx --formats csr-scalar --iterations 2 --json b.json
 json b.json "d[0]['solver']=='bicg' and len(d)==1"
 run 5 "a refused format alone" bench R.mtx --formats ell --iterations 2 --json b.json; says "refused"

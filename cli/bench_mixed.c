@@ -1,0 +1,98 @@
+/* krylocl bench --mixed: whole solves of A x = A*1 to 1e-8 in double and in mixed precision, in turns, in the
+ * format that was fastest; medians of up to 5, as many as fit in half a minute. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS = 5 };
+static const double budget = 30, tolerance = 1e-8;
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_ending *e) {
+  kcl_report p;
+  size_t size = (size_t)x->rows * kcl_type_size(x->type);
+  memset(x->val, 0, size);
+  int rc = cli_lib(ctx, kcl_solve(s, b->val, x->val, &p));
+  if (rc) return rc;
+  e->iterations = p.iterations, e->corrections = p.outer_iterations;
+  e->residual = p.true_relative_residual, e->bytes_per_iteration = p.bytes_per_iteration;
+  e->converged = p.converged;
+  snprintf(e->note, sizeof e->note, "%s", p.mixed ? p.mixed_end : "");
+  e->sample[e->samples++] = p.seconds_solve;
+  return 0;
+}
+
+/* [0] in double, [1] mixed. */
+static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_table *t,
+                  const cli_row *r, kcl_solver *s[2]) {
+  int rc = 0;
+  for (int i = 0; i < 2 && !rc; i++) {
+    kcl_options asked = kcl_defaults;
+    asked.solver = t->solver, asked.format = r->format, asked.precision = t->precision;
+    asked.restart = (int)o->restart, asked.tol = tolerance, asked.mixed = i;
+    if (o->precond) asked.precond = o->precond;
+    rc = cli_lib(ctx, kcl_setup(ctx, A, &asked, &s[i]));
+  }
+  return rc;
+}
+
+int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_table *t, cli_row *r) {
+  int rc;
+  kcl_solver *s[2] = {NULL, NULL};
+  kcl_dense *b = NULL, *x = NULL;
+  double begin = cli_now();
+  TRY(set_up(ctx, o, A, t, r, s));
+  TRY(cli_lib(ctx, kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
+  TRY(cli_lib(ctx, kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
+  for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
+  kcl_csr_product(A, x->val, NULL, b->val);
+  for (int i = 0; i < RUNS && (i == 0 || cli_now() - begin < budget); i++)
+    for (int j = 0; j < 2; j++) TRY(solve(ctx, s[j], b, x, &r->ending[j]));
+  for (int j = 0; j < 2; j++) {
+    cli_ending *e = &r->ending[j];
+    qsort(e->sample, (size_t)e->samples, sizeof *e->sample, ascending);
+    e->seconds = e->sample[e->samples / 2];
+  }
+  r->compared = true;
+done:
+  kcl_solver_free(&s[0]), kcl_solver_free(&s[1]);
+  kcl_dense_free(&b), kcl_dense_free(&x);
+  return rc;
+}
+
+void bench_mixed_say(const cli_options *o, const cli_row *r) {
+  static const char *const word[] = {"double", "mixed"};
+  const cli_ending *e = r->ending;
+  cli_say(o, "to %.0e in %s, A x = A*1:\n  %-8s %11s %11s %11s %11s %11s %11s\n", tolerance,
+          r->format, "", "iterations", "corrections", "residual", "MB/iter", "us/iter", "solve");
+  for (int j = 0; j < 2; j++)
+    cli_say(o, "  %-8s %11s %11d %11.2e %11.4g %11.4g %11s%s\n", word[j],
+            cli_count(e[j].iterations).s, e[j].corrections, e[j].residual,
+            e[j].bytes_per_iteration * 1e-6,
+            e[j].seconds / (double)(e[j].iterations ? e[j].iterations : 1) * 1e6,
+            cli_seconds(e[j].seconds).s, e[j].converged ? "" : "  NOT CONVERGED");
+  if (e[1].note[0]) cli_say(o, "  %s\n", e[1].note);
+  cli_say(o, "  mixed takes %.2f times the iterations and %.2f times the time\n",
+          (double)e[1].iterations / (double)(e[0].iterations ? e[0].iterations : 1),
+          e[1].seconds / e[0].seconds);
+}
+
+static void ending_json(cJSON *o, const cli_ending *e) {
+  json_bool(o, "converged", e->converged);
+  json_count(o, "iterations", e->iterations);
+  json_count(o, "outer_iterations", e->corrections);
+  json_number(o, "true_relative_residual", e->residual);
+  json_number(o, "bytes_per_iteration", e->bytes_per_iteration);
+  json_number(o, "seconds_solve", e->seconds);
+}
+
+void bench_mixed_json(cJSON *row, const cli_row *r) {
+  if (!r->compared) return;
+  ending_json(cJSON_AddObjectToObject(row, "in_double"), &r->ending[0]);
+  ending_json(cJSON_AddObjectToObject(row, "in_mixed"), &r->ending[1]);
+}
