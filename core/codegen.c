@@ -4,6 +4,8 @@
  * included once for each product, with EMIT meaning "what this stage does with the sum of row i".
  * GPUs do all of it in registers as the sum appears. On CPU devices EMIT only stores the sum, and the
  * stage goes over each block of rows again with wide registers while it is in the first-level cache.
+ * Of several columns an element is a wide register itself, and CPU devices do as GPUs. The text of one
+ * column does not show that there could be more.
  */
 #include "core/opencl.h"
 #include <stdarg.h>
@@ -54,45 +56,76 @@ static void constant(text *t, double c) {
     put(t, "s_make((real)%.17g)", c);
 }
 
-/* A coefficient while the stage's scalars are in local memory as s[]. */
-static void coefficient(text *t, kcl_coef c) {
+int kcl_width(const kcl_program *k) {
+  int width = 1;
+  while (width < k->columns) width *= 2;
+  return width;
+}
+
+/* A slot of column c while the stage's scalars are in local memory as s[]. */
+typedef struct cell {
+  char s[24];
+} cell;
+static cell at(int width, kcl_slot slot) {
+  cell p;
+  snprintf(p.s, sizeof p.s, width > 1 ? "s[%d + c]" : "s[%d]", slot * width);
+  return p;
+}
+
+/* A coefficient of operations on scalars. */
+static void coefficient(text *t, int width, kcl_coef c) {
   if (c.slot < 0) {
     constant(t, c.constant);
     return;
   }
-  put(t, "%s%ss[%d]%s%s", c.negate ? "s_neg(" : "", c.conjugate ? "s_conj(" : "", c.slot,
+  put(t, "%s%s%s%s%s", c.negate ? "s_neg(" : "", c.conjugate ? "s_conj(" : "", at(width, c.slot).s,
       c.conjugate ? ")" : "", c.negate ? ")" : "");
 }
 
-static void scalar_op(text *t, const kcl_op *o, kcl_slot target) {
+/* Of operations on vectors. */
+static void vector_coefficient(text *t, int width, kcl_coef c) {
+  if (width == 1)
+    coefficient(t, 1, c);
+  else if (c.slot < 0)
+    put(t, "e_spread("), constant(t, c.constant), put(t, ")");
+  else
+    put(t, "%s%se_slot(s + %d)%s%s", c.negate ? "e_neg(" : "", c.conjugate ? "e_conj(" : "",
+        c.slot * width, c.conjugate ? ")" : "", c.negate ? ")" : "");
+}
+
+static void scalar_op(text *t, int width, const kcl_op *o, kcl_slot target) {
   static const char *const function[] = {
       [KCL_OP_DIVIDE] = "s_div", [KCL_OP_MULTIPLY] = "s_mul",    [KCL_OP_ADD] = "s_add",
       [KCL_OP_ROOT] = "s_root",  [KCL_OP_MODULUS] = "s_modulus", [KCL_OP_LEAST] = "s_least"};
+  const char *head = width > 1 ? "head + c * HEAD" : "head";
+  const char *history = width > 1 ? "history + c * (HISTORY * LOG)" : "history";
+  const cell slot = at(width, o->slot);
   put(t, "    ");
   switch (o->code) {
-  case KCL_OP_ASSIGN: put(t, "s[%d] = ", o->slot), coefficient(t, o->a), put(t, ";\n"); break;
+  case KCL_OP_ASSIGN: put(t, "%s = ", slot.s), coefficient(t, width, o->a), put(t, ";\n"); break;
   case KCL_OP_POSITIVE:
-    put(t, "stop_when(s_re(s[%d]) <= 0, %d, head); stop_when(!(s_re(s[%d]) > 0), %d, head);\n",
-        o->slot, o->reason, o->slot, KCL_NOT_FINITE);
+    put(t, "stop_when(s_re(%s) <= 0, %d, %s); stop_when(!(s_re(%s) > 0), %d, %s);\n", slot.s,
+        o->reason, head, slot.s, KCL_NOT_FINITE, head);
     break;
-  case KCL_OP_NONZERO: put(t, "stop_when(s_zero(s[%d]), %d, head);\n", o->slot, o->reason); break;
+  case KCL_OP_NONZERO: put(t, "stop_when(s_zero(%s), %d, %s);\n", slot.s, o->reason, head); break;
   case KCL_OP_STEP:
-    put(t, "step(s[%d], s_re(s[%d]), head, history);%s\n", o->slot, target,
-        o->inside ? " leave_open(head);" : "");
+    put(t, "step(%s, s_re(%s), %s, %s);", slot.s, at(width, target).s, head, history);
+    if (o->inside) put(t, " leave_open(%s);", head);
+    put(t, "\n");
     break;
-  case KCL_OP_CLOSED: put(t, "head[OPEN] = 0;\n"); break;
+  case KCL_OP_CLOSED: put(t, "(%s)[OPEN] = 0;\n", head); break;
   case KCL_OP_RITZ:
-    put(t, "if (get_group_id(0) == 0) log_ritz(s[%d], s[%d], head, history);\n", o->a.slot,
-        o->b.slot);
+    put(t, "if (get_group_id(0) == 0) log_ritz(%s, %s, %s, %s);\n", at(width, o->a.slot).s,
+        at(width, o->b.slot).s, head, history);
     break;
   case KCL_OP_ROOT:
   case KCL_OP_MODULUS:
-    put(t, "s[%d] = %s(", o->slot, function[o->code]);
-    coefficient(t, o->a), put(t, ");\n");
+    put(t, "%s = %s(", slot.s, function[o->code]);
+    coefficient(t, width, o->a), put(t, ");\n");
     break;
   default:
-    put(t, "s[%d] = %s(", o->slot, function[o->code]);
-    coefficient(t, o->a), put(t, ", "), coefficient(t, o->b), put(t, ");\n");
+    put(t, "%s = %s(", slot.s, function[o->code]);
+    coefficient(t, width, o->a), put(t, ", "), coefficient(t, width, o->b), put(t, ");\n");
   }
 }
 
@@ -120,39 +153,73 @@ static void fold(text *t, const kcl_stage *before) {
   }
 }
 
-static void write_partials(text *t, const kcl_stage *s) {
+/* Of several columns: a dot is as many sums. */
+static void fold_columns(text *t, int width, const kcl_stage *before) {
+  for (int i = 0, d = 0; i < before->vectors; i++) {
+    if (before->vector[i].code != KCL_OP_DOT) continue;
+    for (int c = 0; c < width; c += AT_ONCE)
+      put(t,
+          "  fold(in, %d, %d, groups_before, total, tree);\n  if (get_local_id(0) == 0) "
+          "keep(s + %d, total, %d, went >> %d);\n  SYNC();\n",
+          d * width + c, at_once(width - c), before->vector[i].slot * width + c, at_once(width - c),
+          c);
+    d++;
+  }
+}
+
+static void write_partials(text *t, int width, const kcl_stage *s) {
   int dots = kcl_stage_dots(s);
-  for (int d = 0; d < dots; d += AT_ONCE) {
+  for (int d = 0; width == 1 && d < dots; d += AT_ONCE) {
     put(t, " ");
     for (int q = 0; q < at_once(dots - d); q++) put(t, " total[%d] = p_total(sum%d);", q, d + q);
     put(t, "\n  write_partials(out, %d, %d, total, tree);\n", d, at_once(dots - d));
   }
+  for (int d = 0; width > 1 && d < dots; d++) {
+    put(t, "  e_split(sum%d, total);\n", d);
+    for (int c = 0; c < width; c += AT_ONCE)
+      put(t, "  write_partials(out, %d, %d, total + %d, tree);\n", d * width + c,
+          at_once(width - c), c);
+  }
 }
 
-/* All scalars of the stage: last stage's dots folded, operations by one work-item, then shared. */
-static void prologue(text *t, const kcl_stage *s, const kcl_stage *before, kcl_slot target) {
+/* All scalars of the stage: last stage's dots folded, operations by one work-item a column, then shared. */
+static void prologue(text *t, int width, const kcl_stage *s, const kcl_stage *before,
+                     kcl_slot target) {
   int before_dots = before ? kcl_stage_dots(before) : 0, dots = kcl_stage_dots(s);
-  put(t, "  local scalar s[SLOTS], tree[WG * %d + %d];\n  scalar total[%d];\n",
-      at_once(dots > before_dots ? dots : before_dots), s->A ? s->A->tree : 0, AT_ONCE);
+  int sums = width * (dots > before_dots ? dots : before_dots);
+  bool late = s->closing && !(before && before->closing); /* the one before went only if running */
   put(t,
-      "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool goes = !head[STOP]%s;\n",
-      s->closing ? " || head[OPEN]" : "");
-  put(t, "  const bool went = %s;\n  const idx n = goes ? size : 0;\n  SYNC();\n",
-      s->closing && !(before && before->closing) ? "!head[STOP]" : "goes");
-  if (before) fold(t, before);
+      "  local scalar s[SLOTS * COLUMNS], tree[WG * %d + %d];\n  scalar total[%d];\n  local int "
+      "head[HEAD * COLUMNS];\n  load_state(in, s, head);\n",
+      at_once(sums), s->A ? s->A->tree : 0, width > AT_ONCE ? width : AT_ONCE);
+  if (width == 1)
+    put(t, "  const bool goes = !head[STOP]%s, went = %s;\n", s->closing ? " || head[OPEN]" : "",
+        late ? "!head[STOP]" : "goes");
+  else
+    put(t, "  const int goes = going(head, %d), went = going(head, %d);\n", s->closing,
+        s->closing && !late);
+  put(t, "  const idx n = goes ? size : 0;\n  SYNC();\n");
+  if (before && width == 1) fold(t, before);
+  if (before && width > 1) fold_columns(t, width, before);
   if (s->scalars) {
-    put(t, "  if (get_local_id(0) == 0 && goes) {\n");
-    for (int i = 0; i < s->scalars; i++) scalar_op(t, &s->scalar[i], target);
+    if (width == 1)
+      put(t, "  if (get_local_id(0) == 0 && goes) {\n");
+    else
+      put(t, "  for (int c = get_local_id(0); c < COLUMNS; c += WG) if (goes >> c & 1) {\n");
+    for (int i = 0; i < s->scalars; i++) scalar_op(t, width, &s->scalar[i], target);
     put(t, "  }\n  SYNC();\n");
   }
   put(t, "  store_state(out, s, head);\n");
 }
 
 /* START ends with the dots that LOOP begins by folding. */
-static void hand_over(text *t, const kcl_stage *last) {
-  for (int i = 0, d = 0; i < last->vectors; i++)
-    if (last->vector[i].code == KCL_OP_DOT)
-      put(t, "  hand_over(out, %d, s[%d]);\n", d++, last->vector[i].slot);
+static void hand_over(text *t, int width, const kcl_stage *last) {
+  for (int i = 0, d = 0; i < last->vectors; i++) {
+    if (last->vector[i].code != KCL_OP_DOT) continue;
+    for (int c = 0; c < width; c++)
+      put(t, "  hand_over(out, %d, s[%d]);\n", d * width + c, last->vector[i].slot * width + c);
+    d++;
+  }
 }
 
 /* ---------------------------------------------------------------- elements */
@@ -160,9 +227,15 @@ static void hand_over(text *t, const kcl_stage *last) {
 static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
 static bool has_name(kcl_coef c) { return !is(c, 0) && !is(c, 1); } /* c0, c1 ... in the text */
 
+/* One array for several columns? */
+static bool shared(const kcl_program *k, kcl_vec v) {
+  return kcl_width(k) > 1 && kcl_vector_shared(k, v);
+}
+
 /* Does operation i of the stage see vector v as computed before it in this stage? */
-static void load(text *t, bool *loaded, kcl_vec v) {
-  if (!loaded[v]) put(t, " pack e%d = p_load(v%d, i);", v, v);
+static void load(text *t, const kcl_program *k, bool *loaded, kcl_vec v) {
+  const char *how = shared(k, v) ? "shared" : "load";
+  if (!loaded[v]) put(t, " pack e%d = p_%s(v%d, i);", v, how, v);
   loaded[v] = true;
 }
 
@@ -203,10 +276,10 @@ static void elements(text *t, const kcl_program *k, const kcl_stage *s, const ch
   for (int i = 0, d = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
     bool reads_z = o->code == KCL_OP_TIMES || (o->code == KCL_OP_LINCOMB && !is(o->b, 0));
-    if (o->code != KCL_OP_LINCOMB || !is(o->a, 0)) load(t, loaded, o->x);
-    if (reads_z) load(t, loaded, o->z);
+    if (o->code != KCL_OP_LINCOMB || !is(o->a, 0)) load(t, k, loaded, o->x);
+    if (reads_z) load(t, k, loaded, o->z);
     if (o->code == KCL_OP_DOT) {
-      load(t, loaded, o->y);
+      load(t, k, loaded, o->y);
       put(t, " %s%d = %s(%s%d, e%d, e%d);", sum, d, o->plain ? "p_dotu" : "p_dot", sum, d, o->x,
           o->y);
       d++;
@@ -223,29 +296,37 @@ static void elements(text *t, const kcl_program *k, const kcl_stage *s, const ch
   free(loaded);
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_stage_writes(s, v) && !(s->A && v == s->y && !y_given && !kcl_stage_rewrites(s, v)))
-      put(t, " p_store(v%d, i, e%d);", v, v);
+      put(t, " p_store(v%d, i, e%d%s);", v, v, kcl_width(k) > 1 ? ", goes" : "");
 }
 
 /* ---------------------------------------------------------------- one kernel */
 
-static void vectors(text *t, const kcl_stage *s, const char *before, bool typed) {
+static const char *element_of(const kcl_program *k, kcl_vec v) {
+  return kcl_width(k) > 1 && !shared(k, v) ? "element" : "scalar";
+}
+
+static void vectors(text *t, const kcl_program *k, const kcl_stage *s, const char *before,
+                    bool typed) {
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int i = 0; i < count; i++) {
     put(t, "%s", before);
-    if (typed) put(t, "global %sscalar *restrict ", kcl_stage_writes(s, list[i]) ? "" : "const ");
+    if (typed)
+      put(t, "global %s%s *restrict ", kcl_stage_writes(s, list[i]) ? "" : "const ",
+          element_of(k, list[i]));
     put(t, "v%d", list[i]);
   }
 }
 
 /* Parameters (typed) or arguments of the coefficients and sums that EMIT needs inside visit_rows. */
-static void emit_extras(text *t, const kcl_stage *s, bool typed) {
+static void emit_extras(text *t, int width, const kcl_stage *s, bool typed) {
+  if (width > 1) put(t, typed ? ", const int goes" : ", goes");
   for (int i = 0, d = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
     if (o->code == KCL_OP_DOT) put(t, typed ? ", pack *sum%d" : ", &sum%d", d++);
     if (o->code != KCL_OP_LINCOMB) continue;
-    if (has_name(o->a)) put(t, typed ? ", scalar c%d" : ", c%d", 2 * i);
-    if (has_name(o->b)) put(t, typed ? ", scalar c%d" : ", c%d", 2 * i + 1);
+    if (has_name(o->a)) put(t, typed ? ", factor c%d" : ", c%d", 2 * i);
+    if (has_name(o->b)) put(t, typed ? ", factor c%d" : ", c%d", 2 * i + 1);
   }
 }
 
@@ -282,6 +363,7 @@ static void matrix_macros(text *t, const kcl_matrix *m, int typed, const char *p
 static void include_format(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
                            bool cpu) {
   const kcl_matrix *m = s->A;
+  bool fused = !cpu || kcl_width(k) > 1;
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
   put(t, "#define MATRIX "), matrix_macros(t, m, TYPED, "");
@@ -293,7 +375,7 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
       put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
   put(t, "#define visit_rows visit_%s\n#define scatter scatter_%s\n#define prepare fill_%s\n", id,
       id, id);
-  if (!m->format->scatter && cpu) {
+  if (!m->format->scatter && !fused) {
     put(t,
         "#define EMIT_PARAMS , global scalar *restrict v%d\n#define EMIT(i, value) v%d[i] = "
         "(value)\n",
@@ -303,9 +385,9 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
     kcl_vec list[KCL_MOST_STAGE_VECTORS];
     int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
     for (int i = 0; i < count; i++)
-      put(t, ", global %sscalar *restrict v%d", kcl_stage_writes(s, list[i]) ? "" : "const ",
-          list[i]);
-    emit_extras(t, s, true);
+      put(t, ", global %s%s *restrict v%d", kcl_stage_writes(s, list[i]) ? "" : "const ",
+          element_of(k, list[i]), list[i]);
+    emit_extras(t, kcl_width(k), s, true);
     put(t, "\n#define EMIT(i, value) {pack e%d = (value);", s->y);
     elements(t, k, s, "*sum", true);
     put(t, "}\n");
@@ -329,14 +411,14 @@ static void prepare_kernel(text *t, const kcl_stage *s, const char *id) {
   put(t, ", x, lo, hi, tree);\n}\n\n");
 }
 
-static void product_call(text *t, const kcl_stage *s, const char *id, const char *prefix,
-                         bool cpu) {
+static void product_call(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
+                         const char *prefix, bool cpu) {
   put(t, "visit_%s(", id), matrix_macros(t, s->A, NAMES, prefix);
-  if (cpu) {
-    put(t, ", v%d, base, min(end, n), tree, v%d);\n", s->x, s->y);
-    return;
-  }
-  put(t, ", v%d, 0, n, tree", s->x), vectors(t, s, ", ", false), emit_extras(t, s, false);
+  put(t, cpu ? ", v%d, base, min(end, n), tree" : ", v%d, 0, n, tree", s->x);
+  if (cpu && kcl_width(k) == 1)
+    put(t, ", v%d", s->y);
+  else
+    vectors(t, k, s, ", ", false), emit_extras(t, kcl_width(k), s, false);
   put(t, ");\n");
 }
 
@@ -348,13 +430,13 @@ static void body(text *t, const kcl_program *k, const kcl_stage *s, const char *
   } else if (cpu) {
     put(t, "  PIECE(n)\n  for (idx base = lo; base < hi; base += BLOCK) {\n    const idx end = "
            "min((idx)(base + BLOCK), hi);\n    ");
-    if (s->A) product_call(t, s, id, prefix, true);
-    if (s->vectors)
+    if (s->A) product_call(t, k, s, id, prefix, true);
+    if (s->vectors && !(s->A && kcl_width(k) > 1))
       put(t, "    for (idx i = base; i < end; i += PACK) {"), elements(t, k, s, "sum", false),
           put(t, " }\n");
     put(t, "  }\n");
   } else if (s->A) {
-    put(t, "  "), product_call(t, s, id, prefix, false);
+    put(t, "  "), product_call(t, k, s, id, prefix, false);
   } else if (lanes > 1) { /* elements where the rows are */
     put(t,
         "  if (get_local_id(0) %% %d == 0)\n  for (idx i = get_group_id(0) * (WG / %d) + "
@@ -372,10 +454,11 @@ static void elementwise(text *t, const kcl_program *k, const kcl_stage *s, const
                         const char *prefix, int lanes, bool cpu) {
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
-    if (o->code != KCL_OP_LINCOMB) continue;
-    if (has_name(o->a)) put(t, "  const scalar c%d = ", 2 * i), coefficient(t, o->a), put(t, ";\n");
-    if (has_name(o->b))
-      put(t, "  const scalar c%d = ", 2 * i + 1), coefficient(t, o->b), put(t, ";\n");
+    const kcl_coef coef[] = {o->a, o->b};
+    for (int j = 0; j < 2 && o->code == KCL_OP_LINCOMB; j++)
+      if (has_name(coef[j]))
+        put(t, "  const factor c%d = ", 2 * i + j), vector_coefficient(t, kcl_width(k), coef[j]),
+            put(t, ";\n");
   }
   for (int d = 0; d < kcl_stage_dots(s); d++) put(t, "  pack sum%d = p_zero();\n", d);
   if (s->n) body(t, k, s, id, prefix, lanes, cpu);
@@ -394,12 +477,12 @@ static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int numb
       "groups_before",
       id);
   if (s->A) put(t, ", "), matrix_macros(t, s->A, TYPED, "");
-  vectors(t, s, ", ", true);
+  vectors(t, k, s, ", ", true);
   put(t, ")\n{\n");
-  prologue(t, s, kcl_stage_before(k, phase, number), k->target);
-  if (handed) hand_over(t, handed);
+  prologue(t, kcl_width(k), s, kcl_stage_before(k, phase, number), k->target);
+  if (handed) hand_over(t, kcl_width(k), handed);
   elementwise(t, k, s, id, "", 1, cpu);
-  write_partials(t, s);
+  write_partials(t, kcl_width(k), s);
   put(t, "}\n\n");
   for (int i = 0; s->A && i < s->A->arrays; i++)
     if (s->A->array[i].kind == KCL_INT64) put(t, "#undef %s_t\n", s->A->array[i].name);
@@ -410,6 +493,7 @@ static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int numb
 /* Can all of LOOP be one kernel? Formats that scatter need y cleared first, some a kernel before the
  * product; cycles that close late and stages of other lengths would only make the text longer. */
 bool kcl_can_stay(const kcl_program *k) {
+  if (kcl_width(k) > 1) return false;
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
     const kcl_stage *s = &k->stage[KCL_LOOP][i];
     if (s->closing || (s->n && s->n != k->n) || (s->A && (s->A->format->scatter || s->A->prepare)))
@@ -470,7 +554,7 @@ static void staying_stage(text *t, const kcl_program *k, int number, bool cpu) {
   snprintf(id, sizeof id, "stay_%d", number);
   put(t, "  if (goes) {\n    if (get_local_id(0) == 0) {\n      head[GOES] = !head[STOP] && "
          "!head[LOST];\n      if (head[GOES]) {\n");
-  for (int i = 0; i < s->scalars; i++) scalar_op(t, &s->scalar[i], k->target);
+  for (int i = 0; i < s->scalars; i++) scalar_op(t, 1, &s->scalar[i], k->target);
   put(t, "      }\n    }\n    SYNC();\n    goes = head[GOES];\n  }\n  if (goes) {\n");
   elementwise(t, k, s, id, s->A == k->A ? "a_" : "h_", common_lanes(k), cpu);
   grid_sums(t, k, s);
@@ -513,7 +597,7 @@ static void staying_kernel(text *t, const kcl_program *k, bool cpu) {
          "  for (int time = 0; time < times && goes; time++) {\n");
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) staying_stage(t, k, i, cpu);
   put(t, "  }\n  SYNC();\n  store_state(out, s, head);\n");
-  if (carried) hand_over(t, carried);
+  if (carried) hand_over(t, 1, carried);
   put(t, "}\n\n");
   free(list);
 }
@@ -521,17 +605,20 @@ static void staying_kernel(text *t, const kcl_program *k, bool cpu) {
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
   text t = {0};
   bool cpu = g->group == 1;
+  int width = kcl_width(k);
   put(&t, "#define KCL_TYPE %d\n#define IDX %s\n#define KCL_CPU %d\n#define NVIDIA_PTX %d\n",
       k->type, g->wide_index ? "long" : "int", cpu, k->ctx->opencl->is_nvidia);
   put(&t,
       "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
-      "%d\n",
-      g->group, g->groups_max, k->slots, KCL_HISTORY, g->block);
+      "%d\n#define COLUMNS %d\n#define REALS %d\n",
+      g->group, g->groups_max, k->slots, KCL_HISTORY, g->block, width,
+      width * (kcl_type_complex(k->type) ? 2 : 1));
   put(&t, "#define MOST_DOTS %d\n", kcl_most_dots(k));
   put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
       KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
   put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh"),
       put_file(&t, "atomic.clh");
+  if (width > 1) put_file(&t, "columns.clh");
   if (k->A && k->A->format->image) {
     put(&t, "#define TEXEL %d\n#define IMAGE_BITS %d\n", kcl_opencl_texel(k->ctx, k->type),
         KCL_IMAGE_BITS);

@@ -71,6 +71,8 @@ struct kcl_format {
   const char *kernel; /* kernels/KERNEL.cl */
   bool scatter;       /* the .cl holds scatter(), not visit_rows() */
   bool image;         /* x is read through an image: only OpenCL devices that have them */
+  bool columns; /* the .cl is written over `element` for x and sums, so several columns may share
+                         a product; without it they are solved one after another there */
   kcl_size (*size)(const kcl_stats *s, kcl_type type);
   /* NULL (the function or its answer), or why no such matrix can be stored: a number and its limit,
    * in kcl_refusal_text. */

@@ -4,6 +4,9 @@
  * Two copies of the state take turns as input and output (kernels/stage.clh). After every batch
  * the head, the slots and the batch's part of the history are read without blocking into host
  * mirrors; look() waits for the oldest such read, while the next batch already runs.
+ *
+ * Vectors of several columns are interleaved, [n, width], the width a power of two: what an entry of the matrix
+ * meets of all columns lies side by side. Columns that nobody asked for have stopped before they begin.
  */
 #include "core/opencl.h"
 #include <stdio.h>
@@ -23,6 +26,7 @@ typedef struct launch {
 
 typedef struct run {
   kcl_program *k;
+  int width; /* columns in an element of a vector */
   cl_program program;
   kcl_geometry geometry;
   cl_mem *vec; /* [vectors] */
@@ -38,10 +42,15 @@ typedef struct run {
     cl_mem box;
     cl_uint number; /* of barriers used up */
   } stay;
-  int64_t enqueued;         /* iterations since set_state */
+  int64_t enqueued[KCL_MOST_COLUMNS]; /* iterations that may have been made */
+  bool idle[KCL_MOST_COLUMNS];        /* stopped when the state was set */
+  struct {
+    cl_kernel in, out;
+    cl_mem values;          /* one column on its way */
+  } column;                 /* NULL when there is only one */
   cl_mem pinned;            /* host memory the device writes to without a copy: */
   char *mirror[MOST_LOOKS]; /* head and slots after a batch */
-  char *history_mirror;     /* [KCL_HISTORY, KCL_LOG] reals */
+  char *history_mirror;     /* [width, KCL_HISTORY, KCL_LOG] reals */
   cl_event ready[MOST_LOOKS];
   int first, looks; /* the ring of outstanding looks */
   double seconds_upload;
@@ -63,17 +72,22 @@ static bool wide(const kcl_program *k) {
   return most > INT32_MAX - 1000000; /* strides go beyond the end */
 }
 
-/* Eight groups of 256 a compute unit on GPUs; on CPU devices eight contiguous pieces a core. */
+/* Eight groups of 256 a compute unit on GPUs, fewer of wide elements, whose sums each group adds up; on CPU
+ * devices eight contiguous pieces a core. */
 static kcl_geometry choose_geometry(const kcl_program *k) {
   const kcl_opencl *o = k->ctx->opencl;
   bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
   const kcl_tune *tune = &k->ctx->tune;
+  int groups = tune->groups ? tune->groups : 8, width = kcl_width(k);
+  int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
+  if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
+  if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
   return (kcl_geometry){.group = o->is_cpu     ? 1
                                  : tune->group ? tune->group
                                  : gpu         ? 256
                                                : 32,
-                        .groups_max = (tune->groups ? tune->groups : 8) * o->units,
-                        .block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024,
+                        .groups_max = groups * o->units,
+                        .block = block,
                         .wide_index = wide(k)};
 }
 
@@ -175,6 +189,20 @@ static int compile_stages(run *r, bool stays) {
 done:
   free(source);
   return rc;
+}
+
+/* What puts and gets one column of interleaved vectors. */
+static int make_column_kernels(run *r) {
+  int64_t most = 0;
+  cl_int code;
+  for (int v = 0; v < r->k->vectors; v++)
+    if (r->k->vector[v].n > most) most = r->k->vector[v].n;
+  r->column.in = clCreateKernel(r->program, "column_in", &code);
+  if (!code) r->column.out = clCreateKernel(r->program, "column_out", &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", "column_in");
+  return rc ? rc
+            : kcl_opencl_buffer(context(r), (size_t)most * r->scalar_bytes, "a vector",
+                                &r->column.values);
 }
 
 /* ---------------------------------------------------------------- the kernel that stays */
@@ -281,7 +309,7 @@ static int check_stay(run *r) {
                     "KRYLOCL_STAY=0 does without",
                     context(r)->device.name);
   close_stay(r);
-  head.lost = 0, r->enqueued = head.iteration;
+  head.lost = 0, r->enqueued[0] = head.iteration;
   if (!code)
     code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
                                 NULL, NULL);
@@ -310,19 +338,40 @@ static cl_int enqueue(run *r, const launch *l) {
                                        NULL);
 }
 
-/* History entries [from, to) of the ring, which may wrap. */
-static cl_int read_history(run *r, int64_t from, int64_t to) {
-  size_t entry = KCL_LOG * r->real_bytes;
+/* History entries [from, to) of a column's ring, which may wrap. */
+static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
+  size_t entry = KCL_LOG * r->real_bytes, ring = (size_t)column * KCL_HISTORY * entry;
   cl_int code = CL_SUCCESS;
   while (from < to && !code) {
     int64_t at = from % KCL_HISTORY, count = to - from;
     if (count > KCL_HISTORY - at) count = KCL_HISTORY - at;
-    code = clEnqueueReadBuffer(queue(r), r->history, CL_FALSE, (size_t)at * entry,
-                               (size_t)count * entry,
-                               (char *)r->history_mirror + (size_t)at * entry, 0, NULL, NULL);
+    size_t offset = ring + (size_t)at * entry;
+    code = clEnqueueReadBuffer(queue(r), r->history, CL_FALSE, offset, (size_t)count * entry,
+                               r->history_mirror + offset, 0, NULL, NULL);
     from += count;
   }
   return code;
+}
+
+static cl_int read_histories(run *r, int64_t iterations) {
+  cl_int code = CL_SUCCESS;
+  for (int c = 0; c < r->width && !code; c++) {
+    int64_t from = r->enqueued[c];
+    if (r->idle[c]) continue;
+    r->enqueued[c] += iterations;
+    code = read_history(r, c, from, r->enqueued[c]);
+  }
+  return code;
+}
+
+/* Heads and slots of all columns. */
+static size_t look_bytes(const run *r) {
+  return (size_t)r->width * (sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes);
+}
+
+/* Where a slot of a column is in the state. */
+static size_t slot_at(const run *r, kcl_slot slot, int column) {
+  return (size_t)r->width * sizeof(kcl_head) + (size_t)(slot * r->width + column) * r->scalar_bytes;
 }
 
 static cl_int await(run *r) {
@@ -343,16 +392,13 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   if (stays && !code) code = enqueue_stay(r, times);
   for (int64_t t = 0; t < times && !code && !stays; t++)
     for (int i = 0; i < r->k->stages[phase] && !code; i++) code = enqueue(r, &r->launch[phase][i]);
-  int64_t from = r->enqueued;
-  if (phase == KCL_LOOP) r->enqueued += times * r->k->steps;
-  if (!code) code = read_history(r, from, r->enqueued);
+  if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
   if (phase == KCL_REPLACE)
     return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
   int slot = (r->first + r->looks) % MOST_LOOKS;
-  size_t bytes = sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes;
   if (!code)
-    code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_FALSE, 0, bytes, r->mirror[slot], 0,
-                               NULL, &r->ready[slot]);
+    code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_FALSE, 0, look_bytes(r),
+                               r->mirror[slot], 0, NULL, &r->ready[slot]);
   if (!code) r->looks++, code = clFlush(queue(r));
   return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
 }
@@ -378,20 +424,20 @@ static int look(kcl_executor *ex, kcl_head *head, double *rr) {
   int slot = r->first;
   int rc = kcl_cl_check(context(r), await(r), "clWaitForEvents", "iterating");
   r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
-  memcpy(head, r->mirror[slot], sizeof *head);
-  *rr = real_at(r, r->mirror[slot] + sizeof *head + (size_t)r->k->rr * r->scalar_bytes);
+  memcpy(head, r->mirror[slot], (size_t)r->k->columns * sizeof *head);
+  for (int c = 0; c < r->k->columns; c++)
+    rr[c] = real_at(r, r->mirror[slot] + slot_at(r, r->k->rr, c));
   if (rc || !head->lost) return rc;
   head->lost = 0;
   return finish(ex);
 }
 
 static int history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
-  (void)column;
   run *r = ex->data;
+  const char *ring = r->history_mirror + (size_t)column * KCL_HISTORY * KCL_LOG * r->real_bytes;
   for (int64_t i = from; i < to; i++)
     for (int j = 0; j < KCL_LOG; j++)
-      *out++ = real_at(r, (char *)r->history_mirror +
-                              (size_t)(i % KCL_HISTORY * KCL_LOG + j) * r->real_bytes);
+      *out++ = real_at(r, ring + (size_t)(i % KCL_HISTORY * KCL_LOG + j) * r->real_bytes);
   return KCL_OK;
 }
 
@@ -408,24 +454,46 @@ static void convert(const void *source, int64_t from, int64_t count, void *to) {
   kcl_copy(v->to, to, v->from, v->data + (size_t)from * kcl_type_size(v->from), count, v->scale);
 }
 
+static bool interleaved(const run *r, kcl_vec v) {
+  return r->width > 1 && !kcl_vector_shared(r->k, v);
+}
+
+static size_t vector_bytes(const run *r, kcl_vec v, int64_t n) {
+  return (size_t)n * r->scalar_bytes * (interleaved(r, v) ? (size_t)r->width : 1);
+}
+
+/* Between r->column.values and one column of v. */
+static int move_column(run *r, cl_kernel kernel, kcl_vec v, int column) {
+  size_t items = groups_of(r, r->k->vector[v].n) * r->group;
+  cl_int code = set_index(r, kernel, 0, r->k->vector[v].n), c = column;
+  code |= clSetKernelArg(kernel, 1, sizeof c, &c);
+  code |= clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->column.values);
+  code |= clSetKernelArg(kernel, 3, sizeof(cl_mem), &r->vec[v]);
+  if (!code)
+    code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "moving a column");
+}
+
 static int put(kcl_executor *ex, kcl_vec v, int column, kcl_type type, const void *values,
                double scale) {
-  (void)column;
   run *r = ex->data;
   const host_vector from = {r->k->type, type, values, scale};
   const kcl_upload u = {r->scalar_bytes, r->k->vector[v].n, convert, &from};
-  return kcl_opencl_write(context(r), r->vec[v], &u, "uploading a vector");
+  cl_mem to = interleaved(r, v) ? r->column.values : r->vec[v];
+  int rc = kcl_opencl_write(context(r), to, &u, "uploading a vector");
+  return rc || !interleaved(r, v) ? rc : move_column(r, r->column.in, v, column);
 }
 
 static int get(kcl_executor *ex, kcl_vec v, int column, kcl_type type, void *values, double scale) {
-  (void)column;
   run *r = ex->data;
   int64_t n = r->k->vector[v].n;
   void *staged = NULL;
   int rc;
   KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
-  cl_int code = clEnqueueReadBuffer(queue(r), r->vec[v], CL_TRUE, 0, (size_t)n * r->scalar_bytes,
-                                    staged, 0, NULL, NULL);
+  if (interleaved(r, v)) KCL_TRY(move_column(r, r->column.out, v, column));
+  cl_mem from = interleaved(r, v) ? r->column.values : r->vec[v];
+  cl_int code = clEnqueueReadBuffer(queue(r), from, CL_TRUE, 0, (size_t)n * r->scalar_bytes, staged,
+                                    0, NULL, NULL);
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "downloading a vector"));
   kcl_copy(type, values, r->k->type, staged, n, scale);
 done:
@@ -441,26 +509,36 @@ static cl_int clear_padding(const run *r) {
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;
   for (int v = 0; v < r->k->vectors && !code; v++) {
-    size_t n = (size_t)r->k->vector[v].n, padded = (n + PAD - 1) / PAD * PAD;
+    int64_t n = r->k->vector[v].n, padded = (n + PAD - 1) / PAD * PAD;
     if (padded > n)
-      code = clEnqueueFillBuffer(queue(r), r->vec[v], &zero, sizeof zero, n * r->scalar_bytes,
-                                 (padded - n) * r->scalar_bytes, 0, NULL, NULL);
+      code = clEnqueueFillBuffer(queue(r), r->vec[v], &zero, sizeof zero, vector_bytes(r, v, n),
+                                 vector_bytes(r, v, padded - n), 0, NULL, NULL);
   }
   return code;
 }
 
 static int set_state(kcl_executor *ex, const kcl_head *head, const double *target) {
   run *r = ex->data;
-  size_t at = sizeof *head + (size_t)r->k->target * r->scalar_bytes;
-  float single[2] = {(float)*target, 0};
-  double twice[2] = {*target, 0};
-  const void *value = r->real_bytes == 4 ? (void *)single : (void *)twice;
-  r->enqueued = head->iteration;
+  kcl_head all[KCL_MOST_COLUMNS];
+  union {
+    float single[2 * KCL_MOST_COLUMNS];
+    double twice[2 * KCL_MOST_COLUMNS];
+  } value = {{0}};
+  int parts = kcl_type_complex(r->k->type) ? 2 : 1;
+  for (int c = 0; c < r->width; c++) {
+    bool asked = c < r->k->columns;
+    all[c] = asked ? head[c] : (kcl_head){.stop = 1};
+    r->enqueued[c] = all[c].iteration, r->idle[c] = all[c].stop != 0;
+    if (r->real_bytes == 4)
+      value.single[c * parts] = asked ? (float)target[c] : 0;
+    else
+      value.twice[c * parts] = asked ? target[c] : 0;
+  }
   cl_int code = r->group == 1 ? clear_padding(r) : CL_SUCCESS;
-  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof *head, head, 0, NULL,
-                               NULL);
-  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, at, r->scalar_bytes, value, 0,
-                               NULL, NULL);
+  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0,
+                               (size_t)r->width * sizeof *all, all, 0, NULL, NULL);
+  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, slot_at(r, r->k->target, 0),
+                               (size_t)r->width * r->scalar_bytes, &value, 0, NULL, NULL);
   return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
 }
 
@@ -525,6 +603,9 @@ static void close_run(kcl_executor *ex) {
     }
     free(r->launch[p]);
   }
+  if (r->column.in) clReleaseKernel(r->column.in);
+  if (r->column.out) clReleaseKernel(r->column.out);
+  if (r->column.values) clReleaseMemObject(r->column.values);
   if (r->program) clReleaseProgram(r->program);
   close_stay(r);
   for (int v = 0; r->vec && v < r->k->vectors; v++)
@@ -541,8 +622,8 @@ static void close_run(kcl_executor *ex) {
 
 /* Reads into pinned memory do not hold up the host; into ordinary memory they do (NVIDIA). */
 static int pin_mirrors(run *r) {
-  size_t state = (sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes + 63) / 64 * 64;
-  size_t bytes = MOST_LOOKS * state + KCL_HISTORY * KCL_LOG * r->real_bytes;
+  size_t state = (look_bytes(r) + 63) / 64 * 64;
+  size_t bytes = MOST_LOOKS * state + (size_t)r->width * KCL_HISTORY * KCL_LOG * r->real_bytes;
   cl_int code;
   r->pinned = clCreateBuffer(context(r)->opencl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
                              bytes, NULL, &code);
@@ -560,18 +641,17 @@ static int allocate(run *r, kcl_executor *ex) {
   kcl *ctx = context(r);
   kcl_program *k = r->k;
   int rc;
-  r->state_bytes =
-      sizeof(kcl_head) + r->scalar_bytes * ((size_t)k->slots + (size_t)kcl_program_dots(k) *
-                                                                   (size_t)r->geometry.groups_max);
+  size_t sums = (size_t)kcl_program_dots(k) * (size_t)r->geometry.groups_max;
+  r->state_bytes = look_bytes(r) + (size_t)r->width * sums * r->scalar_bytes;
   KCL_TRY(kcl_opencl_buffer(ctx, r->state_bytes, "the state", &r->state[0]));
   KCL_TRY(kcl_opencl_buffer(ctx, r->state_bytes, "the state", &r->state[1]));
-  KCL_TRY(
-      kcl_opencl_buffer(ctx, KCL_HISTORY * KCL_LOG * r->real_bytes, "the history", &r->history));
+  KCL_TRY(kcl_opencl_buffer(ctx, (size_t)r->width * KCL_HISTORY * KCL_LOG * r->real_bytes,
+                            "the history", &r->history));
   KCL_TRY(pin_mirrors(r));
   KCL_TRY(kcl_alloc(ctx, k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
   for (int v = 0; v < k->vectors; v++) {
-    size_t padded = ((size_t)k->vector[v].n + PAD - 1) / PAD * PAD;
-    KCL_TRY(kcl_opencl_buffer(ctx, padded * r->scalar_bytes, "a vector", &r->vec[v]));
+    int64_t padded = (k->vector[v].n + PAD - 1) / PAD * PAD;
+    KCL_TRY(kcl_opencl_buffer(ctx, vector_bytes(r, v, padded), "a vector", &r->vec[v]));
     if (k->vector[v].values) KCL_TRY(put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
   }
 done:
@@ -580,9 +660,10 @@ done:
 
 /* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
 static int first_launches(kcl_executor *ex) {
-  kcl_head head = {.stop = 1};
-  const double target = 0;
-  int rc = set_state(ex, &head, &target);
+  kcl_head head[KCL_MOST_COLUMNS];
+  const double target[KCL_MOST_COLUMNS] = {0};
+  for (int c = 0; c < KCL_MOST_COLUMNS; c++) head[c] = (kcl_head){.stop = 1};
+  int rc = set_state(ex, head, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++) rc = run_batch(ex, phase, 1);
   return rc ? rc : finish(ex);
 }
@@ -603,7 +684,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .carry = carry,
                        .memory = memory,
                        .close = close_run};
-  r->k = k, r->scalar_bytes = kcl_type_size(k->type);
+  r->k = k, r->width = kcl_width(k), r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
   r->geometry = choose_geometry(k), r->group = (size_t)r->geometry.group;
   double t = kcl_now();
@@ -616,6 +697,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
   bool stays = should_stay(r);
   KCL_TRY(compile_stages(r, stays));
+  if (r->width > 1) KCL_TRY(make_column_kernels(r));
   if (stays) KCL_TRY(compile_stay(r));
   KCL_TRY(first_launches(ex));
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;

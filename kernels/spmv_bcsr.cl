@@ -4,35 +4,35 @@
  * beyond the last column: it holds 0 there, and any x will do. */
 #ifndef SPMV_BCSR /* b is a constant where these are called */
 #define SPMV_BCSR
-static inline scalar row_of_blocks(global const int *block_col, global const scalar *val, idx k, idx end,
-                                   global const scalar *x, idx cols, int r, const int b)
+static inline element row_of_blocks(global const int *block_col, global const scalar *val, idx k, idx end,
+                                   global const element *x, idx cols, int r, const int b)
 {
-  scalar sum = s_make(0);
+  element sum = e_zero();
   for (; k < end; k++)
 #pragma unroll
     for (int c = 0; c < b; c++)
-      sum = s_fma(val[(k * b + c) * b + r], x[min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1))], sum);
+      sum = e_fma(val[(k * b + c) * b + r], x[min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1))], sum);
   return sum;
 }
 
 static inline void block_row(global const int *block_col, global const scalar *val, idx k, idx end,
-                             global const scalar *x, idx cols, scalar *sum, const int b)
+                             global const element *x, idx cols, element *sum, const int b)
 {
-  for (int r = 0; r < b; r++) sum[r] = s_make(0);
+  for (int r = 0; r < b; r++) sum[r] = e_zero();
   for (; k < end; k++)
     for (int c = 0; c < b; c++) {
-      const scalar a = x[min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1))];
-      for (int r = 0; r < b; r++) sum[r] = s_fma(val[(k * b + c) * b + r], a, sum[r]);
+      const element a = x[min((idx)(block_col[k] * (idx)b + c), (idx)(cols - 1))];
+      for (int r = 0; r < b; r++) sum[r] = e_fma(val[(k * b + c) * b + r], a, sum[r]);
     }
 }
 #endif
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
   for (idx base = lo / b * b; base < hi; base += b) {
     const idx k = block_ptr[base / b], end = block_ptr[base / b + 1];
-    scalar sum[8];
+    element sum[8];
     if (b == 2) block_row(block_col, val, k, end, x, cols, sum, 2);
     else if (b == 3) block_row(block_col, val, k, end, x, cols, sum, 3);
     else if (b == 4) block_row(block_col, val, k, end, x, cols, sum, 4);
@@ -44,7 +44,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   for EACH(i) {
     const idx k = block_ptr[i / b], end = block_ptr[i / b + 1];
     const int r = i % b;
-    scalar sum;
+    element sum;
     if (b == 2) sum = row_of_blocks(block_col, val, k, end, x, cols, r, 2);
     else if (b == 3) sum = row_of_blocks(block_col, val, k, end, x, cols, r, 3);
     else if (b == 4) sum = row_of_blocks(block_col, val, k, end, x, cols, r, 4);

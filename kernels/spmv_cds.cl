@@ -1,36 +1,36 @@
 /* CDS (DIA): entry (i, i + offset[d]) of diagonal d at val[d * stride + i]; positions outside the
  * matrix hold 0. No column index at all: 8 bytes a double.
  * CPU devices take a block of rows at a time, four diagonals a pass. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
-  scalar sum[BLOCK];
-  for (idx i = lo; i < hi; i++) sum[i - lo] = s_make(0);
+  element sum[BLOCK];
+  for (idx i = lo; i < hi; i++) sum[i - lo] = e_zero();
   idx d = 0;
   while (d < diagonals) {
     global const scalar *v = val + d * stride;
     if (d + 4 <= diagonals && lo + offset[d] >= 0 && hi + offset[d + 3] <= cols) {
-      global const scalar *x0 = x + offset[d], *x1 = x + offset[d + 1], *x2 = x + offset[d + 2], *x3 = x + offset[d + 3];
+      global const element *x0 = x + offset[d], *x1 = x + offset[d + 1], *x2 = x + offset[d + 2], *x3 = x + offset[d + 3];
       for (idx i = lo; i < hi; i++)
-        sum[i - lo] = s_fma(v[3 * stride + i], x3[i], s_fma(v[2 * stride + i], x2[i],
-                      s_fma(v[stride + i], x1[i], s_fma(v[i], x0[i], sum[i - lo]))));
+        sum[i - lo] = e_fma(v[3 * stride + i], x3[i], e_fma(v[2 * stride + i], x2[i],
+                      e_fma(v[stride + i], x1[i], e_fma(v[i], x0[i], sum[i - lo]))));
       d += 4;
     } else {
       const idx off = offset[d], first = max(lo, -off), last = min(hi, cols - off);
-      for (idx i = first; i < last; i++) sum[i - lo] = s_fma(v[i], x[i + off], sum[i - lo]);
+      for (idx i = first; i < last; i++) sum[i - lo] = e_fma(v[i], x[i + off], sum[i - lo]);
       d++;
     }
   }
   for (idx i = lo; i < hi; i++) EMIT(i, sum[i - lo]);
 #else
   for EACH(i) {
-    scalar sum = s_make(0);
+    element sum = e_zero();
 #ifdef cl_nv_pragma_unroll
 #pragma unroll 8
 #endif
     for (idx d = 0; d < diagonals; d++) /* outside the matrix val is 0: any x will do */
-      sum = s_fma(val[d * stride + i], x[clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))], sum);
+      sum = e_fma(val[d * stride + i], x[clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))], sum);
     EMIT(i, sum);
   }
 #endif

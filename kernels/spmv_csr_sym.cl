@@ -2,18 +2,18 @@
  * beyond the diagonal of row i the words up[up_first[i] .. up_first[i + 1]): column j << shift | r, whose
  * value is the r-th of row j's lower part. Every row is gathered: no atomics, the same bits each time.
  * One work-item a row, or LANES neighbours share one and add up, as in spmv_csr.cl. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
   const uint mask = (1u << shift) - 1;
 #if LANES == 1
   for EACH(i) {
-    scalar sum = s_make(0);
-    for (int k = first[i]; k < first[i + 1]; k++) sum = s_fma(val[k], x[col[k]], sum);
+    element sum = e_zero();
+    for (int k = first[i]; k < first[i + 1]; k++) sum = e_fma(val[k], x[col[k]], sum);
     for (int k = up_first[i]; k < up_first[i + 1]; k++) {
       const uint pair = (uint)up[k], j = pair >> shift;
       const scalar a = val[first[j] + (int)(pair & mask)];
-      sum = s_fma(hermitian ? s_conj(a) : a, x[j], sum);
+      sum = e_fma(hermitian ? s_conj(a) : a, x[j], sum);
     }
     EMIT(i, sum);
   }
@@ -21,16 +21,16 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
   for (idx base = lo + get_group_id(0) * teams; base < hi; base += get_num_groups(0) * teams) {
     const idx i = base + team; /* the same number of rounds for the whole group: lanes_sum may hold barriers */
-    scalar sum = s_make(0);
+    element sum = e_zero();
     if (i < hi) {
-      for (int k = first[i] + lane; k < first[i + 1]; k += LANES) sum = s_fma(val[k], x[col[k]], sum);
+      for (int k = first[i] + lane; k < first[i + 1]; k += LANES) sum = e_fma(val[k], x[col[k]], sum);
       for (int k = up_first[i] + lane; k < up_first[i + 1]; k += LANES) {
         const uint pair = (uint)up[k], j = pair >> shift;
         const scalar a = val[first[j] + (int)(pair & mask)];
-        sum = s_fma(hermitian ? s_conj(a) : a, x[j], sum);
+        sum = e_fma(hermitian ? s_conj(a) : a, x[j], sum);
       }
     }
-    sum = lanes_sum(sum, LANES, tree);
+    sum = e_lanes_sum(sum, LANES, tree);
     if (lane == 0 && i < hi) EMIT(i, sum);
   }
 #endif

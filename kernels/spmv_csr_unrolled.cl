@@ -1,18 +1,18 @@
 /* CSR, a work-item a row, four entries at a time: the last four may reach beyond the row, and what
  * lies there is selected away, not branched around (Rodriguez Losada 2010, kernel 1). */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
   const scalar zero = s_make(0);
   for EACH(i) {
     const row_ptr_t last = row_ptr[i + 1] - 1;
-    scalar sum = zero;
+    element sum = e_zero();
     for (row_ptr_t k = row_ptr[i]; k <= last; k += 4) {
       const row_ptr_t k1 = min((row_ptr_t)(k + 1), last), k2 = min((row_ptr_t)(k + 2), last),
                       k3 = min((row_ptr_t)(k + 3), last);
       const scalar v1 = k + 1 > last ? zero : val[k1], v2 = k + 2 > last ? zero : val[k2],
                    v3 = k + 3 > last ? zero : val[k3];
-      sum = s_fma(v3, x[col[k3]], s_fma(v2, x[col[k2]], s_fma(v1, x[col[k1]], s_fma(val[k], x[col[k]], sum))));
+      sum = e_fma(v3, x[col[k3]], e_fma(v2, x[col[k2]], e_fma(v1, x[col[k1]], e_fma(val[k], x[col[k]], sum))));
     }
     EMIT(i, sum);
   }

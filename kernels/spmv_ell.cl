@@ -1,20 +1,20 @@
 /* ELL: every row padded to `width` entries; entry k of row i at [k * stride + i], so that
  * neighbouring work-items read neighbouring numbers. Padding: value 0 at column of the row's last entry.
  * CPU devices take a block of rows at a time, entry by entry. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
-  scalar sum[BLOCK];
-  for (idx i = lo; i < hi; i++) sum[i - lo] = s_make(0);
+  element sum[BLOCK];
+  for (idx i = lo; i < hi; i++) sum[i - lo] = e_zero();
   for (idx k = 0; k < width; k++)
     for (idx i = lo; i < hi; i++)
-      sum[i - lo] = s_fma(val[k * stride + i], x[col[k * stride + i]], sum[i - lo]);
+      sum[i - lo] = e_fma(val[k * stride + i], x[col[k * stride + i]], sum[i - lo]);
   for (idx i = lo; i < hi; i++) EMIT(i, sum[i - lo]);
 #else
   for EACH(i) {
-    scalar sum = s_make(0);
-    for (idx k = 0; k < width; k++) sum = s_fma(val[k * stride + i], x[col[k * stride + i]], sum);
+    element sum = e_zero();
+    for (idx k = 0; k < width; k++) sum = e_fma(val[k * stride + i], x[col[k * stride + i]], sum);
     EMIT(i, sum);
   }
 #endif

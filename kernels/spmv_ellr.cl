@@ -1,21 +1,21 @@
 /* ELL with row lengths: entry k of row i at [k * stride + i]; a row ends at length[i], padding is not
  * read (Vazquez, Fernandez & Garzon 2011). CPU devices take a block of rows at a time, entry by
  * entry, as far as its longest row. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
-  scalar sum[BLOCK];
+  element sum[BLOCK];
   int most = 0;
-  for (idx i = lo; i < hi; i++) sum[i - lo] = s_make(0), most = max(most, length[i]);
+  for (idx i = lo; i < hi; i++) sum[i - lo] = e_zero(), most = max(most, length[i]);
   for (idx k = 0; k < most; k++)
     for (idx i = lo; i < hi; i++)
-      sum[i - lo] = s_fma(val[k * stride + i], x[col[k * stride + i]], sum[i - lo]);
+      sum[i - lo] = e_fma(val[k * stride + i], x[col[k * stride + i]], sum[i - lo]);
   for (idx i = lo; i < hi; i++) EMIT(i, sum[i - lo]);
 #else
   for EACH(i) {
-    scalar sum = s_make(0);
-    for (idx at = i, end = i + length[i] * stride; at < end; at += stride) sum = s_fma(val[at], x[col[at]], sum);
+    element sum = e_zero();
+    for (idx at = i, end = i + length[i] * stride; at < end; at += stride) sum = e_fma(val[at], x[col[at]], sum);
     EMIT(i, sum);
   }
 #endif

@@ -1,23 +1,23 @@
 /* HYB: ELL of `width` entries a row, and a rest sorted by row; rest[i / 32] is where that of 32 rows
  * begins. A row bisects for its own part: no second kernel, no atomics (after Bell & Garland 2009).
  * CPU devices take a block of rows at a time; a block begins at a multiple of 64. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
-  scalar sum[BLOCK];
-  for (idx i = lo; i < hi; i++) sum[i - lo] = s_make(0);
+  element sum[BLOCK];
+  for (idx i = lo; i < hi; i++) sum[i - lo] = e_zero();
   for (idx k = 0; k < width; k++)
     for (idx i = lo; i < hi; i++)
-      sum[i - lo] = s_fma(val[k * stride + i], x[col[k * stride + i]], sum[i - lo]);
+      sum[i - lo] = e_fma(val[k * stride + i], x[col[k * stride + i]], sum[i - lo]);
   if (lo < hi)
     for (rest_t k = rest[lo / 32]; k < rest[(hi + 31) / 32]; k++)
-      sum[rest_row[k] - lo] = s_fma(rest_val[k], x[rest_col[k]], sum[rest_row[k] - lo]);
+      sum[rest_row[k] - lo] = e_fma(rest_val[k], x[rest_col[k]], sum[rest_row[k] - lo]);
   for (idx i = lo; i < hi; i++) EMIT(i, sum[i - lo]);
 #else
   for EACH(i) {
-    scalar sum = s_make(0);
-    for (idx k = 0; k < width; k++) sum = s_fma(val[k * stride + i], x[col[k * stride + i]], sum);
+    element sum = e_zero();
+    for (idx k = 0; k < width; k++) sum = e_fma(val[k * stride + i], x[col[k * stride + i]], sum);
     const rest_t end = rest[i / 32 + 1];
     rest_t k = rest[i / 32], above = end;
     while (k < above) { /* the first whose row is not below i */
@@ -25,7 +25,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
       if (rest_row[middle] < i) k = middle + 1;
       else above = middle;
     }
-    for (; k < end && rest_row[k] == i; k++) sum = s_fma(rest_val[k], x[rest_col[k]], sum);
+    for (; k < end && rest_row[k] == i; k++) sum = e_fma(rest_val[k], x[rest_col[k]], sum);
     EMIT(i, sum);
   }
 #endif

@@ -1,6 +1,6 @@
 /* JDS: entry k of the row at position p at start[k] + p, while that is below start[k + 1]. order: the
  * row at each position; on CPU devices the position of each row. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
   for EACH(at) {
@@ -9,9 +9,9 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
 #else
     const idx i = order[at], p = at;
 #endif
-    scalar sum = s_make(0);
+    element sum = e_zero();
     for (idx k = 0; k < width && start[k] + p < start[k + 1]; k++)
-      sum = s_fma(val[start[k] + p], x[col[start[k] + p]], sum);
+      sum = e_fma(val[start[k] + p], x[col[start[k] + p]], sum);
     EMIT(i, sum);
   }
 }

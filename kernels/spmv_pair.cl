@@ -7,7 +7,7 @@
 #define PAIR_MASK(codes) ((codes) == 4 ? 0xffu : 0xffffu)
 #if KCL_CPU
 static inline void pair_word(global const uint *word, const int codes, global const int *offset,
-                             global const scalar *val, global const scalar *x, idx i, idx cols, scalar *sum)
+                             global const scalar *val, global const element *x, idx i, idx cols, element *sum)
 {
   uint differ = 0;
   for (int l = 0; l < 32; l++) differ |= word[l] ^ word[0];
@@ -15,26 +15,26 @@ static inline void pair_word(global const uint *word, const int codes, global co
     const uint common = (word[0] >> shift) & PAIR_MASK(codes);
     if (!differ && common) {
       const scalar a = val[common];
-      global const scalar *v = x + i + offset[common];
-      for (int l = 0; l < 32; l++) sum[l] = s_fma(a, v[l], sum[l]);
+      global const element *v = x + i + offset[common];
+      for (int l = 0; l < 32; l++) sum[l] = e_fma(a, v[l], sum[l]);
     } else if (differ) {
       for (int l = 0; l < 32; l++) {
         const uint c = (word[l] >> shift) & PAIR_MASK(codes);
-        const scalar v = x[min((idx)(i + l + offset[c]), (idx)(cols - 1))];
-        sum[l] = s_fma(val[c], c ? v : s_make(0), sum[l]);
+        const element v = x[min((idx)(i + l + offset[c]), (idx)(cols - 1))];
+        sum[l] = e_fma(val[c], c ? v : e_zero(), sum[l]);
       }
     }
   }
 }
 #endif
 #endif
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
   for (idx i = lo; i < hi; i += 32) { /* lo is a multiple of 64 */
-    scalar sum[32];
-    for (int l = 0; l < 32; l++) sum[l] = s_make(0);
+    element sum[32];
+    for (int l = 0; l < 32; l++) sum[l] = e_zero();
     for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++)
       pair_word((global const uint *)code + g * 32, VARIANT, offset, val, x, i, cols, sum);
     for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
@@ -50,13 +50,13 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   global const int *restrict off = offset;
 #endif
   for EACH(i) {
-    scalar sum = s_make(0);
+    element sum = e_zero();
     for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
       const uint word = as_uint(code[g * 32 + i % 32]);
 #pragma unroll
       for (int b = 0; b < VARIANT; b++) {
         const uint c = (word >> (b * 32 / VARIANT)) & PAIR_MASK(VARIANT);
-        if (c) sum = s_fma(value[c], x[i + off[c]], sum);
+        if (c) sum = e_fma(value[c], x[i + off[c]], sum);
       }
     }
     EMIT(i, sum);

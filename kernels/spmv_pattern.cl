@@ -5,10 +5,10 @@
 #if KCL_CPU && !defined SPMV_PATTERN
 #define SPMV_PATTERN
 /* sum[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant where this is called. */
-static inline void sweep(const int terms, global const scalar *a, global const int *off, global const scalar *x,
-                         scalar *sum, idx n, bool first)
+static inline void sweep(const int terms, global const scalar *a, global const int *off, global const element *x,
+                         element *sum, idx n, bool first)
 {
-  global const scalar *v0 = x + off[0], *v1 = x + off[terms > 1 ? 1 : 0], *v2 = x + off[terms > 2 ? 2 : 0],
+  global const element *v0 = x + off[0], *v1 = x + off[terms > 1 ? 1 : 0], *v2 = x + off[terms > 2 ? 2 : 0],
                       *v3 = x + off[terms > 3 ? 3 : 0], *v4 = x + off[terms > 4 ? 4 : 0],
                       *v5 = x + off[terms > 5 ? 5 : 0], *v6 = x + off[terms > 6 ? 6 : 0],
                       *v7 = x + off[terms > 7 ? 7 : 0];
@@ -16,20 +16,20 @@ static inline void sweep(const int terms, global const scalar *a, global const i
                c4 = a[terms > 4 ? 4 : 0], c5 = a[terms > 5 ? 5 : 0], c6 = a[terms > 6 ? 6 : 0],
                c7 = a[terms > 7 ? 7 : 0];
   for (idx l = 0; l < n; l++) {
-    scalar s = s_fma(c0, v0[l], first ? s_make(0) : sum[l]);
-    if (terms > 1) s = s_fma(c1, v1[l], s);
-    if (terms > 2) s = s_fma(c2, v2[l], s);
-    if (terms > 3) s = s_fma(c3, v3[l], s);
-    if (terms > 4) s = s_fma(c4, v4[l], s);
-    if (terms > 5) s = s_fma(c5, v5[l], s);
-    if (terms > 6) s = s_fma(c6, v6[l], s);
-    if (terms > 7) s = s_fma(c7, v7[l], s);
+    element s = e_fma(c0, v0[l], first ? e_zero() : sum[l]);
+    if (terms > 1) s = e_fma(c1, v1[l], s);
+    if (terms > 2) s = e_fma(c2, v2[l], s);
+    if (terms > 3) s = e_fma(c3, v3[l], s);
+    if (terms > 4) s = e_fma(c4, v4[l], s);
+    if (terms > 5) s = e_fma(c5, v5[l], s);
+    if (terms > 6) s = e_fma(c6, v6[l], s);
+    if (terms > 7) s = e_fma(c7, v7[l], s);
     sum[l] = s;
   }
 }
 
-static inline void run_of_rows(int terms, global const scalar *a, global const int *off, global const scalar *x,
-                               scalar *sum, idx n)
+static inline void run_of_rows(int terms, global const scalar *a, global const int *off, global const element *x,
+                               element *sum, idx n)
 {
   bool first = true;
   for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false) sweep(8, a, off, x, sum, n, first);
@@ -41,14 +41,14 @@ static inline void run_of_rows(int terms, global const scalar *a, global const i
   else if (terms == 2) sweep(2, a, off, x, sum, n, first);
   else if (terms == 1) sweep(1, a, off, x, sum, n, first);
   else
-    for (idx l = 0; first && l < n; l++) sum[l] = s_make(0);
+    for (idx l = 0; first && l < n; l++) sum[l] = e_zero();
 }
 #endif
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
-  scalar sum[BLOCK];
+  element sum[BLOCK];
   idx end;
   for (idx i = lo; i < hi; i = end) {
     const int p = code[i], at = start[p], terms = start[p + 1] - at;
@@ -56,8 +56,8 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
     if (end - i >= 8) run_of_rows(terms, val + at, offset + at, x + i, sum + (i - lo), end - i);
     else
       for (idx j = i; j < end; j++) {
-        scalar s = s_make(0);
-        for (int t = at; t < at + terms; t++) s = s_fma(val[t], x[j + offset[t]], s);
+        element s = e_zero();
+        for (int t = at; t < at + terms; t++) s = e_fma(val[t], x[j + offset[t]], s);
         sum[j - lo] = s;
       }
   }
@@ -75,8 +75,8 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
 #endif
   for EACH(i) {
     const int p = code[i], last = first[p + 1];
-    scalar sum = s_make(0);
-    for (int t = first[p]; t < last; t++) sum = s_fma(value[t], x[i + off[t]], sum);
+    element sum = e_zero();
+    for (int t = first[p]; t < last; t++) sum = e_fma(value[t], x[i + off[t]], sum);
     EMIT(i, sum);
   }
 #if TREE

@@ -9,7 +9,7 @@
 #else
 #define VALUE(at) value[val[at]]
 #endif
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if TREE
@@ -22,18 +22,18 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
 #if KCL_CPU
   for (idx i = lo; i < hi; i += 32) { /* lo is a multiple of 64 */
     const int first = least[i / 32];
-    scalar sum[32];
-    for (int l = 0; l < 32; l++) sum[l] = s_make(0);
+    element sum[32];
+    for (int l = 0; l < 32; l++) sum[l] = e_zero();
     for (idx k = slice[i / 32] * (idx)32; k < slice[i / 32 + 1] * (idx)32; k += 32)
-      for (int l = 0; l < 32; l++) sum[l] = s_fma(VALUE(k + l), x[first + (int)col[k + l]], sum[l]);
+      for (int l = 0; l < 32; l++) sum[l] = e_fma(VALUE(k + l), x[first + (int)col[k + l]], sum[l]);
     for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
   }
 #else
   for EACH(i) {
     const idx s = i / 32, end = slice[s + 1] * (idx)32;
-    global const scalar *from = x + least[s];
-    scalar sum = s_make(0);
-    for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32) sum = s_fma(VALUE(k), from[col[k]], sum);
+    global const element *from = x + least[s];
+    element sum = e_zero();
+    for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32) sum = e_fma(VALUE(k), from[col[k]], sum);
     EMIT(i, sum);
   }
 #endif

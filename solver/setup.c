@@ -69,9 +69,16 @@ static int check_columns(const kcl_solver *s) {
                   s->options.columns, KCL_MOST_COLUMNS);
 }
 
-/* On devices one after another: kernels hold one column. In mixed precision too. */
+/* As asked for; on devices where the formats' kernels can, and while the scalars of all fit into local memory. */
 static int columns_at_once(const kcl_solver *s) {
-  return s->options.columns && !s->ctx->opencl && !s->options.mixed ? s->options.columns : 1;
+  enum { LOCAL = 12288 };
+  int columns = s->options.columns ? s->options.columns : 1;
+  size_t one = (size_t)s->program->slots * kcl_type_size(s->program->type);
+  if (s->options.mixed) return 1;
+  if (!s->ctx->opencl) return columns;
+  if (!s->matrix->format->columns || (s->adjoint && !s->adjoint->format->columns)) return 1;
+  while (columns > 1 && (size_t)columns * one > LOCAL) columns /= 2;
+  return columns;
 }
 
 /* The format of A as asked for, or as chosen. */
@@ -136,7 +143,6 @@ static int record(kcl_solver *s, const kcl_csr *A) {
   if (rc) return rc;
   k = s->program;
   k->A = s->matrix, k->AH = s->adjoint, k->precondition = s->precond->apply;
-  k->columns = columns_at_once(s);
   if (s->method->least_squares) {
     double norm = kcl_norm2(A->type, A->val, A->nnz);
     k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
@@ -145,6 +151,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
   k->restart = s->options.restart ? s->options.restart : s->method->restart;
   if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
   s->method->record(k);
+  k->columns = columns_at_once(s);
   return kcl_program_end(k);
 }
 

@@ -96,6 +96,7 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .summary = "compressed diagonals, no column indices",
                                               .source = "Saad 2003, 3.4; Kuresson 2012, ch. 8",
                                               .kernel = "spmv_cds",
+                                              .columns = true,
                                               .size = size,
                                               .build = build,
                                               .rows = rows};

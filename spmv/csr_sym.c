@@ -133,6 +133,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
     .summary = "half of a symmetric or Hermitian matrix, compressed rows",
     .source = "Saad 2003, 3.4; gathered form ours",
     .kernel = "spmv_csr_sym",
+    .columns = true,
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,

@@ -117,6 +117,7 @@ const kcl_format KCL_TYPED(kcl_format_hyb) = {
     .summary = "ELL for the regular part, coordinates beyond",
     .source = "Bell & Garland 2009",
     .kernel = "spmv_hyb",
+    .columns = true,
     .size = size,
     .slowdown = slowdown,
     .build = build,

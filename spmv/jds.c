@@ -82,6 +82,7 @@ const kcl_format KCL_TYPED(kcl_format_jds) = {
     .summary = "jagged diagonals: sorted rows, no padding",
     .source = "Saad 1989; Rodriguez Losada 2010",
     .kernel = "spmv_jds",
+    .columns = true,
     .size = size,
     .slowdown = slowdown,
     .build = build,

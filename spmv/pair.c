@@ -150,6 +150,7 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .summary = "one number of 8 or 16 bits an entry, (offset, value) pairs in a table",
     .source = "Kourtis, Goumas & Koziris 2008; Willcock & Lumsdaine 2006",
     .kernel = "spmv_pair",
+    .columns = true,
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,

@@ -180,6 +180,7 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .summary = "shared rows: one number of 8 or 16 bits a row, patterns in a table",
     .source = "Willcock & Lumsdaine 2006; Kourtis, Goumas & Koziris 2008",
     .kernel = "spmv_pattern",
+    .columns = true,
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,
