@@ -91,10 +91,14 @@ static scalar dot(const scalar *x, const scalar *y, bool plain, int n) {
 
 /* ---------------------------------------------------------------- one stage */
 
+static scalar *vector(const cpu *e, kcl_vec v, int column) {
+  return e->vec[column * e->k->vectors + v];
+}
+
+/* Operations of one column, after its product, on the block [lo, hi). */
 static void run_block(const kcl_stage *s, scalar **vec, const scalar *slot, int64_t lo, int64_t hi,
                       scalar *sum) {
   int n = (int)(hi - lo), d = 0;
-  if (s->A) s->A->format->rows(s->A, vec[s->x], vec[s->y], lo, hi);
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
     scalar *y = vec[o->y] + lo, *x = vec[o->x] + lo, *z = vec[o->z] + lo;
@@ -104,24 +108,45 @@ static void run_block(const kcl_stage *s, scalar **vec, const scalar *slot, int6
   }
 }
 
-/* The columns that go; the others keep what they have. */
+static void product(const cpu *e, const kcl_stage *s, const int *column, int count, int64_t lo,
+                    int64_t hi) {
+  const kcl_format *f = s->A->format;
+  const void *x[KCL_MOST_COLUMNS];
+  void *y[KCL_MOST_COLUMNS];
+  for (int i = 0; i < count; i++)
+    x[i] = vector(e, s->x, column[i]), y[i] = vector(e, s->y, column[i]);
+  if (count > 1 && f->rows_of_columns)
+    f->rows_of_columns(s->A, count, x, y, lo, hi);
+  else
+    for (int i = 0; i < count; i++) f->rows(s->A, x[i], y[i], lo, hi);
+}
+
+/* All columns that go on a block when there is a matrix to share; else each is a sweep of its own. */
 static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *goes,
                       int chunk, scalar *partial) {
   enum { MOST_DOTS = 64 };
   scalar sum[KCL_MOST_COLUMNS][MOST_DOTS];
-  int dots = kcl_stage_dots(s), columns = e->k->columns;
+  int dots = kcl_stage_dots(s), count = 0, column[KCL_MOST_COLUMNS];
   int64_t per = (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
   int64_t lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
-  for (int c = 0; c < columns; c++)
+  for (int c = 0; c < e->k->columns; c++)
+    if (goes[c]) column[count++] = c;
+  for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
-  for (int64_t i = lo; i < hi; i += e->block)
-    for (int c = 0; c < columns; c++)
-      if (goes[c])
-        run_block(s, e->vec + c * e->k->vectors, slot + c * e->k->slots, i,
-                  i + e->block < hi ? i + e->block : hi, sum[c]);
-  for (int c = 0; c < columns; c++)
-    for (int d = 0; d < dots && goes[c]; d++)
-      partial[(c * e->dots + d) * CHUNKS + chunk] = sum[c][d];
+  int64_t step = s->A && count > 1 ? e->block : per;
+  for (int64_t from = lo; from < hi; from += step) {
+    int64_t to = from + step < hi ? from + step : hi;
+    if (s->A && count > 1) product(e, s, column, count, from, to);
+    for (int c = 0; c < count; c++)
+      for (int64_t i = from; i < to; i += e->block) {
+        int64_t end = i + e->block < to ? i + e->block : to;
+        if (s->A && count == 1) product(e, s, column, 1, i, end);
+        run_block(s, e->vec + column[c] * e->k->vectors, slot + column[c] * e->k->slots, i, end,
+                  sum[c]);
+      }
+  }
+  for (int c = 0; c < count; c++)
+    for (int d = 0; d < dots; d++) partial[(column[c] * e->dots + d) * CHUNKS + chunk] = sum[c][d];
 }
 
 /* ---------------------------------------------------------------- scalars: by every thread alike */
@@ -269,10 +294,6 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t times_over) {
 }
 
 /* ---------------------------------------------------------------- the executor's other duties */
-
-static scalar *vector(const cpu *e, kcl_vec v, int column) {
-  return e->vec[column * e->k->vectors + v];
-}
 
 static int put(kcl_executor *ex, kcl_vec v, int column, kcl_type type, const void *values,
                double scale) {

@@ -85,6 +85,10 @@ struct kcl_format {
    * multiple of 64, and so is hi where it is not the end; on CPU devices visit_rows may count on the
    * same. */
   void (*rows)(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi);
+  /* The same for k columns at once, 2 to KCL_MOST_COLUMNS, each with the bits that `rows` gives it; NULL: by `rows`,
+   * one after another. */
+  void (*rows_of_columns)(const kcl_matrix *m, int k, const void *const *x, void *const *y,
+                          int64_t lo, int64_t hi);
 };
 
 /* For build: a new array, zeroed; or one of the caller's, used in place where possible. */

@@ -63,7 +63,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .size = size,
     .slowdown = slowdown_scalar,
     .build = build_scalar,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};
 
 const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .name = "csr-vector",
@@ -74,7 +75,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .size = size,
     .slowdown = slowdown_vector,
     .build = build_vector,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};
 
 /* ---------------------------------------------------------------- forms of the 2010 - 2011 documents */
 
@@ -108,7 +110,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .size = size,
     .slowdown = slowdown_unrolled,
     .build = build_scalar,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};
 
 const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .name = "csr-group",
@@ -118,7 +121,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .size = size,
     .slowdown = slowdown_group,
     .build = build_group,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};
 
 const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .name = "csr-lanes",
@@ -128,7 +132,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .size = size,
     .slowdown = slowdown_lanes,
     .build = build_lanes,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};
 
 /* ---------------------------------------------------------------- csr-image */
 
@@ -159,4 +164,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {
     .size = size_image,
     .slowdown = slowdown_image,
     .build = build_image,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};

@@ -104,4 +104,5 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .size = size,
     .slowdown = slowdown,
     .build = build,
-    .rows = csr_rows};
+    .rows = csr_rows,
+    .rows_of_columns = csr_columns};
