@@ -4,8 +4,8 @@
  * included once for each product, with EMIT meaning "what this stage does with the sum of row i".
  * GPUs do all of it in registers as the sum appears. On CPU devices EMIT only stores the sum, and the
  * stage goes over each block of rows again with wide registers while it is in the first-level cache.
- * Of several columns an element is a wide register itself, and CPU devices do as GPUs. The text of one
- * column does not show that there could be more.
+ * Of several columns an element is a wide register itself, and CPU devices do as GPUs; `width` is their number
+ * there, 1, 2, 4 or 8. The text of one column does not show that there could be more.
  */
 #include "core/opencl.h"
 #include <stdarg.h>
@@ -54,12 +54,6 @@ static void constant(text *t, double c) {
     put(t, "s_make(%ld)", (long)c);
   else
     put(t, "s_make((real)%.17g)", c);
-}
-
-int kcl_width(const kcl_program *k) {
-  int width = 1;
-  while (width < k->columns) width *= 2;
-  return width;
 }
 
 /* A slot of column c while the stage's scalars are in local memory as s[]. */

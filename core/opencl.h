@@ -83,8 +83,6 @@ typedef struct kcl_geometry {
   bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
 } kcl_geometry;
 int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */
-int kcl_width(
-    const kcl_program *k); /* the constant COLUMNS: 1, 2, 4 or 8, those asked for or more */
 bool kcl_can_stay(const kcl_program *k);
 int kcl_loop_vectors(const kcl_program *k, kcl_vec *list); /* [vectors]; how many */
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);

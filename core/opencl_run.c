@@ -548,8 +548,9 @@ static void gather_sums(const run *r, const run *f, char *state) {
   const kcl_stage *last = kcl_stage_before(f->k, KCL_LOOP, 0);
   size_t groups = last ? groups_for(f, last) : 0, most = (size_t)r->geometry.groups_max;
   size_t parts = r->scalar_bytes / r->real_bytes;
-  char *partial = state + sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes;
-  for (int d = 0; last && d < kcl_stage_dots(last); d++, partial += most * r->scalar_bytes) {
+  char *partial = state + look_bytes(r);
+  int sums = last ? r->width * kcl_stage_dots(last) : 0;
+  for (int d = 0; d < sums; d++, partial += most * r->scalar_bytes) {
     double sum[2] = {0, 0};
     for (size_t i = 0; i < groups * parts; i++)
       sum[i % parts] += real_at(r, partial + i * r->real_bytes);
@@ -573,13 +574,14 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
   KCL_TRY(kcl_alloc(context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
   for (int v = 0; v < r->k->vectors && !code; v++)
     code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0,
-                               (size_t)r->k->vector[v].n * r->scalar_bytes, 0, NULL, NULL);
+                               vector_bytes(r, v, r->k->vector[v].n), 0, NULL, NULL);
   if (!code)
     code = clEnqueueReadBuffer(queue(r), f->state[f->turn], CL_TRUE, 0, r->state_bytes, state, 0,
                                NULL, NULL);
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "changing the format"));
   gather_sums(r, f, state);
-  r->enqueued = f->enqueued;
+  memcpy(r->enqueued, f->enqueued, sizeof r->enqueued);
+  memcpy(r->idle, f->idle, sizeof r->idle);
   code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, r->state_bytes, state, 0,
                               NULL, NULL);
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));

@@ -60,6 +60,12 @@ kcl_vec kcl_vector_of(kcl_program *k, int64_t n) {
 
 bool kcl_vector_shared(const kcl_program *k, kcl_vec v) { return k->vector[v].values != NULL; }
 
+int kcl_width(const kcl_program *k) {
+  int width = 1;
+  while (width < k->columns) width *= 2;
+  return width;
+}
+
 kcl_vec kcl_vector(kcl_program *k) { return kcl_vector_of(k, k->n); }
 kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v) { return kcl_vector_of(k, k->vector[v].n); }
 

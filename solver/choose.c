@@ -230,15 +230,15 @@ static double estimate(kcl_solver *s) {
 
 /* ---------------------------------------------------------------- timing */
 
-/* Seconds an iteration: the least of three samples, in about `budget` seconds; of one where an iteration
- * takes as long as that. */
+/* Seconds an iteration of a column: the least of three samples, in about `budget` seconds; of one where an
+ * iteration takes as long as that. */
 static int sample(kcl_solver *s, double budget, double *each) {
   double t[3];
   int rc = kcl_time_loop(s, 1, 1, each), n = 0;
   if (!rc) n = (int)fmin(1000, budget / (4 * *each));
-  if (rc || !n) return rc;
-  rc = kcl_time_loop(s, n, 3, t);
-  if (!rc) *each = fmin(t[0], fmin(t[1], t[2]));
+  if (!rc && n) rc = kcl_time_loop(s, n, 3, t);
+  if (!rc && n) *each = fmin(t[0], fmin(t[1], t[2]));
+  *each /= s->program->columns;
   return rc;
 }
 
@@ -377,6 +377,7 @@ bool kcl_choose_pays(const kcl_solver *s, double seconds, double each) {
 int kcl_choose_under_way(kcl_solver *s, double seconds, double each, int64_t iteration) {
   const char *before = s->matrix->format->name;
   double start = kcl_now();
+  each /= s->program->columns;
   note(s, s, own_setup(s), each);
   int rc = try_all(s, SHARE * seconds, true, each);
   if (strcmp(before, s->matrix->format->name)) {
@@ -421,6 +422,8 @@ int kcl_choose_next(kcl_solver *s, kcl_reason reason, int64_t iteration, bool *a
   if (!s->open.method || !(name = next_name(s, reason))) return KCL_OK;
   KCL_TRY(kcl_method_find(s->ctx, name, &m));
   KCL_TRY(kcl_setup_like(s, m, s->matrix->format, &t));
+  if (t->program->columns != s->program->columns)
+    goto done; /* more scalars than a device has room for */
   KCL_TRY(give_system(s, t));
   add(s->changes, sizeof s->changes, "%s%s gave up after %lld iterations: %s; %s goes on",
       s->changes[0] ? "\n" : "", s->method->name, (long long)iteration, kcl_reason_text(reason),

@@ -69,16 +69,16 @@ static int check_columns(const kcl_solver *s) {
                   s->options.columns, KCL_MOST_COLUMNS);
 }
 
-/* As asked for; on devices where the formats' kernels can, and while the scalars of all fit into local memory. */
-static int columns_at_once(const kcl_solver *s) {
-  enum { LOCAL = 12288 };
-  int columns = s->options.columns ? s->options.columns : 1;
-  size_t one = (size_t)s->program->slots * kcl_type_size(s->program->type);
-  if (s->options.mixed) return 1;
-  if (!s->ctx->opencl) return columns;
-  if (!s->matrix->format->columns || (s->adjoint && !s->adjoint->format->columns)) return 1;
-  while (columns > 1 && (size_t)columns * one > LOCAL) columns /= 2;
-  return columns;
+/* As asked for, but in mixed precision; on devices where the formats' kernels can, and while the scalars of all
+ * fit into local memory. */
+static void set_columns(const kcl_solver *s, kcl_program *k) {
+  enum { LOCAL = 28 << 10 };
+  size_t one = (size_t)k->slots * kcl_type_size(k->type);
+  k->columns = s->options.columns ? s->options.columns : 1;
+  if (s->options.mixed) k->columns = 1;
+  if (!s->ctx->opencl) return;
+  if (!s->matrix->format->columns || (s->adjoint && !s->adjoint->format->columns)) k->columns = 1;
+  while (k->columns > 1 && (size_t)kcl_width(k) * one > LOCAL) k->columns = kcl_width(k) / 2;
 }
 
 /* The format of A as asked for, or as chosen. */
@@ -151,7 +151,7 @@ static int record(kcl_solver *s, const kcl_csr *A) {
   k->restart = s->options.restart ? s->options.restart : s->method->restart;
   if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
   s->method->record(k);
-  k->columns = columns_at_once(s);
+  set_columns(s, k);
   return kcl_program_end(k);
 }
 
