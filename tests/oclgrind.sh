@@ -2,7 +2,8 @@
 # The kernels under Oclgrind, a simulated device that sees accesses out of bounds, data races, barriers not
 # reached by all and uninitialised values: the conformance tests on small sizes, with the text for CPU devices
 # (one work-item a group) and with that for GPUs (KRYLOCL_SHAPE=gpu).
-# usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv conform_solver
+# usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv
+#        conform_solver conform_columns
 # Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
@@ -12,14 +13,15 @@ if ! command -v oclgrind >/dev/null 2>&1; then
   exit 0
 fi
 case $1 in */krylocl) shift ;; esac # tests/run.sh gives the path of the program
-[ $# -gt 0 ] || set -- conform_control conform_spmv conform_solver
+[ $# -gt 0 ] || set -- conform_control conform_spmv conform_solver conform_columns
 KRYLOCL_SMALL=1
 KRYLOCL_CACHE= # the simulator's own build options are in no key
 export KRYLOCL_SMALL KRYLOCL_CACHE
 folder=$(mktemp -d) || exit 1
 trap 'rm -r "$folder"' EXIT
 # What is looked for in which text and types. With real types everything. With complex types on CPU devices
-# not uninitialised values: Oclgrind takes a vector whose even and odd halves are assigned for one. And it takes
+# not uninitialised values: Oclgrind takes a vector whose even and odd halves are assigned for one (several
+# columns are such vectors on every device). And it takes
 # for one what comes from an image that is a function's argument: so formats with images have runs of their own.
 one() { # shape types flags program
   name=$1-$2-$4
@@ -42,7 +44,9 @@ one() { # shape types flags program
 
 for program; do # two at a time
   { one gpu d --uninitialized "$program"; one cpu d --uninitialized "$program"; } >"$folder/a" &
-  { one gpu c --uninitialized "$program"; one cpu c '' "$program"; } >"$folder/b"
+  flags=--uninitialized
+  [ "$program" != conform_columns ] || flags=
+  { one gpu c "$flags" "$program"; one cpu c '' "$program"; } >"$folder/b"
   wait
   cat "$folder/a" "$folder/b"
   if [ "$program" = conform_spmv ]; then
@@ -51,7 +55,7 @@ for program; do # two at a time
       one gpu dz '' "$program"
     )
   fi
-  if [ "$program" != conform_spmv ]; then # the kernel that stays, as one work-group
+  if [ "$program" != conform_spmv ] && [ "$program" != conform_columns ]; then # the kernel that stays, as one work-group
     (
       export KRYLOCL_STAY=1
       one gpu dc --uninitialized "$program"
