@@ -246,7 +246,8 @@ typedef struct kcl_options {
   const char *precond; /* NULL: "none" */
   /* NULL: "auto": what was measured before on this device for such a structure, else the least bytes; a long
    * solve times the next best and goes on with the fastest. "measure": times them in kcl_setup. "model": bytes
-   * alone, the same at every run. */
+   * alone, the same at every run. "auto" and "measure" remember in the user's cache folder; without one
+   * ($KRYLOCL_CACHE empty) they do not. */
   const char *format;
   kcl_type precision; /* of all arithmetic and storage on the device */
   double tol,
