@@ -57,7 +57,7 @@ done
 head -c 3000 /dev/urandom >"$memory"
 run 0 "noise for a memory" solve W.mtx --format measure; run 0 "  is replaced" solve W.mtx; says "remembered: "
 # two at once, many times: whole lines of both
-for i in 1 2 3 4; do
+for _ in 1 2 3 4; do
   "$prog" solve W.mtx --format measure -q & "$prog" solve U.mtx --solver bicg --format measure -q; wait $!
 done
 grep -c ' | ' "$memory" | grep -qx '[12]'; verdict $? "two writers: one or both lines"
