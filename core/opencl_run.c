@@ -501,7 +501,11 @@ done:
   return rc;
 }
 
-static void *memory(kcl_executor *ex, kcl_vec v) { return ((run *)ex->data)->vec[v]; }
+static void *memory(kcl_executor *ex, kcl_vec v) {
+  const run *r = ex->data;
+  cl_mem buffer = r->vec[v];
+  return buffer;
+}
 
 /* Packs reach beyond the end of a vector. What stands there counts in no sum while it is 0, but a solve
  * that met NaN leaves 0 times NaN there. */
