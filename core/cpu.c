@@ -4,8 +4,7 @@
  * first-level cache, and a stage's operations run one after another on a block. The memory traffic
  * is that of one fused loop; the extra passes are cache hits. The number of chunks, and with it the
  * order of every sum, does not depend on the number of threads: the same bits on 1 or 64.
- * Of several columns one after another takes its turn on a block, whose part of the matrix is in the
- * second-level cache from the second on: one pass over memory for all, and each has the bits it has alone.
+ * Several columns share a block of the matrix where the format can, and each has the bits it has alone.
  * Compiled once for each scalar type.
  */
 #include "core/context.h"
@@ -115,13 +114,14 @@ static void product(const cpu *e, const kcl_stage *s, const int *column, int cou
   void *y[KCL_MOST_COLUMNS];
   for (int i = 0; i < count; i++)
     x[i] = vector(e, s->x, column[i]), y[i] = vector(e, s->y, column[i]);
-  if (count > 1 && f->rows_of_columns)
+  if (count > 1)
     f->rows_of_columns(s->A, count, x, y, lo, hi);
   else
-    for (int i = 0; i < count; i++) f->rows(s->A, x[i], y[i], lo, hi);
+    f->rows(s->A, x[0], y[0], lo, hi);
 }
 
-/* All columns that go on a block when there is a matrix to share; else each is a sweep of its own. */
+/* All columns that go share a block of the matrix where the format can; else each sweeps the chunk by itself, and
+ * the next finds of the matrix what a cache has kept. */
 static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *goes,
                       int chunk, scalar *partial) {
   enum { MOST_DOTS = 64 };
@@ -133,14 +133,15 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
     if (goes[c]) column[count++] = c;
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
-  int64_t step = s->A && count > 1 ? e->block : per;
+  bool together = s->A && count > 1 && s->A->format->rows_of_columns;
+  int64_t step = together ? e->block : per;
   for (int64_t from = lo; from < hi; from += step) {
     int64_t to = from + step < hi ? from + step : hi;
-    if (s->A && count > 1) product(e, s, column, count, from, to);
+    if (together) product(e, s, column, count, from, to);
     for (int c = 0; c < count; c++)
       for (int64_t i = from; i < to; i += e->block) {
         int64_t end = i + e->block < to ? i + e->block : to;
-        if (s->A && count == 1) product(e, s, column, 1, i, end);
+        if (s->A && !together) product(e, s, &column[c], 1, i, end);
         run_block(s, e->vec + column[c] * e->k->vectors, slot + column[c] * e->k->slots, i, end,
                   sum[c]);
       }
