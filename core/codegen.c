@@ -218,6 +218,20 @@ static void hand_over(text *t, int width, const kcl_stage *last) {
 
 /* ---------------------------------------------------------------- elements */
 
+/* What is different in a kernel that stays; NULL in one of a stage. */
+typedef struct staying {
+  int lanes;    /* work-items that share an element */
+  bool window;  /* what a group's rows gather fits in its local memory */
+  bool held;    /* vectors are in registers: v[turn], turn counting a work-item's elements */
+  bool *posted; /* [vectors]: other work-items gather it, so every writing is posted (grid.clh) */
+} staying;
+
+static bool holds(const staying *stay) { return stay && stay->held; }
+
+static bool posts(const staying *stay, const kcl_stage *s, kcl_vec v) {
+  return stay && stay->posted[v] && kcl_stage_writes(s, v);
+}
+
 static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
 static bool has_name(kcl_coef c) { return !is(c, 0) && !is(c, 1); } /* c0, c1 ... in the text */
 
@@ -227,9 +241,13 @@ static bool shared(const kcl_program *k, kcl_vec v) {
 }
 
 /* Does operation i of the stage see vector v as computed before it in this stage? */
-static void load(text *t, const kcl_program *k, bool *loaded, kcl_vec v) {
-  const char *how = shared(k, v) ? "shared" : "load";
-  if (!loaded[v]) put(t, " pack e%d = p_%s(v%d, i);", v, how, v);
+static void load(text *t, const kcl_program *k, bool *loaded, kcl_vec v, const staying *stay) {
+  if (!loaded[v])
+    put(t,
+        holds(stay)    ? " pack e%d = v%d[turn];"
+        : shared(k, v) ? " pack e%d = p_shared(v%d, i);"
+                       : " pack e%d = p_load(v%d, i);",
+        v, v);
   loaded[v] = true;
 }
 
@@ -260,7 +278,7 @@ static void lincomb(text *t, const kcl_op *o, int i) {
 
 /* One element (or pack) through all operations; e3 is vector 3's. sum: how a dot's sum is named. */
 static void elements(text *t, const kcl_program *k, const kcl_stage *s, const char *sum,
-                     bool y_given) {
+                     bool y_given, const staying *stay) {
   bool *loaded = calloc((size_t)k->vectors, sizeof *loaded);
   if (!loaded) {
     t->failed = true;
@@ -270,10 +288,10 @@ static void elements(text *t, const kcl_program *k, const kcl_stage *s, const ch
   for (int i = 0, d = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
     bool reads_z = o->code == KCL_OP_TIMES || (o->code == KCL_OP_LINCOMB && !is(o->b, 0));
-    if (o->code != KCL_OP_LINCOMB || !is(o->a, 0)) load(t, k, loaded, o->x);
-    if (reads_z) load(t, k, loaded, o->z);
+    if (o->code != KCL_OP_LINCOMB || !is(o->a, 0)) load(t, k, loaded, o->x, stay);
+    if (reads_z) load(t, k, loaded, o->z, stay);
     if (o->code == KCL_OP_DOT) {
-      load(t, k, loaded, o->y);
+      load(t, k, loaded, o->y, stay);
       put(t, " %s%d = %s(%s%d, e%d, e%d);", sum, d, o->plain ? "p_dotu" : "p_dot", sum, d, o->x,
           o->y);
       d++;
@@ -290,7 +308,13 @@ static void elements(text *t, const kcl_program *k, const kcl_stage *s, const ch
   free(loaded);
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_stage_writes(s, v) && !(s->A && v == s->y && !y_given && !kcl_stage_rewrites(s, v)))
-      put(t, " p_store(v%d, i, e%d%s);", v, v, kcl_width(k) > 1 ? ", goes" : "");
+      put(t,
+          holds(stay)        ? " v%d[turn] = e%d;"
+          : kcl_width(k) > 1 ? " p_store(v%d, i, e%d, goes);"
+                             : " p_store(v%d, i, e%d);",
+          v, v);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (posts(stay, s, v)) put(t, " post(to%d + i, now, e%d);", v, v);
 }
 
 /* ---------------------------------------------------------------- one kernel */
@@ -300,21 +324,24 @@ static const char *element_of(const kcl_program *k, kcl_vec v) {
 }
 
 static void vectors(text *t, const kcl_program *k, const kcl_stage *s, const char *before,
-                    bool typed) {
+                    const staying *stay, bool typed) {
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int i = 0; i < count; i++) {
     put(t, "%s", before);
-    if (typed)
-      put(t, "global %s%s *restrict ", kcl_stage_writes(s, list[i]) ? "" : "const ",
-          element_of(k, list[i]));
+    const char *constant = kcl_stage_writes(s, list[i]) ? "" : "const ";
+    if (typed && holds(stay))
+      put(t, "%sscalar *", constant);
+    else if (typed)
+      put(t, "global %s%s *restrict ", constant, element_of(k, list[i]));
     put(t, "v%d", list[i]);
   }
 }
 
 /* Parameters (typed) or arguments of the coefficients and sums that EMIT needs inside visit_rows. */
-static void emit_extras(text *t, int width, const kcl_stage *s, bool typed) {
-  if (width > 1) put(t, typed ? ", const int goes" : ", goes");
+static void emit_extras(text *t, const kcl_program *k, const kcl_stage *s, const staying *stay,
+                        bool typed) {
+  if (kcl_width(k) > 1) put(t, typed ? ", const int goes" : ", goes");
   for (int i = 0, d = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
     if (o->code == KCL_OP_DOT) put(t, typed ? ", pack *sum%d" : ", &sum%d", d++);
@@ -322,6 +349,10 @@ static void emit_extras(text *t, int width, const kcl_stage *s, bool typed) {
     if (has_name(o->a)) put(t, typed ? ", factor c%d" : ", c%d", 2 * i);
     if (has_name(o->b)) put(t, typed ? ", factor c%d" : ", c%d", 2 * i + 1);
   }
+  if (!stay) return;
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (posts(stay, s, v)) put(t, typed ? ", global volatile letter *to%d" : ", to%d", v);
+  put(t, typed ? ", const uint now" : ", now");
 }
 
 static const char *kind_name(kcl_array_kind kind) {
@@ -355,7 +386,7 @@ static void matrix_macros(text *t, const kcl_matrix *m, int typed, const char *p
 
 /* The format's own text, its function renamed for this stage. */
 static void include_format(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
-                           bool cpu) {
+                           const staying *stay, bool cpu) {
   const kcl_matrix *m = s->A;
   bool fused = !cpu || kcl_width(k) > 1;
   char file[64];
@@ -363,7 +394,7 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
   put(t, "#define MATRIX "), matrix_macros(t, m, TYPED, "");
   put(t, "\n#define PREPARED "), matrix_macros(t, m, WRITTEN, "");
   put(t, "\n#define LANES %d\n#define VARIANT %d\n#define TREE %d\n", m->lanes, m->variant,
-      m->tree);
+      stay ? 0 : m->tree);
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].kind == KCL_INT64)
       put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
@@ -376,14 +407,10 @@ static void include_format(text *t, const kcl_program *k, const kcl_stage *s, co
         s->y, s->y);
   } else if (!m->format->scatter) {
     put(t, "#define EMIT_PARAMS ");
-    kcl_vec list[KCL_MOST_STAGE_VECTORS];
-    int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
-    for (int i = 0; i < count; i++)
-      put(t, ", global %s%s *restrict v%d", kcl_stage_writes(s, list[i]) ? "" : "const ",
-          element_of(k, list[i]), list[i]);
-    emit_extras(t, kcl_width(k), s, true);
+    vectors(t, k, s, ", ", stay, true);
+    emit_extras(t, k, s, stay, true);
     put(t, "\n#define EMIT(i, value) {pack e%d = (value);", s->y);
-    elements(t, k, s, "*sum", true);
+    elements(t, k, s, "*sum", true, stay);
     put(t, "}\n");
   }
   put_file(t, file);
@@ -406,46 +433,57 @@ static void prepare_kernel(text *t, const kcl_stage *s, const char *id) {
 }
 
 static void product_call(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
-                         const char *prefix, bool cpu) {
+                         const char *prefix, const staying *stay, bool cpu) {
   put(t, "visit_%s(", id), matrix_macros(t, s->A, NAMES, prefix);
-  put(t, cpu ? ", v%d, base, min(end, n), tree" : ", v%d, 0, n, tree", s->x);
+  put(t,
+      cpu    ? ", v%d, base, min(end, n), tree"
+      : stay ? ", x%d, lo, hi, tree"
+             : ", v%d, 0, n, tree",
+      s->x);
   if (cpu && kcl_width(k) == 1)
     put(t, ", v%d", s->y);
   else
-    vectors(t, k, s, ", ", false), emit_extras(t, kcl_width(k), s, false);
+    vectors(t, k, s, ", ", stay, false), emit_extras(t, k, s, stay, false);
   put(t, ");\n");
 }
 
+/* Over this work-item's elements, cut as rows are: where several share a row, the first of them has it. */
+static void own_elements(text *t, const staying *stay) {
+  if (!stay) put(t, "  const idx lo = 0, hi = n;\n");
+  if (stay && stay->lanes > 1)
+    put(t,
+        "  if (get_local_id(0) %% %d == 0)\n  for (idx turn = 0, i = lo + get_local_id(0) / %d; "
+        "turn < "
+        "ROUNDS; turn++, i += WG / %d) if (i < hi)",
+        stay->lanes, stay->lanes, stay->lanes);
+  else
+    put(t, "  for EACH(i)");
+}
+
 static void body(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
-                 const char *prefix, int lanes, bool cpu) {
+                 const char *prefix, const staying *stay, bool cpu) {
   if (s->A && s->A->format->scatter) {
     put(t, "  PIECE(n)\n  scatter_%s(", id), matrix_macros(t, s->A, NAMES, prefix);
     put(t, ", v%d, lo, hi, v%d, tree);\n", s->x, s->y);
   } else if (cpu) {
     put(t, "  PIECE(n)\n  for (idx base = lo; base < hi; base += BLOCK) {\n    const idx end = "
            "min((idx)(base + BLOCK), hi);\n    ");
-    if (s->A) product_call(t, k, s, id, prefix, true);
+    if (s->A) product_call(t, k, s, id, prefix, NULL, true);
     if (s->vectors && !(s->A && kcl_width(k) > 1))
-      put(t, "    for (idx i = base; i < end; i += PACK) {"), elements(t, k, s, "sum", false),
+      put(t, "    for (idx i = base; i < end; i += PACK) {"), elements(t, k, s, "sum", false, NULL),
           put(t, " }\n");
     put(t, "  }\n");
   } else if (s->A) {
-    put(t, "  "), product_call(t, k, s, id, prefix, false);
-  } else if (lanes > 1) { /* elements where the rows are */
-    put(t,
-        "  if (get_local_id(0) %% %d == 0)\n  for (idx i = get_group_id(0) * (WG / %d) + "
-        "get_local_id(0) / %d; i < n; i += get_num_groups(0) * (WG / %d)) {",
-        lanes, lanes, lanes, lanes);
-    elements(t, k, s, "sum", false), put(t, " }\n");
+    put(t, "  "), product_call(t, k, s, id, prefix, stay, false);
   } else {
-    put(t, "  const idx lo = 0, hi = n;\n  for EACH(i) {"), elements(t, k, s, "sum", false),
-        put(t, " }\n");
+    own_elements(t, stay);
+    put(t, " {"), elements(t, k, s, "sum", false, stay), put(t, " }\n");
   }
 }
 
 /* The stage's coefficients, sums and loop. */
 static void elementwise(text *t, const kcl_program *k, const kcl_stage *s, const char *id,
-                        const char *prefix, int lanes, bool cpu) {
+                        const char *prefix, const staying *stay, bool cpu) {
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
     const kcl_coef coef[] = {o->a, o->b};
@@ -455,14 +493,14 @@ static void elementwise(text *t, const kcl_program *k, const kcl_stage *s, const
             put(t, ";\n");
   }
   for (int d = 0; d < kcl_stage_dots(s); d++) put(t, "  pack sum%d = p_zero();\n", d);
-  if (s->n) body(t, k, s, id, prefix, lanes, cpu);
+  if (s->n) body(t, k, s, id, prefix, stay, cpu);
 }
 
 static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int number, bool cpu) {
   const kcl_stage *s = &k->stage[phase][number], *handed = kcl_stage_handed(k, phase, number);
   char id[32];
   snprintf(id, sizeof id, "%d_%d", phase, number);
-  if (s->A) include_format(t, k, s, id, cpu);
+  if (s->A) include_format(t, k, s, id, NULL, cpu);
   if (s->A && s->A->prepare) prepare_kernel(t, s, id);
   put(t,
       "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stage_%s(global const int "
@@ -471,11 +509,11 @@ static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int numb
       "groups_before",
       id);
   if (s->A) put(t, ", "), matrix_macros(t, s->A, TYPED, "");
-  vectors(t, k, s, ", ", true);
+  vectors(t, k, s, ", ", NULL, true);
   put(t, ")\n{\n");
   prologue(t, kcl_width(k), s, kcl_stage_before(k, phase, number), k->target);
   if (handed) hand_over(t, kcl_width(k), handed);
-  elementwise(t, k, s, id, "", 1, cpu);
+  elementwise(t, k, s, id, "", NULL, cpu);
   write_partials(t, kcl_width(k), s);
   put(t, "}\n\n");
   for (int i = 0; s->A && i < s->A->arrays; i++)
@@ -484,22 +522,26 @@ static void kernel_text(text *t, const kcl_program *k, kcl_phase phase, int numb
 
 /* ---------------------------------------------------------------- a kernel that stays */
 
-/* Can all of LOOP be one kernel? Formats that scatter need y cleared first, some a kernel before the
- * product; cycles that close late and stages of other lengths would only make the text longer. */
+/* Can all of LOOP be one kernel? Rows and elements have to be cut alike, so that a work-item alone touches
+ * its elements. Formats that scatter need y cleared first, some a kernel before the product; cycles that
+ * close late and stages of other lengths would only make the text longer. */
 bool kcl_can_stay(const kcl_program *k) {
+  const kcl_matrix *both[] = {k->A, k->AH};
   if (kcl_width(k) > 1) return false;
+  for (int m = 0; k->A && m < 2; m++)
+    if (both[m] && (!both[m]->aligned || both[m]->lanes != k->A->lanes ||
+                    both[m]->format->scatter || both[m]->prepare))
+      return false;
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
     const kcl_stage *s = &k->stage[KCL_LOOP][i];
-    if (s->closing || (s->n && s->n != k->n) || (s->A && (s->A->format->scatter || s->A->prepare)))
-      return false;
+    if (s->closing || (s->n && s->n != k->n)) return false;
     for (int o = 0; o < s->scalars; o++)
       if (s->scalar[o].inside) return false;
   }
-  return k->stages[KCL_LOOP] > 0;
+  return k->A && k->stages[KCL_LOOP] > 0;
 }
 
-/* The loop's vectors, each once; every stage sees what other work-items wrote in the one before, so none of
- * them is const or restrict. */
+/* The loop's vectors, each once. */
 int kcl_loop_vectors(const kcl_program *k, kcl_vec *list) {
   int count = 0;
   for (kcl_vec v = 0; v < k->vectors; v++) {
@@ -514,86 +556,162 @@ int kcl_loop_vectors(const kcl_program *k, kcl_vec *list) {
   return count;
 }
 
-/* How many work-items share an element so that rows and elements are cut alike; 0 when they are not. */
-static int common_lanes(const kcl_program *k) {
-  if (!k->A || !k->A->aligned) return 0;
-  return k->AH && (!k->AH->aligned || k->AH->lanes != k->A->lanes) ? 0 : k->A->lanes;
+/* Of these, what its products gather. */
+bool kcl_loop_gathers(const kcl_program *k, kcl_vec v) {
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++)
+    if (k->stage[KCL_LOOP][i].A && k->stage[KCL_LOOP][i].x == v) return true;
+  return false;
 }
 
-/* Does another work-item read what this stage writes? */
-static bool publishes(const kcl_program *k, const kcl_stage *s) {
-  for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
-    const kcl_stage *p = &k->stage[KCL_LOOP][i];
-    if (p->A && kcl_stage_writes(s, p->x)) return true;
+/* Operations that only look at slots and say what follows: no other work-item waits for them. */
+static bool only_looks(const kcl_op *o) {
+  return o->code == KCL_OP_POSITIVE || o->code == KCL_OP_NONZERO || o->code == KCL_OP_RITZ ||
+         o->code == KCL_OP_STEP;
+}
+
+/* May they all come last? Not when a slot they look at is assigned to afterwards. */
+static bool may_look_later(const kcl_program *k, const kcl_stage *s) {
+  for (int i = 0; i < s->scalars; i++) {
+    const kcl_op *o = &s->scalar[i];
+    if (!only_looks(o)) continue;
+    for (int j = i + 1; j < s->scalars; j++) {
+      const kcl_op *later = &s->scalar[j];
+      if (only_looks(later)) continue;
+      if (o->code == KCL_OP_RITZ ? later->slot == o->a.slot || later->slot == o->b.slot
+                                 : later->slot == o->slot || later->slot == k->target)
+        return false;
+    }
   }
-  return !common_lanes(k);
+  return true;
 }
 
-/* Sums over all groups; the stage's dots to their slots, unless a test has stopped the loop. */
-static void grid_sums(text *t, const kcl_program *k, const kcl_stage *s) {
-  int dots = kcl_stage_dots(s);
-  for (int d = 0; d < dots; d++) put(t, "    total[%d] = p_total(sum%d);\n", d, d);
-  put(t, "    grid_sums(box, ++number, %d, %d, 2, total, tree, head);\n", dots, publishes(k, s));
-  if (!dots) return;
-  put(t, "    if (get_local_id(0) == 0 && !head[STOP]) {");
-  for (int i = 0, d = 0; i < s->vectors; i++)
-    if (s->vector[i].code == KCL_OP_DOT) put(t, " s[%d] = total[%d];", s->vector[i].slot, d++);
-  put(t, " }\n");
+static void scalars(text *t, const kcl_program *k, const kcl_stage *s, bool now, bool later) {
+  for (int i = 0; i < s->scalars; i++)
+    if (only_looks(&s->scalar[i]) ? later : now) scalar_op(t, 1, &s->scalar[i], k->target);
 }
 
-/* The first work-item of each group does the scalars, all the same; then all share them. */
-static void staying_stage(text *t, const kcl_program *k, int number, bool cpu) {
+/* The first work-item of each group does the scalars, all the same; then all share them. Tests and notes wait
+ * for the time in which the stage's sums are on their way to all groups. Stages without dots need not meet,
+ * except after a product: two writings later nobody may still be reading its x. */
+static void staying_stage(text *t, const kcl_program *k, int number, const staying *stay) {
   const kcl_stage *s = &k->stage[KCL_LOOP][number];
+  const bool late = may_look_later(k, s);
+  const int dots = kcl_stage_dots(s);
   char id[32];
   snprintf(id, sizeof id, "stay_%d", number);
   put(t, "  if (goes) {\n    if (get_local_id(0) == 0) {\n      head[GOES] = !head[STOP] && "
          "!head[LOST];\n      if (head[GOES]) {\n");
-  for (int i = 0; i < s->scalars; i++) scalar_op(t, 1, &s->scalar[i], k->target);
-  put(t, "      }\n    }\n    SYNC();\n    goes = head[GOES];\n  }\n  if (goes) {\n");
-  elementwise(t, k, s, id, s->A == k->A ? "a_" : "h_", common_lanes(k), cpu);
-  grid_sums(t, k, s);
+  scalars(t, k, s, true, !late);
+  put(t, "      }\n    }\n    SYNC();\n    goes = head[GOES];\n  }\n  if (goes) {\n  now++;\n");
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (posts(stay, s, v))
+      put(t, "  at%d = n - at%d;\n  global volatile letter *to%d = w%d + at%d;\n", v, v, v, v, v);
+  if (s->A && stay->window)
+    put(t,
+        "  fetch(w%d + at%d, when%d, first, end, window);\n  const gathered x%d = {window, "
+        "first};\n",
+        s->x, s->x, s->x, s->x);
+  else if (s->A)
+    put(t, "  const gathered x%d = {w%d + at%d, when%d};\n", s->x, s->x, s->x, s->x);
+  elementwise(t, k, s, id, s->A == k->A ? "a_" : "h_", stay, false);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (posts(stay, s, v)) put(t, "  when%d = now;\n", v);
+  for (int d = 0; d < dots; d++) put(t, "    total[%d] = p_total(sum%d);\n", d, d);
+  if (dots || s->A) put(t, "    send_sums(box, ++number, %d, total, tree);\n", dots);
+  if (late) {
+    put(t, "    if (get_local_id(0) == 0) {\n");
+    scalars(t, k, s, false, true);
+    put(t, "    }\n");
+  }
+  if (dots || s->A)
+    put(t, "    await_sums(box, number, %d, 2, total, tree, head);\n", dots);
+  else
+    put(t, "    SYNC();\n");
+  if (dots) {
+    put(t, "    if (get_local_id(0) == 0 && !head[STOP]) {");
+    for (int i = 0, d = 0; i < s->vectors; i++)
+      if (s->vector[i].code == KCL_OP_DOT) put(t, " s[%d] = total[%d];", s->vector[i].slot, d++);
+    put(t, " }\n");
+  }
   put(t, "  }\n");
 }
 
-static void staying_kernel(text *t, const kcl_program *k, bool cpu) {
+static bool loop_writes(const kcl_program *k, kcl_vec v) {
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++)
+    if (kcl_stage_writes(&k->stage[KCL_LOOP][i], v)) return true;
+  return false;
+}
+
+static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g) {
   const kcl_stage *carried = kcl_stage_before(k, KCL_LOOP, 0);
   const kcl_matrix *matrix[] = {k->A, k->AH};
   int tree = 0, vectors = 0;
   kcl_vec *list = calloc((size_t)k->vectors, sizeof *list);
-  if (list) vectors = kcl_loop_vectors(k, list);
-  t->failed = t->failed || !list;
-  put(t, "#define BOX_WORDS (MOST_DOTS * WORDS)\n#define GROUPS_A_LANE %d\n",
-      (k->ctx->opencl->units + 31) / 32);
-  put_file(t, "grid.clh");
+  staying stay = {.lanes = k->A->lanes,
+                  .window = g->window,
+                  .held = g->held,
+                  .posted = calloc((size_t)k->vectors, sizeof *stay.posted)};
+  if (!list || !stay.posted) {
+    t->failed = true;
+    goto done;
+  }
+  vectors = kcl_loop_vectors(k, list);
+  for (int v = 0; v < vectors; v++) stay.posted[list[v]] = kcl_loop_gathers(k, list[v]);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
     const kcl_stage *s = &k->stage[KCL_LOOP][i];
     char id[32];
     snprintf(id, sizeof id, "stay_%d", i);
-    if (s->A) include_format(t, k, s, id, cpu);
+    if (s->A) include_format(t, k, s, id, &stay, false);
     if (s->A && s->A->tree > tree) tree = s->A->tree;
   }
   put(t, "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stay(global const int "
          "*restrict in, global int *restrict out, global real *restrict history, const idx n, "
-         "const int groups_before, global volatile ulong *box, uint number, const int times");
+         "const int groups_before, global volatile letter *box, uint number, const int times, "
+         "const idx piece");
   for (int i = 0; i < 2; i++)
     if (matrix[i]) put(t, ", "), matrix_macros(t, matrix[i], TYPED, i ? "h_" : "a_");
-  for (int v = 0; v < vectors; v++) put(t, ", global scalar *v%d", list[v]);
+  for (int v = 0; v < vectors; v++)
+    put(t, ", global scalar *restrict %s%d", g->held ? "m" : "v", list[v]);
+  for (int v = 0; v < vectors; v++)
+    if (stay.posted[list[v]]) put(t, ", global volatile letter *w%d", list[v]);
+  if (g->window) put(t, ", const idx reach, local scalar *window");
   put(t,
       ")\n{\n  local scalar s[SLOTS], tree[WG "
       "* %d + %d];\n  scalar total[%d];\n",
       at_once(kcl_program_dots(k)), tree, kcl_most_dots(k));
   put(t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
   if (carried) fold(t, carried);
+  put(t, "  uint now = number + 1;\n  const idx lo = min((idx)get_group_id(0) * piece, n), hi = "
+         "min((idx)(lo + piece), n);\n");
+  if (g->window)
+    put(t,
+        "  const idx first = max((idx)(lo - reach), (idx)0), end = min((idx)(hi + reach), n);\n");
+  for (int v = 0; v < vectors && g->held; v++) {
+    put(t, "  scalar v%d[ROUNDS];\n", list[v]);
+    own_elements(t, &stay), put(t, " v%d[turn] = m%d[i];\n", list[v], list[v]);
+  }
+  for (int v = 0; v < vectors; v++)
+    if (stay.posted[list[v]]) {
+      put(t, "  idx at%d = 0;\n  uint when%d = now;\n", list[v], list[v]);
+      own_elements(t, &stay);
+      put(t, " post(w%d + i, now, v%d[%s]);\n", list[v], list[v], g->held ? "turn" : "i");
+    }
   put(t, "  /* nothing is touched until all groups are known to be here, and to know it */\n"
-         "  if (!head[LOST]) { grid_sums(box, ++number, 0, 0, 1, total, tree, head); SYNC(); }\n"
-         "  if (!head[LOST]) { grid_sums(box, ++number, 0, 0, 1, total, tree, head); SYNC(); }\n"
+         "  for (int greeting = 0; greeting < 2 && !head[LOST]; greeting++) {\n"
+         "    SYNC();\n    send_sums(box, ++number, 0, total, tree);\n"
+         "    await_sums(box, number, 0, 1, total, tree, head);\n    SYNC();\n  }\n"
          "  bool goes = !head[STOP] && !head[LOST];\n  SYNC();\n"
          "  for (int time = 0; time < times && goes; time++) {\n");
-  for (int i = 0; i < k->stages[KCL_LOOP]; i++) staying_stage(t, k, i, cpu);
-  put(t, "  }\n  SYNC();\n  store_state(out, s, head);\n");
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) staying_stage(t, k, i, &stay);
+  put(t, "  }\n");
+  for (int v = 0; v < vectors && g->held; v++)
+    if (loop_writes(k, list[v]))
+      own_elements(t, &stay), put(t, " m%d[i] = v%d[turn];\n", list[v], list[v]);
+  put(t, "  SYNC();\n  store_state(out, s, head);\n");
   if (carried) hand_over(t, 1, carried);
   put(t, "}\n\n");
-  free(list);
+done:
+  free(list), free(stay.posted);
 }
 
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
@@ -607,11 +725,15 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
       "%d\n#define COLUMNS %d\n#define REALS %d\n",
       g->group, g->groups_max, k->slots, KCL_HISTORY, g->block, width,
       width * (kcl_type_complex(k->type) ? 2 : 1));
-  put(&t, "#define MOST_DOTS %d\n", kcl_most_dots(k));
+  put(&t, "#define STAYS %d\n#define WINDOW %d\n#define ROUNDS %d\n", g->stays, g->window,
+      g->rounds);
+  put(&t, "#define MOST_DOTS %d\n#define GROUPS_A_LANE %d\n", kcl_most_dots(k),
+      (k->ctx->opencl->units + 31) / 32);
   put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
       KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
-  put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh"),
-      put_file(&t, "atomic.clh");
+  put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh");
+  if (g->stays) put_file(&t, "grid.clh");
+  put_file(&t, "rows.clh"), put_file(&t, "atomic.clh");
   if (width > 1) put_file(&t, "columns.clh");
   if (k->A && k->A->format->image) {
     put(&t, "#define TEXEL %d\n#define IMAGE_BITS %d\n", kcl_opencl_texel(k->ctx, k->type),
@@ -619,7 +741,7 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
     put_file(&t, "image.clh");
   }
   if (g->stays)
-    staying_kernel(&t, k, cpu);
+    staying_kernel(&t, k, g);
   else
     for (int phase = 0; phase < KCL_PHASES; phase++)
       for (int i = 0; i < k->stages[phase] && !(phase == KCL_LOOP && g->without_loop); i++)

@@ -73,6 +73,17 @@ double kcl_matrix_scratch_bytes(const kcl_matrix *m) {
   return bytes;
 }
 
+static int64_t reach(const kcl_csr *A) {
+  int64_t most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      int64_t away = i < A->col[k] ? A->col[k] - i : i - A->col[k];
+      if (away > most) most = away;
+    }
+  return most;
+}
+
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
   kcl_matrix *m = *out = NULL;
   int rc;
@@ -84,6 +95,7 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
                     .cols = A->cols,
                     .nnz = A->nnz,
                     .lanes = 1,
+                    .reach = reach(A),
                     .items = A->nnz};
   KCL_TRY(f->build(m, A));
   if (!kcl_opencl_neighbours(ctx)) m->lanes = 1;

@@ -54,6 +54,7 @@ struct kcl_matrix {
   bool aligned;  /* on GPUs row i is emitted where EACH gives element i when LANES work-items share
                     an element (kernels/stage.clh); false unless build says otherwise */
   char note[64]; /* for reports: what build decided, such as "27 patterns"; may be empty */
+  int64_t reach; /* max |i - j| of its entries */
   int64_t items; /* what a scatter divides among its work-items */
   int64_t
       prepare; /* what prepare() does, a kernel of its own before each product; 0: there is none */

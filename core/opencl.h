@@ -81,10 +81,14 @@ typedef struct kcl_geometry {
   bool wide_index;       /* counts beyond 2^31 */
   bool without_loop;     /* nobody needs its stages one by one */
   bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
+  bool window;           /* what the rows of a group gather there fits in its local memory */
+  int rounds; /* elements a work-item has there; held: it keeps its vectors in registers */
+  bool held;
 } kcl_geometry;
 int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */
 bool kcl_can_stay(const kcl_program *k);
 int kcl_loop_vectors(const kcl_program *k, kcl_vec *list); /* [vectors]; how many */
+bool kcl_loop_gathers(const kcl_program *k, kcl_vec v);    /* by a product of LOOP */
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);
 
 /* Kernel texts by name ("spmv_csr.cl"), embedded by the build; NULL for an unknown one. */

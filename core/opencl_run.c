@@ -39,8 +39,10 @@ typedef struct run {
     cl_kernel kernel; /* NULL: none */
     kcl_geometry geometry;
     size_t groups;
+    int64_t piece, reach; /* rows a group; how far from its row number a column may be */
     cl_mem box;
-    cl_uint number; /* of barriers used up */
+    cl_mem *letters; /* [vectors]; two copies of what products gather, for others to read */
+    cl_uint number;  /* of barriers used up */
   } stay;
   int64_t enqueued[KCL_MOST_COLUMNS]; /* iterations that may have been made */
   bool idle[KCL_MOST_COLUMNS];        /* stopped when the state was set */
@@ -207,26 +209,51 @@ static int make_column_kernels(run *r) {
 
 /* ---------------------------------------------------------------- the kernel that stays */
 
-/* Where three launches cost more than three barriers and groups of one wave keep the memory busy:
- * measured on an H200. KRYLOCL_STAY=1 or 0 decides instead. Other makers' devices promise no progress
- * to groups that wait for each other. */
-enum { STAY_BYTES = 48000000, STAY_LEAST = 96 /* a launch costs as much as four iterations */ };
+/* Where launches cost more than what the groups say to each other: when an iteration moves less than STAY_BYTES,
+ * and less than LETTER_BYTES of x where it does not fit in local memory; measured on an H200. KRYLOCL_STAY=1
+ * or 0 decides instead. Other makers' devices promise no progress to groups that wait for each other. */
+enum {
+  STAY_BYTES = 48000000,
+  LETTER_BYTES = 32000000,
+  STAY_LEAST = 96, /* passes: a launch costs as much as four iterations */
+  HELD_BYTES = 256 /* a work-item, of vectors in registers */
+};
 
-static bool should_stay(const run *r) {
-  const char *word = getenv("KRYLOCL_STAY");
-  if (!kcl_can_stay(r->k)) return false;
-  if (word && *word) return *word != '0';
-  return context(r)->opencl->is_nvidia && kcl_program_bytes(r->k, KCL_LOOP, 1) < STAY_BYTES;
-}
-
-/* One group a compute unit: sure to be resident together. Of as many work-items as there is work for. */
-static kcl_geometry stay_geometry(const run *r) {
+/* One group a compute unit, so that all are sure to be resident together; each has a piece of the rows. */
+static kcl_geometry stay_geometry(run *r) {
+  const kcl_program *k = r->k;
   const kcl_opencl *o = context(r)->opencl;
   kcl_geometry g = r->geometry;
-  g.stays = true;
-  if (o->is_cpu || o->small_groups) return g;
-  g.group = 512;
+  cl_ulong room = 0;
+  g.stays = true, g.group = o->small_groups ? g.group : 512;
+  int64_t rows = g.group / k->A->lanes, most = o->small_groups ? 1 : o->units;
+  int64_t groups = (k->n * k->A->lanes + 63) / 64; /* at least two warps of work each */
+  if (groups > most) groups = most;
+  r->stay.piece = (k->n + groups - 1) / groups;
+  if (r->stay.piece > rows) r->stay.piece = (r->stay.piece + 31) / 32 * 32; /* whole warps */
+  r->stay.groups = (size_t)((k->n + r->stay.piece - 1) / r->stay.piece);
+  clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL);
+  r->stay.reach = k->AH && k->AH->reach > k->A->reach ? k->AH->reach : k->A->reach;
+  g.window = (double)(r->stay.piece + 2 * r->stay.reach + 4 * g.group + k->slots + 64) *
+                 (double)r->scalar_bytes <
+             (double)room;
+  kcl_vec *list = malloc((size_t)k->vectors * sizeof *list);
+  g.rounds = (int)((r->stay.piece + rows - 1) / rows);
+  g.held =
+      g.window && list && g.rounds * kcl_loop_vectors(k, list) * (int)r->scalar_bytes <= HELD_BYTES;
+  free(list);
   return g;
+}
+
+static bool should_stay(run *r) {
+  const kcl_program *k = r->k;
+  const char *word = getenv("KRYLOCL_STAY");
+  if (r->group == 1 || !kcl_can_stay(k)) return false;
+  r->stay.geometry = stay_geometry(r);
+  if (word && *word) return *word != '0';
+  double letters = r->stay.geometry.window ? 0 : 2 * (double)r->scalar_bytes * (double)k->A->nnz;
+  return context(r)->opencl->is_nvidia && letters < LETTER_BYTES &&
+         kcl_program_bytes(k, KCL_LOOP, 1) < STAY_BYTES;
 }
 
 static cl_int set_stay_arguments(run *r) {
@@ -235,17 +262,26 @@ static cl_int set_stay_arguments(run *r) {
   const kcl_stage *before = kcl_stage_before(k, KCL_LOOP, 0);
   cl_kernel kernel = r->stay.kernel;
   cl_int groups = before ? (cl_int)groups_for(r, before) : 1;
-  cl_uint i = 8;
+  cl_uint i = 9;
   cl_int code = clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->history);
   code |= set_index(r, kernel, 3, k->n);
   code |= clSetKernelArg(kernel, 4, sizeof groups, &groups);
   code |= clSetKernelArg(kernel, 5, sizeof(cl_mem), &r->stay.box);
+  code |= set_index(r, kernel, 8, r->stay.piece);
   for (int m = 0; m < 2; m++)
     if (both[m]) code |= set_matrix(r, kernel, &i, both[m]);
   kcl_vec *list = malloc((size_t)k->vectors * sizeof *list);
   int count = list ? kcl_loop_vectors(k, list) : 0;
   for (int v = 0; v < count; v++)
     code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
+  for (int v = 0; v < count; v++)
+    if (r->stay.letters[list[v]])
+      code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->stay.letters[list[v]]);
+  if (r->stay.geometry.window) {
+    code |= set_index(r, kernel, i++, r->stay.reach);
+    code |= clSetKernelArg(kernel, i++,
+                           (size_t)(r->stay.piece + 2 * r->stay.reach) * r->scalar_bytes, NULL);
+  }
   free(list);
   return list ? code : CL_OUT_OF_HOST_MEMORY;
 }
@@ -255,16 +291,14 @@ static int compile_stay(run *r) {
   char *source = NULL;
   cl_int code;
   int rc;
-  r->stay.geometry = stay_geometry(r);
-  size_t group = (size_t)r->stay.geometry.group,
-         units = r->group == 1 || context(r)->opencl->small_groups
-                     ? 1
-                     : (size_t)context(r)->opencl->units;
-  int64_t items = k->n * (k->A ? k->A->lanes : 1);
-  r->stay.groups = ((size_t)items + group - 1) / group;
-  if (r->stay.groups > units) r->stay.groups = units;
   size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->scalar_bytes / 4) * r->stay.groups * 8;
-  KCL_TRY(kcl_opencl_buffer(context(r), bytes, "barriers", &r->stay.box));
+  KCL_TRY(kcl_opencl_buffer(context(r), bytes, "sums", &r->stay.box));
+  KCL_TRY(kcl_alloc(context(r), k->vectors, sizeof *r->stay.letters, "vectors",
+                    (void **)&r->stay.letters));
+  for (int v = 0; v < k->vectors; v++)
+    if (kcl_loop_gathers(k, v))
+      KCL_TRY(kcl_opencl_buffer(context(r), 4 * r->scalar_bytes * (size_t)k->n, "a vector's copies",
+                                &r->stay.letters[v]));
   KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
   KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->stay.program));
   r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);
@@ -279,6 +313,9 @@ static void close_stay(run *r) {
   if (r->stay.kernel) clReleaseKernel(r->stay.kernel);
   if (r->stay.program) clReleaseProgram(r->stay.program);
   if (r->stay.box) clReleaseMemObject(r->stay.box);
+  for (int v = 0; r->stay.letters && v < r->k->vectors; v++)
+    if (r->stay.letters[v]) clReleaseMemObject(r->stay.letters[v]);
+  free(r->stay.letters);
   memset(&r->stay, 0, sizeof r->stay);
 }
 

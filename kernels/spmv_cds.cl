@@ -1,7 +1,7 @@
 /* CDS (DIA): entry (i, i + offset[d]) of diagonal d at val[d * stride + i]; positions outside the
  * matrix hold 0. No column index at all: 8 bytes a double.
  * CPU devices take a block of rows at a time, four diagonals a pass. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -26,11 +26,13 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
+    GATHER(sum) {
 #ifdef cl_nv_pragma_unroll
 #pragma unroll 8
 #endif
-    for (idx d = 0; d < diagonals; d++) /* outside the matrix val is 0: any x will do */
-      sum = e_fma(val[d * stride + i], x[clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))], sum);
+      for (idx d = 0; d < diagonals; d++) /* outside the matrix val is 0: any x will do */
+        sum = e_fma(val[d * stride + i], AT(x, clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
+    }
     EMIT(i, sum);
   }
 #endif

@@ -13,8 +13,8 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
 #else
 #define TEAM (LANES < WG ? LANES : WG)
   const int l = get_local_id(0), lane = l % TEAM, teams = WG / TEAM;
-  for (idx base = lo + get_group_id(0) * teams; base < hi; base += get_num_groups(0) * teams) {
-    const idx i = base + l / TEAM; /* the same number of rounds for the whole group */
+  for TEAM(base, teams) {
+    const idx i = base + l / TEAM;
     scalar sum = s_make(0);
     if (i < hi)
       for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += TEAM) sum = s_fma(val[k], x[col[k]], sum);

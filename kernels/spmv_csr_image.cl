@@ -16,8 +16,8 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for (idx base = lo + get_group_id(0) * teams; base < hi; base += get_num_groups(0) * teams) {
-    idx i = base + team; /* the same number of rounds for the whole group: lanes_sum may hold barriers */
+  for TEAM(base, teams) {
+    idx i = base + team;
     scalar sum = s_make(0);
     if (i < hi)
       for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += LANES)

@@ -1,7 +1,7 @@
 /* CSR, eight work-items a row: each takes four neighbouring entries by vector loads, the next ones 32
  * further on (Lokhmotov 2011). Sums meet by shuffles where there are, else in local memory
  * (lanes.clh). CPU devices: a work-item a row. */
-static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -12,25 +12,27 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for (idx base = lo + get_group_id(0) * teams; base < hi; base += get_num_groups(0) * teams) {
-    const idx i = base + team; /* the same number of rounds for the whole group: lanes_sum may hold barriers */
-    row_ptr_t k = i < hi ? row_ptr[i] + 4 * lane : 0;
-    const row_ptr_t end = i < hi ? row_ptr[i + 1] : 0;
+  for TEAM(base, teams) {
+    const idx i = base + team;
+    const row_ptr_t start = i < hi ? row_ptr[i] + 4 * lane : 0, end = i < hi ? row_ptr[i + 1] : 0;
     scalar sum = s_make(0);
-    for (; k + 4 <= end; k += 4 * LANES) {
-      const int4 c = vload4(0, col + k);
+    GATHER(sum) {
+      row_ptr_t k = start;
+      for (; k + 4 <= end; k += 4 * LANES) {
+        const int4 c = vload4(0, col + k);
 #if KCL_TYPE == 0
-      const float4 v = vload4(0, val + k);
-      sum += dot(v, (float4)(x[c.x], x[c.y], x[c.z], x[c.w]));
+        const float4 v = vload4(0, val + k);
+        sum += dot(v, (float4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
 #elif KCL_TYPE == 1
-      const double4 v = vload4(0, val + k);
-      sum += dot(v, (double4)(x[c.x], x[c.y], x[c.z], x[c.w]));
+        const double4 v = vload4(0, val + k);
+        sum += dot(v, (double4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
 #else
-      sum = s_fma(val[k + 1], x[c.y], s_fma(val[k], x[c.x], sum));
-      sum = s_fma(val[k + 3], x[c.w], s_fma(val[k + 2], x[c.z], sum));
+        sum = s_fma(val[k + 1], AT(x, c.y), s_fma(val[k], AT(x, c.x), sum));
+        sum = s_fma(val[k + 3], AT(x, c.w), s_fma(val[k + 2], AT(x, c.z), sum));
 #endif
+      }
+      for (; k < end; k++) sum = s_fma(val[k], AT(x, col[k]), sum);
     }
-    for (; k < end; k++) sum = s_fma(val[k], x[col[k]], sum);
     sum = lanes_sum(sum, LANES, tree);
     if (lane == 0 && i < hi) EMIT(i, sum);
   }

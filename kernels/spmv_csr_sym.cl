@@ -19,8 +19,8 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for (idx base = lo + get_group_id(0) * teams; base < hi; base += get_num_groups(0) * teams) {
-    const idx i = base + team; /* the same number of rounds for the whole group: lanes_sum may hold barriers */
+  for TEAM(base, teams) {
+    const idx i = base + team;
     element sum = e_zero();
     if (i < hi) {
       for (int k = first[i] + lane; k < first[i + 1]; k += LANES) sum = e_fma(val[k], x[col[k]], sum);

@@ -1,7 +1,7 @@
 /* ELL: every row padded to `width` entries; entry k of row i at [k * stride + i], so that
  * neighbouring work-items read neighbouring numbers. Padding: value 0 at column of the row's last entry.
  * CPU devices take a block of rows at a time, entry by entry. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -14,7 +14,8 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
-    for (idx k = 0; k < width; k++) sum = e_fma(val[k * stride + i], x[col[k * stride + i]], sum);
+    GATHER(sum) for (idx k = 0; k < width; k++)
+      sum = e_fma(val[k * stride + i], AT(x, col[k * stride + i]), sum);
     EMIT(i, sum);
   }
 #endif

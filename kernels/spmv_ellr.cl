@@ -1,7 +1,7 @@
 /* ELL with row lengths: entry k of row i at [k * stride + i]; a row ends at length[i], padding is not
  * read (Vazquez, Fernandez & Garzon 2011). CPU devices take a block of rows at a time, entry by
  * entry, as far as its longest row. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -15,7 +15,8 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
-    for (idx at = i, end = i + length[i] * stride; at < end; at += stride) sum = e_fma(val[at], x[col[at]], sum);
+    GATHER(sum) for (idx at = i, end = i + length[i] * stride; at < end; at += stride)
+      sum = e_fma(val[at], AT(x, col[at]), sum);
     EMIT(i, sum);
   }
 #endif

@@ -28,7 +28,7 @@ static inline void pair_word(global const uint *word, const int codes, global co
 }
 #endif
 #endif
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -51,12 +51,12 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #endif
   for EACH(i) {
     element sum = e_zero();
-    for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
+    GATHER(sum) for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
       const uint word = as_uint(code[g * 32 + i % 32]);
 #pragma unroll
       for (int b = 0; b < VARIANT; b++) {
         const uint c = (word >> (b * 32 / VARIANT)) & PAIR_MASK(VARIANT);
-        if (c) sum = e_fma(value[c], x[i + off[c]], sum);
+        if (c) sum = e_fma(value[c], AT(x, i + off[c]), sum);
       }
     }
     EMIT(i, sum);

@@ -44,7 +44,7 @@ static inline void run_of_rows(int terms, global const scalar *a, global const i
     for (idx l = 0; first && l < n; l++) sum[l] = e_zero();
 }
 #endif
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -76,7 +76,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
   for EACH(i) {
     const int p = code[i], last = first[p + 1];
     element sum = e_zero();
-    for (int t = first[p]; t < last; t++) sum = e_fma(value[t], x[i + off[t]], sum);
+    GATHER(sum) for (int t = first[p]; t < last; t++) sum = e_fma(value[t], AT(x, i + off[t]), sum);
     EMIT(i, sum);
   }
 #if TREE

@@ -1,7 +1,7 @@
 /* SELL-C-sigma: slices of C = VARIANT rows, a constant, entry k of the row at position p at
  * [(slice[p / C] + k) C + p % C] (Kreutzer et al. 2014). order, when sorted: the row at each position,
  * or on CPU devices the position of each row. Padding: value 0 at a column of the row. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if KCL_CPU
@@ -25,7 +25,8 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
   for EACH(p) {
     const idx s = p / VARIANT, end = slice[s + 1] * (idx)VARIANT;
     element sum = e_zero();
-    for (idx k = slice[s] * (idx)VARIANT + p % VARIANT; k < end; k += VARIANT) sum = e_fma(val[k], x[col[k]], sum);
+    GATHER(sum) for (idx k = slice[s] * (idx)VARIANT + p % VARIANT; k < end; k += VARIANT)
+      sum = e_fma(val[k], AT(x, col[k]), sum);
     const idx i = sorted ? (idx)order[p] : p;
     EMIT(i, sum);
   }

@@ -9,7 +9,7 @@
 #else
 #define VALUE(at) value[val[at]]
 #endif
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
 #if TREE
@@ -31,9 +31,10 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     const idx s = i / 32, end = slice[s + 1] * (idx)32;
-    global const element *from = x + least[s];
+    const int first = least[s];
     element sum = e_zero();
-    for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32) sum = e_fma(VALUE(k), from[col[k]], sum);
+    GATHER(sum) for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32)
+      sum = e_fma(VALUE(k), AT(x, first + (int)col[k]), sum);
     EMIT(i, sum);
   }
 #endif

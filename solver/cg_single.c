@@ -23,8 +23,6 @@ static void product(kcl_program *k, const vars *v) {
 static void residuals(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->r, KCL_ONE, v->r, minus(v->alpha_new), v->s); /* r = r - alpha' s       */
   kcl_precondition(k, v->u, v->r, false);                         /* u = M^-1 r             */
-  kcl_assign(k, v->gamma, plus(v->gamma_new));                    /* gamma = gamma'         */
-  kcl_assign(k, v->alpha, plus(v->alpha_new));                    /* alpha = alpha'         */
 }
 
 static void record(kcl_program *k) {
@@ -45,6 +43,8 @@ static void record(kcl_program *k) {
   residuals(k, &v);                                             /* r, u after this step   */
 
   kcl_begin(k, KCL_LOOP);
+  kcl_assign(k, v.gamma, plus(v.gamma_new));                    /* gamma = gamma'         */
+  kcl_assign(k, v.alpha, plus(v.alpha_new));                    /* alpha = alpha'         */
   product(k, &v);                                               /* w, delta, gamma', rr   */
   kcl_divide(k, v.beta, plus(v.gamma_new), plus(v.gamma));      /* beta = gamma' / gamma  */
   kcl_log_ritz(k, v.alpha, v.beta);                             /* for the condition      */
