@@ -12,7 +12,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for TEAM(base, teams) {
+  for EACH_TEAM(base, teams) {
     idx i = base + team;
     element sum = e_zero();
     if (i < hi)

@@ -13,7 +13,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
 #else
 #define TEAM (LANES < WG ? LANES : WG)
   const int l = get_local_id(0), lane = l % TEAM, teams = WG / TEAM;
-  for TEAM(base, teams) {
+  for EACH_TEAM(base, teams) {
     const idx i = base + l / TEAM;
     scalar sum = s_make(0);
     if (i < hi)

@@ -16,7 +16,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for TEAM(base, teams) {
+  for EACH_TEAM(base, teams) {
     idx i = base + team;
     scalar sum = s_make(0);
     if (i < hi)

@@ -12,7 +12,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for TEAM(base, teams) {
+  for EACH_TEAM(base, teams) {
     const idx i = base + team;
     const row_ptr_t start = i < hi ? row_ptr[i] + 4 * lane : 0, end = i < hi ? row_ptr[i + 1] : 0;
     scalar sum = s_make(0);

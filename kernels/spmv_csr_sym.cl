@@ -19,7 +19,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
   }
 #else
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
-  for TEAM(base, teams) {
+  for EACH_TEAM(base, teams) {
     const idx i = base + team;
     element sum = e_zero();
     if (i < hi) {
