@@ -46,7 +46,7 @@ struct kcl_opencl {
   cl_mem pinned;      /* for uploads (core/opencl_upload.c): two pieces that take turns, */
   char *stage[2];     /* [piece] bytes */
   cl_event sent[2];
-  size_t piece;
+  size_t piece; /* bytes; 0: not decided yet (tests have small ones) */
   int builds, compiled,
       from_cache; /* programs: all, those the driver compiled, those from the disk */
 };

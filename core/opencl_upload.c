@@ -6,11 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  PIECE = 4 << 20,
-  LARGE = 4 * PIECE,
-  TINY = 4096
-}; /* bytes; TINY: tests of the text for GPUs */
+enum { PIECE = 4 << 20, LARGE = 4 /* pieces */ };
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
   const int64_t part = 1 << 18;
@@ -22,7 +18,7 @@ void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
 
 static cl_int pin(kcl_opencl *o) {
   cl_int code;
-  o->piece = o->small_groups ? TINY : PIECE;
+  if (!o->piece) o->piece = PIECE;
   o->pinned = clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR, 2 * o->piece,
                              NULL, &code);
   if (!code)
@@ -75,7 +71,7 @@ static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {
   kcl_opencl *o = ctx->opencl;
-  size_t large = o->small_groups ? 2 * TINY : LARGE;
+  size_t large = LARGE * (o->piece ? o->piece : PIECE);
   if (u->count == 0) return KCL_OK;
   cl_int code = o->is_cpu                                ? in_place(o, to, u)
                 : (size_t)u->count * u->element >= large ? by_pieces(o, to, u)

@@ -90,6 +90,7 @@ static void test_way(bool cpu, bool small_pieces, const char *way) {
     skip("uploads %s: %s", way, kcl_error(ctx));
   } else {
     ctx->opencl->small_groups = cpu || small_pieces;
+    if (small_pieces) ctx->opencl->piece = 4096;
     test_lengths(ctx, small_pieces ? 4096 : 4 << 20, way);
     if (small_pieces) test_solves(ctx);
   }
