@@ -248,7 +248,7 @@ static void run_team(cpu *e, kcl_phase phase, int64_t times_over, int team) {
   const kcl_program *k = e->k;
   const kcl_stage *stage = k->stage[phase];
   int stages = k->stages[phase];
-  size_t slots = (size_t)(k->columns * k->slots);
+  size_t slots = (size_t)k->columns * (size_t)k->slots;
 #pragma omp parallel num_threads(team)
   {
     scalar slot[KCL_MOST_COLUMNS * KCL_MOST_SLOTS];
@@ -341,7 +341,7 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
   cpu *e = to->data;
   const cpu *f = from->data;
   const kcl_program *k = e->k;
-  size_t slots = (size_t)(k->columns * k->slots),
+  size_t slots = (size_t)k->columns * (size_t)k->slots,
          sums = (size_t)(2 * k->columns * e->dots) * CHUNKS;
   for (int i = 0; i < k->columns * k->vectors; i++)
     memcpy(e->vec[i], f->vec[i], (size_t)k->vector[i % k->vectors].n * sizeof(scalar));
