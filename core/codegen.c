@@ -645,7 +645,7 @@ static bool loop_writes(const kcl_program *k, kcl_vec v) {
 static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g) {
   const kcl_stage *carried = kcl_stage_before(k, KCL_LOOP, 0);
   const kcl_matrix *matrix[] = {k->A, k->AH};
-  int tree = 0, vectors = 0;
+  int vectors = 0;
   kcl_vec *list = calloc((size_t)k->vectors, sizeof *list);
   staying stay = {.lanes = k->A->lanes,
                   .window = g->window,
@@ -662,7 +662,6 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
     char id[32];
     snprintf(id, sizeof id, "stay_%d", i);
     if (s->A) include_format(t, k, s, id, &stay, false);
-    if (s->A && s->A->tree > tree) tree = s->A->tree;
   }
   put(t, "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stay(global const int "
          "*restrict in, global int *restrict out, global real *restrict history, const idx n, "
@@ -675,10 +674,8 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
   for (int v = 0; v < vectors; v++)
     if (stay.posted[list[v]]) put(t, ", global volatile letter *w%d", list[v]);
   if (g->window) put(t, ", const idx reach, local scalar *window");
-  put(t,
-      ")\n{\n  local scalar s[SLOTS], tree[WG "
-      "* %d + %d];\n  scalar total[%d];\n",
-      at_once(kcl_program_dots(k)), tree, kcl_most_dots(k));
+  put(t, ")\n{\n  local scalar s[SLOTS], tree[WG * %d];\n  scalar total[%d];\n",
+      at_once(kcl_program_dots(k)), kcl_most_dots(k));
   put(t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
   if (carried) fold(t, carried);
   put(t, "  uint now = number + 1;\n  const idx lo = min((idx)get_group_id(0) * piece, n), hi = "
