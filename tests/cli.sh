@@ -2,40 +2,11 @@
 # The program from outside: exit codes, messages, JSON fields, options anywhere, standard input,
 # bad input. Usage: tests/cli.sh build/krylocl. KRYLOCL_DEVICE chooses the device (cpu).
 # JSON is checked with python3 when there is one, direct solutions when the build has them.
-prog=$(cd "$(dirname "${1:?path of the program}")" && pwd)/$(basename "$1")
-dir=$(mktemp -d) && cd "$dir" || exit 1
-trap 'rm -rf "$dir"' EXIT
-device=${KRYLOCL_DEVICE:-cpu}
-KRYLOCL_DEVICE=$device
-export KRYLOCL_DEVICE
-passed=0 failed=0
+. "$(dirname "$0")/program.inc"
+device=$KRYLOCL_DEVICE
 
-ok() { passed=$((passed + 1)); echo "ok   $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     | /' out err 2>/dev/null | head -12; }
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2"; fi; }
-
-# run CODE WHAT ARGUMENTS...: the exit code; out and err are kept for the checks that follow
-run() {
-  want=$1 what=$2
-  shift 2
-  "$prog" "$@" >out 2>err </dev/null
-  got=$?
-  [ "$got" -eq "$want" ]
-  verdict $? "$what (exit $want, got $got)"
-}
-says() { cat out err | grep -q -- "$1"; verdict $? "  says '$1'"; }
 absent() { [ ! -e "$1" ]; verdict $? "  $1 is not written"; }
-# json FILE EXPRESSION: true in python with d the document
-if command -v python3 >/dev/null 2>&1; then
-  json() {
-    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" 2>>err
-    verdict $? "  json: $2"
-  }
-else
-  echo "skip JSON: no python3"
-  json() { :; }
-fi
-file() { name=$1; shift; printf '%s\n' "$@" >"$name"; }
+command -v python3 >/dev/null 2>&1 || echo "skip JSON: no python3"
 
 # ------------------------------------------------------------------ words
 run 0 "--version" --version; says "^krylocl [0-9]"

@@ -2,28 +2,11 @@
 # Files from outside: convert between all kinds, a file's own right-hand side, the cache of parsed files.
 # Usage: tests/convert.sh build/krylocl. KRYLOCL_DEVICE chooses the device (cpu); real files come
 # from KRYLOCL_MATRICES (../shared/matrices).
-prog=$(cd "$(dirname "${1:?path of the program}")" && pwd)/$(basename "$1")
 shared=$(cd "${KRYLOCL_MATRICES:-../shared/matrices}" 2>/dev/null && pwd)
-dir=$(mktemp -d) && cd "$dir" || exit 1
-trap 'rm -rf "$dir"' EXIT
-KRYLOCL_DEVICE=${KRYLOCL_DEVICE:-cpu} XDG_CACHE_HOME=$dir/cache
+. "$(dirname "$0")/program.inc"
+XDG_CACHE_HOME=$dir/cache
 unset KRYLOCL_CACHE
-export KRYLOCL_DEVICE XDG_CACHE_HOME
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); echo "ok   $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     | /' out err 2>/dev/null | head -12; }
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2"; fi; }
-# run CODE WHAT ARGUMENTS...: the exit code; out and err are kept for the checks that follow
-run() {
-  want=$1 what=$2
-  shift 2
-  "$prog" "$@" >out 2>err </dev/null
-  got=$?
-  [ "$got" -eq "$want" ]
-  verdict $? "$what (exit $want, got $got)"
-}
-says() { cat out err | grep -q -- "$1"; verdict $? "  says '$1'"; }
+export XDG_CACHE_HOME
 same() { cmp -s "$1" "$2"; verdict $? "  $1 is $2"; }
 entries() { find cache/krylocl/matrices -name '*.kcl' 2>/dev/null | wc -l; }
 count() { [ "$(entries)" -eq "$1" ]; verdict $? "  $1 entries in the cache"; }

@@ -1,29 +1,15 @@
 #!/bin/sh
 # krylocl get against a server on this machine: download, cache, right-hand side, resumption with and
 # without ranges, what is missing or damaged. Usage: tests/get.sh build/krylocl. Needs curl, python3 and tar.
-prog=$(cd "$(dirname "${1:?path of the program}")" && pwd)/$(basename "$1")
-dir=$(mktemp -d) && cd "$dir" || exit 1
+. "$(dirname "$0")/program.inc"
 for c in curl python3 tar gzip; do
-  command -v $c >/dev/null 2>&1 || { echo "skipped: no $c"; echo "0 passed, 0 failed"; rm -rf "$dir"; exit 0; }
+  command -v $c >/dev/null 2>&1 || { echo "skipped: no $c"; echo "0 passed, 0 failed"; exit 0; }
 done
-KRYLOCL_DEVICE=${KRYLOCL_DEVICE:-cpu} XDG_CACHE_HOME=$dir/cache no_proxy=127.0.0.1
+XDG_CACHE_HOME=$dir/cache no_proxy=127.0.0.1
 unset KRYLOCL_CACHE http_proxy
-export KRYLOCL_DEVICE XDG_CACHE_HOME no_proxy
-passed=0 failed=0
+export XDG_CACHE_HOME no_proxy
 kept=cache/krylocl/collection
 
-ok() { passed=$((passed + 1)); echo "ok   $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     | /' out err 2>/dev/null | head -12; }
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2"; fi; }
-run() {
-  want=$1 what=$2
-  shift 2
-  "$prog" "$@" >out 2>err </dev/null
-  got=$?
-  [ "$got" -eq "$want" ]
-  verdict $? "$what (exit $want, got $got)"
-}
-says() { cat out err | grep -q -- "$1"; verdict $? "  says '$1'"; }
 requests() { grep -c GET log; }
 
 # Group/Name.tar.gz as the collection has it: a folder with the matrix and what belongs to it.

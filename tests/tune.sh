@@ -1,36 +1,11 @@
 #!/bin/sh
 # What is chosen, remembered and tuned, from outside: a second process uses it, damage does no harm, wrong
 # tunables are refused with their line. Usage: tests/tune.sh build/krylocl.
-prog=$(cd "$(dirname "${1:?path of the program}")" && pwd)/$(basename "$1")
-dir=$(mktemp -d) && cd "$dir" || exit 1
-trap 'rm -rf "$dir"' EXIT
-KRYLOCL_DEVICE=${KRYLOCL_DEVICE:-cpu} KRYLOCL_CACHE=$dir/cache
-export KRYLOCL_DEVICE KRYLOCL_CACHE
+. "$(dirname "$0")/program.inc"
+KRYLOCL_CACHE=$dir/cache
+export KRYLOCL_CACHE
 memory=$dir/cache/tune/choices.txt
-passed=0 failed=0
-
-ok() { passed=$((passed + 1)); echo "ok   $1"; }
-fail() { failed=$((failed + 1)); echo "FAIL $1"; sed 's/^/     | /' out err 2>/dev/null | head -12; }
-verdict() { if [ "$1" -eq 0 ]; then ok "$2"; else fail "$2"; fi; }
-run() {
-  want=$1 what=$2
-  shift 2
-  "$prog" "$@" >out 2>err </dev/null
-  got=$?
-  [ "$got" -eq "$want" ]
-  verdict $? "$what (exit $want, got $got)"
-}
-says() { cat out err | grep -q -- "$1"; verdict $? "  says '$1'"; }
-if command -v python3 >/dev/null 2>&1; then
-  json() {
-    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" 2>>err
-    verdict $? "  json: $2"
-  }
-else
-  echo "skip JSON: no python3"
-  json() { :; }
-fi
-file() { name=$1; shift; printf '%s\n' "$@" >"$name"; }
+command -v python3 >/dev/null 2>&1 || echo "skip JSON: no python3"
 
 "$prog" generate wathen:14 -o W.mtx -q
 "$prog" generate convection:12 -o U.mtx -q
