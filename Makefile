@@ -41,20 +41,22 @@ HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
 HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
 HAVE_ZLIB       := $(call probe,zlib.h,-lz)
 HAVE_CHOLMOD    := $(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod))
+HAVE_SPQR       := $(if $(HAVE_CHOLMOD),$(call probe,suitesparse/SuiteSparseQR_C.h,-lspqr -lcholmod))
 HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
 endif
 missing = $(if $(HAVE_OPENMP),,no OpenMP for $(CC) (clang wants libomp-dev): the cpu device runs on one thread;) \
   $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
   $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): nothing to check x with;) \
+  $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): least squares are checked by residuals alone;)) \
   $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;)
 say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylocl: /'
-parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD,$(if $(HAVE_$p),-DHAVE_$p)) \
+parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p)) \
         $(if $(HAVE_OPENMP),$(OPENMP),-Wno-unknown-pragmas)
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC $(WARN) -I. -Iinclude $(parts) \
              $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation) $(CFLAGS)
 LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
-       $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
+       $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
 
 # Files that touch elements are compiled once for each scalar type: spmv/ell.c to ell.s.o ell.d.o ...
 TYPED = core/cpu.c $(wildcard spmv/*.c)

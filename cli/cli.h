@@ -112,7 +112,8 @@ bool cli_collection_rhs(const char *matrix, char *path, size_t room);
 typedef struct cli_compare {
   kcl_direct_info direct;
   kcl_certificate ours, theirs;
-  double difference, allowed; /* |x - y|_inf / |y|_inf, and what the check grants */
+  bool unique;                /* x is one of a kind; else the products A x are compared */
+  double difference, allowed; /* relative, and what the check grants */
   bool pass;
 } cli_compare;
 int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x, double tol,

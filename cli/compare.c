@@ -4,7 +4,17 @@
  *   fails when  |x - y|_inf / |y|_inf > 10 max(tol, condition (e1 + e2))
  *
  * or when a number is not finite. condition is estimated from the direct factor. When the right
- * side reaches 1 the comparison decides nothing, and that is said. */
+ * side reaches 1 the comparison decides nothing, and that is said.
+ *
+ * Least squares: all x that minimise |b - A x| share A x = P b, P onto A's range. Of r = b - A x,
+ * |P r| = |A x - P b| is at most |r|, and at most |A^H r| / s, s the smallest singular value that is
+ * not 0. As |A^H b| <= |A|_F |P b| and condition = |A|_F / s, with 2-norms and normal residuals n,
+ *
+ *   fails when  |A (x - y)| / |A y| > 10 max(tol, f1 + f2),  f = min(|r| / |A y|, condition n)
+ *
+ * and where A has full column rank, x then is one of a kind and is at most |P r| / s:
+ *
+ *   fails when  |x - y| / |y| > 10 max(tol, |A y| / (s |y|) (f1 + f2)) */
 #include "cli/cli.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +31,66 @@ static double difference(const kcl_csr *A, const double *x, const double *y) {
   return size > 0 ? apart / size : apart;
 }
 
+static double norm(kcl_type t, const double *v, int64_t n) {
+  double sum = 0, m = 0;
+  int64_t reals = kcl_type_complex(t) ? 2 * n : n;
+  for (int64_t i = 0; i < reals; i++)
+    if (fabs(v[i]) > m || isnan(v[i])) m = fabs(v[i]);
+  for (int64_t i = 0; i < reals && m > 0; i++) sum += v[i] / m * (v[i] / m);
+  return m * sqrt(sum);
+}
+
+/* What x may leave of the fit, relative to it. */
+static double misfit(const kcl_certificate *c, double condition, double fit) {
+  return fmin(c->relative_residual * c->norm_b / fit, condition * c->normal_residual);
+}
+
+/* fit: of rows; apart: of columns; both are ours to use. */
+static void compare_fits(const kcl_csr *A, const double *x, const double *y, double tol,
+                         double *fit, double *apart, cli_compare *c) {
+  kcl_type t = A->type;
+  int64_t reals = kcl_type_complex(t) ? 2 * A->cols : A->cols;
+  double K = c->direct.condition, norm_y = norm(t, y, A->cols);
+  for (int64_t i = 0; i < reals; i++) apart[i] = x[i] - y[i];
+  kcl_csr_product(A, y, NULL, fit);
+  double size = norm(t, fit, A->rows), stretch = 1;
+  if (c->unique) {
+    stretch = K * size / (norm(t, A->val, A->nnz) * norm_y);
+    c->difference = norm(t, apart, A->cols) / norm_y;
+  } else {
+    kcl_csr_product(A, apart, NULL, fit);
+    c->difference = norm(t, fit, A->rows) / size;
+  }
+  c->allowed = 10 * fmax(tol, stretch * (misfit(&c->ours, K, size) + misfit(&c->theirs, K, size)));
+  if (size == 0) c->difference = norm(t, x, A->cols), c->allowed = 10 * tol; /* y = 0 */
+}
+
+static int compare_least(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                         const double *y, double tol, cli_compare *c) {
+  int rc;
+  double *fit = calloc((size_t)A->rows + 1, kcl_type_size(A->type)),
+         *apart = calloc((size_t)A->cols + 1, kcl_type_size(A->type));
+  TRY(fit && apart ? 0 : cli_fail(KCL_MEMORY, "out of memory: the direct solution"));
+  TRY(cli_lib(ctx, kcl_certify_least_squares(ctx, A, b, x, &c->ours)));
+  TRY(cli_lib(ctx, kcl_certify_least_squares(ctx, A, b, y, &c->theirs)));
+  compare_fits(A, x, y, tol, fit, apart, c);
+done:
+  free(fit), free(apart);
+  return rc;
+}
+
+static int compare_square(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                          const double *y, double tol, cli_compare *c) {
+  int rc;
+  TRY(cli_lib(ctx, kcl_certify(ctx, A, b, x, &c->ours)));
+  TRY(cli_lib(ctx, kcl_certify(ctx, A, b, y, &c->theirs)));
+  c->difference = difference(A, x, y);
+  c->allowed =
+      10 * fmax(tol, c->direct.condition * (c->ours.backward_error + c->theirs.backward_error));
+done:
+  return rc;
+}
+
 int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x, double tol,
                        cli_compare *c) {
   int rc;
@@ -28,11 +98,8 @@ int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double
   *c = (cli_compare){.pass = false};
   TRY(y ? 0 : cli_fail(KCL_MEMORY, "out of memory: the direct solution"));
   TRY(cli_lib(ctx, kcl_direct(ctx, A, b, y, &c->direct)));
-  TRY(cli_lib(ctx, kcl_certify(ctx, A, b, x, &c->ours)));
-  TRY(cli_lib(ctx, kcl_certify(ctx, A, b, y, &c->theirs)));
-  c->difference = difference(A, x, y);
-  c->allowed =
-      10 * fmax(tol, c->direct.condition * (c->ours.backward_error + c->theirs.backward_error));
+  c->unique = c->direct.rank < 0 || c->direct.rank == A->cols;
+  TRY((c->direct.rank < 0 ? compare_square : compare_least)(ctx, A, b, x, y, tol, c));
   c->pass = c->difference <= c->allowed;
 done:
   free(y);
@@ -42,18 +109,27 @@ done:
 bool cli_compare_decides(const cli_compare *c) { return c->allowed < 1; }
 
 void cli_compare_say(const cli_options *o, const cli_compare *c) {
-  cli_say(o, "direct      %s in %s, condition about %.1e\n", c->direct.method,
-          cli_seconds(c->direct.seconds).s, c->direct.condition);
-  cli_say(o, "            residual %.2e (ours %.2e), backward error %.1e (ours %.1e)\n",
-          c->theirs.relative_residual, c->ours.relative_residual, c->theirs.backward_error,
-          c->ours.backward_error);
-  cli_say(o, "check       %s: the solutions differ by %.2e, ",
+  bool least = c->theirs.normal_residual >= 0 && /* and no solution */
+               c->theirs.normal_residual < c->theirs.relative_residual;
+  cli_say(o, "direct      %s in %s, ", c->direct.method, cli_seconds(c->direct.seconds).s);
+  if (c->direct.rank >= 0) cli_say(o, "rank %s, ", cli_count(c->direct.rank).s);
+  cli_say(o, "condition about %.1e\n", c->direct.condition);
+  cli_say(o, "            residual %.2e (ours %.2e), %s %.1e (ours %.1e)\n",
+          c->theirs.relative_residual, c->ours.relative_residual,
+          least ? "normal residual" : "backward error",
+          least ? c->theirs.normal_residual : c->theirs.backward_error,
+          least ? c->ours.normal_residual : c->ours.backward_error);
+  if (!c->unique)
+    cli_say(o, "            |x| %.6g (ours %.6g): one of many, so that A x is compared\n",
+            c->theirs.norm_x, c->ours.norm_x);
+  cli_say(o, "check       %s: the %s differ by %.2e, ",
           !c->pass                 ? "FAILED"
           : cli_compare_decides(c) ? "passed"
                                    : "undecided",
-          c->difference);
+          c->unique ? "solutions" : "products A x", c->difference);
   if (cli_compare_decides(c) || !c->pass)
     cli_say(o, "allowed %.2e\n", c->allowed);
   else
-    cli_say(o, "and condition x backward error is %.1e\n", c->allowed / 10);
+    cli_say(o, "and condition x %s is %.1e\n", least ? "normal residual" : "backward error",
+            c->allowed / 10);
 }

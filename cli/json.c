@@ -48,12 +48,19 @@ void json_compare(cJSON *o, const cli_compare *c) {
   json_bool(o, "decisive", cli_compare_decides(c));
   json_number(o, "relative_difference", c->difference);
   json_number(o, "allowed_difference", c->allowed);
+  json_text(o, "compared", c->unique ? "x" : "A x");
   json_number(o, "condition", c->direct.condition);
   json_number(o, "direct_relative_residual", c->theirs.relative_residual);
   json_number(o, "direct_backward_error", c->theirs.backward_error);
   json_number(o, "direct_seconds", c->direct.seconds);
   json_number(o, "relative_residual", c->ours.relative_residual);
   json_number(o, "backward_error", c->ours.backward_error);
+  if (c->direct.rank < 0) return;
+  json_count(o, "rank", c->direct.rank);
+  json_number(o, "direct_normal_residual", c->theirs.normal_residual);
+  json_number(o, "normal_residual", c->ours.normal_residual);
+  json_number(o, "direct_norm_x", c->theirs.norm_x);
+  json_number(o, "norm_x", c->ours.norm_x);
 }
 
 int json_write(const char *path, const cJSON *o) {

@@ -59,8 +59,10 @@ static int command_help(const cli_command *c) {
 
 static int version(void) {
   puts("krylocl " KCL_VERSION);
-  printf("direct solutions for checking: %s\n",
-         kcl_direct_available() ? "CHOLMOD and UMFPACK" : "not in this build");
+  printf("direct solutions for checking: %s\n", kcl_direct_least_squares()
+                                                    ? "CHOLMOD, UMFPACK and SPQR"
+                                                : kcl_direct_available() ? "CHOLMOD and UMFPACK"
+                                                                         : "not in this build");
   lists();
   return 0;
 }

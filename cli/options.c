@@ -50,7 +50,7 @@ static const entry table[] = {
     {"seconds", 0, COUNT, "N", AT(seconds), 1, 86400, "time to spend on tunables, about (30)"},
     {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "first guess (zeros)"},
     {"check", 0, TEXT, "METHOD", AT(check), 0, 0,
-     "compare with a direct solution: cholmod (falls back to UMFPACK), or none"},
+     "compare with a direct solution: cholmod (UMFPACK, SPQR where it is not for that), or none"},
     {"json", 'j', TEXT, "FILE", AT(json), 0, 0, "write all numbers as JSON, - for standard output"},
     {"csv", 0, TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV"},
     {"history", 0, TEXT, "FILE", AT(history), 0, 0, "write the residual of each iteration as CSV"},

@@ -181,8 +181,9 @@ static int verdict(const cli_run *r) {
   for (int64_t j = 0; j < r->solved; j++)
     if (r->results[j].checked && !r->results[j].check.pass)
       return cli_fail(CLI_CHECK_FAILED,
-                      "the check failed: x differs from the direct solution by %.3g",
-                      r->results[j].check.difference);
+                      "the check failed: %s differs from the direct solution%s by %.3g",
+                      r->results[j].check.unique ? "x" : "A x",
+                      r->results[j].check.unique ? "" : "'s", r->results[j].check.difference);
   return 0;
 }
 
@@ -237,6 +238,8 @@ const cli_command cli_solve = {
         "the\n"
         "direct solution y, K the condition number estimated from its factor, ex and ey the\n"
         "backward errors of x and y. When that reaches 1 the check is undecided, and no failure.\n"
+        "Of least squares y comes from SuiteSparseQR, normal residuals take the place of backward\n"
+        "errors, and A x and A y are compared where more than one x would do.\n"
         "Up to eight columns of b are solved at once: each pass over the matrix serves them all, "
         "and "
         "each\n"

@@ -345,14 +345,19 @@ double kcl_bytes_per_iteration(const kcl_solver *s); /* of all columns at once *
 
 /* ---------------------------------------------------------------- checking */
 
-/* Direct solution with CHOLMOD (Hermitian positive definite) or UMFPACK (all others), when the
- * library was built with them; else KCL_USAGE. b, x: one column of A's type (D or Z). */
+/* Direct solution with CHOLMOD (Hermitian positive definite), UMFPACK (other square ones) or
+ * SuiteSparseQR (rectangular and singular ones: least squares, and where A has full row rank the x of
+ * least norm), when the library was built with them; else KCL_USAGE. A's type: D or Z. */
 typedef struct kcl_direct_info {
   const char *method; /* "CHOLMOD supernodal", "UMFPACK" ... */
   double seconds;     /* analysis, factorisation and solution */
-  double condition;   /* infinity-norm estimate (Hager 1984, Higham 1988); 0 when not known */
+  /* Infinity-norm estimate (Hager 1984, Higham 1988); by SuiteSparseQR |A|_F / the smallest singular
+   * value that is not 0, estimated; 0 when not known. */
+  double condition;
+  int64_t rank; /* as SuiteSparseQR found it; -1: of the others' */
 } kcl_direct_info;
 bool kcl_direct_available(void);
+bool kcl_direct_least_squares(void); /* with SuiteSparseQR */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
 
 /* The certificate of x: residual b - A x by kcl_csr_product. Norms: 2 for relative, inf for backward. */

@@ -4,7 +4,8 @@
  *
  * where |A^-1|_inf = |A^-H|_1 is estimated from a few solves with the factor by the method of
  * Hager (1984) and Higham (1988, ACM TOMS 14, algorithm 674): a lower bound, nearly always
- * within a factor of 3. Cost: one factorisation, at most 12 solves. Needs SuiteSparse. */
+ * within a factor of 3. Cost: one factorisation, at most 12 solves. Needs SuiteSparse. Where A is
+ * rectangular or singular: qr.c. */
 #include "solver/factor.h"
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ bool kcl_direct_available(void) {
 #ifndef HAVE_CHOLMOD
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
   (void)A, (void)b, (void)x;
-  *info = (kcl_direct_info){.method = "none"};
+  *info = (kcl_direct_info){.method = "none", .rank = -1};
   return kcl_fail(ctx, KCL_USAGE,
                   "checking by a direct solution is not part of this build: install SuiteSparse "
                   "(CHOLMOD and UMFPACK with their headers) and build again");
@@ -112,10 +113,8 @@ done:
 }
 
 static int suits(kcl *ctx, const kcl_csr *A) {
-  if (A->rows != A->cols || A->rows == 0)
-    return kcl_fail(ctx, KCL_INPUT,
-                    "no direct solution of rectangular systems (%lld x %lld) is available; what "
-                    "the report recomputes, |b - A x| and |A^H r|, stands without it",
+  if (A->rows == 0 || A->cols == 0)
+    return kcl_fail(ctx, KCL_INPUT, "nothing to solve: the matrix is %lld x %lld",
                     (long long)A->rows, (long long)A->cols);
   if (A->type != KCL_D && A->type != KCL_Z)
     return kcl_fail(ctx, KCL_USAGE, "a direct solution needs type d or z, not %c",
@@ -123,12 +122,10 @@ static int suits(kcl *ctx, const kcl_csr *A) {
   return KCL_OK;
 }
 
-int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+static int square(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
   int rc;
   kcl_factor *f = NULL;
   kcl_stats s;
-  *info = (kcl_direct_info){.method = "none"};
-  KCL_TRY(suits(ctx, A));
   KCL_TRY(kcl_csr_stats(ctx, A, &s));
   double begin = kcl_now();
   KCL_TRY(kcl_factor_create(ctx, A, s.hermitian && s.positive_diagonal, &f));
@@ -138,5 +135,17 @@ int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direc
 done:
   kcl_factor_free(&f);
   return rc;
+}
+
+/* A square matrix that turns out singular is a case of least squares. */
+int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+  *info = (kcl_direct_info){.method = "none", .rank = -1};
+  int rc = suits(ctx, A);
+  if (!rc && A->rows == A->cols) {
+    rc = square(ctx, A, b, x, info);
+    if (rc != KCL_INPUT || !kcl_direct_least_squares()) return rc;
+    rc = KCL_OK;
+  }
+  return rc ? rc : kcl_qr_direct(ctx, A, b, x, info);
 }
 #endif

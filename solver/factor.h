@@ -11,4 +11,7 @@ void kcl_factor_free(kcl_factor **f);
 const char *kcl_factor_method(const kcl_factor *f);
 /* x = A^-1 b, or A^-H b. b and x are distinct. */
 int kcl_factor_solve(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, double *x);
+
+/* Least squares of any shape and rank by SuiteSparseQR, without one a failure that says so (qr.c). */
+int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
 #endif

@@ -10,7 +10,8 @@ command -v python3 >/dev/null 2>&1 || echo "skip JSON: no python3"
 
 # ------------------------------------------------------------------ words
 run 0 "--version" --version; says "^krylocl [0-9]"
-grep -q "CHOLMOD and UMFPACK" out; direct=$?
+grep -q "CHOLMOD.*UMFPACK" out; direct=$?
+grep -q "SPQR" out; spqr=$?
 run 0 "--help" --help
 for word in csr-scalar csr-vector coo ell cds cg bicg none jacobi heatsink poisson2d poisson3d hpcg convection helmholtz trefethen; do
   says "^  $word "
@@ -129,7 +130,11 @@ if [ $direct -eq 0 ]; then
   run 0 "--check complex" solve H.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check Hermitian" solve M.mtx --check cholmod; says "CHOLMOD"; says "passed"
   file S.mtx "%%MatrixMarket matrix coordinate real general" "2 2 2" "1 1 1" "1 2 0"
-  run 3 "--check singular" solve S.mtx --solver bicg --check cholmod; says "singular"
+  if [ $spqr -eq 0 ]; then
+    run 0 "--check singular" solve S.mtx --solver bicg --check cholmod; says "rank 1"; says "products A x"
+  else
+    run 3 "--check singular" solve S.mtx --solver bicg --check cholmod; says "singular"
+  fi
 else
   run 2 "--check without SuiteSparse" solve A.mtx --check cholmod; says "SuiteSparse"
 fi
@@ -151,8 +156,23 @@ done
 run 0 "cgls on a square matrix" solve U.mtx -s cgls
 run 0 "bench chooses cgls" bench L.mtx --formats csr-scalar --iterations 2 --json b.json
 json b.json "d[0]['solver']=='cgls'"
-if [ $direct -eq 0 ]; then
-  run 3 "--check of a rectangular system" solve L.mtx line.rhs -s lsqr --check cholmod -o x.ls; says "rectangular"; says "|A^H r|"
+file half.x 0.5 0.5
+file near.x 0.5 0.500001
+run 0 "check of least squares" check L.mtx line.rhs half.x --check none; says "NOT within 1.0e-08$"; says "within .*: least squares"
+run 6 "check of nearly least squares" check L.mtx line.rhs near.x --json c.json; says "normal one"
+json c.json "not d['pass'] and 1.6e-6<d['normal_residual']<1.8e-6 and 0.5<d['relative_residual']<0.6"
+run 0 "check with a tolerance" check L.mtx line.rhs near.x --tol 1e-5 --json c.json
+run 6 "check of a solution that is none" check L.mtx exact.rhs half.x
+if [ $direct -eq 0 ] && [ $spqr -eq 0 ]; then
+  json c.json "d['check']['rank']==2 and d['check']['compared']=='x' and 1.3e-6<d['check']['relative_difference']<1.5e-6"
+  json c.json "d['check']['direct_normal_residual']<1e-14 and abs(d['check']['condition']-3.09025)<0.1" # |A|_F^2 = 8, s^2 = (8 - sqrt 40)/2
+  run 0 "--check of least squares" solve L.mtx line.rhs -s lsqr --check cholmod --json s.json; says "SuiteSparseQR"; says "passed: the solutions"
+  json s.json "d['check']['pass'] and d['check']['decisive'] and d['check']['relative_difference']<1e-7"
+  file W.mtx "%%MatrixMarket matrix coordinate complex general" "2 3 3" "1 1 1 1" "1 2 0 2" "2 3 3 0"
+  run 0 "--check of a wide system" solve W.mtx -s cgls --check cholmod --json s.json; says "products A x"
+  json s.json "d['check']['rank']==2 and abs(d['check']['direct_norm_x']-d['check']['norm_x'])<1e-7"
+elif [ $direct -eq 0 ]; then
+  run 2 "--check of a rectangular system" solve L.mtx line.rhs -s lsqr --check cholmod -o x.ls; says "SuiteSparseQR"; says "|A^H r|"
   [ -s x.ls ]; verdict $? "  x is written"
 fi
 

@@ -276,6 +276,69 @@ static void test_refusals(const place *p) {
   kcl_csr_free(&A);
 }
 
+/* ---------------------------------------------------------------- direct solutions */
+
+/* The rank is that of I; y is a solution, and the known one where it is one of a kind or of least norm. No
+ * singular value of full rank is below 1. */
+static void test_direct(kcl *ctx, kcl_type t, const shape *s) {
+  system_ y = make(ctx, t, s);
+  kcl_direct_info info;
+  void *b = typed(y.A, y.b, y.A->rows), *x = typed(y.A, y.x, y.A->cols);
+  int64_t m = y.A->rows, n = y.A->cols;
+  double small_ = 100 * (double)(m + n) * tol_u(t), doubt, gradient;
+  if (CHECKF(!kcl_direct(ctx, y.A, b, x, &info), "%s: %s", s->what, kcl_error(ctx))) {
+    double res = residual(y.A, b, x, &doubt), normal = normal_residual(y.A, b, x, &gradient);
+    bool full = info.rank == m || info.rank == n;
+    number *d = filled(n, 0);
+    CHECKF(info.rank == s->rows, "%s: rank %lld", s->what, (long long)info.rank);
+    CHECKF((s->inconsistent ? normal : res) <= small_, "%s: residual %g, normal %g", s->what, res,
+           normal);
+    kcl_copy(KCL_Z, d, y.A->type, x, n, 1);
+    for (int64_t i = 0; i < n; i++) d[i] -= y.x[i];
+    CHECKF(!full || norm(d, n) <= small_ * (norm(y.b, m) + gradient), "%s: x is %g off", s->what,
+           norm(d, n));
+    double size = 0; /* |A|_F: at least that of I, as the singular values are at least 1 */
+    for (int64_t k = 0; k < y.A->nnz; k++) size += pow(kcl_abs(y.A->type, y.A->val, k), 2);
+    CHECKF(info.condition >= 0.9 * sqrt((double)s->rows), "%s: condition %g", s->what,
+           info.condition);
+    CHECKF(!full || info.condition <= sqrt(size) * (1 + small_), "%s: condition %g", s->what,
+           info.condition);
+    free(d);
+  }
+  free(b), free(x), kcl_csr_free(&y.A), free(y.b), free(y.x);
+}
+
+/* Pairs of v points by blocks of k: A A^T has (v-2 over k-2) on its diagonal, and (v-4 over k-2) is its
+ * least eigenvalue. */
+static void test_direct_design(kcl *ctx, const char *kind, double diagonal, double least) {
+  kcl_csr *A = NULL, *T = NULL;
+  if (!CHECK(!kcl_generate(ctx, kind, &A, NULL) && !kcl_csr_adjoint(ctx, A, &T))) return;
+  double want = sqrt((double)A->rows * diagonal / least);
+  const kcl_csr *both[] = {A, T};
+  for (int i = 0; i < 2; i++) {
+    kcl_direct_info info;
+    double *b = calloc((size_t)both[i]->rows, sizeof *b),
+           *x = calloc((size_t)both[i]->cols, sizeof *x);
+    for (int64_t j = 0; j < both[i]->rows; j++) b[j] = random_number();
+    CHECKF(!kcl_direct(ctx, both[i], b, x, &info) && info.rank == A->rows &&
+               info.condition > 0.9 * want && info.condition < want * (1 + 1e-10),
+           "%s: condition %g, it is %g", kind, info.condition, want);
+    free(b), free(x);
+  }
+  kcl_csr_free(&A), kcl_csr_free(&T);
+}
+
+static void test_directs(kcl *ctx) {
+  if (!kcl_direct_least_squares()) {
+    skip("direct least squares: no SuiteSparseQR");
+    return;
+  }
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    test_direct(ctx, KCL_D, &shapes[i]), test_direct(ctx, KCL_Z, &shapes[i]);
+  test_direct_design(ctx, "bibd:9x5", 35, 10);
+  test_direct_design(ctx, "bibd:12x3", 10, 8);
+}
+
 int main(void) {
   static const char *const solver[] = {"cgls", "lsqr"};
   open_places();
@@ -287,6 +350,7 @@ int main(void) {
       test_by_hand(p, solver[m], "none"), test_by_hand(p, solver[m], "jacobi");
     }
   }
+  if (place_count && !small()) test_directs(places[0].ctx);
   close_places();
   return check_report();
 }
