@@ -65,7 +65,7 @@ PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl_none.c,$(CL_C)),\
           $(wildcard core/*.c data/*.c solver/*.c solver/precond/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/heatsink_picture.c,$(wildcard cli/*.c)))
-TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real.c))
+TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
 LIB   = $(BUILD)/libkrylocl.a
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
@@ -115,7 +115,9 @@ check:
 	$(again) all tests
 	@sh tests/run.sh
 check-matrices:
-	$(again) $(BUILD)/tests/real
+	$(again) $(BUILD)/tests/real $(BUILD)/tests/real_products $(BUILD)/tests/real_least
+	$(BUILD)/tests/real_products all
+	$(BUILD)/tests/real_least all
 	$(BUILD)/tests/real all
 tests: $(TESTS)
 bench-read: $(BUILD)/bench/read

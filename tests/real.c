@@ -1,10 +1,5 @@
-/* Real matrices: every matrix of the folder KRYLOCL_MATRICES (default ../shared/matrices; its INDEX.tsv
- * says what there is) is read, and every square one that our methods are for is solved.
- *
- *   real            those with up to 60,000 nonzeros, each in a third of the formats on a device: a part
- *                   of make check
- *   real N | all    up to N nonzeros; every one
- *   real NAME       that one
+/* Real matrices: every square one that our methods are for is solved
+ * (real.h: which ones), a third of the formats on a device unless asked for one or all.
  *
  * Positive definite ones: CG to 1e-8 in every format that fits on every executor, plain, then with Jacobi
  * where plain meets the iteration limit. With a real right-hand side, or complex: BiCG likewise. Every claim
@@ -12,37 +7,7 @@
  * tol_forward: largest elements, condition estimate times backward errors. Not converging is no failure
  * where the reason is a limit; "not positive definite" of a definite matrix is one.
  */
-#include "tests/conform.h"
-#include <math.h>
-
-typedef struct entry {
-  char name[64], rhs[80];
-  int64_t rows, cols, nnz;
-  bool definite;
-} entry;
-
-static const char *folder(void) {
-  const char *f = getenv("KRYLOCL_MATRICES");
-  return f && *f ? f : "../shared/matrices";
-}
-
-static const char *path_of(const char *file, const char *suffix) {
-  static char path[600];
-  snprintf(path, sizeof path, "%s/%s%s", folder(), file, suffix);
-  return path;
-}
-
-/* The fields of INDEX.tsv that matter here; false at the heading. */
-static bool parse(char *line, entry *e) {
-  char *field[16] = {0};
-  for (int i = 0; i < 13 && line; i++) field[i] = strsep(&line, "\t\n");
-  if (!field[10] || !strcmp(field[0], "name")) return false;
-  snprintf(e->name, sizeof e->name, "%s", field[0]);
-  snprintf(e->rhs, sizeof e->rhs, "%s", strcmp(field[10], "-") ? field[10] : "");
-  e->rows = atoll(field[1]), e->cols = atoll(field[2]), e->nnz = atoll(field[4]);
-  e->definite = !strcmp(field[7], "yes");
-  return true;
-}
+#include "tests/real.h"
 
 /* ---------------------------------------------------------------- a system and its direct solution */
 
@@ -57,7 +22,6 @@ typedef struct system {
 static double *vector(const system_ *s) { return calloc((size_t)s->reals + 2, sizeof(double)); }
 
 static bool right_hand_side(kcl *ctx, system_ *s) {
-  kcl_dense *B = NULL, *C = NULL;
   s->reals = s->A->rows * (kcl_type_complex(s->A->type) ? 2 : 1);
   s->b = vector(s), s->x = vector(s);
   if (!s->e->rhs[0]) { /* b = A 1 */
@@ -65,12 +29,7 @@ static bool right_hand_side(kcl *ctx, system_ *s) {
     kcl_csr_product(s->A, s->x, NULL, s->b);
     return true;
   }
-  bool good = CHECKF(!kcl_dense_read(ctx, path_of(s->e->rhs, ""), &B) &&
-                         !kcl_dense_convert(ctx, B, s->A->type, &C) && C->rows == s->A->rows,
-                     "%s: %s", s->e->rhs, kcl_error(ctx));
-  if (good) memcpy(s->b, C->val, (size_t)s->reals * sizeof(double));
-  kcl_dense_free(&B), kcl_dense_free(&C);
-  return good;
+  return given_side(ctx, s->e, s->A, s->b);
 }
 
 static void direct(kcl *ctx, system_ *s) {
@@ -141,8 +100,6 @@ static kcl_reason solve(const system_ *s, const place *p, const kcl_options *o) 
   return rc ? KCL_INTERRUPTED : r.reason;
 }
 
-static bool everything;
-
 /* In every format, on every executor; with Jacobi as soon as it does not work without. */
 static void solve_everywhere(const system_ *s, kcl_options o) {
   for (int p = 0; p < place_count; p++) {
@@ -204,37 +161,14 @@ static void test_matrix(const entry *e) {
     else
       printf("%-18s %8lld %9lld read; %s\n", e->name, (long long)e->rows, (long long)e->nnz,
              e->rows == e->cols ? "neither positive definite nor with a right-hand side"
-                                : "rectangular");
+                                : "rectangular: real_least");
   }
   free(s.b), free(s.x), kcl_csr_free(&s.A);
 }
 
 int main(int argc, char **argv) {
-  int64_t most = argc < 2 ? 60000 : atoll(argv[1]);
-  if (argc > 1 && !most) most = INT64_MAX;
-  const char *only = argc > 1 && most == INT64_MAX && strcmp(argv[1], "all") ? argv[1] : NULL;
-  char line[4096];
-  everything = argc > 1;
-  int64_t larger = 0;
-  entry e;
-  FILE *f = fopen(path_of("INDEX.tsv", ""), "r");
-  if (!f) {
-    skip("real matrices: no folder %s (set KRYLOCL_MATRICES)", folder());
-    return check_report();
-  }
-  open_places();
   printf("%-18s %8s %9s %-6s %-10s %c %-4s %-6s %7s %8s %9s %9s %-22s %s\n", "matrix", "rows",
          "nonzeros", "on", "format", 't', "with", "", "steps", "seconds", "residual", "backward",
          "off the direct answer", "outcome");
-  while (fgets(line, sizeof line, f)) {
-    if (!parse(line, &e) || (only && strcmp(only, e.name))) continue;
-    if (e.nnz <= most)
-      test_matrix(&e);
-    else
-      larger++;
-  }
-  fclose(f), close_places();
-  if (larger)
-    skip("%lld matrices with more than %lld nonzeros", (long long)larger, (long long)most);
-  return check_report();
+  return for_each_matrix(argc, argv, test_matrix);
 }

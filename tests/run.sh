@@ -12,7 +12,7 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
   name=$(basename "$1") log=$logs/$(basename "$1").log begin=$(date +%s)
   case $1 in *.sh) set -- sh "$1" "$BUILD/krylocl" ;; esac
   # Most of a first run is compiling kernels: not optimised here; KRYLOCL_OPTIONS= (set, empty) is as users have it.
-  case $name in conform_* | real) export KRYLOCL_OPTIONS="${KRYLOCL_OPTIONS--cl-opt-disable}" ;; esac
+  case $name in conform_* | real*) export KRYLOCL_OPTIONS="${KRYLOCL_OPTIONS--cl-opt-disable}" ;; esac
   if command -v timeout >/dev/null 2>&1; then set -- timeout 900 "$@"; fi
   "$@" >"$log" 2>&1 </dev/null
   status=$?
@@ -37,7 +37,7 @@ POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
 LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS KRYLOCL_CACHE OMP_WAIT_POLICY=passive
 mkdir -p "$POCL_CACHE_DIR"
-for t in "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real "$BUILD"/tests/test_*; do
+for t in "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
   case $t in
     *.o | *.d | tests/run.sh) ;;
     tests/oclgrind.sh) [ -n "$SAN" ] || echo "$t" ;; # both want to be loaded first

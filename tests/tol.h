@@ -49,6 +49,13 @@ static inline double tol_forward(double kappa, double eta_x, double eta_y) {
   return worst < 0.5 ? 2 * k * (eta_x + eta_y) / (1 - worst) : INFINITY;
 }
 
+/* |A x - P b| / |P b|, P onto the range of A: |P r| of r = b - A x is at most |r|, and at most |A^H r| / s, s the
+ * smallest singular value that is not 0. With the normal residual n >= |A^H r| / |A^H b| and |A^H b| <= |A|_F |P b|
+ * that is kappa n, kappa = |A|_F / s, estimated from below and within a factor of 3. res: |r| / |P b|. */
+static inline double tol_fit(double kappa, double res, double n) {
+  return fmin(res, 3 * kappa * n);
+}
+
 /* A claim "converged" with tolerance tol holds for the residual recomputed in long double, apart from the
  * doubt about that one (residual in conform.h) and a last bit of the certificate's own sums. */
 static inline double tol_claim(double tol, double doubt) { return tol * (1 + 1e-12) + doubt; }
