@@ -1,6 +1,11 @@
 /* What the conformance programs share: the executors to try, and small recorded programs ("boxes") whose
  * vectors and scalars are seen from outside as complex doubles, whatever the type they compute in.
  * KRYLOCL_SMALL=1 asks for small sizes only: what a simulator of devices can do in seconds.
+ *
+ * What a device runs it compiles first, and that is nearly all of the time. So where formats, methods, preconditioners
+ * and types cross there, they take turns: every one is met, and pairs that have a kernel of their own, each in the
+ * type whose turn it is; the native executor, which compiles nothing, meets far more of the cross.
+ * KRYLOCL_THOROUGH=1 (.ci/run) has the turns come more often, 2 crosses everything.
  */
 #ifndef KCL_CONFORM_H
 #define KCL_CONFORM_H
@@ -25,26 +30,41 @@ typedef struct place {
 static place places[2];
 static int place_count;
 
-static inline bool small(void) {
-  const char *s = getenv("KRYLOCL_SMALL");
-  return s && *s && *s != '0';
+static inline int setting(const char *variable) {
+  const char *s = getenv(variable);
+  return s ? atoi(s) : 0;
 }
+static inline bool small(void) { return setting("KRYLOCL_SMALL"); }
+static inline int thorough(void) { return setting("KRYLOCL_THOROUGH"); }
+static inline bool few(void) { return small() && !thorough(); } /* each text once */
 
-/* Unless KRYLOCL_THOROUGH is set, combination number i of a large table meets one of the four types, in turn. */
-static inline bool turn_of(kcl_type t, int i) {
-  return small() || getenv("KRYLOCL_THOROUGH") || i % 4 == (int)t;
-}
-
-/* On a device every program is compiled first: unless KRYLOCL_THOROUGH is set, number i of a table meets one of
- * the real and one of the complex types there, in turn. */
-static inline bool half_of(const place *p, kcl_type t, int i) {
-  return small() || !p->ctx->opencl || getenv("KRYLOCL_THOROUGH") || i % 2 == (int)t % 2;
-}
+/* Does this executor compile, so that by default and with KRYLOCL_THOROUGH=1 not everything is crossed? */
+static inline bool by_turns(const place *p) { return p->ctx->opencl && thorough() < 2; }
+static inline bool quick(const place *p) {
+  return p->ctx->opencl && !thorough();
+} /* by default only */
 
 /* KRYLOCL_TYPES=dc: these types only. */
 static inline bool wanted(kcl_type t) {
   const char *types = getenv("KRYLOCL_TYPES");
   return !types || !*types || strchr(types, kcl_type_letter(t));
+}
+
+/* Number i of a table meets one of the types that are wanted, in turn. */
+static inline bool turn_of(kcl_type t, int i) {
+  int before = 0, all = 0;
+  for (kcl_type o = KCL_S; o <= KCL_Z; o++) all += wanted(o), before += wanted(o) && o < t;
+  return wanted(t) && (thorough() > !small() || i % all == before);
+}
+
+/* On a device number i of a table meets one of the real and one of the complex types, in turn. */
+static inline bool half_of(const place *p, kcl_type t, int i) {
+  return small() || !by_turns(p) || i % 2 == (int)t % 2;
+}
+
+/* |z|, where hypot's care costs: squares of doubles stay within a long double. */
+static inline long double modulus(exact z) {
+  return sqrtl(creall(z) * creall(z) + cimagl(z) * cimagl(z));
 }
 
 /* The native executor and, where there is one, the first OpenCL device. Only that one when small. */

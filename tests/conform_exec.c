@@ -10,8 +10,8 @@ static void same_lincomb(const box *b, kcl_vec v, const number *got, exact a, co
   int64_t bad = -1;
   for (int64_t i = 0; i < b->k->vector[v].n && bad < 0; i++) {
     exact want = a * x[i] + c * z[i];
-    long double size = cabsl(a * x[i]) + cabsl(c * z[i]);
-    if (!(cabsl(got[i] - want) <= tol_lincomb(t, (double)size))) bad = i;
+    long double size = modulus(a * x[i]) + modulus(c * z[i]);
+    if (!(modulus(got[i] - want) <= tol_lincomb(t, (double)size))) bad = i;
   }
   CHECKF(bad < 0, "%s, %s, type %c, n %lld: element %lld is %g %+gi", what, b->k->ctx->device.kind,
          kcl_type_letter(t), (long long)b->k->vector[v].n, (long long)bad,
@@ -141,7 +141,7 @@ static void test_times(const place *p, kcl_type t, int64_t n) {
       int64_t bad = -1;
       for (int64_t q = 0; q < n && bad < 0; q++) {
         exact want = (i ? conj(dv[q]) : dv[q]) * (exact)xv[q];
-        if (!(cabsl(got[q] - want) <= tol_c(t) * tol_u(t) * cabsl(want))) bad = q;
+        if (!(modulus(got[q] - want) <= tol_c(t) * tol_u(t) * modulus(want))) bad = q;
       }
       CHECKF(bad < 0, "times, way %d, %s, type %c, n %lld: element %lld", i, p->name,
              kcl_type_letter(t), (long long)n, (long long)bad);
@@ -158,8 +158,8 @@ static void same_dot(const box *b, number got, const number *x, const number *y,
   long double size = 0;
   int64_t n = b->k->n;
   for (int64_t i = 0; i < n; i++)
-    want += conjl(x[i]) * (exact)y[i], size += cabs(x[i]) * cabs(y[i]);
-  CHECKF(cabsl(got - want) <= tol_dot(b->k->type, (double)n, (double)size),
+    want += conjl(x[i]) * (exact)y[i], size += modulus(x[i]) * modulus(y[i]);
+  CHECKF(modulus(got - want) <= tol_dot(b->k->type, (double)n, (double)size),
          "%s, %s, type %c, n %lld: %.17g %+.17gi, not %.17Lg %+.17Lgi", what,
          b->k->ctx->device.kind, kcl_type_letter(b->k->type), (long long)n, creal(got), cimag(got),
          creall(want), cimagl(want));

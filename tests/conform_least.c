@@ -160,8 +160,9 @@ static void every_option(const place *p, const system_ *y, kcl_options o, int tu
       for (int f = -1; f < kcl_list_size(KCL_FORMATS); f++) {
         o.precond = kcl_list(KCL_PRECONDS, q).name;
         o.format = f < 0 ? "auto" : kcl_list(KCL_FORMATS, f).name;
-        bool all = getenv("KRYLOCL_THOROUGH") || (!small() && !p->ctx->opencl && !q);
-        if (!all && (f < 0 ? q != turn % 2 : q || (f + i) % 18 != turn % 18)) continue;
+        bool all = thorough() > 1 || (!small() && !p->ctx->opencl && !q);
+        if (!all && quick(p) && (q != turn / 2 % 2 || (i + turn) % 2 || f != 4 * turn)) continue;
+        if (!all && !quick(p) && (f < 0 ? q != turn % 2 : q || (f + i) % 18 != turn % 18)) continue;
         solve(p, y, &o);
       }
   }
@@ -197,7 +198,7 @@ static void test_design(const place *p, const char *kind, const char *solver) {
            *x = calloc((size_t)both[i]->cols, sizeof *x);
     double doubt, gradient;
     for (int64_t j = 0; j < both[i]->rows; j++) b[j] = random_number();
-    o.solver = solver;
+    o.solver = solver, o.format = quick(p) ? "csr-scalar" : "auto";
     if (CHECKF(!kcl_setup(p->ctx, both[i], &o, &s) && !kcl_solve(s, b, x, &r), "%s",
                kcl_error(p->ctx))) {
       double res = residual(both[i], b, x, &doubt),

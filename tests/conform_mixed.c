@@ -115,7 +115,7 @@ static void test_methods(const place *p) {
       for (int j = 0; j < 2; j++) {
         const char *method = kcl_list(KCL_SOLVERS, m).name;
         bool cg = !strcmp(method, "cg"), common = cg || !strcmp(method, "bicgstab");
-        if (p->ctx->opencl && !getenv("KRYLOCL_THOROUGH") && (j ? !cg : !common)) continue;
+        if (by_turns(p) && (j ? !cg : !common)) continue;
         test_method(p, &problems[i], method, j ? "jacobi" : "none");
       }
 }

@@ -85,27 +85,27 @@ static bool fits(const char *solver, const problem *p) {
   return !strcmp(p->solver, solver);
 }
 
-/* What is compiled first is done by turns unless KRYLOCL_THOROUGH is set: conform_spmv has every format there. */
+/* Every method with every preconditioner. A method's stages depend on whether the product scatters (coo) and not on the
+ * format else: other formats with cg and bicg. On a device fewer of both: stages come from the recorder, the same on
+ * every executor, and conform_spmv has the products. */
+static bool is_met(const combination *c, const problem *p, int m, int q, int f) {
+  kcl_type t = c->o.precision;
+  bool coo = !strcmp(c->o.format, "coo"), pair = !m || !strcmp(c->o.solver, "bicg");
+  if (!f && (p->pairs || !(q || quick(c->p)))) return half_of(c->p, t, m + q);
+  if (!f) return !by_turns(c->p) || turn_of(t, m + q);
+  if (!p->formats || q) return false;
+  if (coo) return turn_of(t, 1) && (!quick(c->p) || m % 4 == 0);
+  if (small() || !(pair || thorough() > 1)) return false;
+  return turn_of(t, f + m) && (!by_turns(c->p) || (f + m) % (quick(c->p) ? 6 : 3) == 0);
+}
+
 static void every_option(combination *c, const problem *p, const void *b) {
-  const bool compiled = c->p->ctx->opencl && !small() && !getenv("KRYLOCL_THOROUGH");
   for (int m = 0; m < kcl_list_size(KCL_SOLVERS); m++)
     for (int q = 0; q < kcl_list_size(KCL_PRECONDS); q++)
       for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
         c->o.solver = kcl_list(KCL_SOLVERS, m).name, c->o.precond = kcl_list(KCL_PRECONDS, q).name;
         c->o.format = kcl_list(KCL_FORMATS, f).name;
-        if (f && (!p->formats || q)) continue;
-        /* a method's stages depend on whether the product scatters, not on the format else */
-        if (f && m && strcmp(c->o.solver, "bicg") && strcmp(c->o.format, "coo") &&
-            !getenv("KRYLOCL_THOROUGH"))
-          continue;
-        if (f && strcmp(c->o.format, "coo") && !turn_of(c->o.precision, f + q + m)) continue;
-        if (!strcmp(c->o.format, "coo") && !turn_of(c->o.precision, 1)) continue; /* type d */
-        if (small() && f && strcmp(c->o.format, "coo")) continue; /* products: conform_spmv */
-        if (compiled &&
-            (f ? (f + m) % 3 && strcmp(c->o.format, "coo") : q && !turn_of(c->o.precision, m)))
-          continue;
-        if (!f && !half_of(c->p, c->o.precision, m + q)) continue;
-        if (fits(c->o.solver, p)) solve_combination(c, b);
+        if (fits(c->o.solver, p) && is_met(c, p, m, q, f)) solve_combination(c, b);
       }
 }
 
@@ -529,7 +529,7 @@ static void test_restart(const place *p) {
   kcl_csr *A = NULL;
   kcl_options o = kcl_defaults;
   kcl_solver *s = NULL;
-  bool all = !p->ctx->opencl || getenv("KRYLOCL_THOROUGH");
+  bool all = !by_turns(p);
   o.solver = "gmres", o.precond = "jacobi", o.tol = 1e-8, o.format = "csr-scalar";
   if (!CHECK(!kcl_generate(p->ctx, "convection:12", &A, NULL))) return;
   number *x = random_vector(A->type, A->rows), *bv = image(A, x);

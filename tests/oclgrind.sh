@@ -1,7 +1,8 @@
 #!/bin/sh
 # The kernels under Oclgrind, a simulated device that sees accesses out of bounds, data races, barriers not
 # reached by all and uninitialised values: the conformance tests on small sizes, with the text for CPU devices
-# (one work-item a group) and with that for GPUs (KRYLOCL_SHAPE=gpu).
+# (one work-item a group) and with that for GPUs (KRYLOCL_SHAPE=gpu). Every format in both, in one shape and type, which
+# take turns; with KRYLOCL_THOROUGH=1 in both types and several shapes.
 # usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv
 #        conform_solver conform_columns
 # Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
@@ -17,6 +18,7 @@ case $1 in */krylocl) shift ;; esac # tests/run.sh gives the path of the program
 KRYLOCL_SMALL=1
 KRYLOCL_CACHE= # the simulator's own build options are in no key
 export KRYLOCL_SMALL KRYLOCL_CACHE
+all=${KRYLOCL_THOROUGH#0} # empty: each text once
 folder=$(mktemp -d) || exit 1
 trap 'rm -r "$folder"' EXIT
 # What is looked for in which text and types. With real types everything. With complex types on CPU devices
@@ -43,10 +45,12 @@ one() { # shape types flags program
 }
 
 for program; do # two at a time
-  { one gpu d --uninitialized "$program"; one cpu d --uninitialized "$program"; } >"$folder/a" &
   flags=--uninitialized
   [ "$program" != conform_columns ] || flags=
-  { one gpu c "$flags" "$program"; one cpu c '' "$program"; } >"$folder/b"
+  types=d # conform_spmv by default: formats take turns
+  [ "$program" != conform_spmv ] || [ -n "$all" ] || types=dc
+  { one gpu $types --uninitialized "$program"; [ -z "$all" ] || one cpu d --uninitialized "$program"; } >"$folder/a" &
+  { [ -z "$all" ] || one gpu c "$flags" "$program"; one cpu c '' "$program"; } >"$folder/b"
   wait
   cat "$folder/a" "$folder/b"
   if [ "$program" = conform_spmv ]; then
@@ -58,7 +62,7 @@ for program; do # two at a time
   if [ "$program" != conform_spmv ] && [ "$program" != conform_columns ]; then # the kernel that stays, as one work-group
     (
       export KRYLOCL_STAY=1
-      one gpu dc --uninitialized "$program"
+      one gpu "${all:+d}c" --uninitialized "$program"
     )
   fi
 done >"$folder/all"

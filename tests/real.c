@@ -1,5 +1,6 @@
-/* Real matrices: every square one that our methods are for is solved
- * (real.h: which ones), a third of the formats on a device unless asked for one or all.
+/* Real matrices: every square one that our methods are for is solved (real.h: which ones). Unless one or all are asked
+ * for: on a device each in every ninth format, in turn, and in at most 3,000 iterations; with KRYLOCL_THOROUGH=1
+ * in a third of the formats, in as many as it takes.
  *
  * Positive definite ones: CG to 1e-8 in every format that fits on every executor, plain, then with Jacobi
  * where plain meets the iteration limit. With a real right-hand side, or complex: BiCG likewise. Every claim
@@ -100,13 +101,15 @@ static kcl_reason solve(const system_ *s, const place *p, const kcl_options *o) 
   return rc ? KCL_INTERRUPTED : r.reason;
 }
 
+static int systems; /* so far */
+
 /* In every format, on every executor; with Jacobi as soon as it does not work without. */
 static void solve_everywhere(const system_ *s, kcl_options o) {
   for (int p = 0; p < place_count; p++) {
     o.precond = "none";
     for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
       o.format = kcl_list(KCL_FORMATS, f).name;
-      if (places[p].ctx->opencl && !everything && (f + s->e->rows) % 3) continue; /* compiled */
+      if (by_turns(&places[p]) && !everything && (f + systems) % (thorough() ? 3 : 9)) continue;
       kcl_reason r = can(&places[p], o.precision) ? solve(s, &places[p], &o) : KCL_CONVERGED;
       if (r == KCL_CONVERGED || r == KCL_INTERRUPTED || !strcmp(o.precond, "jacobi")) continue;
       o.precond = "jacobi", f--;
@@ -120,6 +123,8 @@ static void solve_system(system_ *s) {
   o.solver = s->e->definite ? "cg" : "bicg", o.precision = pairs ? KCL_Z : KCL_D, o.tol = 1e-8;
   o.max_iter = s->A->rows < 2000 ? 20000 : s->A->rows < 20000 ? 10 * s->A->rows : 20000;
   if (!right_hand_side(places[0].ctx, s)) return;
+  if (!thorough() && !everything && o.max_iter > 3000) o.max_iter = 3000;
+  systems++;
   direct(places[0].ctx, s);
   solve_everywhere(s, o);
   o.precision = KCL_C, o.tol = 1e-4, o.max_iter = 3000;

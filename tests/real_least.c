@@ -120,7 +120,8 @@ static void solve_everywhere(const system_ *s) {
       for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++)
         for (int q = 0; q < kcl_list_size(KCL_PRECONDS); q++) {
           o.format = kcl_list(KCL_FORMATS, f).name, o.precond = kcl_list(KCL_PRECONDS, q).name;
-          if (!everything && (f + i + q) % (places[p].ctx->opencl ? 6 : 3)) continue;
+          if (!everything && (f + i + q) % ((places[p].ctx->opencl ? 6 : 3) * (thorough() ? 1 : 3)))
+            continue;
           solve(s, &places[p], &o);
         }
     }

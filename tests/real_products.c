@@ -78,7 +78,8 @@ static void in_formats(const place *p, const entry *e, const kcl_csr *A, const c
   CHECK(!kcl_csr_stats(p->ctx, A, &stats));
   for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
     const char *name = kcl_list(KCL_FORMATS, f).name;
-    if (p->ctx->opencl && !everything && (f + e->rows) % 3) continue; /* compiled */
+    if (p->ctx->opencl && !everything && (f + e->rows) % (thorough() ? 3 : 9))
+      continue; /* compiled */
     double part = multiply(p, &r, &stats, name);
     size_t used = strlen(refused);
     if (part < 0) snprintf(refused + used, sizeof refused - used, " %s", name);

@@ -64,16 +64,23 @@ static int64_t check_rows(const kcl_csr *A, const char *about) {
   return lower;
 }
 
-/* Entries without an equal (or conjugate) mirror image, to the last bit. */
+/* Entries without an equal (or conjugate) mirror image, to the last bit. Rows ask row j for ascending columns: at[j]
+ * is where it stands. */
 static int64_t unmatched(const kcl_csr *A, double conjugate) {
-  int64_t count = 0;
+  int64_t count = 0, parts = kcl_type_complex(A->type) ? 2 : 1;
+  int64_t *at = malloc((size_t)(A->rows + 1) * sizeof *at);
+  const double *val = A->val;
+  if (!at) return CHECK(false, "memory"), -1;
+  memcpy(at, A->row_ptr, (size_t)(A->rows + 1) * sizeof *at);
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      double z[2], t[2];
-      entry(A, i, A->col[k], z);
-      entry(A, A->col[k], (int32_t)i, t);
-      count += z[0] != t[0] || z[1] != conjugate * t[1];
+      int64_t j = A->col[k], end = A->row_ptr[j + 1];
+      const double *z = val + parts * k, *t = NULL;
+      while (at[j] < end && A->col[at[j]] < i) at[j]++;
+      if (at[j] < end && A->col[at[j]] == i) t = val + parts * at[j];
+      count += !t || z[0] != t[0] || (parts == 2 && z[1] != conjugate * t[1]);
     }
+  free(at);
   return count;
 }
 
@@ -107,7 +114,7 @@ static void check_matrix(const char *kind_size) {
 
 /* Every generator at sizes 1 to 5 and a few more: a sound matrix, or a refusal in words. */
 static void test_all(void) {
-  const int64_t sizes[] = {1, 2, 3, 4, 5, 17, 40};
+  const int64_t sizes[] = {1, 2, 3, 4, 5, 16, 40};
   int before = failed;
   for (int g = 0; g < kcl_generator_count; g++)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {

@@ -69,7 +69,7 @@ run 2 "restart beyond gmres" solve U.mtx --solver auto --restart 60; says "1 to 
 run 0 "tune --help" tune --help; says "KRYLOCL_TUNE"
 run 2 "no seconds" tune W.mtx --seconds 0; says "out of range"
 begin=$(date +%s)
-run 0 "tune" tune W.mtx --seconds 4; says "chosen"; says "wrote"
+run 0 "tune" tune W.mtx --seconds 2; says "chosen"; says "wrote"
 [ $(($(date +%s) - begin)) -lt 60 ]; verdict $? "  ends when it should"
 own=$(sed -n 's/^wrote .* to \(.*\)$/\1/p' out)
 [ -s "$own" ] && ! grep -vE '^#|^[a-z.-]+ = [0-9]+ #' "$own"; verdict $? "  its file: name = value, comments"
