@@ -34,7 +34,7 @@ endif
 hash  := \#
 probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
-ifneq ($(filter-out help clean demo check check-matrices format,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean demo check check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
 ARCH            ?= $(if $(call probe,,-march=native),-march=native)
 HAVE_OPENMP     := $(call probe,omp.h,$(OPENMP))
 HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
@@ -119,6 +119,9 @@ check-matrices:
 	$(BUILD)/tests/real_products all
 	$(BUILD)/tests/real_least all
 	$(BUILD)/tests/real all
+methods:
+	$(again) $(BUILD)/tests/real_methods
+	$(BUILD)/tests/real_methods all
 tests: $(TESTS)
 bench-read: $(BUILD)/bench/read
 	$<
@@ -160,8 +163,9 @@ help:
 	@echo 'make demo       packages, build, a heat sink solved and drawn in demo/'
 	@echo 'make check      packages, build, every test'
 	@echo 'make check-matrices     every matrix of the folder KRYLOCL_MATRICES (../shared/matrices)'
+	@echo 'make methods            every method on every one of them (the table of docs/methods.md)'
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make bench-read peers   the file reader against fscanf; CG against other libraries'
 	@echo 'make format lint        clang-format; clang-format, cppcheck and clang-tidy as checks'
 	@echo 'make info clean         what was found; removes $(BUILD)/ and demo/'
-.PHONY: all always demo check check-matrices tests bench-read peers install uninstall format lint info clean help
+.PHONY: all always demo check check-matrices methods tests bench-read peers install uninstall format lint info clean help

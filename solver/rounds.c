@@ -6,7 +6,9 @@
  * several): iterations enqueued after the stop only pass the state on. When the method claims
  * convergence the residual is recomputed from x by running START again; if the claim does not hold, that
  * residual is what the method goes on with (residual replacement; van der Vorst & Ye 2000), until two
- * claims in a row bring no progress.
+ * claims in a row bring no progress. After a breakdown START brings a new shadow residual, which helps unless
+ * it breaks down at once, or x has only become worse. And a method whose recurrences drift (it has a phase
+ * REPLACE) is not believed that A is indefinite, unless it says so soon after START.
  *
  * Several right-hand sides iterate side by side, in rounds: all active columns go on until each has
  * stopped, then the claims of a round are checked together by one START, and those that do not hold
@@ -147,9 +149,9 @@ static int consider(kcl_rounds *r) {
 
 /* Iterate until the device has stopped every active column, the user stops them, or they get nowhere. */
 static int iterate(kcl_rounds *r) {
-  int64_t from[KCL_MOST_COLUMNS], most = 0;
+  int64_t most = 0;
   int rc = freeze(r);
-  for (int c = 0; c < r->columns; c++) from[c] = r->head[c].iteration;
+  for (int c = 0; c < r->columns; c++) r->column[c].from = r->head[c].iteration;
   if (!rc) rc = kcl_advance(r->s, next_batch(r), &r->since);
   while (!rc && running(r)) {
     if ((rc = kcl_advance(r->s, next_batch(r), &r->since))) break; /* one ahead */
@@ -161,7 +163,8 @@ static int iterate(kcl_rounds *r) {
   }
   for (int c = 0; c < r->columns; c++) {
     if (r->column[c].active && !r->head[c].stop) r->head[c].stop = 1 + KCL_STAGNATED;
-    if (r->head[c].iteration - from[c] > most) most = r->head[c].iteration - from[c];
+    int64_t done = r->head[c].iteration - r->column[c].from;
+    if (done > most) most = done;
   }
   r->shared += most;
   if (!rc) rc = r->ex->finish(r->ex);
@@ -193,7 +196,21 @@ static bool begin(kcl_rounds *r) {
   return any;
 }
 
-/* After a round: the reasons; active are those that claim convergence. */
+static bool broke_down(kcl_reason r) {
+  return r == KCL_BREAKDOWN_RHO || r == KCL_BREAKDOWN_SIGMA || r == KCL_BREAKDOWN_OMEGA;
+}
+
+/* Broken down under way; or p^H A p <= 0 came from recurrences that had time to drift. */
+static bool may_recover(const kcl_rounds *r, int c) {
+  const kcl_program *k = r->s->program;
+  int64_t done = r->head[c].iteration - r->column[c].from;
+  if (r->head[c].iteration >= r->max_iter) return false;
+  if (broke_down(r->column[c].report->reason)) return done > 0 && r->rr[c] < r->column[c].rr0;
+  return r->column[c].report->reason == KCL_INDEFINITE && k->stages[KCL_REPLACE] &&
+         done > (int64_t)kcl_replacement_interval(k) * k->steps;
+}
+
+/* After a round: the reasons; active are those that claim convergence, or what is to be looked at again. */
 static bool claims(kcl_rounds *r) {
   bool any = false;
   for (int i = 0; i < r->columns; i++) {
@@ -201,7 +218,7 @@ static bool claims(kcl_rounds *r) {
     if (!c->active) continue;
     c->report->reason = (kcl_reason)(r->head[i].stop - 1);
     c->report->relative_residual = sqrt(fmax(r->rr[i], 0)) * kcl_unit(c);
-    c->active = c->report->reason == KCL_CONVERGED;
+    c->active = c->report->reason == KCL_CONVERGED || may_recover(r, i);
     any = any || c->active;
   }
   return any;
@@ -214,9 +231,12 @@ static bool unmet(kcl_rounds *r) {
     kcl_column *c = &r->column[i];
     if (!c->active) continue;
     if (!c->lanczos) c->lanczos = r->head[i].iteration;
-    c->active = false;
+    kcl_reason before = c->report->reason;
+    c->active = false, c->report->reason = KCL_CONVERGED;
     if (r->rr[i] <= squared(c->target)) continue;
-    c->report->reason = r->interrupted ? KCL_INTERRUPTED : KCL_STAGNATED;
+    c->report->reason = r->interrupted       ? KCL_INTERRUPTED
+                        : broke_down(before) ? before
+                                             : KCL_STAGNATED;
     if (r->interrupted || !(r->rr[i] < 0.25 * c->claim) || c->report->restarts == 20) continue;
     c->claim = r->rr[i], c->report->restarts++;
     any = c->active = true;

@@ -13,6 +13,7 @@ typedef struct kcl_column {
   double rr0, claim;    /* squared residuals, at the beginning and at the last claim */
   double best;          /* the least so far, and where */
   int64_t best_at;
+  int64_t from;    /* where this round began */
   int64_t lanczos; /* iterations before the first replacement: one Lanczos process */
   bool active;     /* iterates in this round */
   bool plateau;    /* has got nowhere for long: nobody waits for it */

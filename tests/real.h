@@ -52,6 +52,26 @@ static inline bool given_side(kcl *ctx, const entry *e, const kcl_csr *A, double
   return good;
 }
 
+/* conf5 is the hopping matrix D of a fermion; its system is I - k D (Frommer et al. 1995), k below critical. */
+static inline void fermion(kcl_csr **matrix) {
+  kcl_csr *D = *matrix, *A = NULL;
+  const double k = 0.15;
+  if (!CHECK(!kcl_csr_create(places[0].ctx, D->rows, D->cols, D->nnz + D->rows, KCL_Z, &A))) return;
+  number *to = A->val, *from = D->val;
+  int64_t q = 0;
+  for (int64_t i = 0; i < D->rows; i++) {
+    bool placed = false; /* D has no diagonal */
+    for (int64_t j = D->row_ptr[i]; j < D->row_ptr[i + 1]; j++) {
+      if (!placed && D->col[j] > i) to[q] = 1, A->col[q++] = (int32_t)i, placed = true;
+      to[q] = -k * from[j], A->col[q++] = D->col[j];
+    }
+    if (!placed) to[q] = 1, A->col[q++] = (int32_t)i;
+    A->row_ptr[i + 1] = q;
+  }
+  kcl_csr_free(&D);
+  *matrix = A;
+}
+
 static inline int for_each_matrix(int argc, char **argv, void (*test)(const entry *e)) {
   int64_t most = argc < 2 ? 60000 : atoll(argv[1]), larger = 0;
   if (argc > 1 && !most) most = INT64_MAX;
