@@ -314,7 +314,7 @@ static void elements(text *t, const kcl_program *k, const kcl_stage *s, const ch
                              : " p_store(v%d, i, e%d);",
           v, v);
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v)) put(t, " post(to%d + i, now, e%d);", v, v);
+    if (posts(stay, s, v)) put(t, " show(to%d + i, now, e%d);", v, v);
 }
 
 /* ---------------------------------------------------------------- one kernel */
@@ -351,7 +351,7 @@ static void emit_extras(text *t, const kcl_program *k, const kcl_stage *s, const
   }
   if (!stay) return;
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v)) put(t, typed ? ", global volatile letter *to%d" : ", to%d", v);
+    if (posts(stay, s, v)) put(t, typed ? ", global shown *to%d" : ", to%d", v);
   put(t, typed ? ", const uint now" : ", now");
 }
 
@@ -585,45 +585,74 @@ static bool may_look_later(const kcl_program *k, const kcl_stage *s) {
   return true;
 }
 
-static void scalars(text *t, const kcl_program *k, const kcl_stage *s, bool now, bool later) {
-  for (int i = 0; i < s->scalars; i++)
-    if (only_looks(&s->scalar[i]) ? later : now) scalar_op(t, 1, &s->scalar[i], k->target);
+/* Does this stage's vector loop use what its scalar operations assign to? */
+static bool needs_scalars(const kcl_stage *s) {
+  for (int i = 0; i < s->scalars; i++) {
+    const kcl_op *o = &s->scalar[i];
+    for (int j = 0; j < s->vectors && !only_looks(o); j++)
+      if (s->vector[j].code == KCL_OP_LINCOMB &&
+          (s->vector[j].a.slot == o->slot || s->vector[j].b.slot == o->slot))
+        return true;
+  }
+  return false;
 }
+
+enum when { ALL_NOW, LOOKS_LATER, ALL_LATER };
+
+static enum when when(const kcl_program *k, const kcl_stage *s) {
+  return !needs_scalars(s) ? ALL_LATER : may_look_later(k, s) ? LOOKS_LATER : ALL_NOW;
+}
+
+static void scalars(text *t, const kcl_program *k, const kcl_stage *s, bool later) {
+  const enum when w = when(k, s);
+  for (int i = 0; i < s->scalars; i++)
+    if ((w == ALL_LATER || (w == LOOKS_LATER && only_looks(&s->scalar[i]))) == later)
+      scalar_op(t, 1, &s->scalar[i], k->target);
+}
+
+/* Does the first work-item still write down sums when the others have done with the stage? */
+static bool ends_open(const kcl_stage *s) { return kcl_stage_dots(s) || s->A; }
 
 /* The first work-item of each group does the scalars, all the same; then all share them. Tests and notes wait
  * for the time in which the stage's sums are on their way to all groups. Stages without dots need not meet,
  * except after a product: two writings later nobody may still be reading its x. */
 static void staying_stage(text *t, const kcl_program *k, int number, const staying *stay) {
+  const int stages = k->stages[KCL_LOOP];
   const kcl_stage *s = &k->stage[KCL_LOOP][number];
-  const bool late = may_look_later(k, s);
+  const kcl_stage *before = &k->stage[KCL_LOOP][(number + stages - 1) % stages];
   const int dots = kcl_stage_dots(s);
+  bool shows = false;
   char id[32];
   snprintf(id, sizeof id, "stay_%d", number);
-  put(t, "  if (goes) {\n    if (get_local_id(0) == 0) {\n      head[GOES] = !head[STOP] && "
-         "!head[LOST];\n      if (head[GOES]) {\n");
-  scalars(t, k, s, true, !late);
-  put(t, "      }\n    }\n    SYNC();\n    goes = head[GOES];\n  }\n  if (goes) {\n  now++;\n");
+  if (when(k, s) != ALL_LATER || ends_open(before)) {
+    put(t, "  if (goes) {\n    if (get_local_id(0) == 0) {\n      head[GOES] = !head[STOP] && "
+           "!head[LOST];\n      if (head[GOES]) {\n");
+    scalars(t, k, s, false);
+    put(t, "      }\n    }\n    SYNC();\n    goes = head[GOES];\n  }\n");
+  } else {
+    put(t, "  goes = goes && !head[STOP] && !head[LOST];\n");
+  }
+  put(t, "  if (goes) {\n  now++;\n");
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (posts(stay, s, v))
-      put(t, "  at%d = n - at%d;\n  global volatile letter *to%d = w%d + at%d;\n", v, v, v, v, v);
+      put(t, "  at%d = n - at%d;\n  global shown *to%d = w%d + at%d;\n", v, v, v, v, v);
   if (s->A && stay->window)
     put(t,
-        "  fetch(w%d + at%d, when%d, first, end, window);\n  const gathered x%d = {window, "
-        "first};\n",
+        "  fetch(w%d + at%d, when%d, begin, end, window);\n  const gathered x%d = {window, "
+        "begin};\n",
         s->x, s->x, s->x, s->x);
   else if (s->A)
-    put(t, "  const gathered x%d = {w%d + at%d, when%d};\n", s->x, s->x, s->x, s->x);
+    put(t,
+        "  await_pieces(pieces, when%d, first, last, head);\n  const gathered x%d = w%d + at%d;\n",
+        s->x, s->x, s->x, s->x);
   elementwise(t, k, s, id, s->A == k->A ? "a_" : "h_", stay, false);
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v)) put(t, "  when%d = now;\n", v);
+    if (posts(stay, s, v)) put(t, "  when%d = now;\n", v), shows = true;
+  if (shows && !stay->window) put(t, "  complete(pieces, now);\n");
   for (int d = 0; d < dots; d++) put(t, "    total[%d] = p_total(sum%d);\n", d, d);
-  if (dots || s->A) put(t, "    send_sums(box, ++number, %d, total, tree);\n", dots);
-  if (late) {
-    put(t, "    if (get_local_id(0) == 0) {\n");
-    scalars(t, k, s, false, true);
-    put(t, "    }\n");
-  }
-  if (dots || s->A)
+  if (ends_open(s)) put(t, "    send_sums(box, ++number, %d, total, tree);\n", dots);
+  put(t, "    if (get_local_id(0) == 0) {\n"), scalars(t, k, s, true), put(t, "    }\n");
+  if (ends_open(s))
     put(t, "    await_sums(box, number, %d, 2, total, tree, head);\n", dots);
   else
     put(t, "    SYNC();\n");
@@ -672,17 +701,18 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
   for (int v = 0; v < vectors; v++)
     put(t, ", global scalar *restrict %s%d", g->held ? "m" : "v", list[v]);
   for (int v = 0; v < vectors; v++)
-    if (stay.posted[list[v]]) put(t, ", global volatile letter *w%d", list[v]);
-  if (g->window) put(t, ", const idx reach, local scalar *window");
+    if (stay.posted[list[v]]) put(t, ", global shown *w%d", list[v]);
+  put(t, g->window ? ", const idx reach, local scalar *window" : ", const idx reach");
   put(t, ")\n{\n  local scalar s[SLOTS], tree[WG * %d];\n  scalar total[%d];\n",
       at_once(kcl_program_dots(k)), kcl_most_dots(k));
   put(t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
   if (carried) fold(t, carried);
   put(t, "  uint now = number + 1;\n  const idx lo = min((idx)get_group_id(0) * piece, n), hi = "
          "min((idx)(lo + piece), n);\n");
-  if (g->window)
-    put(t,
-        "  const idx first = max((idx)(lo - reach), (idx)0), end = min((idx)(hi + reach), n);\n");
+  put(t, "  const idx begin = max((idx)(lo - reach), (idx)0), end = min((idx)(hi + reach), n);\n");
+  if (!g->window)
+    put(t, "  const int first = (int)(begin / piece), last = (int)((end - 1) / piece);\n  global "
+           "volatile uint *pieces = PIECES;\n");
   for (int v = 0; v < vectors && g->held; v++) {
     put(t, "  scalar v%d[ROUNDS];\n", list[v]);
     own_elements(t, &stay), put(t, " v%d[turn] = m%d[i];\n", list[v], list[v]);
@@ -691,8 +721,9 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
     if (stay.posted[list[v]]) {
       put(t, "  idx at%d = 0;\n  uint when%d = now;\n", list[v], list[v]);
       own_elements(t, &stay);
-      put(t, " post(w%d + i, now, v%d[%s]);\n", list[v], list[v], g->held ? "turn" : "i");
+      put(t, " show(w%d + i, now, v%d[%s]);\n", list[v], list[v], g->held ? "turn" : "i");
     }
+  if (!g->window) put(t, "  complete(pieces, now);\n");
   put(t, "  /* nothing is touched until all groups are known to be here, and to know it */\n"
          "  for (int greeting = 0; greeting < 2 && !head[LOST]; greeting++) {\n"
          "    SYNC();\n    send_sums(box, ++number, 0, total, tree);\n"
@@ -722,8 +753,8 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
       "%d\n#define COLUMNS %d\n#define REALS %d\n",
       g->group, g->groups_max, k->slots, KCL_HISTORY, g->block, width,
       width * (kcl_type_complex(k->type) ? 2 : 1));
-  put(&t, "#define STAYS %d\n#define WINDOW %d\n#define ROUNDS %d\n", g->stays, g->window,
-      g->rounds);
+  put(&t, "#define STAYS %d\n#define WINDOW %d\n#define NEAR_X %d\n#define ROUNDS %d\n", g->stays,
+      g->window, g->near, g->rounds);
   put(&t, "#define MOST_DOTS %d\n#define GROUPS_A_LANE %d\n", kcl_most_dots(k),
       (k->ctx->opencl->units + 31) / 32);
   put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",

@@ -82,6 +82,7 @@ typedef struct kcl_geometry {
   bool without_loop;     /* nobody needs its stages one by one */
   bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
   bool window;           /* what the rows of a group gather there fits in its local memory */
+  bool near;             /* where it does not: read through the first-level cache */
   int rounds; /* elements a work-item has there; held: it keeps its vectors in registers */
   bool held;
 } kcl_geometry;

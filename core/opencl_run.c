@@ -41,7 +41,7 @@ typedef struct run {
     size_t groups;
     int64_t piece, reach; /* rows a group; how far from its row number a column may be */
     cl_mem box;
-    cl_mem *letters; /* [vectors]; two copies of what products gather, for others to read */
+    cl_mem *letters; /* [vectors]; two copies of what products gather, as others read it */
     cl_uint number;  /* of barriers used up */
   } stay;
   int64_t enqueued[KCL_MOST_COLUMNS]; /* iterations that may have been made */
@@ -210,14 +210,20 @@ static int make_column_kernels(run *r) {
 /* ---------------------------------------------------------------- the kernel that stays */
 
 /* Where launches cost more than what the groups say to each other: when an iteration moves less than STAY_BYTES,
- * and less than LETTER_BYTES of x where it does not fit in local memory; measured on an H200. KRYLOCL_STAY=1
- * or 0 decides instead. Other makers' devices promise no progress to groups that wait for each other. */
+ * measured on an H200. KRYLOCL_STAY=0 or 1 decides instead; 2 is 1 with x always in global memory, for tests.
+ * Other makers' devices promise no progress to groups that wait for each other.
+ */
 enum {
   STAY_BYTES = 48000000,
-  LETTER_BYTES = 32000000,
-  STAY_LEAST = 96, /* passes: a launch costs as much as four iterations */
-  HELD_BYTES = 256 /* a work-item, of vectors in registers */
+  NEAR_ENTRIES = 12, /* in a row: from so many on x is read through the first-level cache */
+  STAY_LEAST = 96,   /* passes: a launch costs as much as four iterations */
+  HELD_BYTES = 256   /* a work-item, of vectors in registers */
 };
+
+static char stay_word(void) {
+  const char *word = getenv("KRYLOCL_STAY");
+  return word ? *word : 0;
+}
 
 /* One group a compute unit, so that all are sure to be resident together; each has a piece of the rows. */
 static kcl_geometry stay_geometry(run *r) {
@@ -235,25 +241,23 @@ static kcl_geometry stay_geometry(run *r) {
   clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL);
   r->stay.reach = k->AH && k->AH->reach > k->A->reach ? k->AH->reach : k->A->reach;
   g.window = (double)(r->stay.piece + 2 * r->stay.reach + 4 * g.group + k->slots + 64) *
-                 (double)r->scalar_bytes <
-             (double)room;
+                     (double)r->scalar_bytes <
+                 (double)room &&
+             stay_word() != '2';
+  g.near = k->A->nnz >= NEAR_ENTRIES * k->n;
   kcl_vec *list = malloc((size_t)k->vectors * sizeof *list);
   g.rounds = (int)((r->stay.piece + rows - 1) / rows);
-  g.held =
-      g.window && list && g.rounds * kcl_loop_vectors(k, list) * (int)r->scalar_bytes <= HELD_BYTES;
+  g.held = list && g.rounds * kcl_loop_vectors(k, list) * (int)r->scalar_bytes <= HELD_BYTES;
   free(list);
   return g;
 }
 
 static bool should_stay(run *r) {
   const kcl_program *k = r->k;
-  const char *word = getenv("KRYLOCL_STAY");
   if (r->group == 1 || !kcl_can_stay(k)) return false;
   r->stay.geometry = stay_geometry(r);
-  if (word && *word) return *word != '0';
-  double letters = r->stay.geometry.window ? 0 : 2 * (double)r->scalar_bytes * (double)k->A->nnz;
-  return context(r)->opencl->is_nvidia && letters < LETTER_BYTES &&
-         kcl_program_bytes(k, KCL_LOOP, 1) < STAY_BYTES;
+  if (stay_word()) return stay_word() != '0';
+  return context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) < STAY_BYTES;
 }
 
 static cl_int set_stay_arguments(run *r) {
@@ -277,11 +281,10 @@ static cl_int set_stay_arguments(run *r) {
   for (int v = 0; v < count; v++)
     if (r->stay.letters[list[v]])
       code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->stay.letters[list[v]]);
-  if (r->stay.geometry.window) {
-    code |= set_index(r, kernel, i++, r->stay.reach);
+  code |= set_index(r, kernel, i++, r->stay.reach);
+  if (r->stay.geometry.window)
     code |= clSetKernelArg(kernel, i++,
                            (size_t)(r->stay.piece + 2 * r->stay.reach) * r->scalar_bytes, NULL);
-  }
   free(list);
   return list ? code : CL_OUT_OF_HOST_MEMORY;
 }
@@ -291,14 +294,16 @@ static int compile_stay(run *r) {
   char *source = NULL;
   cl_int code;
   int rc;
-  size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->scalar_bytes / 4) * r->stay.groups * 8;
+  size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->stay.groups + 1) * 2 * r->scalar_bytes +
+                 r->stay.groups * sizeof(cl_uint);
   KCL_TRY(kcl_opencl_buffer(context(r), bytes, "sums", &r->stay.box));
   KCL_TRY(kcl_alloc(context(r), k->vectors, sizeof *r->stay.letters, "vectors",
                     (void **)&r->stay.letters));
   for (int v = 0; v < k->vectors; v++)
     if (kcl_loop_gathers(k, v))
-      KCL_TRY(kcl_opencl_buffer(context(r), 4 * r->scalar_bytes * (size_t)k->n, "a vector's copies",
-                                &r->stay.letters[v]));
+      KCL_TRY(kcl_opencl_buffer(context(r),
+                                (r->stay.geometry.window ? 4 : 2) * r->scalar_bytes * (size_t)k->n,
+                                "a vector's copies", &r->stay.letters[v]));
   KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
   KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->stay.program));
   r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);

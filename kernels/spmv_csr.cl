@@ -7,7 +7,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
 #if LANES == 1
   for EACH(i) {
     element sum = e_zero();
-    GATHER(sum) for (row_ptr_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = e_fma(val[k], AT(x, col[k]), sum);
+    for (row_ptr_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = e_fma(val[k], AT(x, col[k]), sum);
     EMIT(i, sum);
   }
 #else
@@ -16,7 +16,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     idx i = base + team;
     element sum = e_zero();
     if (i < hi)
-      GATHER(sum) for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += LANES)
+      for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += LANES)
         sum = e_fma(val[k], AT(x, col[k]), sum);
     sum = e_lanes_sum(sum, LANES, tree);
     if (lane == 0 && i < hi) EMIT(i, sum);

@@ -14,24 +14,28 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
   for EACH_TEAM(base, teams) {
     const idx i = base + team;
-    const row_ptr_t start = i < hi ? row_ptr[i] + 4 * lane : 0, end = i < hi ? row_ptr[i + 1] : 0;
+    const row_ptr_t end = i < hi ? row_ptr[i + 1] : 0;
+    row_ptr_t k = i < hi ? row_ptr[i] + 4 * lane : 0;
     scalar sum = s_make(0);
-    GATHER(sum) {
-      row_ptr_t k = start;
-      for (; k + 4 <= end; k += 4 * LANES) {
-        const int4 c = vload4(0, col + k);
+    for (; k + 4 <= end; k += 4 * LANES) {
+      const int4 c = vload4(0, col + k);
 #if KCL_TYPE == 0
-        const float4 v = vload4(0, val + k);
-        sum += dot(v, (float4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
+      const float4 v = vload4(0, val + k);
+      sum += dot(v, (float4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
 #elif KCL_TYPE == 1
-        const double4 v = vload4(0, val + k);
-        sum += dot(v, (double4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
+      const double4 v = vload4(0, val + k);
+      sum += dot(v, (double4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
 #else
-        sum = s_fma(val[k + 1], AT(x, c.y), s_fma(val[k], AT(x, c.x), sum));
-        sum = s_fma(val[k + 3], AT(x, c.w), s_fma(val[k + 2], AT(x, c.z), sum));
+      sum = s_fma(val[k + 1], AT(x, c.y), s_fma(val[k], AT(x, c.x), sum));
+      sum = s_fma(val[k + 3], AT(x, c.w), s_fma(val[k + 2], AT(x, c.z), sum));
 #endif
-      }
-      for (; k < end; k++) sum = s_fma(val[k], AT(x, col[k]), sum);
+    }
+    if (k < end) { /* up to three are left; all read at once */
+      const row_ptr_t last = end - 1, k1 = min((row_ptr_t)(k + 1), last), k2 = min((row_ptr_t)(k + 2), last);
+      const scalar x0 = AT(x, col[k]), x1 = AT(x, col[k1]), x2 = AT(x, col[k2]);
+      sum = s_fma(val[k], x0, sum);
+      if (k1 > k) sum = s_fma(val[k1], x1, sum);
+      if (k2 > k1) sum = s_fma(val[k2], x2, sum);
     }
     sum = lanes_sum(sum, LANES, tree);
     if (lane == 0 && i < hi) EMIT(i, sum);

@@ -14,7 +14,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
 #else
   for EACH(i) {
     element sum = e_zero();
-    GATHER(sum) for (idx k = 0; k < width; k++)
+    for (idx k = 0; k < width; k++)
       sum = e_fma(val[k * stride + i], AT(x, col[k * stride + i]), sum);
     EMIT(i, sum);
   }

@@ -15,7 +15,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
 #else
   for EACH(i) {
     element sum = e_zero();
-    GATHER(sum) for (idx at = i, end = i + length[i] * stride; at < end; at += stride)
+    for (idx at = i, end = i + length[i] * stride; at < end; at += stride)
       sum = e_fma(val[at], AT(x, col[at]), sum);
     EMIT(i, sum);
   }

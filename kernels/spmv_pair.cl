@@ -51,7 +51,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
 #endif
   for EACH(i) {
     element sum = e_zero();
-    GATHER(sum) for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
+    for (idx g = slice[i / 32]; g < slice[i / 32 + 1]; g++) {
       const uint word = as_uint(code[g * 32 + i % 32]);
 #pragma unroll
       for (int b = 0; b < VARIANT; b++) {

@@ -76,7 +76,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   for EACH(i) {
     const int p = code[i], last = first[p + 1];
     element sum = e_zero();
-    GATHER(sum) for (int t = first[p]; t < last; t++) sum = e_fma(value[t], AT(x, i + off[t]), sum);
+    for (int t = first[p]; t < last; t++) sum = e_fma(value[t], AT(x, i + off[t]), sum);
     EMIT(i, sum);
   }
 #if TREE

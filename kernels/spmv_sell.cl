@@ -25,7 +25,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   for EACH(p) {
     const idx s = p / VARIANT, end = slice[s + 1] * (idx)VARIANT;
     element sum = e_zero();
-    GATHER(sum) for (idx k = slice[s] * (idx)VARIANT + p % VARIANT; k < end; k += VARIANT)
+    for (idx k = slice[s] * (idx)VARIANT + p % VARIANT; k < end; k += VARIANT)
       sum = e_fma(val[k], AT(x, col[k]), sum);
     const idx i = sorted ? (idx)order[p] : p;
     EMIT(i, sum);

@@ -33,7 +33,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     const idx s = i / 32, end = slice[s + 1] * (idx)32;
     const int first = least[s];
     element sum = e_zero();
-    GATHER(sum) for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32)
+    for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32)
       sum = e_fma(VALUE(k), AT(x, first + (int)col[k]), sum);
     EMIT(i, sum);
   }

@@ -3,13 +3,15 @@
  * of an iteration stand together.
  *
  * Two stages an iteration. x follows one step behind r: its p is then in registers, and a test leaves
- * the x whose residual it saw. Bytes, besides A: 11 n s (u w | x x p p s s w r r), 15 n s with Jacobi.
+ * the x whose residual it saw. What is divided by is known an iteration before; its reciprocals are made
+ * while the product is under way, and one division waits for the dots, not three.
+ * Bytes, besides A: 11 n s (u w | x x p p s s w r r), 15 n s with Jacobi.
  */
 #include "solver/method.h"
 
 typedef struct vars {
   kcl_vec x, r, u, w, p, s;
-  kcl_slot rr, gamma, gamma_new, delta, alpha, alpha_new, beta, sigma;
+  kcl_slot rr, gamma_new, delta, alpha, alpha_new, beta, sigma, per_gamma, per_alpha;
 } vars;
 
 /* The product and the only dots of an iteration. */
@@ -28,9 +30,10 @@ static void residuals(kcl_program *k, const vars *v) {
 static void record(kcl_program *k) {
   vars v = {.x = kcl_x(k), .r = kcl_vector(k), .w = kcl_vector(k)};
   v.u = kcl_preconditioned(k, v.r), v.p = kcl_vector(k), v.s = kcl_vector(k);
-  v.rr = kcl_scalar(k), v.gamma = kcl_scalar(k), v.gamma_new = kcl_scalar(k);
+  v.rr = kcl_scalar(k), v.gamma_new = kcl_scalar(k);
   v.delta = kcl_scalar(k), v.alpha = kcl_scalar(k), v.alpha_new = kcl_scalar(k);
   v.beta = kcl_scalar(k), v.sigma = kcl_scalar(k);
+  v.per_gamma = kcl_scalar(k), v.per_alpha = kcl_scalar(k);
 
   kcl_begin(k, KCL_START);
   kcl_residual(k, v.r, v.rr);                                   /* r = b - A x            */
@@ -43,21 +46,22 @@ static void record(kcl_program *k) {
   residuals(k, &v);                                             /* r, u after this step   */
 
   kcl_begin(k, KCL_LOOP);
-  kcl_assign(k, v.gamma, plus(v.gamma_new));                    /* gamma = gamma'         */
-  kcl_assign(k, v.alpha, plus(v.alpha_new));                    /* alpha = alpha'         */
-  product(k, &v);                                               /* w, delta, gamma', rr   */
-  kcl_divide(k, v.beta, plus(v.gamma_new), plus(v.gamma));      /* beta = gamma' / gamma  */
-  kcl_log_ritz(k, v.alpha, v.beta);                             /* for the condition      */
-  kcl_step(k, v.rr);                                            /* small enough?          */
-  kcl_divide(k, v.sigma, plus(v.beta), plus(v.alpha));          /* sigma = beta / alpha   */
-  kcl_multiply(k, v.sigma, plus(v.sigma), plus(v.gamma_new));   /*   gamma'               */
-  kcl_add(k, v.sigma, plus(v.delta), minus(v.sigma));           /* sigma = delta - sigma  */
-  kcl_need_positive(k, v.sigma, KCL_INDEFINITE);                /* p^H A p > 0, or stop   */
-  kcl_divide(k, v.alpha_new, plus(v.gamma_new), plus(v.sigma)); /* alpha' = gamma' / sigma */
-  kcl_lincomb(k, v.x, KCL_ONE, v.x, plus(v.alpha), v.p);        /* x = x + alpha p        */
-  kcl_lincomb(k, v.p, KCL_ONE, v.u, plus(v.beta), v.p);         /* p = u + beta p         */
-  kcl_lincomb(k, v.s, KCL_ONE, v.w, plus(v.beta), v.s);         /* s = w + beta s         */
-  residuals(k, &v);                                             /* r, u after this step   */
+  kcl_divide(k, v.per_gamma, KCL_ONE, plus(v.gamma_new)); /* 1 / gamma, gamma = gamma' */
+  kcl_divide(k, v.per_alpha, KCL_ONE, plus(v.alpha_new)); /* 1 / alpha, alpha = alpha' */
+  kcl_assign(k, v.alpha, plus(v.alpha_new));
+  product(k, &v);                                                /* w, delta, gamma', rr   */
+  kcl_multiply(k, v.beta, plus(v.gamma_new), plus(v.per_gamma)); /* beta = gamma' / gamma  */
+  kcl_log_ritz(k, v.alpha, v.beta);                              /* for the condition      */
+  kcl_step(k, v.rr);                                             /* small enough?          */
+  kcl_multiply(k, v.sigma, plus(v.beta), plus(v.per_alpha));     /* sigma = beta / alpha   */
+  kcl_multiply(k, v.sigma, plus(v.sigma), plus(v.gamma_new));    /*   gamma'               */
+  kcl_add(k, v.sigma, plus(v.delta), minus(v.sigma));            /* sigma = delta - sigma  */
+  kcl_need_positive(k, v.sigma, KCL_INDEFINITE);                 /* p^H A p > 0, or stop   */
+  kcl_divide(k, v.alpha_new, plus(v.gamma_new), plus(v.sigma));  /* alpha' = gamma' / sigma */
+  kcl_lincomb(k, v.x, KCL_ONE, v.x, plus(v.alpha), v.p);         /* x = x + alpha p        */
+  kcl_lincomb(k, v.p, KCL_ONE, v.u, plus(v.beta), v.p);          /* p = u + beta p         */
+  kcl_lincomb(k, v.s, KCL_ONE, v.w, plus(v.beta), v.s);          /* s = w + beta s         */
+  residuals(k, &v);                                              /* r, u after this step   */
 }
 
 const kcl_method kcl_method_cg_single = {.name = "cg-single",

@@ -60,10 +60,13 @@ for program; do # two at a time
     )
   fi
   if [ "$program" != conform_spmv ] && [ "$program" != conform_columns ]; then # the kernel that stays, as one work-group
-    (
-      export KRYLOCL_STAY=1
+    stay=1 # x in local memory; 2: in global memory
+    [ "$program" != conform_control ] || stay=2
+    for KRYLOCL_STAY in $stay ${all:+$((3 - stay))}; do
+      export KRYLOCL_STAY
       one gpu "${all:+d}c" --uninitialized "$program"
-    )
+    done
+    unset KRYLOCL_STAY
   fi
 done >"$folder/all"
 cat "$folder/all"
