@@ -209,12 +209,14 @@ static int make_column_kernels(run *r) {
 
 /* ---------------------------------------------------------------- the kernel that stays */
 
-/* Where launches cost more than what the groups say to each other: when an iteration moves less than STAY_BYTES,
- * measured on an H200. KRYLOCL_STAY=0 or 1 decides instead; 2 is 1 with x always in global memory, for tests.
- * Other makers' devices promise no progress to groups that wait for each other.
+/* Where launches cost more than what the groups say to each other: when an iteration moves less than STAY_BYTES
+ * and a group's piece of a vector is below STAY_PIECE (beyond, vectors leave the registers); measured on an H200.
+ * KRYLOCL_STAY=0 or 1 decides instead; 2 is 1 with x always in global memory, for tests. Other makers' devices
+ * promise no progress to groups that wait for each other.
  */
 enum {
   STAY_BYTES = 48000000,
+  STAY_PIECE = 20000,
   NEAR_ENTRIES = 12, /* in a row: from so many on x is read through the first-level cache */
   STAY_LEAST = 96,   /* passes: a launch costs as much as four iterations */
   HELD_BYTES = 256   /* a work-item, of vectors in registers */
@@ -257,7 +259,9 @@ static bool should_stay(run *r) {
   if (r->group == 1 || !kcl_can_stay(k)) return false;
   r->stay.geometry = stay_geometry(r);
   if (stay_word()) return stay_word() != '0';
-  return context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) < STAY_BYTES;
+  return context(r)->opencl->is_nvidia &&
+         (double)r->stay.piece * (double)r->scalar_bytes < STAY_PIECE &&
+         kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < STAY_BYTES;
 }
 
 static cl_int set_stay_arguments(run *r) {
