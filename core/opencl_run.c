@@ -210,7 +210,7 @@ static int make_column_kernels(run *r) {
 /* ---------------------------------------------------------------- the kernel that stays */
 
 /* Where launches cost more than what the groups say to each other: when an iteration moves less than STAY_BYTES
- * and a group's piece of a vector is below STAY_PIECE (beyond, vectors leave the registers); measured on an H200.
+ * and its vectors are in registers, or a group's piece of one is below STAY_PIECE; measured on an H200.
  * KRYLOCL_STAY=0 or 1 decides instead; 2 is 1 with x always in global memory, for tests. Other makers' devices
  * promise no progress to groups that wait for each other.
  */
@@ -260,7 +260,7 @@ static bool should_stay(run *r) {
   r->stay.geometry = stay_geometry(r);
   if (stay_word()) return stay_word() != '0';
   return context(r)->opencl->is_nvidia &&
-         (double)r->stay.piece * (double)r->scalar_bytes < STAY_PIECE &&
+         (r->stay.geometry.held || (size_t)r->stay.piece * r->scalar_bytes < STAY_PIECE) &&
          kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < STAY_BYTES;
 }
 

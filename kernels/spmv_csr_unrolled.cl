@@ -1,6 +1,6 @@
 /* CSR, a work-item a row, four entries at a time: the last four may reach beyond the row, and what
  * lies there is selected away, not branched around (Rodriguez Losada 2010, kernel 1). */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
 {
   const scalar zero = s_make(0);
@@ -12,7 +12,8 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
                       k3 = min((row_ptr_t)(k + 3), last);
       const scalar v1 = k + 1 > last ? zero : val[k1], v2 = k + 2 > last ? zero : val[k2],
                    v3 = k + 3 > last ? zero : val[k3];
-      sum = e_fma(v3, x[col[k3]], e_fma(v2, x[col[k2]], e_fma(v1, x[col[k1]], e_fma(val[k], x[col[k]], sum))));
+      sum = e_fma(v1, AT(x, col[k1]), e_fma(val[k], AT(x, col[k]), sum));
+      sum = e_fma(v3, AT(x, col[k3]), e_fma(v2, AT(x, col[k2]), sum));
     }
     EMIT(i, sum);
   }
