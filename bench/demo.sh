@@ -35,10 +35,10 @@ step "4. The solution from the files${check:+, checked against a direct one}"
 show "$krylocl" solve demo/A.mtx demo/b.rhs -o demo/x.mtx --precond jacobi $check $plot || exit 1
 
 step "5. An iteration in every storage format"
-show "$krylocl" bench demo/A.mtx --device cpu || exit 1
+show "$krylocl" bench demo/A.mtx --iterations 10 --device cpu || exit 1
 if echo "$devices" | grep -q '^[0-9]*:[0-9]'; then
   echo
-  show "$krylocl" bench demo/A.mtx --device opencl || exit 1
+  show "$krylocl" bench demo/A.mtx --iterations 10 --device opencl || exit 1
 else
   echo "No OpenCL device here (PoCL or a GPU's driver brings one): nothing more to compare."
 fi
