@@ -18,7 +18,7 @@
 #include "core/pattern.h"
 #include "spmv/csr.h"
 
-enum { TILE = 2048, ROWS = 256, PIECE = 1024, STEPS = 64 }; /* as in kernels/spmv_csr_split.cl */
+enum { TILE = 2048, ROWS = 256, PIECE = 1024, STEPS = 32 }; /* as in kernels/spmv_csr_split.cl */
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
