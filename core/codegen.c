@@ -220,16 +220,17 @@ static void hand_over(text *t, int width, const kcl_stage *last) {
 
 /* What is different in a kernel that stays; NULL in one of a stage. */
 typedef struct staying {
-  int lanes;    /* work-items that share an element */
-  bool window;  /* what a group's rows gather fits in its local memory */
-  bool held;    /* vectors are in registers: v[turn], turn counting a work-item's elements */
-  bool *posted; /* [vectors]: other work-items gather it, so every writing is posted (grid.clh) */
+  int lanes;   /* work-items that share an element */
+  bool window; /* what a group's rows gather fits in its local memory */
+  bool held;   /* vectors are in registers: v[turn], turn counting a work-item's elements */
+  bool
+      *shown; /* [vectors]: other work-items gather it, so every writing is shown them (grid.clh) */
 } staying;
 
 static bool holds(const staying *stay) { return stay && stay->held; }
 
-static bool posts(const staying *stay, const kcl_stage *s, kcl_vec v) {
-  return stay && stay->posted[v] && kcl_stage_writes(s, v);
+static bool shows(const staying *stay, const kcl_stage *s, kcl_vec v) {
+  return stay && stay->shown[v] && kcl_stage_writes(s, v);
 }
 
 static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
@@ -314,7 +315,7 @@ static void elements(text *t, const kcl_program *k, const kcl_stage *s, const ch
                              : " p_store(v%d, i, e%d);",
           v, v);
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v)) put(t, " show(to%d + i, now, e%d);", v, v);
+    if (shows(stay, s, v)) put(t, " show(to%d + i, now, e%d);", v, v);
 }
 
 /* ---------------------------------------------------------------- one kernel */
@@ -351,7 +352,7 @@ static void emit_extras(text *t, const kcl_program *k, const kcl_stage *s, const
   }
   if (!stay) return;
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v)) put(t, typed ? ", global shown *to%d" : ", to%d", v);
+    if (shows(stay, s, v)) put(t, typed ? ", global shown *to%d" : ", to%d", v);
   put(t, typed ? ", const uint now" : ", now");
 }
 
@@ -621,7 +622,7 @@ static void staying_stage(text *t, const kcl_program *k, int number, const stayi
   const kcl_stage *s = &k->stage[KCL_LOOP][number];
   const kcl_stage *before = &k->stage[KCL_LOOP][(number + stages - 1) % stages];
   const int dots = kcl_stage_dots(s);
-  bool shows = false;
+  bool any = false;
   char id[32];
   snprintf(id, sizeof id, "stay_%d", number);
   if (when(k, s) != ALL_LATER || ends_open(before)) {
@@ -634,7 +635,7 @@ static void staying_stage(text *t, const kcl_program *k, int number, const stayi
   }
   put(t, "  if (goes) {\n  now++;\n");
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v))
+    if (shows(stay, s, v))
       put(t, "  at%d = n - at%d;\n  global shown *to%d = w%d + at%d;\n", v, v, v, v, v);
   if (s->A && stay->window)
     put(t,
@@ -647,8 +648,8 @@ static void staying_stage(text *t, const kcl_program *k, int number, const stayi
         s->x, s->x, s->x, s->x);
   elementwise(t, k, s, id, s->A == k->A ? "a_" : "h_", stay, false);
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (posts(stay, s, v)) put(t, "  when%d = now;\n", v), shows = true;
-  if (shows && !stay->window) put(t, "  complete(pieces, now);\n");
+    if (shows(stay, s, v)) put(t, "  when%d = now;\n", v), any = true;
+  if (any && !stay->window) put(t, "  complete(pieces, now);\n");
   for (int d = 0; d < dots; d++) put(t, "    total[%d] = p_total(sum%d);\n", d, d);
   if (ends_open(s)) put(t, "    send_sums(box, ++number, %d, total, tree);\n", dots);
   put(t, "    if (get_local_id(0) == 0) {\n"), scalars(t, k, s, true), put(t, "    }\n");
@@ -679,13 +680,13 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
   staying stay = {.lanes = k->A->lanes,
                   .window = g->window,
                   .held = g->held,
-                  .posted = calloc((size_t)k->vectors, sizeof *stay.posted)};
-  if (!list || !stay.posted) {
+                  .shown = calloc((size_t)k->vectors, sizeof *stay.shown)};
+  if (!list || !stay.shown) {
     t->failed = true;
     goto done;
   }
   vectors = kcl_loop_vectors(k, list);
-  for (int v = 0; v < vectors; v++) stay.posted[list[v]] = kcl_loop_gathers(k, list[v]);
+  for (int v = 0; v < vectors; v++) stay.shown[list[v]] = kcl_loop_gathers(k, list[v]);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
     const kcl_stage *s = &k->stage[KCL_LOOP][i];
     char id[32];
@@ -701,7 +702,7 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
   for (int v = 0; v < vectors; v++)
     put(t, ", global scalar *restrict %s%d", g->held ? "m" : "v", list[v]);
   for (int v = 0; v < vectors; v++)
-    if (stay.posted[list[v]]) put(t, ", global shown *w%d", list[v]);
+    if (stay.shown[list[v]]) put(t, ", global shown *w%d", list[v]);
   put(t, g->window ? ", const idx reach, local scalar *window" : ", const idx reach");
   put(t, ")\n{\n  local scalar s[SLOTS], tree[WG * %d];\n  scalar total[%d];\n",
       at_once(kcl_program_dots(k)), kcl_most_dots(k));
@@ -718,7 +719,7 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
     own_elements(t, &stay), put(t, " v%d[turn] = m%d[i];\n", list[v], list[v]);
   }
   for (int v = 0; v < vectors; v++)
-    if (stay.posted[list[v]]) {
+    if (stay.shown[list[v]]) {
       put(t, "  idx at%d = 0;\n  uint when%d = now;\n", list[v], list[v]);
       own_elements(t, &stay);
       put(t, " show(w%d + i, now, v%d[%s]);\n", list[v], list[v], g->held ? "turn" : "i");
@@ -739,7 +740,7 @@ static void staying_kernel(text *t, const kcl_program *k, const kcl_geometry *g)
   if (carried) hand_over(t, 1, carried);
   put(t, "}\n\n");
 done:
-  free(list), free(stay.posted);
+  free(list), free(stay.shown);
 }
 
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {

@@ -95,7 +95,7 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
                     .cols = A->cols,
                     .nnz = A->nnz,
                     .lanes = 1,
-                    .reach = reach(A),
+                    .reach = kcl_opencl_neighbours(ctx) ? reach(A) : 0,
                     .items = A->nnz};
   KCL_TRY(f->build(m, A));
   if (!kcl_opencl_neighbours(ctx)) m->lanes = 1;

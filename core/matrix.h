@@ -52,10 +52,10 @@ struct kcl_matrix {
   int tree;    /* scalars of local memory beyond one a work-item; 0 unless build says otherwise */
   int variant; /* the constant VARIANT of the .cl; 0 unless build says otherwise */
   /* On GPUs row i is emitted where EACH gives element i when LANES work-items share an element, and the
-   * text reads x by AT, under GATHER (kernels/rows.clh); false unless build says otherwise. */
+   * text reads x by AT (kernels/rows.clh); false unless build says otherwise. */
   bool aligned;
   char note[64]; /* for reports: what build decided, such as "27 patterns"; may be empty */
-  int64_t reach; /* max |i - j| of its entries */
+  int64_t reach; /* max |i - j| of its entries; 0 where no kernel stays */
   int64_t items; /* what a scatter divides among its work-items */
   int64_t
       prepare; /* what prepare() does, a kernel of its own before each product; 0: there is none */

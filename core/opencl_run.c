@@ -41,8 +41,8 @@ typedef struct run {
     size_t groups;
     int64_t piece, reach; /* rows a group; how far from its row number a column may be */
     cl_mem box;
-    cl_mem *letters; /* [vectors]; two copies of what products gather, as others read it */
-    cl_uint number;  /* of barriers used up */
+    cl_mem *shown;  /* [vectors]; two copies of what products gather, as others read it */
+    cl_uint number; /* of barriers used up */
   } stay;
   int64_t enqueued[KCL_MOST_COLUMNS]; /* iterations that may have been made */
   bool idle[KCL_MOST_COLUMNS];        /* stopped when the state was set */
@@ -283,8 +283,8 @@ static cl_int set_stay_arguments(run *r) {
   for (int v = 0; v < count; v++)
     code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
   for (int v = 0; v < count; v++)
-    if (r->stay.letters[list[v]])
-      code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->stay.letters[list[v]]);
+    if (r->stay.shown[list[v]])
+      code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->stay.shown[list[v]]);
   code |= set_index(r, kernel, i++, r->stay.reach);
   if (r->stay.geometry.window)
     code |= clSetKernelArg(kernel, i++,
@@ -301,13 +301,13 @@ static int compile_stay(run *r) {
   size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->stay.groups + 1) * 2 * r->scalar_bytes +
                  r->stay.groups * sizeof(cl_uint);
   KCL_TRY(kcl_opencl_buffer(context(r), bytes, "sums", &r->stay.box));
-  KCL_TRY(kcl_alloc(context(r), k->vectors, sizeof *r->stay.letters, "vectors",
-                    (void **)&r->stay.letters));
+  KCL_TRY(
+      kcl_alloc(context(r), k->vectors, sizeof *r->stay.shown, "vectors", (void **)&r->stay.shown));
   for (int v = 0; v < k->vectors; v++)
     if (kcl_loop_gathers(k, v))
       KCL_TRY(kcl_opencl_buffer(context(r),
                                 (r->stay.geometry.window ? 4 : 2) * r->scalar_bytes * (size_t)k->n,
-                                "a vector's copies", &r->stay.letters[v]));
+                                "a vector's copies", &r->stay.shown[v]));
   KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
   KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->stay.program));
   r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);
@@ -322,9 +322,9 @@ static void close_stay(run *r) {
   if (r->stay.kernel) clReleaseKernel(r->stay.kernel);
   if (r->stay.program) clReleaseProgram(r->stay.program);
   if (r->stay.box) clReleaseMemObject(r->stay.box);
-  for (int v = 0; r->stay.letters && v < r->k->vectors; v++)
-    if (r->stay.letters[v]) clReleaseMemObject(r->stay.letters[v]);
-  free(r->stay.letters);
+  for (int v = 0; r->stay.shown && v < r->k->vectors; v++)
+    if (r->stay.shown[v]) clReleaseMemObject(r->stay.shown[v]);
+  free(r->stay.shown);
   memset(&r->stay, 0, sizeof r->stay);
 }
 
