@@ -61,7 +61,7 @@ run 0 "no cache unless asked for" info A.mtx; count 0
 run 0 "--cache" info A.mtx --cache; count 1; cp out first
 run 0 "  again" info A.mtx --cache; count 1
 sed 's/read in.*//' first >one; sed 's/read in.*//' out >two; same one two
-for f in cache/krylocl/matrices/*.kcl; do printf 'x' | dd of="$f" bs=1 seek=500 conv=notrunc 2>/dev/null; cp "$f" damaged; done
+for f in cache/krylocl/matrices/*.kcl; do flip "$f" 500; cp "$f" damaged; done
 run 0 "a damaged entry" info A.mtx --cache; sed 's/read in.*//' out >two; same one two
 if cmp -s "$f" damaged; then fail "  is made again"; else ok "  is made again"; fi
 run 0 "--cache of a system" solve own.rsa -o x2.mtx --cache -q; count 2

@@ -21,8 +21,7 @@ tar -czf ../site/Our/empty.tar.gz stray
 cd .. && cp -r Our made && rm -r Our
 head -c 900 site/Our/plain.tar.gz >site/Our/cut.tar.gz
 echo '<html>moved</html>' >site/Our/page.tar.gz
-cp site/Our/plain.tar.gz site/Our/flip.tar.gz
-printf 'x' | dd of=site/Our/flip.tar.gz bs=1 seek=700 conv=notrunc 2>/dev/null
+cp site/Our/plain.tar.gz site/Our/flip.tar.gz && flip site/Our/flip.tar.gz 700
 
 # A server with ranges, and without on /plain-server/...
 cat >server.py <<'EOF'
