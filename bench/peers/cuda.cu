@@ -4,32 +4,19 @@
  * is reported. A sample is the mean over 200 iterations, x, r and p set up before the clock starts.
  * An iteration: 1 product, 2 dots, 3 axpys, 1 scaling, 2 kernels of one thread for alpha and beta.
  */
-#include "peer.h"
+#include "cuda_peer.h"
 #include <cublas_v2.h>
-#include <cuda_runtime.h>
-#include <cusparse.h>
 
-enum { CAPTURED = 50, LAUNCHES = 4, WORKSPACE = 32 << 20 };
+enum { WORKSPACE = 32 << 20 };
 enum { RHO, RHO_NEW, PAP, ALPHA, MINUS_ALPHA, BETA, ONE, SCALARS };
-
-static void need(int status, const char *call) {
-  if (status == 0) return;
-  fprintf(stderr, "cuda: code %d from %s\n", status, call);
-  exit(4);
-}
-#define OK(call) need((int)(call), #call)
 
 struct cg {
   int n;
-  int *ptr, *col;
-  double *val, *b, *x, *r, *p, *q, *s; /* s: [SCALARS] */
-  void *buffer, *workspace;
+  double *b, *x, *r, *p, *q, *s; /* s: [SCALARS] */
+  spmv A;                        /* q = A p */
+  void *workspace;
   cudaStream_t stream;
   cublasHandle_t blas;
-  cusparseHandle_t sparse;
-  cusparseSpMatDescr_t A;
-  cusparseDnVecDescr_t vp, vq;
-  cusparseSpMVAlg_t algorithm;
   cudaGraphExec_t graph; /* NULL: stream */
 };
 
@@ -43,28 +30,10 @@ __global__ void set_beta(double *s) {
   s[RHO] = s[RHO_NEW];
 }
 
-static void *device_alloc(size_t bytes) {
-  void *p;
-  OK(cudaMalloc(&p, bytes ? bytes : 1));
-  return p;
-}
-
-static void *device_copy(const void *from, size_t bytes) {
-  void *p = device_alloc(bytes);
-  OK(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
-  return p;
-}
-
-static void product(cg *c) { /* q = A p */
-  const double one = 1, zero = 0;
-  OK(cusparseSpMV(c->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, c->A, c->vp, &zero, c->vq,
-                  CUDA_R_64F, c->algorithm, c->buffer));
-}
-
 static void iterate(cg *c) {
   const int n = c->n;
   double *s = c->s;
-  product(c);                                                     // q = A p
+  spmv_multiply(&c->A);                                           // q = A p
   OK(cublasDdot(c->blas, n, c->p, 1, c->q, 1, s + PAP));          // p'q
   set_alpha<<<1, 1, 0, c->stream>>>(s);                           // alpha = rho / p'q
   OK(cublasDaxpy(c->blas, n, s + ALPHA, c->p, 1, c->x, 1));       // x = x + alpha p
@@ -112,61 +81,16 @@ static void open_libraries(cg *c) {
   c->workspace = device_alloc(WORKSPACE); /* of our own: nothing is allocated while capturing */
   OK(cublasSetWorkspace(c->blas, c->workspace, WORKSPACE));
   OK(cublasSetPointerMode(c->blas, CUBLAS_POINTER_MODE_DEVICE));
-  OK(cusparseCreate(&c->sparse));
-  OK(cusparseSetStream(c->sparse, c->stream));
-}
-
-static void open_matrix(cg *c, const mtx *A, cusparseSpMVAlg_t algorithm) {
-  const double one = 1, zero = 0;
-  size_t bytes;
-  c->algorithm = algorithm;
-  c->ptr = (int *)device_copy(A->ptr, sizeof(int) * ((size_t)A->rows + 1));
-  c->col = (int *)device_copy(A->col, sizeof(int) * (size_t)A->nnz);
-  c->val = (double *)device_copy(A->val, sizeof(double) * (size_t)A->nnz);
-  OK(cusparseCreateCsr(&c->A, A->rows, A->rows, A->nnz, c->ptr, c->col, c->val, CUSPARSE_INDEX_32I,
-                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
-  OK(cusparseCreateDnVec(&c->vp, A->rows, c->p, CUDA_R_64F));
-  OK(cusparseCreateDnVec(&c->vq, A->rows, c->q, CUDA_R_64F));
-  OK(cusparseSpMV_bufferSize(c->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, c->A, c->vp, &zero,
-                             c->vq, CUDA_R_64F, algorithm, &bytes));
-  c->buffer = device_alloc(bytes);
-  OK(cusparseSpMV_preprocess(c->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, c->A, c->vp, &zero,
-                             c->vq, CUDA_R_64F, algorithm, c->buffer));
-}
-
-static void capture(cg *c) {
-  cudaGraph_t graph;
-  OK(cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
-  for (int k = 0; k < CAPTURED; k++) iterate(c);
-  OK(cudaStreamEndCapture(c->stream, &graph));
-  OK(cudaGraphInstantiateWithFlags(&c->graph, graph, 0));
-  OK(cudaGraphDestroy(graph));
 }
 
 static void close_all(cg *c) {
-  void *owned[] = {c->ptr, c->col, c->val, c->b,      c->x,        c->r,
-                   c->p,   c->q,   c->s,   c->buffer, c->workspace};
   if (c->graph) OK(cudaGraphExecDestroy(c->graph));
-  OK(cusparseDestroySpMat(c->A));
-  OK(cusparseDestroyDnVec(c->vp));
-  OK(cusparseDestroyDnVec(c->vq));
-  OK(cusparseDestroy(c->sparse));
+  spmv_close(&c->A);
   OK(cublasDestroy(c->blas));
   OK(cudaStreamDestroy(c->stream));
-  for (void *p : owned) OK(cudaFree(p));
-}
-
-static peer_samples measure(cg *c) {
-  peer_samples s;
-  s.count = peer_repetitions();
-  for (int k = -1; k < s.count; k++) { /* the first is not counted */
-    start(c);
-    const double begin = peer_now();
-    for (int l = 0; l < LAUNCHES; l++) launch(c);
-    OK(cudaStreamSynchronize(c->stream));
-    if (k >= 0) s.seconds[k] = (peer_now() - begin) / (CAPTURED * LAUNCHES);
-  }
-  return s;
+  for (void *p : {(void *)c->b, (void *)c->x, (void *)c->r, (void *)c->p, (void *)c->q,
+                  (void *)c->s, c->workspace})
+    OK(cudaFree(p));
 }
 
 /* Samples of one algorithm, and the true relative residual after CAPTURED iterations. */
@@ -175,12 +99,14 @@ static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, bool graph, d
   double *x = (double *)mtx_alloc((size_t)A->rows, sizeof(double));
   open_vectors(&c, A);
   open_libraries(&c);
-  open_matrix(&c, A, algorithm);
+  c.A = spmv_open(A, device_copy(A->val, sizeof(double) * (size_t)A->nnz), c.p, c.q, CUDA_R_64F,
+                  algorithm, c.stream);
   start(&c);
   iterate(&c); /* modules load now, not while capturing */
   OK(cudaStreamSynchronize(c.stream));
-  if (graph) capture(&c);
-  peer_samples s = measure(&c);
+  if (graph) c.graph = captured(c.stream, [&] { iterate(&c); });
+  peer_samples s = clocked(
+      c.stream, [&] { start(&c); }, [&] { launch(&c); });
   start(&c);
   launch(&c);
   OK(cudaStreamSynchronize(c.stream));
@@ -199,13 +125,9 @@ int main(int argc, char **argv) {
   int devices = 0;
   OK(cudaGetDeviceCount(&devices));
   mtx A = mtx_read(argv[1]);
-  double residual[2];
-  peer_samples first = run(&A, CUSPARSE_SPMV_CSR_ALG1, graph, &residual[0]);
-  peer_samples second = run(&A, CUSPARSE_SPMV_CSR_ALG2, graph, &residual[1]);
-  const bool other = peer_median(&second) < peer_median(&first);
-  fprintf(stderr, "cuda %s: cuSPARSE's CSR algorithm %d was better (%.2f, %.2f us)\n", mode,
-          other ? 2 : 1, 1e6 * peer_median(&first), 1e6 * peer_median(&second));
-  peer_print(graph ? "cuda graph" : "cuda stream", argv[1], &A, CAPTURED, other ? &second : &first,
-             residual[other]);
+  report_better(graph ? "cuda graph" : "cuda stream", argv[1], &A,
+                [&](cusparseSpMVAlg_t algorithm, double *residual) {
+                  return run(&A, algorithm, graph, residual);
+                });
   mtx_free(&A);
 }

@@ -1,5 +1,6 @@
 /* A tiny Matrix Market loader for the peers: coordinate; real, integer or pattern; general or
- * symmetric; no .gz. Result: CSR with both triangles, columns ascending, duplicates summed.
+ * symmetric; square; no .gz. Result: CSR with both triangles, columns ascending, duplicates summed.
+ * mtx_load takes rectangular and complex general ones too, of these the real parts: for timing.
  * Any failure prints one line and ends the program with code 3. Reads with fscanf: the peers
  * time iterations, not reading. Format: Boisvert, Pozo & Remington (1996).
  */
@@ -12,7 +13,7 @@
 #include <strings.h>
 
 typedef struct mtx {
-  int rows, nnz, symmetric;
+  int rows, cols, nnz, symmetric, complex;
   int *ptr, *col; /* [rows + 1], [nnz] */
   double *val;    /* [nnz] */
 } mtx;
@@ -65,7 +66,7 @@ static inline mtx_entries mtx_sorted(const mtx_entries *e, const int *key, int k
 }
 
 static inline mtx mtx_from_sorted(const mtx_entries *e, int rows) {
-  mtx A = {rows, 0, 0, NULL, NULL, NULL};
+  mtx A = {rows, rows, 0, 0, 0, NULL, NULL, NULL};
   A.ptr = (int *)mtx_alloc((size_t)rows + 1, sizeof(int));
   A.col = (int *)mtx_alloc((size_t)e->count, sizeof(int));
   A.val = (double *)mtx_alloc((size_t)e->count, sizeof(double));
@@ -81,7 +82,8 @@ static inline mtx mtx_from_sorted(const mtx_entries *e, int rows) {
   return A;
 }
 
-static inline void mtx_header(FILE *f, const char *path, int *pattern, int *symmetric) {
+static inline void mtx_header(FILE *f, const char *path, int *pattern, int *symmetric,
+                              int *complex_parts) {
   char line[1024], object[64], layout[64], field[64], symmetry[64];
   if (!fgets(line, sizeof line, f) ||
       sscanf(line, "%%%%MatrixMarket %63s %63s %63s %63s", object, layout, field, symmetry) != 4)
@@ -89,29 +91,31 @@ static inline void mtx_header(FILE *f, const char *path, int *pattern, int *symm
   *pattern = !strcasecmp(field, "pattern");
   *symmetric = !strcasecmp(symmetry, "symmetric");
   if (strcasecmp(layout, "coordinate")) mtx_fail(path, "only coordinate files");
-  if (!*pattern && strcasecmp(field, "real") && strcasecmp(field, "integer"))
-    mtx_fail(path, "only real, integer or pattern files");
+  *complex_parts = !strcasecmp(field, "complex");
+  if (!*pattern && !*complex_parts && strcasecmp(field, "real") && strcasecmp(field, "integer"))
+    mtx_fail(path, "only real, complex, integer or pattern files");
   if (!*symmetric && strcasecmp(symmetry, "general"))
     mtx_fail(path, "only general or symmetric files");
 }
 
-static inline mtx mtx_read(const char *path) {
+static inline mtx mtx_load(const char *path) {
   FILE *f = fopen(path, "r");
   char line[1024] = "%";
-  int pattern, symmetric, rows, cols, stored;
+  int pattern, symmetric, parts, rows, cols, stored;
   if (!f) mtx_fail(path, "cannot be opened");
-  mtx_header(f, path, &pattern, &symmetric);
+  mtx_header(f, path, &pattern, &symmetric, &parts);
   while (line[0] == '%' || line[strspn(line, " \t\r\n")] == 0)
     if (!fgets(line, sizeof line, f)) mtx_fail(path, "no size line");
-  if (sscanf(line, "%d %d %d", &rows, &cols, &stored) != 3 || rows != cols || stored < 0)
-    mtx_fail(path, "not a square matrix");
+  if (sscanf(line, "%d %d %d", &rows, &cols, &stored) != 3 || stored < 0 ||
+      (symmetric && rows != cols))
+    mtx_fail(path, "a wrong size line");
 
   mtx_entries e = mtx_entries_new((size_t)stored * (symmetric ? 2 : 1));
   for (int k = 0; k < stored; k++) {
     int i, j;
-    double v = 1;
-    if (fscanf(f, "%d %d", &i, &j) != 2 || (!pattern && fscanf(f, "%lf", &v) != 1) || i < 1 ||
-        j < 1 || i > rows || j > rows)
+    double v = 1, im;
+    if (fscanf(f, "%d %d", &i, &j) != 2 || (!pattern && fscanf(f, "%lf", &v) != 1) ||
+        (parts && fscanf(f, "%lf", &im) != 1) || i < 1 || j < 1 || i > rows || j > cols)
       mtx_fail(path, "an entry is missing or out of range");
     for (int half = 0; half < 1 + (symmetric && i != j); half++) {
       e.row[e.count] = (half ? j : i) - 1;
@@ -120,13 +124,21 @@ static inline mtx mtx_read(const char *path) {
     }
   }
   fclose(f);
-  mtx_entries by_col = mtx_sorted(&e, e.col, rows);
+  mtx_entries by_col = mtx_sorted(&e, e.col, cols);
   mtx_entries_free(&e);
   mtx_entries by_row = mtx_sorted(&by_col, by_col.row, rows);
   mtx_entries_free(&by_col);
   mtx A = mtx_from_sorted(&by_row, rows);
   mtx_entries_free(&by_row);
+  A.cols = cols;
   A.symmetric = symmetric;
+  A.complex = parts;
+  return A;
+}
+
+static inline mtx mtx_read(const char *path) {
+  mtx A = mtx_load(path);
+  if (A.rows != A.cols || A.complex) mtx_fail(path, "not a square matrix of real numbers");
   return A;
 }
 

@@ -2,10 +2,11 @@
 # krylocl and every built peer on the same files, taking turns, then one table.
 # usage: run.sh A.mtx...  (plain files, symmetric positive definite; make -C bench/peers first)
 # Environment: KRYLOCL (build/krylocl), DEVICE (cpu), FORMATS (csr-scalar,cds), ROUNDS (3),
-# PEER_REPETITIONS (5 a round), THREADS (all processors; also PETSc's ranks), PEERS (all; words
-# such as "eigen petsc-aij petsc-sbaij viennacl-csr cuda-graph"), RAW (a file for the JSON lines),
-# LIMIT (300 seconds for one run of one program), PEERS_BUILD (build/peers),
-# QUIET (10 seconds to wait, at most, for idle processors before each run).
+# PEER_REPETITIONS (5 a round), THREADS (all processors; also the ranks of PETSc and hypre), PEERS (all;
+# words such as "eigen hypre petsc-sbaij viennacl-host-csr cuda-graph"), PEER_DEVICE (ViennaCL's: a part of
+# a name), RAW (a file for the JSON lines), LIMIT (300 seconds a run), PEERS_BUILD (build/peers),
+# QUIET (10 seconds to wait, at most, for idle processors before each run), TRIES (3: runs that others
+# took more than 5 % of a processor from are repeated).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -13,8 +14,8 @@ krylocl=${KRYLOCL:-$root/build/krylocl}
 programs=${PEERS_BUILD:-$root/build/peers}
 threads=${THREADS:-$(nproc)}
 limit=${LIMIT:-300}
-peers=${PEERS:-eigen petsc-aij petsc-sbaij viennacl-csr viennacl-ell viennacl-sell viennacl-hyb
-  cuda-graph}
+peers=${PEERS:-eigen amgcl petsc-aij petsc-sbaij hypre viennacl-csr viennacl-ell viennacl-sell
+  viennacl-hyb viennacl-host-csr viennacl-host-ell viennacl-host-sell cuda-graph}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 raw=${RAW:-$scratch/raw}
@@ -39,6 +40,32 @@ quiet() {
   done
 }
 
+# Into the file: seconds up, and processor seconds so far that were not our children's.
+others() { # file
+  times >"$scratch/times"
+  awk -v ticks="$(getconf CLK_TCK)" 'function seconds(t, p) { split(t, p, /[ms]/); return 60 * p[1] + p[2] }
+    FILENAME ~ /uptime/ { up = $1 }
+    FILENAME ~ /times/ && FNR == 2 { ours = seconds($1) + seconds($2) }
+    $1 == "cpu" { print up, ($2 + $3 + $4 + $7 + $8 + $9) / ticks - ours }' \
+    /proc/uptime "$scratch/times" /proc/stat >"$1"
+}
+
+# Runs the command; again, where others were at work meanwhile (Linux; elsewhere once).
+undisturbed() { # command...
+  local try state=0
+  for ((try = 1; try <= ${TRIES:-3}; try++)); do
+    quiet
+    [ ! -r /proc/stat ] || others "$scratch/before"
+    state=0
+    "$@" >"$scratch/out" 2>"$scratch/err" || state=$?
+    [ -r /proc/stat ] || break
+    others "$scratch/after"
+    ! paste "$scratch/before" "$scratch/after" | awk '{ exit $4 - $2 > 0.05 * ($3 - $1) }' || break
+    [ "$try" != "${TRIES:-3}" ] || echo "peers: others were at work during: $*" >&2
+  done
+  return $state
+}
+
 ranks() { # command...
   local root_flag=()
   [ "$(id -u)" != 0 ] || root_flag=(--allow-run-as-root)
@@ -49,7 +76,8 @@ peer() { # name matrix
   local program=$programs/${1%%-*}
   case $1 in
     petsc-*) ranks "$program" "$2" "${1#*-}" ;;
-    *-*) timeout "$limit" "$program" "$2" "${1#*-}" ;;
+    hypre) ranks "$program" "$2" ;;
+    *-*) OMP_NUM_THREADS=$threads timeout "$limit" "$program" "$2" "${1#*-}" ;;
     *) OMP_NUM_THREADS=$threads timeout "$limit" "$program" "$2" ;;
   esac
 }
@@ -58,8 +86,7 @@ peer() { # name matrix
 record() { # name matrix round command...
   local name=$1 matrix=$2 round=$3 state=ok
   shift 3
-  quiet
-  "$@" >"$scratch/out" 2>"$scratch/err" || state=failed
+  undisturbed "$@" || state=failed
   if [ $state = failed ]; then
     grep -m1 '[^ ]' "$scratch/err" >"$scratch/out" || echo "out of time, or killed" >"$scratch/out"
   fi

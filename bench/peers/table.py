@@ -3,6 +3,7 @@
 Median: of the rounds' medians. Min, max: over all rounds. Ratio: the median over the rounds of
 (program / krylocl csr) within one round, so that a slow minute hurts both. Above 1: krylocl faster.
 Residual: true, relative, after the iterations timed (the same number tells the same work was done).
+Below each matrix: median of the best peer over median of the best krylocl; at the end their geometric mean.
 usage: table.py RAW
 """
 import json
@@ -55,18 +56,36 @@ def row(program, rounds, base):
             + "  " + ratio(runs, base) + "  " + (f"{residual:10.3e}" if known else f"{'-':>10}"))
 
 
+def best(programs, ours):
+    """(median of its rounds' medians, program) of the fastest that is ours or is not, or None."""
+    known = [(median(m["median"] for m in rounds.values() if isinstance(m, dict)), program)
+             for program, rounds in programs.items()
+             if program.startswith("krylocl") == ours
+             and any(isinstance(m, dict) for m in rounds.values())]
+    return min(known, default=None)
+
+
 def main():
     table = {}
     for matrix, round_, program, m in measurements(sys.argv[1]):
         table.setdefault(matrix, {}).setdefault(program, {})[round_] = m
     print(f"{'ms an iteration':<22}{'median':>10}{'min':>10}{'max':>10}  "
           f"{'ratio':>7}  {'residual':>10}")
+    ahead = {}
     for matrix, programs in table.items():
         print(matrix)
         csr = next((p for p in programs if p.startswith("krylocl csr")), None)
         base = {r: m for r, m in programs.get(csr, {}).items() if isinstance(m, dict)}
         for program, rounds in programs.items():
             print(row(program, rounds, base))
+        peer, mine = best(programs, False), best(programs, True)
+        if peer and mine:
+            ahead[matrix] = peer[0] / mine[0]
+            print(f"  {peer[1]} / {mine[1]} = {ahead[matrix]:.2f}")
+    if len(ahead) > 1:
+        mean = math.exp(sum(map(math.log, ahead.values())) / len(ahead))
+        least = min(ahead, key=ahead.get)
+        print(f"best peer / best krylocl: geometric mean {mean:.2f}, least {ahead[least]:.2f} ({least})")
 
 
 main()
