@@ -60,7 +60,7 @@ LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(
 
 # Files that touch elements are compiled once for each scalar type: spmv/ell.c to ell.s.o ell.d.o ...
 TYPED = core/cpu.c $(wildcard spmv/*.c)
-CL_C  = core/codegen.c $(filter-out core/opencl_none.c,$(wildcard core/opencl*.c))
+CL_C  = $(wildcard core/codegen*.c) $(filter-out core/opencl_none.c,$(wildcard core/opencl*.c))
 PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl_none.c,$(CL_C)),\
           $(wildcard core/*.c data/*.c solver/*.c solver/precond/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
@@ -121,7 +121,7 @@ check-matrices:
 	$(BUILD)/tests/real all
 methods:
 	$(again) $(BUILD)/tests/real_methods
-	$(BUILD)/tests/real_methods all
+	OMP_NUM_THREADS=1 $(BUILD)/tests/real_methods all
 tests: $(TESTS)
 bench-read: $(BUILD)/bench/read
 	$<

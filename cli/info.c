@@ -15,17 +15,20 @@ static cli_text repeats(int64_t n) {
   return n > 65536 ? over : cli_count(n);
 }
 
+static const char *symmetry(const kcl_stats *s) {
+  if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";
+  if (s->symmetric) return "complex symmetric";
+  if (!s->shifted_skew) return "not symmetric";
+  return s->zero_diagonal == s->rows ? "skew-Hermitian" : "skew-Hermitian but for its diagonal";
+}
+
 static void say_structure(const cli_options *o, const kcl_stats *s) {
   cli_say(o,
           "rows        %s to %s entries, mean %.2f, mean absolute deviation %.1f %% of the mean\n",
           cli_count(s->row_min).s, cli_count(s->row_max).s, s->row_mean, s->row_deviation);
   cli_say(o, "band        %s wide each way, entries on %s diagonals\n", cli_count(s->bandwidth).s,
           cli_count(s->diagonals).s);
-  cli_say(o, "values      %s, largest row sum of moduli %.6g\n",
-          s->hermitian   ? s->symmetric ? "symmetric" : "Hermitian"
-          : s->symmetric ? "complex symmetric"
-                         : "not symmetric",
-          s->norm_inf);
+  cli_say(o, "values      %s, largest row sum of moduli %.6g\n", symmetry(s), s->norm_inf);
   cli_say(o,
           "repeats     %s distinct rows (seen from the diagonal) in %s runs, %s (offset, value) "
           "pairs, %s "
@@ -49,14 +52,19 @@ static void say_warnings(const cli_options *o, const kcl_stats *s) {
             cli_count(s->explicit_zeros).s);
 }
 
+/* What --solver auto begins with. */
 static void say_solver(const cli_options *o, const kcl_stats *s) {
   if (s->rows != s->cols)
-    cli_say(o, "solver      none: it is not square\n");
+    cli_say(o, "solver      cgls: it is not square\n");
   else if (s->hermitian && s->positive_diagonal)
     cli_say(o, "solver      cg can work%s\n",
             s->dominant_rows >= 1 ? ": diagonally dominant, so it is positive semidefinite" : "");
   else
-    cli_say(o, "solver      bicg (cg needs a Hermitian positive definite matrix)\n");
+    cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n",
+            s->hermitian      ? "minres"
+            : s->symmetric    ? "cocg"
+            : s->shifted_skew ? "lsqr"
+                              : "idr");
 }
 
 static int say_formats(kcl *ctx, const cli_options *o, const facts *f) {
@@ -91,6 +99,7 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_bool(o, "single_values", s->single_values);
   json_bool(o, "hermitian", s->hermitian);
   json_bool(o, "symmetric", s->symmetric);
+  json_bool(o, "shifted_skew", s->shifted_skew);
   json_bool(o, "positive_diagonal", s->positive_diagonal);
   json_number(o, "dominant_rows", s->dominant_rows);
   json_number(o, "norm_inf", s->norm_inf);

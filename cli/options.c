@@ -41,7 +41,7 @@ static const entry table[] = {
     {"tol", 0, REAL, "T", AT(tol), 0, 1e300, "relative residual to reach (1e-8; 1e-5 for s and c)"},
     {"atol", 0, REAL, "T", AT(atol), 0, 1e300, "or absolute residual to reach (0)"},
     {"max-iter", 0, COUNT, "N", AT(max_iter), 1, 1e15,
-     "iterations at most (10 per row, 1,000 to 100,000)"},
+     "iterations at most (10 per row, 10,000 to 100,000)"},
     {"restart", 0, COUNT, "N", AT(restart), 1, 1000,
      "iterations a cycle of gmres, 1 to 50 (20); other solvers ignore it"},
     {"columns", 0, COUNT, "K", AT(columns), 1, KCL_MOST_COLUMNS,

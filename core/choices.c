@@ -22,7 +22,7 @@ static uint64_t structure(const kcl_csr *A, const kcl_stats *s, const kcl_tune *
                            s->empty_rows,   s->sliced,          s->sliced_sorted, s->row_third,
                            s->row_patterns, s->pattern_entries, s->pattern_runs,  s->pairs,
                            s->values,       s->single_values,   s->slice_span,    s->hermitian,
-                           s->symmetric};
+                           s->symmetric,    s->shifted_skew};
   const int tuned[] = {t->group, t->groups, t->block, t->lanes, t->slice};
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) h = mix(h, facts[i]);

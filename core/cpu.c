@@ -120,6 +120,14 @@ static void product(const cpu *e, const kcl_stage *s, const int *column, int cou
     f->rows(s->A, x[0], y[0], lo, hi);
 }
 
+static int64_t rows_of_chunk(const kcl_stage *s) {
+  return (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
+}
+
+static int full_chunks(const kcl_stage *s) {
+  return s->n ? (int)((s->n - 1) / rows_of_chunk(s)) + 1 : 0;
+}
+
 /* All columns that go share a block of the matrix where the format can; else each sweeps the chunk by itself, and
  * the next finds of the matrix what a cache has kept. */
 static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *goes,
@@ -127,7 +135,7 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
   enum { MOST_DOTS = 64 };
   scalar sum[KCL_MOST_COLUMNS][MOST_DOTS];
   int dots = kcl_stage_dots(s), count = 0, column[KCL_MOST_COLUMNS];
-  int64_t per = (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
+  int64_t per = rows_of_chunk(s);
   int64_t lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < e->k->columns; c++)
     if (goes[c]) column[count++] = c;
@@ -242,7 +250,9 @@ static void scalars_of_stage(cpu *e, kcl_phase phase, int i, int parity, scalar 
   }
 }
 
-/* Every thread keeps its own copy of the scalars and works them out alike: one barrier a stage. */
+/* Every thread keeps its own copy of the scalars and works them out alike: one barrier a stage. A thread's
+ * chunks lie side by side: what its rows want of x from another core's cache is then one edge, not one a chunk.
+ * The last also does the empty chunks, whose sums are zero. */
 static void run_team(cpu *e, kcl_phase phase, int64_t times_over, int team) {
   (void)team; /* without OpenMP */
   const kcl_program *k = e->k;
@@ -262,7 +272,9 @@ static void run_team(cpu *e, kcl_phase phase, int64_t times_over, int team) {
       for (int i = 0; i < stages; i++) {
         scalars_of_stage(e, phase, i, parity, slot, head, goes, me == 0);
         if (!any(goes, k->columns)) continue;
-        for (int c = me; stage[i].n && c < CHUNKS; c += threads)
+        int full = full_chunks(&stage[i]),
+            end = me + 1 < threads ? full * (me + 1) / threads : CHUNKS;
+        for (int c = full * me / threads; full && c < end; c++)
           run_chunk(e, &stage[i], slot, goes, c, e->partial[parity]);
         parity ^= 1;
 #pragma omp barrier

@@ -41,6 +41,7 @@ struct kcl_executor {
   int (*carry)(kcl_executor *to, const kcl_executor *from);
   void *(*memory)(kcl_executor *, kcl_vec); /* where a vector lies: on the host, or a cl_mem */
   void (*close)(kcl_executor *);
+  bool replaces; /* run(LOOP) sees to REPLACE itself, every kcl_replacement_interval passes */
   int64_t least; /* passes over LOOP that are worth a call of run: 0 means few */
   double seconds_upload, seconds_compile;
   int compiled, from_cache; /* programs: by the driver, from the cache folder */

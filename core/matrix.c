@@ -2,6 +2,7 @@
 #include "core/matrix.h"
 #include "core/context.h"
 #include "core/opencl.h"
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ size_t kcl_array_element(kcl_array_kind kind, kcl_type type) {
 
 void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
                        void *data) {
+  assert(m->arrays < KCL_MOST_ARRAYS);
   m->array[m->arrays++] =
       (kcl_array){.name = name, .kind = kind, .count = count, .data = data, .borrowed = true};
 }
@@ -46,6 +48,7 @@ void kcl_matrix_image(kcl_matrix *m) {
 }
 
 void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
+  assert(m->params < KCL_MOST_ARRAYS);
   m->param[m->params].name = name;
   m->param[m->params++].value = value;
 }
@@ -73,17 +76,6 @@ double kcl_matrix_scratch_bytes(const kcl_matrix *m) {
   return bytes;
 }
 
-static int64_t reach(const kcl_csr *A) {
-  int64_t most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most)
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      int64_t away = i < A->col[k] ? A->col[k] - i : i - A->col[k];
-      if (away > most) most = away;
-    }
-  return most;
-}
-
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
   kcl_matrix *m = *out = NULL;
   int rc;
@@ -95,7 +87,7 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
                     .cols = A->cols,
                     .nnz = A->nnz,
                     .lanes = 1,
-                    .reach = kcl_opencl_neighbours(ctx) ? reach(A) : 0,
+                    .source = A,
                     .items = A->nnz};
   KCL_TRY(f->build(m, A));
   if (!kcl_opencl_neighbours(ctx)) m->lanes = 1;

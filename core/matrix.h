@@ -54,9 +54,9 @@ struct kcl_matrix {
   /* On GPUs row i is emitted where EACH gives element i when LANES work-items share an element, and the
    * text reads x by AT (kernels/rows.clh); false unless build says otherwise. */
   bool aligned;
-  char note[64]; /* for reports: what build decided, such as "27 patterns"; may be empty */
-  int64_t reach; /* max |i - j| of its entries; 0 where no kernel stays */
-  int64_t items; /* what a scatter divides among its work-items */
+  char note[64];         /* for reports: what build decided, such as "27 patterns"; may be empty */
+  const kcl_csr *source; /* what it was built from, for as long as executors are opened with it */
+  int64_t items;         /* what a scatter divides among its work-items */
   int64_t
       prepare; /* what prepare() does, a kernel of its own before each product; 0: there is none */
   void *device[KCL_MOST_ARRAYS]; /* cl_mem of each array */
@@ -75,6 +75,8 @@ struct kcl_format {
   bool image;         /* x is read through an image: only OpenCL devices that have them */
   bool columns; /* the .cl is written over `element` for x and sums, so several columns may share
                          a product; without it they are solved one after another there */
+  bool any_columns; /* columns are stored as numbers, one an entry: those of x may be numbered anew
+                             (core/pieces.h) */
   kcl_size (*size)(const kcl_stats *s, kcl_type type);
   /* NULL (the function or its answer), or why no such matrix can be stored: a number and its limit,
    * in kcl_refusal_text. */

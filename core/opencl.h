@@ -76,20 +76,29 @@ void kcl_opencl_forget_programs(kcl_opencl *o);
 
 /* The text of all stages of a program, for this device. Free with free(). */
 typedef struct kcl_geometry {
-  int group, groups_max; /* work-items a group; most groups of a launch */
-  int block;             /* elements a fused loop goes over at a time, CPU devices */
-  bool wide_index;       /* counts beyond 2^31 */
-  bool without_loop;     /* nobody needs its stages one by one */
-  bool stays;            /* all of LOOP as one kernel that stays on the device; else one a stage */
-  bool window;           /* what the rows of a group gather there fits in its local memory */
-  bool near;             /* where it does not: read through the first-level cache */
-  int rounds; /* elements a work-item has there; held: it keeps its vectors in registers */
-  bool held;
+  int group, groups_max;  /* work-items a group; most groups of a launch */
+  int block;              /* elements a fused loop goes over at a time, CPU devices */
+  bool wide_index;        /* counts beyond 2^31 */
+  bool without_loop;      /* nobody needs its stages one by one */
+  bool stays;             /* all of LOOP as one kernel that stays on the device; else one a stage */
+  bool window;            /* what the rows of a group gather there fits in its local memory: */
+  const kcl_matrix *near; /* A, its columns numbered anew (core/pieces.h); NULL: a range of x */
+  bool cached;            /* where it does not: read through the first-level cache */
+  int rounds;             /* elements a work-item has there */
+  bool held;              /* it keeps its vectors in registers, */
+  bool early;             /* and the sums of its rows, before the stage's scalars are known */
+  bool adding;            /* a group without rows adds up the dots */
 } kcl_geometry;
 int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */
+int kcl_at_once(int dots);               /* how many are summed with common barriers */
 bool kcl_can_stay(const kcl_program *k);
-int kcl_loop_vectors(const kcl_program *k, kcl_vec *list); /* [vectors]; how many */
-bool kcl_loop_gathers(const kcl_program *k, kcl_vec v);    /* by a product of LOOP */
+/* Of a phase, or of LOOP and REPLACE, which stay together: which vectors; which of them products gather. */
+bool kcl_phase_uses(const kcl_program *k, kcl_phase phase, kcl_vec v);
+bool kcl_phase_gathers(const kcl_program *k, kcl_phase phase, kcl_vec v);
+bool kcl_stay_uses(const kcl_program *k, kcl_vec v);
+bool kcl_stay_gathers(const kcl_program *k, kcl_vec v);
+bool kcl_loop_comes_early(
+    const kcl_program *k); /* has LOOP a product that can be done while sums are under way? */
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);
 
 /* Kernel texts by name ("spmv_csr.cl"), embedded by the build; NULL for an unknown one. */

@@ -1,5 +1,5 @@
 /* The OpenCL executor: one kernel a stage, one in-order queue, no wait inside an iteration. Small systems
- * on GPUs: one kernel for many iterations, whose work-groups meet at barriers across the device.
+ * on GPUs: one kernel for many iterations (core/opencl_stay.c).
  *
  * Two copies of the state take turns as input and output (kernels/stage.clh). After every batch
  * the head, the slots and the batch's part of the history are read without blocking into host
@@ -8,58 +8,12 @@
  * Vectors of several columns are interleaved, [n, width], the width a power of two: what an entry of the matrix
  * meets of all columns lies side by side. Columns that nobody asked for have stopped before they begin.
  */
-#include "core/opencl.h"
+#include "core/opencl_run.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LOOKS = 2, PAD = 64 };
-
-typedef struct launch {
-  cl_kernel kernel;
-  size_t groups;
-  cl_kernel prepare; /* before the product, or NULL */
-  size_t prepare_groups;
-  cl_mem zeroed; /* a scatter's y */
-  size_t zeroed_bytes;
-} launch;
-
-typedef struct run {
-  kcl_program *k;
-  int width; /* columns in an element of a vector */
-  cl_program program;
-  kcl_geometry geometry;
-  cl_mem *vec; /* [vectors] */
-  cl_mem state[2], history;
-  size_t state_bytes, scalar_bytes, real_bytes, group;
-  int turn; /* state[turn] is the input of the next launch */
-  launch *launch[KCL_PHASES];
-  struct {
-    cl_program program;
-    cl_kernel kernel; /* NULL: none */
-    kcl_geometry geometry;
-    size_t groups;
-    int64_t piece, reach; /* rows a group; how far from its row number a column may be */
-    cl_mem box;
-    cl_mem *shown;  /* [vectors]; two copies of what products gather, as others read it */
-    cl_uint number; /* of barriers used up */
-  } stay;
-  int64_t enqueued[KCL_MOST_COLUMNS]; /* iterations that may have been made */
-  bool idle[KCL_MOST_COLUMNS];        /* stopped when the state was set */
-  struct {
-    cl_kernel in, out;
-    cl_mem values;          /* one column on its way */
-  } column;                 /* NULL when there is only one */
-  cl_mem pinned;            /* host memory the device writes to without a copy: */
-  char *mirror[MOST_LOOKS]; /* head and slots after a batch */
-  char *history_mirror;     /* [width, KCL_HISTORY, KCL_LOG] reals */
-  cl_event ready[MOST_LOOKS];
-  int first, looks; /* the ring of outstanding looks */
-  double seconds_upload;
-} run;
-
-static kcl *context(const run *r) { return r->k->ctx; }
-static cl_command_queue queue(const run *r) { return r->k->ctx->opencl->queue; }
+enum { PAD = 64 };
 
 /* ---------------------------------------------------------------- kernels and their arguments */
 
@@ -100,24 +54,25 @@ static size_t groups_of(const run *r, int64_t items) {
   return groups < 1 ? 1 : (size_t)groups;
 }
 
-static size_t groups_for(const run *r, const kcl_stage *s) {
+size_t kcl_run_groups(const run *r, const kcl_stage *s) {
   if (s->n == 0) return 1;
   return groups_of(r,
                    s->A && s->A->format->scatter ? s->A->items : s->n * (s->A ? s->A->lanes : 1));
 }
 
-static cl_int set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
+cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
   cl_long wide_value = value;
   cl_int narrow_value = (cl_int)value;
   return r->geometry.wide_index ? clSetKernelArg(kernel, i, sizeof wide_value, &wide_value)
                                 : clSetKernelArg(kernel, i, sizeof narrow_value, &narrow_value);
 }
 
-static cl_int set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
+cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
   cl_int code = CL_SUCCESS;
   for (int a = 0; a < A->arrays; a++)
     code |= clSetKernelArg(kernel, (*i)++, sizeof(cl_mem), &A->device[a]);
-  for (int p = 0; p < A->params; p++) code |= set_index(r, kernel, (*i)++, A->param[p].value);
+  for (int p = 0; p < A->params; p++)
+    code |= kcl_run_set_index(r, kernel, (*i)++, A->param[p].value);
   return code;
 }
 
@@ -126,9 +81,9 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
   cl_uint i = 2;
   code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
-  code |= set_index(r, l->kernel, i++, s->A && s->A->format->scatter ? s->A->items : s->n);
+  code |= kcl_run_set_index(r, l->kernel, i++, s->A && s->A->format->scatter ? s->A->items : s->n);
   code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
-  if (s->A) code |= set_matrix(r, l->kernel, &i, s->A);
+  if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   for (int v = 0; v < count; v++)
@@ -145,9 +100,9 @@ static int make_prepare(run *r, const kcl_stage *s, launch *l, const char *stage
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->prepare_groups = groups_of(r, s->A->prepare);
-  code |= set_index(r, l->prepare, i++, s->A->prepare);
+  code |= kcl_run_set_index(r, l->prepare, i++, s->A->prepare);
   code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
-  code |= set_matrix(r, l->prepare, &i, s->A);
+  code |= kcl_run_set_matrix(r, l->prepare, &i, s->A);
   return kcl_cl_check(context(r), code, "clSetKernelArg", name);
 }
 
@@ -160,16 +115,16 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   l->kernel = clCreateKernel(r->program, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
-  l->groups = groups_for(r, s);
+  l->groups = kcl_run_groups(r, s);
   if (s->A && s->A->prepare && (rc = make_prepare(r, s, l, name))) return rc;
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_before(r->k, phase, number);
-  size_t groups_before = before ? groups_for(r, before) : 1;
+  size_t groups_before = before ? kcl_run_groups(r, before) : 1;
   return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
 }
 
-static const char *options(void) { /* for kernel authors: -D tunables */
+const char *kcl_run_options(void) { /* for kernel authors: -D tunables */
   const char *word = getenv("KRYLOCL_OPTIONS");
   return word ? word : "";
 }
@@ -181,7 +136,7 @@ static int compile_stages(run *r, bool stays) {
   r->geometry.without_loop = stays;
   if (r->program) clReleaseProgram(r->program), r->program = NULL;
   KCL_TRY(kcl_codegen(r->k, &r->geometry, &source));
-  KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->program));
+  KCL_TRY(kcl_opencl_build(context(r), source, kcl_run_options(), &r->program));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (phase == KCL_LOOP && stays)) continue;
     KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
@@ -205,162 +160,6 @@ static int make_column_kernels(run *r) {
   return rc ? rc
             : kcl_opencl_buffer(context(r), (size_t)most * r->scalar_bytes, "a vector",
                                 &r->column.values);
-}
-
-/* ---------------------------------------------------------------- the kernel that stays */
-
-/* Where launches cost more than what the groups say to each other: when an iteration moves less than STAY_BYTES
- * and its vectors are in registers, or a group's piece of one is below STAY_PIECE; measured on an H200.
- * KRYLOCL_STAY=0 or 1 decides instead; 2 is 1 with x always in global memory, for tests. Other makers' devices
- * promise no progress to groups that wait for each other.
- */
-enum {
-  STAY_BYTES = 48000000,
-  STAY_PIECE = 20000,
-  NEAR_ENTRIES = 12, /* in a row: from so many on x is read through the first-level cache */
-  STAY_LEAST = 96,   /* passes: a launch costs as much as four iterations */
-  HELD_BYTES = 256   /* a work-item, of vectors in registers */
-};
-
-static char stay_word(void) {
-  const char *word = getenv("KRYLOCL_STAY");
-  return word ? *word : 0;
-}
-
-/* One group a compute unit, so that all are sure to be resident together; each has a piece of the rows. */
-static kcl_geometry stay_geometry(run *r) {
-  const kcl_program *k = r->k;
-  const kcl_opencl *o = context(r)->opencl;
-  kcl_geometry g = r->geometry;
-  cl_ulong room = 0;
-  g.stays = true, g.group = o->small_groups ? g.group : 512;
-  int64_t rows = g.group / k->A->lanes, most = o->small_groups ? 1 : o->units;
-  int64_t groups = (k->n * k->A->lanes + 63) / 64; /* at least two warps of work each */
-  if (groups > most) groups = most;
-  r->stay.piece = (k->n + groups - 1) / groups;
-  if (r->stay.piece > rows) r->stay.piece = (r->stay.piece + 31) / 32 * 32; /* whole warps */
-  r->stay.groups = (size_t)((k->n + r->stay.piece - 1) / r->stay.piece);
-  clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL);
-  r->stay.reach = k->AH && k->AH->reach > k->A->reach ? k->AH->reach : k->A->reach;
-  g.window = (double)(r->stay.piece + 2 * r->stay.reach + 4 * g.group + k->slots + 64) *
-                     (double)r->scalar_bytes <
-                 (double)room &&
-             stay_word() != '2';
-  g.near = k->A->nnz >= NEAR_ENTRIES * k->n;
-  kcl_vec *list = malloc((size_t)k->vectors * sizeof *list);
-  g.rounds = (int)((r->stay.piece + rows - 1) / rows);
-  g.held = list && g.rounds * kcl_loop_vectors(k, list) * (int)r->scalar_bytes <= HELD_BYTES;
-  free(list);
-  return g;
-}
-
-static bool should_stay(run *r) {
-  const kcl_program *k = r->k;
-  if (r->group == 1 || !kcl_can_stay(k)) return false;
-  r->stay.geometry = stay_geometry(r);
-  if (stay_word()) return stay_word() != '0';
-  return context(r)->opencl->is_nvidia &&
-         (r->stay.geometry.held || (size_t)r->stay.piece * r->scalar_bytes < STAY_PIECE) &&
-         kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < STAY_BYTES;
-}
-
-static cl_int set_stay_arguments(run *r) {
-  const kcl_program *k = r->k;
-  const kcl_matrix *both[] = {k->A, k->AH};
-  const kcl_stage *before = kcl_stage_before(k, KCL_LOOP, 0);
-  cl_kernel kernel = r->stay.kernel;
-  cl_int groups = before ? (cl_int)groups_for(r, before) : 1;
-  cl_uint i = 9;
-  cl_int code = clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->history);
-  code |= set_index(r, kernel, 3, k->n);
-  code |= clSetKernelArg(kernel, 4, sizeof groups, &groups);
-  code |= clSetKernelArg(kernel, 5, sizeof(cl_mem), &r->stay.box);
-  code |= set_index(r, kernel, 8, r->stay.piece);
-  for (int m = 0; m < 2; m++)
-    if (both[m]) code |= set_matrix(r, kernel, &i, both[m]);
-  kcl_vec *list = malloc((size_t)k->vectors * sizeof *list);
-  int count = list ? kcl_loop_vectors(k, list) : 0;
-  for (int v = 0; v < count; v++)
-    code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
-  for (int v = 0; v < count; v++)
-    if (r->stay.shown[list[v]])
-      code |= clSetKernelArg(kernel, i++, sizeof(cl_mem), &r->stay.shown[list[v]]);
-  code |= set_index(r, kernel, i++, r->stay.reach);
-  if (r->stay.geometry.window)
-    code |= clSetKernelArg(kernel, i++,
-                           (size_t)(r->stay.piece + 2 * r->stay.reach) * r->scalar_bytes, NULL);
-  free(list);
-  return list ? code : CL_OUT_OF_HOST_MEMORY;
-}
-
-static int compile_stay(run *r) {
-  const kcl_program *k = r->k;
-  char *source = NULL;
-  cl_int code;
-  int rc;
-  size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->stay.groups + 1) * 2 * r->scalar_bytes +
-                 r->stay.groups * sizeof(cl_uint);
-  KCL_TRY(kcl_opencl_buffer(context(r), bytes, "sums", &r->stay.box));
-  KCL_TRY(
-      kcl_alloc(context(r), k->vectors, sizeof *r->stay.shown, "vectors", (void **)&r->stay.shown));
-  for (int v = 0; v < k->vectors; v++)
-    if (kcl_loop_gathers(k, v))
-      KCL_TRY(kcl_opencl_buffer(context(r),
-                                (r->stay.geometry.window ? 4 : 2) * r->scalar_bytes * (size_t)k->n,
-                                "a vector's copies", &r->stay.shown[v]));
-  KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
-  KCL_TRY(kcl_opencl_build(context(r), source, options(), &r->stay.program));
-  r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);
-  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "stay"));
-  KCL_TRY(kcl_cl_check(context(r), set_stay_arguments(r), "clSetKernelArg", "stay"));
-done:
-  free(source);
-  return rc;
-}
-
-static void close_stay(run *r) {
-  if (r->stay.kernel) clReleaseKernel(r->stay.kernel);
-  if (r->stay.program) clReleaseProgram(r->stay.program);
-  if (r->stay.box) clReleaseMemObject(r->stay.box);
-  for (int v = 0; r->stay.shown && v < r->k->vectors; v++)
-    if (r->stay.shown[v]) clReleaseMemObject(r->stay.shown[v]);
-  free(r->stay.shown);
-  memset(&r->stay, 0, sizeof r->stay);
-}
-
-static cl_int enqueue_stay(run *r, int64_t times) {
-  cl_int count = (cl_int)times;
-  size_t group = (size_t)r->stay.geometry.group, global = r->stay.groups * group;
-  cl_int code = clSetKernelArg(r->stay.kernel, 0, sizeof(cl_mem), &r->state[r->turn]);
-  code |= clSetKernelArg(r->stay.kernel, 1, sizeof(cl_mem), &r->state[r->turn ^ 1]);
-  code |= clSetKernelArg(r->stay.kernel, 6, sizeof r->stay.number, &r->stay.number);
-  code |= clSetKernelArg(r->stay.kernel, 7, sizeof count, &count);
-  r->turn ^= 1;
-  r->stay.number += 2 + (cl_uint)times * (cl_uint)r->k->stages[KCL_LOOP];
-  return code ? code
-              : clEnqueueNDRangeKernel(queue(r), r->stay.kernel, 1, NULL, &global, &group, 0, NULL,
-                                       NULL);
-}
-
-/* Groups that are not resident together find out before they touch anything: on without staying. */
-static int check_stay(run *r) {
-  kcl_head head;
-  if (!r->stay.kernel) return KCL_OK;
-  cl_int code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
-                                    NULL, NULL);
-  if (!code && !head.lost) return KCL_OK;
-  if (!code && head.lost == 2)
-    return kcl_fail(context(r), KCL_DEVICE,
-                    "%s: a work-group of the kernel that stays did not come to a barrier; "
-                    "KRYLOCL_STAY=0 does without",
-                    context(r)->device.name);
-  close_stay(r);
-  head.lost = 0, r->enqueued[0] = head.iteration;
-  if (!code)
-    code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
-                                NULL, NULL);
-  int rc = kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
-  return rc ? rc : compile_stages(r, false);
 }
 
 /* ---------------------------------------------------------------- running */
@@ -435,7 +234,8 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
     r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
   }
   bool stays = phase == KCL_LOOP && r->stay.kernel;
-  if (stays && !code) code = enqueue_stay(r, times);
+  if (phase == KCL_START) r->stay.since = 0;
+  if (stays && !code) code = kcl_stay_enqueue(r, times);
   for (int64_t t = 0; t < times && !code && !stays; t++)
     for (int i = 0; i < r->k->stages[phase] && !code; i++) code = enqueue(r, &r->launch[phase][i]);
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
@@ -462,7 +262,11 @@ static int finish(kcl_executor *ex) {
     r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
   }
   int rc = kcl_cl_check(context(r), code, "clFinish", "iterating");
-  return rc ? rc : check_stay(r);
+  bool lost = false;
+  if (!rc) rc = kcl_stay_check(r, &lost);
+  if (rc || !lost) return rc;
+  ex->replaces = false;
+  return compile_stages(r, false);
 }
 
 static int look(kcl_executor *ex, kcl_head *head, double *rr) {
@@ -511,7 +315,7 @@ static size_t vector_bytes(const run *r, kcl_vec v, int64_t n) {
 /* Between r->column.values and one column of v. */
 static int move_column(run *r, cl_kernel kernel, kcl_vec v, int column) {
   size_t items = groups_of(r, r->k->vector[v].n) * r->group;
-  cl_int code = set_index(r, kernel, 0, r->k->vector[v].n), c = column;
+  cl_int code = kcl_run_set_index(r, kernel, 0, r->k->vector[v].n), c = column;
   code |= clSetKernelArg(kernel, 1, sizeof c, &c);
   code |= clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->column.values);
   code |= clSetKernelArg(kernel, 3, sizeof(cl_mem), &r->vec[v]);
@@ -596,7 +400,7 @@ static int set_state(kcl_executor *ex, const kcl_head *head, const double *targe
  * become one and zeros. */
 static void gather_sums(const run *r, const run *f, char *state) {
   const kcl_stage *last = kcl_stage_before(f->k, KCL_LOOP, 0);
-  size_t groups = last ? groups_for(f, last) : 0, most = (size_t)r->geometry.groups_max;
+  size_t groups = last ? kcl_run_groups(f, last) : 0, most = (size_t)r->geometry.groups_max;
   size_t parts = r->scalar_bytes / r->real_bytes;
   char *partial = state + look_bytes(r);
   int sums = last ? r->width * kcl_stage_dots(last) : 0;
@@ -632,6 +436,7 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
   gather_sums(r, f, state);
   memcpy(r->enqueued, f->enqueued, sizeof r->enqueued);
   memcpy(r->idle, f->idle, sizeof r->idle);
+  r->stay.since = f->stay.since;
   code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, r->state_bytes, state, 0,
                               NULL, NULL);
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));
@@ -659,7 +464,7 @@ static void close_run(kcl_executor *ex) {
   if (r->column.out) clReleaseKernel(r->column.out);
   if (r->column.values) clReleaseMemObject(r->column.values);
   if (r->program) clReleaseProgram(r->program);
-  close_stay(r);
+  kcl_stay_close(r);
   for (int v = 0; r->vec && v < r->k->vectors; v++)
     if (r->vec[v]) clReleaseMemObject(r->vec[v]);
   for (int i = 0; i < 2; i++)
@@ -747,12 +552,13 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
-  bool stays = should_stay(r);
+  bool stays = kcl_stay_wanted(r);
   KCL_TRY(compile_stages(r, stays));
   if (r->width > 1) KCL_TRY(make_column_kernels(r));
-  if (stays) KCL_TRY(compile_stay(r));
+  if (stays) KCL_TRY(kcl_stay_open(r));
   KCL_TRY(first_launches(ex));
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
+  ex->replaces = r->stay.kernel != NULL;
   if (r->stay.kernel) ex->least = STAY_LEAST;
   ex->seconds_compile = kcl_now() - t;
 done:

@@ -187,6 +187,8 @@ void kcl_program_free(kcl_program **k);
 /* That one pass over a phase moves while so many columns run; 0: only what they share. */
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int columns);
 bool kcl_vector_shared(const kcl_program *k, kcl_vec v); /* by all columns: a constant */
+int kcl_replacement_interval(
+    const kcl_program *k);           /* passes between two of REPLACE; INT_MAX: never */
 int kcl_width(const kcl_program *k); /* columns, up to a power of two: in an element on a device */
 int kcl_stage_dots(const kcl_stage *s);
 /* The stage whose dots stage i folds, or NULL; and the one whose dots the last stage of START or

@@ -57,10 +57,13 @@ static void values(const kcl_csr *A, kcl_stats *s) {
   s->dominant_rows = A->rows ? (double)dominant / (double)A->rows : 0;
 }
 
-/* A equals B (its adjoint or transpose: conjugated says which) in pattern and value, explicit zeros included. */
+static bool same_pattern(const kcl_csr *A, const kcl_csr *B) {
+  return !memcmp(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * sizeof *A->row_ptr) &&
+         !memcmp(A->col, B->col, (size_t)A->nnz * sizeof *A->col);
+}
+
+/* A equals B (its adjoint or transpose: conjugated says which) in value, explicit zeros included. */
 static bool same(const kcl_csr *A, const kcl_csr *B, bool conjugated) {
-  if (memcmp(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * sizeof *A->row_ptr)) return false;
-  if (memcmp(A->col, B->col, (size_t)A->nnz * sizeof *A->col)) return false;
   int parts = kcl_type_complex(A->type) ? 2 : 1;
   bool single = A->type == KCL_S || A->type == KCL_C;
   for (int64_t k = 0; k < A->nnz * parts; k++) {
@@ -71,17 +74,39 @@ static bool same(const kcl_csr *A, const kcl_csr *B, bool conjugated) {
   return true;
 }
 
+/* A = c I + S with c real and S = -S^H; B: the adjoint of A. */
+static bool shifted_skew(const kcl_csr *A, const kcl_csr *B) {
+  double c = 0;
+  for (int64_t i = 0; i < A->rows; i++) {
+    double diagonal[2] = {0, 0};
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      double a[2], b[2];
+      kcl_element(A->type, A->val, k, a), kcl_element(B->type, B->val, k, b);
+      if (A->col[k] == i)
+        memcpy(diagonal, a, sizeof a);
+      else if (a[0] != -b[0] || a[1] != -b[1])
+        return false;
+    }
+    if (i == 0) c = diagonal[0];
+    if (diagonal[0] != c || diagonal[1] != 0) return false;
+  }
+  return true;
+}
+
 static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   bool real = !kcl_type_complex(A->type);
   if (A->rows != A->cols) return KCL_OK;
   s->hermitian = A->symmetry == KCL_HERMITIAN || (A->symmetry == KCL_SYMMETRIC && real);
   s->symmetric = A->symmetry == KCL_SYMMETRIC || (A->symmetry == KCL_HERMITIAN && real);
-  if (A->symmetry != KCL_GENERAL && (real || A->symmetry == KCL_SKEW)) return KCL_OK;
+  s->shifted_skew = A->symmetry == KCL_SKEW && real;
+  if (A->symmetry != KCL_GENERAL && real) return KCL_OK;
   kcl_csr *B = NULL;
   int rc = kcl_csr_adjoint(ctx, A, &B);
   if (rc) return rc;
-  s->hermitian = same(A, B, true);
-  s->symmetric = same(A, B, false);
+  bool mirrored = same_pattern(A, B);
+  s->hermitian = mirrored && same(A, B, true);
+  s->symmetric = mirrored && same(A, B, false);
+  s->shifted_skew = mirrored && shifted_skew(A, B);
   kcl_csr_free(&B);
   return KCL_OK;
 }

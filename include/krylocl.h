@@ -178,6 +178,7 @@ typedef struct kcl_stats {
       zero_diagonal;            /* rows without a diagonal entry, or with zero there */
   int64_t bandwidth, diagonals; /* max |i - j|; number of diagonals that hold an entry */
   bool hermitian, symmetric;    /* of the values: A = A^H, A = A^T */
+  bool shifted_skew;            /* A = c I + S, S = -S^H, c real and perhaps 0 */
   bool positive_diagonal;       /* real and > 0 everywhere */
   double dominant_rows;         /* share of rows with |a_ii| >= sum of the others */
   double norm_inf;              /* max row sum of |a_ij| */
@@ -253,7 +254,7 @@ typedef struct kcl_options {
   double tol,
       atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C.
                Methods for least squares also stop where normal_residual <= max(tol, atol / |b|) */
-  int64_t max_iter; /* 0: 10 x rows (or columns, if more), at least 1,000 and at most 100,000 */
+  int64_t max_iter; /* 0: 10 x rows (or columns, if more), at least 10,000 and at most 100,000 */
   int restart;      /* iterations a cycle of a method that restarts (gmres: 1 to 50, by default 20);
                        0: its default; other methods ignore it */
   int columns; /* right-hand sides that kcl_solve_columns iterates at once, sharing each pass over

@@ -37,16 +37,20 @@ static void add(char *text, size_t room, const char *format, ...) {
 
 /* ---------------------------------------------------------------- methods by structure */
 
-/* In the order in which they are tried. */
-static const char *const *methods_for(const kcl_stats *s) {
+/* In the order in which they are tried. A = c I + S, S = -S^H: x^H S x = 0 breaks the others down, and lsqr loses
+ * nothing by A^H A (docs/methods.md). In mixed precision there are no least squares. */
+static const char *const *methods_for(const kcl_solver *solver) {
   static const char *const rectangular[] = {"cgls", "lsqr", NULL},
-                           *const positive[] = {"cg", "minres", "gmres", NULL},
-                           *const hermitian[] = {"minres", "gmres", NULL},
-                           *const symmetric[] = {"cocg", "cocr", "idr", "gmres", NULL},
-                           *const general[] = {"idr", "bicgstab-l", "gmres", NULL};
+                           *const positive[] = {"cg", "minres", "gmres", "lsqr", NULL},
+                           *const hermitian[] = {"minres", "gmres", "lsqr", NULL},
+                           *const symmetric[] = {"cocg", "cocr", "idr", "gmres", "lsqr", NULL},
+                           *const skew[] = {"lsqr", "gmres", NULL},
+                           *const general[] = {"idr", "bicgstab-l", "gmres", "lsqr", NULL};
+  const kcl_stats *s = &solver->stats;
   if (s->rows != s->cols) return rectangular;
   if (s->hermitian) return s->positive_diagonal ? positive : hermitian;
-  return s->symmetric ? symmetric : general;
+  if (s->symmetric) return symmetric;
+  return s->shifted_skew && !solver->options.mixed ? skew : general;
 }
 
 static const char *structure_words(const kcl_stats *s) {
@@ -54,7 +58,8 @@ static const char *structure_words(const kcl_stats *s) {
   if (s->hermitian)
     return s->positive_diagonal ? "A = A^H with a positive diagonal"
                                 : "A = A^H, its diagonal is not positive";
-  return s->symmetric ? "A = A^T, not Hermitian" : "A is neither Hermitian nor symmetric";
+  if (s->symmetric) return "A = A^T, not Hermitian";
+  return s->shifted_skew ? "A = c I + S, S = -S^H" : "A is neither Hermitian nor symmetric";
 }
 
 /* Forms of cg with fewer barriers; replacing residuals keeps them accurate to this. Not in mixed precision. */
@@ -76,11 +81,12 @@ static bool listed(const char *const *list, const char *name) {
 }
 
 static const char *next_name(const kcl_solver *s, kcl_reason reason) {
-  const char *const *list = methods_for(&s->stats), *name = s->method->name;
+  const char *const *list = methods_for(s), *name = s->method->name;
   if (is_variant(name) && reason != KCL_INDEFINITE) return "cg";
   if (is_variant(name)) name = "cg";
   while (*list && strcmp(*list, name)) list++;
-  return *list ? list[1] : NULL;
+  if (!*list || (s->options.mixed && list[1] && !strcmp(list[1], "lsqr"))) return NULL;
+  return list[1];
 }
 
 /* ---------------------------------------------------------------- what is remembered */
@@ -91,9 +97,8 @@ static bool remembers(const kcl_solver *s) {
 
 static bool usable(const kcl_solver *s, const kcl_timing *t) {
   kcl_cost cost;
-  if (s->open.method && !listed(methods_for(&s->stats), t->method) &&
-      !(is_variant(t->method) && listed(methods_for(&s->stats), "cg") &&
-        accuracy_holds(&s->options)))
+  if (s->open.method && !listed(methods_for(s), t->method) &&
+      !(is_variant(t->method) && listed(methods_for(s), "cg") && accuracy_holds(&s->options)))
     return false;
   if (!s->open.method && strcmp(t->method, s->options.solver)) return false;
   if (!s->open.format) return !strcmp(t->format, s->options.format);
@@ -137,9 +142,9 @@ int kcl_choose_method(kcl_solver *s) {
   }
   if (!s->open.method) return KCL_OK;
   const kcl_timing *known = best_known(s);
-  name = known ? known->method : methods_for(&s->stats)[0];
+  name = known ? known->method : methods_for(s)[0];
   snprintf(s->why_method, sizeof s->why_method, "%s", structure_words(&s->stats));
-  if (known && strcmp(name, methods_for(&s->stats)[0]))
+  if (known && strcmp(name, methods_for(s)[0]))
     add(s->why_method, sizeof s->why_method, "; %s",
         is_variant(name) ? "measured as the fastest form of cg" : "what converged the last time");
   return kcl_method_find(s->ctx, name, &s->method);
@@ -421,7 +426,7 @@ int kcl_choose_next(kcl_solver *s, kcl_reason reason, int64_t iteration, bool *a
   *another = false;
   if (!s->open.method || !(name = next_name(s, reason))) return KCL_OK;
   KCL_TRY(kcl_method_find(s->ctx, name, &m));
-  KCL_TRY(kcl_setup_like(s, m, s->matrix->format, &t));
+  if (kcl_setup_like(s, m, s->matrix->format, &t)) goto done; /* such as A^H that does not fit */
   if (t->program->columns != s->program->columns)
     goto done; /* more scalars than a device has room for */
   KCL_TRY(give_system(s, t));

@@ -122,8 +122,9 @@ static void start(kcl_program *k, const vars *v) {
   kcl_assign(k, v->omega, KCL_ONE);
 }
 
-/* A random vector of norm about 1, the same in every run. */
-static kcl_vec shadow(kcl_program *k, int64_t n, uint64_t state) {
+/* A random vector of norm about 1, the next of the stream, the same in every run. */
+static kcl_vec shadow(kcl_program *k, int64_t n, uint64_t *stream) {
+  uint64_t state = *stream;
   bool complex = kcl_type_complex(k->type);
   double *values = NULL;
   int64_t count = n * (complex ? 2 : 1);
@@ -132,6 +133,7 @@ static kcl_vec shadow(kcl_program *k, int64_t n, uint64_t state) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17; /* Marsaglia 2003 */
     values[i] = ((double)(state >> 11) * 0x1p-52 - 1) * sqrt(3 / (double)count);
   }
+  *stream = state;
   kcl_vec p = rc ? kcl_vector(k) : kcl_constant(k, n, complex ? KCL_Z : KCL_D, values);
   if (rc) k->status = rc;
   free(values);
@@ -140,11 +142,12 @@ static kcl_vec shadow(kcl_program *k, int64_t n, uint64_t state) {
 
 static void record(kcl_program *k) {
   vars v = {.x = kcl_x(k), .r = kcl_vector(k), .v = kcl_vector(k), .t = kcl_vector(k)};
+  uint64_t stream = 88172645463325252u;
   v.z = kcl_preconditioned(k, v.r), v.mv = kcl_preconditioned(k, v.v);
   kcl_slot *slot[] = {&v.b, &v.rr, &v.tr, &v.tt, &v.omega, &v.cosine, &v.larger, &v.t1};
   for (size_t i = 0; i < sizeof slot / sizeof *slot; i++) *slot[i] = kcl_scalar(k);
   for (int i = 0; i < S; i++) {
-    v.p[i] = shadow(k, k->n, 88172645463325252u + (uint64_t)i * 7046029254386353131u);
+    v.p[i] = shadow(k, k->n, &stream);
     v.g[i] = kcl_vector(k), v.u[i] = kcl_vector(k);
     v.f[i] = kcl_scalar(k), v.a[i] = kcl_scalar(k), v.c[i] = kcl_scalar(k), v.d[i] = kcl_scalar(k);
     for (int j = 0; j <= i; j++) v.m[i][j] = kcl_scalar(k);

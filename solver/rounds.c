@@ -58,6 +58,11 @@ static int progress(const kcl_rounds *r) {
   return o->progress(o->user, &p);
 }
 
+/* Passes over LOOP that REPLACE, unless the executor sees to that itself, comes after. */
+static int64_t until_replacement(const kcl_solver *s, int64_t since) {
+  return s->executor.replaces ? INT64_MAX : kcl_replacement_interval(s->program) - since;
+}
+
 /* Passes over LOOP. */
 static int64_t next_batch(const kcl_rounds *r) {
   int64_t done = iterations(r);
@@ -68,21 +73,13 @@ static int64_t next_batch(const kcl_rounds *r) {
   int64_t least = r->ex->least ? r->ex->least : 4;
   if (batch < least) batch = each > 0.03 ? 1 : least;
   batch = (batch + r->s->program->steps - 1) / r->s->program->steps;
-  int64_t left = kcl_replacement_interval(r->s->program) - r->since;
+  int64_t left = until_replacement(r->s, r->since);
   return batch < left ? batch : left;
-}
-
-/* Rounding errors of recurrences grow with every iteration: measured on pipelined CG, these keep them
- * below what matters at the usual tolerances. */
-int kcl_replacement_interval(const kcl_program *k) {
-  bool single = k->type == KCL_S || k->type == KCL_C;
-  if (!k->stages[KCL_REPLACE]) return INT_MAX;
-  return ((single ? 16 : 64) + k->steps - 1) / k->steps;
 }
 
 int kcl_advance(kcl_solver *s, int64_t passes, int64_t *since) {
   kcl_executor *ex = &s->executor;
-  int64_t every = kcl_replacement_interval(s->program), batch;
+  int64_t every = until_replacement(s, 0), batch;
   int rc = KCL_OK;
   for (; passes > 0 && !rc; passes -= batch) {
     batch = passes < every - *since ? passes : every - *since;
@@ -132,7 +129,7 @@ static int consider(kcl_rounds *r) {
   int rc;
   if (!done || !kcl_choose_pays(s, seconds, each)) return KCL_OK;
   if ((rc = look(r)) || !running(r)) return rc;
-  passes = (int64_t)(0.02 / each), left = kcl_replacement_interval(s->program) - r->since;
+  passes = (int64_t)(0.02 / each), left = until_replacement(s, r->since);
   if (passes > done / 8) passes = done / 8;
   if (passes > KCL_HISTORY / 4) passes = KCL_HISTORY / 4;
   if (passes < least) passes = least;

@@ -54,9 +54,10 @@ done:
 
 /* ---------------------------------------------------------------- a solve */
 
+/* n steps would do without rounding; with it some take ten times as many, or more. */
 static int64_t default_limit(int64_t n) {
   int64_t limit = 10 * n;
-  return limit < 1000 ? 1000 : limit > 100000 ? 100000 : limit;
+  return limit < 10000 ? 10000 : limit > 100000 ? 100000 : limit;
 }
 
 static int put_columns(kcl_rounds *r) {

@@ -80,8 +80,7 @@ const char *kcl_mixed_why(const kcl_solver *s);
 /* Enqueues passes over LOOP, and REPLACE after every so many where the method has that;
  * since: passes since the last. */
 int kcl_advance(kcl_solver *s, int64_t passes, int64_t *since);
-int kcl_replacement_interval(const kcl_program *k); /* in passes; INT_MAX: never */
-double kcl_stored_bytes(const kcl_solver *s);       /* of A, and A^H, on the device */
+double kcl_stored_bytes(const kcl_solver *s); /* of A, and A^H, on the device */
 /* Bytes of an iteration while so many columns run; 0: only what they share. */
 double kcl_iteration_bytes(const kcl_solver *s, int columns);
 

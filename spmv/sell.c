@@ -146,6 +146,7 @@ const kcl_format KCL_TYPED(kcl_format_sell) = {
     .summary = "slices of 32 rows padded to their longest, sorted where it pays",
     .source = "Kreutzer et al. 2014 (SELL-C-sigma)",
     .kernel = "spmv_sell",
+    .any_columns = true,
     .columns = true,
     .size = size,
     .slowdown = slowdown,

@@ -218,6 +218,7 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .summary = "slices of 32 rows, 16-bit columns, values as float where exact",
     .source = "Kreutzer et al. 2014; Willcock & Lumsdaine 2006",
     .kernel = "spmv_sell16",
+    .any_columns = true,
     .columns = true,
     .size = size16,
     .refuses = refuses16,

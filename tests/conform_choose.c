@@ -273,6 +273,91 @@ static void test_methods(const place *p) {
   kcl_csr_free(&A);
 }
 
+/* (A - A^T) / 2 + c I; the places of A's entries stay. */
+static kcl_csr *skew_part(kcl *ctx, const char *kind, double c) {
+  kcl_csr *A = NULL, *B = NULL;
+  if (kcl_generate(ctx, kind, &A, NULL)) return NULL;
+  if (kcl_csr_adjoint(ctx, A, &B)) return kcl_csr_free(&A), NULL;
+  double *a = A->val, *b = B->val; /* of the same pattern */
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      a[k] = A->col[k] == i ? c : (a[k] - b[k]) / 2;
+  A->symmetry = KCL_GENERAL;
+  kcl_csr_free(&B);
+  return A;
+}
+
+static bool skew(const place *p, const kcl_csr *A) {
+  kcl_stats s;
+  CHECK(!kcl_csr_stats(p->ctx, A, &s));
+  return s.shifted_skew;
+}
+
+/* lsqr at once where A = c I + S. */
+static void test_skew(const place *p) {
+  kcl_csr *A, *Z = NULL;
+  kcl_report r;
+  bool changed = false;
+  for (int i = 0; i < 2; i++) {
+    if (!CHECK((A = skew_part(p->ctx, "convection:10", i ? 0.05 : 0)) != NULL)) return;
+    const char *name = solved_by(p, A, &r, &changed);
+    CHECKF(skew(p, A) && !strcmp(name, "lsqr") && !changed, "skew, %s: %s", p->name, name);
+    if (CHECK(!kcl_csr_convert(p->ctx, A, KCL_Z, &Z))) {
+      number *z = Z->val;
+      CHECK(skew(p, Z));
+      for (int64_t k = 0; k < Z->nnz; k++) z[k] *= CMPLX(0, 1); /* S times i is Hermitian */
+      CHECK(!skew(p, Z));
+      kcl_csr_free(&Z);
+    }
+    ((double *)A->val)[A->row_ptr[7]] += 1; /* one off the diagonal */
+    CHECK(!skew(p, A));
+    kcl_csr_free(&A);
+    if (!CHECK((A = skew_part(p->ctx, "convection:10", i)) != NULL)) return;
+    for (int64_t k = A->row_ptr[3]; k < A->row_ptr[4]; k++) /* one on it */
+      if (A->col[k] == 3) ((double *)A->val)[k] += 1;
+    CHECK(!skew(p, A));
+    kcl_csr_free(&A);
+  }
+}
+
+/* The cyclic shift, b = e_1: gmres gets nowhere in fewer than n steps (Nachtigal, Reddy & Trefethen 1992), the
+ * shadow of bicgstab-l breaks down at once, and rounding stops idr. A^H A = I. */
+static void test_last_resort(const place *p) {
+  enum { N = 1000 };
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  double b[N] = {1}, x[N] = {0}, doubt;
+  if (!CHECK(!kcl_csr_create(p->ctx, N, N, N, KCL_D, &A))) return;
+  for (int64_t i = 0; i < N; i++)
+    A->row_ptr[i + 1] = i + 1, A->col[i] = (int32_t)((i + 1) % N), ((double *)A->val)[i] = 1;
+  o.solver = "auto", o.format = "csr-scalar", o.max_iter = 100000, o.restart = 5;
+  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!strcmp(s->method->name, "idr")) &&
+      CHECK(!kcl_solve(s, b, x, &r))) {
+    CHECKF(r.converged && !r.least_squares && residual(A, b, x, &doubt) <= 1e-8, "%s",
+           kcl_reason_text(r.reason));
+    CHECKF(!strcmp(s->method->name, "lsqr") && strstr(r.changes, "gmres gave up"), "%s: %s",
+           s->method->name, r.changes);
+  }
+  kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
+/* lsqr stagnates, and gmres cannot be had: zeros on the diagonal. */
+static void test_no_next(const place *p) {
+  kcl_csr *A = skew_part(p->ctx, "convection:10", 0);
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  o.solver = "auto", o.precond = "jacobi", o.format = "csr-scalar", o.tol = 1e-17;
+  if (!CHECK(A != NULL)) return;
+  double *b = ones_image(A), x[100] = {0};
+  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r)))
+    CHECKF(r.reason == KCL_STAGNATED && r.true_relative_residual < 1e-8 && !r.changes[0], "%s: %s",
+           kcl_reason_text(r.reason), r.changes);
+  free(b), kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
 /* Rectangular; out of iterations, which is no reason for another method. */
 static void test_ends(const place *p) {
   kcl_csr *A = NULL;
@@ -311,6 +396,8 @@ int main(void) {
     for (int columns = 1; columns <= 3; columns += 2)
       test_carry(p, "helmholtz:10", "cocg", quick(p) ? KCL_C : KCL_Z, columns);
     test_under_way(p), test_remembered(p), test_damage(p), test_methods(p), test_ends(p);
+    test_skew(p), test_no_next(p);
+    if (!quick(p)) test_last_resort(p);
   }
   close_places();
   snprintf(command, sizeof command, "rm -r %s", folder);

@@ -587,8 +587,12 @@ static int stop_at(void *user, const kcl_progress *p) {
   return p->iteration >= *(int64_t *)user;
 }
 
+enum {
+  SEQUENCE_ROWS = 10000
+}; /* of poisson2d:100, which takes 280 iterations: a GPU is not looked at before 96 */
+
 static int refuse_infinite(kcl_solver *s, kcl *ctx) {
-  double b[400] = {0}, x[400] = {0};
+  static double b[SEQUENCE_ROWS], x[SEQUENCE_ROWS];
   kcl_report r;
   b[7] = INFINITY;
   int rc = kcl_solve(s, b, x, &r);
@@ -605,13 +609,14 @@ static void test_sequence(const place *p) {
   kcl_report r;
   int64_t when = 8;
   kcl_options o = kcl_defaults;
-  double b[400], x[400] = {0};
+  static double b[SEQUENCE_ROWS], x[SEQUENCE_ROWS];
+  memset(x, 0, sizeof x);
   o.progress = stop_at, o.user = &when, o.format = "csr-scalar";
-  for (int i = 0; i < 400; i++) b[i] = random_number();
-  if (!CHECK(!kcl_generate(p->ctx, "poisson2d:20", &A, NULL) && !kcl_setup(p->ctx, A, &o, &s)))
+  for (int i = 0; i < SEQUENCE_ROWS; i++) b[i] = random_number();
+  if (!CHECK(!kcl_generate(p->ctx, "poisson2d:100", &A, NULL) && !kcl_setup(p->ctx, A, &o, &s)))
     return;
   CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_INTERRUPTED && !r.converged);
-  CHECKF(r.iterations >= when && r.iterations < 40 && r.true_relative_residual < 1e3,
+  CHECKF(r.iterations >= when && r.iterations < 250 && r.true_relative_residual < 1e3,
          "interrupted after %lld, residual %g", (long long)r.iterations, r.true_relative_residual);
   double doubt, res = residual(A, b, x, &doubt);
   CHECKF(fabs(res - r.true_relative_residual) <= tol_certificate(res, doubt),
@@ -620,7 +625,7 @@ static void test_sequence(const place *p) {
   refuse_infinite(s, p->ctx);
   x[3] = NAN;
   CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_NOT_FINITE && !r.converged);
-  for (int i = 0; i < 400; i++) x[i] = i % 7;
+  for (int i = 0; i < SEQUENCE_ROWS; i++) x[i] = i % 7;
   CHECKF(!kcl_solve(s, b, x, &r) && r.converged, "after NaN, %s: %s", p->name,
          kcl_reason_text(r.reason));
   CHECK((res = residual(A, b, x, &doubt)) <= tol_claim(1e-8, doubt));

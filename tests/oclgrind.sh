@@ -68,9 +68,9 @@ for program; do # two at a time
     )
   fi
   if [ "$program" != conform_spmv ] && [ "$program" != conform_columns ]; then # the kernel that stays, as one work-group
-    stay=1 # x in local memory; 2: in global memory
+    stay=1 # x in local memory; 2: in global memory; 3: in local memory, columns numbered anew
     [ "$program" != conform_control ] || stay=2
-    for KRYLOCL_STAY in $stay ${all:+$((3 - stay))}; do
+    for KRYLOCL_STAY in $stay ${all:+$((3 - stay)) 3}; do
       export KRYLOCL_STAY
       one gpu "${all:+d}c" --uninitialized "$program"
     done

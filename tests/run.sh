@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every test there is, as many at a time as there are processors: one line each with its time, all
-# that failed or was skipped, and the sum as the last line. Exit status 1 when anything failed.
+# that failed or was skipped, failures once more, and the sum as the last line. Exit status 1 when anything failed.
 # usage: [BUILD=build] tests/run.sh
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed, N skipped" (the third may be absent); its exit status counts as well.
@@ -24,7 +24,10 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
   printf '%-22s %6d passed %4d failed %4d skipped %4d s\n' "$name" "$p" "$f" "$s" $(($(date +%s) - begin))
   grep -E '^skip(ped)?[: ]' "$log" | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, "    "); print (n > 1 ? $0 " (" n " times)" : $0) }' |
     awk -v where="$log" 'NR <= 5 { print substr($0, 1, 160) } END { if (NR > 5) print "    ... and " NR - 5 " kinds more in " where }'
-  [ "$f" -eq 0 ] || { grep -A12 '^FAIL' "$log" || tail -40 "$log"; } | head -80 | sed 's/^/  | /'
+  [ "$f" -eq 0 ] && return
+  { grep -A12 '^FAIL' "$log" || tail -40 "$log"; } | head -80 | sed 's/^/  | /'
+  { echo "FAILED $name: exit status $status, $p passed, $f failed"; grep '^FAIL' "$log" || tail -15 "$log"; } |
+    head -16 | sed '2,$s/^/  | /' >"$log.failed"
 }
 if [ "$1" = --one ]; then one "$2"; exit 0; fi
 
@@ -45,4 +48,5 @@ for t in "$BUILD"/tests/conform_columns "$BUILD"/tests/conform_spmv tests/oclgri
     *) [ ! -f "$t" ] || echo "$t" ;;
   esac
 done | awk '!seen[$0]++' | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one
+cat "$logs"/*.failed 2>/dev/null
 cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p " passed, " f " failed, " s " skipped"; exit f > 0 || !p }'

@@ -36,7 +36,8 @@ for _ in 1 2 3 4; do
   "$prog" solve W.mtx --format measure -q & "$prog" solve U.mtx --solver bicg --format measure -q; wait $!
 done
 grep -c ' | ' "$memory" | grep -qx '[12]'; verdict $? "two writers: one or both lines"
-run 0 "  and one is used" solve U.mtx --solver bicg; says "remembered: "
+run 0 "  of which one" solve W.mtx; cp out both
+run 0 "  is used" solve U.mtx --solver bicg; cat both >>out; says "remembered: "
 KRYLOCL_CACHE='' "$prog" solve W.mtx --format measure >out 2>err; verdict $? "without a cache folder"; says "measured: "
 
 # ------------------------------------------------------------------ methods
