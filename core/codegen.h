@@ -11,19 +11,17 @@ typedef struct kcl_text {
 } kcl_text;
 void kcl_put(kcl_text *t, const char *format, ...) KCL_PRINTF(2, 3);
 
-/* What is different in a kernel that stays; NULL in one of a stage. */
+/* What is different in a kernel that stays; NULL in one of a stage. Held vectors are v[turn], turn counting a
+ * work-item's elements; sums of rows that come early wait in row[turn]. */
 typedef struct kcl_staying {
-  int lanes;   /* work-items that share an element */
-  bool window; /* what a group's rows gather fits in its local memory */
-  bool held;   /* vectors are in registers: v[turn], turn counting a work-item's elements */
-  bool early;  /* a product may come before the scalars of its stage: its sums wait in row[turn] */
-  const kcl_matrix *near; /* stands for A when not NULL */
-  bool replaces;          /* the stages are those of REPLACE, every so many passes */
+  const kcl_geometry *g;
+  int lanes;     /* work-items that share an element */
+  bool replaces; /* the stages are those of REPLACE, every so many passes */
 } kcl_staying;
 
 /* ---- of a kernel that stays */
 static inline const kcl_matrix *kcl_matrix_of(const kcl_stage *s, const kcl_staying *stay) {
-  return stay && stay->near ? stay->near : s->A;
+  return stay && stay->g->near ? stay->g->near : s->A;
 }
 bool kcl_holds(const kcl_program *k, const kcl_staying *stay, kcl_vec v);
 /* Other work-items gather what is written here, so they are shown it (grid.clh). */

@@ -21,11 +21,11 @@ static bool may_come_early(const kcl_program *k, const kcl_stage *s) {
 }
 
 bool kcl_comes_early(const kcl_program *k, const kcl_stage *s, const kcl_staying *stay) {
-  return stay && stay->early && may_come_early(k, s);
+  return stay && stay->g->early && may_come_early(k, s);
 }
 
 bool kcl_holds(const kcl_program *k, const kcl_staying *stay, kcl_vec v) {
-  return stay && stay->held && kcl_phase_uses(k, KCL_LOOP, v);
+  return stay && stay->g->held && kcl_phase_uses(k, KCL_LOOP, v);
 }
 
 bool kcl_shows(const kcl_program *k, const kcl_staying *stay, const kcl_stage *s, kcl_vec v) {
@@ -139,13 +139,13 @@ static void receive_sums(kcl_text *t, const kcl_stage *s) {
 
 static void gather(kcl_text *t, const kcl_stage *s, const kcl_staying *stay) {
   const int x = s->x;
-  if (stay->window)
+  if (stay->g->window)
     kcl_put(t, "  fetch(w%d + at%d, when%d, list, begin, end, window);\n", x, x, x);
   else
     kcl_put(t, "  await_pieces(pieces, when%d, first, last, head);\n", x);
   kcl_put(t,
-          stay->window ? "  const gathered x%d = {window, begin};\n"
-                       : "  const gathered x%d = w%d + at%d;\n",
+          stay->g->window ? "  const gathered x%d = {window, begin};\n"
+                          : "  const gathered x%d = w%d + at%d;\n",
           x, x, x);
 }
 
@@ -182,7 +182,7 @@ static void staying_stage(kcl_text *t, const kcl_program *k, kcl_phase phase, in
   kcl_put_elementwise(t, k, s, id, prefix, stay, false);
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_shows(k, stay, s, v)) kcl_put(t, "  when%d = now;\n", v), any = true;
-  if (any && !stay->window) kcl_put(t, "  complete(pieces, now);\n");
+  if (any && !stay->g->window) kcl_put(t, "  complete(pieces, now);\n");
   for (int d = 0; d < dots; d++) kcl_put(t, "  total[%d] = p_total(sum%d);\n", d, d);
   if (ends_open(s)) kcl_put(t, "  send_sums(box, ++number, %d, total, tree);\n", dots);
   kcl_put(t, "  if (get_local_id(0) == 0 && goes) {\n"), scalars(t, k, s, wait, false),
@@ -208,7 +208,7 @@ static void show_for_replacing(kcl_text *t, const kcl_program *k, const kcl_stay
     kcl_put(t, " show(w%d + at%d + i, now, v%d[%s]);\n", v, v, v,
             kcl_holds(k, stay, v) ? "turn" : "i");
   }
-  if (any && !stay->window) kcl_put(t, "  complete(pieces, now);\n");
+  if (any && !stay->g->window) kcl_put(t, "  complete(pieces, now);\n");
 }
 
 /* What LOOP begins by receiving, where there was no pass before. */
@@ -228,8 +228,8 @@ static bool stays_written(const kcl_program *k, kcl_vec v) {
   return false;
 }
 
-static void parameters(kcl_text *t, const kcl_program *k, const kcl_geometry *g,
-                       const kcl_staying *stay) {
+static void parameters(kcl_text *t, const kcl_program *k, const kcl_staying *stay) {
+  const kcl_geometry *g = stay->g;
   const kcl_matrix *matrix[] = {g->near ? g->near : k->A, k->AH};
   kcl_put(t,
           "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stay(global const int "
@@ -249,8 +249,8 @@ static void parameters(kcl_text *t, const kcl_program *k, const kcl_geometry *g,
 }
 
 /* The group's piece, what it reaches, vectors to registers, and what LOOP gathers shown for the first time. */
-static void opening(kcl_text *t, const kcl_program *k, const kcl_geometry *g,
-                    const kcl_staying *stay) {
+static void opening(kcl_text *t, const kcl_program *k, const kcl_staying *stay) {
+  const kcl_geometry *g = stay->g;
   kcl_put(t, "  uint now = number + 1;\n  const idx lo = min((idx)get_group_id(0) * piece, n);\n");
   if (g->near)
     kcl_put(t, "  const idx begin = 0;\n  idx hi = min((idx)(lo + piece), n), end = 0;\n"
@@ -280,13 +280,8 @@ static void opening(kcl_text *t, const kcl_program *k, const kcl_geometry *g,
 void kcl_put_staying_kernel(kcl_text *t, const kcl_program *k, const kcl_geometry *g) {
   const kcl_stage *carried = kcl_stage_before(k, KCL_LOOP, 0);
   const kcl_stage *last = &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
-  const kcl_staying stay = {.lanes = k->A->lanes,
-                            .window = g->window,
-                            .near = g->near,
-                            .held = g->held,
-                            .early = g->early};
-  kcl_staying replacing = stay;
-  replacing.replaces = true;
+  const kcl_staying stay = {g, .lanes = k->A->lanes},
+                    replacing = {g, .lanes = k->A->lanes, .replaces = true};
   for (kcl_phase phase = KCL_LOOP; phase <= KCL_REPLACE; phase++)
     for (int i = 0; i < k->stages[phase]; i++) {
       const kcl_stage *s = &k->stage[phase][i];
@@ -294,13 +289,13 @@ void kcl_put_staying_kernel(kcl_text *t, const kcl_program *k, const kcl_geometr
       snprintf(id, sizeof id, "stay_%d_%d", phase, i);
       if (s->A) kcl_put_format(t, k, s, id, phase == KCL_LOOP ? &stay : &replacing, false);
     }
-  parameters(t, k, g, &stay);
+  parameters(t, k, &stay);
   kcl_put(t, "  local scalar s[SLOTS], tree[WG * %d];\n  scalar total[%d];\n",
           kcl_at_once(kcl_program_dots(k)), kcl_most_dots(k));
   kcl_put(
       t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
   if (carried) kcl_put_fold(t, carried);
-  opening(t, k, g, &stay);
+  opening(t, k, &stay);
   kcl_put(
       t,
       "  /* nothing is touched until all groups are known to be here, and to know it */\n"

@@ -59,8 +59,7 @@ static kcl_geometry stay_geometry(run *r) {
   g.early = kcl_loop_comes_early(k), g.adding = g.early && o->is_nvidia;
   cut_rows(r, &g);
   if (g.rounds * (int)r->scalar_bytes > EARLY_BYTES) g.early = g.adding = false, cut_rows(r, &g);
-  r->stay.reach = kcl_reach(k->A->source);
-  if (k->AH && kcl_reach(k->AH->source) > r->stay.reach) r->stay.reach = kcl_reach(k->AH->source);
+  r->stay.reach = kcl_reach(k->A->source); /* and that of A^H */
   r->stay.window = r->stay.piece + 2 * r->stay.reach;
   g.window = r->stay.window <= window_room(r, &g) && stay_word() != '2';
   g.cached = k->A->nnz >= NEAR_ENTRIES * k->n;
