@@ -54,17 +54,14 @@ static void say_warnings(const cli_options *o, const kcl_stats *s) {
 
 /* What --solver auto begins with. */
 static void say_solver(const cli_options *o, const kcl_stats *s) {
+  const char *name = kcl_auto_solver(s);
   if (s->rows != s->cols)
-    cli_say(o, "solver      cgls: it is not square\n");
-  else if (s->hermitian && s->positive_diagonal)
+    cli_say(o, "solver      %s: it is not square\n", name);
+  else if (!strcmp(name, "cg"))
     cli_say(o, "solver      cg can work%s\n",
             s->dominant_rows >= 1 ? ": diagonally dominant, so it is positive semidefinite" : "");
   else
-    cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n",
-            s->hermitian      ? "minres"
-            : s->symmetric    ? "cocg"
-            : s->shifted_skew ? "lsqr"
-                              : "idr");
+    cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n", name);
 }
 
 static int say_formats(kcl *ctx, const cli_options *o, const facts *f) {

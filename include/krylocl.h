@@ -206,6 +206,8 @@ typedef struct kcl_entry {
 } kcl_entry;
 int kcl_list_size(kcl_registry which);
 kcl_entry kcl_list(kcl_registry which, int i); /* 0 <= i < size */
+const char *kcl_auto_solver(
+    const kcl_stats *s); /* what solver "auto" begins with, by structure alone */
 
 /* What a format would cost for this matrix on the selected device. */
 typedef struct kcl_cost {

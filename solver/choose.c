@@ -39,18 +39,23 @@ static void add(char *text, size_t room, const char *format, ...) {
 
 /* In the order in which they are tried. A = c I + S, S = -S^H: x^H S x = 0 breaks the others down, and lsqr loses
  * nothing by A^H A (docs/methods.md). In mixed precision there are no least squares. */
-static const char *const *methods_for(const kcl_solver *solver) {
+static const char *const *methods_for(const kcl_stats *s, bool mixed) {
   static const char *const rectangular[] = {"cgls", "lsqr", NULL},
                            *const positive[] = {"cg", "minres", "gmres", "lsqr", NULL},
                            *const hermitian[] = {"minres", "gmres", "lsqr", NULL},
                            *const symmetric[] = {"cocg", "cocr", "idr", "gmres", "lsqr", NULL},
                            *const skew[] = {"lsqr", "gmres", NULL},
                            *const general[] = {"idr", "bicgstab-l", "gmres", "lsqr", NULL};
-  const kcl_stats *s = &solver->stats;
   if (s->rows != s->cols) return rectangular;
   if (s->hermitian) return s->positive_diagonal ? positive : hermitian;
   if (s->symmetric) return symmetric;
-  return s->shifted_skew && !solver->options.mixed ? skew : general;
+  return s->shifted_skew && !mixed ? skew : general;
+}
+
+const char *kcl_auto_solver(const kcl_stats *s) { return methods_for(s, false)[0]; }
+
+static const char *const *methods_of(const kcl_solver *s) {
+  return methods_for(&s->stats, s->options.mixed);
 }
 
 static const char *structure_words(const kcl_stats *s) {
@@ -81,12 +86,11 @@ static bool listed(const char *const *list, const char *name) {
 }
 
 static const char *next_name(const kcl_solver *s, kcl_reason reason) {
-  const char *const *list = methods_for(s), *name = s->method->name;
+  const char *const *list = methods_of(s), *name = s->method->name;
   if (is_variant(name) && reason != KCL_INDEFINITE) return "cg";
   if (is_variant(name)) name = "cg";
   while (*list && strcmp(*list, name)) list++;
-  if (!*list || (s->options.mixed && list[1] && !strcmp(list[1], "lsqr"))) return NULL;
-  return list[1];
+  return *list ? list[1] : NULL;
 }
 
 /* ---------------------------------------------------------------- what is remembered */
@@ -97,8 +101,8 @@ static bool remembers(const kcl_solver *s) {
 
 static bool usable(const kcl_solver *s, const kcl_timing *t) {
   kcl_cost cost;
-  if (s->open.method && !listed(methods_for(s), t->method) &&
-      !(is_variant(t->method) && listed(methods_for(s), "cg") && accuracy_holds(&s->options)))
+  if (s->open.method && !listed(methods_of(s), t->method) &&
+      !(is_variant(t->method) && listed(methods_of(s), "cg") && accuracy_holds(&s->options)))
     return false;
   if (!s->open.method && strcmp(t->method, s->options.solver)) return false;
   if (!s->open.format) return !strcmp(t->format, s->options.format);
@@ -142,9 +146,9 @@ int kcl_choose_method(kcl_solver *s) {
   }
   if (!s->open.method) return KCL_OK;
   const kcl_timing *known = best_known(s);
-  name = known ? known->method : methods_for(s)[0];
+  name = known ? known->method : methods_of(s)[0];
   snprintf(s->why_method, sizeof s->why_method, "%s", structure_words(&s->stats));
-  if (known && strcmp(name, methods_for(s)[0]))
+  if (known && strcmp(name, methods_of(s)[0]))
     add(s->why_method, sizeof s->why_method, "; %s",
         is_variant(name) ? "measured as the fastest form of cg" : "what converged the last time");
   return kcl_method_find(s->ctx, name, &s->method);
@@ -426,6 +430,7 @@ int kcl_choose_next(kcl_solver *s, kcl_reason reason, int64_t iteration, bool *a
   *another = false;
   if (!s->open.method || !(name = next_name(s, reason))) return KCL_OK;
   KCL_TRY(kcl_method_find(s->ctx, name, &m));
+  if (s->options.mixed && m->least_squares) goto done;
   if (kcl_setup_like(s, m, s->matrix->format, &t)) goto done; /* such as A^H that does not fit */
   if (t->program->columns != s->program->columns)
     goto done; /* more scalars than a device has room for */
