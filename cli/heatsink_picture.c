@@ -119,7 +119,7 @@ static int picture(const cut *c, const char *out) {
     printf("no picture: gnuplot is not installed\n");
     return 0;
   }
-  FILE *f = popen("gnuplot", "w");
+  FILE *f = popen("LC_ALL=C.UTF-8 gnuplot", "w");
   if (!f) return KCL_INPUT;
   draw(f, c, out);
   if (pclose(f)) {

@@ -45,7 +45,8 @@ static void header(FILE *g, const char *path, const char *title, int width, int 
 
 static FILE *begin(void) {
   fflush(NULL);
-  return popen("command -v gnuplot >/dev/null 2>&1 || exit 127; exec gnuplot", "w");
+  return popen("command -v gnuplot >/dev/null 2>&1 || exit 127; exec env LC_ALL=C.UTF-8 gnuplot",
+               "w"); /* names in UTF-8, whatever the locale */
 }
 
 static int end(FILE *g, const char *path) {
