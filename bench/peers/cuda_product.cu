@@ -1,4 +1,5 @@
-/* The vendor's product alone: y = A x, 50 times in a CUDA graph. usage: cuda_product A.mtx
+/* The vendor's product alone: y = A x, 50 times in a CUDA graph (or, with "stream", launched one call
+ * after the other). usage: cuda_product A.mtx [graph|stream]
  * Both CSR algorithms of cuSPARSE run, preprocessed, each compared with a product on the host before
  * it is timed; the better is reported, with its largest error, relative to the sum of |a_ij x_j|, in place of
  * a residual. A sample is the mean over 200 products. Rectangular and complex files too (mtx.h).
@@ -32,7 +33,7 @@ static double largest_error(const mtx *A, const void *device_y, int parts) {
   return worst;
 }
 
-static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, double *error) {
+static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, bool graph, double *error) {
   const int parts = A->complex ? 2 : 1; /* doubles a scalar */
   cudaStream_t stream;
   double *host = (double *)mtx_alloc((size_t)A->cols, sizeof(double));
@@ -47,10 +48,14 @@ static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, double *error
   OK(cudaStreamSynchronize(stream));
   *error = largest_error(A, y, parts);
   if (!(*error < 1e-12)) mtx_fail("cuda_product", "a wrong product");
-  cudaGraphExec_t graph = captured(stream, [&] { spmv_multiply(&p); });
+  cudaGraphExec_t all = graph ? captured(stream, [&] { spmv_multiply(&p); }) : NULL;
   peer_samples s = clocked(
-      stream, [] {}, [&] { OK(cudaGraphLaunch(graph, stream)); });
-  OK(cudaGraphExecDestroy(graph));
+      stream, [] {},
+      [&] {
+        if (all) OK(cudaGraphLaunch(all, stream));
+        for (int k = 0; !all && k < CAPTURED; k++) spmv_multiply(&p);
+      });
+  if (all) OK(cudaGraphExecDestroy(all));
   spmv_close(&p);
   OK(cudaStreamDestroy(stream));
   OK(cudaFree(x));
@@ -59,10 +64,14 @@ static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, double *error
 }
 
 int main(int argc, char **argv) {
-  peer_usage(argc == 2, "cuda_product A.mtx");
+  const char *mode = argc > 2 ? argv[2] : "graph";
+  const bool graph = !strcmp(mode, "graph");
+  peer_usage((argc == 2 || argc == 3) && (graph || !strcmp(mode, "stream")),
+             "cuda_product A.mtx [graph|stream]");
   mtx A = mtx_load(argv[1]);
-  report_better("cuda product", argv[1], &A, [&](cusparseSpMVAlg_t algorithm, double *error) {
-    return run(&A, algorithm, error);
-  });
+  report_better(graph ? "cuda product graph" : "cuda product stream", argv[1], &A,
+                [&](cusparseSpMVAlg_t algorithm, double *error) {
+                  return run(&A, algorithm, graph, error);
+                });
   mtx_free(&A);
 }
