@@ -361,6 +361,8 @@ void kcl_put_arrays(kcl_text *t, const kcl_matrix *m, int typed, const char *pre
               prefix, a->name);
     else if (typed == KCL_NAMES_WRITTEN && a->scratch)
       kcl_put(t, "global %s *restrict %s%s", kind_name(a->kind), prefix, a->name);
+    else if (a->shared)
+      kcl_put(t, "global volatile %s *%s%s", kind_name(a->kind), prefix, a->name);
     else if (a->kind == KCL_INT64)
       kcl_put(t, "global const %s_t *restrict %s%s", a->name, prefix, a->name);
     else
@@ -410,11 +412,10 @@ void kcl_put_format(kcl_text *t, const kcl_program *k, const kcl_stage *s, const
 
 /* What the format does before the product, in a kernel of its own. */
 static void prepare_kernel(kcl_text *t, const kcl_stage *s, const char *id) {
-  kcl_put(
-      t,
-      "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid prepare_%s(const idx items, "
-      "global const scalar *restrict x, ",
-      id);
+  kcl_put(t,
+          "kernel OF_WG\nvoid prepare_%s(const idx items, "
+          "global const scalar *restrict x, ",
+          id);
   kcl_put_arrays(t, s->A, KCL_NAMES_WRITTEN, "");
   kcl_put(t, ")\n{\n  local scalar tree[WG + %d];\n  PIECE(items)\n  fill_%s(", s->A->tree, id);
   kcl_put_arrays(t, s->A, KCL_NAMES, "");
@@ -496,7 +497,7 @@ static void kernel_text(kcl_text *t, const kcl_program *k, kcl_phase phase, int 
   if (s->A) kcl_put_format(t, k, s, id, NULL, cpu);
   if (s->A && s->A->prepare) prepare_kernel(t, s, id);
   kcl_put(t,
-          "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stage_%s(global const int "
+          "kernel OF_WG\nvoid stage_%s(global const int "
           "*restrict in, "
           "global int *restrict out, global real *restrict history, const idx size, const int "
           "groups_before",
@@ -519,6 +520,7 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
   int width = kcl_width(k);
   kcl_put(&t, "#define KCL_TYPE %d\n#define IDX %s\n#define KCL_CPU %d\n#define NVIDIA_PTX %d\n",
           k->type, g->wide_index ? "long" : "int", cpu, k->ctx->opencl->is_nvidia);
+  kcl_put(&t, "#define REGISTERS %d\n", g->registers);
   kcl_put(
       &t,
       "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
@@ -535,6 +537,7 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
   kcl_put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
           KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
   put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh");
+  put_file(&t, "letters.clh");
   if (g->stays) put_file(&t, "grid.clh");
   put_file(&t, "rows.clh"), put_file(&t, "atomic.clh");
   if (width > 1) put_file(&t, "columns.clh");

@@ -232,7 +232,7 @@ static void parameters(kcl_text *t, const kcl_program *k, const kcl_staying *sta
   const kcl_geometry *g = stay->g;
   const kcl_matrix *matrix[] = {g->near ? g->near : k->A, k->AH};
   kcl_put(t,
-          "kernel __attribute__((reqd_work_group_size(WG, 1, 1)))\nvoid stay(global const int "
+          "kernel OF_WG\nvoid stay(global const int "
           "*restrict in, global int *restrict out, global real *restrict history, const idx n, "
           "const int groups_before, global volatile letter *box, uint number, const int times, int "
           "since, const idx piece");

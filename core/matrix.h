@@ -31,6 +31,7 @@ typedef struct kcl_array {
   int64_t count;
   void *data;    /* [count]; on a device NULL after the upload */
   bool borrowed; /* the caller's CSR, not ours */
+  bool shared;   /* groups write it during a product, and leave it as the next one wants it */
   bool scratch; /* prepare() writes it before each product: made on the device, nothing to upload */
 } kcl_array;
 
@@ -48,14 +49,17 @@ struct kcl_matrix {
     int64_t value;
   } param[KCL_MOST_ARRAYS];
   int arrays, params;
-  int lanes;   /* work-items a row on a device; 1 unless build says otherwise */
-  int tree;    /* scalars of local memory beyond one a work-item; 0 unless build says otherwise */
-  int variant; /* the constant VARIANT of the .cl; 0 unless build says otherwise */
+  int lanes;     /* work-items a row on a device; 1 unless build says otherwise */
+  int tree;      /* scalars of local memory beyond one a work-item; 0 unless build says otherwise */
+  int registers; /* that a work-item wants to have its loads under way together (of 32 bits, where
+                    compilers can be told); 0: as many as the compiler likes */
+  int variant;   /* the constant VARIANT of the .cl; 0 unless build says otherwise */
   /* On GPUs row i is emitted where EACH gives element i when LANES work-items share an element, and the
    * text reads x by AT (kernels/rows.clh); false unless build says otherwise. */
   bool aligned;
   char note[64];         /* for reports: what build decided, such as "27 patterns"; may be empty */
   const kcl_csr *source; /* what it was built from, for as long as executors are opened with it */
+  int64_t tasks;         /* what a product divides among work-groups; 0: rows, times lanes */
   int64_t items;         /* what a scatter divides among its work-items */
   int64_t
       prepare; /* what prepare() does, a kernel of its own before each product; 0: there is none */

@@ -77,6 +77,7 @@ void kcl_opencl_forget_programs(kcl_opencl *o);
 /* The text of all stages of a program, for this device. Free with free(). */
 typedef struct kcl_geometry {
   int group, groups_max;  /* work-items a group; most groups of a launch */
+  int registers;          /* of a work-item, where the compiler can be told; 0: as it likes */
   int block;              /* elements a fused loop goes over at a time, CPU devices */
   bool wide_index;        /* counts beyond 2^31 */
   bool without_loop;      /* nobody needs its stages one by one */

@@ -28,36 +28,42 @@ static bool wide(const kcl_program *k) {
   return most > INT32_MAX - 1000000; /* strides go beyond the end */
 }
 
-/* Eight groups of 256 a compute unit on GPUs, fewer of wide elements, whose sums each group adds up; on CPU
- * devices eight contiguous pieces a core. */
+enum { REGISTERS_A_UNIT = 65536 }; /* NVIDIA, since 2012 */
+
+/* Eight groups of 256 a compute unit on GPUs, fewer of wide elements, whose sums each group adds up, and no more than
+ * are there together where each work-item has many registers; on CPU devices eight contiguous pieces a core. */
 static kcl_geometry choose_geometry(const kcl_program *k) {
   const kcl_opencl *o = k->ctx->opencl;
   bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
   const kcl_tune *tune = &k->ctx->tune;
-  int groups = tune->groups ? tune->groups : 8, width = kcl_width(k);
+  int registers = o->is_nvidia && k->A ? k->A->registers : 0, width = kcl_width(k);
+  int group = o->is_cpu ? 1 : tune->group ? tune->group : gpu ? 256 : 32;
+  int groups = tune->groups ? tune->groups : registers ? REGISTERS_A_UNIT / registers / group : 8;
   int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
   if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
   if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
-  return (kcl_geometry){.group = o->is_cpu     ? 1
-                                 : tune->group ? tune->group
-                                 : gpu         ? 256
-                                               : 32,
+  return (kcl_geometry){.group = group,
                         .groups_max = groups * o->units,
+                        .registers = registers,
                         .block = block,
                         .wide_index = wide(k)};
 }
 
-static size_t groups_of(const run *r, int64_t items) {
-  int64_t per_group = r->group == 1 ? 64 : (int64_t)r->group;
-  int64_t groups = (items + per_group - 1) / per_group;
+static size_t at_most(const run *r, int64_t groups) {
   if (groups > r->geometry.groups_max) groups = r->geometry.groups_max;
   return groups < 1 ? 1 : (size_t)groups;
 }
 
+static size_t groups_of(const run *r, int64_t items) {
+  int64_t per_group = r->group == 1 ? 64 : (int64_t)r->group;
+  return at_most(r, (items + per_group - 1) / per_group);
+}
+
 size_t kcl_run_groups(const run *r, const kcl_stage *s) {
+  const kcl_matrix *A = s->A;
   if (s->n == 0) return 1;
-  return groups_of(r,
-                   s->A && s->A->format->scatter ? s->A->items : s->n * (s->A ? s->A->lanes : 1));
+  if (A && A->tasks) return at_most(r, A->tasks);
+  return groups_of(r, A && A->format->scatter ? A->items : s->n * (A ? A->lanes : 1));
 }
 
 cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
@@ -124,19 +130,25 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
 }
 
-const char *kcl_run_options(void) { /* for kernel authors: -D tunables */
-  const char *word = getenv("KRYLOCL_OPTIONS");
-  return word ? word : "";
+int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out) {
+  const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
+  char options[512], *source = NULL;
+  int n = 0, rc;
+  if (g->registers) n = sprintf(options, "-cl-nv-maxrregcount=%d ", g->registers);
+  snprintf(options + n, sizeof options - (size_t)n, "%s", word ? word : "");
+  KCL_TRY(kcl_codegen(r->k, g, &source));
+  KCL_TRY(kcl_opencl_build(context(r), source, options, out));
+done:
+  free(source);
+  return rc;
 }
 
 /* The kernels of all phases that have none yet, without those of LOOP while it stays. */
 static int compile_stages(run *r, bool stays) {
-  char *source = NULL;
   int rc;
   r->geometry.without_loop = stays;
   if (r->program) clReleaseProgram(r->program), r->program = NULL;
-  KCL_TRY(kcl_codegen(r->k, &r->geometry, &source));
-  KCL_TRY(kcl_opencl_build(context(r), source, kcl_run_options(), &r->program));
+  KCL_TRY(kcl_run_build(r, &r->geometry, &r->program));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (phase == KCL_LOOP && stays)) continue;
     KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
@@ -144,7 +156,6 @@ static int compile_stages(run *r, bool stays) {
     for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
   }
 done:
-  free(source);
   return rc;
 }
 

@@ -64,7 +64,7 @@ size_t kcl_run_groups(const run *r, const kcl_stage *s); /* work-groups of a sta
 cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value);
 /* From argument i on, which goes on. */
 cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
-const char *kcl_run_options(void); /* for the compiler */
+int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out); /* composed and compiled */
 
 /* ---- of opencl_stay.c */
 bool kcl_stay_wanted(run *r); /* decides, and how: r->stay.geometry */

@@ -136,7 +136,6 @@ done:
 
 int kcl_stay_open(run *r) {
   const kcl_program *k = r->k;
-  char *source = NULL;
   cl_int code;
   int rc;
   size_t bytes = 2 * (size_t)kcl_most_dots(k) * (r->stay.groups + 1) * 2 * r->scalar_bytes +
@@ -150,13 +149,11 @@ int kcl_stay_open(run *r) {
       KCL_TRY(kcl_opencl_buffer(context(r),
                                 (r->stay.geometry.window ? 4 : 2) * r->scalar_bytes * (size_t)k->n,
                                 "a vector's copies", &r->stay.shown[v]));
-  KCL_TRY(kcl_codegen(k, &r->stay.geometry, &source));
-  KCL_TRY(kcl_opencl_build(context(r), source, kcl_run_options(), &r->stay.program));
+  KCL_TRY(kcl_run_build(r, &r->stay.geometry, &r->stay.program));
   r->stay.kernel = clCreateKernel(r->stay.program, "stay", &code);
   KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "stay"));
   KCL_TRY(kcl_cl_check(context(r), set_stay_arguments(r), "clSetKernelArg", "stay"));
 done:
-  free(source);
   return rc;
 }
 
