@@ -1,19 +1,83 @@
-/* CSR in tiles of at most TILE entries and 256 rows, or one longer row; tile[t] is the first row of tile
- * t (Greathouse & Daga 2014). Products go into local memory behind the group's own WG scalars, side
- * by side whatever the rows; then `lanes` work-items add up each row. A longer row comes in pieces, summed by
- * prepare before: tile t has part[before[t] .. before[t + 1]). All loops with barriers run alike for the whole
- * group. CPU devices: a work-item a row. */
+/* CSR in tiles of at most TILE entries; tile[4 t] and on: its rows and its entries, first and end (Merrill & Garland
+ * 2016; Greathouse & Daga 2014). A strip is what 32 work-items take at once, SHARE entries each, all of which are
+ * under way before the first is needed. Products go into local memory behind the group's own WG scalars;
+ * then each work-item adds up SHARE neighbours, a row's sum lies where its last product was, and a sum left open
+ * is carried on.
+ * Longer rows come in pieces, summed first; a letter a piece (kernels/letters.clh) tells the sum to the group
+ * that has the row, and behind the letters stands how often each was read. A group that gets no answer, since
+ * the other has not begun, adds up the pieces itself, in the same order. All loops with barriers run
+ * alike for the whole group. CPU devices: a work-item a row. */
 #if !KCL_CPU
-static inline void prepare(PREPARED, global const scalar *restrict x, idx lo, idx hi, local scalar *tree)
+#ifndef SHARE
+#define SHARE 7
+#define STRIPS 8
+#define STRIP (32 * SHARE)
+#define TILE (STRIPS * STRIP)
+#define TURNS ((32 * STRIPS + WG - 1) / WG)
+#define TRIES 2048 /* reads of a letter before its piece is added up here: a millisecond */
+#define START(k) ((k) & ~7) /* whole sectors of memory: no two strips read the same one */
+/* Of the strip that begins with entry `first`, those from lead to count; 0 for others. lead: at most 7. */
+INLINE void products(global const int *restrict col, global const scalar *restrict val,
+                     global const scalar *restrict x, const int first, const int lead, const int count, scalar *a)
 {
-  const int l = get_local_id(0);
-  for (idx p = get_group_id(0); p < pieces; p += get_num_groups(0)) {
-    scalar sum = s_make(0);
-    for (piece_t k = piece[2 * p] + l; k < piece[2 * p + 1]; k += WG) sum = s_fma(val[k], x[col[k]], sum);
-    group_sums(&sum, 1, tree);
-    if (l == 0) part[p] = sum;
+  const int k = first + get_local_id(0) % 32;
+  int j[SHARE];
+#pragma unroll
+  for (int q = 0; q < SHARE; q++) {
+    const bool in = k + q * 32 < count && (q > 0 || k >= lead);
+    j[q] = in ? col[k + q * 32] : 0;
+    a[q] = in ? val[k + q * 32] : s_make(0);
+  }
+#pragma unroll
+  for (int q = 0; q < SHARE; q++)
+    if (k + q * 32 < count && (q > 0 || k >= lead)) a[q] = s_mul(a[q], x[j[q]]);
+}
+/* Every row's sum to where its last product is. ends: a byte a share. */
+INLINE void add_up(global const int *restrict col, global const scalar *restrict val,
+                   global const scalar *restrict x, const int lead, const int count,
+                   global const uchar *restrict ends, local scalar *product, local scalar *tree)
+{
+  scalar into = s_make(0);
+  for (int turn = 0; turn < TURNS; turn++) {
+    const int share = turn * WG + get_local_id(0), strip = share / 32, first = share * SHARE;
+    const uint end = strip < STRIPS ? ends[share] : 0;
+    scalar a[SHARE], sum = s_make(0);
+    products(col, val, x, strip * STRIP, lead, count, a);
+    if (team_has(end != 0)) {
+#pragma unroll
+      for (int q = 0; q < SHARE; q++)
+        if (strip < STRIPS) product[strip * STRIP + q * 32 + share % 32] = a[q];
+      TEAM_SYNC();
+#pragma unroll
+      for (int q = 0; q < SHARE; q++) {
+        if (strip < STRIPS) sum = s_add(sum, product[first + q]);
+        if (end >> q & 1) product[first + q] = sum, sum = s_make(0);
+      }
+    } else {
+#pragma unroll
+      for (int q = 0; q < SHARE; q++) sum = s_add(sum, a[q]);
+    }
+    const scalar before = carried(sum, end != 0, &into, turn + 1 < TURNS, tree);
+    if (end) {
+      const int q = first + 31 - (int)clz(end & (0 - end));
+      product[q] = s_add(before, product[q]);
+    }
   }
 }
+/* Known to the whole group. */
+INLINE scalar piece_sum(global const int *restrict col, global const scalar *restrict val,
+                        global const scalar *restrict x, const int lead, const int count, local scalar *tree)
+{
+  scalar sum = s_make(0), a[SHARE];
+  for (int strip = get_local_id(0) / 32; strip < STRIPS; strip += WG / 32) {
+    products(col, val, x, strip * STRIP, lead, count, a);
+#pragma unroll
+    for (int q = 0; q < SHARE; q++) sum = s_add(sum, a[q]);
+  }
+  group_sums(&sum, 1, tree);
+  return sum;
+}
+#endif
 #endif
 
 static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, idx hi,
@@ -27,34 +91,52 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   }
 #else
   const int l = get_local_id(0);
+  const idx groups = get_num_groups(0), tasks = hi > 0 ? pieces + tiles : 0;
   local scalar *product = tree + WG;
-  for (idx t = get_group_id(0); t < (hi > 0 ? tiles : 0); t += get_num_groups(0)) {
-    const idx row = tile[t];
-    const int rows = tile[t + 1] - row;
-    const row_ptr_t start = row_ptr[row], end = row_ptr[row + rows];
-    const bool is_long = before[t + 1] > before[t];
-    if (is_long) {
-      scalar sum = s_make(0);
-      for (int p = before[t] + l; p < before[t + 1]; p += WG) sum = s_add(sum, part[p]);
-      product[l] = sum;
-    } else {
-      for (row_ptr_t k = start + l; k < end; k += WG) product[k - start] = s_mul(val[k], x[col[k]]);
+  global volatile letter *told = (global volatile letter *)part;
+  global volatile uint *heard = (global volatile uint *)(told + pieces);
+  idx task = get_group_id(0);
+  for (; task < min(pieces, tasks); task += groups) {
+    const piece_t from = piece[2 * task], start = START(from);
+    const scalar sum = piece_sum(col + start, val + start, x, from - start, piece[2 * task + 1] - start, tree);
+    if (l == 0) post(told + task, written(told + task) + 1, sum);
+  }
+  for (; task < tasks; task += groups) {
+    const idx t = task - pieces;
+    const tile_t row = tile[4 * t], end = tile[4 * t + 1], from = tile[4 * t + 2], start = START(from);
+    const int count = tile[4 * t + 3] - start;
+    if (count > 0)
+      add_up(col + start, val + start, x, from - start, count, ends + (tile_t)t * (32 * STRIPS), product, tree);
+    SYNC();
+    for (tile_t i = row + l; i < end; i += WG) {
+      const row_ptr_t to = row_ptr[i + 1];
+      EMIT((idx)i, to > row_ptr[i] ? product[to - start - 1] : s_make(0));
     }
     SYNC();
-    int lanes = 1;
-    while (lanes < 32 && 2 * lanes * rows <= WG) lanes *= 2;
-    for (int base = 0; base < rows; base += WG / lanes) {
-      const int r = base + l / lanes, lane = l % lanes;
-      scalar sum = s_make(0);
-      if (r < rows) {
-        int k = is_long ? 0 : row_ptr[row + r] - start;
-        const int last = is_long ? WG : row_ptr[row + r + 1] - start;
-        for (k += lane; k < last; k += lanes) sum = s_add(sum, product[k]);
+  }
+  for (idx w = get_group_id(0); w < (hi > 0 ? wholes : 0); w += groups) {
+    const idx first = whole[3 * w + 1], last = whole[3 * w + 2];
+    scalar sum = s_make(0), missed = s_make(0);
+    for (idx p = first + l; p < last; p += WG) {
+      const uint number = heard[p] + 1;
+      scalar one;
+      uint late = 1;
+      for (int tries = 0; late && tries < TRIES; tries++) late = 0, one = receive(told + p, number, &late);
+      heard[p] = number;
+      if (late) missed = s_make(1);
+      else sum = s_add(sum, one);
+    }
+    group_sums(&missed, 1, tree);
+    if (!s_zero(missed)) {
+      sum = s_make(0);
+      for (idx p = first; p < last; p++) {
+        const piece_t from = piece[2 * p], start = START(from);
+        const scalar one = piece_sum(col + start, val + start, x, from - start, piece[2 * p + 1] - start, tree);
+        if ((p - first) % WG == l) sum = s_add(sum, one);
       }
-      sum = team_sum(sum, lanes, tree);
-      if (lane == 0 && r < rows) EMIT((idx)(row + r), sum);
     }
-    SYNC();
+    group_sums(&sum, 1, tree);
+    if (l == 0) EMIT((idx)whole[3 * w], sum);
   }
 #endif
 }

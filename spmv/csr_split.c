@@ -1,105 +1,128 @@
-/* CSR divided by nonzeros: the rows are cut into tiles of at most 2048 entries and 256 rows, a tile is
- * one work-group's, and so the work does not depend on how long rows are.
+/* CSR divided by nonzeros: the rows are cut into tiles of at most 1792 entries and 512 rows, a tile is one
+ * work-group's, and so the work does not depend on how long rows are.
  *
- *     row_ptr, col, val as in csr.c;      tile   0 3 5 6 9 ...    the first row of each tile
- *                                         before 0 0 0 4 4 ...    pieces before each tile
+ *     row_ptr, col, val as in csr.c
+ *     tile    0 3 0 5   3 7 5 11 ...   of each tile its rows and its entries: first and end
+ *     ends    0 0 1 0 0 1 ...          a bit for each entry: it is its row's last
+ *     piece   11 1800   1800 2100 ...  the entries of longer rows, a tile's worth at a time
+ *     whole   8 0 2 ...                of each such row its number and its pieces
  *
- * A group streams the products of its tile into local memory, all work-items side by side whatever the
- * rows, then each row is summed from there by as many work-items as there are to spare (Greathouse & Daga
- * 2014, CSR-adaptive). A tile ends early where a long row among many short ones would keep one work-item
- * busy with more than STEPS additions. A row longer than a tile is a tile of its own and comes in pieces of
- * 1024 entries: a kernel before the product sums each piece, a group each, and the row's group adds up the
- * pieces. Merrill & Garland (2016) carry between groups likewise; here every sum has a fixed order, and
- * there are no atomics.
- * Bytes: nnz (4 + s) + 4 (rows + 1) + 8 (tiles + 1) + (8 + s) pieces, row_ptr 8 on the cpu executor; tiles at
- * most nnz / 1024 + rows / 256 + 2, and nnz / STEPS more where rows are longer than STEPS: predicted as these
- * bounds. 2 flops an entry.
+ * A group streams the products of its tile into local memory, 32 work-items side by side 7 times over; then each
+ * work-item adds up 7 that lie together, and what its last row has gathered is carried on to the work-items after
+ * it (a segmented scan: Sengupta et al. 2007; Merrill & Garland 2016). No row makes a work-item wait for more
+ * than 7 additions, and 32 that meet the end of none add up in registers. A row longer than a tile comes
+ * in pieces, a group's each; the group that has the row adds up what the others tell it (Greathouse & Daga 2014,
+ * CSR-adaptive). Every sum has a fixed order, and there are no atomics.
+ * Bytes: nnz (4 + s) + 4 (rows + 1) + 272 tiles + (8 + 3 s) pieces + 12 long rows, row_ptr 8 on the cpu
+ * executor; tiles at most nnz / 896 + rows / 512 + 2: predicted as this bound. 2 flops an entry.
  */
 #include "core/pattern.h"
 #include "spmv/csr.h"
 
-enum { TILE = 2048, ROWS = 256, PIECE = 1024, STEPS = 32 }; /* as in kernels/spmv_csr_split.cl */
+/* As in kernels/spmv_csr_split.cl: SHARES of SHARE entries make a tile. */
+enum { SHARE = 7, SHARES = 256, TILE = SHARE * SHARES, ROWS = 512 };
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double val = (double)s->nnz * (double)kcl_type_size(type);
-  int64_t whole = s->nnz / (TILE / 2) + s->rows / ROWS + 2;
-  double tiles = (double)whole;
-  double pieces = s->row_max > TILE ? 2.0 * (double)s->nnz / PIECE : 0;
-  if (s->row_max > STEPS) tiles += (double)s->nnz / STEPS;
+  double each = (double)kcl_type_size(type), val = (double)s->nnz * each;
+  int64_t tiles = s->nnz / (TILE / 2) + s->rows / ROWS + 2;
+  double pieces = s->row_max > TILE - 8 ? 2.0 * (double)s->nnz / TILE : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
-                             8.0 * (tiles + 1) + pieces * (8.0 + (double)kcl_type_size(type)),
+                             (SHARES + 16.0) * (double)tiles + pieces * (20.0 + 3 * each),
                     .largest = val};
 }
 
-/* Additions one after another when `rows` rows, the longest of `longest` entries, share 256 work-items. */
-static int64_t steps(int64_t rows, int64_t longest) {
-  int64_t lanes = 1;
-  while (lanes < 32 && 2 * lanes * rows <= ROWS) lanes *= 2;
-  return longest / lanes;
+/* Where a tile or piece begins whose first entry is k: at a whole sector of memory. */
+static int64_t start_of(int64_t k) { return k & ~(int64_t)7; }
+
+static bool fits(const kcl_csr *A, int64_t i, int64_t next) {
+  return A->row_ptr[next] - start_of(A->row_ptr[i]) <= TILE;
 }
 
 /* Where the tile that begins with row i ends. */
 static int64_t tile_end(const kcl_csr *A, int64_t i) {
-  int64_t longest = kcl_row_length(A, i), next = i + 1;
-  for (; next < A->rows && next - i < ROWS; next++) {
-    int64_t length = kcl_row_length(A, next);
-    if (length > longest) longest = length;
-    if (A->row_ptr[next + 1] - A->row_ptr[i] > TILE) break;
-    if (steps(next + 1 - i, longest) > STEPS) break;
-  }
+  int64_t next = i + 1;
+  while (next < A->rows && next - i < ROWS && fits(A, i, next + 1)) next++;
   return next;
 }
 
 typedef struct cuts {
-  int64_t tiles, pieces;
-  int32_t *tile, *before; /* [tiles + 1] */
-  int64_t *piece;         /* [pieces, 2]: its first entry, and where it ends */
+  int64_t tiles, pieces, wholes;
+  int64_t *tile; /* [tiles, 4]: rows and entries, first and end */
+  uint8_t *
+      ends; /* [tiles, SHARES]: bit q of share s is set where entry s * SHARE + q is its row's last */
+  int64_t *piece; /* [pieces, 2]: entries, first and end */
+  int64_t *whole; /* [wholes, 3]: a row, its pieces, first and end */
 } cuts;
 
-/* Counts tiles and pieces, and notes them where there are arrays. */
+static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
+  int64_t *tile = c->tile + 4 * c->tiles, from = A->row_ptr[i];
+  tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
+  for (; i < next; i++) {
+    int64_t last = A->row_ptr[i + 1] - 1 - start_of(from);
+    if (kcl_row_length(A, i) > 0)
+      c->ends[c->tiles * SHARES + last / SHARE] |= (uint8_t)(1 << last % SHARE);
+  }
+}
+
+static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
+  int64_t *whole = c->whole + 3 * c->wholes++, end = A->row_ptr[i + 1];
+  if (c->whole) whole[0] = i, whole[1] = c->pieces;
+  for (int64_t k = A->row_ptr[i], next; k < end; k = next, c->pieces++) {
+    next = start_of(k) + TILE < end ? start_of(k) + TILE : end;
+    if (c->piece) c->piece[2 * c->pieces] = k, c->piece[2 * c->pieces + 1] = next;
+  }
+  if (c->whole) whole[2] = c->pieces;
+}
+
+/* Counts, and notes what there are arrays for, of zeros at first. */
 static void cut(const kcl_csr *A, cuts *c) {
-  c->tiles = c->pieces = 0;
-  for (int64_t i = 0, next; i < A->rows; i = next, c->tiles++) {
-    int64_t from = A->row_ptr[i], to = A->row_ptr[next = tile_end(A, i)];
-    for (int64_t k = from; to - from > TILE && k < to; k += PIECE, c->pieces++) {
-      if (!c->piece) continue;
-      c->piece[2 * c->pieces] = k, c->piece[2 * c->pieces + 1] = k + PIECE < to ? k + PIECE : to;
+  c->tiles = c->pieces = c->wholes = 0;
+  for (int64_t i = 0, next; i < A->rows; i = next) {
+    next = tile_end(A, i);
+    if (!fits(A, i, next)) {
+      cut_row(A, i, c);
+    } else {
+      if (c->tile) note_tile(A, i, next, c);
+      c->tiles++;
     }
-    if (!c->tile) continue;
-    c->tile[c->tiles + 1] = (int32_t)next, c->before[c->tiles + 1] = (int32_t)c->pieces;
   }
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
   cuts c = {0};
+  void *part;
   int rc;
   kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   if (!kcl_matrix_neighbours(m)) return KCL_OK; /* a row is one work-item's, as in csr-scalar */
   cut(A, &c);
-  if ((rc = kcl_matrix_array(m, "tile", KCL_INT32, c.tiles + 1, (void **)&c.tile))) return rc;
-  if ((rc = kcl_matrix_array(m, "before", KCL_INT32, c.tiles + 1, (void **)&c.before))) return rc;
+  if ((rc = kcl_matrix_array(m, "tile", KCL_INT64, 4 * c.tiles, (void **)&c.tile))) return rc;
+  if ((rc = kcl_matrix_array(m, "ends", KCL_UINT8, c.tiles * SHARES, (void **)&c.ends))) return rc;
   if ((rc = kcl_matrix_array(m, "piece", KCL_INT64, 2 * c.pieces, (void **)&c.piece))) return rc;
+  if ((rc = kcl_matrix_array(m, "whole", KCL_INT64, 3 * c.wholes, (void **)&c.whole))) return rc;
+  if ((rc = kcl_matrix_array(m, "part", KCL_SCALAR, 3 * c.pieces, &part))) return rc;
+  m->array[m->arrays - 1].shared = true;
   cut(A, &c);
-  kcl_matrix_scratch(m, "part", KCL_SCALAR, c.pieces, c.pieces * ROWS);
   kcl_matrix_param(m, "tiles", c.tiles);
   kcl_matrix_param(m, "pieces", c.pieces);
+  kcl_matrix_param(m, "wholes", c.wholes);
   m->tree = TILE;
-  m->lanes = (int)(A->rows ? 1 + A->nnz / A->rows / 8 : 1); /* so many groups are worth starting */
+  m->tasks = c.pieces + c.tiles;
+  m->registers = kcl_type_size(m->type) > 8 ? 64 : 40; /* 7 columns, 7 values */
   return KCL_OK;
 }
 
-/* On GPUs estimated; a row in pieces costs a launch more, about what streaming 8 MB does. */
+/* 1.2 at 27 entries a row (NVIDIA H200). */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  double launch = s->row_max > TILE ? 8e6 / (12.0 * (double)s->nnz + 1) : 0;
-  return d->kind && d->kind[0] == 'g' ? 1.1 + launch : 1.02;
+  (void)s;
+  return d->kind && d->kind[0] == 'g' ? 1.2 : 1.02;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .name = "csr-split",
     .summary = "compressed rows, work divided by nonzeros",
-    .source = "Greathouse & Daga 2014; Merrill & Garland 2016",
+    .source = "Merrill & Garland 2016; Greathouse & Daga 2014",
     .kernel = "spmv_csr_split",
     .size = size,
     .slowdown = slowdown,
