@@ -45,11 +45,11 @@ static int64_t tile_end(const kcl_csr *A, int64_t i) {
   return next;
 }
 
+/* ends: bit q of share s of a tile is set where entry s * SHARE + q is its row's last. */
 typedef struct cuts {
   int64_t tiles, pieces, wholes;
-  int64_t *tile; /* [tiles, 4]: rows and entries, first and end */
-  uint8_t *
-      ends; /* [tiles, SHARES]: bit q of share s is set where entry s * SHARE + q is its row's last */
+  int64_t *tile;  /* [tiles, 4]: rows and entries, first and end */
+  uint8_t *ends;  /* [tiles, SHARES] */
   int64_t *piece; /* [pieces, 2]: entries, first and end */
   int64_t *whole; /* [wholes, 3]: a row, its pieces, first and end */
 } cuts;
@@ -65,13 +65,16 @@ static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
 }
 
 static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
-  int64_t *whole = c->whole + 3 * c->wholes++, end = A->row_ptr[i + 1];
-  if (c->whole) whole[0] = i, whole[1] = c->pieces;
+  int64_t first = c->pieces, end = A->row_ptr[i + 1];
   for (int64_t k = A->row_ptr[i], next; k < end; k = next, c->pieces++) {
     next = start_of(k) + TILE < end ? start_of(k) + TILE : end;
     if (c->piece) c->piece[2 * c->pieces] = k, c->piece[2 * c->pieces + 1] = next;
   }
-  if (c->whole) whole[2] = c->pieces;
+  if (c->whole) {
+    int64_t *whole = c->whole + 3 * c->wholes;
+    whole[0] = i, whole[1] = first, whole[2] = c->pieces;
+  }
+  c->wholes++;
 }
 
 /* Counts, and notes what there are arrays for, of zeros at first. */
