@@ -17,8 +17,8 @@
 #define TRIES 2048 /* reads of a letter before its piece is added up here: a millisecond */
 #define START(k) ((k) & ~7) /* whole sectors of memory: no two strips read the same one */
 /* Of the strip that begins with entry `first`, those from lead to count; 0 for others. lead: at most 7. */
-INLINE void products(global const int *restrict col, global const scalar *restrict val,
-                     global const scalar *restrict x, const int first, const int lead, const int count, scalar *a)
+INLINE void products(global const int *col, global const scalar *val,
+                     global const scalar *x, const int first, const int lead, const int count, scalar *a)
 {
   const int k = first + get_local_id(0) % 32;
   int j[SHARE];
@@ -33,9 +33,9 @@ INLINE void products(global const int *restrict col, global const scalar *restri
     if (k + q * 32 < count && (q > 0 || k >= lead)) a[q] = s_mul(a[q], x[j[q]]);
 }
 /* Every row's sum to where its last product is. ends: a byte a share. */
-INLINE void add_up(global const int *restrict col, global const scalar *restrict val,
-                   global const scalar *restrict x, const int lead, const int count,
-                   global const uchar *restrict ends, local scalar *product, local scalar *tree)
+INLINE void add_up(global const int *col, global const scalar *val,
+                   global const scalar *x, const int lead, const int count,
+                   global const uchar *ends, local scalar *product, local scalar *tree)
 {
   scalar into = s_make(0);
   for (int turn = 0; turn < TURNS; turn++) {
@@ -65,8 +65,8 @@ INLINE void add_up(global const int *restrict col, global const scalar *restrict
   }
 }
 /* Known to the whole group. */
-INLINE scalar piece_sum(global const int *restrict col, global const scalar *restrict val,
-                        global const scalar *restrict x, const int lead, const int count, local scalar *tree)
+INLINE scalar piece_sum(global const int *col, global const scalar *val,
+                        global const scalar *x, const int lead, const int count, local scalar *tree)
 {
   scalar sum = s_make(0), a[SHARE];
   for (int strip = get_local_id(0) / 32; strip < STRIPS; strip += WG / 32) {
