@@ -499,9 +499,8 @@ static void kernel_text(kcl_text *t, const kcl_program *k, kcl_phase phase, int 
   kcl_put(t,
           "kernel OF_WG\nvoid stage_%s(global const int "
           "*restrict in, "
-          "global int *restrict out, global real *restrict history, const idx size, const int "
-          "groups_before",
-          id);
+          "global int *restrict out, const idx size, const int groups_before%s",
+          id, kcl_stage_notes(s) ? ", global real *restrict history" : "");
   if (s->A) kcl_put(t, ", "), kcl_put_arrays(t, s->A, KCL_NAMES_TYPED, "");
   vectors(t, k, s, ", ", NULL, true);
   kcl_put(t, ")\n{\n");

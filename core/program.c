@@ -113,6 +113,13 @@ int kcl_stage_dots(const kcl_stage *s) {
   return dots;
 }
 
+bool kcl_stage_notes(const kcl_stage *s) {
+  bool notes = false;
+  for (int i = 0; i < s->scalars; i++)
+    notes = notes || s->scalar[i].code == KCL_OP_STEP || s->scalar[i].code == KCL_OP_RITZ;
+  return notes;
+}
+
 bool kcl_stage_writes(const kcl_stage *s, kcl_vec v) {
   return (s->A && s->y == v) || kcl_stage_rewrites(s, v);
 }

@@ -191,6 +191,7 @@ int kcl_replacement_interval(
     const kcl_program *k);           /* passes between two of REPLACE; INT_MAX: never */
 int kcl_width(const kcl_program *k); /* columns, up to a power of two: in an element on a device */
 int kcl_stage_dots(const kcl_stage *s);
+bool kcl_stage_notes(const kcl_stage *s); /* does it write to the history? */
 /* The stage whose dots stage i folds, or NULL; and the one whose dots the last stage of START or
  * REPLACE, of scalars alone, leaves behind as if it had summed them: LOOP begins by folding them. */
 const kcl_stage *kcl_stage_before(const kcl_program *k, kcl_phase phase, int i);
