@@ -549,7 +549,7 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
     kcl_put_staying_kernel(&t, k, g);
   else
     for (int phase = 0; phase < KCL_PHASES; phase++)
-      for (int i = 0; i < k->stages[phase] && !(phase == KCL_LOOP && g->without_loop); i++)
+      for (int i = 0; i < k->stages[phase] && !(kcl_phase_stays(phase) && g->without_loop); i++)
         kernel_text(&t, k, phase, i, cpu);
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;

@@ -80,7 +80,7 @@ typedef struct kcl_geometry {
   int registers;          /* of a work-item, where the compiler can be told; 0: as it likes */
   int block;              /* elements a fused loop goes over at a time, CPU devices */
   bool wide_index;        /* counts beyond 2^31 */
-  bool without_loop;      /* nobody needs its stages one by one */
+  bool without_loop;      /* nobody needs the stages of what stays one by one */
   bool stays;             /* all of LOOP as one kernel that stays on the device; else one a stage */
   bool window;            /* what the rows of a group gather there fits in its local memory: */
   const kcl_matrix *near; /* A, its columns numbered anew (core/pieces.h); NULL: a range of x */
@@ -90,6 +90,8 @@ typedef struct kcl_geometry {
   bool early;             /* and the sums of its rows, before the stage's scalars are known */
   bool adding;            /* a group without rows adds up the dots */
 } kcl_geometry;
+/* Is it in the kernel that stays? */
+static inline bool kcl_phase_stays(int phase) { return phase == KCL_LOOP || phase == KCL_REPLACE; }
 int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */
 int kcl_at_once(int dots);               /* how many are summed with common barriers */
 bool kcl_can_stay(const kcl_program *k);

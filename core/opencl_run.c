@@ -144,14 +144,14 @@ done:
   return rc;
 }
 
-/* The kernels of all phases that have none yet, without those of LOOP while it stays. */
+/* The kernels of all phases that have none yet, without those of what stays. */
 static int compile_stages(run *r, bool stays) {
   int rc;
   r->geometry.without_loop = stays;
   if (r->program) clReleaseProgram(r->program), r->program = NULL;
   KCL_TRY(kcl_run_build(r, &r->geometry, &r->program));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
-    if (r->launch[phase] || (phase == KCL_LOOP && stays)) continue;
+    if (r->launch[phase] || (kcl_phase_stays(phase) && stays)) continue;
     KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
                       (void **)&r->launch[phase]));
     for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
@@ -536,7 +536,8 @@ static int first_launches(kcl_executor *ex) {
   const double target[KCL_MOST_COLUMNS] = {0};
   for (int c = 0; c < KCL_MOST_COLUMNS; c++) head[c] = (kcl_head){.stop = 1};
   int rc = set_state(ex, head, target);
-  for (int phase = 0; phase < KCL_PHASES && !rc; phase++) rc = run_batch(ex, phase, 1);
+  for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
+    if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
   return rc ? rc : finish(ex);
 }
 
@@ -571,9 +572,9 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   KCL_TRY(compile_stages(r, stays));
   if (r->width > 1) KCL_TRY(make_column_kernels(r));
   if (stays) KCL_TRY(kcl_stay_open(r));
+  ex->replaces = r->stay.kernel != NULL;
   KCL_TRY(first_launches(ex));
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
-  ex->replaces = r->stay.kernel != NULL;
   if (r->stay.kernel) ex->least = STAY_LEAST;
   ex->seconds_compile = kcl_now() - t;
 done:
