@@ -1,11 +1,12 @@
 /* CSR divided by nonzeros: the rows are cut into tiles of at most 1792 entries and 512 rows, a tile is one
  * work-group's, and so the work does not depend on how long rows are.
  *
- *     row_ptr, col, val as in csr.c
- *     tile    0 3 0 5   3 7 5 11 ...   of each tile its rows and its entries: first and end
- *     ends    0 0 1 0 0 1 ...          a bit for each entry: it is its row's last
- *     piece   11 1800   1800 2100 ...  the entries of longer rows, a tile's worth at a time
- *     whole   8 0 2 ...                of each such row its number and its pieces
+ *     col, val as in csr.c; plan, one array since each costs 0.25 us a launch (NVIDIA H200):
+ *     0 3 0 5  0 0 1 0 1 ...  3 7 5 11  0 0 1 ...   of each tile its rows and its entries, first and end,
+ *                                                   and a bit an entry: it is its row's last
+ *     11 1800  1800 2100 ...                        the entries of longer rows, a tile's worth at a time
+ *     8 0 2 ...                                     of each such row its number and its pieces
+ *     2 4 4 ...                                     of each row where in its tile its last entry is
  *
  * A group streams the products of its tile into local memory, 32 work-items side by side 7 times over; then each
  * work-item adds up 7 that lie together, and what its last row has gathered is carried on to the work-items after
@@ -13,21 +14,28 @@
  * than 7 additions, and 32 that meet the end of none add up in registers. A row longer than a tile comes
  * in pieces, a group's each; the group that has the row adds up what the others tell it (Greathouse & Daga 2014,
  * CSR-adaptive). Every sum has a fixed order, and there are no atomics.
- * Bytes: nnz (4 + s) + 4 (rows + 1) + 272 tiles + (8 + 3 s) pieces + 12 long rows, row_ptr 8 on the cpu
- * executor; tiles at most nnz / 896 + rows / 512 + 2: predicted as this bound. 2 flops an entry.
+ * Bytes: nnz (4 + s) + 2 rows + 272 tiles + (8 + 3 s) pieces + 12 long rows; the cpu executor has row_ptr, 8 (rows + 1),
+ * and no plan; tiles at most nnz / 896 + rows / 512 + 2: predicted as this bound, 4 a row. 2 flops an entry.
  */
 #include "core/pattern.h"
 #include "spmv/csr.h"
 
 /* As in kernels/spmv_csr_split.cl: SHARES of SHARE entries make a tile. */
-enum { SHARE = 7, SHARES = 256, TILE = SHARE * SHARES, ROWS = 512 };
+enum {
+  SHARE = 7,
+  SHARES = 256,
+  TILE = SHARE * SHARES,
+  ROWS = 512,
+  WORDS = 4 + SHARES / 4, /* of the plan, of 32 bits, a tile: the bits of a share are a byte */
+  NOWHERE = 65535         /* the last entry of an empty row */
+};
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double each = (double)kcl_type_size(type), val = (double)s->nnz * each;
   int64_t tiles = s->nnz / (TILE / 2) + s->rows / ROWS + 2;
   double pieces = s->row_max > TILE - 8 ? 2.0 * (double)s->nnz / TILE : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
-                             (SHARES + 16.0) * (double)tiles + pieces * (20.0 + 3 * each),
+                             4.0 * WORDS * (double)tiles + pieces * (20.0 + 3 * each),
                     .largest = val};
 }
 
@@ -45,22 +53,22 @@ static int64_t tile_end(const kcl_csr *A, int64_t i) {
   return next;
 }
 
-/* ends: bit q of share s of a tile is set where entry s * SHARE + q is its row's last. */
 typedef struct cuts {
   int64_t tiles, pieces, wholes;
-  int64_t *tile;  /* [tiles, 4]: rows and entries, first and end */
-  uint8_t *ends;  /* [tiles, SHARES] */
+  int64_t *tile;  /* [tiles, WORDS]: rows and entries, first and end; the bits */
   int64_t *piece; /* [pieces, 2]: entries, first and end */
   int64_t *whole; /* [wholes, 3]: a row, its pieces, first and end */
+  int64_t *last;  /* [rows], two in a word */
 } cuts;
 
 static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
-  int64_t *tile = c->tile + 4 * c->tiles, from = A->row_ptr[i];
+  int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i];
   tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
-    int64_t last = A->row_ptr[i + 1] - 1 - start_of(from);
-    if (kcl_row_length(A, i) > 0)
-      c->ends[c->tiles * SHARES + last / SHARE] |= (uint8_t)(1 << last % SHARE);
+    int64_t last = A->row_ptr[i + 1] - 1 - start_of(from), share = last / SHARE;
+    bool empty = kcl_row_length(A, i) == 0;
+    if (!empty) tile[4 + share / 4] |= INT64_C(1) << (share % 4 * 8 + last % SHARE);
+    c->last[i / 2] |= (empty ? NOWHERE : last) << i % 2 * 16;
   }
 }
 
@@ -77,7 +85,7 @@ static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
   c->wholes++;
 }
 
-/* Counts, and notes what there are arrays for, of zeros at first. */
+/* Counts, and notes what there is room for, of zeros at first. */
 static void cut(const kcl_csr *A, cuts *c) {
   c->tiles = c->pieces = c->wholes = 0;
   for (int64_t i = 0, next; i < A->rows; i = next) {
@@ -92,24 +100,31 @@ static void cut(const kcl_csr *A, cuts *c) {
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
+  const bool plan = kcl_matrix_neighbours(m);
   cuts c = {0};
   void *part;
   int rc;
-  kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
+  if (!plan) kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
-  if (!kcl_matrix_neighbours(m)) return KCL_OK; /* a row is one work-item's, as in csr-scalar */
+  if (!plan) return KCL_OK; /* a row is one work-item's, as in csr-scalar */
   cut(A, &c);
-  if ((rc = kcl_matrix_array(m, "tile", KCL_INT64, 4 * c.tiles, (void **)&c.tile))) return rc;
-  if ((rc = kcl_matrix_array(m, "ends", KCL_UINT8, c.tiles * SHARES, (void **)&c.ends))) return rc;
-  if ((rc = kcl_matrix_array(m, "piece", KCL_INT64, 2 * c.pieces, (void **)&c.piece))) return rc;
-  if ((rc = kcl_matrix_array(m, "whole", KCL_INT64, 3 * c.wholes, (void **)&c.whole))) return rc;
-  if ((rc = kcl_matrix_array(m, "part", KCL_SCALAR, 3 * c.pieces, &part))) return rc;
-  m->array[m->arrays - 1].shared = true;
+  int64_t words = WORDS * c.tiles + 2 * c.pieces + 3 * c.wholes + (A->rows + 1) / 2;
+  if ((rc = kcl_matrix_array(m, "plan", KCL_INT64, words, (void **)&c.tile))) return rc;
+  c.piece = c.tile + WORDS * c.tiles, c.whole = c.piece + 2 * c.pieces;
+  c.last = c.whole + 3 * c.wholes;
   cut(A, &c);
   kcl_matrix_param(m, "tiles", c.tiles);
   kcl_matrix_param(m, "pieces", c.pieces);
-  kcl_matrix_param(m, "wholes", c.wholes);
+  kcl_matrix_param(m, "last_at", c.last - c.tile);
+  if (c.pieces) {
+    m->variant = 1;
+    if ((rc = kcl_matrix_array(m, "part", KCL_SCALAR, 3 * c.pieces, &part))) return rc;
+    m->array[m->arrays - 1].shared = true;
+    kcl_matrix_param(m, "wholes", c.wholes);
+    kcl_matrix_param(m, "piece_at", c.piece - c.tile);
+    kcl_matrix_param(m, "whole_at", c.whole - c.tile);
+  }
   m->tree = TILE;
   m->tasks = c.pieces + c.tiles;
   m->registers = kcl_type_size(m->type) > 8 ? 64 : 40; /* 7 columns, 7 values */
