@@ -62,7 +62,8 @@ static void test_carry(const place *p, const char *kind, const char *method, kcl
   if (!rc) rc = kcl_setup(p->ctx, A, &o, &u);
   if (!rc) rc = kcl_format_find(p->ctx, "sell", t, &f);
   const int groups = p->ctx->tune.groups;
-  if (columns == 1) p->ctx->tune.groups = 16; /* formats may differ in how many groups there may be */
+  if (columns == 1)
+    p->ctx->tune.groups = 16; /* formats may differ in how many groups there may be */
   if (!rc) rc = kcl_setup_like(s, s->method, f, &v);
   p->ctx->tune.groups = groups;
   if (!rc) rc = begin(u, (char *)b) || passes(u, 20, alone);
