@@ -1,8 +1,9 @@
 /* CSR in tiles of at most TILE entries; plan, from WORDS t on: its rows and its entries, first and end, then a bit an
- * entry, set where it is its row's last (Merrill & Garland 2016; Greathouse & Daga 2014). A strip is what 32 work-items take at once, SHARE entries each, all of which are
- * under way before the first is needed. Products go into local memory behind the group's own WG scalars;
- * then each work-item adds up SHARE neighbours, a row's sum lies where its last product was, and a sum left open
- * is carried on.
+ * entry, set where it is its row's last (Merrill & Garland 2016; Greathouse & Daga 2014). A strip is what 32 work-items
+ * take at once, SHARE entries each, all of which are under way before the first is needed. Products go into local memory
+ * behind the group's own WG scalars; then each work-item adds up SHARE neighbours, a row's sum lies where its last product
+ * was, and a sum left open is carried on. Tiles begin at whole sectors of memory; what a tile reads of the row before its
+ * own has a bit too, and nobody asks for that sum.
  * Longer rows come in pieces, summed first; a letter a piece (kernels/letters.clh) tells the sum to the group
  * that has the row, and behind the letters stands how often each was read. A group that gets no answer, since
  * the other has not begun, adds up the pieces itself, in the same order. VARIANT: there are such rows. All
@@ -18,61 +19,36 @@
 #define TURNS ((32 * STRIPS + WG - 1) / WG)
 #define TRIES 2048 /* reads of a letter before its piece is added up here: a millisecond */
 #define START(k) ((k) & ~7) /* whole sectors of memory: no two strips read the same one */
-/* Of the strip that begins with entry `first`, those from lead to count; 0 for others. lead: at most 7. */
-INLINE void products(global const int *col, global const scalar *val,
-                     global const scalar *x, const int first, const int lead, const int count, scalar *a)
+#define LAST(i) ((uint)plan[last_at + (i) / 2] >> (i) % 2 * 16 & 65535)
+/* Columns and values of the strip that begins with entry start + first; -1 and 0 from start + count on. */
+INLINE void fetch(global const int *col, global const scalar *val, const plan_t start, const int first,
+                  const int count, int *j, scalar *a)
 {
   const int k = first + get_local_id(0) % 32;
-  int j[SHARE];
 #pragma unroll
   for (int q = 0; q < SHARE; q++) {
-    const bool in = k + q * 32 < count && (q > 0 || k >= lead);
-    j[q] = in ? col[k + q * 32] : 0;
-    a[q] = in ? val[k + q * 32] : s_make(0);
+    const bool in = k + q * 32 < count;
+    j[q] = in ? col[start + k + q * 32] : -1;
+    a[q] = in ? val[start + k + q * 32] : s_make(0);
   }
+}
+INLINE void multiply(global const scalar *x, const int *j, scalar *a)
+{
 #pragma unroll
   for (int q = 0; q < SHARE; q++)
-    if (k + q * 32 < count && (q > 0 || k >= lead)) a[q] = s_mul(a[q], x[j[q]]);
-}
-/* Every row's sum to where its last product is. */
-INLINE void add_up(global const int *col, global const scalar *val,
-                   global const scalar *x, const int lead, const int count,
-                   global const plan_t *ends, local scalar *product, local scalar *tree)
-{
-  scalar into = s_make(0);
-  for (int turn = 0; turn < TURNS; turn++) {
-    const int share = turn * WG + get_local_id(0), strip = share / 32, first = share * SHARE;
-    const uint end = strip < STRIPS ? (uint)ends[share / 4] >> share % 4 * 8 & 255 : 0;
-    scalar a[SHARE], sum = s_make(0);
-    products(col, val, x, strip * STRIP, lead, count, a);
-    if (team_has(end != 0)) {
-#pragma unroll
-      for (int q = 0; q < SHARE; q++)
-        if (strip < STRIPS) product[strip * STRIP + q * 32 + share % 32] = a[q];
-      TEAM_SYNC();
-#pragma unroll
-      for (int q = 0; q < SHARE; q++) {
-        if (strip < STRIPS) sum = s_add(sum, product[first + q]);
-        if (end >> q & 1) product[first + q] = sum, sum = s_make(0);
-      }
-    } else {
-#pragma unroll
-      for (int q = 0; q < SHARE; q++) sum = s_add(sum, a[q]);
-    }
-    const scalar before = carried(sum, end != 0, &into, turn + 1 < TURNS, tree);
-    if (end) {
-      const int q = first + 31 - (int)clz(end & (0 - end));
-      product[q] = s_add(before, product[q]);
-    }
-  }
+    if (j[q] >= 0) a[q] = s_mul(a[q], x[j[q]]);
 }
 /* Known to the whole group. */
 INLINE scalar piece_sum(global const int *col, global const scalar *val,
-                        global const scalar *x, const int lead, const int count, local scalar *tree)
+                        global const scalar *x, const plan_t from, const plan_t to, local scalar *tree)
 {
+  const plan_t start = START(from);
   scalar sum = s_make(0), a[SHARE];
+  int j[SHARE];
   for (int strip = get_local_id(0) / 32; strip < STRIPS; strip += WG / 32) {
-    products(col, val, x, strip * STRIP, lead, count, a);
+    fetch(col, val, start, strip * STRIP, to - start, j, a);
+    if (strip == 0 && get_local_id(0) < from - start) j[0] = -1, a[0] = s_make(0);
+    multiply(x, j, a);
 #pragma unroll
     for (int q = 0; q < SHARE; q++) sum = s_add(sum, a[q]);
   }
@@ -100,23 +76,56 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   global volatile letter *told = (global volatile letter *)part;
   global volatile uint *heard = (global volatile uint *)(told + pieces);
   for (; task < min(pieces, tasks); task += groups) {
-    const plan_t from = plan[piece_at + 2 * task], to = plan[piece_at + 2 * task + 1], start = START(from);
-    const scalar sum = piece_sum(col + start, val + start, x, from - start, to - start, tree);
+    const scalar sum = piece_sum(col, val, x, plan[piece_at + 2 * task], plan[piece_at + 2 * task + 1], tree);
     if (l == 0) post(told + task, written(told + task) + 1, sum);
   }
 #endif
+  plan_t at = (task - pieces) * (plan_t)WORDS, start = 0;
+  int count = 0;
+  if (task < tasks) start = START(plan[at + 2]), count = plan[at + 3] - start;
   for (; task < tasks; task += groups) {
-    global const plan_t *tile = plan + (plan_t)(task - pieces) * WORDS;
-    const plan_t from = tile[2], start = START(from);
-    const idx row = tile[0], end = tile[1];
-    const int count = tile[3] - start;
-    if (count > 0) add_up(col + start, val + start, x, from - start, count, tile + 4, product, tree);
-    SYNC();
-    for (idx i = row + l; i < end; i += WG) {
-      const uint at = (uint)plan[last_at + i / 2] >> i % 2 * 16 & 65535;
-      EMIT(i, at != NOWHERE ? product[at] : s_make(0));
+    const plan_t next_at = at + groups * (plan_t)WORDS;
+    const bool more = task + groups < tasks;
+    const plan_t next = more ? START(plan[next_at + 2]) : 0;
+    const int next_count = more ? plan[next_at + 3] - next : 0;
+    const idx row = plan[at], end_row = plan[at + 1];
+    uint last = row + l < end_row ? LAST(row + l) : NOWHERE;
+    scalar into = s_make(0), a[SHARE];
+    int j[SHARE];
+    for (int turn = 0; turn < TURNS; turn++) {
+      const int share = turn * WG + l, strip = share / 32, first = share * SHARE;
+      const uint end = strip < STRIPS ? (uint)plan[at + 4 + share / 4] >> share % 4 * 8 & 255 : 0;
+      const bool ends = team_has(end != 0);
+      scalar sum = s_make(0);
+      fetch(col, val, start, strip * STRIP, count, j, a);
+      multiply(x, j, a);
+#pragma unroll
+      for (int q = 0; q < SHARE; q++) {
+        if (!ends) sum = s_add(sum, a[q]);
+        else if (strip < STRIPS) product[strip * STRIP + q * 32 + share % 32] = a[q];
+      }
+      if (ends) {
+        TEAM_SYNC();
+#pragma unroll
+        for (int q = 0; q < SHARE; q++) {
+          if (strip < STRIPS) sum = s_add(sum, product[first + q]);
+          if (end >> q & 1) product[first + q] = sum, sum = s_make(0);
+        }
+      }
+      const scalar before = carried(sum, end != 0, &into, turn + 1 < TURNS, tree);
+      if (end) {
+        const int q = first + 31 - (int)clz(end & (0 - end));
+        product[q] = s_add(before, product[q]);
+      }
     }
     SYNC();
+    for (idx i = row; i < end_row; i += WG) {
+      const scalar sum = i + l < end_row && last != NOWHERE ? product[last] : s_make(0);
+      if (i + WG >= end_row) SYNC(); /* the next tile's products may come */
+      else if (i + WG + l < end_row) last = LAST(i + WG + l);
+      if (i + l < end_row) EMIT(i + l, sum);
+    }
+    at = next_at, start = next, count = next_count;
   }
 #if VARIANT
   for (idx w = get_group_id(0); w < (hi > 0 ? wholes : 0); w += groups) {
@@ -132,13 +141,11 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
       else sum = s_add(sum, one);
     }
     group_sums(&missed, 1, tree);
-    if (!s_zero(missed)) {
-      sum = s_make(0);
-      for (idx p = first; p < after; p++) {
-        const plan_t from = plan[piece_at + 2 * p], to = plan[piece_at + 2 * p + 1], start = START(from);
-        const scalar one = piece_sum(col + start, val + start, x, from - start, to - start, tree);
-        if ((p - first) % WG == l) sum = s_add(sum, one);
-      }
+    const idx again = s_zero(missed) ? first : after; /* no branch around barriers: some compilers fail at that */
+    if (again > first) sum = s_make(0);
+    for (idx p = first; p < again; p++) {
+      const scalar one = piece_sum(col, val, x, plan[piece_at + 2 * p], plan[piece_at + 2 * p + 1], tree);
+      if ((p - first) % WG == l) sum = s_add(sum, one);
     }
     group_sums(&sum, 1, tree);
     if (l == 0) EMIT((idx)plan[whole_at + 3 * w], sum);

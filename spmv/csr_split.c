@@ -62,7 +62,8 @@ typedef struct cuts {
 } cuts;
 
 static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
-  int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i];
+  int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i], lead = from - start_of(from);
+  if (lead) tile[4] = INT64_C(1) << (lead - 1);
   tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
     int64_t last = A->row_ptr[i + 1] - 1 - start_of(from), share = last / SHARE;
@@ -127,7 +128,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   }
   m->tree = TILE;
   m->tasks = c.pieces + c.tiles;
-  m->registers = kcl_type_size(m->type) > 8 ? 64 : 40; /* 7 columns, 7 values */
+  m->registers = 32 + 2 * (int)kcl_type_size(m->type); /* 7 columns, 7 values, 7 of x */
   return KCL_OK;
 }
 
