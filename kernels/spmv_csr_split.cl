@@ -84,6 +84,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   int count = 0;
   if (task < tasks) start = START(plan[at + 2]), count = plan[at + 3] - start;
   for (; task < tasks; task += groups) {
+    /* Of the next tile, and where this one's sums will lie: read early, so that nothing waits for it. */
     const plan_t next_at = at + groups * (plan_t)WORDS;
     const bool more = task + groups < tasks;
     const plan_t next = more ? START(plan[next_at + 2]) : 0;

@@ -63,7 +63,7 @@ typedef struct cuts {
 
 static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
   int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i], lead = from - start_of(from);
-  if (lead) tile[4] = INT64_C(1) << (lead - 1);
+  if (lead) tile[4] = INT64_C(1) << (lead - 1); /* what is read of the row before ends there */
   tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
     int64_t last = A->row_ptr[i + 1] - 1 - start_of(from), share = last / SHARE;
