@@ -142,7 +142,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
       else sum = s_add(sum, one);
     }
     group_sums(&missed, 1, tree);
-    const idx again = s_zero(missed) ? first : after; /* no branch around barriers: some compilers fail at that */
+    const idx again = s_zero(missed) ? first : after; /* none of the pieces, or all */
     if (again > first) sum = s_make(0);
     for (idx p = first; p < again; p++) {
       const scalar one = piece_sum(col, val, x, plan[piece_at + 2 * p], plan[piece_at + 2 * p + 1], tree);

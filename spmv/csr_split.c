@@ -128,7 +128,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   }
   m->tree = TILE;
   m->tasks = c.pieces + c.tiles;
-  m->registers = 32 + 2 * (int)kcl_type_size(m->type); /* 7 columns, 7 values, 7 of x */
+  m->registers = 32 + 2 * (int)kcl_type_size(m->type); /* 7 columns, 7 values, 7 of x; 48 tried in double */
   return KCL_OK;
 }
 
