@@ -128,7 +128,8 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   }
   m->tree = TILE;
   m->tasks = c.pieces + c.tiles;
-  m->registers = 32 + 2 * (int)kcl_type_size(m->type); /* 7 columns, 7 values, 7 of x; 48 tried in double */
+  /* For 7 columns, 7 values and 7 of x; tried in double: 48. */
+  m->registers = 32 + 2 * (int)kcl_type_size(m->type);
   return KCL_OK;
 }
 
