@@ -519,7 +519,7 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
   int width = kcl_width(k);
   kcl_put(&t, "#define KCL_TYPE %d\n#define IDX %s\n#define KCL_CPU %d\n#define NVIDIA_PTX %d\n",
           k->type, g->wide_index ? "long" : "int", cpu, k->ctx->opencl->is_nvidia);
-  kcl_put(&t, "#define REGISTERS %d\n", g->registers);
+  kcl_put(&t, "#define REGISTERS %d\n#define STREAMED %d\n", g->registers, g->streamed);
   kcl_put(
       &t,
       "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
@@ -535,7 +535,8 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
           (k->ctx->opencl->units + 31) / 32);
   kcl_put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
           KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
-  put_file(&t, "scalar.clh"), put_file(&t, "lanes.clh"), put_file(&t, "stage.clh");
+  put_file(&t, "scalar.clh"), put_file(&t, "once.clh"), put_file(&t, "lanes.clh"),
+      put_file(&t, "stage.clh");
   put_file(&t, "letters.clh");
   if (g->stays) put_file(&t, "grid.clh");
   put_file(&t, "rows.clh"), put_file(&t, "atomic.clh");

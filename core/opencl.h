@@ -78,6 +78,7 @@ void kcl_opencl_forget_programs(kcl_opencl *o);
 typedef struct kcl_geometry {
   int group, groups_max;  /* work-items a group; most groups of a launch */
   int registers;          /* of a work-item, where the compiler can be told; 0: as it likes */
+  bool streamed;          /* the matrix is not to take the place of vectors in the caches */
   int block;              /* elements a fused loop goes over at a time, CPU devices */
   bool wide_index;        /* counts beyond 2^31 */
   bool without_loop;      /* nobody needs the stages of what stays one by one */
@@ -90,6 +91,7 @@ typedef struct kcl_geometry {
   bool early;             /* and the sums of its rows, before the stage's scalars are known */
   bool adding;            /* a group without rows adds up the dots */
 } kcl_geometry;
+kcl_geometry kcl_choose_geometry(const kcl_program *k); /* for a kernel a stage */
 /* Is it in the kernel that stays? */
 static inline bool kcl_phase_stays(int phase) { return phase == KCL_LOOP || phase == KCL_REPLACE; }
 int kcl_most_dots(const kcl_program *k); /* the constant MOST_DOTS */

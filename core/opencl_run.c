@@ -17,38 +17,6 @@ enum { PAD = 64 };
 
 /* ---------------------------------------------------------------- kernels and their arguments */
 
-static bool wide(const kcl_program *k) {
-  int64_t most = 0;
-  for (int v = 0; v < k->vectors; v++)
-    if (k->vector[v].n > most) most = k->vector[v].n;
-  const kcl_matrix *both[] = {k->A, k->AH};
-  for (int j = 0; j < 2; j++)
-    for (int i = 0; both[j] && i < both[j]->arrays; i++)
-      if (both[j]->array[i].count > most) most = both[j]->array[i].count;
-  return most > INT32_MAX - 1000000; /* strides go beyond the end */
-}
-
-enum { REGISTERS_A_UNIT = 65536 }; /* NVIDIA, since 2012 */
-
-/* Eight groups of 256 a compute unit on GPUs, fewer of wide elements, whose sums each group adds up, and no more than
- * are there together where each work-item has many registers; on CPU devices eight contiguous pieces a core. */
-static kcl_geometry choose_geometry(const kcl_program *k) {
-  const kcl_opencl *o = k->ctx->opencl;
-  bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
-  const kcl_tune *tune = &k->ctx->tune;
-  int registers = o->is_nvidia && k->A ? k->A->registers : 0, width = kcl_width(k);
-  int group = o->is_cpu ? 1 : tune->group ? tune->group : gpu ? 256 : 32;
-  int groups = tune->groups ? tune->groups : registers ? REGISTERS_A_UNIT / registers / group : 8;
-  int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
-  if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
-  if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
-  return (kcl_geometry){.group = group,
-                        .groups_max = groups * o->units,
-                        .registers = registers,
-                        .block = block,
-                        .wide_index = wide(k)};
-}
-
 static size_t at_most(const run *r, int64_t groups) {
   if (groups > r->geometry.groups_max) groups = r->geometry.groups_max;
   return groups < 1 ? 1 : (size_t)groups;
@@ -559,7 +527,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .close = close_run};
   r->k = k, r->width = kcl_width(k), r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
-  r->geometry = choose_geometry(k), r->group = (size_t)r->geometry.group;
+  r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
   double t = kcl_now();
   if (k->A) KCL_TRY(kcl_opencl_upload(k->A));
   if (k->AH) KCL_TRY(kcl_opencl_upload(k->AH));

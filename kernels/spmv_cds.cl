@@ -30,7 +30,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
 #pragma unroll 8
 #endif
     for (idx d = 0; d < diagonals; d++) /* outside the matrix val is 0: any x will do */
-      sum = e_fma(val[d * stride + i], AT(x, clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
+      sum = e_fma(once(val + d * stride + i), AT(x, clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
     EMIT(i, sum);
   }
 #endif

@@ -11,7 +11,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   for EACH(i) {
     scalar sum = s_make(0);
     for (idx d = 0; d < diagonals; d++)
-      sum = s_fma(val[d * stride + i], image_at(xi, (int)clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
+      sum = s_fma(once(val + d * stride + i), image_at(xi, (int)clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
     EMIT(i, sum);
   }
 }

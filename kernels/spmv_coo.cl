@@ -17,6 +17,6 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
     else y[i] = sum;
   }
 #else
-  for EACH(k) s_atomic_add(y + row[k], s_mul(val[k], x[col[k]]));
+  for EACH(k) s_atomic_add(y + once(row + k), s_mul(once(val + k), x[once(col + k)]));
 #endif
 }

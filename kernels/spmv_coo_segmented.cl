@@ -26,7 +26,7 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
   for (idx base = start; base < end; base += WG) {
     const idx k = base + l, tile_end = min((idx)(base + WG), end);
     const int i = k < end ? row[k] : -2;
-    scalar sum = k < end ? s_mul(val[k], x[col[k]]) : s_make(0);
+    scalar sum = k < end ? s_mul(once(val + k), x[once(col + k)]) : s_make(0);
     if (l == 0 && i == carried) sum = s_add(sum, carry);
     tree[l] = sum;
     SYNC();

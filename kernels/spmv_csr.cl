@@ -17,7 +17,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     element sum = e_zero();
     if (i < hi)
       for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += LANES)
-        sum = e_fma(val[k], AT(x, col[k]), sum);
+        sum = e_fma(once(val + k), AT(x, once(col + k)), sum);
     sum = e_lanes_sum(sum, LANES, tree);
     if (lane == 0 && i < hi) EMIT(i, sum);
   }

@@ -17,7 +17,8 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
     const idx i = base + l / TEAM;
     scalar sum = s_make(0);
     if (i < hi)
-      for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += TEAM) sum = s_fma(val[k], x[col[k]], sum);
+      for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += TEAM)
+        sum = s_fma(once(val + k), x[once(col + k)], sum);
     tree[l] = sum;
     SYNC();
 #pragma unroll

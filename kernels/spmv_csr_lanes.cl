@@ -18,16 +18,16 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     row_ptr_t k = i < hi ? row_ptr[i] + 4 * lane : 0;
     scalar sum = s_make(0);
     for (; k + 4 <= end; k += 4 * LANES) {
-      const int4 c = vload4(0, col + k);
+      const int4 c = once4(col + k);
 #if KCL_TYPE == 0
-      const float4 v = vload4(0, val + k);
+      const float4 v = once4(val + k);
       sum += dot(v, (float4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
 #elif KCL_TYPE == 1
-      const double4 v = vload4(0, val + k);
+      const double4 v = once4(val + k);
       sum += dot(v, (double4)(AT(x, c.x), AT(x, c.y), AT(x, c.z), AT(x, c.w)));
 #else
-      sum = s_fma(val[k + 1], AT(x, c.y), s_fma(val[k], AT(x, c.x), sum));
-      sum = s_fma(val[k + 3], AT(x, c.w), s_fma(val[k + 2], AT(x, c.z), sum));
+      sum = s_fma(once(val + k + 1), AT(x, c.y), s_fma(once(val + k), AT(x, c.x), sum));
+      sum = s_fma(once(val + k + 3), AT(x, c.w), s_fma(once(val + k + 2), AT(x, c.z), sum));
 #endif
     }
     if (k < end) { /* up to three are left; all read at once */

@@ -26,11 +26,9 @@ INLINE void fetch(global const int *col, global const scalar *val, const plan_t 
 {
   const int k = first + get_local_id(0) % 32;
 #pragma unroll
-  for (int q = 0; q < SHARE; q++) {
-    const bool in = k + q * 32 < count;
-    j[q] = in ? col[start + k + q * 32] : -1;
-    a[q] = in ? val[start + k + q * 32] : s_make(0);
-  }
+  for (int q = 0; q < SHARE; q++) j[q] = once_column(k + q * 32 < count, col + start + k + q * 32);
+#pragma unroll
+  for (int q = 0; q < SHARE; q++) a[q] = once_value(k + q * 32 < count, val + start + k + q * 32);
 }
 INLINE void multiply(global const scalar *x, const int *j, scalar *a)
 {

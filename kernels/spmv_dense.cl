@@ -14,7 +14,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
-    for (idx j = 0; j < cols; j++) sum = e_fma(val[j * stride + i], x[j], sum);
+    for (idx j = 0; j < cols; j++) sum = e_fma(once(val + j * stride + i), x[j], sum);
     EMIT(i, sum);
   }
 #endif

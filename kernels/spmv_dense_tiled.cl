@@ -22,7 +22,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
       SYNC();
       const int width = min((idx)WG, (idx)(cols - tile));
       if (i < hi)
-        for (int j = 0; j < width; j++) sum = s_fma(val[(tile + j) * stride + i], tree[j], sum);
+        for (int j = 0; j < width; j++) sum = s_fma(once(val + (tile + j) * stride + i), tree[j], sum);
       SYNC();
     }
     if (i < hi) EMIT(i, sum);

@@ -15,7 +15,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   for EACH(i) {
     element sum = e_zero();
     for (idx k = 0; k < width; k++)
-      sum = e_fma(val[k * stride + i], AT(x, col[k * stride + i]), sum);
+      sum = e_fma(once(val + k * stride + i), AT(x, once(col + k * stride + i)), sum);
     EMIT(i, sum);
   }
 #endif

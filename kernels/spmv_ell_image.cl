@@ -11,7 +11,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   for EACH(i) {
     scalar sum = s_make(0);
     for (idx k = 0; k < width; k++)
-      sum = s_fma(val[k * stride + i], image_at(xi, col[k * stride + i]), sum);
+      sum = s_fma(once(val + k * stride + i), image_at(xi, once(col + k * stride + i)), sum);
     EMIT(i, sum);
   }
 }

@@ -16,7 +16,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   for EACH(i) {
     element sum = e_zero();
     for (idx at = i, end = i + length[i] * stride; at < end; at += stride)
-      sum = e_fma(val[at], AT(x, col[at]), sum);
+      sum = e_fma(once(val + at), AT(x, once(col + at)), sum);
     EMIT(i, sum);
   }
 #endif

@@ -17,7 +17,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
-    for (idx k = 0; k < width; k++) sum = e_fma(val[k * stride + i], x[col[k * stride + i]], sum);
+    for (idx k = 0; k < width; k++) sum = e_fma(once(val + k * stride + i), x[once(col + k * stride + i)], sum);
     const rest_t end = rest[i / 32 + 1];
     rest_t k = rest[i / 32], above = end;
     while (k < above) { /* the first whose row is not below i */

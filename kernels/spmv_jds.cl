@@ -11,7 +11,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #endif
     element sum = e_zero();
     for (idx k = 0; k < width && start[k] + p < start[k + 1]; k++)
-      sum = e_fma(val[start[k] + p], x[col[start[k] + p]], sum);
+      sum = e_fma(once(val + start[k] + p), x[once(col + start[k] + p)], sum);
     EMIT(i, sum);
   }
 }

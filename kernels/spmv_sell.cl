@@ -26,7 +26,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     const idx s = p / VARIANT, end = slice[s + 1] * (idx)VARIANT;
     element sum = e_zero();
     for (idx k = slice[s] * (idx)VARIANT + p % VARIANT; k < end; k += VARIANT)
-      sum = e_fma(val[k], AT(x, col[k]), sum);
+      sum = e_fma(once(val + k), AT(x, once(col + k)), sum);
     const idx i = sorted ? (idx)order[p] : p;
     EMIT(i, sum);
   }

@@ -3,11 +3,11 @@
  * 1 as floats, 2 as numbers of 8 or 16 bits into a table, which lies in local memory when it is small
  * (TREE > 0). Kreutzer et al. 2014; Kourtis, Goumas & Koziris 2008. */
 #if VARIANT == 0
-#define VALUE(at) val[at]
+#define VALUE(at) once(val + (at))
 #elif VARIANT == 1
-#define VALUE(at) s_of_single(val[at])
+#define VALUE(at) s_of_single(once(val + (at)))
 #else
-#define VALUE(at) value[val[at]]
+#define VALUE(at) value[once(val + (at))]
 #endif
 static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
                               local scalar *tree EMIT_PARAMS)
@@ -34,7 +34,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     const int first = least[s];
     element sum = e_zero();
     for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32)
-      sum = e_fma(VALUE(k), AT(x, first + (int)col[k]), sum);
+      sum = e_fma(VALUE(k), AT(x, first + (int)once(col + k)), sum);
     EMIT(i, sum);
   }
 #endif
