@@ -535,9 +535,8 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
           (k->ctx->opencl->units + 31) / 32);
   kcl_put(&t, "#define CONVERGED %d\n#define NOT_FINITE %d\n#define ITERATION_LIMIT %d\n",
           KCL_CONVERGED, KCL_NOT_FINITE, KCL_ITERATION_LIMIT);
-  put_file(&t, "scalar.clh"), put_file(&t, "once.clh"), put_file(&t, "lanes.clh"),
-      put_file(&t, "stage.clh");
-  put_file(&t, "letters.clh");
+  put_file(&t, "scalar.clh"), put_file(&t, "once.clh"), put_file(&t, "lanes.clh");
+  put_file(&t, "stage.clh"), put_file(&t, "letters.clh");
   if (g->stays) put_file(&t, "grid.clh");
   put_file(&t, "rows.clh"), put_file(&t, "atomic.clh");
   if (width > 1) put_file(&t, "columns.clh");

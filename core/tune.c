@@ -26,8 +26,9 @@ typedef struct entry {
 #define AT(field) offsetof(kcl_tune, field)
 static const entry table[] = {
     {"group", NULL, "work-items a group", AT(group), 256, 32, 1024, GROUPS},
-    {"groups-per-unit", NULL, "groups a compute unit (csr-split on NVIDIA: as its registers allow)",
-     AT(groups), 8, 1, 64, PIECES | GROUPS},
+    {"groups-per-unit", NULL,
+     "groups a compute unit (where a format asks for registers: as many as fit)", AT(groups), 8, 1,
+     64, PIECES | GROUPS},
     {"block", NULL, "bytes of a vector that a fused loop goes over at a time", AT(block), 8192,
      2048, 131072, NATIVE | PIECES},
     {"csr-vector.lanes", "csr-vector", "work-items a row", AT(lanes), 0, 2, 32, GROUPS},
