@@ -2,8 +2,8 @@
  * entry, set where it is its row's last (Merrill & Garland 2016; Greathouse & Daga 2014). A strip is what 32 work-items
  * take at once, SHARE entries each, all of which are under way before the first is needed. Products go into local memory
  * behind the group's own WG scalars; then each work-item adds up SHARE neighbours, a row's sum lies where its last product
- * was, and a sum left open is carried on. Tiles begin at whole sectors of memory; what a tile reads of the row before its
- * own has a bit too, and nobody asks for that sum.
+ * was, and a sum left open is carried on. Strips begin at whole lines of memory, so that no read of theirs lies in two
+ * lines for one; in place of what a tile's first line holds of the row before there are zeros, not read.
  * Longer rows come in pieces, summed first; a letter a piece (kernels/letters.clh) tells the sum to the group
  * that has the row, and behind the letters stands how often each was read. A group that gets no answer, since
  * the other has not begun, adds up the pieces itself, in the same order. VARIANT: there are such rows. All
@@ -18,17 +18,19 @@
 #define NOWHERE 65535          /* the last entry of an empty row */
 #define TURNS ((32 * STRIPS + WG - 1) / WG)
 #define TRIES 2048 /* reads of a letter before its piece is added up here: a millisecond */
-#define START(k) ((k) & ~7) /* whole sectors of memory: no two strips read the same one */
+#define LEAD(k) ((int)((k) & 31)) /* entries of a line before entry k: 128 bytes of columns */
+#define AMONG(k, count) ((uint)(k) < (uint)(count))
 #define LAST(i) ((uint)plan[last_at + (i) / 2] >> (i) % 2 * 16 & 65535)
-/* Columns and values of the strip that begins with entry start + first; -1 and 0 from start + count on. */
-INLINE void fetch(global const int *col, global const scalar *val, const plan_t start, const int first,
+/* Columns and values of the strip that begins at entry from + first, which may lie before `from`; -1 and 0 of what is
+ * not among the `count` entries from there on. */
+INLINE void fetch(global const int *col, global const scalar *val, const plan_t from, const int first,
                   const int count, int *j, scalar *a)
 {
   const int k = first + get_local_id(0) % 32;
 #pragma unroll
-  for (int q = 0; q < SHARE; q++) j[q] = once_column(k + q * 32 < count, col + start + k + q * 32);
+  for (int q = 0; q < SHARE; q++) j[q] = once_column(AMONG(k + q * 32, count), col + from + k + q * 32);
 #pragma unroll
-  for (int q = 0; q < SHARE; q++) a[q] = once_value(k + q * 32 < count, val + start + k + q * 32);
+  for (int q = 0; q < SHARE; q++) a[q] = once_value(AMONG(k + q * 32, count), val + from + k + q * 32);
 }
 INLINE void multiply(global const scalar *x, const int *j, scalar *a)
 {
@@ -40,12 +42,10 @@ INLINE void multiply(global const scalar *x, const int *j, scalar *a)
 INLINE scalar piece_sum(global const int *col, global const scalar *val,
                         global const scalar *x, const plan_t from, const plan_t to, local scalar *tree)
 {
-  const plan_t start = START(from);
   scalar sum = s_make(0), a[SHARE];
   int j[SHARE];
   for (int strip = get_local_id(0) / 32; strip < STRIPS; strip += WG / 32) {
-    fetch(col, val, start, strip * STRIP, to - start, j, a);
-    if (strip == 0 && get_local_id(0) < from - start) j[0] = -1, a[0] = s_make(0);
+    fetch(col, val, from, strip * STRIP - LEAD(from), to - from, j, a);
     multiply(x, j, a);
 #pragma unroll
     for (int q = 0; q < SHARE; q++) sum = s_add(sum, a[q]);
@@ -78,14 +78,14 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
     if (l == 0) post(told + task, written(told + task) + 1, sum);
   }
 #endif
-  plan_t at = (task - pieces) * (plan_t)WORDS, start = 0;
+  plan_t at = (task - pieces) * (plan_t)WORDS, from = 0;
   int count = 0;
-  if (task < tasks) start = START(plan[at + 2]), count = plan[at + 3] - start;
+  if (task < tasks) from = plan[at + 2], count = plan[at + 3] - from;
   for (; task < tasks; task += groups) {
     /* Of the next tile, and where this one's sums will lie: read early, so that nothing waits for it. */
     const plan_t next_at = at + groups * (plan_t)WORDS;
     const bool more = task + groups < tasks;
-    const plan_t next = more ? START(plan[next_at + 2]) : 0;
+    const plan_t next = more ? plan[next_at + 2] : 0;
     const int next_count = more ? plan[next_at + 3] - next : 0;
     const idx row = plan[at], end_row = plan[at + 1];
     uint last = row + l < end_row ? LAST(row + l) : NOWHERE;
@@ -96,7 +96,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
       const uint end = strip < STRIPS ? (uint)plan[at + 4 + share / 4] >> share % 4 * 8 & 255 : 0;
       const bool ends = team_has(end != 0);
       scalar sum = s_make(0);
-      fetch(col, val, start, strip * STRIP, count, j, a);
+      fetch(col, val, from, strip * STRIP - LEAD(from), count, j, a);
       multiply(x, j, a);
 #pragma unroll
       for (int q = 0; q < SHARE; q++) {
@@ -124,7 +124,7 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
       else if (i + WG + l < end_row) last = LAST(i + WG + l);
       if (i + l < end_row) EMIT(i + l, sum);
     }
-    at = next_at, start = next, count = next_count;
+    at = next_at, from = next, count = next_count;
   }
 #if VARIANT
   for (idx w = get_group_id(0); w < (hi > 0 ? wholes : 0); w += groups) {

@@ -33,14 +33,14 @@ enum {
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double each = (double)kcl_type_size(type), val = (double)s->nnz * each;
   int64_t tiles = s->nnz / (TILE / 2) + s->rows / ROWS + 2;
-  double pieces = s->row_max > TILE - 8 ? 2.0 * (double)s->nnz / TILE : 0;
+  double pieces = s->row_max > TILE - 32 ? 2.0 * (double)s->nnz / TILE : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
                              4.0 * WORDS * (double)tiles + pieces * (20.0 + 3 * each),
                     .largest = val};
 }
 
-/* Where a tile or piece begins whose first entry is k: at a whole sector of memory. */
-static int64_t start_of(int64_t k) { return k & ~(int64_t)7; }
+/* Where a tile or piece begins whose first entry is k: at a whole line of memory. */
+static int64_t start_of(int64_t k) { return k & ~(int64_t)31; }
 
 static bool fits(const kcl_csr *A, int64_t i, int64_t next) {
   return A->row_ptr[next] - start_of(A->row_ptr[i]) <= TILE;
@@ -62,8 +62,7 @@ typedef struct cuts {
 } cuts;
 
 static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
-  int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i], lead = from - start_of(from);
-  if (lead) tile[4] = INT64_C(1) << (lead - 1); /* what is read of the row before ends there */
+  int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i];
   tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
     int64_t last = A->row_ptr[i + 1] - 1 - start_of(from), share = last / SHARE;
