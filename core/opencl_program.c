@@ -92,8 +92,8 @@ void kcl_opencl_forget_programs(kcl_opencl *o) {
 int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out) {
   kcl_opencl *o = ctx->opencl;
   const char *dump =
-      getenv("KRYLOCL_DUMP"); /* for kernel authors: where to write the composed text */
-  FILE *f = dump ? fopen(dump, "w") : NULL;
+      getenv("KRYLOCL_DUMP"); /* for kernel authors: where to write the composed texts */
+  FILE *f = dump ? fopen(dump, o->builds ? "a" : "w") : NULL;
   if (f) fputs(source, f), fclose(f);
   char *key;
   int rc = make_key(ctx, source, options, &key);
