@@ -1,6 +1,6 @@
 /* krylocl, the program: finds the subcommand, checks the line, runs it. The exit code is the
  * subcommand's: 0 done, 1 not converged, 2 usage, 3 input file, 4 device, 5 memory or a format
- * refused for its size, 6 the check failed, 130 interrupted. */
+ * that refuses the matrix, 6 the check failed, 130 interrupted. */
 #include "cli/cli.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void lists(void) {
 static const char exits[] =
     "\nexit codes: 0 converged or done, 1 not converged, 2 usage, 3 input file, 4 device or "
     "driver,\n"
-    "  5 out of memory or a format refused for its size, 6 the check failed, 130 interrupted\n";
+    "  5 out of memory or a format refused, 6 the check failed, 130 interrupted\n";
 
 static int help(void) {
   puts("krylocl " KCL_VERSION
@@ -86,7 +86,6 @@ static int run(const cli_command *c, const cli_options *o) {
   if ((rc = kcl_create(&ctx))) return cli_fail(rc, "out of memory");
   rc = c->run(ctx, o);
   kcl_destroy(&ctx);
-  if (fflush(stdout) != 0 && !rc) rc = cli_fail(KCL_INPUT, "standard output cannot be written");
   return rc;
 }
 
@@ -116,5 +115,6 @@ int main(int argc, char **argv) {
   int rc = cli_parse(argc, argv, operands, &o);
   if (!rc) rc = dispatch(&o);
   free(operands);
+  if (fflush(stdout) != 0 && !rc) rc = cli_fail(KCL_INPUT, "standard output cannot be written");
   return rc;
 }

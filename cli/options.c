@@ -125,11 +125,11 @@ static const entry *find(int c) {
   return NULL;
 }
 
-/* What getopt_long did not understand. word is the command line's word it stood in. */
+/* What getopt_long did not understand: a letter, or word, a long option. */
 static int refuse(const char *word) {
   char name[64], text[ENTRIES][24];
   const char *names[ENTRIES];
-  if (word[0] != '-' || word[1] != '-')
+  if (optopt > 0 && optopt < 256)
     return cli_fail(KCL_USAGE, "unknown option '-%c' (see --help)", optopt);
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   for (int i = 0; i < ENTRIES; i++) {

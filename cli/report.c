@@ -94,8 +94,10 @@ static void result(const cli_run *r, int64_t j) {
   char column[32] = "";
   if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
   if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) changes(o, s->changes);
+  bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol;
   if (p->converged)
-    cli_say(o, "result      %sconverged to %.0e%s in %s iterations", column, r->asked.tol,
+    cli_say(o, "result      %sconverged to %s%.0e%s in %s iterations", column,
+            absolute ? "a residual norm of " : "", absolute ? r->asked.atol : r->asked.tol,
             p->least_squares ? ", x least squares," : "", cli_count(p->iterations).s);
   else
     cli_say(o, "result      %sNOT CONVERGED after %s iterations: %s", column,

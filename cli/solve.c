@@ -52,7 +52,7 @@ static int keep_texts(cli_result *s) {
 
 static bool worse(const kcl_report *a, const kcl_report *b) {
   if (a->converged != b->converged) return b->converged;
-  return a->converged && a->true_relative_residual > b->true_relative_residual;
+  return !(a->true_relative_residual <= b->true_relative_residual);
 }
 
 /* Column j as solved. */
@@ -109,6 +109,7 @@ done:
 static int check(kcl *ctx, cli_run *r) {
   int rc = 0;
   if (!r->o->check || strcmp(r->o->check, "none") == 0 || cli_interrupted()) return 0;
+  fflush(stdout); /* an interrupt ends the program here */
   for (int64_t j = 0; j < r->solved; j++) {
     cli_result *s = &r->results[j];
     TRY(cli_compare_direct(ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j), r->asked.tol,
@@ -166,7 +167,6 @@ static int outputs(kcl *ctx, const cli_run *r) {
   if (o->output) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->output), r->p.x)));
   if (o->history) TRY(write_history(r));
   if (o->plot) TRY(draw(r));
-  if (o->json) TRY(solve_json(r));
 done:
   return rc;
 }
@@ -197,8 +197,9 @@ static int run(kcl *ctx, const cli_options *o) {
   if (r.solved == 0) TRY(never_began(ctx, &r));
   r.seconds_total = cli_now() - begin;
   if ((!o->quiet || o->json) && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
-  int checked = check(ctx, &r); /* x is written even when no direct solution can be had */
-  TRY(outputs(ctx, &r));
+  TRY(outputs(ctx, &r)); /* whatever becomes of the direct solution */
+  int checked = check(ctx, &r);
+  if (o->json) TRY(solve_json(&r));
   report_results(&r);
   rc = verdict(&r);
   if (!rc) rc = checked;

@@ -30,7 +30,7 @@ static int standard_output_once(const cli_options *o) {
 
 static const char *const any[] = {"auto", NULL},
                          *const chosen[] = {"auto", "measure", "model", NULL},
-                         *const all[] = {"all", NULL};
+                         *const all[] = {"all", NULL}, *const none[] = {NULL};
 
 static int formats(const char *list) {
   if (!list || strcmp(list, "all") == 0) return 0;
@@ -38,7 +38,7 @@ static int formats(const char *list) {
     char name[32];
     size_t n = strcspn(s, ",");
     snprintf(name, sizeof name, "%.*s", (int)n, s);
-    int rc = cli_known("format", name, KCL_FORMATS, all);
+    int rc = cli_known("format", name, KCL_FORMATS, strchr(list, ',') ? none : all);
     if (rc) return rc;
     s += n;
     if (!*s) return 0;
@@ -76,6 +76,21 @@ static int picture(const char *path) {
   return cli_fail(KCL_USAGE, "--plot %s: the name must end in .svg or .png", path);
 }
 
+/* Nor does solving take the place of what was solved. */
+static int files_apart(const cli_command *c, const cli_options *o, const char *const *output,
+                       size_t outputs) {
+  for (size_t i = 0; i < outputs; i++) {
+    if (!output[i] || !strcmp(output[i], "-")) continue;
+    for (size_t j = 0; j < i; j++)
+      if (output[j] && !strcmp(output[i], output[j]))
+        return cli_fail(KCL_USAGE, "%s can take one result only", output[i]);
+    for (int j = 0; !strcmp(c->name, "solve") && j < o->count; j++)
+      if (!strcmp(output[i], o->files[j]))
+        return cli_fail(KCL_USAGE, "%s is read: the result needs another name", output[i]);
+  }
+  return 0;
+}
+
 int cli_writable(const char *path) {
   char folder[4096];
   const char *slash = path ? strrchr(path, '/') : NULL;
@@ -100,6 +115,7 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(picture(o->plot));
   TRY(standard_input_once(o));
   TRY(standard_output_once(o));
+  TRY(files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(cli_writable(outputs[i]));
 done:
   return rc;

@@ -75,10 +75,8 @@ void kcl_csr_free(kcl_csr **A) {
 int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
   *out = NULL;
   if (kcl_type_complex(A->type) && !kcl_type_complex(type))
-    return kcl_fail(
-        ctx, KCL_USAGE,
-        "the matrix is complex and a real type (%c) was asked for: use precision c or z",
-        kcl_type_letter(type));
+    return kcl_fail(ctx, KCL_USAGE,
+                    "the matrix is complex and a real type was asked for: use precision c or z");
   kcl_csr *B = NULL;
   int rc = kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B);
   if (rc) return rc;

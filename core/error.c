@@ -25,12 +25,25 @@ static void zero(void *block, size_t bytes) {
     memset((char *)block + at, 0, bytes - at < piece ? bytes - at : piece);
 }
 
+bool kcl_has_room(size_t bytes) {
+  unsigned long long free_kb = ~0ULL >> 10, swap_kb = 0;
+  char line[128];
+  FILE *f = bytes < (size_t)1 << 30 ? NULL : fopen("/proc/meminfo", "r");
+  if (!f) return true;
+  while (fgets(line, sizeof line, f)) {
+    sscanf(line, "MemAvailable: %llu", &free_kb);
+    sscanf(line, "SwapFree: %llu", &swap_kb);
+  }
+  fclose(f);
+  return bytes >> 10 < free_kb + swap_kb;
+}
+
 int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
   *out = NULL;
   size_t bytes = 0;
   bool fits =
       count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX - 64;
-  if (fits) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
+  if (fits && kcl_has_room(bytes)) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
   if (!*out)
     return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
                     (double)count * (double)size * 1e-9);

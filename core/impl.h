@@ -32,6 +32,9 @@ int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
  * are none (the message says what for). Free with free(). */
 int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
 
+/* Is so much memory there? Linux grants more, and ends the program that touches it. Asked from 1 GiB on; elsewhere yes. */
+bool kcl_has_room(size_t bytes);
+
 /* "did you mean": an error that lists the names of a registry and the nearest one. */
 int kcl_unknown(kcl *ctx, const char *kind, const char *name, kcl_registry which);
 

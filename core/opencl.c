@@ -2,6 +2,7 @@
  * buffers. */
 #include "core/opencl.h"
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,10 @@ static void describe(cl_platform_id p, cl_device_id d, kcl_device *out) {
 
 enum { MOST = 64 };
 
+/* One thread at a time: a driver's first steps need not be ready for several (PoCL 3.1 crashes). */
 void kcl_opencl_list(kcl_device *list, int room, int *count) {
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&one);
   cl_platform_id platforms[MOST];
   cl_device_id devices[MOST];
   cl_uint n = 0;
@@ -80,6 +84,7 @@ void kcl_opencl_list(kcl_device *list, int room, int *count) {
       out->platform = (int)p, out->device = (int)d;
     }
   }
+  pthread_mutex_unlock(&one);
 }
 
 const char *kcl_icd_loader(void) {

@@ -6,6 +6,7 @@
  * Traffic: 2 x 8 stride bytes an entry, 12 to 20 bytes an expanded entry, 8 pieces bytes a row.
  */
 #include "data/data.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@ typedef struct build {
   uint32_t *cursor; /* [pieces, rows] */
   int pieces, width;
   int64_t duplicates;
-  bool memory_out;
+  bool memory_out, infinite;
 } build;
 
 enum { HUGE = 1 << 21 };
@@ -26,7 +27,7 @@ enum { HUGE = 1 << 21 };
 static int room(kcl *ctx, int64_t count, size_t size, void **out) {
   size_t bytes = (size_t)count * size, step = bytes > 4 * HUGE ? HUGE : 64;
   bytes = (bytes / step + 1) * step;
-  *out = aligned_alloc(step, bytes);
+  *out = kcl_has_room(bytes) ? aligned_alloc(step, bytes) : NULL;
   if (!*out)
     return kcl_fail(ctx, KCL_MEMORY, "out of memory: the matrix needs %.3g GB more",
                     (double)bytes * 1e-9);
@@ -148,13 +149,16 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
   return true;
 }
 
-/* Equal neighbours summed: what remains. */
-static int64_t sum_row(int32_t *col, double *val, int64_t n, int w) {
+/* Equal neighbours summed: what remains. infinite: a sum is (files have finite values). */
+static int64_t sum_row(int32_t *col, double *val, int64_t n, int w, bool *infinite) {
   int64_t m = 0;
   for (int64_t k = 1; k < n; k++) {
     bool same = col[k] == col[m];
     if (!same) col[++m] = col[k];
-    for (int q = 0; q < w; q++) val[w * m + q] = val[w * k + q] + (same ? val[w * m + q] : 0);
+    for (int q = 0; q < w; q++) {
+      val[w * m + q] = val[w * k + q] + (same ? val[w * m + q] : 0);
+      *infinite |= !isfinite(val[w * m + q]);
+    }
   }
   return m + 1;
 }
@@ -163,20 +167,22 @@ static int64_t sum_row(int32_t *col, double *val, int64_t n, int w) {
 static void order_rows(build *b) {
   const int64_t *ptr = b->A->row_ptr;
   int64_t duplicates = 0;
-  bool out = false;
-#pragma omp parallel for schedule(dynamic, 4096) reduction(+ : duplicates) reduction(|| : out) if (b->A->nnz > 50000)
+  bool out = false, infinite = false;
+#pragma omp parallel for schedule(dynamic, 4096) reduction(+ : duplicates) reduction(|| : out, infinite) if (b->A->nnz > 50000)
   for (int64_t r = 0; r < b->h->rows; r++) {
     int32_t *col = b->A->col + ptr[r];
     double *val = (double *)b->A->val + b->width * ptr[r];
     int64_t n = ptr[r + 1] - ptr[r], left = n;
     if (!ascending(col, n)) {
       out = !sort_row(col, val, n, b->width) || out;
-      left = sum_row(col, val, n, b->width);
+      bool over = false;
+      left = sum_row(col, val, n, b->width, &over);
+      infinite = infinite || over;
     }
     b->cursor[r] = (uint32_t)left;
     duplicates += n - left;
   }
-  b->duplicates = duplicates, b->memory_out = out;
+  b->duplicates = duplicates, b->memory_out = out, b->infinite = infinite;
 }
 
 static void close_gaps(build *b) {
@@ -199,8 +205,8 @@ int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out)
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   b.A = A;
   *A = (kcl_csr){.rows = h->rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};
-  KCL_TRY(room(ctx, h->rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
   KCL_TRY(kcl_alloc(ctx, b.pieces * h->rows, sizeof *b.cursor, "row counts", (void **)&b.cursor));
+  KCL_TRY(room(ctx, h->rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
 #pragma omp parallel for schedule(static, 1) num_threads(b.pieces)
   for (int p = 0; p < b.pieces; p++) count_piece(&b, p);
   KCL_TRY(place_rows(ctx, &b));
@@ -210,6 +216,9 @@ int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out)
   for (int p = 0; p < b.pieces; p++) scatter_piece(&b, p);
   order_rows(&b);
   if (b.memory_out) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: sorting a row"));
+  if (b.infinite)
+    KCL_TRY(
+        kcl_fail(ctx, KCL_INPUT, "%s: entries of one row and column add up to infinity", h->name));
   if (b.duplicates) close_gaps(&b);
   *out = A, A = NULL;
 done:

@@ -53,6 +53,7 @@ typedef struct mm_head {
   int64_t lines;               /* before body; the last of them holds the sizes */
   int64_t entries_column;      /* where the count of entries stands in that line */
   char *body;
+  const char *name; /* of the file, for messages */
 } mm_head;
 bool mm_has_banner(const kcl_text *t);
 int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h);
@@ -86,7 +87,8 @@ typedef struct kcl_output {
   const char *name;
   char *final, *temporary; /* NULL, NULL when written in place (standard output, devices) */
   int file;
-  bool pack; /* as gzip */
+  bool pack;    /* as gzip */
+  bool unnamed; /* so far: gone with the process, should that end */
 } kcl_output;
 typedef struct kcl_bytes {
   char *data;

@@ -86,7 +86,8 @@ static int check_half(kcl *ctx, const reading *r) {
 
 static int build(kcl *ctx, const reading *r, kcl_csr **A) {
   const hb_head *h = r->h;
-  mm_head as = {true, h->field, h->symmetry, h->rows, h->cols, h->entries, 0, 0, NULL};
+  mm_head as = {true,       h->field, h->symmetry, h->rows, h->cols,
+                h->entries, 0,        0,           NULL,    r->cards.t->name};
   mm_entries e = {0};
   uint64_t *words;
   int rc, width = r->value ? r->parts : 0;

@@ -96,7 +96,8 @@ int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h) {
   if (s < 0) return mm_complain(ctx, t, &bad);
   if (word_length(p = word_after(p)))
     return mm_found(&bad, line, p, "the end of the line"), mm_complain(ctx, t, &bad);
-  *h = (mm_head){.coordinate = l == 0, .field = (kcl_field)f, .symmetry = (kcl_symmetry)s};
+  *h = (mm_head){
+      .coordinate = l == 0, .field = (kcl_field)f, .symmetry = (kcl_symmetry)s, .name = t->name};
   return KCL_OK;
 }
 

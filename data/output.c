@@ -1,5 +1,5 @@
 /* Output that appears under its name when it is complete, or not at all: written to a file beside
- * it and renamed. Devices, pipes and standard output are written in place. A name that ends in
+ * it, without a name where the system has such, and renamed. Devices, pipes and standard output are written in place. A name that ends in
  * .gz is packed as a chain of gzip members (RFC 1952), so that threads can pack parts at once.
  */
 #include "data/data.h"
@@ -21,6 +21,24 @@ static int cannot(kcl *ctx, const kcl_output *o) {
   return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", o->name, strerror(errno));
 }
 
+/* The file in /proc by which a name can be given to it. */
+static const char *opened(const kcl_output *o, char *room, size_t size) {
+  snprintf(room, size, "/proc/self/fd/%d", o->file);
+  return room;
+}
+
+#ifdef O_TMPFILE
+static int open_unnamed(const char *beside) {
+  char folder[4096];
+  const char *slash = strrchr(beside, '/');
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - beside) + 1 : 1,
+           slash ? beside : ".");
+  return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+}
+#else
+static int open_unnamed(const char *beside) { return (void)beside, -1; }
+#endif
+
 /* A link is followed, so that the file it names is replaced and not the link. */
 static int open_beside(kcl *ctx, const char *path, kcl_output *o) {
   static atomic_int number;
@@ -31,6 +49,11 @@ static int open_beside(kcl *ctx, const char *path, kcl_output *o) {
   if (!o->temporary) return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", path);
   snprintf(o->temporary, room, "%s.%ld.%d.tmp", o->final, (long)getpid(),
            atomic_fetch_add(&number, 1));
+  char self[40];
+  o->file = open_unnamed(o->final);
+  o->unnamed = o->file >= 0 && access(opened(o, self, sizeof self), F_OK) == 0;
+  if (o->unnamed) return KCL_OK;
+  if (o->file >= 0) close(o->file);
   o->file = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   return o->file < 0 ? cannot(ctx, o) : KCL_OK;
 }
@@ -78,6 +101,10 @@ int kcl_output_write(kcl *ctx, kcl_output *o, const void *data, size_t size) {
 }
 
 int kcl_output_close(kcl *ctx, kcl_output *o, int rc) {
+  char self[40];
+  if (o->unnamed && !rc &&
+      linkat(AT_FDCWD, opened(o, self, sizeof self), AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW))
+    rc = cannot(ctx, o);
   if (o->file > 1 && close(o->file) && !rc) rc = cannot(ctx, o);
   if (o->temporary && o->file >= 0) {
     if (!rc && rename(o->temporary, o->final)) rc = cannot(ctx, o);

@@ -202,8 +202,9 @@ static int read_rows(kcl *ctx, kcl_text *t, kcl_system *out) {
   if (total != h.entries)
     KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s:%lld: found %lld entries, expected %lld as this line says",
                      t->name, (long long)h.lines, (long long)total, (long long)h.entries));
-  mm_head as = {true, h.complex ? KCL_COMPLEX : KCL_REAL, KCL_GENERAL, h.rows, h.cols, total, 0, 0,
-                NULL};
+  mm_head as = {
+      true,   h.complex ? KCL_COMPLEX : KCL_REAL, KCL_GENERAL, h.rows, h.cols, total, 0, 0, NULL,
+      t->name};
   KCL_TRY(mm_build_csr(ctx, &as, &e, &out->A));
   out->A->field = as.field, out->A->stored = total;
 done:

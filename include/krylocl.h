@@ -32,7 +32,7 @@ typedef enum kcl_status {
   KCL_USAGE = 2,  /* an argument or a name that does not exist or does not fit */
   KCL_INPUT = 3,  /* a file: line, column and what was expected are in the message */
   KCL_DEVICE = 4, /* no such device, or the driver failed: its call and code are in the message */
-  KCL_MEMORY = 5  /* out of memory, or a format refused for its size */
+  KCL_MEMORY = 5  /* out of memory, or a format that refuses the matrix */
 } kcl_status;
 
 /* Scalar types: float, double and their complex forms (pairs re, im). */

@@ -63,6 +63,19 @@ static int check_restart(const kcl_solver *s) {
                   s->options.restart, m->name, m->most_restart, m->restart);
 }
 
+static int check_numbers(const kcl_solver *s) {
+  const kcl_options *o = &s->options;
+  if (isnan(o->tol) || !(o->atol >= 0))
+    return kcl_fail(s->ctx, KCL_USAGE, "tol %g and atol %g: numbers, the second 0 or more", o->tol,
+                    o->atol);
+  if (o->max_iter < 0)
+    return kcl_fail(s->ctx, KCL_USAGE, "max_iter %lld is negative", (long long)o->max_iter);
+  if ((int)o->precision < KCL_S || o->precision > KCL_Z)
+    return kcl_fail(s->ctx, KCL_USAGE, "precision %d is none of KCL_S, KCL_D, KCL_C, KCL_Z",
+                    (int)o->precision);
+  return KCL_OK;
+}
+
 static int check_columns(const kcl_solver *s) {
   if (s->options.columns >= 0 && s->options.columns <= KCL_MOST_COLUMNS) return KCL_OK;
   return kcl_fail(s->ctx, KCL_USAGE, "%d columns at once are out of range: 1 to %d are possible",
@@ -234,6 +247,7 @@ static int setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, bool in
   KCL_TRY(kcl_method_find(ctx, s->open.method ? "gmres" : s->options.solver, &s->method));
   KCL_TRY(kcl_precond_find(ctx, s->options.precond, &s->precond));
   KCL_TRY(check_restart(s)); /* "auto" may come to gmres */
+  KCL_TRY(check_numbers(s));
   KCL_TRY(check_columns(s));
   KCL_TRY(check_device(ctx, s->options.precision));
   KCL_TRY(kcl_csr_stats(ctx, A, &s->stats));

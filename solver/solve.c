@@ -106,12 +106,12 @@ static int solve_nonzero(kcl_rounds *r) {
   int rc;
   double t0 = kcl_now();
   if ((rc = put_columns(r))) return rc;
-  r->start = kcl_now();
+  const double start = r->start = kcl_now(); /* r->start leaves out what is no iteration */
   bool mixed = kcl_mixed_inner(r->s) != NULL;
   if ((rc = mixed ? kcl_mixed_run(r) : kcl_rounds_run(r))) return rc;
   double t1 = kcl_now();
   if ((rc = get_columns(r))) return rc;
-  share(r, r->start - t0, t1 - r->start, kcl_now() - t1);
+  share(r, start - t0, t1 - r->start, kcl_now() - t1);
   if (mixed) kcl_mixed_report(r);
   for (int i = 0; i < r->columns && r->s->program->has_ritz && !r->changed && !mixed; i++) {
     const kcl_column *c = &r->column[i];
