@@ -20,14 +20,6 @@ static int standard_input_once(const cli_options *o) {
   return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can serve one file only") : 0;
 }
 
-static int standard_output_once(const cli_options *o) {
-  const char *outputs[] = {o->json, o->csv, o->output, o->rhs, o->history};
-  int n = 0;
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-    n += outputs[i] && strcmp(outputs[i], "-") == 0;
-  return n > 1 ? cli_fail(KCL_USAGE, "standard output (-) can take one result only") : 0;
-}
-
 static const char *const any[] = {"auto", NULL},
                          *const chosen[] = {"auto", "measure", "model", NULL},
                          *const all[] = {"all", NULL}, *const none[] = {NULL};
@@ -76,15 +68,17 @@ static int picture(const char *path) {
   return cli_fail(KCL_USAGE, "--plot %s: the name must end in .svg or .png", path);
 }
 
-/* Nor does solving take the place of what was solved. */
+/* Each result has a file of its own, and none replaces what was solved. */
 static int files_apart(const cli_command *c, const cli_options *o, const char *const *output,
                        size_t outputs) {
   for (size_t i = 0; i < outputs; i++) {
-    if (!output[i] || !strcmp(output[i], "-")) continue;
+    if (!output[i]) continue;
+    bool standard = !strcmp(output[i], "-");
     for (size_t j = 0; j < i; j++)
       if (output[j] && !strcmp(output[i], output[j]))
-        return cli_fail(KCL_USAGE, "%s can take one result only", output[i]);
-    for (int j = 0; !strcmp(c->name, "solve") && j < o->count; j++)
+        return cli_fail(KCL_USAGE, "%s can take one result only",
+                        standard ? "standard output (-)" : output[i]);
+    for (int j = 0; !standard && !strcmp(c->name, "solve") && j < o->count; j++)
       if (!strcmp(output[i], o->files[j]))
         return cli_fail(KCL_USAGE, "%s is read: the result needs another name", output[i]);
   }
@@ -114,7 +108,6 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(check(o->check));
   TRY(picture(o->plot));
   TRY(standard_input_once(o));
-  TRY(standard_output_once(o));
   TRY(files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(cli_writable(outputs[i]));
 done:

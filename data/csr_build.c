@@ -175,9 +175,7 @@ static void order_rows(build *b) {
     int64_t n = ptr[r + 1] - ptr[r], left = n;
     if (!ascending(col, n)) {
       out = !sort_row(col, val, n, b->width) || out;
-      bool over = false;
-      left = sum_row(col, val, n, b->width, &over);
-      infinite = infinite || over;
+      left = sum_row(col, val, n, b->width, &infinite);
     }
     b->cursor[r] = (uint32_t)left;
     duplicates += n - left;

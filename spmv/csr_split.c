@@ -15,7 +15,7 @@
  * in pieces, a group's each; the group that has the row adds up what the others tell it (Greathouse & Daga 2014,
  * CSR-adaptive). Every sum has a fixed order, and there are no atomics.
  * Bytes: nnz (4 + s) + 2 rows + 272 tiles + (8 + 3 s) pieces + 12 long rows; the cpu executor has row_ptr, 8 (rows + 1),
- * and no plan; tiles at most nnz / 896 + rows / 512 + 2: predicted as this bound, 4 a row. 2 flops an entry.
+ * and no plan; tiles at most nnz / 880 + rows / 512 + 2: predicted as this bound, 4 a row. 2 flops an entry.
  */
 #include "core/pattern.h"
 #include "spmv/csr.h"
@@ -25,6 +25,8 @@ enum {
   SHARE = 7,
   SHARES = 256,
   TILE = SHARE * SHARES,
+  LINE = 32,               /* entries; where a tile or piece begins */
+  LEAST = TILE - LINE + 1, /* fit into a tile wherever they begin */
   ROWS = 512,
   WORDS = 4 + SHARES / 4, /* of the plan, of 32 bits, a tile: the bits of a share are a byte */
   NOWHERE = 65535         /* the last entry of an empty row */
@@ -32,15 +34,15 @@ enum {
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double each = (double)kcl_type_size(type), val = (double)s->nnz * each;
-  int64_t tiles = s->nnz / (TILE / 2) + s->rows / ROWS + 2;
-  double pieces = s->row_max > TILE - 32 ? 2.0 * (double)s->nnz / TILE : 0;
+  int64_t tiles = s->nnz / (LEAST / 2) + s->rows / ROWS + 2;
+  double pieces = s->row_max > LEAST ? 2.0 * (double)s->nnz / LEAST : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
                              4.0 * WORDS * (double)tiles + pieces * (20.0 + 3 * each),
                     .largest = val};
 }
 
 /* Where a tile or piece begins whose first entry is k: at a whole line of memory. */
-static int64_t start_of(int64_t k) { return k & ~(int64_t)31; }
+static int64_t start_of(int64_t k) { return k / LINE * LINE; }
 
 static bool fits(const kcl_csr *A, int64_t i, int64_t next) {
   return A->row_ptr[next] - start_of(A->row_ptr[i]) <= TILE;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every test there is (but tests/nvidia_text.sh), as many at a time as there are processors: one line each with its time, all
-# that failed or was skipped, failures once more, and the sum as the last line. Exit status 1 when anything failed.
+# Every test there is (but tests/nvidia_text.sh), as many at a time as there are processors: one line each with its
+# time, all that failed or was skipped, failures once more, and the sum as the last line. Exit status 1 when anything
+# failed.
 # usage: [BUILD=build] tests/run.sh
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed, N skipped" (the third may be absent); its exit status counts as well.
