@@ -137,7 +137,7 @@ void kcl_put_fold(kcl_text *t, const kcl_stage *before) {
     if (d % AT_ONCE == 0)
       kcl_put(
           t,
-          "  fold(in, %d, %d, groups_before, total, tree);\n  if (get_local_id(0) == 0 && went) {",
+          "  fold(IN, %d, %d, groups_before, total, tree);\n  if (get_local_id(0) == 0 && went) {",
           d, kcl_at_once(dots - d));
     kcl_put(t, " s[%d] = total[%d];", before->vector[i].slot, d % AT_ONCE);
     d++;
@@ -151,7 +151,7 @@ static void fold_columns(kcl_text *t, int width, const kcl_stage *before) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
     for (int c = 0; c < width; c += AT_ONCE)
       kcl_put(t,
-              "  fold(in, %d, %d, groups_before, total, tree);\n  if (get_local_id(0) == 0) "
+              "  fold(IN, %d, %d, groups_before, total, tree);\n  if (get_local_id(0) == 0) "
               "keep(s + %d, total, %d, went >> %d);\n  SYNC();\n",
               d * width + c, kcl_at_once(width - c), before->vector[i].slot * width + c,
               kcl_at_once(width - c), c);
@@ -165,12 +165,12 @@ static void write_partials(kcl_text *t, int width, const kcl_stage *s) {
     kcl_put(t, " ");
     for (int q = 0; q < kcl_at_once(dots - d); q++)
       kcl_put(t, " total[%d] = p_total(sum%d);", q, d + q);
-    kcl_put(t, "\n  write_partials(out, %d, %d, total, tree);\n", d, kcl_at_once(dots - d));
+    kcl_put(t, "\n  write_partials(OUT, %d, %d, total, tree);\n", d, kcl_at_once(dots - d));
   }
   for (int d = 0; width > 1 && d < dots; d++) {
     kcl_put(t, "  e_split(sum%d, total);\n", d);
     for (int c = 0; c < width; c += AT_ONCE)
-      kcl_put(t, "  write_partials(out, %d, %d, total + %d, tree);\n", d * width + c,
+      kcl_put(t, "  write_partials(OUT, %d, %d, total + %d, tree);\n", d * width + c,
               kcl_at_once(width - c), c);
   }
 }
@@ -184,7 +184,7 @@ static void prologue(kcl_text *t, int width, const kcl_stage *s, const kcl_stage
   kcl_put(
       t,
       "  local scalar s[SLOTS * COLUMNS], tree[WG * %d + %d];\n  scalar total[%d];\n  local int "
-      "head[HEAD * COLUMNS];\n  load_state(in, s, head);\n",
+      "head[HEAD * COLUMNS];\n  load_state(IN, s, head);\n",
       kcl_at_once(sums), s->A ? s->A->tree : 0, width > AT_ONCE ? width : AT_ONCE);
   if (width == 1)
     kcl_put(t, "  const bool goes = !head[STOP]%s, went = %s;\n",
@@ -203,7 +203,7 @@ static void prologue(kcl_text *t, int width, const kcl_stage *s, const kcl_stage
     for (int i = 0; i < s->scalars; i++) kcl_put_scalar_op(t, width, &s->scalar[i], target);
     kcl_put(t, "  }\n  SYNC();\n");
   }
-  kcl_put(t, "  store_state(out, s, head);\n");
+  kcl_put(t, "  store_state(OUT, s, head);\n");
 }
 
 /* START ends with the dots that LOOP begins by folding. */
@@ -211,7 +211,7 @@ void kcl_put_hand_over(kcl_text *t, int width, const kcl_stage *last) {
   for (int i = 0, d = 0; i < last->vectors; i++) {
     if (last->vector[i].code != KCL_OP_DOT) continue;
     for (int c = 0; c < width; c++)
-      kcl_put(t, "  hand_over(out, %d, s[%d]);\n", d * width + c, last->vector[i].slot * width + c);
+      kcl_put(t, "  hand_over(OUT, %d, s[%d]);\n", d * width + c, last->vector[i].slot * width + c);
     d++;
   }
 }
@@ -361,8 +361,6 @@ void kcl_put_arrays(kcl_text *t, const kcl_matrix *m, int typed, const char *pre
               prefix, a->name);
     else if (typed == KCL_NAMES_WRITTEN && a->scratch)
       kcl_put(t, "global %s *restrict %s%s", kind_name(a->kind), prefix, a->name);
-    else if (a->shared)
-      kcl_put(t, "global volatile %s *%s%s", kind_name(a->kind), prefix, a->name);
     else if (a->kind == KCL_INT64)
       kcl_put(t, "global const %s_t *restrict %s%s", a->name, prefix, a->name);
     else
@@ -380,6 +378,7 @@ void kcl_put_format(kcl_text *t, const kcl_program *k, const kcl_stage *s, const
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
   kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_NAMES_TYPED, "");
+  if (m->letters) kcl_put(t, ", global volatile letter *letters, const uint launch");
   kcl_put(t, "\n#define PREPARED "), kcl_put_arrays(t, m, KCL_NAMES_WRITTEN, "");
   kcl_put(t, "\n#define LANES %d\n#define VARIANT %d\n#define TREE %d\n", m->lanes, m->variant,
           stay ? 0 : m->tree);
@@ -424,7 +423,9 @@ static void prepare_kernel(kcl_text *t, const kcl_stage *s, const char *id) {
 
 void kcl_put_product(kcl_text *t, const kcl_program *k, const kcl_stage *s, const char *id,
                      const char *prefix, const kcl_staying *stay, bool cpu) {
-  kcl_put(t, "visit_%s(", id), kcl_put_arrays(t, kcl_matrix_of(s, stay), KCL_NAMES, prefix);
+  const kcl_matrix *m = kcl_matrix_of(s, stay);
+  kcl_put(t, "visit_%s(", id), kcl_put_arrays(t, m, KCL_NAMES, prefix);
+  if (m->letters) kcl_put(t, ", LETTERS, launch");
   kcl_put(t,
           cpu    ? ", v%d, base, min(end, n), tree"
           : stay ? ", x%d, lo, hi, tree"
@@ -496,11 +497,11 @@ static void kernel_text(kcl_text *t, const kcl_program *k, kcl_phase phase, int 
   snprintf(id, sizeof id, "%d_%d", phase, number);
   if (s->A) kcl_put_format(t, k, s, id, NULL, cpu);
   if (s->A && s->A->prepare) prepare_kernel(t, s, id);
-  kcl_put(t,
-          "kernel OF_WG\nvoid stage_%s(global const int "
-          "*restrict in, "
-          "global int *restrict out, const idx size, const int groups_before%s",
-          id, kcl_stage_notes(s) ? ", global real *restrict history" : "");
+  kcl_put(
+      t,
+      "kernel OF_WG\nvoid stage_%s(global int *restrict states, const uint launch, const idx size, "
+      "const int groups_before%s",
+      id, kcl_stage_notes(s) ? ", global real *restrict history" : "");
   if (s->A) kcl_put(t, ", "), kcl_put_arrays(t, s->A, KCL_NAMES_TYPED, "");
   vectors(t, k, s, ", ", NULL, true);
   kcl_put(t, ")\n{\n");
@@ -513,6 +514,16 @@ static void kernel_text(kcl_text *t, const kcl_program *k, kcl_phase phase, int 
     if (s->A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", s->A->array[i].name);
 }
 
+size_t kcl_look_bytes(const kcl_program *k) {
+  return (size_t)kcl_width(k) * (sizeof(kcl_head) + (size_t)k->slots * kcl_type_size(k->type));
+}
+
+/* With partial sums (kernels/stage.clh), and whole lines of memory. */
+size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
+  size_t sums = (size_t)kcl_program_dots(k) * (size_t)g->groups_max * (size_t)kcl_width(k);
+  return (kcl_look_bytes(k) + sums * kcl_type_size(k->type) + 127) / 128 * 128;
+}
+
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
   kcl_text t = {0};
   bool cpu = g->group == 1;
@@ -522,10 +533,10 @@ int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source) {
   kcl_put(&t, "#define REGISTERS %d\n#define STREAMED %d\n", g->registers, g->streamed);
   kcl_put(
       &t,
-      "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define HISTORY %d\n#define BLOCK "
-      "%d\n#define COLUMNS %d\n#define REALS %d\n",
-      g->group, g->groups_max, k->slots, KCL_HISTORY, g->block, width,
-      width * (kcl_type_complex(k->type) ? 2 : 1));
+      "#define WG %d\n#define GROUPS_MAX %d\n#define SLOTS %d\n#define STATE %d\n#define HISTORY "
+      "%d\n#define BLOCK %d\n#define COLUMNS %d\n#define REALS %d\n",
+      g->group, g->groups_max, k->slots, (int)(kcl_state_bytes(k, g) / sizeof(cl_int)), KCL_HISTORY,
+      g->block, width, width * (kcl_type_complex(k->type) ? 2 : 1));
   kcl_put(
       &t,
       "#define STAYS %d\n#define ADDING %d\n#define WINDOW %d\n#define LISTED %d\n#define NEAR_X "

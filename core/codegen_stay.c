@@ -231,11 +231,11 @@ static bool stays_written(const kcl_program *k, kcl_vec v) {
 static void parameters(kcl_text *t, const kcl_program *k, const kcl_staying *stay) {
   const kcl_geometry *g = stay->g;
   const kcl_matrix *matrix[] = {g->near ? g->near : k->A, k->AH};
-  kcl_put(t,
-          "kernel OF_WG\nvoid stay(global const int "
-          "*restrict in, global int *restrict out, global real *restrict history, const idx n, "
-          "const int groups_before, global volatile letter *box, uint number, const int times, int "
-          "since, const idx piece");
+  kcl_put(t, "kernel OF_WG\nvoid stay(global int *restrict states, const uint launch, global real "
+             "*restrict "
+             "history, const idx n, const int groups_before, global volatile letter *box, uint "
+             "number, const int times, int "
+             "since, const idx piece");
   for (int i = 0; i < 2; i++)
     if (matrix[i]) kcl_put(t, ", "), kcl_put_arrays(t, matrix[i], KCL_NAMES_TYPED, i ? "h_" : "a_");
   for (kcl_vec v = 0; v < k->vectors; v++)
@@ -293,7 +293,7 @@ void kcl_put_staying_kernel(kcl_text *t, const kcl_program *k, const kcl_geometr
   kcl_put(t, "  local scalar s[SLOTS], tree[WG * %d];\n  scalar total[%d];\n",
           kcl_at_once(kcl_program_dots(k)), kcl_most_dots(k));
   kcl_put(
-      t, "  local int head[HEAD];\n  load_state(in, s, head);\n  const bool went = !head[STOP];\n");
+      t, "  local int head[HEAD];\n  load_state(IN, s, head);\n  const bool went = !head[STOP];\n");
   if (carried) kcl_put_fold(t, carried);
   opening(t, k, &stay);
   kcl_put(
@@ -320,7 +320,7 @@ void kcl_put_staying_kernel(kcl_text *t, const kcl_program *k, const kcl_geometr
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_holds(k, &stay, v) && stays_written(k, v))
       kcl_put_own_elements(t, &stay), kcl_put(t, " m%d[i] = v%d[turn];\n", v, v);
-  kcl_put(t, "  SYNC();\n  store_state(out, s, head);\n");
+  kcl_put(t, "  SYNC();\n  store_state(OUT, s, head);\n");
   if (carried) kcl_put_hand_over(t, 1, carried);
   kcl_put(t, "}\n\n");
 }

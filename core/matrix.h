@@ -31,7 +31,6 @@ typedef struct kcl_array {
   int64_t count;
   void *data;    /* [count]; on a device NULL after the upload */
   bool borrowed; /* the caller's CSR, not ours */
-  bool shared;   /* groups write it during a product, and leave it as the next one wants it */
   bool scratch; /* prepare() writes it before each product: made on the device, nothing to upload */
 } kcl_array;
 
@@ -60,6 +59,7 @@ struct kcl_matrix {
   char note[64];         /* for reports: what build decided, such as "27 patterns"; may be empty */
   const kcl_csr *source; /* what it was built from, for as long as executors are opened with it */
   int64_t tasks;         /* what a product divides among work-groups; 0: rows, times lanes */
+  int64_t letters;       /* sums that groups tell each other in a product (kernels/letters.clh) */
   int64_t items;         /* what a scatter divides among its work-items */
   int64_t
       prepare; /* what prepare() does, a kernel of its own before each product; 0: there is none */

@@ -104,6 +104,8 @@ bool kcl_stay_uses(const kcl_program *k, kcl_vec v);
 bool kcl_stay_gathers(const kcl_program *k, kcl_vec v);
 bool kcl_loop_comes_early(
     const kcl_program *k); /* has LOOP a product that can be done while sums are under way? */
+size_t kcl_look_bytes(const kcl_program *k); /* of a state: heads and slots */
+size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
 int kcl_codegen(const kcl_program *k, const kcl_geometry *g, char **source);
 
 /* Kernel texts by name ("spmv_csr.cl"), embedded by the build; NULL for an unknown one. */

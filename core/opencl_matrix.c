@@ -20,9 +20,7 @@ static int upload_array(kcl_matrix *m, int i) {
   char what[160];
   cl_int code;
   snprintf(what, sizeof what, "uploading %s of the matrix, %.3g GB", a->name, (double)bytes * 1e-9);
-  m->device[i] =
-      clCreateBuffer(ctx->opencl->context, a->shared ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY,
-                     bytes + 64, NULL, &code);
+  m->device[i] = clCreateBuffer(ctx->opencl->context, CL_MEM_READ_ONLY, bytes + 64, NULL, &code);
   int rc = kcl_cl_check(ctx, code, "clCreateBuffer", what);
   if (!rc) rc = kcl_opencl_write(ctx, m->device[i], &u, what);
   if (!rc && !a->borrowed) free(a->data), a->data = NULL;

@@ -50,11 +50,19 @@ cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_
   return code;
 }
 
-/* Arguments 2 and on, which never change: n, groups before, history, matrix, vectors. A buffer costs 0.25 us a
+size_t kcl_run_state(const run *r) { return (r->number & 1) * r->state_bytes; }
+
+cl_int kcl_run_number(run *r, cl_kernel kernel) {
+  const cl_uint number = r->number++;
+  return clSetKernelArg(kernel, 1, sizeof number, &number);
+}
+
+/* All but number 1, the launch's: states, n, groups before, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
 static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups_before) {
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
   cl_uint i = 2;
+  code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
   code |= kcl_run_set_index(r, l->kernel, i++, s->A && s->A->format->scatter ? s->A->items : s->n);
   code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
   if (kcl_stage_notes(s)) code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
@@ -155,9 +163,7 @@ static cl_int enqueue(run *r, const launch *l) {
     size_t items = l->prepare_groups * r->group;
     code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL, NULL);
   }
-  code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->state[r->turn]);
-  code |= clSetKernelArg(l->kernel, 1, sizeof(cl_mem), &r->state[r->turn ^ 1]);
-  r->turn ^= 1;
+  code |= kcl_run_number(r, l->kernel);
   return code ? code
               : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
                                        NULL);
@@ -189,11 +195,6 @@ static cl_int read_histories(run *r, int64_t iterations) {
   return code;
 }
 
-/* Heads and slots of all columns. */
-static size_t look_bytes(const run *r) {
-  return (size_t)r->width * (sizeof(kcl_head) + (size_t)r->k->slots * r->scalar_bytes);
-}
-
 /* Where a slot of a column is in the state. */
 static size_t slot_at(const run *r, kcl_slot slot, int column) {
   return (size_t)r->width * sizeof(kcl_head) + (size_t)(slot * r->width + column) * r->scalar_bytes;
@@ -223,8 +224,8 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
     return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
   int slot = (r->first + r->looks) % MOST_LOOKS;
   if (!code)
-    code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_FALSE, 0, look_bytes(r),
-                               r->mirror[slot], 0, NULL, &r->ready[slot]);
+    code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, kcl_run_state(r),
+                               kcl_look_bytes(r->k), r->mirror[slot], 0, NULL, &r->ready[slot]);
   if (!code) r->looks++, code = clFlush(queue(r));
   return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
 }
@@ -369,9 +370,10 @@ static int set_state(kcl_executor *ex, const kcl_head *head, const double *targe
       value.twice[c * parts] = asked ? target[c] : 0;
   }
   cl_int code = r->group == 1 ? clear_padding(r) : CL_SUCCESS;
-  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0,
+  code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r),
                                (size_t)r->width * sizeof *all, all, 0, NULL, NULL);
-  code |= clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, slot_at(r, r->k->target, 0),
+  code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE,
+                               kcl_run_state(r) + slot_at(r, r->k->target, 0),
                                (size_t)r->width * r->scalar_bytes, &value, 0, NULL, NULL);
   return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
 }
@@ -381,8 +383,8 @@ static int set_state(kcl_executor *ex, const kcl_head *head, const double *targe
 static void gather_sums(const run *r, const run *f, const char *old, char *state) {
   const kcl_stage *last = kcl_stage_before(f->k, KCL_LOOP, 0);
   size_t groups = last ? kcl_run_groups(f, last) : 0, parts = r->scalar_bytes / r->real_bytes;
-  const char *partial = old + look_bytes(f);
-  char *to = state + look_bytes(r);
+  const char *partial = old + kcl_look_bytes(f->k);
+  char *to = state + kcl_look_bytes(r->k);
   int sums = last ? r->width * kcl_stage_dots(last) : 0;
   for (int d = 0; d < sums; d++) {
     double sum[2] = {0, 0};
@@ -412,16 +414,16 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
     code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0,
                                vector_bytes(r, v, r->k->vector[v].n), 0, NULL, NULL);
   if (!code)
-    code = clEnqueueReadBuffer(queue(r), f->state[f->turn], CL_TRUE, 0, f->state_bytes, old, 0,
-                               NULL, NULL);
+    code = clEnqueueReadBuffer(queue(r), f->states, CL_TRUE, kcl_run_state(f), f->state_bytes, old,
+                               0, NULL, NULL);
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "changing the format"));
-  memcpy(state, old, look_bytes(r));
+  memcpy(state, old, kcl_look_bytes(r->k));
   gather_sums(r, f, old, state);
   memcpy(r->enqueued, f->enqueued, sizeof r->enqueued);
   memcpy(r->idle, f->idle, sizeof r->idle);
   r->stay.since = f->stay.since;
-  code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, r->state_bytes, state, 0,
-                              NULL, NULL);
+  code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes, state,
+                              0, NULL, NULL);
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));
 done:
   free(state), free(old);
@@ -450,8 +452,7 @@ static void close_run(kcl_executor *ex) {
   kcl_stay_close(r);
   for (int v = 0; r->vec && v < r->k->vectors; v++)
     if (r->vec[v]) clReleaseMemObject(r->vec[v]);
-  for (int i = 0; i < 2; i++)
-    if (r->state[i]) clReleaseMemObject(r->state[i]);
+  if (r->states) clReleaseMemObject(r->states);
   if (r->history) clReleaseMemObject(r->history);
   if (r->mirror[0])
     clEnqueueUnmapMemObject(queue(r), r->pinned, r->mirror[0], 0, NULL, NULL), clFinish(queue(r));
@@ -462,7 +463,7 @@ static void close_run(kcl_executor *ex) {
 
 /* Reads into pinned memory do not hold up the host; into ordinary memory they do (NVIDIA). */
 static int pin_mirrors(run *r) {
-  size_t state = (look_bytes(r) + 63) / 64 * 64;
+  size_t state = (kcl_look_bytes(r->k) + 63) / 64 * 64;
   size_t bytes = MOST_LOOKS * state + (size_t)r->width * KCL_HISTORY * KCL_LOG * r->real_bytes;
   cl_int code;
   r->pinned = clCreateBuffer(context(r)->opencl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
@@ -480,11 +481,15 @@ static int pin_mirrors(run *r) {
 static int allocate(run *r, kcl_executor *ex) {
   kcl *ctx = context(r);
   kcl_program *k = r->k;
+  const kcl_matrix *both[] = {k->A, k->AH};
+  int64_t letters = 0;
   int rc;
-  size_t sums = (size_t)kcl_program_dots(k) * (size_t)r->geometry.groups_max;
-  r->state_bytes = look_bytes(r) + (size_t)r->width * sums * r->scalar_bytes;
-  KCL_TRY(kcl_opencl_buffer(ctx, r->state_bytes, "the state", &r->state[0]));
-  KCL_TRY(kcl_opencl_buffer(ctx, r->state_bytes, "the state", &r->state[1]));
+  r->state_bytes = kcl_state_bytes(k, &r->geometry);
+  for (int m = 0; m < 2; m++)
+    if (both[m] && both[m]->letters > letters) letters = both[m]->letters;
+  KCL_TRY(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)letters * r->scalar_bytes),
+                            "the state", &r->states));
+  r->number = 2; /* no letter has it yet */
   KCL_TRY(kcl_opencl_buffer(ctx, (size_t)r->width * KCL_HISTORY * KCL_LOG * r->real_bytes,
                             "the history", &r->history));
   KCL_TRY(pin_mirrors(r));

@@ -23,10 +23,10 @@ typedef struct run {
   int width; /* columns in an element of a vector */
   cl_program program;
   kcl_geometry geometry;
-  cl_mem *vec; /* [vectors] */
-  cl_mem state[2], history;
+  cl_mem *vec;            /* [vectors] */
+  cl_mem states, history; /* states: both copies of the state, then letters of products */
   size_t state_bytes, scalar_bytes, real_bytes, group;
-  int turn; /* state[turn] is the input of the next launch */
+  cl_uint number; /* of the next launch; its last bit: which copy of the state is its input */
   launch *launch[KCL_PHASES];
   struct {
     cl_program program;
@@ -64,6 +64,8 @@ size_t kcl_run_groups(const run *r, const kcl_stage *s); /* work-groups of a sta
 cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value);
 /* From argument i on, which goes on. */
 cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
+size_t kcl_run_state(const run *r);              /* where in r->states the latest is */
+cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */
 int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out); /* composed and compiled */
 
 /* ---- of opencl_stay.c */

@@ -86,7 +86,8 @@ static cl_int set_stay_arguments(run *r) {
   cl_kernel kernel = r->stay.kernel;
   cl_int groups = before ? (cl_int)kcl_run_groups(r, before) : 1;
   cl_uint i = 10;
-  cl_int code = clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->history);
+  cl_int code = clSetKernelArg(kernel, 0, sizeof(cl_mem), &r->states);
+  code |= clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->history);
   code |= kcl_run_set_index(r, kernel, 3, k->n);
   code |= clSetKernelArg(kernel, 4, sizeof groups, &groups);
   code |= clSetKernelArg(kernel, 5, sizeof(cl_mem), &r->stay.box);
@@ -173,12 +174,10 @@ void kcl_stay_close(run *r) {
 cl_int kcl_stay_enqueue(run *r, int64_t times) {
   cl_int count = (cl_int)times;
   size_t group = (size_t)r->stay.geometry.group, global = r->stay.groups * group;
-  cl_int code = clSetKernelArg(r->stay.kernel, 0, sizeof(cl_mem), &r->state[r->turn]);
-  code |= clSetKernelArg(r->stay.kernel, 1, sizeof(cl_mem), &r->state[r->turn ^ 1]);
+  cl_int code = kcl_run_number(r, r->stay.kernel);
   code |= clSetKernelArg(r->stay.kernel, 6, sizeof r->stay.number, &r->stay.number);
   code |= clSetKernelArg(r->stay.kernel, 7, sizeof count, &count);
   code |= clSetKernelArg(r->stay.kernel, 8, sizeof r->stay.since, &r->stay.since);
-  r->turn ^= 1;
   const kcl_program *k = r->k;
   int64_t every = kcl_replacement_interval(k), replaced = (r->stay.since + times) / every;
   r->stay.since = (cl_int)((r->stay.since + times) % every);
@@ -192,8 +191,8 @@ cl_int kcl_stay_enqueue(run *r, int64_t times) {
 int kcl_stay_check(run *r, bool *lost) {
   kcl_head head;
   if (!r->stay.kernel) return KCL_OK;
-  cl_int code = clEnqueueReadBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
-                                    NULL, NULL);
+  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof head,
+                                    &head, 0, NULL, NULL);
   if (!code && !head.lost) return KCL_OK;
   if (!code && head.lost == 2)
     return kcl_fail(context(r), KCL_DEVICE,
@@ -204,7 +203,7 @@ int kcl_stay_check(run *r, bool *lost) {
   *lost = true;
   head.lost = 0, r->enqueued[0] = head.iteration;
   if (!code)
-    code = clEnqueueWriteBuffer(queue(r), r->state[r->turn], CL_TRUE, 0, sizeof head, &head, 0,
-                                NULL, NULL);
+    code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof head, &head,
+                                0, NULL, NULL);
   return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
 }

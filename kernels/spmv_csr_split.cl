@@ -5,7 +5,7 @@
  * was, and a sum left open is carried on. Strips begin at whole lines of memory, so that no read of theirs lies in two
  * lines for one; in place of what a tile's first line holds of the row before there are zeros, not read.
  * Longer rows come in pieces, summed first; a letter a piece (kernels/letters.clh) tells the sum to the group
- * that has the row, and behind the letters stands how often each was read. A group that gets no answer, since
+ * that has the row, under the number of the launch. A group that gets no answer, since
  * the other has not begun, adds up the pieces itself, in the same order. VARIANT: there are such rows. All
  * loops with barriers run alike for the whole group. CPU devices: a work-item a row. */
 #if !KCL_CPU
@@ -71,11 +71,9 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
   local scalar *product = tree + WG;
   idx task = get_group_id(0);
 #if VARIANT
-  global volatile letter *told = (global volatile letter *)part;
-  global volatile uint *heard = (global volatile uint *)(told + pieces);
   for (; task < min(pieces, tasks); task += groups) {
     const scalar sum = piece_sum(col, val, x, plan[piece_at + 2 * task], plan[piece_at + 2 * task + 1], tree);
-    if (l == 0) post(told + task, written(told + task) + 1, sum);
+    if (l == 0) post(letters + task, launch, sum);
   }
 #endif
   plan_t at = (task - pieces) * (plan_t)WORDS, from = 0;
@@ -129,18 +127,16 @@ static inline void visit_rows(MATRIX, global const scalar *restrict x, idx lo, i
 #if VARIANT
   for (idx w = get_group_id(0); w < (hi > 0 ? wholes : 0); w += groups) {
     const idx first = plan[whole_at + 3 * w + 1], after = plan[whole_at + 3 * w + 2];
-    scalar sum = s_make(0), missed = s_make(0);
+    scalar sum = s_make(0);
+    bool missed = false;
     for (idx p = first + l; p < after; p += WG) {
-      const uint number = heard[p] + 1;
       scalar one;
       uint late = 1;
-      for (int tries = 0; late && tries < TRIES; tries++) late = 0, one = receive(told + p, number, &late);
-      heard[p] = number;
-      if (late) missed = s_make(1);
-      else sum = s_add(sum, one);
+      for (int tries = 0; late && tries < TRIES; tries++) late = 0, one = receive(letters + p, launch, &late);
+      missed = missed || late;
+      sum = s_add(sum, one);
     }
-    group_sums(&missed, 1, tree);
-    const idx again = s_zero(missed) ? first : after; /* none of the pieces, or all */
+    const idx again = group_has(missed, tree) ? after : first; /* all of the pieces, or none */
     if (again > first) sum = s_make(0);
     for (idx p = first; p < again; p++) {
       const scalar one = piece_sum(col, val, x, plan[piece_at + 2 * p], plan[piece_at + 2 * p + 1], tree);

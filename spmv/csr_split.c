@@ -14,7 +14,7 @@
  * than 7 additions, and 32 that meet the end of none add up in registers. A row longer than a tile comes
  * in pieces, a group's each; the group that has the row adds up what the others tell it (Greathouse & Daga 2014,
  * CSR-adaptive). Every sum has a fixed order, and there are no atomics.
- * Bytes: nnz (4 + s) + 2 rows + 272 tiles + (8 + 3 s) pieces + 12 long rows; the cpu executor has row_ptr, 8 (rows + 1),
+ * Bytes: nnz (4 + s) + 2 rows + 272 tiles + 8 pieces + 12 long rows; the cpu executor has row_ptr, 8 (rows + 1),
  * and no plan; tiles at most nnz / 880 + rows / 512 + 2: predicted as this bound, 4 a row. 2 flops an entry.
  */
 #include "core/pattern.h"
@@ -37,7 +37,7 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
   int64_t tiles = s->nnz / (LEAST / 2) + s->rows / ROWS + 2;
   double pieces = s->row_max > LEAST ? 2.0 * (double)s->nnz / LEAST : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
-                             4.0 * WORDS * (double)tiles + pieces * (20.0 + 3 * each),
+                             4.0 * WORDS * (double)tiles + pieces * 20.0,
                     .largest = val};
 }
 
@@ -104,7 +104,6 @@ static void cut(const kcl_csr *A, cuts *c) {
 static int build(kcl_matrix *m, const kcl_csr *A) {
   const bool plan = kcl_matrix_neighbours(m);
   cuts c = {0};
-  void *part;
   int rc;
   if (!plan) kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
@@ -121,8 +120,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_matrix_param(m, "last_at", c.last - c.tile);
   if (c.pieces) {
     m->variant = 1;
-    if ((rc = kcl_matrix_array(m, "part", KCL_SCALAR, 3 * c.pieces, &part))) return rc;
-    m->array[m->arrays - 1].shared = true;
+    m->letters = c.pieces;
     kcl_matrix_param(m, "wholes", c.wholes);
     kcl_matrix_param(m, "piece_at", c.piece - c.tile);
     kcl_matrix_param(m, "whole_at", c.whole - c.tile);
