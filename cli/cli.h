@@ -27,6 +27,7 @@ typedef struct cli_options {
   int64_t max_iter, iterations, seconds, threads, restart, columns;
   double tol, atol; /* tol < 0: not given */
   bool cache, minor, mixed, quiet, verbose, help, version;
+  uint64_t given; /* a bit for each option of the command line, in the order of options.c */
 } cli_options;
 
 typedef struct cli_command {

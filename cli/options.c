@@ -65,6 +65,7 @@ static const entry table[] = {
     {"version", 'V', FLAG, NULL, AT(version), 0, 0, "the version"},
 };
 enum { ENTRIES = sizeof table / sizeof *table };
+_Static_assert(ENTRIES <= 64, "a bit each in cli_options.given");
 
 static int set_count(const entry *e, const char *value, int64_t *out) {
   char *end;
@@ -93,6 +94,7 @@ static int set_real(const entry *e, const char *value, double *out) {
 
 static int set(const entry *e, const char *value, cli_options *o) {
   char *field = (char *)o + e->offset;
+  o->given |= UINT64_C(1) << (e - table);
   switch (e->kind) {
   case FLAG: *(bool *)field = true; return 0;
   case COUNT: return set_count(e, value, (int64_t *)field);
@@ -169,15 +171,9 @@ static bool takes(const cli_command *c, const char *name) {
   return false;
 }
 
-static bool given(const entry *e, const cli_options *o) {
-  static const cli_options unset = {.tol = -1, .iterations = 50, .seconds = 30};
-  size_t size = e->kind == FLAG ? sizeof(bool) : e->kind == TEXT ? sizeof(char *) : 8;
-  return memcmp((const char *)o + e->offset, (const char *)&unset + e->offset, size) != 0;
-}
-
 int cli_options_belong(const cli_command *c, const cli_options *o) {
   for (int i = 0; i < ENTRIES; i++)
-    if (given(&table[i], o) && !takes(c, table[i].name) && table[i].offset != AT(help) &&
+    if (o->given >> i & 1 && !takes(c, table[i].name) && table[i].offset != AT(help) &&
         table[i].offset != AT(version))
       return cli_fail(KCL_USAGE, "'%s' does not take --%s; it takes: %s", c->name, table[i].name,
                       c->options);

@@ -96,12 +96,13 @@ static void result(const cli_run *r, int64_t j) {
   if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) changes(o, s->changes);
   bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol;
   if (p->converged)
-    cli_say(o, "result      %sconverged to %s%.0e%s in %s iterations", column,
+    cli_say(o, "result      %sconverged to %s%.0e%s in %s iteration%s", column,
             absolute ? "a residual norm of " : "", absolute ? r->asked.atol : r->asked.tol,
-            p->least_squares ? ", x least squares," : "", cli_count(p->iterations).s);
+            p->least_squares ? ", x least squares," : "", cli_count(p->iterations).s,
+            p->iterations == 1 ? "" : "s");
   else
-    cli_say(o, "result      %sNOT CONVERGED after %s iterations: %s", column,
-            cli_count(p->iterations).s, kcl_reason_text(p->reason));
+    cli_say(o, "result      %sNOT CONVERGED after %s iteration%s: %s", column,
+            cli_count(p->iterations).s, p->iterations == 1 ? "" : "s", kcl_reason_text(p->reason));
   if (p->restarts)
     cli_say(o, ", residual replaced %d time%s", p->restarts, p->restarts > 1 ? "s" : "");
   cli_say(o, "\n");

@@ -68,6 +68,13 @@ static int picture(const char *path) {
   return cli_fail(KCL_USAGE, "--plot %s: the name must end in .svg or .png", path);
 }
 
+/* Matrices and vectors are packed where the name says so, tables are not. */
+static int unpacked(const char *path) {
+  size_t n = path ? strlen(path) : 0;
+  if (n < 3 || strcmp(path + n - 3, ".gz")) return 0;
+  return cli_fail(KCL_USAGE, "%s: this is written as plain text: leave out .gz", path);
+}
+
 /* Each result has a file of its own, and none replaces what was solved. */
 static int files_apart(const cli_command *c, const cli_options *o, const char *const *output,
                        size_t outputs) {
@@ -107,6 +114,9 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(mixed(o));
   TRY(check(o->check));
   TRY(picture(o->plot));
+  TRY(unpacked(o->history));
+  TRY(unpacked(o->csv));
+  TRY(unpacked(o->json));
   TRY(standard_input_once(o));
   TRY(files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(cli_writable(outputs[i]));

@@ -7,14 +7,15 @@
  * convergence the residual is recomputed from x by running START again; if the claim does not hold, that
  * residual is what the method goes on with (residual replacement; van der Vorst & Ye 2000), until two
  * claims in a row bring no progress. After a breakdown START brings a new shadow residual, which helps unless
- * it breaks down at once, or x has only become worse. And a method whose recurrences drift (it has a phase
- * REPLACE) is not believed that A is indefinite, unless it says so soon after START.
+ * it breaks down at once, or x has only become worse. That A is indefinite is not believed near the solution, nor of a
+ * method whose recurrences drift (it has a phase REPLACE), unless it says so soon after START.
  *
  * Several right-hand sides iterate side by side, in rounds: all active columns go on until each has
  * stopped, then the claims of a round are checked together by one START, and those that do not hold
  * make the next round. A column that is not active has its stop set, and the device leaves it alone.
  */
 #include "solver/rounds.h"
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 
@@ -197,14 +198,18 @@ static bool broke_down(kcl_reason r) {
   return r == KCL_BREAKDOWN_RHO || r == KCL_BREAKDOWN_SIGMA || r == KCL_BREAKDOWN_OMEGA;
 }
 
-/* Broken down under way; or p^H A p <= 0 came from recurrences that had time to drift. */
+/* Broken down under way; or p^H A p <= 0 came from recurrences that had time to drift, or from numbers that are mostly
+ * rounding: the residual has fallen by the root of the unit roundoff. */
 static bool may_recover(const kcl_rounds *r, int c) {
   const kcl_program *k = r->s->program;
+  const double small = k->type == KCL_S || k->type == KCL_C ? FLT_EPSILON : DBL_EPSILON,
+               rr0 = r->column[c].rr0;
   int64_t done = r->head[c].iteration - r->column[c].from;
   if (r->head[c].iteration >= r->max_iter) return false;
-  if (broke_down(r->column[c].report->reason)) return done > 0 && r->rr[c] < r->column[c].rr0;
-  return r->column[c].report->reason == KCL_INDEFINITE && k->stages[KCL_REPLACE] &&
-         done > (int64_t)kcl_replacement_interval(k) * k->steps;
+  if (broke_down(r->column[c].report->reason)) return done > 0 && r->rr[c] < rr0;
+  return r->column[c].report->reason == KCL_INDEFINITE &&
+         (r->rr[c] < small * rr0 ||
+          (k->stages[KCL_REPLACE] && done > (int64_t)kcl_replacement_interval(k) * k->steps));
 }
 
 /* After a round: the reasons; active are those that claim convergence, or what is to be looked at again. */

@@ -41,6 +41,8 @@ run 2 "huge number" solve A.mtx --max-iter 99999999999999999999; says "out of ra
 run 2 "missing value" solve A.mtx --tol; says "needs a value"
 run 2 "restart 0" solve A.mtx --solver gmres --restart 0; says "out of range"
 run 2 "value too many" solve A.mtx --quiet=1; says "takes no value"
+run 2 "a table packed" solve A.mtx --history h.csv.gz; says "leave out .gz"
+run 2 "option of another subcommand, at its default" solve A.mtx --iterations 50; says "does not take --iterations"
 run 2 "option of another subcommand" solve A.mtx --csv x.csv; says "does not take --csv"
 run 2 "operand too many" solve a b c; says "one operand too many"
 run 2 "operand missing" solve; says "krylocl solve A.mtx"
