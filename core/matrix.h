@@ -53,6 +53,8 @@ struct kcl_matrix {
   int registers; /* that a work-item wants to have its loads under way together (of 32 bits, where
                     compilers can be told); 0: as many as the compiler likes */
   int variant;   /* the constant VARIANT of the .cl; 0 unless build says otherwise */
+  bool
+      along; /* where no lanes share a row, a work-item goes along its own, not beside its neighbours */
   /* On GPUs row i is emitted where EACH gives element i when LANES work-items share an element, and the
    * text reads x by AT (kernels/rows.clh); false unless build says otherwise. */
   bool aligned;

@@ -17,6 +17,8 @@ static bool wide(const kcl_program *k) {
 
 enum {
   REGISTERS_A_UNIT = 65536, /* NVIDIA, since 2012 */
+  FIRST_LEVEL = 196608,     /* bytes; an H200 has 256 KiB, local memory among them */
+  LINE = 128,
   /* What an H200's second-level cache does not hold (50 MiB): with the matrix streamed a pass over 52.6 MB was
    * slower, one over 54.1 faster. */
   STREAMED_BYTES = 54000000
@@ -38,6 +40,17 @@ static bool streams(const kcl_program *k) {
   return k->ctx->opencl->is_nvidia && (word ? *word == '1' : footprint(k) > STREAMED_BYTES);
 }
 
+/* Work-items that go along rows come back to their own lines of columns and values: no more groups than there is room
+ * for these in a unit's first-level cache. */
+static int cached(const kcl_program *k, int group, int groups) {
+  const kcl_matrix *A = k->A;
+  if (!k->ctx->opencl->is_nvidia || !A || !A->along || A->lanes > 1 || !A->rows) return groups;
+  double row = (double)A->nnz * (double)(4 + kcl_type_size(k->type)) / (double)A->rows;
+  double lines = row < 2 * LINE ? row : 2 * LINE;
+  while (groups > 1 && groups * group * lines > FIRST_LEVEL) groups /= 2;
+  return groups;
+}
+
 /* Eight groups of 256 a compute unit on GPUs, fewer of wide elements, whose sums each group adds up, and no more than
  * are there together where each work-item has many registers; on CPU devices eight contiguous pieces a core. */
 kcl_geometry kcl_choose_geometry(const kcl_program *k) {
@@ -49,6 +62,7 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   int groups = tune->groups ? tune->groups : registers ? REGISTERS_A_UNIT / registers / group : 8;
   int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
   if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
+  if (!tune->groups) groups = cached(k, group, groups);
   if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
   return (kcl_geometry){.group = group,
                         .groups_max = groups * o->units,
