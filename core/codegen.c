@@ -219,7 +219,9 @@ void kcl_put_hand_over(kcl_text *t, int width, const kcl_stage *last) {
 /* ---------------------------------------------------------------- elements */
 
 static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
-static bool has_name(kcl_coef c) { return !is(c, 0) && !is(c, 1); } /* c0, c1 ... in the text */
+static bool has_name(kcl_coef c) {
+  return !is(c, 0) && !is(c, 1);
+} /* emit_c0, emit_c1 ... in the text */
 
 /* One array for several columns? */
 static bool shared(const kcl_program *k, kcl_vec v) {
@@ -231,20 +233,20 @@ static void load(kcl_text *t, const kcl_program *k, bool *loaded, kcl_vec v,
                  const kcl_staying *stay) {
   if (!loaded[v])
     kcl_put(t,
-            kcl_holds(k, stay, v) ? " pack e%d = v%d[turn];"
-            : shared(k, v)        ? " pack e%d = p_shared(v%d, i);"
-                                  : " pack e%d = p_load(v%d, i);",
+            kcl_holds(k, stay, v) ? " pack emit_e%d = v%d[turn];"
+            : shared(k, v)        ? " pack emit_e%d = p_shared(v%d, i);"
+                                  : " pack emit_e%d = p_load(v%d, i);",
             v, v);
   loaded[v] = true;
 }
 
 static void term(kcl_text *t, kcl_coef c, int number, kcl_vec v) {
   if (is(c, 1))
-    kcl_put(t, "e%d", v);
+    kcl_put(t, "emit_e%d", v);
   else if (is(c, -1))
-    kcl_put(t, "p_neg(e%d)", v);
+    kcl_put(t, "p_neg(emit_e%d)", v);
   else
-    kcl_put(t, "p_scale(c%d, e%d)", number, v);
+    kcl_put(t, "p_scale(emit_c%d, emit_e%d)", number, v);
 }
 
 /* a x + b z; an operand whose coefficient is the constant 0 is not read. */
@@ -254,16 +256,17 @@ static void lincomb(kcl_text *t, const kcl_op *o, int i) {
   else if (is(o->b, 0))
     term(t, o->a, 2 * i, o->x);
   else if (is(o->a, 1) && is(o->b, -1))
-    kcl_put(t, "p_sub(e%d, e%d)", o->x, o->z);
+    kcl_put(t, "p_sub(emit_e%d, emit_e%d)", o->x, o->z);
   else if (is(o->a, 1) && is(o->b, 1))
-    kcl_put(t, "p_add(e%d, e%d)", o->x, o->z);
+    kcl_put(t, "p_add(emit_e%d, emit_e%d)", o->x, o->z);
   else if (is(o->b, 1))
-    kcl_put(t, "p_fma(c%d, e%d, e%d)", 2 * i, o->x, o->z);
+    kcl_put(t, "p_fma(emit_c%d, emit_e%d, emit_e%d)", 2 * i, o->x, o->z);
   else
-    kcl_put(t, "p_fma(c%d, e%d, ", 2 * i + 1, o->z), term(t, o->a, 2 * i, o->x), kcl_put(t, ")");
+    kcl_put(t, "p_fma(emit_c%d, emit_e%d, ", 2 * i + 1, o->z), term(t, o->a, 2 * i, o->x),
+        kcl_put(t, ")");
 }
 
-/* One element (or pack) through all operations; e3 is vector 3's. sum: how a dot's sum is named. */
+/* One element (or pack) through all operations; emit_e3 is vector 3's. sum: how a dot's sum is named. */
 static void elements(kcl_text *t, const kcl_program *k, const kcl_stage *s, const char *sum,
                      bool y_given, const kcl_staying *stay) {
   bool *loaded = calloc((size_t)k->vectors, sizeof *loaded);
@@ -279,29 +282,30 @@ static void elements(kcl_text *t, const kcl_program *k, const kcl_stage *s, cons
     if (reads_z) load(t, k, loaded, o->z, stay);
     if (o->code == KCL_OP_DOT) {
       load(t, k, loaded, o->y, stay);
-      kcl_put(t, " %s%d = %s(%s%d, e%d, e%d);", sum, d, o->plain ? "p_dotu" : "p_dot", sum, d, o->x,
-              o->y);
+      kcl_put(t, " %s%d = %s(%s%d, emit_e%d, emit_e%d);", sum, d, o->plain ? "p_dotu" : "p_dot",
+              sum, d, o->x, o->y);
       d++;
       continue;
     }
-    kcl_put(t, " %se%d = ", loaded[o->y] ? "" : "pack ", o->y);
+    kcl_put(t, " %semit_e%d = ", loaded[o->y] ? "" : "pack ", o->y);
     loaded[o->y] = true;
     if (o->code == KCL_OP_LINCOMB)
       lincomb(t, o, i);
     else
-      kcl_put(t, o->conjugate ? "p_mul(p_conj(e%d), e%d)" : "p_mul(e%d, e%d)", o->x, o->z);
+      kcl_put(t, o->conjugate ? "p_mul(p_conj(emit_e%d), emit_e%d)" : "p_mul(emit_e%d, emit_e%d)",
+              o->x, o->z);
     kcl_put(t, ";");
   }
   free(loaded);
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_stage_writes(s, v) && !(s->A && v == s->y && !y_given && !kcl_stage_rewrites(s, v)))
       kcl_put(t,
-              kcl_holds(k, stay, v) ? " v%d[turn] = e%d;"
-              : kcl_width(k) > 1    ? " p_store(v%d, i, e%d, goes);"
-                                    : " p_store(v%d, i, e%d);",
+              kcl_holds(k, stay, v) ? " v%d[turn] = emit_e%d;"
+              : kcl_width(k) > 1    ? " p_store(v%d, i, emit_e%d, goes);"
+                                    : " p_store(v%d, i, emit_e%d);",
               v, v);
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (kcl_shows(k, stay, s, v)) kcl_put(t, " show(to%d + i, now, e%d);", v, v);
+    if (kcl_shows(k, stay, s, v)) kcl_put(t, " show(to%d + i, now, emit_e%d);", v, v);
 }
 
 /* ---------------------------------------------------------------- one kernel */
@@ -333,8 +337,8 @@ static void emit_extras(kcl_text *t, const kcl_program *k, const kcl_stage *s,
     const kcl_op *o = &s->vector[i];
     if (o->code == KCL_OP_DOT) kcl_put(t, typed ? ", pack *sum%d" : ", &sum%d", d++);
     if (o->code != KCL_OP_LINCOMB) continue;
-    if (has_name(o->a)) kcl_put(t, typed ? ", factor c%d" : ", c%d", 2 * i);
-    if (has_name(o->b)) kcl_put(t, typed ? ", factor c%d" : ", c%d", 2 * i + 1);
+    if (has_name(o->a)) kcl_put(t, typed ? ", factor emit_c%d" : ", emit_c%d", 2 * i);
+    if (has_name(o->b)) kcl_put(t, typed ? ", factor emit_c%d" : ", emit_c%d", 2 * i + 1);
   }
   if (!stay) return;
   for (kcl_vec v = 0; v < k->vectors; v++)
@@ -348,7 +352,7 @@ static const char *kind_name(kcl_array_kind kind) {
       [KCL_UINT8] = "uchar", [KCL_UINT16] = "ushort", [KCL_SINGLE] = "single"}[kind];
 }
 
-/* prefix: before every name, where one kernel has two matrices. */
+/* prefix: before every name, in kernels, where they meet others. */
 void kcl_put_arrays(kcl_text *t, const kcl_matrix *m, int typed, const char *prefix) {
   const char *comma = "";
   for (int i = 0; i < m->arrays; i++, comma = ", ") {
@@ -398,7 +402,7 @@ void kcl_put_format(kcl_text *t, const kcl_program *k, const kcl_stage *s, const
     kcl_put(t, "#define EMIT_PARAMS ");
     vectors(t, k, s, ", ", stay, true);
     emit_extras(t, k, s, stay, true);
-    kcl_put(t, "\n#define EMIT(i, value) {pack e%d = (value);", s->y);
+    kcl_put(t, "\n#define EMIT(i, value) {pack emit_e%d = (value);", s->y);
     elements(t, k, s, "*sum", true, stay);
     kcl_put(t, "}\n");
   }
@@ -415,9 +419,9 @@ static void prepare_kernel(kcl_text *t, const kcl_stage *s, const char *id) {
           "kernel OF_WG\nvoid prepare_%s(const idx items, "
           "global const scalar *restrict x, ",
           id);
-  kcl_put_arrays(t, s->A, KCL_NAMES_WRITTEN, "");
+  kcl_put_arrays(t, s->A, KCL_NAMES_WRITTEN, "a_");
   kcl_put(t, ")\n{\n  local scalar tree[WG + %d];\n  PIECE(items)\n  fill_%s(", s->A->tree, id);
-  kcl_put_arrays(t, s->A, KCL_NAMES, "");
+  kcl_put_arrays(t, s->A, KCL_NAMES, "a_");
   kcl_put(t, ", x, lo, hi, tree);\n}\n\n");
 }
 
@@ -471,7 +475,7 @@ static void body(kcl_text *t, const kcl_program *k, const kcl_stage *s, const ch
     kcl_put(t, "  "), kcl_put_product(t, k, s, id, prefix, stay, false);
   } else {
     kcl_put_own_elements(t, stay);
-    if (s->A) kcl_put(t, " { pack e%d = row[turn];", s->y);
+    if (s->A) kcl_put(t, " { pack emit_e%d = row[turn];", s->y);
     kcl_put(t, s->A ? "" : " {"), elements(t, k, s, "sum", s->A, stay), kcl_put(t, " }\n");
   }
 }
@@ -484,7 +488,7 @@ void kcl_put_elementwise(kcl_text *t, const kcl_program *k, const kcl_stage *s, 
     const kcl_coef coef[] = {o->a, o->b};
     for (int j = 0; j < 2 && o->code == KCL_OP_LINCOMB; j++)
       if (has_name(coef[j]))
-        kcl_put(t, "  const factor c%d = ", 2 * i + j),
+        kcl_put(t, "  const factor emit_c%d = ", 2 * i + j),
             vector_coefficient(t, kcl_width(k), coef[j]), kcl_put(t, ";\n");
   }
   for (int d = 0; d < kcl_stage_dots(s); d++) kcl_put(t, "  pack sum%d = p_zero();\n", d);
@@ -502,12 +506,12 @@ static void kernel_text(kcl_text *t, const kcl_program *k, kcl_phase phase, int 
       "kernel OF_WG\nvoid stage_%s(global int *restrict states, const uint launch, const idx size, "
       "const int groups_before%s",
       id, kcl_stage_notes(s) ? ", global real *restrict history" : "");
-  if (s->A) kcl_put(t, ", "), kcl_put_arrays(t, s->A, KCL_NAMES_TYPED, "");
+  if (s->A) kcl_put(t, ", "), kcl_put_arrays(t, s->A, KCL_NAMES_TYPED, "a_");
   vectors(t, k, s, ", ", NULL, true);
   kcl_put(t, ")\n{\n");
   prologue(t, kcl_width(k), s, kcl_stage_before(k, phase, number), k->target);
   if (handed) kcl_put_hand_over(t, kcl_width(k), handed);
-  kcl_put_elementwise(t, k, s, id, "", NULL, cpu);
+  kcl_put_elementwise(t, k, s, id, "a_", NULL, cpu);
   write_partials(t, kcl_width(k), s);
   kcl_put(t, "}\n\n");
   for (int i = 0; s->A && i < s->A->arrays; i++)

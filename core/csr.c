@@ -47,10 +47,51 @@ void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, dou
   }
 }
 
+static int check_type(kcl *ctx, kcl_type type) {
+  if ((int)type >= KCL_S && type <= KCL_Z) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "type %d is none of KCL_S, KCL_D, KCL_C, KCL_Z", (int)type);
+}
+
+/* Why row i is none; NULL when it is one. */
+static const char *bad_row(const kcl_csr *A, int64_t i) {
+  const int64_t from = A->row_ptr[i], to = A->row_ptr[i + 1];
+  if (from > to || to > A->nnz) return "its row pointers do not ascend from 0 to nnz";
+  for (int64_t k = from; k < to; k++) {
+    if (A->col[k] < 0 || A->col[k] >= A->cols) return "a column lies outside the matrix";
+    if (k > from && A->col[k] <= A->col[k - 1])
+      return "its columns do not ascend, or are there twice";
+  }
+  return NULL;
+}
+
+int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
+  int rc = check_type(ctx, A->type);
+  if (rc) return rc;
+  if (A->rows < 0 || A->cols < 0 || A->nnz < 0 || !A->row_ptr || (A->nnz && (!A->col || !A->val)))
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a matrix of %lld x %lld with %lld nonzeros, or without its arrays",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+  if (A->row_ptr[0] != 0 || A->row_ptr[A->rows] != A->nnz)
+    return kcl_fail(ctx, KCL_USAGE, "row_ptr goes from %lld to %lld, it must from 0 to nnz, %lld",
+                    (long long)A->row_ptr[0], (long long)A->row_ptr[A->rows], (long long)A->nnz);
+  int64_t first = A->rows;
+#pragma omp parallel for schedule(static) reduction(min : first)
+  for (int64_t i = 0; i < A->rows; i++)
+    if (i < first && A->row_ptr[i] >= 0 && bad_row(A, i)) first = i;
+  if (first == A->rows) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "row %lld of the matrix, counted from 0: %s", (long long)first,
+                  bad_row(A, first));
+}
+
 int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
                    kcl_csr **out) {
   int rc;
   kcl_csr *A = *out = NULL;
+  if (rows < 0 || cols < 0 || nnz < 0)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a matrix of %lld x %lld with %lld nonzeros: none may be negative",
+                    (long long)rows, (long long)cols, (long long)nnz);
+  KCL_TRY(check_type(ctx, type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   *A = (kcl_csr){.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};
   KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));

@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MOST_DEVICES = 64 };
+enum { MOST_DEVICES = 64, MOST_THREADS = 4096 };
 
 int kcl_create(kcl **ctx) {
   *ctx = calloc(1, sizeof **ctx);
@@ -137,6 +137,10 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
   int i = match(list, count, want);
   if (i < 0) {
     rc = no_match(ctx, want, list, count);
+    goto done;
+  }
+  if (threads < 0 || threads > MOST_THREADS) {
+    rc = kcl_fail(ctx, KCL_USAGE, "%d threads: 0 to %d are possible", threads, MOST_THREADS);
     goto done;
   }
   kcl_opencl_detach(ctx);

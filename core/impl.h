@@ -42,7 +42,10 @@ int kcl_thread(void);      /* OpenMP: the number of this thread in its team, 0 w
 int kcl_threads(void);     /* threads in the team, 1 */
 int kcl_max_threads(void); /* threads a team may have, 1 */
 
-double kcl_now(void);                                                    /* monotonic seconds */
+int kcl_csr_check(
+    kcl *ctx,
+    const kcl_csr *A); /* is it one, as krylocl.h says? KCL_USAGE, and the first row that is not */
+double kcl_now(void);  /* monotonic seconds */
 void kcl_element(kcl_type t, const void *array, int64_t i, double z[2]); /* array[i] as re, im */
 double kcl_abs(kcl_type t, const void *array, int64_t i);                /* |array[i]| in double */
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n,

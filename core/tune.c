@@ -175,6 +175,8 @@ int kcl_tune_path(kcl *ctx, char *path, size_t room) {
 int kcl_tunable_count(void) { return ENTRIES; }
 
 int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out) {
+  if (i < 0 || i >= ENTRIES)
+    return *out = (kcl_tunable){0}, kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, ENTRIES);
   const entry *e = &table[i];
   int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
   *out = (kcl_tunable){.name = e->name,

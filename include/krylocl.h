@@ -10,7 +10,7 @@
  *
  * Every function that can fail returns a kcl_status (0 is good) and leaves a sentence for
  * people in kcl_error(ctx). Not converging is no failure: it is report.reason. Results come
- * through the last pointer and are NULL after a failure. Functions named _free and _destroy
+ * through the last pointer and are NULL, reports zero, after a failure. Functions named _free and _destroy
  * take the address of the owner, accept NULL in it and set it to NULL.
  */
 #ifndef KRYLOCL_H
@@ -29,8 +29,10 @@ extern "C" {
 /* The values are the exit codes of the program. */
 typedef enum kcl_status {
   KCL_OK = 0,
-  KCL_USAGE = 2,  /* an argument or a name that does not exist or does not fit */
-  KCL_INPUT = 3,  /* a file: line, column and what was expected are in the message */
+  KCL_USAGE = 2, /* an argument or a name that does not exist or does not fit */
+  KCL_INPUT =
+      3, /* a file: line, column and what was expected are in the message; and systems that none solves:
+                     b not finite, A empty, or rectangular for a method that wants it square */
   KCL_DEVICE = 4, /* no such device, or the driver failed: its call and code are in the message */
   KCL_MEMORY = 5  /* out of memory, or a format that refuses the matrix */
 } kcl_status;
@@ -54,7 +56,7 @@ const char *kcl_error(
  * CPU), "gpu", "P:D" (platform and device number), or a part of a device's name. NULL reads
  * the environment variable KRYLOCL_DEVICE, and is "auto" without it. A context whose device
  * was never selected selects NULL at the first kcl_setup. A second call replaces the device:
- * free every solver first. threads: of the native executor, 0 for all. */
+ * free every solver first. threads: of the native executor, 0 for all, at most 4096. */
 int kcl_select(kcl *ctx, const char *device, int threads);
 
 typedef struct kcl_device {
@@ -90,7 +92,8 @@ typedef struct kcl_tunable {
 int kcl_tunable_count(void);
 int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out);     /* 0 <= i < count */
 int kcl_tunable_set(kcl *ctx, const char *name, int value); /* for set-ups from now on */
-int kcl_tune_path(kcl *ctx, char *path, size_t room);       /* -1: there is no cache folder */
+int kcl_tune_path(kcl *ctx, char *path,
+                  size_t room); /* -1: no cache folder, or no room for its name */
 int kcl_tune_read(kcl *ctx, const char *path);
 int kcl_tune_write(kcl *ctx, const char *path, const char *remark); /* remark: lines, or NULL */
 
@@ -103,7 +106,8 @@ const char *kcl_symmetry_name(
 const char *kcl_field_name(kcl_field f); /* "real" "integer" "complex" "pattern" */
 
 /* Compressed sparse rows: both triangles, no duplicates, columns ascending in each row.
- * Your own arrays serve as they are: fill the struct; nothing is copied that need not be. */
+ * Your own arrays serve as they are: fill the struct; nothing is copied that need not be. kcl_setup refuses, with the
+ * row, what is not so; other functions rely on it. */
 typedef struct kcl_csr {
   int64_t rows, cols, nnz;
   int64_t *row_ptr; /* [rows + 1] */
@@ -307,11 +311,13 @@ typedef struct kcl_solver kcl_solver;
  * what would do; a rectangular A for another method: KCL_INPUT. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
 void kcl_solver_free(kcl_solver **s);
-/* b is an array of A's rows, x one of A's columns, of A's type. x holds the first guess on entry. */
+/* b is an array of A's rows, x one of A's columns, of A's type, apart from each other. x holds the first guess on
+ * entry. report may be NULL. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
 /* k right-hand sides, options.columns at a time: B and X are column-major, [k, A's rows] and
  * [k, A's columns], one column behind the other; reports is [k]. Every column is a solve of its own, as by
- * kcl_solve: what one does, convergence or breakdown, does not touch the others. */
+ * kcl_solve: what one does, convergence or breakdown, does not touch the others; but a B with a number that is not
+ * finite is refused as a whole, before any is solved. reports may be NULL. */
 int kcl_solve_columns(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
 
 typedef struct kcl_setup_info {

@@ -229,12 +229,12 @@ static int descend(kcl_rounds *r, bool resumes, double scale, double target, kcl
   int64_t since = 0, from = h->size, best_at = from, seen = from;
   int64_t patience = 100 + 2 * r->s->A->rows < PATIENCE ? 100 + 2 * r->s->A->rows : PATIENCE;
   double rr, best = INFINITY, start = kcl_now(), t2 = target * target;
-  int rc;
+  int rc, ended = 0;
   if ((rc = in->set_state(in, &head, &t2))) return rc;
   if ((rc = in->run(in, resumes ? KCL_RESUME : KCL_START, 1))) return rc;
   if ((rc = in->look(in, &head, &rr))) return rc;
   if (!head.stop) rc = kcl_advance(inner, batch(r->s->mixed, 0, 0), &since);
-  while (!rc && !head.stop) {
+  while (!rc && !head.stop && !ended) {
     int64_t count = batch(r->s->mixed, head.iteration - from, kcl_now() - start);
     if ((rc = kcl_advance(inner, count, &since))) break; /* one ahead */
     if ((rc = in->look(in, &head, &rr))) break;
@@ -242,8 +242,12 @@ static int descend(kcl_rounds *r, bool resumes, double scale, double target, kcl
     for (; seen < h->size; seen++)
       if (h->log[seen * KCL_LOG] < best) best = h->log[seen * KCL_LOG], best_at = seen;
     if (head.stop) break;
-    if (head.iteration - best_at > patience) head.stop = 1 + KCL_STAGNATED;
-    if (progress(r)) head.stop = 1 + KCL_INTERRUPTED;
+    if (head.iteration - best_at > patience) ended = 1 + KCL_STAGNATED;
+    if (progress(r)) ended = 1 + KCL_INTERRUPTED;
+  }
+  if (!rc && ended && !(rc = in->look(in, &head, &rr))) { /* where the batch ahead has brought it */
+    rc = keep_log(r, head.iteration, scale);
+    if (!head.stop) head.stop = ended;
   }
   *reason = (kcl_reason)(head.stop - 1);
   return rc ? rc : in->finish(in);

@@ -31,6 +31,13 @@ static int running(const kcl_rounds *r) {
   return count;
 }
 
+/* Does one go on, for all that the device knows? */
+static bool open_columns(const kcl_rounds *r) {
+  for (int c = 0; c < r->columns; c++)
+    if (r->column[c].active && !r->head[c].stop) return true;
+  return false;
+}
+
 /* Of the most advanced column. */
 static int64_t iterations(const kcl_rounds *r) {
   int64_t most = 0;
@@ -154,13 +161,13 @@ static int iterate(kcl_rounds *r) {
   while (!rc && running(r)) {
     if ((rc = kcl_advance(r->s, next_batch(r), &r->since))) break; /* one ahead */
     if ((rc = look(r))) break;
-    r->interrupted = progress(r) != 0;
-    for (int c = 0; c < r->columns; c++)
-      if (r->interrupted && runs(r, c)) r->head[c].stop = 1 + KCL_INTERRUPTED;
+    if ((r->interrupted = progress(r) != 0)) break;
     if (running(r)) rc = consider(r);
   }
+  if (!rc && open_columns(r)) rc = look(r); /* where the batch ahead has brought them */
   for (int c = 0; c < r->columns; c++) {
-    if (r->column[c].active && !r->head[c].stop) r->head[c].stop = 1 + KCL_STAGNATED;
+    if (r->column[c].active && !r->head[c].stop)
+      r->head[c].stop = 1 + (r->interrupted ? KCL_INTERRUPTED : KCL_STAGNATED);
     int64_t done = r->head[c].iteration - r->column[c].from;
     if (done > most) most = done;
   }

@@ -1,5 +1,6 @@
 /* kcl_setup: from a host matrix to a program loaded on the device. */
 #include "core/context.h"
+#include "core/impl.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -113,20 +114,20 @@ static int typed(kcl_solver *s) {
   return same ? KCL_OK : kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->typed);
 }
 
-/* That of A; but where A is rectangular, or stored by what its rows repeat, what suits its rows need not
- * suit its columns. */
+/* That of A where it has the same pattern; else what suits the rows of A need not suit its columns. */
 static int adjoint_format(kcl_solver *s, const kcl_csr *AH, const kcl_format **f) {
   kcl_stats stats;
   kcl_cost cost;
   char why[sizeof s->why];
-  if (AH->rows == AH->cols && !(*f)->refuses) return KCL_OK;
+  const bool mirrored = s->stats.hermitian || s->stats.symmetric || s->stats.shifted_skew;
+  if (mirrored && !(*f)->refuses) return KCL_OK;
   int rc = kcl_csr_stats(s->ctx, AH, &stats);
-  if (!rc && s->open.format)
+  if (!rc) rc = kcl_format_cost(s->ctx, &stats, s->options.precision, (*f)->name, &cost);
+  if (!rc && s->open.format && (cost.refusal || (*f)->refuses || AH->rows != AH->cols))
     rc = kcl_format_choose(s->ctx, &stats, s->options.precision, f, why, sizeof why);
-  else if (!rc &&
-           !(rc = kcl_format_cost(s->ctx, &stats, s->options.precision, (*f)->name, &cost)) &&
-           cost.refusal)
-    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", (*f)->name, cost.refusal);
+  else if (!rc && cost.refusal)
+    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused for the adjoint: %s", (*f)->name,
+                  cost.refusal);
   if (rc) return rc;
   if (AH->rows == AH->cols && *f == s->matrix->format) return KCL_OK;
   size_t used = strlen(s->why);
@@ -250,6 +251,7 @@ static int setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, bool in
   KCL_TRY(check_numbers(s));
   KCL_TRY(check_columns(s));
   KCL_TRY(check_device(ctx, s->options.precision));
+  KCL_TRY(kcl_csr_check(ctx, A));
   KCL_TRY(kcl_csr_stats(ctx, A, &s->stats));
   KCL_TRY(kcl_choose_method(s));
   KCL_TRY(check_fit(s));

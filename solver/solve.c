@@ -185,17 +185,19 @@ int kcl_solve_columns(kcl_solver *s, int64_t k, const void *B, void *X, kcl_repo
   size_t b_size = (size_t)s->A->rows * kcl_type_size(s->A->type),
          x_size = (size_t)s->A->cols * kcl_type_size(s->A->type);
   int at_once = s->program->columns;
+  if (reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
   int rc = k < 1 ? kcl_fail(s->ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k)
                  : check_finite(s, k, B, b_size);
   if (!rc) rc = kcl_histories_create(s, k);
   s->changes[0] = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
     kcl_column list[KCL_MOST_COLUMNS] = {{0}};
+    kcl_report unasked[KCL_MOST_COLUMNS];
     int columns = k - j < at_once ? (int)(k - j) : at_once;
     for (int c = 0; c < columns; c++)
       list[c] = (kcl_column){.b = (const char *)B + (size_t)(j + c) * b_size,
                              .x = (char *)X + (size_t)(j + c) * x_size,
-                             .report = &reports[j + c],
+                             .report = reports ? &reports[j + c] : &unasked[c],
                              .history = &s->history[j + c]};
     rc = solve_block(s, columns, list);
   }

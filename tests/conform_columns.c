@@ -225,6 +225,11 @@ static void test_breakdown(const place *p, kcl_type t) {
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
+/* Devices add up several columns in another order than one, and this near to what float holds that decides. */
+static bool rounding(const kcl_report *r, const kcl_report *s) {
+  return fmax(r->true_relative_residual, s->true_relative_residual) < 16 * FLT_EPSILON;
+}
+
 /* A claim that does not hold starts its column again and leaves the others alone: single precision asked
  * for more than it has stagnates, beside columns that converge at once. */
 static void test_claims(const place *p) {
@@ -248,12 +253,13 @@ static void test_claims(const place *p) {
       double *x = calloc((size_t)n, sizeof *x);
       CHECK(!kcl_solve(single, B + j * n, x, &one));
       CHECKF(p->ctx->opencl
-                 ? r[j].reason == one.reason || !one.converged == !r[j].converged
+                 ? r[j].reason == one.reason || rounding(&r[j], &one)
                  : r[j].reason == one.reason && r[j].restarts == one.restarts &&
                        r[j].iterations == one.iterations && !memcmp(x, X + j * n, (size_t)n * 8),
-             "column %d: %s, %d restarts, %lld iterations, alone %s, %d, %lld", j,
+             "column %d: %s, %d restarts, %lld iterations, residual %g, alone %s, %d, %lld, %g", j,
              kcl_reason_text(r[j].reason), r[j].restarts, (long long)r[j].iterations,
-             kcl_reason_text(one.reason), one.restarts, (long long)one.iterations);
+             r[j].true_relative_residual, kcl_reason_text(one.reason), one.restarts,
+             (long long)one.iterations, one.true_relative_residual);
       free(x);
     }
   free(B), free(X);

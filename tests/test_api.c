@@ -1,0 +1,101 @@
+/* What a caller may get wrong, and what a report says when a callback has ended the solve. */
+#include "krylocl.h"
+#include "tests/check.h"
+#include <math.h>
+#include <string.h>
+
+enum { N = 3, NNZ = 5 };
+
+/* | 2 . 1 |   one thing wrong with it at a time
+ * | . 3 . |
+ * | 1 . 2 | */
+static void test_matrices(kcl *ctx) {
+  static const struct {
+    const char *what, *word;
+    int64_t row_ptr[N + 1];
+    int32_t col[NNZ];
+    int type;
+  } bad[] = {
+      {"column beyond", "outside", {0, 2, 3, 5}, {0, 2, 1, 0, 1000000}, KCL_D},
+      {"column before", "outside", {0, 2, 3, 5}, {0, 2, -1, 0, 2}, KCL_D},
+      {"columns unsorted", "ascend", {0, 2, 3, 5}, {2, 0, 1, 0, 2}, KCL_D},
+      {"column twice", "twice", {0, 2, 3, 5}, {0, 2, 1, 2, 2}, KCL_D},
+      {"pointer beyond", "row pointers", {0, 100000, 3, 5}, {0, 2, 1, 0, 2}, KCL_D},
+      {"pointer before", "row pointers", {0, -7, 3, 5}, {0, 2, 1, 0, 2}, KCL_D},
+      {"begins late", "from 0 to nnz", {1, 2, 3, 5}, {0, 2, 1, 0, 2}, KCL_D},
+      {"ends early", "from 0 to nnz", {0, 2, 3, 4}, {0, 2, 1, 0, 2}, KCL_D},
+      {"type", "KCL_Z", {0, 2, 3, 5}, {0, 2, 1, 0, 2}, 11},
+  };
+  double val[NNZ] = {2, 1, 3, 1, 2};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    int64_t row_ptr[N + 1];
+    int32_t col[NNZ];
+    kcl_solver *s;
+    memcpy(row_ptr, bad[i].row_ptr, sizeof row_ptr), memcpy(col, bad[i].col, sizeof col);
+    const kcl_csr A = {.rows = N,
+                       .cols = N,
+                       .nnz = NNZ,
+                       .row_ptr = row_ptr,
+                       .col = col,
+                       .val = val,
+                       .type = (kcl_type)bad[i].type};
+    CHECKF(kcl_setup(ctx, &A, NULL, &s) == KCL_USAGE && !s && strstr(kcl_error(ctx), bad[i].word),
+           "%s: %s", bad[i].what, kcl_error(ctx));
+  }
+  kcl_csr *A;
+  CHECK(kcl_csr_create(ctx, -1, 3, 3, KCL_D, &A) == KCL_USAGE && !A);
+  CHECK(kcl_csr_create(ctx, 3, 3, 3, (kcl_type)9, &A) == KCL_USAGE && !A);
+}
+
+static void test_numbers(kcl *ctx) {
+  kcl_tunable t;
+  CHECK(kcl_select(ctx, "cpu", 100000) == KCL_USAGE && strstr(kcl_error(ctx), "4096"));
+  CHECK(kcl_select(ctx, "cpu", -1) == KCL_USAGE);
+  CHECK(kcl_tunable_get(ctx, -1, &t) == KCL_USAGE && !t.name);
+  CHECK(kcl_tunable_get(ctx, kcl_tunable_count(), &t) == KCL_USAGE && !t.name);
+}
+
+static int stop_at_20(void *user, const kcl_progress *p) {
+  (void)user;
+  return p->iteration >= 20;
+}
+
+/* What is reported belongs to the x that comes back; no report need be asked for. */
+static void test_reports(kcl *ctx, const char *device) {
+  kcl_csr *A;
+  kcl_dense *b;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  o.format = "csr-scalar", o.tol = 0, o.progress = stop_at_20;
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:60", &A, &b))) return;
+  double *x = calloc((size_t)A->cols, sizeof *x), *values = b->val;
+  if (CHECKF(!kcl_setup(ctx, A, &o, &s), "%s", kcl_error(ctx))) {
+    CHECK(!kcl_solve(s, values, x, &r) && r.reason == KCL_INTERRUPTED && r.iterations >= 20);
+    CHECKF(fabs(r.relative_residual - r.true_relative_residual) < 1e-9 * r.relative_residual &&
+               r.history_size == r.iterations + 1 && r.history[r.iterations] == r.relative_residual,
+           "%s: after %lld iterations %g, of x %g, %lld in the history", device,
+           (long long)r.iterations, r.relative_residual, r.true_relative_residual,
+           (long long)r.history_size);
+    CHECK(!kcl_solve(s, values, x, NULL));
+    values[3] = NAN;
+    CHECK(kcl_solve(s, values, x, &r) == KCL_INPUT && !r.converged && !r.iterations);
+  }
+  free(x), kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
+int main(void) {
+  static const char *const devices[] = {"cpu", "opencl"};
+  kcl *ctx;
+  if (!CHECK(!kcl_create(&ctx))) return check_report();
+  for (int i = 0; i < 2; i++) {
+    if (kcl_select(ctx, devices[i], 0)) {
+      skip("%s: %s", devices[i], kcl_error(ctx));
+      continue;
+    }
+    test_matrices(ctx), test_reports(ctx, devices[i]);
+  }
+  test_numbers(ctx);
+  kcl_destroy(&ctx);
+  return check_report();
+}
