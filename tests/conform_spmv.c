@@ -334,6 +334,20 @@ static bool asked_for(const char *format) {
   return !list || at;
 }
 
+/* A name among them that is none would test nothing. */
+static void check_names(void) {
+  const char *list = getenv("KRYLOCL_FORMATS");
+  for (const char *s = list; s && *s; s += strcspn(s, ","), s += *s == ',') {
+    const size_t n = strcspn(s, ",");
+    bool there = false;
+    for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
+      const char *name = kcl_list(KCL_FORMATS, f).name;
+      there = there || (strlen(name) == n && !strncmp(name, s, n));
+    }
+    CHECKF(there, "KRYLOCL_FORMATS: there is no format '%.*s'", (int)n, s);
+  }
+}
+
 static bool no_images(void) {
   const char *no = getenv("KRYLOCL_NO_IMAGES");
   return no && *no;
@@ -396,7 +410,7 @@ static void test_shape(const shape *s, kcl_type t) {
 }
 
 int main(void) {
-  open_places();
+  open_places(), check_names();
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     for (int s = 0; place_count && wanted(t) && s < (small() ? SMALL_SHAPES : SHAPES); s++)
       test_shape(&shapes[s], t);
