@@ -270,8 +270,9 @@ typedef struct kcl_options {
    * gets nowhere. A is stored twice. With a format left open only where an iteration is a fifth faster. Not
    * for methods of least squares, nor cg-single and cg-pipelined. One column at a time. */
   bool mixed;
-  int (*progress)(void *user,
-                  const kcl_progress *p); /* NULL, or called now and then; non-zero stops */
+  /* NULL, or called now and then; non-zero stops: iterations under way are still made, and the report is of the x
+   * after them. */
+  int (*progress)(void *user, const kcl_progress *p);
   void *user;
 } kcl_options;
 extern const kcl_options kcl_defaults; /* cg, none, auto, D, 1e-8 */

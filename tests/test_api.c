@@ -68,7 +68,7 @@ static void test_reports(kcl *ctx, const char *device) {
   kcl_report r;
   kcl_options o = kcl_defaults;
   o.format = "csr-scalar", o.tol = 0, o.progress = stop_at_20;
-  if (!CHECK(!kcl_generate(ctx, "poisson2d:60", &A, &b))) return;
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:200", &A, &b))) return;
   double *x = calloc((size_t)A->cols, sizeof *x), *values = b->val;
   if (CHECKF(!kcl_setup(ctx, A, &o, &s), "%s", kcl_error(ctx))) {
     CHECK(!kcl_solve(s, values, x, &r) && r.reason == KCL_INTERRUPTED && r.iterations >= 20);
