@@ -75,6 +75,9 @@ static int run(kcl *ctx, const cli_options *o) {
   cJSON *list = cJSON_CreateArray();
   TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
+  if (p.repeated)
+    TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
+                 cli_count(p.b->cols).s));
   report_matrix(o, o->files[0], p.A, p.seconds_read);
   for (int64_t j = 0; j < p.b->cols; j++) {
     TRY(judge(ctx, o, &p, j, tol, &r));

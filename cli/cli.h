@@ -84,6 +84,7 @@ typedef struct cli_problem { /* A x = b on the host, types D or Z alike */
   kcl_dense *b, *x;
   bool ones;          /* b = A*1, so x should be 1 */
   bool own;           /* b stands in the file of A */
+  bool repeated;      /* x was one column, and b is several */
   kcl_type precision; /* of the solve */
   double seconds_read;
 } cli_problem;

@@ -88,6 +88,7 @@ static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *gi
   if (given->cols != 1 && given->cols != p->b->cols)
     return cli_fail(KCL_INPUT, "%s has %s columns, the right-hand side %s", path,
                     cli_count(given->cols).s, cli_count(p->b->cols).s);
+  p->repeated = given->cols != p->b->cols;
   for (int64_t j = 0; j < p->b->cols; j++)
     memcpy(cli_column(p->x, j), cli_column(given, given->cols == 1 ? 0 : j),
            (size_t)p->x->rows * kcl_type_size(p->x->type));

@@ -110,6 +110,7 @@ run 0 "an absolute tolerance" solve A.mtx b.rhs --atol 1e10; says "converged to 
 { echo "%%MatrixMarket matrix coordinate real general"; echo "1 1 2"; echo "1 1 1.7e308"; echo "1 1 1.7e308"; } >over.mtx
 run 3 "entries that add up to infinity" info over.mtx; says "over.mtx: entries of one row and column"
 run 0 "two columns checked" check A.mtx b2.mtx x2.mtx
+run 3 "two columns, one x" check A.mtx b2.mtx x.mtx; says "x.mtx has 1 column, the right-hand side 2"
 run 0 "one after the other" solve A.mtx b2.mtx --columns 1 --json t.json
 json t.json "d['columns_at_once']==1 and all(s['converged'] for s in d['solves'])"
 run 2 "nine columns at once" solve A.mtx b2.mtx --columns 9; says "1 to 8"
