@@ -31,7 +31,7 @@ struct kcl_executor {
   int (*set_state)(kcl_executor *, const kcl_head *head, const double *target);
   int (*run)(kcl_executor *, kcl_phase, int64_t times); /* asynchronous where it can be; at most
                                                               KCL_HISTORY steps */
-  /* State after all that was run, each of [columns]. */
+  /* State after the oldest run that was not looked at, each of [columns]; where all were, nothing need change. */
   int (*look)(kcl_executor *, kcl_head *head, double *rr);
   int (*history)(kcl_executor *, int column, int64_t from, int64_t to,
                  double *out /* [to - from, KCL_LOG] */);

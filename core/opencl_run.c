@@ -253,6 +253,7 @@ static int finish(kcl_executor *ex) {
 static int look(kcl_executor *ex, kcl_head *head, double *rr) {
   run *r = ex->data;
   int slot = r->first;
+  if (!r->looks) return KCL_OK;
   int rc = kcl_cl_check(context(r), await(r), "clWaitForEvents", "iterating");
   r->first = (r->first + 1) % MOST_LOOKS, r->looks--;
   memcpy(head, r->mirror[slot], (size_t)r->k->columns * sizeof *head);

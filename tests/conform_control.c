@@ -290,6 +290,8 @@ static kcl_head cg_to_end(kcl_solver *s, const void *b, int lost, double *rr) {
   CHECK(ex->set_state(ex, &head, &target) == KCL_OK);
   CHECK(ex->run(ex, KCL_START, 1) == KCL_OK && ex->look(ex, &head, rr) == KCL_OK);
   CHECK(ex->run(ex, KCL_LOOP, 60) == KCL_OK && ex->look(ex, &head, rr) == KCL_OK);
+  const kcl_head seen = head;
+  CHECK(ex->look(ex, &head, rr) == KCL_OK && !memcmp(&seen, &head, sizeof head)); /* nothing new */
   CHECK(ex->finish(ex) == KCL_OK);
   return head;
 }
