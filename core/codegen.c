@@ -219,9 +219,8 @@ void kcl_put_hand_over(kcl_text *t, int width, const kcl_stage *last) {
 /* ---------------------------------------------------------------- elements */
 
 static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
-static bool has_name(kcl_coef c) {
-  return !is(c, 0) && !is(c, 1);
-} /* emit_c0, emit_c1 ... in the text */
+/* emit_c0, emit_c1 ... in the text? */
+static bool has_name(kcl_coef c) { return !is(c, 0) && !is(c, 1); }
 
 /* One array for several columns? */
 static bool shared(const kcl_program *k, kcl_vec v) {

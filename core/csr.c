@@ -47,9 +47,9 @@ void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, dou
   }
 }
 
-static int check_type(kcl *ctx, kcl_type type) {
+int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
   if ((int)type >= KCL_S && type <= KCL_Z) return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE, "type %d is none of KCL_S, KCL_D, KCL_C, KCL_Z", (int)type);
+  return kcl_fail(ctx, KCL_USAGE, "%s %d is none of KCL_S, KCL_D, KCL_C, KCL_Z", what, (int)type);
 }
 
 /* Why row i is none; NULL when it is one. */
@@ -65,7 +65,7 @@ static const char *bad_row(const kcl_csr *A, int64_t i) {
 }
 
 int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
-  int rc = check_type(ctx, A->type);
+  int rc = kcl_type_check(ctx, "type", A->type);
   if (rc) return rc;
   if (A->rows < 0 || A->cols < 0 || A->nnz < 0 || !A->row_ptr || (A->nnz && (!A->col || !A->val)))
     return kcl_fail(ctx, KCL_USAGE,
@@ -91,7 +91,7 @@ int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type t
     return kcl_fail(ctx, KCL_USAGE,
                     "a matrix of %lld x %lld with %lld nonzeros: none may be negative",
                     (long long)rows, (long long)cols, (long long)nnz);
-  KCL_TRY(check_type(ctx, type));
+  KCL_TRY(kcl_type_check(ctx, "type", type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   *A = (kcl_csr){.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};
   KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));

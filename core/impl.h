@@ -42,6 +42,7 @@ int kcl_thread(void);      /* OpenMP: the number of this thread in its team, 0 w
 int kcl_threads(void);     /* threads in the team, 1 */
 int kcl_max_threads(void); /* threads a team may have, 1 */
 
+int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: it is none */
 int kcl_csr_check(
     kcl *ctx,
     const kcl_csr *A); /* is it one, as krylocl.h says? KCL_USAGE, and the first row that is not */

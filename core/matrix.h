@@ -74,6 +74,11 @@ typedef struct kcl_size {
   double total, largest;
 } kcl_size;
 
+/* For `slowdown` where a row is a work-item's on GPUs: the longest holds up its group of 256. */
+static inline double kcl_skew(const kcl_stats *s) {
+  return s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
+}
+
 struct kcl_format {
   const char *name, *summary, *source;
   const char *kernel; /* kernels/KERNEL.cl */

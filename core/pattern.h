@@ -9,6 +9,8 @@ enum { KCL_SLICE = 32, KCL_WINDOW = 256 * KCL_SLICE }; /* rows: C and sigma of S
 /* The fields of kcl_stats that formats are sized by: row_max, sliced, sliced_sorted, sliced_even,
  * sliced_fours, row_third, beyond_third, blocks. */
 int kcl_pattern(kcl *ctx, const kcl_csr *A, kcl_stats *s);
+/* Of kcl_csr_stats what the pattern alone tells, a tenth to a quarter of its time: sizes of formats without `refuses`. */
+int kcl_csr_shape(kcl *ctx, const kcl_csr *A, kcl_stats *out);
 /* row[0 .. hi - lo) = rows lo .. hi - 1, the longest first, equal ones in their order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 

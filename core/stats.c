@@ -111,18 +111,23 @@ static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   return KCL_OK;
 }
 
-int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+int kcl_csr_shape(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
   unsigned char *seen = NULL;
   int rc;
   *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
   KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&seen));
   row_lengths(A, out);
   shape(A, out, seen);
-  values(A, out);
   KCL_TRY(kcl_pattern(ctx, A, out));
-  KCL_TRY(kcl_compression(ctx, A, out));
-  KCL_TRY(symmetry(ctx, A, out));
 done:
   free(seen);
   return rc;
+}
+
+int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+  int rc = kcl_csr_shape(ctx, A, out);
+  if (rc) return rc;
+  values(A, out);
+  rc = kcl_compression(ctx, A, out);
+  return rc ? rc : symmetry(ctx, A, out);
 }

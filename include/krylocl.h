@@ -30,9 +30,9 @@ extern "C" {
 typedef enum kcl_status {
   KCL_OK = 0,
   KCL_USAGE = 2, /* an argument or a name that does not exist or does not fit */
-  KCL_INPUT =
-      3, /* a file: line, column and what was expected are in the message; and systems that none solves:
-                     b not finite, A empty, or rectangular for a method that wants it square */
+  /* A file: line, column and what was expected are in the message; and systems that none solves: b not finite, A
+   * empty, or rectangular for a method that wants it square. */
+  KCL_INPUT = 3,
   KCL_DEVICE = 4, /* no such device, or the driver failed: its call and code are in the message */
   KCL_MEMORY = 5  /* out of memory, or a format that refuses the matrix */
 } kcl_status;
@@ -92,8 +92,8 @@ typedef struct kcl_tunable {
 int kcl_tunable_count(void);
 int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out);     /* 0 <= i < count */
 int kcl_tunable_set(kcl *ctx, const char *name, int value); /* for set-ups from now on */
-int kcl_tune_path(kcl *ctx, char *path,
-                  size_t room); /* -1: no cache folder, or no room for its name */
+/* -1: no cache folder, or no room for its name. */
+int kcl_tune_path(kcl *ctx, char *path, size_t room);
 int kcl_tune_read(kcl *ctx, const char *path);
 int kcl_tune_write(kcl *ctx, const char *path, const char *remark); /* remark: lines, or NULL */
 

@@ -1,6 +1,7 @@
 /* kcl_setup: from a host matrix to a program loaded on the device. */
 #include "core/context.h"
 #include "core/impl.h"
+#include "core/pattern.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -71,10 +72,7 @@ static int check_numbers(const kcl_solver *s) {
                     o->atol);
   if (o->max_iter < 0)
     return kcl_fail(s->ctx, KCL_USAGE, "max_iter %lld is negative", (long long)o->max_iter);
-  if ((int)o->precision < KCL_S || o->precision > KCL_Z)
-    return kcl_fail(s->ctx, KCL_USAGE, "precision %d is none of KCL_S, KCL_D, KCL_C, KCL_Z",
-                    (int)o->precision);
-  return KCL_OK;
+  return kcl_type_check(s->ctx, "precision", o->precision);
 }
 
 static int check_columns(const kcl_solver *s) {
@@ -120,14 +118,17 @@ static int adjoint_format(kcl_solver *s, const kcl_csr *AH, const kcl_format **f
   kcl_cost cost;
   char why[sizeof s->why];
   const bool mirrored = s->stats.hermitian || s->stats.symmetric || s->stats.shifted_skew;
-  if (mirrored && !(*f)->refuses) return KCL_OK;
-  int rc = kcl_csr_stats(s->ctx, AH, &stats);
+  bool whole = (*f)->refuses || AH->rows != AH->cols;
+  if (mirrored && !whole) return KCL_OK;
+  int rc = whole ? kcl_csr_stats(s->ctx, AH, &stats) : kcl_csr_shape(s->ctx, AH, &stats);
   if (!rc) rc = kcl_format_cost(s->ctx, &stats, s->options.precision, (*f)->name, &cost);
-  if (!rc && s->open.format && (cost.refusal || (*f)->refuses || AH->rows != AH->cols))
-    rc = kcl_format_choose(s->ctx, &stats, s->options.precision, f, why, sizeof why);
-  else if (!rc && cost.refusal)
+  if (!rc && !s->open.format && cost.refusal)
     rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused for the adjoint: %s", (*f)->name,
                   cost.refusal);
+  if (!rc && s->open.format && cost.refusal && !whole)
+    whole = true, rc = kcl_csr_stats(s->ctx, AH, &stats);
+  if (!rc && s->open.format && whole)
+    rc = kcl_format_choose(s->ctx, &stats, s->options.precision, f, why, sizeof why);
   if (rc) return rc;
   if (AH->rows == AH->cols && *f == s->matrix->format) return KCL_OK;
   size_t used = strlen(s->why);

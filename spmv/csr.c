@@ -41,20 +41,15 @@ static int build_vector(kcl_matrix *m, const kcl_csr *A) {
 
 static bool is_gpu(const kcl_device *d) { return d->kind && d->kind[0] == 'g'; }
 
-/* The longest row holds up its whole group. */
-static double skew(const kcl_stats *s) {
-  return s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
-}
-
 /* On a GPU neighbouring work-items read one row length apart: 1.4 times the time of streaming at 7
  * entries a row, 2.6 at 27 (NVIDIA H200). */
 static double slowdown_scalar(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1 + 0.06 * s->row_mean + skew(s) : 1;
+  return is_gpu(d) ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1;
 }
 
 /* 1.4 at 27 entries a row (NVIDIA H200), more when lanes stay idle. On a CPU a row is one work-item's anyway. */
 static double slowdown_vector(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1.4 + (s->row_mean < 4 ? 0.6 : 0.1) + skew(s) / 16 : 1.01;
+  return is_gpu(d) ? 1.4 + (s->row_mean < 4 ? 0.6 : 0.1) + kcl_skew(s) / 16 : 1.01;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
@@ -94,7 +89,7 @@ static int build_lanes(kcl_matrix *m, const kcl_csr *A) { return m->lanes = 8, b
 /* Four entries under way at once: 1.4 at 7, 1.7 at 27 (NVIDIA H200). PoCL makes vectors of
  * csr-scalar's loop, and takes 1.05 to 1.5 times that for this one. */
 static double slowdown_unrolled(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1.25 + 0.017 * s->row_mean + skew(s) : d->platform < 0 ? 1.01 : 1.3;
+  return is_gpu(d) ? 1.25 + 0.017 * s->row_mean + kcl_skew(s) : d->platform < 0 ? 1.01 : 1.3;
 }
 
 /* Estimated for GPUs: what lanes a short row leaves idle. */

@@ -62,8 +62,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 
 /* On GPUs a row a work-item, as csr-scalar. On CPUs 1.09 times CSR's at 27 a row. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  double skew = s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
-  return d->kind && d->kind[0] == 'g' ? 1 + 0.06 * s->row_mean + skew : 1.09;
+  return d->kind && d->kind[0] == 'g' ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1.09;
 }
 
 const kcl_format KCL_TYPED(kcl_format_msr) = {.name = "msr",

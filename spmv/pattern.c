@@ -168,9 +168,8 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
  * in 50^3, 6 in a heat sink whose runs have two rows. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
   double share = s->rows ? (double)s->pattern_runs / (double)s->rows : 1;
-  double skew = s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
   double run = 1.5 + 9 * share;
-  double bytes = d->kind && d->kind[0] == 'g' ? 2.5 * (1 + skew) : run;
+  double bytes = d->kind && d->kind[0] == 'g' ? 2.5 * (1 + kcl_skew(s)) : run;
   double stored = size(s, KCL_D).total, worked = bytes * (double)s->nnz;
   return stored < worked ? worked / stored : 1;
 }
