@@ -1,6 +1,6 @@
-# krylocl. `make` builds, `make demo` shows, `make check` tests, `make help` lists the rest.
+# krylocl. `make` builds, `make demo` runs an example, `make check` tests, `make help` lists the rest.
 # Settings on the command line or in an untracked config.mk: CC, ARCH, OPT, CFLAGS, LDFLAGS, BUILD,
-# PREFIX, SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like leave a part out.
+# PREFIX, SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like omit a part.
 MAKEFLAGS += -rR
 -include config.mk
 CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
@@ -30,7 +30,7 @@ ifeq ($(shell uname),Darwin)
   LDFLAGS += -L$(call brew)/lib
 endif
 
-# A part is there when a program with its headers compiles and links with its libraries.
+# A part is available if a program with its headers compiles and links with its libraries.
 hash  := \#
 probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
@@ -47,24 +47,24 @@ endif
 missing = $(if $(HAVE_OPENMP),,no OpenMP for $(CC) (clang wants libomp-dev): the cpu device runs on one thread;) \
   $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
-  $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): nothing to check x with;) \
-  $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): least squares are checked by residuals alone;)) \
+  $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
+  $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): no direct solutions of least squares;)) \
   $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;)
 say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylocl: /'
 parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p)) \
         $(if $(HAVE_OPENMP),$(OPENMP),-Wno-unknown-pragmas)
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC $(WARN) -I. -Iinclude $(parts) \
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -fvisibility=hidden $(WARN) -I. -Iinclude $(parts) \
              $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation) $(CFLAGS)
 LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
        $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
 
-# Files that touch elements are compiled once for each scalar type: spmv/ell.c to ell.s.o ell.d.o ...
-TYPED = core/cpu.c $(wildcard spmv/*.c)
-CL_C  = $(wildcard core/codegen*.c) $(filter-out core/opencl_none.c,$(wildcard core/opencl*.c))
-PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl_none.c,$(CL_C)),\
-          $(wildcard core/*.c data/*.c solver/*.c solver/precond/*.c))
+# Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
+TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c))
+CL_C  = $(filter-out core/opencl/none.c,$(wildcard core/opencl/*.c))
+PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl/none.c,$(CL_C)),\
+          $(wildcard core/*/*.c data/*/*.c spmv/*.c solver/*.c solver/*/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
-CLI   = $(patsubst %.c,$(BUILD)/%.o,$(filter-out cli/heatsink_picture.c,$(wildcard cli/*.c)))
+CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
 LIB   = $(BUILD)/libkrylocl.a
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
@@ -72,7 +72,7 @@ link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
 $(BUILD)/krylocl: $(CLI) $(LIB)
 	$(link) -lcjson $(LIBS)
-$(BUILD)/heatsink-picture: $(BUILD)/cli/heatsink_picture.o $(LIB)
+$(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(link) $(LIBS)
@@ -94,7 +94,7 @@ $(BUILD)/kernels.c: kernels/embed.sh $(wildcard kernels/*.cl kernels/*.clh)
 	$(Q)sh $^ > $@
 $(BUILD)/kernels.o: $(BUILD)/kernels.c $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
-# Other flags, another compiler, a new library: all is compiled again, and what is missing is said.
+# A change of flags, compiler or libraries recompiles everything and lists what is missing.
 settings := $(strip $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS))
 before   := $(shell cat $(BUILD)/flags 2>/dev/null)
 $(BUILD)/flags: $(if $(and $(findstring $(settings),$(before)),$(findstring $(before),$(settings))),,always)
@@ -104,7 +104,7 @@ $(BUILD)/flags: $(if $(and $(findstring $(settings),$(before)),$(findstring $(be
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
 export CC BUILD SAN
-# The two commands: packages first, then a make of its own that sees what they brought.
+# The two commands: packages first, then another make that finds them.
 again = @$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 demo:
 	@sh .ci/packages.sh demo
@@ -122,7 +122,7 @@ check-matrices:
 methods:
 	$(again) $(BUILD)/tests/real_methods
 	OMP_NUM_THREADS=1 $(BUILD)/tests/real_methods all
-tests: $(TESTS)
+tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS))
 bench-read: $(BUILD)/bench/read
 	$<
 PEER_MATRICES = poisson3d:100 hpcg:64 poisson2d:1000
@@ -147,7 +147,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc
 
-SOURCES = $(wildcard include/*.h cli/*.[ch] core/*.[ch] data/*.[ch] solver/*.[ch] solver/precond/*.c \
+SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             spmv/*.[ch] tests/*.[ch] bench/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
@@ -160,12 +160,12 @@ clean:
 help:
 	@sed -n '1,3s/^# //p' Makefile
 	@echo 'make            $(LIB), $(SONAME), krylocl and heatsink-picture in $(BUILD)/'
-	@echo 'make demo       packages, build, a heat sink solved and drawn in demo/'
-	@echo 'make check      packages, build, every test'
-	@echo 'make check-matrices     every matrix of the folder KRYLOCL_MATRICES (../shared/matrices)'
-	@echo 'make methods            every method on every one of them (the table of docs/methods.md)'
+	@echo 'make demo       installs packages, builds, solves and draws a heat sink in demo/'
+	@echo 'make check      installs packages, builds, runs all tests; fewer: ONLY=conform_spmv FORMATS=ell TYPES=d'
+	@echo 'make check-matrices     tests on all matrices of the folder KRYLOCL_MATRICES (../shared/matrices)'
+	@echo 'make methods            every method on all of them (the table of docs/methods.md)'
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='
-	@echo 'make bench-read peers   the file reader against fscanf; CG against other libraries'
-	@echo 'make format lint        clang-format; clang-format, cppcheck and clang-tidy as checks'
-	@echo 'make info clean         what was found; removes $(BUILD)/ and demo/'
+	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
+	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
+	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
 .PHONY: all always demo check check-matrices methods tests bench-read peers install uninstall format lint info clean help

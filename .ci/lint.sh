@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks of the text, for `make lint`: layout, static analysis, size. What is not installed is skipped
-# with a line. SOURCES and FLAGS (of the compiler) come from the Makefile.
+# Static checks, for `make lint`: layout, static analysis, comments of the public header, dependences, size.
+# What is not installed is skipped with a line. SOURCES and FLAGS (of the compiler) come from the Makefile.
 failed=0
 has() { command -v "$1" >/dev/null 2>&1 || { echo "skipped: $1 is not installed"; return 1; }; }
 verdict() { if [ "$1" -eq 0 ]; then echo "ok   $2"; else failed=1; echo "FAIL $2"; fi; }
@@ -18,12 +18,29 @@ if has cppcheck; then
   verdict $? "cppcheck"
 fi
 if has clang-tidy; then
-  # Functions over 60 lines are said, not failed.
+  # Functions over 60 lines are reported, not failed.
   clang-tidy --quiet --warnings-as-errors='bugprone-*' \
     --checks='-*,readability-function-size,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-implicit-widening*,-bugprone-suspicious-string-compare,-bugprone-macro-parentheses,-bugprone-sizeof-expression,-bugprone-narrowing-conversions,-bugprone-reserved-identifier,-bugprone-suspicious-memory-comparison,-bugprone-not-null-terminated-result' \
     --config='{CheckOptions: [{key: readability-function-size.LineThreshold, value: 60}]}' \
     $files -- $FLAGS 2>/dev/null
   verdict $? "clang-tidy"
+fi
+if has doxygen; then
+  # Every declaration of the public header has a comment. Doxygen does not check enum values.
+  scratch=$(mktemp -d)
+  printf '%s\n' INPUT=include/krylocl.h "OUTPUT_DIRECTORY=$scratch" QUIET=YES OPTIMIZE_OUTPUT_FOR_C=YES JAVADOC_AUTOBRIEF=YES \
+    GENERATE_HTML=NO GENERATE_LATEX=NO GENERATE_XML=YES EXTRACT_ALL=NO WARN_IF_UNDOCUMENTED=YES \
+    WARN_AS_ERROR=FAIL_ON_WARNINGS | doxygen - &&
+    awk '/^  KCL_/ && !/\/\*\*</ && (last !~ /\*\/$/ || last ~ /\/\*\*</) { print FILENAME ":" FNR ": no comment: " $1; bad = 1 } { last = $0 }
+      END { exit bad }' include/krylocl.h
+  verdict $? "doxygen: the public header"
+  rm -rf "$scratch"
+fi
+if [ -f "${BUILD:=build}/libkrylocl.a" ]; then
+  sh .ci/rooms.sh "$BUILD"
+  verdict $? "rooms"
+else
+  echo "skipped: rooms: nothing is compiled in $BUILD"
 fi
 for f in $SOURCES kernels/*.cl kernels/*.clh; do
   lines=$(wc -l <"$f")

@@ -1,15 +1,15 @@
 #!/bin/sh
-# What `make demo` shows: a physical system written to files, solved from those files on the best
-# device and checked, the storage formats compared on it, and two pictures, all in demo/.
+# `make demo`: writes a physical system to files, solves it on the best device and checks the solution,
+# compares the storage formats, and draws two pictures, all in demo/.
 # usage: [BUILD=build] [SIZE=120] [KRYLOCL_DEVICE=...] bench/demo.sh
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 SIZE=${SIZE:-120} # cells along the 90 mm of the sink; 120 has 250,560 unknowns
 begin=$(date +%s)
-# Threads that wait at a barrier spin for ms and starve each other when other programs run: less of it.
+# Threads at a barrier spin for milliseconds, which is slow if other programs run: spin less.
 export GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 krylocl=$BUILD/krylocl
-[ -x "$krylocl" ] || { echo "demo: no program: see what the build said is missing"; exit 1; }
+[ -x "$krylocl" ] || { echo "demo: $krylocl was not built: the messages of make name the missing package"; exit 1; }
 mkdir -p demo || exit 1
 
 bold='' plain=''
@@ -17,34 +17,34 @@ if [ -t 1 ]; then bold=$(printf '\033[1m') plain=$(printf '\033[0m'); fi
 step() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 show() { printf '%s$ %s%s\n' "$bold" "$*" "$plain" && "$@"; }
 
-step "1. The devices of this machine, and how fast each moves memory"
+step "1. The devices of this machine and their memory rates"
 devices=$("$krylocl" devices) || exit 1
 echo "$devices"
 
-step "2. A system into files: an aluminium heat sink of 90 mm under a chip of 65 W"
+step "2. A system as files: an aluminium heat sink of 90 mm on a chip of 65 W"
 show "$krylocl" generate heatsink:"$SIZE" -o demo/A.mtx --rhs demo/b.rhs || exit 1
 
-step "3. Its structure, and what each storage format would take"
+step "3. Its structure and the predicted bytes of each storage format"
 show "$krylocl" info demo/A.mtx || exit 1
 
 check='' plot=''
 if "$krylocl" --version | grep -q CHOLMOD; then check='--check cholmod'; fi
 if command -v gnuplot >/dev/null 2>&1; then plot='--plot demo/convergence.png'; fi
-step "4. The solution from the files${check:+, checked against a direct one}"
+step "4. The solution${check:+, compared with a direct one}"
 # shellcheck disable=SC2086 # words
 show "$krylocl" solve demo/A.mtx demo/b.rhs -o demo/x.mtx --precond jacobi $check $plot || exit 1
 
-step "5. An iteration in every storage format"
+step "5. Time per iteration in every storage format"
 show "$krylocl" bench demo/A.mtx --iterations 10 --device cpu || exit 1
 if echo "$devices" | grep -q '^[0-9]*:[0-9]'; then
   echo
   show "$krylocl" bench demo/A.mtx --iterations 10 --device opencl || exit 1
 else
-  echo "No OpenCL device here (PoCL or a GPU's driver brings one): nothing more to compare."
+  echo "No OpenCL device here: PoCL or the driver of a GPU provides one."
 fi
 
-step "6. The temperature in a cut through the sink"
+step "6. The temperature in a cut through the heat sink"
 show "$BUILD/heatsink-picture" "$SIZE" demo/x.mtx demo/temperature.png || exit 1
 
-step "Done in $(($(date +%s) - begin)) s. Everything is in demo/:"
+step "Done in $(($(date +%s) - begin)) s. The files are in demo/:"
 ls demo

@@ -1,7 +1,7 @@
-/* The same system in the same format on the native executor and on an OpenCL device, interleaved in
- * one process: executors DEVICE FORMAT[,FORMAT...] SYSTEM...
- * SYSTEM is a file or a generator (poisson3d:100). Every product is validated before it is timed.
- * Prints the median and least microseconds a CG iteration of both and the ratio of each.
+/* CG on the native executor and on an OpenCL device, the same system in the same format, interleaved in one
+ * process: executors DEVICE FORMAT[,FORMAT...] SYSTEM...
+ * SYSTEM is a file or a generated system (poisson3d:100). Every product is validated before it is timed.
+ * Prints the median and minimum time per iteration of both, in microseconds, and their ratios.
  */
 #include "krylocl.h"
 #include <stdio.h>
@@ -48,8 +48,8 @@ int main(int argc, char **argv) {
   if (kcl_create(&ctx[0]) || kcl_create(&ctx[1])) return 5;
   if (kcl_select(ctx[0], "cpu", 0)) return fail(ctx[0]);
   if (kcl_select(ctx[1], argv[1], 0)) return fail(ctx[1]);
-  printf("%-20s %-11s %21s %21s %17s\n", "system", "format", "native us (least)",
-         "opencl us (least)", "ratio (of least)");
+  printf("%-20s %-11s %21s %21s %17s\n", "system", "format", "native us (min)", "opencl us (min)",
+         "ratio (of min)");
   int rc = 0;
   for (int i = 3; i < argc && !rc; i++) {
     kcl_csr *A = NULL;

@@ -1,9 +1,9 @@
-/* Reading a Matrix Market file: an fscanf loop as in NIST's examples against kcl_csr_read, on one
- * thread, on all, and from two kinds of .gz: in parts, as krylocl writes it, and in one as gzip does.
- * The file (27-point pattern, random values of 17 digits, about 200 MB; `read 20` makes one of
- * 20 MB) lies in the page cache. Each way runs RUNS times in a process of its own; shown are the
- * first time (a virtual machine may have to get its memory from the host then), the median, the
- * best, and the peak memory next to the bytes of the CSR.
+/* Time to read a Matrix Market file: an fscanf loop as in NIST's examples against kcl_csr_read, on one
+ * thread, on all, and from two kinds of .gz: several members, as krylocl writes, and one, as gzip does.
+ * The file (27-point stencil, random values of 17 digits, about 200 MB; `read 20`: 20 MB) is in the page
+ * cache. Each reader runs RUNS times in its own process. The table shows the first time (which
+ * may include page faults of a virtual machine), the median, the minimum, and the peak memory relative
+ * to the size of the CSR arrays.
  *
  *   read [megabytes] [general|symmetric]
  */
@@ -20,8 +20,8 @@
 
 enum { RUNS = 7 };
 typedef struct result {
-  double first, median, best; /* seconds */
-  double peak, csr;           /* bytes */
+  double first, median, min; /* seconds */
+  double peak, csr;          /* bytes */
 } result;
 typedef int way(kcl *ctx, const char *path, double *csr_bytes);
 
@@ -31,7 +31,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Row lengths of a cube's 27-point pattern; values at random in (-1, 1). */
+/* The 27-point stencil on a cube of n^3 cells with random values in (-1, 1). */
 static int make_matrix(kcl *ctx, int n, bool symmetric, kcl_csr **out) {
   int64_t rows = (int64_t)n * n * n, k = 0;
   int rc = kcl_csr_create(ctx, rows, rows, 27 * rows, KCL_D, out);
@@ -51,7 +51,7 @@ static int make_matrix(kcl *ctx, int n, bool symmetric, kcl_csr **out) {
   return KCL_OK;
 }
 
-/* The loop that most programs have: three arrays of coordinates, no CSR yet. */
+/* The usual loop: three arrays of coordinates, without conversion to CSR. */
 static int by_fscanf(kcl *ctx, const char *path, double *csr_bytes) {
   (void)ctx, (void)csr_bytes;
   char line[1024];
@@ -96,7 +96,7 @@ static int measure(way *one, const char *path, int threads, result *r) {
   }
   r->first = seconds[0];
   qsort(seconds, RUNS, sizeof *seconds, compare);
-  r->best = seconds[0], r->median = seconds[RUNS / 2];
+  r->min = seconds[0], r->median = seconds[RUNS / 2];
   struct rusage use;
   getrusage(RUSAGE_SELF, &use);
   r->peak = 1024.0 * (double)use.ru_maxrss;
@@ -104,7 +104,7 @@ static int measure(way *one, const char *path, int threads, result *r) {
   return rc;
 }
 
-/* In a child, so that peaks do not mix. The parent must not have run OpenMP before. */
+/* In a child process, for its own peak memory. The parent must not have used OpenMP. */
 static int in_child(way *one, const char *path, int threads, result *r) {
   int ends[2], state;
   if (pipe(ends)) return 1;
@@ -120,7 +120,7 @@ static int in_child(way *one, const char *path, int threads, result *r) {
   return good && state == 0 ? 0 : 1;
 }
 
-/* The files, in a child as well: writing uses all threads. */
+/* Writes the files in a child process, because writing uses OpenMP. */
 static int make_files(const char *plain, const char *packed, int n, bool symmetric) {
   int state;
   pid_t child = fork();
@@ -150,7 +150,7 @@ static int gzip(const char *plain, const char *single) {
 
 static void show(const char *name, const result *r, double bytes, double slowest, double csr) {
   printf("| %-26s | %6.3f | %6.3f | %6.3f | %6.0f | %5.1f | %5.2f |\n", name, r->first, r->median,
-         r->best, bytes / r->best * 1e-6, slowest / r->best, r->peak / csr);
+         r->min, bytes / r->min * 1e-6, slowest / r->min, r->peak / csr);
 }
 
 static int run(const char *plain, const char *packed, const char *single, int n, bool symmetric) {
@@ -165,14 +165,14 @@ static int run(const char *plain, const char *packed, const char *single, int n,
   double bytes = (double)text.st_size;
   printf("%.0f MB (.gz %.0f MB), %s, CSR %.0f MB\n\n", bytes * 1e-6, (double)small.st_size * 1e-6,
          symmetric ? "symmetric" : "general", one.csr * 1e-6);
-  printf("| reader                     | first  | median | best s |   MB/s | ratio | peak/CSR |\n");
+  printf("| reader                     | first  | median |  min s |   MB/s | ratio | peak/CSR |\n");
   printf("| --- | --- | --- | --- | --- | --- | --- |\n");
-  show("fscanf to coordinates", &scan, bytes, scan.best, one.csr);
-  show("krylocl to CSR, 1 thread", &one, bytes, scan.best, one.csr);
-  show("krylocl to CSR, all", &all, bytes, scan.best, one.csr);
-  show("krylocl .gz to CSR, 1", &gz_one, bytes, scan.best, one.csr);
-  show("krylocl .gz to CSR, all", &gz, bytes, scan.best, one.csr);
-  show("gzip's .gz to CSR, all", &gz_single, bytes, scan.best, one.csr);
+  show("fscanf to coordinates", &scan, bytes, scan.min, one.csr);
+  show("krylocl to CSR, 1 thread", &one, bytes, scan.min, one.csr);
+  show("krylocl to CSR, all", &all, bytes, scan.min, one.csr);
+  show("krylocl .gz to CSR, 1", &gz_one, bytes, scan.min, one.csr);
+  show("krylocl .gz to CSR, all", &gz, bytes, scan.min, one.csr);
+  show("gzip's .gz to CSR, all", &gz_single, bytes, scan.min, one.csr);
   return 0;
 }
 

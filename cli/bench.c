@@ -1,24 +1,15 @@
-/* krylocl bench: what an iteration costs in each storage format. For each format: predict its
- * bytes (and leave it when refused), build it, check its product, then time the solver's loop with
- * the stop tests off. Up to 11 samples in about three seconds a format; medians are reported. */
+/* krylocl bench: time per iteration in each storage format. For each format: predict its bytes (and
+ * skip it if it refuses the matrix), build it, validate its product, then time the solver's loop
+ * with the convergence tests off. Up to 11 samples in about three seconds per format; medians are
+ * reported. */
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { SAMPLES = 11 };
-static const double budget = 3; /* seconds a format, after a first sample that warms up */
+static const double budget = 3; /* seconds per format, after a first sample as warm-up */
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *v, int n) {
-  qsort(v, (size_t)n, sizeof *v, ascending);
-  return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-/* The first sample tells how many fit in the budget, and counts only when none does. */
+/* The first sample determines how many fit in the budget, and is used only if no other does. */
 static int sample(kcl_solver *s, const cli_options *o, cli_row *r) {
   double iteration[SAMPLES], product[SAMPLES], begin = cli_now();
   int n = 1, rc = kcl_bench(s, (int)o->iterations, 1, iteration, product, &r->validated);
@@ -30,8 +21,8 @@ static int sample(kcl_solver *s, const cli_options *o, cli_row *r) {
     rc = kcl_bench(s, (int)o->iterations, n, iteration, product, &r->validated);
     if (rc || !r->validated) return rc;
   }
-  r->median = median(iteration, n), r->min = iteration[0], r->max = iteration[n - 1];
-  r->product = median(product, n);
+  r->median = cli_median(iteration, n), r->min = iteration[0], r->max = iteration[n - 1];
+  r->product = cli_median(product, n);
   return KCL_OK;
 }
 
@@ -39,7 +30,7 @@ static void status(cli_row *r, const char *word, const char *why) {
   snprintf(r->status, sizeof r->status, "%s: %s", word, why);
 }
 
-/* What went wrong is told in the row; the exit code is returned for the end. */
+/* An error is recorded in the row; the exit code is returned. */
 static int measure(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_stats *stats,
                    const cli_table *t, cli_row *r) {
   kcl_cost cost;
@@ -47,7 +38,7 @@ static int measure(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_s
   kcl_setup_info info;
   kcl_options asked = kcl_defaults;
   asked.solver = t->solver, asked.format = r->format, asked.precision = t->precision;
-  asked.restart = (int)o->restart, asked.columns = (int)t->columns;
+  asked.restart = (int)o->restart, asked.nrhs = (int)t->nrhs;
   if (o->precond) asked.precond = o->precond;
   int rc = kcl_format_cost(ctx, stats, t->precision, r->format, &cost);
   if (!rc && cost.refusal) {
@@ -62,7 +53,7 @@ static int measure(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_s
   }
   kcl_solver_info(s, &info);
   snprintf(r->kernel, sizeof r->kernel, "%s", info.kernel);
-  r->columns = info.columns;
+  r->nrhs = info.nrhs;
   r->bytes_stored = info.bytes_stored, r->bytes_per_iteration = kcl_bytes_per_iteration(s);
   rc = sample(s, o, r);
   r->ok = !rc && r->validated;
@@ -76,7 +67,7 @@ static int measure(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_s
   return rc ? rc : r->ok ? 0 : CLI_CHECK_FAILED;
 }
 
-/* The rows to fill: "all" or the names asked for, in their order. */
+/* One row per format: all, or those named, in their order. */
 static void name_rows(const char *list, cli_table *t) {
   const int most = (int)(sizeof t->row / sizeof *t->row);
   if (!list || strcmp(list, "all") == 0) {
@@ -92,13 +83,7 @@ static void name_rows(const char *list, cli_table *t) {
   }
 }
 
-static const char *suited(const cli_options *o, const kcl_stats *s) {
-  if (o->solver) return o->solver;
-  if (s->rows != s->cols) return "cgls";
-  return s->hermitian && s->positive_diagonal ? "cg" : "bicg";
-}
-
-/* Refused formats are no failure as long as one could be measured. */
+/* Refused formats are not a failure if at least one was measured. */
 static int measure_all(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_stats *stats,
                        cli_table *t) {
   int failed = 0, measured = 0;
@@ -118,8 +103,8 @@ static int bench_file(kcl *ctx, const cli_options *o, const char *path, cli_tabl
   TRY(cli_matrix_load(ctx, o, path, &A, &t->precision));
   report_matrix(o, path, A, cli_now() - begin);
   TRY(cli_lib(ctx, kcl_csr_stats(ctx, A, &stats)));
-  t->file = path, t->solver = suited(o, &stats);
-  t->rows = A->rows, t->cols = A->cols, t->nnz = A->nnz, t->columns = o->columns ? o->columns : 1;
+  t->file = path, t->solver = o->solver ? o->solver : kcl_auto_solver(&stats);
+  t->rows = A->rows, t->cols = A->cols, t->nnz = A->nnz, t->nrhs = o->nrhs ? o->nrhs : 1;
   name_rows(o->formats, t);
   if (kcl_stream_measure(ctx, &t->stream)) t->stream = 0;
   rc = measure_all(ctx, o, A, &stats, t);
@@ -157,26 +142,34 @@ done:
 const cli_command cli_bench = {
     .name = "bench",
     .operands = "A.mtx...",
-    .summary = "time an iteration in every storage format",
-    .options =
-        "formats iterations columns solver restart precond precision mixed device threads json "
-        "csv quiet cache",
+    .summary = "time per iteration in every storage format",
+    .options = "formats iterations nrhs solver restart precond precision mixed device threads json "
+               "csv quiet cache",
     .min = 1,
     .max = 1 << 20,
     .lists = true,
     .run = run,
     .notes =
-        "The solver is cg when the matrix is Hermitian with a positive diagonal, cgls when it is\n"
-        "rectangular, else bicg. Times\n"
-        "are medians of up to 11 samples of --iterations iterations each, with the stop tests "
-        "off,\n"
-        "after the product was checked against a reference with a derived bound. GB/s counts the\n"
-        "bytes an iteration must move, of stream is the fraction of the device's own rate. Mnnz/s\n"
-        "and GFlop/s are of the product alone: 2 operations a nonzero, 8 when complex.\n"
-        "--columns K times K right-hand sides at once: us/iter is then an iteration of all, us/col "
-        "the\n"
-        "share of one. A format that cannot do that shows the time of one column in both.\n"
+        "Without --solver the method is that of --solver auto. Times are medians of up to 11 "
+        "samples,\n"
+        "each the mean of --iterations iterations with the convergence tests off. A format is "
+        "timed\n"
+        "only if its product agrees with a reference within a derived bound.\n"
+        "us/iter time per iteration; GB/s bytes moved per iteration (predicted) by that time; of\n"
+        "stream: GB/s by the measured stream rate of the device; Mnnz/s and GFlop/s: the product\n"
+        "alone, 2 operations per entry, 8 if complex.\n"
+        "--nrhs K: K right-hand sides at once; us/iter is for all of them, us/rhs is us/iter by "
+        "K.\n"
+        "A format that cannot share a pass over the matrix iterates one, and both are equal.\n"
         "--mixed adds whole solves in the fastest format, in double and in mixed precision.\n"
-        "Formats refused for their size are listed with the reason; the exit code is 5 only when\n"
-        "none was left. A file that cannot be used does not keep the others from being "
-        "measured.\n"};
+        "A format that refuses the matrix is listed with the reason; the exit code is 5 only if "
+        "all\n"
+        "of them do. A file that cannot be read does not stop the others.\n"
+        "--json: a list with one object per matrix and format: matrix rows cols nnz format kernel\n"
+        "solver precision [nrhs seconds_per_rhs] device device_place device_kind status "
+        "bytes_stored\n"
+        "validated, and if it was timed seconds_per_iteration {median min max} "
+        "seconds_per_product\n"
+        "bytes_per_iteration gbytes_per_second stream_gbytes_per_second stream_fraction\n"
+        "mnnz_per_second gflops [in_double in_mixed {converged iterations outer_iterations\n"
+        "true_relative_residual bytes_per_iteration seconds_solve}].\n"};

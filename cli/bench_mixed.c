@@ -1,19 +1,14 @@
-/* krylocl bench --mixed: whole solves of A x = A*1 to 1e-8 in double and in mixed precision, in turns, in the
- * format that was fastest; medians of up to 5, as many as fit in half a minute. */
+/* krylocl bench --mixed: whole solves of A x = A*1 to 1e-8 in double and in mixed precision,
+ * alternating, in the fastest format; medians of up to 5 solves, as many as fit in half a
+ * minute. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_ending *e) {
+static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_timed_solve *e) {
   kcl_report p;
   size_t size = (size_t)x->rows * kcl_type_size(x->type);
   memset(x->val, 0, size);
@@ -52,11 +47,10 @@ int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_tabl
   for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
   kcl_csr_product(A, x->val, NULL, b->val);
   for (int i = 0; i < RUNS && (i == 0 || cli_now() - begin < budget); i++)
-    for (int j = 0; j < 2; j++) TRY(solve(ctx, s[j], b, x, &r->ending[j]));
+    for (int j = 0; j < 2; j++) TRY(solve(ctx, s[j], b, x, &r->timed[j]));
   for (int j = 0; j < 2; j++) {
-    cli_ending *e = &r->ending[j];
-    qsort(e->sample, (size_t)e->samples, sizeof *e->sample, ascending);
-    e->seconds = e->sample[e->samples / 2];
+    cli_timed_solve *e = &r->timed[j];
+    e->seconds = cli_median(e->sample, e->samples);
   }
   r->compared = true;
 done:
@@ -67,7 +61,7 @@ done:
 
 void bench_mixed_say(const cli_options *o, const cli_row *r) {
   static const char *const word[] = {"double", "mixed"};
-  const cli_ending *e = r->ending;
+  const cli_timed_solve *e = r->timed;
   cli_say(o, "to %.0e in %s, A x = A*1:\n  %-8s %11s %11s %11s %11s %11s %11s\n", tolerance,
           r->format, "", "iterations", "corrections", "residual", "MB/iter", "us/iter", "solve");
   for (int j = 0; j < 2; j++)
@@ -82,7 +76,7 @@ void bench_mixed_say(const cli_options *o, const cli_row *r) {
           e[1].seconds / e[0].seconds);
 }
 
-static void ending_json(cJSON *o, const cli_ending *e) {
+static void timed_json(cJSON *o, const cli_timed_solve *e) {
   json_bool(o, "converged", e->converged);
   json_count(o, "iterations", e->iterations);
   json_count(o, "outer_iterations", e->corrections);
@@ -93,6 +87,6 @@ static void ending_json(cJSON *o, const cli_ending *e) {
 
 void bench_mixed_json(cJSON *row, const cli_row *r) {
   if (!r->compared) return;
-  ending_json(cJSON_AddObjectToObject(row, "in_double"), &r->ending[0]);
-  ending_json(cJSON_AddObjectToObject(row, "in_mixed"), &r->ending[1]);
+  timed_json(cJSON_AddObjectToObject(row, "in_double"), &r->timed[0]);
+  timed_json(cJSON_AddObjectToObject(row, "in_mixed"), &r->timed[1]);
 }

@@ -1,24 +1,24 @@
-/* The comparison of formats: a table for people, JSON and CSV for scripts. */
+/* Results of krylocl bench: the table, JSON and CSV. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <string.h>
 
 double bench_gflops(const cli_table *t, const cli_row *r) {
-  return (kcl_type_complex(t->precision) ? 8 : 2) * r->columns * (double)t->nnz / r->product * 1e-9;
+  return (kcl_type_complex(t->precision) ? 8 : 2) * r->nrhs * (double)t->nnz / r->product * 1e-9;
 }
 
 static double rate(const cli_row *r) { return r->bytes_per_iteration / r->median; }
 static double mnnz(const cli_table *t, const cli_row *r) {
-  return r->columns * (double)t->nnz / r->product * 1e-6;
+  return r->nrhs * (double)t->nnz / r->product * 1e-6;
 }
 
-static double per_column(const cli_row *r) { return r->median / r->columns; }
+static double per_rhs(const cli_row *r) { return r->median / r->nrhs; }
 
 static int fastest(const cli_table *t) {
   int best = -1;
   for (int i = 0; i < t->count; i++)
-    if (t->row[i].ok && (best < 0 || per_column(&t->row[i]) < per_column(&t->row[best]))) best = i;
+    if (t->row[i].ok && (best < 0 || per_rhs(&t->row[i]) < per_rhs(&t->row[best]))) best = i;
   return best;
 }
 
@@ -28,29 +28,29 @@ cli_row *bench_fastest(cli_table *t) {
 }
 
 static void say_row(const cli_options *o, const cli_table *t, const cli_row *r, bool best) {
-  char fraction[16] = "-", column[16] = "";
+  char fraction[16] = "-", share[16] = "";
   if (!r->ok) {
     cli_say(o, "  %-12s %s\n", r->format, r->status);
     return;
   }
   if (t->stream > 0) snprintf(fraction, sizeof fraction, "%.0f %%", 100 * rate(r) / t->stream);
-  if (t->columns > 1) snprintf(column, sizeof column, " %11.4g", per_column(r) * 1e6);
+  if (t->nrhs > 1) snprintf(share, sizeof share, " %11.4g", per_rhs(r) * 1e6);
   cli_say(o, "%c %-12s%s %11.4g %11.4g %11.4g %8.1f %9s %10s %8.0f %8.2f  %s\n", best ? '*' : ' ',
-          r->format, column, r->median * 1e6, r->min * 1e6, r->max * 1e6, rate(r) * 1e-9, fraction,
+          r->format, share, r->median * 1e6, r->min * 1e6, r->max * 1e6, rate(r) * 1e-9, fraction,
           cli_bytes(r->bytes_stored).s, mnnz(t, r), bench_gflops(t, r), r->kernel);
 }
 
 void bench_say(const cli_options *o, const cli_table *t) {
   int best = fastest(t);
-  cli_say(o, "method      %s, %s, %lld iterations a sample", t->solver,
+  cli_say(o, "method      %s, %s, %lld iterations per sample", t->solver,
           cli_type_words(t->precision), (long long)o->iterations);
   if (t->stream > 0) cli_say(o, ", stream rate %.1f GB/s", t->stream * 1e-9);
-  if (t->columns > 1) cli_say(o, ", %lld columns at once", (long long)t->columns);
+  if (t->nrhs > 1) cli_say(o, ", %lld right-hand sides at once", (long long)t->nrhs);
   cli_say(o, "\n  %-12s%s %11s %11s %11s %8s %9s %10s %8s %8s  %s\n", "format",
-          t->columns > 1 ? "      us/col" : "", "us/iter", "least", "most", "GB/s", "of stream",
-          "stored", "Mnnz/s", "GFlop/s", "kernel");
+          t->nrhs > 1 ? "      us/rhs" : "", "us/iter", "min", "max", "GB/s", "of stream", "stored",
+          "Mnnz/s", "GFlop/s", "kernel");
   for (int i = 0; i < t->count; i++) say_row(o, t, &t->row[i], i == best);
-  if (best >= 0) cli_say(o, "* the fastest\n");
+  if (best >= 0) cli_say(o, "* fastest\n");
 }
 
 static void json_row(cJSON *o, const cli_table *t, const cli_row *r) {
@@ -63,9 +63,9 @@ static void json_row(cJSON *o, const cli_table *t, const cli_row *r) {
   json_text(o, "kernel", r->kernel);
   json_text(o, "solver", t->solver);
   json_text(o, "precision", letter);
-  if (t->columns > 1 && r->ok) {
-    json_count(o, "columns", r->columns);
-    json_number(o, "seconds_per_column", per_column(r));
+  if (t->nrhs > 1 && r->ok) {
+    json_count(o, "nrhs", r->nrhs);
+    json_number(o, "seconds_per_rhs", per_rhs(r));
   }
   json_device(o, &t->device);
   json_text(o, "status", r->status);

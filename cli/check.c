@@ -1,6 +1,6 @@
-/* krylocl check: how good is this x? Residual and backward error, of least squares the normal residual,
- * and the difference to a direct solution where the build has one. Each column of b and x is judged; the
- * worst decides. */
+/* krylocl check: how good is x? Residual and backward error, the normal residual for least squares,
+ * and the difference from a direct solution if the build has direct solvers. Every column of b and
+ * x must pass. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -11,7 +11,7 @@ typedef struct judged {
   bool pass, compared;
 } judged;
 
-/* A x = b within tol or, where A is rectangular, x minimises |b - A x| as cgls and lsqr claim it. */
+/* Passes if the relative residual is within tol or, for a rectangular A, the normal residual is. */
 static int certify(kcl *ctx, const cli_problem *p, const double *b, const double *x, double tol,
                    judged *r) {
   bool least = p->A->rows != p->A->cols;
@@ -31,7 +31,7 @@ static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j
   TRY(certify(ctx, p, b, x, tol, r));
   if (!direct) goto done;
   r->compared =
-      cli_compare_direct(ctx, p->A, b, x, tol, &r->direct) == 0; /* else: it was said why */
+      cli_compare_direct(ctx, p->A, b, x, tol, &r->direct) == 0; /* else the reason was printed */
 done:
   return rc;
 }
@@ -42,7 +42,7 @@ static void say(const cli_options *o, int64_t j, int64_t columns, const judged *
           r->c.relative_residual <= tol ? "within" : "NOT within", tol);
   if (r->c.normal_residual >= 0 && !(r->c.relative_residual <= tol))
     cli_say(o, "            normal residual %.3e, %s %.1e%s\n", r->c.normal_residual,
-            r->pass ? "within" : "NOT within", tol, r->pass ? ": least squares" : "");
+            r->pass ? "within" : "NOT within", tol, r->pass ? ": least-squares solution" : "");
   cli_say(o, "            backward error %.3e, |b| = %.6g, |x| = %.6g\n", r->c.backward_error,
           r->c.norm_b, r->c.norm_x);
   if (r->compared) cli_compare_say(o, &r->direct);
@@ -62,7 +62,7 @@ static cJSON *json(int64_t j, const judged *r, double tol) {
   return o;
 }
 
-/* One column: an object. Several: a list. */
+/* One object for one column, a list for several. */
 static int write_json(const cli_options *o, cJSON *list) {
   return json_write(o->json, cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
 }
@@ -75,7 +75,7 @@ static int run(kcl *ctx, const cli_options *o) {
   cJSON *list = cJSON_CreateArray();
   TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
-  if (p.repeated)
+  if (p.x_repeated)
     TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
                  cli_count(p.b->cols).s));
   report_matrix(o, o->files[0], p.A, p.seconds_read);
@@ -87,8 +87,8 @@ static int run(kcl *ctx, const cli_options *o) {
   }
   TRY(write_json(o, list));
   if (failed)
-    rc = cli_fail(CLI_CHECK_FAILED, "the check failed: the relative residual%s exceeds %g",
-                  p.A->rows != p.A->cols ? ", and the normal one," : "", tol);
+    rc = cli_fail(CLI_CHECK_FAILED, "the check failed: the relative residual %s %g",
+                  p.A->rows != p.A->cols ? "and the normal residual exceed" : "exceeds", tol);
 done:
   cJSON_Delete(list);
   cli_problem_free(&p);
@@ -98,13 +98,17 @@ done:
 const cli_command cli_check = {
     .name = "check",
     .operands = "A.mtx b.rhs x.mtx",
-    .summary = "residual and backward error of x, difference to a direct solution",
+    .summary = "residual and backward error of x, difference from a direct solution",
     .options = "tol check json quiet cache",
     .min = 3,
     .max = 3,
     .run = run,
-    .notes = "Exit code 6 when |b - A x|_2 / |b|_2 exceeds --tol (1e-8) and, for a rectangular A, "
-             "so does\n"
-             "the larger of |A^H r| / |A^H b| and |A^H r| / (|A|_F |r|), r = b - A x. The "
-             "comparison with\n"
-             "a direct solution informs and does not decide; --check none leaves it out.\n"};
+    .notes =
+        "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
+        "normal\n"
+        "residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the exit code is "
+        "6.\n"
+        "The comparison with a direct solution is for information; --check none leaves it out.\n"
+        "--json: one object, or a list with one per column of b: column pass tol "
+        "relative_residual\n"
+        "backward_error [normal_residual] norm_b norm_x [check, as of krylocl solve].\n"};

@@ -1,6 +1,6 @@
-/* The program's own declarations. It stands on krylocl.h alone: nothing here is known to the
- * library. A subcommand is one file that exports one cli_command; main.c lists them. Functions
- * return an exit code, having printed the message when it is not 0. */
+/* Declarations of the program, which uses the library through krylocl.h alone. A subcommand is one
+ * file that exports one cli_command; main.c lists them. Functions that return an exit code have
+ * printed the message if it is not 0. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -10,7 +10,8 @@
 
 enum { CLI_NOT_CONVERGED = 1, CLI_CHECK_FAILED = 6, CLI_INTERRUPTED = 130 }; /* else: kcl_status */
 
-/* For functions that own something: rc and done: exist, done: frees on both paths. */
+/* For functions that own resources: needs a variable rc and a label done, which frees on both
+ * paths. */
 #define TRY(call)                                                                                  \
   do {                                                                                             \
     if ((rc = (call)) != 0) goto done;                                                             \
@@ -24,32 +25,33 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check;
-  int64_t max_iter, iterations, seconds, threads, restart, columns;
+  int64_t max_iter, iterations, seconds, threads, restart, nrhs;
   double tol, atol; /* tol < 0: not given */
-  bool cache, minor, mixed, quiet, verbose, help, version;
-  uint64_t given; /* a bit for each option of the command line, in the order of options.c */
+  bool cache, mixed, quiet, verbose, source, help, version;
+  uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
 
 typedef struct cli_command {
   const char *name, *operands, *summary;
-  const char *options; /* long names it takes, space separated, in the order of its help */
-  const char *notes;   /* the rest of its help */
-  int min, max;        /* operands */
-  bool lists;          /* help ends with formats, solvers, preconditioners */
+  const char *options; /* long names of its options, separated by spaces */
+  const char *notes;   /* text of its help after the options */
+  int min, max;        /* number of operands */
+  bool lists;          /* its help lists formats, solvers and preconditioners */
   int (*run)(kcl *ctx, const cli_options *o);
 } cli_command;
 
-/* Fills o from the whole command line. operands receives [argc] pointers; o->files points in it. */
+/* Parses the whole command line. operands: [argc], filled; o->files points into it. */
 int cli_parse(int argc, char **argv, char **operands, cli_options *o);
-int cli_options_belong(const cli_command *c, const cli_options *o); /* to the command */
+int cli_options_belong(const cli_command *c,
+                       const cli_options *o); /* does c take all that are given? */
 void cli_print_options(const cli_command *c, FILE *f);
 
-/* ---------------------------------------------------------------- validate.c: before anything is read */
+/* ---------------------------------------------------------------- validate.c */
 
-int cli_validate(const cli_command *c, const cli_options *o);
-int cli_writable(const char *path);
+int cli_validate(const cli_command *c, const cli_options *o); /* before any file is read */
 
-/* ---------------------------------------------------------------- words.c: errors, names, numbers */
+/* ---------------------------------------------------------------- text.c: errors, names,
+ * numbers */
 
 #if defined(__GNUC__)
 #define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
@@ -58,13 +60,13 @@ int cli_writable(const char *path);
 #endif
 
 int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3); /* prints; returns code */
-int cli_lib(const kcl *ctx, int rc); /* prints the library's message when rc is not 0; returns rc */
-/* An error that lists the names and the nearest one. */
+int cli_lib(const kcl *ctx, int rc); /* prints the library's message if rc is not 0; returns rc */
+/* Prints an error that lists the names and suggests the nearest. */
 int cli_unknown(const char *kind, const char *name, const char *const *names, int count);
 int cli_known(const char *kind, const char *name, kcl_registry which,
-              const char *const *extra); /* other words that will do, to a NULL; or NULL */
+              const char *const *extra); /* other valid words, ended by NULL; or NULL */
 void cli_say(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3); /* unless quiet */
-FILE *cli_out(const cli_options *o); /* where people read: not where JSON or x goes */
+FILE *cli_out(const cli_options *o); /* for the report: stderr if a result goes to stdout */
 
 typedef struct cli_text {
   char s[40];
@@ -74,38 +76,41 @@ cli_text cli_bytes(double bytes); /* 12.3 MB */
 cli_text cli_seconds(double s);   /* 12.3 ms */
 const char *cli_type_words(kcl_type t);
 const char *cli_base(const char *path); /* without folders */
-const char *cli_path(const char *path); /* "-" as a name that can be opened for writing */
-double cli_now(void);
+const char *cli_path(const char *path); /* "-" as a path that can be opened for writing */
+double cli_now(void);                   /* monotonic seconds */
+double cli_median(double *v, int n);    /* sorts v */
 
 /* ---------------------------------------------------------------- problem.c */
 
-typedef struct cli_problem { /* A x = b on the host, types D or Z alike */
+typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
   kcl_csr *A;
   kcl_dense *b, *x;
   bool ones;          /* b = A*1, so x should be 1 */
-  bool own;           /* b stands in the file of A */
-  bool repeated;      /* x was one column, and b is several */
+  bool b_of_matrix;   /* b comes from the file of A */
+  bool x_repeated;    /* the file of x has one column, b has several */
   kcl_type precision; /* of the solve */
   double seconds_read;
 } cli_problem;
 
-/* What a file holds: b and x0 may be NULL pointers, and are NULL when it has none. */
+/* Reads a file or a matrix of the collection. b and x0 may be NULL pointers; *b and *x0 are NULL if
+ * it has none. */
 int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_dense **b,
              kcl_dense **x0);
-/* b NULL: that in the file of A, else A*1. x NULL: zeros, or the guess beside its own b. */
+/* b NULL: b of A's file, else A*1. x NULL: the initial guess of A's file if b is of that file too,
+ * else zeros. */
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
                      cli_problem *p);
 void cli_problem_free(cli_problem *p);
 int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision);
-double *cli_column(const kcl_dense *B, int64_t j);
+double *cli_column(const kcl_dense *B, int64_t j);         /* column j */
 double cli_error_from_ones(const kcl_dense *x, int64_t j); /* |x - 1|_inf */
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
 cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
 
 /* ---------------------------------------------------------------- get.c */
 
-bool cli_is_collection(const char *path); /* a name such as HB/bcsstk16, and no file */
+bool cli_is_collection(const char *path); /* a name such as HB/bcsstk16 and not a file */
 int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t room);
 bool cli_collection_rhs(const char *matrix, char *path, size_t room);
 
@@ -114,8 +119,8 @@ bool cli_collection_rhs(const char *matrix, char *path, size_t room);
 typedef struct cli_compare {
   kcl_direct_info direct;
   kcl_certificate ours, theirs;
-  bool unique;                /* x is one of a kind; else the products A x are compared */
-  double difference, allowed; /* relative, and what the check grants */
+  bool unique;                /* the solution is unique; else the products A x are compared */
+  double difference, allowed; /* relative difference and its bound */
   bool pass;
 } cli_compare;
 int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x, double tol,
@@ -123,7 +128,8 @@ int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double
 bool cli_compare_decides(const cli_compare *c); /* false: too ill-conditioned to tell */
 void cli_compare_say(const cli_options *o, const cli_compare *c);
 
-/* ---------------------------------------------------------------- solve.c, report.c, solve_json.c */
+/* ---------------------------------------------------------------- solve.c, report.c,
+ * solve_json.c */
 
 typedef struct cli_result { /* of one right-hand side */
   kcl_report report;
@@ -134,17 +140,18 @@ typedef struct cli_result { /* of one right-hand side */
   cli_compare check;
 } cli_result;
 
-typedef struct cli_run { /* everything a report tells */
+typedef struct cli_run { /* a run of `krylocl solve` */
   const cli_options *o;
   cli_problem p;
   kcl_options asked;
   kcl_device device;
   kcl_solver *solver;
   kcl_setup_info setup;
-  cli_result *results;   /* [solved] of p.b->cols, fewer when interrupted */
-  int64_t solved, worst; /* worst: the first not converged, else the largest true residual */
-  double stream;         /* bytes/s, 0: not known */
-  double seconds_solve, seconds_total; /* seconds_solve: of all columns */
+  cli_result *results; /* [solved]; solved is below p.b->cols after an interrupt */
+  int64_t solved,
+      worst;     /* worst: the first not converged, else that of the largest true residual */
+  double stream; /* bytes/s, 0: not known */
+  double seconds_solve, seconds_total; /* seconds_solve: sum over all columns */
 } cli_run;
 
 void report_device(const cli_options *o, const kcl_device *d);
@@ -153,24 +160,26 @@ void report_method(const cli_run *r);
 void report_results(const cli_run *r);
 int solve_json(const cli_run *r);
 
-/* ---------------------------------------------------------------- bench.c, bench_report.c, bench_mixed.c */
+/* ---------------------------------------------------------------- bench.c, bench_report.c,
+ * bench_mixed.c */
 
-typedef struct cli_ending { /* of a whole solve (bench_mixed.c) */
+typedef struct cli_timed_solve { /* a whole solve, timed (bench_mixed.c) */
   bool converged;
   int64_t iterations;
   int corrections, samples;
   double sample[8], seconds, residual, bytes_per_iteration;
   char note[200];
-} cli_ending;
+} cli_timed_solve;
 
 typedef struct cli_row {                    /* one format on one matrix */
   char format[32], kernel[96], status[640]; /* status: "ok", "refused: ..." or "failed: ..." */
   bool ok, validated;
-  double median, min, max, product; /* seconds: an iteration, a product, of all columns */
-  int columns;                      /* at once */
+  double median, min, max,
+      product; /* seconds per iteration and per product, for all right-hand sides */
+  int nrhs;    /* right-hand sides at once */
   double bytes_stored, bytes_per_iteration;
   bool compared;
-  cli_ending ending[2]; /* in double, in mixed precision */
+  cli_timed_solve timed[2]; /* in double, in mixed precision */
 } cli_row;
 
 typedef struct cli_table { /* one matrix */
@@ -178,13 +187,13 @@ typedef struct cli_table { /* one matrix */
   kcl_type precision;
   kcl_device device;
   int64_t rows, cols, nnz;
-  int64_t columns; /* right-hand sides at once */
-  double stream;   /* bytes/s, 0: not known */
+  int64_t nrhs;  /* right-hand sides at once, as asked for */
+  double stream; /* bytes/s, 0: not known */
   int count;
   cli_row row[64];
 } cli_table;
 
-double bench_gflops(const cli_table *t, const cli_row *r); /* 2 per nonzero, 8 when complex */
+double bench_gflops(const cli_table *t, const cli_row *r); /* 2 flops per entry, 8 if complex */
 void bench_say(const cli_options *o, const cli_table *t);
 int bench_json(const cli_options *o, const cli_table *tables, int count);
 cli_row *bench_fastest(cli_table *t); /* or NULL */
@@ -198,18 +207,17 @@ int bench_csv(const cli_options *o, const cli_table *tables, int count);
 
 typedef struct cli_progress {
   bool terminal, lines;
-  double next; /* seconds into the solve of the next line */
-  bool shown;
+  double next; /* when the next line is due, seconds into the solve */
+  bool shown;  /* a line is on the screen */
 } cli_progress;
-cli_progress cli_progress_begin(const cli_options *o); /* catches the interrupt key as well */
+cli_progress cli_progress_begin(const cli_options *o); /* installs the handler of SIGINT too */
 int cli_progress_show(void *user, const kcl_progress *p);
 void cli_progress_end(cli_progress *s);
 bool cli_interrupted(void);
 
 /* ---------------------------------------------------------------- json.c, csv.c, plot.c */
 
-void json_number(struct cJSON *o, const char *key,
-                 double v); /* every digit; null when not finite */
+void json_number(struct cJSON *o, const char *key, double v); /* 17 digits; null if not finite */
 void json_count(struct cJSON *o, const char *key, int64_t v);
 void json_text(struct cJSON *o, const char *key, const char *v);
 void json_bool(struct cJSON *o, const char *key, bool v);
@@ -230,6 +238,6 @@ typedef struct cli_curve { /* one line of a convergence history */
 } cli_curve;
 int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                  double target);
-int plot_pattern(kcl *ctx, const char *path, const char *title, const kcl_csr *A);
+int plot_structure(const char *path, const char *title, const kcl_csr *A);
 
 #endif

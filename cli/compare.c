@@ -1,20 +1,20 @@
-/* Is x the solution? Compares it with a direct one. Two vectors with backward errors e1 and e2
- * may lie up to condition * (e1 + e2) apart in relative terms (Higham 2002, section 7.1), so
+/* Compares x with a direct solution y. Two vectors with backward errors e1 and e2 may differ by up
+ * to condition * (e1 + e2) in relative terms (Higham 2002, section 7.1), so the check
  *
- *   fails when  |x - y|_inf / |y|_inf > 10 max(tol, condition (e1 + e2))
+ *   fails if  |x - y|_inf / |y|_inf > 10 max(tol, condition (e1 + e2))
  *
- * or when a number is not finite. condition is estimated from the direct factor. When the right
- * side reaches 1 the comparison decides nothing, and that is said.
+ * or if a number is not finite. The condition number is estimated from the factors. If the bound
+ * reaches 1 the check is undecided, and the report says so.
  *
  * Least squares: all x that minimise |b - A x| share A x = P b, P onto A's range. Of r = b - A x,
- * |P r| = |A x - P b| is at most |r|, and at most |A^H r| / s, s the smallest singular value that is
- * not 0. As |A^H b| <= |A|_F |P b| and condition = |A|_F / s, with 2-norms and normal residuals n,
+ * |P r| = |A x - P b| is at most |r|, and at most |A^H r| / s, s the smallest non-zero singular
+ * value. As |A^H b| <= |A|_F |P b| and condition = |A|_F / s, with 2-norms and normal residuals n,
  *
- *   fails when  |A (x - y)| / |A y| > 10 max(tol, f1 + f2),  f = min(|r| / |A y|, condition n)
+ *   fails if  |A (x - y)| / |A y| > 10 max(tol, f1 + f2),  f = min(|r| / |A y|, condition n)
  *
- * and where A has full column rank, x then is one of a kind and is at most |P r| / s:
+ * and if A has full column rank, the solution is unique and its error is at most |P r| / s:
  *
- *   fails when  |x - y| / |y| > 10 max(tol, |A y| / (s |y|) (f1 + f2)) */
+ *   fails if  |x - y| / |y| > 10 max(tol, |A y| / (s |y|) (f1 + f2)) */
 #include "cli/cli.h"
 #include <math.h>
 #include <stdlib.h>
@@ -40,12 +40,12 @@ static double norm(kcl_type t, const double *v, int64_t n) {
   return m * sqrt(sum);
 }
 
-/* What x may leave of the fit, relative to it. */
+/* Bound of |A x - P b| relative to |A y|. */
 static double misfit(const kcl_certificate *c, double condition, double fit) {
   return fmin(c->relative_residual * c->norm_b / fit, condition * c->normal_residual);
 }
 
-/* fit: of rows; apart: of columns; both are ours to use. */
+/* fit [rows] and apart [cols] are scratch. */
 static void compare_fits(const kcl_csr *A, const double *x, const double *y, double tol,
                          double *fit, double *apart, cli_compare *c) {
   kcl_type t = A->type;
@@ -109,18 +109,19 @@ done:
 bool cli_compare_decides(const cli_compare *c) { return c->allowed < 1; }
 
 void cli_compare_say(const cli_options *o, const cli_compare *c) {
-  bool least = c->theirs.normal_residual >= 0 && /* and no solution */
+  bool least = c->theirs.normal_residual >= 0 && /* and A x = b has no solution */
                c->theirs.normal_residual < c->theirs.relative_residual;
   cli_say(o, "direct      %s in %s, ", c->direct.method, cli_seconds(c->direct.seconds).s);
   if (c->direct.rank >= 0) cli_say(o, "rank %s, ", cli_count(c->direct.rank).s);
   cli_say(o, "condition about %.1e\n", c->direct.condition);
-  cli_say(o, "            residual %.2e (ours %.2e), %s %.1e (ours %.1e)\n",
+  cli_say(o, "            residual %.2e (iterative %.2e), %s %.1e (iterative %.1e)\n",
           c->theirs.relative_residual, c->ours.relative_residual,
           least ? "normal residual" : "backward error",
           least ? c->theirs.normal_residual : c->theirs.backward_error,
           least ? c->ours.normal_residual : c->ours.backward_error);
   if (!c->unique)
-    cli_say(o, "            |x| %.6g (ours %.6g): one of many, so that A x is compared\n",
+    cli_say(o,
+            "            |x| %.6g (iterative %.6g): not unique, so the products A x are compared\n",
             c->theirs.norm_x, c->ours.norm_x);
   cli_say(o, "check       %s: the %s differ by %.2e, ",
           !c->pass                 ? "FAILED"

@@ -1,11 +1,11 @@
-/* krylocl convert: a matrix from any kind of file to the one that the output's name ends in. */
+/* krylocl convert: a matrix file in another format, named by the ending of the output. */
 #include "cli/cli.h"
 #include <string.h>
 
 static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-/* The kind that a name ends in, .gz left out; NULL when there is none. "-" is Matrix Market. */
+/* The format that a name ends in, before .gz; NULL if none. "-" is Matrix Market. */
 static const char *ending(const char *path) {
   size_t n = strlen(path);
   if (strcmp(path, "-") == 0) return endings[0];
@@ -26,13 +26,13 @@ static int check(const cli_options *o) {
                   o->output);
 }
 
-/* What the new file cannot hold. */
+/* Names what the output format cannot store. */
 static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *b) {
   const char *kind = ending(o->output);
   if (b && !o->rhs && strcmp(kind, "kcl"))
-    cli_say(o, "note        its right-hand side is left out: --rhs FILE writes it\n");
+    cli_say(o, "note        the right-hand side is left out: --rhs FILE writes it\n");
   if (A->symmetry != KCL_GENERAL && strcmp(kind, "rows") == 0)
-    cli_say(o, "note        row lists hold both triangles and do not say that it is %s\n",
+    cli_say(o, "note        row lists store both triangles and not the symmetry (%s)\n",
             kcl_symmetry_name(A->symmetry));
 }
 
@@ -62,13 +62,14 @@ done:
 const cli_command cli_convert = {
     .name = "convert",
     .operands = "A.any -o B.kcl",
-    .summary = "write a matrix as another kind of file",
+    .summary = "write a matrix in another file format",
     .options = "output rhs cache quiet",
     .min = 1,
     .max = 1,
     .run = run,
     .notes =
-        "Read, by content: Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl.\n"
-        "Written, by ending: .mtx Matrix Market, .rb Rutherford-Boeing, .rows row lists (each\n"
-        "also .gz), .kcl our binary: checksummed, mapped when read, and the only one that\n"
-        "keeps right-hand sides.\n"};
+        "Reads, by content: Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl.\n"
+        "Writes, by ending: .mtx Matrix Market, .rb Rutherford-Boeing, .rows row lists (each also\n"
+        ".gz), .kcl krylocl's binary format: checksummed, mapped when read, the only one that "
+        "stores\n"
+        "right-hand sides.\n"};

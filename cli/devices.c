@@ -1,10 +1,10 @@
-/* krylocl devices: everything work can run on, with the rate each one streams memory at. */
+/* krylocl devices: all devices with their measured memory rates. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes a second of a x + y; 0 when it cannot be measured, and why is in the context. */
+/* Stream rate in bytes/s; 0 if it cannot be measured (the reason is in the context). */
 static double stream(kcl *ctx, const cli_options *o, const kcl_device *d) {
   double rate = 0;
   if (kcl_select(ctx, cli_device_place(d).s, (int)o->threads)) return 0;
@@ -66,9 +66,11 @@ done:
 const cli_command cli_devices = {
     .name = "devices",
     .operands = "",
-    .summary = "list every platform and device with its measured stream rate",
+    .summary = "list all devices with their measured memory rates",
     .options = "threads json quiet verbose",
     .run = run,
     .notes =
-        "The first column is what --device takes. The stream rate is that of z = a x + y over\n"
-        "three long vectors (McCalpin 1995). --verbose adds drivers and versions.\n"};
+        "The first column is what --device takes. The stream rate is that of z = a x + y on long\n"
+        "vectors (McCalpin 1995). --verbose adds drivers and versions.\n"
+        "--json: a list: place kind name platform version driver compute_units memory_bytes\n"
+        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured).\n"};

@@ -1,28 +1,17 @@
-/* krylocl generate: a physical or published problem of a chosen size, as files. */
+/* krylocl generate: a generated system as files. */
 #include "cli/cli.h"
-#include <string.h>
-
-/* --minor: KIND:SIZE as KIND-minor:SIZE. */
-static const char *kind_of(const cli_options *o, char *room, size_t size) {
-  const char *kind = o->files[0];
-  size_t n = strcspn(kind, ":");
-  if (!o->minor) return kind;
-  snprintf(room, size, "%.*s-minor%s", (int)(n < 60 ? n : 60), kind, kind + n);
-  return room;
-}
 
 static int run(kcl *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
-  char room[200];
   double begin = cli_now();
   if (!o->output) return cli_fail(KCL_USAGE, "generate needs -o FILE (- for standard output)");
-  TRY(cli_lib(ctx, kcl_generate(ctx, kind_of(o, room, sizeof room), &A, o->rhs ? &b : NULL)));
+  TRY(cli_lib(ctx, kcl_generate(ctx, o->files[0], &A, o->rhs ? &b : NULL)));
   double made = cli_now() - begin;
   TRY(cli_lib(ctx, kcl_csr_write(ctx, cli_path(o->output), A)));
   if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->rhs), b)));
-  cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, made in %s", o->files[0], cli_count(A->rows).s,
+  cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, generated in %s", o->files[0], cli_count(A->rows).s,
           cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), cli_seconds(made).s);
   cli_say(o, ", written to %s%s%s\n", o->output, o->rhs ? " and " : "", o->rhs ? o->rhs : "");
@@ -35,7 +24,7 @@ done:
 const cli_command cli_generate = {.name = "generate",
                                   .operands = "KIND:SIZE -o A.mtx",
                                   .summary = "write a generated system to files",
-                                  .options = "output rhs minor quiet",
+                                  .options = "output rhs quiet",
                                   .min = 1,
                                   .max = 1,
                                   .run = run};

@@ -1,11 +1,12 @@
-/* krylocl get: a matrix of the SuiteSparse collection, from the user's cache folder or the network. And
- * the names of such matrices as operands of the other subcommands. */
+/* krylocl get: a matrix of the SuiteSparse collection, from the user's cache folder or the network;
+ * and names of such matrices as operands of the other subcommands. */
 #include "cli/cli.h"
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Group/Name, when no such file and no folder Group is here, and it ends like no file. */
+/* Group/Name, if there is no such file and no folder Group, and the name has no ending of a file
+ * format. */
 bool cli_is_collection(const char *path) {
   static const char *const files[] = {".mtx", ".gz", ".rb", ".kcl", ".rows", ".txt", ".rhs"};
   const char *slash = strchr(path, '/');
@@ -30,7 +31,7 @@ int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path,
   return rc;
 }
 
-/* Name_b.mtx beside Name.mtx; false when there is none. */
+/* Path of Name_b.mtx beside Name.mtx; false if there is none. */
 bool cli_collection_rhs(const char *matrix, char *path, size_t room) {
   size_t n = strlen(matrix);
   snprintf(path, room, "%.*s_b.mtx", (int)(n - 4), matrix);
@@ -68,6 +69,6 @@ const cli_command cli_get = {
     .max = 1,
     .run = run,
     .notes =
-        "Kept in collection/ of the user's cache folder; -o and --rhs write copies. The\n"
-        "other subcommands take such names too: krylocl solve HB/bcsstk16. $KRYLOCL_COLLECTION is\n"
-        "the server, https://sparse.tamu.edu/MM without it. Needs the curl program.\n"};
+        "The matrix is kept in collection/ of the user's cache folder; -o and --rhs write copies.\n"
+        "Other subcommands take such names too: krylocl solve HB/bcsstk16. The server is\n"
+        "$KRYLOCL_COLLECTION or https://sparse.tamu.edu/MM. Needs the program curl.\n"};

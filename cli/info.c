@@ -1,4 +1,4 @@
-/* krylocl info: what kind of matrix is this, what would each format cost, which solver can work? */
+/* krylocl info: structure of a matrix, predicted cost of each format, suggested method. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 #include <string.h>
@@ -10,6 +10,7 @@ typedef struct facts {
   kcl_stats s;
 } facts;
 
+/* Counts stop at 65,536 (krylocl.h). */
 static cli_text repeats(int64_t n) {
   cli_text over = {"over 65,536"};
   return n > 65536 ? over : cli_count(n);
@@ -23,56 +24,55 @@ static const char *symmetry(const kcl_stats *s) {
 }
 
 static void say_structure(const cli_options *o, const kcl_stats *s) {
-  cli_say(o,
-          "rows        %s to %s entries, mean %.2f, mean absolute deviation %.1f %% of the mean\n",
+  cli_say(o, "rows        %s to %s entries per row, mean %.2f, mean absolute deviation %.1f %%\n",
           cli_count(s->row_min).s, cli_count(s->row_max).s, s->row_mean, s->row_deviation);
-  cli_say(o, "band        %s wide each way, entries on %s diagonals\n", cli_count(s->bandwidth).s,
+  cli_say(o, "bandwidth   %s, entries on %s diagonals\n", cli_count(s->bandwidth).s,
           cli_count(s->diagonals).s);
-  cli_say(o, "values      %s, largest row sum of moduli %.6g\n", symmetry(s), s->norm_inf);
-  cli_say(o,
-          "repeats     %s distinct rows (seen from the diagonal) in %s runs, %s (offset, value) "
-          "pairs, %s "
-          "values%s\n",
-          repeats(s->row_patterns).s,
-          s->row_patterns > 65536 ? "many" : cli_count(s->pattern_runs).s, repeats(s->pairs).s,
-          repeats(s->values).s, s->single_values ? ", all exact in single precision" : "");
+  cli_say(o, "values      %s, infinity norm %.6g\n", symmetry(s), s->norm_inf);
+  cli_say(
+      o,
+      "repeats     %s distinct rows of (column - row, value) pairs in %s runs, %s distinct pairs, "
+      "%s distinct values%s\n",
+      repeats(s->row_patterns).s, s->row_patterns > 65536 ? "many" : cli_count(s->pattern_runs).s,
+      repeats(s->distinct_pairs).s, repeats(s->distinct_values).s,
+      s->values_fit_float ? ", all exact in single precision" : "");
   cli_say(o, "diagonal    %s, dominant in %.1f %% of the rows\n",
           s->positive_diagonal ? "positive" : "not everywhere positive", 100 * s->dominant_rows);
 }
 
-/* What tends to go wrong with such a matrix. */
+/* Properties that cause trouble. */
 static void say_warnings(const cli_options *o, const kcl_stats *s) {
   if (s->empty_rows)
     cli_say(o, "warning     %s empty rows: the matrix is singular\n", cli_count(s->empty_rows).s);
   if (s->zero_diagonal && s->rows == s->cols)
-    cli_say(o, "warning     %s rows without a diagonal entry, or with zero there: no jacobi\n",
+    cli_say(o, "warning     %s rows with a zero or absent diagonal entry: jacobi is not possible\n",
             cli_count(s->zero_diagonal).s);
   if (s->explicit_zeros)
-    cli_say(o, "warning     %s stored zeros: they cost like other entries\n",
+    cli_say(o, "warning     %s explicit zeros: stored and multiplied like other entries\n",
             cli_count(s->explicit_zeros).s);
 }
 
-/* What --solver auto begins with. */
+/* The method that --solver auto begins with. */
 static void say_solver(const cli_options *o, const kcl_stats *s) {
   const char *name = kcl_auto_solver(s);
   if (s->rows != s->cols)
-    cli_say(o, "solver      %s: it is not square\n", name);
+    cli_say(o, "solver      %s: the matrix is not square\n", name);
   else if (!strcmp(name, "cg"))
-    cli_say(o, "solver      cg can work%s\n",
-            s->dominant_rows >= 1 ? ": diagonally dominant, so it is positive semidefinite" : "");
+    cli_say(o, "solver      cg%s\n",
+            s->dominant_rows >= 1 ? ": diagonally dominant, so positive semidefinite" : "");
   else
     cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n", name);
 }
 
 static int say_formats(kcl *ctx, const cli_options *o, const facts *f) {
   int rc = 0;
-  cli_say(o, "\nformat        %10s  %10s   in %s\n", "stored", "a product",
+  cli_say(o, "\nformat           %10s  %11s   bytes in %s\n", "stored", "per product",
           cli_type_words(f->precision));
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
     TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
-    cli_say(o, "%-12s  %10s  %10s   %s%s\n", name, cli_bytes(c.bytes_stored).s,
+    cli_say(o, "%-15s  %10s  %11s   %s%s\n", name, cli_bytes(c.bytes_stored).s,
             cli_bytes(c.bytes_product).s, c.refusal ? "refused: " : "", c.refusal ? c.refusal : "");
   }
 done:
@@ -90,10 +90,10 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_count(o, "zero_diagonal", s->zero_diagonal);
   json_count(o, "bandwidth", s->bandwidth);
   json_count(o, "diagonals", s->diagonals);
-  json_count(o, "row_patterns", s->row_patterns); /* 65,537: more than 65,536 */
-  json_count(o, "pairs", s->pairs);
-  json_count(o, "values", s->values);
-  json_bool(o, "single_values", s->single_values);
+  json_count(o, "row_patterns", s->row_patterns);
+  json_count(o, "distinct_pairs", s->distinct_pairs);
+  json_count(o, "distinct_values", s->distinct_values);
+  json_bool(o, "values_fit_float", s->values_fit_float);
   json_bool(o, "hermitian", s->hermitian);
   json_bool(o, "symmetric", s->symmetric);
   json_bool(o, "shifted_skew", s->shifted_skew);
@@ -135,11 +135,11 @@ done:
   return rc;
 }
 
-static int draw(kcl *ctx, const cli_options *o, const facts *f) {
+static int draw(const cli_options *o, const facts *f) {
   char title[256];
   snprintf(title, sizeof title, "%s: %s x %s, %s nonzeros", cli_base(f->path),
            cli_count(f->A->rows).s, cli_count(f->A->cols).s, cli_count(f->A->nnz).s);
-  return plot_pattern(ctx, o->plot, title, f->A);
+  return plot_structure(o->plot, title, f->A);
 }
 
 static int run(kcl *ctx, const cli_options *o) {
@@ -156,7 +156,7 @@ static int run(kcl *ctx, const cli_options *o) {
   say_solver(o, &f.s);
   TRY(say_formats(ctx, o, &f));
   if (o->json) TRY(write_json(ctx, o, &f));
-  if (o->plot) TRY(draw(ctx, o, &f));
+  if (o->plot) TRY(draw(o, &f));
 done:
   kcl_csr_free(&f.A);
   return rc;
@@ -165,11 +165,17 @@ done:
 const cli_command cli_info = {
     .name = "info",
     .operands = "A.mtx",
-    .summary = "structure, symmetry, and the bytes each format would take",
+    .summary = "structure, symmetry, and the predicted bytes of each format",
     .options = "precision device threads json plot quiet cache",
     .min = 1,
     .max = 1,
     .run = run,
     .notes =
-        "Predicted bytes are for --precision on --device, whose memory decides what is refused.\n"
-        "--plot draws the pattern: darker where a cell of the raster holds more entries.\n"};
+        "Bytes are predicted for --precision on --device, whose memory limits the formats.\n"
+        "--plot draws the non-zero structure: darker where a cell of the raster has more entries.\n"
+        "--json: one object: matrix {file rows cols nnz stored symmetry field} row_length {min "
+        "max\n"
+        "mean deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals\n"
+        "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float\n"
+        "hermitian symmetric shifted_skew positive_diagonal dominant_rows norm_inf precision, and\n"
+        "formats, a list: format bytes_stored bytes_per_product [refused].\n"};

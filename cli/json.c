@@ -1,4 +1,4 @@
-/* JSON through cJSON, with numbers as %.17g: what is read back is the number that was written. */
+/* JSON by cJSON. Numbers are written as %.17g, so that they read back exactly. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -1,22 +1,22 @@
-/* krylocl, the program: finds the subcommand, checks the line, runs it. The exit code is the
- * subcommand's: 0 done, 1 not converged, 2 usage, 3 input file, 4 device, 5 memory or a format
- * that refuses the matrix, 6 the check failed, 130 interrupted. */
+/* The program krylocl: finds the subcommand, validates the command line, runs it. Exit codes: 0
+ * success, 1 not converged, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
+ * matrix, 6 the check failed, 130 interrupted. */
 #include "cli/cli.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 extern const cli_command cli_solve, cli_bench, cli_info, cli_check, cli_devices, cli_generate,
-    cli_convert, cli_get, cli_tune;
-static const cli_command *const commands[] = {&cli_solve,   &cli_bench,   &cli_info,
-                                              &cli_check,   &cli_devices, &cli_generate,
-                                              &cli_convert, &cli_get,     &cli_tune};
+    cli_convert, cli_get, cli_tune, cli_explain;
+static const cli_command *const commands[] = {&cli_solve,   &cli_bench,    &cli_info,    &cli_check,
+                                              &cli_devices, &cli_generate, &cli_convert, &cli_get,
+                                              &cli_tune,    &cli_explain};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void list(const char *title, kcl_registry which) {
   printf("\n%s:\n", title);
   for (int i = 0; i < kcl_list_size(which); i++)
-    printf("  %-12s  %s\n", kcl_list(which, i).name, kcl_list(which, i).summary);
+    printf("  %-15s  %s\n", kcl_list(which, i).name, kcl_list(which, i).summary);
 }
 
 static void lists(void) {
@@ -26,21 +26,22 @@ static void lists(void) {
 }
 
 static const char exits[] =
-    "\nexit codes: 0 converged or done, 1 not converged, 2 usage, 3 input file, 4 device or "
-    "driver,\n"
-    "  5 out of memory or a format refused, 6 the check failed, 130 interrupted\n";
+    "\nexit codes: 0 success, 1 not converged, 2 usage, 3 input file, 4 device or driver,\n"
+    "  5 out of memory or a format that refuses the matrix, 6 the check failed, 130 interrupted\n";
 
 static int help(void) {
   puts("krylocl " KCL_VERSION
        ": solves sparse A x = b on OpenCL devices and on the CPU, checks the\n"
-       "answer, and shows what each storage format costs.\n");
+       "solution, and compares storage formats.\n");
   for (int i = 0; i < COMMANDS; i++)
     printf("  krylocl %-9s %-32s %s\n", commands[i]->name, commands[i]->operands,
            commands[i]->summary);
-  puts("\nkrylocl SUBCOMMAND --help has the options of each. Options may stand anywhere, -- ends\n"
-       "them, and - as a file is standard input. Files are Matrix Market, Harwell-Boeing,\n"
-       "Rutherford-Boeing, row lists or .kcl, .gz too; right-hand sides may also be plain "
-       "numbers.");
+  puts(
+      "\nkrylocl SUBCOMMAND --help lists its options and JSON fields. Options may stand anywhere,\n"
+      "-- ends them, and the file - is standard input or output. Files are Matrix Market, "
+      "Harwell-\n"
+      "Boeing, Rutherford-Boeing, row lists or .kcl, .gz too; right-hand sides may also be plain\n"
+      "numbers.");
   lists();
   list("generators", KCL_GENERATORS);
   fputs(exits, stdout);
@@ -58,7 +59,7 @@ static int command_help(const cli_command *c) {
 }
 
 static int version(void) {
-  puts("krylocl " KCL_VERSION);
+  printf("krylocl %s\n", kcl_version());
   printf("direct solutions for checking: %s\n", kcl_direct_least_squares()
                                                     ? "CHOLMOD, UMFPACK and SPQR"
                                                 : kcl_direct_available() ? "CHOLMOD and UMFPACK"
@@ -98,20 +99,20 @@ static int dispatch(const cli_options *o) {
   if (o->help) return c ? command_help(c) : help();
   if (!c)
     return cli_fail(KCL_USAGE, "a subcommand is missing: solve, bench, info, check, devices, "
-                               "generate, convert, get or tune (see krylocl --help)");
+                               "generate, convert, get, tune or explain (see krylocl --help)");
   return run(c, o);
 }
 
-/* The binaries that PoCL hands out hold kernels for groups of any size. It is told to run those as well: they
- * take as long, and it compiles each kernel once and not twice. */
-static void settle_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
+/* Makes PoCL run the kernels that it puts into program binaries, which are for any work-group size,
+ * instead of compiling each kernel a second time for the size in use. They are as fast. */
+static void configure_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
 
 int main(int argc, char **argv) {
   cli_options o;
   char **operands = calloc((size_t)argc + 1, sizeof *operands);
   if (!operands) return cli_fail(KCL_MEMORY, "out of memory");
   signal(SIGPIPE, SIG_IGN);
-  settle_drivers();
+  configure_drivers();
   int rc = cli_parse(argc, argv, operands, &o);
   if (!rc) rc = dispatch(&o);
   free(operands);

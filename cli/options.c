@@ -1,6 +1,7 @@
-/* One table of every option of every subcommand; getopt_long reads the line. Options may stand
- * anywhere, before the subcommand too, so the line is read once with all of them and what the
- * subcommand does not take is refused afterwards. Numbers are checked here, names by validate.c. */
+/* The table of all options of all subcommands, parsed by getopt_long. Options may stand anywhere,
+ * before the subcommand too, so the whole line is parsed with all options; those that the
+ * subcommand does not take are refused afterwards. Numbers are checked here, names in
+ * validate.c. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <getopt.h>
@@ -15,7 +16,7 @@ typedef struct entry {
   const char *name;
   char letter; /* 0: none */
   kind kind;
-  const char *arg; /* its word in the help */
+  const char *arg; /* the argument's name in the help */
   size_t offset;   /* in cli_options */
   double min, max; /* of numbers */
   const char *help;
@@ -23,13 +24,13 @@ typedef struct entry {
 
 #define AT(field) offsetof(cli_options, field)
 static const entry table[] = {
-    {"output", 'o', TEXT, "FILE", AT(output), 0, 0, "write the result here"},
-    {"rhs", 0, TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side as well"},
+    {"output", 'o', TEXT, "FILE", AT(output), 0, 0, "write the result to FILE"},
+    {"rhs", 0, TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side to FILE"},
     {"solver", 's', TEXT, "NAME", AT(solver), 0, 0,
-     "the method, from the list below, or auto: one that fits (cg)"},
-    {"precond", 'p', TEXT, "NAME", AT(precond), 0, 0, "preconditioner, from the list below (none)"},
+     "method, listed below, or auto: chosen by shape and symmetry (solve: cg)"},
+    {"precond", 'p', TEXT, "NAME", AT(precond), 0, 0, "preconditioner, listed below (none)"},
     {"format", 'f', TEXT, "NAME", AT(format), 0, 0,
-     "storage format; auto, measure or model choose one (auto)"},
+     "storage format, listed below, or auto, measure, model, see below (auto)"},
     {"formats", 0, TEXT, "A,B", AT(formats), 0, 0, "formats to compare, or all (all)"},
     {"device", 'd', TEXT, "WORD", AT(device), 0, 0,
      "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)"},
@@ -37,35 +38,36 @@ static const entry table[] = {
     {"precision", 0, TEXT, "s|d|c|z", AT(precision), 0, 0,
      "float, double, complex float, complex double (d, or z for complex data)"},
     {"mixed", 0, FLAG, NULL, AT(mixed), 0, 0,
-     "iterate in float, correct and check in double (precision d or z)"},
+     "mixed precision: iterate in float, correct in double (precision d or z)"},
     {"tol", 0, REAL, "T", AT(tol), 0, 1e300, "relative residual to reach (1e-8; 1e-5 for s and c)"},
-    {"atol", 0, REAL, "T", AT(atol), 0, 1e300, "or absolute residual to reach (0)"},
+    {"atol", 0, REAL, "T", AT(atol), 0, 1e300, "or absolute residual norm to reach (0)"},
     {"max-iter", 0, COUNT, "N", AT(max_iter), 1, 1e15,
-     "iterations at most (10 per row, 10,000 to 100,000)"},
+     "iteration limit (10 per row, 10,000 to 100,000)"},
     {"restart", 0, COUNT, "N", AT(restart), 1, 1000,
-     "iterations a cycle of gmres, 1 to 50 (20); other solvers ignore it"},
-    {"columns", 0, COUNT, "K", AT(columns), 1, KCL_MOST_COLUMNS,
-     "right-hand sides at once, 1 to 8 (solve: as many as there are; bench: 1)"},
-    {"iterations", 0, COUNT, "N", AT(iterations), 1, 1e6, "iterations a sample (50)"},
-    {"seconds", 0, COUNT, "N", AT(seconds), 1, 86400, "time to spend on tunables, about (30)"},
-    {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "first guess (zeros)"},
+     "cycle length of gmres, 1 to 50 (20); ignored by other methods"},
+    {"nrhs", 0, COUNT, "K", AT(nrhs), 1, KCL_MAX_NRHS,
+     "right-hand sides at once, 1 to 8 (solve: as many as b has; bench: 1)"},
+    {"iterations", 0, COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample (50)"},
+    {"seconds", 0, COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)"},
+    {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)"},
     {"check", 0, TEXT, "METHOD", AT(check), 0, 0,
-     "compare with a direct solution: cholmod (UMFPACK, SPQR where it is not for that), or none"},
-    {"json", 'j', TEXT, "FILE", AT(json), 0, 0, "write all numbers as JSON, - for standard output"},
+     "compare with a direct solution: cholmod (UMFPACK or SPQR if CHOLMOD does not fit), or none"},
+    {"json", 'j', TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output"},
     {"csv", 0, TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV"},
-    {"history", 0, TEXT, "FILE", AT(history), 0, 0, "write the residual of each iteration as CSV"},
-    {"plot", 0, TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg or .png, with gnuplot)"},
+    {"history", 0, TEXT, "FILE", AT(history), 0, 0,
+     "write the residual after each iteration as CSV"},
+    {"plot", 0, TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg or .png, by gnuplot)"},
     {"cache", 0, FLAG, NULL, AT(cache), 0, 0,
      "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)"},
-    {"minor", 0, FLAG, NULL, AT(minor), 0, 0, "without the first row and column (trefethen)"},
-    {"quiet", 'q', FLAG, NULL, AT(quiet), 0, 0, "no progress and no report, only errors"},
+    {"quiet", 'q', FLAG, NULL, AT(quiet), 0, 0, "errors only, no progress and no report"},
+    {"source", 0, FLAG, NULL, AT(source), 0, 0, "print the OpenCL C source of the kernels"},
     {"verbose", 'v', FLAG, NULL, AT(verbose), 0, 0,
-     "more lines: drivers, programs, progress once a second when not on a terminal"},
+     "also drivers, programs, and progress once per second if not on a terminal"},
     {"help", 'h', FLAG, NULL, AT(help), 0, 0, "this help"},
     {"version", 'V', FLAG, NULL, AT(version), 0, 0, "the version"},
 };
 enum { ENTRIES = sizeof table / sizeof *table };
-_Static_assert(ENTRIES <= 64, "a bit each in cli_options.given");
+_Static_assert(ENTRIES <= 64, "one bit per option in cli_options.given");
 
 static int set_count(const entry *e, const char *value, int64_t *out) {
   char *end;
@@ -106,7 +108,7 @@ static int set(const entry *e, const char *value, cli_options *o) {
   return 0;
 }
 
-/* getopt_long's own tables: "-" hands operands over in order, ":" keeps it silent. */
+/* The tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
 static void tables(struct option *longs, char *letters) {
   *letters++ = '-', *letters++ = ':';
   for (int i = 0; i < ENTRIES; i++) {
@@ -127,7 +129,7 @@ static const entry *find(int c) {
   return NULL;
 }
 
-/* What getopt_long did not understand: a letter, or word, a long option. */
+/* Reports an unknown letter, or `word`, an unknown long option. */
 static int refuse(const char *word) {
   char name[64], text[ENTRIES][24];
   const char *names[ENTRIES];

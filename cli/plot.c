@@ -1,6 +1,6 @@
-/* Pictures by gnuplot, fed through a pipe: the convergence history of a solve and the pattern of a
- * matrix. No gnuplot: one line says so, and that is no failure. Long histories are thinned to
- * a few thousand points, patterns gathered into a raster of at most 512 x 512 cells. */
+/* Pictures by gnuplot through a pipe: the convergence history of a solve and the non-zero structure
+ * of a matrix. Without gnuplot a message is printed, which is not a failure. Long histories are
+ * thinned to a few thousand points, matrices are counted in a raster of at most 512 x 512 cells. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { RASTER = 512, POINTS = 3000 };
 
-/* 'text' as gnuplot quotes it. */
+/* text in gnuplot's single quotes. */
 static void quote(FILE *g, const char *text) {
   fputc('\'', g);
   for (; *text; text++) {
@@ -113,30 +113,31 @@ int plot_history(const char *path, const char *title, const cli_curve *curves, i
   return end(g, path);
 }
 
-/* ---------------------------------------------------------------- pattern */
+/* ---------------------------------------------------------------- non-zero structure */
 
 typedef struct raster {
-  int64_t nx, ny, most;
+  int64_t nx, ny, max;
   int64_t *cell; /* [ny, nx] entries */
 } raster;
 
+/* Cell of index i of size. */
 static int64_t at(int64_t i, int64_t cells, int64_t size) {
   return size <= cells ? i : (int64_t)((double)i * (double)cells / (double)size);
 }
 
-static int gather(const kcl_csr *A, raster *r) {
+static int count_cells(const kcl_csr *A, raster *r) {
   r->nx = A->cols < RASTER ? A->cols : RASTER, r->ny = A->rows < RASTER ? A->rows : RASTER;
   r->cell = calloc((size_t)(r->nx * r->ny + 1), sizeof *r->cell);
   if (!r->cell) return cli_fail(KCL_MEMORY, "out of memory: the picture");
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t *c = &r->cell[at(i, r->ny, A->rows) * r->nx + at(A->col[k], r->nx, A->cols)];
-      if (++*c > r->most) r->most = *c;
+      if (++*c > r->max) r->max = *c;
     }
   return 0;
 }
 
-static void pattern_data(FILE *g, const raster *r) {
+static void structure_data(FILE *g, const raster *r) {
   fputs("$m << EOD\n", g);
   for (int64_t y = 0; y < r->ny; y++) {
     for (int64_t x = 0; x < r->nx; x++) {
@@ -148,7 +149,7 @@ static void pattern_data(FILE *g, const raster *r) {
   fputs("EOD\n", g);
 }
 
-static void pattern_axes(FILE *g, const kcl_csr *A, const raster *r) {
+static void structure_axes(FILE *g, const kcl_csr *A, const raster *r) {
   double ratio = (double)A->rows / (double)A->cols;
   fprintf(g, "set xrange [0:%lld]\nset yrange [%lld:0]\nset size ratio %.4g\nset border 15\n",
           (long long)A->cols, (long long)A->rows,
@@ -162,27 +163,27 @@ static void pattern_axes(FILE *g, const kcl_csr *A, const raster *r) {
         "set lmargin at screen 0.12\nset rmargin at screen 0.84\n"
         "set colorbox user size 0.022, 0.4 origin 0.875, 0.3\n",
         g);
-  if (r->most > 1)
+  if (r->max > 1)
     fprintf(g,
             "set logscale cb\nset cbrange [1:%lld]\nset cblabel 'entries in a cell' textcolor "
             "'#333333'\n",
-            (long long)r->most);
+            (long long)r->max);
   else
     fputs("set cbrange [0:1]\nunset colorbox\n", g);
 }
 
-int plot_pattern(kcl *ctx, const char *path, const char *title, const kcl_csr *A) {
-  (void)ctx;
+int plot_structure(const char *path, const char *title, const kcl_csr *A) {
   raster r = {0};
-  if (A->rows == 0 || A->cols == 0) return cli_fail(KCL_INPUT, "there is no pattern to draw");
-  int rc = gather(A, &r);
+  if (A->rows == 0 || A->cols == 0)
+    return cli_fail(KCL_INPUT, "the matrix is empty: nothing to draw");
+  int rc = count_cells(A, &r);
   FILE *g = NULL;
   TRY(rc);
   g = begin();
   TRY(g ? 0 : cli_fail(KCL_MEMORY, "gnuplot cannot be started: %s", strerror(errno)));
   header(g, path, title, 860, 760);
-  pattern_axes(g, A, &r);
-  pattern_data(g, &r);
+  structure_axes(g, A, &r);
+  structure_data(g, &r);
   fprintf(g, "plot $m matrix using (($1+0.5)*%.17g):(($2+0.5)*%.17g):($3>0?$3:NaN) with image%s\n",
           (double)A->cols / (double)r.nx, (double)A->rows / (double)r.ny,
           r.nx < 128 && r.ny < 128 ? " pixels" : "");

@@ -1,4 +1,4 @@
-/* A x = b on the host, as a user gives it: files read, types promoted to agree, lengths checked. */
+/* The system A x = b on the host: files are read, types promoted to a common one, sizes checked. */
 #include "cli/cli.h"
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@ static kcl_type wanted(const cli_options *o, bool complex_data) {
 
 static kcl_type host(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
 
-/* Replaces *A by itself in type t; the library refuses complex to real. */
+/* Converts *A to type t; the library refuses complex to real. */
 static int promote_matrix(kcl *ctx, kcl_type t, kcl_csr **A) {
   if (*A == NULL || (*A)->type == t) return 0;
   kcl_csr *B = NULL;
@@ -61,7 +61,7 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
                              : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
   if (collection && b && !*b && cli_collection_rhs(kept, rhs, sizeof rhs))
     TRY(cli_lib(ctx, kcl_dense_read(ctx, rhs, b)));
-  if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* of another problem */
+  if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* it is of another system */
 done:
   return rc;
 }
@@ -80,7 +80,7 @@ done:
   return rc;
 }
 
-/* x as read, one column standing for all; zeros without a file. */
+/* x as read, a single column repeated for every b; zeros without a file. */
 static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
   int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->cols, p->b->cols, p->A->type, &p->x));
   if (rc || !given) return rc;
@@ -88,7 +88,7 @@ static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *gi
   if (given->cols != 1 && given->cols != p->b->cols)
     return cli_fail(KCL_INPUT, "%s has %s columns, the right-hand side %s", path,
                     cli_count(given->cols).s, cli_count(p->b->cols).s);
-  p->repeated = given->cols != p->b->cols;
+  p->x_repeated = given->cols != p->b->cols;
   for (int64_t j = 0; j < p->b->cols; j++)
     memcpy(cli_column(p->x, j), cli_column(given, given->cols == 1 ? 0 : j),
            (size_t)p->x->rows * kcl_type_size(p->x->type));
@@ -103,7 +103,7 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   kcl_dense *given = NULL;
   double begin = cli_now();
   TRY(cli_read(ctx, o, A, &p->A, b ? NULL : &p->b, x || b ? NULL : &given));
-  p->own = p->b != NULL;
+  p->b_of_matrix = p->b != NULL;
   if (b) TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &p->b)));
   if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
   if (x) TRY(cli_lib(ctx, kcl_dense_read(ctx, x, &given)));

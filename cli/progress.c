@@ -1,6 +1,6 @@
-/* What a user sees while a solve runs, and the interrupt key. The first SIGINT asks the solver to
- * stop (what there is of x is still written); a second one ends the program at once. Time left
- * is extrapolated from the mean slope of log residual, bounded by the iteration limit. */
+/* Progress of a solve on the terminal, and SIGINT. The first SIGINT asks the solver to stop, and x
+ * is still written; a second one ends the program at once. The remaining time is extrapolated from
+ * the mean slope of the logarithm of the residual, bounded by the iteration limit. */
 #include "cli/cli.h"
 #include <math.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ cli_progress cli_progress_begin(const cli_options *o) {
                         .next = terminal ? 0.2 : 1};
 }
 
-/* Iterations still needed, at the mean slope so far; < 0 when the residual has not fallen. */
+/* Iterations still needed at the mean slope so far; < 0 if the residual has not fallen. */
 static double remaining(const kcl_progress *p) {
   double limit = (double)(p->max_iter - p->iteration);
   double fallen = -log(p->relative_residual), left = log(p->relative_residual / p->target);
@@ -38,11 +38,11 @@ int cli_progress_show(void *user, const kcl_progress *p) {
   fprintf(stderr, "%s%10s iterations   residual %.2e (to %.0e)   %s it/s   ",
           s->terminal ? "\r\033[K" : "", cli_count(p->iteration).s, p->relative_residual, p->target,
           cli_count((int64_t)rate).s);
-  if (p->running > 1) fprintf(stderr, "worst of %d columns   ", p->running);
+  if (p->running > 1) fprintf(stderr, "largest of %d active   ", p->running);
   if (left >= 0 && rate > 0)
-    fprintf(stderr, "about %s left", cli_seconds(left / rate).s);
+    fprintf(stderr, "about %s remaining", cli_seconds(left / rate).s);
   else
-    fprintf(stderr, "no fall yet");
+    fprintf(stderr, "not falling yet");
   if (s->lines) fputc('\n', stderr);
   s->shown = true;
   fflush(stderr);

@@ -1,5 +1,4 @@
-/* The report of a solve for people: what was read, what ran and why, how it ended, how good x
- * is by which measure, and where the time went. */
+/* The report of a solve: device, matrix, method and format, result, quality of x, times. */
 #include "cli/cli.h"
 #include <math.h>
 #include <string.h>
@@ -27,9 +26,9 @@ void report_method(const cli_run *r) {
     cli_say(o, "right side  A*1%s\n", r->p.A->rows < r->p.A->cols ? "" : ", so x should be 1");
   else
     cli_say(o, "right side  %s, %s column%s\n",
-            r->p.own ? "that of the file" : cli_base(o->files[1]), cli_count(r->p.b->cols).s,
-            r->p.b->cols == 1 ? "" : "s");
-  cli_say(o, "method      %s, %s%s, %s, %d stage%s an iteration", s->solver,
+            r->p.b_of_matrix ? "from the matrix file" : cli_base(o->files[1]),
+            cli_count(r->p.b->cols).s, r->p.b->cols == 1 ? "" : "s");
+  cli_say(o, "method      %s, %s%s, %s, %d stage%s per iteration", s->solver,
           plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->asked.precond,
           cli_type_words(r->p.precision), s->stages, s->stages == 1 ? "" : "s");
   cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
@@ -41,7 +40,7 @@ void report_method(const cli_run *r) {
   if (s->mixed[0]) cli_say(o, "mixed       %s\n", s->mixed);
 }
 
-/* kappa |r|/|b| bounds the relative error of x, as far as kappa is known. */
+/* kappa |r|/|b| bounds the relative error of x if the estimate of kappa is right. */
 static void condition(const cli_run *r, const kcl_report *p) {
   double bound = p->condition_estimate * p->true_relative_residual;
   bool plain = strcmp(r->asked.precond, "none") == 0;
@@ -49,7 +48,7 @@ static void condition(const cli_run *r, const kcl_report *p) {
   cli_say(r->o, ", condition about %.1e%s", p->condition_estimate,
           plain ? "" : " (preconditioned)");
   if (plain && bound < 1)
-    cli_say(r->o, ", so the relative error of x is about %.0e at most", bound);
+    cli_say(r->o, ", so the relative error of x is at most about %.0e", bound);
 }
 
 static void quality(const cli_run *r, const cli_result *s) {
@@ -68,7 +67,7 @@ static void quality(const cli_run *r, const cli_result *s) {
   condition(r, p);
   cli_say(o, "\n");
   if (s->forward_error >= 0)
-    cli_say(o, "            forward error %.3e, the largest of |x - 1|\n", s->forward_error);
+    cli_say(o, "            forward error %.3e = |x - 1|_inf\n", s->forward_error);
 }
 
 static void changes(const cli_options *o, const char *lines) {
@@ -98,13 +97,14 @@ static void result(const cli_run *r, int64_t j) {
   if (p->converged)
     cli_say(o, "result      %sconverged to %s%.0e%s in %s iteration%s", column,
             absolute ? "a residual norm of " : "", absolute ? r->asked.atol : r->asked.tol,
-            p->least_squares ? ", x least squares," : "", cli_count(p->iterations).s,
+            p->least_squares ? " (least-squares solution)" : "", cli_count(p->iterations).s,
             p->iterations == 1 ? "" : "s");
   else
     cli_say(o, "result      %sNOT CONVERGED after %s iteration%s: %s", column,
             cli_count(p->iterations).s, p->iterations == 1 ? "" : "s", kcl_reason_text(p->reason));
-  if (p->restarts)
-    cli_say(o, ", residual replaced %d time%s", p->restarts, p->restarts > 1 ? "s" : "");
+  if (p->residual_replacements)
+    cli_say(o, ", residual replaced %d time%s", p->residual_replacements,
+            p->residual_replacements > 1 ? "s" : "");
   cli_say(o, "\n");
   mixed(o, p);
   quality(r, s);
@@ -127,12 +127,12 @@ static void times(const cli_run *r) {
       cli_seconds(r->setup.seconds_upload + p->seconds_upload).s, cli_seconds(r->seconds_solve).s,
       cli_seconds(p->seconds_download).s, cli_seconds(r->seconds_total).s);
   if (!(rate > 0)) return;
-  cli_say(o, "speed       %s an iteration, %s moved, %.1f GB/s",
+  cli_say(o, "speed       %s per iteration, %s moved, %.1f GB/s",
           cli_seconds(p->seconds_per_iteration).s, cli_bytes(p->bytes_per_iteration).s,
           rate * 1e-9);
   if (r->stream > 0)
     cli_say(o, " = %.0f %% of the stream rate, %.1f GB/s%s", 100 * rate / r->stream,
-            r->stream * 1e-9, rate > r->stream ? " (so much of it stays in cache)" : "");
+            r->stream * 1e-9, rate > r->stream ? " (part of the data stays in cache)" : "");
   cli_say(o, "\n");
 }
 
@@ -148,5 +148,5 @@ void report_results(const cli_run *r) {
   times(r);
   wrote(r->o, "x", r->o->output);
   wrote(r->o, "the residual history", r->o->history);
-  wrote(r->o, "all numbers", r->o->json);
+  wrote(r->o, "the results", r->o->json);
 }

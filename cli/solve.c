@@ -1,12 +1,11 @@
-/* krylocl solve: files in, x and what is known about it out. Each column of the right-hand side
- * is solved with the same matrix on the device, up to eight at once; everything is written after the
- * last solve, and after an interrupt too. */
+/* krylocl solve: reads A and b, solves for every column of b, up to eight at once, and writes x,
+ * the report, JSON and the history after the last solve, also after an interrupt. */
 #include "cli/cli.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static kcl_options ask(const cli_options *o, kcl_type precision) {
+static kcl_options options_of(const cli_options *o, kcl_type precision) {
   kcl_options a = kcl_defaults;
   bool single = precision == KCL_S || precision == KCL_C;
   if (o->solver) a.solver = o->solver;
@@ -41,7 +40,7 @@ static int keep_history(cli_result *s) {
   return 0;
 }
 
-/* The solver's own texts and figures last until its next solve. */
+/* Copies what the solver owns until its next solve only. */
 static int keep_texts(cli_result *s) {
   int rc = keep_history(s);
   s->changes = rc ? NULL : strdup(s->report.changes);
@@ -55,7 +54,7 @@ static bool worse(const kcl_report *a, const kcl_report *b) {
   return !(a->true_relative_residual <= b->true_relative_residual);
 }
 
-/* Column j as solved. */
+/* Records the result of column j. */
 static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
@@ -69,21 +68,21 @@ static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   return 0;
 }
 
-/* As many columns as go at once, from j on. The interrupt key ends the loop over columns as well. */
+/* Solves the next block of columns, from j on. */
 static int solve_block(kcl *ctx, cli_run *r, int64_t j) {
-  kcl_report report[KCL_MOST_COLUMNS];
-  int64_t left = r->p.b->cols - j, count = left < r->setup.columns ? left : r->setup.columns;
-  int rc = cli_lib(ctx, kcl_solve_columns(r->solver, count, cli_column(r->p.b, j),
-                                          cli_column(r->p.x, j), report));
+  kcl_report report[KCL_MAX_NRHS];
+  int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
+  int rc = cli_lib(
+      ctx, kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report));
   for (int64_t i = 0; i < count && !rc; i++) rc = keep(r, j + i, &report[i]);
   return rc;
 }
 
-/* As asked for, or all in blocks of up to so many. */
-static int columns_at_once(const cli_run *r) {
+/* Right-hand sides at once: as asked for, else as many as there are and fit. */
+static int nrhs_at_once(const cli_run *r) {
   int64_t cols = r->p.b->cols;
-  if (r->o->columns) return (int)r->o->columns;
-  return cols < KCL_MOST_COLUMNS ? (int)cols : KCL_MOST_COLUMNS;
+  if (r->o->nrhs) return (int)r->o->nrhs;
+  return cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS;
 }
 
 static int solve_all(kcl *ctx, cli_run *r) {
@@ -91,21 +90,21 @@ static int solve_all(kcl *ctx, cli_run *r) {
   cli_progress progress = cli_progress_begin(r->o);
   double first = progress.next;
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
-  r->asked.columns = columns_at_once(r);
+  r->asked.nrhs = nrhs_at_once(r);
   TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
   kcl_solver_info(r->solver, &r->setup);
   report_method(r);
-  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.columns) {
+  for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
     progress.next = first;
     TRY(solve_block(ctx, r, j));
   }
-  kcl_solver_info(r->solver, &r->setup); /* "auto" may have changed it */
+  kcl_solver_info(r->solver, &r->setup); /* "auto" may have changed the choice */
 done:
   cli_progress_end(&progress);
   return rc;
 }
 
-/* Compares with direct solutions where asked to. */
+/* Compares with direct solutions if asked for. */
 static int check(kcl *ctx, cli_run *r) {
   int rc = 0;
   if (!r->o->check || strcmp(r->o->check, "none") == 0 || cli_interrupted()) return 0;
@@ -154,8 +153,8 @@ static int draw(const cli_run *r) {
   return rc;
 }
 
-/* The interrupt key came while the matrix was being set up: x is the first guess. */
-static int never_began(kcl *ctx, const cli_run *r) {
+/* Interrupted during set-up: x is the initial guess. */
+static int interrupted_early(kcl *ctx, const cli_run *r) {
   const char *path = r->o->output;
   int rc = path ? cli_lib(ctx, kcl_dense_write(ctx, cli_path(path), r->p.x)) : 0;
   return rc ? rc : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
@@ -192,12 +191,12 @@ static int run(kcl *ctx, const cli_options *o) {
   double begin = cli_now();
   cli_run r = {.o = o};
   TRY(load(ctx, &r));
-  r.asked = ask(o, r.p.precision);
+  r.asked = options_of(o, r.p.precision);
   TRY(solve_all(ctx, &r));
-  if (r.solved == 0) TRY(never_began(ctx, &r));
+  if (r.solved == 0) TRY(interrupted_early(ctx, &r));
   r.seconds_total = cli_now() - begin;
   if ((!o->quiet || o->json) && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
-  TRY(outputs(ctx, &r)); /* whatever becomes of the direct solution */
+  TRY(outputs(ctx, &r)); /* before the direct solution, which may fail */
   int checked = check(ctx, &r);
   if (o->json) TRY(solve_json(&r));
   report_results(&r);
@@ -214,37 +213,56 @@ done:
 const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
-    .summary = "solve A x = b; without b.rhs, b = A*1 unless A's file has its own",
+    .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options =
         "output solver precond format device threads precision mixed tol atol max-iter restart "
-        "columns x0 check json history plot quiet verbose cache",
+        "nrhs x0 check json history plot quiet verbose cache",
     .min = 1,
     .max = 2,
     .lists = true,
     .run = run,
     .notes =
-        "Stops at |b - A x|_2 <= max(tol |b|_2, atol), recomputed from b - A x before it is "
-        "claimed.\n"
-        "cgls and lsqr take rectangular matrices and minimise |r|, r = b - A x. They also stop "
-        "where\n"
-        "|A^H r| <= tol |A^H b| and |A^H r| <= tol |A|_F |r|: x is then a least-squares solution, "
-        "and\n"
-        "the report says so.\n"
-        "--mixed goes with any square system in precision d or z; with a format left to auto it is "
-        "used\n"
-        "where an iteration in float is a fifth faster. The tolerance is as in double.\n"
-        "x is written with -o also when the solve did not converge or was interrupted; a second\n"
-        "interrupt ends the program at once.\n"
-        "--check fails (exit 6) when |x - y|_inf / |y|_inf exceeds 10 max(tol, K (ex + ey)) for "
+        "Method: stops at |b - A x|_2 <= max(tol |b|_2, atol), verified with a recomputed "
+        "residual.\n"
+        "cgls and lsqr take rectangular matrices, minimise |r|_2, r = b - A x, and also stop at\n"
+        "|A^H r| <= tol |A^H b| and |A^H r| <= tol |A|_F |r|: x is then a least-squares solution.\n"
+        "\n"
+        "Format: auto takes the fastest on record for this device and structure, else the one "
+        "with\n"
+        "the least bytes, and a long solve times others on the way; measure times them first; "
+        "model\n"
+        "takes the least bytes. With --mixed, auto uses float only where it gains a fifth.\n"
+        "\n"
+        "Right-hand sides: up to eight columns of b are solved at once and share each pass over "
         "the\n"
-        "direct solution y, K the condition number estimated from its factor, ex and ey the\n"
-        "backward errors of x and y. When that reaches 1 the check is undecided, and no failure.\n"
-        "Of least squares y comes from SuiteSparseQR, normal residuals take the place of backward\n"
-        "errors, and A x and A y are compared where more than one x would do.\n"
-        "Up to eight columns of b are solved at once: each pass over the matrix serves them all, "
-        "and "
-        "each\n"
-        "ends when it is solved, with numbers of its own. --columns 1 solves one after another.\n"
-        "--json: one object. When b has several columns its top-level results are those of the "
-        "worst\n"
-        "column, seconds.solve is the sum, and \"solves\" lists every column.\n"};
+        "matrix; each converges on its own. --nrhs 1 solves one after another.\n"
+        "\n"
+        "Output: -o writes x even if the solve did not converge or was interrupted. A second\n"
+        "interrupt ends the program at once.\n"
+        "\n"
+        "--check fails (exit code 6) if |x - y|_inf / |y|_inf > 10 max(tol, K (ex + ey)): y the "
+        "direct\n"
+        "solution, K its estimated condition number, ex and ey the backward errors of x and y. If\n"
+        "the bound reaches 1 the check is undecided, which is not a failure. For least squares y\n"
+        "comes from SuiteSparseQR, normal residuals replace backward errors, and A x and A y are\n"
+        "compared if the solution is not unique.\n"
+        "\n"
+        "--json: one object. Fields:\n"
+        "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
+        "device_place\n"
+        "  device_kind precision solver solver_reason precond format format_reason kernel\n"
+        "  bytes_stored stages tol atol expected_iterations, timed: a list of {solver format\n"
+        "  seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
+        "  converged reason iterations residual_replacements changes mixed [inner_iterations\n"
+        "  outer_iterations mixed_end] relative_residual true_relative_residual backward_error\n"
+        "  [least_squares normal_residual] condition_estimate [ritz_min ritz_max] [forward_error]\n"
+        "  [check {method pass decisive relative_difference allowed_difference compared condition\n"
+        "  relative_residual backward_error direct_relative_residual direct_backward_error\n"
+        "  direct_seconds, and for least squares rank norm_x normal_residual direct_norm_x\n"
+        "  direct_normal_residual}]\n"
+        "  seconds {read convert compile measure upload solve download total}, "
+        "seconds_per_iteration\n"
+        "  bytes_per_iteration gbytes_per_second stream_gbytes_per_second stream_fraction\n"
+        "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
+        "the\n"
+        "  results of every column; those on top are of the worst, seconds.solve is the sum\n"};

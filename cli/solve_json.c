@@ -1,14 +1,14 @@
-/* The JSON of a solve. The fields are a contract: scripts rely on them. */
+/* The JSON of a solve. `krylocl solve --help` lists the fields. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 
-/* Fields of one right-hand side. */
+/* Results of one right-hand side. */
 static void result(cJSON *o, const cli_result *s) {
   const kcl_report *p = &s->report;
   json_bool(o, "converged", p->converged);
   json_text(o, "reason", kcl_reason_text(p->reason));
   json_count(o, "iterations", p->iterations);
-  json_count(o, "restarts", p->restarts);
+  json_count(o, "residual_replacements", p->residual_replacements);
   json_text(o, "changes", p->changes);
   json_bool(o, "mixed", p->mixed);
   if (p->mixed) {
@@ -54,7 +54,7 @@ static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   json_number(o, "stream_fraction", rate / r->stream);
 }
 
-/* What "auto" knows: what was timed, now or before, and the iterations it reckons with. */
+/* The record that "auto" chooses by. */
 static void timings(cJSON *o, const cli_run *r) {
   cJSON *list = cJSON_AddArrayToObject(o, "timed");
   for (int i = 0; i < r->setup.timings; i++) {
@@ -67,7 +67,7 @@ static void timings(cJSON *o, const cli_run *r) {
     json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
     cJSON_AddItemToArray(list, one);
   }
-  json_count(o, "iterations_expected", r->setup.expected);
+  json_count(o, "expected_iterations", r->setup.expected_iterations);
 }
 
 static void method(cJSON *o, const cli_run *r) {
@@ -92,9 +92,9 @@ static void method(cJSON *o, const cli_run *r) {
 }
 
 static void columns(cJSON *o, const cli_run *r) {
-  json_count(o, "columns", r->p.b->cols);
+  json_count(o, "nrhs", r->p.b->cols);
   if (r->p.b->cols == 1) return;
-  json_count(o, "columns_at_once", r->setup.columns);
+  json_count(o, "nrhs_at_once", r->setup.nrhs);
   json_count(o, "worst_column", r->worst + 1);
   cJSON *list = cJSON_AddArrayToObject(o, "solves");
   for (int64_t j = 0; j < r->solved; j++) {
@@ -110,7 +110,7 @@ int solve_json(const cli_run *r) {
   const cli_result *worst = &r->results[r->worst];
   cJSON *o = cJSON_CreateObject();
   if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  json_text(o, "krylocl", KCL_VERSION);
+  json_text(o, "krylocl", kcl_version());
   json_matrix(o, r->o->files[0], r->p.A);
   method(o, r);
   result(o, worst);

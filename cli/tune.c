@@ -1,15 +1,16 @@
-/* krylocl tune: what is fastest on this device for such a matrix. First the tunables, one after another, each
- * on the format it is for (or on the one that moves the least bytes), then the formats and, where that is
- * left to us, the methods. The tunables go to the device's own file, the rest to what `auto` remembers. */
+/* krylocl tune: finds the fastest tunables, format and method for a matrix on the selected device.
+ * Tunables are tried one after another, each with the format it applies to (or the one of least
+ * bytes), then formats and, with --solver auto, methods. Tunables are written to the device's file,
+ * the rest to the record of "auto". */
 #include "cli/cli.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 5, MOST_ITERATIONS = 1000 };
-static const double SAMPLE = 0.02; /* seconds */
-static const double GAIN = 0.97;   /* of the time as it was: less is noise */
-static const double SHARE = 0.7;   /* of the seconds is for tunables */
+enum { SAMPLES = 5, MAX_ITERATIONS = 1000 };
+static const double SAMPLE = 0.02; /* seconds per sample */
+static const double GAIN = 0.97;   /* accepted ratio to the time before: above it is noise */
+static const double SHARE = 0.7;   /* of --seconds, for the trials */
 
 typedef struct tuning {
   kcl *ctx;
@@ -17,28 +18,28 @@ typedef struct tuning {
   const kcl_csr *A;
   kcl_options asked;
   double begin, seconds;
-  char base[32]; /* the format by the byte model */
-  char remark[1024];
+  char base[32];     /* the format of least bytes */
+  char remark[1024]; /* for the head of the file */
 } tuning;
 
 static double left(const tuning *t) { return t->begin + t->seconds - cli_now(); }
 
-/* Seconds an iteration in this format as tunables stand, after its product was checked; infinite where it
- * cannot be had. */
+/* Seconds per iteration in this format with the current tunables, its product validated; infinite
+ * if that fails. */
 static double measure(const tuning *t, const char *format) {
   kcl_options a = t->asked;
   kcl_solver *s = NULL;
-  double each[SAMPLES], product[SAMPLES], least = INFINITY;
+  double each[SAMPLES], product[SAMPLES], best = INFINITY;
   bool good = false;
   a.format = format;
   if (!kcl_setup(t->ctx, t->A, &a, &s) && !kcl_bench(s, 2, 1, each, product, &good) && good) {
     double n = SAMPLE / each[0];
-    int iterations = n < 2 ? 2 : n > MOST_ITERATIONS ? MOST_ITERATIONS : (int)n;
+    int iterations = n < 2 ? 2 : n > MAX_ITERATIONS ? MAX_ITERATIONS : (int)n;
     if (!kcl_bench(s, iterations, SAMPLES, each, product, &good) && good)
-      for (int i = 0; i < SAMPLES; i++) least = fmin(least, each[i]);
+      for (int i = 0; i < SAMPLES; i++) best = fmin(best, each[i]);
   }
   kcl_solver_free(&s);
-  return least;
+  return best;
 }
 
 static void note(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
@@ -56,28 +57,28 @@ static void note(tuning *t, const char *format, ...) {
 typedef struct search { /* of one tunable */
   const kcl_tunable *u;
   const char *format;
-  double until, least; /* seconds an iteration of the best so far */
-  int best;
+  double until, time; /* deadline; seconds per iteration of the best value */
+  int best;           /* the best value so far */
 } search;
 
 static int try_value(tuning *t, search *f, int v, double *time) {
   int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, v));
   if (rc) return rc;
   *time = measure(t, f->format);
-  cli_say(t->o, " %d: %s", v, isfinite(*time) ? cli_seconds(*time).s : "no");
-  if (*time < f->least) f->best = v, f->least = *time;
+  cli_say(t->o, " %d: %s", v, isfinite(*time) ? cli_seconds(*time).s : "not possible");
+  if (*time < f->time) f->best = v, f->time = *time;
   return 0;
 }
 
-/* From what is built in up and down as long as that gains; all values where nothing is. */
+/* From the default up and down as long as each step gains; all values if there is no default. */
 static int walk(tuning *t, search *f) {
   const kcl_tunable *u = f->u;
   double time;
   int rc = 0;
-  for (int v = u->min; !u->standard && v <= u->max && !rc && cli_now() < f->until; v *= 2)
+  for (int v = u->min; !u->default_value && v <= u->max && !rc && cli_now() < f->until; v *= 2)
     rc = try_value(t, f, v, &time);
-  for (int up = 1; u->standard && up >= 0; up--)
-    for (int v = u->standard; !rc && cli_now() < f->until;) {
+  for (int up = 1; u->default_value && up >= 0; up--)
+    for (int v = u->default_value; !rc && cli_now() < f->until;) {
       v = up ? 2 * v : v / 2;
       if (v < u->min || v > u->max) break;
       rc = try_value(t, f, v, &time);
@@ -86,13 +87,13 @@ static int walk(tuning *t, search *f) {
   return rc;
 }
 
-/* The best against what was, in turns: other programs come and go. */
+/* The best value against the current one, alternating, because the load of the machine changes. */
 static int confirm(tuning *t, search *f, double *before) {
   int rc = 0;
-  f->least = *before = INFINITY;
+  f->time = *before = INFINITY;
   for (int i = 0; i < 4 && !rc; i++) {
     rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, i % 2 ? f->best : f->u->value));
-    if (!rc && i % 2) f->least = fmin(f->least, measure(t, f->format));
+    if (!rc && i % 2) f->time = fmin(f->time, measure(t, f->format));
     if (!rc && i % 2 == 0) *before = fmin(*before, measure(t, f->format));
   }
   return rc;
@@ -103,18 +104,18 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   double before = measure(t, f.format);
   int rc;
   if (!isfinite(before)) {
-    cli_say(t->o, "  %-17s %s is not possible for this matrix\n", u->name, f.format);
+    cli_say(t->o, "  %-17s skipped: the matrix does not fit %s\n", u->name, f.format);
     return 0;
   }
-  f.least = GAIN * before;
-  cli_say(t->o, "  %-17s %s, as it is %s;", u->name, f.format, cli_seconds(before).s);
+  f.time = GAIN * before;
+  cli_say(t->o, "  %-17s %s, before %s;", u->name, f.format, cli_seconds(before).s);
   TRY(walk(t, &f));
   if (f.best != u->value) TRY(confirm(t, &f, &before));
-  if (!(f.least < GAIN * before)) f.best = u->value;
+  if (!(f.time < GAIN * before)) f.best = u->value;
   TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "\n");
   if (f.best != u->value)
-    note(t, "  %s = %d: %.3g us an iteration of %s, before %.3g", u->name, f.best, 1e6 * f.least,
+    note(t, "  %s = %d: %.3g us per iteration of %s, before %.3g", u->name, f.best, 1e6 * f.time,
          f.format, 1e6 * before);
 done:
   return rc;
@@ -132,7 +133,7 @@ static int tune_all(tuning *t) {
     if (!u.applies) continue;
     double share = (left(t) - (1 - SHARE) * t->seconds) / todo--;
     if (share <= 0)
-      cli_say(t->o, "  %-17s no time left: more --seconds\n", u.name);
+      cli_say(t->o, "  %-17s skipped: no time left, see --seconds\n", u.name);
     else
       TRY(tune_one(t, &u, cli_now() + share));
   }
@@ -146,7 +147,7 @@ static int write_tunables(tuning *t) {
   int rc = 0;
   if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
   if (!to)
-    return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: -o FILE says where");
+    return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
   TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, cli_path(to), t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
 done:
@@ -163,16 +164,10 @@ static int report(tuning *t, kcl_solver *s) {
     cli_say(t->o, " %s in %s %s%s", m.solver, m.format, cli_seconds(m.seconds_per_iteration).s,
             i + 1 < info.timings ? "," : "\n");
   }
-  if (!info.timings) cli_say(t->o, " nothing else comes near by bytes\n");
+  if (!info.timings) cli_say(t->o, " no other candidate by predicted bytes\n");
   cli_say(t->o, "chosen      %s in %s (%s): %s\n", info.solver, info.format, info.kernel,
           info.format_reason);
   return 0;
-}
-
-static const char *suited(const cli_options *o, const kcl_stats *s) {
-  if (o->solver) return o->solver;
-  if (s->rows != s->cols) return "cgls";
-  return s->hermitian && s->positive_diagonal ? "cg" : "auto";
 }
 
 static int prepare(tuning *t, kcl_stats *stats) {
@@ -181,7 +176,7 @@ static int prepare(tuning *t, kcl_stats *stats) {
   int rc;
   t->asked.format = "model";
   TRY(cli_lib(t->ctx, kcl_csr_stats(t->ctx, t->A, stats)));
-  t->asked.solver = suited(t->o, stats);
+  t->asked.solver = t->o->solver ? t->o->solver : kcl_auto_solver(stats);
   if (t->o->precond) t->asked.precond = t->o->precond;
   TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
@@ -221,18 +216,21 @@ done:
 const cli_command cli_tune = {
     .name = "tune",
     .operands = "A.mtx",
-    .summary = "find what is fastest here for such a matrix, and remember it",
+    .summary = "find the fastest tunables and format for a matrix, and record them",
     .options = "seconds solver precond precision device threads output quiet cache",
     .min = 1,
     .max = 1,
     .lists = true,
     .run = run,
     .notes =
-        "Tunables are tried one after another, powers of two up and down, after the product was\n"
-        "checked; one that gains 3 % or more is kept. They are written to the file of this device "
-        "in\n"
-        "the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to "
-        "-o FILE:\n"
+        "Tries the tunables one after another, powers of two up and down, each with a validated\n"
+        "product, and keeps a value that gains 3 % or more. Writes them to the device's file in "
+        "the\n"
+        "cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to -o "
+        "FILE:\n"
         "lines \"name = value\", comments after #. Every run reads the device's file, or\n"
-        "$KRYLOCL_TUNE=FILE instead ($KRYLOCL_TUNE= reads none). Then formats are timed, and with\n"
-        "--solver auto the forms of cg; --format auto and --solver auto remember the best.\n"};
+        "$KRYLOCL_TUNE=FILE instead; if that is set but empty, none.\n"
+        "Then formats are timed and, with --solver auto, the variants of cg; --format auto and\n"
+        "--solver auto choose by this record in later runs. Without --solver the method is the "
+        "one\n"
+        "that --solver auto begins with.\n"};

@@ -1,4 +1,4 @@
-/* What can be refused before a file is read: operands, names, endings, outputs that collide. */
+/* Checks before any file is read: operands, names, endings, outputs that collide. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 
 static int operands(const cli_command *c, const cli_options *o) {
   if (o->count < c->min)
-    return cli_fail(KCL_USAGE, "'%s' needs %s\n  krylocl %s %s", c->name,
-                    o->count ? "more than that" : "something to work on", c->name, c->operands);
+    return cli_fail(KCL_USAGE, "'%s' lacks an operand\n  krylocl %s %s", c->name, c->name,
+                    c->operands);
   if (o->count > c->max)
     return cli_fail(KCL_USAGE, "'%s' is one operand too many\n  krylocl %s %s", o->files[c->max],
                     c->name, c->operands);
@@ -17,7 +17,7 @@ static int operands(const cli_command *c, const cli_options *o) {
 static int standard_input_once(const cli_options *o) {
   int n = o->x0 && strcmp(o->x0, "-") == 0;
   for (int i = 0; i < o->count; i++) n += strcmp(o->files[i], "-") == 0;
-  return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can serve one file only") : 0;
+  return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can be one file only") : 0;
 }
 
 static const char *const any[] = {"auto", NULL},
@@ -47,7 +47,7 @@ static int precision(const char *p) {
 static int mixed(const cli_options *o) {
   if (!o->mixed || !o->precision || strchr("dz", o->precision[0])) return 0;
   return cli_fail(KCL_USAGE,
-                  "--mixed iterates in float and ends in double: it goes with --precision "
+                  "--mixed iterates in float and corrects in double: it needs --precision "
                   "d or z, not %s",
                   o->precision);
 }
@@ -68,14 +68,14 @@ static int picture(const char *path) {
   return cli_fail(KCL_USAGE, "--plot %s: the name must end in .svg or .png", path);
 }
 
-/* Matrices and vectors are packed where the name says so, tables are not. */
+/* Matrices and vectors are packed if the name ends in .gz, tables are not. */
 static int unpacked(const char *path) {
   size_t n = path ? strlen(path) : 0;
   if (n < 3 || strcmp(path + n - 3, ".gz")) return 0;
-  return cli_fail(KCL_USAGE, "%s: this is written as plain text: leave out .gz", path);
+  return cli_fail(KCL_USAGE, "%s: this output is plain text: leave out .gz", path);
 }
 
-/* Each result has a file of its own, and none replaces what was solved. */
+/* Each result has its own file, and none overwrites an input. */
 static int files_apart(const cli_command *c, const cli_options *o, const char *const *output,
                        size_t outputs) {
   for (size_t i = 0; i < outputs; i++) {
@@ -87,12 +87,12 @@ static int files_apart(const cli_command *c, const cli_options *o, const char *c
                         standard ? "standard output (-)" : output[i]);
     for (int j = 0; !standard && !strcmp(c->name, "solve") && j < o->count; j++)
       if (!strcmp(output[i], o->files[j]))
-        return cli_fail(KCL_USAGE, "%s is read: the result needs another name", output[i]);
+        return cli_fail(KCL_USAGE, "%s is an input file: the result needs another name", output[i]);
   }
   return 0;
 }
 
-int cli_writable(const char *path) {
+static int writable(const char *path) {
   char folder[4096];
   const char *slash = path ? strrchr(path, '/') : NULL;
   if (!path || strcmp(path, "-") == 0) return 0;
@@ -119,7 +119,7 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(unpacked(o->json));
   TRY(standard_input_once(o));
   TRY(files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(cli_writable(outputs[i]));
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(writable(outputs[i]));
 done:
   return rc;
 }

@@ -1,17 +1,27 @@
-/* krylocl: Krylov methods on OpenCL. The public interface of the library.
+/** @file
+ * krylocl: Krylov methods on OpenCL. The public interface of the library.
  *
- * Solve A x = b for a sparse A on any OpenCL device or on the CPU, and know how good x is.
+ * Solves A x = b for a sparse A on any OpenCL device or on the CPU, and measures how good x is.
  *
- *   kcl *ctx;  kcl_csr *A;  kcl_solver *s;  kcl_report report;
- *   kcl_create(&ctx);                          one context per thread of use
- *   kcl_csr_read(ctx, "A.mtx", &A);            or fill a kcl_csr with your own arrays
- *   kcl_setup(ctx, A, &options, &s);           choose the format, convert, upload, compile
- *   kcl_solve(s, b, x, &report);               x in: the first guess; x out: the answer
+ *     kcl *ctx;  kcl_csr *A;  kcl_solver *s;  kcl_report report;
+ *     kcl_create(&ctx);                       one context per thread
+ *     kcl_csr_read(ctx, "A.mtx", &A);         or a kcl_csr filled with your own arrays
+ *     kcl_setup(ctx, A, &options, &s);        chooses the format, converts, uploads, compiles
+ *     kcl_solve(s, b, x, &report);            x: initial guess on entry, solution on return
  *
- * Every function that can fail returns a kcl_status (0 is good) and leaves a sentence for
- * people in kcl_error(ctx). Not converging is no failure: it is report.reason. Results come
- * through the last pointer and are NULL, reports zero, after a failure. Functions named _free and _destroy
- * take the address of the owner, accept NULL in it and set it to NULL.
+ * Conventions
+ *
+ * - A function that can fail returns a kcl_status as int, 0 on success, and leaves a message in
+ *   kcl_error(ctx). A solve that does not converge has not failed: see kcl_report.reason.
+ * - Results are returned through the last pointer argument. After a failure they are NULL, and
+ *   reports are zero.
+ * - Functions named _free and _destroy take the address of a pointer, accept NULL in it and set it
+ *   to NULL.
+ * - Arrays are written with their shape, slowest index first: [cols, rows] is column-major. Complex
+ *   numbers are pairs (re, im).
+ * - Sizes are in bytes, times in seconds, rates in bytes per second.
+ * - |v| is the 2-norm, |v|_inf the largest modulus, |A|_F the Frobenius norm, A^H the conjugate
+ *   transpose.
  */
 #ifndef KRYLOCL_H
 #define KRYLOCL_H
@@ -24,361 +34,576 @@
 extern "C" {
 #endif
 
+/* The library is compiled with -fvisibility=hidden: it exports what this header declares. */
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/** Version of this header, "major.minor.patch". */
 #define KCL_VERSION "0.1.0"
 
-/* The values are the exit codes of the program. */
+/** Version of the library that is linked: KCL_VERSION as it was when the library was compiled. */
+const char *kcl_version(void);
+
+/** @defgroup basics Status codes and scalar types
+ * @{ */
+
+/** What a function returns. The values are also exit codes of the program krylocl. */
 typedef enum kcl_status {
-  KCL_OK = 0,
-  KCL_USAGE = 2, /* an argument or a name that does not exist or does not fit */
-  /* A file: line, column and what was expected are in the message; and systems that none solves: b not finite, A
-   * empty, or rectangular for a method that wants it square. */
+  KCL_OK = 0,    /**< success */
+  KCL_USAGE = 2, /**< an argument or a name that is invalid or does not fit the others */
+  /** A file that cannot be read or written (the message names line, column and what was expected),
+   * or a system without a solution: b not finite, A empty, or A rectangular for a method that needs
+   * a square matrix. */
   KCL_INPUT = 3,
-  KCL_DEVICE = 4, /* no such device, or the driver failed: its call and code are in the message */
-  KCL_MEMORY = 5  /* out of memory, or a format that refuses the matrix */
+  KCL_DEVICE = 4, /**< no such device, or a driver error: the message names the call and its code */
+  KCL_MEMORY = 5  /**< out of memory, or a format that refuses the matrix */
 } kcl_status;
 
-/* Scalar types: float, double and their complex forms (pairs re, im). */
-typedef enum kcl_type { KCL_S, KCL_D, KCL_C, KCL_Z } kcl_type;
-size_t kcl_type_size(kcl_type t);  /* 4, 8, 8, 16 bytes */
-bool kcl_type_complex(kcl_type t); /* C and Z */
-char kcl_type_letter(kcl_type t);  /* 's' 'd' 'c' 'z' */
+/** Scalar types. */
+typedef enum kcl_type {
+  KCL_S, /**< float */
+  KCL_D, /**< double */
+  KCL_C, /**< complex float */
+  KCL_Z  /**< complex double */
+} kcl_type;
 
-/* ---------------------------------------------------------------- context and devices */
+/** Size of one element: 4, 8, 8 or 16 bytes. */
+size_t kcl_type_size(kcl_type t);
+/** True for KCL_C and KCL_Z. */
+bool kcl_type_complex(kcl_type t);
+/** The letter of the type: 's', 'd', 'c' or 'z'. */
+char kcl_type_letter(kcl_type t);
 
+/** @} */
+/** @defgroup context Contexts and devices
+ * @{ */
+
+/** A context: the selected device, the tunables, the last error. One thread uses it at a time; all
+ * objects made with it are used by that thread too. */
 typedef struct kcl kcl;
 
-int kcl_create(kcl **ctx); /* ctx is NULL only when memory is out */
+/** Creates a context without a device. *ctx is NULL only if memory is exhausted (KCL_MEMORY). */
+int kcl_create(kcl **ctx);
+/** Destroys a context. Solvers made with it must have been freed. */
 void kcl_destroy(kcl **ctx);
-const char *kcl_error(
-    const kcl *ctx); /* the last failure, one sentence or a few lines; never NULL */
+/** Message of the last failure, one sentence or a few lines, never NULL. Owned by the context,
+ * valid until its next failure. */
+const char *kcl_error(const kcl *ctx);
 
-/* Choose where work runs: "auto" (a GPU, else cpu), "cpu" (native), "opencl" (a GPU before a
- * CPU), "gpu", "P:D" (platform and device number), or a part of a device's name. NULL reads
- * the environment variable KRYLOCL_DEVICE, and is "auto" without it. A context whose device
- * was never selected selects NULL at the first kcl_setup. A second call replaces the device:
- * free every solver first. threads: of the native executor, 0 for all, at most 4096. */
+/** Selects the device.
+ *
+ * device: "auto" (a GPU if there is one, else cpu), "cpu" (the native executor, OpenMP), "opencl"
+ * (the first OpenCL device, a GPU before a CPU), "gpu", "P:D" (platform and device number), or a
+ * part of a device's name. NULL: the environment variable KRYLOCL_DEVICE, or "auto" if it is not
+ * set.
+ *
+ * threads: of the native executor, at most 4096; 0: all.
+ *
+ * kcl_setup selects NULL if no device was selected. A second call replaces the device: free every
+ * solver first. KCL_DEVICE: no device matches (the message lists them). */
 int kcl_select(kcl *ctx, const char *device, int threads);
 
+/** A device. */
 typedef struct kcl_device {
-  int platform, device; /* -1, -1: the native executor */
-  char platform_name[128], name[128], version[128], driver[128];
-  const char *kind; /* "gpu", "cpu", "accelerator" or "native" */
-  int compute_units;
-  uint64_t memory, max_alloc; /* bytes */
-  bool has_double;
+  int platform;            /**< number of the OpenCL platform; -1: the native executor */
+  int device;              /**< number of the device in its platform; -1: the native executor */
+  char platform_name[128]; /**< name of the platform */
+  char name[128];          /**< name of the device */
+  char version[128];       /**< version of OpenCL that the device supports */
+  char driver[128];        /**< version of the driver */
+  const char *kind;        /**< "gpu", "cpu", "accelerator" or "native" */
+  int compute_units;       /**< compute units; threads of the native executor */
+  uint64_t memory;         /**< memory of the device, bytes */
+  uint64_t max_alloc;      /**< largest buffer, bytes; 0: not limited */
+  bool has_double;         /**< double precision is supported */
 } kcl_device;
 
-int kcl_device_current(kcl *ctx, kcl_device *out); /* the selected one */
-/* All there are: the native executor first. *list is malloc'd, free it with free(). */
+/** The selected device; selects NULL if there is none. */
+int kcl_device_current(kcl *ctx, kcl_device *out);
+/** All devices, the native executor first. *list is [*count], to be freed with free(). */
 int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
-/* Rate of z = a x + y (triad, 3 vectors) on the selected device, bytes/s. McCalpin (1995).
- * kcl_stream_rate: the best that was measured on such a device with this driver, as the user's cache
- * folder remembers it; where it does not, measured at the first call. */
+/** Rate of the triad z = a x + y on the selected device, bytes/s (McCalpin 1995, STREAM): the best
+ * rate on record in the user's cache folder for this device and driver, else measured. */
 int kcl_stream_rate(kcl *ctx, double *bytes_per_second);
-int kcl_stream_measure(kcl *ctx, double *bytes_per_second); /* now */
+/** As kcl_stream_rate, always measured. */
+int kcl_stream_measure(kcl *ctx, double *bytes_per_second);
 
-/* Tunables: numbers that change the time of an iteration on the selected device, never its meaning (the
- * last bits of sums they do). kcl_select reads the device's own file, lines "name = value" and comments
- * after #: $KRYLOCL_TUNE, else the one that `krylocl tune` wrote; what is wrong in it is KCL_INPUT with file
- * and line. */
+/** @} */
+/** @defgroup tunables Tunables
+ * Integers that change the speed of an iteration on the selected device; results change by rounding
+ * at most. kcl_select reads them from the file $KRYLOCL_TUNE, or else from the device's own file
+ * in the user's cache folder, which `krylocl tune` writes: lines "name = value", comments after #.
+ * An error in the file is KCL_INPUT with file and line.
+ * @{ */
+
+/** A tunable. */
 typedef struct kcl_tunable {
-  const char *name, *help;
-  const char *format; /* the one it is for; NULL: all */
-  int value;          /* 0: as built in */
-  int standard;       /* built in; 0: depends on the matrix */
-  int min, max;       /* a power of two between these */
-  bool applies;       /* to the selected device */
+  const char *name;   /**< its name, such as "sell.slice" */
+  const char *help;   /**< what it is, one phrase */
+  const char *format; /**< the format that it applies to; NULL: all */
+  int value;          /**< as set; 0: the default */
+  int default_value;  /**< the default; 0: it depends on the matrix */
+  int min;            /**< smallest value; all values are powers of two */
+  int max;            /**< largest value */
+  bool applies;       /**< the selected device uses it */
 } kcl_tunable;
+
+/** Number of tunables. */
 int kcl_tunable_count(void);
-int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out);     /* 0 <= i < count */
-int kcl_tunable_set(kcl *ctx, const char *name, int value); /* for set-ups from now on */
-/* -1: no cache folder, or no room for its name. */
-int kcl_tune_path(kcl *ctx, char *path, size_t room);
+/** Tunable i, 0 <= i < kcl_tunable_count(). */
+int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out);
+/** Sets a tunable for the set-ups that follow; 0: the default. */
+int kcl_tunable_set(kcl *ctx, const char *name, int value);
+/** Writes the path of the selected device's own file to path [size]. Returns -1 if there is no
+ * cache folder or the path does not fit, else 0. */
+int kcl_tune_path(kcl *ctx, char *path, size_t size);
+/** Sets the tunables that a file lists. */
 int kcl_tune_read(kcl *ctx, const char *path);
-int kcl_tune_write(kcl *ctx, const char *path, const char *remark); /* remark: lines, or NULL */
+/** Writes all tunables of the selected device to a file. remark: lines for its head, or NULL. */
+int kcl_tune_write(kcl *ctx, const char *path, const char *remark);
 
-/* ---------------------------------------------------------------- matrices and vectors on the host */
+/** @} */
+/** @defgroup matrices Matrices and vectors on the host
+ * @{ */
 
-typedef enum kcl_symmetry { KCL_GENERAL, KCL_SYMMETRIC, KCL_SKEW, KCL_HERMITIAN } kcl_symmetry;
-typedef enum kcl_field { KCL_REAL, KCL_INTEGER, KCL_COMPLEX, KCL_PATTERN } kcl_field;
-const char *kcl_symmetry_name(
-    kcl_symmetry s);                     /* "general" "symmetric" "skew-symmetric" "hermitian" */
-const char *kcl_field_name(kcl_field f); /* "real" "integer" "complex" "pattern" */
+/** Symmetry of a matrix, as in the Matrix Market format. */
+typedef enum kcl_symmetry {
+  KCL_GENERAL,   /**< none, or not known */
+  KCL_SYMMETRIC, /**< A = A^T */
+  KCL_SKEW,      /**< A = -A^T */
+  KCL_HERMITIAN  /**< A = A^H */
+} kcl_symmetry;
 
-/* Compressed sparse rows: both triangles, no duplicates, columns ascending in each row.
- * Your own arrays serve as they are: fill the struct; nothing is copied that need not be. kcl_setup refuses, with the
- * row, what is not so; other functions rely on it. */
+/** Field of the values of a file, as in the Matrix Market format. */
+typedef enum kcl_field {
+  KCL_REAL,    /**< real numbers */
+  KCL_INTEGER, /**< whole numbers */
+  KCL_COMPLEX, /**< complex numbers */
+  KCL_PATTERN  /**< no values: every entry is 1 */
+} kcl_field;
+
+/** "general", "symmetric", "skew-symmetric" or "hermitian". */
+const char *kcl_symmetry_name(kcl_symmetry s);
+/** "real", "integer", "complex" or "pattern". */
+const char *kcl_field_name(kcl_field f);
+
+/** A matrix in compressed sparse rows: all entries (both triangles of a symmetric matrix), no
+ * duplicates, columns ascending within each row.
+ *
+ * May be filled with your own arrays. They are not copied where the type and the format allow it.
+ * kcl_setup checks the structure (KCL_USAGE, with the row); other functions assume it. */
 typedef struct kcl_csr {
-  int64_t rows, cols, nnz;
-  int64_t *row_ptr; /* [rows + 1] */
-  int32_t *col;     /* [nnz] */
-  void *val;        /* [nnz] of type */
-  kcl_type type;
-  kcl_symmetry symmetry; /* as known; KCL_GENERAL when not known */
-  kcl_field field;       /* as the file said */
-  int64_t stored;        /* entries in the file, before expansion and summing */
-  void *mapped; /* NULL, or the .kcl file in memory that the arrays lie in: the library's */
-  size_t mapped_size;
+  int64_t rows;          /**< number of rows */
+  int64_t cols;          /**< number of columns */
+  int64_t nnz;           /**< number of entries */
+  int64_t *row_ptr;      /**< [rows + 1] start of each row in col and val; row_ptr[rows] = nnz */
+  int32_t *col;          /**< [nnz] column indices from 0 */
+  void *val;             /**< [nnz] values of type `type` */
+  kcl_type type;         /**< scalar type of val */
+  kcl_symmetry symmetry; /**< as far as known, else KCL_GENERAL */
+  kcl_field field;       /**< field of the file */
+  int64_t stored;        /**< entries in the file: before half storage is expanded and duplicates
+                            are summed */
+  void *mapped;          /**< private: the mapped .kcl file that holds the arrays, or NULL */
+  size_t mapped_size;    /**< private: size of the mapping, bytes */
 } kcl_csr;
 
+/** Allocates a matrix with arrays for nnz entries, zeroed. */
 int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type, kcl_csr **out);
-void kcl_csr_free(kcl_csr **A); /* one that this library made */
+/** Frees a matrix that this library allocated, with its arrays. */
+void kcl_csr_free(kcl_csr **A);
 
-typedef struct kcl_dense kcl_dense;
+/** Columns of numbers, dense and column-major: right-hand sides, initial guesses, solutions. */
+typedef struct kcl_dense {
+  int64_t rows;  /**< number of rows */
+  int64_t cols;  /**< number of columns */
+  kcl_type type; /**< KCL_D or KCL_Z */
+  double *val;   /**< [cols, rows], pairs if complex */
+} kcl_dense;
 
-/* Reads a file as type D, or Z when its field is complex: Matrix Market (coordinate or array),
- * Harwell-Boeing, Rutherford-Boeing, row lists, our binary .kcl; known by its content, .gz too,
- * "-" is standard input. Duplicates are summed, half storage expanded. */
+/** Allocates dense columns, zeroed. */
+int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out);
+/** Frees dense columns that this library allocated. */
+void kcl_dense_free(kcl_dense **B);
+
+/** Reads a matrix as type D, or Z if its field is complex.
+ *
+ * Formats: Matrix Market (coordinate or array), Harwell-Boeing, Rutherford-Boeing, row lists and
+ * the binary .kcl, recognised by content; all but .kcl may be packed by gzip. "-" is standard
+ * input. Duplicates are summed and half storage is expanded. */
 int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out);
-/* And what the file holds beside A: right-hand sides and first guesses, columns of A's type, or
- * NULL. b and x0 may be NULL pointers. */
+/** As kcl_csr_read, with the right-hand sides and initial guesses that the file holds: columns of
+ * A's type, or NULL if it holds none. b and x0 may be NULL pointers. */
 int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
-/* The same, and what was parsed is kept as .kcl in the user's cache folder ($KRYLOCL_CACHE, else
- * $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl) under the size, time and checksum of the file, where the next
- * call finds it. */
+/** As kcl_csr_read_system, through a cache: the parsed file is kept as .kcl in the user's cache
+ * folder ($KRYLOCL_CACHE, else $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl) under the size, time
+ * and checksum of the source. */
 int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
-/* A matrix of the SuiteSparse collection by its name Group/Name: path receives that of its Matrix
- * Market file in the user's cache folder; fetch: download it (by the curl program) when it is not
- * there. Right-hand sides that come with it are Name_b.mtx beside it. */
-int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch, char *path, size_t room);
-/* Writes the kind that the name ends in: .rb, .rows, .kcl, else Matrix Market; all but .kcl also
- * as .gz. Symmetric ones as lower half (not .rows and .kcl). b and x0, which may be NULL, are
- * kept by .kcl alone. */
+/** Finds a matrix of the SuiteSparse collection (Davis & Hu 2011) by its name "Group/Name" and
+ * writes the path of its Matrix Market file in the user's cache folder to path [size].
+ *
+ * fetch: download it with the program curl if it is not there; else KCL_INPUT. A right-hand side
+ * that comes with the matrix is the file Name_b.mtx in the same folder. */
+int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch, char *path, size_t size);
+/** Writes a matrix in the format of the file name's ending: .rb, .rows, .kcl, otherwise Matrix
+ * Market. All but .kcl are packed if .gz follows. Symmetric matrices are written as their lower
+ * half (not in .rows and .kcl). "-" is standard output. */
 int kcl_csr_write(kcl *ctx, const char *path, const kcl_csr *A);
+/** As kcl_csr_write, with right-hand sides and initial guesses, which only .kcl keeps. b and x0 may
+ * be NULL. */
 int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
                          const kcl_dense *x0);
-/* Copy in another type; complex to real is KCL_USAGE, never a silent drop. */
+/** Copies a matrix into another scalar type. Complex to real is KCL_USAGE. */
 int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out);
-int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out); /* conjugate transpose */
-/* y = A x, or y = b - A x when b is given, in double precision with compensated sums (Ogita,
- * Rump & Oishi 2005, Dot2). Vectors are of type D or Z, as A is complex or not. */
+/** The conjugate transpose A^H. */
+int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out);
+/** y = A x, or y = b - A x if b is not NULL, on the host in double precision with compensated sums
+ * (Ogita, Rump & Oishi 2005, Dot2). A may be of any type; x [cols], b and y [rows] are of type D,
+ * or Z if A is complex. */
 void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y);
 
-/* Dense, column-major: right-hand sides, guesses, solutions. Type D or Z. */
-struct kcl_dense {
-  int64_t rows, cols;
-  kcl_type type;
-  double *val; /* [cols, rows], pairs when complex */
-};
-
-int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out);
-void kcl_dense_free(kcl_dense **B);
-/* Matrix Market array or coordinate, or plain numbers: recognised by content; .gz and "-" too. */
+/** Reads dense columns: Matrix Market (array or coordinate), or plain numbers as one column;
+ * recognised by content, gzip too. "-" is standard input. */
 int kcl_dense_read(kcl *ctx, const char *path, kcl_dense **out);
+/** Writes dense columns as a Matrix Market array, packed if the name ends in .gz. */
 int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B);
-int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type,
-                      kcl_dense **out); /* D to Z; Z to D is KCL_USAGE */
+/** Copies D columns into type Z. Z to D is KCL_USAGE. */
+int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out);
 
-/* "heatsink:40", "poisson2d:100", "trefethen:2000" ...: kcl_list(KCL_GENERATORS) has them all.
- * b may be NULL; else it is a physical right-hand side, or A*1 where there is none. */
+/** Generates a system. kind_size: "KIND:SIZE", such as "heatsink:40" or "poisson2d:100"; the kinds
+ * are kcl_list(KCL_GENERATORS, i). b may be a NULL pointer; it receives the right-hand side of the
+ * problem, or A*1 if the problem has none. */
 int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b);
 
-/* Structure of a matrix, from one pass over it. */
+/** @} */
+/** @defgroup statistics Statistics of a matrix
+ * @{ */
+
+/** Structure and values of a matrix, as the choice of methods and formats sees them.
+ *
+ * A slice is 32 consecutive rows. Counts of repeated rows, pairs and values stop at 65,536: 65,537
+ * means more. */
 typedef struct kcl_stats {
-  int64_t rows, cols, nnz, stored;
-  int64_t row_min, row_max;       /* entries in a row */
-  double row_mean, row_deviation; /* deviation: mean absolute, in percent of the mean */
-  int64_t empty_rows, explicit_zeros,
-      zero_diagonal;            /* rows without a diagonal entry, or with zero there */
-  int64_t bandwidth, diagonals; /* max |i - j|; number of diagonals that hold an entry */
-  bool hermitian, symmetric;    /* of the values: A = A^H, A = A^T */
-  bool shifted_skew;            /* A = c I + S, S = -S^H, c real and perhaps 0 */
-  bool positive_diagonal;       /* real and > 0 everywhere */
-  double dominant_rows;         /* share of rows with |a_ii| >= sum of the others */
-  double norm_inf;              /* max row sum of |a_ij| */
-  int64_t sliced,
-      sliced_sorted; /* entries in slices of 32 rows, each padded to its longest row; the
-                                    same when every 8192 rows are sorted by length before */
-  int64_t row_third, beyond_third; /* a third of the rows have so many entries; those beyond that */
-  int64_t
-      blocks[9]; /* [b] b x b blocks with an entry, for b 2 3 4 6 8; 0 where not worth counting */
-  int64_t sliced_even, sliced_fours; /* sliced, with the widths rounded up to multiples of 2, 4 */
-  /* What repeats: distinct rows of (column - row, value) pairs, the entries of those rows, and runs
-   * of equal neighbours; distinct pairs; distinct values. Beyond 65,536: 65,537, and no runs. */
-  int64_t row_patterns, pattern_entries, pattern_runs, pairs, values;
-  bool single_values; /* all are floats exactly, both parts */
-  int64_t slice_span; /* largest difference of columns within 32 rows */
+  int64_t rows;               /**< number of rows */
+  int64_t cols;               /**< number of columns */
+  int64_t nnz;                /**< number of entries */
+  int64_t stored;             /**< entries in the file, see kcl_csr */
+  int64_t row_min;            /**< entries of the shortest row */
+  int64_t row_max;            /**< entries of the longest row */
+  double row_mean;            /**< mean entries per row */
+  double row_deviation;       /**< mean absolute deviation of the row length, percent of the mean */
+  int64_t empty_rows;         /**< rows without an entry */
+  int64_t explicit_zeros;     /**< entries whose value is 0 */
+  int64_t zero_diagonal;      /**< rows whose diagonal entry is absent or 0 */
+  int64_t bandwidth;          /**< max |i - j| */
+  int64_t diagonals;          /**< diagonals with at least one entry */
+  bool hermitian;             /**< A = A^H in values */
+  bool symmetric;             /**< A = A^T in values */
+  bool shifted_skew;          /**< A = c I + S with S = -S^H and c real, perhaps 0 */
+  bool positive_diagonal;     /**< every diagonal entry is real and positive */
+  double dominant_rows;       /**< fraction of rows with |a_ii| >= sum of the other moduli */
+  double norm_inf;            /**< largest row sum of moduli */
+  int64_t sell_padded;        /**< entries of SELL: every row of a slice padded to its longest */
+  int64_t sell_padded2;       /**< the same, row lengths rounded up to multiples of 2 */
+  int64_t sell_padded4;       /**< the same, row lengths rounded up to multiples of 4 */
+  int64_t sell_sorted_padded; /**< sell_padded after each window of 8192 rows is sorted by length */
+  int64_t hyb_width;          /**< ELL width of HYB: a third of the rows are at least this long */
+  int64_t hyb_overflow;       /**< entries that overflow that width */
+  int64_t bcsr_blocks[9]; /**< [b]: b x b blocks with an entry, b = 2, 3, 4, 6, 8; 0: not counted */
+  int64_t row_patterns;   /**< distinct rows, as sequences of (column - row, value) pairs */
+  int64_t pattern_entries; /**< entries of the distinct rows */
+  int64_t pattern_runs;    /**< runs of consecutive equal rows; 0 if row_patterns is 65,537 */
+  int64_t distinct_pairs;  /**< distinct (column - row, value) pairs */
+  int64_t distinct_values; /**< distinct values */
+  bool values_fit_float;   /**< every value (both parts) is exactly a float */
+  int64_t slice_span;      /**< largest difference of two column indices within a slice */
 } kcl_stats;
 
+/** Computes all statistics on the host. */
 int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out);
 
-/* ---------------------------------------------------------------- registries */
+/** @} */
+/** @defgroup registries Names of formats, methods, preconditioners and generators
+ * @{ */
 
-typedef enum kcl_registry { KCL_FORMATS, KCL_SOLVERS, KCL_PRECONDS, KCL_GENERATORS } kcl_registry;
+/** A list of names. */
+typedef enum kcl_registry {
+  KCL_FORMATS,   /**< storage formats */
+  KCL_SOLVERS,   /**< Krylov methods */
+  KCL_PRECONDS,  /**< preconditioners */
+  KCL_GENERATORS /**< generators of matrices */
+} kcl_registry;
+
+/** An entry of a list. The texts are constant. */
 typedef struct kcl_entry {
-  const char *name, *summary;
+  const char *name;    /**< the name that options take */
+  const char *summary; /**< one line about it */
 } kcl_entry;
-int kcl_list_size(kcl_registry which);
-kcl_entry kcl_list(kcl_registry which, int i); /* 0 <= i < size */
-const char *kcl_auto_solver(
-    const kcl_stats *s); /* what solver "auto" begins with, by structure alone */
 
-/* What a format would cost for this matrix on the selected device. */
+/** Number of entries. */
+int kcl_list_size(kcl_registry which);
+/** Entry i, 0 <= i < kcl_list_size(which). */
+kcl_entry kcl_list(kcl_registry which, int i);
+/** The one of names [count] that is most like word, for messages about misspelt names; NULL if none
+ * is close. */
+const char *kcl_nearest(const char *word, const char *const *names, int count);
+/** The method that solver "auto" begins with, chosen by shape, symmetry and sign of the
+ * diagonal. */
+const char *kcl_auto_solver(const kcl_stats *s);
+
+/** Predicted cost of a format for one matrix on the selected device. */
 typedef struct kcl_cost {
-  double bytes_stored;  /* of the matrix on the device */
-  double bytes_product; /* moved by one product, vectors included */
-  const char *refusal;  /* NULL, or why it will not be built */
+  double bytes_stored;  /**< size of the matrix on the device, bytes */
+  double bytes_product; /**< bytes moved by one product y = A x, vectors included */
+  const char *refusal; /**< why the format refuses the matrix, or NULL; valid until the next call */
 } kcl_cost;
+
+/** Predicts the cost of a format from statistics. KCL_USAGE: no such format. */
 int kcl_format_cost(kcl *ctx, const kcl_stats *stats, kcl_type type, const char *format,
                     kcl_cost *out);
 
-/* ---------------------------------------------------------------- solving */
+/** @} */
+/** @defgroup solving Solving
+ * @{ */
 
+/** Why a solve ended. */
 typedef enum kcl_reason {
-  KCL_CONVERGED,
-  KCL_ITERATION_LIMIT,
-  KCL_INDEFINITE,      /* p^H A p <= 0: A (or M) is not Hermitian positive definite */
-  KCL_BREAKDOWN_RHO,   /* two residuals became orthogonal */
-  KCL_BREAKDOWN_SIGMA, /* a search direction became A-orthogonal to its shadow */
-  KCL_BREAKDOWN_OMEGA, /* a minimising step of length zero: A r is orthogonal to r */
-  KCL_NOT_FINITE,      /* an infinity or NaN appeared */
-  KCL_STAGNATED,       /* the true residual stopped falling: attainable accuracy reached */
-  KCL_INTERRUPTED      /* the progress callback asked to stop */
+  KCL_CONVERGED,       /**< the stopping criterion holds for the recomputed residual */
+  KCL_ITERATION_LIMIT, /**< max_iter iterations were made */
+  KCL_INDEFINITE,      /**< p^H A p <= 0: A (or M) is not Hermitian positive definite */
+  KCL_BREAKDOWN_RHO,   /**< the residual is orthogonal to the shadow residual */
+  KCL_BREAKDOWN_SIGMA, /**< a search direction is A-orthogonal to its shadow */
+  KCL_BREAKDOWN_OMEGA, /**< a minimising step of length zero: A r is orthogonal to r */
+  KCL_NOT_FINITE,      /**< an infinity or NaN appeared */
+  KCL_STAGNATED,       /**< the true residual stopped falling: attainable accuracy reached */
+  KCL_INTERRUPTED      /**< the progress callback asked to stop */
 } kcl_reason;
-const char *kcl_reason_text(kcl_reason r); /* a phrase such as "matrix is not positive definite" */
 
+/** A phrase such as "matrix is not positive definite". */
+const char *kcl_reason_text(kcl_reason r);
+
+/** State of a running solve, for the progress callback. */
 typedef struct kcl_progress {
-  int64_t iteration, max_iter;
-  double relative_residual; /* recurrence, 2-norm, relative to b */
-  double target;            /* relative residual to reach */
-  double seconds;           /* since the solve began */
-  int running;              /* right-hand sides that still iterate; this is the worst of them */
+  int64_t iteration;        /**< iterations so far */
+  int64_t max_iter;         /**< iteration limit */
+  double relative_residual; /**< |r| / |b| by the recurrence; the largest of the active solves */
+  double target;            /**< relative residual to reach */
+  double seconds;           /**< since the solve began */
+  int running;              /**< right-hand sides that still iterate */
 } kcl_progress;
 
-enum { KCL_MOST_COLUMNS = 8 };
+/** Limits. */
+enum {
+  KCL_MAX_NRHS = 8 /**< right-hand sides that iterate at once */
+};
 
+/** Options of a set-up. Start from kcl_defaults. */
 typedef struct kcl_options {
-  /* NULL: "cg". "auto": by symmetry and sign of the diagonal; when the method gives up, the next that fits */
+  /** Method; NULL: "cg". "auto": chosen by kcl_auto_solver; if the method breaks down or stagnates,
+   * the next suitable one continues from its x. */
   const char *solver;
-  const char *precond; /* NULL: "none" */
-  /* NULL: "auto": what was measured before on this device for such a structure, else the least bytes; a long
-   * solve times the next best and goes on with the fastest. "measure": times them in kcl_setup. "model": bytes
-   * alone, the same at every run. "auto" and "measure" remember in the user's cache folder; without one
-   * ($KRYLOCL_CACHE empty) they do not. */
+  const char *precond; /**< preconditioner; NULL: "none" */
+  /** Storage format; NULL: "auto".
+   *
+   * "auto": the fastest format on record for this device and structure, else the one that moves the
+   * least bytes; a long solve also times the next candidates and continues with the fastest.
+   * "measure": times the candidates in kcl_setup. "model": least bytes, without timing, the same
+   * in every run. "auto" and "measure" record what they measured in the user's cache folder
+   * (KRYLOCL_CACHE set but empty: nothing is recorded). */
   const char *format;
-  kcl_type precision; /* of all arithmetic and storage on the device */
-  double tol,
-      atol; /* stop at |b - A x| <= max(tol |b|, atol), 2-norms; tol < 0: 1e-8, 1e-5 for S and C.
-               Methods for least squares also stop where normal_residual <= max(tol, atol / |b|) */
-  int64_t max_iter; /* 0: 10 x rows (or columns, if more), at least 10,000 and at most 100,000 */
-  int restart;      /* iterations a cycle of a method that restarts (gmres: 1 to 50, by default 20);
-                       0: its default; other methods ignore it */
-  int columns; /* right-hand sides that kcl_solve_columns iterates at once, sharing each pass over
-                       the matrix: 1 to KCL_MOST_COLUMNS, 0: 1. Each one's vectors are kept on the
-                       device. Formats that cannot share a pass do one after another. */
-  /* For precision D and Z: iterate in float, correct and check in double, go on in double where float
-   * gets nowhere. A is stored twice. With a format left open only where an iteration is a fifth faster. Not
-   * for methods of least squares, nor cg-single and cg-pipelined. One column at a time. */
+  kcl_type precision; /**< scalar type of all arithmetic and storage on the device */
+  /** Relative tolerance: a solve stops at |b - A x| <= max(tol |b|, atol). Negative: 1e-8, or 1e-5
+   * in float. Least-squares methods also stop at normal_residual <= max(tol, atol / |b|). */
+  double tol;
+  double atol;      /**< absolute tolerance, see tol */
+  int64_t max_iter; /**< 0: 10 max(rows, cols), at least 10,000 and at most 100,000 */
+  int restart;      /**< cycle length of a restarted method (gmres: 1 to 50); 0: its default, 20;
+                       ignored by other methods */
+  /** Right-hand sides that kcl_solve_many iterates at once, sharing each pass over the matrix: 1 to
+   * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
+   * cannot share a pass solves them one after another (kcl_setup_info.nrhs). */
+  int nrhs;
+  /** Mixed precision, for precision D and Z: iterates in float, computes the residual and corrects
+   * x in double (iterative refinement), continues in double if float makes no progress. A is stored
+   * twice. With format "auto" it is used only where an iteration is at least a fifth faster. One
+   * right-hand side at a time. KCL_USAGE: not for least-squares methods, cg-single,
+   * cg-pipelined. */
   bool mixed;
-  /* NULL, or called now and then; non-zero stops: iterations under way are still made, and the report is of the x
-   * after them. */
+  /** Called from time to time during a solve, or NULL. Non-zero stops it: iterations already
+   * enqueued are finished, and the report describes the x after them. */
   int (*progress)(void *user, const kcl_progress *p);
-  void *user;
+  void *user; /**< first argument of progress */
 } kcl_options;
-extern const kcl_options kcl_defaults; /* cg, none, auto, D, 1e-8 */
 
+/** Defaults: cg, no preconditioner, format "auto", precision D, tol 1e-8. */
+extern const kcl_options kcl_defaults;
+
+/** Result of one solve. */
 typedef struct kcl_report {
-  kcl_reason reason;
-  bool converged;
-  int64_t iterations;
-  int restarts;             /* residual replacements after a claim that did not hold */
-  bool mixed;               /* float was used; iterations counts those in float and in double */
-  int64_t inner_iterations; /* those in float */
-  int outer_iterations;     /* corrections of x in double */
-  char mixed_end[200];      /* why double went on, or empty */
-  double relative_residual; /* recurrence; for least squares the lesser of it and normal_residual */
-  double true_relative_residual; /* |b - A x| / |b|, recomputed on the host in double */
-  double normal_residual; /* likewise max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, by
-                             methods for least squares; else -1 */
-  bool least_squares;     /* converged by that one: x minimises |b - A x|, which is not small */
-  double backward_error;  /* |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf) */
-  double condition_estimate; /* from the Ritz values of CG (of M^-1 A); 0 when not known */
-  double ritz_min, ritz_max;
-  /* Of columns solved at once, a share: so they can be added up. */
-  double seconds_upload, seconds_solve, seconds_download;
-  double seconds_per_iteration;
-  double bytes_per_iteration; /* matrix and vectors, each stage's operands once */
-  const char *changes;        /* by "auto", under way: a line each; empty where there were none */
-  const double *history; /* [history_size] relative residual by iteration; owned by the solver */
-  int64_t history_size;  /* until its next solve */
+  kcl_reason reason;             /**< why it ended */
+  bool converged;                /**< reason is KCL_CONVERGED */
+  int64_t iterations;            /**< iterations, in mixed precision those of float and double */
+  int residual_replacements;     /**< restarts from the true residual, because the recurrence
+                                    claimed convergence and the true residual did not agree */
+  bool mixed;                    /**< float was used */
+  int64_t inner_iterations;      /**< iterations in float */
+  int outer_iterations;          /**< corrections of x in double */
+  char mixed_end[200];           /**< why the solve continued in double, or empty */
+  double relative_residual;      /**< |r| / |b| by the recurrence; for least-squares methods the
+                                    smaller of it and the normal residual */
+  double true_relative_residual; /**< |b - A x| / |b|, recomputed on the host in double */
+  double normal_residual;        /**< least-squares methods: max(|A^H r| / |A^H b|,
+                                    |A^H r| / (|A|_F |r|)), r = b - A x, recomputed; others: -1 */
+  bool least_squares;            /**< converged by the normal residual: x minimises |b - A x| */
+  double backward_error; /**< |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf), Rigal & Gaches 1967 */
+  double condition_estimate;    /**< ritz_max / ritz_min of CG, of M^-1 A; 0: not known */
+  double ritz_min;              /**< smallest Ritz value */
+  double ritz_max;              /**< largest Ritz value */
+  double seconds_upload;        /**< upload of b and x; of solves at once each an equal share */
+  double seconds_solve;         /**< iterations; of solves at once each an equal share */
+  double seconds_download;      /**< download of x; of solves at once each an equal share */
+  double seconds_per_iteration; /**< seconds_solve per iteration */
+  double bytes_per_iteration;   /**< bytes moved per iteration: each stage's operands once */
+  const char *changes;          /**< changes of format and method made by "auto", one line each, or
+                                    empty; valid until the solver's next solve */
+  const double *history;        /**< [history_size] relative residual after each iteration, the
+                                    initial one first; valid until the solver's next solve */
+  int64_t history_size;         /**< length of history */
 } kcl_report;
 
+/** A matrix on the device, with its method, preconditioner and compiled kernels. */
 typedef struct kcl_solver kcl_solver;
 
-/* Choose the format, convert, upload and compile. A is only read, but must stay alive and
- * unchanged until the solver is freed (the native CSR formats use its arrays in place).
- * A must be square, but for methods of least squares (cgls, lsqr). Unknown names, a method that A does
- * not fit (CG and a matrix that is not Hermitian), a device without double: KCL_USAGE or KCL_DEVICE with
- * what would do; a rectangular A for another method: KCL_INPUT. */
+/** Chooses method and format, converts and uploads the matrix, compiles the kernels.
+ *
+ * A must stay alive and unchanged until the solver is freed: native CSR formats use its arrays. A
+ * must be square, except for least-squares methods (cgls, lsqr). options may be NULL: kcl_defaults.
+ *
+ * KCL_USAGE: an unknown name, or a method that does not fit A (cg and a matrix that is not
+ * Hermitian). KCL_INPUT: A is rectangular or empty. KCL_DEVICE: the device has no double
+ * precision. KCL_MEMORY: the format refuses A. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
+/** Frees a solver. */
 void kcl_solver_free(kcl_solver **s);
-/* b is an array of A's rows, x one of A's columns, of A's type, apart from each other. x holds the first guess on
- * entry. report may be NULL. */
+/** Solves A x = b. b [rows] and x [cols] are of A's type and do not overlap; x holds the initial
+ * guess on entry. report may be NULL. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
-/* k right-hand sides, options.columns at a time: B and X are column-major, [k, A's rows] and
- * [k, A's columns], one column behind the other; reports is [k]. Every column is a solve of its own, as by
- * kcl_solve: what one does, convergence or breakdown, does not touch the others; but a B with a number that is not
- * finite is refused as a whole, before any is solved. reports may be NULL. */
-int kcl_solve_columns(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
+/** Solves for k right-hand sides, options.nrhs of them at once. B is [k, rows] and X is [k, cols],
+ * column-major; reports is [k] or NULL.
+ *
+ * The solves are independent: convergence or breakdown of one does not affect the others. If any
+ * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. */
+int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
 
+/** What a set-up chose. The texts live as long as the solver. */
 typedef struct kcl_setup_info {
-  const char *solver, *solver_reason; /* after kcl_solve: the one that ended it; why, for "auto" */
-  const char *format, *format_reason; /* chosen, and why in one sentence */
-  const char *kernel;                 /* what runs: "csr-vector, 4 lanes", "native, 2 threads" */
-  double bytes_stored, seconds_convert, seconds_upload, seconds_compile;
-  /* mixed: where asked for, what float takes and brings, or why it is not used; else empty. bytes_float:
-   * of A in float, beside bytes_stored; 0 where it is not used. Seconds count both. */
-  const char *mixed;
-  double bytes_float;
-  int stages; /* kernels (fused loops) an iteration */
-  int programs_compiled,
-      programs_cached; /* OpenCL programs: the driver's work; taken from the user's cache folder */
-  int columns;         /* right-hand sides at once: as asked, or 1 where that cannot be */
-  double seconds_measure; /* spent on timing formats and methods, all that this took */
-  int64_t expected;       /* iterations, from the last solve of such a system; 0: not known */
-  int timings;            /* what was timed, now or before, by "auto" */
+  const char *solver;        /**< method; after a solve, the one that finished it */
+  const char *solver_reason; /**< why "auto" chose it, or empty */
+  const char *format;        /**< storage format */
+  const char *format_reason; /**< why, one sentence */
+  const char *kernel;        /**< the kernel: "csr-vector, 4 lanes", "native, 2 threads" */
+  double bytes_stored;       /**< size of the matrix on the device, bytes */
+  double seconds_convert;    /**< conversion to the format */
+  double seconds_upload;     /**< upload of the matrix */
+  double seconds_compile;    /**< compilation of the kernels */
+  const char *mixed;         /**< if mixed precision was asked for: what it costs and gains, or why
+                                it is not used; else empty */
+  double bytes_float;        /**< size of the matrix in float beside bytes_stored; 0: not used */
+  int stages;                /**< stages (fused passes over the vectors) per iteration */
+  int programs_compiled;     /**< OpenCL programs that the driver compiled */
+  int programs_cached;       /**< OpenCL programs that were taken from the user's cache folder */
+  int nrhs;                  /**< right-hand sides at once: options.nrhs, or 1 if not possible */
+  double seconds_measure;    /**< timing of formats and methods, set-ups included */
+  int64_t expected_iterations; /**< iterations of the last solve of such a system; 0: not known */
+  int timings; /**< number of timings that "auto" knows, from this run and earlier ones */
 } kcl_setup_info;
-void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out); /* texts live as long as s */
-typedef struct kcl_setup_timing {
-  const char *solver, *format;
-  double seconds_setup, seconds_per_iteration; /* convert, upload and compile; an iteration */
-} kcl_setup_timing;
-void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out); /* 0 <= i < timings */
 
-/* Time the loop with the stop tests off, after checking the product against kcl_csr_product
- * with a derived bound; not validated means nothing was timed. seconds_iteration receives
- * `repeats` samples, each the mean over `iterations`; seconds_product likewise. Of several columns
- * at once: the time of all. */
+/** Describes a set-up. */
+void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out);
+
+/** A timing that "auto" or "measure" chooses by. */
+typedef struct kcl_setup_timing {
+  const char *solver;           /**< method */
+  const char *format;           /**< storage format */
+  double seconds_setup;         /**< conversion, upload and compilation */
+  double seconds_per_iteration; /**< one iteration */
+} kcl_setup_timing;
+
+/** Timing i, 0 <= i < kcl_setup_info.timings. */
+void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out);
+
+/** A stage: one pass over memory of the recorded method, one kernel launch on OpenCL devices. */
+typedef struct kcl_stage_info {
+  const char *phase;      /**< "START", "LOOP", "REPLACE" or "RESUME" */
+  const char *operations; /**< in the letters of the cited paper, separated by "; " */
+  double bytes;           /**< moved by the stage, for all right-hand sides at once */
+  int launches;           /**< kernels per pass; 0: on the CPU, or inside the persistent kernel */
+  bool persistent;        /**< part of the persistent kernel, one launch for many iterations */
+} kcl_stage_info;
+
+/** Number of stages of all phases. */
+int kcl_stage_count(const kcl_solver *s);
+/** Stage i, 0 <= i < kcl_stage_count, phase by phase. The texts live until the next call. */
+void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out);
+/** The OpenCL C source of all kernels, malloc'd: free it with free(). KCL_USAGE on the CPU, where
+ * stages are interpreted and no source is generated. */
+int kcl_solver_source(kcl_solver *s, char **source);
+
+/** Times the iteration with the convergence tests off, and the product y = A x alone.
+ *
+ * The product is first compared with kcl_csr_product within a derived rounding bound; *validated
+ * receives the verdict, and nothing is timed if it is false. seconds_iteration and seconds_product
+ * are [repeats]: samples, each the mean over `iterations`, for all right-hand sides at once. */
 int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
               double *seconds_product, bool *validated);
-double kcl_bytes_per_iteration(const kcl_solver *s); /* of all columns at once */
+/** Bytes moved per iteration, for all right-hand sides at once. */
+double kcl_bytes_per_iteration(const kcl_solver *s);
 
-/* ---------------------------------------------------------------- checking */
+/** @} */
+/** @defgroup checking Checking a solution
+ * @{ */
 
-/* Direct solution with CHOLMOD (Hermitian positive definite), UMFPACK (other square ones) or
- * SuiteSparseQR (rectangular and singular ones: least squares, and where A has full row rank the x of
- * least norm), when the library was built with them; else KCL_USAGE. A's type: D or Z. */
+/** How a direct solution was found. */
 typedef struct kcl_direct_info {
-  const char *method; /* "CHOLMOD supernodal", "UMFPACK" ... */
-  double seconds;     /* analysis, factorisation and solution */
-  /* Infinity-norm estimate (Hager 1984, Higham 1988); by SuiteSparseQR |A|_F / the smallest singular
-   * value that is not 0, estimated; 0 when not known. */
+  const char *method; /**< "CHOLMOD supernodal Cholesky", "UMFPACK" ...; constant text */
+  double seconds;     /**< analysis, factorisation and solution */
+  /** Condition number: an estimate in the infinity norm (Hager 1984, Higham 1988); by SuiteSparseQR
+   * an estimate of |A|_F / the smallest non-zero singular value. 0: not known. */
   double condition;
-  int64_t rank; /* as SuiteSparseQR found it; -1: of the others' */
+  int64_t rank; /**< numerical rank by SuiteSparseQR; -1: by the others */
 } kcl_direct_info;
+
+/** The library was built with CHOLMOD and UMFPACK. */
 bool kcl_direct_available(void);
-bool kcl_direct_least_squares(void); /* with SuiteSparseQR */
+/** The library was also built with SuiteSparseQR. */
+bool kcl_direct_least_squares(void);
+/** Solves directly: by CHOLMOD if A is Hermitian positive definite, by UMFPACK if it is otherwise
+ * square, by SuiteSparseQR if it is rectangular or singular (least squares; of least norm if A has
+ * full row rank). A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
 
-/* The certificate of x: residual b - A x by kcl_csr_product. Norms: 2 for relative, inf for backward. */
+/** Residuals of a solution, with r = b - A x from kcl_csr_product. */
 typedef struct kcl_certificate {
-  double relative_residual, backward_error, norm_b, norm_x;
-  double normal_residual; /* -1 from kcl_certify */
+  double relative_residual; /**< |r| / |b| */
+  double backward_error;    /**< |r|_inf / (|A|_inf |x|_inf + |b|_inf), Rigal & Gaches 1967 */
+  double norm_b;            /**< |b| */
+  double norm_x;            /**< |x| */
+  double normal_residual; /**< max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)); -1 from kcl_certify */
 } kcl_certificate;
+
+/** Computes the residuals of x on the host: one product. b [rows] and x [cols] are of type D, or Z
+ * if A is complex. */
 int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x, kcl_certificate *out);
-/* And normal_residual = max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x; two products more. */
+/** As kcl_certify, with the normal residual: two products more. */
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out);
+
+/** @} */
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,20 @@
 #!/bin/sh
 # Turns kernel files into one C table: embed.sh FILE... > kernels.c
+# A line  #include "FILE"  stands for that file of the same folder: a format's kernel can be a variant of another's.
 echo '/* Made by kernels/embed.sh from the files of kernels/. */'
-echo '#include "core/opencl.h"'
+echo '#include "core/opencl/source.h"'
 echo '#include <string.h>'
 echo 'static const struct { const char *name, *text; } file[] = {'
 for f in "$@"; do
   printf '  {"%s",\n   ""\n' "$(basename "$f")"
-  sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/   "/' -e 's/$/\\n"/' "$f"
+  awk -v folder="$(dirname "$f")" -v file="$f" '
+    function text(path,    line) {
+      while ((getline line <path) > 0)
+        if (line ~ /^#include "/) { split(line, word, "\""); text(folder "/" word[2]) }
+        else { gsub(/\\/, "&&", line); gsub(/"/, "\\\\&", line); printf "   \"%s\\n\"\n", line }
+      close(path)
+    }
+    BEGIN { text(file) }'
   echo '  },'
 done
 echo '};'

@@ -1,8 +1,8 @@
-/* BCSR: block k of block row I = i / b at val[k b^2], column by column; its first column is
- * block_col[k] b. On GPUs a work-item a row, so the b rows of a block read it side by side; on CPU
- * devices a work-item takes whole block rows, those at the ends of its piece twice. A block may reach
- * beyond the last column: it holds 0 there, and any x will do. */
-#ifndef SPMV_BCSR /* b is a constant where these are called */
+/* BCSR: block k of block row I = i / b is at val[k b^2], column by column; its first column is block_col[k] b.
+ * GPUs: one work-item per row, so the b rows of a block read it side by side. CPU devices: whole block rows; those at
+ * the ends of the range are computed twice. Blocks may extend beyond the last column: the values there are 0, so x is
+ * read at the last column. */
+#ifndef SPMV_BCSR /* b is a constant at each call */
 #define SPMV_BCSR
 static inline element row_of_blocks(global const int *block_col, global const scalar *val, idx k, idx end,
                                    global const element *x, idx cols, int r, const int b)
@@ -26,8 +26,7 @@ static inline void block_row(global const int *block_col, global const scalar *v
     }
 }
 #endif
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   for (idx base = lo / b * b; base < hi; base += b) {

@@ -1,10 +1,9 @@
-/* CDS (DIA): entry (i, i + offset[d]) of diagonal d at val[d * stride + i]; positions outside the
- * matrix hold 0. No column index at all: 8 bytes a double.
- * CPU devices take a block of rows at a time, four diagonals a pass. */
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* CDS (DIA): entry (i, i + offset[d]) of diagonal d is at val[d * stride + i]; positions outside the matrix hold 0.
+ * There are no column indices: 8 bytes per entry in double.
+ * CPU devices: a block of rows at a time, four diagonals per pass. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
-#if KCL_CPU
+#if KCL_CPU && !defined X_IN_IMAGE
   element sum[BLOCK];
   for (idx i = lo; i < hi; i++) sum[i - lo] = e_zero();
   idx d = 0;
@@ -26,11 +25,11 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
 #else
   for EACH(i) {
     element sum = e_zero();
-#if defined cl_nv_pragma_unroll && !STAYS
+#if defined cl_nv_pragma_unroll && !PERSISTENT && !defined X_IN_IMAGE
 #pragma unroll 8
 #endif
-    for (idx d = 0; d < diagonals; d++) /* outside the matrix val is 0: any x will do */
-      sum = e_fma(once(val + d * stride + i), AT(x, clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
+    for (idx d = 0; d < diagonals; d++) /* outside the matrix val is 0: any element of x will do */
+      sum = e_fma(load_streaming(val + d * stride + i), AT(x, clamp((idx)(i + offset[d]), (idx)0, (idx)(cols - 1))), sum);
     EMIT(i, sum);
   }
 #endif

@@ -1,10 +1,9 @@
-/* COO: entry k is val[k] at (row[k], col[k]), sorted by row. A scatter: it adds into y, which is
- * zero before. One work-item an entry on GPUs, each adding atomically (Kuresson 2012, ch. 5;
- * Lokhmotov 2011). On CPU devices a work-item owns a run of entries, and only the rows it may
- * share with its neighbours, the first and the last, need an atomic.
- * The order of the additions is not fixed: results may differ in the last bits between runs. */
+/* COO: entry k is val[k] at (row[k], col[k]); entries are sorted by row. A scatter: it adds into y, which is zero
+ * before. GPUs: one work-item per entry, each adding atomically (Kuresson 2012, ch. 5; Lokhmotov 2011). CPU devices:
+ * a contiguous range of entries per work-item; only its first and last row may be shared with other work-items and are
+ * added atomically. The order of the additions is not fixed: the last bits may differ between runs. */
 static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx hi,
-                           global scalar *y, local scalar *tree)
+                           global scalar *y, local scalar *scratch)
 {
 #if KCL_CPU
   if (lo >= hi) return;
@@ -17,6 +16,6 @@ static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx 
     else y[i] = sum;
   }
 #else
-  for EACH(k) s_atomic_add(y + once(row + k), s_mul(once(val + k), x[once(col + k)]));
+  for EACH(k) s_atomic_add(y + load_streaming(row + k), s_mul(load_streaming(val + k), x[load_streaming(col + k)]));
 #endif
 }

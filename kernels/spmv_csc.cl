@@ -1,7 +1,7 @@
-/* CSC: column j holds val[col_ptr[j] .. col_ptr[j + 1]) at rows row[...]. A scatter: it adds into y,
- * which is zero before. A work-item a column: x[j] is read once, y is added to atomically. */
+/* CSC: column j holds val[col_ptr[j] .. col_ptr[j + 1]) at rows row[...]. A scatter: it adds into y, which is zero
+ * before. One work-item per column: x[j] is read once, and every entry is an atomic addition into y. */
 static inline void scatter(MATRIX, global const scalar *restrict x, idx lo, idx hi,
-                           global scalar *y, local scalar *tree)
+                           global scalar *y, local scalar *scratch)
 {
   for EACH(j) {
     const scalar a = x[j];

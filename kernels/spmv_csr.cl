@@ -1,8 +1,8 @@
-/* CSR: row i holds val[row_ptr[i] .. row_ptr[i+1]) at columns col[...].
- * One work-item a row (LANES 1, csr-scalar), or LANES neighbours share one and add up
- * (csr-vector; Bell & Garland 2008): their loads of val and col are then contiguous. */
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* CSR: row i holds val[row_ptr[i] .. row_ptr[i + 1]) at columns col[...].
+ * One work-item per row where LANES is 1 (csr-scalar). Otherwise a team of LANES neighbours shares a row and adds up its
+ * partial sums: their loads of val and col are contiguous (csr-vector, Bell & Garland 2008; csr-group, 64 lanes through
+ * local memory, Rodriguez Losada 2010, kernel 2). */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if LANES == 1
   for EACH(i) {
@@ -11,14 +11,15 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     EMIT(i, sum);
   }
 #else
-  const int team = get_local_id(0) / LANES, lane = get_local_id(0) % LANES, teams = WG / LANES;
+  const int lanes = LANES < WG ? LANES : WG;
+  const int team = get_local_id(0) / lanes, lane = get_local_id(0) % lanes, teams = WG / lanes;
   for EACH_TEAM(base, teams) {
     idx i = base + team;
     element sum = e_zero();
     if (i < hi)
-      for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += LANES)
-        sum = e_fma(once(val + k), AT(x, once(col + k)), sum);
-    sum = e_lanes_sum(sum, LANES, tree);
+      for (row_ptr_t k = row_ptr[i] + lane; k < row_ptr[i + 1]; k += lanes)
+        sum = e_fma(load_streaming(val + k), AT(x, load_streaming(col + k)), sum);
+    sum = e_lanes_sum(sum, lanes, scratch);
     if (lane == 0 && i < hi) EMIT(i, sum);
   }
 #endif

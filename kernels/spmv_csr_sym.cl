@@ -1,9 +1,8 @@
-/* Half of a symmetric or Hermitian matrix: the lower triangle as CSR (first, col, val), and for the entries
- * beyond the diagonal of row i the words up[up_first[i] .. up_first[i + 1]): column j << shift | r, whose
- * value is the r-th of row j's lower part. Every row is gathered: no atomics, the same bits each time.
- * One work-item a row, or LANES neighbours share one and add up, as in spmv_csr.cl. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* Half of a symmetric or Hermitian matrix: the lower triangle as CSR (first, col, val), and for the entries beyond the
+ * diagonal of row i the words up[up_first[i] .. up_first[i + 1]): column j << shift | r, whose value is entry r of row
+ * j of the lower triangle. Every row is gathered: no atomics, and the same bits each time.
+ * One work-item per row where LANES is 1; otherwise LANES neighbours share a row, as in spmv_csr.cl. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
   const uint mask = (1u << shift) - 1;
 #if LANES == 1
@@ -30,7 +29,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
         sum = e_fma(hermitian ? s_conj(a) : a, x[j], sum);
       }
     }
-    sum = e_lanes_sum(sum, LANES, tree);
+    sum = e_lanes_sum(sum, LANES, scratch);
     if (lane == 0 && i < hi) EMIT(i, sum);
   }
 #endif

@@ -1,7 +1,6 @@
-/* CSR, a work-item a row, four entries at a time: the last four may reach beyond the row, and what
- * lies there is selected away, not branched around (Rodriguez Losada 2010, kernel 1). */
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* CSR, one work-item per row, four entries at a time. The last four may extend beyond the row; values there are
+ * replaced by 0 without a branch (Rodriguez Losada 2010, kernel 1). */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
   const scalar zero = s_make(0);
   for EACH(i) {

@@ -1,7 +1,6 @@
-/* Full storage: entry (i, j) at val[j * stride + i], so that neighbouring work-items read neighbouring
- * numbers. A work-item a row; CPU devices take a block of rows at a time, column by column. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* Full storage: entry (i, j) is at val[j * stride + i], so neighbouring work-items read neighbouring values.
+ * One work-item per row. CPU devices: a block of rows at a time, column by column. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   element sum[BLOCK];
@@ -14,7 +13,7 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
-    for (idx j = 0; j < cols; j++) sum = e_fma(once(val + j * stride + i), x[j], sum);
+    for (idx j = 0; j < cols; j++) sum = e_fma(load_streaming(val + j * stride + i), x[j], sum);
     EMIT(i, sum);
   }
 #endif

@@ -1,8 +1,6 @@
-/* ELL with row lengths: entry k of row i at [k * stride + i]; a row ends at length[i], padding is not
- * read (Vazquez, Fernandez & Garzon 2011). CPU devices take a block of rows at a time, entry by
- * entry, as far as its longest row. */
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* ELL with row lengths: entry k of row i is at [k * stride + i] for k < length[i]; padding is not read (Vazquez,
+ * Fernandez & Garzon 2011). CPU devices: a block of rows at a time, entry by entry, up to its longest row. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   element sum[BLOCK];
@@ -16,7 +14,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   for EACH(i) {
     element sum = e_zero();
     for (idx at = i, end = i + length[i] * stride; at < end; at += stride)
-      sum = e_fma(once(val + at), AT(x, once(col + at)), sum);
+      sum = e_fma(load_streaming(val + at), AT(x, load_streaming(col + at)), sum);
     EMIT(i, sum);
   }
 #endif

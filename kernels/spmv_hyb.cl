@@ -1,8 +1,7 @@
-/* HYB: ELL of `width` entries a row, and a rest sorted by row; rest[i / 32] is where that of 32 rows
- * begins. A row bisects for its own part: no second kernel, no atomics (after Bell & Garland 2009).
- * CPU devices take a block of rows at a time; a block begins at a multiple of 64. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* HYB: ELL of `width` entries per row, and the entries that overflow it, sorted by row; rest[i / 32] is where the
+ * overflow of 32 rows begins. Each row finds its own part by bisection: no second kernel, no atomics (after Bell &
+ * Garland 2009). CPU devices: a block of rows at a time; a block begins at a multiple of 64. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   element sum[BLOCK];
@@ -17,10 +16,10 @@ static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, 
 #else
   for EACH(i) {
     element sum = e_zero();
-    for (idx k = 0; k < width; k++) sum = e_fma(once(val + k * stride + i), x[once(col + k * stride + i)], sum);
+    for (idx k = 0; k < width; k++) sum = e_fma(load_streaming(val + k * stride + i), x[load_streaming(col + k * stride + i)], sum);
     const rest_t end = rest[i / 32 + 1];
     rest_t k = rest[i / 32], above = end;
-    while (k < above) { /* the first whose row is not below i */
+    while (k < above) { /* the first entry whose row is not below i */
       const rest_t middle = k + (above - k) / 2;
       if (rest_row[middle] < i) k = middle + 1;
       else above = middle;

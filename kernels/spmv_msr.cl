@@ -1,6 +1,5 @@
-/* MSR: diagonal[i], and the rest of row i at [row_ptr[i], row_ptr[i + 1]). A work-item a row. */
-static inline void visit_rows(MATRIX, global const element *restrict x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* MSR: diagonal[i], and the other entries of row i at [row_ptr[i], row_ptr[i + 1]). One work-item per row. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
   for EACH(i) {
     element sum = e_zero();

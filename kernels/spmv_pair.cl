@@ -1,7 +1,7 @@
-/* A dictionary of pairs: entry k of row i has the number c at bits 8 (k % 4) (16 (k % 2) where
- * VARIANT, the codes a word, is 2) of code[(slice[i / 32] + k / VARIANT) 32 + i % 32]; it is val[c]
- * in column i + offset[c], and padding where c is 0 (Kourtis, Goumas & Koziris 2008). Small tables
- * (TREE > 0) lie in local memory. On CPU devices a word that 32 rows share reads x in order. */
+/* A dictionary of pairs: entry k of row i has the number c at bits 8 (k % 4) of code[(slice[i / 32] + k / VARIANT) 32 +
+ * i % 32]; it is val[c] in column i + offset[c], or padding where c is 0 (Kourtis, Goumas & Koziris 2008). VARIANT is
+ * the number of codes per word: 4, or 2 at bits 16 (k % 2). Small tables are copied to local memory (LOCAL_SCALARS > 0). On CPU
+ * devices a word that 32 rows share reads x in order. */
 #ifndef SPMV_PAIR
 #define SPMV_PAIR
 #define PAIR_MASK(codes) ((codes) == 4 ? 0xffu : 0xffffu)
@@ -28,8 +28,7 @@ static inline void pair_word(global const uint *word, const int codes, global co
 }
 #endif
 #endif
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   for (idx i = lo; i < hi; i += 32) { /* lo is a multiple of 64 */
@@ -40,8 +39,8 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     for (idx j = i; j < min((idx)(i + 32), hi); j++) EMIT(j, sum[j - i]);
   }
 #else
-#if TREE
-  local scalar *value = tree;
+#if LOCAL_SCALARS
+  local scalar *value = scratch;
   local int *off = (local int *)(value + pairs + 1);
   for (int t = get_local_id(0); t <= pairs; t += WG) value[t] = val[t], off[t] = offset[t];
   SYNC();
@@ -61,8 +60,8 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     }
     EMIT(i, sum);
   }
-#if TREE
-  SYNC(); /* the tree is for sums from here on */
+#if LOCAL_SCALARS
+  SYNC(); /* the scratch serves reductions from here on */
 #endif
 #endif
 }

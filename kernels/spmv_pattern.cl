@@ -1,10 +1,10 @@
 /* Shared rows: row i has the pattern code[i]; term t of pattern p, start[p] <= t < start[p + 1], is
- * val[t] x[i + offset[t]] (Willcock & Lumsdaine 2006). On GPUs the rows of a warp mostly share a
- * pattern and read it as one; small tables (TREE > 0) lie in local memory. CPU devices take runs of
- * rows with one pattern: every term then reads a piece of x in order. */
+ * val[t] x[i + offset[t]] (Willcock & Lumsdaine 2006). GPUs: the rows of a warp mostly share a pattern, whose loads
+ * are then broadcast; small tables are copied to local memory (LOCAL_SCALARS > 0). CPU devices: runs of rows with one pattern;
+ * every term reads a contiguous part of x. */
 #if KCL_CPU && !defined SPMV_PATTERN
 #define SPMV_PATTERN
-/* sum[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant where this is called. */
+/* sum[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant at each call. */
 static inline void sweep(const int terms, global const scalar *a, global const int *off, global const element *x,
                          element *sum, idx n, bool first)
 {
@@ -44,8 +44,7 @@ static inline void run_of_rows(int terms, global const scalar *a, global const i
     for (idx l = 0; first && l < n; l++) sum[l] = e_zero();
 }
 #endif
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   element sum[BLOCK];
@@ -63,8 +62,8 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
   }
   for (idx i = lo; i < hi; i++) EMIT(i, sum[i - lo]);
 #else
-#if TREE
-  local scalar *value = tree;
+#if LOCAL_SCALARS
+  local scalar *value = scratch;
   local int *off = (local int *)(value + entries), *first = off + entries;
   for (int t = get_local_id(0); t < entries; t += WG) value[t] = val[t], off[t] = offset[t];
   for (int p = get_local_id(0); p <= patterns; p += WG) first[p] = start[p];
@@ -79,8 +78,8 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     for (int t = first[p]; t < last; t++) sum = e_fma(value[t], AT(x, i + off[t]), sum);
     EMIT(i, sum);
   }
-#if TREE
-  SYNC(); /* the tree is for sums from here on */
+#if LOCAL_SCALARS
+  SYNC(); /* the scratch serves reductions from here on */
 #endif
 #endif
 }

@@ -1,8 +1,7 @@
-/* SELL-C-sigma: slices of C = VARIANT rows, a constant, entry k of the row at position p at
- * [(slice[p / C] + k) C + p % C] (Kreutzer et al. 2014). order, when sorted: the row at each position,
- * or on CPU devices the position of each row. Padding: value 0 at a column of the row. */
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+/* SELL-C-sigma: slices of C = VARIANT rows; entry k of the row at position p is at [(slice[p / C] + k) C + p % C]
+ * (Kreutzer et al. 2014). order, if sorted: the row at each position; on CPU devices the position of each row.
+ * Padding: value 0 at a column of the row. */
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
 #if KCL_CPU
   for (idx base = lo; !sorted && base < hi; base += VARIANT) { /* lo is a multiple of 64 */
@@ -26,7 +25,7 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     const idx s = p / VARIANT, end = slice[s + 1] * (idx)VARIANT;
     element sum = e_zero();
     for (idx k = slice[s] * (idx)VARIANT + p % VARIANT; k < end; k += VARIANT)
-      sum = e_fma(once(val + k), AT(x, once(col + k)), sum);
+      sum = e_fma(load_streaming(val + k), AT(x, load_streaming(col + k)), sum);
     const idx i = sorted ? (idx)order[p] : p;
     EMIT(i, sum);
   }

@@ -1,19 +1,18 @@
-/* Slices of 32 rows with small numbers: entry k of row i at [(slice[i / 32] + k) 32 + i % 32], in
- * column least[i / 32] + col[...], 16 or 32 bits. VARIANT says how values are stored: 0 as they are,
- * 1 as floats, 2 as numbers of 8 or 16 bits into a table, which lies in local memory when it is small
- * (TREE > 0). Kreutzer et al. 2014; Kourtis, Goumas & Koziris 2008. */
+/* Slices of 32 rows with compressed indices and values: entry k of row i is at [(slice[i / 32] + k) 32 + i % 32], in
+ * column least[i / 32] + col[...], col of 16 or 32 bits. VARIANT is how values are stored: 0 as scalars, 1 as floats,
+ * 2 as indices of 8 or 16 bits into a table, which is copied to local memory if small (LOCAL_SCALARS > 0). Kreutzer et al. 2014;
+ * Kourtis, Goumas & Koziris 2008. */
 #if VARIANT == 0
-#define VALUE(at) once(val + (at))
+#define VALUE(at) load_streaming(val + (at))
 #elif VARIANT == 1
-#define VALUE(at) s_of_single(once(val + (at)))
+#define VALUE(at) s_of_single(load_streaming(val + (at)))
 #else
-#define VALUE(at) value[once(val + (at))]
+#define VALUE(at) value[load_streaming(val + (at))]
 #endif
-static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
-                              local scalar *tree EMIT_PARAMS)
+static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi, local scalar *scratch EMIT_PARAMS)
 {
-#if TREE
-  local scalar *value = tree;
+#if LOCAL_SCALARS
+  local scalar *value = scratch;
   for (int t = get_local_id(0); t < values; t += WG) value[t] = table[t];
   SYNC();
 #else
@@ -34,12 +33,12 @@ static inline void visit_rows(MATRIX, GATHERED x, idx lo, idx hi,
     const int first = least[s];
     element sum = e_zero();
     for (idx k = slice[s] * (idx)32 + i % 32; k < end; k += 32)
-      sum = e_fma(VALUE(k), AT(x, first + (int)once(col + k)), sum);
+      sum = e_fma(VALUE(k), AT(x, first + (int)load_streaming(col + k)), sum);
     EMIT(i, sum);
   }
 #endif
-#if TREE
-  SYNC(); /* the tree is for sums from here on */
+#if LOCAL_SCALARS
+  SYNC(); /* the scratch serves reductions from here on */
 #endif
 }
 #undef VALUE

@@ -3,7 +3,7 @@
  *   relative residual  |b - A x|_2 / |b|_2
  *   backward error     |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf)      (Rigal & Gaches 1967)
  *   normal residual    max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, for least squares
- *                      (solver/least_squares.c says why)
+ *                      (solver/methods/least_squares.c says why)
  *
  * The residual comes from kcl_csr_product (compensated sums), so it is trustworthy to about the
  * square of the unit roundoff, far below what any solver can claim. Cost: one product on the host. */
@@ -105,5 +105,51 @@ int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const
   rc = normal_residual(ctx, A, AH, copy, r, &out->normal_residual);
 done:
   free(r), free(copy), kcl_csr_free(&AH);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- of a right-hand side that was solved for */
+
+/* A vector of A's type in double: itself, or a copy. */
+static int in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, double **owned,
+                     const double **out) {
+  kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  *owned = NULL, *out = v;
+  if (type == wide) return KCL_OK;
+  int rc = kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", (void **)owned);
+  if (!rc) kcl_copy(wide, *owned, type, v, n, 1.0);
+  *out = *owned;
+  return rc;
+}
+
+/* A claim that does not hold is stagnation; stagnation within the target, which the rounding of the device hid, is
+ * convergence. */
+static void judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed) {
+  if (report->reason == KCL_CONVERGED && !(c->relative_residual <= allowed)) {
+    report->least_squares = least && c->normal_residual <= allowed;
+    if (!report->least_squares) report->reason = KCL_STAGNATED;
+  }
+  if (report->reason == KCL_STAGNATED && c->relative_residual <= allowed)
+    report->reason = KCL_CONVERGED;
+  report->converged = report->reason == KCL_CONVERGED;
+}
+
+int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
+  kcl *ctx = s->ctx;
+  const kcl_csr *A = s->A;
+  kcl_report *report = v->report;
+  double *b_own = NULL, *x_own = NULL;
+  const double *bd, *xd;
+  kcl_certificate c;
+  int rc;
+  KCL_TRY(in_double(ctx, A->type, v->b, A->rows, &b_own, &bd));
+  KCL_TRY(in_double(ctx, A->type, v->x, A->cols, &x_own, &xd));
+  KCL_TRY((least ? kcl_certify_least_squares : kcl_certify)(ctx, A, bd, xd, &c));
+  report->normal_residual = c.normal_residual;
+  report->true_relative_residual = c.relative_residual;
+  report->backward_error = c.backward_error;
+  judge(report, &c, least, v->target / 0.999 * kcl_unit(v));
+done:
+  free(b_own), free(x_own);
   return rc;
 }

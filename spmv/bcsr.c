@@ -1,29 +1,29 @@
-/* BCSR: dense b x b blocks in compressed block rows, for systems with several unknowns a node; b is
- * 2, 3, 4, 6 or 8, whichever stores the least.
+/* BCSR: dense b x b blocks in compressed block rows, for systems with several unknowns per node; b is 2, 3, 4, 6 or
+ * 8, whichever stores the fewest bytes.
  *
  *     | a b . . |   b = 2       block_ptr  0 1 3
  *     | c d . . |               block_col  0 0 1
  *     | . e f g |               val        a c b d | 0 . e . | f h g 0      column by column
  *     | . . h . |
  *
- * One column index for b^2 values; neighbouring rows read neighbouring numbers (Im & Yelick 2001;
- * Buatois, Caumon & Levy 2009). Blocks may reach beyond the last row and column: zeros there.
- * Bytes: blocks (b^2 s + 4) + 4 (block rows + 1), the pointers 8 on the cpu executor; 2 flops a stored
+ * One column index per b^2 values; neighbouring rows read neighbouring values (Im & Yelick 2001; Buatois, Caumon &
+ * Levy 2009). Blocks may extend beyond the last row and column and hold zeros there.
+ * Bytes: blocks (b^2 s + 4) + 4 (block rows + 1), block_ptr 8 per entry on the cpu executor; 2 flops per stored
  * position.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 
 static double bytes_of(const kcl_stats *s, int b, double bytes) {
   int64_t block_rows = (s->rows + b - 1) / b;
-  return (double)s->blocks[b] * (b * b * bytes + 4.0) + 4.0 * ((double)block_rows + 1);
+  return (double)s->bcsr_blocks[b] * (b * b * bytes + 4.0) + 4.0 * ((double)block_rows + 1);
 }
 
 static int best(const kcl_stats *s, kcl_type type) {
   int b = 2;
   for (int i = 3; i <= 8; i++)
-    if (s->blocks[i] &&
+    if (s->bcsr_blocks[i] &&
         bytes_of(s, i, (double)kcl_type_size(type)) < bytes_of(s, b, (double)kcl_type_size(type)))
       b = i;
   return b;
@@ -33,11 +33,11 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
   int b = best(s, type);
   double bytes = (double)kcl_type_size(type);
   return (kcl_size){.total = bytes_of(s, b, bytes),
-                    .largest = (double)s->blocks[b] * b * b * bytes};
+                    .largest = (double)s->bcsr_blocks[b] * b * b * bytes};
 }
 
-/* The block columns of block row I, ascending, by merging its rows; each is also filled where val is
- * given. Returns their number. */
+/* Merges the rows of block row I into ascending block columns; fills their values too unless val is NULL. Returns the
+ * number of blocks. */
 static int64_t merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col, scalar *val) {
   const scalar *from = A->val;
   int64_t at[8], blocks = 0, base = I * b;
@@ -60,12 +60,12 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int64_t *block_ptr; /* [block rows + 1] */
   int32_t *block_col; /* [blocks] */
   scalar *val;        /* [blocks, b, b], column by column */
-  int rc = kcl_pattern(m->ctx, A, &s);
+  int rc = kcl_structure(m->ctx, A, &s);
   int b = best(&s, A->type);
   int64_t block_rows = (A->rows + b - 1) / b;
   if (!rc) rc = kcl_matrix_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr);
-  if (!rc) rc = kcl_matrix_array(m, "block_col", KCL_INT32, s.blocks[b], (void **)&block_col);
-  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, s.blocks[b] * b * b, (void **)&val);
+  if (!rc) rc = kcl_matrix_array(m, "block_col", KCL_INT32, s.bcsr_blocks[b], (void **)&block_col);
+  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val);
   if (rc) return rc;
   for (int64_t I = 0; I < block_rows; I++)
     block_ptr[I + 1] = block_ptr[I] + merge(A, b, I, NULL, NULL);
@@ -77,7 +77,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-/* sum[0 .. b) of a block row; b is a constant where it is called. */
+/* sum[0 .. b) of a block row; b is a constant at each call. */
 static inline void block_row(const int32_t *col, const scalar *val, int64_t blocks, const scalar *x,
                              int64_t cols, int b, scalar *sum) {
   for (int r = 0; r < b; r++) sum[r] = s_make(0);
@@ -106,10 +106,10 @@ static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64
   }
 }
 
-/* On GPUs estimated. 2 x 2 on CPUs: 1.1 times the time of CSR a byte, with PoCL 1.25 (27 entries a row)
- * to 1.9 (7 entries). */
+/* GPUs: estimated. CPUs, 2 x 2: 1.1 times the time per byte of CSR; with PoCL 1.25 (27 entries per row) to 1.9 (7
+ * entries). */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  if (d->kind && d->kind[0] == 'g') return 1.3;
+  if (kcl_is_gpu(d)) return 1.3;
   return (void)s, d->platform < 0 ? 1.1 : 1.6;
 }
 
@@ -117,7 +117,7 @@ const kcl_format KCL_TYPED(kcl_format_bcsr) = {.name = "bcsr",
                                                .summary = "dense blocks, 2 x 2 to 8 x 8 by fill",
                                                .source = "Im & Yelick 2001; Buatois et al. 2009",
                                                .kernel = "spmv_bcsr",
-                                               .columns = true,
+                                               .multi_rhs = true,
                                                .size = size,
                                                .slowdown = slowdown,
                                                .build = build,

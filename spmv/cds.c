@@ -1,27 +1,26 @@
-/* CDS (compressed diagonals, DIA): every diagonal that holds an entry, stored in full.
+/* CDS (compressed diagonals, DIA): every diagonal with an entry, stored in full.
  *
  *     | a . b |        offset  -2 0 2      val  . . d    d at row 2
  *     | . c . |                                 a c e    the main diagonal
  *     | d . e |                                 b . .    b at row 0
  *
- * Entry (i, i + offset[d]) at val[d * stride + i]. No column indices, x read in order
- * (Saad 2003, 3.4; Kuresson 2012, ch. 8; Rodriguez Losada 2010, 1.2.5).
- * cds-image has x in a 2D image, copied there before each product (Kuresson 2012, 6.4), on OpenCL devices
- * with images.
- * Bytes: diagonals stride s + 4 diagonals, cds-image cols s more, moved twice; 2 flops a stored position.
+ * Entry (i, i + offset[d]) is at val[d * stride + i]. No column indices; x is read in order (Saad 2003, 3.4; Kuresson
+ * 2012, ch. 8; Rodriguez Losada 2010, 1.2.5). cds-image: the same with x in a 2D image, copied there before each product
+ * (Kuresson 2012, 6.4).
+ * Bytes: diagonals stride s + 4 diagonals; cds-image: cols s more, moved twice; 2 flops per stored position.
  */
-#include "core/matrix.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 #include <stdlib.h>
 
-static int64_t stride_of(int64_t n) { return (n + 31) / 32 * 32; }
-
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double val = (double)s->diagonals * (double)stride_of(s->rows) * (double)kcl_type_size(type);
+  double val = (double)s->diagonals * (double)kcl_padded(s->rows) * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 4.0 * (double)s->diagonals, .largest = val};
 }
 
-/* place[d + rows - 1]: 1 + the number of diagonal d, ascending; 0 where a diagonal is empty. */
+/* Numbers the diagonals with entries in ascending order: place[d + rows - 1] is 1 + the number of diagonal d, 0 if it is
+ * empty. Returns how many there are. */
 static int64_t number_diagonals(const kcl_csr *A, int32_t *place) {
   int64_t count = 0;
   for (int64_t i = 0; i < A->rows; i++)
@@ -36,9 +35,9 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int32_t *place = NULL, *offset; /* offset[diagonals] */
   scalar *val;                    /* [diagonals, stride] */
   const scalar *from = A->val;
-  int64_t stride = stride_of(A->rows);
+  int64_t stride = kcl_padded(A->rows);
   int rc;
-  m->aligned = true;
+  m->rows_match_elements = true;
   KCL_TRY(
       kcl_alloc(m->ctx, A->rows + A->cols, sizeof *place, "the map of diagonals", (void **)&place));
   int64_t diagonals = number_diagonals(A, place);
@@ -58,13 +57,13 @@ done:
   return rc;
 }
 
-/* One diagonal over the rows [lo, hi), as far as it lies in the matrix. */
+/* One diagonal over rows [lo, hi). */
 static void add_diagonal(const scalar *v, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
 #pragma omp simd
   for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[i], y[i]);
 }
 
-/* Four at once where all lie inside: y is read and written a quarter as often. */
+/* Four diagonals in one pass: a quarter of the loads and stores of y. */
 static void add_four(const scalar *v, int64_t stride, const scalar *x, const int32_t *off,
                      scalar *y, int64_t lo, int64_t hi) {
   const scalar *v1 = v + stride, *v2 = v1 + stride, *v3 = v2 + stride;
@@ -96,38 +95,26 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .summary = "compressed diagonals, no column indices",
                                               .source = "Saad 2003, 3.4; Kuresson 2012, ch. 8",
                                               .kernel = "spmv_cds",
-                                              .columns = true,
+                                              .multi_rhs = true,
                                               .size = size,
                                               .build = build,
                                               .rows = rows};
 
 /* ---------------------------------------------------------------- cds-image */
 
-static kcl_size size_image(const kcl_stats *s, kcl_type type) {
-  kcl_size z = size(s, type);
-  z.total += (double)s->cols * (double)kcl_type_size(type);
-  return z;
-}
-
-static int build_image(kcl_matrix *m, const kcl_csr *A) {
-  int rc = build(m, A);
-  if (!rc) kcl_matrix_image(m);
-  return rc;
-}
-
-/* x is read in order anyway: the image only adds a launch and two passes over x, 1.4 to 1.6 times the time of cds (NVIDIA
- * H200). PoCL computes each texel's address in a function. */
+/* x is read in order without the image, which adds a launch and two passes over x: 1.4 to 1.6 times the time of cds
+ * (NVIDIA H200). PoCL computes each texel's address in a function. */
 static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
-  return (void)s, d->kind && d->kind[0] == 'g' ? 1.4 : 5;
+  return (void)s, kcl_is_gpu(d) ? 1.4 : 5;
 }
 
 const kcl_format KCL_TYPED(kcl_format_cds_image) = {
     .name = "cds-image",
-    .summary = "compressed diagonals, x read through an image",
+    .summary = "compressed diagonals, x in an image",
     .source = "Kuresson 2012, 6.4",
     .kernel = "spmv_cds_image",
     .image = true,
-    .size = size_image,
+    .size = size,
     .slowdown = slowdown_image,
-    .build = build_image,
+    .build = build,
     .rows = rows};

@@ -4,16 +4,15 @@
  *     | . c . |   col  0 2 1 0 2
  *     | d . e |   val  a b c d e
  *
- * On a device one work-item an entry, adding atomically into y: simple, and the measure of what
- * atomics cost (Kuresson 2012, ch. 5; Lokhmotov 2011). On the cpu executor the entries of a range
- * of rows are found by bisection and added in order.
- * coo-segmented: each work-group takes a run of entries, sums those of equal row in local memory
- * (a segmented scan) and carries on from step to step, so that only the first and the last row of a run
- * are added atomically (Bell & Garland 2009): what was slow was the atomics.
- * Bytes: nnz (8 + s), and y once more for zeroing it; 2 flops an entry.
+ * coo: on a device one work-item per entry, adding atomically into y; its time is mostly that of the atomics (Kuresson
+ * 2012, ch. 5; Lokhmotov 2011). The cpu executor finds the entries of a range of rows by bisection and adds them in
+ * order.
+ * coo-segmented: each work-group takes a contiguous range of entries and sums those of equal row by a segmented scan in
+ * local memory, so that only the first and the last row of a range are added atomically (Bell & Garland 2009).
+ * Bytes: nnz (8 + s), and y once more to set it to zero; 2 flops per entry.
  */
-#include "core/matrix.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/base/scalar.h"
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
@@ -54,24 +53,25 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
     y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
 }
 
-/* Atomics instead of sums in registers: 2.7 to 3.6 times the time of streaming on an NVIDIA H200. */
+/* NVIDIA H200: 2.7 to 3.6 times the time of streaming. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  return (void)s, d->kind && d->kind[0] == 'g' ? 3.0 : 1.15;
+  return (void)s, kcl_is_gpu(d) ? 3.0 : 1.15;
 }
 
-const kcl_format KCL_TYPED(kcl_format_coo) = {.name = "coo",
-                                              .summary = "coordinates, an atomic addition an entry",
-                                              .source = "Kuresson 2012, ch. 5; Lokhmotov 2011",
-                                              .kernel = "spmv_coo",
-                                              .scatter = true,
-                                              .size = size,
-                                              .slowdown = slowdown,
-                                              .build = build,
-                                              .rows = rows};
+const kcl_format KCL_TYPED(kcl_format_coo) = {
+    .name = "coo",
+    .summary = "coordinates, one atomic addition per entry",
+    .source = "Kuresson 2012, ch. 5; Lokhmotov 2011",
+    .kernel = "spmv_coo",
+    .scatter = true,
+    .size = size,
+    .slowdown = slowdown,
+    .build = build,
+    .rows = rows};
 
-/* On GPUs estimated: the scan's barriers. */
+/* GPUs: estimated, for the barriers of the scan. */
 static double slowdown_segmented(const kcl_stats *s, const kcl_device *d) {
-  return (void)s, d->kind && d->kind[0] == 'g' ? 1.8 : 1.15;
+  return (void)s, kcl_is_gpu(d) ? 1.8 : 1.15;
 }
 
 const kcl_format KCL_TYPED(kcl_format_coo_segmented) = {

@@ -4,16 +4,15 @@
  *     | . c . |   row     0 2 1 0 2
  *     | d . e |   val     a d c b e
  *
- * On a device a work-item takes a column, reads its x once and adds into y atomically, the mirror image
- * of csr-scalar (Rodriguez Losada 2010, 1.2.3): the order of the additions, and with it the last bits,
- * may change from run to run. The cpu executor asks for ranges of rows: there the entries are cut into
- * strips of 64 rows, each by columns, with their columns written out (col), and add into a y that stays
- * in the cache, always in the same order.
- * Bytes: nnz (4 + s) + 4 (cols + 1) and y once more on a device, nnz (8 + s) + 8 (rows / 64 + 1) on the
- * cpu executor; predicted as the larger. 2 flops an entry.
+ * On a device one work-item per column reads its element of x once and adds into y atomically, the transpose of
+ * csr-scalar (Rodriguez Losada 2010, 1.2.3). The order of the additions is not fixed: the last bits may change from run
+ * to run. The cpu executor works by ranges of rows: there the entries are divided into strips of 64 rows, each strip
+ * sorted by column with explicit column indices (col), and the part of y stays in the cache; the order is fixed.
+ * Bytes: nnz (4 + s) + 4 (cols + 1) and y once more on a device, nnz (8 + s) + 8 (rows / 64 + 1) on the cpu executor; the
+ * prediction is the larger. 2 flops per entry.
  */
-#include "core/matrix.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/base/scalar.h"
 #include <stdlib.h>
 
 enum { STRIP = 64 };
@@ -38,14 +37,14 @@ static int build_columns(kcl_matrix *m, const kcl_csr *A) {
   if (rc) return rc;
   for (int64_t k = 0; k < A->nnz; k++) col_ptr[A->col[k] + 1]++;
   for (int64_t j = 0; j < A->cols; j++) col_ptr[j + 1] += col_ptr[j];
-  for (int64_t i = 0; i < A->rows; i++) /* col_ptr[j] runs ahead to the beginning of the next */
+  for (int64_t i = 0; i < A->rows; i++) /* col_ptr[j] advances to the start of column j + 1 */
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t at = col_ptr[A->col[k]]++;
       row[at] = (int32_t)i, val[at] = from[k];
     }
   for (int64_t j = A->cols; j > 0; j--) col_ptr[j] = col_ptr[j - 1];
   col_ptr[0] = 0;
-  m->items = A->cols;
+  m->scatter_items = A->cols;
   return KCL_OK;
 }
 
@@ -54,7 +53,7 @@ static int ascending(const void *a_, const void *b_) {
   return (a > b) - (a < b);
 }
 
-/* key: column and row in the strip, 2^6 rows to a column. */
+/* Sorts the strip of rows from `base` on by column, then row: key is column * STRIP + row in the strip. */
 static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *row, int32_t *col,
                        scalar *val) {
   int64_t end = base + STRIP < A->rows ? base + STRIP : A->rows, next[STRIP];
@@ -67,7 +66,7 @@ static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *ro
   qsort(key + A->row_ptr[base], (size_t)(A->row_ptr[end] - A->row_ptr[base]), sizeof *key,
         ascending);
   for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
-    int64_t i = key[k] % STRIP; /* a row's columns ascend: its next entry is this one */
+    int64_t i = key[k] % STRIP; /* the columns of a row ascend, so this is its next entry */
     row[k] = (int32_t)(base + i), col[k] = (int32_t)(key[k] / STRIP), val[k] = from[next[i]++];
   }
 }
@@ -106,10 +105,10 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
     y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
 }
 
-/* Atomics, and columns read one length apart: on GPUs estimated from coo and csr-scalar. Without native
- * atomics 30 times the time of CSR (PoCL); the cpu executor, which has strips, 1.2 a byte. */
+/* GPUs: estimated from coo (atomics) and csr-scalar (one column per work-item is not coalesced). Without native atomics
+ * 30 times the time of CSR (PoCL); the strips of the cpu executor take 1.2 times the time per byte. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  if (d->kind && d->kind[0] == 'g') return 4.0 + 0.08 * s->row_mean;
+  if (kcl_is_gpu(d)) return 4.0 + 0.08 * s->row_mean;
   return d->platform < 0 ? 1.2 : 30;
 }
 

@@ -1,21 +1,25 @@
-/* Compressed sparse rows, as the host holds them: nothing is converted.
+/* Compressed sparse rows, the host's own format: nothing is converted.
  *
  *     | a . b |   row_ptr 0 2 3 5
  *     | . c . |   col     0 2 1 0 2
  *     | d . e |   val     a b c d e
  *
- * csr-scalar: a work-item a row. csr-vector: several neighbours share a row (Bell & Garland 2008),
- * a power of two near half the mean row length, on GPUs. csr-unrolled: a work-item a row, four entries
- * at a time, what lies beyond the row selected away instead of branched around (Rodriguez Losada 2010,
- * kernel 1). csr-group: a team of 64 a row through local memory (the same, kernel 2). csr-lanes: eight a
- * row, four neighbouring entries each by vector loads (Lokhmotov 2011). On CPU devices and the cpu
- * executor a row is always one work-item's; only csr-unrolled differs from csr-scalar there.
- * csr-image: csr-vector with x in a 2D image, copied there before each product and read through the texture
- * cache (Kuresson 2012, 6.4), on OpenCL devices with images; cols s bytes more, moved twice.
- * Bytes: nnz (4 + s) + (rows + 1) 4, with row_ptr 8 bytes on the cpu executor; 2 flops an entry.
+ * These formats differ in how a GPU divides a row (kernels/spmv_csr*.cl):
+ *
+ *   csr-scalar    one work-item per row
+ *   csr-vector    a team of work-items per row, a power of two near half the mean row length (Bell & Garland 2008)
+ *   csr-unrolled  one work-item per row, four entries at a time, without branches (Rodriguez Losada 2010, kernel 1)
+ *   csr-group     64 work-items per row, reduced in local memory (Rodriguez Losada 2010, kernel 2)
+ *   csr-lanes     8 work-items per row, four neighbouring entries each by vector loads (Lokhmotov 2011)
+ *   csr-image     csr-vector with x in a 2D image, copied there before each product and read through the texture cache
+ *                 (Kuresson 2012, 6.4)
+ *
+ * CPU devices and the cpu executor always take one work-item per row; there only csr-unrolled differs from csr-scalar.
+ * Bytes: nnz (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; csr-image: cols s more, moved twice; 2
+ * flops per entry.
  */
-#include "core/matrix.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/base/scalar.h"
 #include "spmv/csr.h"
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
@@ -28,7 +32,7 @@ static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
   kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
-  m->aligned = m->along = true;
+  m->rows_match_elements = m->row_per_item = true;
   return KCL_OK;
 }
 
@@ -39,66 +43,64 @@ static int build_vector(kcl_matrix *m, const kcl_csr *A) {
   return build_scalar(m, A);
 }
 
-static bool is_gpu(const kcl_device *d) { return d->kind && d->kind[0] == 'g'; }
-
-/* On a GPU neighbouring work-items read one row length apart: 1.4 times the time of streaming at 7
- * entries a row, 2.6 at 27 (NVIDIA H200). */
+/* Loads of one work-item per row are not coalesced on a GPU: 1.4 times the time of streaming at 7 entries per row, 2.6
+ * at 27 (NVIDIA H200). */
 static double slowdown_scalar(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1;
+  return kcl_is_gpu(d) ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1;
 }
 
-/* 1.4 at 27 entries a row (NVIDIA H200), more when lanes stay idle. On a CPU a row is one work-item's anyway. */
+/* 1.4 at 27 entries per row (NVIDIA H200), more where rows are too short for all lanes. */
 static double slowdown_vector(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1.4 + (s->row_mean < 4 ? 0.6 : 0.1) + kcl_skew(s) / 16 : 1.01;
+  return kcl_is_gpu(d) ? 1.4 + (s->row_mean < 4 ? 0.6 : 0.1) + kcl_skew(s) / 16 : 1.01;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .name = "csr-scalar",
-    .summary = "compressed rows, a work-item a row",
+    .summary = "compressed rows, one work-item per row",
     .source = "Rodriguez Losada 2010, kernel 1",
     .kernel = "spmv_csr",
-    .any_columns = true,
-    .columns = true,
+    .columns_renumberable = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown_scalar,
     .build = build_scalar,
     .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+    .rows_multi = csr_columns};
 
 const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .name = "csr-vector",
-    .summary = "compressed rows, several work-items a row",
+    .summary = "compressed rows, several work-items per row",
     .source = "Bell & Garland 2008",
     .kernel = "spmv_csr",
-    .any_columns = true,
-    .columns = true,
+    .columns_renumberable = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown_vector,
     .build = build_vector,
     .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+    .rows_multi = csr_columns};
 
-/* ---------------------------------------------------------------- forms of the 2010 - 2011 documents */
+/* ---------------------------------------------------------------- variants of 2010 and 2011 */
 
 static int build_group(kcl_matrix *m, const kcl_csr *A) {
   build_scalar(m, A);
-  return m->lanes = 64, m->aligned = false, KCL_OK;
+  return m->lanes = 64, m->rows_match_elements = false, KCL_OK;
 }
 static int build_lanes(kcl_matrix *m, const kcl_csr *A) { return m->lanes = 8, build_scalar(m, A); }
 
-/* Four entries under way at once: 1.4 at 7, 1.7 at 27 (NVIDIA H200). PoCL makes vectors of
- * csr-scalar's loop, and takes 1.05 to 1.5 times that for this one. */
+/* Four loads in flight: 1.4 at 7 entries per row, 1.7 at 27 (NVIDIA H200). PoCL vectorises the loop of csr-scalar and
+ * takes 1.05 to 1.5 times its time for this one. */
 static double slowdown_unrolled(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1.25 + 0.017 * s->row_mean + kcl_skew(s) : d->platform < 0 ? 1.01 : 1.3;
+  return kcl_is_gpu(d) ? 1.25 + 0.017 * s->row_mean + kcl_skew(s) : d->platform < 0 ? 1.01 : 1.3;
 }
 
-/* Estimated for GPUs: what lanes a short row leaves idle. */
+/* GPUs: estimated from the lanes that a short row leaves idle. */
 static double slowdown_group(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1.5 + (s->row_mean < 64 ? 64 / (s->row_mean + 1) : 0) / 8 : 1.01;
+  return kcl_is_gpu(d) ? 1.5 + (s->row_mean < 64 ? 64 / (s->row_mean + 1) : 0) / 8 : 1.01;
 }
 
 static double slowdown_lanes(const kcl_stats *s, const kcl_device *d) {
-  return is_gpu(d) ? 1.5 + (s->row_mean < 32 ? 32 / (s->row_mean + 1) : 0) / 8 : 1.01;
+  return kcl_is_gpu(d) ? 1.5 + (s->row_mean < 32 ? 32 / (s->row_mean + 1) : 0) / 8 : 1.01;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
@@ -106,65 +108,52 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .summary = "compressed rows, four entries at a time",
     .source = "Rodriguez Losada 2010, kernel 1",
     .kernel = "spmv_csr_unrolled",
-    .any_columns = true,
-    .columns = true,
+    .columns_renumberable = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown_unrolled,
     .build = build_scalar,
     .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+    .rows_multi = csr_columns};
 
 const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .name = "csr-group",
-    .summary = "compressed rows, 64 work-items a row",
+    .summary = "compressed rows, 64 work-items per row",
     .source = "Rodriguez Losada 2010, kernel 2",
-    .kernel = "spmv_csr_group",
+    .kernel = "spmv_csr",
     .size = size,
     .slowdown = slowdown_group,
     .build = build_group,
     .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+    .rows_multi = csr_columns};
 
 const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .name = "csr-lanes",
-    .summary = "compressed rows, eight work-items a row, vector loads",
+    .summary = "compressed rows, eight work-items per row, vector loads",
     .source = "Lokhmotov 2011",
     .kernel = "spmv_csr_lanes",
-    .any_columns = true,
+    .columns_renumberable = true,
     .size = size,
     .slowdown = slowdown_lanes,
     .build = build_lanes,
     .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+    .rows_multi = csr_columns};
 
 /* ---------------------------------------------------------------- csr-image */
 
-static kcl_size size_image(const kcl_stats *s, kcl_type type) {
-  kcl_size z = size(s, type);
-  z.total += (double)s->cols * (double)kcl_type_size(type);
-  return z;
-}
-
-static int build_image(kcl_matrix *m, const kcl_csr *A) {
-  int rc = build_vector(m, A);
-  if (!rc) kcl_matrix_image(m);
-  return rc;
-}
-
-/* Caches of today's GPUs hold plain loads too: a launch and two passes over x more, 1.8 times csr-vector's time (NVIDIA
- * H200). PoCL computes each texel's address in a function. */
+/* On GPUs whose L1 cache also serves ordinary loads the image only adds a launch and two passes over x: 1.8 times the
+ * time of csr-vector (NVIDIA H200). PoCL computes each texel's address in a function. */
 static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
-  return slowdown_vector(s, d) * (is_gpu(d) ? 1.8 : 3);
+  return slowdown_vector(s, d) * (kcl_is_gpu(d) ? 1.8 : 3);
 }
 
-const kcl_format KCL_TYPED(kcl_format_csr_image) = {
-    .name = "csr-image",
-    .summary = "compressed rows, x read through an image",
-    .source = "Kuresson 2012, 6.4",
-    .kernel = "spmv_csr_image",
-    .image = true,
-    .size = size_image,
-    .slowdown = slowdown_image,
-    .build = build_image,
-    .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
+                                                    .summary = "compressed rows, x in an image",
+                                                    .source = "Kuresson 2012, 6.4",
+                                                    .kernel = "spmv_csr_image",
+                                                    .image = true,
+                                                    .size = size,
+                                                    .slowdown = slowdown_image,
+                                                    .build = build_vector,
+                                                    .rows = csr_rows,
+                                                    .rows_multi = csr_columns};

@@ -1,9 +1,9 @@
-/* The product of the CSR formats on the cpu executor: arrays row_ptr, col, val in this order. */
+/* The product of the CSR formats on the cpu executor; their arrays are row_ptr, col, val in this order. */
 #ifndef KCL_SPMV_CSR_H
 #define KCL_SPMV_CSR_H
 
-#include "core/matrix.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/base/scalar.h"
 
 static inline void csr_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;
@@ -18,17 +18,17 @@ static inline void csr_rows(const kcl_matrix *m, const void *x_, void *y_, int64
   }
 }
 
-/* k, a constant where this is called, columns: an entry is read once, and its products wait for nothing. */
+/* For k right-hand sides, a constant at each call: an entry is loaded once, and its k products are independent. */
 static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const *x_,
                              void *const *y_, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;
   const int32_t *col = m->array[1].data;
-  const scalar *val = m->array[2].data, *x[KCL_MOST_COLUMNS];
-  scalar *y[KCL_MOST_COLUMNS];
+  const scalar *val = m->array[2].data, *x[KCL_MAX_NRHS];
+  scalar *y[KCL_MAX_NRHS];
   for (int c = 0; c < k; c++) x[c] = x_[c], y[c] = y_[c];
   int64_t e = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
-    scalar sum[KCL_MOST_COLUMNS];
+    scalar sum[KCL_MAX_NRHS];
     for (int c = 0; c < k; c++) sum[c] = s_make(0);
     for (int64_t end = row_ptr[i + 1]; e < end; e++) {
       const scalar a = val[e];

@@ -1,23 +1,24 @@
-/* CSR divided by nonzeros: the rows are cut into tiles of at most 1792 entries and 512 rows, a tile is one
- * work-group's, and so the work does not depend on how long rows are.
+/* CSR divided by nonzeros: the rows are divided into tiles of at most 1792 entries and 512 rows, one work-group per tile,
+ * so the work per group does not depend on the row lengths.
  *
- *     col, val as in csr.c; plan, one array since each costs 0.25 us a launch (NVIDIA H200):
- *     0 3 0 5  0 0 1 0 1 ...  3 7 5 11  0 0 1 ...   of each tile its rows and its entries, first and end,
- *                                                   and a bit an entry: it is its row's last
- *     11 1800  1800 2100 ...                        the entries of longer rows, a tile's worth at a time
- *     8 0 2 ...                                     of each such row its number and its pieces
- *     2 4 4 ...                                     of each row where in its tile its last entry is
+ *     col, val as in csr.c; plan, one array because each argument costs 0.25 us per launch (NVIDIA H200):
+ *     0 3 0 5  0 0 1 0 1 ...  3 7 5 11  0 0 1 ...   per tile: its rows and entries, first and end, and one bit
+ *                                                   per entry, set at the last entry of a row
+ *     11 1800  1800 2100 ...                        per segment of a row longer than a tile: its entries
+ *     8 0 2 ...                                     per such row: its number and its segments
+ *     2 4 4 ...                                     per row: the position of its last entry in its tile
  *
- * A group streams the products of its tile into local memory, 32 work-items side by side 7 times over; then each
- * work-item adds up 7 that lie together, and what its last row has gathered is carried on to the work-items after
- * it (a segmented scan: Sengupta et al. 2007; Merrill & Garland 2016). No row makes a work-item wait for more
- * than 7 additions, and 32 that meet the end of none add up in registers. A row longer than a tile comes
- * in pieces, a group's each; the group that has the row adds up what the others tell it (Greathouse & Daga 2014,
- * CSR-adaptive). Every sum has a fixed order, and there are no atomics.
- * Bytes: nnz (4 + s) + 2 rows + 272 tiles + 8 pieces + 12 long rows; the cpu executor has row_ptr, 8 (rows + 1),
- * and no plan; tiles at most nnz / 880 + rows / 512 + 2: predicted as this bound, 4 a row. 2 flops an entry.
+ * A group streams the products of its tile into local memory, 32 neighbouring entries at a time; then each work-item adds
+ * up 7 consecutive products, and sums of rows that continue are carried on by a segmented scan (Sengupta et al. 2007;
+ * Merrill & Garland 2016). No work-item does more than 7 additions per pass whatever the row lengths; 32 work-items
+ * without the end of a row add up in registers. A row longer than a tile is divided into segments, one group each; the
+ * group that owns the row adds up the sums the others send (Greathouse & Daga 2014, CSR-adaptive). The order of every sum
+ * is fixed, and there are no atomics.
+ * Bytes: nnz (4 + s) + 2 rows + 272 tiles + 8 segments + 12 long rows; at most nnz / 880 + rows / 512 + 2 tiles, and the
+ * prediction is this bound with 4 bytes per row. The cpu executor has row_ptr, 8 (rows + 1), and no plan. 2 flops per
+ * entry.
  */
-#include "core/pattern.h"
+#include "core/matrix/structure.h"
 #include "spmv/csr.h"
 
 /* As in kernels/spmv_csr_split.cl: SHARES of SHARE entries make a tile. */
@@ -25,30 +26,30 @@ enum {
   SHARE = 7,
   SHARES = 256,
   TILE = SHARE * SHARES,
-  LINE = 32,               /* entries; where a tile or piece begins */
-  LEAST = TILE - LINE + 1, /* fit into a tile wherever they begin */
+  LINE = 32,               /* entries; tiles and segments begin at multiples */
+  LEAST = TILE - LINE + 1, /* entries that fit into a tile wherever they begin */
   ROWS = 512,
-  WORDS = 4 + SHARES / 4, /* of the plan, of 32 bits, a tile: the bits of a share are a byte */
+  WORDS = 4 + SHARES / 4, /* of 32 bits, of the plan per tile; the bits of a share are a byte */
   NOWHERE = 65535         /* the last entry of an empty row */
 };
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double each = (double)kcl_type_size(type), val = (double)s->nnz * each;
   int64_t tiles = s->nnz / (LEAST / 2) + s->rows / ROWS + 2;
-  double pieces = s->row_max > LEAST ? 2.0 * (double)s->nnz / LEAST : 0;
+  double segments = s->row_max > LEAST ? 2.0 * (double)s->nnz / LEAST : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
-                             4.0 * WORDS * (double)tiles + pieces * 20.0,
+                             4.0 * WORDS * (double)tiles + segments * 20.0,
                     .largest = val};
 }
 
-/* Where a tile or piece begins whose first entry is k: at a whole line of memory. */
+/* A tile or segment whose first entry is k begins at the start of its cache line. */
 static int64_t start_of(int64_t k) { return k / LINE * LINE; }
 
 static bool fits(const kcl_csr *A, int64_t i, int64_t next) {
   return A->row_ptr[next] - start_of(A->row_ptr[i]) <= TILE;
 }
 
-/* Where the tile that begins with row i ends. */
+/* The end of the tile that begins with row i. */
 static int64_t tile_end(const kcl_csr *A, int64_t i) {
   int64_t next = i + 1;
   while (next < A->rows && next - i < ROWS && fits(A, i, next + 1)) next++;
@@ -56,14 +57,14 @@ static int64_t tile_end(const kcl_csr *A, int64_t i) {
 }
 
 typedef struct cuts {
-  int64_t tiles, pieces, wholes;
-  int64_t *tile;  /* [tiles, WORDS]: rows and entries, first and end; the bits */
-  int64_t *piece; /* [pieces, 2]: entries, first and end */
-  int64_t *whole; /* [wholes, 3]: a row, its pieces, first and end */
-  int64_t *last;  /* [rows], two in a word */
+  int64_t tiles, segments, long_rows;
+  int64_t *tile;     /* [tiles, WORDS]: rows and entries, first and end; bits */
+  int64_t *segment;  /* [segments, 2]: entries, first and end */
+  int64_t *long_row; /* [long_rows, 3]: a row, its segments, first and end */
+  int64_t *last;     /* [rows], two per word */
 } cuts;
 
-static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
+static void add_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
   int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i];
   tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
@@ -75,67 +76,67 @@ static void note_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
 }
 
 static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
-  int64_t first = c->pieces, end = A->row_ptr[i + 1];
-  for (int64_t k = A->row_ptr[i], next; k < end; k = next, c->pieces++) {
+  int64_t first = c->segments, end = A->row_ptr[i + 1];
+  for (int64_t k = A->row_ptr[i], next; k < end; k = next, c->segments++) {
     next = start_of(k) + TILE < end ? start_of(k) + TILE : end;
-    if (c->piece) c->piece[2 * c->pieces] = k, c->piece[2 * c->pieces + 1] = next;
+    if (c->segment) c->segment[2 * c->segments] = k, c->segment[2 * c->segments + 1] = next;
   }
-  if (c->whole) {
-    int64_t *whole = c->whole + 3 * c->wholes;
-    whole[0] = i, whole[1] = first, whole[2] = c->pieces;
+  if (c->long_row) {
+    int64_t *row = c->long_row + 3 * c->long_rows;
+    row[0] = i, row[1] = first, row[2] = c->segments;
   }
-  c->wholes++;
+  c->long_rows++;
 }
 
-/* Counts, and notes what there is room for, of zeros at first. */
+/* Counts tiles, segments and long rows; fills the plan, zero before, unless its arrays are NULL. */
 static void cut(const kcl_csr *A, cuts *c) {
-  c->tiles = c->pieces = c->wholes = 0;
+  c->tiles = c->segments = c->long_rows = 0;
   for (int64_t i = 0, next; i < A->rows; i = next) {
     next = tile_end(A, i);
     if (!fits(A, i, next)) {
       cut_row(A, i, c);
     } else {
-      if (c->tile) note_tile(A, i, next, c);
+      if (c->tile) add_tile(A, i, next, c);
       c->tiles++;
     }
   }
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
-  const bool plan = kcl_matrix_neighbours(m);
+  const bool plan = kcl_matrix_gpu_layout(m);
   cuts c = {0};
   int rc;
   if (!plan) kcl_matrix_borrow(m, "row_ptr", KCL_INT64, A->rows + 1, A->row_ptr);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
-  if (!plan) return KCL_OK; /* a row is one work-item's, as in csr-scalar */
+  if (!plan) return KCL_OK; /* one work-item per row, as csr-scalar */
   cut(A, &c);
-  int64_t words = WORDS * c.tiles + 2 * c.pieces + 3 * c.wholes + (A->rows + 1) / 2;
+  int64_t words = WORDS * c.tiles + 2 * c.segments + 3 * c.long_rows + (A->rows + 1) / 2;
   if ((rc = kcl_matrix_array(m, "plan", KCL_INT64, words, (void **)&c.tile))) return rc;
-  c.piece = c.tile + WORDS * c.tiles, c.whole = c.piece + 2 * c.pieces;
-  c.last = c.whole + 3 * c.wholes;
+  c.segment = c.tile + WORDS * c.tiles, c.long_row = c.segment + 2 * c.segments;
+  c.last = c.long_row + 3 * c.long_rows;
   cut(A, &c);
   kcl_matrix_param(m, "tiles", c.tiles);
-  kcl_matrix_param(m, "pieces", c.pieces);
+  kcl_matrix_param(m, "segments", c.segments);
   kcl_matrix_param(m, "last_at", c.last - c.tile);
-  if (c.pieces) {
+  if (c.segments) {
     m->variant = 1;
-    m->letters = c.pieces;
-    kcl_matrix_param(m, "wholes", c.wholes);
-    kcl_matrix_param(m, "piece_at", c.piece - c.tile);
-    kcl_matrix_param(m, "whole_at", c.whole - c.tile);
+    m->message_slots = c.segments;
+    kcl_matrix_param(m, "long_rows", c.long_rows);
+    kcl_matrix_param(m, "segment_at", c.segment - c.tile);
+    kcl_matrix_param(m, "long_row_at", c.long_row - c.tile);
   }
-  m->tree = TILE;
-  m->tasks = c.pieces + c.tiles;
-  /* For 7 columns, 7 values and 7 of x; tried in double: 48. */
+  m->local_scalars = TILE;
+  m->tasks = c.segments + c.tiles;
+  /* For 7 columns, 7 values and 7 elements of x in flight; 48 measured best in double. */
   m->registers = 32 + 2 * (int)kcl_type_size(m->type);
   return KCL_OK;
 }
 
-/* 1.2 at 27 entries a row (NVIDIA H200). */
+/* 1.2 at 27 entries per row (NVIDIA H200). */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
   (void)s;
-  return d->kind && d->kind[0] == 'g' ? 1.2 : 1.02;
+  return kcl_is_gpu(d) ? 1.2 : 1.02;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_split) = {
@@ -147,4 +148,4 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .slowdown = slowdown,
     .build = build,
     .rows = csr_rows,
-    .rows_of_columns = csr_columns};
+    .rows_multi = csr_columns};

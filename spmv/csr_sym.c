@@ -1,27 +1,26 @@
-/* Half of a symmetric or Hermitian matrix: the lower triangle by rows, and for the rest of each row where in
- * the lower triangle its values stand.
+/* Half of a symmetric or Hermitian matrix: the lower triangle by rows, and for the upper part of each row the positions of
+ * its values in the lower triangle.
  *
  *     | a . b |   first    0 1 2 4      lower triangle and diagonal, as CSR
  *     | . c . |   col      0 1 0 2      val   a c b d
  *     | b . d |   up_first 0 1 1 1      up    (2, 0): row 2 of the lower triangle, its entry 0
  *
- * Gathered, not scattered: a row adds up val[k] x[col[k]] from its own lower part, then
- * val[first[j] + r] x[j] (conjugated, if Hermitian) for every pair (j, r) of up. So there is no race and no
- * atomic, the bits are the same each time, and the stage goes on with the row as with any format; scattering
- * the upper half (RACE, Alappat et al. 2020; CSB, Buluc et al. 2011) wants colours or buffers and with them
- * further passes. A pair is one 32-bit word, j in the high bits; a value is used a second time by a row
- * |i - j| before its own, from a cache if the band of the matrix fits one.
- * Bytes: L s + 4 nnz + 8 (rows + 1), L = (nnz + rows) / 2; 2 flops an entry. Against CSR's nnz (4 + s)
- * and a band that fits: s float 0.75, double and complex float 0.67, complex double 0.6 of the bytes
- * for long rows. Where it loses: bands that fit no cache (half of all values come from anywhere), rows so
- * short that the second row pointer counts, and CPUs, whose cores wait for chains of three loads.
+ * The product gathers: row i adds up val[k] x[col[k]] over its lower part, then val[first[j] + r] x[j] (conjugated, if
+ * Hermitian) for every pair (j, r) of up. There are no races and no atomics, the bits are the same each time, and the row
+ * is complete for the rest of the stage. Scattering the upper half instead (RACE, Alappat et al. 2020; CSB, Buluc et al.
+ * 2011) needs colours or buffers and further passes. A pair is one 32-bit word, j in the high bits; a value is used a
+ * second time by a row |i - j| before its own, from a cache if the band of the matrix fits.
+ * Bytes: L s + 4 nnz + 8 (rows + 1), L = (nnz + rows) / 2; 2 flops per entry. For long rows and a band that fits the
+ * cache, the ratio to CSR's nnz (4 + s): float 0.75, double and complex float 0.67, complex double 0.6. It is slower
+ * than CSR for bands that exceed the cache (half of all values are then random accesses), for rows so short that the
+ * second row pointer counts, and on CPUs, which are latency-bound by chains of three loads.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 #include <stdlib.h>
 
-/* Bits that hold 0 .. n - 1. */
+/* The number of bits of 0 .. n - 1. */
 static int bits(int64_t n) {
   int b = 0;
   while (b < 62 && ((int64_t)1 << b) < n) b++;
@@ -31,7 +30,7 @@ static int bits(int64_t n) {
 static const char *refuses(const kcl_stats *s, kcl_type type) {
   (void)type;
   if (!s->symmetric && !s->hermitian)
-    return "it keeps half of a symmetric or Hermitian matrix, and this one is neither";
+    return "it stores half of a symmetric or Hermitian matrix, and this one is neither";
   if (bits(s->rows) + bits(s->row_max) > 32 || s->nnz + s->rows > 2 * (int64_t)INT32_MAX)
     return "rows times longest row, or entries, exceed 2^32, the room for a pair of indices";
   return NULL;
@@ -49,7 +48,7 @@ typedef struct half {
   scalar *val;                          /* [lower] */
 } half;
 
-/* Entries of the lower triangle; first and up_first run one row ahead of the entries filled in next. */
+/* Row pointers of both parts; returns the entries of the lower triangle. */
 static int64_t count(const kcl_csr *A, int32_t *first, int32_t *up_first) {
   int64_t lower = 0;
   for (int64_t i = 0, k; i < A->rows; i++) {
@@ -59,7 +58,7 @@ static int64_t count(const kcl_csr *A, int32_t *first, int32_t *up_first) {
   return lower;
 }
 
-/* Row j's lower entries in order are, for each i < j, the next ones beyond the diagonal in row i. */
+/* In the order of the rows j, entry (j, i) of the lower triangle is the next entry beyond the diagonal of row i: next[i]. */
 static void fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
   const scalar *from = A->val;
   for (int64_t j = 0; j < A->rows; j++)
@@ -121,12 +120,12 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* Three dependent loads where CSR has two: 1.4 to 1.8 on an NVIDIA H200, on meshes; a band beyond the cache costs a line
- * a value (estimated). */
+/* Three dependent loads where CSR has two: 1.4 to 1.8 on meshes (NVIDIA H200). A band beyond the cache costs a cache line
+ * per value (estimated). */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  bool gpu = d->kind && d->kind[0] == 'g';
-  double reach = (double)s->bandwidth * s->row_mean * 8;
-  return (gpu ? 1.8 : 2) + (reach > (gpu ? 2e7 : 1e6) ? 2 : 0);
+  bool gpu = kcl_is_gpu(d);
+  double band = (double)s->bandwidth * s->row_mean * 8;
+  return (gpu ? 1.8 : 2) + (band > (gpu ? 2e7 : 1e6) ? 2 : 0);
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
@@ -134,7 +133,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
     .summary = "half of a symmetric or Hermitian matrix, compressed rows",
     .source = "Saad 2003, 3.4; gathered form ours",
     .kernel = "spmv_csr_sym",
-    .columns = true,
+    .multi_rhs = true,
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,

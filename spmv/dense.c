@@ -1,15 +1,15 @@
-/* Dense: full storage, column by column, zeros and all; the measure of what sparse storage saves.
+/* Dense: full storage by columns, zeros included; a measure of what sparse storage saves.
  *
- *     | a . b |   val  a . d   column 0      stride = rows, up to a multiple of 32 from 32 on
+ *     | a . b |   val  a . d   column 0      stride = rows, rounded up to a multiple of 32 from 32 on
  *     | . c . |        . c .          1      entry (i, j) at val[j stride + i]
  *     | d . e |        b . e          2
  *
- * dense: a work-item a row (Kuresson 2012, ch. 4). dense-tiled: the work-items of a group share pieces
- * of x in local memory. Refused, with the number, where it takes ten times the bytes of CSR.
- * Bytes: stride columns s; 2 flops a position.
+ * dense: one work-item per row (Kuresson 2012, ch. 4). dense-tiled: the work-items of a group share tiles of x in local
+ * memory. Refused beyond ten times the bytes of CSR.
+ * Bytes: stride columns s; 2 flops per position.
  */
-#include "core/matrix.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/base/scalar.h"
 
 static int64_t stride_of(int64_t n) { return n < 32 ? n : (n + 31) / 32 * 32; }
 
@@ -45,26 +45,27 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* On GPUs estimated: too few rows to fill one, mostly. */
+/* GPUs: estimated; such matrices mostly have too few rows for full occupancy. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  return (void)s, d->kind && d->kind[0] == 'g' ? 1.5 : 1.1;
+  return (void)s, kcl_is_gpu(d) ? 1.5 : 1.1;
 }
 
 const kcl_format KCL_TYPED(kcl_format_dense) = {.name = "dense",
-                                                .summary = "full storage, a work-item a row",
+                                                .summary = "full storage, one work-item per row",
                                                 .source = "Kuresson 2012, ch. 4",
                                                 .kernel = "spmv_dense",
-                                                .columns = true,
+                                                .multi_rhs = true,
                                                 .size = size,
                                                 .slowdown = slowdown,
                                                 .build = build,
                                                 .rows = rows};
 
-const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {.name = "dense-tiled",
-                                                      .summary = "full storage, x in local memory",
-                                                      .source = "Kuresson 2012, ch. 4",
-                                                      .kernel = "spmv_dense_tiled",
-                                                      .size = size,
-                                                      .slowdown = slowdown,
-                                                      .build = build,
-                                                      .rows = rows};
+const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {
+    .name = "dense-tiled",
+    .summary = "full storage, tiles of x in local memory",
+    .source = "Kuresson 2012, ch. 4",
+    .kernel = "spmv_dense_tiled",
+    .size = size,
+    .slowdown = slowdown,
+    .build = build,
+    .rows = rows};

@@ -1,37 +1,34 @@
-/* ELL (ELLPACK): every row padded to the longest, stored column by column.
+/* ELL (ELLPACK): every row padded to the longest, stored by columns.
  *
  *     | a . b |            val  a c d      col  0 1 0      width  = 2
- *     | . c . |                 b 0 e           2 1 2      stride = rows, up to a multiple of 32
- *     | d . e |            padding: value 0, column of the row's last entry (of row i: i, if empty)
+ *     | . c . |                 b 0 e           2 1 2      stride = rows, rounded up to a multiple of 32
+ *     | d . e |            padding: value 0, column of the row's last entry (of an empty row i: i)
  *
- * Neighbouring work-items read neighbouring numbers (Grimes, Kincaid & Young 1979; Bell & Garland 2008).
- * ellr keeps the row lengths beside it, and padding is stored but not read: by a GPU's work-items for
- * the most part, by a CPU as far as the rows it takes at a time are all shorter (Vazquez, Fernandez &
- * Garzon 2011).
- * ell-image has x in a 2D image, copied there before each product and read through the texture cache
- * (Lokhmotov 2011; Kuresson 2012, 6.4), on OpenCL devices with images.
- * Bytes: stride width (4 + s), ellr 4 rows more, ell-image cols s more, moved twice; 2 flops an entry,
- * padding included.
+ * Neighbouring work-items read neighbouring values (Grimes, Kincaid & Young 1979; Bell & Garland 2008).
+ * ellr: row lengths are stored too and padding is not read, except on CPUs, where a block of rows is read up to its
+ * longest row (Vazquez, Fernandez & Garzon 2011).
+ * ell-image: ELL with x in a 2D image, copied there before each product and read through the texture cache (Lokhmotov
+ * 2011; Kuresson 2012, 6.4).
+ * Bytes: stride width (4 + s); ellr: 4 rows more; ell-image: cols s more, moved twice; 2 flops per entry, padding
+ * included.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
-
-static int64_t stride_of(int64_t n) { return (n + 31) / 32 * 32; }
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double entries = (double)stride_of(s->rows) * (double)s->row_max;
+  double entries = (double)kcl_padded(s->rows) * (double)s->row_max;
   return (kcl_size){.total = entries * (4.0 + (double)kcl_type_size(type)),
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
-  int64_t width = 0, stride = stride_of(A->rows);
+  int64_t width = 0, stride = kcl_padded(A->rows);
   for (int64_t i = 0; i < A->rows; i++)
     if (kcl_row_length(A, i) > width) width = kcl_row_length(A, i);
   int32_t *col; /* [width, stride] */
   scalar *val;  /* [width, stride] */
-  m->aligned = true;
+  m->rows_match_elements = true;
   int rc = kcl_matrix_array(m, "col", KCL_INT32, width * stride, (void **)&col);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
   if (rc) return rc;
@@ -64,9 +61,9 @@ static void rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_
   columns(m, x, y, lo, hi, m->param[0].value);
 }
 
-/* A CPU walks `width` streams and gathers: 1.0 to 1.1 times CSR's time a byte on two cores. */
+/* CPUs, `width` streams and a gather: 1.0 to 1.1 times the time per byte of CSR (two cores). */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  return (void)s, d->kind && d->kind[0] == 'g' ? 1.02 : 1.1;
+  return (void)s, kcl_is_gpu(d) ? 1.02 : 1.1;
 }
 
 const kcl_format KCL_TYPED(kcl_format_ell) = {
@@ -74,8 +71,8 @@ const kcl_format KCL_TYPED(kcl_format_ell) = {
     .summary = "rows padded to the longest, column-major",
     .source = "Grimes, Kincaid & Young 1979; Kuresson 2012, ch. 6",
     .kernel = "spmv_ell",
-    .any_columns = true,
-    .columns = true,
+    .columns_renumberable = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown,
     .build = build,
@@ -104,11 +101,11 @@ static void rows_ellr(const kcl_matrix *m, const void *x, void *y, int64_t lo, i
   columns(m, x, y, lo, hi, most);
 }
 
-/* On GPUs estimated: padding is read where a row of the 32 side by side is longer. */
+/* GPUs: estimated; padding is read where another row of the same 32 is longer. */
 static double slowdown_ellr(const kcl_stats *s, const kcl_device *d) {
   double used =
-      s->row_max ? (double)s->sliced / (double)s->row_max / (double)stride_of(s->rows) : 1;
-  bool gpu = d->kind && d->kind[0] == 'g';
+      s->row_max ? (double)s->sell_padded / (double)s->row_max / (double)kcl_padded(s->rows) : 1;
+  bool gpu = kcl_is_gpu(d);
   return (gpu ? 1.03 : 1.12) * (gpu || used < 1 ? used : 1);
 }
 
@@ -116,8 +113,8 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .summary = "ELL with row lengths, padding not read",
                                                .source = "Vazquez, Fernandez & Garzon 2011",
                                                .kernel = "spmv_ellr",
-                                               .any_columns = true,
-                                               .columns = true,
+                                               .columns_renumberable = true,
+                                               .multi_rhs = true,
                                                .size = size_ellr,
                                                .slowdown = slowdown_ellr,
                                                .build = build_ellr,
@@ -125,30 +122,18 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
 
 /* ---------------------------------------------------------------- ell-image */
 
-static kcl_size size_image(const kcl_stats *s, kcl_type type) {
-  kcl_size z = size(s, type);
-  z.total += (double)s->cols * (double)kcl_type_size(type);
-  return z;
-}
-
-static int build_image(kcl_matrix *m, const kcl_csr *A) {
-  int rc = build(m, A);
-  if (!rc) kcl_matrix_image(m);
-  return rc;
-}
-
-/* Caches of today's GPUs hold plain loads too: a launch and two passes over x more, 1.1 to 1.5 times ell's time (NVIDIA
- * H200). PoCL computes each texel's address in a function: 3 times. */
+/* On GPUs whose L1 cache also serves ordinary loads the image only adds a launch and two passes over x: 1.1 to 1.5 times
+ * the time of ell (NVIDIA H200). PoCL computes each texel's address in a function: 3 times. */
 static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
-  return slowdown(s, d) * (d->kind && d->kind[0] == 'g' ? 1.3 : 3);
+  return slowdown(s, d) * (kcl_is_gpu(d) ? 1.3 : 3);
 }
 
 const kcl_format KCL_TYPED(kcl_format_ell_image) = {.name = "ell-image",
-                                                    .summary = "ELL, x read through an image",
+                                                    .summary = "ELL, x in an image",
                                                     .source = "Lokhmotov 2011; Kuresson 2012, 6.4",
                                                     .kernel = "spmv_ell_image",
                                                     .image = true,
-                                                    .size = size_image,
+                                                    .size = size,
                                                     .slowdown = slowdown_image,
-                                                    .build = build_image,
+                                                    .build = build,
                                                     .rows = rows};

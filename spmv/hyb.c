@@ -1,26 +1,24 @@
-/* HYB: ELL as wide as at least a third of the rows are long; what is beyond, coordinates sorted by row.
+/* HYB: ELL whose width at least a third of the rows fill, and the entries that overflow it as coordinates sorted by row.
  *
- *     | a b . . |   width 2     val  a c d g     col  0 1 0 3      stride = rows, up to a multiple of 32
+ *     | a b . . |   width 2     val  a c d g     col  0 1 0 3      stride = rows, rounded up to a multiple of 32
  *     | . c . . |                    b 0 e 0          1 1 1 3
- *     | d e f h |   the rest    rest_row 2 2   rest_col 2 3   rest_val f h
- *     | . . . g |               rest  0 2      where each 32 rows' rest begins
+ *     | d e f h |   overflow    rest_row 2 2   rest_col 2 3   rest_val f h
+ *     | . . . g |               rest  0 2      the start of the overflow of each 32 rows
  *
- * Bell & Garland 2009 add the rest by a second kernel. Here each row finds its own part of the rest of
- * its 32 rows by bisection, so a product still finishes row by row, without atomics and repeatable.
- * Bytes: stride width (4 + s) + rest (8 + s) + 4 (rows / 32 + 1), 8 each on the cpu executor; 2 flops
- * an entry, padding included.
+ * Bell & Garland 2009 add the overflow by a second kernel. Here each row finds its part of the overflow of its 32 rows by
+ * bisection, so a product still finishes row by row, without atomics and with reproducible bits.
+ * Bytes: stride width (4 + s) + overflow (8 + s) + 4 (rows / 32 + 1), 8 (rows / 32 + 1) on the cpu executor; 2 flops per
+ * entry, padding included.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
-
-static int64_t slices_of(int64_t rows) { return (rows + 31) / 32; }
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double entries = 32 * (double)slices_of(s->rows) * (double)s->row_third;
-  double rest = (double)s->beyond_third, bytes = (double)kcl_type_size(type);
+  double entries = 32 * (double)kcl_slice_count(s->rows) * (double)s->hyb_width;
+  double rest = (double)s->hyb_overflow, bytes = (double)kcl_type_size(type);
   return (kcl_size){.total = entries * (4.0 + bytes) + rest * (8.0 + bytes) +
-                             4.0 * ((double)slices_of(s->rows) + 1),
+                             4.0 * ((double)kcl_slice_count(s->rows) + 1),
                     .largest = (entries > rest ? entries : rest) * bytes};
 }
 
@@ -57,7 +55,7 @@ static int allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t beyond
   return rc;
 }
 
-/* Row i, whose rest goes to [at, ...); returns where it ends. */
+/* Row i, whose overflow begins at `at`; returns its end. */
 static int64_t fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
   const scalar *from = A->val;
   int64_t start = A->row_ptr[i], length = kcl_row_length(A, i);
@@ -74,8 +72,8 @@ static int64_t fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {0};
-  int rc = kcl_pattern(m->ctx, A, &s);
-  if (!rc) rc = allocate(m, slices_of(A->rows), s.row_third, s.beyond_third);
+  int rc = kcl_structure(m->ctx, A, &s);
+  if (!rc) rc = allocate(m, kcl_slice_count(A->rows), s.hyb_width, s.hyb_overflow);
   if (rc) return rc;
   hyb h = of(m);
   for (int64_t i = 0; i < A->rows; i++) {
@@ -84,7 +82,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
     if (beyond > 0) h.rest[i / 32 + 1] += beyond;
   }
 #pragma omp parallel for schedule(static)
-  for (int64_t t = 0; t < slices_of(A->rows); t++)
+  for (int64_t t = 0; t < kcl_slice_count(A->rows); t++)
     for (int64_t i = t * 32, at = h.rest[t]; i < t * 32 + 32 && i < A->rows; i++)
       at = fill_row(&h, A, i, at);
   return KCL_OK;
@@ -101,22 +99,23 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 #pragma omp simd
     for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[c[i]], y[i]);
   }
-  for (int64_t k = h.rest[lo / 32]; k < h.rest[slices_of(hi)]; k++)
+  for (int64_t k = h.rest[lo / 32]; k < h.rest[kcl_slice_count(hi)]; k++)
     y[h.rest_row[k]] = s_fma(h.rest_val[k], x[h.rest_col[k]], y[h.rest_row[k]]);
 }
 
-/* On CPUs 1.02 times the time of CSR at 27 entries a row. On GPUs estimated: a row's rest is read by its one work-item, out of step with its neighbours. */
+/* CPUs: 1.02 times the time of CSR at 27 entries per row. GPUs: estimated; the overflow of a row is read by one
+ * work-item, not coalesced. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  double rest = s->nnz ? (double)s->beyond_third / (double)s->nnz : 0;
-  return d->kind && d->kind[0] == 'g' ? 1.05 + 2 * rest + (rest > 0 ? kcl_skew(s) : 0) : 1.05;
+  double rest = s->nnz ? (double)s->hyb_overflow / (double)s->nnz : 0;
+  return kcl_is_gpu(d) ? 1.05 + 2 * rest + (rest > 0 ? kcl_skew(s) : 0) : 1.05;
 }
 
 const kcl_format KCL_TYPED(kcl_format_hyb) = {
     .name = "hyb",
-    .summary = "ELL for the regular part, coordinates beyond",
+    .summary = "ELL, and coordinates for the entries that overflow it",
     .source = "Bell & Garland 2009",
     .kernel = "spmv_hyb",
-    .columns = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown,
     .build = build,

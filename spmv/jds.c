@@ -1,18 +1,19 @@
-/* JDS (jagged diagonals): rows sorted by length, then stored column by column without padding.
+/* JDS (jagged diagonals): rows sorted by length, then stored by columns without padding.
  *
- *     | a . b |   sorted   a . b       start  0 3 5     where each column of entries begins
+ *     | a . b |   sorted   a . b       start  0 3 5     the start of each column of entries
  *     | . c . |            d . e       val    a d c b e
  *     | d . e |            . c .       col    0 0 1 2 2
  *                                      order  0 2 1     the row at each position (GPUs), or the
  *                                                       position of each row (CPUs)
- * Entry k of the row at position p at start[k] + p, if that is below start[k + 1] (Saad 1989;
- * Rodriguez Losada 2010, 1.2.6). Good for GPUs where lengths differ; a CPU, which takes rows in their
- * own order, reads a line of the cache for each entry of a sorted matrix.
- * Bytes: nnz (4 + s) + 4 (longest row + 1) + 4 rows, start 8 each on the cpu executor; 2 flops an entry.
+ *
+ * Entry k of the row at position p is at start[k] + p if that is below start[k + 1] (Saad 1989; Rodriguez Losada 2010,
+ * 1.2.6). Suited to GPUs and varying row lengths. CPUs take rows in their original order and touch a cache line per
+ * entry.
+ * Bytes: nnz (4 + s) + 4 (longest row + 1) + 4 rows, start 8 per entry on the cpu executor; 2 flops per entry.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 #include <stdlib.h>
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
@@ -48,7 +49,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, A->rows, (void **)&order));
   fill(A, row, start, col, val);
   for (int64_t p = 0; p < A->rows; p++)
-    if (kcl_matrix_neighbours(m))
+    if (kcl_matrix_gpu_layout(m))
       order[p] = (int32_t)row[p];
     else
       order[row[p]] = (int32_t)p;
@@ -71,10 +72,10 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* On GPUs estimated: the vectors of a fused stage are read out of order. On CPUs 1.4 (PoCL) to 1.6
- * times the time of CSR at 27 entries a row, even where all are of one length. */
+/* GPUs: estimated; the vectors of a fused stage are read out of order. CPUs: 1.4 (PoCL) to 1.6 times the time of CSR at
+ * 27 entries per row, even if all rows have the same length. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  return (void)s, d->kind && d->kind[0] == 'g' ? 1.2 : 1.6;
+  return (void)s, kcl_is_gpu(d) ? 1.2 : 1.6;
 }
 
 const kcl_format KCL_TYPED(kcl_format_jds) = {
@@ -82,7 +83,7 @@ const kcl_format KCL_TYPED(kcl_format_jds) = {
     .summary = "jagged diagonals: sorted rows, no padding",
     .source = "Saad 1989; Rodriguez Losada 2010",
     .kernel = "spmv_jds",
-    .columns = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown,
     .build = build,

@@ -1,16 +1,16 @@
-/* MSR (modified sparse rows): the diagonal apart, without indices; the rest as compressed rows.
+/* MSR (modified sparse rows): the diagonal apart, without indices; the other entries as compressed rows.
  *
  *     | a . b |   diagonal  a c e
  *     | . c . |   row_ptr   0 1 1 2
  *     | d . e |   col       2 0        val  b d
  *
- * (Saad 2003, 3.4; Rodriguez Losada 2010, 1.2.4.) A diagonal of min(rows, columns), zeros included.
- * Bytes: diagonal s + (nnz - diagonal) (4 + s) + 4 (rows + 1), the row pointers 8 on the cpu executor;
- * predicted as if no stored diagonal entry were zero: never too little. 2 flops an entry.
+ * (Saad 2003, 3.4; Rodriguez Losada 2010, 1.2.4.) The diagonal has min(rows, columns) values, zeros included.
+ * Bytes: diagonal s + (nnz - diagonal) (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; the prediction
+ * assumes that no stored diagonal entry is zero and is an upper bound. 2 flops per entry.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 
 static int64_t diagonal_of(int64_t rows, int64_t cols) { return rows < cols ? rows : cols; }
 
@@ -43,7 +43,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
     for (int64_t k = A->row_ptr[i], at = row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] != i) col[at] = A->col[k], val[at++] = from[k];
   kcl_matrix_param(m, "diagonals", n);
-  m->along = true;
+  m->row_per_item = true;
   return KCL_OK;
 }
 
@@ -60,16 +60,16 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* On GPUs a row a work-item, as csr-scalar. On CPUs 1.09 times CSR's at 27 a row. */
+/* GPUs: one work-item per row, as csr-scalar. CPUs: 1.09 times the time of CSR at 27 entries per row. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  return d->kind && d->kind[0] == 'g' ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1.09;
+  return kcl_is_gpu(d) ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1.09;
 }
 
 const kcl_format KCL_TYPED(kcl_format_msr) = {.name = "msr",
                                               .summary = "the diagonal apart, compressed rows",
                                               .source = "Saad 2003, 3.4; Rodriguez Losada 2010",
                                               .kernel = "spmv_msr",
-                                              .columns = true,
+                                              .multi_rhs = true,
                                               .size = size,
                                               .slowdown = slowdown,
                                               .build = build,

@@ -1,37 +1,37 @@
-/* A dictionary of pairs (column - row, value): an entry is the number of its pair, of 8 or 16 bits,
- * in slices of 32 rows.
+/* A dictionary of pairs (column - row, value): an entry is the number of its pair, of 8 or 16 bits, in slices of 32 rows.
  *
  *     | 2 a . |    pair   1: (0, 2)  2: (1, a)  3: (-1, b)     0: padding, at the end of a row
  *     | b 2 a |
  *     | . b 2 |    code   row 0: 1 2 0    row 1: 3 1 2    row 2: 3 1 0
  *
- * Entries 4 g .. 4 g + 3 of a row (2 g and 2 g + 1 at 16 bits) are the bytes of one word, the lowest
- * first, at code[(slice[i / 32] + g) 32 + i % 32]. Stencils of constant coefficients have few pairs,
- * and so have matrices of few values on few diagonals whose rows are all different. Indices and
- * values as numbers in tables: Kourtis, Goumas & Koziris 2008, Willcock & Lumsdaine 2006.
+ * Entries 4 g .. 4 g + 3 of a row (2 g and 2 g + 1 at 16 bits) are the bytes of one word, the lowest first, at
+ * code[(slice[i / 32] + g) 32 + i % 32]. Stencils with constant coefficients have few pairs, and so have matrices with
+ * few values on few diagonals even if all their rows differ. Indices and values as numbers into tables: Kourtis, Goumas &
+ * Koziris 2008, Willcock & Lumsdaine 2006.
  * Bytes: entries, padded to words, (1 up to 255 pairs, 2 up to 65535) + 4 (slices + 1) + pairs (4 + s).
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/repeats.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/matrix/repeats.h"
+#include "core/base/scalar.h"
 #include <stdio.h>
 
-enum { C = KCL_SLICE, LOCAL_BYTES = 8192 }; /* of the dictionary in local memory */
+enum { C = KCL_SLICE, LOCAL_BYTES = 8192 }; /* largest dictionary in local memory */
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
-static int codes_a_word(int64_t pairs) { return pairs < 256 ? 4 : 2; }
+static int codes_per_word(int64_t pairs) { return pairs < 256 ? 4 : 2; }
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double code = codes_a_word(s->pairs) == 4 ? (double)s->sliced_fours : 2 * (double)s->sliced_even;
+  double code = codes_per_word(s->distinct_pairs) == 4 ? (double)s->sell_padded4
+                                                       : 2 * (double)s->sell_padded2;
   double index = 4 * ((double)kcl_slice_count(s->rows) + 1);
-  double table = ((double)s->pairs + 1) * (4 + (double)kcl_type_size(type));
+  double table = ((double)s->distinct_pairs + 1) * (4 + (double)kcl_type_size(type));
   return (kcl_size){.total = code + index + table, .largest = code};
 }
 
 static const char *refuses(const kcl_stats *s, kcl_type type) {
   (void)type;
-  if (s->pairs <= most) return NULL;
+  if (s->distinct_pairs <= most) return NULL;
   return kcl_refusal_text("more than %lld distinct (offset, value) pairs", (long long)most);
 }
 
@@ -43,7 +43,7 @@ static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *offset, 
 
 static void fill_codes(const kcl_repeats *r, const kcl_csr *A, const int32_t *slice,
                        uint32_t *code) {
-  int per = codes_a_word(r->count), bits = 32 / per;
+  int per = codes_per_word(r->count), bits = 32 / per;
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < A->rows; i++) {
     uint32_t *word = code + (int64_t)slice[i / C] * C + i % C;
@@ -62,9 +62,9 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int rc;
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, false, &r));
-  kcl_stats s = {.pairs = r.count};
+  kcl_stats s = {.distinct_pairs = r.count};
   if (refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
-  m->aligned = true, m->variant = codes_a_word(r.count);
+  m->rows_match_elements = true, m->variant = codes_per_word(r.count);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, m->variant, slice);
   KCL_TRY(kcl_matrix_array(m, "code", KCL_INT32, (int64_t)slice[slices] * C, (void **)&code));
@@ -75,8 +75,8 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_matrix_param(m, "pairs", r.count);
   kcl_matrix_param(m, "cols", A->cols);
   int64_t table = (r.count + 1) * (4 + (int64_t)sizeof(scalar));
-  if (kcl_matrix_neighbours(m) && table <= LOCAL_BYTES)
-    m->tree = (int)(table / (int64_t)sizeof(scalar)) + 1;
+  if (kcl_matrix_gpu_layout(m) && table <= LOCAL_BYTES)
+    m->local_scalars = (int)(table / (int64_t)sizeof(scalar)) + 1;
   snprintf(m->note, sizeof m->note, "%lld pairs", (long long)r.count);
 done:
   kcl_repeats_free(&rows), kcl_repeats_free(&r);
@@ -85,7 +85,7 @@ done:
 
 /* ---------------------------------------------------------------- native */
 
-/* One code for all rows of the slice: x is read in order. */
+/* One code for all rows of the slice: x is contiguous. */
 static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, const scalar *x,
                          scalar *sum) {
   if (!c) return;
@@ -94,7 +94,7 @@ static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, c
   for (int l = 0; l < C; l++) sum[l] = s_fma(a, v[l], sum[l]);
 }
 
-/* Row i + l has code (word[l] >> shift) & mask. Padding counts nothing, whatever x holds. */
+/* Row i + l has code (word[l] >> shift) & mask. Padding adds 0 whatever x contains, infinities included. */
 static inline void gathered(const uint32_t *word, int shift, uint32_t mask, const int32_t *offset,
                             const scalar *val, const scalar *x, int64_t i, int64_t cols,
                             scalar *sum) {
@@ -138,19 +138,19 @@ static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64
   }
 }
 
-/* In bytes an entry. An NVIDIA H200 took 60 us for product and dot, 27-point 128^3: 3.1. CPUs look up
- * three numbers an entry: 1.8 to 2 times the time of sell with its 12 bytes, on one of 2 cores. */
+/* In equivalent bytes per entry. NVIDIA H200: 3.1, from 60 us for product and dot of the 27-point 128^3. CPUs, three
+ * table look-ups per entry: 1.8 to 2 times the time of sell, which streams 12 bytes (one of two cores). */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  double bytes = d->kind && d->kind[0] == 'g' ? 3.1 : 22;
-  return bytes / (codes_a_word(s->pairs) == 4 ? 1 : 2);
+  double bytes = kcl_is_gpu(d) ? 3.1 : 22;
+  return bytes / (codes_per_word(s->distinct_pairs) == 4 ? 1 : 2);
 }
 
 const kcl_format KCL_TYPED(kcl_format_pair) = {
     .name = "pair",
-    .summary = "one number of 8 or 16 bits an entry, (offset, value) pairs in a table",
+    .summary = "one index of 8 or 16 bits per entry into a table of (offset, value) pairs",
     .source = "Kourtis, Goumas & Koziris 2008; Willcock & Lumsdaine 2006",
     .kernel = "spmv_pair",
-    .columns = true,
+    .multi_rhs = true,
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,

@@ -1,26 +1,26 @@
-/* Shared rows: a row is the number of a pattern, and patterns stand once in a table.
+/* Shared rows: a row is the number of a pattern, and each pattern is stored once in a table.
  *
  *     | 2 a . . |    code   0 1 1 2     pattern 0   (0, 2) (1, a)
  *     | b 2 a . |                       pattern 1   (-1, b) (0, 2) (1, a)     pairs (column - row, value)
  *     | . b 2 a |                       pattern 2   (-1, b) (0, 2)
  *     | . . b 2 |
  *
- * Terms t of pattern p are start[p] <= t < start[p + 1]. A stencil with constant coefficients has a
- * pattern for each way its grid can end, 27 in a box, and costs a byte a row. After the pattern
- * dictionaries of Willcock & Lumsdaine 2006 and the value indices of Kourtis, Goumas & Koziris 2008.
+ * The terms t of pattern p are start[p] <= t < start[p + 1]. A stencil with constant coefficients has one pattern per
+ * combination of grid boundaries, 27 in a box, and costs one byte per row. After the pattern dictionaries of Willcock &
+ * Lumsdaine 2006 and the value indices of Kourtis, Goumas & Koziris 2008.
  * Bytes: rows (1 up to 256 patterns, 2 up to 65536) + entries of the patterns (4 + s) + 4 (patterns + 1).
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/repeats.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/matrix/repeats.h"
+#include "core/base/scalar.h"
 #include <stdio.h>
 #include <string.h>
 
 enum {
-  LOCAL_BYTES = 8192,
-  SHORT = 8
-}; /* of the table in local memory; rows a vectorised run has */
+  LOCAL_BYTES = 8192, /* largest table in local memory */
+  SHORT = 8           /* fewer rows of one pattern are computed row by row */
+};
 
 static double table(double patterns, double entries, kcl_type type) {
   return entries * (4.0 + (double)kcl_type_size(type)) + 4.0 * (patterns + 1);
@@ -59,8 +59,8 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int64_t entries = 0;
   int rc;
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, true, &r));
-  if (!kcl_repeats_few(&r)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
-  m->aligned = true;
+  if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
+  m->rows_match_elements = true;
   bool bytes = r.count <= 256;
   for (int64_t p = 0; p < r.count; p++) entries += kcl_row_length(A, r.row[p]);
   KCL_TRY(kcl_matrix_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
@@ -77,7 +77,8 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_matrix_param(m, "patterns", r.count);
   kcl_matrix_param(m, "entries", entries);
   double local = table((double)r.count, (double)entries, A->type);
-  if (kcl_matrix_neighbours(m) && local <= LOCAL_BYTES) m->tree = (int)(local / sizeof(scalar)) + 1;
+  if (kcl_matrix_gpu_layout(m) && local <= LOCAL_BYTES)
+    m->local_scalars = (int)(local / sizeof(scalar)) + 1;
   snprintf(m->note, sizeof m->note, "%lld patterns", (long long)r.count);
 done:
   kcl_repeats_free(&r);
@@ -91,7 +92,7 @@ static int64_t number(const kcl_matrix *m, int64_t i) {
                                        : ((const uint16_t *)m->array[0].data)[i];
 }
 
-/* Where the run of rows with the pattern of row i ends; eight bytes of codes at a time. */
+/* The end of the run of rows with the pattern of row i; eight bytes of codes are compared at a time. */
 static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
   uint64_t p = (uint64_t)number(m, i), word;
   bool bytes = m->array[0].kind == KCL_UINT8;
@@ -105,7 +106,7 @@ static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
   return i;
 }
 
-/* y[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant where this is called. */
+/* y[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant at each call. */
 static inline void sweep(const int terms, const scalar *a, const int32_t *off, const scalar *x,
                          scalar *y, int64_t n, bool first) {
   const scalar *v[8], zero = s_make(0);
@@ -125,7 +126,7 @@ static inline void sweep(const int terms, const scalar *a, const int32_t *off, c
   }
 }
 
-/* n rows of one pattern: every term reads a piece of x in order. */
+/* n rows of one pattern: every term reads a contiguous part of x. */
 static void run(int64_t terms, const scalar *a, const int32_t *off, const scalar *x, scalar *y,
                 int64_t n) {
   bool first = true;
@@ -163,23 +164,23 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* In bytes an entry, for double. GPUs: estimated from the 3.1 of pair; a long row is one work-item's.
- * CPUs: measured on one of 2 cores against sell (12 bytes an entry): 0.6 at 7 points in 80^3, 3.7 at 27
- * in 50^3, 6 in a heat sink whose runs have two rows. */
+/* In equivalent bytes per entry, for double. GPUs: estimated from the 3.1 of pair; one work-item per row. CPUs, measured
+ * against sell and its 12 bytes per entry (one of two cores): 0.6 for 7 points in 80^3, 3.7 for 27 in 50^3, 6 for a
+ * heat sink with runs of two rows. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
   double share = s->rows ? (double)s->pattern_runs / (double)s->rows : 1;
   double run = 1.5 + 9 * share;
-  double bytes = d->kind && d->kind[0] == 'g' ? 2.5 * (1 + kcl_skew(s)) : run;
+  double bytes = kcl_is_gpu(d) ? 2.5 * (1 + kcl_skew(s)) : run;
   double stored = size(s, KCL_D).total, worked = bytes * (double)s->nnz;
   return stored < worked ? worked / stored : 1;
 }
 
 const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .name = "pattern",
-    .summary = "shared rows: one number of 8 or 16 bits a row, patterns in a table",
+    .summary = "shared rows: one index of 8 or 16 bits per row into a table of patterns",
     .source = "Willcock & Lumsdaine 2006; Kourtis, Goumas & Koziris 2008",
     .kernel = "spmv_pattern",
-    .columns = true,
+    .multi_rhs = true,
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,

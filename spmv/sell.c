@@ -1,40 +1,42 @@
-/* SELL-C-sigma: rows in slices of C = 32 (8 to 64 where sell.slice is tuned; sizes are predicted for 32), each
- * slice padded to its own longest row and stored column by column; where that pays, the rows of each
- * window of sigma = 8192 are sorted by length before.
+/* SELL-C-sigma: rows in slices of C = 32 (8 to 64 if sell.slice is tuned; sizes are predicted for 32), each slice padded
+ * to its own longest row and stored by columns. If that saves a tenth of the entries, the rows of each window of sigma =
+ * 8192 are sorted by length first.
  *
  *     | a . b . |   C = 2     slice 0 | slice 1      slice  0 2 3      (columns of C before it)
  *     | . c . . |             a b     | d            val    a c b 0 d e
  *     | . . d . |             c 0     | e            col    0 1 2 1 2 3
  *     | . . . e |
  *
- * Entry k of the row at position p at [(slice[p / C] + k) C + p % C]. order, only when sorted: the row
- * at each position where neighbours work side by side, else the position of each row (a contiguous
- * range of rows is then gathered entry by entry). Kreutzer, Hager, Wellein, Fehske & Bishop 2014.
- * Bytes: entries (4 + s) + 4 (slices + 1), and 4 rows when sorted; 2 flops an entry, padding included.
+ * Entry k of the row at position p is at [(slice[p / C] + k) C + p % C]. order, only if sorted: the row at each position
+ * on GPUs; on CPUs the position of each row, whose entries are then gathered one by one. Kreutzer, Hager, Wellein, Fehske
+ * & Bishop 2014.
+ * Bytes: entries (4 + s) + 4 (slices + 1), and 4 rows if sorted; 2 flops per entry, padding included.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/base/scalar.h"
 #include <stdlib.h>
 
 static int64_t slices_of(int64_t rows, int64_t C) { return (rows + C - 1) / C; }
 
-/* Sorting scatters the vectors of a fused stage and costs an index: for a tenth less padding. */
-static bool sorts(const kcl_stats *s) { return (double)s->sliced_sorted < 0.9 * (double)s->sliced; }
+/* Sorting makes the vectors of a fused stage irregular and costs an index; it pays from a tenth of the entries on. */
+static bool sorts(const kcl_stats *s) {
+  return (double)s->sell_sorted_padded < 0.9 * (double)s->sell_padded;
+}
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double entries = (double)(sorts(s) ? s->sliced_sorted : s->sliced);
+  double entries = (double)(sorts(s) ? s->sell_sorted_padded : s->sell_padded);
   double index =
       4.0 * ((double)slices_of(s->rows, KCL_SLICE) + 1) + (sorts(s) ? 4.0 * (double)s->rows : 0);
   return (kcl_size){.total = entries * (4.0 + (double)kcl_type_size(type)) + index,
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
-/* row[position]. */
+/* row[p]: the row at position p. */
 static void positions(const kcl_csr *A, bool sorted, int64_t *row) {
 #pragma omp parallel for schedule(dynamic)
-  for (int64_t lo = 0; lo < A->rows; lo += KCL_WINDOW) {
-    int64_t hi = lo + KCL_WINDOW < A->rows ? lo + KCL_WINDOW : A->rows;
+  for (int64_t lo = 0; lo < A->rows; lo += KCL_SIGMA) {
+    int64_t hi = lo + KCL_SIGMA < A->rows ? lo + KCL_SIGMA : A->rows;
     if (sorted)
       kcl_longest_first(A, lo, hi, row + lo);
     else
@@ -48,7 +50,7 @@ static void fill_slices(const kcl_csr *A, int64_t C, const int64_t *row, const i
 #pragma omp parallel for schedule(static)
   for (int64_t s = 0; s < slices_of(A->rows, C); s++)
     for (int64_t p = s * C; p < (s + 1) * C; p++) {
-      int64_t i = p < A->rows ? row[p] : row[s * C]; /* a slice cut short repeats its first row */
+      int64_t i = p < A->rows ? row[p] : row[s * C]; /* an incomplete slice repeats its first row */
       int64_t start = A->row_ptr[i], length = p < A->rows ? kcl_row_length(A, i) : 0;
       for (int64_t k = 0; k < slice[s + 1] - slice[s]; k++) {
         int64_t at = (slice[s] + k) * C + p % C;
@@ -65,7 +67,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   scalar *val;                  /* [entries] */
   int rc, C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
   m->variant = C;
-  KCL_TRY(kcl_pattern(m->ctx, A, &s));
+  KCL_TRY(kcl_structure(m->ctx, A, &s));
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   positions(A, sorts(&s), row);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
@@ -80,12 +82,12 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
   fill_slices(A, C, row, slice, col, val);
   for (int64_t p = 0; sorts(&s) && p < A->rows; p++)
-    if (kcl_matrix_neighbours(m))
+    if (kcl_matrix_gpu_layout(m))
       order[p] = (int32_t)row[p];
     else
       order[row[p]] = (int32_t)p;
   kcl_matrix_param(m, "sorted", sorts(&s));
-  m->aligned = !sorts(&s);
+  m->rows_match_elements = !sorts(&s);
 done:
   free(row);
   return rc;
@@ -99,7 +101,7 @@ static inline void one_slice(const int32_t *col, const scalar *val, int64_t widt
     for (int l = 0; l < C; l++) sum[l] = s_fma(val[l], x[col[l]], sum[l]);
 }
 
-/* A loop of its own for each C, so that the sums of a slice are registers. */
+/* One loop per C, so that the sums of a slice are kept in registers. */
 static void in_slices(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
   enum { MOST = 64 };
   const int32_t *slice = m->array[0].data, *col = m->array[1].data;
@@ -135,19 +137,19 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-/* On CPUs 0.9 of the time of CSR at 27 entries a row; sorted, a cache line an entry, as jds. */
+/* CPUs: 0.9 of the time of CSR at 27 entries per row; if sorted, a cache line per entry, as jds. */
 static double slowdown(const kcl_stats *s, const kcl_device *d) {
-  if (d->kind && d->kind[0] == 'g') return 1.01; /* estimated */
+  if (kcl_is_gpu(d)) return 1.01; /* estimated */
   return sorts(s) ? 1.6 : 1.0;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell) = {
     .name = "sell",
-    .summary = "slices of 32 rows padded to their longest, sorted where it pays",
+    .summary = "slices of 32 rows padded to their longest, sorted if it pays",
     .source = "Kreutzer et al. 2014 (SELL-C-sigma)",
     .kernel = "spmv_sell",
-    .any_columns = true,
-    .columns = true,
+    .columns_renumberable = true,
+    .multi_rhs = true,
     .size = size,
     .slowdown = slowdown,
     .build = build,

@@ -1,41 +1,40 @@
-/* Slices of 32 rows, as in sell, with smaller numbers: two formats.
+/* Slices of 32 rows as in sell, with compressed indices and values: two formats.
  *
- * sell16     columns in 16 bits, counted from the least of their slice; values that all are floats
- *            exactly are stored as float, else they are as they were.
- * sell-dict  values by their number, of 8 or 16 bits, in a table of the distinct ones; columns in 16
- *            bits where that is enough, else in 32 (counted from 0).
+ * sell16     16-bit columns, relative to the least column of the slice; values are stored as float if all are exactly
+ *            representable, otherwise as they are
+ * sell-dict  values as indices of 8 or 16 bits into a table of the distinct ones; columns of 16 bits if the slices allow
+ *            it, otherwise 32 (relative to 0)
  *
- * Entry k of row i is at [(slice[i / 32] + k) 32 + i % 32], in column least[i / 32] + col[...]. Rows are
- * in their order: no sorting. Kreutzer et al. 2014 for the slices; index and value compression: Willcock &
- * Lumsdaine 2006, Kourtis, Goumas & Koziris 2008.
+ * Entry k of row i is at [(slice[i / 32] + k) 32 + i % 32], in column least[i / 32] + col[...]. Rows are not sorted.
+ * Slices: Kreutzer et al. 2014; index and value compression: Willcock & Lumsdaine 2006, Kourtis, Goumas & Koziris 2008.
  * Bytes: entries (2 or 4 + s, s / 2, 1 or 2) + 4 (2 slices + 1) + s (values + 1) for the table.
  */
-#include "core/matrix.h"
-#include "core/pattern.h"
-#include "core/repeats.h"
-#include "core/scalar.h"
+#include "core/matrix/matrix.h"
+#include "core/matrix/structure.h"
+#include "core/matrix/repeats.h"
+#include "core/base/scalar.h"
 #include <stdio.h>
 
 enum { C = KCL_SLICE, MOST_SPAN = 65535, LOCAL_BYTES = 8192 };
-enum { AS_THEY_ARE, AS_SINGLES, BY_NUMBER }; /* VARIANT in the kernel */
+enum { AS_SCALARS, AS_SINGLES, AS_INDICES }; /* VARIANT in the kernel */
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
 /* ---------------------------------------------------------------- prediction */
 
 static kcl_size size_of(const kcl_stats *s, double col, double val, double table) {
-  double entries = (double)s->sliced, index = 4 * (2 * (double)kcl_slice_count(s->rows) + 1);
+  double entries = (double)s->sell_padded, index = 4 * (2 * (double)kcl_slice_count(s->rows) + 1);
   return (kcl_size){.total = entries * (col + val) + index + table,
                     .largest = entries * (col > val ? col : val)};
 }
 
 static kcl_size size16(const kcl_stats *s, kcl_type type) {
-  bool halved = s->single_values && (type == KCL_D || type == KCL_Z);
+  bool halved = s->values_fit_float && (type == KCL_D || type == KCL_Z);
   return size_of(s, 2, (double)kcl_type_size(type) / (halved ? 2 : 1), 0);
 }
 
 static kcl_size size_dict(const kcl_stats *s, kcl_type type) {
-  return size_of(s, s->slice_span <= MOST_SPAN ? 2 : 4, s->values < 256 ? 1 : 2,
-                 ((double)s->values + 1) * (double)kcl_type_size(type));
+  return size_of(s, s->slice_span <= MOST_SPAN ? 2 : 4, s->distinct_values < 256 ? 1 : 2,
+                 ((double)s->distinct_values + 1) * (double)kcl_type_size(type));
 }
 
 static const char *refuses16(const kcl_stats *s, kcl_type type) {
@@ -47,15 +46,16 @@ static const char *refuses16(const kcl_stats *s, kcl_type type) {
 
 static const char *refuses_dict(const kcl_stats *s, kcl_type type) {
   (void)type;
-  return s->values <= most ? NULL
-                           : kcl_refusal_text("more than %lld distinct values", (long long)most);
+  return s->distinct_values <= most
+             ? NULL
+             : kcl_refusal_text("more than %lld distinct values", (long long)most);
 }
 
 /* ---------------------------------------------------------------- building */
 
-typedef struct form { /* of the arrays of one matrix */
+typedef struct form { /* how one matrix is stored */
   kcl_array_kind col, val;
-  const kcl_repeats *values; /* BY_NUMBER */
+  const kcl_repeats *values; /* AS_INDICES */
 } form;
 
 static void put_value(const form *f, const kcl_csr *A, int64_t i, int64_t k, void *val,
@@ -75,7 +75,7 @@ static void put_value(const form *f, const kcl_csr *A, int64_t i, int64_t k, voi
   }
 }
 
-/* Row i of slice s; what lies beyond the matrix repeats the first row of the slice, as padding. */
+/* Row p; a row beyond the last repeats the first of its slice, as padding. */
 static void fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int32_t least,
                      int64_t p, void *col, void *val) {
   int64_t s = p / C, i = p < A->rows ? p : s * C, start = A->row_ptr[i];
@@ -111,7 +111,7 @@ static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   }
   kcl_matrix_param(m, "values", values);
   int64_t bytes = values * (int64_t)sizeof(scalar);
-  if (kcl_matrix_neighbours(m) && bytes <= LOCAL_BYTES) m->tree = (int)values;
+  if (kcl_matrix_gpu_layout(m) && bytes <= LOCAL_BYTES) m->local_scalars = (int)values;
 done:
   return rc;
 }
@@ -120,8 +120,8 @@ static int build16(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {.slice_span = kcl_slice_span(A)};
   if (refuses16(&s, A->type)) return kcl_matrix_refused(m, refuses16(&s, A->type));
   bool halved = sizeof(scalar) > sizeof(single) && kcl_all_single(A);
-  m->aligned = true, m->variant = halved ? AS_SINGLES : AS_THEY_ARE;
-  snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values as they are");
+  m->rows_match_elements = true, m->variant = halved ? AS_SINGLES : AS_SCALARS;
+  snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values in full precision");
   return fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
 }
 
@@ -130,14 +130,14 @@ static int build_dict(kcl_matrix *m, const kcl_csr *A) {
   int rc;
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, false, &values));
-  kcl_stats s = {.values = values.count};
+  kcl_stats s = {.distinct_values = values.count};
   if (refuses_dict(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses_dict(&s, A->type)));
-  bool near = kcl_slice_span(A) <= MOST_SPAN;
-  m->aligned = true, m->variant = BY_NUMBER;
-  snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", near ? 16 : 32,
+  bool narrow = kcl_slice_span(A) <= MOST_SPAN;
+  m->rows_match_elements = true, m->variant = AS_INDICES;
+  snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", narrow ? 16 : 32,
            (long long)values.count);
   KCL_TRY(fill(m, A,
-               &(form){.col = near ? KCL_UINT16 : KCL_INT32,
+               &(form){.col = narrow ? KCL_UINT16 : KCL_INT32,
                        .val = values.count < 256 ? KCL_UINT8 : KCL_UINT16,
                        .values = &values}));
 done:
@@ -197,29 +197,29 @@ static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64
   }
 }
 
-/* An NVIDIA H200, product and dot, 27-point 128^3: 160 us, and 121 with values as float; sell 177. On one of
- * 2 cores 0.9 to 1.05 times the time of sell as float, 0.75 to 1.05 as they are. */
+/* NVIDIA H200, product and dot of the 27-point 128^3: 160 us, 121 with values as float; sell 177. CPUs (one of two
+ * cores): 0.9 to 1.05 times the time of sell as float, otherwise 0.75 to 1.05. */
 static double slowdown16(const kcl_stats *s, const kcl_device *d) {
-  bool halved = s->single_values && sizeof(scalar) > sizeof(single);
-  if (d->kind && d->kind[0] == 'g') return halved ? 1.24 : 1.02;
+  bool halved = s->values_fit_float && sizeof(scalar) > sizeof(single);
+  if (kcl_is_gpu(d)) return halved ? 1.24 : 1.02;
   return halved ? 1.9 : 1.1;
 }
 
-/* In bytes an entry. GPUs: estimated. On one of 2 cores 1.2 (native) and 1.7 (OpenCL) times the time of
- * sell with its 12 bytes: a gather more. */
+/* In equivalent bytes per entry. GPUs: estimated. CPUs, one gather more than sell with its 12 bytes: 1.2 (native) and
+ * 1.7 (OpenCL) times its time (one of two cores). */
 static double slowdown_dict(const kcl_stats *s, const kcl_device *d) {
-  double bytes = !d->kind || d->kind[0] == 'n' ? 14.5 : d->kind[0] == 'g' ? 5 : 20;
-  double stored = (s->slice_span <= MOST_SPAN ? 2 : 4) + (s->values < 256 ? 1 : 2);
+  double bytes = kcl_is_gpu(d) ? 5 : !d->kind || d->platform < 0 ? 14.5 : 20;
+  double stored = (s->slice_span <= MOST_SPAN ? 2 : 4) + (s->distinct_values < 256 ? 1 : 2);
   return bytes > stored ? bytes / stored : 1;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .name = "sell16",
-    .summary = "slices of 32 rows, 16-bit columns, values as float where exact",
+    .summary = "slices of 32 rows, 16-bit columns, values as float if exact",
     .source = "Kreutzer et al. 2014; Willcock & Lumsdaine 2006",
     .kernel = "spmv_sell16",
-    .any_columns = true,
-    .columns = true,
+    .columns_renumberable = true,
+    .multi_rhs = true,
     .size = size16,
     .refuses = refuses16,
     .slowdown = slowdown16,
@@ -228,10 +228,10 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
 
 const kcl_format KCL_TYPED(kcl_format_sell_dict) = {
     .name = "sell-dict",
-    .summary = "slices of 32 rows, values by 8- or 16-bit numbers in a table",
+    .summary = "slices of 32 rows, values as 8- or 16-bit indices into a table",
     .source = "Kourtis, Goumas & Koziris 2008; Kreutzer et al. 2014",
     .kernel = "spmv_sell16",
-    .columns = true,
+    .multi_rhs = true,
     .size = size_dict,
     .refuses = refuses_dict,
     .slowdown = slowdown_dict,

@@ -1,5 +1,5 @@
-/* Counting for test programs: CHECK prints "FAIL file:line" with what was expected, skip says why,
- * and check_report prints the last line and gives the exit code. Also repeatable random numbers.
+/* Counting for test programs: CHECK prints "FAIL file:line" and the condition, skip prints the reason, and
+ * check_report prints the totals and returns the exit code. Also repeatable random numbers.
  */
 #ifndef KCL_CHECK_H
 #define KCL_CHECK_H
@@ -11,7 +11,7 @@
 
 static int passed, failed, skipped;
 
-enum { MOST_LINES = 60 }; /* of failures printed; all are counted */
+enum { MAX_LINES = 60 }; /* failures printed; all are counted */
 
 __attribute__((format(printf, 4, 5))) static inline bool check_at(bool good, const char *file,
                                                                   int line, const char *format,
@@ -19,7 +19,7 @@ __attribute__((format(printf, 4, 5))) static inline bool check_at(bool good, con
   if (good) return passed++, true;
   va_list args;
   va_start(args, format);
-  if (failed++ < MOST_LINES) {
+  if (failed++ < MAX_LINES) {
     printf("FAIL %s:%d: ", file, line);
     vprintf(format, args);
     printf("\n");

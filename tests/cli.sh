@@ -1,6 +1,5 @@
 #!/bin/sh
-# The program from outside: exit codes, messages, JSON fields, options anywhere, standard input,
-# bad input. Usage: tests/cli.sh build/krylocl. KRYLOCL_DEVICE chooses the device (cpu).
+# The program: exit codes, messages, JSON fields, options anywhere, standard input, invalid input. Usage: tests/cli.sh build/krylocl. KRYLOCL_DEVICE chooses the device (cpu).
 # JSON is checked with python3 when there is one, direct solutions when the build has them.
 . "$(dirname "$0")/program.inc"
 device=$KRYLOCL_DEVICE
@@ -16,7 +15,7 @@ run 0 "--help" --help
 for word in csr-scalar csr-vector coo ell cds cg bicg none jacobi heatsink poisson2d poisson3d hpcg convection helmholtz trefethen; do
   says "^  $word "
 done
-for c in solve bench info check devices generate; do
+for c in solve bench info check devices generate explain; do
   run 0 "$c --help" $c --help; says "krylocl $c"; says "exit codes"
 done
 run 0 "help after the rest" solve nowhere.mtx --help; says "krylocl solve"
@@ -50,7 +49,7 @@ run 2 "operand missing" check A.mtx b.rhs; says "krylocl check"
 run 2 "standard input twice" solve - -; says "one file only"
 run 2 "standard output twice" solve A.mtx -o - --json -; says "one result only"
 run 2 "two results in one file" solve A.mtx -o x --json x; says "x can take one result only"
-run 2 "result in place of the matrix" solve A.mtx -o A.mtx; says "A.mtx is read"
+run 2 "result in place of the matrix" solve A.mtx -o A.mtx; says "A.mtx is an input file"
 run 2 "picture of unknown kind" solve A.mtx --plot x.jpg; says ".svg or .png"
 run 3 "output folder missing" solve A.mtx -o no/such/x.mtx; says "cannot be written"
 
@@ -102,26 +101,33 @@ run 0 "plain numbers" solve A.mtx plain.txt --x0 x.mtx --json s.json
 json s.json "d['iterations']==0"
 { echo "%%MatrixMarket matrix array real general"; echo "400 2"; cat plain.txt plain.txt; } >b2.mtx
 run 0 "two columns" solve A.mtx b2.mtx -o x2.mtx --json s.json; says "column 2"
-json s.json "d['columns']==2 and len(d['solves'])==2 and all(s['converged'] for s in d['solves'])"
-json s.json "d['columns_at_once']==2"
-run 1 "two columns, neither solved" solve A.mtx b2.mtx --max-iter 3 --columns 1 -q --json t.json
+json s.json "d['nrhs']==2 and len(d['solves'])==2 and all(s['converged'] for s in d['solves'])"
+json s.json "d['nrhs_at_once']==2"
+run 1 "two columns, neither solved" solve A.mtx b2.mtx --max-iter 3 --nrhs 1 -q --json t.json
 json t.json "d['true_relative_residual']==max(s['true_relative_residual'] for s in d['solves'])"
 run 0 "an absolute tolerance" solve A.mtx b.rhs --atol 1e10; says "converged to a residual norm of 1e+10"
 { echo "%%MatrixMarket matrix coordinate real general"; echo "1 1 2"; echo "1 1 1.7e308"; echo "1 1 1.7e308"; } >over.mtx
 run 3 "entries that add up to infinity" info over.mtx; says "over.mtx: entries of one row and column"
 run 0 "two columns checked" check A.mtx b2.mtx x2.mtx
 run 3 "two columns, one x" check A.mtx b2.mtx x.mtx; says "x.mtx has 1 column, the right-hand side 2"
-run 0 "one after the other" solve A.mtx b2.mtx --columns 1 --json t.json
-json t.json "d['columns_at_once']==1 and all(s['converged'] for s in d['solves'])"
-run 2 "nine columns at once" solve A.mtx b2.mtx --columns 9; says "1 to 8"
-run 0 "bench, columns" bench A.mtx --columns 3 --formats csr-scalar --iterations 5 --json s.json; says "us/col"
-json s.json "d[0]['columns']==3 and abs(d[0]['seconds_per_column']*3-d[0]['seconds_per_iteration']['median'])<1e-9"
+run 0 "one after the other" solve A.mtx b2.mtx --nrhs 1 --json t.json
+json t.json "d['nrhs_at_once']==1 and all(s['converged'] for s in d['solves'])"
+run 2 "nine columns at once" solve A.mtx b2.mtx --nrhs 9; says "1 to 8"
+run 0 "explain" explain A.mtx --solver cg --format ell; says "q = A p"; says "p = r + beta p"; says "^LOOP"
+if [ "${device:-cpu}" = cpu ]; then
+  run 2 "the cpu has no source" explain A.mtx --source; says "select an OpenCL device"
+else
+  run 0 "explain --source" explain A.mtx --solver cg --source; says "p_i = r_i + beta \\* p_i"
+fi
+run 2 "explain without a matrix" explain
+run 0 "bench, columns" bench A.mtx --nrhs 3 --formats csr-scalar --iterations 5 --json s.json; says "us/rhs"
+json s.json "d[0]['nrhs']==3 and abs(d[0]['seconds_per_rhs']*3-d[0]['seconds_per_iteration']['median'])<1e-9"
 for t in s d c z; do
   run 0 "precision $t" solve A.mtx --precision $t --json s.json
   json s.json "d['precision']=='$t' and d['converged']"
 done
-run 2 "mixed in float" solve A.mtx --mixed --precision s; says "ends in double"
-run 2 "mixed in complex float" solve A.mtx --mixed --precision c; says "ends in double"
+run 2 "mixed in float" solve A.mtx --mixed --precision s; says "corrects in double"
+run 2 "mixed in complex float" solve A.mtx --mixed --precision c; says "corrects in double"
 run 2 "mixed least squares" solve A.mtx --mixed --solver lsqr; says "lsqr has no mixed precision"
 run 0 "mixed" solve A.mtx b.rhs --mixed --format cds --json s.json --history h.csv; says "in float with"
 json s.json "d['mixed'] and d['outer_iterations']>0 and 0<d['inner_iterations']<=d['iterations'] and d['mixed_end']==''"
@@ -160,7 +166,7 @@ file L.mtx "%%MatrixMarket matrix coordinate real general" "3 2 5" "1 1 1" "2 1 
 file line.rhs 1 0 2
 file exact.rhs 1 3 5
 for s in cgls lsqr; do
-  run 0 "$s, no solution" solve L.mtx line.rhs -s $s --json s.json; says "least squares"; says "normal residual"
+  run 0 "$s, no solution" solve L.mtx line.rhs -s $s --json s.json; says "least-squares solution"; says "normal residual"
   json s.json "d['converged'] and d['least_squares'] and d['normal_residual']<=1e-8 and d['true_relative_residual']>0.1"
   run 0 "$s, a solution" solve L.mtx exact.rhs -s $s --precond jacobi --json s.json
   json s.json "d['converged'] and not d['least_squares'] and d['true_relative_residual']<=1e-8"
@@ -170,8 +176,8 @@ run 0 "bench chooses cgls" bench L.mtx --formats csr-scalar --iterations 2 --jso
 json b.json "d[0]['solver']=='cgls'"
 file half.x 0.5 0.5
 file near.x 0.5 0.500001
-run 0 "check of least squares" check L.mtx line.rhs half.x --check none; says "NOT within 1.0e-08$"; says "within .*: least squares"
-run 6 "check of nearly least squares" check L.mtx line.rhs near.x --json c.json; says "normal one"
+run 0 "check of least squares" check L.mtx line.rhs half.x --check none; says "NOT within 1.0e-08$"; says "within .*: least-squares solution"
+run 6 "check of nearly least squares" check L.mtx line.rhs near.x --json c.json; says "the normal residual exceed"
 json c.json "not d['pass'] and 1.6e-6<d['normal_residual']<1.8e-6 and 0.5<d['relative_residual']<0.6"
 run 0 "check with a tolerance" check L.mtx line.rhs near.x --tol 1e-5 --json c.json
 run 6 "check of a solution that is none" check L.mtx exact.rhs half.x
@@ -210,7 +216,7 @@ json d.json "any(e['place']=='cpu' and e['stream_bytes_per_second']>0 for e in d
 # ------------------------------------------------------------------ bench, info
 awk 'BEGIN { n = 3000; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
-run 0 "bench" bench A.mtx --json b.json --csv b.csv --iterations 5; says "the fastest"
+run 0 "bench" bench A.mtx --json b.json --csv b.csv --iterations 5; says "* fastest"
 json b.json "len(d)>=5 and any(e['status']=='ok' for e in d) and all(e['validated'] for e in d if e['status']=='ok')"
 json b.json "all(k in d[0] for k in 'matrix format kernel solver precision device status seconds_per_iteration seconds_per_product bytes_stored bytes_per_iteration gbytes_per_second stream_fraction mnnz_per_second gflops validated'.split())"
 json b.json "all(e['seconds_per_iteration']['min']<=e['seconds_per_iteration']['median']<=e['seconds_per_iteration']['max'] for e in d if e['status']=='ok')"
@@ -219,10 +225,10 @@ run 0 "bench, mixed" bench A.mtx --mixed --formats cds,ell --iterations 5 --json
 json b.json "[('in_mixed' in e) for e in d].count(True)==1"
 json b.json "all(e[k]['converged'] and e[k]['seconds_solve']>0 for e in d if 'in_mixed' in e for k in ('in_double','in_mixed'))"
 json b.json "all(e['in_double']['outer_iterations']==0<e['in_mixed']['outer_iterations'] for e in d if 'in_mixed' in e)"
-run 2 "bench, mixed in float" bench A.mtx --mixed --precision s; says "ends in double"
+run 2 "bench, mixed in float" bench A.mtx --mixed --precision s; says "corrects in double"
 run 2 "bench, mixed least squares" bench A.mtx --mixed --solver cgls --formats cds --iterations 2; says "cgls has no mixed"
 run 0 "bench chooses bicg" bench U.mtx --formats csr-scalar --iterations 2 --json b.json
-json b.json "d[0]['solver']=='bicg' and len(d)==1"
+json b.json "d[0]['solver']=='idr' and len(d)==1"
 run 5 "a refused format alone" bench R.mtx --formats ell --iterations 2 --json b.json; says "refused"
 json b.json "d[0]['status'].startswith('refused: ')"
 run 0 "refused beside others" bench R.mtx --formats ell,csr-scalar --iterations 2

@@ -1,6 +1,6 @@
-/* What the conformance programs share: the executors to try, and small recorded programs ("boxes") whose
- * vectors and scalars are seen from outside as complex doubles, whatever the type they compute in.
- * KRYLOCL_SMALL=1 asks for small sizes only: what a simulator of devices can do in seconds.
+/* What the conformance programs share: the executors to test, and small recorded programs ("boxes") whose
+ * vectors and scalars are read and written as complex doubles, whatever the type they compute in.
+ * KRYLOCL_SMALL=1 asks for small sizes only, for a simulated device.
  *
  * What a device runs it compiles first, and that is nearly all of the time. So where formats, methods, preconditioners
  * and types cross there, they take turns: every one is met, and pairs that have a kernel of their own, each in the
@@ -9,9 +9,9 @@
  */
 #ifndef KCL_CONFORM_H
 #define KCL_CONFORM_H
-#include "core/context.h"
-#include "core/executor.h"
-#include "core/matrix.h"
+#include "core/base/context.h"
+#include "core/device/device.h"
+#include "core/matrix/matrix.h"
 #include "tests/check.h"
 #include "tests/tol.h"
 #include <complex.h>
@@ -36,7 +36,7 @@ static inline int setting(const char *variable) {
 }
 static inline bool small(void) { return setting("KRYLOCL_SMALL"); }
 static inline int thorough(void) { return setting("KRYLOCL_THOROUGH"); }
-static inline bool few(void) { return small() && !thorough(); } /* each text once */
+static inline bool few(void) { return small() && !thorough(); } /* each source once */
 
 /* Does this executor compile, so that by default and with KRYLOCL_THOROUGH=1 not everything is crossed? */
 static inline bool by_turns(const place *p) { return p->ctx->opencl && thorough() < 2; }
@@ -117,7 +117,7 @@ static inline number *filled(int64_t n, number value) {
 }
 
 /* |b - A x| / |b| in long double, from the matrix as the caller has it. *doubt: what rounding may have
- * done to it, (k_i + 2) 2^-64 (|A| |x| + |b|)_i a row, also relative to |b| (tol_product with u = 2^-64). */
+ * done to it, (k_i + 2) 2^-64 (|A| |x| + |b|)_i per row, also relative to |b| (tol_product with u = 2^-64). */
 static inline double residual(const kcl_csr *A, const void *b, const void *x, double *doubt) {
   long double rr = 0, bb = 0, dd = 0;
   for (int64_t i = 0; i < A->rows; i++) {
@@ -182,7 +182,7 @@ typedef struct box {
 
 /* A vector of one element that holds `value` when the program starts. */
 static inline kcl_vec single(box *b, number value) {
-  kcl_vec v = kcl_vector_of(b->k, 1);
+  kcl_vec v = kcl_vector_of(b->k, 1, "one");
   b->given[b->givens].v = v;
   b->given[b->givens++].value = value;
   return v;
@@ -198,14 +198,14 @@ static inline box *box_new(const place *p, kcl_type t, int64_t n) {
 
 /* A new slot with this value, complex or not: the dot product of 1 and it. */
 static inline kcl_slot slot_of(box *b, number value) {
-  kcl_slot s = kcl_scalar(b->k);
+  kcl_slot s = kcl_scalar(b->k, "s");
   kcl_dot(b->k, s, b->one, single(b, value));
   return s;
 }
 
 /* A vector of one element that will hold the slot's value at this point. */
 static inline kcl_vec show(box *b, kcl_slot s) {
-  kcl_vec v = kcl_vector_of(b->k, 1);
+  kcl_vec v = kcl_vector_of(b->k, 1, "one");
   kcl_lincomb(b->k, v, plus(s), b->one, KCL_ZERO, b->one);
   return v;
 }
@@ -239,16 +239,16 @@ static inline number take_one(box *b, kcl_vec v) {
 }
 
 /* Runs a phase and waits for it. */
-static inline kcl_head go(box *b, kcl_phase phase, int64_t times) {
-  kcl_head head = {0};
+static inline kcl_control go(box *b, kcl_phase phase, int64_t times) {
+  kcl_control head = {0};
   double rr;
   CHECK(b->ex.run(&b->ex, phase, times) == KCL_OK);
-  CHECK(b->ex.look(&b->ex, &head, &rr) == KCL_OK);
+  CHECK(b->ex.poll(&b->ex, &head, &rr) == KCL_OK);
   return head;
 }
 
-static inline kcl_head go_start(box *b) {
-  kcl_head head = {.limit = 1};
+static inline kcl_control go_start(box *b) {
+  kcl_control head = {.limit = 1};
   CHECK(b->ex.set_state(&b->ex, &head, &(double){0}) == KCL_OK);
   return go(b, KCL_START, 1);
 }

@@ -116,7 +116,7 @@ static char copy[] = "/tmp/krylocl-alloc-copy-XXXXXX.gz"; /* written packed */
 typedef struct job {
   const char *name, *solver, *precond, *format, *kind;
   kcl_type precision;
-  int columns; /* more than 1: twice as many, at once */
+  int nrhs; /* more than 1: twice as many, at once */
   bool mixed;
 } job;
 
@@ -128,9 +128,9 @@ static int solve(kcl *ctx, const job *j) {
   kcl_report r[MOST] = {{0}};
   static double B[MOST * ROOM], x[MOST * ROOM];
   kcl_options o = kcl_defaults;
-  int k = j->columns > 1 ? 2 * j->columns : 1;
+  int k = j->nrhs > 1 ? 2 * j->nrhs : 1;
   memset(x, 0, sizeof x);
-  o.restart = 4, o.columns = j->columns, o.mixed = j->mixed;
+  o.restart = 4, o.nrhs = j->nrhs, o.mixed = j->mixed;
   o.solver = j->solver, o.precond = j->precond, o.format = j->format, o.precision = j->precision;
   int rc = kcl_generate(ctx, j->kind, &A, &b);
   if (!rc) rc = kcl_setup(ctx, A, &o, &s);
@@ -138,7 +138,7 @@ static int solve(kcl *ctx, const job *j) {
     size_t n = (size_t)A->rows * (kcl_type_complex(A->type) ? 2 : 1);
     memcpy(B + n * (size_t)c, b->val, n * sizeof *B);
   }
-  if (!rc) rc = kcl_solve_columns(s, k, B, x, r);
+  if (!rc) rc = kcl_solve_many(s, k, B, x, r);
   for (int c = 0; c < k && !rc; c++)
     CHECKF(r[c].converged, "%s: %s", j->name, kcl_reason_text(r[c].reason));
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
@@ -217,7 +217,7 @@ int main(void) {
       {"gmres", "gmres", "none", "csr-scalar", "convection:6", KCL_D, 1, false},
       {"auto", "cg", "none", NULL, "magnetic:5", KCL_C, 1, false},
       {"half", "cg", "none", "csr-sym", "magnetic:5", KCL_Z, 1, false},
-      {"columns", "bicgstab", "jacobi", "ell", "helmholtz:6", KCL_Z, 2, false},
+      {"right-hand sides", "bicgstab", "jacobi", "ell", "helmholtz:6", KCL_Z, 2, false},
       {"mixed", "cg", "jacobi", "cds", "magnetic:5", KCL_Z, 1, true},
       {"bench", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1, false},
       {"files", NULL, NULL, NULL, "poisson2d:6", KCL_D, 1, false}};

@@ -1,7 +1,7 @@
-/* What `auto` does: a solve that goes on in another format loses no step; the fastest of what was timed is
+/* What `auto` does: a solve that continues in another format loses no step; the fastest of what was timed is
  * taken; it is remembered, and a damaged memory does no harm; a method that gives up is followed by the next.
  */
-#include "core/cache.h"
+#include "core/base/cache.h"
 #include "solver/solver.h"
 #include "tests/conform.h"
 #include <sys/stat.h>
@@ -20,27 +20,30 @@ static double apart(kcl_type t, const void *x, const void *y, int64_t n) {
 /* ---------------------------------------------------------------- carrying a solve to another format */
 
 /* b: [columns, n] of A's type; x = 0. */
-static int begin(kcl_solver *s, const char *b) {
-  kcl_head head[KCL_MOST_COLUMNS];
-  double rr[KCL_MOST_COLUMNS], target[KCL_MOST_COLUMNS] = {0};
-  kcl_executor *ex = &s->executor;
-  kcl_type wide = s->A->type;
-  size_t size = (size_t)s->A->rows * kcl_type_size(wide);
+static int begin(kcl_engine *e, kcl_type type, const char *b) {
+  kcl_control head[KCL_MAX_NRHS];
+  double rr[KCL_MAX_NRHS], target[KCL_MAX_NRHS] = {0};
+  kcl_executor *ex = &e->executor;
+  size_t size = (size_t)e->program->n * kcl_type_size(type);
   int rc = KCL_OK;
-  for (int c = 0; c < s->program->columns && !rc; c++) {
-    head[c] = (kcl_head){.limit = 1000, .untested = 1};
-    rc = ex->put(ex, s->program->b, c, wide, b + (size_t)c * size, 1.0);
-    if (!rc) rc = ex->put(ex, s->program->x, c, wide, b, 0.0);
+  for (int c = 0; c < e->program->nrhs && !rc; c++) {
+    head[c] = (kcl_control){.limit = 1000, .tests_off = 1};
+    rc = ex->put(ex, e->program->b, c, type, b + (size_t)c * size, 1.0);
+    if (!rc) rc = ex->put(ex, e->program->x, c, type, b, 0.0);
   }
   if (!rc) rc = ex->set_state(ex, head, target);
   if (!rc) rc = ex->run(ex, KCL_START, 1);
-  return rc ? rc : ex->look(ex, head, rr);
+  return rc ? rc : ex->poll(ex, head, rr);
 }
 
-static int passes(kcl_solver *s, int64_t n, kcl_head *head) {
-  double rr[KCL_MOST_COLUMNS];
-  int rc = s->executor.run(&s->executor, KCL_LOOP, n);
-  return rc ? rc : s->executor.look(&s->executor, head, rr);
+static int passes(kcl_engine *e, int64_t n, kcl_control *head) {
+  double rr[KCL_MAX_NRHS];
+  int rc = e->executor.run(&e->executor, KCL_LOOP, n);
+  return rc ? rc : e->executor.poll(&e->executor, head, rr);
+}
+
+static int x_of(kcl_engine *e, int c, kcl_type type, void *x) {
+  return e->executor.get(&e->executor, e->program->x, c, type, x, 1.0);
 }
 
 /* 20 passes, and 9 in one format with 11 in another: the same vectors but for rounding, which 20 steps on a
@@ -48,11 +51,12 @@ static int passes(kcl_solver *s, int64_t n, kcl_head *head) {
 static void test_carry(const place *p, const char *kind, const char *method, kcl_type t,
                        int columns) {
   kcl_csr *A = NULL;
-  kcl_solver *s = NULL, *u = NULL, *v = NULL;
+  kcl_solver *s = NULL, *u = NULL; /* u: without a change */
+  kcl_engine *first = NULL, *other = NULL;
   kcl_options o = kcl_defaults;
-  kcl_head head[KCL_MOST_COLUMNS] = {{0}}, alone[KCL_MOST_COLUMNS] = {{0}};
+  kcl_control head[KCL_MAX_NRHS] = {{0}}, alone[KCL_MAX_NRHS] = {{0}};
   const kcl_format *f;
-  o.solver = method, o.format = "csr-scalar", o.precision = t, o.restart = 4, o.columns = columns;
+  o.solver = method, o.format = "csr-scalar", o.precision = t, o.restart = 4, o.nrhs = columns;
   if (!CHECK(!kcl_generate(p->ctx, kind, &A, NULL))) return;
   if (kcl_type_complex(A->type) && !kcl_type_complex(t)) return kcl_csr_free(&A);
   size_t size = (size_t)A->rows * kcl_type_size(A->type);
@@ -64,23 +68,26 @@ static void test_carry(const place *p, const char *kind, const char *method, kcl
   const int groups = p->ctx->tune.groups;
   if (columns == 1)
     p->ctx->tune.groups = 16; /* formats may differ in how many groups there may be */
-  if (!rc) rc = kcl_setup_like(s, s->method, f, &v);
+  if (!rc) rc = kcl_engine_build(&s->system, s->selection.method, f, &other);
   p->ctx->tune.groups = groups;
-  if (!rc) rc = begin(u, (char *)b) || passes(u, 20, alone);
-  if (!rc) rc = begin(s, (char *)b) || passes(s, 9, head);
-  if (!rc) rc = v->executor.carry(&v->executor, &s->executor) || passes(v, 11, head);
+  if (!rc) first = s->selection.engine;
+  if (!rc)
+    rc = begin(u->selection.engine, A->type, (char *)b) || passes(u->selection.engine, 20, alone);
+  if (!rc) rc = begin(first, A->type, (char *)b) || passes(first, 9, head);
+  CHECK(rc || kcl_engine_same_program(first, other));
+  if (!rc) rc = kcl_engine_carry(other, first) || passes(other, 11, head);
   for (int c = 0; c < columns; c++) {
-    if (!rc) rc = u->executor.get(&u->executor, u->program->x, c, A->type, y, 1.0);
-    if (!rc) rc = v->executor.get(&v->executor, v->program->x, c, A->type, z, 1.0);
+    if (!rc) rc = x_of(u->selection.engine, c, A->type, y) || x_of(other, c, A->type, z);
     if (!CHECKF(!rc, "%s, %s, %c: %s", method, p->name, kcl_type_letter(t), kcl_error(p->ctx)))
       break;
     double bound = t == KCL_S || t == KCL_C ? 1e-4 : 1e-12, far = apart(A->type, y, z, A->rows);
     CHECKF(far <= bound, "%s, %s, %c: carried, column %d of x is %g off", method, p->name,
            kcl_type_letter(t), c, far);
-    CHECK(head[c].iteration == alone[c].iteration && head[c].iteration == 20 * s->program->steps);
+    CHECK(head[c].iteration == alone[c].iteration &&
+          head[c].iteration == 20 * first->program->steps);
   }
   free(b), free(y), free(z);
-  kcl_solver_free(&v), kcl_solver_free(&u), kcl_solver_free(&s), kcl_csr_free(&A);
+  kcl_engine_free(&other), kcl_solver_free(&u), kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
 /* ---------------------------------------------------------------- timing, and what is remembered */
@@ -97,16 +104,17 @@ static double *ones_image(const kcl_csr *A) {
 }
 
 static void check_fastest(const kcl_solver *s, const char *what) {
-  const kcl_choice *c = &s->open.known;
+  const kcl_choice *c = &s->selection.remembered;
   double mine = INFINITY, least = INFINITY;
   for (int i = 0; i < c->count; i++) {
     const kcl_timing *t = &c->timing[i];
-    if (!strcmp(t->format, s->matrix->format->name) && !strcmp(t->method, s->method->name))
+    if (!strcmp(t->format, kcl_engine_format(s->selection.engine)) &&
+        !strcmp(t->method, s->selection.engine->method->name))
       mine = t->iteration;
     least = fmin(least, t->iteration);
   }
   CHECKF(c->count > 1 && mine <= least, "%s: %d timed, %s takes %g, the least is %g", what,
-         c->count, s->matrix->format->name, mine, least);
+         c->count, kcl_engine_format(s->selection.engine), mine, least);
 }
 
 /* A wathen matrix: its values do not repeat, so several formats are near each other. */
@@ -120,14 +128,15 @@ static void test_under_way(const place *p) {
   double *b = ones_image(A), *x = calloc((size_t)A->rows, sizeof *x);
   o.tol = 1e-12;
   if (!CHECK(!kcl_setup(p->ctx, A, &o, &s))) goto done;
-  CHECK(!s->open.recalled && s->open.others > 0 && s->open.known.count == 0);
-  s->open.cost = -1; /* so that it pays at once */
+  CHECK(!s->selection.recalled && s->selection.candidates > 0 &&
+        s->selection.remembered.count == 0);
+  s->selection.cost = -1; /* so that it pays at once */
   if (!CHECKF(!kcl_solve(s, b, x, &r), "%s", kcl_error(p->ctx))) goto done;
   CHECKF(r.converged && residual(A, b, x, &doubt) <= 1e-11, "%s", kcl_reason_text(r.reason));
-  CHECK(r.history_size == r.iterations + 1 && s->open.settled);
+  CHECK(r.history_size == r.iterations + 1 && s->selection.decided);
   check_fastest(s, "under way");
-  CHECK((r.changes[0] != 0) ==
-        (strcmp(s->matrix->format->name, s->open.known.timing[0].format) != 0));
+  CHECK((r.changes[0] != 0) == (strcmp(kcl_engine_format(s->selection.engine),
+                                       s->selection.remembered.timing[0].format) != 0));
   for (int64_t i = 1; i < r.history_size; i++)
     if (!CHECK(r.history[i] > 0 && r.history[i] < 1e3)) break;
 done:
@@ -141,16 +150,17 @@ static void test_remembered(const place *p) {
   kcl_solver *s = NULL;
   CHECK(!kcl_create(&ctx) && !kcl_select(ctx, p->name, 0));
   if (!CHECK(!kcl_generate(ctx, "wathen:12", &A, NULL) && !kcl_setup(ctx, A, NULL, &s))) goto done;
-  const kcl_choice *c = &s->open.known;
+  const kcl_choice *c = &s->selection.remembered;
   double least = INFINITY, mine = INFINITY;
-  CHECK(s->open.recalled && c->count > 1 && c->iterations > 0);
+  CHECK(s->selection.recalled && c->count > 1 && c->iterations > 0);
   for (int i = 0; i < c->count; i++) {
     double cost = c->timing[i].setup + (double)c->iterations * c->timing[i].iteration;
-    if (!strcmp(c->timing[i].format, s->matrix->format->name)) mine = cost;
+    if (!strcmp(c->timing[i].format, kcl_engine_format(s->selection.engine))) mine = cost;
     least = fmin(least, cost);
   }
-  CHECKF(mine <= least, "%s costs %g, the least is %g", s->matrix->format->name, mine, least);
-  CHECKF(!strncmp(s->why, "remembered", 10), "%s", s->why);
+  CHECKF(mine <= least, "%s costs %g, the least is %g", kcl_engine_format(s->selection.engine),
+         mine, least);
+  CHECKF(!strncmp(s->selection.why_format, "remembered", 10), "%s", s->selection.why_format);
 done:
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_destroy(&ctx);
 }
@@ -160,8 +170,8 @@ static const char *choice_of(kcl *ctx, const kcl_csr *A, const char *format, boo
   kcl_options o = kcl_defaults;
   o.format = format;
   if (kcl_setup(ctx, A, &o, &s)) return kcl_error(ctx);
-  const char *name = s->matrix->format->name;
-  *recalled = s->open.recalled;
+  const char *name = kcl_engine_format(s->selection.engine);
+  *recalled = s->selection.recalled;
   if (!strcmp(format, "measure")) check_fastest(s, "measured");
   kcl_solver_free(&s);
   return name;
@@ -222,13 +232,13 @@ static const char *solved_by(const place *p, const kcl_csr *A, kcl_report *r, bo
   double doubt;
   o.solver = "auto", o.format = "csr-scalar", o.precision = A->type;
   if (kcl_setup(p->ctx, A, &o, &s)) return kcl_error(p->ctx);
-  const char *name = s->method->name;
+  const char *name = s->selection.engine->method->name;
   double *b = ones_image(A), *x = calloc((size_t)A->cols, kcl_type_size(A->type));
   if (CHECKF(!kcl_solve(s, b, x, r), "%s", kcl_error(p->ctx))) {
     CHECKF(r->converged && residual(A, b, x, &doubt) <= 1e-8, "%s: %s", name,
            kcl_reason_text(r->reason));
     CHECK(r->history_size == r->iterations + 1);
-    *changed = r->changes[0] != 0, name = s->method->name;
+    *changed = r->changes[0] != 0, name = s->selection.engine->method->name;
   }
   free(b), free(x), kcl_solver_free(&s);
   return name;
@@ -337,12 +347,12 @@ static void test_last_resort(const place *p) {
   for (int64_t i = 0; i < N; i++)
     A->row_ptr[i + 1] = i + 1, A->col[i] = (int32_t)((i + 1) % N), ((double *)A->val)[i] = 1;
   o.solver = "auto", o.format = "csr-scalar", o.max_iter = 100000, o.restart = 5;
-  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!strcmp(s->method->name, "idr")) &&
-      CHECK(!kcl_solve(s, b, x, &r))) {
+  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) &&
+      CHECK(!strcmp(s->selection.engine->method->name, "idr")) && CHECK(!kcl_solve(s, b, x, &r))) {
     CHECKF(r.converged && !r.least_squares && residual(A, b, x, &doubt) <= 1e-8, "%s",
            kcl_reason_text(r.reason));
-    CHECKF(!strcmp(s->method->name, "lsqr") && strstr(r.changes, "gmres gave up"), "%s: %s",
-           s->method->name, r.changes);
+    CHECKF(!strcmp(s->selection.engine->method->name, "lsqr") && strstr(r.changes, "gmres gave up"),
+           "%s: %s", s->selection.engine->method->name, r.changes);
   }
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
@@ -376,7 +386,8 @@ static void test_ends(const place *p) {
       CHECK(!kcl_solve(s, b, x, &r) && r.reason == KCL_ITERATION_LIMIT && !r.changes[0]);
     free(b), kcl_solver_free(&s);
     A->rows = 300, A->nnz = A->row_ptr[300], A->symmetry = KCL_GENERAL;
-    if (CHECK(!kcl_setup(p->ctx, A, &o, &s))) CHECK(!strcmp(s->method->name, "cgls"));
+    if (CHECK(!kcl_setup(p->ctx, A, &o, &s)))
+      CHECK(!strcmp(s->selection.engine->method->name, "cgls"));
     kcl_solver_free(&s);
     o.restart = 51;
     CHECK(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE);

@@ -26,7 +26,7 @@ static void test_arithmetic(const place *p, kcl_type t) {
   kcl_program *k = b->k;
   bool pairs = kcl_type_complex(t);
   number av = pairs ? CMPLX(0.75, -1.25) : 0.75, cv = pairs ? CMPLX(-1.5, 0.5) : -1.5;
-  kcl_slot a = slot_of(b, av), c = slot_of(b, cv), s = kcl_scalar(k);
+  kcl_slot a = slot_of(b, av), c = slot_of(b, cv), s = kcl_scalar(k, "s");
   kcl_vec seen[10];
   kcl_assign(k, s, conjugate(minus(a))), seen[0] = show(b, s);
   kcl_multiply(k, s, plus(a), conjugate(plus(c))), seen[1] = show(b, s);
@@ -64,7 +64,7 @@ static void test_quotients(const place *p, kcl_type t) {
   number turn = kcl_type_complex(t) ? I : 1;
   kcl_slot zero = slot_of(b, 0), a = slot_of(b, 3), low = slot_of(b, least),
            high = slot_of(b, most);
-  kcl_slot low_i = slot_of(b, turn * least), s = kcl_scalar(k);
+  kcl_slot low_i = slot_of(b, turn * least), s = kcl_scalar(k, "s");
   kcl_vec seen[6];
   kcl_divide(k, s, plus(a), plus(zero)), seen[0] = show(b, s);
   kcl_divide(k, s, plus(a), KCL_ZERO), seen[1] = show(b, s);
@@ -99,8 +99,8 @@ typedef struct countdown {
 static box *countdown_box(const place *p, kcl_type t, bool positive, number s0, kcl_vec vec[4]) {
   box *b = box_new(p, t, 33);
   kcl_program *k = b->k;
-  kcl_slot s = slot_of(b, s0), d = kcl_scalar(k);
-  for (int i = 0; i < 4; i++) vec[i] = kcl_vector(k);
+  kcl_slot s = slot_of(b, s0), d = kcl_scalar(k, "s");
+  for (int i = 0; i < 4; i++) vec[i] = kcl_vector(k, "v");
   kcl_vec w = vec[0], v = vec[1], e = vec[2], first = vec[3];
   k->rr = d;
   kcl_begin(k, KCL_LOOP);
@@ -111,7 +111,7 @@ static box *countdown_box(const place *p, kcl_type t, bool positive, number s0, 
     kcl_need_nonzero(k, s, KCL_BREAKDOWN_SIGMA);
   kcl_lincomb(k, w, KCL_ONE, w, KCL_MINUS, e);
   kcl_dot(k, d, first, w);
-  kcl_log_ritz(k, d, s);
+  kcl_history_ritz(k, d, s);
   kcl_step(k, d);
   kcl_need_positive(k, s, KCL_BREAKDOWN_RHO); /* never the first to complain */
   kcl_lincomb(k, v, KCL_ONE, v, KCL_ONE, e);
@@ -130,7 +130,7 @@ static void run_countdown(const place *p, kcl_type t, const countdown *c, int nu
   kcl_vec vec[4];
   box *b = countdown_box(p, t, c->positive, c->s, vec);
   if (box_ready(b)) {
-    kcl_head head = {.limit = c->limit, .untested = c->untested}, end;
+    kcl_control head = {.limit = c->limit, .tests_off = c->untested}, end;
     give_countdown(b, vec, c->w);
     CHECK(b->ex.set_state(&b->ex, &head, &c->target) == KCL_OK);
     go(b, KCL_START, 1);
@@ -141,12 +141,12 @@ static void run_countdown(const place *p, kcl_type t, const countdown *c, int nu
                 (isnan(c->last_w) || creal(w[32]) == c->last_w);
     CHECKF(good, "countdown %d, %s, type %c: stop %d after %d, v %g, w %g", number_of, p->name,
            kcl_type_letter(t), end.stop, end.iteration, creal(v[32]), creal(w[32]));
-    double log[11 * KCL_LOG];
+    double log[11 * KCL_HISTORY_FIELDS];
     CHECK(b->ex.history(&b->ex, 0, 0, end.iteration, log) == KCL_OK);
     for (int i = 0; i < end.iteration && !isnan(c->last_w); i++)
-      CHECK(log[i * KCL_LOG] == creal(c->w) - 1 - i &&
-            log[i * KCL_LOG + 1] == creal(c->w) - 1 - i &&
-            log[i * KCL_LOG + 2] == creal(c->s) - 1 - i);
+      CHECK(log[i * KCL_HISTORY_FIELDS] == creal(c->w) - 1 - i &&
+            log[i * KCL_HISTORY_FIELDS + 1] == creal(c->w) - 1 - i &&
+            log[i * KCL_HISTORY_FIELDS + 2] == creal(c->s) - 1 - i);
     free(w), free(v);
   }
   box_free(b);
@@ -186,7 +186,7 @@ static void test_tiny(const place *p, kcl_type t) {
       kcl_slot s = slot_of(b, zero ? 0 : imaginary ? tiny[t] * I : tiny[t]);
       kcl_need_nonzero(b->k, s, KCL_BREAKDOWN_RHO);
       if (box_ready(b)) {
-        kcl_head head = go_start(b);
+        kcl_control head = go_start(b);
         CHECKF(head.stop == (zero ? 1 + KCL_BREAKDOWN_RHO : 0), "%s, %s, type %c: stop %d",
                zero ? "zero" : "tiny is not zero", p->name, kcl_type_letter(t), head.stop);
       }
@@ -199,9 +199,9 @@ static void test_ring(const place *p, kcl_type t) {
   enum { BATCH = 1000, BATCHES = 6 };
   kcl_vec vec[4];
   box *b = countdown_box(p, t, true, 20000, vec);
-  double *log = malloc(BATCH * KCL_LOG * sizeof *log);
+  double *log = malloc(BATCH * KCL_HISTORY_FIELDS * sizeof *log);
   if (box_ready(b)) {
-    kcl_head head = {.limit = 100000};
+    kcl_control head = {.limit = 100000};
     give_countdown(b, vec, 10000);
     CHECK(b->ex.set_state(&b->ex, &head, &(double){0}) == KCL_OK);
     go(b, KCL_START, 1);
@@ -209,8 +209,8 @@ static void test_ring(const place *p, kcl_type t) {
       bool good = go(b, KCL_LOOP, BATCH).iteration == (i + 1) * BATCH;
       CHECK(b->ex.history(&b->ex, 0, i * BATCH, (i + 1) * BATCH, log) == KCL_OK);
       for (int q = 0; q < BATCH; q++)
-        good = good && log[q * KCL_LOG] == 9999 - i * BATCH - q &&
-               log[q * KCL_LOG + 2] == 19999 - i * BATCH - q;
+        good = good && log[q * KCL_HISTORY_FIELDS] == 9999 - i * BATCH - q &&
+               log[q * KCL_HISTORY_FIELDS + 2] == 19999 - i * BATCH - q;
       CHECKF(good, "history of iterations %d to %d, %s, type %c", i * BATCH, (i + 1) * BATCH,
              p->name, kcl_type_letter(t));
     }
@@ -221,8 +221,8 @@ static void test_ring(const place *p, kcl_type t) {
 /* The same program again after it met NaN: nothing of that remains, not even in padding. */
 static void test_again(const place *p, kcl_type t) {
   box *b = box_new(p, t, 33);
-  kcl_vec x = kcl_vector(b->k), y = kcl_vector(b->k), z = kcl_vector(b->k), seen;
-  kcl_slot s = kcl_scalar(b->k), d = kcl_scalar(b->k);
+  kcl_vec x = kcl_vector(b->k, "y"), y = kcl_vector(b->k, "y"), z = kcl_vector(b->k, "y"), seen;
+  kcl_slot s = kcl_scalar(b->k, "s"), d = kcl_scalar(b->k, "s");
   kcl_dot(b->k, s, x, x);
   kcl_lincomb(b->k, y, KCL_ONE, y, plus(s), x);
   kcl_times(b->k, z, y, x, true);
@@ -281,17 +281,18 @@ static void test_fusion(const place *p) {
 }
 
 /* CG to its end. lost: as if the groups of a kernel that stays had not met, so on with a kernel a stage. */
-static kcl_head cg_to_end(kcl_solver *s, const void *b, int lost, double *rr) {
-  kcl_executor *ex = &s->executor;
-  kcl_head head = {.limit = 100, .lost = lost};
+static kcl_control cg_to_end(kcl_solver *s, const void *b, int lost, double *rr) {
+  kcl_executor *ex = &s->selection.engine->executor;
+  const kcl_program *k = s->selection.engine->program;
+  kcl_control head = {.limit = 100, .group_missing = lost};
   double target = 1e-6, zeros[50] = {0};
-  CHECK(ex->put(ex, s->program->b, 0, KCL_D, b, 1.0) == KCL_OK);
-  CHECK(ex->put(ex, s->program->x, 0, KCL_D, zeros, 1.0) == KCL_OK);
+  CHECK(ex->put(ex, k->b, 0, KCL_D, b, 1.0) == KCL_OK);
+  CHECK(ex->put(ex, k->x, 0, KCL_D, zeros, 1.0) == KCL_OK);
   CHECK(ex->set_state(ex, &head, &target) == KCL_OK);
-  CHECK(ex->run(ex, KCL_START, 1) == KCL_OK && ex->look(ex, &head, rr) == KCL_OK);
-  CHECK(ex->run(ex, KCL_LOOP, 60) == KCL_OK && ex->look(ex, &head, rr) == KCL_OK);
-  const kcl_head seen = head;
-  CHECK(ex->look(ex, &head, rr) == KCL_OK && !memcmp(&seen, &head, sizeof head)); /* nothing new */
+  CHECK(ex->run(ex, KCL_START, 1) == KCL_OK && ex->poll(ex, &head, rr) == KCL_OK);
+  CHECK(ex->run(ex, KCL_LOOP, 60) == KCL_OK && ex->poll(ex, &head, rr) == KCL_OK);
+  const kcl_control seen = head;
+  CHECK(ex->poll(ex, &head, rr) == KCL_OK && !memcmp(&seen, &head, sizeof head)); /* nothing new */
   CHECK(ex->finish(ex) == KCL_OK);
   return head;
 }
@@ -305,7 +306,7 @@ static void test_lost(const place *p) {
   o.format = "csr-scalar", o.precision = KCL_S;
   if (CHECK(kcl_generate(p->ctx, "poisson2d:7", &A, &b) == KCL_OK) &&
       CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_OK, "%s", kcl_error(p->ctx))) {
-    kcl_head met = cg_to_end(s, b->val, 0, &rr[0]), lost = cg_to_end(s, b->val, 1, &rr[1]);
+    kcl_control met = cg_to_end(s, b->val, 0, &rr[0]), lost = cg_to_end(s, b->val, 1, &rr[1]);
     CHECKF(met.stop == 1 + KCL_CONVERGED && lost.stop == met.stop &&
                abs(lost.iteration - met.iteration) <= 1 && rr[0] <= 1e-6 && rr[1] <= 1e-6,
            "%s: stop %d and %d, after %d and %d, at %g and %g", p->name, met.stop, lost.stop,

@@ -1,4 +1,4 @@
-/* Executors: every verb of core/program.h on every executor, in all four types, against long double.
+/* Executors: every verb of core/program/program.h on every executor, in all four types, against long double.
  * The sizes lie around the widths of registers and groups, one is below all and one above 65,536.
  */
 #include "tests/conform.h"
@@ -44,13 +44,13 @@ static void all_kinds(box *b, kind *out) {
 /* y = a x + b z for every pair of kinds, with operands apart. */
 static void test_lincomb(const place *p, kcl_type t, int64_t n) {
   box *b = box_new(p, t, n);
-  kcl_vec x = kcl_vector(b->k), z = kcl_vector(b->k), y[KINDS][KINDS];
+  kcl_vec x = kcl_vector(b->k, "y"), z = kcl_vector(b->k, "y"), y[KINDS][KINDS];
   number *xv = random_vector(t, n), *zv = random_vector(t, n);
   kind k[KINDS];
   all_kinds(b, k);
   for (int i = 0; i < KINDS; i++, cut(b))
     for (int j = 0; j < KINDS; j++)
-      y[i][j] = kcl_vector(b->k), kcl_lincomb(b->k, y[i][j], k[i].coef, x, k[j].coef, z);
+      y[i][j] = kcl_vector(b->k, "y"), kcl_lincomb(b->k, y[i][j], k[i].coef, x, k[j].coef, z);
   if (box_ready(b)) {
     give(b, x, xv), give(b, z, zv), go_start(b);
     for (int i = 0; i < KINDS; i++)
@@ -70,13 +70,13 @@ static void test_alias(const place *p, kcl_type t, int64_t n) {
   enum { FIRST = 3, USED = 3, WAYS = 4 };
   box *b = box_new(p, t, n);
   kind k[KINDS];
-  kcl_vec v[USED][USED][WAYS], x = kcl_vector(b->k);
+  kcl_vec v[USED][USED][WAYS], x = kcl_vector(b->k, "y");
   number *xv = random_vector(t, n), *yv = random_vector(t, n);
   all_kinds(b, k);
   for (int i = 0; i < USED; i++, cut(b))
     for (int j = 0; j < USED; j++) {
       kcl_coef a = k[FIRST + i - 1].coef, c = k[FIRST + j - 1].coef;
-      for (int w = 0; w < WAYS; w++) v[i][j][w] = kcl_vector(b->k);
+      for (int w = 0; w < WAYS; w++) v[i][j][w] = kcl_vector(b->k, "y");
       kcl_lincomb(b->k, v[i][j][0], a, v[i][j][0], c, x);
       kcl_lincomb(b->k, v[i][j][1], a, x, c, v[i][j][1]);
       kcl_lincomb(b->k, v[i][j][2], a, x, c, x);
@@ -102,9 +102,9 @@ static void test_alias(const place *p, kcl_type t, int64_t n) {
 static void test_zero(const place *p, kcl_type t, int64_t n) {
   box *b = box_new(p, t, n);
   kcl_slot s = slot_of(b, -1.5);
-  kcl_vec bad = kcl_vector(b->k), x = kcl_vector(b->k), y[4];
+  kcl_vec bad = kcl_vector(b->k, "y"), x = kcl_vector(b->k, "y"), y[4];
   number *nan = filled(n, NAN), *xv = random_vector(t, n);
-  for (int i = 0; i < 4; i++) y[i] = kcl_vector(b->k);
+  for (int i = 0; i < 4; i++) y[i] = kcl_vector(b->k, "y");
   kcl_lincomb(b->k, y[0], plus(s), x, KCL_ZERO, bad);
   kcl_lincomb(b->k, y[1], KCL_ZERO, bad, plus(s), x);
   kcl_lincomb(b->k, y[2], KCL_ZERO, bad, KCL_ONE, x);
@@ -126,10 +126,10 @@ static void test_zero(const place *p, kcl_type t, int64_t n) {
 
 static void test_times(const place *p, kcl_type t, int64_t n) {
   box *b = box_new(p, t, n);
-  kcl_vec d = kcl_vector(b->k), x = kcl_vector(b->k), y[4];
+  kcl_vec d = kcl_vector(b->k, "y"), x = kcl_vector(b->k, "y"), y[4];
   number *dv = random_vector(t, n), *xv = random_vector(t, n);
-  kcl_vec fixed = kcl_constant(b->k, n, KCL_Z, dv);
-  for (int i = 0; i < 4; i++) y[i] = kcl_vector(b->k);
+  kcl_vec fixed = kcl_constant(b->k, n, KCL_Z, dv, "d");
+  for (int i = 0; i < 4; i++) y[i] = kcl_vector(b->k, "y");
   kcl_times(b->k, y[0], d, x, false);
   kcl_times(b->k, y[1], d, x, true);
   kcl_times(b->k, y[2], y[2], x, true); /* the diagonal overwritten */
@@ -167,10 +167,10 @@ static void same_dot(const box *b, number got, const number *x, const number *y,
 
 static void test_dot(const place *p, kcl_type t, int64_t n) {
   box *b = box_new(p, t, n);
-  kcl_vec x = kcl_vector(b->k), y = kcl_vector(b->k), w = kcl_vector(b->k), seen[6];
+  kcl_vec x = kcl_vector(b->k, "y"), y = kcl_vector(b->k, "y"), w = kcl_vector(b->k, "y"), seen[6];
   kcl_slot s[6];
   number *xv = random_vector(t, n), *yv = random_vector(t, n);
-  for (int i = 0; i < 6; i++) s[i] = kcl_scalar(b->k);
+  for (int i = 0; i < 6; i++) s[i] = kcl_scalar(b->k, "s");
   kcl_dot(b->k, s[0], x, y);
   kcl_dot(b->k, s[1], y, x);
   kcl_copy_vector(b->k, w, x);
@@ -198,8 +198,8 @@ static void test_dot(const place *p, kcl_type t, int64_t n) {
 /* All bits that matter of a few steps of a power iteration on vectors of n elements. */
 static void signature(const place *p, kcl_type t, int64_t n, const number *xv, number out[4]) {
   box *b = box_new(p, t, n);
-  kcl_vec x = kcl_vector(b->k), y = kcl_vector(b->k), seen[2];
-  kcl_slot s = kcl_scalar(b->k), q = kcl_scalar(b->k);
+  kcl_vec x = kcl_vector(b->k, "y"), y = kcl_vector(b->k, "y"), seen[2];
+  kcl_slot s = kcl_scalar(b->k, "s"), q = kcl_scalar(b->k, "s");
   for (int i = 0; i < 3; i++) {
     kcl_times(b->k, y, x, x, true);
     kcl_dot(b->k, s, x, y), kcl_dot(b->k, q, y, y);

@@ -2,8 +2,8 @@
  * word "solve": it solves a small system on the OpenCL device and prints how many programs were compiled,
  * how many came from the folder, the iterations, and a checksum of x. Whatever the folder holds, x is the same.
  */
-#include "core/cache.h"
-#include "core/sum64.h"
+#include "core/base/cache.h"
+#include "core/base/sum64.h"
 #include "krylocl.h"
 #include "tests/check.h"
 #include <dirent.h>
@@ -56,9 +56,10 @@ static const char *self;
 static char home[] = "/tmp/krylocl-programs-XXXXXX";
 static outcome first;
 
-static FILE *begin(const char *folder) { /* one program: none for a kernel that stays */
+static FILE *begin(const char *folder) { /* one program: without a persistent kernel */
   char line[2 * ROOM];
-  snprintf(line, sizeof line, "KRYLOCL_STAY=0 KRYLOCL_CACHE='%s' exec '%s' solve", folder, self);
+  snprintf(line, sizeof line, "KRYLOCL_PERSISTENT=0 KRYLOCL_CACHE='%s' exec '%s' solve", folder,
+           self);
   return popen(line, "r");
 }
 
@@ -141,7 +142,7 @@ static void test_limit(void) {
   CHECK(f >= 0 && !ftruncate(f, (off_t)300 << 20) && !futimens(f, old) && !close(f));
   expect(home, 1, 0, "beyond the limit");
   CHECK(access(inside("programs/old"), F_OK) != 0 && entries(path) == 1);
-  expect(home, 0, 1, "the latest stays");
+  expect(home, 0, 1, "the latest is kept");
 }
 
 static void test_two_at_once(void) {

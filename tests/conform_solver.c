@@ -96,7 +96,7 @@ static bool is_met(const combination *c, const problem *p, int m, int q, int f) 
   if (!p->formats || q) return false;
   if (coo) return turn_of(t, 1) && (!quick(c->p) || m % 4 == 0);
   if (small()) /* the kernel that stays has texts of its own, but for images */
-    return pair && setting("KRYLOCL_STAY") && !strstr(c->o.format, "image");
+    return pair && setting("KRYLOCL_PERSISTENT") && !strstr(c->o.format, "image");
   if (!(pair || thorough() > 1)) return false;
   return turn_of(t, f + m) && (!by_turns(c->p) || (f + m) % (quick(c->p) ? 6 : 3) == 0);
 }

@@ -1,8 +1,8 @@
-/* Uploads by their three ways, at lengths around where ways and pieces change: in place, at once, and by pinned
- * pieces, of the size for tests and of that for GPUs. What arrives is read back. And whole solves whose arrays
- * go by pieces: the residual is recomputed on the host. */
+/* The three ways of uploading, at lengths around their limits: in place, in one transfer, and through pinned staging
+ * buffers, of a size for tests and of the size for GPUs. What arrives is read back. Then solves whose arrays are uploaded
+ * through staging buffers: the residual is recomputed on the host. */
 #include "tests/conform.h"
-#include "core/opencl.h"
+#include "core/opencl/opencl.h"
 
 #ifdef KCL_NO_OPENCL
 int main(void) {
@@ -26,7 +26,7 @@ static void fill(const void *source, int64_t from, int64_t count, void *to) {
     ((char *)to)[i] = byte_at(p->start, first + i);
 }
 
-/* Two buffers, one right after the other, and only then a look at them. */
+/* Two buffers, one right after the other, read back only then. */
 static void test_length(kcl *ctx, size_t element, int64_t count, const char *way) {
   cl_mem to[2] = {0};
   size_t bytes = element * (size_t)count;
@@ -85,12 +85,12 @@ static void test_solves(kcl *ctx) {
 /* cpu and small: what the executor believes of its device. */
 static void test_way(bool cpu, bool small_pieces, const char *way) {
   kcl *ctx = NULL;
-  setenv("KRYLOCL_SHAPE", cpu ? "cpu" : "gpu", 1);
+  setenv("KRYLOCL_LAYOUT", cpu ? "cpu" : "gpu", 1);
   if (kcl_create(&ctx) || kcl_select(ctx, "opencl", 0)) {
     skip("uploads %s: %s", way, kcl_error(ctx));
   } else {
     ctx->opencl->small_groups = cpu || small_pieces;
-    if (small_pieces) ctx->opencl->piece = 4096;
+    if (small_pieces) ctx->opencl->staging_bytes = 4096;
     test_lengths(ctx, small_pieces ? 4096 : 4 << 20, way);
     if (small_pieces) test_solves(ctx);
   }

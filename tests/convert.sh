@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files from outside: convert between all kinds, a file's own right-hand side, the cache of parsed files.
+# Files, seen from the program: conversion between all formats, right-hand sides in matrix files, the cache.
 # Usage: tests/convert.sh build/krylocl. KRYLOCL_DEVICE chooses the device (cpu); real files come
 # from KRYLOCL_MATRICES (../shared/matrices).
 shared=$(cd "${KRYLOCL_MATRICES:-../shared/matrices}" 2>/dev/null && pwd)
@@ -23,7 +23,7 @@ for kind in convection:9 poisson2d:12 helmholtz:7 magnetic:6 trefethen:40; do
     same A.mtx C.mtx
   done
 done
-run 0 "to row lists" convert A.mtx -o B.rows; says "do not say that it is symmetric"
+run 0 "to row lists" convert A.mtx -o B.rows; says "and not the symmetry (symmetric)"
 head -2 B.rows | tail -1 | grep -q '^row 1: (1, 2) (2, 1) (3, 1)'; verdict $? "  counted from 1"
 run 0 "to standard output" convert B.kcl -o -; same out A.mtx
 run 2 ".kcl is not packed" convert A.mtx -o B.kcl.gz; says "leave out .gz"
@@ -45,13 +45,13 @@ FG                         2             0
   3.0  2.0  3.0  4.0 -1.0  0.0
   1.0  1.0  1.0  1.0  0.0  0.0
 EOF
-run 0 "solve with the file's own right-hand sides" solve own.rsa -o x.mtx; says "that of the file, 2 columns"
+run 0 "solve with the file's own right-hand sides" solve own.rsa -o x.mtx; says "from the matrix file, 2 columns"
 [ "$(sed -n '3,5p' x.mtx | tr '\n' ' ')" = "1 1 1 " ]; verdict $? "  x is right"
 printf '4\n-1\n0\n' >b.txt
 run 0 "or with another" solve own.rsa b.txt; says "b.txt, 1 column"
 run 0 "kept in .kcl" convert own.rsa -o own.kcl
 run 0 "  and used from there" solve own.kcl -o x2.mtx; same x2.mtx x.mtx
-run 0 "left out of .mtx" convert own.rsa -o own.mtx; says "its right-hand side is left out"
+run 0 "left out of .mtx" convert own.rsa -o own.mtx; says "the right-hand side is left out"
 run 0 "  or written apart" convert own.rsa -o own.mtx --rhs own_b.mtx
 run 0 "  and used from there" solve own.mtx own_b.mtx --x0 b.txt -q
 run 3 "no right-hand side to write" convert A.mtx -o B.kcl --rhs n.mtx; says "holds no right-hand side"

@@ -1,8 +1,9 @@
-/* What the tests of data/ share: counting, a folder of their own, random numbers, good files. */
+/* Shared by the tests of data/: a scratch folder, good files, a list of tests. */
 #ifndef KCL_DATA_TEST_H
 #define KCL_DATA_TEST_H
-#include "data/data.h"
-#include "data/number.h"
+#include "data/files/text.h"
+#include "data/files/number.h"
+#include "tests/check.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int passed, failed;
 static kcl *ctx;
 static char folder[] = "/tmp/krylocl-read-XXXXXX";
 
-static inline bool check_at(bool good, int line, const char *what) {
-  if (good)
-    passed++;
-  else
-    failed++, printf("FAIL %s:%d: %s\n", __FILE__, line, what);
-  return good;
-}
-#define CHECK(c) check_at((c), __LINE__, #c)
+/* A check reported at `line` with the text `what`. */
+#define CHECK_AT(good, line, what) check_at((good), __FILE__, (line), "%s", (what))
 
 static inline const char *path_of(const char *name) {
   static char path[300];
@@ -39,12 +33,7 @@ static inline const char *put_text(const char *text) {
   return put_bytes("t.mtx", text, strlen(text));
 }
 
-static uint64_t seed = 88172645463325252u;
-static inline uint64_t next(void) { /* xorshift64, Marsaglia 2003 */
-  seed ^= seed << 13, seed ^= seed >> 7;
-  return seed ^= seed << 17;
-}
-
+/* Rows ascend and lie within the matrix. */
 static inline bool well_formed(const kcl_csr *A) {
   bool good = A->row_ptr[0] == 0 && A->row_ptr[A->rows] == A->nnz;
   for (int64_t i = 0; i < A->rows; i++)
@@ -58,11 +47,11 @@ static inline kcl_csr *read_good(const char *text, int line) {
   kcl_csr *A = NULL;
   int rc = kcl_csr_read(ctx, put_text(text), &A);
   if (rc) printf("  %s\n", kcl_error(ctx));
-  if (!check_at(rc == KCL_OK && A && well_formed(A), line, "reads")) exit(1);
+  if (!CHECK_AT(rc == KCL_OK && A && well_formed(A), line, "reads")) exit(1);
   return A;
 }
 
-/* Every test by its name; the exit code of the program. */
+/* Runs every test and prints its name; the exit code of the program. */
 typedef struct test {
   const char *name;
   void (*run)(void);
@@ -78,7 +67,6 @@ static inline int run_tests(const test *tests, size_t n) {
   kcl_destroy(&ctx);
   snprintf(command, sizeof command, "rm -r %s", folder);
   CHECK(system(command) == 0);
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed > 0;
+  return check_report();
 }
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
-# krylocl get against a server on this machine: download, cache, right-hand side, resumption with and
-# without ranges, what is missing or damaged. Usage: tests/get.sh build/krylocl. Needs curl, python3 and tar.
+# krylocl get with a local server: download, cache, right-hand side, resumption with and without ranges, missing
+# and damaged files. Usage: tests/get.sh build/krylocl. Needs curl, python3 and tar.
 . "$(dirname "$0")/program.inc"
 for c in curl python3 tar gzip; do
   command -v $c >/dev/null 2>&1 || { echo "skipped: no $c"; echo "0 passed, 0 failed"; exit 0; }
@@ -12,7 +12,7 @@ kept=cache/krylocl/collection
 
 requests() { grep -c GET log; }
 
-# Group/Name.tar.gz as the collection has it: a folder with the matrix and what belongs to it.
+# Group/Name.tar.gz as in the collection: a folder with the matrix and its right-hand side.
 mkdir -p site/Our Our && cd Our || exit 1
 for m in plain with_b; do mkdir $m && "$prog" generate poisson2d:20 -o $m/$m.mtx --rhs $m/b.mtx -q; done
 mv with_b/b.mtx with_b/with_b_b.mtx && rm plain/b.mtx && echo other >plain/../stray && cp stray plain/other.mtx
@@ -61,7 +61,7 @@ cmp -s $kept/Our/plain.mtx made/plain/plain.mtx; verdict $? "  the same file"
 before=$(requests)
 run 0 "get again" get Our/plain -o copy.rb; [ "$(requests)" -eq "$before" ]; verdict $? "  from the cache"
 run 3 "no right-hand side" get Our/plain --rhs b.mtx; says "without a right-hand side"
-run 0 "solve by name" solve Our/with_b -o x.mtx; says "fetched"; says "that of the file"
+run 0 "solve by name" solve Our/with_b -o x.mtx; says "fetched"; says "from the matrix file"
 run 0 "  the same as by files" solve made/with_b/with_b.mtx made/with_b/with_b_b.mtx -o y.mtx
 cmp -s x.mtx y.mtx; verdict $? "  the same x"
 run 0 "info by name" info Our/with_b; run 0 "with --cache" info Our/with_b --cache

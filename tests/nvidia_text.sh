@@ -1,7 +1,7 @@
 #!/bin/sh
-# The text for NVIDIA's devices, which a machine without one never compiles: that for any GPU with this vendor's switches
-# turned on, through clang for its target. Every format in four types, a kernel a stage and the kernel that stays. Types and
-# operands are checked, instructions within asm are not. A minute or two: in CI, not in `make check`.
+# The kernel source for NVIDIA's devices, which a machine without one never compiles: the source for any GPU with this vendor's
+# macros set, compiled by clang for its target. Every format in four types, one launch per stage and the persistent kernel.
+# Types and operands are checked, instructions within asm are not. A minute or two: in CI, not in `make check`.
 # usage: [BUILD=build] tests/nvidia_text.sh
 cd "$(dirname "$0")/.." || exit 1
 skip() { echo "skipped: $1" && echo "0 passed, 0 failed, 1 skipped" && exit 0; }
@@ -11,33 +11,36 @@ compile() { clang -x cl -cl-std=CL1.2 -target $target -Xclang -finclude-default-
 echo 'kernel void k(global double *x) { x[get_global_id(0)] = 0; }' >"$folder/probe.cl"
 compile "$folder/probe.cl" >/dev/null 2>&1 || skip "no clang that compiles OpenCL C for $target"
 
-one() { # name matrix arguments of solve: its texts, compiled
+one() { # name matrix arguments of solve: its sources, compiled
   name=$1 matrix=$2
   shift 2
-  KRYLOCL_SHAPE=gpu KRYLOCL_DUMP="$folder/$name" "$krylocl" solve "$folder/$matrix" --device opencl \
+  KRYLOCL_LAYOUT=gpu KRYLOCL_DUMP="$folder/$name" "$krylocl" solve "$folder/$matrix" --device opencl \
     --max-iter 1 -q "$@" >"$folder/$name.log" 2>&1
   if [ ! -s "$folder/$name" ]; then
-    echo "FAIL tests/nvidia_text.sh: $name: no text" && cat "$folder/$name.log" && return
+    echo "FAIL tests/nvidia_text.sh: $name: no source" && cat "$folder/$name.log" && return
   fi
-  awk -v to="$folder/$name" '/^#define KCL_TYPE / { part++ } { print > (to "-" part ".cl") }' "$folder/$name"
+  awk -v to="$folder/$name" '/^#define IDX / { part++ } { print > (to "-" part ".cl") }' "$folder/$name"
   for text in "$folder/$name"-*.cl; do
     sed -i 's/^#define NVIDIA_PTX 0/#define NVIDIA_PTX 1/; s/^#define STREAMED 0/#define STREAMED 1/
-      s/^#define ADDING 0/#define ADDING 1/; s/^#define WG [0-9]*/#define WG 256/; s/\<asm\>/__asm__/' "$text"
+      s/^#define REDUCING_GROUP 0/#define REDUCING_GROUP 1/; s/^#define WG [0-9]*/#define WG 256/; s/\<asm\>/__asm__/' "$text"
+    for macro in NVIDIA_PTX STREAMED REDUCING_GROUP; do
+      grep -q "^#define $macro 1" "$text" || echo "FAIL tests/nvidia_text.sh: the source does not define $macro"
+    done
     if compile "$text" >"$text.log" 2>&1; then echo "compiled: $name"; else
       echo "FAIL tests/nvidia_text.sh: $name" && grep -m3 -A3 'error' "$text.log"
     fi
   done
 }
-types() { # of these all formats; those that do not stay have the same text twice
+types() { # of these all formats; those without a persistent kernel have the same source twice
   for type; do
     for format in $(sed -n 's/^KCL_FORMAT(\(.*\))/\1/p' spmv/list.def | tr _ -); do
-      for KRYLOCL_STAY in 0 1; do
-        export KRYLOCL_STAY
-        one "$format-$type-$KRYLOCL_STAY" mesh.mtx --format "$format" --precision "$type" --solver cg-single
+      for KRYLOCL_PERSISTENT in 0 1; do
+        export KRYLOCL_PERSISTENT
+        one "$format-$type-$KRYLOCL_PERSISTENT" mesh.mtx --format "$format" --precision "$type" --solver cg-single
       done
     done
-    one "pieces-$type" long.mtx --format csr-split --precision "$type" --solver cgls
-    one "columns-$type" mesh.mtx --format sell --precision "$type" --solver cg --columns 4
+    one "row-blocks-$type" long.mtx --format csr-split --precision "$type" --solver cgls
+    one "nrhs-$type" mesh.mtx --format sell --precision "$type" --solver cg --nrhs 4
   done
 }
 

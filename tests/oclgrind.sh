@@ -1,10 +1,10 @@
 #!/bin/sh
 # The kernels under Oclgrind, a simulated device that sees accesses out of bounds, data races, barriers not
-# reached by all and uninitialised values: the conformance tests on small sizes, with the text for CPU devices
-# (one work-item a group) and with that for GPUs (KRYLOCL_SHAPE=gpu). Every format in both, in one shape and type, which
-# take turns; with KRYLOCL_THOROUGH=1 in both types and several shapes.
+# reached by all and uninitialised values: the conformance tests on small sizes, with the source for CPU devices
+# (one work-item per group) and with the source for GPUs (KRYLOCL_LAYOUT=gpu). Every format in both, with one matrix and type,
+# which take turns; with KRYLOCL_THOROUGH=1 in both types and with several matrices.
 # usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv
-#        conform_solver conform_columns
+#        conform_solver conform_multi_rhs
 # Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
@@ -22,39 +22,38 @@ if ! command -v oclgrind >/dev/null 2>&1; then
   echo "0 passed, 0 failed, 1 skipped"
   exit 0
 fi
-[ $# -gt 0 ] || set -- conform_control conform_spmv conform_solver conform_columns
+[ $# -gt 0 ] || set -- conform_control conform_spmv conform_solver conform_multi_rhs
 KRYLOCL_SMALL=1
 KRYLOCL_CACHE= # the simulator's own build options are in no key
 export KRYLOCL_SMALL KRYLOCL_CACHE
-all=${KRYLOCL_THOROUGH#0} # empty: each text once
+all=${KRYLOCL_THOROUGH#0} # empty: each source once
 folder=$(mktemp -d) || exit 1
 trap 'rm -r "$folder"' EXIT
-# What is looked for in which text and types. With real types everything. With complex types on CPU devices
-# not uninitialised values: Oclgrind takes a vector whose even and odd halves are assigned for one (several
-# columns are such vectors on every device). And it takes
-# for one what comes from an image that is a function's argument: so formats with images have runs of their own.
-one() { # shape types flags program
+# What is checked, by source and types. With real types everything. With complex types on CPU devices no uninitialised values:
+# Oclgrind reports a vector whose even and odd halves are assigned (several right-hand sides are such vectors on every
+# device). It also reports values read from an image that is a function's argument: formats with images have runs of their own.
+one() { # layout types flags program
   name=$1-$2-$4
   images=1 # none
   [ -n "$3" ] || images=
-  KRYLOCL_NO_IMAGES=$images KRYLOCL_SHAPE=$1 KRYLOCL_TYPES=$2 oclgrind --data-races $3 --build-options -cl-opt-disable \
+  KRYLOCL_NO_IMAGES=$images KRYLOCL_LAYOUT=$1 KRYLOCL_TYPES=$2 oclgrind --data-races $3 --build-options -cl-opt-disable \
     --log "$folder/$name.log" "$BUILD/tests/$4" >"$folder/$name.out" 2>&1
   status=$?
   if [ $status != 0 ]; then
-    echo "FAIL tests/oclgrind.sh: $4, text for a $1, types $2, failed on the simulated device:"
+    echo "FAIL tests/oclgrind.sh: $4, source for a $1, types $2, failed on the simulated device:"
     grep -A3 FAIL "$folder/$name.out" | head -20
     tail -3 "$folder/$name.out"
   elif grep -qEi 'race|invalid|uninit|diverg' "$folder/$name.log"; then
-    echo "FAIL tests/oclgrind.sh: $4, text for a $1, types $2:"
+    echo "FAIL tests/oclgrind.sh: $4, source for a $1, types $2:"
     grep -Ei -A8 'race|invalid|uninit|diverg' "$folder/$name.log" | head -40
   else
-    echo "clean: $4, text for a $1, types $2: $(tail -1 "$folder/$name.out")"
+    echo "clean: $4, source for a $1, types $2: $(tail -1 "$folder/$name.out")"
   fi
 }
 
 for program; do # two at a time
   flags=--uninitialized
-  [ "$program" != conform_columns ] || flags=
+  [ "$program" != conform_multi_rhs ] || flags=
   types=d # conform_spmv by default: formats take turns
   [ "$program" != conform_spmv ] || [ -n "$all" ] || types=dc
   { one gpu $types --uninitialized "$program"; [ -z "$all" ] || one cpu d --uninitialized "$program"; } >"$folder/a" &
@@ -67,14 +66,14 @@ for program; do # two at a time
       one gpu dz '' "$program"
     )
   fi
-  if [ "$program" != conform_spmv ] && [ "$program" != conform_columns ]; then # the kernel that stays, as one work-group
-    stay=1 # x in local memory; 2: in global memory; 3: in local memory, columns numbered anew
-    [ "$program" != conform_control ] || stay=2
-    for KRYLOCL_STAY in $stay ${all:+$((3 - stay)) 3}; do
-      export KRYLOCL_STAY
+  if [ "$program" != conform_spmv ] && [ "$program" != conform_multi_rhs ]; then # the persistent kernel, with one work-group
+    mode=1 # halo in local memory; 2: x in global memory; 3: halo in local memory, columns renumbered
+    [ "$program" != conform_control ] || mode=2
+    for KRYLOCL_PERSISTENT in $mode ${all:+$((3 - mode)) 3}; do
+      export KRYLOCL_PERSISTENT
       one gpu "${all:+d}c" --uninitialized "$program"
     done
-    unset KRYLOCL_STAY
+    unset KRYLOCL_PERSISTENT
   fi
 done >"$folder/all"
 cat "$folder/all"

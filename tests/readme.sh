@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the README says: its example in C (the block after ```c), compiled and run against the library
-# as `make install` leaves it, shared and static, with the flags of the pkg-config file.
+# The example of the README (the block after ```c), compiled and run against the installed library, shared and
+# static, with the flags of the pkg-config file.
 [ -z "$SAN" ] || { echo "skipped: the installed library: a sanitizer build"; exit 0; }
 [ -f README.md ] || { echo "skipped: the example of the README: no README.md"; exit 0; }
 dir=$(mktemp -d) || exit 1
@@ -8,7 +8,7 @@ trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 verdict() { if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL $2"; fi; }
 
-# There is a make above us only in `make check`: its options are not for this one.
+# Under `make check` MAKEFLAGS has options that are not for this make.
 MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 verdict $? "make install"
 for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc; do

@@ -1,17 +1,17 @@
 /* Real matrices (real.h): every method that fits, without a preconditioner and with Jacobi, on the CPU in double, to
  * 1e-8. Every claim of convergence is checked by a residual in long double, and no definite matrix may be called
- * indefinite; that a method does not get there is no failure, and is told. Lines that begin with | are the table
- * of docs/methods.md: iterations plain / with Jacobi, or why it stopped.
+ * indefinite. A method that does not converge is reported, not failed. Lines that begin with | are the table
+ * of docs/methods.md: iterations plain / with Jacobi, or the reason of stopping.
  *
  * Limits: 2,000 iterations as a part of make check, 20,000 and SECONDS of one thread otherwise (make methods).
  */
-#include "solver/method.h"
+#include "solver/methods/method.h"
 #include "tests/real.h"
 #include <time.h>
 
 enum { SECONDS = 20, MOST_METHODS = 32 };
 
-/* Seconds of the processor: who else uses the machine does not count. */
+/* Processor seconds: independent of other load on the machine. */
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

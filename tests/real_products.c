@@ -54,7 +54,7 @@ static double multiply(const place *p, const product_ *r, const kcl_stats *stats
   if (!CHECKF(!kcl_matrix_build(p->ctx, f, r->A, &m), "%s: %s", name, kcl_error(p->ctx)))
     return NAN;
   box *b = box_new(p, r->A->type, r->A->rows);
-  kcl_vec x = kcl_vector_of(b->k, r->A->cols), y = kcl_vector(b->k);
+  kcl_vec x = kcl_vector_of(b->k, r->A->cols, "x"), y = kcl_vector(b->k, "y");
   b->k->A = m;
   kcl_apply(b->k, y, m, x);
   if (box_ready(b)) {

@@ -1,13 +1,16 @@
 #!/bin/sh
-# Every test there is (but tests/nvidia_text.sh), as many at a time as there are processors: one line each with its
-# time, all that failed or was skipped, failures once more, and the sum as the last line. Exit status 1 when anything
-# failed.
-# usage: [BUILD=build] tests/run.sh
+# Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), as many at a time as there are processors: one line per
+# test with its time, what failed or was skipped, all failures again, and the sum as the last line. Exit status 1 when
+# anything failed.
+# usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [TYPES=sdcz] tests/run.sh
+#   ONLY     the tests of these names alone, such as conform_spmv or cli.sh (cli will do)
+#   FORMATS  conform_spmv with these formats alone        TYPES  conformance tests in these scalar types alone
+# The same by make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed, N skipped" (the third may be absent); its exit status counts as well.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
-logs=$BUILD/tests/logs
+logs=${LOGS:-$BUILD/tests/logs}
 
 one() { # program: runs it, keeps LOG and its three counts in LOG.count
   name=$(basename "$1") log=$logs/$(basename "$1").log begin=$(date +%s)
@@ -44,15 +47,31 @@ KRYLOCL_CACHE=
 XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$(cd "$BUILD" && pwd)/cache}
 POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
 LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
-export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS KRYLOCL_CACHE OMP_WAIT_POLICY=passive
+# PoCL's compiler (LLVM) gives the thread that first compiles a signal stack of its own; the sanitizer would unmap it.
+ASAN_OPTIONS=use_sigaltstack=0
+if [ -n "$FORMATS" ]; then export KRYLOCL_FORMATS="$FORMATS"; fi
+if [ -n "$TYPES" ]; then export KRYLOCL_TYPES="$TYPES"; fi
+wanted() { # a test's path: is it asked for?
+  [ -n "$ONLY" ] || return 0
+  for name in $ONLY; do
+    case $1 in */"$name" | */"$name".sh) return 0 ;; esac
+  done
+  return 1
+}
+export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE OMP_WAIT_POLICY=passive
 mkdir -p "$POCL_CACHE_DIR"
-for t in "$BUILD"/tests/conform_columns "$BUILD"/tests/conform_spmv tests/oclgrind.sh "$BUILD"/tests/real \
-  "$BUILD"/tests/conform_solver "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do # the longest first
-  case $t in
-    *.o | *.d | tests/run.sh | tests/nvidia_text.sh) ;;
-    tests/oclgrind.sh) [ -n "$SAN" ] || echo "$t" ;; # both want to be loaded first
-    *) [ ! -f "$t" ] || echo "$t" ;;
-  esac
-done | awk '!seen[$0]++' | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one
+list() { # the tests asked for, the longest first
+  for t in "$BUILD"/tests/conform_multi_rhs "$BUILD"/tests/conform_spmv tests/oclgrind.sh "$BUILD"/tests/real \
+    "$BUILD"/tests/conform_solver "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
+    wanted "$t" || continue
+    case $t in
+      *.o | *.d | tests/run.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;
+      tests/oclgrind.sh) [ -n "$SAN" ] || echo "$t" ;; # both want to be loaded first
+      *) [ ! -f "$t" ] || echo "$t" ;;
+    esac
+  done | awk '!seen[$0]++'
+}
+[ -n "$(list)" ] || { echo "no test is called $ONLY"; exit 1; }
+list | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one
 cat "$logs"/*.failed 2>/dev/null
-cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p " passed, " f " failed, " s " skipped"; exit f > 0 || !p }'
+cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || !p }'

@@ -1,4 +1,4 @@
-/* What a caller may get wrong, and what a report says when a callback has ended the solve. */
+/* Errors a caller can make, and the report of a solve that the progress callback ended. */
 #include "krylocl.h"
 #include "tests/check.h"
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { N = 3, NNZ = 5 };
 
-/* | 2 . 1 |   one thing wrong with it at a time
+/* | 2 . 1 |   with one error at a time
  * | . 3 . |
  * | 1 . 2 | */
 static void test_matrices(kcl *ctx) {
@@ -60,7 +60,7 @@ static int stop_at_20(void *user, const kcl_progress *p) {
   return p->iteration >= 20;
 }
 
-/* What is reported belongs to the x that comes back; no report need be asked for. */
+/* The report describes the x that is returned; reports may be NULL. */
 static void test_reports(kcl *ctx, const char *device) {
   kcl_csr *A;
   kcl_dense *b;
@@ -87,6 +87,7 @@ static void test_reports(kcl *ctx, const char *device) {
 int main(void) {
   static const char *const devices[] = {"cpu", "opencl"};
   kcl *ctx;
+  CHECK(!strcmp(kcl_version(), KCL_VERSION));
   if (!CHECK(!kcl_create(&ctx))) return check_report();
   for (int i = 0; i < 2; i++) {
     if (kcl_select(ctx, devices[i], 0)) {

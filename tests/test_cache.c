@@ -1,6 +1,6 @@
-/* Entries of the cache folder: what was put comes back, whole or not at all, whatever happened to its file
- * and whoever writes at the same time. */
-#include "core/cache.h"
+/* Entries of the cache folder: read back complete or not at all, also if their files are damaged or several
+ * processes write at the same time. */
+#include "core/base/cache.h"
 #include "krylocl.h"
 #include "tests/check.h"
 #include <dirent.h>
@@ -13,7 +13,7 @@
 enum { ROOM = 1200 };
 static char home[] = "/tmp/krylocl-cache-XXXXXX";
 
-/* The only entry of a folder; how many there are. */
+/* The number of entries of a folder, and the path of the last. */
 static int entries(const char *sub, char path[ROOM]) {
   char folder[ROOM];
   int count = 0;
@@ -46,7 +46,7 @@ static void test_round(void) {
   CHECK(holds("round", "a", data + 1, 500));
 }
 
-/* Every byte of the file changed, every length that it is cut to, more behind it, another key's. */
+/* Every byte of the file changed, truncated to every length, extended, the file of another key. */
 static void test_damage(void) {
   static const char data[] = "what is kept";
   char path[ROOM], bytes[512], other[ROOM];
@@ -80,7 +80,7 @@ static void test_damage(void) {
   CHECK(holds("other", "the yek", NULL, 0) && entries("other", other) == 1 && !rmdir(other));
 }
 
-/* What was used last stays. */
+/* The most recently used entries are kept. */
 static void test_limit(void) {
   static char data[1000];
   char path[ROOM], key[2] = "a";
@@ -107,7 +107,7 @@ static void test_limit(void) {
   kcl_cache_trim("nothing here", 0);
 }
 
-/* Writers of one key, each with its own text: who reads sees one of them, whole. */
+/* Several writers of one key: a reader sees the complete text of one of them. */
 static void test_processes(void) {
   enum { CHILDREN = 4, TIMES = 300, SIZE = 20000 };
   char path[ROOM];
@@ -131,7 +131,7 @@ static void test_processes(void) {
   CHECK(entries("many", path) == 1);
 }
 
-/* Where the folder is: three variables, in this order; nowhere is no error. */
+/* The folder: three environment variables in this order; none is not an error. */
 static void test_place(void) {
   char path[ROOM], want[ROOM];
   setenv("XDG_CACHE_HOME", home, 1), setenv("HOME", home, 1);
@@ -155,7 +155,7 @@ static void test_place(void) {
   }
 }
 
-/* The native executor's stream rate: measured once, taken from the folder afterwards, the best of all. */
+/* The native executor's stream rate: measured once, then read from the folder; the best is kept. */
 static double rate_of(int (*get)(kcl *, double *)) {
   kcl *ctx = NULL;
   double rate = 0;

@@ -1,8 +1,8 @@
-/* Harwell-Boeing and Rutherford-Boeing: every kind by hand, Fortran fields as they come, right-hand
- * sides, refusals with their place; real files against the same matrices as Matrix Market.
+/* Harwell-Boeing and Rutherford-Boeing: handwritten files of every kind, Fortran fields, right-hand sides,
+ * error messages with their position; real files against the same matrices as Matrix Market.
  */
 #include "tests/data_test.h"
-#include "data/hb.h"
+#include "data/files/hb.h"
 
 static double at(const kcl_csr *A, int64_t i, int64_t j, int part) {
   int w = A->type == KCL_Z ? 2 : 1;
@@ -47,9 +47,9 @@ static void test_fields(void) {
   CHECK(field("(1E25.16)", "0.1234567890123456789012", 0.1234567890123456789012));
 }
 
-/* ---------------------------------------------------------------- files by hand */
+/* ---------------------------------------------------------------- handwritten files */
 
-/* 3 x 3, pattern of columns {1 2} {3} {1}. */
+/* 3 x 3, columns {1 2} {3} {1}. */
 #define HEAD(type, cards, formats)                                                                 \
   "A title" cards "\n" type                                                                        \
   "                        3             3             4             0\n" formats "\n"
@@ -60,7 +60,7 @@ static kcl_csr *system_good(const char *text, kcl_dense **b, kcl_dense **x, int 
   kcl_csr *A = NULL;
   int rc = kcl_csr_read_system(ctx, put_bytes("t.hb", text, strlen(text)), &A, b, x);
   if (rc) printf("  %s\n", kcl_error(ctx));
-  if (!check_at(rc == KCL_OK && A && well_formed(A), line, "reads")) exit(1);
+  if (!CHECK_AT(rc == KCL_OK && A && well_formed(A), line, "reads")) exit(1);
   return A;
 }
 #define VALUES "  1.0000D+00 -2.5000D+00\r\n 3.00000D+00-4.00000D-01\n"
@@ -124,7 +124,7 @@ static void test_symmetry(void) {
   kcl_csr_free(&A);
 }
 
-/* Guesses and solutions; columns that run on, and that begin on lines of their own. */
+/* Initial guesses and solutions; columns that follow each other without a break or begin on new lines. */
 static void test_rhs(void) {
   static const char *const layout[] = {
       " 6. 5. 4. 3.\n 2. 1.\n 1. 1. 1. 2.\n 2. 2.\n 0. 0. 0. 0.\n 0. 0.\n",
@@ -151,18 +151,18 @@ static void test_rhs(void) {
   kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
-/* ---------------------------------------------------------------- refusals */
+/* ---------------------------------------------------------------- errors */
 
 static void bad(const char *text, const char *words, int line) {
   char copy[400];
-  kcl_csr *A = (kcl_csr *)&seed;
+  kcl_csr *A = (kcl_csr *)&random_state;
   kcl_dense *b, *x;
   int rc = kcl_csr_read_system(ctx, put_bytes("t.hb", text, strlen(text)), &A, &b, &x);
   bool good = rc == KCL_INPUT && !A && !b && !x;
   snprintf(copy, sizeof copy, "%s", words);
   for (char *w = strtok(copy, "|"); w; w = strtok(NULL, "|"))
     good = good && strstr(kcl_error(ctx), w);
-  if (!check_at(good, line, words)) printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
+  if (!CHECK_AT(good, line, words)) printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
 }
 #define BAD(text, words) bad(text, words, __LINE__)
 #define F3 "(16I5) (16I5) (2D12.4)"
@@ -223,14 +223,14 @@ static void compare_shared(const char *from, const char *hb, const char *mtx) {
   snprintf(path, sizeof path, "%s/hb/%s.gz", from, hb);
   int rc = kcl_csr_read_system(ctx, path, &A, &b, NULL);
   if (rc) printf("  %s\n", kcl_error(ctx));
-  if (!check_at(rc == 0, __LINE__, hb)) return;
+  if (!CHECK_AT(rc == 0, __LINE__, hb)) return;
   if (mtx) {
     snprintf(path, sizeof path, "%s/%s.mtx.gz", from, mtx);
-    check_at(kcl_csr_read(ctx, path, &B) == KCL_OK && same(A, B), __LINE__, hb);
+    CHECK_AT(kcl_csr_read(ctx, path, &B) == KCL_OK && same(A, B), __LINE__, hb);
   }
   snprintf(path, sizeof path, "%s/%s_b.mtx.gz", from, mtx ? mtx : "none");
   if (b && kcl_dense_read(ctx, path, &c) == KCL_OK)
-    check_at(b->rows == c->rows && b->cols == c->cols &&
+    CHECK_AT(b->rows == c->rows && b->cols == c->cols &&
                  memcmp(b->val, c->val, (size_t)(b->rows * b->cols) * 8) == 0,
              __LINE__, "its right-hand side");
   CHECK(kcl_csr_write(ctx, path_of("again.rb"), A) == KCL_OK);
@@ -245,7 +245,7 @@ static void test_shared(void) {
   if (!from) from = "../shared/matrices";
   snprintf(path, sizeof path, "%s/hb/INDEX.tsv", from);
   if (access(path, R_OK)) {
-    printf("skipped: the shared Harwell-Boeing files (no %s; set KRYLOCL_MATRICES)\n", path);
+    skip("the shared Harwell-Boeing files (no %s; set KRYLOCL_MATRICES)", path);
     return;
   }
   compare_shared(from, "bcsstk01.rsa", NULL);

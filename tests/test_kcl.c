@@ -1,9 +1,9 @@
-/* .kcl files: systems come back bit for bit, borrowed arrays may be changed and freed, and a file
- * that is cut, changed in any byte, of another version or byte order is refused in words.
+/* .kcl files: systems read back bit for bit, mapped arrays may be changed and freed, and a file that is
+ * truncated, changed in any byte, of another version or byte order is refused with a message.
  */
 #include "tests/data_test.h"
-#include "data/kcl_file.h"
-#include "core/sum64.h"
+#include "data/files/kcl_file.h"
+#include "core/base/sum64.h"
 
 static size_t slurp(const char *path, char **data) {
   FILE *f = fopen(path, "rb");
@@ -64,14 +64,14 @@ static void test_small(void) {
 }
 
 static void refuses(const char *data, size_t size, const char *words, int line) {
-  kcl_csr *A = (kcl_csr *)&seed;
+  kcl_csr *A = (kcl_csr *)&random_state;
   int rc = kcl_csr_read(ctx, put_bytes("bad.kcl", data, size), &A);
-  if (!check_at(rc == KCL_INPUT && !A && strstr(kcl_error(ctx), words), line, words))
+  if (!CHECK_AT(rc == KCL_INPUT && !A && strstr(kcl_error(ctx), words), line, words))
     printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
 }
 #define BAD(size, words) refuses(data, size, words, __LINE__)
 
-/* Sums made right again, so that only the structure is wrong. */
+/* Corrects the checksums, so that only the structure is wrong. */
 static void sign(char *data) {
   kcl_file_head h;
   memcpy(&h, data, sizeof h);
@@ -120,7 +120,7 @@ static void test_bad(void) {
   free(data), free(good), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
-/* A change anywhere changes the sum, on either side of its chunks. */
+/* Every change changes the checksum, on either side of a chunk boundary. */
 static void test_sum(void) {
   size_t n = (3 << 20) + 17;
   unsigned char *p = calloc(n, 1);

@@ -1,4 +1,4 @@
-/* Decimal text to double and back, against strtod: chosen hard cases and millions at random. */
+/* Decimal text to double and back, against strtod: known hard cases and millions of random ones. */
 #include "tests/data_test.h"
 
 static bool same(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
@@ -16,27 +16,31 @@ static bool number_agrees(const char *text) {
 
 static void random_text(char *s, int kind) {
   double v;
-  uint64_t bits = next();
+  uint64_t bits = random_bits();
   memcpy(&v, &bits, sizeof v);
   if (!isfinite(v)) v = 1;
-  if (kind == 0) sprintf(s, "%.*g", (int)(next() % 21 + 1), v);
-  if (kind == 1) sprintf(s, "%.17g", ldexp((double)(int64_t)next(), -(int)(next() % 80)));
+  if (kind == 0) sprintf(s, "%.*g", (int)(random_bits() % 21 + 1), v);
+  if (kind == 1)
+    sprintf(s, "%.17g", ldexp((double)(int64_t)random_bits(), -(int)(random_bits() % 80)));
   if (kind == 2)
-    sprintf(s, "%.*f", (int)(next() % 25), ldexp((double)(int64_t)next(), -(int)(next() % 90)));
+    sprintf(s, "%.*f", (int)(random_bits() % 25),
+            ldexp((double)(int64_t)random_bits(), -(int)(random_bits() % 90)));
   if (kind == 3)
-    sprintf(s, "%llu%010llue%d", (unsigned long long)next(),
-            (unsigned long long)(next() % 10000000000u), (int)(next() % 700) - 370);
-  if (kind == 4) sprintf(s, "%.*e", (int)(next() % 30), ldexp(v, -1000 + (int)(next() % 40)));
+    sprintf(s, "%llu%010llue%d", (unsigned long long)random_bits(),
+            (unsigned long long)(random_bits() % 10000000000u), (int)(random_bits() % 700) - 370);
+  if (kind == 4)
+    sprintf(s, "%.*e", (int)(random_bits() % 30), ldexp(v, -1000 + (int)(random_bits() % 40)));
   if (kind == 5)
-    sprintf(s, "%llu.%llue-%d", (unsigned long long)(next() % 1000),
-            (unsigned long long)(next() % 1000000), (int)(next() % 25));
+    sprintf(s, "%llu.%llue-%d", (unsigned long long)(random_bits() % 1000),
+            (unsigned long long)(random_bits() % 1000000), (int)(random_bits() % 25));
 }
 
-/* Half way between two doubles, and one unit in the last of 19 digits beside. */
+/* Halfway between two doubles, and one unit of the 19th digit beside it. */
 static void halfway_text(char *s) {
-  uint64_t m = (next() >> 11) | UINT64_C(1) << 53;
-  sprintf(s, "%llue%d", (unsigned long long)(m | 1) * (1 + next() % 500) + next() % 3 - 1,
-          (int)(next() % 23));
+  uint64_t m = (random_bits() >> 11) | UINT64_C(1) << 53;
+  sprintf(s, "%llue%d",
+          (unsigned long long)(m | 1) * (1 + random_bits() % 500) + random_bits() % 3 - 1,
+          (int)(random_bits() % 23));
 }
 
 static void test_numbers(void) {
@@ -107,13 +111,13 @@ static void test_numbers(void) {
 static void test_printing(void) {
   int bad = 0, longer = 0;
   for (int i = 0; i < 1000000; i++) {
-    uint64_t bits = next();
+    uint64_t bits = random_bits();
     double v, back = 0;
     char s[96] = {0}, t[40];
     memcpy(&v, &bits, 8);
-    if (i % 4 == 1) v = (double)(int64_t)next() * 0x1p-60;
-    if (i % 4 == 2) v = (double)(next() % 100000) / 1000;
-    if (i % 4 == 3) v = (double)(int32_t)next();
+    if (i % 4 == 1) v = (double)(int64_t)random_bits() * 0x1p-60;
+    if (i % 4 == 2) v = (double)(random_bits() % 100000) / 1000;
+    if (i % 4 == 3) v = (double)(int32_t)random_bits();
     if (!isfinite(v)) continue;
     int n = kcl_number_print(v, s);
     kcl_parse_number(s, &back);

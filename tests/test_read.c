@@ -67,14 +67,15 @@ static void test_good_array(void) {
   kcl_csr_free(&A);
 }
 
-/* Many entries in no order, with duplicates and one long row, against a dense sum. */
+/* Many unsorted entries with duplicates and one long row, against a dense sum. */
 static void test_unsorted(void) {
   enum { N = 300, COUNT = 60000 };
   double *dense = calloc(N * N, sizeof *dense);
   char *text = malloc(COUNT * 30 + 100), *o = text;
   o += sprintf(o, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, COUNT);
   for (int k = 0; k < COUNT; k++) {
-    int i = k % 3 ? (int)(next() % N) : 7, j = (int)(next() % N), v = (int)(next() % 1000);
+    int i = k % 3 ? (int)(random_bits() % N) : 7, j = (int)(random_bits() % N),
+        v = (int)(random_bits() % 1000);
     o += sprintf(o, "%d %d %d\n", i + 1, j + 1, v);
     dense[i * N + j] += v;
   }
@@ -96,7 +97,7 @@ static kcl_dense *dense_good(const char *text, int line) {
   kcl_dense *B = NULL;
   int rc = kcl_dense_read(ctx, put_text(text), &B);
   if (rc) printf("  %s\n", kcl_error(ctx));
-  if (!check_at(rc == KCL_OK, line, "reads")) exit(1);
+  if (!CHECK_AT(rc == KCL_OK, line, "reads")) exit(1);
   return B;
 }
 
@@ -135,11 +136,11 @@ static void check_shared(const char *from, char *line) {
   snprintf(path, sizeof path, "%s/%s.mtx.gz", from, name);
   int rc = kcl_csr_read(ctx, path, &A);
   if (rc) printf("  %s\n", kcl_error(ctx));
-  if (!check_at(rc == KCL_OK, __LINE__, name)) return;
+  if (!CHECK_AT(rc == KCL_OK, __LINE__, name)) return;
   bool good = A->rows == rows && A->cols == cols && A->stored == stored && A->nnz == nnz &&
               well_formed(A) && strcmp(kcl_field_name(A->field), field) == 0 &&
               strcmp(kcl_symmetry_name(A->symmetry), symmetry) == 0;
-  check_at(good, __LINE__, name);
+  CHECK_AT(good, __LINE__, name);
   kcl_csr_free(&A);
 }
 
@@ -150,7 +151,7 @@ static void test_shared(void) {
   snprintf(path, sizeof path, "%s/INDEX.tsv", from);
   FILE *f = fopen(path, "r");
   if (!f) {
-    printf("skipped: the shared matrices (no %s; set KRYLOCL_MATRICES)\n", path);
+    skip("the shared matrices (no %s; set KRYLOCL_MATRICES)", path);
     return;
   }
   while (fgets(line, sizeof line, f)) check_shared(from, line);

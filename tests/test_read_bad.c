@@ -1,23 +1,23 @@
-/* Readers on bad files: every one is refused with its place and what was expected. */
+/* Readers on invalid files: each error message has the position and what was expected. */
 #include "tests/data_test.h"
 
 typedef int reader(const char *path);
 static int read_csr(const char *path) {
-  kcl_csr *A = (kcl_csr *)&seed;
+  kcl_csr *A = (kcl_csr *)&random_state;
   int rc = kcl_csr_read(ctx, path, &A);
   if (rc) CHECK(A == NULL);
   if (!rc) kcl_csr_free(&A);
   return rc;
 }
 static int read_dense(const char *path) {
-  kcl_dense *B = (kcl_dense *)&seed;
+  kcl_dense *B = (kcl_dense *)&random_state;
   int rc = kcl_dense_read(ctx, path, &B);
   if (rc) CHECK(B == NULL);
   if (!rc) kcl_dense_free(&B);
   return rc;
 }
 
-/* The message must hold the place and the words; several are parted by |. */
+/* The message must contain the position and the words, which are separated by |. */
 static void refuses(reader *read, const char *path, const char *words, int line) {
   char copy[400];
   int rc = read(path);
@@ -25,7 +25,7 @@ static void refuses(reader *read, const char *path, const char *words, int line)
   snprintf(copy, sizeof copy, "%s", words);
   for (char *w = strtok(copy, "|"); w; w = strtok(NULL, "|"))
     good = good && strstr(kcl_error(ctx), w);
-  if (!check_at(good, line, words)) printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
+  if (!CHECK_AT(good, line, words)) printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
 }
 #define BAD(text, words) refuses(read_csr, put_text(text), words, __LINE__)
 #define BAD_DENSE(text, words) refuses(read_dense, put_text(text), words, __LINE__)
@@ -121,7 +121,7 @@ static void test_bad_entries(void) {
       ":3:7: found \"4\", expected a zero imaginary part");
 }
 
-/* The first of two faults that lie in different blocks of text. */
+/* Of two errors in different blocks of text the first is reported. */
 static void test_first_bad(void) {
   enum { COUNT = 400000 };
   char *text = malloc(COUNT * 16 + 200), *o = text;
@@ -169,7 +169,7 @@ static void test_bad_files(void) {
   refuses(read_csr, put_bytes("cut.gz", data, n + 4), "bytes that are not gzip follow", __LINE__);
   memset(data + n, 0, 100);
   CHECK(read_csr(put_bytes("cut.gz", data, n + 100)) == KCL_OK);
-  /* One member, stored, whose text holds what looks like the heading of another. */
+  /* One stored member whose text contains the bytes of a member's header. */
 #define HEADING "\x1f\x8b\x08\0\0\0\0\0\x02\x03"
   const char false_member[] =
       HEADING "\x01\x46\0\xb9\xff%%MatrixMarket matrix coordinate real general\n%" HEADING

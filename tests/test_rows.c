@@ -1,5 +1,5 @@
-/* Row lists: counted from 0 and from 1, complex, comments, several blocks of text, refusals. Round
- * trips are in test_write.c.
+/* Row lists: from 0 and from 1, complex, comments, several blocks of text, error messages. Round trips are
+ * in test_write.c.
  */
 #include "tests/data_test.h"
 
@@ -51,9 +51,9 @@ static void test_long(void) {
 }
 
 static void bad(const char *text, const char *words, int line) {
-  kcl_csr *A = (kcl_csr *)&seed;
+  kcl_csr *A = (kcl_csr *)&random_state;
   int rc = kcl_csr_read(ctx, put_text(text), &A);
-  if (!check_at(rc == KCL_INPUT && !A && strstr(kcl_error(ctx), words), line, words))
+  if (!CHECK_AT(rc == KCL_INPUT && !A && strstr(kcl_error(ctx), words), line, words))
     printf("  %d: %s\n", rc, rc ? kcl_error(ctx) : "was accepted");
 }
 #define BAD(text, words) bad(text, words, __LINE__)

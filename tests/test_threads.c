@@ -1,4 +1,4 @@
-/* Contexts of several threads opened at once, before anything else has met a driver. */
+/* Several threads open contexts at once, before the drivers are loaded. */
 #include "krylocl.h"
 #include "tests/check.h"
 #include <pthread.h>

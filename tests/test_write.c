@@ -1,4 +1,4 @@
-/* Writers: what is written reads back the same, bit for bit; what cannot be written leaves nothing. */
+/* Writers: files read back bit for bit; a failed write leaves no file. */
 #include "tests/data_test.h"
 
 static bool equal(const kcl_csr *A, const kcl_csr *B) {
@@ -10,7 +10,7 @@ static bool equal(const kcl_csr *A, const kcl_csr *B) {
          memcmp(A->val, B->val, n * kcl_type_size(A->type)) == 0;
 }
 
-/* Row lists keep neither symmetry nor field. */
+/* Row lists store neither symmetry nor field. */
 static bool entries_equal(kcl_csr *A, const kcl_csr *B) {
   kcl_csr C = *A;
   C.symmetry = B->symmetry, C.field = B->field;
@@ -51,14 +51,14 @@ static void test_round_trip(void) {
     int count = 0;
     char *o = text + 100;
     for (int i = 1 + skew; i <= N; i++)
-      for (int j = 1; j <= (half ? i - skew : N); j += 1 + (int)(next() % 3), count++) {
+      for (int j = 1; j <= (half ? i - skew : N); j += 1 + (int)(random_bits() % 3), count++) {
         o += sprintf(o, "%d %d", i, j);
         for (int q = 0; q < w; q++)
-          o += integer ? sprintf(o, " %d", (int)(next() % 2000) - 1000)
+          o += integer ? sprintf(o, " %d", (int)(random_bits() % 2000) - 1000)
                        : sprintf(o, " %.17g",
                                  q && i == j && strstr(kind[c], "herm")
                                      ? 0.0
-                                     : (double)(int64_t)next() * 0x1p-70);
+                                     : (double)(int64_t)random_bits() * 0x1p-70);
         *o++ = '\n';
       }
     *o = 0;
@@ -83,7 +83,7 @@ static void test_round_dense(void) {
   for (int z = 0; z < 2; z++) {
     CHECK(kcl_dense_create(ctx, 50000, 2, z ? KCL_Z : KCL_D, &B) == KCL_OK);
     for (int64_t i = 0; i < 100000 * (1 + z); i++)
-      B->val[i] = ldexp((double)(int64_t)next(), (int)(next() % 100) - 120);
+      B->val[i] = ldexp((double)(int64_t)random_bits(), (int)(random_bits() % 100) - 120);
     CHECK(kcl_dense_write(ctx, path_of("x.mtx"), B) == KCL_OK &&
           kcl_dense_read(ctx, path_of("x.mtx"), &C) == KCL_OK);
     CHECK(C && C->rows == 50000 && C->cols == 2 && C->type == B->type &&

@@ -1,9 +1,9 @@
-/* The error bounds of the tests, each derived once; none is ever widened to make a test pass.
+/* The error bounds of the tests, each derived once and never widened to make a test pass.
  *
  * u      unit roundoff of the arithmetic, 2^-24 or 2^-53.
- * c      what one multiplication costs more in complex arithmetic: |fl(xy) - xy| <= sqrt 2 gamma_2 |xy|,
- *        about 2 sqrt 2 u |xy| (Higham 2002, lemma 3.5); 1 for real numbers.
- * Contraction to fused multiply-add leaves roundings out and never adds any.
+ * c      error factor of a complex multiplication: |fl(xy) - xy| <= sqrt 2 gamma_2 |xy|, about 2 sqrt 2 u |xy|
+ *        (Higham 2002, lemma 3.5); 1 for real numbers.
+ * Contraction to fused multiply-add removes roundings and never adds any.
  */
 #ifndef KCL_TOL_H
 #define KCL_TOL_H
@@ -22,7 +22,7 @@ static inline double tol_product(kcl_type t, double k, double sum_abs) {
   return (k + 2) * tol_c(t) * tol_u(t) * sum_abs;
 }
 
-/* x^H y of n elements: the same sum, whatever its tree: n c u |x|^T |y| (Higham 2002, 3.1). */
+/* x^H y of n elements: the same sum, in any order: n c u |x|^T |y| (Higham 2002, 3.1). */
 static inline double tol_dot(kcl_type t, double n, double sum_abs) {
   return n * tol_c(t) * tol_u(t) * sum_abs;
 }
@@ -43,7 +43,7 @@ static inline double tol_quotient(kcl_type t, double abs) {
  * (A + E) y = b + f, |E| <= eta |A|, |f| <= eta |b|, gives 2 eta kappa / (1 - eta kappa) for one
  * (Higham 2002, theorem 7.2), kappa = |A| |A^-1|, all norms infinity norms, as in kcl_certificate.
  * kappa comes from Hager's estimate, a lower bound nearly always within a factor of 3 (Higham 1988).
- * Infinite where that proves nothing. */
+ * Infinite if the bound is void. */
 static inline double tol_forward(double kappa, double eta_x, double eta_y) {
   double k = 3 * kappa, worst = k * fmax(eta_x, eta_y);
   return worst < 0.5 ? 2 * k * (eta_x + eta_y) / (1 - worst) : INFINITY;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is chosen, remembered and tuned, from outside: a second process uses it, damage does no harm, wrong
-# tunables are refused with their line. Usage: tests/tune.sh build/krylocl.
+# The record of `auto` and the tunables, seen from the program: a second process uses them, damaged files do no
+# harm, invalid tunables are refused with their line. Usage: tests/tune.sh build/krylocl.
 . "$(dirname "$0")/program.inc"
 KRYLOCL_CACHE=$dir/cache
 export KRYLOCL_CACHE
@@ -11,27 +11,27 @@ command -v python3 >/dev/null 2>&1 || echo "skip JSON: no python3"
 "$prog" generate convection:12 -o U.mtx -q
 "$prog" generate helmholtz:12 -o H.mtx -q
 
-# ------------------------------------------------------------------ formats: measured, remembered
-run 0 "the first solve" solve W.mtx --json s.json; says "costs what streaming"
-json s.json "d['iterations_expected']==0 and (d['seconds']['measure']>0)==(len(d['timed'])>1)"
+# ------------------------------------------------------------------ formats: measured, recorded
+run 0 "the first solve" solve W.mtx --json s.json; says "costs as much as streaming"
+json s.json "d['expected_iterations']==0 and (d['seconds']['measure']>0)==(len(d['timed'])>1)"
 run 0 "measured" solve W.mtx --format measure --json m.json; says "measured: "; says "measure "
 json m.json "len(d['timed'])>1 and d['seconds']['measure']>0"
 json m.json "[t['seconds_per_iteration'] for t in d['timed'] if t['format']==d['format']]==[min(t['seconds_per_iteration'] for t in d['timed'])]"
 run 0 "by another process" solve W.mtx --json s.json; says "remembered: "
-json s.json "d['iterations_expected']==d['iterations'] and len(d['timed'])>1 and d['seconds']['measure']==0"
+json s.json "d['expected_iterations']==d['iterations'] and len(d['timed'])>1 and d['seconds']['measure']==0"
 json s.json "min(d['timed'],key=lambda t:t['seconds_setup']+d['iterations']*t['seconds_per_iteration'])['format']==d['format']"
-run 0 "by bytes alone" solve W.mtx --format model --json s.json; says "costs what streaming"
+run 0 "by bytes alone" solve W.mtx --format model --json s.json; says "costs as much as streaming"
 json s.json "d['timed']==[]"
-run 0 "another method" solve W.mtx --solver minres --json s.json; says "costs what streaming"
+run 0 "another method" solve W.mtx --solver minres --json s.json; says "costs as much as streaming"
 run 0 "other threads" solve W.mtx --threads 1 --device cpu --json s.json
-[ "$KRYLOCL_DEVICE" != cpu ] || [ "$(getconf _NPROCESSORS_ONLN)" = 1 ] || says "costs what streaming"
+[ "$KRYLOCL_DEVICE" != cpu ] || [ "$(getconf _NPROCESSORS_ONLN)" = 1 ] || says "costs as much as streaming"
 for text in '' 'nonsense' '|||||||||' "$(head -c 60 "$memory")"; do
   printf '%s\n' "$text" >"$memory"
-  run 0 "a damaged memory" solve W.mtx; says "costs what streaming"
+  run 0 "a damaged memory" solve W.mtx; says "costs as much as streaming"
 done
 head -c 3000 /dev/urandom >"$memory"
 run 0 "noise for a memory" solve W.mtx --format measure; run 0 "  is replaced" solve W.mtx; says "remembered: "
-# two at once, many times: whole lines of both
+# two processes at once, many times: complete lines of both
 for _ in 1 2 3 4; do
   "$prog" solve W.mtx --format measure -q & "$prog" solve U.mtx --solver bicg --format measure -q; wait $!
 done
@@ -50,7 +50,7 @@ auto U.mtx idr; says "neither Hermitian nor symmetric"
 auto H.mtx cocg; says "A = A^T"
 awk 'BEGIN { n = 60; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n + n / 2
   for (i = 1; i <= n; i++) print i, i, 1 + i / 60; for (i = 1; i <= n; i += 2) print i + 1, i, 3 }' >I.mtx
-auto I.mtx minres; says "cg gave up after"; says "minres goes on"
+auto I.mtx minres; says "cg gave up after"; says "continued with minres"
 json s.json "'cg gave up' in d['changes'] and len(d['changes'].splitlines())==1"
 auto I.mtx minres; says "converged the last time"
 json s.json "d['changes']==''"

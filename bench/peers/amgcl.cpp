@@ -1,6 +1,6 @@
 /* AMGCL's conjugate gradients on its builtin (OpenMP) backend, without preconditioner.
- * usage: amgcl A.mtx; threads by OMP_NUM_THREADS. Columns are 32 bits wide, as everywhere here (its
- * default is 64). Old versions need Boost's headers, later ones are told to do without.
+ * usage: amgcl A.mtx; threads by OMP_NUM_THREADS. Column indices are 32 bits, as in the other peers
+ * (default: 64). Old versions need Boost's headers; later ones are compiled without.
  */
 #define AMGCL_NO_BOOST
 #include "peer.h"
@@ -11,7 +11,7 @@
 using backend = amgcl::backend::builtin<double>;
 using matrix = amgcl::backend::crs<double, int, int>;
 
-struct identity { /* what preconditioner::dummy does, without its copy of A */
+struct identity { /* as preconditioner::dummy, without its copy of A */
   template <class V, class W> void apply(const V &r, W &s) const { amgcl::backend::copy(r, s); }
 };
 

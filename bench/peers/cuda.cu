@@ -1,4 +1,4 @@
-/* The vendor's own route: cuSPARSE product + cuBLAS with scalars on the device, 50 iterations
+/* CG on cuSPARSE (product) and cuBLAS (vectors) with scalars on the device, 50 iterations
  * captured in a CUDA graph (or, with "stream", launched one call after the other).
  * usage: cuda A.mtx [graph|stream]. Both CSR algorithms of cuSPARSE run, preprocessed; the better
  * is reported. A sample is the mean over 200 iterations, x, r and p set up before the clock starts.
@@ -78,7 +78,7 @@ static void open_libraries(cg *c) {
   OK(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking));
   OK(cublasCreate(&c->blas));
   OK(cublasSetStream(c->blas, c->stream));
-  c->workspace = device_alloc(WORKSPACE); /* of our own: nothing is allocated while capturing */
+  c->workspace = device_alloc(WORKSPACE); /* allocated here: not possible while capturing */
   OK(cublasSetWorkspace(c->blas, c->workspace, WORKSPACE));
   OK(cublasSetPointerMode(c->blas, CUBLAS_POINTER_MODE_DEVICE));
 }
@@ -102,7 +102,7 @@ static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, bool graph, d
   c.A = spmv_open(A, device_copy(A->val, sizeof(double) * (size_t)A->nnz), c.p, c.q, CUDA_R_64F,
                   algorithm, c.stream);
   start(&c);
-  iterate(&c); /* modules load now, not while capturing */
+  iterate(&c); /* loads the modules: not possible while capturing */
   OK(cudaStreamSynchronize(c.stream));
   if (graph) c.graph = captured(c.stream, [&] { iterate(&c); });
   peer_samples s = clocked(

@@ -1,6 +1,6 @@
-/* What the programs on the vendor's libraries share: errors, device memory, cuSPARSE's product, a graph of CAPTURED
- * calls, its clock, and the report of the better of cuSPARSE's two CSR algorithms. A sample is the mean over
- * LAUNCHES times CAPTURED calls.
+/* Shared by the programs on cuSPARSE and cuBLAS: errors, device memory, the product, a CUDA graph of CAPTURED
+ * calls, its timing, and the report of the better of cuSPARSE's two CSR algorithms. A sample is the mean over
+ * LAUNCHES x CAPTURED calls.
  */
 #ifndef CUDA_PEER_H
 #define CUDA_PEER_H
@@ -40,7 +40,7 @@ struct spmv {
 };
 static const double spmv_one[2] = {1, 0}, spmv_zero[2] = {0, 0};
 
-/* y = A x, preprocessed. val, x, y: device memory of `type`; val is the product's from now on. */
+/* y = A x, preprocessed. val, x, y: device memory of `type`; spmv_close frees val. */
 static inline spmv spmv_open(const mtx *A, void *val, void *x, void *y, cudaDataType type,
                              cusparseSpMVAlg_t algorithm, cudaStream_t stream) {
   spmv p = {};
@@ -76,7 +76,7 @@ static inline void spmv_close(spmv *p) {
   for (void *q : {p->ptr, p->col, p->val, p->buffer}) OK(cudaFree(q));
 }
 
-/* CAPTURED times what `call` enqueues; everything it uses has run once before. */
+/* Captures CAPTURED calls of `call`, which must have run once before. */
 template <class F> static cudaGraphExec_t captured(cudaStream_t stream, F call) {
   cudaGraph_t graph;
   cudaGraphExec_t ready;
@@ -88,7 +88,7 @@ template <class F> static cudaGraphExec_t captured(cudaStream_t stream, F call) 
   return ready;
 }
 
-/* launch: CAPTURED calls; start: what is not timed. The first sample is not counted. */
+/* launch: CAPTURED calls; start: not timed. The first sample is a warm-up. */
 template <class S, class L> static peer_samples clocked(cudaStream_t stream, S start, L launch) {
   peer_samples s;
   s.count = peer_repetitions();
@@ -102,7 +102,7 @@ template <class S, class L> static peer_samples clocked(cudaStream_t stream, S s
   return s;
 }
 
-/* run(algorithm, &residual) gives the samples of one. */
+/* run(algorithm, &residual) returns the samples of one algorithm. */
 template <class R>
 static void report_better(const char *program, const char *path, const mtx *A, R run) {
   double residual[2];

@@ -1,4 +1,4 @@
-/* The vendor's product alone: y = A x, 50 times in a CUDA graph (or, with "stream", launched one call
+/* The product of cuSPARSE alone: y = A x, 50 times in a CUDA graph (or, with "stream", launched one call
  * after the other). usage: cuda_product A.mtx [graph|stream]
  * Both CSR algorithms of cuSPARSE run, preprocessed, each compared with a product on the host before
  * it is timed; the better is reported, with its largest error, relative to the sum of |a_ij x_j|, in place of
@@ -8,7 +8,7 @@
 
 static double x_at(int j) { return 1 + j % 7 * 0.25; }
 
-/* Real numbers, or with a zero imaginary part after each. */
+/* Copies real numbers, or complex ones with zero imaginary parts. */
 static void *device_scalars(const double *from, int count, int parts) {
   double *all = (double *)mtx_alloc((size_t)count * parts, sizeof(double));
   for (int i = 0; i < count; i++) all[parts * i] = from[i];
@@ -34,7 +34,7 @@ static double largest_error(const mtx *A, const void *device_y, int parts) {
 }
 
 static peer_samples run(const mtx *A, cusparseSpMVAlg_t algorithm, bool graph, double *error) {
-  const int parts = A->complex ? 2 : 1; /* doubles a scalar */
+  const int parts = A->complex ? 2 : 1; /* doubles per scalar */
   cudaStream_t stream;
   double *host = (double *)mtx_alloc((size_t)A->cols, sizeof(double));
   for (int j = 0; j < A->cols; j++) host[j] = x_at(j);

@@ -1,5 +1,5 @@
 /* Eigen's conjugate gradients: row-major, both triangles (the parallel product), no preconditioner.
- * usage: eigen A.mtx; threads by OMP_NUM_THREADS. A tolerance of 0 leaves the limit alone to stop.
+ * usage: eigen A.mtx; threads by OMP_NUM_THREADS. Tolerance 0: stops at the iteration limit.
  */
 #include "peer.h"
 #include <Eigen/IterativeLinearSolvers>

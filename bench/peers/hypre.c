@@ -1,6 +1,6 @@
 /* hypre's PCG on a ParCSR matrix, no preconditioner, rows spread over the ranks, tolerance 0.
  * usage: mpirun -n 2 hypre A.mtx
- * The stop test looks at <Cr, r>, with C the identity, which CG has anyway: two dots an iteration.
+ * The convergence test uses <Cr, r> with C the identity, which CG computes anyway: two dots per iteration.
  */
 #include "peer.h"
 #include <HYPRE.h>

@@ -48,7 +48,7 @@ static inline void mtx_entries_free(mtx_entries *e) {
   free(e->val);
 }
 
-/* The entries in ascending order of key (a row or column array of theirs), ties as they came. */
+/* Sorts the entries by key (their row or column array), stably. */
 static inline mtx_entries mtx_sorted(const mtx_entries *e, const int *key, int keys) {
   mtx_entries out = mtx_entries_new((size_t)e->count);
   int *next = (int *)mtx_alloc((size_t)keys + 1, sizeof(int));

@@ -1,6 +1,6 @@
-/* What every peer shares: b = ones, x0 = 0, the clock, the true residual, the one line of JSON.
- * A sample is (time of PEER_ITERATIONS iterations - time of 1) / (PEER_ITERATIONS - 1): what a
- * solver does once a call (allocation, first residual) is not charged to its iterations.
+/* Shared by all peers: b = ones, x0 = 0, the clock, the true residual, one line of JSON.
+ * A sample is (time of PEER_ITERATIONS iterations - time of 1) / (PEER_ITERATIONS - 1), which excludes
+ * work done once per call (allocation, first residual).
  * The environment variable PEER_REPETITIONS sets the number of samples (5).
  */
 #ifndef PEER_H
@@ -10,14 +10,14 @@
 #include <math.h>
 #include <time.h>
 
-enum { PEER_ITERATIONS = 60, PEER_MOST = 1000 };
+enum { PEER_ITERATIONS = 60, PEER_MAX = 1000 };
 
 typedef struct peer_samples {
   int count;
-  double seconds[PEER_MOST];
+  double seconds[PEER_MAX];
 } peer_samples;
 
-/* Solves from x0 = 0 with exactly this many iterations; returns when the work is done. */
+/* Solves from x0 = 0 with exactly this many iterations and waits for the end. */
 typedef void (*peer_solve)(void *state, int iterations);
 
 static inline double peer_now(void) {
@@ -29,7 +29,7 @@ static inline double peer_now(void) {
 static inline int peer_repetitions(void) {
   const char *text = getenv("PEER_REPETITIONS");
   int n = text ? atoi(text) : 5;
-  return n < 1 ? 1 : n > PEER_MOST ? PEER_MOST : n;
+  return n < 1 ? 1 : n > PEER_MAX ? PEER_MAX : n;
 }
 
 static inline double peer_time(peer_solve solve, void *state, int iterations) {
@@ -38,7 +38,7 @@ static inline double peer_time(peer_solve solve, void *state, int iterations) {
   return peer_now() - start;
 }
 
-/* Afterwards the state holds x after PEER_ITERATIONS. One solve before the first is not timed. */
+/* On return the state holds x after PEER_ITERATIONS. The first solve is a warm-up. */
 static inline peer_samples peer_measure(peer_solve solve, void *state) {
   peer_samples s;
   s.count = peer_repetitions();

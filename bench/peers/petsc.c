@@ -1,7 +1,7 @@
 /* PETSc's KSPCG without preconditioner, rows spread over the ranks, tolerance off.
  * usage: mpirun -n 2 petsc A.mtx [aij|sbaij] [PETSc options]; sbaij stores half of a symmetric A.
- * The norm is CG's own, without preconditioner |r| too; -ksp_norm_type unpreconditioned costs one
- * reduction more.
+ * The norm is CG's natural norm, which is |r| without preconditioner; -ksp_norm_type unpreconditioned costs
+ * one more reduction.
  */
 #include "peer.h"
 #include <petscksp.h>
@@ -41,7 +41,9 @@ static Mat distribute(const mtx *A, int half) {
   }
   OK(MatCreate(PETSC_COMM_WORLD, &M));
   OK(MatSetSizes(M, own, own, all, all));
-  OK(MatSetType(M, half ? MATSBAIJ : MATAIJ)); /* of the four below, the one that fits acts */
+  OK(MatSetType(M, half
+                       ? MATSBAIJ
+                       : MATAIJ)); /* only the matching one of the four calls below has an effect */
   OK(MatSeqAIJSetPreallocationCSR(M, ptr, col, val));
   OK(MatMPIAIJSetPreallocationCSR(M, ptr, col, val));
   OK(MatSeqSBAIJSetPreallocationCSR(M, 1, ptr, col, val));

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# krylocl and every built peer on the same files, taking turns, then one table.
+# Times krylocl and every peer that was built on the same files, alternating, and prints one table.
 # usage: run.sh A.mtx...  (plain files, symmetric positive definite; make -C bench/peers first)
 # Environment: KRYLOCL (build/krylocl), DEVICE (cpu), FORMATS (csr-scalar,cds), ROUNDS (3),
-# PEER_REPETITIONS (5 a round), THREADS (all processors; also the ranks of PETSc and hypre), PEERS (all;
-# words such as "eigen hypre petsc-sbaij viennacl-host-csr cuda-graph"), PEER_DEVICE (ViennaCL's: a part of
-# a name), RAW (a file for the JSON lines), LIMIT (300 seconds a run), PEERS_BUILD (build/peers),
-# QUIET (10 seconds to wait, at most, for idle processors before each run), TRIES (3: runs that others
-# took more than 5 % of a processor from are repeated).
+# PEER_REPETITIONS (5 per round), THREADS (all processors; also the ranks of PETSc and hypre), PEERS (all;
+# names such as "eigen hypre petsc-sbaij viennacl-host-csr cuda-graph"), PEER_DEVICE (of ViennaCL: part of a
+# name), RAW (a file for the JSON lines), LIMIT (300 seconds per run), PEERS_BUILD (build/peers),
+# QUIET (at most 10 seconds of waiting for idle processors before each run), TRIES (3: a run is repeated if
+# other processes used more than 5 % of a processor).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -22,12 +22,12 @@ raw=${RAW:-$scratch/raw}
 
 [ $# -gt 0 ] || { sed -n '2,8s/^# //p' "$0" >&2; exit 2; }
 
-ours() { # matrix
+bench_krylocl() { # matrix
   OMP_NUM_THREADS=$threads timeout "$limit" "$krylocl" bench "$1" \
     --formats "${FORMATS:-csr-scalar,cds}" --device "${DEVICE:-cpu}" --iterations 60 --json -
 }
 
-# Waits until the processors were 90 % idle for half a second (Linux; elsewhere not at all).
+# Waits until the processors are 90 % idle for half a second (Linux only).
 quiet() {
   local end=$((SECONDS + ${QUIET:-10})) busy idle total before_idle before_total
   [ -r /proc/stat ] || return 0
@@ -40,7 +40,7 @@ quiet() {
   done
 }
 
-# Into the file: seconds up, and processor seconds so far that were not our children's.
+# Writes to a file: uptime in seconds, and processor seconds used by processes other than our children.
 others() { # file
   times >"$scratch/times"
   awk -v ticks="$(getconf CLK_TCK)" 'function seconds(t, p) { split(t, p, /[ms]/); return 60 * p[1] + p[2] }
@@ -50,7 +50,7 @@ others() { # file
     /proc/uptime "$scratch/times" /proc/stat >"$1"
 }
 
-# Runs the command; again, where others were at work meanwhile (Linux; elsewhere once).
+# Runs the command, and repeats it if other processes were active meanwhile (Linux; elsewhere once).
 undisturbed() { # command...
   local try state=0
   for ((try = 1; try <= ${TRIES:-3}; try++)); do
@@ -61,7 +61,7 @@ undisturbed() { # command...
     [ -r /proc/stat ] || break
     others "$scratch/after"
     ! paste "$scratch/before" "$scratch/after" | awk '{ exit $4 - $2 > 0.05 * ($3 - $1) }' || break
-    [ "$try" != "${TRIES:-3}" ] || echo "peers: others were at work during: $*" >&2
+    [ "$try" != "${TRIES:-3}" ] || echo "peers: other processes were active during: $*" >&2
   done
   return $state
 }
@@ -82,13 +82,13 @@ peer() { # name matrix
   esac
 }
 
-# One raw line a run: matrix, round, name, "ok" or "failed", JSON or the first words of complaint.
+# One raw line per run: matrix, round, name, "ok" or "failed", JSON or the first line of the error.
 record() { # name matrix round command...
   local name=$1 matrix=$2 round=$3 state=ok
   shift 3
   undisturbed "$@" || state=failed
   if [ $state = failed ]; then
-    grep -m1 '[^ ]' "$scratch/err" >"$scratch/out" || echo "out of time, or killed" >"$scratch/out"
+    grep -m1 '[^ ]' "$scratch/err" >"$scratch/out" || echo "timed out or killed" >"$scratch/out"
   fi
   printf '%s\t%s\t%s\t%s\t%s\n' "$(basename "$matrix" .mtx)" "$round" "$name" $state \
     "$(tr '\n\t' '  ' <"$scratch/out")" >>"$raw"
@@ -99,7 +99,7 @@ for matrix in "$@"; do
   for ((round = 1; round <= ${ROUNDS:-3}; round++)); do
     printf 'peers: %s, round %d\n' "$matrix" "$round" >&2
     if [ -x "$krylocl" ]; then
-      record krylocl "$matrix" "$round" ours "$matrix"
+      record krylocl "$matrix" "$round" bench_krylocl "$matrix"
     elif [ "$round" = 1 ]; then
       echo "peers: no krylocl at ${krylocl#"$root"/}: no ratios" >&2
     fi

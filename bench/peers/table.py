@@ -1,9 +1,9 @@
-"""The table of run.sh from its raw lines: matrix, program, ms an iteration, ratio to krylocl's CSR.
+"""The table of run.sh from its raw lines: matrix, program, ms per iteration, ratio to krylocl's CSR.
 
 Median: of the rounds' medians. Min, max: over all rounds. Ratio: the median over the rounds of
-(program / krylocl csr) within one round, so that a slow minute hurts both. Above 1: krylocl faster.
-Residual: true, relative, after the iterations timed (the same number tells the same work was done).
-Below each matrix: median of the best peer over median of the best krylocl; at the end their geometric mean.
+(program / krylocl csr) within one round, so that a disturbance affects both. Above 1: krylocl is faster.
+Residual: true, relative, after the timed iterations (equal residuals: equal work).
+Below each matrix: median of the best peer / median of the best krylocl format; at the end the geometric mean.
 usage: table.py RAW
 """
 import json
@@ -12,13 +12,13 @@ import sys
 from statistics import median
 
 
-def complaint(item):
+def problem(item):
     status = item.get("status", "ok")
-    return status if status != "ok" else "its product was not validated"
+    return status if status != "ok" else "the product was not validated"
 
 
 def measurements(path):
-    """(matrix, round, program, {median, min, max, residual}) or (..., a complaint)."""
+    """(matrix, round, program, {median, min, max, residual}) or (..., an error text)."""
     for line in open(path, encoding="utf-8"):
         matrix, round_, name, state, text = line.rstrip("\n").split("\t", 4)
         try:
@@ -26,13 +26,13 @@ def measurements(path):
         except ValueError:
             items, text = None, "its output is not JSON"
         if items is None:
-            yield matrix, round_, name, text.strip() or "failed without a word"
+            yield matrix, round_, name, text.strip() or "failed without a message"
             continue
         for item in items if isinstance(items, list) else [items]:
             program = item.get("program") or f"{name} {item.get('format', '?')}"
             seconds = item.get("seconds_per_iteration")
             if item.get("status", "ok") != "ok" or item.get("validated") is False:
-                yield matrix, round_, program, complaint(item)
+                yield matrix, round_, program, problem(item)
             elif not isinstance(seconds, dict) or not seconds.get("median"):
                 yield matrix, round_, program, "no time in its output"
             else:
@@ -57,7 +57,7 @@ def row(program, rounds, base):
 
 
 def best(programs, ours):
-    """(median of its rounds' medians, program) of the fastest that is ours or is not, or None."""
+    """(median of its rounds' medians, program) of the fastest krylocl format (ours) or peer, or None."""
     known = [(median(m["median"] for m in rounds.values() if isinstance(m, dict)), program)
              for program, rounds in programs.items()
              if program.startswith("krylocl") == ours
@@ -69,7 +69,7 @@ def main():
     table = {}
     for matrix, round_, program, m in measurements(sys.argv[1]):
         table.setdefault(matrix, {}).setdefault(program, {})[round_] = m
-    print(f"{'ms an iteration':<22}{'median':>10}{'min':>10}{'max':>10}  "
+    print(f"{'ms per iteration':<22}{'median':>10}{'min':>10}{'max':>10}  "
           f"{'ratio':>7}  {'residual':>10}")
     ahead = {}
     for matrix, programs in table.items():
@@ -84,8 +84,8 @@ def main():
             print(f"  {peer[1]} / {mine[1]} = {ahead[matrix]:.2f}")
     if len(ahead) > 1:
         mean = math.exp(sum(map(math.log, ahead.values())) / len(ahead))
-        least = min(ahead, key=ahead.get)
-        print(f"best peer / best krylocl: geometric mean {mean:.2f}, least {ahead[least]:.2f} ({least})")
+        worst = min(ahead, key=ahead.get)
+        print(f"best peer / best krylocl: geometric mean {mean:.2f}, min {ahead[worst]:.2f} ({worst})")
 
 
 main()

@@ -2,7 +2,7 @@
  * usage: viennacl A.mtx [[host-]csr|ell|sell|hyb]; threads of the host by OMP_NUM_THREADS.
  * The device is the first platform's, or the first one with the environment variable PEER_DEVICE in
  * its name, or in its platform's vendor or version. The pipelined loop has no OpenMP, so on the
- * processors the plain one runs, with a preconditioner that does nothing.
+ * processors the plain one runs, with an identity preconditioner.
  */
 #define VIENNACL_WITH_OPENCL
 #define VIENNACL_WITH_OPENMP

@@ -1,11 +1,11 @@
 /* Jacobi: M = diag(A), z_i = r_i / a_ii (Jacobi 1845; Saad 2003, 10.2). For least squares diag(A^H A),
  * the squares of the norms of A's columns (Bjorck 1996, 7.4.1): columns are scaled to norm 1.
- * Bytes: 2 n s more an iteration (the inverse diagonal read, z written), z and r being in registers.
+ * Bytes: 2 n s more per application (the inverse diagonal read, z written), z and r being in registers.
  */
-#include "solver/method.h"
+#include "solver/methods/method.h"
 #include <stdlib.h>
 
-/* d_i = 1 / a_ii: one number a row, or a pair when A is complex. */
+/* d_i = 1 / a_ii: one number per row, or a pair when A is complex. */
 static int inverse_diagonal(kcl *ctx, const kcl_csr *A, double *d) {
   bool complex = kcl_type_complex(A->type);
   for (int64_t i = 0; i < A->rows; i++) {
@@ -47,7 +47,7 @@ static int setup(kcl_program *k, const kcl_csr *A) {
     inverse_squares(A, kcl_scale_of(k), d);
   else
     KCL_TRY(inverse_diagonal(k->ctx, A, d));
-  k->precond_data[0] = kcl_constant(k, n, type, d);
+  k->precond_data[0] = kcl_constant(k, n, type, d, "inverse_diagonal");
   rc = k->status;
 done:
   free(d);

@@ -1,0 +1,58 @@
+#!/bin/sh
+# Who depends on whom, read from the symbols of the compiled library: every room uses only the rooms that its line
+# allows, no two source files need each other, and the program sees the public header alone. For `make lint`.
+# usage: rooms.sh BUILD
+build=${1:?the build folder}
+failed=0 scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# room: what it may use
+cat >"$scratch/allowed" <<'ROOMS'
+core/base:
+core/matrix: core/base
+core/program: core/base core/matrix
+core/cpu: core/base core/matrix core/program
+core/opencl: core/base core/matrix core/program kernels
+core/device: core/base core/matrix core/program core/cpu core/opencl
+core/tuning: core/base core/matrix core/program core/device
+spmv: core/base core/matrix
+data/files: core/base core/matrix
+data/generators: core/base core/matrix
+data/collection: core/base data/files
+solver/methods: core/base core/matrix core/program
+solver/precond: core/base core/matrix core/program solver/methods
+solver/direct: core/base core/matrix
+solver/engine: core/base core/matrix core/program core/device spmv
+solver/loop: core/base core/program solver/engine
+solver/auto: core/base core/tuning spmv solver/methods solver/engine solver/loop
+solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
+solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/engine solver/loop solver/auto solver/mixed
+ROOMS
+
+# object: symbols it defines (D) and needs (U), under the name of its source file
+find "$build" -name '*.o' | grep -E "^$build/(core|data|spmv|solver|kernels)" | while read -r o; do
+  file=$(echo "${o#"$build"/}" | sed 's/\.[sdcz]\.o$//; s/\.o$//')
+  [ -f "$file.c" ] || [ "$file" = kernels ] || continue # left over from a file that is gone
+  nm -g "$o" | awk -v f="$file" '$(NF - 1) == "U" { print "U", f, $NF; next } { print "D", f, $NF }'
+done | sort -u >"$scratch/symbols"
+awk '$1 == "D" { home[$3] = $2; next } { need[NR] = $2 " " $3 }
+  END { for (i in need) { split(need[i], n, " "); if (home[n[2]] && home[n[2]] != n[1]) print n[1], home[n[2]], n[2] } }' \
+  "$scratch/symbols" | sort -u >"$scratch/uses"
+
+awk 'function room(f) { if (f == "kernels") return f; sub(/\/[^\/]*$/, "", f); return f }
+  FNR == NR { r = $1; sub(/:$/, "", r); for (i = 2; i <= NF; i++) may[r, $i] = 1; known[r] = 1; next }
+  { a = room($1); b = room($2)
+    if (!known[a]) { print "no line for the room " a; bad = 1 }
+    else if (a != b && !may[a, b]) { print $1 " uses " $3 " of " $2 ": " a " may not use " b; bad = 1 } }
+  END { exit bad }' "$scratch/allowed" "$scratch/uses" || failed=1
+
+cut -d' ' -f1,2 "$scratch/uses" | sort -u | tsort >"$scratch/order" 2>"$scratch/cycles" || {
+  failed=1
+  echo "source files that need each other:"
+  sed 's/^tsort: //' "$scratch/cycles"
+}
+if grep -nE '#include "(core|data|spmv|solver)/' cli/*.[ch]; then
+  failed=1
+  echo "cli/ includes more than krylocl.h"
+fi
+exit $failed

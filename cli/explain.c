@@ -1,0 +1,124 @@
+/* krylocl explain: what solving a system would run on the selected device, without running it. */
+#include "cli/cli.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One line per operation; the figures of the stage stand beside the first. */
+static void say_stage(const cli_options *o, int number, const kcl_stage_info *s, double rate) {
+  const char *at = s->operations;
+  size_t n = strcspn(at, ";");
+  cli_say(o, "  %2d  %-36.*s%9s %9s\n", number, (int)n, at, cli_bytes(s->bytes).s,
+          cli_seconds(s->bytes / rate).s);
+  for (at += n; *at; at += n) {
+    at += strspn(at, "; ");
+    n = strcspn(at, ";");
+    cli_say(o, "      %.*s\n", (int)n, at);
+  }
+}
+
+typedef struct sum { /* of the stages of a phase */
+  double bytes;
+  int stages, launches;
+  bool persistent;
+} sum;
+
+static sum say_phase(const cli_options *o, const kcl_solver *s, const char *phase, double rate) {
+  sum all = {0};
+  for (int i = 0; i < kcl_stage_count(s); i++) {
+    kcl_stage_info stage;
+    kcl_solver_stage(s, i, &stage);
+    if (strcmp(stage.phase, phase)) continue;
+    if (!all.stages) cli_say(o, "\n%s\n", phase);
+    say_stage(o, ++all.stages, &stage, rate);
+    all.bytes += stage.bytes, all.launches += stage.launches, all.persistent = stage.persistent;
+  }
+  return all;
+}
+
+static void say_launches(const cli_options *o, const sum *loop) {
+  if (loop->persistent)
+    cli_say(o, "launches    one persistent kernel for many passes over LOOP\n");
+  else if (loop->launches)
+    cli_say(o, "launches    %d per pass over LOOP\n", loop->launches);
+  else
+    cli_say(o, "launches    none: threads run the stages\n");
+}
+
+static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
+  static const char *const after[] = {"REPLACE", "RESUME"};
+  kcl_setup_info info;
+  double rate = 0, bytes = kcl_bytes_per_iteration(s);
+  int rc = cli_lib(ctx, kcl_stream_rate(ctx, &rate));
+  if (rc) return rc;
+  kcl_solver_info(s, &info);
+  cli_say(o, "method      %s%s%s\n", info.solver, *info.solver_reason ? ": " : "",
+          info.solver_reason);
+  cli_say(o, "format      %s: %s\n", info.format, info.format_reason);
+  cli_say(o, "kernel      %s\n", info.kernel);
+  cli_say(o, "stream rate %.3g GB/s\n", rate * 1e-9);
+  cli_say(o, "\n      %-36s%9s %9s\n", "operations", "bytes", "predicted");
+  say_phase(o, s, "START", rate);
+  const sum loop = say_phase(o, s, "LOOP", rate);
+  for (int i = 0; i < 2; i++) say_phase(o, s, after[i], rate);
+  cli_say(o, "\n");
+  say_launches(o, &loop);
+  cli_say(o, "iteration   %s, %s at the stream rate\n", cli_bytes(bytes).s,
+          cli_seconds(bytes / rate).s);
+  return 0;
+}
+
+static int write_source(kcl *ctx, const cli_options *o, kcl_solver *s) {
+  char *source = NULL;
+  int rc = cli_lib(ctx, kcl_solver_source(s, &source));
+  FILE *f = rc ? NULL : o->output ? fopen(cli_path(o->output), "w") : stdout;
+  if (!rc && !f) rc = cli_fail(KCL_INPUT, "%s cannot be written", o->output);
+  if (f) fputs(source, f);
+  if (f && f != stdout && fclose(f)) rc = cli_fail(KCL_INPUT, "%s cannot be written", o->output);
+  free(source);
+  return rc;
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  int rc;
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_device device;
+  kcl_stats stats;
+  kcl_options asked = kcl_defaults;
+  double begin = cli_now();
+  TRY(cli_device(ctx, o, &device));
+  TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
+  if (!o->source) report_device(o, &device), report_matrix(o, o->files[0], A, cli_now() - begin);
+  TRY(cli_lib(ctx, kcl_csr_stats(ctx, A, &stats)));
+  asked.solver = o->solver ? o->solver : kcl_auto_solver(&stats);
+  asked.format = o->format ? o->format : "model";
+  if (o->precond) asked.precond = o->precond;
+  asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
+  TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
+  rc = o->source ? write_source(ctx, o, s) : explain(ctx, o, s);
+done:
+  kcl_solver_free(&s);
+  kcl_csr_free(&A);
+  return rc;
+}
+
+const cli_command cli_explain = {
+    .name = "explain",
+    .operands = "A.mtx",
+    .summary = "show what a solve would run: stages, launches, bytes, source",
+    .options =
+        "solver format precond restart nrhs source output precision device threads quiet cache",
+    .min = 1,
+    .max = 1,
+    .lists = true,
+    .run = run,
+    .notes =
+        "Prints the recorded method: the stages of each phase with their operations in the letters "
+        "of\n"
+        "the method's paper, the bytes that each moves, and the time that takes at the device's "
+        "stream\n"
+        "rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE replaces "
+        "drifting\n"
+        "residuals now and then. --source prints the OpenCL C source of the kernels instead, to\n"
+        "standard output or -o FILE. Nothing is solved.\n"};

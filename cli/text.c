@@ -1,0 +1,122 @@
+/* Text for users: error messages, nearest names, counts, bytes, seconds. */
+#include "cli/cli.h"
+#include <math.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int cli_fail(int code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fflush(stdout); /* the report so far comes first */
+  fputs("krylocl: ", stderr);
+  vfprintf(stderr, format, args);
+  fputc('\n', stderr);
+  va_end(args);
+  return code;
+}
+
+int cli_lib(const kcl *ctx, int rc) { return rc ? cli_fail(rc, "%s", kcl_error(ctx)) : 0; }
+
+FILE *cli_out(const cli_options *o) {
+  const char *files[] = {o->json, o->csv, o->output, o->rhs, o->history};
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    if (files[i] && strcmp(files[i], "-") == 0) return stderr;
+  return stdout;
+}
+
+void cli_say(const cli_options *o, const char *format, ...) {
+  if (o->quiet) return;
+  va_list args;
+  va_start(args, format);
+  vfprintf(cli_out(o), format, args);
+  va_end(args);
+}
+
+int cli_unknown(const char *kind, const char *name, const char *const *names, int count) {
+  const char *best = kcl_nearest(name, names, count);
+  fflush(stdout);
+  fprintf(stderr, "krylocl: unknown %s '%s'", kind, name);
+  if (best) fprintf(stderr, ", did you mean '%s'?", best);
+  fprintf(stderr, "\n  there %s", count == 1 ? "is:" : "are:");
+  for (int i = 0; i < count; i++) fprintf(stderr, " %s", names[i]);
+  fputc('\n', stderr);
+  return KCL_USAGE;
+}
+
+int cli_known(const char *kind, const char *name, kcl_registry which, const char *const *extra) {
+  const char *names[64];
+  int count = 0;
+  for (; extra && *extra; extra++) names[count++] = *extra;
+  for (int i = 0; i < kcl_list_size(which) && count < 64; i++)
+    names[count++] = kcl_list(which, i).name;
+  for (int i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return 0;
+  return cli_unknown(kind, name, names, count);
+}
+
+cli_text cli_count(int64_t n) {
+  char digits[24];
+  cli_text t;
+  int len = snprintf(digits, sizeof digits, "%" PRId64, n), q = 0;
+  for (int i = 0; i < len; i++) {
+    t.s[q++] = digits[i];
+    if (digits[i] != '-' && i + 1 < len && (len - i - 1) % 3 == 0) t.s[q++] = ',';
+  }
+  t.s[q] = 0;
+  return t;
+}
+
+cli_text cli_bytes(double bytes) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  cli_text t;
+  int u = 0;
+  for (; bytes >= 999.5 && u < 4; u++) bytes /= 1000;
+  snprintf(t.s, sizeof t.s, u == 0 || bytes >= 99.5 ? "%.0f %s" : "%.1f %s", bytes, units[u]);
+  return t;
+}
+
+cli_text cli_seconds(double s) {
+  cli_text t;
+  if (s < 0.9995e-3)
+    snprintf(t.s, sizeof t.s, "%.3g us", s * 1e6);
+  else if (s < 0.9995)
+    snprintf(t.s, sizeof t.s, "%.3g ms", s * 1e3);
+  else if (s < 99.5)
+    snprintf(t.s, sizeof t.s, "%.3g s", s);
+  else if (s < 5940)
+    snprintf(t.s, sizeof t.s, "%.0f min %02.0f s", floor(s / 60), fmod(s, 60));
+  else
+    snprintf(t.s, sizeof t.s, "%.0f h %02.0f min", floor(s / 3600), floor(fmod(s, 3600) / 60));
+  return t;
+}
+
+const char *cli_type_words(kcl_type t) {
+  return (const char *[]){"single precision", "double precision", "complex single precision",
+                          "complex double precision"}[t];
+}
+
+const char *cli_base(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (strcmp(path, "-") == 0) return "standard input";
+  return slash ? slash + 1 : path;
+}
+
+const char *cli_path(const char *path) { return strcmp(path, "-") == 0 ? "/dev/stdout" : path; }
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double cli_median(double *v, int n) {
+  qsort(v, (size_t)n, sizeof *v, ascending);
+  return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+double cli_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,62 @@
+/* For all of the library: the five nouns, errors, memory, names, threads and elements.
+ *
+ *   executor   where work runs: cpu (core/cpu/executor.c) or opencl (core/opencl/executor.c)
+ *   matrix     an operator in one storage format on one executor        (spmv/NAME.c)
+ *   vector     device memory of one program; referred to by its number
+ *   precond    z = M^-1 r                                               (solver/precond/NAME.c)
+ *   solver     a Krylov method, recorded as a program                   (solver/methods/NAME.c)
+ *
+ * A plug-in (format, preconditioner, method, generator) is one C file that exports one constant descriptor, and one line in
+ * its folder's list.def. No plug-in includes another.
+ */
+#ifndef KCL_BASE_H
+#define KCL_BASE_H
+
+#include "krylocl.h"
+
+/* ---------------------------------------------------------------- errors
+ * KCL_TRY is for functions that own something: they declare rc, and their label done: frees on both paths. */
+#if defined(__GNUC__)
+#define KCL_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define KCL_PRINTF(f, a)
+#endif
+int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
+    KCL_PRINTF(3, 4); /* returns status */
+#define KCL_TRY(call)                                                                              \
+  do {                                                                                             \
+    if ((rc = (call)) != KCL_OK) goto done;                                                        \
+  } while (0)
+
+/* count * size bytes, zeroed, 64-byte aligned, to free with free(); on failure *out is NULL and the status KCL_MEMORY, with
+ * `what` in the message. */
+int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
+
+/* Is so much memory available? Linux grants more than there is and ends the program that touches it. Checked from 1 GiB on;
+ * always true on systems without /proc/meminfo. */
+bool kcl_has_room(size_t bytes);
+
+/* *out: the number of `name` among the `count` names of a registry; otherwise KCL_USAGE with a message that lists the names
+ * and the nearest one. kind: the noun for the message. */
+int kcl_find_name(kcl *ctx, const char *kind, const char *name, int count,
+                  const char *(*name_of)(int), int *out);
+
+int kcl_thread(void);      /* OpenMP: the number of this thread in its team; without it 0 */
+int kcl_threads(void);     /* threads of the team; 1 */
+int kcl_max_threads(void); /* most threads of a team; 1 */
+
+double kcl_now(void); /* monotonic seconds */
+
+/* ---------------------------------------------------------------- types and elements */
+
+int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
+/* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
+int kcl_csr_check(kcl *ctx, const kcl_csr *A);
+void kcl_element(kcl_type t, const void *array, int64_t i, double z[2]); /* array[i] as re, im */
+void kcl_set_element(kcl_type t, void *array, int64_t i, const double z[2]);
+double kcl_abs(kcl_type t, const void *array, int64_t i); /* |array[i]| in double */
+double kcl_norm2(kcl_type t, const void *v,
+                 int64_t n); /* without underflow or overflow of squares */
+void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n,
+              double scale); /* y = scale x */
+#endif

@@ -1,0 +1,31 @@
+/* The state of a kcl context. For core/, spmv/rank.c and solver/; plug-ins do not use it. */
+#ifndef KCL_CONTEXT_H
+#define KCL_CONTEXT_H
+#include "core/base/base.h"
+#include "core/base/tunables.h"
+
+typedef struct kcl_opencl kcl_opencl; /* core/opencl/opencl.h: device, queue, compiled programs */
+
+/* How the rows of a product are divided. NATIVE: among threads. CPU: one contiguous row block per work-group of one
+ * work-item. GPU: neighbouring rows to neighbouring work-items. */
+typedef enum kcl_layout { KCL_LAYOUT_NATIVE, KCL_LAYOUT_CPU, KCL_LAYOUT_GPU } kcl_layout;
+
+/* The device's 2D images of 32-bit words, for formats that read x from an image. */
+enum { KCL_IMAGE_BITS = 13 }; /* rows of 2^13 texels: every device with images has them */
+typedef struct kcl_images {
+  size_t width, height; /* of the largest image, in texels */
+  int texel[4];         /* scalars per texel, by type; 0: no such image */
+} kcl_images;
+
+struct kcl {
+  char error[4096];
+  bool selected;
+  kcl_device device;
+  kcl_layout layout;
+  kcl_images images;  /* of the device */
+  int threads;        /* of the native executor */
+  kcl_opencl *opencl; /* NULL on the native executor */
+  double stream_rate; /* bytes/s; 0 until measured */
+  kcl_tune tune;      /* of the device */
+};
+#endif

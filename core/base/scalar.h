@@ -1,0 +1,72 @@
+/* The four scalar types on the host. Files that include this are compiled four times, with -DKCL_T=s, d, c, z and
+ * -DKCL_T_s ...; KCL_TYPED(name) is name_s ... there. Operations have the names of kernels/scalar.clh. */
+#ifndef KCL_SCALAR_H
+#define KCL_SCALAR_H
+
+#include "core/base/base.h"
+#include <math.h>
+
+#define KCL_PASTE2(a, b) a##_##b
+#define KCL_PASTE(a, b) KCL_PASTE2(a, b)
+#define KCL_TYPED(name) KCL_PASTE(name, KCL_T)
+
+#if defined KCL_T_s || defined KCL_T_c
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#if defined KCL_T_s || defined KCL_T_d
+typedef real scalar;
+#define KCL_PARTS 1
+static inline scalar s_make(double re) { return (real)re; }
+static inline real s_re(scalar a) { return a; }
+static inline scalar s_conj(scalar a) { return a; }
+static inline scalar s_neg(scalar a) { return -a; }
+static inline scalar s_add(scalar a, scalar b) { return a + b; }
+static inline scalar s_mul(scalar a, scalar b) { return a * b; }
+static inline scalar s_fma(scalar a, scalar b, scalar c) { return a * b + c; }
+static inline bool s_zero(scalar a) { return a == 0; }
+static inline scalar s_div(scalar a, scalar b) { return b == 0 ? 0 : a / b; }
+#else
+typedef struct scalar {
+  real re, im;
+} scalar;
+#define KCL_PARTS 2
+static inline scalar s_make(double re) { return (scalar){(real)re, 0}; }
+static inline real s_re(scalar a) { return a.re; }
+static inline scalar s_conj(scalar a) { return (scalar){a.re, -a.im}; }
+static inline scalar s_neg(scalar a) { return (scalar){-a.re, -a.im}; }
+static inline scalar s_add(scalar a, scalar b) { return (scalar){a.re + b.re, a.im + b.im}; }
+static inline scalar s_mul(scalar a, scalar b) {
+  return (scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+static inline scalar s_fma(scalar a, scalar b, scalar c) {
+  return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
+}
+static inline bool s_zero(scalar a) { return a.re == 0 && a.im == 0; }
+/* Scaled by the larger part of b (Smith 1962), so that |b|^2 neither overflows nor underflows. */
+static inline scalar s_div(scalar a, scalar b) {
+  if (s_zero(b)) return s_make(0);
+  real m = (real)fmax(fabs((double)b.re), fabs((double)b.im));
+  scalar c = {b.re / m, b.im / m}, q = s_mul(a, s_conj(c));
+  real d = (c.re * c.re + c.im * c.im) * m;
+  return (scalar){q.re / d, q.im / d};
+}
+#endif
+#if KCL_PARTS == 1
+typedef float single; /* a matrix value stored as float */
+static inline scalar s_of_single(single a) { return a; }
+#else
+typedef struct single {
+  float re, im;
+} single;
+static inline scalar s_of_single(single a) { return (scalar){a.re, a.im}; }
+#endif
+static inline scalar s_root(scalar a) { return s_make(s_re(a) > 0 ? sqrt((double)s_re(a)) : 0); }
+#if KCL_PARTS == 1
+static inline scalar s_modulus(scalar a) { return a < 0 ? -a : a; }
+#else
+static inline scalar s_modulus(scalar a) { return s_make(hypot((double)a.re, (double)a.im)); }
+#endif
+#endif

@@ -1,0 +1,59 @@
+/* See sum64.h. */
+#include "core/base/sum64.h"
+#include <string.h>
+
+enum {
+  CHUNK = 1 << 20,
+  LANES = 8,
+  GROUP = 1 << 6
+}; /* bytes per chunk; words; chunks whose sums are combined at once */
+
+static uint64_t mix(uint64_t k) {
+  k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
+  k = (k ^ (k >> 27)) * 0x94d049bb133111ebu;
+  return k ^ (k >> 31);
+}
+
+static uint64_t word_at(const unsigned char *p) {
+  uint64_t w;
+  memcpy(&w, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  w = __builtin_bswap64(w);
+#endif
+  return w;
+}
+
+static inline uint64_t step(uint64_t s, uint64_t w) {
+  s = (s ^ w) * 0x9e3779b97f4a7c15u;
+  return s << 29 | s >> 35;
+}
+
+static uint64_t chunk(const unsigned char *p, size_t n) {
+  uint64_t s[LANES] = {1, 2, 3, 4, 5, 6, 7, 8}, h = n;
+  size_t k = 0;
+  for (; k + 8 * LANES <= n; k += 8 * LANES)
+    for (int l = 0; l < LANES; l++) s[l] = step(s[l], word_at(p + k + 8 * l));
+  unsigned char tail[8 * LANES] = {0};
+  if (k < n) memcpy(tail, p + k, n - k);
+  for (int l = 0; k < n && l < LANES; l++) s[l] = step(s[l], word_at(tail + 8 * l));
+  for (int l = 0; l < LANES; l++) h = mix(h ^ s[l]) + 0x9e3779b97f4a7c15u;
+  return h;
+}
+
+/* A group of chunks at a time, so that their sums need no allocation. */
+uint64_t kcl_sum64(const void *data, size_t size, uint64_t h) {
+  const unsigned char *p = data;
+  size_t step_bytes = (size_t)GROUP * CHUNK;
+  for (size_t at = 0; at < size; at += step_bytes) {
+    uint64_t part[GROUP];
+    size_t left = size - at < step_bytes ? size - at : step_bytes;
+    int count = (int)((left + CHUNK - 1) / CHUNK);
+#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
+    for (int k = 0; k < count; k++) {
+      size_t from = (size_t)k * CHUNK;
+      part[k] = chunk(p + at + from, left - from < CHUNK ? left - from : CHUNK);
+    }
+    for (int k = 0; k < count; k++) h = mix(h ^ part[k]) + 0x9e3779b97f4a7c15u;
+  }
+  return mix(h ^ size);
+}

@@ -1,0 +1,197 @@
+/* Tunables: their table, their file, and their text in reports. */
+#include "core/base/tunables.h"
+#include "core/base/cache.h"
+#include "core/base/context.h"
+#include "core/base/sum64.h"
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NATIVE = 1, CPU = 2, GPU = 4 }; /* bits of the layouts that a tunable applies to */
+
+typedef struct entry {
+  const char *name, *format, *help;
+  size_t offset;
+  int standard, min, max, where;
+} entry;
+
+#define AT(field) offsetof(kcl_tune, field)
+static const entry table[] = {
+    {"group", NULL, "work-items per group", AT(group), 256, 32, 1024, GPU},
+    {"groups-per-unit", NULL,
+     "groups per compute unit (as many as fit where a format states its registers)", AT(groups), 8,
+     1, 64, CPU | GPU},
+    {"block", NULL, "bytes of each vector per block of a fused loop", AT(block), 8192, 2048, 131072,
+     NATIVE | CPU},
+    {"csr-vector.lanes", "csr-vector", "work-items per row", AT(lanes), 0, 2, 32, GPU},
+    {"sell.slice", "sell", "rows per slice", AT(slice), 32, 8, 64, NATIVE | CPU | GPU},
+};
+enum { ENTRIES = sizeof table / sizeof *table };
+
+static int *value_of(kcl *ctx, const entry *e) { return (int *)((char *)&ctx->tune + e->offset); }
+
+static int here(const kcl *ctx) { return (const int[]){NATIVE, CPU, GPU}[ctx->layout]; }
+
+static const entry *find(const char *name) {
+  for (int i = 0; i < ENTRIES; i++)
+    if (!strcmp(table[i].name, name)) return &table[i];
+  return NULL;
+}
+
+/* NULL if the value is valid, else what it must be. */
+static const char *required(const entry *e, long value) {
+  static _Thread_local char text[80];
+  if (value >= e->min && value <= e->max && (value & (value - 1)) == 0) return NULL;
+  snprintf(text, sizeof text, "a power of two from %d to %d", e->min, e->max);
+  return text;
+}
+
+static const char *names(void) {
+  static _Thread_local char text[160];
+  text[0] = 0;
+  for (int i = 0; i < ENTRIES; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "", table[i].name);
+  return text;
+}
+
+/* ---------------------------------------------------------------- the file */
+
+static char *trimmed(char *s) {
+  s[strcspn(s, "#\n")] = 0;
+  while (isspace((unsigned char)*s)) s++;
+  for (size_t n = strlen(s); n && isspace((unsigned char)s[n - 1]);) s[--n] = 0;
+  return s;
+}
+
+static int read_line(kcl *ctx, const char *path, int number, char *line) {
+  char *name = trimmed(line), *equals = strchr(name, '='), *end;
+  if (!*name) return KCL_OK;
+  if (!equals)
+    return kcl_fail(ctx, KCL_INPUT, "%s:%d: expected name = value, found '%.60s'", path, number,
+                    name);
+  *equals = 0, name = trimmed(name);
+  char *word = trimmed(equals + 1);
+  const entry *e = find(name);
+  if (!e)
+    return kcl_fail(ctx, KCL_INPUT, "%s:%d: unknown tunable '%.60s'; there are: %s", path, number,
+                    name, names());
+  errno = 0;
+  long value = strtol(word, &end, 10);
+  const char *must = end == word || *end || errno ? "a whole number" : required(e, value);
+  if (must)
+    return kcl_fail(ctx, KCL_INPUT, "%s:%d: %s is '%.40s', it must be %s", path, number, name, word,
+                    must);
+  *value_of(ctx, e) = (int)value;
+  return KCL_OK;
+}
+
+int kcl_tune_read(kcl *ctx, const char *path) {
+  char line[256];
+  FILE *f = fopen(path, "r");
+  int rc = KCL_OK, number = 0;
+  if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+  while (!rc && fgets(line, sizeof line, f)) {
+    bool whole = strchr(line, '\n') || feof(f);
+    rc = whole ? read_line(ctx, path, ++number, line)
+               : kcl_fail(ctx, KCL_INPUT, "%s:%d: the line is too long", path, number + 1);
+  }
+  fclose(f);
+  return rc;
+}
+
+/* tune/NAME-SUM.txt: the device's name in letters and digits; a checksum of name, driver, layout and version. */
+int kcl_tune_own_path(kcl *ctx, char *path, size_t room) {
+  const kcl_device *d = &ctx->device;
+  char name[64] = "", key[640];
+  size_t n = 0;
+  snprintf(key, sizeof key, "%s|%s|%s|%s|%s|%d", d->name, d->platform_name, d->driver, d->version,
+           KCL_VERSION, here(ctx));
+  for (const char *s = d->name; *s && n < 32; s++)
+    if (isalnum((unsigned char)*s) || (n && name[n - 1] != '-'))
+      name[n++] = (char)(isalnum((unsigned char)*s) ? tolower((unsigned char)*s) : '-');
+  snprintf(name + n, sizeof name - n, "-%08" PRIx32 ".txt",
+           (uint32_t)kcl_sum64(key, strlen(key), 0));
+  return kcl_cache_path("tune", name, path, room);
+}
+
+int kcl_tune_load(kcl *ctx) {
+  char path[4096];
+  const char *own = getenv("KRYLOCL_TUNE");
+  ctx->tune = (kcl_tune){0};
+  if (own) return *own ? kcl_tune_read(ctx, own) : KCL_OK;
+  if (kcl_tune_own_path(ctx, path, sizeof path)) return KCL_OK;
+  FILE *f = fopen(path, "r");
+  if (!f) return KCL_OK;
+  fclose(f);
+  return kcl_tune_read(ctx, path);
+}
+
+int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
+  FILE *f = fopen(path, "w");
+  if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", path, strerror(errno));
+  fprintf(f, "# krylocl " KCL_VERSION " on %s, %s %s\n", ctx->device.name,
+          ctx->device.platform_name, ctx->device.driver);
+  for (const char *s = remark; s && *s;) {
+    int n = (int)strcspn(s, "\n");
+    fprintf(f, "# %.*s\n", n, s);
+    s += n + (s[n] != 0);
+  }
+  for (int i = 0; i < ENTRIES; i++) {
+    const entry *e = &table[i];
+    int value = *value_of(ctx, e);
+    if (!(e->where & here(ctx))) continue;
+    if (value)
+      fprintf(f, "%s = %d # %s", e->name, value, e->help);
+    else
+      fprintf(f, "# %s as built in: %s", e->name, e->help);
+    if (e->standard)
+      fprintf(f, ", a power of two from %d to %d, built in: %d\n", e->min, e->max, e->standard);
+    else
+      fprintf(f, ", a power of two from %d to %d, built in: by the mean row\n", e->min, e->max);
+  }
+  if (ferror(f) | fclose(f))
+    return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", path, strerror(errno));
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- access */
+
+int kcl_tunable_count(void) { return ENTRIES; }
+
+int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out) {
+  if (i < 0 || i >= ENTRIES)
+    return *out = (kcl_tunable){0}, kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, ENTRIES);
+  const entry *e = &table[i];
+  *out = (kcl_tunable){.name = e->name,
+                       .format = e->format,
+                       .help = e->help,
+                       .value = *value_of(ctx, e),
+                       .default_value = e->standard,
+                       .min = e->min,
+                       .max = e->max,
+                       .applies = (e->where & here(ctx)) != 0};
+  return KCL_OK;
+}
+
+int kcl_tune_set(kcl *ctx, const char *name, int value) {
+  const entry *e = find(name);
+  if (!e) return kcl_fail(ctx, KCL_USAGE, "unknown tunable '%s'; there are: %s", name, names());
+  const char *must = value ? required(e, value) : NULL;
+  if (must) return kcl_fail(ctx, KCL_USAGE, "%s is %d, it must be %s", name, value, must);
+  *value_of(ctx, e) = value;
+  return KCL_OK;
+}
+
+void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t room) {
+  for (int i = 0; i < ENTRIES; i++) {
+    const entry *e = &table[i];
+    int value = *value_of(ctx, e);
+    if (!value || !(e->where & here(ctx)) || (e->format && strcmp(e->format, format))) continue;
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, ", %s %d", e->name, value);
+  }
+}

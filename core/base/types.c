@@ -1,0 +1,67 @@
+/* The version of the library. The four scalar types: sizes, names, access to an element, conversion. */
+#include "core/base/base.h"
+#include <math.h>
+
+const char *kcl_version(void) { return KCL_VERSION; }
+
+size_t kcl_type_size(kcl_type t) { return (size_t[]){4, 8, 8, 16}[t]; }
+bool kcl_type_complex(kcl_type t) { return t == KCL_C || t == KCL_Z; }
+char kcl_type_letter(kcl_type t) { return "sdcz"[t]; }
+
+const char *kcl_symmetry_name(kcl_symmetry s) {
+  return (const char *[]){"general", "symmetric", "skew-symmetric", "hermitian"}[s];
+}
+const char *kcl_field_name(kcl_field f) {
+  return (const char *[]){"real", "integer", "complex", "pattern"}[f];
+}
+
+void kcl_element(kcl_type t, const void *a, int64_t i, double z[2]) {
+  z[0] = z[1] = 0;
+  if (t == KCL_S) z[0] = ((const float *)a)[i];
+  if (t == KCL_D) z[0] = ((const double *)a)[i];
+  if (t == KCL_C) z[0] = ((const float *)a)[2 * i], z[1] = ((const float *)a)[2 * i + 1];
+  if (t == KCL_Z) z[0] = ((const double *)a)[2 * i], z[1] = ((const double *)a)[2 * i + 1];
+}
+
+void kcl_set_element(kcl_type t, void *a, int64_t i, const double z[2]) {
+  if (t == KCL_S) ((float *)a)[i] = (float)z[0];
+  if (t == KCL_D) ((double *)a)[i] = z[0];
+  if (t == KCL_C) ((float *)a)[2 * i] = (float)z[0], ((float *)a)[2 * i + 1] = (float)z[1];
+  if (t == KCL_Z) ((double *)a)[2 * i] = z[0], ((double *)a)[2 * i + 1] = z[1];
+}
+
+double kcl_abs(kcl_type t, const void *array, int64_t i) {
+  double z[2];
+  kcl_element(t, array, i, z);
+  return hypot(z[0], z[1]);
+}
+
+void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
+#pragma omp parallel for schedule(static) if (n > 100000)
+  for (int64_t i = 0; i < n; i++) {
+    double z[2];
+    kcl_element(from, x, i, z);
+    z[0] *= scale, z[1] *= scale;
+    kcl_set_element(to, y, i, z);
+  }
+}
+
+int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
+  if ((int)type >= KCL_S && type <= KCL_Z) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "%s %d is not one of KCL_S, KCL_D, KCL_C, KCL_Z", what,
+                  (int)type);
+}
+
+double kcl_norm2(kcl_type t, const void *v, int64_t n) {
+  double sum = 0, largest = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double a = kcl_abs(t, v, i);
+    if (a > largest || isnan(a)) largest = a;
+  }
+  if (largest == 0 || !(largest < INFINITY)) return largest;
+  for (int64_t i = 0; i < n; i++) {
+    double a = kcl_abs(t, v, i) / largest;
+    sum += a * a;
+  }
+  return largest * sqrt(sum);
+}

@@ -1,0 +1,213 @@
+/* The native executor: interprets stages with OpenMP (stage.h).
+ *
+ * The rows of a stage are divided into chunks. Their number, and with it the order of every sum, does not depend on the
+ * number of threads: the bits are the same on 1 or 64. Several right-hand sides share a block of the matrix if the format
+ * can, and each has the bits of a solve alone.
+ * Compiled once per scalar type.
+ */
+#include "core/cpu/cpu.h"
+#include "core/cpu/stage.h"
+#include <stdlib.h>
+
+enum { BLOCK_BYTES = 8192 };
+
+static bool any(const bool *of, int nrhs) {
+  for (int c = 0; c < nrhs; c++)
+    if (of[c]) return true;
+  return false;
+}
+
+static bool running(const kcl_control *control, int nrhs) {
+  for (int c = 0; c < nrhs; c++)
+    if (!control[c].stop) return true;
+  return false;
+}
+
+/* The scalars of stage i for each active right-hand side, by every thread; the first thread writes the history. */
+static void scalars_of_stage(cpu *e, kcl_phase phase, int i, int parity, scalar *slot,
+                             kcl_control *control, bool *active, bool first) {
+  const kcl_program *k = e->k;
+  const kcl_stage *s = &k->stage[phase][i], *before = kcl_stage_previous(k, phase, i),
+                  *seeds = kcl_stage_seeds(k, phase, i);
+  for (int c = 0; c < k->nrhs; c++) {
+    scalar *own = slot + c * k->slots;
+    int64_t at = (int64_t)c * e->dots * CHUNKS;
+    active[c] = !control[c].stop || (control[c].cycle_open && s->closing);
+    if (!active[c]) continue;
+    run_scalars(e, s, before, e->partial[parity ^ 1] + at, own, &control[c],
+                first ? e->history + c * KCL_HISTORY * KCL_HISTORY_FIELDS : NULL);
+    if (first && seeds) seed_partials(seeds, own, e->partial[parity] + at);
+  }
+}
+
+/* Every thread computes its own copy of the scalars, so a stage needs one barrier. The chunks of a thread are
+ * contiguous: its rows then have one halo in x, not one per chunk. The last thread also runs the empty chunks, whose sums
+ * are zero. */
+static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team) {
+  (void)team; /* without OpenMP */
+  const kcl_program *k = e->k;
+  const kcl_stage *stage = k->stage[phase];
+  int stages = k->stages[phase];
+  size_t slots = (size_t)k->nrhs * (size_t)k->slots;
+#pragma omp parallel num_threads(team)
+  {
+    scalar slot[KCL_MAX_NRHS * KCL_MOST_SLOTS];
+    kcl_control control[KCL_MAX_NRHS];
+    bool active[KCL_MAX_NRHS];
+    memcpy(control, e->control, sizeof control);
+    memcpy(slot, e->slot, slots * sizeof *slot);
+    int me = kcl_thread(), threads = kcl_threads(), parity = e->parity;
+#pragma omp barrier
+    for (int64_t t = 0; t < passes && running(control, k->nrhs); t++)
+      for (int i = 0; i < stages; i++) {
+        scalars_of_stage(e, phase, i, parity, slot, control, active, me == 0);
+        if (!any(active, k->nrhs)) continue;
+        int full = full_chunks(&stage[i]),
+            end = me + 1 < threads ? full * (me + 1) / threads : CHUNKS;
+        for (int c = full * me / threads; full && c < end; c++)
+          run_chunk(e, &stage[i], slot, active, c, e->partial[parity]);
+        parity ^= 1;
+#pragma omp barrier
+      }
+    if (me == 0) {
+      e->parity = parity;
+      memcpy(e->control, control, sizeof control);
+      memcpy(e->slot, slot, slots * sizeof *slot);
+    }
+  }
+}
+
+/* Barriers are only fast while every thread has a core of its own. So every 16 batches one iteration is timed with the
+ * other team size, one thread or all, and the faster is used; the bits of the result do not depend on it. */
+static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
+  cpu *e = ex->data;
+  double start = kcl_now();
+  if (e->threads > 1 && phase == KCL_LOOP && passes > 1 && --e->until_trial <= 0) {
+    int other = e->team == 1 ? e->threads : 1;
+    run_team(e, phase, 1, other);
+    double seconds = kcl_now() - start;
+    if (e->seconds > 0 && seconds < 0.7 * e->seconds) e->team = other;
+    e->until_trial = 16;
+    passes--, start += seconds;
+  }
+  run_team(e, phase, passes, e->team);
+  e->seconds = (kcl_now() - start) / (double)passes;
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- the other functions of the executor */
+
+static int put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
+               double scale) {
+  cpu *e = ex->data;
+  kcl_copy(e->k->type, vector(e, v, rhs), type, values, e->k->vector[v].n, scale);
+  return KCL_OK;
+}
+
+static int get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
+  cpu *e = ex->data;
+  kcl_copy(type, values, e->k->type, vector(e, v, rhs), e->k->vector[v].n, scale);
+  return KCL_OK;
+}
+
+static int set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
+  cpu *e = ex->data;
+  for (int c = 0; c < e->k->nrhs; c++) {
+    e->control[c] = control[c];
+    e->slot[c * e->k->slots + e->k->target] = s_make(target[c]);
+  }
+  return KCL_OK;
+}
+
+static int poll(kcl_executor *ex, kcl_control *control, double *rr) {
+  cpu *e = ex->data;
+  for (int c = 0; c < e->k->nrhs; c++) {
+    control[c] = e->control[c];
+    rr[c] = (double)s_re(e->slot[c * e->k->slots + e->k->rr]);
+  }
+  return KCL_OK;
+}
+
+static int history(kcl_executor *ex, int rhs, int64_t from, int64_t to, double *out) {
+  cpu *e = ex->data;
+  const double *own = e->history + rhs * KCL_HISTORY * KCL_HISTORY_FIELDS;
+  for (int64_t i = from; i < to; i++, out += KCL_HISTORY_FIELDS)
+    memcpy(out, own + i % KCL_HISTORY * KCL_HISTORY_FIELDS, KCL_HISTORY_FIELDS * sizeof *out);
+  return KCL_OK;
+}
+
+static int finish(kcl_executor *ex) { return (void)ex, KCL_OK; }
+
+static int carry(kcl_executor *to, const kcl_executor *from) {
+  cpu *e = to->data;
+  const cpu *f = from->data;
+  const kcl_program *k = e->k;
+  size_t slots = (size_t)k->nrhs * (size_t)k->slots,
+         sums = (size_t)(2 * k->nrhs * e->dots) * CHUNKS;
+  for (int i = 0; i < k->nrhs * k->vectors; i++)
+    memcpy(e->vec[i], f->vec[i], (size_t)k->vector[i % k->vectors].n * sizeof(scalar));
+  memcpy(e->slot, f->slot, slots * sizeof(scalar));
+  memcpy(e->partial[0], f->partial[0], sums * sizeof(scalar));
+  memcpy(e->control, f->control, sizeof e->control);
+  e->parity = f->parity;
+  return KCL_OK;
+}
+
+static void *memory(kcl_executor *ex, kcl_vec v) { return ((cpu *)ex->data)->vec[v]; }
+
+static void close_cpu(kcl_executor *ex) {
+  cpu *e = ex->data;
+  if (!e) return;
+  for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
+    if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
+  free(e->vec), free(e->slot), free(e->partial[0]), free(e->history);
+  free(e);
+}
+
+/* A thread is worth its barriers from about 64 kB per iteration on. */
+static int useful_threads(const kcl_program *k) {
+  double bytes = kcl_program_bytes(k, k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START, k->nrhs);
+  double most = 1 + bytes / 65536;
+  return most < k->ctx->threads ? (int)most : k->ctx->threads;
+}
+
+static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
+  cpu *e = ex->data;
+  const kcl_program *k = e->k;
+  scalar **at = &e->vec[rhs * k->vectors + v];
+  bool shared = kcl_vector_shared(k, v);
+  if (shared && rhs) return *at = e->vec[v], KCL_OK;
+  int rc = kcl_alloc(k->ctx, k->vector[v].n + PAD, sizeof(scalar), "a vector", (void **)at);
+  return rc || !shared ? rc : put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
+}
+
+int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
+  int rc, nrhs = k->nrhs;
+  cpu *e;
+  KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
+  e = ex->data, e->k = k, e->threads = e->team = useful_threads(k), e->until_trial = 4;
+  e->dots = kcl_program_dots(k);
+  e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
+  *ex = (kcl_executor){.data = e,
+                       .run = run,
+                       .put = put,
+                       .get = get,
+                       .set_state = set_state,
+                       .poll = poll,
+                       .history = history,
+                       .finish = finish,
+                       .carry = carry,
+                       .memory = memory,
+                       .close = close_cpu};
+  KCL_TRY(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
+  KCL_TRY(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
+  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * CHUNKS, sizeof(scalar), "partial sums",
+                    (void **)&e->partial[0]));
+  e->partial[1] = e->partial[0] + nrhs * e->dots * CHUNKS;
+  KCL_TRY(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
+                    (void **)&e->history));
+  for (int c = 0; c < nrhs; c++)
+    for (int v = 0; v < k->vectors; v++) KCL_TRY(make_vector(ex, v, c));
+done:
+  return rc;
+}

@@ -1,0 +1,158 @@
+/* Contexts and devices: the list of devices, and the selection of one by name. */
+#include "core/opencl/opencl.h"
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { MOST_DEVICES = 64, MOST_THREADS = 4096 };
+
+int kcl_create(kcl **ctx) {
+  *ctx = calloc(1, sizeof **ctx);
+  return *ctx ? KCL_OK : KCL_MEMORY;
+}
+
+void kcl_destroy(kcl **ctx) {
+  if (!*ctx) return;
+  kcl_opencl_detach(*ctx);
+  free(*ctx);
+  *ctx = NULL;
+}
+
+/* ---------------------------------------------------------------- the list */
+
+static void cpu_name(char *name, size_t room) {
+  char line[512];
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  snprintf(name, room, "CPU");
+  while (f && fgets(line, sizeof line, f)) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) || !colon) continue;
+    colon[strcspn(colon, "\n")] = 0;
+    snprintf(name, room, "%.100s", colon + 2);
+    break;
+  }
+  if (f) fclose(f);
+}
+
+static void describe_native(kcl_device *out, int threads) {
+  *out = (kcl_device){
+      .platform = -1, .device = -1, .kind = "native", .compute_units = threads, .has_double = true};
+  snprintf(out->platform_name, sizeof out->platform_name, "native");
+  snprintf(out->version, sizeof out->version, "OpenMP");
+  cpu_name(out->name, sizeof out->name);
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  out->memory = pages > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+}
+
+static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
+  *count = 0;
+  int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
+  if (rc) return rc;
+  describe_native(&(*list)[(*count)++], kcl_max_threads());
+  if (opencl) kcl_opencl_list(*list, MOST_DEVICES, count);
+  return KCL_OK;
+}
+
+int kcl_device_list(kcl *ctx, kcl_device **list, int *count) {
+  return list_devices(ctx, true, list, count);
+}
+
+int kcl_device_current(kcl *ctx, kcl_device *out) {
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  *out = ctx->device;
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the selection */
+
+static bool contains(const char *text, const char *part) {
+  size_t n = strlen(part);
+  for (; *text; text++)
+    if (!strncasecmp(text, part, n)) return true;
+  return false;
+}
+
+static int first_of_kind(const kcl_device *list, int count, const char *kind) {
+  for (int i = 1; i < count; i++)
+    if (!strcmp(list[i].kind, kind)) return i;
+  return -1;
+}
+
+/* The index of the device that `want` names, or -1. */
+static int match(const kcl_device *list, int count, const char *want) {
+  int p, d, used = 0, gpu = first_of_kind(list, count, "gpu");
+  if (!strcmp(want, "cpu")) return 0;
+  if (!strcmp(want, "gpu")) return gpu;
+  if (!strcmp(want, "auto")) return gpu < 0 ? 0 : gpu;
+  if (!strcmp(want, "opencl")) return gpu >= 0 ? gpu : count > 1 ? 1 : -1;
+  if (sscanf(want, "%d:%d%n", &p, &d, &used) == 2 && !want[used]) {
+    for (int i = 1; i < count; i++)
+      if (list[i].platform == p && list[i].device == d) return i;
+    return -1;
+  }
+  for (int i = 1; i < count && *want; i++)
+    if (contains(list[i].name, want)) return i;
+  return -1;
+}
+
+/* Drivers are registered with the ICD loader, so the message for an empty list names the loader. */
+static void no_platform(char *text, size_t room) {
+#ifdef KCL_NO_OPENCL
+  snprintf(text, room,
+           "\n  this build has no OpenCL: install the ICD loader and headers, then run make again");
+  return;
+#endif
+  const char *vendors = getenv("OCL_ICD_VENDORS"), *files = getenv("OCL_ICD_FILENAMES");
+  snprintf(text, room,
+           "\n  no OpenCL platform: no driver is registered with the ICD loader (%s).\n"
+           "  OCL_ICD_VENDORS is %s (ocl-icd), OCL_ICD_FILENAMES is %s (Khronos loader); the usual "
+           "place is /etc/OpenCL/vendors.",
+           kcl_icd_loader(), vendors ? vendors : "not set", files ? files : "not set");
+}
+
+static int no_match(kcl *ctx, const char *want, const kcl_device *list, int count) {
+  char text[3000] = "";
+  for (int i = 0; i < count; i++) {
+    size_t used = strlen(text);
+    if (i == 0)
+      snprintf(text, sizeof text, "\n  cpu   %s (native)", list[i].name);
+    else
+      snprintf(text + used, sizeof text - used, "\n  %d:%d   %s (%s, %s)", list[i].platform,
+               list[i].device, list[i].name, list[i].kind, list[i].platform_name);
+  }
+  if (count == 1) no_platform(text + strlen(text), sizeof text - strlen(text));
+  return kcl_fail(ctx, KCL_DEVICE, "no device matches '%s'; there are:%s", want, text);
+}
+
+int kcl_select(kcl *ctx, const char *want, int threads) {
+  kcl_device *list = NULL;
+  int count, rc;
+  if (!want) want = getenv("KRYLOCL_DEVICE");
+  if (!want || !*want) want = "auto";
+  bool opencl = strcmp(want, "cpu") != 0; /* starting the drivers takes long */
+  KCL_TRY(list_devices(ctx, opencl, &list, &count));
+  int i = match(list, count, want);
+  if (i < 0) {
+    rc = no_match(ctx, want, list, count);
+    goto done;
+  }
+  if (threads < 0 || threads > MOST_THREADS) {
+    rc = kcl_fail(ctx, KCL_USAGE, "%d threads: 0 to %d are possible", threads, MOST_THREADS);
+    goto done;
+  }
+  kcl_opencl_detach(ctx);
+  ctx->device = list[i], ctx->stream_rate = 0;
+  ctx->threads = threads > 0 ? threads : kcl_max_threads();
+  if (i == 0)
+    ctx->device.compute_units = ctx->threads;
+  else
+    KCL_TRY(kcl_opencl_attach(ctx, &list[i]));
+  KCL_TRY(kcl_tune_load(ctx));
+  ctx->selected = true;
+done:
+  free(list);
+  return rc;
+}

@@ -1,0 +1,15 @@
+/* The executor of the selected device, native or OpenCL, and conversion of vectors between programs on it. */
+#ifndef KCL_DEVICE_H
+#define KCL_DEVICE_H
+
+#include "core/program/executor.h"
+
+/* Opens the executor of the context's device for k. It must be closed after a failure too. */
+int kcl_executor_open(kcl_program *k, kcl_executor *ex);
+
+/* Between a vector in double and one in float of two programs: memory as returned by the executors, n real numbers (two
+ * per complex number). Asynchronous if the executor is. */
+int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale);  /* float y = scale x */
+int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale); /* double y = y + scale x */
+
+#endif

@@ -1,0 +1,173 @@
+/* Host matrices: creation, conversion between scalar types, adjoint, compensated product. */
+#include "core/base/base.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* The error in row i, or NULL. */
+static const char *bad_row(const kcl_csr *A, int64_t i) {
+  const int64_t from = A->row_ptr[i], to = A->row_ptr[i + 1];
+  if (from > to || to > A->nnz) return "its row pointers do not ascend from 0 to nnz";
+  for (int64_t k = from; k < to; k++) {
+    if (A->col[k] < 0 || A->col[k] >= A->cols) return "a column lies outside the matrix";
+    if (k > from && A->col[k] <= A->col[k - 1])
+      return "its columns do not ascend, or one occurs twice";
+  }
+  return NULL;
+}
+
+int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
+  int rc = kcl_type_check(ctx, "type", A->type);
+  if (rc) return rc;
+  if (A->rows < 0 || A->cols < 0 || A->nnz < 0 || !A->row_ptr || (A->nnz && (!A->col || !A->val)))
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "a matrix of %lld x %lld with %lld nonzeros: a size is negative or an array is missing",
+        (long long)A->rows, (long long)A->cols, (long long)A->nnz);
+  if (A->row_ptr[0] != 0 || A->row_ptr[A->rows] != A->nnz)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "row_ptr runs from %lld to %lld, it must run from 0 to nnz, %lld",
+                    (long long)A->row_ptr[0], (long long)A->row_ptr[A->rows], (long long)A->nnz);
+  int64_t first = A->rows;
+#pragma omp parallel for schedule(static) reduction(min : first)
+  for (int64_t i = 0; i < A->rows; i++)
+    if (i < first && A->row_ptr[i] >= 0 && bad_row(A, i)) first = i;
+  if (first == A->rows) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "row %lld of the matrix, counted from 0: %s", (long long)first,
+                  bad_row(A, first));
+}
+
+int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
+                   kcl_csr **out) {
+  int rc;
+  kcl_csr *A = *out = NULL;
+  if (rows < 0 || cols < 0 || nnz < 0)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a matrix of %lld x %lld with %lld nonzeros: none may be negative",
+                    (long long)rows, (long long)cols, (long long)nnz);
+  KCL_TRY(kcl_type_check(ctx, "type", type));
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
+  *A = (kcl_csr){.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};
+  KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *A->row_ptr, "row pointers", (void **)&A->row_ptr));
+  KCL_TRY(kcl_alloc(ctx, nnz, sizeof *A->col, "column indices", (void **)&A->col));
+  KCL_TRY(kcl_alloc(ctx, nnz, kcl_type_size(type), "matrix values", &A->val));
+  *out = A, A = NULL;
+done:
+  kcl_csr_free(&A);
+  return rc;
+}
+
+void kcl_csr_free(kcl_csr **A) {
+  if (!*A) return;
+  if ((*A)->mapped)
+    munmap((*A)->mapped, (*A)->mapped_size);
+  else
+    free((*A)->row_ptr), free((*A)->col), free((*A)->val);
+  free(*A);
+  *A = NULL;
+}
+
+int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
+  *out = NULL;
+  if (kcl_type_complex(A->type) && !kcl_type_complex(type))
+    return kcl_fail(ctx, KCL_USAGE,
+                    "the matrix is complex and a real type was requested: use precision c or z");
+  kcl_csr *B = NULL;
+  int rc = kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B);
+  if (rc) return rc;
+  memcpy(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * sizeof *B->row_ptr);
+  memcpy(B->col, A->col, (size_t)A->nnz * sizeof *B->col);
+  kcl_copy(type, B->val, A->type, A->val, A->nnz, 1.0);
+  B->symmetry = A->symmetry, B->field = A->field, B->stored = A->stored;
+  *out = B;
+  return KCL_OK;
+}
+
+/* Rows of A are visited in order, so the columns of each row of A^H ascend. */
+int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
+  kcl_csr *B = NULL;
+  int64_t *next = NULL;
+  int rc;
+  *out = NULL;
+  KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, A->nnz, A->type, &B));
+  KCL_TRY(kcl_alloc(ctx, A->cols, sizeof *next, "the adjoint", (void **)&next));
+  for (int64_t k = 0; k < A->nnz; k++) B->row_ptr[A->col[k] + 1]++;
+  for (int64_t j = 0; j < A->cols; j++) {
+    B->row_ptr[j + 1] += B->row_ptr[j];
+    next[j] = B->row_ptr[j];
+  }
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      int64_t q = next[A->col[k]]++;
+      double z[2];
+      kcl_element(A->type, A->val, k, z);
+      z[1] = -z[1];
+      kcl_set_element(A->type, B->val, q, z);
+      B->col[q] = (int32_t)i;
+    }
+  B->symmetry = A->symmetry, B->field = A->field, B->stored = A->stored;
+  *out = B, B = NULL;
+done:
+  free(next);
+  kcl_csr_free(&B);
+  return rc;
+}
+
+/* (s, c) + a * b with the rounding errors of both operations gathered in c: TwoProduct by fma
+ * and TwoSum of Dot2 (Ogita, Rump & Oishi 2005, algorithm 5.3). */
+static inline void dot2(double *s, double *c, double a, double b) {
+  double p = a * b, e = fma(a, b, -p);
+  double t = *s + p, z = t - *s;
+  *c += e + ((*s - (t - z)) + (p - z));
+  *s = t;
+}
+
+void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
+  int w = kcl_type_complex(A->type) ? 2 : 1;
+#pragma omp parallel for schedule(dynamic, 512) if (A->nnz > 20000)
+  for (int64_t i = 0; i < A->rows; i++) {
+    double s[2] = {0, 0}, c[2] = {0, 0};
+    for (int q = 0; b && q < w; q++) s[q] = b[w * i + q];
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      const double *xj = x + (int64_t)w * A->col[k];
+      double z[2];
+      kcl_element(A->type, A->val, k, z);
+      if (b) z[0] = -z[0], z[1] = -z[1];
+      dot2(&s[0], &c[0], z[0], xj[0]);
+      if (w == 1) continue;
+      dot2(&s[0], &c[0], -z[1], xj[1]);
+      dot2(&s[1], &c[1], z[0], xj[1]);
+      dot2(&s[1], &c[1], z[1], xj[0]);
+    }
+    for (int q = 0; q < w; q++) y[w * i + q] = s[q] + c[q];
+  }
+}
+
+int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out) {
+  int rc;
+  kcl_dense *B = *out = NULL;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *B, "a vector", (void **)&B));
+  *B = (kcl_dense){.rows = rows, .cols = cols, .type = type};
+  KCL_TRY(kcl_alloc(ctx, rows * cols, kcl_type_size(type), "a vector", (void **)&B->val));
+  *out = B, B = NULL;
+done:
+  kcl_dense_free(&B);
+  return rc;
+}
+
+void kcl_dense_free(kcl_dense **B) {
+  if (!*B) return;
+  free((*B)->val), free(*B);
+  *B = NULL;
+}
+
+int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out) {
+  *out = NULL;
+  if (kcl_type_complex(B->type) && !kcl_type_complex(type))
+    return kcl_fail(ctx, KCL_USAGE, "the vector is complex and a real type (%c) was requested",
+                    kcl_type_letter(type));
+  int rc = kcl_dense_create(ctx, B->rows, B->cols, type, out);
+  if (!rc) kcl_copy(type, (*out)->val, B->type, B->val, B->rows * B->cols, 1.0);
+  return rc;
+}

@@ -1,0 +1,124 @@
+/* Building a matrix in a format; its arrays and bytes. */
+#include "core/matrix/matrix.h"
+#include "core/base/context.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t kcl_array_element(kcl_array_kind kind, kcl_type type) {
+  switch (kind) {
+  case KCL_UINT8: return 1;
+  case KCL_UINT16: return 2;
+  case KCL_INT32: return 4;
+  case KCL_INT64: return 8;
+  case KCL_SINGLE: return kcl_type_complex(type) ? 8 : 4;
+  default: return kcl_type_size(type);
+  }
+}
+
+void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                       void *data) {
+  assert(m->arrays < KCL_MOST_ARRAYS);
+  m->array[m->arrays++] =
+      (kcl_array){.name = name, .kind = kind, .count = count, .data = data, .borrowed = true};
+}
+
+int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                     void **data) {
+  int rc = kcl_alloc(m->ctx, count, kcl_array_element(kind, m->type), name, data);
+  if (rc) return rc;
+  kcl_matrix_borrow(m, name, kind, count, *data);
+  m->array[m->arrays - 1].borrowed = false;
+  return KCL_OK;
+}
+
+void kcl_matrix_prepared(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                         int64_t items) {
+  kcl_matrix_borrow(m, name, kind, count, NULL);
+  m->array[m->arrays - 1].prepared = true;
+  m->prepare_items = items;
+}
+
+/* x as an image, the last array; the native executor has none. */
+static void add_image(kcl_matrix *m) {
+  int texel = m->ctx->images.texel[m->type];
+  if (texel) kcl_matrix_prepared(m, "xi", KCL_IMAGE, m->cols, (m->cols + texel - 1) / texel);
+}
+
+void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
+  assert(m->params < KCL_MOST_ARRAYS);
+  m->param[m->params].name = name;
+  m->param[m->params++].value = value;
+}
+
+bool kcl_matrix_gpu_layout(const kcl_matrix *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }
+bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->layout != KCL_LAYOUT_NATIVE; }
+const kcl_tune *kcl_matrix_tune(const kcl_matrix *m) { return &m->ctx->tune; }
+bool kcl_matrix_scatters(const kcl_matrix *m) { return m->format->scatter; }
+
+double kcl_matrix_bytes(const kcl_matrix *m) {
+  double bytes = 0;
+  for (int i = 0; i < m->arrays; i++) {
+    const kcl_array *a = &m->array[i];
+    bool narrowed = a->kind == KCL_INT64 && kcl_matrix_on_device(m) && m->nnz < INT32_MAX;
+    bytes += (double)a->count * (narrowed ? 4.0 : (double)kcl_array_element(a->kind, m->type));
+  }
+  return bytes;
+}
+
+double kcl_matrix_prepared_bytes(const kcl_matrix *m) {
+  double bytes = 0;
+  for (int i = 0; i < m->arrays; i++)
+    if (m->array[i].prepared)
+      bytes += (double)m->array[i].count * (double)kcl_array_element(m->array[i].kind, m->type);
+  return bytes;
+}
+
+int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
+  kcl_matrix *m = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
+  *m = (kcl_matrix){.ctx = ctx,
+                    .format = f,
+                    .type = A->type,
+                    .rows = A->rows,
+                    .cols = A->cols,
+                    .nnz = A->nnz,
+                    .lanes = 1,
+                    .source = A,
+                    .scatter_items = A->nnz};
+  KCL_TRY(f->build(m, A));
+  if (f->image) add_image(m);
+  if (!kcl_matrix_gpu_layout(m)) m->lanes = 1;
+  *out = m, m = NULL;
+done:
+  kcl_matrix_free(&m);
+  return rc;
+}
+
+void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A) { m->adopted = A; }
+
+void kcl_matrix_free(kcl_matrix **m) {
+  if (!*m) return;
+  if ((*m)->release) (*m)->release(*m);
+  for (int i = 0; i < (*m)->arrays; i++)
+    if (!(*m)->array[i].borrowed) free((*m)->array[i].data);
+  kcl_csr_free(&(*m)->adopted);
+  free(*m);
+  *m = NULL;
+}
+
+const char *kcl_refusal_text(const char *format, ...) {
+  static _Thread_local char text[200];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  return text;
+}
+
+int kcl_matrix_refused(const kcl_matrix *m, const char *why) {
+  return kcl_fail(m->ctx, KCL_MEMORY, "format %s refused: %s", m->format->name, why);
+}

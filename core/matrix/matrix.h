@@ -1,0 +1,165 @@
+/* A matrix in one storage format on one executor, and the interface of a storage format.
+ *
+ * A format is spmv/NAME.c, kernels/spmv_NAME.cl and a line in spmv/list.def. Its `build` converts host CSR into a few
+ * named arrays and integers. The cpu executor passes the arrays to `rows`; the opencl executor uploads them and passes
+ * them under the same names to the function visit_rows of the .cl (or scatter, for formats that cannot finish a row at
+ * a time). Plain products, products fused with dot products and whole methods are all compiled from that function.
+ */
+#ifndef KCL_MATRIX_H
+#define KCL_MATRIX_H
+
+#include "core/base/base.h"
+#include "core/base/tunables.h"
+
+/* ---------------------------------------------------------------- a built matrix */
+
+typedef enum kcl_array_kind {
+  KCL_INT32,
+  KCL_INT64, /* on a device: int where all values fit */
+  KCL_SCALAR,
+  KCL_UINT8,
+  KCL_UINT16,
+  KCL_SINGLE, /* float, or pairs of floats in the complex types; "single" in kernels */
+  KCL_IMAGE   /* scalars in a 2D image (kernels/image.clh); always prepared */
+} kcl_array_kind;
+size_t kcl_array_element(kcl_array_kind kind, kcl_type type); /* bytes */
+
+typedef struct kcl_array {
+  const char *name; /* of the kernel's argument */
+  kcl_array_kind kind;
+  int64_t count;
+  void *data;    /* [count]; NULL after the upload to a device */
+  bool borrowed; /* owned by the caller's CSR */
+  bool prepared; /* written on the device by prepare() before each product; not uploaded */
+} kcl_array;
+
+enum { KCL_MOST_ARRAYS = 8 };
+
+typedef struct kcl_format kcl_format;
+typedef struct kcl_matrix kcl_matrix;
+struct kcl_matrix {
+  kcl *ctx;
+  const kcl_format *format;
+  kcl_type type;
+  int64_t rows, cols, nnz;
+  kcl_array array[KCL_MOST_ARRAYS];
+  struct {
+    const char *name;
+    int64_t value;
+  } param[KCL_MOST_ARRAYS];
+  int arrays, params;
+  char note[64];         /* for reports: a result of build such as "27 patterns"; may be empty */
+  const kcl_csr *source; /* the CSR it was built from; valid while executors are opened with it */
+  kcl_csr *adopted;      /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
+
+  /* ---- set by build for the device's kernels; the defaults suit one work-item per row */
+  int lanes;         /* work-items per row; default 1, always 1 on CPU devices */
+  int variant;       /* the constant VARIANT of the .cl; default 0 */
+  int local_scalars; /* scalars of local memory beyond one per work-item; default 0 */
+  int registers;     /* per work-item, so that its loads overlap; default 0: the compiler's */
+  /* A work-item reads consecutive entries of its own row, so the number of work-groups is limited to
+   * what the L1 cache holds. Default false. */
+  bool row_per_item;
+  /* GPUs: row i is emitted by the work-item that EACH gives element i (with lanes, EACH_TEAM), and x is
+   * read through AT (kernels/rows.clh): the format can be part of the persistent kernel. Default false. */
+  bool rows_match_elements;
+  int64_t tasks;         /* units of work that groups divide; default 0: rows times lanes */
+  int64_t message_slots; /* messages between groups (kernels/messages.clh); default 0 */
+  int64_t scatter_items; /* items of scatter(); default nnz */
+  int64_t prepare_items; /* items of prepare(), a kernel before each product; default 0: none */
+
+  /* ---- the device's */
+  void *device[KCL_MOST_ARRAYS];         /* cl_mem of each array, once uploaded */
+  void (*release)(struct kcl_matrix *m); /* frees them; NULL before the upload */
+};
+
+/* ---------------------------------------------------------------- a format */
+
+/* Stored bytes of a matrix of this structure, and of its largest single array. */
+typedef struct kcl_size {
+  double total, largest;
+} kcl_size;
+
+struct kcl_format {
+  const char *name, *summary, *source;
+  const char *kernel; /* kernels/KERNEL.cl */
+  bool scatter;       /* the .cl has scatter() and no visit_rows() */
+  bool image;         /* x is read from an image "xi", added to the arrays */
+  /* The .cl declares x and row sums as `element`: one pass can serve several right-hand sides. Without it
+   * they are solved one after another. */
+  bool multi_rhs;
+  /* Column indices are stored one per entry: they may be renumbered within a row block
+   * (core/matrix/row_blocks.h). */
+  bool columns_renumberable;
+  kcl_size (*size)(const kcl_stats *s, kcl_type type); /* without the image */
+  /* NULL (function or result), or why no such matrix can be stored: a number and its limit, in
+   * kcl_refusal_text. */
+  const char *(*refuses)(const kcl_stats *s, kcl_type type);
+  /* Time of a product over the time of streaming its bytes on such a device; NULL: 1. */
+  double (*slowdown)(const kcl_stats *s, const kcl_device *device);
+  /* Fills m with arrays (kcl_matrix_array), params and the fields above. A has m's type. */
+  int (*build)(kcl_matrix *m, const kcl_csr *A);
+  /* y[lo .. hi) = (A x)[lo .. hi), sequentially; the executor divides the rows among threads. lo is a multiple of
+   * 64, and so is hi except at the end; the same holds for visit_rows on CPU devices. */
+  void (*rows)(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi);
+  /* The same for k right-hand sides at once, 2 to KCL_MAX_NRHS, each with the bits of `rows`; NULL: `rows` for one
+   * after another. */
+  void (*rows_multi)(const kcl_matrix *m, int k, const void *const *x, void *const *y, int64_t lo,
+                     int64_t hi);
+};
+
+/* For slowdown. */
+static inline bool kcl_is_gpu(const kcl_device *d) { return d->kind && d->kind[0] == 'g'; }
+/* One work-item per row on a GPU: the longest row delays its work-group of 256. */
+static inline double kcl_skew(const kcl_stats *s) {
+  return s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
+}
+
+/* For build: a new array, zeroed; one of the CSR's, used in place where possible; an array that prepare() fills on
+ * the device, `items` work-items before each product; an integer. */
+int kcl_matrix_array(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                     void **data);
+void kcl_matrix_borrow(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                       void *data);
+void kcl_matrix_prepared(kcl_matrix *m, const char *name, kcl_array_kind kind, int64_t count,
+                         int64_t items);
+void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value);
+
+/* For build: is the layout that of a GPU, where neighbouring work-items take neighbouring rows (otherwise each takes a
+ * contiguous range, as `rows` does)? Are the arrays for a device? The tunables; 0: as built in. */
+bool kcl_matrix_gpu_layout(const kcl_matrix *m);
+bool kcl_matrix_on_device(const kcl_matrix *m);
+const kcl_tune *kcl_matrix_tune(const kcl_matrix *m);
+
+/* For refuses: the sentence, in static memory of this thread. For build: fails with that sentence. */
+const char *kcl_refusal_text(const char *format, ...) KCL_PRINTF(1, 2);
+int kcl_matrix_refused(const kcl_matrix *m, const char *why);
+
+/* ---------------------------------------------------------------- using them */
+
+int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
+void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
+void kcl_matrix_free(kcl_matrix **m);
+bool kcl_matrix_scatters(const kcl_matrix *m);
+double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
+double kcl_matrix_prepared_bytes(const kcl_matrix *m); /* those that prepare() writes */
+
+/* The registry (spmv/registry.c). */
+extern const int kcl_format_count;
+const kcl_format *kcl_format_at(int i, kcl_type type); /* 0 <= i < count */
+int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
+
+/* The choice by bytes (spmv/rank.c). */
+typedef struct kcl_rank {
+  const kcl_format *format;
+  double moved; /* stored bytes times slowdown, plus the vectors of a product */
+} kcl_rank;
+enum { KCL_MOST_FORMATS = 64 };
+/* All formats that accept the matrix, the cheapest first; a failure if there are none. */
+int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
+                    int *count);
+/* The first of these; `why` receives the reason as a sentence. */
+int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
+                      char *why, size_t room);
+
+#endif

@@ -1,0 +1,248 @@
+/* Distinct values, pairs and rows by hashing with open addressing. Every thread has a table for its own rows; the tables
+ * are merged in row order, so the numbers do not depend on the number of threads. A row is first compared with the row
+ * before, which makes table look-ups rare for stencils. */
+#include "core/matrix/repeats.h"
+#include "core/matrix/structure.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TABLES = 16 };
+
+/* ---------------------------------------------------------------- hashes and equality */
+
+static uint64_t mix(uint64_t h) { /* the finaliser of SplitMix64, Steele, Lea & Flood 2014 */
+  h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return h ^ (h >> 31);
+}
+
+static uint64_t hash_entry(const kcl_csr *A, int64_t i, int64_t k, bool with_offset) {
+  size_t size = kcl_type_size(A->type);
+  uint64_t part[2] = {0, 0};
+  memcpy(part, (const char *)A->val + (size_t)k * size, size);
+  uint64_t h = part[0] + part[1] * UINT64_C(0x9e3779b97f4a7c15);
+  return mix(h ^ (with_offset ? mix((uint64_t)(A->col[k] - i)) : 0));
+}
+
+static uint64_t hash_of(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k) {
+  if (kind != KCL_ROWS) return hash_entry(A, i, k, kind == KCL_PAIRS);
+  uint64_t h = 0;
+  for (k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+    h = h * UINT64_C(0x9e3779b97f4a7c15) + hash_entry(A, i, k, true);
+  return mix(h);
+}
+
+static bool same_rows(const kcl_csr *A, int64_t i, int64_t j) {
+  int64_t n = kcl_row_length(A, i), between = i - j;
+  const int32_t *a = A->col + A->row_ptr[i], *b = A->col + A->row_ptr[j];
+  size_t size = kcl_type_size(A->type);
+  const char *val = A->val;
+  if (kcl_row_length(A, j) != n || (n && a[0] - (int64_t)b[0] != between)) return false;
+  bool same = true;
+  for (int64_t k = 0; k < n; k++) same &= a[k] - (int64_t)b[k] == between;
+  return same && !memcmp(val + (size_t)A->row_ptr[i] * size, val + (size_t)A->row_ptr[j] * size,
+                         (size_t)n * size);
+}
+
+static bool same(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k, int64_t j,
+                 int64_t l) {
+  if (kind == KCL_ROWS) return same_rows(A, i, j);
+  size_t size = kcl_type_size(A->type);
+  const char *val = A->val;
+  return !memcmp(val + (size_t)k * size, val + (size_t)l * size, size) &&
+         (kind == KCL_VALUES || A->col[k] - i == A->col[l] - j);
+}
+
+/* ---------------------------------------------------------------- one table */
+
+static int allocate(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind,
+                    int64_t items) {
+  int rc;
+  *r = (kcl_repeats){.A = A, .kind = kind, .slots = 16};
+  if (items > KCL_MOST_REPEATS) items = KCL_MOST_REPEATS;
+  while (r->slots < 2 * items) r->slots *= 2;
+  KCL_TRY(kcl_alloc(ctx, items + 1, sizeof *r->row, "a table of repeats", (void **)&r->row));
+  KCL_TRY(kcl_alloc(ctx, items + 1, sizeof *r->entry, "a table of repeats", (void **)&r->entry));
+  KCL_TRY(kcl_alloc(ctx, r->slots, sizeof *r->hash, "a table of repeats", (void **)&r->hash));
+  KCL_TRY(kcl_alloc(ctx, r->slots, sizeof *r->number, "a table of repeats", (void **)&r->number));
+done:
+  return rc;
+}
+
+void kcl_repeats_free(kcl_repeats *r) {
+  free(r->row), free(r->entry), free(r->code), free(r->hash), free(r->number);
+  *r = (kcl_repeats){0};
+}
+
+/* The slot of an item, or the free slot to store it in. */
+static int64_t slot_of(const kcl_repeats *r, uint64_t h, int64_t i, int64_t k) {
+  int64_t at = (int64_t)(h & (uint64_t)(r->slots - 1));
+  for (; r->number[at]; at = (at + 1) & (r->slots - 1)) {
+    int64_t n = r->number[at] - 1;
+    if (r->hash[at] == h && same(r->A, r->kind, i, k, r->row[n], r->entry[n])) break;
+  }
+  return at;
+}
+
+static int64_t number_of(kcl_repeats *r, int64_t i, int64_t k) {
+  uint64_t h = hash_of(r->A, r->kind, i, k);
+  int64_t at = slot_of(r, h, i, k);
+  if (!r->number[at] && r->count < KCL_MOST_REPEATS) {
+    r->hash[at] = h, r->row[r->count] = i, r->entry[r->count] = k;
+    r->number[at] = (int32_t)++r->count;
+  } else if (!r->number[at]) {
+    return r->count++;
+  }
+  return r->number[at] - 1;
+}
+
+int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k) {
+  return r->number[slot_of(r, hash_of(r->A, r->kind, i, k), i, k)] - 1;
+}
+
+static void scan_row(kcl_repeats *r, int64_t i) {
+  for (int64_t k = r->A->row_ptr[i]; k < r->A->row_ptr[i + 1] && kcl_repeats_fit(r); k++)
+    number_of(r, i, k);
+}
+
+/* ---------------------------------------------------------------- one table per thread, merged */
+
+/* Adds rows [lo, hi) to a thread's table; code: of all rows, or NULL. Ends early if any table overflows. */
+static void scan(kcl_repeats *r, int64_t lo, int64_t hi, uint16_t *code, int *full) {
+  int64_t number = 0;
+  for (int64_t i = lo; i < hi; i++) {
+    int stop;
+#pragma omp atomic read
+    stop = *full;
+    if (stop) return;
+    if (r->kind == KCL_ROWS) {
+      bool differs = i == 0 || !same_rows(r->A, i, i - 1);
+      r->runs += differs;
+      if (differs || i == lo) number = number_of(r, i, r->A->row_ptr[i]);
+      if (code) code[i] = (uint16_t)number;
+    } else {
+      scan_row(r, i);
+    }
+    if (!kcl_repeats_fit(r)) {
+#pragma omp atomic write
+      *full = 1;
+    }
+  }
+}
+
+/* Adds the items of one table; map[number in r] = number in out. */
+static void merge(kcl_repeats *out, const kcl_repeats *r, uint16_t *map) {
+  out->runs += r->runs;
+  for (int64_t n = 0; n < r->count && kcl_repeats_fit(out); n++)
+    map[n] = (uint16_t)number_of(out, r->row[n], r->entry[n]);
+}
+
+static int scan_all(kcl *ctx, const kcl_csr *A, bool codes, kcl_repeats *out) {
+  kcl_repeats table[MOST_TABLES] = {0};
+  uint16_t *map = NULL;
+  int rc, full = 0, tables = kcl_max_threads() < MOST_TABLES ? kcl_max_threads() : MOST_TABLES;
+  if (A->rows < 4096) tables = 1;
+  int64_t per = (A->rows + tables - 1) / tables;
+  for (int t = 0; t < tables; t++)
+    KCL_TRY(allocate(ctx, &table[t], A, out->kind, out->kind == KCL_ROWS ? per : A->nnz));
+  KCL_TRY(kcl_alloc(ctx, KCL_MOST_REPEATS + 1, tables * sizeof *map, "a table of repeats",
+                    (void **)&map));
+  if (codes) KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *out->code, "row codes", (void **)&out->code));
+#pragma omp parallel for schedule(static, 1)
+  for (int t = 0; t < tables; t++)
+    scan(&table[t], t * per, (t + 1) * per < A->rows ? (t + 1) * per : A->rows, out->code, &full);
+  for (int t = 0; t < tables && !full; t++) merge(out, &table[t], map + t * (KCL_MOST_REPEATS + 1));
+  if (full) out->count = KCL_MOST_REPEATS + 1;
+#pragma omp parallel for schedule(static)
+  for (int64_t i = 0; i < (codes && kcl_repeats_fit(out) ? A->rows : 0); i++)
+    out->code[i] = map[i / per * (KCL_MOST_REPEATS + 1) + out->code[i]];
+done:
+  for (int t = 0; t < tables; t++) kcl_repeats_free(&table[t]);
+  free(map);
+  return rc;
+}
+
+int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
+                     bool codes, kcl_repeats *out) {
+  int rc;
+  KCL_TRY(allocate(ctx, out, A, kind, kind == KCL_ROWS ? A->rows : A->nnz));
+  if (!from || !kcl_repeats_fit(from)) {
+    KCL_TRY(scan_all(ctx, A, codes, out));
+  } else {
+    for (int64_t n = 0; n < from->count && kcl_repeats_fit(out); n++)
+      if (from->kind == KCL_ROWS)
+        scan_row(out, from->row[n]);
+      else
+        number_of(out, from->row[n], from->entry[n]);
+  }
+done:
+  if (rc) kcl_repeats_free(out);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- for kcl_stats */
+
+/* Is it exactly representable as a normal float? Devices may flush subnormal ones to 0. */
+static bool is_single(double v) { return v == 0 || ((double)(float)v == v && fabs(v) >= FLT_MIN); }
+
+static bool entry_is_single(const kcl_csr *A, int64_t k) {
+  double z[2];
+  kcl_element(A->type, A->val, k, z);
+  return is_single(z[0]) && is_single(z[1]);
+}
+
+bool kcl_all_single(const kcl_csr *A) {
+  bool all = true;
+#pragma omp parallel for schedule(static) reduction(&& : all)
+  for (int64_t k = 0; k < A->nnz; k++) all = all && entry_is_single(A, k);
+  return all;
+}
+
+/* Checks the distinct values where they are known. */
+static bool all_single(const kcl_csr *A, const kcl_repeats *values) {
+  bool all = true;
+  if (!kcl_repeats_fit(values)) return kcl_all_single(A);
+  for (int64_t n = 0; n < values->count; n++) all = all && entry_is_single(A, values->entry[n]);
+  return all;
+}
+
+int32_t kcl_slice_least(const kcl_csr *A, int64_t slice) {
+  int32_t least = INT32_MAX;
+  for (int64_t i = slice * KCL_SLICE; i < (slice + 1) * KCL_SLICE && i < A->rows; i++) {
+    int32_t first = kcl_row_length(A, i) ? A->col[A->row_ptr[i]] : kcl_padding_column(A, i);
+    if (first < least) least = first;
+  }
+  return least;
+}
+
+int64_t kcl_slice_span(const kcl_csr *A) {
+  int64_t widest = 0;
+#pragma omp parallel for schedule(static) reduction(max : widest)
+  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
+    int32_t least = kcl_slice_least(A, base / KCL_SLICE), most = 0;
+    for (int64_t i = base; i < base + KCL_SLICE && i < A->rows; i++)
+      if (kcl_padding_column(A, i) > most) most = kcl_padding_column(A, i);
+    if (most - (int64_t)least > widest) widest = most - (int64_t)least;
+  }
+  return widest;
+}
+
+int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  kcl_repeats rows = {0}, pairs = {0}, values = {0};
+  int rc;
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, false, &rows));
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_PAIRS, &rows, false, &pairs));
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, false,
+                           &values));
+  s->row_patterns = rows.count, s->pattern_runs = rows.runs;
+  for (int64_t n = 0; kcl_repeats_fit(&rows) && n < rows.count; n++)
+    s->pattern_entries += kcl_row_length(A, rows.row[n]);
+  s->distinct_pairs = pairs.count, s->distinct_values = values.count;
+  s->values_fit_float = all_single(A, &values);
+  s->slice_span = kcl_slice_span(A);
+done:
+  kcl_repeats_free(&rows), kcl_repeats_free(&pairs), kcl_repeats_free(&values);
+  return rc;
+}

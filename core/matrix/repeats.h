@@ -1,0 +1,40 @@
+/* The distinct values, (column - row, value) pairs or rows of such pairs in a matrix, for formats that store each once and
+ * refer to it by a number. Values are equal if all their bits are. */
+#ifndef KCL_REPEATS_H
+#define KCL_REPEATS_H
+
+#include "core/base/base.h"
+
+typedef enum kcl_repeats_kind { KCL_VALUES, KCL_PAIRS, KCL_ROWS } kcl_repeats_kind;
+enum { KCL_MOST_REPEATS = 65536 }; /* numbers have 16 bits */
+
+/* Numbered in the order of their first occurrence by rows. */
+typedef struct kcl_repeats {
+  const kcl_csr *A;
+  kcl_repeats_kind kind;
+  int64_t count; /* KCL_MOST_REPEATS + 1: there are more, and the other fields are undefined */
+  int64_t *row, *entry; /* [count] of the first occurrence; of a row: itself and its first entry */
+  uint16_t *code;       /* [rows] the number of each row, if requested */
+  int64_t runs;         /* rows that differ from the row before; the first row counts */
+  uint64_t *hash;       /* [slots] */
+  int32_t *number;      /* [slots] 1 + the number stored in the slot; 0: free */
+  int64_t slots;
+} kcl_repeats;
+
+/* One pass over A; with `from`, the repeats of a larger kind, only over its distinct members (if it is NULL or overflowed,
+ * over A). Ends early beyond KCL_MOST_REPEATS. codes: fill code; for KCL_ROWS without `from`. */
+int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
+                     bool codes, kcl_repeats *out);
+/* The number of the value or pair at entry k of row i. */
+int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k);
+void kcl_repeats_free(kcl_repeats *r);
+
+static inline bool kcl_repeats_fit(const kcl_repeats *r) { return r->count <= KCL_MOST_REPEATS; }
+
+bool kcl_all_single(const kcl_csr *A); /* every value is exactly representable as float */
+int32_t kcl_slice_least(const kcl_csr *A, int64_t slice); /* the least column in it */
+int64_t kcl_slice_span(const kcl_csr *A); /* largest difference of columns within a slice */
+/* The fields of kcl_stats that compressed formats are sized by: row_patterns, pattern_entries,
+ * pattern_runs, distinct_pairs, distinct_values, values_fit_float, slice_span. */
+int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s);
+#endif

@@ -1,0 +1,164 @@
+/* See structure.h. */
+#include "core/matrix/structure.h"
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- rows by length */
+
+static int ascending(const void *a_, const void *b_) {
+  int64_t a = *(const int64_t *)a_, b = *(const int64_t *)b_;
+  return (a > b) - (a < b);
+}
+
+void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row) {
+  bool ordered = true;
+  for (int64_t i = lo; i < hi; i++) {
+    row[i - lo] = (INT32_MAX - kcl_row_length(A, i)) * INT64_C(0x100000000) + (i - lo);
+    ordered &= i == lo || row[i - lo - 1] < row[i - lo];
+  }
+  if (!ordered) qsort(row, (size_t)(hi - lo), sizeof *row, ascending);
+  for (int64_t i = 0; i < hi - lo; i++) row[i] = lo + (row[i] & 0xffffffff);
+}
+
+/* Entries of rows [lo, hi) in padded slices; row: their order, or NULL. */
+static int64_t sliced(const kcl_csr *A, int64_t lo, int64_t hi, const int64_t *row) {
+  int64_t entries = 0;
+  for (int64_t base = lo; base < hi; base += KCL_SLICE) {
+    int64_t width = 0, end = base + KCL_SLICE < hi ? base + KCL_SLICE : hi;
+    for (int64_t i = base; i < end; i++) {
+      int64_t n = kcl_row_length(A, row ? row[i - lo] : i);
+      if (n > width) width = n;
+    }
+    entries += width * KCL_SLICE;
+  }
+  return entries;
+}
+
+void kcl_slices(const kcl_csr *A, int unit, int32_t *slice) {
+  slice[0] = 0;
+#pragma omp parallel for schedule(static)
+  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
+    int64_t end = base + KCL_SLICE < A->rows ? base + KCL_SLICE : A->rows;
+    int64_t width = sliced(A, base, end, NULL) / KCL_SLICE;
+    slice[base / KCL_SLICE + 1] = (int32_t)((width + unit - 1) / unit);
+  }
+  for (int64_t s = 0; s < kcl_slice_count(A->rows); s++) slice[s + 1] += slice[s];
+}
+
+/* The same with every width rounded up to a multiple of 2 or 4. */
+static void count_rounded(const kcl_csr *A, kcl_stats *s) {
+  s->sell_padded2 = s->sell_padded4 = 0;
+  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
+    int64_t entries =
+        sliced(A, base, base + KCL_SLICE < A->rows ? base + KCL_SLICE : A->rows, NULL);
+    s->sell_padded2 += (entries + 2 * KCL_SLICE - 1) / (2 * KCL_SLICE) * (2 * KCL_SLICE);
+    s->sell_padded4 += (entries + 4 * KCL_SLICE - 1) / (4 * KCL_SLICE) * (4 * KCL_SLICE);
+  }
+}
+
+/* Sorting is only tried if padding of the unsorted slices exceeds a tenth. */
+static int count_slices(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  int64_t *row = NULL;
+  s->sell_padded = s->sell_sorted_padded = sliced(A, 0, A->rows, NULL);
+  count_rounded(A, s);
+  if (s->sell_padded < A->nnz + A->nnz / 10) return KCL_OK;
+  int rc = kcl_alloc(ctx, KCL_SIGMA, sizeof *row, "rows by length", (void **)&row);
+  if (rc) return rc;
+  s->sell_sorted_padded = 0;
+  for (int64_t lo = 0; lo < A->rows; lo += KCL_SIGMA) {
+    int64_t hi = lo + KCL_SIGMA < A->rows ? lo + KCL_SIGMA : A->rows;
+    kcl_longest_first(A, lo, hi, row);
+    s->sell_sorted_padded += sliced(A, lo, hi, row);
+  }
+  free(row);
+  return KCL_OK;
+}
+
+/* The ELL width of HYB, the largest that at least a third of the rows fill (Bell & Garland 2009), and the entries that
+ * overflow it. */
+static int count_third(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  int64_t *rows = NULL, filled = 0; /* rows[w]: of length w */
+  int rc = kcl_alloc(ctx, s->row_max + 1, sizeof *rows, "row lengths", (void **)&rows);
+  if (rc) return rc;
+  for (int64_t i = 0; i < A->rows; i++) rows[kcl_row_length(A, i)]++;
+  s->hyb_width = s->row_max;
+  while (s->hyb_width > 0 && 3 * (filled += rows[s->hyb_width]) < A->rows) s->hyb_width--;
+  for (int64_t w = s->hyb_width; w <= s->row_max; w++)
+    s->hyb_overflow += rows[w] * (w - s->hyb_width);
+  free(rows);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+/* b x b blocks with an entry; last[j]: the stamp of the last block row with block column j. */
+static int64_t count_blocks(const kcl_csr *A, int b, int32_t *last, int32_t *stamp) {
+  int64_t blocks = 0;
+  for (int64_t base = 0; base < A->rows; base += b) {
+    int64_t end = base + b < A->rows ? base + b : A->rows;
+    ++*stamp;
+    for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
+      int32_t j = A->col[k] / b;
+      blocks += last[j] != *stamp;
+      last[j] = *stamp;
+    }
+  }
+  return blocks;
+}
+
+/* A block is at most as full as the fullest of its parts: if 2 x 2 blocks are hardly filled, 4 x 4 are not counted, and so
+ * on. */
+static int count_all_blocks(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  static const int size[] = {2, 3, 4, 6, 8}, part[] = {0, 0, 2, 3, 4};
+  int32_t *last = NULL, stamp = 0;
+  int rc = kcl_alloc(ctx, A->cols / 2 + 1, sizeof *last, "block columns", (void **)&last);
+  if (rc) return rc;
+  for (int i = 0; i < 5; i++) {
+    int b = size[i], p = part[i];
+    if (p && (double)A->nnz < 0.4 * p * p * (double)s->bcsr_blocks[p]) continue;
+    if (p && !s->bcsr_blocks[p]) continue;
+    if (stamp > INT32_MAX - A->rows / 2 - 1) break;
+    s->bcsr_blocks[b] = count_blocks(A, b, last, &stamp);
+  }
+  free(last);
+  return KCL_OK;
+}
+
+int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  int rc;
+  s->row_max = 0;
+  for (int64_t i = 0; i < A->rows; i++)
+    if (kcl_row_length(A, i) > s->row_max) s->row_max = kcl_row_length(A, i);
+  if ((rc = count_slices(ctx, A, s))) return rc;
+  if ((rc = count_third(ctx, A, s))) return rc;
+  return count_all_blocks(ctx, A, s);
+}
+
+/* ---------------------------------------------------------------- symmetry */
+
+/* The transposed entry of (i, j), j <= i, is the next entry of row j beyond its diagonal, since rows are visited in
+ * order. */
+int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_symmetry *out) {
+  int64_t *next = NULL; /* [rows]; of row j, from the diagonal on */
+  bool symmetric = A->rows == A->cols, hermitian = symmetric;
+  int rc = kcl_alloc(ctx, A->rows, sizeof *next, "transposed entries", (void **)&next);
+  if (rc) return rc;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (next[i] = A->row_ptr[i]; next[i] < A->row_ptr[i + 1] && A->col[next[i]] < i;) next[i]++;
+  for (int64_t i = 0; i < A->rows && (symmetric || hermitian); i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i; k++) {
+      int64_t j = A->col[k], m = next[j]++;
+      double a[2], b[2];
+      if (m >= A->row_ptr[j + 1] || A->col[m] != i) {
+        symmetric = hermitian = false;
+        break;
+      }
+      kcl_element(A->type, A->val, k, a), kcl_element(A->type, A->val, m, b);
+      symmetric = symmetric && a[0] == b[0] && a[1] == b[1];
+      hermitian = hermitian && a[0] == b[0] && a[1] == -b[1];
+    }
+  for (int64_t i = 0; i < A->rows; i++)
+    if (next[i] != A->row_ptr[i + 1]) symmetric = hermitian = false;
+  free(next);
+  *out = symmetric ? KCL_SYMMETRIC : hermitian ? KCL_HERMITIAN : KCL_GENERAL;
+  return KCL_OK;
+}

@@ -1,0 +1,282 @@
+/* The OpenCL executor: one launch per stage, one in-order queue, no wait inside an iteration. Small systems on GPUs: one
+ * launch for many iterations (persistent.c).
+ *
+ * Two copies of the state take turns as input and output (kernels/stage.clh). After every batch the control blocks, the
+ * slots and the batch's part of the history are read without blocking into pinned host memory; poll() waits for the oldest
+ * such read, while the next batch already runs. Right-hand sides that nobody asked for have stopped before they begin.
+ */
+#include "core/opencl/executor.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- running */
+
+static cl_int enqueue(run *r, const launch *l) {
+  const cl_uint zero = 0;
+  cl_int code = CL_SUCCESS;
+  size_t global = l->groups * r->group;
+  if (l->zeroed)
+    code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
+                               NULL);
+  if (l->prepare) {
+    size_t items = l->prepare_groups * r->group;
+    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL, NULL);
+  }
+  code |= kcl_run_number(r, l->kernel);
+  return code ? code
+              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
+                                       NULL);
+}
+
+/* History entries [from, to) of a column's ring, which may wrap. */
+static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
+  size_t entry = KCL_HISTORY_FIELDS * r->real_bytes, ring = (size_t)column * KCL_HISTORY * entry;
+  cl_int code = CL_SUCCESS;
+  while (from < to && !code) {
+    int64_t at = from % KCL_HISTORY, count = to - from;
+    if (count > KCL_HISTORY - at) count = KCL_HISTORY - at;
+    size_t offset = ring + (size_t)at * entry;
+    code = clEnqueueReadBuffer(queue(r), r->history, CL_FALSE, offset, (size_t)count * entry,
+                               r->history_mirror + offset, 0, NULL, NULL);
+    from += count;
+  }
+  return code;
+}
+
+static cl_int read_histories(run *r, int64_t iterations) {
+  cl_int code = CL_SUCCESS;
+  for (int c = 0; c < r->width && !code; c++) {
+    int64_t from = r->enqueued[c];
+    if (r->idle[c]) continue;
+    r->enqueued[c] += iterations;
+    code = read_history(r, c, from, r->enqueued[c]);
+  }
+  return code;
+}
+
+static cl_int await(run *r) {
+  cl_int code = clWaitForEvents(1, &r->ready[r->first]);
+  clReleaseEvent(r->ready[r->first]);
+  r->ready[r->first] = NULL;
+  return code;
+}
+
+static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
+  run *r = ex->data;
+  cl_int code = CL_SUCCESS;
+  if (r->polls == MAX_POLLS) { /* nobody looked: the oldest is overwritten */
+    code = await(r);
+    r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+  }
+  bool persistent = phase == KCL_LOOP && r->persistent.kernel;
+  if (phase == KCL_START) r->persistent.since_replace = 0;
+  if (persistent && !code) code = kcl_persistent_kernel.enqueue(r, times);
+  for (int64_t t = 0; t < times && !code && !persistent; t++)
+    for (int i = 0; i < r->k->stages[phase] && !code; i++) code = enqueue(r, &r->launch[phase][i]);
+  if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
+  if (phase == KCL_REPLACE)
+    return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  int slot = (r->first + r->polls) % MAX_POLLS;
+  if (!code)
+    code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, kcl_run_state(r),
+                               kcl_poll_bytes(r->k), r->mirror[slot], 0, NULL, &r->ready[slot]);
+  if (!code) r->polls++, code = clFlush(queue(r));
+  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+}
+
+static int finish(kcl_executor *ex) {
+  run *r = ex->data;
+  cl_int code = clFinish(queue(r));
+  while (r->polls) {
+    clReleaseEvent(r->ready[r->first]);
+    r->ready[r->first] = NULL;
+    r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+  }
+  int rc = kcl_cl_check(context(r), code, "clFinish", "iterating");
+  bool lost = false;
+  if (!rc) rc = kcl_persistent_kernel.check(r, &lost);
+  if (rc || !lost) return rc;
+  ex->replaces = false;
+  return kcl_run_stage_kernels(r, false);
+}
+
+static int poll(kcl_executor *ex, kcl_control *head, double *rr) {
+  run *r = ex->data;
+  int slot = r->first;
+  if (!r->polls) return KCL_OK;
+  int rc = kcl_cl_check(context(r), await(r), "clWaitForEvents", "iterating");
+  r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+  memcpy(head, r->mirror[slot], (size_t)r->k->nrhs * sizeof *head);
+  for (int c = 0; c < r->k->nrhs; c++)
+    rr[c] = real_at(r, r->mirror[slot] + kcl_run_slot(r, r->k->rr, c));
+  if (rc || (!head->group_missing && !head->group_lost)) return rc;
+  head->group_missing = head->group_lost = 0;
+  return finish(ex);
+}
+
+static int history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
+  run *r = ex->data;
+  const char *ring =
+      r->history_mirror + (size_t)column * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
+  for (int64_t i = from; i < to; i++)
+    for (int j = 0; j < KCL_HISTORY_FIELDS; j++)
+      *out++ =
+          real_at(r, ring + (size_t)(i % KCL_HISTORY * KCL_HISTORY_FIELDS + j) * r->real_bytes);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- vectors and state */
+
+static int put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
+               double scale) {
+  return kcl_run_put(ex->data, v, rhs, type, values, scale);
+}
+
+static int get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
+  return kcl_run_get(ex->data, v, rhs, type, values, scale);
+}
+
+static int set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
+  return kcl_run_set_state(ex->data, control, target);
+}
+
+static int carry(kcl_executor *to, const kcl_executor *from) {
+  return kcl_run_carry(to->data, from->data);
+}
+
+static void *memory(kcl_executor *ex, kcl_vec v) {
+  const run *r = ex->data;
+  cl_mem buffer = r->vec[v];
+  return buffer;
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static void close_run(kcl_executor *ex) {
+  run *r = ex->data;
+  if (!r) return;
+  clFinish(queue(r));
+  while (r->polls)
+    clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+  for (int p = 0; p < KCL_PHASES; p++) {
+    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++) {
+      if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
+      if (r->launch[p][i].prepare) clReleaseKernel(r->launch[p][i].prepare);
+    }
+    free(r->launch[p]);
+  }
+  if (r->program) clReleaseProgram(r->program);
+  kcl_persistent_kernel.close(r);
+  kcl_run_close_vectors(r);
+  if (r->states) clReleaseMemObject(r->states);
+  if (r->history) clReleaseMemObject(r->history);
+  if (r->mirror[0])
+    clEnqueueUnmapMemObject(queue(r), r->pinned, r->mirror[0], 0, NULL, NULL), clFinish(queue(r));
+  if (r->pinned) clReleaseMemObject(r->pinned);
+  free(r);
+}
+
+/* What was compiled: the kernels of stages, then the persistent kernel, if there is one. */
+static int source(kcl_executor *ex, char **out) {
+  run *r = ex->data;
+  char *stages = NULL, *persistent = NULL;
+  int rc;
+  KCL_TRY(kcl_program_source(r->k, &r->geometry, &stages));
+  if (r->persistent.kernel) KCL_TRY(kcl_program_source(r->k, &r->persistent.geometry, &persistent));
+  size_t room = strlen(stages) + (persistent ? strlen(persistent) : 0) + 1;
+  KCL_TRY(kcl_alloc(context(r), (int64_t)room, 1, "source", (void **)out));
+  snprintf(*out, room, "%s%s", stages, persistent ? persistent : "");
+done:
+  free(stages), free(persistent);
+  return rc;
+}
+
+/* Reads into pinned memory do not hold up the host; into ordinary memory they do (NVIDIA). */
+static int pin_mirrors(run *r) {
+  size_t state = (kcl_poll_bytes(r->k) + 63) / 64 * 64;
+  size_t bytes =
+      MAX_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
+  cl_int code;
+  r->pinned = clCreateBuffer(context(r)->opencl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                             bytes, NULL, &code);
+  if (code == CL_SUCCESS)
+    r->mirror[0] = clEnqueueMapBuffer(queue(r), r->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                      bytes, 0, NULL, NULL, &code);
+  if (code != CL_SUCCESS)
+    return kcl_cl_check(context(r), code, "clEnqueueMapBuffer", "pinning memory");
+  r->mirror[1] = r->mirror[0] + state;
+  r->history_mirror = r->mirror[0] + MAX_POLLS * state;
+  return KCL_OK;
+}
+
+static int allocate(run *r) {
+  kcl *ctx = context(r);
+  kcl_program *k = r->k;
+  int64_t messages = 0;
+  int rc;
+  r->state_bytes = kcl_state_bytes(k, &r->geometry);
+  for (int i = 0; i < k->ops; i++)
+    if (k->op[i].matrix->message_slots > messages) messages = k->op[i].matrix->message_slots;
+  KCL_TRY(kcl_opencl_buffer(ctx, 2 * (r->state_bytes + (size_t)messages * r->scalar_bytes),
+                            "the state", &r->states));
+  r->number = 2; /* no message carries it yet */
+  KCL_TRY(kcl_opencl_buffer(ctx,
+                            (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes,
+                            "the history", &r->history));
+  KCL_TRY(pin_mirrors(r));
+  KCL_TRY(kcl_run_open_vectors(r));
+done:
+  return rc;
+}
+
+/* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
+static int first_launches(kcl_executor *ex) {
+  kcl_control head[KCL_MAX_NRHS];
+  const double target[KCL_MAX_NRHS] = {0};
+  for (int c = 0; c < KCL_MAX_NRHS; c++) head[c] = (kcl_control){.stop = 1};
+  int rc = set_state(ex, head, target);
+  for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
+    if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
+  return rc ? rc : finish(ex);
+}
+
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
+  run *r;
+  int rc;
+  KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *r, "the executor", &ex->data));
+  r = ex->data;
+  *ex = (kcl_executor){.data = r,
+                       .run = run_batch,
+                       .put = put,
+                       .get = get,
+                       .set_state = set_state,
+                       .poll = poll,
+                       .history = history,
+                       .finish = finish,
+                       .carry = carry,
+                       .memory = memory,
+                       .source = source,
+                       .close = close_run};
+  r->k = k, r->width = kcl_rhs_width(k), r->scalar_bytes = kcl_type_size(k->type);
+  r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
+  r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
+  double t = kcl_now();
+  for (int i = 0; i < k->ops; i++) KCL_TRY(kcl_opencl_upload(k->op[i].matrix));
+  KCL_TRY(allocate(r));
+  KCL_TRY(finish(ex));
+  ex->seconds_upload = kcl_now() - t;
+  t = kcl_now();
+  ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
+  bool persistent = kcl_persistent_kernel.wanted(r);
+  KCL_TRY(kcl_run_stage_kernels(r, persistent));
+  if (r->width > 1) KCL_TRY(kcl_run_column_kernels(r));
+  if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
+  ex->replaces = r->persistent.kernel != NULL;
+  KCL_TRY(first_launches(ex));
+  ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
+  if (r->persistent.kernel) ex->least = kcl_persistent_kernel.least;
+  ex->seconds_compile = kcl_now() - t;
+done:
+  return rc;
+}

@@ -1,0 +1,113 @@
+/* A program on an OpenCL device: what the files of the executor share.
+ *
+ *   executor.c    the executor's table: runs, polls, history, opening and closing
+ *   launch.c      sizes of launches, kernel arguments, building from source
+ *   vectors.c     vectors to and from the host
+ *   state.c       the state on the device: set, read, carried to another program
+ *   persistent.c  the persistent kernel, behind a table of its own
+ */
+#ifndef KCL_OPENCL_EXECUTOR_H
+#define KCL_OPENCL_EXECUTOR_H
+
+#include "core/opencl/opencl.h"
+
+enum { MAX_POLLS = 2, PAD = 64 /* elements; packs reach beyond the end of a vector */ };
+
+typedef struct launch {
+  cl_kernel kernel;
+  size_t groups;
+  cl_kernel prepare; /* before the product, or NULL */
+  size_t prepare_groups;
+  cl_mem zeroed; /* y of a format that scatters: cleared before the launch */
+  size_t zeroed_bytes;
+} launch;
+
+/* The persistent kernel of a program. */
+typedef struct kcl_persistent {
+  cl_program program;
+  cl_kernel kernel; /* NULL: none */
+  kcl_geometry geometry;
+  size_t groups;
+  int64_t block_rows;     /* rows of a group's row block */
+  int64_t halo_width;     /* how far from its row number a column may be */
+  int64_t halo;           /* scalars of x that a group keeps in local memory */
+  kcl_matrix *renumbered; /* A with columns as positions in halo lists, or NULL */
+  cl_mem mailbox;         /* sums and totals of reductions, then flags of row blocks */
+  cl_mem list, from;      /* halo lists: columns of each row block, beginning at from */
+  cl_mem *copies;         /* [vectors]; two copies of what products gather, as others read it */
+  cl_uint number;         /* of the latest barrier */
+  cl_int since_replace;   /* passes since START or REPLACE */
+} kcl_persistent;
+
+typedef struct run {
+  kcl_program *k;
+  int width; /* right-hand sides in an element of a vector */
+  cl_program program;
+  kcl_geometry geometry;
+  cl_mem *vec;    /* [vectors] */
+  cl_mem states;  /* both copies of the state, then messages of products */
+  cl_mem history; /* [width, KCL_HISTORY, KCL_HISTORY_FIELDS] reals */
+  size_t state_bytes, scalar_bytes, real_bytes, group;
+  cl_uint number; /* of the next launch; its last bit: which copy of the state is its input */
+  launch *launch[KCL_PHASES];
+  kcl_persistent persistent;
+  int64_t enqueued[KCL_MAX_NRHS]; /* iterations that may have been made */
+  bool idle[KCL_MAX_NRHS];        /* stopped when the state was set */
+  struct {
+    cl_kernel in, out;
+    cl_mem values;         /* one right-hand side's vector on its way */
+  } column;                /* NULL when there is only one */
+  cl_mem pinned;           /* host memory that the device writes to without a copy: */
+  char *mirror[MAX_POLLS]; /* control blocks and slots after a batch */
+  char *history_mirror;    /* of the history */
+  cl_event ready[MAX_POLLS];
+  int first, polls; /* the ring of outstanding polls */
+} run;
+
+static inline kcl *context(const run *r) { return r->k->ctx; }
+static inline cl_command_queue queue(const run *r) { return r->k->ctx->opencl->queue; }
+
+static inline double real_at(const run *r, const void *p) {
+  return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;
+}
+
+/* ---- launch.c */
+size_t kcl_run_groups_for(const run *r, int64_t items);  /* work-groups for so many work-items */
+size_t kcl_run_groups(const run *r, const kcl_stage *s); /* of a stage's kernel */
+cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value);
+/* Arguments from number *i on, which it advances. */
+cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
+size_t kcl_run_state(const run *r);              /* offset of the latest state in r->states */
+cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */
+int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out); /* composed and compiled */
+/* Of all phases that have none yet, but those of the persistent kernel where there is one. */
+int kcl_run_stage_kernels(run *r, bool persistent);
+
+/* ---- vectors.c */
+int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
+int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale);
+int kcl_run_open_vectors(run *r); /* allocated, constants filled */
+int kcl_run_column_kernels(run *r);
+cl_int kcl_run_clear_padding(const run *r);
+size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n); /* of n elements */
+void kcl_run_close_vectors(run *r);
+
+/* ---- state.c */
+int kcl_run_set_state(run *r, const kcl_control *control, const double *target);
+size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs); /* offset in a state */
+int kcl_run_carry(run *to, const run *from);
+
+/* ---- persistent.c: the persistent kernel as the executor sees it */
+typedef struct kcl_persistent_ops {
+  int64_t least;          /* passes over LOOP that are worth a launch */
+  bool (*wanted)(run *r); /* decides whether, and how: r->persistent.geometry */
+  int (*open)(run *r);    /* compiles it: r->persistent.kernel; close also after a failure */
+  cl_int (*enqueue)(run *r, int64_t passes); /* over LOOP, one launch */
+  /* Waits for the device. KCL_DEVICE when a group missed a barrier. *missing: groups were not resident together and have
+   * touched nothing; the kernel is closed, and the caller continues with one launch per stage. */
+  int (*check)(run *r, bool *missing);
+  void (*close)(run *r);
+} kcl_persistent_ops;
+extern const kcl_persistent_ops kcl_persistent_kernel;
+
+#endif

@@ -1,0 +1,74 @@
+/* How a program is laid out on a device: the shape of launches, what compilers are told, which loads the matrix gets. */
+#include "core/opencl/opencl.h"
+#include "core/opencl/persistent_plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+static bool wide(const kcl_program *k) {
+  int64_t most = 0;
+  for (int v = 0; v < k->vectors; v++)
+    if (k->vector[v].n > most) most = k->vector[v].n;
+  for (int j = 0; j < k->ops; j++)
+    for (int i = 0; i < k->op[j].matrix->arrays; i++)
+      if (k->op[j].matrix->array[i].count > most) most = k->op[j].matrix->array[i].count;
+  return most > INT32_MAX - 1000000; /* strides go beyond the end */
+}
+
+enum {
+  REGISTERS_PER_UNIT = 65536, /* NVIDIA, since 2012 */
+  L1_BYTES = 196608, /* per compute unit; an NVIDIA H200 has 256 KiB, including local memory */
+  LINE = 128,
+  /* Above this a pass no longer fits the L2 cache of an NVIDIA H200 (50 MiB): with streaming loads of the matrix a
+   * pass over 52.6 MB was slower, one over 54.1 MB faster. */
+  STREAMED_BYTES = 54000000
+};
+
+/* Bytes that a pass touches, each once. */
+static double footprint(const kcl_program *k) {
+  const kcl_phase phase = k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START;
+  double bytes = 0;
+  for (int i = 0; i < k->ops; i++) bytes += kcl_matrix_bytes(k->op[i].matrix);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (kcl_phase_uses(k, phase, v))
+      bytes += (double)k->vector[v].n * (double)kcl_type_size(k->type) * kcl_rhs_width(k);
+  return bytes;
+}
+
+/* KRYLOCL_STREAM=0 or 1 overrides. */
+static bool streams(const kcl_program *k) {
+  const char *word = getenv("KRYLOCL_STREAM");
+  return k->ctx->opencl->is_nvidia && (word ? *word == '1' : footprint(k) > STREAMED_BYTES);
+}
+
+/* Work-items that walk along their own row return to their own cache lines of columns and values: no more groups than the L1
+ * cache of a compute unit has room for. */
+static int cached(const kcl_program *k, int group, int groups) {
+  const kcl_matrix *A = k->A;
+  if (!k->ctx->opencl->is_nvidia || !A || !A->row_per_item || A->lanes > 1 || !A->rows)
+    return groups;
+  double row = (double)A->nnz * (double)(4 + kcl_type_size(k->type)) / (double)A->rows;
+  double lines = row < 2 * LINE ? row : 2 * LINE;
+  while (groups > 1 && groups * group * lines > L1_BYTES) groups /= 2;
+  return groups;
+}
+
+/* GPU layout: eight groups of 256 per compute unit; fewer with several right-hand sides, whose sums each group reduces; and
+ * as many as are resident where a format asks for registers. CPU layout: eight row blocks per core. */
+kcl_geometry kcl_choose_geometry(const kcl_program *k) {
+  const kcl_opencl *o = k->ctx->opencl;
+  bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
+  const kcl_tune *tune = &k->ctx->tune;
+  int registers = o->is_nvidia && k->A ? k->A->registers : 0, width = kcl_rhs_width(k);
+  int group = o->is_cpu ? 1 : tune->group ? tune->group : gpu ? 256 : 32;
+  int groups = tune->groups ? tune->groups : registers ? REGISTERS_PER_UNIT / registers / group : 8;
+  int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
+  if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
+  if (!tune->groups) groups = cached(k, group, groups);
+  if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
+  return (kcl_geometry){.group = group,
+                        .groups_max = groups * o->units,
+                        .registers = registers,
+                        .streamed = streams(k),
+                        .block = block,
+                        .wide_index = wide(k)};
+}

@@ -1,0 +1,129 @@
+/* Sizes of launches, kernel arguments, building a program from its source, and the kernels of stages. */
+#include "core/opencl/executor.h"
+#include "core/opencl/persistent_plan.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t at_most(const run *r, int64_t groups) {
+  if (groups > r->geometry.groups_max) groups = r->geometry.groups_max;
+  return groups < 1 ? 1 : (size_t)groups;
+}
+
+size_t kcl_run_groups_for(const run *r, int64_t items) {
+  int64_t per_group = r->group == 1 ? 64 : (int64_t)r->group;
+  return at_most(r, (items + per_group - 1) / per_group);
+}
+
+size_t kcl_run_groups(const run *r, const kcl_stage *s) {
+  const kcl_matrix *A = s->A;
+  if (s->n == 0) return 1;
+  if (A && A->tasks) return at_most(r, A->tasks);
+  return kcl_run_groups_for(r,
+                            A && A->format->scatter ? A->scatter_items : s->n * (A ? A->lanes : 1));
+}
+
+cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
+  cl_long wide_value = value;
+  cl_int narrow_value = (cl_int)value;
+  return r->geometry.wide_index ? clSetKernelArg(kernel, i, sizeof wide_value, &wide_value)
+                                : clSetKernelArg(kernel, i, sizeof narrow_value, &narrow_value);
+}
+
+cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
+  cl_int code = CL_SUCCESS;
+  for (int a = 0; a < A->arrays; a++)
+    code |= clSetKernelArg(kernel, (*i)++, sizeof(cl_mem), &A->device[a]);
+  for (int p = 0; p < A->params; p++)
+    code |= kcl_run_set_index(r, kernel, (*i)++, A->param[p].value);
+  return code;
+}
+
+size_t kcl_run_state(const run *r) { return (r->number & 1) * r->state_bytes; }
+
+cl_int kcl_run_number(run *r, cl_kernel kernel) {
+  const cl_uint number = r->number++;
+  return clSetKernelArg(kernel, 1, sizeof number, &number);
+}
+
+int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out) {
+  const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
+  char options[512], *source = NULL;
+  int n = 0, rc;
+  if (g->registers) n = sprintf(options, "-cl-nv-maxrregcount=%d ", g->registers);
+  snprintf(options + n, sizeof options - (size_t)n, "%s", word ? word : "");
+  KCL_TRY(kcl_program_source(r->k, g, &source));
+  KCL_TRY(kcl_opencl_build(context(r), source, options, out));
+done:
+  free(source);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the kernels of stages */
+
+/* All but number 1, the launch's: states, n, groups before, history, matrix, vectors. A buffer costs 0.25 us a
+ * launch (NVIDIA H200), so no stage is given the history that does not write it. */
+static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups_before) {
+  cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
+  cl_uint i = 2;
+  code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
+  code |= kcl_run_set_index(r, l->kernel, i++,
+                            s->A && s->A->format->scatter ? s->A->scatter_items : s->n);
+  code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
+  if (kcl_stage_writes_history(s))
+    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
+  if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  for (int v = 0; v < count; v++)
+    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
+  return code;
+}
+
+static int make_prepare(run *r, const kcl_stage *s, launch *l, const char *stage_name) {
+  char name[40];
+  cl_int code;
+  cl_uint i = 0;
+  snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
+  l->prepare = clCreateKernel(r->program, name, &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
+  if (rc) return rc;
+  l->prepare_groups = kcl_run_groups_for(r, s->A->prepare_items);
+  code |= kcl_run_set_index(r, l->prepare, i++, s->A->prepare_items);
+  code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
+  code |= kcl_run_set_matrix(r, l->prepare, &i, s->A);
+  return kcl_cl_check(context(r), code, "clSetKernelArg", name);
+}
+
+static int make_kernel(run *r, kcl_phase phase, int number) {
+  const kcl_stage *s = &r->k->stage[phase][number];
+  launch *l = &r->launch[phase][number];
+  char name[32];
+  cl_int code;
+  snprintf(name, sizeof name, "stage_%d_%d", phase, number);
+  l->kernel = clCreateKernel(r->program, name, &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
+  if (rc) return rc;
+  l->groups = kcl_run_groups(r, s);
+  if (s->A && s->A->prepare_items && (rc = make_prepare(r, s, l, name))) return rc;
+  if (s->A && s->A->format->scatter)
+    l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
+  const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
+  size_t groups_before = before ? kcl_run_groups(r, before) : 1;
+  return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
+}
+
+int kcl_run_stage_kernels(run *r, bool persistent) {
+  int rc;
+  r->geometry.without_loop = persistent;
+  if (r->program) clReleaseProgram(r->program), r->program = NULL;
+  KCL_TRY(kcl_run_build(r, &r->geometry, &r->program));
+  for (int phase = 0; phase < KCL_PHASES; phase++) {
+    if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
+    KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
+                      (void **)&r->launch[phase]));
+    for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
+  }
+done:
+  return rc;
+}

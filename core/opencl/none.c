@@ -1,0 +1,18 @@
+/* A build without OpenCL: there are no devices but the native executor. */
+#include "core/opencl/opencl.h"
+
+void kcl_opencl_list(kcl_device *list, int room, int *count) {
+  (void)list, (void)room, (void)count;
+}
+const char *kcl_icd_loader(void) { return "none: this build is without OpenCL"; }
+void kcl_opencl_detach(kcl *ctx) { (void)ctx; }
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
+  return kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);
+}
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
+  return (void)ex, kcl_fail(k->ctx, KCL_DEVICE, "this build is without OpenCL");
+}
+int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale) {
+  return (void)kernel, (void)y, (void)x, (void)n, (void)scale,
+         kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
+}

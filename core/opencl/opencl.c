@@ -1,0 +1,106 @@
+/* OpenCL devices, and a context with a queue on one of them. */
+#include "core/opencl/opencl.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- devices */
+
+static void info(cl_device_id d, cl_device_info what, size_t room, void *out) {
+  memset(out, 0, room);
+  clGetDeviceInfo(d, what, room, out, NULL);
+}
+
+static void describe(cl_platform_id p, cl_device_id d, kcl_device *out) {
+  cl_device_type type;
+  cl_uint units;
+  cl_ulong memory, most;
+  cl_device_fp_config fp64;
+  info(d, CL_DEVICE_NAME, sizeof out->name - 1, out->name);
+  info(d, CL_DEVICE_VERSION, sizeof out->version - 1, out->version);
+  info(d, CL_DRIVER_VERSION, sizeof out->driver - 1, out->driver);
+  info(d, CL_DEVICE_TYPE, sizeof type, &type);
+  info(d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units);
+  info(d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory);
+  info(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most);
+  info(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64);
+  clGetPlatformInfo(p, CL_PLATFORM_NAME, sizeof out->platform_name - 1, out->platform_name, NULL);
+  out->kind = type & CL_DEVICE_TYPE_GPU ? "gpu" : type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator";
+  out->compute_units = (int)units, out->memory = memory, out->max_alloc = most,
+  out->has_double = fp64 != 0;
+}
+
+enum { MOST = 64 };
+
+/* One thread at a time: a driver's first steps need not be ready for several (PoCL 3.1 crashes). */
+void kcl_opencl_list(kcl_device *list, int room, int *count) {
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&one);
+  cl_platform_id platforms[MOST];
+  cl_device_id devices[MOST];
+  cl_uint n = 0;
+  if (clGetPlatformIDs(MOST, platforms, &n) != CL_SUCCESS) n = 0;
+  for (cl_uint p = 0; p < n && p < MOST; p++) {
+    cl_uint m = 0;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &m) != CL_SUCCESS) m = 0;
+    for (cl_uint d = 0; d < m && d < MOST && *count < room; d++) {
+      kcl_device *out = &list[(*count)++];
+      describe(platforms[p], devices[d], out);
+      out->platform = (int)p, out->device = (int)d;
+    }
+  }
+  pthread_mutex_unlock(&one);
+}
+
+const char *kcl_icd_loader(void) {
+  Dl_info where;
+  return dladdr((void *)(intptr_t)clGetPlatformIDs, &where) && where.dli_fname ? where.dli_fname
+                                                                               : "unknown";
+}
+
+/* ---------------------------------------------------------------- context and queue */
+
+static cl_device_id find_device(int platform_number, int device_number, cl_platform_id *platform) {
+  cl_platform_id platforms[MOST];
+  cl_device_id devices[MOST];
+  cl_uint count = 0;
+  if (clGetPlatformIDs(MOST, platforms, &count) != CL_SUCCESS || platform_number >= (int)count)
+    return NULL;
+  *platform = platforms[platform_number];
+  if (clGetDeviceIDs(*platform, CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
+    return NULL;
+  return device_number < (int)count ? devices[device_number] : NULL;
+}
+
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
+  cl_int code;
+  int rc = kcl_alloc(ctx, 1, sizeof *ctx->opencl, "the device", (void **)&ctx->opencl);
+  if (rc) return rc;
+  kcl_opencl *o = ctx->opencl;
+  o->device = find_device(which->platform, which->device, &o->platform);
+  /* To test the source for the layout "cpu" or "gpu" on any device; gpu:2: of which two groups run at once. */
+  const char *layout = getenv("KRYLOCL_LAYOUT"), *colon = layout ? strchr(layout, ':') : NULL;
+  o->small_groups = layout && *layout;
+  o->is_cpu = !strncmp(o->small_groups ? layout : which->kind, "cpu", 3);
+  ctx->layout = o->is_cpu ? KCL_LAYOUT_CPU : KCL_LAYOUT_GPU;
+  o->is_nvidia = strstr(which->platform_name, "NVIDIA") != NULL;
+  o->units = which->compute_units;
+  o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
+  o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
+  if ((rc = kcl_cl_check(ctx, code, "clCreateContext", "opening the device"))) return rc;
+  o->queue = clCreateCommandQueue(o->context, o->device, 0, &code);
+  if (!code) kcl_opencl_find_images(ctx);
+  return kcl_cl_check(ctx, code, "clCreateCommandQueue", "opening the device");
+}
+
+void kcl_opencl_detach(kcl *ctx) {
+  if (!ctx->opencl) return;
+  kcl_opencl_forget_programs(ctx->opencl);
+  kcl_opencl_unpin(ctx->opencl);
+  if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);
+  if (ctx->opencl->context) clReleaseContext(ctx->opencl->context);
+  free(ctx->opencl);
+  ctx->opencl = NULL, ctx->layout = KCL_LAYOUT_NATIVE, ctx->images = (kcl_images){0};
+}

@@ -1,0 +1,97 @@
+/* An OpenCL device: its queue, buffers, uploads, compiled programs. */
+#ifndef KCL_OPENCL_H
+#define KCL_OPENCL_H
+
+#include "core/base/context.h"
+#include "core/program/executor.h"
+#include "core/matrix/matrix.h"
+
+/* ---- without OpenCL types: core/opencl/none.c stands in for these in a build without OpenCL */
+void kcl_opencl_list(kcl_device *list, int room, int *count); /* appends every device there is */
+const char *kcl_icd_loader(void); /* path of the library that answers calls */
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which); /* context and queue on it */
+void kcl_opencl_detach(kcl *ctx);
+int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
+int kcl_opencl_upload(kcl_matrix *m);  /* its arrays, if that has not been done */
+void kcl_opencl_find_images(kcl *ctx); /* ctx->images */
+int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale);
+
+#ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+
+enum { KCL_BUILT = 64 };
+struct kcl_opencl {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  bool is_cpu, is_nvidia, small_groups;
+  int units;      /* compute units */
+  int concurrent; /* groups that run at once and may wait for each other */
+  struct {
+    char *key;
+    cl_program program;
+  } built[KCL_BUILT];   /* a ring of the latest: other solvers often need the same kernels */
+  cl_mem pinned;        /* for uploads (upload.c): two staging buffers that alternate, */
+  char *staging[2];     /* [staging_bytes] each */
+  cl_event sent[2];     /* is the copy out of it done? */
+  size_t staging_bytes; /* 0: not decided yet (tests use small ones) */
+  int builds, compiled,
+      from_cache; /* programs: all, those the driver compiled, those from the disk */
+};
+
+/* KCL_OK, or a failure that names the call, the code, and `what` was being done. */
+int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
+int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
+                      cl_mem *out); /* filled with zeros */
+
+/* `count` elements of `element` bytes. fill writes `count` of them from number `from` on to `to`, which may be pinned memory;
+ * it has been called for all when kcl_opencl_write returns. kcl_fill_bytes copies. */
+typedef void (*kcl_fill)(const void *source, int64_t from, int64_t count, void *to);
+typedef struct kcl_upload {
+  size_t element;
+  int64_t count;
+  kcl_fill fill;
+  const void *source;
+} kcl_upload;
+int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what);
+void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
+void kcl_opencl_unpin(kcl_opencl *o);
+
+/* Compiles, or finds what this context or an earlier process compiled from the same source (program_cache.c). Release it. */
+int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out);
+void kcl_opencl_forget_programs(kcl_opencl *o);
+
+/* How a program is laid out on a device (geometry.c), which its source depends on. */
+typedef struct kcl_geometry {
+  int group, groups_max; /* work-items per work-group; most groups of a launch */
+  int registers;         /* per work-item, where the compiler can be told; 0: its own choice */
+  bool streamed;   /* the matrix is read by streaming loads, so that vectors stay in the L2 cache */
+  int block;       /* elements per block of a fused loop, CPU layout */
+  bool wide_index; /* counts beyond 2^31 */
+  bool without_loop; /* LOOP and REPLACE are in the persistent kernel: not compiled separately */
+  /* The persistent kernel: all of LOOP in one launch. What follows is about it. */
+  bool persistent;
+  bool local_halo;              /* the halo of a group's rows fits in its local memory */
+  const kcl_matrix *renumbered; /* A with columns as positions in halo lists; NULL: a range of x */
+  bool cached_x;                /* without local_halo: x is read through the L1 cache */
+  int rows_per_item;            /* elements per work-item */
+  bool in_registers;            /* vectors of LOOP are kept in registers */
+  bool overlaps; /* products are computed while reductions are in flight, row sums in registers */
+  bool reducing_group; /* one group without rows adds up the dots */
+} kcl_geometry;
+kcl_geometry kcl_choose_geometry(const kcl_program *k); /* for one launch per stage */
+int kcl_most_dots(const kcl_program *k);                /* the constant MOST_DOTS */
+size_t kcl_poll_bytes(const kcl_program *k);            /* of a state: control blocks and slots */
+size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
+/* OpenCL source of all kernels of a program, for this device. Free with free(). */
+int kcl_program_source(const kcl_program *k, const kcl_geometry *g, char **source);
+#endif
+
+#endif

@@ -1,0 +1,255 @@
+/* The persistent kernel on the host: when it is used, how rows are shared out among its work-groups, its arguments, and
+ * the fallback when its groups are not resident together. docs/persistent.md; the source: persistent_source.c. */
+#include "core/matrix/row_blocks.h"
+#include "core/opencl/emit.h"
+#include "core/opencl/executor.h"
+#include "core/opencl/persistent_plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* It pays where launch overhead exceeds the cost of exchanging messages: when an iteration moves less than MAX_BYTES and
+ * its vectors are in registers, or a row block of one is below MAX_BLOCK. Measured on an NVIDIA H200; other vendors promise
+ * no progress to groups that wait for each other. */
+enum {
+  MAX_BYTES = 48000000, /* per iteration */
+  MAX_BLOCK = 20000,    /* bytes of a vector per work-group */
+  CACHED_ENTRIES = 12,  /* per row: from so many on x is read through the L1 cache */
+  MAX_RENUMBERED =
+      2000000,            /* entries of a matrix whose columns are renumbered, a pass on the host */
+  REGISTER_BYTES = 256,   /* per work-item, of vectors in registers */
+  OVERLAP_BYTES = 128,    /* per work-item, of row sums that wait for a reduction */
+  PERSISTENT_GROUP = 512, /* work-items per work-group */
+  LEAST_PASSES = 96       /* per launch, which costs as much as four passes */
+};
+
+/* KRYLOCL_PERSISTENT: 0 never; 1 always where possible; for tests 2 is 1 without halo in local memory, 3 with columns
+ * renumbered wherever that is possible. */
+static char asked(void) {
+  const char *word = getenv("KRYLOCL_PERSISTENT");
+  return word ? *word : 0;
+}
+
+/* ---------------------------------------------------------------- geometry */
+
+/* Scalars of x that fit in a group's local memory beside the rest. */
+static int64_t halo_room(const run *r, const kcl_geometry *g) {
+  cl_ulong room = 0;
+  clGetDeviceInfo(context(r)->opencl->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL);
+  return (int64_t)(room / r->scalar_bytes) - g->group * kcl_at_once(kcl_program_dots(r->k)) -
+         r->k->slots - 64;
+}
+
+/* One group per compute unit, so that all are resident together; each has a row block, but one that only reduces. */
+static void share_rows(run *r, kcl_geometry *g) {
+  const kcl_program *k = r->k;
+  const kcl_opencl *o = context(r)->opencl;
+  kcl_persistent *p = &r->persistent;
+  int64_t rows = g->group / k->A->lanes, most = o->concurrent - g->reducing_group;
+  int64_t groups = (k->n * k->A->lanes + 63) / 64; /* at least two warps of work each */
+  if (groups > most) groups = most;
+  if (groups < 1) groups = 1;
+  p->block_rows = (k->n + groups - 1) / groups;
+  if (p->block_rows > rows) p->block_rows = (p->block_rows + 31) / 32 * 32; /* whole warps */
+  p->groups = (size_t)((k->n + p->block_rows - 1) / p->block_rows + g->reducing_group);
+  g->rows_per_item = (int)((p->block_rows + rows - 1) / rows);
+}
+
+static int64_t widest_halo(const kcl_program *k) {
+  int64_t most = 0;
+  for (int i = 0; i < k->ops; i++) {
+    int64_t width = kcl_bandwidth(k->op[i].matrix->source);
+    if (width > most) most = width;
+  }
+  return most;
+}
+
+static kcl_geometry choose_geometry(run *r) {
+  const kcl_program *k = r->k;
+  const kcl_opencl *o = context(r)->opencl;
+  kcl_persistent *p = &r->persistent;
+  kcl_geometry g = r->geometry;
+  int vectors = 0;
+  g.persistent = true, g.group = o->small_groups ? g.group : PERSISTENT_GROUP;
+  g.overlaps = kcl_loop_can_overlap(k), g.reducing_group = g.overlaps && o->is_nvidia;
+  share_rows(r, &g);
+  if (g.rows_per_item * (int)r->scalar_bytes > OVERLAP_BYTES)
+    g.overlaps = g.reducing_group = false, share_rows(r, &g);
+  p->halo_width = widest_halo(k);
+  p->halo = p->block_rows + 2 * p->halo_width;
+  g.local_halo = p->halo <= halo_room(r, &g) && asked() != '2';
+  g.cached_x = k->A->nnz >= CACHED_ENTRIES * k->n;
+  for (kcl_vec v = 0; v < k->vectors; v++) vectors += kcl_phase_uses(k, KCL_LOOP, v);
+  g.in_registers = g.rows_per_item * vectors * (int)r->scalar_bytes <= REGISTER_BYTES;
+  return g;
+}
+
+static bool wanted(run *r) {
+  const kcl_program *k = r->k;
+  if (r->group == 1 || !kcl_persistent_possible(k) || asked() == '0') return false;
+  bool small =
+      context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < MAX_BYTES;
+  if (!small && !asked()) return false;
+  r->persistent.geometry = choose_geometry(r);
+  return asked() || r->persistent.geometry.in_registers ||
+         (size_t)r->persistent.block_rows * r->scalar_bytes < MAX_BLOCK;
+}
+
+/* ---------------------------------------------------------------- halo lists */
+
+static int filled_buffer(run *r, int64_t count, const int32_t *values, cl_mem *out) {
+  const kcl_upload u = {1, count * (int64_t)sizeof *values, kcl_fill_bytes, values};
+  int rc = kcl_opencl_buffer(context(r), (size_t)u.count, "halo lists", out);
+  return rc ? rc : kcl_opencl_write(context(r), *out, &u, "halo lists");
+}
+
+/* Renumbers columns where the range of x that holds a row block's columns is too long or mostly unused. */
+static int renumber_columns(run *r) {
+  const kcl_matrix *A = r->k->A;
+  kcl_persistent *p = &r->persistent;
+  kcl_geometry *g = &p->geometry;
+  kcl_row_blocks b = {0};
+  int64_t room = halo_room(r, g);
+  int rc;
+  bool may = A->format->columns_renumberable && r->k->ops == 1 && asked() != '2';
+  bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
+  if (!may || !(should || asked() == '3')) return KCL_OK;
+  KCL_TRY(kcl_row_blocks_find(context(r), A->source, p->block_rows, room, &b));
+  if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
+  KCL_TRY(kcl_matrix_build(context(r), A->format, &b.A, &p->renumbered));
+  KCL_TRY(kcl_opencl_upload(p->renumbered));
+  KCL_TRY(filled_buffer(r, b.count + 1, b.from, &p->from));
+  KCL_TRY(filled_buffer(r, b.from[b.count], b.column, &p->list));
+  g->local_halo = true, g->renumbered = p->renumbered, p->halo = b.most;
+done:
+  kcl_row_blocks_free(&b);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+enum { LAUNCH = 1, NUMBER = 6, PASSES = 7, SINCE = 8, FIRST_MATRIX = 10 }; /* arguments */
+
+static cl_int set_fixed(run *r) {
+  const kcl_stage *before = kcl_stage_previous(r->k, KCL_LOOP, 0);
+  const cl_int groups = before ? (cl_int)kcl_run_groups(r, before) : 1;
+  kcl_persistent *p = &r->persistent;
+  cl_int code = clSetKernelArg(p->kernel, 0, sizeof(cl_mem), &r->states);
+  code |= clSetKernelArg(p->kernel, 2, sizeof(cl_mem), &r->history);
+  code |= kcl_run_set_index(r, p->kernel, 3, r->k->n);
+  code |= clSetKernelArg(p->kernel, 4, sizeof groups, &groups);
+  code |= clSetKernelArg(p->kernel, 5, sizeof(cl_mem), &p->mailbox);
+  return code | kcl_run_set_index(r, p->kernel, 9, p->block_rows);
+}
+
+/* In the order of the skeleton kernels/persistent.cl. */
+static cl_int set_arguments(run *r) {
+  const kcl_program *k = r->k;
+  kcl_persistent *p = &r->persistent;
+  cl_int code = set_fixed(r);
+  cl_uint i = FIRST_MATRIX;
+  for (int m = 0; m < k->ops; m++) {
+    const kcl_matrix *A = k->op[m].matrix;
+    code |= kcl_run_set_matrix(r, p->kernel, &i, A == k->A && p->renumbered ? p->renumbered : A);
+  }
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (kcl_persistent_uses(k, v))
+      code |= clSetKernelArg(p->kernel, i++, sizeof(cl_mem), &r->vec[v]);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (p->copies[v]) code |= clSetKernelArg(p->kernel, i++, sizeof(cl_mem), &p->copies[v]);
+  code |= kcl_run_set_index(r, p->kernel, i++, p->halo_width);
+  if (p->geometry.local_halo)
+    code |= clSetKernelArg(p->kernel, i++, (size_t)p->halo * r->scalar_bytes, NULL);
+  if (p->list) code |= clSetKernelArg(p->kernel, i++, sizeof(cl_mem), &p->list);
+  if (p->list) code |= clSetKernelArg(p->kernel, i++, sizeof(cl_mem), &p->from);
+  return code;
+}
+
+/* Two copies of each published vector, as numbers or as messages twice as large. */
+static int make_copies(run *r) {
+  const size_t message = r->persistent.geometry.local_halo ? 2 : 1;
+  int rc = kcl_alloc(context(r), r->k->vectors, sizeof *r->persistent.copies, "vectors",
+                     (void **)&r->persistent.copies);
+  for (int v = 0; v < r->k->vectors && !rc; v++)
+    if (kcl_persistent_gathers(r->k, v))
+      rc = kcl_opencl_buffer(context(r), 2 * message * r->scalar_bytes * (size_t)r->k->n,
+                             "a vector's copies", &r->persistent.copies[v]);
+  return rc;
+}
+
+static int open_persistent(run *r) {
+  kcl_persistent *p = &r->persistent;
+  cl_int code;
+  int rc;
+  size_t sums = (size_t)kcl_most_dots(r->k) * (p->groups + 1);
+  KCL_TRY(renumber_columns(r));
+  KCL_TRY(kcl_opencl_buffer(context(r), 4 * sums * r->scalar_bytes + p->groups * sizeof(cl_uint),
+                            "sums", &p->mailbox));
+  KCL_TRY(make_copies(r));
+  KCL_TRY(kcl_run_build(r, &p->geometry, &p->program));
+  p->kernel = clCreateKernel(p->program, "persistent", &code);
+  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "persistent"));
+  KCL_TRY(kcl_cl_check(context(r), set_arguments(r), "clSetKernelArg", "persistent"));
+done:
+  return rc;
+}
+
+static void close_persistent(run *r) {
+  kcl_persistent *p = &r->persistent;
+  if (p->kernel) clReleaseKernel(p->kernel);
+  if (p->program) clReleaseProgram(p->program);
+  if (p->mailbox) clReleaseMemObject(p->mailbox);
+  if (p->list) clReleaseMemObject(p->list);
+  if (p->from) clReleaseMemObject(p->from);
+  kcl_matrix_free(&p->renumbered);
+  for (int v = 0; p->copies && v < r->k->vectors; v++)
+    if (p->copies[v]) clReleaseMemObject(p->copies[v]);
+  free(p->copies);
+  memset(p, 0, sizeof *p);
+}
+
+/* ---------------------------------------------------------------- running */
+
+static cl_int enqueue(run *r, int64_t passes) {
+  const kcl_program *k = r->k;
+  kcl_persistent *p = &r->persistent;
+  const cl_int count = (cl_int)passes;
+  const int64_t every = kcl_replacement_interval(k), replaced = (p->since_replace + passes) / every;
+  size_t group = (size_t)p->geometry.group, global = p->groups * group;
+  cl_int code = kcl_run_number(r, p->kernel);
+  code |= clSetKernelArg(p->kernel, NUMBER, sizeof p->number, &p->number);
+  code |= clSetKernelArg(p->kernel, PASSES, sizeof count, &count);
+  code |= clSetKernelArg(p->kernel, SINCE, sizeof p->since_replace, &p->since_replace);
+  p->since_replace = (cl_int)((p->since_replace + passes) % every);
+  /* at least as many as the launch uses: two barriers, one known reduction, one per stage */
+  p->number +=
+      (cl_uint)(3 + passes * k->stages[KCL_LOOP] + replaced * (1 + k->stages[KCL_REPLACE]));
+  if (code) return code;
+  return clEnqueueNDRangeKernel(queue(r), p->kernel, 1, NULL, &global, &group, 0, NULL, NULL);
+}
+
+static int check(run *r, bool *missing) {
+  kcl_control control;
+  if (!r->persistent.kernel) return KCL_OK;
+  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control,
+                                    &control, 0, NULL, NULL);
+  if (!code && !control.group_missing && !control.group_lost) return KCL_OK;
+  if (!code && (control.group_missing == 2 || control.group_lost))
+    return kcl_fail(context(r), KCL_DEVICE,
+                    "%s: the persistent kernel timed out at a grid barrier; KRYLOCL_PERSISTENT=0 "
+                    "uses one launch per stage instead",
+                    context(r)->device.name);
+  close_persistent(r);
+  *missing = true;
+  control.group_missing = 0, r->enqueued[0] = control.iteration;
+  if (!code)
+    code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control,
+                                &control, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
+}
+
+const kcl_persistent_ops kcl_persistent_kernel = {.least = LEAST_PASSES,
+                                                  .wanted = wanted,
+                                                  .open = open_persistent,
+                                                  .enqueue = enqueue,
+                                                  .check = check,
+                                                  .close = close_persistent};

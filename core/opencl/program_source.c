@@ -1,0 +1,87 @@
+/* From a recorded program to OpenCL source for one device: constants, the headers of kernels/, then one kernel per stage
+ * or the persistent kernel. */
+#include "core/opencl/emit.h"
+#include "core/opencl/persistent_plan.h"
+#include <string.h>
+
+size_t kcl_poll_bytes(const kcl_program *k) {
+  return (size_t)kcl_rhs_width(k) *
+         (sizeof(kcl_control) + (size_t)k->slots * kcl_type_size(k->type));
+}
+
+/* With partial sums (kernels/stage.clh), and whole cache lines. */
+size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
+  size_t sums = (size_t)kcl_program_dots(k) * (size_t)g->groups_max * (size_t)kcl_rhs_width(k);
+  return (kcl_poll_bytes(k) + sums * kcl_type_size(k->type) + 127) / 128 * 128;
+}
+
+static void define(kcl_source *t, const char *name, int value) {
+  kcl_put(t, "#define %s %d\n", name, value);
+}
+
+static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
+  const int width = kcl_rhs_width(k);
+  kcl_put(t, "#define IDX %s\n", g->wide_index ? "long" : "int");
+  define(t, "KCL_TYPE", k->type);
+  define(t, "KCL_CPU", g->group == 1);
+  define(t, "NVIDIA_PTX", k->ctx->opencl->is_nvidia);
+  define(t, "REGISTERS", g->registers);
+  define(t, "STREAMED", g->streamed);
+  define(t, "WG", g->group);
+  define(t, "GROUPS_MAX", g->groups_max);
+  define(t, "SLOTS", k->slots);
+  define(t, "STATE", (int)(kcl_state_bytes(k, g) / sizeof(cl_int)));
+  define(t, "HISTORY", KCL_HISTORY);
+  define(t, "BLOCK", g->block);
+  define(t, "NRHS", width);
+  define(t, "REALS", width * (kcl_type_complex(k->type) ? 2 : 1));
+  define(t, "MOST_DOTS", kcl_most_dots(k));
+  define(t, "CONVERGED", KCL_CONVERGED);
+  define(t, "NOT_FINITE", KCL_NOT_FINITE);
+  define(t, "ITERATION_LIMIT", KCL_ITERATION_LIMIT);
+  define(t, "PERSISTENT", g->persistent);
+  define(t, "REDUCING_GROUP", g->reducing_group);
+  define(t, "LOCAL_HALO", g->local_halo);
+  define(t, "RENUMBERED", g->renumbered != NULL);
+  define(t, "CACHED_X", g->cached_x);
+  define(t, "ROWS_PER_ITEM", g->rows_per_item);
+  define(t, "CPU_THREADS", !strcmp(k->ctx->device.kind, "cpu"));
+  define(t, "GROUPS_PER_LANE", (k->ctx->opencl->units + 31) / 32);
+}
+
+static void put_slots(kcl_source *t, const kcl_program *k) {
+  kcl_put(t, "enum {\n");
+  for (kcl_slot s = 0; s < k->slots; s++) kcl_put(t, "  slot_%s,\n", kcl_slot_name(k, s));
+  kcl_put(t, "};\n");
+}
+
+static bool has_image(const kcl_program *k) {
+  for (int i = 0; i < k->ops; i++)
+    if (k->op[i].matrix->format->image) return true;
+  return false;
+}
+
+static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
+  kcl_put_file(t, "scalar.clh"), kcl_put_file(t, "streaming.clh"), kcl_put_file(t, "lanes.clh");
+  kcl_put_file(t, "stage.clh"), kcl_put_file(t, "messages.clh");
+  if (g->persistent) kcl_put_file(t, "persistent.clh");
+  kcl_put_file(t, "rows.clh"), kcl_put_file(t, "atomic.clh");
+  if (kcl_rhs_width(k) > 1) kcl_put_file(t, "multi_rhs.clh");
+  if (!has_image(k)) return;
+  define(t, "TEXEL", k->ctx->images.texel[k->type]);
+  define(t, "IMAGE_BITS", KCL_IMAGE_BITS);
+  kcl_put_file(t, "image.clh");
+}
+
+int kcl_program_source(const kcl_program *k, const kcl_geometry *g, char **source) {
+  kcl_source t = {0};
+  put_constants(&t, k, g);
+  put_slots(&t, k);
+  put_headers(&t, k, g);
+  if (g->persistent) kcl_put_persistent_kernel(&t, k, g);
+  for (int phase = 0; phase < KCL_PHASES && !g->persistent; phase++)
+    for (int i = 0; i < k->stages[phase] && !(kcl_phase_persistent(phase) && g->without_loop); i++)
+      kcl_put_stage_kernel(&t, k, g, phase, i);
+  *source = t.data;
+  return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
+}

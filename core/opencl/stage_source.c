@@ -1,0 +1,149 @@
+/* One stage as one kernel: fills the skeleton kernels/stage.cl. */
+#include "core/opencl/emit.h"
+#include "core/program/formula.h"
+#include <stdio.h>
+#include <string.h>
+
+kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number) {
+  kcl_emit e = {.k = k,
+                .g = g,
+                .s = &k->stage[phase][number],
+                .phase = phase,
+                .number = number,
+                .cpu = g->group == 1,
+                .persistent = g->persistent};
+  snprintf(e.id, sizeof e.id, "%d_%d", phase, number);
+  return e;
+}
+
+static const kcl_stage *before(const kcl_emit *e) {
+  return kcl_stage_previous(e->k, e->phase, e->number);
+}
+
+static int local_scalars(const kcl_emit *e) { return e->s->A ? e->s->A->local_scalars : 0; }
+
+/* ---------------------------------------------------------------- holes */
+
+static void id(kcl_source *t, const void *of) { kcl_put(t, "%s", ((const kcl_emit *)of)->id); }
+
+void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e) {
+  char text[4000];
+  kcl_stage_formula(e->k, e->s, text, sizeof text);
+  kcl_put(t, "/* %s, stage %d:", kcl_phase_name(e->phase), e->number + 1);
+  for (const char *at = text; *at;) {
+    size_t n = strcspn(at, ";");
+    kcl_put(t, "\n *   %.*s", (int)n, at);
+    at += n;
+    at += strspn(at, "; ");
+  }
+  kcl_put(t, " */\n");
+}
+
+static void elements(kcl_source *t, const void *of) {
+  kcl_put_stage_comment(t, of), kcl_put_elements(t, of);
+}
+
+static void format(kcl_source *t, const void *of) { kcl_put_format(t, of); }
+
+static void history_parameter(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (kcl_stage_writes_history(e->s)) kcl_put(t, ", global real *restrict history");
+}
+
+static void matrix_parameters(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (e->s->A) kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_TYPED, kcl_emit_prefix(e));
+}
+
+static void vector_parameters(kcl_source *t, const void *of) { kcl_put_vectors(t, of, true); }
+
+static void prepared_parameters(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_TYPED_WRITTEN, kcl_emit_prefix(e));
+}
+
+static void prepared_arguments(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put_arrays(t, e->s->A, KCL_NAMES, kcl_emit_prefix(e));
+}
+
+static void sums_at_once(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0;
+  kcl_put(t, "%d", kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous)));
+}
+
+static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
+
+static void totals(kcl_source *t, const void *of) {
+  int width = kcl_rhs_width(((const kcl_emit *)of)->k);
+  kcl_put(t, "%d", width > KCL_AT_ONCE ? width : KCL_AT_ONCE);
+}
+
+static void closing(kcl_source *t, const void *of) {
+  kcl_put(t, "%s", ((const kcl_emit *)of)->s->closing ? "true" : "false");
+}
+
+/* Was the stage before carried out for a stop inside the cycle, too? */
+static void closing_before(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put(t, "%s", e->s->closing && before(e) && before(e)->closing ? "true" : "false");
+}
+
+static void reduce(kcl_source *t, const void *of) {
+  kcl_put_reduce(t, ((const kcl_emit *)of)->k, before(of));
+}
+
+static void scalars(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (!e->s->scalars) return;
+  kcl_put(t, "FOR_ACTIVE_RHS {\n"), kcl_put_scalar_ops(t, e, NULL, true),
+      kcl_put(t, "}\nSYNC();\n");
+}
+
+static void seed(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put_seed(t, e->k, kcl_stage_seeds(e->k, e->phase, e->number));
+}
+
+static void factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
+static void sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
+static void loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
+static void partials(kcl_source *t, const void *of) { kcl_put_partials(t, of); }
+static void prepare(kcl_source *t, const void *of);
+
+static const kcl_hole holes[] = {{"id", id},
+                                 {"elements", elements},
+                                 {"format", format},
+                                 {"prepare", prepare},
+                                 {"history_parameter", history_parameter},
+                                 {"matrix_parameters", matrix_parameters},
+                                 {"vector_parameters", vector_parameters},
+                                 {"prepared_parameters", prepared_parameters},
+                                 {"prepared_arguments", prepared_arguments},
+                                 {"sums_at_once", sums_at_once},
+                                 {"format_scalars", format_scalars},
+                                 {"totals", totals},
+                                 {"closing", closing},
+                                 {"closing_before", closing_before},
+                                 {"reduce", reduce},
+                                 {"scalars", scalars},
+                                 {"seed", seed},
+                                 {"factors", factors},
+                                 {"sums", sums},
+                                 {"loop", loop},
+                                 {"partials", partials}};
+enum { HOLES = sizeof holes / sizeof *holes };
+
+static void prepare(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (e->s->A && e->s->A->prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
+}
+
+void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
+                          kcl_phase phase, int number) {
+  const kcl_emit e = kcl_emit_stage(k, g, phase, number);
+  kcl_put_skeleton(t, "stage.cl", holes, HOLES, &e);
+  for (int i = 0; e.s->A && i < e.s->A->arrays; i++)
+    if (e.s->A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", e.s->A->array[i].name);
+}

@@ -1,0 +1,83 @@
+/* The state of a program on the device: control blocks, slots, partial sums (kernels/stage.clh). */
+#include "core/opencl/executor.h"
+#include <stdlib.h>
+#include <string.h>
+
+size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs) {
+  return (size_t)r->width * sizeof(kcl_control) + (size_t)(slot * r->width + rhs) * r->scalar_bytes;
+}
+
+int kcl_run_set_state(run *r, const kcl_control *control, const double *target) {
+  kcl_control all[KCL_MAX_NRHS];
+  union {
+    float single[2 * KCL_MAX_NRHS];
+    double twice[2 * KCL_MAX_NRHS];
+  } value = {{0}};
+  int parts = kcl_type_complex(r->k->type) ? 2 : 1;
+  for (int c = 0; c < r->width; c++) {
+    bool asked = c < r->k->nrhs;
+    all[c] = asked ? control[c] : (kcl_control){.stop = 1};
+    r->enqueued[c] = all[c].iteration, r->idle[c] = all[c].stop != 0;
+    if (r->real_bytes == 4)
+      value.single[c * parts] = asked ? (float)target[c] : 0;
+    else
+      value.twice[c * parts] = asked ? target[c] : 0;
+  }
+  cl_int code = r->group == 1 ? kcl_run_clear_padding(r) : CL_SUCCESS;
+  code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r),
+                               (size_t)r->width * sizeof *all, all, 0, NULL, NULL);
+  code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE,
+                               kcl_run_state(r) + kcl_run_slot(r, r->k->target, 0),
+                               (size_t)r->width * r->scalar_bytes, &value, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
+}
+
+/* Partial sums that LOOP begins by reducing: how many groups left them depends on the format, so they become the sum and
+ * zeros. */
+static void carry_sums(const run *r, const run *f, const char *old, char *state) {
+  const kcl_stage *last = kcl_stage_previous(f->k, KCL_LOOP, 0);
+  size_t groups = last ? kcl_run_groups(f, last) : 0, parts = r->scalar_bytes / r->real_bytes;
+  const char *partial = old + kcl_poll_bytes(f->k);
+  char *to = state + kcl_poll_bytes(r->k);
+  int sums = last ? r->width * kcl_stage_dots(last) : 0;
+  for (int d = 0; d < sums; d++) {
+    double sum[2] = {0, 0};
+    for (size_t i = 0; i < groups * parts; i++)
+      sum[i % parts] += real_at(r, partial + i * r->real_bytes);
+    for (size_t i = 0; i < parts; i++) {
+      float narrow = (float)sum[i];
+      if (r->real_bytes == 4)
+        memcpy(to + 4 * i, &narrow, 4);
+      else
+        memcpy(to + 8 * i, &sum[i], 8);
+    }
+    partial += (size_t)f->geometry.groups_max * f->scalar_bytes;
+    to += (size_t)r->geometry.groups_max * r->scalar_bytes;
+  }
+}
+
+int kcl_run_carry(run *r, const run *f) {
+  cl_int code = CL_SUCCESS;
+  char *state = NULL, *old = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
+  KCL_TRY(kcl_alloc(context(r), (int64_t)f->state_bytes, 1, "the state", (void **)&old));
+  for (int v = 0; v < r->k->vectors && !code; v++)
+    code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0,
+                               kcl_run_vector_bytes(r, v, r->k->vector[v].n), 0, NULL, NULL);
+  if (!code)
+    code = clEnqueueReadBuffer(queue(r), f->states, CL_TRUE, kcl_run_state(f), f->state_bytes, old,
+                               0, NULL, NULL);
+  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "changing the format"));
+  memcpy(state, old, kcl_poll_bytes(r->k));
+  carry_sums(r, f, old, state);
+  memcpy(r->enqueued, f->enqueued, sizeof r->enqueued);
+  memcpy(r->idle, f->idle, sizeof r->idle);
+  r->persistent.since_replace = f->persistent.since_replace;
+  code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes, state,
+                              0, NULL, NULL);
+  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));
+done:
+  free(state), free(old);
+  return rc;
+}

@@ -1,0 +1,28 @@
+/* kernels/transfer.cl on the context's queue. The program is compiled once a context. */
+#include "core/opencl/opencl.h"
+#include "core/opencl/source.h"
+
+int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale) {
+  cl_program program = NULL;
+  cl_kernel k = NULL;
+  cl_mem to = y, from = x;
+  cl_double factor = scale;
+  cl_long count = n;
+  size_t global = ((size_t)n + 255) / 256 * 256;
+  cl_int code;
+  int rc;
+  KCL_TRY(kcl_opencl_build(ctx, kcl_kernel_text("transfer.cl"), "", &program));
+  k = clCreateKernel(program, kernel, &code);
+  KCL_TRY(kcl_cl_check(ctx, code, "clCreateKernel", kernel));
+  code = clSetKernelArg(k, 0, sizeof to, &to);
+  code |= clSetKernelArg(k, 1, sizeof from, &from);
+  code |= clSetKernelArg(k, 2, sizeof factor, &factor);
+  code |= clSetKernelArg(k, 3, sizeof count, &count);
+  if (!code)
+    code = clEnqueueNDRangeKernel(ctx->opencl->queue, k, 1, NULL, &global, NULL, 0, NULL, NULL);
+  rc = kcl_cl_check(ctx, code, "clEnqueueNDRangeKernel", kernel);
+done:
+  if (k) clReleaseKernel(k);
+  if (program) clReleaseProgram(program);
+  return rc;
+}

@@ -1,0 +1,89 @@
+/* Host arrays to the device. On GPUs large arrays go through two pinned staging buffers that alternate: all threads fill one
+ * while the other is copied. (A GPU reads pageable memory through a buffer of its driver, at 9.5 GB/s, and pinned memory at
+ * 55 GB/s, on an NVIDIA H200.) On CPU devices the buffer is mapped and filled in place. Conversions happen while
+ * filling. */
+#include "core/opencl/opencl.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STAGING = 4 << 20, LARGE = 4 /* staging buffers */ };
+
+void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
+  const int64_t part = 1 << 18;
+#pragma omp parallel for schedule(static) if (count >= STAGING)
+  for (int64_t at = 0; at < count; at += part)
+    memcpy((char *)to + at, (const char *)source + from + at,
+           (size_t)(count - at < part ? count - at : part));
+}
+
+static cl_int pin(kcl_opencl *o) {
+  cl_int code;
+  if (!o->staging_bytes) o->staging_bytes = STAGING;
+  o->pinned = clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR,
+                             2 * o->staging_bytes, NULL, &code);
+  if (!code)
+    o->staging[0] = clEnqueueMapBuffer(o->queue, o->pinned, CL_TRUE, CL_MAP_WRITE, 0,
+                                       2 * o->staging_bytes, 0, NULL, NULL, &code);
+  if (!code) o->staging[1] = o->staging[0] + o->staging_bytes;
+  return code;
+}
+
+static cl_int await(kcl_opencl *o, int turn) {
+  if (!o->sent[turn]) return CL_SUCCESS;
+  cl_int code = clWaitForEvents(1, &o->sent[turn]);
+  clReleaseEvent(o->sent[turn]);
+  o->sent[turn] = NULL;
+  return code;
+}
+
+static cl_int by_staging(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
+  cl_int code = o->staging[0] ? CL_SUCCESS : pin(o);
+  int64_t per = code ? 1 : (int64_t)(o->staging_bytes / u->element);
+  for (int64_t at = 0, turn = 0; at < u->count && !code; at += per, turn ^= 1) {
+    int64_t n = u->count - at < per ? u->count - at : per;
+    if ((code = await(o, (int)turn))) break;
+    u->fill(u->source, at, n, o->staging[turn]);
+    code = clEnqueueWriteBuffer(o->queue, to, CL_FALSE, (size_t)at * u->element,
+                                (size_t)n * u->element, o->staging[turn], 0, NULL, &o->sent[turn]);
+    if (!code) code = clFlush(o->queue);
+  }
+  return code;
+}
+
+static cl_int in_place(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
+  cl_int code;
+  void *data = clEnqueueMapBuffer(o->queue, to, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
+                                  (size_t)u->count * u->element, 0, NULL, NULL, &code);
+  if (code) return code;
+  u->fill(u->source, 0, u->count, data);
+  return clEnqueueUnmapMemObject(o->queue, to, data, 0, NULL, NULL);
+}
+
+static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
+  size_t bytes = (size_t)u->count * u->element;
+  void *data = malloc(bytes);
+  if (!data) return CL_OUT_OF_HOST_MEMORY;
+  u->fill(u->source, 0, u->count, data);
+  cl_int code = clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+  free(data);
+  return code;
+}
+
+int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {
+  kcl_opencl *o = ctx->opencl;
+  size_t large = LARGE * (o->staging_bytes ? o->staging_bytes : STAGING);
+  if (u->count == 0) return KCL_OK;
+  cl_int code = o->is_cpu                                ? in_place(o, to, u)
+                : (size_t)u->count * u->element >= large ? by_staging(o, to, u)
+                                                         : at_once(o, to, u);
+  return kcl_cl_check(ctx, code, "clEnqueueWriteBuffer", what);
+}
+
+void kcl_opencl_unpin(kcl_opencl *o) {
+  for (int i = 0; i < 2; i++) await(o, i);
+  if (o->staging[0]) {
+    clEnqueueUnmapMemObject(o->queue, o->pinned, o->staging[0], 0, NULL, NULL);
+    clFinish(o->queue);
+  }
+  if (o->pinned) clReleaseMemObject(o->pinned);
+}

@@ -1,0 +1,116 @@
+/* Vectors of a program to and from the host.
+ *
+ * Vectors of several right-hand sides are interleaved, [n, width], the width a power of two: what an entry of the matrix
+ * meets of all of them lies side by side. Each comes and goes through a buffer of its own. */
+#include "core/opencl/executor.h"
+#include <stdlib.h>
+
+typedef struct host_vector {
+  kcl_type to, from;
+  const char *data;
+  double scale;
+} host_vector;
+
+static void convert(const void *source, int64_t from, int64_t count, void *to) {
+  const host_vector *v = source;
+  kcl_copy(v->to, to, v->from, v->data + (size_t)from * kcl_type_size(v->from), count, v->scale);
+}
+
+static bool interleaved(const run *r, kcl_vec v) {
+  return r->width > 1 && !kcl_vector_shared(r->k, v);
+}
+
+size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n) {
+  return (size_t)n * r->scalar_bytes * (interleaved(r, v) ? (size_t)r->width : 1);
+}
+
+/* Between r->column.values and the part of v that belongs to one right-hand side. */
+static int move_part(run *r, cl_kernel kernel, kcl_vec v, int rhs) {
+  size_t items = kcl_run_groups_for(r, r->k->vector[v].n) * r->group;
+  cl_int code = kcl_run_set_index(r, kernel, 0, r->k->vector[v].n), c = rhs;
+  code |= clSetKernelArg(kernel, 1, sizeof c, &c);
+  code |= clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->column.values);
+  code |= clSetKernelArg(kernel, 3, sizeof(cl_mem), &r->vec[v]);
+  if (!code)
+    code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "moving a right-hand side");
+}
+
+int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale) {
+  const host_vector from = {r->k->type, type, values, scale};
+  const kcl_upload u = {r->scalar_bytes, r->k->vector[v].n, convert, &from};
+  cl_mem to = interleaved(r, v) ? r->column.values : r->vec[v];
+  int rc = kcl_opencl_write(context(r), to, &u, "uploading a vector");
+  return rc || !interleaved(r, v) ? rc : move_part(r, r->column.in, v, rhs);
+}
+
+int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
+  int64_t n = r->k->vector[v].n;
+  void *staged = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
+  if (interleaved(r, v)) KCL_TRY(move_part(r, r->column.out, v, rhs));
+  cl_mem from = interleaved(r, v) ? r->column.values : r->vec[v];
+  cl_int code = clEnqueueReadBuffer(queue(r), from, CL_TRUE, 0, (size_t)n * r->scalar_bytes, staged,
+                                    0, NULL, NULL);
+  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "downloading a vector"));
+  kcl_copy(type, values, r->k->type, staged, n, scale);
+done:
+  free(staged);
+  return rc;
+}
+
+/* Packs reach beyond the end of a vector. What stands there counts in no sum while it is 0, but a solve
+ * that met NaN leaves 0 times NaN there. */
+cl_int kcl_run_clear_padding(const run *r) {
+  const cl_uint zero = 0;
+  cl_int code = CL_SUCCESS;
+  for (int v = 0; v < r->k->vectors && !code; v++) {
+    int64_t n = r->k->vector[v].n, padded = (n + PAD - 1) / PAD * PAD;
+    if (padded > n)
+      code = clEnqueueFillBuffer(queue(r), r->vec[v], &zero, sizeof zero,
+                                 kcl_run_vector_bytes(r, v, n),
+                                 kcl_run_vector_bytes(r, v, padded - n), 0, NULL, NULL);
+  }
+  return code;
+}
+
+/* Kernels that interleave and separate the vectors of right-hand sides. */
+int kcl_run_column_kernels(run *r) {
+  int64_t most = 0;
+  cl_int code;
+  for (int v = 0; v < r->k->vectors; v++)
+    if (r->k->vector[v].n > most) most = r->k->vector[v].n;
+  r->column.in = clCreateKernel(r->program, "column_in", &code);
+  if (!code) r->column.out = clCreateKernel(r->program, "column_out", &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", "column_in");
+  return rc ? rc
+            : kcl_opencl_buffer(context(r), (size_t)most * r->scalar_bytes, "a vector",
+                                &r->column.values);
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+int kcl_run_open_vectors(run *r) {
+  const kcl_program *k = r->k;
+  int rc;
+  KCL_TRY(kcl_alloc(context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
+  for (int v = 0; v < k->vectors; v++) {
+    int64_t padded = (k->vector[v].n + PAD - 1) / PAD * PAD;
+    KCL_TRY(
+        kcl_opencl_buffer(context(r), kcl_run_vector_bytes(r, v, padded), "a vector", &r->vec[v]));
+    if (k->vector[v].values)
+      KCL_TRY(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
+  }
+done:
+  return rc;
+}
+
+void kcl_run_close_vectors(run *r) {
+  if (r->column.in) clReleaseKernel(r->column.in);
+  if (r->column.out) clReleaseKernel(r->column.out);
+  if (r->column.values) clReleaseMemObject(r->column.values);
+  for (int v = 0; r->vec && v < r->k->vectors; v++)
+    if (r->vec[v]) clReleaseMemObject(r->vec[v]);
+  free(r->vec);
+}

@@ -1,0 +1,53 @@
+/* The executor's table: where a recorded program runs. One instance serves one program. The native executor (core/cpu)
+ * is the definition; the OpenCL executor (core/opencl) must agree with it. */
+#ifndef KCL_EXECUTOR_H
+#define KCL_EXECUTOR_H
+
+#include "core/program/program.h"
+
+enum {
+  KCL_HISTORY = 4096,     /* iterations kept on the device; the host fetches them earlier */
+  KCL_HISTORY_FIELDS = 4, /* numbers per iteration: residual^2, alpha, beta, spare */
+  KCL_MOST_SLOTS = 1600
+};
+
+/* The control block of a right-hand side, as on the device (kernels/stage.clh). */
+typedef struct kcl_control {
+  int32_t stop; /* 0 running, else 1 + kcl_reason */
+  int32_t iteration, limit;
+  int32_t tests_off;  /* 1: no test stops the loop (timing) */
+  int32_t cycle_open; /* 1: stopped inside a cycle, whose closing stages are still to run */
+  int32_t
+      group_missing;  /* a work-group missed a grid barrier: 1 before anything was done, 2 later */
+  int32_t was_active; /* scratch of the persistent kernel */
+  int32_t group_lost; /* any work-group missed a message later on */
+} kcl_control;
+
+typedef struct kcl_executor kcl_executor;
+struct kcl_executor {
+  void *data;
+  /* The vector of one right-hand side from and to the host, converted and multiplied by scale. */
+  int (*put)(kcl_executor *, kcl_vec, int rhs, kcl_type type, const void *values, double scale);
+  int (*get)(kcl_executor *, kcl_vec, int rhs, kcl_type type, void *values, double scale);
+  /* control, target: [nrhs]; target: squared norm to reach. A right-hand side whose stop is set keeps its vectors. */
+  int (*set_state)(kcl_executor *, const kcl_control *control, const double *target);
+  int (*run)(kcl_executor *, kcl_phase, int64_t times); /* asynchronous where possible; at most
+                                                              KCL_HISTORY iterations */
+  /* The state after the oldest run that was not polled, [nrhs] each; unchanged if there is none. */
+  int (*poll)(kcl_executor *, kcl_control *control, double *rr);
+  int (*history)(kcl_executor *, int rhs, int64_t from, int64_t to,
+                 double *out /* [to - from, KCL_HISTORY_FIELDS] */);
+  int (*finish)(kcl_executor *);
+  /* `to` runs the same method with A in another format on the same device: it gets the state and the vectors of `from`,
+   * between two passes over LOOP, everything polled. */
+  int (*carry)(kcl_executor *to, const kcl_executor *from);
+  void *(*memory)(kcl_executor *, kcl_vec);  /* of a vector: on the host, or a cl_mem */
+  int (*source)(kcl_executor *, char **out); /* OpenCL C, malloc'd; NULL: it runs no source */
+  void (*close)(kcl_executor *);
+  bool replaces; /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */
+  int64_t least; /* passes over LOOP that are worth a call of run; 0: a few */
+  double seconds_upload, seconds_compile;
+  int compiled, from_cache; /* programs: by the driver, from the cache folder */
+};
+
+#endif

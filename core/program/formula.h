@@ -1,0 +1,12 @@
+/* Operations of a recorded program in the words of the paper: "p = z + beta p". */
+#ifndef KCL_FORMULA_H
+#define KCL_FORMULA_H
+
+#include "core/program/program.h"
+
+const char *kcl_phase_name(kcl_phase phase); /* "LOOP" */
+/* One operation; and all of a stage in their order, separated by "; ". Cut short where there is no room. */
+void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t room);
+void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, size_t room);
+
+#endif

@@ -1,0 +1,230 @@
+/* Recorded programs: a Krylov method is written once and runs fused everywhere.
+ *
+ * A method's `record` function calls the verbs below once. Each call records one operation; nothing is computed. The recorder
+ * lays the operations into stages. A stage is one pass over memory, one kernel launch:
+ *
+ *   scalars     divide, multiply, tests ... on slots; after them every coefficient is known
+ *   product     at most one y = A x, first in its stage
+ *   vectors     linear combinations and dot products, element by element, each operand read once
+ *
+ * An operation joins the open stage unless it needs a dot product that the stage is still summing, or an element that another
+ * work-item writes. So the order of recording is the schedule: two updates that read p stand next to each other where p is
+ * to be read once. CG comes out as three stages per iteration, and its file is the algorithm of the paper. Dots at the end of
+ * LOOP are reduced at its beginning (the reduction is carried across the loop), so it does not matter where a method cuts its
+ * cycle; START and REPLACE seed the same partial sums.
+ *
+ * Slots are scalars of the program's type in the memory of the device. A program may serve several right-hand sides at once:
+ * every vector but the constants, every slot and the control block then exist once per right-hand side, and each pass over
+ * the matrix serves them all. A right-hand side that has stopped keeps its vectors. Methods record one.
+ */
+#ifndef KCL_PROGRAM_H
+#define KCL_PROGRAM_H
+
+#include "core/matrix/matrix.h"
+
+typedef int kcl_vec;  /* the number of a vector */
+typedef int kcl_slot; /* the number of a scalar */
+typedef struct kcl_program kcl_program;
+
+/* A coefficient: a constant when slot < 0, else the slot's value, negated or conjugated. */
+typedef struct kcl_coef {
+  double constant;
+  kcl_slot slot;
+  bool negate, conjugate;
+} kcl_coef;
+#define KCL_ZERO ((kcl_coef){.constant = 0, .slot = -1})
+#define KCL_ONE ((kcl_coef){.constant = 1, .slot = -1})
+#define KCL_MINUS ((kcl_coef){.constant = -1, .slot = -1})
+static inline kcl_coef plus(kcl_slot s) { return (kcl_coef){.slot = s}; }
+static inline kcl_coef minus(kcl_slot s) { return (kcl_coef){.slot = s, .negate = true}; }
+static inline kcl_coef conjugate(kcl_coef c) { return c.conjugate = !c.conjugate, c; }
+
+/* ---- what a method is given: the system A x = b, and where things are */
+kcl_vec kcl_x(kcl_program *k);
+kcl_vec kcl_b(kcl_program *k);
+kcl_matrix *kcl_A(kcl_program *k);
+kcl_matrix *kcl_AH(kcl_program *k); /* its adjoint; for methods that declare `adjoint` */
+int kcl_restart(kcl_program *k);    /* iterations per cycle; for methods that declare `restart` */
+bool kcl_resumes(kcl_program *k);   /* will RESUME be run? */
+
+/* New vectors and scalars, zero. `name`, as printf, is the letter of the cited paper; generated source and
+ * `krylocl explain` use it. A name that exists already gets a number. */
+kcl_vec kcl_vector(kcl_program *k, const char *name, ...) KCL_PRINTF(2, 3); /* of A's rows */
+kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v, const char *name, ...)
+    KCL_PRINTF(3, 4); /* as long as v, such as x: A's columns */
+kcl_vec kcl_vector_of(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
+kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *values, const char *name,
+                     ...) KCL_PRINTF(5, 6); /* n values, copied; never written */
+kcl_slot kcl_scalar(kcl_program *k, const char *name, ...) KCL_PRINTF(2, 3);
+/* As many as there are words in `names`, one per pointer. */
+void kcl_vectors(kcl_program *k, const char *names, kcl_vec *const *out);
+void kcl_scalars(kcl_program *k, const char *names, kcl_slot *const *out);
+
+/* ---- the phases
+ * START    from x to the first iteration; also after a claim of convergence that did not hold
+ * LOOP     one iteration, or a cycle of several
+ * REPLACE  residual replacement, for methods whose recurrences drift: every kcl_replacement_interval passes vectors are
+ *          recomputed from what they stand for
+ * RESUME   where kcl_resumes(k): b is a new residual and x = 0, but the search continues (solver/mixed) */
+typedef enum kcl_phase { KCL_START, KCL_LOOP, KCL_REPLACE, KCL_RESUME, KCL_PHASES } kcl_phase;
+void kcl_begin(kcl_program *k, kcl_phase phase);
+
+/* ---- vectors. The operands of an operation have one length; a stage runs over one length (x has A's columns, b its
+ * rows). Operands may coincide. */
+void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x); /* y = A x, y != x */
+void kcl_lincomb(kcl_program *k, kcl_vec y, kcl_coef a, kcl_vec x, kcl_coef b,
+                 kcl_vec z); /* y = a x + b z */
+void kcl_times(kcl_program *k, kcl_vec y, kcl_vec d, kcl_vec x,
+               bool conjugate_d);                                /* y_i = d_i x_i */
+void kcl_dot(kcl_program *k, kcl_slot s, kcl_vec x, kcl_vec y);  /* s = x^H y */
+void kcl_dotu(kcl_program *k, kcl_slot s, kcl_vec x, kcl_vec y); /* s = x^T y, nothing conjugated */
+static inline void kcl_copy_vector(kcl_program *k, kcl_vec y, kcl_vec x) /* y = x */
+{
+  kcl_lincomb(k, y, KCL_ONE, x, KCL_ZERO, x);
+}
+/* r = b - A x and rr = r^H r: every START begins with it. The host checks claims of convergence against it. */
+void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr);
+/* The vector for M^-1 r: a new one; without a preconditioner r itself, and kcl_precondition records nothing. */
+kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r, const char *name, ...) KCL_PRINTF(3, 4);
+void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r,
+                      bool adjoint); /* z = M^-1 r, or M^-H r */
+
+/* ---- scalars. A quotient by zero is zero; the method's tests give it a reason. */
+void kcl_assign(kcl_program *k, kcl_slot s, kcl_coef a);               /* s = a */
+void kcl_divide(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b);   /* s = a / b */
+void kcl_multiply(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b); /* s = a b */
+void kcl_add(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b);      /* s = a + b */
+void kcl_root(kcl_program *k, kcl_slot s, kcl_coef a);                 /* s = sqrt(max(Re a, 0)) */
+void kcl_modulus(kcl_program *k, kcl_slot s, kcl_coef a);              /* s = |a| */
+void kcl_least(kcl_program *k, kcl_slot s, kcl_coef a,
+               kcl_coef b); /* the one with the lesser real part; a if that is NaN */
+
+/* ---- tests, on the device. The stage of a failed test is still carried out, the stages after it are not: the host,
+ * which polls rarely, finds the state of that moment. */
+void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason otherwise); /* real part > 0 */
+void kcl_need_nonzero(kcl_program *k, kcl_slot s, kcl_reason otherwise);
+void kcl_history_ritz(kcl_program *k, kcl_slot alpha,
+                      kcl_slot beta); /* CG's coefficients, for condition estimates */
+void kcl_step(kcl_program *k,
+              kcl_slot rr); /* ends an iteration: history, count, convergence test */
+/* For cycles of several iterations that update x at their end: a kcl_step whose stop leaves the cycle open. Stages
+ * recorded between kcl_closing and kcl_closed are then still carried out, once. */
+void kcl_step_inside(kcl_program *k, kcl_slot rr);
+void kcl_closing(kcl_program *k);
+void kcl_closed(kcl_program *k);
+
+/* ================================================================ for executors */
+
+typedef enum kcl_opcode {
+  KCL_OP_LINCOMB,
+  KCL_OP_TIMES,
+  KCL_OP_DOT, /* vectors */
+  KCL_OP_ASSIGN,
+  KCL_OP_DIVIDE,
+  KCL_OP_MULTIPLY,
+  KCL_OP_ADD,
+  KCL_OP_ROOT,
+  KCL_OP_MODULUS,
+  KCL_OP_LEAST, /* scalars */
+  KCL_OP_POSITIVE,
+  KCL_OP_NONZERO,
+  KCL_OP_RITZ,
+  KCL_OP_STEP,
+  KCL_OP_CLOSED
+} kcl_opcode;
+
+typedef struct kcl_op {
+  kcl_opcode code;
+  kcl_vec y, x, z; /* lincomb y = a x + b z; times y = x .* z; dot of x and y */
+  kcl_coef a, b;
+  kcl_slot slot;  /* result of a dot or scalar operation; operand of a test */
+  bool conjugate; /* times: conj(x) */
+  bool plain;     /* dot: x^T y, not x^H y */
+  bool inside;    /* step: a stop leaves the cycle open */
+  kcl_reason reason;
+} kcl_op;
+
+enum { KCL_MOST_STAGE_VECTORS = 32, KCL_MOST_STAGE_OPS = 64 }; /* a full stage is ended */
+
+typedef struct kcl_stage {
+  int64_t n;      /* elements; 0: scalars alone */
+  kcl_op *scalar; /* [scalars] */
+  kcl_op *vector; /* [vectors], dots among them */
+  int scalars, vectors;
+  bool closing;  /* also carried out after a stop inside the cycle */
+  kcl_matrix *A; /* the product y = A x, or NULL */
+  kcl_vec y, x;
+} kcl_stage;
+
+enum { KCL_NAME_ROOM = 24 };
+typedef struct kcl_name {
+  char s[KCL_NAME_ROOM];
+} kcl_name;
+
+typedef struct kcl_vector_info {
+  kcl_name name;
+  int64_t n;
+  kcl_type type; /* of values */
+  void *values;  /* [n], or NULL for zeros */
+} kcl_vector_info;
+
+/* A matrix that stages multiply by. Names of its arrays begin with its own in generated source. */
+typedef struct kcl_operator {
+  kcl_name name; /* A, AH; else M0, M1 ... */
+  kcl_matrix *matrix;
+} kcl_operator;
+
+struct kcl_program {
+  kcl *ctx;
+  kcl_type type;
+  int64_t n; /* rows of A */
+  int nrhs;  /* right-hand sides at once; 1 unless set before an executor is opened */
+  kcl_matrix *A, *AH;
+  kcl_vec x, b;
+  void (*precondition)(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint); /* NULL: M = I */
+  kcl_vec precond_data[4]; /* vectors of the preconditioner */
+  kcl_slot target, rr;     /* squared norm to reach; squared residual norm */
+  kcl_vec residual;        /* b - A x after START, unless START goes on with it */
+  bool resumes;            /* RESUME will be run */
+  int restart;             /* iterations per cycle, of methods that restart */
+  double norm_F;           /* |A|_F, of methods for least squares; else 0 */
+  bool has_ritz;
+  int steps; /* iterations per pass over LOOP: the kcl_step in it */
+  bool
+      carried; /* the first stage of LOOP reduces the dots of its last; START and REPLACE seed them */
+  kcl_stage *stage[KCL_PHASES];
+  int stages[KCL_PHASES];
+  kcl_vector_info *vector; /* [vectors] */
+  kcl_name *slot;          /* [slots] their names */
+  kcl_operator *op;        /* [ops] each that a stage applies, once, in order of first use */
+  int ops;
+  int vectors, slots, phase;
+  bool closing; /* of the stages being recorded */
+  int status;   /* the first failure of recording */
+};
+
+int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out);
+int kcl_program_end(kcl_program *k); /* closes the last phase; the status of the whole recording */
+void kcl_program_free(kcl_program **k);
+/* Bytes that one pass over a phase moves while so many right-hand sides iterate; 0: only what they share. */
+double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs);
+double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs); /* one stage's share */
+bool kcl_vector_shared(const kcl_program *k, kcl_vec v); /* by all right-hand sides: a constant */
+int kcl_replacement_interval(
+    const kcl_program *k); /* passes between two of REPLACE; INT_MAX: never */
+int kcl_rhs_width(
+    const kcl_program *k); /* nrhs, rounded up to a power of two: of an element on a device */
+int kcl_stage_dots(const kcl_stage *s);
+bool kcl_stage_writes_history(const kcl_stage *s); /* does it record an iteration or Ritz values? */
+const kcl_operator *kcl_operator_of(const kcl_program *k, const kcl_matrix *A); /* or NULL */
+/* The stage whose dots stage i reduces, or NULL; and the stage whose partial sums the last stage of START or REPLACE, of
+ * scalars alone, seeds: LOOP begins by reducing them. */
+const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i);
+const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i);
+int kcl_program_dots(const kcl_program *k); /* most dots of one stage, at least 1 */
+bool kcl_stage_writes(const kcl_stage *s, kcl_vec v);
+bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v); /* by a vector operation, not the product */
+/* Vectors a stage touches, each once, in order of first use; at most `room` are written. */
+int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int room);
+
+#endif

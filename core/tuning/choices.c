@@ -1,0 +1,144 @@
+/* The memory of `auto` as a file of lines: core/tuning/choices.h. */
+#include "core/tuning/choices.h"
+#include "core/base/cache.h"
+#include "core/base/context.h"
+#include "core/base/sum64.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_LINES = 500, LINE = 2048, SAMPLES = 2048 };
+
+/* ---------------------------------------------------------------- the key */
+
+/* A checksum of row lengths, diagonals, repeats, the rows at SAMPLES even distances, and the tunables. */
+static uint64_t structure(const kcl_csr *A, const kcl_stats *s, const kcl_tune *t) {
+  const int64_t facts[] = {
+      s->row_min,         s->row_max,          s->bandwidth,          s->diagonals,
+      s->empty_rows,      s->sell_padded,      s->sell_sorted_padded, s->hyb_width,
+      s->row_patterns,    s->pattern_entries,  s->pattern_runs,       s->distinct_pairs,
+      s->distinct_values, s->values_fit_float, s->slice_span,         s->hermitian,
+      s->symmetric,       s->shifted_skew};
+  const int tuned[] = {t->group, t->groups, t->block, t->lanes, t->slice};
+  uint64_t h = kcl_sum64(tuned, sizeof tuned, kcl_sum64(facts, sizeof facts, 0));
+  int64_t step = A->rows / SAMPLES + 1, offset[SAMPLES];
+  int n = 0;
+  for (int64_t i = 0; i < A->rows; i += step)
+    for (int64_t k = A->row_ptr[i], end = A->row_ptr[i + 1]; k < end; k += (end - k) / 16 + 1) {
+      if (n == SAMPLES) h = kcl_sum64(offset, sizeof offset, h), n = 0;
+      offset[n++] = A->col[k] - i;
+    }
+  return kcl_sum64(offset, (size_t)n * sizeof *offset, h);
+}
+
+/* Device names may hold any character. */
+static void replace_separators(char *text) {
+  for (; *text; text++)
+    if (*text == '|' || (unsigned char)*text < ' ') *text = '/';
+}
+
+void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const kcl_options *o,
+                    char key[KCL_KEY]) {
+  const kcl_device *d = &ctx->device;
+  char device[280], driver[280];
+  snprintf(device, sizeof device, "%s, %s", d->name, d->platform_name);
+  if (!ctx->opencl)
+    snprintf(driver, sizeof driver, "%d threads", ctx->threads);
+  else
+    snprintf(driver, sizeof driver, "%s %s%s", d->driver, d->version,
+             ctx->layout == KCL_LAYOUT_GPU ? "" : ", row blocks");
+  replace_separators(device), replace_separators(driver);
+  snprintf(key, KCL_KEY,
+           "%s | %s | " KCL_VERSION " | %" PRId64 " x %" PRId64 " %" PRId64 " %016" PRIx64
+           " | %c %s %s %d | ",
+           device, driver, A->rows, A->cols, A->nnz, structure(A, s, &ctx->tune),
+           kcl_type_letter(o->precision), o->solver, o->precond,
+           o->nrhs && !ctx->opencl ? o->nrhs : 1);
+}
+
+/* ---------------------------------------------------------------- one line */
+
+kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *format) {
+  for (int i = 0; i < c->count; i++)
+    if (!strcmp(c->timing[i].method, method) && !strcmp(c->timing[i].format, format))
+      return &c->timing[i];
+  if (c->count == KCL_MOST_TIMINGS) return NULL;
+  kcl_timing *t = &c->timing[c->count++];
+  *t = (kcl_timing){.setup = 0};
+  snprintf(t->method, sizeof t->method, "%s", method);
+  snprintf(t->format, sizeof t->format, "%s", format);
+  return t;
+}
+
+/* Reads what follows the key. False where it does not parse. */
+static bool parse(const char *text, kcl_choice *c) {
+  kcl_timing t;
+  int used = 0;
+  *c = (kcl_choice){.count = 0};
+  if (sscanf(text, "%" SCNd64 " |%n", &c->iterations, &used) != 1 || !used || c->iterations < 0)
+    return false;
+  for (text += used; c->count < KCL_MOST_TIMINGS; text += used) {
+    used = 0;
+    if (sscanf(text, " %23s %23s %lf %lf ;%n", t.method, t.format, &t.setup, &t.iteration, &used) !=
+            4 ||
+        !used)
+      break;
+    if (!(t.setup >= 0 && t.setup < 1e9 && t.iteration > 0 && t.iteration < 1e9)) return false;
+    c->timing[c->count++] = t;
+  }
+  return !strcmp(text, "\n"); /* a whole line */
+}
+
+/* Writes a line; non-zero where there is no room for it. */
+static int format_line(const kcl_choice *c, const char *key, char *line, size_t room) {
+  size_t n = (size_t)snprintf(line, room, "%s%" PRId64 " |", key, c->iterations);
+  for (int i = 0; i < c->count && n < room; i++)
+    n += (size_t)snprintf(line + n, room - n, " %s %s %.4g %.4g;", c->timing[i].method,
+                          c->timing[i].format, c->timing[i].setup, c->timing[i].iteration);
+  return n < room ? 0 : -1;
+}
+
+/* ---------------------------------------------------------------- the file */
+
+static bool file_path(char path[4096]) {
+  return kcl_cache_path("tune", "choices.txt", path, 4096) == 0;
+}
+
+bool kcl_choice_recall(const char *key, kcl_choice *out) {
+  char path[4096], line[LINE];
+  FILE *f = file_path(path) ? fopen(path, "r") : NULL;
+  bool found = false;
+  *out = (kcl_choice){.count = 0};
+  while (f && !found && fgets(line, sizeof line, f))
+    found = !strncmp(line, key, strlen(key)) && parse(line + strlen(key), out);
+  if (f) fclose(f);
+  if (!found) *out = (kcl_choice){.count = 0};
+  return found;
+}
+
+/* Lines of other keys are kept: those with six bars. */
+static bool of_another_key(const char *line, const char *key) {
+  int bars = 0;
+  for (const char *s = line; (s = strstr(s, " |")); s += 2) bars++;
+  return bars == 6 && line[strlen(line) - 1] == '\n' && strncmp(line, key, strlen(key));
+}
+
+void kcl_choice_remember(const char *key, const kcl_choice *c) {
+  char path[4096], aside[4200], line[LINE];
+  if (!file_path(path) || format_line(c, key, line, sizeof line)) return;
+  snprintf(aside, sizeof aside, "%s.XXXXXX", path);
+  int file = mkstemp(aside);
+  FILE *old = fopen(path, "r"), *f = file < 0 ? NULL : fdopen(file, "w");
+  if (f) {
+    fprintf(f, "%s\n", line);
+    for (int n = 1; old && n < MOST_LINES && fgets(line, sizeof line, old);)
+      if (of_another_key(line, key)) fputs(line, f), n++;
+    bool whole = !ferror(f);
+    if (fclose(f) || !whole || rename(aside, path)) remove(aside);
+  } else if (file >= 0) {
+    close(file), remove(aside);
+  }
+  if (old) fclose(old);
+}

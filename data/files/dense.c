@@ -1,0 +1,116 @@
+/* kcl_dense_read: right-hand sides, initial guesses and solutions. Matrix Market if the text begins with
+ * %%, array or coordinate (absent entries are 0, duplicates are summed); else plain numbers
+ * separated by white space, one column, with lines that begin with % or # as comments.
+ */
+#include "data/files/text.h"
+#include "data/files/number.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_array(const mm_entries *e, double *to) {
+  for (int64_t k = 0; k < e->blocks; k++) {
+    size_t n = (size_t)(e->block[k].count * e->width);
+    memcpy(to, e->block[k].words, n * sizeof *to);
+    to += n;
+  }
+}
+
+static void add_entries(const mm_entries *e, int64_t rows, double *to) {
+  for (int64_t k = 0; k < e->blocks; k++) {
+    const uint64_t *w = e->block[k].words;
+    for (int64_t n = 0; n < e->block[k].count; n++, w += e->stride) {
+      double v[2], *z = to + e->width * (mm_row(*w) + rows * mm_col(*w));
+      memcpy(v, w + 1, (size_t)e->width * sizeof *v);
+      for (int q = 0; q < e->width; q++) z[q] += v[q];
+    }
+  }
+}
+
+static int read_market(kcl *ctx, const kcl_text *t, kcl_dense **out) {
+  mm_head h;
+  mm_entries e = {0};
+  int rc;
+  KCL_TRY(mm_read_banner(ctx, t, &h));
+  if (h.symmetry != KCL_GENERAL || h.field == KCL_PATTERN)
+    KCL_TRY(kcl_fail(
+        ctx, KCL_INPUT,
+        "%s:1: found a %s %s matrix, expected dense numbers: real, integer or complex, general",
+        t->name, kcl_field_name(h.field), kcl_symmetry_name(h.symmetry)));
+  KCL_TRY(mm_read_size(ctx, t, &h));
+  KCL_TRY(mm_read_entries(ctx, t, &h, &e));
+  KCL_TRY(kcl_dense_create(ctx, h.rows, h.cols, e.width == 2 ? KCL_Z : KCL_D, out));
+  if (h.coordinate)
+    add_entries(&e, h.rows, (*out)->val);
+  else
+    copy_array(&e, (*out)->val);
+done:
+  mm_entries_free(&e);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- plain numbers */
+
+typedef struct numbers {
+  double *val;
+  int64_t count, room;
+} numbers;
+
+static int append(kcl *ctx, numbers *n, double v) {
+  if (n->count == n->room) {
+    int64_t room = n->room ? 2 * n->room : 1024;
+    double *val = realloc(n->val, (size_t)room * sizeof *val);
+    if (!val) return kcl_fail(ctx, KCL_MEMORY, "out of memory: %lld numbers", (long long)room);
+    n->val = val, n->room = room;
+  }
+  n->val[n->count++] = v;
+  return KCL_OK;
+}
+
+static bool is_end(char c) { return mm_is_blank(c) || c == '\n' || c == 0; }
+
+static int read_line(kcl *ctx, const kcl_text *t, const char *line, const char *end, mm_error *bad,
+                     numbers *n) {
+  const char *p = mm_skip(line);
+  int rc = KCL_OK;
+  if (*p == '%' || *p == '#') return KCL_OK;
+  while (!rc && p < end && *p != '\n') {
+    double v;
+    const char *next = kcl_parse_number(p, &v);
+    bool number = next && is_end(*next);
+    if (!number || !(fabs(v) <= DBL_MAX)) {
+      mm_error_set(bad, line, p, number ? "a number within the range of double" : "a number");
+      return mm_error_report(ctx, t, bad);
+    }
+    rc = append(ctx, n, v);
+    p = mm_skip(next);
+  }
+  return rc;
+}
+
+static int read_plain(kcl *ctx, const kcl_text *t, kcl_dense **out) {
+  const char *end = t->data + t->size;
+  numbers n = {0};
+  mm_error bad = {.line = 1};
+  int rc;
+  kcl_number_init();
+  for (const char *p = t->data; p < end; p = mm_next_line(p, end), bad.line++)
+    KCL_TRY(read_line(ctx, t, p, end, &bad, &n));
+  if (n.count == 0)
+    KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s: found no number, expected a vector", t->name));
+  KCL_TRY(kcl_dense_create(ctx, n.count, 1, KCL_D, out));
+  memcpy((*out)->val, n.val, (size_t)n.count * sizeof *n.val);
+done:
+  free(n.val);
+  return rc;
+}
+
+int kcl_dense_read(kcl *ctx, const char *path, kcl_dense **out) {
+  kcl_text text = {0};
+  *out = NULL;
+  int rc = kcl_text_open(ctx, path, &text);
+  if (!rc) rc = (mm_has_banner(&text) ? read_market : read_plain)(ctx, &text, out);
+  kcl_text_close(&text);
+  return rc;
+}

@@ -1,0 +1,81 @@
+/* kcl_csr_read and kcl_csr_write: the choice of the file format. Readers by content (list.def), writers
+ * by the ending of the name, with .gz after it or not.
+ */
+#include "data/files/file.h"
+#include <stdio.h>
+#include <string.h>
+
+#define KCL_FILE(symbol) extern const kcl_file symbol;
+#include "data/files/list.def"
+#undef KCL_FILE
+
+#define KCL_FILE(symbol) &symbol,
+const kcl_file *const kcl_files[] = {
+#include "data/files/list.def"
+};
+#undef KCL_FILE
+const int kcl_file_count = (int)(sizeof kcl_files / sizeof *kcl_files);
+
+void kcl_system_free(kcl_system *s) {
+  kcl_csr_free(&s->A);
+  kcl_dense_free(&s->b);
+  kcl_dense_free(&s->x0);
+}
+
+static int unknown(kcl *ctx, const kcl_text *t) {
+  mm_error bad = {.line = 1};
+  char list[160] = "";
+  for (int i = 0; i < kcl_file_count; i++) {
+    size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", i ? " or " : "", kcl_files[i]->expected);
+  }
+  mm_error_set(&bad, t->data, t->data, "%s", list);
+  return mm_error_report(ctx, t, &bad);
+}
+
+static int read_text(kcl *ctx, kcl_text *t, kcl_system *out) {
+  for (int i = 0; i < kcl_file_count; i++)
+    if (kcl_files[i]->knows(t)) return kcl_files[i]->read(ctx, t, out);
+  return unknown(ctx, t);
+}
+
+int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
+  kcl_text t = {0};
+  kcl_system s = {0};
+  *A = NULL;
+  if (b) *b = NULL;
+  if (x0) *x0 = NULL;
+  int rc = kcl_text_open(ctx, path, &t);
+  if (!rc) rc = read_text(ctx, &t, &s);
+  kcl_text_close(&t);
+  if (!rc) {
+    *A = s.A, s.A = NULL;
+    if (b) *b = s.b, s.b = NULL;
+    if (x0) *x0 = s.x0, s.x0 = NULL;
+  }
+  kcl_system_free(&s);
+  return rc;
+}
+
+int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out) {
+  return kcl_csr_read_system(ctx, path, out, NULL, NULL);
+}
+
+/* Does the name end in .ending or .ending.gz? */
+static bool ends(const char *path, const char *ending) {
+  size_t n = strlen(path), e = strlen(ending);
+  if (n > 3 && strcmp(path + n - 3, ".gz") == 0) n -= 3;
+  return n > e && path[n - e - 1] == '.' && strncmp(path + n - e, ending, e) == 0;
+}
+
+int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
+                         const kcl_dense *x0) {
+  const kcl_file *kind = kcl_files[0];
+  for (int i = 1; i < kcl_file_count; i++)
+    if (ends(path, kcl_files[i]->name)) kind = kcl_files[i];
+  return kind->write(ctx, path, &(kcl_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});
+}
+
+int kcl_csr_write(kcl *ctx, const char *path, const kcl_csr *A) {
+  return kcl_csr_write_system(ctx, path, A, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+/* The contract of a matrix file format: one or a few files data/files/NAME*.c that export one kcl_file, and
+ * one line in list.def. Readers are chosen by content, writers by the ending of the file name.
+ */
+#ifndef KCL_FILE_H
+#define KCL_FILE_H
+#include "data/files/text.h"
+
+typedef struct kcl_system { /* A x = b as one file holds it */
+  kcl_csr *A;
+  kcl_dense *b, *x0; /* of A's type, or NULL */
+} kcl_system;
+void kcl_system_free(kcl_system *s);
+
+typedef struct kcl_file {
+  const char *name;                 /* ending of file names, without the dot */
+  const char *expected;             /* how such a file begins, for messages */
+  bool (*knows)(const kcl_text *t); /* is the text in this format? */
+  /* Fills *out, which is empty; after a failure the caller frees it. May close t, or take over its
+   * mapping and set t->data to NULL. */
+  int (*read)(kcl *ctx, kcl_text *t, kcl_system *out);
+  int (*write)(kcl *ctx, const char *path, const kcl_system *s);
+} kcl_file;
+extern const kcl_file *const kcl_files[]; /* [kcl_file_count] */
+extern const int kcl_file_count;
+
+/* Allocates `count` entries, to be filled in place, for readers that know the number in advance.
+ * words: [stride, count], all blocks contiguous. */
+int mm_entries_alloc(kcl *ctx, int width, int64_t count, mm_entries *out, uint64_t **words);
+
+/* KCL_USAGE if a number is not finite: text files cannot store it. */
+int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n);
+/* The narrowest field that holds A's values (in double), not narrower than A->field. */
+kcl_field kcl_csr_narrow_field(const kcl_csr *A, const double *v);
+
+/* Formats (and packs) parts 0 .. parts - 1 by all threads and writes them in order. format allocates
+ * b->data by malloc; a result other than 0 is "out of memory". */
+typedef int kcl_format_part(const void *self, int64_t part, kcl_bytes *b);
+int kcl_output_parts(kcl *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
+                     const void *self);
+int kcl_output_text(kcl *ctx, kcl_output *o, const char *line);
+/* Writers in files of their own, for the descriptors. */
+int kcl_binary_write(kcl *ctx, const char *path, const kcl_system *s);
+int mtx_write(kcl *ctx, const char *path, const kcl_system *s);
+int rb_write(kcl *ctx, const char *path, const kcl_system *s);
+int rows_write(kcl *ctx, const char *path, const kcl_system *s);
+char *kcl_print_count(char *o, int64_t v); /* prints digits; returns the end */
+#endif

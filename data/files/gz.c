@@ -1,0 +1,273 @@
+/* A file as text in memory: mapped if it is a regular file, read if it is a pipe, unpacked if it begins as
+ * gzip (RFC 1952; several members are unpacked by all threads). libdeflate is about three times faster
+ * than zlib. Memory comes from mmap: at least 64 zero bytes follow the text, and pages can be
+ * released as soon as they are parsed.
+ */
+#include "data/files/text.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#elif defined HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+enum { PAD = 64, PAGE = 4096, HEADING = 10, SMALLEST = 18, SEARCH = 1 << 22 };
+
+static size_t pages(size_t bytes) { return (bytes + PAD + PAGE - 1) / PAGE * PAGE; }
+
+static void *map(size_t bytes) {
+  return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+              0);
+}
+
+#ifdef __linux__
+static void *remap(void *old, size_t from, size_t to) {
+  return mremap(old, from, to, MREMAP_MAYMOVE);
+}
+#else
+static void *remap(void *old, size_t from, size_t to) {
+  void *m = map(to);
+  if (m == MAP_FAILED) return m;
+  memcpy(m, old, from < to ? from : to);
+  munmap(old, from);
+  return m;
+}
+#endif
+
+static int reserve(kcl *ctx, kcl_text *t, size_t bytes) {
+  size_t all = pages(bytes);
+  void *m = t->data ? remap((void *)t->data, t->mapped, all) : map(all);
+  if (m == MAP_FAILED)
+    return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: its text needs %.3g GB", t->name,
+                    (double)all * 1e-9);
+  t->data = m, t->mapped = all;
+  if (all > 32u << 20) (void)!madvise(m, all, KCL_LARGE_PAGES);
+  return KCL_OK;
+}
+
+void kcl_text_close(kcl_text *t) {
+  if (t->data) munmap(t->data, t->mapped);
+  t->data = NULL, t->size = t->mapped = 0;
+}
+
+static void advise(char *begin, char *end, int what) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t a = ((uintptr_t)begin + page - 1) / page * page, b = (uintptr_t)end / page * page;
+  if (a < b) (void)!madvise((void *)a, b - a, what);
+}
+
+void kcl_text_expect(char *begin, char *end) {
+#ifdef MADV_POPULATE_READ
+  advise(begin, end, MADV_POPULATE_READ);
+#else
+  (void)begin, (void)end;
+#endif
+}
+void kcl_text_release(char *begin, char *end) { advise(begin, end, MADV_DONTNEED); }
+
+/* Maps the file over a reservation at least PAD longer, so that zeros follow it. */
+static int map_file(kcl *ctx, kcl_text *t, int file, size_t size) {
+  int rc = reserve(ctx, t, size);
+  if (rc) return rc;
+  void *m = mmap(t->data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
+  if (m == MAP_FAILED)
+    return kcl_fail(ctx, KCL_INPUT, "%s: cannot map it: %s", t->name, strerror(errno));
+  t->size = size;
+  return KCL_OK;
+}
+
+static int read_pipe(kcl *ctx, kcl_text *t, int file) {
+  int rc = reserve(ctx, t, 1 << 20);
+  while (!rc) {
+    if (t->mapped - t->size <= PAD) rc = reserve(ctx, t, 2 * t->mapped);
+    if (rc) break;
+    ssize_t got = read(file, t->data + t->size, t->mapped - t->size - PAD);
+    if (got == 0) break;
+    if (got < 0 && errno != EINTR)
+      rc = kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", t->name, strerror(errno));
+    if (got > 0) t->size += (size_t)got;
+  }
+  return rc;
+}
+
+static int load(kcl *ctx, const char *path, kcl_text *t) {
+  bool standard = strcmp(path, "-") == 0;
+  int rc, file = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  t->name = standard ? "standard input" : path;
+  if (file < 0) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", t->name, strerror(errno));
+  if (fstat(file, &info))
+    rc = kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", t->name, strerror(errno));
+  else if (S_ISDIR(info.st_mode))
+    rc = kcl_fail(ctx, KCL_INPUT, "%s: is a directory, expected a file", t->name);
+  else if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(file, 0, SEEK_CUR) == 0)
+    rc = map_file(ctx, t, file, (size_t)info.st_size);
+  else
+    rc = read_pipe(ctx, t, file);
+  if (!standard) close(file);
+  if (!rc && t->size == 0) rc = kcl_fail(ctx, KCL_INPUT, "%s: is empty, expected numbers", t->name);
+  return rc;
+}
+
+static bool is_gzip(const char *p, size_t left) {
+  return left > 2 && memcmp(p, "\x1f\x8b", 2) == 0;
+}
+
+#if defined HAVE_LIBDEFLATE || defined HAVE_ZLIB
+/* Unpacks one member: 0: success, with the bytes read and written; 1: more room needed; 2: damaged;
+ * 3: truncated. */
+#ifdef HAVE_LIBDEFLATE
+static int member(const char *in, size_t left, char *out, size_t room, size_t *used, size_t *made) {
+  struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+  if (!d) return 1;
+  enum libdeflate_result r = libdeflate_gzip_decompress_ex(d, in, left, out, room, used, made);
+  libdeflate_free_decompressor(d);
+  return r == LIBDEFLATE_SUCCESS ? 0 : r == LIBDEFLATE_INSUFFICIENT_SPACE ? 1 : 2;
+}
+#else
+static int member(const char *in, size_t left, char *out, size_t room, size_t *used, size_t *made) {
+  z_stream z = {0};
+  int r = inflateInit2(&z, 15 + 16);
+  size_t step = 1u << 30, i = 0, o = 0;
+  while (r == Z_OK) {
+    size_t give = left - i < step ? left - i : step, take = room - o < step ? room - o : step;
+    z.next_in = (Bytef *)(uintptr_t)(in + i), z.avail_in = (uInt)give;
+    z.next_out = (Bytef *)out + o, z.avail_out = (uInt)take;
+    r = inflate(&z, Z_NO_FLUSH);
+    i += give - z.avail_in, o += take - z.avail_out;
+    if (r == Z_OK && (o == room || i == left)) break;
+  }
+  inflateEnd(&z);
+  *used = i, *made = o;
+  return r == Z_STREAM_END                              ? 0
+         : (r == Z_OK || r == Z_BUF_ERROR) && o == room ? 1
+         : r == Z_DATA_ERROR                            ? 2
+                                                        : 3;
+}
+#endif
+
+static bool only_zeros(const char *p, size_t left) {
+  while (left && *p == 0) p++, left--;
+  return left == 0;
+}
+
+/* The last four bytes of a member are its unpacked length modulo 2^32. */
+static size_t stated_length(const char *end) {
+  const unsigned char *e = (const unsigned char *)end;
+  return e[-4] | (size_t)e[-3] << 8 | (size_t)e[-2] << 16 | (size_t)e[-1] << 24;
+}
+
+/* Estimate of the unpacked size, exact for a file of one member. */
+static size_t guess(const kcl_text *in) {
+  size_t stated = in->size < SMALLEST ? 0 : stated_length(in->data + in->size);
+  return stated / 1100 > in->size || stated < in->size / 2 ? 4 * in->size : stated + 1;
+}
+
+/* Presumed starts of members: the bytes that the file begins with. NULL if there is only one, or one so
+ * large that the search for the next could take longer than it saves. */
+typedef struct part {
+  size_t in, out; /* start in the packed and unpacked text; after the last part: the sizes */
+} part;
+static part *find_parts(const kcl_text *in, int64_t *count) {
+  const char *first = in->data, *end = first + in->size - HEADING, *p = first, *from = p;
+  part *list = NULL;
+  size_t out = 0;
+  int64_t n = 0;
+  for (; p && p < end && p - from < SEARCH; p = memchr(p + 1, first[0], (size_t)(end - p - 1))) {
+    if (p > first && (p - from < SMALLEST || memcmp(p, first, HEADING))) continue;
+    if ((n & (n + 1)) == 0) {
+      part *more = realloc(list, (size_t)(2 * n + 2) * sizeof *list);
+      if (!more) break;
+      list = more;
+    }
+    if (n) out += stated_length(p);
+    list[n++] = (part){(size_t)(p - first), out};
+    from = p;
+  }
+  if (n > 1 && !(p && p < end)) {
+    list[n] = (part){in->size, out + stated_length(first + in->size)};
+    *count = n;
+    return list;
+  }
+  free(list);
+  return NULL;
+}
+
+/* Unpacks all members in parallel. A start is confirmed if the member before ends there with the stated
+ * number of bytes. false if one is not: the members are then unpacked one after another. */
+static bool unpack_parts(kcl *ctx, const kcl_text *in, kcl_text *out) {
+  int64_t n = 0;
+  part *list = kcl_max_threads() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
+  bool good = list && list[n].out / 1100 < in->size && !reserve(ctx, out, list[n].out);
+  if (!good) n = 0;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
+  for (int64_t k = 0; k < n; k++) {
+    size_t left = list[k + 1].in - list[k].in, room = list[k + 1].out - list[k].out, used, made;
+    good =
+        good && !member(in->data + list[k].in, left, out->data + list[k].out, room, &used, &made);
+    good = good && used == left && made == room;
+  }
+  if (good) out->size = list[n].out;
+  free(list);
+  return good;
+}
+
+static int unpack(kcl *ctx, const kcl_text *in, kcl_text *out) {
+  size_t at = 0, used = 0, made = 0;
+  int rc = KCL_OK, r;
+  out->name = in->name;
+  if (unpack_parts(ctx, in, out))
+    at = in->size;
+  else
+    rc = reserve(ctx, out, guess(in));
+  while (!rc && at < in->size && !only_zeros(in->data + at, in->size - at)) {
+    if (!is_gzip(in->data + at, in->size - at))
+      return kcl_fail(ctx, KCL_INPUT, "%s: bytes that are not gzip follow byte %zu", in->name, at);
+    r = member(in->data + at, in->size - at, out->data + out->size, out->mapped - out->size - PAD,
+               &used, &made);
+    if (r > 1)
+      return kcl_fail(
+          ctx, KCL_INPUT,
+          "%s: gzip data is damaged or cut short (in the member that starts at byte %zu)", in->name,
+          at);
+    if (r == 1) {
+      rc = reserve(ctx, out, 2 * out->mapped);
+      continue;
+    }
+    kcl_text_release(in->data + at, in->data + at + used);
+    at += used, out->size += made;
+  }
+  if (!rc) memset(out->data + out->size, 0, PAD);
+  if (!rc && out->size == 0)
+    rc = kcl_fail(ctx, KCL_INPUT, "%s: unpacks to nothing, expected numbers", in->name);
+  return rc;
+}
+#else
+static int unpack(kcl *ctx, const kcl_text *in, kcl_text *out) {
+  *out = (kcl_text){0};
+  return kcl_fail(
+      ctx, KCL_INPUT,
+      "%s: is gzip, and this library was built without libdeflate and zlib: gunzip it first",
+      in->name);
+}
+#endif
+
+int kcl_text_open(kcl *ctx, const char *path, kcl_text *out) {
+  kcl_text raw = {0}, text = {0};
+  int rc = load(ctx, path, &raw);
+  if (!rc && is_gzip(raw.data, raw.size)) {
+    rc = unpack(ctx, &raw, &text);
+    kcl_text_close(&raw);
+  } else {
+    text = raw;
+  }
+  if (rc) kcl_text_close(&text);
+  *out = text;
+  return rc;
+}

@@ -1,0 +1,116 @@
+/* Fortran edit descriptors as they stand in Harwell-Boeing headings, and one field read by them.
+ *
+ *   (16I5)  (4E20.12)  (1P,5D16.9)  (1P5E16.8E3)  (5(1PE16.8))       n F|E|D|G|ES|EN w . d
+ *
+ * A field is `w` characters wide whether or not blanks part it from the next. Blanks in it count
+ * for nothing; D, Q, E and a bare sign begin an exponent (1.5-103); a point that is not written
+ * stands d places from the right; kP divides numbers without an exponent by 10^k.
+ * ISO/IEC 1539-1, input editing. */
+#include "data/files/hb.h"
+#include "data/files/number.h"
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDEST = 60 };
+
+static const char *whole(const char *p, const char *end, int *v) {
+  bool minus = p < end && *p == '-';
+  const char *first = p += minus || (p < end && *p == '+');
+  for (*v = 0; p < end && *p >= '0' && *p <= '9'; p++)
+    if (*v < 100000) *v = 10 * *v + (*p - '0');
+  if (minus) *v = -*v;
+  return p == first ? NULL : p;
+}
+
+/* w[.d][Ee] after the letter. */
+static bool size(const char *p, const char *end, hb_edit *e) {
+  int digits;
+  if (!(p = whole(p, end, &e->width))) return false;
+  if (p < end && *p == '.' && !(p = whole(p + 1, end, &e->decimals))) return false;
+  if (p < end && *p == 'E' && !(p = whole(p + 1, end, &digits))) return false;
+  for (; p < end; p++)
+    if (*p != ')') return false;
+  return e->width > 0 && e->width <= WIDEST && e->decimals >= 0 && e->decimals <= 400;
+}
+
+/* The text without blanks, in capitals. */
+static int squeeze(const char *s, const char *end, char *out, int room) {
+  int n = 0;
+  for (; s < end && n < room; s++)
+    if (!mm_is_blank(*s)) out[n++] = *s >= 'a' && *s <= 'z' ? (char)(*s - 32) : *s;
+  return n;
+}
+
+bool hb_edit_parse(const char *s, const char *end, hb_edit *e) {
+  char text[WIDEST];
+  int n = squeeze(s, end, text, sizeof text), count;
+  const char *p = text, *stop = text + n;
+  *e = (hb_edit){.per_line = 1};
+  if (n == 0 || *p != '(') return false;
+  for (; p < stop; p++) {
+    if (*p == '(' || *p == ',') continue;
+    const char *after = whole(p, stop, &count);
+    if (after && after < stop && *after == 'P') {
+      e->scale = count, p = after;
+      continue;
+    }
+    if (after) e->per_line *= count, p = after;
+    if (p < stop && *p == '(' && after) continue;
+    if (p == stop || !strchr("IFEDG", *p)) return false;
+    e->integer = *p == 'I';
+    if (p + 1 < stop && *p == 'E' && (p[1] == 'S' || p[1] == 'N')) p++;
+    return size(p + 1, stop, e) && e->per_line > 0 && e->per_line <= 1000 && abs(e->scale) < 400;
+  }
+  return false;
+}
+
+bool hb_field_integer(const char *at, const char *end, int64_t *v) {
+  while (at < end && mm_is_blank(*at)) at++;
+  while (at < end && mm_is_blank(end[-1])) end--;
+  bool minus = at < end && *at == '-';
+  at += minus || (at < end && *at == '+');
+  if (at == end || end - at > 18) return false;
+  for (*v = 0; at < end && *at >= '0' && *at <= '9'; at++) *v = 10 * *v + (*at - '0');
+  if (minus) *v = -*v;
+  return at == end;
+}
+
+/* sign, digits and point go to text; the exponent's value to *power. Returns the length, or -1. */
+static int mantissa(const char *at, const char *end, char *text, bool *point, bool *exponent,
+                    int *power) {
+  char rest[WIDEST + 1];
+  int n = 0, m;
+  bool digits = false;
+  for (; at < end; at++) {
+    if (mm_is_blank(*at)) continue;
+    bool digit = *at >= '0' && *at <= '9', sign = *at == '-' || *at == '+';
+    if (!digit && !(*at == '.' && !*point) && !(sign && n == 0)) break;
+    digits = digits || digit, *point = *point || *at == '.';
+    text[n++] = *at;
+  }
+  if (!digits) return -1;
+  if (at == end) return n;
+  *exponent = true;
+  m = squeeze(at, end, rest, WIDEST);
+  const char *p = rest, *stop = rest + m;
+  if (strchr("EDQ", *p))
+    p++;
+  else if (*p != '-' && *p != '+')
+    return -1;
+  return whole(p, stop, power) == stop ? n : -1;
+}
+
+bool hb_field_number(const hb_edit *e, const char *at, const char *end, double *v) {
+  char text[WIDEST + 40] = {0};
+  bool point = false, exponent = false;
+  int power = 0, n = end - at > WIDEST ? -1 : mantissa(at, end, text, &point, &exponent, &power);
+  if (n < 0) return false;
+  if (!exponent) power -= e->scale;
+  if (!point) power -= e->decimals;
+  if (power) n += snprintf(text + n, 16, "e%d", power);
+  const char *stop = kcl_parse_number(text, v);
+  return stop == text + n && fabs(*v) <= DBL_MAX;
+}

@@ -1,0 +1,208 @@
+/* Harwell-Boeing and Rutherford-Boeing files to a system: compressed columns become entries, which
+ * csr_build.c sorts into rows; right-hand sides and initial guesses are dense columns. Exact
+ * solutions are parsed and discarded.
+ *
+ *   pointers [cols + 1]   indices [entries]   values [entries]   right-hand sides, guesses, solutions
+ */
+#include "data/files/hb.h"
+#include "data/files/number.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reading {
+  const hb_head *h;
+  hb_cards cards;
+  int64_t *pointer, *index; /* [cols + 1], [entries] */
+  double *value;            /* [entries], pairs when complex; NULL for a pattern */
+  int parts;                /* numbers per entry: 1, or 2 if complex */
+} reading;
+
+static int check_pointers(kcl *ctx, const reading *r, const int64_t *p, int64_t n,
+                          int64_t entries) {
+  bool good = p[0] == 1 && p[n] == entries + 1;
+  for (int64_t j = 0; j < n; j++) good = good && p[j] <= p[j + 1];
+  if (good) return KCL_OK;
+  return kcl_fail(
+      ctx, KCL_INPUT,
+      "%s:%lld: found pointers from %lld to %lld, expected ones that rise from 1 to %lld",
+      r->cards.t->name, (long long)r->h->lines + 1, (long long)p[0], (long long)p[n],
+      (long long)entries + 1);
+}
+
+static int check_indices(kcl *ctx, const reading *r, const int64_t *index, int64_t n,
+                         int64_t first) {
+  int64_t bad = n;
+#pragma omp parallel for reduction(min : bad) if (n > 100000)
+  for (int64_t k = 0; k < n; k++)
+    if ((index[k] < 1 || index[k] > r->h->rows) && k < bad) bad = k;
+  if (bad == n) return KCL_OK;
+  return kcl_fail(ctx, KCL_INPUT, "%s:%lld: found row %lld (entry %lld), expected 1 to %lld",
+                  r->cards.t->name, (long long)(first + bad / r->h->edit[HB_INDICES].per_line) + 1,
+                  (long long)index[bad], (long long)bad + 1, (long long)r->h->rows);
+}
+
+/* Pointers, indices and values of the matrix. */
+static int read_arrays(kcl *ctx, reading *r) {
+  const hb_head *h = r->h;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, h->cols + 1, 8, "column pointers", (void **)&r->pointer));
+  KCL_TRY(kcl_alloc(ctx, h->entries, 8, "row indices", (void **)&r->index));
+  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_POINTERS], h->cols + 1, "column pointers",
+                        r->pointer, NULL));
+  KCL_TRY(check_pointers(ctx, r, r->pointer, h->cols, h->entries));
+  int64_t first = r->cards.next;
+  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_INDICES], h->entries, "row indices", r->index,
+                        NULL));
+  KCL_TRY(check_indices(ctx, r, r->index, h->entries, first));
+  if (h->field == KCL_PATTERN) goto done;
+  KCL_TRY(kcl_alloc(ctx, r->parts * h->entries, 8, "values", (void **)&r->value));
+  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_VALUES], r->parts * h->entries, "values", NULL,
+                        r->value));
+done:
+  return rc;
+}
+
+/* Half storage must be one triangle, without a diagonal if skew-symmetric, with a real one if Hermitian. */
+static int check_half(kcl *ctx, const reading *r) {
+  const hb_head *h = r->h;
+  int64_t lower = 0, upper = 0, diagonal = 0;
+  for (int64_t j = 0; h->symmetry != KCL_GENERAL && j < h->cols; j++)
+    for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
+      int64_t i = r->index[k] - 1;
+      lower += i > j, upper += i < j;
+      if (i != j) continue;
+      diagonal +=
+          h->symmetry == KCL_SKEW || (h->symmetry == KCL_HERMITIAN && r->value[2 * k + 1] != 0);
+    }
+  if ((lower && upper) || diagonal)
+    return kcl_fail(ctx, KCL_INPUT, "%s: found %s in a %s matrix, expected %s", r->cards.t->name,
+                    diagonal ? "an unfit diagonal entry" : "entries on both sides of the diagonal",
+                    kcl_symmetry_name(h->symmetry),
+                    !diagonal                 ? "one triangle"
+                    : h->symmetry == KCL_SKEW ? "none on the diagonal"
+                                              : "a real diagonal");
+  return KCL_OK;
+}
+
+static int build(kcl *ctx, const reading *r, kcl_csr **A) {
+  const hb_head *h = r->h;
+  mm_head as = {true,       h->field, h->symmetry, h->rows, h->cols,
+                h->entries, 0,        0,           NULL,    r->cards.t->name};
+  mm_entries e = {0};
+  uint64_t *words;
+  int rc, width = r->value ? r->parts : 0;
+  KCL_TRY(mm_entries_alloc(ctx, width, h->entries, &e, &words));
+#pragma omp parallel for schedule(dynamic, 1024) if (h->entries > 100000)
+  for (int64_t j = 0; j < h->cols; j++)
+    for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
+      uint64_t *w = words + e.stride * k;
+      w[0] = (uint64_t)(r->index[k] - 1) | (uint64_t)j << 32;
+      if (width) memcpy(w + 1, r->value + width * k, (size_t)width * sizeof *w);
+    }
+  KCL_TRY(mm_build_csr(ctx, &as, &e, A));
+  (*A)->symmetry = h->symmetry, (*A)->field = h->field, (*A)->stored = h->entries;
+done:
+  mm_entries_free(&e);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- right-hand sides */
+
+/* Full columns follow each other without a break, or each begins on a new line, as the number of lines
+ * shows. */
+static int read_columns(kcl *ctx, reading *r, int64_t rows, int64_t lines, kcl_dense **out) {
+  const hb_head *h = r->h;
+  const hb_edit *e = &h->edit[HB_RHS];
+  int64_t n = rows * r->parts, all = n * h->rhs_count;
+  bool broken = lines != hb_cards_needed(e, all);
+  int rc;
+  if (all > (int64_t)r->cards.t->size)
+    return kcl_fail(ctx, KCL_INPUT,
+                    "%s:5: found %lld right-hand sides, expected fewer in this text",
+                    r->cards.t->name, (long long)h->rhs_count);
+  KCL_TRY(kcl_dense_create(ctx, rows, h->rhs_count, r->parts == 2 ? KCL_Z : KCL_D, out));
+  if (!broken)
+    KCL_TRY(hb_cards_read(ctx, &r->cards, e, all, "right-hand sides", NULL, (*out)->val));
+  for (int64_t j = 0; broken && j < h->rhs_count; j++)
+    KCL_TRY(hb_cards_read(ctx, &r->cards, e, n, "right-hand sides", NULL, (*out)->val + j * n));
+done:
+  return rc;
+}
+
+/* Compressed columns, as those of the matrix. */
+static int read_sparse(kcl *ctx, reading *r, kcl_dense **out) {
+  const hb_head *h = r->h;
+  int64_t n = h->rhs_count, m = h->rhs_entries, *pointer = NULL, *index = NULL;
+  double *value = NULL;
+  int rc;
+  if (n + m > (int64_t)r->cards.t->size)
+    return kcl_fail(ctx, KCL_INPUT,
+                    "%s:5: found %lld right-hand sides, expected fewer in this text",
+                    r->cards.t->name, (long long)n);
+  KCL_TRY(kcl_alloc(ctx, n + 1, 8, "pointers", (void **)&pointer));
+  KCL_TRY(kcl_alloc(ctx, m, 8, "indices", (void **)&index));
+  KCL_TRY(kcl_alloc(ctx, r->parts * m, 8, "values", (void **)&value));
+  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_POINTERS], n + 1, "right-hand sides", pointer,
+                        NULL));
+  KCL_TRY(check_pointers(ctx, r, pointer, n, m));
+  int64_t first = r->cards.next;
+  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_INDICES], m, "right-hand sides", index, NULL));
+  KCL_TRY(check_indices(ctx, r, index, m, first));
+  KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_RHS], r->parts * m, "right-hand sides", NULL,
+                        value));
+  KCL_TRY(kcl_dense_create(ctx, h->rows, n, r->parts == 2 ? KCL_Z : KCL_D, out));
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t k = pointer[j] - 1; k < pointer[j + 1] - 1; k++)
+      for (int q = 0; q < r->parts; q++)
+        (*out)->val[r->parts * (j * h->rows + index[k] - 1) + q] += value[r->parts * k + q];
+done:
+  free(pointer), free(index), free(value);
+  return rc;
+}
+
+static int read_rhs(kcl *ctx, reading *r, kcl_system *out) {
+  const hb_head *h = r->h;
+  int groups = (h->rhs_kind == 'F') + h->guess + h->solution;
+  kcl_dense *solution = NULL;
+  int rc;
+  int64_t begin = r->cards.next, lines = h->cards[HB_RHS];
+  if (h->rhs_kind == 'M') {
+    KCL_TRY(read_sparse(ctx, r, &out->b));
+    lines -= r->cards.next - begin;
+  } else {
+    KCL_TRY(read_columns(ctx, r, h->rows, lines / groups, &out->b));
+  }
+  if (h->guess) KCL_TRY(read_columns(ctx, r, h->cols, lines / groups, &out->x0));
+  if (h->solution) KCL_TRY(read_columns(ctx, r, h->cols, lines / groups, &solution));
+done:
+  kcl_dense_free(&solution);
+  return rc;
+}
+
+static int read_hb(kcl *ctx, kcl_text *t, kcl_system *out) {
+  hb_head h;
+  reading r = {.h = &h};
+  int rc;
+  kcl_number_init();
+  KCL_TRY(hb_read_head(ctx, t, &h));
+  r.parts = h.field == KCL_COMPLEX ? 2 : 1;
+  KCL_TRY(hb_cards_cut(ctx, t, &r.cards));
+  r.cards.next = h.lines;
+  if (h.entries + h.cols > (int64_t)t->size)
+    KCL_TRY(kcl_fail(ctx, KCL_INPUT,
+                     "%s:3: found %lld entries, expected fewer in a text of %zu bytes", t->name,
+                     (long long)h.entries, t->size));
+  KCL_TRY(read_arrays(ctx, &r));
+  KCL_TRY(check_half(ctx, &r));
+  if (h.rhs_kind) KCL_TRY(read_rhs(ctx, &r, out));
+  KCL_TRY(build(ctx, &r, &out->A));
+done:
+  free(r.cards.line), free(r.pointer), free(r.index), free(r.value);
+  return rc;
+}
+
+const kcl_file kcl_file_rb = {.name = "rb",
+                              .expected = "a Harwell-Boeing heading",
+                              .knows = hb_knows,
+                              .read = read_hb,
+                              .write = rb_write};

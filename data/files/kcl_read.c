@@ -1,0 +1,135 @@
+/* Reads .kcl files (kcl_file.h): the header is checked, the checksum of the mapped arrays is computed by all
+ * threads, and their structure is checked, so that no index of a file is out of range. The matrix
+ * then keeps the mapping, which is private: changes never reach the file. Cost: one pass over the file,
+ * a second over indices. */
+#include "data/files/kcl_file.h"
+#include "core/base/sum64.h"
+#include <string.h>
+#include <sys/mman.h>
+
+static bool knows(const kcl_text *t) {
+  return t->size >= 8 && memcmp(t->data, kcl_file_magic, 8) == 0;
+}
+
+static int refuse(kcl *ctx, const kcl_text *t, const char *found) {
+  return kcl_fail(ctx, KCL_INPUT, "%s: %s, expected a whole .kcl file of version %d: make it again",
+                  t->name, found, KCL_FILE_VERSION);
+}
+
+/* Size of a part by the counts in the header. */
+static uint64_t bytes_of(const kcl_file_head *h, int part) {
+  uint64_t rows = (uint64_t)h->rows, cols = (uint64_t)h->cols, nnz = (uint64_t)h->nnz;
+  uint64_t b = h->dense_complex & 1 ? 16 : 8, x = h->dense_complex & 2 ? 16 : 8;
+  const uint64_t count[] = {rows + 1, nnz, nnz, rows * (uint64_t)h->b_cols,
+                            cols * (uint64_t)h->x_cols};
+  const uint64_t size[] = {8, 4, kcl_type_size((kcl_type)h->type), b, x};
+  return count[part] * size[part];
+}
+
+static bool sizes_good(const kcl_file_head *h) {
+  const int64_t limit = INT64_C(1) << 31, columns = 1 << 24;
+  if (h->rows < 0 || h->cols < 0 || h->nnz < 0 || h->rows > limit || h->cols > limit) return false;
+  if (h->nnz > INT64_MAX / 64 || h->b_cols < 0 || h->x_cols < 0) return false;
+  if (h->b_cols > columns || h->x_cols > columns) return false;
+  return (h->type == KCL_D || h->type == KCL_Z) && (unsigned)h->symmetry <= KCL_HERMITIAN &&
+         (unsigned)h->field <= KCL_PATTERN && (unsigned)h->dense_complex <= 3;
+}
+
+static bool layout_good(const kcl_file_head *h) {
+  uint64_t at = KCL_FILE_HEAD;
+  for (int k = 0; k < KCL_FILE_PARTS; k++) {
+    if (h->part[k].offset != at || h->part[k].bytes != bytes_of(h, k)) return false;
+    at = (at + h->part[k].bytes + 63) / 64 * 64;
+    if (at > h->size) return false;
+  }
+  return at == h->size;
+}
+
+static int check_head(kcl *ctx, const kcl_text *t, kcl_file_head *h) {
+  if (t->size < KCL_FILE_HEAD) return refuse(ctx, t, "the file is cut short");
+  memcpy(h, t->data, sizeof *h);
+  if (h->order != KCL_FILE_ORDER)
+    return refuse(ctx, t, "the file comes from a machine of other byte order");
+  if (h->version != KCL_FILE_VERSION)
+    return kcl_fail(ctx, KCL_INPUT, "%s: found version %u, expected version %d: make it again",
+                    t->name, h->version, KCL_FILE_VERSION);
+  if (h->head_sum != kcl_sum64(h, offsetof(kcl_file_head, head_sum), 0))
+    return refuse(ctx, t, "the header is damaged");
+  if (t->size < h->size) return refuse(ctx, t, "the file is cut short");
+  if (t->size > h->size) return refuse(ctx, t, "bytes follow the end of the data");
+  if (!sizes_good(h) || !layout_good(h)) return refuse(ctx, t, "the header makes no sense");
+  return KCL_OK;
+}
+
+static int check_sum(kcl *ctx, const kcl_text *t, const kcl_file_head *h) {
+  uint64_t sum = 0;
+  for (int k = 0; k < KCL_FILE_PARTS; k++)
+    sum = kcl_sum64(t->data + h->part[k].offset, h->part[k].bytes, sum);
+  return sum == h->sum ? KCL_OK : refuse(ctx, t, "the checksum does not hold: the data is damaged");
+}
+
+/* Pointers rise from 0 to nnz; columns ascend within each row and lie in the matrix. */
+static bool structure_good(const kcl_file_head *h, const int64_t *ptr, const int32_t *col) {
+  int64_t bad = ptr[0] != 0 || ptr[h->rows] != h->nnz;
+#pragma omp parallel for reduction(+ : bad) schedule(static) if (h->rows > 20000)
+  for (int64_t r = 0; r < h->rows; r++) bad += ptr[r] > ptr[r + 1];
+  if (bad) return false;
+#pragma omp parallel for reduction(+ : bad) schedule(dynamic, 4096) if (h->nnz > 50000)
+  for (int64_t r = 0; r < h->rows; r++) {
+    int64_t first = ptr[r], last = ptr[r + 1];
+    if (first == last) continue;
+    bad += col[first] < 0 || col[last - 1] >= h->cols;
+    for (int64_t k = first + 1; k < last; k++) bad += col[k - 1] >= col[k];
+  }
+  return bad == 0;
+}
+
+static int read_dense(kcl *ctx, const kcl_text *t, const kcl_file_head *h, int part,
+                      kcl_dense **out) {
+  int64_t cols = part == KCL_PART_B ? h->b_cols : h->x_cols;
+  bool complex = h->dense_complex >> (part - KCL_PART_B) & 1;
+  if (!cols) return KCL_OK;
+  int rc = kcl_dense_create(ctx, part == KCL_PART_B ? h->rows : h->cols, cols,
+                            complex ? KCL_Z : KCL_D, out);
+  if (!rc) memcpy((*out)->val, t->data + h->part[part].offset, h->part[part].bytes);
+  return rc;
+}
+
+/* Moves the mapping from t to A. */
+static int borrow(kcl *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr **out) {
+  kcl_csr *A;
+  int rc = kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A);
+  if (rc) return rc;
+  (void)!mprotect(t->data, t->mapped, PROT_READ | PROT_WRITE);
+  *A = (kcl_csr){.rows = h->rows, .cols = h->cols, .nnz = h->nnz, .stored = h->stored};
+  A->row_ptr = (int64_t *)(void *)(t->data + h->part[KCL_PART_PTR].offset);
+  A->col = (int32_t *)(void *)(t->data + h->part[KCL_PART_COL].offset);
+  A->val = t->data + h->part[KCL_PART_VAL].offset;
+  A->type = (kcl_type)h->type, A->symmetry = (kcl_symmetry)h->symmetry;
+  A->field = (kcl_field)h->field;
+  A->mapped = t->data, A->mapped_size = t->mapped;
+  t->data = NULL, t->size = t->mapped = 0;
+  *out = A;
+  return KCL_OK;
+}
+
+static int read_kcl(kcl *ctx, kcl_text *t, kcl_system *out) {
+  kcl_file_head h;
+  int rc;
+  KCL_TRY(check_head(ctx, t, &h));
+  KCL_TRY(check_sum(ctx, t, &h));
+  if (!structure_good(&h, (const int64_t *)(const void *)(t->data + h.part[KCL_PART_PTR].offset),
+                      (const int32_t *)(const void *)(t->data + h.part[KCL_PART_COL].offset)))
+    KCL_TRY(refuse(ctx, t, "rows or columns are out of order"));
+  KCL_TRY(read_dense(ctx, t, &h, KCL_PART_B, &out->b));
+  KCL_TRY(read_dense(ctx, t, &h, KCL_PART_X, &out->x0));
+  KCL_TRY(borrow(ctx, t, &h, &out->A));
+done:
+  return rc;
+}
+
+const kcl_file kcl_file_kcl = {.name = "kcl",
+                               .expected = "a .kcl header",
+                               .knows = knows,
+                               .read = read_kcl,
+                               .write = kcl_binary_write};

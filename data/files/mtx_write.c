@@ -1,0 +1,143 @@
+/* Matrix Market files: coordinate from CSR, array from dense columns. Numbers have 15, 16 or 17 digits,
+ * the fewest that read back as the same double. Symmetric, skew-symmetric and Hermitian matrices are
+ * written as their lower half, row by row. Parts of about 1 MB are formatted (and packed) by all
+ * threads and written in order.
+ */
+#include "data/files/file.h"
+#include "data/files/number.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART = 32768, ENTRY = 24 + 64 }; /* entries in a part; the longest line */
+
+typedef struct source {
+  const kcl_csr *A;   /* the matrix, or NULL */
+  const kcl_dense *B; /* the columns, or NULL */
+  const double *val;  /* values in double */
+  int width;          /* numbers per entry: 0, 1, 2 */
+  int64_t below;      /* entries with row - col >= below are written */
+  int64_t parts;
+} source;
+
+static char *print_value(char *o, const double *v, int width) {
+  for (int q = 0; q < width; q++) {
+    o += kcl_number_print(v[q], o);
+    *o++ = q + 1 < width ? ' ' : '\n';
+  }
+  return o;
+}
+
+/* First row with row_ptr >= k. */
+static int64_t row_of(const kcl_csr *A, int64_t k) {
+  int64_t a = 0, b = A->rows;
+  while (a < b) {
+    int64_t m = (a + b) / 2;
+    if (A->row_ptr[m] < k)
+      a = m + 1;
+    else
+      b = m;
+  }
+  return a;
+}
+
+static char *print_rows(const source *s, int64_t first, int64_t last, char *o) {
+  const kcl_csr *A = s->A;
+  int w = kcl_type_complex(A->type) ? 2 : 1;
+  for (int64_t r = first; r < last; r++)
+    for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) {
+      if (r - A->col[k] < s->below) continue;
+      o = kcl_print_count(o, r + 1), *o++ = ' ';
+      o = kcl_print_count(o, (int64_t)A->col[k] + 1), *o++ = s->width ? ' ' : '\n';
+      o = print_value(o, s->val + w * k, s->width);
+    }
+  return o;
+}
+
+static int format_part(const void *self, int64_t part, kcl_bytes *b) {
+  const source *s = self;
+  int64_t first = part * PART, last = first + PART, count;
+  if (s->A) {
+    first = part ? row_of(s->A, first) : 0;
+    last = part + 1 < s->parts ? row_of(s->A, last) : s->A->rows;
+    count = last > first ? s->A->row_ptr[last] - s->A->row_ptr[first] : 0;
+  } else {
+    count = s->B->rows * s->B->cols;
+    if (last > count) last = count;
+    count = last - first;
+  }
+  b->data = malloc((size_t)(count + 1) * ENTRY);
+  if (!b->data) return 1;
+  char *o = b->data;
+  if (s->A)
+    o = print_rows(s, first, last, o);
+  else
+    for (int64_t k = first; k < last; k++) o = print_value(o, s->val + s->width * k, s->width);
+  b->size = (size_t)(o - b->data);
+  return 0;
+}
+
+static int64_t count_written(const source *s) {
+  const kcl_csr *A = s->A;
+  int64_t n = 0;
+#pragma omp parallel for reduction(+ : n) if (A->nnz > 100000)
+  for (int64_t r = 0; r < A->rows; r++)
+    for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) n += r - A->col[k] >= s->below;
+  return n;
+}
+
+int mtx_write(kcl *ctx, const char *path, const kcl_system *system) {
+  const kcl_csr *A = system->A;
+  kcl_csr *wide = NULL;
+  kcl_output o = {.file = -1};
+  kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  kcl_symmetry symmetry =
+      A->symmetry == KCL_HERMITIAN && type == KCL_D ? KCL_SYMMETRIC : A->symmetry;
+  char head[160];
+  int rc;
+  if (A->type != type) {
+    if ((rc = kcl_csr_convert(ctx, A, type, &wide))) return rc;
+    A = wide;
+  }
+  kcl_number_init();
+  source s = {.A = A, .val = A->val, .parts = A->nnz / PART + 1};
+  KCL_TRY(kcl_check_finite(ctx, path, s.val, A->nnz * (type == KCL_Z ? 2 : 1)));
+  s.below = symmetry == KCL_GENERAL ? INT64_MIN / 2 : symmetry == KCL_SKEW;
+  kcl_field field = kcl_csr_narrow_field(A, s.val);
+  s.width = field == KCL_PATTERN ? 0 : field == KCL_COMPLEX ? 2 : 1;
+  snprintf(head, sizeof head, "%%%%MatrixMarket matrix coordinate %s %s\n%lld %lld %lld\n",
+           kcl_field_name(field), kcl_symmetry_name(symmetry), (long long)A->rows,
+           (long long)A->cols, (long long)count_written(&s));
+  KCL_TRY(kcl_output_open(ctx, path, &o));
+  rc = kcl_output_text(ctx, &o, head);
+  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
+  rc = kcl_output_close(ctx, &o, rc);
+done:
+  kcl_csr_free(&wide);
+  return rc;
+}
+
+int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
+  kcl_dense *wide = NULL;
+  kcl_output o = {.file = -1};
+  kcl_type type = kcl_type_complex(B->type) ? KCL_Z : KCL_D;
+  int width = type == KCL_Z ? 2 : 1, rc;
+  int64_t n = B->rows * B->cols;
+  char head[120];
+  if (B->type != type) {
+    if ((rc = kcl_dense_convert(ctx, B, type, &wide))) return rc;
+    B = wide;
+  }
+  kcl_number_init();
+  source s = {.B = B, .val = B->val, .width = width, .parts = n / PART + 1};
+  KCL_TRY(kcl_check_finite(ctx, path, s.val, n * width));
+  snprintf(head, sizeof head, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
+           width == 2 ? "complex" : "real", (long long)B->rows, (long long)B->cols);
+  KCL_TRY(kcl_output_open(ctx, path, &o));
+  rc = kcl_output_text(ctx, &o, head);
+  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
+  rc = kcl_output_close(ctx, &o, rc);
+done:
+  kcl_dense_free(&wide);
+  return rc;
+}

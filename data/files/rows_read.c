@@ -1,0 +1,218 @@
+/* Row lists, a text format (Rodriguez Losada's department, spMV on OpenCL, 2010):
+ *
+ *   3 3 4                               rows columns nonzeros
+ *   row 1: (1, 2.5) (3, -1)             complex: (col, re, im)
+ *   row 2:                              # and % begin comment lines; rows may be omitted
+ *   row 3: (2, 4e-3) (3, 1)
+ *
+ * The first row decides the base: if it is row 0, rows and columns count from 0, otherwise from 1. Written
+ * from 1, with every row, without the symmetry. Blocks of text are counted, then parsed by all threads. */
+#include "data/files/file.h"
+#include "data/files/number.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { BLOCK = 1 << 20 }; /* bytes of text */
+
+typedef struct head {
+  int64_t rows, cols, entries, lines; /* lines before the lists */
+  const char *body;
+  int64_t base;
+  bool complex;
+} head;
+
+static bool is_row(const char *p) {
+  return strncasecmp(p, "row", 3) == 0 && (mm_is_blank(p[3]) || (p[3] >= '0' && p[3] <= '9'));
+}
+
+/* The next line that is neither a comment nor blank; *line counts those skipped. */
+static const char *content(const char *p, const char *end, int64_t *line) {
+  for (; p < end; p = mm_next_line(p, end), ++*line) {
+    const char *s = mm_skip(p);
+    if (*s != '#' && *s != '%' && *s != '\n') return s;
+  }
+  return end;
+}
+
+static const char *three(const char *p, uint64_t v[3]) {
+  for (int k = 0; k < 3; k++) {
+    p = mm_skip(p);
+    if (*p < '0' || *p > '9' || !(p = kcl_parse_count(p, &v[k]))) return NULL;
+  }
+  p = mm_skip(p);
+  return *p == '\n' || *p == 0 ? p : NULL;
+}
+
+static bool knows(const kcl_text *t) {
+  int64_t line = 1;
+  uint64_t v[3];
+  const char *end = t->data + t->size, *p = content(t->data, end, &line);
+  if (p == end || !(p = three(p, v))) return false;
+  p = content(mm_next_line(p, end), end, &line);
+  return p == end || is_row(p);
+}
+
+/* ---------------------------------------------------------------- a row */
+
+typedef struct spot {
+  const char *at;
+  const char *expected;
+} spot;
+
+static const char *need(const char *p, char c, const char *expected, spot *bad) {
+  p = mm_skip(p);
+  if (*p == c) return p + 1;
+  *bad = (spot){p, expected};
+  return NULL;
+}
+
+static const char *number(const char *p, double *v, spot *bad) {
+  const char *at = mm_skip(p), *end = kcl_parse_number(at, v);
+  if (end && fabs(*v) <= DBL_MAX) return end;
+  *bad = (spot){at, "a number within the range of double"};
+  return NULL;
+}
+
+/* Parses (col, value) or (col, re, im) into words. */
+static const char *entry(const head *h, const char *p, uint64_t row, uint64_t *words, spot *bad) {
+  uint64_t col;
+  double v[2] = {0, 0};
+  const char *at = p = mm_skip(p + 1);
+  if (!(p = kcl_parse_count(p, &col)) || col - (uint64_t)h->base >= (uint64_t)h->cols)
+    return *bad = (spot){at, "a column number of the matrix"}, NULL;
+  for (int q = 0; q < (h->complex ? 2 : 1); q++)
+    if (!(p = need(p, ',', q ? ", and the imaginary part" : ", and the value", bad)) ||
+        !(p = number(p, &v[q], bad)))
+      return NULL;
+  words[0] = row | (col - (uint64_t)h->base) << 32;
+  memcpy(words + 1, v, (h->complex ? 2 : 1) * sizeof *v);
+  return need(p, ')', ") after the value", bad);
+}
+
+/* Parses "row i: (..) (..)" up to the end of the line; returns the next free word. */
+static uint64_t *list(const head *h, const char *p, const char *end, uint64_t *words, spot *bad) {
+  uint64_t row;
+  int stride = h->complex ? 3 : 2;
+  p = mm_skip(p);
+  if (p >= end || *p == '\n' || *p == '#' || *p == '%') return words;
+  if (!is_row(p)) return *bad = (spot){p, "row and its number"}, NULL;
+  const char *at = p = mm_skip(p + 3);
+  if (!(p = kcl_parse_count(p, &row)) || row - (uint64_t)h->base >= (uint64_t)h->rows)
+    return *bad = (spot){at, "a row number of the matrix"}, NULL;
+  if (!(p = need(p, ':', ": after the row number", bad))) return NULL;
+  for (p = mm_skip(p); p < end && *p == '('; p = mm_skip(p), words += stride)
+    if (!(p = entry(h, p, row - (uint64_t)h->base, words, bad))) return NULL;
+  if (p < end && *p != '\n')
+    return *bad = (spot){p, "(column, value) or the end of the line"}, NULL;
+  return words;
+}
+
+/* ---------------------------------------------------------------- all rows */
+
+typedef struct block {
+  const char *begin, *end;
+  int64_t first, count, lines; /* entries before it, in it; lines in it */
+  spot bad;
+  int64_t bad_line;
+} block;
+
+static const char *cut(const head *h, const kcl_text *t, int64_t k) {
+  const char *end = t->data + t->size, *at = h->body + k * BLOCK;
+  if (k == 0) return h->body;
+  return at >= end ? end : mm_next_line(at - 1, end);
+}
+
+static void count(block *b) {
+  for (const char *p = b->begin; p < b->end; p = mm_next_line(p, b->end), b->lines++) {
+    const char *s = mm_skip(p), *line_end = mm_next_line(p, b->end);
+    if (*s == '#' || *s == '%') continue;
+    for (; s < line_end; s++) b->count += *s == '(';
+  }
+}
+
+static void fill(const head *h, block *b, uint64_t *words) {
+  int64_t line = 0;
+  for (const char *p = b->begin; p < b->end; p = mm_next_line(p, b->end), line++)
+    if (!(words = list(h, p, b->end, words, &b->bad))) {
+      b->bad_line = line;
+      return;
+    }
+}
+
+static int report(kcl *ctx, const kcl_text *t, int64_t line, const char *at, const char *expected) {
+  const char *begin = at;
+  mm_error bad = {.line = line};
+  while (begin > t->data && begin[-1] != '\n') begin--;
+  mm_error_set(&bad, begin, at, "%s", expected);
+  return mm_error_report(ctx, t, &bad);
+}
+
+static int check_blocks(kcl *ctx, const kcl_text *t, const head *h, block *b, int64_t blocks) {
+  int64_t line = h->lines + 1;
+  for (int64_t k = 0; k < blocks; line += b[k++].lines)
+    if (b[k].bad.at) return report(ctx, t, line + b[k].bad_line, b[k].bad.at, b[k].bad.expected);
+  return KCL_OK;
+}
+
+static int read_head(kcl *ctx, const kcl_text *t, head *h) {
+  const char *end = t->data + t->size, *p;
+  uint64_t v[3] = {0}, row = 1;
+  int64_t line = 1;
+  p = content(t->data, end, &line);
+  three(p, v);
+  if (v[0] > UINT64_C(1) << 31 || v[1] > UINT64_C(1) << 31 || v[2] > INT64_MAX / 64)
+    return report(ctx, t, line, p, "rows, columns and nonzeros, the first two up to 2^31");
+  *h =
+      (head){.rows = (int64_t)v[0], .cols = (int64_t)v[1], .entries = (int64_t)v[2], .lines = line};
+  h->body = mm_next_line(p, end);
+  p = content(h->body, end, &line);
+  if (p < end && is_row(p)) (void)kcl_parse_count(mm_skip(p + 3), &row);
+  h->base = row > 0;
+  int commas = 0;
+  while (p < end && *p != '(') p++;
+  for (; p < end && *p != ')'; p++) commas += *p == ',';
+  h->complex = commas == 2;
+  return KCL_OK;
+}
+
+static int read_rows(kcl *ctx, kcl_text *t, kcl_system *out) {
+  head h = {0};
+  mm_entries e = {0};
+  block *b = NULL;
+  uint64_t *words;
+  int64_t total = 0;
+  int rc;
+  kcl_number_init();
+  KCL_TRY(read_head(ctx, t, &h));
+  int64_t blocks = (t->data + t->size - h.body) / BLOCK + 1;
+  KCL_TRY(kcl_alloc(ctx, blocks, sizeof *b, "blocks of text", (void **)&b));
+#pragma omp parallel for schedule(dynamic, 1)
+  for (int64_t k = 0; k < blocks; k++)
+    b[k].begin = cut(&h, t, k), b[k].end = cut(&h, t, k + 1), count(&b[k]);
+  for (int64_t k = 0; k < blocks; k++) b[k].first = total, total += b[k].count;
+  KCL_TRY(mm_entries_alloc(ctx, h.complex ? 2 : 1, total, &e, &words));
+#pragma omp parallel for schedule(dynamic, 1)
+  for (int64_t k = 0; k < blocks; k++) fill(&h, &b[k], words + b[k].first * e.stride);
+  KCL_TRY(check_blocks(ctx, t, &h, b, blocks));
+  if (total != h.entries)
+    KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s:%lld: found %lld entries, expected %lld as this line says",
+                     t->name, (long long)h.lines, (long long)total, (long long)h.entries));
+  mm_head as = {
+      true,   h.complex ? KCL_COMPLEX : KCL_REAL, KCL_GENERAL, h.rows, h.cols, total, 0, 0, NULL,
+      t->name};
+  KCL_TRY(mm_build_csr(ctx, &as, &e, &out->A));
+  out->A->field = as.field, out->A->stored = total;
+done:
+  mm_entries_free(&e);
+  free(b);
+  return rc;
+}
+
+const kcl_file kcl_file_rows = {.name = "rows",
+                                .expected = "rows columns nonzeros and lines of row lists",
+                                .knows = knows,
+                                .read = read_rows,
+                                .write = rows_write};

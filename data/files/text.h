@@ -1,0 +1,103 @@
+/* Shared by readers and writers: text in memory, errors with a position, Matrix Market headers, entries.
+ *
+ *   path --gz.c--> kcl_text --mtx_head.c--> mm_head --mtx_entries.c--> mm_entries --csr_build.c--> kcl_csr
+ *
+ * Names follow NIST's mmio (Boisvert, Pozo & Remington 1996) where the meaning is the same.
+ */
+#ifndef KCL_DATA_H
+#define KCL_DATA_H
+
+#include "core/base/base.h"
+#include <sys/mman.h>
+
+#ifdef MADV_HUGEPAGE /* an advice to madvise; elsewhere none */
+#define KCL_LARGE_PAGES MADV_HUGEPAGE
+#else
+#define KCL_LARGE_PAGES MADV_NORMAL
+#endif
+
+/* A whole file, unpacked. At least 64 zero bytes follow data[size - 1]. If another program truncates a
+ * mapped file, this one ends with SIGBUS, as every reader of mapped files. */
+typedef struct kcl_text {
+  const char *name; /* for messages; the caller's path, or "standard input" */
+  char *data;
+  size_t size, mapped; /* bytes of text; bytes of the mapping */
+} kcl_text;
+int kcl_text_open(kcl *ctx, const char *path,
+                  kcl_text *out); /* "-" is standard input; gzip by its first bytes */
+void kcl_text_close(kcl_text *t);
+void kcl_text_expect(char *begin, char *end);  /* populates the pages at once */
+void kcl_text_release(char *begin, char *end); /* releases the pages of text that was parsed */
+
+/* A parse error: position, the text found there, the text expected. */
+typedef struct mm_error {
+  int64_t line;
+  int64_t column;
+  char found[48], expected[160];
+} mm_error;
+void mm_error_set(mm_error *bad, const char *line, const char *at, const char *format, ...)
+    KCL_PRINTF(4, 5);
+int mm_error_report(kcl *ctx, const kcl_text *t, const mm_error *bad); /* KCL_INPUT */
+static inline bool mm_is_blank(char c) { /* ' ', '\t' or '\r': a digit costs one comparison */
+  return (unsigned char)c <= ' ' && (UINT64_C(0x100002200) >> c & 1);
+}
+const char *mm_skip(const char *p); /* blanks, not line ends */
+const char *mm_next_line(const char *p, const char *end);
+bool mm_word_is(const char *p, const char *word); /* the word at p, any case */
+
+typedef struct mm_head {
+  bool coordinate; /* else array */
+  kcl_field field;
+  kcl_symmetry symmetry;
+  int64_t rows, cols, entries; /* entries: lines to come */
+  int64_t lines;               /* before body; the last of them holds the sizes */
+  int64_t entries_column;      /* column of the number of entries in that line */
+  char *body;
+  const char *name; /* of the file, for messages */
+} mm_head;
+bool mm_has_banner(const kcl_text *t);
+int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h);
+int mm_read_size(kcl *ctx, const kcl_text *t, mm_head *h); /* after the banner */
+
+/* Entries in file order, by block of text. An entry is `stride` words of 8 bytes: row | col << 32
+ * from 0 (coordinate files only), then `width` doubles (0 pattern, 1, 2 complex). */
+typedef struct mm_block {
+  char *begin, *end;
+  uint64_t *words; /* [stride, count] */
+  int64_t count, lines;
+  mm_error *bad; /* its first error, or NULL */
+} mm_block;
+typedef struct mm_entries {
+  int width, stride;
+  int64_t blocks, total;
+  mm_block *block;        /* [blocks] */
+  void *memory;           /* of all words: reserved for the worst case, populated on use */
+  size_t reserved, arena; /* bytes: in total; per thread */
+} mm_entries;
+int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out);
+void mm_entries_free(mm_entries *e);
+static inline int32_t mm_row(uint64_t word) { return (int32_t)(uint32_t)word; }
+static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >> 32); }
+
+int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);   /* coordinate */
+int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out); /* array */
+
+/* Output that appears under its name only when it is complete. */
+typedef struct kcl_output {
+  const char *name;
+  char *final, *temporary; /* NULL if written in place (standard output, devices) */
+  int file;
+  bool pack;    /* as gzip */
+  bool unnamed; /* has no name yet: removed by the system if the process ends */
+} kcl_output;
+typedef struct kcl_bytes {
+  char *data;
+  size_t size;
+} kcl_bytes;
+int kcl_output_open(kcl *ctx, const char *path, kcl_output *out);
+int kcl_output_pack(const kcl_output *out,
+                    kcl_bytes *b); /* packs b as one gzip member; 0: success; thread-safe */
+int kcl_output_write(kcl *ctx, kcl_output *out, const void *data, size_t size);
+int kcl_output_close(kcl *ctx, kcl_output *out,
+                     int rc); /* discards the output if rc is not 0; returns the status */
+#endif

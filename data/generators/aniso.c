@@ -1,0 +1,40 @@
+/* Anisotropic diffusion: -e_x u_xx - e_y u_yy (- e_z u_zz) = f on unit cells, u = 0 on the boundary.
+ *
+ *   aniso2d  e = (1, 0.001)         a_ii = 2 sum of e,  a_ij = -e_axis          b = 1
+ *   aniso3d  e = (1, 0.01, 100)
+ *
+ * The coupling is strong along one axis only: point relaxation is slow, line relaxation is not. SPD. */
+#include "data/generators/generate.h"
+
+static int row2d(const void *self, int64_t i, int32_t *col, double *val) {
+  return kcl_grid_cross(self, i, 1, (const double[]){0, -0.001, -1, 2.002, -1, -0.001, 0}, col,
+                        val);
+}
+static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
+  return kcl_grid_cross(self, i, 1, (const double[]){-100, -0.01, -1, 202.02, -1, -0.01, -100}, col,
+                        val);
+}
+
+static int make(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes, kcl_csr **A,
+                kcl_dense **b) {
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, kind, dims, size, n_sizes, &g);
+  if (rc) return rc;
+  kcl_rows rows = {kcl_grid_cells(&g),        KCL_D, KCL_SYMMETRIC, KCL_REAL,
+                   dims == 2 ? row2d : row3d, &g};
+  rc = kcl_rows_matrix(ctx, &rows, A);
+  return rc ? rc : kcl_rhs_constant(ctx, *A, 1.0, b);
+}
+static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  return make(ctx, "aniso2d", 2, size, n_sizes, A, b);
+}
+static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  return make(ctx, "aniso3d", 3, size, n_sizes, A, b);
+}
+
+const kcl_generator kcl_gen_aniso2d = {
+    .name = "aniso2d", .summary = "diffusion 1 : 0.001 on N x N cells, SPD", .make = make2d};
+const kcl_generator kcl_gen_aniso3d = {.name = "aniso3d",
+                                       .summary =
+                                           "diffusion 1 : 0.01 : 100 on N x N x N cells, SPD",
+                                       .make = make3d};

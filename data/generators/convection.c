@@ -1,0 +1,65 @@
+/* Convection and diffusion in a double-glazed window (Elman, Silvester & Wathen 2005, example
+ * 3.1.4): -div grad u + P w . grad u = 0 with a recirculating wind, u = 1 on the east wall and 0 on
+ * the other walls.
+ *
+ *   w = (2 y (1 - x^2), -2 x (1 - y^2), 1/2) at cell centres of (-1, 1)^2, the last in 3D only
+ *   a_ii = 4 or 6,  a_ij = -(1 + p w_d) upwind and -(1 - p w_d) downwind of each axis d
+ *
+ * Central differences; p, half the cell Peclet number, is 0.2 at any SIZE: |p w_d| < 1, an M-matrix.
+ * Unsymmetric. SIZE: N or NxM for 2D, NxMxK for 3D. b: the east wall. */
+#include "data/generators/generate.h"
+
+static const double half_peclet = 0.2;
+
+static void weights(const kcl_grid *g, int dims, const int64_t c[3], double w[7]) {
+  double x = (2 * (double)c[0] + 1) / (double)g->n[0] - 1,
+         y = (2 * (double)c[1] + 1) / (double)g->n[1] - 1;
+  const double wind[3] = {2 * y * (1 - x * x), -2 * x * (1 - y * y), 0.5};
+  for (int a = 0; a < 3; a++) {
+    w[KCL_WEST - a] = -(1 + half_peclet * wind[a]);
+    w[KCL_EAST + a] = -(1 - half_peclet * wind[a]);
+  }
+  w[KCL_CENTRE] = 2 * dims;
+}
+
+static int row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
+  int64_t c[3];
+  double w[7];
+  kcl_grid_cell(g, i, c);
+  weights(g, dims, c, w);
+  return kcl_grid_cross(g, i, 1, w, col, val);
+}
+static int row2d(const void *g, int64_t i, int32_t *col, double *val) {
+  return row(g, 2, i, col, val);
+}
+static int row3d(const void *g, int64_t i, int32_t *col, double *val) {
+  return row(g, 3, i, col, val);
+}
+
+static int east_wall(kcl *ctx, const kcl_grid *g, int dims, const kcl_csr *A, kcl_dense **b) {
+  int rc = kcl_rhs_zero(ctx, A, b);
+  if (rc || !b) return rc;
+  for (int64_t i = g->n[0] - 1; i < A->rows; i += g->n[0]) {
+    int64_t c[3];
+    double w[7];
+    kcl_grid_cell(g, i, c);
+    weights(g, dims, c, w);
+    (*b)->val[i] = -w[KCL_EAST];
+  }
+  return KCL_OK;
+}
+
+static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  kcl_grid g;
+  int dims = n_sizes == 3 ? 3 : 2;
+  int rc = kcl_grid_set(ctx, "convection", dims, size, n_sizes, &g);
+  if (rc) return rc;
+  kcl_rows rows = {kcl_grid_cells(&g), KCL_D, KCL_GENERAL, KCL_REAL, dims == 2 ? row2d : row3d, &g};
+  rc = kcl_rows_matrix(ctx, &rows, A);
+  return rc ? rc : east_wall(ctx, &g, dims, *A, b);
+}
+
+const kcl_generator kcl_gen_convection = {
+    .name = "convection",
+    .summary = "convection-diffusion, recirculating wind, N x M (x K) cells, unsymmetric",
+    .make = make};

@@ -1,0 +1,65 @@
+/* "KIND:SIZE" to a matrix: the registry of generators and the parsing of their argument.
+ *
+ *   SIZE = N | NxM | NxMxK, decimal numbers of at least 1      poisson2d:100  poisson3d:100x80x60
+ */
+#include "data/generators/generate.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define KCL_GENERATOR(symbol) extern const kcl_generator symbol;
+#include "data/generators/list.def"
+#undef KCL_GENERATOR
+
+#define KCL_GENERATOR(symbol) &symbol,
+const kcl_generator *const kcl_generators[] = {
+#include "data/generators/list.def"
+};
+#undef KCL_GENERATOR
+const int kcl_generator_count = (int)(sizeof kcl_generators / sizeof *kcl_generators);
+
+static const char *name_of(int i) { return kcl_generators[i]->name; }
+
+/* Parses a number >= 1 at *s and moves *s behind it; 0 if there is none or it is above 2^31 - 1. */
+static int64_t number(const char **s) {
+  int64_t n = 0;
+  for (; **s >= '0' && **s <= '9'; (*s)++)
+    if (n <= INT32_MAX) n = 10 * n + (**s - '0');
+  return n <= INT32_MAX ? n : 0;
+}
+
+static int parse_size(kcl *ctx, const char *kind_size, const char *s, int64_t size[3],
+                      int *n_sizes) {
+  *n_sizes = 0;
+  while (*n_sizes < 3) {
+    size[*n_sizes] = number(&s);
+    if (size[(*n_sizes)++] < 1) break;
+    if (!*s) return KCL_OK;
+    if (*s++ != 'x') break;
+  }
+  return kcl_fail(
+      ctx, KCL_USAGE,
+      "'%.99s': the size after the colon is one to three whole numbers from 1 to 2147483647 "
+      "joined by x, such as 100 or 100x80x60",
+      kind_size);
+}
+
+int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
+  char kind[64] = "";
+  int64_t size[3];
+  int n_sizes, g, rc;
+  *A = NULL;
+  if (b) *b = NULL;
+  const char *colon = strchr(kind_size, ':');
+  size_t length = colon ? (size_t)(colon - kind_size) : strlen(kind_size);
+  memcpy(kind, kind_size, length < sizeof kind ? length : sizeof kind - 1);
+  KCL_TRY(kcl_find_name(ctx, "generator", kind, kcl_generator_count, name_of, &g));
+  if (!colon)
+    return kcl_fail(ctx, KCL_USAGE, "'%s' lacks its size: write %s:SIZE, such as %s:100", kind,
+                    kind, kind);
+  KCL_TRY(parse_size(ctx, kind_size, colon + 1, size, &n_sizes));
+  KCL_TRY(kcl_generators[g]->make(ctx, size, n_sizes, A, b));
+done:
+  if (rc) kcl_csr_free(A);
+  if (rc && b) kcl_dense_free(b);
+  return rc;
+}

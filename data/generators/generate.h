@@ -1,0 +1,66 @@
+/* The contract of a matrix generator: one file data/generators/NAME.c that exports one kcl_generator, and one
+ * line in list.def. It computes row i; kcl_rows_matrix counts, sums and fills in parallel:
+ *
+ *   row(self, i, NULL, NULL) -> length      row(self, i, col, val) -> the entries, columns ascending
+ */
+#ifndef KCL_GENERATE_H
+#define KCL_GENERATE_H
+#include "core/base/base.h"
+
+/* size[n_sizes]: the numbers of SIZE, each >= 1, at most 3. b may be NULL. After a failure the caller
+ * frees *A and *b. */
+typedef struct kcl_generator {
+  const char *name, *summary;
+  int (*make)(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
+} kcl_generator;
+extern const kcl_generator *const kcl_generators[]; /* [kcl_generator_count] */
+extern const int kcl_generator_count;
+
+/* ---------------------------------------------------------------- a matrix, row by row */
+
+typedef struct kcl_rows {
+  int64_t rows;
+  kcl_type type; /* D or Z */
+  kcl_symmetry symmetry;
+  kcl_field field;
+  int (*row)(const void *self, int64_t i, int32_t *col, double *val); /* val: pairs when complex */
+  const void *self;
+} kcl_rows;
+int kcl_rows_matrix(kcl *ctx, const kcl_rows *r, kcl_csr **out); /* square */
+int kcl_rows_rectangle(kcl *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out);
+
+/* Right-hand sides of A's type; no-ops when b is NULL. */
+int kcl_rhs_zero(kcl *ctx, const kcl_csr *A, kcl_dense **b);
+int kcl_rhs_constant(kcl *ctx, const kcl_csr *A, double value, kcl_dense **b);
+int kcl_rhs_image(kcl *ctx, const kcl_csr *A, kcl_dense **b); /* b = A 1 */
+
+/* ---------------------------------------------------------------- regular grids */
+
+/* Cell (x, y, z) has index x + n[0] (y + n[1] z); 2D grids have n[2] = 1. */
+typedef struct kcl_grid {
+  int64_t n[3];
+} kcl_grid;
+/* SIZE of `kind`: one number for all axes, or one per axis (dims is 2 or 3). */
+int kcl_grid_set(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+                 kcl_grid *g);
+int64_t kcl_grid_cells(const kcl_grid *g);
+void kcl_grid_cell(const kcl_grid *g, int64_t i, int64_t c[3]);
+
+/* The 7-point stencil (5-point in 2D), in ascending order of index. */
+enum { KCL_DOWN, KCL_SOUTH, KCL_WEST, KCL_CENTRE, KCL_EAST, KCL_NORTH, KCL_UP };
+/* Index of the neighbour of cell i = c in direction d, or -1 outside the grid. */
+int64_t kcl_grid_neighbour(const kcl_grid *g, int64_t i, const int64_t c[3], int d);
+/* A row from its 7 weights; neighbours outside the grid are dropped. w, val: `parts` doubles per entry. */
+int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int32_t *col,
+                   double *val);
+
+/* 64 pseudo-random bits from a counter: SplitMix64 (Steele, Lea & Flood 2014). */
+static inline uint64_t kcl_hash(uint64_t k) {
+  k = (k + 1) * 0x9e3779b97f4a7c15u;
+  k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
+  k = (k ^ (k >> 27)) * 0x94d049bb133111ebu;
+  return k ^ (k >> 31);
+}
+/* Uniform in [0, 1). */
+static inline double kcl_uniform(uint64_t k) { return (double)(kcl_hash(k) >> 11) * 0x1p-53; }
+#endif

@@ -1,0 +1,70 @@
+/* Anisotropic diffusion through random blocks: -div(K grad u) = f, u = 0 on the boundary.
+ *
+ *   K = k diag(0.1, 1, 100)  (jump2d: without the third)
+ *   k = 10^e, e uniform in -2, -1, 0, 1, 2, one per block of 8^3 cells
+ *
+ * Unit-spaced finite volumes: a face conducts the harmonic mean 2 k1 k2 / (k1 + k2) of its cells, a
+ * face of the boundary, half a cell away, 2 k. b = 1. Symmetric positive definite, 
+ * ill-conditioned: the coefficients span a factor of 10^7. */
+#include "data/generators/generate.h"
+
+enum { BLOCK = 8 };
+static const double stretch[3] = {0.1, 1.0, 100.0};
+
+static double coefficient(int64_t x, int64_t y, int64_t z) {
+  static const double power[5] = {0.01, 0.1, 1.0, 10.0, 100.0};
+  uint64_t block =
+      (uint64_t)(x / BLOCK) + ((uint64_t)(y / BLOCK) << 21) + ((uint64_t)(z / BLOCK) << 42);
+  return power[kcl_hash(block) % 5];
+}
+
+static int row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
+  int64_t c[3];
+  double w[7] = {0};
+  kcl_grid_cell(g, i, c);
+  double here = coefficient(c[0], c[1], c[2]);
+  for (int d = KCL_DOWN; col && d <= KCL_UP; d++) {
+    int64_t j = kcl_grid_neighbour(g, i, c, d), n[3];
+    if (d == KCL_CENTRE || (dims == 2 && (d == KCL_DOWN || d == KCL_UP))) continue;
+    kcl_grid_cell(g, j < 0 ? i : j, n);
+    double there = coefficient(n[0], n[1], n[2]);
+    double mean = j < 0 ? 2 * here : 2 * here * there / (here + there);
+    double face = mean * stretch[d < KCL_CENTRE ? KCL_WEST - d : d - KCL_EAST];
+    w[d] = -face, w[KCL_CENTRE] += face;
+  }
+  return kcl_grid_cross(g, i, 1, w, col, val);
+}
+
+static int row2d(const void *g, int64_t i, int32_t *col, double *val) {
+  return row(g, 2, i, col, val);
+}
+static int row3d(const void *g, int64_t i, int32_t *col, double *val) {
+  return row(g, 3, i, col, val);
+}
+
+static int make(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes, kcl_csr **A,
+                kcl_dense **b) {
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, kind, dims, size, n_sizes, &g);
+  if (rc) return rc;
+  kcl_rows rows = {kcl_grid_cells(&g),        KCL_D, KCL_SYMMETRIC, KCL_REAL,
+                   dims == 2 ? row2d : row3d, &g};
+  rc = kcl_rows_matrix(ctx, &rows, A);
+  return rc ? rc : kcl_rhs_constant(ctx, *A, 1.0, b);
+}
+
+static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  return make(ctx, "jump2d", 2, size, n_sizes, A, b);
+}
+static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  return make(ctx, "jump3d", 3, size, n_sizes, A, b);
+}
+
+const kcl_generator kcl_gen_jump2d = {
+    .name = "jump2d",
+    .summary = "diffusion on N x N cells, jumping anisotropic coefficients, SPD",
+    .make = make2d};
+const kcl_generator kcl_gen_jump3d = {
+    .name = "jump3d",
+    .summary = "diffusion on N x N x N cells, jumping anisotropic coefficients, SPD",
+    .make = make3d};

@@ -1,0 +1,31 @@
+/* A charged particle on a grid in a magnetic field: the Laplacian with Peierls phases (Peierls 1933,
+ * Hofstadter 1976), gauge A = (0, B x), u = 0 on the boundary, plus a small shift.
+ *
+ *   a_ii = 4 + 0.001,  a_ij = -1 along x,  -exp(-i t x) to the north, -exp(+i t x) to the south
+ *
+ * t = 2 pi / 400: one flux quantum per 400 cells, so the lowest Landau level is about
+ * 2 pi / 400. Complex, Hermitian positive definite. b = A 1. */
+#include "data/generators/generate.h"
+#include <math.h>
+
+static int row(const void *self, int64_t i, int32_t *col, double *val) {
+  const kcl_grid *g = self;
+  double phase = 6.283185307179586 / 400 * (double)(i % g->n[0]);
+  double c = col ? cos(phase) : 0, s = col ? sin(phase) : 0;
+  const double w[14] = {0, 0, -c, -s, -1, 0, 4.001, 0, -1, 0, -c, s, 0, 0};
+  return kcl_grid_cross(g, i, 2, w, col, val);
+}
+
+static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, "magnetic", 2, size, n_sizes, &g);
+  if (rc) return rc;
+  kcl_rows rows = {kcl_grid_cells(&g), KCL_Z, KCL_HERMITIAN, KCL_COMPLEX, row, &g};
+  rc = kcl_rows_matrix(ctx, &rows, A);
+  return rc ? rc : kcl_rhs_image(ctx, *A, b);
+}
+
+const kcl_generator kcl_gen_magnetic = {
+    .name = "magnetic",
+    .summary = "2D Laplacian in a magnetic field (Peierls phases), Hermitian positive definite",
+    .make = make};

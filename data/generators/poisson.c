@@ -1,0 +1,39 @@
+/* Poisson's equation -div grad u = f on a unit-spaced grid, u = 0 on the boundary, second order:
+ *
+ *   poisson2d       -1            poisson3d: 6 in the middle, -1 to the six neighbours
+ *               -1   4  -1        b = 1: a unit source in every cell
+ *                   -1
+ *
+ * nnz = 5 N^2 - 4 N and 7 N^3 - 6 N^2. Symmetric positive definite. */
+#include "data/generators/generate.h"
+
+static int row2d(const void *self, int64_t i, int32_t *col, double *val) {
+  return kcl_grid_cross(self, i, 1, (const double[]){0, -1, -1, 4, -1, -1, 0}, col, val);
+}
+
+static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
+  return kcl_grid_cross(self, i, 1, (const double[]){-1, -1, -1, 6, -1, -1, -1}, col, val);
+}
+
+static int make(kcl *ctx, const kcl_grid *g, int dims, kcl_csr **A, kcl_dense **b) {
+  kcl_rows rows = {kcl_grid_cells(g), KCL_D, KCL_SYMMETRIC, KCL_REAL, dims == 2 ? row2d : row3d, g};
+  int rc = kcl_rows_matrix(ctx, &rows, A);
+  return rc ? rc : kcl_rhs_constant(ctx, *A, 1.0, b);
+}
+
+static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, "poisson2d", 2, size, n_sizes, &g);
+  return rc ? rc : make(ctx, &g, 2, A, b);
+}
+
+static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, "poisson3d", 3, size, n_sizes, &g);
+  return rc ? rc : make(ctx, &g, 3, A, b);
+}
+
+const kcl_generator kcl_gen_poisson2d = {
+    .name = "poisson2d", .summary = "5-point Laplacian on N x N cells, SPD", .make = make2d};
+const kcl_generator kcl_gen_poisson3d = {
+    .name = "poisson3d", .summary = "7-point Laplacian on N x N x N cells, SPD", .make = make3d};

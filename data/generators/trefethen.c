@@ -1,0 +1,82 @@
+/* Trefethen's prime matrix, problem 7 of the hundred-digit challenge (Trefethen 2002):
+ *
+ *   a_ii = the i-th prime: 2 3 5 7 11 ...,  a_ij = 1 where |i - j| = 1, 2, 4, 8, ...
+ *
+ * Integer, symmetric positive definite. trefethen:20000 is Trefethen_20000 of the SuiteSparse
+ * collection; Trefethen_20000b lacks its first row and column: trefethen-minor:20000. b = A 1. */
+#include "data/generators/generate.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct primes {
+  int64_t n, first; /* first: number of leading rows and columns left out */
+  double *p;        /* [n] */
+} primes;
+
+static int row(const void *self, int64_t place, int32_t *col, double *val) {
+  const primes *t = self;
+  int64_t far = 1, i = place + t->first;
+  int k = 0;
+  while (far <= i) far *= 2;
+  for (int64_t d = far / 2; d >= 1; d /= 2) {
+    if (d > place) continue;
+    if (col) col[k] = (int32_t)(place - d), val[k] = 1;
+    k++;
+  }
+  if (col) col[k] = (int32_t)place, val[k] = t->p[i];
+  k++;
+  for (int64_t d = 1; i + d < t->n; d *= 2, k++)
+    if (col) col[k] = (int32_t)(place + d), val[k] = 1;
+  return k;
+}
+
+/* The first n primes by the sieve of Eratosthenes; the n-th is below n (ln n + ln ln n) for n >= 6
+ * (Rosser & Schoenfeld 1962). */
+static int sieve(kcl *ctx, int64_t n, double *p) {
+  char *composite = NULL;
+  double m = n < 6 ? 6 : (double)n;
+  int64_t limit = (int64_t)(m * (log(m) + log(log(m)))) + 1, found = 0;
+  int rc = kcl_alloc(ctx, limit + 1, 1, "the sieve of primes", (void **)&composite);
+  if (rc) return rc;
+  for (int64_t q = 2; q <= limit && found < n; q++) {
+    if (composite[q]) continue;
+    p[found++] = (double)q;
+    for (int64_t k = q * q; k <= limit; k += q) composite[k] = 1;
+  }
+  free(composite);
+  return KCL_OK;
+}
+
+static int make(kcl *ctx, int64_t first, const int64_t *size, int n_sizes, kcl_csr **A,
+                kcl_dense **b) {
+  primes t = {.n = size[0], .first = first};
+  int rc;
+  if (n_sizes != 1)
+    return kcl_fail(ctx, KCL_USAGE, "trefethen takes one number, the rows: trefethen:2000");
+  if (t.n <= first)
+    return kcl_fail(ctx, KCL_USAGE, "trefethen-minor takes at least 2 rows: one is left out");
+  kcl_rows rows = {t.n - first, KCL_D, KCL_SYMMETRIC, KCL_INTEGER, row, &t};
+  KCL_TRY(kcl_alloc(ctx, t.n, sizeof *t.p, "the primes", (void **)&t.p));
+  KCL_TRY(sieve(ctx, t.n, t.p));
+  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
+  KCL_TRY(kcl_rhs_image(ctx, *A, b));
+done:
+  free(t.p);
+  return rc;
+}
+
+static int make_whole(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  return make(ctx, 0, size, n_sizes, A, b);
+}
+static int make_minor(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  return make(ctx, 1, size, n_sizes, A, b);
+}
+
+const kcl_generator kcl_gen_trefethen_minor = {
+    .name = "trefethen-minor",
+    .summary = "the same without its first row and column, SIZE - 1 rows, SPD",
+    .make = make_minor};
+const kcl_generator kcl_gen_trefethen = {
+    .name = "trefethen",
+    .summary = "primes on the diagonal, ones at distance 1, 2, 4, ..., SPD",
+    .make = make_whole};

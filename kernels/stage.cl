@@ -1,0 +1,36 @@
+/* A stage: one pass over memory, one launch. A skeleton: core/opencl/stage_source.c fills the holes from a recorded stage.
+ *
+ *   id                 phase and number, such as 1_0
+ *   elements           the function elements_ID: what happens to element i of the vectors
+ *   format             the file of the matrix's storage format, which calls elements_ID for each row it has summed
+ *   *_parameters       of the kernel: history, the matrix's arrays, vectors
+ *   reduce             partial sums of the stage before, added up into their slots
+ *   scalars            operations on slots, by one work-item per right-hand side
+ *   seed               sums known already, left where the first stage of LOOP expects partial sums
+ *   factors, sums      coefficients of the vector operations in registers; sums of the dots, zero
+ *   loop               over rows or elements
+ *   partials           sums of the dots over the work-group, for the stage after
+ */
+@elements@
+@format@
+@prepare@
+kernel OF_WG
+void stage_@id@(global int *restrict states, const uint launch, const idx size, const int groups_before@history_parameter@@matrix_parameters@@vector_parameters@)
+{
+  local scalar s[SLOTS * NRHS], scratch[WG * @sums_at_once@ + @format_scalars@];
+  local int control[CONTROL * NRHS];
+  scalar total[@totals@];
+  load_state(IN, s, control);
+  const int active = active_rhs(control, @closing@), was_active = active_rhs(control, @closing_before@);
+  const idx n = active ? size : 0; /* after a stop no elements are left, and every barrier is met */
+  SYNC();
+  @reduce@
+  @scalars@
+  store_state(OUT, s, control);
+  @seed@
+  @factors@
+  @sums@
+  @loop@
+  @partials@
+}
+

@@ -1,0 +1,207 @@
+/* Trials: other formats and other forms of cg are timed, and the fastest engine is kept.
+ *
+ * Candidates are the first MOST formats that the byte model ranks within NEAR of the best. Each is converted, uploaded
+ * and compiled, and its loop is timed. A faster engine replaces the one in use at once. During a solve this happens
+ * between two passes over LOOP: all vectors and scalars are copied, and no step of the method is lost. Trials take at
+ * most a tenth of the seconds that the solve is expected to take, or has taken.
+ */
+#include "core/base/context.h"
+#include "solver/auto/auto.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 4, LEAST = 8 /* iterations to time one */ };
+static const double NEAR = 1.6;     /* largest error of the byte model seen so far */
+static const double SHARE = 0.1;    /* of the seconds of a solve, for trials */
+static const double ENTRY = 20e-9;  /* seconds per entry to convert (two cores of 2026) */
+static const double COMPILE = 0.5;  /* seconds to compile a program that is not cached */
+static const double SAMPLE = 0.025; /* seconds that a candidate is run for, at most */
+
+/* ---------------------------------------------------------------- candidates */
+
+/* Formats that differ on GPUs may be the same loop over the same arrays on CPUs. */
+static bool alike(const kcl_system *s, const kcl_format *a, const kcl_format *b) {
+  kcl_type type = s->options.precision;
+  bool same = s->ctx->layout == KCL_LAYOUT_NATIVE
+                  ? a->rows == b->rows
+                  : s->ctx->layout == KCL_LAYOUT_CPU && !strcmp(a->kernel, b->kernel);
+  return a == b || (same && a->size(&s->stats, type).total == b->size(&s->stats, type).total);
+}
+
+/* Was this format timed with the method in use? */
+static bool timed(const kcl_selection *c, const char *format) {
+  const kcl_choice *known = &c->remembered;
+  for (int i = 0; i < known->count; i++)
+    if (!strcmp(known->timing[i].method, c->engine->method->name) &&
+        !strcmp(known->timing[i].format, format))
+      return true;
+  return false;
+}
+
+/* Formats worth timing beside the one in use that have not been timed; during a solve only those whose program has the
+ * same stages. */
+static int candidates(const kcl_selection *c, bool in_a_solve, kcl_rank list[MOST]) {
+  kcl_rank all[KCL_MOST_FORMATS];
+  const kcl_system *s = c->system;
+  const kcl_format *mine = c->engine->operators[0]->format;
+  int count, n = 0, distinct = 0;
+  if (!s->undecided.format || kcl_format_rank(s->ctx, &s->stats, s->options.precision, all, &count))
+    return 0;
+  for (int i = 0; i < count && distinct < MOST && all[i].moved <= NEAR * all[0].moved; i++) {
+    const kcl_format *f = all[i].format;
+    bool again = false;
+    for (int j = 0; j < i && !again; j++) again = alike(s, f, all[j].format);
+    if (again) continue;
+    distinct++;
+    if (alike(s, f, mine) || timed(c, f->name)) continue;
+    if (!in_a_solve || f->scatter == mine->scatter) list[n++] = all[i];
+  }
+  return n;
+}
+
+/* Forms of cg that could take its place. */
+static int forms(const kcl_selection *c) {
+  const kcl_system *s = c->system;
+  bool cg = s->undecided.method && !strcmp(c->engine->method->name, "cg");
+  return cg && kcl_auto_cg_forms_fit(&s->options) ? KCL_CG_FORMS : 0;
+}
+
+static bool timed_forms(const kcl_selection *c) {
+  const kcl_choice *known = &c->remembered;
+  for (int i = 0; i < known->count; i++)
+    if (kcl_auto_is_cg_form(known->timing[i].method)) return true;
+  return false;
+}
+
+static kcl_timing *own_timing(kcl_selection *c) {
+  return kcl_choice_timing(&c->remembered, c->engine->method->name, kcl_engine_format(c->engine));
+}
+
+/* Seconds to set up another format. Where this program came from the cache folder, the seconds to compile a new one are
+ * those remembered, or COMPILE. */
+static double setup_cost(kcl_selection *c) {
+  const kcl_executor *ex = &c->engine->executor;
+  const kcl_timing *t = timed(c, kcl_engine_format(c->engine)) ? own_timing(c) : NULL;
+  double convert = ENTRY * (double)c->system->stats.nnz * (c->engine->method->adjoint ? 2 : 1);
+  double compile = ex->seconds_compile;
+  if (ex->from_cache) compile = fmax(COMPILE, t ? t->setup : 0);
+  return convert + ex->seconds_upload + compile;
+}
+
+double kcl_trial_budget(double seconds) { return SHARE * seconds; }
+
+double kcl_trial_price(const kcl_selection *c, double each) { return c->cost + LEAST * each; }
+
+/* ---------------------------------------------------------------- timing */
+
+/* Seconds per iteration of one right-hand side: the least of three samples, in about `budget` seconds; one sample where a
+ * single iteration takes that long. */
+static int sample(kcl_engine *e, double budget, double *each) {
+  double t[3];
+  int rc = kcl_engine_time(e, 1, 1, each), n = 0;
+  if (!rc) n = (int)fmin(1000, budget / (4 * *each));
+  if (!rc && n) rc = kcl_engine_time(e, n, 3, t);
+  if (!rc && n) *each = fmin(t[0], fmin(t[1], t[2]));
+  *each /= e->program->nrhs;
+  return rc;
+}
+
+static void note(kcl_selection *c, const kcl_engine *e, double setup, double each) {
+  kcl_timing *t = kcl_choice_timing(&c->remembered, e->method->name, kcl_engine_format(e));
+  if (t) t->setup = setup, t->iteration = each;
+}
+
+void kcl_trial_note(kcl_selection *c, double each) {
+  note(c, c->engine, kcl_engine_setup_seconds(c->engine), each);
+}
+
+/* The engine in use once more: other programs may have disturbed the first timing. */
+static int sample_again(kcl_selection *c, double budget, double *least) {
+  kcl_timing *t = own_timing(c);
+  double each;
+  int rc = sample(c->engine, budget, &each);
+  if (!rc && each < *least) *least = each;
+  if (!rc && t && each < t->iteration) t->iteration = each;
+  return rc;
+}
+
+/* Times one candidate; where it takes less than `least`, it becomes the engine in use. One that cannot be built is no
+ * error. */
+static int try_one(kcl_selection *c, const kcl_method *m, const kcl_format *f, const kcl_trial *t,
+                   double *least) {
+  kcl_engine *e = NULL;
+  double start = kcl_now(), each, setup;
+  int rc = KCL_OK;
+  if (kcl_engine_build(c->system, m, f, &e)) goto done;
+  setup = kcl_now() - start;
+  if (sample(e, t->budget / 2, &each)) goto done;
+  note(c, e, setup, each);
+  if (!t->in_a_solve) KCL_TRY(sample_again(c, t->budget / 2, least));
+  if (each >= *least || (t->in_a_solve && !kcl_engine_same_program(c->engine, e))) goto done;
+  if (t->in_a_solve) KCL_TRY(kcl_engine_carry(e, c->engine));
+  kcl_selection_use(c, &e);
+  *least = each;
+done:
+  kcl_engine_free(&e);
+  return rc;
+}
+
+int kcl_trial_run(kcl_selection *c, const kcl_trial *t, double each) {
+  kcl_rank list[MOST];
+  double start = kcl_now();
+  int count = candidates(c, t->in_a_solve, list), others = t->in_a_solve ? 0 : forms(c),
+      rc = KCL_OK;
+  const kcl_trial one = {fmin(SAMPLE, t->budget / (2.0 * (count + others) + 1)), t->in_a_solve};
+  for (int i = 0; i < count + others && !rc; i++) {
+    const kcl_format *f = i < count ? list[i].format : c->engine->operators[0]->format;
+    const kcl_method *m = c->engine->method;
+    if (kcl_now() - start + c->cost > t->budget) break;
+    if (i >= count) rc = kcl_method_find(c->system->ctx, kcl_cg_forms[i - count], &m);
+    if (!rc) rc = try_one(c, m, f, &one, &each);
+  }
+  c->decided = c->dirty = true;
+  return rc;
+}
+
+void kcl_trial_explain(kcl_selection *c) {
+  const kcl_timing *mine = own_timing(c);
+  snprintf(c->why_format, sizeof c->why_format, "measured: ");
+  if (mine) kcl_auto_say_timings(c, mine, c->why_format, sizeof c->why_format);
+  if (kcl_auto_is_cg_form(c->engine->method->name))
+    snprintf(c->why_method, sizeof c->why_method, "%s, measured as the fastest form of cg",
+             kcl_auto_structure(&c->system->stats));
+}
+
+/* ---------------------------------------------------------------- at set-up */
+
+/* Is there nothing to time, now or later? */
+static bool decided(kcl_selection *c) {
+  kcl_rank list[MOST];
+  if (!kcl_auto_remembers(c)) return true;
+  if (c->system->undecided.measure) c->remembered.count = 0;
+  c->candidates = candidates(c, false, list), c->cost = setup_cost(c);
+  return !c->candidates && !(forms(c) && !timed_forms(c));
+}
+
+int kcl_choose_by_time(kcl_selection *c) {
+  const kcl_choice *known = &c->remembered;
+  kcl_trial t = {.budget = INFINITY};
+  double start = kcl_now(), each;
+  int rc;
+  if ((c->decided = decided(c))) return KCL_OK;
+  if (!c->system->undecided.measure) {
+    const kcl_timing *mine = kcl_auto_best(c);
+    if (!mine || !known->iterations) return KCL_OK;
+    t.budget = kcl_trial_budget((double)known->iterations * mine->iteration);
+    if (kcl_trial_price(c, mine->iteration) > t.budget) return KCL_OK;
+  }
+  KCL_TRY(sample(c->engine, fmin(SAMPLE, t.budget / 4), &each));
+  kcl_trial_note(c, each);
+  KCL_TRY(kcl_trial_run(c, &t, each));
+  kcl_trial_explain(c);
+  kcl_choice_remember(c->key, known);
+done:
+  c->seconds += kcl_now() - start;
+  return rc;
+}

@@ -1,0 +1,85 @@
+/* Can it be solved as asked? Options, device and matrix, each with what would do in the message. */
+#include "core/base/context.h"
+#include "solver/solver.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- options */
+
+static int check_restart(kcl *ctx, const kcl_method *m, int restart) {
+  if (!m->restart || (restart >= 0 && restart <= m->most_restart)) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "restart %d is out of range: %s takes 1 to %d, by default %d",
+                  restart, m->name, m->most_restart, m->restart);
+}
+
+static int check_numbers(kcl *ctx, const kcl_options *o) {
+  if (isnan(o->tol) || !(o->atol >= 0))
+    return kcl_fail(ctx, KCL_USAGE, "tol %g and atol %g: numbers, the second 0 or more", o->tol,
+                    o->atol);
+  if (o->max_iter < 0)
+    return kcl_fail(ctx, KCL_USAGE, "max_iter %lld is negative", (long long)o->max_iter);
+  int rc = kcl_type_check(ctx, "precision", o->precision);
+  if (rc || (o->nrhs >= 0 && o->nrhs <= KCL_MAX_NRHS)) return rc;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "%d right-hand sides at once are out of range: 1 to %d are possible", o->nrhs,
+                  KCL_MAX_NRHS);
+}
+
+static int check_device(kcl *ctx, kcl_type type) {
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  if (rc) return rc;
+  if ((type == KCL_D || type == KCL_Z) && !ctx->device.has_double)
+    return kcl_fail(ctx, KCL_DEVICE,
+                    "%s has no double precision: use --precision %c, or another device",
+                    ctx->device.name, type == KCL_D ? 's' : 'c');
+  return KCL_OK;
+}
+
+int kcl_check_options(kcl_system *s) {
+  const kcl_options *o = &s->options;
+  const kcl_method *m;
+  int rc; /* "auto" may come to gmres */
+  if ((rc = kcl_method_find(s->ctx, s->undecided.method ? "gmres" : o->solver, &m))) return rc;
+  if ((rc = kcl_precond_find(s->ctx, o->precond, &s->precond))) return rc;
+  if ((rc = check_restart(s->ctx, m, o->restart))) return rc;
+  if ((rc = check_numbers(s->ctx, o))) return rc;
+  return check_device(s->ctx, o->precision);
+}
+
+/* ---------------------------------------------------------------- the matrix */
+
+/* Does a method's demand on A hold? */
+static bool fits(const kcl_method *m, const kcl_stats *stats) {
+  return (stats->rows == stats->cols || m->least_squares) && (!m->hermitian || stats->hermitian) &&
+         (!m->symmetric || stats->symmetric);
+}
+
+/* The methods that fit, for messages. */
+static const char *fitting_methods(const kcl_stats *stats) {
+  static _Thread_local char text[256];
+  text[0] = 0;
+  for (int i = 0; i < kcl_method_count; i++) {
+    const kcl_method *m = kcl_method_at(i);
+    size_t used = strlen(text);
+    if (fits(m, stats))
+      snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", m->name);
+  }
+  return text;
+}
+
+int kcl_check_fit(const kcl_system *s, const kcl_method *m) {
+  const kcl_stats *stats = &s->stats;
+  if (stats->rows == 0 || stats->cols == 0)
+    return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no %s", stats->rows ? "columns" : "rows");
+  if (stats->rows != stats->cols && !m->least_squares)
+    return kcl_fail(s->ctx, KCL_INPUT,
+                    "the matrix is %lld by %lld and %s needs a square one; for least squares: %s",
+                    (long long)stats->rows, (long long)stats->cols, m->name,
+                    fitting_methods(stats));
+  if (!fits(m, stats))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s needs a %s matrix and this one is not: solvers that fit: %s", m->name,
+                    m->hermitian ? "Hermitian" : "symmetric (A = A^T)", fitting_methods(stats));
+  return KCL_OK;
+}

@@ -1,0 +1,125 @@
+/* Building an engine: the operators, the method recorded over them, an executor for the recorded program. */
+#include "core/base/context.h"
+#include "core/device/device.h"
+#include "core/matrix/structure.h"
+#include "solver/engine/engine.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- operators */
+
+/* The format of A^H is that of A where both have the same structure. Elsewhere a format that suits the rows of A need not
+ * suit its columns: one that was chosen here is chosen again, one that was asked for may be refused. */
+static int adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f) {
+  kcl_stats stats;
+  kcl_cost cost;
+  char why[400];
+  const bool mirrored = s->stats.hermitian || s->stats.symmetric || s->stats.shifted_skew,
+             chosen = s->undecided.format;
+  bool whole = (*f)->refuses || AH->rows != AH->cols;
+  if (mirrored && !whole) return KCL_OK;
+  int rc = whole ? kcl_csr_stats(s->ctx, AH, &stats) : kcl_csr_structure(s->ctx, AH, &stats);
+  if (!rc) rc = kcl_format_cost(s->ctx, &stats, s->options.precision, (*f)->name, &cost);
+  if (!rc && !chosen && cost.refusal)
+    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused for the adjoint: %s", (*f)->name,
+                  cost.refusal);
+  if (!rc && chosen && cost.refusal && !whole) whole = true, rc = kcl_csr_stats(s->ctx, AH, &stats);
+  if (!rc && chosen && whole)
+    rc = kcl_format_choose(s->ctx, &stats, s->options.precision, f, why, sizeof why);
+  return rc;
+}
+
+static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f) {
+  const kcl_csr *A = kcl_system_matrix(s);
+  kcl_csr *AH = NULL;
+  int rc;
+  KCL_TRY(kcl_engine_add(e, f, A));
+  if (e->method->adjoint) {
+    KCL_TRY(kcl_csr_adjoint(s->ctx, A, &AH));
+    KCL_TRY(adjoint_format(s, AH, &f));
+    KCL_TRY(kcl_engine_add(e, f, AH));
+    kcl_matrix_adopt(e->operators[1], AH); /* a format may use AH's arrays in place */
+    AH = NULL;
+  }
+done:
+  kcl_csr_free(&AH);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the program */
+
+/* As many right-hand sides as asked for; one in mixed precision. On a device the formats' kernels limit them, and the
+ * scalars of all fit into local memory. */
+static void set_nrhs(const kcl_engine *e, const kcl_system *s) {
+  enum { LOCAL = 28 << 10 };
+  kcl_program *k = e->program;
+  size_t one = (size_t)k->slots * kcl_type_size(k->type);
+  k->nrhs = s->options.nrhs ? s->options.nrhs : 1;
+  if (s->options.mixed) k->nrhs = 1;
+  if (!s->ctx->opencl) return;
+  for (int i = 0; i < e->operator_count; i++)
+    if (!e->operators[i]->format->multi_rhs) k->nrhs = 1;
+  while (k->nrhs > 1 && (size_t)kcl_rhs_width(k) * one > LOCAL) k->nrhs = kcl_rhs_width(k) / 2;
+}
+
+static int record(kcl_engine *e, const kcl_system *s) {
+  const kcl_csr *A = kcl_system_matrix(s);
+  const kcl_method *m = e->method;
+  int rc = kcl_program_create(s->ctx, A->type, A->rows, A->cols, &e->program);
+  if (rc) return rc;
+  kcl_program *k = e->program;
+  k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
+  k->precondition = s->precond->apply;
+  if (m->least_squares) {
+    double norm = kcl_norm2(A->type, A->val, A->nnz);
+    k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
+  }
+  k->resumes = s->resumes;
+  k->restart = s->options.restart ? s->options.restart : m->restart;
+  if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
+  m->record(k);
+  set_nrhs(e, s);
+  return kcl_program_end(k);
+}
+
+/* ---------------------------------------------------------------- building */
+
+static void describe(kcl_engine *e, int asked_nrhs) {
+  kcl *ctx = e->ctx;
+  const kcl_matrix *m = e->operators[0];
+  char *text = e->kernel;
+  size_t used, room = sizeof e->kernel;
+  if (!ctx->opencl)
+    snprintf(text, room, "native, %d thread%s", ctx->threads, ctx->threads > 1 ? "s" : "");
+  else if (m->format->scatter)
+    snprintf(text, room, "%s, scatter", m->format->kernel);
+  else
+    snprintf(text, room, "%s, %d work-item%s per row", m->format->kernel, m->lanes,
+             m->lanes > 1 ? "s" : "");
+  used = strlen(text);
+  if (m->note[0]) snprintf(text + used, room - used, ", %s", m->note);
+  kcl_tune_say(ctx, m->format->name, text, room);
+  used = strlen(text);
+  if (e->program->nrhs > 1)
+    snprintf(text + used, room - used, ", %d right-hand sides at once", e->program->nrhs);
+  else if (asked_nrhs > 1)
+    snprintf(text + used, room - used, ", one right-hand side at a time");
+}
+
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_format *format,
+                     kcl_engine **out) {
+  kcl_engine *e = *out = NULL;
+  double start = kcl_now();
+  int rc;
+  KCL_TRY(kcl_engine_create(s->ctx, method, &e));
+  KCL_TRY(add_operators(e, s, format));
+  e->seconds_convert = kcl_now() - start;
+  KCL_TRY(record(e, s));
+  KCL_TRY(kcl_executor_open(e->program, &e->executor));
+  describe(e, s->options.nrhs);
+  *out = e, e = NULL;
+done:
+  kcl_engine_free(&e);
+  return rc;
+}

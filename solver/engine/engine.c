@@ -1,0 +1,98 @@
+/* Engines: their parts, their cost, and how state moves from one to another. */
+#include "solver/engine/engine.h"
+#include <stdlib.h>
+
+int kcl_engine_create(kcl *ctx, const kcl_method *method, kcl_engine **out) {
+  int rc = kcl_alloc(ctx, 1, sizeof **out, "an engine", (void **)out);
+  if (!rc) (*out)->ctx = ctx, (*out)->method = method;
+  return rc;
+}
+
+int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A) {
+  kcl_matrix **more = realloc(e->operators, (size_t)(e->operator_count + 1) * sizeof *more);
+  if (!more) return kcl_fail(e->ctx, KCL_MEMORY, "out of memory: the operators of an engine");
+  e->operators = more;
+  int rc = kcl_matrix_build(e->ctx, format, A, &more[e->operator_count]);
+  if (!rc) e->operator_count++;
+  return rc;
+}
+
+void kcl_engine_free(kcl_engine **e) {
+  if (!*e) return;
+  if ((*e)->executor.close) (*e)->executor.close(&(*e)->executor);
+  kcl_program_free(&(*e)->program);
+  for (int i = 0; i < (*e)->operator_count; i++) kcl_matrix_free(&(*e)->operators[i]);
+  free((*e)->operators);
+  free(*e);
+  *e = NULL;
+}
+
+/* ---------------------------------------------------------------- cost */
+
+const char *kcl_engine_format(const kcl_engine *e) { return e->operators[0]->format->name; }
+
+double kcl_engine_stored_bytes(const kcl_engine *e) {
+  double bytes = 0;
+  for (int i = 0; i < e->operator_count; i++) bytes += kcl_matrix_bytes(e->operators[i]);
+  return bytes;
+}
+
+double kcl_engine_setup_seconds(const kcl_engine *e) {
+  return e->seconds_convert + e->executor.seconds_upload + e->executor.seconds_compile;
+}
+
+double kcl_engine_bytes(const kcl_engine *e, int nrhs) {
+  const kcl_program *k = e->program;
+  double replacement = kcl_program_bytes(k, KCL_REPLACE, nrhs) / kcl_replacement_interval(k);
+  return (kcl_program_bytes(k, KCL_LOOP, nrhs) + replacement) / k->steps;
+}
+
+/* ---------------------------------------------------------------- running */
+
+int64_t kcl_engine_until_replacement(const kcl_engine *e, int64_t since) {
+  return e->executor.replaces ? INT64_MAX : kcl_replacement_interval(e->program) - since;
+}
+
+int kcl_engine_advance(kcl_engine *e, int64_t passes, int64_t *since) {
+  kcl_executor *ex = &e->executor;
+  int64_t every = kcl_engine_until_replacement(e, 0), batch;
+  int rc = KCL_OK;
+  for (; passes > 0 && !rc; passes -= batch) {
+    batch = passes < every - *since ? passes : every - *since;
+    rc = ex->run(ex, KCL_LOOP, batch);
+    if ((*since += batch) < every) continue;
+    *since = 0;
+    if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);
+  }
+  return rc;
+}
+
+/* ---------------------------------------------------------------- from one engine to another */
+
+bool kcl_engine_same_program(const kcl_engine *a, const kcl_engine *b) {
+  const kcl_program *k = a->program, *l = b->program;
+  if (a->method != b->method) return false;
+  if (k->vectors != l->vectors || k->slots != l->slots || k->nrhs != l->nrhs) return false;
+  if (kcl_program_dots(k) != kcl_program_dots(l)) return false;
+  for (int p = 0; p < KCL_PHASES; p++)
+    if (k->stages[p] != l->stages[p]) return false;
+  return true;
+}
+
+int kcl_engine_carry(kcl_engine *to, const kcl_engine *from) {
+  return to->executor.carry(&to->executor, &from->executor);
+}
+
+int kcl_engine_copy_system(kcl_engine *to, kcl_engine *from) {
+  const kcl_program *k = from->program, *l = to->program;
+  const kcl_vec out[] = {k->b, k->x}, in[] = {l->b, l->x};
+  int rc = KCL_OK;
+  for (int i = 0; i < 2 * k->nrhs && !rc; i++) {
+    void *v;
+    rc = kcl_alloc(from->ctx, k->vector[out[i % 2]].n, kcl_type_size(k->type), "a vector", &v);
+    if (!rc) rc = from->executor.get(&from->executor, out[i % 2], i / 2, k->type, v, 1.0);
+    if (!rc) rc = to->executor.put(&to->executor, in[i % 2], i / 2, k->type, v, 1.0);
+    free(v);
+  }
+  return rc;
+}

@@ -1,0 +1,55 @@
+/* An engine: a system in a form that runs. It holds the operators in their storage formats, a method recorded over
+ * them and the executor that runs it on the selected device. It is built, timed, exchanged and freed as a whole.
+ *
+ * An engine owns any number of operators of any sizes; the methods of today use A and A^H.
+ */
+#ifndef KCL_ENGINE_H
+#define KCL_ENGINE_H
+
+#include "core/program/executor.h"
+#include "solver/engine/system.h"
+
+typedef struct kcl_engine {
+  kcl *ctx;
+  const kcl_method *method;
+  kcl_matrix **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
+  int operator_count;
+  kcl_program *program;   /* the method, recorded */
+  kcl_executor executor;  /* of this program, with its geometry on the device */
+  double seconds_convert; /* from host CSR to the arrays of the formats */
+  char kernel[128];       /* what runs, in one line for reports */
+} kcl_engine;
+
+/* The system's A by this method, A in this format. The system lives as long as the engine. A^H has the same format,
+ * or, where formats are chosen here, the one that suits it. */
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_format *format,
+                     kcl_engine **out);
+void kcl_engine_free(kcl_engine **e);
+
+/* In steps: an engine without operators; one more operator, of host CSR that lives as long as the engine. */
+int kcl_engine_create(kcl *ctx, const kcl_method *method, kcl_engine **out);
+int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A);
+
+const char *kcl_engine_format(const kcl_engine *e);   /* of A: its name */
+double kcl_engine_stored_bytes(const kcl_engine *e);  /* of all operators, on the device */
+double kcl_engine_setup_seconds(const kcl_engine *e); /* to convert, upload and compile */
+/* Moved per iteration of so many right-hand sides; 0: only what they share. */
+double kcl_engine_bytes(const kcl_engine *e, int nrhs);
+/* Enqueues passes over LOOP, and REPLACE at its interval, where the method has that phase and the executor does not run
+ * it by itself. since: passes since the last REPLACE. */
+int kcl_engine_advance(kcl_engine *e, int64_t passes, int64_t *since);
+int64_t kcl_engine_until_replacement(const kcl_engine *e, int64_t since); /* passes */
+
+/* Have two engines the same vectors, slots and stages? Then `to` can continue where `from` stands, between two passes
+ * over LOOP with nothing enqueued. */
+bool kcl_engine_same_program(const kcl_engine *a, const kcl_engine *b);
+int kcl_engine_carry(kcl_engine *to, const kcl_engine *from);
+/* b and x of every right-hand side, between engines of any two methods. */
+int kcl_engine_copy_system(kcl_engine *to, kcl_engine *from);
+
+/* Seconds per iteration of all right-hand sides, tests off, from a repeatable vector without structure; [repeats]. */
+int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds);
+void kcl_timing_vector(double *v, int64_t n, int number); /* the vectors that it uses */
+int kcl_timing_state(kcl_executor *ex);                   /* nothing stopped, tests off */
+
+#endif

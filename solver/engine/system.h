@@ -1,0 +1,34 @@
+/* A system to solve, as it was given, and what is known of it before anything is built. */
+#ifndef KCL_SYSTEM_H
+#define KCL_SYSTEM_H
+
+#include "solver/methods/method.h"
+
+typedef struct kcl_system {
+  kcl *ctx;
+  const kcl_csr *A; /* the caller's */
+  kcl_csr
+      *converted;  /* A in the precision of the options where its own type is another; else NULL */
+  kcl_stats stats; /* of A */
+  kcl_options options; /* with every name filled in */
+  const kcl_precond *precond;
+  struct {
+    bool method, format; /* "auto": to be chosen here */
+    bool measure;        /* formats are timed at set-up */
+    bool model;          /* formats are chosen by bytes alone: never timed, never remembered */
+  } undecided;
+  bool resumes;           /* corrections in mixed precision: programs get a phase RESUME */
+  double seconds_convert; /* A to the precision of the options, and to single for mixed precision */
+} kcl_system;
+
+/* A in the precision of the options. */
+static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
+  return s->converted ? s->converted : s->A;
+}
+
+/* The larger of A's rows and columns. */
+static inline int64_t kcl_system_size(const kcl_system *s) {
+  return s->A->rows > s->A->cols ? s->A->rows : s->A->cols;
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* What a solver runs: its stages in the letters of the method, their bytes and launches, and the OpenCL source. */
+#include "core/base/context.h"
+#include "core/program/formula.h"
+#include "solver/solver.h"
+#include <string.h>
+
+int kcl_stage_count(const kcl_solver *s) {
+  const kcl_program *k = s->selection.engine->program;
+  int count = 0;
+  for (int p = 0; p < KCL_PHASES; p++) count += k->stages[p];
+  return count;
+}
+
+/* In launches: a product may be prepared by one of its own. */
+static int launches(const kcl_solver *s, const kcl_stage *stage) {
+  if (s->system.ctx->layout == KCL_LAYOUT_NATIVE) return 0;
+  return 1 + (stage->A && stage->A->prepare_items > 0);
+}
+
+void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
+  static _Thread_local char text[4000];
+  const kcl_engine *e = s->selection.engine;
+  const kcl_program *k = e->program;
+  int p = 0;
+  while (p < KCL_PHASES - 1 && i >= k->stages[p]) i -= k->stages[p++];
+  const kcl_stage *stage = &k->stage[p][i];
+  bool persistent = e->executor.replaces && (p == KCL_LOOP || p == KCL_REPLACE);
+  kcl_stage_formula(k, stage, text, sizeof text);
+  *out = (kcl_stage_info){.phase = kcl_phase_name(p),
+                          .operations = text,
+                          .bytes = kcl_stage_bytes(k, stage, k->nrhs),
+                          .launches = persistent ? 0 : launches(s, stage),
+                          .persistent = persistent};
+}
+
+int kcl_solver_source(kcl_solver *s, char **source) {
+  kcl_executor *ex = &s->selection.engine->executor;
+  *source = NULL;
+  if (ex->source) return ex->source(ex, source);
+  return kcl_fail(
+      s->system.ctx, KCL_USAGE,
+      "the native executor interprets stages and has no source: select an OpenCL device");
+}

@@ -1,0 +1,45 @@
+/* What a solver says of itself: kcl_solver_info and its companions. */
+#include "solver/solver.h"
+
+double kcl_bytes_per_iteration(const kcl_solver *s) {
+  const kcl_engine *e = s->selection.engine;
+  return kcl_engine_bytes(e, e->program->nrhs);
+}
+
+static void add_seconds(kcl_setup_info *out, const kcl_engine *e) {
+  out->seconds_convert += e->seconds_convert;
+  out->seconds_upload += e->executor.seconds_upload;
+  out->seconds_compile += e->executor.seconds_compile;
+  out->programs_compiled += e->executor.compiled;
+  out->programs_cached += e->executor.from_cache;
+}
+
+void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
+  const kcl_selection *c = &s->selection;
+  const kcl_engine *e = c->engine;
+  const kcl_mixed *m = s->mixed;
+  int steps = e->program->steps;
+  *out = (kcl_setup_info){.solver = e->method->name,
+                          .solver_reason = c->why_method,
+                          .format = kcl_engine_format(e),
+                          .format_reason = c->why_format,
+                          .kernel = e->kernel,
+                          .bytes_stored = kcl_engine_stored_bytes(e),
+                          .mixed = m ? m->why : "",
+                          .seconds_convert = s->system.seconds_convert,
+                          .seconds_measure = c->seconds,
+                          .expected_iterations = c->expected,
+                          .timings = c->remembered.count,
+                          .stages = (e->program->stages[KCL_LOOP] + steps - 1) / steps,
+                          .nrhs = e->program->nrhs};
+  add_seconds(out, e);
+  if (m) out->seconds_convert += m->system.seconds_convert;
+  if (!kcl_mixed_used(m)) return;
+  out->bytes_float = kcl_engine_stored_bytes(m->selection.engine);
+  add_seconds(out, m->selection.engine);
+}
+
+void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out) {
+  const kcl_timing *t = &s->selection.remembered.timing[i];
+  *out = (kcl_setup_timing){t->method, t->format, t->setup, t->iteration};
+}

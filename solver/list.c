@@ -1,0 +1,18 @@
+/* The public listing of the four registries. */
+#include "core/matrix/matrix.h"
+#include "data/generators/generate.h"
+#include "solver/methods/method.h"
+
+int kcl_list_size(kcl_registry which) {
+  return (int[]){kcl_format_count, kcl_method_count, kcl_precond_count, kcl_generator_count}[which];
+}
+
+kcl_entry kcl_list(kcl_registry which, int i) {
+  const kcl_format *f = which == KCL_FORMATS ? kcl_format_at(i, KCL_D) : NULL;
+  const kcl_method *m = which == KCL_SOLVERS ? kcl_method_at(i) : NULL;
+  const kcl_precond *p = which == KCL_PRECONDS ? kcl_precond_at(i) : NULL;
+  if (f) return (kcl_entry){f->name, f->summary};
+  if (m) return (kcl_entry){m->name, m->summary};
+  if (p) return (kcl_entry){p->name, p->summary};
+  return (kcl_entry){kcl_generators[i]->name, kcl_generators[i]->summary};
+}

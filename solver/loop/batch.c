@@ -1,0 +1,97 @@
+/* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead,
+ * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations and a tenth
+ * of a second (one pass over LOOP at least, which may stand for several): iterations enqueued after the stop only pass
+ * the state on.
+ */
+#include "solver/loop/loop.h"
+#include <math.h>
+
+static double squared(double a) { return a * a; }
+
+bool kcl_loop_runs(const kcl_loop *l, int i) {
+  return l->rhs[i].active && !l->control[i].stop && !l->rhs[i].plateau;
+}
+
+static int running(const kcl_loop *l) {
+  int count = 0;
+  for (int i = 0; i < l->nrhs; i++) count += kcl_loop_runs(l, i);
+  return count;
+}
+
+bool kcl_loop_running(const kcl_loop *l) { return running(l) > 0; }
+
+int64_t kcl_loop_iterations(const kcl_loop *l) {
+  int64_t most = 0;
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->control[i].iteration > most) most = l->control[i].iteration;
+  return most;
+}
+
+/* Of the running right-hand side that is furthest from its target. */
+int kcl_loop_progress(const kcl_loop *l) {
+  const kcl_options *o = &l->system->options;
+  int worst = -1;
+  if (!o->progress) return 0;
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i) && (worst < 0 || l->rr[i] / squared(l->rhs[i].target) >
+                                                 l->rr[worst] / squared(l->rhs[worst].target)))
+      worst = i;
+  if (worst < 0) return 0;
+  const kcl_rhs *w = &l->rhs[worst];
+  kcl_progress p = {.iteration = l->control[worst].iteration,
+                    .max_iter = l->max_iter,
+                    .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
+                    .target = w->target * kcl_unit(w),
+                    .seconds = kcl_now() - l->start,
+                    .running = running(l)};
+  return o->progress(o->user, &p);
+}
+
+/* From iterations to passes over LOOP, up to the next REPLACE. */
+static int64_t passes_of(const kcl_loop *l, int64_t iterations) {
+  int64_t steps = l->engine->program->steps, passes = (iterations + steps - 1) / steps,
+          left = kcl_engine_until_replacement(l->engine, l->since);
+  return passes < left ? passes : left;
+}
+
+int kcl_loop_enqueue(kcl_loop *l) {
+  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least;
+  double each = done ? (kcl_now() - l->start) / (double)done : 0;
+  int64_t batch = done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4, least = worth ? worth : 4;
+  if (batch > most) batch = most;
+  if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
+  if (batch < least) batch = each > 0.03 ? 1 : least;
+  l->enqueued = true;
+  return kcl_engine_advance(l->engine, passes_of(l, batch), &l->since);
+}
+
+int kcl_loop_poll(kcl_loop *l) {
+  int rc = l->engine->executor.poll(&l->engine->executor, l->control, l->rr);
+  for (int i = 0; i < l->nrhs && !rc; i++) {
+    kcl_rhs *v = &l->rhs[i];
+    kcl_history *h = v->history;
+    int64_t seen = h->size, done = l->control[i].iteration;
+    if (!v->active || (rc = kcl_history_fetch(h, l->engine, i, done))) continue;
+    for (; seen < h->size; seen++)
+      if (kcl_history_rr(h, seen) < v->best) v->best = kcl_history_rr(h, seen), v->best_at = seen;
+    v->plateau = done - v->best_at > 5000 + 2 * kcl_system_size(l->system);
+  }
+  return rc;
+}
+
+int kcl_loop_measure(kcl_loop *l, double *each) {
+  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least,
+          least = worth ? worth : 3;
+  int rc = kcl_loop_poll(l);
+  l->enqueued = false;
+  if (rc || !running(l)) return rc;
+  int64_t batch = (int64_t)(0.02 / *each);
+  if (batch > done / 8) batch = done / 8;
+  if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
+  if (batch < least) batch = least;
+  const int64_t passes = passes_of(l, batch);
+  double t = kcl_now();
+  if ((rc = kcl_engine_advance(l->engine, passes, &l->since)) || (rc = kcl_loop_poll(l))) return rc;
+  *each = (kcl_now() - t) / (double)(passes * l->engine->program->steps);
+  return KCL_OK;
+}

@@ -1,0 +1,79 @@
+/* The correction loop: an engine iterates on up to KCL_MAX_NRHS right-hand sides, batch by batch, and no claim of
+ * convergence is believed unchecked (solver/loop/loop.c).
+ *
+ *   kcl_loop_begin      residuals of the first guesses
+ *   kcl_loop_step       one batch of iterations; once all have stopped, the check of their claims
+ *   kcl_loop_end        reports and histories, once the state is KCL_LOOP_ENDED
+ *
+ * The loop is driven by its caller, who may look at it, time it and exchange its engine between two steps.
+ */
+#ifndef KCL_LOOP_H
+#define KCL_LOOP_H
+
+#include "solver/loop/history.h"
+
+typedef enum kcl_loop_state {
+  KCL_LOOP_READY,     /* residuals are known, nothing is enqueued: the next step begins a round */
+  KCL_LOOP_ITERATING, /* between two batches of a round, some still iterate */
+  KCL_LOOP_ENDED      /* every right-hand side has its reason */
+} kcl_loop_state;
+
+/* One right-hand side. A round is the iterations between two checks of claims. */
+typedef struct kcl_rhs {
+  const void *b; /* on the host, of A's type */
+  void *x;
+  kcl_report *report;
+  kcl_history *history;
+  double norm_b, scale; /* |b|; the power of two that b and x are multiplied by on the device */
+  double target;        /* norm of the residual to reach, scaled */
+  double rr0;           /* squared residual norm of the first guess, scaled like all that follow */
+  double claim;         /* the same when a claim of convergence last did not hold */
+  double best;          /* the least so far */
+  int64_t best_at;      /* iteration of best */
+  int64_t round_began;  /* iteration at which this round began */
+  int64_t first_round;  /* iterations before the first restart: one Lanczos process; 0: all */
+  bool active;          /* iterates in this round */
+  bool plateau;         /* no new least residual for so long that none is expected */
+} kcl_rhs;
+
+typedef struct kcl_loop {
+  const kcl_system *system;
+  kcl_engine *engine; /* the caller's; may be exchanged between two steps */
+  kcl_loop_state state;
+  kcl_rhs rhs[KCL_MAX_NRHS];
+  int nrhs;                          /* of these in use; the program may have room for more */
+  kcl_control control[KCL_MAX_NRHS]; /* as last polled */
+  double rr[KCL_MAX_NRHS];           /* squared residual norms, likewise */
+  double start; /* of the solve, by kcl_now(); later by the seconds that were no iterations */
+  int64_t max_iter;
+  int64_t since;       /* passes over LOOP since the last REPLACE or START */
+  int64_t shared;      /* iterations that active right-hand sides made together */
+  bool enqueued;       /* one batch is enqueued and not yet polled */
+  bool interrupted;    /* by the progress callback */
+  bool method_changed; /* by kcl_loop_restart */
+} kcl_loop;
+
+int kcl_loop_begin(kcl_loop *l);
+int kcl_loop_step(kcl_loop *l);
+int kcl_loop_end(kcl_loop *l);
+
+/* Between two steps. */
+bool kcl_loop_running(const kcl_loop *l);       /* does any right-hand side still iterate? */
+int64_t kcl_loop_iterations(const kcl_loop *l); /* of the one that has made most */
+/* Polls what is enqueued and times some iterations with nothing else enqueued; afterwards nothing is. *each: seconds per
+ * iteration, estimated, then measured. Measured only while kcl_loop_running. */
+int kcl_loop_measure(kcl_loop *l, double *each);
+/* After KCL_LOOP_ENDED, with an engine of another method that holds b and x of the one before: the active right-hand sides
+ * start again from that x, or from the caller's where it is nearer. */
+int kcl_loop_restart(kcl_loop *l);
+
+/* From scaled norms to norms relative to b. */
+static inline double kcl_unit(const kcl_rhs *v) { return 1 / (v->norm_b * v->scale); }
+
+/* Between loop.c and batch.c. */
+int kcl_loop_enqueue(kcl_loop *l);              /* the next batch */
+int kcl_loop_poll(kcl_loop *l);                 /* the oldest batch that was not polled */
+bool kcl_loop_runs(const kcl_loop *l, int rhs); /* does this one iterate? */
+int kcl_loop_progress(const kcl_loop *l);       /* the user's callback; non-zero: stop */
+
+#endif

@@ -1,0 +1,53 @@
+/* For authors of Krylov methods and preconditioners.
+ *
+ * A method is one file solver/methods/NAME.c and one line in solver/methods/list.def (docs/add-method.md); a
+ * preconditioner one file solver/precond/NAME.c and one line in solver/precond/list.def (docs/add-preconditioner.md).
+ * Neither sees an element, a scalar type or a device: they record operations of core/program/program.h.
+ */
+#ifndef KCL_METHOD_H
+#define KCL_METHOD_H
+
+#include "core/program/program.h"
+
+typedef struct kcl_method {
+  const char *name, *summary, *source;
+  bool hermitian;                 /* needs A = A^H (and positive definite, unless it says so) */
+  bool symmetric;                 /* needs A = A^T, complex or real */
+  bool adjoint;                   /* multiplies by A^H: kcl_AH(k) exists */
+  int restart, most_restart;      /* iterations per cycle, and the largest allowed; 0: no cycles */
+  bool least_squares;             /* takes rectangular A; M stands for A^H A */
+  void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
+} kcl_method;
+
+typedef struct kcl_precond {
+  const char *name, *summary, *source;
+  int (*setup)(kcl_program *k,
+               const kcl_csr *A); /* constants into k->precond_data; NULL: nothing to do */
+  void (*apply)(kcl_program *k, kcl_vec z, kcl_vec r,
+                bool adjoint); /* z = M^-1 r or M^-H r; NULL: M = I */
+} kcl_precond;
+
+/* For methods of least squares (solver/methods/least_squares.c). */
+typedef struct kcl_least_squares {
+  kcl_slot scale, norm2; /* products are taken with scale A; |scale A|_F^2 */
+  kcl_slot e, bb, hh, t; /* the quantity tested; |b|^2, |scale A^H b|^2 */
+  kcl_vec one, scale_of, norm2_of;
+} kcl_least_squares;
+kcl_least_squares kcl_least_squares_of(kcl_program *k);
+void kcl_apply_scaled(kcl_program *k, const kcl_least_squares *l, kcl_vec y, kcl_matrix *A,
+                      kcl_vec x); /* y = scale A x */
+/* For START, first: scale, norm2, bb and hh; h is overwritten. */
+void kcl_references(kcl_program *k, const kcl_least_squares *l, kcl_vec h);
+/* e from |r|^2 and |scale A^H r|^2. The host checks claims against it. */
+void kcl_measure(kcl_program *k, const kcl_least_squares *l, kcl_slot rr, kcl_slot ss);
+double kcl_scale_of(
+    const kcl_program *k); /* the factor that A is multiplied by; 1 for other methods */
+
+/* The registries (solver/methods/registry.c, solver/precond/registry.c). */
+extern const int kcl_method_count, kcl_precond_count;
+const kcl_method *kcl_method_at(int i);   /* 0 <= i < count */
+const kcl_precond *kcl_precond_at(int i); /* 0 <= i < count */
+int kcl_method_find(kcl *ctx, const char *name, const kcl_method **out);
+int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out);
+
+#endif

@@ -1,0 +1,168 @@
+/* Mixed precision, before a solve: the system in float, scaled by powers of two so that its largest entries are near 1,
+ * and whether iterations in float pay. */
+#include "core/device/device.h"
+#include "solver/mixed/mixed.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- the system in float */
+
+/* Does r of START stay b - A x? */
+static bool keeps_residual(const kcl_program *k) {
+  int writes = 0;
+  for (int i = 0; i < k->stages[KCL_START]; i++)
+    for (int o = 0; o < k->stage[KCL_START][i].vectors; o++) {
+      const kcl_op *op = &k->stage[KCL_START][i].vector[o];
+      writes += op->code != KCL_OP_DOT && op->y == k->residual;
+    }
+  return writes == 1;
+}
+
+static int usable(const kcl_engine *e) {
+  const char *name = e->method->name;
+  kcl_type type = e->program->type;
+  if (type != KCL_D && type != KCL_Z)
+    return kcl_fail(e->ctx, KCL_USAGE,
+                    "mixed precision computes in float and ends in double: it is asked for with "
+                    "precision %c, not %c",
+                    kcl_type_complex(type) ? 'z' : 'd', kcl_type_letter(type));
+  if (e->method->least_squares)
+    return kcl_fail(e->ctx, KCL_USAGE,
+                    "%s has no mixed precision: it minimises |b - A x|, which need not become "
+                    "small, and corrections are measured by it",
+                    name);
+  if (!keeps_residual(e->program))
+    return kcl_fail(e->ctx, KCL_USAGE,
+                    "%s has no mixed precision: after its start the residual b - A x, which "
+                    "corrections begin with, is overwritten; cg keeps it",
+                    name);
+  return KCL_OK;
+}
+
+static int narrow_matrix(kcl_mixed *m, const kcl_system *s) {
+  const kcl_csr *A = s->A;
+  double norm = s->stats.norm_inf;
+  int exponent = norm > 0 && norm < INFINITY ? ilogb(norm) : 0;
+  m->unit = ldexp(1, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
+  m->A = *A;
+  m->A.type = s->options.precision == KCL_D ? KCL_S : KCL_C;
+  m->A.val = NULL, m->A.mapped = NULL;
+  int rc = kcl_alloc(s->ctx, A->nnz, kcl_type_size(m->A.type), "the matrix in single precision",
+                     &m->A.val);
+  if (!rc) kcl_copy(m->A.type, m->A.val, A->type, A->val, A->nnz, m->unit);
+  return rc;
+}
+
+int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
+  const kcl_system *s = wide->system;
+  kcl_mixed *m = *out = NULL;
+  int rc = usable(wide->engine);
+  if (rc) return rc;
+  double start = kcl_now();
+  KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *m, "mixed precision", (void **)&m));
+  KCL_TRY(narrow_matrix(m, s));
+  m->system = (kcl_system){.ctx = s->ctx,
+                           .A = &m->A,
+                           .options = s->options,
+                           .resumes = true,
+                           .seconds_convert = kcl_now() - start};
+  m->selection.system = &m->system;
+  kcl_options *o = &m->system.options;
+  o->precision = m->A.type, o->mixed = false, o->progress = NULL;
+  o->solver = wide->method->name, o->nrhs = 1;
+  *out = m, m = NULL;
+done:
+  kcl_mixed_free(&m);
+  return rc;
+}
+
+void kcl_mixed_free(kcl_mixed **m) {
+  if (!*m) return;
+  kcl_engine_free(&(*m)->selection.engine);
+  free((*m)->A.val), free(*m);
+  *m = NULL;
+}
+
+void kcl_mixed_refused(kcl_mixed *m) {
+  snprintf(m->why, sizeof m->why, "not used: in float, %.200s", kcl_error(m->system.ctx));
+}
+
+/* ---------------------------------------------------------------- between the two engines */
+
+/* Real numbers in a vector of A's rows. */
+static int64_t reals(const kcl_engine *e) {
+  return e->program->n * (kcl_type_complex(e->program->type) ? 2 : 1);
+}
+
+static void *memory(kcl_engine *e, kcl_vec v) { return e->executor.memory(&e->executor, v); }
+
+int kcl_mixed_give(const kcl_mixed *m, kcl_engine *wide, double scale) {
+  kcl_engine *e = m->selection.engine;
+  return kcl_narrow(e->ctx, memory(e, e->program->b), memory(wide, wide->program->residual),
+                    reals(e), scale);
+}
+
+int kcl_mixed_take(const kcl_mixed *m, kcl_engine *wide, double scale) {
+  kcl_engine *e = m->selection.engine;
+  return kcl_collect(e->ctx, memory(wide, wide->program->x), memory(e, e->program->x), reals(e),
+                     scale);
+}
+
+int kcl_mixed_clear(const kcl_mixed *m, kcl_engine *wide) {
+  kcl_engine *e = m->selection.engine;
+  return kcl_narrow(e->ctx, memory(e, e->program->x), memory(wide, wide->program->b), reals(e), 0);
+}
+
+/* ---------------------------------------------------------------- does it pay? */
+
+/* Seconds per iteration, tests off; the least of three samples. */
+static int sample(kcl_engine *e, double *each) {
+  double t[3];
+  int count = e->executor.least > 4 ? (int)e->executor.least : 4;
+  int rc = kcl_engine_time(e, count, 3, t);
+  if (!rc) *each = fmin(t[0], fmin(t[1], t[2]));
+  return rc;
+}
+
+/* Megabytes or microseconds per iteration, in float and in double. */
+static int compare(const kcl_mixed *m, kcl_selection *wide, bool by_time, double *single,
+                   double *twice) {
+  kcl_engine *narrow = m->selection.engine;
+  double start = kcl_now();
+  *single = kcl_engine_bytes(narrow, narrow->program->nrhs) * 1e-6;
+  *twice = kcl_engine_bytes(wide->engine, wide->engine->program->nrhs) * 1e-6;
+  if (!by_time) return KCL_OK;
+  int rc = sample(wide->engine, twice);
+  if (!rc) rc = sample(narrow, single);
+  *single *= 1e6, *twice *= 1e6;
+  wide->seconds += kcl_now() - start;
+  return rc;
+}
+
+/* Float takes more iterations, from hardly any to twice as many (docs/performance.md): where formats are chosen here, an
+ * iteration must be a fifth faster, by the clock; with format "model" by its bytes. */
+int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
+  static const double more_iterations = 1.2;
+  const kcl_system *s = wide->system;
+  const bool by_time = s->undecided.format && !s->undecided.model;
+  const char *unit = by_time ? "us" : "MB";
+  double single, twice;
+  int rc = compare(m, wide, by_time, &single, &twice);
+  if (rc) return rc;
+  if (s->undecided.format && single * more_iterations > twice) {
+    snprintf(m->why, sizeof m->why,
+             "not used: an iteration in float takes %.3g %s, in double %.3g %s, and float takes "
+             "more of them",
+             single, unit, twice, unit);
+    kcl_engine_free(&m->selection.engine);
+    return KCL_OK;
+  }
+  snprintf(m->why, sizeof m->why,
+           "float in %s, %.3g MB beside it; an iteration takes %.3g %s, in double %.3g %s",
+           kcl_engine_format(m->selection.engine),
+           kcl_engine_stored_bytes(m->selection.engine) * 1e-6, single, unit, twice, unit);
+  if ((rc = kcl_mixed_clear(m, wide->engine))) return rc; /* the first launch of these kernels */
+  if ((rc = kcl_mixed_take(m, wide->engine, 0))) return rc;
+  return wide->engine->executor.finish(&wide->engine->executor);
+}

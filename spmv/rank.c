@@ -1,0 +1,99 @@
+/* The cost of each storage format for a matrix, refusals, and the choice by bytes. */
+#include "core/base/context.h"
+#include "core/matrix/matrix.h"
+#include <stdio.h>
+
+static kcl_size stored(const kcl_format *f, const kcl_stats *s, kcl_type type) {
+  kcl_size z = f->size(s, type);
+  if (f->image) z.total += (double)s->cols * (double)kcl_type_size(type);
+  return z;
+}
+
+/* A refusal beyond the device's memory, or beyond 1 MB and ten times the bytes of CSR; else NULL. */
+static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
+  static const double always_allowed = 1e6;
+  double csr = (double)s->nnz * (4.0 + (double)kcl_type_size(type)) + 8.0 * ((double)s->rows + 1);
+  double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
+  const kcl_device *d = &ctx->device;
+  if (size.total > always_allowed && size.total > 10 * csr)
+    return kcl_refusal_text("pads to %.3g GB, %.0f times CSR", size.total * 1e-9, size.total / csr);
+  if (d->memory && size.total + vectors > (double)d->memory)
+    return kcl_refusal_text("needs %.3g GB, the device has %.3g GB", (size.total + vectors) * 1e-9,
+                            (double)d->memory * 1e-9);
+  if (d->max_alloc && size.largest > (double)d->max_alloc)
+    return kcl_refusal_text("needs a buffer of %.3g GB, the device allows %.3g GB",
+                            size.largest * 1e-9, (double)d->max_alloc * 1e-9);
+  return NULL;
+}
+
+/* NULL, or why x cannot be read through an image. */
+static const char *no_image(const kcl *ctx, int64_t n, kcl_type type) {
+  const kcl_images *i = &ctx->images;
+  double most = (double)i->texel[type] * (double)i->height * (1 << KCL_IMAGE_BITS);
+  if (ctx->layout == KCL_LAYOUT_NATIVE)
+    return "it reads x from an image, and the native executor has none";
+  if (!i->texel[type])
+    return kcl_refusal_text("it reads x from an image, and %.60s has none of 32-bit words",
+                            ctx->device.name);
+  if (i->width < 1 << KCL_IMAGE_BITS || (double)n > most)
+    return kcl_refusal_text("it reads x from an image, which has at most %zu rows of %zu texels",
+                            i->height, i->width);
+  return NULL;
+}
+
+static const char *refusal(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+  const char *why = f->image ? no_image(ctx, s->cols, type) : NULL;
+  if (!why && f->refuses) why = f->refuses(s, type);
+  return why ? why : too_large(ctx, s, type, stored(f, s, type));
+}
+
+/* Bytes that take as long to stream as the product takes. */
+static double moved(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+  double slow = f->slowdown ? f->slowdown(s, &ctx->device) : 1;
+  return stored(f, s, type).total * slow +
+         (double)(s->rows + s->cols) * (double)kcl_type_size(type);
+}
+
+int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *format,
+                    kcl_cost *out) {
+  const kcl_format *f;
+  int rc = kcl_format_find(ctx, format, type, &f);
+  if (rc) return rc;
+  kcl_size size = stored(f, s, type);
+  *out = (kcl_cost){.bytes_stored = size.total,
+                    .bytes_product =
+                        size.total + (double)(s->rows + s->cols) * (double)kcl_type_size(type),
+                    .refusal = refusal(ctx, f, s, type)};
+  return KCL_OK;
+}
+
+int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
+                    int *count) {
+  int n = 0;
+  for (int i = 0; i < kcl_format_count && n < KCL_MOST_FORMATS; i++) {
+    kcl_rank r = {.format = kcl_format_at(i, type)};
+    int at = n;
+    if (refusal(ctx, r.format, s, type)) continue;
+    r.moved = moved(ctx, r.format, s, type);
+    for (; at && r.moved < list[at - 1].moved; at--) list[at] = list[at - 1];
+    list[at] = r, n++;
+  }
+  *count = n;
+  return n ? KCL_OK
+           : kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: %s",
+                      too_large(ctx, s, type, (kcl_size){1e300, 1e300}));
+}
+
+int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
+                      char *why, size_t room) {
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = kcl_format_rank(ctx, s, type, list, &count);
+  if (rc) return rc;
+  int n =
+      snprintf(why, room, "costs as much as streaming %.3g MB per product", list[0].moved * 1e-6);
+  if (count > 1 && n >= 0 && (size_t)n < room)
+    snprintf(why + n, room - (size_t)n, ", next %s with %.3g MB", list[1].format->name,
+             list[1].moved * 1e-6);
+  *out = list[0].format;
+  return KCL_OK;
+}

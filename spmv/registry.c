@@ -1,0 +1,25 @@
+/* The storage formats: the table made from list.def, and look-up by name. */
+#include "core/matrix/matrix.h"
+
+#define KCL_FORMAT(name)                                                                           \
+  extern const kcl_format kcl_format_##name##_s, kcl_format_##name##_d, kcl_format_##name##_c,     \
+      kcl_format_##name##_z;
+#include "spmv/list.def"
+#undef KCL_FORMAT
+
+static const kcl_format *const formats[][4] = {
+#define KCL_FORMAT(name)                                                                           \
+  {&kcl_format_##name##_s, &kcl_format_##name##_d, &kcl_format_##name##_c, &kcl_format_##name##_z},
+#include "spmv/list.def"
+};
+const int kcl_format_count = (int)(sizeof formats / sizeof *formats);
+
+const kcl_format *kcl_format_at(int i, kcl_type type) { return formats[i][type]; }
+
+static const char *name_of(int i) { return formats[i][KCL_S]->name; }
+
+int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out) {
+  int i, rc = kcl_find_name(ctx, "format", name, kcl_format_count, name_of, &i);
+  if (!rc) *out = formats[i][type];
+  return rc;
+}

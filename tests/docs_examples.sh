@@ -1,0 +1,60 @@
+#!/bin/sh
+# The worked examples of docs/add-method.md and docs/add-preconditioner.md: their code is taken from the pages, compiled, linked in
+# front of the library, and solves systems on each device. Blocks marked "```c PATH" are files; those of a list are added to it.
+# The row of docs/add-method.md is compared with what tests/test_methods.c counts.
+# usage: [BUILD=build] tests/docs_examples.sh build/krylocl
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+build=$(cd "${BUILD:-$root/build}" && pwd) || exit 1
+cd "$root" && . tests/program.inc
+export KRYLOCL_DEVICE=
+
+mkdir -p solver/methods solver/precond docs
+cp "$root"/solver/methods/list.def solver/methods && cp "$root"/solver/precond/list.def solver/precond
+cp "$root"/docs/methods.md docs
+for page in add-method add-preconditioner; do # the blocks to their files
+  awk '/^```c / { file = $2; next } /^```/ { file = ""; next } file != "" { print >>file }' "$root/docs/$page.md"
+done
+
+# As the build compiled its objects: $build/flags is the compiler with all options, then the libraries.
+flags=$(tr ' ' '\n' <"$build/flags" | grep -v '^-l' | tr '\n' ' ')
+libraries=$(tr ' ' '\n' <"$build/flags" | grep '^-l' | tr '\n' ' ')
+: >out
+objects= here=$PWD
+for source in solver/methods/*.c solver/precond/*.c $(cd "$root" && grep -l '/list.def"' solver/*/*.c solver/*.c); do
+  object=$(echo "${source%.c}" | tr / _).o
+  objects="$objects $here/$object"
+  [ ! -f "$source" ] || source=$here/$source
+  (cd "$root" && $flags -Werror -iquote "$here" -c "$source" -o "$here/$object") >out 2>err
+  verdict $? "compiles: $(basename "$source")"
+done
+program=$(for o in "$build"/cli/*.o; do f=$(basename "${o%.o}"); [ ! -f "$root/cli/$f.c" ] || echo "$o"; done)
+(cd "$root" && $flags -o "$here/krylocl" $objects $program "$build"/libkrylocl.a -lcjson $libraries) >out 2>err
+verdict $? "links: krylocl"
+(cd "$root" && $flags -o "$here/counted" $objects "$build"/tests/test_methods.o "$build"/libkrylocl.a $libraries) >out 2>err
+verdict $? "links: test_methods"
+prog=$here/krylocl
+
+"$here"/counted --write >out 2>err
+verdict $? "costs of the example are counted"
+grep '^| `cr`' "$root"/docs/add-method.md >said
+grep '^| `cr`' docs/methods.md >counted_row
+cmp -s said counted_row
+verdict $? "docs/add-method.md has the row as counted: $(cat counted_row)"
+
+run 0 "systems" generate poisson2d:30 -q -o real.mtx
+run 0 "systems" generate magnetic:20 -q -o complex.mtx
+for device in cpu opencl; do
+  [ $device = cpu ] || "$prog" devices 2>/dev/null | grep -q '^0:0' || { echo "skipped: no OpenCL device"; continue; }
+  for system in real complex; do
+    for both in cr:none cr:jacobi cr:row-sums cg:row-sums; do
+      solver=${both%:*} precond=${both#*:}
+      run 0 "$solver, $precond, $system, $device" solve $system.mtx --solver $solver --precond $precond \
+        --device $device --json $solver.json -q
+      json $solver.json 'd["converged"] and d["true_relative_residual"] <= 1e-8'
+    done
+  done
+done
+run 0 "row-sums, least squares" solve real.mtx --solver cgls --precond row-sums --json cgls.json -q
+json cgls.json 'd["converged"]'
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

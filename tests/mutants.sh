@@ -1,0 +1,114 @@
+#!/bin/sh
+# Do the tests notice? Plants faults, one at a time, in a copy of the sources, builds, and runs the few tests that should fail.
+# One line per fault: "red" with the test that noticed, or "NOT NOTICED". Run by hand, a few minutes; needs a build
+# (make all tests) with the compiler that is to be used.
+# usage: [BUILD=build] tests/mutants.sh [NAME...]      NAME: these faults alone
+# A fault whose text is no longer found, once, in its file is an error: change it here together with the code.
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+build=$(cd "${BUILD:-$root/build}" && pwd) || exit 1
+copy=$(mktemp -d) || exit 1
+trap 'rm -rf "$copy"' EXIT
+names=" $* " all=0 unnoticed=0 errors=0
+CC=$(sed 's/ -std=c11.*//' "$build/flags") # what the objects were built with
+KRYLOCL_CACHE= KRYLOCL_OPTIONS=-cl-opt-disable XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$build/cache}
+POCL_CACHE_DIR=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl}
+export KRYLOCL_CACHE KRYLOCL_OPTIONS XDG_CACHE_HOME POCL_CACHE_DIR
+for part in Makefile .ci bench cli core data docs include kernels solver spmv tests; do cp -a "$root/$part" "$copy/" || exit 1; done
+mkdir "$copy/build"
+(cd "$build" && tar cf - --exclude=cache --exclude=logs .) | (cd "$copy/build" && tar xf -) || exit 1
+cd "$copy" || exit 1
+
+compile() { # the test programs given
+  make -j"$(getconf _NPROCESSORS_ONLN)" CC="$CC" BUILD=build $(printf 'build/tests/%s ' "$@") >log 2>&1
+}
+
+# The settings and the program of one test, such as "KRYLOCL_TYPES=d conform_exec".
+passes() {
+  program=$(echo "$1" | awk '{ print $NF }')
+  settings=$(echo "$1" | awk '{ $NF = ""; print }')
+  env $settings timeout 300 "build/tests/$program" >log 2>&1 </dev/null
+}
+
+# mutant NAME FILE TEXT REPLACEMENT TEST...
+mutant() {
+  name=$1 file=$2
+  export OLD="$3" NEW="$4"
+  shift 4
+  [ "$names" = "  " ] || case $names in *" $name "*) ;; *) return ;; esac
+  all=$((all + 1))
+  cp "$file" original
+  programs=$(for t; do echo "$t" | awk '{ print $NF }'; done | sort -u)
+  if ! awk '{ i = index($0, ENVIRON["OLD"]); if (i) { n++; $0 = substr($0, 1, i - 1) ENVIRON["NEW"] substr($0, i + length(ENVIRON["OLD"])) } print }
+            END { exit n != 1 }' original >"$file"; then
+    echo "ERROR        $name: the text is not there, or more than once, in $file: $OLD" && errors=$((errors + 1))
+  elif ! compile $programs; then
+    echo "ERROR        $name: does not compile" && tail -5 log && errors=$((errors + 1))
+  else
+    noticed=
+    for t; do
+      passes "$t" && continue
+      noticed=$t
+      break
+    done
+    if [ -n "$noticed" ]; then echo "red          $name ($noticed: $(grep -m1 FAIL log | sed 's/^FAIL //' | cut -c1-90))"
+    else echo "NOT NOTICED  $name" && unnoticed=$((unnoticed + 1)); fi
+  fi
+  cp original "$file" # newer than the object, which is compiled again
+}
+
+# The tests pass without any fault?
+whole="test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_choose conform_alloc"
+compile $whole || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
+
+# ---- the recorder: who joins a stage
+P=core/program/program.c
+mutant recorder-gathered $P '!(s->A && op.code != KCL_OP_DOT && op.y == s->x)' true test_program
+mutant recorder-first-coefficient $P '(s->n == 0 || s->n == n) && !pending(s, op.a.slot)' '(s->n == 0 || s->n == n)' test_program
+mutant recorder-second-coefficient $P 's->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot)' 's->n == n) && !pending(s, op.a.slot)' test_program
+mutant recorder-length $P '(s->n == 0 || s->n == n)' true test_program
+mutant recorder-scatter $P '!(s->A && kcl_matrix_scatters(s->A))' true test_program
+mutant recorder-full $P '> KCL_MOST_STAGE_VECTORS - 3' '> KCL_MOST_STAGE_VECTORS + 3' test_program
+mutant recorder-old-value $P '(test || !used_as_coefficient(s, op.slot))' true test_program
+mutant recorder-step $P 'joins = joins && !s->vectors && !s->A' 'joins = joins && !s->A' test_program
+mutant recorder-same-dot $P "if (o->code != KCL_OP_DOT && (o->y == x || o->y == y)) break;" '' test_program
+mutant recorder-seeds $P 'bool hands = k->carried &&' 'bool hands = false && k->carried &&' test_program
+# ---- the byte model
+mutant bytes-doubled $P 'bytes += times * (double)kcl_type_size' 'bytes += 2 * times * (double)kcl_type_size' test_methods
+mutant bytes-constants $P 'kcl_vector_shared(k, list[v]) ? 1 : nrhs' nrhs test_methods
+# ---- residual replacement
+mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
+mutant replacement-interval solver/engine/engine.c '*since = 0;' '' test_program
+# ---- reductions
+mutant sums-cpu core/cpu/stage.h 'for (int c = 0; c < CHUNKS; c++) total' 'for (int c = 1; c < CHUNKS; c++) total' 'KRYLOCL_TYPES=d conform_exec'
+mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'
+# ---- the control block
+mutant stop-cpu core/cpu/executor.c 'active[c] = !control[c].stop ||' 'active[c] = true ||' 'KRYLOCL_TYPES=d conform_control'
+mutant stop-opencl kernels/stage.clh 'if (!control[c * CONTROL + STOP] ||' 'if (true ||' 'KRYLOCL_TYPES=d conform_control'
+mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], ITERATION_LIMIT, control);' '' 'KRYLOCL_TYPES=d conform_control'
+# ---- claims and certificates
+mutant claims solver/loop/loop.c 'if (l->rr[i] <= squared(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_solver'
+mutant certificate solver/certify.c 'out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);' 'out->relative_residual = 0;' 'KRYLOCL_TYPES=s conform_solver'
+mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)' 'false' 'KRYLOCL_TYPES=s conform_solver'
+# ---- mixed precision
+mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' 'KRYLOCL_TYPES=d conform_mixed'
+mutant mixed-range solver/mixed/run.c 'if (!resumes) *scale = ldexp(1, -ilogb(norm));' 'if (!resumes) *scale = 1;' 'KRYLOCL_TYPES=d conform_mixed'
+# ---- the choice of formats
+mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_choose 'KRYLOCL_TYPES=d conform_solver'
+# ---- files, memory
+mutant reader-duplicates data/files/csr_build.c '(same ? val[w * m + q] : 0)' '0' test_read
+mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
+# ---- the persistent kernel's protocol
+G=kernels/persistent.clh M=kernels/messages.clh S=core/opencl/persistent_source.c
+mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent
+mutant message-parity $G '((number) & 1) * MOST_DOTS' '0 * MOST_DOTS' test_persistent
+mutant halo-wait $G 'late = (int)(load_acquire(flags + g) - version) < 0;' 'late = 0;' test_persistent
+mutant halo-release $G 'atomic_xchg(to, a);' '*to = a;' test_persistent
+mutant halo-copies $S '"p_%s.current = n - p_%s.current;\n' '"p_%s.current = 0 * (n - p_%s.current);\n' test_persistent
+mutant total-early $S 'SYNC();\nactive = control[WAS_ACTIVE];' 'active = control[WAS_ACTIVE];' test_persistent
+mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test_persistent
+mutant persistent-replacement $S 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
+mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
+mutant seeds-by-all kernels/stage.clh 'partial[g] = g ? s_make(0) : sum;' 'partial[g] = sum;' test_program
+
+echo "$all faults, $unnoticed not noticed, $errors errors"
+[ $((unnoticed + errors)) -eq 0 ]
