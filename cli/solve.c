@@ -160,9 +160,20 @@ static int interrupted_early(kcl *ctx, const cli_run *r) {
   return rc ? rc : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
 }
 
+/* Is x still what was certified? */
+static int x_unchanged(const cli_run *r) {
+  size_t size = (size_t)r->p.x->rows * kcl_type_size(r->p.x->type);
+  for (int64_t j = 0; j < r->solved; j++)
+    if (kcl_checksum(cli_column(r->p.x, j), size) != r->results[j].report.x_sum)
+      return cli_fail(KCL_MEMORY,
+                      "x changed in memory after it was certified: is the memory faulty?");
+  return 0;
+}
+
 static int outputs(kcl *ctx, const cli_run *r) {
   int rc = 0;
   const cli_options *o = r->o;
+  TRY(x_unchanged(r));
   if (o->output) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->output), r->p.x)));
   if (o->history) TRY(write_history(r));
   if (o->plot) TRY(draw(r));

@@ -57,7 +57,9 @@ typedef enum kcl_status {
    * a square matrix. */
   KCL_INPUT = 3,
   KCL_DEVICE = 4, /**< no such device, or a driver error: the message names the call and its code */
-  KCL_MEMORY = 5  /**< out of memory, or a format that refuses the matrix */
+  /** Out of memory, a format that refuses the matrix, or an array that changed in memory between
+   * set-up and certificate. */
+  KCL_MEMORY = 5
 } kcl_status;
 
 /** Scalar types. */
@@ -470,6 +472,7 @@ typedef struct kcl_report {
   const double *history;        /**< [history_size] relative residual after each iteration, the
                                     initial one first; valid until the solver's next solve */
   int64_t history_size;         /**< length of history */
+  uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
 } kcl_report;
 
 /** A matrix on the device, with its method, preconditioner and compiled kernels. */
@@ -477,7 +480,8 @@ typedef struct kcl_solver kcl_solver;
 
 /** Chooses method and format, converts and uploads the matrix, compiles the kernels.
  *
- * A must stay alive and unchanged until the solver is freed: native CSR formats use its arrays. A
+ * A must stay alive and unchanged until the solver is freed: native CSR formats use its arrays, and
+ * kcl_solve compares their checksums with those of the set-up before it certifies an answer. A
  * must be square, except for least-squares methods (cgls, lsqr). options may be NULL: kcl_defaults.
  *
  * KCL_USAGE: an unknown name, or a method that does not fit A (cg and a matrix that is not
@@ -487,7 +491,7 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
 /** Frees a solver. */
 void kcl_solver_free(kcl_solver **s);
 /** Solves A x = b. b [rows] and x [cols] are of A's type and do not overlap; x holds the initial
- * guess on entry. report may be NULL. */
+ * guess on entry. report may be NULL. KCL_MEMORY: also if A or x changed in memory meanwhile. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
 /** Solves for k right-hand sides, options.nrhs of them at once. B is [k, rows] and X is [k, cols],
  * column-major; reports is [k] or NULL.
@@ -582,6 +586,10 @@ bool kcl_direct_least_squares(void);
  * square, by SuiteSparseQR if it is rectangular or singular (least squares; of least norm if A has
  * full row rank). A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
+
+/** 64-bit checksum of an array, at memory bandwidth: any change of one word changes it. For an x that
+ * is kept after a solve: it is still the one of the report if its sum is kcl_report.x_sum. */
+uint64_t kcl_checksum(const void *data, size_t size);
 
 /** Residuals of a solution, with r = b - A x from kcl_csr_product. */
 typedef struct kcl_certificate {

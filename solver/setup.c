@@ -36,7 +36,6 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   c->system = s;
   read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
-  if ((rc = kcl_csr_check(s->ctx, s->A))) return rc;
   if ((rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
   if ((rc = kcl_choose_method(c))) return rc;
   if ((rc = kcl_check_fit(s, c->method))) return rc;
@@ -63,6 +62,8 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = (kcl_system){.ctx = ctx, .A = A, .options = options ? *options : kcl_defaults};
+  KCL_TRY(kcl_csr_check(ctx, A));
+  s->sums = kcl_sums_of(A);
   KCL_TRY(prepare(&s->system, &s->selection));
   if (s->system.options.mixed) KCL_TRY(prepare_mixed(&s->selection, &s->mixed));
   *out = s, s = NULL;

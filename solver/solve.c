@@ -108,22 +108,31 @@ static void begin_rhs(const kcl_solver *s, kcl_rhs *v) {
   v->target = 0.999 * fmax(tol * v->norm_b, o->atol) * v->scale;
 }
 
+/* The certificate of one answer, and the checksum of the x that it is of. */
+static int certify_one(const kcl_solver *s, const kcl_rhs *v) {
+  const bool least = s->selection.engine->method->least_squares;
+  const size_t size = (size_t)s->system.A->cols * kcl_type_size(s->system.A->type);
+  v->report->x_sum = kcl_checksum(v->x, size);
+  int rc = v->norm_b > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
+  if (rc || kcl_checksum(v->x, size) == v->report->x_sum) return rc;
+  return kcl_fail(s->system.ctx, KCL_MEMORY, "x changed in memory while it was certified");
+}
+
 /* Certificates; and what the solve took is remembered where all converged. */
 static int certify_all(kcl_solver *s, const kcl_loop *l) {
-  const bool least = s->selection.engine->method->least_squares;
   bool all = true, any = false;
   double seconds = 0;
-  for (int i = 0; i < l->nrhs; i++) {
+  int rc = kcl_sums_check(s);
+  for (int i = 0; i < l->nrhs && !rc; i++) {
     const kcl_rhs *v = &l->rhs[i];
+    if ((rc = certify_one(s, v))) return rc;
     if (v->norm_b == 0) continue;
-    int rc = kcl_certify_rhs(&s->system, least, v);
-    if (rc) return rc;
     any = true, all = all && v->report->converged;
     seconds += v->report->seconds_solve;
   }
   if (any && all && !kcl_mixed_used(s->mixed))
     kcl_adapt_remember(&s->selection, l->shared, seconds);
-  return KCL_OK;
+  return rc;
 }
 
 /* As many right-hand sides as the engine takes at once, or fewer. */
@@ -188,6 +197,7 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
                           .history = &s->history[j + i]};
     rc = solve_some(s, nrhs, list);
   }
+  if (rc && reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
   return rc;
 }
 

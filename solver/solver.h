@@ -9,8 +9,13 @@
 
 #include "solver/mixed/mixed.h"
 
+typedef struct kcl_sums { /* checksums of A's arrays */
+  uint64_t row_ptr, col, val;
+} kcl_sums;
+
 struct kcl_solver {
   kcl_system system;       /* to solve, as given */
+  kcl_sums sums;           /* of its A at set-up */
   kcl_selection selection; /* the method, and the engine in use */
   kcl_mixed *mixed;        /* NULL: not asked for */
   kcl_history *history;    /* [histories] of the last solve */
@@ -23,5 +28,9 @@ int kcl_check_fit(const kcl_system *s, const kcl_method *m);
 
 /* The certificate of an answer into its report; the reason becomes what the certificate says. least: of least squares. */
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
+
+/* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
+kcl_sums kcl_sums_of(const kcl_csr *A);
+int kcl_sums_check(const kcl_solver *s);
 
 #endif
