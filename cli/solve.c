@@ -214,7 +214,8 @@ static int run(kcl *ctx, const cli_options *o) {
   rc = verdict(&r);
   if (!rc) rc = checked;
 done:
-  for (int64_t j = 0; j < r.solved; j++) free(r.results[j].history), free(r.results[j].changes);
+  for (int64_t j = 0; r.results && j < r.p.b->cols; j++)
+    free(r.results[j].history), free(r.results[j].changes);
   free(r.results);
   kcl_solver_free(&r.solver);
   cli_problem_free(&r.p);

@@ -13,6 +13,9 @@
  *
  * - A function that can fail returns a kcl_status as int, 0 on success, and leaves a message in
  *   kcl_error(ctx). A solve that does not converge has not failed: see kcl_report.reason.
+ * - A pointer that must not be NULL is: a status of KCL_USAGE, whose message names the argument
+ *   (without a context or solver there is no message); functions without a status return 0, "" or
+ *   nothing. Unknown values of an enum are KCL_USAGE as well; their name is "unknown".
  * - Results are returned through the last pointer argument. After a failure they are NULL, and
  *   reports are zero.
  * - Functions named _free and _destroy take the address of a pointer, accept NULL in it and set it
@@ -53,7 +56,7 @@ typedef enum kcl_status {
   KCL_OK = 0,    /**< success */
   KCL_USAGE = 2, /**< an argument or a name that is invalid or does not fit the others */
   /** A file that cannot be read or written (the message names line, column and what was expected),
-   * or a system without a solution: b not finite, A empty, or A rectangular for a method that needs
+   * or a system without a solution: A or b not finite, A empty, or A rectangular for a method that needs
    * a square matrix. */
   KCL_INPUT = 3,
   KCL_DEVICE = 4, /**< no such device, or a driver error: the message names the call and its code */
@@ -211,7 +214,7 @@ typedef struct kcl_csr {
   size_t mapped_size;    /**< private: size of the mapping, bytes */
 } kcl_csr;
 
-/** Allocates a matrix with arrays for nnz entries, zeroed. */
+/** Allocates a matrix with arrays for nnz entries, zeroed. At most 2^31 rows and columns. */
 int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type, kcl_csr **out);
 /** Frees a matrix that this library allocated, with its arrays. */
 void kcl_csr_free(kcl_csr **A);
@@ -224,7 +227,7 @@ typedef struct kcl_dense {
   double *val;   /**< [cols, rows], pairs if complex */
 } kcl_dense;
 
-/** Allocates dense columns, zeroed. */
+/** Allocates dense columns, zeroed. type: KCL_D or KCL_Z. */
 int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out);
 /** Frees dense columns that this library allocated. */
 void kcl_dense_free(kcl_dense **B);
@@ -262,7 +265,7 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out);
 int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out);
 /** y = A x, or y = b - A x if b is not NULL, on the host in double precision with compensated sums
  * (Ogita, Rump & Oishi 2005, Dot2). A may be of any type; x [cols], b and y [rows] are of type D,
- * or Z if A is complex. */
+ * or Z if A is complex. Does nothing if A, x or y is NULL. */
 void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y);
 
 /** Reads dense columns: Matrix Market (array or coordinate), or plain numbers as one column;
@@ -345,7 +348,7 @@ typedef struct kcl_entry {
 
 /** Number of entries. */
 int kcl_list_size(kcl_registry which);
-/** Entry i, 0 <= i < kcl_list_size(which). */
+/** Entry i, 0 <= i < kcl_list_size(which); otherwise its texts are NULL. */
 kcl_entry kcl_list(kcl_registry which, int i);
 /** The one of names [count] that is most like word, for messages about misspelt names; NULL if none
  * is close. */

@@ -82,13 +82,24 @@ static int time_product(kcl_executor *ex, int times, double *seconds) {
   return rc;
 }
 
+static int check_bench(kcl *ctx, int iterations, int repeats, bool arrays) {
+  if (iterations > 0 && repeats > 0 && arrays) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "%d samples of %d iterations: at least one of one, and no argument is NULL",
+                  repeats, iterations);
+}
+
 int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
               double *seconds_product, bool *validated) {
+  if (!s) return KCL_USAGE;
   kcl_engine *e = s->selection.engine;
   kcl_program *k = NULL;
   kcl_executor ex = {0};
   kcl_vec y;
   int rc;
+  if ((rc = check_bench(e->ctx, iterations, repeats,
+                        seconds_iteration && seconds_product && validated)))
+    return rc;
   *validated = false;
   KCL_TRY(product_program(e, &k, &ex, &y));
   KCL_TRY(validate(&s->system, &ex, k, y, validated));

@@ -49,11 +49,22 @@ static double matrix_norm_inf(const kcl_csr *A) {
 /* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
 static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
 
+static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                 kcl_certificate *out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "out", out))) return rc;
+  *out = (kcl_certificate){0};
+  if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
+  return kcl_need(ctx, "x", x);
+}
+
 int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                 kcl_certificate *out) {
-  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   double *r = NULL;
-  int rc = kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r);
+  int rc = check(ctx, A, b, x, out);
+  if (rc) return rc;
+  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  rc = kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r);
   if (rc) return rc;
   kcl_csr_product(A, x, b, r); /* r = b - A x */
   double r_inf = norm_inf(t, r, A->rows), b_inf = norm_inf(t, b, A->rows),
@@ -92,11 +103,11 @@ done:
 
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out) {
-  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   kcl_csr *AH = NULL;
   double *r = NULL, *copy = NULL;
   int rc;
   KCL_TRY(kcl_certify(ctx, A, b, x, out));
+  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   KCL_TRY(kcl_csr_adjoint(ctx, A, &AH));
   KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r));
   KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&copy));

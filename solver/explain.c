@@ -5,6 +5,7 @@
 #include <string.h>
 
 int kcl_stage_count(const kcl_solver *s) {
+  if (!s) return 0;
   const kcl_program *k = s->selection.engine->program;
   int count = 0;
   for (int p = 0; p < KCL_PHASES; p++) count += k->stages[p];
@@ -19,6 +20,8 @@ static int launches(const kcl_solver *s, const kcl_stage *stage) {
 
 void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
   static _Thread_local char text[4000];
+  if (out) *out = (kcl_stage_info){0};
+  if (!out || i < 0 || i >= kcl_stage_count(s)) return;
   const kcl_engine *e = s->selection.engine;
   const kcl_program *k = e->program;
   int p = 0;
@@ -34,8 +37,9 @@ void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
 }
 
 int kcl_solver_source(kcl_solver *s, char **source) {
+  if (source) *source = NULL;
+  if (!s || !source) return KCL_USAGE;
   kcl_executor *ex = &s->selection.engine->executor;
-  *source = NULL;
   if (ex->source) return ex->source(ex, source);
   return kcl_fail(
       s->system.ctx, KCL_USAGE,

@@ -2,7 +2,8 @@
 #include "solver/solver.h"
 
 double kcl_bytes_per_iteration(const kcl_solver *s) {
-  const kcl_engine *e = s->selection.engine;
+  const kcl_engine *e = s ? s->selection.engine : NULL;
+  if (!e) return 0;
   return kcl_engine_bytes(e, e->program->nrhs);
 }
 
@@ -15,6 +16,8 @@ static void add_seconds(kcl_setup_info *out, const kcl_engine *e) {
 }
 
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
+  if (out) *out = (kcl_setup_info){0};
+  if (!s || !out) return;
   const kcl_selection *c = &s->selection;
   const kcl_engine *e = c->engine;
   const kcl_mixed *m = s->mixed;
@@ -40,6 +43,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
 }
 
 void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out) {
+  if (out) *out = (kcl_setup_timing){0};
+  if (!s || !out || i < 0 || i >= s->selection.remembered.count) return;
   const kcl_timing *t = &s->selection.remembered.timing[i];
   *out = (kcl_setup_timing){t->method, t->format, t->setup, t->iteration};
 }

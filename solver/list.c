@@ -4,10 +4,12 @@
 #include "solver/methods/method.h"
 
 int kcl_list_size(kcl_registry which) {
+  if ((unsigned)which > KCL_GENERATORS) return 0;
   return (int[]){kcl_format_count, kcl_method_count, kcl_precond_count, kcl_generator_count}[which];
 }
 
 kcl_entry kcl_list(kcl_registry which, int i) {
+  if (i < 0 || i >= kcl_list_size(which)) return (kcl_entry){0};
   const kcl_format *f = which == KCL_FORMATS ? kcl_format_at(i, KCL_D) : NULL;
   const kcl_method *m = which == KCL_SOLVERS ? kcl_method_at(i) : NULL;
   const kcl_precond *p = which == KCL_PRECONDS ? kcl_precond_at(i) : NULL;

@@ -58,8 +58,9 @@ static int prepare_mixed(kcl_selection *wide, kcl_mixed **out) {
 }
 
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
-  kcl_solver *s = *out = NULL;
   int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  kcl_solver *s = *out = NULL;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = (kcl_system){.ctx = ctx, .A = A, .options = options ? *options : kcl_defaults};
   KCL_TRY(kcl_csr_check(ctx, A));
@@ -73,7 +74,7 @@ done:
 }
 
 void kcl_solver_free(kcl_solver **s) {
-  if (!*s) return;
+  if (!s || !*s) return;
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_csr_free(&(*s)->system.converted);

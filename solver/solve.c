@@ -167,6 +167,12 @@ static int check_finite(const kcl_system *s, int64_t k, const char *B, size_t si
   return KCL_OK;
 }
 
+static int check_arguments(kcl *ctx, int64_t k, const void *B, const void *X) {
+  int rc;
+  if ((rc = kcl_need(ctx, "b", B)) || (rc = kcl_need(ctx, "x", X)) || k > 0) return rc;
+  return kcl_fail(ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k);
+}
+
 static int new_histories(kcl_solver *s, int64_t count) {
   kcl_histories_free(&s->history, s->histories);
   s->histories = 0;
@@ -176,14 +182,14 @@ static int new_histories(kcl_solver *s, int64_t count) {
 }
 
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
+  if (!s) return KCL_USAGE;
   const kcl_csr *A = s->system.A;
   const size_t size = kcl_type_size(A->type), b_size = (size_t)A->rows * size,
                x_size = (size_t)A->cols * size;
   int at_once = s->selection.engine->program->nrhs;
   if (reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
-  int rc =
-      k < 1 ? kcl_fail(s->system.ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k)
-            : check_finite(&s->system, k, B, b_size);
+  int rc = check_arguments(s->system.ctx, k, B, X);
+  if (!rc) rc = check_finite(&s->system, k, B, b_size);
   if (!rc) rc = new_histories(s, k);
   s->selection.changes[0] = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {

@@ -56,9 +56,13 @@ static double moved(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl
 
 int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *format,
                     kcl_cost *out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = (kcl_cost){0};
+  if ((rc = kcl_need(ctx, "stats", s)) || (rc = kcl_need(ctx, "format", format))) return rc;
+  if ((rc = kcl_type_check(ctx, "type", type))) return rc;
   const kcl_format *f;
-  int rc = kcl_format_find(ctx, format, type, &f);
-  if (rc) return rc;
+  if ((rc = kcl_format_find(ctx, format, type, &f))) return rc;
   kcl_size size = stored(f, s, type);
   *out = (kcl_cost){.bytes_stored = size.total,
                     .bytes_product =

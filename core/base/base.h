@@ -28,6 +28,9 @@ int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
     if ((rc = (call)) != KCL_OK) goto done;                                                        \
   } while (0)
 
+/* KCL_USAGE if p, the argument called `name`, is NULL. ctx may be NULL. */
+int kcl_need(kcl *ctx, const char *name, const void *p);
+
 /* count * size bytes, zeroed, 64-byte aligned, to free with free(); on failure *out is NULL and the status KCL_MEMORY, with
  * `what` in the message. */
 int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
@@ -50,6 +53,9 @@ double kcl_now(void); /* monotonic seconds */
 /* ---------------------------------------------------------------- types and elements */
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
+/* KCL_USAGE: A or one of its arrays is NULL, a size or the type is impossible. Reads no array. */
+int kcl_csr_need(kcl *ctx, const kcl_csr *A);
+int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B);
 /* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
 int kcl_csr_check(kcl *ctx, const kcl_csr *A);
 void kcl_element(kcl_type t, const void *array, int64_t i, double z[2]); /* array[i] as re, im */

@@ -8,13 +8,20 @@
 
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
   va_list args;
+  if (!ctx) return status;
   va_start(args, format);
   vsnprintf(ctx->error, sizeof ctx->error, format, args);
   va_end(args);
   return status;
 }
 
-const char *kcl_error(const kcl *ctx) { return ctx ? ctx->error : "out of memory"; }
+const char *kcl_error(const kcl *ctx) {
+  return ctx ? ctx->error : "there is no context: out of memory, or kcl_create was not called";
+}
+
+int kcl_need(kcl *ctx, const char *name, const void *p) {
+  return p ? KCL_OK : kcl_fail(ctx, KCL_USAGE, "the argument %s is NULL", name);
+}
 
 /* In parallel for large blocks: first touch places the pages near the threads that use them on NUMA systems. */
 static void zero(void *block, size_t bytes) {

@@ -12,5 +12,5 @@ const char *kcl_reason_text(kcl_reason r) {
       [KCL_NOT_FINITE] = "an infinity or NaN appeared",
       [KCL_STAGNATED] = "stagnated: the true residual stopped falling",
       [KCL_INTERRUPTED] = "interrupted"};
-  return text[r];
+  return (unsigned)r < sizeof text / sizeof *text ? text[r] : "unknown reason";
 }

@@ -91,14 +91,16 @@ static int read_line(kcl *ctx, const char *path, int number, char *line) {
 
 int kcl_tune_read(kcl *ctx, const char *path) {
   char line[256];
+  int rc, number = 0;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
   FILE *f = fopen(path, "r");
-  int rc = KCL_OK, number = 0;
   if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
   while (!rc && fgets(line, sizeof line, f)) {
     bool whole = strchr(line, '\n') || feof(f);
     rc = whole ? read_line(ctx, path, ++number, line)
                : kcl_fail(ctx, KCL_INPUT, "%s:%d: the line is too long", path, number + 1);
   }
+  if (!rc && ferror(f)) rc = kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", path, strerror(errno));
   fclose(f);
   return rc;
 }
@@ -131,6 +133,8 @@ int kcl_tune_load(kcl *ctx) {
 }
 
 int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
   FILE *f = fopen(path, "w");
   if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", path, strerror(errno));
   fprintf(f, "# krylocl " KCL_VERSION " on %s, %s %s\n", ctx->device.name,

@@ -4,15 +4,19 @@
 
 const char *kcl_version(void) { return KCL_VERSION; }
 
-size_t kcl_type_size(kcl_type t) { return (size_t[]){4, 8, 8, 16}[t]; }
+static bool valid(kcl_type t) { return (int)t >= KCL_S && t <= KCL_Z; }
+
+size_t kcl_type_size(kcl_type t) { return valid(t) ? (size_t[]){4, 8, 8, 16}[t] : 0; }
 bool kcl_type_complex(kcl_type t) { return t == KCL_C || t == KCL_Z; }
-char kcl_type_letter(kcl_type t) { return "sdcz"[t]; }
+char kcl_type_letter(kcl_type t) { return valid(t) ? "sdcz"[t] : '?'; }
 
 const char *kcl_symmetry_name(kcl_symmetry s) {
-  return (const char *[]){"general", "symmetric", "skew-symmetric", "hermitian"}[s];
+  static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+  return (unsigned)s <= KCL_HERMITIAN ? names[s] : "unknown";
 }
 const char *kcl_field_name(kcl_field f) {
-  return (const char *[]){"real", "integer", "complex", "pattern"}[f];
+  static const char *const names[] = {"real", "integer", "complex", "pattern"};
+  return (unsigned)f <= KCL_PATTERN ? names[f] : "unknown";
 }
 
 void kcl_element(kcl_type t, const void *a, int64_t i, double z[2]) {
@@ -47,7 +51,7 @@ void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, dou
 }
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
-  if ((int)type >= KCL_S && type <= KCL_Z) return KCL_OK;
+  if (valid(type)) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "%s %d is not one of KCL_S, KCL_D, KCL_C, KCL_Z", what,
                   (int)type);
 }

@@ -10,12 +10,13 @@
 enum { MOST_DEVICES = 64, MOST_THREADS = 4096 };
 
 int kcl_create(kcl **ctx) {
+  if (!ctx) return KCL_USAGE;
   *ctx = calloc(1, sizeof **ctx);
   return *ctx ? KCL_OK : KCL_MEMORY;
 }
 
 void kcl_destroy(kcl **ctx) {
-  if (!*ctx) return;
+  if (!ctx || !*ctx) return;
   kcl_opencl_detach(*ctx);
   free(*ctx);
   *ctx = NULL;
@@ -57,11 +58,15 @@ static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
 }
 
 int kcl_device_list(kcl *ctx, kcl_device **list, int *count) {
+  int rc;
+  if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
   return list_devices(ctx, true, list, count);
 }
 
 int kcl_device_current(kcl *ctx, kcl_device *out) {
-  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
   *out = ctx->device;
   return rc;
 }
@@ -81,14 +86,30 @@ static int first_of_kind(const kcl_device *list, int count, const char *kind) {
   return -1;
 }
 
+/* A number of at most nine digits at *s, which moves behind it; -1 if there is none. */
+static int number(const char **s) {
+  int n = 0, digits = 0;
+  for (; **s >= '0' && **s <= '9' && digits < 10; (*s)++, digits++)
+    n = digits < 9 ? 10 * n + (**s - '0') : -1;
+  return digits ? n : -1;
+}
+
+/* The numbers of "P:D". */
+static bool place(const char *want, int *p, int *d) {
+  *p = number(&want);
+  if (*p < 0 || *want++ != ':') return false;
+  *d = number(&want);
+  return *d >= 0 && !*want;
+}
+
 /* The index of the device that `want` names, or -1. */
 static int match(const kcl_device *list, int count, const char *want) {
-  int p, d, used = 0, gpu = first_of_kind(list, count, "gpu");
+  int p, d, gpu = first_of_kind(list, count, "gpu");
   if (!strcmp(want, "cpu")) return 0;
   if (!strcmp(want, "gpu")) return gpu;
   if (!strcmp(want, "auto")) return gpu < 0 ? 0 : gpu;
   if (!strcmp(want, "opencl")) return gpu >= 0 ? gpu : count > 1 ? 1 : -1;
-  if (sscanf(want, "%d:%d%n", &p, &d, &used) == 2 && !want[used]) {
+  if (place(want, &p, &d)) {
     for (int i = 1; i < count; i++)
       if (list[i].platform == p && list[i].device == d) return i;
     return -1;
@@ -129,7 +150,8 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
 
 int kcl_select(kcl *ctx, const char *want, int threads) {
   kcl_device *list = NULL;
-  int count, rc;
+  int count, rc = kcl_need(ctx, "ctx", ctx);
+  if (rc) return rc;
   if (!want) want = getenv("KRYLOCL_DEVICE");
   if (!want || !*want) want = "auto";
   bool opencl = strcmp(want, "cpu") != 0; /* starting the drivers takes long */

@@ -17,14 +17,30 @@ static const char *bad_row(const kcl_csr *A, int64_t i) {
   return NULL;
 }
 
+/* Column indices are of 32 bits, and so are those of A^H. */
+static int check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz) {
+  const int64_t most = INT64_C(1) << 31;
+  if (rows >= 0 && rows <= most && cols >= 0 && cols <= most && nnz >= 0 && nnz <= INT64_MAX / 64)
+    return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "a matrix of %lld x %lld with %lld nonzeros: none may be negative, rows and "
+                  "columns are at most 2^31",
+                  (long long)rows, (long long)cols, (long long)nnz);
+}
+
+int kcl_csr_need(kcl *ctx, const kcl_csr *A) {
+  int rc;
+  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  if ((rc = kcl_type_check(ctx, "type", A->type))) return rc;
+  if ((rc = check_sizes(ctx, A->rows, A->cols, A->nnz))) return rc;
+  if ((rc = kcl_need(ctx, "A->row_ptr", A->row_ptr)) || !A->nnz) return rc;
+  if ((rc = kcl_need(ctx, "A->col", A->col))) return rc;
+  return kcl_need(ctx, "A->val", A->val);
+}
+
 int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
-  int rc = kcl_type_check(ctx, "type", A->type);
+  int rc = kcl_csr_need(ctx, A);
   if (rc) return rc;
-  if (A->rows < 0 || A->cols < 0 || A->nnz < 0 || !A->row_ptr || (A->nnz && (!A->col || !A->val)))
-    return kcl_fail(
-        ctx, KCL_USAGE,
-        "a matrix of %lld x %lld with %lld nonzeros: a size is negative or an array is missing",
-        (long long)A->rows, (long long)A->cols, (long long)A->nnz);
   if (A->row_ptr[0] != 0 || A->row_ptr[A->rows] != A->nnz)
     return kcl_fail(ctx, KCL_USAGE,
                     "row_ptr runs from %lld to %lld, it must run from 0 to nnz, %lld",
@@ -40,12 +56,10 @@ int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
 
 int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
                    kcl_csr **out) {
-  int rc;
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
   kcl_csr *A = *out = NULL;
-  if (rows < 0 || cols < 0 || nnz < 0)
-    return kcl_fail(ctx, KCL_USAGE,
-                    "a matrix of %lld x %lld with %lld nonzeros: none may be negative",
-                    (long long)rows, (long long)cols, (long long)nnz);
+  KCL_TRY(check_sizes(ctx, rows, cols, nnz));
   KCL_TRY(kcl_type_check(ctx, "type", type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   *A = (kcl_csr){.rows = rows, .cols = cols, .nnz = nnz, .type = type, .stored = nnz};
@@ -59,7 +73,7 @@ done:
 }
 
 void kcl_csr_free(kcl_csr **A) {
-  if (!*A) return;
+  if (!A || !*A) return;
   if ((*A)->mapped)
     munmap((*A)->mapped, (*A)->mapped_size);
   else
@@ -69,13 +83,15 @@ void kcl_csr_free(kcl_csr **A) {
 }
 
 int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
   *out = NULL;
+  if ((rc = kcl_csr_need(ctx, A))) return rc;
   if (kcl_type_complex(A->type) && !kcl_type_complex(type))
     return kcl_fail(ctx, KCL_USAGE,
                     "the matrix is complex and a real type was requested: use precision c or z");
   kcl_csr *B = NULL;
-  int rc = kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B);
-  if (rc) return rc;
+  if ((rc = kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B))) return rc;
   memcpy(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * sizeof *B->row_ptr);
   memcpy(B->col, A->col, (size_t)A->nnz * sizeof *B->col);
   kcl_copy(type, B->val, A->type, A->val, A->nnz, 1.0);
@@ -88,8 +104,10 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
 int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
   kcl_csr *B = NULL;
   int64_t *next = NULL;
-  int rc;
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
   *out = NULL;
+  KCL_TRY(kcl_csr_need(ctx, A));
   KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, A->nnz, A->type, &B));
   KCL_TRY(kcl_alloc(ctx, A->cols, sizeof *next, "the adjoint", (void **)&next));
   for (int64_t k = 0; k < A->nnz; k++) B->row_ptr[A->col[k] + 1]++;
@@ -124,6 +142,7 @@ static inline void dot2(double *s, double *c, double a, double b) {
 }
 
 void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
+  if (!A || !x || !y) return;
   int w = kcl_type_complex(A->type) ? 2 : 1;
 #pragma omp parallel for schedule(dynamic, 512) if (A->nnz > 20000)
   for (int64_t i = 0; i < A->rows; i++) {
@@ -144,9 +163,31 @@ void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double 
   }
 }
 
+static int check_dense(kcl *ctx, int64_t rows, int64_t cols, kcl_type type) {
+  int64_t bytes;
+  int rc = kcl_type_check(ctx, "type", type);
+  if (rc) return rc;
+  if (type != KCL_D && type != KCL_Z)
+    return kcl_fail(ctx, KCL_USAGE, "dense columns are of type KCL_D or KCL_Z");
+  if (rows >= 0 && cols >= 0 && !__builtin_mul_overflow(rows, cols, &bytes) &&
+      !__builtin_mul_overflow(bytes, 16, &bytes))
+    return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "%lld x %lld numbers: sizes are 0 or more, below 2^59 numbers",
+                  (long long)rows, (long long)cols);
+}
+
+int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B) {
+  int rc = kcl_need(ctx, name, B);
+  if (rc) return rc;
+  rc = check_dense(ctx, B->rows, B->cols, B->type);
+  return rc || !B->rows || !B->cols ? rc : kcl_need(ctx, name, B->val);
+}
+
 int kcl_dense_create(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_dense **out) {
-  int rc;
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
   kcl_dense *B = *out = NULL;
+  KCL_TRY(check_dense(ctx, rows, cols, type));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *B, "a vector", (void **)&B));
   *B = (kcl_dense){.rows = rows, .cols = cols, .type = type};
   KCL_TRY(kcl_alloc(ctx, rows * cols, kcl_type_size(type), "a vector", (void **)&B->val));
@@ -157,17 +198,20 @@ done:
 }
 
 void kcl_dense_free(kcl_dense **B) {
-  if (!*B) return;
+  if (!B || !*B) return;
   free((*B)->val), free(*B);
   *B = NULL;
 }
 
 int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out) {
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
   *out = NULL;
+  if ((rc = kcl_dense_need(ctx, "B", B))) return rc;
   if (kcl_type_complex(B->type) && !kcl_type_complex(type))
     return kcl_fail(ctx, KCL_USAGE, "the vector is complex and a real type (%c) was requested",
                     kcl_type_letter(type));
-  int rc = kcl_dense_create(ctx, B->rows, B->cols, type, out);
+  rc = kcl_dense_create(ctx, B->rows, B->cols, type, out);
   if (!rc) kcl_copy(type, (*out)->val, B->type, B->val, B->rows * B->cols, 1.0);
   return rc;
 }

@@ -125,8 +125,9 @@ done:
 }
 
 int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
-  int rc = kcl_csr_structure(ctx, A, out);
-  if (rc) return rc;
+  int rc;
+  if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A))) return rc;
+  if ((rc = kcl_csr_structure(ctx, A, out))) return rc;
   values(A, out);
   rc = kcl_compression(ctx, A, out);
   return rc ? rc : symmetry(ctx, A, out);

@@ -57,9 +57,11 @@ static int measure(kcl_program *k, kcl_executor *ex, int64_t n, double *rate) {
 }
 
 int kcl_stream_measure(kcl *ctx, double *rate) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
   kcl_program *k = NULL;
   kcl_executor ex = {0};
-  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
   *rate = 0;
   if (rc) return rc;
   bool gpu = !strcmp(ctx->device.kind, "gpu");
@@ -82,7 +84,9 @@ done:
 }
 
 int kcl_stream_rate(kcl *ctx, double *rate) {
-  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
+  if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
   if (!rc && !ctx->stream_rate) ctx->stream_rate = recall(ctx);
   *rate = ctx->stream_rate;
   return rc || *rate > 0 ? rc : kcl_stream_measure(ctx, rate);

@@ -151,6 +151,8 @@ static int unpack(kcl *ctx, const place *p) {
 int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch_it, char *path, size_t room) {
   place p;
   int rc;
+  if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_need(ctx, "group_name", group_name)))
+    return rc;
   if (room) *path = 0;
   KCL_TRY(locate(ctx, group_name, &p));
   if (access(p.matrix, R_OK)) {

@@ -108,8 +108,11 @@ done:
 
 int kcl_dense_read(kcl *ctx, const char *path, kcl_dense **out) {
   kcl_text text = {0};
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
   *out = NULL;
-  int rc = kcl_text_open(ctx, path, &text);
+  if ((rc = kcl_need(ctx, "path", path))) return rc;
+  rc = kcl_text_open(ctx, path, &text);
   if (!rc) rc = (mm_has_banner(&text) ? read_market : read_plain)(ctx, &text, out);
   kcl_text_close(&text);
   return rc;

@@ -42,10 +42,13 @@ static int read_text(kcl *ctx, kcl_text *t, kcl_system *out) {
 int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
   kcl_text t = {0};
   kcl_system s = {0};
-  *A = NULL;
+  int rc = kcl_need(ctx, "A", A);
   if (b) *b = NULL;
   if (x0) *x0 = NULL;
-  int rc = kcl_text_open(ctx, path, &t);
+  if (rc) return rc;
+  *A = NULL;
+  if ((rc = kcl_need(ctx, "path", path))) return rc;
+  rc = kcl_text_open(ctx, path, &t);
   if (!rc) rc = read_text(ctx, &t, &s);
   kcl_text_close(&t);
   if (!rc) {
@@ -71,6 +74,10 @@ static bool ends(const char *path, const char *ending) {
 int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl_dense *b,
                          const kcl_dense *x0) {
   const kcl_file *kind = kcl_files[0];
+  int rc;
+  if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_csr_need(ctx, A))) return rc;
+  if (b && (rc = kcl_dense_need(ctx, "b", b))) return rc;
+  if (x0 && (rc = kcl_dense_need(ctx, "x0", x0))) return rc;
   for (int i = 1; i < kcl_file_count; i++)
     if (ends(path, kcl_files[i]->name)) kind = kcl_files[i];
   return kind->write(ctx, path, &(kcl_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});

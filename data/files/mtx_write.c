@@ -118,16 +118,12 @@ done:
 }
 
 int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
-  kcl_dense *wide = NULL;
   kcl_output o = {.file = -1};
-  kcl_type type = kcl_type_complex(B->type) ? KCL_Z : KCL_D;
-  int width = type == KCL_Z ? 2 : 1, rc;
-  int64_t n = B->rows * B->cols;
   char head[120];
-  if (B->type != type) {
-    if ((rc = kcl_dense_convert(ctx, B, type, &wide))) return rc;
-    B = wide;
-  }
+  int rc;
+  if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_dense_need(ctx, "B", B))) return rc;
+  int width = B->type == KCL_Z ? 2 : 1;
+  int64_t n = B->rows * B->cols;
   kcl_number_init();
   source s = {.B = B, .val = B->val, .width = width, .parts = n / PART + 1};
   KCL_TRY(kcl_check_finite(ctx, path, s.val, n * width));
@@ -138,6 +134,5 @@ int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
   if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
   rc = kcl_output_close(ctx, &o, rc);
 done:
-  kcl_dense_free(&wide);
   return rc;
 }

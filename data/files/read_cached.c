@@ -36,6 +36,7 @@ static bool key(const char *path, char *name, size_t room) {
 int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
   char name[100], entry[4096];
   kcl_system s = {0};
+  if (!A || !path) return kcl_csr_read_system(ctx, path, A, b, x0); /* which refuses */
   bool keep =
       key(path, name, sizeof name) && kcl_cache_path("matrices", name, entry, sizeof entry) == 0;
   *A = NULL;

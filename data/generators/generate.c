@@ -47,8 +47,10 @@ int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
   char kind[64] = "";
   int64_t size[3];
   int n_sizes, g, rc;
-  *A = NULL;
   if (b) *b = NULL;
+  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  *A = NULL;
+  if ((rc = kcl_need(ctx, "kind_size", kind_size))) return rc;
   const char *colon = strchr(kind_size, ':');
   size_t length = colon ? (size_t)(colon - kind_size) : strlen(kind_size);
   memcpy(kind, kind_size, length < sizeof kind ? length : sizeof kind - 1);

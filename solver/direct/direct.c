@@ -112,13 +112,24 @@ done:
   return rc;
 }
 
-static int check(kcl *ctx, const kcl_csr *A) {
+static bool all_finite(kcl_type t, const double *v, int64_t n) {
+  bool good = true;
+  for (int64_t i = 0; i < n * (kcl_type_complex(t) ? 2 : 1); i++) good = good && isfinite(v[i]);
+  return good;
+}
+
+static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x) {
+  int rc;
+  if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
+  if ((rc = kcl_need(ctx, "x", x))) return rc;
   if (A->rows == 0 || A->cols == 0)
     return kcl_fail(ctx, KCL_INPUT, "nothing to solve: the matrix is %lld x %lld",
                     (long long)A->rows, (long long)A->cols);
   if (A->type != KCL_D && A->type != KCL_Z)
     return kcl_fail(ctx, KCL_USAGE, "a direct solution needs type d or z, not %c",
                     kcl_type_letter(A->type));
+  if (!all_finite(A->type, A->val, A->nnz) || !all_finite(A->type, b, A->rows))
+    return kcl_fail(ctx, KCL_INPUT, "A or b is not finite: there is no solution");
   return KCL_OK;
 }
 
@@ -139,8 +150,10 @@ done:
 
 /* A square matrix that turns out to be singular is solved as least squares. */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+  int rc = kcl_need(ctx, "info", info);
+  if (rc) return rc;
   *info = (kcl_direct_info){.method = "none", .rank = -1};
-  int rc = check(ctx, A);
+  rc = check(ctx, A, b, x);
   if (!rc && A->rows == A->cols) {
     rc = square(ctx, A, b, x, info);
     if (rc != KCL_INPUT || !kcl_direct_least_squares()) return rc;

@@ -1,0 +1,196 @@
+/* Misuse of the public header: NULL where an object is needed, sizes that overflow, types and numbers that do not
+ * exist. Every call returns a status and a message; none crashes, and none of the results stays undefined. */
+#include "krylocl.h"
+#include "tests/check.h"
+#include <math.h>
+#include <string.h>
+
+static kcl *ctx;
+
+#define REFUSED(call, word)                                                                        \
+  do {                                                                                             \
+    int status = (call);                                                                           \
+    CHECKF(status == KCL_USAGE && strstr(kcl_error(ctx), word), "%s: %d, %s", #call, status,       \
+           kcl_error(ctx));                                                                        \
+  } while (0)
+
+/* ---------------------------------------------------------------- NULL */
+
+static void test_null_matrices(void) {
+  kcl_csr *A = NULL, *B = NULL;
+  kcl_dense *b = NULL;
+  kcl_stats stats;
+  kcl_csr hollow = {.rows = 2, .cols = 2, .nnz = 2, .type = KCL_D};
+  REFUSED(kcl_csr_read(ctx, NULL, &A), "path");
+  REFUSED(kcl_csr_read(ctx, "x.mtx", NULL), "A");
+  REFUSED(kcl_csr_read_system(ctx, NULL, &A, &b, NULL), "path");
+  REFUSED(kcl_csr_read_cached(ctx, NULL, &A, &b, NULL), "path");
+  REFUSED(kcl_dense_read(ctx, NULL, &b), "path");
+  REFUSED(kcl_dense_read(ctx, "x.mtx", NULL), "out");
+  REFUSED(kcl_csr_write(ctx, "x.mtx", NULL), "A");
+  REFUSED(kcl_csr_write(ctx, "x.mtx", &hollow), "row_ptr");
+  REFUSED(kcl_dense_write(ctx, "x.mtx", NULL), "B");
+  REFUSED(kcl_generate(ctx, NULL, &A, &b), "kind_size");
+  REFUSED(kcl_generate(ctx, "poisson2d:3", NULL, &b), "A");
+  REFUSED(kcl_csr_convert(ctx, NULL, KCL_D, &B), "A");
+  REFUSED(kcl_csr_adjoint(ctx, NULL, &B), "A");
+  REFUSED(kcl_csr_adjoint(ctx, &hollow, &B), "row_ptr");
+  REFUSED(kcl_csr_stats(ctx, NULL, &stats), "A");
+  REFUSED(kcl_csr_stats(ctx, &hollow, &stats), "row_ptr");
+  REFUSED(kcl_dense_convert(ctx, NULL, KCL_Z, &b), "B");
+  REFUSED(kcl_csr_create(ctx, 2, 2, 2, KCL_D, NULL), "out");
+  REFUSED(kcl_dense_create(ctx, 2, 2, KCL_D, NULL), "out");
+  CHECK(!A && !B && !b);
+  kcl_csr_product(NULL, NULL, NULL, NULL);
+  kcl_csr_free(NULL), kcl_dense_free(NULL), kcl_solver_free(NULL), kcl_destroy(NULL);
+}
+
+static void test_null_solver(void) {
+  kcl_csr *A = NULL, hollow = {.rows = 2, .cols = 2, .nnz = 2, .type = KCL_D};
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_setup_info info;
+  kcl_setup_timing timing;
+  kcl_stage_info stage;
+  char *source;
+  double x[9] = {0}, t[2];
+  bool valid;
+  REFUSED(kcl_setup(ctx, NULL, NULL, &s), "A");
+  REFUSED(kcl_setup(ctx, &hollow, NULL, &s), "row_ptr");
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, &b))) return;
+  REFUSED(kcl_setup(ctx, A, NULL, NULL), "out");
+  if (!CHECK(!kcl_setup(ctx, A, NULL, &s))) return;
+  REFUSED(kcl_solve(s, NULL, x, &r), "b");
+  REFUSED(kcl_solve(s, b->val, NULL, &r), "x");
+  REFUSED(kcl_solve_many(s, 0, b->val, x, &r), "at least 1");
+  REFUSED(kcl_bench(s, 0, 1, t, t, &valid), "at least one");
+  REFUSED(kcl_bench(s, 1, 1, NULL, t, &valid), "NULL");
+  CHECK(kcl_solve(NULL, b->val, x, &r) == KCL_USAGE);
+  CHECK(kcl_bench(NULL, 1, 1, t, t, &valid) == KCL_USAGE);
+  CHECK(kcl_solver_source(NULL, &source) == KCL_USAGE && !source);
+  CHECK(kcl_stage_count(NULL) == 0 && kcl_bytes_per_iteration(NULL) == 0);
+  kcl_solver_info(NULL, &info), kcl_solver_timing(s, 99, &timing), kcl_solver_stage(s, -1, &stage);
+  CHECK(!info.solver && !timing.solver && !stage.phase);
+  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
+static void test_null_checks(void) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_certificate c;
+  kcl_direct_info info;
+  double x[9] = {0};
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, &b))) return;
+  REFUSED(kcl_certify(ctx, NULL, b->val, x, &c), "A");
+  REFUSED(kcl_certify(ctx, A, NULL, x, &c), "b");
+  REFUSED(kcl_certify(ctx, A, b->val, NULL, &c), "x");
+  REFUSED(kcl_certify(ctx, A, b->val, x, NULL), "out");
+  REFUSED(kcl_certify_least_squares(ctx, NULL, b->val, x, &c), "A");
+  if (kcl_direct_available()) {
+    REFUSED(kcl_direct(ctx, NULL, b->val, x, &info), "A");
+    REFUSED(kcl_direct(ctx, A, NULL, x, &info), "b");
+    REFUSED(kcl_direct(ctx, A, b->val, NULL, &info), "x");
+    ((double *)A->val)[4] = NAN;
+    CHECK(kcl_direct(ctx, A, b->val, x, &info) == KCL_INPUT);
+    ((double *)A->val)[4] = 4, b->val[2] = INFINITY;
+    CHECK(kcl_direct(ctx, A, b->val, x, &info) == KCL_INPUT);
+  } else
+    skip("kcl_direct: not in this build");
+  kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
+static void test_null_context(void) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_device d, *list = NULL;
+  kcl_cost cost;
+  kcl_tunable t;
+  char path[99];
+  int count;
+  double rate;
+  CHECK(kcl_create(NULL) == KCL_USAGE && strlen(kcl_error(NULL)) > 10);
+  CHECK(kcl_csr_read(NULL, "nowhere.mtx", &A) == KCL_INPUT && !A);
+  CHECK(kcl_select(NULL, "cpu", 1) == KCL_USAGE && kcl_setup(NULL, A, NULL, &s) == KCL_USAGE);
+  CHECK(kcl_device_current(NULL, &d) == KCL_USAGE && kcl_stream_rate(NULL, &rate) == KCL_USAGE);
+  CHECK(kcl_csr_create(NULL, -1, 1, 1, KCL_D, &A) == KCL_USAGE && !A && !b);
+  CHECK(kcl_tunable_get(NULL, 0, &t) && kcl_tunable_set(NULL, "group", 64));
+  REFUSED(kcl_tunable_set(ctx, NULL, 64), "name");
+  REFUSED(kcl_tune_read(ctx, NULL), "path");
+  REFUSED(kcl_tune_write(ctx, NULL, NULL), "path");
+  REFUSED(kcl_format_cost(ctx, NULL, KCL_D, "ell", &cost), "stats");
+  REFUSED(kcl_device_list(ctx, NULL, &count), "list");
+  REFUSED(kcl_device_current(ctx, NULL), "out");
+  REFUSED(kcl_stream_rate(ctx, NULL), "bytes_per_second");
+  REFUSED(kcl_collection_get(ctx, NULL, false, path, sizeof path), "group_name");
+  CHECK(kcl_tune_path(ctx, NULL, 9) == -1 && !list);
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+static void test_sizes(void) {
+  const int64_t most = INT64_MAX, many = INT64_C(1) << 33, more = INT64_C(1) << 31;
+  kcl_csr *A = NULL;
+  kcl_dense *B = NULL;
+  REFUSED(kcl_dense_create(ctx, many, more, KCL_D, &B), "2^59");
+  REFUSED(kcl_dense_create(ctx, -3, -2, KCL_D, &B), "0 or more");
+  REFUSED(kcl_dense_create(ctx, 3, 1, (kcl_type)77, &B), "type 77");
+  REFUSED(kcl_dense_create(ctx, 3, 1, KCL_S, &B), "KCL_Z");
+  REFUSED(kcl_csr_create(ctx, most, 2, 2, KCL_D, &A), "2^31");
+  REFUSED(kcl_csr_create(ctx, 2, most, 2, KCL_D, &A), "2^31");
+  REFUSED(kcl_csr_create(ctx, 2, 2, most, KCL_D, &A), "nonzeros");
+  REFUSED(kcl_csr_create(ctx, 2, 2, 2, (kcl_type)77, &A), "type 77");
+  REFUSED(kcl_csr_create(ctx, 2, 2, 2, (kcl_type)-1, &A), "type -1");
+  CHECK(!A && !B);
+  CHECK(!kcl_dense_create(ctx, 0, 3, KCL_Z, &B) && B->cols == 3);
+  kcl_dense_free(&B);
+}
+
+static void test_matrices_of_the_caller(void) {
+  int64_t row_ptr[] = {0, 1, 2};
+  int32_t col[] = {0, 1};
+  double val[] = {1, 2};
+  const kcl_csr good = {
+      .rows = 2, .cols = 2, .nnz = 2, .row_ptr = row_ptr, .col = col, .val = val, .type = KCL_D};
+  kcl_csr A = good, *B = NULL;
+  kcl_solver *s = NULL;
+  A.rows = INT64_MAX;
+  REFUSED(kcl_setup(ctx, &A, NULL, &s), "2^31");
+  REFUSED(kcl_csr_adjoint(ctx, &A, &B), "2^31");
+  A = good, A.cols = INT64_MAX;
+  REFUSED(kcl_setup(ctx, &A, NULL, &s), "2^31");
+  A = good, A.nnz = -2;
+  REFUSED(kcl_setup(ctx, &A, NULL, &s), "negative");
+  A = good, A.type = (kcl_type)9;
+  REFUSED(kcl_setup(ctx, &A, NULL, &s), "type 9");
+  REFUSED(kcl_csr_convert(ctx, &good, (kcl_type)77, &B), "type 77");
+  CHECK(!s && !B);
+}
+
+static void test_names(void) {
+  CHECK(kcl_type_size((kcl_type)77) == 0 && kcl_type_letter((kcl_type)77) == '?');
+  CHECK(!strcmp(kcl_symmetry_name((kcl_symmetry)99), "unknown"));
+  CHECK(!strcmp(kcl_field_name((kcl_field)99), "unknown"));
+  CHECK(!strcmp(kcl_reason_text((kcl_reason)99), "unknown reason"));
+  CHECK(!strcmp(kcl_reason_text((kcl_reason)-1), "unknown reason"));
+  CHECK(kcl_list_size((kcl_registry)99) == 0 && !kcl_list(KCL_FORMATS, -1).name);
+  CHECK(!kcl_list(KCL_GENERATORS, 9999).name && !kcl_list((kcl_registry)99, 0).name);
+}
+
+static void test_devices(void) {
+  static const char *const none[] = {"4294967296:0", "0:4294967296", "-1:0", "0:", ":0", "1e0:0"};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    CHECKF(kcl_select(ctx, none[i], 1) == KCL_DEVICE, "device %s", none[i]);
+  CHECK(!kcl_select(ctx, "cpu", 1));
+  CHECK(kcl_tune_read(ctx, "/") == KCL_INPUT && strstr(kcl_error(ctx), "cannot read"));
+}
+
+int main(void) {
+  if (!CHECK(!kcl_create(&ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1))) return check_report();
+  test_null_matrices(), test_null_solver(), test_null_checks(), test_null_context();
+  test_sizes(), test_matrices_of_the_caller(), test_names(), test_devices();
+  kcl_destroy(&ctx);
+  return check_report();
+}
