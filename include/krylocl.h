@@ -301,6 +301,7 @@ typedef struct kcl_stats {
   int64_t empty_rows;         /**< rows without an entry */
   int64_t explicit_zeros;     /**< entries whose value is 0 */
   int64_t zero_diagonal;      /**< rows whose diagonal entry is absent or 0 */
+  int64_t diagonal_entries;   /**< entries of the diagonal, explicit zeros included */
   int64_t bandwidth;          /**< max |i - j| */
   int64_t diagonals;          /**< diagonals with at least one entry */
   bool hermitian;             /**< A = A^H in values */

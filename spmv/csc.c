@@ -119,6 +119,7 @@ const kcl_format KCL_TYPED(kcl_format_csc) = {
     .kernel = "spmv_csc",
     .scatter = true,
     .size = size,
+    .size_is_bound = true,
     .slowdown = slowdown,
     .build = build,
     .rows = rows};

@@ -145,6 +145,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .source = "Merrill & Garland 2016; Greathouse & Daga 2014",
     .kernel = "spmv_csr_split",
     .size = size,
+    .size_is_bound = true,
     .slowdown = slowdown,
     .build = build,
     .rows = csr_rows,

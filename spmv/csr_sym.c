@@ -10,10 +10,10 @@
  * is complete for the rest of the stage. Scattering the upper half instead (RACE, Alappat et al. 2020; CSB, Buluc et al.
  * 2011) needs colours or buffers and further passes. A pair is one 32-bit word, j in the high bits; a value is used a
  * second time by a row |i - j| before its own, from a cache if the band of the matrix fits.
- * Bytes: L s + 4 nnz + 8 (rows + 1), L = (nnz + rows) / 2; 2 flops per entry. For long rows and a band that fits the
- * cache, the ratio to CSR's nnz (4 + s): float 0.75, double and complex float 0.67, complex double 0.6. It is slower
- * than CSR for bands that exceed the cache (half of all values are then random accesses), for rows so short that the
- * second row pointer counts, and on CPUs, which are latency-bound by chains of three loads.
+ * Bytes: L s + 4 nnz + 8 (rows + 1), L = (nnz + diagonal entries) / 2; 2 flops per entry. For long rows and a band that
+ * fits the cache, the ratio to CSR's nnz (4 + s): float 0.75, double and complex float 0.67, complex double 0.6. It is
+ * slower than CSR for bands that exceed the cache (half of all values are then random accesses), for rows so short that
+ * the second row pointer counts, and on CPUs, which are latency-bound by chains of three loads.
  */
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
@@ -37,8 +37,7 @@ static const char *refuses(const kcl_stats *s, kcl_type type) {
 }
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
-  double val =
-      ((double)s->nnz + (double)(s->rows - s->zero_diagonal)) / 2 * (double)kcl_type_size(type);
+  double val = (double)(s->nnz + s->diagonal_entries) / 2 * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 8.0 * ((double)s->rows + 1),
                     .largest = val};
 }

@@ -5,8 +5,8 @@
  *     | d . e |   col       2 0        val  b d
  *
  * (Saad 2003, 3.4; Rodriguez Losada 2010, 1.2.4.) The diagonal has min(rows, columns) values, zeros included.
- * Bytes: diagonal s + (nnz - diagonal) (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; the prediction
- * assumes that no stored diagonal entry is zero and is an upper bound. 2 flops per entry.
+ * Bytes: diagonal s + (nnz - diagonal) (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; 2 flops per
+ * entry.
  */
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
@@ -16,7 +16,7 @@ static int64_t diagonal_of(int64_t rows, int64_t cols) { return rows < cols ? ro
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double n = (double)diagonal_of(s->rows, s->cols), bytes = (double)kcl_type_size(type);
-  double others = (double)s->nnz - (n - (double)s->zero_diagonal);
+  double others = (double)(s->nnz - s->diagonal_entries);
   return (kcl_size){.total = n * bytes + others * (4.0 + bytes) + 4.0 * ((double)s->rows + 1),
                     .largest = others * bytes};
 }

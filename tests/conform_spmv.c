@@ -152,6 +152,16 @@ static void run_trial(trial *r) {
   box_free(r->b), free(nan_y), free(nan_z), free(e);
 }
 
+/* The bytes of build are those of size. The cpu executor keeps positions in 8 bytes, which size counts with 4. */
+static void compare_bytes(const place *p, const kcl_matrix *m, double predicted, const shape *s) {
+  double bytes = kcl_matrix_bytes(m);
+  for (int i = 0; i < m->arrays && !p->ctx->opencl; i++)
+    if (m->array[i].kind == KCL_INT64) bytes -= 4 * (double)m->array[i].count;
+  CHECKF(m->format->size_is_bound ? bytes <= predicted : bytes == predicted,
+         "bytes: %s, %s, %s, type %c: %g, predicted %g", m->format->name, s->name, p->name,
+         kcl_type_letter(m->type), bytes, predicted);
+}
+
 /* The host's compensated product, the basis of certificates: correct to about the last bit. */
 static void test_host_product(const kcl_csr *A, const shape *s, const number *xv,
                               const number *vv) {
@@ -236,8 +246,11 @@ static void test_formats(const place *p, trial r, const kcl_csr *AH) {
     met[f] = true;
     if (CHECKF(kcl_matrix_build(p->ctx, r.f, r.A, &r.m) == KCL_OK &&
                    kcl_matrix_build(p->ctx, r.f, AH, &r.mh) == KCL_OK,
-               "%s, %s: %s", name, s->name, kcl_error(p->ctx)))
+               "%s, %s: %s", name, s->name, kcl_error(p->ctx))) {
+      compare_bytes(p, r.m, cost.bytes_stored, s);
+      compare_bytes(p, r.mh, cost_h.bytes_stored, s);
       run_trial(&r);
+    }
     kcl_matrix_free(&r.m), kcl_matrix_free(&r.mh);
   }
 }

@@ -59,6 +59,13 @@ static int64_t powerlaw(const shape *s, int64_t i, int32_t *col) {
   return some(s, col, (uint64_t)(256 / (1 + i % 64)) / 2);
 }
 
+/* Two entries in the first and the last 40 rows, at a distance that needs more than 16 bits; a symmetric structure. */
+static int64_t far_apart(const shape *s, int64_t i, int32_t *col) {
+  int64_t distance = s->cols - 40, first = i < distance ? i : i - distance;
+  if (first >= 40) return 0;
+  return col[0] = (int32_t)first, col[1] = (int32_t)(first + distance), 2;
+}
+
 /* Symmetric structures: a random bit per pair of row and column; one dense row and column. */
 static int64_t pairs(const shape *s, int64_t i, int32_t *col) {
   int64_t n = 0;
@@ -101,6 +108,7 @@ static const shape shapes[] = {{"empty rows", 100, 100, every_third, 0, KCL_GENE
                                {"300 values", 2048, 2048, powerlaw, -300, KCL_GENERAL},
                                {"few values, random places", 300, 310, random_row, -2, KCL_GENERAL},
                                {"stencil", 70001, 70003, far_band, -2, KCL_GENERAL},
+                               {"columns far apart", 70001, 70001, far_apart, 0, KCL_SYMMETRIC},
                                {"70001 rows", 70001, 70001, tridiagonal, 0, KCL_GENERAL},
                                {"70001 rows, far band", 70001, 70003, far_band, 7, KCL_GENERAL}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, SMALL_SHAPES = 9 };

@@ -75,7 +75,8 @@ struct kcl_matrix {
 
 /* ---------------------------------------------------------------- a format */
 
-/* Stored bytes of a matrix of this structure, and of its largest single array. */
+/* Stored bytes of a matrix of this structure, and of its largest single array. A KCL_INT64 counts 4 bytes, as on a device;
+ * the cpu executor needs 8. */
 typedef struct kcl_size {
   double total, largest;
 } kcl_size;
@@ -91,7 +92,9 @@ struct kcl_format {
   /* Column indices are stored one per entry: they may be renumbered within a row block
    * (core/matrix/row_blocks.h). */
   bool columns_renumberable;
-  kcl_size (*size)(const kcl_stats *s, kcl_type type); /* without the image */
+  /* The bytes of the arrays that build makes, without the image. */
+  kcl_size (*size)(const kcl_stats *s, kcl_type type);
+  bool size_is_bound; /* size may predict more than build makes */
   /* NULL (function or result), or why no such matrix can be stored: a number and its limit, in
    * kcl_refusal_text. */
   const char *(*refuses)(const kcl_stats *s, kcl_type type);

@@ -19,12 +19,13 @@ static void row_lengths(const kcl_csr *A, kcl_stats *s) {
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
 
-/* Bandwidth and number of diagonals; seen: [rows + cols - 1], marks those with an entry. */
+/* Bandwidth, number of diagonals, entries of the main one; seen: [rows + cols - 1], marks those with an entry. */
 static void diagonals(const kcl_csr *A, kcl_stats *s, unsigned char *seen) {
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t d = A->col[k] - i, a = d < 0 ? -d : d;
       if (a > s->bandwidth) s->bandwidth = a;
+      s->diagonal_entries += d == 0;
       s->diagonals += !seen[d + A->rows - 1];
       seen[d + A->rows - 1] = 1;
     }
