@@ -22,7 +22,7 @@ static int sample(kcl_solver *s, const cli_options *o, cli_row *r) {
     if (rc || !r->validated) return rc;
   }
   r->median = cli_median(iteration, n), r->min = iteration[0], r->max = iteration[n - 1];
-  r->product = cli_median(product, n);
+  r->product = cli_median(product, n), r->samples = n;
   return KCL_OK;
 }
 
@@ -152,9 +152,10 @@ const cli_command cli_bench = {
     .notes =
         "Without --solver the method is that of --solver auto. Times are medians of up to 11 "
         "samples,\n"
-        "each the mean of --iterations iterations with the convergence tests off. A format is "
-        "timed\n"
-        "only if its product agrees with a reference within a derived bound.\n"
+        "each the mean of --iterations iterations with the convergence tests off; where one takes\n"
+        "more than a second there is only that one, and the row says so. A format is timed only "
+        "if\n"
+        "its product agrees with a reference within a derived bound.\n"
         "us/iter time per iteration; GB/s bytes moved per iteration (predicted) by that time; of\n"
         "stream: GB/s by the measured stream rate of the device; Mnnz/s and GFlop/s: the product\n"
         "alone, 2 operations per entry, 8 if complex.\n"
@@ -168,8 +169,9 @@ const cli_command cli_bench = {
         "--json: a list with one object per matrix and format: matrix rows cols nnz format kernel\n"
         "solver precision [nrhs seconds_per_rhs] device device_place device_kind status "
         "bytes_stored\n"
-        "validated, and if it was timed seconds_per_iteration {median min max} "
-        "seconds_per_product\n"
-        "bytes_per_iteration gbytes_per_second stream_gbytes_per_second stream_fraction\n"
+        "validated, and if it was timed seconds_per_iteration {median min max "
+        "samples}\n"
+        "seconds_per_product bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
+        "stream_fraction\n"
         "mnnz_per_second gflops [in_double in_mixed {converged iterations outer_iterations\n"
         "true_relative_residual bytes_per_iteration seconds_solve}].\n"};

@@ -35,9 +35,10 @@ static void say_row(const cli_options *o, const cli_table *t, const cli_row *r, 
   }
   if (t->stream > 0) snprintf(fraction, sizeof fraction, "%.0f %%", 100 * rate(r) / t->stream);
   if (t->nrhs > 1) snprintf(share, sizeof share, " %11.4g", per_rhs(r) * 1e6);
-  cli_say(o, "%c %-12s%s %11.4g %11.4g %11.4g %8.1f %9s %10s %8.0f %8.2f  %s\n", best ? '*' : ' ',
+  cli_say(o, "%c %-12s%s %11.4g %11.4g %11.4g %8.1f %9s %10s %8.0f %8.2f  %s%s\n", best ? '*' : ' ',
           r->format, share, r->median * 1e6, r->min * 1e6, r->max * 1e6, rate(r) * 1e-9, fraction,
-          cli_bytes(r->bytes_stored).s, mnnz(t, r), bench_gflops(t, r), r->kernel);
+          cli_bytes(r->bytes_stored).s, mnnz(t, r), bench_gflops(t, r), r->kernel,
+          r->samples == 1 ? " (one sample)" : "");
 }
 
 void bench_say(const cli_options *o, const cli_table *t) {
@@ -76,6 +77,7 @@ static void json_row(cJSON *o, const cli_table *t, const cli_row *r) {
   json_number(s, "median", r->median);
   json_number(s, "min", r->min);
   json_number(s, "max", r->max);
+  json_count(s, "samples", r->samples);
   json_number(o, "seconds_per_product", r->product);
   json_number(o, "bytes_per_iteration", r->bytes_per_iteration);
   json_number(o, "gbytes_per_second", rate(r) * 1e-9);
@@ -113,7 +115,7 @@ static void csv_row(FILE *f, const cli_table *t, const cli_row *r) {
                       mnnz(t, r),      bench_gflops(t, r)};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     csv_number(f, r->ok || i == 4 ? numbers[i] : NAN);
-  fprintf(f, ",%s\n", r->validated ? "true" : "false");
+  fprintf(f, ",%s,%d\n", r->validated ? "true" : "false", r->samples);
 }
 
 int bench_csv(const cli_options *o, const cli_table *tables, int count) {
@@ -122,7 +124,8 @@ int bench_csv(const cli_options *o, const cli_table *tables, int count) {
   if (rc) return rc;
   fputs("matrix,format,kernel,solver,precision,device,status,seconds_per_iteration_median,"
         "seconds_per_iteration_min,seconds_per_iteration_max,seconds_per_product,bytes_stored,"
-        "bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,gflops,validated\n",
+        "bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,gflops,validated,"
+        "samples\n",
         f);
   for (int i = 0; i < count; i++)
     for (int j = 0; j < tables[i].count; j++) csv_row(f, &tables[i], &tables[i].row[j]);

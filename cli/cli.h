@@ -176,6 +176,7 @@ typedef struct cli_row {                    /* one format on one matrix */
   bool ok, validated;
   double median, min, max,
       product; /* seconds per iteration and per product, for all right-hand sides */
+  int samples; /* that these are the median of */
   int nrhs;    /* right-hand sides at once */
   double bytes_stored, bytes_per_iteration;
   bool compared;

@@ -220,7 +220,10 @@ run 0 "bench" bench A.mtx --json b.json --csv b.csv --iterations 5; says "* fast
 json b.json "len(d)>=5 and any(e['status']=='ok' for e in d) and all(e['validated'] for e in d if e['status']=='ok')"
 json b.json "all(k in d[0] for k in 'matrix format kernel solver precision device status seconds_per_iteration seconds_per_product bytes_stored bytes_per_iteration gbytes_per_second stream_fraction mnnz_per_second gflops validated'.split())"
 json b.json "all(e['seconds_per_iteration']['min']<=e['seconds_per_iteration']['median']<=e['seconds_per_iteration']['max'] for e in d if e['status']=='ok')"
-json b.json "len(open('b.csv').readlines())==len(d)+1"
+json b.json "len(open('b.csv').readlines())==len(d)+1 and all(e['seconds_per_iteration']['samples']>1 for e in d if e['status']=='ok')"
+"$prog" generate poisson2d:150 -o P.mtx -q
+run 0 "bench, a long sample" bench P.mtx --device cpu --formats csr-scalar --iterations 10000 --json b.json
+json b.json "(d[0]['seconds_per_iteration']['samples']==1)==('(one sample)' in open('out').read())"
 run 0 "bench, mixed" bench A.mtx --mixed --formats cds,ell --iterations 5 --json b.json; says "times the iterations"
 json b.json "[('in_mixed' in e) for e in d].count(True)==1"
 json b.json "all(e[k]['converged'] and e[k]['seconds_solve']>0 for e in d if 'in_mixed' in e for k in ('in_double','in_mixed'))"
