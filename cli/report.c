@@ -102,9 +102,9 @@ static void result(const cli_run *r, int64_t j) {
   else
     cli_say(o, "result      %sNOT CONVERGED after %s iteration%s: %s", column,
             cli_count(p->iterations).s, p->iterations == 1 ? "" : "s", kcl_reason_text(p->reason));
-  if (p->residual_replacements)
-    cli_say(o, ", residual replaced %d time%s", p->residual_replacements,
-            p->residual_replacements > 1 ? "s" : "");
+  if (p->residual_restarts)
+    cli_say(o, ", restarted %d time%s from the true residual", p->residual_restarts,
+            p->residual_restarts > 1 ? "s" : "");
   cli_say(o, "\n");
   mixed(o, p);
   quality(r, s);

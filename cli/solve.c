@@ -265,7 +265,7 @@ const cli_command cli_solve = {
         "  device_kind precision solver solver_reason precond format format_reason kernel\n"
         "  bytes_stored stages tol atol expected_iterations, timed: a list of {solver format\n"
         "  seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
-        "  converged reason iterations residual_replacements changes mixed [inner_iterations\n"
+        "  converged reason iterations residual_restarts changes mixed [inner_iterations\n"
         "  outer_iterations mixed_end] relative_residual true_relative_residual backward_error\n"
         "  [least_squares normal_residual] condition_estimate [ritz_min ritz_max] [forward_error]\n"
         "  [check {method pass decisive relative_difference allowed_difference compared condition\n"

@@ -8,7 +8,7 @@ static void result(cJSON *o, const cli_result *s) {
   json_bool(o, "converged", p->converged);
   json_text(o, "reason", kcl_reason_text(p->reason));
   json_count(o, "iterations", p->iterations);
-  json_count(o, "residual_replacements", p->residual_replacements);
+  json_count(o, "residual_restarts", p->residual_restarts);
   json_text(o, "changes", p->changes);
   json_bool(o, "mixed", p->mixed);
   if (p->mixed) {

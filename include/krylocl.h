@@ -450,7 +450,7 @@ typedef struct kcl_report {
   kcl_reason reason;             /**< why it ended */
   bool converged;                /**< reason is KCL_CONVERGED */
   int64_t iterations;            /**< iterations, in mixed precision those of float and double */
-  int residual_replacements;     /**< restarts from the true residual, because the recurrence
+  int residual_restarts;         /**< restarts from the true residual, because the recurrence
                                     claimed convergence and the true residual did not agree */
   bool mixed;                    /**< float was used */
   int64_t inner_iterations;      /**< iterations in float */

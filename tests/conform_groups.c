@@ -24,7 +24,7 @@ static const char *words(const trial *c) {
 
 static bool same_report(const kcl_report *r, const kcl_report *s) {
   return r->reason == s->reason && r->iterations == s->iterations &&
-         r->residual_replacements == s->residual_replacements &&
+         r->residual_restarts == s->residual_restarts &&
          r->true_relative_residual == s->true_relative_residual;
 }
 
@@ -43,10 +43,10 @@ static void solve_often(const trial *c, kcl_solver *s, const kcl_report *alone) 
     const int64_t apart = llabs((long long)(r.iterations - alone->iterations));
     CHECKF(res <= tol_claim(c->o.tol, doubt), "%s: claims %g, has %g", words(c), c->o.tol, res);
     CHECKF(alone->iterations > 100 || (apart <= alone->iterations / 10 + 2 &&
-                                       r.residual_replacements == alone->residual_replacements),
+                                       r.residual_restarts == alone->residual_restarts),
            "%s: %lld iterations and %d restarts, one thread %lld and %d", words(c),
-           (long long)r.iterations, r.residual_replacements, (long long)alone->iterations,
-           alone->residual_replacements);
+           (long long)r.iterations, r.residual_restarts, (long long)alone->iterations,
+           alone->residual_restarts);
     for (int i = 0; i < times && good; i++) {
       memset(again, 0, bytes);
       good = !kcl_solve(s, c->b, again, &twice);

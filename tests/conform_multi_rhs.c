@@ -268,17 +268,16 @@ static void test_claims(const place *p) {
       const kcl_reason expected = j % 2 ? KCL_CONVERGED : KCL_STAGNATED;
       CHECK(!kcl_solve(single, B + j * N, x, &one));
       CHECKF(r[j].reason == expected && one.reason == expected &&
-                 !r[j].residual_replacements == (expected == KCL_CONVERGED) &&
-                 !one.residual_replacements == !r[j].residual_replacements,
+                 !r[j].residual_restarts == (expected == KCL_CONVERGED) &&
+                 !one.residual_restarts == !r[j].residual_restarts,
              "%s, right-hand side %d: %s, %d restarts, %lld iterations, residual %g, alone %s, %d, "
              "%lld, %g; "
              "asked for %g",
-             words(&c), j, kcl_reason_text(r[j].reason), r[j].residual_replacements,
+             words(&c), j, kcl_reason_text(r[j].reason), r[j].residual_restarts,
              (long long)r[j].iterations, r[j].true_relative_residual, kcl_reason_text(one.reason),
-             one.residual_replacements, (long long)one.iterations, one.true_relative_residual,
-             c.o.tol);
+             one.residual_restarts, (long long)one.iterations, one.true_relative_residual, c.o.tol);
       if (!p->ctx->opencl)
-        CHECKF(r[j].residual_replacements == one.residual_replacements &&
+        CHECKF(r[j].residual_restarts == one.residual_restarts &&
                    r[j].iterations == one.iterations && !memcmp(x, X + j * N, sizeof x),
                "%s, right-hand side %d: not as alone", words(&c), j);
     }

@@ -275,7 +275,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   ex->replaces = r->persistent.kernel != NULL;
   KCL_TRY(first_launches(ex));
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
-  if (r->persistent.kernel) ex->least = kcl_persistent_kernel.least;
+  if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
   ex->seconds_compile = kcl_now() - t;
 done:
   return rc;

@@ -99,9 +99,9 @@ int kcl_run_carry(run *to, const run *from);
 
 /* ---- persistent.c: the persistent kernel as the executor sees it */
 typedef struct kcl_persistent_ops {
-  int64_t least;          /* passes over LOOP that are worth a launch */
-  bool (*wanted)(run *r); /* decides whether, and how: r->persistent.geometry */
-  int (*open)(run *r);    /* compiles it: r->persistent.kernel; close also after a failure */
+  int64_t least_iterations; /* that are worth a launch */
+  bool (*wanted)(run *r);   /* decides whether, and how: r->persistent.geometry */
+  int (*open)(run *r);      /* compiles it: r->persistent.kernel; close also after a failure */
   cl_int (*enqueue)(run *r, int64_t passes); /* over LOOP, one launch */
   /* Waits for the device. KCL_DEVICE when a group missed a barrier. *missing: groups were not resident together and have
    * touched nothing; the kernel is closed, and the caller continues with one launch per stage. */

@@ -19,7 +19,7 @@ enum {
   REGISTER_BYTES = 256,   /* per work-item, of vectors in registers */
   OVERLAP_BYTES = 128,    /* per work-item, of row sums that wait for a reduction */
   PERSISTENT_GROUP = 512, /* work-items per work-group */
-  LEAST_PASSES = 96       /* per launch, which costs as much as four passes */
+  LEAST_ITERATIONS = 96   /* per launch, which costs as much as four iterations of CG */
 };
 
 /* KRYLOCL_PERSISTENT: 0 never; 1 always where possible; for tests 2 is 1 without halo in local memory, 3 with columns
@@ -247,7 +247,7 @@ static int check(run *r, bool *missing) {
   return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
 }
 
-const kcl_persistent_ops kcl_persistent_kernel = {.least = LEAST_PASSES,
+const kcl_persistent_ops kcl_persistent_kernel = {.least_iterations = LEAST_ITERATIONS,
                                                   .wanted = wanted,
                                                   .open = open_persistent,
                                                   .enqueue = enqueue,

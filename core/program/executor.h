@@ -44,8 +44,8 @@ struct kcl_executor {
   void *(*memory)(kcl_executor *, kcl_vec);  /* of a vector: on the host, or a cl_mem */
   int (*source)(kcl_executor *, char **out); /* OpenCL C, malloc'd; NULL: it runs no source */
   void (*close)(kcl_executor *);
-  bool replaces; /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */
-  int64_t least; /* passes over LOOP that are worth a call of run; 0: a few */
+  bool replaces;            /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */
+  int64_t least_iterations; /* that are worth a call of run(LOOP); 0: a few */
   double seconds_upload, seconds_compile;
   int compiled, from_cache; /* programs: by the driver, from the cache folder */
 };

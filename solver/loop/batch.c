@@ -1,7 +1,7 @@
 /* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead,
  * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations and a tenth
- * of a second (one pass over LOOP at least, which may stand for several): iterations enqueued after the stop only pass
- * the state on.
+ * of a second (at least one pass over LOOP, which may hold several, and what the executor calls worth a call):
+ * iterations enqueued after the stop only pass the state on.
  */
 #include "solver/loop/loop.h"
 #include <math.h>
@@ -55,7 +55,7 @@ static int64_t passes_of(const kcl_loop *l, int64_t iterations) {
 }
 
 int kcl_loop_enqueue(kcl_loop *l) {
-  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least;
+  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least_iterations;
   double each = done ? (kcl_now() - l->start) / (double)done : 0;
   int64_t batch = done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4, least = worth ? worth : 4;
   if (batch > most) batch = most;
@@ -80,7 +80,7 @@ int kcl_loop_poll(kcl_loop *l) {
 }
 
 int kcl_loop_measure(kcl_loop *l, double *each) {
-  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least,
+  int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least_iterations,
           least = worth ? worth : 3;
   int rc = kcl_loop_poll(l);
   l->enqueued = false;

@@ -1,10 +1,10 @@
 /* The correction loop: rounds of iterations, and the check of the claims that end them.
  *
  * When the method claims convergence, START runs again and recomputes the residual from x. If the claim does not hold,
- * the method continues from that residual (residual replacement; van der Vorst & Ye 2000), until two claims in a row bring
- * no progress. After a breakdown START sets a new shadow residual, which helps unless the method breaks down again at
- * once, or x has only become worse. "Indefinite" is not believed near the solution, nor of a method whose recurrences
- * drift (it has a phase REPLACE), unless it comes soon after START.
+ * the method continues from there (a restart from the true residual), until two claims in a row bring no progress. After a
+ * breakdown START sets a new shadow residual, which helps unless the method breaks down again at once, or x has only
+ * become worse. "Indefinite" is not believed near the solution, nor of a method whose recurrences drift (it has a phase
+ * REPLACE), unless it comes soon after START.
  *
  * Several right-hand sides iterate side by side. In a round all active ones iterate until each has stopped; then one
  * START checks their claims together, and those that do not hold make the next round. A right-hand side that is not
@@ -144,9 +144,9 @@ static bool unmet(kcl_loop *l) {
     v->active = false, report->reason = KCL_CONVERGED;
     if (l->rr[i] <= squared(v->target)) continue;
     report->reason = l->interrupted ? KCL_INTERRUPTED : broke_down(before) ? before : KCL_STAGNATED;
-    if (l->interrupted || !(l->rr[i] < 0.25 * v->claim) || report->residual_replacements == 20)
+    if (l->interrupted || !(l->rr[i] < 0.25 * v->claim) || report->residual_restarts == 20)
       continue;
-    v->claim = l->rr[i], report->residual_replacements++;
+    v->claim = l->rr[i], report->residual_restarts++;
     any = v->active = true;
   }
   return any;

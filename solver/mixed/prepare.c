@@ -119,7 +119,7 @@ int kcl_mixed_clear(const kcl_mixed *m, kcl_engine *wide) {
 /* Seconds per iteration, tests off; the least of three samples. */
 static int sample(kcl_engine *e, double *each) {
   double t[3];
-  int count = e->executor.least > 4 ? (int)e->executor.least : 4;
+  int count = e->executor.least_iterations > 4 ? (int)e->executor.least_iterations : 4;
   int rc = kcl_engine_time(e, count, 3, t);
   if (!rc) *each = fmin(t[0], fmin(t[1], t[2]));
   return rc;

@@ -33,7 +33,7 @@ static int fetch(const kcl_mixed *m, kcl_history *h, int64_t to, double scale) {
 
 /* Passes over LOOP: a quarter of what this correction has taken, at most a tenth of a second. */
 static int64_t batch(const kcl_engine *e, int64_t done, double seconds) {
-  int64_t least = e->executor.least ? e->executor.least : 4, count = done / 4;
+  int64_t least = e->executor.least_iterations ? e->executor.least_iterations : 4, count = done / 4;
   int64_t most = done ? (int64_t)(0.1 * (double)done / seconds) : 4;
   if (count > most) count = most;
   if (count > KCL_HISTORY / 4) count = KCL_HISTORY / 4;
