@@ -71,7 +71,7 @@ link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
 all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
 $(BUILD)/krylocl: $(CLI) $(LIB)
-	$(link) -lcjson $(LIBS)
+	$(link) -lcjson -pthread $(LIBS)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)

@@ -131,8 +131,8 @@ static int run(kcl *ctx, const cli_options *o) {
     count += t->count > 0;
     if (rc && !first) first = rc;
   }
-  if (count && o->json) TRY(bench_json(o, tables, count));
-  if (count && o->csv) TRY(bench_csv(o, tables, count));
+  if (count && o->json && (rc = bench_json(o, tables, count))) first = rc;
+  if (count && o->csv && (rc = bench_csv(o, tables, count))) first = rc;
   rc = first;
 done:
   free(tables);

@@ -119,15 +119,15 @@ static void csv_row(FILE *f, const cli_table *t, const cli_row *r) {
 }
 
 int bench_csv(const cli_options *o, const cli_table *tables, int count) {
-  FILE *f;
-  int rc = csv_open(o->csv, &f);
+  cli_buffer b;
+  int rc = buffer_open(&b);
   if (rc) return rc;
   fputs("matrix,format,kernel,solver,precision,device,status,seconds_per_iteration_median,"
         "seconds_per_iteration_min,seconds_per_iteration_max,seconds_per_product,bytes_stored,"
         "bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,gflops,validated,"
         "samples\n",
-        f);
+        b.f);
   for (int i = 0; i < count; i++)
-    for (int j = 0; j < tables[i].count; j++) csv_row(f, &tables[i], &tables[i].row[j]);
-  return csv_close(o->csv, &f);
+    for (int j = 0; j < tables[i].count; j++) csv_row(b.f, &tables[i], &tables[i].row[j]);
+  return buffer_write(&b, o->csv);
 }

@@ -50,6 +50,30 @@ void cli_print_options(const cli_command *c, FILE *f);
 
 int cli_validate(const cli_command *c, const cli_options *o); /* before any file is read */
 
+/* ---------------------------------------------------------------- same.c */
+
+/* KCL_USAGE if an output is the file of an input, of another output or of the report. NULL: not given. */
+int cli_files_apart(const cli_command *c, const cli_options *o, const char *const *outputs,
+                    size_t count);
+
+/* ---------------------------------------------------------------- output.c, gnuplot.c */
+
+void cli_open_standard(void);   /* descriptors 0 to 2 that are closed become /dev/null */
+bool cli_standard_output(void); /* false: it was closed */
+/* To a file that appears when it is complete; "-": standard output. */
+int cli_write(const char *path, const void *data, size_t size);
+
+typedef struct cli_buffer { /* text in memory, printed to f */
+  FILE *f;
+  char *data;
+  size_t size;
+} cli_buffer;
+int buffer_open(cli_buffer *b);
+int buffer_close(cli_buffer *b);                   /* data and size are complete then */
+int buffer_write(cli_buffer *b, const char *path); /* to a file, and frees */
+void buffer_free(cli_buffer *b);
+int cli_gnuplot(cli_buffer *commands, const char *path); /* draws, writes the picture, frees */
+
 /* ---------------------------------------------------------------- text.c: errors, names,
  * numbers */
 
@@ -76,7 +100,6 @@ cli_text cli_bytes(double bytes); /* 12.3 MB */
 cli_text cli_seconds(double s);   /* 12.3 ms */
 const char *cli_type_words(kcl_type t);
 const char *cli_base(const char *path); /* without folders */
-const char *cli_path(const char *path); /* "-" as a path that can be opened for writing */
 double cli_now(void);                   /* monotonic seconds */
 double cli_median(double *v, int n);    /* sorts v */
 
@@ -211,12 +234,21 @@ typedef struct cli_progress {
   double next; /* when the next line is due, seconds into the solve */
   bool shown;  /* a line is on the screen */
 } cli_progress;
-cli_progress cli_progress_begin(const cli_options *o); /* installs the handler of SIGINT too */
+cli_progress cli_progress_begin(const cli_options *o);
 int cli_progress_show(void *user, const kcl_progress *p);
 void cli_progress_end(cli_progress *s);
-bool cli_interrupted(void);
 
-/* ---------------------------------------------------------------- json.c, csv.c, plot.c */
+/* ---------------------------------------------------------------- interrupt.c */
+
+void cli_interrupt_begin(void);     /* from now on SIGINT is handled */
+void cli_interrupt_computing(void); /* from now on the first one is only noted */
+bool cli_interrupted(void);
+/* Runs it in a thread; CLI_INTERRUPTED at an interrupt: the thread goes on, with all that it uses, and
+ * the program must end by cli_leave. */
+int cli_abandonable(int (*run)(void *), void *self);
+void cli_leave(int code);
+
+/* ---------------------------------------------------------------- json.c, csv.c, plot.c; "-" is standard output */
 
 void json_number(struct cJSON *o, const char *key, double v); /* 17 digits; null if not finite */
 void json_count(struct cJSON *o, const char *key, int64_t v);
@@ -227,8 +259,6 @@ void json_device(struct cJSON *o, const kcl_device *d);
 void json_compare(struct cJSON *o, const cli_compare *c);
 int json_write(const char *path, const struct cJSON *o);
 
-int csv_open(const char *path, FILE **f);
-int csv_close(const char *path, FILE **f);
 void csv_text(FILE *f, const char *v);
 void csv_number(FILE *f, double v);
 

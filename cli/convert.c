@@ -45,8 +45,8 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
   if (o->rhs && !b) TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
   double read = cli_now();
-  TRY(cli_lib(ctx, kcl_csr_write_system(ctx, cli_path(o->output), A, b, x)));
-  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->rhs), b)));
+  TRY(cli_lib(ctx, kcl_csr_write_system(ctx, o->output, A, b, x)));
+  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, b)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, read in %s", cli_base(o->files[0]),
           cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), cli_seconds(read - begin).s);

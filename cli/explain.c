@@ -71,10 +71,8 @@ static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
 static int write_source(kcl *ctx, const cli_options *o, kcl_solver *s) {
   char *source = NULL;
   int rc = cli_lib(ctx, kcl_solver_source(s, &source));
-  FILE *f = rc ? NULL : o->output ? fopen(cli_path(o->output), "w") : stdout;
-  if (!rc && !f) rc = cli_fail(KCL_INPUT, "%s cannot be written", o->output);
-  if (f) fputs(source, f);
-  if (f && f != stdout && fclose(f)) rc = cli_fail(KCL_INPUT, "%s cannot be written", o->output);
+  if (!rc && o->output) rc = cli_write(o->output, source, strlen(source));
+  if (!rc && !o->output) fputs(source, stdout);
   free(source);
   return rc;
 }

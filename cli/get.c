@@ -50,10 +50,10 @@ static int run(kcl *ctx, const cli_options *o) {
           cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), path);
   if (rhs) cli_say(o, "%s\n", b);
-  if (o->output) TRY(cli_lib(ctx, kcl_csr_write(ctx, cli_path(o->output), A)));
+  if (o->output) TRY(cli_lib(ctx, kcl_csr_write(ctx, o->output, A)));
   if (o->rhs && !rhs) TRY(cli_fail(KCL_INPUT, "%s comes without a right-hand side", o->files[0]));
   if (o->rhs) TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &v)));
-  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->rhs), v)));
+  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, v)));
 done:
   kcl_csr_free(&A);
   kcl_dense_free(&v);

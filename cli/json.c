@@ -1,7 +1,6 @@
 /* JSON by cJSON. Numbers are written as %.17g, so that they read back exactly. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -67,9 +66,9 @@ int json_write(const char *path, const cJSON *o) {
   if (!path) return 0;
   char *text = cJSON_Print(o);
   if (!text) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
-  bool bad = !f || fputs(text, f) < 0 || fputc('\n', f) < 0 || fflush(f);
-  if (f && f != stdout) bad |= fclose(f) != 0;
+  size_t n = strlen(text);
+  text[n] = '\n'; /* in place of the zero at its end */
+  int rc = cli_write(path, text, n + 1);
   free(text);
-  return bad ? cli_fail(KCL_INPUT, "%s cannot be written: %s", path, strerror(errno)) : 0;
+  return rc;
 }

@@ -109,13 +109,15 @@ static void configure_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "
 
 int main(int argc, char **argv) {
   cli_options o;
+  cli_open_standard();
   char **operands = calloc((size_t)argc + 1, sizeof *operands);
   if (!operands) return cli_fail(KCL_MEMORY, "out of memory");
-  signal(SIGPIPE, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
   configure_drivers();
   int rc = cli_parse(argc, argv, operands, &o);
   if (!rc) rc = dispatch(&o);
   free(operands);
-  if (fflush(stdout) != 0 && !rc) rc = cli_fail(KCL_INPUT, "standard output cannot be written");
+  if ((fflush(stdout) | ferror(stdout)) && !rc)
+    rc = cli_fail(KCL_INPUT, "standard output cannot be written");
   return rc;
 }

@@ -1,12 +1,9 @@
-/* Pictures by gnuplot through a pipe: the convergence history of a solve and the non-zero structure
- * of a matrix. Without gnuplot a message is printed, which is not a failure. Long histories are
+/* Pictures by gnuplot: the convergence history of a solve and the non-zero structure of a matrix. Long histories are
  * thinned to a few thousand points, matrices are counted in a raster of at most 512 x 512 cells. */
 #include "cli/cli.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { RASTER = 512, POINTS = 3000 };
 
@@ -33,30 +30,12 @@ static void header(FILE *g, const char *path, const char *title, int width, int 
             "} else { set terminal png size %d,%d noenhanced }\n",
             2 * width, 2 * height, 2 * width, 2 * height);
   if (!svg) fputs("set termoption fontscale 1.6\nset termoption linewidth 1.7\n", g);
-  fputs("set encoding utf8\nset output ", g);
-  quote(g, path);
-  fputs("\nset title ", g);
+  fputs("set encoding utf8\nset title ", g);
   quote(g, title);
   fprintf(g,
           " textcolor '%s'\nset border 3 linecolor '#888888'\nset tics nomirror out scale 0.6 "
           "textcolor '%s'\n",
           ink, ink);
-}
-
-static FILE *begin(void) {
-  fflush(NULL);
-  return popen("command -v gnuplot >/dev/null 2>&1 || exit 127; exec env LC_ALL=C.UTF-8 gnuplot",
-               "w"); /* names in UTF-8, whatever the locale */
-}
-
-static int end(FILE *g, const char *path) {
-  int status = pclose(g);
-  if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
-  if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
-    fprintf(stderr, "krylocl: gnuplot is not installed, so %s was not drawn\n", path);
-  else
-    fprintf(stderr, "krylocl: gnuplot failed, so %s was not drawn\n", path);
-  return 0;
 }
 
 /* ---------------------------------------------------------------- convergence */
@@ -91,8 +70,10 @@ static void history_axes(FILE *g, double target) {
 int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                  double target) {
   static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b"};
-  FILE *g = begin();
-  if (!g) return cli_fail(KCL_MEMORY, "gnuplot cannot be started: %s", strerror(errno));
+  cli_buffer commands;
+  int rc = buffer_open(&commands);
+  if (rc) return rc;
+  FILE *g = commands.f;
   if (count > 20) count = 20;
   header(g, path, title, 900, 520);
   history_axes(g, target);
@@ -110,7 +91,7 @@ int plot_history(const char *path, const char *title, const cli_curve *curves, i
     fputs(count == 1 ? "title 'recomputed'" : "notitle", g);
   }
   fputc('\n', g);
-  return end(g, path);
+  return cli_gnuplot(&commands, path);
 }
 
 /* ---------------------------------------------------------------- non-zero structure */
@@ -177,17 +158,17 @@ int plot_structure(const char *path, const char *title, const kcl_csr *A) {
   if (A->rows == 0 || A->cols == 0)
     return cli_fail(KCL_INPUT, "the matrix is empty: nothing to draw");
   int rc = count_cells(A, &r);
-  FILE *g = NULL;
+  cli_buffer commands = {0};
   TRY(rc);
-  g = begin();
-  TRY(g ? 0 : cli_fail(KCL_MEMORY, "gnuplot cannot be started: %s", strerror(errno)));
+  TRY(buffer_open(&commands));
+  FILE *g = commands.f;
   header(g, path, title, 860, 760);
   structure_axes(g, A, &r);
   structure_data(g, &r);
   fprintf(g, "plot $m matrix using (($1+0.5)*%.17g):(($2+0.5)*%.17g):($3>0?$3:NaN) with image%s\n",
           (double)A->cols / (double)r.nx, (double)A->rows / (double)r.ny,
           r.nx < 128 && r.ny < 128 ? " pixels" : "");
-  rc = end(g, path);
+  rc = cli_gnuplot(&commands, path);
 done:
   free(r.cell);
   return rc;

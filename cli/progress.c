@@ -1,20 +1,11 @@
-/* Progress of a solve on the terminal, and SIGINT. The first SIGINT asks the solver to stop, and x
- * is still written; a second one ends the program at once. The remaining time is extrapolated from
- * the mean slope of the logarithm of the residual, bounded by the iteration limit. */
+/* Progress of a solve on the terminal. The remaining time is extrapolated from the mean slope of the
+ * logarithm of the residual, bounded by the iteration limit. */
 #include "cli/cli.h"
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
-static void note(int sig) { (void)sig, interrupted = 1; }
-
-bool cli_interrupted(void) { return interrupted != 0; }
-
 cli_progress cli_progress_begin(const cli_options *o) {
-  struct sigaction act = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND};
-  sigaction(SIGINT, &act, NULL);
   bool terminal = isatty(STDERR_FILENO);
   return (cli_progress){.terminal = terminal && !o->quiet,
                         .lines = !terminal && o->verbose && !o->quiet,
@@ -32,7 +23,7 @@ static double remaining(const kcl_progress *p) {
 
 int cli_progress_show(void *user, const kcl_progress *p) {
   cli_progress *s = user;
-  if ((!s->terminal && !s->lines) || p->seconds < s->next) return interrupted;
+  if ((!s->terminal && !s->lines) || p->seconds < s->next) return cli_interrupted();
   double rate = p->seconds > 0 ? (double)p->iteration / p->seconds : 0, left = remaining(p);
   s->next = p->seconds + (s->terminal ? 0.1 : 1);
   fprintf(stderr, "%s%10s iterations   residual %.2e (to %.0e)   %s it/s   ",
@@ -46,10 +37,9 @@ int cli_progress_show(void *user, const kcl_progress *p) {
   if (s->lines) fputc('\n', stderr);
   s->shown = true;
   fflush(stderr);
-  return interrupted;
+  return cli_interrupted();
 }
 
 void cli_progress_end(cli_progress *s) {
   if (s->terminal && s->shown) fputs("\r\033[K", stderr);
-  signal(SIGINT, SIG_DFL);
 }

@@ -88,12 +88,14 @@ static int nrhs_at_once(const cli_run *r) {
 static int solve_all(kcl *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
+  cli_interrupt_begin();
   double first = progress.next;
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
   kcl_solver_info(r->solver, &r->setup);
   report_method(r);
+  cli_interrupt_computing();
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
     progress.next = first;
     TRY(solve_block(ctx, r, j));
@@ -104,25 +106,39 @@ done:
   return rc;
 }
 
-/* Compares with direct solutions if asked for. */
-static int check(kcl *ctx, cli_run *r) {
+typedef struct checking {
+  kcl *ctx;
+  cli_run *r;
+} checking;
+
+static int check_columns(void *self) {
+  const checking *c = self;
+  cli_run *r = c->r;
   int rc = 0;
-  if (!r->o->check || strcmp(r->o->check, "none") == 0 || cli_interrupted()) return 0;
-  fflush(stdout); /* an interrupt ends the program here */
   for (int64_t j = 0; j < r->solved; j++) {
     cli_result *s = &r->results[j];
-    TRY(cli_compare_direct(ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j), r->asked.tol,
-                           &s->check));
+    TRY(cli_compare_direct(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
+                           r->asked.tol, &s->check));
     s->checked = true;
   }
 done:
   return rc;
 }
 
+/* Compares with direct solutions if asked for. A factorisation cannot be stopped: it is abandoned. */
+static int check(kcl *ctx, cli_run *r) {
+  static checking c;
+  if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
+  fflush(stdout); /* a second interrupt ends the program here */
+  c = (checking){ctx, r};
+  return cli_abandonable(check_columns, &c);
+}
+
 static int write_history(const cli_run *r) {
-  FILE *f;
-  int rc = csv_open(r->o->history, &f);
+  cli_buffer b;
+  int rc = buffer_open(&b);
   if (rc) return rc;
+  FILE *f = b.f;
   bool many = r->p.b->cols > 1;
   fprintf(f, "%siteration,relative_residual\n", many ? "column," : "");
   for (int64_t j = 0; j < r->solved; j++)
@@ -132,7 +148,7 @@ static int write_history(const cli_run *r) {
       csv_number(f, r->results[j].history[i]);
       fputc('\n', f);
     }
-  return csv_close(r->o->history, &f);
+  return buffer_write(&b, r->o->history);
 }
 
 static int draw(const cli_run *r) {
@@ -153,13 +169,7 @@ static int draw(const cli_run *r) {
   return rc;
 }
 
-/* Interrupted during set-up: x is the initial guess. */
-static int interrupted_early(kcl *ctx, const cli_run *r) {
-  const char *path = r->o->output;
-  int rc = path ? cli_lib(ctx, kcl_dense_write(ctx, cli_path(path), r->p.x)) : 0;
-  return rc ? rc : cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration");
-}
-
+/* All that can be written is; the first failure counts. */
 /* Is x still what was certified? */
 static int x_unchanged(const cli_run *r) {
   size_t size = (size_t)r->p.x->rows * kcl_type_size(r->p.x->type);
@@ -170,14 +180,13 @@ static int x_unchanged(const cli_run *r) {
   return 0;
 }
 
+/* All that can be written is; the first failure counts. */
 static int outputs(kcl *ctx, const cli_run *r) {
-  int rc = 0;
   const cli_options *o = r->o;
-  TRY(x_unchanged(r));
-  if (o->output) TRY(cli_lib(ctx, kcl_dense_write(ctx, cli_path(o->output), r->p.x)));
-  if (o->history) TRY(write_history(r));
-  if (o->plot) TRY(draw(r));
-done:
+  int rc = x_unchanged(r), failed;
+  if (o->output && !rc) rc = cli_lib(ctx, kcl_dense_write(ctx, o->output, r->p.x));
+  if (o->history && (failed = write_history(r)) && !rc) rc = failed;
+  if (o->plot && (failed = draw(r)) && !rc) rc = failed;
   return rc;
 }
 
@@ -204,15 +213,17 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(load(ctx, &r));
   r.asked = options_of(o, r.p.precision);
   TRY(solve_all(ctx, &r));
-  if (r.solved == 0) TRY(interrupted_early(ctx, &r));
+  if (r.solved == 0) TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_total = cli_now() - begin;
-  if ((!o->quiet || o->json) && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
-  TRY(outputs(ctx, &r)); /* before the direct solution, which may fail */
+  int written = outputs(ctx, &r); /* before all that may fail or take long */
+  bool rate = (!o->quiet || o->json) && !cli_interrupted();
+  if (rate && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
   int checked = check(ctx, &r);
-  if (o->json) TRY(solve_json(&r));
+  if (o->json && (rc = solve_json(&r)) && !written) written = rc;
   report_results(&r);
-  rc = verdict(&r);
-  if (!rc) rc = checked;
+  rc = written ? written : verdict(&r);
+  if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
+  if (checked == CLI_INTERRUPTED) cli_leave(rc); /* another thread still uses A, b and x */
 done:
   for (int64_t j = 0; r.results && j < r.p.b->cols; j++)
     free(r.results[j].history), free(r.results[j].changes);
@@ -249,8 +260,10 @@ const cli_command cli_solve = {
         "the\n"
         "matrix; each converges on its own. --nrhs 1 solves one after another.\n"
         "\n"
-        "Output: -o writes x even if the solve did not converge or was interrupted. A second\n"
-        "interrupt ends the program at once.\n"
+        "Output: -o writes x even if the solve did not converge or was interrupted. The first\n"
+        "interrupt ends the iteration or the check, and all that is known is written; a second "
+        "one\n"
+        "ends the program at once. Files appear under their names when they are complete.\n"
         "\n"
         "--check fails (exit code 6) if |x - y|_inf / |y|_inf > 10 max(tol, K (ex + ey)): y the "
         "direct\n"

@@ -103,8 +103,6 @@ const char *cli_base(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-const char *cli_path(const char *path) { return strcmp(path, "-") == 0 ? "/dev/stdout" : path; }
-
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);

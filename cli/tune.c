@@ -148,7 +148,7 @@ static int write_tunables(tuning *t) {
   if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
   if (!to)
     return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
-  TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, cli_path(to), t->remark)));
+  TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, to, t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
 done:
   return rc;

@@ -75,23 +75,6 @@ static int unpacked(const char *path) {
   return cli_fail(KCL_USAGE, "%s: this output is plain text: leave out .gz", path);
 }
 
-/* Each result has its own file, and none overwrites an input. */
-static int files_apart(const cli_command *c, const cli_options *o, const char *const *output,
-                       size_t outputs) {
-  for (size_t i = 0; i < outputs; i++) {
-    if (!output[i]) continue;
-    bool standard = !strcmp(output[i], "-");
-    for (size_t j = 0; j < i; j++)
-      if (output[j] && !strcmp(output[i], output[j]))
-        return cli_fail(KCL_USAGE, "%s can take one result only",
-                        standard ? "standard output (-)" : output[i]);
-    for (int j = 0; !standard && !strcmp(c->name, "solve") && j < o->count; j++)
-      if (!strcmp(output[i], o->files[j]))
-        return cli_fail(KCL_USAGE, "%s is an input file: the result needs another name", output[i]);
-  }
-  return 0;
-}
-
 static int writable(const char *path) {
   char folder[4096];
   const char *slash = path ? strrchr(path, '/') : NULL;
@@ -118,7 +101,7 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(unpacked(o->csv));
   TRY(unpacked(o->json));
   TRY(standard_input_once(o));
-  TRY(files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
+  TRY(cli_files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(writable(outputs[i]));
 done:
   return rc;

@@ -273,6 +273,10 @@ void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double 
 int kcl_dense_read(kcl *ctx, const char *path, kcl_dense **out);
 /** Writes dense columns as a Matrix Market array, packed if the name ends in .gz. */
 int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B);
+/** Writes bytes to a file that appears under its name only when it is complete, as all files that
+ * this library writes: beside it first, then renamed. Devices and pipes are written in place; "-" is
+ * standard output. KCL_INPUT: it cannot be written. */
+int kcl_file_write(kcl *ctx, const char *path, const void *data, size_t size);
 /** Copies D columns into type Z. Z to D is KCL_USAGE. */
 int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out);
 

@@ -2,6 +2,7 @@
 #include "core/base/tunables.h"
 #include "core/base/cache.h"
 #include "core/base/context.h"
+#include "core/base/output.h"
 #include "core/base/sum64.h"
 #include <ctype.h>
 #include <errno.h>
@@ -132,11 +133,7 @@ int kcl_tune_load(kcl *ctx) {
   return kcl_tune_read(ctx, path);
 }
 
-int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
-  int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
-  FILE *f = fopen(path, "w");
-  if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", path, strerror(errno));
+static void print(kcl *ctx, FILE *f, const char *remark) {
   fprintf(f, "# krylocl " KCL_VERSION " on %s, %s %s\n", ctx->device.name,
           ctx->device.platform_name, ctx->device.driver);
   for (const char *s = remark; s && *s;) {
@@ -157,9 +154,20 @@ int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
     else
       fprintf(f, ", a power of two from %d to %d, built in: by the mean row\n", e->min, e->max);
   }
-  if (ferror(f) | fclose(f))
-    return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", path, strerror(errno));
-  return KCL_OK;
+}
+
+int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
+  kcl_bytes text = {0};
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
+  FILE *f = open_memstream(&text.data, &text.size);
+  if (f) print(ctx, f, remark);
+  if (!f || ferror(f) | fclose(f))
+    rc = kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", path);
+  else
+    rc = kcl_file_write(ctx, path, text.data, text.size);
+  free(text.data);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- access */

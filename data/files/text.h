@@ -7,7 +7,7 @@
 #ifndef KCL_DATA_H
 #define KCL_DATA_H
 
-#include "core/base/base.h"
+#include "core/base/output.h"
 #include <sys/mman.h>
 
 #ifdef MADV_HUGEPAGE /* an advice to madvise; elsewhere none */
@@ -82,22 +82,6 @@ static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >>
 int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);   /* coordinate */
 int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out); /* array */
 
-/* Output that appears under its name only when it is complete. */
-typedef struct kcl_output {
-  const char *name;
-  char *final, *temporary; /* NULL if written in place (standard output, devices) */
-  int file;
-  bool pack;    /* as gzip */
-  bool unnamed; /* has no name yet: removed by the system if the process ends */
-} kcl_output;
-typedef struct kcl_bytes {
-  char *data;
-  size_t size;
-} kcl_bytes;
-int kcl_output_open(kcl *ctx, const char *path, kcl_output *out);
-int kcl_output_pack(const kcl_output *out,
-                    kcl_bytes *b); /* packs b as one gzip member; 0: success; thread-safe */
-int kcl_output_write(kcl *ctx, kcl_output *out, const void *data, size_t size);
-int kcl_output_close(kcl *ctx, kcl_output *out,
-                     int rc); /* discards the output if rc is not 0; returns the status */
+/* Packs b as one gzip member where the output is packed; 0: success. Thread-safe. */
+int kcl_output_pack(const kcl_output *out, kcl_bytes *b);
 #endif

@@ -1,9 +1,5 @@
-/* Output that appears under its name only when it is complete: written to a temporary file beside it (an
- * unnamed one if the system has such) and renamed. Devices, pipes and standard output are written in
- * place. A name that ends in .gz is packed as a sequence of gzip members (RFC 1952), so that threads can
- * pack parts in parallel.
- */
-#include "data/files/text.h"
+/* See output.h. */
+#include "core/base/output.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -12,14 +8,18 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef HAVE_LIBDEFLATE
-#include <libdeflate.h>
-#elif defined HAVE_ZLIB
-#include <zlib.h>
-#endif
 
 static int cannot(kcl *ctx, const kcl_output *o) {
   return kcl_fail(ctx, KCL_INPUT, "%s: cannot write: %s", o->name, strerror(errno));
+}
+
+/* Descriptors 0 to 2 are the standard streams, even where the caller closed them: a file that was given one of their
+ * numbers would receive the messages too. */
+static int above_standard(int file) {
+  if (file < 0 || file > STDERR_FILENO) return file;
+  int other = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(file);
+  return other;
 }
 
 /* The path in /proc through which the open file can be linked. */
@@ -34,7 +34,7 @@ static int open_unnamed(const char *beside) {
   const char *slash = strrchr(beside, '/');
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - beside) + 1 : 1,
            slash ? beside : ".");
-  return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  return above_standard(open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
 }
 #else
 static int open_unnamed(const char *beside) { return (void)beside, -1; }
@@ -55,7 +55,7 @@ static int open_beside(kcl *ctx, const char *path, kcl_output *o) {
   o->unnamed = o->file >= 0 && access(proc_path(o, self, sizeof self), F_OK) == 0;
   if (o->unnamed) return KCL_OK;
   if (o->file >= 0) close(o->file);
-  o->file = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  o->file = above_standard(open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   return o->file < 0 ? cannot(ctx, o) : KCL_OK;
 }
 
@@ -70,7 +70,7 @@ int kcl_output_open(kcl *ctx, const char *path, kcl_output *o) {
   int rc = KCL_OK;
   *o = (kcl_output){.name = path, .file = -1, .pack = n > 3 && strcmp(path + n - 3, ".gz") == 0};
   if (strcmp(path, "-") == 0) {
-    o->name = "standard output", o->file = 1;
+    o->name = "standard output", o->file = STDOUT_FILENO;
     return KCL_OK;
   }
 #if !defined HAVE_LIBDEFLATE && !defined HAVE_ZLIB
@@ -83,7 +83,7 @@ int kcl_output_open(kcl *ctx, const char *path, kcl_output *o) {
   if (there && S_ISDIR(info.st_mode)) return errno = EISDIR, cannot(ctx, o);
   if (there && access(path, W_OK)) return cannot(ctx, o);
   if (there && !S_ISREG(info.st_mode)) {
-    o->file = open(path, O_WRONLY | O_CLOEXEC);
+    o->file = above_standard(open(path, O_WRONLY | O_CLOEXEC));
     return o->file < 0 ? cannot(ctx, o) : KCL_OK;
   }
   rc = open_beside(ctx, path, o);
@@ -106,7 +106,7 @@ int kcl_output_close(kcl *ctx, kcl_output *o, int rc) {
   if (o->unnamed && !rc &&
       linkat(AT_FDCWD, proc_path(o, self, sizeof self), AT_FDCWD, o->temporary, AT_SYMLINK_FOLLOW))
     rc = cannot(ctx, o);
-  if (o->file > 1 && close(o->file) && !rc) rc = cannot(ctx, o);
+  if (o->file > STDERR_FILENO && close(o->file) && !rc) rc = cannot(ctx, o);
   if (o->temporary && o->file >= 0) {
     if (!rc && rename(o->temporary, o->final)) rc = cannot(ctx, o);
     if (rc) unlink(o->temporary);
@@ -115,37 +115,10 @@ int kcl_output_close(kcl *ctx, kcl_output *o, int rc) {
   return rc;
 }
 
-#ifdef HAVE_LIBDEFLATE
-static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) {
-  struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
-  if (!c) return 0;
-  size_t room = libdeflate_gzip_compress_bound(c, in->size);
-  out->data = malloc(room);
-  if (out->data) out->size = libdeflate_gzip_compress(c, in->data, in->size, out->data, room);
-  libdeflate_free_compressor(c);
-  return out->size;
-}
-#elif defined HAVE_ZLIB
-static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) {
-  z_stream z = {0};
-  if (in->size >> 31 || deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY)) return 0;
-  size_t room = deflateBound(&z, (uLong)in->size) + 32;
-  out->data = malloc(room);
-  z.next_in = (Bytef *)in->data, z.avail_in = (uInt)in->size;
-  z.next_out = (Bytef *)out->data, z.avail_out = (uInt)room;
-  if (out->data && deflate(&z, Z_FINISH) == Z_STREAM_END) out->size = z.total_out;
-  deflateEnd(&z);
-  return out->size;
-}
-#else
-static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) { return (void)in, out->size; }
-#endif
-
-int kcl_output_pack(const kcl_output *o, kcl_bytes *b) {
-  kcl_bytes packed = {0};
-  if (!o->pack || b->size == 0) return 0;
-  bool good = squeeze(b, &packed) > 0;
-  free(good ? b->data : packed.data);
-  if (good) *b = packed;
-  return good ? 0 : 1;
+int kcl_file_write(kcl *ctx, const char *path, const void *data, size_t size) {
+  kcl_output o = {.file = -1};
+  int rc;
+  if ((rc = kcl_need(ctx, "path", path)) || (size && (rc = kcl_need(ctx, "data", data)))) return rc;
+  if ((rc = kcl_output_open(ctx, path, &o))) return rc;
+  return kcl_output_close(ctx, &o, kcl_output_write(ctx, &o, data, size));
 }

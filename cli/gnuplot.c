@@ -1,0 +1,73 @@
+/* Runs gnuplot: its commands through a pipe, the picture back through another, so that the picture is written as every
+ * file is. Without gnuplot a message is printed, which is not a failure. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NO_GNUPLOT = 127 };
+
+/* An interrupt is for the program, which then decides: gnuplot finishes the picture. */
+static void become_gnuplot(int in, int out) {
+  signal(SIGINT, SIG_IGN), signal(SIGPIPE, SIG_DFL);
+  setenv("LC_ALL", "C.UTF-8", 1); /* names in UTF-8, whatever the locale */
+  if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
+    execlp("gnuplot", "gnuplot", (char *)NULL);
+  _exit(NO_GNUPLOT);
+}
+
+static void send_all(int to, const char *p, size_t size) {
+  while (size) {
+    ssize_t n = write(to, p, size);
+    if (n < 0 && errno != EINTR) break;
+    if (n > 0) p += n, size -= (size_t)n;
+  }
+  close(to);
+}
+
+static void receive_all(int from, FILE *f) {
+  char part[8192];
+  for (ssize_t n; (n = read(from, part, sizeof part)) > 0 || (n < 0 && errno == EINTR);)
+    if (n > 0) fwrite(part, 1, (size_t)n, f);
+  close(from);
+}
+
+/* The exit code of gnuplot; -1: it could not be started or was killed. It reads all commands before it draws. */
+static int draw(const cli_buffer *commands, FILE *picture) {
+  int in[2], out[2], status = -1;
+  if (pipe(in)) return -1;
+  if (pipe(out)) return close(in[0]), close(in[1]), -1;
+  for (int i = 0; i < 2; i++) fcntl(in[i], F_SETFD, FD_CLOEXEC), fcntl(out[i], F_SETFD, FD_CLOEXEC);
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) become_gnuplot(in[0], out[1]);
+  close(in[0]), close(out[1]);
+  if (child > 0)
+    send_all(in[1], commands->data, commands->size);
+  else
+    close(in[1]);
+  receive_all(out[0], picture);
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int cli_gnuplot(cli_buffer *commands, const char *path) {
+  cli_buffer picture = {0};
+  int rc, code;
+  TRY(buffer_close(commands));
+  TRY(buffer_open(&picture));
+  code = draw(commands, picture.f);
+  if (code == NO_GNUPLOT)
+    fprintf(stderr, "krylocl: gnuplot is not installed, so %s was not drawn\n", path);
+  else if (code)
+    rc = cli_fail(KCL_INPUT, "gnuplot failed, so %s was not drawn", path);
+  else
+    rc = buffer_write(&picture, path);
+done:
+  buffer_free(commands), buffer_free(&picture);
+  return rc;
+}

@@ -1,0 +1,58 @@
+/* Files of the program: text is gathered in memory and written as the library writes its files, beside first and then
+ * renamed, so that a full disk or an interrupt leaves the old file or none. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool missing; /* standard output was closed */
+
+/* A context of its own: the solve's may be in use by another thread. */
+int cli_write(const char *path, const void *data, size_t size) {
+  kcl *ctx = NULL;
+  int rc = kcl_create(&ctx);
+  if (rc) return cli_fail(rc, "out of memory");
+  rc = cli_lib(ctx, kcl_file_write(ctx, path, data, size));
+  kcl_destroy(&ctx);
+  return rc;
+}
+
+int buffer_open(cli_buffer *b) {
+  *b = (cli_buffer){0};
+  b->f = open_memstream(&b->data, &b->size);
+  return b->f ? 0 : cli_fail(KCL_MEMORY, "out of memory: the text of a file");
+}
+
+int buffer_close(cli_buffer *b) {
+  bool bad = ferror(b->f) != 0;
+  bad |= fclose(b->f) != 0;
+  b->f = NULL;
+  return bad ? cli_fail(KCL_MEMORY, "out of memory: the text of a file") : 0;
+}
+
+void buffer_free(cli_buffer *b) {
+  if (b->f) fclose(b->f);
+  free(b->data);
+  *b = (cli_buffer){0};
+}
+
+int buffer_write(cli_buffer *b, const char *path) {
+  int rc = buffer_close(b);
+  if (!rc) rc = cli_write(path, b->data, b->size);
+  buffer_free(b);
+  return rc;
+}
+
+/* Descriptors 0 to 2 that the caller closed become /dev/null: otherwise the next file that is opened takes the number,
+ * and the messages go into it. */
+void cli_open_standard(void) {
+  for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    missing = missing || fd == STDOUT_FILENO;
+    if (open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd) _exit(KCL_INPUT);
+  }
+}
+
+bool cli_standard_output(void) { return !missing; }

@@ -1,0 +1,89 @@
+/* Each result has a file of its own, and none overwrites an input. Files are compared, not their names: by device and
+ * number where they exist, else by their folder's and the name in it. */
+#include "cli/cli.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct place {
+  const char *path;
+  bool there, regular;
+  struct stat info;        /* of the file, or of its folder */
+  char name[NAME_MAX + 1]; /* in that folder, of a file that is not there */
+} place;
+
+static bool standard(const char *path) { return !strcmp(path, "-"); }
+
+/* false: not comparable, such as a file in a folder that does not exist. fd: of "-". */
+static bool locate(const char *path, int fd, place *p) {
+  char folder[4096];
+  const char *slash = strrchr(path, '/');
+  *p = (place){.path = path};
+  p->there = (standard(path) ? fstat(fd, &p->info) : stat(path, &p->info)) == 0;
+  p->regular = p->there && S_ISREG(p->info.st_mode);
+  if (p->there || standard(path)) return p->there;
+  snprintf(p->name, sizeof p->name, "%s", slash ? slash + 1 : path);
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  return stat(folder, &p->info) == 0;
+}
+
+/* Devices such as /dev/null take any number of results. */
+static bool same(const place *a, const place *b) {
+  if (standard(a->path) && standard(b->path)) return true;
+  if (a->there != b->there || a->info.st_dev != b->info.st_dev || a->info.st_ino != b->info.st_ino)
+    return false;
+  return a->there ? !S_ISCHR(a->info.st_mode) : !strcmp(a->name, b->name);
+}
+
+static bool is_input(const place *out, const char *path) {
+  place in;
+  return path && locate(path, STDIN_FILENO, &in) && (in.regular || !in.there) && same(out, &in);
+}
+
+/* Operands of generate and get are names, not files. */
+static int against_inputs(const cli_command *c, const cli_options *o, const place *out) {
+  bool names = !strcmp(c->name, "generate") || !strcmp(c->name, "get");
+  bool bad = is_input(out, o->x0);
+  for (int i = 0; !names && !bad && i < o->count; i++) bad = is_input(out, o->files[i]);
+  if (!bad) return 0;
+  return cli_fail(KCL_USAGE, "%s is an input file: the result needs another name", out->path);
+}
+
+static int against_outputs(const place *out, const char *const *outputs, size_t count) {
+  place other;
+  for (size_t i = 0; i < count; i++) {
+    if (!outputs[i] || !locate(outputs[i], STDOUT_FILENO, &other) || !same(out, &other)) continue;
+    if (standard(out->path) || !strcmp(out->path, other.path))
+      return cli_fail(KCL_USAGE, "%s can take one result only",
+                      standard(out->path) ? "standard output (-)" : out->path);
+    return cli_fail(KCL_USAGE, "%s and %s are one file: it can take one result only", other.path,
+                    out->path);
+  }
+  return 0;
+}
+
+/* The report goes to standard output, which may be the file of a result. */
+static int against_report(const cli_options *o, const place *out) {
+  place report;
+  if (standard(out->path) || o->quiet || !out->regular) return 0;
+  if (!locate("-", fileno(cli_out(o)), &report) || !same(out, &report)) return 0;
+  return cli_fail(KCL_USAGE, "%s is where the report goes: the result needs another name",
+                  out->path);
+}
+
+int cli_files_apart(const cli_command *c, const cli_options *o, const char *const *outputs,
+                    size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    place p;
+    int rc;
+    if (!outputs[i]) continue;
+    if (standard(outputs[i]) && !cli_standard_output())
+      return cli_fail(KCL_INPUT, "standard output (-) is closed");
+    if (!locate(outputs[i], STDOUT_FILENO, &p)) continue;
+    if (!standard(outputs[i]) && (rc = against_inputs(c, o, &p))) return rc;
+    if ((rc = against_outputs(&p, outputs, i)) || (rc = against_report(o, &p))) return rc;
+  }
+  return 0;
+}

@@ -1,0 +1,23 @@
+/* Output that appears under its name only when it is complete: written to a temporary file beside it (an unnamed one if
+ * the system has such) and renamed. Devices, pipes and standard output are written in place. Every file that the library
+ * or the program writes for its user comes through here. */
+#ifndef KCL_OUTPUT_H
+#define KCL_OUTPUT_H
+#include "core/base/base.h"
+
+typedef struct kcl_output {
+  const char *name;
+  char *final, *temporary; /* NULL if written in place (standard output, devices) */
+  int file;
+  bool pack;    /* as gzip: the name ends in .gz */
+  bool unnamed; /* has no name yet: removed by the system if the process ends */
+} kcl_output;
+typedef struct kcl_bytes {
+  char *data;
+  size_t size;
+} kcl_bytes;
+int kcl_output_open(kcl *ctx, const char *path, kcl_output *out);
+int kcl_output_write(kcl *ctx, kcl_output *out, const void *data, size_t size);
+/* Discards the output if rc is not 0; returns the status. */
+int kcl_output_close(kcl *ctx, kcl_output *out, int rc);
+#endif
