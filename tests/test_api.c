@@ -55,6 +55,31 @@ static void test_numbers(kcl *ctx) {
   CHECK(kcl_tunable_get(ctx, kcl_tunable_count(), &t) == KCL_USAGE && !t.name);
 }
 
+static void test_nearest(void) {
+  static const char *const formats[] = {"csr-scalar", "ell", "sell", "cds", "coo", "pattern"},
+                           *const options[] = {"--atol",    "--tol",       "--threads",
+                                               "--restart", "--precision", "--max-iter"};
+  static const struct {
+    const char *word, *nearest;
+    bool option;
+  } cases[] = {{"slel", "sell", false},         {"elll", "ell", false},
+               {"coa", "coo", false},           {"csr", "csr-scalar", false},
+               {"cdss", "cds", false},          {"patern", "pattern", false},
+               {"zzzzzz", NULL, false},         {"", NULL, false},
+               {"--tolerance", "--tol", true},  {"--presicion", "--precision", true},
+               {"--thread", "--threads", true}, {"--maxiter", "--max-iter", true},
+               {"solver", NULL, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *found = kcl_nearest(cases[i].word, cases[i].option ? options : formats, 6);
+    CHECKF(cases[i].nearest ? found && !strcmp(found, cases[i].nearest) : !found, "'%s': %s",
+           cases[i].word, found ? found : "none");
+  }
+  const char *one = "x";
+  char word[200];
+  memset(word, 'x', sizeof word), word[sizeof word - 1] = 0;
+  CHECK(!kcl_nearest(word, &one, 1));
+}
+
 static int stop_at_20(void *user, const kcl_progress *p) {
   (void)user;
   return p->iteration >= 20;
@@ -97,6 +122,7 @@ int main(void) {
     test_matrices(ctx), test_reports(ctx, devices[i]);
   }
   test_numbers(ctx);
+  test_nearest();
   kcl_destroy(&ctx);
   return check_report();
 }

@@ -3,31 +3,39 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Insertions, deletions and substitutions that turn a into b (Levenshtein 1966); names here are short. */
-static int edit_distance(const char *a, const char *b) {
-  enum { MAX = 62 };
-  int row[MAX + 1], n = (int)strlen(b);
-  if (n > MAX) return n;
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 0; a[i]; i++) {
-    int diagonal = row[0];
-    row[0] = i + 1;
+enum { LONGEST = 62, EDIT = 4 };
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Cost to turn a into b: insertions, deletions, substitutions and transpositions of neighbours cost EDIT each (optimal
+ * string alignment; Damerau 1964). What is missing or too much at the end costs 1 per letter, at most EDIT. */
+static int distance(const char *a, const char *b) {
+  int table[3][LONGEST + 1], m = (int)strlen(a), n = (int)strlen(b);
+  if (n > LONGEST || m > LONGEST) return EDIT * (m + n);
+  int *before = table[0], *above = table[1], *row = table[2], best = EDIT * n + least(m, EDIT);
+  for (int j = 0; j <= n; j++) row[j] = EDIT * j;
+  for (int i = 1; i <= m; i++) {
+    int *oldest = before;
+    before = above, above = row, row = oldest;
+    row[0] = EDIT * i;
     for (int j = 1; j <= n; j++) {
-      int best = diagonal + (a[i] != b[j - 1]);
-      if (row[j] + 1 < best) best = row[j] + 1;
-      if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      diagonal = row[j], row[j] = best;
+      row[j] =
+          least(least(above[j], row[j - 1]) + EDIT, above[j - 1] + EDIT * (a[i - 1] != b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = least(row[j], before[j - 2] + EDIT);
     }
+    best = least(best, row[n] + least(m - i, EDIT));
   }
-  return row[n];
+  for (int j = 0; j < n; j++) best = least(best, row[j] + least(n - j, EDIT));
+  return best;
 }
 
 const char *kcl_nearest(const char *word, const char *const *names, int count) {
   const char *best = NULL;
-  int least = (int)strlen(word) / 2 + 1;
+  int bound = EDIT * ((int)strlen(word) / 2) + 1;
   for (int i = 0; i < count; i++) {
-    int d = edit_distance(word, names[i]);
-    if (d < least) least = d, best = names[i];
+    int d = distance(word, names[i]);
+    if (d < bound) bound = d, best = names[i];
   }
   return best;
 }
