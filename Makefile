@@ -64,7 +64,7 @@ CL_C  = $(filter-out core/opencl/none.c,$(wildcard core/opencl/*.c))
 PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl/none.c,$(CL_C)),\
           $(wildcard core/*/*.c data/*/*.c spmv/*.c solver/*.c solver/*/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
-CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c))
+CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
 LIB   = $(BUILD)/libkrylocl.a
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
@@ -93,6 +93,13 @@ $(BUILD)/kernels.c: kernels/embed.sh $(wildcard kernels/*.cl kernels/*.clh)
 	@mkdir -p $(@D)
 	$(Q)sh $^ > $@
 $(BUILD)/kernels.o: $(BUILD)/kernels.c $(BUILD)/flags
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+# The commit, for `krylocl version`: empty outside of a repository.
+commit := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=10 2>/dev/null))
+$(BUILD)/commit.c: $(if $(findstring "$(commit)",$(shell cat $(BUILD)/commit.c 2>/dev/null)),,always)
+	@mkdir -p $(@D)
+	@echo 'extern const char cli_commit[]; const char cli_commit[] = "$(commit)";' > $@
+$(BUILD)/commit.o: $(BUILD)/commit.c $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 # A change of flags, compiler or libraries recompiles everything and lists what is missing.
 settings := $(strip $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS))
@@ -132,10 +139,18 @@ peers: all
 	@for m in $(PEER_MATRICES); do $(BUILD)/krylocl generate $$m -q -o $(BUILD)/data/$$m.mtx; done
 	bench/peers/run.sh $(PEER_MATRICES:%=$(BUILD)/data/%.mtx)
 
-lib = $(DESTDIR)$(PREFIX)/lib
+lib   = $(DESTDIR)$(PREFIX)/lib
+share = $(DESTDIR)$(PREFIX)/share
+pages = $(share)/man/man1/krylocl.1 $(share)/bash-completion/completions/krylocl \
+        $(share)/zsh/site-functions/_krylocl $(share)/fish/vendor_completions.d/krylocl.fish
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(lib)/pkgconfig $(DESTDIR)$(PREFIX)/include
 	$(if $(HAVE_CJSON),install $(BUILD)/krylocl $(DESTDIR)$(PREFIX)/bin)
+	$(if $(HAVE_CJSON),install -d $(dir $(pages)))
+	$(if $(HAVE_CJSON),$(BUILD)/krylocl man > $(word 1,$(pages)))
+	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion bash > $(word 2,$(pages)))
+	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion zsh > $(word 3,$(pages)))
+	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion fish > $(word 4,$(pages)))
 	install $(BUILD)/$(SONAME) $(lib)
 	ln -sf $(SONAME) $(lib)/$(SOLINK)
 	install -m 644 $(LIB) $(lib)
@@ -143,9 +158,10 @@ install: all
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl' 'Description: Krylov methods on OpenCL' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lkrylocl' \
 	  'Libs.private: $(strip $(LIBS) $(if $(HAVE_OPENMP),$(OPENMP)))' > $(lib)/pkgconfig/krylocl.pc
+	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
-	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc
+	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages)
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             spmv/*.[ch] tests/*.[ch] bench/*.c bench/peers/*.[ch])

@@ -28,7 +28,7 @@ step "3. Its structure and the predicted bytes of each storage format"
 show "$krylocl" info demo/A.mtx || exit 1
 
 check='' plot=''
-if "$krylocl" --version | grep -q CHOLMOD; then check='--check cholmod'; fi
+if "$krylocl" version | grep -q CHOLMOD; then check='--check cholmod'; fi
 if command -v gnuplot >/dev/null 2>&1; then plot='--plot demo/convergence.png'; fi
 step "4. The solution${check:+, compared with a direct one}"
 # shellcheck disable=SC2086 # words

@@ -143,35 +143,35 @@ const cli_command cli_bench = {
     .name = "bench",
     .operands = "A.mtx...",
     .summary = "time per iteration in every storage format",
-    .options = "formats iterations nrhs solver restart precond precision mixed device threads json "
-               "csv quiet cache",
+    .options = "formats solver precond precision iterations device json csv quiet | nrhs restart "
+               "mixed threads cache",
+
     .min = 1,
     .max = 1 << 20,
     .lists = true,
+    .reads = true,
     .run = run,
     .notes =
         "Without --solver the method is that of --solver auto. Times are medians of up to 11 "
-        "samples,\n"
-        "each the mean of --iterations iterations with the convergence tests off; where one takes\n"
-        "more than a second there is only that one, and the row says so. A format is timed only "
-        "if\n"
-        "its product agrees with a reference within a derived bound.\n"
-        "us/iter time per iteration; GB/s bytes moved per iteration (predicted) by that time; of\n"
-        "stream: GB/s by the measured stream rate of the device; Mnnz/s and GFlop/s: the product\n"
+        "samples, each the mean of --iterations iterations with the convergence tests off; where "
+        "one takes more than a second there is only that one, and the row says so. A format is "
+        "timed only if its product agrees with a reference within a derived bound.\n"
+        "\n"
+        "us/iter: time per iteration; GB/s: bytes moved per iteration (predicted) by that time; of "
+        "stream: GB/s by the measured stream rate of the device; Mnnz/s and GFlop/s: the product "
         "alone, 2 operations per entry, 8 if complex.\n"
-        "--nrhs K: K right-hand sides at once; us/iter is for all of them, us/rhs is us/iter by "
-        "K.\n"
-        "A format that cannot share a pass over the matrix iterates one, and both are equal.\n"
+        "\n"
+        "--nrhs K: K right-hand sides at once; us/iter is for all of them, us/rhs is us/iter by K. "
+        "A format that cannot share a pass over the matrix iterates one, and both are equal. "
         "--mixed adds whole solves in the fastest format, in double and in mixed precision.\n"
+        "\n"
         "A format that refuses the matrix is listed with the reason; the exit code is 5 only if "
-        "all\n"
-        "of them do. A file that cannot be read does not stop the others.\n"
-        "--json: a list with one object per matrix and format: matrix rows cols nnz format kernel\n"
-        "solver precision [nrhs seconds_per_rhs] device device_place device_kind status "
-        "bytes_stored\n"
-        "validated, and if it was timed seconds_per_iteration {median min max "
-        "samples}\n"
-        "seconds_per_product bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
-        "stream_fraction\n"
-        "mnnz_per_second gflops [in_double in_mixed {converged iterations outer_iterations\n"
-        "true_relative_residual bytes_per_iteration seconds_solve}].\n"};
+        "all of them do. A file that cannot be read does not stop the others.\n"
+        "\n"
+        "--json: a list with one object per matrix and format:\n"
+        "  matrix rows cols nnz format kernel solver precision [nrhs seconds_per_rhs] device "
+        "device_place device_kind status bytes_stored validated\n"
+        "  and if it was timed: seconds_per_iteration {median min max samples} seconds_per_product "
+        "bytes_per_iteration gbytes_per_second stream_gbytes_per_second stream_fraction "
+        "mnnz_per_second gflops [in_double in_mixed {converged iterations outer_iterations "
+        "true_relative_residual bytes_per_iteration seconds_solve}]\n"};

@@ -100,15 +100,16 @@ const cli_command cli_check = {
     .operands = "A.mtx b.rhs x.mtx",
     .summary = "residual and backward error of x, difference from a direct solution",
     .options = "tol check json quiet cache",
+
     .min = 3,
     .max = 3,
+    .reads = true,
     .run = run,
-    .notes =
-        "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
-        "normal\n"
-        "residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the exit code is "
-        "6.\n"
-        "The comparison with a direct solution is for information; --check none leaves it out.\n"
-        "--json: one object, or a list with one per column of b: column pass tol "
-        "relative_residual\n"
-        "backward_error [normal_residual] norm_b norm_x [check, as of krylocl solve].\n"};
+    .notes = "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
+             "normal residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the "
+             "exit code is 6. The comparison with a direct solution is for information; --check "
+             "none leaves it out.\n"
+             "\n"
+             "--json: one object, or a list with one per column of b:\n"
+             "  column pass tol relative_residual backward_error [normal_residual] norm_b norm_x "
+             "[check, as of krylocl solve]\n"};

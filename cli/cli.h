@@ -26,29 +26,64 @@ typedef struct cli_options {
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs;
-  double tol, atol; /* tol < 0: not given */
-  bool cache, mixed, quiet, verbose, source, help, version;
+  double tol, atol;                                                /* tol < 0: not given */
+  bool cache, mixed, quiet, verbose, source, help, brief, version; /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
 
 typedef struct cli_command {
   const char *name, *operands, *summary;
-  const char *options; /* long names of its options, separated by spaces */
-  const char *notes;   /* text of its help after the options */
+  const char *options; /* long names, separated by spaces; -h shows those before "|" */
+  const char *notes;   /* of its help: one paragraph per line, indented if it begins with blanks */
   int min, max;        /* number of operands */
-  bool lists;          /* its help lists formats, solvers and preconditioners */
+  bool lists;          /* takes names that krylocl list prints */
+  bool reads;          /* its operands are files that must exist */
   int (*run)(kcl *ctx, const cli_options *o);
 } cli_command;
 
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_REAL } cli_kind;
+typedef struct cli_option {
+  const char *name;
+  char letter; /* 0: none */
+  cli_kind kind;
+  const char *arg; /* the argument's name in the help */
+  size_t offset;   /* in cli_options */
+  double min, max; /* of numbers */
+  const char *help;
+  const char
+      *values; /* words it takes, "@solvers": those of the list; NULL: a file; "": a number */
+} cli_option;
+
 /* Parses the whole command line. operands: [argc], filled; o->files points into it. */
 int cli_parse(int argc, char **argv, char **operands, cli_options *o);
-int cli_options_belong(const cli_command *c,
-                       const cli_options *o); /* does c take all that are given? */
-void cli_print_options(const cli_command *c, FILE *f);
+/* Does c take all that are given? */
+int cli_options_belong(const cli_command *c, cli_options *o);
+const cli_option *cli_option_at(const cli_command *c, int i);      /* that c takes, or NULL */
+bool cli_option_common(const cli_command *c, const cli_option *e); /* shown by -h */
+
+/* ---------------------------------------------------------------- main.c */
+
+const cli_command *cli_command_at(int i); /* or NULL */
+const cli_command *cli_command_named(const char *name);
+
+/* ---------------------------------------------------------------- help.c, list.c, version.c */
+
+typedef struct cli_names { /* a list that krylocl list prints */
+  const char *word, *title;
+  kcl_registry which;
+} cli_names;
+extern const cli_names cli_lists[]; /* ended by word NULL */
+
+int cli_help(const cli_command *c, bool everything); /* c NULL: of the program */
+void cli_print_list(const cli_names *l);
+/* Words of a paragraph from column `at` on, further lines from column `indent` on, then a newline. */
+void cli_wrap(FILE *f, int at, int indent, const char *text, int length);
+const char *cli_about(void), *cli_files(void), *cli_exits(void);
+int cli_version(void);
 
 /* ---------------------------------------------------------------- validate.c */
 
-int cli_validate(const cli_command *c, const cli_options *o); /* before any file is read */
+int cli_validate(const cli_command *c, cli_options *o); /* before any file is read */
 
 /* ---------------------------------------------------------------- same.c */
 
@@ -102,6 +137,31 @@ const char *cli_type_words(kcl_type t);
 const char *cli_base(const char *path); /* without folders */
 double cli_now(void);                   /* monotonic seconds */
 double cli_median(double *v, int n);    /* sorts v */
+
+/* ---------------------------------------------------------------- terminal.c */
+
+/* Bold and colours, or "" where f is no terminal that has them or NO_COLOR is set. */
+#define CLI_BOLD "\033[1m"
+#define CLI_GREEN "\033[32m"
+#define CLI_RED "\033[1;31m"
+#define CLI_YELLOW "\033[33m"
+#define CLI_PLAIN "\033[0m"
+const char *cli_style(FILE *f, const char *code);
+int cli_columns(FILE *f); /* width of the terminal: its own, else $COLUMNS, else 80 */
+
+enum { CLI_PARTS = 5 };
+typedef struct cli_status { /* the status line, on standard error */
+  char part[CLI_PARTS][96]; /* the most important first; the last are left out if they do not fit */
+  bool timed;               /* the seconds that part 0 has lasted take the place of part 1 */
+} cli_status;
+bool cli_shows(const cli_options *o); /* a terminal, or --verbose */
+void cli_show(const cli_options *o, const cli_status *s);
+void cli_busy(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3); /* a step, timed */
+void cli_idle(void); /* removes the status line */
+/* Around every other output. */
+void cli_output_begin(void);
+void cli_output_end(void);
+void cli_terminal_end(void); /* before the program ends */
 
 /* ---------------------------------------------------------------- problem.c */
 
@@ -230,13 +290,13 @@ int bench_csv(const cli_options *o, const cli_table *tables, int count);
 /* ---------------------------------------------------------------- progress.c */
 
 typedef struct cli_progress {
-  bool terminal, lines;
-  double next; /* when the next line is due, seconds into the solve */
-  bool shown;  /* a line is on the screen */
+  const cli_options *o;
+  bool shows;
+  double next; /* when the status line is due, by cli_now() */
 } cli_progress;
 cli_progress cli_progress_begin(const cli_options *o);
 int cli_progress_show(void *user, const kcl_progress *p);
-void cli_progress_end(cli_progress *s);
+void cli_progress_end(void);
 
 /* ---------------------------------------------------------------- interrupt.c */
 

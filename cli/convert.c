@@ -64,12 +64,14 @@ const cli_command cli_convert = {
     .operands = "A.any -o B.kcl",
     .summary = "write a matrix in another file format",
     .options = "output rhs cache quiet",
+
     .min = 1,
     .max = 1,
+    .reads = true,
     .run = run,
     .notes =
         "Reads, by content: Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl.\n"
-        "Writes, by ending: .mtx Matrix Market, .rb Rutherford-Boeing, .rows row lists (each also\n"
+        "\n"
+        "Writes, by ending: .mtx Matrix Market, .rb Rutherford-Boeing, .rows row lists (each also "
         ".gz), .kcl krylocl's binary format: checksummed, mapped when read, the only one that "
-        "stores\n"
-        "right-hand sides.\n"};
+        "stores right-hand sides.\n"};

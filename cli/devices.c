@@ -68,9 +68,11 @@ const cli_command cli_devices = {
     .operands = "",
     .summary = "list all devices with their measured memory rates",
     .options = "threads json quiet verbose",
+
     .run = run,
     .notes =
-        "The first column is what --device takes. The stream rate is that of z = a x + y on long\n"
+        "The first column is what --device takes. The stream rate is that of z = a x + y on long "
         "vectors (McCalpin 1995). --verbose adds drivers and versions.\n"
-        "--json: a list: place kind name platform version driver compute_units memory_bytes\n"
-        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured).\n"};
+        "\n"
+        "--json: a list of {place kind name platform version driver compute_units memory_bytes "
+        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured)}\n"};

@@ -106,17 +106,16 @@ const cli_command cli_explain = {
     .operands = "A.mtx",
     .summary = "show what a solve would run: stages, launches, bytes, source",
     .options =
-        "solver format precond restart nrhs source output precision device threads quiet cache",
+        "solver format precond source output precision device quiet | restart nrhs threads cache",
+
     .min = 1,
     .max = 1,
     .lists = true,
+    .reads = true,
     .run = run,
     .notes =
         "Prints the recorded method: the stages of each phase with their operations in the letters "
-        "of\n"
-        "the method's paper, the bytes that each moves, and the time that takes at the device's "
-        "stream\n"
-        "rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE replaces "
-        "drifting\n"
-        "residuals now and then. --source prints the OpenCL C source of the kernels instead, to\n"
-        "standard output or -o FILE. Nothing is solved.\n"};
+        "of the method's paper, the bytes that each moves, and the time that takes at the device's "
+        "stream rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE "
+        "replaces drifting residuals now and then. --source prints the OpenCL C source of the "
+        "kernels instead, to standard output or -o FILE. Nothing is solved.\n"};

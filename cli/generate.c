@@ -27,4 +27,7 @@ const cli_command cli_generate = {.name = "generate",
                                   .options = "output rhs quiet",
                                   .min = 1,
                                   .max = 1,
-                                  .run = run};
+                                  .run = run,
+                                  .notes = "krylocl list generators  prints the kinds. The ending "
+                                           "of the output names its format, as of "
+                                           "krylocl convert.\n"};

@@ -65,10 +65,10 @@ const cli_command cli_get = {
     .operands = "Group/Name",
     .summary = "fetch a matrix of the SuiteSparse collection",
     .options = "output rhs quiet",
+
     .min = 1,
     .max = 1,
     .run = run,
-    .notes =
-        "The matrix is kept in collection/ of the user's cache folder; -o and --rhs write copies.\n"
-        "Other subcommands take such names too: krylocl solve HB/bcsstk16. The server is\n"
-        "$KRYLOCL_COLLECTION or https://sparse.tamu.edu/MM. Needs the program curl.\n"};
+    .notes = "The matrix is kept in collection/ of the user's cache folder; -o and --rhs write "
+             "copies. Other subcommands take such names too: krylocl solve HB/bcsstk16. The server "
+             "is $KRYLOCL_COLLECTION or https://sparse.tamu.edu/MM. Needs the program curl.\n"};

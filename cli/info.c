@@ -166,16 +166,19 @@ const cli_command cli_info = {
     .name = "info",
     .operands = "A.mtx",
     .summary = "structure, symmetry, and the predicted bytes of each format",
-    .options = "precision device threads json plot quiet cache",
+    .options = "precision device json plot quiet | threads cache",
+
     .min = 1,
     .max = 1,
+    .reads = true,
     .run = run,
     .notes =
-        "Bytes are predicted for --precision on --device, whose memory limits the formats.\n"
-        "--plot draws the non-zero structure: darker where a cell of the raster has more entries.\n"
-        "--json: one object: matrix {file rows cols nnz stored symmetry field} row_length {min "
-        "max\n"
-        "mean deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals\n"
-        "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float\n"
-        "hermitian symmetric shifted_skew positive_diagonal dominant_rows norm_inf precision, and\n"
-        "formats, a list: format bytes_stored bytes_per_product [refused].\n"};
+        "Bytes are predicted for --precision on --device, whose memory limits the formats. --plot "
+        "draws the non-zero structure: darker where a cell of the raster has more entries.\n"
+        "\n"
+        "--json: one object:\n"
+        "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
+        "deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals "
+        "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "
+        "hermitian symmetric shifted_skew positive_diagonal dominant_rows norm_inf precision, and "
+        "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"};

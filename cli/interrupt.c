@@ -64,6 +64,7 @@ static bool start(pthread_t *thread, work *w) {
 }
 
 void cli_leave(int code) {
+  cli_idle();
   if (fflush(stdout) != 0) code = KCL_INPUT;
   _exit(code);
 }

@@ -10,66 +10,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { FLAG, TEXT, COUNT, REAL } kind;
-
-typedef struct entry {
-  const char *name;
-  char letter; /* 0: none */
-  kind kind;
-  const char *arg; /* the argument's name in the help */
-  size_t offset;   /* in cli_options */
-  double min, max; /* of numbers */
-  const char *help;
-} entry;
-
 #define AT(field) offsetof(cli_options, field)
-static const entry table[] = {
-    {"output", 'o', TEXT, "FILE", AT(output), 0, 0, "write the result to FILE"},
-    {"rhs", 0, TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side to FILE"},
-    {"solver", 's', TEXT, "NAME", AT(solver), 0, 0,
-     "method, listed below, or auto: chosen by shape and symmetry (solve: cg)"},
-    {"precond", 'p', TEXT, "NAME", AT(precond), 0, 0, "preconditioner, listed below (none)"},
-    {"format", 'f', TEXT, "NAME", AT(format), 0, 0,
-     "storage format, listed below, or auto, measure, model, see below (auto)"},
-    {"formats", 0, TEXT, "A,B", AT(formats), 0, 0, "formats to compare, or all (all)"},
-    {"device", 'd', TEXT, "WORD", AT(device), 0, 0,
-     "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)"},
-    {"threads", 't', COUNT, "N", AT(threads), 0, 4096, "threads of the cpu device, 0: all (0)"},
-    {"precision", 0, TEXT, "s|d|c|z", AT(precision), 0, 0,
-     "float, double, complex float, complex double (d, or z for complex data)"},
-    {"mixed", 0, FLAG, NULL, AT(mixed), 0, 0,
-     "mixed precision: iterate in float, correct in double (precision d or z)"},
-    {"tol", 0, REAL, "T", AT(tol), 0, 1e300, "relative residual to reach (1e-8; 1e-5 for s and c)"},
-    {"atol", 0, REAL, "T", AT(atol), 0, 1e300, "or absolute residual norm to reach (0)"},
-    {"max-iter", 0, COUNT, "N", AT(max_iter), 1, 1e15,
-     "iteration limit (10 per row, 10,000 to 100,000)"},
-    {"restart", 0, COUNT, "N", AT(restart), 1, 1000,
-     "cycle length of gmres, 1 to 50 (20); ignored by other methods"},
-    {"nrhs", 0, COUNT, "K", AT(nrhs), 1, KCL_MAX_NRHS,
-     "right-hand sides at once, 1 to 8 (solve: as many as b has; bench: 1)"},
-    {"iterations", 0, COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample (50)"},
-    {"seconds", 0, COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)"},
-    {"x0", 0, TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)"},
-    {"check", 0, TEXT, "METHOD", AT(check), 0, 0,
-     "compare with a direct solution: cholmod (UMFPACK or SPQR if CHOLMOD does not fit), or none"},
-    {"json", 'j', TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output"},
-    {"csv", 0, TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV"},
-    {"history", 0, TEXT, "FILE", AT(history), 0, 0,
-     "write the residual after each iteration as CSV"},
-    {"plot", 0, TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg or .png, by gnuplot)"},
-    {"cache", 0, FLAG, NULL, AT(cache), 0, 0,
-     "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)"},
-    {"quiet", 'q', FLAG, NULL, AT(quiet), 0, 0, "errors only, no progress and no report"},
-    {"source", 0, FLAG, NULL, AT(source), 0, 0, "print the OpenCL C source of the kernels"},
-    {"verbose", 'v', FLAG, NULL, AT(verbose), 0, 0,
-     "also drivers, programs, and progress once per second if not on a terminal"},
-    {"help", 'h', FLAG, NULL, AT(help), 0, 0, "this help"},
-    {"version", 'V', FLAG, NULL, AT(version), 0, 0, "the version"},
+static const cli_option table[] = {
+    {"output", 'o', CLI_TEXT, "FILE", AT(output), 0, 0, "write the result to FILE", NULL},
+    {"rhs", 0, CLI_TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side to FILE", NULL},
+    {"solver", 's', CLI_TEXT, "NAME", AT(solver), 0, 0,
+     "method, or auto: by shape and symmetry (solve: cg)", "auto @solvers"},
+    {"precond", 'p', CLI_TEXT, "NAME", AT(precond), 0, 0, "preconditioner (none)", "@preconds"},
+    {"format", 'f', CLI_TEXT, "NAME", AT(format), 0, 0,
+     "storage format, or auto, measure, model (auto)", "auto measure model @formats"},
+    {"formats", 'f', CLI_TEXT, "A,B", AT(formats), 0, 0, "formats to compare, or all (all)",
+     "all @formats"},
+    {"device", 'd', CLI_TEXT, "WORD", AT(device), 0, 0,
+     "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)",
+     "auto cpu opencl gpu"},
+    {"threads", 't', CLI_COUNT, "N", AT(threads), 0, 4096, "threads of the cpu device, 0: all (0)",
+     ""},
+    {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0,
+     "float, double, complex float, complex double (d, or z for complex data)", "s d c z"},
+    {"mixed", 0, CLI_FLAG, NULL, AT(mixed), 0, 0,
+     "mixed precision: iterate in float, correct in double (precision d or z)", NULL},
+    {"tol", 0, CLI_REAL, "T", AT(tol), 0, 1e300,
+     "relative residual to reach (1e-8; 1e-5 for s and c)", ""},
+    {"atol", 0, CLI_REAL, "T", AT(atol), 0, 1e300, "or absolute residual norm to reach (0)", ""},
+    {"max-iter", 0, CLI_COUNT, "N", AT(max_iter), 1, 1e15,
+     "iteration limit (10 per row, 10,000 to 100,000)", ""},
+    {"restart", 0, CLI_COUNT, "N", AT(restart), 1, 1000,
+     "cycle length of gmres, 1 to 50 (20); ignored by other methods", ""},
+    {"nrhs", 0, CLI_COUNT, "K", AT(nrhs), 1, KCL_MAX_NRHS,
+     "right-hand sides at once, 1 to 8 (solve: as many as b has; bench: 1)", ""},
+    {"iterations", 0, CLI_COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample (50)", ""},
+    {"seconds", 0, CLI_COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)", ""},
+    {"x0", 0, CLI_TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)", NULL},
+    {"check", 0, CLI_TEXT, "METHOD", AT(check), 0, 0,
+     "compare with a direct solution: cholmod (or UMFPACK, SPQR), or none", "cholmod none"},
+    {"json", 'j', CLI_TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output",
+     NULL},
+    {"csv", 0, CLI_TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV", NULL},
+    {"history", 0, CLI_TEXT, "FILE", AT(history), 0, 0,
+     "write the residual after each iteration as CSV", NULL},
+    {"plot", 0, CLI_TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg or .png, by gnuplot)",
+     NULL},
+    {"cache", 0, CLI_FLAG, NULL, AT(cache), 0, 0,
+     "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)", NULL},
+    {"quiet", 'q', CLI_FLAG, NULL, AT(quiet), 0, 0, "errors only, no progress and no report", NULL},
+    {"source", 0, CLI_FLAG, NULL, AT(source), 0, 0, "print the OpenCL C source of the kernels",
+     NULL},
+    {"verbose", 'v', CLI_FLAG, NULL, AT(verbose), 0, 0,
+     "also drivers, programs, and progress once per second if not on a terminal", NULL},
+    {"help", 'h', CLI_FLAG, NULL, AT(help), 0, 0, "-h: help on one screen; --help: all of it",
+     NULL},
+    {"version", 'V', CLI_FLAG, NULL, AT(version), 0, 0, "the version", NULL},
 };
 enum { ENTRIES = sizeof table / sizeof *table };
 _Static_assert(ENTRIES <= 64, "one bit per option in cli_options.given");
 
-static int set_count(const entry *e, const char *value, int64_t *out) {
+static int set_count(const cli_option *e, const char *value, int64_t *out) {
   char *end;
   errno = 0;
   long long n = strtoll(value, &end, 10);
@@ -82,7 +78,7 @@ static int set_count(const entry *e, const char *value, int64_t *out) {
   return 0;
 }
 
-static int set_real(const entry *e, const char *value, double *out) {
+static int set_real(const cli_option *e, const char *value, double *out) {
   char *end;
   double v = strtod(value, &end);
   if (end == value || *end)
@@ -94,13 +90,13 @@ static int set_real(const entry *e, const char *value, double *out) {
   return 0;
 }
 
-static int set(const entry *e, const char *value, cli_options *o) {
+static int set(const cli_option *e, const char *value, cli_options *o) {
   char *field = (char *)o + e->offset;
   o->given |= UINT64_C(1) << (e - table);
   switch (e->kind) {
-  case FLAG: *(bool *)field = true; return 0;
-  case COUNT: return set_count(e, value, (int64_t *)field);
-  case REAL: return set_real(e, value, (double *)field);
+  case CLI_FLAG: *(bool *)field = true; return 0;
+  case CLI_COUNT: return set_count(e, value, (int64_t *)field);
+  case CLI_REAL: return set_real(e, value, (double *)field);
   default: break;
   }
   if (!*value) return cli_fail(KCL_USAGE, "--%s needs a value that is not empty", e->name);
@@ -112,7 +108,7 @@ static int set(const entry *e, const char *value, cli_options *o) {
 static void tables(struct option *longs, char *letters) {
   *letters++ = '-', *letters++ = ':';
   for (int i = 0; i < ENTRIES; i++) {
-    bool arg = table[i].kind != FLAG;
+    bool arg = table[i].kind != CLI_FLAG;
     longs[i] = (struct option){table[i].name, arg ? required_argument : no_argument, NULL, 256 + i};
     if (!table[i].letter) continue;
     *letters++ = table[i].letter;
@@ -122,25 +118,62 @@ static void tables(struct option *longs, char *letters) {
   *letters = 0;
 }
 
-static const entry *find(int c) {
+static const cli_option *find(int c) {
   if (c >= 256) return &table[c - 256];
   for (int i = 0; i < ENTRIES; i++)
     if (table[i].letter && table[i].letter == c) return &table[i];
   return NULL;
 }
 
-/* Reports an unknown letter, or `word`, an unknown long option. */
-static int refuse(const char *word) {
-  char name[64], text[ENTRIES][24];
-  const char *names[ENTRIES];
+static bool takes(const cli_command *c, const char *name) {
+  size_t n = strlen(name);
+  for (const char *s = c->options; (s = strstr(s, name)); s += n)
+    if ((s == c->options || s[-1] == ' ') && (s[n] == ' ' || !s[n])) return true;
+  return strcmp(name, "help") == 0;
+}
+
+const cli_option *cli_option_at(const cli_command *c, int i) {
+  for (int k = 0; k < ENTRIES; k++)
+    if (takes(c, table[k].name) && i-- == 0) return &table[k];
+  return NULL;
+}
+
+bool cli_option_common(const cli_command *c, const cli_option *e) {
+  const char *at = strstr(c->options, e->name), *bar = strchr(c->options, '|');
+  return !at || !bar || at < bar;
+}
+
+/* Reports an option that c does not take, with the nearest of those that it takes. c may be NULL. */
+static int refuse_option(const cli_command *c, const char *name) {
+  const char *names[ENTRIES], *best;
+  int count = 0;
+  while (c && (names[count] = cli_option_at(c, count) ? cli_option_at(c, count)->name : NULL))
+    count++;
+  if (!c) return cli_fail(KCL_USAGE, "unknown option '--%s' (see krylocl --help)", name);
+  best = kcl_nearest(name, names, count);
+  return cli_fail(KCL_USAGE, "'%s' does not take --%s%s%s%s\n  krylocl %s -h  lists what it takes",
+                  c->name, name, best ? ", did you mean --" : "", best ? best : "", best ? "?" : "",
+                  c->name);
+}
+
+/* The subcommand, which may stand behind the option in question. */
+static const cli_command *subcommand(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (cli_command_named(argv[i])) return cli_command_named(argv[i]);
+  return NULL;
+}
+
+/* Reports an unknown letter, or `word`, an unknown long option or one with a value too many. */
+static int refuse(const cli_command *c, const char *word) {
+  char name[64];
   if (optopt > 0 && optopt < 256)
-    return cli_fail(KCL_USAGE, "unknown option '-%c' (see --help)", optopt);
+    return cli_fail(KCL_USAGE, "unknown option '-%c' (see krylocl %s -h)", optopt,
+                    c ? c->name : "");
+  word += strspn(word, "-");
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-  for (int i = 0; i < ENTRIES; i++) {
-    snprintf(text[i], sizeof text[i], "--%s", table[i].name), names[i] = text[i];
-    if (strcmp(names[i], name) == 0) return cli_fail(KCL_USAGE, "%s takes no value", name);
-  }
-  return cli_unknown("option", name, names, ENTRIES);
+  for (int i = 0; i < ENTRIES; i++)
+    if (strcmp(table[i].name, name) == 0) return cli_fail(KCL_USAGE, "--%s takes no value", name);
+  return refuse_option(c, name);
 }
 
 int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
@@ -151,13 +184,14 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   tables(longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-    const entry *e = find(c);
+    const cli_option *e = find(c);
+    o->brief |= c == 'h';
     if (c == 1)
       operands[count++] = optarg;
     else if (c == ':')
       return cli_fail(KCL_USAGE, "%s needs a value", argv[optind - 1]);
     else if (!e)
-      return refuse(argv[optind - 1]);
+      return refuse(subcommand(argc, argv), argv[optind - 1]);
     else if ((rc = set(e, optarg, o)))
       return rc;
   }
@@ -166,30 +200,18 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   return 0;
 }
 
-static bool takes(const cli_command *c, const char *name) {
-  size_t n = strlen(name);
-  for (const char *s = c->options; (s = strstr(s, name)); s += n)
-    if ((s == c->options || s[-1] == ' ') && (s[n] == ' ' || !s[n])) return true;
-  return false;
-}
-
-int cli_options_belong(const cli_command *c, const cli_options *o) {
+/* -f means --formats where that is the option. */
+static void rename_format(const cli_command *c, cli_options *o) {
+  if (!o->format || takes(c, "format") || !takes(c, "formats")) return;
+  o->formats = o->format, o->format = NULL;
   for (int i = 0; i < ENTRIES; i++)
-    if (o->given >> i & 1 && !takes(c, table[i].name) && table[i].offset != AT(help) &&
-        table[i].offset != AT(version))
-      return cli_fail(KCL_USAGE, "'%s' does not take --%s; it takes: %s", c->name, table[i].name,
-                      c->options);
-  return 0;
+    if (table[i].offset == AT(format)) o->given &= ~(UINT64_C(1) << i);
 }
 
-void cli_print_options(const cli_command *c, FILE *f) {
-  for (int i = 0; i < ENTRIES; i++) {
-    const entry *e = &table[i];
-    char left[48], letter[5] = "    ";
-    if (!takes(c, e->name) && strcmp(e->name, "help")) continue;
-    if (e->letter) snprintf(letter, sizeof letter, "-%c, ", e->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, e->name, e->arg ? " " : "",
-             e->arg ? e->arg : "");
-    fprintf(f, "  %-25s  %s\n", left, e->help);
-  }
+int cli_options_belong(const cli_command *c, cli_options *o) {
+  rename_format(c, o);
+  for (int i = 0; i < ENTRIES; i++)
+    if (o->given >> i & 1 && !takes(c, table[i].name) && table[i].offset != AT(version))
+      return refuse_option(c, table[i].name);
+  return 0;
 }

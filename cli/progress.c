@@ -2,14 +2,9 @@
  * logarithm of the residual, bounded by the iteration limit. */
 #include "cli/cli.h"
 #include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 cli_progress cli_progress_begin(const cli_options *o) {
-  bool terminal = isatty(STDERR_FILENO);
-  return (cli_progress){.terminal = terminal && !o->quiet,
-                        .lines = !terminal && o->verbose && !o->quiet,
-                        .next = terminal ? 0.2 : 1};
+  return (cli_progress){.o = o, .shows = cli_shows(o)};
 }
 
 /* Iterations still needed at the mean slope so far; < 0 if the residual has not fallen. */
@@ -23,23 +18,23 @@ static double remaining(const kcl_progress *p) {
 
 int cli_progress_show(void *user, const kcl_progress *p) {
   cli_progress *s = user;
-  if ((!s->terminal && !s->lines) || p->seconds < s->next) return cli_interrupted();
+  cli_status now = {.timed = false};
+  if (!s->shows || cli_now() < s->next) return cli_interrupted();
+  s->next = cli_now() + 0.1;
   double rate = p->seconds > 0 ? (double)p->iteration / p->seconds : 0, left = remaining(p);
-  s->next = p->seconds + (s->terminal ? 0.1 : 1);
-  fprintf(stderr, "%s%10s iterations   residual %.2e (to %.0e)   %s it/s   ",
-          s->terminal ? "\r\033[K" : "", cli_count(p->iteration).s, p->relative_residual, p->target,
-          cli_count((int64_t)rate).s);
-  if (p->running > 1) fprintf(stderr, "largest of %d active   ", p->running);
+  int n = 0;
+  snprintf(now.part[n++], sizeof now.part[0], "%s iterations", cli_count(p->iteration).s);
+  snprintf(now.part[n++], sizeof now.part[0], "residual %.2e to %.0e", p->relative_residual,
+           p->target);
   if (left >= 0 && rate > 0)
-    fprintf(stderr, "about %s remaining", cli_seconds(left / rate).s);
+    snprintf(now.part[n++], sizeof now.part[0], "%s left", cli_seconds(left / rate).s);
   else
-    fprintf(stderr, "not falling yet");
-  if (s->lines) fputc('\n', stderr);
-  s->shown = true;
-  fflush(stderr);
+    snprintf(now.part[n++], sizeof now.part[0], "not falling yet");
+  snprintf(now.part[n++], sizeof now.part[0], "%s per second", cli_count((int64_t)rate).s);
+  if (p->running > 1)
+    snprintf(now.part[n++], sizeof now.part[0], "largest of %d active", p->running);
+  cli_show(s->o, &now);
   return cli_interrupted();
 }
 
-void cli_progress_end(cli_progress *s) {
-  if (s->terminal && s->shown) fputs("\r\033[K", stderr);
-}
+void cli_progress_end(void) { cli_idle(); }

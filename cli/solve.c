@@ -89,7 +89,6 @@ static int solve_all(kcl *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin();
-  double first = progress.next;
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
@@ -97,12 +96,11 @@ static int solve_all(kcl *ctx, cli_run *r) {
   report_method(r);
   cli_interrupt_computing();
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
-    progress.next = first;
     TRY(solve_block(ctx, r, j));
   }
   kcl_solver_info(r->solver, &r->setup); /* "auto" may have changed the choice */
 done:
-  cli_progress_end(&progress);
+  cli_progress_end();
   return rc;
 }
 
@@ -237,57 +235,51 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
-    .options =
-        "output solver precond format device threads precision mixed tol atol max-iter restart "
-        "nrhs x0 check json history plot quiet verbose cache",
+    .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
+               "| threads precision mixed atol restart nrhs verbose cache",
+
     .min = 1,
     .max = 2,
     .lists = true,
+    .reads = true,
     .run = run,
     .notes =
         "Method: stops at |b - A x|_2 <= max(tol |b|_2, atol), verified with a recomputed "
-        "residual.\n"
-        "cgls and lsqr take rectangular matrices, minimise |r|_2, r = b - A x, and also stop at\n"
-        "|A^H r| <= tol |A^H b| and |A^H r| <= tol |A|_F |r|: x is then a least-squares solution.\n"
+        "residual. cgls and lsqr take rectangular matrices, minimise |r|_2, r = b - A x, and also "
+        "stop at |A^H r| <= tol |A^H b| and |A^H r| <= tol |A|_F |r|: x is then a least-squares "
+        "solution.\n"
         "\n"
-        "Format: auto takes the fastest on record for this device and structure, else the one "
-        "with\n"
+        "Format: auto takes the fastest on record for this device and structure, else the one with "
         "the least bytes, and a long solve times others on the way; measure times them first; "
-        "model\n"
-        "takes the least bytes. With --mixed, auto uses float only where it gains a fifth.\n"
+        "model takes the least bytes. With --mixed, auto uses float only where it gains a fifth.\n"
         "\n"
         "Right-hand sides: up to eight columns of b are solved at once and share each pass over "
-        "the\n"
-        "matrix; each converges on its own. --nrhs 1 solves one after another.\n"
+        "the matrix; each converges on its own. --nrhs 1 solves one after another.\n"
         "\n"
-        "Output: -o writes x even if the solve did not converge or was interrupted. The first\n"
-        "interrupt ends the iteration or the check, and all that is known is written; a second "
-        "one\n"
+        "Output: -o writes x even if the solve did not converge or was interrupted. The first "
+        "interrupt ends the iteration or the check, and all that is known is written; a second one "
         "ends the program at once. Files appear under their names when they are complete.\n"
         "\n"
         "--check fails (exit code 6) if |x - y|_inf / |y|_inf > 10 max(tol, K (ex + ey)): y the "
-        "direct\n"
-        "solution, K its estimated condition number, ex and ey the backward errors of x and y. If\n"
-        "the bound reaches 1 the check is undecided, which is not a failure. For least squares y\n"
-        "comes from SuiteSparseQR, normal residuals replace backward errors, and A x and A y are\n"
-        "compared if the solution is not unique.\n"
+        "direct solution, K its estimated condition number, ex and ey the backward errors of x and "
+        "y. If the bound reaches 1 the check is undecided, which is not a failure. For least "
+        "squares y comes from SuiteSparseQR, normal residuals replace backward errors, and A x and "
+        "A y are compared if the solution is not unique.\n"
         "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
-        "device_place\n"
-        "  device_kind precision solver solver_reason precond format format_reason kernel\n"
-        "  bytes_stored stages tol atol expected_iterations, timed: a list of {solver format\n"
-        "  seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
-        "  converged reason iterations residual_restarts changes mixed [inner_iterations\n"
-        "  outer_iterations mixed_end] relative_residual true_relative_residual backward_error\n"
-        "  [least_squares normal_residual] condition_estimate [ritz_min ritz_max] [forward_error]\n"
-        "  [check {method pass decisive relative_difference allowed_difference compared condition\n"
-        "  relative_residual backward_error direct_relative_residual direct_backward_error\n"
-        "  direct_seconds, and for least squares rank norm_x normal_residual direct_norm_x\n"
-        "  direct_normal_residual}]\n"
+        "device_place device_kind precision solver solver_reason precond format format_reason "
+        "kernel bytes_stored stages tol atol expected_iterations, timed: a list of {solver format "
+        "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
+        "  converged reason iterations residual_restarts changes mixed [inner_iterations "
+        "outer_iterations mixed_end] relative_residual true_relative_residual backward_error "
+        "[least_squares normal_residual] condition_estimate [ritz_min ritz_max] [forward_error]\n"
+        "  [check {method pass decisive relative_difference allowed_difference compared condition "
+        "relative_residual backward_error direct_relative_residual direct_backward_error "
+        "direct_seconds, and for least squares rank norm_x normal_residual direct_norm_x "
+        "direct_normal_residual}]\n"
         "  seconds {read convert compile measure upload solve download total}, "
-        "seconds_per_iteration\n"
-        "  bytes_per_iteration gbytes_per_second stream_gbytes_per_second stream_fraction\n"
+        "seconds_per_iteration bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
+        "stream_fraction\n"
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
-        "the\n"
-        "  results of every column; those on top are of the worst, seconds.solve is the sum\n"};
+        "the results of every column; those on top are of the worst, seconds.solve is the sum\n"};

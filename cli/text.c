@@ -9,10 +9,12 @@
 int cli_fail(int code, const char *format, ...) {
   va_list args;
   va_start(args, format);
+  cli_output_begin();
   fflush(stdout); /* the report so far comes first */
-  fputs("krylocl: ", stderr);
+  fprintf(stderr, "%skrylocl:%s ", cli_style(stderr, CLI_RED), cli_style(stderr, CLI_PLAIN));
   vfprintf(stderr, format, args);
   fputc('\n', stderr);
+  cli_output_end();
   va_end(args);
   return code;
 }
@@ -30,18 +32,21 @@ void cli_say(const cli_options *o, const char *format, ...) {
   if (o->quiet) return;
   va_list args;
   va_start(args, format);
+  cli_output_begin();
   vfprintf(cli_out(o), format, args);
+  cli_output_end();
   va_end(args);
 }
 
 int cli_unknown(const char *kind, const char *name, const char *const *names, int count) {
   const char *best = kcl_nearest(name, names, count);
-  fflush(stdout);
-  fprintf(stderr, "krylocl: unknown %s '%s'", kind, name);
-  if (best) fprintf(stderr, ", did you mean '%s'?", best);
-  fprintf(stderr, "\n  there %s", count == 1 ? "is:" : "are:");
-  for (int i = 0; i < count; i++) fprintf(stderr, " %s", names[i]);
-  fputc('\n', stderr);
+  char list[2048] = "";
+  for (int i = 0, n = 0; i < count && n < (int)sizeof list - 40; i++)
+    n += sprintf(list + n, "%s%s", i ? " " : "", names[i]);
+  cli_fail(KCL_USAGE, "unknown %s '%s'%s%s%s", kind, name, best ? ", did you mean '" : "",
+           best ? best : "", best ? "'?" : "");
+  cli_wrap(stderr, fprintf(stderr, "  there %s: ", count == 1 ? "is" : "are"), 4, list,
+           (int)strlen(list));
   return KCL_USAGE;
 }
 

@@ -217,20 +217,20 @@ const cli_command cli_tune = {
     .name = "tune",
     .operands = "A.mtx",
     .summary = "find the fastest tunables and format for a matrix, and record them",
-    .options = "seconds solver precond precision device threads output quiet cache",
+    .options = "seconds solver precond precision device output quiet | threads cache",
+
     .min = 1,
     .max = 1,
     .lists = true,
+    .reads = true,
     .run = run,
     .notes =
-        "Tries the tunables one after another, powers of two up and down, each with a validated\n"
+        "Tries the tunables one after another, powers of two up and down, each with a validated "
         "product, and keeps a value that gains 3 % or more. Writes them to the device's file in "
-        "the\n"
-        "cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to -o "
-        "FILE:\n"
-        "lines \"name = value\", comments after #. Every run reads the device's file, or\n"
+        "the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to -o "
+        "FILE: lines \"name = value\", comments after #. Every run reads the device's file, or "
         "$KRYLOCL_TUNE=FILE instead; if that is set but empty, none.\n"
-        "Then formats are timed and, with --solver auto, the variants of cg; --format auto and\n"
-        "--solver auto choose by this record in later runs. Without --solver the method is the "
-        "one\n"
+        "\n"
+        "Then formats are timed and, with --solver auto, the variants of cg; --format auto and "
+        "--solver auto choose by this record in later runs. Without --solver the method is the one "
         "that --solver auto begins with.\n"};

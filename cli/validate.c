@@ -84,7 +84,24 @@ static int writable(const char *path) {
   return cli_fail(KCL_INPUT, "%s cannot be written: %s", path, strerror(errno));
 }
 
-int cli_validate(const cli_command *c, const cli_options *o) {
+static int readable(const char *path) {
+  if (!path || !strcmp(path, "-") || cli_is_collection(path) || access(path, R_OK) == 0) return 0;
+  size_t kind = strcspn(path, ":");
+  for (int i = 0; path[kind] && i < kcl_list_size(KCL_GENERATORS); i++)
+    if (!strncmp(kcl_list(KCL_GENERATORS, i).name, path, kind))
+      return cli_fail(KCL_INPUT, "%s is no file: write it by  krylocl generate %s -o A.mtx", path,
+                      path);
+  return cli_fail(KCL_INPUT, "%s cannot be opened: %s", path, strerror(errno));
+}
+
+/* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
+static int inputs(const cli_command *c, const cli_options *o) {
+  int rc = readable(o->x0);
+  for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++) rc = readable(o->files[i]);
+  return rc;
+}
+
+int cli_validate(const cli_command *c, cli_options *o) {
   int rc;
   const char *outputs[] = {o->json, o->csv, o->output, o->rhs, o->history, o->plot};
   TRY(cli_options_belong(c, o));
@@ -103,6 +120,7 @@ int cli_validate(const cli_command *c, const cli_options *o) {
   TRY(standard_input_once(o));
   TRY(cli_files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(writable(outputs[i]));
+  TRY(inputs(c, o));
 done:
   return rc;
 }

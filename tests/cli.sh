@@ -15,13 +15,30 @@ run 0 "--help" --help
 for word in csr-scalar csr-vector coo ell cds cg bicg none jacobi heatsink poisson2d poisson3d hpcg convection helmholtz trefethen; do
   says "^  $word "
 done
-for c in solve bench info check devices generate explain; do
-  run 0 "$c --help" $c --help; says "krylocl $c"; says "exit codes"
+fits() { awk 'length > 80 { wide = 1 } END { exit wide || NR > 23 }' out; verdict $? "  fits 24 lines of 80"; }
+run 0 "-h" -h; says "^  solve "; fits
+for c in solve bench info check devices generate convert get tune explain list version completion man; do
+  run 0 "$c --help" $c --help; says "krylocl $c"; says "^exit codes"
+  run 0 "$c -h" $c -h; says "krylocl $c"; fits
 done
+run 0 "solve --help tells the JSON fields" solve --help; says "true_relative_residual"
+run 0 "help solve" help solve; says "true_relative_residual"
+for l in formats solvers preconds generators devices; do
+  run 0 "list $l" list $l --json l.json; [ ! -s out ]; verdict $? "  only JSON"
+  json l.json "len(d['$l'])>0 and all(e['name'] and e['summary'] for e in d['$l'])"
+  run 0 "list $l" list $l
+done
+says "^  cpu "
+run 0 "list" list; says "^formats"; says "^  csr-scalar "; says "^  heatsink "
+run 2 "list of what is none" list format; says "did you mean 'formats'"
+run 0 "version" version; says "^krylocl [0-9]"; says "^compiler  "; says "^parts "
 run 0 "help after the rest" solve nowhere.mtx --help; says "krylocl solve"
 run 2 "no subcommand"; says "subcommand is missing"
 run 2 "unknown subcommand" sovle A.mtx; says "did you mean 'solve'"
-run 2 "unknown option" solve A.mtx --presision d; says "did you mean '--precision'"
+run 2 "unknown option" solve A.mtx --presision d; says "did you mean --precision?"
+run 2 "an option's long form" solve A.mtx --tolerance 1; says "did you mean --tol?"
+run 2 "no option of another subcommand is proposed" solve A.mtx --secnds 1; grep -q -e --seconds err; [ $? -ne 0 ]; verdict $? "  none"
+run 2 "letters exchanged" solve A.mtx -f slel; says "did you mean 'sell'"
 run 2 "unknown letter" solve A.mtx -Z; says "unknown option '-Z'"
 run 2 "unknown letter behind known ones" solve A.mtx --quiet -qZ; says "unknown option '-Z'"
 run 2 "unknown format" solve A.mtx --format elll; says "did you mean 'ell'"
@@ -120,6 +137,8 @@ else
   run 0 "explain --source" explain A.mtx --solver cg --source; says "p_i = r_i + beta \\* p_i"
 fi
 run 2 "explain without a matrix" explain
+run 0 "bench -f" bench A.mtx -f coo,ell --iterations 2 --json s.json
+json s.json "[e['format'] for e in d]==['coo','ell']"
 run 0 "bench, columns" bench A.mtx --nrhs 3 --formats csr-scalar --iterations 5 --json s.json; says "us/rhs"
 json s.json "d[0]['nrhs']==3 and abs(d[0]['seconds_per_rhs']*3-d[0]['seconds_per_iteration']['median'])<1e-9"
 for t in s d c z; do
@@ -262,7 +281,8 @@ bad "missing file" missing.mtx; says "missing.mtx"
 if [ -f A.mtx.gz ]; then head -c 900 A.mtx.gz >t.mtx.gz; bad "truncated gz" t.mtx.gz; fi
 file short.rhs 1 2 3
 run 3 "b too short" solve A.mtx short.rhs -o never.mtx; absent never.mtx
-run 3 "b missing" solve A.mtx missing.rhs
+run 3 "b missing" solve A.mtx missing.rhs; [ ! -s out ]; verdict $? "  before a device is opened"
+run 3 "a generated system as a file" solve poisson2d:9; says "krylocl generate poisson2d:9"
 
 # ------------------------------------------------------------------ interrupt
 # gmres of one step a cycle would go on for minutes on any machine

@@ -11,8 +11,9 @@ verdict() { if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((faile
 # Under `make check` MAKEFLAGS has options that are not for this make.
 MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 verdict $? "make install"
-for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc; do
-  [ -f "$dir/$f" ]; verdict $? "$f is not installed"
+for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc share/man/man1/krylocl.1 \
+  share/bash-completion/completions/krylocl share/zsh/site-functions/_krylocl share/fish/vendor_completions.d/krylocl.fish; do
+  [ -s "$dir/$f" ]; verdict $? "$f is not installed"
 done
 sed -n '/^```c$/,/^```$/{/^```/!p;}' README.md >"$dir/example.c"
 [ -s "$dir/example.c" ]; verdict $? "README.md has no block of C"
@@ -34,6 +35,6 @@ if command -v pkg-config >/dev/null 2>&1; then
   verdict $? "pkg-config does not take the file"
 fi
 MAKEFLAGS= make -s uninstall PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
-[ -z "$(find "$dir/bin" "$dir/lib" "$dir/include" -type f)" ]; verdict $? "make uninstall leaves files"
+[ -z "$(find "$dir/bin" "$dir/lib" "$dir/include" "$dir/share" -type f)" ]; verdict $? "make uninstall leaves files"
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

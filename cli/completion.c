@@ -1,0 +1,240 @@
+/* krylocl completion: completion for bash, zsh and fish, from the tables that the program itself goes by. */
+#include "cli/cli.h"
+#include <string.h>
+
+static const char *const shells[] = {"bash", "zsh", "fish"};
+enum { SHELLS = sizeof shells / sizeof *shells };
+
+/* "auto @solvers" as words: auto cg ... */
+static void words(const char *values) {
+  for (const char *s = values; *s; s += strspn(s, " ")) {
+    int n = (int)strcspn(s, " ");
+    if (*s != '@') printf("%s%.*s", s == values ? "" : " ", n, s);
+    for (const cli_names *l = cli_lists; *s == '@' && l->word; l++) {
+      if (strncmp(s + 1, l->word, (size_t)n - 1) || l->word[n - 1]) continue;
+      for (int i = 0; i < kcl_list_size(l->which); i++)
+        printf("%s%s", s == values && !i ? "" : " ", kcl_list(l->which, i).name);
+    }
+    s += n;
+  }
+}
+
+/* What operands are: files, or these words. */
+static const char *operands(const cli_command *c) {
+  if (!strcmp(c->name, "list")) return "formats solvers preconds generators devices";
+  if (!strcmp(c->name, "completion")) return "bash zsh fish";
+  if (!strcmp(c->name, "generate")) return "@generators";
+  return c->max ? NULL : "";
+}
+
+static void command_names(void) {
+  for (int i = 0; cli_command_at(i); i++) printf("%s%s", i ? " " : "", cli_command_at(i)->name);
+}
+
+/* ---------------------------------------------------------------- bash */
+
+static void bash_values(const cli_command *c) {
+  const cli_option *e;
+  for (int i = 0; (e = cli_option_at(c, i)); i++) {
+    if (!e->arg || !e->values) continue;
+    printf("    %s:--%s", c->name, e->name);
+    if (e->letter) printf(" | %s:-%c", c->name, e->letter);
+    printf(") words='");
+    words(e->values);
+    puts("' ;;");
+  }
+}
+
+static void bash_options(const cli_command *c) {
+  const cli_option *e;
+  printf("    %s) options='", c->name);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) printf("%s--%s", i ? " " : "", e->name);
+  printf("'");
+  if (operands(c)) {
+    printf(" operands='");
+    words(operands(c));
+    printf("'");
+  }
+  puts(" ;;");
+}
+
+/* The letters and names of options that take a value. */
+static void bash_with_value(void) {
+  const cli_option *e;
+  for (int i = 0; cli_command_at(i); i++)
+    for (int k = 0; (e = cli_option_at(cli_command_at(i), k)); k++) {
+      if (!e->arg) continue;
+      printf("|%s:--%s", cli_command_at(i)->name, e->name);
+      if (e->letter) printf("|%s:-%c", cli_command_at(i)->name, e->letter);
+    }
+}
+
+static void bash(void) {
+  printf("# bash completion for krylocl %s, written by: krylocl completion bash\n"
+         "_krylocl() {\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+         "  local command= words= options= operands=- i\n"
+         "  COMPREPLY=()\n"
+         "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+         "    case \" ",
+         kcl_version());
+  command_names();
+  puts(
+      " \" in *\" ${COMP_WORDS[i]} \"*) command=${COMP_WORDS[i]}; break ;; esac\n"
+      "  done\n"
+      "  if [[ $before == = && COMP_CWORD -gt 1 ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+      "  if [[ $word == = ]]; then before=${COMP_WORDS[COMP_CWORD - 1]} word=; fi\n"
+      "  if [[ -z $command ]]; then");
+  printf("    COMPREPLY=($(compgen -W '");
+  command_names();
+  puts(" --help --version' -- \"$word\"))\n    return\n  fi\n  case $command:$before in");
+  for (int i = 0; cli_command_at(i); i++) bash_values(cli_command_at(i));
+  puts("    *) words=- ;;\n  esac");
+  puts("  if [[ $words != - ]]; then\n"
+       "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    return\n  fi");
+  printf("  case '");
+  bash_with_value();
+  puts("|' in *\"|$command:$before|\"*) COMPREPLY=($(compgen -f -- \"$word\")); return ;; esac\n"
+       "  case $command in");
+  for (int i = 0; cli_command_at(i); i++) bash_options(cli_command_at(i));
+  puts("  esac\n"
+       "  if [[ $word == -* ]]; then\n"
+       "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+       "  elif [[ $operands == - ]]; then\n"
+       "    COMPREPLY=($(compgen -f -- \"$word\"))\n"
+       "  else\n"
+       "    COMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
+       "  fi\n"
+       "}\n"
+       "complete -o filenames -F _krylocl krylocl");
+}
+
+/* ---------------------------------------------------------------- zsh */
+
+/* In single quotes, for _arguments: ' : [ ] are escaped. */
+static void zsh_text(const char *s) {
+  for (; *s; s++) {
+    if (*s == '\'')
+      fputs("'\\''", stdout);
+    else if (strchr(":[]\\", *s))
+      printf("\\%c", *s);
+    else
+      putchar(*s);
+  }
+}
+
+static void zsh_value(const char *what, const char *values) {
+  printf(":%s:", what);
+  if (!values)
+    printf("_files");
+  else if (*values) {
+    putchar('(');
+    words(values);
+    putchar(')');
+  } else
+    putchar(' ');
+}
+
+static void zsh_option(const cli_option *e) {
+  for (int letter = e->letter != 0; letter >= 0; letter--) {
+    if (letter)
+      printf(" \\\n        '-%c[", e->letter);
+    else
+      printf(" \\\n        '--%s%s[", e->name, e->arg ? "=" : "");
+    zsh_text(e->help);
+    putchar(']');
+    if (e->arg) zsh_value(e->arg, e->values);
+    putchar('\'');
+  }
+}
+
+static void zsh_command(const cli_command *c) {
+  const cli_option *e;
+  printf("      %s) _arguments -s", c->name);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) zsh_option(e);
+  if (c->max) {
+    printf(" \\\n        '*");
+    zsh_value("operand", operands(c));
+    putchar('\'');
+  }
+  puts(" ;;");
+}
+
+static void zsh(void) {
+  printf("#compdef krylocl\n# zsh completion for krylocl %s, written by: krylocl completion zsh\n"
+         "_krylocl() {\n"
+         "  local context state state_descr line\n"
+         "  typeset -A opt_args\n"
+         "  _arguments -C '1:subcommand:->command' '*::operand:->rest'\n"
+         "  case $state in\n"
+         "  command)\n    local -a commands=(\n",
+         kcl_version());
+  for (int i = 0; cli_command_at(i); i++) {
+    printf("      '%s:", cli_command_at(i)->name);
+    zsh_text(cli_command_at(i)->summary);
+    puts("'");
+  }
+  puts("    )\n    _describe subcommand commands ;;\n  rest)\n    case $line[1] in");
+  for (int i = 0; cli_command_at(i); i++) zsh_command(cli_command_at(i));
+  puts("    esac ;;\n  esac\n}\n"
+       "if [ \"$funcstack[1]\" = _krylocl ]; then _krylocl \"$@\"; else compdef _krylocl krylocl; "
+       "fi");
+}
+
+/* ---------------------------------------------------------------- fish */
+
+static void fish_text(const char *s) {
+  for (; *s; s++) printf(*s == '\'' || *s == '\\' ? "\\%c" : "%c", *s);
+}
+
+static void fish_option(const cli_command *c, const cli_option *e) {
+  printf("complete -c krylocl -n '__fish_seen_subcommand_from %s' -l %s", c->name, e->name);
+  if (e->letter) printf(" -s %c", e->letter);
+  if (e->arg) printf(e->values ? " -x" : " -r -F");
+  if (e->arg && e->values && *e->values) {
+    printf(" -a '");
+    words(e->values);
+    putchar('\'');
+  }
+  printf(" -d '");
+  fish_text(e->help);
+  puts("'");
+}
+
+static void fish_command(const cli_command *c) {
+  const cli_option *e;
+  printf("complete -c krylocl -n __fish_use_subcommand -f -a %s -d '", c->name);
+  fish_text(c->summary);
+  puts("'");
+  for (int i = 0; (e = cli_option_at(c, i)); i++) fish_option(c, e);
+  if (!operands(c)) return;
+  printf("complete -c krylocl -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
+  words(operands(c));
+  puts("'");
+}
+
+static void fish(void) {
+  printf("# fish completion for krylocl %s, written by: krylocl completion fish\n", kcl_version());
+  for (int i = 0; cli_command_at(i); i++) fish_command(cli_command_at(i));
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  (void)ctx;
+  for (int i = 0; i < SHELLS; i++) {
+    if (strcmp(o->files[0], shells[i])) continue;
+    ((void (*const[])(void)){bash, zsh, fish})[i]();
+    return 0;
+  }
+  return cli_unknown("shell", o->files[0], shells, SHELLS);
+}
+
+const cli_command cli_completion = {.name = "completion",
+                                    .operands = "bash|zsh|fish",
+                                    .summary = "completion for a shell: make install installs it",
+                                    .options = "",
+                                    .min = 1,
+                                    .max = 1,
+                                    .run = run,
+                                    .notes = "In this shell alone: eval \"$(krylocl completion "
+                                             "bash)\", eval \"$(krylocl completion zsh)\" after "
+                                             "compinit, or krylocl completion fish | source.\n"};

@@ -1,0 +1,130 @@
+/* Help texts: of the program and of each subcommand, one screen (-h) or all (--help), and what this build is. */
+#include "cli/cli.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char about[] =
+    "solves sparse A x = b on OpenCL devices and on the CPU, checks the solution, "
+    "and compares storage formats";
+static const char files[] =
+    "Options may stand anywhere, -- ends them, and the file - is standard input or output. Files "
+    "are "
+    "Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists or .kcl, .gz too; right-hand "
+    "sides "
+    "may also be plain numbers; HB/bcsstk16 names a matrix of the SuiteSparse collection.";
+static const char exits[] =
+    "0 success, 1 not converged, 2 usage, 3 file that cannot be read or written, 4 device or "
+    "driver, "
+    "5 out of memory or a format that refuses the matrix, 6 the check failed, 130 interrupted";
+
+const char *cli_exits(void) { return exits; }
+const char *cli_about(void) { return about; }
+const char *cli_files(void) { return files; }
+
+/* At most the terminal's width, 80 where there is none. */
+static int width(FILE *f) {
+  int n = cli_columns(f);
+  return n < 50 ? 50 : n > 100 ? 100 : n;
+}
+
+void cli_wrap(FILE *f, int at, int indent, const char *text, int length) {
+  const int most = width(f);
+  for (const char *s = text, *end = text + length; s < end;) {
+    int n = (int)strcspn(s, " \n");
+    if (n > end - s) n = (int)(end - s);
+    if (at > indent && at + 1 + n > most) fprintf(f, "\n%*s", indent, ""), at = indent;
+    at += fprintf(f, "%s%.*s", at > indent ? " " : "", n, s);
+    s += n;
+    s += strspn(s, " ");
+  }
+  fputc('\n', f);
+}
+
+static void heading(const char *word) {
+  printf("%s%s%s\n", cli_style(stdout, CLI_BOLD), word, cli_style(stdout, CLI_PLAIN));
+}
+
+/* One paragraph per line; those that begin with blanks are indented. */
+static void paragraphs(const char *text) {
+  for (const char *s = text; *s;) {
+    int n = (int)strcspn(s, "\n"), indent = (int)strspn(s, " ");
+    printf("%*s", indent, "");
+    cli_wrap(stdout, indent, indent ? indent + 2 : 0, s + indent, n - indent);
+    s += n + (s[n] == '\n');
+  }
+}
+
+static void option(const cli_option *e) {
+  char left[48], letter[5] = "    ";
+  if (e->letter) snprintf(letter, sizeof letter, "-%c, ", e->letter);
+  snprintf(left, sizeof left, "%s--%s%s%s", letter, e->name, e->arg ? " " : "",
+           e->arg ? e->arg : "");
+  int at = printf("  %-23s  ", left);
+  cli_wrap(stdout, at, at, e->help, (int)strlen(e->help));
+}
+
+void cli_print_list(const cli_names *l) {
+  heading(l->title);
+  for (int i = 0; i < kcl_list_size(l->which); i++) {
+    kcl_entry e = kcl_list(l->which, i);
+    int at = printf("  %-15s  ", e.name);
+    cli_wrap(stdout, at, at, e.summary, (int)strlen(e.summary));
+  }
+}
+
+static void commands(void) {
+  const cli_command *c;
+  for (int i = 0; (c = cli_command_at(i)); i++) {
+    int at = printf("  %-10s  ", c->name);
+    cli_wrap(stdout, at, at, c->summary, (int)strlen(c->summary));
+  }
+}
+
+static void usage(const cli_command *c) {
+  printf("%skrylocl %s%s %s\n", cli_style(stdout, CLI_BOLD), c->name, cli_style(stdout, CLI_PLAIN),
+         c->operands);
+  printf("%s.\n\n", c->summary);
+}
+
+static int brief(const cli_command *c) {
+  const cli_option *e;
+  usage(c);
+  for (int i = 0; (e = cli_option_at(c, i)); i++)
+    if (cli_option_common(c, e)) option(e);
+  printf("\nkrylocl %-6s --help  all options%s, exit codes\n", c->name,
+         strstr(c->options, "json") ? ", JSON fields" : "");
+  if (c->lists) puts("krylocl list          formats, solvers, preconditioners, devices");
+  return 0;
+}
+
+static int full(const cli_command *c) {
+  const cli_option *e;
+  usage(c);
+  heading("options");
+  for (int i = 0; (e = cli_option_at(c, i)); i++) option(e);
+  if (c->notes) putchar('\n'), paragraphs(c->notes);
+  if (c->lists)
+    puts("\nkrylocl list  prints all formats, solvers, preconditioners and generators.");
+  putchar('\n');
+  heading("exit codes");
+  paragraphs(exits);
+  return 0;
+}
+
+int cli_help(const cli_command *c, bool everything) {
+  if (c) return everything ? full(c) : brief(c);
+  printf("%skrylocl%s " KCL_VERSION ":", cli_style(stdout, CLI_BOLD), cli_style(stdout, CLI_PLAIN));
+  cli_wrap(stdout, 9 + (int)strlen(KCL_VERSION), 0, about, (int)strlen(about));
+  putchar('\n');
+  commands();
+  puts("\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
+       "krylocl SUBCOMMAND -h: short help, --help: all of it; krylocl list: names.");
+  if (!everything) return 0;
+  putchar('\n');
+  paragraphs(files);
+  for (int i = 0; cli_lists[i].word; i++) putchar('\n'), cli_print_list(&cli_lists[i]);
+  putchar('\n');
+  heading("exit codes");
+  paragraphs(exits);
+  return 0;
+}

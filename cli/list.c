@@ -1,0 +1,85 @@
+/* krylocl list: the names that options take, a line each. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+const cli_names cli_lists[] = {{"formats", "formats", KCL_FORMATS},
+                               {"solvers", "solvers", KCL_SOLVERS},
+                               {"preconds", "preconditioners", KCL_PRECONDS},
+                               {"generators", "generators", KCL_GENERATORS},
+                               {NULL, NULL, KCL_FORMATS}};
+static const char *const words[] = {"formats", "solvers", "preconds", "generators", "devices"};
+enum { WORDS = sizeof words / sizeof *words };
+
+static cJSON *json(kcl_registry which) {
+  cJSON *list = cJSON_CreateArray();
+  for (int i = 0; i < kcl_list_size(which); i++) {
+    cJSON *one = cJSON_CreateObject();
+    json_text(one, "name", kcl_list(which, i).name);
+    json_text(one, "summary", kcl_list(which, i).summary);
+    cJSON_AddItemToArray(list, one);
+  }
+  return list;
+}
+
+/* What --device takes, without measuring anything: krylocl devices does. */
+static int devices(kcl *ctx, const cli_options *o, cJSON *all) {
+  kcl_device *list = NULL;
+  int count = 0, rc = cli_lib(ctx, kcl_device_list(ctx, &list, &count));
+  cJSON *names = cJSON_CreateArray();
+  for (int i = 0; i < count; i++) {
+    cJSON *one = cJSON_CreateObject();
+    json_text(one, "name", cli_device_place(&list[i]).s);
+    json_text(one, "summary", list[i].name);
+    cJSON_AddItemToArray(names, one);
+    if (!o->json) cli_say(o, "  %-15s  %s\n", cli_device_place(&list[i]).s, list[i].name);
+  }
+  cJSON_AddItemToObject(all, "devices", names);
+  free(list);
+  return rc;
+}
+
+static int list(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
+  if (strcmp(word, "devices") == 0) return devices(ctx, o, all);
+  for (const cli_names *l = cli_lists; l->word; l++) {
+    if (strcmp(l->word, word)) continue;
+    cJSON_AddItemToObject(all, word, json(l->which));
+    if (!o->json) cli_print_list(l);
+  }
+  return 0;
+}
+
+static bool known(const char *word) {
+  for (int i = 0; i < WORDS; i++)
+    if (strcmp(words[i], word) == 0) return true;
+  return false;
+}
+
+/* Without an operand all but the devices, whose drivers take a while to start. */
+static int run(kcl *ctx, const cli_options *o) {
+  int rc = 0;
+  cJSON *all = cJSON_CreateObject();
+  TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  for (int i = 0; i < o->count; i++)
+    if (!known(o->files[i])) TRY(cli_unknown("list", o->files[i], words, WORDS));
+  for (int i = 0; i < o->count; i++) TRY(list(ctx, o, o->files[i], all));
+  for (int i = 0; i < WORDS - 1 && !o->count; i++) {
+    if (i && !o->json) putchar('\n');
+    TRY(list(ctx, o, words[i], all));
+  }
+  TRY(json_write(o->json, all));
+done:
+  cJSON_Delete(all);
+  return rc;
+}
+
+const cli_command cli_list = {
+    .name = "list",
+    .operands = "[formats|solvers|preconds|generators|devices]",
+    .summary = "the names that options take, with a line about each",
+    .options = "json",
+    .max = WORDS,
+    .run = run,
+    .notes = "--json: an object with a list of {name summary} for each word, devices only if asked "
+             "for.\n"};

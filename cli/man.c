@@ -1,0 +1,117 @@
+/* krylocl man: the manual page krylocl(1) in man(7), from the tables that the program itself goes by. */
+#include "cli/cli.h"
+#include <ctype.h>
+#include <string.h>
+
+/* One line of text: hyphens of options as they are typed, no line that looks like a request. */
+static void text(const char *s, int n) {
+  if (n > 0 && (*s == '.' || *s == '\'')) fputs("\\&", stdout);
+  for (int i = 0; i < n; i++) {
+    if (s[i] == '\\')
+      fputs("\\e", stdout);
+    else if (s[i] == '-')
+      fputs("\\-", stdout);
+    else
+      putchar(s[i]);
+  }
+}
+
+static void line(const char *s) {
+  text(s, (int)strlen(s));
+  putchar('\n');
+}
+
+static void paragraphs(const char *s) {
+  for (int n; *s; s += n + (s[n] == '\n')) {
+    int indent = (int)strspn(s, " ");
+    n = (int)strcspn(s, "\n");
+    if (n == 0) continue;
+    puts(indent ? ".IP \"\" 4" : ".PP");
+    text(s + indent, n - indent);
+    putchar('\n');
+  }
+}
+
+static void option(const cli_option *e) {
+  puts(".TP");
+  if (e->letter) printf("\\fB\\-%c\\fR, ", e->letter);
+  printf("\\fB\\-\\-");
+  text(e->name, (int)strlen(e->name));
+  printf("\\fR");
+  if (e->arg) printf(" \\fI%s\\fR", e->arg);
+  putchar('\n');
+  line(e->help);
+}
+
+static void command(const cli_command *c) {
+  const cli_option *e;
+  printf(".SS krylocl %s%s", c->name, *c->operands ? " " : "");
+  line(c->operands);
+  putchar(toupper((unsigned char)c->summary[0]));
+  text(c->summary + 1, (int)strlen(c->summary) - 1);
+  puts(".");
+  for (int i = 0; (e = cli_option_at(c, i)); i++) option(e);
+  if (c->notes) paragraphs(c->notes);
+}
+
+static void lists(void) {
+  for (const cli_names *l = cli_lists; l->word; l++) {
+    printf(".SS %s\n", l->title);
+    for (int i = 0; i < kcl_list_size(l->which); i++) {
+      puts(".TP 18");
+      printf("\\fB");
+      text(kcl_list(l->which, i).name, (int)strlen(kcl_list(l->which, i).name));
+      puts("\\fR");
+      line(kcl_list(l->which, i).summary);
+    }
+  }
+}
+
+static const char environment[] =
+    "KRYLOCL_DEVICE the device, as of --device\n"
+    "KRYLOCL_CACHE the cache folder (else $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl); set but "
+    "empty: none\n"
+    "KRYLOCL_TUNE the file of tunables; set but empty: none\n"
+    "KRYLOCL_COLLECTION the server or folder of the SuiteSparse collection\n"
+    "NO_COLOR not empty: neither bold nor colours\n"
+    "OMP_NUM_THREADS threads of the cpu device\n";
+
+static void variables(void) {
+  for (const char *s = environment; *s; s += strcspn(s, "\n") + 1) {
+    int name = (int)strcspn(s, " "), n = (int)strcspn(s, "\n");
+    printf(".TP\n\\fB%.*s\\fR\n", name, s);
+    text(s + name + 1, n - name - 1);
+    putchar('\n');
+  }
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  const cli_command *c;
+  (void)ctx, (void)o;
+  printf(".TH KRYLOCL 1 \"\" \"krylocl %s\" \"User Commands\"\n.SH NAME\nkrylocl \\- ",
+         kcl_version());
+  line(cli_about());
+  puts(".SH SYNOPSIS");
+  for (int i = 0; (c = cli_command_at(i)); i++) {
+    printf("%s\\fBkrylocl %s\\fR", i ? ".br\n" : "", c->name);
+    printf("%s%s", *c->options ? " [\\fIoptions\\fR]" : "", *c->operands ? " " : "");
+    line(c->operands);
+  }
+  puts(".SH DESCRIPTION");
+  line(cli_files());
+  puts(".SH SUBCOMMANDS");
+  for (int i = 0; (c = cli_command_at(i)); i++) command(c);
+  puts(".SH NAMES");
+  lists();
+  puts(".SH EXIT STATUS");
+  line(cli_exits());
+  puts(".SH ENVIRONMENT");
+  variables();
+  return 0;
+}
+
+const cli_command cli_man = {.name = "man",
+                             .operands = "",
+                             .summary = "the manual page, in man(7): make install installs it",
+                             .options = "",
+                             .run = run};

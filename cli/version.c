@@ -1,0 +1,52 @@
+/* krylocl version: the version, the commit it was built from, the compiler, and the optional parts of the build. */
+#include "cli/cli.h"
+
+extern const char cli_commit[]; /* BUILD/commit.c; empty outside of a repository */
+
+static const char *const parts[] = {
+#ifndef KCL_NO_OPENCL
+    "OpenCL",
+#endif
+#ifdef _OPENMP
+    "OpenMP",
+#endif
+#ifdef HAVE_LIBDEFLATE
+    "libdeflate",
+#endif
+#ifdef HAVE_ZLIB
+    "zlib",
+#endif
+#ifdef HAVE_CHOLMOD
+    "CHOLMOD",    "UMFPACK",
+#endif
+#ifdef HAVE_SPQR
+    "SPQR",
+#endif
+    NULL};
+
+int cli_version(void) {
+  printf("krylocl %s\n", kcl_version());
+  if (*cli_commit) printf("commit    %s\n", cli_commit);
+  printf("compiler  %s %s\n",
+#ifdef __clang__
+         "clang", __clang_version__
+#else
+         "gcc", __VERSION__
+#endif
+  );
+  printf("parts     ");
+  for (int i = 0; parts[i]; i++) printf("%s%s", i ? ", " : "", parts[i]);
+  puts(parts[0] ? "" : "none");
+  return 0;
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  (void)ctx, (void)o;
+  return cli_version();
+}
+
+const cli_command cli_version_command = {.name = "version",
+                                         .operands = "",
+                                         .summary = "version, commit, compiler, parts of the build",
+                                         .options = "",
+                                         .run = run};
