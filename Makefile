@@ -14,9 +14,9 @@ JOBS    := $(shell getconf _NPROCESSORS_ONLN)
 VERSION := $(shell sed -n 's/.define KCL_VERSION "\(.*\)"/\1/p' include/krylocl.h)
 SONAME  := libkrylocl.so.0
 SOLINK  := libkrylocl.so
-SOFLAGS  = -shared -Wl,-soname,$(SONAME)
+# nodelete: its threads sleep in it
+SOFLAGS  = -shared -Wl,-soname,$(SONAME) -Wl,-z,nodelete
 OPENCL   = -lOpenCL
-OPENMP   = -fopenmp
 CL_H     = CL/cl.h
 ifeq ($(shell uname),Darwin)
   brew    = $(shell brew --prefix $(1) 2>/dev/null)
@@ -25,7 +25,6 @@ ifeq ($(shell uname),Darwin)
   SOFLAGS = -dynamiclib -install_name $(PREFIX)/lib/$(SONAME)
   OPENCL  = -framework OpenCL
   CL_H    = OpenCL/cl.h
-  OPENMP := -Xpreprocessor -fopenmp -I$(call brew,libomp)/include -L$(call brew,libomp)/lib -lomp
   CFLAGS  += -I$(call brew)/include
   LDFLAGS += -L$(call brew)/lib
 endif
@@ -36,7 +35,6 @@ probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int 
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
 ifneq ($(filter-out help clean demo check check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
 ARCH            ?= $(if $(call probe,,-march=native),-march=native)
-HAVE_OPENMP     := $(call probe,omp.h,$(OPENMP))
 HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
 HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
 HAVE_ZLIB       := $(call probe,zlib.h,-lz)
@@ -44,16 +42,14 @@ HAVE_CHOLMOD    := $(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),
 HAVE_SPQR       := $(if $(HAVE_CHOLMOD),$(call probe,suitesparse/SuiteSparseQR_C.h,-lspqr -lcholmod))
 HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
 endif
-missing = $(if $(HAVE_OPENMP),,no OpenMP for $(CC) (clang wants libomp-dev): the cpu device runs on one thread;) \
-  $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
+missing = $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
   $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
   $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): no direct solutions of least squares;)) \
   $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;)
 say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylocl: /'
-parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p)) \
-        $(if $(HAVE_OPENMP),$(OPENMP),-Wno-unknown-pragmas)
-ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -fvisibility=hidden $(WARN) -I. -Iinclude $(parts) \
+parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p))
+ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -pthread -fopenmp-simd -fvisibility=hidden $(WARN) -I. -Iinclude $(parts) \
              $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-format-truncation) $(CFLAGS)
 LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
        $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
@@ -157,7 +153,7 @@ install: all
 	install -m 644 include/krylocl.h $(DESTDIR)$(PREFIX)/include
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl' 'Description: Krylov methods on OpenCL' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lkrylocl' \
-	  'Libs.private: $(strip $(LIBS) $(if $(HAVE_OPENMP),$(OPENMP)))' > $(lib)/pkgconfig/krylocl.pc
+	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl.pc
 	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \

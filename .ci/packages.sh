@@ -11,7 +11,7 @@ if ! has apt-get || ! has dpkg-query; then
 Packages of this project, to be installed by hand on this system:
   Fedora  gcc make 'pkgconfig(OpenCL)' pocl zlib-devel libdeflate-devel cjson-devel suitesparse-devel gnuplot
   Arch    gcc make opencl-headers ocl-icd pocl zlib libdeflate cjson suitesparse openblas gnuplot
-  macOS   brew install libomp libdeflate cjson suite-sparse gnuplot
+  macOS   brew install libdeflate cjson suite-sparse gnuplot
 Continuing with what is installed.
 LIST
   fi
@@ -25,7 +25,6 @@ for pair in "${CC:-gcc}:$(basename "${CC:-gcc}" | sed 's/^cc$/gcc/')" gnuplot:gn
 done
 libraries="libc6-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd zlib1g-dev libdeflate-dev
   libcjson-dev libsuitesparse-dev libopenblas0"
-case ${CC:-gcc} in *clang*) libraries="$libraries libomp-dev" ;; esac
 case $what in
   check) has oclgrind || need="$need oclgrind" ;;
   intel) python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"; libraries= ;;

@@ -6,8 +6,6 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 SIZE=${SIZE:-120} # cells along the 90 mm of the sink; 120 has 250,560 unknowns
 begin=$(date +%s)
-# Threads at a barrier spin for milliseconds, which is slow if other programs run: spin less.
-export GOMP_SPINCOUNT="${GOMP_SPINCOUNT:-1000}"
 krylocl=$BUILD/krylocl
 [ -x "$krylocl" ] || { echo "demo: $krylocl was not built: the messages of make name the missing package"; exit 1; }
 mkdir -p demo || exit 1

@@ -98,12 +98,13 @@ const char *kcl_error(const kcl *ctx);
 
 /** Selects the device.
  *
- * device: "auto" (a GPU if there is one, else cpu), "cpu" (the native executor, OpenMP), "opencl"
+ * device: "auto" (a GPU if there is one, else cpu), "cpu" (the native executor), "opencl"
  * (the first OpenCL device, a GPU before a CPU), "gpu", "P:D" (platform and device number), or a
  * part of a device's name. NULL: the environment variable KRYLOCL_DEVICE, or "auto" if it is not
  * set.
  *
- * threads: of the native executor, at most 4096; 0: all.
+ * threads: of the native executor, at most 4096; 0: as many processors as this process may use (affinity
+ * mask, quota of control groups), or OMP_NUM_THREADS.
  *
  * kcl_setup selects NULL if no device was selected. A second call replaces the device: free every
  * solver first. KCL_DEVICE: no device matches (the message lists them). */

@@ -35,15 +35,19 @@ static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
   return sqrt(sum) / unit;
 }
 
-static double matrix_norm_inf(const kcl_csr *A) {
+static double largest_row(const void *arg, int64_t from, int64_t to) {
+  const kcl_csr *A = arg;
   double m = 0;
-#pragma omp parallel for schedule(static) reduction(max : m) if (A->nnz > 20000)
-  for (int64_t i = 0; i < A->rows; i++) {
+  for (int64_t i = from; i < to; i++) {
     double sum = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) sum += kcl_abs(A->type, A->val, k);
     if (sum > m) m = sum;
   }
   return m;
+}
+
+static double matrix_norm_inf(const kcl_csr *A) {
+  return kcl_largest(A->rows, KCL_FEW_ROWS, largest_row, A);
 }
 
 /* a / b, where nothing of nothing is nothing and something of nothing is infinite. */

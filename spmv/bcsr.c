@@ -55,6 +55,14 @@ static int64_t merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col, sca
   }
 }
 
+static void fill(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const int64_t *ptr = m->array[0].data, b = m->param[0].value;
+  for (int64_t I = first; I < end; I++)
+    merge(m->source, (int)b, I, (int32_t *)m->array[1].data + ptr[I],
+          (scalar *)m->array[2].data + ptr[I] * b * b);
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {.rows = A->rows};
   int64_t *block_ptr; /* [block rows + 1] */
@@ -69,11 +77,9 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   if (rc) return rc;
   for (int64_t I = 0; I < block_rows; I++)
     block_ptr[I + 1] = block_ptr[I] + merge(A, b, I, NULL, NULL);
-#pragma omp parallel for schedule(static)
-  for (int64_t I = 0; I < block_rows; I++)
-    merge(A, b, I, block_col + block_ptr[I], val + block_ptr[I] * b * b);
   kcl_matrix_param(m, "b", b);
   kcl_matrix_param(m, "cols", A->cols);
+  kcl_for(block_rows, KCL_FEW_ROWS / b, fill, m);
   return KCL_OK;
 }
 

@@ -31,10 +31,25 @@ static int64_t number_diagonals(const kcl_csr *A, int32_t *place) {
   return count;
 }
 
+typedef struct filling {
+  const kcl_csr *A;
+  const int32_t *place;
+  int64_t stride;
+  scalar *val;
+} filling;
+
+static void fill(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  const kcl_csr *A = f->A;
+  const scalar *from = A->val;
+  for (int64_t i = first; i < end; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      f->val[(f->place[A->col[k] - i + A->rows - 1] - 1) * f->stride + i] = from[k];
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   int32_t *place = NULL, *offset; /* offset[diagonals] */
   scalar *val;                    /* [diagonals, stride] */
-  const scalar *from = A->val;
   int64_t stride = kcl_padded(A->rows);
   int rc;
   m->rows_match_elements = true;
@@ -45,10 +60,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, diagonals * stride, (void **)&val));
   for (int64_t d = 0; d < A->rows + A->cols - 1; d++)
     if (place[d]) offset[place[d] - 1] = (int32_t)(d - A->rows + 1);
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      val[(place[A->col[k] - i + A->rows - 1] - 1) * stride + i] = from[k];
+  kcl_for(A->rows, KCL_FEW_ROWS, fill, &(filling){A, place, stride, val});
   kcl_matrix_param(m, "diagonals", diagonals);
   kcl_matrix_param(m, "stride", stride);
   kcl_matrix_param(m, "cols", A->cols);

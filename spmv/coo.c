@@ -19,13 +19,19 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
   return (kcl_size){.total = val + 8.0 * (double)s->nnz, .largest = val};
 }
 
+static void fill(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const kcl_csr *A = m->source;
+  int32_t *row = m->array[0].data;
+  for (int64_t i = first; i < end; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   int32_t *row; /* [nnz] */
   int rc = kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
   if (rc) return rc;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;
+  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   return KCL_OK;

@@ -71,6 +71,22 @@ static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *ro
   }
 }
 
+typedef struct filling {
+  const kcl_csr *A;
+  int64_t *key, *strip;
+  int32_t *row, *col;
+  scalar *val;
+} filling;
+
+static void fill_strips(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  const kcl_csr *A = f->A;
+  for (int64_t t = first; t < end; t++) {
+    fill_strip(A, t * STRIP, f->key, f->row, f->col, f->val);
+    f->strip[t + 1] = A->row_ptr[(t + 1) * STRIP < A->rows ? (t + 1) * STRIP : A->rows];
+  }
+}
+
 static int build_strips(kcl_matrix *m, const kcl_csr *A) {
   int64_t *strip, *key = NULL; /* [strips + 1], [nnz] */
   int32_t *row, *col;          /* [nnz] */
@@ -81,11 +97,7 @@ static int build_strips(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
-#pragma omp parallel for schedule(static)
-  for (int64_t t = 0; t < strips_of(A->rows); t++) {
-    fill_strip(A, t * STRIP, key, row, col, val);
-    strip[t + 1] = A->row_ptr[(t + 1) * STRIP < A->rows ? (t + 1) * STRIP : A->rows];
-  }
+  kcl_for(strips_of(A->rows), 1, fill_strips, &(filling){A, key, strip, row, col, val});
 done:
   free(key);
   return rc;

@@ -18,18 +18,24 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
   return (kcl_size){.total = val, .largest = val};
 }
 
+static void fill(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const kcl_csr *A = m->source;
+  const scalar *from = A->val;
+  scalar *val = m->array[0].data;
+  for (int64_t i = first; i < end; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      val[A->col[k] * m->param[1].value + i] = from[k];
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   scalar *val; /* [cols, stride] */
-  const scalar *from = A->val;
   int64_t stride = stride_of(A->rows);
   int rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val);
   if (rc) return rc;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      val[A->col[k] * stride + i] = from[k];
   kcl_matrix_param(m, "cols", A->cols);
   kcl_matrix_param(m, "stride", stride);
+  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
   return KCL_OK;
 }
 

@@ -22,6 +22,21 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
+static void fill(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const kcl_csr *A = m->source;
+  const scalar *from = A->val;
+  int64_t width = m->param[0].value, stride = m->param[1].value;
+  int32_t *col = m->array[0].data;
+  scalar *val = m->array[1].data;
+  for (int64_t i = first; i < end; i++)
+    for (int64_t k = 0, start = A->row_ptr[i]; k < width; k++) {
+      bool real_entry = k < kcl_row_length(A, i);
+      col[k * stride + i] = real_entry ? A->col[start + k] : kcl_padding_column(A, i);
+      if (real_entry) val[k * stride + i] = from[start + k];
+    }
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   int64_t width = 0, stride = kcl_padded(A->rows);
   for (int64_t i = 0; i < A->rows; i++)
@@ -32,16 +47,9 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int rc = kcl_matrix_array(m, "col", KCL_INT32, width * stride, (void **)&col);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, width * stride, (void **)&val);
   if (rc) return rc;
-  const scalar *from = A->val;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = 0, start = A->row_ptr[i]; k < width; k++) {
-      bool real_entry = k < kcl_row_length(A, i);
-      col[k * stride + i] = real_entry ? A->col[start + k] : kcl_padding_column(A, i);
-      if (real_entry) val[k * stride + i] = from[start + k];
-    }
   kcl_matrix_param(m, "width", width);
   kcl_matrix_param(m, "stride", stride);
+  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
   return KCL_OK;
 }
 

@@ -70,6 +70,14 @@ static int64_t fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
   return at;
 }
 
+static void fill_slices(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const hyb h = of(m);
+  for (int64_t t = first; t < end; t++)
+    for (int64_t i = t * 32, at = h.rest[t]; i < t * 32 + 32 && i < m->rows; i++)
+      at = fill_row(&h, m->source, i, at);
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {0};
   int rc = kcl_structure(m->ctx, A, &s);
@@ -81,10 +89,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
     if (i % 32 == 0) h.rest[i / 32 + 1] = h.rest[i / 32];
     if (beyond > 0) h.rest[i / 32 + 1] += beyond;
   }
-#pragma omp parallel for schedule(static)
-  for (int64_t t = 0; t < kcl_slice_count(A->rows); t++)
-    for (int64_t i = t * 32, at = h.rest[t]; i < t * 32 + 32 && i < A->rows; i++)
-      at = fill_row(&h, A, i, at);
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, fill_slices, m);
   return KCL_OK;
 }
 

@@ -22,13 +22,20 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
   return (kcl_size){.total = val + index, .largest = val};
 }
 
-static void fill(const kcl_csr *A, const int64_t *row, const int64_t *start, int32_t *col,
-                 scalar *val) {
+typedef struct filling {
+  const kcl_csr *A;
+  const int64_t *row, *start;
+  int32_t *col;
+  scalar *val;
+} filling;
+
+static void fill(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  const kcl_csr *A = f->A;
   const scalar *from = A->val;
-#pragma omp parallel for schedule(static)
-  for (int64_t p = 0; p < A->rows; p++)
-    for (int64_t k = 0, at = A->row_ptr[row[p]]; k < kcl_row_length(A, row[p]); k++, at++)
-      col[start[k] + p] = A->col[at], val[start[k] + p] = from[at];
+  for (int64_t p = first; p < end; p++)
+    for (int64_t k = 0, i = f->row[p], at = A->row_ptr[i]; k < kcl_row_length(A, i); k++, at++)
+      f->col[f->start[k] + p] = A->col[at], f->val[f->start[k] + p] = from[at];
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
@@ -47,7 +54,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, A->rows, (void **)&order));
-  fill(A, row, start, col, val);
+  kcl_for(A->rows, KCL_FEW_ROWS, fill, &(filling){A, row, start, col, val});
   for (int64_t p = 0; p < A->rows; p++)
     if (kcl_matrix_gpu_layout(m))
       order[p] = (int32_t)row[p];

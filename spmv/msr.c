@@ -21,6 +21,18 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
                     .largest = others * bytes};
 }
 
+static void fill(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const kcl_csr *A = m->source;
+  const scalar *from = A->val;
+  const int64_t *row_ptr = m->array[1].data;
+  int32_t *col = m->array[2].data;
+  scalar *val = m->array[3].data;
+  for (int64_t i = first; i < end; i++)
+    for (int64_t k = A->row_ptr[i], at = row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      if (A->col[k] != i) col[at] = A->col[k], val[at++] = from[k];
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   scalar *diagonal, *val; /* [min(rows, cols)], [row_ptr[rows]] */
   int64_t *row_ptr;       /* [rows + 1] */
@@ -38,10 +50,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   rc = kcl_matrix_array(m, "col", KCL_INT32, row_ptr[A->rows], (void **)&col);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, row_ptr[A->rows], (void **)&val);
   if (rc) return rc;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i], at = row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      if (A->col[k] != i) col[at] = A->col[k], val[at++] = from[k];
+  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
   kcl_matrix_param(m, "diagonals", n);
   m->row_per_item = true;
   return KCL_OK;

@@ -41,12 +41,20 @@ static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *offset, 
     offset[n + 1] = (int32_t)(A->col[r->entry[n]] - r->row[n]), val[n + 1] = from[r->entry[n]];
 }
 
-static void fill_codes(const kcl_repeats *r, const kcl_csr *A, const int32_t *slice,
-                       uint32_t *code) {
+typedef struct filling {
+  const kcl_repeats *repeats;
+  const kcl_csr *A;
+  const int32_t *slice;
+  uint32_t *code;
+} filling;
+
+static void fill_codes(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  const kcl_repeats *r = f->repeats;
+  const kcl_csr *A = f->A;
   int per = codes_per_word(r->count), bits = 32 / per;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++) {
-    uint32_t *word = code + (int64_t)slice[i / C] * C + i % C;
+  for (int64_t i = first; i < end; i++) {
+    uint32_t *word = f->code + (int64_t)f->slice[i / C] * C + i % C;
     for (int64_t k = 0; k < kcl_row_length(A, i); k++)
       word[k / per * C] |= (uint32_t)(kcl_repeats_number(r, i, A->row_ptr[i] + k) + 1)
                            << (k % per * bits);
@@ -71,7 +79,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
   fill_table(&r, A, offset, val);
-  fill_codes(&r, A, slice, code);
+  kcl_for(A->rows, KCL_FEW_ROWS, fill_codes, &(filling){&r, A, slice, code});
   kcl_matrix_param(m, "pairs", r.count);
   kcl_matrix_param(m, "cols", A->cols);
   int64_t table = (r.count + 1) * (4 + (int64_t)sizeof(scalar));

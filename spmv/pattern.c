@@ -50,6 +50,21 @@ static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *start, i
   }
 }
 
+typedef struct codes {
+  const uint16_t *from;
+  void *to; /* [rows] bytes, or 16-bit words */
+  bool bytes;
+} codes;
+
+static void copy_codes(void *arg, int64_t first, int64_t end) {
+  const codes *c = arg;
+  for (int64_t i = first; i < end; i++)
+    if (c->bytes)
+      ((uint8_t *)c->to)[i] = (uint8_t)c->from[i];
+    else
+      ((uint16_t *)c->to)[i] = c->from[i];
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_repeats r = {0};
   kcl_stats s = {.row_patterns = KCL_MOST_REPEATS + 1};
@@ -67,12 +82,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
   KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, entries, (void **)&offset));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < A->rows; i++)
-    if (bytes)
-      ((uint8_t *)code)[i] = (uint8_t)r.code[i];
-    else
-      ((uint16_t *)code)[i] = r.code[i];
+  kcl_for(A->rows, KCL_FEW, copy_codes, &(codes){r.code, code, bytes});
   fill_table(&r, A, start, offset, val);
   kcl_matrix_param(m, "patterns", r.count);
   kcl_matrix_param(m, "entries", entries);

@@ -32,32 +32,40 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
-/* row[p]: the row at position p. */
-static void positions(const kcl_csr *A, bool sorted, int64_t *row) {
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t lo = 0; lo < A->rows; lo += KCL_SIGMA) {
-    int64_t hi = lo + KCL_SIGMA < A->rows ? lo + KCL_SIGMA : A->rows;
-    if (sorted)
-      kcl_longest_first(A, lo, hi, row + lo);
-    else
-      for (int64_t i = lo; i < hi; i++) row[i] = i;
+typedef struct filling {
+  const kcl_csr *A;
+  bool sorted;
+  int64_t C, *row; /* [rows]: the row at each position */
+  const int32_t *slice;
+  int32_t *col;
+  scalar *val;
+} filling;
+
+/* One sorted range. */
+static void positions(void *arg, int64_t lo, int64_t hi) {
+  const filling *f = arg;
+  if (f->sorted)
+    kcl_longest_first(f->A, lo, hi, f->row + lo);
+  else
+    for (int64_t i = lo; i < hi; i++) f->row[i] = i;
+}
+
+static void fill_row(const filling *f, int64_t s, int64_t p) {
+  const kcl_csr *A = f->A;
+  const scalar *from = A->val;
+  int64_t i = p < A->rows ? f->row[p] : f->row[s * f->C]; /* incomplete: repeats its first row */
+  int64_t start = A->row_ptr[i], length = p < A->rows ? kcl_row_length(A, i) : 0;
+  for (int64_t k = 0; k < f->slice[s + 1] - f->slice[s]; k++) {
+    int64_t at = (f->slice[s] + k) * f->C + p % f->C;
+    f->col[at] = k < length ? A->col[start + k] : kcl_padding_column(A, i);
+    if (k < length) f->val[at] = from[start + k];
   }
 }
 
-static void fill_slices(const kcl_csr *A, int64_t C, const int64_t *row, const int32_t *slice,
-                        int32_t *col, scalar *val) {
-  const scalar *from = A->val;
-#pragma omp parallel for schedule(static)
-  for (int64_t s = 0; s < slices_of(A->rows, C); s++)
-    for (int64_t p = s * C; p < (s + 1) * C; p++) {
-      int64_t i = p < A->rows ? row[p] : row[s * C]; /* an incomplete slice repeats its first row */
-      int64_t start = A->row_ptr[i], length = p < A->rows ? kcl_row_length(A, i) : 0;
-      for (int64_t k = 0; k < slice[s + 1] - slice[s]; k++) {
-        int64_t at = (slice[s] + k) * C + p % C;
-        col[at] = k < length ? A->col[start + k] : kcl_padding_column(A, i);
-        if (k < length) val[at] = from[start + k];
-      }
-    }
+static void fill_slices(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  for (int64_t s = first; s < end; s++)
+    for (int64_t p = s * f->C; p < (s + 1) * f->C; p++) fill_row(f, s, p);
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
@@ -69,7 +77,8 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   m->variant = C;
   KCL_TRY(kcl_structure(m->ctx, A, &s));
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
-  positions(A, sorts(&s), row);
+  filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
+  kcl_for_each(A->rows, KCL_SIGMA, positions, &f);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
   for (int64_t p = 0; p < A->rows; p++) {
     int64_t before = slice[p / C], width = kcl_row_length(A, row[p]);
@@ -80,7 +89,8 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, entries, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
-  fill_slices(A, C, row, slice, col, val);
+  f.slice = slice, f.col = col, f.val = val;
+  kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, fill_slices, &f);
   for (int64_t p = 0; sorts(&s) && p < A->rows; p++)
     if (kcl_matrix_gpu_layout(m))
       order[p] = (int32_t)row[p];

@@ -91,6 +91,23 @@ static void fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int3
   }
 }
 
+typedef struct filling {
+  const form *form;
+  const kcl_csr *A;
+  const int32_t *slice;
+  int32_t *least;
+  void *col, *val;
+} filling;
+
+static void fill_slices(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  for (int64_t s = first; s < end; s++) {
+    f->least[s] = f->form->col == KCL_UINT16 ? kcl_slice_least(f->A, s) : 0;
+    for (int64_t p = s * C; p < (s + 1) * C; p++)
+      fill_row(f->form, f->A, f->slice, f->least[s], p, f->col, f->val);
+  }
+}
+
 static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   int32_t *slice, *least; /* [slices + 1], [slices] */
   void *col, *val;        /* [entries] */
@@ -104,11 +121,7 @@ static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   KCL_TRY(kcl_matrix_array(m, "val", f->val, (int64_t)slice[slices] * C, &val));
   KCL_TRY(kcl_matrix_array(m, "table", KCL_SCALAR, values, (void **)&table));
   for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
-#pragma omp parallel for schedule(static)
-  for (int64_t s = 0; s < slices; s++) {
-    least[s] = f->col == KCL_UINT16 ? kcl_slice_least(A, s) : 0;
-    for (int64_t p = s * C; p < (s + 1) * C; p++) fill_row(f, A, slice, least[s], p, col, val);
-  }
+  kcl_for(slices, KCL_FEW_ROWS / C, fill_slices, &(filling){f, A, slice, least, col, val});
   kcl_matrix_param(m, "values", values);
   int64_t bytes = values * (int64_t)sizeof(scalar);
   if (kcl_matrix_gpu_layout(m) && bytes <= LOCAL_BYTES) m->local_scalars = (int)values;

@@ -2,7 +2,7 @@
  * passes. Every failure must come back as KCL_MEMORY, and leave nothing allocated.
  *
  * malloc and its relatives are defined here, in front of those of the C library (or of the address
- * sanitizer), and fail only for callers in this executable: drivers and OpenMP get what they ask for.
+ * sanitizer), and fail only for callers in this executable: drivers get what they ask for.
  */
 #include "tests/check.h"
 #include "krylocl.h"
@@ -225,7 +225,7 @@ int main(void) {
   if (f < 0 || g < 0) return 1;
   for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
     CHECKF(whole(&jobs[i]) == KCL_OK, "%s",
-           jobs[i].name); /* first touch: OpenMP's and stdio's own memory */
+           jobs[i].name); /* first touch: threads and the memory of stdio */
     test_job(&jobs[i], false), test_job(&jobs[i], true);
   }
   close(f), close(g), unlink(file), unlink(copy);

@@ -42,7 +42,7 @@ if [ "$1" = --one ]; then one "$2"; exit 0; fi
 
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
 # Compiled kernels stay in the build folder, in the driver's cache alone: PoCL compiles 1.3 times as long for binaries
-# of ours, more than they save when all is compiled once. Threads that wait leave the processor to other tests.
+# of ours, more than they save when all is compiled once.
 KRYLOCL_CACHE=
 XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$(cd "$BUILD" && pwd)/cache}
 POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
@@ -58,7 +58,7 @@ wanted() { # a test's path: is it asked for?
   done
   return 1
 }
-export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE OMP_WAIT_POLICY=passive
+export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
 list() { # the tests asked for, the longest first
   for t in "$BUILD"/tests/conform_multi_rhs "$BUILD"/tests/conform_spmv tests/oclgrind.sh "$BUILD"/tests/real \

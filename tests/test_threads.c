@@ -1,8 +1,11 @@
-/* Several threads open contexts at once, before the drivers are loaded. */
+/* Several threads open contexts at once, before the drivers are loaded; solve at once on the native executor, with teams of
+ * 1 to 8 threads; and a child of fork() solves. All solutions have the same bits. */
 #include "krylocl.h"
 #include "tests/check.h"
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { THREADS = 4 };
 typedef struct job {
@@ -23,7 +26,64 @@ static void *open_one(void *p) {
   return NULL;
 }
 
-int main(void) {
+/* ---------------------------------------------------------------- solves */
+
+enum { TEAMS = 8, ROWS = 30 * 30 * 30 };
+typedef struct solution {
+  int threads;
+  bool good;
+  double x[ROWS];
+} solution;
+static solution solutions[TEAMS], in_child;
+
+static void *solve_one(void *p) {
+  solution *s = p;
+  kcl *ctx;
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *solver = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  o.format = "csr-scalar";
+  if (kcl_create(&ctx)) return NULL;
+  memset(s->x, 0, sizeof s->x);
+  s->good = !kcl_select(ctx, "cpu", s->threads) && !kcl_generate(ctx, "poisson3d:30", &A, &b) &&
+            A->rows == ROWS && !kcl_setup(ctx, A, &o, &solver) &&
+            !kcl_solve(solver, b->val, s->x, &r) && r.converged && r.iterations > 10;
+  if (!s->good) printf("%d threads: %s\n", s->threads, kcl_error(ctx));
+  kcl_solver_free(&solver), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
+  return NULL;
+}
+
+static bool same(const solution *s) {
+  return s->good && !memcmp(s->x, solutions[0].x, sizeof s->x);
+}
+
+static void test_solves(void) {
+  pthread_t thread[TEAMS];
+  for (int i = 0; i < TEAMS; i++) {
+    solutions[i].threads = i + 1;
+    pthread_create(&thread[i], NULL, solve_one, &solutions[i]);
+  }
+  for (int i = 0; i < TEAMS; i++) pthread_join(thread[i], NULL);
+  for (int i = 0; i < TEAMS; i++) CHECKF(same(&solutions[i]), "%d threads", i + 1);
+}
+
+/* After solves in this process, whose threads the child does not have. */
+static void test_fork(void) {
+  int status = -1;
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    in_child.threads = 2, solve_one(&in_child);
+    _exit(same(&in_child) ? 0 : 1);
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  in_child.threads = 2, solve_one(&in_child);
+  CHECK(same(&in_child));
+}
+
+static void test_contexts(void) {
   pthread_t thread[THREADS];
   job jobs[THREADS] = {0};
   kcl *ctx;
@@ -36,5 +96,11 @@ int main(void) {
     CHECKF(jobs[i].selected == there && jobs[i].listed == jobs[0].listed &&
                !strcmp(jobs[i].device, jobs[0].device),
            "thread %d: '%s', %d devices: %s", i, jobs[i].device, jobs[i].listed, jobs[i].error);
+}
+
+int main(void) {
+  test_contexts();
+  test_solves();
+  test_fork();
   return check_report();
 }

@@ -12,6 +12,7 @@
 #ifndef KCL_BASE_H
 #define KCL_BASE_H
 
+#include "core/base/team.h"
 #include "krylocl.h"
 
 /* ---------------------------------------------------------------- errors
@@ -43,10 +44,6 @@ bool kcl_has_room(size_t bytes);
  * and the nearest one. kind: the noun for the message. */
 int kcl_find_name(kcl *ctx, const char *kind, const char *name, int count,
                   const char *(*name_of)(int), int *out);
-
-int kcl_thread(void);      /* OpenMP: the number of this thread in its team; without it 0 */
-int kcl_threads(void);     /* threads of the team; 1 */
-int kcl_max_threads(void); /* most threads of a team; 1 */
 
 double kcl_now(void); /* monotonic seconds */
 

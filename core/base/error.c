@@ -1,10 +1,9 @@
-/* The context's last error, allocation with an error message, and the clock. */
+/* The context's last error, and allocation with an error message. */
 #include "core/base/context.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
   va_list args;
@@ -24,11 +23,8 @@ int kcl_need(kcl *ctx, const char *name, const void *p) {
 }
 
 /* In parallel for large blocks: first touch places the pages near the threads that use them on NUMA systems. */
-static void zero(void *block, size_t bytes) {
-  const size_t part = 1 << 20;
-#pragma omp parallel for schedule(static) if (bytes > 8 * part)
-  for (size_t at = 0; at < bytes; at += part)
-    memset((char *)block + at, 0, bytes - at < part ? bytes - at : part);
+static void zero(void *block, int64_t from, int64_t to) {
+  memset((char *)block + from, 0, (size_t)(to - from));
 }
 
 bool kcl_has_room(size_t bytes) {
@@ -53,12 +49,6 @@ int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out
   if (!*out)
     return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
                     (double)count * (double)size * 1e-9);
-  zero(*out, (bytes + 127) / 64 * 64);
+  kcl_for((int64_t)((bytes + 127) / 64 * 64), 4 << 20, zero, *out);
   return KCL_OK;
-}
-
-double kcl_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -1,5 +1,6 @@
 /* See sum64.h. */
 #include "core/base/sum64.h"
+#include "core/base/team.h"
 #include <string.h>
 
 enum {
@@ -40,20 +41,29 @@ static uint64_t chunk(const unsigned char *p, size_t n) {
   return h;
 }
 
+typedef struct group {
+  const unsigned char *p;
+  size_t size;
+  uint64_t sum[GROUP];
+} group;
+
+static void sum_chunks(void *arg, int64_t first, int64_t end) {
+  group *g = arg;
+  for (size_t k = (size_t)first; k < (size_t)end; k++) {
+    size_t from = k * CHUNK, left = g->size - from;
+    g->sum[k] = chunk(g->p + from, left < CHUNK ? left : CHUNK);
+  }
+}
+
 /* A group of chunks at a time, so that their sums need no allocation. */
 uint64_t kcl_sum64(const void *data, size_t size, uint64_t h) {
   const unsigned char *p = data;
   size_t step_bytes = (size_t)GROUP * CHUNK;
   for (size_t at = 0; at < size; at += step_bytes) {
-    uint64_t part[GROUP];
-    size_t left = size - at < step_bytes ? size - at : step_bytes;
-    int count = (int)((left + CHUNK - 1) / CHUNK);
-#pragma omp parallel for schedule(dynamic, 1) if (count > 1)
-    for (int k = 0; k < count; k++) {
-      size_t from = (size_t)k * CHUNK;
-      part[k] = chunk(p + at + from, left - from < CHUNK ? left - from : CHUNK);
-    }
-    for (int k = 0; k < count; k++) h = mix(h ^ part[k]) + 0x9e3779b97f4a7c15u;
+    group g = {.p = p + at, .size = size - at < step_bytes ? size - at : step_bytes};
+    int count = (int)((g.size + CHUNK - 1) / CHUNK);
+    kcl_for_each(count, 1, sum_chunks, &g);
+    for (int k = 0; k < count; k++) h = mix(h ^ g.sum[k]) + 0x9e3779b97f4a7c15u;
   }
   return mix(h ^ size);
 }

@@ -40,14 +40,25 @@ double kcl_abs(kcl_type t, const void *array, int64_t i) {
   return hypot(z[0], z[1]);
 }
 
-void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
-#pragma omp parallel for schedule(static) if (n > 100000)
-  for (int64_t i = 0; i < n; i++) {
+typedef struct copying {
+  kcl_type to, from;
+  void *y;
+  const void *x;
+  double scale;
+} copying;
+
+static void copy(void *arg, int64_t first, int64_t end) {
+  const copying *c = arg;
+  for (int64_t i = first; i < end; i++) {
     double z[2];
-    kcl_element(from, x, i, z);
-    z[0] *= scale, z[1] *= scale;
-    kcl_set_element(to, y, i, z);
+    kcl_element(c->from, c->x, i, z);
+    z[0] *= c->scale, z[1] *= c->scale;
+    kcl_set_element(c->to, c->y, i, z);
   }
+}
+
+void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
+  kcl_for(n, KCL_FEW, copy, &(copying){to, from, y, x, scale});
 }
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {

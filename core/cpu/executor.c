@@ -1,4 +1,4 @@
-/* The native executor: interprets stages with OpenMP (stage.h).
+/* The native executor: interprets stages (stage.h) on a team of threads.
  *
  * The rows of a stage are divided into chunks. Their number, and with it the order of every sum, does not depend on the
  * number of threads: the bits are the same on 1 or 64. Several right-hand sides share a block of the matrix if the format
@@ -6,6 +6,7 @@
  * Compiled once per scalar type.
  */
 #include "core/cpu/cpu.h"
+#include "core/base/team.h"
 #include "core/cpu/stage.h"
 #include <stdlib.h>
 
@@ -40,41 +41,47 @@ static void scalars_of_stage(cpu *e, kcl_phase phase, int i, int parity, scalar 
   }
 }
 
-/* Every thread computes its own copy of the scalars, so a stage needs one barrier. The chunks of a thread are
- * contiguous: its rows then have one halo in x, not one per chunk. The last thread also runs the empty chunks, whose sums
+typedef struct batch {
+  cpu *e;
+  kcl_phase phase;
+  int64_t passes;
+} batch;
+
+/* Every member computes its own copy of the scalars, so a stage needs one barrier. The chunks of a member are
+ * contiguous: its rows then have one halo in x, not one per chunk. The last member also runs the empty chunks, whose sums
  * are zero. */
-static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team) {
-  (void)team; /* without OpenMP */
+static void run_member(void *arg, const kcl_member *me) {
+  const batch *b = arg;
+  cpu *e = b->e;
   const kcl_program *k = e->k;
-  const kcl_stage *stage = k->stage[phase];
-  int stages = k->stages[phase];
+  const kcl_stage *stage = k->stage[b->phase];
+  int stages = k->stages[b->phase], parity = e->parity;
   size_t slots = (size_t)k->nrhs * (size_t)k->slots;
-#pragma omp parallel num_threads(team)
-  {
-    scalar slot[KCL_MAX_NRHS * KCL_MOST_SLOTS];
-    kcl_control control[KCL_MAX_NRHS];
-    bool active[KCL_MAX_NRHS];
-    memcpy(control, e->control, sizeof control);
-    memcpy(slot, e->slot, slots * sizeof *slot);
-    int me = kcl_thread(), threads = kcl_threads(), parity = e->parity;
-#pragma omp barrier
-    for (int64_t t = 0; t < passes && running(control, k->nrhs); t++)
-      for (int i = 0; i < stages; i++) {
-        scalars_of_stage(e, phase, i, parity, slot, control, active, me == 0);
-        if (!any(active, k->nrhs)) continue;
-        int full = full_chunks(&stage[i]),
-            end = me + 1 < threads ? full * (me + 1) / threads : CHUNKS;
-        for (int c = full * me / threads; full && c < end; c++)
-          run_chunk(e, &stage[i], slot, active, c, e->partial[parity]);
-        parity ^= 1;
-#pragma omp barrier
-      }
-    if (me == 0) {
-      e->parity = parity;
-      memcpy(e->control, control, sizeof control);
-      memcpy(e->slot, slot, slots * sizeof *slot);
+  scalar slot[KCL_MAX_NRHS * KCL_MOST_SLOTS];
+  kcl_control control[KCL_MAX_NRHS];
+  bool active[KCL_MAX_NRHS];
+  memcpy(control, e->control, sizeof control);
+  memcpy(slot, e->slot, slots * sizeof *slot);
+  kcl_barrier(me);
+  for (int64_t t = 0; t < b->passes && running(control, k->nrhs); t++)
+    for (int i = 0; i < stages; i++) {
+      scalars_of_stage(e, b->phase, i, parity, slot, control, active, me->number == 0);
+      if (!any(active, k->nrhs)) continue;
+      int full = full_chunks(&stage[i]), n = me->number + 1,
+          end = n < me->threads ? full * n / me->threads : CHUNKS;
+      for (int c = full * me->number / me->threads; full && c < end; c++)
+        run_chunk(e, &stage[i], slot, active, c, e->partial[parity]);
+      parity ^= 1;
+      kcl_barrier(me);
     }
-  }
+  if (me->number) return;
+  e->parity = parity;
+  memcpy(e->control, control, sizeof control);
+  memcpy(e->slot, slot, slots * sizeof *slot);
+}
+
+static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team) {
+  kcl_parallel(team, run_member, &(batch){e, phase, passes});
 }
 
 /* Barriers are only fast while every thread has a core of its own. So every 16 batches one iteration is timed with the

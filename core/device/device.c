@@ -42,7 +42,7 @@ static void describe_native(kcl_device *out, int threads) {
   *out = (kcl_device){
       .platform = -1, .device = -1, .kind = "native", .compute_units = threads, .has_double = true};
   snprintf(out->platform_name, sizeof out->platform_name, "native");
-  snprintf(out->version, sizeof out->version, "OpenMP");
+  snprintf(out->version, sizeof out->version, "threads");
   cpu_name(out->name, sizeof out->name);
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   out->memory = pages > 0 ? (uint64_t)pages * (uint64_t)page : 0;
@@ -52,7 +52,7 @@ static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
   *count = 0;
   int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
   if (rc) return rc;
-  describe_native(&(*list)[(*count)++], kcl_max_threads());
+  describe_native(&(*list)[(*count)++], kcl_cpus());
   if (opencl) kcl_opencl_list(*list, MOST_DEVICES, count);
   return KCL_OK;
 }
@@ -167,7 +167,7 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
   }
   kcl_opencl_detach(ctx);
   ctx->device = list[i], ctx->stream_rate = 0;
-  ctx->threads = threads > 0 ? threads : kcl_max_threads();
+  ctx->threads = threads > 0 ? threads : kcl_cpus();
   if (i == 0)
     ctx->device.compute_units = ctx->threads;
   else

@@ -3,20 +3,34 @@
 #include "core/base/context.h"
 #include "core/opencl/opencl.h"
 
+typedef struct conversion {
+  void *to;
+  const void *from;
+  double scale;
+} conversion;
+
+static void narrow(void *arg, int64_t first, int64_t end) {
+  const conversion *c = arg;
+  float *to = c->to;
+  const double *from = c->from;
+  for (int64_t i = first; i < end; i++) to[i] = (float)(c->scale * from[i]);
+}
+
+static void collect(void *arg, int64_t first, int64_t end) {
+  const conversion *c = arg;
+  double *to = c->to;
+  const float *from = c->from;
+  for (int64_t i = first; i < end; i++) to[i] += c->scale * (double)from[i];
+}
+
 int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale) {
-  float *to = y;
-  const double *from = x;
   if (ctx->opencl) return kcl_opencl_transfer(ctx, "narrow", y, x, n, scale);
-#pragma omp parallel for simd schedule(static) num_threads(ctx->threads)
-  for (int64_t i = 0; i < n; i++) to[i] = (float)(scale * from[i]);
+  kcl_for(n, KCL_FEW, narrow, &(conversion){y, x, scale});
   return KCL_OK;
 }
 
 int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale) {
-  double *to = y;
-  const float *from = x;
   if (ctx->opencl) return kcl_opencl_transfer(ctx, "collect", y, x, n, scale);
-#pragma omp parallel for simd schedule(static) num_threads(ctx->threads)
-  for (int64_t i = 0; i < n; i++) to[i] += scale * (double)from[i];
+  kcl_for(n, KCL_FEW, collect, &(conversion){y, x, scale});
   return KCL_OK;
 }

@@ -38,6 +38,20 @@ int kcl_csr_need(kcl *ctx, const kcl_csr *A) {
   return kcl_need(ctx, "A->val", A->val);
 }
 
+typedef struct checking {
+  const kcl_csr *A;
+  _Atomic int64_t bad; /* the first such row */
+} checking;
+
+static void check_rows(void *arg, int64_t first, int64_t end) {
+  checking *c = arg;
+  for (int64_t i = first; i < end; i++)
+    if (c->A->row_ptr[i] >= 0 && bad_row(c->A, i)) {
+      kcl_lower(&c->bad, i);
+      return;
+    }
+}
+
 int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
   int rc = kcl_csr_need(ctx, A);
   if (rc) return rc;
@@ -45,13 +59,11 @@ int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
     return kcl_fail(ctx, KCL_USAGE,
                     "row_ptr runs from %lld to %lld, it must run from 0 to nnz, %lld",
                     (long long)A->row_ptr[0], (long long)A->row_ptr[A->rows], (long long)A->nnz);
-  int64_t first = A->rows;
-#pragma omp parallel for schedule(static) reduction(min : first)
-  for (int64_t i = 0; i < A->rows; i++)
-    if (i < first && A->row_ptr[i] >= 0 && bad_row(A, i)) first = i;
-  if (first == A->rows) return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE, "row %lld of the matrix, counted from 0: %s", (long long)first,
-                  bad_row(A, first));
+  checking c = {.A = A, .bad = A->rows};
+  kcl_for(A->rows, KCL_FEW_ROWS, check_rows, &c);
+  if (c.bad == A->rows) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "row %lld of the matrix, counted from 0: %s", (long long)c.bad,
+                  bad_row(A, c.bad));
 }
 
 int kcl_csr_create(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz, kcl_type type,
@@ -141,11 +153,19 @@ static inline void dot2(double *s, double *c, double a, double b) {
   *s = t;
 }
 
-void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
-  if (!A || !x || !y) return;
+typedef struct multiplying {
+  const kcl_csr *A;
+  const double *x, *b;
+  double *y;
+} multiplying;
+
+static void product_rows(void *arg, int64_t first, int64_t end) {
+  const multiplying *m = arg;
+  const kcl_csr *A = m->A;
+  const double *x = m->x, *b = m->b;
+  double *y = m->y;
   int w = kcl_type_complex(A->type) ? 2 : 1;
-#pragma omp parallel for schedule(dynamic, 512) if (A->nnz > 20000)
-  for (int64_t i = 0; i < A->rows; i++) {
+  for (int64_t i = first; i < end; i++) {
     double s[2] = {0, 0}, c[2] = {0, 0};
     for (int q = 0; b && q < w; q++) s[q] = b[w * i + q];
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
@@ -161,6 +181,11 @@ void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double 
     }
     for (int q = 0; q < w; q++) y[w * i + q] = s[q] + c[q];
   }
+}
+
+void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
+  if (!A || !x || !y) return;
+  kcl_for_each(A->rows, 512, product_rows, &(multiplying){A, x, b, y});
 }
 
 static int check_dense(kcl *ctx, int64_t rows, int64_t cols, kcl_type type) {

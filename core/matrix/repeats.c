@@ -109,27 +109,42 @@ static void scan_row(kcl_repeats *r, int64_t i) {
 
 /* ---------------------------------------------------------------- one table per thread, merged */
 
-/* Adds rows [lo, hi) to a thread's table; code: of all rows, or NULL. Ends early if any table overflows. */
-static void scan(kcl_repeats *r, int64_t lo, int64_t hi, uint16_t *code, int *full) {
+typedef struct scanning {
+  const kcl_csr *A;
+  kcl_repeats *table; /* [tables], each of `per` rows */
+  int64_t per;
+  uint16_t *code; /* of all rows, or NULL */
+  uint16_t *map;  /* [tables][KCL_MOST_REPEATS + 1]: from numbers of a table to those of all */
+  atomic_bool full;
+} scanning;
+
+/* Adds rows [lo, hi) to a table. Ends early if any table overflows. */
+static void scan(scanning *s, kcl_repeats *r, int64_t lo, int64_t hi) {
   int64_t number = 0;
-  for (int64_t i = lo; i < hi; i++) {
-    int stop;
-#pragma omp atomic read
-    stop = *full;
-    if (stop) return;
+  for (int64_t i = lo; i < hi && !atomic_load_explicit(&s->full, memory_order_relaxed); i++) {
     if (r->kind == KCL_ROWS) {
       bool differs = i == 0 || !same_rows(r->A, i, i - 1);
       r->runs += differs;
       if (differs || i == lo) number = number_of(r, i, r->A->row_ptr[i]);
-      if (code) code[i] = (uint16_t)number;
+      if (s->code) s->code[i] = (uint16_t)number;
     } else {
       scan_row(r, i);
     }
-    if (!kcl_repeats_fit(r)) {
-#pragma omp atomic write
-      *full = 1;
-    }
+    if (!kcl_repeats_fit(r)) s->full = true;
   }
+}
+
+static void scan_tables(void *arg, int64_t first, int64_t end) {
+  scanning *s = arg;
+  for (int64_t t = first; t < end; t++)
+    scan(s, &s->table[t], t * s->per,
+         (t + 1) * s->per < s->A->rows ? (t + 1) * s->per : s->A->rows);
+}
+
+static void renumber(void *arg, int64_t first, int64_t end) {
+  const scanning *s = arg;
+  for (int64_t i = first; i < end; i++)
+    s->code[i] = s->map[i / s->per * (KCL_MOST_REPEATS + 1) + s->code[i]];
 }
 
 /* Adds the items of one table; map[number in r] = number in out. */
@@ -142,22 +157,20 @@ static void merge(kcl_repeats *out, const kcl_repeats *r, uint16_t *map) {
 static int scan_all(kcl *ctx, const kcl_csr *A, bool codes, kcl_repeats *out) {
   kcl_repeats table[MOST_TABLES] = {0};
   uint16_t *map = NULL;
-  int rc, full = 0, tables = kcl_max_threads() < MOST_TABLES ? kcl_max_threads() : MOST_TABLES;
-  if (A->rows < 4096) tables = 1;
+  int rc, tables = kcl_cpus() < MOST_TABLES ? kcl_cpus() : MOST_TABLES;
+  if (A->rows < KCL_FEW_ROWS) tables = 1;
   int64_t per = (A->rows + tables - 1) / tables;
   for (int t = 0; t < tables; t++)
     KCL_TRY(allocate(ctx, &table[t], A, out->kind, out->kind == KCL_ROWS ? per : A->nnz));
   KCL_TRY(kcl_alloc(ctx, KCL_MOST_REPEATS + 1, tables * sizeof *map, "a table of repeats",
                     (void **)&map));
   if (codes) KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *out->code, "row codes", (void **)&out->code));
-#pragma omp parallel for schedule(static, 1)
-  for (int t = 0; t < tables; t++)
-    scan(&table[t], t * per, (t + 1) * per < A->rows ? (t + 1) * per : A->rows, out->code, &full);
-  for (int t = 0; t < tables && !full; t++) merge(out, &table[t], map + t * (KCL_MOST_REPEATS + 1));
-  if (full) out->count = KCL_MOST_REPEATS + 1;
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < (codes && kcl_repeats_fit(out) ? A->rows : 0); i++)
-    out->code[i] = map[i / per * (KCL_MOST_REPEATS + 1) + out->code[i]];
+  scanning s = {.A = A, .table = table, .per = per, .code = out->code, .map = map};
+  kcl_for_each(tables, 1, scan_tables, &s);
+  for (int t = 0; t < tables && !s.full; t++)
+    merge(out, &table[t], map + t * (KCL_MOST_REPEATS + 1));
+  if (s.full) out->count = KCL_MOST_REPEATS + 1;
+  if (codes && kcl_repeats_fit(out)) kcl_for(A->rows, KCL_FEW, renumber, &s);
 done:
   for (int t = 0; t < tables; t++) kcl_repeats_free(&table[t]);
   free(map);
@@ -193,11 +206,24 @@ static bool entry_is_single(const kcl_csr *A, int64_t k) {
   return is_single(z[0]) && is_single(z[1]);
 }
 
+typedef struct question {
+  const kcl_csr *A;
+  atomic_bool all;
+} question;
+
+static void singles(void *arg, int64_t first, int64_t end) {
+  question *q = arg;
+  for (int64_t k = first; k < end; k++)
+    if (!entry_is_single(q->A, k)) {
+      q->all = false;
+      return;
+    }
+}
+
 bool kcl_all_single(const kcl_csr *A) {
-  bool all = true;
-#pragma omp parallel for schedule(static) reduction(&& : all)
-  for (int64_t k = 0; k < A->nnz; k++) all = all && entry_is_single(A, k);
-  return all;
+  question q = {.A = A, .all = true};
+  kcl_for(A->nnz, KCL_FEW, singles, &q);
+  return q.all;
 }
 
 /* Checks the distinct values where they are known. */
@@ -217,16 +243,25 @@ int32_t kcl_slice_least(const kcl_csr *A, int64_t slice) {
   return least;
 }
 
-int64_t kcl_slice_span(const kcl_csr *A) {
-  int64_t widest = 0;
-#pragma omp parallel for schedule(static) reduction(max : widest)
-  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
-    int32_t least = kcl_slice_least(A, base / KCL_SLICE), most = 0;
-    for (int64_t i = base; i < base + KCL_SLICE && i < A->rows; i++)
-      if (kcl_padding_column(A, i) > most) most = kcl_padding_column(A, i);
-    if (most - (int64_t)least > widest) widest = most - (int64_t)least;
+typedef struct width {
+  const kcl_csr *A;
+  _Atomic int64_t most;
+} width;
+
+static void span(void *arg, int64_t first, int64_t end) {
+  width *w = arg;
+  for (int64_t s = first; s < end; s++) {
+    int32_t least = kcl_slice_least(w->A, s), most = 0;
+    for (int64_t i = s * KCL_SLICE; i < (s + 1) * KCL_SLICE && i < w->A->rows; i++)
+      if (kcl_padding_column(w->A, i) > most) most = kcl_padding_column(w->A, i);
+    kcl_raise(&w->most, most - (int64_t)least);
   }
-  return widest;
+}
+
+int64_t kcl_slice_span(const kcl_csr *A) {
+  width w = {.A = A};
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, span, &w);
+  return w.most;
 }
 
 int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {

@@ -58,15 +58,27 @@ done:
   return rc;
 }
 
-int64_t kcl_bandwidth(const kcl_csr *A) {
+typedef struct width {
+  const kcl_csr *A;
+  _Atomic int64_t most;
+} width;
+
+static void bandwidth(void *arg, int64_t first, int64_t end) {
+  width *w = arg;
+  const kcl_csr *A = w->A;
   int64_t most = 0;
-#pragma omp parallel for schedule(static) reduction(max : most)
-  for (int64_t i = 0; i < A->rows; i++)
+  for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t away = i < A->col[k] ? A->col[k] - i : i - A->col[k];
       if (away > most) most = away;
     }
-  return most;
+  kcl_raise(&w->most, most);
+}
+
+int64_t kcl_bandwidth(const kcl_csr *A) {
+  width w = {.A = A};
+  kcl_for(A->rows, KCL_FEW_ROWS, bandwidth, &w);
+  return w.most;
 }
 
 void kcl_row_blocks_free(kcl_row_blocks *p) {

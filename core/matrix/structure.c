@@ -33,14 +33,25 @@ static int64_t sliced(const kcl_csr *A, int64_t lo, int64_t hi, const int64_t *r
   return entries;
 }
 
+typedef struct slicing {
+  const kcl_csr *A;
+  int unit;
+  int32_t *slice;
+} slicing;
+
+static void widths(void *arg, int64_t first, int64_t last) {
+  const slicing *s = arg;
+  for (int64_t t = first; t < last; t++) {
+    int64_t base = t * KCL_SLICE,
+            end = base + KCL_SLICE < s->A->rows ? base + KCL_SLICE : s->A->rows;
+    int64_t width = sliced(s->A, base, end, NULL) / KCL_SLICE;
+    s->slice[t + 1] = (int32_t)((width + s->unit - 1) / s->unit);
+  }
+}
+
 void kcl_slices(const kcl_csr *A, int unit, int32_t *slice) {
   slice[0] = 0;
-#pragma omp parallel for schedule(static)
-  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
-    int64_t end = base + KCL_SLICE < A->rows ? base + KCL_SLICE : A->rows;
-    int64_t width = sliced(A, base, end, NULL) / KCL_SLICE;
-    slice[base / KCL_SLICE + 1] = (int32_t)((width + unit - 1) / unit);
-  }
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, widths, &(slicing){A, unit, slice});
   for (int64_t s = 0; s < kcl_slice_count(A->rows); s++) slice[s + 1] += slice[s];
 }
 

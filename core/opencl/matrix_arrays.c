@@ -4,10 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+typedef struct narrowing {
+  const int64_t *wide;
+  int32_t *to;
+} narrowing;
+
+static void narrow_part(void *arg, int64_t first, int64_t end) {
+  const narrowing *n = arg;
+  for (int64_t k = first; k < end; k++) n->to[k] = (int32_t)n->wide[k];
+}
+
 static void narrow(const void *source, int64_t from, int64_t count, void *to) {
-  const int64_t *wide = (const int64_t *)source + from;
-#pragma omp parallel for schedule(static) if (count > 100000)
-  for (int64_t k = 0; k < count; k++) ((int32_t *)to)[k] = (int32_t)wide[k];
+  kcl_for(count, KCL_FEW, narrow_part, &(narrowing){(const int64_t *)source + from, to});
 }
 
 static int upload_array(kcl_matrix *m, int i) {

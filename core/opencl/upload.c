@@ -6,14 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGING = 4 << 20, LARGE = 4 /* staging buffers */ };
+enum { STAGING = 4 << 20, PART = 1 << 18, LARGE = 4 /* staging buffers */ };
+
+typedef struct copying {
+  char *to;
+  const char *from;
+} copying;
+
+static void copy(void *arg, int64_t first, int64_t end) {
+  const copying *c = arg;
+  memcpy(c->to + first, c->from + first, (size_t)(end - first));
+}
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
-  const int64_t part = 1 << 18;
-#pragma omp parallel for schedule(static) if (count >= STAGING)
-  for (int64_t at = 0; at < count; at += part)
-    memcpy((char *)to + at, (const char *)source + from + at,
-           (size_t)(count - at < part ? count - at : part));
+  kcl_for(count, PART, copy, &(copying){to, (const char *)source + from});
 }
 
 static cl_int pin(kcl_opencl *o) {

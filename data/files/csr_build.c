@@ -17,8 +17,8 @@ typedef struct build {
   kcl_csr *A;
   uint32_t *cursor; /* [parts, rows] */
   int parts, width;
-  int64_t duplicates;
-  bool memory_out, infinite;
+  _Atomic int64_t longest, duplicates; /* row; entries */
+  atomic_bool memory_out, infinite;
 } build;
 
 enum { HUGE = 1 << 21 };
@@ -39,14 +39,16 @@ static int allocate(kcl *ctx, int64_t count, size_t size, void **out) {
 static int choose_parts(const mm_head *h) {
   int64_t spare =
       (h->entries * (h->symmetry == KCL_GENERAL ? 12 : 24) + 8 * h->rows) / 8 / (4 * (h->rows + 1));
-  int threads = h->entries < 20000 ? 1 : kcl_max_threads();
+  int threads = h->entries < 20000 ? 1 : kcl_cpus();
   return spare < 1 ? 1 : spare < threads ? (int)spare : threads;
 }
 
-static int64_t first_block(const build *b, int p) { return b->e->blocks * p / b->parts; }
+static int64_t first_block(const build *b, int64_t p) { return b->e->blocks * p / b->parts; }
 
-static void count_part(const build *b, int p) {
-  uint32_t *cursor = b->cursor + (int64_t)p * b->h->rows;
+static void count_part(void *arg, int64_t p, int64_t end) {
+  const build *b = arg;
+  (void)end;
+  uint32_t *cursor = b->cursor + p * b->h->rows;
   bool half = b->h->symmetry != KCL_GENERAL;
   for (int64_t k = first_block(b, p); k < first_block(b, p + 1); k++) {
     const uint64_t *w = b->e->block[k].words;
@@ -58,11 +60,11 @@ static void count_part(const build *b, int p) {
   }
 }
 
-/* Row pointers; cursors become positions within the row. */
-static int place_rows(kcl *ctx, build *b) {
-  int64_t rows = b->h->rows, total = 0, longest = 0;
-#pragma omp parallel for schedule(static) reduction(max : longest) if (rows > 50000)
-  for (int64_t r = 0; r < rows; r++) {
+/* Lengths of rows; cursors become positions within the row. */
+static void place_part(void *arg, int64_t from, int64_t to) {
+  build *b = arg;
+  int64_t rows = b->h->rows, longest = 0;
+  for (int64_t r = from; r < to; r++) {
     int64_t sum = 0;
     for (int p = 0; p < b->parts; p++) {
       uint32_t *c = &b->cursor[p * rows + r], n = *c;
@@ -71,10 +73,17 @@ static int place_rows(kcl *ctx, build *b) {
     b->A->row_ptr[r + 1] = sum;
     longest = sum > longest ? sum : longest;
   }
+  kcl_raise(&b->longest, longest);
+}
+
+/* Row pointers. */
+static int place_rows(kcl *ctx, build *b) {
+  int64_t rows = b->h->rows, total = 0;
+  kcl_for(rows, KCL_FEW, place_part, b);
   b->A->row_ptr[0] = 0;
   for (int64_t r = 0; r < rows; r++) b->A->row_ptr[r + 1] = total += b->A->row_ptr[r + 1];
   b->A->nnz = total;
-  if (longest > UINT32_MAX || total < b->h->entries)
+  if (b->longest > UINT32_MAX || total < b->h->entries)
     return kcl_fail(ctx, KCL_MEMORY, "a row with more than %u entries", UINT32_MAX);
   return KCL_OK;
 }
@@ -90,9 +99,9 @@ static inline __attribute__((always_inline)) void put(const build *b, uint32_t *
   if (width > 1) val[1] = im * z[1];
 }
 
-static inline __attribute__((always_inline)) void scatter(const build *b, int p, const int width,
-                                                          const bool half) {
-  uint32_t *cursor = b->cursor + (int64_t)p * b->h->rows;
+static inline __attribute__((always_inline)) void scatter(const build *b, int64_t p,
+                                                          const int width, const bool half) {
+  uint32_t *cursor = b->cursor + p * b->h->rows;
   double re = b->h->symmetry == KCL_SKEW ? -1 : 1;
   double im = b->h->symmetry == KCL_GENERAL || b->h->symmetry == KCL_SYMMETRIC ? 1 : -1;
   for (int64_t k = first_block(b, p); k < first_block(b, p + 1); k++) {
@@ -105,7 +114,9 @@ static inline __attribute__((always_inline)) void scatter(const build *b, int p,
   }
 }
 
-static void scatter_part(const build *b, int p) {
+static void scatter_part(void *arg, int64_t p, int64_t end) {
+  const build *b = arg;
+  (void)end;
   bool half = b->h->symmetry != KCL_GENERAL;
   if (b->e->width == 0 && !half) scatter(b, p, 0, false);
   if (b->e->width == 0 && half) scatter(b, p, 0, true);
@@ -163,13 +174,13 @@ static int64_t sum_row(int32_t *col, double *val, int64_t n, int w, bool *infini
   return m + 1;
 }
 
-/* Sorts all rows. The cursor of part 0 becomes the length of each row. */
-static void order_rows(build *b) {
+/* Sorts rows. The cursor of part 0 becomes the length of each row. */
+static void order_rows(void *arg, int64_t from, int64_t to) {
+  build *b = arg;
   const int64_t *ptr = b->A->row_ptr;
   int64_t duplicates = 0;
   bool out = false, infinite = false;
-#pragma omp parallel for schedule(dynamic, 4096) reduction(+ : duplicates) reduction(|| : out, infinite) if (b->A->nnz > 50000)
-  for (int64_t r = 0; r < b->h->rows; r++) {
+  for (int64_t r = from; r < to; r++) {
     int32_t *col = b->A->col + ptr[r];
     double *val = (double *)b->A->val + b->width * ptr[r];
     int64_t n = ptr[r + 1] - ptr[r], left = n;
@@ -180,7 +191,9 @@ static void order_rows(build *b) {
     b->cursor[r] = (uint32_t)left;
     duplicates += n - left;
   }
-  b->duplicates = duplicates, b->memory_out = out, b->infinite = infinite;
+  b->duplicates += duplicates;
+  if (out) b->memory_out = true;
+  if (infinite) b->infinite = true;
 }
 
 static void close_gaps(build *b) {
@@ -205,14 +218,12 @@ int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out)
   *A = (kcl_csr){.rows = h->rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};
   KCL_TRY(kcl_alloc(ctx, b.parts * h->rows, sizeof *b.cursor, "row counts", (void **)&b.cursor));
   KCL_TRY(allocate(ctx, h->rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
-#pragma omp parallel for schedule(static, 1) num_threads(b.parts)
-  for (int p = 0; p < b.parts; p++) count_part(&b, p);
+  kcl_for_each(b.parts, 1, count_part, &b);
   KCL_TRY(place_rows(ctx, &b));
   KCL_TRY(allocate(ctx, A->nnz, sizeof *A->col, (void **)&A->col));
   KCL_TRY(allocate(ctx, A->nnz, kcl_type_size(A->type), &A->val));
-#pragma omp parallel for schedule(static, 1) num_threads(b.parts)
-  for (int p = 0; p < b.parts; p++) scatter_part(&b, p);
-  order_rows(&b);
+  kcl_for_each(b.parts, 1, scatter_part, &b);
+  kcl_for_each(h->rows, KCL_FEW_ROWS, order_rows, &b);
   if (b.memory_out) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: sorting a row"));
   if (b.infinite)
     KCL_TRY(

@@ -199,20 +199,34 @@ static part *find_parts(const kcl_text *in, int64_t *count) {
   return NULL;
 }
 
+typedef struct unpacking {
+  const kcl_text *in;
+  kcl_text *out;
+  const part *list;
+  atomic_bool good;
+} unpacking;
+
+static void unpack_member(void *arg, int64_t k, int64_t end) {
+  unpacking *u = arg;
+  const part *p = &u->list[k];
+  size_t left = p[1].in - p->in, room = p[1].out - p->out, used, made;
+  (void)end;
+  if (!u->good) return;
+  if (member(u->in->data + p->in, left, u->out->data + p->out, room, &used, &made) ||
+      used != left || made != room)
+    u->good = false;
+}
+
 /* Unpacks all members in parallel. A start is confirmed if the member before ends there with the stated
  * number of bytes. false if one is not: the members are then unpacked one after another. */
 static bool unpack_parts(kcl *ctx, const kcl_text *in, kcl_text *out) {
   int64_t n = 0;
-  part *list = kcl_max_threads() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
+  part *list = kcl_cpus() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
   bool good = list && list[n].out / 1100 < in->size && !reserve(ctx, out, list[n].out);
   if (!good) n = 0;
-#pragma omp parallel for schedule(dynamic, 1) reduction(&& : good)
-  for (int64_t k = 0; k < n; k++) {
-    size_t left = list[k + 1].in - list[k].in, room = list[k + 1].out - list[k].out, used, made;
-    good =
-        good && !member(in->data + list[k].in, left, out->data + list[k].out, room, &used, &made);
-    good = good && used == left && made == room;
-  }
+  unpacking u = {.in = in, .out = out, .list = list, .good = good};
+  kcl_for_each(n, 1, unpack_member, &u);
+  good = u.good;
   if (good) out->size = list[n].out;
   free(list);
   return good;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LEAST = 2048 }; /* lines that are worth a thread */
+
 int hb_cards_cut(kcl *ctx, const kcl_text *t, hb_cards *c) {
   const char *end = t->data + t->size;
   int64_t room = 0;
@@ -22,6 +24,7 @@ typedef struct part {
   const hb_edit *e;
   int64_t count, *integers;
   double *numbers;
+  _Atomic int64_t bad; /* the first such line */
 } part;
 
 /* Parses line k of the part. NULL, or the position of what is not a number. */
@@ -40,6 +43,15 @@ static const char *read_card(const part *p, int64_t k) {
   return NULL;
 }
 
+static void read_cards(void *arg, int64_t from, int64_t to) {
+  part *p = arg;
+  for (int64_t k = from; k < to; k++)
+    if (read_card(p, k)) {
+      kcl_lower(&p->bad, k);
+      return;
+    }
+}
+
 static int report(kcl *ctx, const part *p, int64_t k, const char *what) {
   int64_t line = p->c->next + k;
   const char *at = read_card(p, k);
@@ -52,16 +64,14 @@ static int report(kcl *ctx, const part *p, int64_t k, const char *what) {
 
 int hb_cards_read(kcl *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,
                   int64_t *integers, double *numbers) {
-  part p = {c, e, count, integers, numbers};
-  int64_t lines = hb_cards_needed(e, count), bad = INT64_MAX;
+  part p = {c, e, count, integers, numbers, INT64_MAX};
+  int64_t lines = hb_cards_needed(e, count);
   if (lines > c->count - c->next)
     return kcl_fail(
         ctx, KCL_INPUT, "%s:%lld: the file ends here, expected %lld lines from line %lld: %s",
         c->t->name, (long long)c->count, (long long)lines, (long long)c->next + 1, what);
-#pragma omp parallel for schedule(static) reduction(min : bad) if (lines > 5000)
-  for (int64_t k = 0; k < lines; k++)
-    if (k < bad && read_card(&p, k)) bad = k;
-  if (bad < INT64_MAX) return report(ctx, &p, bad, what);
+  kcl_for(lines, LEAST, read_cards, &p);
+  if (p.bad < INT64_MAX) return report(ctx, &p, p.bad, what);
   c->next += lines;
   return KCL_OK;
 }

@@ -29,12 +29,26 @@ static int check_pointers(kcl *ctx, const reading *r, const int64_t *p, int64_t 
       (long long)entries + 1);
 }
 
+typedef struct checking {
+  const int64_t *index;
+  int64_t rows;
+  _Atomic int64_t bad; /* the first */
+} checking;
+
+static void check_part(void *arg, int64_t from, int64_t to) {
+  checking *c = arg;
+  for (int64_t k = from; k < to; k++)
+    if (c->index[k] < 1 || c->index[k] > c->rows) {
+      kcl_lower(&c->bad, k);
+      return;
+    }
+}
+
 static int check_indices(kcl *ctx, const reading *r, const int64_t *index, int64_t n,
                          int64_t first) {
-  int64_t bad = n;
-#pragma omp parallel for reduction(min : bad) if (n > 100000)
-  for (int64_t k = 0; k < n; k++)
-    if ((index[k] < 1 || index[k] > r->h->rows) && k < bad) bad = k;
+  checking c = {.index = index, .rows = r->h->rows, .bad = n};
+  kcl_for(n, KCL_FEW, check_part, &c);
+  const int64_t bad = c.bad;
   if (bad == n) return KCL_OK;
   return kcl_fail(ctx, KCL_INPUT, "%s:%lld: found row %lld (entry %lld), expected 1 to %lld",
                   r->cards.t->name, (long long)(first + bad / r->h->edit[HB_INDICES].per_line) + 1,
@@ -84,6 +98,24 @@ static int check_half(kcl *ctx, const reading *r) {
   return KCL_OK;
 }
 
+typedef struct spreading {
+  const reading *r;
+  uint64_t *words;
+  int64_t stride;
+  int width;
+} spreading;
+
+static void spread(void *arg, int64_t from, int64_t to) {
+  const spreading *s = arg;
+  const reading *r = s->r;
+  for (int64_t j = from; j < to; j++)
+    for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
+      uint64_t *w = s->words + s->stride * k;
+      w[0] = (uint64_t)(r->index[k] - 1) | (uint64_t)j << 32;
+      if (s->width) memcpy(w + 1, r->value + s->width * k, (size_t)s->width * sizeof *w);
+    }
+}
+
 static int build(kcl *ctx, const reading *r, kcl_csr **A) {
   const hb_head *h = r->h;
   mm_head as = {true,       h->field, h->symmetry, h->rows, h->cols,
@@ -92,13 +124,7 @@ static int build(kcl *ctx, const reading *r, kcl_csr **A) {
   uint64_t *words;
   int rc, width = r->value ? r->parts : 0;
   KCL_TRY(mm_entries_alloc(ctx, width, h->entries, &e, &words));
-#pragma omp parallel for schedule(dynamic, 1024) if (h->entries > 100000)
-  for (int64_t j = 0; j < h->cols; j++)
-    for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
-      uint64_t *w = words + e.stride * k;
-      w[0] = (uint64_t)(r->index[k] - 1) | (uint64_t)j << 32;
-      if (width) memcpy(w + 1, r->value + width * k, (size_t)width * sizeof *w);
-    }
+  kcl_for_each(h->cols, KCL_FEW_ROWS, spread, &(spreading){r, words, e.stride, width});
   KCL_TRY(mm_build_csr(ctx, &as, &e, A));
   (*A)->symmetry = h->symmetry, (*A)->field = h->field, (*A)->stored = h->entries;
 done:

@@ -68,20 +68,41 @@ static int check_sum(kcl *ctx, const kcl_text *t, const kcl_file_head *h) {
   return sum == h->sum ? KCL_OK : refuse(ctx, t, "the checksum does not hold: the data is damaged");
 }
 
-/* Pointers rise from 0 to nnz; columns ascend within each row and lie in the matrix. */
-static bool structure_good(const kcl_file_head *h, const int64_t *ptr, const int32_t *col) {
-  int64_t bad = ptr[0] != 0 || ptr[h->rows] != h->nnz;
-#pragma omp parallel for reduction(+ : bad) schedule(static) if (h->rows > 20000)
-  for (int64_t r = 0; r < h->rows; r++) bad += ptr[r] > ptr[r + 1];
-  if (bad) return false;
-#pragma omp parallel for reduction(+ : bad) schedule(dynamic, 4096) if (h->nnz > 50000)
-  for (int64_t r = 0; r < h->rows; r++) {
-    int64_t first = ptr[r], last = ptr[r + 1];
+typedef struct structure {
+  const kcl_file_head *h;
+  const int64_t *ptr;
+  const int32_t *col;
+  _Atomic int64_t bad;
+} structure;
+
+static void check_pointers(void *arg, int64_t from, int64_t to) {
+  structure *s = arg;
+  int64_t bad = 0;
+  for (int64_t r = from; r < to; r++) bad += s->ptr[r] > s->ptr[r + 1];
+  s->bad += bad;
+}
+
+static void check_columns(void *arg, int64_t from, int64_t to) {
+  structure *s = arg;
+  const int32_t *col = s->col;
+  int64_t bad = 0;
+  for (int64_t r = from; r < to; r++) {
+    int64_t first = s->ptr[r], last = s->ptr[r + 1];
     if (first == last) continue;
-    bad += col[first] < 0 || col[last - 1] >= h->cols;
+    bad += col[first] < 0 || col[last - 1] >= s->h->cols;
     for (int64_t k = first + 1; k < last; k++) bad += col[k - 1] >= col[k];
   }
-  return bad == 0;
+  s->bad += bad;
+}
+
+/* Pointers rise from 0 to nnz; columns ascend within each row and lie in the matrix. */
+static bool structure_good(const kcl_file_head *h, const int64_t *ptr, const int32_t *col) {
+  structure s = {.h = h, .ptr = ptr, .col = col};
+  if (ptr[0] != 0 || ptr[h->rows] != h->nnz) return false;
+  kcl_for(h->rows, KCL_FEW, check_pointers, &s);
+  if (s.bad) return false;
+  kcl_for_each(h->rows, KCL_FEW_ROWS, check_columns, &s);
+  return s.bad == 0;
 }
 
 static int read_dense(kcl *ctx, const kcl_text *t, const kcl_file_head *h, int part,

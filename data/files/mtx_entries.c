@@ -26,9 +26,9 @@ typedef struct job {
   const kcl_text *t;
   mm_entries *e;
   limits limits;
-  int64_t size;   /* of a block of text */
-  int line_bytes; /* of the shortest entry */
-  int64_t first_bad;
+  int64_t size;                    /* of a block of text */
+  int line_bytes;                  /* of the shortest entry */
+  _Atomic int64_t first_bad, next; /* blocks */
   int threads;
 } job;
 
@@ -196,10 +196,7 @@ static char *cut(const job *j, int64_t k) {
 static void run_block(job *j, int64_t k, uint64_t **arena) {
   mm_block *b = &j->e->block[k];
   mm_error bad = {0};
-  int64_t first;
-#pragma omp atomic read
-  first = j->first_bad;
-  if (k > first) return;
+  if (k > j->first_bad) return;
   b->begin = cut(j, k), b->end = cut(j, k + 1);
   b->words = *arena;
   kcl_text_expect(b->begin, b->end);
@@ -208,13 +205,17 @@ static void run_block(job *j, int64_t k, uint64_t **arena) {
   if (b->bad) {
     b->bad = malloc(sizeof bad);
     if (b->bad) *b->bad = bad;
-#pragma omp critical(kcl_first_bad)
-    if (k < j->first_bad) {
-#pragma omp atomic write
-      j->first_bad = k;
-    }
+    kcl_lower(&j->first_bad, k);
   }
   kcl_text_release(b->begin, b->end);
+}
+
+/* The blocks of one thread, one after another. */
+static void run_blocks(void *arg, const kcl_member *me) {
+  job *j = arg;
+  const mm_entries *e = j->e;
+  uint64_t *arena = (uint64_t *)((char *)e->memory + e->arena * (size_t)me->number);
+  for (int64_t k; (k = atomic_fetch_add(&j->next, 1)) < e->blocks;) run_block(j, k, &arena);
 }
 
 static int report(kcl *ctx, const job *j) {
@@ -269,7 +270,7 @@ int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *o
   bool free_places = h->symmetry == KCL_GENERAL || !h->coordinate;
   limits l = {(uint64_t)h->rows, (uint64_t)h->cols, free_places ? above : h->symmetry == KCL_SKEW,
               h->symmetry == KCL_HERMITIAN};
-  int threads = out->blocks < kcl_max_threads() ? (int)out->blocks : kcl_max_threads();
+  int threads = out->blocks < kcl_cpus() ? (int)out->blocks : kcl_cpus();
   job j = {.h = h,
            .t = t,
            .e = out,
@@ -281,12 +282,7 @@ int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *o
   kcl_number_init();
   int rc = reserve(ctx, &j, bytes);
   if (rc) return rc;
-#pragma omp parallel num_threads(j.threads)
-  {
-    uint64_t *arena = (uint64_t *)((char *)out->memory + out->arena * (size_t)kcl_thread());
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t k = 0; k < out->blocks; k++) run_block(&j, k, &arena);
-  }
+  kcl_parallel(j.threads, run_blocks, &j);
   return j.first_bad < INT64_MAX ? report(ctx, &j) : check_total(ctx, &j);
 }
 

@@ -77,13 +77,24 @@ static int format_part(const void *self, int64_t part, kcl_bytes *b) {
   return 0;
 }
 
-static int64_t count_written(const source *s) {
-  const kcl_csr *A = s->A;
+typedef struct counting {
+  const source *s;
+  _Atomic int64_t n;
+} counting;
+
+static void count_rows(void *arg, int64_t from, int64_t to) {
+  counting *c = arg;
+  const kcl_csr *A = c->s->A;
   int64_t n = 0;
-#pragma omp parallel for reduction(+ : n) if (A->nnz > 100000)
-  for (int64_t r = 0; r < A->rows; r++)
-    for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) n += r - A->col[k] >= s->below;
-  return n;
+  for (int64_t r = from; r < to; r++)
+    for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) n += r - A->col[k] >= c->s->below;
+  c->n += n;
+}
+
+static int64_t count_written(const source *s) {
+  counting c = {.s = s};
+  kcl_for(s->A->rows, KCL_FEW_ROWS, count_rows, &c);
+  return c.n;
 }
 
 int mtx_write(kcl *ctx, const char *path, const kcl_system *system) {

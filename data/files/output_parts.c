@@ -3,7 +3,7 @@
  */
 #include "data/files/file.h"
 #include <math.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,22 +14,40 @@ static int write_part(kcl *ctx, kcl_output *o, kcl_bytes *b, bool failed) {
   return rc;
 }
 
+typedef struct writing {
+  kcl *ctx;
+  kcl_output *o;
+  kcl_format_part *format;
+  const void *self;
+  atomic_int rc;
+  int64_t written; /* parts */
+  pthread_mutex_t lock;
+  pthread_cond_t turn;
+} writing;
+
+/* Formats one part, and writes it when those before it are written. */
+static void write_in_turn(void *arg, int64_t part, int64_t end) {
+  writing *w = arg;
+  kcl_bytes b = {0};
+  bool failed = w->rc == KCL_OK && (w->format(w->self, part, &b) || kcl_output_pack(w->o, &b));
+  pthread_mutex_lock(&w->lock);
+  while (w->written < part) pthread_cond_wait(&w->turn, &w->lock);
+  if (w->rc == KCL_OK)
+    w->rc = write_part(w->ctx, w->o, &b, failed);
+  else
+    free(b.data);
+  w->written = end;
+  pthread_cond_broadcast(&w->turn);
+  pthread_mutex_unlock(&w->lock);
+}
+
 int kcl_output_parts(kcl *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
                      const void *self) {
-  atomic_int rc = KCL_OK;
-#pragma omp parallel for ordered schedule(static, 1) if (parts > 1)
-  for (int64_t part = 0; part < parts; part++) {
-    kcl_bytes b = {0};
-    bool failed = rc == KCL_OK && (format(self, part, &b) || kcl_output_pack(o, &b));
-#pragma omp ordered
-    {
-      if (rc == KCL_OK)
-        rc = write_part(ctx, o, &b, failed);
-      else
-        free(b.data);
-    }
-  }
-  return rc;
+  writing w = {.ctx = ctx, .o = o, .format = format, .self = self};
+  pthread_mutex_init(&w.lock, NULL), pthread_cond_init(&w.turn, NULL);
+  kcl_for_each(parts, 1, write_in_turn, &w);
+  pthread_cond_destroy(&w.turn), pthread_mutex_destroy(&w.lock);
+  return w.rc;
 }
 
 int kcl_output_text(kcl *ctx, kcl_output *o, const char *line) {
@@ -46,14 +64,25 @@ char *kcl_print_count(char *o, int64_t v) {
   return o;
 }
 
-int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n) {
+typedef struct counting {
+  const double *v;
+  _Atomic int64_t bad;
+} counting;
+
+static void count_infinite(void *arg, int64_t from, int64_t to) {
+  counting *c = arg;
   int64_t bad = 0;
-#pragma omp parallel for reduction(+ : bad) if (n > 100000)
-  for (int64_t i = 0; i < n; i++) bad += !isfinite(v[i]);
-  if (bad)
+  for (int64_t i = from; i < to; i++) bad += !isfinite(c->v[i]);
+  c->bad += bad;
+}
+
+int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n) {
+  counting c = {.v = v};
+  kcl_for(n, KCL_FEW, count_infinite, &c);
+  if (c.bad)
     return kcl_fail(ctx, KCL_USAGE,
                     "%s: %lld of the numbers are not finite: such a file cannot hold them", path,
-                    (long long)bad);
+                    (long long)c.bad);
   return KCL_OK;
 }
 

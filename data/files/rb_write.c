@@ -43,16 +43,27 @@ static int print_item(const array *s, int64_t k, char out[40]) {
   return (int)(kcl_print_count(out, (s->whole ? s->whole[k] : s->index[k]) + 1) - out);
 }
 
-/* Width of the widest number and a blank; how many fit in a line. */
-static void measure(array *s) {
+typedef struct widest {
+  const array *s;
+  _Atomic int64_t width;
+} widest;
+
+static void measure_part(void *arg, int64_t from, int64_t to) {
+  widest *w = arg;
   int width = 1;
-#pragma omp parallel for reduction(max : width) if (s->count > 50000)
-  for (int64_t k = 0; k < s->count; k++) {
+  for (int64_t k = from; k < to; k++) {
     char text[40];
-    int n = print_item(s, k, text);
+    int n = print_item(w->s, k, text);
     width = n > width ? n : width;
   }
-  s->width = width + 1, s->per_line = LINE / s->width;
+  kcl_raise(&w->width, width);
+}
+
+/* Width of the widest number and a blank; how many fit in a line. */
+static void measure(array *s) {
+  widest w = {.s = s, .width = 1};
+  kcl_for(s->count, KCL_FEW, measure_part, &w);
+  s->width = (int)w.width + 1, s->per_line = LINE / s->width;
   bool real = s->value && !s->integer;
   snprintf(s->format, sizeof s->format, real ? "(%dE%d.%d)" : "(%dI%d)", s->per_line, s->width,
            s->width > 9 ? s->width - 8 : 1);

@@ -142,6 +142,27 @@ static void fill(const head *h, block *b, uint64_t *words) {
     }
 }
 
+typedef struct parsing {
+  const head *h;
+  const kcl_text *t;
+  block *b;
+  uint64_t *words;
+  int64_t stride;
+} parsing;
+
+static void count_blocks(void *arg, int64_t from, int64_t to) {
+  const parsing *j = arg;
+  for (int64_t k = from; k < to; k++) {
+    j->b[k].begin = cut(j->h, j->t, k), j->b[k].end = cut(j->h, j->t, k + 1);
+    count(&j->b[k]);
+  }
+}
+
+static void fill_blocks(void *arg, int64_t from, int64_t to) {
+  const parsing *j = arg;
+  for (int64_t k = from; k < to; k++) fill(j->h, &j->b[k], j->words + j->b[k].first * j->stride);
+}
+
 static int report(kcl *ctx, const kcl_text *t, int64_t line, const char *at, const char *expected) {
   const char *begin = at;
   mm_error bad = {.line = line};
@@ -189,13 +210,12 @@ static int read_rows(kcl *ctx, kcl_text *t, kcl_system *out) {
   KCL_TRY(read_head(ctx, t, &h));
   int64_t blocks = (t->data + t->size - h.body) / BLOCK + 1;
   KCL_TRY(kcl_alloc(ctx, blocks, sizeof *b, "blocks of text", (void **)&b));
-#pragma omp parallel for schedule(dynamic, 1)
-  for (int64_t k = 0; k < blocks; k++)
-    b[k].begin = cut(&h, t, k), b[k].end = cut(&h, t, k + 1), count(&b[k]);
+  parsing j = {.h = &h, .t = t, .b = b};
+  kcl_for_each(blocks, 1, count_blocks, &j);
   for (int64_t k = 0; k < blocks; k++) b[k].first = total, total += b[k].count;
   KCL_TRY(mm_entries_alloc(ctx, h.complex ? 2 : 1, total, &e, &words));
-#pragma omp parallel for schedule(dynamic, 1)
-  for (int64_t k = 0; k < blocks; k++) fill(&h, &b[k], words + b[k].first * e.stride);
+  j.words = words, j.stride = e.stride;
+  kcl_for_each(blocks, 1, fill_blocks, &j);
   KCL_TRY(check_blocks(ctx, t, &h, b, blocks));
   if (total != h.entries)
     KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s:%lld: found %lld entries, expected %lld as this line says",

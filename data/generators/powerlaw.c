@@ -52,12 +52,16 @@ static int64_t coprime_step(int64_t n) {
   }
 }
 
-static void draw(int64_t n, int32_t *node) {
-  int64_t step = coprime_step(n);
-#pragma omp parallel for schedule(static)
-  for (int64_t e = 0; e < 2 * EDGES * n; e++) {
+typedef struct ends {
+  int64_t n, step;
+  int32_t *node; /* [2 EDGES n] */
+} ends;
+
+static void draw(void *arg, int64_t first, int64_t last) {
+  const ends *d = arg;
+  for (int64_t e = first; e < last; e++) {
     double u = kcl_uniform((uint64_t)e);
-    node[e] = (int32_t)((int64_t)((double)n * u * u) * step % n);
+    d->node[e] = (int32_t)((int64_t)((double)d->n * u * u) * d->step % d->n);
   }
 }
 
@@ -98,7 +102,7 @@ static int graph(kcl *ctx, lists *g) {
   KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *g->start, "offsets of a graph", (void **)&g->start));
   KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *end, "offsets of a graph", (void **)&end));
   KCL_TRY(kcl_alloc(ctx, entries, sizeof *bucket, "lists of a graph", (void **)&bucket));
-  draw(n, node);
+  kcl_for(2 * EDGES * n, KCL_FEW, draw, &(ends){n, coprime_step(n), node});
   offsets(n, node, g->start);
   restart(n, g->start, end);
   scatter(n, node, end, bucket);

@@ -3,24 +3,42 @@
 #include "data/generators/generate.h"
 #include <stdlib.h>
 
+typedef struct making {
+  const kcl_rows *r;
+  int64_t *row_ptr;
+  kcl_csr *A;
+  _Atomic int64_t lower; /* entries in the lower half */
+} making;
+
+static void count_rows(void *arg, int64_t first, int64_t end) {
+  const making *m = arg;
+  for (int64_t i = first; i < end; i++) m->row_ptr[i + 1] = m->r->row(m->r->self, i, NULL, NULL);
+}
+
 /* row_ptr[i + 1] = entries before row i + 1. */
 static void count(const kcl_rows *r, int64_t *row_ptr) {
-#pragma omp parallel for schedule(static)
-  for (int64_t i = 0; i < r->rows; i++) row_ptr[i + 1] = r->row(r->self, i, NULL, NULL);
+  kcl_for(r->rows, KCL_FEW_ROWS, count_rows, &(making){.r = r, .row_ptr = row_ptr});
   for (int64_t i = 0; i < r->rows; i++) row_ptr[i + 1] += row_ptr[i];
+}
+
+static void fill_rows(void *arg, int64_t first, int64_t end) {
+  making *m = arg;
+  kcl_csr *A = m->A;
+  int64_t lower = 0, parts = kcl_type_complex(A->type) ? 2 : 1;
+  double *val = A->val;
+  for (int64_t i = first; i < end; i++) {
+    int64_t k = A->row_ptr[i];
+    m->r->row(m->r->self, i, A->col + k, val + parts * k);
+    for (; k < A->row_ptr[i + 1] && A->col[k] <= i; k++) lower++;
+  }
+  m->lower += lower;
 }
 
 /* Returns the number of entries in the lower half. */
 static int64_t fill(const kcl_rows *r, kcl_csr *A) {
-  int64_t lower = 0, parts = kcl_type_complex(A->type) ? 2 : 1;
-  double *val = A->val;
-#pragma omp parallel for schedule(dynamic, 4096) reduction(+ : lower)
-  for (int64_t i = 0; i < r->rows; i++) {
-    int64_t k = A->row_ptr[i];
-    r->row(r->self, i, A->col + k, val + parts * k);
-    for (; k < A->row_ptr[i + 1] && A->col[k] <= i; k++) lower++;
-  }
-  return lower;
+  making m = {.r = r, .A = A};
+  kcl_for_each(r->rows, KCL_FEW_ROWS, fill_rows, &m);
+  return m.lower;
 }
 
 int kcl_rows_rectangle(kcl *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out) {

@@ -1,0 +1,93 @@
+/* How many threads run at once: processors of the affinity mask, quota of control groups, OMP_NUM_THREADS. */
+#include "core/base/team.h"
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROOM = 4600 }; /* for a path */
+
+static double least(double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; }
+
+/* Version 2: "max 100000" or "150000 100000" in one file. Version 1: two files, -1: no quota. */
+static double quota_of(const char *folder) {
+  char path[ROOM + 40], word[32];
+  double quota = 0, period = 0;
+  snprintf(path, sizeof path, "%s/cpu.max", folder);
+  FILE *f = fopen(path, "r");
+  if (f) {
+    if (fscanf(f, "%31s %lf", word, &period) == 2) quota = atof(word);
+    fclose(f);
+    return quota > 0 && period > 0 ? quota / period : 0;
+  }
+  snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
+  if ((f = fopen(path, "r"))) quota = fscanf(f, "%lf", &quota) == 1 ? quota : 0, fclose(f);
+  snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+  if ((f = fopen(path, "r"))) period = fscanf(f, "%lf", &period) == 1 ? period : 0, fclose(f);
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The least quota of a group and those above it. In a container the group may not be visible, but those above it are. */
+static double quota_up(const char *root, const char *mount, const char *group) {
+  char path[ROOM];
+  double cpus = 0;
+  int head = snprintf(path, sizeof path, "%s%s", root, mount);
+  int all = snprintf(path, sizeof path, "%s%s%s", root, mount, strcmp(group, "/") ? group : "");
+  if (all >= (int)sizeof path) return 0;
+  for (;; *strrchr(path, '/') = 0) {
+    cpus = least(cpus, quota_of(path));
+    if ((int)strlen(path) <= head) return cpus;
+  }
+}
+
+/* /proc/self/cgroup: "0::/group" for version 2, "4:cpu,cpuacct:/group" for version 1. */
+double kcl_cgroup_cpus(const char *root) {
+  char path[ROOM], line[ROOM];
+  double cpus = 0;
+  snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+  FILE *f = fopen(path, "r");
+  while (f && fgets(line, sizeof line, f)) {
+    line[strcspn(line, "\n")] = 0;
+    char *controllers = strchr(line, ':'),
+         *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *controllers++ = 0, *group++ = 0;
+    if (!*controllers) {
+      cpus = least(cpus, quota_up(root, "/sys/fs/cgroup", group));
+      cpus = least(cpus, quota_up(root, "/sys/fs/cgroup/unified", group));
+    }
+    for (char *save, *c = strtok_r(controllers, ",", &save); c; c = strtok_r(NULL, ",", &save))
+      if (!strcmp(c, "cpu")) cpus = least(cpus, quota_up(root, "/sys/fs/cgroup/cpu", group));
+  }
+  if (f) fclose(f);
+  return cpus;
+}
+
+static int processors(void) {
+#ifdef CPU_COUNT
+  cpu_set_t set;
+  if (!sched_getaffinity(0, sizeof set, &set)) return CPU_COUNT(&set);
+#endif
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int)online : 1;
+}
+
+static int found;
+
+static void count(void) {
+  const char *wanted = getenv("OMP_NUM_THREADS");
+  double quota = kcl_cgroup_cpus("");
+  int limit = wanted ? atoi(wanted) : 0;
+  found = processors();
+  if (quota > 0 && ceil(quota) < found) found = (int)ceil(quota);
+  if (limit > 0) found = limit;
+}
+
+int kcl_cpus(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, count);
+  return found;
+}

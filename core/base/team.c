@@ -1,0 +1,255 @@
+/* See team.h. Who waits spins for some microseconds, which is what a sleep and the waking cost, and then sleeps: on a busy
+ * machine the other member may not run for milliseconds. */
+#include "core/base/base.h"
+#include "core/base/team.h"
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { LINE = 64 }; /* bytes */
+static const double spin_seconds = 50e-6;
+
+/* ---------------------------------------------------------------- a gate: a counter to wait for */
+
+typedef struct gate {
+  _Alignas(LINE) _Atomic uint32_t opened; /* times */
+  _Atomic int sleepers;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+} gate;
+
+#define GATE                                                                                       \
+  { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER }
+
+/* A sleeper counts itself before it looks at `opened`, and here `opened` changes before sleepers are counted: one of the
+ * two sees the other. */
+static void gate_open(gate *g) {
+  atomic_fetch_add(&g->opened, 1);
+  if (!atomic_load(&g->sleepers)) return;
+  pthread_mutex_lock(&g->lock);
+  pthread_mutex_unlock(&g->lock);
+  pthread_cond_broadcast(&g->changed);
+}
+
+static void pause_briefly(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static bool gate_spin(gate *g, uint32_t seen) {
+  double start = 0;
+  for (int i = 1; atomic_load_explicit(&g->opened, memory_order_acquire) == seen; i++) {
+    pause_briefly();
+    if (i % 32) continue;
+    double now = kcl_now();
+    if (!start) start = now;
+    if (now - start > spin_seconds) return false;
+  }
+  return true;
+}
+
+static void gate_await(gate *g, uint32_t seen, bool spins) {
+  if (spins && gate_spin(g, seen)) return;
+  pthread_mutex_lock(&g->lock);
+  atomic_fetch_add(&g->sleepers, 1);
+  while (atomic_load(&g->opened) == seen) pthread_cond_wait(&g->changed, &g->lock);
+  atomic_fetch_sub(&g->sleepers, 1);
+  pthread_mutex_unlock(&g->lock);
+}
+
+/* ---------------------------------------------------------------- the pool */
+
+typedef struct worker {
+  gate called, done;
+  kcl_member me;
+  struct worker *next; /* in the pool, or in the team */
+} worker;
+
+struct kcl_team {
+  kcl_region *body;
+  void *arg;
+  bool spins; /* each member has a processor */
+  gate passed;
+  _Alignas(LINE) _Atomic int arrived; /* at the barrier */
+};
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static worker *pool;
+static _Thread_local bool inside; /* a region */
+
+static void before_fork(void) { pthread_mutex_lock(&pool_lock); }
+static void after_fork(void) { pthread_mutex_unlock(&pool_lock); }
+static void in_child(void) {
+  pool = NULL, pthread_mutex_unlock(&pool_lock);
+} /* its threads are gone */
+static void watch_fork(void) { pthread_atfork(before_fork, after_fork, in_child); }
+
+static void *work(void *self) {
+  worker *w = self;
+  inside = true;
+  for (uint32_t round = 0;; round++) {
+    gate_await(&w->called, round, true);
+    w->me.team->body(w->me.team->arg, &w->me);
+    gate_open(&w->done); /* the last access to the team */
+  }
+  return NULL;
+}
+
+/* Signals are for the threads of the user. */
+static worker *hire(void) {
+  worker *w = aligned_alloc(LINE, (sizeof *w + LINE - 1) / LINE * LINE);
+  pthread_t thread;
+  sigset_t all, old;
+  if (!w) return NULL;
+  *w = (worker){.called = GATE, .done = GATE};
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &old);
+  int failed = pthread_create(&thread, NULL, work, w);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (failed) return free(w), NULL;
+  pthread_detach(thread);
+  return w;
+}
+
+/* Up to `count` workers, as a list; *got: how many. */
+static worker *take(int count, int *got) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  worker *list = NULL, *w;
+  pthread_once(&once, watch_fork);
+  pthread_mutex_lock(&pool_lock);
+  for (*got = 0; *got < count && (w = pool); ++*got) pool = w->next, w->next = list, list = w;
+  pthread_mutex_unlock(&pool_lock);
+  for (; *got < count && (w = hire()); ++*got) w->next = list, list = w;
+  return list;
+}
+
+static void give_back(worker *list) {
+  worker *last = list;
+  if (!list) return;
+  while (last->next) last = last->next;
+  pthread_mutex_lock(&pool_lock);
+  last->next = pool, pool = list;
+  pthread_mutex_unlock(&pool_lock);
+}
+
+/* ---------------------------------------------------------------- regions */
+
+void kcl_parallel(int threads, kcl_region *body, void *arg) {
+  int others = 0;
+  worker *list = threads > 1 && !inside ? take(threads - 1, &others) : NULL;
+  kcl_team t = {.body = body, .arg = arg, .spins = others < kcl_cpus(), .passed = GATE};
+  bool outer = inside;
+  inside = true;
+  int number = 1;
+  for (worker *w = list; w; w = w->next) {
+    w->me = (kcl_member){&t, number++, others + 1};
+    gate_open(&w->called);
+  }
+  body(arg, &(kcl_member){&t, 0, others + 1});
+  for (worker *w = list; w; w = w->next)
+    gate_await(&w->done, atomic_load(&w->called.opened) - 1, t.spins);
+  inside = outer;
+  give_back(list);
+}
+
+void kcl_barrier(const kcl_member *me) {
+  kcl_team *t = me->team;
+  if (me->threads == 1) return;
+  uint32_t seen = atomic_load_explicit(&t->passed.opened, memory_order_relaxed);
+  if (atomic_fetch_add(&t->arrived, 1) + 1 == me->threads) {
+    atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
+    gate_open(&t->passed);
+  } else {
+    gate_await(&t->passed, seen, t->spins);
+  }
+}
+
+/* ---------------------------------------------------------------- loops */
+
+typedef struct loop {
+  kcl_range *body;
+  void *arg;
+  int64_t n, grain;
+  _Atomic int64_t next;
+} loop;
+
+static int threads_for(int64_t n, int64_t least) {
+  int64_t worth = n / (least > 0 ? least : 1);
+  return worth < 1 ? 1 : worth < kcl_cpus() ? (int)worth : kcl_cpus();
+}
+
+static void own_part(void *arg, const kcl_member *me) {
+  loop *l = arg;
+  int64_t per = l->n / me->threads, more = l->n % me->threads, i = me->number;
+  int64_t from = per * i + (i < more ? i : more), to = from + per + (i < more);
+  if (from < to) l->body(l->arg, from, to);
+}
+
+static void next_parts(void *arg, const kcl_member *me) {
+  (void)me;
+  loop *l = arg;
+  for (int64_t at; (at = atomic_fetch_add(&l->next, l->grain)) < l->n;)
+    l->body(l->arg, at, at + l->grain < l->n ? at + l->grain : l->n);
+}
+
+void kcl_for(int64_t n, int64_t least, kcl_range *body, void *arg) {
+  loop l = {.body = body, .arg = arg, .n = n};
+  kcl_parallel(threads_for(n, least), own_part, &l);
+}
+
+void kcl_for_each(int64_t n, int64_t grain, kcl_range *body, void *arg) {
+  loop l = {.body = body, .arg = arg, .n = n, .grain = grain};
+  kcl_parallel(threads_for(n + grain - 1, grain), next_parts, &l);
+}
+
+enum { PARTS = 64 };
+typedef struct reduction {
+  kcl_part *part;
+  const void *arg;
+  int64_t per, n;
+  double result[PARTS];
+} reduction;
+
+static void reduce_parts(void *arg, int64_t from, int64_t to) {
+  reduction *r = arg;
+  for (int64_t k = from; k < to; k++) {
+    int64_t lo = k * r->per, hi = lo + r->per < r->n ? lo + r->per : r->n;
+    r->result[k] = lo < hi ? r->part(r->arg, lo, hi) : 0;
+  }
+}
+
+static void reduce(reduction *r, int64_t least) {
+  r->per = (r->n + PARTS - 1) / PARTS;
+  kcl_for(PARTS, r->per > 0 ? least / r->per + 1 : PARTS, reduce_parts, r);
+}
+
+double kcl_sum(int64_t n, int64_t least, kcl_part *part, const void *arg) {
+  reduction r = {.part = part, .arg = arg, .n = n};
+  double sum = 0;
+  reduce(&r, least);
+  for (int k = 0; k < PARTS; k++) sum += r.result[k];
+  return sum;
+}
+
+double kcl_largest(int64_t n, int64_t least, kcl_part *part, const void *arg) {
+  reduction r = {.part = part, .arg = arg, .n = n};
+  double most = 0;
+  reduce(&r, least);
+  for (int k = 0; k < PARTS; k++)
+    if (r.result[k] > most || isnan(r.result[k])) most = r.result[k];
+  return most;
+}
+
+void kcl_lower(_Atomic int64_t *least, int64_t value) {
+  int64_t now = atomic_load(least);
+  while (value < now && !atomic_compare_exchange_weak(least, &now, value)) continue;
+}
+
+void kcl_raise(_Atomic int64_t *most, int64_t value) {
+  int64_t now = atomic_load(most);
+  while (value > now && !atomic_compare_exchange_weak(most, &now, value)) continue;
+}

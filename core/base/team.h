@@ -1,0 +1,49 @@
+/* Threads: parallel regions and parallel loops on a team of threads.
+ *
+ *   kcl_parallel(threads, body, arg)    body(arg, me) on each member of a team; kcl_barrier(me) inside
+ *   kcl_for(n, least, body, arg)        body(arg, from, to): one contiguous part of [0, n) per thread
+ *   kcl_for_each(n, grain, body, arg)   the same in parts of `grain`, handed out one after another
+ *
+ * The caller is member 0; the others come from a pool of the process, are created when they are first needed and sleep
+ * between regions. Each region has members of its own, so user threads do not disturb each other. A region inside a region
+ * has one member. Where threads cannot be created the team is smaller. A child of fork() begins with an empty pool.
+ */
+#ifndef KCL_TEAM_H
+#define KCL_TEAM_H
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct kcl_team kcl_team;
+typedef struct kcl_member {
+  kcl_team *team;
+  int number, threads; /* 0 to threads - 1 */
+} kcl_member;
+
+typedef void kcl_region(void *arg, const kcl_member *me);
+typedef void kcl_range(void *arg, int64_t from, int64_t to);
+
+void kcl_parallel(int threads, kcl_region *body, void *arg);
+void kcl_barrier(const kcl_member *me); /* returns when all members have called it */
+
+enum { KCL_FEW_ROWS = 4096, KCL_FEW = 1 << 15 }; /* rows, and numbers, that are worth a thread */
+
+/* least: of indices that are worth a thread. The parts of kcl_for do not overlap and are in the order of the members. */
+void kcl_for(int64_t n, int64_t least, kcl_range *body, void *arg);
+void kcl_for_each(int64_t n, int64_t grain, kcl_range *body, void *arg);
+
+/* The sum, or the largest, of part(arg, from, to) over parts of [0, n). The parts do not depend on the number of threads,
+ * nor does their order: the bits are the same on any number. A NaN is the largest. */
+typedef double kcl_part(const void *arg, int64_t from, int64_t to);
+double kcl_sum(int64_t n, int64_t least, kcl_part *part, const void *arg);
+double kcl_largest(int64_t n, int64_t least, kcl_part *part, const void *arg);
+
+/* Results of all parts in one place. */
+void kcl_lower(_Atomic int64_t *least, int64_t value);
+void kcl_raise(_Atomic int64_t *most, int64_t value);
+
+/* Threads that can run at once: the processors that this process may use, at most the quota of its control groups and
+ * OMP_NUM_THREADS. */
+int kcl_cpus(void);
+/* Processors of the quota of control groups version 1 and 2, 0 if there is none; root: "" or a folder, for tests. */
+double kcl_cgroup_cpus(const char *root);
+#endif
