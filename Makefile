@@ -173,7 +173,8 @@ help:
 	@sed -n '1,3s/^# //p' Makefile
 	@echo 'make            $(LIB), $(SONAME), krylocl and heatsink-picture in $(BUILD)/'
 	@echo 'make demo       installs packages, builds, solves and draws a heat sink in demo/'
-	@echo 'make check      installs packages, builds, runs all tests; fewer: ONLY=conform_spmv FORMATS=ell TYPES=d'
+	@echo 'make check      installs packages, builds, runs all tests; fewer: ONLY=conform_spmv FORMATS=ell TYPES=d,'
+	@echo '                ONLY=conform_solver SOLVERS=cg,idr'
 	@echo 'make check-matrices     tests on all matrices of the folder KRYLOCL_MATRICES (../shared/matrices)'
 	@echo 'make methods            every method on all of them (the table of docs/methods.md)'
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='

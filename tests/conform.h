@@ -1,11 +1,5 @@
-/* What the conformance programs share: the executors to test, and small recorded programs ("boxes") whose
- * vectors and scalars are read and written as complex doubles, whatever the type they compute in.
- * KRYLOCL_SMALL=1 asks for small sizes only, for a simulated device.
- *
- * What a device runs it compiles first, and that is nearly all of the time. So where formats, methods, preconditioners
- * and types cross there, they take turns: every one is met, and pairs that have a kernel of their own, each in the
- * type whose turn it is; the native executor, which compiles nothing, meets far more of the cross.
- * KRYLOCL_THOROUGH=1 (.ci/run) has the turns come more often, 2 crosses everything.
+/* What the conformance programs share: the executors to test, and small recorded programs ("boxes") whose vectors and
+ * scalars are read and written as complex doubles, whatever the type they compute in. What is tested: filter.h.
  */
 #ifndef KCL_CONFORM_H
 #define KCL_CONFORM_H
@@ -13,6 +7,7 @@
 #include "core/device/device.h"
 #include "core/matrix/matrix.h"
 #include "tests/check.h"
+#include "tests/filter.h"
 #include "tests/tol.h"
 #include <complex.h>
 #ifndef CMPLX /* clang 14 knows C11's macro by another name */
@@ -30,32 +25,11 @@ typedef struct place {
 static place places[2];
 static int place_count;
 
-static inline int setting(const char *variable) {
-  const char *s = getenv(variable);
-  return s ? atoi(s) : 0;
-}
-static inline bool small(void) { return setting("KRYLOCL_SMALL"); }
-static inline int thorough(void) { return setting("KRYLOCL_THOROUGH"); }
-static inline bool few(void) { return small() && !thorough(); } /* each source once */
-
 /* Does this executor compile, so that by default and with KRYLOCL_THOROUGH=1 not everything is crossed? */
 static inline bool by_turns(const place *p) { return p->ctx->opencl && thorough() < 2; }
 static inline bool quick(const place *p) {
   return p->ctx->opencl && !thorough();
 } /* by default only */
-
-/* KRYLOCL_TYPES=dc: these types only. */
-static inline bool wanted(kcl_type t) {
-  const char *types = getenv("KRYLOCL_TYPES");
-  return !types || !*types || strchr(types, kcl_type_letter(t));
-}
-
-/* Number i of a table meets one of the types that are wanted, in turn. */
-static inline bool turn_of(kcl_type t, int i) {
-  int before = 0, all = 0;
-  for (kcl_type o = KCL_S; o <= KCL_Z; o++) all += wanted(o), before += wanted(o) && o < t;
-  return wanted(t) && (thorough() > !small() || i % all == before);
-}
 
 /* On a device number i of a table meets one of the real and one of the complex types, in turn. */
 static inline bool half_of(const place *p, kcl_type t, int i) {
@@ -70,6 +44,7 @@ static inline long double modulus(exact z) {
 /* The native executor and, where there is one, the first OpenCL device. Only that one when small. */
 static inline void open_places(void) {
   static const char *const name[] = {"cpu", "opencl"};
+  check_filters();
   for (int i = small(); i < 2; i++) {
     place *p = &places[place_count];
     p->name = name[i];

@@ -183,29 +183,6 @@ static void test_host_product(const kcl_csr *A, const shape *s, const number *xv
   sums_free(&y), free(x), free(b), free(got);
 }
 
-/* KRYLOCL_FORMATS=ell,sell: only these. */
-static bool asked_for(const char *format) {
-  const char *list = getenv("KRYLOCL_FORMATS"), *at = list ? strstr(list, format) : NULL;
-  size_t n = strlen(format);
-  while (at && !((at == list || at[-1] == ',') && (!at[n] || at[n] == ',')))
-    at = strstr(at + 1, format);
-  return !list || at;
-}
-
-/* An unknown name would test nothing. */
-static void check_names(void) {
-  const char *list = getenv("KRYLOCL_FORMATS");
-  for (const char *s = list; s && *s; s += strcspn(s, ","), s += *s == ',') {
-    const size_t n = strcspn(s, ",");
-    bool there = false;
-    for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
-      const char *name = kcl_list(KCL_FORMATS, f).name;
-      there = there || (strlen(name) == n && !strncmp(name, s, n));
-    }
-    CHECKF(there, "KRYLOCL_FORMATS: there is no format '%.*s'", (int)n, s);
-  }
-}
-
 static bool no_images(void) {
   const char *no = getenv("KRYLOCL_NO_IMAGES");
   return no && *no;
@@ -220,7 +197,7 @@ static void test_formats(const place *p, trial r, const kcl_csr *AH) {
   for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
     kcl_cost cost, cost_h;
     const char *name = kcl_list(KCL_FORMATS, f).name;
-    if (!asked_for(name)) continue;
+    if (!wanted_format(name)) continue;
     CHECK(kcl_format_find(p->ctx, name, t, &r.f) == KCL_OK);
     if (r.f->image && no_images()) continue;  /* see tests/oclgrind.sh */
     bool picky = r.f->refuses && s->symmetry; /* few shapes fit it: all types */
@@ -271,7 +248,7 @@ static void test_shape(const shape *s, kcl_type t) {
 }
 
 int main(void) {
-  open_places(), check_names();
+  open_places();
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     for (int s = 0; place_count && wanted(t) && s < (small() ? SMALL_SHAPES : SHAPES); s++)
       test_shape(&shapes[s], t);

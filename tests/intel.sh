@@ -27,12 +27,14 @@ eval "$driver"
 XDG_CACHE_HOME=$(cd "$BUILD" && pwd)/cache
 export BUILD XDG_CACHE_HOME KRYLOCL_CACHE='' KRYLOCL_OPTIONS=-cl-opt-disable
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
-for program in spmv multi_rhs solver least mixed exec choose control upload programs; do echo "cpu 0 conform_$program"; done >"$logs/list"
+for program in spmv multi_rhs solver reasons least mixed exec choose control upload programs; do echo "cpu 0 conform_$program"; done >"$logs/list"
 for program in multi_rhs exec; do echo "gpu 0 conform_$program"; done >>"$logs/list"
 xargs -L 1 -P "$cores" sh "$0" --one <"$logs/list"
 # Groups that wait for each other need the cores to themselves.
 one gpu 1 conform_groups
-for way in 1 2 3; do one "gpu:$cores" $way conform_solver; done
+for way in 1 2 3; do
+  for program in solver reasons; do one "gpu:$cores" $way conform_$program; done
+done
 one "gpu:$cores" 1 conform_control
 cat "$logs"/*/*.failed 2>/dev/null
 cat "$logs"/*/*.count | awk -v more="$(cat "$logs"/*/*.failed 2>/dev/null | grep -c '^FAIL tests/intel.sh')" '{ p += $1; f += $2; s += $3 }

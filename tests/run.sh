@@ -2,9 +2,11 @@
 # Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), as many at a time as there are processors: one line per
 # test with its time, what failed or was skipped, all failures again, and the sum as the last line. Exit status 1 when
 # anything failed.
-# usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [TYPES=sdcz] tests/run.sh
+# usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [SOLVERS=S,...] [TYPES=sdcz] tests/run.sh
 #   ONLY     the tests of these names alone, such as conform_spmv or cli.sh (cli will do)
-#   FORMATS  conform_spmv with these formats alone        TYPES  conformance tests in these scalar types alone
+#   FORMATS  conform_spmv with these formats alone
+#   SOLVERS  conform_solver and conform_reasons with these methods alone
+#   TYPES    conformance tests in these scalar types alone
 # The same by make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
 # line is "N passed, N failed, N skipped" (the third may be absent); its exit status counts as well.
@@ -50,6 +52,7 @@ LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 # PoCL's compiler (LLVM) gives the thread that first compiles a signal stack of its own; the sanitizer would unmap it.
 ASAN_OPTIONS=use_sigaltstack=0
 if [ -n "$FORMATS" ]; then export KRYLOCL_FORMATS="$FORMATS"; fi
+if [ -n "$SOLVERS" ]; then export KRYLOCL_SOLVERS="$SOLVERS"; fi
 if [ -n "$TYPES" ]; then export KRYLOCL_TYPES="$TYPES"; fi
 wanted() { # a test's path: is it asked for?
   [ -n "$ONLY" ] || return 0
