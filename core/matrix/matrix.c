@@ -90,6 +90,7 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
                     .source = A,
                     .scatter_items = A->nnz};
   KCL_TRY(f->build(m, A));
+  KCL_TRY(kcl_matrix_check_names(m));
   if (f->image) add_image(m);
   if (!kcl_matrix_gpu_layout(m)) m->lanes = 1;
   *out = m, m = NULL;

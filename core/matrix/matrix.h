@@ -138,6 +138,12 @@ const kcl_tune *kcl_matrix_tune(const kcl_matrix *m);
 const char *kcl_refusal_text(const char *format, ...) KCL_PRINTF(1, 2);
 int kcl_matrix_refused(const kcl_matrix *m, const char *why);
 
+/* ---------------------------------------------------------------- names of arrays and integers (names.c) */
+
+/* NULL, or why build cannot give this name. */
+const char *kcl_name_refused(const kcl_matrix *m, const char *name, kcl_array_kind kind);
+int kcl_matrix_check_names(const kcl_matrix *m);
+
 /* ---------------------------------------------------------------- using them */
 
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
