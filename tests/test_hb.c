@@ -38,11 +38,19 @@ static void test_fields(void) {
   CHECK(field("(1E16.8)", " 1.50000000E+01", 15) && field("(1D16.8)", "-1.5D-03", -1.5e-3));
   CHECK(field("(1D16.8)", "1.5d2", 150) && field("(1E16.8)", " 1.5+103", 1.5e103));
   CHECK(field("(1E16.8)", ".25-2", .25e-2) && field("(1F8.3)", "  -12345", -12.345));
-  CHECK(field("(1F8.3)", " 12.5   ", 12.5) && field("(1F8.3)", "1 2 . 5", 12.5));
+  CHECK(field("(1F8.3)", " 12.5   ", 12.5) && field("(1F8.3)", "- 12.5  ", -12.5));
   CHECK(field("(1P1F8.3)", "   12.5", 1.25) && field("(1P1E16.8)", "12.5E0", 12.5));
   CHECK(field("(1E10.4)", "12345E2", 1.2345e2) && field("(1Q10.4)", "1", NAN));
   CHECK(field("(1F8.3)", "        ", NAN) && field("(1F8.3)", "1.2.3", NAN));
   CHECK(field("(1F8.3)", "nan", NAN) && field("(1F8.3)", "****", NAN));
+  CHECK(field("(1F8.3)", "1 2 . 5", NAN) && field("(1F8.3)", "12. 5", NAN));
+  CHECK(field("(1E16.8)", "1.0-120", 1e-120) && field("(1E16.8)", "1.0D+5", 1e5));
+  CHECK(field("(1E16.8)", "1.0E 05", 1e5) && field("(1E16.8)", "1.0E+ 5", 1e5));
+  CHECK(field("(1E16.8)", "1.0 E+05", 1e5) && field("(1E16.8)", "1.0q+05 ", 1e5));
+  CHECK(field("(1E16.8)", "1.0E-12 3", NAN) && field("(1E16.8)", "2.5 -3", NAN));
+  CHECK(field("(1E16.8)", "1.0E-1202", NAN) && field("(1E16.8)", "1.0E-0012", 1e-12));
+  CHECK(!edit("(99999(99999I5))", 1, 5, 0, 0) && !edit("(0I5)", 0, 5, 0, 0));
+  CHECK(!edit("(999(999I5))", 1, 5, 0, 0) && !edit("(-4I5)", -4, 5, 0, 0));
   CHECK(field("(1E12.3)", "1e", NAN) && field("(1E12.3)", "1.0E+400", NAN));
   CHECK(field("(1E25.16)", "0.1234567890123456789012", 0.1234567890123456789012));
 }
@@ -78,6 +86,12 @@ static void test_real(void) {
   A = system_good(HEAD("rua", "\n 4 1 1 2 0", "(16I5) (16I5) (2D12.4)") ARRAYS VALUES, NULL, NULL,
                   __LINE__);
   CHECK(at(A, 1, 3, 0) == -0.4 && A->field == KCL_REAL);
+  kcl_csr_free(&A);
+  A = system_good(
+      HEAD("rua", "\n 4 1 1 2 0", "(16I5) (16I5) (2D12.4)") /* junk behind a blank field */
+      "    1    3    4    5              77   78\n    1    2    3    1\n" VALUES,
+      NULL, NULL, __LINE__);
+  CHECK(A->nnz == 4);
   kcl_csr_free(&A);
   A = system_good(HEAD("iua", "\n 4 1 1 1", "(16I5) (16I5) (4I3)") ARRAYS " 12 -3  4  0", NULL,
                   NULL, __LINE__);
@@ -184,7 +198,23 @@ static void test_bad(void) {
   BAD(HEAD("RUA", "\n 4 1 1 2", F3) "    1    3    x    5\n    1    2    4    1\n" VALUES,
       "t.hb:5:15: found \"x\", expected a whole number in 5 columns from 11");
   BAD(HEAD("RUA", "\n 4 1 1 2", F3) ARRAYS " 1.0 2.0x\n 1.0 2.0\n",
-      "t.hb:7:2: found \"1.0\"|12 columns");
+      "t.hb:7:6: found \"2.0x\"|one number in columns 1 to 12|width of 12");
+  BAD(HEAD("RUA", "\n 4 1 1 2", F3) ARRAYS " 1.0x\n 1.0 2.0\n",
+      "t.hb:7:2: found \"1.0x\"|a number within the range of double in 12 columns from 1");
+  /* Numbers of 24 columns under a format of 25; one number too many, in the last line and before it. */
+  BAD("t\n 4 1 1 2\nRUA 3 3 4 0\n(16I5) (16I5) (3E25.16)\n" ARRAYS
+      " 2.5000000000000000E-120 2.5000000000000000E-120 2.5000000000000000E-120\n"
+      " 2.5000000000000000E-120\n",
+      "t.hb:7:50: found \"2.5000000000000000E-120\"|one number in columns 26 to 50|width of 25");
+  BAD(HEAD("RUA", "\n 4 1 1 2", F3) ARRAYS
+      "  1.0000D+00  2.0000D+00\n  1.0000D+00  2.0000D+00  7.0000D+00\n",
+      "t.hb:8:27: found \"7.0000D+00\"|expected the end of the line|2 fields of 12 columns");
+  BAD(HEAD("RUA", "\n 4 1 1 2", F3) ARRAYS "  1.0000D+00  2.0000D+00 3\n  1.0000D+00  2.0000D+00\n",
+      "t.hb:7:26: found \"3\"|the end of the line");
+  BAD(HEAD("RUA", "\n 4 1 1 2", F3) "    1    3    4    5    9\n    1    2    3    1\n" VALUES,
+      "t.hb:5:25: found \"9\"|the end of the line|16 fields of 5 columns: column pointers");
+  BAD(HEAD("RUA", "\n 4 1 1 2", "(99999(99999I5)) (16I5) (4E20.12)") ARRAYS VALUES,
+      "t.hb:4:1: |Fortran format of integers");
   BAD(HEAD("RUA", "\n 4 1 1 2", F3) ARRAYS " 1.0D0\n\n",
       "t.hb:7:7: found the end of the line|values");
   BAD(HEAD("RUA", "\n 4 1 1 2", F3) ARRAYS, "t.hb:6: the file ends here, expected 2 lines|values");

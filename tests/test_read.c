@@ -91,6 +91,17 @@ static void test_unsorted(void) {
   kcl_csr_free(&A), free(dense), free(text);
 }
 
+/* -0 keeps its sign in rows that are sorted; summed with 0 it is 0. */
+static void test_minus_zero(void) {
+  kcl_csr *A =
+      read_good("%%MatrixMarket matrix coordinate real general\n2 3 5\n1 2 -0.0\n1 1 -0.0\n"
+                "2 3 -0.0\n2 3 0\n2 1 5\n",
+                __LINE__);
+  const double *v = A->val;
+  CHECK(A->nnz == 4 && signbit(v[0]) && signbit(v[1]) && v[2] == 5 && !signbit(v[3]));
+  kcl_csr_free(&A);
+}
+
 /* ---------------------------------------------------------------- dense */
 
 static kcl_dense *dense_good(const char *text, int line) {
@@ -159,8 +170,12 @@ static void test_shared(void) {
 }
 
 int main(void) {
-  static const test tests[] = {{"good", test_good},         {"array", test_good_array},
-                               {"unsorted", test_unsorted}, {"dense", test_dense},
-                               {"plain", test_dense_plain}, {"shared matrices", test_shared}};
+  static const test tests[] = {{"good", test_good},
+                               {"array", test_good_array},
+                               {"unsorted", test_unsorted},
+                               {"minus zero", test_minus_zero},
+                               {"dense", test_dense},
+                               {"plain", test_dense_plain},
+                               {"shared matrices", test_shared}};
   return run_tests(tests, sizeof tests / sizeof *tests);
 }

@@ -2,6 +2,8 @@
  * in test_write.c.
  */
 #include "tests/data_test.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 static double at(const kcl_csr *A, int64_t i, int64_t j, int part) {
   int w = A->type == KCL_Z ? 2 : 1;
@@ -76,7 +78,35 @@ static void test_bad(void) {
   BAD("2 2 1\n1 1 1\n", ":1:1: found \"2\", expected %%MatrixMarket");
 }
 
+/* A few bytes that state 2^31 rows, 26 GB, under a limit of 20: refused before memory is touched. */
+static void test_room(void) {
+#if defined __SANITIZE_ADDRESS__
+  skip("2^31 rows: the sanitizer reserves more address space than the limit");
+#else
+  static const char *const text[] = {
+      "2147483648 2147483648 1\nrow 2147483648: (2147483648, 1)\n",
+      "%%MatrixMarket matrix coordinate real general\n2147483648 2147483648 1\n1 1 1\n"};
+  for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+    const char *path = put_text(text[i]);
+    int status = 0;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+      struct rlimit limit = {(rlim_t)20 << 30, (rlim_t)20 << 30};
+      struct rusage used;
+      kcl_csr *A = NULL;
+      setrlimit(RLIMIT_AS, &limit);
+      int rc = kcl_csr_read(ctx, path, &A);
+      getrusage(RUSAGE_SELF, &used); /* kB */
+      _exit(rc == KCL_MEMORY && !A && used.ru_maxrss < 1 << 20 ? 0 : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  }
+#endif
+}
+
 int main(void) {
-  static const test tests[] = {{"good", test_good}, {"long", test_long}, {"refusals", test_bad}};
+  static const test tests[] = {
+      {"good", test_good}, {"long", test_long}, {"refusals", test_bad}, {"room", test_room}};
   return run_tests(tests, sizeof tests / sizeof *tests);
 }

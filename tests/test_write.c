@@ -108,6 +108,13 @@ static void test_bad_output(void) {
   kcl_csr_free(&A);
 }
 
+/* The key in the heading of .rb is the file's name, which may hold anything. */
+static void test_odd_names(void) {
+  kcl_csr *A = read_good("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 3\n", __LINE__);
+  CHECK(back_and_forth(A, "a\nb\r\t.rb") && back_and_forth(A, "%s%n\x7f.rb"));
+  kcl_csr_free(&A);
+}
+
 /* The temporary files are gone. */
 static void test_no_litter(void) {
   char command[400];
@@ -119,6 +126,7 @@ int main(void) {
   static const test tests[] = {{"round trips", test_round_trip},
                                {"dense round trips", test_round_dense},
                                {"bad outputs", test_bad_output},
+                               {"odd names", test_odd_names},
                                {"no litter", test_no_litter}};
   return run_tests(tests, sizeof tests / sizeof *tests);
 }

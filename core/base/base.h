@@ -36,8 +36,8 @@ int kcl_need(kcl *ctx, const char *name, const void *p);
  * `what` in the message. */
 int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
 
-/* Is so much memory available? Linux grants more than there is and ends the program that touches it. Checked from 1 GiB on;
- * always true on systems without /proc/meminfo. */
+/* Is so much memory available? Linux grants more than there is and ends the program that touches it. The limit of address space (ulimit -v) counts too.
+ * Checked from 1 GiB on; always true on systems without /proc/meminfo. */
 bool kcl_has_room(size_t bytes);
 
 /* *out: the number of `name` among the `count` names of a registry; otherwise KCL_USAGE with a message that lists the names

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
   va_list args;
@@ -30,6 +31,10 @@ static void zero(void *block, int64_t from, int64_t to) {
 bool kcl_has_room(size_t bytes) {
   unsigned long long free_kb = ~0ULL >> 10, swap_kb = 0;
   char line[128];
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      bytes > limit.rlim_cur)
+    return false;
   FILE *f = bytes < (size_t)1 << 30 ? NULL : fopen("/proc/meminfo", "r");
   if (!f) return true;
   while (fgets(line, sizeof line, f)) {

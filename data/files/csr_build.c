@@ -43,6 +43,17 @@ static int choose_parts(const mm_head *h) {
   return spare < 1 ? 1 : spare < threads ? (int)spare : threads;
 }
 
+/* All that the matrix needs, asked for before the first page is touched: a few bytes of text can state 2^31 rows. */
+static int check_room(kcl *ctx, const build *b) {
+  const mm_head *h = b->h;
+  const double value = b->width == 2 ? 16 : 8, half = h->symmetry == KCL_GENERAL ? 1 : 2;
+  const double bytes = 4.0 * b->parts * (double)h->rows + 8.0 * (double)(h->rows + 1) +
+                       (4 + value) * half * (double)h->entries;
+  if (bytes < 0x1p62 && kcl_has_room((size_t)bytes)) return KCL_OK;
+  return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: a matrix of %lld rows needs %.3g GB",
+                  h->name, (long long)h->rows, bytes * 1e-9);
+}
+
 static int64_t first_block(const build *b, int64_t p) { return b->e->blocks * p / b->parts; }
 
 static void count_part(void *arg, int64_t p, int64_t end) {
@@ -167,7 +178,7 @@ static int64_t sum_row(int32_t *col, double *val, int64_t n, int w, bool *infini
     bool same = col[k] == col[m];
     if (!same) col[++m] = col[k];
     for (int q = 0; q < w; q++) {
-      val[w * m + q] = val[w * k + q] + (same ? val[w * m + q] : 0);
+      val[w * m + q] = same ? val[w * m + q] + val[w * k + q] : val[w * k + q]; /* -0 stays -0 */
       *infinite |= !isfinite(val[w * m + q]);
     }
   }
@@ -213,6 +224,7 @@ int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out)
   build b = {.h = h, .e = e, .parts = choose_parts(h), .width = e->width == 2 ? 2 : 1};
   kcl_csr *A;
   int rc;
+  if ((rc = check_room(ctx, &b))) return rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   b.A = A;
   *A = (kcl_csr){.rows = h->rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};

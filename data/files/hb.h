@@ -17,6 +17,8 @@ typedef struct hb_edit {
 bool hb_edit_parse(const char *s, const char *end, hb_edit *out);
 bool hb_field_integer(const char *at, const char *end, int64_t *v);
 bool hb_field_number(const hb_edit *e, const char *at, const char *end, double *v);
+/* A digit that a blank parts from a number before it: the field holds two. NULL: none. */
+const char *hb_field_second(const char *at, const char *end);
 
 enum { HB_POINTERS, HB_INDICES, HB_VALUES, HB_RHS, HB_PARTS };
 typedef struct hb_head {

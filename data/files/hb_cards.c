@@ -27,7 +27,9 @@ typedef struct part {
   _Atomic int64_t bad; /* the first such line */
 } part;
 
-/* Parses line k of the part. NULL, or the position of what is not a number. */
+/* Parses line k of the part. NULL, or the position of what is not a number, or is one too many: a number behind the
+ * last field of a line, or in the field behind the last number of the part. Beyond a blank field, files of the
+ * collection keep what the card before held. */
 static const char *read_card(const part *p, int64_t k) {
   const char *at = p->c->line[p->c->next + k], *end = p->c->line[p->c->next + k + 1];
   int64_t first = k * p->e->per_line, last = first + p->e->per_line;
@@ -40,7 +42,29 @@ static const char *read_card(const part *p, int64_t k) {
                             : hb_field_number(p->e, at, stop, &p->numbers[i]);
     if (!good) return at;
   }
-  return NULL;
+  if (last < first + p->e->per_line && end - at > p->e->width) end = at + p->e->width;
+  while (at < end && mm_is_blank(*at)) at++;
+  return at < end ? at : NULL;
+}
+
+/* What stands at `at` instead of what the format declares. */
+static void explain(const part *p, const char *line, const char *at, const char *end, bool after,
+                    const char *what, mm_error *bad) {
+  int width = p->e->width;
+  int64_t column = at - line + 1;
+  const char *stop = end - at < width ? end : at + width, *second = hb_field_second(at, stop);
+  if (after)
+    mm_error_set(bad, line, at,
+                 "the end of the line: its format declares %d fields of %d columns: %s",
+                 p->e->per_line, width, what);
+  else if (second)
+    mm_error_set(bad, line, second,
+                 "one number in columns %lld to %lld, as the width of %d declares: %s",
+                 (long long)column, (long long)column + width - 1, width, what);
+  else
+    mm_error_set(bad, line, mm_skip(at), "%s in %d columns from %lld: %s",
+                 p->integers ? "a whole number" : "a number within the range of double", width,
+                 (long long)column, what);
 }
 
 static void read_cards(void *arg, int64_t from, int64_t to) {
@@ -53,12 +77,12 @@ static void read_cards(void *arg, int64_t from, int64_t to) {
 }
 
 static int report(kcl *ctx, const part *p, int64_t k, const char *what) {
-  int64_t line = p->c->next + k;
-  const char *at = read_card(p, k);
-  mm_error bad = {.line = line + 1};
-  mm_error_set(&bad, p->c->line[line], mm_skip(at), "%s in %d columns from %lld: %s",
-               p->integers ? "a whole number" : "a number within the range of double", p->e->width,
-               (long long)(at - p->c->line[line]) + 1, what);
+  const int64_t number = p->c->next + k, fields = p->count - k * p->e->per_line;
+  const char *line = p->c->line[number], *end = p->c->line[number + 1], *at = read_card(p, k);
+  const int64_t last = fields < p->e->per_line ? fields : p->e->per_line;
+  mm_error bad = {.line = number + 1};
+  while (end > line && (end[-1] == '\n' || end[-1] == '\r')) end--;
+  explain(p, line, at, end, at - line >= last * p->e->width, what, &bad);
   return mm_error_report(ctx, p->c->t, &bad);
 }
 

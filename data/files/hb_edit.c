@@ -2,10 +2,12 @@
  *
  *   (16I5)  (4E20.12)  (1P,5D16.9)  (1P5E16.8E3)  (5(1PE16.8))       n F|E|D|G|ES|EN w . d
  *
- * A field is `w` characters wide whether or not blanks part it from the next. Blanks in it count
- * for nothing; D, Q, E and a bare sign begin an exponent (1.5-103); a point that is not written
- * stands d places from the right; kP divides numbers without an exponent by 10^k.
- * ISO/IEC 1539-1, input editing. */
+ * A field is `w` characters wide whether or not blanks part it from the next. D, Q, E and a bare sign
+ * begin an exponent (1.5-103); a point that is not written stands d places from the right; kP
+ * divides numbers without an exponent by 10^k. ISO/IEC 1539-1, input editing.
+ *
+ * Fortran ignores blanks within a field. Here a digit behind a blank is refused: it belongs to the
+ * next number, of a file whose fields are wider than its heading says. */
 #include "data/files/hb.h"
 #include "data/files/number.h"
 #include <float.h>
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDEST = 60 };
+enum { WIDEST = 60, MOST_FIELDS = 1000 };
 
 static const char *whole(const char *p, const char *end, int *v) {
   bool minus = p < end && *p == '-';
@@ -57,12 +59,14 @@ bool hb_edit_parse(const char *s, const char *end, hb_edit *e) {
       e->scale = count, p = after;
       continue;
     }
+    if (after && (count < 1 || count > MOST_FIELDS)) return false;
     if (after) e->per_line *= count, p = after;
+    if (e->per_line > MOST_FIELDS) return false;
     if (p < stop && *p == '(' && after) continue;
     if (p == stop || !strchr("IFEDG", *p)) return false;
     e->integer = *p == 'I';
     if (p + 1 < stop && *p == 'E' && (p[1] == 'S' || p[1] == 'N')) p++;
-    return size(p + 1, stop, e) && e->per_line > 0 && e->per_line <= 1000 && abs(e->scale) < 400;
+    return size(p + 1, stop, e) && abs(e->scale) < 400;
   }
   return false;
 }
@@ -78,37 +82,65 @@ bool hb_field_integer(const char *at, const char *end, int64_t *v) {
   return at == end;
 }
 
-/* sign, digits and point go to text; the exponent's value to *power. Returns the length, or -1. */
-static int mantissa(const char *at, const char *end, char *text, bool *point, bool *exponent,
-                    int *power) {
-  char rest[WIDEST + 1];
-  int n = 0, m;
+static const char *skip(const char *p, const char *end) {
+  while (p < end && mm_is_blank(*p)) p++;
+  return p;
+}
+
+/* The exponent at p up to the end of the field: a letter, a sign or both, at most three digits that count. gap: blanks
+ * stand before it. */
+static bool exponent(const char *p, const char *end, bool gap, int *power) {
+  bool letter = strchr("EDQedq", *p) != NULL;
+  if (letter) p = skip(p + 1, end);
+  bool minus = p < end && *p == '-', sign = minus || (p < end && *p == '+');
+  if (!sign && !letter) return false;
+  if (gap && !letter) return false;
+  p = skip(p + sign, end);
+  const char *first = p;
+  for (*power = 0; p < end && *p >= '0' && *p <= '9' && *power < 1000; p++)
+    *power = 10 * *power + (*p - '0');
+  if (minus) *power = -*power;
+  return p > first && abs(*power) < 1000 && skip(p, end) == end;
+}
+
+/* sign, digits and point go to text; *rest is what follows. Returns the length, or -1. */
+static int mantissa(const char *at, const char *end, char *text, bool *point, bool *gap,
+                    const char **rest) {
+  int n = 0;
   bool digits = false;
   for (; at < end; at++) {
-    if (mm_is_blank(*at)) continue;
+    if (mm_is_blank(*at)) {
+      *gap = digits || *point;
+      continue;
+    }
     bool digit = *at >= '0' && *at <= '9', sign = *at == '-' || *at == '+';
     if (!digit && !(*at == '.' && !*point) && !(sign && n == 0)) break;
+    if (*gap) return -1;
     digits = digits || digit, *point = *point || *at == '.';
     text[n++] = *at;
   }
-  if (!digits) return -1;
-  if (at == end) return n;
-  *exponent = true;
-  m = squeeze(at, end, rest, WIDEST);
-  const char *p = rest, *stop = rest + m;
-  if (strchr("EDQ", *p))
-    p++;
-  else if (*p != '-' && *p != '+')
-    return -1;
-  return whole(p, stop, power) == stop ? n : -1;
+  *rest = at;
+  return digits ? n : -1;
+}
+
+const char *hb_field_second(const char *at, const char *end) {
+  bool digits = false, gap = false;
+  for (; at < end; at++) {
+    bool digit = *at >= '0' && *at <= '9';
+    if (gap && digit) return at;
+    gap = digits && (gap || mm_is_blank(*at)) && !strchr("EDQedq", *at);
+    digits = digits || digit || *at == '.';
+  }
+  return NULL;
 }
 
 bool hb_field_number(const hb_edit *e, const char *at, const char *end, double *v) {
   char text[WIDEST + 40] = {0};
-  bool point = false, exponent = false;
-  int power = 0, n = end - at > WIDEST ? -1 : mantissa(at, end, text, &point, &exponent, &power);
-  if (n < 0) return false;
-  if (!exponent) power -= e->scale;
+  const char *rest = end;
+  bool point = false, gap = false;
+  int power = 0, n = end - at > WIDEST ? -1 : mantissa(at, end, text, &point, &gap, &rest);
+  if (n < 0 || (rest < end && !exponent(rest, end, gap, &power))) return false;
+  if (rest == end) power -= e->scale;
   if (!point) power -= e->decimals;
   if (power) n += snprintf(text + n, 16, "e%d", power);
   const char *stop = kcl_parse_number(text, v);

@@ -109,9 +109,18 @@ static int make_columns(kcl *ctx, const kcl_csr *A, kcl_symmetry symmetry, colum
   return KCL_OK;
 }
 
+/* The key is the file's name: printable, in one line. */
+static void make_key(const char *path, char key[9]) {
+  const char *slash = strrchr(path, '/');
+  snprintf(key, 9, "%s", slash ? slash + 1 : path);
+  for (char *c = key; *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+}
+
 static void header(char *o, size_t room, const char *path, const kcl_csr *A, char type[4],
                    const array s[3]) {
-  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  char name[9];
+  make_key(path, name);
   int64_t n[3] = {lines(&s[0]), lines(&s[1]), s[2].count ? lines(&s[2]) : 0};
   int64_t all = n[0] + n[1] + n[2];
   snprintf(
