@@ -24,9 +24,9 @@ solver/precond: core/base core/matrix core/program solver/methods
 solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv
 solver/loop: core/base core/program solver/engine
-solver/auto: core/base core/tuning spmv solver/methods solver/engine solver/loop
+solver/auto: core/base core/tuning spmv solver/methods solver/precond solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
-solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/engine solver/loop solver/auto solver/mixed
+solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file

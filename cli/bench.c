@@ -39,7 +39,7 @@ static int measure(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_s
   kcl_options asked = kcl_defaults;
   asked.solver = t->solver, asked.format = r->format, asked.precision = t->precision;
   asked.restart = (int)o->restart, asked.nrhs = (int)t->nrhs;
-  if (o->precond) asked.precond = o->precond;
+  asked.precond = o->precond ? o->precond : "none";
   int rc = kcl_format_cost(ctx, stats, t->precision, r->format, &cost);
   if (!rc && cost.refusal) {
     r->bytes_stored = cost.bytes_stored;

@@ -30,7 +30,7 @@ static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_ta
     kcl_options asked = kcl_defaults;
     asked.solver = t->solver, asked.format = r->format, asked.precision = t->precision;
     asked.restart = (int)o->restart, asked.tol = tolerance, asked.mixed = i;
-    if (o->precond) asked.precond = o->precond;
+    asked.precond = o->precond ? o->precond : "none";
     rc = cli_lib(ctx, kcl_setup(ctx, A, &asked, &s[i]));
   }
   return rc;

@@ -24,10 +24,10 @@ typedef struct cli_options {
   char **files; /* [count] operands after the subcommand */
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
-  const char *solver, *precond, *format, *formats, *device, *precision, *check;
+  const char *solver, *precond, *format, *formats, *device, *precision, *check, *symmetry;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs;
   double tol, atol;                                                /* tol < 0: not given */
-  bool cache, mixed, quiet, verbose, source, help, brief, version; /* brief: -h */
+  bool cache, mixed, no_direct, quiet, verbose, source, help, brief, version; /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
 
@@ -84,6 +84,7 @@ int cli_version(void);
 /* ---------------------------------------------------------------- validate.c */
 
 int cli_validate(const cli_command *c, cli_options *o); /* before any file is read */
+kcl_symmetry_rule cli_symmetry_rule(const char *name);  /* of a valid name, or NULL */
 
 /* ---------------------------------------------------------------- same.c */
 

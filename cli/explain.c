@@ -82,14 +82,12 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_device device;
-  kcl_stats stats;
   kcl_options asked = kcl_defaults;
   double begin = cli_now();
   TRY(cli_device(ctx, o, &device));
   TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
   if (!o->source) report_device(o, &device), report_matrix(o, o->files[0], A, cli_now() - begin);
-  TRY(cli_lib(ctx, kcl_csr_stats(ctx, A, &stats)));
-  asked.solver = o->solver ? o->solver : kcl_auto_solver(&stats);
+  if (o->solver) asked.solver = o->solver;
   asked.format = o->format ? o->format : "model";
   if (o->precond) asked.precond = o->precond;
   asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;

@@ -19,6 +19,7 @@ static cli_text repeats(int64_t n) {
 static const char *symmetry(const kcl_stats *s) {
   if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";
   if (s->symmetric) return "complex symmetric";
+  if (s->asymmetry <= KCL_MAX_ASYMMETRY) return "Hermitian up to rounding";
   if (!s->shifted_skew) return "not symmetric";
   return s->zero_diagonal == s->rows ? "skew-Hermitian" : "skew-Hermitian but for its diagonal";
 }
@@ -97,7 +98,9 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_bool(o, "hermitian", s->hermitian);
   json_bool(o, "symmetric", s->symmetric);
   json_bool(o, "shifted_skew", s->shifted_skew);
+  json_number(o, "asymmetry", s->asymmetry);
   json_bool(o, "positive_diagonal", s->positive_diagonal);
+  json_number(o, "diagonal_ratio", s->diagonal_ratio);
   json_number(o, "dominant_rows", s->dominant_rows);
   json_number(o, "norm_inf", s->norm_inf);
 }
@@ -180,5 +183,6 @@ const cli_command cli_info = {
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
         "deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals "
         "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "
-        "hermitian symmetric shifted_skew positive_diagonal dominant_rows norm_inf precision, and "
+        "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio dominant_rows "
+        "norm_inf precision, and "
         "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"};

@@ -21,7 +21,7 @@ void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, dou
 void report_method(const cli_run *r) {
   const cli_options *o = r->o;
   const kcl_setup_info *s = &r->setup;
-  bool plain = strcmp(r->asked.precond, "none") == 0;
+  bool plain = strcmp(r->setup.precond, "none") == 0;
   if (r->p.ones)
     cli_say(o, "right side  A*1%s\n", r->p.A->rows < r->p.A->cols ? "" : ", so x should be 1");
   else
@@ -29,7 +29,7 @@ void report_method(const cli_run *r) {
             r->p.b_of_matrix ? "from the matrix file" : cli_base(o->files[1]),
             cli_count(r->p.b->cols).s, r->p.b->cols == 1 ? "" : "s");
   cli_say(o, "method      %s, %s%s, %s, %d stage%s per iteration", s->solver,
-          plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->asked.precond,
+          plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->setup.precond,
           cli_type_words(r->p.precision), s->stages, s->stages == 1 ? "" : "s");
   cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
   cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
@@ -43,7 +43,7 @@ void report_method(const cli_run *r) {
 /* kappa |r|/|b| bounds the relative error of x if the estimate of kappa is right. */
 static void condition(const cli_run *r, const kcl_report *p) {
   double bound = p->condition_estimate * p->true_relative_residual;
-  bool plain = strcmp(r->asked.precond, "none") == 0;
+  bool plain = strcmp(r->setup.precond, "none") == 0;
   if (!(p->condition_estimate > 0)) return;
   cli_say(r->o, ", condition about %.1e%s", p->condition_estimate,
           plain ? "" : " (preconditioned)");

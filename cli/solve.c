@@ -14,7 +14,8 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   a.precision = precision;
   a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
   a.atol = o->atol, a.max_iter = o->max_iter, a.restart = (int)o->restart;
-  a.mixed = o->mixed;
+  a.mixed = o->mixed, a.no_direct = o->no_direct;
+  a.symmetry = cli_symmetry_rule(o->symmetry);
   return a;
 }
 
@@ -158,9 +159,9 @@ static int draw(const cli_run *r) {
     curves[j] = (cli_curve){s->history, s->history_size, s->true_relative_residual};
   }
   const kcl_report *w = &r->results[r->worst].report;
-  bool plain = strcmp(r->asked.precond, "none") == 0;
+  bool plain = strcmp(r->setup.precond, "none") == 0;
   snprintf(title, sizeof title, "%s: %s%s%s, %s, %s iterations, %s", cli_base(r->o->files[0]),
-           r->setup.solver, plain ? "" : " + ", plain ? "" : r->asked.precond, r->setup.format,
+           r->setup.solver, plain ? "" : " + ", plain ? "" : r->setup.precond, r->setup.format,
            cli_count(w->iterations).s, kcl_reason_text(w->reason));
   int rc = plot_history(r->o->plot, title, curves, r->solved, r->asked.tol);
   free(curves);
@@ -236,7 +237,7 @@ const cli_command cli_solve = {
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| threads precision mixed atol restart nrhs verbose cache",
+               "| threads precision symmetry no-direct mixed atol restart nrhs verbose cache",
 
     .min = 1,
     .max = 2,

@@ -63,6 +63,7 @@ static void timings(cJSON *o, const cli_run *r) {
     cJSON *one = cJSON_CreateObject();
     json_text(one, "solver", t.solver);
     json_text(one, "format", t.format);
+    json_text(one, "precond", t.precond);
     json_number(one, "seconds_setup", t.seconds_setup);
     json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
     cJSON_AddItemToArray(list, one);
@@ -74,7 +75,7 @@ static void method(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
   json_text(o, "solver", r->setup.solver);
   json_text(o, "solver_reason", r->setup.solver_reason);
-  json_text(o, "precond", r->asked.precond);
+  json_text(o, "precond", r->setup.precond);
   json_text(o, "format", r->setup.format);
   json_text(o, "format_reason", r->setup.format_reason);
   timings(o, r);

@@ -177,7 +177,7 @@ static int prepare(tuning *t, kcl_stats *stats) {
   t->asked.format = "model";
   TRY(cli_lib(t->ctx, kcl_csr_stats(t->ctx, t->A, stats)));
   t->asked.solver = t->o->solver ? t->o->solver : kcl_auto_solver(stats);
-  if (t->o->precond) t->asked.precond = t->o->precond;
+  t->asked.precond = t->o->precond ? t->o->precond : "none";
   TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);

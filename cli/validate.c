@@ -44,6 +44,20 @@ static int precision(const char *p) {
   return p ? cli_unknown("precision", p, names, 4) : 0;
 }
 
+static const char *const rules[] = {"rounding", "exact", "assume"}; /* as kcl_symmetry_rule */
+
+static int symmetry(const char *rule) {
+  for (int i = 0; rule && i < 3; i++)
+    if (strcmp(rule, rules[i]) == 0) return 0;
+  return rule ? cli_unknown("rule of symmetry", rule, rules, 3) : 0;
+}
+
+kcl_symmetry_rule cli_symmetry_rule(const char *rule) {
+  for (int i = 0; rule && i < 3; i++)
+    if (strcmp(rule, rules[i]) == 0) return (kcl_symmetry_rule)i;
+  return KCL_SYMMETRY_ROUNDING;
+}
+
 static int mixed(const cli_options *o) {
   if (!o->mixed || !o->precision || strchr("dz", o->precision[0])) return 0;
   return cli_fail(KCL_USAGE,
@@ -107,10 +121,11 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(cli_options_belong(c, o));
   TRY(operands(c, o));
   TRY(o->solver ? cli_known("solver", o->solver, KCL_SOLVERS, any) : 0);
-  TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, NULL) : 0);
+  TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, any) : 0);
   TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
   TRY(formats(o->formats));
   TRY(precision(o->precision));
+  TRY(symmetry(o->symmetry));
   TRY(mixed(o));
   TRY(check(o->check));
   TRY(picture(o->plot));

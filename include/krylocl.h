@@ -312,7 +312,13 @@ typedef struct kcl_stats {
   bool hermitian;             /**< A = A^H in values */
   bool symmetric;             /**< A = A^T in values */
   bool shifted_skew;          /**< A = c I + S with S = -S^H and c real, perhaps 0 */
+  double asymmetry;           /**< max |a_ij - conj(a_ji)| relative to the largest modulus of rows
+                                 i and j, in units of the rounding of A's type (2^-52, or 2^-23
+                                 in float); a lower bound from 1e6 on; infinite if A is rectangular
+                                 or declared skew-symmetric */
   bool positive_diagonal;     /**< every diagonal entry is real and positive */
+  double diagonal_ratio;      /**< largest modulus on the diagonal by the smallest; infinite if one
+                                 is 0 */
   double dominant_rows;       /**< fraction of rows with |a_ii| >= sum of the other moduli */
   double norm_inf;            /**< largest row sum of moduli */
   int64_t sell_padded;        /**< entries of SELL: every row of a slice padded to its longest */
@@ -388,7 +394,9 @@ typedef enum kcl_reason {
   KCL_BREAKDOWN_OMEGA, /**< a minimising step of length zero: A r is orthogonal to r */
   KCL_NOT_FINITE,      /**< an infinity or NaN appeared */
   KCL_STAGNATED,       /**< the true residual stopped falling: attainable accuracy reached */
-  KCL_INTERRUPTED      /**< the progress callback asked to stop */
+  KCL_INTERRUPTED,     /**< the progress callback asked to stop */
+  KCL_DIVERGED,        /**< the residual grew to 1e10 times the first, or |b| */
+  KCL_LEAST_SQUARES    /**< x minimises |b - A x|, which does not meet the stopping criterion */
 } kcl_reason;
 
 /** A phrase such as "matrix is not positive definite". */
@@ -406,15 +414,26 @@ typedef struct kcl_progress {
 
 /** Limits. */
 enum {
-  KCL_MAX_NRHS = 8 /**< right-hand sides that iterate at once */
+  KCL_MAX_NRHS = 8,      /**< right-hand sides that iterate at once */
+  KCL_MAX_ASYMMETRY = 64 /**< largest kcl_stats.asymmetry that counts as rounding */
 };
+
+/** When a method for Hermitian (or symmetric) matrices may be used. */
+typedef enum kcl_symmetry_rule {
+  KCL_SYMMETRY_ROUNDING, /**< if A = A^H up to rounding: asymmetry <= KCL_MAX_ASYMMETRY */
+  KCL_SYMMETRY_EXACT,    /**< if A = A^H in every bit */
+  KCL_SYMMETRY_ASSUME    /**< always: the caller knows; square matrices only */
+} kcl_symmetry_rule;
 
 /** Options of a set-up. Start from kcl_defaults. */
 typedef struct kcl_options {
-  /** Method; NULL: "cg". "auto": chosen by kcl_auto_solver; if the method breaks down or stagnates,
-   * the next suitable one continues from its x. */
+  /** Method; NULL: "auto", chosen by shape, symmetry and diagonal (kcl_auto_solver). If the method
+   * breaks down, diverges or makes too little progress, the next suitable one continues from the
+   * best x; if none converges, and the library was built with SuiteSparse, and a factorisation is
+   * affordable, the system is solved directly. Limits: max_iter, see there. */
   const char *solver;
-  const char *precond; /**< preconditioner; NULL: "none" */
+  /** Preconditioner; NULL: "auto", the one that suits the method and the diagonal of A, or none. */
+  const char *precond;
   /** Storage format; NULL: "auto".
    *
    * "auto": the fastest format on record for this device and structure, else the one that moves the
@@ -427,9 +446,14 @@ typedef struct kcl_options {
   /** Relative tolerance: a solve stops at |b - A x| <= max(tol |b|, atol). Negative: 1e-8, or 1e-5
    * in float. Least-squares methods also stop at normal_residual <= max(tol, atol / |b|). */
   double tol;
-  double atol;      /**< absolute tolerance, see tol */
-  int64_t max_iter; /**< 0: 10 max(rows, cols), at least 10,000 and at most 100,000 */
-  int restart;      /**< cycle length of a restarted method (gmres: 1 to 50); 0: its default, 20;
+  double atol; /**< absolute tolerance, see tol */
+  /** Iterations at most. 0: of each method that "auto" tries 10 max(rows, cols), at least 10,000 and
+   * at most 100,000. A number of the caller's is for all methods together, and a solve that reaches
+   * it ends. */
+  int64_t max_iter;
+  kcl_symmetry_rule symmetry; /**< which matrices count as Hermitian; 0: up to rounding */
+  bool no_direct;             /**< "auto" does not end with a direct solution */
+  int restart; /**< cycle length of a restarted method (gmres: 1 to 50); 0: its default, 20;
                        ignored by other methods */
   /** Right-hand sides that kcl_solve_many iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
@@ -447,7 +471,7 @@ typedef struct kcl_options {
   void *user; /**< first argument of progress */
 } kcl_options;
 
-/** Defaults: cg, no preconditioner, format "auto", precision D, tol 1e-8. */
+/** Defaults: method, preconditioner and format "auto", precision D, tol 1e-8. */
 extern const kcl_options kcl_defaults;
 
 /** Result of one solve. */
@@ -455,6 +479,8 @@ typedef struct kcl_report {
   kcl_reason reason;             /**< why it ended */
   bool converged;                /**< reason is KCL_CONVERGED */
   int64_t iterations;            /**< iterations, in mixed precision those of float and double */
+  int64_t x_iteration;           /**< iteration that x is of: the last if converged, otherwise that
+                                    of the least true residual known; 0: the initial guess or 0 */
   int residual_restarts;         /**< restarts from the true residual, because the recurrence
                                     claimed convergence and the true residual did not agree */
   bool mixed;                    /**< float was used */
@@ -466,7 +492,7 @@ typedef struct kcl_report {
   double true_relative_residual; /**< |b - A x| / |b|, recomputed on the host in double */
   double normal_residual;        /**< least-squares methods: max(|A^H r| / |A^H b|,
                                     |A^H r| / (|A|_F |r|)), r = b - A x, recomputed; others: -1 */
-  bool least_squares;            /**< converged by the normal residual: x minimises |b - A x| */
+  bool least_squares;            /**< reason is KCL_LEAST_SQUARES */
   double backward_error; /**< |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf), Rigal & Gaches 1967 */
   double condition_estimate;    /**< ritz_max / ritz_min of CG, of M^-1 A; 0: not known */
   double ritz_min;              /**< smallest Ritz value */
@@ -513,6 +539,7 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
 typedef struct kcl_setup_info {
   const char *solver;        /**< method; after a solve, the one that finished it */
   const char *solver_reason; /**< why "auto" chose it, or empty */
+  const char *precond;       /**< preconditioner of that method */
   const char *format;        /**< storage format */
   const char *format_reason; /**< why, one sentence */
   const char *kernel;        /**< the kernel: "csr-vector, 4 lanes", "native, 2 threads" */
@@ -538,6 +565,7 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out);
 /** A timing that "auto" or "measure" chooses by. */
 typedef struct kcl_setup_timing {
   const char *solver;           /**< method */
+  const char *precond;          /**< preconditioner */
   const char *format;           /**< storage format */
   double seconds_setup;         /**< conversion, upload and compilation */
   double seconds_per_iteration; /**< one iteration */

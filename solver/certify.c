@@ -137,16 +137,30 @@ static int in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, double *
   return rc;
 }
 
-/* A claim that does not hold is stagnation; stagnation within the target, which the rounding of the device hid, is
- * convergence. */
+/* A claim that does not hold is a least-squares solution or stagnation. An answer within the target, which the rounding
+ * of the device hid, is convergence. */
 static void judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed) {
-  if (report->reason == KCL_CONVERGED && !(c->relative_residual <= allowed)) {
-    report->least_squares = least && c->normal_residual <= allowed;
-    if (!report->least_squares) report->reason = KCL_STAGNATED;
-  }
-  if (report->reason == KCL_STAGNATED && c->relative_residual <= allowed)
+  if (report->reason == KCL_CONVERGED && !(c->relative_residual <= allowed))
+    report->reason = least && c->normal_residual <= allowed ? KCL_LEAST_SQUARES : KCL_STAGNATED;
+  if (report->reason != KCL_INTERRUPTED && c->relative_residual <= allowed)
     report->reason = KCL_CONVERGED;
   report->converged = report->reason == KCL_CONVERGED;
+  report->least_squares = report->reason == KCL_LEAST_SQUARES;
+}
+
+int kcl_residual_of(const kcl_system *s, const kcl_rhs *v, const void *x, double *relative) {
+  const kcl_csr *A = s->A;
+  double *b_own = NULL, *x_own = NULL;
+  const double *bd, *xd;
+  kcl_certificate c;
+  int rc;
+  KCL_TRY(in_double(s->ctx, A->type, v->b, A->rows, &b_own, &bd));
+  KCL_TRY(in_double(s->ctx, A->type, x, A->cols, &x_own, &xd));
+  KCL_TRY(kcl_certify(s->ctx, A, bd, xd, &c));
+  *relative = c.relative_residual;
+done:
+  free(b_own), free(x_own);
+  return rc;
 }
 
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {

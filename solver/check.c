@@ -19,6 +19,8 @@ static int check_numbers(kcl *ctx, const kcl_options *o) {
                     o->atol);
   if (o->max_iter < 0)
     return kcl_fail(ctx, KCL_USAGE, "max_iter %lld is negative", (long long)o->max_iter);
+  if ((unsigned)o->symmetry > KCL_SYMMETRY_ASSUME)
+    return kcl_fail(ctx, KCL_USAGE, "symmetry %d: no such rule", (int)o->symmetry);
   int rc = kcl_type_check(ctx, "precision", o->precision);
   if (rc || (o->nrhs >= 0 && o->nrhs <= KCL_MAX_NRHS)) return rc;
   return kcl_fail(ctx, KCL_USAGE,
@@ -39,9 +41,10 @@ static int check_device(kcl *ctx, kcl_type type) {
 int kcl_check_options(kcl_system *s) {
   const kcl_options *o = &s->options;
   const kcl_method *m;
+  const kcl_precond *p;
   int rc; /* "auto" may come to gmres */
   if ((rc = kcl_method_find(s->ctx, s->undecided.method ? "gmres" : o->solver, &m))) return rc;
-  if ((rc = kcl_precond_find(s->ctx, o->precond, &s->precond))) return rc;
+  if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;
   if ((rc = check_restart(s->ctx, m, o->restart))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
   return check_device(s->ctx, o->precision);
@@ -50,21 +53,32 @@ int kcl_check_options(kcl_system *s) {
 /* ---------------------------------------------------------------- the matrix */
 
 /* Does a method's demand on A hold? */
-static bool fits(const kcl_method *m, const kcl_stats *stats) {
-  return (stats->rows == stats->cols || m->least_squares) && (!m->hermitian || stats->hermitian) &&
-         (!m->symmetric || stats->symmetric);
+static bool fits(const kcl_system *s, const kcl_method *m) {
+  return (s->A->rows == s->A->cols || m->least_squares) && (!m->hermitian || s->hermitian) &&
+         (!m->symmetric || s->symmetric);
 }
 
 /* The methods that fit, for messages. */
-static const char *fitting_methods(const kcl_stats *stats) {
+static const char *fitting_methods(const kcl_system *s) {
   static _Thread_local char text[256];
-  text[0] = 0;
+  snprintf(text, sizeof text, "auto");
   for (int i = 0; i < kcl_method_count; i++) {
     const kcl_method *m = kcl_method_at(i);
     size_t used = strlen(text);
-    if (fits(m, stats))
-      snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", m->name);
+    if (fits(s, m)) snprintf(text + used, sizeof text - used, ", %s", m->name);
   }
+  return text;
+}
+
+/* A matrix that is nearly Hermitian is no accident. */
+static const char *nearly(const kcl_system *s) {
+  static _Thread_local char text[160];
+  text[0] = 0;
+  if (s->stats.asymmetry < 1e6)
+    snprintf(text, sizeof text,
+             " (it differs from its adjoint by %.3g units of rounding; symmetry \"assume\" accepts "
+             "that)",
+             s->stats.asymmetry);
   return text;
 }
 
@@ -75,11 +89,11 @@ int kcl_check_fit(const kcl_system *s, const kcl_method *m) {
   if (stats->rows != stats->cols && !m->least_squares)
     return kcl_fail(s->ctx, KCL_INPUT,
                     "the matrix is %lld by %lld and %s needs a square one; for least squares: %s",
-                    (long long)stats->rows, (long long)stats->cols, m->name,
-                    fitting_methods(stats));
-  if (!fits(m, stats))
+                    (long long)stats->rows, (long long)stats->cols, m->name, fitting_methods(s));
+  if (!fits(s, m))
     return kcl_fail(s->ctx, KCL_USAGE,
-                    "%s needs a %s matrix and this one is not: solvers that fit: %s", m->name,
-                    m->hermitian ? "Hermitian" : "symmetric (A = A^T)", fitting_methods(stats));
+                    "%s needs a %s matrix and this one is not%s: solvers that fit: %s", m->name,
+                    m->hermitian ? "Hermitian" : "symmetric (A = A^T)",
+                    m->hermitian ? nearly(s) : "", fitting_methods(s));
   return KCL_OK;
 }

@@ -22,8 +22,9 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   const kcl_engine *e = c->engine;
   const kcl_mixed *m = s->mixed;
   int steps = e->program->steps;
-  *out = (kcl_setup_info){.solver = e->method->name,
+  *out = (kcl_setup_info){.solver = s->direct ? s->direct : e->method->name,
                           .solver_reason = c->why_method,
+                          .precond = e->precond->name,
                           .format = kcl_engine_format(e),
                           .format_reason = c->why_format,
                           .kernel = e->kernel,
@@ -46,5 +47,5 @@ void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out) {
   if (out) *out = (kcl_setup_timing){0};
   if (!s || !out || i < 0 || i >= s->selection.remembered.count) return;
   const kcl_timing *t = &s->selection.remembered.timing[i];
-  *out = (kcl_setup_timing){t->method, t->format, t->setup, t->iteration};
+  *out = (kcl_setup_timing){t->method, t->precond, t->format, t->setup, t->iteration};
 }

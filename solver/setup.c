@@ -3,8 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const kcl_options kcl_defaults = {
-    .solver = "cg", .precond = "none", .format = "auto", .precision = KCL_D, .tol = -1, .atol = 0};
+const kcl_options kcl_defaults = {.solver = "auto",
+                                  .precond = "auto",
+                                  .format = "auto",
+                                  .precision = KCL_D,
+                                  .tol = -1,
+                                  .atol = 0};
 
 static bool is(const char *word, const char *name) { return !strcmp(word, name); }
 
@@ -14,9 +18,28 @@ static void read_options(kcl_system *s) {
   if (!o->solver) o->solver = kcl_defaults.solver;
   if (!o->precond) o->precond = kcl_defaults.precond;
   if (!o->format) o->format = kcl_defaults.format;
-  s->undecided.method = is(o->solver, "auto");
+  s->undecided.method = is(o->solver, "auto"), s->undecided.precond = is(o->precond, "auto");
   s->undecided.measure = is(o->format, "measure"), s->undecided.model = is(o->format, "model");
   s->undecided.format = is(o->format, "auto") || s->undecided.measure || s->undecided.model;
+}
+
+/* Hermitian and symmetric by the rule of the options. Real matrices are both or neither. */
+static void apply_symmetry(kcl_system *s) {
+  const kcl_stats *t = &s->stats;
+  bool assumed = s->options.symmetry == KCL_SYMMETRY_ASSUME && t->rows == t->cols,
+       rounding = s->options.symmetry == KCL_SYMMETRY_ROUNDING && t->asymmetry <= KCL_MAX_ASYMMETRY;
+  s->hermitian = t->hermitian || assumed || rounding;
+  s->symmetric = t->symmetric || (s->hermitian && !kcl_type_complex(s->A->type)) || assumed;
+}
+
+/* The engine of the way and format chosen. A preconditioner that was chosen here and turns out not to exist, such as one
+ * that divides by a diagonal which is 0 in float, is left out. */
+static int build(kcl_selection *c, const kcl_format *format) {
+  const kcl_system *s = c->system;
+  int rc = kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
+  if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
+  rc = kcl_precond_find(s->ctx, "none", &c->way.precond);
+  return rc ? rc : kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
 }
 
 /* A in the precision asked for: itself where it is that already. */
@@ -37,11 +60,12 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
   if ((rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
-  if ((rc = kcl_choose_method(c))) return rc;
-  if ((rc = kcl_check_fit(s, c->method))) return rc;
+  apply_symmetry(s);
+  if ((rc = kcl_choose_way(c))) return rc;
+  if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   if ((rc = convert(s))) return rc;
   if ((rc = kcl_choose_format(c, &format))) return rc;
-  if ((rc = kcl_engine_build(s, c->method, format, &c->engine))) return rc;
+  if ((rc = build(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
   return kcl_choose_by_time(c);
 }

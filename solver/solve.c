@@ -31,17 +31,6 @@ static int put_system(kcl_loop *l) {
   return rc ? rc : ex->finish(ex);
 }
 
-static int get_answers(kcl_loop *l) {
-  const kcl_program *k = l->engine->program;
-  kcl_executor *ex = &l->engine->executor;
-  int rc = KCL_OK;
-  for (int i = 0; i < l->nrhs && !rc; i++) {
-    const kcl_rhs *v = &l->rhs[i];
-    if (v->norm_b > 0) rc = ex->get(ex, k->x, i, l->system->A->type, v->x, 1 / v->scale);
-  }
-  return rc;
-}
-
 /* What was shared, in equal parts; seconds per iteration are the mean over all right-hand sides. */
 static void share(kcl_loop *l, double upload, double solve, double download) {
   int nonzero = 0;
@@ -71,16 +60,25 @@ static void report_spectrum(kcl_loop *l) {
   }
 }
 
+/* The methods of the plan; then a direct solution; then, where that is not to be had, the best of the methods again. */
+static int run_methods(kcl_solver *s, kcl_loop *l) {
+  int rc = kcl_adapt_run(&s->selection, l);
+  if (!rc) rc = kcl_rescue(s, l);
+  if (!rc) rc = kcl_adapt_patiently(&s->selection, l);
+  return rc ? rc : kcl_loop_end(l);
+}
+
 static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   bool mixed = kcl_mixed_used(s->mixed);
   int rc;
   double t0 = kcl_now();
   if ((rc = put_system(l))) return rc;
   const double start = l->start = kcl_now(); /* l->start moves on by what is no iteration */
-  rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
+  rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : run_methods(s, l);
   if (rc) return rc;
   double t1 = kcl_now();
-  if ((rc = get_answers(l))) return rc;
+  for (int i = 0; i < l->nrhs; i++)
+    if ((rc = kcl_answer(l, i))) return rc;
   share(l, start - t0, t1 - l->start, kcl_now() - t1);
   if (mixed)
     kcl_mixed_report(s->mixed, l);
@@ -110,7 +108,7 @@ static void begin_rhs(const kcl_solver *s, kcl_rhs *v) {
 
 /* The certificate of one answer, and the checksum of the x that it is of. */
 static int certify_one(const kcl_solver *s, const kcl_rhs *v) {
-  const bool least = s->selection.engine->method->least_squares;
+  const bool least = s->selection.engine->method->least_squares || v->answered;
   const size_t size = (size_t)s->system.A->cols * kcl_type_size(s->system.A->type);
   v->report->x_sum = kcl_checksum(v->x, size);
   int rc = v->norm_b > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
@@ -127,10 +125,10 @@ static int certify_all(kcl_solver *s, const kcl_loop *l) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, v))) return rc;
     if (v->norm_b == 0) continue;
-    any = true, all = all && v->report->converged;
+    any = true, all = all && (v->report->converged || v->report->least_squares);
     seconds += v->report->seconds_solve;
   }
-  if (any && all && !kcl_mixed_used(s->mixed))
+  if (any && all && !kcl_mixed_used(s->mixed) && !s->direct)
     kcl_adapt_remember(&s->selection, l->shared, seconds);
   return rc;
 }
@@ -142,6 +140,7 @@ static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   kcl_loop l = {.system = &s->system,
                 .engine = s->selection.engine,
                 .nrhs = nrhs,
+                .kept = {.best = -1, .newest = -1},
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
   bool any = false;
   for (int i = 0; i < KCL_MAX_NRHS; i++)
@@ -191,7 +190,7 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
   int rc = check_arguments(s->system.ctx, k, B, X);
   if (!rc) rc = check_finite(&s->system, k, B, b_size);
   if (!rc) rc = new_histories(s, k);
-  s->selection.changes[0] = 0;
+  s->selection.changes[0] = 0, s->direct = NULL;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
     kcl_rhs list[KCL_MAX_NRHS] = {{0}};
     kcl_report unasked[KCL_MAX_NRHS];

@@ -20,12 +20,21 @@ struct kcl_solver {
   kcl_mixed *mixed;        /* NULL: not asked for */
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
+  const char *direct; /* what finished the last solve, where no method did; NULL */
 };
+
+/* Direct solutions of the right-hand sides that no method solved, where that is allowed and affordable
+ * (solver/rescue.c). */
+int kcl_rescue(kcl_solver *s, kcl_loop *l);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/check.c). */
 int kcl_check_options(kcl_system *s);
 int kcl_check_fit(const kcl_system *s, const kcl_method *m);
 
+/* From the device into the callers' x, and report.x_iteration (solver/answer.c). */
+int kcl_answer(kcl_loop *l, int rhs);
+/* |b - A x| / |b|, recomputed on the host. x: of A's type. */
+int kcl_residual_of(const kcl_system *s, const kcl_rhs *v, const void *x, double *relative);
 /* The certificate of an answer into its report; the reason becomes what the certificate says. least: of least squares. */
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
 

@@ -11,6 +11,8 @@ const char *kcl_reason_text(kcl_reason r) {
       [KCL_BREAKDOWN_OMEGA] = "breakdown: A r is orthogonal to r, as for skew-symmetric A",
       [KCL_NOT_FINITE] = "an infinity or NaN appeared",
       [KCL_STAGNATED] = "stagnated: the true residual stopped falling",
-      [KCL_INTERRUPTED] = "interrupted"};
+      [KCL_INTERRUPTED] = "interrupted",
+      [KCL_DIVERGED] = "diverged: the residual grew without bound",
+      [KCL_LEAST_SQUARES] = "least-squares solution: x minimises |b - A x|"};
   return (unsigned)r < sizeof text / sizeof *text ? text[r] : "unknown reason";
 }

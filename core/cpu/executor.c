@@ -145,6 +145,26 @@ static int history(kcl_executor *ex, int rhs, int64_t from, int64_t to, double *
 
 static int finish(kcl_executor *ex) { return (void)ex, KCL_OK; }
 
+/* [nrhs, n] */
+static int save(kcl_executor *ex, int snapshot) {
+  cpu *e = ex->data;
+  const kcl_program *k = e->k;
+  const int64_t n = k->vector[k->x].n;
+  scalar **at = &e->snapshot[snapshot];
+  int rc = *at ? KCL_OK : kcl_alloc(k->ctx, n * k->nrhs, sizeof **at, "a copy of x", (void **)at);
+  for (int c = 0; c < k->nrhs && !rc; c++)
+    kcl_copy(k->type, *at + c * n, k->type, vector(e, k->x, c), n, 1.0);
+  return rc;
+}
+
+static int load(kcl_executor *ex, int snapshot, int rhs) {
+  cpu *e = ex->data;
+  const kcl_program *k = e->k;
+  const int64_t n = k->vector[k->x].n;
+  kcl_copy(k->type, vector(e, k->x, rhs), k->type, e->snapshot[snapshot] + rhs * n, n, 1.0);
+  return KCL_OK;
+}
+
 static int carry(kcl_executor *to, const kcl_executor *from) {
   cpu *e = to->data;
   const cpu *f = from->data;
@@ -167,6 +187,7 @@ static void close_cpu(kcl_executor *ex) {
   if (!e) return;
   for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
     if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
+  for (int i = 0; i < KCL_SNAPSHOTS; i++) free(e->snapshot[i]);
   free(e->vec), free(e->slot), free(e->partial[0]), free(e->history);
   free(e);
 }
@@ -203,6 +224,8 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .poll = poll,
                        .history = history,
                        .finish = finish,
+                       .save = save,
+                       .load = load,
                        .carry = carry,
                        .memory = memory,
                        .close = close_cpu};

@@ -23,11 +23,12 @@ typedef struct cpu {
   scalar *slot;       /* [nrhs][slots] */
   scalar *partial[2]; /* [nrhs][dots][CHUNKS], written by even and odd stages */
   kcl_control control[KCL_MAX_NRHS];
-  int parity;        /* of the next stage */
-  double *history;   /* [nrhs][KCL_HISTORY][KCL_HISTORY_FIELDS] */
-  int threads, team; /* maximum, and in use */
-  int until_trial;   /* batches until the other team size is timed */
-  double seconds;    /* per iteration, in the last batch */
+  scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
+  int parity;                      /* of the next stage */
+  double *history;                 /* [nrhs][KCL_HISTORY][KCL_HISTORY_FIELDS] */
+  int threads, team;               /* maximum, and in use */
+  int until_trial;                 /* batches until the other team size is timed */
+  double seconds;                  /* per iteration, in the last batch */
 } cpu;
 
 /* ---------------------------------------------------------------- one operation on one block */

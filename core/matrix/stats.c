@@ -1,6 +1,7 @@
 /* Statistics of a host matrix: one pass over its rows, and one over its adjoint for symmetry. */
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static bool positive_real(const kcl_csr *A, int64_t k) {
 
 static void values(const kcl_csr *A, kcl_stats *s) {
   int64_t dominant = 0, positive = 0;
+  double least = INFINITY, most = 0; /* moduli of the diagonal */
   for (int64_t i = 0; i < A->rows; i++) {
     double diagonal = 0, sum = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
@@ -51,10 +53,12 @@ static void values(const kcl_csr *A, kcl_stats *s) {
       if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
     }
     s->zero_diagonal += i < A->cols && diagonal == 0;
+    least = fmin(least, diagonal), most = fmax(most, diagonal);
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
     if (!(sum <= s->norm_inf)) s->norm_inf = sum;
   }
   s->positive_diagonal = positive == A->rows;
+  s->diagonal_ratio = least > 0 ? most / least : INFINITY;
   s->dominant_rows = A->rows ? (double)dominant / (double)A->rows : 0;
 }
 
@@ -94,12 +98,51 @@ static bool shifted_skew(const kcl_csr *A, const kcl_csr *B) {
   return true;
 }
 
+/* [rows] the largest modulus of each row. */
+static void row_maxima(const kcl_csr *A, double *largest) {
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      largest[i] = fmax(largest[i], kcl_abs(A->type, A->val, k));
+}
+
+/* |a_ij - b_ij| of row i of A and B, columns merged, relative to the largest modulus of rows i and j of A: its maximum. */
+static double row_difference(const kcl_csr *A, const kcl_csr *B, int64_t i, const double *largest) {
+  double most = 0;
+  int64_t k = A->row_ptr[i], l = B->row_ptr[i];
+  const int64_t k1 = A->row_ptr[i + 1], l1 = B->row_ptr[i + 1];
+  while (k < k1 || l < l1) {
+    double a[2] = {0, 0}, b[2] = {0, 0};
+    int64_t j = k < k1 && (l == l1 || A->col[k] <= B->col[l]) ? A->col[k] : B->col[l];
+    if (k < k1 && A->col[k] == j) kcl_element(A->type, A->val, k++, a);
+    if (l < l1 && B->col[l] == j) kcl_element(B->type, B->val, l++, b);
+    double apart = hypot(a[0] - b[0], a[1] - b[1]), size = fmax(largest[i], largest[j]);
+    if (apart > 0) most = fmax(most, apart / size);
+  }
+  return most;
+}
+
+/* How far A is from B, its adjoint, in units of the rounding of A's type; no further than what is certainly not rounding. */
+static int asymmetry(kcl *ctx, const kcl_csr *A, const kcl_csr *B, double *out) {
+  const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
+  double *largest = NULL, most = 0;
+  int rc = kcl_alloc(ctx, A->rows, sizeof *largest, "row maxima", (void **)&largest);
+  if (rc) return rc;
+  row_maxima(A, largest);
+  for (int64_t i = 0; i < A->rows && most < 1e6 * unit; i++)
+    most = fmax(most, row_difference(A, B, i, largest));
+  *out = most / unit;
+  free(largest);
+  return KCL_OK;
+}
+
 static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   bool real = !kcl_type_complex(A->type);
+  s->asymmetry = INFINITY;
   if (A->rows != A->cols) return KCL_OK;
   s->hermitian = A->symmetry == KCL_HERMITIAN || (A->symmetry == KCL_SYMMETRIC && real);
   s->symmetric = A->symmetry == KCL_SYMMETRIC || (A->symmetry == KCL_HERMITIAN && real);
   s->shifted_skew = A->symmetry == KCL_SKEW && real;
+  if (s->hermitian) s->asymmetry = 0;
   if (A->symmetry != KCL_GENERAL && real) return KCL_OK;
   kcl_csr *B = NULL;
   int rc = kcl_csr_adjoint(ctx, A, &B);
@@ -108,8 +151,10 @@ static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   s->hermitian = mirrored && same(A, B, true);
   s->symmetric = mirrored && same(A, B, false);
   s->shifted_skew = mirrored && shifted_skew(A, B);
+  s->asymmetry = 0;
+  if (!s->hermitian) rc = asymmetry(ctx, A, B, &s->asymmetry);
   kcl_csr_free(&B);
-  return KCL_OK;
+  return rc;
 }
 
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {

@@ -137,6 +137,12 @@ static int get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values
   return kcl_run_get(ex->data, v, rhs, type, values, scale);
 }
 
+static int save(kcl_executor *ex, int snapshot) { return kcl_run_save(ex->data, snapshot); }
+
+static int load(kcl_executor *ex, int snapshot, int rhs) {
+  return kcl_run_load(ex->data, snapshot, rhs);
+}
+
 static int set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
   return kcl_run_set_state(ex->data, control, target);
 }
@@ -254,6 +260,8 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .poll = poll,
                        .history = history,
                        .finish = finish,
+                       .save = save,
+                       .load = load,
                        .carry = carry,
                        .memory = memory,
                        .source = source,

@@ -55,11 +55,12 @@ typedef struct run {
   bool idle[KCL_MAX_NRHS];        /* stopped when the state was set */
   struct {
     cl_kernel in, out;
-    cl_mem values;         /* one right-hand side's vector on its way */
-  } column;                /* NULL when there is only one */
-  cl_mem pinned;           /* host memory that the device writes to without a copy: */
-  char *mirror[MAX_POLLS]; /* control blocks and slots after a batch */
-  char *history_mirror;    /* of the history */
+    cl_mem values;                /* one right-hand side's vector on its way */
+  } column;                       /* NULL when there is only one */
+  cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
+  cl_mem pinned;                  /* host memory that the device writes to without a copy: */
+  char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
+  char *history_mirror;           /* of the history */
   cl_event ready[MAX_POLLS];
   int first, polls; /* the ring of outstanding polls */
 } run;
@@ -86,6 +87,8 @@ int kcl_run_stage_kernels(run *r, bool persistent);
 /* ---- vectors.c */
 int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
 int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale);
+int kcl_run_save(run *r, int snapshot);
+int kcl_run_load(run *r, int snapshot, int rhs);
 int kcl_run_open_vectors(run *r); /* allocated, constants filled */
 int kcl_run_column_kernels(run *r);
 cl_int kcl_run_clear_padding(const run *r);

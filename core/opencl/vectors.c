@@ -24,13 +24,13 @@ size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n) {
   return (size_t)n * r->scalar_bytes * (interleaved(r, v) ? (size_t)r->width : 1);
 }
 
-/* Between r->column.values and the part of v that belongs to one right-hand side. */
-static int move_part(run *r, cl_kernel kernel, kcl_vec v, int rhs) {
+/* Between r->column.values and the part of `vector`, of v's shape, that belongs to one right-hand side. */
+static int move_part(run *r, cl_kernel kernel, kcl_vec v, cl_mem vector, int rhs) {
   size_t items = kcl_run_groups_for(r, r->k->vector[v].n) * r->group;
   cl_int code = kcl_run_set_index(r, kernel, 0, r->k->vector[v].n), c = rhs;
   code |= clSetKernelArg(kernel, 1, sizeof c, &c);
   code |= clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->column.values);
-  code |= clSetKernelArg(kernel, 3, sizeof(cl_mem), &r->vec[v]);
+  code |= clSetKernelArg(kernel, 3, sizeof(cl_mem), &vector);
   if (!code)
     code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, 0, NULL, NULL);
   return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "moving a right-hand side");
@@ -41,7 +41,7 @@ int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, d
   const kcl_upload u = {r->scalar_bytes, r->k->vector[v].n, convert, &from};
   cl_mem to = interleaved(r, v) ? r->column.values : r->vec[v];
   int rc = kcl_opencl_write(context(r), to, &u, "uploading a vector");
-  return rc || !interleaved(r, v) ? rc : move_part(r, r->column.in, v, rhs);
+  return rc || !interleaved(r, v) ? rc : move_part(r, r->column.in, v, r->vec[v], rhs);
 }
 
 int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
@@ -49,7 +49,7 @@ int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double 
   void *staged = NULL;
   int rc;
   KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
-  if (interleaved(r, v)) KCL_TRY(move_part(r, r->column.out, v, rhs));
+  if (interleaved(r, v)) KCL_TRY(move_part(r, r->column.out, v, r->vec[v], rhs));
   cl_mem from = interleaved(r, v) ? r->column.values : r->vec[v];
   cl_int code = clEnqueueReadBuffer(queue(r), from, CL_TRUE, 0, (size_t)n * r->scalar_bytes, staged,
                                     0, NULL, NULL);
@@ -58,6 +58,30 @@ int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double 
 done:
   free(staged);
   return rc;
+}
+
+/* ---------------------------------------------------------------- copies of x */
+
+int kcl_run_save(run *r, int snapshot) {
+  const kcl_vec x = r->k->x;
+  const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
+  cl_mem *to = &r->snapshot[snapshot];
+  int rc = *to ? KCL_OK : kcl_opencl_buffer(context(r), bytes, "a copy of x", to);
+  if (rc) return rc;
+  cl_int code = clEnqueueCopyBuffer(queue(r), r->vec[x], *to, 0, 0, bytes, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "copying x");
+}
+
+int kcl_run_load(run *r, int snapshot, int rhs) {
+  const kcl_vec x = r->k->x;
+  const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
+  cl_mem from = r->snapshot[snapshot];
+  if (interleaved(r, x)) {
+    int rc = move_part(r, r->column.out, x, from, rhs);
+    return rc ? rc : move_part(r, r->column.in, x, r->vec[x], rhs);
+  }
+  cl_int code = clEnqueueCopyBuffer(queue(r), from, r->vec[x], 0, 0, bytes, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "copying x");
 }
 
 /* Packs reach beyond the end of a vector. What stands there counts in no sum while it is 0, but a solve
@@ -110,6 +134,8 @@ void kcl_run_close_vectors(run *r) {
   if (r->column.in) clReleaseKernel(r->column.in);
   if (r->column.out) clReleaseKernel(r->column.out);
   if (r->column.values) clReleaseMemObject(r->column.values);
+  for (int i = 0; i < KCL_SNAPSHOTS; i++)
+    if (r->snapshot[i]) clReleaseMemObject(r->snapshot[i]);
   for (int v = 0; r->vec && v < r->k->vectors; v++)
     if (r->vec[v]) clReleaseMemObject(r->vec[v]);
   free(r->vec);

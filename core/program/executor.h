@@ -8,7 +8,8 @@
 enum {
   KCL_HISTORY = 4096,     /* iterations kept on the device; the host fetches them earlier */
   KCL_HISTORY_FIELDS = 4, /* numbers per iteration: residual^2, alpha, beta, spare */
-  KCL_MOST_SLOTS = 1600
+  KCL_MOST_SLOTS = 1600,
+  KCL_SNAPSHOTS = 2
 };
 
 /* The control block of a right-hand side, as on the device (kernels/stage.clh). */
@@ -38,6 +39,10 @@ struct kcl_executor {
   int (*history)(kcl_executor *, int rhs, int64_t from, int64_t to,
                  double *out /* [to - from, KCL_HISTORY_FIELDS] */);
   int (*finish)(kcl_executor *);
+  /* Copies of x kept aside, KCL_SNAPSHOTS of them: save x of all right-hand sides, in the order of what is enqueued; load x
+   * of one. KCL_MEMORY: no room for a copy. */
+  int (*save)(kcl_executor *, int snapshot);
+  int (*load)(kcl_executor *, int snapshot, int rhs);
   /* `to` runs the same method with A in another format on the same device: it gets the state and the vectors of `from`,
    * between two passes over LOOP, everything polled. */
   int (*carry)(kcl_executor *to, const kcl_executor *from);

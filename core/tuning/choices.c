@@ -60,14 +60,18 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
 
 /* ---------------------------------------------------------------- one line */
 
-kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *format) {
-  for (int i = 0; i < c->count; i++)
-    if (!strcmp(c->timing[i].method, method) && !strcmp(c->timing[i].format, format))
-      return &c->timing[i];
+kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *precond,
+                              const char *format) {
+  for (int i = 0; i < c->count; i++) {
+    kcl_timing *t = &c->timing[i];
+    if (!strcmp(t->method, method) && !strcmp(t->precond, precond) && !strcmp(t->format, format))
+      return t;
+  }
   if (c->count == KCL_MOST_TIMINGS) return NULL;
   kcl_timing *t = &c->timing[c->count++];
   *t = (kcl_timing){.setup = 0};
   snprintf(t->method, sizeof t->method, "%s", method);
+  snprintf(t->precond, sizeof t->precond, "%s", precond);
   snprintf(t->format, sizeof t->format, "%s", format);
   return t;
 }
@@ -81,8 +85,8 @@ static bool parse(const char *text, kcl_choice *c) {
     return false;
   for (text += used; c->count < KCL_MOST_TIMINGS; text += used) {
     used = 0;
-    if (sscanf(text, " %23s %23s %lf %lf ;%n", t.method, t.format, &t.setup, &t.iteration, &used) !=
-            4 ||
+    if (sscanf(text, " %23s %23s %23s %lf %lf ;%n", t.method, t.precond, t.format, &t.setup,
+               &t.iteration, &used) != 5 ||
         !used)
       break;
     if (!(t.setup >= 0 && t.setup < 1e9 && t.iteration > 0 && t.iteration < 1e9)) return false;
@@ -95,8 +99,9 @@ static bool parse(const char *text, kcl_choice *c) {
 static int format_line(const kcl_choice *c, const char *key, char *line, size_t room) {
   size_t n = (size_t)snprintf(line, room, "%s%" PRId64 " |", key, c->iterations);
   for (int i = 0; i < c->count && n < room; i++)
-    n += (size_t)snprintf(line + n, room - n, " %s %s %.4g %.4g;", c->timing[i].method,
-                          c->timing[i].format, c->timing[i].setup, c->timing[i].iteration);
+    n += (size_t)snprintf(line + n, room - n, " %s %s %s %.4g %.4g;", c->timing[i].method,
+                          c->timing[i].precond, c->timing[i].format, c->timing[i].setup,
+                          c->timing[i].iteration);
   return n < room ? 0 : -1;
 }
 

@@ -1,9 +1,10 @@
 /* The memory of `auto`: for each structure on a device the iterations of its last solve, and the seconds per iteration in
  * each format that was timed. Lines of text in the user's cache folder, newest first:
  *
- *   device | driver | krylocl version | structure | type method precond nrhs | iterations | method format setup each; ...
+ *   device | driver | krylocl version | structure | type method precond nrhs | iterations |
+ *   method precond format setup each; ...
  *
- * setup and each in seconds; the first five fields are the key. Lines that do not parse are skipped, and a file that cannot
+ * setup and each in seconds; the first five fields are the key, with method and precond as asked for. Lines that do not parse are skipped, and a file that cannot
  * be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two writers
  * at once the later wins. */
 #ifndef KCL_CHOICES_H
@@ -14,7 +15,7 @@
 enum { KCL_MOST_TIMINGS = 8, KCL_NAME = 24, KCL_KEY = 800 };
 
 typedef struct kcl_timing {
-  char method[KCL_NAME], format[KCL_NAME];
+  char method[KCL_NAME], precond[KCL_NAME], format[KCL_NAME];
   double setup, iteration; /* seconds: to convert, upload and compile; per iteration */
 } kcl_timing;
 
@@ -29,6 +30,7 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
                     char key[KCL_KEY]);
 bool kcl_choice_recall(const char *key, kcl_choice *out);
 void kcl_choice_remember(const char *key, const kcl_choice *c);
-/* The timing of this method and format: a new one where there is none and there is room, else NULL. */
-kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *format);
+/* The timing of these: a new one where there is none and there is room, else NULL. */
+kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *precond,
+                              const char *format);
 #endif

@@ -3,6 +3,7 @@
  */
 #include "solver/auto/auto.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const double WORTH =
@@ -26,6 +27,7 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
   l->engine = c->engine;
   kcl_trial_explain(c);
   if (!strcmp(before, kcl_engine_format(c->engine))) return rc;
+  kcl_loop_exchange(l, c->engine);
   kcl_auto_say(c->changes, room, "%sformat %s for %lld iterations, then %s; %s",
                c->changes[0] ? "\n" : "", before, (long long)kcl_loop_iterations(l),
                kcl_engine_format(c->engine), c->why_format);
@@ -46,10 +48,12 @@ static int consider(kcl_selection *c, kcl_loop *l) {
   return rc;
 }
 
-/* ---------------------------------------------------------------- the next method */
+/* ---------------------------------------------------------------- the next way */
 
-static bool gave_up(kcl_reason reason) {
-  return reason != KCL_CONVERGED && reason != KCL_ITERATION_LIMIT && reason != KCL_INTERRUPTED;
+/* A limit of the caller's ends the solve, one of ours only the method. */
+static bool gave_up(const kcl_loop *l, kcl_reason reason) {
+  if (reason == KCL_ITERATION_LIMIT) return !l->system->options.max_iter;
+  return reason != KCL_CONVERGED && reason != KCL_INTERRUPTED;
 }
 
 /* Activates the right-hand sides whose method gave up; the reason of the first, or KCL_CONVERGED. */
@@ -57,56 +61,152 @@ static kcl_reason activate_failed(kcl_loop *l) {
   kcl_reason reason = KCL_CONVERGED;
   for (int i = l->nrhs - 1; i >= 0; i--) {
     kcl_rhs *v = &l->rhs[i];
-    v->active = v->norm_b > 0 && gave_up(v->report->reason);
+    v->active = v->norm_b > 0 && gave_up(l, v->report->reason);
     if (v->active) reason = v->report->reason;
   }
   return reason;
 }
 
-/* The engine of the next method that fits, with b and x of all right-hand sides; NULL: there is none, it cannot be built
- * (such as A^H that does not fit), or it has more scalars than a device has room for. */
-static int next_engine(kcl_selection *c, kcl_reason reason, kcl_engine **out) {
+/* Of the active right-hand sides: the best squared residual by the target's, of the one that is furthest away. */
+static double left(const kcl_loop *l) {
+  double most = 0;
+  for (int i = 0; i < l->nrhs; i++) {
+    const kcl_rhs *v = &l->rhs[i];
+    if (v->active) most = fmax(most, v->best / (v->target * v->target));
+  }
+  return most;
+}
+
+static int way_in_use(const kcl_selection *c) {
+  return kcl_plan_find(&c->plan, c->way.method->name, c->way.precond->name);
+}
+
+/* The first that was not tried. False: there is none. */
+static bool next_way(const kcl_selection *c, kcl_way *out) {
+  for (int i = 0; i < c->plan.count; i++)
+    if (!(c->tried >> i & 1)) return *out = c->plan.way[i], true;
+  return false;
+}
+
+/* The way that came nearest to the solution; cg of a definite matrix was not cut short. */
+static int nearest_way(const kcl_selection *c) {
+  int nearest = -1;
+  for (int i = 0; i < c->plan.count; i++)
+    if ((c->tried >> i & 1) && c->reached[i] > 0 &&
+        (nearest < 0 || c->reached[i] < c->reached[nearest]))
+      nearest = i;
+  return nearest;
+}
+
+static void mark_tried(kcl_selection *c) {
+  int now = way_in_use(c);
+  if (now >= 0) c->tried |= 1u << now;
+}
+
+/* Is there another method, and is this one not the best there is for such a matrix? */
+static bool impatient(const kcl_selection *c) {
+  const kcl_system *s = c->system;
+  kcl_way next;
+  if (s->hermitian && s->stats.positive_diagonal && c->way.method->hermitian &&
+      strcmp(c->way.method->name, "minres"))
+    return false;
+  return s->undecided.method && (next_way(c, &next) || !s->options.no_direct);
+}
+
+/* An engine of this way with b and x of all right-hand sides. NULL: it cannot be built (such as A^H that does not fit), or
+ * it has more scalars than a device has room for. */
+static int engine_of(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
   const kcl_system *s = c->system;
   const kcl_engine *old = c->engine;
-  const kcl_method *m;
-  const char *name = kcl_auto_next_method(s, old->method->name, reason);
   *out = NULL;
-  if (!s->undecided.method || !name) return KCL_OK;
-  int rc = kcl_method_find(s->ctx, name, &m);
-  if (rc || (s->options.mixed && m->least_squares)) return rc;
-  if (kcl_engine_build(s, m, old->operators[0]->format, out)) return KCL_OK;
+  if (s->options.mixed && way->method->least_squares) return KCL_OK;
+  if (kcl_engine_build(s, way->method, way->precond, old->operators[0]->format, out)) return KCL_OK;
   bool fits = (*out)->program->nrhs == old->program->nrhs;
-  if (fits) rc = kcl_engine_copy_system(*out, c->engine);
+  int rc = fits ? kcl_engine_copy_system(*out, c->engine) : KCL_OK;
   if (rc || !fits) kcl_engine_free(out);
   return rc;
 }
 
-/* Right-hand sides whose method gave up continue with the next; the others keep their answers. */
-static int next_method(kcl_selection *c, kcl_loop *l) {
-  kcl_engine *e;
-  if (l->interrupted) return KCL_OK;
-  kcl_reason reason = activate_failed(l);
-  if (reason == KCL_CONVERGED) return KCL_OK;
-  int rc = next_engine(c, reason, &e);
-  if (rc || !e) return rc;
+/* x of each active right-hand side becomes the best known. */
+static int load_best(kcl_loop *l) {
+  kcl_executor *ex = &l->engine->executor;
+  int rc = KCL_OK;
+  for (int i = 0; i < l->nrhs && !rc; i++)
+    if (l->rhs[i].active && kcl_snapshot_better(l, i)) rc = ex->load(ex, l->kept.best, i);
+  return rc;
+}
+
+static const char *with_precond(const kcl_way *w, char text[64]) {
+  bool plain = !w->precond->apply;
+  snprintf(text, 64, "%s%s%s", w->method->name, plain ? "" : " with ",
+           plain ? "" : w->precond->name);
+  return text;
+}
+
+static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason reason) {
+  char before[64], after[64];
+  const kcl_way way = {(*e)->method, (*e)->precond};
   kcl_auto_say(c->changes, sizeof c->changes,
-               "%s%s gave up after %lld iterations: %s; continued with %s",
-               c->changes[0] ? "\n" : "", c->engine->method->name,
-               (long long)kcl_loop_iterations(l), kcl_reason_text(reason), e->method->name);
-  kcl_selection_use(c, &e);
+               "%s%s gave up at iteration %lld: %s; continued with %s", c->changes[0] ? "\n" : "",
+               with_precond(&c->way, before), (long long)kcl_loop_iterations(l),
+               kcl_reason_text(reason), with_precond(&way, after));
+  kcl_selection_use(c, e);
   l->engine = c->engine;
   c->remembered.count = 0, c->dirty = c->decided = true;
+  mark_tried(c);
+  l->impatient = impatient(c);
   return kcl_loop_restart(l);
 }
 
-int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
-  int rc = kcl_loop_begin(l);
+/* Right-hand sides whose method gave up continue with the next; the others keep their answers. */
+static int next_method(kcl_selection *c, kcl_loop *l) {
+  kcl_engine *e = NULL;
+  kcl_way way;
+  int rc, now = way_in_use(c);
+  if (l->interrupted) return KCL_OK;
+  kcl_reason reason = activate_failed(l);
+  if (reason == KCL_CONVERGED) return KCL_OK;
+  if (now >= 0 && l->impatient) c->reached[now] = left(l);
+  if ((rc = load_best(l))) return rc;
+  bool form = now >= 0 && c->way.method != c->plan.way[now].method;
+  if (form && reason != KCL_INDEFINITE) rc = engine_of(c, &c->plan.way[now], &e); /* it drifted */
+  while (!rc && !e && next_way(c, &way)) {
+    c->tried |= 1u << kcl_plan_find(&c->plan, way.method->name, way.precond->name);
+    rc = engine_of(c, &way, &e);
+  }
+  return rc || !e ? rc : go_on_with(c, l, &e, reason);
+}
+
+static int iterate(kcl_selection *c, kcl_loop *l) {
+  int rc = KCL_OK;
   while (!rc && l->state != KCL_LOOP_ENDED) {
     rc = kcl_loop_step(l);
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider(c, l);
     if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
   }
-  return rc ? rc : kcl_loop_end(l);
+  return rc;
+}
+
+int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
+  c->tried = 0;
+  memset(c->reached, 0, sizeof c->reached);
+  mark_tried(c);
+  l->impatient = impatient(c);
+  int rc = kcl_loop_begin(l);
+  return rc ? rc : iterate(c, l);
+}
+
+int kcl_adapt_patiently(kcl_selection *c, kcl_loop *l) {
+  kcl_engine *e;
+  int way = nearest_way(c);
+  if (l->interrupted || way < 0) return KCL_OK;
+  kcl_reason reason = activate_failed(l);
+  if (reason == KCL_CONVERGED) return KCL_OK;
+  int rc = engine_of(c, &c->plan.way[way], &e);
+  if (rc || !e) return rc;
+  if ((rc = go_on_with(c, l, &e, reason))) return rc;
+  l->impatient = false;
+  return iterate(c, l);
 }
 
 /* ---------------------------------------------------------------- afterwards */
@@ -117,7 +217,8 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   double change = (double)iterations / (double)(known->iterations ? known->iterations : 1);
   if (!c->dirty && (seconds < WORTH || (!c->candidates && known->count < 2))) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;
-  kcl_timing *t = kcl_choice_timing(known, c->engine->method->name, kcl_engine_format(c->engine));
+  kcl_timing *t = kcl_choice_timing(known, c->engine->method->name, c->engine->precond->name,
+                                    kcl_engine_format(c->engine));
   if (t && !(t->iteration > 0))
     t->setup = kcl_engine_setup_seconds(c->engine), t->iteration = seconds / (double)iterations;
   known->iterations = iterations;

@@ -1,7 +1,7 @@
 /* The choice of format and method where it is left to us ("auto"). A selection owns the engine in use and exchanges it
  * for a faster one: at set-up, or around the correction loop, between two of its batches.
  *
- *   solver/auto/methods.c   methods by structure, and the order in which they are tried
+ *   solver/auto/methods.c   the plan: methods and preconditioners by structure, in the order in which they are tried
  *   solver/auto/choose.c    the first choice, before anything runs
  *   solver/auto/trial.c     other formats and forms of the method, timed
  *   solver/auto/adapt.c     around the correction loop: a faster format, the next method, what is remembered
@@ -12,48 +12,66 @@
 #include "core/tuning/choices.h"
 #include "solver/loop/loop.h"
 
+enum { KCL_MOST_WAYS = 12 };
+
+/* A way to solve. */
+typedef struct kcl_way {
+  const kcl_method *method;
+  const kcl_precond *precond;
+} kcl_way;
+
+typedef struct kcl_plan {
+  kcl_way way[KCL_MOST_WAYS];
+  int count;
+} kcl_plan;
+
 typedef struct kcl_selection {
   const kcl_system *system;
-  const kcl_method *method; /* decided before the engine is built */
-  kcl_engine *engine;       /* in use; owned */
-  char key[KCL_KEY];        /* of this structure in the file of choices (core/tuning/choices.h) */
-  kcl_choice remembered;    /* its line there, and what was timed since */
-  bool recalled;            /* there was such a line */
-  bool dirty;               /* remembered differs from it */
-  bool decided;             /* nothing more is to be timed */
-  int candidates;           /* formats that would be timed */
-  double cost;              /* seconds to set up one of them, estimated */
-  double seconds;           /* spent on timing */
-  int64_t expected;         /* iterations, as remembered at set-up; 0: not known */
+  kcl_plan plan;
+  kcl_way way;    /* in use; a form of cg stands for cg in the plan */
+  unsigned tried; /* ways of the plan, in this solve: one bit each */
+  double reached
+      [KCL_MOST_WAYS]; /* what they left of the residual: the largest, relative to the target, squared */
+  kcl_engine *engine;    /* in use; owned */
+  char key[KCL_KEY];     /* of this structure in the file of choices (core/tuning/choices.h) */
+  kcl_choice remembered; /* its line there, and what was timed since */
+  bool recalled;         /* there was such a line */
+  bool dirty;            /* remembered differs from it */
+  bool decided;          /* nothing more is to be timed */
+  int candidates;        /* formats that would be timed */
+  double cost;           /* seconds to set up one of them, estimated */
+  double seconds;        /* spent on timing */
+  int64_t expected;      /* iterations, as remembered at set-up; 0: not known */
   char why_format[400], why_method[200];
-  char changes[600]; /* of the last solve: a line for each engine exchanged */
+  char changes[2000]; /* of the last solve: a line for each engine exchanged */
 } kcl_selection;
 
 void kcl_selection_use(kcl_selection *c, kcl_engine **e); /* takes it, and frees the one before */
 
 /* ---- before a solve: by what is remembered, else by structure and bytes */
-int kcl_choose_method(kcl_selection *c);
+int kcl_choose_way(kcl_selection *c);
 int kcl_choose_format(kcl_selection *c, const kcl_format **format);
 void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the format of A^H */
 /* Times others, where that was asked for or is known to pay. */
 int kcl_choose_by_time(kcl_selection *c);
 
 /* ---- around a solve */
-int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device to reports */
+int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device to reasons */
+/* Where all gave up, some of them early: once more the way that came nearest, until it converges or stands still. */
+int kcl_adapt_patiently(kcl_selection *c, kcl_loop *l);
 /* Remembers a solve that converged: iterations, and seconds for all of them. */
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
 /* ---- methods.c */
-const char *const *kcl_auto_methods(const kcl_system *s); /* in the order of trial, then NULL */
-bool kcl_auto_has_method(const kcl_system *s, const char *name); /* is it one of these? */
-const char *kcl_auto_structure(const kcl_stats *s);              /* a phrase for reports */
+int kcl_auto_plan(const kcl_system *s, kcl_plan *p);
+/* The number of a way, -1 where it is not in the plan; a form of cg counts as cg. */
+int kcl_plan_find(const kcl_plan *p, const char *method, const char *precond);
+const char *kcl_auto_structure(const kcl_system *s); /* a phrase for reports */
 /* Forms of cg with fewer barriers; may they be used for these options? */
 enum { KCL_CG_FORMS = 2 };
 extern const char *const kcl_cg_forms[KCL_CG_FORMS];
 bool kcl_auto_is_cg_form(const char *name);
 bool kcl_auto_cg_forms_fit(const kcl_options *o);
-/* The method to try after this one gave up; NULL: none. */
-const char *kcl_auto_next_method(const kcl_system *s, const char *name, kcl_reason reason);
 
 /* ---- choose.c, for the others */
 bool kcl_auto_remembers(const kcl_selection *c); /* does the file of choices matter here? */

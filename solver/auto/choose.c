@@ -19,7 +19,7 @@ void kcl_auto_say(char *text, size_t room, const char *format, ...) {
 
 void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
   kcl_engine_free(&c->engine);
-  c->engine = *e, c->method = (*e)->method;
+  c->engine = *e, c->way = (kcl_way){(*e)->method, (*e)->precond};
   *e = NULL;
 }
 
@@ -27,14 +27,18 @@ void kcl_selection_use(kcl_selection *c, kcl_engine **e) {
 
 bool kcl_auto_remembers(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  return !s->undecided.model && (s->undecided.format || s->undecided.method);
+  return !s->undecided.model &&
+         (s->undecided.format || s->undecided.method || s->undecided.precond);
 }
 
 /* Does a remembered timing answer what these options ask? */
-static bool usable(const kcl_system *s, const kcl_timing *t) {
+static bool usable(const kcl_selection *c, const kcl_timing *t) {
+  const kcl_system *s = c->system;
   kcl_cost cost;
-  if (s->undecided.method && !kcl_auto_has_method(s, t->method)) return false;
+  if (kcl_plan_find(&c->plan, t->method, t->precond) < 0) return false;
   if (!s->undecided.method && strcmp(t->method, s->options.solver)) return false;
+  if (kcl_auto_is_cg_form(t->method) && s->undecided.method && !kcl_auto_cg_forms_fit(&s->options))
+    return false;
   if (!s->undecided.format) return !strcmp(t->format, s->options.format);
   return !kcl_format_cost(s->ctx, &s->stats, s->options.precision, t->format, &cost) &&
          !cost.refusal;
@@ -48,7 +52,7 @@ const kcl_timing *kcl_auto_best(const kcl_selection *c) {
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
     double cost = t->setup + n * t->iteration;
-    if (cost < least && usable(c->system, t)) best = t, least = cost;
+    if (cost < least && usable(c, t)) best = t, least = cost;
   }
   return best;
 }
@@ -61,31 +65,51 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
     if (t == first) continue;
-    bool other = strcmp(t->method, first->method);
-    kcl_auto_say(text, room, ", %s%s%s %.3g", other ? t->method : "", other ? " in " : "",
-                 t->format, 1e6 * t->iteration);
+    bool other = strcmp(t->method, first->method) || strcmp(t->precond, first->precond),
+         plain = !strcmp(t->precond, "none");
+    kcl_auto_say(text, room, ", ");
+    if (other)
+      kcl_auto_say(text, room, "%s%s%s in ", t->method, plain ? "" : " + ",
+                   plain ? "" : t->precond);
+    kcl_auto_say(text, room, "%s %.3g", t->format, 1e6 * t->iteration);
   }
 }
 
-/* ---------------------------------------------------------------- method */
+/* ---------------------------------------------------------------- method and preconditioner */
 
-int kcl_choose_method(kcl_selection *c) {
+/* Why this way, for reports: the structure, then what speaks for the method, then for the preconditioner. */
+static void explain_way(kcl_selection *c, bool usual) {
   const kcl_system *s = c->system;
-  const char *name = s->options.solver, *usual = kcl_auto_methods(s)[0];
+  char *why = c->why_method;
+  const size_t room = sizeof c->why_method;
+  snprintf(why, room, "%s", s->undecided.method ? kcl_auto_structure(s) : "asked for");
+  if (!usual)
+    kcl_auto_say(why, room, "; %s",
+                 kcl_auto_is_cg_form(c->way.method->name) ? "measured as the fastest form of cg"
+                                                          : "converged the last time");
+  if (s->undecided.precond && c->way.precond->apply && !c->way.method->least_squares)
+    kcl_auto_say(why, room, "; its diagonal varies by a factor of %.2g", s->stats.diagonal_ratio);
+}
+
+int kcl_choose_way(kcl_selection *c) {
+  const kcl_system *s = c->system;
+  const bool any = s->undecided.method || s->undecided.precond;
+  int rc = kcl_auto_plan(s, &c->plan);
+  if (rc) return rc;
+  c->way = c->plan.way[0];
   if (kcl_auto_remembers(c)) {
     kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, c->key);
     c->recalled = kcl_choice_recall(c->key, &c->remembered);
     c->expected = c->remembered.iterations;
   }
-  if (!s->undecided.method) return kcl_method_find(s->ctx, name, &c->method);
-  const kcl_timing *known = kcl_auto_best(c);
-  name = known ? known->method : usual;
-  snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&s->stats));
-  if (known && strcmp(name, usual))
-    kcl_auto_say(c->why_method, sizeof c->why_method, "; %s",
-                 kcl_auto_is_cg_form(name) ? "measured as the fastest form of cg"
-                                           : "converged the last time");
-  return kcl_method_find(s->ctx, name, &c->method);
+  const kcl_timing *known = any ? kcl_auto_best(c) : NULL;
+  if (!any) return KCL_OK;
+  bool usual = !known || (!strcmp(known->method, c->way.method->name) &&
+                          !strcmp(known->precond, c->way.precond->name));
+  if (known) rc = kcl_method_find(s->ctx, known->method, &c->way.method);
+  if (known && !rc) rc = kcl_precond_find(s->ctx, known->precond, &c->way.precond);
+  explain_way(c, usual);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- format */
@@ -110,7 +134,8 @@ int kcl_choose_format(kcl_selection *c, const kcl_format **f) {
   const size_t room = sizeof c->why_format;
   if (!s->undecided.format) return named_format(c, f);
   const kcl_timing *known = s->undecided.measure ? NULL : kcl_auto_best(c);
-  if (!known || strcmp(known->method, c->method->name))
+  if (!known || strcmp(known->method, c->way.method->name) ||
+      strcmp(known->precond, c->way.precond->name))
     return kcl_format_choose(s->ctx, &s->stats, type, f, why, room);
   snprintf(why, room, "remembered: ");
   kcl_auto_say_timings(c, known, why, room);

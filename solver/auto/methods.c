@@ -1,10 +1,14 @@
-/* Methods by structure: which fit a matrix, and in which order they are tried. */
+/* The plan of "auto": methods by structure, each with a preconditioner, in the order in which they are tried. */
 #include "solver/auto/auto.h"
+#include <math.h>
 #include <string.h>
+
+/* ---------------------------------------------------------------- methods */
 
 /* A = c I + S, S = -S^H: x^H S x = 0 breaks the others down, and lsqr loses nothing by A^H A (docs/methods.md). In
  * mixed precision there are no least squares. */
-static const char *const *methods_for(const kcl_stats *s, bool mixed) {
+static const char *const *methods_for(const kcl_stats *s, bool is_hermitian, bool is_symmetric,
+                                      bool mixed) {
   static const char *const rectangular[] = {"cgls", "lsqr", NULL},
                            *const positive[] = {"cg", "minres", "gmres", "lsqr", NULL},
                            *const hermitian[] = {"minres", "gmres", "lsqr", NULL},
@@ -12,24 +16,80 @@ static const char *const *methods_for(const kcl_stats *s, bool mixed) {
                            *const skew[] = {"lsqr", "gmres", NULL},
                            *const general[] = {"idr", "bicgstab-l", "gmres", "lsqr", NULL};
   if (s->rows != s->cols) return rectangular;
-  if (s->hermitian) return s->positive_diagonal ? positive : hermitian;
-  if (s->symmetric) return symmetric;
+  if (is_hermitian) return s->positive_diagonal ? positive : hermitian;
+  if (is_symmetric) return symmetric;
   return s->shifted_skew && !mixed ? skew : general;
 }
 
-const char *kcl_auto_solver(const kcl_stats *s) { return methods_for(s, false)[0]; }
-
-const char *const *kcl_auto_methods(const kcl_system *s) {
-  return methods_for(&s->stats, s->options.mixed);
+const char *kcl_auto_solver(const kcl_stats *s) {
+  return methods_for(s, s->asymmetry <= KCL_MAX_ASYMMETRY, s->symmetric, false)[0];
 }
 
-const char *kcl_auto_structure(const kcl_stats *s) {
-  if (s->rows != s->cols) return "the matrix is not square";
+static const char *const *methods_of(const kcl_system *s) {
+  return methods_for(&s->stats, s->hermitian, s->symmetric, s->options.mixed);
+}
+
+const char *kcl_auto_structure(const kcl_system *s) {
+  const kcl_stats *t = &s->stats;
+  if (t->rows != t->cols) return "the matrix is not square";
+  if (s->hermitian && s->options.symmetry == KCL_SYMMETRY_ASSUME && !t->hermitian)
+    return "A = A^H is assumed";
+  if (s->hermitian && !t->hermitian)
+    return t->positive_diagonal ? "A = A^H up to rounding, with a positive diagonal"
+                                : "A = A^H up to rounding, its diagonal is not positive";
   if (s->hermitian)
-    return s->positive_diagonal ? "A = A^H with a positive diagonal"
+    return t->positive_diagonal ? "A = A^H with a positive diagonal"
                                 : "A = A^H, its diagonal is not positive";
   if (s->symmetric) return "A = A^T, not Hermitian";
-  return s->shifted_skew ? "A = c I + S, S = -S^H" : "A is neither Hermitian nor symmetric";
+  return t->shifted_skew ? "A = c I + S, S = -S^H" : "A is neither Hermitian nor symmetric";
+}
+
+/* ---------------------------------------------------------------- preconditioners */
+
+/* Jacobi is a scaling of A: worth its bytes where the diagonal varies. minres needs a positive one. Least squares scale
+ * columns: an underdetermined system would lose the solution of least norm. */
+static const double VARIES = 3;
+
+static bool jacobi_suits(const kcl_system *s, const kcl_method *m) {
+  const kcl_stats *t = &s->stats;
+  if (t->shifted_skew) return false;
+  if (m->least_squares) return t->rows >= t->cols;
+  if (m->hermitian && !t->positive_diagonal) return false;
+  return t->diagonal_ratio >= VARIES && t->diagonal_ratio < INFINITY;
+}
+
+/* ---------------------------------------------------------------- the plan */
+
+static void add(kcl_plan *p, const kcl_method *m, const kcl_precond *precond) {
+  for (int i = 0; i < p->count; i++)
+    if (p->way[i].method == m && p->way[i].precond == precond) return;
+  if (p->count < KCL_MOST_WAYS) p->way[p->count++] = (kcl_way){m, precond};
+}
+
+/* A method with the preconditioner that suits it, or with the one asked for. */
+static int add_method(const kcl_system *s, const char *name, bool plain, kcl_plan *p) {
+  const kcl_method *m;
+  const kcl_precond *precond;
+  int rc = kcl_method_find(s->ctx, name, &m);
+  if (rc) return rc;
+  const char *suits = !plain && jacobi_suits(s, m) ? "jacobi" : "none";
+  rc = kcl_precond_find(s->ctx, s->undecided.precond ? suits : s->options.precond, &precond);
+  if (!rc) add(p, m, precond);
+  return rc;
+}
+
+int kcl_auto_plan(const kcl_system *s, kcl_plan *p) {
+  const char *named[] = {s->options.solver, NULL}, *const *list =
+                                                       s->undecided.method ? methods_of(s) : named;
+  int rc = KCL_OK;
+  *p = (kcl_plan){.count = 0};
+  for (int i = 0; list[i] && !rc; i++) {
+    rc = add_method(s, list[i], false, p);
+    /* before the restarted and least-squares methods, which seldom help: the first without its preconditioner */
+    if (!rc && (!list[i + 1] || !strcmp(list[i + 1], "gmres")))
+      rc = add_method(s, list[0], true, p);
+  }
+  return rc;
 }
 
 /* ---------------------------------------------------------------- forms of cg */
@@ -46,23 +106,11 @@ bool kcl_auto_cg_forms_fit(const kcl_options *o) {
   return !o->mixed && (o->tol < 0 || o->tol >= (single ? 1e-5 : 1e-9));
 }
 
-static bool listed(const char *const *list, const char *name) {
-  while (*list && strcmp(*list, name)) list++;
-  return *list;
-}
-
-bool kcl_auto_has_method(const kcl_system *s, const char *name) {
-  const char *const *list = kcl_auto_methods(s);
-  return listed(list, name) ||
-         (kcl_auto_is_cg_form(name) && listed(list, "cg") && kcl_auto_cg_forms_fit(&s->options));
-}
-
-/* ---------------------------------------------------------------- after one that gave up */
-
-const char *kcl_auto_next_method(const kcl_system *s, const char *name, kcl_reason reason) {
-  const char *const *list = kcl_auto_methods(s);
-  if (kcl_auto_is_cg_form(name) && reason != KCL_INDEFINITE) return "cg";
-  if (kcl_auto_is_cg_form(name)) name = "cg";
-  while (*list && strcmp(*list, name)) list++;
-  return *list ? list[1] : NULL;
+int kcl_plan_find(const kcl_plan *p, const char *method, const char *precond) {
+  for (int i = 0; i < p->count; i++) {
+    const char *name = p->way[i].method->name;
+    bool same = !strcmp(name, method) || (!strcmp(name, "cg") && kcl_auto_is_cg_form(method));
+    if (same && !strcmp(p->way[i].precond->name, precond)) return i;
+  }
+  return -1;
 }

@@ -34,6 +34,7 @@ static bool timed(const kcl_selection *c, const char *format) {
   const kcl_choice *known = &c->remembered;
   for (int i = 0; i < known->count; i++)
     if (!strcmp(known->timing[i].method, c->engine->method->name) &&
+        !strcmp(known->timing[i].precond, c->engine->precond->name) &&
         !strcmp(known->timing[i].format, format))
       return true;
   return false;
@@ -75,7 +76,8 @@ static bool timed_forms(const kcl_selection *c) {
 }
 
 static kcl_timing *own_timing(kcl_selection *c) {
-  return kcl_choice_timing(&c->remembered, c->engine->method->name, kcl_engine_format(c->engine));
+  return kcl_choice_timing(&c->remembered, c->engine->method->name, c->engine->precond->name,
+                           kcl_engine_format(c->engine));
 }
 
 /* Seconds to set up another format. Where this program came from the cache folder, the seconds to compile a new one are
@@ -108,7 +110,8 @@ static int sample(kcl_engine *e, double budget, double *each) {
 }
 
 static void note(kcl_selection *c, const kcl_engine *e, double setup, double each) {
-  kcl_timing *t = kcl_choice_timing(&c->remembered, e->method->name, kcl_engine_format(e));
+  kcl_timing *t =
+      kcl_choice_timing(&c->remembered, e->method->name, e->precond->name, kcl_engine_format(e));
   if (t) t->setup = setup, t->iteration = each;
 }
 
@@ -133,7 +136,7 @@ static int try_one(kcl_selection *c, const kcl_method *m, const kcl_format *f, c
   kcl_engine *e = NULL;
   double start = kcl_now(), each, setup;
   int rc = KCL_OK;
-  if (kcl_engine_build(c->system, m, f, &e)) goto done;
+  if (kcl_engine_build(c->system, m, c->engine->precond, f, &e)) goto done;
   setup = kcl_now() - start;
   if (sample(e, t->budget / 2, &each)) goto done;
   note(c, e, setup, each);
@@ -170,7 +173,7 @@ void kcl_trial_explain(kcl_selection *c) {
   if (mine) kcl_auto_say_timings(c, mine, c->why_format, sizeof c->why_format);
   if (kcl_auto_is_cg_form(c->engine->method->name))
     snprintf(c->why_method, sizeof c->why_method, "%s, measured as the fastest form of cg",
-             kcl_auto_structure(&c->system->stats));
+             kcl_auto_structure(c->system));
 }
 
 /* ---------------------------------------------------------------- at set-up */

@@ -19,8 +19,8 @@ bool kcl_direct_available(void) {
 }
 
 #ifndef HAVE_CHOLMOD
-int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
-  (void)A, (void)b, (void)x;
+int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
+  (void)A, (void)t;
   *info = (kcl_direct_info){.method = "none", .rank = -1};
   return kcl_fail(ctx, KCL_USAGE,
                   "checking by a direct solution is not part of this build: install SuiteSparse "
@@ -133,32 +133,46 @@ static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x) {
   return KCL_OK;
 }
 
-static int square(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+/* KCL_INPUT where a solution is not finite: A has no entry of its own that says so, but it is singular or not finite. */
+static int check_solution(kcl *ctx, kcl_type t, const double *x, int64_t n) {
+  if (kcl_norm2(t, x, n) < INFINITY) return KCL_OK;
+  return kcl_fail(ctx, KCL_INPUT, "the direct solution is not finite");
+}
+
+static int square(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
   int rc;
   kcl_factor *f = NULL;
   kcl_stats s;
   KCL_TRY(kcl_csr_stats(ctx, A, &s));
   double begin = kcl_now();
-  KCL_TRY(kcl_factor_create(ctx, A, s.hermitian && s.positive_diagonal, &f));
-  KCL_TRY(kcl_factor_solve(ctx, f, false, b, x));
+  KCL_TRY(kcl_factor_create(ctx, A, s.hermitian && s.positive_diagonal, t->flops, &f));
+  for (int i = 0; i < t->k; i++) {
+    KCL_TRY(kcl_factor_solve(ctx, f, false, t->b[i], t->x[i]));
+    KCL_TRY(check_solution(ctx, A->type, t->x[i], A->cols));
+  }
   info->method = kcl_factor_method(f), info->seconds = kcl_now() - begin;
-  KCL_TRY(condition(ctx, f, A, s.norm_inf, &info->condition));
+  if (t->condition) KCL_TRY(condition(ctx, f, A, s.norm_inf, &info->condition));
 done:
   kcl_factor_free(&f);
   return rc;
 }
 
 /* A square matrix that turns out to be singular is solved as least squares. */
-int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
-  int rc = kcl_need(ctx, "info", info);
-  if (rc) return rc;
+int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
   *info = (kcl_direct_info){.method = "none", .rank = -1};
-  rc = check(ctx, A, b, x);
+  int rc = check(ctx, A, t->b[0], t->x[0]);
   if (!rc && A->rows == A->cols) {
-    rc = square(ctx, A, b, x, info);
+    rc = square(ctx, A, t, info);
     if (rc != KCL_INPUT || !kcl_direct_least_squares()) return rc;
     rc = KCL_OK;
   }
-  return rc ? rc : kcl_qr_direct(ctx, A, b, x, info);
+  return rc ? rc : kcl_qr_direct(ctx, A, t, info);
 }
 #endif
+
+int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+  int rc = kcl_need(ctx, "info", info);
+  if (rc) return rc;
+  const kcl_direct_task t = {.k = 1, .b = &b, .x = &x, .flops = INFINITY, .condition = true};
+  return kcl_direct_many(ctx, A, &t, info);
+}

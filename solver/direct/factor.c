@@ -2,7 +2,7 @@
  * Hermitian positive definite matrices, UMFPACK (Davis 2004) for all others. Both read columns,
  * so they read our rows as M = A^T: for a Hermitian A that is conj(A). 64-bit indices throughout,
  * for factors grow far beyond the matrix. CHOLMOD's supernodal part is under the GPL: this file
- * is an optional part of the build, and nothing but checking uses it. */
+ * is an optional part of the build, for checking and for systems that no method solves. */
 #ifdef HAVE_CHOLMOD
 #include "solver/direct/factor.h"
 #include <stdlib.h>
@@ -24,6 +24,16 @@ struct kcl_factor {
 static double *conjugate(double *v, int64_t n) {
   for (int64_t k = 0; k < n; k++) v[2 * k + 1] = -v[2 * k + 1];
   return v;
+}
+
+/* Does the analysis promise that it stays within the limit and the memory there is? */
+static int affordable(kcl *ctx, const kcl_factor *f, double flops, double bytes, double limit) {
+  if (f->complex) flops *= 4;
+  if (flops <= limit && kcl_has_room((size_t)bytes)) return KCL_OK;
+  return kcl_fail(ctx, KCL_MEMORY,
+                  "the direct factorisation is too large: up to %.2g floating-point operations, "
+                  "%.2g GB",
+                  flops, bytes * 1e-9);
 }
 
 /* ---------------------------------------------------------------- Cholesky */
@@ -61,12 +71,13 @@ done:
 }
 
 /* KCL_OK with L still NULL: not positive definite. */
-static int cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A) {
+static int cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   int rc;
   KCL_TRY(copy_half(ctx, f, A));
   cholmod_sparse M = upper(f);
   f->common.supernodal = CHOLMOD_SUPERNODAL;
   f->L = cholmod_l_analyze(&M, &f->common);
+  if (f->L) KCL_TRY(affordable(ctx, f, f->common.fl, f->common.lnz * (f->complex ? 16 : 8), limit));
   if (f->L) cholmod_l_factorize(&M, f->L, &f->common);
   if (f->common.status == CHOLMOD_OUT_OF_MEMORY || f->common.status == CHOLMOD_TOO_LARGE)
     rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: the direct factorisation is too large");
@@ -109,25 +120,34 @@ static int lu_status(kcl *ctx, int status) {
   }
 }
 
-static int lu(kcl *ctx, kcl_factor *f, const kcl_csr *A) {
+/* By UMFPACK's upper bounds. */
+static int affordable_lu(kcl *ctx, const kcl_factor *f, const double *info, double limit) {
+  return affordable(ctx, f, info[UMFPACK_FLOPS_ESTIMATE] / (f->complex ? 4 : 1),
+                    info[UMFPACK_PEAK_MEMORY_ESTIMATE] * info[UMFPACK_SIZE_OF_UNIT], limit);
+}
+
+static int lu(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   void *symbolic = NULL;
   SuiteSparse_long n = f->n;
-  int status;
+  double info[UMFPACK_INFO];
+  int status, rc = KCL_OK;
   for (int64_t r = 0; r <= n; r++) f->p[r] = A->row_ptr[r];
   for (int64_t k = 0; k < A->nnz; k++) f->i[k] = A->col[k];
   f->val = A->val;
   if (f->complex) {
-    status = (int)umfpack_zl_symbolic(n, n, f->p, f->i, f->val, NULL, &symbolic, NULL, NULL);
-    if (!status)
+    status = (int)umfpack_zl_symbolic(n, n, f->p, f->i, f->val, NULL, &symbolic, NULL, info);
+    if (!status) rc = affordable_lu(ctx, f, info, limit);
+    if (!status && !rc)
       status = (int)umfpack_zl_numeric(f->p, f->i, f->val, NULL, symbolic, &f->numeric, NULL, NULL);
     umfpack_zl_free_symbolic(&symbolic);
   } else {
-    status = (int)umfpack_dl_symbolic(n, n, f->p, f->i, f->val, &symbolic, NULL, NULL);
-    if (!status)
+    status = (int)umfpack_dl_symbolic(n, n, f->p, f->i, f->val, &symbolic, NULL, info);
+    if (!status) rc = affordable_lu(ctx, f, info, limit);
+    if (!status && !rc)
       status = (int)umfpack_dl_numeric(f->p, f->i, f->val, symbolic, &f->numeric, NULL, NULL);
     umfpack_dl_free_symbolic(&symbolic);
   }
-  return lu_status(ctx, status);
+  return rc ? rc : lu_status(ctx, status);
 }
 
 /* A = M^T, and A^H = conj(M): x = conj(M^-1 conj(b)). */
@@ -150,7 +170,7 @@ static int solve_lu(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, doub
 
 /* ---------------------------------------------------------------- Cholesky or LU */
 
-int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, kcl_factor **out) {
+int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, kcl_factor **out) {
   int rc;
   kcl_factor *f = *out = NULL;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a factorisation", (void **)&f));
@@ -159,8 +179,8 @@ int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, kcl_factor **ou
   f->common.print = 0;
   KCL_TRY(kcl_alloc(ctx, f->n + 1, sizeof *f->p, "column pointers", (void **)&f->p));
   KCL_TRY(kcl_alloc(ctx, A->nnz, sizeof *f->i, "row indices", (void **)&f->i));
-  if (definite) KCL_TRY(cholesky(ctx, f, A));
-  if (!f->L) KCL_TRY(lu(ctx, f, A));
+  if (definite) KCL_TRY(cholesky(ctx, f, A, flops));
+  if (!f->L) KCL_TRY(lu(ctx, f, A, flops));
   *out = f, f = NULL;
 done:
   kcl_factor_free(&f);

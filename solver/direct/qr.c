@@ -15,8 +15,8 @@
 #ifndef HAVE_SPQR
 bool kcl_direct_least_squares(void) { return false; }
 
-int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
-  (void)b, (void)x, (void)info;
+int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
+  (void)t, (void)info;
   return kcl_fail(ctx, KCL_USAGE,
                   "a direct solution of a system that is not square (%lld x %lld) wants "
                   "SuiteSparseQR, which is not part of this build: install SuiteSparse (SPQR with "
@@ -34,6 +34,7 @@ int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_di
 typedef struct qr {
   bool complex, adjoint; /* adjoint: of A^H */
   int64_t rows, cols, rank;
+  double limit; /* of flops */
   cholmod_common common;
   SuiteSparseQR_C_factorization *factor;
 } qr;
@@ -61,7 +62,13 @@ static int factor(kcl *ctx, qr *q, const kcl_csr *T) {
                       .dtype = CHOLMOD_DOUBLE,
                       .sorted = 1,
                       .packed = 1};
-  q->factor = SuiteSparseQR_C_factorize(SPQR_ORDERING_DEFAULT, SPQR_DEFAULT_TOL, &M, &q->common);
+  q->factor = SuiteSparseQR_C_symbolic(SPQR_ORDERING_DEFAULT, 1, &M, &q->common);
+  if (q->factor && q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1) > q->limit)
+    KCL_TRY(kcl_fail(ctx, KCL_MEMORY,
+                     "the direct factorisation is too large: up to %.2g floating-point operations",
+                     q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1)));
+  if (q->factor && !SuiteSparseQR_C_numeric(SPQR_DEFAULT_TOL, &M, q->factor, &q->common))
+    release(q);
   q->rank = q->common.SPQR_istat[4];
   if (!q->factor)
     rc = q->common.status == CHOLMOD_OUT_OF_MEMORY || q->common.status == CHOLMOD_TOO_LARGE
@@ -137,15 +144,16 @@ done:
   return rc;
 }
 
-int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info) {
+int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
   int rc;
   double begin = kcl_now();
-  qr q = {0};
+  qr q = {.limit = t->flops};
   cholmod_l_start(&q.common);
   q.common.print = 0;
   KCL_TRY(create(ctx, &q, A));
-  KCL_TRY(apply(ctx, &q, false, b, x));
+  for (int i = 0; i < t->k; i++) KCL_TRY(apply(ctx, &q, false, t->b[i], t->x[i]));
   info->method = "SuiteSparseQR", info->rank = q.rank, info->seconds = kcl_now() - begin;
+  if (!t->condition) goto done;
   KCL_TRY(norm_of_inverse(ctx, &q, A->type, &info->condition));
   info->condition *= kcl_norm2(A->type, A->val, A->nnz);
 done:

@@ -70,14 +70,14 @@ static int record(kcl_engine *e, const kcl_system *s) {
   if (rc) return rc;
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
-  k->precondition = s->precond->apply;
+  k->precondition = e->precond->apply;
   if (m->least_squares) {
     double norm = kcl_norm2(A->type, A->val, A->nnz);
     k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
   }
   k->resumes = s->resumes;
   k->restart = s->options.restart ? s->options.restart : m->restart;
-  if (s->precond->setup && (rc = s->precond->setup(k, A))) return rc;
+  if (e->precond->setup && (rc = e->precond->setup(k, A))) return rc;
   m->record(k);
   set_nrhs(e, s);
   return kcl_program_end(k);
@@ -107,12 +107,12 @@ static void describe(kcl_engine *e, int asked_nrhs) {
     snprintf(text + used, room - used, ", one right-hand side at a time");
 }
 
-int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_format *format,
-                     kcl_engine **out) {
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond *precond,
+                     const kcl_format *format, kcl_engine **out) {
   kcl_engine *e = *out = NULL;
   double start = kcl_now();
   int rc;
-  KCL_TRY(kcl_engine_create(s->ctx, method, &e));
+  KCL_TRY(kcl_engine_create(s->ctx, method, precond, &e));
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
   KCL_TRY(record(e, s));

@@ -2,9 +2,10 @@
 #include "solver/engine/engine.h"
 #include <stdlib.h>
 
-int kcl_engine_create(kcl *ctx, const kcl_method *method, kcl_engine **out) {
+int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *precond,
+                      kcl_engine **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "an engine", (void **)out);
-  if (!rc) (*out)->ctx = ctx, (*out)->method = method;
+  if (!rc) (*out)->ctx = ctx, (*out)->method = method, (*out)->precond = precond;
   return rc;
 }
 
@@ -71,7 +72,7 @@ int kcl_engine_advance(kcl_engine *e, int64_t passes, int64_t *since) {
 
 bool kcl_engine_same_program(const kcl_engine *a, const kcl_engine *b) {
   const kcl_program *k = a->program, *l = b->program;
-  if (a->method != b->method) return false;
+  if (a->method != b->method || a->precond != b->precond) return false;
   if (k->vectors != l->vectors || k->slots != l->slots || k->nrhs != l->nrhs) return false;
   if (kcl_program_dots(k) != kcl_program_dots(l)) return false;
   for (int p = 0; p < KCL_PHASES; p++)

@@ -12,6 +12,7 @@
 typedef struct kcl_engine {
   kcl *ctx;
   const kcl_method *method;
+  const kcl_precond *precond;
   kcl_matrix **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
   int operator_count;
   kcl_program *program;   /* the method, recorded */
@@ -22,12 +23,13 @@ typedef struct kcl_engine {
 
 /* The system's A by this method, A in this format. The system lives as long as the engine. A^H has the same format,
  * or, where formats are chosen here, the one that suits it. */
-int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_format *format,
-                     kcl_engine **out);
+int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_precond *precond,
+                     const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
 
 /* In steps: an engine without operators; one more operator, of host CSR that lives as long as the engine. */
-int kcl_engine_create(kcl *ctx, const kcl_method *method, kcl_engine **out);
+int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *precond,
+                      kcl_engine **out);
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A);
 
 const char *kcl_engine_format(const kcl_engine *e);   /* of A: its name */

@@ -10,12 +10,12 @@ typedef struct kcl_system {
   kcl_csr
       *converted;  /* A in the precision of the options where its own type is another; else NULL */
   kcl_stats stats; /* of A */
-  kcl_options options; /* with every name filled in */
-  const kcl_precond *precond;
+  kcl_options options;       /* with every name filled in */
+  bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */
   struct {
-    bool method, format; /* "auto": to be chosen here */
-    bool measure;        /* formats are timed at set-up */
-    bool model;          /* formats are chosen by bytes alone: never timed, never remembered */
+    bool method, precond, format; /* "auto": to be chosen here */
+    bool measure;                 /* formats are timed at set-up */
+    bool model; /* formats are chosen by bytes alone: never timed, never remembered */
   } undecided;
   bool resumes;           /* corrections in mixed precision: programs get a phase RESUME */
   double seconds_convert; /* A to the precision of the options, and to single for mixed precision */

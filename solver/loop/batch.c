@@ -9,7 +9,7 @@
 static double squared(double a) { return a * a; }
 
 bool kcl_loop_runs(const kcl_loop *l, int i) {
-  return l->rhs[i].active && !l->control[i].stop && !l->rhs[i].plateau;
+  return l->rhs[i].active && !l->control[i].stop && !l->rhs[i].given_up;
 }
 
 static int running(const kcl_loop *l) {
@@ -19,13 +19,6 @@ static int running(const kcl_loop *l) {
 }
 
 bool kcl_loop_running(const kcl_loop *l) { return running(l) > 0; }
-
-int64_t kcl_loop_iterations(const kcl_loop *l) {
-  int64_t most = 0;
-  for (int i = 0; i < l->nrhs; i++)
-    if (l->control[i].iteration > most) most = l->control[i].iteration;
-  return most;
-}
 
 /* Of the running right-hand side that is furthest from its target. */
 int kcl_loop_progress(const kcl_loop *l) {
@@ -39,7 +32,7 @@ int kcl_loop_progress(const kcl_loop *l) {
   if (worst < 0) return 0;
   const kcl_rhs *w = &l->rhs[worst];
   kcl_progress p = {.iteration = l->control[worst].iteration,
-                    .max_iter = l->max_iter,
+                    .max_iter = l->control[worst].limit,
                     .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
                     .target = w->target * kcl_unit(w),
                     .seconds = kcl_now() - l->start,
@@ -61,8 +54,35 @@ int kcl_loop_enqueue(kcl_loop *l) {
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
   if (batch < least) batch = each > 0.03 ? 1 : least;
+  if (l->enqueued) kcl_snapshot_save(l); /* x after the batch that the next poll describes */
   l->enqueued = true;
   return kcl_engine_advance(l->engine, passes_of(l, batch), &l->since);
+}
+
+/* ---------------------------------------------------------------- no progress */
+
+/* No new least residual for so long that none is expected. */
+static bool plateau(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
+  int64_t since = done - v->best_at, own = done - v->began;
+  if (since > 5000 + 2 * kcl_system_size(l->system)) return true;
+  return l->impatient && since > 1000 + own / 2;
+}
+
+/* At the mean slope of this method so far, three times the iterations of the limit would not do. */
+static bool hopeless(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
+  const double own = (double)(done - v->began), fallen = log(v->rr_began / v->best),
+               left = log(v->best / squared(v->target));
+  return l->impatient && own > 1000 && left * own > 3 * (double)l->max_iter * fallen;
+}
+
+/* Larger than rounding lets a residual recover from: 1e10 times the first, or |b|. */
+static bool diverged(const kcl_rhs *v, double rr) {
+  return rr > 1e20 * fmax(v->rr0, squared(v->norm_b * v->scale));
+}
+
+static int32_t judge(const kcl_loop *l, const kcl_rhs *v, int64_t done, double rr) {
+  if (diverged(v, rr)) return 1 + KCL_DIVERGED;
+  return plateau(l, v, done) || hopeless(l, v, done) ? 1 + KCL_STAGNATED : 0;
 }
 
 int kcl_loop_poll(kcl_loop *l) {
@@ -74,8 +94,9 @@ int kcl_loop_poll(kcl_loop *l) {
     if (!v->active || (rc = kcl_history_fetch(h, l->engine, i, done))) continue;
     for (; seen < h->size; seen++)
       if (kcl_history_rr(h, seen) < v->best) v->best = kcl_history_rr(h, seen), v->best_at = seen;
-    v->plateau = done - v->best_at > 5000 + 2 * kcl_system_size(l->system);
+    if (!v->given_up) v->given_up = judge(l, v, done, l->rr[i]);
   }
+  if (!rc) kcl_snapshot_judge(l);
   return rc;
 }
 

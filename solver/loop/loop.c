@@ -41,7 +41,8 @@ static void activate(kcl_loop *l) {
     kcl_rhs *v = &l->rhs[i];
     if (!v->active) continue;
     if (!l->method_changed) v->rr0 = l->rr[i];
-    v->best = l->rr[i], v->claim = INFINITY, v->plateau = false;
+    v->best = l->rr[i], v->claim = INFINITY, v->given_up = 0;
+    v->rr_began = l->rr[i], v->began = v->best_at = l->control[i].iteration;
     v->report->reason = l->rr[i] < INFINITY ? KCL_CONVERGED : KCL_NOT_FINITE;
     v->active = l->rr[i] > squared(v->target) && l->rr[i] < INFINITY;
     if (v->active) l->state = KCL_LOOP_READY;
@@ -50,8 +51,14 @@ static void activate(kcl_loop *l) {
 
 int kcl_loop_begin(kcl_loop *l) {
   int rc = start(l);
+  kcl_snapshots_forget(l);
   if (!rc) activate(l);
   return rc;
+}
+
+void kcl_loop_exchange(kcl_loop *l, kcl_engine *e) {
+  l->engine = e;
+  kcl_snapshot_begin(l);
 }
 
 /* ---------------------------------------------------------------- a round of iterations */
@@ -83,14 +90,14 @@ static int batch(kcl_loop *l) {
   return rc;
 }
 
-/* Every active right-hand side has a reason to stop: its own, the user's, or a plateau. */
+/* Every active right-hand side has a reason to stop: its own, the user's, or no progress. */
 static int stop_round(kcl_loop *l) {
   int64_t most = 0;
   int rc = any_open(l) ? kcl_loop_poll(l) : KCL_OK; /* the batch ahead */
   l->enqueued = false;
   for (int i = 0; i < l->nrhs; i++) {
     if (l->rhs[i].active && !l->control[i].stop)
-      l->control[i].stop = 1 + (l->interrupted ? KCL_INTERRUPTED : KCL_STAGNATED);
+      l->control[i].stop = l->interrupted ? 1 + KCL_INTERRUPTED : l->rhs[i].given_up;
     int64_t done = l->control[i].iteration - l->rhs[i].round_began;
     if (done > most) most = done;
   }
@@ -111,7 +118,7 @@ static bool may_recover(const kcl_loop *l, int i) {
   const kcl_rhs *v = &l->rhs[i];
   const double small = k->type == KCL_S || k->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
   const int64_t done = l->control[i].iteration - v->round_began;
-  if (l->control[i].iteration >= l->max_iter) return false;
+  if (l->control[i].iteration >= l->control[i].limit) return false;
   if (broke_down(v->report->reason)) return done > 0 && l->rr[i] < v->rr0;
   return v->report->reason == KCL_INDEFINITE &&
          (l->rr[i] < small * v->rr0 ||
@@ -169,6 +176,10 @@ int kcl_loop_step(kcl_loop *l) {
 int kcl_loop_restart(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   bool again = false;
+  if (!l->system->options.max_iter) /* a limit of ours is one for each method */
+    for (int i = 0; i < l->nrhs; i++)
+      l->control[i].limit =
+          (int32_t)fmin(INT32_MAX - 1, (double)l->control[i].iteration + (double)l->max_iter);
   int rc = start(l);
   for (int i = 0; i < l->nrhs && !rc; i++) {
     const kcl_rhs *v = &l->rhs[i];
@@ -177,10 +188,9 @@ int kcl_loop_restart(kcl_loop *l) {
     rc = ex->put(ex, l->engine->program->x, i, l->system->A->type, v->x, v->scale);
   }
   if (rc || (again && (rc = start(l)))) return rc;
-  for (int i = 0; i < l->nrhs; i++)
-    if (l->rhs[i].active) l->rhs[i].best_at = l->control[i].iteration;
   l->method_changed = true;
   activate(l);
+  kcl_snapshot_begin(l);
   return KCL_OK;
 }
 

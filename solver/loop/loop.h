@@ -28,13 +28,26 @@ typedef struct kcl_rhs {
   double target;        /* norm of the residual to reach, scaled */
   double rr0;           /* squared residual norm of the first guess, scaled like all that follow */
   double claim;         /* the same when a claim of convergence last did not hold */
-  double best;          /* the least so far */
+  double rr_began;      /* of the x that the method in use began with */
+  double best;          /* the least so far of this method */
   int64_t best_at;      /* iteration of best */
   int64_t round_began;  /* iteration at which this round began */
   int64_t first_round;  /* iterations before the first restart: one Lanczos process; 0: all */
+  int64_t began;        /* iteration at which the method in use began */
   bool active;          /* iterates in this round */
-  bool plateau;         /* no new least residual for so long that none is expected */
+  bool answered;        /* x is the caller's already: a direct solution */
+  int32_t given_up;     /* 1 + kcl_reason: the method will not get further; 0: it goes on */
 } kcl_rhs;
+
+/* Copies of x on the device (solver/loop/snapshot.c). */
+typedef struct kcl_kept {
+  int best, newest;        /* their numbers; -1: none */
+  bool full;               /* there is no room for copies */
+  int64_t at;              /* iterations when the last one was saved */
+  double distance;         /* of the best, from its targets */
+  double rr[KCL_MAX_NRHS]; /* its squared residual norms */
+  int64_t iteration[KCL_MAX_NRHS];
+} kcl_kept;
 
 typedef struct kcl_loop {
   const kcl_system *system;
@@ -44,12 +57,14 @@ typedef struct kcl_loop {
   int nrhs;                          /* of these in use; the program may have room for more */
   kcl_control control[KCL_MAX_NRHS]; /* as last polled */
   double rr[KCL_MAX_NRHS];           /* squared residual norms, likewise */
-  double start; /* of the solve, by kcl_now(); later by the seconds that were no iterations */
-  int64_t max_iter;
-  int64_t since;       /* passes over LOOP since the last REPLACE or START */
-  int64_t shared;      /* iterations that active right-hand sides made together */
-  bool enqueued;       /* one batch is enqueued and not yet polled */
-  bool interrupted;    /* by the progress callback */
+  kcl_kept kept;                     /* the best x so far */
+  double start;     /* of the solve, by kcl_now(); later by the seconds that were no iterations */
+  int64_t max_iter; /* of the solve; of each method where the caller set no limit */
+  int64_t since;    /* passes over LOOP since the last REPLACE or START */
+  int64_t shared;   /* iterations that active right-hand sides made together */
+  bool enqueued;    /* one batch is enqueued and not yet polled */
+  bool interrupted; /* by the progress callback */
+  bool impatient;   /* there are other methods: one without much progress is given up early */
   bool method_changed; /* by kcl_loop_restart */
 } kcl_loop;
 
@@ -58,8 +73,14 @@ int kcl_loop_step(kcl_loop *l);
 int kcl_loop_end(kcl_loop *l);
 
 /* Between two steps. */
-bool kcl_loop_running(const kcl_loop *l);       /* does any right-hand side still iterate? */
-int64_t kcl_loop_iterations(const kcl_loop *l); /* of the one that has made most */
+bool kcl_loop_running(const kcl_loop *l); /* does any right-hand side still iterate? */
+/* Of the one that has made most. */
+static inline int64_t kcl_loop_iterations(const kcl_loop *l) {
+  int64_t most = 0;
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->control[i].iteration > most) most = l->control[i].iteration;
+  return most;
+}
 /* Polls what is enqueued and times some iterations with nothing else enqueued; afterwards nothing is. *each: seconds per
  * iteration, estimated, then measured. Measured only while kcl_loop_running. */
 int kcl_loop_measure(kcl_loop *l, double *each);
@@ -69,6 +90,16 @@ int kcl_loop_restart(kcl_loop *l);
 
 /* From scaled norms to norms relative to b. */
 static inline double kcl_unit(const kcl_rhs *v) { return 1 / (v->norm_b * v->scale); }
+
+/* Another engine that continues where this one stands, between two steps. */
+void kcl_loop_exchange(kcl_loop *l, kcl_engine *e);
+
+/* The best x so far (solver/loop/snapshot.c). */
+void kcl_snapshots_forget(kcl_loop *l); /* those of another engine */
+void kcl_snapshot_begin(kcl_loop *l);   /* with x and the residuals as they are */
+void kcl_snapshot_save(kcl_loop *l);    /* before a batch, where it is time */
+void kcl_snapshot_judge(kcl_loop *l);   /* after the poll of the batch before the copy */
+bool kcl_snapshot_better(const kcl_loop *l, int rhs); /* than x by its residual as last polled */
 
 /* Between loop.c and batch.c. */
 int kcl_loop_enqueue(kcl_loop *l);              /* the next batch */

@@ -70,7 +70,7 @@ int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
   m->selection.system = &m->system;
   kcl_options *o = &m->system.options;
   o->precision = m->A.type, o->mixed = false, o->progress = NULL;
-  o->solver = wide->method->name, o->nrhs = 1;
+  o->solver = wide->way.method->name, o->precond = wide->way.precond->name, o->nrhs = 1;
   *out = m, m = NULL;
 done:
   kcl_mixed_free(&m);

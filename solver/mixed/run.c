@@ -176,6 +176,7 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   if (rc) return rc;
   rc = ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
                     : kcl_adapt_run(wide, l);
+  if (!rc && !ends(reason)) rc = kcl_loop_end(l);
   if (rc) return rc;
   v->history->residuals[0] = sqrt(m->first) * kcl_unit(v);
   v->report->history = v->history->residuals, v->report->history_size = v->history->size + 1;
@@ -187,7 +188,7 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
 static void condition(const kcl_mixed *m, const kcl_loop *l) {
   const kcl_rhs *v = &l->rhs[0];
   const double *entry = v->history->entry;
-  double scale = l->system->precond->apply ? 1 : m->unit, least, most;
+  double scale = l->engine->precond->apply ? 1 : m->unit, least, most;
   kcl_report *p = v->report;
   kcl_ritz(entry, m->lanczos, &p->ritz_min, &p->ritz_max);
   p->ritz_min /= scale, p->ritz_max /= scale;

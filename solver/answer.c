@@ -1,0 +1,67 @@
+/* Answers, from the device to the caller: the last x of a solve that claims convergence; of any other the x with the least
+ * true residual among the last iterate, the best copy kept on the device (solver/loop/snapshot.c), the initial guess and 0.
+ * Residuals are recomputed on the host, one product each. */
+#include "solver/solver.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct answer {
+  const kcl_system *system;
+  const kcl_rhs *v;
+  void *next;   /* [cols] a candidate */
+  double least; /* relative residual of v->x */
+} answer;
+
+static int get_x(kcl_loop *l, int i, void *x) {
+  kcl_executor *ex = &l->engine->executor;
+  return ex->get(ex, l->engine->program->x, i, l->system->A->type, x, 1 / l->rhs[i].scale);
+}
+
+/* Takes a->next as the answer where it is nearer. */
+static int consider(answer *a, int64_t iteration) {
+  const kcl_csr *A = a->system->A;
+  double residual;
+  int rc = kcl_residual_of(a->system, a->v, a->next, &residual);
+  if (rc || !(residual < a->least)) return rc;
+  a->least = residual, a->v->report->x_iteration = iteration;
+  memcpy(a->v->x, a->next, (size_t)A->cols * kcl_type_size(A->type));
+  return KCL_OK;
+}
+
+/* The initial guess, or 0 where that is nearer. */
+static int consider_guess(answer *a) {
+  const kcl_csr *A = a->system->A;
+  int rc = kcl_residual_of(a->system, a->v, a->v->x, &a->least);
+  a->v->report->x_iteration = 0;
+  if (rc || a->least <= 1) return rc;
+  a->least = 1;
+  memset(a->v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
+  return KCL_OK;
+}
+
+static int best_answer(kcl_loop *l, int i) {
+  kcl_executor *ex = &l->engine->executor;
+  const kcl_csr *A = l->system->A;
+  answer a = {.system = l->system, .v = &l->rhs[i]};
+  int rc;
+  KCL_TRY(kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &a.next));
+  KCL_TRY(consider_guess(&a));
+  KCL_TRY(get_x(l, i, a.next));
+  KCL_TRY(consider(&a, l->control[i].iteration));
+  if (l->kept.best >= 0) {
+    KCL_TRY(ex->load(ex, l->kept.best, i));
+    KCL_TRY(get_x(l, i, a.next));
+    KCL_TRY(consider(&a, l->kept.iteration[i]));
+  }
+done:
+  free(a.next);
+  return rc;
+}
+
+int kcl_answer(kcl_loop *l, int rhs) {
+  kcl_rhs *v = &l->rhs[rhs];
+  if (v->norm_b == 0 || v->answered) return KCL_OK;
+  v->report->x_iteration = l->control[rhs].iteration;
+  return v->report->reason == KCL_CONVERGED ? get_x(l, rhs, v->x) : best_answer(l, rhs);
+}

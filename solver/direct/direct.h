@@ -1,0 +1,16 @@
+/* Direct solutions for several right-hand sides, within a limit of work. */
+#ifndef KCL_DIRECT_H
+#define KCL_DIRECT_H
+#include "core/base/base.h"
+
+typedef struct kcl_direct_task {
+  int k;                  /* right-hand sides */
+  const double *const *b; /* [k] of [rows], of A's type */
+  double *const *x;       /* [k] of [cols] */
+  double flops;           /* at most, as predicted from the structure; INFINITY: any */
+  bool condition;         /* estimate it */
+} kcl_direct_task;
+
+/* As kcl_direct. KCL_MEMORY: not within the limit, or the memory there is. */
+int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info);
+#endif

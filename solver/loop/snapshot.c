@@ -1,0 +1,69 @@
+/* The best x so far: copies of x kept aside on the device, so that a solve that fails need not end with its last iterate,
+ * which may be far worse than its best. Saved between two batches, and so rarely that the copies take at most a hundredth
+ * of the bytes of the iterations between them.
+ *
+ *   best     the copy whose residuals are the least known
+ *   newest   the copy whose residuals come with the next poll; becomes best if they are less
+ *
+ * Several right-hand sides are saved together and judged by the one that is furthest from its target.
+ */
+#include "solver/loop/loop.h"
+#include <math.h>
+
+static const double SHARE = 0.01; /* of the bytes moved, for copies */
+
+void kcl_snapshots_forget(kcl_loop *l) {
+  l->kept = (kcl_kept){.best = -1, .newest = -1, .at = kcl_loop_iterations(l)};
+}
+
+/* Iterations between two copies, at least. */
+static int64_t interval(const kcl_loop *l) {
+  const kcl_engine *e = l->engine;
+  const kcl_program *k = e->program;
+  const double copy = 2 * (double)k->vector[k->x].n * (double)kcl_type_size(k->type) * k->nrhs;
+  const double each = SHARE * kcl_engine_bytes(e, k->nrhs);
+  double least = e->executor.least > 16 ? (double)e->executor.least : 16;
+  return (int64_t)fmin(1e9, fmax(least, copy / each));
+}
+
+/* The furthest from its target of the active right-hand sides: squared norms. */
+static double distance(const kcl_loop *l) {
+  double most = 0;
+  for (int i = 0; i < l->nrhs; i++) {
+    const kcl_rhs *v = &l->rhs[i];
+    double rr = l->rr[i] >= 0 ? l->rr[i] : INFINITY; /* NaN is no residual */
+    if (v->active) most = fmax(most, rr / (v->target * v->target));
+  }
+  return most;
+}
+
+/* No room for a copy is no failure of the solve. */
+void kcl_snapshot_save(kcl_loop *l) {
+  kcl_executor *ex = &l->engine->executor;
+  kcl_kept *s = &l->kept;
+  if (s->full || kcl_loop_iterations(l) - s->at < interval(l)) return;
+  s->newest = s->best == 0 ? 1 : 0, s->at = kcl_loop_iterations(l);
+  if (ex->save(ex, s->newest)) s->newest = -1, s->full = true;
+}
+
+void kcl_snapshot_judge(kcl_loop *l) {
+  kcl_kept *s = &l->kept;
+  double now = distance(l);
+  if (s->newest < 0) return;
+  if (s->best < 0 ? now < INFINITY : now < s->distance) {
+    s->best = s->newest, s->distance = now;
+    for (int i = 0; i < l->nrhs; i++)
+      s->rr[i] = l->rr[i], s->iteration[i] = l->control[i].iteration;
+  }
+  s->newest = -1;
+}
+
+void kcl_snapshot_begin(kcl_loop *l) {
+  kcl_snapshots_forget(l);
+  l->kept.at -= interval(l);
+  kcl_snapshot_save(l), kcl_snapshot_judge(l);
+}
+
+bool kcl_snapshot_better(const kcl_loop *l, int rhs) {
+  return l->kept.best >= 0 && !(l->rr[rhs] <= l->kept.rr[rhs]);
+}
