@@ -20,6 +20,7 @@ static int fail(kcl *ctx) { return fprintf(stderr, "executors: %s\n", kcl_error(
 static int compare(kcl *ctx[2], const kcl_csr *A, const char *system, const char *format) {
   kcl_solver *s[2] = {NULL, NULL};
   kcl_options o = kcl_defaults;
+  o.precond = "none";
   double sample[2][ROUNDS], product;
   bool valid = true;
   int rc = 0;

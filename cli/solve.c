@@ -50,8 +50,14 @@ static int keep_texts(cli_result *s) {
   return rc;
 }
 
-static bool worse(const kcl_report *a, const kcl_report *b) {
-  if (a->converged != b->converged) return b->converged;
+/* A least-squares solution answers a rectangular system, or one for which such a method was named. */
+static bool answered(const cli_run *r, const kcl_report *p) {
+  bool wanted = r->p.A->rows != r->p.A->cols || strcmp(r->asked.solver, "auto") != 0;
+  return p->converged || (p->least_squares && wanted);
+}
+
+static bool worse(const cli_run *r, const kcl_report *a, const kcl_report *b) {
+  if (answered(r, a) != answered(r, b)) return answered(r, b);
   return !(a->true_relative_residual <= b->true_relative_residual);
 }
 
@@ -65,7 +71,7 @@ static int keep(cli_run *r, int64_t j, const kcl_report *report) {
       r->p.ones && r->p.A->rows >= r->p.A->cols ? cli_error_from_ones(r->p.x, j) : -1;
   r->seconds_solve += s->report.seconds_solve;
   r->solved = j + 1;
-  if (worse(&s->report, &r->results[r->worst].report)) r->worst = j;
+  if (worse(r, &s->report, &r->results[r->worst].report)) r->worst = j;
   return 0;
 }
 
@@ -192,7 +198,7 @@ static int outputs(kcl *ctx, const cli_run *r) {
 static int verdict(const cli_run *r) {
   const kcl_report *w = &r->results[r->worst].report;
   if (r->solved < r->p.b->cols || w->reason == KCL_INTERRUPTED) return CLI_INTERRUPTED;
-  if (!w->converged) {
+  if (!answered(r, w)) {
     if (r->o->quiet) cli_fail(CLI_NOT_CONVERGED, "not converged: %s", kcl_reason_text(w->reason));
     return CLI_NOT_CONVERGED;
   }

@@ -479,8 +479,10 @@ typedef struct kcl_report {
   kcl_reason reason;             /**< why it ended */
   bool converged;                /**< reason is KCL_CONVERGED */
   int64_t iterations;            /**< iterations, in mixed precision those of float and double */
-  int64_t x_iteration;           /**< iteration that x is of: the last if converged, otherwise that
-                                    of the least true residual known; 0: the initial guess or 0 */
+  int64_t x_iteration;           /**< iteration that x is of: the last one; of a solve that failed
+                                    the one with the least true residual known, 0 if that is the
+                                    initial guess or 0. Failed: neither converged nor ended by the
+                                    callback or by max_iter */
   int residual_restarts;         /**< restarts from the true residual, because the recurrence
                                     claimed convergence and the true residual did not agree */
   bool mixed;                    /**< float was used */

@@ -1,4 +1,4 @@
-/* Answers, from the device to the caller: the last x of a solve that claims convergence; of any other the x with the least
+/* Answers, from the device to the caller: the last x of a solve that ended as asked; of one that failed the x with the least
  * true residual among the last iterate, the best copy kept on the device (solver/loop/snapshot.c), the initial guess and 0.
  * Residuals are recomputed on the host, one product each. */
 #include "solver/solver.h"
@@ -59,9 +59,15 @@ done:
   return rc;
 }
 
+/* The solve ended where it was told to: by its tolerance, its caller, or its caller's limit. */
+static bool as_asked(const kcl_loop *l, kcl_reason reason) {
+  return reason == KCL_CONVERGED || reason == KCL_INTERRUPTED ||
+         (reason == KCL_ITERATION_LIMIT && l->system->options.max_iter);
+}
+
 int kcl_answer(kcl_loop *l, int rhs) {
   kcl_rhs *v = &l->rhs[rhs];
   if (v->norm_b == 0 || v->answered) return KCL_OK;
   v->report->x_iteration = l->control[rhs].iteration;
-  return v->report->reason == KCL_CONVERGED ? get_x(l, rhs, v->x) : best_answer(l, rhs);
+  return as_asked(l, v->report->reason) ? get_x(l, rhs, v->x) : best_answer(l, rhs);
 }

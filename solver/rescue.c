@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double AFFORDABLE = 2e11; /* floating-point operations: ten seconds, or less */
+static const double AFFORDABLE =
+    2e11;                       /* floating-point operations: ten seconds or so, by upper bounds */
+static const double RATE = 2e9; /* of them per second, at least */
+static const double ANALYSIS = 1e-6; /* seconds per entry to predict them */
 
 typedef struct rescue {
   kcl_solver *solver;
@@ -106,15 +109,20 @@ static void explain(rescue *w, const kcl_direct_info *info) {
 }
 
 /* A factorisation that fails, or is too large, leaves things as they are. */
-int kcl_rescue(kcl_solver *s, kcl_loop *l) {
+int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
+  kcl_solver *s = owner;
   rescue w = {.solver = s, .loop = l};
   kcl_direct_info info;
   int rc = KCL_OK;
-  if (!allowed(&s->system, l)) return KCL_OK;
+  if (!allowed(&s->system, l) || s->factored || seconds < ANALYSIS * (double)s->system.A->nnz)
+    return KCL_OK;
   KCL_TRY(prepare(&w));
-  const kcl_direct_task t = {
-      .k = w.k, .b = (const double *const *)w.b, .x = w.x, .flops = AFFORDABLE};
+  const kcl_direct_task t = {.k = w.k,
+                             .b = (const double *const *)w.b,
+                             .x = w.x,
+                             .flops = fmin(AFFORDABLE, RATE * seconds)};
   if (!w.k || kcl_direct_many(s->system.ctx, w.A, &t, &info)) goto done;
+  s->factored = true;
   KCL_TRY(accept(&w, &info));
   explain(&w, &info);
 done:

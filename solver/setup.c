@@ -90,6 +90,7 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   KCL_TRY(kcl_csr_check(ctx, A));
   s->sums = kcl_sums_of(A);
   KCL_TRY(prepare(&s->system, &s->selection));
+  s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed) KCL_TRY(prepare_mixed(&s->selection, &s->mixed));
   *out = s, s = NULL;
 done:

@@ -60,21 +60,13 @@ static void report_spectrum(kcl_loop *l) {
   }
 }
 
-/* The methods of the plan; then a direct solution; then, where that is not to be had, the best of the methods again. */
-static int run_methods(kcl_solver *s, kcl_loop *l) {
-  int rc = kcl_adapt_run(&s->selection, l);
-  if (!rc) rc = kcl_rescue(s, l);
-  if (!rc) rc = kcl_adapt_patiently(&s->selection, l);
-  return rc ? rc : kcl_loop_end(l);
-}
-
 static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   bool mixed = kcl_mixed_used(s->mixed);
   int rc;
   double t0 = kcl_now();
   if ((rc = put_system(l))) return rc;
   const double start = l->start = kcl_now(); /* l->start moves on by what is no iteration */
-  rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : run_methods(s, l);
+  rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
   if (rc) return rc;
   double t1 = kcl_now();
   for (int i = 0; i < l->nrhs; i++)
@@ -143,6 +135,7 @@ static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
                 .kept = {.best = -1, .newest = -1},
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
   bool any = false;
+  s->direct = NULL, s->factored = false;
   for (int i = 0; i < KCL_MAX_NRHS; i++)
     l.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l.max_iter};
   for (int i = 0; i < nrhs; i++) {
@@ -190,7 +183,7 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
   int rc = check_arguments(s->system.ctx, k, B, X);
   if (!rc) rc = check_finite(&s->system, k, B, b_size);
   if (!rc) rc = new_histories(s, k);
-  s->selection.changes[0] = 0, s->direct = NULL;
+  s->selection.changes[0] = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
     kcl_rhs list[KCL_MAX_NRHS] = {{0}};
     kcl_report unasked[KCL_MAX_NRHS];

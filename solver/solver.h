@@ -20,12 +20,13 @@ struct kcl_solver {
   kcl_mixed *mixed;        /* NULL: not asked for */
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
-  const char *direct; /* what finished the last solve, where no method did; NULL */
+  bool factored;      /* a direct solution was tried in the last solve */
+  const char *direct; /* what finished it, where no method did; NULL */
 };
 
-/* Direct solutions of the right-hand sides that no method solved, where that is allowed and affordable
- * (solver/rescue.c). */
-int kcl_rescue(kcl_solver *s, kcl_loop *l);
+/* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
+ * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
+int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/check.c). */
 int kcl_check_options(kcl_system *s);

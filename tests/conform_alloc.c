@@ -6,6 +6,7 @@
  */
 #include "tests/check.h"
 #include "krylocl.h"
+#include "tests/options.h"
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -127,7 +128,7 @@ static int solve(kcl *ctx, const job *j) {
   kcl_solver *s = NULL;
   kcl_report r[MOST] = {{0}};
   static double B[MOST * ROOM], x[MOST * ROOM];
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   int k = j->nrhs > 1 ? 2 * j->nrhs : 1;
   memset(x, 0, sizeof x);
   o.restart = 4, o.nrhs = j->nrhs, o.mixed = j->mixed;

@@ -4,6 +4,7 @@
 #include "core/base/cache.h"
 #include "solver/solver.h"
 #include "tests/conform.h"
+#include "tests/options.h"
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ static void test_carry(const place *p, const char *kind, const char *method, kcl
   kcl_csr *A = NULL;
   kcl_solver *s = NULL, *u = NULL; /* u: without a change */
   kcl_engine *first = NULL, *other = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   kcl_control head[KCL_MAX_NRHS] = {{0}}, alone[KCL_MAX_NRHS] = {{0}};
   const kcl_format *f;
   o.solver = method, o.format = "csr-scalar", o.precision = t, o.restart = 4, o.nrhs = columns;
@@ -68,7 +69,8 @@ static void test_carry(const place *p, const char *kind, const char *method, kcl
   const int groups = p->ctx->tune.groups;
   if (columns == 1)
     p->ctx->tune.groups = 16; /* formats may differ in how many groups there may be */
-  if (!rc) rc = kcl_engine_build(&s->system, s->selection.method, f, &other);
+  if (!rc)
+    rc = kcl_engine_build(&s->system, s->selection.way.method, s->selection.way.precond, f, &other);
   p->ctx->tune.groups = groups;
   if (!rc) first = s->selection.engine;
   if (!rc)
@@ -122,7 +124,7 @@ static void test_under_way(const place *p) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double doubt;
   if (!CHECK(!kcl_generate(p->ctx, "wathen:12", &A, NULL))) return;
   double *b = ones_image(A), *x = calloc((size_t)A->rows, sizeof *x);
@@ -145,11 +147,12 @@ done:
 
 /* The same system again, in a context of its own: what was timed decides, with set-up counted. */
 static void test_remembered(const place *p) {
+  const kcl_options o = cg_options();
   kcl *ctx = NULL;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   CHECK(!kcl_create(&ctx) && !kcl_select(ctx, p->name, 0));
-  if (!CHECK(!kcl_generate(ctx, "wathen:12", &A, NULL) && !kcl_setup(ctx, A, NULL, &s))) goto done;
+  if (!CHECK(!kcl_generate(ctx, "wathen:12", &A, NULL) && !kcl_setup(ctx, A, &o, &s))) goto done;
   const kcl_choice *c = &s->selection.remembered;
   double least = INFINITY, mine = INFINITY;
   CHECK(s->selection.recalled && c->count > 1 && c->iterations > 0);
@@ -167,7 +170,7 @@ done:
 
 static const char *choice_of(kcl *ctx, const kcl_csr *A, const char *format, bool *recalled) {
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.format = format;
   if (kcl_setup(ctx, A, &o, &s)) return kcl_error(ctx);
   const char *name = kcl_engine_format(s->selection.engine);
@@ -228,9 +231,9 @@ static void test_damage(const place *p) {
 /* Solves with "auto"; the name of the method that ended it. */
 static const char *solved_by(const place *p, const kcl_csr *A, kcl_report *r, bool *changed) {
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double doubt;
-  o.solver = "auto", o.format = "csr-scalar", o.precision = A->type;
+  o.solver = "auto", o.no_direct = true, o.format = "csr-scalar", o.precision = A->type;
   if (kcl_setup(p->ctx, A, &o, &s)) return kcl_error(p->ctx);
   const char *name = s->selection.engine->method->name;
   double *b = ones_image(A), *x = calloc((size_t)A->cols, kcl_type_size(A->type));
@@ -341,7 +344,7 @@ static void test_last_resort(const place *p) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double b[N] = {1}, x[N] = {0}, doubt;
   if (!CHECK(!kcl_csr_create(p->ctx, N, N, N, KCL_D, &A))) return;
   for (int64_t i = 0; i < N; i++)
@@ -362,8 +365,9 @@ static void test_no_next(const place *p) {
   kcl_csr *A = skew_part(p->ctx, "convection:10", 0);
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = "auto", o.precond = "jacobi", o.format = "csr-scalar", o.tol = 1e-17;
+  o.no_direct = true;
   if (!CHECK(A != NULL)) return;
   double *b = ones_image(A), x[100] = {0};
   if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r)))
@@ -377,7 +381,7 @@ static void test_ends(const place *p) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double x[400] = {0};
   o.solver = "auto", o.max_iter = 5, o.format = quick(p) ? "csr-scalar" : "auto";
   if (CHECK(!kcl_generate(p->ctx, "convection:20", &A, NULL))) {

@@ -6,6 +6,7 @@
  */
 #include "tests/conform.h"
 #include "solver/solver.h"
+#include "tests/options.h"
 
 static const number tiny[] = {1e-30, 1e-200, 1e-30, 1e-200}, huge[] = {1e30, 1e300, 1e30, 1e300};
 
@@ -250,7 +251,7 @@ static int stages_of(const place *p, const char *solver, const char *precond, co
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_setup_info info = {.stages = -1};
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = solver, o.precond = precond, o.format = format, o.precision = KCL_S;
   if (CHECK(kcl_generate(p->ctx, "poisson2d:5", &A, NULL) == KCL_OK)) {
     int rc = kcl_setup(p->ctx, A, &o, &s);
@@ -301,7 +302,7 @@ static void test_lost(const place *p) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double rr[2] = {0};
   o.format = "csr-scalar", o.precision = KCL_S;
   if (CHECK(kcl_generate(p->ctx, "poisson2d:7", &A, &b) == KCL_OK) &&

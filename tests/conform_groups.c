@@ -6,6 +6,7 @@
 #include "core/opencl/executor.h"
 #include "solver/solver.h"
 #include "tests/conform.h"
+#include "tests/options.h"
 
 typedef struct trial {
   kcl *ctx, *native;
@@ -92,7 +93,7 @@ static void try_system(const place *p, trial c, const system_of *q, int turn) {
   double *x = calloc((size_t)A->rows, sizeof *x), *b = calloc((size_t)A->rows, sizeof *b);
   kcl_copy(A->type, x, KCL_Z, v, A->rows, 1);
   kcl_csr_product(A, x, NULL, b);
-  c.A = A, c.b = b, c.kind = q->kind, c.o = kcl_defaults, c.o.format = "csr-scalar";
+  c.A = A, c.b = b, c.kind = q->kind, c.o = cg_options(), c.o.format = "csr-scalar";
   for (int m = 0; q->methods[m]; m++)
     for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
       if (!can(p, t) || (by_turns(p) && (int)t != (turn + m) % 4)) continue;
@@ -118,7 +119,7 @@ static bool is_persistent(kcl *ctx) {
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
   kcl_report r = {0};
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double x[1600] = {0};
   o.format = "csr-scalar";
   bool yes = CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b)) &&

@@ -3,6 +3,7 @@
  */
 #include "solver/solver.h"
 #include "tests/conform.h"
+#include "tests/options.h"
 
 typedef struct problem {
   const char *kind;
@@ -26,7 +27,7 @@ typedef struct system {
 static int64_t numbers(const kcl_csr *A) { return A->rows * (kcl_type_complex(A->type) ? 2 : 1); }
 
 static system_ system_of(const place *p, const char *kind, const char *solver) {
-  system_ s = {.p = p, .o = kcl_defaults, .kind = kind};
+  system_ s = {.p = p, .o = cg_options(), .kind = kind};
   if (kcl_generate(p->ctx, kind, &s.A, NULL)) printf("%s\n", kcl_error(p->ctx)), exit(1);
   s.b = calloc((size_t)numbers(s.A), sizeof *s.b), s.x = calloc((size_t)numbers(s.A), sizeof *s.x);
   for (int64_t i = 0; i < numbers(s.A); i++) s.b[i] = random_number() + 3;
@@ -249,7 +250,7 @@ static void test_declined(const place *p) {
   static int32_t col[] = {0, 1, 2};
   kcl_csr A = {3, 3, 3, row_ptr, col, val, KCL_D, KCL_SYMMETRIC, KCL_REAL, 3, NULL, 0};
   double b[] = {1, 1e-60, 2}, x[3] = {0};
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   kcl_setup_info info;
   kcl_solver *solver = NULL;
   kcl_report r;

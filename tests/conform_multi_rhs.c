@@ -4,6 +4,7 @@
  * same number of iterations. Every residual is recomputed.
  */
 #include "tests/conform.h"
+#include "tests/options.h"
 
 typedef struct trial {
   const place *p;
@@ -113,7 +114,7 @@ typedef struct problem {
 static void test_methods(const place *p, const problem *q) {
   kcl_csr *A = NULL;
   if (!CHECKF(!kcl_generate(p->ctx, q->kind, &A, NULL), "%s", kcl_error(p->ctx))) return;
-  trial c = {.p = p, .A = A, .o = kcl_defaults, .kind = q->kind};
+  trial c = {.p = p, .A = A, .o = cg_options(), .kind = q->kind};
   c.o.restart = 4, c.o.format = "csr-scalar", c.o.nrhs = 3;
   for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
     if ((!kcl_type_complex(t) && q->pairs) || !can(p, t)) continue;
@@ -143,7 +144,7 @@ static void test_numbers(const place *p) {
   kcl_csr *A = NULL;
   const char *kind = small() ? "poisson2d:4" : "poisson2d:12";
   if (!CHECK(!kcl_generate(p->ctx, kind, &A, NULL))) return;
-  trial c = {.p = p, .A = A, .o = kcl_defaults, .kind = kind};
+  trial c = {.p = p, .A = A, .o = cg_options(), .kind = kind};
   c.o.format = "csr-scalar", c.o.solver = "cg", c.o.precond = "jacobi";
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     for (int i = 0; i < 5; i++) {
@@ -159,7 +160,7 @@ static void test_numbers(const place *p) {
 /* When quick by cg, which has fewer kernels than bicg. */
 static void test_formats(const place *p) {
   kcl_csr *A = NULL;
-  trial c = {.p = p, .o = kcl_defaults, .kind = quick(p) ? "magnetic:6" : "helmholtz:6"};
+  trial c = {.p = p, .o = cg_options(), .kind = quick(p) ? "magnetic:6" : "helmholtz:6"};
   if (!CHECK(!kcl_generate(p->ctx, c.kind, &A, NULL))) return;
   c.A = A, c.o.solver = quick(p) ? "cg" : "bicg", c.o.precond = "none", c.o.nrhs = 3;
   for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
@@ -200,7 +201,7 @@ static void test_breakdown(const place *p, kcl_type t) {
   kcl_solver *s = NULL;
   kcl_report r[K];
   number b[K * N] = {0}, bt[K * N], x[K * N] = {0}; /* x: of type `wide` */
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.nrhs = K, o.precision = t, o.tol = 1e-4, o.max_iter = 3, o.format = "csr-scalar";
   if (!A) return;
   size_t size = kcl_type_size(wide);
@@ -249,7 +250,7 @@ static double least_residual(const double *b, int n) {
 static void test_claims(const place *p) {
   enum { N = 60, K = 5 };
   kcl_csr *A = diagonal(p, KCL_D, N, N);
-  trial c = {.p = p, .A = A, .o = kcl_defaults, .kind = "diagonal"};
+  trial c = {.p = p, .A = A, .o = cg_options(), .kind = "diagonal"};
   c.o.solver = "cg", c.o.precond = "none", c.o.format = "csr-scalar", c.o.nrhs = K;
   c.o.precision = KCL_S, c.o.tol = 1, c.o.max_iter = 1000;
   double B[K * N], X[K * N] = {0};
@@ -294,7 +295,7 @@ static void test_input(const place *p) {
   kcl_solver *s = NULL;
   kcl_report r[3];
   int64_t when = 8;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   static double b[3 * 400], x[3 * 400];
   if (!CHECK(!kcl_generate(p->ctx, "poisson2d:20", &A, NULL))) return;
   o.format = "csr-scalar";
@@ -338,7 +339,7 @@ static void test_input(const place *p) {
 static void test_bench(const place *p) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double iteration, product;
   bool validated = false;
   o.nrhs = 5, o.format = "csr-scalar";

@@ -6,6 +6,7 @@
 #include "core/base/sum64.h"
 #include "krylocl.h"
 #include "tests/check.h"
+#include "tests/options.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static int solve(kcl *ctx) {
   kcl_solver *s = NULL;
   kcl_setup_info info;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   for (int i = 0; i < N; i++) b[i] = 1;
   o.format = "csr-scalar", o.precision = KCL_S;
   int rc = kcl_generate(ctx, "poisson2d:20", &A, NULL);

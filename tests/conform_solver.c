@@ -2,6 +2,7 @@
  * on systems with known answers. No claim is believed: the residual is recomputed here in long double.
  */
 #include "tests/conform.h"
+#include "tests/options.h"
 
 static void *values_of(const kcl_csr *A, const number *v, double scale) {
   void *out = malloc((size_t)A->rows * kcl_type_size(A->type) + 1);
@@ -115,7 +116,7 @@ static void test_problem(const place *p, const problem *q) {
   if (!CHECKF(kcl_generate(p->ctx, q->kind, &A, NULL) == KCL_OK, "%s", kcl_error(p->ctx))) return;
   number *x = random_vector(A->type, A->rows), *bv = image(A, x);
   void *b = values_of(A, bv, 1);
-  combination c = {.p = p, .A = A, .o = kcl_defaults, .kind = q->kind};
+  combination c = {.p = p, .A = A, .o = cg_options(), .kind = q->kind};
   c.o.restart = 4; /* stages, and so the time to compile them, grow with it */
   for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
     if (!kcl_type_complex(t) && q->pairs) continue;
@@ -143,7 +144,7 @@ static void test_spectrum(const place *p, int distinct, kcl_type t) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.precision = t, o.tol = 1e-5;
   if (!wanted_solver("cg") || !can(p, t) || kcl_csr_create(p->ctx, N, N, N, KCL_Z, &A)) return;
   for (int i = 0; i < N; i++) {
@@ -165,7 +166,7 @@ static void test_spectrum(const place *p, int distinct, kcl_type t) {
 /* Cycles as long as the method would have them, and so long that stages are full and cut. */
 static void test_restart(const place *p) {
   kcl_csr *A = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   kcl_solver *s = NULL;
   bool all = !by_turns(p);
   o.solver = "gmres", o.precond = "jacobi", o.tol = 1e-8, o.format = "csr-scalar";
@@ -191,7 +192,7 @@ static void test_attainable(const place *p, const char *solver, kcl_type t) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   const double unit = t == KCL_S || t == KCL_C ? 6e-8 : 1.1e-16;
   o.solver = solver, o.precision = t, o.tol = 1e-30;
   if (!wanted_solver(solver) || !can(p, t)) return;

@@ -3,6 +3,7 @@
  * through staging buffers: the residual is recomputed on the host. */
 #include "tests/conform.h"
 #include "core/opencl/opencl.h"
+#include "tests/options.h"
 
 #ifdef KCL_NO_OPENCL
 int main(void) {
@@ -68,7 +69,7 @@ static void test_solves(kcl *ctx) {
     kcl_dense *b = NULL;
     kcl_solver *s = NULL;
     kcl_report r = {0};
-    kcl_options o = kcl_defaults;
+    kcl_options o = cg_options();
     o.format = "csr-scalar", o.precision = type[i], o.tol = 1e-4;
     if (type[i] == KCL_D && !ctx->device.has_double) continue;
     int rc = kcl_generate(ctx, kind[i], &A, &b);

@@ -9,6 +9,7 @@
  * where the reason is a limit; "not positive definite" of a definite matrix is one.
  */
 #include "tests/real.h"
+#include "tests/options.h"
 
 /* ---------------------------------------------------------------- a system and its direct solution */
 
@@ -119,7 +120,7 @@ static void solve_everywhere(const system_ *s, kcl_options o) {
 
 static void solve_system(system_ *s) {
   bool pairs = kcl_type_complex(s->A->type);
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = s->e->definite ? "cg" : "bicg", o.precision = pairs ? KCL_Z : KCL_D, o.tol = 1e-8;
   o.max_iter = s->A->rows < 2000 ? 20000 : s->A->rows < 20000 ? 10 * s->A->rows : 20000;
   if (!right_hand_side(places[0].ctx, s)) return;

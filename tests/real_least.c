@@ -6,6 +6,7 @@
  */
 #include "solver/methods/method.h"
 #include "tests/real.h"
+#include "tests/options.h"
 
 typedef struct system {
   const entry *e;
@@ -111,7 +112,7 @@ static void solve(const system_ *s, const place *p, const kcl_options *o) {
 
 static void solve_everywhere(const system_ *s) {
   const kcl_method *m;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.precision = s->A->type, o.tol = 1e-8, o.max_iter = 20000;
   for (int p = 0; p < place_count; p++)
     for (int i = 0; can(&places[p], o.precision) && i < kcl_list_size(KCL_SOLVERS); i++) {

@@ -7,6 +7,7 @@
  */
 #include "solver/methods/method.h"
 #include "tests/real.h"
+#include "tests/options.h"
 #include <time.h>
 
 enum { SECONDS = 20, MOST_METHODS = 32 };
@@ -76,7 +77,7 @@ static void solve(const entry *e, const kcl_csr *A, const double *b, kcl_options
 static void by_all(const entry *e, const kcl_csr *A, const double *b) {
   char table[16 * 2 * MOST_METHODS + 200], cell[2][16];
   size_t used = (size_t)snprintf(table, sizeof table, "| %s |", e->name);
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.precision = A->type, o.format = "model", o.tol = 1e-8, o.max_iter = everything ? 20000 : 2000;
   for (int i = 0; i < kcl_list_size(KCL_SOLVERS) && i < MOST_METHODS; i++) {
     o.solver = kcl_list(KCL_SOLVERS, i).name;

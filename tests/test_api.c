@@ -1,6 +1,7 @@
 /* Errors a caller can make, and the report of a solve that the progress callback ended. */
 #include "krylocl.h"
 #include "tests/check.h"
+#include "tests/options.h"
 #include <math.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static void test_reports(kcl *ctx, const char *device) {
   kcl_dense *b;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.format = "csr-scalar", o.tol = 0, o.progress = stop_at_20;
   if (!CHECK(!kcl_generate(ctx, "poisson2d:200", &A, &b))) return;
   double *x = calloc((size_t)A->cols, sizeof *x), *values = b->val;

@@ -8,6 +8,7 @@
  */
 #include "solver/solver.h"
 #include "tests/conform.h"
+#include "tests/options.h"
 
 static kcl *ctx;
 
@@ -82,7 +83,7 @@ static double bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
 static kcl_solver *set_up(const kcl_method *m, const char *precond, const char *format,
                           kcl_type type, kcl_csr *A) {
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = m->name, o.precond = precond, o.format = format, o.precision = type;
   CHECKF(kcl_setup(ctx, A, &o, &s) == KCL_OK, "%s: %s", m->name, kcl_error(ctx));
   return s;

@@ -12,6 +12,7 @@
  */
 #include "core/opencl/opencl.h"
 #include "tests/conform.h"
+#include "tests/options.h"
 
 #ifdef KCL_NO_OPENCL
 int main(void) {
@@ -279,7 +280,7 @@ static double *solve(const job *j, bool persistent_kernel, kcl_report *r, int64_
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   double *x = NULL;
   setenv("KRYLOCL_PERSISTENT", persistent_kernel ? j->mode : "0", 1);
   o.solver = j->solver, o.precond = j->precond, o.format = j->format;

@@ -2,6 +2,7 @@
  * array changed. The format csr-scalar on the CPU uses A's own arrays, so the residual alone would not show it. */
 #include "krylocl.h"
 #include "tests/check.h"
+#include "tests/options.h"
 #include <string.h>
 
 enum { VALUES, COLUMNS, POINTERS, NOTHING };
@@ -33,7 +34,7 @@ static void test_flip(kcl *ctx, const char *format, int what, bool while_running
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = "cg", o.precond = "none", o.format = format, o.user = &t;
   if (while_running) o.progress = flip_once;
   if (!CHECK(!kcl_generate(ctx, "poisson2d:40", &t.A, &b))) return;

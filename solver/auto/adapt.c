@@ -61,7 +61,7 @@ static kcl_reason activate_failed(kcl_loop *l) {
   kcl_reason reason = KCL_CONVERGED;
   for (int i = l->nrhs - 1; i >= 0; i--) {
     kcl_rhs *v = &l->rhs[i];
-    v->active = v->norm_b > 0 && gave_up(l, v->report->reason);
+    v->active = v->norm_b > 0 && !v->answered && gave_up(l, v->report->reason);
     if (v->active) reason = v->report->reason;
   }
   return reason;
@@ -88,7 +88,14 @@ static bool next_way(const kcl_selection *c, kcl_way *out) {
   return false;
 }
 
-/* The way that came nearest to the solution; cg of a definite matrix was not cut short. */
+/* Was the method of an active right-hand side left for want of patience? */
+static bool cut_short(const kcl_loop *l) {
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->rhs[i].active && l->impatient && l->rhs[i].given_up == 1 + KCL_STAGNATED) return true;
+  return false;
+}
+
+/* Of the ways that were cut short the one that came nearest to the solution. */
 static int nearest_way(const kcl_selection *c) {
   int nearest = -1;
   for (int i = 0; i < c->plan.count; i++)
@@ -158,32 +165,50 @@ static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason 
   return kcl_loop_restart(l);
 }
 
-/* Right-hand sides whose method gave up continue with the next; the others keep their answers. */
-static int next_method(kcl_selection *c, kcl_loop *l) {
-  kcl_engine *e = NULL;
+/* The engine of the next way that can be built; NULL: there is none. */
+static int next_engine(kcl_selection *c, kcl_reason reason, kcl_engine **e) {
   kcl_way way;
-  int rc, now = way_in_use(c);
-  if (l->interrupted) return KCL_OK;
-  kcl_reason reason = activate_failed(l);
-  if (reason == KCL_CONVERGED) return KCL_OK;
-  if (now >= 0 && l->impatient) c->reached[now] = left(l);
-  if ((rc = load_best(l))) return rc;
+  int rc = KCL_OK, now = way_in_use(c);
   bool form = now >= 0 && c->way.method != c->plan.way[now].method;
-  if (form && reason != KCL_INDEFINITE) rc = engine_of(c, &c->plan.way[now], &e); /* it drifted */
-  while (!rc && !e && next_way(c, &way)) {
+  if (form && reason != KCL_INDEFINITE) rc = engine_of(c, &c->plan.way[now], e); /* it drifted */
+  while (!rc && !*e && next_way(c, &way)) {
     c->tried |= 1u << kcl_plan_find(&c->plan, way.method->name, way.precond->name);
-    rc = engine_of(c, &way, &e);
+    rc = engine_of(c, &way, e);
   }
-  return rc || !e ? rc : go_on_with(c, l, &e, reason);
+  return rc;
 }
 
-static int iterate(kcl_selection *c, kcl_loop *l) {
-  int rc = KCL_OK;
-  while (!rc && l->state != KCL_LOOP_ENDED) {
-    rc = kcl_loop_step(l);
-    if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider(c, l);
-    if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
-  }
+static int try_rescue(kcl_selection *c, kcl_loop *l, double seconds) {
+  return c->rescue && !l->interrupted ? c->rescue(c->owner, l, seconds) : KCL_OK;
+}
+
+/* Nothing is left: other means at any price that is affordable, then the way that came nearest, without a limit to its
+ * patience. */
+static int last_resorts(kcl_selection *c, kcl_loop *l, kcl_engine **e) {
+  int rc = try_rescue(c, l, INFINITY), way = nearest_way(c);
+  if (rc || way < 0 || activate_failed(l) == KCL_CONVERGED) return rc;
+  memset(c->reached, 0, sizeof c->reached);
+  return engine_of(c, &c->plan.way[way], e);
+}
+
+/* Right-hand sides whose method gave up are solved by other means, where those take no longer than the solve has taken;
+ * otherwise they continue with the next method. The others keep their answers. */
+static int next_method(kcl_selection *c, kcl_loop *l) {
+  kcl_engine *e = NULL;
+  int rc = KCL_OK, now = way_in_use(c);
+  kcl_reason reason = activate_failed(l);
+  if (l->interrupted) return KCL_OK;
+  if (reason == KCL_CONVERGED) return try_rescue(c, l, INFINITY);
+  if (now >= 0 && cut_short(l)) c->reached[now] = left(l);
+  if ((rc = load_best(l))) return rc;
+  if ((rc = try_rescue(c, l, kcl_now() - l->start))) return rc;
+  if (activate_failed(l) == KCL_CONVERGED) return KCL_OK;
+  if ((rc = next_engine(c, reason, &e))) return rc;
+  bool more = e != NULL;
+  if (!more && (rc = last_resorts(c, l, &e))) return rc;
+  if (!e) return KCL_OK;
+  rc = go_on_with(c, l, &e, reason);
+  if (!more) l->impatient = false;
   return rc;
 }
 
@@ -193,20 +218,12 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   mark_tried(c);
   l->impatient = impatient(c);
   int rc = kcl_loop_begin(l);
-  return rc ? rc : iterate(c, l);
-}
-
-int kcl_adapt_patiently(kcl_selection *c, kcl_loop *l) {
-  kcl_engine *e;
-  int way = nearest_way(c);
-  if (l->interrupted || way < 0) return KCL_OK;
-  kcl_reason reason = activate_failed(l);
-  if (reason == KCL_CONVERGED) return KCL_OK;
-  int rc = engine_of(c, &c->plan.way[way], &e);
-  if (rc || !e) return rc;
-  if ((rc = go_on_with(c, l, &e, reason))) return rc;
-  l->impatient = false;
-  return iterate(c, l);
+  while (!rc && l->state != KCL_LOOP_ENDED) {
+    rc = kcl_loop_step(l);
+    if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider(c, l);
+    if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
+  }
+  return rc ? rc : kcl_loop_end(l);
 }
 
 /* ---------------------------------------------------------------- afterwards */

@@ -27,6 +27,10 @@ typedef struct kcl_plan {
 
 typedef struct kcl_selection {
   const kcl_system *system;
+  /* Solves by other means what a method did not, if that takes about so many seconds at most (solver/rescue.c). NULL: there
+   * are none. */
+  int (*rescue)(void *owner, kcl_loop *l, double seconds);
+  void *owner;
   kcl_plan plan;
   kcl_way way;    /* in use; a form of cg stands for cg in the plan */
   unsigned tried; /* ways of the plan, in this solve: one bit each */
@@ -56,9 +60,7 @@ void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the f
 int kcl_choose_by_time(kcl_selection *c);
 
 /* ---- around a solve */
-int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device to reasons */
-/* Where all gave up, some of them early: once more the way that came nearest, until it converges or stands still. */
-int kcl_adapt_patiently(kcl_selection *c, kcl_loop *l);
+int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device to reports */
 /* Remembers a solve that converged: iterations, and seconds for all of them. */
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 

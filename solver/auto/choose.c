@@ -77,18 +77,25 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
 
 /* ---------------------------------------------------------------- method and preconditioner */
 
-/* Why this way, for reports: the structure, then what speaks for the method, then for the preconditioner. */
+static void add_reason(char *why, size_t room, const char *reason) {
+  kcl_auto_say(why, room, "%s%s", why[0] ? "; " : "", reason);
+}
+
+/* Why this way, for reports: what speaks for the method, then for the preconditioner. */
 static void explain_way(kcl_selection *c, bool usual) {
   const kcl_system *s = c->system;
-  char *why = c->why_method;
+  const kcl_method *m = c->way.method;
+  char *why = c->why_method, varies[64];
   const size_t room = sizeof c->why_method;
-  snprintf(why, room, "%s", s->undecided.method ? kcl_auto_structure(s) : "asked for");
+  why[0] = 0;
+  if (s->undecided.method) add_reason(why, room, kcl_auto_structure(s));
   if (!usual)
-    kcl_auto_say(why, room, "; %s",
-                 kcl_auto_is_cg_form(c->way.method->name) ? "measured as the fastest form of cg"
-                                                          : "converged the last time");
-  if (s->undecided.precond && c->way.precond->apply && !c->way.method->least_squares)
-    kcl_auto_say(why, room, "; its diagonal varies by a factor of %.2g", s->stats.diagonal_ratio);
+    add_reason(why, room, kcl_auto_is_cg_form(m->name) ? "measured as the fastest form of cg"
+                                                       : "converged the last time");
+  if (!s->undecided.precond || !c->way.precond->apply) return;
+  snprintf(varies, sizeof varies, "the diagonal varies by a factor of %.2g",
+           s->stats.diagonal_ratio);
+  add_reason(why, room, m->least_squares ? "columns scaled to norm 1" : varies);
 }
 
 int kcl_choose_way(kcl_selection *c) {

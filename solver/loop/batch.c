@@ -61,11 +61,10 @@ int kcl_loop_enqueue(kcl_loop *l) {
 
 /* ---------------------------------------------------------------- no progress */
 
-/* No new least residual for so long that none is expected. */
+/* No new least residual for so long that none is expected; or, where there are other methods, no new decade. */
 static bool plateau(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
-  int64_t since = done - v->best_at, own = done - v->began;
-  if (since > 5000 + 2 * kcl_system_size(l->system)) return true;
-  return l->impatient && since > 1000 + own / 2;
+  if (done - v->best_at > 5000 + 2 * kcl_system_size(l->system)) return true;
+  return l->impatient && done - v->decade_at > 1000 + (done - v->began) / 2;
 }
 
 /* At the mean slope of this method so far, three times the iterations of the limit would not do. */
@@ -94,6 +93,7 @@ int kcl_loop_poll(kcl_loop *l) {
     if (!v->active || (rc = kcl_history_fetch(h, l->engine, i, done))) continue;
     for (; seen < h->size; seen++)
       if (kcl_history_rr(h, seen) < v->best) v->best = kcl_history_rr(h, seen), v->best_at = seen;
+    if (v->best < 0.01 * v->decade) v->decade = v->best, v->decade_at = v->best_at;
     if (!v->given_up) v->given_up = judge(l, v, done, l->rr[i]);
   }
   if (!rc) kcl_snapshot_judge(l);

@@ -42,7 +42,8 @@ static void activate(kcl_loop *l) {
     if (!v->active) continue;
     if (!l->method_changed) v->rr0 = l->rr[i];
     v->best = l->rr[i], v->claim = INFINITY, v->given_up = 0;
-    v->rr_began = l->rr[i], v->began = v->best_at = l->control[i].iteration;
+    v->rr_began = v->decade = l->rr[i], v->decade_at = l->control[i].iteration;
+    v->began = v->best_at = l->control[i].iteration;
     v->report->reason = l->rr[i] < INFINITY ? KCL_CONVERGED : KCL_NOT_FINITE;
     v->active = l->rr[i] > squared(v->target) && l->rr[i] < INFINITY;
     if (v->active) l->state = KCL_LOOP_READY;

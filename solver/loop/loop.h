@@ -31,6 +31,8 @@ typedef struct kcl_rhs {
   double rr_began;      /* of the x that the method in use began with */
   double best;          /* the least so far of this method */
   int64_t best_at;      /* iteration of best */
+  double decade;        /* best when it last was a tenth of the decade before, in norms */
+  int64_t decade_at;    /* iteration of that */
   int64_t round_began;  /* iteration at which this round began */
   int64_t first_round;  /* iterations before the first restart: one Lanczos process; 0: all */
   int64_t began;        /* iteration at which the method in use began */

@@ -176,7 +176,6 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   if (rc) return rc;
   rc = ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
                     : kcl_adapt_run(wide, l);
-  if (!rc && !ends(reason)) rc = kcl_loop_end(l);
   if (rc) return rc;
   v->history->residuals[0] = sqrt(m->first) * kcl_unit(v);
   v->report->history = v->history->residuals, v->report->history_size = v->history->size + 1;

@@ -1,0 +1,11 @@
+/* Options for tests of one method: cg without a preconditioner, where kcl_defaults leaves both to "auto". */
+#ifndef KCL_TEST_OPTIONS_H
+#define KCL_TEST_OPTIONS_H
+#include "krylocl.h"
+
+static inline kcl_options cg_options(void) {
+  kcl_options o = kcl_defaults;
+  o.solver = "cg", o.precond = "none";
+  return o;
+}
+#endif
