@@ -26,7 +26,7 @@ typedef struct cli_options {
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *symmetry;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs;
-  double tol, atol;                                                /* tol < 0: not given */
+  double tol, atol; /* tol < 0: not given */
   bool cache, mixed, no_direct, quiet, verbose, source, help, brief, version; /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;

@@ -268,7 +268,7 @@ json i.json "d['hermitian'] and d['positive_diagonal'] and d['row_length']['max'
 json i.json "len(d['formats'])>=5 and any('refused' in f for f in d['formats'])"
 
 # ------------------------------------------------------------------ bad input: exit 3, nothing written
-bad() { run 3 "$1" solve "$2" -o never.mtx --json never.json; absent never.mtx; absent never.json; }
+bad() { n=$1; shift; run 3 "$n" solve "$@" -o never.mtx --json never.json; absent never.mtx; absent never.json; }
 h="%%MatrixMarket matrix coordinate real"
 file e.mtx "%MatrixMarket matrix coordinate real general" "1 1 1" "1 1 1"; bad "wrong banner" e.mtx; says "e.mtx:1"
 file e.mtx "$h general" "2 2 3" "1 1 1" "2 2 1"; bad "too few entries" e.mtx
@@ -281,7 +281,7 @@ file e.mtx "$h general" "2 2 2" "1 1 nan" "2 2 1"; bad "nan" e.mtx
 file e.mtx "$h general" "2 2 2" "1 1 inf" "2 2 1"; bad "inf" e.mtx
 file e.mtx "$h symmetric" "2 2 2" "1 1 1" "1 2 1"; bad "above the diagonal" e.mtx
 file e.mtx "$h general" "99999999999999999999 2 2" "1 1 1" "2 2 1"; bad "size that overflows" e.mtx
-file e.mtx "$h general" "2 3 2" "1 1 1" "2 3 1"; bad "rectangular" e.mtx; says "square"; says "cgls, lsqr"
+file e.mtx "$h general" "2 3 2" "1 1 1" "2 3 1"; bad "rectangular" e.mtx -s cg; says "square"; says "cgls, lsqr"
 run 3 "bench of a rectangular one by cg" bench e.mtx --solver cg --formats csr-scalar; says "cgls, lsqr"
 : >e.mtx; bad "empty file" e.mtx
 mkdir -p folder; bad "directory" folder

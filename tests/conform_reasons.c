@@ -2,6 +2,7 @@
  * iterations known; what set-up refuses; a solver that is interrupted, refuses infinities, and works on.
  */
 #include "tests/conform.h"
+#include "tests/options.h"
 
 /* A dense n x n matrix, zeros left out. */
 static kcl_csr *dense(kcl *ctx, int n, const double *a) {
@@ -48,7 +49,7 @@ static void solve_by_hand(const place *p, const hand *h, kcl_type precision) {
   kcl_solver *s = NULL;
   kcl_report r = {.iterations = -2};
   double x[3];
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = h->solver, o.precision = precision, o.max_iter = h->max_iter;
   o.tol = h->tol > 0 ? h->tol : 1e-8, o.format = "csr-scalar";
   A->symmetry = !strcmp(h->solver, "cg") ? KCL_SYMMETRIC : KCL_GENERAL;
@@ -132,7 +133,7 @@ static void test_by_hand(const place *p) {
 static void refused(kcl *ctx, const kcl_csr *A, const char *solver, const char *precond, int status,
                     const char *word) {
   kcl_solver *s = NULL;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.solver = solver, o.precond = precond;
   int rc = kcl_setup(ctx, A, &o, &s);
   CHECKF(rc == status && !s && strstr(kcl_error(ctx), word),
@@ -155,7 +156,7 @@ static void test_refusals(const place *p) {
   kcl_csr_free(&A), kcl_csr_free(&H);
   if (CHECK(!kcl_generate(p->ctx, "helmholtz:3", &A, NULL))) {
     refused(p->ctx, A, "cg", "none", KCL_USAGE, "Hermitian");
-    kcl_options o = kcl_defaults;
+    kcl_options o = cg_options();
     kcl_solver *s = NULL;
     o.solver = "bicg", o.precision = KCL_D;
     CHECK(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "complex"));
@@ -191,7 +192,7 @@ static void test_sequence(const place *p) {
   kcl_solver *s = NULL;
   kcl_report r;
   int64_t when = 8;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   static double b[SEQUENCE_ROWS], x[SEQUENCE_ROWS];
   if (!wanted_solver("cg") || !can(p, KCL_D)) return;
   memset(x, 0, sizeof x);

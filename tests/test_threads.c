@@ -2,6 +2,7 @@
  * 1 to 8 threads; and a child of fork() solves. All solutions have the same bits. */
 #include "krylocl.h"
 #include "tests/check.h"
+#include "tests/options.h"
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,7 +44,7 @@ static void *solve_one(void *p) {
   kcl_dense *b = NULL;
   kcl_solver *solver = NULL;
   kcl_report r;
-  kcl_options o = kcl_defaults;
+  kcl_options o = cg_options();
   o.format = "csr-scalar";
   if (kcl_create(&ctx)) return NULL;
   memset(s->x, 0, sizeof s->x);

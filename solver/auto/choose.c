@@ -90,8 +90,9 @@ static void explain_way(kcl_selection *c, bool usual) {
   why[0] = 0;
   if (s->undecided.method) add_reason(why, room, kcl_auto_structure(s));
   if (!usual)
-    add_reason(why, room, kcl_auto_is_cg_form(m->name) ? "measured as the fastest form of cg"
-                                                       : "converged the last time");
+    add_reason(why, room,
+               kcl_auto_is_cg_form(m->name) ? "measured as the fastest form of cg"
+                                            : "converged the last time");
   if (!s->undecided.precond || !c->way.precond->apply) return;
   snprintf(varies, sizeof varies, "the diagonal varies by a factor of %.2g",
            s->stats.diagonal_ratio);

@@ -22,7 +22,7 @@ static int64_t interval(const kcl_loop *l) {
   const kcl_program *k = e->program;
   const double copy = 2 * (double)k->vector[k->x].n * (double)kcl_type_size(k->type) * k->nrhs;
   const double each = SHARE * kcl_engine_bytes(e, k->nrhs);
-  double least = e->executor.least > 16 ? (double)e->executor.least : 16;
+  double least = e->executor.least_iterations > 16 ? (double)e->executor.least_iterations : 16;
   return (int64_t)fmin(1e9, fmax(least, copy / each));
 }
 
