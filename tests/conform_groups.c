@@ -3,10 +3,17 @@
  * the same bits every time. With the halo in local memory, x in global memory, and renumbered columns; with vectors in registers and
  * not; in every width of a message.
  */
-#include "core/opencl/executor.h"
 #include "solver/solver.h"
 #include "tests/conform.h"
 #include "tests/options.h"
+
+#ifdef KCL_NO_OPENCL
+int main(void) {
+  skip("the persistent kernel: this build is without OpenCL");
+  return check_report();
+}
+#else
+#include "core/opencl/executor.h"
 
 typedef struct trial {
   kcl *ctx, *native;
@@ -159,3 +166,4 @@ int main(void) {
   close_places();
   return check_report();
 }
+#endif
