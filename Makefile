@@ -31,9 +31,10 @@ endif
 
 # A part is available if a program with its headers compiles and links with its libraries.
 hash  := \#
+comma := ,
 probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
-ifneq ($(filter-out help clean demo check check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean demo fuzz check check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
 ARCH            ?= $(if $(call probe,,-march=native),-march=native)
 HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
 HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
@@ -62,6 +63,7 @@ PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl/none.c,$(CL_C)),\
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
+FUZZ  = $(if $(HAVE_CJSON),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)))
 LIB   = $(BUILD)/libkrylocl.a
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
@@ -72,6 +74,13 @@ $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(link) $(LIBS)
+# Fuzz targets: with LIBFUZZER=1 (clang) by libFuzzer, otherwise programs that run the corpus; main is theirs.
+$(BUILD)/tests/fuzz/program.o: cli/main.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -Dmain=krylocl_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
+$(FUZZ): $(BUILD)/%: $(BUILD)/%.o $(if $(LIBFUZZER),,$(BUILD)/tests/fuzz/corpus.o) \
+           $(BUILD)/tests/fuzz/program.o $(filter-out %/main.o,$(CLI)) $(LIB)
+	$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -lcjson -pthread $(LIBS)
 $(BUILD)/$(SONAME): $(OBJ)
 	$(link) $(SOFLAGS) $(LIBS)
 $(LIB): $(OBJ)
@@ -125,7 +134,14 @@ check-matrices:
 methods:
 	$(again) $(BUILD)/tests/real_methods
 	OMP_NUM_THREADS=1 $(BUILD)/tests/real_methods all
-tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS))
+tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
+fuzz-programs: $(FUZZ)
+libfuzzer = $(eval libfuzzer := $(shell o=$$(mktemp) && echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+              clang -fsanitize=fuzzer -x c - -o $$o >/dev/null 2>&1 && echo 1; rm -f $$o))$(libfuzzer)
+fuzz:
+	$(if $(libfuzzer),,@echo 'no libFuzzer (clang, libclang-rt-dev): the corpus and small changes of it alone')
+	$(again) $(if $(libfuzzer),CC=clang BUILD=build-fuzz SAN=address$(comma)undefined$(comma)fuzzer-no-link OPT=-O1 LIBFUZZER=1) fuzz-programs
+	@$(if $(libfuzzer),LIBFUZZER=1) FUZZ_SECONDS=$(or $(SECONDS),60) sh tests/fuzz.sh $(if $(libfuzzer),build-fuzz,$(BUILD))/krylocl
 bench-read: $(BUILD)/bench/read
 	$<
 PEER_MATRICES = poisson3d:100 hpcg:64 poisson2d:1000
@@ -160,7 +176,7 @@ uninstall:
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages)
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] tests/*.[ch] bench/*.c bench/peers/*.[ch])
+            spmv/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.c bench/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:
@@ -178,7 +194,8 @@ help:
 	@echo 'make check-matrices     tests on all matrices of the folder KRYLOCL_MATRICES (../shared/matrices)'
 	@echo 'make methods            every method on all of them (the table of docs/methods.md)'
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all always demo check check-matrices methods tests bench-read peers install uninstall format lint info clean help
+.PHONY: all always demo check check-matrices methods tests fuzz fuzz-programs bench-read peers install uninstall format lint info clean help

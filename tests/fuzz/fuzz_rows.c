@@ -1,0 +1,6 @@
+/* Fuzz target: row lists. */
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  return fuzz_matrix(data, size, "t.rows");
+}
