@@ -7,7 +7,7 @@ PATH=$PATH:/sbin:/usr/sbin
 known() { ldconfig -p 2>/dev/null | grep -q "=> $folder/$library\$"; }
 known && exit 0
 if [ "$(id -u)" = 0 ] && ldconfig 2>/dev/null && known; then exit 0; fi
-if ldconfig -v -N 2>/dev/null | grep -q "^$folder[/]*:"; then
+if ldconfig -v -N 2>/dev/null | grep -q "^${folder}/*:"; then
   echo "krylocl: run  ldconfig  as root, so that programs find $library"
 else
   echo "krylocl: $folder is not searched for libraries: programs that use $library need LD_LIBRARY_PATH=$folder"

@@ -83,11 +83,22 @@ static void name_rows(const char *list, cli_table *t) {
   }
 }
 
+/* The row at work, and the time left at the mean of those before. */
+static void show(const cli_options *o, const cli_table *t, int i, double seconds) {
+  cli_status s = {.timed = true};
+  double left = i ? seconds / i * (t->count - i) : 0;
+  snprintf(s.part[0], sizeof s.part[0], "%s, %d of %d", t->row[i].format, i + 1, t->count);
+  if (i) snprintf(s.part[1], sizeof s.part[1], "about %s left", cli_seconds(left).s);
+  cli_show(o, &s);
+}
+
 /* Refused formats are not a failure if at least one was measured. */
 static int measure_all(kcl *ctx, const cli_options *o, const kcl_csr *A, const kcl_stats *stats,
                        cli_table *t) {
   int failed = 0, measured = 0;
+  double begin = cli_now();
   for (int i = 0; i < t->count; i++) {
+    show(o, t, i, cli_now() - begin);
     int rc = measure(ctx, o, A, stats, t, &t->row[i]);
     measured += t->row[i].ok;
     if (rc && rc != KCL_MEMORY && !failed) failed = rc;
@@ -106,6 +117,7 @@ static int bench_file(kcl *ctx, const cli_options *o, const char *path, cli_tabl
   t->file = path, t->solver = o->solver ? o->solver : kcl_auto_solver(&stats);
   t->rows = A->rows, t->cols = A->cols, t->nnz = A->nnz, t->nrhs = o->nrhs ? o->nrhs : 1;
   name_rows(o->formats, t);
+  cli_busy(o, "measuring the memory rate");
   if (kcl_stream_measure(ctx, &t->stream)) t->stream = 0;
   rc = measure_all(ctx, o, A, &stats, t);
   bench_say(o, t);

@@ -153,12 +153,13 @@ int cli_columns(FILE *f); /* width of the terminal: its own, else $COLUMNS, else
 enum { CLI_PARTS = 5 };
 typedef struct cli_status { /* the status line, on standard error */
   char part[CLI_PARTS][96]; /* the most important first; the last are left out if they do not fit */
-  bool timed;               /* the seconds that part 0 has lasted take the place of part 1 */
+  bool timed;               /* the seconds that part 0 has lasted are added to it */
 } cli_status;
 bool cli_shows(const cli_options *o); /* a terminal, or --verbose */
 void cli_show(const cli_options *o, const cli_status *s);
 void cli_busy(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3); /* a step, timed */
-void cli_idle(void); /* removes the status line */
+void cli_watch(void *o, const kcl_activity *a); /* steps of the library, for kcl_watch */
+void cli_idle(void);                            /* removes the status line */
 /* Around every other output. */
 void cli_output_begin(void);
 void cli_output_end(void);

@@ -45,6 +45,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
   if (o->rhs && !b) TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
   double read = cli_now();
+  cli_busy(o, "writing %s", cli_base(o->output));
   TRY(cli_lib(ctx, kcl_csr_write_system(ctx, o->output, A, b, x)));
   if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, b)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, read in %s", cli_base(o->files[0]),

@@ -47,9 +47,11 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_device *list = NULL;
   cJSON *all = cJSON_CreateArray();
   TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  cli_busy(o, "asking the drivers");
   TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind               units    memory  double       stream  name\n");
   for (int i = 0; i < count; i++) {
+    cli_busy(o, "measuring %s: %s", cli_device_place(&list[i]).s, list[i].name);
     double rate = stream(ctx, o, &list[i]);
     say(o, &list[i], rate, kcl_error(ctx));
     cJSON_AddItemToArray(all, json(&list[i], rate));

@@ -91,7 +91,9 @@ static int run(kcl *ctx, const cli_options *o) {
   asked.format = o->format ? o->format : "model";
   if (o->precond) asked.precond = o->precond;
   asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
+  cli_busy(o, "setting up");
   TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
+  cli_idle();
   rc = o->source ? write_source(ctx, o, s) : explain(ctx, o, s);
 done:
   kcl_solver_free(&s);

@@ -7,8 +7,10 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_dense *b = NULL;
   double begin = cli_now();
   if (!o->output) return cli_fail(KCL_USAGE, "generate needs -o FILE (- for standard output)");
+  cli_busy(o, "generating %s", o->files[0]);
   TRY(cli_lib(ctx, kcl_generate(ctx, o->files[0], &A, o->rhs ? &b : NULL)));
   double made = cli_now() - begin;
+  cli_busy(o, "writing %s", cli_base(o->output));
   TRY(cli_lib(ctx, kcl_csr_write(ctx, o->output, A)));
   if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, b)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, generated in %s", o->files[0], cli_count(A->rows).s,

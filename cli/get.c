@@ -25,6 +25,7 @@ bool cli_is_collection(const char *path) {
 int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t room) {
   double begin = cli_now();
   if (kcl_collection_get(ctx, name, false, path, room) == KCL_OK) return 0;
+  cli_busy(o, "fetching %s", name);
   int rc = cli_lib(ctx, kcl_collection_get(ctx, name, true, path, room));
   if (!rc)
     cli_say(o, "fetched     %s in %s, kept as %s\n", name, cli_seconds(cli_now() - begin).s, path);

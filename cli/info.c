@@ -153,6 +153,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(cli_device(ctx, o, &d));
   TRY(cli_matrix_load(ctx, o, f.path, &f.A, &f.precision));
   report_matrix(o, f.path, f.A, cli_now() - begin);
+  cli_busy(o, "counting");
   TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
   say_structure(o, &f.s);
   say_warnings(o, &f.s);

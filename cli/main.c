@@ -34,6 +34,7 @@ static int run(const cli_command *c, cli_options *o) {
   int rc = cli_validate(c, o);
   if (rc) return rc;
   if ((rc = kcl_create(&ctx))) return cli_fail(rc, "out of memory");
+  kcl_watch(ctx, cli_watch, o);
   rc = c->run(ctx, o);
   kcl_destroy(&ctx);
   return rc;

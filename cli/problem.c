@@ -56,6 +56,7 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
   char kept[4096], rhs[4096];
   bool collection = cli_is_collection(path);
   int rc;
+  cli_busy(o, "reading %s", cli_base(path));
   if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
   TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
                              : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
@@ -104,6 +105,7 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   double begin = cli_now();
   TRY(cli_read(ctx, o, A, &p->A, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
+  if (b) cli_busy(o, "reading %s", cli_base(b));
   if (b) TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &p->b)));
   if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
   if (x) TRY(cli_lib(ctx, kcl_dense_read(ctx, x, &given)));
@@ -135,6 +137,7 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
 
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
   int rc;
+  cli_busy(o, "opening the device");
   TRY(cli_lib(ctx, kcl_select(ctx, o->device, (int)o->threads)));
   TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
 done:

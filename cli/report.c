@@ -94,16 +94,22 @@ static void result(const cli_run *r, int64_t j) {
   if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
   if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) changes(o, s->changes);
   bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol;
+  FILE *f = cli_out(o);
+  const char *plain = cli_style(f, CLI_PLAIN);
   if (p->least_squares)
-    cli_say(o, "result      %sleast-squares solution to %.0e in %s iteration%s: A x = b has none",
-            column, r->asked.tol, cli_count(p->iterations).s, p->iterations == 1 ? "" : "s");
+    cli_say(o,
+            "result      %s%sleast-squares solution%s to %.0e in %s iteration%s: A x = b has none",
+            column, cli_style(f, CLI_YELLOW), plain, r->asked.tol, cli_count(p->iterations).s,
+            p->iterations == 1 ? "" : "s");
   else if (p->converged)
-    cli_say(o, "result      %sconverged to %s%.0e in %s iteration%s", column,
-            absolute ? "a residual norm of " : "", absolute ? r->asked.atol : r->asked.tol,
-            cli_count(p->iterations).s, p->iterations == 1 ? "" : "s");
+    cli_say(o, "result      %s%sconverged%s to %s%.0e in %s iteration%s", column,
+            cli_style(f, CLI_GREEN), plain, absolute ? "a residual norm of " : "",
+            absolute ? r->asked.atol : r->asked.tol, cli_count(p->iterations).s,
+            p->iterations == 1 ? "" : "s");
   else
-    cli_say(o, "result      %sNOT CONVERGED after %s iteration%s: %s", column,
-            cli_count(p->iterations).s, p->iterations == 1 ? "" : "s", kcl_reason_text(p->reason));
+    cli_say(o, "result      %s%sNOT CONVERGED%s after %s iteration%s: %s", column,
+            cli_style(f, CLI_RED), plain, cli_count(p->iterations).s, p->iterations == 1 ? "" : "s",
+            kcl_reason_text(p->reason));
   if (p->x_iteration < p->iterations)
     cli_say(o, "; x is the nearest, that of iteration %s", cli_count(p->x_iteration).s);
   if (p->residual_restarts)

@@ -98,10 +98,12 @@ static int solve_all(kcl *ctx, cli_run *r) {
   cli_interrupt_begin();
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
+  cli_busy(r->o, "setting up");
   TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
   kcl_solver_info(r->solver, &r->setup);
   report_method(r);
   cli_interrupt_computing();
+  cli_busy(r->o, "solving");
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
     TRY(solve_block(ctx, r, j));
   }
@@ -136,6 +138,7 @@ static int check(kcl *ctx, cli_run *r) {
   if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
   fflush(stdout); /* a second interrupt ends the program here */
   c = (checking){ctx, r};
+  cli_busy(r->o, "solving directly");
   return cli_abandonable(check_columns, &c);
 }
 
@@ -189,6 +192,7 @@ static int x_unchanged(const cli_run *r) {
 static int outputs(kcl *ctx, const cli_run *r) {
   const cli_options *o = r->o;
   int rc = x_unchanged(r), failed;
+  if (o->output) cli_busy(o, "writing %s", cli_base(o->output));
   if (o->output && !rc) rc = cli_lib(ctx, kcl_dense_write(ctx, o->output, r->p.x));
   if (o->history && (failed = write_history(r)) && !rc) rc = failed;
   if (o->plot && (failed = draw(r)) && !rc) rc = failed;
@@ -222,9 +226,11 @@ static int run(kcl *ctx, const cli_options *o) {
   r.seconds_total = cli_now() - begin;
   int written = outputs(ctx, &r); /* before all that may fail or take long */
   bool rate = (!o->quiet || o->json) && !cli_interrupted();
+  if (rate) cli_busy(o, "measuring the memory rate");
   if (rate && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
   int checked = check(ctx, &r);
   if (o->json && (rc = solve_json(&r)) && !written) written = rc;
+  cli_idle();
   report_results(&r);
   rc = written ? written : verdict(&r);
   if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;

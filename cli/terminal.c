@@ -1,7 +1,7 @@
 /* The terminal: its width, bold and colour, and the status line at its bottom, on standard error, which tells what the
- * program is doing. A thread redraws the line ten times a second, fits it to the width of the moment and shows the seconds
- * of a step that sends no news itself. Every other output erases the line first. Not on a terminal there is no such line;
- * with --verbose the same text is printed once a second. */
+ * program is doing. A thread redraws the line ten times a second, fits it to the width of the moment and adds the seconds
+ * of a step that sends no news itself. Every other output erases the line first. Where the cursor cannot
+ * move, and with --verbose where there is no terminal, the same text is printed once a second. */
 #include "cli/cli.h"
 #include <pthread.h>
 #include <signal.h>
@@ -37,9 +37,9 @@ static struct {
   pthread_cond_t woken;
   pthread_t thread;
   bool started, ended, terminal, shown;
-  cli_status now;
-  double begin; /* of this step */
-  double due;   /* of the next drawing */
+  cli_status now, base; /* base: the step that a step of the library is part of */
+  double begin;         /* of this step */
+  double due;           /* of the next drawing */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .woken = PTHREAD_COND_INITIALIZER};
 
 static void erase(void) {
@@ -62,8 +62,10 @@ static void draw(void) {
   char text[sizeof line.now.part];
   cli_status s = line.now;
   double seconds = cli_now() - line.begin;
+  size_t used = strlen(s.part[0]);
   if (s.timed && seconds >= 1)
-    snprintf(s.part[1], sizeof s.part[1], "%s", cli_seconds((double)(long)seconds).s);
+    snprintf(s.part[0] + used, sizeof s.part[0] - used, ", %s",
+             cli_seconds((double)(long)seconds).s);
   compose(&s, line.terminal ? cli_columns(stderr) - 1 : 1000, text, sizeof text);
   fprintf(stderr, line.terminal ? "\r%s\033[K" : "%s\n", text);
   fflush(stderr);
@@ -95,18 +97,21 @@ static void start(void) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-bool cli_shows(const cli_options *o) { return !o->quiet && (o->verbose || able(stderr)); }
+bool cli_shows(const cli_options *o) { return !o->quiet && (o->verbose || isatty(STDERR_FILENO)); }
 
-void cli_show(const cli_options *o, const cli_status *s) {
+static void show(const cli_options *o, const cli_status *s, bool base) {
   if (!cli_shows(o)) return;
   pthread_mutex_lock(&line.lock);
   line.terminal = able(stderr);
   if (strcmp(line.now.part[0], s->part[0])) line.begin = cli_now();
   if (!line.now.part[0][0]) line.due = line.begin + (line.terminal ? patience : lines);
   line.now = *s;
+  if (base) line.base = *s;
   if (!line.started && !line.ended) start();
   pthread_mutex_unlock(&line.lock);
 }
+
+void cli_show(const cli_options *o, const cli_status *s) { show(o, s, true); }
 
 void cli_busy(const cli_options *o, const char *format, ...) {
   cli_status s = {.timed = true};
@@ -117,9 +122,22 @@ void cli_busy(const cli_options *o, const char *format, ...) {
   cli_show(o, &s);
 }
 
+void cli_watch(void *o, const kcl_activity *a) {
+  cli_status s = line.base;
+  size_t room = sizeof s.part[0];
+  int n = (int)strlen(s.part[0]);
+  s.timed |= a->what != NULL;
+  if (a->what) n += snprintf(s.part[0] + n, room - (size_t)n, "%s%s", n ? ": " : "", a->what);
+  if (a->what && a->parts > 1 && n < (int)room)
+    snprintf(s.part[0] + n, room - (size_t)n, " %d of %d", a->part, a->parts);
+  else if (a->what && a->flops > 0 && n < (int)room)
+    snprintf(s.part[0] + n, room - (size_t)n, ", %.2g Gflop", a->flops * 1e-9);
+  if (s.part[0][0]) show(o, &s, false);
+}
+
 void cli_idle(void) {
   pthread_mutex_lock(&line.lock);
-  line.now.part[0][0] = 0;
+  line.now.part[0][0] = line.base.part[0][0] = 0;
   erase();
   pthread_mutex_unlock(&line.lock);
 }

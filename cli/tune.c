@@ -101,6 +101,7 @@ static int confirm(tuning *t, search *f, double *before) {
 
 static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   search f = {.u = u, .format = u->format ? u->format : t->base, .until = until, .best = u->value};
+  cli_busy(t->o, "%s", u->name);
   double before = measure(t, f.format);
   int rc;
   if (!isfinite(before)) {
@@ -205,6 +206,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(tune_all(&t));
   TRY(write_tunables(&t));
   t.asked.format = "measure";
+  cli_busy(o, "timing formats");
   TRY(cli_lib(ctx, kcl_setup(ctx, A, &t.asked, &s)));
   TRY(report(&t, s));
 done:

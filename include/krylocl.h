@@ -96,6 +96,17 @@ void kcl_destroy(kcl **ctx);
  * valid until its next failure. */
 const char *kcl_error(const kcl *ctx);
 
+/** A step that may take seconds and cannot report progress while it runs. */
+typedef struct kcl_activity {
+  const char *what; /**< "compiling kernels", "factorising"; NULL: the step has ended */
+  int part;         /**< part of parts, from 1; 0: the step has one */
+  int parts;        /**< number of parts, as far as known */
+  double flops;     /**< predicted operations; 0: not known */
+} kcl_activity;
+/** Sets a function that is called before such a step and after it, by the thread that uses the
+ * context. NULL: none. It must not use the context. */
+void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), void *user);
+
 /** Selects the device.
  *
  * device: "auto" (a GPU if there is one, else cpu), "cpu" (the native executor), "opencl"

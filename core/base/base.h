@@ -24,6 +24,9 @@
 #endif
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
     KCL_PRINTF(3, 4); /* returns status */
+/* For kcl_watch: around what may take seconds. */
+void kcl_step_begin(kcl *ctx, kcl_activity a);
+void kcl_step_end(kcl *ctx);
 #define KCL_TRY(call)                                                                              \
   do {                                                                                             \
     if ((rc = (call)) != KCL_OK) goto done;                                                        \

@@ -19,6 +19,8 @@ typedef struct kcl_images {
 
 struct kcl {
   char error[4096];
+  void (*watch)(void *user, const kcl_activity *a); /* or NULL */
+  void *watcher;
   bool selected;
   kcl_device device;
   kcl_layout layout;

@@ -277,11 +277,14 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
   bool persistent = kcl_persistent_kernel.wanted(r);
+  k->ctx->opencl->part = 0, k->ctx->opencl->parts = 1 + persistent;
   KCL_TRY(kcl_run_stage_kernels(r, persistent));
   if (r->width > 1) KCL_TRY(kcl_run_column_kernels(r));
   if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
+  kcl_step_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
   KCL_TRY(first_launches(ex));
+  kcl_step_end(k->ctx);
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
   ex->seconds_compile = kcl_now() - t;

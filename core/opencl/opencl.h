@@ -43,7 +43,8 @@ struct kcl_opencl {
   cl_event sent[2];     /* is the copy out of it done? */
   size_t staging_bytes; /* 0: not decided yet (tests use small ones) */
   int builds, compiled,
-      from_cache; /* programs: all, those the driver compiled, those from the disk */
+      from_cache;  /* programs: all, those the driver compiled, those from the disk */
+  int part, parts; /* of the programs that a set-up needs, for kcl_watch */
 };
 
 /* KCL_OK, or a failure that names the call, the code, and `what` was being done. */

@@ -30,7 +30,11 @@ static int compile(kcl *ctx, const char *source, const char *options, cl_program
   int rc = kcl_cl_check(ctx, code, "clCreateProgramWithSource", "composing kernels");
   if (rc) return rc;
   ctx->opencl->compiled++;
+  kcl_step_begin(ctx, (kcl_activity){.what = "compiling kernels",
+                                     .part = ctx->opencl->part,
+                                     .parts = ctx->opencl->parts});
   code = clBuildProgram(*out, 1, &ctx->opencl->device, options, NULL, NULL);
+  kcl_step_end(ctx);
   if (code == CL_BUILD_PROGRAM_FAILURE) return build_failed(ctx, *out);
   return kcl_cl_check(ctx, code, "clBuildProgram", "compiling kernels");
 }
@@ -96,6 +100,7 @@ int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_progr
   FILE *f = dump ? fopen(dump, o->builds ? "a" : "w") : NULL;
   if (f) fputs(source, f), fclose(f);
   char *key;
+  if (o->part < o->parts) o->part++;
   int rc = make_key(ctx, source, options, &key);
   if (rc) return rc;
   for (int i = 0; i < KCL_BUILT; i++)

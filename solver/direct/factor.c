@@ -29,11 +29,13 @@ static double *conjugate(double *v, int64_t n) {
 /* Does the analysis promise that it stays within the limit and the memory there is? */
 static int affordable(kcl *ctx, const kcl_factor *f, double flops, double bytes, double limit) {
   if (f->complex) flops *= 4;
-  if (flops <= limit && kcl_has_room((size_t)bytes)) return KCL_OK;
-  return kcl_fail(ctx, KCL_MEMORY,
-                  "the direct factorisation is too large: up to %.2g floating-point operations, "
-                  "%.2g GB",
-                  flops, bytes * 1e-9);
+  if (flops > limit || !kcl_has_room((size_t)bytes))
+    return kcl_fail(ctx, KCL_MEMORY,
+                    "the direct factorisation is too large: up to %.2g floating-point operations, "
+                    "%.2g GB",
+                    flops, bytes * 1e-9);
+  kcl_step_begin(ctx, (kcl_activity){.what = "factorising", .flops = flops});
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- Cholesky */
@@ -76,6 +78,7 @@ static int cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   KCL_TRY(copy_half(ctx, f, A));
   cholmod_sparse M = upper(f);
   f->common.supernodal = CHOLMOD_SUPERNODAL;
+  kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
   f->L = cholmod_l_analyze(&M, &f->common);
   if (f->L) KCL_TRY(affordable(ctx, f, f->common.fl, f->common.lnz * (f->complex ? 16 : 8), limit));
   if (f->L) cholmod_l_factorize(&M, f->L, &f->common);
@@ -134,6 +137,7 @@ static int lu(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   for (int64_t r = 0; r <= n; r++) f->p[r] = A->row_ptr[r];
   for (int64_t k = 0; k < A->nnz; k++) f->i[k] = A->col[k];
   f->val = A->val;
+  kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
   if (f->complex) {
     status = (int)umfpack_zl_symbolic(n, n, f->p, f->i, f->val, NULL, &symbolic, NULL, info);
     if (!status) rc = affordable_lu(ctx, f, info, limit);
@@ -183,6 +187,7 @@ int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, k
   if (!f->L) KCL_TRY(lu(ctx, f, A, flops));
   *out = f, f = NULL;
 done:
+  kcl_step_end(ctx);
   kcl_factor_free(&f);
   return rc;
 }

@@ -62,11 +62,14 @@ static int factor(kcl *ctx, qr *q, const kcl_csr *T) {
                       .dtype = CHOLMOD_DOUBLE,
                       .sorted = 1,
                       .packed = 1};
+  kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
   q->factor = SuiteSparseQR_C_symbolic(SPQR_ORDERING_DEFAULT, 1, &M, &q->common);
   if (q->factor && q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1) > q->limit)
     KCL_TRY(kcl_fail(ctx, KCL_MEMORY,
                      "the direct factorisation is too large: up to %.2g floating-point operations",
                      q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1)));
+  kcl_step_begin(ctx,
+                 (kcl_activity){.what = "factorising", .flops = q->common.SPQR_flopcount_bound});
   if (q->factor && !SuiteSparseQR_C_numeric(SPQR_DEFAULT_TOL, &M, q->factor, &q->common))
     release(q);
   q->rank = q->common.SPQR_istat[4];
@@ -75,6 +78,7 @@ static int factor(kcl *ctx, qr *q, const kcl_csr *T) {
              ? kcl_fail(ctx, KCL_MEMORY, "out of memory: the direct factorisation is too large")
              : kcl_fail(ctx, KCL_INPUT, "SuiteSparseQR failed with status %d", q->common.status);
 done:
+  kcl_step_end(ctx);
   free(p), free(i);
   return rc;
 }

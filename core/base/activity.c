@@ -1,0 +1,12 @@
+/* What a context is doing, for programs that show it. */
+#include "core/base/context.h"
+
+void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), void *user) {
+  if (ctx) ctx->watch = callback, ctx->watcher = user;
+}
+
+void kcl_step_begin(kcl *ctx, kcl_activity a) {
+  if (ctx->watch) ctx->watch(ctx->watcher, &a);
+}
+
+void kcl_step_end(kcl *ctx) { kcl_step_begin(ctx, (kcl_activity){.what = NULL}); }

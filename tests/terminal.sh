@@ -1,0 +1,62 @@
+#!/bin/sh
+# The program on a terminal of 60, then of 40 columns: the status line fits, colours end with NO_COLOR and in pipes.
+# Usage: tests/terminal.sh build/krylocl
+. "$(dirname "$0")/program.inc"
+[ -n "$python" ] || { echo "skipped: terminals: no python3"; exit 0; }
+unset NO_COLOR COLUMNS
+export TERM=xterm
+
+# in_terminal COLUMNS LATER COMMAND...: in a terminal so wide, LATER columns after two seconds; its output to out
+cat >terminal.py <<'END'
+import fcntl, os, pty, struct, sys, termios, time
+def size(columns): fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+read_end, write_end = os.pipe()
+pid, fd = pty.fork()
+if pid == 0:
+    os.read(read_end, 1) # until the terminal has its size
+    os.execv(sys.argv[3], sys.argv[3:])
+size(int(sys.argv[1]))
+os.write(write_end, b'x')
+begin, later = time.time(), False
+while True:
+    try: data = os.read(fd, 65536)
+    except OSError: break
+    if not later and time.time() > begin + 2:
+        size(int(sys.argv[2]))
+        later = True
+        data += b'\nRESIZED\n'
+    os.write(1, data)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+in_terminal() { "$python" terminal.py "$@" >out 2>err; }
+# redraws BEFORE|AFTER: the widest redraw of the status line before or after the new size, in columns; nothing: none
+redraws() {
+  tr '\r' '\n' <out | awk -v part="$1" '/^RESIZED/ { after = 1 } part == "AFTER" ? after : !after' |
+    grep "$(printf '\033\\[K$')" | sed "s/$(printf '\033')\\[K//g" | awk 'length > w { w = length } END { if (NR) print w }'
+}
+
+"$prog" generate poisson2d:300 -o A.mtx -q
+in_terminal 60 40 "$prog" solve A.mtx --solver gmres --restart 1 --max-iter 6000 --tol 1e-14
+[ $? -eq 1 ]; verdict $? "solve on a terminal"
+wide=$(redraws BEFORE)
+[ "${wide:-99}" -le 59 ] && [ "$wide" -ge 40 ]; verdict $? "redraws fit 60 columns: $wide"
+tr '\r' '\n' <out | grep -q '^[0-9,]* iterations  residual .* to 1e-14'; verdict $? "iterations and the residual"
+if grep -q RESIZED out; then
+  wide=$(redraws AFTER)
+  [ "${wide:-99}" -le 39 ]; verdict $? "redraws fit 40 columns: $wide"
+else
+  echo "skipped: the new size: the solve was over before"
+fi
+grep -q "$(printf '\033\\[1;31m')NOT CONVERGED" out; verdict $? "the result is coloured"
+export NO_COLOR=1
+in_terminal 100 100 "$prog" solve A.mtx --max-iter 3
+grep -q 'NOT CONVERGED' out && ! grep -q "$(printf '\033\\[[0-9;]*m')" out; verdict $? "NO_COLOR"
+unset NO_COLOR
+export TERM=dumb
+in_terminal 100 100 "$prog" solve A.mtx --max-iter 3
+grep -q 'NOT CONVERGED' out && ! grep -q "$(printf '\033')" out; verdict $? "a terminal that can do nothing"
+export TERM=xterm
+run 1 "pipes" solve A.mtx --max-iter 3
+! cat out err | grep -q "$(printf '\033')"; verdict $? "no colours in pipes"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
