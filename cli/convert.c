@@ -68,7 +68,6 @@ const cli_command cli_convert = {
 
     .min = 1,
     .max = 1,
-    .reads = true,
     .run = run,
     .notes =
         "Reads, by content: Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl.\n"

@@ -171,14 +171,13 @@ static int report(tuning *t, kcl_solver *s) {
   return 0;
 }
 
-static int prepare(tuning *t, kcl_stats *stats) {
+static int prepare(tuning *t) {
   kcl_solver *s = NULL;
   kcl_setup_info info;
   int rc;
   t->asked.format = "model";
-  TRY(cli_lib(t->ctx, kcl_csr_stats(t->ctx, t->A, stats)));
-  t->asked.solver = t->o->solver ? t->o->solver : kcl_auto_solver(stats);
-  t->asked.precond = t->o->precond ? t->o->precond : "none";
+  if (t->o->solver) t->asked.solver = t->o->solver;
+  if (t->o->precond) t->asked.precond = t->o->precond;
   TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);
@@ -194,7 +193,6 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_device device;
-  kcl_stats stats;
   tuning t = {.ctx = ctx, .o = o, .asked = kcl_defaults, .seconds = (double)o->seconds};
   double begin = cli_now();
   TRY(cli_device(ctx, o, &device));
@@ -202,7 +200,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
   report_matrix(o, o->files[0], A, cli_now() - begin);
   t.A = A, t.begin = cli_now();
-  TRY(prepare(&t, &stats));
+  TRY(prepare(&t));
   TRY(tune_all(&t));
   TRY(write_tunables(&t));
   t.asked.format = "measure";

@@ -105,7 +105,7 @@ static int readable(const char *path) {
     if (!strncmp(kcl_list(KCL_GENERATORS, i).name, path, kind))
       return cli_fail(KCL_INPUT, "%s is no file: write it by  krylocl generate %s -o A.mtx", path,
                       path);
-  return cli_fail(KCL_INPUT, "%s cannot be opened: %s", path, strerror(errno));
+  return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
 }
 
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A copy counts where it is clearly better: which iterates are kept depends on the right-hand sides beside it. */
+static const double CLEARLY = 0.5;
+
 typedef struct answer {
   const kcl_system *system;
   const kcl_rhs *v;
@@ -18,12 +21,12 @@ static int get_x(kcl_loop *l, int i, void *x) {
   return ex->get(ex, l->engine->program->x, i, l->system->A->type, x, 1 / l->rhs[i].scale);
 }
 
-/* Takes a->next as the answer where it is nearer. */
-static int consider(answer *a, int64_t iteration) {
+/* Takes a->next as the answer where it is nearer: its residual is less than `fraction` of the least. */
+static int consider(answer *a, double fraction, int64_t iteration) {
   const kcl_csr *A = a->system->A;
   double residual;
   int rc = kcl_residual_of(a->system, a->v, a->next, &residual);
-  if (rc || !(residual < a->least)) return rc;
+  if (rc || !(residual < fraction * a->least)) return rc;
   a->least = residual, a->v->report->x_iteration = iteration;
   memcpy(a->v->x, a->next, (size_t)A->cols * kcl_type_size(A->type));
   return KCL_OK;
@@ -48,11 +51,11 @@ static int best_answer(kcl_loop *l, int i) {
   KCL_TRY(kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &a.next));
   KCL_TRY(consider_guess(&a));
   KCL_TRY(get_x(l, i, a.next));
-  KCL_TRY(consider(&a, l->control[i].iteration));
+  KCL_TRY(consider(&a, 1, l->control[i].iteration));
   if (l->kept.best >= 0) {
     KCL_TRY(ex->load(ex, l->kept.best, i));
     KCL_TRY(get_x(l, i, a.next));
-    KCL_TRY(consider(&a, l->kept.iteration[i]));
+    KCL_TRY(consider(&a, CLEARLY, l->kept.iteration[i]));
   }
 done:
   free(a.next);
