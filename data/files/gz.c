@@ -77,7 +77,8 @@ static int map_file(kcl *ctx, kcl_text *t, int file, size_t size) {
   if (rc) return rc;
   void *m = mmap(t->data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
   if (m == MAP_FAILED)
-    return kcl_fail(ctx, KCL_INPUT, "%s: cannot map it: %s", t->name, strerror(errno));
+    return kcl_fail(ctx, errno == ENOMEM ? KCL_MEMORY : KCL_INPUT, "%s: cannot map it: %s", t->name,
+                    strerror(errno));
   t->size = size;
   return KCL_OK;
 }
