@@ -21,7 +21,7 @@ static int certify(kcl *ctx, const cli_problem *p, const double *b, const double
 }
 
 static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j, double tol,
-                 judged *r) {
+                 kcl_dense *y, judged *r) {
   int rc;
   const double *b = cli_column(p->b, j), *x = cli_column(p->x, j);
   bool least = p->A->rows != p->A->cols;
@@ -30,8 +30,8 @@ static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j
   *r = (judged){.compared = false};
   TRY(certify(ctx, p, b, x, tol, r));
   if (!direct) goto done;
-  r->compared =
-      cli_compare_direct(ctx, p->A, b, x, tol, &r->direct) == 0; /* else the reason was printed */
+  r->compared = cli_compare_direct(ctx, p->A, b, x, tol, r->pass, cli_column(y, j), &r->direct) ==
+                0; /* else the reason was printed */
 done:
   return rc;
 }
@@ -51,7 +51,7 @@ static void say(const cli_options *o, int64_t j, int64_t columns, const judged *
 static cJSON *json(int64_t j, const judged *r, double tol) {
   cJSON *o = cJSON_CreateObject();
   json_count(o, "column", j + 1);
-  json_bool(o, "pass", r->pass);
+  json_text(o, "verdict", cli_verdict_word(r->pass ? CLI_PASSED : CLI_FAILED));
   json_number(o, "tol", tol);
   json_number(o, "relative_residual", r->c.relative_residual);
   json_number(o, "backward_error", r->c.backward_error);
@@ -71,6 +71,7 @@ static int run(kcl *ctx, const cli_options *o) {
   int rc, failed = 0;
   judged r;
   cli_problem p = {0};
+  kcl_dense *y = NULL;
   double tol = o->tol >= 0 ? o->tol : 1e-8;
   cJSON *list = cJSON_CreateArray();
   TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
@@ -79,18 +80,22 @@ static int run(kcl *ctx, const cli_options *o) {
     TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
                  cli_count(p.b->cols).s));
   report_matrix(o, o->files[0], p.A, p.seconds_read);
+  TRY(cli_lib(ctx, kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
   for (int64_t j = 0; j < p.b->cols; j++) {
-    TRY(judge(ctx, o, &p, j, tol, &r));
+    cli_busy(o, "checking");
+    TRY(judge(ctx, o, &p, j, tol, y, &r));
     say(o, j, p.b->cols, &r, tol);
     failed |= !r.pass;
     cJSON_AddItemToArray(list, json(j, &r, tol));
   }
   TRY(write_json(o, list));
+  if (o->check_output && r.compared) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->check_output, y)));
   if (failed)
     rc = cli_fail(CLI_CHECK_FAILED, "the check failed: the relative residual %s %g",
                   p.A->rows != p.A->cols ? "and the normal residual exceed" : "exceeds", tol);
 done:
   cJSON_Delete(list);
+  kcl_dense_free(&y);
   cli_problem_free(&p);
   return rc;
 }
@@ -99,17 +104,18 @@ const cli_command cli_check = {
     .name = "check",
     .operands = "A.mtx b.rhs x.mtx",
     .summary = "residual and backward error of x, difference from a direct solution",
-    .options = "tol check json quiet cache",
+    .options = "tol check check-output json quiet cache",
 
     .min = 3,
     .max = 3,
     .reads = true,
     .run = run,
-    .notes = "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
-             "normal residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the "
-             "exit code is 6. The comparison with a direct solution is for information; --check "
-             "none leaves it out.\n"
-             "\n"
-             "--json: one object, or a list with one per column of b:\n"
-             "  column pass tol relative_residual backward_error [normal_residual] norm_b norm_x "
-             "[check, as of krylocl solve]\n"};
+    .notes =
+        "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
+        "normal residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the "
+        "exit code is 6. The comparison with a direct solution is for information; --check "
+        "none leaves it out.\n"
+        "\n"
+        "--json: one object, or a list with one per column of b:\n"
+        "  column verdict tol relative_residual backward_error [normal_residual] norm_b norm_x "
+        "[check, as of krylocl solve]\n"};

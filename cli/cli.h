@@ -8,7 +8,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { CLI_NOT_CONVERGED = 1, CLI_CHECK_FAILED = 6, CLI_INTERRUPTED = 130 }; /* else: kcl_status */
+enum {
+  CLI_NOT_CONVERGED = 1,
+  CLI_CHECK_FAILED = 6,
+  CLI_CHECK_UNDECIDED = 7,
+  CLI_INTERRUPTED = 130
+}; /* else: kcl_status */
 
 /* For functions that own resources: needs a variable rc and a label done, which frees on both
  * paths. */
@@ -24,7 +29,8 @@ typedef struct cli_options {
   char **files; /* [count] operands after the subcommand */
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
-  const char *solver, *precond, *format, *formats, *device, *precision, *check, *symmetry;
+  const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
+      *symmetry;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs;
   double tol, atol; /* tol < 0: not given */
   bool cache, mixed, no_direct, quiet, verbose, source, help, brief, version; /* brief: -h */
@@ -201,16 +207,21 @@ bool cli_collection_rhs(const char *matrix, char *path, size_t room);
 
 /* ---------------------------------------------------------------- compare.c */
 
+typedef enum cli_verdict { CLI_PASSED, CLI_FAILED, CLI_UNDECIDED } cli_verdict;
+
 typedef struct cli_compare {
   kcl_direct_info direct;
   kcl_certificate ours, theirs;
   bool unique;                /* the solution is unique; else the products A x are compared */
-  double difference, allowed; /* relative difference and its bound */
-  bool pass;
+  double difference, allowed; /* relative difference and its bound: ten times tol or the sum of */
+  double error, direct_error; /* what x and the direct solution may be off by, relative */
+  cli_verdict verdict;
+  char reason[160]; /* why it failed, what would decide; or empty */
 } cli_compare;
+/* y [A->cols]: the direct solution. */
 int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x, double tol,
-                       cli_compare *out);
-bool cli_compare_decides(const cli_compare *c); /* false: too ill-conditioned to tell */
+                       bool converged, double *y, cli_compare *out);
+const char *cli_verdict_word(cli_verdict v); /* "passed", "failed" or "undecided" */
 void cli_compare_say(const cli_options *o, const cli_compare *c);
 
 /* ---------------------------------------------------------------- solve.c, report.c,
@@ -232,6 +243,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_device device;
   kcl_solver *solver;
   kcl_setup_info setup;
+  kcl_dense *direct;   /* direct solutions, if asked for */
   cli_result *results; /* [solved]; solved is below p.b->cols after an interrupt */
   int64_t solved,
       worst;     /* worst: the first not converged, else that of the largest true residual */

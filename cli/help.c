@@ -15,7 +15,8 @@ static const char files[] =
 static const char exits[] =
     "0 success, 1 not converged, 2 usage, 3 file that cannot be read or written, 4 device or "
     "driver, "
-    "5 out of memory or a format that refuses the matrix, 6 the check failed, 130 interrupted";
+    "5 out of memory or a format that refuses the matrix, 6 the check failed, 7 the check is "
+    "undecided, 130 interrupted";
 
 const char *cli_exits(void) { return exits; }
 const char *cli_about(void) { return about; }

@@ -43,8 +43,8 @@ void json_device(cJSON *o, const kcl_device *d) {
 
 void json_compare(cJSON *o, const cli_compare *c) {
   json_text(o, "method", c->direct.method);
-  json_bool(o, "pass", c->pass);
-  json_bool(o, "decisive", cli_compare_decides(c));
+  json_text(o, "verdict", cli_verdict_word(c->verdict));
+  json_text(o, "reason", c->reason);
   json_number(o, "relative_difference", c->difference);
   json_number(o, "allowed_difference", c->allowed);
   json_text(o, "compared", c->unique ? "x" : "A x");

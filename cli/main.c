@@ -1,6 +1,6 @@
 /* The program krylocl: finds the subcommand, validates the command line, runs it. Exit codes: 0
  * success, 1 not converged, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
- * matrix, 6 the check failed, 130 interrupted. */
+ * matrix, 6 the check failed, 7 it is undecided, 130 interrupted. */
 #include "cli/cli.h"
 #include <signal.h>
 #include <stdlib.h>

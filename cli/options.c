@@ -50,6 +50,8 @@ static const cli_option table[] = {
     {"x0", 0, CLI_TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)", NULL},
     {"check", 0, CLI_TEXT, "METHOD", AT(check), 0, 0,
      "compare with a direct solution: cholmod (or UMFPACK, SPQR), or none", "cholmod none"},
+    {"check-output", 0, CLI_TEXT, "FILE", AT(check_output), 0, 0,
+     "write the direct solution to FILE", NULL},
     {"json", 'j', CLI_TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output",
      NULL},
     {"csv", 0, CLI_TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV", NULL},

@@ -125,7 +125,8 @@ static int check_columns(void *self) {
   for (int64_t j = 0; j < r->solved; j++) {
     cli_result *s = &r->results[j];
     TRY(cli_compare_direct(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
-                           r->asked.tol, &s->check));
+                           r->asked.tol, s->report.converged || s->report.least_squares,
+                           cli_column(r->direct, j), &s->check));
     s->checked = true;
   }
 done:
@@ -136,10 +137,16 @@ done:
 static int check(kcl *ctx, cli_run *r) {
   static checking c;
   if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
+  int rc =
+      cli_lib(ctx, kcl_dense_create(ctx, r->p.A->cols, r->p.b->cols, r->p.A->type, &r->direct));
+  if (rc) return rc;
   fflush(stdout); /* a second interrupt ends the program here */
   c = (checking){ctx, r};
   cli_busy(r->o, "solving directly");
-  return cli_abandonable(check_columns, &c);
+  rc = cli_abandonable(check_columns, &c);
+  if (!rc && r->o->check_output)
+    rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->check_output, r->direct));
+  return rc;
 }
 
 static int write_history(const cli_run *r) {
@@ -206,13 +213,19 @@ static int verdict(const cli_run *r) {
     if (r->o->quiet) cli_fail(CLI_NOT_CONVERGED, "not converged: %s", kcl_reason_text(w->reason));
     return CLI_NOT_CONVERGED;
   }
-  for (int64_t j = 0; j < r->solved; j++)
-    if (r->results[j].checked && !r->results[j].check.pass)
+  int64_t undecided = -1;
+  for (int64_t j = 0; j < r->solved; j++) {
+    const cli_compare *c = &r->results[j].check;
+    if (!r->results[j].checked || c->verdict == CLI_PASSED) continue;
+    if (c->verdict == CLI_FAILED)
       return cli_fail(CLI_CHECK_FAILED,
                       "the check failed: %s differs from the direct solution%s by %.3g",
-                      r->results[j].check.unique ? "x" : "A x",
-                      r->results[j].check.unique ? "" : "'s", r->results[j].check.difference);
-  return 0;
+                      c->unique ? "x" : "A x", c->unique ? "" : "'s", c->difference);
+    undecided = j;
+  }
+  if (undecided < 0) return 0;
+  return cli_fail(CLI_CHECK_UNDECIDED, "the check is undecided: %s",
+                  r->results[undecided].check.reason);
 }
 
 static int run(kcl *ctx, const cli_options *o) {
@@ -240,6 +253,7 @@ done:
     free(r.results[j].history), free(r.results[j].changes);
   free(r.results);
   kcl_solver_free(&r.solver);
+  kcl_dense_free(&r.direct);
   cli_problem_free(&r.p);
   return rc;
 }
@@ -248,8 +262,9 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
-    .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| threads precision symmetry no-direct mixed atol restart nrhs verbose cache",
+    .options =
+        "output solver precond format device tol max-iter x0 check json history plot quiet "
+        "| check-output threads precision symmetry no-direct mixed atol restart nrhs verbose cache",
 
     .min = 1,
     .max = 2,
@@ -273,11 +288,15 @@ const cli_command cli_solve = {
         "interrupt ends the iteration or the check, and all that is known is written; a second one "
         "ends the program at once. Files appear under their names when they are complete.\n"
         "\n"
-        "--check fails (exit code 6) if |x - y|_inf / |y|_inf > 10 max(tol, K (ex + ey)): y the "
-        "direct solution, K its estimated condition number, ex and ey the backward errors of x and "
-        "y. If the bound reaches 1 the check is undecided, which is not a failure. For least "
-        "squares y comes from SuiteSparseQR, normal residuals replace backward errors, and A x and "
-        "A y are compared if the solution is not unique.\n"
+        "--check compares x with a direct solution y: d = |x - y|_inf / |y|_inf, K the estimated "
+        "condition number, ex and ey the backward errors of x and y, allowed = 10 max(tol, K (ex + "
+        "ey)).\n"
+        "  passed (exit code 0): d <= 10 tol, or d <= allowed < 0.1\n"
+        "  failed (6): d > allowed, or x did not converge (1)\n"
+        "  undecided (7): the system is too ill-conditioned for this tolerance; the report says "
+        "what would decide\n"
+        "For least squares y comes from SuiteSparseQR, normal residuals replace backward errors, "
+        "and A x and A y are compared if the solution is not unique. --check-output writes y.\n"
         "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
@@ -286,8 +305,9 @@ const cli_command cli_solve = {
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "
         "outer_iterations mixed_end] relative_residual true_relative_residual backward_error "
-        "[least_squares normal_residual] condition_estimate [ritz_min ritz_max] [forward_error]\n"
-        "  [check {method pass decisive relative_difference allowed_difference compared condition "
+        "[least_squares normal_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
+        "[forward_error]\n"
+        "  [check {method verdict reason relative_difference allowed_difference compared condition "
         "relative_residual backward_error direct_relative_residual direct_backward_error "
         "direct_seconds, and for least squares rank norm_x normal_residual direct_norm_x "
         "direct_normal_residual}]\n"

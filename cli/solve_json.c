@@ -23,7 +23,7 @@ static void result(cJSON *o, const cli_result *s) {
     json_bool(o, "least_squares", p->least_squares);
     json_number(o, "normal_residual", p->normal_residual);
   }
-  if (p->condition_estimate > 0) {
+  if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {
     json_number(o, "condition_estimate", p->condition_estimate);
     json_number(o, "ritz_min", p->ritz_min);
     json_number(o, "ritz_max", p->ritz_max);

@@ -117,7 +117,8 @@ static int inputs(const cli_command *c, const cli_options *o) {
 
 int cli_validate(const cli_command *c, cli_options *o) {
   int rc;
-  const char *outputs[] = {o->json, o->csv, o->output, o->rhs, o->history, o->plot};
+  const char *outputs[] = {o->json,    o->csv,  o->output,      o->rhs,
+                           o->history, o->plot, o->check_output};
   TRY(cli_options_belong(c, o));
   TRY(operands(c, o));
   TRY(o->solver ? cli_known("solver", o->solver, KCL_SOLVERS, any) : 0);
@@ -127,6 +128,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(precision(o->precision));
   TRY(symmetry(o->symmetry));
   TRY(mixed(o));
+  if (o->check_output && !o->check) o->check = "cholmod";
   TRY(check(o->check));
   TRY(picture(o->plot));
   TRY(unpacked(o->history));

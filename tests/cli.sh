@@ -92,7 +92,7 @@ json s.json "all(d['seconds'][k]>=0 for k in 'read convert upload solve download
 json s.json "'forward_error' not in d"
 json s.json "len(open('h.csv').read().split())==d['iterations']+2 and open('h.csv').readline()=='iteration,relative_residual\n'"
 run 0 "its check" check A.mtx b.rhs x.mtx --json c.json
-json c.json "d['pass'] and d['relative_residual']<=1e-8"
+json c.json "d['verdict']=='passed' and d['relative_residual']<=1e-8"
 run 6 "its check, too strict" check A.mtx b.rhs x.mtx --tol 1e-15; says "the check failed"
 if "$prog" solve A.mtx --device opencl --format csr-scalar -q 2>err; then
   run 0 "programs, compiled or kept" solve A.mtx --device opencl --format csr-scalar --verbose; says "^programs .* compiled, .* from the cache"
@@ -162,7 +162,22 @@ for f in csr-scalar csr-vector coo ell cds; do
 done
 if [ $direct -eq 0 ]; then
   run 0 "--check" solve A.mtx b.rhs --check cholmod --json s.json; says "CHOLMOD"; says "passed"
-  json s.json "d['check']['pass'] and d['check']['decisive'] and d['check']['relative_difference']<1e-7"
+  json s.json "d['check']['verdict']=='passed' and d['check']['reason']=='' and d['check']['relative_difference']<1e-7"
+  run 0 "--check-output" solve A.mtx b.rhs --check-output y.mtx; says "passed"; says "the direct solution to y.mtx"
+  run 0 "  is a solution" check A.mtx b.rhs y.mtx --tol 1e-14 --check-output y2.mtx
+  cmp -s y.mtx y2.mtx; verdict $? "  the same by check"
+  run 1 "--check of an x that did not converge" solve A.mtx b.rhs --max-iter 30 --check cholmod --json s.json; says "FAILED.*: x did not converge"
+  json s.json "d['check']['verdict']=='failed' and d['check']['reason']=='x did not converge'"
+  # Hilbert matrices: of 7 rows, condition 1e9, residuals of 1e-8 do not tell x; of 10 rows, 4e13, no residual does.
+  hilbert() { awk -v n="$1" 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n * (n + 1) / 2
+    for (j = 1; j <= n; j++) for (i = j; i <= n; i++) printf "%d %d %.17g\n", i, j, 1 / (i + j - 1) }'; }
+  hilbert 7 >I.mtx
+  hilbert 10 >J.mtx
+  run 7 "--check undecided" solve I.mtx -s cg -p none --check cholmod --json s.json; says "undecided.*: the solutions differ"; says "the check is undecided: --tol"
+  json s.json "d['converged'] and d['check']['verdict']=='undecided' and '--tol' in d['check']['reason']"
+  tol=$(sed -n 's/.*"reason":.*--tol \([^ ]*\) would decide.*/\1/p' s.json)
+  run 0 "  decided by --tol $tol" solve I.mtx -s cg -p none --check cholmod --tol "$tol"; says "passed"
+  run 7 "--check that nothing decides" solve J.mtx -s cg -p none --check cholmod; says "no residual in double precision"
   run 0 "--check unsymmetric" solve U.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check complex" solve H.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check Hermitian" solve M.mtx --check cholmod; says "CHOLMOD"; says "passed"
@@ -197,14 +212,14 @@ file half.x 0.5 0.5
 file near.x 0.5 0.500001
 run 0 "check of least squares" check L.mtx line.rhs half.x --check none; says "NOT within 1.0e-08$"; says "within .*: least-squares solution"
 run 6 "check of nearly least squares" check L.mtx line.rhs near.x --json c.json; says "the normal residual exceed"
-json c.json "not d['pass'] and 1.6e-6<d['normal_residual']<1.8e-6 and 0.5<d['relative_residual']<0.6"
+json c.json "d['verdict']=='failed' and 1.6e-6<d['normal_residual']<1.8e-6 and 0.5<d['relative_residual']<0.6"
 run 0 "check with a tolerance" check L.mtx line.rhs near.x --tol 1e-5 --json c.json
 run 6 "check of a solution that is none" check L.mtx exact.rhs half.x
 if [ $direct -eq 0 ] && [ $spqr -eq 0 ]; then
   json c.json "d['check']['rank']==2 and d['check']['compared']=='x' and 1.3e-6<d['check']['relative_difference']<1.5e-6"
   json c.json "d['check']['direct_normal_residual']<1e-14 and abs(d['check']['condition']-3.09025)<0.1" # |A|_F^2 = 8, s^2 = (8 - sqrt 40)/2
   run 0 "--check of least squares" solve L.mtx line.rhs -s lsqr --check cholmod --json s.json; says "SuiteSparseQR"; says "passed: the solutions"
-  json s.json "d['check']['pass'] and d['check']['decisive'] and d['check']['relative_difference']<1e-7"
+  json s.json "d['check']['verdict']=='passed' and d['check']['reason']=='' and d['check']['relative_difference']<1e-7"
   file W.mtx "%%MatrixMarket matrix coordinate complex general" "2 3 3" "1 1 1 1" "1 2 0 2" "2 3 3 0"
   run 0 "--check of a wide system" solve W.mtx -s cgls --check cholmod --json s.json; says "products A x"
   json s.json "d['check']['rank']==2 and abs(d['check']['direct_norm_x']-d['check']['norm_x'])<1e-7"
