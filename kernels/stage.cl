@@ -21,7 +21,7 @@ void stage_@id@(global int *restrict states, const uint launch, const idx size, 
   local int control[CONTROL * NRHS];
   scalar total[@totals@];
   load_state(IN, s, control);
-  const int active = active_rhs(control, @closing@), was_active = active_rhs(control, @closing_before@);
+  const int active = active_rhs(control, @cycle_end@), was_active = active_rhs(control, @cycle_end_before@);
   const idx n = active ? size : 0; /* after a stop no elements are left, and every barrier is met */
   SYNC();
   @reduce@

@@ -61,7 +61,7 @@ whole="test_program test_methods test_persistent test_read conform_exec conform_
 compile $whole || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
 
 # ---- the recorder: who joins a stage
-P=core/program/program.c
+P=core/program/record.c
 mutant recorder-gathered $P '!(s->A && op.code != KCL_OP_DOT && op.y == s->x)' true test_program
 mutant recorder-first-coefficient $P '(s->n == 0 || s->n == n) && !pending(s, op.a.slot)' '(s->n == 0 || s->n == n)' test_program
 mutant recorder-second-coefficient $P 's->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot)' 's->n == n) && !pending(s, op.a.slot)' test_program
@@ -71,11 +71,12 @@ mutant recorder-full $P '> KCL_MOST_STAGE_VECTORS - 3' '> KCL_MOST_STAGE_VECTORS
 mutant recorder-old-value $P '(test || !used_as_coefficient(s, op.slot))' true test_program
 mutant recorder-step $P 'joins = joins && !s->vectors && !s->A' 'joins = joins && !s->A' test_program
 mutant recorder-same-dot $P "if (o->code != KCL_OP_DOT && (o->y == x || o->y == y)) break;" '' test_program
-mutant recorder-seeds $P 'bool hands = k->carried &&' 'bool hands = false && k->carried &&' test_program
 # ---- the byte model
+P=core/program/stage.c
 mutant bytes-doubled $P 'bytes += times * (double)kcl_type_size' 'bytes += 2 * times * (double)kcl_type_size' test_methods
 mutant bytes-constants $P 'kcl_vector_shared(k, list[v]) ? 1 : nrhs' nrhs test_methods
-# ---- residual replacement
+# ---- reductions carried across the loop; residual replacement
+mutant recorder-seeds $P 'bool hands = k->carried &&' 'bool hands = false && k->carried &&' test_program
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
 mutant replacement-interval solver/engine/engine.c '*since = 0;' '' test_program
 # ---- reductions
@@ -98,7 +99,7 @@ mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continu
 mutant reader-duplicates data/files/csr_build.c '(same ? val[w * m + q] : 0)' '0' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 # ---- the persistent kernel's protocol
-G=kernels/persistent.clh M=kernels/messages.clh S=core/opencl/persistent_source.c
+G=kernels/persistent.clh M=kernels/messages.clh S=core/opencl/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent
 mutant message-parity $G '((number) & 1) * MOST_DOTS' '0 * MOST_DOTS' test_persistent
 mutant halo-wait $G 'late = (int)(load_acquire(flags + g) - version) < 0;' 'late = 0;' test_persistent
@@ -106,7 +107,7 @@ mutant halo-release $G 'atomic_xchg(to, a);' '*to = a;' test_persistent
 mutant halo-copies $S '"p_%s.current = n - p_%s.current;\n' '"p_%s.current = 0 * (n - p_%s.current);\n' test_persistent
 mutant total-early $S 'SYNC();\nactive = control[WAS_ACTIVE];' 'active = control[WAS_ACTIVE];' test_persistent
 mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test_persistent
-mutant persistent-replacement $S 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
+mutant persistent-replacement core/opencl/persistent_source.c 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
 mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
 mutant seeds-by-all kernels/stage.clh 'partial[g] = g ? s_make(0) : sum;' 'partial[g] = sum;' test_program
 

@@ -36,8 +36,6 @@ static void read_operand(const kcl_program *k, moved *m, stage_state *s, kcl_vec
   s->loaded[v] = true;
 }
 
-static bool is_zero(kcl_coef c) { return c.slot < 0 && c.constant == 0; }
-
 static moved count(const kcl_program *k, kcl_phase phase) {
   moved m = {0};
   for (int i = 0; i < k->stages[phase]; i++) {
@@ -54,8 +52,8 @@ static moved count(const kcl_program *k, kcl_phase phase) {
         read_operand(k, &m, &state, op->x), read_operand(k, &m, &state, op->y);
         continue;
       }
-      if (op->code == KCL_OP_TIMES || !is_zero(op->a)) read_operand(k, &m, &state, op->x);
-      if (op->code == KCL_OP_TIMES || !is_zero(op->b)) read_operand(k, &m, &state, op->z);
+      if (op->code == KCL_OP_TIMES || !is_constant(op->a, 0)) read_operand(k, &m, &state, op->x);
+      if (op->code == KCL_OP_TIMES || !is_constant(op->b, 0)) read_operand(k, &m, &state, op->z);
       state.loaded[op->y] = state.written[op->y] = true;
     }
     for (kcl_vec v = 0; v < k->vectors; v++)

@@ -53,8 +53,8 @@ static void draw_stage(picture *p, const kcl_program *k, const kcl_stage *s) {
   static const char scalar_name[] = {
       [KCL_OP_ASSIGN] = '=', [KCL_OP_DIVIDE] = '/',   [KCL_OP_MULTIPLY] = '*',
       [KCL_OP_ADD] = '+',    [KCL_OP_POSITIVE] = '?', [KCL_OP_NONZERO] = '?',
-      [KCL_OP_STEP] = '@',   [KCL_OP_CLOSED] = ')'};
-  const char *space = s->closing ? "!" : "";
+      [KCL_OP_STEP] = '@',   [KCL_OP_CYCLE_END] = ')'};
+  const char *space = s->cycle_end ? "!" : "";
   for (int i = 0; i < s->scalars; i++, space = " ")
     draw(p, "%s%c", space, scalar_name[s->scalar[i].code]);
   if (s->A)
@@ -204,11 +204,11 @@ static void dot_of_changed(kcl_program *k, const parts *v) {
 }
 /* What closes a cycle has stages of its own. */
 static void cycle(kcl_program *k, const parts *v) {
-  kcl_step_inside(k, v->s);
+  kcl_step_in_cycle(k, v->s);
   kcl_lincomb(k, v->p, KCL_ONE, v->r, KCL_ONE, v->p);
-  kcl_closing(k);
+  kcl_enter_cycle_end(k);
   kcl_lincomb(k, v->q, KCL_ONE, v->q, KCL_ONE, v->p);
-  kcl_closed(k);
+  kcl_leave_cycle_end(k);
   kcl_lincomb(k, v->r, KCL_ONE, v->r, KCL_ONE, v->q);
 }
 /* One iteration of CG, without its source: three stages. */

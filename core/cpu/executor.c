@@ -33,7 +33,7 @@ static void scalars_of_stage(cpu *e, kcl_phase phase, int i, int parity, scalar 
   for (int c = 0; c < k->nrhs; c++) {
     scalar *own = slot + c * k->slots;
     int64_t at = (int64_t)c * e->dots * CHUNKS;
-    active[c] = !control[c].stop || (control[c].cycle_open && s->closing);
+    active[c] = !control[c].stop || (control[c].cycle_open && s->cycle_end);
     if (!active[c]) continue;
     run_scalars(e, s, before, e->partial[parity ^ 1] + at, own, &control[c],
                 first ? e->history + c * KCL_HISTORY * KCL_HISTORY_FIELDS : NULL);

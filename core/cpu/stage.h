@@ -184,9 +184,9 @@ static void run_scalar(const cpu *e, const kcl_op *o, scalar *slot, kcl_control 
     stop_when(h, !(test < (real)INFINITY), KCL_NOT_FINITE);
     stop_when(h, test <= s_re(slot[e->k->target]), KCL_CONVERGED);
     stop_when(h, h->iteration >= h->limit, KCL_ITERATION_LIMIT);
-    if (o->inside) h->cycle_open = h->stop && h->stop != 1 + KCL_NOT_FINITE;
+    if (o->in_cycle) h->cycle_open = h->stop && h->stop != 1 + KCL_NOT_FINITE;
     break;
-  case KCL_OP_CLOSED: h->cycle_open = 0; break;
+  case KCL_OP_CYCLE_END: h->cycle_open = 0; break;
   default: break;
   }
 }
@@ -195,7 +195,7 @@ static void run_scalar(const cpu *e, const kcl_op *o, scalar *slot, kcl_control 
  * [dots][CHUNKS]. history: of this right-hand side, or NULL. */
 static void run_scalars(const cpu *e, const kcl_stage *s, const kcl_stage *before,
                         const scalar *partial, scalar *slot, kcl_control *h, double *history) {
-  bool ran = before && (!h->stop || before->closing); /* the stage before was active */
+  bool ran = before && (!h->stop || before->cycle_end); /* the stage before was active */
   for (int i = 0, d = 0; ran && i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
     scalar total = s_make(0);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
-
 static bool several(const kcl_emit *e) { return kcl_rhs_width(e->k) > 1; }
 
 /* Real numbers of one right-hand side: operators; else functions. */
@@ -118,8 +116,8 @@ static void put_factor(kcl_source *t, const kcl_emit *e, kcl_coef c, bool sign) 
 /* c v, for a coefficient that is not 0. */
 static void put_term(kcl_source *t, const kcl_emit *e, kcl_coef c, kcl_vec v) {
   const char *name = kcl_vec_name(e->k, v);
-  if (is(c, 1) || is(c, -1)) {
-    kcl_put(t, "%s%s_i", is(c, 1) ? "" : "-", name);
+  if (is_constant(c, 1) || is_constant(c, -1)) {
+    kcl_put(t, "%s%s_i", is_constant(c, 1) ? "" : "-", name);
   } else if (by_operators(e)) {
     put_factor(t, e, c, true), kcl_put(t, " * %s_i", name);
   } else {
@@ -137,15 +135,15 @@ static void put_sum(kcl_source *t, const kcl_emit *e, kcl_vec v, kcl_coef c, kcl
 static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
   const char *x = kcl_vec_name(e->k, o->x), *z = kcl_vec_name(e->k, o->z);
   const bool operators = by_operators(e);
-  if (is(o->a, 1) && (is(o->b, 1) || is(o->b, -1))) {
-    kcl_put(t, "%s_i %s %s_i", x, is(o->b, 1) ? "+" : "-", z);
-  } else if (is(o->b, 1) && operators) {
+  if (is_constant(o->a, 1) && (is_constant(o->b, 1) || is_constant(o->b, -1))) {
+    kcl_put(t, "%s_i %s %s_i", x, is_constant(o->b, 1) ? "+" : "-", z);
+  } else if (is_constant(o->b, 1) && operators) {
     put_sum(t, e, o->z, o->a, o->x);
-  } else if (is(o->a, 1) && operators) {
+  } else if (is_constant(o->a, 1) && operators) {
     put_sum(t, e, o->x, o->b, o->z);
   } else if (operators) {
     put_factor(t, e, o->b, true), kcl_put(t, " * %s_i + ", z), put_term(t, e, o->a, o->x);
-  } else if (is(o->b, 1)) {
+  } else if (is_constant(o->b, 1)) {
     kcl_put(t, "p_fma("), put_factor(t, e, o->a, true), kcl_put(t, ", %s_i, %s_i)", x, z);
   } else {
     kcl_put(t, "p_fma("), put_factor(t, e, o->b, true), kcl_put(t, ", %s_i, ", z),
@@ -154,9 +152,9 @@ static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
 }
 
 static void put_lincomb(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
-  if (is(o->a, 0))
+  if (is_constant(o->a, 0))
     kcl_put(t, "p_zero()");
-  else if (is(o->b, 0))
+  else if (is_constant(o->b, 0))
     put_term(t, e, o->a, o->x);
   else
     put_two_terms(t, e, o);
@@ -186,8 +184,8 @@ typedef enum known { UNREAD, READ, WRITTEN } known; /* of each vector, in order 
 
 /* Marks what an operation needs: the vectors that must be loaded. */
 static void note_reads(const kcl_op *o, known *v) {
-  bool x = o->code != KCL_OP_LINCOMB || !is(o->a, 0),
-       z = o->code == KCL_OP_TIMES || (o->code == KCL_OP_LINCOMB && !is(o->b, 0));
+  bool x = o->code != KCL_OP_LINCOMB || !is_constant(o->a, 0),
+       z = o->code == KCL_OP_TIMES || (o->code == KCL_OP_LINCOMB && !is_constant(o->b, 0));
   if (x && !v[o->x]) v[o->x] = READ;
   if (z && !v[o->z]) v[o->z] = READ;
   if (o->code == KCL_OP_DOT && !v[o->y]) v[o->y] = READ;

@@ -76,9 +76,9 @@ static bool operators_allow(const kcl_program *k) {
 }
 
 static bool stage_allows(const kcl_program *k, const kcl_stage *s) {
-  if (s->closing || (s->n && s->n != k->n)) return false;
+  if (s->cycle_end || (s->n && s->n != k->n)) return false;
   for (int o = 0; o < s->scalars; o++)
-    if (s->scalar[o].inside) return false;
+    if (s->scalar[o].in_cycle) return false;
   return true;
 }
 

@@ -1,137 +1,6 @@
-/* The persistent kernel: fills the skeletons kernels/persistent.cl and, for each stage, kernels/persistent_stage.cl. */
+/* The persistent kernel: fills the skeleton kernels/persistent.cl. Its stages: persistent_stage_source.c. */
 #include "core/opencl/emit.h"
 #include "core/opencl/persistent_plan.h"
-
-/* ---------------------------------------------------------------- reductions between stages */
-
-/* The totals of what stage s has sent. */
-static void put_receive(kcl_source *t, const kcl_program *k, const kcl_stage *s) {
-  int dots = kcl_stage_dots(s);
-  kcl_put(t, "await_sums(mailbox, number, %d, 2, total, scratch, control);\n", dots);
-  if (!dots) return;
-  kcl_put(t, "if (get_local_id(0) == 0 && !control[STOP]) {\n");
-  for (int i = 0, d = 0; i < s->vectors; i++)
-    if (s->vector[i].code == KCL_OP_DOT)
-      kcl_put(t, "  s[slot_%s] = total[%d];\n", kcl_slot_name(k, s->vector[i].slot), d++);
-  kcl_put(t, "}\n");
-}
-
-/* What LOOP begins by receiving, where no pass was before. */
-static void put_send_known(kcl_source *t, const kcl_program *k) {
-  const kcl_stage *last = &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
-  for (int i = 0, d = 0; i < last->vectors; i++)
-    if (last->vector[i].code == KCL_OP_DOT)
-      kcl_put(t, "total[%d] = get_global_id(0) == 0 ? s[slot_%s] : s_make(0);\n", d++,
-              kcl_slot_name(k, last->vector[i].slot));
-  if (kcl_ends_in_flight(last))
-    kcl_put(t, "send_sums(mailbox, ++number, %d, total, scratch);\n", kcl_stage_dots(last));
-}
-
-/* ---------------------------------------------------------------- holes of one stage */
-
-static const kcl_stage *previous(const kcl_emit *e) { return kcl_persistent_before(e->k, e->s); }
-
-static void comment(kcl_source *t, const void *of) { kcl_put_stage_comment(t, of); }
-
-static void put_gather(kcl_source *t, const kcl_emit *e) {
-  const char *x = kcl_vec_name(e->k, e->s->x);
-  if (e->g->local_halo)
-    kcl_put(t,
-            "fetch_halo(p_%s, list, begin, end, halo, control);\n"
-            "const gathered x_%s = {halo, begin};\n",
-            x, x);
-  else
-    kcl_put(t,
-            "await_flags(flags, p_%s.version, first, last, control);\n"
-            "const gathered x_%s = p_%s.copies + p_%s.current;\n",
-            x, x, x, x);
-}
-
-static void overlapped(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  if (!kcl_overlaps(e)) return;
-  kcl_put(t, "{\n"), put_gather(t, e), kcl_put_product(t, e), kcl_put(t, "}\n");
-}
-
-static void receive(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  if (kcl_ends_in_flight(previous(e))) put_receive(t, e->k, previous(e));
-}
-
-static void urgent(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  bool wait[KCL_MOST_STAGE_OPS];
-  if (!kcl_split_scalars(e->k, e->s, wait) && !kcl_ends_in_flight(previous(e))) {
-    kcl_put(t, "active = active && !control[STOP] && !control[GROUP_MISSING];\n");
-    return;
-  }
-  kcl_put(t, "if (get_local_id(0) == 0) {\n"
-             "  control[WAS_ACTIVE] = active && !control[STOP] && !control[GROUP_MISSING];\n"
-             "  if (control[WAS_ACTIVE]) {\n");
-  kcl_put_scalar_ops(t, e, wait, false);
-  kcl_put(t, "  }\n}\nSYNC();\nactive = control[WAS_ACTIVE];\n");
-}
-
-static void flip(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  for (kcl_vec v = 0; v < e->k->vectors; v++) {
-    const char *name = kcl_vec_name(e->k, v);
-    if (kcl_publishes(e, v))
-      kcl_put(t,
-              "p_%s.current = n - p_%s.current;\nglobal published *to_%s = p_%s.copies + "
-              "p_%s.current;\n",
-              name, name, name, name, name);
-  }
-}
-
-static void gather(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  if (e->s->A && !kcl_overlaps(e)) put_gather(t, e);
-}
-
-static void factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
-static void sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
-static void stage_loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
-
-static void published(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  bool any = false;
-  for (kcl_vec v = 0; v < e->k->vectors; v++)
-    if (kcl_publishes(e, v))
-      kcl_put(t, "p_%s.version = version;\n", kcl_vec_name(e->k, v)), any = true;
-  if (any && !e->g->local_halo) kcl_put(t, "set_flag(flags, version);\n");
-}
-
-static void send(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  for (int i = 0, d = 0; i < e->s->vectors; i++)
-    if (e->s->vector[i].code == KCL_OP_DOT)
-      kcl_put(t, "total[%d] = p_total(sum_%s);\n", d++, kcl_slot_name(e->k, e->s->vector[i].slot));
-  if (kcl_ends_in_flight(e->s))
-    kcl_put(t, "send_sums(mailbox, ++number, %d, total, scratch);\n", kcl_stage_dots(e->s));
-}
-
-static void waiting(kcl_source *t, const void *of) {
-  const kcl_emit *e = of;
-  bool wait[KCL_MOST_STAGE_OPS], any = false;
-  kcl_split_scalars(e->k, e->s, wait);
-  for (int i = 0; i < e->s->scalars; i++) any = any || wait[i];
-  if (!any) return;
-  kcl_put(t, "if (get_local_id(0) == 0 && active) {\n"), kcl_put_scalar_ops(t, e, wait, true),
-      kcl_put(t, "}\n");
-}
-
-static void barrier(kcl_source *t, const void *of) {
-  if (!kcl_ends_in_flight(((const kcl_emit *)of)->s)) kcl_put(t, "SYNC();\n");
-}
-
-static const kcl_hole stage_holes[] = {
-    {"comment", comment}, {"overlapped", overlapped}, {"receive", receive}, {"urgent", urgent},
-    {"flip", flip},       {"gather", gather},         {"factors", factors}, {"sums", sums},
-    {"loop", stage_loop}, {"published", published},   {"send", send},       {"waiting", waiting},
-    {"barrier", barrier}};
-
-/* ---------------------------------------------------------------- holes of the kernel */
 
 /* The kernel as a whole: its first stage stands for it where a function asks about vectors. */
 typedef struct whole {
@@ -140,13 +9,7 @@ typedef struct whole {
   kcl_emit first;
 } whole;
 
-static void put_stages(kcl_source *t, const whole *w, kcl_phase phase) {
-  for (int i = 0; i < w->k->stages[phase]; i++) {
-    const kcl_emit e = kcl_emit_stage(w->k, w->g, phase, i);
-    kcl_put_skeleton(t, "persistent_stage.cl", stage_holes,
-                     sizeof stage_holes / sizeof *stage_holes, &e);
-  }
-}
+/* ---------------------------------------------------------------- parameters, functions */
 
 static void functions(kcl_source *t, const void *of) {
   const whole *w = of;
@@ -188,6 +51,8 @@ static void halo_parameters(kcl_source *t, const void *of) {
   if (g->local_halo) kcl_put(t, ", local scalar *halo");
   if (g->renumbered) kcl_put(t, ", global const int *list, global const int *from");
 }
+
+/* ---------------------------------------------------------------- before the first pass */
 
 static void sums_at_once(kcl_source *t, const void *of) {
   kcl_put(t, "%d", kcl_at_once(kcl_program_dots(((const whole *)of)->k)));
@@ -240,7 +105,24 @@ static void publish(kcl_source *t, const void *of) {
   }
 }
 
+/* What LOOP begins by receiving, where no pass was before. */
+static void put_send_known(kcl_source *t, const kcl_program *k) {
+  const kcl_stage *last = &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
+  for (int i = 0, d = 0; i < last->vectors; i++)
+    if (last->vector[i].code == KCL_OP_DOT)
+      kcl_put(t, "total[%d] = get_global_id(0) == 0 ? s[slot_%s] : s_make(0);\n", d++,
+              kcl_slot_name(k, last->vector[i].slot));
+  if (kcl_ends_in_flight(last))
+    kcl_put(t, "send_sums(mailbox, ++number, %d, total, scratch);\n", kcl_stage_dots(last));
+}
+
 static void send_known(kcl_source *t, const void *of) { put_send_known(t, ((const whole *)of)->k); }
+
+/* ---------------------------------------------------------------- passes */
+
+static void put_stages(kcl_source *t, const whole *w, kcl_phase phase) {
+  for (int i = 0; i < w->k->stages[phase]; i++) kcl_put_persistent_stage(t, w->k, w->g, phase, i);
+}
 
 static void loop(kcl_source *t, const void *of) { put_stages(t, of, KCL_LOOP); }
 
@@ -273,10 +155,12 @@ static void replace(kcl_source *t, const void *of) {
   kcl_put(t, "}\n");
 }
 
+/* ---------------------------------------------------------------- after the last */
+
 static void receive_last(kcl_source *t, const void *of) {
   const kcl_program *k = ((const whole *)of)->k;
   const kcl_stage *last = &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
-  if (kcl_ends_in_flight(last)) put_receive(t, k, last);
+  if (kcl_ends_in_flight(last)) kcl_put_receive(t, k, last);
 }
 
 static bool is_written(const kcl_program *k, kcl_vec v) {

@@ -47,9 +47,9 @@ static void put_test(kcl_source *t, const kcl_program *k, const kcl_op *o) {
     break;
   case KCL_OP_STEP:
     kcl_put(t, "  step(SLOT(%s), s_re(SLOT(target)), CONTROL_OF_RHS, HISTORY_OF_RHS);\n", slot);
-    if (o->inside) kcl_put(t, "  leave_cycle_open(CONTROL_OF_RHS);\n");
+    if (o->in_cycle) kcl_put(t, "  leave_cycle_open(CONTROL_OF_RHS);\n");
     break;
-  case KCL_OP_CLOSED: kcl_put(t, "  (CONTROL_OF_RHS)[CYCLE_OPEN] = 0;\n"); break;
+  case KCL_OP_CYCLE_END: kcl_put(t, "  (CONTROL_OF_RHS)[CYCLE_OPEN] = 0;\n"); break;
   default: /* KCL_OP_RITZ */
     kcl_put(t,
             "  if (get_group_id(0) == 0) store_ritz(SLOT(%s), SLOT(%s), CONTROL_OF_RHS, "
@@ -78,8 +78,6 @@ void kcl_put_scalar_ops(kcl_source *t, const kcl_emit *e, const bool *only, bool
 
 /* ---------------------------------------------------------------- coefficients of vector operations */
 
-static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
-
 static bool same(kcl_coef a, kcl_coef b) {
   return a.slot == b.slot && a.conjugate == b.conjugate &&
          (a.slot >= 0 || a.constant == b.constant);
@@ -88,8 +86,8 @@ static bool same(kcl_coef a, kcl_coef b) {
 /* Is coefficient a (or b) of y = a x + b z a name in the source? 0, 1 and, where it is only a sign, -1 are not. */
 static bool named(const kcl_op *o, bool second) {
   const kcl_coef c = second ? o->b : o->a, other = second ? o->a : o->b;
-  if (o->code != KCL_OP_LINCOMB || is(c, 0) || is(c, 1)) return false;
-  return !is(c, -1) || (second ? !is(other, 1) : is(other, 1));
+  if (o->code != KCL_OP_LINCOMB || is_constant(c, 0) || is_constant(c, 1)) return false;
+  return !is_constant(c, -1) || (second ? !is_constant(other, 1) : is_constant(other, 1));
 }
 
 int kcl_stage_factors(const kcl_stage *s, kcl_coef *list) {

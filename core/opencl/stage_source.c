@@ -80,14 +80,14 @@ static void totals(kcl_source *t, const void *of) {
   kcl_put(t, "%d", width > KCL_AT_ONCE ? width : KCL_AT_ONCE);
 }
 
-static void closing(kcl_source *t, const void *of) {
-  kcl_put(t, "%s", ((const kcl_emit *)of)->s->closing ? "true" : "false");
+static void cycle_end(kcl_source *t, const void *of) {
+  kcl_put(t, "%s", ((const kcl_emit *)of)->s->cycle_end ? "true" : "false");
 }
 
 /* Was the stage before carried out for a stop inside the cycle, too? */
-static void closing_before(kcl_source *t, const void *of) {
+static void cycle_end_before(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  kcl_put(t, "%s", e->s->closing && before(e) && before(e)->closing ? "true" : "false");
+  kcl_put(t, "%s", e->s->cycle_end && before(e) && before(e)->cycle_end ? "true" : "false");
 }
 
 static void reduce(kcl_source *t, const void *of) {
@@ -124,8 +124,8 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"sums_at_once", sums_at_once},
                                  {"format_scalars", format_scalars},
                                  {"totals", totals},
-                                 {"closing", closing},
-                                 {"closing_before", closing_before},
+                                 {"cycle_end", cycle_end},
+                                 {"cycle_end_before", cycle_end_before},
                                  {"reduce", reduce},
                                  {"scalars", scalars},
                                  {"seed", seed},

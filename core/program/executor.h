@@ -17,7 +17,7 @@ typedef struct kcl_control {
   int32_t stop; /* 0 running, else 1 + kcl_reason */
   int32_t iteration, limit;
   int32_t tests_off;  /* 1: no test stops the loop (timing) */
-  int32_t cycle_open; /* 1: stopped inside a cycle, whose closing stages are still to run */
+  int32_t cycle_open; /* 1: stopped inside a cycle, whose end is still to run */
   int32_t
       group_missing;  /* a work-group missed a grid barrier: 1 before anything was done, 2 later */
   int32_t was_active; /* scratch of the persistent kernel */

@@ -13,8 +13,6 @@ static void add(char *text, size_t room, const char *format, ...) {
   va_end(args);
 }
 
-static bool is(kcl_coef c, double v) { return c.slot < 0 && c.constant == v; }
-
 static const char *vec(const kcl_program *k, kcl_vec v) { return k->vector[v].name.s; }
 static const char *slot(const kcl_program *k, kcl_slot s) { return k->slot[s].s; }
 
@@ -32,18 +30,18 @@ static void term(const kcl_program *k, const char *sign, kcl_coef c, kcl_vec v, 
   add(text, room, "%s", minus ? *sign ? " - " : "-" : sign);
   c.negate = false;
   if (c.slot < 0 && c.constant < 0) c.constant = -c.constant;
-  if (!is(c, 1)) operand(k, c, text, room), add(text, room, " ");
+  if (!is_constant(c, 1)) operand(k, c, text, room), add(text, room, " ");
   add(text, room, "%s", vec(k, v));
 }
 
 static void lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t room) {
   add(text, room, "%s = ", vec(k, o->y));
-  if (is(o->a, 0)) {
+  if (is_constant(o->a, 0)) {
     add(text, room, "0");
     return;
   }
   term(k, "", o->a, o->x, text, room);
-  if (!is(o->b, 0)) term(k, " + ", o->b, o->z, text, room);
+  if (!is_constant(o->b, 0)) term(k, " + ", o->b, o->z, text, room);
 }
 
 /* function: of the operands, or NULL where `between` stands between them. */
@@ -81,7 +79,7 @@ void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t ro
     add(text, room, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
     break;
   case KCL_OP_STEP: add(text, room, "%s <= target?", slot(k, o->slot)); break;
-  case KCL_OP_CLOSED: add(text, room, "the cycle is closed"); break;
+  case KCL_OP_CYCLE_END: add(text, room, "the cycle ends"); break;
   }
 }
 

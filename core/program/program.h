@@ -35,6 +35,10 @@ typedef struct kcl_coef {
 #define KCL_ZERO ((kcl_coef){.constant = 0, .slot = -1})
 #define KCL_ONE ((kcl_coef){.constant = 1, .slot = -1})
 #define KCL_MINUS ((kcl_coef){.constant = -1, .slot = -1})
+/* Is it this constant? */
+static inline bool is_constant(kcl_coef c, double value) {
+  return c.slot < 0 && c.constant == value;
+}
 static inline kcl_coef plus(kcl_slot s) { return (kcl_coef){.slot = s}; }
 static inline kcl_coef minus(kcl_slot s) { return (kcl_coef){.slot = s, .negate = true}; }
 static inline kcl_coef conjugate(kcl_coef c) { return c.conjugate = !c.conjugate, c; }
@@ -43,9 +47,9 @@ static inline kcl_coef conjugate(kcl_coef c) { return c.conjugate = !c.conjugate
 kcl_vec kcl_x(kcl_program *k);
 kcl_vec kcl_b(kcl_program *k);
 kcl_matrix *kcl_A(kcl_program *k);
-kcl_matrix *kcl_AH(kcl_program *k); /* its adjoint; for methods that declare `adjoint` */
-int kcl_restart(kcl_program *k);    /* iterations per cycle; for methods that declare `restart` */
-bool kcl_resumes(kcl_program *k);   /* will RESUME be run? */
+kcl_matrix *kcl_AH(kcl_program *k);  /* its adjoint; for methods that declare `adjoint` */
+int kcl_restart(kcl_program *k);     /* iterations per cycle; for methods that declare `restart` */
+bool kcl_has_resume(kcl_program *k); /* will RESUME be run? */
 
 /* New vectors and scalars, zero. `name`, as printf, is the letter of the cited paper; generated source and
  * `krylocl explain` use it. A name that exists already gets a number. */
@@ -65,7 +69,7 @@ void kcl_scalars(kcl_program *k, const char *names, kcl_slot *const *out);
  * LOOP     one iteration, or a cycle of several
  * REPLACE  residual replacement, for methods whose recurrences drift: every kcl_replacement_interval passes vectors are
  *          recomputed from what they stand for
- * RESUME   where kcl_resumes(k): b is a new residual and x = 0, but the search continues (solver/mixed) */
+ * RESUME   where kcl_has_resume(k): b is a new residual and x = 0, but the search continues (solver/mixed) */
 typedef enum kcl_phase { KCL_START, KCL_LOOP, KCL_REPLACE, KCL_RESUME, KCL_PHASES } kcl_phase;
 void kcl_begin(kcl_program *k, kcl_phase phase);
 
@@ -107,11 +111,11 @@ void kcl_history_ritz(kcl_program *k, kcl_slot alpha,
                       kcl_slot beta); /* CG's coefficients, for condition estimates */
 void kcl_step(kcl_program *k,
               kcl_slot rr); /* ends an iteration: history, count, convergence test */
-/* For cycles of several iterations that update x at their end: a kcl_step whose stop leaves the cycle open. Stages
- * recorded between kcl_closing and kcl_closed are then still carried out, once. */
-void kcl_step_inside(kcl_program *k, kcl_slot rr);
-void kcl_closing(kcl_program *k);
-void kcl_closed(kcl_program *k);
+/* For cycles of several iterations that update x at their end: a kcl_step whose stop leaves the cycle open. The end of the
+ * cycle, recorded between the other two, is then still carried out, once. */
+void kcl_step_in_cycle(kcl_program *k, kcl_slot rr);
+void kcl_enter_cycle_end(kcl_program *k);
+void kcl_leave_cycle_end(kcl_program *k);
 
 /* ================================================================ for executors */
 
@@ -130,7 +134,7 @@ typedef enum kcl_opcode {
   KCL_OP_NONZERO,
   KCL_OP_RITZ,
   KCL_OP_STEP,
-  KCL_OP_CLOSED
+  KCL_OP_CYCLE_END
 } kcl_opcode;
 
 typedef struct kcl_op {
@@ -140,7 +144,7 @@ typedef struct kcl_op {
   kcl_slot slot;  /* result of a dot or scalar operation; operand of a test */
   bool conjugate; /* times: conj(x) */
   bool plain;     /* dot: x^T y, not x^H y */
-  bool inside;    /* step: a stop leaves the cycle open */
+  bool in_cycle;  /* step: a stop leaves the cycle open */
   kcl_reason reason;
 } kcl_op;
 
@@ -151,8 +155,8 @@ typedef struct kcl_stage {
   kcl_op *scalar; /* [scalars] */
   kcl_op *vector; /* [vectors], dots among them */
   int scalars, vectors;
-  bool closing;  /* also carried out after a stop inside the cycle */
-  kcl_matrix *A; /* the product y = A x, or NULL */
+  bool cycle_end; /* also carried out after a stop inside the cycle */
+  kcl_matrix *A;  /* the product y = A x, or NULL */
   kcl_vec y, x;
 } kcl_stage;
 
@@ -199,8 +203,8 @@ struct kcl_program {
   kcl_operator *op;        /* [ops] each that a stage applies, once, in order of first use */
   int ops;
   int vectors, slots, phase;
-  bool closing; /* of the stages being recorded */
-  int status;   /* the first failure of recording */
+  bool cycle_end; /* of the stages being recorded */
+  int status;     /* the first failure of recording */
 };
 
 int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_program **out);

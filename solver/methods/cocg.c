@@ -34,7 +34,7 @@ static void record(kcl_program *k) {
   kcl_lincomb(k, x, KCL_ONE, x, plus(alpha), p);   /* x = x + alpha p        */
   kcl_lincomb(k, p, KCL_ONE, z, plus(beta), p);    /* p = z + beta p         */
 
-  if (!kcl_resumes(k)) return;
+  if (!kcl_has_resume(k)) return;
   kcl_begin(k, KCL_RESUME);
   kcl_lincomb(k, p, KCL_ONE, p, KCL_MINUS, z); /* p = beta p, as it was  */
   kcl_copy_vector(k, r, kcl_b(k));             /* r = b                  */

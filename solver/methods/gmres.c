@@ -83,7 +83,7 @@ static void arnoldi(kcl_program *k, const vars *v, int j) {
   kcl_dot(k, v->ww, w, w);
   norm(k, v, j + 1); /* h_(j+1)j = |w|         */
   triangular(k, v, j);
-  kcl_step_inside(k, v->rr); /* small enough?          */
+  kcl_step_in_cycle(k, v->rr); /* small enough?          */
 }
 
 /* y solves R y = g, in g; columns that were not reached have zero on the diagonal and get zero. Then
@@ -116,9 +116,9 @@ static void cycle(kcl_program *k, const vars *v) {
   kcl_assign(k, v->g[0], plus(v->norm)); /* g = |r| e_0            */
   for (int j = 0; j < v->m; j++) kcl_assign(k, v->h[j][j], KCL_ZERO);
   for (int j = 0; j < v->m; j++) arnoldi(k, v, j);
-  kcl_closing(k);
+  kcl_enter_cycle_end(k);
   close_cycle(k, v);
-  kcl_closed(k);
+  kcl_leave_cycle_end(k);
   residual(k, v);
 }
 

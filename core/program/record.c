@@ -1,0 +1,232 @@
+/* The recorder: lays the verbs of core/program/program.h into stages, by the rules stated there. */
+#include "core/program/record.h"
+#include <stdio.h>
+
+/* ---------------------------------------------------------------- the open stage */
+
+static kcl_stage *new_stage(kcl_program *k) {
+  kcl_stage *s = kcl_program_grow(k, (void **)&k->stage[k->phase], k->stages[k->phase], sizeof *s);
+  if (s) k->stages[k->phase]++, s->cycle_end = k->cycle_end;
+  return s;
+}
+
+static kcl_stage *open_stage(kcl_program *k) {
+  int n = k->stages[k->phase];
+  return n ? &k->stage[k->phase][n - 1] : new_stage(k);
+}
+
+/* Is the slot the result of a dot that this stage is still summing? */
+static bool pending(const kcl_stage *s, kcl_slot slot) {
+  for (int i = 0; slot >= 0 && i < s->vectors; i++)
+    if (s->vector[i].code == KCL_OP_DOT && s->vector[i].slot == slot) return true;
+  return false;
+}
+
+static bool used_as_coefficient(const kcl_stage *s, kcl_slot slot) {
+  for (int i = 0; i < s->vectors; i++)
+    if (s->vector[i].code == KCL_OP_LINCOMB &&
+        (s->vector[i].a.slot == slot || s->vector[i].b.slot == slot))
+      return true;
+  return false;
+}
+
+/* ---------------------------------------------------------------- verbs on vectors */
+
+static void push(kcl_program *k, kcl_op **list, int *count, kcl_op op) {
+  kcl_op *o = kcl_program_grow(k, (void **)list, *count, sizeof *o);
+  if (o) *o = op, ++*count;
+}
+
+/* Has the stage no room for an operation on three more vectors? */
+static bool full(const kcl_stage *s) {
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  return s->vectors == KCL_MOST_STAGE_OPS ||
+         kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) > KCL_MOST_STAGE_VECTORS - 3;
+}
+
+/* The stage an elementwise operation on n elements joins: the open one if it may. */
+static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
+  kcl_stage *s = open_stage(k);
+  if (!s) return;
+  bool joins = (s->n == 0 || s->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot) &&
+               !full(s) && !(s->A && kcl_matrix_scatters(s->A)) &&
+               !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
+  if (!joins && !(s = new_stage(k))) return;
+  s->n = n;
+  push(k, &s->vector, &s->vectors, op);
+}
+
+const kcl_operator *kcl_operator_of(const kcl_program *k, const kcl_matrix *A) {
+  for (int i = 0; i < k->ops; i++)
+    if (k->op[i].matrix == A) return &k->op[i];
+  return NULL;
+}
+
+static void register_operator(kcl_program *k, kcl_matrix *A) {
+  if (kcl_operator_of(k, A)) return;
+  kcl_operator *op = kcl_program_grow(k, (void **)&k->op, k->ops, sizeof *op);
+  if (!op) return;
+  op->matrix = A;
+  if (A == k->A || A == k->AH)
+    snprintf(op->name.s, sizeof op->name.s, "%s", A == k->A ? "A" : "AH");
+  else
+    snprintf(op->name.s, sizeof op->name.s, "M%d", k->ops);
+  k->ops++;
+}
+
+void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
+  kcl_stage *s = open_stage(k);
+  if (s && (s->A || s->vectors)) s = new_stage(k);
+  if (!s) return;
+  register_operator(k, A);
+  s->A = A, s->y = y, s->x = x;
+  s->n = k->vector[y].n;
+}
+
+/* A term whose coefficient is the constant 0 comes last, and its operand is not read. */
+void kcl_lincomb(kcl_program *k, kcl_vec y, kcl_coef a, kcl_vec x, kcl_coef b, kcl_vec z) {
+  if (is_constant(a, 0)) a = b, x = z, b = KCL_ZERO;
+  if (is_constant(b, 0)) z = x;
+  record_vector(k, (kcl_op){.code = KCL_OP_LINCOMB, .y = y, .x = x, .z = z, .a = a, .b = b},
+                k->vector[y].n);
+}
+
+void kcl_times(kcl_program *k, kcl_vec y, kcl_vec d, kcl_vec x, bool conjugate_d) {
+  kcl_op op = {.code = KCL_OP_TIMES,
+               .y = y,
+               .x = d,
+               .z = x,
+               .a = KCL_ONE,
+               .b = KCL_ONE,
+               .conjugate = conjugate_d};
+  record_vector(k, op, k->vector[y].n);
+}
+
+/* The same dot twice in one stage is summed once. */
+static void record_dot(kcl_program *k, kcl_slot slot, kcl_vec x, kcl_vec y, bool plain) {
+  kcl_stage *s = open_stage(k);
+  for (int i = s ? s->vectors - 1 : -1; i >= 0; i--) {
+    const kcl_op *o = &s->vector[i];
+    if (o->code == KCL_OP_DOT && o->x == x && o->y == y &&
+        o->plain == (plain && kcl_type_complex(k->type))) {
+      kcl_assign(k, slot, plus(o->slot));
+      return;
+    }
+    if (o->code != KCL_OP_DOT && (o->y == x || o->y == y)) break;
+  }
+  kcl_op op = {
+      .code = KCL_OP_DOT, .slot = slot, .x = x, .y = y, .z = x, .a = KCL_ONE, .b = KCL_ONE};
+  op.plain = plain && kcl_type_complex(k->type);
+  record_vector(k, op, k->vector[x].n);
+}
+
+void kcl_dot(kcl_program *k, kcl_slot s, kcl_vec x, kcl_vec y) { record_dot(k, s, x, y, false); }
+void kcl_dotu(kcl_program *k, kcl_slot s, kcl_vec x, kcl_vec y) { record_dot(k, s, x, y, true); }
+
+void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr) {
+  kcl_apply(k, r, k->A, k->x);                    /* r = A x     */
+  kcl_lincomb(k, r, KCL_ONE, k->b, KCL_MINUS, r); /* r = b - A x */
+  kcl_dot(k, rr, r, r);                           /* rr = r^H r  */
+  k->rr = rr, k->residual = r;
+}
+
+void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint) {
+  if (k->precondition) k->precondition(k, z, r, adjoint);
+}
+
+/* ---------------------------------------------------------------- verbs on scalars */
+
+/* Joins the open stage if that stage neither sums an operand nor uses the old value of the result. */
+static void record_scalar(kcl_program *k, kcl_op op) {
+  kcl_stage *s = open_stage(k);
+  if (!s) return;
+  bool test = op.code >= KCL_OP_POSITIVE; /* a test's slot is its operand */
+  bool joins = !pending(s, op.a.slot) && !pending(s, op.b.slot) && !pending(s, op.slot) &&
+               (test || !used_as_coefficient(s, op.slot));
+  if (op.code == KCL_OP_STEP) joins = joins && !s->vectors && !s->A;
+  if (!joins && !(s = new_stage(k))) return;
+  push(k, &s->scalar, &s->scalars, op);
+}
+
+static void scalar_op(kcl_program *k, kcl_opcode code, kcl_slot s, kcl_coef a, kcl_coef b) {
+  record_scalar(k, (kcl_op){.code = code, .slot = s, .a = a, .b = b});
+}
+void kcl_assign(kcl_program *k, kcl_slot s, kcl_coef a) {
+  scalar_op(k, KCL_OP_ASSIGN, s, a, KCL_ONE);
+}
+void kcl_divide(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
+  scalar_op(k, KCL_OP_DIVIDE, s, a, b);
+}
+void kcl_multiply(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
+  scalar_op(k, KCL_OP_MULTIPLY, s, a, b);
+}
+void kcl_add(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
+  scalar_op(k, KCL_OP_ADD, s, a, b);
+}
+
+void kcl_root(kcl_program *k, kcl_slot s, kcl_coef a) { scalar_op(k, KCL_OP_ROOT, s, a, KCL_ONE); }
+void kcl_modulus(kcl_program *k, kcl_slot s, kcl_coef a) {
+  scalar_op(k, KCL_OP_MODULUS, s, a, KCL_ONE);
+}
+
+void kcl_least(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
+  scalar_op(k, KCL_OP_LEAST, s, a, b);
+}
+
+static void test(kcl_program *k, kcl_opcode code, kcl_slot s, kcl_reason reason) {
+  record_scalar(k, (kcl_op){.code = code, .slot = s, .reason = reason, .a = KCL_ONE, .b = KCL_ONE});
+}
+void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason r) { test(k, KCL_OP_POSITIVE, s, r); }
+void kcl_need_nonzero(kcl_program *k, kcl_slot s, kcl_reason r) { test(k, KCL_OP_NONZERO, s, r); }
+void kcl_step(kcl_program *k, kcl_slot rr) {
+  test(k, KCL_OP_STEP, rr, KCL_CONVERGED);
+  k->steps += k->phase == KCL_LOOP;
+}
+void kcl_step_in_cycle(kcl_program *k, kcl_slot rr) {
+  kcl_op op = {.code = KCL_OP_STEP, .slot = rr, .in_cycle = true, .a = KCL_ONE, .b = KCL_ONE};
+  record_scalar(k, op);
+  k->steps += k->phase == KCL_LOOP;
+}
+void kcl_enter_cycle_end(kcl_program *k) {
+  k->cycle_end = true;
+  new_stage(k);
+}
+void kcl_leave_cycle_end(kcl_program *k) {
+  test(k, KCL_OP_CYCLE_END, k->target, KCL_CONVERGED);
+  k->cycle_end = false;
+  new_stage(k);
+}
+void kcl_history_ritz(kcl_program *k, kcl_slot alpha, kcl_slot beta) {
+  k->has_ritz = true;
+  record_scalar(k, (kcl_op){.code = KCL_OP_RITZ, .slot = alpha, .a = plus(alpha), .b = plus(beta)});
+}
+
+/* ---------------------------------------------------------------- phases */
+
+static kcl_stage *last_stage(const kcl_program *k, kcl_phase phase) {
+  int n = k->stages[phase];
+  return n ? &k->stage[phase][n - 1] : NULL;
+}
+
+/* Dots still being summed at the end of a phase are folded by a stage of scalars alone; those of LOOP
+ * by its first stage, which also runs after the others. */
+static void close_phase(kcl_program *k) {
+  const kcl_stage *last = last_stage(k, k->phase);
+  if (k->phase != KCL_LOOP && last && kcl_stage_dots(last)) new_stage(k);
+}
+
+void kcl_begin(kcl_program *k, kcl_phase phase) {
+  close_phase(k);
+  k->phase = phase;
+}
+
+int kcl_program_end(kcl_program *k) {
+  const kcl_stage *last = last_stage(k, KCL_LOOP);
+  close_phase(k);
+  k->carried = last && kcl_stage_dots(last);
+  for (k->phase = 0; k->carried && k->phase < KCL_PHASES; k->phase++) {
+    const kcl_stage *s = last_stage(k, k->phase);
+    if (k->phase == KCL_START ? !s || s->n : k->phase == KCL_REPLACE && s && s->n) new_stage(k);
+  }
+  return k->status;
+}

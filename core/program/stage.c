@@ -1,0 +1,116 @@
+/* What executors ask of a program's stages: their vectors and dots, the bytes they move, which stage reduces whose dots. */
+#include "core/program/program.h"
+#include <limits.h>
+
+int kcl_stage_dots(const kcl_stage *s) {
+  int dots = 0;
+  for (int i = 0; i < s->vectors; i++) dots += s->vector[i].code == KCL_OP_DOT;
+  return dots;
+}
+
+bool kcl_stage_writes_history(const kcl_stage *s) {
+  bool notes = false;
+  for (int i = 0; i < s->scalars; i++)
+    notes = notes || s->scalar[i].code == KCL_OP_STEP || s->scalar[i].code == KCL_OP_RITZ;
+  return notes;
+}
+
+bool kcl_stage_writes(const kcl_stage *s, kcl_vec v) {
+  return (s->A && s->y == v) || kcl_stage_rewrites(s, v);
+}
+
+bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v) {
+  for (int i = 0; i < s->vectors; i++)
+    if (s->vector[i].code != KCL_OP_DOT && s->vector[i].y == v) return true;
+  return false;
+}
+
+static void note(kcl_vec *list, int *count, int room, kcl_vec v) {
+  for (int i = 0; i < *count; i++)
+    if (list[i] == v) return;
+  if (*count < room) list[(*count)++] = v;
+}
+
+int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int room) {
+  int count = 0;
+  if (s->A) note(list, &count, room, s->y), note(list, &count, room, s->x);
+  for (int i = 0; i < s->vectors; i++) {
+    const kcl_op *o = &s->vector[i];
+    note(list, &count, room, o->x);
+    if (o->code != KCL_OP_DOT) note(list, &count, room, o->z);
+    note(list, &count, room, o->y);
+  }
+  return count;
+}
+
+int kcl_program_dots(const kcl_program *k) {
+  int most = 1;
+  for (int p = 0; p < KCL_PHASES; p++)
+    for (int i = 0; i < k->stages[p]; i++) {
+      int d = kcl_stage_dots(&k->stage[p][i]);
+      if (d > most) most = d;
+    }
+  return most;
+}
+
+/* ---------------------------------------------------------------- bytes */
+
+static bool op_reads(const kcl_op *o, kcl_vec v) {
+  if (o->code == KCL_OP_DOT) return o->x == v || o->y == v;
+  return (o->x == v && !is_constant(o->a, 0)) || (o->z == v && !is_constant(o->b, 0));
+}
+
+/* Does a stage read the vector from memory? Not when it has written it before. */
+static bool stage_reads(const kcl_stage *s, kcl_vec v) {
+  if (s->A && s->x == v) return true;
+  if (s->A && s->y == v) return false;
+  for (int i = 0; i < s->vectors; i++) {
+    if (op_reads(&s->vector[i], v)) return true;
+    if (s->vector[i].code != KCL_OP_DOT && s->vector[i].y == v) return false;
+  }
+  return false;
+}
+
+/* Each vector of a stage is read at most once, and written at most once. */
+double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
+  enum { MOST = 64 };
+  kcl_vec list[MOST];
+  int count = kcl_stage_vectors(s, list, MOST);
+  double bytes = s->A ? kcl_matrix_bytes(s->A) + kcl_matrix_prepared_bytes(s->A) : 0;
+  for (int v = 0; v < count; v++) {
+    int times = kcl_vector_shared(k, list[v]) ? 1 : nrhs;
+    bytes += times * (double)kcl_type_size(k->type) * (double)k->vector[list[v]].n *
+             (kcl_stage_writes(s, list[v]) + stage_reads(s, list[v]));
+  }
+  return bytes;
+}
+
+double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
+  double bytes = 0;
+  for (int i = 0; i < k->stages[phase]; i++) bytes += kcl_stage_bytes(k, &k->stage[phase][i], nrhs);
+  return bytes;
+}
+
+/* ---------------------------------------------------------------- reductions across stages; REPLACE */
+
+static const kcl_stage *last_of_loop(const kcl_program *k) {
+  return &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
+}
+
+/* Rounding errors of recurrences grow with every iteration: measured on pipelined CG, these keep them
+ * below what matters at the usual tolerances. */
+int kcl_replacement_interval(const kcl_program *k) {
+  bool single = k->type == KCL_S || k->type == KCL_C;
+  if (!k->stages[KCL_REPLACE]) return INT_MAX;
+  return ((single ? 16 : 64) + k->steps - 1) / k->steps;
+}
+
+const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i) {
+  if (i) return &k->stage[phase][i - 1];
+  return phase == KCL_LOOP && k->carried ? last_of_loop(k) : NULL;
+}
+
+const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i) {
+  bool hands = k->carried && phase != KCL_LOOP && i == k->stages[phase] - 1;
+  return hands ? last_of_loop(k) : NULL;
+}
