@@ -117,7 +117,7 @@ $(BUILD)/flags: $(if $(and $(findstring $(settings),$(before)),$(findstring $(be
 
 export CC BUILD SAN
 # The two commands: packages first, then another make that finds them.
-again = @$(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+again = @COUNT=$(BUILD) sh .ci/busy.sh compiling $(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 demo:
 	@sh .ci/packages.sh demo
 	$(again) all

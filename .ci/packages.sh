@@ -20,7 +20,8 @@ fi
 
 # Commands are looked up in the path, libraries by package.
 need=
-for pair in "${CC:-gcc}:$(basename "${CC:-gcc}" | sed 's/^cc$/gcc/')" gnuplot:gnuplot-nox; do
+compiler=${CC:-gcc} compiler=${compiler##* } # without a word such as ccache
+for pair in "$compiler:$(basename "$compiler" | sed 's/^cc$/gcc/')" gnuplot:gnuplot-nox; do
   has "${pair%%:*}" || need="$need ${pair#*:}"
 done
 libraries="libc6-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd zlib1g-dev libdeflate-dev
@@ -43,8 +44,10 @@ if [ -n "$root" ] && ! has sudo; then
   exit 0
 fi
 # --no-remove: another OpenCL loader is kept, and the other packages are installed one by one.
-get() { $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends "$@" >/dev/null; }
-$root apt-get update -qq || echo "The package lists could not be updated."
+busy() { sh "$(dirname "$0")/busy.sh" "$@"; }
+get() { busy "installing $*" $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends "$@" >/dev/null; }
+[ -z "$root" ] || sudo true # the password, before a line is redrawn
+busy "reading the package lists" $root apt-get update -qq || echo "The package lists could not be updated."
 # shellcheck disable=SC2086 # a list of words
 get $need || for p in $need; do get "$p" || echo "Not installed: $p"; done
 exit 0

@@ -199,6 +199,10 @@ double cli_error_from_ones(const kcl_dense *x, int64_t j); /* |x - 1|_inf */
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
 cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
 
+/* ---------------------------------------------------------------- drivers.c */
+
+void cli_say_drivers(const cli_options *o);
+
 /* ---------------------------------------------------------------- get.c */
 
 bool cli_is_collection(const char *path); /* a name such as HB/bcsstk16 and not a file */

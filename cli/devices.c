@@ -56,8 +56,12 @@ static int run(kcl *ctx, const cli_options *o) {
     say(o, &list[i], rate, kcl_error(ctx));
     cJSON_AddItemToArray(all, json(&list[i], rate));
   }
-  if (count == 1 && kcl_select(ctx, "opencl", 0))
-    cli_say(o, "no OpenCL device: %s\n", kcl_error(ctx));
+  for (int i = 0; i < count; i++)
+    if (!list[i].has_double)
+      cli_say(o, "precision   %s has no double precision: --precision s, or --device cpu\n",
+              cli_device_place(&list[i]).s);
+  if (count == 1) cli_say(o, "no OpenCL device\n");
+  if (count == 1 || o->verbose) cli_say_drivers(o);
   TRY(json_write(o->json, all));
 done:
   free(list);
@@ -74,7 +78,8 @@ const cli_command cli_devices = {
     .run = run,
     .notes =
         "The first column is what --device takes. The stream rate is that of z = a x + y on long "
-        "vectors (McCalpin 1995). --verbose adds drivers and versions.\n"
+        "vectors (McCalpin 1995). --verbose adds drivers and versions. Where there is no OpenCL "
+        "device it says what was found instead: docs/troubleshooting.md.\n"
         "\n"
         "--json: a list of {place kind name platform version driver compute_units memory_bytes "
         "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured)}\n"};

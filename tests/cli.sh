@@ -253,6 +253,13 @@ run 2 "complex as real" solve H.mtx --solver bicg --precision d; says "complex"
 run 4 "unknown device" solve A.mtx --device no-such-device; says "cpu"
 KRYLOCL_DEVICE=no-such-device; run 4 "unknown device in the environment" solve A.mtx; KRYLOCL_DEVICE=$device
 run 0 "devices" devices --json d.json; says "stream"
+mkdir -p vendors
+export OCL_ICD_VENDORS="$dir/vendors"
+run 0 "devices without a driver" devices
+if ! grep -q "^0:0" out; then says "vendors is empty: no driver is registered"; says "docs/troubleshooting.md"; fi
+echo libnone.so.7 >vendors/none.icd
+run 0 "devices with a driver that is not there" devices --verbose; says "libnone.so.7 cannot be loaded"
+unset OCL_ICD_VENDORS
 json d.json "any(e['place']=='cpu' and e['stream_bytes_per_second']>0 for e in d)"
 
 # ------------------------------------------------------------------ bench, info

@@ -32,7 +32,7 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
     /^[0-9]+ passed, [0-9]+ failed/ { p = $1; f = $3; said = 1; if ($5 != "") s = $5 }
     END { if (!said) p = status == 0; if (status && !f) f = 1; print p + 0, f + 0, s + 0 }' "$log" >"$log.count"
   read -r p f s <"$log.count"
-  printf '%-22s %6d passed %4d failed %4d skipped %4d s\n' "$name" "$p" "$f" "$s" $(($(date +%s) - begin))
+  printf '%s%-22s %6d passed %4d failed %4d skipped %4d s\n' "$ERASE" "$name" "$p" "$f" "$s" $(($(date +%s) - begin))
   grep -E '^skip(ped)?[: ]' "$log" | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, "    "); print (n > 1 ? $0 " (" n " times)" : $0) }' |
     awk -v where="$log" 'NR <= 5 { print substr($0, 1, 160) } END { if (NR > 5) print "    ... and " NR - 5 " kinds more in " where }'
   [ "$f" -eq 0 ] && return
@@ -75,6 +75,26 @@ list() { # the tests asked for, the longest first
   done | awk '!seen[$0]++'
 }
 [ -n "$(list)" ] || { echo "no test is called $ONLY"; exit 1; }
+# On a terminal its last line shows how many tests are done, and which run.
+status() {
+  total=$(list | wc -l)
+  while sleep 0.5; do
+    running=
+    for log in "$logs"/*.log; do
+      [ ! -f "$log" ] || [ -f "$log.count" ] || running="$running $(basename "$log" .log)"
+    done
+    columns=$(stty size 2>/dev/null </dev/tty | cut -d' ' -f2)
+    printf '%s%s' "$ERASE" "$(echo "$(find "$logs" -name '*.count' | wc -l | tr -d ' ') of $((total)) tests; running:$running" | cut -c 1-$((${columns:-80} - 1)))"
+  done
+}
+if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
+  ERASE=$(printf '\r\033[K')
+  export ERASE
+  status &
+  watcher=$!
+  trap 'kill $watcher 2>/dev/null' EXIT INT TERM
+fi
 list | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one
+[ -z "$watcher" ] || { kill "$watcher"; printf '%s' "$ERASE"; }
 cat "$logs"/*.failed 2>/dev/null
 cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || !p }'

@@ -1,0 +1,89 @@
+/* What stands between a machine and its OpenCL devices, for krylocl devices: drivers that are registered with the ICD
+ * loader and cannot be loaded, device files without permission. Linux; elsewhere nothing is looked for. */
+#include "cli/cli.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool ends(const char *name, const char *ending) {
+  size_t n = strlen(name), e = strlen(ending);
+  return n > e && strcmp(name + n - e, ending) == 0;
+}
+
+/* The library that an .icd file names. */
+static void driver(const cli_options *o, const char *folder, const char *name) {
+  char path[4096], library[1024] = "";
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *f = fopen(path, "r");
+  if (!f) {
+    cli_say(o, "drivers     %s cannot be read: %s\n", path, strerror(errno));
+    return;
+  }
+  if (fgets(library, sizeof library, f)) library[strcspn(library, " \t\r\n")] = 0;
+  fclose(f);
+  void *handle = *library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL;
+  if (handle)
+    cli_say(o, "drivers     %s: %s, which can be loaded\n", path, library);
+  else
+    cli_say(o, "drivers     %s: %s cannot be loaded: %s\n", path, *library ? library : "no library",
+            *library ? dlerror() : "the file is empty");
+  if (handle) dlclose(handle);
+}
+
+static void registered(const cli_options *o, const char *folder) {
+  int found = 0;
+  DIR *d = opendir(folder);
+  if (!d) {
+    cli_say(o, "drivers     %s: %s, so no driver is registered\n", folder, strerror(errno));
+    return;
+  }
+  for (const struct dirent *e; (e = readdir(d));)
+    if (ends(e->d_name, ".icd")) driver(o, folder, e->d_name), found++;
+  closedir(d);
+  if (!found) cli_say(o, "drivers     %s is empty: no driver is registered\n", folder);
+}
+
+/* Device files that are there and that this user may not open. */
+static void permissions(const cli_options *o, const char *folder, const char *prefix) {
+  char path[4096];
+  DIR *d = opendir(folder);
+  if (!d) return;
+  for (const struct dirent *e; (e = readdir(d));) {
+    if (strncmp(e->d_name, prefix, strlen(prefix))) continue;
+    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+    if (access(path, R_OK | W_OK) != 0) cli_say(o, "permission  %s: %s\n", path, strerror(errno));
+  }
+  closedir(d);
+}
+
+static void nvidia(const cli_options *o, const char *folder) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/nvidia.icd", folder);
+  if (access("/dev/nvidiactl", F_OK) != 0 || access(path, F_OK) == 0) return;
+  cli_say(o,
+          "drivers     an NVIDIA device is there (/dev/nvidiactl), its driver is not registered:\n"
+          "            echo libnvidia-opencl.so.1 > %s\n",
+          path);
+}
+
+void cli_say_drivers(const cli_options *o) {
+  const char *vendors = getenv("OCL_ICD_VENDORS");
+  const char *folder =
+      vendors && *vendors && !ends(vendors, ".icd") ? vendors : "/etc/OpenCL/vendors";
+#ifndef KCL_NO_OPENCL
+  if (vendors && *vendors) cli_say(o, "drivers     OCL_ICD_VENDORS is %s\n", vendors);
+  registered(o, folder);
+  nvidia(o, folder);
+  permissions(o, "/dev/dri", "renderD");
+  permissions(o, "/dev", "nvidia");
+  permissions(o, "/dev", "kfd");
+#else
+  (void)folder, (void)registered, (void)nvidia, (void)permissions;
+  cli_say(o, "drivers     this build is without OpenCL: install the headers and the loader, then "
+             "run make\n");
+#endif
+  cli_say(o, "help        docs/troubleshooting.md\n");
+}
