@@ -7,9 +7,6 @@ static const char *const parts[] = {
 #ifndef KCL_NO_OPENCL
     "OpenCL",
 #endif
-#ifdef _OPENMP
-    "OpenMP",
-#endif
 #ifdef HAVE_LIBDEFLATE
     "libdeflate",
 #endif

@@ -1,10 +1,9 @@
-/* Parallel regions and loops: members, barriers, parts, reductions, user threads at once, a child of fork(), threads that
+/* Parallel regions and loops: members, steps, parts, reductions, user threads at once, a child of fork(), threads that
  * cannot be created, and the quota of control groups, read from trees of files. */
 #include "core/base/base.h"
 #include "tests/check.h"
 #include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,39 +12,42 @@
 
 enum { MOST = 8, MANY = 500, ROUNDS = 2000, LENGTH = 10007 };
 
-/* ---------------------------------------------------------------- regions and barriers */
+/* ---------------------------------------------------------------- steps */
 
 typedef struct relay {
-  int value[MOST][16]; /* [member]: the last round, a cache line each */
-  int threads[MOST];
-  atomic_int wrong;
+  int step, wrong;     /* written by next alone */
+  atomic_int now[256]; /* [part]: the step that it ran in last */
+  int late;            /* the part that sleeps in this step, or -1 */
+  int parts;
 } relay;
 
-/* In each round every member writes its number of the round, then sees those of all the others. */
-static void run_relay(void *arg, const kcl_member *me) {
+/* All parts of the step before have run, each once. */
+static bool next_step(void *arg) {
   relay *r = arg;
-  r->threads[me->number] = me->threads;
-  for (int round = 1; round <= ROUNDS; round++) {
-    if (round % 200 == me->number) sched_yield();
-    r->value[me->number][0] = round;
-    kcl_barrier(me);
-    for (int i = 0; i < me->threads; i++) r->wrong += r->value[i][0] != round;
-    kcl_barrier(me);
-  }
+  for (int p = 0; p < r->parts; p++) r->wrong += r->now[p] != r->step;
+  r->late = r->step % 100 ? -1 : r->step / 100;
+  return r->step++ < ROUNDS;
+}
+
+static void run_part(void *arg, int part, int parts) {
+  relay *r = arg;
+  if (part == r->late) usleep(200);
+  if (part == 0) r->parts = parts;
+  if (atomic_fetch_add(&r->now[part], 1) != r->step - 1) r->now[part] = -ROUNDS;
 }
 
 static bool relay_good(int threads) {
   relay r = {0};
-  kcl_parallel(threads, run_relay, &r);
-  bool good = r.wrong == 0;
-  for (int i = 0; i < threads; i++) good = good && r.threads[i] == threads;
-  return good;
+  kcl_while(threads, next_step, run_part, &r);
+  return !r.wrong && r.step == ROUNDS + 1 && r.parts >= threads;
 }
 
-static void test_barriers(void) {
+static void test_steps(void) {
   for (int threads = 1; threads <= MOST; threads++)
     CHECKF(relay_good(threads), "%d threads", threads);
 }
+
+/* ---------------------------------------------------------------- regions */
 
 static void count_member(void *arg, const kcl_member *me) {
   atomic_int *count = arg;
@@ -219,7 +221,7 @@ static void test_quota(void) {
 }
 
 int main(void) {
-  test_barriers();
+  test_steps();
   test_regions();
   test_users();
   test_loops();

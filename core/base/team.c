@@ -8,7 +8,8 @@
 #include <stdlib.h>
 
 enum { LINE = 64 }; /* bytes */
-static const double spin_seconds = 50e-6;
+static const double spin_seconds = 50e-6,
+                    steal_seconds = 5e-6; /* of waiting, before parts of others are taken */
 
 /* ---------------------------------------------------------------- a gate: a counter to wait for */
 
@@ -40,20 +41,20 @@ static void pause_briefly(void) {
 #endif
 }
 
-static bool gate_spin(gate *g, uint32_t seen) {
+static bool gate_spin(gate *g, uint32_t seen, double limit) {
   double start = 0;
   for (int i = 1; atomic_load_explicit(&g->opened, memory_order_acquire) == seen; i++) {
     pause_briefly();
     if (i % 32) continue;
     double now = kcl_now();
     if (!start) start = now;
-    if (now - start > spin_seconds) return false;
+    if (now - start > limit) return false;
   }
   return true;
 }
 
 static void gate_await(gate *g, uint32_t seen, bool spins) {
-  if (spins && gate_spin(g, seen)) return;
+  if (spins && gate_spin(g, seen, spin_seconds)) return;
   pthread_mutex_lock(&g->lock);
   atomic_fetch_add(&g->sleepers, 1);
   while (atomic_load(&g->opened) == seen) pthread_cond_wait(&g->changed, &g->lock);
@@ -73,8 +74,6 @@ struct kcl_team {
   kcl_region *body;
   void *arg;
   bool spins; /* each member has a processor */
-  gate passed;
-  _Alignas(LINE) _Atomic int arrived; /* at the barrier */
 };
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -141,7 +140,7 @@ static void give_back(worker *list) {
 void kcl_parallel(int threads, kcl_region *body, void *arg) {
   int others = 0;
   worker *list = threads > 1 && !inside ? take(threads - 1, &others) : NULL;
-  kcl_team t = {.body = body, .arg = arg, .spins = others < kcl_cpus(), .passed = GATE};
+  kcl_team t = {.body = body, .arg = arg, .spins = others < kcl_cpus()};
   bool outer = inside;
   inside = true;
   int number = 1;
@@ -156,16 +155,76 @@ void kcl_parallel(int threads, kcl_region *body, void *arg) {
   give_back(list);
 }
 
-void kcl_barrier(const kcl_member *me) {
-  kcl_team *t = me->team;
-  if (me->threads == 1) return;
-  uint32_t seen = atomic_load_explicit(&t->passed.opened, memory_order_relaxed);
-  if (atomic_fetch_add(&t->arrived, 1) + 1 == me->threads) {
-    atomic_store_explicit(&t->arrived, 0, memory_order_relaxed);
-    gate_open(&t->passed);
-  } else {
-    gate_await(&t->passed, seen, t->spins);
+/* ---------------------------------------------------------------- steps */
+
+enum { OWN = 4 }; /* parts per member and step */
+
+/* The parts of each member that were taken: the number of the step * 2 OWN + how many. */
+typedef struct cursor {
+  _Alignas(LINE) _Atomic uint64_t taken;
+} cursor;
+
+typedef struct steps {
+  kcl_prepare *next;
+  kcl_share *part;
+  void *arg;
+  cursor *cursor;    /* [threads] */
+  atomic_bool ended; /* written before `step` is opened */
+  gate step;
+  _Alignas(LINE) _Atomic int finished; /* parts of this step */
+} steps;
+
+/* Takes a part of a member's, -1: all are taken, or the step is over. A cursor of a step before is at its end: a step is
+ * over when all its parts are finished. */
+static int take_part(steps *s, int member, uint32_t step) {
+  uint64_t begin = (uint64_t)step * 2 * OWN, at = atomic_load(&s->cursor[member].taken), from;
+  do from = at < begin ? begin : at;
+  while (from < begin + OWN &&
+         !atomic_compare_exchange_weak(&s->cursor[member].taken, &at, from + 1));
+  return from < begin + OWN ? member * OWN + (int)(from - begin) : -1;
+}
+
+static int run_parts(steps *s, int member, int threads, uint32_t step) {
+  int count = 0;
+  for (int p; (p = take_part(s, member, step)) >= 0; count++) s->part(s->arg, p, OWN * threads);
+  return count;
+}
+
+/* Who finishes the last part prepares the next step. */
+static void finish(steps *s, int count, int threads) {
+  if (!count || atomic_fetch_add(&s->finished, count) + count < OWN * threads) return;
+  atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
+  s->ended = !s->next(s->arg);
+  gate_open(&s->step);
+}
+
+static void run_steps(void *arg, const kcl_member *me) {
+  steps *s = arg;
+  const int n = me->threads;
+  for (uint32_t step;;) {
+    step = atomic_load(&s->step.opened);
+    if (s->ended) return;
+    finish(s, run_parts(s, me->number, n, step), n);
+    if (me->team->spins && gate_spin(&s->step, step, steal_seconds)) continue;
+    int count = 0;
+    for (int i = 1; i < n; i++) count += run_parts(s, (me->number + i) % n, n, step);
+    finish(s, count, n);
+    gate_await(&s->step, step, me->team->spins);
   }
+}
+
+void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg) {
+  cursor *c = threads > 1 ? aligned_alloc(LINE, (size_t)threads * sizeof *c) : NULL;
+  if (!c) {
+    while (next(arg)) part(arg, 0, 1);
+    return;
+  }
+  for (int i = 0; i < threads; i++) c[i].taken = 0;
+  steps s = {.next = next, .part = part, .arg = arg, .cursor = c, .step = GATE};
+  s.step.opened = 1;
+  s.ended = !next(arg);
+  kcl_parallel(threads, run_steps, &s);
+  free(c);
 }
 
 /* ---------------------------------------------------------------- loops */

@@ -1,8 +1,10 @@
 /* Threads: parallel regions and parallel loops on a team of threads.
  *
- *   kcl_parallel(threads, body, arg)    body(arg, me) on each member of a team; kcl_barrier(me) inside
+ *   kcl_parallel(threads, body, arg)    body(arg, me) on each member of a team
  *   kcl_for(n, least, body, arg)        body(arg, from, to): one contiguous part of [0, n) per thread
  *   kcl_for_each(n, grain, body, arg)   the same in parts of `grain`, handed out one after another
+ *   kcl_while(threads, next, part, arg) while (next(arg)) part(arg, p, parts) for p = 0 .. parts - 1, with a barrier
+ *                                       before and after next
  *
  * The caller is member 0; the others come from a pool of the process, are created when they are first needed and sleep
  * between regions. Each region has members of its own, so user threads do not disturb each other. A region inside a region
@@ -11,6 +13,7 @@
 #ifndef KCL_TEAM_H
 #define KCL_TEAM_H
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct kcl_team kcl_team;
@@ -23,7 +26,12 @@ typedef void kcl_region(void *arg, const kcl_member *me);
 typedef void kcl_range(void *arg, int64_t from, int64_t to);
 
 void kcl_parallel(int threads, kcl_region *body, void *arg);
-void kcl_barrier(const kcl_member *me); /* returns when all members have called it */
+
+/* next prepares a step, on one thread; the parts of a step run on all threads, neighbouring parts on the same one. Parts of
+ * a thread that is late are taken by others: a barrier does not wait for threads that do not run, as on a busy machine. */
+typedef bool kcl_prepare(void *arg);
+typedef void kcl_share(void *arg, int part, int parts);
+void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg);
 
 enum { KCL_FEW_ROWS = 4096, KCL_FEW = 1 << 15 }; /* rows, and numbers, that are worth a thread */
 

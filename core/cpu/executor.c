@@ -24,64 +24,58 @@ static bool running(const kcl_control *control, int nrhs) {
   return false;
 }
 
-/* The scalars of stage i for each active right-hand side, by every thread; the first thread writes the history. */
-static void scalars_of_stage(cpu *e, kcl_phase phase, int i, int parity, scalar *slot,
-                             kcl_control *control, bool *active, bool first) {
-  const kcl_program *k = e->k;
-  const kcl_stage *s = &k->stage[phase][i], *before = kcl_stage_previous(k, phase, i),
-                  *seeds = kcl_stage_seeds(k, phase, i);
-  for (int c = 0; c < k->nrhs; c++) {
-    scalar *own = slot + c * k->slots;
-    int64_t at = (int64_t)c * e->dots * CHUNKS;
-    active[c] = !control[c].stop || (control[c].cycle_open && s->cycle_end);
-    if (!active[c]) continue;
-    run_scalars(e, s, before, e->partial[parity ^ 1] + at, own, &control[c],
-                first ? e->history + c * KCL_HISTORY * KCL_HISTORY_FIELDS : NULL);
-    if (first && seeds) seed_partials(seeds, own, e->partial[parity] + at);
-  }
-}
-
 typedef struct batch {
   cpu *e;
   kcl_phase phase;
-  int64_t passes;
+  int64_t passes; /* left */
+  int stage;      /* the next */
+  bool active[KCL_MAX_NRHS];
 } batch;
 
-/* Every member computes its own copy of the scalars, so a stage needs one barrier. The chunks of a member are
- * contiguous: its rows then have one halo in x, not one per chunk. The last member also runs the empty chunks, whose sums
- * are zero. */
-static void run_member(void *arg, const kcl_member *me) {
-  const batch *b = arg;
+/* The scalars of stage i for each active right-hand side. */
+static void scalars_of_stage(batch *b, int i) {
   cpu *e = b->e;
   const kcl_program *k = e->k;
-  const kcl_stage *stage = k->stage[b->phase];
-  int stages = k->stages[b->phase], parity = e->parity;
-  size_t slots = (size_t)k->nrhs * (size_t)k->slots;
-  scalar slot[KCL_MAX_NRHS * KCL_MOST_SLOTS];
-  kcl_control control[KCL_MAX_NRHS];
-  bool active[KCL_MAX_NRHS];
-  memcpy(control, e->control, sizeof control);
-  memcpy(slot, e->slot, slots * sizeof *slot);
-  kcl_barrier(me);
-  for (int64_t t = 0; t < b->passes && running(control, k->nrhs); t++)
-    for (int i = 0; i < stages; i++) {
-      scalars_of_stage(e, b->phase, i, parity, slot, control, active, me->number == 0);
-      if (!any(active, k->nrhs)) continue;
-      int full = full_chunks(&stage[i]), n = me->number + 1,
-          end = n < me->threads ? full * n / me->threads : CHUNKS;
-      for (int c = full * me->number / me->threads; full && c < end; c++)
-        run_chunk(e, &stage[i], slot, active, c, e->partial[parity]);
-      parity ^= 1;
-      kcl_barrier(me);
-    }
-  if (me->number) return;
-  e->parity = parity;
-  memcpy(e->control, control, sizeof control);
-  memcpy(e->slot, slot, slots * sizeof *slot);
+  const kcl_stage *s = &k->stage[b->phase][i], *before = kcl_stage_previous(k, b->phase, i),
+                  *seeds = kcl_stage_seeds(k, b->phase, i);
+  for (int c = 0; c < k->nrhs; c++) {
+    scalar *own = e->slot + c * k->slots;
+    kcl_control *control = &e->control[c];
+    int64_t at = (int64_t)c * e->dots * CHUNKS;
+    b->active[c] = !control->stop || (control->cycle_open && s->cycle_end);
+    if (!b->active[c]) continue;
+    run_scalars(e, s, before, e->partial[e->parity] + at, own, control,
+                e->history + c * KCL_HISTORY * KCL_HISTORY_FIELDS);
+    if (seeds) seed_partials(seeds, own, e->partial[e->parity ^ 1] + at);
+  }
+}
+
+/* Goes on to the next stage that is active. */
+static bool next_stage(void *arg) {
+  batch *b = arg;
+  cpu *e = b->e;
+  do {
+    if (b->stage == e->k->stages[b->phase]) b->stage = 0;
+    if (b->stage == 0 && (b->passes-- == 0 || !running(e->control, e->k->nrhs))) return false;
+    scalars_of_stage(b, b->stage++);
+  } while (!any(b->active, e->k->nrhs));
+  e->parity ^= 1;
+  return true;
+}
+
+/* The last part also runs the empty chunks, whose sums are zero. */
+static void run_part(void *arg, int part, int parts) {
+  const batch *b = arg;
+  cpu *e = b->e;
+  const kcl_stage *s = &e->k->stage[b->phase][b->stage - 1];
+  int full = full_chunks(s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
+  for (int c = full * part / parts; full && c < end; c++)
+    run_chunk(e, s, e->slot, b->active, c, e->partial[e->parity]);
 }
 
 static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team) {
-  kcl_parallel(team, run_member, &(batch){e, phase, passes});
+  if (!e->k->stages[phase]) return;
+  kcl_while(team, next_stage, run_part, &(batch){.e = e, .phase = phase, .passes = passes});
 }
 
 /* Barriers are only fast while every thread has a core of its own. So every 16 batches one iteration is timed with the

@@ -24,7 +24,7 @@ typedef struct cpu {
   scalar *partial[2]; /* [nrhs][dots][CHUNKS], written by even and odd stages */
   kcl_control control[KCL_MAX_NRHS];
   scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
-  int parity;                      /* of the next stage */
+  int parity;                      /* of the last stage */
   double *history;                 /* [nrhs][KCL_HISTORY][KCL_HISTORY_FIELDS] */
   int threads, team;               /* maximum, and in use */
   int until_trial;                 /* batches until the other team size is timed */
