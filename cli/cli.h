@@ -318,8 +318,8 @@ void cli_progress_end(void);
 
 /* ---------------------------------------------------------------- interrupt.c */
 
-void cli_interrupt_begin(void);     /* from now on SIGINT is handled */
-void cli_interrupt_computing(void); /* from now on the first one is only noted */
+void cli_interrupt_begin(const cli_options *o); /* from now on SIGINT is handled */
+void cli_interrupt_computing(void);             /* from now on the first one is only noted */
 bool cli_interrupted(void);
 /* Runs it in a thread; CLI_INTERRUPTED at an interrupt: the thread goes on, with all that it uses, and
  * the program must end by cli_leave. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted, computing;
+static bool quiet;
 
 static void say(const char *text) {
   size_t n = strlen(text);
@@ -26,11 +27,13 @@ static void note(int sig) {
     _exit(CLI_INTERRUPTED);
   }
   interrupted = 1;
+  if (!quiet) say("\nkrylocl: interrupted: what is known is written; a second time ends at once\n");
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }
 
-void cli_interrupt_begin(void) {
+void cli_interrupt_begin(const cli_options *o) {
+  quiet = o->quiet;
   struct sigaction act = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
   sigaction(SIGINT, &act, NULL);
 }

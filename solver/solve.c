@@ -161,8 +161,10 @@ static int check_finite(const kcl_system *s, int64_t k, const char *B, size_t si
 
 static int check_arguments(kcl *ctx, int64_t k, const void *B, const void *X) {
   int rc;
-  if ((rc = kcl_need(ctx, "b", B)) || (rc = kcl_need(ctx, "x", X)) || k > 0) return rc;
-  return kcl_fail(ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k);
+  if ((rc = kcl_need(ctx, "b", B)) || (rc = kcl_need(ctx, "x", X))) return rc;
+  if (B == X) return kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
+  return k > 0 ? KCL_OK
+               : kcl_fail(ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k);
 }
 
 static int new_histories(kcl_solver *s, int64_t count) {

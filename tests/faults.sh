@@ -24,7 +24,7 @@ attempt() {
   codes=$1
   shift
   rm -f x.mtx
-  timeout 60 env LD_PRELOAD="$shim" $later "$@" >out 2>err
+  timeout 200 env LD_PRELOAD="$shim" $later "$@" >out 2>err
   got=$?
   case " $codes " in *" $got "*) ;; *) echo "  exit $got at $FAULT_AT: $(tail -1 err)" >>wrong; return ;; esac
   [ $got -eq 0 ] || [ -s err ] || echo "  exit $got at $FAULT_AT without a message" >>wrong

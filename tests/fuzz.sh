@@ -5,8 +5,8 @@ build=$(cd "$(dirname "${1:?path of the program}")" && pwd)
 root=$(cd "$(dirname "$0")/.." && pwd)
 shift
 passed=0 failed=0
-# The address sanitizer refuses large blocks as a machine without memory does: sizes in a text are not believed.
-export ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=64:$ASAN_OPTIONS"
+# The address sanitizer refuses large blocks as a machine without memory does: a few bytes can state millions of rows.
+export ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=24:$ASAN_OPTIONS"
 export KRYLOCL_CACHE=
 
 verdict() {
@@ -17,7 +17,7 @@ verdict() {
 fuzz() { # TARGET: libFuzzer
   new=$build/corpus/$1 log=$build/fuzz-$1.log
   mkdir -p "$new"
-  "$build/tests/fuzz/fuzz_$1" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 -timeout=20 -malloc_limit_mb=1000000 \
+  "$build/tests/fuzz/fuzz_$1" -max_total_time="${FUZZ_SECONDS:-60}" -max_len=4096 -timeout=60 -malloc_limit_mb=1000000 \
     -close_fd_mask="$([ "$1" = options ] && echo 2 || echo 0)" -artifact_prefix="$build/found-$1-" -print_final_stats=1 \
     "$new" "$root/tests/fuzz/corpus/$1" >"$log" 2>&1
   status=$?

@@ -63,6 +63,7 @@ static void test_null_solver(void) {
   if (!CHECK(!kcl_setup(ctx, A, NULL, &s))) return;
   REFUSED(kcl_solve(s, NULL, x, &r), "b");
   REFUSED(kcl_solve(s, b->val, NULL, &r), "x");
+  REFUSED(kcl_solve(s, b->val, b->val, &r), "one array");
   REFUSED(kcl_solve_many(s, 0, b->val, x, &r), "at least 1");
   REFUSED(kcl_bench(s, 0, 1, t, t, &valid), "at least one");
   REFUSED(kcl_bench(s, 1, 1, NULL, t, &valid), "NULL");

@@ -78,6 +78,14 @@ static void test_bad(void) {
   BAD("2 2 1\n1 1 1\n", ":1:1: found \"2\", expected %%MatrixMarket");
 }
 
+/* Dense columns of 2^62 numbers are memory that nobody has, not a wrong use. */
+static void test_dense_room(void) {
+  kcl_dense *B = NULL;
+  const char *path =
+      put_text("%%MatrixMarket matrix coordinate real general\n2147483648 2147483648 1\n1 1 1\n");
+  CHECK(kcl_dense_read(ctx, path, &B) == KCL_MEMORY && !B);
+}
+
 /* A few bytes that state 2^31 rows, 26 GB, under a limit of 20: refused before memory is touched. */
 static void test_room(void) {
 #if defined __SANITIZE_ADDRESS__
@@ -106,7 +114,10 @@ static void test_room(void) {
 }
 
 int main(void) {
-  static const test tests[] = {
-      {"good", test_good}, {"long", test_long}, {"refusals", test_bad}, {"room", test_room}};
+  static const test tests[] = {{"room", test_room},
+                               {"dense room", test_dense_room},
+                               {"good", test_good},
+                               {"long", test_long},
+                               {"refusals", test_bad}};
   return run_tests(tests, sizeof tests / sizeof *tests);
 }

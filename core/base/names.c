@@ -32,6 +32,7 @@ static int distance(const char *a, const char *b) {
 
 const char *kcl_nearest(const char *word, const char *const *names, int count) {
   const char *best = NULL;
+  if (!word || !names) return NULL;
   int bound = EDIT * ((int)strlen(word) / 2) + 1;
   for (int i = 0; i < count; i++) {
     int d = distance(word, names[i]);

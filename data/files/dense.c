@@ -39,6 +39,9 @@ static int read_market(kcl *ctx, const kcl_text *t, kcl_dense **out) {
         "%s:1: found a %s %s matrix, expected dense numbers: real, integer or complex, general",
         t->name, kcl_field_name(h.field), kcl_symmetry_name(h.symmetry)));
   KCL_TRY(mm_read_size(ctx, t, &h));
+  if (h.rows && h.cols > INT64_MAX / 64 / h.rows)
+    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: %lld x %lld dense numbers", t->name,
+                     (long long)h.rows, (long long)h.cols));
   KCL_TRY(mm_read_entries(ctx, t, &h, &e));
   KCL_TRY(kcl_dense_create(ctx, h.rows, h.cols, e.width == 2 ? KCL_Z : KCL_D, out));
   if (h.coordinate)
