@@ -71,7 +71,7 @@ done:
 
 /* One diagonal over rows [lo, hi). */
 static void add_diagonal(const scalar *v, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
-#pragma omp simd
+  KCL_SIMD
   for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[i], y[i]);
 }
 
@@ -80,7 +80,7 @@ static void add_four(const scalar *v, int64_t stride, const scalar *x, const int
                      scalar *y, int64_t lo, int64_t hi) {
   const scalar *v1 = v + stride, *v2 = v1 + stride, *v3 = v2 + stride;
   const scalar *x0 = x + off[0], *x1 = x + off[1], *x2 = x + off[2], *x3 = x + off[3];
-#pragma omp simd
+  KCL_SIMD
   for (int64_t i = lo; i < hi; i++)
     y[i] = s_fma(v3[i], x3[i], s_fma(v2[i], x2[i], s_fma(v1[i], x1[i], s_fma(v[i], x0[i], y[i]))));
 }

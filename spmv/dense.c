@@ -46,7 +46,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
   for (int64_t j = 0; j < cols; j++) {
     const scalar *v = (const scalar *)m->array[0].data + j * stride;
-#pragma omp simd
+    KCL_SIMD
     for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[j], y[i]);
   }
 }

@@ -60,7 +60,7 @@ static void columns(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo,
   for (int64_t k = 0; k < width; k++) {
     const int32_t *c = (const int32_t *)m->array[0].data + k * stride;
     const scalar *v = (const scalar *)m->array[1].data + k * stride;
-#pragma omp simd
+    KCL_SIMD
     for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[c[i]], y[i]);
   }
 }

@@ -101,7 +101,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   for (int64_t k = 0; k < h.width; k++) {
     const int32_t *c = h.col + k * h.stride;
     const scalar *v = h.val + k * h.stride;
-#pragma omp simd
+    KCL_SIMD
     for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[c[i]], y[i]);
   }
   for (int64_t k = h.rest[lo / 32]; k < h.rest[kcl_slice_count(hi)]; k++)

@@ -98,7 +98,7 @@ static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, c
                          scalar *sum) {
   if (!c) return;
   const scalar a = val[c], *v = x + offset[c];
-#pragma omp simd
+  KCL_SIMD
   for (int l = 0; l < C; l++) sum[l] = s_fma(a, v[l], sum[l]);
 }
 
@@ -108,7 +108,7 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
                             scalar *sum) {
   int32_t first = (int32_t)i, last = (int32_t)cols - 1;
   const scalar zero = s_make(0);
-#pragma omp simd
+  KCL_SIMD
   for (int l = 0; l < C; l++) {
     uint32_t c = (word[l] >> shift) & mask;
     int32_t j = first + l + offset[c];

@@ -122,7 +122,7 @@ static inline void sweep(const int terms, const scalar *a, const int32_t *off, c
   const scalar *v[8], zero = s_make(0);
   scalar c[8];
   for (int t = 0; t < 8; t++) v[t] = x + off[t < terms ? t : 0], c[t] = t < terms ? a[t] : zero;
-#pragma omp simd
+  KCL_SIMD
   for (int64_t l = 0; l < n; l++) {
     scalar sum = s_fma(c[0], v[0][l], first ? zero : y[l]);
     if (terms > 1) sum = s_fma(c[1], v[1][l], sum);

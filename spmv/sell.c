@@ -106,9 +106,10 @@ done:
 static inline void one_slice(const int32_t *col, const scalar *val, int64_t width, const scalar *x,
                              scalar *sum, const int C) {
   for (int l = 0; l < C; l++) sum[l] = s_make(0);
-  for (int64_t k = 0; k < width; k++, col += C, val += C)
-#pragma omp simd
+  for (int64_t k = 0; k < width; k++, col += C, val += C) {
+    KCL_SIMD
     for (int l = 0; l < C; l++) sum[l] = s_fma(val[l], x[col[l]], sum[l]);
+  }
 }
 
 /* One loop per C, so that the sums of a slice are kept in registers. */

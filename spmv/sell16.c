@@ -180,7 +180,7 @@ static inline void one_slice(const kcl_matrix *m, const kcl_array_kind ck, const
                                                        : vk == KCL_UINT16 ? 2
                                                        : vk == KCL_SINGLE ? sizeof(single)
                                                                           : sizeof(scalar));
-#pragma omp simd
+    KCL_SIMD
     for (int l = 0; l < C; l++) {
       int32_t j = least + (ck == KCL_UINT16 ? ((const uint16_t *)(const void *)col)[l]
                                             : ((const int32_t *)(const void *)col)[l]);

@@ -69,4 +69,10 @@ static inline scalar s_modulus(scalar a) { return a < 0 ? -a : a; }
 #else
 static inline scalar s_modulus(scalar a) { return s_make(hypot((double)a.re, (double)a.im)); }
 #endif
+/* Before a loop over scalars. clang vectorises none of these when they are complex, and would warn. */
+#if defined __clang__ && KCL_PARTS == 2
+#define KCL_SIMD
+#else
+#define KCL_SIMD _Pragma("omp simd")
+#endif
 #endif

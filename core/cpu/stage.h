@@ -49,16 +49,16 @@ static void lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar
   } else if (is(o->b, 0) && is(o->a, 1)) {
     if (y != x) memcpy(y, x, (size_t)n * sizeof *y);
   } else if (is(o->b, 0)) {
-#pragma omp simd
+    KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_mul(a, x[i]);
   } else if (is(o->a, 1)) {
-#pragma omp simd
+    KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(b, z[i], x[i]);
   } else if (is(o->b, 1)) {
-#pragma omp simd
+    KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], z[i]);
   } else {
-#pragma omp simd
+    KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], s_mul(b, z[i]));
   }
 }

@@ -173,7 +173,7 @@ static int row(const void *self, int64_t j, int32_t *col, double *val) {
   const states *s = self;
   int64_t to[(MAX_SIZE + 1) * 8];
   int ways[(MAX_SIZE + 1) * 8][3], count = 0; /* up, down, stay */
-  walk w, v;
+  walk w = {0}, v;
   walk_of(s->key[j], s->steps, &w);
   for (int m = 0; m <= s->steps; m++) {
     site at[2 * MAX_SIZE];
