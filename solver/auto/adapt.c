@@ -120,26 +120,27 @@ static bool impatient(const kcl_selection *c) {
   return s->undecided.method && (next_way(c, &next) || !s->options.no_direct);
 }
 
-/* An engine of this way with b and x of all right-hand sides. NULL: it cannot be built (such as A^H that does not fit), or
- * it has more scalars than a device has room for. */
-static int engine_of(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
-  const kcl_system *s = c->system;
-  const kcl_engine *old = c->engine;
-  *out = NULL;
-  if (s->options.mixed && way->method->least_squares) return KCL_OK;
-  if (kcl_engine_build(s, way->method, way->precond, old->operators[0]->format, out)) return KCL_OK;
-  bool fits = (*out)->program->nrhs == old->program->nrhs;
-  int rc = fits ? kcl_engine_copy_system(*out, c->engine) : KCL_OK;
-  if (rc || !fits) kcl_engine_free(out);
-  return rc;
-}
-
 /* x of each active right-hand side becomes the best known. */
 static int load_best(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++)
     if (l->rhs[i].active && kcl_snapshot_better(l, i)) rc = ex->load(ex, l->kept.best, i);
+  return rc;
+}
+
+/* An engine of this way with b and the best x of all right-hand sides. NULL: it cannot be built (such as A^H that does not fit), or
+ * it has more scalars than a device has room for. */
+static int engine_of(kcl_selection *c, kcl_loop *l, const kcl_way *way, kcl_engine **out) {
+  const kcl_system *s = c->system;
+  const kcl_engine *old = c->engine;
+  *out = NULL;
+  if (s->options.mixed && way->method->least_squares) return KCL_OK;
+  if (kcl_engine_build(s, way->method, way->precond, old->operators[0]->format, out)) return KCL_OK;
+  bool fits = (*out)->program->nrhs == old->program->nrhs;
+  int rc = fits ? load_best(l) : KCL_OK;
+  if (!rc && fits) rc = kcl_engine_copy_system(*out, c->engine);
+  if (rc || !fits) kcl_engine_free(out);
   return rc;
 }
 
@@ -166,14 +167,14 @@ static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason 
 }
 
 /* The engine of the next way that can be built; NULL: there is none. */
-static int next_engine(kcl_selection *c, kcl_reason reason, kcl_engine **e) {
+static int next_engine(kcl_selection *c, kcl_loop *l, kcl_reason reason, kcl_engine **e) {
   kcl_way way;
   int rc = KCL_OK, now = way_in_use(c);
   bool form = now >= 0 && c->way.method != c->plan.way[now].method;
-  if (form && reason != KCL_INDEFINITE) rc = engine_of(c, &c->plan.way[now], e); /* it drifted */
+  if (form && reason != KCL_INDEFINITE) rc = engine_of(c, l, &c->plan.way[now], e); /* it drifted */
   while (!rc && !*e && next_way(c, &way)) {
     c->tried |= 1u << kcl_plan_find(&c->plan, way.method->name, way.precond->name);
-    rc = engine_of(c, &way, e);
+    rc = engine_of(c, l, &way, e);
   }
   return rc;
 }
@@ -188,7 +189,7 @@ static int last_resorts(kcl_selection *c, kcl_loop *l, kcl_engine **e) {
   int rc = try_rescue(c, l, INFINITY), way = nearest_way(c);
   if (rc || way < 0 || activate_failed(l) == KCL_CONVERGED) return rc;
   memset(c->reached, 0, sizeof c->reached);
-  return engine_of(c, &c->plan.way[way], e);
+  return engine_of(c, l, &c->plan.way[way], e);
 }
 
 /* Right-hand sides whose method gave up are solved by other means, where those take no longer than the solve has taken;
@@ -200,10 +201,9 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
   if (l->interrupted) return KCL_OK;
   if (reason == KCL_CONVERGED) return try_rescue(c, l, INFINITY);
   if (now >= 0 && cut_short(l)) c->reached[now] = left(l);
-  if ((rc = load_best(l))) return rc;
   if ((rc = try_rescue(c, l, kcl_now() - l->start))) return rc;
   if (activate_failed(l) == KCL_CONVERGED) return KCL_OK;
-  if ((rc = next_engine(c, reason, &e))) return rc;
+  if ((rc = next_engine(c, l, reason, &e))) return rc;
   bool more = e != NULL;
   if (!more && (rc = last_resorts(c, l, &e))) return rc;
   if (!e) return KCL_OK;
