@@ -127,7 +127,8 @@ check:
 	$(again) all tests
 	@sh tests/run.sh
 check-matrices:
-	$(again) $(BUILD)/tests/real $(BUILD)/tests/real_products $(BUILD)/tests/real_least
+	$(again) $(BUILD)/tests/real $(BUILD)/tests/real_products $(BUILD)/tests/real_least $(BUILD)/tests/real_default
+	$(BUILD)/tests/real_default all
 	$(BUILD)/tests/real_products all
 	$(BUILD)/tests/real_least all
 	$(BUILD)/tests/real all
