@@ -45,6 +45,8 @@ static void say(const cli_options *o, int64_t j, int64_t columns, const judged *
             r->pass ? "within" : "NOT within", tol, r->pass ? ": least-squares solution" : "");
   cli_say(o, "            backward error %.3e, |b| = %.6g, |x| = %.6g\n", r->c.backward_error,
           r->c.norm_b, r->c.norm_x);
+  cli_say(o, "            by rows %.3e, by components %.3e\n", r->c.rowwise_error,
+          r->c.componentwise_error);
   if (r->compared) cli_compare_say(o, &r->direct);
 }
 
@@ -55,6 +57,8 @@ static cJSON *json(int64_t j, const judged *r, double tol) {
   json_number(o, "tol", tol);
   json_number(o, "relative_residual", r->c.relative_residual);
   json_number(o, "backward_error", r->c.backward_error);
+  json_number(o, "rowwise_error", r->c.rowwise_error);
+  json_number(o, "componentwise_error", r->c.componentwise_error);
   if (r->c.normal_residual >= 0) json_number(o, "normal_residual", r->c.normal_residual);
   json_number(o, "norm_b", r->c.norm_b);
   json_number(o, "norm_x", r->c.norm_x);
@@ -110,12 +114,12 @@ const cli_command cli_check = {
     .max = 3,
     .reads = true,
     .run = run,
-    .notes =
-        "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
-        "normal residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the "
-        "exit code is 6. The comparison with a direct solution is for information; --check "
-        "none leaves it out.\n"
-        "\n"
-        "--json: one object, or a list with one per column of b:\n"
-        "  column verdict tol relative_residual backward_error [normal_residual] norm_b norm_x "
-        "[check, as of krylocl solve]\n"};
+    .notes = "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
+             "normal residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the "
+             "exit code is 6. The comparison with a direct solution is for information; --check "
+             "none leaves it out.\n"
+             "\n"
+             "--json: one object, or a list with one per column of b:\n"
+             "  column verdict tol relative_residual backward_error rowwise_error "
+             "componentwise_error [normal_residual] norm_b norm_x "
+             "[check, as of krylocl solve]\n"};

@@ -63,6 +63,11 @@ static void quality(const cli_run *r, const cli_result *s) {
   cli_say(o, "            backward error %.1e", p->backward_error);
   condition(r, p);
   cli_say(o, "\n");
+  if (p->rowwise_error > 1e-6 && p->rowwise_error > 1e3 * p->backward_error)
+    cli_say(o,
+            "warning     by rows the backward error is %.1e: rows that are small beside others are "
+            "solved less well\n",
+            p->rowwise_error);
   if (s->forward_error >= 0)
     cli_say(o, "            forward error %.3e = |x - 1|_inf\n", s->forward_error);
 }

@@ -305,6 +305,7 @@ const cli_command cli_solve = {
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "
         "outer_iterations mixed_end] relative_residual true_relative_residual backward_error "
+        "rowwise_error componentwise_error "
         "[least_squares normal_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
         "[forward_error]\n"
         "  [check {method verdict reason relative_difference allowed_difference compared condition "

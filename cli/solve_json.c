@@ -19,6 +19,8 @@ static void result(cJSON *o, const cli_result *s) {
   json_number(o, "relative_residual", p->relative_residual);
   json_number(o, "true_relative_residual", p->true_relative_residual);
   json_number(o, "backward_error", p->backward_error);
+  json_number(o, "rowwise_error", p->rowwise_error);
+  json_number(o, "componentwise_error", p->componentwise_error);
   if (p->normal_residual >= 0) {
     json_bool(o, "least_squares", p->least_squares);
     json_number(o, "normal_residual", p->normal_residual);

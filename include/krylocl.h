@@ -507,6 +507,8 @@ typedef struct kcl_report {
                                     |A^H r| / (|A|_F |r|)), r = b - A x, recomputed; others: -1 */
   bool least_squares;            /**< reason is KCL_LEAST_SQUARES */
   double backward_error; /**< |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf), Rigal & Gaches 1967 */
+  double rowwise_error;  /**< as in kcl_certificate */
+  double componentwise_error;   /**< as in kcl_certificate */
   double condition_estimate;    /**< ritz_max / ritz_min of CG, of M^-1 A; 0: not known */
   double ritz_min;              /**< smallest Ritz value */
   double ritz_max;              /**< largest Ritz value */
@@ -645,8 +647,14 @@ uint64_t kcl_checksum(const void *data, size_t size);
 typedef struct kcl_certificate {
   double relative_residual; /**< |r| / |b| */
   double backward_error;    /**< |r|_inf / (|A|_inf |x|_inf + |b|_inf), Rigal & Gaches 1967 */
-  double norm_b;            /**< |b| */
-  double norm_x;            /**< |x| */
+  /** Backward error by rows: max |r_i| / (|a_i|_1 |x|_inf + |b_i|), a_i row i of A. Much larger than
+   * backward_error where rows of A differ in size and the small ones are not solved. */
+  double rowwise_error;
+  /** Componentwise backward error: max |r_i| / (|A| |x| + |b|)_i, Oettli & Prager 1964. Also large
+   * where x and b are much smaller than elsewhere. */
+  double componentwise_error;
+  double norm_b;          /**< |b| */
+  double norm_x;          /**< |x| */
   double normal_residual; /**< max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)); -1 from kcl_certify */
 } kcl_certificate;
 

@@ -2,6 +2,8 @@
  *
  *   relative residual  |b - A x|_2 / |b|_2
  *   backward error     |b - A x|_inf / (|A|_inf |x|_inf + |b|_inf)      (Rigal & Gaches 1967)
+ *   by rows            max_i |r_i| / (|a_i|_1 |x|_inf + |b_i|), a_i row i of A
+ *   by components      max_i |r_i| / (|A| |x| + |b|)_i                  (Oettli & Prager 1964)
  *   normal residual    max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, for least squares
  *                      (solver/methods/least_squares.c says why)
  *
@@ -35,23 +37,70 @@ static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
   return sqrt(sum) / unit;
 }
 
-static double largest_row(const void *arg, int64_t from, int64_t to) {
-  const kcl_csr *A = arg;
+/* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
+static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
+
+/* ---------------------------------------------------------------- backward errors */
+
+typedef struct rows {
+  const kcl_csr *A;
+  kcl_type type; /* of x, b and r */
+  const double *x, *b, *r;
+  double *size, *with_x; /* [rows] sums of |a_ij|, and of |a_ij| |x_j| */
+  double x_inf;
+} rows;
+
+static void sum_rows(void *arg, int64_t from, int64_t to) {
+  const rows *w = arg;
+  const kcl_csr *A = w->A;
+  for (int64_t i = from; i < to; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      double a = kcl_abs(A->type, A->val, k);
+      w->size[i] += a, w->with_x[i] += a * kcl_abs(w->type, w->x, A->col[k]);
+    }
+}
+
+static double norm_part(const void *arg, int64_t from, int64_t to) {
+  const rows *w = arg;
+  double m = 0;
+  for (int64_t i = from; i < to; i++) m = fmax(m, w->size[i]);
+  return m;
+}
+
+/* max |r_i| / (size_i + |b_i|); NaN where one is. */
+static double worst_row(const rows *w, int64_t from, int64_t to, const double *size, double unit) {
   double m = 0;
   for (int64_t i = from; i < to; i++) {
-    double sum = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) sum += kcl_abs(A->type, A->val, k);
-    if (sum > m) m = sum;
+    double q = ratio(kcl_abs(w->type, w->r, i), size[i] * unit + kcl_abs(w->type, w->b, i));
+    if (!(q <= m)) m = q;
   }
   return m;
 }
 
-static double matrix_norm_inf(const kcl_csr *A) {
-  return kcl_largest(A->rows, KCL_FEW_ROWS, largest_row, A);
+static double rowwise_part(const void *arg, int64_t from, int64_t to) {
+  const rows *w = arg;
+  return worst_row(w, from, to, w->size, w->x_inf);
 }
 
-/* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
-static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
+static double componentwise_part(const void *arg, int64_t from, int64_t to) {
+  const rows *w = arg;
+  return worst_row(w, from, to, w->with_x, 1);
+}
+
+/* One pass over A. */
+static int backward_errors(kcl *ctx, rows *w, double r_inf, double b_inf, kcl_certificate *out) {
+  const kcl_csr *A = w->A;
+  int rc = kcl_alloc(ctx, 2 * A->rows, sizeof *w->size, "row sums", (void **)&w->size);
+  if (rc) return rc;
+  w->with_x = w->size + A->rows;
+  kcl_for_each(A->rows, KCL_FEW_ROWS, sum_rows, w);
+  double norm = kcl_largest(A->rows, KCL_FEW_ROWS, norm_part, w);
+  out->backward_error = ratio(r_inf, norm * w->x_inf + b_inf);
+  out->rowwise_error = kcl_largest(A->rows, KCL_FEW_ROWS, rowwise_part, w);
+  out->componentwise_error = kcl_largest(A->rows, KCL_FEW_ROWS, componentwise_part, w);
+  free(w->size);
+  return KCL_OK;
+}
 
 static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                  kcl_certificate *out) {
@@ -76,10 +125,11 @@ int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
   *out = (kcl_certificate){.norm_b = norm_2(t, b, A->rows, b_inf),
                            .norm_x = norm_2(t, x, A->cols, x_inf)};
   out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);
-  out->backward_error = ratio(r_inf, matrix_norm_inf(A) * x_inf + b_inf);
   out->normal_residual = -1;
+  rows w = {.A = A, .type = t, .x = x, .b = b, .r = r, .x_inf = x_inf};
+  rc = backward_errors(ctx, &w, r_inf, b_inf, out);
   free(r);
-  return KCL_OK;
+  return rc;
 }
 
 /* b and r are scaled alike by a power of two, so that no product overflows. */
@@ -177,6 +227,7 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;
+  report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
   judge(report, &c, least, v->target / 0.999 * kcl_unit(v));
 done:
   free(b_own), free(x_own);
