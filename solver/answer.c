@@ -18,7 +18,7 @@ typedef struct answer {
 
 static int get_x(kcl_loop *l, int i, void *x) {
   kcl_executor *ex = &l->engine->executor;
-  return ex->get(ex, l->engine->program->x, i, l->system->A->type, x, 1 / l->rhs[i].scale);
+  return ex->get(ex, l->engine->program->x, i, l->system->A->type, x, 1 / l->rhs[i].x_scale);
 }
 
 /* Takes a->next as the answer where it is nearer: its residual is less than `fraction` of the least. */

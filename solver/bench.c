@@ -59,7 +59,7 @@ static int validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k,
   *good = true;
   for (int c = 0; c < k->nrhs; c++) {
     kcl_timing_vector(x, A->cols * w, c);
-    KCL_TRY(ex->get(ex, y_vec, c, wide, y, 1.0));
+    KCL_TRY(ex->get(ex, y_vec, c, wide, y, 1 / s->unit));
     kcl_csr_product(A, x, NULL, ref);
     for (int64_t i = 0; i < A->rows && *good; i++) *good = row_agrees(s, i, x, y, ref);
   }

@@ -1,5 +1,6 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
 #include "solver/solver.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,12 +43,24 @@ static int build(kcl_selection *c, const kcl_format *format) {
   return rc ? rc : kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
 }
 
-/* A in the precision asked for: itself where it is that already. */
+/* Methods take products of products of A, such as |A A^H r|^2: A stays as it is while their exponents have room. */
+static double unit_of(const kcl_system *s) {
+  const bool single = s->options.precision == KCL_S || s->options.precision == KCL_C;
+  const double norm = s->stats.norm_inf;
+  int most = single ? 20 : 200, exponent = norm > 0 && norm < INFINITY ? ilogb(norm) : 0;
+  if (exponent >= -most && exponent <= most) return 1;
+  return ldexp(1, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
+}
+
+/* unit A in the precision asked for: A itself where it is that already. */
 static int convert(kcl_system *s) {
   double start = kcl_now();
   int rc = KCL_OK;
-  if (s->A->type != s->options.precision)
+  s->unit = unit_of(s);
+  if (s->A->type != s->options.precision || s->unit != 1)
     rc = kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
+  if (!rc && s->unit != 1)
+    kcl_copy(s->converted->type, s->converted->val, s->A->type, s->A->val, s->A->nnz, s->unit);
   s->seconds_convert += kcl_now() - start;
   return rc;
 }

@@ -26,7 +26,7 @@ static int put_system(kcl_loop *l) {
     const kcl_rhs *v = &l->rhs[i];
     if (!v->active) continue;
     rc = ex->put(ex, k->b, i, type, v->b, v->scale);
-    if (!rc) rc = ex->put(ex, k->x, i, type, v->x, v->scale);
+    if (!rc) rc = ex->put(ex, k->x, i, type, v->x, v->x_scale);
   }
   return rc ? rc : ex->finish(ex);
 }
@@ -56,6 +56,8 @@ static void report_spectrum(kcl_loop *l) {
     if (v->norm_b == 0) continue;
     kcl_ritz(v->history->entry, v->first_round ? v->first_round : v->history->size,
              &report->ritz_min, &report->ritz_max);
+    double unit = l->engine->precond->apply ? 1 : l->system->unit; /* of M^-1 A it cancels */
+    report->ritz_min /= unit, report->ritz_max /= unit;
     if (report->ritz_min > 0) report->condition_estimate = report->ritz_max / report->ritz_min;
   }
 }
@@ -95,6 +97,7 @@ static void begin_rhs(const kcl_solver *s, kcl_rhs *v) {
                             .changes = s->selection.changes};
   if (!v->active) memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
   v->scale = ldexp(1, v->norm_b < 1e-300 ? 997 : -ilogb(v->norm_b) - 1); /* finite below 2^-1022 */
+  v->x_scale = v->scale / s->system.unit;
   v->target = 0.999 * fmax(tol * v->norm_b, o->atol) * v->scale;
 }
 

@@ -116,6 +116,29 @@ static void test_symmetry(const place *p) {
   }
 }
 
+/* Every method solves 1e300 A and 1e-300 A as it solves A, b and x of any size that fits. */
+static void test_scaled(const place *p) {
+  static const double of_A[] = {1, 1e300, 1e-300}, of_b[] = {1, 1e250, 1e-250};
+  for (int m = 0; m < kcl_list_size(KCL_SOLVERS); m++)
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) {
+        kcl_csr *A = tridiagonal(p->ctx, -of_A[i], 2.5 * of_A[i], -of_A[i]);
+        kcl_options o = quick_defaults();
+        double b[N];
+        for (int k = 0; k < N; k++) b[k] = of_b[j] * (1 + k % 3);
+        A->symmetry = KCL_SYMMETRIC, o.solver = kcl_list(KCL_SOLVERS, m).name;
+        bool fits = of_b[j] / of_A[i] < 1e300 && of_b[j] / of_A[i] > 1e-300;
+        result q = {0};
+        if (fits && (!p->ctx->opencl || i || !m))
+          q = solve(p, A, &o, b);
+        else
+          q.r.converged = true;
+        CHECKF(!q.rc && q.r.converged, "%s, %s, %g A, %g b: %s, %g", p->name, o.solver, of_A[i],
+               of_b[j], q.rc ? kcl_error(p->ctx) : kcl_reason_text(q.r.reason), q.residual);
+        kcl_csr_free(&A);
+      }
+}
+
 /* ---------------------------------------------------------------- who takes over */
 
 /* Bidiagonal, 1 and 2: |A^-1| is 2^199. No method solves it; back substitution does. */
@@ -199,7 +222,7 @@ int main(void) {
   open_places();
   for (const place *p = places; p < places + place_count; p++) {
     if (!can(p, KCL_D)) continue;
-    test_precond(p), test_symmetry(p);
+    test_precond(p), test_symmetry(p), test_scaled(p);
     test_direct(p), test_no_solution(p);
     test_best(p), test_many(p);
   }

@@ -6,10 +6,11 @@
 
 typedef struct kcl_system {
   kcl *ctx;
-  const kcl_csr *A; /* the caller's */
-  kcl_csr
-      *converted;  /* A in the precision of the options where its own type is another; else NULL */
-  kcl_stats stats; /* of A */
+  const kcl_csr *A;   /* the caller's */
+  kcl_csr *converted; /* unit A in the precision of the options; NULL: that is A itself */
+  double
+      unit; /* a power of two; not 1 where A is so large or small that products of its products would overflow */
+  kcl_stats stats;           /* of A */
   kcl_options options;       /* with every name filled in */
   bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */
   struct {
@@ -21,7 +22,7 @@ typedef struct kcl_system {
   double seconds_convert; /* A to the precision of the options, and to single for mixed precision */
 } kcl_system;
 
-/* A in the precision of the options. */
+/* unit A in the precision of the options: the system on the device is (unit A) (x / unit) = b. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
   return s->converted ? s->converted : s->A;
 }

@@ -186,7 +186,7 @@ int kcl_loop_restart(kcl_loop *l) {
     const kcl_rhs *v = &l->rhs[i];
     if (!v->active || l->rr[i] <= v->rr0) continue;
     again = true;
-    rc = ex->put(ex, l->engine->program->x, i, l->system->A->type, v->x, v->scale);
+    rc = ex->put(ex, l->engine->program->x, i, l->system->A->type, v->x, v->x_scale);
   }
   if (rc || (again && (rc = start(l)))) return rc;
   l->method_changed = true;

@@ -24,7 +24,8 @@ typedef struct kcl_rhs {
   void *x;
   kcl_report *report;
   kcl_history *history;
-  double norm_b, scale; /* |b|; the power of two that b and x are multiplied by on the device */
+  double norm_b, scale; /* |b|; the power of two that b is multiplied by on the device */
+  double x_scale;       /* that of x */
   double target;        /* norm of the residual to reach, scaled */
   double rr0;           /* squared residual norm of the first guess, scaled like all that follow */
   double claim;         /* the same when a claim of convergence last did not hold */

@@ -172,7 +172,7 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   v->report->reason = reason, v->report->relative_residual = sqrt(rr) * kcl_unit(v);
   v->report->iterations = m->iterations;
   if (!(rr < INFINITY))
-    rc = ex->put(ex, l->engine->program->x, 0, l->system->A->type, v->x, v->scale);
+    rc = ex->put(ex, l->engine->program->x, 0, l->system->A->type, v->x, v->x_scale);
   if (rc) return rc;
   rc = ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
                     : kcl_adapt_run(wide, l);
