@@ -60,10 +60,10 @@ inject() {
 }
 
 if "$prog" info A.mtx -d opencl -q 2>err; then
-  # 0: not needed, or tried again; 3, 4 and 5: input (no double precision), device, memory
-  inject opencl 30 "0 2 4 5" "OpenCL, cg" "$prog" solve A.mtx b.rhs -d opencl -f ell -s cg -o x.mtx
-  inject opencl 20 "0 2 4 5" "OpenCL, auto" "$prog" solve A.mtx b.rhs -d opencl -o x.mtx
-  inject opencl 8 "0 2 4 5" "OpenCL, devices" "$prog" devices
+  # 0: not needed, or tried again; 4: device or driver; 5: memory
+  inject opencl 30 "0 4 5" "OpenCL, cg" "$prog" solve A.mtx b.rhs -d opencl -f ell -s cg -o x.mtx
+  inject opencl 20 "0 4 5" "OpenCL, auto" "$prog" solve A.mtx b.rhs -d opencl -o x.mtx
+  inject opencl 8 "0 4 5" "OpenCL, devices" "$prog" devices
 else
   echo "skip OpenCL: $(head -1 err)"
 fi

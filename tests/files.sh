@@ -118,6 +118,20 @@ for delay in 0.02 0.05 0.08 0.11 0.14 0.17 0.2 0.23 0.26 0.3 0.35 0.4; do
   fi
 done
 verdict $bad "interrupts at twelve moments"; no_rest
+if "$prog" info A.mtx -d opencl -q 2>err; then
+  # while kernels are compiled, cold
+  POCL_CACHE_DIR=$dir/cold "$prog" solve A.mtx b.rhs -d opencl -s gmres -f sell -o c.mtx >report 2>err &
+  pid=$!
+  sleep 1
+  kill -INT $pid 2>/dev/null; begin=$(date +%s)
+  wait $pid
+  got=$?
+  [ $got -eq 130 ] || [ $got -eq 0 ]; verdict $? "interrupted while compiling (exit 130, or 0 where it was done; got $got)"
+  [ $(($(date +%s) - begin)) -le 2 ]; verdict $? "  it ends at once"
+  [ $got -eq 0 ] || [ ! -e c.mtx ]; verdict $? "  no x is written that was not computed"
+else
+  echo "skip an interrupt while compiling: $(head -1 err)"
+fi
 if "$prog" --version | grep -q CHOLMOD; then
   # a factorisation of many seconds, abandoned
   "$prog" generate poisson3d:50 -q -o F.mtx --rhs F.rhs

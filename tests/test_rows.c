@@ -5,6 +5,14 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED 1
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
 static double at(const kcl_csr *A, int64_t i, int64_t j, int part) {
   int w = A->type == KCL_Z ? 2 : 1;
   for (int64_t k = A->row_ptr[i - 1]; k < A->row_ptr[i]; k++)
@@ -88,7 +96,7 @@ static void test_dense_room(void) {
 
 /* A few bytes that state 2^31 rows, 26 GB, under a limit of 20: refused before memory is touched. */
 static void test_room(void) {
-#if defined __SANITIZE_ADDRESS__
+#ifdef SANITIZED
   skip("2^31 rows: the sanitizer reserves more address space than the limit");
 #else
   static const char *const text[] = {
