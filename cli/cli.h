@@ -252,8 +252,18 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   int64_t solved,
       worst;     /* worst: the first not converged, else that of the largest true residual */
   double stream; /* bytes/s, 0: not known */
-  double seconds_solve, seconds_total; /* seconds_solve: sum over all columns */
+  double seconds_device;                                                   /* until it is open */
+  double seconds_upload, seconds_solve, seconds_download, seconds_certify; /* sums over columns */
+  double seconds_write, seconds_total; /* files of x, history and picture; to their end */
 } cli_run;
+
+enum { CLI_TIMES = 14 };
+typedef struct cli_time {
+  const char *name;
+  double seconds;
+} cli_time;
+/* What a run took, in order; the last two: what has no name, and all. */
+void cli_times(const cli_run *r, cli_time list[CLI_TIMES]);
 
 void report_device(const cli_options *o, const kcl_device *d);
 void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);

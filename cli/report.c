@@ -123,21 +123,45 @@ static void result(const cli_run *r, int64_t j) {
   if (s->checked) cli_compare_say(o, &s->check);
 }
 
+void cli_times(const cli_run *r, cli_time list[CLI_TIMES]) {
+  const kcl_setup_info *s = &r->setup;
+  const cli_time all[CLI_TIMES] = {{"device", r->seconds_device},
+                                   {"read", r->p.seconds_read},
+                                   {"check", s->seconds_check},
+                                   {"statistics", s->seconds_stats},
+                                   {"convert", s->seconds_convert},
+                                   {"compile", s->seconds_compile},
+                                   {"measure", s->seconds_measure},
+                                   {"upload", s->seconds_upload + r->seconds_upload},
+                                   {"solve", r->seconds_solve},
+                                   {"download", r->seconds_download},
+                                   {"certify", r->seconds_certify},
+                                   {"write", r->seconds_write},
+                                   {"other", 0},
+                                   {"total", r->seconds_total}};
+  double named = 0;
+  memcpy(list, all, sizeof all);
+  for (int i = 0; i < CLI_TIMES - 2; i++) named += list[i].seconds;
+  list[CLI_TIMES - 2].seconds = fmax(r->seconds_total - named, 0);
+}
+
+/* Parts of less than a hundredth of the total are left out. */
 static void times(const cli_run *r) {
+  const cli_options *o = r->o;
+  cli_time list[CLI_TIMES];
+  cli_times(r, list);
+  cli_say(o, "time        ");
+  for (int i = 0; i < CLI_TIMES; i++)
+    if (list[i].seconds >= 0.01 * r->seconds_total)
+      cli_say(o, "%s %s%s", list[i].name, cli_seconds(list[i].seconds).s,
+              i + 1 < CLI_TIMES ? ", " : "\n");
+}
+
+static void speed(const cli_run *r) {
   const cli_options *o = r->o;
   const kcl_report *p = &r->results[r->worst].report;
   double rate =
       p->seconds_per_iteration > 0 ? p->bytes_per_iteration / p->seconds_per_iteration : 0;
-  char measure[64] = "";
-  if (r->setup.seconds_measure > 0)
-    snprintf(measure, sizeof measure, " measure %s,", cli_seconds(r->setup.seconds_measure).s);
-  cli_say(
-      o,
-      "time        read %s, convert %s, compile %s,%s upload %s, solve %s, download %s, total %s\n",
-      cli_seconds(r->p.seconds_read).s, cli_seconds(r->setup.seconds_convert).s,
-      cli_seconds(r->setup.seconds_compile).s, measure,
-      cli_seconds(r->setup.seconds_upload + p->seconds_upload).s, cli_seconds(r->seconds_solve).s,
-      cli_seconds(p->seconds_download).s, cli_seconds(r->seconds_total).s);
   if (!(rate > 0)) return;
   cli_say(o, "speed       %s per iteration, %s moved, %.1f GB/s",
           cli_seconds(p->seconds_per_iteration).s, cli_bytes(p->bytes_per_iteration).s,
@@ -158,6 +182,7 @@ void report_results(const cli_run *r) {
     cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
             cli_count(r->p.b->cols).s);
   times(r);
+  speed(r);
   wrote(r->o, "x", r->o->output);
   if (r->direct) wrote(r->o, "the direct solution", r->o->check_output);
   wrote(r->o, "the residual history", r->o->history);

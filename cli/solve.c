@@ -22,7 +22,9 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
 static int load(kcl *ctx, cli_run *r) {
   int rc;
   const cli_options *o = r->o;
+  r->seconds_device = cli_now();
   TRY(cli_device(ctx, o, &r->device));
+  r->seconds_device = cli_now() - r->seconds_device;
   report_device(o, &r->device);
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
   report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
@@ -69,7 +71,9 @@ static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   if (rc) return rc;
   s->forward_error =
       r->p.ones && r->p.A->rows >= r->p.A->cols ? cli_error_from_ones(r->p.x, j) : -1;
-  r->seconds_solve += s->report.seconds_solve;
+  r->seconds_upload += s->report.seconds_upload, r->seconds_solve += s->report.seconds_solve;
+  r->seconds_download += s->report.seconds_download;
+  r->seconds_certify += s->report.seconds_certify;
   r->solved = j + 1;
   if (worse(r, &s->report, &r->results[r->worst].report)) r->worst = j;
   return 0;
@@ -236,8 +240,10 @@ static int run(kcl *ctx, const cli_options *o) {
   r.asked = options_of(o, r.p.precision);
   TRY(solve_all(ctx, &r));
   if (r.solved == 0) TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
-  r.seconds_total = cli_now() - begin;
+  r.seconds_write = cli_now();
   int written = outputs(ctx, &r); /* before all that may fail or take long */
+  r.seconds_write = cli_now() - r.seconds_write;
+  r.seconds_total = cli_now() - begin;
   bool rate = (!o->quiet || o->json) && !cli_interrupted();
   if (rate) cli_busy(o, "measuring the memory rate");
   if (rate && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
@@ -312,7 +318,8 @@ const cli_command cli_solve = {
         "relative_residual backward_error direct_relative_residual direct_backward_error "
         "direct_seconds, and for least squares rank norm_x normal_residual direct_norm_x "
         "direct_normal_residual}]\n"
-        "  seconds {read convert compile measure upload solve download total}, "
+        "  seconds {device read check statistics convert compile measure upload solve download "
+        "certify write other total}, "
         "seconds_per_iteration bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
         "stream_fraction\n"
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "

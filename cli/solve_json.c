@@ -35,16 +35,11 @@ static void result(cJSON *o, const cli_result *s) {
   if (s->checked) json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
 }
 
-static void seconds(cJSON *o, const cli_run *r, const kcl_report *p) {
+static void seconds(cJSON *o, const cli_run *r) {
   cJSON *t = cJSON_AddObjectToObject(o, "seconds");
-  json_number(t, "read", r->p.seconds_read);
-  json_number(t, "convert", r->setup.seconds_convert);
-  json_number(t, "compile", r->setup.seconds_compile);
-  json_number(t, "measure", r->setup.seconds_measure);
-  json_number(t, "upload", r->setup.seconds_upload + p->seconds_upload);
-  json_number(t, "solve", r->seconds_solve);
-  json_number(t, "download", p->seconds_download);
-  json_number(t, "total", r->seconds_total);
+  cli_time list[CLI_TIMES];
+  cli_times(r, list);
+  for (int i = 0; i < CLI_TIMES; i++) json_number(t, list[i].name, list[i].seconds);
 }
 
 static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
@@ -117,7 +112,7 @@ int solve_json(const cli_run *r) {
   json_matrix(o, r->o->files[0], r->p.A);
   method(o, r);
   result(o, worst);
-  seconds(o, r, &worst->report);
+  seconds(o, r);
   speed(o, r, &worst->report);
   columns(o, r);
   int rc = json_write(r->o->json, o);

@@ -515,6 +515,7 @@ typedef struct kcl_report {
   double seconds_upload;        /**< upload of b and x; of solves at once each an equal share */
   double seconds_solve;         /**< iterations; of solves at once each an equal share */
   double seconds_download;      /**< download of x; of solves at once each an equal share */
+  double seconds_certify;       /**< the certificate of x, and checksums of A and x */
   double seconds_per_iteration; /**< seconds_solve per iteration */
   double bytes_per_iteration;   /**< bytes moved per iteration: each stage's operands once */
   const char *changes;          /**< changes of format and method made by "auto", one line each, or
@@ -559,6 +560,8 @@ typedef struct kcl_setup_info {
   const char *format_reason; /**< why, one sentence */
   const char *kernel;        /**< the kernel: "csr-vector, 4 lanes", "native, 2 threads" */
   double bytes_stored;       /**< size of the matrix on the device, bytes */
+  double seconds_check;      /**< check of A's structure, and its checksum */
+  double seconds_stats;      /**< statistics of A, which formats and methods are chosen by */
   double seconds_convert;    /**< conversion to the format */
   double seconds_upload;     /**< upload of the matrix */
   double seconds_compile;    /**< compilation of the kernels */

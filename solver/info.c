@@ -30,6 +30,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .kernel = e->kernel,
                           .bytes_stored = kcl_engine_stored_bytes(e),
                           .mixed = m ? m->why : "",
+                          .seconds_check = s->system.seconds_check,
+                          .seconds_stats = s->system.seconds_stats,
                           .seconds_convert = s->system.seconds_convert,
                           .seconds_measure = c->seconds,
                           .expected_iterations = c->expected,
@@ -38,6 +40,7 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .nrhs = e->program->nrhs};
   add_seconds(out, e);
   if (m) out->seconds_convert += m->system.seconds_convert;
+  if (m) out->seconds_stats += m->system.seconds_stats;
   if (!kcl_mixed_used(m)) return;
   out->bytes_float = kcl_engine_stored_bytes(m->selection.engine);
   add_seconds(out, m->selection.engine);

@@ -72,8 +72,10 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   c->system = s;
   read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
+  double start = kcl_now();
   if ((rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
   apply_symmetry(s);
+  s->seconds_stats = kcl_now() - start;
   if ((rc = kcl_choose_way(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   if ((rc = convert(s))) return rc;
@@ -100,8 +102,10 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   kcl_solver *s = *out = NULL;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = (kcl_system){.ctx = ctx, .A = A, .options = options ? *options : kcl_defaults};
+  double start = kcl_now();
   KCL_TRY(kcl_csr_check(ctx, A));
   s->sums = kcl_sums_of(A);
+  s->system.seconds_check = kcl_now() - start;
   KCL_TRY(prepare(&s->system, &s->selection));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed) KCL_TRY(prepare_mixed(&s->selection, &s->mixed));

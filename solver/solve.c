@@ -115,10 +115,12 @@ static int certify_one(const kcl_solver *s, const kcl_rhs *v) {
 static int certify_all(kcl_solver *s, const kcl_loop *l) {
   bool all = true, any = false;
   double seconds = 0;
+  double start = kcl_now();
   int rc = kcl_sums_check(s);
-  for (int i = 0; i < l->nrhs && !rc; i++) {
+  for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, v))) return rc;
+    v->report->seconds_certify = kcl_now() - start;
     if (v->norm_b == 0) continue;
     any = true, all = all && (v->report->converged || v->report->least_squares);
     seconds += v->report->seconds_solve;

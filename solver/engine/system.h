@@ -20,6 +20,7 @@ typedef struct kcl_system {
   } undecided;
   bool resumes;           /* corrections in mixed precision: programs get a phase RESUME */
   double seconds_convert; /* A to the precision of the options, and to single for mixed precision */
+  double seconds_check, seconds_stats;
 } kcl_system;
 
 /* unit A in the precision of the options: the system on the device is (unit A) (x / unit) = b. */
