@@ -13,28 +13,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Largest modulus; NaN as soon as one element is. */
-static double norm_inf(kcl_type t, const double *v, int64_t n) {
-  double m = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double a = kcl_abs(t, v, i);
-    if (a > m || isnan(a)) m = a;
-  }
-  return m;
-}
+typedef struct scaled {
+  const double *v;
+  double unit;
+} scaled;
 
-/* 2-norm of n elements, scaled by m = norm_inf: no square underflows that matters or overflows. Summed by
- * blocks: an error of (4096 + n / 4096) u, and not of n u. */
-static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
-  if (m == 0 || !isfinite(m)) return m;
-  int64_t reals = kcl_type_complex(t) ? 2 * n : n;
-  double sum = 0, unit = ldexp(1, m < 1e-300 ? 997 : -ilogb(m));
-  for (int64_t i = 0; i < reals;) {
+static double squares(const void *arg, int64_t from, int64_t to) {
+  const scaled *s = arg;
+  double sum = 0;
+  for (int64_t i = from; i < to;) {
     double part = 0;
-    for (int64_t end = i + 4096; i < end && i < reals; i++) part += v[i] * unit * (v[i] * unit);
+    for (int64_t end = i + 4096; i < end && i < to; i++)
+      part += s->v[i] * s->unit * (s->v[i] * s->unit);
     sum += part;
   }
-  return sqrt(sum) / unit;
+  return sum;
+}
+
+/* 2-norm of n elements, scaled by m = kcl_norm_inf: no square underflows that matters or overflows. Summed by
+ * blocks: an error of (4160 + n / 262144) u, and not of n u. */
+static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
+  if (m == 0 || !isfinite(m)) return m;
+  const scaled s = {v, ldexp(1, m < 1e-300 ? 997 : -ilogb(m))};
+  return sqrt(kcl_sum(kcl_type_complex(t) ? 2 * n : n, KCL_FEW, squares, &s)) / s.unit;
 }
 
 /* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
@@ -120,8 +121,8 @@ int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
   rc = kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r);
   if (rc) return rc;
   kcl_csr_product(A, x, b, r); /* r = b - A x */
-  double r_inf = norm_inf(t, r, A->rows), b_inf = norm_inf(t, b, A->rows),
-         x_inf = norm_inf(t, x, A->cols);
+  double r_inf = kcl_norm_inf(t, r, A->rows), b_inf = kcl_norm_inf(t, b, A->rows),
+         x_inf = kcl_norm_inf(t, x, A->cols);
   *out = (kcl_certificate){.norm_b = norm_2(t, b, A->rows, b_inf),
                            .norm_x = norm_2(t, x, A->cols, x_inf)};
   out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);

@@ -60,7 +60,8 @@ int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B);
 int kcl_csr_check(kcl *ctx, const kcl_csr *A);
 void kcl_element(kcl_type t, const void *array, int64_t i, double z[2]); /* array[i] as re, im */
 void kcl_set_element(kcl_type t, void *array, int64_t i, const double z[2]);
-double kcl_abs(kcl_type t, const void *array, int64_t i); /* |array[i]| in double */
+double kcl_abs(kcl_type t, const void *array, int64_t i);  /* |array[i]| in double */
+double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
                  int64_t n); /* without underflow or overflow of squares */
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n,

@@ -35,6 +35,8 @@ void kcl_set_element(kcl_type t, void *a, int64_t i, const double z[2]) {
 }
 
 double kcl_abs(kcl_type t, const void *array, int64_t i) {
+  if (t == KCL_S) return fabsf(((const float *)array)[i]);
+  if (t == KCL_D) return fabs(((const double *)array)[i]);
   double z[2];
   kcl_element(t, array, i, z);
   return hypot(z[0], z[1]);
@@ -67,16 +69,38 @@ int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
                   (int)type);
 }
 
-double kcl_norm2(kcl_type t, const void *v, int64_t n) {
-  double sum = 0, largest = 0;
-  for (int64_t i = 0; i < n; i++) {
-    double a = kcl_abs(t, v, i);
+typedef struct norm {
+  kcl_type type;
+  const void *v;
+  double largest;
+} norm;
+
+static double largest_part(const void *arg, int64_t from, int64_t to) {
+  const norm *n = arg;
+  double largest = 0;
+  for (int64_t i = from; i < to; i++) {
+    double a = kcl_abs(n->type, n->v, i);
     if (a > largest || isnan(a)) largest = a;
   }
-  if (largest == 0 || !(largest < INFINITY)) return largest;
-  for (int64_t i = 0; i < n; i++) {
-    double a = kcl_abs(t, v, i) / largest;
+  return largest;
+}
+
+static double squares(const void *arg, int64_t from, int64_t to) {
+  const norm *n = arg;
+  double sum = 0;
+  for (int64_t i = from; i < to; i++) {
+    double a = kcl_abs(n->type, n->v, i) / n->largest;
     sum += a * a;
   }
-  return largest * sqrt(sum);
+  return sum;
+}
+
+double kcl_norm_inf(kcl_type t, const void *v, int64_t n) {
+  return kcl_largest(n, KCL_FEW, largest_part, &(norm){.type = t, .v = v});
+}
+
+double kcl_norm2(kcl_type t, const void *v, int64_t n) {
+  norm a = {.type = t, .v = v, .largest = kcl_norm_inf(t, v, n)};
+  if (a.largest == 0 || !(a.largest < INFINITY)) return a.largest;
+  return a.largest * sqrt(kcl_sum(n, KCL_FEW, squares, &a));
 }

@@ -6,30 +6,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void row_lengths(const kcl_csr *A, kcl_stats *s) {
-  s->row_mean = A->rows ? (double)A->nnz / (double)A->rows : 0;
-  s->row_min = A->rows ? INT64_MAX : 0;
+typedef struct counting {
+  const kcl_csr *A;
+  double row_mean;
+  _Atomic unsigned char *seen; /* [rows + cols - 1]: diagonals with an entry */
+  _Atomic int64_t least, most, empty, bandwidth, diagonals;
+  _Atomic int64_t zeros, zero_diagonal, dominant, positive;
+} counting;
+
+static double row_lengths(const void *arg, int64_t from, int64_t to) {
+  counting *c = (counting *)arg;
+  int64_t least = INT64_MAX, most = 0, empty = 0;
   double deviation = 0;
-  for (int64_t i = 0; i < A->rows; i++) {
-    int64_t k = A->row_ptr[i + 1] - A->row_ptr[i];
-    if (k < s->row_min) s->row_min = k;
-    if (k > s->row_max) s->row_max = k;
-    s->empty_rows += k == 0;
-    deviation += fabs((double)k - s->row_mean);
+  for (int64_t i = from; i < to; i++) {
+    int64_t k = kcl_row_length(c->A, i);
+    if (k < least) least = k;
+    if (k > most) most = k;
+    empty += k == 0;
+    deviation += fabs((double)k - c->row_mean);
   }
+  kcl_lower(&c->least, least), kcl_raise(&c->most, most);
+  c->empty += empty;
+  return deviation;
+}
+
+static void count_lengths(counting *c, kcl_stats *s) {
+  const kcl_csr *A = c->A;
+  c->least = A->rows ? INT64_MAX : 0;
+  c->row_mean = s->row_mean = A->rows ? (double)A->nnz / (double)A->rows : 0;
+  double deviation = kcl_sum(A->rows, KCL_FEW_ROWS, row_lengths, c);
+  s->row_min = c->least, s->row_max = c->most, s->empty_rows = c->empty;
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
 
-/* Bandwidth, number of diagonals, entries of the main one; seen: [rows + cols - 1], marks those with an entry. */
-static void diagonals(const kcl_csr *A, kcl_stats *s, unsigned char *seen) {
-  for (int64_t i = 0; i < A->rows; i++)
+static void mark_diagonals(void *arg, int64_t from, int64_t to) {
+  counting *c = arg;
+  const kcl_csr *A = c->A;
+  int64_t bandwidth = 0;
+  for (int64_t i = from; i < to; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t d = A->col[k] - i, a = d < 0 ? -d : d;
-      if (a > s->bandwidth) s->bandwidth = a;
-      s->diagonal_entries += d == 0;
-      s->diagonals += !seen[d + A->rows - 1];
-      seen[d + A->rows - 1] = 1;
+      _Atomic unsigned char *seen = &c->seen[d + A->rows - 1];
+      if (a > bandwidth) bandwidth = a;
+      if (!atomic_load_explicit(seen, memory_order_relaxed))
+        atomic_store_explicit(seen, 1, memory_order_relaxed);
     }
+  kcl_raise(&c->bandwidth, bandwidth);
+}
+
+static void count_marks(void *arg, int64_t from, int64_t to) {
+  counting *c = arg;
+  int64_t count = 0;
+  for (int64_t d = from; d < to; d++)
+    count += atomic_load_explicit(&c->seen[d], memory_order_relaxed);
+  c->diagonals += count;
+}
+
+/* Bandwidth and number of diagonals. */
+static void count_diagonals(counting *c, kcl_stats *s) {
+  const kcl_csr *A = c->A;
+  kcl_for(A->rows, KCL_FEW_ROWS, mark_diagonals, c);
+  kcl_for(A->rows + A->cols, KCL_FEW, count_marks, c);
+  s->bandwidth = c->bandwidth, s->diagonals = c->diagonals;
 }
 
 static bool positive_real(const kcl_csr *A, int64_t k) {
@@ -41,25 +79,53 @@ static bool positive_real(const kcl_csr *A, int64_t k) {
   }
 }
 
-static void values(const kcl_csr *A, kcl_stats *s) {
-  int64_t dominant = 0, positive = 0;
-  double least = INFINITY, most = 0; /* moduli of the diagonal */
-  for (int64_t i = 0; i < A->rows; i++) {
+/* Numbers of 0 or more are in the order of their bits. */
+static int64_t bits_of(double v) {
+  int64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+
+static double of_bits(int64_t bits) {
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+static double row_values(const void *arg, int64_t from, int64_t to) {
+  counting *c = (counting *)arg;
+  const kcl_csr *A = c->A;
+  int64_t zeros = 0, zero_diagonal = 0, dominant = 0, positive = 0;
+  double largest = 0, least = INFINITY, most = 0; /* the last two: moduli of the diagonal */
+  for (int64_t i = from; i < to; i++) {
     double diagonal = 0, sum = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       double a = kcl_abs(A->type, A->val, k);
-      s->explicit_zeros += a == 0;
+      zeros += a == 0;
       sum += a;
       if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
     }
-    s->zero_diagonal += i < A->cols && diagonal == 0;
+    zero_diagonal += i < A->cols && diagonal == 0;
     least = fmin(least, diagonal), most = fmax(most, diagonal);
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
-    if (!(sum <= s->norm_inf)) s->norm_inf = sum;
+    if (!(sum <= largest)) largest = sum;
   }
-  s->positive_diagonal = positive == A->rows;
+  c->zeros += zeros;
+  c->zero_diagonal += zero_diagonal;
+  c->dominant += dominant;
+  c->positive += positive;
+  kcl_lower(&c->least, bits_of(least)), kcl_raise(&c->most, bits_of(most));
+  return largest;
+}
+
+static void values(const kcl_csr *A, kcl_stats *s) {
+  counting c = {.A = A, .least = bits_of(INFINITY)};
+  s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
+  s->explicit_zeros = c.zeros, s->zero_diagonal = c.zero_diagonal;
+  s->positive_diagonal = c.positive == A->rows;
+  double least = of_bits(c.least), most = of_bits(c.most);
   s->diagonal_ratio = least > 0 ? most / least : INFINITY;
-  s->dominant_rows = A->rows ? (double)dominant / (double)A->rows : 0;
+  s->dominant_rows = A->rows ? (double)c.dominant / (double)A->rows : 0;
 }
 
 static bool same_structure(const kcl_csr *A, const kcl_csr *B) {
@@ -158,15 +224,15 @@ static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
 }
 
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
-  unsigned char *seen = NULL;
+  counting c = {.A = A};
   int rc;
   *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
-  KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&seen));
-  row_lengths(A, out);
-  diagonals(A, out, seen);
+  KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&c.seen));
+  count_lengths(&c, out);
+  count_diagonals(&c, out);
   KCL_TRY(kcl_structure(ctx, A, out));
 done:
-  free(seen);
+  free((void *)c.seen);
   return rc;
 }
 

@@ -55,22 +55,42 @@ void kcl_slices(const kcl_csr *A, int unit, int32_t *slice) {
   for (int64_t s = 0; s < kcl_slice_count(A->rows); s++) slice[s + 1] += slice[s];
 }
 
-/* The same with every width rounded up to a multiple of 2 or 4. */
-static void count_rounded(const kcl_csr *A, kcl_stats *s) {
-  s->sell_padded2 = s->sell_padded4 = 0;
-  for (int64_t base = 0; base < A->rows; base += KCL_SLICE) {
-    int64_t entries =
-        sliced(A, base, base + KCL_SLICE < A->rows ? base + KCL_SLICE : A->rows, NULL);
-    s->sell_padded2 += (entries + 2 * KCL_SLICE - 1) / (2 * KCL_SLICE) * (2 * KCL_SLICE);
-    s->sell_padded4 += (entries + 4 * KCL_SLICE - 1) / (4 * KCL_SLICE) * (4 * KCL_SLICE);
+typedef struct padding {
+  const kcl_csr *A;
+  _Atomic int64_t row_max, plain, by2,
+      by4; /* entries of all slices, of widths rounded up to 2 and 4 */
+} padding;
+
+static void count_padding(void *arg, int64_t first, int64_t last) {
+  padding *p = arg;
+  int64_t widest = 0, plain = 0, by2 = 0, by4 = 0;
+  for (int64_t t = first; t < last; t++) {
+    int64_t base = t * KCL_SLICE,
+            end = base + KCL_SLICE < p->A->rows ? base + KCL_SLICE : p->A->rows;
+    int64_t entries = sliced(p->A, base, end, NULL);
+    if (entries > widest) widest = entries;
+    plain += entries;
+    by2 += (entries + 2 * KCL_SLICE - 1) / (2 * KCL_SLICE) * (2 * KCL_SLICE);
+    by4 += (entries + 4 * KCL_SLICE - 1) / (4 * KCL_SLICE) * (4 * KCL_SLICE);
   }
+  kcl_raise(&p->row_max, widest / KCL_SLICE);
+  p->plain += plain;
+  p->by2 += by2;
+  p->by4 += by4;
+}
+
+static void count_unsorted(const kcl_csr *A, kcl_stats *s) {
+  padding p = {.A = A};
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, count_padding, &p);
+  s->row_max = p.row_max;
+  s->sell_padded = s->sell_sorted_padded = p.plain, s->sell_padded2 = p.by2,
+  s->sell_padded4 = p.by4;
 }
 
 /* Sorting is only tried if padding of the unsorted slices exceeds a tenth. */
 static int count_slices(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   int64_t *row = NULL;
-  s->sell_padded = s->sell_sorted_padded = sliced(A, 0, A->rows, NULL);
-  count_rounded(A, s);
+  count_unsorted(A, s);
   if (s->sell_padded < A->nnz + A->nnz / 10) return KCL_OK;
   int rc = kcl_alloc(ctx, KCL_SIGMA, sizeof *row, "rows by length", (void **)&row);
   if (rc) return rc;
@@ -101,47 +121,60 @@ static int count_third(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
 
 /* ---------------------------------------------------------------- blocks */
 
-/* b x b blocks with an entry; last[j]: the stamp of the last block row with block column j. */
-static int64_t count_blocks(const kcl_csr *A, int b, int32_t *last, int32_t *stamp) {
-  int64_t blocks = 0;
-  for (int64_t base = 0; base < A->rows; base += b) {
-    int64_t end = base + b < A->rows ? base + b : A->rows;
-    ++*stamp;
-    for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
-      int32_t j = A->col[k] / b;
-      blocks += last[j] != *stamp;
-      last[j] = *stamp;
-    }
+typedef struct blocking {
+  const kcl_csr *A;
+  int b;
+  _Atomic int64_t blocks;
+} blocking;
+
+/* Distinct block columns of the b rows from `base` on: their columns ascend, so they are merged. */
+static int64_t blocks_of(const kcl_csr *A, int b, int64_t base) {
+  int64_t at[8], end[8], blocks = 0;
+  int rows = (int)(base + b < A->rows ? b : A->rows - base);
+  for (int r = 0; r < rows; r++) at[r] = A->row_ptr[base + r], end[r] = A->row_ptr[base + r + 1];
+  for (;; blocks++) {
+    int32_t next = INT32_MAX;
+    for (int r = 0; r < rows; r++)
+      if (at[r] < end[r] && A->col[at[r]] < next) next = A->col[at[r]];
+    if (next == INT32_MAX) return blocks;
+    int64_t limit = (int64_t)(next / b + 1) * b;
+    for (int r = 0; r < rows; r++)
+      while (at[r] < end[r] && A->col[at[r]] < limit) at[r]++;
   }
-  return blocks;
+}
+
+static void count_block_rows(void *arg, int64_t from, int64_t to) {
+  blocking *c = arg;
+  int64_t blocks = 0;
+  for (int64_t i = from; i < to; i++) blocks += blocks_of(c->A, c->b, i * c->b);
+  c->blocks += blocks;
+}
+
+/* b x b blocks with an entry. */
+static int64_t count_blocks(const kcl_csr *A, int b) {
+  blocking c = {.A = A, .b = b};
+  kcl_for((A->rows + b - 1) / b, KCL_FEW_ROWS / b, count_block_rows, &c);
+  return c.blocks;
 }
 
 /* A block is at most as full as the fullest of its parts: if 2 x 2 blocks are hardly filled, 4 x 4 are not counted, and so
  * on. */
-static int count_all_blocks(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+static void count_all_blocks(const kcl_csr *A, kcl_stats *s) {
   static const int size[] = {2, 3, 4, 6, 8}, part[] = {0, 0, 2, 3, 4};
-  int32_t *last = NULL, stamp = 0;
-  int rc = kcl_alloc(ctx, A->cols / 2 + 1, sizeof *last, "block columns", (void **)&last);
-  if (rc) return rc;
   for (int i = 0; i < 5; i++) {
     int b = size[i], p = part[i];
     if (p && (double)A->nnz < 0.4 * p * p * (double)s->bcsr_blocks[p]) continue;
     if (p && !s->bcsr_blocks[p]) continue;
-    if (stamp > INT32_MAX - A->rows / 2 - 1) break;
-    s->bcsr_blocks[b] = count_blocks(A, b, last, &stamp);
+    s->bcsr_blocks[b] = count_blocks(A, b);
   }
-  free(last);
-  return KCL_OK;
 }
 
 int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   int rc;
-  s->row_max = 0;
-  for (int64_t i = 0; i < A->rows; i++)
-    if (kcl_row_length(A, i) > s->row_max) s->row_max = kcl_row_length(A, i);
   if ((rc = count_slices(ctx, A, s))) return rc;
   if ((rc = count_third(ctx, A, s))) return rc;
-  return count_all_blocks(ctx, A, s);
+  count_all_blocks(A, s);
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- symmetry */
