@@ -1,6 +1,6 @@
 #!/bin/sh
 # Do the tests notice? Plants faults, one at a time, in a copy of the sources, builds, and runs the few tests that should fail.
-# One line per fault: "red" with the test that noticed, or "NOT NOTICED". Run by hand, a few minutes; needs a build
+# One line per fault: "red" with the test that noticed, "TIMED OUT", which is no proof (a loaded machine?), or "NOT NOTICED". Run by hand, a few minutes; needs a build
 # (make all tests) with the compiler that is to be used.
 # usage: [BUILD=build] tests/mutants.sh [NAME...]      NAME: these faults alone
 # A fault whose text is no longer found, once, in its file is an error: change it here together with the code.
@@ -44,20 +44,22 @@ mutant() {
   elif ! compile $programs; then
     echo "ERROR        $name: does not compile" && tail -5 log && errors=$((errors + 1))
   else
-    noticed=
+    noticed= late=
     for t; do
       passes "$t" && continue
+      [ $? != 124 ] || { late=$t && continue; }
       noticed=$t
       break
     done
-    if [ -n "$noticed" ]; then echo "red          $name ($noticed: $(grep -m1 FAIL log | sed 's/^FAIL //' | cut -c1-90))"
-    else echo "NOT NOTICED  $name" && unnoticed=$((unnoticed + 1)); fi
+    if [ -z "$noticed$late" ]; then echo "NOT NOTICED  $name" && unnoticed=$((unnoticed + 1))
+    elif [ -z "$noticed" ]; then echo "TIMED OUT    $name ($late)" && errors=$((errors + 1))
+    else echo "red          $name ($noticed: $(grep -m1 FAIL log | sed 's/^FAIL //' | cut -c1-90))"; fi
   fi
   cp original "$file" # newer than the object, which is compiled again
 }
 
 # The tests pass without any fault?
-whole="test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_choose conform_alloc"
+whole="test_names test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_choose conform_alloc"
 compile $whole || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
 
 # ---- the recorder: who joins a stage
@@ -93,11 +95,16 @@ mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)'
 # ---- mixed precision
 mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' 'KRYLOCL_TYPES=d conform_mixed'
 mutant mixed-range solver/mixed/run.c 'if (!resumes) *scale = ldexp(1, -ilogb(norm));' 'if (!resumes) *scale = 1;' 'KRYLOCL_TYPES=d conform_mixed'
-# ---- the choice of formats
+# ---- formats: predicted bytes, names, the choice
+mutant bytes-of-format spmv/msr.c 's->nnz - s->diagonal_entries' 's->nnz' 'KRYLOCL_FORMATS=msr KRYLOCL_TYPES=d conform_spmv'
+mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPAN;' 'bool narrow = true;' 'KRYLOCL_FORMATS=sell-dict conform_spmv'
+mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));' '' test_names
+mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_choose 'KRYLOCL_TYPES=d conform_solver'
 # ---- files, memory
 mutant reader-duplicates data/files/csr_build.c '(same ? val[w * m + q] : 0)' '0' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
+mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- the persistent kernel's protocol
 G=kernels/persistent.clh M=kernels/messages.clh S=core/opencl/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent
@@ -108,6 +115,7 @@ mutant halo-copies $S '"p_%s.current = n - p_%s.current;\n' '"p_%s.current = 0 *
 mutant total-early $S 'SYNC();\nactive = control[WAS_ACTIVE];' 'active = control[WAS_ACTIVE];' test_persistent
 mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test_persistent
 mutant persistent-replacement core/opencl/persistent_source.c 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
+mutant launch-sequence core/opencl/persistent.c 'p->number +=' 'p->number = 0 *' test_persistent
 mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
 mutant seeds-by-all kernels/stage.clh 'partial[g] = g ? s_make(0) : sum;' 'partial[g] = sum;' test_program
 
