@@ -177,6 +177,7 @@ static void test_names(void) {
   CHECK(!strcmp(kcl_reason_text((kcl_reason)99), "unknown reason"));
   CHECK(!strcmp(kcl_reason_text((kcl_reason)-1), "unknown reason"));
   CHECK(kcl_list_size((kcl_registry)99) == 0 && !kcl_list(KCL_FORMATS, -1).name);
+  CHECK(!kcl_nearest(NULL, NULL, 0) && !kcl_nearest("cg", NULL, 0));
   CHECK(!kcl_list(KCL_GENERATORS, 9999).name && !kcl_list((kcl_registry)99, 0).name);
 }
 
