@@ -51,11 +51,15 @@ static void condition(const cli_run *r, const kcl_report *p) {
 static void quality(const cli_run *r, const cli_result *s) {
   const cli_options *o = r->o;
   const kcl_report *p = &s->report;
-  if (p->least_squares)
+  if (p->relative_residual < 0)
+    cli_say(o, "            relative residual %.3e recomputed from b - A x\n",
+            p->true_relative_residual);
+  else if (p->normal_residual >= 0)
     cli_say(o,
-            "            normal residual %.3e by the recurrence, %.3e recomputed: the larger of\n"
-            "            |A^H r|/|A^H b| and |A^H r|/|A||r|, r = b - A x; |r|/|b| is %.3e\n",
-            p->relative_residual, p->normal_residual, p->true_relative_residual);
+            "            tested residual %.3e by the recurrence, %.3e recomputed: the smaller of\n"
+            "            |r|/|b| = %.3e and the normal residual %.3e, r = b - A x\n",
+            p->relative_residual, fmin(p->true_relative_residual, p->normal_residual),
+            p->true_relative_residual, p->normal_residual);
   else
     cli_say(o,
             "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",

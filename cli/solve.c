@@ -159,7 +159,8 @@ static int write_history(const cli_run *r) {
   if (rc) return rc;
   FILE *f = b.f;
   bool many = r->p.b->cols > 1;
-  fprintf(f, "%siteration,relative_residual\n", many ? "column," : "");
+  bool least = r->results[r->worst].report.normal_residual >= 0; /* see krylocl.h */
+  fprintf(f, "%siteration,%s_residual\n", many ? "column," : "", least ? "tested" : "relative");
   for (int64_t j = 0; j < r->solved; j++)
     for (int64_t i = 0; i < r->results[j].report.history_size; i++) {
       if (many) fprintf(f, "%lld,", (long long)j + 1);
@@ -304,6 +305,11 @@ const cli_command cli_solve = {
         "For least squares y comes from SuiteSparseQR, normal residuals replace backward errors, "
         "and A x and A y are compared if the solution is not unique. --check-output writes y.\n"
         "\n"
+        "Residuals: relative is |r|_2 / |b|_2; normal is max(|A^H r| / |A^H b|, |A^H r| / (|A|_F "
+        "|r|)); tested, of cgls and lsqr, is the smaller of the two. They are by the recurrence of "
+        "the last iteration; true_ ones and normal are recomputed from x. relative_residual is "
+        "null for cgls and lsqr, which do not know it, and for direct solutions.\n"
+        "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision solver solver_reason precond format format_reason "
@@ -311,8 +317,8 @@ const cli_command cli_solve = {
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "
         "outer_iterations mixed_end] relative_residual true_relative_residual backward_error "
-        "rowwise_error componentwise_error "
-        "[least_squares normal_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
+        "rowwise_error componentwise_error [least_squares normal_residual tested_residual "
+        "true_tested_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
         "[forward_error]\n"
         "  [check {method verdict reason relative_difference allowed_difference compared condition "
         "relative_residual backward_error direct_relative_residual direct_backward_error "

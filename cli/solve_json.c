@@ -1,6 +1,7 @@
 /* The JSON of a solve. `krylocl solve --help` lists the fields. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
+#include <math.h>
 
 /* Results of one right-hand side. */
 static void result(cJSON *o, const cli_result *s) {
@@ -16,7 +17,10 @@ static void result(cJSON *o, const cli_result *s) {
     json_count(o, "outer_iterations", p->outer_iterations);
     json_text(o, "mixed_end", p->mixed_end);
   }
-  json_number(o, "relative_residual", p->relative_residual);
+  /* Of one quantity each: a direct solution has no recurrence, least-squares methods test another one. */
+  bool least = p->normal_residual >= 0;
+  json_number(o, "relative_residual",
+              least || p->relative_residual < 0 ? NAN : p->relative_residual);
   json_number(o, "true_relative_residual", p->true_relative_residual);
   json_number(o, "backward_error", p->backward_error);
   json_number(o, "rowwise_error", p->rowwise_error);
@@ -24,6 +28,8 @@ static void result(cJSON *o, const cli_result *s) {
   if (p->normal_residual >= 0) {
     json_bool(o, "least_squares", p->least_squares);
     json_number(o, "normal_residual", p->normal_residual);
+    json_number(o, "tested_residual", p->relative_residual < 0 ? NAN : p->relative_residual);
+    json_number(o, "true_tested_residual", fmin(p->true_relative_residual, p->normal_residual));
   }
   if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {
     json_number(o, "condition_estimate", p->condition_estimate);

@@ -500,8 +500,9 @@ typedef struct kcl_report {
   int64_t inner_iterations;      /**< iterations in float */
   int outer_iterations;          /**< corrections of x in double */
   char mixed_end[200];           /**< why the solve continued in double, or empty */
-  double relative_residual;      /**< |r| / |b| by the recurrence; for least-squares methods the
-                                    smaller of it and the normal residual */
+  double relative_residual;      /**< what the method tests, by the recurrence, at its last
+                                    iteration: |r| / |b|, of least-squares methods the smaller of
+                                    it and the normal residual. -1: x is a direct solution */
   double true_relative_residual; /**< |b - A x| / |b|, recomputed on the host in double */
   double normal_residual;        /**< least-squares methods: max(|A^H r| / |A^H b|,
                                     |A^H r| / (|A|_F |r|)), r = b - A x, recomputed; others: -1 */

@@ -90,6 +90,7 @@ static int accept(rescue *w, const kcl_direct_info *info) {
     if (!rc && residual < w->left[k]) {
       memcpy(v->x, x, (size_t)A->cols * kcl_type_size(A->type));
       v->report->reason = KCL_CONVERGED, v->answered = any = true;
+      v->report->relative_residual = -1;
       v->report->x_iteration = w->loop->control[w->rhs[k]].iteration;
     }
     free(x);

@@ -205,7 +205,10 @@ for s in cgls lsqr; do
   run 0 "$s, a solution" solve L.mtx exact.rhs -s $s --precond jacobi --json s.json
   json s.json "d['converged'] and not d['least_squares'] and d['true_relative_residual']<=1e-8"
 done
-run 0 "cgls on a square matrix" solve U.mtx -s cgls
+run 0 "cgls on a square matrix" solve U.mtx -s cgls --json s.json --history h.csv; says "tested residual .* by the recurrence, .* recomputed: the smaller of"
+json s.json "d['relative_residual'] is None and abs(d['tested_residual']/d['true_tested_residual']-1)<0.1"
+json s.json "d['true_tested_residual']==min(d['true_relative_residual'],d['normal_residual'])"
+json s.json "open('h.csv').readline()=='iteration,tested_residual\n'"
 run 0 "bench chooses cgls" bench L.mtx --formats csr-scalar --iterations 2 --json b.json
 json b.json "d[0]['solver']=='cgls'"
 file half.x 0.5 0.5
