@@ -62,15 +62,15 @@ done:
   return rc;
 }
 
-/* The solve ended where it was told to: by its tolerance, its caller, or its caller's limit. */
-static bool as_asked(const kcl_loop *l, kcl_reason reason) {
-  return reason == KCL_CONVERGED || reason == KCL_INTERRUPTED ||
-         (reason == KCL_ITERATION_LIMIT && l->system->options.max_iter);
+bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
+  bool solved = reason == KCL_CONVERGED || reason == KCL_LEAST_SQUARES;
+  bool told = reason == KCL_INTERRUPTED || (reason == KCL_ITERATION_LIMIT && s->options.max_iter);
+  return !solved && !told;
 }
 
 int kcl_answer(kcl_loop *l, int rhs) {
   kcl_rhs *v = &l->rhs[rhs];
   if (v->norm_b == 0 || v->answered) return KCL_OK;
   v->report->x_iteration = l->control[rhs].iteration;
-  return as_asked(l, v->report->reason) ? get_x(l, rhs, v->x) : best_answer(l, rhs);
+  return kcl_solve_failed(l->system, v->report->reason) ? best_answer(l, rhs) : get_x(l, rhs, v->x);
 }

@@ -113,7 +113,7 @@ static int certify_one(const kcl_solver *s, const kcl_rhs *v) {
 
 /* Certificates; and what the solve took is remembered where all converged. */
 static int certify_all(kcl_solver *s, const kcl_loop *l) {
-  bool all = true, any = false;
+  bool all = true, any = false, failed = false;
   double seconds = 0;
   double start = kcl_now();
   int rc = kcl_sums_check(s);
@@ -123,10 +123,12 @@ static int certify_all(kcl_solver *s, const kcl_loop *l) {
     v->report->seconds_certify = kcl_now() - start;
     if (v->norm_b == 0) continue;
     any = true, all = all && (v->report->converged || v->report->least_squares);
+    failed = failed || kcl_solve_failed(&s->system, v->report->reason);
     seconds += v->report->seconds_solve;
   }
   if (any && all && !kcl_mixed_used(s->mixed) && !s->direct)
     kcl_adapt_remember(&s->selection, l->shared, seconds);
+  if (failed) kcl_adapt_forget(&s->selection);
   return rc;
 }
 

@@ -34,6 +34,8 @@ int kcl_check_fit(const kcl_system *s, const kcl_method *m);
 
 /* From the device into the callers' x, and report.x_iteration (solver/answer.c). */
 int kcl_answer(kcl_loop *l, int rhs);
+/* Not solved, and not ended by the caller or the caller's limit. */
+bool kcl_solve_failed(const kcl_system *s, kcl_reason reason);
 /* |b - A x| / |b|, recomputed on the host. x: of A's type. */
 int kcl_residual_of(const kcl_system *s, const kcl_rhs *v, const void *x, double *relative);
 /* The certificate of an answer into its report; the reason becomes what the certificate says. least: of least squares. */

@@ -376,6 +376,37 @@ static void test_no_next(const place *p) {
   free(b), kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
+/* What did not solve a system is not chosen for it again; a solve that fails leaves nothing behind. */
+static void test_failures_remembered(const place *p) {
+  kcl_csr *A = indefinite(p->ctx, 30);
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options o = cg_options();
+  kcl_choice known;
+  o.solver = "auto", o.no_direct = true, o.format = "csr-scalar";
+  if (!CHECK(A != NULL)) return;
+  double *b = ones_image(A), x[60] = {0};
+  for (int run = 0; run < 2; run++) { /* cg gives up, minres does not; then minres begins */
+    memset(x, 0, sizeof x);
+    if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r) && r.converged)) {
+      const kcl_choice *c = &s->selection.remembered;
+      bool marked = false;
+      for (int i = 0; i < c->count; i++)
+        marked = marked || (!strcmp(c->timing[i].method, "cg") && isinf(c->timing[i].iteration));
+      CHECKF(marked && !strcmp(s->selection.engine->method->name, "minres") &&
+                 (r.changes[0] != 0) == (run == 0),
+             "%s, run %d: %s, %s", p->name, run, s->selection.engine->method->name, r.changes);
+    }
+    kcl_solver_free(&s);
+  }
+  o.tol = 1e-30; /* of the same key */
+  if (CHECK(!kcl_setup(p->ctx, A, &o, &s)) && CHECK(!kcl_solve(s, b, x, &r) && !r.converged)) {
+    kcl_choice_recall(s->selection.key, &known);
+    CHECKF(known.count == 0 && known.iterations == 0, "%s: %d remembered", p->name, known.count);
+  }
+  free(b), kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
 /* Rectangular; out of iterations, which is no reason for another method. */
 static void test_ends(const place *p) {
   kcl_csr *A = NULL;
@@ -415,7 +446,7 @@ int main(void) {
     for (int columns = 1; columns <= 3; columns += 2)
       test_carry(p, "helmholtz:10", "cocg", quick(p) ? KCL_C : KCL_Z, columns);
     test_under_way(p), test_remembered(p), test_damage(p), test_methods(p), test_ends(p);
-    test_skew(p), test_no_next(p);
+    test_skew(p), test_no_next(p), test_failures_remembered(p);
     if (!quick(p)) test_last_resort(p);
   }
   close_places();

@@ -4,6 +4,7 @@
 #include "core/base/context.h"
 #include "core/base/sum64.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,13 @@ kcl_timing *kcl_choice_timing(kcl_choice *c, const char *method, const char *pre
   return t;
 }
 
+void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format) {
+  kcl_choice_timing(c, method, precond, format);
+  for (int i = 0; i < c->count; i++)
+    if (!strcmp(c->timing[i].method, method) && !strcmp(c->timing[i].precond, precond))
+      c->timing[i].iteration = INFINITY;
+}
+
 /* Reads what follows the key. False where it does not parse. */
 static bool parse(const char *text, kcl_choice *c) {
   kcl_timing t;
@@ -89,7 +97,7 @@ static bool parse(const char *text, kcl_choice *c) {
                &t.iteration, &used) != 5 ||
         !used)
       break;
-    if (!(t.setup >= 0 && t.setup < 1e9 && t.iteration > 0 && t.iteration < 1e9)) return false;
+    if (!(t.setup >= 0 && t.setup < 1e9 && t.iteration > 0)) return false;
     c->timing[c->count++] = t;
   }
   return !strcmp(text, "\n"); /* a whole line */

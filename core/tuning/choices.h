@@ -16,7 +16,9 @@ enum { KCL_MOST_TIMINGS = 8, KCL_NAME = 24, KCL_KEY = 800 };
 
 typedef struct kcl_timing {
   char method[KCL_NAME], precond[KCL_NAME], format[KCL_NAME];
-  double setup, iteration; /* seconds: to convert, upload and compile; per iteration */
+  double setup; /* seconds to convert and upload, and to load compiled programs */
+  double
+      iteration; /* seconds per iteration; INFINITY: this way did not solve the system, and another did */
 } kcl_timing;
 
 typedef struct kcl_choice {
@@ -28,6 +30,8 @@ typedef struct kcl_choice {
 /* Of the options it takes precision, solver, precond and nrhs. */
 void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const kcl_options *o,
                     char key[KCL_KEY]);
+/* This method did not solve the system: in none of its formats, nor in this one. */
+void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format);
 bool kcl_choice_recall(const char *key, kcl_choice *out);
 void kcl_choice_remember(const char *key, const kcl_choice *c);
 /* The timing of these: a new one where there is none and there is room, else NULL. */

@@ -158,9 +158,11 @@ static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason 
                "%s%s gave up at iteration %lld: %s; continued with %s", c->changes[0] ? "\n" : "",
                with_precond(&c->way, before), (long long)kcl_loop_iterations(l),
                kcl_reason_text(reason), with_precond(&way, after));
+  kcl_choice_failed(&c->remembered, c->way.method->name, c->way.precond->name,
+                    kcl_engine_format(c->engine));
   kcl_selection_use(c, e);
   l->engine = c->engine;
-  c->remembered.count = 0, c->dirty = c->decided = true;
+  c->dirty = c->decided = true;
   mark_tried(c);
   l->impatient = impatient(c);
   return kcl_loop_restart(l);
@@ -227,6 +229,13 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
 }
 
 /* ---------------------------------------------------------------- afterwards */
+
+void kcl_adapt_forget(kcl_selection *c) {
+  if (!kcl_auto_remembers(c) || (!c->recalled && !c->remembered.count)) return;
+  c->remembered = (kcl_choice){.count = 0};
+  kcl_choice_remember(c->key, &c->remembered);
+  c->dirty = false, c->expected = 0;
+}
 
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   kcl_choice *known = &c->remembered;

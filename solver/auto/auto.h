@@ -62,6 +62,7 @@ int kcl_choose_by_time(kcl_selection *c);
 /* ---- around a solve */
 int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device to reports */
 /* Remembers a solve that converged: iterations, and seconds for all of them. */
+void kcl_adapt_forget(kcl_selection *c); /* after a solve that failed */
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
 /* ---- methods.c */

@@ -64,7 +64,7 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
   kcl_auto_say(text, room, "%.3g us per iteration", 1e6 * first->iteration);
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
-    if (t == first) continue;
+    if (t == first || !(t->iteration < INFINITY)) continue;
     bool other = strcmp(t->method, first->method) || strcmp(t->precond, first->precond),
          plain = !strcmp(t->precond, "none");
     kcl_auto_say(text, room, ", ");

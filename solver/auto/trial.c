@@ -68,6 +68,23 @@ static int forms(const kcl_selection *c) {
   return cg && kcl_auto_cg_forms_fit(&s->options) ? KCL_CG_FORMS : 0;
 }
 
+/* Methods that did not solve this system are not tried again. */
+static bool failed(const kcl_selection *c, const char *method) {
+  const kcl_choice *known = &c->remembered;
+  for (int i = 0; i < known->count; i++)
+    if (!(known->timing[i].iteration < INFINITY) && !strcmp(known->timing[i].method, method))
+      return true;
+  return false;
+}
+
+/* What is timed anew is forgotten, but not what failed. */
+static void keep_failed(kcl_choice *known) {
+  int count = 0;
+  for (int i = 0; i < known->count; i++)
+    if (!(known->timing[i].iteration < INFINITY)) known->timing[count++] = known->timing[i];
+  known->count = count;
+}
+
 static bool timed_forms(const kcl_selection *c) {
   const kcl_choice *known = &c->remembered;
   for (int i = 0; i < known->count; i++)
@@ -109,15 +126,13 @@ static int sample(kcl_engine *e, double budget, double *each) {
   return rc;
 }
 
-static void note(kcl_selection *c, const kcl_engine *e, double setup, double each) {
+static void note(kcl_selection *c, const kcl_engine *e, double each) {
   kcl_timing *t =
       kcl_choice_timing(&c->remembered, e->method->name, e->precond->name, kcl_engine_format(e));
-  if (t) t->setup = setup, t->iteration = each;
+  if (t && t->iteration < INFINITY) t->setup = kcl_engine_setup_seconds(e), t->iteration = each;
 }
 
-void kcl_trial_note(kcl_selection *c, double each) {
-  note(c, c->engine, kcl_engine_setup_seconds(c->engine), each);
-}
+void kcl_trial_note(kcl_selection *c, double each) { note(c, c->engine, each); }
 
 /* The engine in use once more: other programs may have disturbed the first timing. */
 static int sample_again(kcl_selection *c, double budget, double *least) {
@@ -134,12 +149,11 @@ static int sample_again(kcl_selection *c, double budget, double *least) {
 static int try_one(kcl_selection *c, const kcl_method *m, const kcl_format *f, const kcl_trial *t,
                    double *least) {
   kcl_engine *e = NULL;
-  double start = kcl_now(), each, setup;
+  double each;
   int rc = KCL_OK;
   if (kcl_engine_build(c->system, m, c->engine->precond, f, &e)) goto done;
-  setup = kcl_now() - start;
   if (sample(e, t->budget / 2, &each)) goto done;
-  note(c, e, setup, each);
+  note(c, e, each);
   if (!t->in_a_solve) KCL_TRY(sample_again(c, t->budget / 2, least));
   if (each >= *least || (t->in_a_solve && !kcl_engine_same_program(c->engine, e))) goto done;
   if (t->in_a_solve) KCL_TRY(kcl_engine_carry(e, c->engine));
@@ -160,6 +174,7 @@ int kcl_trial_run(kcl_selection *c, const kcl_trial *t, double each) {
     const kcl_format *f = i < count ? list[i].format : c->engine->operators[0]->format;
     const kcl_method *m = c->engine->method;
     if (kcl_now() - start + c->cost > t->budget) break;
+    if (i >= count && failed(c, kcl_cg_forms[i - count])) continue;
     if (i >= count) rc = kcl_method_find(c->system->ctx, kcl_cg_forms[i - count], &m);
     if (!rc) rc = try_one(c, m, f, &one, &each);
   }
@@ -182,7 +197,7 @@ void kcl_trial_explain(kcl_selection *c) {
 static bool decided(kcl_selection *c) {
   kcl_rank list[MOST];
   if (!kcl_auto_remembers(c)) return true;
-  if (c->system->undecided.measure) c->remembered.count = 0;
+  if (c->system->undecided.measure) keep_failed(&c->remembered);
   c->candidates = candidates(c, false, list), c->cost = setup_cost(c);
   return !c->candidates && !(forms(c) && !timed_forms(c));
 }

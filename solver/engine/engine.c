@@ -39,7 +39,8 @@ double kcl_engine_stored_bytes(const kcl_engine *e) {
 }
 
 double kcl_engine_setup_seconds(const kcl_engine *e) {
-  return e->seconds_convert + e->executor.seconds_upload + e->executor.seconds_compile;
+  const kcl_executor *ex = &e->executor;
+  return e->seconds_convert + ex->seconds_upload + (ex->compiled ? 0 : ex->seconds_compile);
 }
 
 double kcl_engine_bytes(const kcl_engine *e, int nrhs) {

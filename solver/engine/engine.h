@@ -32,9 +32,10 @@ int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *pre
                       kcl_engine **out);
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A);
 
-const char *kcl_engine_format(const kcl_engine *e);   /* of A: its name */
-double kcl_engine_stored_bytes(const kcl_engine *e);  /* of all operators, on the device */
-double kcl_engine_setup_seconds(const kcl_engine *e); /* to convert, upload and compile */
+const char *kcl_engine_format(const kcl_engine *e);  /* of A: its name */
+double kcl_engine_stored_bytes(const kcl_engine *e); /* of all operators, on the device */
+/* To convert and upload, and to load programs; a first compilation is not counted, for it is not repeated. */
+double kcl_engine_setup_seconds(const kcl_engine *e);
 /* Moved per iteration of so many right-hand sides; 0: only what they share. */
 double kcl_engine_bytes(const kcl_engine *e, int nrhs);
 /* Enqueues passes over LOOP, and REPLACE at its interval, where the method has that phase and the executor does not run
