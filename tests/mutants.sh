@@ -85,16 +85,16 @@ mutant replacement-interval solver/engine/engine.c '*since = 0;' '' test_program
 mutant sums-cpu core/cpu/stage.h 'for (int c = 0; c < CHUNKS; c++) total' 'for (int c = 1; c < CHUNKS; c++) total' 'KRYLOCL_TYPES=d conform_exec'
 mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'
 # ---- the control block
-mutant stop-cpu core/cpu/executor.c 'active[c] = !control[c].stop ||' 'active[c] = true ||' 'KRYLOCL_TYPES=d conform_control'
-mutant stop-opencl kernels/stage.clh 'if (!control[c * CONTROL + STOP] ||' 'if (true ||' 'KRYLOCL_TYPES=d conform_control'
-mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], ITERATION_LIMIT, control);' '' 'KRYLOCL_TYPES=d conform_control'
+mutant stop-cpu core/cpu/executor.c 'active[c] = !control->stop ||' 'active[c] = true ||' conform_reasons
+mutant stop-opencl kernels/stage.clh 'if (!control[c * CONTROL + STOP] ||' 'if (true ||' conform_reasons
+mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], ITERATION_LIMIT, control);' '' conform_reasons
 # ---- claims and certificates
-mutant claims solver/loop/loop.c 'if (l->rr[i] <= squared(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_solver'
+mutant claims solver/loop/loop.c 'if (l->rr[i] <= squared(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_multi_rhs'
 mutant certificate solver/certify.c 'out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);' 'out->relative_residual = 0;' 'KRYLOCL_TYPES=s conform_solver'
-mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)' 'false' 'KRYLOCL_TYPES=s conform_solver'
+mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)' 'false' test_certify
 # ---- mixed precision
-mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' 'KRYLOCL_TYPES=d conform_mixed'
-mutant mixed-range solver/mixed/run.c 'if (!resumes) *scale = ldexp(1, -ilogb(norm));' 'if (!resumes) *scale = 1;' 'KRYLOCL_TYPES=d conform_mixed'
+mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' conform_mixed
+mutant mixed-range solver/mixed/run.c 'if (!resumes) *scale = ldexp(1, -ilogb(norm));' 'if (!resumes) *scale = 1;' conform_mixed
 # ---- formats: predicted bytes, names, the choice
 mutant bytes-of-format spmv/msr.c 's->nnz - s->diagonal_entries' 's->nnz' 'KRYLOCL_FORMATS=msr KRYLOCL_TYPES=d conform_spmv'
 mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPAN;' 'bool narrow = true;' 'KRYLOCL_FORMATS=sell-dict conform_spmv'
@@ -102,7 +102,7 @@ mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));'
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_choose 'KRYLOCL_TYPES=d conform_solver'
 # ---- files, memory
-mutant reader-duplicates data/files/csr_build.c '(same ? val[w * m + q] : 0)' '0' test_read
+mutant reader-duplicates data/files/csr_build.c 'same ? val[w * m + q] + val[w * k + q] : val[w * k + q];' 'val[w * k + q];' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- the persistent kernel's protocol

@@ -10,7 +10,7 @@ typedef struct counting {
   const kcl_csr *A;
   double row_mean;
   _Atomic unsigned char *seen; /* [rows + cols - 1]: diagonals with an entry */
-  _Atomic int64_t least, most, empty, bandwidth, diagonals;
+  _Atomic int64_t least, most, empty, bandwidth, diagonals, diagonal_entries;
   _Atomic int64_t zeros, zero_diagonal, dominant, positive;
 } counting;
 
@@ -42,16 +42,18 @@ static void count_lengths(counting *c, kcl_stats *s) {
 static void mark_diagonals(void *arg, int64_t from, int64_t to) {
   counting *c = arg;
   const kcl_csr *A = c->A;
-  int64_t bandwidth = 0;
+  int64_t bandwidth = 0, diagonal_entries = 0;
   for (int64_t i = from; i < to; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       int64_t d = A->col[k] - i, a = d < 0 ? -d : d;
       _Atomic unsigned char *seen = &c->seen[d + A->rows - 1];
       if (a > bandwidth) bandwidth = a;
+      diagonal_entries += d == 0;
       if (!atomic_load_explicit(seen, memory_order_relaxed))
         atomic_store_explicit(seen, 1, memory_order_relaxed);
     }
   kcl_raise(&c->bandwidth, bandwidth);
+  c->diagonal_entries += diagonal_entries;
 }
 
 static void count_marks(void *arg, int64_t from, int64_t to) {
@@ -62,12 +64,13 @@ static void count_marks(void *arg, int64_t from, int64_t to) {
   c->diagonals += count;
 }
 
-/* Bandwidth and number of diagonals. */
+/* Bandwidth, number of diagonals, entries of the main one. */
 static void count_diagonals(counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
   kcl_for(A->rows, KCL_FEW_ROWS, mark_diagonals, c);
   kcl_for(A->rows + A->cols, KCL_FEW, count_marks, c);
   s->bandwidth = c->bandwidth, s->diagonals = c->diagonals;
+  s->diagonal_entries = c->diagonal_entries;
 }
 
 static bool positive_real(const kcl_csr *A, int64_t k) {
