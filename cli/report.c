@@ -103,10 +103,15 @@ static void result(const cli_run *r, int64_t j) {
   FILE *f = cli_out(o);
   const char *plain = cli_style(f, CLI_PLAIN);
   if (p->least_squares)
+    cli_say(
+        o,
+        "result      %s%sleast-squares solution%s to %.0e in %s iteration%s, with |r|/|b| = %.3e",
+        column, cli_style(f, CLI_YELLOW), plain, r->asked.tol, cli_count(p->iterations).s,
+        p->iterations == 1 ? "" : "s", p->true_relative_residual);
+  else if (p->converged && p->relative_residual < 0)
     cli_say(o,
-            "result      %s%sleast-squares solution%s to %.0e in %s iteration%s: A x = b has none",
-            column, cli_style(f, CLI_YELLOW), plain, r->asked.tol, cli_count(p->iterations).s,
-            p->iterations == 1 ? "" : "s");
+            "result      %s%ssolved directly%s to %.0e, after %s iterations that did not converge",
+            column, cli_style(f, CLI_GREEN), plain, r->asked.tol, cli_count(p->iterations).s);
   else if (p->converged)
     cli_say(o, "result      %s%sconverged%s to %s%.0e in %s iteration%s", column,
             cli_style(f, CLI_GREEN), plain, absolute ? "a residual norm of " : "",

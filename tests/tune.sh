@@ -43,7 +43,7 @@ KRYLOCL_CACHE='' "$prog" solve W.mtx --format measure >out 2>err; verdict $? "wi
 # ------------------------------------------------------------------ methods
 auto() { # MATRIX METHOD
   run 0 "auto on $1" solve "$1" --solver auto --json s.json
-  json s.json "d['solver']=='$2' and d['converged'] and d['solver_reason']!=''"
+  json s.json "d['solver'] in ('$2','$2-single','$2-pipelined') and d['converged'] and d['solver_reason']!=''"
 }
 auto W.mtx cg; says "positive diagonal"
 auto U.mtx idr; says "neither Hermitian nor symmetric"
