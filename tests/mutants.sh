@@ -80,7 +80,7 @@ mutant bytes-constants $P 'kcl_vector_shared(k, list[v]) ? 1 : nrhs' nrhs test_m
 # ---- reductions carried across the loop; residual replacement
 mutant recorder-seeds $P 'bool hands = k->carried &&' 'bool hands = false && k->carried &&' test_program
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
-mutant replacement-interval solver/engine/engine.c '*since = 0;' '' test_program
+mutant replacement-interval solver/engine/engine.c '*since = 0;' '*since = 1;' test_program
 # ---- reductions
 mutant sums-cpu core/cpu/stage.h 'for (int c = 0; c < CHUNKS; c++) total' 'for (int c = 1; c < CHUNKS; c++) total' 'KRYLOCL_TYPES=d conform_exec'
 mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'

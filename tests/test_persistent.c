@@ -11,6 +11,7 @@
  * NVIDIA's devices, and progress of groups that are not resident together.
  */
 #include "core/opencl/opencl.h"
+#include "solver/solver.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 
@@ -53,6 +54,7 @@ static size_t buffer_bytes[65536];
 static int buffer_count;
 static char folder[] = "/tmp/krylocl-groups-XXXXXX";
 static int launches, scalar_bytes;
+static bool stayed; /* after a solve: the persistent kernel is still in use */
 static const char *clang_options = "";
 static bool after_short; /* a solve of one iteration comes first, by the same solver */
 
@@ -308,6 +310,7 @@ static double *solve(const job *j, bool persistent_kernel, kcl_report *r, int64_
   if (!rc && after_short) rc = solve_short(s, r);
   if (!rc) rc = kcl_solve(s, b->val, x, r);
   CHECKF(!rc, "%s, %s: %.400s", j->solver, j->format, kcl_error(ctx));
+  stayed = s && s->selection.engine->executor.replaces; /* false after a time-out */
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
   if (rc) free(x), x = NULL;
   return x;
@@ -323,6 +326,7 @@ static void test_job(const job *j) {
   CHECKF(launches == 0, "no persistent kernel was asked for");
   x[1] = solve(j, true, &r[1], &n);
   CHECKF(launches > 0, "%s, %s: the persistent kernel runs", j->solver, j->format);
+  CHECKF(stayed, "%s, %s: no group of the persistent kernel is missed", j->solver, j->format);
   for (int64_t i = 0; x[0] && x[1] && i < n; i++) {
     most = fmax(most, fabs(x[0][i])), apart = fmax(apart, fabs(x[0][i] - x[1][i]));
   }
