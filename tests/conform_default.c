@@ -151,9 +151,10 @@ static void test_direct(const place *p) {
                strstr(q.changes, "UMFPACK"),
            "%s: %s, %s, %s", p->name, q.solver, kcl_reason_text(q.r.reason), q.changes);
   o.no_direct = true, q = solve(p, A, &o, NULL);
-  CHECKF(!q.r.converged && !strstr(q.solver, "UMFPACK") && q.residual <= 1 &&
-             strstr(q.changes, "bicgstab-l") && strstr(q.changes, "gmres"),
-         "%s: %s after %s", p->name, kcl_reason_text(q.r.reason), q.changes);
+  /* rounding decides whether a later method happens to solve it */
+  CHECKF(!strstr(q.solver, "UMFPACK") && q.residual <= (q.r.converged ? 1e-8 : 1) &&
+             strstr(q.changes, "continued with bicgstab-l"),
+         "%s: %s, %g, after %s", p->name, kcl_reason_text(q.r.reason), q.residual, q.changes);
   o.no_direct = false, o.max_iter = 50, q = solve(p, A, &o, NULL); /* the caller's limit holds */
   CHECKF(q.r.reason == KCL_ITERATION_LIMIT && q.r.iterations == 50 && q.r.x_iteration == 50 &&
              !strstr(q.changes, "UMFPACK"),

@@ -283,8 +283,10 @@ static int solve_short(kcl_solver *s, kcl_report *r) {
   enum { SIDE = 20 };
   const double pi = 3.14159265358979323846;
   static double b[SIDE * SIDE], x[SIDE * SIDE];
-  for (int i = 0; i < SIDE * SIDE; i++)
-    b[i] = sin((i / SIDE + 1) * pi / (SIDE + 1)) * sin((i % SIDE + 1) * pi / (SIDE + 1)), x[i] = 0;
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    const int row = i / SIDE + 1, column = i % SIDE + 1;
+    b[i] = sin(row * pi / (SIDE + 1)) * sin(column * pi / (SIDE + 1)), x[i] = 0;
+  }
   int rc = kcl_solve(s, b, x, r);
   CHECKF(!rc && r->iterations == 1, "a solve of one iteration: %lld", (long long)r->iterations);
   return rc;

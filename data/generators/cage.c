@@ -171,7 +171,7 @@ static double probability(const int ways[3], int monomers) {
 /* The transitions of state j: row j of the transpose. */
 static int row(const void *self, int64_t j, int32_t *col, double *val) {
   const states *s = self;
-  int64_t to[(MAX_SIZE + 1) * 8];
+  int64_t to[(MAX_SIZE + 1) * 8] = {0};
   int ways[(MAX_SIZE + 1) * 8][3], count = 0; /* up, down, stay */
   walk w = {0}, v;
   walk_of(s->key[j], s->steps, &w);
