@@ -23,7 +23,8 @@ static int64_t interval(const kcl_loop *l) {
   const double copy = 2 * (double)k->vector[k->x].n * (double)kcl_type_size(k->type) * k->nrhs;
   const double each = SHARE * kcl_engine_bytes(e, k->nrhs);
   double least = e->executor.least_iterations > 16 ? (double)e->executor.least_iterations : 16;
-  return (int64_t)fmin(1e9, fmax(least, copy / each));
+  /* The first copy to each place also allocates it: new pages take some five times as long. */
+  return (int64_t)fmin(1e9, (l->kept.saves < KCL_SNAPSHOTS ? 5 : 1) * fmax(least, copy / each));
 }
 
 /* The furthest from its target of the active right-hand sides: squared norms. */
@@ -42,7 +43,7 @@ void kcl_snapshot_save(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   kcl_kept *s = &l->kept;
   if (s->full || kcl_loop_iterations(l) - s->at < interval(l)) return;
-  s->newest = s->best == 0 ? 1 : 0, s->at = kcl_loop_iterations(l);
+  s->newest = s->best == 0 ? 1 : 0, s->at = kcl_loop_iterations(l), s->saves++;
   if (ex->save(ex, s->newest)) s->newest = -1, s->full = true;
 }
 
