@@ -177,7 +177,7 @@ uninstall:
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages)
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.c bench/*.c bench/peers/*.[ch])
+            spmv/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:

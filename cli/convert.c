@@ -64,7 +64,7 @@ const cli_command cli_convert = {
     .name = "convert",
     .operands = "A.any -o B.kcl",
     .summary = "write a matrix in another file format",
-    .options = "output rhs cache quiet",
+    .options = "output rhs cache quiet threads",
 
     .min = 1,
     .max = 1,

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Stream rate in bytes/s; 0 if it cannot be measured (the reason is in the context). */
-static double stream(kcl *ctx, const cli_options *o, const kcl_device *d) {
+static double stream(kcl *ctx, const kcl_device *d) {
   double rate = 0;
-  if (kcl_select(ctx, cli_device_place(d).s, (int)o->threads)) return 0;
+  if (kcl_select(ctx, cli_device_place(d).s, 0)) return 0;
   return kcl_stream_measure(ctx, &rate) ? 0 : rate;
 }
 
@@ -52,7 +52,7 @@ static int run(kcl *ctx, const cli_options *o) {
   cli_say(o, "device  kind               units    memory  double       stream  name\n");
   for (int i = 0; i < count; i++) {
     cli_busy(o, "measuring %s: %s", cli_device_place(&list[i]).s, list[i].name);
-    double rate = stream(ctx, o, &list[i]);
+    double rate = stream(ctx, &list[i]);
     say(o, &list[i], rate, kcl_error(ctx));
     cJSON_AddItemToArray(all, json(&list[i], rate));
   }

@@ -26,7 +26,7 @@ done:
 const cli_command cli_generate = {.name = "generate",
                                   .operands = "KIND:SIZE -o A.mtx",
                                   .summary = "write a generated system to files",
-                                  .options = "output rhs quiet",
+                                  .options = "output rhs quiet threads",
                                   .min = 1,
                                   .max = 1,
                                   .run = run,

@@ -45,12 +45,13 @@ void cli_interrupt_computing(void) { computing = 1; }
 typedef struct work {
   int (*run)(void *self);
   void *self;
-  int rc;
+  int threads, rc;
   volatile bool done;
 } work;
 
 static void *in_thread(void *self) {
   work *w = self;
+  kcl_set_threads(w->threads);
   w->rc = w->run(w->self);
   __atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
   return NULL;
@@ -75,7 +76,7 @@ void cli_leave(int code) {
 int cli_abandonable(int (*run)(void *), void *self) {
   static work w; /* outlives this call if it is abandoned */
   pthread_t thread;
-  w = (work){.run = run, .self = self};
+  w = (work){.run = run, .self = self, .threads = kcl_threads()};
   if (interrupted) return CLI_INTERRUPTED;
   if (!start(&thread, &w)) return run(self);
   while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {

@@ -35,6 +35,7 @@ static int run(const cli_command *c, cli_options *o) {
   if (rc) return rc;
   if ((rc = kcl_create(&ctx))) return cli_fail(rc, "out of memory");
   kcl_watch(ctx, cli_watch, o);
+  kcl_set_threads((int)o->threads);
   rc = c->run(ctx, o);
   kcl_destroy(&ctx);
   return rc;

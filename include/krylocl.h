@@ -107,6 +107,16 @@ typedef struct kcl_activity {
  * context. NULL: none. It must not use the context. */
 void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), void *user);
 
+/** The largest number of threads. */
+enum { KCL_MAX_THREADS = 4096 };
+/** Sets the number of threads of all that the library computes on the CPU for the calling thread: reading, set-up,
+ * the native executor of devices that are selected later, certificates, writing. It has no influence on results. 0,
+ * the default: as many processors as this process may use (affinity mask, quota of control groups), or
+ * OMP_NUM_THREADS. KCL_USAGE: negative or above KCL_MAX_THREADS. */
+int kcl_set_threads(int threads);
+/** The number of threads of the calling thread, at least 1. */
+int kcl_threads(void);
+
 /** Selects the device.
  *
  * device: "auto" (a GPU if there is one, else cpu), "cpu" (the native executor), "opencl"
@@ -114,8 +124,7 @@ void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), vo
  * part of a device's name. NULL: the environment variable KRYLOCL_DEVICE, or "auto" if it is not
  * set.
  *
- * threads: of the native executor, at most 4096; 0: as many processors as this process may use (affinity
- * mask, quota of control groups), or OMP_NUM_THREADS.
+ * threads: of the native executor; not 0: kcl_set_threads(threads) is called too. 0: kcl_threads().
  *
  * kcl_setup selects NULL if no device was selected. A second call replaces the device: free every
  * solver first. KCL_DEVICE: no device matches (the message lists them). */

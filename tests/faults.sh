@@ -1,8 +1,8 @@
 #!/bin/sh
 # Injected failures: the n-th OpenCL call, and the n-th allocation of the program, fail once or from then on, for n spread
 # over the whole run (KRYLOCL_THOROUGH=1: more of them, 2: every one). The program must end within the time, by an exit
-# code that says what happened, with a message; and where it succeeds all the same, x is right. Usage:
-# tests/faults.sh build/krylocl
+# code that says what happened, with a message; and where it succeeds all the same, x is right. The n-th thread cannot be
+# created: x has the same bits. Usage: tests/faults.sh build/krylocl
 . "$(dirname "$0")/program.inc"
 root=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 KRYLOCL_CACHE=$dir/cache
@@ -12,7 +12,7 @@ case $(ldd "$prog" 2>/dev/null) in
 *asan*) echo "skip injected failures: the sanitizer must be loaded first"; echo "0 passed, 0 failed, 1 skipped"; exit 0 ;;
 '') echo "skip injected failures: no LD_PRELOAD here"; echo "0 passed, 0 failed, 1 skipped"; exit 0 ;;
 esac
-for shim in opencl alloc; do
+for shim in opencl alloc threads; do
   ${CC:-cc} -shared -fPIC -O1 -o $shim.so "$root/tests/faults/$shim.c" -ldl 2>log || { echo "skip $shim: $(head -1 log)"; rm -f $shim.so; }
 done
 
@@ -66,6 +66,25 @@ if "$prog" info A.mtx -d opencl -q 2>err; then
   inject opencl 8 "0 4 5" "OpenCL, devices" "$prog" devices
 else
   echo "skip OpenCL: $(head -1 err)"
+fi
+
+# Seven threads beside the first, from the reader on; with --threads 1 none.
+teams() {
+  "$prog" generate poisson3d:20 -q -o T.mtx
+  solve="$prog solve T.mtx -d cpu -s cg -f csr-scalar -q"
+  $solve --threads 1 -o one.mtx || return 1
+  env LD_PRELOAD="$dir/threads.so" FAULT_COUNT="$dir/count" $solve --threads 1 -o x.mtx && [ "$(cat count)" -eq 0 ] || return 1
+  env LD_PRELOAD="$dir/threads.so" FAULT_COUNT="$dir/count" $solve --threads 8 -o x.mtx && [ "$(cat count)" -eq 7 ] || return 1
+  for at in 1 2 7; do
+    for last in '' FAULT_LAST=1; do
+      rm -f x.mtx
+      env LD_PRELOAD="$dir/threads.so" FAULT_AT=$at $last timeout 200 $solve --threads 8 -o x.mtx && cmp x.mtx one.mtx || return 1
+    done
+  done
+}
+if [ -e threads.so ]; then
+  teams
+  verdict $? "threads that cannot be created, and --threads 1"
 fi
 inject alloc 40 "0 5" "allocations, solve" "$prog" solve A.mtx b.rhs -d cpu -o x.mtx --json j.json --history h.csv
 inject alloc 30 "0 5" "allocations, lsqr in mixed company" "$prog" solve U.mtx -d cpu -s lsqr -p jacobi -f csr-scalar

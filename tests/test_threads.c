@@ -1,8 +1,10 @@
 /* Several threads open contexts at once, before the drivers are loaded; solve at once on the native executor, with teams of
- * 1 to 8 threads; and a child of fork() solves. All solutions have the same bits. */
+ * 1 to 8 threads; and a child of fork() solves. All solutions have the same bits. No more threads are created than asked
+ * for, from the reader to the certificate. */
 #include "krylocl.h"
 #include "tests/check.h"
 #include "tests/options.h"
+#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -84,6 +86,67 @@ static void test_fork(void) {
   CHECK(same(&in_child));
 }
 
+/* ---------------------------------------------------------------- the number of threads */
+
+static int tasks(void) {
+  int count = 0;
+  DIR *folder = opendir("/proc/self/task");
+  for (struct dirent *d; folder && (d = readdir(folder));) count += d->d_name[0] != '.';
+  if (folder) closedir(folder);
+  return count;
+}
+
+/* Generates, writes, reads, converts, chooses a format, solves and certifies. */
+static int all_steps(kcl *ctx, const char *path) {
+  kcl_csr *A = NULL, *B = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *solver = NULL;
+  kcl_report r;
+  kcl_options o = cg_options();
+  o.format = "sell";
+  int rc = kcl_generate(ctx, "poisson3d:40", &A, &b);
+  if (!rc) rc = kcl_csr_write(ctx, path, A);
+  kcl_csr_free(&A);
+  if (!rc) rc = kcl_csr_read(ctx, path, &A);
+  if (!rc) rc = kcl_csr_convert(ctx, A, KCL_Z, &B);
+  double *x = calloc((size_t)(rc ? 1 : A->rows), sizeof *x);
+  if (!rc) rc = kcl_setup(ctx, A, &o, &solver);
+  if (!rc) rc = kcl_solve(solver, b->val, x, &r) || !r.converged;
+  if (rc) printf("%s\n", kcl_error(ctx));
+  free(x), kcl_solver_free(&solver), kcl_csr_free(&A), kcl_csr_free(&B), kcl_dense_free(&b);
+  return rc;
+}
+
+/* In a child, whose pool is empty: threads that were created stay. The exit status is their number. */
+static int threads_of(int wanted, bool by_select) {
+  int status = -1;
+  pid_t child = fork();
+  if (child == 0) {
+    kcl *ctx;
+    char path[] = "/tmp/krylocl-threads-XXXXXX.mtx";
+    alarm(100);
+    close(mkstemps(path, 4));
+    int rc = kcl_create(&ctx) || (by_select ? kcl_select(ctx, "cpu", wanted)
+                                            : kcl_set_threads(wanted) || kcl_select(ctx, "cpu", 0));
+    int before = tasks();
+    if (!rc) rc = kcl_threads() != wanted || all_steps(ctx, path);
+    unlink(path);
+    _exit(rc ? 100 : tasks() - before + 1);
+  }
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_number(void) {
+  for (int n = 1; n <= 3; n += 2)
+    for (int by_select = 0; by_select < 2; by_select++) {
+      int found = threads_of(n, by_select);
+      CHECKF(found == n, "%d threads of %d", found, n);
+    }
+  CHECK(kcl_set_threads(-1) == KCL_USAGE && kcl_set_threads(KCL_MAX_THREADS + 1) == KCL_USAGE);
+  CHECK(!kcl_set_threads(5) && kcl_threads() == 5 && !kcl_set_threads(0) && kcl_threads() >= 1);
+}
+
 static void test_contexts(void) {
   pthread_t thread[THREADS];
   job jobs[THREADS] = {0};
@@ -103,5 +166,9 @@ int main(void) {
   test_contexts();
   test_solves();
   test_fork();
+  if (access("/proc/self/task", R_OK))
+    skip("the number of threads: no /proc/self/task");
+  else
+    test_number();
   return check_report();
 }

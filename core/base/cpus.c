@@ -1,4 +1,5 @@
 /* How many threads run at once: processors of the affinity mask, quota of control groups, OMP_NUM_THREADS. */
+#include "core/base/base.h"
 #include "core/base/team.h"
 #include <math.h>
 #include <pthread.h>
@@ -78,9 +79,9 @@ static int processors(void) {
 static int found;
 
 static void count(void) {
-  const char *wanted = getenv("OMP_NUM_THREADS");
+  const char *given = getenv("OMP_NUM_THREADS");
   double quota = kcl_cgroup_cpus("");
-  int limit = wanted ? atoi(wanted) : 0;
+  int limit = given ? atoi(given) : 0;
   found = processors();
   if (quota > 0 && ceil(quota) < found) found = (int)ceil(quota);
   if (limit > 0) found = limit;
@@ -90,4 +91,14 @@ int kcl_cpus(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, count);
   return found;
+}
+
+static _Thread_local int wanted; /* 0: all */
+
+int kcl_threads(void) { return wanted ? wanted : kcl_cpus(); }
+
+int kcl_set_threads(int threads) {
+  if (threads < 0 || threads > KCL_MAX_THREADS) return KCL_USAGE;
+  wanted = threads;
+  return KCL_OK;
 }

@@ -238,7 +238,7 @@ typedef struct loop {
 
 static int threads_for(int64_t n, int64_t least) {
   int64_t worth = n / (least > 0 ? least : 1);
-  return worth < 1 ? 1 : worth < kcl_cpus() ? (int)worth : kcl_cpus();
+  return worth < 1 ? 1 : worth < kcl_threads() ? (int)worth : kcl_threads();
 }
 
 static void own_part(void *arg, const kcl_member *me) {

@@ -50,7 +50,7 @@ void kcl_lower(_Atomic int64_t *least, int64_t value);
 void kcl_raise(_Atomic int64_t *most, int64_t value);
 
 /* Threads that can run at once: the processors that this process may use, at most the quota of its control groups and
- * OMP_NUM_THREADS. */
+ * OMP_NUM_THREADS. Loops have at most kcl_threads() (krylocl.h), which is as many unless the user asks for another number. */
 int kcl_cpus(void);
 /* Processors of the quota of control groups version 1 and 2, 0 if there is none; root: "" or a folder, for tests. */
 double kcl_cgroup_cpus(const char *root);

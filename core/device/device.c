@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-enum { MOST_DEVICES = 64, MOST_THREADS = 4096 };
+enum { MOST_DEVICES = 64 };
 
 int kcl_create(kcl **ctx) {
   if (!ctx) return KCL_USAGE;
@@ -38,9 +38,9 @@ static void cpu_name(char *name, size_t room) {
   if (f) fclose(f);
 }
 
-static void describe_native(kcl_device *out, int threads) {
-  *out = (kcl_device){
-      .platform = -1, .device = -1, .kind = "native", .compute_units = threads, .has_double = true};
+static void describe_native(kcl_device *out) {
+  *out = (kcl_device){.platform = -1, .device = -1, .kind = "native", .has_double = true};
+  out->compute_units = kcl_threads();
   snprintf(out->platform_name, sizeof out->platform_name, "native");
   snprintf(out->version, sizeof out->version, "threads");
   cpu_name(out->name, sizeof out->name);
@@ -52,7 +52,7 @@ static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
   *count = 0;
   int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
   if (rc) return rc;
-  describe_native(&(*list)[(*count)++], kcl_cpus());
+  describe_native(&(*list)[(*count)++]);
   if (opencl) kcl_opencl_list(*list, MOST_DEVICES, count);
   return KCL_OK;
 }
@@ -161,13 +161,13 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
     rc = no_match(ctx, want, list, count);
     goto done;
   }
-  if (threads < 0 || threads > MOST_THREADS) {
-    rc = kcl_fail(ctx, KCL_USAGE, "%d threads: 0 to %d are possible", threads, MOST_THREADS);
+  if (threads && kcl_set_threads(threads)) {
+    rc = kcl_fail(ctx, KCL_USAGE, "%d threads: 0 to %d are possible", threads, KCL_MAX_THREADS);
     goto done;
   }
   kcl_opencl_detach(ctx);
   ctx->device = list[i], ctx->stream_rate = 0;
-  ctx->threads = threads > 0 ? threads : kcl_cpus();
+  ctx->threads = kcl_threads();
   if (i == 0)
     ctx->device.compute_units = ctx->threads;
   else

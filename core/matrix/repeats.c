@@ -157,7 +157,7 @@ static void merge(kcl_repeats *out, const kcl_repeats *r, uint16_t *map) {
 static int scan_all(kcl *ctx, const kcl_csr *A, bool codes, kcl_repeats *out) {
   kcl_repeats table[MOST_TABLES] = {0};
   uint16_t *map = NULL;
-  int rc, tables = kcl_cpus() < MOST_TABLES ? kcl_cpus() : MOST_TABLES;
+  int rc, tables = kcl_threads() < MOST_TABLES ? kcl_threads() : MOST_TABLES;
   if (A->rows < KCL_FEW_ROWS) tables = 1;
   int64_t per = (A->rows + tables - 1) / tables;
   for (int t = 0; t < tables; t++)

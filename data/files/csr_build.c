@@ -39,7 +39,7 @@ static int allocate(kcl *ctx, int64_t count, size_t size, void **out) {
 static int choose_parts(const mm_head *h) {
   int64_t spare =
       (h->entries * (h->symmetry == KCL_GENERAL ? 12 : 24) + 8 * h->rows) / 8 / (4 * (h->rows + 1));
-  int threads = h->entries < 20000 ? 1 : kcl_cpus();
+  int threads = h->entries < 20000 ? 1 : kcl_threads();
   return spare < 1 ? 1 : spare < threads ? (int)spare : threads;
 }
 

@@ -222,7 +222,7 @@ static void unpack_member(void *arg, int64_t k, int64_t end) {
  * number of bytes. false if one is not: the members are then unpacked one after another. */
 static bool unpack_parts(kcl *ctx, const kcl_text *in, kcl_text *out) {
   int64_t n = 0;
-  part *list = kcl_cpus() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
+  part *list = kcl_threads() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
   bool good = list && list[n].out / 1100 < in->size && !reserve(ctx, out, list[n].out);
   if (!good) n = 0;
   unpacking u = {.in = in, .out = out, .list = list, .good = good};

@@ -270,7 +270,7 @@ int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *o
   bool free_places = h->symmetry == KCL_GENERAL || !h->coordinate;
   limits l = {(uint64_t)h->rows, (uint64_t)h->cols, free_places ? above : h->symmetry == KCL_SKEW,
               h->symmetry == KCL_HERMITIAN};
-  int threads = out->blocks < kcl_cpus() ? (int)out->blocks : kcl_cpus();
+  int threads = out->blocks < kcl_threads() ? (int)out->blocks : kcl_threads();
   job j = {.h = h,
            .t = t,
            .e = out,
