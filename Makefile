@@ -156,6 +156,7 @@ lib   = $(DESTDIR)$(PREFIX)/lib
 share = $(DESTDIR)$(PREFIX)/share
 pages = $(share)/man/man1/krylocl.1 $(share)/bash-completion/completions/krylocl \
         $(share)/zsh/site-functions/_krylocl $(share)/fish/vendor_completions.d/krylocl.fish
+doc   = $(share)/doc/krylocl
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(lib)/pkgconfig $(DESTDIR)$(PREFIX)/include
 	$(if $(HAVE_CJSON),install $(BUILD)/krylocl $(DESTDIR)$(PREFIX)/bin)
@@ -164,6 +165,11 @@ install: all
 	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion bash > $(word 2,$(pages)))
 	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion zsh > $(word 3,$(pages)))
 	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion fish > $(word 4,$(pages)))
+	install -d $(doc)/docs/img $(doc)/docs/lab
+	install -m 644 README.md CONTRIBUTING.md LICENSE $(doc)
+	install -m 644 docs/*.md $(doc)/docs
+	install -m 644 docs/img/* $(doc)/docs/img
+	install -m 644 docs/lab/*.md $(doc)/docs/lab
 	install $(BUILD)/$(SONAME) $(lib)
 	ln -sf $(SONAME) $(lib)/$(SOLINK)
 	install -m 644 $(LIB) $(lib)
@@ -175,6 +181,7 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages)
+	rm -rf $(doc)
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             spmv/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])

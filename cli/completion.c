@@ -21,7 +21,7 @@ static void words(const char *values) {
 
 /* What operands are: files, or these words. */
 static const char *operands(const cli_command *c) {
-  if (!strcmp(c->name, "list")) return "formats solvers preconds generators devices";
+  if (!strcmp(c->name, "list")) return "formats solvers preconds generators devices collection";
   if (!strcmp(c->name, "completion")) return "bash zsh fish";
   if (!strcmp(c->name, "generate")) return "@generators";
   return c->max ? NULL : "";

@@ -69,6 +69,22 @@ static void nvidia(const cli_options *o, const char *folder) {
           path);
 }
 
+/* The page on missing devices: where `make install` puts it, or in the source tree of a program that was not installed. */
+static const char *guide(void) {
+  static const char *const places[] = {"/../share/doc/krylocl/docs", "/../docs"};
+  static char found[4096]; /* PATH_MAX */
+  char path[4200], folder[4000];
+  ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
+  folder[n > 0 ? n : 0] = 0;
+  char *slash = strrchr(folder, '/');
+  if (slash) *slash = 0;
+  for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+    snprintf(path, sizeof path, "%s%s/troubleshooting.md", folder, places[i]);
+    if (access(path, R_OK) == 0 && realpath(path, found)) return found;
+  }
+  return "docs/troubleshooting.md";
+}
+
 void cli_say_drivers(const cli_options *o) {
   const char *vendors = getenv("OCL_ICD_VENDORS");
   const char *folder =
@@ -85,5 +101,5 @@ void cli_say_drivers(const cli_options *o) {
   cli_say(o, "drivers     this build is without OpenCL: install the headers and the loader, then "
              "run make\n");
 #endif
-  cli_say(o, "help        docs/troubleshooting.md\n");
+  cli_say(o, "help        %s\n", guide());
 }

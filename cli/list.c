@@ -9,8 +9,9 @@ const cli_names cli_lists[] = {{"formats", "formats", KCL_FORMATS},
                                {"preconds", "preconditioners", KCL_PRECONDS},
                                {"generators", "generators", KCL_GENERATORS},
                                {NULL, NULL, KCL_FORMATS}};
-static const char *const words[] = {"formats", "solvers", "preconds", "generators", "devices"};
-enum { WORDS = sizeof words / sizeof *words };
+static const char *const words[] = {"formats",    "solvers", "preconds",
+                                    "generators", "devices", "collection"};
+enum { WORDS = sizeof words / sizeof *words, NAMES = WORDS - 2 }; /* NAMES: without the last two */
 
 static cJSON *json(kcl_registry which) {
   cJSON *list = cJSON_CreateArray();
@@ -40,8 +41,23 @@ static int devices(kcl *ctx, const cli_options *o, cJSON *all) {
   return rc;
 }
 
+static int collection(kcl *ctx, const cli_options *o, cJSON *all) {
+  char *kept = NULL, *save, *name;
+  int rc = cli_lib(ctx, kcl_collection_kept(ctx, &kept));
+  if (rc) return rc;
+  cJSON *names = cJSON_AddArrayToObject(all, "collection");
+  if (!o->json) cli_say(o, "%s", *kept ? kept : "no matrix of the collection is kept here yet\n");
+  if (!o->json)
+    cli_say(o, "krylocl get Group/Name fetches one; their names: https://sparse.tamu.edu\n");
+  for (name = strtok_r(kept, "\n", &save); name; name = strtok_r(NULL, "\n", &save))
+    cJSON_AddItemToArray(names, cJSON_CreateString(name));
+  free(kept);
+  return 0;
+}
+
 static int list(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
   if (strcmp(word, "devices") == 0) return devices(ctx, o, all);
+  if (strcmp(word, "collection") == 0) return collection(ctx, o, all);
   for (const cli_names *l = cli_lists; l->word; l++) {
     if (strcmp(l->word, word)) continue;
     cJSON_AddItemToObject(all, word, json(l->which));
@@ -56,7 +72,7 @@ static bool known(const char *word) {
   return false;
 }
 
-/* Without an operand all but the devices, whose drivers take a while to start. */
+/* Without an operand the names of the library, which are the same on any machine. */
 static int run(kcl *ctx, const cli_options *o) {
   int rc = 0;
   cJSON *all = cJSON_CreateObject();
@@ -64,7 +80,7 @@ static int run(kcl *ctx, const cli_options *o) {
   for (int i = 0; i < o->count; i++)
     if (!known(o->files[i])) TRY(cli_unknown("list", o->files[i], words, WORDS));
   for (int i = 0; i < o->count; i++) TRY(list(ctx, o, o->files[i], all));
-  for (int i = 0; i < WORDS - 1 && !o->count; i++) {
+  for (int i = 0; i < NAMES && !o->count; i++) {
     if (i && !o->json) putchar('\n');
     TRY(list(ctx, o, words[i], all));
   }
@@ -76,10 +92,14 @@ done:
 
 const cli_command cli_list = {
     .name = "list",
-    .operands = "[formats|solvers|preconds|generators|devices]",
+    .operands = "[formats|solvers|preconds|generators|devices|collection]",
     .summary = "the names that options take, with a line about each",
     .options = "json",
     .max = WORDS,
     .run = run,
-    .notes = "--json: an object with a list of {name summary} for each word, devices only if asked "
-             "for.\n"};
+    .notes =
+        "collection: the matrices of the SuiteSparse collection that are kept in the user's cache "
+        "folder.\n"
+        "\n"
+        "--json: an object with a list of {name summary} for each word, devices only if asked "
+        "for; collection: a list of names, if asked for.\n"};

@@ -272,6 +272,9 @@ int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, 
  * fetch: download it with the program curl if it is not there; else KCL_INPUT. A right-hand side
  * that comes with the matrix is the file Name_b.mtx in the same folder. */
 int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch, char *path, size_t size);
+/** The matrices of the collection that are in the user's cache folder: *names is text to be freed with
+ * free(), a line "Group/Name" for each, sorted; "" if there are none. */
+int kcl_collection_kept(kcl *ctx, char **names);
 /** Writes a matrix in the format of the file name's ending: .rb, .rows, .kcl, otherwise Matrix
  * Market. All but .kcl are packed if .gz follows. Symmetric matrices are written as their lower
  * half (not in .rows and .kcl). "-" is standard output. */

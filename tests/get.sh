@@ -55,6 +55,7 @@ while [ ! -f port ] && [ $waited -lt 100 ]; do sleep 0.1; waited=$((waited + 1))
 KRYLOCL_COLLECTION=http://127.0.0.1:$(cat port)
 export KRYLOCL_COLLECTION
 
+run 0 "list" list collection; says "no matrix of the collection is kept"
 run 0 "get" get Our/plain; says "400 x 400"; says "collection/Our/plain.mtx"
 cmp -s $kept/Our/plain.mtx made/plain/plain.mtx; verdict $? "  the same file"
 [ "$(ls $kept/Our)" = plain.mtx ]; verdict $? "  and nothing else"
@@ -64,6 +65,8 @@ run 3 "no right-hand side" get Our/plain --rhs b.mtx; says "without a right-hand
 run 0 "solve by name" solve Our/with_b -o x.mtx; says "fetched"; says "from the matrix file"
 run 0 "  the same as by files" solve made/with_b/with_b.mtx made/with_b/with_b_b.mtx -o y.mtx
 cmp -s x.mtx y.mtx; verdict $? "  the same x"
+run 0 "list" list collection; [ "$(grep -c ^Our/ out)" -eq 2 ]; verdict $? "  two matrices, no right-hand side"; says "^Our/with_b$"
+run 0 "list as JSON" list collection --json -; json out 'd["collection"] == ["Our/plain", "Our/with_b"]'
 run 0 "info by name" info Our/with_b; run 0 "with --cache" info Our/with_b --cache
 run 0 "its right-hand side" get Our/with_b --rhs b.mtx; [ -s b.mtx ]; verdict $? "  is written"
 

@@ -12,9 +12,12 @@ verdict() { if [ "$1" -eq 0 ]; then passed=$((passed + 1)); else failed=$((faile
 MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 verdict $? "make install"
 for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc share/man/man1/krylocl.1 \
-  share/bash-completion/completions/krylocl share/zsh/site-functions/_krylocl share/fish/vendor_completions.d/krylocl.fish; do
+  share/bash-completion/completions/krylocl share/zsh/site-functions/_krylocl share/fish/vendor_completions.d/krylocl.fish \
+  share/doc/krylocl/docs/troubleshooting.md; do
   [ -s "$dir/$f" ]; verdict $? "$f is not installed"
 done
+page=$("$dir/bin/krylocl" devices --verbose | sed -n 's/^help *//p')
+[ "$page" = "$dir/share/doc/krylocl/docs/troubleshooting.md" ]; verdict $? "krylocl devices names '$page'"
 sed -n '/^```c$/,/^```$/{/^```/!p;}' README.md >"$dir/example.c"
 [ -s "$dir/example.c" ]; verdict $? "README.md has no block of C"
 
