@@ -22,10 +22,14 @@ one() { # name matrix arguments of solve: its sources, compiled
   awk -v to="$folder/$name" '/^#define IDX / { part++ } { print > (to "-" part ".cl") }' "$folder/$name"
   for text in "$folder/$name"-*.cl; do
     sed -i 's/^#define NVIDIA_PTX 0/#define NVIDIA_PTX 1/; s/^#define STREAMED 0/#define STREAMED 1/
-      s/^#define REDUCING_GROUP 0/#define REDUCING_GROUP 1/; s/^#define WG [0-9]*/#define WG 256/; s/\<asm\>/__asm__/' "$text"
-    for macro in NVIDIA_PTX STREAMED REDUCING_GROUP; do
-      grep -q "^#define $macro 1" "$text" || echo "FAIL tests/nvidia_text.sh: the source does not define $macro"
+      s/^#define WG [0-9]*/#define WG 256/; s/\<asm\>/__asm__/' "$text"
+    for macro in 'NVIDIA_PTX 1' 'STREAMED 1' 'REDUCING_GROUP 0'; do
+      grep -q "^#define $macro" "$text" || echo "FAIL tests/nvidia_text.sh: the source does not define $macro"
     done
+    grep -q '^#define PERSISTENT 1' "$text" &&
+      sed 's/^#define REDUCING_GROUP 0/#define REDUCING_GROUP 1/' "$text" >"${text%.cl}-reducing.cl"
+  done
+  for text in "$folder/$name"-*.cl; do
     if compile "$text" >"$text.log" 2>&1; then echo "compiled: $name"; else
       echo "FAIL tests/nvidia_text.sh: $name" && grep -m3 -A3 'error' "$text.log"
     fi

@@ -277,7 +277,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;
   bool persistent = kcl_persistent_kernel.wanted(r);
-  k->ctx->opencl->part = 0, k->ctx->opencl->parts = 1 + persistent;
+  if (persistent) KCL_TRY(kcl_persistent_kernel.prepare(r));
   KCL_TRY(kcl_run_stage_kernels(r, persistent));
   if (r->width > 1) KCL_TRY(kcl_run_column_kernels(r));
   if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));

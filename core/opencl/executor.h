@@ -80,8 +80,8 @@ cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t valu
 cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
 size_t kcl_run_state(const run *r);              /* offset of the latest state in r->states */
 cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */
-int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out); /* composed and compiled */
-/* Of all phases that have none yet, but those of the persistent kernel where there is one. */
+/* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
+ * the persistent kernel replaces. */
 int kcl_run_stage_kernels(run *r, bool persistent);
 
 /* ---- vectors.c */
@@ -104,7 +104,9 @@ int kcl_run_carry(run *to, const run *from);
 typedef struct kcl_persistent_ops {
   int64_t least_iterations; /* that are worth a launch */
   bool (*wanted)(run *r);   /* decides whether, and how: r->persistent.geometry */
-  int (*open)(run *r);      /* compiles it: r->persistent.kernel; close also after a failure */
+  int (*prepare)(
+      run *r);         /* what its source depends on, and its buffers; close also after a failure */
+  int (*open)(run *r); /* from r->persistent.program: r->persistent.kernel */
   cl_int (*enqueue)(run *r, int64_t passes); /* over LOOP, one launch */
   /* Waits for the device. KCL_DEVICE when a group missed a barrier. *missing: groups were not resident together and have
    * touched nothing; the kernel is closed, and the caller continues with one launch per stage. */

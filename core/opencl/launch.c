@@ -46,16 +46,31 @@ cl_int kcl_run_number(run *r, cl_kernel kernel) {
   return clSetKernelArg(kernel, 1, sizeof number, &number);
 }
 
-int kcl_run_build(run *r, const kcl_geometry *g, cl_program *out) {
+/* ---------------------------------------------------------------- building */
+
+typedef struct composed {
+  char options[512], *source;
+} composed;
+
+static int compose(run *r, const kcl_geometry *g, composed *c) {
   const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
-  char options[512], *source = NULL;
-  int n = 0, rc;
-  if (g->registers) n = sprintf(options, "-cl-nv-maxrregcount=%d ", g->registers);
-  snprintf(options + n, sizeof options - (size_t)n, "%s", word ? word : "");
-  KCL_TRY(kcl_program_source(r->k, g, &source));
-  KCL_TRY(kcl_opencl_build(context(r), source, options, out));
+  int n = 0;
+  if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
+  snprintf(c->options + n, sizeof c->options - (size_t)n, "%s", word ? word : "");
+  return kcl_program_source(r->k, g, &c->source);
+}
+
+/* The programs of the stages and of the persistent kernel, if there is one. */
+static int build(run *r, bool persistent) {
+  composed stages = {.source = NULL}, other = {.source = NULL};
+  int rc;
+  KCL_TRY(compose(r, &r->geometry, &stages));
+  if (persistent) KCL_TRY(compose(r, &r->persistent.geometry, &other));
+  kcl_build list[] = {{stages.source, stages.options, NULL}, {other.source, other.options, NULL}};
+  KCL_TRY(kcl_opencl_build(context(r), list, 1 + persistent));
+  r->program = list[0].program, r->persistent.program = list[1].program;
 done:
-  free(source);
+  free(stages.source), free(other.source);
   return rc;
 }
 
@@ -117,7 +132,7 @@ int kcl_run_stage_kernels(run *r, bool persistent) {
   int rc;
   r->geometry.without_loop = persistent;
   if (r->program) clReleaseProgram(r->program), r->program = NULL;
-  KCL_TRY(kcl_run_build(r, &r->geometry, &r->program));
+  KCL_TRY(build(r, persistent));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
     KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",

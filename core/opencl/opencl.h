@@ -43,8 +43,8 @@ struct kcl_opencl {
   cl_event sent[2];     /* is the copy out of it done? */
   size_t staging_bytes; /* 0: not decided yet (tests use small ones) */
   int builds, compiled,
-      from_cache;  /* programs: all, those the driver compiled, those from the disk */
-  int part, parts; /* of the programs that a set-up needs, for kcl_watch */
+      from_cache; /* programs: all, those the driver compiled, those from the disk */
+  bool dumped;    /* something, to the file of KRYLOCL_DUMP */
 };
 
 /* KCL_OK, or a failure that names the call, the code, and `what` was being done. */
@@ -65,8 +65,14 @@ int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what)
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
 void kcl_opencl_unpin(kcl_opencl *o);
 
-/* Compiles, or finds what this context or an earlier process compiled from the same source (program_cache.c). Release it. */
-int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out);
+/* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
+ * (program_cache.c). Release the programs; after a failure there are none. */
+enum { KCL_MOST_BUILDS = 2 };
+typedef struct kcl_build {
+  const char *source, *options;
+  cl_program program;
+} kcl_build;
+int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
 void kcl_opencl_forget_programs(kcl_opencl *o);
 
 /* How a program is laid out on a device (geometry.c), which its source depends on. */

@@ -176,21 +176,24 @@ static int make_copies(run *r) {
   return rc;
 }
 
-static int open_persistent(run *r) {
+static int prepare(run *r) {
   kcl_persistent *p = &r->persistent;
-  cl_int code;
   int rc;
   size_t sums = (size_t)kcl_most_dots(r->k) * (p->groups + 1);
   KCL_TRY(renumber_columns(r));
   KCL_TRY(kcl_opencl_buffer(context(r), 4 * sums * r->scalar_bytes + p->groups * sizeof(cl_uint),
                             "sums", &p->mailbox));
   KCL_TRY(make_copies(r));
-  KCL_TRY(kcl_run_build(r, &p->geometry, &p->program));
-  p->kernel = clCreateKernel(p->program, "persistent", &code);
-  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "persistent"));
-  KCL_TRY(kcl_cl_check(context(r), set_arguments(r), "clSetKernelArg", "persistent"));
 done:
   return rc;
+}
+
+static int open_persistent(run *r) {
+  kcl_persistent *p = &r->persistent;
+  cl_int code;
+  p->kernel = clCreateKernel(p->program, "persistent", &code);
+  int rc = kcl_cl_check(context(r), code, "clCreateKernel", "persistent");
+  return rc ? rc : kcl_cl_check(context(r), set_arguments(r), "clSetKernelArg", "persistent");
 }
 
 static void close_persistent(run *r) {
@@ -249,6 +252,7 @@ static int check(run *r, bool *missing) {
 
 const kcl_persistent_ops kcl_persistent_kernel = {.least_iterations = LEAST_ITERATIONS,
                                                   .wanted = wanted,
+                                                  .prepare = prepare,
                                                   .open = open_persistent,
                                                   .enqueue = enqueue,
                                                   .check = check,

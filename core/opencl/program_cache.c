@@ -3,7 +3,8 @@
  *
  *   platform and its version | device | driver | options | source
  *
- * A binary that the driver does not take is compiled again and replaced. */
+ * A binary that the driver does not take is compiled again and replaced. What is left to compile is compiled at once: drivers
+ * compile in the thread that asks, or one after another where they cannot (PoCL). */
 #include "core/base/cache.h"
 #include "core/opencl/opencl.h"
 #include <stdio.h>
@@ -13,30 +14,12 @@
 static const char folder[] = "programs";
 static const long long most_kept = 256 << 20; /* bytes */
 
-static int build_failed(kcl *ctx, cl_program p) {
-  size_t size = 0;
-  clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-  char *log = calloc(1, size + 1);
-  if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-  int rc = kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",
-                    ctx->device.name, log ? log : "");
-  free(log);
-  return rc;
-}
-
-static int compile(kcl *ctx, const char *source, const char *options, cl_program *out) {
-  cl_int code;
-  *out = clCreateProgramWithSource(ctx->opencl->context, 1, &source, NULL, &code);
-  int rc = kcl_cl_check(ctx, code, "clCreateProgramWithSource", "composing kernels");
-  if (rc) return rc;
-  ctx->opencl->compiled++;
-  kcl_step_begin(ctx, (kcl_activity){.what = "compiling kernels",
-                                     .part = ctx->opencl->part,
-                                     .parts = ctx->opencl->parts});
-  code = clBuildProgram(*out, 1, &ctx->opencl->device, options, NULL, NULL);
-  kcl_step_end(ctx);
-  if (code == CL_BUILD_PROGRAM_FAILURE) return build_failed(ctx, *out);
-  return kcl_cl_check(ctx, code, "clBuildProgram", "compiling kernels");
+/* KRYLOCL_DUMP, for kernel authors: the file that receives composed sources and what the compiler said of them. */
+static void dump(kcl_opencl *o, const char *text) {
+  const char *path = getenv("KRYLOCL_DUMP");
+  FILE *f = path ? fopen(path, o->dumped ? "a" : "w") : NULL;
+  if (f) fputs(text, f), fclose(f);
+  o->dumped = true;
 }
 
 /* ---------------------------------------------------------------- on disk */
@@ -82,10 +65,27 @@ static int make_key(kcl *ctx, const char *source, const char *options, char **ke
   return rc;
 }
 
+static cl_program recall(const kcl_opencl *o, const char *key) {
+  for (int i = 0; i < KCL_BUILT; i++)
+    if (o->built[i].key && !strcmp(o->built[i].key, key))
+      return clRetainProgram(o->built[i].program) ? NULL : o->built[i].program;
+  return NULL;
+}
+
 static void forget(kcl_opencl *o, int i) {
   if (o->built[i].program) clReleaseProgram(o->built[i].program);
   free(o->built[i].key);
   o->built[i].program = NULL, o->built[i].key = NULL;
+}
+
+/* Takes the key. */
+static void remember(kcl_opencl *o, char *key, cl_program p) {
+  int i = o->builds++ % KCL_BUILT;
+  forget(o, i);
+  if (clRetainProgram(p))
+    free(key);
+  else
+    o->built[i].key = key, o->built[i].program = p;
 }
 
 void kcl_opencl_forget_programs(kcl_opencl *o) {
@@ -93,32 +93,105 @@ void kcl_opencl_forget_programs(kcl_opencl *o) {
   if (o->compiled) kcl_cache_trim(folder, most_kept);
 }
 
-int kcl_opencl_build(kcl *ctx, const char *source, const char *options, cl_program *out) {
-  kcl_opencl *o = ctx->opencl;
-  const char *dump =
-      getenv("KRYLOCL_DUMP"); /* for kernel authors: where to write the composed texts */
-  FILE *f = dump ? fopen(dump, o->builds ? "a" : "w") : NULL;
-  if (f) fputs(source, f), fclose(f);
+/* ---------------------------------------------------------------- compiling */
+
+typedef struct job {
+  kcl_build *of;
   char *key;
-  if (o->part < o->parts) o->part++;
-  int rc = make_key(ctx, source, options, &key);
-  if (rc) return rc;
-  for (int i = 0; i < KCL_BUILT; i++)
-    if (o->built[i].key && !strcmp(o->built[i].key, key)) {
-      free(key);
-      *out = o->built[i].program;
-      return kcl_cl_check(ctx, clRetainProgram(*out), "clRetainProgram", "compiling kernels");
-    }
-  *out = load(o, key, options);
-  if (!*out) {
-    if ((rc = compile(ctx, source, options, out))) {
-      free(key);
-      return rc;
-    }
-    keep(key, *out);
+  const char *call; /* that gave the code */
+  cl_int code;
+} job;
+
+typedef struct batch {
+  kcl *ctx;
+  job job[KCL_MOST_BUILDS];
+  int count;
+  atomic_int begun, ended;
+} batch;
+
+static void compile(const kcl_opencl *o, job *j) {
+  const char *source = j->of->source;
+  cl_program *p = &j->of->program;
+  j->call = "clCreateProgramWithSource";
+  *p = clCreateProgramWithSource(o->context, 1, &source, NULL, &j->code);
+  if (j->code) return;
+  j->call = "clBuildProgram";
+  j->code = clBuildProgram(*p, 1, &o->device, j->of->options, NULL, NULL);
+  if (!j->code) keep(j->key, *p);
+}
+
+/* Only by the thread that uses the context: kcl_watch promises that. */
+static void show(const batch *b) {
+  int part = b->ended + 1;
+  if (part <= b->count)
+    kcl_step_begin(b->ctx, (kcl_activity){"compiling kernels", part, b->count, 0});
+}
+
+static void compile_some(void *arg, const kcl_member *me) {
+  batch *b = arg;
+  for (int i; (i = b->begun++) < b->count; b->ended++) {
+    if (me->number == 0) show(b);
+    compile(b->ctx->opencl, &b->job[i]);
   }
-  int i = o->builds++ % KCL_BUILT;
-  forget(o, i);
-  o->built[i].key = key, o->built[i].program = *out;
-  return kcl_cl_check(ctx, clRetainProgram(*out), "clRetainProgram", "compiling kernels");
+  if (me->number == 0) show(b);
+}
+
+static int check(kcl *ctx, const job *j) {
+  cl_program p = j->of->program;
+  size_t size = 0;
+  char *log = NULL;
+  if (p) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  if (size) log = calloc(1, size + 1);
+  if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  if (log && log[strspn(log, " \n")])
+    dump(ctx->opencl, "/* the compiler's log:\n"), dump(ctx->opencl, log),
+        dump(ctx->opencl, "\n*/\n");
+  int rc = j->code != CL_BUILD_PROGRAM_FAILURE
+               ? kcl_cl_check(ctx, j->code, j->call, "compiling kernels")
+               : kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",
+                          ctx->device.name, log ? log : "");
+  free(log);
+  return rc;
+}
+
+static int compile_all(batch *b) {
+  int rc = KCL_OK;
+  b->ctx->opencl->compiled += b->count;
+  kcl_parallel(b->count < kcl_cpus() ? b->count : kcl_cpus(), compile_some, b);
+  kcl_step_end(b->ctx);
+  for (int i = 0; i < b->count && !rc; i++) {
+    rc = check(b->ctx, &b->job[i]);
+    if (!rc) remember(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
+  }
+  return rc;
+}
+
+/* Adds what this context does not have and the folder does not hold. */
+static int find(batch *b, kcl_build *of) {
+  kcl_opencl *o = b->ctx->opencl;
+  char *key;
+  int rc = make_key(b->ctx, of->source, of->options, &key);
+  if (rc) return rc;
+  dump(o, of->source);
+  if ((of->program = recall(o, key)))
+    free(key);
+  else if ((of->program = load(o, key, of->options)))
+    remember(o, key, of->program);
+  else
+    b->job[b->count++] = (job){.of = of, .key = key};
+  return KCL_OK;
+}
+
+int kcl_opencl_build(kcl *ctx, kcl_build *list, int count) {
+  batch b = {.ctx = ctx};
+  int rc;
+  for (int i = 0; i < count; i++) KCL_TRY(find(&b, &list[i]));
+  if (b.count) KCL_TRY(compile_all(&b));
+done:
+  for (int i = 0; i < b.count; i++) free(b.job[i].key);
+  for (int i = 0; i < count && rc; i++) {
+    if (list[i].program) clReleaseProgram(list[i].program);
+    list[i].program = NULL;
+  }
+  return rc;
 }

@@ -3,7 +3,7 @@
 #include "core/opencl/source.h"
 
 int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale) {
-  cl_program program = NULL;
+  kcl_build build = {kcl_kernel_text("transfer.cl"), "", NULL};
   cl_kernel k = NULL;
   cl_mem to = y, from = x;
   cl_double factor = scale;
@@ -11,8 +11,8 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
   size_t global = ((size_t)n + 255) / 256 * 256;
   cl_int code;
   int rc;
-  KCL_TRY(kcl_opencl_build(ctx, kcl_kernel_text("transfer.cl"), "", &program));
-  k = clCreateKernel(program, kernel, &code);
+  KCL_TRY(kcl_opencl_build(ctx, &build, 1));
+  k = clCreateKernel(build.program, kernel, &code);
   KCL_TRY(kcl_cl_check(ctx, code, "clCreateKernel", kernel));
   code = clSetKernelArg(k, 0, sizeof to, &to);
   code |= clSetKernelArg(k, 1, sizeof from, &from);
@@ -23,6 +23,6 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
   rc = kcl_cl_check(ctx, code, "clEnqueueNDRangeKernel", kernel);
 done:
   if (k) clReleaseKernel(k);
-  if (program) clReleaseProgram(program);
+  if (build.program) clReleaseProgram(build.program);
   return rc;
 }

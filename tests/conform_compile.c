@@ -1,0 +1,165 @@
+/* Programs of one set-up are compiled at once, each by its own thread, and a single one by the caller. clBuildProgram is
+ * replaced here: it notes who calls, waits for the others that should be there, and fails when told to.
+ */
+#include "core/base/team.h"
+#include "krylocl.h"
+#include "tests/check.h"
+#include "tests/options.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+#ifdef KCL_NO_OPENCL
+int main(void) {
+  skip("compiling: built without OpenCL");
+  return check_report();
+}
+#else
+#define CL_TARGET_OPENCL_VERSION 120
+#ifdef __APPLE__
+#include <OpenCL/cl.h>
+#else
+#include <CL/cl.h>
+#endif
+
+/* ---------------------------------------------------------------- the replaced call */
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  pthread_t user;
+  int calls, by_others, inside, most_inside;
+  int together;    /* calls wait until so many are inside */
+  int failing;     /* the number of the call that fails, 0: none */
+  int shown, last; /* calls of the watcher, parts */
+  bool by_user;    /* each of them */
+} seen = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+/* True: this one fails. */
+static bool enter(void) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 30;
+  pthread_mutex_lock(&seen.lock);
+  bool fails = ++seen.calls == seen.failing;
+  seen.by_others += !pthread_equal(pthread_self(), seen.user);
+  if (++seen.inside > seen.most_inside) seen.most_inside = seen.inside;
+  pthread_cond_broadcast(&seen.changed);
+  while (seen.most_inside < seen.together &&
+         !pthread_cond_timedwait(&seen.changed, &seen.lock, &until))
+    continue;
+  pthread_mutex_unlock(&seen.lock);
+  return fails;
+}
+
+static void leave(void) {
+  pthread_mutex_lock(&seen.lock);
+  seen.inside--;
+  pthread_mutex_unlock(&seen.lock);
+}
+
+cl_int clBuildProgram(cl_program p, cl_uint n, const cl_device_id *d, const char *options,
+                      void(CL_CALLBACK *f)(cl_program, void *), void *user) {
+  __typeof__(clBuildProgram) *real = (__typeof__(real))dlsym(RTLD_NEXT, "clBuildProgram");
+  cl_int code = enter() ? CL_OUT_OF_RESOURCES : real(p, n, d, options, f, user);
+  leave();
+  return code;
+}
+
+static void watch(void *unused, const kcl_activity *a) {
+  (void)unused;
+  if (!a->what || strcmp(a->what, "compiling kernels")) return;
+  seen.shown++;
+  seen.by_user &= pthread_equal(pthread_self(), seen.user) != 0;
+  CHECKF(a->part > seen.last && a->part <= a->parts, "part %d of %d", a->part, a->parts);
+  seen.last = a->part;
+}
+
+/* ---------------------------------------------------------------- set-ups */
+
+/* Two programs where the persistent kernel is possible. A relative residual, or -1 if the set-up fails. */
+static double solve(kcl *ctx, int together, int failing) {
+  static double b[400], x[400];
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r = {0};
+  kcl_options o = cg_options();
+  for (int i = 0; i < 400; i++) b[i] = 1;
+  o.format = "csr-scalar";
+  seen.calls = seen.by_others = seen.inside = seen.most_inside = seen.shown = seen.last = 0;
+  seen.together = together, seen.failing = failing, seen.by_user = true;
+  int rc = kcl_generate(ctx, "poisson2d:20", &A, NULL);
+  if (!rc) rc = kcl_setup(ctx, A, &o, &s);
+  if (!rc) rc = kcl_solve(s, b, x, &r);
+  kcl_solver_free(&s), kcl_csr_free(&A);
+  return rc ? -1 : r.true_relative_residual;
+}
+
+static kcl *open_context(void) {
+  kcl *ctx = NULL;
+  if (kcl_create(&ctx)) return NULL;
+  kcl_watch(ctx, watch, NULL);
+  if (kcl_select(ctx, "opencl", 0)) kcl_destroy(&ctx);
+  return ctx;
+}
+
+static void test_two(void) {
+  kcl *ctx = open_context();
+  const bool many = kcl_cpus() > 1;
+  double residual = solve(ctx, many ? 2 : 1, 0);
+  CHECKF(residual >= 0 && residual <= 1e-8, "|r|/|b| = %g, %s", residual, kcl_error(ctx));
+  CHECKF(seen.calls == 2 && seen.by_others == many && seen.most_inside == 1 + many,
+         "%d calls, %d by others, %d at once", seen.calls, seen.by_others, seen.most_inside);
+  CHECKF(seen.shown > 0 && seen.by_user, "the watcher is called by the caller's thread");
+  CHECK(solve(ctx, 1, 0) >= 0 && seen.calls == 0); /* the context remembers them */
+  kcl_destroy(&ctx);
+}
+
+static void test_one(void) {
+  setenv("KRYLOCL_PERSISTENT", "0", 1);
+  kcl *ctx = open_context();
+  CHECK(solve(ctx, 1, 0) >= 0 && seen.calls == 1 && seen.by_others == 0);
+  kcl_destroy(&ctx);
+  setenv("KRYLOCL_PERSISTENT", "1", 1);
+}
+
+/* Either of two fails: an error, and the next set-up compiles what is missing. */
+static void test_failures(void) {
+  for (int failing = 1; failing <= 2; failing++) {
+    kcl *ctx = open_context();
+    CHECK(solve(ctx, 1, failing) < 0 && strstr(kcl_error(ctx), "clBuildProgram failed with -5"));
+    CHECK(solve(ctx, 1, 0) >= 0 && seen.calls >= 1 && seen.calls <= 2);
+    kcl_destroy(&ctx);
+  }
+}
+
+/* From the folder, by the caller. */
+static void test_cached(void) {
+  char folder[] = "/tmp/krylocl-compile-XXXXXX", command[64];
+  if (!CHECK(mkdtemp(folder))) return;
+  setenv("KRYLOCL_CACHE", folder, 1);
+  for (int round = 0; round < 2; round++) {
+    kcl *ctx = open_context();
+    CHECK(solve(ctx, 1, 0) >= 0 && seen.calls == 2);
+    CHECKF(round == 0 || (seen.by_others == 0 && seen.shown == 0),
+           "round %d: %d calls by others, %d compilations shown", round, seen.by_others,
+           seen.shown);
+    kcl_destroy(&ctx);
+  }
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  CHECK(system(command) == 0);
+}
+
+int main(void) {
+  setenv("KRYLOCL_CACHE", "", 1), setenv("KRYLOCL_LAYOUT", "gpu", 1);
+  setenv("KRYLOCL_PERSISTENT", "1", 1);
+  seen.user = pthread_self();
+  kcl *ctx = open_context();
+  if (ctx)
+    test_two(), test_one(), test_failures(), test_cached();
+  else
+    skip("compiling: no OpenCL device");
+  kcl_destroy(&ctx);
+  return check_report();
+}
+#endif
