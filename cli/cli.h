@@ -30,7 +30,7 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
-      *symmetry;
+      *symmetry, *scale;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs;
   double tol, atol; /* tol < 0: not given */
   bool cache, mixed, no_direct, quiet, verbose, source, help, brief, version; /* brief: -h */
@@ -91,6 +91,7 @@ int cli_version(void);
 
 int cli_validate(const cli_command *c, cli_options *o); /* before any file is read */
 kcl_symmetry_rule cli_symmetry_rule(const char *name);  /* of a valid name, or NULL */
+kcl_scale_rule cli_scale_rule(const char *name);        /* likewise */
 
 /* ---------------------------------------------------------------- same.c */
 
@@ -269,6 +270,8 @@ void report_device(const cli_options *o, const kcl_device *d);
 void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);
 void report_method(const cli_run *r);
 void report_results(const cli_run *r);
+/* Does it stop by another quantity than |b - A x| / |b|? */
+bool cli_tests_another(const cli_run *r, const kcl_report *p);
 int solve_json(const cli_run *r);
 
 /* ---------------------------------------------------------------- bench.c, bench_report.c,

@@ -101,6 +101,7 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_number(o, "asymmetry", s->asymmetry);
   json_bool(o, "positive_diagonal", s->positive_diagonal);
   json_number(o, "diagonal_ratio", s->diagonal_ratio);
+  json_number(o, "row_ratio", s->row_ratio);
   json_number(o, "dominant_rows", s->dominant_rows);
   json_number(o, "norm_inf", s->norm_inf);
 }
@@ -184,6 +185,7 @@ const cli_command cli_info = {
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
         "deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals "
         "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "
-        "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio dominant_rows "
+        "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio "
+        "dominant_rows "
         "norm_inf precision, and "
         "formats: a list of {format bytes_stored bytes_per_product [refused]}\n"};

@@ -34,6 +34,7 @@ void report_method(const cli_run *r) {
   cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
   cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
           s->format_reason);
+  if (s->scale_reason[0]) cli_say(o, "scale       %s\n", s->scale_reason);
   if (o->verbose && r->device.platform >= 0)
     cli_say(o, "programs    %d compiled, %d from the cache\n", s->programs_compiled,
             s->programs_cached);
@@ -45,7 +46,13 @@ void report_method(const cli_run *r) {
 static void condition(const cli_run *r, const kcl_report *p) {
   if (!(p->condition_estimate > 0) || p->reason == KCL_INDEFINITE) return;
   cli_say(r->o, ", condition at least about %.1e%s", p->condition_estimate,
-          strcmp(r->setup.precond, "none") ? " (preconditioned)" : "");
+          strcmp(r->setup.precond, "none") ? " (preconditioned)"
+          : r->setup.scaled                ? " (scaled)"
+                                           : "");
+}
+
+bool cli_tests_another(const cli_run *r, const kcl_report *p) {
+  return p->normal_residual >= 0 || r->setup.scaled;
 }
 
 static void quality(const cli_run *r, const cli_result *s) {
@@ -54,12 +61,18 @@ static void quality(const cli_run *r, const cli_result *s) {
   if (p->relative_residual < 0)
     cli_say(o, "            relative residual %.3e recomputed from b - A x\n",
             p->true_relative_residual);
+  else if (r->setup.scaled)
+    cli_say(
+        o,
+        "            tested residual of the scaled system %.3e by the recurrence, %.3e recomputed\n"
+        "            relative residual %.3e recomputed from b - A x\n",
+        p->relative_residual, p->tested_residual, p->true_relative_residual);
   else if (p->normal_residual >= 0)
     cli_say(o,
             "            tested residual %.3e by the recurrence, %.3e recomputed: the smaller of\n"
             "            |r|/|b| = %.3e and the normal residual %.3e, r = b - A x\n",
-            p->relative_residual, fmin(p->true_relative_residual, p->normal_residual),
-            p->true_relative_residual, p->normal_residual);
+            p->relative_residual, p->tested_residual, p->true_relative_residual,
+            p->normal_residual);
   else
     cli_say(o,
             "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",

@@ -15,7 +15,7 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
   a.atol = o->atol, a.max_iter = o->max_iter, a.restart = (int)o->restart;
   a.mixed = o->mixed, a.no_direct = o->no_direct;
-  a.symmetry = cli_symmetry_rule(o->symmetry);
+  a.symmetry = cli_symmetry_rule(o->symmetry), a.scale = cli_scale_rule(o->scale);
   return a;
 }
 
@@ -159,8 +159,8 @@ static int write_history(const cli_run *r) {
   if (rc) return rc;
   FILE *f = b.f;
   bool many = r->p.b->cols > 1;
-  bool least = r->results[r->worst].report.normal_residual >= 0; /* see krylocl.h */
-  fprintf(f, "%siteration,%s_residual\n", many ? "column," : "", least ? "tested" : "relative");
+  bool tested = cli_tests_another(r, &r->results[r->worst].report);
+  fprintf(f, "%siteration,%s_residual\n", many ? "column," : "", tested ? "tested" : "relative");
   for (int64_t j = 0; j < r->solved; j++)
     for (int64_t i = 0; i < r->results[j].report.history_size; i++) {
       if (many) fprintf(f, "%lld,", (long long)j + 1);
@@ -269,9 +269,9 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
-    .options =
-        "output solver precond format device tol max-iter x0 check json history plot quiet "
-        "| check-output threads precision symmetry no-direct mixed atol restart nrhs verbose cache",
+    .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
+               "| check-output threads precision symmetry scale no-direct mixed atol restart nrhs "
+               "verbose cache",
 
     .min = 1,
     .max = 2,
@@ -287,6 +287,13 @@ const cli_command cli_solve = {
         "Format: auto takes the fastest on record for this device and structure, else the one with "
         "the least bytes, and a long solve times others on the way; measure times them first; "
         "model takes the least bytes. With --mixed, auto uses float only where it gains a fifth.\n"
+        "\n"
+        "Scaling: where the rows of A differ so much that |b - A x|_2 <= tol |b|_2 would hide "
+        "errors of "
+        "1 % in the small ones, rows and columns are scaled by powers of two, R A C y = R b, x = C "
+        "y, and the solve stops when |R r|_2 <= tol |R b|_2 holds too. All that is reported is of "
+        "the system as given, but for the tested residual and the history. --scale none leaves it "
+        "out.\n"
         "\n"
         "Right-hand sides: up to eight columns of b are solved at once and share each pass over "
         "the matrix; each converges on its own. --nrhs 1 solves one after another.\n"
@@ -306,19 +313,21 @@ const cli_command cli_solve = {
         "and A x and A y are compared if the solution is not unique. --check-output writes y.\n"
         "\n"
         "Residuals: relative is |r|_2 / |b|_2; normal is max(|A^H r| / |A^H b|, |A^H r| / (|A|_F "
-        "|r|)); tested, of cgls and lsqr, is the smaller of the two. They are by the recurrence of "
+        "|r|)); tested is what the solve stops by: of cgls and lsqr the smaller of the two, of a "
+        "scaled system |R r|_2 / |R b|_2. They are by the recurrence of "
         "the last iteration; true_ ones and normal are recomputed from x. relative_residual is "
-        "null for cgls and lsqr, which do not know it, and for direct solutions.\n"
+        "null where another one is tested, and for direct solutions.\n"
         "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision solver solver_reason precond format format_reason "
+        "scaled scale_reason [scale_rows scale_columns (least and largest exponent of two)] "
         "kernel bytes_stored stages tol atol expected_iterations, timed: a list of {solver format "
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "
         "outer_iterations mixed_end] relative_residual true_relative_residual backward_error "
-        "rowwise_error componentwise_error [least_squares normal_residual tested_residual "
-        "true_tested_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
+        "rowwise_error componentwise_error [tested_residual true_tested_residual] [least_squares "
+        "normal_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
         "[forward_error]\n"
         "  [check {method verdict reason relative_difference allowed_difference compared condition "
         "relative_residual backward_error direct_relative_residual direct_backward_error "

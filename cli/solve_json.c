@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Results of one right-hand side. */
-static void result(cJSON *o, const cli_result *s) {
+static void result(cJSON *o, const cli_run *r, const cli_result *s) {
   const kcl_report *p = &s->report;
   json_bool(o, "converged", p->converged);
   json_text(o, "reason", kcl_reason_text(p->reason));
@@ -17,19 +17,21 @@ static void result(cJSON *o, const cli_result *s) {
     json_count(o, "outer_iterations", p->outer_iterations);
     json_text(o, "mixed_end", p->mixed_end);
   }
-  /* Of one quantity each: a direct solution has no recurrence, least-squares methods test another one. */
-  bool least = p->normal_residual >= 0;
-  json_number(o, "relative_residual",
-              least || p->relative_residual < 0 ? NAN : p->relative_residual);
+  /* Of one quantity each: a direct solution has no recurrence, some solves test another one. */
+  bool other = cli_tests_another(r, p);
+  double recurrence = p->relative_residual < 0 ? NAN : p->relative_residual;
+  json_number(o, "relative_residual", other ? NAN : recurrence);
   json_number(o, "true_relative_residual", p->true_relative_residual);
   json_number(o, "backward_error", p->backward_error);
   json_number(o, "rowwise_error", p->rowwise_error);
   json_number(o, "componentwise_error", p->componentwise_error);
+  if (other) {
+    json_number(o, "tested_residual", recurrence);
+    json_number(o, "true_tested_residual", p->tested_residual);
+  }
   if (p->normal_residual >= 0) {
     json_bool(o, "least_squares", p->least_squares);
     json_number(o, "normal_residual", p->normal_residual);
-    json_number(o, "tested_residual", p->relative_residual < 0 ? NAN : p->relative_residual);
-    json_number(o, "true_tested_residual", fmin(p->true_relative_residual, p->normal_residual));
   }
   if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {
     json_number(o, "condition_estimate", p->condition_estimate);
@@ -74,6 +76,18 @@ static void timings(cJSON *o, const cli_run *r) {
   json_count(o, "expected_iterations", r->setup.expected_iterations);
 }
 
+static void powers(cJSON *o, const char *name, const int range[2]) {
+  cJSON_AddItemToObject(o, name, cJSON_CreateIntArray(range, 2));
+}
+
+static void scale(cJSON *o, const kcl_setup_info *s) {
+  json_bool(o, "scaled", s->scaled);
+  json_text(o, "scale_reason", s->scale_reason);
+  if (!s->scaled) return;
+  powers(o, "scale_rows", s->row_powers);
+  powers(o, "scale_columns", s->col_powers);
+}
+
 static void method(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
   json_text(o, "solver", r->setup.solver);
@@ -82,6 +96,7 @@ static void method(cJSON *o, const cli_run *r) {
   json_text(o, "format", r->setup.format);
   json_text(o, "format_reason", r->setup.format_reason);
   timings(o, r);
+  scale(o, &r->setup);
   json_text(o, "kernel", r->setup.kernel);
   json_number(o, "bytes_stored", r->setup.bytes_stored);
   json_count(o, "stages", r->setup.stages);
@@ -104,7 +119,7 @@ static void columns(cJSON *o, const cli_run *r) {
   for (int64_t j = 0; j < r->solved; j++) {
     cJSON *one = cJSON_CreateObject();
     json_count(one, "column", j + 1);
-    result(one, &r->results[j]);
+    result(one, r, &r->results[j]);
     json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
     cJSON_AddItemToArray(list, one);
   }
@@ -117,7 +132,7 @@ int solve_json(const cli_run *r) {
   json_text(o, "krylocl", kcl_version());
   json_matrix(o, r->o->files[0], r->p.A);
   method(o, r);
-  result(o, worst);
+  result(o, r, worst);
   seconds(o, r);
   speed(o, r, &worst->report);
   columns(o, r);

@@ -44,18 +44,27 @@ static int precision(const char *p) {
   return p ? cli_unknown("precision", p, names, 4) : 0;
 }
 
-static const char *const rules[] = {"rounding", "exact", "assume"}; /* as kcl_symmetry_rule */
+/* In the order of kcl_symmetry_rule and kcl_scale_rule; the first is the default. */
+static const char *const symmetries[] = {"rounding", "exact", "assume"}, *const scales[] = {"auto",
+                                                                                            "none"};
 
-static int symmetry(const char *rule) {
-  for (int i = 0; rule && i < 3; i++)
-    if (strcmp(rule, rules[i]) == 0) return 0;
-  return rule ? cli_unknown("rule of symmetry", rule, rules, 3) : 0;
+/* The number of a word; 0 where it is NULL, -1 where it is none of them. */
+static int number_of(const char *word, const char *const *words, int count) {
+  for (int i = 0; word && i < count; i++)
+    if (strcmp(word, words[i]) == 0) return i;
+  return word ? -1 : 0;
 }
 
-kcl_symmetry_rule cli_symmetry_rule(const char *rule) {
-  for (int i = 0; rule && i < 3; i++)
-    if (strcmp(rule, rules[i]) == 0) return (kcl_symmetry_rule)i;
-  return KCL_SYMMETRY_ROUNDING;
+static int rule(const char *kind, const char *word, const char *const *words, int count) {
+  return number_of(word, words, count) < 0 ? cli_unknown(kind, word, words, count) : 0;
+}
+
+kcl_symmetry_rule cli_symmetry_rule(const char *word) {
+  return (kcl_symmetry_rule)number_of(word, symmetries, 3);
+}
+
+kcl_scale_rule cli_scale_rule(const char *word) {
+  return (kcl_scale_rule)number_of(word, scales, 2);
 }
 
 static int mixed(const cli_options *o) {
@@ -126,7 +135,8 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
   TRY(formats(o->formats));
   TRY(precision(o->precision));
-  TRY(symmetry(o->symmetry));
+  TRY(rule("rule of symmetry", o->symmetry, symmetries, 3));
+  TRY(rule("rule of scaling", o->scale, scales, 2));
   TRY(mixed(o));
   if (o->check_output && !o->check) o->check = "cholmod";
   TRY(check(o->check));

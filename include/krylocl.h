@@ -318,35 +318,37 @@ int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b);
  * A slice is 32 consecutive rows. Counts of repeated rows, pairs and values stop at 65,536: 65,537
  * means more. */
 typedef struct kcl_stats {
-  int64_t rows;               /**< number of rows */
-  int64_t cols;               /**< number of columns */
-  int64_t nnz;                /**< number of entries */
-  int64_t stored;             /**< entries in the file, see kcl_csr */
-  int64_t row_min;            /**< entries of the shortest row */
-  int64_t row_max;            /**< entries of the longest row */
-  double row_mean;            /**< mean entries per row */
-  double row_deviation;       /**< mean absolute deviation of the row length, percent of the mean */
-  int64_t empty_rows;         /**< rows without an entry */
-  int64_t explicit_zeros;     /**< entries whose value is 0 */
-  int64_t zero_diagonal;      /**< rows whose diagonal entry is absent or 0 */
-  int64_t diagonal_entries;   /**< entries of the diagonal, explicit zeros included */
-  int64_t bandwidth;          /**< max |i - j| */
-  int64_t diagonals;          /**< diagonals with at least one entry */
-  bool hermitian;             /**< A = A^H in values */
-  bool symmetric;             /**< A = A^T in values */
-  bool shifted_skew;          /**< A = c I + S with S = -S^H and c real, perhaps 0 */
-  double asymmetry;           /**< max |a_ij - conj(a_ji)| relative to the largest modulus of rows
+  int64_t rows;             /**< number of rows */
+  int64_t cols;             /**< number of columns */
+  int64_t nnz;              /**< number of entries */
+  int64_t stored;           /**< entries in the file, see kcl_csr */
+  int64_t row_min;          /**< entries of the shortest row */
+  int64_t row_max;          /**< entries of the longest row */
+  double row_mean;          /**< mean entries per row */
+  double row_deviation;     /**< mean absolute deviation of the row length, percent of the mean */
+  int64_t empty_rows;       /**< rows without an entry */
+  int64_t explicit_zeros;   /**< entries whose value is 0 */
+  int64_t zero_diagonal;    /**< rows whose diagonal entry is absent or 0 */
+  int64_t diagonal_entries; /**< entries of the diagonal, explicit zeros included */
+  int64_t bandwidth;        /**< max |i - j| */
+  int64_t diagonals;        /**< diagonals with at least one entry */
+  bool hermitian;           /**< A = A^H in values */
+  bool symmetric;           /**< A = A^T in values */
+  bool shifted_skew;        /**< A = c I + S with S = -S^H and c real, perhaps 0 */
+  double asymmetry;         /**< max |a_ij - conj(a_ji)| relative to the largest modulus of rows
                                  i and j, in units of the rounding of A's type (2^-52, or 2^-23
                                  in float); a lower bound from 1e6 on; infinite if A is rectangular
                                  or declared skew-symmetric */
-  bool positive_diagonal;     /**< every diagonal entry is real and positive */
-  double diagonal_ratio;      /**< largest modulus on the diagonal by the smallest; infinite if one
+  bool positive_diagonal;   /**< every diagonal entry is real and positive */
+  double diagonal_ratio;    /**< largest modulus on the diagonal by the smallest; infinite if one
                                  is 0 */
-  double dominant_rows;       /**< fraction of rows with |a_ii| >= sum of the other moduli */
-  double norm_inf;            /**< largest row sum of moduli */
-  int64_t sell_padded;        /**< entries of SELL: every row of a slice padded to its longest */
-  int64_t sell_padded2;       /**< the same, row lengths rounded up to multiples of 2 */
-  int64_t sell_padded4;       /**< the same, row lengths rounded up to multiples of 4 */
+  double dominant_rows;     /**< fraction of rows with |a_ii| >= sum of the other moduli */
+  double norm_inf;          /**< largest row sum of moduli */
+  double row_ratio;         /**< largest modulus of the matrix by the least of the largest moduli of
+                                 its rows; infinite if a row is 0 or not finite */
+  int64_t sell_padded;      /**< entries of SELL: every row of a slice padded to its longest */
+  int64_t sell_padded2;     /**< the same, row lengths rounded up to multiples of 2 */
+  int64_t sell_padded4;     /**< the same, row lengths rounded up to multiples of 4 */
   int64_t sell_sorted_padded; /**< sell_padded after each window of 8192 rows is sorted by length */
   int64_t hyb_width;          /**< ELL width of HYB: a third of the rows are at least this long */
   int64_t hyb_overflow;       /**< entries that overflow that width */
@@ -448,6 +450,15 @@ typedef enum kcl_symmetry_rule {
   KCL_SYMMETRY_ASSUME    /**< always: the caller knows; square matrices only */
 } kcl_symmetry_rule;
 
+/** When rows and columns are scaled by powers of two, so that the stopping test sees every row. */
+typedef enum kcl_scale_rule {
+  /** If the relative residual of a row may exceed 0.01 when |b - A x| <= tol |b|: tol row_ratio > 0.01.
+   * Not: rectangular A, a row of zeros, a least-squares method that is named, atol > 0, a format that
+   * is named and refuses the scaled matrix. */
+  KCL_SCALE_AUTO,
+  KCL_SCALE_NONE /**< never */
+} kcl_scale_rule;
+
 /** Options of a set-up. Start from kcl_defaults. */
 typedef struct kcl_options {
   /** Method; NULL: "auto", chosen by shape, symmetry and diagonal (kcl_auto_solver). If the method
@@ -475,8 +486,11 @@ typedef struct kcl_options {
    * it ends. */
   int64_t max_iter;
   kcl_symmetry_rule symmetry; /**< which matrices count as Hermitian; 0: up to rounding */
-  bool no_direct;             /**< "auto" does not end with a direct solution */
-  int restart; /**< cycle length of a restarted method (gmres: 1 to 50); 0: its default, 20;
+  /** Scaling; 0: auto. A scaled system R A C y = R b, x = C y, is solved until |R (b - A x)| <=
+   * tol |R b| and |b - A x| <= tol |b|. A itself is not changed. */
+  kcl_scale_rule scale;
+  bool no_direct; /**< "auto" does not end with a direct solution */
+  int restart;    /**< cycle length of a restarted method (gmres: 1 to 50); 0: its default, 20;
                        ignored by other methods */
   /** Right-hand sides that kcl_solve_many iterates at once, sharing each pass over the matrix: 1 to
    * KCL_MAX_NRHS; 0: 1. Vectors of all of them are kept on the device. A format or method that
@@ -513,8 +527,10 @@ typedef struct kcl_report {
   int outer_iterations;          /**< corrections of x in double */
   char mixed_end[200];           /**< why the solve continued in double, or empty */
   double relative_residual;      /**< what the method tests, by the recurrence, at its last
-                                    iteration: |r| / |b|, of least-squares methods the smaller of
-                                    it and the normal residual. -1: x is a direct solution */
+                                    iteration: |r| / |b|, r = b - A x; of a scaled system
+                                    |R r| / |R b|; of least-squares methods the smaller of it and the
+                                    normal residual. -1: x is a direct solution */
+  double tested_residual;        /**< the same quantity, recomputed on the host */
   double true_relative_residual; /**< |b - A x| / |b|, recomputed on the host in double */
   double normal_residual;        /**< least-squares methods: max(|A^H r| / |A^H b|,
                                     |A^H r| / (|A|_F |r|)), r = b - A x, recomputed; others: -1 */
@@ -533,7 +549,7 @@ typedef struct kcl_report {
   double bytes_per_iteration;   /**< bytes moved per iteration: each stage's operands once */
   const char *changes;          /**< changes of format and method made by "auto", one line each, or
                                     empty; valid until the solver's next solve */
-  const double *history;        /**< [history_size] relative residual after each iteration, the
+  const double *history;        /**< [history_size] relative_residual after each iteration, the
                                     initial one first; valid until the solver's next solve */
   int64_t history_size;         /**< length of history */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
@@ -571,6 +587,10 @@ typedef struct kcl_setup_info {
   const char *precond;       /**< preconditioner of that method */
   const char *format;        /**< storage format */
   const char *format_reason; /**< why, one sentence */
+  bool scaled;               /**< rows and columns are scaled: see kcl_options.scale */
+  const char *scale_reason;  /**< why they are, or are not although rows differ much; else empty */
+  int row_powers[2];         /**< least and largest power of two that rows are scaled by */
+  int col_powers[2];         /**< the same for columns */
   const char *kernel;        /**< the kernel: "csr-vector, 4 lanes", "native, 2 threads" */
   double bytes_stored;       /**< size of the matrix on the device, bytes */
   double seconds_check;      /**< check of A's structure, and its checksum */

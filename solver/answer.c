@@ -1,6 +1,7 @@
 /* Answers, from the device to the caller: the last x of a solve that ended as asked; of one that failed the x with the least
  * true residual among the last iterate, the best copy kept on the device (solver/loop/snapshot.c), the initial guess and 0.
  * Residuals are recomputed on the host, one product each. */
+#include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
@@ -17,15 +18,14 @@ typedef struct answer {
 } answer;
 
 static int get_x(kcl_loop *l, int i, void *x) {
-  kcl_executor *ex = &l->engine->executor;
-  return ex->get(ex, l->engine->program->x, i, l->system->A->type, x, 1 / l->rhs[i].x_scale);
+  return kcl_take_x(l->system, l->engine, i, x, l->rhs[i].b_norm.shift);
 }
 
 /* Takes a->next as the answer where it is nearer: its residual is less than `fraction` of the least. */
 static int consider(answer *a, double fraction, int64_t iteration) {
   const kcl_csr *A = a->system->A;
   double residual;
-  int rc = kcl_residual_of(a->system, a->v, a->next, &residual);
+  int rc = kcl_residual_of(a->system, a->v->b, a->next, &residual, NULL);
   if (rc || !(residual < fraction * a->least)) return rc;
   a->least = residual, a->v->report->x_iteration = iteration;
   memcpy(a->v->x, a->next, (size_t)A->cols * kcl_type_size(A->type));
@@ -35,7 +35,7 @@ static int consider(answer *a, double fraction, int64_t iteration) {
 /* The initial guess, or 0 where that is nearer. */
 static int consider_guess(answer *a) {
   const kcl_csr *A = a->system->A;
-  int rc = kcl_residual_of(a->system, a->v, a->v->x, &a->least);
+  int rc = kcl_residual_of(a->system, a->v->b, a->v->x, &a->least, NULL);
   a->v->report->x_iteration = 0;
   if (rc || a->least <= 1) return rc;
   a->least = 1;
@@ -70,7 +70,7 @@ bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
 
 int kcl_answer(kcl_loop *l, int rhs) {
   kcl_rhs *v = &l->rhs[rhs];
-  if (v->norm_b == 0 || v->answered) return KCL_OK;
+  if (v->b_norm.norm == 0 || v->answered) return KCL_OK;
   v->report->x_iteration = l->control[rhs].iteration;
   return kcl_solve_failed(l->system, v->report->reason) ? best_answer(l, rhs) : get_x(l, rhs, v->x);
 }

@@ -24,6 +24,14 @@ static int product_program(const kcl_engine *e, kcl_program **k, kcl_executor *e
   return rc ? rc : kcl_executor_open(*k, ex);
 }
 
+/* x on the device is D^-1 x of the one given, and y D y. */
+static void unscale(const kcl_system *s, double *x, double *y) {
+  const kcl_csr *A = s->A;
+  const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  kcl_scale_vector(wide, x, A->cols, s->scaling.col, 1, 0);
+  kcl_scale_vector(wide, y, A->rows, s->scaling.row, -1, -s->scaling.unit);
+}
+
 static bool row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
                        const double *ref) {
   const kcl_csr *A = s->A;
@@ -59,7 +67,8 @@ static int validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k,
   *good = true;
   for (int c = 0; c < k->nrhs; c++) {
     kcl_timing_vector(x, A->cols * w, c);
-    KCL_TRY(ex->get(ex, y_vec, c, wide, y, 1 / s->unit));
+    KCL_TRY(ex->get(ex, y_vec, c, wide, y, 1));
+    unscale(s, x, y);
     kcl_csr_product(A, x, NULL, ref);
     for (int64_t i = 0; i < A->rows && *good; i++) *good = row_agrees(s, i, x, y, ref);
   }

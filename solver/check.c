@@ -21,6 +21,8 @@ static int check_numbers(kcl *ctx, const kcl_options *o) {
     return kcl_fail(ctx, KCL_USAGE, "max_iter %lld is negative", (long long)o->max_iter);
   if ((unsigned)o->symmetry > KCL_SYMMETRY_ASSUME)
     return kcl_fail(ctx, KCL_USAGE, "symmetry %d: no such rule", (int)o->symmetry);
+  if ((unsigned)o->scale > KCL_SCALE_NONE)
+    return kcl_fail(ctx, KCL_USAGE, "scale %d: no such rule", (int)o->scale);
   int rc = kcl_type_check(ctx, "precision", o->precision);
   if (rc || (o->nrhs >= 0 && o->nrhs <= KCL_MAX_NRHS)) return rc;
   return kcl_fail(ctx, KCL_USAGE,

@@ -1,5 +1,6 @@
 /* What a solver says of itself: kcl_solver_info and its companions. */
 #include "solver/solver.h"
+#include <string.h>
 
 double kcl_bytes_per_iteration(const kcl_solver *s) {
   const kcl_engine *e = s ? s->selection.engine : NULL;
@@ -27,6 +28,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .precond = e->precond->name,
                           .format = kcl_engine_format(e),
                           .format_reason = c->why_format,
+                          .scaled = s->system.scaling.row,
+                          .scale_reason = s->system.scale_reason,
                           .kernel = e->kernel,
                           .bytes_stored = kcl_engine_stored_bytes(e),
                           .mixed = m ? m->why : "",
@@ -38,6 +41,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .timings = c->remembered.count,
                           .stages = (e->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .nrhs = e->program->nrhs};
+  memcpy(out->row_powers, s->system.scaling.row_range, sizeof out->row_powers);
+  memcpy(out->col_powers, s->system.scaling.col_range, sizeof out->col_powers);
   add_seconds(out, e);
   if (m) out->seconds_convert += m->system.seconds_convert;
   if (m) out->seconds_stats += m->system.seconds_stats;

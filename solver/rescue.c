@@ -3,6 +3,7 @@
  * judges it like any other. A least-squares solution of a square system is put to the same test: A may only be
  * ill-conditioned. */
 #include "solver/direct/direct.h"
+#include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,12 +38,12 @@ static int unsolved(rescue *w, int i, bool *out) {
   const kcl_rhs *v = &w->loop->rhs[i];
   const bool least = w->solver->selection.way.method->least_squares;
   *out = false;
-  if (v->norm_b == 0) return KCL_OK;
+  if (v->b_norm.norm == 0) return KCL_OK;
   bool claimed = v->report->reason == KCL_CONVERGED;
   if (claimed && (!least || s->A->rows != s->A->cols)) return KCL_OK;
   int rc = kcl_answer(w->loop, i);
-  if (!rc) rc = kcl_residual_of(s, v, v->x, &w->left[w->k]);
-  *out = !rc && !(w->left[w->k] <= v->target / 0.999 * kcl_unit(v));
+  if (!rc) rc = kcl_residual_of(s, v->b, v->x, &w->left[w->k], NULL);
+  *out = !rc && !(w->left[w->k] <= v->allowed);
   return rc;
 }
 
@@ -86,7 +87,7 @@ static int accept(rescue *w, const kcl_direct_info *info) {
     int rc = kcl_alloc(w->loop->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &x);
     if (rc) return rc;
     kcl_copy(A->type, x, w->A->type, w->x[k], A->cols, 1);
-    rc = kcl_residual_of(w->loop->system, v, x, &residual);
+    rc = kcl_residual_of(w->loop->system, v->b, x, &residual, NULL);
     if (!rc && residual < w->left[k]) {
       memcpy(v->x, x, (size_t)A->cols * kcl_type_size(A->type));
       v->report->reason = KCL_CONVERGED, v->answered = any = true;

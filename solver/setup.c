@@ -43,28 +43,6 @@ static int build(kcl_selection *c, const kcl_format *format) {
   return rc ? rc : kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
 }
 
-/* Methods take products of products of A, such as |A A^H r|^2: A stays as it is while their exponents have room. */
-static double unit_of(const kcl_system *s) {
-  const bool single = s->options.precision == KCL_S || s->options.precision == KCL_C;
-  const double norm = s->stats.norm_inf;
-  int most = single ? 20 : 200, exponent = norm > 0 && norm < INFINITY ? ilogb(norm) : 0;
-  if (exponent >= -most && exponent <= most) return 1;
-  return ldexp(1, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
-}
-
-/* unit A in the precision asked for: A itself where it is that already. */
-static int convert(kcl_system *s) {
-  double start = kcl_now();
-  int rc = KCL_OK;
-  s->unit = unit_of(s);
-  if (s->A->type != s->options.precision || s->unit != 1)
-    rc = kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
-  if (!rc && s->unit != 1)
-    kcl_copy(s->converted->type, s->converted->val, s->A->type, s->A->val, s->A->nnz, s->unit);
-  s->seconds_convert += kcl_now() - start;
-  return rc;
-}
-
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
 static int prepare(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
@@ -76,9 +54,12 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   if ((rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
   apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
+  if ((rc = kcl_system_scale(s))) return rc;
   if ((rc = kcl_choose_way(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
-  if ((rc = convert(s))) return rc;
+  start = kcl_now();
+  if ((rc = kcl_system_convert(s))) return rc;
+  s->seconds_convert += kcl_now() - start;
   if ((rc = kcl_choose_format(c, &format))) return rc;
   if ((rc = build(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
@@ -120,6 +101,7 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_csr_free(&(*s)->system.converted);
+  kcl_scaling_free(&(*s)->system.scaling);
   kcl_histories_free(&(*s)->history, (*s)->histories);
   free(*s);
   *s = NULL;

@@ -1,9 +1,11 @@
 /* kcl_solve and kcl_solve_many: right-hand sides to the device, as many at a time as the engine takes, the correction loop
  * there, answers back, and the certificate of each.
  *
- * b and x are scaled by a power of two so that 1/2 <= |b| < 1: exact, and squares of tiny norms do not vanish in single
- * precision. What is reported is recomputed on the host, in double and with compensated sums, for each right-hand side.
+ * On the device the system is scaled by powers of two (solver/engine/scale.h): exact, and squares of tiny norms do not
+ * vanish in single precision. What is reported is recomputed on the host, in double and with compensated sums, for each
+ * right-hand side, of the system as given.
  */
+#include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
@@ -18,15 +20,13 @@ static int64_t default_limit(int64_t n) {
 }
 
 static int put_system(kcl_loop *l) {
-  const kcl_program *k = l->engine->program;
   kcl_executor *ex = &l->engine->executor;
-  kcl_type type = l->system->A->type;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++) {
     const kcl_rhs *v = &l->rhs[i];
     if (!v->active) continue;
-    rc = ex->put(ex, k->b, i, type, v->b, v->scale);
-    if (!rc) rc = ex->put(ex, k->x, i, type, v->x, v->x_scale);
+    rc = kcl_give_b(l->system, l->engine, i, v->b, v->b_norm.shift);
+    if (!rc) rc = kcl_give_x(l->system, l->engine, i, v->x, v->b_norm.shift);
   }
   return rc ? rc : ex->finish(ex);
 }
@@ -35,11 +35,12 @@ static int put_system(kcl_loop *l) {
 static void share(kcl_loop *l, double upload, double solve, double download) {
   int nonzero = 0;
   int64_t all = 0;
-  for (int i = 0; i < l->nrhs; i++) nonzero += l->rhs[i].norm_b > 0, all += l->control[i].iteration;
+  for (int i = 0; i < l->nrhs; i++)
+    nonzero += l->rhs[i].b_norm.norm > 0, all += l->control[i].iteration;
   double matrix = kcl_engine_bytes(l->engine, 0), vectors = kcl_engine_bytes(l->engine, 1) - matrix;
   for (int i = 0; i < l->nrhs; i++) {
     kcl_report *report = l->rhs[i].report;
-    if (l->rhs[i].norm_b == 0) continue;
+    if (l->rhs[i].b_norm.norm == 0) continue;
     report->seconds_upload = upload / nonzero;
     report->seconds_solve = solve / nonzero;
     report->seconds_download = download / nonzero;
@@ -53,10 +54,12 @@ static void report_spectrum(kcl_loop *l) {
   for (int i = 0; i < l->nrhs; i++) {
     const kcl_rhs *v = &l->rhs[i];
     kcl_report *report = v->report;
-    if (v->norm_b == 0) continue;
+    if (v->b_norm.norm == 0) continue;
     kcl_ritz(v->history->entry, v->first_round ? v->first_round : v->history->size,
              &report->ritz_min, &report->ritz_max);
-    double unit = l->engine->precond->apply ? 1 : l->system->unit; /* of M^-1 A it cancels */
+    double unit = l->engine->precond->apply
+                      ? 1
+                      : ldexp(1, l->system->scaling.unit); /* of M^-1 A it cancels */
     report->ritz_min /= unit, report->ritz_max /= unit;
     if (report->ritz_min > 0) report->condition_estimate = report->ritz_max / report->ritz_min;
   }
@@ -81,24 +84,25 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   return KCL_OK;
 }
 
-/* x = 0 is the answer to b = 0, whatever the guess. The target is a hair below what was asked for: the sums of the host
- * differ. */
-static void begin_rhs(const kcl_solver *s, kcl_rhs *v) {
-  const kcl_options *o = &s->system.options;
-  const kcl_csr *A = s->system.A;
+/* x = 0 is the answer to b = 0, whatever the guess. */
+static int begin_rhs(const kcl_solver *s, kcl_rhs *v) {
+  const kcl_system *system = &s->system;
+  const kcl_csr *A = system->A;
   const kcl_engine *e = s->selection.engine;
-  bool single = o->precision == KCL_S || o->precision == KCL_C;
-  double tol = o->tol < 0 ? (single ? 1e-5 : 1e-8) : o->tol;
-  v->norm_b = kcl_norm2(A->type, v->b, A->rows);
-  v->active = v->norm_b > 0;
+  int rc = kcl_given_norm(system, v->b, &v->b_norm);
+  if (rc) return rc;
+  v->active = v->b_norm.norm > 0;
   *v->report = (kcl_report){.bytes_per_iteration = kcl_engine_bytes(e, 1),
                             .converged = !v->active,
                             .normal_residual = e->method->least_squares ? 0 : -1,
                             .changes = s->selection.changes};
   if (!v->active) memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
-  v->scale = ldexp(1, v->norm_b < 1e-300 ? 997 : -ilogb(v->norm_b) - 1); /* finite below 2^-1022 */
-  v->x_scale = v->scale / s->system.unit;
-  v->target = 0.999 * fmax(tol * v->norm_b, o->atol) * v->scale;
+  const double atol = system->options.atol;
+  v->allowed = kcl_system_tol(system);
+  if (atol > 0 && v->active)
+    v->allowed = fmax(v->allowed, atol / kcl_norm2(A->type, v->b, A->rows));
+  v->target = kcl_loop_target(v);
+  return KCL_OK;
 }
 
 /* The certificate of one answer, and the checksum of the x that it is of. */
@@ -106,7 +110,7 @@ static int certify_one(const kcl_solver *s, const kcl_rhs *v) {
   const bool least = s->selection.engine->method->least_squares || v->answered;
   const size_t size = (size_t)s->system.A->cols * kcl_type_size(s->system.A->type);
   v->report->x_sum = kcl_checksum(v->x, size);
-  int rc = v->norm_b > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
+  int rc = v->b_norm.norm > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
   if (rc || kcl_checksum(v->x, size) == v->report->x_sum) return rc;
   return kcl_fail(s->system.ctx, KCL_MEMORY, "x changed in memory while it was certified");
 }
@@ -121,7 +125,7 @@ static int certify_all(kcl_solver *s, const kcl_loop *l) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, v))) return rc;
     v->report->seconds_certify = kcl_now() - start;
-    if (v->norm_b == 0) continue;
+    if (v->b_norm.norm == 0) continue;
     any = true, all = all && (v->report->converged || v->report->least_squares);
     failed = failed || kcl_solve_failed(&s->system, v->report->reason);
     seconds += v->report->seconds_solve;
@@ -147,7 +151,8 @@ static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
     l.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l.max_iter};
   for (int i = 0; i < nrhs; i++) {
     l.rhs[i] = list[i];
-    begin_rhs(s, &l.rhs[i]);
+    int rc = begin_rhs(s, &l.rhs[i]);
+    if (rc) return rc;
     any = any || l.rhs[i].active;
   }
   int rc = any ? solve_nonzero(s, &l) : KCL_OK;

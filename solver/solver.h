@@ -32,12 +32,15 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 int kcl_check_options(kcl_system *s);
 int kcl_check_fit(const kcl_system *s, const kcl_method *m);
 
+/* The scaling of A, after its statistics, where one is needed: statistics are then those of the scaled matrix (solver/scale.c).
+ * And A as the device has it, if that is not A itself. */
+int kcl_system_scale(kcl_system *s);
+int kcl_system_convert(kcl_system *s);
+
 /* From the device into the callers' x, and report.x_iteration (solver/answer.c). */
 int kcl_answer(kcl_loop *l, int rhs);
 /* Not solved, and not ended by the caller or the caller's limit. */
 bool kcl_solve_failed(const kcl_system *s, kcl_reason reason);
-/* |b - A x| / |b|, recomputed on the host. x: of A's type. */
-int kcl_residual_of(const kcl_system *s, const kcl_rhs *v, const void *x, double *relative);
 /* The certificate of an answer into its report; the reason becomes what the certificate says. least: of least squares. */
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
 

@@ -34,12 +34,7 @@ static kcl_reason judged(kcl *ctx, const kcl_csr *A, double x0, double x1, bool 
   double b[] = {1, 1}, x[] = {x0, x1};
   kcl_report report = {.reason = claim};
   const kcl_system s = {.ctx = ctx, .A = A};
-  const kcl_rhs v = {.b = b,
-                     .x = x,
-                     .report = &report,
-                     .norm_b = sqrt(2),
-                     .scale = 0.5,
-                     .target = 0.999 * 1e-8 * sqrt(2) * 0.5};
+  const kcl_rhs v = {.b = b, .x = x, .report = &report, .allowed = 1e-8};
   CHECK(!kcl_certify_rhs(&s, least, &v));
   CHECK(report.converged == (report.reason == KCL_CONVERGED) &&
         report.least_squares == (report.reason == KCL_LEAST_SQUARES));

@@ -12,6 +12,7 @@ typedef struct counting {
   _Atomic unsigned char *seen; /* [rows + cols - 1]: diagonals with an entry */
   _Atomic int64_t least, most, empty, bandwidth, diagonals, diagonal_entries;
   _Atomic int64_t zeros, zero_diagonal, dominant, positive;
+  _Atomic int64_t least_row, most_row; /* bits of the largest moduli of rows */
 } counting;
 
 static double row_lengths(const void *arg, int64_t from, int64_t to) {
@@ -100,17 +101,19 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = c->A;
   int64_t zeros = 0, zero_diagonal = 0, dominant = 0, positive = 0;
   double largest = 0, least = INFINITY, most = 0; /* the last two: moduli of the diagonal */
+  double least_row = INFINITY, most_row = 0;
   for (int64_t i = from; i < to; i++) {
-    double diagonal = 0, sum = 0;
+    double diagonal = 0, sum = 0, in_row = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       double a = kcl_abs(A->type, A->val, k);
       zeros += a == 0;
-      sum += a;
+      sum += a, in_row = fmax(in_row, a);
       if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
     }
     zero_diagonal += i < A->cols && diagonal == 0;
     least = fmin(least, diagonal), most = fmax(most, diagonal);
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
+    least_row = fmin(least_row, in_row), most_row = fmax(most_row, in_row);
     if (!(sum <= largest)) largest = sum;
   }
   c->zeros += zeros;
@@ -118,16 +121,23 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   c->dominant += dominant;
   c->positive += positive;
   kcl_lower(&c->least, bits_of(least)), kcl_raise(&c->most, bits_of(most));
+  kcl_lower(&c->least_row, bits_of(least_row)), kcl_raise(&c->most_row, bits_of(most_row));
   return largest;
 }
 
+/* Of moduli, by their bits: finite where both are finite and neither is 0. */
+static double quotient(int64_t most, int64_t least) {
+  const double a = of_bits(most), b = of_bits(least);
+  return a < INFINITY && b > 0 ? fmin(a / b, DBL_MAX) : INFINITY;
+}
+
 static void values(const kcl_csr *A, kcl_stats *s) {
-  counting c = {.A = A, .least = bits_of(INFINITY)};
+  counting c = {.A = A, .least = bits_of(INFINITY), .least_row = bits_of(INFINITY)};
   s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
   s->explicit_zeros = c.zeros, s->zero_diagonal = c.zero_diagonal;
   s->positive_diagonal = c.positive == A->rows;
-  double least = of_bits(c.least), most = of_bits(c.most);
-  s->diagonal_ratio = least > 0 ? most / least : INFINITY;
+  s->diagonal_ratio = quotient(c.most, c.least);
+  s->row_ratio = A->rows ? quotient(c.most_row, c.least_row) : 1;
   s->dominant_rows = A->rows ? (double)c.dominant / (double)A->rows : 0;
 }
 

@@ -61,7 +61,7 @@ static kcl_reason activate_failed(kcl_loop *l) {
   kcl_reason reason = KCL_CONVERGED;
   for (int i = l->nrhs - 1; i >= 0; i--) {
     kcl_rhs *v = &l->rhs[i];
-    v->active = v->norm_b > 0 && !v->answered && gave_up(l, v->report->reason);
+    v->active = v->b_norm.norm > 0 && !v->answered && gave_up(l, v->report->reason);
     if (v->active) reason = v->report->reason;
   }
   return reason;

@@ -2,15 +2,16 @@
 #ifndef KCL_SYSTEM_H
 #define KCL_SYSTEM_H
 
+#include "solver/engine/scale.h"
 #include "solver/methods/method.h"
 
 typedef struct kcl_system {
   kcl *ctx;
   const kcl_csr *A;   /* the caller's */
-  kcl_csr *converted; /* unit A in the precision of the options; NULL: that is A itself */
-  double
-      unit; /* a power of two; not 1 where A is so large or small that products of its products would overflow */
-  kcl_stats stats;           /* of A */
+  kcl_csr *converted; /* scaled, in the precision of the options; NULL: that is A itself */
+  kcl_scaling scaling;
+  char scale_reason[256];    /* why it is scaled, or not although its rows differ; or empty */
+  kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */
   bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */
   struct {
@@ -23,9 +24,15 @@ typedef struct kcl_system {
   double seconds_check, seconds_stats;
 } kcl_system;
 
-/* unit A in the precision of the options: the system on the device is (unit A) (x / unit) = b. */
+/* A as the device has it: scaled, in the precision of the options. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
   return s->converted ? s->converted : s->A;
+}
+
+/* The relative tolerance. */
+static inline double kcl_system_tol(const kcl_system *s) {
+  const kcl_type t = s->options.precision;
+  return s->options.tol >= 0 ? s->options.tol : t == KCL_S || t == KCL_C ? 1e-5 : 1e-8;
 }
 
 /* The larger of A's rows and columns. */

@@ -76,7 +76,7 @@ static bool hopeless(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
 
 /* Larger than rounding lets a residual recover from: 1e10 times the first, or |b|. */
 static bool diverged(const kcl_rhs *v, double rr) {
-  return rr > 1e20 * fmax(v->rr0, squared(v->norm_b * v->scale));
+  return rr > 1e20 * fmax(v->rr0, squared(v->b_norm.norm));
 }
 
 static int32_t judge(const kcl_loop *l, const kcl_rhs *v, int64_t done, double rr) {

@@ -10,6 +10,7 @@
  * START checks their claims together, and those that do not hold make the next round. A right-hand side that is not
  * active has its stop set, and the device does not change its vectors.
  */
+#include "solver/engine/given.h"
 #include "solver/loop/loop.h"
 #include <float.h>
 #include <math.h>
@@ -22,8 +23,7 @@ static int set_state(kcl_loop *l) {
   return l->engine->executor.set_state(&l->engine->executor, l->control, target);
 }
 
-/* START recomputes the residuals of the active right-hand sides from x; afterwards they are ready to iterate. */
-static int start(kcl_loop *l) {
+static int start_once(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   int rc;
   l->since = 0;
@@ -32,6 +32,15 @@ static int start(kcl_loop *l) {
   if ((rc = set_state(l))) return rc;
   if ((rc = ex->run(ex, KCL_START, 1))) return rc;
   return ex->poll(ex, l->control, l->rr);
+}
+
+/* START recomputes the residuals of the active right-hand sides from x; afterwards they are ready to iterate. Those that
+ * are below the target stop there, and start again where that turns out to be too high. */
+static int start(kcl_loop *l) {
+  bool lowered;
+  int rc = start_once(l);
+  if (!rc) rc = kcl_loop_set_targets(l, &lowered);
+  return rc || !lowered ? rc : start_once(l);
 }
 
 /* After the first START of an engine: active are those whose residual is above the target. */
@@ -175,7 +184,6 @@ int kcl_loop_step(kcl_loop *l) {
 /* ---------------------------------------------------------------- another method; the end */
 
 int kcl_loop_restart(kcl_loop *l) {
-  kcl_executor *ex = &l->engine->executor;
   bool again = false;
   if (!l->system->options.max_iter) /* a limit of ours is one for each method */
     for (int i = 0; i < l->nrhs; i++)
@@ -186,7 +194,7 @@ int kcl_loop_restart(kcl_loop *l) {
     const kcl_rhs *v = &l->rhs[i];
     if (!v->active || l->rr[i] <= v->rr0) continue;
     again = true;
-    rc = ex->put(ex, l->engine->program->x, i, l->system->A->type, v->x, v->x_scale);
+    rc = kcl_give_x(l->system, l->engine, i, v->x, v->b_norm.shift);
   }
   if (rc || (again && (rc = start(l)))) return rc;
   l->method_changed = true;
@@ -200,7 +208,7 @@ int kcl_loop_end(kcl_loop *l) {
   for (int i = 0; i < l->nrhs && !rc; i++) {
     kcl_rhs *v = &l->rhs[i];
     v->report->iterations = l->control[i].iteration;
-    if (v->norm_b == 0) continue;
+    if (v->b_norm.norm == 0) continue;
     if (!v->report->iterations) v->report->relative_residual = sqrt(v->rr0) * kcl_unit(v);
     rc = kcl_history_finish(v->history, l->system->ctx, v->rr0, kcl_unit(v));
     v->report->history = v->history->residuals, v->report->history_size = v->history->size + 1;

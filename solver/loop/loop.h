@@ -24,22 +24,22 @@ typedef struct kcl_rhs {
   void *x;
   kcl_report *report;
   kcl_history *history;
-  double norm_b, scale; /* |b|; the power of two that b is multiplied by on the device */
-  double x_scale;       /* that of x */
-  double target;        /* norm of the residual to reach, scaled */
-  double rr0;           /* squared residual norm of the first guess, scaled like all that follow */
-  double claim;         /* the same when a claim of convergence last did not hold */
-  double rr_began;      /* of the x that the method in use began with */
-  double best;          /* the least so far of this method */
-  int64_t best_at;      /* iteration of best */
-  double decade;        /* best when it last was a tenth of the decade before, in norms */
-  int64_t decade_at;    /* iteration of that */
-  int64_t round_began;  /* iteration at which this round began */
-  int64_t first_round;  /* iterations before the first restart: one Lanczos process; 0: all */
-  int64_t began;        /* iteration at which the method in use began */
-  bool active;          /* iterates in this round */
-  bool answered;        /* x is the caller's already: a direct solution */
-  int32_t given_up;     /* 1 + kcl_reason: the method will not get further; 0: it goes on */
+  kcl_scaled_norm b_norm; /* of b on the device (solver/engine/scale.h); 0: b = 0 */
+  double allowed;         /* |b - A x| / |b| to reach, of the system as given */
+  double target;          /* norm of the residual to reach, on the device */
+  double rr0;          /* squared residual norm of the first guess, scaled like all that follow */
+  double claim;        /* the same when a claim of convergence last did not hold */
+  double rr_began;     /* of the x that the method in use began with */
+  double best;         /* the least so far of this method */
+  int64_t best_at;     /* iteration of best */
+  double decade;       /* best when it last was a tenth of the decade before, in norms */
+  int64_t decade_at;   /* iteration of that */
+  int64_t round_began; /* iteration at which this round began */
+  int64_t first_round; /* iterations before the first restart: one Lanczos process; 0: all */
+  int64_t began;       /* iteration at which the method in use began */
+  bool active;         /* iterates in this round */
+  bool answered;       /* x is the caller's already: a direct solution */
+  int32_t given_up;    /* 1 + kcl_reason: the method will not get further; 0: it goes on */
 } kcl_rhs;
 
 /* Copies of x on the device (solver/loop/snapshot.c). */
@@ -92,8 +92,11 @@ int kcl_loop_measure(kcl_loop *l, double *each);
  * start again from that x, or from the caller's where it is nearer. */
 int kcl_loop_restart(kcl_loop *l);
 
-/* From scaled norms to norms relative to b. */
-static inline double kcl_unit(const kcl_rhs *v) { return 1 / (v->norm_b * v->scale); }
+/* The norm on the device that stands for v->allowed: a hair below, for the sums of the host differ. */
+double kcl_loop_target(const kcl_rhs *v);
+
+/* From norms on the device to norms relative to that of b there. */
+static inline double kcl_unit(const kcl_rhs *v) { return 1 / v->b_norm.norm; }
 
 /* Another engine that continues where this one stands, between two steps. */
 void kcl_loop_exchange(kcl_loop *l, kcl_engine *e);
@@ -110,5 +113,7 @@ int kcl_loop_enqueue(kcl_loop *l);              /* the next batch */
 int kcl_loop_poll(kcl_loop *l);                 /* the oldest batch that was not polled */
 bool kcl_loop_runs(const kcl_loop *l, int rhs); /* does this one iterate? */
 int kcl_loop_progress(const kcl_loop *l);       /* the user's callback; non-zero: stop */
+int kcl_loop_set_targets(
+    kcl_loop *l, bool *lowered); /* of a scaled system, after START (solver/loop/claims.c) */
 
 #endif

@@ -42,7 +42,7 @@ static int usable(const kcl_engine *e) {
 
 static int narrow_matrix(kcl_mixed *m, const kcl_system *s) {
   const kcl_csr *A = kcl_system_matrix(s);
-  double norm = s->stats.norm_inf * s->unit;
+  double norm = ldexp(s->stats.norm_inf, s->scaling.unit);
   int exponent = norm > 0 && norm < INFINITY ? ilogb(norm) : 0;
   m->unit = ldexp(1, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent);
   m->A = *A;

@@ -9,6 +9,7 @@
  *
  * Residuals are scaled by a power of two so that the first is near 1: exact, and squares stay in float's range.
  */
+#include "solver/engine/given.h"
 #include "solver/mixed/mixed.h"
 #include <math.h>
 #include <stdio.h>
@@ -160,7 +161,6 @@ static int corrections(kcl_mixed *m, kcl_loop *l, kcl_reason *reason, double *rr
 
 /* After the corrections the double engine checks what is left, and goes on where that is needed. */
 int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
-  kcl_executor *ex = &l->engine->executor;
   kcl_rhs *v = &l->rhs[0];
   kcl_reason reason = KCL_CONVERGED;
   double rr;
@@ -171,8 +171,7 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
     reason = KCL_ITERATION_LIMIT;
   v->report->reason = reason, v->report->relative_residual = sqrt(rr) * kcl_unit(v);
   v->report->iterations = m->iterations;
-  if (!(rr < INFINITY))
-    rc = ex->put(ex, l->engine->program->x, 0, l->system->A->type, v->x, v->x_scale);
+  if (!(rr < INFINITY)) rc = kcl_give_x(l->system, l->engine, 0, v->x, v->b_norm.shift);
   if (rc) return rc;
   rc = ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
                     : kcl_adapt_run(wide, l);

@@ -1,0 +1,40 @@
+/* Scaling of a system by powers of two, which adds no rounding:
+ *
+ *   given   A x = b          on the device   (u R A C) y = 2^k R b,  x = u 2^-k C y
+ *
+ *   R, C   equilibrate A: the largest modulus of every row and column is near 1; where they are not needed, 1. C = R where
+ *          A is Hermitian or symmetric, so that R A C is too
+ *   u      keeps products of products of A finite
+ *   k      brings the norm of the right-hand side, 2^k |R b|, into [1/2, 1)
+ *
+ * When R and C are needed: solver/engine/scale.c. Everything that is reported is of the system as given.
+ */
+#ifndef KCL_SCALE_H
+#define KCL_SCALE_H
+
+#include "core/base/base.h"
+
+typedef struct kcl_scaling {
+  int unit;       /* u = 2^unit */
+  int *row, *col; /* [rows], [cols], owned: exponents of R and C; NULL: both are 1 */
+  int row_range[2], col_range[2]; /* the least and the largest of them */
+} kcl_scaling;
+
+/* |D v| = norm * 2^-shift, D = diag(2^power): norm in [1/2, 1), or 0. */
+typedef struct kcl_scaled_norm {
+  double norm;
+  int shift;
+} kcl_scaled_norm;
+
+/* R and C of a square matrix; mirrored: the moduli of A are symmetric. */
+int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, kcl_scaling *out);
+void kcl_scaling_free(kcl_scaling *s);
+/* values = u R A C, of type `type`, [nnz]. */
+void kcl_scale_values(const kcl_scaling *s, const kcl_csr *A, kcl_type type, void *values);
+/* v = 2^shift D^sign v, [n]; power: exponents of D, NULL: D = 1. */
+void kcl_scale_vector(kcl_type t, void *v, int64_t n, const int *power, int sign, int shift);
+/* Of v [n], which is finite. */
+int kcl_norm_scaled(kcl *ctx, kcl_type t, const void *v, int64_t n, const int *power,
+                    kcl_scaled_norm *out);
+
+#endif
