@@ -18,14 +18,16 @@ static bool standard(const char *path) { return !strcmp(path, "-"); }
 
 /* false: not comparable, such as a file in a folder that does not exist. fd: of "-". */
 static bool locate(const char *path, int fd, place *p) {
-  char folder[4096];
-  const char *slash = strrchr(path, '/');
+  char target[4096], folder[4096];
   *p = (place){.path = path};
   p->there = (standard(path) ? fstat(fd, &p->info) : stat(path, &p->info)) == 0;
   p->regular = p->there && S_ISREG(p->info.st_mode);
   if (p->there || standard(path)) return p->there;
-  snprintf(p->name, sizeof p->name, "%s", slash ? slash + 1 : path);
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  if (kcl_file_target(path, target, sizeof target)) return false;
+  const char *slash = strrchr(target, '/');
+  snprintf(p->name, sizeof p->name, "%.255s", slash ? slash + 1 : target);
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - target) + 1 : 1,
+           slash ? target : ".");
   return stat(folder, &p->info) == 0;
 }
 

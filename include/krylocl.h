@@ -301,6 +301,9 @@ int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B);
  * this library writes: beside it first, then renamed. Devices and pipes are written in place; "-" is
  * standard output. KCL_INPUT: it cannot be written. */
 int kcl_file_write(kcl *ctx, const char *path, const void *data, size_t size);
+/** The file that is written as `path`, to target [size]: symbolic links are followed, also to a file that
+ * does not exist yet. KCL_USAGE: too many links, or no room. */
+int kcl_file_target(const char *path, char *target, size_t size);
 /** Copies D columns into type Z. Z to D is KCL_USAGE. */
 int kcl_dense_convert(kcl *ctx, const kcl_dense *B, kcl_type type, kcl_dense **out);
 

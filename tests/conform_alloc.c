@@ -104,6 +104,11 @@ void *realloc(void *p, size_t size) {
   forget(p);
   return noted(CALLER, REAL(realloc)(p, size));
 }
+char *strdup(const char *s) {
+  size_t n = strlen(s) + 1;
+  char *p = denied(CALLER) ? NULL : noted(CALLER, REAL(malloc)(n));
+  return p ? memcpy(p, s, n) : NULL;
+}
 void free(void *p) {
   forget(p);
   REAL(free)(p);
@@ -161,6 +166,7 @@ static int solve(kcl *ctx, const job *j) {
   int k = j->nrhs > 1 ? 2 * j->nrhs : 1;
   memset(x, 0, sizeof x);
   o.restart = 4, o.nrhs = j->nrhs, o.mixed = j->mixed;
+  o.no_direct = j->other != KCL_CONVERGED; /* which depends on the time taken */
   o.solver = j->solver, o.precond = j->precond, o.format = j->format, o.precision = j->precision;
   int rc = kcl_generate(ctx, j->kind, &A, &b);
   if (!rc) shift(A, j->shift);

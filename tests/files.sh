@@ -94,6 +94,12 @@ run 2 "matrix and right-hand side" generate poisson2d:12 -o new.mtx --rhs ./new.
 run 0 "two results to /dev/null" solve A.mtx b.rhs -o /dev/null --json /dev/null
 run 0 "two results with one name in two folders" solve A.mtx b.rhs -q -o new.mtx --json sub/new.mtx
 run 0 "through a link" solve A.mtx b.rhs -q -o soft.mtx; [ -L soft.mtx ]; verdict $? "  which stays one"; same z.mtx x.mtx
+ln -s later.mtx dangling.mtx; ln -s ../dangling.mtx sub/second.mtx; ln -s nowhere/x.mtx lost.mtx; ln -s loop.mtx loop.mtx
+run 2 "two results, by a link to what is not there" solve A.mtx b.rhs -o sub/second.mtx --json later.mtx; says "are one file"
+run 0 "through links to a file that is not there" solve A.mtx b.rhs -q -o sub/second.mtx
+[ -L sub/second.mtx ] && [ -L dangling.mtx ] && [ -f later.mtx ]; verdict $? "  which stay links"; same later.mtx x.mtx
+run 3 "through a link into no folder" solve A.mtx b.rhs -q -o lost.mtx; says "cannot write: No such file"; [ -L lost.mtx ]; verdict $? "  which stays"
+run 3 "through a link to itself" solve A.mtx b.rhs -q -o loop.mtx; says "Too many levels"; [ -L loop.mtx ]; verdict $? "  which stays"
 no_rest
 
 # ------------------------------------------------------------------ an interrupt at every moment

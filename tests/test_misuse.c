@@ -117,6 +117,8 @@ static void test_null_context(void) {
   CHECK(kcl_select(NULL, "cpu", 1) == KCL_USAGE && kcl_setup(NULL, A, NULL, &s) == KCL_USAGE);
   CHECK(kcl_device_current(NULL, &d) == KCL_USAGE && kcl_stream_rate(NULL, &rate) == KCL_USAGE);
   CHECK(kcl_csr_create(NULL, -1, 1, 1, KCL_D, &A) == KCL_USAGE && !A && !b);
+  CHECK(kcl_file_target(NULL, path, 9) && kcl_file_target("a", NULL, 9));
+  CHECK(!kcl_file_target("a", path, 2) && kcl_file_target("a", path, 1));
   CHECK(kcl_tunable_get(NULL, 0, &t) && kcl_tunable_set(NULL, "group", 64));
   REFUSED(kcl_tunable_set(ctx, NULL, 64), "name");
   REFUSED(kcl_tune_read(ctx, NULL), "path");

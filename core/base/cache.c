@@ -6,11 +6,11 @@
  *
  * Its modification time is that of the last use. */
 #include "core/base/cache.h"
+#include "core/base/output.h"
 #include "core/base/sum64.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,15 +71,6 @@ static bool read_all(int file, void *to, size_t size) {
   return true;
 }
 
-static bool write_all(int file, const void *from, size_t size) {
-  for (const char *p = from; size;) {
-    ssize_t n = write(file, p, size);
-    if (n < 0 && errno != EINTR) return false;
-    if (n > 0) p += n, size -= (size_t)n;
-  }
-  return true;
-}
-
 static uint64_t sum_of(const char *key, size_t key_size, const void *data, size_t size) {
   return kcl_sum64(data, size, kcl_sum64(key, key_size, VERSION));
 }
@@ -114,19 +105,17 @@ void *kcl_cache_get(const char *sub, const char *key, size_t *size) {
 }
 
 void kcl_cache_put(const char *sub, const char *key, const void *data, size_t size) {
-  static atomic_int number;
-  char path[ROOM], beside[ROOM + 40];
+  char path[ROOM];
+  kcl_output o;
   size_t n = strlen(key);
   head h = {.version = VERSION, .key = n, .data = size, .sum = sum_of(key, n, data, size)};
   memcpy(h.magic, magic, sizeof magic);
-  if (entry_path(sub, key, path)) return;
-  snprintf(beside, sizeof beside, "%s.%ld.%d.tmp", path, (long)getpid(),
-           atomic_fetch_add(&number, 1));
-  int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return;
-  bool good =
-      write_all(file, &h, sizeof h) && write_all(file, key, n) && write_all(file, data, size);
-  if (close(file) || !good || rename(beside, path)) unlink(beside);
+  if (entry_path(sub, key, path) || kcl_output_open(NULL, path, &o)) return;
+  int rc = fchmod(o.file, 0600);
+  if (!rc) rc = kcl_output_write(NULL, &o, &h, sizeof h);
+  if (!rc) rc = kcl_output_write(NULL, &o, key, n);
+  if (!rc) rc = kcl_output_write(NULL, &o, data, size);
+  (void)kcl_output_close(NULL, &o, rc);
 }
 
 /* ---------------------------------------------------------------- the limit */

@@ -40,12 +40,28 @@ static int open_unnamed(const char *beside) {
 static int open_unnamed(const char *beside) { return (void)beside, -1; }
 #endif
 
-/* A symbolic link is followed: its target is replaced, not the link. */
+int kcl_file_target(const char *path, char *target, size_t size) {
+  enum { MOST_LINKS = 40 };
+  char link[4096];
+  int n = path && target ? snprintf(target, size, "%s", path) : -1;
+  for (int i = 0; n >= 0 && (size_t)n < size; i++) {
+    ssize_t length = readlink(target, link, sizeof link - 1);
+    if (length < 0) return KCL_OK;
+    if (i == MOST_LINKS) return errno = ELOOP, KCL_USAGE;
+    link[length] = 0;
+    char *slash = strrchr(target, '/');
+    size_t kept = *link == '/' || !slash ? 0 : (size_t)(slash + 1 - target);
+    n = (int)kept + snprintf(target + kept, size - kept, "%s", link);
+  }
+  return errno = ENAMETOOLONG, KCL_USAGE;
+}
+
 static int open_beside(kcl *ctx, const char *path, kcl_output *o) {
   static atomic_int number;
-  o->final = realpath(path, NULL);
-  if (!o->final) o->final = strdup(path);
-  size_t room = o->final ? strlen(o->final) + 40 : 0;
+  char target[4096];
+  if (kcl_file_target(path, target, sizeof target)) return cannot(ctx, o);
+  o->final = strdup(target);
+  size_t room = strlen(target) + 40;
   o->temporary = o->final ? malloc(room) : NULL;
   if (!o->temporary) return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", path);
   snprintf(o->temporary, room, "%s.%ld.%d.tmp", o->final, (long)getpid(),

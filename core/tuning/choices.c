@@ -2,6 +2,7 @@
 #include "core/tuning/choices.h"
 #include "core/base/cache.h"
 #include "core/base/context.h"
+#include "core/base/output.h"
 #include "core/base/sum64.h"
 #include <inttypes.h>
 #include <math.h>
@@ -139,19 +140,14 @@ static bool of_another_key(const char *line, const char *key) {
 }
 
 void kcl_choice_remember(const char *key, const kcl_choice *c) {
-  char path[4096], aside[4200], line[LINE];
+  char path[4096], line[LINE];
+  kcl_bytes all = {0};
   if (!file_path(path) || format_line(c, key, line, sizeof line)) return;
-  snprintf(aside, sizeof aside, "%s.XXXXXX", path);
-  int file = mkstemp(aside);
-  FILE *old = fopen(path, "r"), *f = file < 0 ? NULL : fdopen(file, "w");
-  if (f) {
-    fprintf(f, "%s\n", line);
-    for (int n = 1; old && n < MOST_LINES && fgets(line, sizeof line, old);)
-      if (of_another_key(line, key)) fputs(line, f), n++;
-    bool whole = !ferror(f);
-    if (fclose(f) || !whole || rename(aside, path)) remove(aside);
-  } else if (file >= 0) {
-    close(file), remove(aside);
-  }
+  FILE *f = open_memstream(&all.data, &all.size), *old = f ? fopen(path, "r") : NULL;
+  if (f) fprintf(f, "%s\n", line);
+  for (int n = 1; old && n < MOST_LINES && fgets(line, sizeof line, old);)
+    if (of_another_key(line, key)) fputs(line, f), n++;
   if (old) fclose(old);
+  if (f && !fclose(f)) (void)kcl_file_write(NULL, path, all.data, all.size);
+  free(all.data);
 }
