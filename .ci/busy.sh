@@ -1,6 +1,7 @@
 #!/bin/sh
 # Runs a command that may be silent for long: on a terminal a line shows what it is and the seconds, with COUNT=FOLDER
-# also how many files it has compiled there, and what the command prints appears at its end.
+# also how many files it has compiled there, and what the command prints appears at its end. The line is cut to the
+# terminal's width.
 # usage: [COUNT=FOLDER] busy.sh WHAT COMMAND...
 what=$1
 shift
@@ -13,7 +14,10 @@ begin=$(date +%s) tick=0.2
 while kill -0 $child 2>/dev/null; do
   count=
   [ -z "$COUNT" ] || count=", $(find "$COUNT" -name '*.o' -newer "$mark" 2>/dev/null | wc -l | tr -d ' ') files"
-  [ $tick = 0.2 ] || printf '\r%s%s, %d s\033[K' "$what" "$count" $(($(date +%s) - begin)) >&2
+  end="$count, $(($(date +%s) - begin)) s"
+  columns=$(stty size <&2 2>/dev/null | cut -d' ' -f2)
+  room=$((${columns:-80} - 1 - ${#end}))
+  [ $tick = 0.2 ] || printf '\r%s%s\033[K' "$(printf '%s' "$what" | cut -c 1-$((room > 0 ? room : 1)))" "$end" >&2
   sleep $tick
   tick=0.5
 done

@@ -15,7 +15,7 @@ static void say(const cli_options *o, const kcl_device *d, double rate, const ch
   char units[32], speed[32] = "-";
   snprintf(units, sizeof units, "%d %s", d->compute_units, d->platform < 0 ? "threads" : "units");
   if (rate > 0) snprintf(speed, sizeof speed, "%.1f GB/s", rate * 1e-9);
-  cli_say(o, "%-6s  %-11s %12s %9s  %-6s %12s  %s\n", cli_device_place(d).s, d->kind, units,
+  cli_say(o, "%-6s  %-11s %10s %9s  %-6s %10s  %s\n", cli_device_place(d).s, d->kind, units,
           cli_bytes((double)d->memory).s, d->has_double ? "yes" : "no", speed, d->name);
   if (!(rate > 0)) cli_say(o, "        no stream rate: %s\n", why);
   if (d->platform >= 0 && o->verbose)
@@ -49,7 +49,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   cli_busy(o, "asking the drivers");
   TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
-  cli_say(o, "device  kind               units    memory  double       stream  name\n");
+  cli_say(o, "device  kind             units    memory  double     stream  name\n");
   for (int i = 0; i < count; i++) {
     cli_busy(o, "measuring %s: %s", cli_device_place(&list[i]).s, list[i].name);
     double rate = stream(ctx, &list[i]);

@@ -8,7 +8,7 @@
 static void say_stage(const cli_options *o, int number, const kcl_stage_info *s, double rate) {
   const char *at = s->operations;
   size_t n = strcspn(at, ";");
-  cli_say(o, "  %2d  %-36.*s%9s %9s\n", number, (int)n, at, cli_bytes(s->bytes).s,
+  cli_say(o, "  %2d  %-34.*s%9s %9s\n", number, (int)n, at, cli_bytes(s->bytes).s,
           cli_seconds(s->bytes / rate).s);
   for (at += n; *at; at += n) {
     at += strspn(at, "; ");
@@ -57,7 +57,7 @@ static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
   cli_say(o, "format      %s: %s\n", info.format, info.format_reason);
   cli_say(o, "kernel      %s\n", info.kernel);
   cli_say(o, "stream rate %.3g GB/s\n", rate * 1e-9);
-  cli_say(o, "\n      %-36s%9s %9s\n", "operations", "bytes", "predicted");
+  cli_say(o, "\n      %-34s%9s %9s\n", "operations", "bytes", "predicted");
   say_phase(o, s, "START", rate);
   const sum loop = say_phase(o, s, "LOOP", rate);
   for (int i = 0; i < 2; i++) say_phase(o, s, after[i], rate);

@@ -82,9 +82,10 @@ static void commands(void) {
 }
 
 static void usage(const cli_command *c) {
-  printf("%skrylocl %s%s %s\n", cli_style(stdout, CLI_BOLD), c->name, cli_style(stdout, CLI_PLAIN),
-         c->operands);
-  printf("%s.\n\n", c->summary);
+  printf("%skrylocl %s%s", cli_style(stdout, CLI_BOLD), c->name, cli_style(stdout, CLI_PLAIN));
+  cli_wrap(stdout, 9 + (int)strlen(c->name), 2, c->operands, (int)strlen(c->operands));
+  paragraphs(c->summary);
+  putchar('\n');
 }
 
 static int brief(const cli_command *c) {
@@ -92,9 +93,9 @@ static int brief(const cli_command *c) {
   usage(c);
   for (int i = 0; (e = cli_option_at(c, i)); i++)
     if (cli_option_common(c, e)) option(e);
-  printf("\nkrylocl %-6s --help  all options%s, exit codes\n", c->name,
+  printf("\nkrylocl %-7s --help  all options%s, exit codes\n", c->name,
          strstr(c->options, "json") ? ", JSON fields" : "");
-  if (c->lists) puts("krylocl list          formats, solvers, preconditioners, devices");
+  if (c->lists) puts("krylocl list           formats, solvers, preconditioners");
   return 0;
 }
 
@@ -119,7 +120,8 @@ int cli_help(const cli_command *c, bool everything) {
   putchar('\n');
   commands();
   puts("\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
-       "krylocl SUBCOMMAND -h: short help, --help: all of it; krylocl list: names.");
+       "krylocl SUBCOMMAND -h: short help, --help: all of it.\n"
+       "krylocl list: the names that options take.");
   if (!everything) return 0;
   putchar('\n');
   paragraphs(files);

@@ -48,7 +48,7 @@ static int collection(kcl *ctx, const cli_options *o, cJSON *all) {
   cJSON *names = cJSON_AddArrayToObject(all, "collection");
   if (!o->json) cli_say(o, "%s", *kept ? kept : "no matrix of the collection is kept here yet\n");
   if (!o->json)
-    cli_say(o, "krylocl get Group/Name fetches one; their names: https://sparse.tamu.edu\n");
+    cli_say(o, "krylocl get Group/Name fetches one.\nTheir names: https://sparse.tamu.edu\n");
   for (name = strtok_r(kept, "\n", &save); name; name = strtok_r(NULL, "\n", &save))
     cJSON_AddItemToArray(names, cJSON_CreateString(name));
   free(kept);
@@ -92,7 +92,7 @@ done:
 
 const cli_command cli_list = {
     .name = "list",
-    .operands = "[formats|solvers|preconds|generators|devices|collection]",
+    .operands = "[formats] [solvers] [preconds] [generators] [devices] [collection]",
     .summary = "the names that options take, with a line about each",
     .options = "json",
     .max = WORDS,

@@ -2,9 +2,11 @@
 #include "cli/cli.h"
 #include <math.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 int cli_fail(int code, const char *format, ...) {
   va_list args;
@@ -28,14 +30,55 @@ FILE *cli_out(const cli_options *o) {
   return stdout;
 }
 
+/* Bytes of a line up to the last blank that lets it fit the columns, or all of them. Escape sequences have no width. */
+static size_t fitting(const char *line, size_t length, int columns) {
+  size_t blank = 0;
+  int at = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (line[i] == ' ' && strspn(line, " ") < i) blank = i;
+    if (line[i] == '\033')
+      i += strcspn(line + i, "m");
+    else if (++at > columns && blank)
+      return blank;
+  }
+  return length;
+}
+
+/* On a terminal, lines that do not fit are continued below the text of their beginning. */
+static void print(FILE *f, const char *text) {
+  enum { INDENT = 12 };
+  const int columns = isatty(fileno(f)) ? cli_columns(f) : INT_MAX;
+  for (const char *s = text, *end; *s; s = end) {
+    end = s + strcspn(s, "\n") + 1;
+    size_t left = (size_t)(end - s), n = fitting(s, left - 1, columns);
+    for (int narrow = columns - INDENT; n < left - 1; n = fitting(s, left - 1, narrow)) {
+      int shown = (int)n;
+      for (; shown && s[shown - 1] == ' '; shown--) continue;
+      fprintf(f, "%.*s\n%*s", shown, s, INDENT, "");
+      for (; s[n] == ' '; n++) continue;
+      s += n, left -= n;
+    }
+    fwrite(s, 1, left, f);
+  }
+}
+
+/* Lines are printed when they are complete: the status line would overwrite parts of them. */
 void cli_say(const cli_options *o, const char *format, ...) {
-  if (o->quiet) return;
+  static char *text;
+  static size_t size;
+  static FILE *to; /* the memory, as long as a line is incomplete */
   va_list args;
+  if (o->quiet) return;
+  if (!to) to = open_memstream(&text, &size);
   va_start(args, format);
-  cli_output_begin();
-  vfprintf(cli_out(o), format, args);
-  cli_output_end();
+  vfprintf(to ? to : cli_out(o), format, args);
   va_end(args);
+  if (!to || fflush(to) || !size || text[size - 1] != '\n') return;
+  fclose(to), to = NULL;
+  cli_output_begin();
+  print(cli_out(o), text);
+  cli_output_end();
+  free(text);
 }
 
 int cli_unknown(const char *kind, const char *name, const char *const *names, int count) {

@@ -59,13 +59,17 @@ typedef struct search { /* of one tunable */
   const char *format;
   double until, time; /* deadline; seconds per iteration of the best value */
   int best;           /* the best value so far */
+  char tried[800];    /* values and times, for the report */
 } search;
 
 static int try_value(tuning *t, search *f, int v, double *time) {
   int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, v));
   if (rc) return rc;
+  cli_busy(t->o, "tuning %s: %d", f->u->name, v);
   *time = measure(t, f->format);
-  cli_say(t->o, " %d: %s", v, isfinite(*time) ? cli_seconds(*time).s : "not possible");
+  size_t used = strlen(f->tried);
+  snprintf(f->tried + used, sizeof f->tried - used, "%s %d: %s", used ? "," : "", v,
+           isfinite(*time) ? cli_seconds(*time).s : "not possible");
   if (*time < f->time) f->best = v, f->time = *time;
   return 0;
 }
@@ -101,7 +105,7 @@ static int confirm(tuning *t, search *f, double *before) {
 
 static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   search f = {.u = u, .format = u->format ? u->format : t->base, .until = until, .best = u->value};
-  cli_busy(t->o, "%s", u->name);
+  cli_busy(t->o, "tuning %s", u->name);
   double before = measure(t, f.format);
   int rc;
   if (!isfinite(before)) {
@@ -109,12 +113,12 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
     return 0;
   }
   f.time = GAIN * before;
-  cli_say(t->o, "  %-17s %s, before %s;", u->name, f.format, cli_seconds(before).s);
+  const cli_text first = cli_seconds(before);
   TRY(walk(t, &f));
   if (f.best != u->value) TRY(confirm(t, &f, &before));
   if (!(f.time < GAIN * before)) f.best = u->value;
   TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
-  cli_say(t->o, "\n");
+  cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
   if (f.best != u->value)
     note(t, "  %s = %d: %.3g us per iteration of %s, before %.3g", u->name, f.best, 1e6 * f.time,
          f.format, 1e6 * before);
@@ -158,14 +162,15 @@ done:
 static int report(tuning *t, kcl_solver *s) {
   kcl_setup_info info;
   kcl_setup_timing m;
+  char list[2000] = "";
   kcl_solver_info(s, &info);
-  cli_say(t->o, "formats    ");
   for (int i = 0; i < info.timings; i++) {
+    size_t used = strlen(list);
     kcl_solver_timing(s, i, &m);
-    cli_say(t->o, " %s in %s %s%s", m.solver, m.format, cli_seconds(m.seconds_per_iteration).s,
-            i + 1 < info.timings ? "," : "\n");
+    snprintf(list + used, sizeof list - used, "%s%s in %s %s", i ? ", " : "", m.solver, m.format,
+             cli_seconds(m.seconds_per_iteration).s);
   }
-  if (!info.timings) cli_say(t->o, " no other candidate by predicted bytes\n");
+  cli_say(t->o, "formats     %s\n", *list ? list : "no other candidate by predicted bytes");
   cli_say(t->o, "chosen      %s in %s (%s): %s\n", info.solver, info.format, info.kernel,
           info.format_reason);
   return 0;
@@ -178,6 +183,7 @@ static int prepare(tuning *t) {
   t->asked.format = "model";
   if (t->o->solver) t->asked.solver = t->o->solver;
   if (t->o->precond) t->asked.precond = t->o->precond;
+  cli_busy(t->o, "setting up");
   TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The program on a terminal of 60, then of 40 columns: the status line fits, colours end with NO_COLOR and in pipes.
+# The program on a terminal of 60, then of 40 columns: the status line fits, no line is wider, colours end with NO_COLOR
+# and in pipes.
 # Usage: tests/terminal.sh build/krylocl
 . "$(dirname "$0")/program.inc"
 [ -n "$python" ] || { echo "skipped: terminals: no python3"; exit 0; }
@@ -47,6 +48,23 @@ if grep -q RESIZED out; then
 else
   echo "skipped: the new size: the solve was over before"
 fi
+# lines COMMAND...: on 60 columns none is wider, and continued lines begin below the text
+lines() {
+  in_terminal 60 60 "$prog" "$@"
+  widest=$(tr -d '\r' <out | sed "s/.*$(printf '\033')\[K//; s/$(printf '\033')\[[0-9;]*m//g" | awk 'length > w { w = length } END { print w + 0 }')
+  [ "$widest" -le 60 ] && [ "$widest" -gt 40 ]; verdict $? "$1 $2: lines fit 60 columns: $widest"
+}
+"$prog" generate poisson2d:30 -o S.mtx -q
+lines solve S.mtx; grep -q '^             *[a-z]' out; verdict $? "  and continue below the text"
+for c in solve bench tune list -h; do lines $c -h; done
+lines list formats
+lines explain S.mtx -d cpu
+lines info S.mtx -d cpu
+lines bench S.mtx -d cpu --iterations 5 -f csr-scalar,ell
+lines tune S.mtx -d cpu --seconds 1 -o tune.txt
+grep -q '^  block  *[a-z0-9-]*, before .*;' out; verdict $? "  no status line over a line of the report"
+lines devices
+in_terminal 60 60 "$prog" solve A.mtx --max-iter 3
 grep -q "$(printf '\033\\[1;31m')NOT CONVERGED" out; verdict $? "the result is coloured"
 export NO_COLOR=1
 in_terminal 100 100 "$prog" solve A.mtx --max-iter 3
