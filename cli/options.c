@@ -154,13 +154,27 @@ bool cli_option_common(const cli_command *c, const cli_option *e) {
   return !at || !bar || at < bar;
 }
 
+/* Lists the subcommands that take an option; false: there are none. */
+static bool others(const char *name, char *list, size_t room) {
+  const cli_command *c;
+  *list = 0;
+  for (int i = 0; (c = cli_command_at(i)); i++) {
+    size_t used = strlen(list);
+    if (takes(c, name)) snprintf(list + used, room - used, "%s%s", used ? ", " : "", c->name);
+  }
+  return *list;
+}
+
 /* Reports an option that c does not take, with the nearest of those that it takes. c may be NULL. */
 static int refuse_option(const cli_command *c, const char *name) {
   const char *names[ENTRIES], *best;
+  char takers[200];
   int count = 0;
   while (c && (names[count] = cli_option_at(c, count) ? cli_option_at(c, count)->name : NULL))
     count++;
   if (!c) return cli_fail(KCL_USAGE, "unknown option '--%s' (see krylocl --help)", name);
+  if (others(name, takers, sizeof takers))
+    return cli_fail(KCL_USAGE, "'%s' does not take --%s, which is for %s", c->name, name, takers);
   best = kcl_nearest(name, names, count);
   return cli_fail(KCL_USAGE, "'%s' does not take --%s%s%s%s\n  krylocl %s -h  lists what it takes",
                   c->name, name, best ? ", did you mean --" : "", best ? best : "", best ? "?" : "",

@@ -88,7 +88,7 @@ int cli_unknown(const char *kind, const char *name, const char *const *names, in
     n += sprintf(list + n, "%s%s", i ? " " : "", names[i]);
   cli_fail(KCL_USAGE, "unknown %s '%s'%s%s%s", kind, name, best ? ", did you mean '" : "",
            best ? best : "", best ? "'?" : "");
-  cli_wrap(stderr, fprintf(stderr, "  there %s: ", count == 1 ? "is" : "are"), 4, list,
+  cli_wrap(stderr, fprintf(stderr, "  there %s:", count == 1 ? "is" : "are"), 4, list,
            (int)strlen(list));
   return KCL_USAGE;
 }

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int operands(const cli_command *c, const cli_options *o) {
@@ -100,9 +101,12 @@ static int unpacked(const char *path) {
 
 static int writable(const char *path) {
   char folder[4096];
+  struct stat info;
   const char *slash = path ? strrchr(path, '/') : NULL;
   if (!path || strcmp(path, "-") == 0) return 0;
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+    return cli_fail(KCL_INPUT, "%s cannot be written: it is a folder", path);
   if (access(access(path, F_OK) == 0 ? path : folder, W_OK) == 0) return 0;
   return cli_fail(KCL_INPUT, "%s cannot be written: %s", path, strerror(errno));
 }

@@ -1,5 +1,6 @@
 /* Look-up of names that users type; the error lists all names and the nearest. */
 #include "core/base/base.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,13 +31,14 @@ static int distance(const char *a, const char *b) {
   return best;
 }
 
+/* One edit per three letters of the shorter word is near. */
 const char *kcl_nearest(const char *word, const char *const *names, int count) {
   const char *best = NULL;
+  int nearest = INT_MAX;
   if (!word || !names) return NULL;
-  int bound = EDIT * ((int)strlen(word) / 2) + 1;
   for (int i = 0; i < count; i++) {
-    int d = distance(word, names[i]);
-    if (d < bound) bound = d, best = names[i];
+    int letters = least((int)strlen(word), (int)strlen(names[i])), d = distance(word, names[i]);
+    if (d < nearest && d <= EDIT * ((letters + 1) / 3)) nearest = d, best = names[i];
   }
   return best;
 }

@@ -27,7 +27,11 @@ static int unknown(kcl *ctx, const kcl_text *t) {
   char list[160] = "";
   for (int i = 0; i < kcl_file_count; i++) {
     size_t used = strlen(list);
-    snprintf(list + used, sizeof list - used, "%s%s", i ? " or " : "", kcl_files[i]->expected);
+    snprintf(list + used, sizeof list - used, "%s%s",
+             !i                       ? ""
+             : i + 1 < kcl_file_count ? ", "
+                                      : ", or ",
+             kcl_files[i]->expected);
   }
   mm_error_set(&bad, t->data, t->data, "%s", list);
   return mm_error_report(ctx, t, &bad);

@@ -232,7 +232,7 @@ done:
 }
 
 const kcl_file kcl_file_rows = {.name = "rows",
-                                .expected = "rows columns nonzeros and lines of row lists",
+                                .expected = "the sizes of row lists: rows columns nonzeros",
                                 .knows = knows,
                                 .read = read_rows,
                                 .write = rows_write};
