@@ -68,10 +68,10 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int64_t *block_ptr; /* [block rows + 1] */
   int32_t *block_col; /* [blocks] */
   scalar *val;        /* [blocks, b, b], column by column */
-  int rc = kcl_structure(m->ctx, A, &s);
-  int b = best(&s, A->type);
+  kcl_count_blocks(A, &s);
+  int rc, b = best(&s, A->type);
   int64_t block_rows = (A->rows + b - 1) / b;
-  if (!rc) rc = kcl_matrix_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr);
+  rc = kcl_matrix_array(m, "block_ptr", KCL_INT64, block_rows + 1, (void **)&block_ptr);
   if (!rc) rc = kcl_matrix_array(m, "block_col", KCL_INT32, s.bcsr_blocks[b], (void **)&block_col);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val);
   if (rc) return rc;

@@ -70,16 +70,18 @@ static void fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
 }
 
 static int build(kcl_matrix *m, const kcl_csr *A) {
-  kcl_symmetry symmetry;
+  const kcl_mirror mirror = kcl_mirrored(A);
   half h;
   int32_t *next = NULL; /* [rows] */
   int64_t row_max = 0, lower;
   int rc;
-  KCL_TRY(kcl_mirrored(m->ctx, A, &symmetry));
   for (int64_t i = 0; i < A->rows; i++)
     if (kcl_row_length(A, i) > row_max) row_max = kcl_row_length(A, i);
-  kcl_stats s = {
-      .rows = A->rows, .nnz = A->nnz, .row_max = row_max, .symmetric = symmetry != KCL_GENERAL};
+  kcl_stats s = {.rows = A->rows,
+                 .nnz = A->nnz,
+                 .row_max = row_max,
+                 .symmetric = mirror.symmetric,
+                 .hermitian = mirror.hermitian};
   if (refuses(&s, m->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, m->type)));
   KCL_TRY(kcl_matrix_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
   KCL_TRY(kcl_matrix_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
@@ -91,7 +93,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   for (int64_t i = 0; i < A->rows; i++) next[i] = h.up_first[i];
   fill(A, &h, next, bits(row_max));
   kcl_matrix_param(m, "shift", bits(row_max));
-  kcl_matrix_param(m, "hermitian", symmetry == KCL_HERMITIAN);
+  kcl_matrix_param(m, "hermitian", !mirror.symmetric);
   double part = A->rows ? 0.25 * (double)A->nnz / (double)A->rows : 0;
   for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
 done:

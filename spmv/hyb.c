@@ -78,17 +78,26 @@ static void fill_slices(void *arg, int64_t first, int64_t end) {
       at = fill_row(&h, m->source, i, at);
 }
 
+/* The overflow of each slice. */
+static void count_rest(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  const hyb h = of(m);
+  for (int64_t t = first; t < end; t++)
+    for (int64_t i = t * 32; i < t * 32 + 32 && i < m->rows; i++) {
+      int64_t beyond = kcl_row_length(m->source, i) - h.width;
+      if (beyond > 0) h.rest[t + 1] += beyond;
+    }
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {0};
-  int rc = kcl_structure(m->ctx, A, &s);
+  kcl_count_slices(A, &s);
+  int rc = kcl_count_overflow(m->ctx, A, &s);
   if (!rc) rc = allocate(m, kcl_slice_count(A->rows), s.hyb_width, s.hyb_overflow);
   if (rc) return rc;
   hyb h = of(m);
-  for (int64_t i = 0; i < A->rows; i++) {
-    int64_t beyond = kcl_row_length(A, i) - h.width;
-    if (i % 32 == 0) h.rest[i / 32 + 1] = h.rest[i / 32];
-    if (beyond > 0) h.rest[i / 32 + 1] += beyond;
-  }
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, count_rest, m);
+  for (int64_t t = 0; t < kcl_slice_count(A->rows); t++) h.rest[t + 1] += h.rest[t];
   kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, fill_slices, m);
   return KCL_OK;
 }

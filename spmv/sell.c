@@ -36,8 +36,7 @@ typedef struct filling {
   const kcl_csr *A;
   bool sorted;
   int64_t C, *row; /* [rows]: the row at each position */
-  const int32_t *slice;
-  int32_t *col;
+  int32_t *slice, *col, *order;
   scalar *val;
 } filling;
 
@@ -48,6 +47,25 @@ static void positions(void *arg, int64_t lo, int64_t hi) {
     kcl_longest_first(f->A, lo, hi, f->row + lo);
   else
     for (int64_t i = lo; i < hi; i++) f->row[i] = i;
+}
+
+static void widths(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  for (int64_t s = first; s < end; s++)
+    for (int64_t p = s * f->C; p < (s + 1) * f->C && p < f->A->rows; p++) {
+      int32_t width = (int32_t)kcl_row_length(f->A, f->row[p]);
+      if (width > f->slice[s + 1]) f->slice[s + 1] = width;
+    }
+}
+
+static void rows_in_order(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  for (int64_t p = first; p < end; p++) f->order[p] = (int32_t)f->row[p];
+}
+
+static void positions_of_rows(void *arg, int64_t first, int64_t end) {
+  const filling *f = arg;
+  for (int64_t p = first; p < end; p++) f->order[f->row[p]] = (int32_t)p;
 }
 
 static void fill_row(const filling *f, int64_t s, int64_t p) {
@@ -75,27 +93,23 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   scalar *val;                  /* [entries] */
   int rc, C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
   m->variant = C;
-  KCL_TRY(kcl_structure(m->ctx, A, &s));
+  kcl_count_slices(A, &s);
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
   filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
   kcl_for_each(A->rows, KCL_SIGMA, positions, &f);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
-  for (int64_t p = 0; p < A->rows; p++) {
-    int64_t before = slice[p / C], width = kcl_row_length(A, row[p]);
-    if (p % C == 0 || before + width > slice[p / C + 1])
-      slice[p / C + 1] = (int32_t)(before + width);
-  }
+  f.slice = slice;
+  kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, widths, &f);
+  for (int64_t t = 0; t < slices_of(A->rows, C); t++) slice[t + 1] += slice[t];
   int64_t entries = (int64_t)slice[slices_of(A->rows, C)] * C;
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, entries, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
-  f.slice = slice, f.col = col, f.val = val;
+  f.col = col, f.val = val, f.order = order;
   kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, fill_slices, &f);
-  for (int64_t p = 0; sorts(&s) && p < A->rows; p++)
-    if (kcl_matrix_gpu_layout(m))
-      order[p] = (int32_t)row[p];
-    else
-      order[row[p]] = (int32_t)p;
+  if (sorts(&s))
+    kcl_for(A->rows, KCL_FEW_ROWS, kcl_matrix_gpu_layout(m) ? rows_in_order : positions_of_rows,
+            &f);
   kcl_matrix_param(m, "sorted", sorts(&s));
   m->rows_match_elements = !sorts(&s);
 done:

@@ -52,6 +52,8 @@ double kcl_now(void); /* monotonic seconds */
 
 /* ---------------------------------------------------------------- types and elements */
 
+void kcl_copy_bytes(void *to, const void *from, int64_t bytes); /* memcpy by all threads */
+
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
 /* KCL_USAGE: A or one of its arrays is NULL, a size or the type is impossible. Reads no array. */
 int kcl_csr_need(kcl *ctx, const kcl_csr *A);

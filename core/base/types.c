@@ -1,6 +1,7 @@
 /* The version of the library. The four scalar types: sizes, names, access to an element, conversion. */
 #include "core/base/base.h"
 #include <math.h>
+#include <string.h>
 
 const char *kcl_version(void) { return KCL_VERSION; }
 
@@ -61,6 +62,20 @@ static void copy(void *arg, int64_t first, int64_t end) {
 
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
   kcl_for(n, KCL_FEW, copy, &(copying){to, from, y, x, scale});
+}
+
+typedef struct moving {
+  char *to;
+  const char *from;
+} moving;
+
+static void move(void *arg, int64_t first, int64_t end) {
+  const moving *m = arg;
+  memcpy(m->to + first, m->from + first, (size_t)(end - first));
+}
+
+void kcl_copy_bytes(void *to, const void *from, int64_t bytes) {
+  kcl_for(bytes, 1 << 18, move, &(moving){to, from});
 }
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {

@@ -2,7 +2,6 @@
 #include "core/base/base.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* The error in row i, or NULL. */
@@ -104,8 +103,8 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
                     "the matrix is complex and a real type was requested: use precision c or z");
   kcl_csr *B = NULL;
   if ((rc = kcl_csr_create(ctx, A->rows, A->cols, A->nnz, type, &B))) return rc;
-  memcpy(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * sizeof *B->row_ptr);
-  memcpy(B->col, A->col, (size_t)A->nnz * sizeof *B->col);
+  kcl_copy_bytes(B->row_ptr, A->row_ptr, (A->rows + 1) * (int64_t)sizeof *B->row_ptr);
+  kcl_copy_bytes(B->col, A->col, A->nnz * (int64_t)sizeof *B->col);
   kcl_copy(type, B->val, A->type, A->val, A->nnz, 1.0);
   B->symmetry = A->symmetry, B->field = A->field, B->stored = A->stored;
   *out = B;

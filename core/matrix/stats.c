@@ -1,4 +1,4 @@
-/* Statistics of a host matrix: one pass over its rows, and one over its adjoint for symmetry. */
+/* Statistics of a host matrix. */
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
 #include <float.h>
@@ -141,79 +141,6 @@ static void values(const kcl_csr *A, kcl_stats *s) {
   s->dominant_rows = A->rows ? (double)c.dominant / (double)A->rows : 0;
 }
 
-static bool same_structure(const kcl_csr *A, const kcl_csr *B) {
-  return !memcmp(A->row_ptr, B->row_ptr, (size_t)(A->rows + 1) * sizeof *A->row_ptr) &&
-         !memcmp(A->col, B->col, (size_t)A->nnz * sizeof *A->col);
-}
-
-/* Are the values of A those of B, its adjoint? conjugated: of A^H, otherwise of A^T. Explicit zeros count. */
-static bool same(const kcl_csr *A, const kcl_csr *B, bool conjugated) {
-  int parts = kcl_type_complex(A->type) ? 2 : 1;
-  bool single = A->type == KCL_S || A->type == KCL_C;
-  for (int64_t k = 0; k < A->nnz * parts; k++) {
-    double a = single ? (double)((const float *)A->val)[k] : ((const double *)A->val)[k];
-    double b = single ? (double)((const float *)B->val)[k] : ((const double *)B->val)[k];
-    if (a != (parts == 2 && k % 2 && !conjugated ? -b : b)) return false;
-  }
-  return true;
-}
-
-/* A = c I + S with c real and S = -S^H; B: the adjoint of A. */
-static bool shifted_skew(const kcl_csr *A, const kcl_csr *B) {
-  double c = 0;
-  for (int64_t i = 0; i < A->rows; i++) {
-    double diagonal[2] = {0, 0};
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      double a[2], b[2];
-      kcl_element(A->type, A->val, k, a), kcl_element(B->type, B->val, k, b);
-      if (A->col[k] == i)
-        memcpy(diagonal, a, sizeof a);
-      else if (a[0] != -b[0] || a[1] != -b[1])
-        return false;
-    }
-    if (i == 0) c = diagonal[0];
-    if (diagonal[0] != c || diagonal[1] != 0) return false;
-  }
-  return true;
-}
-
-/* [rows] the largest modulus of each row. */
-static void row_maxima(const kcl_csr *A, double *largest) {
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      largest[i] = fmax(largest[i], kcl_abs(A->type, A->val, k));
-}
-
-/* |a_ij - b_ij| of row i of A and B, columns merged, relative to the largest modulus of rows i and j of A: its maximum. */
-static double row_difference(const kcl_csr *A, const kcl_csr *B, int64_t i, const double *largest) {
-  double most = 0;
-  int64_t k = A->row_ptr[i], l = B->row_ptr[i];
-  const int64_t k1 = A->row_ptr[i + 1], l1 = B->row_ptr[i + 1];
-  while (k < k1 || l < l1) {
-    double a[2] = {0, 0}, b[2] = {0, 0};
-    int64_t j = k < k1 && (l == l1 || A->col[k] <= B->col[l]) ? A->col[k] : B->col[l];
-    if (k < k1 && A->col[k] == j) kcl_element(A->type, A->val, k++, a);
-    if (l < l1 && B->col[l] == j) kcl_element(B->type, B->val, l++, b);
-    double apart = hypot(a[0] - b[0], a[1] - b[1]), size = fmax(largest[i], largest[j]);
-    if (apart > 0) most = fmax(most, apart / size);
-  }
-  return most;
-}
-
-/* How far A is from B, its adjoint, in units of the rounding of A's type; no further than what is certainly not rounding. */
-static int asymmetry(kcl *ctx, const kcl_csr *A, const kcl_csr *B, double *out) {
-  const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
-  double *largest = NULL, most = 0;
-  int rc = kcl_alloc(ctx, A->rows, sizeof *largest, "row maxima", (void **)&largest);
-  if (rc) return rc;
-  row_maxima(A, largest);
-  for (int64_t i = 0; i < A->rows && most < 1e6 * unit; i++)
-    most = fmax(most, row_difference(A, B, i, largest));
-  *out = most / unit;
-  free(largest);
-  return KCL_OK;
-}
-
 static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   bool real = !kcl_type_complex(A->type);
   s->asymmetry = INFINITY;
@@ -223,17 +150,10 @@ static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   s->shifted_skew = A->symmetry == KCL_SKEW && real;
   if (s->hermitian) s->asymmetry = 0;
   if (A->symmetry != KCL_GENERAL && real) return KCL_OK;
-  kcl_csr *B = NULL;
-  int rc = kcl_csr_adjoint(ctx, A, &B);
-  if (rc) return rc;
-  bool mirrored = same_structure(A, B);
-  s->hermitian = mirrored && same(A, B, true);
-  s->symmetric = mirrored && same(A, B, false);
-  s->shifted_skew = mirrored && shifted_skew(A, B);
+  const kcl_mirror m = kcl_mirrored(A);
+  s->hermitian = m.hermitian, s->symmetric = m.symmetric, s->shifted_skew = m.shifted_skew;
   s->asymmetry = 0;
-  if (!s->hermitian) rc = asymmetry(ctx, A, B, &s->asymmetry);
-  kcl_csr_free(&B);
-  return rc;
+  return m.hermitian ? KCL_OK : kcl_asymmetry(ctx, A, &s->asymmetry);
 }
 
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {

@@ -87,35 +87,61 @@ static void count_unsorted(const kcl_csr *A, kcl_stats *s) {
   s->sell_padded4 = p.by4;
 }
 
+typedef struct sorting {
+  const kcl_csr *A;
+  _Atomic int64_t entries;
+} sorting;
+
+/* One window. */
+static void count_sorted(void *arg, int64_t lo, int64_t hi) {
+  sorting *s = arg;
+  int64_t row[KCL_SIGMA];
+  kcl_longest_first(s->A, lo, hi, row);
+  s->entries += sliced(s->A, lo, hi, row);
+}
+
 /* Sorting is only tried if padding of the unsorted slices exceeds a tenth. */
-static int count_slices(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  int64_t *row = NULL;
+void kcl_count_slices(const kcl_csr *A, kcl_stats *s) {
   count_unsorted(A, s);
-  if (s->sell_padded < A->nnz + A->nnz / 10) return KCL_OK;
-  int rc = kcl_alloc(ctx, KCL_SIGMA, sizeof *row, "rows by length", (void **)&row);
-  if (rc) return rc;
-  s->sell_sorted_padded = 0;
-  for (int64_t lo = 0; lo < A->rows; lo += KCL_SIGMA) {
-    int64_t hi = lo + KCL_SIGMA < A->rows ? lo + KCL_SIGMA : A->rows;
-    kcl_longest_first(A, lo, hi, row);
-    s->sell_sorted_padded += sliced(A, lo, hi, row);
+  if (s->sell_padded < A->nnz + A->nnz / 10) return;
+  sorting sorted = {.A = A};
+  kcl_for_each(A->rows, KCL_SIGMA, count_sorted, &sorted);
+  s->sell_sorted_padded = sorted.entries;
+}
+
+enum { SHORT = 256 };
+typedef struct lengths {
+  const kcl_csr *A;
+  _Atomic int64_t *rows; /* rows[w]: of length w */
+} lengths;
+
+static void count_lengths(void *arg, int64_t from, int64_t to) {
+  const lengths *l = arg;
+  int64_t few[SHORT] = {0};
+  for (int64_t i = from; i < to; i++) {
+    int64_t n = kcl_row_length(l->A, i);
+    if (n < SHORT)
+      few[n]++;
+    else
+      l->rows[n]++;
   }
-  free(row);
-  return KCL_OK;
+  for (int w = 0; w < SHORT; w++)
+    if (few[w]) l->rows[w] += few[w];
 }
 
 /* The ELL width of HYB, the largest that at least a third of the rows fill (Bell & Garland 2009), and the entries that
  * overflow it. */
-static int count_third(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  int64_t *rows = NULL, filled = 0; /* rows[w]: of length w */
-  int rc = kcl_alloc(ctx, s->row_max + 1, sizeof *rows, "row lengths", (void **)&rows);
+int kcl_count_overflow(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  lengths l = {.A = A};
+  int64_t filled = 0;
+  int rc = kcl_alloc(ctx, s->row_max + 1, sizeof *l.rows, "row lengths", (void **)&l.rows);
   if (rc) return rc;
-  for (int64_t i = 0; i < A->rows; i++) rows[kcl_row_length(A, i)]++;
+  kcl_for(A->rows, KCL_FEW_ROWS, count_lengths, &l);
   s->hyb_width = s->row_max;
-  while (s->hyb_width > 0 && 3 * (filled += rows[s->hyb_width]) < A->rows) s->hyb_width--;
+  while (s->hyb_width > 0 && 3 * (filled += l.rows[s->hyb_width]) < A->rows) s->hyb_width--;
   for (int64_t w = s->hyb_width; w <= s->row_max; w++)
-    s->hyb_overflow += rows[w] * (w - s->hyb_width);
-  free(rows);
+    s->hyb_overflow += l.rows[w] * (w - s->hyb_width);
+  free((void *)l.rows);
   return KCL_OK;
 }
 
@@ -159,7 +185,7 @@ static int64_t count_blocks(const kcl_csr *A, int b) {
 
 /* A block is at most as full as the fullest of its parts: if 2 x 2 blocks are hardly filled, 4 x 4 are not counted, and so
  * on. */
-static void count_all_blocks(const kcl_csr *A, kcl_stats *s) {
+void kcl_count_blocks(const kcl_csr *A, kcl_stats *s) {
   static const int size[] = {2, 3, 4, 6, 8}, part[] = {0, 0, 2, 3, 4};
   for (int i = 0; i < 5; i++) {
     int b = size[i], p = part[i];
@@ -170,39 +196,7 @@ static void count_all_blocks(const kcl_csr *A, kcl_stats *s) {
 }
 
 int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  int rc;
-  if ((rc = count_slices(ctx, A, s))) return rc;
-  if ((rc = count_third(ctx, A, s))) return rc;
-  count_all_blocks(A, s);
-  return KCL_OK;
-}
-
-/* ---------------------------------------------------------------- symmetry */
-
-/* The transposed entry of (i, j), j <= i, is the next entry of row j beyond its diagonal, since rows are visited in
- * order. */
-int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_symmetry *out) {
-  int64_t *next = NULL; /* [rows]; of row j, from the diagonal on */
-  bool symmetric = A->rows == A->cols, hermitian = symmetric;
-  int rc = kcl_alloc(ctx, A->rows, sizeof *next, "transposed entries", (void **)&next);
-  if (rc) return rc;
-  for (int64_t i = 0; i < A->rows; i++)
-    for (next[i] = A->row_ptr[i]; next[i] < A->row_ptr[i + 1] && A->col[next[i]] < i;) next[i]++;
-  for (int64_t i = 0; i < A->rows && (symmetric || hermitian); i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i; k++) {
-      int64_t j = A->col[k], m = next[j]++;
-      double a[2], b[2];
-      if (m >= A->row_ptr[j + 1] || A->col[m] != i) {
-        symmetric = hermitian = false;
-        break;
-      }
-      kcl_element(A->type, A->val, k, a), kcl_element(A->type, A->val, m, b);
-      symmetric = symmetric && a[0] == b[0] && a[1] == b[1];
-      hermitian = hermitian && a[0] == b[0] && a[1] == -b[1];
-    }
-  for (int64_t i = 0; i < A->rows; i++)
-    if (next[i] != A->row_ptr[i + 1]) symmetric = hermitian = false;
-  free(next);
-  *out = symmetric ? KCL_SYMMETRIC : hermitian ? KCL_HERMITIAN : KCL_GENERAL;
-  return KCL_OK;
+  kcl_count_slices(A, s);
+  kcl_count_blocks(A, s);
+  return kcl_count_overflow(ctx, A, s);
 }

@@ -6,18 +6,26 @@
 
 enum { KCL_SLICE = 32, KCL_SIGMA = 256 * KCL_SLICE }; /* rows: C and sigma of SELL-C-sigma */
 
-/* The fields of kcl_stats that formats are sized by: row_max, sell_padded, sell_sorted_padded, sell_padded2,
- * sell_padded4, hyb_width, hyb_overflow, bcsr_blocks. */
-int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s);
+/* The fields of kcl_stats that formats are sized by: */
+void kcl_count_slices(const kcl_csr *A, kcl_stats *s); /* row_max, sell_*padded* */
+int kcl_count_overflow(kcl *ctx, const kcl_csr *A,
+                       kcl_stats *s);                  /* from row_max: hyb_width, hyb_overflow */
+void kcl_count_blocks(const kcl_csr *A, kcl_stats *s); /* bcsr_blocks */
+int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 /* The fields of kcl_csr_stats that depend on the structure alone, in a tenth to a quarter of its time: enough for the size
  * of formats without `refuses`. */
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 
-/* KCL_SYMMETRIC if A = A^T, else KCL_HERMITIAN if A = A^H, else KCL_GENERAL; compares all entries, whatever A->symmetry
+/* A = A^T, A = A^H, A = c I + S with c real and S = -S^H; explicit zeros count. Compares all entries, whatever A->symmetry
  * says. */
-int kcl_mirrored(kcl *ctx, const kcl_csr *A, kcl_symmetry *out);
+typedef struct kcl_mirror {
+  bool symmetric, hermitian, shifted_skew;
+} kcl_mirror;
+kcl_mirror kcl_mirrored(const kcl_csr *A);
+/* kcl_stats.asymmetry of a square matrix; beyond 1e6 not the largest. */
+int kcl_asymmetry(kcl *ctx, const kcl_csr *A, double *out);
 
 /* slice[s + 1] - slice[s]: the longest row of slice s, in units of `unit` entries, rounded up. */
 void kcl_slices(const kcl_csr *A, int unit, int32_t *slice);

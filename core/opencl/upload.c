@@ -6,20 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGING = 4 << 20, PART = 1 << 18, LARGE = 4 /* staging buffers */ };
-
-typedef struct copying {
-  char *to;
-  const char *from;
-} copying;
-
-static void copy(void *arg, int64_t first, int64_t end) {
-  const copying *c = arg;
-  memcpy(c->to + first, c->from + first, (size_t)(end - first));
-}
+enum { STAGING = 4 << 20, LARGE = 4 /* staging buffers */ };
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
-  kcl_for(count, PART, copy, &(copying){to, (const char *)source + from});
+  kcl_copy_bytes(to, (const char *)source + from, count);
 }
 
 static cl_int pin(kcl_opencl *o) {

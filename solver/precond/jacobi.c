@@ -5,25 +5,40 @@
 #include "solver/methods/method.h"
 #include <stdlib.h>
 
-/* d_i = 1 / a_ii: one number per row, or a pair when A is complex. */
-static int inverse_diagonal(kcl *ctx, const kcl_csr *A, double *d) {
-  bool complex = kcl_type_complex(A->type);
-  for (int64_t i = 0; i < A->rows; i++) {
+typedef struct inverting {
+  const kcl_csr *A;
+  double *d;
+  _Atomic int64_t zero; /* the first row with none or 0 on the diagonal */
+} inverting;
+
+static void invert(void *arg, int64_t from, int64_t to) {
+  inverting *v = arg;
+  const kcl_csr *A = v->A;
+  for (int64_t i = from; i < to; i++) {
     double a[2] = {0, 0};
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i; k++)
       if (A->col[k] == i) kcl_element(A->type, A->val, k, a);
     double size = kcl_abs(KCL_Z, a, 0);
-    if (size == 0)
-      return kcl_fail(
-          ctx, KCL_USAGE,
-          "jacobi divides by the diagonal, and row %lld has none or zero there: use --precond none",
-          (long long)i + 1);
-    if (complex)
-      d[2 * i] = a[0] / size / size, d[2 * i + 1] = -a[1] / size / size;
+    if (size == 0) {
+      kcl_lower(&v->zero, i);
+      return;
+    }
+    if (kcl_type_complex(A->type))
+      v->d[2 * i] = a[0] / size / size, v->d[2 * i + 1] = -a[1] / size / size;
     else
-      d[i] = 1 / a[0];
+      v->d[i] = 1 / a[0];
   }
-  return KCL_OK;
+}
+
+/* d_i = 1 / a_ii: one number per row, or a pair when A is complex. */
+static int inverse_diagonal(kcl *ctx, const kcl_csr *A, double *d) {
+  inverting v = {.A = A, .d = d, .zero = A->rows};
+  kcl_for(A->rows, KCL_FEW_ROWS, invert, &v);
+  if (v.zero == A->rows) return KCL_OK;
+  return kcl_fail(
+      ctx, KCL_USAGE,
+      "jacobi divides by the diagonal, and row %lld has none or zero there: use --precond none",
+      (long long)v.zero + 1);
 }
 
 /* d_j = 1 / |a_j|^2, of the scaled A; 1 for a column of zeros, which no x can use. */

@@ -1,0 +1,115 @@
+/* Is a_ij = a_ji, conj(a_ji) or, off a constant diagonal, -conj(a_ji)? Every entry is looked up in the transposed position by
+ * bisection of a row, so that rows are independent and no transposed matrix is needed: nnz log2(row length) comparisons. */
+#include "core/matrix/structure.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* a_ij, with its real and imaginary part in z: false and 0 if it is not stored. */
+static bool entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
+  int64_t lo = A->row_ptr[i], hi = A->row_ptr[i + 1];
+  const int64_t end = hi;
+  while (lo < hi) {
+    int64_t middle = lo + (hi - lo) / 2;
+    if (A->col[middle] < j)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  z[0] = z[1] = 0;
+  if (lo == end || A->col[lo] != j) return false;
+  kcl_element(A->type, A->val, lo, z);
+  return true;
+}
+
+/* ---------------------------------------------------------------- exactly */
+
+typedef struct comparing {
+  const kcl_csr *A;
+  double shift;                 /* the first element of the diagonal */
+  _Atomic int64_t below, above; /* entries beside the diagonal */
+  atomic_bool symmetric, hermitian, skew;
+} comparing;
+
+/* An entry on the diagonal or below it. */
+static void compare(const comparing *c, int64_t i, int64_t k, kcl_mirror *m) {
+  const int64_t j = c->A->col[k];
+  double a[2], b[2];
+  kcl_element(c->A->type, c->A->val, k, a);
+  bool there = entry(c->A, j, i, b);
+  m->symmetric = m->symmetric && there && a[0] == b[0] && a[1] == b[1];
+  m->hermitian = m->hermitian && there && a[0] == b[0] && a[1] == -b[1];
+  m->shifted_skew = m->shifted_skew && there &&
+                    (i == j ? a[0] == c->shift && a[1] == 0 : a[0] == -b[0] && a[1] == b[1]);
+}
+
+static void compare_rows(void *arg, int64_t from, int64_t to) {
+  comparing *c = arg;
+  const kcl_csr *A = c->A;
+  kcl_mirror m = {c->symmetric, c->hermitian, c->skew};
+  int64_t below = 0, above = 0;
+  for (int64_t i = from; i < to && (m.symmetric || m.hermitian || m.shifted_skew); i++) {
+    int64_t beside = 0;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      below += A->col[k]<i, above += A->col[k]> i, beside += A->col[k] != i;
+      if (A->col[k] <= i) compare(c, i, k, &m);
+    }
+    if (beside == kcl_row_length(A, i) && c->shift != 0) m.shifted_skew = false;
+  }
+  c->below += below;
+  c->above += above;
+  if (!m.symmetric) c->symmetric = false;
+  if (!m.hermitian) c->hermitian = false;
+  if (!m.shifted_skew) c->skew = false;
+}
+
+kcl_mirror kcl_mirrored(const kcl_csr *A) {
+  comparing c = {.A = A, .symmetric = true, .hermitian = true, .skew = true};
+  double first[2] = {0, 0};
+  if (A->rows != A->cols) return (kcl_mirror){0};
+  if (A->rows && entry(A, 0, 0, first)) c.shift = first[0];
+  kcl_for_each(A->rows, KCL_FEW_ROWS, compare_rows, &c);
+  const bool all = c.below == c.above; /* those above have a transposed entry, too */
+  return (kcl_mirror){all && c.symmetric, all && c.hermitian, all && c.skew};
+}
+
+/* ---------------------------------------------------------------- up to rounding */
+
+typedef struct rounding {
+  const kcl_csr *A;
+  double *largest; /* [rows] modulus of each row */
+  double enough;   /* certainly not rounding */
+} rounding;
+
+static void row_maxima(void *arg, int64_t from, int64_t to) {
+  const rounding *r = arg;
+  for (int64_t i = from; i < to; i++)
+    for (int64_t k = r->A->row_ptr[i]; k < r->A->row_ptr[i + 1]; k++)
+      r->largest[i] = fmax(r->largest[i], kcl_abs(r->A->type, r->A->val, k));
+}
+
+/* |a_ij - conj(a_ji)| of stored entries, relative to the largest modulus of rows i and j. */
+static double difference(const void *arg, int64_t from, int64_t to) {
+  const rounding *r = arg;
+  const kcl_csr *A = r->A;
+  double most = 0;
+  for (int64_t i = from; i < to && most < r->enough; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      double a[2], b[2];
+      kcl_element(A->type, A->val, k, a), entry(A, A->col[k], i, b);
+      double apart = hypot(a[0] - b[0], a[1] + b[1]);
+      if (apart > 0) most = fmax(most, apart / fmax(r->largest[i], r->largest[A->col[k]]));
+    }
+  return most;
+}
+
+int kcl_asymmetry(kcl *ctx, const kcl_csr *A, double *out) {
+  const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
+  rounding r = {.A = A, .enough = 1e6 * unit};
+  int rc = kcl_alloc(ctx, A->rows, sizeof *r.largest, "row maxima", (void **)&r.largest);
+  if (rc) return rc;
+  kcl_for(A->rows, KCL_FEW_ROWS, row_maxima, &r);
+  *out = kcl_largest(A->rows, KCL_FEW_ROWS, difference, &r) / unit;
+  free(r.largest);
+  return KCL_OK;
+}

@@ -1,0 +1,231 @@
+/* Counts of the structure and tests of symmetry, made by 1, 2, 3 and 7 threads, against sequential references: symmetric,
+ * Hermitian, skew and shifted matrices of all types, and each with one entry changed, lost, or off by rounding. */
+#include "core/base/base.h"
+#include "core/matrix/structure.h"
+#include "tests/check.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { N = 9 * KCL_FEW_ROWS, TEAMS = 4, LONG = 700 };
+static const int threads[TEAMS] = {1, 2, 3, 7};
+
+/* ---------------------------------------------------------------- matrices */
+
+typedef enum kind { SYMMETRIC, HERMITIAN, SKEW } kind;
+
+/* a_ij of every matrix here, from its position: j < i. */
+static void below(int64_t i, int64_t j, double z[2]) {
+  z[0] = (double)((i * 7 + j * 13) % 101 - 50), z[1] = (double)((i * 3 + j) % 17 - 8);
+}
+
+static void value(kind k, bool complex, int64_t i, int64_t j, double z[2]) {
+  static const double sign[3][2] = {{1, 1}, {1, -1}, {-1, 1}};
+  below(i > j ? i : j, i > j ? j : i, z);
+  if (i == j) z[0] = 3, z[1] = k == SYMMETRIC ? z[1] : 0;
+  if (i < j) z[0] *= sign[k][0], z[1] *= sign[k][1];
+  if (!complex) z[1] = 0;
+}
+
+/* Is (i, j) an entry? Diagonals at 0, 1, 40 and 5000, and a long first row and column. */
+static int64_t columns(int64_t i, int32_t *col) {
+  static const int64_t away[] = {-5000, -40, -1, 0, 1, 40, 5000};
+  int64_t n = 0;
+  for (int64_t j = 0; i == 0 && j < LONG; j++) col[n++] = (int32_t)(j * 50);
+  if (i > 0 && i % 50 == 0 && i < 50 * LONG) col[n++] = 0;
+  for (int d = 0; d < 7 && i > 0; d++) {
+    int64_t j = i + away[d];
+    bool half = away[d] == 40 || away[d] == -40; /* of every third pair */
+    if (j > 0 && j < N && !(half && (i < j ? i : j) % 3)) col[n++] = (int32_t)j;
+  }
+  return n;
+}
+
+static kcl_csr *make(kcl *ctx, kind k, kcl_type type) {
+  static int32_t col[LONG + 8];
+  kcl_csr *A = NULL;
+  int64_t nnz = 0;
+  for (int64_t i = 0; i < N; i++) nnz += columns(i, col);
+  if (kcl_csr_create(ctx, N, N, nnz, type, &A)) return NULL;
+  for (int64_t i = 0, at = 0; i < N; i++) {
+    for (int64_t n = columns(i, col), q = 0; q < n; q++, at++) {
+      double z[2];
+      value(k, kcl_type_complex(type), i, A->col[at] = col[q], z);
+      kcl_set_element(type, A->val, at, z);
+    }
+    A->row_ptr[i + 1] = at;
+  }
+  return A;
+}
+
+/* ---------------------------------------------------------------- references */
+
+static int64_t length(const kcl_csr *A, int64_t i) { return A->row_ptr[i + 1] - A->row_ptr[i]; }
+
+static void transposed(const kcl_csr *A, int64_t i, int64_t j, bool *there, double z[2]) {
+  *there = false, z[0] = z[1] = 0;
+  for (int64_t k = A->row_ptr[j]; k < A->row_ptr[j + 1] && !*there; k++)
+    if (A->col[k] == i) *there = true, kcl_element(A->type, A->val, k, z);
+}
+
+static double row_largest(const kcl_csr *A, int64_t i) {
+  double largest = 0;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+    largest = fmax(largest, kcl_abs(A->type, A->val, k));
+  return largest;
+}
+
+static kcl_mirror mirror_of(const kcl_csr *A, double *asymmetry) {
+  const double unit = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
+  double shift[2];
+  bool there;
+  kcl_mirror m = {true, true, true};
+  transposed(A, 0, 0, &there, shift);
+  *asymmetry = 0;
+  for (int64_t i = 0; i < A->rows; i++) {
+    double d[2];
+    transposed(A, i, i, &there, d);
+    m.shifted_skew = m.shifted_skew && d[0] == shift[0] && d[1] == 0;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      int64_t j = A->col[k];
+      double a[2], b[2];
+      kcl_element(A->type, A->val, k, a), transposed(A, i, j, &there, b);
+      m.symmetric = m.symmetric && there && a[0] == b[0] && a[1] == b[1];
+      m.hermitian = m.hermitian && there && a[0] == b[0] && a[1] == -b[1];
+      if (i != j) m.shifted_skew = m.shifted_skew && there && a[0] == -b[0] && a[1] == b[1];
+      double apart = hypot(a[0] - b[0], a[1] + b[1]);
+      if (apart > 0)
+        *asymmetry = fmax(*asymmetry, apart / fmax(row_largest(A, i), row_largest(A, j)) / unit);
+    }
+  }
+  return m;
+}
+
+static int longer_first(const void *a, const void *b) {
+  return (*(const int64_t *)b > *(const int64_t *)a) - (*(const int64_t *)b < *(const int64_t *)a);
+}
+
+static void count(const kcl_csr *A, kcl_stats *s) {
+  static int64_t rows[KCL_SIGMA], of_length[LONG + 1];
+  int64_t filled = 0;
+  memset(of_length, 0, sizeof of_length);
+  for (int64_t lo = 0; lo < A->rows; lo += KCL_SIGMA) {
+    int64_t n = lo + KCL_SIGMA < A->rows ? KCL_SIGMA : A->rows - lo;
+    for (int64_t i = 0; i < n; i++) {
+      rows[i] = length(A, lo + i), of_length[rows[i]]++;
+      if (rows[i] > s->row_max) s->row_max = rows[i];
+    }
+    for (int sorted = 0; sorted < 2; sorted++) {
+      for (int64_t base = 0; base < n; base += KCL_SLICE) {
+        int64_t width = 0;
+        for (int64_t i = base; i < base + KCL_SLICE && i < n; i++)
+          if (rows[i] > width) width = rows[i];
+        *(sorted ? &s->sell_sorted_padded : &s->sell_padded) += width * KCL_SLICE;
+      }
+      qsort(rows, (size_t)n, sizeof *rows, longer_first);
+    }
+  }
+  s->hyb_width = s->row_max;
+  while (s->hyb_width > 0 && 3 * (filled += of_length[s->hyb_width]) < A->rows) s->hyb_width--;
+  for (int64_t i = 0; i < A->rows; i++)
+    if (length(A, i) > s->hyb_width) s->hyb_overflow += length(A, i) - s->hyb_width;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static bool equal(kcl_mirror a, kcl_mirror b) {
+  return a.symmetric == b.symmetric && a.hermitian == b.hermitian &&
+         a.shifted_skew == b.shifted_skew;
+}
+
+static void test_symmetry(kcl *ctx, const kcl_csr *A, const char *what) {
+  double wanted, first = -1;
+  const kcl_mirror m = mirror_of(A, &wanted);
+  for (int t = 0; t < TEAMS; t++) {
+    double got;
+    kcl_set_threads(threads[t]);
+    CHECKF(equal(m, kcl_mirrored(A)), "%s, type %c, %d threads", what, kcl_type_letter(A->type),
+           threads[t]);
+    if (!CHECK(!kcl_asymmetry(ctx, A, &got))) continue;
+    if (t == 0) first = got;
+    CHECKF(got == first && (wanted < 1e6 ? got == wanted : got >= 1e6 && got <= wanted),
+           "%s, type %c, %d threads: asymmetry %g for %g", what, kcl_type_letter(A->type),
+           threads[t], got, wanted);
+  }
+}
+
+static void test_counts(kcl *ctx, const kcl_csr *A, const char *what) {
+  kcl_stats want = {0};
+  count(A, &want);
+  CHECK(want.sell_sorted_padded < want.sell_padded && want.sell_padded > A->nnz + A->nnz / 10);
+  CHECK(want.row_max > 256 && want.hyb_overflow > 0);
+  for (int t = 0; t < TEAMS; t++) {
+    kcl_stats s = {0};
+    kcl_set_threads(threads[t]);
+    if (!CHECK(!kcl_structure(ctx, A, &s))) continue;
+    CHECKF(s.row_max == want.row_max && s.sell_padded == want.sell_padded &&
+               s.sell_sorted_padded == want.sell_sorted_padded,
+           "%s, %d threads: slices", what, threads[t]);
+    CHECKF(s.hyb_width == want.hyb_width && s.hyb_overflow == want.hyb_overflow,
+           "%s, %d threads: width %lld for %lld", what, threads[t], (long long)s.hyb_width,
+           (long long)want.hyb_width);
+  }
+}
+
+/* An entry far down, so that other threads have finished before it. */
+static int64_t last_below(const kcl_csr *A) {
+  int64_t k = A->row_ptr[N - 1];
+  while (A->col[k + 1] < N - 1) k++;
+  return k;
+}
+
+static void test_kind(kcl *ctx, kind k, kcl_type type) {
+  static const char *const names[] = {"symmetric", "Hermitian", "skew"};
+  kcl_csr *A = make(ctx, k, type);
+  if (!CHECK(A)) return;
+  const int64_t at = last_below(A);
+  const double unit = type == KCL_S || type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
+  double z[2], changed[2];
+  kcl_element(type, A->val, at, z);
+  test_symmetry(ctx, A, names[k]);
+  memcpy(changed, z, sizeof z), changed[0] *= 1 + 8 * unit;
+  kcl_set_element(type, A->val, at, changed);
+  test_symmetry(ctx, A, "an entry off by rounding");
+  changed[0] = z[0] + 1, kcl_set_element(type, A->val, at, changed);
+  test_symmetry(ctx, A, "another entry");
+  kcl_set_element(type, A->val, at, z), A->col[at]--; /* (i, j) becomes (i, j - 1) */
+  test_symmetry(ctx, A, "an entry elsewhere");
+  A->col[at]++;
+  int64_t diagonal = A->row_ptr[N / 2];
+  while (A->col[diagonal] < N / 2) diagonal++;
+  changed[0] = 4, changed[1] = 0;
+  kcl_set_element(type, A->val, diagonal, changed);
+  test_symmetry(ctx, A, "another diagonal");
+  if (k == SYMMETRIC && type == KCL_D) test_counts(ctx, A, names[k]);
+  kcl_csr_free(&A);
+}
+
+/* Rows that only a few threads have, empty ones, and none. */
+static void test_small(kcl *ctx) {
+  kcl_csr *A = NULL;
+  for (int64_t n = 0; n <= 3; n++) {
+    if (!CHECK(!kcl_csr_create(ctx, n, n, n > 1 ? 1 : 0, KCL_D, &A))) return;
+    for (int64_t i = 0; n > 1 && i < n; i++) A->row_ptr[i + 1] = 1;
+    if (n > 1) A->col[0] = 1, *(double *)A->val = 5; /* a_01 alone */
+    test_symmetry(ctx, A, "small");
+    CHECK(kcl_mirrored(A).symmetric == (n < 2));
+    kcl_csr_free(&A);
+  }
+}
+
+int main(void) {
+  kcl *ctx = NULL;
+  if (kcl_create(&ctx)) return 1;
+  for (int t = KCL_S; t <= KCL_Z; t++) {
+    test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
+    if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
+  }
+  test_small(ctx);
+  kcl_destroy(&ctx);
+  return check_report();
+}
