@@ -144,7 +144,7 @@ kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *value
   if (k->status) return v;
   k->vector[v].type = type;
   k->status = kcl_alloc(k->ctx, n, kcl_type_size(type), "a vector", &k->vector[v].values);
-  if (!k->status) memcpy(k->vector[v].values, values, (size_t)n * kcl_type_size(type));
+  if (!k->status) kcl_copy_bytes(k->vector[v].values, values, n * (int64_t)kcl_type_size(type));
   return v;
 }
 
