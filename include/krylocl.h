@@ -9,6 +9,8 @@
  *     kcl_setup(ctx, A, &options, &s);        chooses the format, converts, uploads, compiles
  *     kcl_solve(s, b, x, &report);            x: initial guess on entry, solution on return
  *
+ * Products alone, y = alpha A x + beta y, are made by an operator: kcl_operator_create.
+ *
  * Conventions
  *
  * - A function that can fail returns a kcl_status as int, 0 on success, and leaves a message in
@@ -129,6 +131,17 @@ int kcl_threads(void);
  * kcl_setup selects NULL if no device was selected. A second call replaces the device: free every
  * solver first. KCL_DEVICE: no device matches (the message lists them). */
 int kcl_select(kcl *ctx, const char *device, int threads);
+
+/** As kcl_select, with a command queue of the caller's: a cl_command_queue, in order. Products and
+ * solves are enqueued to it, on its device and in its context. The library keeps a reference to it
+ * until another device is selected or the context is destroyed.
+ *
+ * KCL_USAGE: the queue is out of order. KCL_DEVICE: a driver error, or a build without OpenCL. */
+int kcl_select_queue(kcl *ctx, void *queue);
+/** The cl_context and the cl_command_queue of the selected device, for buffers to give to
+ * kcl_operator_apply. They are the library's: valid until another device is selected or the context
+ * is destroyed. KCL_USAGE: the selected device is the native executor. */
+int kcl_opencl_handles(kcl *ctx, void **context, void **queue);
 
 /** A device. */
 typedef struct kcl_device {
@@ -654,6 +667,139 @@ int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iterat
               double *seconds_product, bool *validated);
 /** Bytes moved per iteration, for all right-hand sides at once. */
 double kcl_bytes_per_iteration(const kcl_solver *s);
+
+/** @} */
+/** @defgroup products Products with a matrix
+ *
+ *     kcl_operator *op;
+ *     kcl_operator_create(ctx, A, NULL, &op);                   converts, uploads, compiles
+ *     kcl_operator_apply(op, &(kcl_product){.x = x, .y = y});   y = A x, as often as needed
+ *
+ * Like a solver, an operator belongs to the thread that uses its context. Any number of operators
+ * and solvers may share a context.
+ * @{ */
+
+/** Which products an operator can make. A^H is stored as a matrix of its own; if A = A^H one serves
+ * both, and both products are possible whatever is asked for. */
+typedef enum kcl_products {
+  KCL_PRODUCTS_PLAIN,   /**< y = A x */
+  KCL_PRODUCTS_ADJOINT, /**< y = A^H x */
+  KCL_PRODUCTS_BOTH     /**< both */
+} kcl_products;
+
+/** Options of an operator. All zero but precision: the defaults. */
+typedef struct kcl_operator_options {
+  /** Storage format; NULL, "auto" or "model": the one that moves the least bytes. */
+  const char *format;
+  kcl_type precision;    /**< scalar type of x, y and the stored matrix */
+  kcl_products products; /**< which products; default: y = A x */
+  /** Columns that share a pass over the matrix, 1 to KCL_MAX_NRHS; 0: 1. See
+   * kcl_operator_info.nrhs. */
+  int nrhs;
+} kcl_operator_options;
+
+/** Defaults: format "auto", precision D, y = A x. */
+extern const kcl_operator_options kcl_operator_defaults;
+
+/** A matrix on the device, in a storage format, with the kernels of its product. */
+typedef struct kcl_operator kcl_operator;
+
+/** Chooses the format, converts and uploads the matrix, compiles the kernels; selects the device
+ * NULL if none was selected. A may be rectangular.
+ *
+ * A must stay alive and unchanged until the operator, and every solver set up from it, is freed:
+ * native CSR formats use its arrays. options may be NULL: kcl_operator_defaults.
+ *
+ * KCL_USAGE: an unknown name or value, or A is complex and the precision is not. KCL_INPUT: A is
+ * empty. KCL_DEVICE: the device has no double precision. KCL_MEMORY: the format refuses A. */
+int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *options,
+                        kcl_operator **out);
+/** Frees an operator, before or after the solvers that were set up from it. Waits for products under
+ * way. */
+void kcl_operator_free(kcl_operator **op);
+
+/** A product y = alpha A x + beta y, for one or several columns. m x n: the shape of A; with adjoint,
+ * of A^H. Start from zeros: (kcl_product){.x = x, .y = y} is y = A x.
+ *
+ * What is multiplied by zero is not read: y may hold anything, NaN too, if beta is 0, and x if alpha
+ * is. x and y do not overlap. */
+typedef struct kcl_product {
+  const void *x;     /**< [cols, n], column-major, of the operator's precision */
+  void *y;           /**< [cols, m], column-major, of the operator's precision */
+  int64_t cols;      /**< number of columns; 0: 1 */
+  const void *alpha; /**< one number of the operator's precision; NULL: 1 */
+  const void *beta;  /**< one number of the operator's precision; NULL: 0 */
+  bool adjoint;      /**< y = alpha A^H x + beta y */
+  /** x and y are not arrays but OpenCL buffers (cl_mem) of the context of kcl_opencl_handles, of the
+   * size of those arrays or larger. Then kcl_operator_apply enqueues the product, flushes the queue
+   * and returns; nothing is copied to the host. The buffers must live until the queue has come to it.
+   */
+  bool buffers;
+} kcl_product;
+
+/** Computes a product. With arrays it returns when y is complete; on OpenCL devices x is uploaded and
+ * y downloaded, the native executor works on the arrays themselves. No memory is allocated.
+ *
+ * Costs: y = A x of one column is one pass over the matrix, x and y, in one launch, with the kernel
+ * that solves use. Any other alpha or beta adds one launch and one pass over y; several columns in
+ * buffers are copied on the device to and from the layout of the kernels.
+ *
+ * KCL_USAGE: an argument that does not fit, such as buffers with the native executor or a buffer
+ * that is too small. KCL_DEVICE: a driver error. */
+int kcl_operator_apply(kcl_operator *op, const kcl_product *p);
+
+/** What an operator is. The texts live as long as it. */
+typedef struct kcl_operator_info {
+  int64_t rows;              /**< rows of A */
+  int64_t cols;              /**< columns of A */
+  kcl_type precision;        /**< scalar type */
+  const char *format;        /**< storage format of A, of A^H if that is alone */
+  const char *format_reason; /**< why, one sentence */
+  const char *kernel;        /**< the kernel, as in kcl_setup_info */
+  double bytes_stored;       /**< size on the device, of A and A^H, bytes */
+  double bytes_product;   /**< bytes moved by y = A x of one column (or A^H x, if that is alone) */
+  int nrhs;               /**< columns per pass: the options' nrhs, or 1 if the format cannot */
+  double seconds_check;   /**< check of A's structure, and its checksum */
+  double seconds_stats;   /**< statistics of A, which the format is chosen by */
+  double seconds_convert; /**< conversion to the format, and of A to A^H */
+  double seconds_upload;  /**< upload of the matrix */
+  double seconds_compile; /**< compilation of the kernels, or loading of compiled ones */
+  int programs_compiled;  /**< OpenCL programs that the driver compiled */
+  int programs_cached;    /**< OpenCL programs that were taken from the user's cache folder */
+} kcl_operator_info;
+
+/** Describes an operator. */
+void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out);
+
+/** Times y = A x (adjoint: y = A^H x) of `cols` columns, 1 to kcl_operator_info.nrhs, with vectors
+ * that stay on the device. seconds is [samples], each the mean over `products` products. */
+int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, int samples,
+                      double *seconds);
+
+/** kcl_setup for the matrix of an operator, whose arrays on the device the solver shares. options may
+ * be NULL: kcl_defaults with the operator's precision, which options->precision must be otherwise;
+ * options->format must be "auto" (NULL) or the operator's.
+ *
+ * The answers are those of a solver that was set up by kcl_setup in the same format. What the
+ * operator lacks, such as A^H, is built for the solver; so is all of it if the norm of A is so large
+ * or small that the solver has to scale A. The operator may be freed before the solver. */
+int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out);
+
+/** Errors of a computed product. */
+typedef struct kcl_product_error {
+  /** Largest |y_i - z_i| / bound_i, z = A x in twice the precision; 0 / 0 is 0. At most 1: rounding
+   * explains all. Infinite: y_i is not finite and z_i is, or the reverse. */
+  double ratio;
+  int64_t row;  /**< the first row that has it, from 0 */
+  double error; /**< |y_i - z_i| in this row */
+  double bound; /**< (k + 2) c u (|A| |x|)_i in this row, of k entries: Higham 2002, 3.1 and 3.6 */
+} kcl_product_error;
+
+/** Compares y with A x, one column, computed by kcl_csr_product. arithmetic: the scalar type that y
+ * was computed in; u is its unit roundoff, and c = 1, or 2 sqrt(2) if it is complex. A (of any type)
+ * and x are taken as exact. x [cols] and y [rows] are of type D, or Z if A is complex. */
+int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
+                      const double *y, kcl_product_error *out);
 
 /** @} */
 /** @defgroup checking Checking a solution

@@ -30,7 +30,7 @@ static int check_numbers(kcl *ctx, const kcl_options *o) {
                   KCL_MAX_NRHS);
 }
 
-static int check_device(kcl *ctx, kcl_type type) {
+int kcl_check_device(kcl *ctx, kcl_type type) {
   int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
   if (rc) return rc;
   if ((type == KCL_D || type == KCL_Z) && !ctx->device.has_double)
@@ -49,7 +49,7 @@ int kcl_check_options(kcl_system *s) {
   if (!s->undecided.precond && (rc = kcl_precond_find(s->ctx, o->precond, &p))) return rc;
   if ((rc = check_restart(s->ctx, m, o->restart))) return rc;
   if ((rc = check_numbers(s->ctx, o))) return rc;
-  return check_device(s->ctx, o->precision);
+  return kcl_check_device(s->ctx, o->precision);
 }
 
 /* ---------------------------------------------------------------- the matrix */

@@ -98,7 +98,8 @@ int kcl_system_scale(kcl_system *s) {
 
 int kcl_system_convert(kcl_system *s) {
   const bool scaled = s->scaling.row || s->scaling.unit;
-  if (s->converted || (!scaled && s->A->type == s->options.precision)) return KCL_OK;
+  const bool there = s->shared[0] || s->A->type == s->options.precision;
+  if (s->converted || (!scaled && there)) return KCL_OK;
   int rc = kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
   if (!rc && scaled) kcl_scale_values(&s->scaling, s->A, s->converted->type, s->converted->val);
   return rc;

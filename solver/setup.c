@@ -43,6 +43,10 @@ static int build(kcl_selection *c, const kcl_format *format) {
   return rc ? rc : kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
 }
 
+static void forget_shared(kcl_system *s) {
+  for (int i = 0; i < 2; i++) kcl_matrix_free(&s->shared[i]);
+}
+
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
 static int prepare(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
@@ -51,10 +55,11 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
   double start = kcl_now();
-  if ((rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
+  if (!s->known && (rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
   apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
   if ((rc = kcl_system_scale(s))) return rc;
+  if (s->scaling.row || s->scaling.unit) forget_shared(s);
   if ((rc = kcl_choose_way(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   start = kcl_now();
@@ -80,13 +85,23 @@ static int prepare_mixed(kcl_selection *wide, kcl_mixed **out) {
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
-  kcl_solver *s = *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a solver", (void **)&s));
-  s->system = (kcl_system){.ctx = ctx, .A = A, .options = options ? *options : kcl_defaults};
+  *out = NULL;
   double start = kcl_now();
-  KCL_TRY(kcl_csr_check(ctx, A));
-  s->sums = kcl_sums_of(A);
-  s->system.seconds_check = kcl_now() - start;
+  if ((rc = kcl_csr_check(ctx, A))) return rc;
+  const kcl_sums sums = kcl_sums_of(A);
+  const kcl_system system = {.ctx = ctx,
+                             .A = A,
+                             .options = options ? *options : kcl_defaults,
+                             .seconds_check = kcl_now() - start};
+  return kcl_setup_system(&system, sums, out);
+}
+
+int kcl_setup_system(const kcl_system *system, kcl_sums sums, kcl_solver **out) {
+  kcl_solver *s = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
+  s->system = *system, s->sums = sums;
+  for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
   KCL_TRY(prepare(&s->system, &s->selection));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed) KCL_TRY(prepare_mixed(&s->selection, &s->mixed));
@@ -102,6 +117,7 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_engine_free(&(*s)->selection.engine);
   kcl_csr_free(&(*s)->system.converted);
   kcl_scaling_free(&(*s)->system.scaling);
+  forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
   free(*s);
   *s = NULL;

@@ -120,7 +120,7 @@ static int certify_all(kcl_solver *s, const kcl_loop *l) {
   bool all = true, any = false, failed = false;
   double seconds = 0;
   double start = kcl_now();
-  int rc = kcl_sums_check(s);
+  int rc = kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
   for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, v))) return rc;

@@ -24,12 +24,17 @@ struct kcl_solver {
   const char *direct; /* what finished it, where no method did; NULL */
 };
 
+/* kcl_setup by a system of which A, options and perhaps statistics and matrices on the device are known; A has the sums. */
+int kcl_setup_system(const kcl_system *s, kcl_sums sums, kcl_solver **out);
+
 /* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */
 int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 
 /* Checks of what was asked for, before anything is computed; and of A for this method (solver/check.c). */
 int kcl_check_options(kcl_system *s);
+int kcl_check_device(kcl *ctx,
+                     kcl_type type); /* selects one if none is; can it compute in this type? */
 int kcl_check_fit(const kcl_system *s, const kcl_method *m);
 
 /* The scaling of A, after its statistics, where one is needed: statistics are then those of the scaled matrix (solver/scale.c).
@@ -46,6 +51,6 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
 
 /* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);
-int kcl_sums_check(const kcl_solver *s);
+int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then);
 
 #endif

@@ -11,14 +11,14 @@ kcl_sums kcl_sums_of(const kcl_csr *A) {
                     .val = kcl_sum64(A->val, nnz * kcl_type_size(A->type), 0)};
 }
 
-int kcl_sums_check(const kcl_solver *s) {
-  const kcl_sums now = kcl_sums_of(s->system.A), *then = &s->sums;
+int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then) {
+  const kcl_sums now = kcl_sums_of(A);
   const char *changed = now.row_ptr != then->row_ptr ? "row pointers"
                         : now.col != then->col       ? "column indices"
                         : now.val != then->val       ? "values"
                                                      : NULL;
   if (!changed) return KCL_OK;
-  return kcl_fail(s->system.ctx, KCL_MEMORY,
+  return kcl_fail(ctx, KCL_MEMORY,
                   "the %s of A are not those that were set up: the program wrote to them, or the "
                   "memory is faulty; no answer is certified",
                   changed);

@@ -88,6 +88,16 @@ int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[K
                       too_large(ctx, s, type, (kcl_size){1e300, 1e300}));
 }
 
+int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
+                     const kcl_format **out) {
+  kcl_cost cost;
+  int rc = kcl_format_find(ctx, name, type, out);
+  if (!rc) rc = kcl_format_cost(ctx, s, type, name, &cost);
+  if (!rc && cost.refusal)
+    rc = kcl_fail(ctx, KCL_MEMORY, "format %s refused: %s", name, cost.refusal);
+  return rc;
+}
+
 int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
                       char *why, size_t room) {
   kcl_rank list[KCL_MOST_FORMATS];

@@ -77,6 +77,76 @@ static void test_null_solver(void) {
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
+static void test_operator(void) {
+  kcl_csr *A = NULL, hollow = {.rows = 2, .cols = 2, .nnz = 2, .type = KCL_D};
+  kcl_operator *op = NULL;
+  kcl_solver *s = NULL;
+  kcl_operator_info info;
+  kcl_operator_options o = kcl_operator_defaults;
+  double x[9] = {0}, y[9], seconds;
+  REFUSED(kcl_operator_create(ctx, NULL, NULL, &op), "A");
+  REFUSED(kcl_operator_create(ctx, &hollow, NULL, &op), "row_ptr");
+  if (!CHECK(!kcl_generate(ctx, "convection:3", &A, NULL))) return;
+  REFUSED(kcl_operator_create(ctx, A, NULL, NULL), "out");
+  o.format = "elll";
+  REFUSED(kcl_operator_create(ctx, A, &o, &op), "did you mean ell");
+  o = kcl_operator_defaults, o.nrhs = KCL_MAX_NRHS + 1;
+  REFUSED(kcl_operator_create(ctx, A, &o, &op), "1 to 8");
+  o = kcl_operator_defaults, o.precision = (kcl_type)7;
+  REFUSED(kcl_operator_create(ctx, A, &o, &op), "precision 7");
+  o = kcl_operator_defaults, o.products = (kcl_products)3;
+  REFUSED(kcl_operator_create(ctx, A, &o, &op), "products 3");
+  CHECK(kcl_operator_create(NULL, A, NULL, &op) == KCL_USAGE && !op);
+  if (!CHECKF(!kcl_operator_create(ctx, A, NULL, &op), "%s", kcl_error(ctx))) return;
+  REFUSED(kcl_operator_apply(op, NULL), "p");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.y = y}), "x is NULL");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x}), "y is NULL");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = x + 8}), "overlap");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .cols = -1}), "-1 columns");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .cols = INT64_MAX}), "columns");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .adjoint = true}), "without A^H");
+  REFUSED(kcl_operator_apply(op, &(kcl_product){.x = x, .y = y, .buffers = true}), "native");
+  REFUSED(kcl_operator_time(op, true, 1, 1, 1, &seconds), "without A^H");
+  REFUSED(kcl_operator_time(op, false, 2, 1, 1, &seconds), "1 to 1 columns");
+  REFUSED(kcl_operator_time(op, false, 1, 0, 1, &seconds), "at least one");
+  REFUSED(kcl_operator_time(op, false, 1, 1, 1, NULL), "seconds");
+  REFUSED(kcl_operator_setup(op, NULL, NULL), "out");
+  CHECK(kcl_operator_apply(NULL, &(kcl_product){.x = x, .y = y}) == KCL_USAGE);
+  CHECK(kcl_operator_time(NULL, false, 1, 1, 1, &seconds) == KCL_USAGE);
+  CHECK(kcl_operator_setup(NULL, NULL, &s) == KCL_USAGE && !s);
+  kcl_operator_describe(NULL, &info), kcl_operator_describe(op, NULL);
+  CHECK(!info.format);
+  CHECK(!kcl_operator_apply(op, &(kcl_product){.x = x, .y = y}) && y[4] == 0);
+  kcl_operator_free(&op), kcl_operator_free(NULL), kcl_csr_free(&A);
+}
+
+/* Complex to real, matrices without rows, and the other functions around operators. */
+static void test_operator_matrices(void) {
+  int64_t row_ptr[] = {0};
+  double z[2] = {1, 1};
+  const kcl_csr none = {
+      .cols = 2, .row_ptr = row_ptr, .col = (int32_t *)z, .val = z, .type = KCL_D};
+  kcl_csr *A = NULL;
+  kcl_operator *op = NULL;
+  kcl_product_error e;
+  void *context = ctx, *queue = ctx;
+  CHECK(kcl_operator_create(ctx, &none, NULL, &op) == KCL_INPUT && !op);
+  if (!CHECK(!kcl_generate(ctx, "magnetic:3", &A, NULL)) || !CHECK(A->type == KCL_Z)) return;
+  CHECK(kcl_operator_create(ctx, A, NULL, &op) == KCL_USAGE && !op);
+  REFUSED(kcl_product_check(ctx, NULL, KCL_D, z, z, &e), "A");
+  REFUSED(kcl_product_check(ctx, A, KCL_D, NULL, z, &e), "x");
+  REFUSED(kcl_product_check(ctx, A, KCL_D, z, NULL, &e), "y");
+  REFUSED(kcl_product_check(ctx, A, KCL_D, z, z, NULL), "out");
+  REFUSED(kcl_product_check(ctx, A, (kcl_type)9, z, z, &e), "arithmetic 9");
+  REFUSED(kcl_opencl_handles(ctx, NULL, &queue), "context");
+  REFUSED(kcl_opencl_handles(ctx, &context, NULL), "queue");
+  REFUSED(kcl_opencl_handles(ctx, &context, &queue), "native");
+  CHECK(!context && !queue && kcl_opencl_handles(NULL, &context, &queue) == KCL_USAGE);
+  REFUSED(kcl_select_queue(ctx, NULL), "queue");
+  CHECK(kcl_select_queue(NULL, ctx) == KCL_USAGE);
+  kcl_csr_free(&A);
+}
+
 static void test_null_checks(void) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
@@ -193,6 +263,7 @@ static void test_devices(void) {
 
 int main(void) {
   if (!CHECK(!kcl_create(&ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1))) return check_report();
+  test_operator(), test_operator_matrices();
   test_null_matrices(), test_null_solver(), test_null_checks(), test_null_context();
   test_sizes(), test_matrices_of_the_caller(), test_names(), test_devices();
   kcl_destroy(&ctx);

@@ -27,6 +27,7 @@ static inline scalar s_add(scalar a, scalar b) { return a + b; }
 static inline scalar s_mul(scalar a, scalar b) { return a * b; }
 static inline scalar s_fma(scalar a, scalar b, scalar c) { return a * b + c; }
 static inline bool s_zero(scalar a) { return a == 0; }
+static inline bool s_one(scalar a) { return a == 1; }
 static inline scalar s_div(scalar a, scalar b) { return b == 0 ? 0 : a / b; }
 #else
 typedef struct scalar {
@@ -45,6 +46,7 @@ static inline scalar s_fma(scalar a, scalar b, scalar c) {
   return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
 }
 static inline bool s_zero(scalar a) { return a.re == 0 && a.im == 0; }
+static inline bool s_one(scalar a) { return a.re == 1 && a.im == 0; }
 /* Scaled by the larger part of b (Smith 1962), so that |b|^2 neither overflows nor underflows. */
 static inline scalar s_div(scalar a, scalar b) {
   if (s_zero(b)) return s_make(0);

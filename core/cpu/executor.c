@@ -96,6 +96,60 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   return KCL_OK;
 }
 
+/* ---------------------------------------------------------------- products on the caller's arrays */
+
+/* y = alpha q + beta y; what is multiplied by zero is not read. */
+typedef struct sum {
+  scalar alpha, beta, *y;
+  const scalar *q;
+} sum;
+
+static void add(void *arg, int64_t first, int64_t end) {
+  const sum *s = arg;
+  const bool q = !s_zero(s->alpha), y = !s_zero(s->beta), whole = s_one(s->alpha);
+  for (int64_t i = first; i < end; i++) {
+    scalar a = !q ? s_make(0) : whole ? s->q[i] : s_mul(s->alpha, s->q[i]);
+    s->y[i] = y ? s_fma(s->beta, s->y[i], a) : a;
+  }
+}
+
+/* The program on `count` columns from x on; y NULL: into the program's own vectors. */
+static void run_columns(cpu *e, const scalar *x, scalar *y, int count) {
+  const kcl_program *k = e->k;
+  scalar *own[2 * KCL_MAX_NRHS];
+  for (int c = 0; c < k->nrhs; c++) {
+    scalar **at = e->vec + c * k->vectors;
+    own[2 * c] = at[k->x], own[2 * c + 1] = at[k->b];
+    e->control[c].stop = c >= count;
+    if (c >= count) continue;
+    at[k->x] = (scalar *)(uintptr_t)(x + c * k->vector[k->x].n); /* it is only read */
+    if (y) at[k->b] = y + c * k->vector[k->b].n;
+  }
+  run_team(e, KCL_START, 1, e->team);
+  for (int c = 0; c < k->nrhs; c++) {
+    scalar **at = e->vec + c * k->vectors;
+    at[k->x] = own[2 * c], at[k->b] = own[2 * c + 1];
+    e->control[c].stop = 0;
+  }
+}
+
+static int multiply(kcl_executor *ex, const kcl_product *p) {
+  cpu *e = ex->data;
+  const kcl_program *k = e->k;
+  const int64_t rows = k->vector[k->b].n, cols = k->vector[k->x].n;
+  const scalar *x = p->x, alpha = p->alpha ? *(const scalar *)p->alpha : s_make(1),
+               beta = p->beta ? *(const scalar *)p->beta : s_make(0);
+  const bool in_place = s_one(alpha) && s_zero(beta);
+  for (int64_t j = 0; j < p->cols; j += k->nrhs) {
+    int count = (int)(p->cols - j < k->nrhs ? p->cols - j : k->nrhs);
+    scalar *y = (scalar *)p->y + j * rows;
+    if (!s_zero(alpha)) run_columns(e, x + j * cols, in_place ? y : NULL, count);
+    for (int c = 0; c < count && !in_place; c++)
+      kcl_for(rows, KCL_FEW, add, &(sum){alpha, beta, y + c * rows, vector(e, k->b, c)});
+  }
+  return KCL_OK;
+}
+
 /* ---------------------------------------------------------------- the other functions of the executor */
 
 static int put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
@@ -221,6 +275,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .save = save,
                        .load = load,
                        .carry = carry,
+                       .multiply = multiply,
                        .memory = memory,
                        .close = close_cpu};
   KCL_TRY(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));

@@ -148,6 +148,21 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
   return kcl_fail(ctx, KCL_DEVICE, "no device matches '%s'; there are:%s", want, text);
 }
 
+/* queue: the caller's on that device, or NULL. */
+static int use(kcl *ctx, const kcl_device *device, void *queue) {
+  int rc = KCL_OK;
+  kcl_opencl_detach(ctx);
+  ctx->device = *device, ctx->stream_rate = 0;
+  ctx->threads = kcl_threads();
+  if (device->platform < 0)
+    ctx->device.compute_units = ctx->threads;
+  else
+    rc = kcl_opencl_attach(ctx, device, queue);
+  if (!rc) rc = kcl_tune_load(ctx);
+  if (!rc) ctx->selected = true;
+  return rc;
+}
+
 int kcl_select(kcl *ctx, const char *want, int threads) {
   kcl_device *list = NULL;
   int count, rc = kcl_need(ctx, "ctx", ctx);
@@ -165,16 +180,28 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
     rc = kcl_fail(ctx, KCL_USAGE, "%d threads: 0 to %d are possible", threads, KCL_MAX_THREADS);
     goto done;
   }
-  kcl_opencl_detach(ctx);
-  ctx->device = list[i], ctx->stream_rate = 0;
-  ctx->threads = kcl_threads();
-  if (i == 0)
-    ctx->device.compute_units = ctx->threads;
-  else
-    KCL_TRY(kcl_opencl_attach(ctx, &list[i]));
-  KCL_TRY(kcl_tune_load(ctx));
-  ctx->selected = true;
+  rc = use(ctx, &list[i], NULL);
 done:
   free(list);
   return rc;
+}
+
+int kcl_select_queue(kcl *ctx, void *queue) {
+  kcl_device device;
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
+  rc = kcl_opencl_device_of(ctx, queue, &device);
+  return rc ? rc : use(ctx, &device, queue);
+}
+
+int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
+  int rc;
+  if ((rc = kcl_need(ctx, "context", context)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
+  *context = *queue = NULL;
+  if ((rc = kcl_need(ctx, "ctx", ctx))) return rc;
+  if (!ctx->selected && (rc = kcl_select(ctx, NULL, 0))) return rc;
+  if (!ctx->opencl)
+    return kcl_fail(ctx, KCL_USAGE, "the selected device is the native executor: it has no queue");
+  kcl_opencl_get(ctx, context, queue);
+  return KCL_OK;
 }

@@ -101,8 +101,17 @@ done:
 
 void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A) { m->adopted = A; }
 
+kcl_matrix *kcl_matrix_share(kcl_matrix *m) {
+  if (m) m->sharers++;
+  return m;
+}
+
 void kcl_matrix_free(kcl_matrix **m) {
   if (!*m) return;
+  if ((*m)->sharers-- > 0) {
+    *m = NULL;
+    return;
+  }
   if ((*m)->release) (*m)->release(*m);
   for (int i = 0; i < (*m)->arrays; i++)
     if (!(*m)->array[i].borrowed) free((*m)->array[i].data);

@@ -51,6 +51,7 @@ struct kcl_matrix {
   char note[64];         /* for reports: a result of build such as "27 patterns"; may be empty */
   const kcl_csr *source; /* the CSR it was built from; valid while executors are opened with it */
   kcl_csr *adopted;      /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
+  int sharers;           /* owners beyond the first: the last one to free it frees it */
 
   /* ---- set by build for the device's kernels; the defaults suit one work-item per row */
   int lanes;         /* work-items per row; default 1, always 1 on CPU devices */
@@ -148,6 +149,7 @@ int kcl_matrix_check_names(const kcl_matrix *m);
 
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
 void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
+kcl_matrix *kcl_matrix_share(kcl_matrix *m);      /* m, to be freed once more; NULL of NULL */
 void kcl_matrix_free(kcl_matrix **m);
 bool kcl_matrix_scatters(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
@@ -167,6 +169,9 @@ enum { KCL_MOST_FORMATS = 64 };
 /* All formats that accept the matrix, the cheapest first; a failure if there are none. */
 int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
                     int *count);
+/* The one of this name. KCL_MEMORY: it refuses the matrix. */
+int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
+                     const kcl_format **out);
 /* The first of these; `why` receives the reason as a sentence. */
 int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
                       char *why, size_t room);

@@ -12,23 +12,6 @@
 
 /* ---------------------------------------------------------------- running */
 
-static cl_int enqueue(run *r, const launch *l) {
-  const cl_uint zero = 0;
-  cl_int code = CL_SUCCESS;
-  size_t global = l->groups * r->group;
-  if (l->zeroed)
-    code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
-                               NULL);
-  if (l->prepare) {
-    size_t items = l->prepare_groups * r->group;
-    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL, NULL);
-  }
-  code |= kcl_run_number(r, l->kernel);
-  return code ? code
-              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
-                                       NULL);
-}
-
 /* History entries [from, to) of a column's ring, which may wrap. */
 static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
   size_t entry = KCL_HISTORY_FIELDS * r->real_bytes, ring = (size_t)column * KCL_HISTORY * entry;
@@ -73,7 +56,8 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   if (phase == KCL_START) r->persistent.since_replace = 0;
   if (persistent && !code) code = kcl_persistent_kernel.enqueue(r, times);
   for (int64_t t = 0; t < times && !code && !persistent; t++)
-    for (int i = 0; i < r->k->stages[phase] && !code; i++) code = enqueue(r, &r->launch[phase][i]);
+    for (int i = 0; i < r->k->stages[phase] && !code; i++)
+      code = kcl_run_enqueue(r, &r->launch[phase][i]);
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
   if (phase == KCL_REPLACE)
     return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
@@ -149,6 +133,10 @@ static int set_state(kcl_executor *ex, const kcl_control *control, const double 
 
 static int carry(kcl_executor *to, const kcl_executor *from) {
   return kcl_run_carry(to->data, from->data);
+}
+
+static int multiply(kcl_executor *ex, const kcl_product *p) {
+  return kcl_run_multiply(ex->data, p);
 }
 
 static void *memory(kcl_executor *ex, kcl_vec v) {
@@ -263,6 +251,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .save = save,
                        .load = load,
                        .carry = carry,
+                       .multiply = multiply,
                        .memory = memory,
                        .source = source,
                        .close = close_run};
@@ -279,7 +268,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   bool persistent = kcl_persistent_kernel.wanted(r);
   if (persistent) KCL_TRY(kcl_persistent_kernel.prepare(r));
   KCL_TRY(kcl_run_stage_kernels(r, persistent));
-  if (r->width > 1) KCL_TRY(kcl_run_column_kernels(r));
+  if (r->width > 1 || k->product) KCL_TRY(kcl_run_column_kernels(r));
   if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
   kcl_step_begin(k->ctx, (kcl_activity){.what = "starting kernels"});

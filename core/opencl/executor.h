@@ -3,6 +3,7 @@
  *   executor.c    the executor's table: runs, polls, history, opening and closing
  *   launch.c      sizes of launches, kernel arguments, building from source
  *   vectors.c     vectors to and from the host
+ *   multiply.c    products on the caller's memory
  *   state.c       the state on the device: set, read, carried to another program
  *   persistent.c  the persistent kernel, behind a table of its own
  */
@@ -56,7 +57,7 @@ typedef struct run {
   struct {
     cl_kernel in, out;
     cl_mem values;                /* one right-hand side's vector on its way */
-  } column;                       /* NULL when there is only one */
+  } column;                       /* of products, and where there are several right-hand sides */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   cl_mem pinned;                  /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
@@ -83,6 +84,7 @@ cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r-
 /* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
  * the persistent kernel replaces. */
 int kcl_run_stage_kernels(run *r, bool persistent);
+cl_int kcl_run_enqueue(run *r, const launch *l);
 
 /* ---- vectors.c */
 int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
@@ -94,6 +96,22 @@ int kcl_run_column_kernels(run *r);
 cl_int kcl_run_clear_padding(const run *r);
 size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n); /* of n elements */
 void kcl_run_close_vectors(run *r);
+
+/* Between column `from` / n of columns, of numbers, and right-hand side rhs of `vector`, which has v's shape. alpha, beta: of
+ * column = alpha vector + beta column, where kernel is column.out; NULL: 1 and 0. */
+typedef struct column_move {
+  cl_kernel kernel;
+  kcl_vec v;
+  cl_mem vector;
+  int rhs;
+  cl_mem columns;
+  int64_t from;
+  const void *alpha, *beta;
+} column_move;
+int kcl_run_move(run *r, const column_move *m);
+
+/* ---- multiply.c */
+int kcl_run_multiply(run *r, const kcl_product *p);
 
 /* ---- state.c */
 int kcl_run_set_state(run *r, const kcl_control *control, const double *target);

@@ -142,3 +142,20 @@ int kcl_run_stage_kernels(run *r, bool persistent) {
 done:
   return rc;
 }
+
+cl_int kcl_run_enqueue(run *r, const launch *l) {
+  const cl_uint zero = 0;
+  cl_int code = CL_SUCCESS;
+  size_t global = l->groups * r->group;
+  if (l->zeroed)
+    code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
+                               NULL);
+  if (l->prepare) {
+    size_t items = l->prepare_groups * r->group;
+    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL, NULL);
+  }
+  code |= kcl_run_number(r, l->kernel);
+  return code ? code
+              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
+                                       NULL);
+}

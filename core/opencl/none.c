@@ -6,8 +6,14 @@ void kcl_opencl_list(kcl_device *list, int room, int *count) {
 }
 const char *kcl_icd_loader(void) { return "none: this build is without OpenCL"; }
 void kcl_opencl_detach(kcl *ctx) { (void)ctx; }
-int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
-  return kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);
+int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out) {
+  return (void)queue, (void)out, kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
+}
+void kcl_opencl_get(const kcl *ctx, void **context, void **queue) {
+  (void)ctx, *context = *queue = NULL;
+}
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
+  return (void)queue, kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);
 }
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   return (void)ex, kcl_fail(k->ctx, KCL_DEVICE, "this build is without OpenCL");

@@ -74,12 +74,65 @@ static cl_device_id find_device(int platform_number, int device_number, cl_platf
   return device_number < (int)count ? devices[device_number] : NULL;
 }
 
-int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
+/* Numbers of platform and device, as kcl_opencl_list gives them; -1 for a device that is not listed (a sub-device). */
+static void find_numbers(cl_platform_id platform, cl_device_id device, kcl_device *out) {
+  cl_platform_id platforms[MOST], at;
+  cl_uint count = 0;
+  out->platform = 0, out->device = -1;
+  if (clGetPlatformIDs(MOST, platforms, &count) != CL_SUCCESS) return;
+  for (int p = 0; p < (int)count && p < MOST; p++)
+    if (platforms[p] == platform) out->platform = p;
+  for (int d = 0; d < MOST && out->device < 0; d++)
+    if (find_device(out->platform, d, &at) == device) out->device = d;
+}
+
+int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out) {
+  cl_device_id device = NULL;
+  cl_platform_id platform = NULL;
+  cl_command_queue_properties how = 0;
+  cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+  if (!code) code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof how, &how, NULL);
+  if (!code) code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+  int rc = kcl_cl_check(ctx, code, "clGetCommandQueueInfo", "selecting a queue");
+  if (rc) return rc;
+  if (how & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    return kcl_fail(ctx, KCL_USAGE, "the queue is out of order: an in-order queue is needed");
+  *out = (kcl_device){0};
+  describe(platform, device, out);
+  find_numbers(platform, device, out);
+  return KCL_OK;
+}
+
+void kcl_opencl_get(const kcl *ctx, void **context, void **queue) {
+  *context = ctx->opencl->context, *queue = ctx->opencl->queue;
+}
+
+/* The caller's queue and its context, kept. */
+static cl_int keep(kcl_opencl *o, cl_command_queue queue) {
+  cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof o->device, &o->device, NULL);
+  if (!code)
+    code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof o->context, &o->context, NULL);
+  if (!code)
+    code = clGetDeviceInfo(o->device, CL_DEVICE_PLATFORM, sizeof o->platform, &o->platform, NULL);
+  if (!code) code = clRetainContext(o->context);
+  if (!code) code = clRetainCommandQueue(queue);
+  if (!code) o->queue = queue;
+  return code;
+}
+
+/* A context and a queue of our own. */
+static cl_int make(kcl_opencl *o) {
   cl_int code;
+  o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
+  if (!code) o->queue = clCreateCommandQueue(o->context, o->device, 0, &code);
+  return code;
+}
+
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   int rc = kcl_alloc(ctx, 1, sizeof *ctx->opencl, "the device", (void **)&ctx->opencl);
   if (rc) return rc;
   kcl_opencl *o = ctx->opencl;
-  o->device = find_device(which->platform, which->device, &o->platform);
+  if (!queue) o->device = find_device(which->platform, which->device, &o->platform);
   /* To test the source for the layout "cpu" or "gpu" on any device; gpu:2: of which two groups run at once. */
   const char *layout = getenv("KRYLOCL_LAYOUT"), *colon = layout ? strchr(layout, ':') : NULL;
   o->small_groups = layout && *layout;
@@ -88,11 +141,10 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which) {
   o->is_nvidia = strstr(which->platform_name, "NVIDIA") != NULL;
   o->units = which->compute_units;
   o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
-  o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
-  if ((rc = kcl_cl_check(ctx, code, "clCreateContext", "opening the device"))) return rc;
-  o->queue = clCreateCommandQueue(o->context, o->device, 0, &code);
+  cl_int code = queue ? keep(o, queue) : make(o);
   if (!code) kcl_opencl_find_images(ctx);
-  return kcl_cl_check(ctx, code, "clCreateCommandQueue", "opening the device");
+  return kcl_cl_check(ctx, code, o->context ? "clCreateCommandQueue" : "clCreateContext",
+                      "opening the device");
 }
 
 void kcl_opencl_detach(kcl *ctx) {

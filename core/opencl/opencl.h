@@ -9,7 +9,10 @@
 /* ---- without OpenCL types: core/opencl/none.c stands in for these in a build without OpenCL */
 void kcl_opencl_list(kcl_device *list, int room, int *count); /* appends every device there is */
 const char *kcl_icd_loader(void); /* path of the library that answers calls */
-int kcl_opencl_attach(kcl *ctx, const kcl_device *which); /* context and queue on it */
+/* Context and queue on it; queue: the caller's cl_command_queue and its context, or NULL: new ones. */
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue);
+int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out);  /* of the caller's queue */
+void kcl_opencl_get(const kcl *ctx, void **context, void **queue); /* in use */
 void kcl_opencl_detach(kcl *ctx);
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
 int kcl_opencl_upload(kcl_matrix *m);  /* its arrays, if that has not been done */

@@ -11,7 +11,7 @@ const kcl_matrix *kcl_emit_matrix(const kcl_emit *e) {
   return e->persistent && e->g->renumbered && e->s->A == e->k->A ? e->g->renumbered : e->s->A;
 }
 
-const char *kcl_emit_prefix(const kcl_emit *e) { return kcl_operator_of(e->k, e->s->A)->name.s; }
+const char *kcl_emit_prefix(const kcl_emit *e) { return kcl_applied_of(e->k, e->s->A)->name.s; }
 
 static const char *kind_name(kcl_array_kind kind) {
   return (const char *const[]){

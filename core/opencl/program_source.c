@@ -66,7 +66,7 @@ static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry 
   kcl_put_file(t, "stage.clh"), kcl_put_file(t, "messages.clh");
   if (g->persistent) kcl_put_file(t, "persistent.clh");
   kcl_put_file(t, "rows.clh"), kcl_put_file(t, "atomic.clh");
-  if (kcl_rhs_width(k) > 1) kcl_put_file(t, "multi_rhs.clh");
+  if (kcl_rhs_width(k) > 1 || k->product) kcl_put_file(t, "multi_rhs.clh");
   if (!has_image(k)) return;
   define(t, "TEXEL", k->ctx->images.texel[k->type]);
   define(t, "IMAGE_BITS", KCL_IMAGE_BITS);

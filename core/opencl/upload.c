@@ -57,6 +57,8 @@ static cl_int in_place(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 
 static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   size_t bytes = (size_t)u->count * u->element;
+  if (u->fill == kcl_fill_bytes)
+    return clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, u->source, 0, NULL, NULL);
   void *data = malloc(bytes);
   if (!data) return CL_OUT_OF_HOST_MEMORY;
   u->fill(u->source, 0, u->count, data);

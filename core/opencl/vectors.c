@@ -24,36 +24,64 @@ size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n) {
   return (size_t)n * r->scalar_bytes * (interleaved(r, v) ? (size_t)r->width : 1);
 }
 
+int kcl_run_move(run *r, const column_move *m) {
+  const double zero[2] = {0};
+  const double one_wide[2] = {1};
+  const float one_narrow[2] = {1};
+  const void *one = r->real_bytes == 4 ? (const void *)one_narrow : one_wide;
+  const int64_t n = r->k->vector[m->v].n;
+  size_t items = kcl_run_groups_for(r, n) * r->group;
+  cl_int code = kcl_run_set_index(r, m->kernel, 0, n), c = m->rhs;
+  cl_long from = m->from;
+  code |= clSetKernelArg(m->kernel, 1, sizeof c, &c);
+  code |= clSetKernelArg(m->kernel, 2, sizeof(cl_mem), &m->columns);
+  code |= clSetKernelArg(m->kernel, 3, sizeof from, &from);
+  code |= clSetKernelArg(m->kernel, 4, sizeof(cl_mem), &m->vector);
+  if (m->kernel == r->column.out) {
+    code |= clSetKernelArg(m->kernel, 5, r->scalar_bytes, m->alpha ? m->alpha : one);
+    code |= clSetKernelArg(m->kernel, 6, r->scalar_bytes, m->beta ? m->beta : zero);
+  }
+  if (!code)
+    code = clEnqueueNDRangeKernel(queue(r), m->kernel, 1, NULL, &items, &r->group, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "moving a column");
+}
+
 /* Between r->column.values and the part of `vector`, of v's shape, that belongs to one right-hand side. */
 static int move_part(run *r, cl_kernel kernel, kcl_vec v, cl_mem vector, int rhs) {
-  size_t items = kcl_run_groups_for(r, r->k->vector[v].n) * r->group;
-  cl_int code = kcl_run_set_index(r, kernel, 0, r->k->vector[v].n), c = rhs;
-  code |= clSetKernelArg(kernel, 1, sizeof c, &c);
-  code |= clSetKernelArg(kernel, 2, sizeof(cl_mem), &r->column.values);
-  code |= clSetKernelArg(kernel, 3, sizeof(cl_mem), &vector);
-  if (!code)
-    code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, 0, NULL, NULL);
-  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "moving a right-hand side");
+  return kcl_run_move(
+      r, &(column_move){
+             .kernel = kernel, .v = v, .vector = vector, .rhs = rhs, .columns = r->column.values});
 }
 
 int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale) {
   const host_vector from = {r->k->type, type, values, scale};
-  const kcl_upload u = {r->scalar_bytes, r->k->vector[v].n, convert, &from};
+  const int64_t n = r->k->vector[v].n;
+  const kcl_upload converted = {r->scalar_bytes, n, convert, &from},
+                   same = {1, n * (int64_t)r->scalar_bytes, kcl_fill_bytes, values},
+                   u = type == r->k->type && scale == 1 ? same : converted;
   cl_mem to = interleaved(r, v) ? r->column.values : r->vec[v];
   int rc = kcl_opencl_write(context(r), to, &u, "uploading a vector");
   return rc || !interleaved(r, v) ? rc : move_part(r, r->column.in, v, r->vec[v], rhs);
+}
+
+/* One right-hand side, as it is on the device, to the host. */
+static int read_out(run *r, kcl_vec v, int rhs, void *values) {
+  const size_t bytes = (size_t)r->k->vector[v].n * r->scalar_bytes;
+  const bool part = interleaved(r, v);
+  int rc = part ? move_part(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
+  if (rc) return rc;
+  cl_int code = clEnqueueReadBuffer(queue(r), part ? r->column.values : r->vec[v], CL_TRUE, 0,
+                                    bytes, values, 0, NULL, NULL);
+  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "downloading a vector");
 }
 
 int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
   int64_t n = r->k->vector[v].n;
   void *staged = NULL;
   int rc;
+  if (type == r->k->type && scale == 1) return read_out(r, v, rhs, values);
   KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
-  if (interleaved(r, v)) KCL_TRY(move_part(r, r->column.out, v, r->vec[v], rhs));
-  cl_mem from = interleaved(r, v) ? r->column.values : r->vec[v];
-  cl_int code = clEnqueueReadBuffer(queue(r), from, CL_TRUE, 0, (size_t)n * r->scalar_bytes, staged,
-                                    0, NULL, NULL);
-  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "downloading a vector"));
+  KCL_TRY(read_out(r, v, rhs, staged));
   kcl_copy(type, values, r->k->type, staged, n, scale);
 done:
   free(staged);

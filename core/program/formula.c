@@ -98,7 +98,7 @@ void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, siz
         add(text, room, "%s%s", text[0] ? "; " : "", one);
   if (s->A)
     add(text, room, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
-        kcl_operator_of(k, s->A)->name.s, vec(k, s->x));
+        kcl_applied_of(k, s->A)->name.s, vec(k, s->x));
   for (int i = 0; i < s->vectors; i++)
     kcl_op_formula(k, &s->vector[i], one, sizeof one),
         add(text, room, "%s%s", text[0] ? "; " : "", one);

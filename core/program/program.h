@@ -173,10 +173,10 @@ typedef struct kcl_vector_info {
 } kcl_vector_info;
 
 /* A matrix that stages multiply by. Names of its arrays begin with its own in generated source. */
-typedef struct kcl_operator {
+typedef struct kcl_applied {
   kcl_name name; /* A, AH; else M0, M1 ... */
   kcl_matrix *matrix;
-} kcl_operator;
+} kcl_applied;
 
 struct kcl_program {
   kcl *ctx;
@@ -192,6 +192,7 @@ struct kcl_program {
   bool resumes;            /* RESUME will be run */
   int restart;             /* iterations per cycle, of methods that restart */
   double norm_F;           /* |A|_F, of methods for least squares; else 0 */
+  bool product;            /* b = A x alone, for executor.multiply */
   bool has_ritz;
   int steps; /* iterations per pass over LOOP: the kcl_step in it */
   bool
@@ -200,7 +201,7 @@ struct kcl_program {
   int stages[KCL_PHASES];
   kcl_vector_info *vector; /* [vectors] */
   kcl_name *slot;          /* [slots] their names */
-  kcl_operator *op;        /* [ops] each that a stage applies, once, in order of first use */
+  kcl_applied *op;         /* [ops] each that a stage applies, once, in order of first use */
   int ops;
   int vectors, slots, phase;
   bool cycle_end; /* of the stages being recorded */
@@ -220,7 +221,7 @@ int kcl_rhs_width(
     const kcl_program *k); /* nrhs, rounded up to a power of two: of an element on a device */
 int kcl_stage_dots(const kcl_stage *s);
 bool kcl_stage_writes_history(const kcl_stage *s); /* does it record an iteration or Ritz values? */
-const kcl_operator *kcl_operator_of(const kcl_program *k, const kcl_matrix *A); /* or NULL */
+const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A); /* or NULL */
 /* The stage whose dots stage i reduces, or NULL; and the stage whose partial sums the last stage of START or REPLACE, of
  * scalars alone, seeds: LOOP begins by reducing them. */
 const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i);

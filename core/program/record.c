@@ -56,15 +56,15 @@ static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
   push(k, &s->vector, &s->vectors, op);
 }
 
-const kcl_operator *kcl_operator_of(const kcl_program *k, const kcl_matrix *A) {
+const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A) {
   for (int i = 0; i < k->ops; i++)
     if (k->op[i].matrix == A) return &k->op[i];
   return NULL;
 }
 
 static void register_operator(kcl_program *k, kcl_matrix *A) {
-  if (kcl_operator_of(k, A)) return;
-  kcl_operator *op = kcl_program_grow(k, (void **)&k->op, k->ops, sizeof *op);
+  if (kcl_applied_of(k, A)) return;
+  kcl_applied *op = kcl_program_grow(k, (void **)&k->op, k->ops, sizeof *op);
   if (!op) return;
   op->matrix = A;
   if (A == k->A || A == k->AH)

@@ -125,14 +125,8 @@ int kcl_choose_way(kcl_selection *c) {
 /* The one asked for. */
 static int named_format(kcl_selection *c, const kcl_format **f) {
   const kcl_system *s = c->system;
-  kcl_type type = s->options.precision;
-  kcl_cost cost;
-  int rc = kcl_format_find(s->ctx, s->options.format, type, f);
-  if (!rc) rc = kcl_format_cost(s->ctx, &s->stats, type, s->options.format, &cost);
-  if (!rc && cost.refusal)
-    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", s->options.format, cost.refusal);
   snprintf(c->why_format, sizeof c->why_format, "asked for");
-  return rc;
+  return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
 }
 
 int kcl_choose_format(kcl_selection *c, const kcl_format **f) {

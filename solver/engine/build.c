@@ -30,20 +30,32 @@ static int adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_form
   return rc;
 }
 
-static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f) {
-  const kcl_csr *A = kcl_system_matrix(s);
+int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **out) {
   kcl_csr *AH = NULL;
   int rc;
-  KCL_TRY(kcl_engine_add(e, f, A));
-  if (e->method->adjoint) {
-    KCL_TRY(kcl_csr_adjoint(s->ctx, A, &AH));
-    KCL_TRY(adjoint_format(s, AH, &f));
-    KCL_TRY(kcl_engine_add(e, f, AH));
-    kcl_matrix_adopt(e->operators[1], AH); /* a format may use AH's arrays in place */
-    AH = NULL;
-  }
+  *out = NULL;
+  KCL_TRY(kcl_csr_adjoint(s->ctx, kcl_system_matrix(s), &AH));
+  KCL_TRY(adjoint_format(s, AH, &f));
+  KCL_TRY(kcl_matrix_build(s->ctx, f, AH, out));
+  kcl_matrix_adopt(*out, AH); /* a format may use AH's arrays in place */
+  AH = NULL;
 done:
   kcl_csr_free(&AH);
+  return rc;
+}
+
+static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f) {
+  kcl_matrix *const *shared = s->shared, *AH = NULL;
+  int rc;
+  if (shared[0])
+    KCL_TRY(kcl_engine_share(e, shared[0]));
+  else
+    KCL_TRY(kcl_engine_add(e, f, kcl_system_matrix(s)));
+  if (!e->method->adjoint) return KCL_OK;
+  if (!shared[1]) KCL_TRY(kcl_engine_adjoint(s, f, &AH));
+  KCL_TRY(kcl_engine_share(e, AH ? AH : shared[1]));
+done:
+  kcl_matrix_free(&AH);
   return rc;
 }
 
@@ -85,7 +97,7 @@ static int record(kcl_engine *e, const kcl_system *s) {
 
 /* ---------------------------------------------------------------- building */
 
-static void describe(kcl_engine *e, int asked_nrhs) {
+void kcl_engine_describe(kcl_engine *e, int asked_nrhs) {
   kcl *ctx = e->ctx;
   const kcl_matrix *m = e->operators[0];
   char *text = e->kernel;
@@ -117,7 +129,7 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   e->seconds_convert = kcl_now() - start;
   KCL_TRY(record(e, s));
   KCL_TRY(kcl_executor_open(e->program, &e->executor));
-  describe(e, s->options.nrhs);
+  kcl_engine_describe(e, s->options.nrhs);
   *out = e, e = NULL;
 done:
   kcl_engine_free(&e);

@@ -9,12 +9,23 @@ int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *pre
   return rc;
 }
 
-int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A) {
+static int room_for_one(kcl_engine *e) {
   kcl_matrix **more = realloc(e->operators, (size_t)(e->operator_count + 1) * sizeof *more);
   if (!more) return kcl_fail(e->ctx, KCL_MEMORY, "out of memory: the operators of an engine");
   e->operators = more;
-  int rc = kcl_matrix_build(e->ctx, format, A, &more[e->operator_count]);
+  return KCL_OK;
+}
+
+int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A) {
+  int rc = room_for_one(e);
+  if (!rc) rc = kcl_matrix_build(e->ctx, format, A, &e->operators[e->operator_count]);
   if (!rc) e->operator_count++;
+  return rc;
+}
+
+int kcl_engine_share(kcl_engine *e, kcl_matrix *A) {
+  int rc = room_for_one(e);
+  if (!rc) e->operators[e->operator_count++] = kcl_matrix_share(A);
   return rc;
 }
 
@@ -34,7 +45,8 @@ const char *kcl_engine_format(const kcl_engine *e) { return e->operators[0]->for
 
 double kcl_engine_stored_bytes(const kcl_engine *e) {
   double bytes = 0;
-  for (int i = 0; i < e->operator_count; i++) bytes += kcl_matrix_bytes(e->operators[i]);
+  for (int i = 0; i < e->operator_count; i++)
+    if (!i || e->operators[i] != e->operators[0]) bytes += kcl_matrix_bytes(e->operators[i]);
   return bytes;
 }
 

@@ -27,10 +27,21 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
 
-/* In steps: an engine without operators; one more operator, of host CSR that lives as long as the engine. */
+/* In steps: an engine without operators; one more operator, of host CSR that lives as long as the engine, or one that it
+ * shares; what runs, as text. */
 int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *precond,
                       kcl_engine **out);
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A);
+int kcl_engine_share(kcl_engine *e, kcl_matrix *A);
+void kcl_engine_describe(kcl_engine *e, int asked_nrhs);
+
+/* The adjoint of the system's matrix in this format, or in the one that suits it where formats are chosen here. */
+int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **out);
+
+/* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */
+int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out);
+/* Seconds per pass over START, the mean over so many. */
+int kcl_engine_time_product(kcl_engine *e, int times, double *seconds);
 
 const char *kcl_engine_format(const kcl_engine *e);  /* of A: its name */
 double kcl_engine_stored_bytes(const kcl_engine *e); /* of all operators, on the device */

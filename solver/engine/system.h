@@ -10,7 +10,11 @@ typedef struct kcl_system {
   const kcl_csr *A;   /* the caller's */
   kcl_csr *converted; /* scaled, in the precision of the options; NULL: that is A itself */
   kcl_scaling scaling;
-  char scale_reason[256];    /* why it is scaled, or not although its rows differ; or empty */
+  char scale_reason[256]; /* why it is scaled, or not although its rows differ; or empty */
+  /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
+   * built. Ours too. */
+  kcl_matrix *shared[2];
+  bool known;                /* stats are given */
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */
   bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */
@@ -26,7 +30,7 @@ typedef struct kcl_system {
 
 /* A as the device has it: scaled, in the precision of the options. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
-  return s->converted ? s->converted : s->A;
+  return s->shared[0] ? s->shared[0]->source : s->converted ? s->converted : s->A;
 }
 
 /* The relative tolerance. */

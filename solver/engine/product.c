@@ -1,0 +1,44 @@
+/* Engines of one product: b = A x, recorded, for kcl_operator and to be timed alone. */
+#include "core/base/context.h"
+#include "core/device/device.h"
+#include "solver/engine/engine.h"
+
+static int record(kcl_engine *e, int nrhs) {
+  kcl_matrix *A = e->operators[0];
+  const bool several = !e->ctx->opencl || A->format->multi_rhs;
+  int rc = kcl_program_create(e->ctx, A->type, A->rows, A->cols, &e->program);
+  if (rc) return rc;
+  kcl_program *k = e->program;
+  k->A = A, k->nrhs = several ? nrhs : 1, k->product = true;
+  kcl_begin(k, KCL_START);
+  kcl_apply(k, kcl_b(k), A, kcl_x(k)); /* b = A x */
+  return kcl_program_end(k);
+}
+
+int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out) {
+  kcl_engine *e = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_engine_create(A->ctx, NULL, NULL, &e));
+  KCL_TRY(kcl_engine_share(e, A));
+  KCL_TRY(record(e, nrhs));
+  KCL_TRY(kcl_executor_open(e->program, &e->executor));
+  KCL_TRY(kcl_timing_state(&e->executor));
+  kcl_engine_describe(e, nrhs);
+  *out = e, e = NULL;
+done:
+  kcl_engine_free(&e);
+  return rc;
+}
+
+/* In batches that the history holds. */
+int kcl_engine_time_product(kcl_engine *e, int times, double *seconds) {
+  enum { BATCH = KCL_HISTORY / 4 };
+  kcl_executor *ex = &e->executor;
+  int rc = ex->finish(ex);
+  double t = kcl_now();
+  for (int left = times; left > 0 && !rc; left -= BATCH)
+    rc = ex->run(ex, KCL_START, left < BATCH ? left : BATCH);
+  if (!rc) rc = ex->finish(ex);
+  *seconds = (kcl_now() - t) / times;
+  return rc;
+}

@@ -1,0 +1,306 @@
+/* Operators: products with a matrix that stays on the device, and solvers that share it. */
+#include "core/base/context.h"
+#include "solver/solver.h"
+#include <stdlib.h>
+#include <string.h>
+
+const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision = KCL_D};
+
+enum { PLAIN, ADJOINT, SIDES };
+
+struct kcl_operator {
+  kcl_system system; /* shared: A and A^H in the format, as far as asked for */
+  kcl_sums sums;     /* of A when the operator was created */
+  int nrhs;          /* columns per pass */
+  struct {
+    kcl_engine *one, *several; /* of one column; of nrhs of them. NULL: not needed */
+  } side[SIDES];
+  char why[400];
+};
+
+/* ---------------------------------------------------------------- sides */
+
+/* A = A^H has one side. */
+static int side_of(const kcl_operator *op, bool adjoint) {
+  return adjoint && op->system.shared[ADJOINT] != op->system.shared[PLAIN] ? ADJOINT : PLAIN;
+}
+
+/* The one that reports are about. */
+static int main_side(const kcl_operator *op) { return op->system.shared[PLAIN] ? PLAIN : ADJOINT; }
+
+static const char *format_of(const kcl_operator *op) {
+  return op->system.shared[main_side(op)]->format->name;
+}
+
+/* NULL: the operator has no such side. */
+static kcl_engine *engine_of(const kcl_operator *op, int side, int64_t columns) {
+  kcl_engine *one = op->side[side].one, *several = op->side[side].several;
+  return several && (columns > 1 || !one) ? several : one;
+}
+
+/* ---------------------------------------------------------------- set-up */
+
+static int check_options(kcl_system *s, const kcl_operator_options *o) {
+  int rc;
+  if ((rc = kcl_type_check(s->ctx, "precision", o->precision))) return rc;
+  if ((unsigned)o->products > KCL_PRODUCTS_BOTH)
+    return kcl_fail(s->ctx, KCL_USAGE, "products %d: no such value", (int)o->products);
+  if (o->nrhs < 0 || o->nrhs > KCL_MAX_NRHS)
+    return kcl_fail(s->ctx, KCL_USAGE, "%d columns per pass: 1 to %d are possible", o->nrhs,
+                    KCL_MAX_NRHS);
+  const char *name = o->format ? o->format : kcl_operator_defaults.format;
+  s->options.format = name, s->options.precision = o->precision;
+  s->undecided.format = !strcmp(name, "auto") || !strcmp(name, "model");
+  return kcl_check_device(s->ctx, o->precision);
+}
+
+static int check_matrix(kcl_operator *op) {
+  kcl_system *s = &op->system;
+  double start = kcl_now();
+  int rc = kcl_csr_check(s->ctx, s->A);
+  if (rc) return rc;
+  if (!s->A->rows || !s->A->cols)
+    return kcl_fail(s->ctx, KCL_INPUT, "the matrix has no %s", s->A->rows ? "columns" : "rows");
+  op->sums = kcl_sums_of(s->A);
+  s->seconds_check = kcl_now() - start;
+  start = kcl_now();
+  rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
+  s->known = true, s->seconds_stats = kcl_now() - start;
+  return rc;
+}
+
+static int choose_format(kcl_operator *op, const kcl_format **f) {
+  const kcl_system *s = &op->system;
+  const kcl_type type = s->options.precision;
+  if (s->undecided.format)
+    return kcl_format_choose(s->ctx, &s->stats, type, f, op->why, sizeof op->why);
+  strcpy(op->why, "asked for");
+  return kcl_format_named(s->ctx, &s->stats, type, s->options.format, f);
+}
+
+static int convert(kcl_system *s) {
+  if (s->A->type == s->options.precision) return KCL_OK;
+  return kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
+}
+
+/* A takes over what was converted for it. If A = A^H one matrix serves both. */
+static int build(kcl_operator *op, const kcl_format *f, kcl_products which) {
+  kcl_system *s = &op->system;
+  kcl_matrix **A = s->shared;
+  int rc = KCL_OK;
+  if (which != KCL_PRODUCTS_ADJOINT || s->stats.hermitian) {
+    if ((rc = kcl_matrix_build(s->ctx, f, kcl_system_matrix(s), &A[PLAIN]))) return rc;
+    if (s->converted) kcl_matrix_adopt(A[PLAIN], s->converted);
+    s->converted = NULL;
+  }
+  if (s->stats.hermitian)
+    A[ADJOINT] = kcl_matrix_share(A[PLAIN]);
+  else if (which != KCL_PRODUCTS_PLAIN)
+    rc = kcl_engine_adjoint(s, f, &A[ADJOINT]);
+  kcl_csr_free(&s->converted);
+  return rc;
+}
+
+/* The native executor serves any number of columns up to nrhs with one program. */
+static int open_side(kcl_operator *op, int side, int nrhs) {
+  kcl_matrix *A = op->system.shared[side];
+  const bool device = op->system.ctx->opencl != NULL;
+  int rc = KCL_OK;
+  if (!A) return KCL_OK;
+  if (nrhs > 1 && (!device || A->format->multi_rhs))
+    rc = kcl_engine_product(A, nrhs, &op->side[side].several);
+  if (!rc && (device || !op->side[side].several))
+    rc = kcl_engine_product(A, 1, &op->side[side].one);
+  return rc;
+}
+
+static int open_sides(kcl_operator *op, int nrhs) {
+  int rc = KCL_OK;
+  for (int i = 0; i < SIDES && !rc; i++)
+    if (side_of(op, i) == i) rc = open_side(op, i, nrhs);
+  if (!rc) op->nrhs = engine_of(op, main_side(op), 2)->program->nrhs;
+  return rc;
+}
+
+int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *options,
+                        kcl_operator **out) {
+  const kcl_operator_options *o = options ? options : &kcl_operator_defaults;
+  const kcl_format *format;
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  kcl_operator *op = *out = NULL;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
+  op->system = (kcl_system){.ctx = ctx, .A = A};
+  KCL_TRY(check_options(&op->system, o));
+  KCL_TRY(check_matrix(op));
+  KCL_TRY(choose_format(op, &format));
+  double start = kcl_now();
+  KCL_TRY(convert(&op->system));
+  KCL_TRY(build(op, format, o->products));
+  op->system.seconds_convert = kcl_now() - start;
+  KCL_TRY(open_sides(op, o->nrhs));
+  *out = op, op = NULL;
+done:
+  kcl_operator_free(&op);
+  return rc;
+}
+
+void kcl_operator_free(kcl_operator **op) {
+  if (!op || !*op) return;
+  for (int i = 0; i < SIDES; i++)
+    kcl_engine_free(&(*op)->side[i].one), kcl_engine_free(&(*op)->side[i].several);
+  for (int i = 0; i < SIDES; i++) kcl_matrix_free(&(*op)->system.shared[i]);
+  kcl_csr_free(&(*op)->system.converted);
+  free(*op);
+  *op = NULL;
+}
+
+/* ---------------------------------------------------------------- products */
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+  const uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+  return x < y + b_bytes && y < x + a_bytes;
+}
+
+/* The side asked for, which the operator must have. */
+static int check_side(const kcl_operator *op, bool adjoint) {
+  if (engine_of(op, side_of(op, adjoint), 1)) return KCL_OK;
+  return kcl_fail(op->system.ctx, KCL_USAGE,
+                  "the operator was created without %s: see kcl_operator_options.products",
+                  adjoint ? "A^H" : "A");
+}
+
+static int check_product(const kcl_operator *op, const kcl_product *p) {
+  kcl *ctx = op->system.ctx;
+  const int64_t size = (int64_t)kcl_type_size(op->system.options.precision);
+  const int64_t rows = p->adjoint ? op->system.A->cols : op->system.A->rows,
+                cols = p->adjoint ? op->system.A->rows : op->system.A->cols,
+                longest = rows > cols ? rows : cols;
+  int rc;
+  if ((rc = check_side(op, p->adjoint))) return rc;
+  if ((rc = kcl_need(ctx, "x", p->x)) || (rc = kcl_need(ctx, "y", p->y))) return rc;
+  if (p->cols < 1 || p->cols > INT64_MAX / size / longest)
+    return kcl_fail(ctx, KCL_USAGE, "%lld columns: at least 1", (long long)p->cols);
+  if (p->buffers && !ctx->opencl)
+    return kcl_fail(ctx, KCL_USAGE, "x and y are buffers, and the native executor has none");
+  if (p->buffers
+          ? p->x == p->y
+          : overlap(p->x, (size_t)(cols * p->cols * size), p->y, (size_t)(rows * p->cols * size)))
+    return kcl_fail(ctx, KCL_USAGE, "x and y overlap");
+  return KCL_OK;
+}
+
+int kcl_operator_apply(kcl_operator *op, const kcl_product *product) {
+  if (!op) return KCL_USAGE;
+  int rc = kcl_need(op->system.ctx, "p", product);
+  if (rc) return rc;
+  kcl_product p = *product;
+  if (!p.cols) p.cols = 1;
+  if ((rc = check_product(op, &p))) return rc;
+  kcl_engine *e = engine_of(op, side_of(op, p.adjoint), p.cols);
+  return e->executor.multiply(&e->executor, &p);
+}
+
+static int check_timing(const kcl_operator *op, bool adjoint, int cols, int products, int samples) {
+  int rc = check_side(op, adjoint);
+  if (rc || (cols > 0 && cols <= op->nrhs && products > 0 && samples > 0)) return rc;
+  return kcl_fail(op->system.ctx, KCL_USAGE,
+                  "%d samples of %d products with %d columns: at least one of one, and 1 to %d "
+                  "columns",
+                  samples, products, cols, op->nrhs);
+}
+
+/* The other columns of the program stand still. */
+static int set_columns(kcl_executor *ex, int cols) {
+  kcl_control control[KCL_MAX_NRHS];
+  const double target[KCL_MAX_NRHS] = {0};
+  for (int c = 0; c < KCL_MAX_NRHS; c++)
+    control[c] = (kcl_control){.stop = c >= cols, .limit = INT32_MAX, .tests_off = 1};
+  return ex->set_state(ex, control, target);
+}
+
+static int put_columns(kcl_engine *e, int cols) {
+  kcl_executor *ex = &e->executor;
+  const kcl_program *k = e->program;
+  const kcl_type wide = kcl_type_complex(k->type) ? KCL_Z : KCL_D;
+  const int64_t n = k->vector[k->x].n * (wide == KCL_Z ? 2 : 1);
+  double *x;
+  int rc = kcl_alloc(e->ctx, n, sizeof *x, "a vector", (void **)&x);
+  for (int c = 0; c < cols && !rc; c++) {
+    kcl_timing_vector(x, n, c);
+    rc = ex->put(ex, k->x, c, wide, x, 1.0);
+  }
+  free(x);
+  return rc;
+}
+
+/* The first sample, which warms the caches, is not reported. */
+int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, int samples,
+                      double *seconds) {
+  double warm;
+  int rc;
+  if (!op) return KCL_USAGE;
+  if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
+  if ((rc = check_timing(op, adjoint, cols, products, samples))) return rc;
+  kcl_engine *e = engine_of(op, side_of(op, adjoint), cols);
+  if ((rc = put_columns(e, cols)) || (rc = set_columns(&e->executor, cols))) return rc;
+  for (int i = -1; i < samples && !rc; i++)
+    rc = kcl_engine_time_product(e, products, i < 0 ? &warm : &seconds[i]);
+  return rc ? rc : kcl_timing_state(&e->executor);
+}
+
+/* ---------------------------------------------------------------- what it is, and solvers */
+
+static void add_engine(kcl_operator_info *out, const kcl_engine *e) {
+  if (!e) return;
+  out->seconds_upload += e->executor.seconds_upload;
+  out->seconds_compile += e->executor.seconds_compile;
+  out->programs_compiled += e->executor.compiled, out->programs_cached += e->executor.from_cache;
+}
+
+void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out) {
+  if (out) *out = (kcl_operator_info){0};
+  if (!op || !out) return;
+  const kcl_system *s = &op->system;
+  const kcl_engine *one = engine_of(op, main_side(op), 1);
+  *out = (kcl_operator_info){.rows = s->A->rows,
+                             .cols = s->A->cols,
+                             .precision = s->options.precision,
+                             .format = format_of(op),
+                             .format_reason = op->why,
+                             .kernel = one->kernel,
+                             .bytes_product = kcl_program_bytes(one->program, KCL_START, 1),
+                             .nrhs = op->nrhs,
+                             .seconds_check = s->seconds_check,
+                             .seconds_stats = s->seconds_stats,
+                             .seconds_convert = s->seconds_convert};
+  for (int i = 0; i < SIDES; i++) {
+    if (s->shared[i] && side_of(op, i) == i) out->bytes_stored += kcl_matrix_bytes(s->shared[i]);
+    add_engine(out, op->side[i].one), add_engine(out, op->side[i].several);
+  }
+}
+
+static int check_setup(const kcl_operator *op, const kcl_options *o) {
+  const kcl_system *s = &op->system;
+  if (o->precision != s->options.precision)
+    return kcl_fail(s->ctx, KCL_USAGE, "precision %c: the operator's is %c",
+                    kcl_type_letter(o->precision), kcl_type_letter(s->options.precision));
+  if (!o->format || !strcmp(o->format, "auto") || !strcmp(o->format, format_of(op))) return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "format %s: the operator is in %s", o->format, format_of(op));
+}
+
+int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out) {
+  int rc;
+  if (!op) return KCL_USAGE;
+  kcl_system s = op->system; /* with A, its statistics and the matrices on the device */
+  if ((rc = kcl_need(s.ctx, "out", out))) return rc;
+  *out = NULL;
+  s.options = options ? *options : kcl_defaults;
+  if (!options) s.options.precision = op->system.options.precision;
+  double start = kcl_now();
+  if ((rc = check_setup(op, &s.options))) return rc;
+  if ((rc = kcl_sums_check(s.ctx, s.A, &op->sums))) return rc;
+  s.options.format = format_of(op);
+  s.seconds_check = kcl_now() - start, s.seconds_stats = s.seconds_convert = 0;
+  return kcl_setup_system(&s, op->sums, out);
+}
