@@ -32,7 +32,8 @@ typedef struct cli_options {
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs;
-  double tol, atol; /* tol < 0: not given */
+  double tol, atol;     /* tol < 0: not given */
+  bool adjoint, verify; /* verify: --check of spmv */
   bool cache, mixed, no_direct, quiet, verbose, source, help, brief, version; /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
@@ -192,6 +193,10 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
  * else zeros. */
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
                      cli_problem *p);
+/* A, in the precision of the product, and x: columns of the file, or of cli_is_word: ones, or random numbers in [-1, 1). */
+int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p);
+bool cli_is_word(const char *x);         /* "ones" or "random" */
+bool cli_is_generated(const char *path); /* a generated system such as poisson2d:9 and not a file */
 void cli_problem_free(cli_problem *p);
 int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision);

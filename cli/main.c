@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const cli_command cli_solve, cli_bench, cli_info, cli_check, cli_devices, cli_generate,
-    cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man, cli_completion,
+extern const cli_command cli_solve, cli_spmv, cli_bench, cli_info, cli_check, cli_devices,
+    cli_generate, cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man, cli_completion,
     cli_version_command;
 static const cli_command *const commands[] = {
-    &cli_solve,    &cli_check,          &cli_info, &cli_bench, &cli_tune,    &cli_explain,
-    &cli_generate, &cli_convert,        &cli_get,  &cli_list,  &cli_devices, &cli_completion,
-    &cli_man,      &cli_version_command};
+    &cli_solve, &cli_spmv,    &cli_check,      &cli_info,    &cli_bench,
+    &cli_tune,  &cli_explain, &cli_generate,   &cli_convert, &cli_get,
+    &cli_list,  &cli_devices, &cli_completion, &cli_man,     &cli_version_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 const cli_command *cli_command_at(int i) { return i < COMMANDS ? commands[i] : NULL; }

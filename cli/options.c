@@ -53,6 +53,9 @@ static const cli_option table[] = {
     {"x0", 0, CLI_TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)", NULL},
     {"check", 0, CLI_TEXT, "METHOD", AT(check), 0, 0,
      "compare with a direct solution: cholmod (or UMFPACK, SPQR), or none", "cholmod none"},
+    {"check", 0, CLI_FLAG, NULL, AT(verify), 0, 0,
+     "compare y with the host's product; exit code 6 beyond rounding", NULL},
+    {"adjoint", 0, CLI_FLAG, NULL, AT(adjoint), 0, 0, "multiply by A^H", NULL},
     {"check-output", 0, CLI_TEXT, "FILE", AT(check_output), 0, 0,
      "write the direct solution to FILE", NULL},
     {"json", 'j', CLI_TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output",
@@ -115,17 +118,32 @@ static int set(const cli_option *e, const char *value, cli_options *o) {
   return 0;
 }
 
+/* The subcommand, which may stand behind the option in question. */
+static const cli_command *subcommand(int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (cli_command_named(argv[i])) return cli_command_named(argv[i]);
+  return NULL;
+}
+
+/* Is entry k the one of its name for c, which may be NULL? spmv has a --check of its own. */
+static bool meant(const cli_command *c, int k) {
+  const bool spmv = c && !strcmp(c->name, "spmv");
+  if (table[k].offset == AT(check)) return !spmv;
+  return table[k].offset != AT(verify) || spmv;
+}
+
 /* The tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
-static void tables(struct option *longs, char *letters) {
+static void tables(const cli_command *c, struct option *longs, char *letters) {
   *letters++ = '-', *letters++ = ':';
   for (int i = 0; i < ENTRIES; i++) {
     bool arg = table[i].kind != CLI_FLAG;
-    longs[i] = (struct option){table[i].name, arg ? required_argument : no_argument, NULL, 256 + i};
+    if (!meant(c, i)) continue;
+    *longs++ = (struct option){table[i].name, arg ? required_argument : no_argument, NULL, 256 + i};
     if (!table[i].letter) continue;
     *letters++ = table[i].letter;
     if (arg) *letters++ = ':';
   }
-  longs[ENTRIES] = (struct option){0};
+  *longs = (struct option){0};
   *letters = 0;
 }
 
@@ -145,7 +163,7 @@ static bool takes(const cli_command *c, const char *name) {
 
 const cli_option *cli_option_at(const cli_command *c, int i) {
   for (int k = 0; k < ENTRIES; k++)
-    if (takes(c, table[k].name) && i-- == 0) return &table[k];
+    if (meant(c, k) && takes(c, table[k].name) && i-- == 0) return &table[k];
   return NULL;
 }
 
@@ -181,13 +199,6 @@ static int refuse_option(const cli_command *c, const char *name) {
                   c->name);
 }
 
-/* The subcommand, which may stand behind the option in question. */
-static const cli_command *subcommand(int argc, char **argv) {
-  for (int i = 1; i < argc; i++)
-    if (cli_command_named(argv[i])) return cli_command_named(argv[i]);
-  return NULL;
-}
-
 /* Reports an unknown letter, or `word`, an unknown long option or one with a value too many. */
 static int refuse(const cli_command *c, const char *word) {
   char name[64];
@@ -206,7 +217,7 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
   *o = (cli_options){.tol = -1, .iterations = 50, .seconds = 30};
-  tables(longs, letters);
+  tables(subcommand(argc, argv), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
     const cli_option *e = find(c);

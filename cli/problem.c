@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static kcl_type wanted(const cli_options *o, bool complex_data) {
   if (!o->precision) return complex_data ? KCL_Z : KCL_D;
@@ -56,6 +57,11 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
   char kept[4096], rhs[4096];
   bool collection = cli_is_collection(path);
   int rc;
+  if (cli_is_generated(path)) {
+    cli_busy(o, "generating %s", path);
+    if (x0) *x0 = NULL;
+    return cli_lib(ctx, kcl_generate(ctx, path, A, b));
+  }
   cli_busy(o, "reading %s", cli_base(path));
   if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
   TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
@@ -118,6 +124,48 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   p->seconds_read = cli_now() - begin;
 done:
   kcl_dense_free(&given);
+  return rc;
+}
+
+bool cli_is_word(const char *x) { return !strcmp(x, "ones") || !strcmp(x, "random"); }
+
+bool cli_is_generated(const char *path) {
+  const size_t kind = strcspn(path, ":");
+  bool is = false;
+  for (int i = 0; path[kind] && i < kcl_list_size(KCL_GENERATORS) && !is; i++) {
+    const char *name = kcl_list(KCL_GENERATORS, i).name;
+    is = strlen(name) == kind && !strncmp(name, path, kind);
+  }
+  return is && access(path, F_OK) != 0;
+}
+
+static void fill(kcl_dense *x, bool ones) {
+  const int64_t step = x->type == KCL_Z ? 2 : 1;
+  uint64_t state = 88172645463325252u;
+  for (int64_t i = 0; i < x->rows * step; i++) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17; /* Marsaglia 2003 */
+    x->val[i] = ones ? i % step == 0 : ldexp((double)(state >> 11), -52) - 1;
+  }
+}
+
+int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p) {
+  const bool word = cli_is_word(x);
+  int rc;
+  double begin = cli_now();
+  TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
+  const int64_t n = o->adjoint ? p->A->rows : p->A->cols;
+  if (!word) {
+    cli_busy(o, "reading %s", cli_base(x));
+    TRY(cli_lib(ctx, kcl_dense_read(ctx, x, &p->x)));
+    TRY(fits(x, p->x, n, o->adjoint ? "rows" : "columns"));
+  }
+  p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->x));
+  if (word) TRY(cli_lib(ctx, kcl_dense_create(ctx, n, 1, host(p->precision), &p->x)));
+  if (word) fill(p->x, !strcmp(x, "ones"));
+  TRY(promote_dense(ctx, host(p->precision), &p->x));
+  TRY(promote_matrix(ctx, p->precision, &p->A));
+  p->seconds_read = cli_now() - begin;
+done:
   return rc;
 }
 

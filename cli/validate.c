@@ -112,19 +112,22 @@ static int writable(const char *path) {
 }
 
 static int readable(const char *path) {
-  if (!path || !strcmp(path, "-") || cli_is_collection(path) || access(path, R_OK) == 0) return 0;
-  size_t kind = strcspn(path, ":");
-  for (int i = 0; path[kind] && i < kcl_list_size(KCL_GENERATORS); i++)
-    if (!strncmp(kcl_list(KCL_GENERATORS, i).name, path, kind))
-      return cli_fail(KCL_INPUT, "%s is no file: write it by  krylocl generate %s -o A.mtx", path,
-                      path);
+  if (!path || !strcmp(path, "-") || cli_is_collection(path) || cli_is_generated(path) ||
+      access(path, R_OK) == 0)
+    return 0;
   return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+}
+
+/* x of spmv may be a word instead of a file. */
+static bool is_word(const cli_command *c, const cli_options *o, int i) {
+  return !strcmp(c->name, "spmv") && i == 1 && cli_is_word(o->files[i]);
 }
 
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
 static int inputs(const cli_command *c, const cli_options *o) {
   int rc = readable(o->x0);
-  for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++) rc = readable(o->files[i]);
+  for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++)
+    if (!is_word(c, o, i)) rc = readable(o->files[i]);
   return rc;
 }
 

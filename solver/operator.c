@@ -49,6 +49,9 @@ static int check_options(kcl_system *s, const kcl_operator_options *o) {
     return kcl_fail(s->ctx, KCL_USAGE, "%d columns per pass: 1 to %d are possible", o->nrhs,
                     KCL_MAX_NRHS);
   const char *name = o->format ? o->format : kcl_operator_defaults.format;
+  if (!strcmp(name, "measure"))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "format measure: an operator times nothing at set-up: kcl_operator_time does");
   s->options.format = name, s->options.precision = o->precision;
   s->undecided.format = !strcmp(name, "auto") || !strcmp(name, "model");
   return kcl_check_device(s->ctx, o->precision);

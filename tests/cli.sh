@@ -17,7 +17,7 @@ for word in csr-scalar csr-vector coo ell cds cg bicg none jacobi heatsink poiss
 done
 fits() { awk 'length > 80 { wide = 1 } END { exit wide || NR > 23 }' out; verdict $? "  fits 24 lines of 80"; }
 run 0 "-h" -h; says "^  solve "; fits
-for c in solve bench info check devices generate convert get tune explain list version completion man; do
+for c in solve spmv bench info check devices generate convert get tune explain list version completion man; do
   run 0 "$c --help" $c --help; says "krylocl $c"; says "^exit codes"
   run 0 "$c -h" $c -h; says "krylocl $c"; fits
 done
@@ -275,6 +275,32 @@ run 0 "devices with a driver that is not there" devices --verbose; says "libnone
 unset OCL_ICD_VENDORS
 json d.json "any(e['place']=='cpu' and e['stream_bytes_per_second']>0 for e in d)"
 
+# ------------------------------------------------------------------ spmv
+run 0 "spmv" spmv A.mtx --check --json p.json -o y.mtx; says "check       passed"; says "wrote       y to y.mtx"
+json p.json "d['check']['verdict']=='passed' and 0<=d['check']['ratio']<=1 and d['seconds_per_product']['samples']==7 and d['columns']==1 and d['x']=='ones' and d['bytes_per_product']>0 and set(d['seconds'])=={'device','read','check','statistics','convert','upload','compile','apply','write'}"
+run 0 "spmv, the numbers" spmv poisson2d:3 ones -o - -q; tail -9 out | tr '\n' ' ' | grep -q '^2 1 2 1 0 1 2 1 2 $'; verdict $? "  sums of rows"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 4\n1 1 1\n1 2 2\n2 2 3\n2 3 4\n' >W.mtx
+printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n10\n0\n-1\n' >w.mtx
+run 0 "spmv, adjoint, two columns" spmv W.mtx w.mtx --adjoint --check -o - -q; tail -6 out | tr '\n' ' ' | grep -q '^1 32 40 0 -3 -4 $'; verdict $? "  A^H x"
+run 3 "spmv, x of another length" spmv W.mtx w.mtx; says "holds 2 x 2 numbers, the matrix has 3 columns"
+for precision in s d c z; do
+  run 0 "spmv, precision $precision" spmv convection:20 random --check --precision $precision --format ell --adjoint --json p.json
+  json p.json "d['precision']=='$precision' and d['format']=='ell' and d['adjoint'] and 0<d['check']['ratio']<=1"
+done
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1e30\n' >H.mtx
+printf '1\n1e20\n' >h.rhs
+run 0 "spmv, large numbers" spmv H.mtx h.rhs --check -q
+run 6 "spmv, beyond the range of float" spmv H.mtx h.rhs --check --precision s --json p.json; says "FAILED"; says "row 2 of column 1"
+json p.json "d['check']['verdict']=='failed' and d['check']['row']==2 and d['check']['ratio'] is None"
+run 2 "spmv, an infinity in y.mtx" spmv H.mtx h.rhs --precision s -o y.mtx; says "not finite"; says "GB/s"
+run 2 "spmv --check takes no method" spmv A.mtx --check=host; says "takes no value"
+run 2 "spmv, measured formats" spmv A.mtx --format measure; says "kcl_operator_time"
+run 3 "spmv, no such x" spmv A.mtx twos; says "twos: cannot open"
+run 5 "spmv, a refused format" spmv powerlaw:30000 --format dense; says "refused"
+if "$prog" solve A.mtx --device opencl --format csr-scalar -q 2>err; then
+  run 0 "spmv on a device" spmv convection:20 random --check --device opencl --format csr-vector; says "check       passed"
+fi
+
 # ------------------------------------------------------------------ bench, info
 awk 'BEGIN { n = 3000; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
@@ -325,7 +351,8 @@ if [ -f A.mtx.gz ]; then head -c 900 A.mtx.gz >t.mtx.gz; bad "truncated gz" t.mt
 file short.rhs 1 2 3
 run 3 "b too short" solve A.mtx short.rhs -o never.mtx; absent never.mtx
 run 3 "b missing" solve A.mtx missing.rhs; [ ! -s out ]; verdict $? "  before a device is opened"
-run 3 "a generated system as a file" solve poisson2d:9; says "krylocl generate poisson2d:9"
+run 0 "a generated system in place of a file" solve poisson2d:9; says "poisson2d:9: 81 x 81"
+run 3 "no generated system" solve poisson2e:9; says "cannot open"
 
 # ------------------------------------------------------------------ interrupt
 # gmres of one step a cycle would go on for minutes on any machine

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The worked examples of docs/add-method.md and docs/add-preconditioner.md: their code is taken from the pages, compiled, linked in
+# The examples of docs/operator.md, run on each device. The worked examples of docs/add-method.md and docs/add-preconditioner.md: their code is taken from the pages, compiled, linked in
 # front of the library, and solves systems on each device. Blocks marked "```c PATH" are files; those of a list are added to it.
 # The row of docs/add-method.md is compared with what tests/test_methods.c counts.
 # usage: [BUILD=build] tests/docs_examples.sh build/krylocl
@@ -56,5 +56,19 @@ for device in cpu opencl; do
 done
 run 0 "row-sums, least squares" solve real.mtx --solver cgls --precond row-sums --json cgls.json -q
 json cgls.json 'd["converged"]'
+
+mkdir -p examples
+awk '/^```c / { file = "examples/" $2; next } /^```/ { file = ""; next } file != "" { print >>file }' "$root/docs/operator.md"
+for example in power buffers; do
+  case $example$flags in buffers*KCL_NO_OPENCL*) echo "skipped: docs/operator.md, $example: a build without OpenCL"; continue ;; esac
+  (cd "$root" && $flags -Werror -o "$here/examples/$example" "$here/examples/$example.c" "$build"/libkrylocl.a $libraries) >out 2>err
+  verdict $? "docs/operator.md, $example compiles: $(head -3 err)"
+done
+for device in cpu opencl; do
+  [ $device = cpu ] || "$prog" devices 2>/dev/null | grep -q '^0:0' || { echo "skipped: no OpenCL device"; continue; }
+  KRYLOCL_DEVICE=$device examples/power >out 2>err
+  verdict $? "docs/operator.md, power on $device: $(cat out err)"
+  [ $device = cpu ] || [ ! -x examples/buffers ] || { examples/buffers >out 2>err; verdict $? "docs/operator.md, buffers: $(cat out err)"; }
+done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

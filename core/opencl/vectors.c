@@ -127,18 +127,23 @@ cl_int kcl_run_clear_padding(const run *r) {
   return code;
 }
 
-/* Kernels that interleave and separate the vectors of right-hand sides. */
+/* Kernels that interleave and separate the vectors of right-hand sides. Launched once, on zeros: see first_launches. */
 int kcl_run_column_kernels(run *r) {
+  const kcl_vec x = r->k->x;
   int64_t most = 0;
   cl_int code;
+  int rc;
   for (int v = 0; v < r->k->vectors; v++)
     if (r->k->vector[v].n > most) most = r->k->vector[v].n;
   r->column.in = clCreateKernel(r->program, "column_in", &code);
   if (!code) r->column.out = clCreateKernel(r->program, "column_out", &code);
-  int rc = kcl_cl_check(context(r), code, "clCreateKernel", "column_in");
-  return rc ? rc
-            : kcl_opencl_buffer(context(r), (size_t)most * r->scalar_bytes, "a vector",
-                                &r->column.values);
+  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "column_in"));
+  KCL_TRY(
+      kcl_opencl_buffer(context(r), (size_t)most * r->scalar_bytes, "a vector", &r->column.values));
+  KCL_TRY(move_part(r, r->column.in, x, r->vec[x], 0));
+  KCL_TRY(move_part(r, r->column.out, x, r->vec[x], 0));
+done:
+  return rc;
 }
 
 /* ---------------------------------------------------------------- opening and closing */

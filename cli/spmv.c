@@ -1,0 +1,298 @@
+/* krylocl spmv: y = A x or A^H x in a storage format on a device, timed, and compared with the host's compensated product. */
+#include "cli/cli.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 7, MOST_PRODUCTS = 1000 };
+static const double sample_seconds = 0.02; /* about, per sample; at least one product */
+
+typedef struct run_of { /* a run of `krylocl spmv` */
+  const cli_options *o;
+  cli_problem p; /* A in the precision of the product, and x */
+  kcl_dense *y;
+  kcl_device device;
+  kcl_operator *op;
+  kcl_operator_info info;
+  int columns; /* per pass */
+  double sample[SAMPLES], median, stream;
+  kcl_product_error worst;
+  int64_t worst_column;
+  double seconds_device, seconds_apply, seconds_write;
+} run_of;
+
+/* ---------------------------------------------------------------- the product */
+
+static int64_t parts(const kcl_dense *v) {
+  return v->rows * v->cols * (kcl_type_complex(v->type) ? 2 : 1);
+}
+
+static bool single(const run_of *r) { return r->p.precision == KCL_S || r->p.precision == KCL_C; }
+
+/* As floats; the doubles become what the floats hold. NULL: out of memory. */
+static float *narrow(const kcl_dense *v) {
+  const int64_t n = parts(v);
+  float *f = malloc((size_t)(n + 1) * sizeof *f);
+  for (int64_t i = 0; f && i < n; i++) f[i] = (float)v->val[i], v->val[i] = (double)f[i];
+  return f;
+}
+
+static int apply(kcl *ctx, run_of *r) {
+  float *x = single(r) ? narrow(r->p.x) : NULL, *y = single(r) ? narrow(r->y) : NULL;
+  int rc;
+  TRY(single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
+  const kcl_product p = {.x = x ? (const void *)x : r->p.x->val,
+                         .y = y ? (void *)y : r->y->val,
+                         .cols = r->p.x->cols,
+                         .adjoint = r->o->adjoint};
+  cli_busy(r->o, "multiplying");
+  r->seconds_apply = cli_now();
+  TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
+  r->seconds_apply = cli_now() - r->seconds_apply;
+  for (int64_t i = 0; y && i < parts(r->y); i++) r->y->val[i] = (double)y[i];
+done:
+  free(x), free(y);
+  return rc;
+}
+
+/* A first product says how many fit into a sample. */
+static int measure(kcl *ctx, run_of *r) {
+  double once, products;
+  int rc;
+  cli_busy(r->o, "timing");
+  TRY(cli_lib(ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, 1, 1, &once)));
+  products = fmin(fmax(sample_seconds / fmax(once, 1e-9), 1), MOST_PRODUCTS);
+  TRY(cli_lib(
+      ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, (int)products, SAMPLES, r->sample)));
+  r->median = cli_median(r->sample, SAMPLES);
+  cli_busy(r->o, "measuring the memory rate");
+  if (kcl_stream_rate(ctx, &r->stream)) r->stream = 0;
+done:
+  return rc;
+}
+
+/* Every column against its bound; the worst is kept. */
+static int check(kcl *ctx, run_of *r) {
+  kcl_csr *AH = NULL;
+  kcl_product_error e;
+  int rc = 0;
+  if (!r->o->verify) return 0;
+  cli_busy(r->o, "checking");
+  if (r->o->adjoint) TRY(cli_lib(ctx, kcl_csr_adjoint(ctx, r->p.A, &AH)));
+  for (int64_t j = 0; j < r->p.x->cols; j++) {
+    TRY(cli_lib(ctx, kcl_product_check(ctx, AH ? AH : r->p.A, r->p.precision, cli_column(r->p.x, j),
+                                       cli_column(r->y, j), &e)));
+    if (j == 0 || e.ratio > r->worst.ratio) r->worst = e, r->worst_column = j;
+  }
+done:
+  kcl_csr_free(&AH);
+  return rc;
+}
+
+static int set_up(kcl *ctx, run_of *r) {
+  const int64_t cols = r->p.x->cols, rows = r->o->adjoint ? r->p.A->cols : r->p.A->rows;
+  const kcl_operator_options o = {.format = r->o->format,
+                                  .precision = r->p.precision,
+                                  .products =
+                                      r->o->adjoint ? KCL_PRODUCTS_ADJOINT : KCL_PRODUCTS_PLAIN,
+                                  .nrhs = cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS};
+  int rc;
+  cli_busy(r->o, "setting up");
+  TRY(cli_lib(ctx, kcl_operator_create(ctx, r->p.A, &o, &r->op)));
+  kcl_operator_describe(r->op, &r->info);
+  r->columns = r->info.nrhs;
+  TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
+done:
+  return rc;
+}
+
+/* ---------------------------------------------------------------- reports */
+
+/* The matrix once, x and y of every column. */
+static double bytes(const run_of *r) {
+  const double vectors =
+      (double)(r->info.rows + r->info.cols) * (double)kcl_type_size(r->p.precision);
+  return r->info.bytes_product + (r->columns - 1) * vectors;
+}
+
+static double gflops(const run_of *r) {
+  const double each = kcl_type_complex(r->p.precision) ? 8 : 2;
+  return each * (double)r->p.A->nnz * r->columns / r->median * 1e-9;
+}
+
+static bool passed(const run_of *r) { return r->worst.ratio <= 1; }
+
+static void say_set_up(const run_of *r) {
+  const cli_options *o = r->o;
+  const kcl_operator_info *i = &r->info;
+  cli_say(o, "product     y = %s x, %s, x %s, %s column%s\n", o->adjoint ? "A^H" : "A",
+          cli_type_words(r->p.precision), o->count > 1 ? cli_base(o->files[1]) : "ones",
+          cli_count(r->p.x->cols).s, r->p.x->cols == 1 ? "" : "s");
+  cli_say(o, "format      %s (%s), %s: %s\n", i->format, i->kernel, cli_bytes(i->bytes_stored).s,
+          i->format_reason);
+  cli_say(o, "set-up      statistics %s, convert %s, upload %s, compile %s\n",
+          cli_seconds(i->seconds_stats).s, cli_seconds(i->seconds_convert).s,
+          cli_seconds(i->seconds_upload).s, cli_seconds(i->seconds_compile).s);
+}
+
+static void say_speed(const run_of *r) {
+  const cli_options *o = r->o;
+  const double rate = bytes(r) / r->median;
+  cli_say(o, "speed       %s per product", cli_seconds(r->median).s);
+  if (r->columns > 1) cli_say(o, " of %d columns", r->columns);
+  cli_say(o, " (%s to %s), %s moved, %.1f GFlop/s, %.1f GB/s", cli_seconds(r->sample[0]).s,
+          cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(bytes(r)).s, gflops(r), rate * 1e-9);
+  if (r->stream > 0)
+    cli_say(o, " = %.0f %% of the stream rate, %.1f GB/s%s", 100 * rate / r->stream,
+            r->stream * 1e-9, rate > r->stream ? " (part of the data stays in cache)" : "");
+  cli_say(o, "\n            %s with x from and y to the host\n", cli_seconds(r->seconds_apply).s);
+}
+
+static void say_check(const run_of *r) {
+  const kcl_product_error *e = &r->worst;
+  FILE *f = cli_out(r->o);
+  char column[64] = "";
+  if (!r->o->verify) return;
+  if (r->p.x->cols > 1)
+    snprintf(column, sizeof column, ", column %s", cli_count(r->worst_column + 1).s);
+  cli_say(r->o,
+          "check       %s%s%s: the largest error is %.3g of its bound, %.3e of %.3e in row %s%s\n",
+          cli_style(f, passed(r) ? CLI_GREEN : CLI_RED), passed(r) ? "passed" : "FAILED",
+          cli_style(f, CLI_PLAIN), e->ratio, e->error, e->bound, cli_count(e->row + 1).s, column);
+}
+
+static void seconds_json(cJSON *o, const run_of *r) {
+  const cli_time list[] = {
+      {"device", r->seconds_device},        {"read", r->p.seconds_read},
+      {"check", r->info.seconds_check},     {"statistics", r->info.seconds_stats},
+      {"convert", r->info.seconds_convert}, {"upload", r->info.seconds_upload},
+      {"compile", r->info.seconds_compile}, {"apply", r->seconds_apply},
+      {"write", r->seconds_write}};
+  cJSON *t = cJSON_AddObjectToObject(o, "seconds");
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    json_number(t, list[i].name, list[i].seconds);
+}
+
+static void speed_json(cJSON *o, const run_of *r) {
+  const double rate = bytes(r) / r->median;
+  cJSON *s = cJSON_AddObjectToObject(o, "seconds_per_product");
+  json_number(s, "median", r->median);
+  json_number(s, "min", r->sample[0]);
+  json_number(s, "max", r->sample[SAMPLES - 1]);
+  json_count(s, "samples", SAMPLES);
+  json_number(o, "bytes_per_product", bytes(r));
+  json_number(o, "gflops", gflops(r));
+  json_number(o, "gbytes_per_second", rate * 1e-9);
+  json_number(o, "stream_gbytes_per_second", r->stream * 1e-9);
+  json_number(o, "stream_fraction", rate / r->stream);
+}
+
+static void check_json(cJSON *o, const run_of *r) {
+  if (!r->o->verify) return;
+  cJSON *c = cJSON_AddObjectToObject(o, "check");
+  json_text(c, "verdict", cli_verdict_word(passed(r) ? CLI_PASSED : CLI_FAILED));
+  json_number(c, "ratio", r->worst.ratio);
+  json_number(c, "error", r->worst.error);
+  json_number(c, "bound", r->worst.bound);
+  json_count(c, "row", r->worst.row + 1);
+  json_count(c, "column", r->worst_column + 1);
+}
+
+static int write_json(const run_of *r) {
+  const char letter[2] = {kcl_type_letter(r->p.precision), 0};
+  if (!r->o->json) return 0;
+  cJSON *o = cJSON_CreateObject();
+  if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  json_text(o, "krylocl", kcl_version());
+  json_matrix(o, r->o->files[0], r->p.A);
+  json_device(o, &r->device);
+  json_text(o, "precision", letter);
+  json_bool(o, "adjoint", r->o->adjoint);
+  json_text(o, "x", r->o->count > 1 ? r->o->files[1] : "ones");
+  json_count(o, "columns", r->p.x->cols);
+  json_count(o, "columns_at_once", r->columns);
+  json_text(o, "format", r->info.format);
+  json_text(o, "format_reason", r->info.format_reason);
+  json_text(o, "kernel", r->info.kernel);
+  json_number(o, "bytes_stored", r->info.bytes_stored);
+  seconds_json(o, r), speed_json(o, r), check_json(o, r);
+  int rc = json_write(r->o->json, o);
+  cJSON_Delete(o);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the subcommand */
+
+static int write_y(kcl *ctx, run_of *r) {
+  if (!r->o->output) return 0;
+  cli_busy(r->o, "writing %s", cli_base(r->o->output));
+  r->seconds_write = cli_now();
+  int rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->output, r->y));
+  r->seconds_write = cli_now() - r->seconds_write;
+  return rc;
+}
+
+static int run(kcl *ctx, const cli_options *o) {
+  run_of r = {.o = o, .seconds_device = cli_now()};
+  int rc;
+  TRY(cli_device(ctx, o, &r.device));
+  r.seconds_device = cli_now() - r.seconds_device;
+  report_device(o, &r.device);
+  TRY(cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r.p));
+  report_matrix(o, o->files[0], r.p.A, r.p.seconds_read);
+  TRY(set_up(ctx, &r));
+  say_set_up(&r);
+  TRY(apply(ctx, &r));
+  int written = write_y(ctx, &r); /* the report comes all the same */
+  TRY(check(ctx, &r));
+  TRY(measure(ctx, &r));
+  cli_idle();
+  say_speed(&r), say_check(&r);
+  if (o->output && !written && strcmp(o->output, "-"))
+    cli_say(o, "wrote       y to %s\n", o->output);
+  TRY(write_json(&r));
+  rc = written;
+  if (!rc && o->verify && !passed(&r))
+    rc = cli_fail(
+        CLI_CHECK_FAILED,
+        "the check failed: row %s of column %s is off by %.3g times what rounding explains",
+        cli_count(r.worst.row + 1).s, cli_count(r.worst_column + 1).s, r.worst.ratio);
+done:
+  kcl_operator_free(&r.op);
+  kcl_dense_free(&r.y);
+  cli_problem_free(&r.p);
+  return rc;
+}
+
+const cli_command cli_spmv = {
+    .name = "spmv",
+    .operands = "A.mtx [x.mtx | ones | random]",
+    .summary = "y = A x in a storage format, timed and checked",
+    .options = "output format adjoint check device threads precision json quiet | verbose cache",
+    .min = 1,
+    .max = 2,
+    .lists = true,
+    .reads = true,
+    .run = run,
+    .notes =
+        "A is a file or a generated system such as poisson2d:300; A may be rectangular. x is a "
+        "file of one or several columns, ones (without a second operand too), or random: numbers "
+        "in [-1, 1), the same in every run. --adjoint: y = A^H x.\n"
+        "\n"
+        "Columns: up to eight share a pass over the matrix where the format can. Time per product: "
+        "the median of 7 samples, with x and y on the device, for the columns of one pass.\n"
+        "\n"
+        "--check compares every y_i with the product computed by the host in double precision with "
+        "compensated sums, from A and x as rounded to the precision: |y_i - z_i| <= (k + 2) c u "
+        "(|A| |x|)_i, k entries in row i, u the unit roundoff, c = 1 or, if complex, 2 sqrt(2). "
+        "The exit code is 6 if a row exceeds it. y is written before the check.\n"
+        "\n"
+        "--json: one object. Fields:\n"
+        "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
+        "device_place device_kind precision adjoint x columns columns_at_once format format_reason "
+        "kernel bytes_stored\n"
+        "  seconds {device read check statistics convert upload compile apply write}, "
+        "seconds_per_product {median min max samples} bytes_per_product gflops gbytes_per_second "
+        "stream_gbytes_per_second stream_fraction\n"
+        "  with --check: check {verdict ratio error bound row column}\n"};
