@@ -781,8 +781,8 @@ int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, in
  * options->format must be "auto" (NULL) or the operator's.
  *
  * The answers are those of a solver that was set up by kcl_setup in the same format. What the
- * operator lacks, such as A^H, is built for the solver; so is all of it if the norm of A is so large
- * or small that the solver has to scale A. The operator may be freed before the solver. */
+ * operator lacks, such as A^H, is built for the solver; so is all of it where the solver scales A
+ * (kcl_options.scale). The operator may be freed before the solver. */
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out);
 
 /** Errors of a computed product. */
