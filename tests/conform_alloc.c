@@ -193,6 +193,36 @@ static int time_it(kcl *ctx, const job *j) {
   return rc;
 }
 
+/* Products allocate nothing, and a solver shares the matrix. */
+static int multiply(kcl *ctx, const job *j) {
+  enum { ROOM = 3 * 64 };
+  const kcl_operator_options o = {.format = j->format,
+                                  .precision = j->precision,
+                                  .products = KCL_PRODUCTS_BOTH,
+                                  .nrhs = j->nrhs};
+  static float x[ROOM], y[ROOM];
+  const float beta = 2;
+  double seconds;
+  kcl_csr *A = NULL;
+  kcl_operator *op = NULL;
+  kcl_solver *s = NULL;
+  kcl_options so = cg_options();
+  so.solver = j->solver, so.precision = j->precision;
+  int rc = kcl_generate(ctx, j->kind, &A, NULL);
+  if (!rc) rc = kcl_operator_create(ctx, A, &o, &op);
+  const int before = calls;
+  for (int i = 0; i < 8 && !rc; i++)
+    rc = kcl_operator_apply(
+        op,
+        &(kcl_product){
+            .x = x, .y = y, .cols = i % 2 ? 3 : 1, .adjoint = i & 2, .beta = i & 4 ? &beta : NULL});
+  CHECKF(rc || calls == before, "products allocated %d times", calls - before);
+  if (!rc) rc = kcl_operator_time(op, false, 1, 1, 1, &seconds);
+  if (!rc) rc = kcl_operator_setup(op, &so, &s);
+  kcl_operator_free(&op), kcl_solver_free(&s), kcl_csr_free(&A);
+  return rc;
+}
+
 static int through_files(kcl *ctx, const job *j) {
   kcl_csr *A = NULL, *B = NULL;
   kcl_dense *x = NULL, *y = NULL;
@@ -212,9 +242,10 @@ static int whole(const job *j) {
   int rc = kcl_create(&ctx);
   if (!rc) rc = kcl_select(ctx, "cpu", 2);
   if (!rc)
-    rc = !strcmp(j->name, "bench")   ? time_it(ctx, j)
-         : !strcmp(j->name, "files") ? through_files(ctx, j)
-                                     : solve(ctx, j);
+    rc = !strcmp(j->name, "bench")     ? time_it(ctx, j)
+         : !strcmp(j->name, "files")   ? through_files(ctx, j)
+         : !strcmp(j->name, "product") ? multiply(ctx, j)
+                                       : solve(ctx, j);
   if (rc) CHECKF(!ctx || strlen(kcl_error(ctx)) > 10, "%s: a failure without a sentence", j->name);
   kcl_destroy(&ctx);
   return rc;
@@ -260,6 +291,7 @@ int main(void) {
        .shift = 3, .dispensable = 100, .other = KCL_INDEFINITE},
       {"measure", "cg", "none", "measure", "magnetic:5", .precision = KCL_Z, .dispensable = 250},
       {"bench", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D},
+      {"product", "bicg", NULL, "ell", "convection:6", .precision = KCL_S, .nrhs = 2},
       {"files", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D}};
   setenv("KRYLOCL_CACHE", "", 1); /* nothing is remembered */
   int f = mkstemps(file, 4), g = mkstemps(copy, 3);
