@@ -9,14 +9,21 @@ static kcl_size stored(const kcl_format *f, const kcl_stats *s, kcl_type type) {
   return z;
 }
 
+static kcl_size csr(const kcl_stats *s, kcl_type type) {
+  double val = (double)s->nnz * (double)kcl_type_size(type);
+  return (kcl_size){.total = val + 4.0 * (double)s->nnz + 8.0 * ((double)s->rows + 1),
+                    .largest = val};
+}
+
 /* A refusal beyond the device's memory, or beyond 1 MB and ten times the bytes of CSR; else NULL. */
 static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
   static const double always_allowed = 1e6;
-  double csr = (double)s->nnz * (4.0 + (double)kcl_type_size(type)) + 8.0 * ((double)s->rows + 1);
+  double usual = csr(s, type).total;
   double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
   const kcl_device *d = &ctx->device;
-  if (size.total > always_allowed && size.total > 10 * csr)
-    return kcl_refusal_text("pads to %.3g GB, %.0f times CSR", size.total * 1e-9, size.total / csr);
+  if (size.total > always_allowed && size.total > 10 * usual)
+    return kcl_refusal_text("pads to %.3g GB, %.0f times CSR", size.total * 1e-9,
+                            size.total / usual);
   if (d->memory && size.total + vectors > (double)d->memory)
     return kcl_refusal_text("needs %.3g GB, the device has %.3g GB", (size.total + vectors) * 1e-9,
                             (double)d->memory * 1e-9);
@@ -84,8 +91,8 @@ int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[K
   }
   *count = n;
   return n ? KCL_OK
-           : kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: %s",
-                      too_large(ctx, s, type, (kcl_size){1e300, 1e300}));
+           : kcl_fail(ctx, KCL_MEMORY, "no storage format fits the device: CSR %s",
+                      too_large(ctx, s, type, csr(s, type)));
 }
 
 int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,

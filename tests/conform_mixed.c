@@ -164,6 +164,21 @@ static void test_scales(const place *p) {
   system_free(&s);
 }
 
+/* From an x so far from the answer that the squares of residuals are beyond float's range, until they are near 1. */
+static void test_far_start(const place *p) {
+  static const char *const method[] = {"cg", "bicgstab"}; /* one resumes, one starts anew */
+  for (int i = 0; i < 2; i++) {
+    system_ s = system_of(p, "poisson2d:9", method[i]);
+    for (int64_t j = 0; j < numbers(s.A); j++) s.x[j] = 1e30 * random_number();
+    kcl_report r = once(&s);
+    CHECKF(r.converged && r.inner_iterations == r.iterations,
+           "%s from 1e30: %s, %lld of %lld iterations in float, %s", method[i],
+           kcl_reason_text(r.reason), (long long)r.inner_iterations, (long long)r.iterations,
+           r.mixed_end);
+    system_free(&s);
+  }
+}
+
 static void test_nothing_to_do(const place *p) {
   system_ s = system_of(p, "poisson2d:9", "cg");
   kcl_solver *solver = ready(&s);
@@ -291,6 +306,7 @@ int main(void) {
     if (!can(p, KCL_D) || !can(p, KCL_Z)) continue;
     test_methods(p);
     test_scales(p);
+    test_far_start(p);
     test_nothing_to_do(p);
     test_fall_back(p);
     test_stops(p);

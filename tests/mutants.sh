@@ -58,8 +58,8 @@ mutant() {
   cp original "$file" # newer than the object, which is compiled again
 }
 
-# The tests pass without any fault?
-whole="test_names test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_choose conform_alloc"
+# The copy compiles without any fault.
+whole="test_names test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_refused conform_alloc"
 compile $whole || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
 
 # ---- the recorder: who joins a stage
@@ -95,12 +95,13 @@ mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)'
 # ---- mixed precision
 mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' conform_mixed
 mutant mixed-range solver/mixed/run.c 'if (!resumes) *scale = ldexp(1, -ilogb(norm));' 'if (!resumes) *scale = 1;' conform_mixed
+mutant mixed-range-again solver/mixed/run.c 'norm * *scale > ldexp(1, RANGE)' 'true' conform_mixed
 # ---- formats: predicted bytes, names, the choice
 mutant bytes-of-format spmv/msr.c 's->nnz - s->diagonal_entries' 's->nnz' 'KRYLOCL_FORMATS=msr KRYLOCL_TYPES=d conform_spmv'
 mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPAN;' 'bool narrow = true;' 'KRYLOCL_FORMATS=sell-dict conform_spmv'
 mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));' '' test_names
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
-mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_choose 'KRYLOCL_TYPES=d conform_solver'
+mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
 # ---- files, memory
 mutant reader-duplicates data/files/csr_build.c 'same ? val[w * m + q] + val[w * k + q] : val[w * k + q];' 'val[w * k + q];' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc

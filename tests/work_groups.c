@@ -25,15 +25,22 @@ typedef void kernel_function(long, ...);
 typedef struct group {
   kernel_function *kernel;
   pthread_barrier_t barrier;
+  atomic_int ended
+      [2]; /* work-items at their end, which met there: at barriers of even and of odd number */
   long argument[MOST_ARGUMENTS];
 } group;
 static group groups[MOST_GROUPS];
 static int group_count, group_size, message_bytes, argument_count;
 static long bytes[MOST_ARGUMENTS]; /* of buffers; 0: no buffer */
 static char *buffer[MOST_ARGUMENTS];
-static _Thread_local unsigned my_group, my_item, polls;
+static _Thread_local unsigned my_group, my_item, polls, barriers;
 static _Thread_local bool fenced;                          /* the next exchange releases */
 static _Thread_local volatile _Atomic unsigned *last_read; /* what the next fence acquires */
+
+static void fail(const char *what, const char *why) {
+  fprintf(stderr, "work_groups: %s: %s\n", what, why);
+  exit(3);
+}
 
 /* ---------------------------------------------------------------- volatile accesses */
 
@@ -69,6 +76,16 @@ VOLATILE(16)
 
 /* ---------------------------------------------------------------- OpenCL's functions, by their mangled names */
 
+/* A barrier, or a work-item's end. The work-items of a group reach the same number of barriers: if one ends where another
+ * waits, the kernel would hang. A work-item at barrier i + 1 has seen who ended at barrier i. */
+static void meet(bool end) {
+  group *g = &groups[my_group];
+  atomic_int *ended = &g->ended[barriers++ % 2];
+  if (end) ++*ended;
+  pthread_barrier_wait(&g->barrier);
+  if (*ended && *ended < group_size) fail("barrier", "not reached by all work-items of the group");
+}
+
 #define OPENCL(name) __asm__(name)
 size_t get_local_id(unsigned d) OPENCL("_Z12get_local_idj");
 size_t get_group_id(unsigned d) OPENCL("_Z12get_group_idj");
@@ -93,7 +110,7 @@ size_t get_num_groups(unsigned d) { return d ? 1 : (size_t)group_count; }
 size_t get_global_id(unsigned d) { return d ? 0 : my_group * (size_t)group_size + my_item; }
 void barrier(unsigned flags) {
   (void)flags, polls = 0;
-  pthread_barrier_wait(&groups[my_group].barrier);
+  meet(false);
 }
 void fence(unsigned flags) {
   (void)flags;
@@ -130,12 +147,8 @@ static void *work_item(void *number) {
 #define FOUR(i) a[i], a[i + 1], a[i + 2], a[i + 3]
 #define SIXTEEN(i) FOUR(i), FOUR(i + 4), FOUR(i + 8), FOUR(i + 12)
   groups[my_group].kernel(SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48));
+  meet(true);
   return NULL;
-}
-
-static void fail(const char *what, const char *why) {
-  fprintf(stderr, "work_groups: %s: %s\n", what, why);
-  exit(3);
 }
 
 /* The i-th group's copy of FOLDER/kernel.so, a file of its own, for its variables are the local memory. */
