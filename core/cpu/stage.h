@@ -39,22 +39,20 @@ static scalar value(kcl_coef c, const scalar *slot) {
   return c.negate ? s_neg(a) : a;
 }
 
-static bool is(kcl_coef c, double constant) { return c.slot < 0 && c.constant == constant; }
-
 /* y = a x + b z; an operand whose coefficient is the constant 0 is not read. */
 static void lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar *z,
                     const kcl_op *o, int n) {
-  if (is(o->b, 0) && is(o->a, 0)) {
+  if (is_constant(o->b, 0) && is_constant(o->a, 0)) {
     memset(y, 0, (size_t)n * sizeof *y);
-  } else if (is(o->b, 0) && is(o->a, 1)) {
+  } else if (is_constant(o->b, 0) && is_constant(o->a, 1)) {
     if (y != x) memcpy(y, x, (size_t)n * sizeof *y);
-  } else if (is(o->b, 0)) {
+  } else if (is_constant(o->b, 0)) {
     KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_mul(a, x[i]);
-  } else if (is(o->a, 1)) {
+  } else if (is_constant(o->a, 1)) {
     KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(b, z[i], x[i]);
-  } else if (is(o->b, 1)) {
+  } else if (is_constant(o->b, 1)) {
     KCL_SIMD
     for (int i = 0; i < n; i++) y[i] = s_fma(a, x[i], z[i]);
   } else {

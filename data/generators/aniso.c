@@ -15,21 +15,16 @@ static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
                         val);
 }
 
-static int make(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes, kcl_csr **A,
-                kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, kind, dims, size, n_sizes, &g);
-  if (rc) return rc;
-  kcl_rows rows = {kcl_grid_cells(&g),        KCL_D, KCL_SYMMETRIC, KCL_REAL,
-                   dims == 2 ? row2d : row3d, &g};
-  rc = kcl_rows_matrix(ctx, &rows, A);
-  return rc ? rc : kcl_rhs_constant(ctx, *A, 1.0, b);
-}
 static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  return make(ctx, "aniso2d", 2, size, n_sizes, A, b);
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, "aniso2d", 2, size, n_sizes, &g);
+  return rc ? rc : kcl_grid_system(ctx, &g, row2d, A, b);
 }
+
 static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  return make(ctx, "aniso3d", 3, size, n_sizes, A, b);
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, "aniso3d", 3, size, n_sizes, &g);
+  return rc ? rc : kcl_grid_system(ctx, &g, row3d, A, b);
 }
 
 const kcl_generator kcl_gen_aniso2d = {

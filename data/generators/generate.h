@@ -18,12 +18,14 @@ extern const int kcl_generator_count;
 
 /* ---------------------------------------------------------------- a matrix, row by row */
 
+typedef int kcl_row(const void *self, int64_t i, int32_t *col,
+                    double *val); /* val: pairs when complex */
 typedef struct kcl_rows {
   int64_t rows;
   kcl_type type; /* D or Z */
   kcl_symmetry symmetry;
   kcl_field field;
-  int (*row)(const void *self, int64_t i, int32_t *col, double *val); /* val: pairs when complex */
+  kcl_row *row;
   const void *self;
 } kcl_rows;
 int kcl_rows_matrix(kcl *ctx, const kcl_rows *r, kcl_csr **out); /* square */
@@ -53,6 +55,8 @@ int64_t kcl_grid_neighbour(const kcl_grid *g, int64_t i, const int64_t c[3], int
 /* A row from its 7 weights; neighbours outside the grid are dropped. w, val: `parts` doubles per entry. */
 int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int32_t *col,
                    double *val);
+/* The real symmetric matrix of all cells, `row` with the grid as self; b = 1. */
+int kcl_grid_system(kcl *ctx, const kcl_grid *g, kcl_row *row, kcl_csr **A, kcl_dense **b);
 
 /* 64 pseudo-random bits from a counter: SplitMix64 (Steele, Lea & Flood 2014). */
 static inline uint64_t kcl_hash(uint64_t k) {

@@ -61,3 +61,9 @@ int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int
   }
   return k;
 }
+
+int kcl_grid_system(kcl *ctx, const kcl_grid *g, kcl_row *row, kcl_csr **A, kcl_dense **b) {
+  kcl_rows rows = {kcl_grid_cells(g), KCL_D, KCL_SYMMETRIC, KCL_REAL, row, g};
+  int rc = kcl_rows_matrix(ctx, &rows, A);
+  return rc ? rc : kcl_rhs_constant(ctx, *A, 1.0, b);
+}
