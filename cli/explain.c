@@ -114,7 +114,8 @@ const cli_command cli_explain = {
     .reads = true,
     .run = run,
     .notes =
-        "Prints the recorded method: the stages of each phase with their operations in the letters "
+        "Prints the recorded method: the stages of each phase with their operations in the "
+        "notation "
         "of the method's paper, the bytes that each moves, and the time that takes at the device's "
         "stream rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE "
         "replaces drifting residuals now and then. --source prints the OpenCL C source of the "

@@ -15,9 +15,9 @@
  *
  * - A function that can fail returns a kcl_status as int, 0 on success, and leaves a message in
  *   kcl_error(ctx). A solve that does not converge has not failed: see kcl_report.reason.
- * - A pointer that must not be NULL is: a status of KCL_USAGE, whose message names the argument
+ * - A NULL pointer where an object is needed gives KCL_USAGE, and the message names the argument
  *   (without a context or solver there is no message); functions without a status return 0, "" or
- *   nothing. Unknown values of an enum are KCL_USAGE as well; their name is "unknown".
+ *   nothing. An unknown value of an enum gives KCL_USAGE too; its name is "unknown".
  * - Results are returned through the last pointer argument. After a failure they are NULL, and
  *   reports are zero.
  * - Functions named _free and _destroy take the address of a pointer, accept NULL in it and set it
@@ -498,8 +498,8 @@ typedef struct kcl_options {
   double tol;
   double atol; /**< absolute tolerance, see tol */
   /** Iterations at most. 0: of each method that "auto" tries 10 max(rows, cols), at least 10,000 and
-   * at most 100,000. A number of the caller's is for all methods together, and a solve that reaches
-   * it ends. */
+   * at most 100,000. A limit set by the caller counts the iterations of all methods together, and a
+   * solve that reaches it ends. */
   int64_t max_iter;
   kcl_symmetry_rule symmetry; /**< which matrices count as Hermitian; 0: up to rounding */
   /** Scaling; 0: auto. A scaled system R A C y = R b, x = C y, is solved until |R (b - A x)| <=
@@ -557,9 +557,9 @@ typedef struct kcl_report {
   double condition_estimate;    /**< ritz_max / ritz_min of CG, of M^-1 A; 0: not known */
   double ritz_min;              /**< smallest Ritz value */
   double ritz_max;              /**< largest Ritz value */
-  double seconds_upload;        /**< upload of b and x; of solves at once each an equal share */
-  double seconds_solve;         /**< iterations; of solves at once each an equal share */
-  double seconds_download;      /**< download of x; of solves at once each an equal share */
+  double seconds_upload;        /**< upload of b and x; an equal share for solves side by side */
+  double seconds_solve;         /**< iterations; an equal share for solves side by side */
+  double seconds_download;      /**< download of x; an equal share for solves side by side */
   double seconds_certify;       /**< the certificate of x, and checksums of A and x */
   double seconds_per_iteration; /**< seconds_solve per iteration */
   double bytes_per_iteration;   /**< bytes moved per iteration: each stage's operands once */
@@ -644,7 +644,7 @@ void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out);
 /** A stage: one pass over memory of the recorded method, one kernel launch on OpenCL devices. */
 typedef struct kcl_stage_info {
   const char *phase;      /**< "START", "LOOP", "REPLACE" or "RESUME" */
-  const char *operations; /**< in the letters of the cited paper, separated by "; " */
+  const char *operations; /**< in the notation of the cited paper, separated by "; " */
   double bytes;           /**< moved by the stage, for all right-hand sides at once */
   int launches;           /**< kernels per pass; 0: on the CPU, or inside the persistent kernel */
   bool persistent;        /**< part of the persistent kernel, one launch for many iterations */
@@ -824,8 +824,8 @@ bool kcl_direct_least_squares(void);
  * full row rank). A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
 
-/** 64-bit checksum of an array, at memory bandwidth: any change of one word changes it. For an x that
- * is kept after a solve: it is still the one of the report if its sum is kcl_report.x_sum. */
+/** 64-bit checksum of an array, at memory bandwidth: any change of one word changes it. An x
+ * kept after a solve is unchanged if its checksum is kcl_report.x_sum. */
 uint64_t kcl_checksum(const void *data, size_t size);
 
 /** Residuals of a solution, with r = b - A x from kcl_csr_product. */

@@ -89,7 +89,7 @@ static void test_quotients(const place *p, kcl_type t) {
 /* ---------------------------------------------------------------- tests and logs */
 
 typedef struct countdown {
-  number s, w;   /* at the start; both lose 1 an iteration */
+  number s, w;   /* at the start; both lose 1 per iteration */
   double target; /* squared: d is taken for a squared norm */
   int limit, untested;
   bool positive;           /* else nonzero */
@@ -264,7 +264,7 @@ static int stages_of(const place *p, const char *solver, const char *precond, co
   return info.stages;
 }
 
-/* Three passes over memory an iteration; a scatter cannot finish y within its own. */
+/* Three stages per iteration; a product that scatters is a stage of its own. */
 static void test_fusion(const place *p) {
   static const char *const precond[] = {"none", "jacobi"};
   for (int i = 0; i < 2; i++)
@@ -281,7 +281,7 @@ static void test_fusion(const place *p) {
     }
 }
 
-/* CG to its end. lost: as if the groups of a kernel that stays had not met, so on with a kernel a stage. */
+/* CG to its end. lost: as if groups of the persistent kernel had timed out; one launch per stage continues. */
 static kcl_control cg_to_end(kcl_solver *s, const void *b, int lost, double *rr) {
   kcl_executor *ex = &s->selection.engine->executor;
   const kcl_program *k = s->selection.engine->program;

@@ -157,12 +157,12 @@ static void test_numbers(const place *p) {
   kcl_csr_free(&A);
 }
 
-/* When quick by cg, which has fewer kernels than bicg. */
+/* On a device by cg, whose product has the source that both products of bicg have. */
 static void test_formats(const place *p) {
   kcl_csr *A = NULL;
-  trial c = {.p = p, .o = cg_options(), .kind = quick(p) ? "magnetic:6" : "helmholtz:6"};
+  trial c = {.p = p, .o = cg_options(), .kind = by_turns(p) ? "magnetic:6" : "helmholtz:6"};
   if (!CHECK(!kcl_generate(p->ctx, c.kind, &A, NULL))) return;
-  c.A = A, c.o.solver = quick(p) ? "cg" : "bicg", c.o.precond = "none", c.o.nrhs = 3;
+  c.A = A, c.o.solver = by_turns(p) ? "cg" : "bicg", c.o.precond = "none", c.o.nrhs = 3;
   for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
     kcl_stats stats;
     kcl_cost cost;

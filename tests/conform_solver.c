@@ -90,13 +90,14 @@ static bool fits(const char *solver, const problem *p) {
  * every executor, and conform_spmv has the products. */
 static bool is_met(const combination *c, const problem *p, int m, int q, int f) {
   kcl_type t = c->o.precision;
+  const int mode = setting("KRYLOCL_PERSISTENT");
   bool coo = !strcmp(c->o.format, "coo"), pair = !m || !strcmp(c->o.solver, "bicg");
   if (!f && (p->pairs || !(q || quick(c->p)))) return half_of(c->p, t, m + q);
   if (!f) return !by_turns(c->p) || turn_of(t, m + q);
   if (!p->formats || q) return false;
   if (coo) return turn_of(t, 1) && (!quick(c->p) || m % 4 == 0);
-  if (small()) /* the kernel that stays has texts of its own, but for images */
-    return pair && setting("KRYLOCL_PERSISTENT") && !strstr(c->o.format, "image");
+  if (small()) /* the persistent kernel has a source of its own, but for images: in each mode by cg or by bicg */
+    return pair && mode && (f + !m + mode) % 2 && !strstr(c->o.format, "image");
   if (!(pair || thorough() > 1)) return false;
   return turn_of(t, f + m) && (!by_turns(c->p) || (f + m) % (quick(c->p) ? 6 : 3) == 0);
 }

@@ -1,18 +1,16 @@
 #!/bin/sh
 # The fuzz targets of tests/fuzz: each on its corpus and on small changes of it; or, where libFuzzer is linked in
 # (make fuzz), for FUZZ_SECONDS each, with new inputs kept in the build folder. Usage: tests/fuzz.sh build/krylocl [TARGET...]
+one=
+[ "$1" != --one ] || { one=1 && shift; }
 build=$(cd "$(dirname "${1:?path of the program}")" && pwd)
 root=$(cd "$(dirname "$0")/.." && pwd)
 shift
-passed=0 failed=0
 # The address sanitizer refuses large blocks as a machine without memory does: a few bytes can state millions of rows.
 export ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=24:$ASAN_OPTIONS"
 export KRYLOCL_CACHE=
 
-verdict() {
-  if [ "$1" -eq 0 ]; then passed=$((passed + 1)) word=ok; else failed=$((failed + 1)) word=FAIL; fi
-  printf '%-4s %s\n' $word "$2"
-}
+verdict() { printf '%-4s %s\n' "$([ "$1" -eq 0 ] && echo ok || echo FAIL)" "$2"; }
 
 fuzz() { # TARGET: libFuzzer
   new=$build/corpus/$1 log=$build/fuzz-$1.log
@@ -32,15 +30,20 @@ corpus() { # TARGET: the program of tests/fuzz/corpus.c
   [ $status -eq 0 ] || printf '%s\n' "$said" | tail -5
 }
 
-[ $# -gt 0 ] || set -- mtx hb rows kcl dense tune options
-for target in "$@"; do
-  if [ ! -x "$build/tests/fuzz/fuzz_$target" ]; then
-    echo "skip $target: not in this build"
+if [ "$one" ]; then
+  if [ ! -x "$build/tests/fuzz/fuzz_$1" ]; then
+    echo "skip $1: not in this build"
   elif [ "$LIBFUZZER" ]; then
-    fuzz "$target"
+    fuzz "$1"
   else
-    corpus "$target"
+    corpus "$1"
   fi
-done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+  exit 0
+fi
+
+[ $# -gt 0 ] || set -- mtx hb rows kcl dense tune options
+said=$(mktemp) && trap 'rm -f "$said"' EXIT || exit 1
+printf '%s\n' "$@" | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one "$build/krylocl" | tee "$said"
+failed=$(grep -c '^FAIL' "$said")
+echo "$(grep -c '^ok' "$said") passed, $failed failed"
+[ "$failed" -eq 0 ] && [ "$(grep -cE '^(ok|FAIL|skip)' "$said")" -eq $# ]

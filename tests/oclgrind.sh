@@ -67,9 +67,10 @@ for program; do # two at a time
     )
   fi
   if [ "$program" != conform_spmv ] && [ "$program" != conform_multi_rhs ]; then # the persistent kernel, with one work-group
-    mode=1 # halo in local memory; 2: x in global memory; 3: halo in local memory, columns renumbered
-    [ "$program" != conform_control ] || mode=2
-    for KRYLOCL_PERSISTENT in $mode ${all:+$((3 - mode)) 3}; do
+    modes=1 # halo in local memory; 2: x in global memory; 3: halo in local memory, columns renumbered
+    [ -z "$all" ] || modes='1 2 3'
+    [ "$program" != conform_control ] || modes=2 # no x in it but of one solve, cg, which conform_solver has in all modes
+    for KRYLOCL_PERSISTENT in $modes; do
       export KRYLOCL_PERSISTENT
       one gpu "${all:+d}c" --uninitialized "$program"
     done

@@ -1,6 +1,6 @@
 /* Real matrices: every square one that our methods are for is solved (real.h: which ones). Unless one or all are asked
- * for: on a device each in every ninth format, in turn, and in at most 3,000 iterations; with KRYLOCL_THOROUGH=1
- * in a third of the formats, in as many as it takes.
+ * for: on a device each in every ninth format, in turn, with KRYLOCL_THOROUGH=1 in every third; and in at most 3,000
+ * iterations, with KRYLOCL_THOROUGH=2 in as many as it takes.
  *
  * Positive definite ones: CG to 1e-8 in every format that fits on every executor, plain, then with Jacobi
  * where plain meets the iteration limit. With a real right-hand side, or complex: BiCG likewise. Every claim
@@ -124,7 +124,7 @@ static void solve_system(system_ *s) {
   o.solver = s->e->definite ? "cg" : "bicg", o.precision = pairs ? KCL_Z : KCL_D, o.tol = 1e-8;
   o.max_iter = s->A->rows < 2000 ? 20000 : s->A->rows < 20000 ? 10 * s->A->rows : 20000;
   if (!right_hand_side(places[0].ctx, s)) return;
-  if (!thorough() && !everything && o.max_iter > 3000) o.max_iter = 3000;
+  if (thorough() < 2 && !everything && o.max_iter > 3000) o.max_iter = 3000;
   systems++;
   direct(places[0].ctx, s);
   solve_everywhere(s, o);

@@ -1,7 +1,7 @@
 /* Real matrices (real.h): every method that fits, without a preconditioner and with Jacobi, on the CPU in double, to
  * 1e-8. Every claim of convergence is checked by a residual in long double, and no definite matrix may be called
- * indefinite. A method that does not converge is reported, not failed. Lines that begin with | are the table
- * of docs/methods.md: iterations plain / with Jacobi, or the reason of stopping.
+ * indefinite. Not converging is no failure. Lines that begin with | are the table of docs/methods.md:
+ * iterations plain / with Jacobi, or the reason of stopping.
  *
  * Limits: 2,000 iterations as a part of make check, 20,000 and SECONDS of one thread otherwise (make methods).
  */
@@ -30,7 +30,7 @@ static const char *letter(kcl_reason r) {
   return text[r];
 }
 
-/* What it says holds. */
+/* The report is true. */
 static void check(const entry *e, const kcl_csr *A, const kcl_options *o, const double *b,
                   const double *x, const kcl_report *r) {
   double doubt, gradient, res = residual(A, b, x, &doubt);
@@ -62,7 +62,8 @@ static void solve(const entry *e, const kcl_csr *A, const double *b, kcl_options
   if (everything) o.progress = too_long, o.user = &end;
   int rc = kcl_setup(p->ctx, A, &o, &k);
   snprintf(cell, 16, "-"), end = now() + SECONDS;
-  if (rc == KCL_USAGE || rc == KCL_INPUT) /* does not fit, says who does */
+  if (rc == KCL_USAGE ||
+      rc == KCL_INPUT) /* does not fit: the message names the method or the preconditioner */
     CHECKF(strstr(kcl_error(p->ctx), o.solver) || strstr(kcl_error(p->ctx), o.precond), "%s: %s",
            e->name, kcl_error(p->ctx));
   else if (CHECKF(!rc && !kcl_solve(k, b, x, &r), "%s, %s %s: %s", e->name, o.solver, o.precond,

@@ -1,4 +1,4 @@
-/* The readers against a reader of this file: random matrices, laid out as other programs lay them out (blanks, comments,
+/* Compares the readers with a simple one in this file: random matrices in the layouts of other programs (blanks, comments,
  * line ends, Fortran fields of many kinds, both index bases, duplicates, symmetries). The expectation is a dense matrix,
  * filled entry by entry from the same words by strtod. Every number must agree bit for bit. */
 #include "tests/data_test.h"
@@ -27,7 +27,7 @@ static void add(expected *e, int i, int j, double re, double im) {
   e->there[i][j] = true;
 }
 
-/* A word for a number, in one of the ways of C programs; its value. */
+/* A number as C programs print it; its value. */
 static double word(char *out) {
   static const char *const formats[] = {"%.17g",  "%.16e", "%g",    "%.3f",
                                         "%+.10E", "%.0f",  "%.25g", "%a"};

@@ -215,7 +215,7 @@ static void compare(const char *said, const char *to, const text *table) {
 
 static void test_table(kcl_csr *square, kcl_csr *rectangular, bool write) {
   static text table;
-  put(&table, "| method | for | products | stages | passes | vectors | source |\n"
+  put(&table, "| method | for | products | stages | transfers | vectors | source |\n"
               "| --- | --- | --- | --- | --- | --- | --- |\n");
   for (int i = 0; i < kcl_list_size(KCL_SOLVERS); i++) {
     const kcl_method *m;

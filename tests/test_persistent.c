@@ -1,7 +1,7 @@
 /* The persistent kernel with several work-groups that really run at once, under the thread sanitizer.
  *
- * The library runs on an OpenCL device as ever, but the functions of the driver that build and launch kernels go through
- * this program. It keeps the source of the persistent kernel, has clang compile it for the host (with the sanitizer), and
+ * The library runs on an OpenCL device as usual, but calls of the driver that build and launch kernels go through this
+ * program. It keeps the source of the persistent kernel, has clang compile it for the host (with the sanitizer), and
  * carries each of its launches out by tests/work_groups.c: work-items are threads, groups run side by side, and global
  * memory is copied from the driver's buffers and back. So what is tested is the source the library generates and the
  * calls it makes: partial sums, totals, halos and flags as messages between groups, residual replacement, stops. The
@@ -54,7 +54,7 @@ static size_t buffer_bytes[65536];
 static int buffer_count;
 static char folder[] = "/tmp/krylocl-groups-XXXXXX";
 static int launches, scalar_bytes;
-static bool stayed; /* after a solve: the persistent kernel is still in use */
+static bool in_use; /* after a solve: the persistent kernel, still */
 static const char *clang_options = "";
 static bool after_short; /* a solve of one iteration comes first, by the same solver */
 
@@ -97,7 +97,7 @@ cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code) {
   cl_kernel kernel = real(program, name, code);
   for (int i = 0; i < kernel_count; i++) /* a released kernel's handle may come again */
     if (kernels[i].kernel == kernel) kernels[i].kernel = NULL;
-  if (strstr(name, "persistent") || !strcmp(name, "stay")) {
+  if (!strcmp(name, "persistent")) {
     persistent *p = &kernels[kernel_count++];
     *p = (persistent){.kernel = kernel, .program = program};
     snprintf(p->name, sizeof p->name, "%s", name);
@@ -312,7 +312,7 @@ static double *solve(const job *j, bool persistent_kernel, kcl_report *r, int64_
   if (!rc && after_short) rc = solve_short(s, r);
   if (!rc) rc = kcl_solve(s, b->val, x, r);
   CHECKF(!rc, "%s, %s: %.400s", j->solver, j->format, kcl_error(ctx));
-  stayed = s && s->selection.engine->executor.replaces; /* false after a time-out */
+  in_use = s && s->selection.engine->executor.replaces; /* false after a time-out */
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_destroy(&ctx);
   if (rc) free(x), x = NULL;
   return x;
@@ -328,7 +328,7 @@ static void test_job(const job *j) {
   CHECKF(launches == 0, "no persistent kernel was asked for");
   x[1] = solve(j, true, &r[1], &n);
   CHECKF(launches > 0, "%s, %s: the persistent kernel runs", j->solver, j->format);
-  CHECKF(stayed, "%s, %s: no group of the persistent kernel is missed", j->solver, j->format);
+  CHECKF(in_use, "%s, %s: no group of the persistent kernel is missed", j->solver, j->format);
   for (int64_t i = 0; x[0] && x[1] && i < n; i++) {
     most = fmax(most, fabs(x[0][i])), apart = fmax(apart, fabs(x[0][i] - x[1][i]));
   }
