@@ -81,11 +81,11 @@ static int way_in_use(const kcl_selection *c) {
   return kcl_plan_find(&c->plan, c->way.method->name, c->way.precond->name);
 }
 
-/* The first that was not tried. False: there is none. */
-static bool next_way(const kcl_selection *c, kcl_way *out) {
+/* The number of the first that was not tried; -1: there is none. */
+static int next_way(const kcl_selection *c) {
   for (int i = 0; i < c->plan.count; i++)
-    if (!(c->tried >> i & 1)) return *out = c->plan.way[i], true;
-  return false;
+    if (!(c->tried >> i & 1)) return i;
+  return -1;
 }
 
 /* Was the method of an active right-hand side left for want of patience? */
@@ -113,11 +113,10 @@ static void mark_tried(kcl_selection *c) {
 /* Is there another method, and is this one not the best there is for such a matrix? */
 static bool impatient(const kcl_selection *c) {
   const kcl_system *s = c->system;
-  kcl_way next;
   if (s->hermitian && s->stats.positive_diagonal && c->way.method->hermitian &&
       strcmp(c->way.method->name, "minres"))
     return false;
-  return s->undecided.method && (next_way(c, &next) || !s->options.no_direct);
+  return s->undecided.method && (next_way(c) >= 0 || !s->options.no_direct);
 }
 
 /* x of each active right-hand side becomes the best known. */
@@ -129,8 +128,8 @@ static int load_best(kcl_loop *l) {
   return rc;
 }
 
-/* An engine of this way with b and the best x of all right-hand sides. NULL: it cannot be built (such as A^H that does not fit), or
- * it has more scalars than a device has room for. */
+/* An engine of this way with b and the best x of all right-hand sides. NULL: it cannot be built (such as A^H that does
+ * not fit), or it has more scalars than a device has room for. */
 static int engine_of(kcl_selection *c, kcl_loop *l, const kcl_way *way, kcl_engine **out) {
   const kcl_system *s = c->system;
   const kcl_engine *old = c->engine;
@@ -170,13 +169,12 @@ static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason 
 
 /* The engine of the next way that can be built; NULL: there is none. */
 static int next_engine(kcl_selection *c, kcl_loop *l, kcl_reason reason, kcl_engine **e) {
-  kcl_way way;
-  int rc = KCL_OK, now = way_in_use(c);
+  int rc = KCL_OK, now = way_in_use(c), next;
   bool form = now >= 0 && c->way.method != c->plan.way[now].method;
   if (form && reason != KCL_INDEFINITE) rc = engine_of(c, l, &c->plan.way[now], e); /* it drifted */
-  while (!rc && !*e && next_way(c, &way)) {
-    c->tried |= 1u << kcl_plan_find(&c->plan, way.method->name, way.precond->name);
-    rc = engine_of(c, l, &way, e);
+  while (!rc && !*e && (next = next_way(c)) >= 0) {
+    c->tried |= 1u << next;
+    rc = engine_of(c, l, &c->plan.way[next], e);
   }
   return rc;
 }
