@@ -97,14 +97,14 @@ static int tasks(void) {
 }
 
 /* Generates, writes, reads, converts, chooses a format, solves and certifies. */
-static int all_steps(kcl *ctx, const char *path) {
+static int all_steps(kcl *ctx, const char *kind, const char *path) {
   kcl_csr *A = NULL, *B = NULL;
   kcl_dense *b = NULL;
   kcl_solver *solver = NULL;
   kcl_report r;
   kcl_options o = cg_options();
   o.format = "sell";
-  int rc = kcl_generate(ctx, "poisson3d:40", &A, &b);
+  int rc = kcl_generate(ctx, kind, &A, &b);
   if (!rc) rc = kcl_csr_write(ctx, path, A);
   kcl_csr_free(&A);
   if (!rc) rc = kcl_csr_read(ctx, path, &A);
@@ -118,7 +118,7 @@ static int all_steps(kcl *ctx, const char *path) {
 }
 
 /* In a child, whose pool is empty: threads that were created stay. The exit status is their number. */
-static int threads_of(int wanted, bool by_select) {
+static int threads_of(int wanted, bool by_select, const char *kind) {
   int status = -1;
   pid_t child = fork();
   if (child == 0) {
@@ -129,7 +129,7 @@ static int threads_of(int wanted, bool by_select) {
     int rc = kcl_create(&ctx) || (by_select ? kcl_select(ctx, "cpu", wanted)
                                             : kcl_set_threads(wanted) || kcl_select(ctx, "cpu", 0));
     int before = tasks();
-    if (!rc) rc = kcl_threads() != wanted || all_steps(ctx, path);
+    if (!rc) rc = kcl_threads() != wanted || all_steps(ctx, kind, path);
     unlink(path);
     _exit(rc ? 100 : tasks() - before + 1);
   }
@@ -140,9 +140,10 @@ static int threads_of(int wanted, bool by_select) {
 static void test_number(void) {
   for (int n = 1; n <= 3; n += 2)
     for (int by_select = 0; by_select < 2; by_select++) {
-      int found = threads_of(n, by_select);
+      int found = threads_of(n, by_select, "poisson3d:40");
       CHECKF(found == n, "%d threads of %d", found, n);
     }
+  CHECK(threads_of(2, true, "poisson2d:22") == 1); /* which is faster */
   CHECK(kcl_set_threads(-1) == KCL_USAGE && kcl_set_threads(KCL_MAX_THREADS + 1) == KCL_USAGE);
   CHECK(!kcl_set_threads(5) && kcl_threads() == 5 && !kcl_set_threads(0) && kcl_threads() >= 1);
 }
