@@ -30,8 +30,9 @@ static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j
   *r = (judged){.compared = false};
   TRY(certify(ctx, p, b, x, tol, r));
   if (!direct) goto done;
-  r->compared = cli_compare_direct(ctx, p->A, b, x, tol, r->pass, cli_column(y, j), &r->direct) ==
-                0; /* else the reason was printed */
+  r->compared =
+      cli_compare_direct(ctx, p->A, b, x, tol, r->pass ? CLI_ITERATED : CLI_UNCONVERGED,
+                         cli_column(y, j), &r->direct) == 0; /* else the reason was printed */
 done:
   return rc;
 }

@@ -219,9 +219,12 @@ bool cli_collection_rhs(const char *matrix, char *path, size_t room);
 
 typedef enum cli_verdict { CLI_PASSED, CLI_FAILED, CLI_UNDECIDED } cli_verdict;
 
+typedef enum cli_origin { CLI_UNCONVERGED, CLI_ITERATED, CLI_FACTORED } cli_origin; /* of x */
+
 typedef struct cli_compare {
   kcl_direct_info direct;
   kcl_certificate ours, theirs;
+  cli_origin origin;          /* of x; CLI_FACTORED: it would be compared with itself */
   bool unique;                /* the solution is unique; else the products A x are compared */
   double difference, allowed; /* relative difference and its bound: ten times tol or the sum of */
   double error, direct_error; /* what x and the direct solution may be off by, relative */
@@ -230,7 +233,7 @@ typedef struct cli_compare {
 } cli_compare;
 /* y [A->cols]: the direct solution. */
 int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x, double tol,
-                       bool converged, double *y, cli_compare *out);
+                       cli_origin origin, double *y, cli_compare *out);
 const char *cli_verdict_word(cli_verdict v); /* "passed", "failed" or "undecided" */
 void cli_compare_say(const cli_options *o, const cli_compare *c);
 

@@ -45,9 +45,10 @@ void json_compare(cJSON *o, const cli_compare *c) {
   json_text(o, "method", c->direct.method);
   json_text(o, "verdict", cli_verdict_word(c->verdict));
   json_text(o, "reason", c->reason);
-  json_number(o, "relative_difference", c->difference);
+  const bool own = c->origin == CLI_FACTORED;
+  json_number(o, "relative_difference", own ? NAN : c->difference);
   json_number(o, "allowed_difference", c->allowed);
-  json_text(o, "compared", c->unique ? "x" : "A x");
+  json_text(o, "compared", own ? "error bound" : c->unique ? "x" : "A x");
   json_number(o, "condition", c->direct.condition);
   json_number(o, "direct_relative_residual", c->theirs.relative_residual);
   json_number(o, "direct_backward_error", c->theirs.backward_error);

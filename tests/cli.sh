@@ -224,6 +224,10 @@ if [ $direct -eq 0 ] && [ $spqr -eq 0 ]; then
   json c.json "d['check']['direct_normal_residual']<1e-14 and abs(d['check']['condition']-3.09025)<0.1" # |A|_F^2 = 8, s^2 = (8 - sqrt 40)/2
   run 0 "--check of least squares" solve L.mtx line.rhs -s lsqr --check cholmod --json s.json; says "SuiteSparseQR"; says "passed: the solutions"
   json s.json "d['check']['verdict']=='passed' and d['check']['reason']=='' and d['check']['relative_difference']<1e-7"
+  awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print 200, 200, 399
+    for (i = 1; i <= 200; i++) { print i, i, 1; if (i < 200) print i, i + 1, 2 } }' >D.mtx # no method solves it
+  run 0 "--check of a direct solution" solve D.mtx --check cholmod --json s.json; says "solved directly"; says "its error bound decides"
+  json s.json "d['check']['verdict']=='passed' and d['check']['compared']=='error bound' and d['check']['relative_difference'] is None"
   file W.mtx "%%MatrixMarket matrix coordinate complex general" "2 3 3" "1 1 1 1" "1 2 0 2" "2 3 3 0"
   run 0 "--check of a wide system" solve W.mtx -s cgls --check cholmod --json s.json; says "products A x"
   json s.json "d['check']['rank']==2 and abs(d['check']['direct_norm_x']-d['check']['norm_x'])<1e-7"
