@@ -519,7 +519,8 @@ typedef struct kcl_options {
    * cg-pipelined. */
   bool mixed;
   /** Called from time to time during a solve, or NULL. Non-zero stops it: iterations already
-   * enqueued are finished, and the report describes the x after them. */
+   * enqueued are finished, and the report describes the x after them. A compilation or a factorisation
+   * is abandoned; its thread ends with it, and exit() waits for that. */
   int (*progress)(void *user, const kcl_progress *p);
   void *user; /**< first argument of progress */
 } kcl_options;

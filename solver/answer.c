@@ -32,13 +32,12 @@ static int consider(answer *a, double fraction, int64_t iteration) {
   return KCL_OK;
 }
 
-/* The initial guess, or 0 where that is nearer. */
+/* The initial guess, or what was the nearest when this was last asked; 0 where that is nearer. */
 static int consider_guess(answer *a) {
   const kcl_csr *A = a->system->A;
   int rc = kcl_residual_of(a->system, a->v->b, a->v->x, &a->least, NULL);
-  a->v->report->x_iteration = 0;
   if (rc || a->least <= 1) return rc;
-  a->least = 1;
+  a->least = 1, a->v->report->x_iteration = 0;
   memset(a->v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
   return KCL_OK;
 }
@@ -70,7 +69,9 @@ bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
 
 int kcl_answer(kcl_loop *l, int rhs) {
   kcl_rhs *v = &l->rhs[rhs];
+  bool between = l->stopped_between && v->report->reason == KCL_INTERRUPTED;
   if (v->b_norm.norm == 0 || v->answered) return KCL_OK;
+  if (between || kcl_solve_failed(l->system, v->report->reason)) return best_answer(l, rhs);
   v->report->x_iteration = l->control[rhs].iteration;
-  return kcl_solve_failed(l->system, v->report->reason) ? best_answer(l, rhs) : get_x(l, rhs, v->x);
+  return get_x(l, rhs, v->x);
 }

@@ -21,6 +21,7 @@ struct kcl_solver {
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
   bool factored;      /* a direct solution was tried in the last solve */
+  double refused;     /* operations that were too few for one */
   const char *direct; /* what finished it, where no method did; NULL */
 };
 

@@ -27,6 +27,10 @@ int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
 /* For kcl_watch: around what may take seconds. */
 void kcl_step_begin(kcl *ctx, kcl_activity a);
 void kcl_step_end(kcl *ctx);
+/* Calls run(self), which takes long, and asks meanwhile whether the solve is to stop (core/base/stoppable.c). True: it has
+ * ended. False: the solve is to stop; run goes on in a thread of its own, and release(self) follows it. */
+bool kcl_stopped(kcl *ctx); /* asks, where this is the thread that may */
+bool kcl_run_stoppable(kcl *ctx, void (*run)(void *self), void (*release)(void *self), void *self);
 #define KCL_TRY(call)                                                                              \
   do {                                                                                             \
     if ((rc = (call)) != KCL_OK) goto done;                                                        \

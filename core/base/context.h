@@ -2,6 +2,7 @@
 #ifndef KCL_CONTEXT_H
 #define KCL_CONTEXT_H
 #include "core/base/base.h"
+#include <pthread.h>
 #include "core/base/tunables.h"
 
 typedef struct kcl_opencl kcl_opencl; /* core/opencl/opencl.h: device, queue, compiled programs */
@@ -21,6 +22,10 @@ struct kcl {
   char error[4096];
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;
+  int (*ask)(void *asker); /* in a solve: is it to stop? NULL: nobody can be asked */
+  void *asker;
+  pthread_t asks;       /* the thread that may ask: the one that uses the context */
+  _Atomic bool stopped; /* the answer was yes */
   bool selected;
   kcl_device device;
   kcl_layout layout;

@@ -76,6 +76,8 @@ typedef struct kcl_build {
   cl_program program;
 } kcl_build;
 int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
+/* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */
+cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped);
 void kcl_opencl_forget_programs(kcl_opencl *o);
 
 /* How a program is laid out on a device (geometry.c), which its source depends on. */

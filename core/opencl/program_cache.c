@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char folder[] = "programs";
 static const long long most_kept = 256 << 20; /* bytes */
@@ -100,6 +101,7 @@ typedef struct job {
   char *key;
   const char *call; /* that gave the code */
   cl_int code;
+  bool stopped; /* by the user of the solve */
 } job;
 
 typedef struct batch {
@@ -109,15 +111,16 @@ typedef struct batch {
   atomic_int begun, ended;
 } batch;
 
-static void compile(const kcl_opencl *o, job *j) {
+static void compile(kcl *ctx, job *j) {
+  const kcl_opencl *o = ctx->opencl;
   const char *source = j->of->source;
   cl_program *p = &j->of->program;
   j->call = "clCreateProgramWithSource";
   *p = clCreateProgramWithSource(o->context, 1, &source, NULL, &j->code);
   if (j->code) return;
   j->call = "clBuildProgram";
-  j->code = clBuildProgram(*p, 1, &o->device, j->of->options, NULL, NULL);
-  if (!j->code) keep(j->key, *p);
+  j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
+  if (!j->code && !j->stopped) keep(j->key, *p);
 }
 
 /* Only by the thread that uses the context: kcl_watch promises that. */
@@ -131,15 +134,19 @@ static void compile_some(void *arg, const kcl_member *me) {
   batch *b = arg;
   for (int i; (i = b->begun++) < b->count; b->ended++) {
     if (me->number == 0) show(b);
-    compile(b->ctx->opencl, &b->job[i]);
+    compile(b->ctx, &b->job[i]);
   }
-  if (me->number == 0) show(b);
+  if (me->number != 0) return;
+  show(b);
+  while (b->ctx->ask && b->ended < b->count && !kcl_stopped(b->ctx)) /* the others do not ask */
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
 static int check(kcl *ctx, const job *j) {
   cl_program p = j->of->program;
   size_t size = 0;
   char *log = NULL;
+  if (j->stopped) return kcl_fail(ctx, KCL_DEVICE, "stopped while kernels were compiled");
   if (p) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
   if (size) log = calloc(1, size + 1);
   if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);

@@ -1,6 +1,7 @@
 /* Around the correction loop: between two batches other formats are timed where that pays; after a method that gave up
  * the next one continues; after the solve its iterations and timings are remembered.
  */
+#include "core/base/context.h"
 #include "solver/auto/auto.h"
 #include <math.h>
 #include <stdio.h>
@@ -179,6 +180,14 @@ static int next_engine(kcl_selection *c, kcl_loop *l, kcl_reason reason, kcl_eng
   return rc;
 }
 
+/* Was the solve stopped while kernels were compiled or a factorisation ran? Then it ends here. */
+static bool stopped(const kcl_selection *c, kcl_loop *l) {
+  if (!c->system->ctx->stopped) return false;
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->rhs[i].active) l->rhs[i].report->reason = KCL_INTERRUPTED;
+  return l->interrupted = l->stopped_between = true;
+}
+
 static int try_rescue(kcl_selection *c, kcl_loop *l, double seconds) {
   return c->rescue && !l->interrupted ? c->rescue(c->owner, l, seconds) : KCL_OK;
 }
@@ -201,12 +210,12 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
   if (l->interrupted) return KCL_OK;
   if (reason == KCL_CONVERGED) return try_rescue(c, l, INFINITY);
   if (now >= 0 && cut_short(l)) c->reached[now] = left(l);
-  if ((rc = try_rescue(c, l, kcl_now() - l->start))) return rc;
+  if ((rc = try_rescue(c, l, kcl_now() - l->start)) || stopped(c, l)) return rc;
   if (activate_failed(l) == KCL_CONVERGED) return KCL_OK;
-  if ((rc = next_engine(c, l, reason, &e))) return rc;
+  if ((rc = next_engine(c, l, reason, &e)) || stopped(c, l)) return rc;
   bool more = e != NULL;
   if (!more && (rc = last_resorts(c, l, &e))) return rc;
-  if (!e) return KCL_OK;
+  if (stopped(c, l) || !e) return KCL_OK;
   rc = go_on_with(c, l, &e, reason);
   if (!more) l->impatient = false;
   return rc;
@@ -217,12 +226,14 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
   l->impatient = impatient(c);
+  kcl_loop_ask(l);
   int rc = kcl_loop_begin(l);
   while (!rc && l->state != KCL_LOOP_ENDED) {
     rc = kcl_loop_step(l);
     if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider(c, l);
     if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
   }
+  kcl_loop_quiet(l);
   return rc ? rc : kcl_loop_end(l);
 }
 

@@ -124,6 +124,7 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   kcl_engine *e = *out = NULL;
   double start = kcl_now();
   int rc;
+  if (s->ctx->stopped) return kcl_fail(s->ctx, KCL_DEVICE, "the solve was stopped");
   KCL_TRY(kcl_engine_create(s->ctx, method, precond, &e));
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;

@@ -3,6 +3,7 @@
  * of a second (at least one pass over LOOP, which may hold several, and what the executor calls worth a call):
  * iterations enqueued after the stop only pass the state on.
  */
+#include "core/base/context.h"
 #include "solver/loop/loop.h"
 #include <math.h>
 
@@ -21,9 +22,10 @@ static int running(const kcl_loop *l) {
 bool kcl_loop_running(const kcl_loop *l) { return running(l) > 0; }
 
 /* Of the running right-hand side that is furthest from its target. */
-int kcl_loop_progress(const kcl_loop *l) {
+int kcl_loop_progress(kcl_loop *l) {
   const kcl_options *o = &l->system->options;
   int worst = -1;
+  if (l->system->ctx->stopped) return 1;
   if (!o->progress) return 0;
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i) && (worst < 0 || l->rr[i] / squared(l->rhs[i].target) >
@@ -31,13 +33,30 @@ int kcl_loop_progress(const kcl_loop *l) {
       worst = i;
   if (worst < 0) return 0;
   const kcl_rhs *w = &l->rhs[worst];
-  kcl_progress p = {.iteration = l->control[worst].iteration,
-                    .max_iter = l->control[worst].limit,
-                    .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
-                    .target = w->target * kcl_unit(w),
-                    .seconds = kcl_now() - l->start,
-                    .running = running(l)};
-  return o->progress(o->user, &p);
+  l->shown = (kcl_progress){.iteration = l->control[worst].iteration,
+                            .max_iter = l->control[worst].limit,
+                            .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
+                            .target = w->target * kcl_unit(w),
+                            .seconds = kcl_now() - l->start,
+                            .running = running(l)};
+  return o->progress(o->user, &l->shown);
+}
+
+static int ask(void *self) {
+  kcl_loop *l = self;
+  l->shown.seconds = kcl_now() - l->start;
+  return l->system->options.progress(l->system->options.user, &l->shown);
+}
+
+void kcl_loop_ask(kcl_loop *l) {
+  kcl *ctx = l->system->ctx;
+  ctx->ask = l->system->options.progress ? ask : NULL, ctx->asker = l;
+  ctx->asks = pthread_self(), ctx->stopped = false;
+}
+
+void kcl_loop_quiet(kcl_loop *l) {
+  kcl *ctx = l->system->ctx;
+  ctx->ask = NULL, ctx->stopped = false;
 }
 
 /* From iterations to passes over LOOP, up to the next REPLACE. */

@@ -68,13 +68,19 @@ typedef struct kcl_loop {
   int64_t shared;   /* iterations that active right-hand sides made together */
   bool enqueued;    /* one batch is enqueued and not yet polled */
   bool interrupted; /* by the progress callback */
-  bool impatient;   /* there are other methods: one without much progress is given up early */
-  bool method_changed; /* by kcl_loop_restart */
+  bool stopped_between; /* and while no method ran: x is the nearest known */
+  kcl_progress shown;   /* what the callback was last told */
+  bool impatient;       /* there are other methods: one without much progress is given up early */
+  bool method_changed;  /* by kcl_loop_restart */
 } kcl_loop;
 
 int kcl_loop_begin(kcl_loop *l);
 int kcl_loop_step(kcl_loop *l);
 int kcl_loop_end(kcl_loop *l);
+
+/* From here on long calls of other libraries ask the user's callback as well; until kcl_loop_quiet. */
+void kcl_loop_ask(kcl_loop *l);
+void kcl_loop_quiet(kcl_loop *l);
 
 /* Between two steps. */
 bool kcl_loop_running(const kcl_loop *l); /* does any right-hand side still iterate? */
@@ -112,7 +118,7 @@ bool kcl_snapshot_better(const kcl_loop *l, int rhs); /* than x by its residual 
 int kcl_loop_enqueue(kcl_loop *l);              /* the next batch */
 int kcl_loop_poll(kcl_loop *l);                 /* the oldest batch that was not polled */
 bool kcl_loop_runs(const kcl_loop *l, int rhs); /* does this one iterate? */
-int kcl_loop_progress(const kcl_loop *l);       /* the user's callback; non-zero: stop */
+int kcl_loop_progress(kcl_loop *l);             /* the user's callback; non-zero: stop */
 int kcl_loop_set_targets(
     kcl_loop *l, bool *lowered); /* of a scaled system, after START (solver/loop/claims.c) */
 

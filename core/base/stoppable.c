@@ -1,0 +1,117 @@
+/* Calls of other libraries that take seconds and cannot be stopped (a compiler, a factorisation): they run in a thread of
+ * their own while this one asks the caller whether to go on. What is stopped is abandoned: its thread ends with the call and
+ * owns all that it uses. exit() waits for such threads, for it destroys what their libraries use; _exit() does not. */
+#include "core/base/context.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { EVERY = 50000000 }; /* ns between two questions */
+
+typedef struct job {
+  void (*run)(void *self), (*release)(void *self);
+  void *self;
+  pthread_mutex_t lock;
+  pthread_cond_t ended;
+  bool done, abandoned; /* the second of both parties frees */
+} job;
+
+/* ---------------------------------------------------------------- abandoned calls */
+
+static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t one_ended = PTHREAD_COND_INITIALIZER;
+static int left; /* that still run */
+
+static void wait_for_all(void) {
+  pthread_mutex_lock(&counting);
+  while (left > 0) pthread_cond_wait(&one_ended, &counting);
+  pthread_mutex_unlock(&counting);
+}
+
+static void count(int change) {
+  static bool waits;
+  pthread_mutex_lock(&counting);
+  if (!waits) waits = atexit(wait_for_all) == 0;
+  left += change;
+  pthread_cond_broadcast(&one_ended);
+  pthread_mutex_unlock(&counting);
+}
+
+/* ---------------------------------------------------------------- one call */
+
+static void forget(job *j) {
+  pthread_mutex_destroy(&j->lock), pthread_cond_destroy(&j->ended);
+  free(j);
+}
+
+static void *work(void *arg) {
+  job *j = arg;
+  j->run(j->self);
+  pthread_mutex_lock(&j->lock);
+  const bool abandoned = j->abandoned;
+  j->done = true;
+  pthread_cond_signal(&j->ended);
+  pthread_mutex_unlock(&j->lock);
+  if (abandoned) j->release(j->self), forget(j), count(-1);
+  return NULL;
+}
+
+/* Signals stay with the threads of the program. */
+static bool start(pthread_t *thread, job *j) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool good = pthread_create(thread, NULL, work, j) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return good;
+}
+
+static void wait_a_little(job *j) {
+  struct timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  t.tv_nsec += EVERY;
+  if (t.tv_nsec >= 1000000000) t.tv_sec++, t.tv_nsec -= 1000000000;
+  pthread_cond_timedwait(&j->ended, &j->lock, &t);
+}
+
+bool kcl_stopped(kcl *ctx) {
+  if (ctx->ask && !ctx->stopped && pthread_equal(pthread_self(), ctx->asks))
+    ctx->stopped = ctx->ask(ctx->asker) != 0;
+  return ctx->stopped;
+}
+
+/* Locked, on entry and return. */
+static void wait_or_stop(kcl *ctx, job *j) {
+  while (!j->done && !ctx->stopped) {
+    wait_a_little(j);
+    if (j->done) break;
+    pthread_mutex_unlock(&j->lock);
+    kcl_stopped(ctx);
+    pthread_mutex_lock(&j->lock);
+  }
+}
+
+bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), void *self) {
+  pthread_t thread;
+  if (ctx->stopped) return release(self), false;
+  job *j = ctx->ask ? malloc(sizeof *j) : NULL;
+  if (j) {
+    *j = (job){.run = run, .release = release, .self = self};
+    pthread_mutex_init(&j->lock, NULL), pthread_cond_init(&j->ended, NULL);
+  }
+  if (!j || !start(&thread, j)) {
+    if (j) forget(j);
+    return run(self), true;
+  }
+  pthread_mutex_lock(&j->lock);
+  wait_or_stop(ctx, j);
+  const bool done = j->done;
+  j->abandoned = !done;
+  if (!done) count(1);
+  pthread_mutex_unlock(&j->lock);
+  if (!done) return pthread_detach(thread), false;
+  pthread_join(thread, NULL);
+  forget(j);
+  return true;
+}
