@@ -63,8 +63,8 @@ static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
   for (int i = 0; i < 2; i++) say_phase(o, s, after[i], rate);
   cli_say(o, "\n");
   say_launches(o, &loop);
-  cli_say(o, "iteration   %s, %s at the stream rate\n", cli_bytes(bytes).s,
-          cli_seconds(bytes / rate).s);
+  cli_say(o, "iteration   %s, %s at the stream rate, %s predicted\n", cli_bytes(bytes).s,
+          cli_seconds(bytes / rate).s, cli_seconds(info.seconds_predicted).s);
   return 0;
 }
 

@@ -486,10 +486,10 @@ typedef struct kcl_options {
   const char *precond;
   /** Storage format; NULL: "auto".
    *
-   * "auto": the fastest format on record for this device and structure, else the one that moves the
-   * least bytes; a long solve also times the next candidates and continues with the fastest.
-   * "measure": times the candidates in kcl_setup. "model": least bytes, without timing, the same
-   * in every run. "auto" and "measure" record what they measured in the user's cache folder
+   * "auto": the fastest format on record for this device and structure, else the one whose
+   * predicted time per iteration is the least; a long solve also times the next candidates and
+   * continues with the fastest. "measure": times the candidates in kcl_setup. "model": the least
+   * predicted time, nothing timed or remembered, the same in every run. "auto" and "measure" record what they measured in the user's cache folder
    * (KRYLOCL_CACHE set but empty: nothing is recorded). */
   const char *format;
   kcl_type precision; /**< scalar type of all arithmetic and storage on the device */
@@ -625,6 +625,8 @@ typedef struct kcl_setup_info {
   double seconds_measure;    /**< timing of formats and methods, set-ups included */
   int64_t expected_iterations; /**< iterations of the last solve of such a system; 0: not known */
   int timings; /**< number of timings that "auto" knows, from this run and earlier ones */
+  double seconds_predicted; /**< per iteration of one right-hand side, by the model that "auto"
+                               chooses by */
 } kcl_setup_info;
 
 /** Describes a set-up. */

@@ -40,7 +40,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
                           .expected_iterations = c->expected,
                           .timings = c->remembered.count,
                           .stages = (e->program->stages[KCL_LOOP] + steps - 1) / steps,
-                          .nrhs = e->program->nrhs};
+                          .nrhs = e->program->nrhs,
+                          .seconds_predicted = c->predicted};
   memcpy(out->row_powers, s->system.scaling.row_range, sizeof out->row_powers);
   memcpy(out->col_powers, s->system.scaling.col_range, sizeof out->col_powers);
   add_seconds(out, e);

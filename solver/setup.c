@@ -68,7 +68,9 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   if ((rc = kcl_choose_format(c, &format))) return rc;
   if ((rc = build(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
-  return kcl_choose_by_time(c);
+  if ((rc = kcl_choose_by_time(c))) return rc;
+  const kcl_engine *e = c->engine;
+  return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
 
 /* The same system in float with an engine of its own. It may be refused there, such as a diagonal with zeros in float:

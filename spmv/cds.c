@@ -103,12 +103,17 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  m->rows_match_elements = true, m->chain = m->mean = (double)s->diagonals, m->entry_ns = 22;
+}
+
 const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .summary = "compressed diagonals, no column indices",
                                               .source = "Saad 2003, 3.4; Kuresson 2012, ch. 8",
                                               .kernel = "spmv_cds",
                                               .multi_rhs = true,
                                               .size = size,
+                                              .outline = outline,
                                               .build = build,
                                               .rows = rows};
 
@@ -128,5 +133,6 @@ const kcl_format KCL_TYPED(kcl_format_cds_image) = {
     .image = true,
     .size = size,
     .slowdown = slowdown_image,
+    .outline = outline,
     .build = build,
     .rows = rows};

@@ -64,6 +64,8 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 3.0 : 1.15;
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+
 const kcl_format KCL_TYPED(kcl_format_coo) = {
     .name = "coo",
     .summary = "coordinates, one atomic addition per entry",
@@ -72,6 +74,7 @@ const kcl_format KCL_TYPED(kcl_format_coo) = {
     .scatter = true,
     .size = size,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};
 
@@ -88,5 +91,6 @@ const kcl_format KCL_TYPED(kcl_format_coo_segmented) = {
     .scatter = true,
     .size = size,
     .slowdown = slowdown_segmented,
+    .outline = outline,
     .build = build,
     .rows = rows};

@@ -36,11 +36,31 @@ static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-static int build_vector(kcl_matrix *m, const kcl_csr *A) {
-  double half = A->rows ? 0.5 * (double)A->nnz / (double)A->rows : 0;
+/* Two entries of the mean row for each, a power of two. */
+static void choose_lanes(kcl_matrix *m) {
+  double half = m->rows ? 0.5 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 2; m->lanes < 32 && m->lanes < half; m->lanes *= 2) {}
   if (kcl_matrix_tune(m)->lanes) m->lanes = kcl_matrix_tune(m)->lanes;
+}
+
+static int build_vector(kcl_matrix *m, const kcl_csr *A) {
+  choose_lanes(m);
   return build_scalar(m, A);
+}
+
+static void outline_scalar(kcl_matrix *m, const kcl_stats *s) {
+  (void)s, m->rows_match_elements = true, m->entry_ns = 13;
+}
+
+/* A row is divided among its lanes. */
+static void outline_row(kcl_matrix *m, const kcl_stats *s, double entry_ns) {
+  m->rows_match_elements = true, m->entry_ns = entry_ns;
+  m->chain = ceil((double)s->row_max / m->lanes), m->mean = ceil(s->row_mean / m->lanes);
+}
+
+static void outline_vector(kcl_matrix *m, const kcl_stats *s) {
+  choose_lanes(m);
+  outline_row(m, s, 16);
 }
 
 /* Loads of one work-item per row are not coalesced on a GPU: 1.4 times the time of streaming at 7 entries per row, 2.6
@@ -63,6 +83,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .multi_rhs = true,
     .size = size,
     .slowdown = slowdown_scalar,
+    .outline = outline_scalar,
     .build = build_scalar,
     .rows = csr_rows,
     .rows_multi = csr_columns};
@@ -76,6 +97,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .multi_rhs = true,
     .size = size,
     .slowdown = slowdown_vector,
+    .outline = outline_vector,
     .build = build_vector,
     .rows = csr_rows,
     .rows_multi = csr_columns};
@@ -86,7 +108,16 @@ static int build_group(kcl_matrix *m, const kcl_csr *A) {
   build_scalar(m, A);
   return m->lanes = 64, m->rows_match_elements = false, KCL_OK;
 }
+static void outline_group(kcl_matrix *m, const kcl_stats *s) {
+  m->lanes = 64, outline_row(m, s, 20), m->rows_match_elements = false;
+}
 static int build_lanes(kcl_matrix *m, const kcl_csr *A) { return m->lanes = 8, build_scalar(m, A); }
+static void outline_lanes(kcl_matrix *m, const kcl_stats *s) {
+  m->lanes = 8, outline_row(m, s, 29);
+}
+static void outline_unrolled(kcl_matrix *m, const kcl_stats *s) {
+  outline_scalar(m, s), m->entry_ns = 19;
+}
 
 /* Four loads in flight: 1.4 at 7 entries per row, 1.7 at 27 (NVIDIA H200). PoCL vectorises the loop of csr-scalar and
  * takes 1.05 to 1.5 times its time for this one. */
@@ -112,6 +143,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .multi_rhs = true,
     .size = size,
     .slowdown = slowdown_unrolled,
+    .outline = outline_unrolled,
     .build = build_scalar,
     .rows = csr_rows,
     .rows_multi = csr_columns};
@@ -123,6 +155,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .kernel = "spmv_csr",
     .size = size,
     .slowdown = slowdown_group,
+    .outline = outline_group,
     .build = build_group,
     .rows = csr_rows,
     .rows_multi = csr_columns};
@@ -135,6 +168,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .columns_renumberable = true,
     .size = size,
     .slowdown = slowdown_lanes,
+    .outline = outline_lanes,
     .build = build_lanes,
     .rows = csr_rows,
     .rows_multi = csr_columns};
@@ -154,6 +188,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
                                                     .image = true,
                                                     .size = size,
                                                     .slowdown = slowdown_image,
+                                                    .outline = outline_vector,
                                                     .build = build_vector,
                                                     .rows = csr_rows,
                                                     .rows_multi = csr_columns};

@@ -69,6 +69,12 @@ static void fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
     }
 }
 
+/* Four entries of the mean row for each, a power of two. */
+static void choose_lanes(kcl_matrix *m) {
+  double part = m->rows ? 0.25 * (double)m->nnz / (double)m->rows : 0;
+  for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
+}
+
 static int build(kcl_matrix *m, const kcl_csr *A) {
   const kcl_mirror mirror = kcl_mirrored(A);
   half h;
@@ -94,8 +100,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   fill(A, &h, next, bits(row_max));
   kcl_matrix_param(m, "shift", bits(row_max));
   kcl_matrix_param(m, "hermitian", !mirror.symmetric);
-  double part = A->rows ? 0.25 * (double)A->nnz / (double)A->rows : 0;
-  for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
+  choose_lanes(m);
 done:
   free(next);
   return rc;
@@ -129,6 +134,11 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return (gpu ? 1.8 : 2) + (band > (gpu ? 2e7 : 1e6) ? 2 : 0);
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  choose_lanes(m);
+  m->chain = (double)s->row_max / m->lanes, m->mean = s->row_mean / m->lanes;
+}
+
 const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
     .name = "csr-sym",
     .summary = "half of a symmetric or Hermitian matrix, compressed rows",
@@ -138,5 +148,6 @@ const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};

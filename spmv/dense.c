@@ -56,6 +56,8 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.5 : 1.1;
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) { m->chain = m->mean = (double)s->cols; }
+
 const kcl_format KCL_TYPED(kcl_format_dense) = {.name = "dense",
                                                 .summary = "full storage, one work-item per row",
                                                 .source = "Kuresson 2012, ch. 4",
@@ -63,6 +65,7 @@ const kcl_format KCL_TYPED(kcl_format_dense) = {.name = "dense",
                                                 .multi_rhs = true,
                                                 .size = size,
                                                 .slowdown = slowdown,
+                                                .outline = outline,
                                                 .build = build,
                                                 .rows = rows};
 
@@ -73,5 +76,6 @@ const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {
     .kernel = "spmv_dense_tiled",
     .size = size,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};

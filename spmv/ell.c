@@ -74,6 +74,10 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.02 : 1.1;
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  (void)s, m->rows_match_elements = true, m->mean = m->chain, m->entry_ns = 16;
+}
+
 const kcl_format KCL_TYPED(kcl_format_ell) = {
     .name = "ell",
     .summary = "rows padded to the longest, column-major",
@@ -83,6 +87,7 @@ const kcl_format KCL_TYPED(kcl_format_ell) = {
     .multi_rhs = true,
     .size = size,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};
 
@@ -117,6 +122,8 @@ static double slowdown_ellr(const kcl_stats *s, const kcl_device *d) {
   return (gpu ? 1.03 : 1.12) * (gpu || used < 1 ? used : 1);
 }
 
+static void outline_ellr(kcl_matrix *m, const kcl_stats *s) { outline(m, s), m->entry_ns = 57; }
+
 const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .summary = "ELL with row lengths, padding not read",
                                                .source = "Vazquez, Fernandez & Garzon 2011",
@@ -125,6 +132,7 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .multi_rhs = true,
                                                .size = size_ellr,
                                                .slowdown = slowdown_ellr,
+                                               .outline = outline_ellr,
                                                .build = build_ellr,
                                                .rows = rows_ellr};
 

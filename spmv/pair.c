@@ -153,6 +153,10 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return bytes / (codes_per_word(s->distinct_pairs) == 4 ? 1 : 2);
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  (void)s, m->rows_match_elements = true, m->entry_ns = 50;
+}
+
 const kcl_format KCL_TYPED(kcl_format_pair) = {
     .name = "pair",
     .summary = "one index of 8 or 16 bits per entry into a table of (offset, value) pairs",
@@ -162,5 +166,6 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};

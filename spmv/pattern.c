@@ -185,6 +185,12 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return stored < worked ? worked / stored : 1;
 }
 
+/* Rows that repeat at random read a table that does not fit the L1 cache out of order. */
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  bool random = s->pattern_entries > 4096 && s->pattern_runs > 2 * s->row_patterns;
+  m->rows_match_elements = true, m->entry_ns = random ? 120 : 19;
+}
+
 const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .name = "pattern",
     .summary = "shared rows: one index of 8 or 16 bits per row into a table of patterns",
@@ -194,5 +200,6 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .size = size,
     .refuses = refuses,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};

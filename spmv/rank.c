@@ -54,11 +54,15 @@ static const char *refusal(const kcl *ctx, const kcl_format *f, const kcl_stats 
   return why ? why : too_large(ctx, s, type, stored(f, s, type));
 }
 
+/* Of the vectors of a product. */
+static double vectors(const kcl_stats *s, kcl_type type) {
+  return (double)(s->rows + s->cols) * (double)kcl_type_size(type);
+}
+
 /* Bytes that take as long to stream as the product takes. */
 static double moved(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
   double slow = f->slowdown ? f->slowdown(s, &ctx->device) : 1;
-  return stored(f, s, type).total * slow +
-         (double)(s->rows + s->cols) * (double)kcl_type_size(type);
+  return stored(f, s, type).total * slow + vectors(s, type);
 }
 
 int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *format,
@@ -72,8 +76,7 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
   if ((rc = kcl_format_find(ctx, format, type, &f))) return rc;
   kcl_size size = stored(f, s, type);
   *out = (kcl_cost){.bytes_stored = size.total,
-                    .bytes_product =
-                        size.total + (double)(s->rows + s->cols) * (double)kcl_type_size(type),
+                    .bytes_product = size.total + vectors(s, type),
                     .refusal = refusal(ctx, f, s, type)};
   return KCL_OK;
 }

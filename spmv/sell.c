@@ -168,6 +168,10 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return sorts(s) ? 1.6 : 1.0;
 }
 
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  m->rows_match_elements = !sorts(s), m->entry_ns = 12;
+}
+
 const kcl_format KCL_TYPED(kcl_format_sell) = {
     .name = "sell",
     .summary = "slices of 32 rows padded to their longest, sorted if it pays",
@@ -177,5 +181,6 @@ const kcl_format KCL_TYPED(kcl_format_sell) = {
     .multi_rhs = true,
     .size = size,
     .slowdown = slowdown,
+    .outline = outline,
     .build = build,
     .rows = rows};

@@ -226,6 +226,10 @@ static double slowdown_dict(const kcl_stats *s, const kcl_device *d) {
   return bytes > stored ? bytes / stored : 1;
 }
 
+static void outline16(kcl_matrix *m, const kcl_stats *s) {
+  (void)s, m->rows_match_elements = true, m->entry_ns = 16;
+}
+
 const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .name = "sell16",
     .summary = "slices of 32 rows, 16-bit columns, values as float if exact",
@@ -236,8 +240,13 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .size = size16,
     .refuses = refuses16,
     .slowdown = slowdown16,
+    .outline = outline16,
     .build = build16,
     .rows = rows};
+
+static void outline_dict(kcl_matrix *m, const kcl_stats *s) {
+  (void)s, m->rows_match_elements = true, m->entry_ns = 26;
+}
 
 const kcl_format KCL_TYPED(kcl_format_sell_dict) = {
     .name = "sell-dict",
@@ -248,5 +257,6 @@ const kcl_format KCL_TYPED(kcl_format_sell_dict) = {
     .size = size_dict,
     .refuses = refuses_dict,
     .slowdown = slowdown_dict,
+    .outline = outline_dict,
     .build = build_dict,
     .rows = rows};

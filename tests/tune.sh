@@ -12,7 +12,7 @@ command -v python3 >/dev/null 2>&1 || echo "skip JSON: no python3"
 "$prog" generate helmholtz:12 -o H.mtx -q
 
 # ------------------------------------------------------------------ formats: measured, recorded
-run 0 "the first solve" solve W.mtx --json s.json; says "costs as much as streaming"
+run 0 "the first solve" solve W.mtx --json s.json; says "per iteration predicted"
 json s.json "d['expected_iterations']==0 and (d['seconds']['measure']>0)==(len(d['timed'])>1)"
 run 0 "measured" solve W.mtx --format measure --json m.json; says "measured: "; says "measure "
 json m.json "len(d['timed'])>1 and d['seconds']['measure']>0"
@@ -20,14 +20,14 @@ json m.json "[t['seconds_per_iteration'] for t in d['timed'] if t['format']==d['
 run 0 "by another process" solve W.mtx --json s.json; says "remembered: "
 json s.json "d['expected_iterations']==d['iterations'] and len(d['timed'])>1 and d['seconds']['measure']==0"
 json s.json "min(d['timed'],key=lambda t:t['seconds_setup']+d['iterations']*t['seconds_per_iteration'])['format']==d['format']"
-run 0 "by bytes alone" solve W.mtx --format model --json s.json; says "costs as much as streaming"
+run 0 "by the model alone" solve W.mtx --format model --json s.json; says "per iteration predicted"
 json s.json "d['timed']==[]"
-run 0 "another method" solve W.mtx --solver minres --json s.json; says "costs as much as streaming"
+run 0 "another method" solve W.mtx --solver minres --json s.json; says "per iteration predicted"
 run 0 "other threads" solve W.mtx --threads 1 --device cpu --json s.json
-[ "$KRYLOCL_DEVICE" != cpu ] || [ "$(getconf _NPROCESSORS_ONLN)" = 1 ] || says "costs as much as streaming"
+[ "$KRYLOCL_DEVICE" != cpu ] || [ "$(getconf _NPROCESSORS_ONLN)" = 1 ] || says "per iteration predicted"
 for text in '' 'nonsense' '|||||||||' "$(head -c 60 "$memory")"; do
   printf '%s\n' "$text" >"$memory"
-  run 0 "a damaged memory" solve W.mtx; says "costs as much as streaming"
+  run 0 "a damaged memory" solve W.mtx; says "per iteration predicted"
 done
 head -c 3000 /dev/urandom >"$memory"
 run 0 "noise for a memory" solve W.mtx --format measure; run 0 "  is replaced" solve W.mtx; says "remembered: "

@@ -12,3 +12,17 @@ int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
                     k->slots, KCL_MOST_SLOTS);
   return k->ctx->opencl ? kcl_opencl_open(k, ex) : open_cpu[k->type](k, ex);
 }
+
+/* The native executor's threads meet after each stage. Rates of a core of 2026. */
+static double native_estimate(const kcl_program *k) {
+  const kcl *ctx = k->ctx;
+  double rate = ctx->stream_rate > 0 ? ctx->stream_rate : 1e10 * ctx->threads, seconds = 0;
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++)
+    seconds +=
+        (ctx->threads > 1 ? 1e-6 : 0.3e-6) + kcl_stage_streamed(k, &k->stage[KCL_LOOP][i]) / rate;
+  return seconds;
+}
+
+double kcl_executor_estimate(kcl_program *k) {
+  return k->ctx->opencl ? kcl_opencl_estimate(k) : native_estimate(k);
+}

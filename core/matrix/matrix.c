@@ -99,6 +99,26 @@ done:
   return rc;
 }
 
+void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
+                        kcl_matrix *out) {
+  *out = (kcl_matrix){.ctx = ctx,
+                      .format = f,
+                      .type = type,
+                      .rows = s->rows,
+                      .cols = s->cols,
+                      .nnz = s->nnz,
+                      .lanes = 1,
+                      .scatter_items = s->nnz,
+                      .chain = (double)s->row_max,
+                      .mean = s->row_mean,
+                      .entry_ns = 20,
+                      .bandwidth = s->bandwidth};
+  kcl_matrix_borrow(out, "stored", KCL_UINT8, (int64_t)f->size(s, type).total, NULL);
+  if (f->image) add_image(out);
+  if (f->outline) f->outline(out, s);
+  if (!kcl_matrix_gpu_layout(out)) out->lanes = 1, out->rows_match_elements = false;
+}
+
 void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A) { m->adopted = A; }
 
 kcl_matrix *kcl_matrix_share(kcl_matrix *m) {

@@ -69,6 +69,13 @@ struct kcl_matrix {
   int64_t scatter_items; /* items of scatter(); default nnz */
   int64_t prepare_items; /* items of prepare(), a kernel before each product; default 0: none */
 
+  /* ---- of an outline: a matrix that is not built, to predict the time of its products */
+  double chain;      /* entries of a row that one work-item handles one after another, at most */
+  double mean;       /* the same, of the mean row */
+  double entry_ns;   /* per entry of the chain while A is in cache (NVIDIA H200) */
+  double streamed;   /* bytes that take as long to stream as the product takes */
+  int64_t bandwidth; /* max |i - j| */
+
   /* ---- the device's */
   void *device[KCL_MOST_ARRAYS];         /* cl_mem of each array, once uploaded */
   void (*release)(struct kcl_matrix *m); /* frees them; NULL before the upload */
@@ -101,6 +108,9 @@ struct kcl_format {
   const char *(*refuses)(const kcl_stats *s, kcl_type type);
   /* Time of a product over the time of streaming its bytes on such a device; NULL: 1. */
   double (*slowdown)(const kcl_stats *s, const kcl_device *device);
+  /* For predictions on GPUs: lanes and rows_match_elements as build sets them there, chain, mean and entry_ns. NULL: one
+   * work-item per row, rows that do not match elements, no padding, 20 ns per entry. */
+  void (*outline)(kcl_matrix *m, const kcl_stats *s);
   /* Fills m with arrays (kcl_matrix_array), params and the fields above. A has m's type. */
   int (*build)(kcl_matrix *m, const kcl_csr *A);
   /* y[lo .. hi) = (A x)[lo .. hi), sequentially; the executor divides the rows among threads. lo is a multiple of
@@ -148,6 +158,9 @@ int kcl_matrix_check_names(const kcl_matrix *m);
 /* ---------------------------------------------------------------- using them */
 
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
+/* A matrix of this structure in this format, not built: one array of as many bytes, without data. */
+void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
+                        kcl_matrix *out);
 void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
 kcl_matrix *kcl_matrix_share(kcl_matrix *m);      /* m, to be freed once more; NULL of NULL */
 void kcl_matrix_free(kcl_matrix **m);
@@ -163,7 +176,8 @@ int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format 
 /* The choice by bytes (spmv/rank.c). */
 typedef struct kcl_rank {
   const kcl_format *format;
-  double moved; /* stored bytes times slowdown, plus the vectors of a product */
+  double moved;   /* stored bytes times slowdown, plus the vectors of a product */
+  double seconds; /* per iteration, predicted (solver/engine/predict.c) */
 } kcl_rank;
 enum { KCL_MOST_FORMATS = 64 };
 /* All formats that accept the matrix, the cheapest first; a failure if there are none. */

@@ -120,11 +120,12 @@ int kcl_run_carry(run *to, const run *from);
 
 /* ---- persistent.c: the persistent kernel as the executor sees it */
 typedef struct kcl_persistent_ops {
-  int64_t least_iterations; /* that are worth a launch */
-  bool (*wanted)(run *r);   /* decides whether, and how: r->persistent.geometry */
-  int (*prepare)(
-      run *r);         /* what its source depends on, and its buffers; close also after a failure */
-  int (*open)(run *r); /* from r->persistent.program: r->persistent.kernel */
+  int64_t least_iterations;         /* that are worth a launch */
+  bool (*wanted)(run *r);           /* decides whether, and how: r->persistent.geometry */
+  double (*estimate)(const run *r); /* seconds per pass over LOOP, where it is wanted */
+  /* What its source depends on, and its buffers; close also after a failure. */
+  int (*prepare)(run *r);
+  int (*open)(run *r);                       /* from r->persistent.program: r->persistent.kernel */
   cl_int (*enqueue)(run *r, int64_t passes); /* over LOOP, one launch */
   /* Waits for the device. KCL_DEVICE when a group missed a barrier. *missing: groups were not resident together and have
    * touched nothing; the kernel is closed, and the caller continues with one launch per stage. */

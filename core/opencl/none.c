@@ -18,6 +18,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   return (void)ex, kcl_fail(k->ctx, KCL_DEVICE, "this build is without OpenCL");
 }
+double kcl_opencl_estimate(kcl_program *k) { return (void)k, 0; }
 int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale) {
   return (void)kernel, (void)y, (void)x, (void)n, (void)scale,
          kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");

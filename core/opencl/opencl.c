@@ -140,6 +140,8 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   ctx->layout = o->is_cpu ? KCL_LAYOUT_CPU : KCL_LAYOUT_GPU;
   o->is_nvidia = strstr(which->platform_name, "NVIDIA") != NULL;
   o->units = which->compute_units;
+  clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_bytes, &o->local_bytes,
+                  NULL);
   o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
   cl_int code = queue ? keep(o, queue) : make(o);
   if (!code) kcl_opencl_find_images(ctx);

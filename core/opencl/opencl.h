@@ -15,6 +15,8 @@ int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out);  /* of the cal
 void kcl_opencl_get(const kcl *ctx, void **context, void **queue); /* in use */
 void kcl_opencl_detach(kcl *ctx);
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
+double kcl_opencl_estimate(
+    kcl_program *k);                   /* seconds per pass over LOOP, matrices being outlines */
 int kcl_opencl_upload(kcl_matrix *m);  /* its arrays, if that has not been done */
 void kcl_opencl_find_images(kcl *ctx); /* ctx->images */
 int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale);
@@ -35,8 +37,9 @@ struct kcl_opencl {
   cl_context context;
   cl_command_queue queue;
   bool is_cpu, is_nvidia, small_groups;
-  int units;      /* compute units */
-  int concurrent; /* groups that run at once and may wait for each other */
+  int units;            /* compute units */
+  int concurrent;       /* groups that run at once and may wait for each other */
+  cl_ulong local_bytes; /* local memory of a group */
   struct {
     char *key;
     cl_program program;

@@ -33,10 +33,8 @@ static char asked(void) {
 
 /* Scalars of x that fit in a group's local memory beside the rest. */
 static int64_t halo_room(const run *r, const kcl_geometry *g) {
-  cl_ulong room = 0;
-  clGetDeviceInfo(context(r)->opencl->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL);
-  return (int64_t)(room / r->scalar_bytes) - g->group * kcl_at_once(kcl_program_dots(r->k)) -
-         r->k->slots - 64;
+  return (int64_t)(context(r)->opencl->local_bytes / r->scalar_bytes) -
+         g->group * kcl_at_once(kcl_program_dots(r->k)) - r->k->slots - 64;
 }
 
 /* One group per compute unit, so that all are resident together; each has a row block, but one that only reduces. */
@@ -57,7 +55,8 @@ static void share_rows(run *r, kcl_geometry *g) {
 static int64_t widest_halo(const kcl_program *k) {
   int64_t most = 0;
   for (int i = 0; i < k->ops; i++) {
-    int64_t width = kcl_bandwidth(k->op[i].matrix->source);
+    const kcl_matrix *m = k->op[i].matrix;
+    int64_t width = m->source ? kcl_bandwidth(m->source) : m->bandwidth;
     if (width > most) most = width;
   }
   return most;
@@ -92,6 +91,47 @@ static bool wanted(run *r) {
   r->persistent.geometry = choose_geometry(r);
   return asked() || r->persistent.geometry.in_registers ||
          (size_t)r->persistent.block_rows * r->scalar_bytes < MAX_BLOCK;
+}
+
+/* ---------------------------------------------------------------- predicted time */
+
+/* Seconds per iteration, real double precision, an NVIDIA H200: fitted to 848 measured times, of which two thirds are within
+ * 15 % (docs/lab/2026-11-23-model.md). */
+static const double STAGE = 0.7e-6;           /* messages with the other groups, per stage */
+static const double REDUCTION = 0.87e-6;      /* more, where dots are reduced */
+static const double ROW = 0.43e-6;            /* per row of a work-item */
+static const double SPILLED_ROW = 0.9e-6;     /* the same, vectors not in registers */
+static const double FAR = 33e-9;              /* more per entry where x is not in local memory, */
+static const double FAR_OVERLAPPING = 108e-9; /* and while a reduction is in flight */
+static const double CACHE_RATE = 5e12, OVERLAPPING_RATE = 7e12; /* bytes per second, of A */
+
+/* Will x be in local memory? That of renumbered columns nearly always is. */
+static bool near_x(const kcl_program *k, const kcl_geometry *g) {
+  const kcl_matrix *A = k->A;
+  return g->local_halo ||
+         (k->ops == 1 && A->format->columns_renumberable && A->nnz <= MAX_RENUMBERED);
+}
+
+static double product_seconds(const run *r, const kcl_matrix *A) {
+  const kcl_geometry *g = &r->persistent.geometry;
+  double far = near_x(r->k, g) ? 0
+               : g->overlaps   ? FAR_OVERLAPPING
+                               : FAR,
+         entries = A->chain + (g->rows_per_item - 1) * A->mean;
+  return entries * (A->entry_ns * 1e-9 + far) +
+         kcl_matrix_bytes(A) / (g->overlaps ? OVERLAPPING_RATE : CACHE_RATE);
+}
+
+static double estimate(const run *r) {
+  const kcl_program *k = r->k;
+  const kcl_geometry *g = &r->persistent.geometry;
+  double exchange = 0, work = k->steps * g->rows_per_item * (g->in_registers ? ROW : SPILLED_ROW);
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
+    const kcl_stage *s = &k->stage[KCL_LOOP][i];
+    exchange += STAGE + (kcl_stage_dots(s) ? REDUCTION : 0);
+    if (s->A) work += product_seconds(r, s->A);
+  }
+  return exchange * (r->scalar_bytes > 8 ? 1.5 : 1) + work;
 }
 
 /* ---------------------------------------------------------------- halo lists */
@@ -252,6 +292,7 @@ static int check(run *r, bool *missing) {
 
 const kcl_persistent_ops kcl_persistent_kernel = {.least_iterations = LEAST_ITERATIONS,
                                                   .wanted = wanted,
+                                                  .estimate = estimate,
                                                   .prepare = prepare,
                                                   .open = open_persistent,
                                                   .enqueue = enqueue,

@@ -214,6 +214,8 @@ void kcl_program_free(kcl_program **k);
 /* Bytes that one pass over a phase moves while so many right-hand sides iterate; 0: only what they share. */
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs);
 double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs); /* one stage's share */
+/* Bytes that take as long to stream as the stage takes; its matrix is an outline. */
+double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s);
 bool kcl_vector_shared(const kcl_program *k, kcl_vec v); /* by all right-hand sides: a constant */
 int kcl_replacement_interval(
     const kcl_program *k); /* passes between two of REPLACE; INT_MAX: never */

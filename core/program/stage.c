@@ -85,6 +85,11 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
   return bytes;
 }
 
+double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s) {
+  double bytes = kcl_stage_bytes(k, s, k->nrhs);
+  return s->A ? bytes - kcl_matrix_bytes(s->A) + s->A->streamed : bytes;
+}
+
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
   double bytes = 0;
   for (int i = 0; i < k->stages[phase]; i++) bytes += kcl_stage_bytes(k, &k->stage[phase][i], nrhs);

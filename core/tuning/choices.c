@@ -85,6 +85,12 @@ void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, c
       c->timing[i].iteration = INFINITY;
 }
 
+bool kcl_choice_has_failed(const kcl_choice *c, const char *method) {
+  for (int i = 0; i < c->count; i++)
+    if (!(c->timing[i].iteration < INFINITY) && !strcmp(c->timing[i].method, method)) return true;
+  return false;
+}
+
 /* Reads what follows the key. False where it does not parse. */
 static bool parse(const char *text, kcl_choice *c) {
   kcl_timing t;

@@ -32,6 +32,8 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
                     char key[KCL_KEY]);
 /* This method did not solve the system: in none of its formats, nor in this one. */
 void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format);
+/* Did it, in any format? */
+bool kcl_choice_has_failed(const kcl_choice *c, const char *method);
 bool kcl_choice_recall(const char *key, kcl_choice *out);
 void kcl_choice_remember(const char *key, const kcl_choice *c);
 /* The timing of these: a new one where there is none and there is room, else NULL. */

@@ -46,6 +46,7 @@ typedef struct kcl_selection {
   double cost;           /* seconds to set up one of them, estimated */
   double seconds;        /* spent on timing */
   int64_t expected;      /* iterations, as remembered at set-up; 0: not known */
+  double predicted;      /* seconds per iteration of one right-hand side, of set-up's choice */
   char why_format[400], why_method[200];
   char changes[2000]; /* of the last solve: a line for each engine exchanged */
 } kcl_selection;

@@ -1,6 +1,7 @@
 /* The first choice of method and format, by what is known without running anything: what was timed before on this device
- * for such a structure, else symmetry (solver/auto/methods.c) and bytes (spmv/rank.c).
+ * for such a structure, else symmetry (solver/auto/methods.c) and predicted seconds (solver/engine/predict.c).
  */
+#include "core/base/context.h"
 #include "solver/auto/auto.h"
 #include <math.h>
 #include <stdarg.h>
@@ -77,6 +78,40 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
 
 /* ---------------------------------------------------------------- method and preconditioner */
 
+/* Predicted seconds per iteration, in the best format or in the one asked for. */
+static int predicted(const kcl_selection *c, const kcl_method *m, double *seconds) {
+  const kcl_system *s = c->system;
+  return kcl_engine_predicted(s, m, c->way.precond, s->undecided.format ? NULL : s->options.format,
+                              seconds);
+}
+
+/* May forms of cg stand for it? On OpenCL devices launches and reductions may be what limits cg. */
+static bool forms_fit(const kcl_selection *c) {
+  const kcl_system *s = c->system;
+  return s->ctx->opencl && s->undecided.method && !strcmp(c->way.method->name, "cg") &&
+         kcl_auto_cg_forms_fit(&s->options);
+}
+
+/* The form of cg with the least predicted time. The model must promise a tenth, because recurrences of forms drift. */
+static int choose_form(kcl_selection *c) {
+  double cg, least, seconds;
+  int rc;
+  if (!forms_fit(c)) return KCL_OK;
+  if ((rc = predicted(c, c->way.method, &cg))) return rc;
+  least = 0.9 * cg;
+  for (int i = 0; i < KCL_CG_FORMS; i++) {
+    const kcl_method *m;
+    if ((rc = kcl_method_find(c->system->ctx, kcl_cg_forms[i], &m))) return rc;
+    if ((rc = predicted(c, m, &seconds))) return rc;
+    if (seconds < least && !kcl_choice_has_failed(&c->remembered, m->name))
+      c->way.method = m, least = seconds;
+  }
+  if (least < 0.9 * cg)
+    kcl_auto_say(c->why_method, sizeof c->why_method, "; %.3g us per iteration predicted, cg %.3g",
+                 1e6 * least, 1e6 * cg);
+  return KCL_OK;
+}
+
 static void add_reason(char *why, size_t room, const char *reason) {
   kcl_auto_say(why, room, "%s%s", why[0] ? "; " : "", reason);
 }
@@ -91,7 +126,7 @@ static void explain_way(kcl_selection *c, bool usual) {
   if (s->undecided.method) add_reason(why, room, kcl_auto_structure(s));
   if (!usual)
     add_reason(why, room,
-               kcl_auto_is_cg_form(m->name) ? "measured as the fastest form of cg"
+               kcl_auto_is_cg_form(m->name) ? "the fastest form of cg that is known"
                                             : "converged the last time");
   if (!s->undecided.precond || !c->way.precond->apply) return;
   snprintf(varies, sizeof varies, "the diagonal varies by a factor of %.2g",
@@ -117,7 +152,7 @@ int kcl_choose_way(kcl_selection *c) {
   if (known) rc = kcl_method_find(s->ctx, known->method, &c->way.method);
   if (known && !rc) rc = kcl_precond_find(s->ctx, known->precond, &c->way.precond);
   explain_way(c, usual);
-  return rc;
+  return rc || known ? rc : choose_form(c);
 }
 
 /* ---------------------------------------------------------------- format */
@@ -129,6 +164,21 @@ static int named_format(kcl_selection *c, const kcl_format **f) {
   return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
 }
 
+/* The first by predicted seconds. */
+static int predicted_format(kcl_selection *c, const kcl_format **f) {
+  const kcl_system *s = c->system;
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = kcl_engine_predict(s, c->way.method, c->way.precond, list, &count);
+  if (rc) return rc;
+  *f = list[0].format;
+  snprintf(c->why_format, sizeof c->why_format, "%.3g us per iteration predicted",
+           1e6 * list[0].seconds);
+  if (count > 1)
+    kcl_auto_say(c->why_format, sizeof c->why_format, ", next %s with %.3g", list[1].format->name,
+                 1e6 * list[1].seconds);
+  return KCL_OK;
+}
+
 int kcl_choose_format(kcl_selection *c, const kcl_format **f) {
   const kcl_system *s = c->system;
   kcl_type type = s->options.precision;
@@ -138,7 +188,7 @@ int kcl_choose_format(kcl_selection *c, const kcl_format **f) {
   const kcl_timing *known = s->undecided.measure ? NULL : kcl_auto_best(c);
   if (!known || strcmp(known->method, c->way.method->name) ||
       strcmp(known->precond, c->way.precond->name))
-    return kcl_format_choose(s->ctx, &s->stats, type, f, why, room);
+    return predicted_format(c, f);
   snprintf(why, room, "remembered: ");
   kcl_auto_say_timings(c, known, why, room);
   if (c->remembered.iterations)

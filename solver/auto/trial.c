@@ -1,6 +1,6 @@
 /* Trials: other formats and other forms of cg are timed, and the fastest engine is kept.
  *
- * Candidates are the first MOST formats that the byte model ranks within NEAR of the best. Each is converted, uploaded
+ * Candidates are the first MOST formats whose predicted time is within NEAR of the least. Each is converted, uploaded
  * and compiled, and its loop is timed. A faster engine replaces the one in use at once. During a solve this happens
  * between two passes over LOOP: all vectors and scalars are copied, and no step of the method is lost. Trials take at
  * most a tenth of the seconds that the solve is expected to take, or has taken.
@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { MOST = 4, LEAST = 8 /* iterations to time one */ };
-static const double NEAR = 1.6;     /* largest error of the byte model seen so far */
+static const double NEAR = 1.6;     /* largest error of the model seen so far */
 static const double SHARE = 0.1;    /* of the seconds of a solve, for trials */
 static const double ENTRY = 20e-9;  /* seconds per entry to convert (two cores of 2026) */
 static const double COMPILE = 0.5;  /* seconds to compile a program that is not cached */
@@ -42,39 +42,37 @@ static bool timed(const kcl_selection *c, const char *format) {
 
 /* Formats worth timing beside the one in use that have not been timed; during a solve only those whose program has the
  * same stages. */
-static int candidates(const kcl_selection *c, bool in_a_solve, kcl_rank list[MOST]) {
+static int candidates(const kcl_selection *c, bool in_a_solve, kcl_rank list[MOST], int *found) {
   kcl_rank all[KCL_MOST_FORMATS];
   const kcl_system *s = c->system;
   const kcl_format *mine = c->engine->operators[0]->format;
-  int count, n = 0, distinct = 0;
-  if (!s->undecided.format || kcl_format_rank(s->ctx, &s->stats, s->options.precision, all, &count))
-    return 0;
-  for (int i = 0; i < count && distinct < MOST && all[i].moved <= NEAR * all[0].moved; i++) {
+  int count, distinct = 0, rc = KCL_OK;
+  *found = 0;
+  if (!s->undecided.format) return rc;
+  if ((rc = kcl_engine_predict(s, c->engine->method, c->engine->precond, all, &count))) return rc;
+  for (int i = 0; i < count && distinct < MOST && all[i].seconds <= NEAR * all[0].seconds; i++) {
     const kcl_format *f = all[i].format;
     bool again = false;
     for (int j = 0; j < i && !again; j++) again = alike(s, f, all[j].format);
     if (again) continue;
     distinct++;
     if (alike(s, f, mine) || timed(c, f->name)) continue;
-    if (!in_a_solve || f->scatter == mine->scatter) list[n++] = all[i];
+    if (!in_a_solve || f->scatter == mine->scatter) list[(*found)++] = all[i];
   }
-  return n;
+  return rc;
 }
 
-/* Forms of cg that could take its place. */
-static int forms(const kcl_selection *c) {
+/* cg and its forms beside the one in use, but those that did not solve this system. */
+static int forms(const kcl_selection *c, const char *list[1 + KCL_CG_FORMS]) {
   const kcl_system *s = c->system;
-  bool cg = s->undecided.method && !strcmp(c->engine->method->name, "cg");
-  return cg && kcl_auto_cg_forms_fit(&s->options) ? KCL_CG_FORMS : 0;
-}
-
-/* Methods that did not solve this system are not tried again. */
-static bool failed(const kcl_selection *c, const char *method) {
-  const kcl_choice *known = &c->remembered;
-  for (int i = 0; i < known->count; i++)
-    if (!(known->timing[i].iteration < INFINITY) && !strcmp(known->timing[i].method, method))
-      return true;
-  return false;
+  const char *family[] = {"cg", kcl_cg_forms[0], kcl_cg_forms[1]}, *mine = c->engine->method->name;
+  bool cg = !strcmp(mine, "cg") || kcl_auto_is_cg_form(mine);
+  int count = 0;
+  if (!s->undecided.method || !cg || !kcl_auto_cg_forms_fit(&s->options)) return 0;
+  for (int i = 0; i < 1 + KCL_CG_FORMS; i++)
+    if (strcmp(family[i], mine) && !kcl_choice_has_failed(&c->remembered, family[i]))
+      list[count++] = family[i];
+  return count;
 }
 
 /* What is timed anew is forgotten, but not what failed. */
@@ -85,10 +83,13 @@ static void keep_failed(kcl_choice *known) {
   known->count = count;
 }
 
+/* Was another method timed, and does it solve the system? */
 static bool timed_forms(const kcl_selection *c) {
   const kcl_choice *known = &c->remembered;
   for (int i = 0; i < known->count; i++)
-    if (kcl_auto_is_cg_form(known->timing[i].method)) return true;
+    if (known->timing[i].iteration < INFINITY &&
+        strcmp(known->timing[i].method, c->engine->method->name))
+      return true;
   return false;
 }
 
@@ -167,15 +168,15 @@ done:
 int kcl_trial_run(kcl_selection *c, const kcl_trial *t, double each) {
   kcl_rank list[MOST];
   double start = kcl_now();
-  int count = candidates(c, t->in_a_solve, list), others = t->in_a_solve ? 0 : forms(c),
-      rc = KCL_OK;
+  const char *other[1 + KCL_CG_FORMS];
+  int count, others = t->in_a_solve ? 0 : forms(c, other),
+             rc = candidates(c, t->in_a_solve, list, &count);
   const kcl_trial one = {fmin(SAMPLE, t->budget / (2.0 * (count + others) + 1)), t->in_a_solve};
   for (int i = 0; i < count + others && !rc; i++) {
     const kcl_format *f = i < count ? list[i].format : c->engine->operators[0]->format;
     const kcl_method *m = c->engine->method;
     if (kcl_now() - start + c->cost > t->budget) break;
-    if (i >= count && failed(c, kcl_cg_forms[i - count])) continue;
-    if (i >= count) rc = kcl_method_find(c->system->ctx, kcl_cg_forms[i - count], &m);
+    if (i >= count) rc = kcl_method_find(c->system->ctx, other[i - count], &m);
     if (!rc) rc = try_one(c, m, f, &one, &each);
   }
   c->decided = c->dirty = true;
@@ -187,19 +188,23 @@ void kcl_trial_explain(kcl_selection *c) {
   snprintf(c->why_format, sizeof c->why_format, "measured: ");
   if (mine) kcl_auto_say_timings(c, mine, c->why_format, sizeof c->why_format);
   if (kcl_auto_is_cg_form(c->engine->method->name))
-    snprintf(c->why_method, sizeof c->why_method, "%s, measured as the fastest form of cg",
+    snprintf(c->why_method, sizeof c->why_method, "%s; measured as the fastest form of cg",
              kcl_auto_structure(c->system));
 }
 
 /* ---------------------------------------------------------------- at set-up */
 
-/* Is there nothing to time, now or later? */
-static bool decided(kcl_selection *c) {
+/* c->decided: there is nothing to time, now or later. */
+static int decide(kcl_selection *c) {
+  const char *other[1 + KCL_CG_FORMS];
   kcl_rank list[MOST];
-  if (!kcl_auto_remembers(c)) return true;
+  c->decided = !kcl_auto_remembers(c);
+  if (c->decided) return KCL_OK;
   if (c->system->undecided.measure) keep_failed(&c->remembered);
-  c->candidates = candidates(c, false, list), c->cost = setup_cost(c);
-  return !c->candidates && !(forms(c) && !timed_forms(c));
+  int rc = candidates(c, false, list, &c->candidates);
+  c->cost = setup_cost(c);
+  c->decided = !c->candidates && !(forms(c, other) && !timed_forms(c));
+  return rc;
 }
 
 int kcl_choose_by_time(kcl_selection *c) {
@@ -207,7 +212,7 @@ int kcl_choose_by_time(kcl_selection *c) {
   kcl_trial t = {.budget = INFINITY};
   double start = kcl_now(), each;
   int rc;
-  if ((c->decided = decided(c))) return KCL_OK;
+  if ((rc = decide(c)) || c->decided) return rc;
   if (!c->system->undecided.measure) {
     const kcl_timing *mine = kcl_auto_best(c);
     if (!mine || !known->iterations) return KCL_OK;

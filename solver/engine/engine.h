@@ -43,6 +43,13 @@ int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out);
 /* Seconds per pass over START, the mean over so many. */
 int kcl_engine_time_product(kcl_engine *e, int times, double *seconds);
 
+/* The formats that accept A, by the seconds per iteration that are predicted for this method, the fastest first. */
+int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                       kcl_rank list[KCL_MOST_FORMATS], int *count);
+/* The same of one format; NULL: of the fastest. Infinite where it does not accept A. */
+int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                         const char *format, double *seconds);
+
 const char *kcl_engine_format(const kcl_engine *e);  /* of A: its name */
 double kcl_engine_stored_bytes(const kcl_engine *e); /* of all operators, on the device */
 /* To convert and upload, and to load programs; a first compilation is not counted, for it is not repeated. */

@@ -1,0 +1,51 @@
+/* The time of a pass over LOOP, predicted from a recorded program whose matrices may be outlines. Constants: an NVIDIA
+ * H200, and PoCL on two cores (docs/lab/2026-11-23-model.md).
+ */
+#include "core/opencl/executor.h"
+#include <math.h>
+
+static const double LAUNCH_GPU = 3.6e-6,
+                    LAUNCH_CPU = 8e-6;   /* seconds between two launches, at least */
+static const double ARGUMENT = 0.25e-6;  /* more for each buffer of a launch, on a GPU */
+static const double LATENCY = 1.5e-6;    /* of a kernel on a GPU, beside its bytes */
+static const double FAR_ENTRY = 0.15e-6; /* per entry of a chain whose loads miss the L1 cache */
+static const double RATE_GPU = 3.8e12, RATE_CPU = 1e10; /* bytes per second */
+
+enum {
+  MATRIX_ARRAYS = 3, /* of most formats */
+  ROW_START = 6      /* entries that take as long as to begin another row */
+};
+
+static double rate_of(const kcl *ctx) {
+  if (ctx->stream_rate > 0) return ctx->stream_rate;
+  return ctx->layout == KCL_LAYOUT_GPU ? RATE_GPU : RATE_CPU * ctx->device.compute_units;
+}
+
+/* The entries that the busiest work-item handles one after another, of all its rows. */
+static double chain(const kcl_matrix *A, const kcl_geometry *g) {
+  double items = (double)(A->tasks ? A->tasks : A->rows) * A->lanes,
+         all = g->groups_max * (double)g->group;
+  return A->chain + (items > all ? (items / all - 1) * (A->mean + ROW_START) : 0);
+}
+
+/* Launches overlap the kernels before them, on a GPU. */
+static double stage_seconds(const run *r, const kcl_stage *s) {
+  const kcl_program *k = r->k;
+  double stream = kcl_stage_streamed(k, s) / rate_of(k->ctx), far = 0, launches = 1;
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  int arguments = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  if (k->ctx->layout != KCL_LAYOUT_GPU) return LAUNCH_CPU + stream;
+  if (s->A) arguments += MATRIX_ARRAYS, far = FAR_ENTRY * chain(s->A, &r->geometry);
+  if (s->A && s->A->prepare_items) launches = 2;
+  return fmax(launches * LAUNCH_GPU + arguments * ARGUMENT, LATENCY + fmax(stream, far));
+}
+
+double kcl_opencl_estimate(kcl_program *k) {
+  run r = {.k = k, .width = kcl_rhs_width(k), .scalar_bytes = kcl_type_size(k->type)};
+  double seconds = 0;
+  r.geometry = kcl_choose_geometry(k), r.group = (size_t)r.geometry.group;
+  if (kcl_persistent_kernel.wanted(&r)) return kcl_persistent_kernel.estimate(&r);
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++)
+    seconds += stage_seconds(&r, &k->stage[KCL_LOOP][i]);
+  return seconds;
+}

@@ -1,0 +1,76 @@
+/* Seconds per iteration, predicted before anything is built: the method is recorded over outlines of A and A^H, and the
+ * executor estimates the program. Of a preconditioner only its vectors count.
+ */
+#include "core/base/context.h"
+#include "core/device/device.h"
+#include "solver/engine/engine.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct outline { /* a program whose matrices are not built */
+  kcl_matrix A, AH;
+  kcl_program *program;
+} outline;
+
+static int record(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                  const kcl_format *f, outline *o) {
+  const kcl_stats *t = &s->stats;
+  int rc = kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program);
+  if (rc) return rc;
+  kcl_program *k = o->program;
+  kcl_matrix_outline(s->ctx, f, t, s->options.precision, &o->A);
+  o->AH = o->A;
+  k->A = &o->A, k->AH = m->adjoint ? &o->AH : NULL;
+  k->precondition = p->apply;
+  k->norm_F = m->least_squares;
+  k->restart = s->options.restart ? s->options.restart : m->restart;
+  for (int i = 0; i < 4; i++)
+    k->precond_data[i] = kcl_vector_like(k, m->least_squares ? k->x : k->b, "of M");
+  m->record(k);
+  k->nrhs = f->multi_rhs && !s->options.mixed && s->options.nrhs ? s->options.nrhs : 1;
+  return kcl_program_end(k);
+}
+
+/* The same program with A in another format that scatters as this one does. */
+static double seconds(const kcl_system *s, outline *o, const kcl_rank *r) {
+  const kcl_stats *t = &s->stats;
+  kcl_program *k = o->program;
+  kcl_matrix_outline(s->ctx, r->format, t, s->options.precision, &o->A);
+  o->A.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
+  o->AH = o->A, o->AH.rows = t->cols, o->AH.cols = t->rows;
+  return kcl_executor_estimate(k) / k->steps / k->nrhs;
+}
+
+static void sort(kcl_rank *list, int count) {
+  for (int i = 1; i < count; i++) {
+    kcl_rank r = list[i];
+    int at = i;
+    for (; at && r.seconds < list[at - 1].seconds; at--) list[at] = list[at - 1];
+    list[at] = r;
+  }
+}
+
+int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                       kcl_rank list[KCL_MOST_FORMATS], int *count) {
+  outline programs[4] = {{.program = NULL}}; /* by what the recorder asks of a format */
+  int rc = kcl_format_rank(s->ctx, &s->stats, s->options.precision, list, count);
+  for (int i = 0; i < *count && !rc; i++) {
+    const kcl_format *f = list[i].format;
+    outline *o = &programs[2 * f->scatter + f->multi_rhs];
+    if (!o->program) rc = record(s, m, p, f, o);
+    if (!rc) list[i].seconds = seconds(s, o, &list[i]);
+  }
+  sort(list, *count);
+  for (int i = 0; i < 4; i++) kcl_program_free(&programs[i].program);
+  return rc;
+}
+
+int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                         const char *format, double *seconds) {
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = kcl_engine_predict(s, m, p, list, &count);
+  *seconds = INFINITY;
+  for (int i = count - 1; i >= 0 && !rc; i--)
+    if (!format || !strcmp(list[i].format->name, format)) *seconds = list[i].seconds;
+  return rc;
+}

@@ -1,0 +1,162 @@
+/* Predicted times (solver/engine/predict.c): outlines agree with what build makes; every method and format has a time;
+ * what `auto` takes for systems whose best method and format on an NVIDIA H200 are known from measurements. */
+#include "core/opencl/opencl.h"
+#include "solver/solver.h"
+#include "tests/conform.h"
+
+static const char *const kinds[] = {"poisson2d:20", "heatsink:40", "elasticity:3x3x3",
+                                    "powerlaw:400", "spd:300x4",   "trefethen:200",
+                                    "magnetic:12",  "wathen:6x6"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---------------------------------------------------------------- outlines */
+
+static void compare(kcl *ctx, const kcl_format *f, const kcl_csr *A, const kcl_stats *s,
+                    const char *kind) {
+  kcl_matrix outline, *built = NULL;
+  kcl_matrix_outline(ctx, f, s, A->type, &outline);
+  if (!CHECKF(!kcl_matrix_build(ctx, f, A, &built), "%s: %s", f->name, kcl_error(ctx))) return;
+  CHECKF(outline.lanes == built->lanes, "%s of %s: %d lanes, %d built", f->name, kind,
+         outline.lanes, built->lanes);
+  CHECKF(outline.rows_match_elements == built->rows_match_elements, "%s of %s", f->name, kind);
+  CHECKF(outline.chain >= outline.mean && outline.mean > 0, "%s of %s: %g, %g", f->name, kind,
+         outline.chain, outline.mean);
+  double bytes = kcl_matrix_bytes(built), told = kcl_matrix_bytes(&outline);
+  CHECKF(f->size_is_bound ? told >= bytes : fabs(told - bytes) <= 8 * (double)A->rows + 1000,
+         "%s of %s: %g bytes, %g built", f->name, kind, told, bytes);
+  kcl_matrix_free(&built);
+}
+
+/* As build makes them for a GPU. */
+static void test_outlines(void) {
+  kcl *ctx = NULL;
+  kcl_cost cost;
+  if (!CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 0))) return;
+  for (int i = 0; i < KINDS; i++) {
+    kcl_csr *A = NULL;
+    kcl_stats s;
+    if (!CHECK(!kcl_generate(ctx, kinds[i], &A, NULL) && !kcl_csr_stats(ctx, A, &s))) continue;
+    ctx->layout = KCL_LAYOUT_GPU;
+    for (int f = 0; f < kcl_format_count; f++) {
+      const kcl_format *format = kcl_format_at(f, A->type);
+      CHECK(!kcl_format_cost(ctx, &s, A->type, format->name, &cost));
+      if (!cost.refusal) compare(ctx, format, A, &s, kinds[i]);
+    }
+    ctx->layout = KCL_LAYOUT_NATIVE;
+    kcl_csr_free(&A);
+  }
+  kcl_destroy(&ctx);
+}
+
+/* ---------------------------------------------------------------- predictions */
+
+static void system_of(kcl *ctx, const kcl_csr *A, kcl_system *s) {
+  *s = (kcl_system){.ctx = ctx, .A = A, .options = kcl_defaults, .unit = 1};
+  s->options.precision = A->type;
+  s->undecided.method = s->undecided.precond = s->undecided.format = s->undecided.model = true;
+  CHECK(!kcl_csr_stats(ctx, A, &s->stats));
+  s->hermitian = s->stats.hermitian, s->symmetric = s->stats.symmetric;
+}
+
+static double predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *c,
+                        const char *format) {
+  double seconds = 0;
+  CHECK(!kcl_engine_predicted(s, m, c, format, &seconds));
+  return seconds;
+}
+
+/* Times are finite and in order, whatever the method; more work takes longer. */
+static void test_every_method(const place *p) {
+  kcl_csr *A = NULL, *B = NULL;
+  kcl_system s, t;
+  if (!CHECK(!kcl_generate(p->ctx, "poisson2d:30", &A, NULL) &&
+             !kcl_generate(p->ctx, "poisson2d:300", &B, NULL)))
+    return;
+  system_of(p->ctx, A, &s), system_of(p->ctx, B, &t);
+  for (int m = 0; m < kcl_method_count; m++)
+    for (int c = 0; c < kcl_precond_count; c++) {
+      const kcl_method *method = kcl_method_at(m);
+      kcl_rank list[KCL_MOST_FORMATS];
+      int count, last = 0;
+      if (!CHECK(!kcl_engine_predict(&s, method, kcl_precond_at(c), list, &count))) continue;
+      for (int i = 1; i < count; i++)
+        if (list[i].seconds >= list[i - 1].seconds && list[i].seconds < 1) last = i;
+      CHECKF(list[0].seconds > 0 && last == count - 1, "%s on %s", method->name, p->name);
+      double few = predicted(&s, method, kcl_precond_at(c), "csr-scalar"),
+             more = predicted(&t, method, kcl_precond_at(c), "csr-scalar");
+      CHECKF(more > few, "%s on %s: %g s for 900 rows, %g s for 90000", method->name, p->name, few,
+             more);
+    }
+  CHECK(isinf(predicted(&s, kcl_method_at(0), kcl_precond_at(0), "no-such-format")));
+  kcl_csr_free(&A), kcl_csr_free(&B);
+}
+
+#ifndef KCL_NO_OPENCL
+/* An NVIDIA H200, as far as predictions look. */
+static void pretend(kcl *ctx) {
+  ctx->opencl->is_nvidia = true, ctx->opencl->is_cpu = ctx->opencl->small_groups = false;
+  ctx->opencl->units = ctx->opencl->concurrent = 132;
+  ctx->opencl->local_bytes = 49152;
+  ctx->device.kind = "gpu", ctx->layout = KCL_LAYOUT_GPU, ctx->stream_rate = 3.9e12;
+  ctx->device.memory = ctx->device.max_alloc = INT64_C(150) << 30;
+}
+
+/* Is it one of these words? */
+static bool among(const char *words, const char *name) {
+  const size_t n = strlen(name);
+  for (const char *at = strstr(words, name); at; at = strstr(at + 1, name))
+    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' ')) return true;
+  return false;
+}
+
+/* Measured there: the least us per iteration of all methods of the family of cg and all formats, and the pairs within
+ * 1.25 of it among which `auto` must choose. */
+static void test_choices(void) {
+  static const struct {
+    const char *kind, *methods, *formats;
+  } known[] = {
+      {"poisson2d:100", "cg-pipelined",
+       "cds sell ell sell16 csr-scalar pattern ellr csr-unrolled csr-vector sell-dict"},
+      {"poisson3d:30", "cg-pipelined", "cds ell pattern sell-dict sell sell16 ellr pair"},
+      {"hpcg:24", "cg-pipelined", "sell16 sell-dict pattern cds"},
+      {"elasticity:12x12x12", "cg-pipelined", "csr-lanes csr-vector"},
+      {"jump3d:40", "cg-pipelined", "sell sell16 ell ellr csr-scalar csr-unrolled sell-dict"},
+      {"powerlaw:20000", "cg-pipelined cg", "csr-vector csr-split"},
+      {"poisson3d:64", "cg-single cg-pipelined", "cds sell16 pattern sell-dict"},
+      {"hpcg:64", "cg-single cg", "pattern"},
+      {"powerlaw:200000", "cg-single cg-pipelined cg", "csr-split"},
+      {"poisson2d:1000", "cg cg-single", "pattern"},
+      {"poisson3d:100", "cg cg-single", "pattern"},
+  };
+  kcl *ctx = NULL;
+  if (kcl_create(&ctx) || kcl_select(ctx, "opencl", 0)) {
+    skip("choices of an NVIDIA H200: %s", kcl_error(ctx));
+    return kcl_destroy(&ctx);
+  }
+  pretend(ctx);
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    kcl_csr *A = NULL;
+    kcl_system s;
+    kcl_selection c = {.system = &s};
+    const kcl_format *f = NULL;
+    if (!CHECK(!kcl_generate(ctx, known[i].kind, &A, NULL))) continue;
+    system_of(ctx, A, &s);
+    if (CHECKF(!kcl_choose_way(&c) && !kcl_choose_format(&c, &f), "%s", kcl_error(ctx)))
+      CHECKF(among(known[i].methods, c.way.method->name) && among(known[i].formats, f->name),
+             "%s: %s in %s, %s", known[i].kind, c.way.method->name, f->name, c.why_format);
+    kcl_csr_free(&A);
+  }
+  kcl_destroy(&ctx);
+}
+#endif
+
+int main(void) {
+  open_places();
+  test_outlines();
+  for (int i = 0; i < place_count; i++) test_every_method(&places[i]);
+#ifndef KCL_NO_OPENCL
+  test_choices();
+#endif
+  close_places();
+  return check_report();
+}
