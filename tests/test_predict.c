@@ -51,7 +51,7 @@ static void test_outlines(void) {
 /* ---------------------------------------------------------------- predictions */
 
 static void system_of(kcl *ctx, const kcl_csr *A, kcl_system *s) {
-  *s = (kcl_system){.ctx = ctx, .A = A, .options = kcl_defaults, .unit = 1};
+  *s = (kcl_system){.ctx = ctx, .A = A, .options = kcl_defaults};
   s->options.precision = A->type;
   s->undecided.method = s->undecided.precond = s->undecided.format = s->undecided.model = true;
   CHECK(!kcl_csr_stats(ctx, A, &s->stats));
