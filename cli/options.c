@@ -156,7 +156,7 @@ static const cli_option *find(int c) {
 
 static bool takes(const cli_command *c, const char *name) {
   size_t n = strlen(name);
-  for (const char *s = c->options; (s = strstr(s, name)); s += n)
+  for (const char *s = c->options; n && (s = strstr(s, name)); s += n)
     if ((s == c->options || s[-1] == ' ') && (s[n] == ' ' || !s[n])) return true;
   return strcmp(name, "help") == 0;
 }
