@@ -7,8 +7,8 @@
 typedef struct compilation {
   cl_program program;
   cl_device_id device;
-  char *options;
   cl_int code;
+  char options[];
 } compilation;
 
 static void run(void *self) {
@@ -19,20 +19,20 @@ static void run(void *self) {
 static void release(void *self) {
   compilation *c = self;
   clReleaseProgram(c->program);
-  free(c->options), free(c);
+  free(c);
 }
 
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped) {
-  compilation *c = calloc(1, sizeof *c);
-  char *copy = strdup(options);
-  cl_int code = CL_OUT_OF_HOST_MEMORY;
+  const size_t room = strlen(options) + 1;
+  compilation *c = malloc(sizeof *c + room);
   *stopped = false;
-  if (!c || !copy || (code = clRetainProgram(p))) {
-    free(c), free(copy);
-    return code;
-  }
-  *c = (compilation){p, ctx->opencl->device, copy, CL_SUCCESS};
-  if (!kcl_run_stoppable(ctx, run, release, c)) return *stopped = true, CL_SUCCESS;
+  if (!c) return CL_OUT_OF_HOST_MEMORY;
+  c->program = p, c->device = ctx->opencl->device;
+  memcpy(c->options, options, room);
+  cl_int code = clRetainProgram(p);
+  if (code) return free(c), code;
+  *stopped = !kcl_run_stoppable(ctx, run, release, c);
+  if (*stopped) return CL_SUCCESS;
   code = c->code;
   release(c);
   return code;

@@ -11,7 +11,7 @@ double kcl_loop_target(const kcl_rhs *v) { return 0.999 * v->allowed * v->b_norm
 /* Half of what the residual as given is above its own target. */
 static int set_target(kcl_loop *l, int i, void *x, bool *lowered) {
   kcl_rhs *v = &l->rhs[i];
-  double relative;
+  double relative = INFINITY;
   int rc = kcl_take_x(l->system, l->engine, i, x, v->b_norm.shift);
   if (!rc) rc = kcl_residual_of(l->system, v->b, x, &relative, NULL);
   if (rc || !(relative < INFINITY)) return rc;
