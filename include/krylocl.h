@@ -415,11 +415,17 @@ typedef struct kcl_cost {
   double bytes_stored;  /**< size of the matrix on the device, bytes */
   double bytes_product; /**< bytes moved by one product y = A x, vectors included */
   const char *refusal; /**< why the format refuses the matrix, or NULL; valid until the next call */
+  /** An earlier format of the list that is the same loop over the same arrays for this matrix on the
+   * selected device (variants for GPUs on a CPU), or NULL; constant text. */
+  const char *same_as;
 } kcl_cost;
 
 /** Predicts the cost of a format from statistics. KCL_USAGE: no such format. */
 int kcl_format_cost(kcl *ctx, const kcl_stats *stats, kcl_type type, const char *format,
                     kcl_cost *out);
+/** true: formats that pad to more than ten times the bytes of CSR are not refused for that, only
+ * where the memory does not suffice. Initially false. */
+void kcl_allow_padding(kcl *ctx, bool allowed);
 
 /** @} */
 /** @defgroup solving Solving
@@ -803,6 +809,80 @@ typedef struct kcl_product_error {
  * and x are taken as exact. x [cols] and y [rows] are of type D, or Z if A is complex. */
 int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
                       const double *y, kcl_product_error *out);
+
+/** @} */
+/** @defgroup benchmarking Benchmarks
+ * A row of a benchmark is one matrix in one format on the selected device: set up, validated, then
+ * timed in samples, each the mean over several iterations.
+ * @{ */
+
+/** How a row is measured. 0 stands for the default in parentheses. */
+typedef struct kcl_bench_plan {
+  int iterations; /**< iterations (or products) per sample, at most (50) */
+  int samples;    /**< samples, at most; 1 to 10,000 (15) */
+  /** Seconds for all samples of the row (3). Where they do not fit, a sample gets fewer iterations,
+   * down to one, then there are fewer samples, down to one. Set-up and validation are not in it. */
+  double seconds;
+  /** Samples scatter if their interval is wider than this fraction of the median (0.1). Then they
+   * are taken a second time, in as many seconds again. Negative: never. */
+  double noise;
+  int (*stop)(void *user); /**< asked between samples: non-zero ends them; or NULL */
+  void *user;              /**< argument of stop */
+} kcl_bench_plan;
+
+/** Samples of a time. */
+typedef struct kcl_samples {
+  int count;          /**< number of samples; 0: none were taken */
+  int iterations;     /**< iterations per sample */
+  double *seconds;    /**< [count] per iteration, in the order of measuring */
+  int replaced_count; /**< number of samples that scattered more and were replaced */
+  double *replaced;   /**< [replaced_count], or NULL */
+} kcl_samples;
+
+/** A measured row. Times and bytes are those of all right-hand sides at once. */
+typedef struct kcl_bench_row {
+  bool validated;       /**< the product agrees with kcl_csr_product; otherwise nothing was timed */
+  char kernel[128];     /**< as in kcl_setup_info */
+  int nrhs;             /**< right-hand sides at once */
+  double bytes_stored;  /**< size of the matrix on the device, bytes */
+  double bytes_product; /**< moved by one product */
+  double bytes_iteration; /**< moved by one iteration; 0: a product alone */
+  double seconds_convert; /**< conversion to the format */
+  double seconds_upload;  /**< upload of the matrix */
+  double seconds_compile; /**< compilation, or loading of compiled kernels */
+  int compiled;           /**< OpenCL programs that the driver compiled; 0: all were cached */
+  kcl_samples product;    /**< y = A x alone */
+  kcl_samples iteration;  /**< one iteration with the convergence tests off */
+} kcl_bench_row;
+
+/** Measures a method and its product. o: as for kcl_setup, NULL: kcl_defaults; plan NULL: all
+ * defaults. *out is freed by kcl_bench_free. Fails as kcl_setup does. */
+int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
+                     kcl_bench_row *out);
+/** Measures the product y = A x alone, of any shape of A: o->format (a name), o->precision and
+ * o->nrhs are used. KCL_MEMORY: the format refuses A. */
+int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
+                      kcl_bench_row *out);
+/** Measures sequential C code for CSR, a loop of one thread on the host, as a reference. */
+int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, kcl_type precision, const kcl_bench_plan *plan,
+                         kcl_bench_row *out);
+/** Frees the samples of a row. */
+void kcl_bench_free(kcl_bench_row *row);
+
+/** Median of samples, and the interval between the j-th smallest and the j-th largest, which
+ * contains the true median with at least 95 % probability where there are 6 samples or more
+ * (Le Boudec 2010, theorem 2.1): no distribution is assumed. */
+typedef struct kcl_summary {
+  int count;         /**< number of samples */
+  double median;     /**< median */
+  double low;        /**< lower end of the interval */
+  double high;       /**< upper end of the interval */
+  double confidence; /**< probability that it contains the true median; 0 for one sample */
+  double min;        /**< least sample */
+  double max;        /**< largest sample */
+} kcl_summary;
+/** Summarises samples [count]. KCL_USAGE: there are none. */
+int kcl_summarise(const double *samples, int count, kcl_summary *out);
 
 /** @} */
 /** @defgroup checking Checking a solution

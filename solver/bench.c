@@ -5,23 +5,46 @@
  * length of row i, u the unit roundoff of the precision, c = 1 or 2 sqrt 2 for complex (Higham 2002, 3.1, 3.6),
  * and 2 u more where the matrix was rounded to single.
  */
+#include "core/base/context.h"
 #include "core/device/device.h"
-#include "solver/solver.h"
+#include "solver/bench.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 /* A program of one product, to time and to validate. */
-static int product_program(const kcl_engine *e, kcl_program **k, kcl_executor *ex, kcl_vec *y) {
-  kcl_matrix *A = e->operators[0];
-  int rc = kcl_program_create(e->ctx, e->program->type, A->rows, A->cols, k);
+static int product_program(kcl_matrix *A, kcl_type type, int nrhs, kcl_program **k, kcl_vec *y) {
+  int rc = kcl_program_create(A->ctx, type, A->rows, A->cols, k);
   if (rc) return rc;
-  (*k)->A = A, (*k)->nrhs = e->program->nrhs;
+  (*k)->A = A, (*k)->nrhs = nrhs;
   *y = kcl_vector(*k, "y");
   kcl_begin(*k, KCL_START);
   kcl_apply(*k, *y, A, kcl_x(*k));
-  rc = kcl_program_end(*k);
+  return kcl_program_end(*k);
+}
+
+int kcl_product_program(const kcl_engine *e, kcl_program **k, kcl_executor *ex, kcl_vec *y) {
+  int rc = product_program(e->operators[0], e->program->type, e->program->nrhs, k, y);
   return rc ? rc : kcl_executor_open(*k, ex);
+}
+
+int kcl_product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **out, kcl_vec *y) {
+  kcl_engine *e = *out = NULL;
+  const kcl_options *o = &s->options;
+  bool shares = !s->ctx->opencl || f->multi_rhs;
+  double start = kcl_now();
+  int rc;
+  KCL_TRY(kcl_engine_create(s->ctx, NULL, NULL, &e));
+  KCL_TRY(kcl_engine_add(e, f, kcl_system_matrix(s)));
+  e->seconds_convert = kcl_now() - start;
+  KCL_TRY(product_program(e->operators[0], o->precision, shares && o->nrhs ? o->nrhs : 1,
+                          &e->program, y));
+  KCL_TRY(kcl_executor_open(e->program, &e->executor));
+  kcl_engine_describe(e, o->nrhs);
+  *out = e, e = NULL;
+done:
+  kcl_engine_free(&e);
+  return rc;
 }
 
 /* x on the device is D^-1 x of the one given, and y D y. */
@@ -32,8 +55,8 @@ static void unscale(const kcl_system *s, double *x, double *y) {
   kcl_scale_vector(wide, y, A->rows, s->scaling.row, -1, -s->scaling.unit);
 }
 
-static bool row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
-                       const double *ref) {
+bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
+                            const double *ref) {
   const kcl_csr *A = s->A;
   kcl_type type = s->options.precision, wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   bool single = type == KCL_S || type == KCL_C;
@@ -48,8 +71,8 @@ static bool row_agrees(const kcl_system *s, int64_t i, const double *x, const do
   return error <= (double)(k1 - k0 + 4) * c * u * sum;
 }
 
-static int validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k, kcl_vec y_vec,
-                    bool *good) {
+int kcl_product_validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k, kcl_vec y_vec,
+                         bool *good) {
   const kcl_csr *A = s->A;
   kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   int64_t w = wide == KCL_Z ? 2 : 1;
@@ -70,7 +93,7 @@ static int validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k,
     KCL_TRY(ex->get(ex, y_vec, c, wide, y, 1));
     unscale(s, x, y);
     kcl_csr_product(A, x, NULL, ref);
-    for (int64_t i = 0; i < A->rows && *good; i++) *good = row_agrees(s, i, x, y, ref);
+    for (int64_t i = 0; i < A->rows && *good; i++) *good = kcl_product_row_agrees(s, i, x, y, ref);
   }
 done:
   free(x), free(y), free(ref);
@@ -78,7 +101,7 @@ done:
 }
 
 /* In batches that the history holds. */
-static int time_product(kcl_executor *ex, int times, double *seconds) {
+int kcl_product_time(kcl_executor *ex, int times, double *seconds) {
   int rc = ex->finish(ex);
   if (rc) return rc;
   double t = kcl_now();
@@ -110,11 +133,11 @@ int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iterat
                         seconds_iteration && seconds_product && validated)))
     return rc;
   *validated = false;
-  KCL_TRY(product_program(e, &k, &ex, &y));
-  KCL_TRY(validate(&s->system, &ex, k, y, validated));
+  KCL_TRY(kcl_product_program(e, &k, &ex, &y));
+  KCL_TRY(kcl_product_validate(&s->system, &ex, k, y, validated));
   if (!*validated) goto done;
   KCL_TRY(kcl_timing_state(&ex));
-  for (int i = 0; i < repeats; i++) KCL_TRY(time_product(&ex, iterations, &seconds_product[i]));
+  for (int i = 0; i < repeats; i++) KCL_TRY(kcl_product_time(&ex, iterations, &seconds_product[i]));
   KCL_TRY(kcl_engine_time(e, iterations, repeats, seconds_iteration));
 done:
   if (ex.close) ex.close(&ex);

@@ -88,6 +88,7 @@ const kcl_format KCL_TYPED(kcl_format_coo_segmented) = {
     .summary = "coordinates, rows summed in local memory",
     .source = "Bell & Garland 2009",
     .kernel = "spmv_coo_segmented",
+    .cpu_kernel = "spmv_coo",
     .scatter = true,
     .size = size,
     .slowdown = slowdown_segmented,

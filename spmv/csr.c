@@ -165,6 +165,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .summary = "compressed rows, eight work-items per row, vector loads",
     .source = "Lokhmotov 2011",
     .kernel = "spmv_csr_lanes",
+    .cpu_kernel = "spmv_csr",
     .columns_renumberable = true,
     .size = size,
     .slowdown = slowdown_lanes,

@@ -147,6 +147,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .summary = "compressed rows, work divided by nonzeros",
     .source = "Merrill & Garland 2016; Greathouse & Daga 2014",
     .kernel = "spmv_csr_split",
+    .cpu_kernel = "spmv_csr",
     .size = size,
     .size_is_bound = true,
     .slowdown = slowdown,

@@ -74,6 +74,7 @@ const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {
     .summary = "full storage, tiles of x in local memory",
     .source = "Kuresson 2012, ch. 4",
     .kernel = "spmv_dense_tiled",
+    .cpu_kernel = "spmv_dense",
     .size = size,
     .slowdown = slowdown,
     .outline = outline,

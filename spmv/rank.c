@@ -2,6 +2,7 @@
 #include "core/base/context.h"
 #include "core/matrix/matrix.h"
 #include <stdio.h>
+#include <string.h>
 
 static kcl_size stored(const kcl_format *f, const kcl_stats *s, kcl_type type) {
   kcl_size z = f->size(s, type);
@@ -15,13 +16,14 @@ static kcl_size csr(const kcl_stats *s, kcl_type type) {
                     .largest = val};
 }
 
-/* A refusal beyond the device's memory, or beyond 1 MB and ten times the bytes of CSR; else NULL. */
+/* A refusal beyond the device's memory, or, unless that is allowed, beyond 1 MB and ten times the bytes of CSR; else
+ * NULL. */
 static const char *too_large(const kcl *ctx, const kcl_stats *s, kcl_type type, kcl_size size) {
   static const double always_allowed = 1e6;
   double usual = csr(s, type).total;
   double vectors = 8.0 * (double)s->rows * (double)kcl_type_size(type);
   const kcl_device *d = &ctx->device;
-  if (size.total > always_allowed && size.total > 10 * usual)
+  if (!ctx->padding_allowed && size.total > always_allowed && size.total > 10 * usual)
     return kcl_refusal_text("pads to %.3g GB, %.0f times CSR", size.total * 1e-9,
                             size.total / usual);
   if (d->memory && size.total + vectors > (double)d->memory)
@@ -54,6 +56,30 @@ static const char *refusal(const kcl *ctx, const kcl_format *f, const kcl_stats 
   return why ? why : too_large(ctx, s, type, stored(f, s, type));
 }
 
+void kcl_allow_padding(kcl *ctx, bool allowed) {
+  if (ctx) ctx->padding_allowed = allowed;
+}
+
+static const char *cpu_kernel(const kcl_format *f) {
+  return f->cpu_kernel ? f->cpu_kernel : f->kernel;
+}
+
+bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format *a,
+                      const kcl_format *b) {
+  bool same = ctx->layout == KCL_LAYOUT_NATIVE
+                  ? a->rows == b->rows
+                  : ctx->layout == KCL_LAYOUT_CPU && !strcmp(cpu_kernel(a), cpu_kernel(b));
+  return a == b || (same && a->size(s, type).total == b->size(s, type).total);
+}
+
+/* The first format of the list that is the same as f here, or NULL. */
+static const char *same_as(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+  for (int i = 0; i < kcl_format_count && kcl_format_at(i, type) != f; i++)
+    if (kcl_format_alike(ctx, s, type, kcl_format_at(i, type), f))
+      return kcl_format_at(i, type)->name;
+  return NULL;
+}
+
 /* Of the vectors of a product. */
 static double vectors(const kcl_stats *s, kcl_type type) {
   return (double)(s->rows + s->cols) * (double)kcl_type_size(type);
@@ -77,7 +103,8 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
   kcl_size size = stored(f, s, type);
   *out = (kcl_cost){.bytes_stored = size.total,
                     .bytes_product = size.total + vectors(s, type),
-                    .refusal = refusal(ctx, f, s, type)};
+                    .refusal = refusal(ctx, f, s, type),
+                    .same_as = same_as(ctx, f, s, type)};
   return KCL_OK;
 }
 

@@ -223,6 +223,21 @@ static int multiply(kcl *ctx, const job *j) {
   return rc;
 }
 
+static int bench_rows(kcl *ctx, const job *j) {
+  kcl_csr *A = NULL;
+  kcl_bench_row a, b, c;
+  kcl_options o = kcl_defaults;
+  const kcl_bench_plan plan = {.iterations = 2, .samples = 3, .noise = -1};
+  o.solver = "cg", o.format = "ell", o.precision = KCL_S;
+  memset(&a, 0, sizeof a), memset(&b, 0, sizeof b), memset(&c, 0, sizeof c);
+  int rc = kcl_generate(ctx, j->kind, &A, NULL);
+  if (!rc) rc = kcl_bench_method(ctx, A, &o, &plan, &a);
+  if (!rc) rc = kcl_bench_product(ctx, A, &o, &plan, &b);
+  if (!rc) rc = kcl_bench_sequential(ctx, A, KCL_S, &plan, &c);
+  kcl_bench_free(&a), kcl_bench_free(&b), kcl_bench_free(&c), kcl_csr_free(&A);
+  return rc;
+}
+
 static int through_files(kcl *ctx, const job *j) {
   kcl_csr *A = NULL, *B = NULL;
   kcl_dense *x = NULL, *y = NULL;
@@ -243,6 +258,7 @@ static int whole(const job *j) {
   if (!rc) rc = kcl_select(ctx, "cpu", 2);
   if (!rc)
     rc = !strcmp(j->name, "bench")     ? time_it(ctx, j)
+         : !strcmp(j->name, "rows")    ? bench_rows(ctx, j)
          : !strcmp(j->name, "files")   ? through_files(ctx, j)
          : !strcmp(j->name, "product") ? multiply(ctx, j)
                                        : solve(ctx, j);
@@ -292,6 +308,7 @@ int main(void) {
       {"measure", "cg", "none", "measure", "magnetic:5", .precision = KCL_Z, .dispensable = 250},
       {"bench", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D},
       {"product", "bicg", NULL, "ell", "convection:6", .precision = KCL_S, .nrhs = 2},
+      {"rows", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D},
       {"files", NULL, NULL, NULL, "poisson2d:6", .precision = KCL_D}};
   setenv("KRYLOCL_CACHE", "", 1); /* nothing is remembered */
   int f = mkstemps(file, 4), g = mkstemps(copy, 3);

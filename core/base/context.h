@@ -29,10 +29,11 @@ struct kcl {
   bool selected;
   kcl_device device;
   kcl_layout layout;
-  kcl_images images;  /* of the device */
-  int threads;        /* of the native executor */
-  kcl_opencl *opencl; /* NULL on the native executor */
-  double stream_rate; /* bytes/s; 0 until measured */
-  kcl_tune tune;      /* of the device */
+  kcl_images images;    /* of the device */
+  int threads;          /* of the native executor */
+  bool padding_allowed; /* kcl_allow_padding */
+  kcl_opencl *opencl;   /* NULL on the native executor */
+  double stream_rate;   /* bytes/s; 0 until measured */
+  kcl_tune tune;        /* of the device */
 };
 #endif

@@ -92,8 +92,10 @@ typedef struct kcl_size {
 struct kcl_format {
   const char *name, *summary, *source;
   const char *kernel; /* kernels/KERNEL.cl */
-  bool scatter;       /* the .cl has scatter() and no visit_rows() */
-  bool image;         /* x is read from an image "xi", added to the arrays */
+  /* The kernel whose text it is on CPU devices, where the .cl includes that; NULL: kernel. */
+  const char *cpu_kernel;
+  bool scatter; /* the .cl has scatter() and no visit_rows() */
+  bool image;   /* x is read from an image "xi", added to the arrays */
   /* The .cl declares x and row sums as `element`: one pass can serve several right-hand sides. Without it
    * they are solved one after another. */
   bool multi_rhs;
@@ -168,10 +170,20 @@ bool kcl_matrix_scatters(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
 double kcl_matrix_prepared_bytes(const kcl_matrix *m); /* those that prepare() writes */
 
+/* y = A x in one thread, the textbook's loop; x [cols] and y [rows] are of A's type (spmv/sequential.c). */
+void kcl_sequential_product_s(const kcl_csr *A, const void *x, void *y);
+void kcl_sequential_product_d(const kcl_csr *A, const void *x, void *y);
+void kcl_sequential_product_c(const kcl_csr *A, const void *x, void *y);
+void kcl_sequential_product_z(const kcl_csr *A, const void *x, void *y);
+
 /* The registry (spmv/registry.c). */
 extern const int kcl_format_count;
 const kcl_format *kcl_format_at(int i, kcl_type type); /* 0 <= i < count */
 int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
+
+/* Formats that differ on GPUs may be the same loop over the same arrays on CPUs. */
+bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format *a,
+                      const kcl_format *b);
 
 /* The choice by bytes (spmv/rank.c). */
 typedef struct kcl_rank {

@@ -20,13 +20,8 @@ static const double SAMPLE = 0.025; /* seconds that a candidate is run for, at m
 
 /* ---------------------------------------------------------------- candidates */
 
-/* Formats that differ on GPUs may be the same loop over the same arrays on CPUs. */
 static bool alike(const kcl_system *s, const kcl_format *a, const kcl_format *b) {
-  kcl_type type = s->options.precision;
-  bool same = s->ctx->layout == KCL_LAYOUT_NATIVE
-                  ? a->rows == b->rows
-                  : s->ctx->layout == KCL_LAYOUT_CPU && !strcmp(a->kernel, b->kernel);
-  return a == b || (same && a->size(&s->stats, type).total == b->size(&s->stats, type).total);
+  return kcl_format_alike(s->ctx, &s->stats, s->options.precision, a, b);
 }
 
 /* Was this format timed with the method in use? */

@@ -1,0 +1,230 @@
+/* Rows of a benchmark: set-up, validation and samples of a method, of a product alone, and of the sequential reference.
+ * A row that is not validated has no samples.
+ */
+#include "solver/bench.h"
+#include "core/base/context.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static const kcl_bench_plan defaults = {
+    .iterations = 50, .samples = 15, .seconds = 3, .noise = 0.1};
+
+static int checked(kcl *ctx, const kcl_csr *A, const kcl_bench_plan *given, kcl_bench_plan *plan,
+                   kcl_bench_row *out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = (kcl_bench_row){0};
+  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  *plan = given ? *given : defaults;
+  if (!plan->iterations) plan->iterations = defaults.iterations;
+  if (!plan->samples) plan->samples = defaults.samples;
+  if (!plan->seconds) plan->seconds = defaults.seconds;
+  if (!plan->noise) plan->noise = defaults.noise;
+  if (plan->iterations > 0 && plan->samples > 0 && plan->samples <= 10000 && plan->seconds > 0)
+    return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "%d samples of %d iterations in %g s: 1 to 10,000 of at least one in more than 0",
+                  plan->samples, plan->iterations, plan->seconds);
+}
+
+void kcl_bench_free(kcl_bench_row *row) {
+  if (!row) return;
+  kcl_samples_free(&row->iteration), kcl_samples_free(&row->product);
+  *row = (kcl_bench_row){0};
+}
+
+static int failed(kcl_bench_row *row, int rc) {
+  if (rc) kcl_bench_free(row);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- what is timed */
+
+static int time_product(void *ex, int iterations, int repeats, double *seconds) {
+  double warm;
+  int rc = kcl_timing_state(ex);
+  for (int i = -1; i < repeats && !rc; i++)
+    rc = kcl_product_time(ex, iterations, i < 0 ? &warm : &seconds[i]);
+  return rc;
+}
+
+static int time_iterations(void *engine, int iterations, int repeats, double *seconds) {
+  return kcl_engine_time(engine, iterations, repeats, seconds);
+}
+
+/* Validates the products of a program and takes samples of them. */
+static int sample_products(const kcl_system *s, const kcl_bench_plan *plan, double seconds,
+                           kcl_executor *ex, const kcl_program *k, kcl_vec y, kcl_bench_row *out) {
+  int rc = kcl_product_validate(s, ex, k, y, &out->validated);
+  if (rc || !out->validated) return rc;
+  return kcl_sample(s->ctx, plan, (kcl_probe){time_product, ex}, seconds, &out->product);
+}
+
+/* ---------------------------------------------------------------- a method */
+
+static void describe(const kcl_solver *s, kcl_bench_row *out) {
+  kcl_setup_info info;
+  kcl_solver_info(s, &info);
+  const kcl_matrix *A = s->selection.engine->operators[0];
+  const double vectors = (double)(A->rows + A->cols) * (double)kcl_type_size(A->type);
+  snprintf(out->kernel, sizeof out->kernel, "%s", info.kernel);
+  out->nrhs = info.nrhs, out->bytes_stored = info.bytes_stored;
+  out->bytes_iteration = kcl_bytes_per_iteration(s);
+  out->bytes_product = kcl_matrix_bytes(A) + vectors * info.nrhs;
+  out->seconds_convert = info.seconds_convert, out->seconds_upload = info.seconds_upload;
+  out->seconds_compile = info.seconds_compile, out->compiled = info.programs_compiled;
+}
+
+int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
+                     kcl_bench_row *out) {
+  kcl_bench_plan plan;
+  kcl_solver *s = NULL;
+  kcl_program *k = NULL;
+  kcl_executor ex = {0};
+  kcl_vec y;
+  int rc = checked(ctx, A, given, &plan, out);
+  if (rc) return rc;
+  KCL_TRY(kcl_setup(ctx, A, o, &s));
+  describe(s, out);
+  kcl_engine *e = s->selection.engine;
+  KCL_TRY(kcl_product_program(e, &k, &ex, &y));
+  KCL_TRY(sample_products(&s->system, &plan, plan.seconds / 2, &ex, k, y, out));
+  if (out->validated)
+    KCL_TRY(
+        kcl_sample(ctx, &plan, (kcl_probe){time_iterations, e}, plan.seconds / 2, &out->iteration));
+done:
+  if (ex.close) ex.close(&ex);
+  kcl_program_free(&k);
+  kcl_solver_free(&s);
+  return failed(out, rc);
+}
+
+/* ---------------------------------------------------------------- a product alone */
+
+static int make_system(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s) {
+  *s = (kcl_system){.ctx = ctx, .A = A, .options = o ? *o : kcl_defaults};
+  int rc = kcl_csr_check(ctx, A);
+  if (!rc && A->type != s->options.precision)
+    rc = kcl_csr_convert(ctx, A, s->options.precision, &s->converted);
+  return rc;
+}
+
+/* The format that was named, unless it refuses A. */
+static int named_format(kcl_system *s, const kcl_format **f) {
+  const kcl_options *o = &s->options;
+  kcl_cost cost;
+  int rc = kcl_need(s->ctx, "options->format", o->format);
+  if (!rc) rc = kcl_format_find(s->ctx, o->format, o->precision, f);
+  if (!rc) rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
+  if (!rc) rc = kcl_format_cost(s->ctx, &s->stats, o->precision, o->format, &cost);
+  if (!rc && cost.refusal)
+    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", o->format, cost.refusal);
+  return rc;
+}
+
+static void describe_product(const kcl_engine *e, kcl_bench_row *out) {
+  const kcl_matrix *A = e->operators[0];
+  const kcl_executor *ex = &e->executor;
+  const double vectors = (double)(A->rows + A->cols) * (double)kcl_type_size(A->type);
+  snprintf(out->kernel, sizeof out->kernel, "%s", e->kernel);
+  out->nrhs = e->program->nrhs, out->bytes_stored = kcl_engine_stored_bytes(e);
+  out->bytes_product = out->bytes_stored + vectors * out->nrhs;
+  out->seconds_convert = e->seconds_convert, out->seconds_upload = ex->seconds_upload;
+  out->seconds_compile = ex->seconds_compile, out->compiled = ex->compiled;
+}
+
+int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
+                      kcl_bench_row *out) {
+  kcl_bench_plan plan;
+  kcl_system s = {0};
+  kcl_engine *e = NULL;
+  const kcl_format *f;
+  kcl_vec y;
+  int rc = checked(ctx, A, given, &plan, out);
+  if (rc) return rc;
+  if (!ctx->selected) KCL_TRY(kcl_select(ctx, NULL, 0));
+  KCL_TRY(make_system(ctx, A, o, &s));
+  KCL_TRY(named_format(&s, &f));
+  KCL_TRY(kcl_product_engine(&s, f, &e, &y));
+  describe_product(e, out);
+  KCL_TRY(sample_products(&s, &plan, plan.seconds, &e->executor, e->program, y, out));
+done:
+  kcl_engine_free(&e);
+  kcl_csr_free(&s.converted);
+  return failed(out, rc);
+}
+
+/* ---------------------------------------------------------------- the sequential reference */
+
+typedef struct sequential {
+  const kcl_csr *A;
+  void *x, *y;
+} sequential;
+
+static void multiply(const sequential *p) {
+  void (*const product[])(const kcl_csr *, const void *,
+                          void *) = {kcl_sequential_product_s, kcl_sequential_product_d,
+                                     kcl_sequential_product_c, kcl_sequential_product_z};
+  product[p->A->type](p->A, p->x, p->y);
+}
+
+static int time_sequential(void *self, int iterations, int repeats, double *seconds) {
+  multiply(self);
+  for (int i = 0; i < repeats; i++) {
+    double t = kcl_now();
+    for (int k = 0; k < iterations; k++) multiply(self);
+    seconds[i] = (kcl_now() - t) / iterations;
+  }
+  return KCL_OK;
+}
+
+/* x, y and the reference in double; the products' own x and y beside them. */
+static int validate_sequential(const kcl_system *s, sequential *p, bool *good) {
+  const kcl_csr *A = s->A;
+  kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D, type = s->options.precision;
+  const int64_t w = wide == KCL_Z ? 2 : 1;
+  double *x = NULL, *y = NULL, *ref = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(s->ctx, A->cols * w, sizeof *x, "a vector", (void **)&x));
+  KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *y, "a vector", (void **)&y));
+  KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *ref, "a vector", (void **)&ref));
+  kcl_timing_vector(x, A->cols * w, 0);
+  kcl_copy(type, p->x, wide, x, A->cols, 1);
+  multiply(p);
+  kcl_copy(wide, y, type, p->y, A->rows, 1);
+  kcl_csr_product(A, x, NULL, ref);
+  *good = true;
+  for (int64_t i = 0; i < A->rows && *good; i++) *good = kcl_product_row_agrees(s, i, x, y, ref);
+done:
+  free(x), free(y), free(ref);
+  return rc;
+}
+
+int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, kcl_type precision,
+                         const kcl_bench_plan *given, kcl_bench_row *out) {
+  kcl_bench_plan plan;
+  kcl_system s = {0};
+  sequential p = {0};
+  kcl_options o = kcl_defaults;
+  int rc = checked(ctx, A, given, &plan, out);
+  if (!rc) rc = kcl_type_check(ctx, "precision", precision);
+  if (rc) return rc;
+  o.precision = precision;
+  KCL_TRY(make_system(ctx, A, &o, &s));
+  p.A = kcl_system_matrix(&s);
+  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(precision), "a vector", &p.x));
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(precision), "a vector", &p.y));
+  KCL_TRY(validate_sequential(&s, &p, &out->validated));
+  snprintf(out->kernel, sizeof out->kernel, "sequential C, CSR");
+  out->nrhs = 1;
+  out->bytes_stored =
+      (double)A->nnz * (4.0 + (double)kcl_type_size(precision)) + 8.0 * ((double)A->rows + 1);
+  out->bytes_product =
+      out->bytes_stored + (double)(A->rows + A->cols) * (double)kcl_type_size(precision);
+  if (out->validated)
+    KCL_TRY(kcl_sample(ctx, &plan, (kcl_probe){time_sequential, &p}, plan.seconds, &out->product));
+done:
+  free(p.x), free(p.y);
+  kcl_csr_free(&s.converted);
+  return failed(out, rc);
+}

@@ -1,0 +1,129 @@
+/* Samples of a time, as many as fit in a budget, and their median with a confidence interval by order statistics.
+ *
+ * Each of n independent samples is below the true median with probability 1/2, so the number B of those that are is
+ * binomial, and the j-th smallest and the j-th largest enclose the median with probability 1 - 2 P(B <= j - 1), without
+ * an assumption about the distribution. j is the largest for which that is at least 95 % (Le Boudec 2010, Performance
+ * Evaluation of Computer and Communication Systems, theorem 2.1; Hoefler & Belli 2015, rule 5).
+ */
+#include "solver/bench.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 5 };                /* samples between two looks at the clock */
+static const double MISSED = 0.05; /* largest probability that the median is outside */
+
+/* ---------------------------------------------------------------- the median */
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* P(B = i), B binomial of n and 1/2. */
+static double binomial(int n, int i) {
+  return exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * log(2));
+}
+
+static void interval(const double *sorted, int n, kcl_summary *out) {
+  int j = 1;
+  double outside = 2 * binomial(n, 0);
+  for (; 2 * j + 1 < n; j++) {
+    double more = outside + 2 * binomial(n, j);
+    if (more > MISSED) break;
+    outside = more;
+  }
+  out->low = sorted[j - 1], out->high = sorted[n - j], out->confidence = 1 - fmin(outside, 1);
+}
+
+int kcl_summarise(const double *samples, int n, kcl_summary *out) {
+  if (!out) return KCL_USAGE;
+  *out = (kcl_summary){0};
+  if (!samples || n < 1) return KCL_USAGE;
+  double *v = malloc((size_t)n * sizeof *v);
+  if (!v) return KCL_MEMORY;
+  memcpy(v, samples, (size_t)n * sizeof *v);
+  qsort(v, (size_t)n, sizeof *v, ascending);
+  out->count = n, out->min = v[0], out->max = v[n - 1];
+  out->median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+  interval(v, n, out);
+  free(v);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- sampling */
+
+void kcl_samples_free(kcl_samples *s) {
+  free(s->seconds), free(s->replaced);
+  *s = (kcl_samples){0};
+}
+
+static bool stopped(const kcl_bench_plan *plan) { return plan->stop && plan->stop(plan->user); }
+
+/* Iterations per sample and samples that fit, by a sample of one iteration that took `each`. */
+static void fit(const kcl_bench_plan *plan, double each, double seconds, int *iterations, int *n) {
+  double room = seconds / fmax(each, 1e-9) * CHUNK / (CHUNK + 1); /* one in CHUNK warms up */
+  double per_sample = room / plan->samples;
+  *iterations = per_sample >= plan->iterations ? plan->iterations
+                : per_sample > 1               ? (int)per_sample
+                                               : 1;
+  double most = room / *iterations;
+  *n = most >= plan->samples ? plan->samples : most > 1 ? (int)most : 1;
+}
+
+/* At most n samples; ends after the first chunk that is beyond the budget. */
+static int take(const kcl_bench_plan *plan, kcl_probe p, double seconds, int n, kcl_samples *out) {
+  double begin = kcl_now();
+  int rc = KCL_OK;
+  for (out->count = 0; out->count < n && !rc && !stopped(plan);) {
+    int chunk = n - out->count < CHUNK ? n - out->count : CHUNK;
+    rc = p.time(p.self, out->iterations, chunk, out->seconds + out->count);
+    if (!rc) out->count += chunk;
+    if (kcl_now() - begin > seconds) break;
+  }
+  return rc;
+}
+
+static double scatter(const kcl_samples *s) {
+  kcl_summary m;
+  return kcl_summarise(s->seconds, s->count, &m) ? 0 : (m.high - m.low) / m.median;
+}
+
+/* Once more; the samples that scatter less are kept, the others beside them. */
+static int again(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
+                 kcl_samples *s) {
+  kcl_samples second = {.iterations = s->iterations};
+  int rc = kcl_alloc(ctx, s->count, sizeof *second.seconds, "samples", (void **)&second.seconds);
+  if (!rc) rc = take(plan, p, seconds, s->count, &second);
+  bool better = !rc && second.count == s->count && scatter(&second) < scatter(s);
+  kcl_samples *keep = better ? &second : s, *other = better ? s : &second;
+  if (!rc && second.count) {
+    *s = (kcl_samples){keep->count, keep->iterations, keep->seconds, other->count, other->seconds};
+    second.seconds = NULL;
+  }
+  free(second.seconds);
+  return rc;
+}
+
+int kcl_sample(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
+               kcl_samples *out) {
+  double one, begin = kcl_now();
+  int n,
+      rc = kcl_alloc(ctx, plan->samples, sizeof *out->seconds, "samples", (void **)&out->seconds);
+  if (!rc) rc = p.time(p.self, 1, 1, &one);
+  double took = kcl_now() - begin;
+  if (!rc && took < seconds / 10) { /* without what only a first run does */
+    begin = kcl_now();
+    rc = p.time(p.self, 1, 1, &one);
+    took = kcl_now() - begin;
+  }
+  if (rc) return rc;
+  *out = (kcl_samples){.count = 1, .iterations = 1, .seconds = out->seconds};
+  out->seconds[0] = one;
+  if (took > seconds / 2) return KCL_OK; /* more do not fit */
+  fit(plan, one, seconds, &out->iterations, &n);
+  rc = take(plan, p, seconds, n, out);
+  if (!rc && !stopped(plan) && plan->noise >= 0 && scatter(out) > plan->noise)
+    rc = again(ctx, plan, p, seconds, out);
+  return rc;
+}
