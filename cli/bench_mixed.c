@@ -1,7 +1,7 @@
 /* krylocl bench --mixed: whole solves of A x = A*1 to 1e-8 in double and in mixed precision,
  * alternating, in the fastest format; medians of up to 5 solves, as many as fit in half a
  * minute. */
-#include "cli/cli.h"
+#include "cli/bench.h"
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -23,43 +23,43 @@ static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_
 }
 
 /* [0] in double, [1] mixed. */
-static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_table *t,
-                  const cli_row *r, kcl_solver *s[2]) {
+static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const bench_row *r,
+                  kcl_solver *s[2]) {
   int rc = 0;
   for (int i = 0; i < 2 && !rc; i++) {
     kcl_options asked = kcl_defaults;
-    asked.solver = t->solver, asked.format = r->format, asked.precision = t->precision;
+    asked.solver = r->method, asked.format = r->format, asked.precision = r->type;
     asked.restart = (int)o->restart, asked.tol = tolerance, asked.mixed = i;
-    asked.precond = o->precond ? o->precond : "none";
+    asked.precond = r->precond;
     rc = cli_lib(ctx, kcl_setup(ctx, A, &asked, &s[i]));
   }
   return rc;
 }
 
-int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_table *t, cli_row *r) {
+int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, bench_row *r) {
   int rc;
   kcl_solver *s[2] = {NULL, NULL};
   kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  TRY(set_up(ctx, o, A, t, r, s));
+  TRY(set_up(ctx, o, A, r, s));
   TRY(cli_lib(ctx, kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
   TRY(cli_lib(ctx, kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
   for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
   kcl_csr_product(A, x->val, NULL, b->val);
-  for (int i = 0; i < RUNS && (i == 0 || cli_now() - begin < budget); i++)
+  for (int i = 0; i < RUNS && !cli_interrupted() && (i == 0 || cli_now() - begin < budget); i++)
     for (int j = 0; j < 2; j++) TRY(solve(ctx, s[j], b, x, &r->timed[j]));
   for (int j = 0; j < 2; j++) {
     cli_timed_solve *e = &r->timed[j];
-    e->seconds = cli_median(e->sample, e->samples);
+    if (e->samples) e->seconds = cli_median(e->sample, e->samples);
   }
-  r->compared = true;
+  r->compared = r->timed[1].samples > 0;
 done:
   kcl_solver_free(&s[0]), kcl_solver_free(&s[1]);
   kcl_dense_free(&b), kcl_dense_free(&x);
   return rc;
 }
 
-void bench_mixed_say(const cli_options *o, const cli_row *r) {
+void bench_mixed_say(const cli_options *o, const bench_row *r) {
   static const char *const word[] = {"double", "mixed"};
   const cli_timed_solve *e = r->timed;
   cli_say(o, "to %.0e in %s, A x = A*1:\n  %-8s %11s %11s %11s %11s %11s %11s\n", tolerance,
@@ -85,8 +85,25 @@ static void timed_json(cJSON *o, const cli_timed_solve *e) {
   json_number(o, "seconds_solve", e->seconds);
 }
 
-void bench_mixed_json(cJSON *row, const cli_row *r) {
+void bench_mixed_json(cJSON *row, const bench_row *r) {
   if (!r->compared) return;
   timed_json(cJSON_AddObjectToObject(row, "in_double"), &r->timed[0]);
   timed_json(cJSON_AddObjectToObject(row, "in_mixed"), &r->timed[1]);
+}
+
+static void timed_read(const cJSON *o, cli_timed_solve *e) {
+  const cJSON *f;
+  e->converged = cJSON_IsTrue(cJSON_GetObjectItem(o, "converged"));
+  if ((f = cJSON_GetObjectItem(o, "iterations"))) e->iterations = (int64_t)f->valuedouble;
+  if ((f = cJSON_GetObjectItem(o, "outer_iterations"))) e->corrections = f->valueint;
+  if ((f = cJSON_GetObjectItem(o, "true_relative_residual"))) e->residual = f->valuedouble;
+  if ((f = cJSON_GetObjectItem(o, "bytes_per_iteration"))) e->bytes_per_iteration = f->valuedouble;
+  if ((f = cJSON_GetObjectItem(o, "seconds_solve"))) e->seconds = f->valuedouble;
+}
+
+void bench_mixed_read(const cJSON *o, bench_row *r) {
+  const cJSON *wide = cJSON_GetObjectItem(o, "in_double"),
+              *mixed = cJSON_GetObjectItem(o, "in_mixed");
+  r->compared = wide && mixed;
+  if (r->compared) timed_read(wide, &r->timed[0]), timed_read(mixed, &r->timed[1]);
 }

@@ -30,11 +30,11 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
-      *symmetry, *scale;
-  int64_t max_iter, iterations, seconds, threads, restart, nrhs;
-  double tol, atol;     /* tol < 0: not given */
+      *symmetry, *scale, *threads_list, *layout, *resume;
+  int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples; /* threads: the first */
+  double tol, atol, time_limit;                                           /* tol < 0: not given */
   bool adjoint, verify; /* verify: --check of spmv */
-  bool cache, mixed, no_direct, quiet, verbose, source, help, brief, version; /* brief: -h */
+  bool cache, mixed, no_direct, quiet, verbose, source, force, help, brief, version; /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
 
@@ -44,11 +44,12 @@ typedef struct cli_command {
   const char *notes;   /* of its help: one paragraph per line, indented if it begins with blanks */
   int min, max;        /* number of operands */
   bool lists;          /* takes names that krylocl list prints */
+  bool many;           /* takes lists of devices, numbers of threads, methods and precisions */
   bool reads;          /* its operands are files that must exist */
   int (*run)(kcl *ctx, const cli_options *o);
 } cli_command;
 
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_REAL } cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_COUNTS, CLI_REAL } cli_kind;
 typedef struct cli_option {
   const char *name;
   char letter; /* 0: none */
@@ -66,6 +67,7 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o);
 /* Does c take all that are given? */
 int cli_options_belong(const cli_command *c, cli_options *o);
 const cli_option *cli_option_at(const cli_command *c, int i);      /* that c takes, or NULL */
+bool cli_given(const cli_options *o, const char *name);            /* on the command line */
 bool cli_option_common(const cli_command *c, const cli_option *e); /* shown by -h */
 
 /* ---------------------------------------------------------------- main.c */
@@ -282,50 +284,6 @@ void report_results(const cli_run *r);
 bool cli_tests_another(const cli_run *r, const kcl_report *p);
 int solve_json(const cli_run *r);
 
-/* ---------------------------------------------------------------- bench.c, bench_report.c,
- * bench_mixed.c */
-
-typedef struct cli_timed_solve { /* a whole solve, timed (bench_mixed.c) */
-  bool converged;
-  int64_t iterations;
-  int corrections, samples;
-  double sample[8], seconds, residual, bytes_per_iteration;
-  char note[200];
-} cli_timed_solve;
-
-typedef struct cli_row {                    /* one format on one matrix */
-  char format[32], kernel[96], status[640]; /* status: "ok", "refused: ..." or "failed: ..." */
-  bool ok, validated;
-  double median, min, max,
-      product; /* seconds per iteration and per product, for all right-hand sides */
-  int samples; /* that these are the median of */
-  int nrhs;    /* right-hand sides at once */
-  double bytes_stored, bytes_per_iteration;
-  bool compared;
-  cli_timed_solve timed[2]; /* in double, in mixed precision */
-} cli_row;
-
-typedef struct cli_table { /* one matrix */
-  const char *file, *solver;
-  kcl_type precision;
-  kcl_device device;
-  int64_t rows, cols, nnz;
-  int64_t nrhs;  /* right-hand sides at once, as asked for */
-  double stream; /* bytes/s, 0: not known */
-  int count;
-  cli_row row[64];
-} cli_table;
-
-double bench_gflops(const cli_table *t, const cli_row *r); /* 2 flops per entry, 8 if complex */
-void bench_say(const cli_options *o, const cli_table *t);
-int bench_json(const cli_options *o, const cli_table *tables, int count);
-cli_row *bench_fastest(cli_table *t); /* or NULL */
-int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_table *t, cli_row *r);
-void bench_mixed_say(const cli_options *o, const cli_row *r);
-struct cJSON;
-void bench_mixed_json(struct cJSON *row, const cli_row *r);
-int bench_csv(const cli_options *o, const cli_table *tables, int count);
-
 /* ---------------------------------------------------------------- progress.c */
 
 typedef struct cli_progress {
@@ -349,6 +307,7 @@ void cli_leave(int code);
 
 /* ---------------------------------------------------------------- json.c, csv.c, plot.c; "-" is standard output */
 
+struct cJSON;
 void json_number(struct cJSON *o, const char *key, double v); /* 17 digits; null if not finite */
 void json_count(struct cJSON *o, const char *key, int64_t v);
 void json_text(struct cJSON *o, const char *key, const char *v);

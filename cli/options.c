@@ -25,8 +25,8 @@ static const cli_option table[] = {
     {"device", 'd', CLI_TEXT, "WORD", AT(device), 0, 0,
      "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)",
      "auto cpu opencl gpu"},
-    {"threads", 't', CLI_COUNT, "N", AT(threads), 0, KCL_MAX_THREADS,
-     "threads on the CPU: device cpu, reading, set-up; 0: all (0)", ""},
+    {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
+     "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
     {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0,
      "float, double, complex float, complex double (d, or z for complex data)", "s d c z"},
     {"symmetry", 0, CLI_TEXT, "RULE", AT(symmetry), 0, 0,
@@ -48,7 +48,17 @@ static const cli_option table[] = {
      "cycle length of gmres, 1 to 50 (20); ignored by other methods", ""},
     {"nrhs", 0, CLI_COUNT, "K", AT(nrhs), 1, KCL_MAX_NRHS,
      "right-hand sides at once, 1 to 8 (solve: as many as b has; bench: 1)", ""},
-    {"iterations", 0, CLI_COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample (50)", ""},
+    {"iterations", 0, CLI_COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample, at most (50)",
+     ""},
+    {"samples", 0, CLI_COUNT, "N", AT(samples), 1, 1e4, "samples per row, at most (15)", ""},
+    {"time-limit", 0, CLI_REAL, "S", AT(time_limit), 1e-3, 86400,
+     "seconds for the samples of a row (3)", ""},
+    {"layout", 0, CLI_TEXT, "WORD", AT(layout), 0, 0,
+     "rows among work-items as on a cpu or a gpu, on any OpenCL device (its own)", "cpu gpu"},
+    {"force", 0, CLI_FLAG, NULL, AT(force), 0, 0,
+     "formats that pad to more than ten times CSR, too, as far as memory goes", NULL},
+    {"resume", 0, CLI_TEXT, "FILE", AT(resume), 0, 0,
+     "go on with the run of this JSON file, and write it there without --json", NULL},
     {"seconds", 0, CLI_COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)", ""},
     {"x0", 0, CLI_TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)", NULL},
     {"check", 0, CLI_TEXT, "METHOD", AT(check), 0, 0,
@@ -92,6 +102,22 @@ static int set_count(const cli_option *e, const char *value, int64_t *out) {
   return 0;
 }
 
+/* Numbers between commas, and "max", which is 0; into threads the first. */
+static int set_counts(const cli_option *e, const char *list, cli_options *o) {
+  for (const char *s = list;; s++) {
+    char word[32];
+    int64_t n = 0;
+    size_t length = strcspn(s, ",");
+    snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), s);
+    int rc = strcmp(word, "max") ? set_count(e, word, &n) : 0;
+    if (rc) return rc;
+    if (s == list) o->threads = n;
+    if (!*(s += length)) break;
+  }
+  *(const char **)((char *)o + e->offset) = list;
+  return 0;
+}
+
 static int set_real(const cli_option *e, const char *value, double *out) {
   char *end;
   double v = strtod(value, &end);
@@ -110,6 +136,7 @@ static int set(const cli_option *e, const char *value, cli_options *o) {
   switch (e->kind) {
   case CLI_FLAG: *(bool *)field = true; return 0;
   case CLI_COUNT: return set_count(e, value, (int64_t *)field);
+  case CLI_COUNTS: return set_counts(e, value, o);
   case CLI_REAL: return set_real(e, value, (double *)field);
   default: break;
   }
@@ -167,6 +194,12 @@ const cli_option *cli_option_at(const cli_command *c, int i) {
   return NULL;
 }
 
+bool cli_given(const cli_options *o, const char *name) {
+  for (int i = 0; i < ENTRIES; i++)
+    if (!strcmp(table[i].name, name)) return o->given >> i & 1;
+  return false;
+}
+
 bool cli_option_common(const cli_command *c, const cli_option *e) {
   const char *at = strstr(c->options, e->name), *bar = strchr(c->options, '|');
   return !at || !bar || at < bar;
@@ -216,7 +249,7 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   struct option longs[ENTRIES + 1];
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
-  *o = (cli_options){.tol = -1, .iterations = 50, .seconds = 30};
+  *o = (cli_options){.tol = -1, .iterations = 50, .seconds = 30, .samples = 15, .time_limit = 3};
   tables(subcommand(argc, argv), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

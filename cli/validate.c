@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static int operands(const cli_command *c, const cli_options *o) {
-  if (o->count < c->min)
+  if (o->count < c->min && !o->resume)
     return cli_fail(KCL_USAGE, "'%s' lacks an operand\n  krylocl %s %s", c->name, c->name,
                     c->operands);
   if (o->count > c->max)
@@ -38,11 +38,48 @@ static int formats(const char *list) {
   }
 }
 
+/* Names that lists are made of: of several words for commands that take lists, else of one. */
+static int each(const cli_command *c, const char *list, int (*known)(const char *word)) {
+  char word[64];
+  for (const char *s = list; s; s = *s ? s + 1 : NULL) {
+    size_t n = c->many ? strcspn(s, ",") : strlen(s);
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+    int rc = known(word);
+    if (rc) return rc;
+    s += n;
+  }
+  return 0;
+}
+
 static int precision(const char *p) {
   static const char *const names[] = {"s", "d", "c", "z"};
-  for (int i = 0; p && i < 4; i++)
+  for (int i = 0; i < 4; i++)
     if (strcmp(p, names[i]) == 0) return 0;
-  return p ? cli_unknown("precision", p, names, 4) : 0;
+  return cli_unknown("precision", p, names, 4);
+}
+
+static int solver(const char *name) { return cli_known("solver", name, KCL_SOLVERS, any); }
+static int bench_solver(const char *name) {
+  static const char *const words[] = {"auto", "none", NULL};
+  return cli_known("solver", name, KCL_SOLVERS, words);
+}
+
+static int layout(const char *word) {
+  static const char *const names[] = {"cpu", "gpu"};
+  if (!word || !strcmp(word, "cpu") || !strcmp(word, "gpu")) return 0;
+  return cli_unknown("layout", word, names, 2);
+}
+
+static int threads(const cli_command *c, const cli_options *o) {
+  if (c->many || !o->threads_list || !strchr(o->threads_list, ',')) return 0;
+  return cli_fail(KCL_USAGE, "--threads %s: one number; krylocl bench takes several",
+                  o->threads_list);
+}
+
+/* Padding beyond the limit only for formats that were named. */
+static int force(const cli_options *o) {
+  if (!o->force || o->resume || (o->formats && strcmp(o->formats, "all"))) return 0;
+  return cli_fail(KCL_USAGE, "--force is for formats that are named, such as --formats dense,cds");
 }
 
 /* In the order of kcl_symmetry_rule and kcl_scale_rule; the first is the default. */
@@ -69,7 +106,7 @@ kcl_scale_rule cli_scale_rule(const char *word) {
 }
 
 static int mixed(const cli_options *o) {
-  if (!o->mixed || !o->precision || strchr("dz", o->precision[0])) return 0;
+  if (!o->mixed || !o->precision || strpbrk(o->precision, "dz")) return 0;
   return cli_fail(KCL_USAGE,
                   "--mixed iterates in float and corrects in double: it needs --precision "
                   "d or z, not %s",
@@ -126,6 +163,7 @@ static bool is_word(const cli_command *c, const cli_options *o, int i) {
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
 static int inputs(const cli_command *c, const cli_options *o) {
   int rc = readable(o->x0);
+  if (!rc) rc = readable(o->resume);
   for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++)
     if (!is_word(c, o, i)) rc = readable(o->files[i]);
   return rc;
@@ -137,11 +175,14 @@ int cli_validate(const cli_command *c, cli_options *o) {
                            o->history, o->plot, o->check_output};
   TRY(cli_options_belong(c, o));
   TRY(operands(c, o));
-  TRY(o->solver ? cli_known("solver", o->solver, KCL_SOLVERS, any) : 0);
+  TRY(each(c, o->solver, c->many ? bench_solver : solver));
   TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, any) : 0);
   TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
   TRY(formats(o->formats));
-  TRY(precision(o->precision));
+  TRY(each(c, o->precision, precision));
+  TRY(layout(o->layout));
+  TRY(threads(c, o));
+  TRY(force(o));
   TRY(rule("rule of symmetry", o->symmetry, symmetries, 3));
   TRY(rule("rule of scaling", o->scale, scales, 2));
   TRY(mixed(o));

@@ -140,9 +140,9 @@ else
 fi
 run 2 "explain without a matrix" explain
 run 0 "bench -f" bench A.mtx -f coo,ell --iterations 2 --json s.json
-json s.json "[e['format'] for e in d]==['coo','ell']"
+json s.json "[e['format'] for e in d['rows']]==['coo','ell']"
 run 0 "bench, columns" bench A.mtx --nrhs 3 --formats csr-scalar --iterations 5 --json s.json; says "us/rhs"
-json s.json "d[0]['nrhs']==3 and abs(d[0]['seconds_per_rhs']*3-d[0]['seconds_per_iteration']['median'])<1e-9"
+json s.json "d['rows'][0]['nrhs']==3 and abs(d['rows'][0]['seconds_per_rhs']*3-d['rows'][0]['seconds_per_iteration']['median'])<1e-9"
 for t in s d c z; do
   run 0 "precision $t" solve A.mtx --precision $t --json s.json
   json s.json "d['precision']=='$t' and d['converged']"
@@ -212,7 +212,7 @@ json s.json "d['relative_residual'] is None and abs(d['tested_residual']/d['true
 json s.json "d['true_tested_residual']==min(d['true_relative_residual'],d['normal_residual'])"
 json s.json "open('h.csv').readline()=='iteration,tested_residual\n'"
 run 0 "bench chooses cgls" bench L.mtx --formats csr-scalar --iterations 2 --json b.json
-json b.json "d[0]['solver']=='cgls'"
+json b.json "d['rows'][0]['solver']=='cgls'"
 file half.x 0.5 0.5
 file near.x 0.5 0.500001
 run 0 "check of least squares" check L.mtx line.rhs half.x --check none; says "NOT within 1.0e-08$"; says "within .*: least-squares solution"
@@ -310,23 +310,24 @@ fi
 awk 'BEGIN { n = 3000; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
 run 0 "bench" bench A.mtx --json b.json --csv b.csv --iterations 5; says "* fastest"
-json b.json "len(d)>=5 and any(e['status']=='ok' for e in d) and all(e['validated'] for e in d if e['status']=='ok')"
-json b.json "all(k in d[0] for k in 'matrix format kernel solver precision device status seconds_per_iteration seconds_per_product bytes_stored bytes_per_iteration gbytes_per_second stream_fraction mnnz_per_second gflops validated'.split())"
-json b.json "all(e['seconds_per_iteration']['min']<=e['seconds_per_iteration']['median']<=e['seconds_per_iteration']['max'] for e in d if e['status']=='ok')"
-json b.json "len(open('b.csv').readlines())==len(d)+1 and all(e['seconds_per_iteration']['samples']>1 for e in d if e['status']=='ok')"
+json b.json "len(d['rows'])>=5 and any(e['status']=='ok' for e in d['rows']) and all(e['validated'] for e in d['rows'] if e['status']=='ok')"
+json b.json "all(k in d['rows'][0] for k in 'matrix format kernel solver precision device status seconds_per_iteration seconds_per_product bytes_stored bytes_per_iteration gbytes_per_second stream_fraction mnnz_per_second gflops validated'.split())"
+json b.json "all(e['seconds_per_iteration']['min']<=e['seconds_per_iteration']['median']<=e['seconds_per_iteration']['max'] for e in d['rows'] if e['status']=='ok')"
+json b.json "len(open('b.csv').readlines())==len(d['rows'])+len(d['references'])+1 and all(len(e['seconds_per_iteration']['samples'])>1 for e in d['rows'] if e['status']=='ok')"
 "$prog" generate poisson2d:150 -o P.mtx -q
-run 0 "bench, a long sample" bench P.mtx --device cpu --formats csr-scalar --iterations 10000 --json b.json
-json b.json "(d[0]['seconds_per_iteration']['samples']==1)==('(one sample)' in open('out').read())"
+run 0 "bench, a long sample" bench P.mtx --device cpu --formats csr-scalar --iterations 10000 --samples 1 --time-limit 0.2 --json b.json; says " 1 sample "
+json b.json "[len(d['rows'][0]['seconds_per_'+k]['samples']) for k in ('iteration','product')]==[1,1]"
+json b.json "all(0<d['rows'][0]['seconds_per_'+k]['iterations_per_sample']<10000 for k in ('iteration','product'))" # as many as fit
 run 0 "bench, mixed" bench A.mtx --mixed --formats cds,ell --iterations 5 --json b.json; says "times the iterations"
-json b.json "[('in_mixed' in e) for e in d].count(True)==1"
-json b.json "all(e[k]['converged'] and e[k]['seconds_solve']>0 for e in d if 'in_mixed' in e for k in ('in_double','in_mixed'))"
-json b.json "all(e['in_double']['outer_iterations']==0<e['in_mixed']['outer_iterations'] for e in d if 'in_mixed' in e)"
+json b.json "[('in_mixed' in e) for e in d['rows']].count(True)==1"
+json b.json "all(e[k]['converged'] and e[k]['seconds_solve']>0 for e in d['rows'] if 'in_mixed' in e for k in ('in_double','in_mixed'))"
+json b.json "all(e['in_double']['outer_iterations']==0<e['in_mixed']['outer_iterations'] for e in d['rows'] if 'in_mixed' in e)"
 run 2 "bench, mixed in float" bench A.mtx --mixed --precision s; says "corrects in double"
 run 2 "bench, mixed least squares" bench A.mtx --mixed --solver cgls --formats cds --iterations 2; says "cgls has no mixed"
 run 0 "bench chooses bicg" bench U.mtx --formats csr-scalar --iterations 2 --json b.json
-json b.json "d[0]['solver']=='idr' and len(d)==1"
+json b.json "d['rows'][0]['solver']=='idr' and len(d['rows'])==1"
 run 5 "a refused format alone" bench R.mtx --formats ell --iterations 2 --json b.json; says "refused"
-json b.json "d[0]['status'].startswith('refused: ')"
+json b.json "d['rows'][0]['status'].startswith('refused: ')"
 run 0 "refused beside others" bench R.mtx --formats ell,csr-scalar --iterations 2
 run 5 "solve in a refused format" solve R.mtx --format ell
 run 0 "info" info R.mtx --json i.json; says "refused"

@@ -105,7 +105,7 @@ for place in cpu opencl; do
   for slice in 8 16 64; do
     file hand.txt "sell.slice = $slice"
     run 0 "slices of $slice on $place" bench W.mtx --device $place --formats sell --iterations 2 --json b.json; says "sell.slice $slice"
-    json b.json "d[0]['validated'] and d[0]['status']=='ok'"
+    json b.json "d['rows'][0]['validated'] and d['rows'][0]['status']=='ok'"
   done
 done
 

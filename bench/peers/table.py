@@ -28,7 +28,7 @@ def measurements(path):
         if items is None:
             yield matrix, round_, name, text.strip() or "failed without a message"
             continue
-        for item in items if isinstance(items, list) else [items]:
+        for item in items.get("rows", [items]):
             program = item.get("program") or f"{name} {item.get('format', '?')}"
             seconds = item.get("seconds_per_iteration")
             if item.get("status", "ok") != "ok" or item.get("validated") is False:

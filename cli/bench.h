@@ -1,0 +1,149 @@
+/* What the files of krylocl bench share.
+ *
+ *   bench.c         the run: opens devices, loads matrices, measures row by row
+ *   bench_plan.c    from lists of names to the rows that are to be measured
+ *   bench_figures.c what follows from the samples: rates, speed-up, break-even, order
+ *   bench_table.c   the table       bench_json.c, bench_csv.c   files       bench_read.c   --resume
+ *   bench_mixed.c   whole solves in double and in mixed precision
+ */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "cli/cli.h"
+
+enum {
+  BENCH_SCHEMA = 1
+}; /* of the JSON; a change of meaning or a field that is gone counts it up */
+
+typedef struct bench_matrix {
+  char name[96], file[512]; /* name: short and unique */
+  bool known;               /* what follows is */
+  int64_t rows, cols, nnz, stored, row_min, row_max, bandwidth, diagonals;
+  double row_mean, row_deviation, seconds_read;
+  char symmetry[16], field[16], solver[32]; /* solver: of "auto" */
+} bench_matrix;
+
+typedef struct bench_place { /* a device with a number of threads */
+  char place[40];            /* "cpu" or "P:D" */
+  char layout[8];            /* "", or that of --layout */
+  kcl_device device;
+  double stream; /* bytes/s, the best known; 0: not known */
+  kcl *ctx;      /* NULL: not of this run */
+} bench_place;
+
+typedef enum bench_state {
+  BENCH_TODO,
+  BENCH_OK,
+  BENCH_REFUSED,
+  BENCH_SAME, /* runs as another row that is measured */
+  BENCH_FAILED
+} bench_state;
+
+typedef struct cli_timed_solve { /* a whole solve, timed (bench_mixed.c) */
+  bool converged;
+  int64_t iterations;
+  int corrections, samples;
+  double sample[8], seconds, residual, bytes_per_iteration;
+  char note[200];
+} cli_timed_solve;
+
+typedef struct bench_row {
+  int matrix, place; /* indices; place -1: the sequential reference */
+  char precision;    /* asked for: s d c z, 0: by the matrix */
+  kcl_type type;     /* as measured */
+  char solver[32];   /* asked for: a method, "auto", or "none": the product alone */
+  char method[32];   /* as measured */
+  char precond[32], format[32];
+  int nrhs; /* asked for */
+  bench_state state;
+  char why[600]; /* refused, failed; same: the format it runs as */
+  kcl_bench_row measured;
+  kcl_summary iteration, product; /* of its samples */
+  char date[24];                  /* when it was measured */
+  double load;                    /* of the machine then */
+  bool compared;
+  cli_timed_solve timed[2]; /* in double, in mixed precision */
+} bench_row;
+
+typedef struct bench_run {
+  const cli_options *o;
+  char date[32], clock[96];
+  double begin, load; /* load: average of a minute, at the beginning */
+  int threads; /* of reading and of other devices' set-up: the most in the list, 0: all */
+  bench_matrix *matrices; /* [matrix_count] */
+  int matrix_count;
+  bench_place *places; /* [place_count] */
+  int place_count;
+  bench_row *rows; /* [row_count], in room for row_room */
+  int row_count, row_room;
+} bench_run;
+
+/* ---------------------------------------------------------------- bench_plan.c */
+
+/* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. */
+int bench_each(const char *list, int (*each)(void *self, const char *word), void *self);
+int bench_add_place(bench_run *r, const bench_place *p); /* its index; -1: out of memory */
+int bench_add_matrix(bench_run *r, const char *name, const char *file);
+bench_row *bench_add_row(bench_run *r, const bench_row *row); /* or NULL */
+/* All rows that the options ask for, in the order of measuring. */
+int bench_plan(bench_run *r);
+void bench_short_name(const char *file, char *name, size_t room); /* without folders and endings */
+
+/* ---------------------------------------------------------------- bench_figures.c */
+
+static const double BENCH_NOISE = 0.1; /* noisy: an interval wider than this share of the median */
+
+void bench_summarise(bench_row *r);                             /* from the samples */
+void bench_status(const bench_row *r, char *text, size_t room); /* "ok", "refused: ..." */
+void bench_read_status(const char *text, bench_row *r);
+bool bench_noisy(const bench_row *r);
+bool bench_alone(const bench_row *r); /* the product alone: no iteration */
+/* Of what a row is about, an iteration or the product alone. */
+const kcl_summary *bench_time(const bench_row *r);
+const kcl_samples *bench_samples(const bench_row *r);
+double bench_per_rhs(const bench_row *r);
+double bench_rate(const bench_row *r); /* bytes/s */
+double bench_fraction(const bench_run *b,
+                      const bench_row *r);                    /* of the stream rate; 0: not known */
+double bench_mnnz(const bench_run *b, const bench_row *r);    /* entries per us, of the product */
+double bench_gflops(const bench_run *b, const bench_row *r);  /* 2 flops per entry, 8 if complex */
+double bench_speedup(const bench_run *b, const bench_row *r); /* of the product; 0: no reference */
+double bench_setup(const bench_row *r);                       /* conversion, upload, compilation */
+typedef struct bench_break_even {
+  const bench_row *against; /* plain CSR, or NULL: there is none, or it is this row */
+  double after;             /* iterations from which this format pays; infinite: never */
+  double until; /* or up to which its cheaper set-up does, where an iteration is slower; 0: never */
+} bench_break_even;
+bench_break_even bench_pays(const bench_run *b, const bench_row *r);
+bool bench_same_group(const bench_row *a, const bench_row *b); /* all but the format is the same */
+/* Among rows of methods, or of products alone. place -1: of any. NULL: none was measured. */
+bench_row *bench_fastest(const bench_run *b, int matrix, int place, bool alone);
+/* The measured rows of a matrix and the reference, fastest first, as indices [*count], to be freed. */
+int *bench_sorted(const bench_run *b, int matrix, bool alone, int *count);
+
+/* ---------------------------------------------------------------- output */
+
+void bench_date(char *text, size_t room); /* now, UTC */
+
+void bench_say_place(const cli_options *o, const bench_place *p);
+void bench_say_row(const bench_run *b,
+                   const bench_row *r); /* as it is measured, where progress is shown */
+void bench_say_matrix(const bench_run *b, int matrix);
+void bench_say_end(const bench_run *b); /* of several matrices: the fastest formats */
+int bench_json(const bench_run *b, const char *path);
+int bench_csv(const bench_run *b, const char *path);
+
+/* Rows of an earlier run become those of this one. The options that are not given become those of that run if there
+ * are no operands. */
+struct cJSON;
+int bench_resume_options(const struct cJSON *file, cli_options *o);
+int bench_resume_rows(const struct cJSON *file, bench_run *r);
+int bench_resume_read(const char *path, struct cJSON **out);
+
+/* Whole solves in the format of row r; nothing for rows without a method, or in float. */
+int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, bench_row *r);
+void bench_mixed_say(const cli_options *o, const bench_row *r);
+void bench_mixed_json(struct cJSON *o, const bench_row *r);
+void bench_mixed_read(const struct cJSON *o, bench_row *r);
+
+#endif
