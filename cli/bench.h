@@ -69,7 +69,7 @@ typedef struct bench_run {
   const cli_options *o;
   char date[32], clock[96];
   double begin, load; /* load: average of a minute, at the beginning */
-  int threads; /* of reading and of other devices' set-up: the most in the list, 0: all */
+  int threads;        /* of reading and of other devices' set-up: the most in the list, 0: all */
   bench_matrix *matrices; /* [matrix_count] */
   int matrix_count;
   bench_place *places; /* [place_count] */
