@@ -1,9 +1,9 @@
 /* What the files of krylocl bench share.
  *
- *   bench.c         the run: opens devices, loads matrices, measures row by row
+ *   bench.c         the run, row by row         bench_devices.c, bench_measure.c   what it opens and measures
  *   bench_plan.c    from lists of names to the rows that are to be measured
  *   bench_figures.c what follows from the samples: rates, speed-up, break-even, order
- *   bench_table.c   the table       bench_json.c, bench_csv.c   files       bench_read.c   --resume
+ *   bench_table.c   the tables, of the cells of bench_cells.c       bench_json.c, bench_csv.c   files       bench_read.c   --resume
  *   bench_mixed.c   whole solves in double and in mixed precision
  */
 #ifndef CLI_BENCH_H
@@ -78,6 +78,22 @@ typedef struct bench_run {
   int row_count, row_room;
 } bench_run;
 
+/* ---------------------------------------------------------------- bench_devices.c, bench_measure.c */
+
+int bench_open_places(bench_run *r); /* those that the options name */
+
+typedef struct bench_loaded { /* a matrix on the host, in type D or Z as rows need it */
+  kcl_csr *A, *complex_A;
+  kcl_stats stats;
+} bench_loaded;
+int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loaded *m);
+void bench_unload(bench_loaded *m);
+/* In the type of the host data of a row: complex for c and z. */
+int bench_matrix_for(kcl *ctx, bench_loaded *m, kcl_type type, const kcl_csr **out);
+/* Measures a row, or decides that it is refused, or the same as another. An error is recorded in the row, which stays
+ * BENCH_TODO after an interrupt; the exit code is returned. */
+int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
+
 /* ---------------------------------------------------------------- bench_plan.c */
 
 /* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. */
@@ -120,6 +136,34 @@ bool bench_same_group(const bench_row *a, const bench_row *b); /* all but the fo
 bench_row *bench_fastest(const bench_run *b, int matrix, int place, bool alone);
 /* The measured rows of a matrix and the reference, fastest first, as indices [*count], to be freed. */
 int *bench_sorted(const bench_run *b, int matrix, bool alone, int *count);
+
+/* ---------------------------------------------------------------- bench_cells.c */
+
+typedef enum bench_column {
+  BENCH_FORMAT,
+  BENCH_PLACE,
+  BENCH_THREADS,
+  BENCH_PRECISION,
+  BENCH_METHOD,
+  BENCH_ITERATION,
+  BENCH_PER_RHS,
+  BENCH_SPREAD,
+  BENCH_PRODUCT,
+  BENCH_STREAM,
+  BENCH_SPEEDUP,
+  BENCH_SETUP,
+  BENCH_PAYS,
+  BENCH_GBYTES,
+  BENCH_STORED,
+  BENCH_GFLOPS,
+  BENCH_KERNEL,
+  BENCH_COLUMNS
+} bench_column;
+cli_text bench_us(double seconds); /* microseconds as people write them: 1.23, 12.3, 123, 3,100 */
+cli_text bench_factor(double v);   /* of three digits */
+cli_text bench_spread(const bench_row *r); /* the column +/- */
+/* The text of a cell, perhaps in the buffer. */
+const char *bench_cell(const bench_run *b, const bench_row *r, bench_column c, cli_text *buffer);
 
 /* ---------------------------------------------------------------- output */
 

@@ -6,175 +6,59 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------------------- numbers as people write them */
-
-/* Microseconds: 1.23, 12.3, 123, 3,100. */
-static cli_text us(double seconds) {
-  cli_text t = {"-"};
-  double v = seconds * 1e6;
-  if (!(v > 0)) return t;
-  if (v >= 999.5) return cli_count((int64_t)(v + 0.5));
-  snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
-  return t;
-}
-
-static cli_text ms(double seconds) { return us(seconds * 1e-3); }
-
-/* Half of the interval's width, on its longer side; ~: noisy. */
-static cli_text spread(const bench_row *r) {
-  const kcl_summary *t = bench_time(r);
-  const double half = 100 * fmax(t->high - t->median, t->median - t->low) / t->median;
-  cli_text s;
-  if (t->confidence < 0.95)
-    snprintf(s.s, sizeof s.s, "%d sample%s", t->count, t->count == 1 ? "" : "s");
-  else
-    snprintf(s.s, sizeof s.s, "%s%.*f %%", bench_noisy(r) ? "~" : "", half < 9.95 ? 1 : 0, half);
-  return s;
-}
-
-static cli_text fraction(const bench_run *b, const bench_row *r) {
-  cli_text t = {"-"};
-  double f = bench_fraction(b, r);
-  if (f > 1)
-    strcpy(t.s, "in cache");
-  else if (f > 0)
-    snprintf(t.s, sizeof t.s, "%.0f %%", 100 * f);
-  return t;
-}
-
-static cli_text pays(const bench_run *b, const bench_row *r) {
-  cli_text t = {"-"};
-  bench_break_even e = bench_pays(b, r);
-  if (!e.against) return t;
-  if (e.until > 0 && isfinite(e.until))
-    snprintf(t.s, sizeof t.s, "up to %.30s", cli_count((int64_t)e.until).s);
-  else if (isinf(e.after) && !(e.until > 0))
-    strcpy(t.s, "never");
-  else if (isinf(e.after) || e.after == 0)
-    strcpy(t.s, "at once");
-  else
-    t = e.after < 1e15 ? cli_count((int64_t)e.after) : (cli_text){"never"};
-  return t;
-}
-
-static cli_text factor(double v) {
-  cli_text t = {"-"};
-  if (v > 0) snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
-  return t;
-}
-
-static cli_text threads(const bench_run *b, const bench_row *r) {
-  cli_text none = {"-"};
-  if (r->place < 0) return cli_count(1);
-  const kcl_device *d = &b->places[r->place].device;
-  return d->platform < 0 ? cli_count(d->compute_units) : none;
-}
-
 /* ---------------------------------------------------------------- columns */
 
-typedef enum column {
-  FORMAT,
-  PLACE,
-  THREADS,
-  PRECISION,
-  METHOD,
-  ITERATION,
-  PER_RHS,
-  SPREAD,
-  PRODUCT,
-  STREAM,
-  SPEEDUP,
-  SETUP,
-  PAYS,
-  GBYTES,
-  STORED,
-  GFLOPS,
-  KERNEL,
-  COLUMNS
-} column;
 static const struct {
   const char *title;
   int least, rank; /* width; the columns of the largest ranks are left out where room is short */
   bool left;
-} columns[COLUMNS] = {
-    [FORMAT] = {"format", 10, 0, true},       [PLACE] = {"device", 6, 0, true},
-    [THREADS] = {"threads", 7, 0, false},     [PRECISION] = {"type", 4, 0, true},
-    [METHOD] = {"method", 6, 0, true},        [ITERATION] = {"us/iter", 8, 0, false},
-    [PER_RHS] = {"us/rhs", 8, 0, false},      [SPREAD] = {"+/-", 5, 1, false},
-    [PRODUCT] = {"us/product", 10, 2, false}, [STREAM] = {"of stream", 9, 3, false},
-    [SPEEDUP] = {"speed-up", 8, 4, false},    [SETUP] = {"set-up ms", 9, 6, false},
-    [PAYS] = {"pays after", 10, 5, false},    [GBYTES] = {"GB/s", 6, 8, false},
-    [STORED] = {"stored", 7, 7, false},       [GFLOPS] = {"GFlop/s", 7, 9, false},
-    [KERNEL] = {"kernel", 6, 10, true}};
+} columns[BENCH_COLUMNS] = {
+    [BENCH_FORMAT] = {"format", 10, 0, true},       [BENCH_PLACE] = {"device", 6, 0, true},
+    [BENCH_THREADS] = {"threads", 7, 0, false},     [BENCH_PRECISION] = {"type", 4, 0, true},
+    [BENCH_METHOD] = {"method", 6, 0, true},        [BENCH_ITERATION] = {"us/iter", 8, 0, false},
+    [BENCH_PER_RHS] = {"us/rhs", 8, 0, false},      [BENCH_SPREAD] = {"+/-", 5, 1, false},
+    [BENCH_PRODUCT] = {"us/product", 10, 2, false}, [BENCH_STREAM] = {"of stream", 9, 3, false},
+    [BENCH_SPEEDUP] = {"speed-up", 8, 4, false},    [BENCH_SETUP] = {"set-up ms", 9, 6, false},
+    [BENCH_PAYS] = {"pays after", 10, 5, false},    [BENCH_GBYTES] = {"GB/s", 6, 8, false},
+    [BENCH_STORED] = {"stored", 7, 7, false},       [BENCH_GFLOPS] = {"GFlop/s", 7, 9, false},
+    [BENCH_KERNEL] = {"kernel", 6, 10, true}};
 
 typedef struct table {
   const bench_run *b;
   int matrix;
-  bool alone;         /* products alone */
-  int *rows, count;   /* indices, fastest first */
-  int width[COLUMNS]; /* 0: left out */
+  bool alone;               /* products alone */
+  int *rows, count;         /* indices, fastest first */
+  int width[BENCH_COLUMNS]; /* 0: left out */
 } table;
 
-static cli_text number(const bench_run *b, const bench_row *r, column c) {
-  cli_text t = {"-"};
-  const bool reference = r->place < 0;
-  switch (c) {
-  case THREADS: return threads(b, r);
-  case ITERATION: return reference ? t : us(r->iteration.median);
-  case PER_RHS: return us(bench_per_rhs(r));
-  case SPREAD: return spread(r);
-  case PRODUCT: return us(r->product.median);
-  case STREAM: return fraction(b, r);
-  case SPEEDUP: return factor(bench_speedup(b, r));
-  case SETUP: return reference ? t : ms(bench_setup(r));
-  case PAYS: return pays(b, r);
-  case GBYTES: return snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9), t;
-  case STORED: return cli_bytes(r->measured.bytes_stored);
-  case GFLOPS: return factor(bench_gflops(b, r));
-  default: return t;
-  }
-}
-
-/* What stands in a cell. */
-static const char *cell(const bench_run *b, const bench_row *r, column c, cli_text *buffer) {
-  const bool reference = r->place < 0;
-  switch (c) {
-  case FORMAT: return r->format;
-  case PLACE: return reference ? "cpu" : b->places[r->place].place;
-  case PRECISION: return buffer->s[0] = kcl_type_letter(r->type), buffer->s[1] = 0, buffer->s;
-  case METHOD: return bench_alone(r) ? "-" : r->method;
-  case KERNEL: return r->measured.kernel;
-  default: return *buffer = number(b, r, c), buffer->s;
-  }
-}
-
 /* Does the column tell rows of the table apart? The reference does not count. */
-static bool varies(const table *t, column c) {
+static bool varies(const table *t, bench_column c) {
   const char *first = NULL;
   cli_text kept, now;
   for (int i = 0; i < t->count; i++) {
     const bench_row *r = &t->b->rows[t->rows[i]];
     if (r->place < 0) continue;
-    const char *text = cell(t->b, r, c, &now);
+    const char *text = bench_cell(t->b, r, c, &now);
     if (first && strcmp(kept.s, text)) return true;
     if (!first) snprintf(kept.s, sizeof kept.s, "%s", text), first = kept.s;
   }
   return false;
 }
 
-static bool wanted(const table *t, column c) {
+static bool wanted(const table *t, bench_column c) {
   bool several = false;
   for (int i = 0; i < t->count; i++) several |= t->b->rows[t->rows[i]].nrhs > 1;
-  if (c == PLACE || c == THREADS || c == PRECISION || c == METHOD) return varies(t, c);
-  if (c == ITERATION) return !t->alone;
-  return c != PER_RHS || several;
+  if (c == BENCH_PLACE || c == BENCH_THREADS || c == BENCH_PRECISION || c == BENCH_METHOD)
+    return varies(t, c);
+  if (c == BENCH_ITERATION) return !t->alone;
+  return c != BENCH_PER_RHS || several;
 }
 
-static int widest(const table *t, column c) {
+static int widest(const table *t, bench_column c) {
   int width = columns[c].least;
   for (int i = 0; i < t->count; i++) {
     cli_text buffer;
-    int n = (int)strlen(cell(t->b, &t->b->rows[t->rows[i]], c, &buffer));
+    int n = (int)strlen(bench_cell(t->b, &t->b->rows[t->rows[i]], c, &buffer));
     if (n > width) width = n;
   }
   return width;
@@ -188,8 +72,8 @@ static int room(const cli_options *o) {
 
 static void lay_out(table *t) {
   int used = 0, most = room(t->b->o);
-  for (int rank = 0; rank <= columns[KERNEL].rank; rank++)
-    for (column c = 0; c < COLUMNS; c++) {
+  for (int rank = 0; rank <= columns[BENCH_KERNEL].rank; rank++)
+    for (bench_column c = 0; c < BENCH_COLUMNS; c++) {
       if (columns[c].rank != rank || !wanted(t, c)) continue;
       int width = widest(t, c);
       if (rank && used + width + 2 > most) continue;
@@ -201,13 +85,13 @@ static void say_cells(const table *t, const bench_row *r, char mark) {
   cli_text buffer;
   char line[1200];
   int n = 0;
-  for (column c = 0; c < COLUMNS; c++) {
+  for (bench_column c = 0; c < BENCH_COLUMNS; c++) {
     if (!t->width[c]) continue;
-    const char *text = r ? cell(t->b, r, c, &buffer) : columns[c].title;
+    const char *text = r ? bench_cell(t->b, r, c, &buffer) : columns[c].title;
     n += snprintf(line + n, sizeof line - (size_t)n, columns[c].left ? "%s%-*s" : "%s%*s",
-                  n                            ? "  "
-                  : c == FORMAT && mark != ' ' ? "* "
-                                               : "  ",
+                  n                                  ? "  "
+                  : c == BENCH_FORMAT && mark != ' ' ? "* "
+                                                     : "  ",
                   t->width[c], text);
   }
   while (n && line[n - 1] == ' ') line[--n] = 0;
@@ -230,9 +114,9 @@ static void say_common(const table *t) {
   if (t->alone)
     cli_say(o, "products    y = A x alone");
   else
-    cli_say(o, "method      %s", varies(t, METHOD) ? "several" : r->method);
-  if (!varies(t, PRECISION)) cli_say(o, ", %s", cli_type_words(r->type));
-  if (!varies(t, PLACE))
+    cli_say(o, "method      %s", varies(t, BENCH_METHOD) ? "several" : r->method);
+  if (!varies(t, BENCH_PRECISION)) cli_say(o, ", %s", cli_type_words(r->type));
+  if (!varies(t, BENCH_PLACE))
     cli_say(o, ", on %s%s%s", p->place, *p->layout ? " with the layout of a " : "", p->layout);
   if (r->nrhs > 1) cli_say(o, ", %d right-hand sides at once", r->nrhs);
   cli_say(o, "\n");
@@ -303,9 +187,9 @@ static void say_legend(const table *t) {
                   "; ~ noisy: the interval is wider than %.0f %% of the median, also when measured "
                   "again",
                   100 * BENCH_NOISE);
-  if (t->width[SPEEDUP])
+  if (t->width[BENCH_SPEEDUP])
     n += snprintf(text + n, sizeof text - (size_t)n, "; speed-up: product over sequential C");
-  if (against && t->width[PAYS])
+  if (against && t->width[BENCH_PAYS])
     n += snprintf(text + n, sizeof text - (size_t)n,
                   "; pays after: iterations that repay its set-up, against %s", against->format);
   cli_output_begin();
@@ -352,7 +236,7 @@ void bench_say_row(const bench_run *b, const bench_row *r) {
           r->place < 0 ? "cpu" : b->places[r->place].place, kcl_type_letter(r->type),
           bench_alone(r) ? "product" : r->method, r->format);
   if (r->state == BENCH_OK)
-    fprintf(stderr, "%s us, +/- %s\n", us(bench_time(r)->median).s, spread(r).s);
+    fprintf(stderr, "%s us, +/- %s\n", bench_us(bench_time(r)->median).s, bench_spread(r).s);
   else
     fprintf(stderr, "%s\n", status);
   cli_output_end();
@@ -360,8 +244,8 @@ void bench_say_row(const bench_run *b, const bench_row *r) {
 
 static void say_fastest(const bench_run *b, const bench_row *r) {
   cli_say(b->o, "%-22s  %-13s  %-6s  %-12s  %10s  %8s\n", b->matrices[r->matrix].name, r->format,
-          b->places[r->place].place, bench_alone(r) ? "product" : r->method, us(bench_per_rhs(r)).s,
-          factor(bench_speedup(b, r)).s);
+          b->places[r->place].place, bench_alone(r) ? "product" : r->method,
+          bench_us(bench_per_rhs(r)).s, bench_factor(bench_speedup(b, r)).s);
 }
 
 void bench_say_end(const bench_run *b) {

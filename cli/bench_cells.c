@@ -1,0 +1,101 @@
+/* What stands in the cells of krylocl bench's tables. */
+#include "cli/bench.h"
+#include <math.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- numbers as people write them */
+
+/* Microseconds: 1.23, 12.3, 123, 3,100. */
+cli_text bench_us(double seconds) {
+  cli_text t = {"-"};
+  double v = seconds * 1e6;
+  if (!(v > 0)) return t;
+  if (v >= 999.5) return cli_count((int64_t)(v + 0.5));
+  snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
+  return t;
+}
+
+static cli_text ms(double seconds) { return bench_us(seconds * 1e-3); }
+
+/* Half of the interval's width, on its longer side; ~: noisy. */
+cli_text bench_spread(const bench_row *r) {
+  const kcl_summary *t = bench_time(r);
+  const double half = 100 * fmax(t->high - t->median, t->median - t->low) / t->median;
+  cli_text s;
+  if (t->confidence < 0.95)
+    snprintf(s.s, sizeof s.s, "%d sample%s", t->count, t->count == 1 ? "" : "s");
+  else
+    snprintf(s.s, sizeof s.s, "%s%.*f %%", bench_noisy(r) ? "~" : "", half < 9.95 ? 1 : 0, half);
+  return s;
+}
+
+static cli_text fraction(const bench_run *b, const bench_row *r) {
+  cli_text t = {"-"};
+  double f = bench_fraction(b, r);
+  if (f > 1)
+    strcpy(t.s, "in cache");
+  else if (f > 0)
+    snprintf(t.s, sizeof t.s, "%.0f %%", 100 * f);
+  return t;
+}
+
+static cli_text pays(const bench_run *b, const bench_row *r) {
+  cli_text t = {"-"};
+  bench_break_even e = bench_pays(b, r);
+  if (!e.against) return t;
+  if (e.until > 0 && isfinite(e.until))
+    snprintf(t.s, sizeof t.s, "up to %.30s", cli_count((int64_t)e.until).s);
+  else if (isinf(e.after) && !(e.until > 0))
+    strcpy(t.s, "never");
+  else if (isinf(e.after) || e.after == 0)
+    strcpy(t.s, "at once");
+  else
+    t = e.after < 1e15 ? cli_count((int64_t)e.after) : (cli_text){"never"};
+  return t;
+}
+
+cli_text bench_factor(double v) {
+  cli_text t = {"-"};
+  if (v > 0) snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
+  return t;
+}
+
+static cli_text threads(const bench_run *b, const bench_row *r) {
+  cli_text none = {"-"};
+  if (r->place < 0) return cli_count(1);
+  const kcl_device *d = &b->places[r->place].device;
+  return d->platform < 0 ? cli_count(d->compute_units) : none;
+}
+
+static cli_text number(const bench_run *b, const bench_row *r, bench_column c) {
+  cli_text t = {"-"};
+  const bool reference = r->place < 0;
+  switch (c) {
+  case BENCH_THREADS: return threads(b, r);
+  case BENCH_ITERATION: return reference ? t : bench_us(r->iteration.median);
+  case BENCH_PER_RHS: return bench_us(bench_per_rhs(r));
+  case BENCH_SPREAD: return bench_spread(r);
+  case BENCH_PRODUCT: return bench_us(r->product.median);
+  case BENCH_STREAM: return fraction(b, r);
+  case BENCH_SPEEDUP: return bench_factor(bench_speedup(b, r));
+  case BENCH_SETUP: return reference ? t : ms(bench_setup(r));
+  case BENCH_PAYS: return pays(b, r);
+  case BENCH_GBYTES: return snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9), t;
+  case BENCH_STORED: return cli_bytes(r->measured.bytes_stored);
+  case BENCH_GFLOPS: return bench_factor(bench_gflops(b, r));
+  default: return t;
+  }
+}
+
+/* What stands in a cell. */
+const char *bench_cell(const bench_run *b, const bench_row *r, bench_column c, cli_text *buffer) {
+  const bool reference = r->place < 0;
+  switch (c) {
+  case BENCH_FORMAT: return r->format;
+  case BENCH_PLACE: return reference ? "cpu" : b->places[r->place].place;
+  case BENCH_PRECISION: return buffer->s[0] = kcl_type_letter(r->type), buffer->s[1] = 0, buffer->s;
+  case BENCH_METHOD: return bench_alone(r) ? "-" : r->method;
+  case BENCH_KERNEL: return r->measured.kernel;
+  default: return *buffer = number(b, r, c), buffer->s;
+  }
+}

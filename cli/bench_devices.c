@@ -1,0 +1,84 @@
+/* The devices of krylocl bench: each in each number of threads is a context of its own, open over the whole run. */
+#include "cli/bench.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int best_stream(kcl *ctx, double *stream) {
+  double now = 0;
+  *stream = 0;
+  if (kcl_stream_rate(ctx, stream) || kcl_stream_measure(ctx, &now)) return 0;
+  if (now > *stream) *stream = now;
+  return 0;
+}
+
+/* Opens a device with a number of threads, unless it is there already. */
+static int open_place(bench_run *r, const char *device, int threads) {
+  bench_place p = {.stream = 0};
+  const char *layout = getenv("KRYLOCL_LAYOUT");
+  int rc = kcl_create(&p.ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
+  if (rc) return rc;
+  kcl_watch(p.ctx, cli_watch, (void *)r->o);
+  TRY(cli_lib(p.ctx, kcl_select(p.ctx, device, threads)));
+  TRY(cli_lib(p.ctx, kcl_device_current(p.ctx, &p.device)));
+  kcl_allow_padding(p.ctx, r->o->force);
+  snprintf(p.place, sizeof p.place, "%s", cli_device_place(&p.device).s);
+  if (p.device.platform >= 0 && layout) snprintf(p.layout, sizeof p.layout, "%s", layout);
+  for (int i = 0; i < r->place_count; i++)
+    if (!strcmp(r->places[i].place, p.place) &&
+        r->places[i].device.compute_units == p.device.compute_units)
+      goto done;
+  cli_busy(r->o, "measuring the memory rate of %s", p.place);
+  TRY(best_stream(p.ctx, &p.stream));
+  TRY(bench_add_place(r, &p) < 0 ? cli_fail(KCL_MEMORY, "out of memory: the devices") : 0);
+  bench_say_place(r->o, &p);
+  p.ctx = NULL;
+done:
+  kcl_destroy(&p.ctx);
+  return rc;
+}
+
+typedef struct opening {
+  bench_run *r;
+  const char *device;
+} opening;
+
+static int most_threads(void *self, const char *word) {
+  int *most = self, n = strcmp(word, "max") ? atoi(word) : 0;
+  *most = !n || !*most ? 0 : n > *most ? n : *most;
+  return 0;
+}
+
+static int open_threads(void *self, const char *word) {
+  opening *p = self;
+  return open_place(p->r, p->device, strcmp(word, "max") ? atoi(word) : 0);
+}
+
+/* Numbers of threads are of the cpu device alone: others are opened once. */
+static int open_device(void *self, const char *word) {
+  opening *p = self;
+  p->device = *word ? word : NULL;
+  const char *named = p->device ? p->device : getenv("KRYLOCL_DEVICE");
+  const char *threads = p->r->o->threads_list;
+  bool native = !named || !*named || !strcmp(named, "cpu") || !strcmp(named, "auto");
+  return bench_each(threads && native ? threads : "max", open_threads, p);
+}
+
+int bench_open_places(bench_run *r) {
+  kcl *ctx = NULL;
+  kcl_device *list = NULL;
+  opening p = {.r = r};
+  int rc = 0, count = 0;
+  r->threads = r->o->threads_list ? 1 : 0;
+  bench_each(r->o->threads_list, most_threads, &r->threads);
+  kcl_set_threads(r->threads);
+  cli_busy(r->o, "opening the devices");
+  if (!r->o->device || strcmp(r->o->device, "all"))
+    return bench_each(r->o->device ? r->o->device : "", open_device, &p);
+  TRY(kcl_create(&ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
+  TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
+  for (int i = 0; i < count; i++) TRY(open_device(&p, cli_device_place(&list[i]).s));
+done:
+  free(list);
+  kcl_destroy(&ctx);
+  return rc;
+}

@@ -1,0 +1,140 @@
+/* What krylocl bench does for a matrix and for a row of it: load, decide whether there is anything to measure, measure. */
+#include "cli/bench.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- matrices */
+
+void bench_unload(bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
+
+/* A generated system such as poisson2d:300, where there is no such file. */
+static bool generated(const char *name) {
+  size_t kind = strcspn(name, ":");
+  FILE *f = name[kind] ? fopen(name, "r") : NULL;
+  if (f) fclose(f);
+  for (int i = 0; name[kind] && !f && i < kcl_list_size(KCL_GENERATORS); i++)
+    if (!strncmp(kcl_list(KCL_GENERATORS, i).name, name, kind) &&
+        !kcl_list(KCL_GENERATORS, i).name[kind])
+      return true;
+  return false;
+}
+
+static void describe(const bench_loaded *m, double seconds, bench_matrix *out) {
+  const kcl_stats *s = &m->stats;
+  out->known = true, out->seconds_read = seconds;
+  out->rows = s->rows, out->cols = s->cols, out->nnz = s->nnz, out->stored = m->A->stored;
+  out->row_min = s->row_min, out->row_max = s->row_max, out->row_mean = s->row_mean;
+  out->row_deviation = s->row_deviation, out->bandwidth = s->bandwidth;
+  out->diagonals = s->diagonals;
+  snprintf(out->symmetry, sizeof out->symmetry, "%s", kcl_symmetry_name(m->A->symmetry));
+  snprintf(out->field, sizeof out->field, "%s", kcl_field_name(m->A->field));
+  snprintf(out->solver, sizeof out->solver, "%s", kcl_auto_solver(s));
+}
+
+int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loaded *m) {
+  double begin = cli_now();
+  int rc = 0;
+  cli_busy(o, "reading %s", matrix->name);
+  if (generated(matrix->file))
+    TRY(cli_lib(ctx, kcl_generate(ctx, matrix->file, &m->A, NULL)));
+  else
+    TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
+  double seconds = cli_now() - begin;
+  cli_busy(o, "counting");
+  TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
+  describe(m, seconds, matrix);
+done:
+  return rc;
+}
+
+/* The matrix in the type of a row's host data: complex for c and z. */
+int bench_matrix_for(kcl *ctx, bench_loaded *m, kcl_type type, const kcl_csr **out) {
+  int rc = 0;
+  *out = m->A;
+  if (!kcl_type_complex(type) || kcl_type_complex(m->A->type)) return 0;
+  if (!m->complex_A) rc = kcl_csr_convert(ctx, m->A, KCL_Z, &m->complex_A);
+  *out = m->complex_A;
+  return rc;
+}
+
+/* ---------------------------------------------------------------- a row */
+
+static void decide(bench_row *r, bench_state state, const char *why) {
+  r->state = state;
+  snprintf(r->why, sizeof r->why, "%s", why);
+}
+
+static int stop(void *unused) { return (void)unused, cli_interrupted(); }
+
+/* An earlier row that is the same loop on this device. */
+static const bench_row *same_as(const bench_run *b, const bench_row *r, const kcl_stats *stats,
+                                const kcl_cost *cost) {
+  const char *mine = cost->same_as ? cost->same_as : r->format;
+  if (r->nrhs > 1) return NULL; /* which not all variants share a pass for */
+  for (int i = 0; i < b->row_count && &b->rows[i] != r; i++) {
+    const bench_row *s = &b->rows[i];
+    kcl_cost other;
+    if (!bench_same_group(s, r) || s->state != BENCH_OK) continue;
+    if (kcl_format_cost(b->places[r->place].ctx, stats, r->type, s->format, &other)) continue;
+    if (!strcmp(other.same_as ? other.same_as : s->format, mine)) return s;
+  }
+  return NULL;
+}
+
+/* True if the row is decided without measuring. */
+static bool decided(const bench_run *b, bench_row *r, const kcl_stats *stats) {
+  kcl_cost cost;
+  kcl *ctx = b->places[r->place].ctx;
+  if (kcl_format_cost(ctx, stats, r->type, r->format, &cost)) return false;
+  r->measured.bytes_stored = cost.bytes_stored;
+  const bench_row *same = cost.refusal ? NULL : same_as(b, r, stats, &cost);
+  if (cost.refusal) decide(r, BENCH_REFUSED, cost.refusal);
+  if (same) decide(r, BENCH_SAME, same->format);
+  return cost.refusal || same;
+}
+
+static int measure(const bench_run *b, bench_row *r, kcl *ctx, const kcl_csr *A) {
+  const cli_options *o = b->o;
+  const kcl_bench_plan plan = {.iterations = (int)o->iterations,
+                               .samples = (int)o->samples,
+                               .seconds = o->time_limit,
+                               .noise = BENCH_NOISE,
+                               .stop = stop};
+  kcl_options asked = kcl_defaults;
+  asked.solver = r->method, asked.precond = r->precond, asked.format = r->format;
+  asked.precision = r->type, asked.nrhs = r->nrhs, asked.restart = (int)o->restart;
+  if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
+  return (bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
+                                                                 &r->measured);
+}
+
+static kcl_type type_of(const bench_row *r, const kcl_csr *A) {
+  if (r->precision) return (kcl_type)(strchr("sdcz", r->precision) - "sdcz");
+  return kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+}
+
+/* An error is recorded in the row; the exit code is returned. */
+int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
+  const kcl_csr *A;
+  double load = 0;
+  r->type = type_of(r, m->A);
+  if (r->place >= 0) ctx = b->places[r->place].ctx;
+  snprintf(r->method, sizeof r->method, "%s",
+           strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
+  if (r->place >= 0 && decided(b, r, &m->stats)) return r->state == BENCH_REFUSED ? KCL_MEMORY : 0;
+  int rc = bench_matrix_for(ctx, m, r->type, &A);
+  const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
+  if (native && native->platform < 0) kcl_set_threads(native->compute_units);
+  if (!rc) rc = measure(b, r, ctx, A);
+  kcl_set_threads(b->threads);
+  if (cli_interrupted()) return kcl_bench_free(&r->measured), 0; /* not whole */
+  if (getloadavg(&load, 1) == 1) r->load = load;
+  bench_date(r->date, sizeof r->date);
+  if (rc) return decide(r, rc == KCL_MEMORY ? BENCH_REFUSED : BENCH_FAILED, kcl_error(ctx)), rc;
+  decide(r, r->measured.validated ? BENCH_OK : BENCH_FAILED,
+         r->measured.validated
+             ? ""
+             : "the product differs from the reference by more than rounding explains");
+  bench_summarise(r);
+  return r->state == BENCH_OK ? 0 : CLI_CHECK_FAILED;
+}
