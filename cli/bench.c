@@ -97,6 +97,8 @@ static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
     if (!p->begin) p->begin = cli_now();
     TRY(bench_load(ctx, b->o, &b->matrices[matrix], &m));
     TRY(bench_rows(p, ctx, matrix, &m));
+    for (int i = 0; i < b->place_count; i++)
+      if (b->places[i].ctx) bench_stream(b->o, &b->places[i]);
     TRY(mixed_rows(b, matrix, &m));
   }
 done:

@@ -81,6 +81,8 @@ typedef struct bench_run {
 /* ---------------------------------------------------------------- bench_devices.c, bench_measure.c */
 
 int bench_open_places(bench_run *r); /* those that the options name */
+/* The stream rate becomes the best of what is known and measured now: other programs only lower it. */
+void bench_stream(const cli_options *o, bench_place *p);
 
 typedef struct bench_loaded { /* a matrix on the host, in type D or Z as rows need it */
   kcl_csr *A, *complex_A;

@@ -3,12 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int best_stream(kcl *ctx, double *stream) {
-  double now = 0;
-  *stream = 0;
-  if (kcl_stream_rate(ctx, stream) || kcl_stream_measure(ctx, &now)) return 0;
-  if (now > *stream) *stream = now;
-  return 0;
+void bench_stream(const cli_options *o, bench_place *p) {
+  double known = 0, now = 0;
+  cli_busy(o, "measuring the memory rate of %s", p->place);
+  if (!p->stream && !kcl_stream_rate(p->ctx, &known)) p->stream = known;
+  if (!kcl_stream_measure(p->ctx, &now) && now > p->stream) p->stream = now;
 }
 
 /* Opens a device with a number of threads, unless it is there already. */
@@ -27,8 +26,7 @@ static int open_place(bench_run *r, const char *device, int threads) {
     if (!strcmp(r->places[i].place, p.place) &&
         r->places[i].device.compute_units == p.device.compute_units)
       goto done;
-  cli_busy(r->o, "measuring the memory rate of %s", p.place);
-  TRY(best_stream(p.ctx, &p.stream));
+  bench_stream(r->o, &p);
   TRY(bench_add_place(r, &p) < 0 ? cli_fail(KCL_MEMORY, "out of memory: the devices") : 0);
   bench_say_place(r->o, &p);
   p.ctx = NULL;

@@ -140,35 +140,42 @@ static cli_text context(const table *t, const bench_row *r) {
   return text;
 }
 
-typedef struct lines { /* that were said */
-  char *text;
-  size_t size;
-} lines;
+/* "0:0, s: refused: ..." of a row that was not measured; "" of others. */
+static const char *remark(const table *t, const bench_row *r, char text[700]) {
+  char status[640];
+  bool other = r->state != BENCH_OK && r->state != BENCH_TODO && r->matrix == t->matrix &&
+               r->place >= 0 && bench_alone(r) == t->alone;
+  text[0] = 0;
+  if (!other) return text;
+  bench_status(r, status, sizeof status);
+  snprintf(text, 700, "%s%s%s", context(t, r).s, status,
+           r->state == BENCH_SAME ? " on this device" : "");
+  return text;
+}
 
-/* Each line once: rows that differ in threads or methods alone are refused for the same reason. */
-static void say_once(const table *t, lines *l, const char *line) {
-  if (l->text && strstr(l->text, line)) return;
-  size_t n = strlen(line);
-  char *more = realloc(l->text, l->size + n + 1);
-  if (!more) return;
-  l->text = more;
-  memcpy(l->text + l->size, line, n + 1), l->size += n;
-  cli_say(t->b->o, "%s", line);
+/* The formats of all rows of the same remark, each once, if row i is the first of them. */
+static bool gather(const table *t, int i, const char *mine, char *formats, size_t room) {
+  char text[700], name[40];
+  size_t n = 0;
+  for (int j = 0; j < t->b->row_count; j++) {
+    const bench_row *r = &t->b->rows[j];
+    if (strcmp(remark(t, r, text), mine)) continue;
+    if (j < i) return false;
+    snprintf(name, sizeof name, "%s%s", n ? ", " : "", r->format);
+    if (!n || !strstr(formats, name)) n += (size_t)snprintf(formats + n, room - n, "%s", name);
+  }
+  return true;
 }
 
 static void say_others(const table *t) {
-  lines said = {0};
-  char status[640], line[900];
+  char mine[700], formats[1200], line[2000];
   for (int i = 0; i < t->b->row_count; i++) {
-    const bench_row *r = &t->b->rows[i];
-    if (r->matrix != t->matrix || r->place < 0 || bench_alone(r) != t->alone) continue;
-    if (r->state == BENCH_OK || r->state == BENCH_TODO) continue;
-    bench_status(r, status, sizeof status);
-    snprintf(line, sizeof line, "  %-12s  %s%s%s\n", r->format, context(t, r).s, status,
-             r->state == BENCH_SAME ? " on this device" : "");
-    say_once(t, &said, line);
+    if (!*remark(t, &t->b->rows[i], mine) || !gather(t, i, mine, formats, sizeof formats)) continue;
+    int n = snprintf(line, sizeof line, "%s: %s", formats, mine);
+    cli_output_begin();
+    cli_wrap(cli_out(t->b->o), fprintf(cli_out(t->b->o), "  "), 4, line, n);
+    cli_output_end();
   }
-  free(said.text);
 }
 
 static void say_legend(const table *t) {

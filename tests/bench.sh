@@ -45,7 +45,7 @@ run 3 "one file is not there" bench nothing.mtx T.mtx --formats coo --json b.jso
 json b.json "[r['matrix'] for r in d['rows']]==['T'] and not d['complete']"
 
 # ------------------------------------------------------------------ variants that are the same, padding
-run 0 "variants on the cpu" bench poisson2d:20 --device cpu --formats csr-scalar,csr-group,csr-lanes --json b.json $quick; says "csr-group  *same as csr-scalar on this device"
+run 0 "variants on the cpu" bench poisson2d:20 --device cpu --formats csr-scalar,csr-group,csr-lanes --json b.json $quick; says "^  csr-group, csr-lanes: same as csr-scalar on this device"
 json b.json "[r['status'] for r in d['rows']]==['ok','same as csr-scalar','same as csr-scalar']"
 run 0 "the second alone" bench poisson2d:20 --device cpu --formats csr-lanes,csr-group --json b.json $quick
 json b.json "[r['status'] for r in d['rows']]==['ok','same as csr-lanes']"
