@@ -7,18 +7,6 @@
 
 void bench_unload(bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
 
-/* A generated system such as poisson2d:300, where there is no such file. */
-static bool generated(const char *name) {
-  size_t kind = strcspn(name, ":");
-  FILE *f = name[kind] ? fopen(name, "r") : NULL;
-  if (f) fclose(f);
-  for (int i = 0; name[kind] && !f && i < kcl_list_size(KCL_GENERATORS); i++)
-    if (!strncmp(kcl_list(KCL_GENERATORS, i).name, name, kind) &&
-        !kcl_list(KCL_GENERATORS, i).name[kind])
-      return true;
-  return false;
-}
-
 static void describe(const bench_loaded *m, double seconds, bench_matrix *out) {
   const kcl_stats *s = &m->stats;
   out->known = true, out->seconds_read = seconds;
@@ -34,11 +22,7 @@ static void describe(const bench_loaded *m, double seconds, bench_matrix *out) {
 int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loaded *m) {
   double begin = cli_now();
   int rc = 0;
-  cli_busy(o, "reading %s", matrix->name);
-  if (generated(matrix->file))
-    TRY(cli_lib(ctx, kcl_generate(ctx, matrix->file, &m->A, NULL)));
-  else
-    TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
+  TRY(cli_read_or_generate(ctx, o, matrix->file, &m->A));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
   TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));

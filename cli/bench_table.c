@@ -122,7 +122,7 @@ static void say_common(const table *t) {
   cli_say(o, "\n");
 }
 
-/* "0:0, s: ", as far as rows of the matrix differ in that. */
+/* " on 0:0 in s", as far as rows of the matrix differ in that. */
 static cli_text context(const table *t, const bench_row *r) {
   bool places = false, types = false;
   cli_text text = {""};
@@ -132,15 +132,14 @@ static cli_text context(const table *t, const bench_row *r) {
     places |= strcmp(t->b->places[s->place].place, t->b->places[r->place].place) != 0;
     types |= s->type != r->type;
   }
-  size_t n =
-      (size_t)snprintf(text.s, sizeof text.s, "%.30s", places ? t->b->places[r->place].place : "");
-  if (types)
-    snprintf(text.s + n, sizeof text.s - n, "%s%c", n ? ", " : "", kcl_type_letter(r->type));
-  if (*text.s) strcat(text.s, ": ");
+  size_t n = 0;
+  if (places)
+    n = (size_t)snprintf(text.s, sizeof text.s, " on %.20s", t->b->places[r->place].place);
+  if (types) snprintf(text.s + n, sizeof text.s - n, " in %c", kcl_type_letter(r->type));
   return text;
 }
 
-/* "0:0, s: refused: ..." of a row that was not measured; "" of others. */
+/* " on 0:0 in s: refused: ..." of a row that was not measured; "" of others. */
 static const char *remark(const table *t, const bench_row *r, char text[700]) {
   char status[640];
   bool other = r->state != BENCH_OK && r->state != BENCH_TODO && r->matrix == t->matrix &&
@@ -148,7 +147,7 @@ static const char *remark(const table *t, const bench_row *r, char text[700]) {
   text[0] = 0;
   if (!other) return text;
   bench_status(r, status, sizeof status);
-  snprintf(text, 700, "%s%s%s", context(t, r).s, status,
+  snprintf(text, 700, "%s: %s%s", context(t, r).s, status,
            r->state == BENCH_SAME ? " on this device" : "");
   return text;
 }
@@ -171,7 +170,7 @@ static void say_others(const table *t) {
   char mine[700], formats[1200], line[2000];
   for (int i = 0; i < t->b->row_count; i++) {
     if (!*remark(t, &t->b->rows[i], mine) || !gather(t, i, mine, formats, sizeof formats)) continue;
-    int n = snprintf(line, sizeof line, "%s: %s", formats, mine);
+    int n = snprintf(line, sizeof line, "%s%s", formats, mine);
     cli_output_begin();
     cli_wrap(cli_out(t->b->o), fprintf(cli_out(t->b->o), "  "), 4, line, n);
     cli_output_end();

@@ -191,6 +191,8 @@ typedef struct cli_problem { /* A x = b on the host, all of type D or all of typ
  * it has none. */
 int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_dense **b,
              kcl_dense **x0);
+/* A matrix alone; a generated system such as poisson2d:300 where there is no such file. */
+int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_csr **A);
 /* b NULL: b of A's file, else A*1. x NULL: the initial guess of A's file if b is of that file too,
  * else zeros. */
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,

@@ -1,14 +1,7 @@
 /* krylocl info: structure of a matrix, predicted cost of each format, suggested method. */
-#include "cli/cli.h"
+#include "cli/info.h"
 #include <cjson/cJSON.h>
 #include <string.h>
-
-typedef struct facts {
-  const char *path;
-  kcl_csr *A;
-  kcl_type precision;
-  kcl_stats s;
-} facts;
 
 /* Counts stop at 65,536 (krylocl.h). */
 static cli_text repeats(int64_t n) {
@@ -16,7 +9,7 @@ static cli_text repeats(int64_t n) {
   return n > 65536 ? over : cli_count(n);
 }
 
-static const char *symmetry(const kcl_stats *s) {
+const char *info_symmetry(const kcl_stats *s) {
   if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";
   if (s->symmetric) return "complex symmetric";
   if (s->asymmetry <= KCL_MAX_ASYMMETRY) return "Hermitian up to rounding";
@@ -29,7 +22,7 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
           cli_count(s->row_min).s, cli_count(s->row_max).s, s->row_mean, s->row_deviation);
   cli_say(o, "bandwidth   %s, entries on %s diagonals\n", cli_count(s->bandwidth).s,
           cli_count(s->diagonals).s);
-  cli_say(o, "values      %s, infinity norm %.6g\n", symmetry(s), s->norm_inf);
+  cli_say(o, "values      %s, infinity norm %.6g\n", info_symmetry(s), s->norm_inf);
   cli_say(
       o,
       "repeats     %s distinct rows of (column - row, value) pairs in %s runs, %s distinct pairs, "
@@ -65,7 +58,7 @@ static void say_solver(const cli_options *o, const kcl_stats *s) {
     cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n", name);
 }
 
-static int say_formats(kcl *ctx, const cli_options *o, const facts *f) {
+static int say_formats(kcl *ctx, const cli_options *o, const info_facts *f) {
   int rc = 0;
   cli_say(o, "\nformat           %10s  %11s   bytes in %s\n", "stored", "per product",
           cli_type_words(f->precision));
@@ -106,7 +99,7 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_number(o, "norm_inf", s->norm_inf);
 }
 
-static int json_formats(kcl *ctx, cJSON *o, const facts *f) {
+static int json_formats(kcl *ctx, cJSON *o, const info_facts *f) {
   int rc = 0;
   char letter[2] = {kcl_type_letter(f->precision), 0};
   json_text(o, "precision", letter);
@@ -126,62 +119,101 @@ done:
   return rc;
 }
 
-static int write_json(kcl *ctx, const cli_options *o, const facts *f) {
-  int rc;
-  cJSON *all = cJSON_CreateObject();
-  TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
-  json_matrix(all, f->path, f->A);
-  json_structure(all, &f->s);
-  TRY(json_formats(ctx, all, f));
-  TRY(json_write(o->json, all));
-done:
-  cJSON_Delete(all);
-  return rc;
+static int describe_json(kcl *ctx, cJSON *o, const info_facts *f) {
+  json_matrix(o, f->path, f->A);
+  json_structure(o, &f->s);
+  return json_formats(ctx, o, f);
 }
 
-static int draw(const cli_options *o, const facts *f) {
+static int draw(const cli_options *o, const info_facts *f) {
   char title[256];
   snprintf(title, sizeof title, "%s: %s x %s, %s nonzeros", cli_base(f->path),
            cli_count(f->A->rows).s, cli_count(f->A->cols).s, cli_count(f->A->nnz).s);
   return plot_structure(o->plot, title, f->A);
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int say_all(kcl *ctx, const cli_options *o, const info_facts *f, double seconds) {
+  report_matrix(o, f->path, f->A, seconds);
+  say_structure(o, &f->s);
+  say_warnings(o, &f->s);
+  say_solver(o, &f->s);
+  return say_formats(ctx, o, f);
+}
+
+typedef struct results { /* of all matrices */
+  cJSON *list;
+  cli_buffer csv;
+} results;
+
+static int describe(kcl *ctx, const cli_options *o, const char *path, results *all) {
   int rc;
-  facts f = {.path = o->files[0]};
-  kcl_device d;
+  info_facts f = {.path = path};
   double begin = cli_now();
-  TRY(cli_device(ctx, o, &d));
-  TRY(cli_matrix_load(ctx, o, f.path, &f.A, &f.precision));
-  report_matrix(o, f.path, f.A, cli_now() - begin);
+  TRY(cli_matrix_load(ctx, o, path, &f.A, &f.precision));
+  double seconds = cli_now() - begin;
   cli_busy(o, "counting");
   TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
-  say_structure(o, &f.s);
-  say_warnings(o, &f.s);
-  say_solver(o, &f.s);
-  TRY(say_formats(ctx, o, &f));
-  if (o->json) TRY(write_json(ctx, o, &f));
+  cJSON *one = cJSON_CreateObject();
+  cJSON_AddItemToArray(all->list, one);
+  TRY(describe_json(ctx, one, &f));
+  if (o->csv) TRY(info_csv_line(ctx, all->csv.f, &f));
+  if (o->count > 1)
+    info_table_line(o, &f);
+  else
+    TRY(say_all(ctx, o, &f, seconds));
   if (o->plot) TRY(draw(o, &f));
 done:
   kcl_csr_free(&f.A);
   return rc;
 }
 
+/* One matrix: its object. Several: a list. */
+static int outputs(const cli_options *o, results *all) {
+  int rc = json_write(o->json, o->count > 1 ? all->list : cJSON_GetArrayItem(all->list, 0));
+  if (o->csv && !rc) rc = buffer_write(&all->csv, o->csv);
+  return rc;
+}
+
+/* A file that cannot be read does not stop the others. */
+static int run(kcl *ctx, const cli_options *o) {
+  int rc, first = 0;
+  results all = {.list = cJSON_CreateArray()};
+  kcl_device d;
+  TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  if (o->plot && o->count > 1) TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
+  TRY(cli_device(ctx, o, &d));
+  if (o->csv) TRY(buffer_open(&all.csv));
+  if (o->csv) info_csv_head(all.csv.f);
+  if (o->count > 1) info_table_head(o);
+  for (int i = 0; i < o->count; i++)
+    if ((rc = describe(ctx, o, o->files[i], &all)) && !first) first = rc;
+  if (cJSON_GetArraySize(all.list)) rc = outputs(o, &all);
+  rc = first ? first : rc;
+done:
+  buffer_free(&all.csv);
+  cJSON_Delete(all.list);
+  return rc;
+}
+
 const cli_command cli_info = {
     .name = "info",
-    .operands = "A.mtx",
+    .operands = "A.mtx|poisson2d:300...",
     .summary = "structure, symmetry, and the predicted bytes of each format",
-    .options = "precision device json plot quiet | threads cache",
+    .options = "precision device json csv plot quiet | threads cache",
 
     .min = 1,
-    .max = 1,
+    .max = 1 << 20,
     .reads = true,
     .run = run,
     .notes =
         "Bytes are predicted for --precision on --device, whose memory limits the formats. --plot "
         "draws the non-zero structure: darker where a cell of the raster has more entries.\n"
         "\n"
-        "--json: one object:\n"
+        "Several matrices: a table with a line for each. --csv: the same with all counts, and the "
+        "stored bytes of every format, empty where it refuses the matrix. A file that cannot be "
+        "read does not stop the others.\n"
+        "\n"
+        "--json: one object, of several matrices a list of them:\n"
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
         "deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals "
         "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "

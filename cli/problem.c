@@ -73,6 +73,24 @@ done:
   return rc;
 }
 
+/* A generated system such as poisson2d:300, where there is no such file. */
+static bool generated(const char *name) {
+  size_t kind = strcspn(name, ":");
+  FILE *f = name[kind] ? fopen(name, "r") : NULL;
+  if (f) fclose(f);
+  for (int i = 0; name[kind] && !f && i < kcl_list_size(KCL_GENERATORS); i++)
+    if (!strncmp(kcl_list(KCL_GENERATORS, i).name, name, kind) &&
+        !kcl_list(KCL_GENERATORS, i).name[kind])
+      return true;
+  return false;
+}
+
+int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_csr **A) {
+  if (!generated(name)) return cli_read(ctx, o, name, A, NULL, NULL);
+  cli_busy(o, "generating %s", name);
+  return cli_lib(ctx, kcl_generate(ctx, name, A, NULL));
+}
+
 /* b = A*1 */
 static int ones(kcl *ctx, cli_problem *p) {
   int rc;
@@ -177,7 +195,7 @@ void cli_problem_free(cli_problem *p) {
 
 int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision) {
-  int rc = cli_read(ctx, o, path, A, NULL, NULL);
+  int rc = cli_read_or_generate(ctx, o, path, A);
   if (rc) return rc;
   *precision = wanted(o, kcl_type_complex((*A)->type));
   return promote_matrix(ctx, host(*precision), A);

@@ -334,6 +334,14 @@ run 0 "info" info R.mtx --json i.json; says "refused"
 json i.json "d['hermitian'] and d['positive_diagonal'] and d['row_length']['max']==3000 and d['row_length']['deviation_percent']>0"
 json i.json "len(d['formats'])>=5 and any('refused' in f for f in d['formats'])"
 
+run 0 "info of several" info R.mtx poisson2d:30 U.mtx --json i.json --csv i.csv; says "^poisson2d:30  *900  *900  *4,380 "
+json i.json "[m['matrix']['rows'] for m in d]==[3000,900,d[2]['matrix']['rows']] and all(len(m['formats'])>5 for m in d)"
+json i.json "(lambda t: len(t)==4 and all(len(l)==len(t[0]) for l in t) and t[2][:2]==['poisson2d:30','real'] and int(t[2][t[0].index('nnz')])==4380)([l.rstrip().split(',') for l in open('i.csv')])"
+json i.json "(lambda t: t[1][t[0].index('bytes_ell')]=='' and float(t[2][t[0].index('bytes_ell')])==float([f['bytes_stored'] for f in d[1]['formats'] if f['format']=='ell'][0]))([l.rstrip().split(',') for l in open('i.csv')])"
+run 3 "info, one is not there" info nothing.mtx R.mtx --csv i.csv; says "nothing.mtx"; says "^R.mtx "
+run 3 "info of a file that is not there" info nothing.mtx --json never.json; absent never.json
+run 2 "two pictures in one file" info R.mtx U.mtx --plot a.svg; says "one matrix"
+
 # ------------------------------------------------------------------ bad input: exit 3, nothing written
 bad() { n=$1; shift; run 3 "$n" solve "$@" -o never.mtx --json never.json; absent never.mtx; absent never.json; }
 h="%%MatrixMarket matrix coordinate real"
