@@ -242,7 +242,8 @@ void bench_say_row(const bench_run *b, const bench_row *r) {
           r->place < 0 ? "cpu" : b->places[r->place].place, kcl_type_letter(r->type),
           bench_alone(r) ? "product" : r->method, r->format);
   if (r->state == BENCH_OK)
-    fprintf(stderr, "%s us, +/- %s\n", bench_us(bench_time(r)->median).s, bench_spread(r).s);
+    fprintf(stderr, "%s us (%s%s)\n", bench_us(bench_time(r)->median).s,
+            bench_time(r)->confidence < 0.95 ? "" : "+/- ", bench_spread(r).s);
   else
     fprintf(stderr, "%s\n", status);
   cli_output_end();
