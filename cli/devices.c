@@ -18,12 +18,28 @@ static void say(const cli_options *o, const kcl_device *d, double rate, const ch
   cli_say(o, "%-6s  %-11s %10s %9s  %-6s %10s  %s\n", cli_device_place(d).s, d->kind, units,
           cli_bytes((double)d->memory).s, d->has_double ? "yes" : "no", speed, d->name);
   if (!(rate > 0)) cli_say(o, "        no stream rate: %s\n", why);
-  if (d->platform >= 0 && o->verbose)
-    cli_say(o, "        %s, %s, driver %s, largest buffer %s\n", d->platform_name, d->version,
-            d->driver, cli_bytes((double)d->max_alloc).s);
 }
 
-static cJSON *json(const kcl_device *d, double rate) {
+static void say_limits(const cli_options *o, const kcl_device *d) {
+  cli_say(o, "        %s, %s, driver %s\n", d->platform_name, d->version, d->driver);
+  cli_say(o, "        vendor %s, %s", d->vendor, d->c_version);
+  if (d->clock_mhz) cli_say(o, ", %s MHz", cli_count(d->clock_mhz).s);
+  cli_say(o, ", %s\n", d->has_images ? "images" : "no images");
+  cli_say(o, "        work-groups of up to %s, local memory %s, cache %s, largest buffer %s\n",
+          cli_count(d->max_group).s, cli_bytes((double)d->local_memory).s,
+          d->cache ? cli_bytes((double)d->cache).s : "not known",
+          cli_bytes((double)d->max_alloc).s);
+}
+
+static void say_extensions(const cli_options *o, const char *list) {
+  if (o->quiet) return;
+  cli_output_begin();
+  fprintf(cli_out(o), "        extensions:");
+  cli_wrap(cli_out(o), 19, 10, list, (int)strlen(list));
+  cli_output_end();
+}
+
+static cJSON *json(const kcl_device *d, double rate, const char *extensions) {
   cJSON *o = cJSON_CreateObject();
   json_text(o, "place", cli_device_place(d).s);
   json_text(o, "kind", d->kind);
@@ -35,11 +51,35 @@ static cJSON *json(const kcl_device *d, double rate) {
   json_count(o, "memory_bytes", (int64_t)d->memory);
   json_count(o, "max_alloc_bytes", (int64_t)d->max_alloc);
   json_bool(o, "double_precision", d->has_double);
+  if (d->platform >= 0) {
+    json_text(o, "vendor", d->vendor);
+    json_text(o, "opencl_c_version", d->c_version);
+    json_count(o, "clock_mhz", d->clock_mhz);
+    json_count(o, "max_work_group", d->max_group);
+    json_count(o, "local_memory_bytes", (int64_t)d->local_memory);
+    json_count(o, "cache_bytes", (int64_t)d->cache);
+    json_bool(o, "images", d->has_images);
+    json_text(o, "extensions", extensions);
+  }
   if (rate > 0)
     json_number(o, "stream_bytes_per_second", rate);
   else
     cJSON_AddNullToObject(o, "stream_bytes_per_second");
   return o;
+}
+
+static int describe(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
+  char *extensions = NULL;
+  cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
+  double rate = stream(ctx, d);
+  say(o, d, rate, kcl_error(ctx));
+  int rc = cli_lib(ctx, kcl_device_extensions(ctx, d, &extensions));
+  if (rc) return rc;
+  if (d->platform >= 0) say_limits(o, d);
+  if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
+  cJSON_AddItemToArray(all, json(d, rate, extensions));
+  free(extensions);
+  return 0;
 }
 
 static int run(kcl *ctx, const cli_options *o) {
@@ -50,12 +90,7 @@ static int run(kcl *ctx, const cli_options *o) {
   cli_busy(o, "asking the drivers");
   TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
-  for (int i = 0; i < count; i++) {
-    cli_busy(o, "measuring %s: %s", cli_device_place(&list[i]).s, list[i].name);
-    double rate = stream(ctx, &list[i]);
-    say(o, &list[i], rate, kcl_error(ctx));
-    cJSON_AddItemToArray(all, json(&list[i], rate));
-  }
+  for (int i = 0; i < count; i++) TRY(describe(ctx, o, &list[i], all));
   for (int i = 0; i < count; i++)
     if (!list[i].has_double)
       cli_say(o, "precision   %s has no double precision: --precision s, or --device cpu\n",
@@ -78,8 +113,11 @@ const cli_command cli_devices = {
     .run = run,
     .notes =
         "The first column is what --device takes. The stream rate is that of z = a x + y on long "
-        "vectors (McCalpin 1995). --verbose adds drivers and versions. Where there is no OpenCL "
+        "vectors (McCalpin 1995). --verbose adds extensions and drivers. Where there is no OpenCL "
         "device it says what was found instead: docs/troubleshooting.md.\n"
         "\n"
         "--json: a list of {place kind name platform version driver compute_units memory_bytes "
-        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured)}\n"};
+        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured)}, of "
+        "OpenCL "
+        "devices also {vendor opencl_c_version clock_mhz max_work_group local_memory_bytes "
+        "cache_bytes images extensions}\n"};

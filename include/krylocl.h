@@ -156,12 +156,22 @@ typedef struct kcl_device {
   uint64_t memory;         /**< memory of the device, bytes */
   uint64_t max_alloc;      /**< largest buffer, bytes; 0: not limited */
   bool has_double;         /**< double precision is supported */
+  char vendor[128];        /**< vendor of the device; empty: the native executor, as what follows */
+  char c_version[64];      /**< version of OpenCL C */
+  int clock_mhz;           /**< highest clock rate, MHz; 0: not known */
+  int max_group;           /**< work-items of a work-group, at most */
+  uint64_t local_memory;   /**< local memory per work-group, bytes */
+  uint64_t cache;          /**< cache of global memory, bytes; 0: none, or not known */
+  bool has_images;         /**< images are supported */
 } kcl_device;
 
 /** The selected device; selects NULL if there is none. */
 int kcl_device_current(kcl *ctx, kcl_device *out);
 /** All devices, the native executor first. *list is [*count], to be freed with free(). */
 int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
+/** The extensions of an OpenCL device, separated by blanks, malloc'd: free it with free(). Empty for the native
+ * executor. KCL_DEVICE: d is no device of this machine. */
+int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out);
 /** Rate of the triad z = a x + y on the selected device, bytes/s (McCalpin 1995, STREAM): the best
  * rate on record in the user's cache folder for this device and driver, else measured. */
 int kcl_stream_rate(kcl *ctx, double *bytes_per_second);

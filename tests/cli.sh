@@ -59,7 +59,7 @@ run 2 "restart 0" solve A.mtx --solver gmres --restart 0; says "out of range"
 run 2 "value too many" solve A.mtx --quiet=1; says "takes no value"
 run 2 "a table packed" solve A.mtx --history h.csv.gz; says "leave out .gz"
 run 2 "option of another subcommand, at its default" solve A.mtx --iterations 50; says "does not take --iterations"
-run 2 "option of another subcommand" solve A.mtx --csv x.csv; says "does not take --csv, which is for bench"
+run 2 "option of another subcommand" solve A.mtx --csv x.csv; says "does not take --csv, which is for info, bench"
 run 2 "an option without a name" tune A.mtx --=; says "does not take --"
 run 3 "a folder as output" solve A.mtx -o .; says "is a folder"; grep -q device out; [ $? -ne 0 ]; verdict $? "  before anything is read"
 run 2 "operand too many" solve a b c; says "one operand too many"
@@ -279,6 +279,7 @@ echo libnone.so.7 >vendors/none.icd
 run 0 "devices with a driver that is not there" devices --verbose; says "libnone.so.7 cannot be loaded"
 unset OCL_ICD_VENDORS
 json d.json "any(e['place']=='cpu' and e['stream_bytes_per_second']>0 for e in d)"
+json d.json "all(e['vendor'] and e['opencl_c_version'].startswith('OpenCL C') and e['max_work_group']>0 and e['local_memory_bytes']>=16384 and 'cl_khr_' in e['extensions'] and e['images'] in (True,False) for e in d if e['place']!='cpu')"
 
 # ------------------------------------------------------------------ spmv
 run 0 "spmv" spmv A.mtx --check --json p.json -o y.mtx; says "check       passed"; says "wrote       y to y.mtx"

@@ -40,6 +40,13 @@ static void test_null_matrices(void) {
   REFUSED(kcl_dense_convert(ctx, NULL, KCL_Z, &b), "B");
   REFUSED(kcl_csr_create(ctx, 2, 2, 2, KCL_D, NULL), "out");
   REFUSED(kcl_dense_create(ctx, 2, 2, KCL_D, NULL), "out");
+  kcl_device nowhere = {.platform = 999, .device = 999}, native = {.platform = -1, .device = -1};
+  char *extensions = NULL;
+  REFUSED(kcl_device_extensions(ctx, NULL, &extensions), "d");
+  REFUSED(kcl_device_extensions(ctx, &native, NULL), "out");
+  CHECK(kcl_device_extensions(ctx, &nowhere, &extensions) == KCL_DEVICE && !extensions);
+  CHECK(!kcl_device_extensions(ctx, &native, &extensions) && !*extensions);
+  free(extensions);
   CHECK(!A && !B && !b);
   kcl_csr_product(NULL, NULL, NULL, NULL);
   kcl_csr_free(NULL), kcl_dense_free(NULL), kcl_solver_free(NULL), kcl_destroy(NULL);

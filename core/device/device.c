@@ -71,6 +71,15 @@ int kcl_device_current(kcl *ctx, kcl_device *out) {
   return rc;
 }
 
+int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = NULL;
+  if ((rc = kcl_need(ctx, "d", d))) return rc;
+  if (d->platform >= 0) return kcl_opencl_extensions(ctx, d, out);
+  return kcl_alloc(ctx, 1, 1, "the list of extensions", (void **)out);
+}
+
 /* ---------------------------------------------------------------- the selection */
 
 static bool contains(const char *text, const char *part) {

@@ -6,6 +6,9 @@ void kcl_opencl_list(kcl_device *list, int room, int *count) {
 }
 const char *kcl_icd_loader(void) { return "none: this build is without OpenCL"; }
 void kcl_opencl_detach(kcl *ctx) { (void)ctx; }
+int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out) {
+  return (void)out, kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);
+}
 int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out) {
   return (void)queue, (void)out, kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
 }

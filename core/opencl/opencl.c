@@ -13,6 +13,22 @@ static void info(cl_device_id d, cl_device_info what, size_t room, void *out) {
   clGetDeviceInfo(d, what, room, out, NULL);
 }
 
+static void describe_limits(cl_device_id d, kcl_device *out) {
+  cl_uint clock;
+  cl_bool images;
+  size_t group;
+  cl_ulong local, cache;
+  info(d, CL_DEVICE_VENDOR, sizeof out->vendor - 1, out->vendor);
+  info(d, CL_DEVICE_OPENCL_C_VERSION, sizeof out->c_version - 1, out->c_version);
+  info(d, CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof clock, &clock);
+  info(d, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images);
+  info(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group);
+  info(d, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local);
+  info(d, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache);
+  out->clock_mhz = (int)clock, out->has_images = images == CL_TRUE, out->max_group = (int)group;
+  out->local_memory = local, out->cache = cache;
+}
+
 static void describe(cl_platform_id p, cl_device_id d, kcl_device *out) {
   cl_device_type type;
   cl_uint units;
@@ -27,6 +43,7 @@ static void describe(cl_platform_id p, cl_device_id d, kcl_device *out) {
   info(d, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most);
   info(d, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64);
   clGetPlatformInfo(p, CL_PLATFORM_NAME, sizeof out->platform_name - 1, out->platform_name, NULL);
+  describe_limits(d, out);
   out->kind = type & CL_DEVICE_TYPE_GPU ? "gpu" : type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator";
   out->compute_units = (int)units, out->memory = memory, out->max_alloc = most,
   out->has_double = fp64 != 0;
@@ -72,6 +89,18 @@ static cl_device_id find_device(int platform_number, int device_number, cl_platf
   if (clGetDeviceIDs(*platform, CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
     return NULL;
   return device_number < (int)count ? devices[device_number] : NULL;
+}
+
+int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out) {
+  cl_platform_id platform;
+  cl_device_id d = find_device(which->platform, which->device, &platform);
+  size_t size = 0;
+  if (!d || clGetDeviceInfo(d, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS)
+    return kcl_fail(ctx, KCL_DEVICE, "%d:%d is no device of this machine", which->platform,
+                    which->device);
+  int rc = kcl_alloc(ctx, (int64_t)size + 1, 1, "the list of extensions", (void **)out);
+  if (!rc) clGetDeviceInfo(d, CL_DEVICE_EXTENSIONS, size, *out, NULL);
+  return rc;
 }
 
 /* Numbers of platform and device, as kcl_opencl_list gives them; -1 for a device that is not listed (a sub-device). */

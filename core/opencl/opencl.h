@@ -9,6 +9,7 @@
 /* ---- without OpenCL types: core/opencl/none.c stands in for these in a build without OpenCL */
 void kcl_opencl_list(kcl_device *list, int room, int *count); /* appends every device there is */
 const char *kcl_icd_loader(void); /* path of the library that answers calls */
+int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out);
 /* Context and queue on it; queue: the caller's cl_command_queue and its context, or NULL: new ones. */
 int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue);
 int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out);  /* of the caller's queue */
