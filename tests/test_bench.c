@@ -111,13 +111,16 @@ static void test_bounds(const kcl_csr *A) {
   CHECK(!kcl_bench_product(ctx, A, &o, &p, &r) && r.product.count >= 1);
   CHECK(r.product.iterations < 1000000); /* fewer iterations, so that they fit */
   kcl_bench_free(&r);
-  p = (kcl_bench_plan){.samples = 1000, .iterations = 1, .noise = 1e-12};
-  CHECK(!kcl_bench_product(ctx, A, &o, &p, &r) && r.product.count == 1000);
-  CHECK(r.product.replaced_count == 1000); /* they scatter more than that */
+  p = (kcl_bench_plan){.samples = 5, .iterations = 1, .noise = 1e-12};
+  CHECK(!kcl_bench_product(ctx, A, &o, &p, &r) && r.product.count == 5);
   kcl_summary kept, replaced;
-  kcl_summarise(r.product.seconds, 1000, &kept);
-  kcl_summarise(r.product.replaced, 1000, &replaced);
-  CHECK((kept.high - kept.low) / kept.median <= (replaced.high - replaced.low) / replaced.median);
+  kcl_summarise(r.product.seconds, 5, &kept);
+  /* They scatter more than that, unless the clock shows the same for all. */
+  CHECK(r.product.replaced_count == 5 || kept.high == kept.low);
+  if (r.product.replaced_count) {
+    kcl_summarise(r.product.replaced, r.product.replaced_count, &replaced);
+    CHECK((kept.high - kept.low) / kept.median <= (replaced.high - replaced.low) / replaced.median);
+  }
   kcl_bench_free(&r);
   p = (kcl_bench_plan){.samples = 1000, .iterations = 1, .stop = never, .user = &asked};
   CHECK(!kcl_bench_product(ctx, A, &o, &p, &r) && r.product.count < 1000 && asked > 1);
