@@ -34,7 +34,8 @@ typedef struct cli_options {
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples; /* threads: the first */
   double tol, atol, time_limit;                                           /* tol < 0: not given */
   bool adjoint, verify; /* verify: --check of spmv */
-  bool cache, mixed, no_direct, quiet, verbose, source, force, help, brief, version; /* brief: -h */
+  bool cache, mixed, no_direct, quiet, verbose, source, force, profile, help, brief,
+      version;    /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
 
@@ -253,6 +254,10 @@ typedef struct cli_result { /* of one right-hand side */
   cli_compare check;
 } cli_result;
 
+typedef struct cli_profile { /* event times, with --profile */
+  kcl_profile setup, solve;
+} cli_profile;
+
 typedef struct cli_run { /* a run of `krylocl solve` */
   const cli_options *o;
   cli_problem p;
@@ -260,6 +265,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_device device;
   kcl_solver *solver;
   kcl_setup_info setup;
+  cli_profile profile;
   kcl_dense *direct;   /* direct solutions, if asked for */
   cli_result *results; /* [solved]; solved is below p.b->cols after an interrupt */
   int64_t solved,
@@ -285,6 +291,14 @@ void report_results(const cli_run *r);
 /* Does it stop by another quantity than |b - A x| / |b|? */
 bool cli_tests_another(const cli_run *r, const kcl_report *p);
 int solve_json(const cli_run *r);
+
+/* ---------------------------------------------------------------- profile.c: nothing without --profile */
+
+struct cJSON;
+int profile_possible(const cli_options *o, const kcl_device *d);
+void profile_say(const cli_run *r);
+void profile_json(struct cJSON *all, const cli_run *r);
+void profile_free(cli_profile *p);
 
 /* ---------------------------------------------------------------- progress.c */
 

@@ -205,6 +205,7 @@ void report_results(const cli_run *r) {
             cli_count(r->p.b->cols).s);
   times(r);
   speed(r);
+  profile_say(r);
   wrote(r->o, "x", r->o->output);
   if (r->direct) wrote(r->o, "the direct solution", r->o->check_output);
   wrote(r->o, "the residual history", r->o->history);

@@ -23,9 +23,11 @@ static int load(kcl *ctx, cli_run *r) {
   int rc;
   const cli_options *o = r->o;
   r->seconds_device = cli_now();
+  kcl_profile_enable(ctx, o->profile);
   TRY(cli_device(ctx, o, &r->device));
   r->seconds_device = cli_now() - r->seconds_device;
   report_device(o, &r->device);
+  TRY(profile_possible(o, &r->device));
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
   report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
@@ -105,12 +107,14 @@ static int solve_all(kcl *ctx, cli_run *r) {
   cli_busy(r->o, "setting up");
   TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
   kcl_solver_info(r->solver, &r->setup);
+  TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.setup)));
   report_method(r);
   cli_interrupt_computing();
   cli_busy(r->o, "solving");
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
     TRY(solve_block(ctx, r, j));
   }
+  TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.solve)));
   kcl_solver_info(r->solver, &r->setup); /* "auto" may have changed the choice */
 done:
   cli_progress_end();
@@ -265,6 +269,7 @@ done:
     free(r.results[j].history), free(r.results[j].changes);
   free(r.results);
   kcl_solver_free(&r.solver);
+  profile_free(&r.profile);
   kcl_dense_free(&r.direct);
   cli_problem_free(&r.p);
   return rc;
@@ -276,7 +281,7 @@ const cli_command cli_solve = {
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
                "| check-output threads precision symmetry scale no-direct mixed atol restart nrhs "
-               "verbose cache",
+               "profile verbose cache",
 
     .min = 1,
     .max = 2,
@@ -327,6 +332,12 @@ const cli_command cli_solve = {
         "the last iteration; true_ ones and normal are recomputed from x. relative_residual is "
         "null where another one is tested, and for direct solutions.\n"
         "\n"
+        "--profile: sums of event times on an OpenCL device, of the set-up and of the solve: "
+        "kernels "
+        "by name with their attributes, transfers with their bytes, and gaps. Recording costs "
+        "time: "
+        "seconds per iteration are higher with it.\n"
+        "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision solver solver_reason precond format format_reason "
@@ -347,4 +358,7 @@ const cli_command cli_solve = {
         "seconds_per_iteration bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
         "stream_fraction\n"
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
-        "the results of every column; those on top are of the worst, seconds.solve is the sum\n"};
+        "the results of every column; those on top are of the worst, seconds.solve is the sum\n"
+        "  with --profile: profile {setup solve}, each {seconds gaps commands}, a list of {kind "
+        "[name] count seconds}, with bytes, or of kernels group largest_group preferred_multiple "
+        "private_bytes local_bytes\n"};

@@ -178,6 +178,35 @@ int kcl_stream_rate(kcl *ctx, double *bytes_per_second);
 /** As kcl_stream_rate, always measured. */
 int kcl_stream_measure(kcl *ctx, double *bytes_per_second);
 
+/** Commands of one kind and name on an OpenCL device, by event times (CL_PROFILING_COMMAND_START and _END). */
+typedef struct kcl_profile_entry {
+  char name[48];          /**< of a kernel its function; else empty */
+  const char *kind;       /**< "kernel", "write", "read", "copy", "fill" or "map"; constant text */
+  int64_t count;          /**< commands */
+  double seconds;         /**< sum of their times on the device */
+  double bytes;           /**< moved between host and device, copied or filled; 0 of kernels */
+  int group;              /**< kernels: work-items per work-group; 0: the driver's choice */
+  int largest_group;      /**< kernels: most work-items per work-group */
+  int preferred_multiple; /**< kernels: preferred multiple of the work-group size */
+  uint64_t private_bytes; /**< kernels: private memory per work-item, as the driver says */
+  uint64_t local_bytes;   /**< kernels: local memory per work-group */
+} kcl_profile_entry;
+
+/** Event times of a stretch of work. */
+typedef struct kcl_profile {
+  int count;                /**< number of entries */
+  kcl_profile_entry *entry; /**< [count], in the order of their first command */
+  double seconds;           /**< with a command or in a gap, from the first command to the last */
+  double gaps;              /**< of these without any command on the device */
+} kcl_profile;
+
+/** Devices that are selected after this call record the event times of all commands. Recording costs time: not for
+ * benchmarks. */
+void kcl_profile_enable(kcl *ctx, bool on);
+/** What was recorded since the last call, or since the device was selected. Nothing on the native executor. Waits until
+ * the device is done. out->entry is to be freed with free(). */
+int kcl_profile_take(kcl *ctx, kcl_profile *out);
+
 /** @} */
 /** @defgroup tunables Tunables
  * Integers that change the speed of an iteration on the selected device; results change by rounding

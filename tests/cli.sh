@@ -237,6 +237,26 @@ elif [ $direct -eq 0 ]; then
   [ -s x.ls ]; verdict $? "  x is written"
 fi
 
+# ------------------------------------------------------------------ event times
+"$prog" generate poisson2d:40 -o E.mtx -q
+run 2 "event times of the cpu device" solve E.mtx --device cpu --profile; says "the cpu device has none"
+"$prog" list devices >places
+if grep -q '^ *0:0 ' places; then
+  run 0 "event times" solve E.mtx --device 0:0 --profile -s cg -f ell --json s.json; says "^profile  *set-up: "; says "^profile  *solve: "; says "kernel stage_1_0"; says "^bytes  *to the device "
+  json s.json "all(e['seconds']>0 and e['count']>0 for k in ('setup','solve') for e in d['profile'][k]['commands'])"
+  json s.json "max(e['count'] for e in d['profile']['solve']['commands'] if e.get('name')=='stage_1_0')>=d['iterations']"
+  json s.json "[e['bytes']>=d['bytes_stored'] for e in d['profile']['setup']['commands'] if e['kind']=='write']==[True]"
+  json s.json "[e['bytes']>=1600*8 for e in d['profile']['solve']['commands'] if e['kind']=='read']==[True]"
+  json s.json "all(e['largest_group']>0 for e in d['profile']['solve']['commands'] if e['kind']=='kernel')"
+  json s.json "(lambda p: 0<=p['gaps']<p['seconds'] and abs(p['seconds']-p['gaps']-sum(e['seconds'] for e in p['commands']))<0.2*p['seconds']+1e-3)(d['profile']['solve'])"
+  json s.json "sum(e['seconds'] for e in d['profile']['solve']['commands'])<=d['seconds']['total']*1.05"
+  run 0 "event times of many launches" solve E.mtx --device 0:0 --profile -s gmres --tol 1e-12 --restart 5 -f ell --json s.json
+  json s.json "sum(e['count'] for e in d['profile']['solve']['commands'])>4096 and all(e['seconds']>0 for e in d['profile']['solve']['commands'])" # beyond those that are kept
+  run 0 "no event times" solve E.mtx --device 0:0 -s cg -f ell --json s.json; json s.json "'profile' not in d"
+else
+  echo "skipped: event times: no OpenCL device"
+fi
+
 # ------------------------------------------------------------------ other ends
 run 1 "iteration limit" solve A.mtx b.rhs --max-iter 2 -o part.mtx --json s.json; says "NOT CONVERGED"
 json s.json "not d['converged'] and 'limit' in d['reason'] and d['iterations']==2"

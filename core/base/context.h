@@ -32,6 +32,7 @@ struct kcl {
   kcl_images images;    /* of the device */
   int threads;          /* of the native executor */
   bool padding_allowed; /* kcl_allow_padding */
+  bool profiled;        /* kcl_profile_enable */
   kcl_opencl *opencl;   /* NULL on the native executor */
   double stream_rate;   /* bytes/s; 0 until measured */
   kcl_tune tune;        /* of the device */

@@ -214,3 +214,17 @@ int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
   kcl_opencl_get(ctx, context, queue);
   return KCL_OK;
 }
+
+/* ---------------------------------------------------------------- event times */
+
+void kcl_profile_enable(kcl *ctx, bool on) {
+  if (ctx) ctx->profiled = on;
+}
+
+int kcl_profile_take(kcl *ctx, kcl_profile *out) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = (kcl_profile){0};
+  if (ctx->opencl) kcl_opencl_profile_take(ctx, out);
+  return KCL_OK;
+}

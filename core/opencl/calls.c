@@ -40,8 +40,8 @@ int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what, cl_mem *out) {
   bytes = (bytes + 63) / 64 * 64 + 64;
   *out = clCreateBuffer(ctx->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
   if (code == CL_SUCCESS)
-    code =
-        clEnqueueFillBuffer(ctx->opencl->queue, *out, &zero, sizeof zero, 0, bytes, 0, NULL, NULL);
+    code = clEnqueueFillBuffer(ctx->opencl->queue, *out, &zero, sizeof zero, 0, bytes, 0, NULL,
+                               kcl_profile_event(ctx->opencl, "fill", bytes));
   if (code == CL_SUCCESS) return KCL_OK;
   char text[160];
   snprintf(text, sizeof text, "%s of %.3g GB", what, (double)bytes * 1e-9);

@@ -20,8 +20,9 @@ static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
     int64_t at = from % KCL_HISTORY, count = to - from;
     if (count > KCL_HISTORY - at) count = KCL_HISTORY - at;
     size_t offset = ring + (size_t)at * entry;
-    code = clEnqueueReadBuffer(queue(r), r->history, CL_FALSE, offset, (size_t)count * entry,
-                               r->history_mirror + offset, 0, NULL, NULL);
+    code = clEnqueueReadBuffer(
+        queue(r), r->history, CL_FALSE, offset, (size_t)count * entry, r->history_mirror + offset,
+        0, NULL, kcl_profile_event(context(r)->opencl, "read", (size_t)count * entry));
     from += count;
   }
   return code;
@@ -65,6 +66,7 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   if (!code)
     code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, kcl_run_state(r),
                                kcl_poll_bytes(r->k), r->mirror[slot], 0, NULL, &r->ready[slot]);
+  if (!code) kcl_profile_keep(context(r)->opencl, r->ready[slot], "read", kcl_poll_bytes(r->k));
   if (!code) r->polls++, code = clFlush(queue(r));
   return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
 }

@@ -144,18 +144,20 @@ done:
 }
 
 cl_int kcl_run_enqueue(run *r, const launch *l) {
+  kcl_opencl *o = context(r)->opencl;
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;
   size_t global = l->groups * r->group;
   if (l->zeroed)
     code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
-                               NULL);
+                               kcl_profile_event(o, "fill", l->zeroed_bytes));
   if (l->prepare) {
     size_t items = l->prepare_groups * r->group;
-    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL, NULL);
+    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL,
+                                   kcl_profile_launch(o, l->prepare, r->group));
   }
   code |= kcl_run_number(r, l->kernel);
   return code ? code
               : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
-                                       NULL);
+                                       kcl_profile_launch(o, l->kernel, r->group));
 }

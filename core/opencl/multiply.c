@@ -103,10 +103,10 @@ static int give(const product *m, int64_t j, int rhs) {
       m->zero_beta ? KCL_OK : kcl_opencl_write(context(r), r->column.values, &old, "uploading y");
   if (!rc) rc = combine(m, rhs, r->column.values, 0);
   if (rc) return rc;
-  return kcl_cl_check(
-      context(r),
-      clEnqueueReadBuffer(queue(r), r->column.values, CL_TRUE, 0, bytes, y, 0, NULL, NULL),
-      "clEnqueueReadBuffer", "downloading y");
+  return kcl_cl_check(context(r),
+                      clEnqueueReadBuffer(queue(r), r->column.values, CL_TRUE, 0, bytes, y, 0, NULL,
+                                          kcl_profile_event(context(r)->opencl, "read", bytes)),
+                      "clEnqueueReadBuffer", "downloading y");
 }
 
 /* Columns j .. j + count - 1, in one pass over the matrix. */

@@ -18,6 +18,8 @@ void kcl_opencl_get(const kcl *ctx, void **context, void **queue) {
 int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   return (void)queue, kcl_fail(ctx, KCL_DEVICE, "%s: this build is without OpenCL", which->name);
 }
+int kcl_opencl_profile_begin(kcl *ctx) { return (void)ctx, KCL_OK; }
+void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out) { (void)ctx, (void)out; }
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   return (void)ex, kcl_fail(k->ctx, KCL_DEVICE, "this build is without OpenCL");
 }

@@ -150,10 +150,12 @@ static cl_int keep(kcl_opencl *o, cl_command_queue queue) {
 }
 
 /* A context and a queue of our own. */
-static cl_int make(kcl_opencl *o) {
+static cl_int make(kcl_opencl *o, bool profiled) {
   cl_int code;
   o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
-  if (!code) o->queue = clCreateCommandQueue(o->context, o->device, 0, &code);
+  if (!code)
+    o->queue = clCreateCommandQueue(o->context, o->device, profiled ? CL_QUEUE_PROFILING_ENABLE : 0,
+                                    &code);
   return code;
 }
 
@@ -172,14 +174,16 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_bytes, &o->local_bytes,
                   NULL);
   o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
-  cl_int code = queue ? keep(o, queue) : make(o);
+  cl_int code = queue ? keep(o, queue) : make(o, ctx->profiled);
   if (!code) kcl_opencl_find_images(ctx);
+  if (!code && !queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;
   return kcl_cl_check(ctx, code, o->context ? "clCreateCommandQueue" : "clCreateContext",
                       "opening the device");
 }
 
 void kcl_opencl_detach(kcl *ctx) {
   if (!ctx->opencl) return;
+  kcl_opencl_profile_end(ctx->opencl);
   kcl_opencl_forget_programs(ctx->opencl);
   kcl_opencl_unpin(ctx->opencl);
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);

@@ -17,9 +17,11 @@ void kcl_opencl_get(const kcl *ctx, void **context, void **queue); /* in use */
 void kcl_opencl_detach(kcl *ctx);
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
 double kcl_opencl_estimate(
-    kcl_program *k);                   /* seconds per pass over LOOP, matrices being outlines */
-int kcl_opencl_upload(kcl_matrix *m);  /* its arrays, if that has not been done */
-void kcl_opencl_find_images(kcl *ctx); /* ctx->images */
+    kcl_program *k);                    /* seconds per pass over LOOP, matrices being outlines */
+int kcl_opencl_upload(kcl_matrix *m);   /* its arrays, if that has not been done */
+void kcl_opencl_find_images(kcl *ctx);  /* ctx->images */
+int kcl_opencl_profile_begin(kcl *ctx); /* event times are recorded (profile.c) */
+void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out);
 int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */
@@ -50,9 +52,16 @@ struct kcl_opencl {
   cl_event sent[2];     /* is the copy out of it done? */
   size_t staging_bytes; /* 0: not decided yet (tests use small ones) */
   int builds, compiled,
-      from_cache; /* programs: all, those the driver compiled, those from the disk */
-  bool dumped;    /* something, to the file of KRYLOCL_DUMP */
+      from_cache;            /* programs: all, those the driver compiled, those from the disk */
+  bool dumped;               /* something, to the file of KRYLOCL_DUMP */
+  struct kcl_event_log *log; /* NULL: no event times */
 };
+
+/* For the last argument of an enqueue: where its event goes, or NULL. keep: of an event that the caller has as well. */
+cl_event *kcl_profile_event(kcl_opencl *o, const char *kind, size_t bytes);
+cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group);
+void kcl_profile_keep(kcl_opencl *o, cl_event event, const char *kind, size_t bytes);
+void kcl_opencl_profile_end(kcl_opencl *o);
 
 /* KCL_OK, or a failure that names the call, the code, and `what` was being done. */
 int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);

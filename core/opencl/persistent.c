@@ -267,14 +267,16 @@ static cl_int enqueue(run *r, int64_t passes) {
   p->number +=
       (cl_uint)(3 + passes * k->stages[KCL_LOOP] + replaced * (1 + k->stages[KCL_REPLACE]));
   if (code) return code;
-  return clEnqueueNDRangeKernel(queue(r), p->kernel, 1, NULL, &global, &group, 0, NULL, NULL);
+  return clEnqueueNDRangeKernel(queue(r), p->kernel, 1, NULL, &global, &group, 0, NULL,
+                                kcl_profile_launch(context(r)->opencl, p->kernel, group));
 }
 
 static int check(run *r, bool *missing) {
   kcl_control control;
   if (!r->persistent.kernel) return KCL_OK;
-  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control,
-                                    &control, 0, NULL, NULL);
+  cl_int code =
+      clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control, &control,
+                          0, NULL, kcl_profile_event(context(r)->opencl, "read", sizeof control));
   if (!code && !control.group_missing && !control.group_lost) return KCL_OK;
   if (!code && (control.group_missing == 2 || control.group_lost))
     return kcl_fail(context(r), KCL_DEVICE,
@@ -286,7 +288,8 @@ static int check(run *r, bool *missing) {
   control.group_missing = 0, r->enqueued[0] = control.iteration;
   if (!code)
     code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control,
-                                &control, 0, NULL, NULL);
+                                &control, 0, NULL,
+                                kcl_profile_event(context(r)->opencl, "write", sizeof control));
   return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
 }
 

@@ -13,6 +13,7 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
     float single[2 * KCL_MAX_NRHS];
     double twice[2 * KCL_MAX_NRHS];
   } value = {{0}};
+  kcl_opencl *o = context(r)->opencl;
   int parts = kcl_type_complex(r->k->type) ? 2 : 1;
   for (int c = 0; c < r->width; c++) {
     bool asked = c < r->k->nrhs;
@@ -25,10 +26,12 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
   }
   cl_int code = r->group == 1 ? kcl_run_clear_padding(r) : CL_SUCCESS;
   code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r),
-                               (size_t)r->width * sizeof *all, all, 0, NULL, NULL);
+                               (size_t)r->width * sizeof *all, all, 0, NULL,
+                               kcl_profile_event(o, "write", (size_t)r->width * sizeof *all));
   code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE,
                                kcl_run_state(r) + kcl_run_slot(r, r->k->target, 0),
-                               (size_t)r->width * r->scalar_bytes, &value, 0, NULL, NULL);
+                               (size_t)r->width * r->scalar_bytes, &value, 0, NULL,
+                               kcl_profile_event(o, "write", (size_t)r->width * r->scalar_bytes));
   return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
 }
 
@@ -57,17 +60,20 @@ static void carry_sums(const run *r, const run *f, const char *old, char *state)
 }
 
 int kcl_run_carry(run *r, const run *f) {
+  kcl_opencl *o = context(r)->opencl;
   cl_int code = CL_SUCCESS;
   char *state = NULL, *old = NULL;
   int rc;
   KCL_TRY(kcl_alloc(context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
   KCL_TRY(kcl_alloc(context(r), (int64_t)f->state_bytes, 1, "the state", (void **)&old));
-  for (int v = 0; v < r->k->vectors && !code; v++)
-    code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0,
-                               kcl_run_vector_bytes(r, v, r->k->vector[v].n), 0, NULL, NULL);
+  for (int v = 0; v < r->k->vectors && !code; v++) {
+    const size_t bytes = kcl_run_vector_bytes(r, v, r->k->vector[v].n);
+    code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0, bytes, 0, NULL,
+                               kcl_profile_event(o, "copy", bytes));
+  }
   if (!code)
     code = clEnqueueReadBuffer(queue(r), f->states, CL_TRUE, kcl_run_state(f), f->state_bytes, old,
-                               0, NULL, NULL);
+                               0, NULL, kcl_profile_event(o, "read", f->state_bytes));
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "changing the format"));
   memcpy(state, old, kcl_poll_bytes(r->k));
   carry_sums(r, f, old, state);
@@ -75,7 +81,7 @@ int kcl_run_carry(run *r, const run *f) {
   memcpy(r->idle, f->idle, sizeof r->idle);
   r->persistent.since_replace = f->persistent.since_replace;
   code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes, state,
-                              0, NULL, NULL);
+                              0, NULL, kcl_profile_event(o, "write", r->state_bytes));
   KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));
 done:
   free(state), free(old);

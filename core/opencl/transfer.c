@@ -19,7 +19,8 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
   code |= clSetKernelArg(k, 2, sizeof factor, &factor);
   code |= clSetKernelArg(k, 3, sizeof count, &count);
   if (!code)
-    code = clEnqueueNDRangeKernel(ctx->opencl->queue, k, 1, NULL, &global, NULL, 0, NULL, NULL);
+    code = clEnqueueNDRangeKernel(ctx->opencl->queue, k, 1, NULL, &global, NULL, 0, NULL,
+                                  kcl_profile_launch(ctx->opencl, k, 0));
   rc = kcl_cl_check(ctx, code, "clEnqueueNDRangeKernel", kernel);
 done:
   if (k) clReleaseKernel(k);

@@ -41,6 +41,7 @@ static cl_int by_staging(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
     u->fill(u->source, at, n, o->staging[turn]);
     code = clEnqueueWriteBuffer(o->queue, to, CL_FALSE, (size_t)at * u->element,
                                 (size_t)n * u->element, o->staging[turn], 0, NULL, &o->sent[turn]);
+    if (!code) kcl_profile_keep(o, o->sent[turn], "write", (size_t)n * u->element);
     if (!code) code = clFlush(o->queue);
   }
   return code;
@@ -49,20 +50,24 @@ static cl_int by_staging(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 static cl_int in_place(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   cl_int code;
   void *data = clEnqueueMapBuffer(o->queue, to, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
-                                  (size_t)u->count * u->element, 0, NULL, NULL, &code);
+                                  (size_t)u->count * u->element, 0, NULL,
+                                  kcl_profile_event(o, "map", 0), &code);
   if (code) return code;
   u->fill(u->source, 0, u->count, data);
-  return clEnqueueUnmapMemObject(o->queue, to, data, 0, NULL, NULL);
+  return clEnqueueUnmapMemObject(o->queue, to, data, 0, NULL,
+                                 kcl_profile_event(o, "write", (size_t)u->count * u->element));
 }
 
 static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   size_t bytes = (size_t)u->count * u->element;
   if (u->fill == kcl_fill_bytes)
-    return clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, u->source, 0, NULL, NULL);
+    return clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, u->source, 0, NULL,
+                                kcl_profile_event(o, "write", bytes));
   void *data = malloc(bytes);
   if (!data) return CL_OUT_OF_HOST_MEMORY;
   u->fill(u->source, 0, u->count, data);
-  cl_int code = clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+  cl_int code = clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, data, 0, NULL,
+                                     kcl_profile_event(o, "write", bytes));
   free(data);
   return code;
 }

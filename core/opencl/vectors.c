@@ -42,7 +42,8 @@ int kcl_run_move(run *r, const column_move *m) {
     code |= clSetKernelArg(m->kernel, 6, r->scalar_bytes, m->beta ? m->beta : zero);
   }
   if (!code)
-    code = clEnqueueNDRangeKernel(queue(r), m->kernel, 1, NULL, &items, &r->group, 0, NULL, NULL);
+    code = clEnqueueNDRangeKernel(queue(r), m->kernel, 1, NULL, &items, &r->group, 0, NULL,
+                                  kcl_profile_launch(context(r)->opencl, m->kernel, r->group));
   return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "moving a column");
 }
 
@@ -70,8 +71,9 @@ static int read_out(run *r, kcl_vec v, int rhs, void *values) {
   const bool part = interleaved(r, v);
   int rc = part ? move_part(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
   if (rc) return rc;
-  cl_int code = clEnqueueReadBuffer(queue(r), part ? r->column.values : r->vec[v], CL_TRUE, 0,
-                                    bytes, values, 0, NULL, NULL);
+  cl_int code =
+      clEnqueueReadBuffer(queue(r), part ? r->column.values : r->vec[v], CL_TRUE, 0, bytes, values,
+                          0, NULL, kcl_profile_event(context(r)->opencl, "read", bytes));
   return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "downloading a vector");
 }
 
@@ -96,7 +98,8 @@ int kcl_run_save(run *r, int snapshot) {
   cl_mem *to = &r->snapshot[snapshot];
   int rc = *to ? KCL_OK : kcl_opencl_buffer(context(r), bytes, "a copy of x", to);
   if (rc) return rc;
-  cl_int code = clEnqueueCopyBuffer(queue(r), r->vec[x], *to, 0, 0, bytes, 0, NULL, NULL);
+  cl_int code = clEnqueueCopyBuffer(queue(r), r->vec[x], *to, 0, 0, bytes, 0, NULL,
+                                    kcl_profile_event(context(r)->opencl, "copy", bytes));
   return kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "copying x");
 }
 
@@ -108,7 +111,8 @@ int kcl_run_load(run *r, int snapshot, int rhs) {
     int rc = move_part(r, r->column.out, x, from, rhs);
     return rc ? rc : move_part(r, r->column.in, x, r->vec[x], rhs);
   }
-  cl_int code = clEnqueueCopyBuffer(queue(r), from, r->vec[x], 0, 0, bytes, 0, NULL, NULL);
+  cl_int code = clEnqueueCopyBuffer(queue(r), from, r->vec[x], 0, 0, bytes, 0, NULL,
+                                    kcl_profile_event(context(r)->opencl, "copy", bytes));
   return kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "copying x");
 }
 
@@ -120,9 +124,10 @@ cl_int kcl_run_clear_padding(const run *r) {
   for (int v = 0; v < r->k->vectors && !code; v++) {
     int64_t n = r->k->vector[v].n, padded = (n + PAD - 1) / PAD * PAD;
     if (padded > n)
-      code = clEnqueueFillBuffer(queue(r), r->vec[v], &zero, sizeof zero,
-                                 kcl_run_vector_bytes(r, v, n),
-                                 kcl_run_vector_bytes(r, v, padded - n), 0, NULL, NULL);
+      code = clEnqueueFillBuffer(
+          queue(r), r->vec[v], &zero, sizeof zero, kcl_run_vector_bytes(r, v, n),
+          kcl_run_vector_bytes(r, v, padded - n), 0, NULL,
+          kcl_profile_event(context(r)->opencl, "fill", kcl_run_vector_bytes(r, v, padded - n)));
   }
   return code;
 }
