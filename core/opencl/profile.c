@@ -57,8 +57,9 @@ static int entry_of(struct kcl_event_log *l, const char *kind, const char *name)
     if (!strcmp(e[i].kind, kind) && !strcmp(e[i].name, name)) return i;
   if (l->sum.count == l->room) {
     int room = l->room ? 2 * l->room : 16;
-    if (!(e = realloc(e, (size_t)room * sizeof *e))) return -1;
-    l->sum.entry = e, l->room = room;
+    kcl_profile_entry *more = realloc(e, (size_t)room * sizeof *e);
+    if (!more) return -1;
+    l->sum.entry = more, l->room = room;
   }
   l->sum.entry[l->sum.count] = (kcl_profile_entry){.kind = kind};
   snprintf(l->sum.entry[l->sum.count].name, sizeof e->name, "%s", name);
