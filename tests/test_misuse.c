@@ -41,11 +41,16 @@ static void test_null_matrices(void) {
   REFUSED(kcl_csr_create(ctx, 2, 2, 2, KCL_D, NULL), "out");
   REFUSED(kcl_dense_create(ctx, 2, 2, KCL_D, NULL), "out");
   kcl_device nowhere = {.platform = 999, .device = 999}, native = {.platform = -1, .device = -1};
+  kcl_profile profile = {.count = 7};
   char *extensions = NULL;
   REFUSED(kcl_device_extensions(ctx, NULL, &extensions), "d");
   REFUSED(kcl_device_extensions(ctx, &native, NULL), "out");
   CHECK(kcl_device_extensions(ctx, &nowhere, &extensions) == KCL_DEVICE && !extensions);
   CHECK(!kcl_device_extensions(ctx, &native, &extensions) && !*extensions);
+  REFUSED(kcl_profile_take(ctx, NULL), "out");
+  CHECK(!kcl_profile_take(ctx, &profile) && profile.count == 0 && !profile.entry);
+  CHECK(kcl_profile_take(NULL, &profile) == KCL_USAGE);
+  kcl_profile_enable(NULL, true);
   free(extensions);
   CHECK(!A && !B && !b);
   kcl_csr_product(NULL, NULL, NULL, NULL);
