@@ -139,8 +139,11 @@ static double slowdown(const kcl_stats *s, const kcl_device *d) {
   return kcl_is_gpu(d) ? 1.2 : 1.02;
 }
 
-/* Two passes over a tile and a scan take as long as a chain of so many entries. */
-static void outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 40; }
+/* Two passes over a tile and a scan take as long as a chain of 40 entries, and a row longer than a tile waits for the
+ * sums of others. */
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  m->chain = m->mean = s->row_max > LEAST ? 70 : 40;
+}
 
 const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .name = "csr-split",
