@@ -171,14 +171,22 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
   return true;
 }
 
-/* Sums equal neighbours; the number of entries left. infinite: a sum is not finite. */
-static int64_t sum_row(int32_t *col, double *val, int64_t n, int w, bool *infinite) {
+/* a + b. Of mirrored numbers that were negated: the negated sum of the others, which differs where that is 0. */
+static double add(double a, double b, bool negated) { return negated ? -(-a - b) : a + b; }
+
+/* Sums equal neighbours of row r; the number of entries left. infinite: a sum is not finite. */
+static int64_t sum_row(const build *b, int64_t r, int32_t *col, double *val, int64_t n,
+                       bool *infinite) {
+  const kcl_symmetry s = b->h->symmetry;
+  const int w = b->width;
   int64_t m = 0;
   for (int64_t k = 1; k < n; k++) {
     bool same = col[k] == col[m];
     if (!same) col[++m] = col[k];
     for (int q = 0; q < w; q++) {
-      val[w * m + q] = same ? val[w * m + q] + val[w * k + q] : val[w * k + q]; /* -0 stays -0 */
+      double *sum = &val[w * m + q], v = val[w * k + q]; /* -0 stays -0 */
+      bool negated = s == KCL_SKEW || (s == KCL_HERMITIAN && q);
+      *sum = same ? add(*sum, v, negated && col[m] > r) : v;
       *infinite |= !isfinite(val[w * m + q]);
     }
   }
@@ -197,7 +205,7 @@ static void order_rows(void *arg, int64_t from, int64_t to) {
     int64_t n = ptr[r + 1] - ptr[r], left = n;
     if (!ascending(col, n)) {
       out = !sort_row(col, val, n, b->width) || out;
-      left = sum_row(col, val, n, b->width, &infinite);
+      left = sum_row(b, r, col, val, n, &infinite);
     }
     b->cursor[r] = (uint32_t)left;
     duplicates += n - left;
