@@ -5,7 +5,7 @@
 #include "tests/conform.h"
 #include "tests/options.h"
 
-enum { N = 200 };
+enum { N = 400 };
 
 /* Tridiagonal: below, on and above the diagonal; entries that are 0 are not stored. */
 static kcl_csr *tridiagonal(kcl *ctx, double below, double on, double above) {
@@ -183,7 +183,7 @@ static void test_no_solution(const place *p) {
 /* ---------------------------------------------------------------- what a failed solve hands out */
 
 static void test_best(const place *p) {
-  kcl_csr *A = tridiagonal(p->ctx, 0, 1, 2), *B = tridiagonal(p->ctx, -1, 0.01, 1);
+  kcl_csr *A = tridiagonal(p->ctx, 0, 1, 1.3), *B = tridiagonal(p->ctx, -1, 0.01, 1);
   kcl_options o = quick_defaults();
   o.solver = "idr", o.precond = "none";
   result q = solve(p, A, &o, NULL), z = solve(p, B, &o, NULL);

@@ -25,7 +25,7 @@ one() { # name matrix arguments of explain: its sources, compiled, each once
   awk -v to="$folder/$name" '/^#define IDX / { part++ } { print > (to "-" part ".cl") }' "$folder/$name"
   for text in "$folder/$name"-*.cl; do
     sum=$folder/$(cksum <"$text" | tr ' ' -)
-    [ ! -e "$sum" ] || continue
+    [ ! -e "$sum" ] || { rm "$text" && continue; } # compiled before under another name
     : >"$sum"
     sed -i 's/^#define NVIDIA_PTX 0/#define NVIDIA_PTX 1/; s/^#define STREAMED 0/#define STREAMED 1/
       s/^#define WG [0-9]*/#define WG 256/; s/\<asm\>/__asm__/' "$text"
@@ -36,6 +36,7 @@ one() { # name matrix arguments of explain: its sources, compiled, each once
       sed 's/^#define REDUCING_GROUP 0/#define REDUCING_GROUP 1/' "$text" >"${text%.cl}-reducing.cl"
   done
   for text in "$folder/$name"-*.cl; do
+    [ -e "$text" ] || continue
     if compile "$text" >"$text.log" 2>&1; then echo "compiled: $name"; else
       echo "FAIL tests/nvidia_text.sh: $name" && grep -m3 -A3 'error' "$text.log"
     fi

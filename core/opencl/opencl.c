@@ -170,6 +170,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   o->is_cpu = !strncmp(o->small_groups ? layout : which->kind, "cpu", 3);
   ctx->layout = o->is_cpu ? KCL_LAYOUT_CPU : KCL_LAYOUT_GPU;
   o->is_nvidia = strstr(which->platform_name, "NVIDIA") != NULL;
+  o->compiles_alone = strstr(which->platform_name, "Oclgrind") != NULL;
   o->units = which->compute_units;
   clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_bytes, &o->local_bytes,
                   NULL);

@@ -40,6 +40,7 @@ struct kcl_opencl {
   cl_context context;
   cl_command_queue queue;
   bool is_cpu, is_nvidia, small_groups;
+  bool compiles_alone;  /* two compilations at once crash it: Oclgrind 21 */
   int units;            /* compute units */
   int concurrent;       /* groups that run at once and may wait for each other */
   cl_ulong local_bytes; /* local memory of a group */

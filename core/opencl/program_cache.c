@@ -164,7 +164,8 @@ static int check(kcl *ctx, const job *j) {
 static int compile_all(batch *b) {
   int rc = KCL_OK;
   b->ctx->opencl->compiled += b->count;
-  kcl_parallel(b->count < kcl_cpus() ? b->count : kcl_cpus(), compile_some, b);
+  int most = b->ctx->opencl->compiles_alone ? 1 : kcl_cpus();
+  kcl_parallel(b->count < most ? b->count : most, compile_some, b);
   kcl_step_end(b->ctx);
   for (int i = 0; i < b->count && !rc; i++) {
     rc = check(b->ctx, &b->job[i]);
