@@ -168,6 +168,30 @@ done:
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_destroy(&ctx);
 }
 
+/* A choice that takes much longer than remembered is forgotten; one that does not is kept. */
+static void test_disappointment(const place *p) {
+  const kcl_options o = cg_options();
+  kcl_csr *A = NULL;
+  kcl_choice known;
+  if (!CHECK(!kcl_generate(p->ctx, "wathen:12", &A, NULL))) return;
+  for (int slow = 0; slow < 2; slow++) {
+    kcl_solver *s = NULL;
+    if (!CHECK(!kcl_setup(p->ctx, A, &o, &s))) continue;
+    kcl_selection *c = &s->selection;
+    const kcl_timing *t = kcl_choice_timing(&c->remembered, c->engine->method->name,
+                                            c->engine->precond->name, kcl_engine_format(c->engine));
+    int64_t iterations = (int64_t)ceil(1 / t->iteration); /* in one second */
+    CHECK(c->recalled && !c->dirty);
+    c->remembered.iterations = iterations;
+    kcl_adapt_remember(c, iterations, slow ? 2.5 : 1.5);
+    bool there = kcl_choice_recall(c->key, &known) && known.count > 0;
+    CHECKF(there != slow, "%s, %s: %d remembered", p->name, slow ? "slow" : "as expected",
+           known.count);
+    kcl_solver_free(&s);
+  }
+  kcl_csr_free(&A);
+}
+
 static const char *choice_of(kcl *ctx, const kcl_csr *A, const char *format, bool *recalled) {
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
@@ -447,7 +471,8 @@ int main(void) {
           test_carry(p, "poisson2d:20", methods[m], t, 1 + 2 * (int)(m % 2));
     for (int columns = 1; columns <= 3; columns += 2)
       test_carry(p, "helmholtz:10", "cocg", quick(p) ? KCL_C : KCL_Z, columns);
-    test_under_way(p), test_remembered(p), test_damage(p), test_methods(p), test_ends(p);
+    test_under_way(p), test_remembered(p), test_disappointment(p), test_damage(p), test_methods(p),
+        test_ends(p);
     test_skew(p), test_no_next(p), test_failures_remembered(p);
     if (!quick(p)) test_last_resort(p);
   }

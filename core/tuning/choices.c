@@ -91,6 +91,13 @@ bool kcl_choice_has_failed(const kcl_choice *c, const char *method) {
   return false;
 }
 
+void kcl_choice_keep_failed(kcl_choice *c) {
+  int count = 0;
+  for (int i = 0; i < c->count; i++)
+    if (!(c->timing[i].iteration < INFINITY)) c->timing[count++] = c->timing[i];
+  c->count = count;
+}
+
 /* Reads what follows the key. False where it does not parse. */
 static bool parse(const char *text, kcl_choice *c) {
   kcl_timing t;

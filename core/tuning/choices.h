@@ -34,6 +34,8 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
 void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format);
 /* Did it, in any format? */
 bool kcl_choice_has_failed(const kcl_choice *c, const char *method);
+/* What is timed anew is forgotten, but not what failed. */
+void kcl_choice_keep_failed(kcl_choice *c);
 bool kcl_choice_recall(const char *key, kcl_choice *out);
 void kcl_choice_remember(const char *key, const kcl_choice *c);
 /* The timing of these: a new one where there is none and there is room, else NULL. */

@@ -9,6 +9,7 @@
 
 static const double WORTH =
     0.01; /* seconds that a solve must take for its iterations to be remembered */
+static const double LONG = 0.1; /* seconds of a solve whose time per iteration counts */
 
 /* ---------------------------------------------------------------- a faster format */
 
@@ -246,9 +247,23 @@ void kcl_adapt_forget(kcl_selection *c) {
   c->dirty = false, c->expected = 0;
 }
 
+/* Did the choice remembered take more than twice its remembered time? */
+static bool disappoints(kcl_selection *c, double seconds, double each) {
+  const kcl_engine *e = c->engine;
+  if (!c->recalled || c->dirty || seconds < LONG || e->program->nrhs > 1) return false;
+  const kcl_timing *t =
+      kcl_choice_timing(&c->remembered, e->method->name, e->precond->name, kcl_engine_format(e));
+  return t && each > 2 * t->iteration && t->iteration > 0;
+}
+
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   kcl_choice *known = &c->remembered;
   if (!kcl_auto_remembers(c) || !iterations) return;
+  if (disappoints(c, seconds, seconds / (double)iterations)) { /* the next set-up chooses anew */
+    kcl_choice_keep_failed(known);
+    kcl_choice_remember(c->key, known);
+    return;
+  }
   double change = (double)iterations / (double)(known->iterations ? known->iterations : 1);
   if (!c->dirty && (seconds < WORTH || (!c->candidates && known->count < 2))) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;

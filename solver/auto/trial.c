@@ -70,14 +70,6 @@ static int forms(const kcl_selection *c, const char *list[1 + KCL_CG_FORMS]) {
   return count;
 }
 
-/* What is timed anew is forgotten, but not what failed. */
-static void keep_failed(kcl_choice *known) {
-  int count = 0;
-  for (int i = 0; i < known->count; i++)
-    if (!(known->timing[i].iteration < INFINITY)) known->timing[count++] = known->timing[i];
-  known->count = count;
-}
-
 /* Was another method timed, and does it solve the system? */
 static bool timed_forms(const kcl_selection *c) {
   const kcl_choice *known = &c->remembered;
@@ -195,7 +187,7 @@ static int decide(kcl_selection *c) {
   kcl_rank list[MOST];
   c->decided = !kcl_auto_remembers(c);
   if (c->decided) return KCL_OK;
-  if (c->system->undecided.measure) keep_failed(&c->remembered);
+  if (c->system->undecided.measure) kcl_choice_keep_failed(&c->remembered);
   int rc = candidates(c, false, list, &c->candidates);
   c->cost = setup_cost(c);
   c->decided = !c->candidates && !(forms(c, other) && !timed_forms(c));
