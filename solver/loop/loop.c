@@ -37,7 +37,7 @@ static int start_once(kcl_loop *l) {
 /* START recomputes the residuals of the active right-hand sides from x; afterwards they are ready to iterate. Those that
  * are below the target stop there, and start again where that turns out to be too high. */
 static int start(kcl_loop *l) {
-  bool lowered;
+  bool lowered = false;
   int rc = start_once(l);
   if (!rc) rc = kcl_loop_set_targets(l, &lowered);
   return rc || !lowered ? rc : start_once(l);
