@@ -42,7 +42,7 @@ KRYLOCL_CACHE='' "$prog" solve W.mtx --format measure >out 2>err; verdict $? "wi
 
 # ------------------------------------------------------------------ methods
 auto() { # MATRIX METHOD
-  run 0 "auto on $1" solve "$1" --solver auto --json s.json
+  run 0 "auto on $1" solve "$1" --solver auto --no-direct --json s.json
   json s.json "d['solver'] in ('$2','$2-single','$2-pipelined') and d['converged'] and d['solver_reason']!=''"
 }
 auto W.mtx cg; says "positive diagonal"
@@ -60,7 +60,7 @@ file L.mtx "%%MatrixMarket matrix coordinate real general" "3 2 5" "1 1 1" "2 1 
 auto L.mtx cgls; says "not square"
 { echo "%%MatrixMarket matrix array real general"; echo "60 2"; awk 'BEGIN { for (i = 0; i < 120; i++) print i % 7 - 3 }'; } >b2.mtx
 rm "$memory"
-run 0 "two columns, both change" solve I.mtx b2.mtx --solver auto --json s.json; says "cg gave up"
+run 0 "two columns, both change" solve I.mtx b2.mtx --solver auto --no-direct --json s.json; says "cg gave up"
 json s.json "d['solver']=='minres' and all(s['converged'] for s in d['solves'])"
 run 1 "out of iterations is no reason" solve U.mtx --solver auto --max-iter 2 --json s.json
 json s.json "d['solver']=='idr' and d['changes']==''"
