@@ -12,41 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A program of one product, to time and to validate. */
-static int product_program(kcl_matrix *A, kcl_type type, int nrhs, kcl_program **k, kcl_vec *y) {
-  int rc = kcl_program_create(A->ctx, type, A->rows, A->cols, k);
-  if (rc) return rc;
-  (*k)->A = A, (*k)->nrhs = nrhs;
-  *y = kcl_vector(*k, "y");
-  kcl_begin(*k, KCL_START);
-  kcl_apply(*k, *y, A, kcl_x(*k));
-  return kcl_program_end(*k);
-}
-
-int kcl_product_program(const kcl_engine *e, kcl_program **k, kcl_executor *ex, kcl_vec *y) {
-  int rc = product_program(e->operators[0], e->program->type, e->program->nrhs, k, y);
-  return rc ? rc : kcl_executor_open(*k, ex);
-}
-
-int kcl_product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **out, kcl_vec *y) {
-  kcl_engine *e = *out = NULL;
-  const kcl_options *o = &s->options;
-  bool shares = !s->ctx->opencl || f->multi_rhs;
-  double start = kcl_now();
-  int rc;
-  KCL_TRY(kcl_engine_create(s->ctx, NULL, NULL, &e));
-  KCL_TRY(kcl_engine_add(e, f, kcl_system_matrix(s)));
-  e->seconds_convert = kcl_now() - start;
-  KCL_TRY(product_program(e->operators[0], o->precision, shares && o->nrhs ? o->nrhs : 1,
-                          &e->program, y));
-  KCL_TRY(kcl_executor_open(e->program, &e->executor));
-  kcl_engine_describe(e, o->nrhs);
-  *out = e, e = NULL;
-done:
-  kcl_engine_free(&e);
-  return rc;
-}
-
 /* x on the device is D^-1 x of the one given, and y D y. */
 static void unscale(const kcl_system *s, double *x, double *y) {
   const kcl_csr *A = s->A;
@@ -71,9 +36,10 @@ bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, con
   return error <= (double)(k1 - k0 + 4) * c * u * sum;
 }
 
-int kcl_product_validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k, kcl_vec y_vec,
-                         bool *good) {
+int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good) {
   const kcl_csr *A = s->A;
+  const kcl_program *k = e->program;
+  kcl_executor *ex = &e->executor;
   kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   int64_t w = wide == KCL_Z ? 2 : 1;
   double *x = NULL, *y = NULL, *ref = NULL;
@@ -90,27 +56,13 @@ int kcl_product_validate(const kcl_system *s, kcl_executor *ex, const kcl_progra
   *good = true;
   for (int c = 0; c < k->nrhs; c++) {
     kcl_timing_vector(x, A->cols * w, c);
-    KCL_TRY(ex->get(ex, y_vec, c, wide, y, 1));
+    KCL_TRY(ex->get(ex, k->b, c, wide, y, 1));
     unscale(s, x, y);
     kcl_csr_product(A, x, NULL, ref);
     for (int64_t i = 0; i < A->rows && *good; i++) *good = kcl_product_row_agrees(s, i, x, y, ref);
   }
 done:
   free(x), free(y), free(ref);
-  return rc;
-}
-
-/* In batches that the history holds. */
-int kcl_product_time(kcl_executor *ex, int times, double *seconds) {
-  int rc = ex->finish(ex);
-  if (rc) return rc;
-  double t = kcl_now();
-  for (int done = 0, batch; done < times && !rc; done += batch) {
-    batch = times - done < KCL_HISTORY / 4 ? times - done : KCL_HISTORY / 4;
-    rc = ex->run(ex, KCL_START, batch);
-  }
-  if (!rc) rc = ex->finish(ex);
-  *seconds = (kcl_now() - t) / times;
   return rc;
 }
 
@@ -124,23 +76,20 @@ static int check_bench(kcl *ctx, int iterations, int repeats, bool arrays) {
 int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
               double *seconds_product, bool *validated) {
   if (!s) return KCL_USAGE;
-  kcl_engine *e = s->selection.engine;
-  kcl_program *k = NULL;
-  kcl_executor ex = {0};
-  kcl_vec y;
+  kcl_engine *e = s->selection.engine, *product = NULL;
   int rc;
   if ((rc = check_bench(e->ctx, iterations, repeats,
                         seconds_iteration && seconds_product && validated)))
     return rc;
   *validated = false;
-  KCL_TRY(kcl_product_program(e, &k, &ex, &y));
-  KCL_TRY(kcl_product_validate(&s->system, &ex, k, y, validated));
+  KCL_TRY(kcl_engine_product(e->operators[0], e->program->nrhs, &product));
+  KCL_TRY(kcl_product_validate(&s->system, product, validated));
   if (!*validated) goto done;
-  KCL_TRY(kcl_timing_state(&ex));
-  for (int i = 0; i < repeats; i++) KCL_TRY(kcl_product_time(&ex, iterations, &seconds_product[i]));
+  KCL_TRY(kcl_timing_state(&product->executor));
+  for (int i = 0; i < repeats; i++)
+    KCL_TRY(kcl_engine_time_product(product, iterations, &seconds_product[i]));
   KCL_TRY(kcl_engine_time(e, iterations, repeats, seconds_iteration));
 done:
-  if (ex.close) ex.close(&ex);
-  kcl_program_free(&k);
+  kcl_engine_free(&product);
   return rc;
 }

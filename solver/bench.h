@@ -4,16 +4,10 @@
 
 #include "solver/solver.h"
 
-/* Engine without a method, whose START is y = A x; y is *y. nrhs at once, or 1 where the format cannot. */
-int kcl_product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **out, kcl_vec *y);
-/* The same of the first operator of an engine, which stays its owner; close and free program and executor. */
-int kcl_product_program(const kcl_engine *e, kcl_program **k, kcl_executor *ex, kcl_vec *y);
-/* Do the products of an executor agree with kcl_csr_product within the bound of solver/bench.c? */
-int kcl_product_validate(const kcl_system *s, kcl_executor *ex, const kcl_program *k, kcl_vec y,
-                         bool *good);
+/* Do the products of such an engine (kcl_engine_product) agree with kcl_csr_product within the bound of solver/bench.c? */
+int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good);
 bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
                             const double *ref);
-int kcl_product_time(kcl_executor *ex, int times, double *seconds);
 
 /* What is timed: seconds per iteration of each of `repeats` samples of `iterations`. */
 typedef struct kcl_probe {

@@ -40,11 +40,12 @@ static int failed(kcl_bench_row *row, int rc) {
 
 /* ---------------------------------------------------------------- what is timed */
 
-static int time_product(void *ex, int iterations, int repeats, double *seconds) {
+static int time_product(void *engine, int iterations, int repeats, double *seconds) {
+  kcl_engine *e = engine;
   double warm;
-  int rc = kcl_timing_state(ex);
+  int rc = kcl_timing_state(&e->executor);
   for (int i = -1; i < repeats && !rc; i++)
-    rc = kcl_product_time(ex, iterations, i < 0 ? &warm : &seconds[i]);
+    rc = kcl_engine_time_product(e, iterations, i < 0 ? &warm : &seconds[i]);
   return rc;
 }
 
@@ -52,12 +53,12 @@ static int time_iterations(void *engine, int iterations, int repeats, double *se
   return kcl_engine_time(engine, iterations, repeats, seconds);
 }
 
-/* Validates the products of a program and takes samples of them. */
+/* Validates the products of an engine and takes samples of them. */
 static int sample_products(const kcl_system *s, const kcl_bench_plan *plan, double seconds,
-                           kcl_executor *ex, const kcl_program *k, kcl_vec y, kcl_bench_row *out) {
-  int rc = kcl_product_validate(s, ex, k, y, &out->validated);
+                           kcl_engine *e, kcl_bench_row *out) {
+  int rc = kcl_product_validate(s, e, &out->validated);
   if (rc || !out->validated) return rc;
-  return kcl_sample(s->ctx, plan, (kcl_probe){time_product, ex}, seconds, &out->product);
+  return kcl_sample(s->ctx, plan, (kcl_probe){time_product, e}, seconds, &out->product);
 }
 
 /* ---------------------------------------------------------------- a method */
@@ -79,22 +80,19 @@ int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl
                      kcl_bench_row *out) {
   kcl_bench_plan plan;
   kcl_solver *s = NULL;
-  kcl_program *k = NULL;
-  kcl_executor ex = {0};
-  kcl_vec y;
+  kcl_engine *product = NULL;
   int rc = checked(ctx, A, given, &plan, out);
   if (rc) return rc;
   KCL_TRY(kcl_setup(ctx, A, o, &s));
   describe(s, out);
   kcl_engine *e = s->selection.engine;
-  KCL_TRY(kcl_product_program(e, &k, &ex, &y));
-  KCL_TRY(sample_products(&s->system, &plan, plan.seconds / 2, &ex, k, y, out));
+  KCL_TRY(kcl_engine_product(e->operators[0], e->program->nrhs, &product));
+  KCL_TRY(sample_products(&s->system, &plan, plan.seconds / 2, product, out));
   if (out->validated)
     KCL_TRY(
         kcl_sample(ctx, &plan, (kcl_probe){time_iterations, e}, plan.seconds / 2, &out->iteration));
 done:
-  if (ex.close) ex.close(&ex);
-  kcl_program_free(&k);
+  kcl_engine_free(&product);
   kcl_solver_free(&s);
   return failed(out, rc);
 }
@@ -112,13 +110,22 @@ static int make_system(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_sys
 /* The format that was named, unless it refuses A. */
 static int named_format(kcl_system *s, const kcl_format **f) {
   const kcl_options *o = &s->options;
-  kcl_cost cost;
   int rc = kcl_need(s->ctx, "options->format", o->format);
-  if (!rc) rc = kcl_format_find(s->ctx, o->format, o->precision, f);
   if (!rc) rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
-  if (!rc) rc = kcl_format_cost(s->ctx, &s->stats, o->precision, o->format, &cost);
-  if (!rc && cost.refusal)
-    rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused: %s", o->format, cost.refusal);
+  if (!rc) rc = kcl_format_named(s->ctx, &s->stats, o->precision, o->format, f);
+  return rc;
+}
+
+/* The product of the system's matrix in this format. */
+static int product_engine(const kcl_system *s, const kcl_format *f, kcl_engine **e) {
+  kcl_matrix *A = NULL;
+  double start = kcl_now();
+  int rc = kcl_matrix_build(s->ctx, f, kcl_system_matrix(s), &A);
+  if (rc) return rc;
+  double seconds = kcl_now() - start;
+  rc = kcl_engine_product(A, s->options.nrhs ? s->options.nrhs : 1, e);
+  if (!rc) (*e)->seconds_convert = seconds;
+  kcl_matrix_free(&A);
   return rc;
 }
 
@@ -139,15 +146,14 @@ int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kc
   kcl_system s = {0};
   kcl_engine *e = NULL;
   const kcl_format *f;
-  kcl_vec y;
   int rc = checked(ctx, A, given, &plan, out);
   if (rc) return rc;
   if (!ctx->selected) KCL_TRY(kcl_select(ctx, NULL, 0));
   KCL_TRY(make_system(ctx, A, o, &s));
   KCL_TRY(named_format(&s, &f));
-  KCL_TRY(kcl_product_engine(&s, f, &e, &y));
+  KCL_TRY(product_engine(&s, f, &e));
   describe_product(e, out);
-  KCL_TRY(sample_products(&s, &plan, plan.seconds, &e->executor, e->program, y, out));
+  KCL_TRY(sample_products(&s, &plan, plan.seconds, e, out));
 done:
   kcl_engine_free(&e);
   kcl_csr_free(&s.converted);
