@@ -50,13 +50,16 @@ static void sort(kcl_rank *list, int count) {
   }
 }
 
-int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
-                       kcl_rank list[KCL_MOST_FORMATS], int *count) {
+/* only: the one format that is asked for, the others get no time; NULL: all. */
+static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p, const char *only,
+                   kcl_rank list[KCL_MOST_FORMATS], int *count) {
   outline programs[4] = {{.program = NULL}}; /* by what the recorder asks of a format */
   int rc = kcl_format_rank(s->ctx, &s->stats, s->options.precision, list, count);
   for (int i = 0; i < *count && !rc; i++) {
     const kcl_format *f = list[i].format;
     outline *o = &programs[2 * f->scatter + f->multi_rhs];
+    list[i].seconds = INFINITY;
+    if (only && strcmp(only, f->name)) continue;
     if (!o->program) rc = record(s, m, p, f, o);
     if (!rc) list[i].seconds = seconds(s, o, &list[i]);
   }
@@ -65,12 +68,15 @@ int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_preco
   return rc;
 }
 
+int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                       kcl_rank list[KCL_MOST_FORMATS], int *count) {
+  return predict(s, m, p, NULL, list, count);
+}
+
 int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
                          const char *format, double *seconds) {
   kcl_rank list[KCL_MOST_FORMATS];
-  int count, rc = kcl_engine_predict(s, m, p, list, &count);
-  *seconds = INFINITY;
-  for (int i = count - 1; i >= 0 && !rc; i--)
-    if (!format || !strcmp(list[i].format->name, format)) *seconds = list[i].seconds;
+  int count, rc = predict(s, m, p, format, list, &count);
+  *seconds = rc ? INFINITY : list[0].seconds;
   return rc;
 }
