@@ -15,12 +15,17 @@ enum {
   BENCH_SCHEMA = 1
 }; /* of the JSON; a change of meaning or a field that is gone counts it up */
 
+enum { BENCH_RASTER = 64 };
 typedef struct bench_matrix {
   char name[96], file[512]; /* name: short and unique */
   bool known;               /* what follows is */
   int64_t rows, cols, nnz, stored, row_min, row_max, bandwidth, diagonals;
   double row_mean, row_deviation, seconds_read;
   char symmetry[16], field[16], solver[32]; /* solver: of "auto" */
+  int length_count;                         /* 0: not known */
+  cli_lengths lengths[CLI_LENGTHS];
+  int64_t raster_x, raster_y, raster_max;       /* 0: not known */
+  char raster[BENCH_RASTER * BENCH_RASTER + 1]; /* [raster_y, raster_x] digits, '0': empty */
 } bench_matrix;
 
 typedef struct bench_place { /* a device with a number of threads */
@@ -95,6 +100,13 @@ int bench_matrix_for(kcl *ctx, bench_loaded *m, kcl_type type, const kcl_csr **o
 /* Measures a row, or decides that it is refused, or the same as another. An error is recorded in the row, which stays
  * BENCH_TODO after an interrupt; the exit code is returned. */
 int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
+
+/* ---------------------------------------------------------------- bench_picture.c: lengths and raster of a matrix */
+
+struct cJSON;
+int bench_picture(const kcl_csr *A, bench_matrix *out);
+void bench_picture_json(struct cJSON *o, struct cJSON *row_length, const bench_matrix *A);
+void bench_picture_read(const struct cJSON *o, bench_matrix *out);
 
 /* ---------------------------------------------------------------- bench_plan.c */
 

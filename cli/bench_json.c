@@ -141,6 +141,7 @@ static cJSON *matrix(const bench_matrix *A) {
   json_count(o, "bandwidth", A->bandwidth);
   json_count(o, "diagonals", A->diagonals);
   json_number(o, "seconds_read", A->seconds_read);
+  bench_picture_json(o, l, A);
   return o;
 }
 

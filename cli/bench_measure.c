@@ -27,6 +27,7 @@ int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loade
   cli_busy(o, "counting");
   TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
   describe(m, seconds, matrix);
+  rc = bench_picture(m->A, matrix);
 done:
   return rc;
 }

@@ -172,6 +172,7 @@ static int take_matrix(bench_run *r, const cJSON *m) {
   A->row_min = count_of(l, "min"), A->row_max = count_of(l, "max");
   A->row_mean = number_of(l, "mean"), A->row_deviation = number_of(l, "deviation_percent");
   COPY(A->symmetry, m, "symmetry"), COPY(A->field, m, "field"), COPY(A->solver, m, "solver");
+  bench_picture_read(m, A);
   return 0;
 }
 

@@ -242,7 +242,7 @@ int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double
 const char *cli_verdict_word(cli_verdict v); /* "passed", "failed" or "undecided" */
 void cli_compare_say(const cli_options *o, const cli_compare *c);
 
-/* ---------------------------------------------------------------- solve.c, report.c,
+/* ---------------------------------------------------------------- solve.c, solve_report.c,
  * solve_json.c */
 
 typedef struct cli_result { /* of one right-hand side */
@@ -344,5 +344,21 @@ typedef struct cli_curve { /* one line of a convergence history */
 int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                  double target);
 int plot_structure(const char *path, const char *title, const kcl_csr *A);
+
+/* ---------------------------------------------------------------- structure.c */
+
+typedef struct cli_raster {
+  int64_t nx, ny, max; /* cells; most entries in one */
+  int64_t *cell;       /* [ny, nx] entries, to be freed */
+} cli_raster;
+int cli_raster_count(const kcl_csr *A, int most,
+                     cli_raster *out); /* most cells in each direction */
+
+enum { CLI_LENGTHS = 65 };
+typedef struct cli_lengths { /* rows of from to to entries */
+  int64_t from, to, rows;
+} cli_lengths;
+/* One bin for each length if they differ by less than 32, else by powers of two; their number. */
+int cli_row_lengths(const kcl_csr *A, cli_lengths bin[CLI_LENGTHS]);
 
 #endif

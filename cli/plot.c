@@ -96,29 +96,7 @@ int plot_history(const char *path, const char *title, const cli_curve *curves, i
 
 /* ---------------------------------------------------------------- non-zero structure */
 
-typedef struct raster {
-  int64_t nx, ny, max;
-  int64_t *cell; /* [ny, nx] entries */
-} raster;
-
-/* Cell of index i of size. */
-static int64_t at(int64_t i, int64_t cells, int64_t size) {
-  return size <= cells ? i : (int64_t)((double)i * (double)cells / (double)size);
-}
-
-static int count_cells(const kcl_csr *A, raster *r) {
-  r->nx = A->cols < RASTER ? A->cols : RASTER, r->ny = A->rows < RASTER ? A->rows : RASTER;
-  r->cell = calloc((size_t)(r->nx * r->ny + 1), sizeof *r->cell);
-  if (!r->cell) return cli_fail(KCL_MEMORY, "out of memory: the picture");
-  for (int64_t i = 0; i < A->rows; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      int64_t *c = &r->cell[at(i, r->ny, A->rows) * r->nx + at(A->col[k], r->nx, A->cols)];
-      if (++*c > r->max) r->max = *c;
-    }
-  return 0;
-}
-
-static void structure_data(FILE *g, const raster *r) {
+static void structure_data(FILE *g, const cli_raster *r) {
   fputs("$m << EOD\n", g);
   for (int64_t y = 0; y < r->ny; y++) {
     for (int64_t x = 0; x < r->nx; x++) {
@@ -130,7 +108,7 @@ static void structure_data(FILE *g, const raster *r) {
   fputs("EOD\n", g);
 }
 
-static void structure_axes(FILE *g, const kcl_csr *A, const raster *r) {
+static void structure_axes(FILE *g, const kcl_csr *A, const cli_raster *r) {
   double ratio = (double)A->rows / (double)A->cols;
   fprintf(g, "set xrange [0:%lld]\nset yrange [%lld:0]\nset size ratio %.4g\nset border 15\n",
           (long long)A->cols, (long long)A->rows,
@@ -154,10 +132,10 @@ static void structure_axes(FILE *g, const kcl_csr *A, const raster *r) {
 }
 
 int plot_structure(const char *path, const char *title, const kcl_csr *A) {
-  raster r = {0};
+  cli_raster r = {0};
   if (A->rows == 0 || A->cols == 0)
     return cli_fail(KCL_INPUT, "the matrix is empty: nothing to draw");
-  int rc = count_cells(A, &r);
+  int rc = cli_raster_count(A, RASTER, &r);
   cli_buffer commands = {0};
   TRY(rc);
   TRY(buffer_open(&commands));

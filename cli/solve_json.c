@@ -3,6 +3,17 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
+/* Pairs of an iteration and the residual after it, at most about a thousand. */
+static void history(cJSON *o, const kcl_report *p) {
+  enum { POINTS = 1000 };
+  const int64_t n = p->history_size, step = n / POINTS + 1;
+  cJSON *list = cJSON_AddArrayToObject(o, "history");
+  for (int64_t i = 0; i < n; i = i + step < n || i == n - 1 ? i + step : n - 1) {
+    const double pair[] = {(double)i, p->history[i]};
+    if (isfinite(pair[1])) cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(pair, 2));
+  }
+}
+
 /* Results of one right-hand side. */
 static void result(cJSON *o, const cli_run *r, const cli_result *s) {
   const kcl_report *p = &s->report;
@@ -41,6 +52,7 @@ static void result(cJSON *o, const cli_run *r, const cli_result *s) {
     cJSON_AddNullToObject(o, "condition_estimate");
   if (s->forward_error >= 0) json_number(o, "forward_error", s->forward_error);
   if (s->checked) json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
+  history(o, p);
 }
 
 static void seconds(cJSON *o, const cli_run *r) {

@@ -34,6 +34,8 @@ json b.json "sorted((r['threads'],r['precision'],r['solver']) for r in d['rows']
 json b.json "all(('seconds_per_iteration' in r)==(r['solver']!='none') and r['seconds_per_product']['samples'] for r in d['rows'])"
 json b.json "[(r['precision'],r['format']) for r in d['references']]==[('s','sequential'),('d','sequential')]"
 head -1 b.csv | grep -q '^matrix,rows,cols,nnz,.*,kind,threads,'; verdict $? "  the CSV has rows, cols, nnz, kind, threads"
+json b.json "sum(x[2] for x in d['matrices'][0]['row_length']['histogram'])==400 and d['matrices'][0]['row_length']['histogram']==[[3,3,4],[4,4,72],[5,5,324]]"
+json b.json "(lambda p: len(p['cells'])==64 and all(len(l)==64 for l in p['cells']) and {i-j for i,l in enumerate(p['cells']) for j,c in enumerate(l) if c!='0'}>={-1,0,1} and p['most']>0)(d['matrices'][0]['picture'])"
 run 0 "products of a rectangular matrix" bench T.mtx --solver none --device cpu --json b.json $quick; says "^products "
 json b.json "all(r['validated'] for r in d['rows'] if r['status']=='ok') and sum(r['status']=='ok' for r in d['rows'])>5"
 run 2 "no such solver in a list" bench T.mtx --solver cg,bigc; says "did you mean 'bicg'"
@@ -63,6 +65,7 @@ awk 'BEGIN { n = 900; print "%%MatrixMarket matrix coordinate real symmetric"; p
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
 run 5 "padding" bench R.mtx --formats dense,ell --json b.json $quick; says "refused: pads to"
 run 0 "padding that is allowed" bench R.mtx --formats dense,ell --force --json b.json $quick
+json b.json "d['matrices'][0]['row_length']['histogram']==[[2,3,899],[4,7,0],[8,15,0],[16,31,0],[32,63,0],[64,127,0],[128,255,0],[256,511,0],[512,1023,1]]"
 json b.json "[(r['format'],r['status'],r['validated'],r['bytes_stored']>6e6) for r in d['rows']]==[('dense','ok',True,True),('ell','ok',True,True)]"
 run 2 "padding of all formats" bench R.mtx --force; says "formats that are named"
 
@@ -78,6 +81,7 @@ times(row("sell"), [3.1e-3] * 7)'
 cp h.json kept.json
 run 0 "nothing is left to measure" bench --resume h.json --csv h.csv
 json h.json "d['complete'] and len(d['rows'])==5"
+json h.json "(lambda m: m['row_length']['histogram'] and m['picture'])(d['matrices'][0])==json.load(open('kept.json'))['matrices'][0]['picture']"
 summary() { json h.json "(lambda r: [round(r[k]*1e9) for k in ('median','low','high')]==$2 and r['confidence']==$3)([r for r in d['rows'] if r['format']=='$1'][0]['seconds_per_iteration'])"; }
 summary ell '[8000,4000,12000]' 0.96484375 # 15 samples: 1 - 2 (1 + 15 + 105 + 455) / 2^15... from the 4th to the 12th
 summary coo '[103000,101000,105000]' 0.9375 # 5 samples: all of them, 1 - 2 / 2^5

@@ -92,6 +92,7 @@ json s.json "0<d['true_relative_residual']<=1e-8 and d['relative_residual']<=1e-
 json s.json "all(k in d for k in 'format device condition_estimate seconds_per_iteration bytes_per_iteration gbytes_per_second stream_fraction'.split())"
 json s.json "all(d['seconds'][k]>=0 for k in 'read convert upload solve download total'.split())"
 json s.json "'forward_error' not in d"
+json s.json "[int(i) for i,_ in d['history']]==list(range(d['iterations']+1)) and d['history'][-1][1]<=1e-8"
 json s.json "len(open('h.csv').read().split())==d['iterations']+2 and open('h.csv').readline()=='iteration,relative_residual\n'"
 run 0 "its check" check A.mtx b.rhs x.mtx --json c.json
 json c.json "d['verdict']=='passed' and d['relative_residual']<=1e-8"
