@@ -20,9 +20,9 @@ data/files: core/base core/matrix
 data/generators: core/base core/matrix
 data/collection: core/base data/files
 solver/methods: core/base core/matrix core/program
-solver/precond: core/base core/matrix core/program solver/methods
+solver/precond: core/base core/matrix core/program spmv solver/methods
 solver/direct: core/base core/matrix
-solver/engine: core/base core/matrix core/program core/device spmv
+solver/engine: core/base core/matrix core/program core/device spmv solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
 solver/auto: core/base core/tuning spmv solver/methods solver/precond solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto

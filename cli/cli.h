@@ -276,7 +276,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   double seconds_write, seconds_total; /* files of x, history and picture; to their end */
 } cli_run;
 
-enum { CLI_TIMES = 14 };
+enum { CLI_TIMES = 15 };
 typedef struct cli_time {
   const char *name;
   double seconds;

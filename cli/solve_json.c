@@ -100,11 +100,22 @@ static void scale(cJSON *o, const kcl_setup_info *s) {
   powers(o, "scale_columns", s->col_powers);
 }
 
+static void precond(cJSON *o, const kcl_setup_info *s) {
+  if (!s->precond_levels) return;
+  json_number(o, "precond_bytes", s->bytes_precond);
+  json_text(o, "precond_note", s->precond_note);
+  json_count(o, "precond_levels", s->precond_levels);
+  json_number(o, "precond_rows", s->precond_rows);
+  json_number(o, "precond_nonzeros", s->precond_nonzeros);
+  json_number(o, "precond_complexity", s->precond_complexity);
+}
+
 static void method(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
   json_text(o, "solver", r->setup.solver);
   json_text(o, "solver_reason", r->setup.solver_reason);
   json_text(o, "precond", r->setup.precond);
+  precond(o, &r->setup);
   json_text(o, "format", r->setup.format);
   json_text(o, "format_reason", r->setup.format_reason);
   timings(o, r);

@@ -34,6 +34,8 @@ void report_method(const cli_run *r) {
   cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
   cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
           s->format_reason);
+  if (!plain && s->precond_note[0])
+    cli_say(o, "precond     %s, %s\n", s->precond_note, cli_bytes(s->bytes_precond).s);
   if (s->scale_reason[0]) cli_say(o, "scale       %s\n", s->scale_reason);
   if (o->verbose && r->device.platform >= 0)
     cli_say(o, "programs    %d compiled, %d from the cache\n", s->programs_compiled,
@@ -152,6 +154,7 @@ void cli_times(const cli_run *r, cli_time list[CLI_TIMES]) {
                                    {"check", s->seconds_check},
                                    {"statistics", s->seconds_stats},
                                    {"convert", s->seconds_convert},
+                                   {"precondition", s->seconds_precond},
                                    {"compile", s->seconds_compile},
                                    {"measure", s->seconds_measure},
                                    {"upload", s->seconds_upload + r->seconds_upload},

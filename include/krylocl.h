@@ -670,8 +670,15 @@ typedef struct kcl_setup_info {
   double seconds_measure;    /**< timing of formats and methods, set-ups included */
   int64_t expected_iterations; /**< iterations of the last solve of such a system; 0: not known */
   int timings; /**< number of timings that "auto" knows, from this run and earlier ones */
-  double seconds_predicted; /**< per iteration of one right-hand side, by the model that "auto"
+  double seconds_predicted;  /**< per iteration of one right-hand side, by the model that "auto"
                                chooses by */
+  double seconds_precond;    /**< set-up of the preconditioner, its matrices' formats included */
+  double bytes_precond;      /**< size of its vectors and matrices on the device, bytes */
+  int precond_levels;        /**< its levels; 1 where there are none, 0 without a preconditioner */
+  double precond_rows;       /**< rows of all levels */
+  double precond_nonzeros;   /**< nonzeros of the systems of all levels */
+  double precond_complexity; /**< precond_nonzeros over those of A */
+  const char *precond_note;  /**< what set-up found, one line, or empty */
 } kcl_setup_info;
 
 /** Describes a set-up. */

@@ -16,6 +16,14 @@ static void add_seconds(kcl_setup_info *out, const kcl_engine *e) {
   out->programs_cached += e->executor.from_cache;
 }
 
+static void add_precond(kcl_setup_info *out, const kcl_preconditioner *M) {
+  out->precond_note = M ? M->note : "";
+  if (!M) return;
+  out->seconds_precond = M->seconds, out->bytes_precond = kcl_preconditioner_bytes(M);
+  out->precond_levels = M->size.levels, out->precond_rows = M->size.rows;
+  out->precond_nonzeros = M->size.nonzeros, out->precond_complexity = M->size.complexity;
+}
+
 void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   if (out) *out = (kcl_setup_info){0};
   if (!s || !out) return;
@@ -45,11 +53,14 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   memcpy(out->row_powers, s->system.scaling.row_range, sizeof out->row_powers);
   memcpy(out->col_powers, s->system.scaling.col_range, sizeof out->col_powers);
   add_seconds(out, e);
+  add_precond(out, e->M);
   if (m) out->seconds_convert += m->system.seconds_convert;
   if (m) out->seconds_stats += m->system.seconds_stats;
   if (!kcl_mixed_used(m)) return;
   out->bytes_float = kcl_engine_stored_bytes(m->selection.engine);
   add_seconds(out, m->selection.engine);
+  if (m->selection.engine->M) out->seconds_precond += m->selection.engine->M->seconds;
+  out->bytes_precond += kcl_preconditioner_bytes(m->selection.engine->M);
 }
 
 void kcl_solver_timing(const kcl_solver *s, int i, kcl_setup_timing *out) {

@@ -54,17 +54,20 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   c->system = s;
   read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
+  if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
+    return rc;
   double start = kcl_now();
   if (!s->known && (rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
   apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
-  if ((rc = kcl_choose_way(c))) return rc;
+  if ((rc = kcl_choose_plan(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   start = kcl_now();
   if ((rc = kcl_system_convert(s))) return rc;
   s->seconds_convert += kcl_now() - start;
+  if ((rc = kcl_choose_way(c))) return rc;
   if ((rc = kcl_choose_format(c, &format))) return rc;
   if ((rc = build(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
@@ -117,6 +120,7 @@ void kcl_solver_free(kcl_solver **s) {
   if (!s || !*s) return;
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
+  kcl_preconds_free(&(*s)->system.preconds);
   kcl_csr_free(&(*s)->system.converted);
   kcl_scaling_free(&(*s)->system.scaling);
   forget_shared(&(*s)->system);

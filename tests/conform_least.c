@@ -3,7 +3,7 @@
  * A = [I; R], [I R] and [I R; I R] with R random and thin: no singular value that is not 0 is below 1, so
  * that |x - x*| <= |r| where there is a solution and |x - x*| <= |A^H r| where there is none.
  */
-#include "solver/methods/method.h"
+#include "solver/precond/precond.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 
@@ -158,7 +158,8 @@ static void every_option(const place *p, const system_ *y, kcl_options o, int tu
     o.solver = kcl_list(KCL_SOLVERS, i).name;
     if (kcl_method_find(p->ctx, o.solver, &m) || !m->least_squares) continue;
     for (int q = 0; q < kcl_list_size(KCL_PRECONDS); q++)
-      for (int f = -1; f < kcl_list_size(KCL_FORMATS); f++) {
+      for (int f = kcl_precond_at(q)->least_squares ? -1 : KCL_MOST_FORMATS;
+           f < kcl_list_size(KCL_FORMATS); f++) {
         o.precond = kcl_list(KCL_PRECONDS, q).name;
         o.format = f < 0 ? "auto" : kcl_list(KCL_FORMATS, f).name;
         bool all = thorough() > 1 || (!small() && !p->ctx->opencl && !q);

@@ -3,6 +3,7 @@
  */
 #include "tests/conform.h"
 #include "tests/options.h"
+#include "tests/suits.h"
 
 static void *values_of(const kcl_csr *A, const number *v, double scale) {
   void *out = malloc((size_t)A->rows * kcl_type_size(A->type) + 1);
@@ -108,7 +109,8 @@ static void every_option(combination *c, const problem *p, const void *b) {
       for (int f = 0; f < kcl_list_size(KCL_FORMATS); f++) {
         c->o.solver = kcl_list(KCL_SOLVERS, m).name, c->o.precond = kcl_list(KCL_PRECONDS, q).name;
         c->o.format = kcl_list(KCL_FORMATS, f).name;
-        if (fits(c->o.solver, p) && is_met(c, p, m, q, f)) solve_combination(c, b);
+        if (fits(c->o.solver, p) && is_met(c, p, m, q, f) && precond_taken(c->p->ctx, c->A, &c->o))
+          solve_combination(c, b);
       }
 }
 

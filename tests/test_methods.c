@@ -9,6 +9,7 @@
 #include "solver/solver.h"
 #include "tests/conform.h"
 #include "tests/options.h"
+#include "tests/suits.h"
 
 static kcl *ctx;
 
@@ -89,6 +90,8 @@ static kcl_solver *set_up(const kcl_method *m, const char *precond, const char *
 
 static void test_bytes(const kcl_method *m, const char *precond, kcl_type type, kcl_csr *A) {
   static const int nrhs[] = {0, 1, 4};
+  const kcl_options o = {.solver = m->name, .precond = precond, .precision = type};
+  if (!precond_suits(ctx, A, &o)) return;
   kcl_solver *s = set_up(m, precond, "csr-scalar", type, A);
   for (kcl_phase p = 0; s && p < KCL_PHASES; p++)
     for (int i = 0; i < 3; i++) {

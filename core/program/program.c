@@ -37,7 +37,8 @@ void kcl_program_free(kcl_program **k) {
       free((*k)->stage[p][s].scalar), free((*k)->stage[p][s].vector);
     free((*k)->stage[p]);
   }
-  for (int v = 0; v < (*k)->vectors; v++) free((*k)->vector[v].values);
+  for (int v = 0; v < (*k)->vectors; v++)
+    if (!(*k)->vector[v].borrowed) free((*k)->vector[v].values);
   free((*k)->vector), free((*k)->slot), free((*k)->op);
   free(*k);
   *k = NULL;
@@ -145,6 +146,27 @@ kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *value
   k->vector[v].type = type;
   k->status = kcl_alloc(k->ctx, n, kcl_type_size(type), "a vector", &k->vector[v].values);
   if (!k->status) kcl_copy_bytes(k->vector[v].values, values, n * (int64_t)kcl_type_size(type));
+  return v;
+}
+
+kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values,
+                              const char *name) {
+  kcl_vec v = kcl_vector_of(k, n, "%s", name);
+  if (k->status) return v;
+  k->vector[v].type = type, k->vector[v].values = values, k->vector[v].borrowed = true;
+  return v;
+}
+
+kcl_vec kcl_work(kcl_program *k, int64_t n, const char *format, ...) {
+  kcl_name name;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(name.s, sizeof name.s, format, args);
+  va_end(args);
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    if (k->vector[v].n == n && !strcmp(k->vector[v].work.s, name.s)) return v;
+  kcl_vec v = kcl_vector_of(k, n, "%s", name.s);
+  if (!k->status) k->vector[v].work = name;
   return v;
 }
 

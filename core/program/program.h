@@ -59,6 +59,12 @@ kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v, const char *name, ...)
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
 kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *values, const char *name,
                      ...) KCL_PRINTF(5, 6); /* n values, copied; never written */
+/* The same, not copied: values outlive the program. */
+kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values,
+                              const char *name);
+/* For preconditioners: a vector whose values last for one application. The same name and length give the same vector each
+ * time. */
+kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
 kcl_slot kcl_scalar(kcl_program *k, const char *name, ...) KCL_PRINTF(2, 3);
 /* As many as there are words in `names`, one per pointer. */
 void kcl_vectors(kcl_program *k, const char *names, kcl_vec *const *out);
@@ -156,6 +162,7 @@ typedef struct kcl_stage {
   kcl_op *vector; /* [vectors], dots among them */
   int scalars, vectors;
   bool cycle_end; /* also carried out after a stop inside the cycle */
+  bool unnamed;   /* a product of the preconditioner's: its kernel may serve other such stages */
   kcl_matrix *A;  /* the product y = A x, or NULL */
   kcl_vec y, x;
 } kcl_stage;
@@ -170,6 +177,8 @@ typedef struct kcl_vector_info {
   int64_t n;
   kcl_type type; /* of values */
   void *values;  /* [n], or NULL for zeros */
+  bool borrowed; /* values belong to someone else */
+  kcl_name work; /* as kcl_work was given it; else empty */
 } kcl_vector_info;
 
 /* A matrix that stages multiply by. Names of its arrays begin with its own in generated source. */
@@ -185,14 +194,17 @@ struct kcl_program {
   int nrhs;  /* right-hand sides at once; 1 unless set before an executor is opened */
   kcl_matrix *A, *AH;
   kcl_vec x, b;
-  void (*precondition)(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint); /* NULL: M = I */
-  kcl_vec precond_data[4]; /* vectors of the preconditioner */
-  kcl_slot target, rr;     /* squared norm to reach; squared residual norm */
-  kcl_vec residual;        /* b - A x after START, unless START goes on with it */
-  bool resumes;            /* RESUME will be run */
-  int restart;             /* iterations per cycle, of methods that restart */
-  double norm_F;           /* |A|_F, of methods for least squares; else 0 */
-  bool product;            /* b = A x alone, for executor.multiply */
+  const struct kcl_preconditioner *preconditioner; /* solver/precond/precond.h; NULL: M = I */
+  void (*precondition)(kcl_program *k, const struct kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                       bool adjoint); /* records M^-1; NULL: M = I */
+  kcl_vec precond_first; /* the first of the preconditioner's constants, which are consecutive */
+  bool preconditioning;  /* what is being recorded belongs to the preconditioner */
+  kcl_slot target, rr;   /* squared norm to reach; squared residual norm */
+  kcl_vec residual;      /* b - A x after START, unless START goes on with it */
+  bool resumes;          /* RESUME will be run */
+  int restart;           /* iterations per cycle, of methods that restart */
+  double norm_F;         /* |A|_F, of methods for least squares; else 0 */
+  bool product;          /* b = A x alone, for executor.multiply */
   bool has_ritz;
   int steps; /* iterations per pass over LOOP: the kcl_step in it */
   bool

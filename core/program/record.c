@@ -81,6 +81,7 @@ void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
   register_operator(k, A);
   s->A = A, s->y = y, s->x = x;
   s->n = k->vector[y].n;
+  s->unnamed = k->preconditioning && A != k->A && A != k->AH;
 }
 
 /* A term whose coefficient is the constant 0 comes last, and its operand is not read. */
@@ -131,7 +132,10 @@ void kcl_residual(kcl_program *k, kcl_vec r, kcl_slot rr) {
 }
 
 void kcl_precondition(kcl_program *k, kcl_vec z, kcl_vec r, bool adjoint) {
-  if (k->precondition) k->precondition(k, z, r, adjoint);
+  if (!k->precondition) return;
+  k->preconditioning = true;
+  k->precondition(k, k->preconditioner, z, r, adjoint);
+  k->preconditioning = false;
 }
 
 /* ---------------------------------------------------------------- verbs on scalars */

@@ -54,6 +54,7 @@ typedef struct kcl_selection {
 void kcl_selection_use(kcl_selection *c, kcl_engine **e); /* takes it, and frees the one before */
 
 /* ---- before a solve: by what is remembered, else by structure and bytes */
+int kcl_choose_plan(kcl_selection *c); /* and its first way */
 int kcl_choose_way(kcl_selection *c);
 int kcl_choose_format(kcl_selection *c, const kcl_format **format);
 void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the format of A^H */

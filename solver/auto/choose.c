@@ -134,12 +134,16 @@ static void explain_way(kcl_selection *c, bool usual) {
   add_reason(why, room, m->least_squares ? "columns scaled to norm 1" : varies);
 }
 
+int kcl_choose_plan(kcl_selection *c) {
+  int rc = kcl_auto_plan(c->system, &c->plan);
+  c->way = c->plan.way[0];
+  return rc;
+}
+
 int kcl_choose_way(kcl_selection *c) {
   const kcl_system *s = c->system;
   const bool any = s->undecided.method || s->undecided.precond;
-  int rc = kcl_auto_plan(s, &c->plan);
-  if (rc) return rc;
-  c->way = c->plan.way[0];
+  int rc = KCL_OK;
   if (kcl_auto_remembers(c)) {
     kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, c->key);
     c->recalled = kcl_choice_recall(c->key, &c->remembered);

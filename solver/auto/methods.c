@@ -66,16 +66,28 @@ static void add(kcl_plan *p, const kcl_method *m, const kcl_precond *precond) {
   if (p->count < KCL_MOST_WAYS) p->way[p->count++] = (kcl_way){m, precond};
 }
 
-/* A method with the preconditioner that suits it, or with the one asked for. */
+/* A method with the preconditioner that suits it, or with the one asked for, if that suits the method. */
 static int add_method(const kcl_system *s, const char *name, bool plain, kcl_plan *p) {
+  const kcl_precond_request q = kcl_system_request(s);
   const kcl_method *m;
   const kcl_precond *precond;
   int rc = kcl_method_find(s->ctx, name, &m);
   if (rc) return rc;
   const char *suits = !plain && jacobi_suits(s, m) ? "jacobi" : "none";
   rc = kcl_precond_find(s->ctx, s->undecided.precond ? suits : s->options.precond, &precond);
-  if (!rc) add(p, m, precond);
-  return rc;
+  if (rc || (s->undecided.method && kcl_precond_check(&q, precond, m))) return rc;
+  add(p, m, precond);
+  return KCL_OK;
+}
+
+/* The preconditioner asked for suits no method: why not the first. */
+static int none_suits(const kcl_system *s, const char *name) {
+  const kcl_precond_request q = kcl_system_request(s);
+  const kcl_method *m;
+  const kcl_precond *precond;
+  int rc = kcl_method_find(s->ctx, name, &m);
+  if (!rc) rc = kcl_precond_find(s->ctx, s->options.precond, &precond);
+  return rc ? rc : kcl_precond_check(&q, precond, m);
 }
 
 int kcl_auto_plan(const kcl_system *s, kcl_plan *p) {
@@ -89,7 +101,7 @@ int kcl_auto_plan(const kcl_system *s, kcl_plan *p) {
     if (!rc && (!list[i + 1] || !strcmp(list[i + 1], "gmres")))
       rc = add_method(s, list[0], true, p);
   }
-  return rc;
+  return rc || p->count ? rc : none_suits(s, list[0]);
 }
 
 /* ---------------------------------------------------------------- forms of cg */

@@ -3,7 +3,6 @@
 #include "core/device/device.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/engine.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -70,8 +69,8 @@ static void set_nrhs(const kcl_engine *e, const kcl_system *s) {
   k->nrhs = s->options.nrhs ? s->options.nrhs : 1;
   if (s->options.mixed) k->nrhs = 1;
   if (!s->ctx->opencl) return;
-  for (int i = 0; i < e->operator_count; i++)
-    if (!e->operators[i]->format->multi_rhs) k->nrhs = 1;
+  for (int i = 0; i < k->ops; i++)
+    if (!k->op[i].matrix->format->multi_rhs) k->nrhs = 1;
   while (k->nrhs > 1 && (size_t)kcl_rhs_width(k) * one > LOCAL) k->nrhs = kcl_rhs_width(k) / 2;
 }
 
@@ -82,14 +81,10 @@ static int record(kcl_engine *e, const kcl_system *s) {
   if (rc) return rc;
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
-  k->precondition = e->precond->apply;
-  if (m->least_squares) {
-    double norm = kcl_norm2(A->type, A->val, A->nnz);
-    k->norm_F = norm > 0 && norm < INFINITY ? norm : 1;
-  }
+  if (m->least_squares) k->norm_F = kcl_norm_F(A);
   k->resumes = s->resumes;
   k->restart = s->options.restart ? s->options.restart : m->restart;
-  if (e->precond->setup && (rc = e->precond->setup(k, A))) return rc;
+  kcl_preconditioner_bind(e->M, k);
   m->record(k);
   set_nrhs(e, s);
   return kcl_program_end(k);
@@ -126,6 +121,8 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   int rc;
   if (s->ctx->stopped) return kcl_fail(s->ctx, KCL_DEVICE, "the solve was stopped");
   KCL_TRY(kcl_engine_create(s->ctx, method, precond, &e));
+  KCL_TRY(kcl_system_preconditioner(s, precond, method, &e->M));
+  start = kcl_now();
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
   KCL_TRY(record(e, s));

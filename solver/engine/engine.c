@@ -33,6 +33,7 @@ void kcl_engine_free(kcl_engine **e) {
   if (!*e) return;
   if ((*e)->executor.close) (*e)->executor.close(&(*e)->executor);
   kcl_program_free(&(*e)->program);
+  kcl_preconditioner_free(&(*e)->M);
   for (int i = 0; i < (*e)->operator_count; i++) kcl_matrix_free(&(*e)->operators[i]);
   free((*e)->operators);
   free(*e);

@@ -15,6 +15,7 @@ typedef struct kcl_engine {
   const kcl_precond *precond;
   kcl_matrix **operators; /* [operator_count], owned: A; A^H for methods that multiply by it */
   int operator_count;
+  kcl_preconditioner *M;  /* shared; NULL: none */
   kcl_program *program;   /* the method, recorded */
   kcl_executor executor;  /* of this program, with its geometry on the device */
   double seconds_convert; /* from host CSR to the arrays of the formats */
@@ -37,6 +38,11 @@ void kcl_engine_describe(kcl_engine *e, int asked_nrhs);
 
 /* The adjoint of the system's matrix in this format, or in the one that suits it where formats are chosen here. */
 int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **out);
+
+/* M for this method, of those set up for the system or set up now; the caller frees it. NULL: M = I. */
+int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
+                              kcl_preconditioner **out);
+void kcl_preconds_free(kcl_preconds **p);
 
 /* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */
 int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out);

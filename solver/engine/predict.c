@@ -1,5 +1,5 @@
 /* Seconds per iteration, predicted before anything is built: the method is recorded over outlines of A and A^H, and the
- * executor estimates the program. Of a preconditioner only its vectors count.
+ * executor estimates the program. The preconditioner is set up before.
  */
 #include "core/base/context.h"
 #include "core/device/device.h"
@@ -9,6 +9,7 @@
 
 typedef struct outline { /* a program whose matrices are not built */
   kcl_matrix A, AH;
+  kcl_preconditioner *M;
   kcl_program *program;
 } outline;
 
@@ -21,11 +22,11 @@ static int record(const kcl_system *s, const kcl_method *m, const kcl_precond *p
   kcl_matrix_outline(s->ctx, f, t, s->options.precision, &o->A);
   o->AH = o->A;
   k->A = &o->A, k->AH = m->adjoint ? &o->AH : NULL;
-  k->precondition = p->apply;
   k->norm_F = m->least_squares;
   k->restart = s->options.restart ? s->options.restart : m->restart;
-  for (int i = 0; i < 4; i++)
-    k->precond_data[i] = kcl_vector_like(k, m->least_squares ? k->x : k->b, "of M");
+  rc = kcl_system_preconditioner(s, p, m, &o->M);
+  if (rc && !(rc == KCL_USAGE && s->undecided.precond)) return rc; /* it will be left out */
+  kcl_preconditioner_bind(o->M, k);
   m->record(k);
   k->nrhs = f->multi_rhs && !s->options.mixed && s->options.nrhs ? s->options.nrhs : 1;
   return kcl_program_end(k);
@@ -64,7 +65,8 @@ static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond *
     if (!rc) list[i].seconds = seconds(s, o, &list[i]);
   }
   sort(list, *count);
-  for (int i = 0; i < 4; i++) kcl_program_free(&programs[i].program);
+  for (int i = 0; i < 4; i++)
+    kcl_program_free(&programs[i].program), kcl_preconditioner_free(&programs[i].M);
   return rc;
 }
 

@@ -3,7 +3,14 @@
 #define KCL_SYSTEM_H
 
 #include "solver/engine/scale.h"
-#include "solver/methods/method.h"
+#include "solver/precond/precond.h"
+
+/* What was set up for a system's engines. */
+enum { KCL_MOST_PRECONDS = 8 };
+typedef struct kcl_preconds {
+  kcl_preconditioner *made[KCL_MOST_PRECONDS];
+  int count;
+} kcl_preconds;
 
 typedef struct kcl_system {
   kcl *ctx;
@@ -14,6 +21,7 @@ typedef struct kcl_system {
   /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
   kcl_matrix *shared[2];
+  kcl_preconds *preconds;    /* owned; NULL: each engine sets up its own */
   bool known;                /* stats are given */
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */
@@ -31,6 +39,15 @@ typedef struct kcl_system {
 /* A as the device has it: scaled, in the precision of the options. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
   return s->shared[0] ? s->shared[0]->source : s->converted ? s->converted : s->A;
+}
+
+/* What the set-up of a preconditioner may know. */
+static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
+  return (kcl_precond_request){.ctx = s->ctx,
+                               .A = kcl_system_matrix(s),
+                               .stats = &s->stats,
+                               .hermitian = s->hermitian,
+                               .symmetric = s->symmetric};
 }
 
 /* The relative tolerance. */

@@ -13,9 +13,14 @@
 #include "solver/methods/method.h"
 #include <math.h>
 
-double kcl_scale_of(const kcl_program *k) {
-  return k->norm_F > 0 ? ldexp(1, -ilogb(k->norm_F)) : 1;
+double kcl_norm_F(const kcl_csr *A) {
+  double norm = kcl_norm2(A->type, A->val, A->nnz);
+  return norm > 0 && norm < INFINITY ? norm : 1;
 }
+
+double kcl_scale_for(double norm_F) { return norm_F > 0 ? ldexp(1, -ilogb(norm_F)) : 1; }
+
+double kcl_scale_of(const kcl_program *k) { return kcl_scale_for(k->norm_F); }
 
 /* A vector of one number: the source of kernels, which is cached, does not depend on it. */
 static kcl_vec single(kcl_program *k, double value, const char *name) {

@@ -1,8 +1,7 @@
-/* For authors of Krylov methods and preconditioners.
+/* For authors of Krylov methods.
  *
- * A method is one file solver/methods/NAME.c and one line in solver/methods/list.def (docs/add-method.md); a
- * preconditioner one file solver/precond/NAME.c and one line in solver/precond/list.def (docs/add-preconditioner.md).
- * Neither sees an element, a scalar type or a device: they record operations of core/program/program.h.
+ * A method is one file solver/methods/NAME.c and one line in solver/methods/list.def (docs/add-method.md). It sees no
+ * element, scalar type or device: it records operations of core/program/program.h.
  */
 #ifndef KCL_METHOD_H
 #define KCL_METHOD_H
@@ -19,14 +18,6 @@ typedef struct kcl_method {
   void (*record)(kcl_program *k); /* START, then LOOP; failures stick to k */
 } kcl_method;
 
-typedef struct kcl_precond {
-  const char *name, *summary, *source;
-  int (*setup)(kcl_program *k,
-               const kcl_csr *A); /* constants into k->precond_data; NULL: nothing to do */
-  void (*apply)(kcl_program *k, kcl_vec z, kcl_vec r,
-                bool adjoint); /* z = M^-1 r or M^-H r; NULL: M = I */
-} kcl_precond;
-
 /* For methods of least squares (solver/methods/least_squares.c). */
 typedef struct kcl_least_squares {
   kcl_slot scale, norm2; /* products are taken with scale A; |scale A|_F^2 */
@@ -42,12 +33,13 @@ void kcl_references(kcl_program *k, const kcl_least_squares *l, kcl_vec h);
 void kcl_measure(kcl_program *k, const kcl_least_squares *l, kcl_slot rr, kcl_slot ss);
 double kcl_scale_of(
     const kcl_program *k); /* the factor that A is multiplied by; 1 for other methods */
+/* |A|_F for programs of these methods: positive and finite. */
+double kcl_norm_F(const kcl_csr *A);
+double kcl_scale_for(double norm_F); /* of kcl_scale_of */
 
-/* The registries (solver/methods/registry.c, solver/precond/registry.c). */
-extern const int kcl_method_count, kcl_precond_count;
-const kcl_method *kcl_method_at(int i);   /* 0 <= i < count */
-const kcl_precond *kcl_precond_at(int i); /* 0 <= i < count */
+/* The registry (solver/methods/registry.c). */
+extern const int kcl_method_count;
+const kcl_method *kcl_method_at(int i); /* 0 <= i < count */
 int kcl_method_find(kcl *ctx, const char *name, const kcl_method **out);
-int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out);
 
 #endif

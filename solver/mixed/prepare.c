@@ -80,6 +80,7 @@ done:
 void kcl_mixed_free(kcl_mixed **m) {
   if (!*m) return;
   kcl_engine_free(&(*m)->selection.engine);
+  kcl_preconds_free(&(*m)->system.preconds);
   free((*m)->A.val), free(*m);
   *m = NULL;
 }

@@ -1,5 +1,8 @@
 /* M = I: the method's z is r itself, nothing is stored or moved. */
-#include "solver/methods/method.h"
+#include "solver/precond/precond.h"
 
-const kcl_precond kcl_precond_none = {
-    .name = "none", .summary = "no preconditioner", .source = "-"};
+const kcl_precond kcl_precond_none = {.name = "none",
+                                      .summary = "no preconditioner",
+                                      .source = "-",
+                                      .symmetric = true,
+                                      .least_squares = true};

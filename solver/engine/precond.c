@@ -1,0 +1,24 @@
+/* The preconditioners of a system: each is set up once and shared by the engines that apply it. */
+#include "solver/engine/engine.h"
+#include <stdlib.h>
+
+int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
+                              kcl_preconditioner **out) {
+  kcl_preconds *known = s->preconds;
+  const kcl_precond_request q = kcl_system_request(s);
+  int rc = kcl_precond_check(&q, p, m);
+  *out = NULL;
+  for (int i = 0; known && !rc && i < known->count; i++)
+    if (kcl_precond_serves(known->made[i], p, m))
+      return *out = kcl_preconditioner_share(known->made[i]), KCL_OK;
+  if (!rc) rc = kcl_precond_setup(&q, p, m, out);
+  if (!rc && *out && known && known->count < KCL_MOST_PRECONDS)
+    known->made[known->count++] = kcl_preconditioner_share(*out);
+  return rc;
+}
+
+void kcl_preconds_free(kcl_preconds **p) {
+  for (int i = 0; *p && i < (*p)->count; i++) kcl_preconditioner_free(&(*p)->made[i]);
+  free(*p);
+  *p = NULL;
+}

@@ -1,0 +1,114 @@
+/* For authors of preconditioners: z = M^-1 r.
+ *
+ * A preconditioner is one file solver/precond/NAME.c and one line in solver/precond/list.def (docs/add-preconditioner.md).
+ * Its descriptor, kcl_precond, says what it needs, sets up a kcl_preconditioner from A and records its application. A
+ * kcl_preconditioner owns vectors and matrices. It is set up once per system and shared by the engines of all formats
+ * and methods.
+ */
+#ifndef KCL_PRECOND_H
+#define KCL_PRECOND_H
+
+#include "solver/methods/method.h"
+
+/* What A must be. All but those for least squares need a square one. */
+enum {
+  KCL_NEEDS_HERMITIAN = 1, /* A = A^H */
+  KCL_NEEDS_POSITIVE = 2,  /* every diagonal entry real and positive */
+  KCL_NEEDS_REAL = 4       /* a real type */
+};
+
+typedef struct kcl_preconditioner kcl_preconditioner;
+typedef struct kcl_precond {
+  const char *name, *summary, *source;
+  unsigned needs;     /* KCL_NEEDS_... */
+  bool symmetric;     /* M = M^H where A = A^H, and M = M^T where A = A^T */
+  bool least_squares; /* with M->scale it stands for A^H A */
+  /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
+  double (*bytes)(const kcl_stats *s, kcl_type type);
+  int (*setup)(kcl_preconditioner *M, const kcl_csr *A); /* NULL: nothing to do */
+  /* Records z = M^-1 r, or M^-H r; z and r are different vectors, r is not written. NULL: M = I. */
+  void (*apply)(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint);
+} kcl_precond;
+
+/* What set-up reports. */
+typedef struct kcl_precond_size {
+  int levels;        /* matrices of systems, A among them; 1 for those of one level */
+  double rows;       /* of all levels */
+  double nonzeros;   /* of the levels' matrices */
+  double complexity; /* nonzeros over those of A */
+} kcl_precond_size;
+
+typedef struct kcl_precond_vector {
+  char name[KCL_NAME_ROOM];
+  int64_t n;
+  kcl_type type;
+  void *values; /* [n] */
+} kcl_precond_vector;
+
+/* A matrix, and its adjoint where that was asked for. */
+typedef struct kcl_precond_matrix {
+  kcl_matrix *C, *CH;
+} kcl_precond_matrix;
+
+struct kcl_preconditioner {
+  kcl *ctx;
+  const kcl_stats *stats; /* of A; during set-up */
+  const kcl_precond *kind;
+  kcl_type type;              /* of A, and of programs that apply it */
+  bool hermitian, symmetric;  /* A = A^H, A = A^T */
+  bool adjoint;               /* M^-H is applied, too */
+  double scale;               /* methods of least squares multiply by scale A; else 0 */
+  kcl_precond_vector *vector; /* [vectors], owned */
+  kcl_precond_matrix *matrix; /* [matrices], owned */
+  int vectors, matrices;
+  void *data; /* of kind, for apply; freed with free() */
+  kcl_precond_size size;
+  char note[160]; /* for reports, or empty */
+  double seconds; /* of set-up */
+  int sharers;    /* owners beyond the first */
+};
+
+/* ---- for setup. Both take over what they are given, also when they fail; their numbers count from 0. */
+int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, kcl_type type,
+                           void *values);
+/* In the format that moves least; values are converted to M->type. adjoint: apply multiplies by C^H, too. */
+int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint);
+/* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. */
+int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out);
+
+/* ---- for apply */
+static inline kcl_vec kcl_precond_constant(const kcl_program *k, int vector) {
+  return k->precond_first + vector;
+}
+
+/* Matrix number i; or C^H, which is C itself unless that was asked for. */
+static inline kcl_matrix *kcl_precond_operator(const kcl_preconditioner *M, int i, bool adjoint) {
+  return adjoint && M->matrix[i].CH ? M->matrix[i].CH : M->matrix[i].C;
+}
+
+/* ---- for those that use it */
+/* What set-up may know of the system. */
+typedef struct kcl_precond_request {
+  kcl *ctx;
+  const kcl_csr *A; /* lives as long as the preconditioner */
+  const kcl_stats *stats;
+  bool hermitian, symmetric;
+} kcl_precond_request;
+
+/* KCL_USAGE: the preconditioner does not suit A, or not the method. */
+int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *kind, const kcl_method *m);
+/* M of A for this method: checked, set up. *out is NULL for M = I. */
+int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *kind, const kcl_method *m,
+                      kcl_preconditioner **out);
+bool kcl_precond_serves(const kcl_preconditioner *M, const kcl_precond *kind, const kcl_method *m);
+kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M); /* NULL of NULL */
+void kcl_preconditioner_free(kcl_preconditioner **M);
+double kcl_preconditioner_bytes(const kcl_preconditioner *M); /* vectors and matrices; 0 of NULL */
+void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k); /* k will apply M */
+
+/* The registry (solver/precond/registry.c). */
+extern const int kcl_precond_count;
+const kcl_precond *kcl_precond_at(int i); /* 0 <= i < count */
+int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out);
+
+#endif

@@ -1,0 +1,172 @@
+/* What a preconditioner owns: vectors, matrices in formats; its end; binding it to a program. */
+#include "solver/precond/precond.h"
+#include "core/base/context.h"
+#include "core/matrix/structure.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- what it owns */
+
+static bool room_for_one(kcl_preconditioner *M, void **list, int count, size_t size) {
+  void *more = realloc(*list, (size_t)(count + 1) * size);
+  if (more) *list = more;
+  if (!more) kcl_fail(M->ctx, KCL_MEMORY, "out of memory: a preconditioner");
+  return more;
+}
+
+int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, kcl_type type,
+                           void *values) {
+  if (!room_for_one(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
+    free(values);
+    return KCL_MEMORY;
+  }
+  kcl_precond_vector *v = &M->vector[M->vectors++];
+  *v = (kcl_precond_vector){.n = n, .type = type, .values = values};
+  snprintf(v->name, sizeof v->name, "%s", name);
+  return KCL_OK;
+}
+
+/* The format by bytes among those that serve several right-hand sides at once; natively CSR as it is. */
+static int choose_format(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc;
+  if (!ctx->opencl) return kcl_format_find(ctx, "csr-scalar", type, out);
+  if ((rc = kcl_format_rank(ctx, s, type, list, &count))) return rc;
+  *out = list[0].format;
+  for (int i = count - 1; i >= 0; i--)
+    if (list[i].format->multi_rhs && !list[i].format->scatter) *out = list[i].format;
+  return KCL_OK;
+}
+
+/* What predictions ask of a matrix is in its outline. */
+static void outline(kcl_matrix *m, const kcl_stats *s) {
+  kcl_matrix o;
+  kcl_matrix_outline(m->ctx, m->format, s, m->type, &o);
+  m->chain = o.chain, m->mean = o.mean, m->entry_ns = o.entry_ns, m->bandwidth = o.bandwidth;
+  m->streamed = kcl_matrix_bytes(m);
+}
+
+static int convert(kcl *ctx, kcl_type type, kcl_csr **C) {
+  kcl_csr *to = NULL;
+  if ((*C)->type == type) return KCL_OK;
+  int rc = kcl_csr_convert(ctx, *C, type, &to);
+  if (!rc) kcl_csr_free(C), *C = to;
+  return rc;
+}
+
+/* C in a format, which then owns it. */
+static int build(kcl_preconditioner *M, kcl_csr *C, kcl_matrix **out) {
+  const kcl_format *f;
+  kcl_stats stats;
+  kcl_matrix *m = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
+  KCL_TRY(choose_format(M->ctx, &stats, M->type, &f));
+  KCL_TRY(kcl_matrix_build(M->ctx, f, C, &m));
+  kcl_matrix_adopt(m, C);
+  C = NULL;
+  outline(m, &stats);
+  *out = m, m = NULL;
+done:
+  kcl_csr_free(&C);
+  kcl_matrix_free(&m);
+  return rc;
+}
+
+int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
+  kcl_precond_matrix *to;
+  kcl_csr *CH = NULL;
+  int rc;
+  KCL_TRY(convert(M->ctx, M->type, &C));
+  if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
+  if (!room_for_one(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) {
+    rc = KCL_MEMORY;
+    goto done;
+  }
+  to = &M->matrix[M->matrices++];
+  *to = (kcl_precond_matrix){NULL, NULL};
+  rc = build(M, C, &to->C), C = NULL;
+  if (!rc && CH) rc = build(M, CH, &to->CH), CH = NULL;
+done:
+  kcl_csr_free(&C), kcl_csr_free(&CH);
+  return rc;
+}
+
+double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
+  double bytes = 0;
+  for (int i = 0; M && i < M->vectors; i++)
+    bytes += (double)M->vector[i].n * (double)kcl_type_size(M->type);
+  for (int i = 0; M && i < M->matrices; i++) {
+    bytes += kcl_matrix_bytes(M->matrix[i].C);
+    if (M->matrix[i].CH) bytes += kcl_matrix_bytes(M->matrix[i].CH);
+  }
+  return bytes;
+}
+
+/* ---------------------------------------------------------------- the diagonal */
+
+typedef struct inverting {
+  const kcl_csr *A;
+  double *d;
+  _Atomic int64_t zero; /* the first row with none or 0 on the diagonal */
+} inverting;
+
+static void invert(void *arg, int64_t from, int64_t to) {
+  inverting *v = arg;
+  const kcl_csr *A = v->A;
+  for (int64_t i = from; i < to; i++) {
+    double a[2] = {0, 0};
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i; k++)
+      if (A->col[k] == i) kcl_element(A->type, A->val, k, a);
+    double size = kcl_abs(KCL_Z, a, 0);
+    if (size == 0) {
+      kcl_lower(&v->zero, i);
+      return;
+    }
+    if (kcl_type_complex(A->type))
+      v->d[2 * i] = a[0] / size / size, v->d[2 * i + 1] = -a[1] / size / size;
+    else
+      v->d[i] = 1 / a[0];
+  }
+}
+
+int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out) {
+  const kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  inverting v = {.A = A, .zero = A->rows};
+  int rc = kcl_alloc(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
+  if ((*out = v.d) == NULL) return rc;
+  kcl_for(A->rows, KCL_FEW_ROWS, invert, &v);
+  if (v.zero == A->rows) return KCL_OK;
+  free(*out), *out = NULL;
+  return kcl_fail(
+      M->ctx, KCL_USAGE,
+      "%s divides by the diagonal, and row %lld has none or zero there: use --precond none",
+      M->kind->name, (long long)v.zero + 1);
+}
+
+/* ---------------------------------------------------------------- sharing, binding */
+
+kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
+  if (M) M->sharers++;
+  return M;
+}
+
+void kcl_preconditioner_free(kcl_preconditioner **M) {
+  kcl_preconditioner *m = *M;
+  *M = NULL;
+  if (!m || m->sharers-- > 0) return;
+  for (int i = 0; i < m->vectors; i++) free(m->vector[i].values);
+  for (int i = 0; i < m->matrices; i++)
+    kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
+  free(m->vector), free(m->matrix), free(m->data), free(m);
+}
+
+void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k) {
+  if (!M) return;
+  k->preconditioner = M, k->precondition = M->kind->apply;
+  k->precond_first = k->vectors;
+  for (int i = 0; i < M->vectors; i++) {
+    const kcl_precond_vector *v = &M->vector[i];
+    kcl_constant_in_place(k, v->n, v->type, v->values, v->name);
+  }
+}

@@ -1,0 +1,97 @@
+/* The set-up of a preconditioner: does it suit A and the method? */
+#include "core/base/context.h"
+#include "solver/precond/precond.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- does it suit? */
+
+/* Why not, or NULL. */
+static const char *unsuited(const kcl_precond_request *q, const kcl_precond *p,
+                            const kcl_method *m) {
+  if (!p->apply) return NULL;
+  if (m->least_squares)
+    return p->least_squares ? NULL : "has no form for least squares, which need A^H A";
+  if (q->A->rows != q->A->cols) return "needs a square matrix";
+  if ((p->needs & KCL_NEEDS_REAL) && kcl_type_complex(q->A->type)) return "needs a real matrix";
+  if ((p->needs & KCL_NEEDS_HERMITIAN) && !q->hermitian) return "needs a Hermitian matrix";
+  if ((p->needs & KCL_NEEDS_POSITIVE) && !q->stats->positive_diagonal)
+    return "needs a positive diagonal";
+  if ((m->hermitian || m->symmetric) && !p->symmetric)
+    return m->hermitian ? "is not Hermitian, as this method needs it"
+                        : "is not symmetric, as this method needs it";
+  return NULL;
+}
+
+/* Those that suit, for messages. */
+static void fitting(const kcl_precond_request *q, const kcl_method *m, char *text, size_t room) {
+  text[0] = 0;
+  for (int i = 0; i < kcl_precond_count; i++) {
+    const kcl_precond *p = kcl_precond_at(i);
+    size_t used = strlen(text);
+    if (!unsuited(q, p, m)) snprintf(text + used, room - used, "%s%s", used ? ", " : "", p->name);
+  }
+}
+
+static double bytes_of(const kcl_precond_request *q, const kcl_precond *p) {
+  return p->bytes ? p->bytes(q->stats, q->A->type) : 0;
+}
+
+int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m) {
+  const char *why = unsuited(q, p, m);
+  char others[300];
+  if (why) {
+    fitting(q, m, others, sizeof others);
+    return kcl_fail(q->ctx, KCL_USAGE, "preconditioner %s %s; with %s these fit: %s", p->name, why,
+                    m->name, others);
+  }
+  const double bytes = bytes_of(q, p), memory = (double)q->ctx->device.memory;
+  if ((memory > 0 && bytes > memory) || !kcl_has_room((size_t)bytes))
+    return kcl_fail(q->ctx, KCL_MEMORY,
+                    "preconditioner %s refused: it may need %.3g GB, more than there is", p->name,
+                    bytes * 1e-9);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- set-up */
+
+static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m,
+                  kcl_preconditioner **out) {
+  kcl_preconditioner *M = NULL;
+  double start = kcl_now();
+  int rc;
+  KCL_TRY(kcl_alloc(q->ctx, 1, sizeof *M, "a preconditioner", (void **)&M));
+  *M = (kcl_preconditioner){.ctx = q->ctx,
+                            .kind = p,
+                            .stats = q->stats,
+                            .type = q->A->type,
+                            .hermitian = q->hermitian,
+                            .symmetric = q->symmetric,
+                            .adjoint = m->adjoint && !m->least_squares,
+                            .size = {.levels = 1, .complexity = 1}};
+  M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
+  if (m->least_squares) M->scale = kcl_scale_for(kcl_norm_F(q->A));
+  if (p->setup) KCL_TRY(p->setup(M, q->A));
+  M->stats = NULL;
+  M->seconds = kcl_now() - start;
+  *out = M, M = NULL;
+done:
+  kcl_preconditioner_free(&M);
+  return rc;
+}
+
+int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m,
+                      kcl_preconditioner **out) {
+  *out = NULL;
+  int rc = kcl_precond_check(q, p, m);
+  if (rc || !p->apply) return rc;
+  kcl_step_begin(q->ctx, (kcl_activity){.what = "setting up the preconditioner"});
+  rc = set_up(q, p, m, out);
+  kcl_step_end(q->ctx);
+  return rc;
+}
+
+bool kcl_precond_serves(const kcl_preconditioner *M, const kcl_precond *p, const kcl_method *m) {
+  const bool adjoint = m->adjoint && !m->least_squares;
+  return M->kind == p && (M->scale > 0) == m->least_squares && (M->adjoint || !adjoint);
+}
