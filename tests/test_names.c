@@ -101,7 +101,7 @@ static void check_parameters(const kcl_matrix *m, const char *line, const char *
 static void check_source(const kcl_program *k, const kcl_geometry *g, const char *what) {
   static const char *const word[] = {"#define EMIT_PARAMS ", "#define MATRIX "};
   char *source = NULL;
-  if (!CHECKF(!kcl_program_source(k, g, &source), "%s", kcl_error(k->ctx))) return;
+  if (!CHECKF(!kcl_program_source(k, g, 0, &source), "%s", kcl_error(k->ctx))) return;
   for (int i = 0; i < 2; i++) {
     const char *at = strstr(source, word[i]);
     CHECKF(at, "%s: no %s", what, word[i]);

@@ -6,7 +6,6 @@
  * such read, while the next batch already runs. Right-hand sides that nobody asked for have stopped before they begin.
  */
 #include "core/opencl/executor.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,7 +161,7 @@ static void close_run(kcl_executor *ex) {
     }
     free(r->launch[p]);
   }
-  if (r->program) clReleaseProgram(r->program);
+  kcl_run_close_parts(r);
   kcl_persistent_kernel.close(r);
   kcl_run_close_vectors(r);
   if (r->states) clReleaseMemObject(r->states);
@@ -176,15 +175,20 @@ static void close_run(kcl_executor *ex) {
 /* What was compiled: the kernels of stages, then the persistent kernel, if there is one. */
 static int source(kcl_executor *ex, char **out) {
   run *r = ex->data;
-  char *stages = NULL, *persistent = NULL;
+  const int parts = kcl_program_parts(r->k, &r->geometry),
+            all = parts + (r->persistent.kernel != NULL);
+  char *text[KCL_MOST_BUILDS] = {NULL};
+  size_t room = 1, at = 0;
   int rc;
-  KCL_TRY(kcl_program_source(r->k, &r->geometry, &stages));
-  if (r->persistent.kernel) KCL_TRY(kcl_program_source(r->k, &r->persistent.geometry, &persistent));
-  size_t room = strlen(stages) + (persistent ? strlen(persistent) : 0) + 1;
+  for (int i = 0; i < all; i++) {
+    const kcl_geometry *g = i < parts ? &r->geometry : &r->persistent.geometry;
+    KCL_TRY(kcl_program_source(r->k, g, i, &text[i]));
+    room += strlen(text[i]);
+  }
   KCL_TRY(kcl_alloc(context(r), (int64_t)room, 1, "source", (void **)out));
-  snprintf(*out, room, "%s%s", stages, persistent ? persistent : "");
+  for (int i = 0; i < all; at += strlen(text[i++])) strcpy(*out + at, text[i]);
 done:
-  free(stages), free(persistent);
+  for (int i = 0; i < all; i++) free(text[i]);
   return rc;
 }
 

@@ -43,7 +43,7 @@ typedef struct kcl_persistent {
 typedef struct run {
   kcl_program *k;
   int width; /* right-hand sides in an element of a vector */
-  cl_program program;
+  cl_program part[KCL_MOST_PARTS]; /* the stages' programs */
   kcl_geometry geometry;
   cl_mem *vec;    /* [vectors] */
   cl_mem states;  /* both copies of the state, then messages of products */
@@ -84,6 +84,7 @@ cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r-
 /* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
  * the persistent kernel replaces. */
 int kcl_run_stage_kernels(run *r, bool persistent);
+void kcl_run_close_parts(run *r);
 cl_int kcl_run_enqueue(run *r, const launch *l);
 
 /* ---- vectors.c */

@@ -52,25 +52,34 @@ typedef struct composed {
   char options[512], *source;
 } composed;
 
-static int compose(run *r, const kcl_geometry *g, composed *c) {
+static int compose(run *r, const kcl_geometry *g, int part, composed *c) {
   const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
   int n = 0;
   if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
   snprintf(c->options + n, sizeof c->options - (size_t)n, "%s", word ? word : "");
-  return kcl_program_source(r->k, g, &c->source);
+  return kcl_program_source(r->k, g, part, &c->source);
+}
+
+void kcl_run_close_parts(run *r) {
+  for (int i = 0; i < KCL_MOST_PARTS; i++)
+    if (r->part[i]) clReleaseProgram(r->part[i]), r->part[i] = NULL;
 }
 
 /* The programs of the stages and of the persistent kernel, if there is one. */
 static int build(run *r, bool persistent) {
-  composed stages = {.source = NULL}, other = {.source = NULL};
+  composed text[KCL_MOST_BUILDS] = {{.source = NULL}};
+  kcl_build list[KCL_MOST_BUILDS];
+  const int parts = kcl_program_parts(r->k, &r->geometry), all = parts + persistent;
   int rc;
-  KCL_TRY(compose(r, &r->geometry, &stages));
-  if (persistent) KCL_TRY(compose(r, &r->persistent.geometry, &other));
-  kcl_build list[] = {{stages.source, stages.options, NULL}, {other.source, other.options, NULL}};
-  KCL_TRY(kcl_opencl_build(context(r), list, 1 + persistent));
-  r->program = list[0].program, r->persistent.program = list[1].program;
+  for (int i = 0; i < all; i++) {
+    KCL_TRY(compose(r, i < parts ? &r->geometry : &r->persistent.geometry, i, &text[i]));
+    list[i] = (kcl_build){text[i].source, text[i].options, NULL};
+  }
+  KCL_TRY(kcl_opencl_build(context(r), list, all));
+  for (int i = 0; i < parts; i++) r->part[i] = list[i].program;
+  if (persistent) r->persistent.program = list[parts].program;
 done:
-  free(stages.source), free(other.source);
+  for (int i = 0; i < all; i++) free(text[i].source);
   return rc;
 }
 
@@ -95,12 +104,13 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
   return code;
 }
 
-static int make_prepare(run *r, const kcl_stage *s, launch *l, const char *stage_name) {
+static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
+                        const char *stage_name) {
   char name[40];
   cl_int code;
   cl_uint i = 0;
   snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
-  l->prepare = clCreateKernel(r->program, name, &code);
+  l->prepare = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->prepare_groups = kcl_run_groups_for(r, s->A->prepare_items);
@@ -112,15 +122,16 @@ static int make_prepare(run *r, const kcl_stage *s, launch *l, const char *stage
 
 static int make_kernel(run *r, kcl_phase phase, int number) {
   const kcl_stage *s = &r->k->stage[phase][number];
+  cl_program of = r->part[kcl_stage_part(r->k, &r->geometry, phase, number)];
   launch *l = &r->launch[phase][number];
   char name[32];
   cl_int code;
   snprintf(name, sizeof name, "stage_%d_%d", phase, number);
-  l->kernel = clCreateKernel(r->program, name, &code);
+  l->kernel = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->groups = kcl_run_groups(r, s);
-  if (s->A && s->A->prepare_items && (rc = make_prepare(r, s, l, name))) return rc;
+  if (s->A && s->A->prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
@@ -131,7 +142,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
 int kcl_run_stage_kernels(run *r, bool persistent) {
   int rc;
   r->geometry.without_loop = persistent;
-  if (r->program) clReleaseProgram(r->program), r->program = NULL;
+  kcl_run_close_parts(r);
   KCL_TRY(build(r, persistent));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;

@@ -84,7 +84,7 @@ void kcl_opencl_unpin(kcl_opencl *o);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
  * (program_cache.c). Release the programs; after a failure there are none. */
-enum { KCL_MOST_BUILDS = 2 };
+enum { KCL_MOST_PARTS = 16, KCL_MOST_BUILDS = KCL_MOST_PARTS + 1 };
 typedef struct kcl_build {
   const char *source, *options;
   cl_program program;
@@ -116,8 +116,11 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k); /* for one launch per st
 int kcl_most_dots(const kcl_program *k);                /* the constant MOST_DOTS */
 size_t kcl_poll_bytes(const kcl_program *k);            /* of a state: control blocks and slots */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
-/* OpenCL source of all kernels of a program, for this device. Free with free(). */
-int kcl_program_source(const kcl_program *k, const kcl_geometry *g, char **source);
+/* Many stages are compiled in parts, at once. On CPU devices in one: their drivers compile under a lock. */
+int kcl_program_parts(const kcl_program *k, const kcl_geometry *g);
+int kcl_stage_part(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
+/* OpenCL source of the kernels of one part of a program, for this device. Free with free(). */
+int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, char **source);
 #endif
 
 #endif

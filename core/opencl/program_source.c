@@ -73,15 +73,44 @@ static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry 
   kcl_put_file(t, "image.clh");
 }
 
-int kcl_program_source(const kcl_program *k, const kcl_geometry *g, char **source) {
+/* ---------------------------------------------------------------- parts */
+
+enum { PART_OPS = 200 }; /* of CG 15, of 20 iterations of GMRES 3,300 */
+
+static bool compiled(const kcl_geometry *g, int phase) {
+  return !(kcl_phase_persistent(phase) && g->without_loop);
+}
+
+/* Operations of the stages that are compiled, before this one; of all: phase KCL_PHASES. */
+static int ops_before(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
+  int ops = 0;
+  for (int p = 0; p < KCL_PHASES && p <= phase; p++)
+    for (int i = 0; i < (p < phase ? k->stages[p] : number) && compiled(g, p); i++)
+      ops += k->stage[p][i].scalars + k->stage[p][i].vectors;
+  return ops;
+}
+
+int kcl_program_parts(const kcl_program *k, const kcl_geometry *g) {
+  if (g->persistent || g->group == 1) return 1;
+  int parts = 1 + ops_before(k, g, KCL_PHASES, 0) / PART_OPS;
+  return parts < KCL_MOST_PARTS ? parts : KCL_MOST_PARTS;
+}
+
+int kcl_stage_part(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number) {
+  const int all = ops_before(k, g, KCL_PHASES, 0), parts = kcl_program_parts(k, g);
+  int part = all ? ops_before(k, g, phase, number) * parts / all : 0;
+  return part < parts ? part : parts - 1;
+}
+
+int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, char **source) {
   kcl_source t = {0};
   put_constants(&t, k, g);
   put_slots(&t, k);
   put_headers(&t, k, g);
   if (g->persistent) kcl_put_persistent_kernel(&t, k, g);
   for (int phase = 0; phase < KCL_PHASES && !g->persistent; phase++)
-    for (int i = 0; i < k->stages[phase] && !(kcl_phase_persistent(phase) && g->without_loop); i++)
-      kcl_put_stage_kernel(&t, k, g, phase, i);
+    for (int i = 0; i < k->stages[phase] && compiled(g, phase); i++)
+      if (kcl_stage_part(k, g, phase, i) == part) kcl_put_stage_kernel(&t, k, g, phase, i);
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
 }

@@ -140,8 +140,8 @@ int kcl_run_column_kernels(run *r) {
   int rc;
   for (int v = 0; v < r->k->vectors; v++)
     if (r->k->vector[v].n > most) most = r->k->vector[v].n;
-  r->column.in = clCreateKernel(r->program, "column_in", &code);
-  if (!code) r->column.out = clCreateKernel(r->program, "column_out", &code);
+  r->column.in = clCreateKernel(r->part[0], "column_in", &code);
+  if (!code) r->column.out = clCreateKernel(r->part[0], "column_out", &code);
   KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "column_in"));
   KCL_TRY(
       kcl_opencl_buffer(context(r), (size_t)most * r->scalar_bytes, "a vector", &r->column.values));
