@@ -14,6 +14,7 @@
 
 #include "core/base/team.h"
 #include "krylocl.h"
+#include <math.h>
 
 /* ---------------------------------------------------------------- errors
  * KCL_TRY is for functions that own something: they declare rc, and their label done: frees on both paths. */
@@ -64,12 +65,38 @@ int kcl_csr_need(kcl *ctx, const kcl_csr *A);
 int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B);
 /* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
 int kcl_csr_check(kcl *ctx, const kcl_csr *A);
-void kcl_element(kcl_type t, const void *array, int64_t i, double z[2]); /* array[i] as re, im */
-void kcl_set_element(kcl_type t, void *array, int64_t i, const double z[2]);
-double kcl_abs(kcl_type t, const void *array, int64_t i);  /* |array[i]| in double */
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n); /* largest modulus; NaN if one is */
 double kcl_norm2(kcl_type t, const void *v,
                  int64_t n); /* without underflow or overflow of squares */
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n,
               double scale); /* y = scale x */
+
+/* array[i] as re, im */
+static inline void kcl_element(kcl_type t, const void *array, int64_t i, double z[2]) {
+  const float *s = array;
+  const double *d = array;
+  z[0] = z[1] = 0;
+  if (t == KCL_S) z[0] = s[i];
+  if (t == KCL_D) z[0] = d[i];
+  if (t == KCL_C) z[0] = s[2 * i], z[1] = s[2 * i + 1];
+  if (t == KCL_Z) z[0] = d[2 * i], z[1] = d[2 * i + 1];
+}
+
+static inline void kcl_set_element(kcl_type t, void *array, int64_t i, const double z[2]) {
+  float *s = array;
+  double *d = array;
+  if (t == KCL_S) s[i] = (float)z[0];
+  if (t == KCL_D) d[i] = z[0];
+  if (t == KCL_C) s[2 * i] = (float)z[0], s[2 * i + 1] = (float)z[1];
+  if (t == KCL_Z) d[2 * i] = z[0], d[2 * i + 1] = z[1];
+}
+
+/* |array[i]| in double */
+static inline double kcl_abs(kcl_type t, const void *array, int64_t i) {
+  if (t == KCL_S) return fabs(((const float *)array)[i]);
+  if (t == KCL_D) return fabs(((const double *)array)[i]);
+  double z[2];
+  kcl_element(t, array, i, z);
+  return hypot(z[0], z[1]);
+}
 #endif

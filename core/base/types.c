@@ -20,29 +20,6 @@ const char *kcl_field_name(kcl_field f) {
   return (unsigned)f <= KCL_PATTERN ? names[f] : "unknown";
 }
 
-void kcl_element(kcl_type t, const void *a, int64_t i, double z[2]) {
-  z[0] = z[1] = 0;
-  if (t == KCL_S) z[0] = ((const float *)a)[i];
-  if (t == KCL_D) z[0] = ((const double *)a)[i];
-  if (t == KCL_C) z[0] = ((const float *)a)[2 * i], z[1] = ((const float *)a)[2 * i + 1];
-  if (t == KCL_Z) z[0] = ((const double *)a)[2 * i], z[1] = ((const double *)a)[2 * i + 1];
-}
-
-void kcl_set_element(kcl_type t, void *a, int64_t i, const double z[2]) {
-  if (t == KCL_S) ((float *)a)[i] = (float)z[0];
-  if (t == KCL_D) ((double *)a)[i] = z[0];
-  if (t == KCL_C) ((float *)a)[2 * i] = (float)z[0], ((float *)a)[2 * i + 1] = (float)z[1];
-  if (t == KCL_Z) ((double *)a)[2 * i] = z[0], ((double *)a)[2 * i + 1] = z[1];
-}
-
-double kcl_abs(kcl_type t, const void *array, int64_t i) {
-  if (t == KCL_S) return fabsf(((const float *)array)[i]);
-  if (t == KCL_D) return fabs(((const double *)array)[i]);
-  double z[2];
-  kcl_element(t, array, i, z);
-  return hypot(z[0], z[1]);
-}
-
 typedef struct copying {
   kcl_type to, from;
   void *y;

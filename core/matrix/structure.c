@@ -153,8 +153,9 @@ typedef struct blocking {
   _Atomic int64_t blocks;
 } blocking;
 
-/* Distinct block columns of the b rows from `base` on: their columns ascend, so they are merged. */
-static int64_t blocks_of(const kcl_csr *A, int b, int64_t base) {
+/* Distinct block columns of the b rows from `base` on: their columns ascend, so they are merged. Inlined, so that its loops
+ * have constant lengths. */
+static inline int64_t blocks_of(const kcl_csr *A, int b, int64_t base) {
   int64_t at[8], end[8], blocks = 0;
   int rows = (int)(base + b < A->rows ? b : A->rows - base);
   for (int r = 0; r < rows; r++) at[r] = A->row_ptr[base + r], end[r] = A->row_ptr[base + r + 1];
@@ -169,10 +170,19 @@ static int64_t blocks_of(const kcl_csr *A, int b, int64_t base) {
   }
 }
 
+static int64_t blocks_at(const kcl_csr *A, int b, int64_t base) {
+  switch (b) {
+  case 2: return blocks_of(A, 2, base);
+  case 3: return blocks_of(A, 3, base);
+  case 4: return blocks_of(A, 4, base);
+  default: return blocks_of(A, b, base);
+  }
+}
+
 static void count_block_rows(void *arg, int64_t from, int64_t to) {
   blocking *c = arg;
   int64_t blocks = 0;
-  for (int64_t i = from; i < to; i++) blocks += blocks_of(c->A, c->b, i * c->b);
+  for (int64_t i = from; i < to; i++) blocks += blocks_at(c->A, c->b, i * c->b);
   c->blocks += blocks;
 }
 
