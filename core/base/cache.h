@@ -2,7 +2,7 @@
  * $XDG_CACHE_HOME/krylocl, otherwise ~/.cache/krylocl. Its subfolders:
  *
  *   programs/    compiled programs                             (core/opencl/program_cache.c)
- *   rates/       stream rates                                  (core/tuning/stream.c)
+ *   rates/       stream rates, times of a launch               (core/tuning/rates.c)
  *   tune/        tunables, and timings for the choice by `auto` (core/base/tunables.c, core/tuning/choices.c)
  *   matrices/    parsed files as .kcl                          (data/files/read_cached.c)
  *   collection/  downloaded matrices                           (data/collection/get.c)

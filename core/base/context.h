@@ -35,6 +35,7 @@ struct kcl {
   bool profiled;        /* kcl_profile_enable */
   kcl_opencl *opencl;   /* NULL on the native executor */
   double stream_rate;   /* bytes/s; 0 until measured */
+  double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   kcl_tune tune;        /* of the device */
 };
 #endif

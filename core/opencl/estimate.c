@@ -16,6 +16,13 @@ enum {
   ROW_START = 6      /* entries that take as long as to begin another row */
 };
 
+/* Seconds between two launches, without their buffers: measured with three of them, or built in. */
+static double launch_of(const kcl *ctx) {
+  const bool gpu = ctx->layout == KCL_LAYOUT_GPU;
+  if (ctx->launch > 0) return fmax(ctx->launch - (gpu ? 3 * ARGUMENT : 0), ARGUMENT);
+  return gpu ? LAUNCH_GPU : LAUNCH_CPU;
+}
+
 static double rate_of(const kcl *ctx) {
   if (ctx->stream_rate > 0) return ctx->stream_rate;
   return ctx->layout == KCL_LAYOUT_GPU ? RATE_GPU : RATE_CPU * ctx->device.compute_units;
@@ -34,10 +41,10 @@ static double stage_seconds(const run *r, const kcl_stage *s) {
   double stream = kcl_stage_streamed(k, s) / rate_of(k->ctx), far = 0, launches = 1;
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int arguments = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
-  if (k->ctx->layout != KCL_LAYOUT_GPU) return LAUNCH_CPU + stream;
+  if (k->ctx->layout != KCL_LAYOUT_GPU) return launch_of(k->ctx) + stream;
   if (s->A) arguments += MATRIX_ARRAYS, far = FAR_ENTRY * chain(s->A, &r->geometry);
   if (s->A && s->A->prepare_items) launches = 2;
-  return fmax(launches * LAUNCH_GPU + arguments * ARGUMENT, LATENCY + fmax(stream, far));
+  return fmax(launches * launch_of(k->ctx) + arguments * ARGUMENT, LATENCY + fmax(stream, far));
 }
 
 double kcl_opencl_estimate(kcl_program *k) {

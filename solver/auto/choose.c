@@ -2,6 +2,7 @@
  * for such a structure, else symmetry (solver/auto/methods.c) and predicted seconds (solver/engine/predict.c).
  */
 #include "core/base/context.h"
+#include "core/tuning/rates.h"
 #include "solver/auto/auto.h"
 #include <math.h>
 #include <stdarg.h>
@@ -144,6 +145,7 @@ int kcl_choose_way(kcl_selection *c) {
   const kcl_system *s = c->system;
   const bool any = s->undecided.method || s->undecided.precond;
   int rc = KCL_OK;
+  kcl_rates_recall(s->ctx);
   if (kcl_auto_remembers(c)) {
     kcl_choice_key(s->ctx, s->A, &s->stats, &s->options, c->key);
     c->recalled = kcl_choice_recall(c->key, &c->remembered);
