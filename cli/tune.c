@@ -179,7 +179,11 @@ static int report(tuning *t, kcl_solver *s) {
 static int prepare(tuning *t) {
   kcl_solver *s = NULL;
   kcl_setup_info info;
+  double rate;
   int rc;
+  cli_busy(t->o, "measuring the stream rate");
+  TRY(cli_lib(t->ctx, kcl_stream_measure(t->ctx, &rate)));
+  cli_say(t->o, "stream      %.1f GB/s\n", 1e-9 * rate);
   t->asked.format = "model";
   if (t->o->solver) t->asked.solver = t->o->solver;
   if (t->o->precond) t->asked.precond = t->o->precond;
