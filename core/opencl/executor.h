@@ -42,7 +42,7 @@ typedef struct kcl_persistent {
 
 typedef struct run {
   kcl_program *k;
-  int width; /* right-hand sides in an element of a vector */
+  int width;                       /* right-hand sides in an element of a vector */
   cl_program part[KCL_MOST_PARTS]; /* the stages' programs */
   kcl_geometry geometry;
   cl_mem *vec;    /* [vectors] */
