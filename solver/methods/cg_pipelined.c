@@ -12,7 +12,7 @@
 
 typedef struct vars {
   kcl_vec x, r, u, p, s, q, w[2], m[2], z[2];
-  kcl_slot rr, gamma_new, delta, alpha[2], behind[2], beta, sigma, per_gamma, per_alpha;
+  kcl_slot rr, seen, gamma_new, delta, alpha[2], behind[2], beta, sigma, per_gamma, per_alpha;
 } vars;
 
 /* Everything after p and s are known, into the vectors of number i. */
@@ -28,12 +28,13 @@ static void residuals(kcl_program *k, const vars *v, int i) {
 }
 
 static void start(kcl_program *k, const vars *v) {
-  kcl_residual(k, v->r, v->rr);                                   /* r = b - A x            */
+  kcl_residual(k, v->r, v->seen);                                 /* r = b - A x            */
   kcl_precondition(k, v->u, v->r, false);                         /* u = M^-1 r             */
   kcl_apply(k, v->w[0], kcl_A(k), v->u);                          /* w = A u                */
   kcl_precondition(k, v->m[0], v->w[0], false);                   /* m = M^-1 w             */
   kcl_dot(k, v->delta, v->u, v->w[0]);                            /* delta = u^H w          */
   if (v->u != v->r) kcl_dot(k, v->gamma_new, v->r, v->u);         /* gamma' = r^H u         */
+  if (v->u == v->r) kcl_assign(k, v->gamma_new, plus(v->seen));   /*   or rr                */
   kcl_need_positive(k, v->delta, KCL_INDEFINITE);                 /* delta > 0, or stop     */
   kcl_divide(k, v->alpha[1], plus(v->gamma_new), plus(v->delta)); /* alpha = gamma' / delta */
   kcl_assign(k, v->behind[1], plus(v->alpha[1]));                 /* x lacks alpha p */
@@ -58,6 +59,7 @@ static void iterate(kcl_program *k, const vars *v, int i) {
   kcl_multiply(k, v->beta, plus(v->gamma_new), plus(v->per_gamma)); /* beta = gamma' / gamma  */
   kcl_history_ritz(k, v->alpha[1 - i], v->beta);                    /* for the condition      */
   kcl_step(k, v->rr);                                               /* small enough?          */
+  kcl_assign(k, v->seen, plus(v->rr));                              /* of the x of this pass  */
   kcl_multiply(k, v->sigma, beta, plus(v->per_alpha));              /* sigma = beta / alpha   */
   kcl_multiply(k, v->sigma, plus(v->sigma), plus(v->gamma_new));    /*   gamma'               */
   kcl_add(k, v->sigma, plus(v->delta), minus(v->sigma));            /* sigma = delta - sigma  */
@@ -100,7 +102,8 @@ static void record(kcl_program *k) {
     v.m[i] = kcl_preconditioned(k, v.w[i], "m%d", i), v.alpha[i] = kcl_scalar(k, "alpha%d", i),
     v.behind[i] = kcl_scalar(k, "behind%d", i);
   }
-  v.rr = kcl_scalar(k, "rr"), v.gamma_new = v.u == v.r ? v.rr : kcl_scalar(k, "gamma_new");
+  v.rr = kcl_scalar(k, "rr"), v.seen = kcl_scalar(k, "seen");
+  v.gamma_new = v.u == v.r ? v.rr : kcl_scalar(k, "gamma_new");
   v.delta = kcl_scalar(k, "delta"), v.beta = kcl_scalar(k, "beta"),
   v.sigma = kcl_scalar(k, "sigma");
   v.per_gamma = kcl_scalar(k, "per_gamma"), v.per_alpha = kcl_scalar(k, "per_alpha");
@@ -111,6 +114,7 @@ static void record(kcl_program *k) {
   iterate(k, &v, 1);
   kcl_begin(k, KCL_REPLACE);
   replace(k, &v);
+  k->rr = v.seen; /* START goes on with r, but its x is the one it was given */
 }
 
 const kcl_method kcl_method_cg_pipelined = {.name = "cg-pipelined",
