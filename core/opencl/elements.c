@@ -46,7 +46,7 @@ static void put_vectors(kcl_source *t, const kcl_emit *e, target to) {
       kcl_put(t, "%sscalar *", constant);
     else if (to != PASS)
       kcl_put(t, "global %s%s *%s", constant, element_of(e, list[i]), to == OWN ? "" : "restrict ");
-    kcl_put(t, "%s%s", to == OWN ? "" : "v_", kcl_vec_name(e->k, list[i]));
+    kcl_put(t, "%s%s", to == OWN ? "" : "v_", kcl_emit_vec(e, list[i]));
   }
 }
 
@@ -70,7 +70,7 @@ static void put_extras(kcl_source *t, const kcl_emit *e, target to, const char *
   if (!e->persistent) return;
   for (kcl_vec v = 0; v < e->k->vectors; v++)
     if (kcl_publishes(e, v))
-      kcl_put(t, to == PASS ? ", to_%s" : ", global published *to_%s", kcl_vec_name(e->k, v));
+      kcl_put(t, to == PASS ? ", to_%s" : ", global published *to_%s", kcl_emit_vec(e, v));
   kcl_put(t, to == PASS ? ", version" : ", const uint version");
 }
 
@@ -115,7 +115,7 @@ static void put_factor(kcl_source *t, const kcl_emit *e, kcl_coef c, bool sign) 
 
 /* c v, for a coefficient that is not 0. */
 static void put_term(kcl_source *t, const kcl_emit *e, kcl_coef c, kcl_vec v) {
-  const char *name = kcl_vec_name(e->k, v);
+  const char *name = kcl_emit_vec(e, v);
   if (is_constant(c, 1) || is_constant(c, -1)) {
     kcl_put(t, "%s%s_i", is_constant(c, 1) ? "" : "-", name);
   } else if (by_operators(e)) {
@@ -127,13 +127,13 @@ static void put_term(kcl_source *t, const kcl_emit *e, kcl_coef c, kcl_vec v) {
 
 /* v + c w by operators: the sign of c becomes the operator. */
 static void put_sum(kcl_source *t, const kcl_emit *e, kcl_vec v, kcl_coef c, kcl_vec w) {
-  kcl_put(t, "%s_i %s ", kcl_vec_name(e->k, v), c.negate ? "-" : "+");
-  put_factor(t, e, c, false), kcl_put(t, " * %s_i", kcl_vec_name(e->k, w));
+  kcl_put(t, "%s_i %s ", kcl_emit_vec(e, v), c.negate ? "-" : "+");
+  put_factor(t, e, c, false), kcl_put(t, " * %s_i", kcl_emit_vec(e, w));
 }
 
 /* a x + b z, both with coefficients that are not 0. The product with b is the one that is fused with the addition. */
 static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
-  const char *x = kcl_vec_name(e->k, o->x), *z = kcl_vec_name(e->k, o->z);
+  const char *x = kcl_emit_vec(e, o->x), *z = kcl_emit_vec(e, o->z);
   const bool operators = by_operators(e);
   if (is_constant(o->a, 1) && (is_constant(o->b, 1) || is_constant(o->b, -1))) {
     kcl_put(t, "%s_i %s %s_i", x, is_constant(o->b, 1) ? "+" : "-", z);
@@ -161,8 +161,8 @@ static void put_lincomb(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
 }
 
 static void put_dot(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
-  const char *sum = kcl_slot_name(e->k, o->slot), *x = kcl_vec_name(e->k, o->x),
-             *y = kcl_vec_name(e->k, o->y);
+  const char *sum = kcl_slot_name(e->k, o->slot), *x = kcl_emit_vec(e, o->x),
+             *y = kcl_emit_vec(e, o->y);
   if (by_operators(e))
     kcl_put(t, "  *sum_%s = *sum_%s + %s_i * %s_i;\n", sum, sum, x, y);
   else
@@ -171,7 +171,7 @@ static void put_dot(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
 }
 
 static void put_times(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
-  const char *d = kcl_vec_name(e->k, o->x), *x = kcl_vec_name(e->k, o->z);
+  const char *d = kcl_emit_vec(e, o->x), *x = kcl_emit_vec(e, o->z);
   if (by_operators(e))
     kcl_put(t, "%s_i * %s_i", d, x);
   else
@@ -193,7 +193,7 @@ static void note_reads(const kcl_op *o, known *v) {
 }
 
 static void put_load(kcl_source *t, const kcl_emit *e, kcl_vec v) {
-  const char *name = kcl_vec_name(e->k, v);
+  const char *name = kcl_emit_vec(e, v);
   if (kcl_in_registers(e, v))
     kcl_put(t, "  pack %s_i = %s[local_row];\n", name, name);
   else if (several(e) && kcl_vector_shared(e->k, v))
@@ -204,7 +204,7 @@ static void put_load(kcl_source *t, const kcl_emit *e, kcl_vec v) {
 }
 
 static void put_store(kcl_source *t, const kcl_emit *e, kcl_vec v) {
-  const char *name = kcl_vec_name(e->k, v);
+  const char *name = kcl_emit_vec(e, v);
   if (kcl_in_registers(e, v))
     kcl_put(t, "  %s[local_row] = %s_i;\n", name, name);
   else if (several(e))
@@ -220,7 +220,7 @@ static void put_operations(kcl_source *t, const kcl_emit *e, known *v) {
       put_dot(t, e, o);
       continue;
     }
-    kcl_put(t, "  %s%s_i = ", v[o->y] == WRITTEN ? "pack " : "", kcl_vec_name(e->k, o->y));
+    kcl_put(t, "  %s%s_i = ", v[o->y] == WRITTEN ? "pack " : "", kcl_emit_vec(e, o->y));
     v[o->y] = READ;
     (o->code == KCL_OP_LINCOMB ? put_lincomb : put_times)(t, e, o);
     kcl_put(t, ";\n");
@@ -241,8 +241,7 @@ static void put_body(kcl_source *t, const kcl_emit *e, known *v) {
       put_store(t, e, i);
   for (kcl_vec i = 0; i < e->k->vectors; i++)
     if (kcl_publishes(e, i))
-      kcl_put(t, "  publish(to_%s + i, version, %s_i);\n", kcl_vec_name(e->k, i),
-              kcl_vec_name(e->k, i));
+      kcl_put(t, "  publish(to_%s + i, version, %s_i);\n", kcl_emit_vec(e, i), kcl_emit_vec(e, i));
 }
 
 void kcl_put_elements(kcl_source *t, const kcl_emit *e) {
@@ -254,7 +253,7 @@ void kcl_put_elements(kcl_source *t, const kcl_emit *e) {
   }
   kcl_put(t, "INLINE void elements_%s(const idx i%s", e->id,
           e->persistent ? ", const idx local_row" : "");
-  if (y_given(e)) kcl_put(t, ", pack %s_i", kcl_vec_name(e->k, e->s->y));
+  if (y_given(e)) kcl_put(t, ", pack %s_i", kcl_emit_vec(e, e->s->y));
   put_vectors(t, e, OWN), put_extras(t, e, OWN, "");
   kcl_put(t, ")\n{\n");
   put_body(t, e, v);

@@ -10,9 +10,10 @@ typedef struct kcl_emit {
   const kcl_geometry *g;
   const kcl_stage *s;
   kcl_phase phase;
-  int number;      /* of the stage in its phase */
-  char id[32];     /* a suffix of names: 1_0 */
-  bool cpu;        /* CPU layout: a work-group is one work-item */
+  int number;   /* of the stage in its phase */
+  bool unnamed; /* its kernel serves other stages, too (stage_shared.c): vectors are v0, v1 ... */
+  char id[32];  /* a suffix of names: 1_0 */
+  bool cpu;     /* CPU layout: a work-group is one work-item */
   bool persistent; /* the stage is a part of the persistent kernel */
 } kcl_emit;
 
@@ -23,6 +24,10 @@ static inline const char *kcl_vec_name(const kcl_program *k, kcl_vec v) {
   return k->vector[v].name.s;
 }
 static inline const char *kcl_slot_name(const kcl_program *k, kcl_slot s) { return k->slot[s].s; }
+
+bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
+/* A vector's name in the source of a stage: the method's own, or its place in a stage without names. */
+const char *kcl_emit_vec(const kcl_emit *e, kcl_vec v);
 
 /* The matrix of the stage's product, its columns renumbered where the geometry says so; and the prefix of its arrays. */
 const kcl_matrix *kcl_emit_matrix(const kcl_emit *e);

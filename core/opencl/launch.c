@@ -122,11 +122,13 @@ static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
 
 static int make_kernel(run *r, kcl_phase phase, int number) {
   const kcl_stage *s = &r->k->stage[phase][number];
-  cl_program of = r->part[kcl_stage_part(r->k, &r->geometry, phase, number)];
   launch *l = &r->launch[phase][number];
   char name[32];
   cl_int code;
-  snprintf(name, sizeof name, "stage_%d_%d", phase, number);
+  int of_phase = phase, of_number = number; /* whose kernel it is */
+  kcl_stage_shared(r->k, &r->geometry, &of_phase, &of_number);
+  cl_program of = r->part[kcl_stage_part(r->k, &r->geometry, of_phase, of_number)];
+  snprintf(name, sizeof name, "stage_%d_%d", of_phase, of_number);
   l->kernel = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;

@@ -121,6 +121,9 @@ int kcl_program_parts(const kcl_program *k, const kcl_geometry *g);
 int kcl_stage_part(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
 /* OpenCL source of the kernels of one part of a program, for this device. Free with free(). */
 int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, char **source);
+/* Stages of the preconditioner that differ in their vectors and in the contents of their matrix share a kernel: the first
+ * such stage's, which has the number *phase, *number afterwards. Stages that the persistent kernel replaces have none. */
+void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);
 #endif
 
 #endif

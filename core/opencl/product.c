@@ -11,7 +11,9 @@ const kcl_matrix *kcl_emit_matrix(const kcl_emit *e) {
   return e->persistent && e->g->renumbered && e->s->A == e->k->A ? e->g->renumbered : e->s->A;
 }
 
-const char *kcl_emit_prefix(const kcl_emit *e) { return kcl_applied_of(e->k, e->s->A)->name.s; }
+const char *kcl_emit_prefix(const kcl_emit *e) {
+  return e->unnamed ? "M" : kcl_applied_of(e->k, e->s->A)->name.s;
+}
 
 static const char *kind_name(kcl_array_kind kind) {
   return (const char *const[]){
@@ -46,7 +48,7 @@ void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *p
 /* ---------------------------------------------------------------- a format's file */
 
 static void put_emit(kcl_source *t, const kcl_emit *e) {
-  const char *y = kcl_vec_name(e->k, e->s->y);
+  const char *y = kcl_emit_vec(e, e->s->y);
   if (e->s->A->format->scatter) return;
   if (e->cpu && kcl_rhs_width(e->k) == 1)
     kcl_put(t,
@@ -87,7 +89,7 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
 
 void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   const kcl_matrix *m = kcl_emit_matrix(e);
-  const char *x = kcl_vec_name(e->k, e->s->x);
+  const char *x = kcl_emit_vec(e, e->s->x);
   bool blocks = e->cpu && kcl_rhs_width(e->k) == 1;
   kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_NAMES, kcl_emit_prefix(e));
   if (m->message_slots) kcl_put(t, ", MESSAGES, launch");
@@ -97,7 +99,7 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
                           : ", v_%s, 0, n, scratch",
           x);
   if (blocks)
-    kcl_put(t, ", v_%s", kcl_vec_name(e->k, e->s->y));
+    kcl_put(t, ", v_%s", kcl_emit_vec(e, e->s->y));
   else if (kcl_overlaps(e))
     kcl_put(t, ", row");
   else
@@ -133,8 +135,7 @@ void kcl_put_loop(kcl_source *t, const kcl_emit *e) {
   if (s->A && s->A->format->scatter) {
     kcl_put(t, "ROW_BLOCK(n)\nscatter_%s(", e->id),
         kcl_put_arrays(t, s->A, KCL_NAMES, kcl_emit_prefix(e));
-    kcl_put(t, ", v_%s, lo, hi, v_%s, scratch);\n", kcl_vec_name(e->k, s->x),
-            kcl_vec_name(e->k, s->y));
+    kcl_put(t, ", v_%s, lo, hi, v_%s, scratch);\n", kcl_emit_vec(e, s->x), kcl_emit_vec(e, s->y));
   } else if (e->cpu) {
     put_cpu_loop(t, e);
   } else if (s->A && !kcl_overlaps(e)) {

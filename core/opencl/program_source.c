@@ -81,12 +81,12 @@ static bool compiled(const kcl_geometry *g, int phase) {
   return !(kcl_phase_persistent(phase) && g->without_loop);
 }
 
-/* Operations of the stages that are compiled, before this one; of all: phase KCL_PHASES. */
+/* Operations of the stages that are compiled, before this one, but those of shared kernels; of all: phase KCL_PHASES. */
 static int ops_before(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
   int ops = 0;
   for (int p = 0; p < KCL_PHASES && p <= phase; p++)
     for (int i = 0; i < (p < phase ? k->stages[p] : number) && compiled(g, p); i++)
-      ops += k->stage[p][i].scalars + k->stage[p][i].vectors;
+      if (!kcl_stage_can_share(k, p, i)) ops += k->stage[p][i].scalars + k->stage[p][i].vectors;
   return ops;
 }
 
@@ -102,6 +102,12 @@ int kcl_stage_part(const kcl_program *k, const kcl_geometry *g, kcl_phase phase,
   return part < parts ? part : parts - 1;
 }
 
+static bool own_kernel(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
+  int p = phase, n = number;
+  kcl_stage_shared(k, g, &p, &n);
+  return p == phase && n == number;
+}
+
 int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, char **source) {
   kcl_source t = {0};
   put_constants(&t, k, g);
@@ -110,7 +116,8 @@ int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, ch
   if (g->persistent) kcl_put_persistent_kernel(&t, k, g);
   for (int phase = 0; phase < KCL_PHASES && !g->persistent; phase++)
     for (int i = 0; i < k->stages[phase] && compiled(g, phase); i++)
-      if (kcl_stage_part(k, g, phase, i) == part) kcl_put_stage_kernel(&t, k, g, phase, i);
+      if (own_kernel(k, g, phase, i) && kcl_stage_part(k, g, phase, i) == part)
+        kcl_put_stage_kernel(&t, k, g, phase, i);
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
 }

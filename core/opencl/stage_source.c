@@ -11,6 +11,7 @@ kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase p
                 .phase = phase,
                 .number = number,
                 .cpu = g->group == 1,
+                .unnamed = !g->persistent && kcl_stage_can_share(k, phase, number),
                 .persistent = g->persistent};
   snprintf(e.id, sizeof e.id, "%d_%d", phase, number);
   return e;
@@ -28,6 +29,10 @@ static void id(kcl_source *t, const void *of) { kcl_put(t, "%s", ((const kcl_emi
 
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e) {
   char text[4000];
+  if (e->unnamed) {
+    kcl_put(t, "/* of the preconditioner */\n");
+    return;
+  }
   kcl_stage_formula(e->k, e->s, text, sizeof text);
   kcl_put(t, "/* %s, stage %d:", kcl_phase_name(e->phase), e->number + 1);
   for (const char *at = text; *at;) {

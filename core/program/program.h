@@ -162,7 +162,7 @@ typedef struct kcl_stage {
   kcl_op *vector; /* [vectors], dots among them */
   int scalars, vectors;
   bool cycle_end; /* also carried out after a stop inside the cycle */
-  bool unnamed;   /* a product of the preconditioner's: its kernel may serve other such stages */
+  bool unnamed;   /* begun by the preconditioner: its kernel may serve other such stages */
   kcl_matrix *A;  /* the product y = A x, or NULL */
   kcl_vec y, x;
 } kcl_stage;

@@ -81,7 +81,7 @@ void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
   register_operator(k, A);
   s->A = A, s->y = y, s->x = x;
   s->n = k->vector[y].n;
-  s->unnamed = k->preconditioning && A != k->A && A != k->AH;
+  s->unnamed = k->preconditioning;
 }
 
 /* A term whose coefficient is the constant 0 comes last, and its operand is not read. */
