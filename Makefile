@@ -56,10 +56,10 @@ LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(
        $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
-TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c))
+TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c
 CL_C  = $(filter-out core/opencl/none.c,$(wildcard core/opencl/*.c))
 PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl/none.c,$(CL_C)),\
-          $(wildcard core/*/*.c data/*/*.c spmv/*.c solver/*.c solver/*/*.c))
+          $(wildcard core/*/*.c data/*/*.c spmv/*.c sparse/*.c solver/*.c solver/*/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
@@ -184,7 +184,7 @@ uninstall:
 	rm -rf $(doc)
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
+            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:

@@ -16,11 +16,12 @@ core/opencl: core/base core/matrix core/program kernels
 core/device: core/base core/matrix core/program core/cpu core/opencl
 core/tuning: core/base core/matrix core/program core/device
 spmv: core/base core/matrix
+sparse: core/base core/matrix
 data/files: core/base core/matrix
 data/generators: core/base core/matrix
 data/collection: core/base data/files
 solver/methods: core/base core/matrix core/program
-solver/precond: core/base core/matrix core/program spmv solver/methods
+solver/precond: core/base core/matrix core/program spmv sparse solver/methods
 solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
@@ -30,7 +31,7 @@ solver: core/base core/matrix core/program core/device spmv data/generators solv
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file
-find "$build" -name '*.o' | grep -E "^$build/(core|data|spmv|solver|kernels)" | while read -r o; do
+find "$build" -name '*.o' | grep -E "^$build/(core|data|spmv|sparse|solver|kernels)" | while read -r o; do
   file=$(echo "${o#"$build"/}" | sed 's/\.[sdcz]\.o$//; s/\.o$//')
   [ -f "$file.c" ] || [ "$file" = kernels ] || continue # left over from a file that is gone
   nm -g "$o" | awk -v f="$file" '$(NF - 1) == "U" { print "U", f, $NF; next } { print "D", f, $NF }'
@@ -51,7 +52,7 @@ cut -d' ' -f1,2 "$scratch/uses" | sort -u | tsort >"$scratch/order" 2>"$scratch/
   echo "source files that need each other:"
   sed 's/^tsort: //' "$scratch/cycles"
 }
-if grep -nE '#include "(core|data|spmv|solver)/' cli/*.[ch]; then
+if grep -nE '#include "(core|data|spmv|sparse|solver)/' cli/*.[ch]; then
   failed=1
   echo "cli/ includes more than krylocl.h"
 fi

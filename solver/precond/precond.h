@@ -14,7 +14,8 @@
 enum {
   KCL_NEEDS_HERMITIAN = 1, /* A = A^H */
   KCL_NEEDS_POSITIVE = 2,  /* every diagonal entry real and positive */
-  KCL_NEEDS_REAL = 4       /* a real type */
+  KCL_NEEDS_REAL = 4,      /* a real type */
+  KCL_NEEDS_DEFINITE = 8   /* where A = A^H, a positive diagonal */
 };
 
 typedef struct kcl_preconditioner kcl_preconditioner;
@@ -22,6 +23,7 @@ typedef struct kcl_precond {
   const char *name, *summary, *source;
   unsigned needs;     /* KCL_NEEDS_... */
   bool symmetric;     /* M = M^H where A = A^H, and M = M^T where A = A^T */
+  bool no_adjoint;    /* M^-H exists only where A = A^H */
   bool least_squares; /* with M->scale it stands for A^H A */
   /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
   double (*bytes)(const kcl_stats *s, kcl_type type);
@@ -73,6 +75,8 @@ int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, k
                            void *values);
 /* In the format that moves least; values are converted to M->type. adjoint: apply multiplies by C^H, too. */
 int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint);
+/* The same for one of many: in one of the few formats that all levels have, so that they share kernels. */
+int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C);
 /* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. */
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out);
 

@@ -26,16 +26,34 @@ int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, k
   return KCL_OK;
 }
 
-/* The format by bytes among those that serve several right-hand sides at once; natively CSR as it is. */
-static int choose_format(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
+/* The format by bytes among those that serve several right-hand sides at once. */
+static int format_by_bytes(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
   kcl_rank list[KCL_MOST_FORMATS];
-  int count, rc;
-  if (!ctx->opencl) return kcl_format_find(ctx, "csr-scalar", type, out);
-  if ((rc = kcl_format_rank(ctx, s, type, list, &count))) return rc;
+  int count, rc = kcl_format_rank(ctx, s, type, list, &count);
+  if (rc) return rc;
   *out = list[0].format;
   for (int i = count - 1; i >= 0; i--)
     if (list[i].format->multi_rhs && !list[i].format->scatter) *out = list[i].format;
   return KCL_OK;
+}
+
+/* One of few. Natively CSR as it is, without conversion. */
+static int common_format(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
+  enum { SHORT = 8 };
+  const char *name = ctx->layout != KCL_LAYOUT_GPU ? "csr-scalar"
+                     : s->row_mean > SHORT         ? "csr-vector"
+                                                   : "sell";
+  return kcl_format_find(ctx, name, type, out);
+}
+
+/* The lengths of rows alone. */
+static void count_rows(const kcl_csr *C, kcl_stats *s) {
+  *s = (kcl_stats){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .stored = C->nnz};
+  s->row_mean = C->rows ? (double)C->nnz / (double)C->rows : 0;
+  for (int64_t i = 0; i < C->rows; i++) {
+    const int64_t length = C->row_ptr[i + 1] - C->row_ptr[i];
+    if (length > s->row_max) s->row_max = length;
+  }
 }
 
 /* What predictions ask of a matrix is in its outline. */
@@ -55,13 +73,17 @@ static int convert(kcl *ctx, kcl_type type, kcl_csr **C) {
 }
 
 /* C in a format, which then owns it. */
-static int build(kcl_preconditioner *M, kcl_csr *C, kcl_matrix **out) {
+static int build(kcl_preconditioner *M, kcl_csr *C, bool common, kcl_matrix **out) {
   const kcl_format *f;
   kcl_stats stats;
   kcl_matrix *m = *out = NULL;
   int rc;
-  KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
-  KCL_TRY(choose_format(M->ctx, &stats, M->type, &f));
+  common = common || !M->ctx->opencl;
+  if (common)
+    count_rows(C, &stats);
+  else
+    KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
+  KCL_TRY((common ? common_format : format_by_bytes)(M->ctx, &stats, M->type, &f));
   KCL_TRY(kcl_matrix_build(M->ctx, f, C, &m));
   kcl_matrix_adopt(m, C);
   C = NULL;
@@ -73,7 +95,7 @@ done:
   return rc;
 }
 
-int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
+static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool common) {
   kcl_precond_matrix *to;
   kcl_csr *CH = NULL;
   int rc;
@@ -85,11 +107,19 @@ int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
   }
   to = &M->matrix[M->matrices++];
   *to = (kcl_precond_matrix){NULL, NULL};
-  rc = build(M, C, &to->C), C = NULL;
-  if (!rc && CH) rc = build(M, CH, &to->CH), CH = NULL;
+  rc = build(M, C, common, &to->C), C = NULL;
+  if (!rc && CH) rc = build(M, CH, common, &to->CH), CH = NULL;
 done:
   kcl_csr_free(&C), kcl_csr_free(&CH);
   return rc;
+}
+
+int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
+  return add_matrix(M, C, adjoint, false);
+}
+
+int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C) {
+  return add_matrix(M, C, false, true);
 }
 
 double kcl_preconditioner_bytes(const kcl_preconditioner *M) {

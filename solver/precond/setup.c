@@ -15,8 +15,11 @@ static const char *unsuited(const kcl_precond_request *q, const kcl_precond *p,
   if (q->A->rows != q->A->cols) return "needs a square matrix";
   if ((p->needs & KCL_NEEDS_REAL) && kcl_type_complex(q->A->type)) return "needs a real matrix";
   if ((p->needs & KCL_NEEDS_HERMITIAN) && !q->hermitian) return "needs a Hermitian matrix";
-  if ((p->needs & KCL_NEEDS_POSITIVE) && !q->stats->positive_diagonal)
-    return "needs a positive diagonal";
+  const bool positive =
+      (p->needs & KCL_NEEDS_POSITIVE) || ((p->needs & KCL_NEEDS_DEFINITE) && q->hermitian);
+  if (positive && !q->stats->positive_diagonal) return "needs a positive diagonal";
+  if (m->adjoint && p->no_adjoint && !q->hermitian)
+    return "has no adjoint of a matrix that is not Hermitian";
   if ((m->hermitian || m->symmetric) && !p->symmetric)
     return m->hermitian ? "is not Hermitian, as this method needs it"
                         : "is not symmetric, as this method needs it";

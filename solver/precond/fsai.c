@@ -1,0 +1,61 @@
+/* Factorised sparse approximate inverse (Kolotilina & Yeremin 1993): M^-1 = G^H G, G lower triangular of a given pattern, the
+ * one that minimises |I - G L|_F, L A's Cholesky factor, which need not be known. The pattern is that of the square of A's
+ * larger entries, or A's own where that would be too full. No factorisation breaks down, and no triangular system is solved.
+ * Bytes: two products, by G and by G^H.
+ */
+#include "solver/precond/precond.h"
+#include "sparse/sparse.h"
+#include <stdio.h>
+
+enum { MOST = 32 /* entries of G per row, the diagonal's included */, FULL = 30 /* of A */ };
+static const double DROP = 0.01; /* of sqrt(a_ii a_jj): smaller ones are not squared */
+
+static int factor(kcl_preconditioner *M, const kcl_csr *A, kcl_csr **out) {
+  const int power = A->nnz > FULL * A->rows ? 1 : 2;
+  kcl_csr *pattern = NULL;
+  int64_t refused;
+  int rc;
+  KCL_TRY(kcl_sparse_pattern(M->ctx, A, true, power, power == 1 ? 0 : DROP, MOST, &pattern));
+  KCL_TRY(kcl_sparse_fsai(M->ctx, A, pattern, &refused, out));
+  snprintf(M->note, sizeof M->note, "pattern of A%s, %.1f entries per row of G",
+           power == 1 ? "" : "^2", (double)(*out)->nnz / (double)A->rows);
+  if (refused >= 0)
+    rc = kcl_fail(M->ctx, KCL_USAGE,
+                  "fsai needs a positive definite matrix, and the part that row %lld uses is not",
+                  (long long)refused + 1);
+done:
+  kcl_csr_free(&pattern);
+  return rc;
+}
+
+static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+  kcl_csr *owned, *G = NULL;
+  const kcl_csr *wide;
+  int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
+  if (!rc) rc = factor(M, wide, &G);
+  kcl_csr_free(&owned);
+  if (!rc) return kcl_precond_add_matrix(M, G, true);
+  kcl_csr_free(&G);
+  return rc;
+}
+
+static void apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint) {
+  kcl_vec t = kcl_work(k, k->vector[r].n, "t");
+  (void)adjoint;                                         /* M = M^H                */
+  kcl_apply(k, t, kcl_precond_operator(M, 0, false), r); /* t = G r                */
+  kcl_apply(k, z, kcl_precond_operator(M, 0, true), t);  /* z = G^H t              */
+}
+
+static double bytes(const kcl_stats *s, kcl_type type) {
+  const double mean = s->row_mean > MOST ? MOST : s->row_mean;
+  return 2 * (double)s->rows * (2 * mean * (4.0 + (double)kcl_type_size(type)) + 8);
+}
+
+const kcl_precond kcl_precond_fsai = {.name = "fsai",
+                                      .summary = "factorised sparse approximate inverse",
+                                      .source = "Kolotilina & Yeremin 1993",
+                                      .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
+                                      .symmetric = true,
+                                      .bytes = bytes,
+                                      .setup = setup,
+                                      .apply = apply};

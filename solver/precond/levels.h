@@ -1,0 +1,17 @@
+/* Multigrid: the levels of a hierarchy, built from A by a coarsening, and their V-cycle. */
+#ifndef KCL_LEVELS_H
+#define KCL_LEVELS_H
+
+#include "solver/precond/precond.h"
+
+/* P [n, fewer] from A, real and square, of level 0, 1 ...; *out is NULL where coarsening ends. */
+typedef int kcl_coarsening(kcl *ctx, const kcl_csr *A, int level, kcl_csr **out);
+
+/* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed by Chebyshev polynomials of this degree
+ * before and after; others: by one step of SPAI(0) each. */
+int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, kcl_coarsening *coarsen, int degree);
+/* z = one V-cycle for A z = r. */
+void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                      bool adjoint);
+
+#endif

@@ -1,0 +1,23 @@
+/* What preconditioners record to smooth: Chebyshev polynomials of the fourth kind. */
+#ifndef KCL_SMOOTH_H
+#define KCL_SMOOTH_H
+
+#include "solver/precond/precond.h"
+
+enum { KCL_MOST_DEGREE = 4 };
+
+/* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. name: of the vector. */
+int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name);
+
+typedef struct kcl_smoothing {
+  kcl_matrix *A;
+  kcl_vec d; /* D^-1 / lambda */
+  int degree;
+} kcl_smoothing;
+
+/* x = p(D^-1 A) D^-1 b with `degree` - 1 products; x is overwritten. */
+void kcl_record_smoothing(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b);
+/* x = x + p(D^-1 A) D^-1 r. r is the work vector "r" or "q", both are overwritten. */
+void kcl_record_correction(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec r);
+
+#endif

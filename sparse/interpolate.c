@@ -1,0 +1,98 @@
+/* Interpolation by matrix products, MM-ext (Li, Sjogreen & Yang 2021): for F points
+ *
+ *   W = -(D_FF + D_weak)^-1 (A_FF^s + D_beta) D_beta^-1 A_FC^s
+ *
+ * A^s the strong entries, D_beta the row sums of A_FC^s, D_weak the row sums of what is neither strong nor diagonal. F
+ * points without a strong C point, or with very many, have beta = 0: as neighbours they are lumped to the diagonal.
+ */
+#include "sparse/sparse.h"
+#include <stdlib.h>
+
+typedef struct interpolating {
+  const kcl_csr *A, *S;
+  const int32_t *coarse;
+  double *beta, *diagonal; /* [n]: D_beta; D_FF + D_weak + lumped */
+  int most;
+} interpolating;
+
+static double row_sum(const kcl_csr *A, int64_t i) {
+  double sum = 0;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) sum += ((const double *)A->val)[k];
+  return sum;
+}
+
+static void sum_coarse(void *arg, int64_t from, int64_t to) {
+  interpolating *w = arg;
+  for (int64_t i = from; i < to; i++)
+    for (int64_t k = w->S->row_ptr[i]; !kcl_long_row(w->S, i) && k < w->S->row_ptr[i + 1]; k++)
+      if (w->coarse[w->S->col[k]] >= 0) w->beta[i] += ((const double *)w->S->val)[k];
+}
+
+static void sum_diagonal(void *arg, int64_t from, int64_t to) {
+  interpolating *w = arg;
+  const kcl_csr *S = w->S;
+  for (int64_t i = from; i < to; i++) {
+    w->diagonal[i] = row_sum(w->A, i) - row_sum(S, i);
+    for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++)
+      if (w->coarse[S->col[k]] < 0 && w->beta[S->col[k]] == 0)
+        w->diagonal[i] += ((const double *)S->val)[k];
+  }
+}
+
+static void add_coarse(kcl_rows *r, const interpolating *w, int64_t row, double factor) {
+  for (int64_t k = w->S->row_ptr[row]; k < w->S->row_ptr[row + 1]; k++) {
+    const int32_t c = w->coarse[w->S->col[k]];
+    if (c >= 0) kcl_row_add(r, c, factor * ((const double *)w->S->val)[k]);
+  }
+}
+
+static void interpolate_row(void *arg, kcl_rows *r, int64_t i) {
+  const interpolating *w = arg;
+  const kcl_csr *S = w->S;
+  const double one = 1, scale = w->diagonal[i] != 0 ? -1 / w->diagonal[i] : 0;
+  if (w->coarse[i] >= 0) {
+    kcl_rows_put(r, w->coarse[i], &one);
+    return;
+  }
+  add_coarse(r, w, i, scale);
+  for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++) {
+    const int64_t j = S->col[k];
+    if (w->coarse[j] < 0 && w->beta[j] != 0)
+      add_coarse(r, w, j, scale * ((const double *)S->val)[k] / w->beta[j]);
+  }
+  kcl_row_put_largest(r, w->most);
+}
+
+int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const int32_t *coarse,
+                             int64_t count, int most, kcl_csr **out) {
+  interpolating w = {.A = A, .S = S, .coarse = coarse, .most = most};
+  int rc;
+  *out = NULL;
+  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.beta));
+  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.diagonal));
+  kcl_for(A->rows, KCL_FEW_ROWS, sum_coarse, &w);
+  kcl_for(A->rows, KCL_FEW_ROWS, sum_diagonal, &w);
+  KCL_TRY(kcl_rows_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out));
+done:
+  free(w.beta), free(w.diagonal);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- fewer entries */
+
+typedef struct truncating {
+  const kcl_csr *P;
+  int most;
+} truncating;
+
+static void truncate_row(void *arg, kcl_rows *r, int64_t i) {
+  const truncating *t = arg;
+  for (int64_t k = t->P->row_ptr[i]; k < t->P->row_ptr[i + 1]; k++)
+    kcl_row_add(r, t->P->col[k], ((const double *)t->P->val)[k]);
+  kcl_row_put_largest(r, t->most);
+}
+
+int kcl_sparse_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out) {
+  truncating t = {P, most};
+  return kcl_rows_make(ctx, P->rows, P->cols, KCL_D, truncate_row, &t, NULL, out);
+}

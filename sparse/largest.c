@@ -1,0 +1,140 @@
+/* The largest eigenvalue of D^-1 A for Hermitian A: a few steps of Lanczos's method in the scalar product of D, and
+ * Gershgorin's bound. */
+#include "sparse/sparse.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 8 };
+static const double MARGIN = 1.05; /* Ritz values lie below the eigenvalue */
+
+typedef struct lanczos {
+  const kcl_csr *A;
+  const double *d;
+  int w;                  /* numbers per element */
+  double *v, *u, *before; /* [n, w]: the vector of this step; D^-1 A v; the vector before */
+  double alpha, beta;
+} lanczos;
+
+/* u = D^-1 A v; the sum: v^H D u. */
+static double multiply(const void *arg, int64_t from, int64_t to) {
+  const lanczos *l = arg;
+  const kcl_csr *A = l->A;
+  const double *a = A->val, *v = l->v;
+  double sum = 0;
+  for (int64_t i = from; i < to; i++) {
+    double re = 0, im = 0;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      const int64_t j = A->col[k];
+      if (l->w == 1) {
+        re += a[k] * v[j];
+        continue;
+      }
+      re += a[2 * k] * v[2 * j] - a[2 * k + 1] * v[2 * j + 1];
+      im += a[2 * k] * v[2 * j + 1] + a[2 * k + 1] * v[2 * j];
+    }
+    l->u[l->w * i] = re * l->d[i];
+    sum += re * v[l->w * i];
+    if (l->w == 2) l->u[2 * i + 1] = im * l->d[i], sum += im * v[2 * i + 1];
+  }
+  return sum;
+}
+
+/* u = u - alpha v - beta before; the sum: u^H D u. */
+static double orthogonalise(const void *arg, int64_t from, int64_t to) {
+  const lanczos *l = arg;
+  double sum = 0;
+  for (int64_t i = from; i < to; i++)
+    for (int q = 0; q < l->w; q++) {
+      const int64_t at = i * l->w + q;
+      l->u[at] -= l->alpha * l->v[at] + l->beta * l->before[at];
+      sum += l->u[at] * l->u[at] / l->d[i];
+    }
+  return sum;
+}
+
+/* v becomes `before`, u / beta becomes v. */
+static void step(void *arg, int64_t from, int64_t to) {
+  lanczos *l = arg;
+  for (int64_t at = from * l->w; at < to * l->w; at++)
+    l->before[at] = l->v[at], l->v[at] = l->u[at] / l->beta;
+}
+
+static double squares(const void *arg, int64_t from, int64_t to) {
+  const lanczos *l = arg;
+  double sum = 0;
+  for (int64_t i = from; i < to; i++)
+    for (int q = 0; q < l->w; q++) sum += l->u[i * l->w + q] * l->u[i * l->w + q] / l->d[i];
+  return sum;
+}
+
+/* No symmetry: a hash of the number, in [-1/2, 1/2). */
+static void start(void *arg, int64_t from, int64_t to) {
+  lanczos *l = arg;
+  for (int64_t at = from * l->w; at < to * l->w; at++) {
+    uint64_t h = ((uint64_t)at + 1) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
+    l->u[at] = (double)(h >> 12) / (double)(UINT64_C(1) << 52) - 0.5;
+  }
+}
+
+/* The largest eigenvalue of the tridiagonal matrix, by bisection with Sturm's sequence. */
+static double largest_ritz(const double *alpha, const double *beta, int steps) {
+  double lo = alpha[0], hi = alpha[0];
+  for (int k = 0; k < steps; k++) {
+    const double radius = (k ? beta[k] : 0) + (k + 1 < steps ? beta[k + 1] : 0);
+    lo = fmax(lo, alpha[k]), hi = fmax(hi, alpha[k] + radius);
+  }
+  for (int n = 0; n < 60; n++) {
+    const double middle = (lo + hi) / 2;
+    double q = 1;
+    int above = 0;
+    for (int k = 0; k < steps; k++) {
+      q = alpha[k] - middle - (k ? beta[k] * beta[k] / (q != 0 ? q : 1e-300) : 0);
+      above += q > 0;
+    }
+    *(above ? &lo : &hi) = middle;
+  }
+  return hi;
+}
+
+static double row_radius(const void *arg, int64_t from, int64_t to) {
+  const lanczos *l = arg;
+  double most = 0;
+  for (int64_t i = from; i < to; i++) {
+    double sum = 0;
+    for (int64_t k = l->A->row_ptr[i]; k < l->A->row_ptr[i + 1]; k++)
+      sum += kcl_abs(l->A->type, l->A->val, k);
+    most = fmax(most, sum * fabs(l->d[i]));
+  }
+  return most;
+}
+
+static double run(lanczos *l, int64_t n) {
+  double alpha[STEPS], beta[STEPS];
+  int steps = 0;
+  kcl_for(n, KCL_FEW, start, l);
+  l->beta = sqrt(kcl_sum(n, KCL_FEW, squares, l));
+  while (steps < STEPS && l->beta > 0 && l->beta < INFINITY) {
+    kcl_for(n, KCL_FEW, step, l);
+    if (!steps) memset(l->before, 0, (size_t)(n * l->w) * sizeof *l->before), l->beta = 0;
+    beta[steps] = l->beta;
+    alpha[steps] = l->alpha = kcl_sum(n, KCL_FEW_ROWS, multiply, l);
+    steps++;
+    l->beta = sqrt(kcl_sum(n, KCL_FEW, orthogonalise, l));
+  }
+  return steps ? largest_ritz(alpha, beta, steps) : 0;
+}
+
+int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out) {
+  const int64_t n = A->rows;
+  lanczos l = {.A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1};
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 3 * n * l.w, sizeof(double), "Lanczos vectors", (void **)&l.v));
+  l.u = l.v + n * l.w, l.before = l.u + n * l.w;
+  const double bound = kcl_largest(n, KCL_FEW_ROWS, row_radius, &l), ritz = MARGIN * run(&l, n);
+  *out = ritz > 0 && ritz < bound ? ritz : bound;
+done:
+  free(l.v);
+  return rc;
+}

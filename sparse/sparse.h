@@ -1,0 +1,90 @@
+/* Sparse matrices that are computed from others, on the host: what set-ups of preconditioners are made of. Every function
+ * is parallel over rows and gives the same bits on any number of threads. Values are double, or pairs of doubles where a
+ * function says so; matrices are square unless it says otherwise.
+ */
+#ifndef KCL_SPARSE_H
+#define KCL_SPARSE_H
+
+#include "core/base/base.h"
+
+/* A row of more entries is no way to the entries behind it: one dense row must not make all others dense. */
+enum { KCL_LONG_ROW = 1024 };
+static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
+  return A->row_ptr[i + 1] - A->row_ptr[i] > KCL_LONG_ROW;
+}
+
+/* ---------------------------------------------------------------- rows, one after another (rows.c) */
+
+/* Sums by column, of one row (table.c). */
+typedef struct kcl_table {
+  int32_t *key, *list; /* [size] columns in an open-addressed table; [count] those present */
+  int32_t *place;      /* [used] where they are */
+  double *sum;         /* [size] */
+  int64_t size, count, used;
+} kcl_table;
+
+/* A growing list of entries: the rows of one part of a matrix. */
+typedef struct kcl_rows {
+  int32_t *col; /* [count] */
+  double *val;  /* [count, width] */
+  int64_t count, room;
+  int64_t first;   /* entries of the parts before */
+  int width;       /* numbers per entry: 2 of complex matrices */
+  bool failed;     /* memory ran out */
+  kcl_table table; /* for the maker; empty between rows */
+  void *scratch;   /* the same: freed with free() after the last row */
+  int64_t refused; /* the first row that could not be made; -1: none */
+} kcl_rows;
+void kcl_rows_put(kcl_rows *r, int32_t col, const double *val); /* columns ascend in a row */
+/* Appends row i. */
+typedef void kcl_row_maker(void *arg, kcl_rows *r, int64_t i);
+/* *refused: the least row that the maker refused, -1: none; NULL: it refuses none. */
+int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
+                  void *arg, int64_t *refused, kcl_csr **out);
+
+/* A in double or in pairs of doubles: itself, or a copy, *owned. */
+int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);
+
+/* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
+ * largest moduli, the first columns among equals, scaled so that the sum of the row stays. */
+void kcl_row_add(kcl_rows *r, int32_t col, double value);
+void kcl_row_put(kcl_rows *r);
+void kcl_row_put_largest(kcl_rows *r, int most);
+
+/* ---------------------------------------------------------------- products and transposes */
+
+int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
+int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
+/* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos
+ * 1950), bounded by Gershgorin's circles. d: 1 / a_ii, real. Also for complex A. */
+int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out);
+/* A^-1, dense, by rows, [n, n]; what a singular A has no inverse for is zero. hermitian: so is the inverse. */
+int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
+
+/* ---------------------------------------------------------------- coarsening (classical multigrid) */
+
+/* The entries with -a_ij sign(a_ii) >= theta max_k -a_ik sign(a_ii) > 0. */
+int kcl_sparse_strong(kcl *ctx, const kcl_csr *A, double theta, kcl_csr **out);
+/* coarse [n]: the number of i among the C points, -1 for F points: a maximal independent set of S by hashed priorities
+ * (PMIS: De Sterck, Yang & Heys 2006). */
+int kcl_sparse_split(kcl *ctx, const kcl_csr *S, int32_t **coarse, int64_t *count);
+/* P [n, count]: extended interpolation by matrix products (MM-ext: Li, Sjogreen & Yang 2021), `most` entries per row. */
+int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const int32_t *coarse,
+                             int64_t count, int most, kcl_csr **out);
+/* Its `most` largest entries per row, row sums kept. */
+int kcl_sparse_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out);
+
+/* ---------------------------------------------------------------- approximate inverses; also complex (local.c) */
+
+/* The pattern of F^power with the diagonal, F the entries with |a_ij|^2 > drop^2 |a_ii a_jj|; lower: of its lower triangle. At
+ * most `most` entries per row: the largest by products of |a_ij| / sqrt |a_ii a_jj|. Values mean nothing. */
+int kcl_sparse_pattern(kcl *ctx, const kcl_csr *A, bool lower, int power, double drop, int most,
+                       kcl_csr **out);
+/* G of this lower pattern with G^H G near A^-1 and diag(G A G^H) = 1 (FSAI: Kolotilina & Yeremin 1993), A Hermitian. *refused:
+ * a row whose part of A is not positive definite, or -1. */
+int kcl_sparse_fsai(kcl *ctx, const kcl_csr *A, const kcl_csr *pattern, int64_t *refused,
+                    kcl_csr **out);
+/* M of this pattern that minimises |I - M A|_F (SPAI: Grote & Huckle 1997). */
+int kcl_sparse_spai(kcl *ctx, const kcl_csr *A, const kcl_csr *pattern, kcl_csr **out);
+
+#endif

@@ -1,0 +1,409 @@
+/* Preconditioners of the registry, each as an operator: linear, Hermitian where it says so, with an adjoint that is one, a
+ * multiple of the inverse for diagonal A, the same bits for any number of threads, the same up to rounding on every
+ * executor, refused with a sentence where it must be; how many iterations cg takes with it; and how few kernels its stages
+ * need.
+ */
+#include "core/opencl/opencl.h"
+#include "solver/engine/engine.h"
+#include "tests/conform.h"
+#include "tests/options.h"
+#include "tests/suits.h"
+
+/* ---------------------------------------------------------------- z = M^-1 r */
+
+/* Of n right-hand sides r [n, rows] into z; adjoint: M^-H. */
+typedef struct applied {
+  const place *p;
+  const kcl_csr *A; /* of the type that M has */
+  const kcl_preconditioner *M;
+} applied;
+
+static int record(const applied *a, bool adjoint, kcl_matrix *m[2], kcl_program **out) {
+  int rc = kcl_program_create(a->p->ctx, a->A->type, a->A->rows, a->A->rows, out);
+  if (rc) return rc;
+  kcl_program *k = *out;
+  k->A = m[0], k->AH = m[1];
+  kcl_preconditioner_bind(a->M, k);
+  kcl_begin(k, KCL_START);
+  kcl_precondition(k, kcl_b(k), kcl_x(k), adjoint);
+  return kcl_program_end(k);
+}
+
+static void apply(const applied *a, bool adjoint, int n, const number *r, number *z) {
+  const int64_t rows = a->A->rows;
+  kcl_matrix *m[2] = {NULL, NULL};
+  kcl_csr *AH = NULL;
+  kcl_program *k = NULL;
+  kcl_executor ex = {0};
+  const kcl_format *f;
+  int rc;
+  KCL_TRY(kcl_format_find(a->p->ctx, "csr-scalar", a->A->type, &f));
+  KCL_TRY(kcl_csr_adjoint(a->p->ctx, a->A, &AH));
+  KCL_TRY(kcl_matrix_build(a->p->ctx, f, a->A, &m[0]));
+  KCL_TRY(kcl_matrix_build(a->p->ctx, f, AH, &m[1]));
+  KCL_TRY(record(a, adjoint, m, &k));
+  KCL_TRY(kcl_executor_open(k, &ex));
+  KCL_TRY(kcl_timing_state(&ex));
+  for (int i = 0; i < n; i++) {
+    KCL_TRY(ex.put(&ex, k->x, 0, KCL_Z, r + i * rows, 1));
+    KCL_TRY(ex.run(&ex, KCL_START, 1));
+    KCL_TRY(ex.finish(&ex));
+    KCL_TRY(ex.get(&ex, k->b, 0, KCL_Z, z + i * rows, 1));
+  }
+done:
+  CHECKF(!rc, "%s", kcl_error(a->p->ctx));
+  if (ex.close) ex.close(&ex);
+  kcl_program_free(&k), kcl_matrix_free(&m[0]), kcl_matrix_free(&m[1]), kcl_csr_free(&AH);
+}
+
+static double norm(const number *v, int64_t n) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += creal(v[i] * conj(v[i]));
+  return sqrt(sum);
+}
+
+static number dot(const number *x, const number *y, int64_t n) {
+  number sum = 0;
+  for (int64_t i = 0; i < n; i++) sum += conj(x[i]) * y[i];
+  return sum;
+}
+
+/* ---------------------------------------------------------------- one preconditioner of one matrix */
+
+typedef struct system_ {
+  const char *kind;
+  bool pairs; /* complex */
+} system_;
+
+/* A cycle multiplies and adds a few hundred times, each time up to the entries of a row. */
+static double rounding(kcl_type t) { return 4000 * tol_u(t); }
+
+static void words(const applied *a, const char *kind, char text[120]) {
+  snprintf(text, 120, "%s of %s on %s, type %c", a->M->kind->name, kind, a->p->name,
+           kcl_type_letter(a->A->type));
+}
+
+/* x, y and x + 2 y; then their images. */
+static void test_operator(const applied *a, const char *kind, bool adjoint, number *image) {
+  const int64_t n = a->A->rows;
+  const double u = rounding(a->A->type);
+  number *v = random_vector(a->A->type, 3 * n), *z = filled(3 * n, 0), *h = filled(3 * n, 0);
+  char what[120];
+  words(a, kind, what);
+  for (int64_t i = 0; i < 2 * n; i++) v[i] = (float)creal(v[i]) + I * (float)cimag(v[i]);
+  for (int64_t i = 0; i < n; i++) v[2 * n + i] = v[i] + 2 * v[n + i];
+  apply(a, false, 3, v, z);
+  memcpy(image, z, (size_t)n * sizeof *z);
+  double off = 0, size = norm(z, n) + 2 * norm(z + n, n);
+  for (int64_t i = 0; i < n; i++) {
+    const number d = z[2 * n + i] - z[i] - 2 * z[n + i];
+    off += creal(d * conj(d));
+  }
+  CHECKF(size > 0 && sqrt(off) <= u * size, "%s: linear up to %g, not %g", what, u,
+         sqrt(off) / size);
+  if (adjoint) {
+    apply(a, true, 2, v, h);
+    const number left = dot(h, v + n, n), right = dot(v, z + n, n);
+    CHECKF(cabs(left - right) <= u * norm(v, n) * norm(z + n, n), "%s: adjoint, %g off", what,
+           cabs(left - right));
+  }
+  if (a->M->kind->symmetric && a->M->hermitian) {
+    const number left = dot(z, v + n, n), right = dot(v, z + n, n);
+    CHECKF(cabs(left - right) <= u * norm(v, n) * norm(z + n, n), "%s: Hermitian, %g off", what,
+           cabs(left - right));
+    CHECKF(creal(dot(v, z, n)) > 0, "%s: positive", what);
+  }
+  free(v), free(z), free(h);
+}
+
+static int set_up(const place *p, const kcl_csr *A, const kcl_precond *kind, const char *method,
+                  kcl_preconditioner **out) {
+  const kcl_method *m;
+  kcl_stats s;
+  *out = NULL;
+  int rc = kcl_method_find(p->ctx, method, &m);
+  if (!rc) rc = kcl_csr_stats(p->ctx, A, &s);
+  if (rc) return rc;
+  const kcl_precond_request q = {
+      .ctx = p->ctx, .A = A, .stats = &s, .hermitian = s.hermitian, .symmetric = s.symmetric};
+  return kcl_precond_setup(&q, kind, m, out);
+}
+
+/* The sums of all that M owns. */
+static uint64_t signature(const kcl_preconditioner *M) {
+  uint64_t sum = 0;
+  for (int i = 0; i < M->vectors; i++)
+    sum = sum * 31 + kcl_checksum(M->vector[i].values,
+                                  (size_t)M->vector[i].n * kcl_type_size(M->vector[i].type));
+  for (int i = 0; i < M->matrices; i++) {
+    const kcl_csr *C = M->matrix[i].C->source;
+    sum = sum * 31 + kcl_checksum(C->val, (size_t)C->nnz * kcl_type_size(C->type));
+    sum = sum * 31 + kcl_checksum(C->col, (size_t)C->nnz * sizeof *C->col);
+  }
+  return sum;
+}
+
+static void test_threads(const place *p, const kcl_csr *A, const kcl_precond *kind) {
+  static const int threads[] = {1, 2, 4};
+  const int before = kcl_threads();
+  uint64_t first = 0;
+  for (int i = 0; i < 3; i++) {
+    kcl_preconditioner *M = NULL;
+    kcl_set_threads(threads[i]);
+    if (!set_up(p, A, kind, "gmres", &M) && M) {
+      if (!i) first = signature(M);
+      CHECKF(signature(M) == first, "%s: other bits with %d threads", kind->name, threads[i]);
+    }
+    kcl_preconditioner_free(&M);
+  }
+  kcl_set_threads(before);
+}
+
+/* On both executors; the second result is compared with the first. */
+static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond *c) {
+  number *image[2] = {filled(A->rows, 0), filled(A->rows, 0)};
+  const uint64_t seed = random_state;
+  for (int i = 0; i < place_count; i++) {
+    kcl_preconditioner *M = NULL;
+    bool adjoint = true;
+    random_state = seed;
+    if (!can(&places[i], A->type)) continue;
+    if (set_up(&places[i], A, c, "bicg", &M))
+      adjoint = false, CHECKF(!set_up(&places[i], A, c, "gmres", &M), "%s of %s: %s", c->name, kind,
+                              kcl_error(places[i].ctx));
+    if (!M) continue;
+    const applied a = {&places[i], A, M};
+    test_operator(&a, kind, adjoint, image[i]);
+    kcl_preconditioner_free(&M);
+  }
+  double off = 0;
+  for (int64_t i = 0; i < A->rows; i++)
+    off += creal(image[1][i] - image[0][i]) * creal(image[1][i] - image[0][i]);
+  if (place_count == 2)
+    CHECKF(sqrt(off) <= rounding(A->type) * norm(image[0], A->rows),
+           "%s of %s: executors differ by %g", c->name, kind, sqrt(off) / norm(image[0], A->rows));
+  free(image[0]), free(image[1]);
+}
+
+static const system_ systems[] = {
+    {"jump2d:24", false}, {"convection:18", false}, {"magnetic:12", true}, {"helmholtz:10", true}};
+
+static bool suits(const kcl_csr *A, const char *precond, const char *method) {
+  const kcl_options o = {.precond = precond, .solver = method, .precision = A->type};
+  return precond_suits(places[0].ctx, A, &o);
+}
+
+static void test_systems(void) {
+  for (size_t s = 0; s < sizeof systems / sizeof *systems; s++)
+    for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
+      kcl_csr *given = NULL, *A = NULL;
+      kcl *ctx = places[0].ctx;
+      if (kcl_type_complex(t) != systems[s].pairs || !turn_of(t, (int)s + (int)t)) continue;
+      if (!CHECK(!kcl_generate(ctx, systems[s].kind, &given, NULL) &&
+                 !kcl_csr_convert(ctx, given, t, &A)))
+        continue;
+      for (int c = 1; c < kcl_precond_count; c++) {
+        const kcl_precond *kind = kcl_precond_at(c);
+        if (!suits(A, kind->name, "gmres")) continue;
+        test_kind(A, systems[s].kind, kind);
+        if (!places[0].ctx->opencl) test_threads(&places[0], A, kind);
+      }
+      kcl_csr_free(&given), kcl_csr_free(&A);
+    }
+}
+
+/* ---------------------------------------------------------------- special matrices */
+
+/* n x n from dense rows. */
+static kcl_csr *dense(kcl *ctx, int n, const double *a) {
+  kcl_csr *A = NULL;
+  int64_t nnz = 0;
+  for (int i = 0; i < n * n; i++) nnz += a[i] != 0;
+  if (kcl_csr_create(ctx, n, n, nnz, KCL_D, &A)) exit(1);
+  for (int i = 0, at = 0; i < n; i++) {
+    for (int j = 0; j < n; j++)
+      if (a[i * n + j] != 0) A->col[at] = j, ((double *)A->val)[at++] = a[i * n + j];
+    A->row_ptr[i + 1] = at;
+  }
+  return A;
+}
+
+/* M^-1 D = c I: the inverse of a diagonal matrix but for a factor. */
+static void test_diagonal(const place *p, int n) {
+  kcl_csr *A = NULL;
+  if (!CHECK(!kcl_csr_create(p->ctx, n, n, n, KCL_D, &A))) return;
+  number *r = filled(n, 1), *z = filled(n, 0);
+  for (int i = 0; i < n; i++)
+    A->row_ptr[i + 1] = i + 1, A->col[i] = i, ((double *)A->val)[i] = 1 + i % 7 * 0.5;
+  for (int c = 1; c < kcl_precond_count; c++) {
+    const kcl_precond *kind = kcl_precond_at(c);
+    kcl_preconditioner *M = NULL;
+    if (!CHECKF(!set_up(p, A, kind, "gmres", &M), "%s: %s", kind->name, kcl_error(p->ctx)))
+      continue;
+    apply(&(applied){p, A, M}, false, 1, r, z);
+    for (int i = 0; i < n; i++) {
+      const double factor = creal(z[i]) * (1 + i % 7 * 0.5);
+      CHECKF(fabs(factor - creal(z[0])) < 1e-13 * fabs(creal(z[0])) && creal(z[0]) > 0,
+             "%s of a diagonal matrix: row %d has %g, row 0 %g", kind->name, i, factor,
+             creal(z[0]));
+    }
+    kcl_preconditioner_free(&M);
+  }
+  free(r), free(z), kcl_csr_free(&A);
+}
+
+/* Refused with a sentence that names the preconditioner, or it solves the system. */
+static void solves_or_refuses(const place *p, const kcl_csr *A, const char *what) {
+  for (int c = 1; c < kcl_precond_count; c++) {
+    kcl_options o = cg_options();
+    kcl_solver *s = NULL;
+    kcl_report r;
+    o.precond = kcl_precond_at(c)->name, o.format = "csr-scalar", o.solver = "gmres";
+    double *b = calloc((size_t)A->rows + 1, sizeof *b), *x = calloc((size_t)A->rows + 1, sizeof *x);
+    double doubt;
+    for (int64_t i = 0; i < A->rows; i++)
+      for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) b[i] += ((double *)A->val)[k];
+    int rc = kcl_setup(p->ctx, A, &o, &s);
+    if (rc)
+      CHECKF(rc == KCL_USAGE && strstr(kcl_error(p->ctx), o.precond), "%s, %s: %d, %s", what,
+             o.precond, rc, kcl_error(p->ctx));
+    else if (CHECKF(!kcl_solve(s, b, x, &r), "%s, %s: %s", what, o.precond, kcl_error(p->ctx)))
+      CHECKF(!r.converged || residual(A, b, x, &doubt) < 1.1e-8, "%s, %s: claims what is not so",
+             what, o.precond);
+    kcl_solver_free(&s), free(b), free(x);
+  }
+}
+
+static void test_special(const place *p) {
+  static const double zero[] = {2, -1, 0, -1, 0, -1, 0, -1, 2},
+                      negative[] = {2, -1, 0, -1, -2, -1, 0, -1, 2},
+                      isolated[] = {2, -1, 0, 0, -1, 2, 0, 0, 0, 0, 3, 0, 0, 0, 0, 5}, one[] = {4};
+  kcl_csr *A = dense(p->ctx, 3, zero);
+  solves_or_refuses(p, A, "a zero on the diagonal");
+  kcl_csr_free(&A), A = dense(p->ctx, 3, negative);
+  solves_or_refuses(p, A, "a negative diagonal");
+  kcl_csr_free(&A), A = dense(p->ctx, 4, isolated);
+  solves_or_refuses(p, A, "isolated rows");
+  kcl_csr_free(&A), A = dense(p->ctx, 1, one);
+  solves_or_refuses(p, A, "1 x 1");
+  kcl_csr_free(&A);
+}
+
+/* Pieces that are not connected, each a path; with `wheel`, one row and column that touch all. */
+static kcl_csr *pieces(kcl *ctx, int n, bool wheel) {
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(ctx, n, n, 5 * (int64_t)n, KCL_D, &A)) exit(1);
+  double *a = A->val;
+  int64_t at = 0;
+  for (int i = 0; i < n; i++) {
+    const bool hub = wheel && i == 0;
+    for (int j = hub ? 0 : i - 1; j <= (hub ? n - 1 : i + 1); j++) {
+      const bool near = abs(i - j) == 1 && i / 50 == j / 50, spoke = wheel && (!i || !j) && i != j;
+      if (j < 0 || j >= n || (i != j && !near && !(hub && spoke))) continue;
+      if (wheel && !hub && i > 1 && j == i - 1) A->col[at] = 0, a[at++] = -1e-3;
+      A->col[at] = j, a[at++] = i == j ? (hub ? n : 2.5) : spoke ? -1e-3 : -1;
+    }
+    A->row_ptr[i + 1] = at;
+  }
+  A->nnz = A->stored = at;
+  return A;
+}
+
+static void test_large(const place *p) {
+  for (int wheel = 0; wheel < 2; wheel++) {
+    kcl_csr *A = pieces(p->ctx, 3000, wheel);
+    if (CHECKF(!kcl_csr_check(p->ctx, A), "%s", kcl_error(p->ctx)))
+      solves_or_refuses(p, A, wheel ? "a dense row" : "pieces");
+    kcl_csr_free(&A);
+  }
+}
+
+/* ---------------------------------------------------------------- iterations of cg */
+
+static int64_t iterations(const place *p, const char *kind, const char *precond) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r = {0};
+  kcl_options o = cg_options();
+  o.precond = precond, o.format = "csr-scalar";
+  if (!CHECKF(!kcl_generate(p->ctx, kind, &A, NULL), "%s", kcl_error(p->ctx))) return -1;
+  double *b = calloc((size_t)A->rows, sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
+  for (int64_t i = 0; i < A->rows; i++) b[i] = 1 + (double)(i % 3);
+  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s, %s: %s",
+         kind, precond, kcl_error(p->ctx));
+  free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
+  return r.iterations;
+}
+
+/* Scalar SPD generators at two sizes: multigrid grows by at most a quarter and one, and the others do better than Jacobi by
+ * these factors. */
+static void test_iterations(const place *p) {
+  static const char *const kinds[][2] = {{"poisson2d:64", "poisson2d:160"},
+                                         {"poisson3d:16", "poisson3d:30"},
+                                         {"hpcg:12", "hpcg:24"},
+                                         {"jump2d:64", "jump2d:128"},
+                                         {"jump3d:16", "jump3d:30"},
+                                         {"aniso2d:64", "aniso2d:128"},
+                                         {"aniso3d:16", "aniso3d:30"},
+                                         {"trefethen:1000", "trefethen:4000"}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const char *small_one = kinds[i][0], *large = kinds[i][1];
+    const int64_t few = iterations(p, small_one, "amg"), more = iterations(p, large, "amg"),
+                  less = iterations(p, small_one, "amg-aggressive"),
+                  jacobi = iterations(p, small_one, "jacobi");
+    CHECKF(few <= 13 && more <= few + few / 4 + 1, "amg: %lld on %s, %lld on %s", (long long)few,
+           small_one, (long long)more, large);
+    CHECKF(less <= 19, "amg-aggressive: %lld on %s", (long long)less, small_one);
+    const int64_t fsai = iterations(p, small_one, "fsai"),
+                  cheb = iterations(p, small_one, "chebyshev");
+    CHECKF(10 * fsai <= 7 * jacobi && 10 * cheb <= 7 * jacobi + 10,
+           "%s: jacobi %lld, fsai %lld, chebyshev %lld", small_one, (long long)jacobi,
+           (long long)fsai, (long long)cheb);
+  }
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+#ifndef KCL_NO_OPENCL
+static int kernels_of(const place *p, const char *kind, int *stages) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_options o = cg_options();
+  char *source = NULL;
+  int count = 0;
+  o.precond = "amg", o.format = "csr-scalar", o.precision = KCL_S;
+  if (CHECK(!kcl_generate(p->ctx, kind, &A, NULL)) &&
+      CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solver_source(s, &source), "%s",
+             kcl_error(p->ctx))) {
+    *stages = kcl_stage_count(s);
+    for (const char *at = source; (at = strstr(at, "void stage_")); at++) count++;
+  }
+  free(source), kcl_solver_free(&s), kcl_csr_free(&A);
+  return count;
+}
+
+/* Levels share kernels: more of them are more stages, not more kernels. */
+static void test_kernels(const place *p) {
+  int few = 0, more = 0, kernels = kernels_of(p, "poisson2d:30", &few),
+      again = kernels_of(p, "poisson2d:100", &more);
+  CHECKF(more > few && kernels && again == kernels, "%d stages: %d kernels; %d stages: %d", few,
+         kernels, more, again);
+}
+#endif
+
+int main(void) {
+  open_places();
+  test_systems();
+  for (int i = 0; i < place_count; i++) {
+    if (places[i].ctx->opencl) continue;
+    test_diagonal(&places[i], 100), test_diagonal(&places[i], 1000);
+    test_special(&places[i]), test_large(&places[i]);
+    test_iterations(&places[i]);
+  }
+#ifndef KCL_NO_OPENCL
+  for (int i = 0; i < place_count; i++)
+    if (places[i].ctx->opencl) test_kernels(&places[i]);
+#endif
+  close_places();
+  return check_report();
+}
