@@ -10,6 +10,7 @@
 
 enum {
   CLI_NOT_CONVERGED = 1,
+  CLI_SLOWER = 1,
   CLI_CHECK_FAILED = 6,
   CLI_CHECK_UNDECIDED = 7,
   CLI_INTERRUPTED = 130
@@ -30,10 +31,11 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
-      *symmetry, *scale, *threads_list, *layout, *resume;
+      *symmetry, *scale, *threads_list, *layout, *resume, *figures, *markdown, *latex, *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples; /* threads: the first */
+  double least;                                                           /* percent */
   double tol, atol, time_limit;                                           /* tol < 0: not given */
-  bool adjoint, verify; /* verify: --check of spmv */
+  bool adjoint, verify, compare; /* verify: --check of spmv */
   bool cache, mixed, no_direct, quiet, verbose, source, force, profile, help, brief,
       version;    /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
@@ -91,6 +93,11 @@ void cli_wrap(FILE *f, int at, int indent, const char *text, int length);
 const char *cli_about(void), *cli_files(void), *cli_exits(void);
 int cli_version(void);
 
+/* ---------------------------------------------------------------- report.c */
+
+/* The page of o->page, of the JSON of krylocl bench. */
+int cli_report_text(const cli_options *o, const char *name, const char *json);
+
 /* ---------------------------------------------------------------- validate.c */
 
 int cli_validate(const cli_command *c, cli_options *o); /* before any file is read */
@@ -119,6 +126,11 @@ int buffer_open(cli_buffer *b);
 int buffer_close(cli_buffer *b);                   /* data and size are complete then */
 int buffer_write(cli_buffer *b, const char *path); /* to a file, and frees */
 void buffer_free(cli_buffer *b);
+int cli_contents(const char *path, cli_buffer *b); /* of a file, and a zero; "-": standard input */
+/* Feeds a program, NULL-terminated arguments, and collects what it prints. Its exit code; 127: there is none of this
+ * name; -1: it did not end by itself. */
+enum { CLI_NO_PROGRAM = 127 };
+int cli_filter(const char *const *program, const cli_buffer *in, FILE *out);
 int cli_gnuplot(cli_buffer *commands, const char *path); /* draws, writes the picture, frees */
 
 /* ---------------------------------------------------------------- text.c: errors, names,

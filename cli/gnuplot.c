@@ -1,5 +1,5 @@
-/* Runs gnuplot: its commands through a pipe, the picture back through another, so that the picture is written as every
- * file is. Without gnuplot a message is printed, which is not a failure. */
+/* Runs a program that draws: its input through a pipe, the picture back through another, so that the picture is written as
+ * every file is. Without gnuplot a message is printed, which is not a failure. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NO_GNUPLOT = 127 };
-
-/* An interrupt is for the program, which then decides: gnuplot finishes the picture. */
-static void become_gnuplot(int in, int out) {
+/* An interrupt is for krylocl, which then decides: the picture is finished. */
+static void become(const char *const *program, int in, int out) {
   signal(SIGINT, SIG_IGN), signal(SIGPIPE, SIG_DFL);
   setenv("LC_ALL", "C.UTF-8", 1); /* names in UTF-8, whatever the locale */
   if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
-    execlp("gnuplot", "gnuplot", (char *)NULL);
-  _exit(NO_GNUPLOT);
+    execvp(program[0], (char *const *)program);
+  _exit(CLI_NO_PROGRAM);
 }
 
 static void send_all(int to, const char *p, size_t size) {
@@ -36,15 +34,15 @@ static void receive_all(int from, FILE *f) {
   close(from);
 }
 
-/* The exit code of gnuplot; -1: it could not be started or was killed. It reads all commands before it draws. */
-static int draw(const cli_buffer *commands, FILE *picture) {
+/* It reads all of its input before it writes. */
+int cli_filter(const char *const *program, const cli_buffer *commands, FILE *picture) {
   int in[2], out[2], status = -1;
   if (pipe(in)) return -1;
   if (pipe(out)) return close(in[0]), close(in[1]), -1;
   for (int i = 0; i < 2; i++) fcntl(in[i], F_SETFD, FD_CLOEXEC), fcntl(out[i], F_SETFD, FD_CLOEXEC);
   fflush(NULL);
   pid_t child = fork();
-  if (child == 0) become_gnuplot(in[0], out[1]);
+  if (child == 0) become(program, in[0], out[1]);
   close(in[0]), close(out[1]);
   if (child > 0)
     send_all(in[1], commands->data, commands->size);
@@ -57,11 +55,12 @@ static int draw(const cli_buffer *commands, FILE *picture) {
 
 int cli_gnuplot(cli_buffer *commands, const char *path) {
   cli_buffer picture = {0};
+  static const char *const program[] = {"gnuplot", NULL};
   int rc, code;
   TRY(buffer_close(commands));
   TRY(buffer_open(&picture));
-  code = draw(commands, picture.f);
-  if (code == NO_GNUPLOT)
+  code = cli_filter(program, commands, picture.f);
+  if (code == CLI_NO_PROGRAM)
     fprintf(stderr, "krylocl: gnuplot is not installed, so %s was not drawn\n", path);
   else if (code)
     rc = cli_fail(KCL_INPUT, "gnuplot failed, so %s was not drawn", path);

@@ -56,3 +56,17 @@ void cli_open_standard(void) {
 }
 
 bool cli_standard_output(void) { return !missing; }
+
+int cli_contents(const char *path, cli_buffer *b) {
+  char part[65536];
+  *b = (cli_buffer){0};
+  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+  if (!f) return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+  int rc = buffer_open(b);
+  for (size_t n; !rc && (n = fread(part, 1, sizeof part, f)) > 0;) fwrite(part, 1, n, b->f);
+  if (!rc && ferror(f)) rc = cli_fail(KCL_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+  if (f != stdin) fclose(f);
+  if (!rc) rc = buffer_close(b);
+  if (rc) buffer_free(b);
+  return rc;
+}

@@ -1,0 +1,17 @@
+/* A test by ranks of two sets of samples (rank_test.c). */
+#ifndef CLI_RANK_TEST_H
+#define CLI_RANK_TEST_H
+
+#include "cli/cli.h"
+
+typedef struct rank_test {
+  double p;         /* two-sided: how likely such ranks are if nothing differs */
+  double ratio;     /* of y to x */
+  double low, high; /* an interval around it */
+  double confidence;
+} rank_test;
+int rank_compare(const double *x, int n, const double *y, int m, rank_test *out); /* KCL_MEMORY */
+/* Adjusts p [count] for that many tests at once (Holm 1979). */
+void rank_holm(double *p, int count);
+
+#endif

@@ -1,0 +1,64 @@
+/* Drawing in SVG: marks (svg.c), axes (axis.c), labels that do not collide (labels.c), and the colours of all pictures
+ * (svg_style.c). Lengths are pixels, y points down. Marks carry a class, which the style gives its colour:
+ *
+ *   text    ink, mute, and with it c: centred, e: ends there, b: bold      line  rule, axis, ideal, s0 to s7
+ *   areas   bar, best, none (hollow), dot, stream, f0 to f7 (as s0 to s7)
+ */
+#ifndef CLI_SVG_H
+#define CLI_SVG_H
+
+#include "cli/cli.h"
+
+enum { SVG_SERIES = 8 }; /* colours that tell things apart */
+
+void xml_text(FILE *f, const char *text); /* escaped, for elements and attributes */
+
+/* In a page the style is the page's; a file of its own has it inside, light. */
+void svg_begin(FILE *f, double width, double height, const char *title, bool alone);
+void svg_end(FILE *f);
+void svg_group(FILE *f, const char *tip); /* its marks show tip; "" or NULL: nothing */
+void svg_group_end(FILE *f);
+void svg_text(FILE *f, double x, double y, const char *class, const char *text);
+void svg_line(FILE *f, double x1, double y1, double x2, double y2, const char *class);
+void svg_rect(FILE *f, double x, double y, double w, double h, const char *class);
+void svg_dot(FILE *f, double x, double y, double r, const char *class);
+void svg_point(FILE *f, double x, double y, bool first,
+               const char *class); /* of a line; class when first */
+void svg_point_end(FILE *f);
+double svg_width(const char *text); /* about that of text in the size of labels, 12 */
+
+typedef struct axis {
+  double lo, hi;   /* of values */
+  double from, to; /* where they are */
+  bool log;
+  const double *marks; /* ticks that are named [mark_count]; 0: round ones */
+  int mark_count;
+} axis;
+enum { AXIS_TICKS = 24 };
+double axis_at(const axis *a, double v);
+axis axis_round(axis a);                                 /* lo and hi become whole ticks */
+int axis_ticks(const axis *a, double ticks[AXIS_TICKS]); /* their number */
+typedef cli_text (*axis_label)(double v);
+/* Below, at y, with lines up to top; left, at x, with lines to right. title: of the quantity. */
+void axis_below(FILE *f, const axis *a, double y, double top, axis_label label, const char *title);
+void axis_left(FILE *f, const axis *a, double x, double right, axis_label label, const char *title);
+cli_text exact_seconds(double v); /* of three digits: 18.0 us */
+cli_text axis_seconds(double v), axis_bytes(double v), axis_number(double v), axis_power(double v);
+
+typedef struct label { /* of a point, or of the end of a line */
+  double x, y;         /* of what it names */
+  const char *text;
+  const char *class;
+  double at_x, at_y; /* where the text begins, on its base line */
+  bool placed;
+} label;
+/* Beside their points, within 0..width and top..bottom, the first ones first; those that find no room are not placed. */
+void labels_place(label *list, int count, double width, double top, double bottom);
+/* One below another at x, nearest to their own y. */
+void labels_spread(label *list, int count, double x, double top, double bottom);
+void labels_draw(FILE *f, const label *list,
+                 int count); /* with lines to the points that are not near */
+
+void svg_style(FILE *f, bool alone); /* CSS of the classes; alone: light, else both */
+
+#endif
