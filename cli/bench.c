@@ -138,12 +138,11 @@ static void note_time(bench_run *b) {
 }
 
 static int outputs(const bench_run *b) {
-  int rc = b->o->json ? bench_json(b, b->o->json) : 0, failed = 0;
-  if (b->o->csv) failed = bench_csv(b, b->o->csv);
+  int rc = bench_results(b), failed = b->o->csv ? bench_csv(b, b->o->csv) : 0;
   return rc ? rc : failed;
 }
 
-static void close_all(bench_run *b) {
+void bench_close(bench_run *b) {
   for (int i = 0; i < b->row_count; i++) kcl_bench_free(&b->rows[i].measured);
   for (int i = 0; i < b->place_count; i++) kcl_destroy(&b->places[i].ctx);
   free(b->rows), free(b->places), free(b->matrices);
@@ -168,7 +167,7 @@ static int run(kcl *ctx, const cli_options *given) {
   written = outputs(&b);
   rc = rc ? rc : written;
 done:
-  close_all(&b);
+  bench_close(&b);
   if (o.files != given->files) free(o.files);
   cJSON_Delete(earlier);
   return rc;
@@ -178,7 +177,7 @@ const cli_command cli_bench = {
     .name = "bench",
     .operands = "A.mtx|poisson2d:300...",
     .summary = "compare storage formats, methods and devices by measured times",
-    .options = "formats solver device threads precision json csv quiet | samples time-limit "
+    .options = "formats solver device threads precision json csv report quiet | samples time-limit "
                "iterations resume layout force precond nrhs restart mixed verbose cache",
 
     .min = 1,
@@ -217,4 +216,6 @@ const cli_command cli_bench = {
         "The exit code is 5 only if every format refuses. A file that cannot be read does not stop "
         "the others.\n"
         "\n"
-        "--json: one object, with all samples: docs/bench.md. --csv: a line per row.\n"};
+        "--json: one object, with all samples: docs/bench.md. --csv: a line per row. --report: a "
+        "page "
+        "with figures, as krylocl report makes it of the JSON.\n"};

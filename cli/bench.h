@@ -59,7 +59,8 @@ typedef struct bench_row {
   char solver[32];   /* asked for: a method, "auto", or "none": the product alone */
   char method[32];   /* as measured */
   char precond[32], format[32];
-  int nrhs; /* asked for */
+  int nrhs;   /* asked for */
+  int origin; /* the run it is of, where several are shown together */
   bench_state state;
   char why[600]; /* refused, failed; same: the format it runs as */
   kcl_bench_row measured;
@@ -79,6 +80,7 @@ typedef struct bench_run {
   int matrix_count;
   bench_place *places; /* [place_count] */
   int place_count;
+  bool shown;      /* read for a report: rows that failed stay */
   bench_row *rows; /* [row_count], in room for row_room */
   int row_count, row_room;
 } bench_run;
@@ -190,6 +192,8 @@ void bench_say_matrix(const bench_run *b, int matrix);
 void bench_say_end(const bench_run *b); /* of several matrices: the fastest formats */
 int bench_json(const bench_run *b, const char *path);
 int bench_csv(const bench_run *b, const char *path);
+int bench_results(const bench_run *b); /* the JSON and the page that the options name */
+void bench_close(bench_run *b);        /* frees all that it owns */
 
 /* Rows of an earlier run become those of this one. The options that are not given become those of that run if there
  * are no operands. */

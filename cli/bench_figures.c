@@ -68,7 +68,8 @@ double bench_gflops(const bench_run *b, const bench_row *r) {
 double bench_speedup(const bench_run *b, const bench_row *r) {
   for (int i = 0; i < b->row_count; i++) {
     const bench_row *s = &b->rows[i];
-    if (s->place < 0 && s->state == BENCH_OK && s->matrix == r->matrix && s->type == r->type)
+    if (s->place < 0 && s->state == BENCH_OK && s->matrix == r->matrix && s->type == r->type &&
+        s->origin == r->origin)
       return s->product.median * r->measured.nrhs / r->product.median;
   }
   return 0;

@@ -230,6 +230,24 @@ static cJSON *document(const bench_run *b) {
   return all;
 }
 
+/* The page has the data of the file. */
+static int page(const bench_run *b, const cJSON *all) {
+  const char *path = b->o->json && strcmp(b->o->json, "-") ? b->o->json : "krylocl bench";
+  char *text = cJSON_Print(all);
+  int rc = text ? cli_report_text(b->o, path, text)
+                : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  free(text);
+  return rc;
+}
+
+int bench_results(const bench_run *b) {
+  cJSON *all = document(b);
+  if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  int rc = json_write(b->o->json, all), failed = b->o->page ? page(b, all) : 0;
+  cJSON_Delete(all);
+  return rc ? rc : failed;
+}
+
 int bench_json(const bench_run *b, const char *path) {
   cJSON *all = document(b);
   int rc = all ? json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");

@@ -37,22 +37,12 @@ static kcl_type type_of(const cJSON *o) {
 
 /* ---------------------------------------------------------------- the file */
 
-static char *contents(const char *path) {
-  cli_buffer b;
-  char part[65536];
-  FILE *f = fopen(path, "rb");
-  if (!f || buffer_open(&b)) return f ? fclose(f), NULL : NULL;
-  for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) fwrite(part, 1, n, b.f);
-  fclose(f);
-  if (buffer_close(&b)) buffer_free(&b);
-  return b.data;
-}
-
 int bench_resume_read(const char *path, cJSON **out) {
-  char *text = contents(path);
-  if (!text) return cli_fail(KCL_INPUT, "%s: cannot be read", path);
-  *out = cJSON_Parse(text);
-  free(text);
+  cli_buffer text;
+  int rc = cli_contents(path, &text);
+  if (rc) return rc;
+  *out = cJSON_Parse(text.data);
+  buffer_free(&text);
   if (number_of(*out, "schema") != BENCH_SCHEMA ||
       strcmp(text_of(*out, "program"), "krylocl bench"))
     return cli_fail(KCL_INPUT, "%s: no results of krylocl bench (JSON of schema %d)", path,
@@ -225,7 +215,8 @@ static bench_row read_row(bench_run *r, const cJSON *o) {
   COPY(row.solver, o, "solver_asked"), COPY(row.method, o, "solver");
   COPY(row.precond, o, "precond"), COPY(row.format, o, "format"), COPY(row.date, o, "date");
   bench_read_status(text_of(o, "status"), &row);
-  if (row.matrix < 0 || row.place < REFERENCE || row.state == BENCH_FAILED) row.state = BENCH_TODO;
+  if (row.matrix < 0 || row.place < REFERENCE || (row.state == BENCH_FAILED && !r->shown))
+    row.state = BENCH_TODO;
   if (row.state == BENCH_TODO) return row;
   read_measured(o, &row.measured);
   bench_mixed_read(o, &row);

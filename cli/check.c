@@ -108,7 +108,7 @@ done:
 const cli_command cli_check = {
     .name = "check",
     .operands = "A.mtx b.rhs x.mtx",
-    .summary = "residual and backward error of x, difference from a direct solution",
+    .summary = "residual and backward error of x, and a direct solution",
     .options = "tol check check-output json quiet threads cache",
 
     .min = 3,

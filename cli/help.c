@@ -13,7 +13,8 @@ static const char files[] =
     "sides "
     "may also be plain numbers; HB/bcsstk16 names a matrix of the SuiteSparse collection.";
 static const char exits[] =
-    "0 success, 1 not converged, 2 usage, 3 file that cannot be read or written, 4 device or "
+    "0 success, 1 not converged (report --compare: slower), 2 usage, 3 file that cannot be read or "
+    "written, 4 device or "
     "driver, "
     "5 out of memory or a format that refuses the matrix, 6 the check failed, 7 the check is "
     "undecided, 130 interrupted";

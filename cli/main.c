@@ -1,18 +1,18 @@
 /* The program krylocl: finds the subcommand, validates the command line, runs it. Exit codes: 0
- * success, 1 not converged, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
+ * success, 1 not converged or slower, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
  * matrix, 6 the check failed, 7 it is undecided, 130 interrupted. */
 #include "cli/cli.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const cli_command cli_solve, cli_spmv, cli_bench, cli_info, cli_check, cli_devices,
-    cli_generate, cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man, cli_completion,
-    cli_version_command;
+extern const cli_command cli_solve, cli_spmv, cli_bench, cli_report, cli_info, cli_check,
+    cli_devices, cli_generate, cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man,
+    cli_completion, cli_version_command;
 static const cli_command *const commands[] = {
-    &cli_solve, &cli_spmv,    &cli_check,      &cli_info,    &cli_bench,
-    &cli_tune,  &cli_explain, &cli_generate,   &cli_convert, &cli_get,
-    &cli_list,  &cli_devices, &cli_completion, &cli_man,     &cli_version_command};
+    &cli_solve,   &cli_spmv,       &cli_check,    &cli_info,           &cli_bench, &cli_report,
+    &cli_tune,    &cli_explain,    &cli_generate, &cli_convert,        &cli_get,   &cli_list,
+    &cli_devices, &cli_completion, &cli_man,      &cli_version_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 const cli_command *cli_command_at(int i) { return i < COMMANDS ? commands[i] : NULL; }

@@ -71,6 +71,14 @@ static const cli_option table[] = {
     {"json", 'j', CLI_TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output",
      NULL},
     {"csv", 0, CLI_TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV", NULL},
+    {"report", 0, CLI_TEXT, "FILE", AT(page), 0, 0, "write a page of the results as HTML", NULL},
+    {"figures", 0, CLI_TEXT, "DIR", AT(figures), 0, 0, "write the figures as SVG and PNG", NULL},
+    {"markdown", 0, CLI_TEXT, "FILE", AT(markdown), 0, 0, "write the tables as Markdown", NULL},
+    {"latex", 0, CLI_TEXT, "FILE", AT(latex), 0, 0, "write the tables for LaTeX (booktabs)", NULL},
+    {"compare", 0, CLI_FLAG, NULL, AT(compare), 0, 0,
+     "compare two runs; exit code 1 if anything became slower", NULL},
+    {"least", 0, CLI_REAL, "P", AT(least), 0, 1000,
+     "--compare: changes of less than P percent do not count (5)", ""},
     {"history", 0, CLI_TEXT, "FILE", AT(history), 0, 0,
      "write the residual after each iteration as CSV", NULL},
     {"plot", 0, CLI_TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg or .png, by gnuplot)",
@@ -251,7 +259,8 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   struct option longs[ENTRIES + 1];
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
-  *o = (cli_options){.tol = -1, .iterations = 50, .seconds = 30, .samples = 15, .time_limit = 3};
+  *o = (cli_options){
+      .tol = -1, .iterations = 50, .seconds = 30, .samples = 15, .time_limit = 3, .least = 5};
   tables(subcommand(argc, argv), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

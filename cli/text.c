@@ -24,7 +24,8 @@ int cli_fail(int code, const char *format, ...) {
 int cli_lib(const kcl *ctx, int rc) { return rc ? cli_fail(rc, "%s", kcl_error(ctx)) : 0; }
 
 FILE *cli_out(const cli_options *o) {
-  const char *files[] = {o->json, o->csv, o->output, o->rhs, o->history, o->check_output};
+  const char *files[] = {o->json,         o->csv,  o->output,   o->rhs,  o->history,
+                         o->check_output, o->page, o->markdown, o->latex};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (files[i] && strcmp(files[i], "-") == 0) return stderr;
   return stdout;

@@ -171,8 +171,8 @@ static int inputs(const cli_command *c, const cli_options *o) {
 
 int cli_validate(const cli_command *c, cli_options *o) {
   int rc;
-  const char *outputs[] = {o->json,    o->csv,  o->output,      o->rhs,
-                           o->history, o->plot, o->check_output};
+  const char *outputs[] = {o->json, o->csv,          o->output, o->rhs,      o->history,
+                           o->plot, o->check_output, o->page,   o->markdown, o->latex};
   TRY(cli_options_belong(c, o));
   TRY(operands(c, o));
   TRY(each(c, o->solver, c->many ? bench_solver : solver));
@@ -192,6 +192,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(unpacked(o->history));
   TRY(unpacked(o->csv));
   TRY(unpacked(o->json));
+  TRY(unpacked(o->page));
   TRY(standard_input_once(o));
   TRY(cli_files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
   for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) TRY(writable(outputs[i]));

@@ -1,0 +1,104 @@
+/* Lines in a picture, each with its name at its end, pushed apart where they would collide. */
+#include "cli/report_lines.h"
+#include "cli/report.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOP = 28, HEIGHT = 280, LEFT = 62 };
+
+line *lines_add(lines *l, int points) {
+  line *more = realloc(l->list, ((size_t)l->count + 1) * sizeof *more);
+  if (!more) return NULL;
+  l->list = more;
+  line *one = &more[l->count];
+  *one = (line){.x = calloc((size_t)points + 1, sizeof(double)),
+                .y = calloc((size_t)points + 1, sizeof(double))};
+  if (one->x && one->y) return l->count++, one;
+  free(one->x), free(one->y);
+  return NULL;
+}
+
+void lines_free(lines *l) {
+  for (int i = 0; i < l->count; i++) free(l->list[i].x), free(l->list[i].y);
+  free(l->list);
+  *l = (lines){0};
+}
+
+static void include(axis *a, double v, bool *any) {
+  if (!*any || v < a->lo) a->lo = v;
+  if (!*any || v > a->hi) a->hi = v;
+  *any = true;
+}
+
+static void ranges(const lines *l, axis *x, axis *y) {
+  bool any_x = false, any_y = false;
+  double widest = 0;
+  for (int i = 0; i < l->count; i++) {
+    widest = fmax(widest, svg_width(l->list[i].name));
+    for (int k = 0; k < l->list[i].count; k++)
+      include(x, l->list[i].x[k], &any_x), include(y, l->list[i].y[k], &any_y);
+  }
+  if (l->level > 0) include(y, l->level, &any_y);
+  x->marks = l->marks, x->mark_count = l->mark_count;
+  x->log = l->log_x, y->log = l->log_y;
+  x->from = LEFT, x->to = REPORT_WIDTH - 14 - fmin(widest + 6, 170);
+  y->from = TOP + HEIGHT, y->to = TOP;
+  if (!x->log) x->lo = fmin(x->lo, 0);
+  if (!y->log) y->lo = fmin(y->lo, 0);
+  if (!(x->hi > x->lo)) x->hi = x->lo > 0 ? 2 * x->lo : x->lo + 1;
+  *y = axis_round(*y);
+}
+
+static void draw_line(FILE *f, const line *l, int series, const axis *x, const axis *y, bool dots) {
+  char class[16];
+  if (l->ideal)
+    snprintf(class, sizeof class, "ideal");
+  else
+    snprintf(class, sizeof class, "s%d", series % SVG_SERIES);
+  svg_group(f, l->tip);
+  for (int k = 0; k < l->count; k++)
+    svg_point(f, axis_at(x, l->x[k]), axis_at(y, l->y[k]), k == 0, class);
+  if (l->count) svg_point_end(f);
+  class[0] = 'f';
+  for (int k = 0; k < l->count && dots && !l->ideal; k++)
+    svg_dot(f, axis_at(x, l->x[k]), axis_at(y, l->y[k]), 3, class);
+  svg_group_end(f);
+}
+
+static void names(FILE *f, const lines *l, const axis *x, const axis *y) {
+  label *list = calloc((size_t)l->count + 1, sizeof *list);
+  char(*classes)[8] = calloc((size_t)l->count + 1, sizeof *classes);
+  int n = 0, series = 0;
+  for (int i = 0; list && classes && i < l->count; i++) {
+    const line *one = &l->list[i];
+    if (!one->count) continue;
+    snprintf(classes[n], sizeof *classes, "f%d", one->ideal ? 7 : series++ % SVG_SERIES);
+    list[n] = (label){.x = axis_at(x, one->x[one->count - 1]),
+                      .y = axis_at(y, one->y[one->count - 1]),
+                      .text = one->name,
+                      .class = one->ideal ? "mute" : classes[n]};
+    n++;
+  }
+  if (list && classes)
+    labels_spread(list, n, x->to + 8, TOP, TOP + HEIGHT), labels_draw(f, list, n);
+  free(list), free(classes);
+}
+
+void lines_draw(FILE *f, const lines *l, bool alone) {
+  axis x = {0}, y = {0};
+  int series = 0;
+  if (!l->count) return;
+  ranges(l, &x, &y);
+  svg_begin(f, REPORT_WIDTH, TOP + HEIGHT + 40, l->title, alone);
+  axis_left(f, &y, LEFT, x.to, l->y_label, l->y_title);
+  axis_below(f, &x, TOP + HEIGHT, TOP, l->x_label, l->x_title);
+  if (l->level > 0) {
+    svg_line(f, LEFT, axis_at(&y, l->level), x.to, axis_at(&y, l->level), "ideal");
+    svg_text(f, LEFT + 4, axis_at(&y, l->level) - 4, "mute", l->level_name);
+  }
+  for (int i = 0; i < l->count; i++)
+    draw_line(f, &l->list[i], l->list[i].ideal ? 0 : series++, &x, &y, l->dots);
+  names(f, l, &x, &y);
+  svg_end(f);
+}

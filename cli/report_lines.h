@@ -1,0 +1,28 @@
+/* Pictures of lines with names at their ends (report_lines.c). */
+#ifndef CLI_REPORT_LINES_H
+#define CLI_REPORT_LINES_H
+
+#include "cli/svg.h"
+
+typedef struct line {
+  char name[100], tip[300];
+  double *x, *y; /* [count], ours */
+  int count;
+  bool ideal; /* dashed, no colour of its own */
+} line;
+typedef struct lines {
+  const char *title, *x_title, *y_title;
+  axis_label x_label, y_label;
+  bool log_x, log_y, dots; /* dots: at the points of the lines */
+  double marks[16];        /* ticks of x [mark_count], 0: round ones */
+  int mark_count;
+  double level; /* a dashed line at this y, 0: none */
+  const char *level_name;
+  line *list; /* [count], ours */
+  int count;
+} lines;
+line *lines_add(lines *l, int points); /* NULL: out of memory */
+void lines_draw(FILE *f, const lines *l, bool alone);
+void lines_free(lines *l);
+
+#endif

@@ -1,0 +1,77 @@
+/* The tables of a report as Markdown: one per matrix, with what its rows share above it, in no column. */
+#include "cli/report.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* A bar would end the cell; the others would be marks. */
+static void escaped(FILE *f, const char *text) {
+  for (; *text; text++) {
+    if (strchr("\\|*_`<>[]&", *text)) fputc('\\', f);
+    fputc(*text == '\n' ? ' ' : *text, f);
+  }
+}
+
+bool report_column_shown(const report *r, int matrix, const report_column *c) {
+  const bool always = c->cell == BENCH_FORMAT ||
+                      (!c->left && c->cell != BENCH_PER_RHS && c->cell != BENCH_ITERATION);
+  bool iterates = false, many = false;
+  for (int i = 0; i < r->run.row_count; i++) {
+    const bench_row *row = &r->run.rows[i];
+    if (row->state != BENCH_OK || row->matrix != matrix || row->place < 0) continue;
+    iterates |= !bench_alone(row), many |= row->nrhs > 1;
+  }
+  if (c->cell == BENCH_ITERATION) return iterates;
+  if (c->cell == BENCH_PER_RHS) return many;
+  return always || report_column_varies(r, matrix, c);
+}
+
+report_name report_caption(const report *r, int matrix) {
+  const bench_matrix *A = &r->run.matrices[matrix];
+  const bench_row *row = bench_fastest(&r->run, matrix, -1, false);
+  report_name t;
+  if (!row) row = bench_fastest(&r->run, matrix, -1, true);
+  int n = snprintf(t.s, sizeof t.s, "%.96s: %s x %s, %s nonzeros", A->name, cli_count(A->rows).s,
+                   cli_count(A->cols).s, cli_count(A->nnz).s);
+  bool same = row != NULL;
+  for (int i = 0; i < r->run.row_count && same; i++) {
+    const bench_row *other = &r->run.rows[i];
+    if (other->matrix == matrix && other->place >= 0 && other->state == BENCH_OK)
+      same = report_same_setting(other, row);
+  }
+  if (same) snprintf(t.s + n, sizeof t.s - (size_t)n, "; %.100s", report_setting(r, row, true).s);
+  return t;
+}
+
+static void line(FILE *f, const report *r, int matrix, const bench_row *row) {
+  const report_column *c;
+  for (int i = 0; (c = report_column_at(i)); i++) {
+    double v;
+    if (!report_column_shown(r, matrix, c)) continue;
+    fputs("| ", f), escaped(f, row ? report_cell(r, row, c, &v).s : c->title), fputc(' ', f);
+  }
+  fputs("|\n", f);
+}
+
+static void table(FILE *f, const report *r, int matrix) {
+  int count;
+  const report_column *c;
+  int *rows = report_rows(r, matrix, &count);
+  fputs("\n", f), escaped(f, report_caption(r, matrix).s), fputs("\n\n", f);
+  if (rows && count) {
+    line(f, r, matrix, NULL);
+    for (int i = 0; (c = report_column_at(i)); i++)
+      if (report_column_shown(r, matrix, c)) fputs(c->left ? "| --- " : "| ---: ", f);
+    fputs("|\n", f);
+  }
+  for (int i = 0; rows && i < count; i++) line(f, r, matrix, &r->run.rows[rows[i]]);
+  free(rows);
+}
+
+int report_markdown(const report *r, const char *path) {
+  cli_buffer b;
+  int rc = buffer_open(&b);
+  if (rc) return rc;
+  fputs("<!-- krylocl report -->\n", b.f);
+  for (int i = 0; i < r->run.matrix_count; i++) table(b.f, r, i);
+  return buffer_write(&b, path);
+}
