@@ -14,8 +14,10 @@ typedef struct making {
   int width;
 } making;
 
-static bool grow(kcl_rows *r) {
-  int64_t room = r->room ? 2 * r->room : 4 * GRAIN;
+bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
+  int64_t room = r->room ? r->room : 4 * GRAIN;
+  while (room < r->count + count) room *= 2;
+  if (room == r->room || r->failed) return !r->failed;
   int32_t *col = realloc(r->col, (size_t)room * sizeof *col);
   if (col) r->col = col;
   double *val = realloc(r->val, (size_t)(room * r->width) * sizeof *val);
@@ -26,7 +28,7 @@ static bool grow(kcl_rows *r) {
 }
 
 void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
-  if (r->failed || (r->count == r->room && !grow(r))) return;
+  if (!kcl_rows_reserve(r, 1)) return;
   r->col[r->count] = col;
   for (int q = 0; q < r->width; q++) r->val[r->count * r->width + q] = val[q];
   r->count++;
@@ -41,7 +43,7 @@ static void make_part(void *arg, int64_t from, int64_t to) {
     m->end[i + 1] = r->count;
   }
   free(r->scratch), r->scratch = NULL;
-  free(r->table.key), free(r->table.list), free(r->table.place), free(r->table.sum);
+  free(r->table.at), free(r->table.list);
 }
 
 static void join_part(void *arg, int64_t from, int64_t to) {

@@ -15,12 +15,16 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 
 /* ---------------------------------------------------------------- rows, one after another (rows.c) */
 
-/* Sums by column, of one row (table.c). */
+/* Sums by column, of one row (table.c): an open-addressed table, and the list of what is in it. */
+typedef struct kcl_cell {
+  double sum;
+  int32_t col; /* KCL_NO_COLUMN: empty */
+} kcl_cell;
+enum { KCL_NO_COLUMN = -1 };
 typedef struct kcl_table {
-  int32_t *key, *list; /* [size] columns in an open-addressed table; [count] those present */
-  int32_t *place;      /* [used] where they are */
-  double *sum;         /* [size] */
-  int64_t size, count, used;
+  kcl_cell *at;   /* [size] */
+  uint64_t *list; /* [count]: column << 32 | place, so that it sorts by column */
+  int64_t size, count;
 } kcl_table;
 
 /* A growing list of entries: the rows of one part of a matrix. */
@@ -36,6 +40,7 @@ typedef struct kcl_rows {
   int64_t refused; /* the first row that could not be made; -1: none */
 } kcl_rows;
 void kcl_rows_put(kcl_rows *r, int32_t col, const double *val); /* columns ascend in a row */
+bool kcl_rows_reserve(kcl_rows *r, int64_t count);              /* room for so many more */
 /* Appends row i. */
 typedef void kcl_row_maker(void *arg, kcl_rows *r, int64_t i);
 /* *refused: the least row that the maker refused, -1: none; NULL: it refuses none. */
@@ -47,9 +52,26 @@ int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr *
 
 /* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
  * largest moduli, the first columns among equals, scaled so that the sum of the row stays. */
-void kcl_row_add(kcl_rows *r, int32_t col, double value);
 void kcl_row_put(kcl_rows *r);
 void kcl_row_put_largest(kcl_rows *r, int most);
+bool kcl_table_grow(kcl_rows *r); /* false, and r->failed: memory ran out */
+static inline int64_t kcl_table_find(const kcl_table *t, int32_t col) {
+  const int64_t mask = t->size - 1;
+  int64_t i = (int64_t)((uint32_t)col * 2654435761u >> 7) & mask;
+  while (t->at[i].col != KCL_NO_COLUMN && t->at[i].col != col) i = (i + 1) & mask;
+  return i;
+}
+static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
+  kcl_table *t = &r->table;
+  if (2 * t->count >= t->size && !kcl_table_grow(r)) return;
+  const int64_t i = kcl_table_find(t, col);
+  if (t->at[i].col == col) {
+    t->at[i].sum += value;
+    return;
+  }
+  t->at[i] = (kcl_cell){value, col};
+  t->list[t->count++] = (uint64_t)(uint32_t)col << 32 | (uint64_t)i;
+}
 
 /* ---------------------------------------------------------------- products and transposes */
 

@@ -2,111 +2,83 @@
 #include "sparse/sparse.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { FIRST = 64, EMPTY = -1 };
-
-static bool set_size(kcl_table *t, int64_t size) {
-  *t = (kcl_table){.key = malloc((size_t)size * sizeof *t->key),
-                   .list = malloc((size_t)size * sizeof *t->list),
-                   .place = malloc((size_t)size * sizeof *t->place),
-                   .sum = malloc((size_t)size * sizeof *t->sum),
-                   .size = size};
-  if (t->key) memset(t->key, 0xff, (size_t)size * sizeof *t->key);
-  return t->key && t->list && t->place && t->sum;
-}
-
-static void free_table(kcl_table *t) {
-  free(t->key), free(t->list), free(t->place), free(t->sum);
-  *t = (kcl_table){.size = 0};
-}
-
-/* The place of the column, or where it belongs. */
-static int64_t find(const kcl_table *t, int32_t col) {
-  uint32_t at = (uint32_t)col * 2654435761u;
-  int64_t i = (int64_t)(at >> 7) & (t->size - 1);
-  while (t->key[i] != EMPTY && t->key[i] != col) i = (i + 1) & (t->size - 1);
-  return i;
-}
-
-static void add(kcl_table *t, int32_t col, double value) {
-  const int64_t i = find(t, col);
-  if (t->key[i] == EMPTY) {
-    t->key[i] = col, t->sum[i] = 0;
-    t->list[t->count++] = col, t->place[t->used++] = (int32_t)i;
-  }
-  t->sum[i] += value;
-}
+enum { FIRST = 128 };
 
 /* At most half full. */
-static bool grow(kcl_table *t) {
-  kcl_table more;
-  const bool fits = set_size(&more, t->size ? 2 * t->size : FIRST);
-  for (int64_t i = 0; fits && i < t->count; i++)
-    add(&more, t->list[i], t->sum[find(t, t->list[i])]);
-  free_table(fits ? t : &more);
-  if (fits) *t = more;
-  return fits;
-}
-
-void kcl_row_add(kcl_rows *r, int32_t col, double value) {
-  kcl_table *t = &r->table;
-  if (2 * t->count >= t->size && !grow(t)) r->failed = true;
-  if (!r->failed) add(t, col, value);
+bool kcl_table_grow(kcl_rows *r) {
+  kcl_table *old = &r->table, t = {.size = old->size ? 2 * old->size : FIRST};
+  t.at = malloc((size_t)t.size * sizeof *t.at), t.list = malloc((size_t)t.size * sizeof *t.list);
+  r->failed = r->failed || !t.at || !t.list;
+  for (int64_t i = 0; !r->failed && i < t.size; i++) t.at[i].col = KCL_NO_COLUMN;
+  for (int64_t i = 0; !r->failed && i < old->count; i++) {
+    const kcl_cell s = old->at[(uint32_t)old->list[i]];
+    const int64_t at = kcl_table_find(&t, s.col);
+    t.at[at] = s, t.list[t.count++] = (uint64_t)(uint32_t)s.col << 32 | (uint64_t)at;
+  }
+  if (r->failed) {
+    free(t.at), free(t.list);
+    return false;
+  }
+  free(old->at), free(old->list);
+  *old = t;
+  return true;
 }
 
 static int by_column(const void *a, const void *b) {
-  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
 
-static void sort(int32_t *list, int64_t count) {
-  enum { SHORT = 48 };
+static void sort(uint64_t *list, int64_t count) {
+  enum { SHORT = 64 };
   if (count > SHORT) {
     qsort(list, (size_t)count, sizeof *list, by_column);
     return;
   }
   for (int64_t i = 1; i < count; i++) {
-    const int32_t c = list[i];
+    const uint64_t c = list[i];
     int64_t at = i;
     for (; at && list[at - 1] > c; at--) list[at] = list[at - 1];
     list[at] = c;
   }
 }
 
-static void put(kcl_rows *r, double scale) {
-  kcl_table *t = &r->table;
-  sort(t->list, t->count);
-  for (int64_t i = 0; i < t->count; i++) {
-    const double value = t->sum[find(t, t->list[i])] * scale;
-    kcl_rows_put(r, t->list[i], &value);
+static double sum_of(const kcl_table *t, uint64_t listed) { return t->at[(uint32_t)listed].sum; }
+
+/* The first `count` of the list, which is sorted. */
+static void put(kcl_rows *r, int64_t count, double scale) {
+  const kcl_table *t = &r->table;
+  if (!kcl_rows_reserve(r, count)) return;
+  for (int64_t i = 0; i < count; i++) {
+    r->col[r->count] = (int32_t)(t->list[i] >> 32);
+    r->val[r->count++] = sum_of(t, t->list[i]) * scale;
   }
 }
 
 static void empty(kcl_table *t) {
-  for (int64_t i = 0; i < t->used; i++) t->key[t->place[i]] = EMPTY;
-  t->count = t->used = 0;
+  for (int64_t i = 0; i < t->count; i++) t->at[(uint32_t)t->list[i]].col = KCL_NO_COLUMN;
+  t->count = 0;
 }
 
 void kcl_row_put(kcl_rows *r) {
-  if (r->failed || !r->table.count) return;
-  put(r, 1);
+  if (r->failed) return;
+  sort(r->table.list, r->table.count);
+  put(r, r->table.count, 1);
   empty(&r->table);
 }
 
-/* Does column a come before column b? */
-static bool before(const kcl_table *t, int32_t a, int32_t b) {
-  const double x = fabs(t->sum[find(t, a)]), y = fabs(t->sum[find(t, b)]);
-  return x > y || (x == y && a < b);
-}
-
-/* The first `most` of the list become those that come first. */
+/* The first `most` of the sorted list become the largest; among equals the first columns. */
 static void select_largest(kcl_table *t, int most) {
   for (int k = 0; k < most; k++) {
     int64_t best = k;
-    for (int64_t i = k + 1; i < t->count; i++)
-      if (before(t, t->list[i], t->list[best])) best = i;
-    const int32_t c = t->list[k];
+    double largest = fabs(sum_of(t, t->list[k]));
+    for (int64_t i = k + 1; i < t->count; i++) {
+      const double size = fabs(sum_of(t, t->list[i]));
+      if (size > largest || (size == largest && t->list[i] < t->list[best]))
+        best = i, largest = size;
+    }
+    const uint64_t c = t->list[k];
     t->list[k] = t->list[best], t->list[best] = c;
   }
 }
@@ -114,17 +86,15 @@ static void select_largest(kcl_table *t, int most) {
 void kcl_row_put_largest(kcl_rows *r, int most) {
   kcl_table *t = &r->table;
   double all = 0, kept = 0;
-  if (r->failed || !t->count) return;
-  if (t->count <= most) {
+  if (r->failed || t->count <= most) {
     kcl_row_put(r);
     return;
   }
   sort(t->list, t->count); /* sums in an order of their own */
-  for (int64_t i = 0; i < t->count; i++) all += t->sum[find(t, t->list[i])];
+  for (int64_t i = 0; i < t->count; i++) all += sum_of(t, t->list[i]);
   select_largest(t, most);
-  t->count = most;
   sort(t->list, most);
-  for (int64_t i = 0; i < most; i++) kept += t->sum[find(t, t->list[i])];
-  put(r, kept != 0 ? all / kept : 1);
+  for (int64_t i = 0; i < most; i++) kept += sum_of(t, t->list[i]);
+  put(r, most, kept != 0 ? all / kept : 1);
   empty(t);
 }

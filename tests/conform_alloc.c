@@ -156,7 +156,7 @@ static void check_reports(const job *j, const kcl_report *r, int k) {
 }
 
 static int solve(kcl *ctx, const job *j) {
-  enum { MOST = 4, ROOM = 2 * 64 }; /* right-hand sides, numbers each */
+  enum { MOST = 4, ROOM = 2 * 256 }; /* right-hand sides, numbers each */
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   kcl_solver *s = NULL;
@@ -303,6 +303,13 @@ int main(void) {
       {"right-hand sides", "bicgstab", "jacobi", "ell", "helmholtz:6", .precision = KCL_Z,
        .nrhs = 2},
       {"mixed", "cg", "jacobi", "cds", "magnetic:5", .precision = KCL_Z, .mixed = true},
+      {"amg", "cg", "amg-aggressive", "csr-scalar", "poisson2d:16", .precision = KCL_D},
+      {"amg, unsymmetric", "gmres", "amg", "csr-scalar", "convection:13", .precision = KCL_S},
+      {"fsai, complex", "cg", "fsai", "csr-scalar", "magnetic:5", .precision = KCL_C},
+      {"spai and its adjoint", "bicg", "spai", "ell", "convection:6", .precision = KCL_D},
+      {"chebyshev, mixed", "cg", "chebyshev", "ell", "poisson2d:6", .precision = KCL_D,
+       .mixed = true},
+      {"blocks", "cocg", "block-jacobi", "ell", "helmholtz:6", .precision = KCL_Z},
       {"another method", "auto", "none", "csr-scalar", "poisson2d:6", .precision = KCL_D,
        .shift = 3, .dispensable = 100, .other = KCL_INDEFINITE},
       {"measure", "cg", "none", "measure", "magnetic:5", .precision = KCL_Z, .dispensable = 250},

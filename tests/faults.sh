@@ -88,6 +88,7 @@ if [ -e threads.so ]; then
 fi
 inject alloc 40 "0 5" "allocations, solve" "$prog" solve A.mtx b.rhs -d cpu -o x.mtx --json j.json --history h.csv
 inject alloc 30 "0 5" "allocations, lsqr in mixed company" "$prog" solve U.mtx -d cpu -s lsqr -p jacobi -f csr-scalar
+inject alloc 20 "0 5" "allocations, amg" "$prog" solve A.mtx b.rhs -d cpu -s cg -p amg -o x.mtx
 inject alloc 20 "0 5" "allocations, info" "$prog" info U.mtx -d cpu --json j.json
 inject alloc 20 "0 5" "allocations, convert" "$prog" convert A.mtx -q -o C.rb
 inject alloc 20 "0 5" "allocations, generate" "$prog" generate wathen:5 -q -o G.mtx --rhs g.rhs
