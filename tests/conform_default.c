@@ -218,6 +218,41 @@ static void test_many(const place *p) {
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
+/* A solve that would go on for thousands of iterations continues with multigrid, and begins with it the next time; a short
+ * one is left alone, and so is a preconditioner that was asked for. */
+static void test_switch(const place *p) {
+  static const struct {
+    const char *kind, *precond;
+    bool switches;
+  } all[] = {{"jump2d:200", "auto", true},
+             {"jump2d:200", "jacobi", false},
+             {"poisson2d:60", "auto", false}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    kcl_csr *A = NULL;
+    kcl_dense *b = NULL;
+    kcl_solver *s = NULL;
+    kcl_options o = quick_defaults();
+    kcl_report r[2] = {{0}};
+    o.precond = all[i].precond;
+    if (!CHECK(!kcl_generate(p->ctx, all[i].kind, &A, &b) && !kcl_setup(p->ctx, A, &o, &s)))
+      continue;
+    double *x = calloc((size_t)A->rows, sizeof *x), doubt;
+    for (int j = 0; j < 2; j++) {
+      memset(x, 0, (size_t)A->rows * sizeof *x);
+      CHECK(!kcl_solve(s, b->val, x, &r[j]));
+      const bool changed = strstr(r[j].changes, "cg with amg") != NULL;
+      CHECKF(r[j].converged && residual(A, b->val, x, &doubt) <= 1e-8, "%s: %s", all[i].kind,
+             kcl_reason_text(r[j].reason));
+      CHECKF(changed == (all[i].switches && !j), "%s, solve %d: '%s'", all[i].kind, j,
+             r[j].changes);
+    }
+    CHECKF(!all[i].switches || (r[0].iterations < 2000 && r[1].iterations < 30),
+           "%s: %lld, then %lld iterations", all[i].kind, (long long)r[0].iterations,
+           (long long)r[1].iterations);
+    free(x), kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+  }
+}
+
 int main(void) {
   setenv("KRYLOCL_CACHE", "", 1); /* nothing is remembered from test to test */
   open_places();
@@ -226,6 +261,7 @@ int main(void) {
     test_precond(p), test_symmetry(p), test_scaled(p);
     test_direct(p), test_no_solution(p);
     test_best(p), test_many(p);
+    if (!p->ctx->opencl) test_switch(p);
   }
   close_places();
   return check_report();

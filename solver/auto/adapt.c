@@ -38,6 +38,7 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
 
 /* Times other formats where that pays. */
 static int consider(kcl_selection *c, kcl_loop *l) {
+  if (kcl_switch_pays(c, l)) return KCL_OK;
   int64_t done = kcl_loop_iterations(l);
   double seconds = kcl_now() - l->start, each = seconds / (double)done;
   if (!done || !pays(c, seconds, each)) return KCL_OK;
@@ -202,10 +203,25 @@ static int last_resorts(kcl_selection *c, kcl_loop *l, kcl_engine **e) {
   return engine_of(c, l, &c->plan.way[way], e);
 }
 
+/* To the way that pays better; where it cannot be built, once more with this one. */
+static int switch_over(kcl_selection *c, kcl_loop *l) {
+  const kcl_way way = c->next;
+  kcl_engine *e = NULL;
+  c->next.method = NULL;
+  if (activate_failed(l) == KCL_CONVERGED || l->interrupted) return KCL_OK;
+  int rc = engine_of(c, l, &way, &e);
+  if (rc || stopped(c, l)) return kcl_engine_free(&e), rc;
+  if (e) kcl_selection_use(c, &e);
+  l->engine = c->engine;
+  c->decided = true;
+  return kcl_loop_restart(l);
+}
+
 /* Right-hand sides whose method gave up are solved by other means, where those take no longer than the solve has taken;
  * otherwise they continue with the next method. The others keep their answers. */
 static int next_method(kcl_selection *c, kcl_loop *l) {
   kcl_engine *e = NULL;
+  if (c->next.method) return switch_over(c, l);
   int rc = KCL_OK, now = way_in_use(c);
   kcl_reason reason = activate_failed(l);
   if (l->interrupted) return KCL_OK;
@@ -223,7 +239,8 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
 }
 
 int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
-  c->tried = 0;
+  c->tried = 0, c->switched = c->way.precond->apply && !c->system->undecided.precond, c->asked = 0;
+  c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
   l->impatient = impatient(c);
@@ -258,7 +275,9 @@ static bool disappoints(kcl_selection *c, double seconds, double each) {
 
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   kcl_choice *known = &c->remembered;
-  if (!kcl_auto_remembers(c) || !iterations) return;
+  const bool plain = strcmp(c->way.precond->name, "none") == 0 ||
+                     kcl_plan_find(&c->plan, c->way.method->name, c->way.precond->name) >= 0;
+  if (!kcl_auto_remembers(c) || !iterations || !plain) return; /* switched under way */
   if (disappoints(c, seconds, seconds / (double)iterations)) { /* the next set-up chooses anew */
     kcl_choice_keep_failed(known);
     kcl_choice_remember(c->key, known);

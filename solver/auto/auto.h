@@ -4,6 +4,7 @@
  *   solver/auto/methods.c   the plan: methods and preconditioners by structure, in the order in which they are tried
  *   solver/auto/choose.c    the first choice, before anything runs
  *   solver/auto/trial.c     other formats and forms of the method, timed
+ *   solver/auto/switch.c    from plain cg to multigrid, where that pays
  *   solver/auto/adapt.c     around the correction loop: a faster format, the next method, what is remembered
  */
 #ifndef KCL_AUTO_H
@@ -41,12 +42,15 @@ typedef struct kcl_selection {
   kcl_choice remembered; /* its line there, and what was timed since */
   bool recalled;         /* there was such a line */
   bool dirty;            /* remembered differs from it */
-  bool decided;          /* nothing more is to be timed */
-  int candidates;        /* formats that would be timed */
-  double cost;           /* seconds to set up one of them, estimated */
-  double seconds;        /* spent on timing */
-  int64_t expected;      /* iterations, as remembered at set-up; 0: not known */
-  double predicted;      /* seconds per iteration of one right-hand side, of set-up's choice */
+  kcl_way next;     /* to go on with, once those that iterate have stopped; method NULL: none */
+  bool switched;    /* that has been done, or is not to be */
+  int64_t asked;    /* iterations when it was last asked whether that pays */
+  bool decided;     /* nothing more is to be timed */
+  int candidates;   /* formats that would be timed */
+  double cost;      /* seconds to set up one of them, estimated */
+  double seconds;   /* spent on timing */
+  int64_t expected; /* iterations, as remembered at set-up; 0: not known */
+  double predicted; /* seconds per iteration of one right-hand side, of set-up's choice */
   char why_format[400], why_method[200];
   char changes[2000]; /* of the last solve: a line for each engine exchanged */
 } kcl_selection;
@@ -66,6 +70,9 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l); /* from b and x on the device 
 /* Remembers a solve that converged: iterations, and seconds for all of them. */
 void kcl_adapt_forget(kcl_selection *c); /* after a solve that failed */
 void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
+
+/* ---- switch.c: does it pay to go on with multigrid? Then it is set up, c->next is it, and what iterates is given up. */
+bool kcl_switch_pays(kcl_selection *c, kcl_loop *l);
 
 /* ---- methods.c */
 int kcl_auto_plan(const kcl_system *s, kcl_plan *p);

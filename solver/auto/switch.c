@@ -1,0 +1,92 @@
+/* From plain cg to multigrid under way: where the iterations still to come are predicted to take three times as long as setting up
+ * multigrid and solving with it, x so far is kept and cg goes on with it.
+ *
+ * Iterations to come: the lesser of what the Ritz values of cg so far promise, which grows as cg finds the small eigenvalues, and
+ * of what the mean slope of the residual does. Both need cg to have begun, so that a short solve is over before.
+ */
+#include "core/base/context.h"
+#include "solver/auto/auto.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const NAME = "amg";
+static const double ENTRY = 0.3e-6;   /* seconds of set-up per entry of A (two cores of 2026) */
+static const double ITERATIONS = 150; /* plain ones that a solve with multigrid takes as long as */
+static const double COMPILE = 4;      /* its kernels, in those of plain cg */
+static const double WORTH = 3; /* times as long: both predictions err, by up to that so far */
+enum { FIRST = 100 /* iterations before it is asked; then whenever they have doubled */ };
+
+static bool suits(const kcl_selection *c) {
+  const kcl_system *s = c->system;
+  const kcl_precond_request q = kcl_system_request(s);
+  const char *now = c->way.method->name;
+  const kcl_precond *p;
+  const kcl_method *m;
+  return s->undecided.precond && !s->options.mixed && c->engine->program->has_ritz &&
+         (!strcmp(now, "cg") || kcl_auto_is_cg_form(now)) && !kcl_precond_find(s->ctx, NAME, &p) &&
+         !kcl_method_find(s->ctx, "cg", &m) && !kcl_precond_check(&q, p, m) &&
+         strcmp(c->way.precond->name, NAME) != 0;
+}
+
+/* Of one right-hand side that iterates. */
+static double to_come(const kcl_loop *l, int i) {
+  const kcl_rhs *v = &l->rhs[i];
+  const int64_t done = l->control[i].iteration - v->began;
+  const double left = 0.5 * log(l->rr[i] / (v->target * v->target)),
+               fallen = 0.5 * log(v->rr_began / v->best);
+  double least, most;
+  if (v->began || done < FIRST || !(left > 0)) return 0;
+  kcl_ritz(v->history->entry, v->history->size, &least, &most);
+  if (!(least > 0)) return 0;
+  const double spectrum = 0.5 * sqrt(most / least) * (left + log(2)),
+               slope = fallen > 0 ? (double)done * left / fallen : INFINITY;
+  return fmin(spectrum, slope);
+}
+
+static double most_to_come(const kcl_loop *l) {
+  double most = 0;
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i)) most = fmax(most, to_come(l, i));
+  return most;
+}
+
+/* Seconds to set multigrid up and to solve with it, when a plain iteration takes `each`. */
+static double price(const kcl_selection *c, double each) {
+  const kcl_executor *ex = &c->engine->executor;
+  const double compile = c->system->ctx->opencl ? COMPILE * ex->seconds_compile : 0;
+  return ENTRY * (double)c->system->stats.nnz + ITERATIONS * each + compile;
+}
+
+/* Sets it up beside the iterations; where that fails they go on. */
+static bool set_up(kcl_selection *c) {
+  const kcl_precond *p;
+  const kcl_method *m;
+  kcl_preconditioner *M = NULL;
+  int rc = kcl_precond_find(c->system->ctx, NAME, &p);
+  if (!rc) rc = kcl_method_find(c->system->ctx, "cg", &m);
+  if (!rc) rc = kcl_system_preconditioner(c->system, p, m, &M);
+  kcl_preconditioner_free(&M);
+  if (!rc) c->next = (kcl_way){m, p};
+  return !rc;
+}
+
+bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
+  const int64_t done = kcl_loop_iterations(l);
+  const double start = kcl_now(), each = (start - l->start) / (double)(done ? done : 1);
+  if (c->switched || done < FIRST || done < 2 * c->asked) return false;
+  c->asked = done;
+  if (!suits(c)) return c->switched = true, false;
+  const double left = most_to_come(l), plain = left * each, cost = price(c, each);
+  if (plain < WORTH * cost) return false;
+  c->switched = true;
+  const bool there = set_up(c);
+  l->start += kcl_now() - start;
+  if (!there) return false;
+  kcl_auto_say(c->changes, sizeof c->changes,
+               "%s%s for %lld iterations, then cg with %s: %.2g s more were predicted, %.2g s with "
+               "its set-up",
+               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, plain, cost);
+  for (int i = 0; i < l->nrhs; i++)
+    if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
+  return true;
+}
