@@ -52,14 +52,18 @@ static bool todo(const bench_run *b, int matrix) {
   return false;
 }
 
-static int bench_rows(progress *p, kcl *ctx, int matrix, bench_loaded *m) {
+/* One round over the rows of a matrix: the first decides and measures, further ones add samples. */
+static int bench_round(progress *p, kcl *ctx, int matrix, bench_loaded *m, int round) {
   bench_run *b = p->b;
   int rc = 0;
   for (int i = 0; i < b->row_count && !cli_interrupted(); i++) {
     bench_row *r = &b->rows[i];
-    if (r->matrix != matrix || r->state != BENCH_TODO) continue;
+    if (r->matrix != matrix || (round ? r->rounds != round : r->state != BENCH_TODO)) continue;
     show(p, r);
-    rc = bench_one(b, r, ctx, m);
+    if (round)
+      bench_again(b, r, ctx, m);
+    else
+      rc = bench_one(b, r, ctx, m);
     if (r->state == BENCH_TODO) break;
     if (rc && rc != KCL_MEMORY && !p->failed) p->failed = rc;
     p->done++;
@@ -67,6 +71,13 @@ static int bench_rows(progress *p, kcl *ctx, int matrix, bench_loaded *m) {
     if ((rc = save(p))) return rc;
   }
   return 0;
+}
+
+static int bench_rows(progress *p, kcl *ctx, int matrix, bench_loaded *m) {
+  int rc = 0;
+  for (int round = 0; round < p->b->o->rounds && !rc && !cli_interrupted(); round++)
+    rc = bench_round(p, ctx, matrix, m, round);
+  return rc;
 }
 
 /* --mixed: the fastest row of each device that has a mixed form. */
@@ -113,6 +124,7 @@ static int measure_all(bench_run *b, kcl *ctx) {
   progress p = {.b = b, .saved = cli_now()};
   int rc, first = 0;
   for (int i = 0; i < b->row_count; i++) p.total += b->rows[i].state == BENCH_TODO;
+  p.total *= (int)b->o->rounds;
   for (int i = 0; i < b->matrix_count && !cli_interrupted(); i++)
     if ((rc = bench_matrix_rows(&p, ctx, i)) && !first) first = rc;
   cli_idle();
@@ -177,8 +189,9 @@ const cli_command cli_bench = {
     .name = "bench",
     .operands = "A.mtx|poisson2d:300...",
     .summary = "compare storage formats, methods and devices by measured times",
-    .options = "formats solver device threads precision json csv report quiet | samples time-limit "
-               "iterations resume layout force precond nrhs restart mixed verbose cache",
+    .options =
+        "formats solver device threads precision json csv report quiet | samples rounds time-limit "
+        "iterations resume layout force precond nrhs restart mixed verbose cache",
 
     .min = 1,
     .max = 1 << 20,
@@ -198,7 +211,11 @@ const cli_command cli_bench = {
         "of up to --iterations iterations, as many as fit in --time-limit seconds. us/iter and "
         "us/product are medians; +/- is how far the interval that contains the true median with "
         "95 % probability reaches. Where it is wider than 10 % the row is measured once more, and "
-        "is marked noisy if that does not help.\n"
+        "is marked noisy if that does not help. With --rounds N the samples are taken in N rounds "
+        "over "
+        "all rows of a matrix, so that other work on the machine does not fall on one row alone: "
+        "for "
+        "comparisons of runs.\n"
         "\n"
         "of stream: bytes moved per second by the best known stream rate of the device; in cache: "
         "more than that. speed-up: of the product, over sequential C code. set-up: conversion, "

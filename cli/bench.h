@@ -60,6 +60,7 @@ typedef struct bench_row {
   char method[32];   /* as measured */
   char precond[32], format[32];
   int nrhs;   /* asked for */
+  int rounds; /* of samples that were taken in this run */
   int origin; /* the run it is of, where several are shown together */
   bench_state state;
   char why[600]; /* refused, failed; same: the format it runs as */
@@ -99,6 +100,8 @@ int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loade
 void bench_unload(bench_loaded *m);
 /* In the type of the host data of a row: complex for c and z. */
 int bench_matrix_for(kcl *ctx, bench_loaded *m, kcl_type type, const kcl_csr **out);
+/* Takes another round of samples of a row. An error or an interrupt leaves it as it was. */
+void bench_again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
 /* Measures a row, or decides that it is refused, or the same as another. An error is recorded in the row, which stays
  * BENCH_TODO after an interrupt; the exit code is returned. */
 int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);

@@ -189,6 +189,7 @@ static void arguments(cJSON *all, const bench_run *b) {
     if (text[i].value) json_text(a, text[i].name, text[i].value);
   json_count(a, "iterations", o->iterations);
   json_count(a, "samples", o->samples);
+  json_count(a, "rounds", o->rounds);
   json_number(a, "time-limit", o->time_limit);
   json_count(a, "nrhs", o->nrhs);
   json_count(a, "restart", o->restart);

@@ -81,8 +81,8 @@ static bool decided(const bench_run *b, bench_row *r, const kcl_stats *stats) {
 static int measure(const bench_run *b, bench_row *r, kcl *ctx, const kcl_csr *A) {
   const cli_options *o = b->o;
   const kcl_bench_plan plan = {.iterations = (int)o->iterations,
-                               .samples = (int)o->samples,
-                               .seconds = o->time_limit,
+                               .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
+                               .seconds = o->time_limit / (double)o->rounds,
                                .noise = BENCH_NOISE,
                                .stop = stop};
   kcl_options asked = kcl_defaults;
@@ -98,20 +98,26 @@ static kcl_type type_of(const bench_row *r, const kcl_csr *A) {
   return kcl_type_complex(A->type) ? KCL_Z : KCL_D;
 }
 
+/* With the threads of its device. */
+static int again(const bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
+  const kcl_csr *A;
+  int rc = bench_matrix_for(ctx, m, r->type, &A);
+  const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
+  if (native && native->platform < 0) kcl_set_threads(native->compute_units);
+  if (!rc) rc = measure(b, r, ctx, A);
+  kcl_set_threads(b->threads);
+  return rc;
+}
+
 /* An error is recorded in the row; the exit code is returned. */
 int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
-  const kcl_csr *A;
   double load = 0;
   r->type = type_of(r, m->A);
   if (r->place >= 0) ctx = b->places[r->place].ctx;
   snprintf(r->method, sizeof r->method, "%s",
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
   if (r->place >= 0 && decided(b, r, &m->stats)) return r->state == BENCH_REFUSED ? KCL_MEMORY : 0;
-  int rc = bench_matrix_for(ctx, m, r->type, &A);
-  const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
-  if (native && native->platform < 0) kcl_set_threads(native->compute_units);
-  if (!rc) rc = measure(b, r, ctx, A);
-  kcl_set_threads(b->threads);
+  int rc = again(b, r, ctx, m);
   if (cli_interrupted()) return kcl_bench_free(&r->measured), 0; /* not whole */
   if (getloadavg(&load, 1) == 1) r->load = load;
   bench_date(r->date, sizeof r->date);
@@ -120,6 +126,34 @@ int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
          r->measured.validated
              ? ""
              : "the product differs from the reference by more than rounding explains");
-  bench_summarise(r);
+  bench_summarise(r), r->rounds = 1;
   return r->state == BENCH_OK ? 0 : CLI_CHECK_FAILED;
+}
+
+/* ---------------------------------------------------------------- further rounds */
+
+/* list grows by more, or stays as it is. */
+static void append(double **list, int *count, const double *more, int n) {
+  double *both = n ? realloc(*list, (size_t)(*count + n) * sizeof *both) : NULL;
+  if (!both) return;
+  memcpy(both + *count, more, (size_t)n * sizeof *both);
+  *list = both, *count += n;
+}
+
+static void join(kcl_samples *s, const kcl_samples *more) {
+  append(&s->seconds, &s->count, more->seconds, more->count);
+  append(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
+}
+
+void bench_again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
+  bench_row more = *r;
+  more.measured = (kcl_bench_row){0}, more.state = BENCH_TODO;
+  if (r->place >= 0) ctx = b->places[r->place].ctx;
+  int rc = again(b, &more, ctx, m);
+  if (!rc && !cli_interrupted() && more.measured.validated) {
+    join(&r->measured.iteration, &more.measured.iteration);
+    join(&r->measured.product, &more.measured.product);
+    bench_summarise(r), r->rounds++;
+  }
+  kcl_bench_free(&more.measured);
 }

@@ -78,13 +78,15 @@ int bench_resume_options(const cJSON *file, cli_options *o) {
     int64_t *value;
   } count[] = {{"iterations", &o->iterations},
                {"samples", &o->samples},
+               {"rounds", &o->rounds},
                {"nrhs", &o->nrhs},
                {"restart", &o->restart}};
   for (size_t i = 0; i < sizeof text / sizeof *text; i++)
     if (!cli_given(o, text[i].name) && *text_of(a, text[i].name))
       *text[i].value = text_of(a, text[i].name);
   for (size_t i = 0; i < sizeof count / sizeof *count; i++)
-    if (!cli_given(o, count[i].name)) *count[i].value = count_of(a, count[i].name);
+    if (!cli_given(o, count[i].name) && cJSON_HasObjectItem(a, count[i].name))
+      *count[i].value = count_of(a, count[i].name);
   if (!cli_given(o, "time-limit") && number_of(a, "time-limit") > 0)
     o->time_limit = number_of(a, "time-limit");
   o->mixed = o->mixed || true_of(a, "mixed"), o->force = o->force || true_of(a, "force");

@@ -32,9 +32,10 @@ typedef struct cli_options {
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *threads_list, *layout, *resume, *figures, *markdown, *latex, *page;
-  int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples; /* threads: the first */
-  double least;                                                           /* percent */
-  double tol, atol, time_limit;                                           /* tol < 0: not given */
+  int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples,
+      rounds;                    /* threads: the first */
+  double least;                  /* percent */
+  double tol, atol, time_limit;  /* tol < 0: not given */
   bool adjoint, verify, compare; /* verify: --check of spmv */
   bool cache, mixed, no_direct, quiet, verbose, source, force, profile, help, brief,
       version;    /* brief: -h */

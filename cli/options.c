@@ -51,6 +51,8 @@ static const cli_option table[] = {
     {"iterations", 0, CLI_COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample, at most (50)",
      ""},
     {"samples", 0, CLI_COUNT, "N", AT(samples), 1, 1e4, "samples per row, at most (15)", ""},
+    {"rounds", 0, CLI_COUNT, "N", AT(rounds), 1, 1000,
+     "samples of a row in N rounds over all rows of a matrix (1)", ""},
     {"time-limit", 0, CLI_REAL, "S", AT(time_limit), 1e-3, 86400,
      "seconds for the samples of a row (3)", ""},
     {"layout", 0, CLI_TEXT, "WORD", AT(layout), 0, 0,
@@ -259,8 +261,13 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   struct option longs[ENTRIES + 1];
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
-  *o = (cli_options){
-      .tol = -1, .iterations = 50, .seconds = 30, .samples = 15, .time_limit = 3, .least = 5};
+  *o = (cli_options){.tol = -1,
+                     .iterations = 50,
+                     .seconds = 30,
+                     .samples = 15,
+                     .rounds = 1,
+                     .time_limit = 3,
+                     .least = 5};
   tables(subcommand(argc, argv), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {

@@ -1,14 +1,14 @@
-/* krylocl report --compare: which times of a new run are beyond those of an old one. A time is slower if all of this holds:
+/* krylocl report --compare: which times of a new run are beyond those of an old one. A time is slower if both hold:
  *
  *   the ranks of the samples differ: p < 0.05 by Mann & Whitney (rank_test.c), adjusted by Holm for all times together
- *   the typical ratio of new to old (Hodges & Lehmann) is above 1 + least
- *   so is the ratio of the least samples
+ *   the ratio of the least samples, new to old, is above a limit, and so is the typical one (Hodges & Lehmann)
  *
  * The first alone is not enough: samples of one run are not independent, so two equal runs on a busy machine differ in their
- * ranks. The last is what other work on the machine changes least, for it only adds time (Chen & Revels 2016). The sequential
- * reference, which is no part of what is measured, is the control: if it is slower by a factor, the machine is, and limits
- * move by that factor. The other times are a control, too: limits are at least three times the spread of all ratios around
- * their median, by the median absolute deviation (Rousseeuw & Croux 1993). Faster: likewise, the other way. */
+ * ranks. The least sample is what other work on the machine changes least, for it only adds time (Chen & Revels 2016). The
+ * limit is what the user does not mind, or what the machine does to times that nobody changed: three times the spread of the
+ * ratios around their median, by the median absolute deviation (Rousseeuw & Croux 1993). The sequential reference, which is
+ * no part of what is measured, is a control: if it is slower by a factor, the machine is, and limits move by that factor.
+ * Faster: likewise, the other way. */
 #include "cli/report.h"
 #include <math.h>
 #include <stdlib.h>
@@ -102,32 +102,28 @@ static int drift_of(const comparison *c, pair *p) {
     new = partner(c, old);
     if (!new || new->state != BENCH_OK) continue;
     int rc = compare(old, new, true, &reference);
-    if (!rc && (reference.test.low > 1 || reference.test.high < 1)) p->drift = reference.test.ratio;
+    if (!rc && (reference.test.low > 1 || reference.test.high < 1)) p->drift = reference.least;
     return rc;
   }
   return 0;
 }
 
-static void decide(pair *p, double adjusted, double least) {
-  const double up = (1 + least) * fmax(1, p->drift), down = fmin(1, p->drift) / (1 + least);
-  const double n = samples(p->old, p->product)->count, m = samples(p->new, p->product)->count;
-  const bool beyond = p->test.ratio > up || p->test.ratio < down;
+static void decide(pair *p, double adjusted, double limit) {
+  const double up = (1 + limit) * fmax(1, p->drift), down = fmin(1, p->drift) / (1 + limit);
+  const bool few = samples(p->old, p->product)->count < 6 || samples(p->new, p->product)->count < 6;
+  const bool above = fmin(p->least, p->test.ratio) > up,
+             below = fmax(p->least, p->test.ratio) < down;
   p->test.p = adjusted;
-  if (adjusted < LEVEL && p->test.ratio > up && p->least > up)
-    p->verdict = SLOWER;
-  else if (adjusted < LEVEL && p->test.ratio < down && p->least < down)
-    p->verdict = FASTER;
-  else if (beyond && fmin(n, m) < 6)
-    p->verdict = FEW;
+  if (above || below) p->verdict = adjusted < LEVEL ? above ? SLOWER : FASTER : few ? FEW : SAME;
 }
 
-/* Three standard deviations of the logarithms of all ratios, of a normal distribution with their median absolute
+/* Three standard deviations of the logarithms of the ratios of least samples, of a normal distribution with their median absolute
  * deviation: what this machine does to times that nobody changed. Few times do not tell. */
 static int spread(const comparison *c, double *out) {
   double *v = calloc((size_t)c->count + 1, sizeof *v);
   *out = 0;
   if (!v) return cli_fail(KCL_MEMORY, "out of memory: the samples");
-  for (int i = 0; i < c->count; i++) v[i] = log(c->list[i].test.ratio);
+  for (int i = 0; i < c->count; i++) v[i] = log(c->list[i].least);
   const double middle = c->count ? cli_median(v, c->count) : 0;
   for (int i = 0; i < c->count; i++) v[i] = fabs(v[i] - middle);
   if (c->count >= 8) *out = 3 * 1.4826 * cli_median(v, c->count);
@@ -151,7 +147,7 @@ static int decide_all(comparison *c, double least) {
 
 static int slowest_first(const void *a, const void *b) {
   const pair *p = a, *q = b;
-  return (p->test.ratio < q->test.ratio) - (p->test.ratio > q->test.ratio);
+  return (p->least < q->least) - (p->least > q->least);
 }
 
 static void say_pair(const comparison *c, const pair *p) {
@@ -163,10 +159,11 @@ static void say_pair(const comparison *c, const pair *p) {
            kcl_type_letter(p->old->type));
   snprintf(range, sizeof range, "%s to %s", bench_factor(p->test.low).s,
            bench_factor(p->test.high).s);
-  cli_say(c->old.o, "%-18.40s %-13s %-24s %-12s %9s %9s  %5s  %-13s  %s\n",
+  cli_say(c->old.o, "%-18.40s %-13s %-24s %-12s %9s %9s  %5s  %-13s  %5s  %s\n",
           c->old.run.matrices[p->old->matrix].name, p->old->format,
           report_place(&c->old, p->old->place, true).s, what, bench_us(s->median).s,
-          bench_us(t->median).s, bench_factor(p->test.ratio).s, range, words[p->verdict]);
+          bench_us(t->median).s, bench_factor(p->test.ratio).s, range, bench_factor(p->least).s,
+          words[p->verdict]);
 }
 
 static void say_devices(const comparison *c) {
@@ -191,8 +188,8 @@ static int say(const comparison *c) {
     if (fabs(log(c->list[i].drift)) > fabs(log(drift))) drift = c->list[i].drift;
   }
   say_devices(c);
-  cli_say(o, "%-18s %-13s %-24s %-12s %9s %9s  %5s  %-13s\n", "matrix", "format", "device",
-          "time of", "old us", "new us", "ratio", "interval");
+  cli_say(o, "%-18s %-13s %-24s %-12s %9s %9s  %5s  %-13s  %5s\n", "matrix", "format", "device",
+          "time of", "old us", "new us", "ratio", "interval", "least");
   for (int i = 0; i < c->count; i++)
     if (c->count <= 40 || c->list[i].verdict != SAME || o->verbose) say_pair(c, &c->list[i]);
   cli_say(o, "\n%d times: %d slower, %d faster, %d the same", c->count, of[SLOWER], of[FASTER],

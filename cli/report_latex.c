@@ -17,7 +17,7 @@ static void escaped(FILE *f, const char *text) {
                {"$", "\\$"},
                {"{", "\\{"},
                {"}", "\\}"},
-               {"~", "\\textasciitilde{}"},
+               {"~", "$\\sim$"},
                {"^", "\\textasciicircum{}"},
                {"<", "\\textless{}"},
                {">", "\\textgreater{}"},
@@ -35,12 +35,17 @@ static void escaped(FILE *f, const char *text) {
   }
 }
 
+/* Paper is narrow: of the rates and the set-up stays what they are for. */
+static bool shown(const report *r, int matrix, const report_column *c) {
+  return c->cell != BENCH_GBYTES && c->cell != BENCH_SETUP && report_column_shown(r, matrix, c);
+}
+
 static void line(FILE *f, const report *r, int matrix, const bench_row *row) {
   const report_column *c;
   bool first = true;
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
-    if (!report_column_shown(r, matrix, c)) continue;
+    if (!shown(r, matrix, c)) continue;
     if (!first) fputs(" & ", f);
     escaped(f, row ? report_cell(r, row, c, &v).s : c->title);
     first = false;
@@ -57,7 +62,7 @@ static void table(FILE *f, const report *r, int matrix, const int *rows, int cou
       f);
   if (!tall) escaped(f, report_caption(r, matrix).s), fputs("}\n\\begin{tabular}{", f);
   for (int i = 0; (c = report_column_at(i)); i++)
-    if (report_column_shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
+    if (shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
   fputs("}\n", f);
   if (tall) fputs("\\caption{", f), escaped(f, report_caption(r, matrix).s), fputs("}\\\\\n", f);
   fputs("\\toprule\n", f);

@@ -17,7 +17,8 @@ bool report_column_shown(const report *r, int matrix, const report_column *c) {
   bool iterates = false, many = false;
   for (int i = 0; i < r->run.row_count; i++) {
     const bench_row *row = &r->run.rows[i];
-    if (row->state != BENCH_OK || row->matrix != matrix || row->place < 0) continue;
+    if (row->state != BENCH_OK || row->place < 0 || (matrix >= 0 && row->matrix != matrix))
+      continue;
     iterates |= !bench_alone(row), many |= row->nrhs > 1;
   }
   if (c->cell == BENCH_ITERATION) return iterates;

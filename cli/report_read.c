@@ -10,12 +10,14 @@
 
 static int broken(const report_file *file, const char *at) {
   int line = 1, column = 1;
+  at += strspn(at, " \t\r\n");
   for (const char *s = file->text.data; s < at; s++) {
     column++;
     if (*s == '\n') line++, column = 1;
   }
-  return cli_fail(KCL_INPUT, "%s: no JSON at line %d, column %d: %s", file->path, line, column,
-                  *at ? "another character is expected" : "it ends too early");
+  return cli_fail(KCL_INPUT,
+                  "%s: no JSON at line %d, column %d: it ends there, or something else is expected",
+                  file->path, line, column);
 }
 
 static int parse(report_file *file) {

@@ -55,7 +55,8 @@ static const char
         "print{body{font-size:10pt}main{max-width:none;padding:0}.figures{grid-template-columns:"
         "1fr 1fr;gap:1rem 1.5rem}h2{break-after:avoid;margin-top:1.5rem}"
         ".wide{overflow:visible}.words,.sortable{font-size:6.4pt}td,th{padding:.12rem "
-        ".3rem}a{color:inherit;text-decoration:none}}\n";
+        ".3rem}thead{display:table-header-group;break-inside:avoid}tr{break-inside:avoid}a{color:"
+        "inherit;text-decoration:none}}\n";
 
 void report_page_style(FILE *f) {
   fputs("<style>", f), fputs(light, f), fputs(dark, f), fputs(layout, f);

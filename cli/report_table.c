@@ -115,6 +115,7 @@ static void line(FILE *f, const report *r, const bench_row *row) {
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
     const report_name text = report_cell(r, row, c, &v);
+    if (c->cell == BENCH_PER_RHS && !report_column_shown(r, -1, c)) continue;
     fprintf(f, "<td%s", c->left ? " class=\"left\"" : "");
     if (isfinite(v)) fprintf(f, " data-v=\"%.17g\"", v);
     fputc('>', f), xml_text(f, text.s), fputs("</td>", f);
@@ -128,7 +129,9 @@ void report_table(FILE *f, const report *r) {
   int *rows = report_rows(r, -1, &count);
   fputs("<div class=\"wide\"><table class=\"sortable\"><thead><tr>", f);
   head(f, "matrix", "short name", true);
-  for (int i = 0; (c = report_column_at(i)); i++) head(f, c->title, c->long_title, c->left);
+  for (int i = 0; (c = report_column_at(i)); i++)
+    if (c->cell != BENCH_PER_RHS || report_column_shown(r, -1, c))
+      head(f, c->title, c->long_title, c->left);
   fputs("</tr></thead><tbody>\n", f);
   for (int i = 0; rows && i < count; i++) line(f, r, &r->run.rows[rows[i]]);
   fputs("</tbody></table></div>\n", f);

@@ -25,7 +25,7 @@ cat >page.py <<'END'
 import html.parser, json, math, re, sys
 void = {"meta", "br", "link", "img", "input", "hr"}
 class Page(html.parser.HTMLParser):
-    stack, rows, cell, data, titles, script = [], [], None, "", 0, None
+    stack, rows, heads, cell, data, script, sortable = [], [], [], None, "", None, False
     def handle_starttag(self, tag, attrs):
         a = dict(attrs)
         for k, v in attrs:
@@ -35,7 +35,7 @@ class Page(html.parser.HTMLParser):
         if tag == "tr" and "table" in self.stack and self.sortable: self.rows.append([])
         if tag == "table": self.sortable = a.get("class") == "sortable"
         if tag == "td" and self.sortable: self.rows[-1].append(a.get("data-v")); self.cell = self.rows[-1]
-        if tag == "title": self.titles += 1
+        if tag == "th" and self.sortable: self.heads.append("")
         self.script = a.get("type") if tag == "script" else None
     def handle_startendtag(self, tag, attrs): pass
     def handle_endtag(self, tag):
@@ -45,6 +45,7 @@ class Page(html.parser.HTMLParser):
         if tag == "td": self.cell = None
     def handle_data(self, text):
         if self.script == "application/json": self.data += text
+        if "th" in self.stack and self.sortable: self.heads[-1] += text
         if self.cell is not None and self.cell[-1] is None: self.cell[-1] = text
 p = Page(); text = open(sys.argv[1], encoding="utf-8").read(); p.feed(text); p.close()
 assert not p.stack, p.stack
@@ -60,7 +61,9 @@ for d in files:
         want.append([r["matrix"], i and i["median"], q["median"], r["gbytes_per_second"], r["gflops"], r.get("stream_fraction"), r.get("speedup"),
                      r["seconds_setup"]["total"] if "device" in r else None, max(t["high"] - t["median"], t["median"] - t["low"]) / t["median"]])
 number = lambda v: float(v) if v and re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", v) else None
-got = [[c[0], number(c[5]), number(c[8]), number(c[10]), number(c[11]), number(c[9]), number(c[12]), number(c[13]), number(c[7])] for c in p.rows if c]
+names = [h.strip() for h in p.heads]
+def cell(c, name): return number(c[names.index(name)])
+got = [[c[0]] + [cell(c, n) for n in ("\u00b5s/iter", "\u00b5s/product", "GB/s", "GFlop/s", "of stream", "speed-up", "set-up ms", "+/-")] for c in p.rows if c]
 near = lambda a, b: (not a and not b) or (a is not None and b is not None and math.isclose(a, b, rel_tol=1e-6))
 def same(a, b): return a[0] == b[0] and all(near(x, y) for x, y in zip(a[1:-1], b[1:-1])) and abs(a[-1] - (b[-1] or 0)) < 1e-6
 assert len(got) == len(want), (len(got), len(want))
@@ -114,7 +117,7 @@ for r in d["rows"]: r["device"] = "<i>&"'
 run 0 "names with marks" report names.json -o x.html --figures f2 --latex n.tex --markdown n.md
 "$python" -ISc 't=open("x.html").read(); assert "<b>&" not in t and "<i>&" not in t and t.count("</script>")==2 and "&lt;b&gt;&amp;&quot;x_%" in t' 2>err; verdict $? "  escaped in the page"
 svgs f2
-grep -q 'x\\_\\%\\$\\#\\{\\}\\textbackslash{}\\textasciitilde{}' n.tex && ! grep -v '^%' n.tex | grep -q '[^\\]_'; verdict $? "  escaped in LaTeX"
+grep -q 'x\\_\\%\\$\\#\\{\\}\\textbackslash{}\$\\sim\$' n.tex && ! grep -v '^%' n.tex | grep -q '[^\\]_'; verdict $? "  escaped in LaTeX"
 edit a.json empty.json 'd["rows"] = d["references"] = d["matrices"] = []'
 run 0 "no rows" report empty.json -o x.html --figures f3 --markdown x.md --latex x.tex --csv x.csv; page x.html empty.json
 edit a.json none.json '
@@ -133,8 +136,8 @@ for i in range(500):
 run 0 "500 rows" report many.json -o x.html --figures f6 --latex x.tex; svgs f6; grep -q '^\\begin{longtable}' x.tex; verdict $? "  a long table"
 
 # ------------------------------------------------------------------ files that are none
-head -c 700 a.json >cut.json; run 3 "a file that ends too early" report cut.json -o x.html; says "cut.json: no JSON at line [0-9]*, column [0-9]*: it ends too early"
-printf '{"a": 1,\n "b": x}\n' >bad.json; run 3 "no JSON" report bad.json -o x.html; says "bad.json: no JSON at line 2, column 7"
+head -c 700 a.json >cut.json; run 3 "a file that ends too early" report cut.json -o x.html; says "cut.json: no JSON at line [0-9]*, column [0-9]*: it ends there"
+printf '{"a": 1,\n "b": x}\n' >bad.json; run 3 "a wrong character" report bad.json -o x.html; says "bad.json: no JSON at line 2, column 7"
 echo '[1]' >list.json; run 3 "JSON of something else" report list.json -o x.html; says "no results of krylocl bench"
 : >void.json; run 3 "an empty file" report void.json -o x.html; says "void.json: no JSON"
 run 3 "no file" report nothing.json -o x.html; says "nothing.json: cannot open"
