@@ -1,14 +1,9 @@
 /* Timing of a solver: the product is validated first, then the loop runs with its tests off (Dongarra & Heroux 2013,
  * HPCG: fixed iterations, validated before timed).
- *
- * The bound: |y_i - y_ref_i| <= (k_i + 2) c u (|A| |x|)_i for any order of summation, k_i the
- * length of row i, u the unit roundoff of the precision, c = 1 or 2 sqrt 2 for complex (Higham 2002, 3.1, 3.6),
- * and 2 u more where the matrix was rounded to single.
  */
 #include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/bench.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,17 +18,11 @@ static void unscale(const kcl_system *s, double *x, double *y) {
 bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
                             const double *ref) {
   const kcl_csr *A = s->A;
-  kcl_type type = s->options.precision, wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
-  bool single = type == KCL_S || type == KCL_C;
-  double sum = 0, u = single ? FLT_EPSILON / 2 : DBL_EPSILON / 2,
-         c = kcl_type_complex(type) ? 2 * sqrt(2) : 1;
-  int64_t k0 = A->row_ptr[i], k1 = A->row_ptr[i + 1];
-  for (int64_t k = k0; k < k1; k++)
-    sum += kcl_abs(A->type, A->val, k) * kcl_abs(wide, x, A->col[k]);
+  const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   int w = wide == KCL_Z ? 2 : 1;
   double error =
       w == 2 ? hypot(y[2 * i] - ref[2 * i], y[2 * i + 1] - ref[2 * i + 1]) : fabs(y[i] - ref[i]);
-  return error <= (double)(k1 - k0 + 4) * c * u * sum;
+  return error <= kcl_product_bound(A, s->options.precision, x, i);
 }
 
 int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good) {

@@ -50,6 +50,10 @@ bool kcl_solve_failed(const kcl_system *s, kcl_reason reason);
 /* The certificate of an answer into its report; the reason becomes what the certificate says. least: of least squares. */
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
 
+/* How far row i of the product A x may be from the exact one by rounding in this arithmetic (solver/product_check.c). x: of
+ * type D or Z, as A. */
+double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x, int64_t i);
+
 /* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);
 int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then);
