@@ -115,7 +115,8 @@ static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
 done:
   bench_unload(&m);
   p->measured += bench_fastest(b, matrix, -1, false) || bench_fastest(b, matrix, -1, true);
-  if (b->matrices[matrix].known) bench_say_matrix(b, matrix), mixed_say(b, matrix);
+  if (b->matrices[matrix].known)
+    bench_say_matrix(b, matrix), bench_profiles_say(b, matrix), mixed_say(b, matrix);
   return rc;
 }
 
@@ -155,8 +156,10 @@ static int outputs(const bench_run *b) {
 }
 
 void bench_close(bench_run *b) {
-  for (int i = 0; i < b->row_count; i++) kcl_bench_free(&b->rows[i].measured);
-  for (int i = 0; i < b->place_count; i++) kcl_destroy(&b->places[i].ctx);
+  for (int i = 0; i < b->row_count; i++)
+    kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
+  for (int i = 0; i < b->place_count; i++)
+    kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
   free(b->rows), free(b->places), free(b->matrices);
 }
 
@@ -191,7 +194,7 @@ const cli_command cli_bench = {
     .summary = "compare storage formats, methods and devices by measured times",
     .options =
         "formats solver device threads precision json csv report quiet | samples rounds time-limit "
-        "iterations resume layout force precond nrhs restart mixed verbose cache",
+        "iterations resume layout force precond nrhs restart mixed profile verbose cache",
 
     .min = 1,
     .max = 1 << 20,
@@ -229,6 +232,10 @@ const cli_command cli_bench = {
         "\n"
         "--nrhs K: K right-hand sides at once; us/iter is for all of them, us/rhs is us/iter by K. "
         "--mixed adds whole solves in the fastest format, in double and in mixed precision.\n"
+        "\n"
+        "--profile: after a row, a few more iterations with event times: kernels by name, gaps, "
+        "transfers beside the least that the format has to move, kernel attributes; on CPU devices "
+        "hardware counters, where the system allows them.\n"
         "\n"
         "The exit code is 5 only if every format refuses. A file that cannot be read does not stop "
         "the others.\n"

@@ -34,6 +34,7 @@ typedef struct bench_place { /* a device with a number of threads */
   kcl_device device;
   double stream; /* bytes/s, the best known; 0: not known */
   kcl *ctx;      /* NULL: not of this run */
+  kcl *profiled; /* the same device with event times; NULL: not needed yet */
 } bench_place;
 
 typedef enum bench_state {
@@ -69,7 +70,8 @@ typedef struct bench_row {
   char date[24];                  /* when it was measured */
   double load;                    /* of the machine then */
   bool compared;
-  cli_timed_solve timed[2]; /* in double, in mixed precision */
+  cli_timed_solve timed[2];   /* in double, in mixed precision */
+  kcl_bench_profile *profile; /* NULL: not asked for */
 } bench_row;
 
 typedef struct bench_run {
@@ -204,6 +206,17 @@ struct cJSON;
 int bench_resume_options(const struct cJSON *file, cli_options *o);
 int bench_resume_rows(const struct cJSON *file, bench_run *r);
 int bench_resume_read(const char *path, struct cJSON **out);
+
+/* ---------------------------------------------------------------- bench_profile.c, bench_profile_read.c: --profile */
+
+/* A few iterations of a row that was measured, with event times and counters. */
+int bench_profile(bench_run *b, bench_row *r, const kcl_csr *A, const kcl_options *asked);
+void bench_profile_free(bench_row *r);
+void bench_profiles_say(const bench_run *b, int matrix);
+void bench_profile_json(struct cJSON *o, const bench_row *r);
+void bench_profile_read(const struct cJSON *o, bench_row *r);
+extern const char bench_profile_columns[]; /* of the CSV, after a comma */
+void bench_profile_csv(FILE *f, const bench_row *r);
 
 /* Whole solves in the format of row r; nothing for rows without a method, or in float. */
 int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, bench_row *r);

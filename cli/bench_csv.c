@@ -55,9 +55,11 @@ static void line(FILE *f, const bench_run *b, const bench_row *r) {
   const kcl_samples *s = bench_samples(r);
   identity(f, b, r);
   figures(f, b, r);
-  fprintf(f, ",%d,%d,%d,%s,%s\n", r->measured.nrhs, s->count, s->iterations,
+  fprintf(f, ",%d,%d,%d,%s,%s", r->measured.nrhs, s->count, s->iterations,
           r->state == BENCH_OK && bench_noisy(r) ? "true" : "false",
           r->measured.validated ? "true" : "false");
+  bench_profile_csv(f, r);
+  fputc('\n', f);
 }
 
 int bench_csv(const bench_run *b, const char *path) {
@@ -70,8 +72,9 @@ int bench_csv(const bench_run *b, const char *path) {
         "seconds_per_product,seconds_per_product_low,seconds_per_product_high,bytes_stored,"
         "bytes_per_product,bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,"
         "gflops,speedup,seconds_convert,seconds_upload,seconds_compile,pays_after,nrhs,samples,"
-        "iterations_per_sample,noisy,validated\n",
+        "iterations_per_sample,noisy,validated",
         buffer.f);
+  fprintf(buffer.f, ",%s\n", bench_profile_columns);
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].state != BENCH_TODO) line(buffer.f, b, &b->rows[i]);
   return buffer_write(&buffer, path);

@@ -89,6 +89,7 @@ static void measured(cJSON *o, const bench_run *b, const bench_row *r) {
   rates(o, b, r);
   break_even(o, b, r);
   bench_mixed_json(o, r);
+  bench_profile_json(o, r);
 }
 
 static cJSON *row(const bench_run *b, const bench_row *r) {
@@ -195,6 +196,7 @@ static void arguments(cJSON *all, const bench_run *b) {
   json_count(a, "restart", o->restart);
   json_bool(a, "mixed", o->mixed);
   json_bool(a, "force", o->force);
+  json_bool(a, "profile", o->profile);
 }
 
 static bool complete(const bench_run *b) {

@@ -78,6 +78,21 @@ static bool decided(const bench_run *b, bench_row *r, const kcl_stats *stats) {
   return cost.refusal || same;
 }
 
+static kcl_options asked_for(const bench_run *b, const bench_row *r) {
+  kcl_options asked = kcl_defaults;
+  asked.solver = r->method, asked.precond = r->precond, asked.format = r->format;
+  asked.precision = r->type, asked.nrhs = r->nrhs, asked.restart = (int)b->o->restart;
+  return asked;
+}
+
+/* --profile, of rows that were measured and validated, in the first round. */
+static int profiled(bench_run *b, bench_row *r, const kcl_csr *A) {
+  const kcl_options asked = asked_for(b, r);
+  if (!b->o->profile || r->place < 0 || !r->measured.validated || r->rounds || cli_interrupted())
+    return 0;
+  return bench_profile(b, r, A, &asked);
+}
+
 static int measure(const bench_run *b, bench_row *r, kcl *ctx, const kcl_csr *A) {
   const cli_options *o = b->o;
   const kcl_bench_plan plan = {.iterations = (int)o->iterations,
@@ -85,9 +100,7 @@ static int measure(const bench_run *b, bench_row *r, kcl *ctx, const kcl_csr *A)
                                .seconds = o->time_limit / (double)o->rounds,
                                .noise = BENCH_NOISE,
                                .stop = stop};
-  kcl_options asked = kcl_defaults;
-  asked.solver = r->method, asked.precond = r->precond, asked.format = r->format;
-  asked.precision = r->type, asked.nrhs = r->nrhs, asked.restart = (int)o->restart;
+  const kcl_options asked = asked_for(b, r);
   if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
   return (bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
                                                                  &r->measured);
@@ -99,12 +112,13 @@ static kcl_type type_of(const bench_row *r, const kcl_csr *A) {
 }
 
 /* With the threads of its device. */
-static int again(const bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
+static int again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
   const kcl_csr *A;
   int rc = bench_matrix_for(ctx, m, r->type, &A);
   const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
   if (native && native->platform < 0) kcl_set_threads(native->compute_units);
   if (!rc) rc = measure(b, r, ctx, A);
+  if (!rc) rc = profiled(b, r, A);
   kcl_set_threads(b->threads);
   return rc;
 }
@@ -118,7 +132,8 @@ int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
   if (r->place >= 0 && decided(b, r, &m->stats)) return r->state == BENCH_REFUSED ? KCL_MEMORY : 0;
   int rc = again(b, r, ctx, m);
-  if (cli_interrupted()) return kcl_bench_free(&r->measured), 0; /* not whole */
+  if (cli_interrupted())
+    return bench_profile_free(r), kcl_bench_free(&r->measured), 0; /* not whole */
   if (getloadavg(&load, 1) == 1) r->load = load;
   bench_date(r->date, sizeof r->date);
   if (rc) return decide(r, rc == KCL_MEMORY ? BENCH_REFUSED : BENCH_FAILED, kcl_error(ctx)), rc;

@@ -90,6 +90,7 @@ int bench_resume_options(const cJSON *file, cli_options *o) {
   if (!cli_given(o, "time-limit") && number_of(a, "time-limit") > 0)
     o->time_limit = number_of(a, "time-limit");
   o->mixed = o->mixed || true_of(a, "mixed"), o->force = o->force || true_of(a, "force");
+  o->profile = o->profile || true_of(a, "profile");
   return operands(cJSON_GetObjectItem(a, "operands"), o);
 }
 
@@ -208,6 +209,11 @@ static int place_of(const bench_run *r, const cJSON *o) {
   return *p.place ? find_place(r, &p) : REFERENCE;
 }
 
+static void free_row(bench_row *r) {
+  r->state = BENCH_TODO;
+  kcl_bench_free(&r->measured), bench_profile_free(r);
+}
+
 static bench_row read_row(bench_run *r, const cJSON *o) {
   bench_row row = {.matrix = find_matrix(r, text_of(o, "matrix")), .type = type_of(o)};
   const char *asked = text_of(o, "precision_asked");
@@ -222,9 +228,10 @@ static bench_row read_row(bench_run *r, const cJSON *o) {
   if (row.state == BENCH_TODO) return row;
   read_measured(o, &row.measured);
   bench_mixed_read(o, &row);
+  bench_profile_read(o, &row);
   bench_summarise(&row);
   bool whole = bench_time(&row)->count > 0 && row.measured.nrhs > 0;
-  if (row.state == BENCH_OK && !whole) row.state = BENCH_TODO, kcl_bench_free(&row.measured);
+  if (row.state == BENCH_OK && !whole) free_row(&row);
   return row;
 }
 
@@ -238,11 +245,11 @@ static int take_row(bench_run *r, const cJSON *o) {
     if (mine->state == BENCH_TODO)
       *mine = row;
     else
-      kcl_bench_free(&row.measured);
+      free_row(&row);
     return 0;
   }
   if (bench_add_row(r, &row)) return 0;
-  kcl_bench_free(&row.measured);
+  free_row(&row);
   return cli_fail(KCL_MEMORY, "out of memory: the rows");
 }
 

@@ -312,6 +312,9 @@ int profile_possible(const cli_options *o, const kcl_device *d);
 void profile_say(const cli_run *r);
 void profile_json(struct cJSON *all, const cli_run *r);
 void profile_free(cli_profile *p);
+double profile_moved(const kcl_profile *p, const char *kind); /* bytes of "write" or "read" */
+void profile_say_commands(const cli_options *o, const kcl_profile *p); /* shares: of p->seconds */
+void profile_part_json(struct cJSON *o, const char *key, const kcl_profile *p);
 
 /* ---------------------------------------------------------------- progress.c */
 

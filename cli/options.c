@@ -89,7 +89,9 @@ static const cli_option table[] = {
      "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)", NULL},
     {"quiet", 'q', CLI_FLAG, NULL, AT(quiet), 0, 0, "errors only, no progress and no report", NULL},
     {"profile", 0, CLI_FLAG, NULL, AT(profile), 0, 0,
-     "event times of an OpenCL device: kernels by name, transfers, gaps", NULL},
+     "event times of an OpenCL device: kernels by name, transfers, gaps; bench: and hardware "
+     "counters",
+     NULL},
     {"source", 0, CLI_FLAG, NULL, AT(source), 0, 0, "print the OpenCL C source of the kernels",
      NULL},
     {"verbose", 'v', CLI_FLAG, NULL, AT(verbose), 0, 0,

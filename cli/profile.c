@@ -17,7 +17,7 @@ void profile_free(cli_profile *p) {
   *p = (cli_profile){0};
 }
 
-static double moved(const kcl_profile *p, const char *kind) {
+double profile_moved(const kcl_profile *p, const char *kind) {
   double bytes = 0;
   for (int i = 0; i < p->count; i++)
     if (!strcmp(p->entry[i].kind, kind)) bytes += p->entry[i].bytes;
@@ -26,11 +26,12 @@ static double moved(const kcl_profile *p, const char *kind) {
 
 /* ---------------------------------------------------------------- the report */
 
-static void say_entry(const cli_options *o, const kcl_profile_entry *e) {
+static void say_entry(const cli_options *o, const kcl_profile_entry *e, double whole) {
   char name[80];
   snprintf(name, sizeof name, "%s%s%s", e->kind, *e->name ? " " : "", e->name);
-  cli_say(o, "            %-28s %8s x %9s = %9s", name, cli_count(e->count).s,
-          cli_seconds(e->seconds / (double)e->count).s, cli_seconds(e->seconds).s);
+  cli_say(o, "            %-28s %8s x %9s = %9s %5.1f %%", name, cli_count(e->count).s,
+          cli_seconds(e->seconds / (double)e->count).s, cli_seconds(e->seconds).s,
+          whole > 0 ? 100 * e->seconds / whole : 0);
   if (e->bytes > 0) cli_say(o, ", %s", cli_bytes(e->bytes).s);
   if (!strcmp(e->kind, "kernel"))
     cli_say(o, ", group %d of %d, multiple of %d, private %llu B, local %llu B", e->group,
@@ -39,10 +40,14 @@ static void say_entry(const cli_options *o, const kcl_profile_entry *e) {
   cli_say(o, "\n");
 }
 
+void profile_say_commands(const cli_options *o, const kcl_profile *p) {
+  for (int i = 0; i < p->count; i++) say_entry(o, &p->entry[i], p->seconds);
+}
+
 static void say(const cli_options *o, const char *what, const kcl_profile *p) {
   cli_say(o, "profile     %s: %s on the device, %s of it between commands\n", what,
           cli_seconds(p->seconds).s, cli_seconds(p->gaps).s);
-  for (int i = 0; i < p->count; i++) say_entry(o, &p->entry[i]);
+  profile_say_commands(o, p);
 }
 
 static double csr_bytes(const kcl_csr *A, double scalar) {
@@ -56,11 +61,13 @@ static void say_bytes(const cli_run *r) {
                b_and_x = columns * (double)(A->rows + A->cols) * scalar,
                x = columns * (double)A->cols * scalar;
   cli_say(r->o, "bytes       to the device %s, at least %s: %s %s, b and x %s; CSR has %s\n",
-          cli_bytes(moved(&r->profile.setup, "write") + moved(&r->profile.solve, "write")).s,
+          cli_bytes(profile_moved(&r->profile.setup, "write") +
+                    profile_moved(&r->profile.solve, "write"))
+              .s,
           cli_bytes(stored + b_and_x).s, r->setup.format, cli_bytes(stored).s, cli_bytes(b_and_x).s,
           cli_bytes(csr).s);
   cli_say(r->o, "            back %s, at least %s: x\n",
-          cli_bytes(moved(&r->profile.solve, "read")).s, cli_bytes(x).s);
+          cli_bytes(profile_moved(&r->profile.solve, "read")).s, cli_bytes(x).s);
 }
 
 void profile_say(const cli_run *r) {
@@ -90,7 +97,7 @@ static void entry_json(cJSON *list, const kcl_profile_entry *e) {
   json_count(o, "local_bytes", (int64_t)e->local_bytes);
 }
 
-static void part_json(cJSON *o, const char *key, const kcl_profile *p) {
+void profile_part_json(cJSON *o, const char *key, const kcl_profile *p) {
   cJSON *part = cJSON_AddObjectToObject(o, key);
   json_number(part, "seconds", p->seconds);
   json_number(part, "gaps", p->gaps);
@@ -101,6 +108,6 @@ static void part_json(cJSON *o, const char *key, const kcl_profile *p) {
 void profile_json(cJSON *all, const cli_run *r) {
   if (!r->o->profile) return;
   cJSON *o = cJSON_AddObjectToObject(all, "profile");
-  part_json(o, "setup", &r->profile.setup);
-  part_json(o, "solve", &r->profile.solve);
+  profile_part_json(o, "setup", &r->profile.setup);
+  profile_part_json(o, "solve", &r->profile.solve);
 }

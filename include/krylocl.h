@@ -207,6 +207,17 @@ void kcl_profile_enable(kcl *ctx, bool on);
  * the device is done. out->entry is to be freed with free(). */
 int kcl_profile_take(kcl *ctx, kcl_profile *out);
 
+/** Hardware counters of a stretch of work on the host's processors, sums over all threads of the process. Negative: not
+ * counted, because the system or the processor has or allows no such counter. */
+typedef struct kcl_counters {
+  double cycles;       /**< processor cycles */
+  double instructions; /**< instructions */
+  double cache_misses; /**< misses of the last cache */
+  double memory_bytes; /**< bytes between memory and processors, of all processes */
+  bool
+      memory_from_misses; /**< memory_bytes is cache_misses by the length of a line, of this process */
+} kcl_counters;
+
 /** @} */
 /** @defgroup tunables Tunables
  * Integers that change the speed of an iteration on the selected device; results change by rounding
@@ -914,6 +925,31 @@ int kcl_bench_sequential(kcl *ctx, const kcl_csr *A, kcl_type precision, const k
                          kcl_bench_row *out);
 /** Frees the samples of a row. */
 void kcl_bench_free(kcl_bench_row *row);
+
+/** Where the time and the bytes of a row go. */
+typedef struct kcl_bench_profile {
+  int iterations; /**< iterations, or products, in `run` */
+  double seconds; /**< of `run`, by the clock of the host */
+  double
+      start_up; /**< of these, with nothing of the device's begun yet or all of it done; OpenCL devices */
+  kcl_profile setup;   /**< conversion, upload of the matrix, compilation */
+  kcl_profile write;   /**< upload of the vectors */
+  kcl_profile run;     /**< the iterations alone */
+  kcl_profile read;    /**< download of the result */
+  double bytes_stored; /**< size of the matrix in its format: the least that `setup` writes */
+  double
+      bytes_in; /**< of the vectors that an iteration begins with: the least that `write` writes */
+  double bytes_out;      /**< of the result: the least that `read` reads */
+  kcl_counters counters; /**< of `run`, on CPU devices; else nothing is counted */
+} kcl_bench_profile;
+
+/** Profiles iterations of a method, or (`product`) products y = A x alone, after one that is not counted. Event times
+ * are recorded if kcl_profile_enable was called before the device was selected; else the profiles are empty. iterations: at
+ * least 1. *out is freed by kcl_bench_profile_free. Fails as kcl_bench_method and kcl_bench_product do. */
+int kcl_bench_profiled(kcl *ctx, const kcl_csr *A, const kcl_options *o, bool product,
+                       int iterations, kcl_bench_profile *out);
+/** Frees the entries of its profiles. */
+void kcl_bench_profile_free(kcl_bench_profile *p);
 
 /** Median of samples, and the interval between the j-th smallest and the j-th largest, which
  * contains the true median with at least 95 % probability where there are 6 samples or more

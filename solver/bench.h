@@ -4,7 +4,7 @@
 
 #include "solver/solver.h"
 
-/* Do the products of such an engine (kcl_engine_product) agree with kcl_csr_product within the bound of solver/bench.c? */
+/* Do the products of such an engine (kcl_engine_product) agree with kcl_csr_product within kcl_product_bound? */
 int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good);
 bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
                             const double *ref);
@@ -17,5 +17,9 @@ typedef struct kcl_probe {
 /* As many samples as the plan allows in so many seconds; twice if they scatter. */
 int kcl_sample(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds, kcl_samples *out);
 void kcl_samples_free(kcl_samples *s);
+
+/* An engine of the product alone, in the format of the options, by name; s->converted is freed by the caller. */
+int kcl_bench_engine(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s,
+                     kcl_engine **e);
 
 #endif

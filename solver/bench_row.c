@@ -129,6 +129,15 @@ static int product_engine(const kcl_system *s, const kcl_format *f, kcl_engine *
   return rc;
 }
 
+int kcl_bench_engine(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s,
+                     kcl_engine **e) {
+  const kcl_format *f;
+  int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
+  if (!rc) rc = make_system(ctx, A, o, s);
+  if (!rc) rc = named_format(s, &f);
+  return rc ? rc : product_engine(s, f, e);
+}
+
 static void describe_product(const kcl_engine *e, kcl_bench_row *out) {
   const kcl_matrix *A = e->operators[0];
   const kcl_executor *ex = &e->executor;
@@ -145,13 +154,9 @@ int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kc
   kcl_bench_plan plan;
   kcl_system s = {0};
   kcl_engine *e = NULL;
-  const kcl_format *f;
   int rc = checked(ctx, A, given, &plan, out);
   if (rc) return rc;
-  if (!ctx->selected) KCL_TRY(kcl_select(ctx, NULL, 0));
-  KCL_TRY(make_system(ctx, A, o, &s));
-  KCL_TRY(named_format(&s, &f));
-  KCL_TRY(product_engine(&s, f, &e));
+  KCL_TRY(kcl_bench_engine(ctx, A, o, &s, &e));
   describe_product(e, out);
   KCL_TRY(sample_products(&s, &plan, plan.seconds, e, out));
 done:

@@ -63,6 +63,24 @@ if grep -q '^ *0:0 ' devices; then
 else
   echo "skipped: --layout: no OpenCL device"
 fi
+# ------------------------------------------------------------------ profiles
+KRYLOCL_COUNTERS=none run 0 "a profile without counters" bench poisson2d:20 --device cpu --threads 2 --formats ell --profile --json p.json --csv p.csv $quick; says "^profile  *ell on cpu"
+json p.json "(lambda p: p['iterations']>0 and p['seconds']>0 and 'counters' not in p and 'run' not in p)(d['rows'][0]['profile'])"
+run 0 "a profile with what counters there are" bench poisson2d:20 --device cpu --formats ell --profile --json p.json $quick
+json p.json "(lambda c: c is None or all(v is None or v>=0 for v in c.values()))(d['rows'][0]['profile'].get('counters'))"
+if grep -q '^ *0:0 ' devices; then
+  run 0 "event times of rows" bench poisson2d:20 --device 0:0 --formats ell,coo --solver cg,none --profile --json p.json --csv p.csv $quick; says "to the device .* at least .*matrix"; says "kernel stage_1_0"
+  json p.json "all((lambda p: p['bytes_back']==p['bytes_back_least'] and sum(c['bytes'] for c in p['write']['commands'])==p['bytes_vectors'] and 0<=p['bytes_to_device']-p['bytes_to_device_least']<1024)(r['profile']) for r in d['rows'])"
+  json p.json "all((lambda p: 0<sum(c['seconds'] for c in p['run']['commands'] if c['kind']=='kernel')<=p['run']['seconds']*1.000001 and p['run']['seconds']<=p['seconds']*1.01)(r['profile']) for r in d['rows'])"
+  json p.json "all((lambda p: all(c['count']==p['iterations'] for c in p['run']['commands'] if c['kind']=='kernel' and c['name']=='stage_%d_0'%(r['solver']!='none')))(r['profile']) for r in d['rows'])"
+  json p.json "all(r['profile']['bytes_vectors']==400*8*(1 if r['solver']=='none' else 2) and r['profile']['bytes_back']==400*8 for r in d['rows'])"
+  "$python" -ISc 'import csv; r = list(csv.DictReader(open("p.csv")))[1:]; assert all(int(float(x["bytes_back"])) == 3200 and x["kernels"].startswith("stage_") for x in r), r'; verdict $? "  the CSV has the kernels"
+  cp p.json q.json
+  run 0 "a profile that was resumed" bench --resume q.json
+  "$python" -ISc 'import json; a, b = (json.load(open(f))["rows"] for f in ("p.json", "q.json")); assert [r["profile"] for r in a] == [r["profile"] for r in b]'; verdict $? "  is as it was"
+else
+  echo "skipped: event times: no OpenCL device"
+fi
 run 2 "no such layout" bench T.mtx --layout tpu; says "unknown layout"
 awk 'BEGIN { n = 900; print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, 2 * n - 1
   for (i = 1; i <= n; i++) print i, i, n + 1; for (i = 2; i <= n; i++) print i, 1, -1 }' >R.mtx
