@@ -224,8 +224,8 @@ static void test_switch(const place *p) {
   static const struct {
     const char *kind, *precond;
     bool switches;
-  } all[] = {{"jump2d:200", "auto", true},
-             {"jump2d:200", "jacobi", false},
+  } all[] = {{"jump2d:300", "auto", true},
+             {"jump2d:64", "jacobi", false},
              {"poisson2d:60", "auto", false}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     kcl_csr *A = NULL;

@@ -1,4 +1,4 @@
-/* From plain cg to multigrid under way: where the iterations still to come are predicted to take three times as long as setting up
+/* From plain cg to multigrid under way: where the iterations still to come are predicted to take twice as long as setting up
  * multigrid and solving with it, x so far is kept and cg goes on with it.
  *
  * Iterations to come: the lesser of what the Ritz values of cg so far promise, which grows as cg finds the small eigenvalues, and
@@ -10,10 +10,12 @@
 #include <string.h>
 
 static const char *const NAME = "amg";
-static const double ENTRY = 0.3e-6;   /* seconds of set-up per entry of A (two cores of 2026) */
-static const double ITERATIONS = 150; /* plain ones that a solve with multigrid takes as long as */
-static const double COMPILE = 4;      /* its kernels, in those of plain cg */
-static const double WORTH = 3; /* times as long: both predictions err, by up to that so far */
+static const double ENTRY = 0.4e-6; /* seconds of set-up per entry of A (two cores of 2026) */
+static const double COMPILE = 4;    /* its kernels, in those of plain cg */
+static const double CYCLES = 20;    /* iterations with it */
+static const double PASSES = 12;    /* over the entries of A, by a cycle over all levels */
+static const double VECTORS = 60;   /* of A's rows that a cycle moves */
+static const double WORTH = 2;      /* times as long: both predictions err */
 enum { FIRST = 100 /* iterations before it is asked; then whenever they have doubled */ };
 
 static bool suits(const kcl_selection *c) {
@@ -28,7 +30,7 @@ static bool suits(const kcl_selection *c) {
          strcmp(c->way.precond->name, NAME) != 0;
 }
 
-/* Of one right-hand side that iterates. */
+/* Of one right-hand side that iterates. Half of cg's bound, as observed on Laplacians. */
 static double to_come(const kcl_loop *l, int i) {
   const kcl_rhs *v = &l->rhs[i];
   const int64_t done = l->control[i].iteration - v->began;
@@ -38,7 +40,7 @@ static double to_come(const kcl_loop *l, int i) {
   if (v->began || done < FIRST || !(left > 0)) return 0;
   kcl_ritz(v->history->entry, v->history->size, &least, &most);
   if (!(least > 0)) return 0;
-  const double spectrum = 0.5 * sqrt(most / least) * (left + log(2)),
+  const double spectrum = 0.25 * sqrt(most / least) * (left + log(2)),
                slope = fallen > 0 ? (double)done * left / fallen : INFINITY;
   return fmin(spectrum, slope);
 }
@@ -50,11 +52,14 @@ static double most_to_come(const kcl_loop *l) {
   return most;
 }
 
-/* Seconds to set multigrid up and to solve with it, when a plain iteration takes `each`. */
+/* Seconds to set multigrid up and to solve with it, when a plain iteration takes `each`: by bytes, for levels as CSR. */
 static double price(const kcl_selection *c, double each) {
-  const kcl_executor *ex = &c->engine->executor;
-  const double compile = c->system->ctx->opencl ? COMPILE * ex->seconds_compile : 0;
-  return ENTRY * (double)c->system->stats.nnz + ITERATIONS * each + compile;
+  const kcl_stats *t = &c->system->stats;
+  const kcl_engine *e = c->engine;
+  const double scalar = (double)kcl_type_size(e->program->type),
+               bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar,
+               compile = c->system->ctx->opencl ? COMPILE * e->executor.seconds_compile : 0;
+  return ENTRY * (double)t->nnz + CYCLES * each * bytes / kcl_engine_bytes(e, 1) + compile;
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */

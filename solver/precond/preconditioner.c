@@ -78,7 +78,6 @@ static int build(kcl_preconditioner *M, kcl_csr *C, bool common, kcl_matrix **ou
   kcl_stats stats;
   kcl_matrix *m = *out = NULL;
   int rc;
-  common = common || !M->ctx->opencl;
   if (common)
     count_rows(C, &stats);
   else
