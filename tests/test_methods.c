@@ -63,8 +63,9 @@ static moved count(const kcl_program *k, kcl_phase phase) {
   return m;
 }
 
-/* The arrays of csr-scalar on the cpu: 8-byte row pointers, 4-byte columns, values. */
+/* The arrays of csr-scalar on the cpu: 8-byte row pointers, 4-byte columns, values. Preconditioners choose formats. */
 static double matrix_bytes(const kcl_matrix *A) {
+  if (strcmp(A->format->name, "csr-scalar")) return kcl_matrix_bytes(A);
   return 8.0 * (double)(A->rows + 1) + (4.0 + (double)kcl_type_size(A->type)) * (double)A->nnz;
 }
 
