@@ -192,6 +192,26 @@ run 0 "ties" report --compare t1.json t1.json; run 1 "ties of two values" report
 edit old.json f1.json '[r[k].update(samples=r[k]["samples"][:3]) for r in d["rows"] for k in ("seconds_per_iteration", "seconds_per_product")]'
 edit old.json f2.json '[r[k].update(samples=[1.5 * v for v in r[k]["samples"][:3]]) for r in d["rows"] for k in ("seconds_per_iteration", "seconds_per_product")]'
 run 0 "three samples" report --compare f1.json f2.json; says "with too few samples to tell"
+# Several runs each, of a machine that changes from run to run: times of a row are up to 6 % longer in one run.
+runs() { # SEED: o1 to o5, e1 to e5 as they, s1 to s5 with csr-scalar a tenth slower
+  "$python" -ISc '
+import json, random, sys
+d = json.load(open("base.json")); random.seed(int(sys.argv[1]))
+for kind in "oes":
+    for run in range(1, 6):
+        for n, r in enumerate(d["rows"]):
+            for k in ("seconds_per_iteration", "seconds_per_product"):
+                shift = (1 + n) * 1e-5 * (1 + 0.06 * random.random()) * (1.1 if kind == "s" and n == 0 else 1)
+                r[k]["samples"] = [shift * (1 + 0.01 * random.random() + (random.random() if random.random() < 0.2 else 0)) for _ in range(12)]
+        json.dump(d, open("%s%d.json" % (kind, run), "w"))' "$1" 2>err || fail "runs"
+}
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  runs $i
+  run 0 "five equal runs each, $i" report --compare o1.json o2.json o3.json o4.json o5.json e1.json e2.json e3.json e4.json e5.json; says " 0 slower, 0 faster"
+  run 1 "five runs each, one slower by a tenth, $i" report --compare o?.json s?.json; says " [12] slower, 0 faster, .* in 5 runs each"; says "csr-scalar .* SLOWER"
+done
+run 2 "two runs each" report --compare o1.json o2.json s1.json s2.json; says "four or more of each"
+run 2 "an odd number" report --compare o?.json s?.json o1.json; says "four or more of each"
 # The reference is the control: if it is slower, too, the machine is.
 reference='d["references"] = [{"matrix": "poisson2d:20", "rows": 400, "cols": 400, "nnz": 1920, "precision": "d", "precision_asked": "auto", "solver": "none", "solver_asked": "none", "precond": "", "format": "sequential", "kernel": "", "nrhs": 1, "nrhs_asked": 1, "status": "ok", "bytes_stored": 1, "validated": True, "bytes_per_product": 1, "seconds_per_product": {"samples": [1e-5 * f * (1 + i / 1000) for i in range(15)], "iterations_per_sample": 1}}]'
 edit old.json r1.json "f = 1; $reference"; edit slow.json r2.json "f = 1.1; $reference"
@@ -199,9 +219,9 @@ run 0 "a machine that is slower by a tenth" report --compare r1.json r2.json; sa
 edit slow.json r3.json "f = 1; $reference"
 run 1 "a machine that is as fast" report --compare r1.json r3.json
 edit old.json fails.json 'row("cds")["status"] = "failed: the product differs"'
-run 1 "a row that fails now" report --compare old.json fails.json; says "1 row FAILS in the new run"
+run 1 "a row that fails now" report --compare old.json fails.json; says "1 row FAILS in a new run"
 edit old.json less.json 'd["rows"] = d["rows"][:3]'
-run 0 "rows that are missing" report --compare old.json less.json; says "5 rows are not measured in the new run"
+run 0 "rows that are missing" report --compare old.json less.json; says "5 rows are not measured in every other run"
 run 3 "nothing in common" report --compare old.json p.json; says "no measured row in common"
 run 2 "one file" report --compare old.json; says "two files"
 run 2 "a page of a comparison" report --compare old.json slow.json -o x.html; says "writes no files"
