@@ -75,8 +75,7 @@ static int check_matrix(kcl_operator *op) {
 static int choose_format(kcl_operator *op, const kcl_format **f) {
   const kcl_system *s = &op->system;
   const kcl_type type = s->options.precision;
-  if (s->undecided.format)
-    return kcl_format_choose(s->ctx, &s->stats, type, f, op->why, sizeof op->why);
+  if (s->undecided.format) return kcl_engine_choose(s, f, op->why, sizeof op->why);
   strcpy(op->why, "asked for");
   return kcl_format_named(s->ctx, &s->stats, type, s->options.format, f);
 }

@@ -1,4 +1,4 @@
-/* The cost of each storage format for a matrix, refusals, and the choice by bytes. */
+/* The cost of each storage format for a matrix, refusals, and their order by bytes. */
 #include "core/base/context.h"
 #include "core/matrix/matrix.h"
 #include <stdio.h>
@@ -133,18 +133,4 @@ int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *na
   if (!rc && cost.refusal)
     rc = kcl_fail(ctx, KCL_MEMORY, "format %s refused: %s", name, cost.refusal);
   return rc;
-}
-
-int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
-                      char *why, size_t room) {
-  kcl_rank list[KCL_MOST_FORMATS];
-  int count, rc = kcl_format_rank(ctx, s, type, list, &count);
-  if (rc) return rc;
-  int n =
-      snprintf(why, room, "costs as much as streaming %.3g MB per product", list[0].moved * 1e-6);
-  if (count > 1 && n >= 0 && (size_t)n < room)
-    snprintf(why + n, room - (size_t)n, ", next %s with %.3g MB", list[1].format->name,
-             list[1].moved * 1e-6);
-  *out = list[0].format;
-  return KCL_OK;
 }

@@ -90,8 +90,10 @@ static void watch_fork(void) { pthread_atfork(before_fork, after_fork, in_child)
 static void *work(void *self) {
   worker *w = self;
   inside = true;
+  bool spins = true; /* as in the region before: the caller may open the next one at once */
   for (uint32_t round = 0;; round++) {
-    gate_await(&w->called, round, true);
+    gate_await(&w->called, round, spins);
+    spins = w->me.team->spins;
     w->me.team->body(w->me.team->arg, &w->me);
     gate_open(&w->done); /* the last access to the team */
   }

@@ -24,12 +24,32 @@ static bool running(const kcl_control *control, int nrhs) {
   return false;
 }
 
+/* ---------------------------------------------------------------- y = alpha q + beta y */
+
+/* y = alpha q + beta y; what is multiplied by zero is not read. */
+typedef struct sum {
+  scalar alpha, beta, *y;
+  const scalar *q;
+} sum;
+
+static void add(void *arg, int64_t first, int64_t end) {
+  const sum *s = arg;
+  const bool q = !s_zero(s->alpha), y = !s_zero(s->beta), whole = s_one(s->alpha);
+  for (int64_t i = first; i < end; i++) {
+    scalar a = !q ? s_make(0) : whole ? s->q[i] : s_mul(s->alpha, s->q[i]);
+    s->y[i] = y ? s_fma(s->beta, s->y[i], a) : a;
+  }
+}
+
+/* ---------------------------------------------------------------- batches of passes */
+
 typedef struct batch {
   cpu *e;
   kcl_phase phase;
   int64_t passes; /* left */
   int stage;      /* the next */
   bool active[KCL_MAX_NRHS];
+  const sum *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
 } batch;
 
 /* The scalars of stage i for each active right-hand side. */
@@ -63,19 +83,28 @@ static bool next_stage(void *arg) {
   return true;
 }
 
+static void add_chunk(const batch *b, const kcl_stage *s, int chunk) {
+  const int64_t per = rows_of_chunk(s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
+  for (int c = 0; c < b->e->k->nrhs && lo < hi; c++)
+    if (b->active[c]) add((void *)(uintptr_t)&b->after[c], lo, hi);
+}
+
 /* The last part also runs the empty chunks, whose sums are zero. */
 static void run_part(void *arg, int part, int parts) {
   const batch *b = arg;
   cpu *e = b->e;
   const kcl_stage *s = &e->k->stage[b->phase][b->stage - 1];
   int full = full_chunks(s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
-  for (int c = full * part / parts; full && c < end; c++)
+  for (int c = full * part / parts; full && c < end; c++) {
     run_chunk(e, s, e->slot, b->active, c, e->partial[e->parity]);
+    if (b->after) add_chunk(b, s, c);
+  }
 }
 
-static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team) {
+static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team, const sum *after) {
   if (!e->k->stages[phase]) return;
-  kcl_while(team, next_stage, run_part, &(batch){.e = e, .phase = phase, .passes = passes});
+  kcl_while(team, next_stage, run_part,
+            &(batch){.e = e, .phase = phase, .passes = passes, .after = after});
 }
 
 /* Barriers are only fast while every thread has a core of its own. So every 16 batches one iteration is timed with the
@@ -85,36 +114,22 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   double start = kcl_now();
   if (e->threads > 1 && phase == KCL_LOOP && passes > 1 && --e->until_trial <= 0) {
     int other = e->team == 1 ? e->threads : 1;
-    run_team(e, phase, 1, other);
+    run_team(e, phase, 1, other, NULL);
     double seconds = kcl_now() - start;
     if (e->seconds > 0 && seconds < 0.7 * e->seconds) e->team = other;
     e->until_trial = 16;
     passes--, start += seconds;
   }
-  run_team(e, phase, passes, e->team);
+  run_team(e, phase, passes, e->team, NULL);
   e->seconds = (kcl_now() - start) / (double)passes;
   return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- products on the caller's arrays */
 
-/* y = alpha q + beta y; what is multiplied by zero is not read. */
-typedef struct sum {
-  scalar alpha, beta, *y;
-  const scalar *q;
-} sum;
-
-static void add(void *arg, int64_t first, int64_t end) {
-  const sum *s = arg;
-  const bool q = !s_zero(s->alpha), y = !s_zero(s->beta), whole = s_one(s->alpha);
-  for (int64_t i = first; i < end; i++) {
-    scalar a = !q ? s_make(0) : whole ? s->q[i] : s_mul(s->alpha, s->q[i]);
-    s->y[i] = y ? s_fma(s->beta, s->y[i], a) : a;
-  }
-}
-
-/* The program on `count` columns from x on; y NULL: into the program's own vectors. */
-static void run_columns(cpu *e, const scalar *x, scalar *y, int count) {
+/* The program on `count` columns from x on; y NULL: into the program's own vectors, and `after` adds them to the
+ * caller's. */
+static void run_columns(cpu *e, const scalar *x, scalar *y, int count, const sum *after) {
   const kcl_program *k = e->k;
   scalar *own[2 * KCL_MAX_NRHS];
   for (int c = 0; c < k->nrhs; c++) {
@@ -125,7 +140,7 @@ static void run_columns(cpu *e, const scalar *x, scalar *y, int count) {
     at[k->x] = (scalar *)(uintptr_t)(x + c * k->vector[k->x].n); /* it is only read */
     if (y) at[k->b] = y + c * k->vector[k->b].n;
   }
-  run_team(e, KCL_START, 1, e->team);
+  run_team(e, KCL_START, 1, e->team, after);
   for (int c = 0; c < k->nrhs; c++) {
     scalar **at = e->vec + c * k->vectors;
     at[k->x] = own[2 * c], at[k->b] = own[2 * c + 1];
@@ -143,9 +158,14 @@ static int multiply(kcl_executor *ex, const kcl_product *p) {
   for (int64_t j = 0; j < p->cols; j += k->nrhs) {
     int count = (int)(p->cols - j < k->nrhs ? p->cols - j : k->nrhs);
     scalar *y = (scalar *)p->y + j * rows;
-    if (!s_zero(alpha)) run_columns(e, x + j * cols, in_place ? y : NULL, count);
-    for (int c = 0; c < count && !in_place; c++)
-      kcl_for(rows, KCL_FEW, add, &(sum){alpha, beta, y + c * rows, vector(e, k->b, c)});
+    sum after[KCL_MAX_NRHS];
+    for (int c = 0; c < count; c++) after[c] = (sum){alpha, beta, y + c * rows, vector(e, k->b, c)};
+    if (in_place)
+      run_columns(e, x + j * cols, y, count, NULL);
+    else if (!s_zero(alpha))
+      run_columns(e, x + j * cols, NULL, count, after);
+    else
+      for (int c = 0; c < count; c++) kcl_for(rows, KCL_FEW, add, &after[c]);
   }
   return KCL_OK;
 }

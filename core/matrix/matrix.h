@@ -198,8 +198,5 @@ int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[K
 /* The one of this name. KCL_MEMORY: it refuses the matrix. */
 int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
                      const kcl_format **out);
-/* The first of these; `why` receives the reason as a sentence. */
-int kcl_format_choose(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out,
-                      char *why, size_t room);
 
 #endif

@@ -84,7 +84,7 @@ static kcl_geometry choose_geometry(run *r) {
 
 static bool wanted(run *r) {
   const kcl_program *k = r->k;
-  if (r->group == 1 || !kcl_persistent_possible(k) || asked() == '0') return false;
+  if (r->group == 1 || k->product || !kcl_persistent_possible(k) || asked() == '0') return false;
   bool small =
       context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < MAX_BYTES;
   if (!small && !asked()) return false;

@@ -11,21 +11,21 @@
 /* The format of A^H is that of A where both have the same structure. Elsewhere a format that suits the rows of A need not
  * suit its columns: one that was chosen here is chosen again, one that was asked for may be refused. */
 static int adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f) {
-  kcl_stats stats;
+  kcl_system adjoint = {.ctx = s->ctx, .options = s->options};
+  kcl_stats *const stats = &adjoint.stats;
   kcl_cost cost;
   char why[400];
   const bool mirrored = s->stats.hermitian || s->stats.symmetric || s->stats.shifted_skew,
              chosen = s->undecided.format;
   bool whole = (*f)->refuses || AH->rows != AH->cols;
   if (mirrored && !whole) return KCL_OK;
-  int rc = whole ? kcl_csr_stats(s->ctx, AH, &stats) : kcl_csr_structure(s->ctx, AH, &stats);
-  if (!rc) rc = kcl_format_cost(s->ctx, &stats, s->options.precision, (*f)->name, &cost);
+  int rc = whole ? kcl_csr_stats(s->ctx, AH, stats) : kcl_csr_structure(s->ctx, AH, stats);
+  if (!rc) rc = kcl_format_cost(s->ctx, stats, s->options.precision, (*f)->name, &cost);
   if (!rc && !chosen && cost.refusal)
     rc = kcl_fail(s->ctx, KCL_MEMORY, "format %s refused for the adjoint: %s", (*f)->name,
                   cost.refusal);
-  if (!rc && chosen && cost.refusal && !whole) whole = true, rc = kcl_csr_stats(s->ctx, AH, &stats);
-  if (!rc && chosen && whole)
-    rc = kcl_format_choose(s->ctx, &stats, s->options.precision, f, why, sizeof why);
+  if (!rc && chosen && cost.refusal && !whole) whole = true, rc = kcl_csr_stats(s->ctx, AH, stats);
+  if (!rc && chosen && whole) rc = kcl_engine_choose(&adjoint, f, why, sizeof why);
   return rc;
 }
 

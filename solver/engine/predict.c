@@ -1,10 +1,11 @@
 /* Seconds per iteration, predicted before anything is built: the method is recorded over outlines of A and A^H, and the
- * executor estimates the program. The preconditioner is set up before.
+ * executor estimates the program. The preconditioner is set up before. A product alone is an iteration of one operation.
  */
 #include "core/base/context.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct outline { /* a program whose matrices are not built */
@@ -13,6 +14,26 @@ typedef struct outline { /* a program whose matrices are not built */
   kcl_program *program;
 } outline;
 
+static int record_method(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                         outline *o) {
+  kcl_program *k = o->program;
+  k->AH = m->adjoint ? &o->AH : NULL;
+  k->norm_F = m->least_squares;
+  k->restart = s->options.restart ? s->options.restart : m->restart;
+  int rc = kcl_system_preconditioner(s, p, m, &o->M);
+  if (rc && !(rc == KCL_USAGE && s->undecided.precond)) return rc; /* it will be left out */
+  kcl_preconditioner_bind(o->M, k);
+  m->record(k);
+  return KCL_OK;
+}
+
+static void record_product(kcl_program *k, kcl_matrix *A) {
+  k->product = true, k->steps = 1;
+  kcl_begin(k, KCL_LOOP);
+  kcl_apply(k, kcl_b(k), A, kcl_x(k)); /* b = A x */
+}
+
+/* m NULL: a product alone. */
 static int record(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
                   const kcl_format *f, outline *o) {
   const kcl_stats *t = &s->stats;
@@ -21,13 +42,9 @@ static int record(const kcl_system *s, const kcl_method *m, const kcl_precond *p
   kcl_program *k = o->program;
   kcl_matrix_outline(s->ctx, f, t, s->options.precision, &o->A);
   o->AH = o->A;
-  k->A = &o->A, k->AH = m->adjoint ? &o->AH : NULL;
-  k->norm_F = m->least_squares;
-  k->restart = s->options.restart ? s->options.restart : m->restart;
-  rc = kcl_system_preconditioner(s, p, m, &o->M);
-  if (rc && !(rc == KCL_USAGE && s->undecided.precond)) return rc; /* it will be left out */
-  kcl_preconditioner_bind(o->M, k);
-  m->record(k);
+  k->A = &o->A;
+  if (!m) record_product(k, &o->A);
+  if (m && (rc = record_method(s, m, p, o))) return rc;
   k->nrhs = f->multi_rhs && !s->options.mixed && s->options.nrhs ? s->options.nrhs : 1;
   return kcl_program_end(k);
 }
@@ -73,6 +90,18 @@ static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond *
 int kcl_engine_predict(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
                        kcl_rank list[KCL_MOST_FORMATS], int *count) {
   return predict(s, m, p, NULL, list, count);
+}
+
+int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size_t room) {
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = predict(s, NULL, NULL, NULL, list, &count);
+  if (rc) return rc;
+  int n = snprintf(why, room, "predicted to take %.3g us per product", list[0].seconds * 1e6);
+  if (count > 1 && n >= 0 && (size_t)n < room)
+    snprintf(why + n, room - (size_t)n, ", next %s with %.3g us", list[1].format->name,
+             list[1].seconds * 1e6);
+  *f = list[0].format;
+  return KCL_OK;
 }
 
 int kcl_engine_predicted(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
