@@ -15,7 +15,7 @@ typedef struct making {
 } making;
 
 bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
-  int64_t room = r->room ? r->room : 4 * GRAIN;
+  int64_t room = r->room ? r->room : 16 * GRAIN;
   while (room < r->count + count) room *= 2;
   if (room == r->room || r->failed) return !r->failed;
   int32_t *col = realloc(r->col, (size_t)room * sizeof *col);

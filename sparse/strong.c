@@ -56,11 +56,13 @@ static void begin(void *arg, int64_t from, int64_t to) {
 
 /* Does an undecided point of the row come before i? NEW ones were undecided when the round began. */
 static bool beaten(const splitting *s, const kcl_csr *G, int64_t i) {
+  const double mine = s->priority[i];
   for (int64_t k = G->row_ptr[i]; k < G->row_ptr[i + 1]; k++) {
     const int64_t j = G->col[k];
     const uint8_t state = __atomic_load_n(&s->state[j], __ATOMIC_RELAXED);
     if (state != UNDECIDED && state != NEW) continue;
-    if (s->priority[j] > s->priority[i] || (s->priority[j] == s->priority[i] && j > i)) return true;
+    const double theirs = s->priority[j];
+    if (theirs > mine || (theirs == mine && j > i)) return true;
   }
   return false;
 }
@@ -74,7 +76,7 @@ static void choose(void *arg, int64_t from, int64_t to) {
 
 static bool depends_on_new(const splitting *s, int64_t i) {
   for (int64_t k = s->S->row_ptr[i]; k < s->S->row_ptr[i + 1]; k++)
-    if (s->state[s->S->col[k]] == NEW) return true;
+    if (__atomic_load_n(&s->state[s->S->col[k]], __ATOMIC_RELAXED) == NEW) return true;
   return false;
 }
 

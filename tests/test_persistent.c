@@ -386,6 +386,8 @@ int main(void) {
       {"cg-pipelined", "jacobi", "csr-scalar", "poisson2d:20", "2", KCL_S, 20, 1e-12},
       {"bicgstab", "none", "csr-scalar", "convection:20", "1", KCL_D, 4, 1e-14},
       {"cg", "none", "ell", "poisson2d:20", "1", KCL_D, 100, 0.1}, /* a stop under way */
+      {"cg", "chebyshev", "csr-scalar", "poisson2d:20", "1", KCL_D, 6, 1e-14}, /* four products */
+      {"cg", "fsai", "ell", "poisson2d:20", "2", KCL_S, 6, 1e-12}, /* and three matrices */
   };
   kcl *ctx = NULL;
   setenv("KRYLOCL_LAYOUT", "gpu", 1), setenv("KRYLOCL_CACHE", "", 1);
