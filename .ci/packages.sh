@@ -27,7 +27,10 @@ done
 libraries="libc6-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd zlib1g-dev libdeflate-dev
   libcjson-dev libsuitesparse-dev libopenblas0"
 case $what in
-  check) has oclgrind || need="$need oclgrind" ;;
+  check)
+    has oclgrind || need="$need oclgrind"
+    has rsvg-convert || need="$need librsvg2-bin"
+    ;;
   intel) python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"; libraries= ;;
   lint) for c in clang-format clang-tidy cppcheck doxygen; do has $c || need="$need $c"; done; libraries= ;;
 esac

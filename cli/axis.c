@@ -99,7 +99,7 @@ void axis_left(FILE *f, const axis *a, double x, double right, axis_label text, 
 
 cli_text axis_number(double v) {
   cli_text t;
-  if (fabs(v) >= 1e4 && fabs(v) < 1e15) return cli_count((int64_t)round(v));
+  if (fabs(v) >= 999.5 && fabs(v) < 1e15) return cli_count((int64_t)round(v));
   snprintf(t.s, sizeof t.s, "%.4g", v);
   return t;
 }

@@ -149,7 +149,7 @@ int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
 
 /* list grows by more, or stays as it is. */
 static void append(double **list, int *count, const double *more, int n) {
-  double *both = n ? realloc(*list, (size_t)(*count + n) * sizeof *both) : NULL;
+  double *both = n ? realloc(*list, ((size_t)*count + (size_t)n) * sizeof *both) : NULL;
   if (!both) return;
   memcpy(both + *count, more, (size_t)n * sizeof *both);
   *list = both, *count += n;

@@ -104,7 +104,7 @@ void labels_draw(FILE *f, const label *list, int count) {
     if (!l->placed) continue;
     const double w = svg_width(l->text), y = l->at_y - 4;
     const double x = l->at_x > l->x ? l->at_x - 2 : l->at_x + w < l->x ? l->at_x + w + 2 : l->x;
-    if (hypot(x - l->x, y - l->y) > 16) svg_line(f, l->x, l->y, x, y, "lead");
+    if (!l->far && hypot(x - l->x, y - l->y) > 16) svg_line(f, l->x, l->y, x, y, "lead");
     svg_text(f, l->at_x, l->at_y, l->class, l->text);
   }
 }

@@ -36,7 +36,7 @@ static double normal_below(double z) { return 0.5 * erfc(-z / sqrt(2)); }
 
 /* The sum of t^3 - t over groups of t equal samples. */
 static double ties(const double *x, int n, const double *y, int m) {
-  double *all = malloc((size_t)(n + m) * sizeof *all), sum = 0;
+  double *all = malloc(((size_t)n + (size_t)m) * sizeof *all), sum = 0;
   if (!all) return 0;
   for (int i = 0; i < n + m; i++) all[i] = i < n ? x[i] : y[i - n];
   qsort(all, (size_t)(n + m), sizeof *all, ascending);

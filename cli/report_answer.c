@@ -59,7 +59,7 @@ void report_answer(FILE *f, const report *r, const report_group *g, bool html) {
   fputs("Use ", f), name(f, c.best->format, html);
   fprintf(f, ": %s per %s, ", exact_seconds(bench_time(c.best)->median).s,
           bench_alone(c.best) ? "product" : "iteration");
-  const report_name where = report_setting(r, c.best, true);
+  const report_name where = report_where(r, c.best);
   if (html)
     xml_text(f, where.s);
   else

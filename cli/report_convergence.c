@@ -59,7 +59,7 @@ static int add(lines *l, const cJSON *o, bool timed) {
 
 static int draw(FILE *f, const report *r, const report_subject *s, bool alone, bool timed) {
   const cJSON *first = s->solve->json, *matrix = report_field(first, "matrix");
-  char title[300];
+  char title[300], name[200];
   int rc = 0;
   lines l = {.title = title,
              .x_title = timed ? "seconds, set-up included" : "iterations",
@@ -69,8 +69,9 @@ static int draw(FILE *f, const report *r, const report_subject *s, bool alone, b
              .log_y = true,
              .level = fmax(0, report_number(first, "tol")),
              .level_name = "tolerance"};
-  snprintf(title, sizeof title, "%.96s: convergence against %s",
-           cli_base(report_text(matrix, "file")), timed ? "seconds" : "iterations");
+  bench_short_name(report_text(matrix, "file"), name, sizeof name);
+  snprintf(title, sizeof title, "%.96s: convergence against %s", name,
+           timed ? "seconds" : "iterations");
   for (int i = 0; i < r->file_count && l.count < MOST; i++)
     if (r->files[i].solve && same_matrix(&r->files[i], s->solve))
       TRY(add(&l, r->files[i].json, timed));

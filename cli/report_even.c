@@ -82,7 +82,8 @@ static int draw(FILE *f, const report *r, const report_subject *s, bool alone) {
              .log_x = true,
              .level = 1,
              .level_name = ""};
-  snprintf(name, sizeof name, "set-up and iterations together, by those of %.40s", against->format);
+  snprintf(name, sizeof name, "set-up and %s together, by those of %.40s", l.x_title,
+           against->format);
   snprintf(title, sizeof title, "%.96s: break-even, %s", r->run.matrices[s->matrix].name,
            report_setting(r, g->key, true).s);
   for (int i = 0; i < g->count; i++) {

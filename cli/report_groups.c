@@ -125,6 +125,13 @@ report_name report_setting_all(const report *r, const bench_row *key) {
   return report_setting(r, &k, true);
 }
 
+report_name report_where(const report *r, const bench_row *row) {
+  report_name t = report_setting(r, row, true);
+  char *alone = strstr(t.s, ", product alone");
+  if (alone) memmove(alone, alone + 15, strlen(alone + 15) + 1);
+  return t;
+}
+
 report_name report_setting(const report *r, const bench_row *key, bool threads) {
   report_name t;
   const bool plain = !*key->precond || !strcmp(key->precond, "none");

@@ -61,11 +61,12 @@ static void devices(FILE *f, const cJSON *file) {
     const double rate = report_number(one, "stream_bytes_per_second");
     if (report_number(one, "threads") > 0)
       snprintf(threads, sizeof threads, ", %.0f threads", report_number(one, "threads"));
-    int n = snprintf(text, sizeof text, "%.40s: %.120s%s%s%.60s, driver %.120s, %.120s",
-                     report_text(one, "place"), report_text(one, "name"), threads,
-                     *report_text(one, "platform") ? ", " : "", report_text(one, "platform"),
-                     *report_text(one, "driver") ? report_text(one, "driver") : "none",
-                     report_text(one, "version"));
+    const char *platform = report_text(one, "platform"), *driver = report_text(one, "driver");
+    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", report_text(one, "place"),
+                     report_text(one, "name"), threads);
+    if (*driver)
+      n += snprintf(text + n, sizeof text - (size_t)n, ", %.60s, driver %.120s, %.120s", platform,
+                    driver, report_text(one, "version"));
     if (rate > 0)
       snprintf(text + n, sizeof text - (size_t)n, "; stream rate %.4g GB/s", rate * 1e-9);
     item(f, "device", text);

@@ -74,7 +74,9 @@ static void names(FILE *f, const lines *l, const axis *x, const axis *y) {
     const line *one = &l->list[i];
     if (!one->count) continue;
     snprintf(classes[n], sizeof *classes, "f%d", one->ideal ? 7 : series++ % SVG_SERIES);
-    list[n] = (label){.x = axis_at(x, one->x[one->count - 1]),
+    const double end = axis_at(x, one->x[one->count - 1]);
+    list[n] = (label){.x = end,
+                      .far = end < x->to - 40,
                       .y = axis_at(y, one->y[one->count - 1]),
                       .text = one->name,
                       .class = one->ideal ? "mute" : classes[n]};

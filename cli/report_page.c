@@ -50,10 +50,12 @@ static int figure(void *self, const report_figure *figure, const report_subject 
                                  : report_setting(w->r, s->g->key, figure != &report_threads);
     fputs(" <span class=\"setting\">", w->f), xml_text(w->f, name.s), fputs("</span>", w->f);
   }
-  if (s->solve)
-    fputs(" <span class=\"setting\">", w->f),
-        xml_text(w->f, cli_base(report_text(report_field(s->solve->json, "matrix"), "file"))),
-        fputs("</span>", w->f);
+  if (s->solve) {
+    char name[200];
+    bench_short_name(report_text(report_field(s->solve->json, "matrix"), "file"), name,
+                     sizeof name);
+    fputs(" <span class=\"setting\">", w->f), xml_text(w->f, name), fputs("</span>", w->f);
+  }
   fputs("</h3>\n", w->f);
   if (w->last != figure)
     fputs("<figcaption>", w->f), xml_text(w->f, figure->how), fputs("</figcaption>\n", w->f);
@@ -82,7 +84,7 @@ static void facts(FILE *f, const bench_matrix *A) {
   char text[600];
   snprintf(text, sizeof text,
            "%s \xc3\x97 %s, %s nonzeros, %s %s; %s to %s entries per row, mean %.2f, mean absolute "
-           "deviation %.1f %%; bandwidth %s, entries on %s diagonals. %s",
+           "deviation %.1f\xc2\xa0%%; bandwidth %s, entries on %s diagonals. %s",
            cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, A->field, A->symmetry,
            cli_count(A->row_min).s, cli_count(A->row_max).s, A->row_mean, A->row_deviation,
            cli_count(A->bandwidth).s, cli_count(A->diagonals).s,

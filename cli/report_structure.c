@@ -81,7 +81,7 @@ static int draw_pattern(FILE *f, const report *r, const report_subject *s, bool 
            cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s,
            cli_count(A->raster_max).s);
   svg_begin(f, w + 2, h + 2, title, alone);
-  for (char d = '1'; d <= '9'; d++) level(f, A, d, size);
+  for (int d = 1; d <= 9; d++) level(f, A, (char)('0' + d), size);
   fprintf(
       f,
       "<rect x=\".5\" y=\".5\" width=\"%g\" height=\"%g\" class=\"axis\" style=\"fill:none\"/>\n",

@@ -50,7 +50,7 @@ typedef struct label { /* of a point, or of the end of a line */
   const char *text;
   const char *class;
   double at_x, at_y; /* where the text begins, on its base line */
-  bool placed;
+  bool placed, far;  /* far: from what it names, to which no line is drawn */
 } label;
 /* Beside their points, within 0..width and top..bottom, the first ones first; those that find no room are not placed. */
 void labels_place(label *list, int count, double width, double top, double bottom);
