@@ -1,10 +1,12 @@
 /* krylocl report --compare: which times became slower or faster between an old and a new state, of which there are one run
- * each or several. What is compared (report_pairs.c) are the typical and the least sample of each run, of single runs the
- * samples. A time is slower if all of this holds:
+ * each or several. Compared (report_pairs.c) are the samples of single runs, or of several runs the typical and the least
+ * sample of each. A time is slower
  *
- *   the ranks differ: of single runs p < 0.05 by Mann & Whitney (rank_test.c), adjusted by Holm for all times together; of
- *   several runs, the intervals of both ratios are above 1
- *   the typical ratio of new to old (Hodges & Lehmann) is above a limit, and so is that of the least samples
+ *   between single runs  if the ranks differ, p < 0.05 by Mann & Whitney (rank_test.c), adjusted by Holm for all times
+ *                        together, and the typical ratio of new to old (Hodges & Lehmann) and that of the least samples are
+ *                        above a limit
+ *   between several      if the ratio of their least samples is above the limit, and its interval above 1, and the typical
+ *                        ratio agrees: it is above half of the limit
  *
  * Samples of one run are not independent: two equal runs on a busy machine differ in their ranks. Hence the limit, and the
  * least sample, which other work on the machine changes least, for it only adds time (Chen & Revels 2016). Several runs, in
@@ -35,20 +37,22 @@ static int spread(const comparison *c, double *out) {
   return 0;
 }
 
+/* Of ratios above 1; of those below, their inverses: 1 / low is then the end of the interval that is nearer to 1. */
+static bool beyond(const comparison *c, const pair *p, double drift, double least, double least_low,
+                   double typical) {
+  const double moved = fmax(1, drift), limit = (1 + c->limit) * moved,
+               half = (1 + c->limit / 2) * moved;
+  if (c->runs > 1) return least > limit && least_low > 1 && typical > half;
+  return least > limit && typical > limit && (p->typical.p < LEVEL || p->samples < 6);
+}
+
 static void decide(const comparison *c, pair *p) {
-  const double up = (1 + c->limit) * fmax(1, p->drift), down = fmin(1, p->drift) / (1 + c->limit);
-  const bool several = c->runs > 1;
-  const bool above = fmin(p->least.ratio, p->typical.ratio) > up;
-  const bool below = fmax(p->least.ratio, p->typical.ratio) < down;
-  const bool surely_above = several ? fmin(p->least.low, p->typical.low) > 1 : p->typical.p < LEVEL;
-  const bool surely_below =
-      several ? fmax(p->least.high, p->typical.high) < 1 : p->typical.p < LEVEL;
-  if (above && surely_above)
-    p->verdict = PAIR_SLOWER;
-  else if (below && surely_below)
-    p->verdict = PAIR_FASTER;
-  else if ((above || below) && !several && p->samples < 6)
-    p->verdict = PAIR_FEW;
+  const rank_test *l = &p->least, *t = &p->typical;
+  const bool slower = beyond(c, p, p->drift, l->ratio, l->low, t->ratio);
+  const bool faster = beyond(c, p, 1 / p->drift, 1 / l->ratio, 1 / l->high, 1 / t->ratio);
+  if (!slower && !faster) return;
+  p->verdict = slower ? PAIR_SLOWER : PAIR_FASTER;
+  if (c->runs == 1 && p->samples < 6 && t->p >= LEVEL) p->verdict = PAIR_FEW;
 }
 
 static int decide_all(comparison *c) {

@@ -24,6 +24,7 @@ static void escaped(FILE *f, const char *text) {
                {"|", "\\textbar{}"},
                {"\"", "\\textquotedbl{}"},
                {"\xc2\xb5", "\\textmu{}"},
+               {"\xc3\x97", "$\\times$"},
                {"+/-", "$\\pm$"}};
   while (*text) {
     size_t k = 0, n = sizeof signs / sizeof *signs;
@@ -60,7 +61,7 @@ static void table(FILE *f, const report *r, int matrix, const int *rows, int cou
       tall ? "\n\\begingroup\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\begin{longtable}{"
            : "\n\\begin{table}\n\\centering\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\caption{",
       f);
-  if (!tall) escaped(f, report_caption(r, matrix).s), fputs("}\n\\begin{tabular}{", f);
+  if (!tall) escaped(f, report_caption(r, matrix).s), fputs("}\n\\smallskip\n\\begin{tabular}{", f);
   for (int i = 0; (c = report_column_at(i)); i++)
     if (shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
   fputs("}\n", f);

@@ -26,20 +26,28 @@ bool report_column_shown(const report *r, int matrix, const report_column *c) {
   return always || report_column_varies(r, matrix, c);
 }
 
+/* What the rows of a matrix share: all but the format, or at least precision and method. */
 report_name report_caption(const report *r, int matrix) {
   const bench_matrix *A = &r->run.matrices[matrix];
   const bench_row *row = bench_fastest(&r->run, matrix, -1, false);
   report_name t;
+  bool whole = true, partly = true;
   if (!row) row = bench_fastest(&r->run, matrix, -1, true);
-  int n = snprintf(t.s, sizeof t.s, "%.96s: %s x %s, %s nonzeros", A->name, cli_count(A->rows).s,
-                   cli_count(A->cols).s, cli_count(A->nnz).s);
-  bool same = row != NULL;
-  for (int i = 0; i < r->run.row_count && same; i++) {
+  int n = snprintf(t.s, sizeof t.s, "%.96s: %s \xc3\x97 %s, %s nonzeros", A->name,
+                   cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s);
+  if (!row) return t;
+  for (int i = 0; i < r->run.row_count; i++) {
     const bench_row *other = &r->run.rows[i];
-    if (other->matrix == matrix && other->place >= 0 && other->state == BENCH_OK)
-      same = report_same_setting(other, row);
+    if (other->matrix != matrix || other->place < 0 || other->state != BENCH_OK) continue;
+    whole = whole && report_same_setting(other, row);
+    partly = partly && other->type == row->type && !strcmp(other->method, row->method) &&
+             bench_alone(other) == bench_alone(row);
   }
-  if (same) snprintf(t.s + n, sizeof t.s - (size_t)n, "; %.100s", report_setting(r, row, true).s);
+  if (whole)
+    snprintf(t.s + n, sizeof t.s - (size_t)n, "; %.100s", report_setting(r, row, true).s);
+  else if (partly)
+    snprintf(t.s + n, sizeof t.s - (size_t)n, "; %s, %s", cli_type_words(row->type),
+             bench_alone(row) ? "product alone" : row->method);
   return t;
 }
 

@@ -97,8 +97,9 @@ const report_figure report_lengths = {
            "CSR or sorted slices.",
     .scope = REPORT_MATRIX,
     .draw = draw_lengths};
-const report_figure report_pattern = {.name = "pattern",
-                                      .title = "Non-zero structure",
-                                      .how = "Darker cells have more entries (logarithmic).",
-                                      .scope = REPORT_MATRIX,
-                                      .draw = draw_pattern};
+const report_figure report_pattern = {
+    .name = "pattern",
+    .title = "Non-zero structure",
+    .how = "The stronger a cell, the more entries it has (logarithmic).",
+    .scope = REPORT_MATRIX,
+    .draw = draw_pattern};
