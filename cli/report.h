@@ -59,7 +59,7 @@ typedef struct report_name {
 } report_name;
 report_name report_place(const report *r, int place, bool threads); /* "native CPU, 4 threads" */
 report_name report_setting(const report *r, const bench_row *key,
-                           bool threads); /* place, precision, method */
+                           bool threads);                        /* place, precision, method */
 report_name report_where(const report *r, const bench_row *row); /* without "product alone" */
 report_name report_setting_all(const report *r, const bench_row *key); /* of several matrices */
 const struct cJSON *report_field(const struct cJSON *o, const char *key);
