@@ -33,10 +33,10 @@ typedef struct cli_options {
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *threads_list, *layout, *resume, *figures, *markdown, *latex, *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples,
-      rounds;                    /* threads: the first */
-  double least;                  /* percent */
-  double tol, atol, time_limit;  /* tol < 0: not given */
-  bool adjoint, verify, compare; /* verify: --check of spmv */
+      rounds;                                /* threads: the first */
+  double least;                              /* percent */
+  double tol, atol, time_limit, alpha, beta; /* tol < 0: not given */
+  bool adjoint, verify, compare;             /* verify: --check of spmv */
   bool cache, mixed, no_direct, quiet, verbose, source, force, profile, help, brief,
       version;    /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
@@ -212,6 +212,9 @@ int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_c
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
                      cli_problem *p);
 /* A, in the precision of the product, and x: columns of the file, or of cli_is_word: ones, or random numbers in [-1, 1). */
+/* n x cols numbers of the type of `like`: a file, ones or random. */
+int cli_dense_load(kcl *ctx, const cli_options *o, const char *y, int64_t n, int64_t cols,
+                   kcl_type type, kcl_dense **out);
 int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p);
 bool cli_is_word(const char *x);         /* "ones" or "random" */
 bool cli_is_generated(const char *path); /* a generated system such as poisson2d:9 and not a file */

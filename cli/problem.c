@@ -160,7 +160,7 @@ bool cli_is_generated(const char *path) {
 static void fill(kcl_dense *x, bool ones) {
   const int64_t step = x->type == KCL_Z ? 2 : 1;
   uint64_t state = 88172645463325252u;
-  for (int64_t i = 0; i < x->rows * step; i++) {
+  for (int64_t i = 0; i < x->rows * x->cols * step; i++) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17; /* Marsaglia 2003 */
     x->val[i] = ones ? i % step == 0 : ldexp((double)(state >> 11), -52) - 1;
   }
@@ -183,6 +183,27 @@ int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *
   TRY(promote_dense(ctx, host(p->precision), &p->x));
   TRY(promote_matrix(ctx, p->precision, &p->A));
   p->seconds_read = cli_now() - begin;
+done:
+  return rc;
+}
+
+int cli_dense_load(kcl *ctx, const cli_options *o, const char *y, int64_t n, int64_t cols,
+                   kcl_type type, kcl_dense **out) {
+  int rc = 0;
+  if (cli_is_word(y)) {
+    TRY(cli_lib(ctx, kcl_dense_create(ctx, n, cols, type, out)));
+    fill(*out, !strcmp(y, "ones"));
+    return 0;
+  }
+  cli_busy(o, "reading %s", cli_base(y));
+  TRY(cli_lib(ctx, kcl_dense_read(ctx, y, out)));
+  TRY(fits(y, *out, n, o->adjoint ? "columns" : "rows"));
+  if ((*out)->cols != cols)
+    TRY(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
+                 cli_count(cols).s));
+  if (is_complex(*out) && !kcl_type_complex(type))
+    TRY(cli_fail(KCL_INPUT, "%s is complex, A and x are real: --precision z", y));
+  TRY(promote_dense(ctx, type, out));
 done:
   return rc;
 }

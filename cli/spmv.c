@@ -1,4 +1,4 @@
-/* krylocl spmv: y = A x or A^H x in a storage format on a device, timed, and compared with the host's compensated product. */
+/* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device, timed, and compared with the host's compensated product. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -10,8 +10,9 @@ static const double sample_seconds = 0.02; /* about, per sample; at least one pr
 
 typedef struct run_of { /* a run of `krylocl spmv` */
   const cli_options *o;
-  cli_problem p; /* A in the precision of the product, and x */
-  kcl_dense *y;
+  cli_problem p;     /* A in the precision of the product, and x */
+  kcl_dense *y, *y0; /* y0: as it was given, in the precision of the product; NULL: beta is 0 */
+  double alpha[2], beta[2]; /* as the product has them */
   kcl_device device;
   kcl_operator *op;
   kcl_operator_info info;
@@ -40,12 +41,15 @@ static float *narrow(const kcl_dense *v) {
 
 static int apply(kcl *ctx, run_of *r) {
   float *x = single(r) ? narrow(r->p.x) : NULL, *y = single(r) ? narrow(r->y) : NULL;
+  const float alpha[2] = {(float)r->alpha[0], 0}, beta[2] = {(float)r->beta[0], 0};
   int rc;
   TRY(single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
   const kcl_product p = {.x = x ? (const void *)x : r->p.x->val,
                          .y = y ? (void *)y : r->y->val,
                          .cols = r->p.x->cols,
-                         .adjoint = r->o->adjoint};
+                         .adjoint = r->o->adjoint,
+                         .alpha = single(r) ? (const void *)alpha : r->alpha,
+                         .beta = single(r) ? (const void *)beta : r->beta};
   cli_busy(r->o, "multiplying");
   r->seconds_apply = cli_now();
   TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
@@ -81,12 +85,32 @@ static int check(kcl *ctx, run_of *r) {
   cli_busy(r->o, "checking");
   if (r->o->adjoint) TRY(cli_lib(ctx, kcl_csr_adjoint(ctx, r->p.A, &AH)));
   for (int64_t j = 0; j < r->p.x->cols; j++) {
-    TRY(cli_lib(ctx, kcl_product_check(ctx, AH ? AH : r->p.A, r->p.precision, cli_column(r->p.x, j),
-                                       cli_column(r->y, j), &e)));
+    TRY(cli_lib(ctx, kcl_update_check(
+                         ctx, AH ? AH : r->p.A, r->p.precision, r->alpha, cli_column(r->p.x, j),
+                         r->beta, r->y0 ? cli_column(r->y0, j) : NULL, cli_column(r->y, j), &e)));
     if (j == 0 || e.ratio > r->worst.ratio) r->worst = e, r->worst_column = j;
   }
 done:
   kcl_csr_free(&AH);
+  return rc;
+}
+
+/* alpha and beta, and y as it is given, in the precision of the product. */
+static int factors(kcl *ctx, run_of *r) {
+  const cli_options *o = r->o;
+  const char *given = o->count > 2 ? o->files[2] : NULL;
+  int rc = 0;
+  r->alpha[0] = cli_given(o, "alpha") ? o->alpha : 1;
+  r->beta[0] = cli_given(o, "beta") ? o->beta : given ? 1 : 0;
+  if (single(r)) r->alpha[0] = (float)r->alpha[0], r->beta[0] = (float)r->beta[0];
+  if (!given && r->beta[0] != 0)
+    return cli_fail(KCL_USAGE, "--beta %g: y is the third operand, a file, ones or random",
+                    o->beta);
+  if (!given) return 0;
+  TRY(cli_dense_load(ctx, o, given, r->y->rows, r->y->cols, r->y->type, &r->y0));
+  for (int64_t i = 0; i < parts(r->y); i++)
+    r->y->val[i] = r->y0->val[i] = single(r) ? (float)r->y0->val[i] : r->y0->val[i];
+done:
   return rc;
 }
 
@@ -103,6 +127,7 @@ static int set_up(kcl *ctx, run_of *r) {
   kcl_operator_describe(r->op, &r->info);
   r->columns = r->info.nrhs;
   TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
+  TRY(factors(ctx, r));
 done:
   return rc;
 }
@@ -126,7 +151,11 @@ static bool passed(const run_of *r) { return r->worst.ratio <= 1; }
 static void say_set_up(const run_of *r) {
   const cli_options *o = r->o;
   const kcl_operator_info *i = &r->info;
-  cli_say(o, "product     y = %s x, %s, x %s, %s column%s\n", o->adjoint ? "A^H" : "A",
+  char beta[60] = "";
+  if (r->beta[0] != 0) snprintf(beta, sizeof beta, " %+g y", r->beta[0]);
+  cli_say(o, "product     y = ");
+  if (r->alpha[0] != 1) cli_say(o, "%g ", r->alpha[0]);
+  cli_say(o, "%s x%s, %s, x %s, %s column%s\n", o->adjoint ? "A^H" : "A", beta,
           cli_type_words(r->p.precision), o->count > 1 ? cli_base(o->files[1]) : "ones",
           cli_count(r->p.x->cols).s, r->p.x->cols == 1 ? "" : "s");
   cli_say(o, "format      %s (%s), %s: %s\n", i->format, i->kernel, cli_bytes(i->bytes_stored).s,
@@ -210,6 +239,9 @@ static int write_json(const run_of *r) {
   json_text(o, "precision", letter);
   json_bool(o, "adjoint", r->o->adjoint);
   json_text(o, "x", r->o->count > 1 ? r->o->files[1] : "ones");
+  if (r->o->count > 2) json_text(o, "y", r->o->files[2]);
+  json_number(o, "alpha", r->alpha[0]);
+  json_number(o, "beta", r->beta[0]);
   json_count(o, "columns", r->p.x->cols);
   json_count(o, "columns_at_once", r->columns);
   json_text(o, "format", r->info.format);
@@ -236,6 +268,7 @@ static int write_y(kcl *ctx, run_of *r) {
 static int run(kcl *ctx, const cli_options *o) {
   run_of r = {.o = o, .seconds_device = cli_now()};
   int rc;
+  if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   TRY(cli_device(ctx, o, &r.device));
   r.seconds_device = cli_now() - r.seconds_device;
   report_device(o, &r.device);
@@ -260,37 +293,46 @@ static int run(kcl *ctx, const cli_options *o) {
         cli_count(r.worst.row + 1).s, cli_count(r.worst_column + 1).s, r.worst.ratio);
 done:
   kcl_operator_free(&r.op);
-  kcl_dense_free(&r.y);
+  kcl_dense_free(&r.y), kcl_dense_free(&r.y0);
   cli_problem_free(&r.p);
   return rc;
 }
 
 const cli_command cli_spmv = {
     .name = "spmv",
-    .operands = "A.mtx [x.mtx | ones | random]",
-    .summary = "y = A x in a storage format, timed and checked",
-    .options = "output format adjoint check device threads precision json quiet | verbose cache",
+    .operands = "A.mtx [x.mtx|ones|random [y.mtx|ones|random]]",
+    .summary = "y = alpha A x + beta y in a storage format, timed and checked",
+    .options = "output format adjoint alpha beta check device threads precision json quiet | "
+               "layout verbose "
+               "cache",
     .min = 1,
-    .max = 2,
+    .max = 3,
     .lists = true,
     .reads = true,
     .run = run,
     .notes =
         "A is a file or a generated system such as poisson2d:300; A may be rectangular. x is a "
         "file of one or several columns, ones (without a second operand too), or random: numbers "
-        "in [-1, 1), the same in every run. --adjoint: y = A^H x.\n"
+        "in [-1, 1), the same in every run. --adjoint: y = A^H x. With a third operand, of as many "
+        "columns as x, or --alpha: y = alpha A x + beta y.\n"
         "\n"
         "Columns: up to eight share a pass over the matrix where the format can. Time per product: "
-        "the median of 7 samples, with x and y on the device, for the columns of one pass.\n"
+        "the median of 7 samples, with x and y on the device, for the columns of one pass; of y = "
+        "A x, "
+        "whatever alpha and beta are. --layout gpu runs the variants for GPUs as what they are on "
+        "a CPU "
+        "device of OpenCL.\n"
         "\n"
         "--check compares every y_i with the product computed by the host in double precision with "
         "compensated sums, from A and x as rounded to the precision: |y_i - z_i| <= (k + 2) c u "
-        "(|A| |x|)_i, k entries in row i, u the unit roundoff, c = 1 or, if complex, 2 sqrt(2). "
+        "(|A| |x|)_i, k entries in row i, u the unit roundoff, c = 1 or, if complex, 2 sqrt(2); "
+        "with alpha and beta the bound is |alpha| times that and 2 c u (|alpha z_i| + |beta y_i|). "
         "The exit code is 6 if a row exceeds it. y is written before the check.\n"
         "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
-        "device_place device_kind precision adjoint x columns columns_at_once format format_reason "
+        "device_place device_kind precision adjoint x y alpha beta columns columns_at_once format "
+        "format_reason "
         "kernel bytes_stored\n"
         "  seconds {device read check statistics convert upload compile apply write}, "
         "seconds_per_product {median min max samples} bytes_per_product gflops gbytes_per_second "

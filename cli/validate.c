@@ -157,7 +157,7 @@ static int readable(const char *path) {
 
 /* x of spmv may be a word instead of a file. */
 static bool is_word(const cli_command *c, const cli_options *o, int i) {
-  return !strcmp(c->name, "spmv") && i == 1 && cli_is_word(o->files[i]);
+  return !strcmp(c->name, "spmv") && i >= 1 && cli_is_word(o->files[i]);
 }
 
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */

@@ -867,6 +867,12 @@ typedef struct kcl_product_error {
 int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
                       const double *y, kcl_product_error *out);
 
+/** The same of y = alpha A x + beta y0. alpha, beta: one number of the type of x; y0 [rows], not read where beta is 0. The
+ * bound has 2 c u (|alpha A x|_i + |beta y0|_i) more. */
+int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
+                     const double *x, const double *beta, const double *y0, const double *y,
+                     kcl_product_error *out);
+
 /** @} */
 /** @defgroup benchmarking Benchmarks
  * A row of a benchmark is one matrix in one format on the selected device: set up, validated, then

@@ -8,6 +8,7 @@
  * 2e-7 of the bound. Padding, and scaling by powers of two, round nothing.
  */
 #include "solver/solver.h"
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,15 +19,19 @@ typedef struct checking {
   kcl_type wide;           /* of x, y and z */
 } checking;
 
+/* c u */
+static double unit(kcl_type arithmetic) {
+  const bool single = arithmetic == KCL_S || arithmetic == KCL_C;
+  return (single ? FLT_EPSILON : DBL_EPSILON) / 2 *
+         (kcl_type_complex(arithmetic) ? 2 * sqrt(2) : 1);
+}
+
 double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x, int64_t i) {
   const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
-  const bool single = arithmetic == KCL_S || arithmetic == KCL_C;
-  const double u = (single ? FLT_EPSILON : DBL_EPSILON) / 2,
-               c = kcl_type_complex(arithmetic) ? 2 * sqrt(2) : 1;
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
     sum += kcl_abs(A->type, A->val, k) * kcl_abs(wide, x, A->col[k]);
-  return (double)(A->row_ptr[i + 1] - A->row_ptr[i] + 2) * c * u * sum;
+  return (double)(A->row_ptr[i + 1] - A->row_ptr[i] + 2) * unit(arithmetic) * sum;
 }
 
 static bool same_part(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
@@ -57,22 +62,58 @@ static int check_arguments(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, cons
   return KCL_OK;
 }
 
-int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
-                      const double *y, kcl_product_error *out) {
-  int rc = check_arguments(ctx, A, arithmetic, x, y, out);
-  if (rc) return rc;
-  checking c = {.A = A, .x = x, .y = y, .wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D};
+typedef struct update { /* z = alpha A x + beta y0 */
+  double complex alpha, beta;
+  const double *y0; /* not read where beta is 0 */
+} update;
+
+static double complex number(kcl_type wide, const double *v, int64_t i) {
+  double a[2];
+  kcl_element(wide, v, i, a);
+  return CMPLX(a[0], a[1]);
+}
+
+/* z_i becomes alpha z_i + beta y0_i; returns what these roundings add to the bound, for c u = 1. */
+static double apply_update(const update *u, kcl_type wide, double *z, int64_t i) {
+  const double complex p = u->alpha == 0 ? 0 : u->alpha * number(wide, z, i),
+                       q = u->beta == 0 ? 0 : u->beta * number(wide, u->y0, i), sum = p + q;
+  kcl_set_element(wide, z, i, (double[]){creal(sum), cimag(sum)});
+  return u->alpha == 1 && u->beta == 0 ? 0 : 2 * (cabs(p) + cabs(q));
+}
+
+/* Both products and the sum are rounded once: 2 c u (|alpha z| + |beta y0|), with 2 c u >= (c + 1) u. */
+static int compare(kcl *ctx, checking *c, kcl_type arithmetic, const update *u,
+                   kcl_product_error *out) {
   double *z;
-  if ((rc = kcl_alloc(ctx, A->rows, kcl_type_size(c.wide), "a product", (void **)&z))) return rc;
-  kcl_csr_product(A, x, NULL, z);
-  c.z = z;
-  out->ratio = -1;
-  for (int64_t i = 0; i < A->rows; i++) {
-    const double error = row_error(&c, i), bound = kcl_product_bound(A, arithmetic, x, i),
+  int rc = kcl_alloc(ctx, c->A->rows, kcl_type_size(c->wide), "a product", (void **)&z);
+  if (rc) return rc;
+  kcl_csr_product(c->A, c->x, NULL, z);
+  c->z = z;
+  out->ratio = c->A->rows ? -1 : 0;
+  for (int64_t i = 0; i < c->A->rows; i++) {
+    const double more = apply_update(u, c->wide, z, i) * unit(arithmetic),
+                 product = u->alpha == 0 ? 0 : kcl_product_bound(c->A, arithmetic, c->x, i),
+                 bound = cabs(u->alpha) * product + more, error = row_error(c, i),
                  ratio = ratio_of(error, bound);
     if (ratio > out->ratio) *out = (kcl_product_error){ratio, i, error, bound};
   }
-  if (!A->rows) out->ratio = 0;
   free(z);
   return KCL_OK;
+}
+
+int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
+                     const double *x, const double *beta, const double *y0, const double *y,
+                     kcl_product_error *out) {
+  int rc = check_arguments(ctx, A, arithmetic, x, y, out);
+  if (rc || (rc = kcl_need(ctx, "alpha", alpha)) || (rc = kcl_need(ctx, "beta", beta))) return rc;
+  checking c = {.A = A, .x = x, .y = y, .wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D};
+  const update u = {number(c.wide, alpha, 0), number(c.wide, beta, 0), y0};
+  if (u.beta != 0 && (rc = kcl_need(ctx, "y0", y0))) return rc;
+  return compare(ctx, &c, arithmetic, &u, out);
+}
+
+int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
+                      const double *y, kcl_product_error *out) {
+  static const double one[2] = {1, 0}, zero[2] = {0, 0};
+  return kcl_update_check(ctx, A, arithmetic, one, x, zero, NULL, y, out);
 }

@@ -310,7 +310,17 @@ printf '%%%%MatrixMarket matrix coordinate real general\n2 3 4\n1 1 1\n1 2 2\n2 
 printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n10\n0\n-1\n' >w.mtx
 run 0 "spmv, adjoint, two columns" spmv W.mtx w.mtx --adjoint --check -o - -q; tail -6 out | tr '\n' ' ' | grep -q '^1 32 40 0 -3 -4 $'; verdict $? "  A^H x"
 run 3 "spmv, x of another length" spmv W.mtx w.mtx; says "holds 2 x 2 numbers, the matrix has 3 columns"
+printf '%%%%MatrixMarket matrix array real general\n2 2\n1\n10\n100\n1000\n' >v.mtx
+run 0 "spmv, alpha and beta" spmv W.mtx random ones --alpha 0 --beta 3 --check -o - -q; tail -2 out | tr '\n' ' ' | grep -q '^3 3 $'; verdict $? "  beta y"
+printf '%%%%MatrixMarket matrix array real general\n3 2\n1\n0\n0\n0\n1\n1\n' >w3.mtx
+run 0 "spmv, y from a file" spmv W.mtx w3.mtx v.mtx --alpha 2 --beta -1 --check -o - --json p.json; says "y = 2 A x -1 y"; says "check       passed"
+json p.json "d['alpha']==2 and d['beta']==-1 and d['y']=='v.mtx' and d['check']['ratio']<=1"
+run 0 "spmv, the numbers of alpha and beta" spmv W.mtx w3.mtx v.mtx --alpha 2 --beta -1 -o - -q; tail -4 out | tr '\n' ' ' | grep -q '^1 -10 -96 -986 $'; verdict $? "  alpha A x + beta y"
+run 3 "spmv, y of another length" spmv W.mtx w3.mtx w3.mtx; says "the matrix has 2 rows"
+run 3 "spmv, y of other columns" spmv W.mtx ones v.mtx; says "v.mtx has 2 columns, x has 1"
+run 2 "spmv, beta without y" spmv W.mtx ones --beta 2; says "third operand"
 for precision in s d c z; do
+  run 0 "spmv, alpha and beta in $precision" spmv convection:20 random random --alpha 0.1 --beta -0.7 --check --precision $precision --format ell
   run 0 "spmv, precision $precision" spmv convection:20 random --check --precision $precision --format ell --adjoint --json p.json
   json p.json "d['precision']=='$precision' and d['format']=='ell' and d['adjoint'] and 0<d['check']['ratio']<=1"
 done
@@ -325,6 +335,7 @@ run 2 "spmv, measured formats" spmv A.mtx --format measure; says "kcl_operator_t
 run 3 "spmv, no such x" spmv A.mtx twos; says "twos: cannot open"
 run 5 "spmv, a refused format" spmv powerlaw:30000 --format dense; says "refused"
 if "$prog" solve A.mtx --device opencl --format csr-scalar -q 2>err; then
+  run 0 "spmv as on a GPU" spmv convection:20 random random --alpha 3 --check --device opencl --format csr-lanes --layout gpu; says "spmv_csr_lanes"; says "check       passed"
   run 0 "spmv on a device" spmv convection:20 random --check --device opencl --format csr-vector; says "check       passed"
 fi
 
