@@ -42,12 +42,18 @@ HAVE_ZLIB       := $(call probe,zlib.h,-lz)
 HAVE_CHOLMOD    := $(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod))
 HAVE_SPQR       := $(if $(HAVE_CHOLMOD),$(call probe,suitesparse/SuiteSparseQR_C.h,-lspqr -lcholmod))
 HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
+# The compiler and linker flags of Open MPI or MPICH: of pkg-config, else of mpicc.
+MPI_PACKAGE := $(firstword $(foreach p,ompi-c mpich,$(shell pkg-config --exists $p 2>/dev/null && echo $p)))
+MPI_CFLAGS  := $(if $(MPI_PACKAGE),$(shell pkg-config --cflags $(MPI_PACKAGE)),$(shell mpicc --showme:compile 2>/dev/null))
+MPI_LIBS    := $(if $(MPI_PACKAGE),$(shell pkg-config --libs $(MPI_PACKAGE)),$(shell mpicc --showme:link 2>/dev/null))
+HAVE_MPI    := $(if $(MPI_LIBS),$(call probe,mpi.h,$(MPI_CFLAGS) $(MPI_LIBS)))
 endif
 missing = $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
   $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
   $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): no direct solutions of least squares;)) \
-  $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;)
+  $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;) \
+  $(if $(HAVE_MPI),,no MPI (libopenmpi-dev openmpi-bin): one process alone;)
 say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylocl: /'
 parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -pthread -fopenmp-simd -fvisibility=hidden $(WARN) -I. -Iinclude $(parts) \
@@ -62,12 +68,16 @@ PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl/none.c,$(CL_C)),\
           $(wildcard core/*/*.c data/*/*.c spmv/*.c sparse/*.c solver/*.c solver/*/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
+MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard distributed/*.c))
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
+MPI_TESTS = $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c)))
 FUZZ  = $(if $(HAVE_CJSON),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)))
 LIB   = $(BUILD)/libkrylocl.a
+MPI_LIB = $(BUILD)/libkrylocl_mpi.a
+MPI_SO  = libkrylocl_mpi.so.0
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
-all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
+all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_MPI),$(MPI_LIB) $(BUILD)/$(MPI_SO)) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
 $(BUILD)/krylocl: $(CLI) $(LIB)
 	$(link) -lcjson -pthread $(LIBS)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
@@ -85,6 +95,14 @@ $(BUILD)/$(SONAME): $(OBJ)
 	$(link) $(SOFLAGS) $(LIBS)
 $(LIB): $(OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# All of libkrylocl, and distributed/: the library itself knows nothing of MPI.
+$(MPI_LIB): $(OBJ) $(MPI_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
+	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(MPI_LIBS)
+$(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
+	$(link) $(LIBS) $(MPI_LIBS)
+$(MPI_OBJ) $(MPI_TESTS:%=%.o): ALL_CFLAGS += $(MPI_CFLAGS)
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -135,7 +153,7 @@ check-matrices:
 methods:
 	$(again) $(BUILD)/tests/real_methods
 	OMP_NUM_THREADS=1 $(BUILD)/tests/real_methods all
-tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
+tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter mpi mpi.sh,$(ONLY)),$(if $(ONLY),,1)),$(MPI_TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
 fuzz-programs: $(FUZZ)
 libfuzzer = $(eval libfuzzer := $(shell o=$$(mktemp) && echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
               clang -fsanitize=fuzzer -x c - -o $$o >/dev/null 2>&1 && echo 1; rm -f $$o))$(libfuzzer)
@@ -174,21 +192,26 @@ install: all
 	ln -sf $(SONAME) $(lib)/$(SOLINK)
 	install -m 644 $(LIB) $(lib)
 	install -m 644 include/krylocl.h $(DESTDIR)$(PREFIX)/include
+	$(if $(HAVE_MPI),install $(BUILD)/$(MPI_SO) $(lib))
+	$(if $(HAVE_MPI),ln -sf $(MPI_SO) $(lib)/libkrylocl_mpi.so)
+	$(if $(HAVE_MPI),install -m 644 $(MPI_LIB) $(lib))
+	$(if $(HAVE_MPI),install -m 644 include/krylocl_mpi.h $(DESTDIR)$(PREFIX)/include)
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl' 'Description: Krylov methods on OpenCL' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lkrylocl' \
 	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl.pc
 	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
-	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages)
+	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages) \
+	  $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
 	rm -rf $(doc)
 
-SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
+SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] solver/*.[ch] solver/*/*.[ch] \
+            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:
-	@SOURCES="$(SOURCES)" FLAGS="-std=c11 -D_GNU_SOURCE -I. -Iinclude $(parts) -DKCL_T=d -DKCL_T_d" sh .ci/lint.sh
+	@SOURCES="$(SOURCES)" FLAGS="-std=c11 -D_GNU_SOURCE -I. -Iinclude $(parts) -DKCL_T=d -DKCL_T_d $(MPI_CFLAGS)" sh .ci/lint.sh
 info:
 	@echo 'compiler: $(CC) $(ALL_CFLAGS)'; echo 'libraries: $(LIBS)'; $(say_missing)
 clean:

@@ -28,10 +28,11 @@ solver/loop: core/base core/program solver/engine
 solver/auto: core/base core/tuning spmv solver/methods solver/precond solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
 solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
+distributed: core/base core/matrix core/program spmv solver solver/methods solver/precond solver/engine solver/loop solver/auto core/device
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file
-find "$build" -name '*.o' | grep -E "^$build/(core|data|spmv|sparse|solver|kernels)" | while read -r o; do
+find "$build" -name '*.o' | grep -E "^$build/(core|data|distributed|spmv|sparse|solver|kernels)" | while read -r o; do
   file=$(echo "${o#"$build"/}" | sed 's/\.[sdcz]\.o$//; s/\.o$//')
   [ -f "$file.c" ] || [ "$file" = kernels ] || continue # left over from a file that is gone
   nm -g "$o" | awk -v f="$file" '$(NF - 1) == "U" { print "U", f, $NF; next } { print "D", f, $NF }'
@@ -52,7 +53,7 @@ cut -d' ' -f1,2 "$scratch/uses" | sort -u | tsort >"$scratch/order" 2>"$scratch/
   echo "source files that need each other:"
   sed 's/^tsort: //' "$scratch/cycles"
 }
-if grep -nE '#include "(core|data|spmv|sparse|solver)/' cli/*.[ch]; then
+if grep -nE '#include "(core|data|distributed|spmv|sparse|solver)/' cli/*.[ch]; then
   failed=1
   echo "cli/ includes more than krylocl.h"
 fi

@@ -179,7 +179,7 @@ done:
 
 /* A claim that does not hold is a least-squares solution or stagnation. An answer within the target, which the rounding
  * of the device hid, is convergence. */
-static void judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed) {
+void kcl_judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed) {
   if (report->reason == KCL_CONVERGED && !(c->relative_residual <= allowed))
     report->reason = least && c->normal_residual <= allowed ? KCL_LEAST_SQUARES : KCL_STAGNATED;
   if (report->reason != KCL_INTERRUPTED && c->relative_residual <= allowed)
@@ -215,7 +215,7 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
   KCL_TRY(tested_residual(s, v, &c, &report->tested_residual));
-  judge(report, &c, least, v->allowed);
+  kcl_judge(report, &c, least, v->allowed);
 done:
   free(b_own), free(x_own);
   return rc;

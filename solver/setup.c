@@ -14,7 +14,7 @@ const kcl_options kcl_defaults = {.solver = "auto",
 static bool is(const char *word, const char *name) { return !strcmp(word, name); }
 
 /* Defaults for names that were not given; which choices are left to us. */
-static void read_options(kcl_system *s) {
+void kcl_read_options(kcl_system *s) {
   kcl_options *o = &s->options;
   if (!o->solver) o->solver = kcl_defaults.solver;
   if (!o->precond) o->precond = kcl_defaults.precond;
@@ -25,7 +25,7 @@ static void read_options(kcl_system *s) {
 }
 
 /* Hermitian and symmetric by the rule of the options. Real matrices are both or neither. */
-static void apply_symmetry(kcl_system *s) {
+void kcl_apply_symmetry(kcl_system *s) {
   const kcl_stats *t = &s->stats;
   bool assumed = s->options.symmetry == KCL_SYMMETRY_ASSUME && t->rows == t->cols,
        rounding = s->options.symmetry == KCL_SYMMETRY_ROUNDING && t->asymmetry <= KCL_MAX_ASYMMETRY;
@@ -52,13 +52,13 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
   int rc;
   c->system = s;
-  read_options(s);
+  kcl_read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
   double start = kcl_now();
   if (!s->known && (rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
-  apply_symmetry(s);
+  kcl_apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);

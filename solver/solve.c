@@ -14,7 +14,7 @@
 /* ---------------------------------------------------------------- one solve, of some right-hand sides */
 
 /* n iterations would do without rounding; with it some take ten times as many, or more. */
-static int64_t default_limit(int64_t n) {
+int64_t kcl_default_limit(int64_t n) {
   int64_t limit = 10 * n;
   return limit < 10000 ? 10000 : limit > 100000 ? 100000 : limit;
 }
@@ -50,7 +50,7 @@ static void share(kcl_loop *l, double upload, double solve, double download) {
   }
 }
 
-static void report_spectrum(kcl_loop *l) {
+void kcl_report_spectrum(const kcl_loop *l) {
   for (int i = 0; i < l->nrhs; i++) {
     const kcl_rhs *v = &l->rhs[i];
     kcl_report *report = v->report;
@@ -80,7 +80,7 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   if (mixed)
     kcl_mixed_report(s->mixed, l);
   else if (l->engine->program->has_ritz && !l->method_changed)
-    report_spectrum(l);
+    kcl_report_spectrum(l);
   return KCL_OK;
 }
 
@@ -139,7 +139,7 @@ static int certify_all(kcl_solver *s, const kcl_loop *l) {
 /* As many right-hand sides as the engine takes at once, or fewer. */
 static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
-  int64_t limit = o->max_iter ? o->max_iter : default_limit(kcl_system_size(&s->system));
+  int64_t limit = o->max_iter ? o->max_iter : kcl_default_limit(kcl_system_size(&s->system));
   kcl_loop l = {.system = &s->system,
                 .engine = s->selection.engine,
                 .nrhs = nrhs,

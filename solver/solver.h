@@ -54,6 +54,14 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v);
  * type D or Z, as A. */
 double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x, int64_t i);
 
+/* Steps of a set-up and of a solve that distributed/ shares: names that were not given; symmetry by the rule of the options;
+ * iterations at most where the caller set no limit; Ritz values into the reports; the reason as the certificate has it. */
+void kcl_read_options(kcl_system *s);
+void kcl_apply_symmetry(kcl_system *s);
+int64_t kcl_default_limit(int64_t n);
+void kcl_report_spectrum(const kcl_loop *l);
+void kcl_judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed);
+
 /* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);
 int kcl_sums_check(kcl *ctx, const kcl_csr *A, const kcl_sums *then);

@@ -7,7 +7,7 @@
  */
 #include "core/cpu/cpu.h"
 #include "core/base/team.h"
-#include "core/cpu/stage.h"
+#include "core/cpu/ranks.h"
 #include <stdlib.h>
 
 enum { BLOCK_BYTES = 8192 };
@@ -50,6 +50,8 @@ typedef struct batch {
   int stage;      /* the next */
   bool active[KCL_MAX_NRHS];
   const sum *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
+  const kcl_stage *ran; /* the last one; NULL: none yet */
+  int status;           /* of any rank */
 } batch;
 
 /* The scalars of stage i for each active right-hand side. */
@@ -74,12 +76,16 @@ static void scalars_of_stage(batch *b, int i) {
 static bool next_stage(void *arg) {
   batch *b = arg;
   cpu *e = b->e;
+  if (b->ran) b->status = end_on_ranks(e, b->ran, b->active);
+  if (b->status) return false;
   do {
     if (b->stage == e->k->stages[b->phase]) b->stage = 0;
     if (b->stage == 0 && (b->passes-- == 0 || !running(e->control, e->k->nrhs))) return false;
     scalars_of_stage(b, b->stage++);
   } while (!any(b->active, e->k->nrhs));
   e->parity ^= 1;
+  b->ran = &e->k->stage[b->phase][b->stage - 1];
+  begin_on_ranks(e, b->ran);
   return true;
 }
 
@@ -101,10 +107,10 @@ static void run_part(void *arg, int part, int parts) {
   }
 }
 
-static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team, const sum *after) {
-  if (!e->k->stages[phase]) return;
-  kcl_while(team, next_stage, run_part,
-            &(batch){.e = e, .phase = phase, .passes = passes, .after = after});
+static int run_team(cpu *e, kcl_phase phase, int64_t passes, int team, const sum *after) {
+  batch b = {.e = e, .phase = phase, .passes = passes, .after = after};
+  if (e->k->stages[phase]) kcl_while(team, next_stage, run_part, &b);
+  return b.status;
 }
 
 /* Barriers are only fast while every thread has a core of its own. So every 16 batches one iteration is timed with the
@@ -112,17 +118,18 @@ static void run_team(cpu *e, kcl_phase phase, int64_t passes, int team, const su
 static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   cpu *e = ex->data;
   double start = kcl_now();
+  int rc;
   if (e->threads > 1 && phase == KCL_LOOP && passes > 1 && --e->until_trial <= 0) {
     int other = e->team == 1 ? e->threads : 1;
-    run_team(e, phase, 1, other, NULL);
+    if ((rc = run_team(e, phase, 1, other, NULL))) return rc;
     double seconds = kcl_now() - start;
     if (e->seconds > 0 && seconds < 0.7 * e->seconds) e->team = other;
     e->until_trial = 16;
     passes--, start += seconds;
   }
-  run_team(e, phase, passes, e->team, NULL);
+  rc = run_team(e, phase, passes, e->team, NULL);
   e->seconds = (kcl_now() - start) / (double)passes;
-  return KCL_OK;
+  return rc;
 }
 
 /* ---------------------------------------------------------------- products on the caller's arrays */

@@ -58,6 +58,8 @@ bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->layout != KCL_LA
 const kcl_tune *kcl_matrix_tune(const kcl_matrix *m) { return &m->ctx->tune; }
 bool kcl_matrix_scatters(const kcl_matrix *m) { return m->format->scatter; }
 
+bool kcl_matrix_ends_stage(const kcl_matrix *m) { return m->format->scatter || m->halo; }
+
 double kcl_matrix_bytes(const kcl_matrix *m) {
   double bytes = 0;
   for (int i = 0; i < m->arrays; i++) {

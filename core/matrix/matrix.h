@@ -52,6 +52,8 @@ struct kcl_matrix {
   const kcl_csr *source; /* the CSR it was built from; valid while executors are opened with it */
   kcl_csr *adopted;      /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;           /* owners beyond the first: the last one to free it frees it */
+  const struct kcl_halo
+      *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
 
   /* ---- set by build for the device's kernels; the defaults suit one work-item per row */
   int lanes;         /* work-items per row; default 1, always 1 on CPU devices */
@@ -167,6 +169,9 @@ void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
 kcl_matrix *kcl_matrix_share(kcl_matrix *m);      /* m, to be freed once more; NULL of NULL */
 void kcl_matrix_free(kcl_matrix **m);
 bool kcl_matrix_scatters(const kcl_matrix *m);
+/* Must its product be the last of a stage? Rows are complete only after the launch: of formats that scatter, and of
+ * matrices with a halo. */
+bool kcl_matrix_ends_stage(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
 double kcl_matrix_prepared_bytes(const kcl_matrix *m); /* those that prepare() writes */
 

@@ -49,7 +49,7 @@ static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
   kcl_stage *s = open_stage(k);
   if (!s) return;
   bool joins = (s->n == 0 || s->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot) &&
-               !full(s) && !(s->A && kcl_matrix_scatters(s->A)) &&
+               !full(s) && !(s->A && kcl_matrix_ends_stage(s->A)) &&
                !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
   if (!joins && !(s = new_stage(k))) return;
   s->n = n;

@@ -2,6 +2,7 @@
 #ifndef KCL_SYSTEM_H
 #define KCL_SYSTEM_H
 
+#include "core/program/ranks.h"
 #include "solver/engine/scale.h"
 #include "solver/precond/precond.h"
 
@@ -56,8 +57,14 @@ static inline double kcl_system_tol(const kcl_system *s) {
   return s->options.tol >= 0 ? s->options.tol : t == KCL_S || t == KCL_C ? 1e-5 : 1e-8;
 }
 
-/* The larger of A's rows and columns. */
+/* The ranks that share the system; NULL: it is here alone. */
+static inline kcl_ranks *kcl_system_ranks(const kcl_system *s) {
+  return s->shared[0] && s->shared[0]->halo ? s->shared[0]->halo->ranks : NULL;
+}
+
+/* The larger of A's rows and columns, of all ranks. */
 static inline int64_t kcl_system_size(const kcl_system *s) {
+  if (kcl_system_ranks(s)) return kcl_system_ranks(s)->rows;
   return s->A->rows > s->A->cols ? s->A->rows : s->A->cols;
 }
 

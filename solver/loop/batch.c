@@ -22,7 +22,7 @@ static int running(const kcl_loop *l) {
 bool kcl_loop_running(const kcl_loop *l) { return running(l) > 0; }
 
 /* Of the running right-hand side that is furthest from its target. */
-int kcl_loop_progress(kcl_loop *l) {
+static int show_progress(kcl_loop *l) {
   const kcl_options *o = &l->system->options;
   int worst = -1;
   if (l->system->ctx->stopped) return 1;
@@ -40,6 +40,14 @@ int kcl_loop_progress(kcl_loop *l) {
                             .seconds = kcl_now() - l->start,
                             .running = running(l)};
   return o->progress(o->user, &l->shown);
+}
+
+/* Where one rank is to stop, all do. */
+int kcl_loop_progress(kcl_loop *l) {
+  kcl_ranks *ranks = kcl_system_ranks(l->system);
+  double stop = show_progress(l) != 0;
+  const int rc = ranks ? ranks->sum(ranks, KCL_OK, 1, &stop) : KCL_OK;
+  return rc || stop != 0;
 }
 
 static int ask(void *self) {
@@ -73,6 +81,7 @@ int kcl_loop_enqueue(kcl_loop *l) {
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
   if (batch < least) batch = each > 0.03 ? 1 : least;
+  batch = kcl_ranks_decide(kcl_system_ranks(l->system), batch);
   if (l->enqueued) kcl_snapshot_save(l); /* x after the batch that the next poll describes */
   l->enqueued = true;
   return kcl_engine_advance(l->engine, passes_of(l, batch), &l->since);

@@ -51,11 +51,11 @@ static void catch_up(kcl_program *k, const vars *v, int i) {
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->behind[1 - i]), v->p); /* x = x + alpha p        */
 }
 
-/* From the vectors of number 1 - i to those of number i. The stage of the test ends with a product
- * that scatters, so x must have caught up before it; else it does so in the same pass. */
+/* From the vectors of number 1 - i to those of number i. The stage of the test may end with its
+ * product; then x must have caught up before it; else it does so in the same pass. */
 static void iterate(kcl_program *k, const vars *v, int i) {
   kcl_coef beta = plus(v->beta);
-  bool early = kcl_matrix_scatters(kcl_A(k));
+  bool early = kcl_matrix_ends_stage(kcl_A(k));
   kcl_multiply(k, v->beta, plus(v->gamma_new), plus(v->per_gamma)); /* beta = gamma' / gamma  */
   kcl_history_ritz(k, v->alpha[1 - i], v->beta);                    /* for the condition      */
   kcl_step(k, v->rr);                                               /* small enough?          */

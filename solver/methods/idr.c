@@ -6,6 +6,7 @@
  * A pass over the loop is s + 1 iterations of one product each: 2 s + 3 stages, and besides A 106 n s, 118 n s with
  * Jacobi.
  */
+#include "core/program/ranks.h"
 #include "solver/methods/method.h"
 #include <math.h>
 #include <stdlib.h>
@@ -122,16 +123,20 @@ static void start(kcl_program *k, const vars *v) {
   kcl_assign(k, v->omega, KCL_ONE);
 }
 
-/* A random vector of norm about 1, the next of the stream, the same in every run. */
+/* A random vector of norm about 1, the next of the stream, the same in every run and on any number of ranks: each keeps its
+ * own rows. */
 static kcl_vec shadow(kcl_program *k, int number, int64_t n, uint64_t *stream) {
+  const kcl_ranks *ranks = kcl_program_ranks(k);
   uint64_t state = *stream;
   bool complex = kcl_type_complex(k->type);
   double *values = NULL;
-  int64_t count = n * (complex ? 2 : 1);
-  int rc = kcl_alloc(k->ctx, count, sizeof *values, "a shadow vector", (void **)&values);
-  for (int64_t i = 0; !rc && i < count; i++) {
+  const int64_t parts = complex ? 2 : 1, all = parts * (ranks ? ranks->rows : n),
+                first = ranks ? parts * ranks->first_row : 0;
+  int rc = kcl_alloc(k->ctx, n * parts, sizeof *values, "a shadow vector", (void **)&values);
+  for (int64_t i = 0; !rc && i < all; i++) {
     state ^= state << 13, state ^= state >> 7, state ^= state << 17; /* Marsaglia 2003 */
-    values[i] = ((double)(state >> 11) * 0x1p-52 - 1) * sqrt(3 / (double)count);
+    if (i >= first && i < first + n * parts)
+      values[i - first] = ((double)(state >> 11) * 0x1p-52 - 1) * sqrt(3 / (double)all);
   }
   *stream = state;
   kcl_vec p = rc ? k->x : kcl_constant(k, n, complex ? KCL_Z : KCL_D, values, "p%d", number);

@@ -25,6 +25,8 @@ typedef struct kcl_precond {
   bool symmetric;     /* M = M^H where A = A^H, and M = M^T where A = A^T */
   bool no_adjoint;    /* M^-H exists only where A = A^H */
   bool least_squares; /* with M->scale it stands for A^H A */
+  /* M^-1 of some rows needs no others, or at most those beside them: on several ranks each sets it up for its own. */
+  bool row_local;
   /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
   double (*bytes)(const kcl_stats *s, kcl_type type);
   int (*setup)(kcl_preconditioner *M, const kcl_csr *A); /* NULL: nothing to do */

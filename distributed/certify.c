@@ -1,0 +1,82 @@
+/* Residuals of the whole system, of x and b that are spread over ranks: what solver/certify.c computes, with norms over the
+ * ranks. Own rows are multiplied in double with compensated sums (kcl_csr_product), halo columns like the others. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include "solver/engine/given.h"
+#include <stdlib.h>
+
+/* Own parts, in double. */
+typedef struct parts {
+  kcl_type type; /* D or Z */
+  const double *b;
+  double *b_own, *x, *r; /* [rows], [rows + halo], [rows] */
+} parts;
+
+static void free_parts(parts *p) { free(p->b_own), free(p->x), free(p->r); }
+
+static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
+  const kcl_csr *A = d->rows;
+  kcl *ctx = d->comm->ctx;
+  p->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const size_t size = kcl_type_size(p->type);
+  int rc = kcl_in_double(ctx, A->type, b, A->rows, &p->b_own, &p->b);
+  if (!rc) rc = kcl_alloc(ctx, A->cols, size, "x", (void **)&p->x);
+  if (!rc) rc = kcl_alloc(ctx, A->rows, size, "the residual", (void **)&p->r);
+  if ((rc = kcl_comm_agree(d->comm, rc))) return rc;
+  kcl_copy(p->type, p->x, A->type, x, A->rows, 1);
+  kcl_domain_exchange(d, p->type, p->x);
+  kcl_csr_product(A, p->x, p->b, p->r); /* r = b - A x */
+  return KCL_OK;
+}
+
+static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
+
+int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative) {
+  const int64_t n = d->rows->rows;
+  parts p = {0};
+  int rc = compute(d, b, x, &p);
+  if (!rc)
+    *relative = ratio(kcl_comm_norm(d->comm, kcl_norm2(p.type, p.r, n)),
+                      kcl_comm_norm(d->comm, kcl_norm2(p.type, p.b, n)));
+  free_parts(&p);
+  return rc;
+}
+
+/* Of own rows: the largest sum of |a_ij|, the worst rowwise and componentwise errors. NaN where one is. */
+static void rows_of(const kcl_csr *A, const parts *p, double x_inf, double worst[3]) {
+  worst[0] = worst[1] = worst[2] = 0;
+  for (int64_t i = 0; i < A->rows; i++) {
+    double size = 0, with_x = 0;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      const double a = kcl_abs(A->type, A->val, k);
+      size += a, with_x += a * kcl_abs(p->type, p->x, A->col[k]);
+    }
+    const double r = kcl_abs(p->type, p->r, i), b = kcl_abs(p->type, p->b, i);
+    const double q[3] = {size, ratio(r, size * x_inf + b), ratio(r, with_x + b)};
+    for (int j = 0; j < 3; j++)
+      if (!(q[j] <= worst[j])) worst[j] = q[j];
+  }
+}
+
+int kcl_domain_certify(kcl_domain *d, const void *b, const void *x, kcl_certificate *out) {
+  kcl_comm *c = d->comm;
+  const int64_t n = d->rows->rows;
+  double worst[3];
+  parts p = {0};
+  int rc = compute(d, b, x, &p);
+  if (rc) goto done;
+  const double x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, n)),
+               b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),
+               r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
+  rows_of(d->rows, &p, x_inf, worst);
+  *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, kcl_norm2(p.type, p.b, n)),
+                           .norm_x = kcl_comm_norm(c, kcl_norm2(p.type, p.x, n)),
+                           .normal_residual = -1};
+  out->relative_residual = ratio(kcl_comm_norm(c, kcl_norm2(p.type, p.r, n)), out->norm_b);
+  out->backward_error = ratio(r_inf, kcl_comm_largest(c, worst[0]) * x_inf + b_inf);
+  out->rowwise_error = kcl_comm_largest(c, worst[1]);
+  out->componentwise_error = kcl_comm_largest(c, worst[2]);
+done:
+  free_parts(&p);
+  return rc;
+}

@@ -1,0 +1,104 @@
+/* A system on several ranks, on MPI. It is solved by an ordinary engine and the correction loop on every rank, in step; what
+ * is global goes through core/program/ranks.h.
+ *
+ *   ranks.c      sums over ranks, agreement on failures      rows.c       whose rows; matrices and vectors given out
+ *   halo.c       own rows split, elements exchanged          symmetry.c   statistics of the whole matrix
+ *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
+ *   select.c     a device for each rank                      setup.c, solve.c   the public functions
+ */
+#ifndef KCL_DISTRIBUTED_H
+#define KCL_DISTRIBUTED_H
+
+#include "core/program/ranks.h"
+#include "krylocl_mpi.h"
+#include "solver/solver.h"
+
+/* ---------------------------------------------------------------- ranks.c */
+
+typedef struct kcl_comm {
+  kcl_ranks ranks; /* the first member: what executors see */
+  kcl *ctx;
+  MPI_Comm comm;   /* a duplicate of the caller's */
+  bool failed;     /* a sum has told of a failure since the last agreement, */
+  bool told;       /* and it is another rank's */
+  int64_t *first;  /* [count + 1] first rows of the ranks */
+  double *records; /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
+  double seconds;  /* waiting for sums */
+} kcl_comm;
+
+int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out);
+void kcl_comm_free(kcl_comm **c);
+void kcl_comm_wait(int count, MPI_Request *request);
+/* The failure of the first rank that has one, with its message. */
+int kcl_comm_agree(kcl_comm *c, int status);
+/* |v| of all from the ranks' |v|, without overflow; the largest of all, NaN if one is. */
+double kcl_comm_norm(kcl_comm *c, double own);
+double kcl_comm_largest(kcl_comm *c, double own);
+double kcl_comm_total(kcl_comm *c, double own);
+
+/* ---------------------------------------------------------------- rows.c */
+
+/* first [ranks + 1]: blocks of rows with about as many nonzeros each, at least one row. */
+void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, int64_t *first);
+/* Own rows with columns of the whole matrix, and c->first; A whole on rank 0, NULL elsewhere. */
+int kcl_give_rows(kcl_comm *c, const kcl_csr *A, kcl_csr **own);
+/* c->first from the rows that each rank has; checks them. */
+int kcl_take_rows(kcl_comm *c, const kcl_csr *own);
+/* Own elements from the whole vector on rank 0, and back. */
+void kcl_give_vector(kcl_comm *c, kcl_type type, const void *whole, void *own);
+void kcl_collect_vector(kcl_comm *c, kcl_type type, const void *own, void *whole);
+
+/* ---------------------------------------------------------------- halo.c */
+
+/* The rows of one rank. */
+typedef struct kcl_domain {
+  kcl_halo halo; /* the first member: what executors see */
+  kcl_comm *comm;
+  kcl_csr *rows;     /* own rows x (own rows + halo.count): own columns, then those of the halo */
+  kcl_csr *interior; /* own columns alone, in the precision of the solve */
+  kcl_csr *outside;  /* the boundary, likewise */
+  int32_t *send, *row;
+  int64_t *column;      /* [halo.count] numbers in the whole matrix */
+  int neighbours;       /* ranks that send or receive */
+  int *rank;            /* [neighbours] */
+  int64_t *out, *in;    /* [neighbours + 1] where each one's elements begin */
+  MPI_Request *request; /* [2 neighbours], persistent; receives first */
+  bool persistent;
+  double seconds; /* waiting for elements */
+} kcl_domain;
+
+int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_domain **out);
+void kcl_domain_free(kcl_domain **d);
+/* The boundary in a format of the selected device, and the requests. */
+int kcl_domain_open(kcl_domain *d);
+/* x [own rows + halo.count] of any type: its halo from the owners. */
+void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x);
+
+/* ---------------------------------------------------------------- symmetry.c, executor.c, certify.c */
+
+/* Of the interior; what methods are chosen by is that of the whole matrix. */
+int kcl_domain_stats(kcl_domain *d, kcl_stats *out);
+/* ex, opened on every rank, becomes one whose calls fail on all ranks or on none. */
+int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
+/* Of x and b, [own rows] each, of the type of d->rows: as kcl_certify; |b - A x| / |b| alone. */
+int kcl_domain_certify(kcl_domain *d, const void *b, const void *x, kcl_certificate *out);
+int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative);
+
+/* ---------------------------------------------------------------- the public solver */
+
+struct kcl_mpi_solver {
+  kcl *ctx;
+  kcl_mpi_layout layout;
+  kcl_solver *alone; /* of one rank, with A: then nothing else is set but ctx and seconds_solve */
+  const kcl_csr *whole;
+  kcl_comm *comm;
+  kcl_domain *domain;
+  kcl_system system;       /* A: the interior; shared[0]: it, with the halo */
+  kcl_selection selection; /* one way, one engine */
+  kcl_history *history;    /* [1] of the last solve */
+  kcl_type type;           /* of A, b and x */
+  double bytes_stored;     /* of all ranks */
+  double seconds_check, seconds_convert, seconds_solve, seconds_halo, seconds_sum;
+};
+
+#endif

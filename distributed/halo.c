@@ -1,0 +1,261 @@
+/* The rows of one rank: the interior, whose columns are its own, and the boundary, whose columns are elements of x that other
+ * ranks own, the halo. The halo is received in order of its columns, so each owner's part is consecutive. Elements are
+ * exchanged by persistent requests while the interior is multiplied. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG = 11, TAG_ONCE = 12 };
+
+/* ---------------------------------------------------------------- which columns */
+
+static int by_number(const void *a, const void *b) {
+  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static bool is_own(const kcl_comm *c, int64_t column) {
+  return column >= c->first[c->ranks.rank] && column < c->first[c->ranks.rank + 1];
+}
+
+/* d->column: the columns of `own` that other ranks own, ascending, each once. */
+static int find_columns(kcl_domain *d, const kcl_csr *own) {
+  int64_t count = 0, unique = 0;
+  for (int64_t k = 0; k < own->nnz; k++) count += !is_own(d->comm, own->col[k]);
+  int rc = kcl_alloc(d->comm->ctx, count, sizeof *d->column, "the halo", (void **)&d->column);
+  if (rc) return rc;
+  count = 0;
+  for (int64_t k = 0; k < own->nnz; k++)
+    if (!is_own(d->comm, own->col[k])) d->column[count++] = own->col[k];
+  qsort(d->column, (size_t)count, sizeof *d->column, by_number);
+  for (int64_t i = 0; i < count; i++)
+    if (!unique || d->column[unique - 1] != d->column[i]) d->column[unique++] = d->column[i];
+  d->halo.count = unique;
+  return KCL_OK;
+}
+
+static int64_t place(const kcl_domain *d, int64_t column) {
+  const int64_t *at = bsearch(&column, d->column, (size_t)d->halo.count, sizeof column, by_number);
+  return at - d->column;
+}
+
+/* ---------------------------------------------------------------- who sends what */
+
+/* Counts of elements received from each rank and sent to it become the lists of neighbours. */
+static int list_neighbours(kcl_domain *d, const int64_t *from, const int64_t *to) {
+  const int count = d->comm->ranks.count;
+  kcl *ctx = d->comm->ctx;
+  int n = 0, rc;
+  for (int p = 0; p < count; p++) n += from[p] || to[p];
+  KCL_TRY(kcl_alloc(ctx, n, sizeof *d->rank, "neighbours", (void **)&d->rank));
+  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *d->in, "neighbours", (void **)&d->in));
+  KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *d->out, "neighbours", (void **)&d->out));
+  KCL_TRY(kcl_alloc(ctx, 2 * n, sizeof(MPI_Request), "neighbours", (void **)&d->request));
+  for (int p = 0; p < count; p++) {
+    if (!from[p] && !to[p]) continue;
+    const int i = d->neighbours++;
+    d->rank[i] = p, d->in[i + 1] = d->in[i] + from[p], d->out[i + 1] = d->out[i] + to[p];
+  }
+  d->halo.sends = d->out[n];
+  KCL_TRY(kcl_alloc(ctx, d->halo.sends, sizeof *d->send, "the halo", (void **)&d->send));
+done:
+  return rc;
+}
+
+/* Every rank tells the owners which columns it needs; they answer with nothing but the elements, product by product. */
+static void ask_owners(kcl_domain *d, int64_t *asked) {
+  kcl_comm *c = d->comm;
+  const int64_t first = c->first[c->ranks.rank];
+  const int n = d->neighbours;
+  for (int i = 0; i < n; i++) {
+    MPI_Irecv(asked + d->out[i], (int)(d->out[i + 1] - d->out[i]), MPI_INT64_T, d->rank[i],
+              TAG_ONCE, c->comm, &d->request[i]);
+    MPI_Isend(d->column + d->in[i], (int)(d->in[i + 1] - d->in[i]), MPI_INT64_T, d->rank[i],
+              TAG_ONCE, c->comm, &d->request[n + i]);
+  }
+  kcl_comm_wait(2 * n, d->request);
+  for (int64_t i = 0; i < d->halo.sends; i++) d->send[i] = (int32_t)(asked[i] - first);
+}
+
+static int plan(kcl_domain *d, const kcl_csr *own) {
+  kcl_comm *c = d->comm;
+  const int count = c->ranks.count;
+  int64_t *from = NULL, *to = NULL, *asked = NULL;
+  MPI_Request request;
+  int rc = find_columns(d, own);
+  if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *from, "the halo", (void **)&from);
+  if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *to, "the halo", (void **)&to);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  for (int64_t i = 0, p = 0; i < d->halo.count; i++) {
+    while (d->column[i] >= c->first[p + 1]) p++;
+    from[p]++;
+  }
+  MPI_Ialltoall(from, 1, MPI_INT64_T, to, 1, MPI_INT64_T, c->comm, &request);
+  kcl_comm_wait(1, &request);
+  rc = list_neighbours(d, from, to);
+  if (!rc) rc = kcl_alloc(c->ctx, d->halo.sends, sizeof *asked, "the halo", (void **)&asked);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  ask_owners(d, asked);
+done:
+  free(from), free(to), free(asked);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the rows, split */
+
+static void put(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr *from, int64_t k) {
+  const size_t size = kcl_type_size(from->type);
+  to->col[*at] = (int32_t)column;
+  memcpy((char *)to->val + (size_t)*at * size, (const char *)from->val + (size_t)k * size, size);
+  ++*at;
+}
+
+/* Row i of the three matrices; at: entries so far of each. */
+static void split_row(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[3]) {
+  const kcl_comm *c = d->comm;
+  const int64_t first = c->first[c->ranks.rank], n = own->rows, before = at[2];
+  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
+    if (!is_own(c, own->col[k])) continue;
+    put(d->rows, &at[0], own->col[k] - first, own, k);
+    put(d->interior, &at[1], own->col[k] - first, own, k);
+  }
+  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
+    if (is_own(c, own->col[k])) continue;
+    const int64_t column = place(d, own->col[k]);
+    put(d->rows, &at[0], n + column, own, k);
+    put(d->outside, &at[2], column, own, k);
+  }
+  d->rows->row_ptr[i + 1] = at[0], d->interior->row_ptr[i + 1] = at[1];
+  if (at[2] == before) return;
+  d->row[d->outside->rows] = (int32_t)i;
+  d->outside->row_ptr[++d->outside->rows] = at[2];
+}
+
+static int convert(kcl *ctx, kcl_csr **A, kcl_type type) {
+  kcl_csr *to = NULL;
+  if ((*A)->type == type) return KCL_OK;
+  int rc = kcl_csr_convert(ctx, *A, type, &to);
+  if (!rc) kcl_csr_free(A), *A = to;
+  return rc;
+}
+
+static int split(kcl_domain *d, const kcl_csr *own, kcl_type precision) {
+  kcl *ctx = d->comm->ctx;
+  const int64_t n = own->rows;
+  int64_t outside = 0, boundary = 0, at[3] = {0};
+  int rc;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t before = outside;
+    for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
+      outside += !is_own(d->comm, own->col[k]);
+    boundary += outside > before;
+  }
+  if (n + d->halo.count > INT32_MAX)
+    return kcl_fail(ctx, KCL_USAGE, "a rank's rows and its halo are more than 2^31 - 1");
+  KCL_TRY(kcl_csr_create(ctx, n, n + d->halo.count, own->nnz, own->type, &d->rows));
+  KCL_TRY(kcl_csr_create(ctx, n, n, own->nnz - outside, own->type, &d->interior));
+  KCL_TRY(kcl_csr_create(ctx, boundary, d->halo.count, outside, own->type, &d->outside));
+  KCL_TRY(kcl_alloc(ctx, boundary, sizeof *d->row, "the boundary", (void **)&d->row));
+  d->outside->rows = 0;
+  for (int64_t i = 0; i < n; i++) split_row(d, own, i, at);
+  d->interior->field = d->outside->field = own->field;
+  KCL_TRY(convert(ctx, &d->interior, precision));
+  KCL_TRY(convert(ctx, &d->outside, precision));
+done:
+  return rc;
+}
+
+/* ---------------------------------------------------------------- exchange */
+
+static void begin(const kcl_halo *h) {
+  const kcl_domain *d = (const kcl_domain *)h;
+  if (d->neighbours) MPI_Startall(2 * d->neighbours, d->request);
+}
+
+static void end(const kcl_halo *h) {
+  kcl_domain *d = (kcl_domain *)(uintptr_t)h;
+  double start = kcl_now();
+  if (d->neighbours) kcl_comm_wait(2 * d->neighbours, d->request);
+  d->seconds += kcl_now() - start;
+}
+
+void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x) {
+  const size_t size = kcl_type_size(type);
+  char *own = x, *halo = own + (size_t)d->rows->rows * size;
+  const int n = d->neighbours;
+  MPI_Request request[2];
+  for (int i = 0; i < n;
+       i++) { /* pair by pair, in the order of ranks: seldom, and without buffers of its own */
+    const int64_t from = d->out[i], count = d->out[i + 1] - from;
+    char *out = malloc((size_t)(count ? count : 1) * size);
+    if (!out) MPI_Abort(d->comm->comm, KCL_MEMORY);
+    for (int64_t j = 0; j < count; j++)
+      memcpy(out + (size_t)j * size, own + (size_t)d->send[from + j] * size, size);
+    MPI_Irecv(halo + (size_t)d->in[i] * size, (int)((size_t)(d->in[i + 1] - d->in[i]) * size),
+              MPI_BYTE, d->rank[i], TAG_ONCE, d->comm->comm, &request[0]);
+    MPI_Isend(out, (int)((size_t)count * size), MPI_BYTE, d->rank[i], TAG_ONCE, d->comm->comm,
+              &request[1]);
+    kcl_comm_wait(2, request);
+    free(out);
+  }
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static void make_requests(kcl_domain *d) {
+  const int n = d->neighbours, size = (int)kcl_type_size(d->interior->type);
+  char *in = d->halo.in, *out = d->halo.out;
+  for (int i = 0; i < n; i++) {
+    MPI_Recv_init(in + d->in[i] * size, (int)(d->in[i + 1] - d->in[i]) * size, MPI_BYTE, d->rank[i],
+                  TAG, d->comm->comm, &d->request[i]);
+    MPI_Send_init(out + d->out[i] * size, (int)(d->out[i + 1] - d->out[i]) * size, MPI_BYTE,
+                  d->rank[i], TAG, d->comm->comm, &d->request[n + i]);
+  }
+  d->persistent = true;
+}
+
+/* csr-scalar has the rows one after another on every device. */
+int kcl_domain_open(kcl_domain *d) {
+  kcl_halo *h = &d->halo;
+  const kcl_type type = d->interior->type;
+  const size_t size = kcl_type_size(type);
+  const kcl_format *f;
+  kcl *ctx = d->comm->ctx;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, h->sends, size, "the halo", &h->out));
+  KCL_TRY(kcl_alloc(ctx, h->count, size, "the halo", &h->in));
+  KCL_TRY(kcl_alloc(ctx, d->outside->rows, size, "the boundary", &h->sum));
+  KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
+  if (d->outside->rows) KCL_TRY(kcl_matrix_build(ctx, f, d->outside, &h->boundary));
+  make_requests(d);
+done:
+  return rc;
+}
+
+int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_domain **out) {
+  kcl_domain *d = NULL;
+  int rc = kcl_alloc(c->ctx, 1, sizeof *d, "the rows of a rank", (void **)&d);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  d->comm = c;
+  KCL_TRY(plan(d, own));
+  KCL_TRY(kcl_comm_agree(c, split(d, own, precision)));
+  d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
+  d->halo.begin = begin, d->halo.end = end;
+  *out = d, d = NULL;
+done:
+  kcl_domain_free(&d);
+  return rc;
+}
+
+void kcl_domain_free(kcl_domain **d) {
+  kcl_domain *o = *d;
+  *d = NULL;
+  if (!o) return;
+  for (int i = 0; o->persistent && i < 2 * o->neighbours; i++) MPI_Request_free(&o->request[i]);
+  kcl_matrix_free(&o->halo.boundary);
+  kcl_csr_free(&o->rows), kcl_csr_free(&o->interior), kcl_csr_free(&o->outside);
+  free(o->halo.in), free(o->halo.out), free(o->halo.sum);
+  free(o->send), free(o->row), free(o->column), free(o->rank), free(o->in), free(o->out);
+  free(o->request), free(o);
+}

@@ -1,0 +1,146 @@
+/* Ranks: sums in the order of the ranks, so that each has the same bits and all take the same decisions; and failures, which
+ * travel with the sums: a rank that fails takes part until the next one. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Waits as threads do (core/base/team.h): a library that polls without end would keep the processor from the rank that is
+ * waited for, where ranks outnumber processors or the machine is busy. */
+void kcl_comm_wait(int count, MPI_Request *request) {
+  const double SPIN = 50e-6, start = kcl_now();
+  int done = 0;
+  while (MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE), !done)
+    if (kcl_now() - start > SPIN) nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+}
+
+/* A status, and the dots of a stage. */
+enum { RECORD = 1 + 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+
+/* The records of all ranks, n numbers behind a status each. */
+static const double *gather(kcl_comm *c, int status, int n, const double *values) {
+  double *own = c->records, *all = c->records + RECORD, start = kcl_now();
+  MPI_Request request;
+  own[0] = status;
+  for (int i = 0; i < n; i++) own[1 + i] = values[i];
+  MPI_Iallgather(own, n + 1, MPI_DOUBLE, all, n + 1, MPI_DOUBLE, c->comm, &request);
+  kcl_comm_wait(1, &request);
+  c->seconds += kcl_now() - start;
+  return all;
+}
+
+static int sum(kcl_ranks *r, int status, int n, double *values) {
+  kcl_comm *c = (kcl_comm *)r;
+  const double *all = gather(c, status, n, values);
+  int worst = 0;
+  for (int i = 0; i < n; i++) values[i] = 0;
+  for (int p = 0; p < r->count; p++, all += n + 1) {
+    if (!worst) worst = (int)all[0];
+    for (int i = 0; i < n; i++) values[i] += all[1 + i];
+  }
+  c->told = c->told || (worst && !status), c->failed = c->failed || worst;
+  return worst;
+}
+
+static int64_t decide(kcl_ranks *r, int64_t value) {
+  const double own = (double)value;
+  return (int64_t)gather((kcl_comm *)r, KCL_OK, 1, &own)[1];
+}
+
+/* ---------------------------------------------------------------- failures */
+
+/* The message of rank `who` becomes that of all; `all`: every rank has one. */
+static void share_message(kcl *ctx, MPI_Comm comm, int who, bool all, int status) {
+  char text[sizeof ctx->error - 40];
+  MPI_Request request;
+  memcpy(text, ctx->error, sizeof text - 1), text[sizeof text - 1] = 0;
+  MPI_Ibcast(text, sizeof text, MPI_CHAR, who, comm, &request);
+  kcl_comm_wait(1, &request);
+  if (all)
+    kcl_fail(ctx, (kcl_status)status, "%s", text);
+  else
+    kcl_fail(ctx, (kcl_status)status, "rank %d: %s", who, text);
+}
+
+/* own: this rank's, 0 where another rank's failure was only passed on. */
+static int agree(kcl *ctx, MPI_Comm comm, int own) {
+  int count, who = -1, failed = 0, status = KCL_OK;
+  MPI_Request request;
+  MPI_Comm_size(comm, &count);
+  int *all = malloc((size_t)count * sizeof *all);
+  if (!all) MPI_Abort(comm, KCL_MEMORY);
+  MPI_Iallgather(&own, 1, MPI_INT, all, 1, MPI_INT, comm, &request);
+  kcl_comm_wait(1, &request);
+  for (int p = count - 1; p >= 0; p--)
+    if (all[p]) who = p, status = all[p], failed++;
+  free(all);
+  if (status) share_message(ctx, comm, who, failed == count, status);
+  return status;
+}
+
+/* Where no sum has told of a failure yet, one does: ranks that are a call further end there. Then all are here. */
+int kcl_comm_agree(kcl_comm *c, int status) {
+  if (!c->failed) c->ranks.sum(&c->ranks, status, 0, NULL);
+  if (!c->failed) return KCL_OK;
+  const int own = c->told ? KCL_OK : status;
+  c->told = c->failed = false;
+  return agree(c->ctx, c->comm, own);
+}
+
+int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status) {
+  return ctx ? agree(ctx, comm, status) : KCL_USAGE;
+}
+
+/* ---------------------------------------------------------------- numbers of all ranks */
+
+double kcl_comm_total(kcl_comm *c, double own) {
+  c->ranks.sum(&c->ranks, KCL_OK, 1, &own);
+  return own;
+}
+
+double kcl_comm_largest(kcl_comm *c, double own) {
+  const double *all = gather(c, KCL_OK, 1, &own);
+  double most = all[1];
+  for (int p = 1; p < c->ranks.count; p++)
+    if (!(all[2 * p + 1] <= most)) most = isnan(most) ? most : all[2 * p + 1];
+  return most;
+}
+
+double kcl_comm_norm(kcl_comm *c, double own) {
+  const double most = kcl_comm_largest(c, own);
+  if (!(most > 0 && most < INFINITY)) return most;
+  return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
+  kcl_comm *c = NULL;
+  MPI_Request request;
+  int count, rc = kcl_alloc(ctx, 1, sizeof *c, "the ranks", (void **)&c);
+  MPI_Comm_size(comm, &count);
+  if (!rc) rc = kcl_alloc(ctx, count + 1, sizeof *c->first, "the ranks", (void **)&c->first);
+  if (!rc)
+    rc = kcl_alloc(ctx, (int64_t)(count + 1) * RECORD, sizeof *c->records, "the ranks",
+                   (void **)&c->records);
+  rc = agree(ctx, comm, rc);
+  if (rc) {
+    if (c) free(c->first), free(c->records);
+    free(c);
+    return rc;
+  }
+  c->ctx = ctx, c->ranks = (kcl_ranks){.count = count, .sum = sum, .decide = decide};
+  MPI_Comm_rank(comm, &c->ranks.rank);
+  MPI_Comm_idup(comm, &c->comm, &request);
+  kcl_comm_wait(1, &request);
+  *out = c;
+  return KCL_OK;
+}
+
+void kcl_comm_free(kcl_comm **c) {
+  if (!*c) return;
+  MPI_Comm_free(&(*c)->comm);
+  free((*c)->first), free((*c)->records), free(*c);
+  *c = NULL;
+}

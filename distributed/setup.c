@@ -1,0 +1,264 @@
+/* kcl_mpi_setup: rows to the ranks, what is known of the whole matrix, a way to solve it, an engine on each rank. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- what several ranks cannot do */
+
+static int refuse(kcl *ctx, const char *what, const char *why) {
+  return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
+}
+
+static int check_asked(const kcl_system *s, int threads) {
+  const kcl_options *o = &s->options;
+  int provided;
+  MPI_Query_thread(&provided);
+  if (s->ctx->opencl)
+    return refuse(s->ctx, s->ctx->device.name,
+                  "halos are exchanged by the native executor alone: "
+                  "device cpu");
+  if (o->mixed) return refuse(s->ctx, "mixed precision", "the second engine is not distributed");
+  if (s->undecided.measure)
+    return refuse(s->ctx, "format measure", "ranks would time one after another; auto predicts");
+  if (threads > 1 && provided < MPI_THREAD_SERIALIZED)
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "MPI was started for one thread and the executor has %d: MPI_Init_thread with "
+                    "MPI_THREAD_SERIALIZED, or one thread",
+                    threads);
+  return KCL_OK;
+}
+
+static int check_way(const kcl_system *s, const kcl_way *w) {
+  if (w->method->adjoint)
+    return refuse(s->ctx, w->method->name, "it multiplies by A^H, whose rows are not distributed");
+  if (w->precond->apply && !w->precond->row_local)
+    return refuse(s->ctx, w->precond->name,
+                  "it needs rows of other ranks; jacobi and "
+                  "block-jacobi do not");
+  return kcl_check_fit(s, w->method);
+}
+
+/* ---------------------------------------------------------------- the whole matrix */
+
+/* Where rows differ so much that a claim may hide small ones. */
+static void explain_scale(kcl_system *s, kcl_scale_rule asked) {
+  if (asked != KCL_SCALE_AUTO || !(s->stats.row_ratio * kcl_system_tol(s) > 0.01)) return;
+  snprintf(s->scale_reason, sizeof s->scale_reason,
+           "none, though rows differ by a factor of %.2g: not on several ranks",
+           s->stats.row_ratio);
+}
+
+static void scale(kcl_csr *A, int power) {
+  if (power) kcl_copy(A->type, A->val, A->type, A->val, A->nnz, ldexp(1, power));
+}
+
+static int know(kcl_mpi_solver *m) {
+  kcl_system *s = &m->system;
+  const kcl_scale_rule asked = s->options.scale;
+  double start = kcl_now();
+  int rc = kcl_domain_stats(m->domain, &s->stats);
+  if (rc) return rc;
+  s->A = m->domain->interior;
+  kcl_apply_symmetry(s);
+  s->options.scale = KCL_SCALE_NONE;
+  rc = kcl_system_scale(s); /* a power of two for all of A, at most */
+  scale(m->domain->interior, s->scaling.unit), scale(m->domain->outside, s->scaling.unit);
+  explain_scale(s, asked);
+  s->seconds_stats = kcl_now() - start;
+  return kcl_comm_agree(m->comm, rc);
+}
+
+/* ---------------------------------------------------------------- way, format, engine */
+
+static int choose_way(kcl_mpi_solver *m) {
+  kcl_selection *c = &m->selection;
+  c->system = &m->system;
+  int rc = kcl_auto_plan(&m->system, &c->plan);
+  if (rc) return rc;
+  c->way = c->plan.way[0];
+  if (m->system.undecided.method)
+    snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&m->system));
+  return check_way(&m->system, &c->way);
+}
+
+/* By the rows of this rank: others may take another format. */
+static int choose_format(kcl_mpi_solver *m, const kcl_format **f) {
+  kcl_selection *c = &m->selection;
+  const kcl_system *s = &m->system;
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc;
+  snprintf(c->why_format, sizeof c->why_format, "asked for");
+  if (!s->undecided.format)
+    return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
+  rc = kcl_engine_predict(s, c->way.method, c->way.precond, list, &count);
+  if (rc) return rc;
+  *f = list[0].format;
+  snprintf(c->why_format, sizeof c->why_format, "%.3g us per iteration predicted for its rows",
+           1e6 * list[0].seconds);
+  return KCL_OK;
+}
+
+static int build(kcl_mpi_solver *m) {
+  kcl_selection *c = &m->selection;
+  const kcl_format *f;
+  double start = kcl_now();
+  int rc;
+  KCL_TRY(choose_way(m));
+  KCL_TRY(choose_format(m, &f));
+  KCL_TRY(kcl_domain_open(m->domain));
+  KCL_TRY(kcl_matrix_build(m->ctx, f, m->domain->interior, &m->system.shared[0]));
+  m->system.shared[0]->halo = &m->domain->halo;
+  m->seconds_convert = kcl_now() - start;
+  KCL_TRY(kcl_engine_build(&m->system, c->way.method, c->way.precond, f, &c->engine));
+done:
+  return rc;
+}
+
+static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
+  kcl_comm *c;
+  kcl_csr *given = NULL;
+  const kcl_csr *own = A;
+  int rc;
+  double start = kcl_now();
+  c = m->comm;
+  m->system = (kcl_system){.ctx = m->ctx, .options = options ? *options : kcl_defaults};
+  m->system.options.nrhs = 1;
+  kcl_read_options(&m->system);
+  rc = kcl_check_options(&m->system);
+  if (!rc) rc = check_asked(&m->system, m->ctx->opencl ? 1 : m->ctx->threads);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  if (m->layout == KCL_MPI_ROOT) {
+    KCL_TRY(kcl_give_rows(c, A, &given));
+    own = given;
+  } else
+    KCL_TRY(kcl_take_rows(c, A));
+  m->type = own->type;
+  if (own->cols != c->ranks.rows)
+    KCL_TRY(kcl_comm_agree(
+        c, kcl_fail(m->ctx, KCL_INPUT,
+                    "the matrix is %lld by %lld: several ranks solve square systems alone",
+                    (long long)c->ranks.rows, (long long)own->cols)));
+  m->seconds_check = kcl_now() - start;
+  KCL_TRY(kcl_domain_create(c, own, m->system.options.precision, &m->domain));
+  KCL_TRY(know(m));
+  KCL_TRY(kcl_comm_agree(c, build(m)));
+  KCL_TRY(kcl_distribute_executor(c, &m->selection.engine->executor));
+  m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(m->selection.engine));
+done:
+  kcl_csr_free(&given);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the public functions */
+
+/* Alone it is an ordinary solver, bit for bit. */
+static int set_up_alone(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
+  m->whole = A;
+  return kcl_setup(m->ctx, A, options, &m->alone);
+}
+
+int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
+                  const kcl_options *options, kcl_mpi_solver **out) {
+  kcl_mpi_solver *m = NULL;
+  int count, rc;
+  if (!ctx) return KCL_USAGE;
+  MPI_Comm_size(comm, &count);
+  rc = kcl_need(ctx, "out", out);
+  if (!rc) *out = NULL;
+  if (!rc && (unsigned)layout > KCL_MPI_ROWS)
+    rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
+  if (!rc) rc = kcl_alloc(ctx, 1, sizeof *m, "a solver", (void **)&m);
+  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  m->ctx = ctx, m->layout = layout;
+  if (count == 1)
+    KCL_TRY(set_up_alone(m, A, options));
+  else {
+    KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
+    KCL_TRY(set_up(m, A, options));
+  }
+  *out = m, m = NULL;
+done:
+  kcl_mpi_solver_free(&m);
+  return rc;
+}
+
+void kcl_mpi_solver_free(kcl_mpi_solver **s) {
+  if (!s || !*s) return;
+  kcl_mpi_solver *m = *s;
+  kcl_solver_free(&m->alone);
+  kcl_engine_free(&m->selection.engine);
+  kcl_matrix_free(&m->system.shared[0]);
+  kcl_domain_free(&m->domain);
+  kcl_histories_free(&m->history, 1);
+  kcl_comm_free(&m->comm);
+  free(m);
+  *s = NULL;
+}
+
+void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
+  if (!out) return;
+  *out = (kcl_setup_info){0};
+  if (!m) return;
+  if (m->alone) {
+    kcl_solver_info(m->alone, out);
+    return;
+  }
+  const kcl_engine *e = m->selection.engine;
+  const kcl_executor *ex = &e->executor;
+  *out = (kcl_setup_info){.solver = e->method->name,
+                          .solver_reason = m->selection.why_method,
+                          .precond = e->precond->name,
+                          .format = kcl_engine_format(e),
+                          .format_reason = m->selection.why_format,
+                          .scale_reason = m->system.scale_reason,
+                          .kernel = e->kernel,
+                          .bytes_stored = m->bytes_stored,
+                          .seconds_check = m->seconds_check,
+                          .seconds_stats = m->system.seconds_stats,
+                          .seconds_convert = m->seconds_convert,
+                          .seconds_upload = ex->seconds_upload,
+                          .seconds_compile = ex->seconds_compile,
+                          .mixed = "",
+                          .stages = e->program->stages[KCL_LOOP] / e->program->steps,
+                          .programs_compiled = ex->compiled,
+                          .programs_cached = ex->from_cache,
+                          .nrhs = 1,
+                          .precond_note = e->M ? e->M->note : "",
+                          .precond_levels = e->M ? 1 : 0,
+                          .seconds_precond = e->M ? e->M->seconds : 0,
+                          .bytes_precond = kcl_preconditioner_bytes(e->M)};
+}
+
+int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
+  kcl_mpi_share own = {.threads = m ? m->ctx->threads : 0};
+  int rc;
+  if (!m) return KCL_USAGE;
+  if ((rc = kcl_need(m->ctx, "list", list)) || (rc = kcl_need(m->ctx, "count", count))) return rc;
+  *count = m->alone ? 1 : m->comm->ranks.count;
+  rc = kcl_alloc(m->ctx, *count, sizeof own, "the shares", (void **)list);
+  if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
+  if (rc) return free(*list), *list = NULL, rc;
+  snprintf(own.device, sizeof own.device, "%s", m->ctx->device.name);
+  own.seconds_solve = m->seconds_solve;
+  own.seconds_halo = m->seconds_halo, own.seconds_sum = m->seconds_sum;
+  if (m->alone) {
+    kcl_setup_info info;
+    kcl_solver_info(m->alone, &info);
+    const kcl_csr *A = m->whole;
+    own.rows = A->rows, own.nonzeros = A->nnz;
+    snprintf(own.format, sizeof own.format, "%s", info.format);
+    (*list)[0] = own;
+    return KCL_OK;
+  }
+  const kcl_domain *d = m->domain;
+  MPI_Request request;
+  own.rank = m->comm->ranks.rank, own.neighbours = d->neighbours;
+  own.first_row = m->comm->first[own.rank], own.rows = d->rows->rows, own.nonzeros = d->rows->nnz;
+  own.boundary_rows = d->outside->rows, own.halo = d->halo.count, own.sends = d->halo.sends;
+  snprintf(own.format, sizeof own.format, "%s", kcl_engine_format(m->selection.engine));
+  MPI_Iallgather(&own, sizeof own, MPI_BYTE, *list, sizeof own, MPI_BYTE, m->comm->comm, &request);
+  kcl_comm_wait(1, &request);
+  return KCL_OK;
+}

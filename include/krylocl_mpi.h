@@ -1,0 +1,98 @@
+/** @file
+ * krylocl on several ranks: processes of an MPI communicator that share one system, each with its own rows and its own
+ * device. The library libkrylocl_mpi holds these functions and all of libkrylocl: link it instead.
+ *
+ *     MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+ *     kcl_create(&ctx);
+ *     kcl_mpi_select(ctx, comm, NULL);                       a device for each rank
+ *     kcl_mpi_setup(ctx, comm, A, KCL_MPI_ROOT, NULL, &s);   A on rank 0; elsewhere NULL
+ *     kcl_mpi_solve(s, b, x, &report);                       b and x on rank 0; elsewhere NULL
+ *
+ * All functions but those that describe are collective: every rank of the communicator calls them in the same order. A
+ * failure on one rank is the failure of all: each returns its status, and kcl_error says on which rank it happened.
+ */
+#ifndef KRYLOCL_MPI_H
+#define KRYLOCL_MPI_H
+
+#include "krylocl.h"
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/** Where A, b and x are. */
+typedef enum kcl_mpi_layout {
+  /** Whole on rank 0, NULL elsewhere. The rows are given out in blocks of about as many nonzeros. */
+  KCL_MPI_ROOT,
+  /** Each rank has the next block of consecutive rows, at least one: A->rows is the number of its own rows, A->cols that of
+   * the whole matrix, columns are those of the whole matrix; b and x are [own rows]. */
+  KCL_MPI_ROWS
+} kcl_mpi_layout;
+
+/** A system on the ranks of a communicator. */
+typedef struct kcl_mpi_solver kcl_mpi_solver;
+
+/** The status of the first rank whose own is not KCL_OK, with its message on every rank. For what a rank does alone
+ * between two collective calls, such as reading a file. */
+int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status);
+
+/** Selects a device on each rank. device as in kcl_select. Where it leaves a choice between GPUs ("auto", "gpu", "opencl",
+ * NULL), rank r of a host takes GPU number r modulo their number. Ranks of a host that may use the same processors divide
+ * them, unless OMP_NUM_THREADS or kcl_set_threads says how many threads a rank has. */
+int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device);
+
+/** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
+ *
+ * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and
+ * stay unchanged, as long as the solver.
+ *
+ * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr), preconditioners that need
+ * rows of other ranks, mixed precision, formats timed at set-up ("measure"), fewer rows than ranks, or an MPI library
+ * that was started for one thread while the executor has several. block-jacobi is applied with blocks that end where the
+ * rows of a rank end. "auto" takes the first method that suits and tries no other; right-hand sides are solved one
+ * after another; rows and columns are not scaled. */
+int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
+                  const kcl_options *options, kcl_mpi_solver **out);
+/** Frees a solver. */
+void kcl_mpi_solver_free(kcl_mpi_solver **s);
+
+/** As kcl_solve: b and x in the layout of the set-up, of A's type. report is filled on every rank, the same but for times;
+ * report.x_sum is that of the x this rank holds, 0 where it holds none. options.progress is called on each rank that has one;
+ * a rank that asks to stop ends the solve on all. */
+int kcl_mpi_solve(kcl_mpi_solver *s, const void *b, void *x, kcl_report *report);
+
+/** One rank's share. */
+typedef struct kcl_mpi_share {
+  int rank;              /**< its number in the communicator */
+  int threads;           /**< of its native executor */
+  int neighbours;        /**< ranks it exchanges elements of x with */
+  int64_t first_row;     /**< number of its first row, from 0 */
+  int64_t rows;          /**< number of its rows */
+  int64_t nonzeros;      /**< entries of its rows */
+  int64_t boundary_rows; /**< rows with entries in columns of other ranks */
+  int64_t halo;          /**< elements of x that it receives per product */
+  int64_t sends;         /**< elements of x that it sends per product */
+  double seconds_solve;  /**< of the last solve: iterations */
+  double seconds_halo;   /**< of these: waiting for elements of other ranks */
+  double seconds_sum;    /**< of these: waiting for sums over the ranks */
+  char format[32];       /**< storage format of its rows */
+  char device[128];      /**< name of its device */
+} kcl_mpi_share;
+
+/** The shares of all ranks, on every rank: *list is [*count], to be freed with free(). */
+int kcl_mpi_shares(kcl_mpi_solver *s, kcl_mpi_share **list, int *count);
+/** As kcl_solver_info: sizes are sums over the ranks, times are this rank's. Not collective; texts live as long as the
+ * solver. */
+void kcl_mpi_solver_info(const kcl_mpi_solver *s, kcl_setup_info *out);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

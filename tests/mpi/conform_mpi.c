@@ -1,0 +1,270 @@
+/* Conformance on several ranks: every method in every format, and every preconditioner, solves with mpirun as alone. The
+ * systems are generated; each rank recomputes the residual of the whole answer with its own copy of the matrix; iteration
+ * counts are those of a solve by one process, up to rounding. What cannot run on several ranks is refused by name.
+ * usage: conform_mpi [DEVICE]     a device: each method and format once, in the type whose turn it is
+ */
+#include "krylocl_mpi.h"
+#include "tests/filter.h"
+#include <math.h>
+
+static int rank, ranks;
+static bool few_combinations;
+
+typedef struct problem {
+  const char *kind; /* of kcl_generate */
+  bool pairs, spd;  /* complex; for methods for Hermitian matrices */
+} problem;
+static const problem problems[] = {{"poisson2d:19", false, true},
+                                   {"convection:17", false, false},
+                                   {"magnetic:13", true, true},
+                                   {"helmholtz:11", true, false}};
+enum { PROBLEMS = sizeof problems / sizeof *problems };
+
+typedef struct host { /* the whole system, on every rank */
+  kcl *ctx, *alone;
+  kcl_csr *A;
+  kcl_dense *b;
+  int64_t n;
+  size_t size;
+} host;
+
+static const char *words(const kcl_options *o, const char *kind) {
+  static char text[160];
+  snprintf(text, sizeof text, "%s %s %s %s, type %c, %d ranks", o->solver, o->precond, o->format,
+           kind, kcl_type_letter(o->precision), ranks);
+  return text;
+}
+
+/* |b - A x| / |b|, of all rows, by plain loops in long double. */
+static double residual(const host *h, const double *b, const double *x) {
+  const int parts = kcl_type_complex(h->A->type) ? 2 : 1;
+  const double *a = h->A->val;
+  long double rr = 0, bb = 0;
+  for (int64_t i = 0; i < h->n; i++) {
+    long double r[2] = {b[parts * i], parts == 2 ? b[2 * i + 1] : 0};
+    bb += r[0] * r[0] + r[1] * r[1];
+    for (int64_t k = h->A->row_ptr[i]; k < h->A->row_ptr[i + 1]; k++) {
+      const int64_t j = h->A->col[k];
+      const long double are = a[parts * k], aim = parts == 2 ? a[2 * k + 1] : 0, xre = x[parts * j],
+                        xim = parts == 2 ? x[2 * j + 1] : 0;
+      r[0] -= are * xre - aim * xim, r[1] -= are * xim + aim * xre;
+    }
+    rr += r[0] * r[0] + r[1] * r[1];
+  }
+  return (double)sqrtl(rr / bb);
+}
+
+/* Rounding moves the step at which a residual passes the target by at most one where it falls smoothly. Recurrences with
+ * shadow vectors amplify it: in float it decides after how many steps they claim convergence, and whether that holds. */
+static bool same_count(const kcl_options *o, int64_t several, int64_t one) {
+  static const char *const smooth[] = {"cg", "cg-single", "minres", "gmres"};
+  const int64_t apart = several > one ? several - one : one - several;
+  for (size_t i = 0; i < sizeof smooth / sizeof *smooth; i++)
+    if (!strcmp(o->solver, smooth[i])) return apart <= 1;
+  const bool single = o->precision == KCL_S || o->precision == KCL_C;
+  return single || apart <= 2 + one / 4;
+}
+
+/* Iterations of a solve by one process; -1: it does not converge there, or is refused. */
+static int64_t alone(const host *h, const kcl_options *o) {
+  kcl_solver *s = NULL;
+  kcl_report r = {0};
+  double *x = calloc((size_t)h->n, h->size);
+  int rc = kcl_setup(h->alone, h->A, o, &s);
+  if (!rc) rc = kcl_solve(s, h->b->val, x, &r);
+  kcl_solver_free(&s);
+  free(x);
+  return !rc && r.converged ? r.iterations : -1;
+}
+
+static void check_shares(kcl_mpi_solver *s, const host *h, const char *kind) {
+  kcl_mpi_share *list;
+  int count;
+  int64_t rows = 0, nonzeros = 0, halo = 0, sends = 0;
+  if (!CHECKF(!kcl_mpi_shares(s, &list, &count) && count == ranks, "%s: shares", kind)) return;
+  for (int p = 0; p < count; p++) {
+    CHECKF(list[p].first_row == rows && list[p].rows > 0, "%s: rows of rank %d", kind, p);
+    rows += list[p].rows, nonzeros += list[p].nonzeros;
+    halo += list[p].halo, sends += list[p].sends;
+  }
+  CHECKF(rows == h->n && nonzeros == h->A->nnz && halo == sends, "%s: sums of the shares", kind);
+  free(list);
+}
+
+static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi_layout layout,
+                  const kcl_csr *A, int64_t first) {
+  const int64_t expected = alone(h, o), own = layout == KCL_MPI_ROWS ? A->rows : h->n;
+  const bool root = layout == KCL_MPI_ROOT;
+  kcl_mpi_solver *s = NULL;
+  kcl_report r = {0};
+  double *x = calloc((size_t)h->n, h->size), *whole = calloc((size_t)h->n, h->size);
+  int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, A, layout, o, &s);
+  if (expected < 0) {
+    if (rank == 0 && rc) skip("%s: %s", words(o, kind), kcl_error(h->ctx));
+    goto done;
+  }
+  if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error(h->ctx))) goto done;
+  check_shares(s, h, words(o, kind));
+  const char *b = (const char *)h->b->val + (root ? 0 : (size_t)first * h->size);
+  rc = kcl_mpi_solve(s, root && rank ? NULL : b, root && rank ? NULL : x, &r);
+  if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error(h->ctx))) goto done;
+  if (root) {
+    memcpy(whole, x, (size_t)h->n * h->size);
+    MPI_Bcast(whole, (int)(h->n * (int64_t)h->size), MPI_BYTE, 0, MPI_COMM_WORLD);
+  } else {
+    memcpy((char *)whole + (size_t)first * h->size, x, (size_t)own * h->size);
+    MPI_Allreduce(MPI_IN_PLACE, whole, (int)(h->n * (int64_t)(h->size / sizeof *whole)), MPI_DOUBLE,
+                  MPI_SUM, MPI_COMM_WORLD); /* the others' parts are 0 */
+  }
+  const double res = residual(h, h->b->val, whole);
+  CHECKF(r.converged && r.history_size == r.iterations + 1, "%s: %s after %lld", words(o, kind),
+         kcl_reason_text(r.reason), (long long)r.iterations);
+  CHECKF(res <= o->tol * 1.000001, "%s: claims %g, has %g", words(o, kind), o->tol, res);
+  CHECKF(fabs(res - r.true_relative_residual) <= 1e-6 * res + 1e-15,
+         "%s: certificate says %g, it is %g", words(o, kind), r.true_relative_residual, res);
+  CHECKF(ranks == 1 ? r.iterations == expected : same_count(o, r.iterations, expected),
+         "%s: %lld iterations, alone %lld", words(o, kind), (long long)r.iterations,
+         (long long)expected);
+done:
+  kcl_mpi_solver_free(&s);
+  free(x), free(whole);
+}
+
+/* This rank's block, of unequal lengths. */
+static kcl_csr rows_of(const host *h, int64_t *first, int64_t **row_ptr) {
+  const int64_t all = (int64_t)ranks * (ranks + 1) / 2, from = h->n * rank * (rank + 1) / 2 / all,
+                to = h->n * (rank + 1) * (rank + 2) / 2 / all, at = h->A->row_ptr[from];
+  kcl_csr own = *h->A;
+  *row_ptr = malloc((size_t)(to - from + 1) * sizeof **row_ptr);
+  for (int64_t i = from; i <= to; i++) (*row_ptr)[i - from] = h->A->row_ptr[i] - at;
+  own.rows = to - from, own.nnz = h->A->row_ptr[to] - at, own.row_ptr = *row_ptr;
+  own.col = h->A->col + at, own.val = (char *)h->A->val + (size_t)at * h->size;
+  *first = from;
+  return own;
+}
+
+static const char *const adjoint[] = {"bicg", "cgls", "lsqr"};
+static bool multiplies_by_adjoint(const char *solver) {
+  for (size_t i = 0; i < sizeof adjoint / sizeof *adjoint; i++)
+    if (!strcmp(solver, adjoint[i])) return true;
+  return false;
+}
+
+static void refused(const host *h, const kcl_options *o, const char *kind) {
+  kcl_mpi_solver *s = NULL;
+  int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, o, &s);
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), "not on several ranks"), "%s: %d, %s",
+         words(o, kind), rc, kcl_error(h->ctx));
+  kcl_mpi_solver_free(&s);
+}
+
+static kcl_options options_for(const problem *p, const char *solver, const char *format, int turn) {
+  static const kcl_type real[] = {KCL_D, KCL_S}, pairs[] = {KCL_Z, KCL_C};
+  kcl_options o = kcl_defaults;
+  o.solver = solver, o.format = format, o.precond = "none", o.no_direct = true;
+  o.precision = (p->pairs ? pairs : real)[turn % 2];
+  o.tol = turn % 2 ? 1e-4 : 1e-8;
+  return o;
+}
+
+static bool fits(const host *h, const problem *p, const char *solver) {
+  kcl_options o = options_for(p, solver, "csr-scalar", 0);
+  kcl_solver *s = NULL;
+  int rc = kcl_setup(h->alone, h->A, &o, &s);
+  kcl_solver_free(&s);
+  return !rc;
+}
+
+/* Each method in each format; on a device each method and each format once, and on many ranks they take turns. */
+static void methods(const host *h, const problem *p) {
+  const int number = (int)(p - problems);
+  const int solvers = kcl_list_size(KCL_SOLVERS), formats = kcl_list_size(KCL_FORMATS);
+  for (int i = 0; i < solvers; i++) {
+    const char *solver = kcl_list(KCL_SOLVERS, i).name;
+    if (!wanted_solver(solver) || !fits(h, p, solver)) continue;
+    for (int f = 0; f < formats; f++) {
+      if (few_combinations && f % solvers != i && i % formats != f) continue;
+      if (ranks > 2 && (i + f + number) % 3) continue;
+      kcl_options o = options_for(p, solver, kcl_list(KCL_FORMATS, f).name, i + f);
+      if (!wanted_format(o.format)) continue;
+      if (ranks > 1 && multiplies_by_adjoint(solver)) {
+        if (!f) refused(h, &o, p->kind);
+        continue;
+      }
+      solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+    }
+  }
+}
+
+/* jacobi as alone; block-jacobi by blocks that end with the rows of a rank; others are refused. */
+static void preconditioners(const host *h, const problem *p) {
+  for (int i = 0; i < kcl_list_size(KCL_PRECONDS); i++) {
+    kcl_options o = options_for(p, p->spd ? "cg" : "gmres", "csr-scalar", 0);
+    kcl_mpi_solver *s = NULL;
+    o.precond = kcl_list(KCL_PRECONDS, i).name;
+    if (alone(h, &o) < 0) continue;
+    int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, &o, &s);
+    if (rc == KCL_USAGE)
+      CHECKF(strstr(kcl_error(h->ctx), o.precond) && strstr(kcl_error(h->ctx), "ranks"), "%s: %s",
+             o.precond, kcl_error(h->ctx));
+    kcl_mpi_solver_free(&s);
+    if (!strcmp(o.precond, "jacobi")) solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+    if (!strcmp(o.precond, "jacobi")) CHECKF(!rc, "jacobi: %s", kcl_error(h->ctx));
+  }
+}
+
+static void blocks(const host *h, const problem *p) {
+  int64_t first, *row_ptr;
+  const kcl_csr own = rows_of(h, &first, &row_ptr);
+  kcl_options o = options_for(p, "auto", "auto", 0);
+  o.precond = "auto";
+  solve(h, &o, p->kind, KCL_MPI_ROWS, &own, first);
+  free(row_ptr);
+}
+
+static void system_of(kcl *ctx, kcl *one, const problem *p) {
+  host h = {.ctx = ctx, .alone = one};
+  if (!CHECK(!kcl_generate(one, p->kind, &h.A, &h.b))) return;
+  h.n = h.A->rows, h.size = kcl_type_size(h.A->type);
+  methods(&h, p);
+  if (!few_combinations) preconditioners(&h, p), blocks(&h, p);
+  kcl_csr_free(&h.A), kcl_dense_free(&h.b);
+}
+
+/* A failure on one rank is that of all, with its number in the message. */
+static void failures(kcl *ctx) {
+  const int who = ranks - 1;
+  kcl_mpi_solver *s = NULL;
+  kcl_csr *A = NULL;
+  int rc = kcl_mpi_agree(ctx, MPI_COMM_WORLD, rank == who ? KCL_INPUT : KCL_OK);
+  CHECKF(rc == KCL_INPUT, "agreement: %d", rc);
+  CHECKF(ranks == 1 || strstr(kcl_error(ctx), "rank "), "agreement: %s", kcl_error(ctx));
+  CHECK(!kcl_csr_create(ctx, 2, 2 * ranks, 2, KCL_D, &A));
+  A->row_ptr[1] = 1, A->row_ptr[2] = 2;
+  A->col[0] = 2 * rank,
+  A->col[1] = rank == who ? 99 : 2 * rank + 1; /* a column that is not there */
+  rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, NULL, &s);
+  CHECKF(rc == KCL_USAGE && !s, "a column that is not there: %d, %s", rc, kcl_error(ctx));
+  CHECKF(ranks == 1 || strstr(kcl_error(ctx), "rank "), "names the rank: %s", kcl_error(ctx));
+  kcl_csr_free(&A);
+}
+
+int main(int argc, char **argv) {
+  const char *device = argc > 1 ? argv[1] : "cpu";
+  kcl *ctx, *one;
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  few_combinations = strcmp(device, "cpu") != 0;
+  kcl_create(&ctx), kcl_create(&one);
+  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device), "%s", kcl_error(ctx));
+  CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
+  failures(ctx);
+  for (int i = 0; i < PROBLEMS && !failed; i++) system_of(ctx, one, &problems[i]);
+  kcl_destroy(&ctx), kcl_destroy(&one);
+  int counts[3] = {passed, failed, skipped}, all[3];
+  MPI_Reduce(counts, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (rank == 0) printf("%d passed, %d failed, %d skipped\n", all[0], all[1], all[2]);
+  return failed > 0;
+}
