@@ -5,8 +5,8 @@
  *   between single runs  if the ranks differ, p < 0.05 by Mann & Whitney (rank_test.c), adjusted by Holm for all times
  *                        together, and the typical ratio of new to old (Hodges & Lehmann) and that of the least samples are
  *                        above a limit
- *   between several      if the ratio of their least samples is above the limit, and its interval above 1, and the typical
- *                        ratio agrees: it is above half of the limit
+ *   between several      if of the two ratios, of their least samples and of their medians, one is above the limit with its
+ *                        interval above 1, and the other agrees: it is above half of the limit
  *
  * Samples of one run are not independent: two equal runs on a busy machine differ in their ranks. Hence the limit, and the
  * least sample, which other work on the machine changes least, for it only adds time (Chen & Revels 2016). Several runs, in
@@ -37,19 +37,25 @@ static int spread(const comparison *c, double *out) {
   return 0;
 }
 
-/* Of ratios above 1; of those below, their inverses: 1 / low is then the end of the interval that is nearer to 1. */
-static bool beyond(const comparison *c, const pair *p, double drift, double least, double least_low,
-                   double typical) {
-  const double moved = fmax(1, drift), limit = (1 + c->limit) * moved,
+/* Ratios above 1 and the lower ends of their intervals; or the inverses of those below, and of the upper ends. */
+typedef struct ratios {
+  double least, least_end, typical, typical_end, drift;
+} ratios;
+
+static bool beyond(const comparison *c, const pair *p, ratios r) {
+  const double moved = fmax(1, r.drift), limit = (1 + c->limit) * moved,
                half = (1 + c->limit / 2) * moved;
-  if (c->runs > 1) return least > limit && least_low > 1 && typical > half;
-  return least > limit && typical > limit && (p->typical.p < LEVEL || p->samples < 6);
+  if (c->runs == 1)
+    return r.least > limit && r.typical > limit && (p->typical.p < LEVEL || p->samples < 6);
+  return (r.least > limit && r.least_end > 1 && r.typical > half) ||
+         (r.typical > limit && r.typical_end > 1 && r.least > half);
 }
 
 static void decide(const comparison *c, pair *p) {
   const rank_test *l = &p->least, *t = &p->typical;
-  const bool slower = beyond(c, p, p->drift, l->ratio, l->low, t->ratio);
-  const bool faster = beyond(c, p, 1 / p->drift, 1 / l->ratio, 1 / l->high, 1 / t->ratio);
+  const bool slower = beyond(c, p, (ratios){l->ratio, l->low, t->ratio, t->low, p->drift});
+  const bool faster =
+      beyond(c, p, (ratios){1 / l->ratio, 1 / l->high, 1 / t->ratio, 1 / t->high, 1 / p->drift});
   if (!slower && !faster) return;
   p->verdict = slower ? PAIR_SLOWER : PAIR_FASTER;
   if (c->runs == 1 && p->samples < 6 && t->p >= LEVEL) p->verdict = PAIR_FEW;
