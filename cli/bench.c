@@ -194,7 +194,8 @@ const cli_command cli_bench = {
     .summary = "compare storage formats, methods and devices by measured times",
     .options =
         "formats solver device threads precision json csv report quiet | samples rounds time-limit "
-        "iterations resume layout force precond nrhs restart mixed profile verbose cache",
+        "iterations resume layout force precond nrhs restart mixed profile verbose cache "
+        "index-base",
 
     .min = 1,
     .max = 1 << 20,

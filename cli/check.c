@@ -109,7 +109,7 @@ const cli_command cli_check = {
     .name = "check",
     .operands = "A.mtx b.rhs x.mtx",
     .summary = "residual and backward error of x, and a direct solution",
-    .options = "tol check check-output json quiet threads cache",
+    .options = "tol check check-output json quiet threads cache index-base",
 
     .min = 3,
     .max = 3,

@@ -31,7 +31,8 @@ typedef struct cli_options {
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
-      *symmetry, *scale, *threads_list, *layout, *resume, *figures, *markdown, *latex, *page;
+      *symmetry, *scale, *threads_list, *layout, *resume, *index_base, *figures, *markdown, *latex,
+      *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples,
       rounds;                                /* threads: the first */
   double least;                              /* percent */

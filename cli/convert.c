@@ -64,7 +64,7 @@ const cli_command cli_convert = {
     .name = "convert",
     .operands = "A.any -o B.kcl",
     .summary = "write a matrix in another file format",
-    .options = "output rhs cache quiet threads",
+    .options = "output rhs cache quiet threads | index-base",
 
     .min = 1,
     .max = 1,

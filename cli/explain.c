@@ -105,8 +105,8 @@ const cli_command cli_explain = {
     .name = "explain",
     .operands = "A.mtx",
     .summary = "show what a solve would run: stages, launches, bytes, source",
-    .options =
-        "solver format precond source output precision device quiet | restart nrhs threads cache",
+    .options = "solver format precond source output precision device quiet | restart nrhs threads "
+               "cache index-base",
 
     .min = 1,
     .max = 1,

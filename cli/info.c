@@ -199,7 +199,7 @@ const cli_command cli_info = {
     .name = "info",
     .operands = "A.mtx|poisson2d:300...",
     .summary = "structure, symmetry, and the predicted bytes of each format",
-    .options = "precision device json csv plot quiet | threads cache",
+    .options = "precision device json csv plot quiet | threads cache index-base",
 
     .min = 1,
     .max = 1 << 20,

@@ -59,6 +59,8 @@ static const cli_option table[] = {
      "rows among work-items as on a cpu or a gpu, on any OpenCL device (its own)", "cpu gpu"},
     {"force", 0, CLI_FLAG, NULL, AT(force), 0, 0,
      "formats that pad to more than ten times CSR, too, as far as memory goes", NULL},
+    {"index-base", 0, CLI_TEXT, "0|1", AT(index_base), 0, 0,
+     "number of the first row and column in coordinate files (1)", "0 1"},
     {"resume", 0, CLI_TEXT, "FILE", AT(resume), 0, 0,
      "go on with the run of this JSON file, and write it there without --json", NULL},
     {"seconds", 0, CLI_COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)", ""},

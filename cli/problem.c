@@ -63,6 +63,7 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
     return cli_lib(ctx, kcl_generate(ctx, path, A, b));
   }
   cli_busy(o, "reading %s", cli_base(path));
+  TRY(cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1)));
   if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
   TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
                              : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));

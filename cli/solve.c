@@ -281,7 +281,7 @@ const cli_command cli_solve = {
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
                "| check-output threads precision symmetry scale no-direct mixed atol restart nrhs "
-               "profile verbose cache",
+               "profile verbose cache index-base",
 
     .min = 1,
     .max = 2,

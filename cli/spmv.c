@@ -303,8 +303,7 @@ const cli_command cli_spmv = {
     .operands = "A.mtx [x.mtx|ones|random [y.mtx|ones|random]]",
     .summary = "y = alpha A x + beta y in a storage format, timed and checked",
     .options = "output format adjoint alpha beta check device threads precision json quiet | "
-               "layout verbose "
-               "cache",
+               "layout verbose cache index-base",
     .min = 1,
     .max = 3,
     .lists = true,

@@ -227,7 +227,7 @@ const cli_command cli_tune = {
     .name = "tune",
     .operands = "A.mtx",
     .summary = "find the fastest tunables and format for a matrix, and record them",
-    .options = "seconds solver precond precision device output quiet | threads cache",
+    .options = "seconds solver precond precision device output quiet | threads cache index-base",
 
     .min = 1,
     .max = 1,

@@ -64,6 +64,8 @@ static int bench_solver(const char *name) {
   return cli_known("solver", name, KCL_SOLVERS, words);
 }
 
+static const char *const bases[] = {"0", "1"};
+
 static int layout(const char *word) {
   static const char *const names[] = {"cpu", "gpu"};
   if (!word || !strcmp(word, "cpu") || !strcmp(word, "gpu")) return 0;
@@ -181,6 +183,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(formats(o->formats));
   TRY(each(c, o->precision, precision));
   TRY(layout(o->layout));
+  TRY(rule("index base", o->index_base, bases, 2));
   TRY(threads(c, o));
   TRY(force(o));
   TRY(rule("rule of symmetry", o->symmetry, symmetries, 3));

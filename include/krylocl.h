@@ -318,10 +318,13 @@ void kcl_dense_free(kcl_dense **B);
 
 /** Reads a matrix as type D, or Z if its field is complex.
  *
- * Formats: Matrix Market (coordinate or array), Harwell-Boeing, Rutherford-Boeing, row lists and
- * the binary .kcl, recognised by content; all but .kcl may be packed by gzip. "-" is standard
+ * Formats: Matrix Market (coordinate or array; coordinates also without its banner), Harwell-Boeing,
+ * Rutherford-Boeing, row lists and the binary .kcl, recognised by content; all but .kcl may be packed by gzip. "-" is standard
  * input. Duplicates are summed and half storage is expanded. */
 int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out);
+/** The number of the first row and column in coordinate files that are read from now on: 1, as in the Matrix Market
+ * format, or 0. Files of other formats state it. KCL_USAGE: base is neither. */
+int kcl_set_index_base(kcl *ctx, int base);
 /** As kcl_csr_read, with the right-hand sides and initial guesses that the file holds: columns of
  * A's type, or NULL if it holds none. b and x0 may be NULL pointers. */
 int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);

@@ -32,6 +32,27 @@ run 3 "a .kcl cut short" info cut.kcl; says "cut short"
 "$prog" convert - -o D.kcl -q <B.kcl; verdict $? ".kcl from standard input"
 same D.kcl B.kcl
 
+# ------------------------------------------------------------------ coordinates without a banner, from 1 or 0
+printf '# by hand\n3 3 4\n1 1 2.5\n1 3 -1\n2 2 3\n3 1 1\n' >one.coo
+printf '3 3 4\n0 0 2.5\n0 2 -1\n1 1 3\n2 0 1\n' >zero.coo
+{ echo '%%MatrixMarket matrix coordinate real general' && cat zero.coo; } >zero.mtx
+run 0 "coordinates without a banner" convert one.coo -o one.mtx -q
+run 0 "counted from 0" convert zero.coo --index-base 0 -o z.mtx -q; same z.mtx one.mtx
+run 0 "  with the banner" convert zero.mtx --index-base 0 --cache -o z.mtx -q; same z.mtx one.mtx
+run 3 "  and the cache keeps them apart" convert zero.mtx --cache -o z.mtx; says "zero.mtx:3:1: found \"0\""
+says "index-base 0 reads files that count from 0"
+rm -rf cache
+run 2 "no other base" info zero.coo --index-base 2; says "there are: 0 1"
+run 3 "a column too far" info zero.coo --index-base 1; says "zero.coo:2:1"
+printf '2 2 2\n1 1\n2 1\n' >p.coo
+run 0 "positions alone" info p.coo; says "pattern general"
+printf '2 2 1\n1 1 3 -4\n' >c.coo
+run 0 "complex values" info c.coo; says "complex general"
+printf '2 2 3\n1 1 3\n' >short.coo
+run 3 "fewer entries than stated" info short.coo; says "short.coo:1:1: found 1 entries, expected 3"
+printf '2 2 1\n1 1 a\n' >word.coo
+run 3 "a word" info word.coo; says "word.coo:1:1"
+
 # ------------------------------------------------------------------ right-hand sides in the file
 cat >own.rsa <<'EOF'
 three unknowns, two right-hand sides, a guess                           OWN

@@ -83,7 +83,7 @@ static void test_bad(void) {
   BAD("2 2 1\nrow 1: (1, 1) 5\n", ":2:15: found \"5\", expected (column, value) or the end");
   BAD("2 2 1\nrow 1: (1, 1)\ncolumn 2\n", ":3:1: found \"column\", expected row");
   BAD("3000000000 2 1\nrow 1: (1, 1)\n", ":1:1: found \"3000000000\", expected rows");
-  BAD("2 2 1\n1 1 1\n", ":1:1: found \"2\", expected %%MatrixMarket");
+  BAD("2 2 1\nrows 1: (1, 1)\n", ":1:1: found \"2\", expected %%MatrixMarket");
 }
 
 /* Dense columns of 2^62 numbers are memory that nobody has, not a wrong use. */

@@ -32,6 +32,7 @@ struct kcl {
   kcl_images images;    /* of the device */
   int threads;          /* of the native executor */
   bool padding_allowed; /* kcl_allow_padding */
+  bool zero_based;      /* kcl_set_index_base */
   bool profiled;        /* kcl_profile_enable */
   kcl_opencl *opencl;   /* NULL on the native executor */
   double stream_rate;   /* bytes/s; 0 until measured */

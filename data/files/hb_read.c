@@ -118,8 +118,13 @@ static void spread(void *arg, int64_t from, int64_t to) {
 
 static int build(kcl *ctx, const reading *r, kcl_csr **A) {
   const hb_head *h = r->h;
-  mm_head as = {true,       h->field, h->symmetry, h->rows, h->cols,
-                h->entries, 0,        0,           NULL,    r->cards.t->name};
+  mm_head as = {.coordinate = true,
+                .field = h->field,
+                .symmetry = h->symmetry,
+                .rows = h->rows,
+                .cols = h->cols,
+                .entries = h->entries,
+                .name = r->cards.t->name};
   mm_entries e = {0};
   uint64_t *words;
   int rc, width = r->value ? r->parts : 0;

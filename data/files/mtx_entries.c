@@ -16,7 +16,7 @@
 enum { BLOCK = 1 << 20, MAX_BLOCKS = 1 << 15, HUGE = 1 << 21 };
 
 typedef struct limits {
-  uint64_t rows, cols;
+  uint64_t rows, cols, base;
   int64_t below; /* row - col must be at least this */
   bool hermitian;
 } limits;
@@ -34,17 +34,23 @@ typedef struct job {
 
 /* ---------------------------------------------------------------- one line, carefully */
 
-static int bad_index(const char *line, const char *at, const char *what, int64_t limit,
+static int bad_index(const char *line, const char *at, const char *what, int base, int64_t limit,
                      mm_error *bad) {
-  mm_error_set(bad, line, at, "a %s number from 1 to %lld", what, (long long)limit);
+  const char *hint = base && *at == '0' && !(at[1] >= '0' && at[1] <= '9')
+                         ? " (--index-base 0 reads files that count from 0)"
+                         : "";
+  mm_error_set(bad, line, at, "a %s number from %d to %lld%s", what, base,
+               (long long)(limit - 1 + base), hint);
   return -1;
 }
 
-static int read_index(const char *line, const char **p, const char *what, int64_t limit,
+/* From 0. */
+static int read_index(const char *line, const char **p, const char *what, int base, int64_t limit,
                       uint64_t *v, mm_error *bad) {
   const char *at = *p = mm_skip(*p), *end = kcl_parse_count(at, v);
-  if (!end || *v < 1 || *v > (uint64_t)limit || !(mm_is_blank(*end) || *end == '\n' || *end == 0))
-    return bad_index(line, at, what, limit, bad);
+  if (!end || (*v -= (uint64_t)base) >= (uint64_t)limit ||
+      !(mm_is_blank(*end) || *end == '\n' || *end == 0))
+    return bad_index(line, at, what, base, limit, bad);
   *p = end;
   return 0;
 }
@@ -74,7 +80,8 @@ static int check_place(const job *j, const char *line, const char *at, uint64_t 
   const char *name = kcl_symmetry_name(j->h->symmetry);
   if ((int64_t)(row - col) >= j->limits.below) return 0;
   mm_error_set(bad, line, at, "no entry %s the diagonal (%llu, %llu) in a %s matrix",
-               row == col ? "on" : "above", (unsigned long long)row, (unsigned long long)col, name);
+               row == col ? "on" : "above", (unsigned long long)row + j->limits.base,
+               (unsigned long long)col + j->limits.base, name);
   return -1;
 }
 
@@ -82,15 +89,15 @@ static int check_place(const job *j, const char *line, const char *at, uint64_t 
 static int careful(const job *j, const char *line, const char *end, uint64_t *words,
                    const char **next, mm_error *bad) {
   const char *p = mm_skip(line), *at = p;
-  uint64_t row = 1, col = 1;
+  uint64_t row = 0, col = 0;
   double v[2] = {0, 0};
   *next = mm_next_line(line, end);
   if (*p == '%' || *p == '\n' || p == end) return 0;
   if (j->h->coordinate) {
-    if (read_index(line, &p, "row", j->h->rows, &row, bad)) return -1;
-    if (read_index(line, &p, "column", j->h->cols, &col, bad)) return -1;
+    if (read_index(line, &p, "row", j->h->base, j->h->rows, &row, bad)) return -1;
+    if (read_index(line, &p, "column", j->h->base, j->h->cols, &col, bad)) return -1;
     if (check_place(j, line, at, row, col, bad)) return -1;
-    *words++ = (row - 1) | (col - 1) << 32;
+    *words++ = row | col << 32;
   }
   if (j->e->width > 0 &&
       read_value(j, line, &p, j->e->width == 2 ? " (real part)" : "", &v[0], bad))
@@ -129,9 +136,9 @@ static inline __attribute__((always_inline)) const char *fast(const limits l, co
     if (!(p = kcl_parse_count(p, &row)) || !mm_is_blank(*p)) return NULL;
     while (mm_is_blank(*++p)) {}
     if (!(p = kcl_parse_count(p, &col))) return NULL;
-    if (row - 1 >= l.rows || col - 1 >= l.cols || (int64_t)(row - col) < l.below) return NULL;
-    if (width == 2 && row == col && l.hermitian) return NULL;
-    *words++ = (row - 1) | (col - 1) << 32;
+    if ((row -= l.base) >= l.rows || (col -= l.base) >= l.cols) return NULL;
+    if ((int64_t)(row - col) < l.below || (width == 2 && row == col && l.hermitian)) return NULL;
+    *words++ = row | col << 32;
   }
   for (int q = 0; q < width; q++) {
     double v;
@@ -268,8 +275,11 @@ int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *o
   int64_t above = -(INT64_C(1) << 40);
   *out = (mm_entries){.width = width, .stride = width + h->coordinate, .blocks = bytes / size + 1};
   bool free_places = h->symmetry == KCL_GENERAL || !h->coordinate;
-  limits l = {(uint64_t)h->rows, (uint64_t)h->cols, free_places ? above : h->symmetry == KCL_SKEW,
-              h->symmetry == KCL_HERMITIAN};
+  limits l = {.rows = (uint64_t)h->rows,
+              .cols = (uint64_t)h->cols,
+              .base = (uint64_t)h->base,
+              .below = free_places ? above : h->symmetry == KCL_SKEW,
+              .hermitian = h->symmetry == KCL_HERMITIAN};
   int threads = out->blocks < kcl_threads() ? (int)out->blocks : kcl_threads();
   job j = {.h = h,
            .t = t,

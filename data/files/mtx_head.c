@@ -6,6 +6,7 @@
  *
  * R. F. Boisvert, R. Pozo & K. A. Remington, The Matrix Market exchange formats, NISTIR 5935 (1996).
  */
+#include "core/base/context.h"
 #include "data/files/text.h"
 #include "data/files/number.h"
 #include <stdarg.h>
@@ -21,6 +22,23 @@ const char *mm_skip(const char *p) {
 const char *mm_next_line(const char *p, const char *end) {
   const char *n = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
   return n ? n + 1 : end;
+}
+
+const char *mm_content(const char *p, const char *end, int64_t *line) {
+  for (; p < end; p = mm_next_line(p, end), ++*line) {
+    const char *s = mm_skip(p);
+    if (*s != '#' && *s != '%' && *s != '\n') return s;
+  }
+  return end;
+}
+
+const char *mm_three_counts(const char *p, uint64_t v[3]) {
+  for (int k = 0; k < 3; k++) {
+    p = mm_skip(p);
+    if (*p < '0' || *p > '9' || !(p = kcl_parse_count(p, &v[k]))) return NULL;
+  }
+  p = mm_skip(p);
+  return *p == '\n' || *p == 0 ? p : NULL;
 }
 
 static size_t word_length(const char *p) {
@@ -97,8 +115,11 @@ int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h) {
   if (s < 0) return mm_error_report(ctx, t, &bad);
   if (word_length(p = word_after(p)))
     return mm_error_set(&bad, line, p, "the end of the line"), mm_error_report(ctx, t, &bad);
-  *h = (mm_head){
-      .coordinate = l == 0, .field = (kcl_field)f, .symmetry = (kcl_symmetry)s, .name = t->name};
+  *h = (mm_head){.coordinate = l == 0,
+                 .field = (kcl_field)f,
+                 .symmetry = (kcl_symmetry)s,
+                 .name = t->name,
+                 .base = ctx->zero_based ? 0 : 1};
   return KCL_OK;
 }
 

@@ -1,21 +1,35 @@
 /* Matrix Market to CSR: text, header, entries, CSR. Peak memory beyond the result: 8 to 24 bytes per
  * stored entry (coordinates; 16 when real), and for .gz the unpacked text.
  */
+#include "core/base/context.h"
 #include "data/files/file.h"
 
-static int read_mtx(kcl *ctx, kcl_text *t, kcl_system *out) {
-  mm_head head;
+int mm_read_body(kcl *ctx, kcl_text *t, mm_head *h, kcl_csr **out) {
   mm_entries entries = {0};
   int rc;
-  KCL_TRY(mm_read_banner(ctx, t, &head));
-  KCL_TRY(mm_read_size(ctx, t, &head));
-  KCL_TRY(mm_read_entries(ctx, t, &head, &entries));
+  KCL_TRY(mm_read_entries(ctx, t, h, &entries));
   kcl_text_close(t);
-  KCL_TRY((head.coordinate ? mm_build_csr : mm_build_array)(ctx, &head, &entries, &out->A));
-  out->A->symmetry = head.symmetry, out->A->field = head.field, out->A->stored = head.entries;
+  KCL_TRY((h->coordinate ? mm_build_csr : mm_build_array)(ctx, h, &entries, out));
+  (*out)->symmetry = h->symmetry, (*out)->field = h->field, (*out)->stored = h->entries;
 done:
   mm_entries_free(&entries);
   return rc;
+}
+
+static int read_mtx(kcl *ctx, kcl_text *t, kcl_system *out) {
+  mm_head head;
+  int rc = mm_read_banner(ctx, t, &head);
+  if (!rc) rc = mm_read_size(ctx, t, &head);
+  return rc ? rc : mm_read_body(ctx, t, &head, &out->A);
+}
+
+int kcl_set_index_base(kcl *ctx, int base) {
+  int rc = kcl_need(ctx, "ctx", ctx);
+  if (rc) return rc;
+  if (base != 0 && base != 1)
+    return kcl_fail(ctx, KCL_USAGE, "rows and columns count from 0 or 1, not %d", base);
+  ctx->zero_based = base == 0;
+  return KCL_OK;
 }
 
 const kcl_file kcl_file_mtx = {.name = "mtx",

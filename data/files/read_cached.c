@@ -4,6 +4,7 @@
  * cache that cannot be written is not an error.
  */
 #include "core/base/cache.h"
+#include "core/base/context.h"
 #include "core/base/sum64.h"
 #include "data/files/kcl_file.h"
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 /* The entry's name; false if the file is not to be kept: not a regular file, or a .kcl. */
-static bool key(const char *path, char *name, size_t room) {
+static bool key(const kcl *ctx, const char *path, char *name, size_t room) {
   struct stat info;
   void *data = MAP_FAILED;
   int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -26,7 +27,8 @@ static bool key(const char *path, char *name, size_t room) {
   if (data == MAP_FAILED) return false;
   size_t size = (size_t)info.st_size;
   bool ours = size >= 8 && memcmp(data, kcl_file_magic, 8) == 0;
-  unsigned long long sum = ours ? 0 : kcl_sum64(data, size, KCL_FILE_VERSION);
+  unsigned long long sum =
+      ours ? 0 : kcl_sum64(data, size, KCL_FILE_VERSION + 1000 * ctx->zero_based);
   munmap(data, size);
   snprintf(name, room, "%016llx-%llx-%llx.%09ld.kcl", sum, (unsigned long long)size,
            (unsigned long long)info.st_mtim.tv_sec, (long)info.st_mtim.tv_nsec);
@@ -37,8 +39,8 @@ int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, 
   char name[100], entry[4096];
   kcl_system s = {0};
   if (!A || !path) return kcl_csr_read_system(ctx, path, A, b, x0); /* which refuses */
-  bool keep =
-      key(path, name, sizeof name) && kcl_cache_path("matrices", name, entry, sizeof entry) == 0;
+  bool keep = key(ctx, path, name, sizeof name) &&
+              kcl_cache_path("matrices", name, entry, sizeof entry) == 0;
   *A = NULL;
   if (b) *b = NULL;
   if (x0) *x0 = NULL;

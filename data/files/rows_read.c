@@ -28,30 +28,12 @@ static bool is_row(const char *p) {
   return strncasecmp(p, "row", 3) == 0 && (mm_is_blank(p[3]) || (p[3] >= '0' && p[3] <= '9'));
 }
 
-/* The next line that is neither a comment nor blank; *line counts those skipped. */
-static const char *content(const char *p, const char *end, int64_t *line) {
-  for (; p < end; p = mm_next_line(p, end), ++*line) {
-    const char *s = mm_skip(p);
-    if (*s != '#' && *s != '%' && *s != '\n') return s;
-  }
-  return end;
-}
-
-static const char *three(const char *p, uint64_t v[3]) {
-  for (int k = 0; k < 3; k++) {
-    p = mm_skip(p);
-    if (*p < '0' || *p > '9' || !(p = kcl_parse_count(p, &v[k]))) return NULL;
-  }
-  p = mm_skip(p);
-  return *p == '\n' || *p == 0 ? p : NULL;
-}
-
 static bool knows(const kcl_text *t) {
   int64_t line = 1;
   uint64_t v[3];
-  const char *end = t->data + t->size, *p = content(t->data, end, &line);
-  if (p == end || !(p = three(p, v))) return false;
-  p = content(mm_next_line(p, end), end, &line);
+  const char *end = t->data + t->size, *p = mm_content(t->data, end, &line);
+  if (p == end || !(p = mm_three_counts(p, v))) return false;
+  p = mm_content(mm_next_line(p, end), end, &line);
   return p == end || is_row(p);
 }
 
@@ -182,14 +164,14 @@ static int read_head(kcl *ctx, const kcl_text *t, head *h) {
   const char *end = t->data + t->size, *p;
   uint64_t v[3] = {0}, row = 1;
   int64_t line = 1;
-  p = content(t->data, end, &line);
-  three(p, v);
+  p = mm_content(t->data, end, &line);
+  mm_three_counts(p, v);
   if (v[0] > UINT64_C(1) << 31 || v[1] > UINT64_C(1) << 31 || v[2] > INT64_MAX / 64)
     return report(ctx, t, line, p, "rows, columns and nonzeros, the first two up to 2^31");
   *h =
       (head){.rows = (int64_t)v[0], .cols = (int64_t)v[1], .entries = (int64_t)v[2], .lines = line};
   h->body = mm_next_line(p, end);
-  p = content(h->body, end, &line);
+  p = mm_content(h->body, end, &line);
   if (p < end && is_row(p)) (void)kcl_parse_count(mm_skip(p + 3), &row);
   h->base = row > 0;
   int commas = 0;
@@ -220,9 +202,12 @@ static int read_rows(kcl *ctx, kcl_text *t, kcl_system *out) {
   if (total != h.entries)
     KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s:%lld: found %lld entries, expected %lld as this line says",
                      t->name, (long long)h.lines, (long long)total, (long long)h.entries));
-  mm_head as = {
-      true,   h.complex ? KCL_COMPLEX : KCL_REAL, KCL_GENERAL, h.rows, h.cols, total, 0, 0, NULL,
-      t->name};
+  mm_head as = {.coordinate = true,
+                .field = h.complex ? KCL_COMPLEX : KCL_REAL,
+                .rows = h.rows,
+                .cols = h.cols,
+                .entries = total,
+                .name = t->name};
   KCL_TRY(mm_build_csr(ctx, &as, &e, &out->A));
   out->A->field = as.field, out->A->stored = total;
 done:
@@ -232,7 +217,7 @@ done:
 }
 
 const kcl_file kcl_file_rows = {.name = "rows",
-                                .expected = "the sizes of row lists: rows columns nonzeros",
+                                .expected = "row lists",
                                 .knows = knows,
                                 .read = read_rows,
                                 .write = rows_write};

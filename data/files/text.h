@@ -43,6 +43,10 @@ static inline bool mm_is_blank(char c) { /* ' ', '\t' or '\r': a digit costs one
 }
 const char *mm_skip(const char *p); /* blanks, not line ends */
 const char *mm_next_line(const char *p, const char *end);
+/* The next line that is neither blank nor a comment, which begins with # or %; *line counts those skipped. */
+const char *mm_content(const char *p, const char *end, int64_t *line);
+/* A line of three whole numbers: its end; NULL: it is none. */
+const char *mm_three_counts(const char *p, uint64_t v[3]);
 bool mm_word_is(const char *p, const char *word); /* the word at p, any case */
 
 typedef struct mm_head {
@@ -50,12 +54,15 @@ typedef struct mm_head {
   kcl_field field;
   kcl_symmetry symmetry;
   int64_t rows, cols, entries; /* entries: lines to come */
+  int base;                    /* of row and column numbers: 1, or 0 */
   int64_t lines;               /* before body; the last of them holds the sizes */
   int64_t entries_column;      /* column of the number of entries in that line */
   char *body;
   const char *name; /* of the file, for messages */
 } mm_head;
 bool mm_has_banner(const kcl_text *t);
+/* The whole file, after its head; closes the text. */
+int mm_read_body(kcl *ctx, kcl_text *t, mm_head *h, kcl_csr **out);
 int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h);
 int mm_read_size(kcl *ctx, const kcl_text *t, mm_head *h); /* after the banner */
 
