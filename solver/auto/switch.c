@@ -10,13 +10,13 @@
 #include <string.h>
 
 static const char *const NAME = "amg";
-static const double ENTRY = 0.4e-6; /* seconds of set-up per entry of A (two cores of 2026) */
-static const double COMPILE = 4;    /* its kernels, in those of plain cg */
-static const double CYCLES = 20;    /* iterations with it */
-static const double PASSES = 12;    /* over the entries of A, by a cycle over all levels */
-static const double VECTORS = 60;   /* of A's rows that a cycle moves */
-static const double WORTH = 2;      /* times as long: both predictions err */
-enum { FIRST = 100 /* iterations before it is asked; then whenever they have doubled */ };
+static const double ENTRY = 1e-6; /* seconds of set-up per entry of A and thread, of at most MOST */
+static const double COMPILE = 4;  /* its kernels, in those of plain cg */
+static const double CYCLES = 20;  /* iterations with it */
+static const double PASSES = 12;  /* over the entries of A, by a cycle over all levels */
+static const double VECTORS = 60; /* of A's rows that a cycle moves */
+static const double WORTH = 2;    /* times as long: both predictions err */
+enum { MOST = 8, FIRST = 100 /* iterations before it is asked; then whenever they have doubled */ };
 
 static bool suits(const kcl_selection *c) {
   const kcl_system *s = c->system;
@@ -59,7 +59,9 @@ static double price(const kcl_selection *c, double each) {
   const double scalar = (double)kcl_type_size(e->program->type),
                bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar,
                compile = c->system->ctx->opencl ? COMPILE * e->executor.seconds_compile : 0;
-  return ENTRY * (double)t->nnz + CYCLES * each * bytes / kcl_engine_bytes(e, 1) + compile;
+  const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
+  return ENTRY / threads * (double)t->nnz + CYCLES * each * bytes / kcl_engine_bytes(e, 1) +
+         compile;
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
