@@ -78,8 +78,8 @@ MPI_SO  = libkrylocl_mpi.so.0
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
 all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_MPI),$(MPI_LIB) $(BUILD)/$(MPI_SO)) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
-$(BUILD)/krylocl: $(CLI) $(LIB)
-	$(link) -lcjson -pthread $(LIBS)
+$(BUILD)/krylocl: $(CLI) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
+	$(link) -lcjson -pthread $(LIBS) $(MPI_LIBS)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)
@@ -89,8 +89,8 @@ $(BUILD)/tests/fuzz/program.o: cli/main.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -Dmain=krylocl_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
 $(FUZZ): $(BUILD)/%: $(BUILD)/%.o $(if $(LIBFUZZER),,$(BUILD)/tests/fuzz/corpus.o) \
-           $(BUILD)/tests/fuzz/program.o $(filter-out %/main.o,$(CLI)) $(LIB)
-	$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -lcjson -pthread $(LIBS)
+           $(BUILD)/tests/fuzz/program.o $(filter-out %/main.o,$(CLI)) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
+	$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -lcjson -pthread $(LIBS) $(MPI_LIBS)
 $(BUILD)/$(SONAME): $(OBJ)
 	$(link) $(SOFLAGS) $(LIBS)
 $(LIB): $(OBJ)
@@ -102,7 +102,7 @@ $(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
 	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(MPI_LIBS)
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
 	$(link) $(LIBS) $(MPI_LIBS)
-$(MPI_OBJ) $(MPI_TESTS:%=%.o): ALL_CFLAGS += $(MPI_CFLAGS)
+$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(BUILD)/cli/ranks.o): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS))
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -275,12 +275,18 @@ typedef struct cli_profile { /* event times, with --profile */
   kcl_profile setup, solve;
 } cli_profile;
 
+struct kcl_mpi_solver;
+struct kcl_mpi_share;
+
 typedef struct cli_run { /* a run of `krylocl solve` */
   const cli_options *o;
   cli_problem p;
   kcl_options asked;
   kcl_device device;
   kcl_solver *solver;
+  struct kcl_mpi_solver *shared; /* instead, on several ranks */
+  struct kcl_mpi_share *shares;  /* [share_count], after the solves */
+  int share_count;
   kcl_setup_info setup;
   cli_profile profile;
   kcl_dense *direct;   /* direct solutions, if asked for */
@@ -308,6 +314,26 @@ void report_results(const cli_run *r);
 /* Does it stop by another quantity than |b - A x| / |b|? */
 bool cli_tests_another(const cli_run *r, const kcl_report *p);
 int solve_json(const cli_run *r);
+
+/* ---------------------------------------------------------------- ranks.c: under mpirun; else the library as ever */
+
+void cli_ranks_begin(int *argc, char ***argv);
+int cli_ranks_end(int rc); /* returns rc */
+int cli_rank(void);        /* 0 also without mpirun */
+int cli_ranks(void);
+int cli_ranks_agree(kcl *ctx, int rc); /* all ranks: the first failure */
+int cli_ranks_tell(int word);          /* all ranks: rank 0's word */
+int cli_ranks_device(kcl *ctx, const char *device);
+int cli_setup(kcl *ctx, cli_run *r);
+void cli_describe(cli_run *r); /* r->setup */
+int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report);
+int cli_solves_end(kcl *ctx, cli_run *r); /* once, after the last */
+void cli_setup_free(cli_run *r);
+/* A rank other than 0: its part from cli_setup to cli_solves_end. */
+int cli_ranks_serve(kcl *ctx, const kcl_options *asked);
+void report_ranks(const cli_run *r);
+struct cJSON;
+void json_ranks(struct cJSON *o, const cli_run *r);
 
 /* ---------------------------------------------------------------- profile.c: nothing without --profile */
 

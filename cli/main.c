@@ -31,12 +31,16 @@ static int unknown(const char *name) {
 
 static int run(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
-  int rc = cli_validate(c, o);
-  if (rc) return rc;
-  if ((rc = kcl_create(&ctx))) return cli_fail(rc, "out of memory");
-  kcl_watch(ctx, cli_watch, o);
+  int rc = cli_rank() ? 0 : cli_validate(c, o); /* files need not be where other ranks run */
+  if (cli_ranks() > 1 && c != &cli_solve)
+    return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve makes use", c->name,
+                    cli_ranks());
+  if (rc && cli_ranks() == 1) return rc;
+  if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");
+  rc = cli_ranks_agree(ctx, rc);
+  if (!cli_rank()) kcl_watch(ctx, cli_watch, o);
   kcl_set_threads((int)o->threads);
-  rc = c->run(ctx, o);
+  if (!rc) rc = c->run(ctx, o);
   kcl_destroy(&ctx);
   return rc;
 }
@@ -60,8 +64,9 @@ static void configure_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "
 int main(int argc, char **argv) {
   cli_options o;
   cli_open_standard();
+  cli_ranks_begin(&argc, &argv);
   char **operands = calloc((size_t)argc + 1, sizeof *operands);
-  if (!operands) return cli_fail(KCL_MEMORY, "out of memory");
+  if (!operands) return cli_ranks_end(cli_fail(KCL_MEMORY, "out of memory"));
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
   configure_drivers();
   int rc = cli_parse(argc, argv, operands, &o);
@@ -70,5 +75,5 @@ int main(int argc, char **argv) {
   free(operands);
   if ((fflush(stdout) | ferror(stdout)) && !rc)
     rc = cli_fail(KCL_INPUT, "standard output cannot be written");
-  return rc;
+  return cli_ranks_end(rc);
 }

@@ -85,8 +85,7 @@ static int keep(cli_run *r, int64_t j, const kcl_report *report) {
 static int solve_block(kcl *ctx, cli_run *r, int64_t j) {
   kcl_report report[KCL_MAX_NRHS];
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
-  int rc = cli_lib(
-      ctx, kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report));
+  int rc = cli_lib(ctx, cli_solve_columns(ctx, r, j, count, report));
   for (int64_t i = 0; i < count && !rc; i++) rc = keep(r, j + i, &report[i]);
   return rc;
 }
@@ -105,8 +104,8 @@ static int solve_all(kcl *ctx, cli_run *r) {
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
-  TRY(cli_lib(ctx, kcl_setup(ctx, r->p.A, &r->asked, &r->solver)));
-  kcl_solver_info(r->solver, &r->setup);
+  TRY(cli_lib(ctx, cli_setup(ctx, r)));
+  cli_describe(r);
   TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.setup)));
   report_method(r);
   cli_interrupt_computing();
@@ -115,7 +114,8 @@ static int solve_all(kcl *ctx, cli_run *r) {
     TRY(solve_block(ctx, r, j));
   }
   TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.solve)));
-  kcl_solver_info(r->solver, &r->setup); /* "auto" may have changed the choice */
+  TRY(cli_solves_end(ctx, r));
+  cli_describe(r); /* "auto" may have changed the choice */
 done:
   cli_progress_end();
   return rc;
@@ -242,11 +242,22 @@ static int verdict(const cli_run *r) {
                   r->results[undecided].check.reason);
 }
 
+/* A rank other than 0, from rank 0's load on. */
+static int serve(kcl *ctx, const cli_options *o) {
+  int rc = cli_ranks_agree(ctx, cli_ranks_device(ctx, o->device));
+  if (rc) return rc;
+  const kcl_options asked = options_of(o, (kcl_type)cli_ranks_tell(0));
+  return cli_ranks_serve(ctx, &asked);
+}
+
 static int run(kcl *ctx, const cli_options *o) {
   int rc;
   double begin = cli_now();
   cli_run r = {.o = o};
-  TRY(load(ctx, &r));
+  if (cli_rank()) return serve(ctx, o);
+  rc = load(ctx, &r);
+  TRY(cli_ranks_agree(ctx, rc));
+  cli_ranks_tell((int)r.p.precision);
   r.asked = options_of(o, r.p.precision);
   TRY(solve_all(ctx, &r));
   if (r.solved == 0) TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
@@ -268,7 +279,7 @@ done:
   for (int64_t j = 0; r.results && j < r.p.b->cols; j++)
     free(r.results[j].history), free(r.results[j].changes);
   free(r.results);
-  kcl_solver_free(&r.solver);
+  cli_setup_free(&r);
   profile_free(&r.profile);
   kcl_dense_free(&r.direct);
   cli_problem_free(&r.p);
@@ -298,6 +309,10 @@ const cli_command cli_solve = {
         "the least predicted time, and a long solve times others on the way; measure times them "
         "first; model takes the least predicted time. With --mixed, auto uses float only where it "
         "gains a fifth.\n"
+        "\n"
+        "Several ranks: mpirun -n 4 krylocl solve ... gives each rank a block of rows; rank 0 "
+        "reads, "
+        "reports and writes. What cannot run so is refused (docs/distributed.md).\n"
         "\n"
         "Scaling: where the rows of A differ so much that |b - A x|_2 <= tol |b|_2 would hide "
         "errors of "
@@ -363,6 +378,10 @@ const cli_command cli_solve = {
         "stream_fraction\n"
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
         "the results of every column; those on top are of the worst, seconds.solve is the sum\n"
+        "  on several ranks: ranks, a list of {rank device threads format first_row rows nonzeros "
+        "boundary_rows neighbours halo sends seconds_solve seconds_halo seconds_sum}, imbalance "
+        "(the "
+        "most nonzeros of a rank over the mean)\n"
         "  with --profile: profile {setup solve}, each {seconds gaps commands}, a list of {kind "
         "[name] count seconds}, with bytes, or of kernels group largest_group preferred_multiple "
         "private_bytes local_bytes\n"};

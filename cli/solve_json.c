@@ -159,6 +159,7 @@ int solve_json(const cli_run *r) {
   seconds(o, r);
   speed(o, r, &worst->report);
   columns(o, r);
+  json_ranks(o, r);
   profile_json(o, r);
   int rc = json_write(r->o->json, o);
   cJSON_Delete(o);

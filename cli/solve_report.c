@@ -206,6 +206,7 @@ void report_results(const cli_run *r) {
   if (r->solved < r->p.b->cols)
     cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
             cli_count(r->p.b->cols).s);
+  report_ranks(r);
   times(r);
   speed(r);
   profile_say(r);

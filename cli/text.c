@@ -10,6 +10,7 @@
 
 int cli_fail(int code, const char *format, ...) {
   va_list args;
+  if (cli_rank()) return code; /* rank 0 prints */
   va_start(args, format);
   cli_output_begin();
   fflush(stdout); /* the report so far comes first */

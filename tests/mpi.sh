@@ -38,5 +38,60 @@ TOTALS
   passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
   check "conform_mpi on $n ranks: exit status $status" $status
 done
+# ---- the program: x, JSON and messages once, exit codes as ever. 124: a run that did not end
+expect() { # WHAT CODE N ARGUMENT...: the exit code, and what is printed to $tmp/out and $tmp/err
+  what=$1 code=$2 n=$3
+  shift 3
+  ranks "$n" "$krylocl" "$@" >"$tmp/out" 2>"$tmp/err"
+  status=$?
+  [ $status -eq "$code" ]
+  check "$what: exit code $status, not $code: $(grep -a krylocl: "$tmp/err" | head -1)" $?
+}
+if [ -x "$krylocl" ]; then
+  KRYLOCL_CACHE=
+  export KRYLOCL_CACHE
+  "$krylocl" generate poisson2d:23 -q -o "$tmp/A.mtx" && awk 'BEGIN { for (i = 0; i < 529; i++) print 1 + i % 3 }' >"$tmp/b"
+  set -- solve "$tmp/A.mtx" "$tmp/b" --device cpu -q --format csr-scalar
+  "$krylocl" "$@" -o "$tmp/plain.mtx" --json "$tmp/plain.json"
+  expect "one rank" 0 1 "$@" -o "$tmp/one.mtx"
+  cmp -s "$tmp/plain.mtx" "$tmp/one.mtx"
+  check "one rank has the bits of the plain program" $?
+  for n in 2 4; do
+    expect "$n ranks" 0 $n "$@" -o "$tmp/x.mtx" --json - --history "$tmp/history"
+    "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q
+    check "$n ranks: x solves the system" $?
+    [ "$(grep -c '"ranks":' "$tmp/out")" -eq 1 ] && [ "$(grep -c '"seconds_halo":' "$tmp/out")" -eq "$n" ]
+    check "$n ranks: JSON once, with $n shares" $?
+    counts=$(sed -n 's/^[[:space:]]*"iterations":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/plain.json" "$tmp/out" | tr '\n' ' ')
+    # shellcheck disable=SC2086 # two numbers
+    set -- $counts "$@"
+    [ $(($1 - $2)) -ge -1 ] && [ $(($1 - $2)) -le 1 ] && [ "$(wc -l <"$tmp/history")" -eq $(($2 + 2)) ]
+    check "$n ranks: $2 iterations, one process $1" $?
+    shift 2
+  done
+  expect "a file that is not there" 3 2 solve "$tmp/none.mtx" --device cpu
+  [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ]
+  check "one message" $?
+  expect "no convergence" 1 2 "$@" --max-iter 3
+  expect "a method that multiplies by A^H" 2 2 "$@" --solver bicg
+  [ "$(grep -ac 'bicg.*not on several ranks' "$tmp/err")" -eq 1 ]
+  check "the refusal names the method, once" $?
+  expect "an unknown method" 2 2 "$@" --solver cgx
+  expect "another subcommand" 2 2 info "$tmp/A.mtx"
+  # One rank killed: the others end too.
+  mpirun -n 2 "$krylocl" solve poisson2d:300 --device cpu --tol 0 --solver cg --max-iter 100000000 -q >"$tmp/out" 2>&1 &
+  launcher=$!
+  tries=0
+  while [ $tries -lt 100 ] && [ -z "$(ps -o pid= --ppid $launcher 2>/dev/null | head -1)" ]; do sleep 0.1; tries=$((tries + 1)); done
+  sleep 1
+  kill -KILL "$(ps -o pid= --ppid $launcher | head -1)" 2>/dev/null
+  (sleep 60 && touch "$tmp/late" && kill -KILL $launcher 2>/dev/null) &
+  watchdog=$!
+  wait $launcher
+  status=$?
+  kill $watchdog 2>/dev/null
+  [ $status -ne 0 ] && [ ! -e "$tmp/late" ]
+  check "a rank that is killed ends the run: status $status" $?
+fi
 echo "$passed passed, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

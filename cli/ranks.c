@@ -1,0 +1,190 @@
+/* krylocl under mpirun: rank 0 is the program as ever; the others read nothing and print nothing, they set up and solve with it.
+ *
+ * A failure of one rank in the library is returned on all, and rank 0 prints it. Between two calls of the library the others
+ * wait to be told whether there is another solve. What happens to rank 0 alone meanwhile ends them by MPI_Abort. MPI is
+ * started only where a launcher has set its variables, so the program alone does not pay for it. */
+#include "cli/cli.h"
+
+static int rank, ranks = 1;
+
+int cli_rank(void) { return rank; }
+int cli_ranks(void) { return ranks; }
+
+#ifdef HAVE_MPI
+#include "krylocl_mpi.h"
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool started, served; /* served: the others wait in cli_ranks_serve */
+
+/* ---------------------------------------------------------------- starting and ending */
+
+static int number(const char *variable) {
+  const char *text = getenv(variable);
+  return text ? atoi(text) : 0;
+}
+
+/* Open MPI; MPICH, Intel MPI and Slurm's PMI-2; Slurm's PMIx, which says no size. */
+static bool launched(void) {
+  if (getenv("OMPI_COMM_WORLD_SIZE")) return number("OMPI_COMM_WORLD_SIZE") > 1;
+  if (getenv("PMI_SIZE")) return number("PMI_SIZE") > 1;
+  return getenv("PMIX_RANK") && number("SLURM_NTASKS") > 1;
+}
+
+void cli_ranks_begin(int *argc, char ***argv) {
+  int provided;
+  if (!launched()) return;
+  MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  started = true;
+}
+
+int cli_ranks_end(int rc) {
+  if (!started) return rc;
+  fflush(stdout);
+  if (served && rc) MPI_Abort(MPI_COMM_WORLD, rc); /* the others wait for rank 0 */
+  MPI_Finalize();
+  return rc;
+}
+
+int cli_ranks_agree(kcl *ctx, int rc) {
+  return ranks > 1 ? kcl_mpi_agree(ctx, MPI_COMM_WORLD, rc) : rc;
+}
+
+int cli_ranks_device(kcl *ctx, const char *device) {
+  return ranks > 1 ? kcl_mpi_select(ctx, MPI_COMM_WORLD, device) : kcl_select(ctx, device, 0);
+}
+
+/* ---------------------------------------------------------------- a solve */
+
+/* Rank 0's word, which the others wait for without keeping a processor busy. */
+int cli_ranks_tell(int word) {
+  MPI_Request request;
+  int there = 0;
+  if (ranks == 1) return word;
+  MPI_Ibcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
+  while (MPI_Test(&request, &there, MPI_STATUS_IGNORE), !there)
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+  return word;
+}
+
+int cli_setup(kcl *ctx, cli_run *r) {
+  if (ranks == 1) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->shared);
+  served = !rc;
+  return rc;
+}
+
+int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
+  (void)ctx;
+  if (ranks == 1)
+    return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+  int rc = 0;
+  cli_ranks_tell(1);
+  served = false;
+  for (int64_t i = 0; i < count && !rc; i++) /* count is 1: kcl_setup_info.nrhs */
+    rc = kcl_mpi_solve(r->shared, cli_column(r->p.b, j + i), cli_column(r->p.x, j + i), &report[i]);
+  served = !rc;
+  return rc;
+}
+
+int cli_solves_end(kcl *ctx, cli_run *r) {
+  if (ranks == 1) return 0;
+  cli_ranks_tell(0);
+  served = false;
+  return cli_lib(ctx, kcl_mpi_shares(r->shared, &r->shares, &r->share_count));
+}
+
+void cli_describe(cli_run *r) {
+  if (ranks == 1)
+    kcl_solver_info(r->solver, &r->setup);
+  else
+    kcl_mpi_solver_info(r->shared, &r->setup);
+}
+
+void cli_setup_free(cli_run *r) {
+  kcl_solver_free(&r->solver);
+  if (ranks > 1) kcl_mpi_solver_free(&r->shared);
+  free(r->shares), r->shares = NULL;
+}
+
+int cli_ranks_serve(kcl *ctx, const kcl_options *asked) {
+  cli_run r = {.asked = *asked};
+  kcl_report report;
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, &r.asked, &r.shared);
+  while (!rc && cli_ranks_tell(0)) rc = kcl_mpi_solve(r.shared, NULL, NULL, &report);
+  if (!rc) rc = kcl_mpi_shares(r.shared, &r.shares, &r.share_count);
+  cli_setup_free(&r);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- reports */
+
+/* The most nonzeros of a rank over the mean. */
+static double imbalance(const cli_run *r) {
+  double most = 0, all = 0;
+  for (int p = 0; p < r->share_count; p++) {
+    const double own = (double)r->shares[p].nonzeros;
+    all += own, most = own > most ? own : most;
+  }
+  return all > 0 ? most * r->share_count / all : 1;
+}
+
+void report_ranks(const cli_run *r) {
+  int64_t halo = 0, most = 0;
+  double waited = 0;
+  if (ranks == 1 || !r->shares) return;
+  for (int p = 0; p < r->share_count; p++) {
+    const kcl_mpi_share *s = &r->shares[p];
+    const double waits = s->seconds_halo + s->seconds_sum;
+    halo += s->halo, most = s->halo > most ? s->halo : most;
+    if (s->seconds_solve > 0) waited += waits / s->seconds_solve / r->share_count;
+  }
+  cli_say(r->o,
+          "ranks       %d, imbalance %.2f, %s elements of x exchanged per product (%s at most by a "
+          "rank), %.0f %% of the iterations' time waiting\n",
+          ranks, imbalance(r), cli_count(halo).s, cli_count(most).s, 100 * waited);
+}
+
+void json_ranks(struct cJSON *o, const cli_run *r) {
+  if (ranks == 1 || !r->shares) return;
+  cJSON *list = cJSON_AddArrayToObject(o, "ranks");
+  for (int p = 0; p < r->share_count; p++) {
+    const kcl_mpi_share *s = &r->shares[p];
+    cJSON *one = cJSON_CreateObject();
+    json_count(one, "rank", s->rank), json_text(one, "device", s->device);
+    json_count(one, "threads", s->threads), json_text(one, "format", s->format);
+    json_count(one, "first_row", s->first_row), json_count(one, "rows", s->rows);
+    json_count(one, "nonzeros", s->nonzeros), json_count(one, "boundary_rows", s->boundary_rows);
+    json_count(one, "neighbours", s->neighbours), json_count(one, "halo", s->halo);
+    json_count(one, "sends", s->sends);
+    json_number(one, "seconds_solve", s->seconds_solve);
+    json_number(one, "seconds_halo", s->seconds_halo);
+    json_number(one, "seconds_sum", s->seconds_sum);
+    cJSON_AddItemToArray(list, one);
+  }
+  json_number(o, "imbalance", imbalance(r));
+}
+
+#else /* ---------------------------------------------------------------- built without MPI */
+
+void cli_ranks_begin(int *argc, char ***argv) { (void)argc, (void)argv; }
+int cli_ranks_end(int rc) { return rc; }
+int cli_ranks_agree(kcl *ctx, int rc) { return (void)ctx, rc; }
+int cli_ranks_device(kcl *ctx, const char *device) { return kcl_select(ctx, device, 0); }
+int cli_setup(kcl *ctx, cli_run *r) { return kcl_setup(ctx, r->p.A, &r->asked, &r->solver); }
+int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
+  (void)ctx;
+  return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+}
+int cli_solves_end(kcl *ctx, cli_run *r) { return (void)ctx, (void)r, 0; }
+void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
+void cli_setup_free(cli_run *r) { kcl_solver_free(&r->solver); }
+int cli_ranks_serve(kcl *ctx, const kcl_options *asked) { return (void)ctx, (void)asked, 0; }
+int cli_ranks_tell(int word) { return word; }
+void report_ranks(const cli_run *r) { (void)r; }
+void json_ranks(struct cJSON *o, const cli_run *r) { (void)o, (void)r; }
+
+#endif
