@@ -92,6 +92,7 @@ static bool fits(const char *solver, const problem *p) {
 static bool is_met(const combination *c, const problem *p, int m, int q, int f) {
   kcl_type t = c->o.precision;
   const int mode = setting("KRYLOCL_PERSISTENT");
+  if (quick(c->p) && q > 1 && (m + q) % 4) return false; /* conform_precond has their products */
   bool coo = !strcmp(c->o.format, "coo"), pair = !m || !strcmp(c->o.solver, "bicg");
   if (!f && (p->pairs || !(q || quick(c->p)))) return half_of(c->p, t, m + q);
   if (!f) return !by_turns(c->p) || turn_of(t, m + q);
