@@ -206,6 +206,10 @@ uninstall:
 	  $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
 	rm -rf $(doc)
 
+# Drawn from the runs in bench/results, and from nothing else.
+results: $(BUILD)/krylocl
+	$(BUILD)/krylocl report $(sort $(wildcard bench/results/*.json)) -o docs/report.html --markdown docs/results.md
+
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
 format:
@@ -227,6 +231,7 @@ help:
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
+	@echo 'make results            docs/report.html and docs/results.md from the JSON files in bench/results'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all always demo check check-matrices methods tests fuzz fuzz-programs bench-read peers install uninstall format lint info clean help
+.PHONY: all always demo check check-matrices methods tests fuzz fuzz-programs bench-read peers results install uninstall format lint info clean help
