@@ -1,5 +1,5 @@
 /* Timing of a solver: the product is validated first, then the loop runs with its tests off (Dongarra & Heroux 2013,
- * HPCG: fixed iterations, validated before timed).
+ * HPCG: fixed iterations, validated before timed). The bound of the validation is kcl_product_bound.
  */
 #include "core/base/context.h"
 #include "core/device/device.h"
