@@ -15,10 +15,6 @@ static int check_asked(const kcl_system *s, int threads) {
   const kcl_options *o = &s->options;
   int provided;
   MPI_Query_thread(&provided);
-  if (s->ctx->opencl)
-    return refuse(s->ctx, s->ctx->device.name,
-                  "halos are exchanged by the native executor alone: "
-                  "device cpu");
   if (o->mixed) return refuse(s->ctx, "mixed precision", "the second engine is not distributed");
   if (s->undecided.measure)
     return refuse(s->ctx, "format measure", "ranks would time one after another; auto predicts");

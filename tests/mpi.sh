@@ -28,16 +28,26 @@ check() { # WHAT STATUS
   fi
 }
 
-for n in 1 2 4; do
-  ranks $n "$conform" cpu >"$tmp/log" 2>&1
+conform() { # N DEVICE WHAT
+  ranks "$1" "$conform" "$2" >"$tmp/log" 2>&1
   status=$?
-  grep -E '^FAIL|^skipped: [^:]*: [^f]' "$tmp/log" | head -20
+  grep -E '^FAIL' "$tmp/log" | head -20
   read -r p f _ <<TOTALS
 $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$tmp/log")
 TOTALS
   passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
-  check "conform_mpi on $n ranks: exit status $status" $status
-done
+  check "conform_mpi on $1 ranks, $3: exit status $status" $status
+}
+conform 1 cpu native
+conform 2 cpu native
+conform 4 cpu native
+if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
+  conform 2 0:0 "an OpenCL device"
+  KRYLOCL_LAYOUT=gpu KRYLOCL_SOLVERS=cg conform 2 0:0 "an OpenCL device, layout of a GPU"
+else
+  echo "skipped: no OpenCL device"
+fi
+
 # ---- the program: x, JSON and messages once, exit codes as ever. 124: a run that did not end
 expect() { # WHAT CODE N ARGUMENT...: the exit code, and what is printed to $tmp/out and $tmp/err
   what=$1 code=$2 n=$3

@@ -5,6 +5,7 @@
  *   vectors.c     vectors to and from the host
  *   multiply.c    products on the caller's memory
  *   state.c       the state on the device: set, read, carried to another program
+ *   ranks.c       stages on several ranks
  *   persistent.c  the persistent kernel, behind a table of its own
  */
 #ifndef KCL_OPENCL_EXECUTOR_H
@@ -56,8 +57,14 @@ typedef struct run {
   bool idle[KCL_MAX_NRHS];        /* stopped when the state was set */
   struct {
     cl_kernel in, out;
-    cl_mem values;                /* one right-hand side's vector on its way */
-  } column;                       /* of products, and where there are several right-hand sides */
+    cl_mem values; /* one right-hand side's vector on its way */
+  } column;        /* of products, and where there are several right-hand sides */
+  struct {
+    cl_kernel pack, add;          /* kernels/halo.cl */
+    cl_mem send, row, out, in;    /* lists of rows; elements sent and received */
+    char *partial;                /* [dots, width, groups_max] on their way */
+    bool ready;                   /* the other ranks run the same stages from now on */
+  } halo;                         /* on several ranks */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   cl_mem pinned;                  /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
@@ -110,6 +117,12 @@ typedef struct column_move {
   const void *alpha, *beta;
 } column_move;
 int kcl_run_move(run *r, const column_move *m);
+
+/* ---- ranks.c */
+int kcl_run_open_halo(run *r);
+/* One stage; status: KCL_OK, or this rank's failure before. */
+int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status);
+void kcl_run_close_halo(run *r);
 
 /* ---- multiply.c */
 int kcl_run_multiply(run *r, const kcl_product *p);

@@ -4,6 +4,7 @@
 #include "core/opencl/emit.h"
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent_plan.h"
+#include "core/program/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ static kcl_geometry choose_geometry(run *r) {
 
 static bool wanted(run *r) {
   const kcl_program *k = r->k;
+  if (kcl_program_ranks(k)) return false; /* its groups see no other ranks */
   if (r->group == 1 || k->product || !kcl_persistent_possible(k) || asked() == '0') return false;
   bool small =
       context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < MAX_BYTES;

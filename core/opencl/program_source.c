@@ -2,6 +2,7 @@
  * or the persistent kernel. */
 #include "core/opencl/emit.h"
 #include "core/opencl/persistent_plan.h"
+#include "core/program/ranks.h"
 #include <string.h>
 
 size_t kcl_poll_bytes(const kcl_program *k) {
@@ -118,6 +119,7 @@ int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, ch
     for (int i = 0; i < k->stages[phase] && compiled(g, phase); i++)
       if (own_kernel(k, g, phase, i) && kcl_stage_part(k, g, phase, i) == part)
         kcl_put_stage_kernel(&t, k, g, phase, i);
+  if (part == 0 && kcl_program_ranks(k) && !g->persistent) kcl_put_file(&t, "halo.cl");
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;
 }

@@ -1,0 +1,139 @@
+/* Stages of the OpenCL executor on several ranks (core/program/ranks.h): launches, and between them the host exchanges what
+ * others need. Each exchange waits for the device. A rank whose device fails takes part until the next sum, which tells all. */
+#include "core/opencl/executor.h"
+#include "core/program/ranks.h"
+#include <stdlib.h>
+
+static cl_int copy(const run *r, cl_mem buffer, size_t at, size_t bytes, void *host, bool read) {
+  kcl_opencl *o = context(r)->opencl;
+  if (!bytes) return CL_SUCCESS;
+  if (read)
+    return clEnqueueReadBuffer(queue(r), buffer, CL_TRUE, at, bytes, host, 0, NULL,
+                               kcl_profile_event(o, "read", bytes));
+  return clEnqueueWriteBuffer(queue(r), buffer, CL_TRUE, at, bytes, host, 0, NULL,
+                              kcl_profile_event(o, "write", bytes));
+}
+
+static cl_int start(const run *r, cl_kernel kernel, int64_t n) {
+  size_t items = kcl_run_groups_for(r, n) * r->group;
+  return clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, 0, NULL,
+                                kcl_profile_launch(context(r)->opencl, kernel, r->group));
+}
+
+/* ---------------------------------------------------------------- halo */
+
+static cl_int begin_halo(run *r, const kcl_halo *h, const kcl_stage *s) {
+  cl_int code = CL_SUCCESS;
+  if (h->sends) {
+    code = clSetKernelArg(r->halo.pack, 3, sizeof(cl_mem), &r->vec[s->x]);
+    if (!code) code = start(r, r->halo.pack, h->sends);
+    if (!code) code = copy(r, r->halo.out, 0, (size_t)h->sends * r->scalar_bytes, h->out, true);
+  }
+  h->begin(h);
+  return code;
+}
+
+static cl_int end_halo(run *r, const kcl_halo *h, const kcl_stage *s) {
+  h->end(h);
+  if (!h->boundary) return CL_SUCCESS;
+  cl_int code = copy(r, r->halo.in, 0, (size_t)h->count * r->scalar_bytes, h->in, false);
+  code |= clSetKernelArg(r->halo.add, 1, sizeof(cl_mem), &r->vec[s->y]);
+  return code ? code : start(r, r->halo.add, h->boundary->rows);
+}
+
+/* ---------------------------------------------------------------- sums */
+
+/* The sums of the groups become one of all ranks, in the place of the first group. Layout: kernels/stage.clh. */
+static int sum_over_ranks(run *r, kcl_ranks *ranks, const kcl_stage *s, const launch *l,
+                          cl_int code) {
+  enum { MOST = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+  const int sums = kcl_stage_dots(s) * r->width, parts = (int)(r->scalar_bytes / r->real_bytes);
+  const size_t groups_max = (size_t)r->geometry.groups_max, bytes = groups_max * r->scalar_bytes,
+               at = kcl_run_state(r) + kcl_poll_bytes(r->k);
+  double all[MOST] = {0};
+  if (!code) code = copy(r, r->states, at, (size_t)sums * bytes, r->halo.partial, true);
+  for (int d = 0; d < sums && !code; d++)
+    for (size_t i = 0; i < l->groups * (size_t)parts; i++)
+      all[d * parts + (int)i % parts] +=
+          real_at(r, r->halo.partial + (size_t)d * bytes + i * r->real_bytes);
+  int status = kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "adding over ranks");
+  if ((status = ranks->sum(ranks, status, sums * parts, all))) return status;
+  for (int d = 0; d < sums; d++)
+    for (size_t i = 0; i < l->groups * (size_t)parts; i++) {
+      char *to = r->halo.partial + (size_t)d * bytes + i * r->real_bytes;
+      const double v = i < (size_t)parts ? all[d * parts + (int)i] : 0;
+      if (r->real_bytes == 4)
+        *(float *)(void *)to = (float)v;
+      else
+        *(double *)(void *)to = v;
+    }
+  code = copy(r, r->states, at, (size_t)sums * bytes, r->halo.partial, false);
+  return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "adding over ranks");
+}
+
+int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status) {
+  kcl_ranks *ranks = kcl_program_ranks(r->k);
+  const kcl_halo *h = s->A ? s->A->halo : NULL;
+  cl_int code = CL_SUCCESS;
+  if (h) code = begin_halo(r, h, s);
+  if (!code && !status) code = kcl_run_enqueue(r, l);
+  if (!code && h) code = clFlush(queue(r));
+  if (h) code |= end_halo(r, h, s);
+  if (!status) status = kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  if (!kcl_stage_dots(s)) return status;
+  if (!status) return sum_over_ranks(r, ranks, s, l, code);
+  double nothing[2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS] = {0};
+  const int numbers = kcl_stage_dots(s) * r->width * (int)(r->scalar_bytes / r->real_bytes);
+  return ranks->sum(ranks, status, numbers, nothing);
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+static int buffer_of(run *r, const void *data, int64_t count, size_t size, cl_mem *out) {
+  const kcl_upload u = {1, count * (int64_t)size, kcl_fill_bytes, data};
+  int rc = kcl_opencl_buffer(context(r), (size_t)(count ? count : 1) * size, "the halo", out);
+  return rc || !data || !count ? rc : kcl_opencl_write(context(r), *out, &u, "uploading the halo");
+}
+
+static int set_arguments(run *r, const kcl_halo *h) {
+  cl_uint i = 4;
+  cl_int code = kcl_run_set_index(r, r->halo.pack, 0, h->sends);
+  code |= clSetKernelArg(r->halo.pack, 1, sizeof(cl_mem), &r->halo.out);
+  code |= clSetKernelArg(r->halo.pack, 2, sizeof(cl_mem), &r->halo.send);
+  if (h->boundary) {
+    code |= kcl_run_set_index(r, r->halo.add, 0, h->boundary->rows);
+    code |= clSetKernelArg(r->halo.add, 2, sizeof(cl_mem), &r->halo.in);
+    code |= clSetKernelArg(r->halo.add, 3, sizeof(cl_mem), &r->halo.row);
+    code |= kcl_run_set_matrix(r, r->halo.add, &i, h->boundary); /* row_ptr, col, val */
+  }
+  return kcl_cl_check(context(r), code, "clSetKernelArg", "halo");
+}
+
+int kcl_run_open_halo(run *r) {
+  const kcl_halo *h = r->k->A->halo;
+  const size_t sums = (size_t)kcl_program_dots(r->k) * (size_t)r->width;
+  cl_int code;
+  int rc;
+  r->halo.pack = clCreateKernel(r->part[0], "halo_pack", &code);
+  if (!code) r->halo.add = clCreateKernel(r->part[0], "halo_add", &code);
+  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "halo_pack"));
+  if (h->boundary) KCL_TRY(kcl_opencl_upload(h->boundary));
+  KCL_TRY(buffer_of(r, h->send, h->sends, sizeof *h->send, &r->halo.send));
+  KCL_TRY(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &r->halo.row));
+  KCL_TRY(buffer_of(r, NULL, h->sends, r->scalar_bytes, &r->halo.out));
+  KCL_TRY(buffer_of(r, NULL, h->count, r->scalar_bytes, &r->halo.in));
+  KCL_TRY(kcl_alloc(context(r), (int64_t)(sums * (size_t)r->geometry.groups_max), r->scalar_bytes,
+                    "partial sums", (void **)&r->halo.partial));
+  rc = set_arguments(r, h);
+done:
+  return rc;
+}
+
+void kcl_run_close_halo(run *r) {
+  cl_mem list[] = {r->halo.send, r->halo.row, r->halo.out, r->halo.in};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    if (list[i]) clReleaseMemObject(list[i]);
+  if (r->halo.pack) clReleaseKernel(r->halo.pack);
+  if (r->halo.add) clReleaseKernel(r->halo.add);
+  free(r->halo.partial);
+}
