@@ -147,7 +147,7 @@ static int read_columns(kcl *ctx, reading *r, int64_t rows, int64_t lines, kcl_d
   int64_t n = rows * r->parts, all = n * h->rhs_count;
   bool broken = lines != hb_cards_needed(e, all);
   int rc;
-  if (all > (int64_t)r->cards.t->size)
+  if (all > (int64_t)r->cards.t->size || h->rhs_count > (int64_t)r->cards.t->size)
     return kcl_fail(ctx, KCL_INPUT,
                     "%s:5: found %lld right-hand sides, expected fewer in this text",
                     r->cards.t->name, (long long)h->rhs_count);
