@@ -61,6 +61,8 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -pthread -fopenmp-si
 LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
        $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
 
+mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS))
+
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
 TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c
 CL_C  = $(filter-out core/opencl/none.c,$(wildcard core/opencl/*.c))
@@ -79,7 +81,7 @@ link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
 all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_MPI),$(MPI_LIB) $(BUILD)/$(MPI_SO)) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
 $(BUILD)/krylocl: $(CLI) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
-	$(link) -lcjson -pthread $(LIBS) $(MPI_LIBS)
+	$(link) -lcjson -pthread $(LIBS) $(mpi_libs)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)
@@ -90,7 +92,7 @@ $(BUILD)/tests/fuzz/program.o: cli/main.c $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -Dmain=krylocl_main -Wno-missing-prototypes -MMD -MP -c $< -o $@
 $(FUZZ): $(BUILD)/%: $(BUILD)/%.o $(if $(LIBFUZZER),,$(BUILD)/tests/fuzz/corpus.o) \
            $(BUILD)/tests/fuzz/program.o $(filter-out %/main.o,$(CLI)) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
-	$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -lcjson -pthread $(LIBS) $(MPI_LIBS)
+	$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -lcjson -pthread $(LIBS) $(mpi_libs)
 $(BUILD)/$(SONAME): $(OBJ)
 	$(link) $(SOFLAGS) $(LIBS)
 $(LIB): $(OBJ)
@@ -125,7 +127,7 @@ $(BUILD)/commit.c: $(if $(findstring "$(commit)",$(shell cat $(BUILD)/commit.c 2
 $(BUILD)/commit.o: $(BUILD)/commit.c $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 # A change of flags, compiler or libraries recompiles everything and lists what is missing.
-settings := $(strip $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS))
+settings := $(strip $(CC) $(ALL_CFLAGS) $(LDFLAGS) $(LIBS) $(mpi_libs))
 before   := $(shell cat $(BUILD)/flags 2>/dev/null)
 $(BUILD)/flags: $(if $(and $(findstring $(settings),$(before)),$(findstring $(before),$(settings))),,always)
 	@mkdir -p $(@D)

@@ -62,7 +62,7 @@ static void tell(kcl_comm *c, void *data, size_t bytes) { /* rank 0's */
 /* Rank p's part of an array on rank 0, elements [from, to). */
 static void give(kcl_comm *c, int p, const void *array, size_t size, int64_t from, int64_t to,
                  void *own) {
-  const char *part = (const char *)array + (c->ranks.rank ? 0 : (size_t)from * size);
+  const char *part = c->ranks.rank ? NULL : (const char *)array + (size_t)from * size;
   const size_t bytes = (size_t)(to - from) * size;
   if (c->ranks.rank == 0 && p == 0)
     memcpy(own, part, bytes);
