@@ -43,7 +43,8 @@ static int64_t check_rows(const kcl_csr *A, const char *about) {
       lower += A->col[k] <= i, diagonal += A->col[k] == i;
     }
   CHECK_OF(ascending && inside, about);
-  if (!one_of(about, "mycielskian bibd")) CHECK_OF(diagonal == A->rows, about);
+  if (!one_of(about, "mycielskian bibd random-uniform random-normal random-lognormal"))
+    CHECK_OF(diagonal == A->rows, about);
   return lower;
 }
 
@@ -90,7 +91,7 @@ static void check_matrix(const char *kind_size) {
   CHECK_OF(A->type == (A->field == KCL_COMPLEX ? KCL_Z : KCL_D), kind_size);
   CHECK_OF(b && b->rows == A->rows && b->cols == 1 && b->type == A->type, kind_size);
   if (!one_of(kind_size, "trefethen trefethen-minor helmholtz elasticity wathen spd cage "
-                         "mycielskian bibd"))
+                         "mycielskian bibd random-uniform random-normal random-lognormal"))
     CHECK_OF(dominant(A), kind_size);
   kcl_csr_free(&A), kcl_dense_free(&b);
 }
@@ -170,7 +171,35 @@ static void refused(const char *kind_size, const char *word) {
     printf("     %s\n", kcl_error(ctx));
 }
 
+/* Mean and standard deviation of the row lengths within four standard errors: those of the mean are deviation / sqrt(n),
+ * those of the deviation at most deviation sqrt((kurtosis - 1) / 4 n), kurtosis at most 8 here (log-normal, 1/4 of the
+ * mean); rounding to whole lengths adds at most half an entry. */
+static void check_lengths(const char *kind) {
+  const double n = 20000, mean = 40, deviation = 10;
+  char name[64];
+  kcl_csr *A = NULL;
+  double sum = 0, squares = 0;
+  snprintf(name, sizeof name, "%s:20000x40x10", kind);
+  check_matrix(name);
+  if (!CHECK_OF(kcl_generate(ctx, name, &A, NULL) == KCL_OK, name)) return;
+  for (int64_t i = 0; i < A->rows; i++) {
+    const double k = (double)(A->row_ptr[i + 1] - A->row_ptr[i]);
+    sum += k, squares += (k - mean) * (k - mean);
+  }
+  CHECK_OF(fabs(sum / n - mean) < 4 * deviation / sqrt(n), name);
+  CHECK_OF(fabs(sqrt(squares / n) - deviation) < 4 * deviation * sqrt(7 / (4 * n)) + 0.5, name);
+  kcl_csr_free(&A);
+}
+
+static void test_lengths(void) {
+  check_lengths("random-uniform"), check_lengths("random-normal");
+  check_lengths("random-lognormal");
+  check_counts("random-normal:500x7", 500, 3500, 3500);
+  check_counts("random-uniform:30x30", 30, 900, 900);
+}
+
 static void test_refusals(void) {
+  refused("random-normal:5", "at least"), refused("random-uniform:5x6", "at most N");
   refused("poisson:3", "poisson2d"), refused("", "heatsink"), refused(":", "heatsink");
   refused("poisson2d", "poisson2d:SIZE"), refused("poisson2d:", "whole numbers");
   refused("poisson2d:0", "whole numbers"), refused("poisson2d:-3", "whole numbers");
@@ -192,6 +221,7 @@ int main(void) {
   test_all();
   test_counts();
   test_kinds();
+  test_lengths();
   test_refusals();
   kcl_destroy(&ctx);
   return check_report();

@@ -1,0 +1,94 @@
+/* Random matrices of given row lengths: N rows and columns, MEAN entries per row, standard deviation DEVIATION.
+ *
+ *   random-uniform    lengths uniform in MEAN +- sqrt(3) DEVIATION
+ *   random-normal     lengths normal (Box & Muller 1958)
+ *   random-lognormal  lengths log-normal: a few long rows
+ *
+ * Lengths are rounded and cut to 0 .. N, which moves both statistics where DEVIATION is not small beside MEAN; what came
+ * out is in krylocl info. Columns: one in each of as many equal parts of the row, so sorted and without duplicates. Values
+ * and b: uniform in [-1, 1). Fixed seeds: the same matrix on every machine, up to rounding of log, exp, sine and cosine. */
+#include "data/generators/generate.h"
+#include <math.h>
+
+typedef enum random_kind { UNIFORM, NORMAL, LOGNORMAL } random_kind;
+static const char *const names[] = {"random-uniform", "random-normal", "random-lognormal"};
+
+typedef struct lengths {
+  random_kind kind;
+  int64_t n;
+  double mean, deviation;
+} lengths;
+
+/* Number k of stream s, uniform in [0, 1). */
+static double draw(uint64_t s, uint64_t k) { return kcl_uniform(kcl_hash(s << 56) + k); }
+
+static double normal(uint64_t i) {
+  return sqrt(-2 * log(1 - draw(1, i))) * cos(6.283185307179586 * draw(2, i));
+}
+
+static int64_t length(const lengths *l, int64_t i) {
+  const uint64_t k = (uint64_t)i;
+  const double spread = log1p(l->deviation * l->deviation / (l->mean * l->mean));
+  double v = l->mean;
+  switch (l->kind) {
+  case UNIFORM: v += l->deviation * sqrt(3) * (2 * draw(1, k) - 1); break;
+  case NORMAL: v += l->deviation * normal(k); break;
+  default: v *= exp(sqrt(spread) * normal(k) - spread / 2);
+  }
+  v = floor(v + 0.5);
+  return v < 0 ? 0 : v > (double)l->n ? l->n : (int64_t)v;
+}
+
+static int row(const void *self, int64_t i, int32_t *col, double *val) {
+  const lengths *l = self;
+  const int64_t count = length(l, i);
+  for (int64_t k = 0; col && k < count; k++) {
+    const int64_t from = k * l->n / count, to = (k + 1) * l->n / count;
+    const uint64_t entry = (uint64_t)i << 31 | (uint64_t)k;
+    col[k] = (int32_t)(from + (int64_t)(draw(3, entry) * (double)(to - from)));
+    val[k] = 2 * draw(4, entry) - 1;
+  }
+  return (int)count;
+}
+
+static int make_kind(kcl *ctx, random_kind kind, const int64_t *size, int n_sizes, kcl_csr **A,
+                     kcl_dense **b) {
+  const lengths l = {kind, size[0], n_sizes > 1 ? (double)size[1] : 0,
+                     n_sizes > 2 ? (double)size[2] : 0};
+  const kcl_rows rows = {l.n, KCL_D, KCL_GENERAL, KCL_REAL, row, &l};
+  int rc;
+  if (n_sizes < 2 || size[1] > size[0])
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "%s takes at least N rows x MEAN entries per row, at most N, and x their standard "
+        "deviation (0): %s:100000x12x5",
+        names[kind], names[kind]);
+  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
+  KCL_TRY(kcl_rhs_zero(ctx, *A, b));
+  for (int64_t i = 0; b && i < l.n; i++) (*b)->val[i] = 2 * draw(5, (uint64_t)i) - 1;
+done:
+  return rc;
+}
+
+static int uniform(kcl *ctx, const int64_t *size, int n, kcl_csr **A, kcl_dense **b) {
+  return make_kind(ctx, UNIFORM, size, n, A, b);
+}
+static int normally(kcl *ctx, const int64_t *size, int n, kcl_csr **A, kcl_dense **b) {
+  return make_kind(ctx, NORMAL, size, n, A, b);
+}
+static int lognormal(kcl *ctx, const int64_t *size, int n, kcl_csr **A, kcl_dense **b) {
+  return make_kind(ctx, LOGNORMAL, size, n, A, b);
+}
+
+const kcl_generator kcl_gen_random_uniform = {
+    .name = "random-uniform",
+    .summary = "random, N x MEAN x DEVIATION: rows, mean and deviation of uniform row lengths",
+    .make = uniform};
+const kcl_generator kcl_gen_random_normal = {.name = "random-normal",
+                                             .summary =
+                                                 "the same, row lengths of the normal distribution",
+                                             .make = normally};
+const kcl_generator kcl_gen_random_lognormal = {
+    .name = "random-lognormal",
+    .summary = "the same, row lengths of the log-normal distribution: a few long rows",
+    .make = lognormal};
