@@ -59,18 +59,24 @@ static int join_matrix(bench_run *all, const bench_matrix *m) {
   return at;
 }
 
-/* Takes the samples of row over. */
+/* What row owned belongs to another one now. */
+static int given(bench_row *row) {
+  row->measured = (kcl_bench_row){0}, row->profile = NULL;
+  return 0;
+}
+
+/* Takes the samples and the profile of row over. */
 static int join_row(report *r, bench_row *row) {
   for (int i = 0; i < r->run.row_count; i++) {
     bench_row *old = &r->run.rows[i];
     if (!bench_same_group(old, row) || strcmp(old->format, row->format)) continue;
     if (row->place < 0 && old->origin != row->origin) continue;
-    kcl_bench_free(&old->measured);
+    kcl_bench_free(&old->measured), bench_profile_free(old);
     *old = *row, r->doubles++;
-    return row->measured = (kcl_bench_row){0}, 0;
+    return given(row);
   }
   if (!bench_add_row(&r->run, row)) return cli_fail(KCL_MEMORY, "out of memory: the rows");
-  return row->measured = (kcl_bench_row){0}, 0;
+  return given(row);
 }
 
 static int join(report *r, bench_run *one, int origin) {
