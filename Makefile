@@ -84,7 +84,7 @@ $(BUILD)/krylocl: $(CLI) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
 	$(link) -lcjson -pthread $(LIBS) $(mpi_libs)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
-$(TESTS) $(BUILD)/bench/read: $(BUILD)/%: $(BUILD)/%.o $(LIB)
+$(TESTS) $(BUILD)/bench/read $(BUILD)/bench/experiments/atomics: $(BUILD)/%: $(BUILD)/%.o $(LIB)
 	$(link) $(LIBS)
 # Fuzz targets: with LIBFUZZER=1 (clang) by libFuzzer, otherwise programs that run the corpus; main is theirs.
 $(BUILD)/tests/fuzz/program.o: cli/main.c $(BUILD)/flags
@@ -165,6 +165,11 @@ fuzz:
 	@$(if $(libfuzzer),LIBFUZZER=1) FUZZ_SECONDS=$(or $(SECONDS),60) sh tests/fuzz.sh $(if $(libfuzzer),build-fuzz,$(BUILD))/krylocl
 bench-read: $(BUILD)/bench/read
 	$<
+# The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options.
+atomics: $(if $(HAVE_OPENCL),$(BUILD)/bench/experiments/atomics)
+experiments: all atomics
+	@for e in kuresson counters arm losada fraga; do \
+	  KRYLOCL=$(BUILD)/krylocl ATOMICS=$(BUILD)/bench/experiments/atomics sh bench/experiments/$$e.sh $(EXPERIMENTS) || exit; done
 PEER_MATRICES = poisson3d:100 hpcg:64 poisson2d:1000
 peers: all
 	$(Q)$(MAKE) -C bench/peers PEERS_BUILD=$(abspath $(BUILD)/peers)
@@ -213,7 +218,7 @@ results: $(BUILD)/krylocl
 	$(BUILD)/krylocl report $(sort $(wildcard bench/results/*.json)) -o docs/report.html --markdown docs/results.md
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/peers/*.[ch])
+            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:
@@ -234,6 +239,7 @@ help:
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
 	@echo 'make results            docs/report.html and docs/results.md from the JSON files in bench/results'
+	@echo 'make experiments        the experiments of docs/experiments.md; EXPERIMENTS=--quick: small systems'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all always demo check check-matrices methods tests fuzz fuzz-programs bench-read peers results install uninstall format lint info clean help
+.PHONY: all always demo check check-matrices methods tests fuzz fuzz-programs bench-read peers atomics experiments results install uninstall format lint info clean help
