@@ -44,7 +44,7 @@ static void need(cl_int rc, const char *what) {
 
 static void choose(const char *place, gpu *g) {
   cl_platform_id platform[16];
-  cl_device_id device[16];
+  cl_device_id device[16] = {0};
   cl_uint platforms = 0, devices = 0;
   unsigned p, d;
   if (sscanf(place, "%u:%u", &p, &d) != 2)
