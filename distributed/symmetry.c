@@ -4,6 +4,7 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <float.h>
+#include <limits.h>
 #include <stdlib.h>
 
 /* An entry of the boundary on its way, with the largest modulus of its row. */
@@ -11,6 +12,8 @@ typedef struct entry {
   int64_t row, column;
   double value[2], largest;
 } entry;
+
+enum { MOST = INT_MAX / (int)sizeof(entry) }; /* of a message: MPI counts bytes by int */
 
 typedef struct mirror {
   double hermitian, symmetric; /* entries that are not */
@@ -80,7 +83,10 @@ static int compare_boundaries(kcl_domain *d, mirror *m) {
   }
   kcl_comm_wait(2 * n, request);
   for (int i = 0; i < n; i++) from[i + 1] += from[i], to[i + 1] += to[i], at[i + 1] = to[i + 1];
-  rc = kcl_alloc(c->ctx, to[n], sizeof *mine, "symmetry", (void **)&mine);
+  for (int i = 0; i < n; i++)
+    if (from[i + 1] - from[i] > MOST || to[i + 1] - to[i] > MOST)
+      rc = kcl_fail(c->ctx, KCL_USAGE, "more than %d entries couple two ranks", (int)MOST);
+  if (!rc) rc = kcl_alloc(c->ctx, to[n], sizeof *mine, "symmetry", (void **)&mine);
   if (!rc) rc = kcl_alloc(c->ctx, from[n], sizeof *theirs, "symmetry", (void **)&theirs);
   KCL_TRY(kcl_comm_agree(c, rc));
   list_entries(d, at, mine);
