@@ -215,7 +215,10 @@ uninstall:
 
 # Drawn from the runs in bench/results, and from nothing else.
 results: $(BUILD)/krylocl
-	$(BUILD)/krylocl report $(sort $(wildcard bench/results/*.json)) -o docs/report.html --markdown docs/results.md
+	$(BUILD)/krylocl report $(sort $(wildcard bench/results/*.json)) -o docs/report.html --markdown $(BUILD)/results.md
+	{ printf '# Results\n\nDrawn by `make results` from the runs in bench/results; do not edit. The same with figures: [report.html](report.html).\n'; \
+	  printf 'The columns are those of `krylocl bench` ([bench.md](bench.md)); "~": the samples scatter.\n\n'; \
+	  sed 1,2d $(BUILD)/results.md; } >docs/results.md
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
