@@ -68,9 +68,9 @@ typedef struct update { /* z = alpha A x + beta y0 */
 } update;
 
 static double complex number(kcl_type wide, const double *v, int64_t i) {
-  double a[2];
-  kcl_element(wide, v, i, a);
-  return CMPLX(a[0], a[1]);
+  double complex z;
+  kcl_element(wide, v, i, (double *)&z);
+  return z;
 }
 
 /* z_i becomes alpha z_i + beta y0_i; returns what these roundings add to the bound, for c u = 1. */
