@@ -80,7 +80,7 @@ static void close_triad(triad *t) {
 static int time_triad(kcl *ctx, int64_t n, int times, double *least) {
   const kcl_control head = {.limit = 1, .tests_off = 1};
   const double target = 0;
-  triad t = {NULL};
+  triad t = {.k = NULL};
   int rc;
   *least = 0;
   KCL_TRY(open_triad(ctx, n, &t));
