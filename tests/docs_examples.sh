@@ -31,9 +31,11 @@ for source in solver/methods/*.c solver/precond/*.c $(cd "$root" && grep -l '/li
   verdict $? "compiles: $(basename "$source")"
 done
 program=$(for o in "$build"/cli/*.o; do f=$(basename "${o%.o}"); [ ! -f "$root/cli/$f.c" ] || echo "$o"; done)
-(cd "$root" && $flags -o "$here/krylocl" $objects $program "$build"/commit.o "$build"/libkrylocl.a -lcjson $libraries) >out 2>err
+library=$build/libkrylocl_mpi.a # as the program was linked
+[ -f "$library" ] || library=$build/libkrylocl.a
+(cd "$root" && $flags -o "$here/krylocl" $objects $program "$build"/commit.o "$library" -lcjson $libraries) >out 2>err
 verdict $? "links: krylocl"
-(cd "$root" && $flags -o "$here/counted" $objects "$build"/tests/test_methods.o "$build"/libkrylocl.a $libraries) >out 2>err
+(cd "$root" && $flags -o "$here/counted" $objects "$build"/tests/test_methods.o "$library" $libraries) >out 2>err
 verdict $? "links: test_methods"
 prog=$here/krylocl
 
