@@ -44,6 +44,7 @@ conform 1 cpu native
 conform 2 cpu native
 conform 4 cpu native
 if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
+  if [ -z "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then export KRYLOCL_SOLVERS=cg,cg-pipelined; fi
   conform 2 0:0 "an OpenCL device"
   KRYLOCL_LAYOUT=gpu KRYLOCL_SOLVERS=cg conform 2 0:0 "an OpenCL device, layout of a GPU"
 else
