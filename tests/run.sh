@@ -64,8 +64,8 @@ wanted() { # a test's path: is it asked for?
 export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
 list() { # the tests asked for, the longest first
-  for t in "$BUILD"/tests/conform_multi_rhs "$BUILD"/tests/conform_spmv tests/oclgrind.sh "$BUILD"/tests/real \
-    "$BUILD"/tests/conform_solver "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
+  for t in "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/oclgrind.sh "$BUILD"/tests/conform_solver \
+    "$BUILD"/tests/conform_choose tests/mpi.sh "$BUILD"/tests/conform_spmv "$BUILD"/tests/real "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
     wanted "$t" || continue
     case $t in
       *.o | *.d | tests/run.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;
