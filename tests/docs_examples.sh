@@ -19,8 +19,8 @@ cmp -s solver/precond/block_jacobi.c "$root"/solver/precond/block_jacobi.c
 verdict $? "docs/add-preconditioner.md has solver/precond/block_jacobi.c as it is"
 
 # As the build compiled its objects: $build/flags is the compiler with all options, then the libraries.
-flags=$(tr ' ' '\n' <"$build/flags" | grep -v '^-l' | tr '\n' ' ')
-libraries=$(tr ' ' '\n' <"$build/flags" | grep '^-l' | tr '\n' ' ')
+flags=$(tr ' ' '\n' <"$build/flags" | grep -v '^-[lL]' | tr '\n' ' ')
+libraries=$(tr ' ' '\n' <"$build/flags" | grep '^-[lL]' | tr '\n' ' ')
 : >out
 objects= here=$PWD
 for source in solver/methods/*.c solver/precond/*.c $(cd "$root" && grep -l '/list.def"' solver/*/*.c solver/*.c); do
