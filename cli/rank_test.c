@@ -36,10 +36,11 @@ static double normal_below(double z) { return 0.5 * erfc(-z / sqrt(2)); }
 
 /* The sum of t^3 - t over groups of t equal samples. */
 static double ties(const double *x, int n, const double *y, int m) {
-  double *all = malloc(((size_t)n + (size_t)m) * sizeof *all), sum = 0;
+  const size_t count = (size_t)n + (size_t)m;
+  double *all = malloc(count * sizeof *all), sum = 0;
   if (!all) return 0;
   for (int i = 0; i < n + m; i++) all[i] = i < n ? x[i] : y[i - n];
-  qsort(all, (size_t)(n + m), sizeof *all, ascending);
+  qsort(all, count, sizeof *all, ascending);
   for (int i = 0, t; i < n + m; i += t) {
     for (t = 1; i + t < n + m && all[i + t] == all[i]; t++) continue;
     sum += (double)t * t * t - t;

@@ -32,9 +32,9 @@ static int sum_over_ranks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, co
   int n = 0, at = 0, rc;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      scalar total = s_make(0), *own = partial + (c * e->dots + d) * CHUNKS;
-      const real *parts = (const real *)&total;
-      for (int i = 0; i < CHUNKS; i++) total = s_add(total, own[i]), own[i] = s_make(0);
+      scalar total[1] = {s_make(0)}, *own = partial + (c * e->dots + d) * CHUNKS;
+      const real *parts = (const real *)total;
+      for (int i = 0; i < CHUNKS; i++) *total = s_add(*total, own[i]), own[i] = s_make(0);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
   rc = ranks->sum(ranks, KCL_OK, n, all);

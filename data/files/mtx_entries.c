@@ -40,7 +40,7 @@ static int bad_index(const char *line, const char *at, const char *what, int bas
                          ? " (--index-base 0 reads files that count from 0)"
                          : "";
   mm_error_set(bad, line, at, "a %s number from %d to %lld%s", what, base,
-               (long long)(limit - 1 + base), hint);
+               (long long)limit - 1 + base, hint);
   return -1;
 }
 
