@@ -65,9 +65,9 @@ mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS))
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
 TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c
-CL_C  = $(filter-out core/opencl/none.c,$(wildcard core/opencl/*.c))
-PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),core/opencl/none.c,$(CL_C)),\
-          $(wildcard core/*/*.c data/*/*.c spmv/*.c sparse/*.c solver/*.c solver/*/*.c))
+CL_C  = $(filter-out %/none.c,$(wildcard core/opencl/*.c sparse/opencl/*.c))
+PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),%/opencl/none.c,$(CL_C)),\
+          $(wildcard core/*/*.c data/*/*.c spmv/*.c sparse/*.c sparse/*/*.c solver/*.c solver/*/*.c))
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
 MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard distributed/*.c))

@@ -17,11 +17,12 @@ core/device: core/base core/matrix core/program core/cpu core/opencl
 core/tuning: core/base core/matrix core/program core/device
 spmv: core/base core/matrix
 sparse: core/base core/matrix
+sparse/opencl: core/base core/matrix core/opencl sparse kernels
 data/files: core/base core/matrix
 data/generators: core/base core/matrix
 data/collection: core/base data/files
 solver/methods: core/base core/matrix core/program
-solver/precond: core/base core/matrix core/program spmv sparse solver/methods
+solver/precond: core/base core/matrix core/program spmv sparse sparse/opencl solver/methods
 solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv solver/methods solver/precond
 solver/loop: core/base core/program solver/engine

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 8 };
+enum { STEPS = KCL_LANCZOS_STEPS };
 static const double MARGIN = 1.05; /* Ritz values lie below the eigenvalue */
 
 typedef struct lanczos {
@@ -110,30 +110,34 @@ static double row_radius(const void *arg, int64_t from, int64_t to) {
   return most;
 }
 
-static double run(lanczos *l, int64_t n) {
-  double alpha[STEPS], beta[STEPS];
+double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
   int steps = 0;
+  while (steps < STEPS && beta[steps] > 0 && beta[steps] < INFINITY) steps++;
+  const double ritz = steps ? MARGIN * largest_ritz(alpha, beta, steps) : 0;
+  return ritz > 0 && ritz < bound ? ritz : bound;
+}
+
+static void run(lanczos *l, int64_t n, double *alpha, double *beta) {
   kcl_for(n, KCL_FEW, start, l);
-  l->beta = sqrt(kcl_sum(n, KCL_FEW, squares, l));
-  while (steps < STEPS && l->beta > 0 && l->beta < INFINITY) {
+  beta[0] = l->beta = sqrt(kcl_sum(n, KCL_FEW, squares, l));
+  for (int k = 0; k < STEPS && l->beta > 0 && l->beta < INFINITY; k++) {
     kcl_for(n, KCL_FEW, step, l);
-    if (!steps) memset(l->before, 0, (size_t)(n * l->w) * sizeof *l->before), l->beta = 0;
-    beta[steps] = l->beta;
-    alpha[steps] = l->alpha = kcl_sum(n, KCL_FEW_ROWS, multiply, l);
-    steps++;
+    if (!k) memset(l->before, 0, (size_t)(n * l->w) * sizeof *l->before), l->beta = 0;
+    alpha[k] = l->alpha = kcl_sum(n, KCL_FEW_ROWS, multiply, l);
     l->beta = sqrt(kcl_sum(n, KCL_FEW, orthogonalise, l));
+    if (k + 1 < STEPS) beta[k + 1] = l->beta;
   }
-  return steps ? largest_ritz(alpha, beta, steps) : 0;
 }
 
 int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out) {
   const int64_t n = A->rows;
   lanczos l = {.A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1};
+  double alpha[STEPS], beta[STEPS] = {0};
   int rc;
   KCL_TRY(kcl_alloc(ctx, 3 * n * l.w, sizeof(double), "Lanczos vectors", (void **)&l.v));
   l.u = l.v + n * l.w, l.before = l.u + n * l.w;
-  const double bound = kcl_largest(n, KCL_FEW_ROWS, row_radius, &l), ritz = MARGIN * run(&l, n);
-  *out = ritz > 0 && ritz < bound ? ritz : bound;
+  run(&l, n, alpha, beta);
+  *out = kcl_largest_ritz(alpha, beta, kcl_largest(n, KCL_FEW_ROWS, row_radius, &l));
 done:
   free(l.v);
   return rc;

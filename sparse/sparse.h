@@ -80,6 +80,9 @@ int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos
  * 1950), bounded by Gershgorin's circles. d: 1 / a_ii, real. Also for complex A. */
 int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out);
+/* Of its coefficients, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
+enum { KCL_LANCZOS_STEPS = 8 };
+double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
 /* A^-1, dense, by rows, [n, n]; what a singular A has no inverse for is zero. hermitian: so is the inverse. */
 int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
 

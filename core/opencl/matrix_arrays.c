@@ -91,9 +91,11 @@ static void release(kcl_matrix *m) {
     if (m->device[i]) clReleaseMemObject(m->device[i]);
 }
 
+void kcl_opencl_adopt(kcl_matrix *m) { m->release = release; }
+
 int kcl_opencl_upload(kcl_matrix *m) {
   int rc = KCL_OK;
-  m->release = release;
+  kcl_opencl_adopt(m);
   for (int i = 0; i < m->arrays && !rc; i++)
     if (!m->device[i]) rc = m->array[i].prepared ? make_scratch(m, i) : upload_array(m, i);
   return rc;

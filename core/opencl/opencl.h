@@ -19,6 +19,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex);
 double kcl_opencl_estimate(
     kcl_program *k);                    /* seconds per pass over LOOP, matrices being outlines */
 int kcl_opencl_upload(kcl_matrix *m);   /* its arrays, if that has not been done */
+void kcl_opencl_adopt(kcl_matrix *m);   /* m->device is freed with m: arrays are made there */
 void kcl_opencl_find_images(kcl *ctx);  /* ctx->images */
 int kcl_opencl_profile_begin(kcl *ctx); /* event times are recorded (profile.c) */
 void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out);

@@ -3,57 +3,46 @@
  * smoother, a V-cycle. `amg-aggressive` coarsens the first level twice, so that its levels have fewer entries.
  */
 #include "solver/precond/levels.h"
-#include "sparse/sparse.h"
-#include <stdlib.h>
 
 enum { ENTRIES = 4 /* of P, per row */, DEGREE = 2 };
 static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends */
 
-static int coarsen_once(kcl *ctx, const kcl_csr *A, kcl_csr **P) {
-  kcl_csr *S = NULL;
-  int32_t *coarse = NULL;
-  int64_t count;
-  int rc;
-  *P = NULL;
-  KCL_TRY(kcl_sparse_strong(ctx, A, STRONG, &S));
-  KCL_TRY(kcl_sparse_split(ctx, S, &coarse, &count));
-  if (count && (double)count <= STALLED * (double)A->rows)
-    KCL_TRY(kcl_sparse_interpolation(ctx, A, S, coarse, count, ENTRIES, P));
-done:
-  free(coarse), kcl_csr_free(&S);
-  return rc;
+static int coarsen_once(kcl_builder *b, const kcl_built *A, kcl_built *P, bool *made) {
+  const kcl_coarsening_rule rule = {
+      .theta = STRONG, .most = ENTRIES, .enough = STALLED * (double)A->rows};
+  return b->ops->interpolation(b, A, &rule, P, made);
 }
 
-static int coarsen(kcl *ctx, const kcl_csr *A, int level, kcl_csr **out) {
+static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
   (void)level;
-  return coarsen_once(ctx, A, out);
+  return coarsen_once(b, A, P, made);
 }
 
 /* P = P1 P2, with the system of P1 between them. */
-static int coarsen_twice(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
-  kcl_csr *P1 = NULL, *R = NULL, *AP = NULL, *middle = NULL, *P2 = NULL, *P = NULL;
+static int coarsen_twice(kcl_builder *b, const kcl_built *A, kcl_built *out, bool *made) {
+  kcl_built P1 = {0}, R = {0}, middle = {0}, P2 = {0}, P = {0};
+  bool twice;
   int rc;
-  KCL_TRY(coarsen_once(ctx, A, &P1));
-  if (!P1) goto done;
-  KCL_TRY(kcl_sparse_transpose(ctx, P1, &R));
-  KCL_TRY(kcl_sparse_product(ctx, A, P1, &AP));
-  KCL_TRY(kcl_sparse_product(ctx, R, AP, &middle));
-  KCL_TRY(coarsen_once(ctx, middle, &P2));
-  if (P2) {
-    KCL_TRY(kcl_sparse_product(ctx, P1, P2, &P));
-    KCL_TRY(kcl_sparse_truncate(ctx, P, ENTRIES, out));
+  KCL_TRY(coarsen_once(b, A, &P1, made));
+  if (!*made) goto done;
+  KCL_TRY(b->ops->transpose(b, &P1, &R));
+  KCL_TRY(kcl_galerkin(b, A, &P1, &R, &middle));
+  KCL_TRY(coarsen_once(b, &middle, &P2, &twice));
+  if (twice) {
+    KCL_TRY(b->ops->product(b, &P1, &P2, &P));
+    KCL_TRY(b->ops->truncate(b, &P, ENTRIES, out));
   } else {
-    *out = P1, P1 = NULL;
+    *out = P1, P1 = (kcl_built){0};
   }
 done:
-  kcl_csr_free(&P1), kcl_csr_free(&R), kcl_csr_free(&AP), kcl_csr_free(&middle);
-  kcl_csr_free(&P2), kcl_csr_free(&P);
+  kcl_built_free(&P1), kcl_built_free(&R), kcl_built_free(&middle);
+  kcl_built_free(&P2), kcl_built_free(&P);
   return rc;
 }
 
-static int coarsen_aggressively(kcl *ctx, const kcl_csr *A, int level, kcl_csr **out) {
-  *out = NULL;
-  return level ? coarsen_once(ctx, A, out) : coarsen_twice(ctx, A, out);
+static int coarsen_aggressively(kcl_builder *b, const kcl_built *A, int level, kcl_built *P,
+                                bool *made) {
+  return level ? coarsen_once(b, A, P, made) : coarsen_twice(b, A, P, made);
 }
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {

@@ -25,83 +25,52 @@ typedef struct hierarchy {
 
 /* ---------------------------------------------------------------- set-up */
 
-/* SPAI(0): a_ii / sum_j a_ij^2 (Broker & Grote 2002). */
-typedef struct spai0 {
-  const kcl_csr *A;
-  double *d;
-} spai0;
-
-static void spai0_rows(void *arg, int64_t from, int64_t to) {
-  const spai0 *s = arg;
-  const double *a = s->A->val;
-  for (int64_t i = from; i < to; i++) {
-    double diagonal = 0, squares = 0;
-    for (int64_t k = s->A->row_ptr[i]; k < s->A->row_ptr[i + 1]; k++) {
-      squares += a[k] * a[k];
-      if (s->A->col[k] == i) diagonal = a[k];
-    }
-    s->d[i] = squares > 0 ? diagonal / squares : 0;
-  }
-}
-
-static int add_smoother(kcl_preconditioner *M, const hierarchy *h, const kcl_csr *A) {
-  if (h->hermitian) return kcl_add_smoother(M, A, "D");
-  spai0 s = {.A = A};
-  int rc = kcl_alloc(M->ctx, A->rows, sizeof *s.d, "a smoother", (void **)&s.d);
-  if (rc) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, spai0_rows, &s);
-  return kcl_precond_add_vector(M, "D", A->rows, KCL_D, s.d);
-}
-
-static int galerkin(kcl *ctx, const kcl_csr *A, const kcl_csr *P, const kcl_csr *R, kcl_csr **out) {
-  kcl_csr *AP = NULL;
-  int rc = kcl_sparse_product(ctx, A, P, &AP);
-  if (!rc) rc = kcl_sparse_product(ctx, R, AP, out);
-  kcl_csr_free(&AP);
+int kcl_galerkin(kcl_builder *b, const kcl_built *A, const kcl_built *P, const kcl_built *R,
+                 kcl_built *out) {
+  kcl_built AP = {0};
+  int rc = b->ops->product(b, A, P, &AP);
+  if (!rc) rc = b->ops->product(b, R, &AP, out);
+  kcl_built_free(&AP);
   return rc;
 }
 
-static int add_matrix(kcl_preconditioner *M, kcl_csr **C, int *number) {
-  kcl_csr *given = *C;
-  *number = M->matrices, *C = NULL;
-  return kcl_precond_add_level(M, given);
+static int keep(kcl_builder *b, kcl_built *A, int *number) {
+  *number = b->M->matrices;
+  return b->ops->keep(b, A);
 }
 
 /* The coarsest level: a dense inverse, where there is room for one. */
-static int add_coarsest(kcl_preconditioner *M, const hierarchy *h, level *l, const kcl_csr *A) {
+static int add_coarsest(kcl_builder *b, level *l, const kcl_built *A) {
   kcl_csr *inverse = NULL;
   if (A->rows > DENSE) return KCL_OK;
-  int rc = kcl_dense_inverse(M->ctx, A, h->hermitian, &inverse);
-  return rc ? rc : add_matrix(M, &inverse, &l->inverse);
+  int rc = b->ops->inverse(b, A, &inverse);
+  if (rc) return rc;
+  l->inverse = b->M->matrices;
+  return kcl_precond_add_level(b->M, inverse);
 }
 
-/* From level l's A to the next one's; *next is NULL at the end. */
-static int add_level(kcl_preconditioner *M, hierarchy *h, const kcl_csr *A, kcl_coarsening *coarsen,
-                     kcl_csr **next) {
+/* From level l's A to the next one's, unless this is the last. */
+static int add_level(kcl_builder *b, hierarchy *h, const kcl_built *A, kcl_coarsening *coarsen,
+                     kcl_built *next, bool *more) {
   level *l = &h->level[h->levels++];
-  kcl_csr *P = NULL, *R = NULL;
+  kcl_built P = {0}, R = {0};
   int rc;
-  *next = NULL;
-  *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = M->vectors};
-  KCL_TRY(add_smoother(M, h, A));
-  if (A->rows > DENSE && h->levels < MOST_LEVELS) KCL_TRY(coarsen(M->ctx, A, h->levels - 1, &P));
-  if (!P) {
-    rc = add_coarsest(M, h, l, A);
+  *more = false;
+  *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
+  b->ops->level(b);
+  KCL_TRY(b->ops->smoother(b, A));
+  if (A->rows > DENSE && h->levels < MOST_LEVELS) KCL_TRY(coarsen(b, A, h->levels - 1, &P, more));
+  if (!*more) {
+    rc = add_coarsest(b, l, A);
     goto done;
   }
-  KCL_TRY(kcl_sparse_transpose(M->ctx, P, &R));
-  KCL_TRY(galerkin(M->ctx, A, P, R, next));
-  KCL_TRY(add_matrix(M, &P, &l->P));
-  KCL_TRY(add_matrix(M, &R, &l->R));
+  KCL_TRY(b->ops->transpose(b, &P, &R));
+  KCL_TRY(kcl_galerkin(b, A, &P, &R, next));
+  KCL_TRY(keep(b, &P, &l->P));
+  KCL_TRY(keep(b, &R, &l->R));
 done:
-  kcl_csr_free(&P), kcl_csr_free(&R);
+  kcl_built_free(&P), kcl_built_free(&R);
   return rc;
-}
-
-/* M takes over the matrix of a level but the first, which is the system's. */
-static int keep(kcl_preconditioner *M, hierarchy *h, int number, kcl_csr **A) {
-  M->size.rows += (double)(*A)->rows, M->size.nonzeros += (double)(*A)->nnz;
-  return add_matrix(M, A, &h->level[number].A);
 }
 
 static void describe(kcl_preconditioner *M, const hierarchy *h, double nnz) {
@@ -111,22 +80,50 @@ static void describe(kcl_preconditioner *M, const hierarchy *h, double nnz) {
            h->levels == 1 ? "" : "s", (long long)last->n, M->size.complexity);
 }
 
+/* All levels. M takes over the matrix of each but the first, which is the system's. */
+static int add_levels(kcl_builder *b, hierarchy *h, const kcl_csr *A, kcl_coarsening *coarsen) {
+  kcl_built now = {0}, next = {0};
+  bool more = true;
+  int rc;
+  KCL_TRY(b->ops->take(b, A, &now));
+  while (more) {
+    KCL_TRY(add_level(b, h, &now, coarsen, &next, &more));
+    if (h->levels > 1) {
+      b->M->size.rows += (double)now.rows, b->M->size.nonzeros += (double)now.nnz;
+      KCL_TRY(keep(b, &now, &h->level[h->levels - 1].A));
+    }
+    kcl_built_free(&now);
+    now = next, next = (kcl_built){0};
+  }
+done:
+  kcl_built_free(&now), kcl_built_free(&next);
+  return rc;
+}
+
+static int build(kcl_preconditioner *M, const kcl_csr *A, kcl_coarsening *coarsen,
+                 const kcl_builder_ops *ops) {
+  kcl_builder b = {.M = M, .ops = ops};
+  hierarchy *h = M->data;
+  h->levels = 0;
+  M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;
+  int rc = add_levels(&b, h, A, coarsen);
+  ops->close(&b);
+  return rc;
+}
+
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, kcl_coarsening *coarsen, int degree) {
   hierarchy *h = NULL;
-  kcl_csr *owned = NULL, *mine = NULL, *next = NULL;
-  const kcl_csr *now;
   int rc;
   KCL_TRY(kcl_alloc(M->ctx, 1, sizeof *h, "multigrid levels", &M->data));
   h = M->data, h->degree = degree, h->hermitian = M->hermitian;
-  KCL_TRY(kcl_sparse_wide(M->ctx, A, &owned, &now));
-  for (; now; now = mine) {
-    KCL_TRY(add_level(M, h, now, coarsen, &next));
-    if (mine) KCL_TRY(keep(M, h, h->levels - 1, &mine));
-    mine = next, next = NULL;
+  rc = KCL_UNSUITED;
+  if (kcl_setup_possible(M->ctx, A)) rc = build(M, A, coarsen, &kcl_build_on_device);
+  if (rc == KCL_UNSUITED) {
+    kcl_preconditioner_clear(M);
+    rc = build(M, A, coarsen, &kcl_build_on_host);
   }
-  describe(M, h, (double)A->nnz);
+  if (!rc) describe(M, h, (double)A->nnz);
 done:
-  kcl_csr_free(&owned), kcl_csr_free(&mine), kcl_csr_free(&next);
   return rc;
 }
 

@@ -79,6 +79,11 @@ int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, k
 int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint);
 /* The same for one of many: in one of the few formats that all levels have, so that they share kernels. */
 int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C);
+/* For levels that are made on the device: their format; and one in it, which M takes over. longest: entries of a row. */
+int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
+                             const kcl_format **out);
+int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest);
+void kcl_preconditioner_clear(kcl_preconditioner *M); /* of vectors and matrices */
 /* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. */
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out);
 

@@ -38,18 +38,26 @@ static int format_by_bytes(kcl *ctx, const kcl_stats *s, kcl_type type, const kc
 }
 
 /* One of few. Natively CSR as it is, without conversion. */
-static int common_format(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
+int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
+                             const kcl_format **out) {
   enum { SHORT = 8 };
-  const char *name = ctx->layout != KCL_LAYOUT_GPU ? "csr-scalar"
-                     : s->row_mean > SHORT         ? "csr-vector"
-                                                   : "sell";
-  return kcl_format_find(ctx, name, type, out);
+  const char *name = M->ctx->layout != KCL_LAYOUT_GPU ? "csr-scalar"
+                     : nnz > SHORT * rows             ? "csr-vector"
+                                                      : "sell";
+  return kcl_format_find(M->ctx, name, M->type, out);
+}
+
+static kcl_stats shape(int64_t rows, int64_t cols, int64_t nnz) {
+  return (kcl_stats){.rows = rows,
+                     .cols = cols,
+                     .nnz = nnz,
+                     .stored = nnz,
+                     .row_mean = rows ? (double)nnz / (double)rows : 0};
 }
 
 /* The lengths of rows alone. */
 static void count_rows(const kcl_csr *C, kcl_stats *s) {
-  *s = (kcl_stats){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .stored = C->nnz};
-  s->row_mean = C->rows ? (double)C->nnz / (double)C->rows : 0;
+  *s = shape(C->rows, C->cols, C->nnz);
   for (int64_t i = 0; i < C->rows; i++) {
     const int64_t length = C->row_ptr[i + 1] - C->row_ptr[i];
     if (length > s->row_max) s->row_max = length;
@@ -78,11 +86,13 @@ static int build(kcl_preconditioner *M, kcl_csr *C, bool common, kcl_matrix **ou
   kcl_stats stats;
   kcl_matrix *m = *out = NULL;
   int rc;
-  if (common)
+  if (common) {
     count_rows(C, &stats);
-  else
+    KCL_TRY(kcl_precond_level_format(M, C->rows, C->nnz, &f));
+  } else {
     KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
-  KCL_TRY((common ? common_format : format_by_bytes)(M->ctx, &stats, M->type, &f));
+    KCL_TRY(format_by_bytes(M->ctx, &stats, M->type, &f));
+  }
   KCL_TRY(kcl_matrix_build(M->ctx, f, C, &m));
   kcl_matrix_adopt(m, C);
   C = NULL;
@@ -94,18 +104,20 @@ done:
   return rc;
 }
 
+static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
+  if (!room_for_one(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) return NULL;
+  kcl_precond_matrix *to = &M->matrix[M->matrices++];
+  *to = (kcl_precond_matrix){NULL, NULL};
+  return to;
+}
+
 static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool common) {
   kcl_precond_matrix *to;
   kcl_csr *CH = NULL;
   int rc;
   KCL_TRY(convert(M->ctx, M->type, &C));
   if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
-  if (!room_for_one(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) {
-    rc = KCL_MEMORY;
-    goto done;
-  }
-  to = &M->matrix[M->matrices++];
-  *to = (kcl_precond_matrix){NULL, NULL};
+  if (!(to = one_more(M))) KCL_TRY(KCL_MEMORY);
   rc = build(M, C, common, &to->C), C = NULL;
   if (!rc && CH) rc = build(M, CH, common, &to->CH), CH = NULL;
 done:
@@ -119,6 +131,19 @@ int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
 
 int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C) {
   return add_matrix(M, C, false, true);
+}
+
+int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {
+  kcl_stats s = shape(C->rows, C->cols, C->nnz);
+  kcl_precond_matrix *to = one_more(M);
+  if (!to) {
+    kcl_matrix_free(&C);
+    return KCL_MEMORY;
+  }
+  s.row_max = longest;
+  outline(C, &s);
+  to->C = C;
+  return KCL_OK;
 }
 
 double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
@@ -180,14 +205,20 @@ kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
   return M;
 }
 
+void kcl_preconditioner_clear(kcl_preconditioner *m) {
+  for (int i = 0; i < m->vectors; i++) free(m->vector[i].values);
+  for (int i = 0; i < m->matrices; i++)
+    kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
+  free(m->vector), free(m->matrix);
+  m->vector = NULL, m->matrix = NULL, m->vectors = m->matrices = 0;
+}
+
 void kcl_preconditioner_free(kcl_preconditioner **M) {
   kcl_preconditioner *m = *M;
   *M = NULL;
   if (!m || m->sharers-- > 0) return;
-  for (int i = 0; i < m->vectors; i++) free(m->vector[i].values);
-  for (int i = 0; i < m->matrices; i++)
-    kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
-  free(m->vector), free(m->matrix), free(m->data), free(m);
+  kcl_preconditioner_clear(m);
+  free(m->data), free(m);
 }
 
 void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k) {

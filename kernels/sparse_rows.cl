@@ -1,0 +1,169 @@
+/* What set-ups do with rows: prefix sums, the transpose, fewer entries, storage formats. */
+#include "sparse.clh"
+#define WG 256
+#define SHARE 8 /* of a work-item in a block of prefix sums */
+#define BLOCK (WG * SHARE)
+
+/* ---------------------------------------------------------------- prefix sums (Blelloch 1990): blocks, their sums, both */
+
+/* out[i] = the sum of in[.. i) within its block; a group per block. */
+kernel void scan_blocks(global const int *in, const int n, global int *out, global long *sums)
+{
+  local int part[WG];
+  const int l = get_local_id(0), first = get_group_id(0) * BLOCK + l * SHARE;
+  int sum = 0;
+  for (int i = first; i < min(first + SHARE, n); i++) sum += in[i];
+  part[l] = sum;
+  for (int d = 1; d < WG; d *= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int below = l >= d ? part[l - d] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    part[l] += below;
+  }
+  int before = part[l] - sum;
+  for (int i = first; i < min(first + SHARE, n); i++) {
+    const int one = in[i]; /* out may be in */
+    out[i] = before, before += one;
+  }
+  if (l == WG - 1) sums[get_group_id(0)] = part[l];
+}
+
+/* sums[b] = the sum of those before; sums[blocks]: of all. One group. */
+kernel void scan_sums(global long *sums, const int blocks)
+{
+  local long part[WG];
+  const int l = get_local_id(0), share = (blocks + WG - 1) / WG, first = l * share;
+  long sum = 0;
+  for (int b = first; b < min(first + share, blocks); b++) sum += sums[b];
+  part[l] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  long before = 0, all = 0;
+  for (int q = 0; q < WG; q++) {
+    if (q < l) before += part[q];
+    all += part[q];
+  }
+  for (int b = first; b < min(first + share, blocks); b++) {
+    const long one = sums[b];
+    sums[b] = before, before += one;
+  }
+  if (l == 0) sums[blocks] = all;
+}
+
+kernel void scan_add(global int *out, const int n, global const long *sums, const int blocks)
+{
+  const int i = get_global_id(0);
+  if (i < n) out[i] += (int)sums[i / BLOCK];
+  if (i == n) out[n] = (int)sums[blocks];
+}
+
+/* ---------------------------------------------------------------- the transpose
+ * Counted, scattered in any order, then each entry finds its place among those of its column. */
+
+kernel void count_columns(PATTERN(A), const int rows, global int *count)
+{
+  const int i = get_global_id(0);
+  if (i >= rows) return;
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) atomic_inc(&count[A_col[k]]);
+}
+
+kernel void scatter_columns(PATTERN(A), const int rows, global const int *T_ptr, global int *taken, global int *row)
+{
+  const int i = get_global_id(0);
+  if (i >= rows) return;
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) row[T_ptr[A_col[k]] + atomic_inc(&taken[A_col[k]])] = i;
+}
+
+kernel void place_columns(CSR(A), const int rows, global const int *T_ptr, global const int *row, global int *T_col, global double *T_val)
+{
+  const int i = get_global_id(0);
+  if (i >= rows) return;
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
+    const int j = A_col[k];
+    int at = T_ptr[j];
+    for (int q = T_ptr[j]; q < T_ptr[j + 1]; q++) at += row[q] < i;
+    T_col[at] = i, T_val[at] = A_val[k];
+  }
+}
+
+/* ---------------------------------------------------------------- the `most` largest moduli of each row, row sums kept */
+
+kernel void count_largest(global const int *A_ptr, const int rows, const int most, global int *count)
+{
+  const int i = get_global_id(0);
+  if (i < rows) count[i] = min(A_ptr[i + 1] - A_ptr[i], most);
+}
+
+/* Number q of the row by modulus, among equals by column: after the entry `last`, which has the modulus `size`. */
+inline int next_largest(global const double *val, const int from, const int to, const int last, const double size)
+{
+  int best = -1;
+  double largest = -1;
+  for (int k = from; k < to; k++) {
+    const double a = fabs(val[k]);
+    if ((a < size || (a == size && k > last)) && a > largest) best = k, largest = a;
+  }
+  return best;
+}
+
+kernel void keep_largest(CSR(A), const int rows, const int most, global const int *C_ptr, global int *C_col, global double *C_val)
+{
+  const int i = get_global_id(0);
+  if (i >= rows) return;
+  const int from = A_ptr[i], to = A_ptr[i + 1], first = C_ptr[i], count = C_ptr[i + 1] - first;
+  if (to - from == count) {
+    for (int k = 0; k < count; k++) C_col[first + k] = A_col[from + k], C_val[first + k] = A_val[from + k];
+    return;
+  }
+  int last = -1;
+  double size = INFINITY, all = 0, kept = 0;
+  for (int q = 0; q < count; q++) { /* C_col: places in A, ascending */
+    last = next_largest(A_val, from, to, last, size), size = fabs(A_val[last]);
+    int at = first + q;
+    for (; at > first && C_col[at - 1] > last; at--) C_col[at] = C_col[at - 1];
+    C_col[at] = last;
+  }
+  for (int k = from; k < to; k++) all += A_val[k];
+  for (int q = first; q < first + count; q++) kept += A_val[C_col[q]];
+  const double scale = kept != 0 ? all / kept : 1;
+  for (int q = first; q < first + count; q++) {
+    const int k = C_col[q];
+    C_val[q] = A_val[k] * scale, C_col[q] = A_col[k];
+  }
+}
+
+/* ---------------------------------------------------------------- storage formats; VALUE: double or float */
+#ifndef VALUE
+#define VALUE double
+#endif
+
+kernel void copy_rows(CSR(A), const int rows, global int *ptr, global int *col, global VALUE *val)
+{
+  const int i = get_global_id(0);
+  if (i > rows) return;
+  ptr[i] = A_ptr[i];
+  for (int k = A_ptr[i]; i < rows && k < A_ptr[i + 1]; k++) col[k] = A_col[k], val[k] = (VALUE)A_val[k];
+}
+
+/* SELL (spmv/sell.c): the longest row of each slice of C, then the entries. */
+kernel void slice_widths(global const int *A_ptr, const int rows, const int C, global int *width)
+{
+  const int s = get_global_id(0);
+  if (s * C >= rows) return;
+  int most = 0;
+  for (int i = s * C; i < min((s + 1) * C, rows); i++) most = max(most, A_ptr[i + 1] - A_ptr[i]);
+  width[s] = most;
+}
+
+/* Padding: 0 at the last column of the row. */
+kernel void fill_slices(CSR(A), const int rows, const int cols, const int C, global const int *slice, global int *col, global VALUE *val)
+{
+  const int p = get_global_id(0), s = p / C;
+  if (s * C >= rows) return;
+  const int i = p < rows ? p : s * C; /* incomplete slices repeat their first row */
+  const int from = A_ptr[i], length = A_ptr[i + 1] - from, padding = length ? A_col[from + length - 1] : i < cols ? i : 0;
+  for (int k = 0; k < slice[s + 1] - slice[s]; k++) {
+    const int at = (slice[s] + k) * C + p % C;
+    const bool in = p < rows && k < length;
+    col[at] = in ? A_col[from + k] : padding, val[at] = in ? (VALUE)A_val[from + k] : 0;
+  }
+}

@@ -1,0 +1,43 @@
+/* What builds the matrices of multigrid: on the host (builder_host.c), or on the device (builder_device.c), which uploads A
+ * and makes the levels where they are used. A strategy (amg.c) and the hierarchy (levels.c) are written once over it.
+ */
+#ifndef KCL_BUILDER_H
+#define KCL_BUILDER_H
+
+#include "solver/precond/precond.h"
+#include "sparse/opencl/setup.h"
+
+/* A real matrix that is being worked on, in double: owned by the host, or memory of a level on the device. Freed with
+ * kcl_built_free, also if it is empty. */
+typedef struct kcl_built {
+  int64_t rows, cols, nnz;
+  kcl_csr *csr, *owned;  /* on the host; owned: the same, unless it is the caller's */
+  kcl_device_csr device; /* on the device */
+} kcl_built;
+void kcl_built_free(kcl_built *A);
+
+typedef struct kcl_builder kcl_builder;
+typedef struct kcl_builder_ops {
+  int (*take)(kcl_builder *b, const kcl_csr *A, kcl_built *out);
+  void (*level)(kcl_builder *b); /* one begins: matrices live until the one after the next */
+  /* No P, *made false: coarsening ends. */
+  int (*interpolation)(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
+                       kcl_built *P, bool *made);
+  int (*transpose)(kcl_builder *b, const kcl_built *A, kcl_built *out);
+  int (*product)(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out);
+  int (*truncate)(kcl_builder *b, const kcl_built *A, int most, kcl_built *out);
+  /* Adds the vector of the smoother to M: D^-1 / lambda where A = A^H, else SPAI(0). */
+  int (*smoother)(kcl_builder *b, const kcl_built *A);
+  int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
+  int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
+  void (*close)(kcl_builder *b);
+} kcl_builder_ops;
+struct kcl_builder {
+  kcl_preconditioner *M;
+  const kcl_builder_ops *ops;
+  kcl_device_setup *setup; /* of the device */
+};
+
+extern const kcl_builder_ops kcl_build_on_host, kcl_build_on_device;
+
+#endif

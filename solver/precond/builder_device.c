@@ -1,0 +1,87 @@
+/* Matrices of multigrid on the device: the room `sparse/opencl`. */
+#include "solver/precond/builder.h"
+#include "sparse/sparse.h"
+#include <stdlib.h>
+
+static void give(const kcl_device_csr *C, kcl_built *out) {
+  *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};
+}
+
+static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
+  const double at_first = 60.0 * (double)A->nnz + 100.0 * (double)A->rows;
+  kcl_device_csr C;
+  int rc = kcl_setup_open(b->M->ctx, b->M->type, at_first, &b->setup);
+  if (!rc) rc = kcl_setup_upload(b->setup, A, &C);
+  if (!rc) give(&C, out);
+  return rc;
+}
+
+static void level(kcl_builder *b) { kcl_setup_level(b->setup); }
+
+static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
+                         kcl_built *P, bool *made) {
+  kcl_device_csr C;
+  int rc = kcl_setup_interpolation(b->setup, &A->device, rule, &C, made);
+  if (!rc && *made) give(&C, P);
+  return rc;
+}
+
+static int transpose(kcl_builder *b, const kcl_built *A, kcl_built *out) {
+  kcl_device_csr C;
+  int rc = kcl_setup_transpose(b->setup, &A->device, &C);
+  if (!rc) give(&C, out);
+  return rc;
+}
+
+static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out) {
+  kcl_device_csr C;
+  int rc = kcl_setup_product(b->setup, &A->device, &B->device, &C);
+  if (!rc) give(&C, out);
+  return rc;
+}
+
+static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built *out) {
+  kcl_device_csr C;
+  int rc = kcl_setup_truncate(b->setup, &A->device, most, &C);
+  if (!rc) give(&C, out);
+  return rc;
+}
+
+static int smoother(kcl_builder *b, const kcl_built *A) {
+  double *d;
+  int rc = kcl_alloc(b->M->ctx, A->rows, sizeof *d, "a smoother", (void **)&d);
+  if (!rc) rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, d);
+  if (!rc) return kcl_precond_add_vector(b->M, "D", A->rows, KCL_D, d);
+  free(d);
+  return rc;
+}
+
+static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
+  kcl_csr *C = NULL;
+  int rc = kcl_setup_download(b->setup, &A->device, &C);
+  if (!rc) rc = kcl_dense_inverse(b->M->ctx, C, b->M->hermitian, out);
+  kcl_csr_free(&C);
+  return rc;
+}
+
+static int keep(kcl_builder *b, kcl_built *A) {
+  const kcl_format *f;
+  kcl_matrix *m = NULL;
+  int64_t longest = 0;
+  int rc = kcl_precond_level_format(b->M, A->rows, A->nnz, &f);
+  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, &longest, &m);
+  return rc ? rc : kcl_precond_adopt(b->M, m, longest);
+}
+
+static void close(kcl_builder *b) { kcl_setup_close(&b->setup); }
+
+const kcl_builder_ops kcl_build_on_device = {.take = take,
+                                             .level = level,
+                                             .interpolation = interpolation,
+                                             .transpose = transpose,
+                                             .product = product,
+                                             .truncate = truncate_rows,
+                                             .smoother = smoother,
+                                             .inverse = inverse,
+                                             .keep = keep,
+                                             .close = close};

@@ -1,0 +1,115 @@
+/* Matrices of multigrid on the host: the room `sparse`. */
+#include "solver/precond/builder.h"
+#include "solver/precond/smooth.h"
+#include "sparse/sparse.h"
+#include <stdlib.h>
+
+void kcl_built_free(kcl_built *A) {
+  kcl_csr_free(&A->owned);
+  *A = (kcl_built){0};
+}
+
+static int give(int rc, kcl_csr *C, kcl_built *out) {
+  *out = (kcl_built){.csr = C, .owned = C};
+  if (C) out->rows = C->rows, out->cols = C->cols, out->nnz = C->nnz;
+  return rc;
+}
+
+static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
+  kcl_csr *wide = NULL;
+  const kcl_csr *used;
+  int rc = kcl_sparse_wide(b->M->ctx, A, &wide, &used);
+  give(rc, rc ? NULL : (kcl_csr *)used, out);
+  out->owned = wide;
+  return rc;
+}
+
+static void level(kcl_builder *b) { (void)b; }
+
+static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
+                         kcl_built *P, bool *made) {
+  kcl *ctx = b->M->ctx;
+  kcl_csr *S = NULL, *C = NULL;
+  int32_t *coarse = NULL;
+  int64_t count;
+  int rc;
+  KCL_TRY(kcl_sparse_strong(ctx, A->csr, rule->theta, &S));
+  KCL_TRY(kcl_sparse_split(ctx, S, &coarse, &count));
+  if (count && (double)count <= rule->enough)
+    KCL_TRY(kcl_sparse_interpolation(ctx, A->csr, S, coarse, count, rule->most, &C));
+  *made = C != NULL;
+  give(KCL_OK, C, P);
+done:
+  free(coarse), kcl_csr_free(&S);
+  return rc;
+}
+
+static int transpose(kcl_builder *b, const kcl_built *A, kcl_built *out) {
+  kcl_csr *T = NULL;
+  int rc = kcl_sparse_transpose(b->M->ctx, A->csr, &T);
+  return give(rc, T, out);
+}
+
+static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out) {
+  kcl_csr *C = NULL;
+  int rc = kcl_sparse_product(b->M->ctx, A->csr, B->csr, &C);
+  return give(rc, C, out);
+}
+
+static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built *out) {
+  kcl_csr *C = NULL;
+  int rc = kcl_sparse_truncate(b->M->ctx, A->csr, most, &C);
+  return give(rc, C, out);
+}
+
+/* SPAI(0): a_ii / sum_j a_ij^2 (Broker & Grote 2002). */
+typedef struct spai0 {
+  const kcl_csr *A;
+  double *d;
+} spai0;
+
+static void spai0_rows(void *arg, int64_t from, int64_t to) {
+  const spai0 *s = arg;
+  const double *a = s->A->val;
+  for (int64_t i = from; i < to; i++) {
+    double diagonal = 0, squares = 0;
+    for (int64_t k = s->A->row_ptr[i]; k < s->A->row_ptr[i + 1]; k++) {
+      squares += a[k] * a[k];
+      if (s->A->col[k] == i) diagonal = a[k];
+    }
+    s->d[i] = squares > 0 ? diagonal / squares : 0;
+  }
+}
+
+static int smoother(kcl_builder *b, const kcl_built *A) {
+  if (b->M->hermitian) return kcl_add_smoother(b->M, A->csr, "D");
+  spai0 s = {.A = A->csr};
+  int rc = kcl_alloc(b->M->ctx, A->rows, sizeof *s.d, "a smoother", (void **)&s.d);
+  if (rc) return rc;
+  kcl_for(A->rows, KCL_FEW_ROWS, spai0_rows, &s);
+  return kcl_precond_add_vector(b->M, "D", A->rows, KCL_D, s.d);
+}
+
+static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
+  return kcl_dense_inverse(b->M->ctx, A->csr, b->M->hermitian, out);
+}
+
+static int keep(kcl_builder *b, kcl_built *A) {
+  kcl_csr *given = A->owned;
+  A->owned = NULL;
+  kcl_built_free(A);
+  return kcl_precond_add_level(b->M, given);
+}
+
+static void close(kcl_builder *b) { (void)b; }
+
+const kcl_builder_ops kcl_build_on_host = {.take = take,
+                                           .level = level,
+                                           .interpolation = interpolation,
+                                           .transpose = transpose,
+                                           .product = product,
+                                           .truncate = truncate_rows,
+                                           .smoother = smoother,
+                                           .inverse = inverse,
+                                           .keep = keep,
+                                           .close = close};

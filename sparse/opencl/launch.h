@@ -1,0 +1,57 @@
+/* What the files of set-ups on a device share. */
+#ifndef KCL_SETUP_LAUNCH_H
+#define KCL_SETUP_LAUNCH_H
+
+#include "core/opencl/opencl.h"
+#include "sparse/opencl/setup.h"
+
+enum { KCL_SETUP_GROUP = 256 }; /* work-items per group, unless a kernel says otherwise */
+
+/* An argument of a kernel: value NULL: local memory of this size. */
+typedef struct kcl_arg {
+  size_t size;
+  const void *value;
+} kcl_arg;
+#define BUFFER(b)                                                                                  \
+  { sizeof(cl_mem), &(b) }
+#define INT(i)                                                                                     \
+  {                                                                                                \
+    sizeof(cl_int), (cl_int[]) { (cl_int)(i) }                                                     \
+  }
+#define REAL(x)                                                                                    \
+  {                                                                                                \
+    sizeof(cl_double), (cl_double[]) { x }                                                         \
+  }
+#define LOCAL(bytes)                                                                               \
+  { (size_t)(bytes), NULL }
+#define PATTERN(A) BUFFER((A)->ptr), BUFFER((A)->col)
+#define CSR(A) PATTERN(A), BUFFER((A)->val)
+/* A kernel on so many work-items, rounded up to groups. */
+#define LAUNCH(s, kernel, items, group, ...)                                                       \
+  kcl_setup_launch(s, kernel, items, group, (kcl_arg[]){__VA_ARGS__},                              \
+                   (int)(sizeof((kcl_arg[]){__VA_ARGS__}) / sizeof(kcl_arg)))
+/* One work-item per row, or per element. */
+#define EACH(s, kernel, items, ...) LAUNCH(s, kernel, items, KCL_SETUP_GROUP, __VA_ARGS__)
+
+int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
+                     const kcl_arg *arg, int args);
+kcl *kcl_setup_context(const kcl_device_setup *s);
+bool kcl_setup_single(const kcl_device_setup *s); /* formats have values in float */
+/* Memory of the level; of zeros. */
+int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out);
+int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
+/* Waits. */
+int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to);
+
+/* ---- rows.c */
+/* counts [n + 1] become prefix sums; *total: their sum, or KCL_UNSUITED. */
+int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int64_t *total);
+/* C's row pointers from the lengths of its rows, and room for its entries. */
+int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C);
+
+/* ---- product.c */
+/* Of blocks of KCL_BLOCK_ROWS rows: the entries of the longest; *longest: of all. */
+enum { KCL_BLOCK_ROWS = 32 };
+int kcl_setup_longest(kcl_device_setup *s, const kcl_device_csr *A, void *blocks, int64_t *longest);
+
+#endif

@@ -1,0 +1,37 @@
+/* A build without OpenCL: set-ups are on the host. */
+#include "sparse/opencl/setup.h"
+
+bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A) { return (void)ctx, (void)A, false; }
+int kcl_setup_open(kcl *ctx, kcl_type type, double bytes, kcl_device_setup **out) {
+  return (void)ctx, (void)type, (void)bytes, (void)out, KCL_UNSUITED;
+}
+void kcl_setup_close(kcl_device_setup **s) { (void)s; }
+void kcl_setup_level(kcl_device_setup *s) { (void)s; }
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
+  return (void)s, (void)A, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out) {
+  return (void)s, (void)A, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out) {
+  return (void)s, (void)A, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
+                      kcl_device_csr *out) {
+  return (void)s, (void)A, (void)B, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most,
+                       kcl_device_csr *out) {
+  return (void)s, (void)A, (void)most, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
+                            const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made) {
+  return (void)s, (void)A, (void)rule, (void)P, (void)made, KCL_UNSUITED;
+}
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, double *d) {
+  return (void)s, (void)A, (void)hermitian, (void)d, KCL_UNSUITED;
+}
+int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
+                     int64_t *longest, kcl_matrix **out) {
+  return (void)s, (void)A, (void)f, (void)longest, (void)out, KCL_UNSUITED;
+}

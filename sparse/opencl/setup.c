@@ -1,0 +1,229 @@
+/* Programs, memory and launches of set-ups on a device. Memory comes from two arenas that alternate from level to level, in
+ * large buffers: an allocation costs a driver more than a kernel. */
+#include "core/opencl/source.h"
+#include "sparse/opencl/launch.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROGRAMS = 4, KERNELS = 64, CHUNKS = 40, PARTS = 1024, LEAST_ROWS = 4096 };
+static const size_t LEAST_CHUNK = 16 << 20;
+
+/* Buffers, the current one in use up to `used`; parts: of them, given away. */
+typedef struct arena {
+  cl_mem chunk[CHUNKS], part[PARTS];
+  size_t size[CHUNKS], used;
+  int chunks, current, parts;
+} arena;
+
+struct kcl_device_setup {
+  kcl *ctx;
+  kcl_type type;
+  cl_program program[PROGRAMS];
+  struct {
+    cl_kernel kernel;
+    char name[32];
+  } kernel[KERNELS];
+  int kernels, level;
+  size_t align;
+  arena memory[2];
+};
+
+kcl *kcl_setup_context(const kcl_device_setup *s) { return s->ctx; }
+bool kcl_setup_single(const kcl_device_setup *s) { return s->type == KCL_S; }
+
+bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A) {
+  return ctx->opencl && ctx->layout == KCL_LAYOUT_GPU && ctx->device.has_double &&
+         !kcl_type_complex(A->type) && A->rows >= LEAST_ROWS && A->nnz < INT32_MAX;
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+static int take_kernels(kcl_device_setup *s, cl_program p) {
+  cl_kernel list[KERNELS];
+  cl_uint count = 0;
+  cl_int code = clCreateKernelsInProgram(p, KERNELS, list, &count);
+  for (cl_uint i = 0; i < count && !code && s->kernels < KERNELS; i++) {
+    s->kernel[s->kernels].kernel = list[i];
+    code = clGetKernelInfo(list[i], CL_KERNEL_FUNCTION_NAME, sizeof s->kernel->name,
+                           s->kernel[s->kernels++].name, NULL);
+  }
+  return kcl_cl_check(s->ctx, code, "clCreateKernelsInProgram", "setting up a preconditioner");
+}
+
+static int build(kcl_device_setup *s) {
+  static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl",
+                                             "sparse_coarsen.cl", "sparse_smooth.cl"};
+  const char *options = s->type == KCL_S ? "-DVALUE=float" : "";
+  kcl_build list[PROGRAMS];
+  for (int i = 0; i < PROGRAMS; i++) list[i] = (kcl_build){kcl_kernel_text(file[i]), options, NULL};
+  int rc = kcl_opencl_build(s->ctx, list, PROGRAMS);
+  for (int i = 0; i < PROGRAMS && !rc; i++) s->program[i] = list[i].program;
+  for (int i = 0; i < PROGRAMS && !rc; i++) rc = take_kernels(s, s->program[i]);
+  return rc;
+}
+
+int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
+                     const kcl_arg *arg, int args) {
+  const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
+  cl_kernel k = NULL;
+  cl_int code = CL_SUCCESS;
+  for (int i = 0; i < s->kernels; i++)
+    if (!strcmp(s->kernel[i].name, kernel)) k = s->kernel[i].kernel;
+  for (int i = 0; i < args && !code; i++)
+    code = clSetKernelArg(k, (cl_uint)i, arg[i].size, arg[i].value);
+  if (!code)
+    code = clEnqueueNDRangeKernel(s->ctx->opencl->queue, k, 1, NULL, &global, &group, 0, NULL,
+                                  kcl_profile_launch(s->ctx->opencl, k, group));
+  return kcl_cl_check(s->ctx, code, "clEnqueueNDRangeKernel", kernel);
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static void reset(arena *a) {
+  for (int i = 0; i < a->parts; i++) clReleaseMemObject(a->part[i]);
+  a->parts = a->current = 0, a->used = 0;
+}
+
+static cl_int add_chunk(kcl_device_setup *s, arena *a, size_t bytes) {
+  size_t size = a->chunks ? 2 * a->size[a->chunks - 1] : LEAST_CHUNK;
+  cl_int code;
+  if (a->chunks == CHUNKS) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  if (size < bytes) size = bytes;
+  a->chunk[a->chunks] =
+      clCreateBuffer(s->ctx->opencl->context, CL_MEM_READ_WRITE, size, NULL, &code);
+  if (!code) a->size[a->chunks++] = size;
+  return code;
+}
+
+static arena *memory(kcl_device_setup *s) { return &s->memory[s->level % 2]; }
+
+static cl_int take(kcl_device_setup *s, size_t bytes, cl_mem *out) {
+  arena *a = memory(s);
+  cl_int code = CL_SUCCESS;
+  cl_buffer_region region = {0, (bytes + s->align - 1) / s->align * s->align};
+  if (a->parts == PARTS) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  while (!code && (a->current == a->chunks || a->used + region.size > a->size[a->current])) {
+    if (a->current < a->chunks) a->current++, a->used = 0;
+    if (a->current == a->chunks) code = add_chunk(s, a, region.size);
+  }
+  if (code) return code;
+  region.origin = a->used, a->used += region.size;
+  *out = clCreateSubBuffer(a->chunk[a->current], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                           &region, &code);
+  if (!code) a->part[a->parts++] = *out;
+  return code;
+}
+
+int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out) {
+  cl_mem buffer = NULL;
+  const size_t bytes = ((size_t)count + 1) * element;
+  cl_int code = take(s, bytes, &buffer);
+  *out = buffer;
+  return kcl_cl_check(s->ctx, code, "clCreateSubBuffer", "setting up a preconditioner");
+}
+
+int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
+  const cl_int zero = 0;
+  int rc = kcl_setup_memory(s, count, sizeof zero, out);
+  if (rc) return rc;
+  return kcl_cl_check(
+      s->ctx,
+      clEnqueueFillBuffer(s->ctx->opencl->queue, *out, &zero, sizeof zero, 0,
+                          ((size_t)count + 1) * sizeof zero, 0, NULL,
+                          kcl_profile_event(s->ctx->opencl, "fill", (size_t)count * sizeof zero)),
+      "clEnqueueFillBuffer", "setting up a preconditioner");
+}
+
+int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to) {
+  cl_mem buffer = (cl_mem)(uintptr_t)from;
+  return kcl_cl_check(s->ctx,
+                      clEnqueueReadBuffer(s->ctx->opencl->queue, buffer, CL_TRUE, at, bytes, to, 0,
+                                          NULL, kcl_profile_event(s->ctx->opencl, "read", bytes)),
+                      "clEnqueueReadBuffer", "setting up a preconditioner");
+}
+
+void kcl_setup_level(kcl_device_setup *s) { s->level++, reset(memory(s)); }
+
+/* ---------------------------------------------------------------- opening and closing */
+
+int kcl_setup_open(kcl *ctx, kcl_type type, double bytes, kcl_device_setup **out) {
+  kcl_device_setup *s;
+  cl_uint bits = 0;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s));
+  *out = s;
+  s->ctx = ctx, s->type = type;
+  clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+  s->align = bits / 8 > 256 ? bits / 8 : 256;
+  KCL_TRY(build(s));
+  add_chunk(s, &s->memory[0], (size_t)bytes); /* less will do */
+done:
+  if (rc) kcl_setup_close(out);
+  return rc;
+}
+
+void kcl_setup_close(kcl_device_setup **given) {
+  kcl_device_setup *s = *given;
+  *given = NULL;
+  if (!s) return;
+  for (int m = 0; m < 2; m++) {
+    reset(&s->memory[m]);
+    for (int i = 0; i < s->memory[m].chunks; i++) clReleaseMemObject(s->memory[m].chunk[i]);
+  }
+  for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
+  for (int i = 0; i < PROGRAMS; i++)
+    if (s->program[i]) clReleaseProgram(s->program[i]);
+  free(s);
+}
+
+/* ---------------------------------------------------------------- matrices from the host and back */
+
+static void narrow(const void *source, int64_t from, int64_t count, void *to) {
+  const int64_t *wide = source;
+  int32_t *narrow_ones = to;
+  for (int64_t k = 0; k < count; k++) narrow_ones[k] = (int32_t)wide[from + k];
+}
+
+typedef struct widening {
+  kcl_type type;
+  const void *val;
+} widening;
+
+static void widen(const void *source, int64_t from, int64_t count, void *to) {
+  const widening *w = source;
+  kcl_copy(KCL_D, to, w->type, (const char *)w->val + (size_t)from * kcl_type_size(w->type), count,
+           1);
+}
+
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
+  const widening w = {A->type, A->val};
+  const kcl_upload ptr = {4, A->rows + 1, narrow, A->row_ptr},
+                   col = {1, 4 * A->nnz, kcl_fill_bytes, A->col},
+                   same = {1, 8 * A->nnz, kcl_fill_bytes, A->val}, wide = {8, A->nnz, widen, &w};
+  int rc;
+  *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+  KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
+  KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
+  KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
+  KCL_TRY(kcl_opencl_write(s->ctx, out->ptr, &ptr, "uploading row pointers"));
+  KCL_TRY(kcl_opencl_write(s->ctx, out->col, &col, "uploading columns"));
+  KCL_TRY(kcl_opencl_write(s->ctx, out->val, A->type == KCL_D ? &same : &wide, "uploading values"));
+done:
+  return rc;
+}
+
+int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out) {
+  int32_t *ptr = NULL;
+  kcl_csr *C = *out = NULL;
+  int rc;
+  KCL_TRY(kcl_csr_create(s->ctx, A->rows, A->cols, A->nnz, KCL_D, &C));
+  KCL_TRY(kcl_alloc(s->ctx, A->rows + 1, sizeof *ptr, "row pointers", (void **)&ptr));
+  KCL_TRY(kcl_setup_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
+  for (int64_t i = 0; i <= A->rows; i++) C->row_ptr[i] = ptr[i];
+  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
+  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
+  *out = C, C = NULL;
+done:
+  free(ptr), kcl_csr_free(&C);
+  return rc;
+}

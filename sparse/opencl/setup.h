@@ -1,0 +1,57 @@
+/* Sparse matrices in the memory of an OpenCL device, computed there from others: the same functions as in sparse/sparse.h,
+ * which define the results. Integers are equal, and so are sums, which are made in the same order, where the compiler
+ * contracts nothing. Matrices are real, in double, with 32-bit row pointers.
+ *
+ *   setup.c      programs, memory, launches
+ *   rows.c       prefix sums, transposes, truncation
+ *   product.c    A B
+ *   coarsen.c    strength, split, interpolation
+ *   smooth.c     diagonals, the largest eigenvalue
+ *   formats.c    storage formats
+ */
+#ifndef KCL_SETUP_H
+#define KCL_SETUP_H
+
+#include "core/matrix/matrix.h"
+
+/* What a function returns that does not suit the device: rows too long for its local memory, too many entries for 32 bits. The
+ * host can. */
+enum { KCL_UNSUITED = -1 };
+
+typedef struct kcl_device_setup kcl_device_setup;
+/* Buffers of the setup's level (kcl_setup_level). */
+typedef struct kcl_device_csr {
+  int64_t rows, cols, nnz;
+  void *ptr, *col, *val; /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
+} kcl_device_csr;
+
+/* Can set-ups of this matrix be computed on the context's device? */
+bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A);
+/* bytes: what a level may take at first. type: of the matrices in formats, KCL_S or KCL_D. */
+int kcl_setup_open(kcl *ctx, kcl_type type, double bytes, kcl_device_setup **out);
+void kcl_setup_close(kcl_device_setup **s);
+/* A level begins: what was made in the level before stays until the next one begins. */
+void kcl_setup_level(kcl_device_setup *s);
+
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out);
+int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out);
+int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
+int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
+                      kcl_device_csr *out);
+/* The `most` largest moduli of each row, row sums kept. */
+int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most, kcl_device_csr *out);
+/* kcl_sparse_strong, _split and _interpolation. More than `enough` coarse points, or none: no P is made, *made is false. */
+typedef struct kcl_coarsening_rule {
+  double theta;
+  int most;
+  double enough;
+} kcl_coarsening_rule;
+int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
+                            const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made);
+/* d [rows], on the host: 1 / a_ii over the largest eigenvalue of D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, double *d);
+/* In a format: "sell", not sorted, or one of the CSR formats. *longest: entries of its longest row. */
+int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
+                     int64_t *longest, kcl_matrix **out);
+
+#endif
