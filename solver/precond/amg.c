@@ -35,8 +35,8 @@ static int coarsen_twice(kcl_builder *b, const kcl_built *A, kcl_built *out, boo
     *out = P1, P1 = (kcl_built){0};
   }
 done:
-  kcl_built_free(&P1), kcl_built_free(&R), kcl_built_free(&middle);
-  kcl_built_free(&P2), kcl_built_free(&P);
+  b->ops->free(b, &P1), b->ops->free(b, &R), b->ops->free(b, &middle);
+  b->ops->free(b, &P2), b->ops->free(b, &P);
   return rc;
 }
 

@@ -7,19 +7,17 @@
 #include "solver/precond/precond.h"
 #include "sparse/opencl/setup.h"
 
-/* A real matrix that is being worked on, in double: owned by the host, or memory of a level on the device. Freed with
- * kcl_built_free, also if it is empty. */
+/* A real matrix that is being worked on, in double. */
 typedef struct kcl_built {
   int64_t rows, cols, nnz;
   kcl_csr *csr, *owned;  /* on the host; owned: the same, unless it is the caller's */
   kcl_device_csr device; /* on the device */
 } kcl_built;
-void kcl_built_free(kcl_built *A);
 
 typedef struct kcl_builder kcl_builder;
 typedef struct kcl_builder_ops {
   int (*take)(kcl_builder *b, const kcl_csr *A, kcl_built *out);
-  void (*level)(kcl_builder *b); /* one begins: matrices live until the one after the next */
+  void (*free)(kcl_builder *b, kcl_built *A); /* also of an empty one, which it becomes */
   /* No P, *made false: coarsening ends. */
   int (*interpolation)(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                        kcl_built *P, bool *made);

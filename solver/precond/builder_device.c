@@ -8,15 +8,17 @@ static void give(const kcl_device_csr *C, kcl_built *out) {
 }
 
 static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
-  const double at_first = 60.0 * (double)A->nnz + 100.0 * (double)A->rows;
   kcl_device_csr C;
-  int rc = kcl_setup_open(b->M->ctx, b->M->type, at_first, &b->setup);
+  int rc = kcl_setup_open(b->M->ctx, b->M->type, &b->setup);
   if (!rc) rc = kcl_setup_upload(b->setup, A, &C);
   if (!rc) give(&C, out);
   return rc;
 }
 
-static void level(kcl_builder *b) { kcl_setup_level(b->setup); }
+static void free_built(kcl_builder *b, kcl_built *A) {
+  if (A->device.ptr) kcl_setup_drop_matrix(b->setup, &A->device);
+  *A = (kcl_built){0};
+}
 
 static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                          kcl_built *P, bool *made) {
@@ -70,13 +72,14 @@ static int keep(kcl_builder *b, kcl_built *A) {
   int64_t longest = 0;
   int rc = kcl_precond_level_format(b->M, A->rows, A->nnz, &f);
   if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, &longest, &m);
+  free_built(b, A);
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);
 }
 
 static void close(kcl_builder *b) { kcl_setup_close(&b->setup); }
 
 const kcl_builder_ops kcl_build_on_device = {.take = take,
-                                             .level = level,
+                                             .free = free_built,
                                              .interpolation = interpolation,
                                              .transpose = transpose,
                                              .product = product,

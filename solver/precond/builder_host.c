@@ -4,8 +4,8 @@
 #include "sparse/sparse.h"
 #include <stdlib.h>
 
-void kcl_built_free(kcl_built *A) {
-  kcl_csr_free(&A->owned);
+static void free_built(kcl_builder *b, kcl_built *A) {
+  (void)b, kcl_csr_free(&A->owned);
   *A = (kcl_built){0};
 }
 
@@ -23,8 +23,6 @@ static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
   out->owned = wide;
   return rc;
 }
-
-static void level(kcl_builder *b) { (void)b; }
 
 static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                          kcl_built *P, bool *made) {
@@ -97,14 +95,14 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
 static int keep(kcl_builder *b, kcl_built *A) {
   kcl_csr *given = A->owned;
   A->owned = NULL;
-  kcl_built_free(A);
+  free_built(b, A);
   return kcl_precond_add_level(b->M, given);
 }
 
 static void close(kcl_builder *b) { (void)b; }
 
 const kcl_builder_ops kcl_build_on_host = {.take = take,
-                                           .level = level,
+                                           .free = free_built,
                                            .interpolation = interpolation,
                                            .transpose = transpose,
                                            .product = product,

@@ -30,7 +30,7 @@ int kcl_galerkin(kcl_builder *b, const kcl_built *A, const kcl_built *P, const k
   kcl_built AP = {0};
   int rc = b->ops->product(b, A, P, &AP);
   if (!rc) rc = b->ops->product(b, R, &AP, out);
-  kcl_built_free(&AP);
+  b->ops->free(b, &AP);
   return rc;
 }
 
@@ -57,7 +57,6 @@ static int add_level(kcl_builder *b, hierarchy *h, const kcl_built *A, kcl_coars
   int rc;
   *more = false;
   *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
-  b->ops->level(b);
   KCL_TRY(b->ops->smoother(b, A));
   if (A->rows > DENSE && h->levels < MOST_LEVELS) KCL_TRY(coarsen(b, A, h->levels - 1, &P, more));
   if (!*more) {
@@ -69,7 +68,7 @@ static int add_level(kcl_builder *b, hierarchy *h, const kcl_built *A, kcl_coars
   KCL_TRY(keep(b, &P, &l->P));
   KCL_TRY(keep(b, &R, &l->R));
 done:
-  kcl_built_free(&P), kcl_built_free(&R);
+  b->ops->free(b, &P), b->ops->free(b, &R);
   return rc;
 }
 
@@ -92,11 +91,11 @@ static int add_levels(kcl_builder *b, hierarchy *h, const kcl_csr *A, kcl_coarse
       b->M->size.rows += (double)now.rows, b->M->size.nonzeros += (double)now.nnz;
       KCL_TRY(keep(b, &now, &h->level[h->levels - 1].A));
     }
-    kcl_built_free(&now);
+    b->ops->free(b, &now);
     now = next, next = (kcl_built){0};
   }
 done:
-  kcl_built_free(&now), kcl_built_free(&next);
+  b->ops->free(b, &now), b->ops->free(b, &next);
   return rc;
 }
 

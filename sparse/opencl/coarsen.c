@@ -25,6 +25,7 @@ static int find_strong(coarsening *c, void **depend) {
   KCL_TRY(EACH(c->s, "find_strong", n, CSR(c->A), INT(n), REAL(c->theta), BUFFER(c->limit),
                BUFFER(*depend), BUFFER(longest)));
   KCL_TRY(kcl_setup_read(c->s, longest, 0, sizeof found, &found));
+  kcl_setup_drop(c->s, longest);
   if (found > LONG_ROW) rc = KCL_UNSUITED;
 done:
   return rc;
@@ -33,9 +34,10 @@ done:
 /* *left: some points are still undecided. */
 static int rounds(const coarsening *c, void *priority, void *beaten, cl_int *left) {
   const int64_t n = c->A->rows;
-  void *flag;
+  void *flag = NULL;
   int rc;
   for (int round = 0; round < ROUNDS; round++) {
+    kcl_setup_drop(c->s, flag);
     KCL_TRY(kcl_setup_zeros(c->s, 1, &flag));
     KCL_TRY(EACH(c->s, "compare_points", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(priority),
                  BUFFER(c->state), BUFFER(beaten)));
@@ -44,6 +46,7 @@ static int rounds(const coarsening *c, void *priority, void *beaten, cl_int *lef
                  BUFFER(flag)));
   }
   KCL_TRY(kcl_setup_read(c->s, flag, 0, sizeof *left, left));
+  kcl_setup_drop(c->s, flag);
 done:
   return rc;
 }
@@ -87,6 +90,8 @@ static int factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
   KCL_TRY(kcl_setup_shape(c->s, B));
   KCL_TRY(EACH(c->s, "fill_factors", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(c->coarse),
                BUFFER(beta), BUFFER(scale), CSR(L), CSR(B)));
+  kcl_setup_drop(c->s, beta), kcl_setup_drop(c->s, scale), kcl_setup_drop(c->s, c->coarse);
+  kcl_setup_drop(c->s, c->limit);
 done:
   return rc;
 }
@@ -103,7 +108,9 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
   if (!c.count || (double)c.count > rule->enough) goto done;
   KCL_TRY(factors(&c, &L, &B));
   KCL_TRY(kcl_setup_product(s, &L, &B, &W));
+  kcl_setup_drop_matrix(s, &L), kcl_setup_drop_matrix(s, &B);
   KCL_TRY(kcl_setup_truncate(s, &W, rule->most, P));
+  kcl_setup_drop_matrix(s, &W);
   *made = true;
 done:
   return rc;

@@ -52,6 +52,7 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m
                        "clEnqueueCopyBuffer", "a matrix of a preconditioner"));
   KCL_TRY(EACH(s, "fill_slices", slices * C, CSR(A), INT(A->rows), INT(A->cols), INT(C),
                BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2])));
+  kcl_setup_drop(s, width);
 done:
   return rc;
 }
@@ -64,6 +65,7 @@ int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_for
   int rc;
   KCL_TRY(kcl_setup_memory(s, A->rows / KCL_BLOCK_ROWS + 1, sizeof(cl_int), &blocks));
   KCL_TRY(kcl_setup_longest(s, A, blocks, longest));
+  kcl_setup_drop(s, blocks);
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
   *m = (kcl_matrix){.ctx = ctx,
                     .format = f,

@@ -37,8 +37,9 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
                      const kcl_arg *arg, int args);
 kcl *kcl_setup_context(const kcl_device_setup *s);
 bool kcl_setup_single(const kcl_device_setup *s); /* formats have values in float */
-/* Memory of the level; of zeros. */
+/* Memory, of one element more; of zeros; it may be used again. */
 int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out);
+void kcl_setup_drop(kcl_device_setup *s, const void *buffer);
 int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
 /* Waits. */
 int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to);

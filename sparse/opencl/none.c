@@ -2,11 +2,11 @@
 #include "sparse/opencl/setup.h"
 
 bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A) { return (void)ctx, (void)A, false; }
-int kcl_setup_open(kcl *ctx, kcl_type type, double bytes, kcl_device_setup **out) {
-  return (void)ctx, (void)type, (void)bytes, (void)out, KCL_UNSUITED;
+int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
+  return (void)ctx, (void)type, (void)out, KCL_UNSUITED;
 }
 void kcl_setup_close(kcl_device_setup **s) { (void)s; }
-void kcl_setup_level(kcl_device_setup *s) { (void)s; }
+void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) { (void)s, (void)A; }
 int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
   return (void)s, (void)A, (void)out, KCL_UNSUITED;
 }

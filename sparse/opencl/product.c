@@ -34,6 +34,7 @@ int kcl_setup_longest(kcl_device_setup *s, const kcl_device_csr *A, void *blocks
                  BUFFER(largest)));
   KCL_TRY(kcl_setup_read(s, largest, 0, sizeof found, &found));
   *longest = found;
+  kcl_setup_drop(s, largest);
 done:
   return rc;
 }
@@ -48,6 +49,7 @@ static int find_bounds(const product *p, int64_t *most) {
                  INT(p->A->rows), BUFFER(p->bound), BUFFER(largest)));
   KCL_TRY(kcl_setup_read(p->s, largest, 0, sizeof found, &found));
   *most = found;
+  kcl_setup_drop(p->s, largest);
 done:
   return rc;
 }
@@ -103,6 +105,7 @@ int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_de
   KCL_TRY(kcl_setup_longest(s, C, p.bound, &longest));
   for (int i = 0; i < FILLED; i++)
     if (longest > filled[i].least) KCL_TRY(fill_class(&p, &filled[i]));
+  kcl_setup_drop(s, p.bound), kcl_setup_drop(s, p.failed);
 done:
   return rc;
 }

@@ -13,6 +13,7 @@ int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int64_t *total)
   KCL_TRY(EACH(s, "scan_sums", KCL_SETUP_GROUP, BUFFER(sums), INT(blocks)));
   KCL_TRY(EACH(s, "scan_add", n + 1, BUFFER(counts), INT(n), BUFFER(sums), INT(blocks)));
   KCL_TRY(kcl_setup_read(s, sums, (size_t)blocks * sizeof(cl_long), sizeof(cl_long), total));
+  kcl_setup_drop(s, sums);
   if (*total >= INT32_MAX) rc = KCL_UNSUITED;
 done:
   return rc;
@@ -37,6 +38,7 @@ int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device
                BUFFER(taken), BUFFER(row)));
   KCL_TRY(EACH(s, "place_columns", A->rows, CSR(A), INT(A->rows), BUFFER(T->ptr), BUFFER(row),
                BUFFER(T->col), BUFFER(T->val)));
+  kcl_setup_drop(s, taken), kcl_setup_drop(s, row);
 done:
   return rc;
 }

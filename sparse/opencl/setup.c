@@ -1,19 +1,18 @@
-/* Programs, memory and launches of set-ups on a device. Memory comes from two arenas that alternate from level to level, in
- * large buffers: an allocation costs a driver more than a kernel. */
+/* Programs, memory and launches of set-ups on a device. Buffers are used again: an allocation costs a driver more than a
+ * kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way out, at 1.5 GB/s.) */
 #include "core/opencl/source.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 4, KERNELS = 64, CHUNKS = 40, PARTS = 1024, LEAST_ROWS = 4096 };
-static const size_t LEAST_CHUNK = 16 << 20;
+enum { PROGRAMS = 4, KERNELS = 64, LEAST_ROWS = 4096, ROOMY = 4 /* times what is needed */ };
+static const size_t SMALL = 64 << 10;
 
-/* Buffers, the current one in use up to `used`; parts: of them, given away. */
-typedef struct arena {
-  cl_mem chunk[CHUNKS], part[PARTS];
-  size_t size[CHUNKS], used;
-  int chunks, current, parts;
-} arena;
+typedef struct piece {
+  cl_mem buffer;
+  size_t size;
+  bool used;
+} piece;
 
 struct kcl_device_setup {
   kcl *ctx;
@@ -23,9 +22,9 @@ struct kcl_device_setup {
     cl_kernel kernel;
     char name[32];
   } kernel[KERNELS];
-  int kernels, level;
-  size_t align;
-  arena memory[2];
+  int kernels;
+  piece *piece; /* [pieces] */
+  int pieces;
 };
 
 kcl *kcl_setup_context(const kcl_device_setup *s) { return s->ctx; }
@@ -79,47 +78,45 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
 
 /* ---------------------------------------------------------------- memory */
 
-static void reset(arena *a) {
-  for (int i = 0; i < a->parts; i++) clReleaseMemObject(a->part[i]);
-  a->parts = a->current = 0, a->used = 0;
-}
-
-static cl_int add_chunk(kcl_device_setup *s, arena *a, size_t bytes) {
-  size_t size = a->chunks ? 2 * a->size[a->chunks - 1] : LEAST_CHUNK;
-  cl_int code;
-  if (a->chunks == CHUNKS) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  if (size < bytes) size = bytes;
-  a->chunk[a->chunks] =
-      clCreateBuffer(s->ctx->opencl->context, CL_MEM_READ_WRITE, size, NULL, &code);
-  if (!code) a->size[a->chunks++] = size;
-  return code;
-}
-
-static arena *memory(kcl_device_setup *s) { return &s->memory[s->level % 2]; }
-
-static cl_int take(kcl_device_setup *s, size_t bytes, cl_mem *out) {
-  arena *a = memory(s);
-  cl_int code = CL_SUCCESS;
-  cl_buffer_region region = {0, (bytes + s->align - 1) / s->align * s->align};
-  if (a->parts == PARTS) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  while (!code && (a->current == a->chunks || a->used + region.size > a->size[a->current])) {
-    if (a->current < a->chunks) a->current++, a->used = 0;
-    if (a->current == a->chunks) code = add_chunk(s, a, region.size);
+/* The smallest free piece that is large enough, and not much larger; or NULL. */
+static piece *find_free(const kcl_device_setup *s, size_t bytes) {
+  piece *best = NULL;
+  for (int i = 0; i < s->pieces; i++) {
+    piece *p = &s->piece[i];
+    if (!p->used && p->size >= bytes && p->size <= ROOMY * bytes && (!best || p->size < best->size))
+      best = p;
   }
-  if (code) return code;
-  region.origin = a->used, a->used += region.size;
-  *out = clCreateSubBuffer(a->chunk[a->current], CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                           &region, &code);
-  if (!code) a->part[a->parts++] = *out;
-  return code;
+  return best;
+}
+
+static piece *add_piece(kcl_device_setup *s, size_t bytes, cl_int *code) {
+  piece *more = realloc(s->piece, (size_t)(s->pieces + 1) * sizeof *more);
+  *code = CL_OUT_OF_HOST_MEMORY;
+  if (!more) return NULL;
+  s->piece = more, more += s->pieces;
+  more->size = bytes, more->used = false;
+  more->buffer = clCreateBuffer(s->ctx->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, code);
+  return *code ? NULL : &s->piece[s->pieces++];
 }
 
 int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out) {
-  cl_mem buffer = NULL;
-  const size_t bytes = ((size_t)count + 1) * element;
-  cl_int code = take(s, bytes, &buffer);
-  *out = buffer;
-  return kcl_cl_check(s->ctx, code, "clCreateSubBuffer", "setting up a preconditioner");
+  size_t bytes = ((size_t)count + 1) * element;
+  cl_int code = CL_SUCCESS;
+  if (bytes < SMALL) bytes = SMALL;
+  piece *p = find_free(s, bytes);
+  if (!p) p = add_piece(s, bytes, &code);
+  *out = p ? p->buffer : NULL;
+  if (p) p->used = true;
+  return kcl_cl_check(s->ctx, code, "clCreateBuffer", "setting up a preconditioner");
+}
+
+void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
+  for (int i = 0; i < s->pieces; i++)
+    if (s->piece[i].buffer == buffer) s->piece[i].used = false;
+}
+
+void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
+  kcl_setup_drop(s, A->ptr), kcl_setup_drop(s, A->col), kcl_setup_drop(s, A->val);
 }
 
 int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
@@ -142,38 +139,26 @@ int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t byte
                       "clEnqueueReadBuffer", "setting up a preconditioner");
 }
 
-void kcl_setup_level(kcl_device_setup *s) { s->level++, reset(memory(s)); }
-
 /* ---------------------------------------------------------------- opening and closing */
 
-int kcl_setup_open(kcl *ctx, kcl_type type, double bytes, kcl_device_setup **out) {
+int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
   kcl_device_setup *s;
-  cl_uint bits = 0;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s));
+  int rc = kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s);
+  if (rc) return rc;
   *out = s;
   s->ctx = ctx, s->type = type;
-  clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
-  s->align = bits / 8 > 256 ? bits / 8 : 256;
-  KCL_TRY(build(s));
-  add_chunk(s, &s->memory[0], (size_t)bytes); /* less will do */
-done:
-  if (rc) kcl_setup_close(out);
-  return rc;
+  return build(s);
 }
 
 void kcl_setup_close(kcl_device_setup **given) {
   kcl_device_setup *s = *given;
   *given = NULL;
   if (!s) return;
-  for (int m = 0; m < 2; m++) {
-    reset(&s->memory[m]);
-    for (int i = 0; i < s->memory[m].chunks; i++) clReleaseMemObject(s->memory[m].chunk[i]);
-  }
+  for (int i = 0; i < s->pieces; i++) clReleaseMemObject(s->piece[i].buffer);
   for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
   for (int i = 0; i < PROGRAMS; i++)
     if (s->program[i]) clReleaseProgram(s->program[i]);
-  free(s);
+  free(s->piece), free(s);
 }
 
 /* ---------------------------------------------------------------- matrices from the host and back */

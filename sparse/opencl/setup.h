@@ -19,7 +19,6 @@
 enum { KCL_UNSUITED = -1 };
 
 typedef struct kcl_device_setup kcl_device_setup;
-/* Buffers of the setup's level (kcl_setup_level). */
 typedef struct kcl_device_csr {
   int64_t rows, cols, nnz;
   void *ptr, *col, *val; /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
@@ -27,11 +26,11 @@ typedef struct kcl_device_csr {
 
 /* Can set-ups of this matrix be computed on the context's device? */
 bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A);
-/* bytes: what a level may take at first. type: of the matrices in formats, KCL_S or KCL_D. */
-int kcl_setup_open(kcl *ctx, kcl_type type, double bytes, kcl_device_setup **out);
+/* type: of the matrices in formats, KCL_S or KCL_D. To be closed also after a failure. */
+int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out);
 void kcl_setup_close(kcl_device_setup **s);
-/* A level begins: what was made in the level before stays until the next one begins. */
-void kcl_setup_level(kcl_device_setup *s);
+/* Its memory may be used again, also before what was enqueued has run. What is not dropped is freed with s. */
+void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
 int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out);
 int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out);

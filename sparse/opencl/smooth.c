@@ -20,6 +20,11 @@ static int open(lanczos *l) {
   return rc ? rc : kcl_setup_memory(l->s, 2 * STEPS, sizeof(cl_double), &l->scalars);
 }
 
+static void close(const lanczos *l) {
+  const void *const list[] = {l->u, l->v, l->before, l->part[0], l->part[1], l->scalars};
+  for (int i = 0; i < 6; i++) kcl_setup_drop(l->s, list[i]);
+}
+
 static int step(const lanczos *l, int k) {
   const int64_t n = l->A->rows, items = PARTS * KCL_SETUP_GROUP;
   int rc;
@@ -59,6 +64,7 @@ static int largest(lanczos *l, double *out) {
   KCL_TRY(kcl_setup_read(l->s, l->scalars, 0, sizeof scalars, scalars));
   KCL_TRY(find_bound(l, &bound));
   *out = kcl_largest_ritz(scalars, scalars + STEPS, bound);
+  close(l);
 done:
   return rc;
 }
@@ -73,6 +79,7 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d) {
   KCL_TRY(kcl_setup_zeros(s, 1, &failed));
   KCL_TRY(EACH(s, "invert_diagonal", A->rows, CSR(A), INT(A->rows), BUFFER(d), BUFFER(failed)));
   KCL_TRY(kcl_setup_read(s, failed, 0, sizeof not_positive, &not_positive));
+  kcl_setup_drop(s, failed);
   if (not_positive)
     KCL_TRY(kcl_fail(kcl_setup_context(s), KCL_USAGE,
                      "multigrid needs a positive definite matrix: a diagonal entry of a system of "
@@ -93,6 +100,7 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermit
   else
     KCL_TRY(EACH(s, "spai0", A->rows, CSR(A), INT(A->rows), BUFFER(d)));
   KCL_TRY(kcl_setup_read(s, d, 0, (size_t)A->rows * sizeof *out, out));
+  kcl_setup_drop(s, d);
 done:
   return rc;
 }
