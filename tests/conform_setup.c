@@ -1,0 +1,196 @@
+/* Set-ups on the device (sparse/opencl) against those on the host (sparse): each function alone, and the levels of
+ * multigrid. Integers are equal, sums up to rounding. In the layout of GPUs, on any device.
+ */
+#include "solver/engine/engine.h"
+#include "sparse/opencl/setup.h"
+#include "sparse/sparse.h"
+#include "tests/conform.h"
+#include "tests/options.h"
+
+#ifndef KCL_NO_OPENCL
+static const double CLOSE = 1e-12; /* a few hundred roundings of sums without much cancellation */
+
+typedef struct pair {
+  kcl *ctx;
+  kcl_device_setup *s;
+  const char *name; /* of the system */
+} pair;
+
+/* C of the device is H, up to rounding; frees H. */
+static void compare(const pair *p, const char *what, const kcl_device_csr *C, kcl_csr **H) {
+  kcl_csr *D = NULL;
+  if (!CHECKF(!kcl_setup_download(p->s, C, &D), "%s", kcl_error(p->ctx))) return;
+  const kcl_csr *A = *H;
+  bool same = D->rows == A->rows && D->cols == A->cols && D->nnz == A->nnz;
+  for (int64_t i = 0; same && i <= A->rows; i++) same = D->row_ptr[i] == A->row_ptr[i];
+  for (int64_t k = 0; same && k < A->nnz; k++) same = D->col[k] == A->col[k];
+  CHECKF(same, "%s of %s: %lld entries, on the host %lld, or others", what, p->name,
+         (long long)D->nnz, (long long)A->nnz);
+  double off = 0, size = 0;
+  for (int64_t k = 0; same && k < A->nnz; k++) {
+    const double a = ((double *)A->val)[k], d = ((double *)D->val)[k];
+    off = fmax(off, fabs(a - d)), size = fmax(size, fabs(a));
+  }
+  CHECKF(off <= CLOSE * size, "%s of %s: values differ by %g of %g", what, p->name, off, size);
+  kcl_csr_free(&D), kcl_csr_free(H);
+}
+
+static int host_interpolation(const pair *p, const kcl_csr *A, const kcl_coarsening_rule *rule,
+                              kcl_csr **P) {
+  kcl_csr *S = NULL;
+  int32_t *coarse = NULL;
+  int64_t count;
+  int rc;
+  KCL_TRY(kcl_sparse_strong(p->ctx, A, rule->theta, &S));
+  KCL_TRY(kcl_sparse_split(p->ctx, S, &coarse, &count));
+  KCL_TRY(kcl_sparse_interpolation(p->ctx, A, S, coarse, count, rule->most, P));
+done:
+  free(coarse), kcl_csr_free(&S);
+  return rc;
+}
+
+/* P, R, A P, R A P and A P truncated, each from what the host has. */
+static int test_coarsening(const pair *p, const kcl_csr *A) {
+  const kcl_coarsening_rule rule = {.theta = 0.25, .most = 4, .enough = (double)A->rows};
+  kcl_csr *P = NULL, *R = NULL, *AP = NULL, *C = NULL, *few = NULL;
+  kcl_device_csr dA, dP, dR, dAP, dC, dfew;
+  bool made;
+  int rc;
+  KCL_TRY(kcl_setup_upload(p->s, A, &dA));
+  KCL_TRY(host_interpolation(p, A, &rule, &P));
+  KCL_TRY(kcl_setup_interpolation(p->s, &dA, &rule, &dP, &made));
+  if (!CHECKF(made, "%s: is not coarsened", p->name)) goto done;
+  KCL_TRY(kcl_sparse_transpose(p->ctx, P, &R));
+  KCL_TRY(kcl_setup_transpose(p->s, &dP, &dR));
+  KCL_TRY(kcl_sparse_product(p->ctx, A, P, &AP));
+  KCL_TRY(kcl_setup_product(p->s, &dA, &dP, &dAP));
+  KCL_TRY(kcl_sparse_product(p->ctx, R, AP, &C));
+  KCL_TRY(kcl_setup_product(p->s, &dR, &dAP, &dC));
+  KCL_TRY(kcl_sparse_truncate(p->ctx, AP, 3, &few));
+  KCL_TRY(kcl_setup_truncate(p->s, &dAP, 3, &dfew));
+  compare(p, "P", &dP, &P), compare(p, "P^T", &dR, &R), compare(p, "A P", &dAP, &AP);
+  compare(p, "P^T A P", &dC, &C), compare(p, "A P with three entries per row", &dfew, &few);
+done:
+  kcl_csr_free(&P), kcl_csr_free(&R), kcl_csr_free(&AP), kcl_csr_free(&C), kcl_csr_free(&few);
+  return rc;
+}
+
+static int test_smoother(const pair *p, const kcl_csr *A) {
+  const int64_t n = A->rows;
+  double *d = calloc((size_t)n, sizeof *d), *e = calloc((size_t)n, sizeof *e), lambda, off = 0;
+  kcl_device_csr dA;
+  int rc;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
+  KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
+  KCL_TRY(kcl_setup_upload(p->s, A, &dA));
+  KCL_TRY(kcl_setup_smoother(p->s, &dA, true, e));
+  for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
+  CHECKF(off < 1e-6, "%s: the smoother differs by %g", p->name, off); /* sums in another order */
+done:
+  free(d), free(e);
+  return rc;
+}
+
+static void test_system(kcl *ctx, const char *name) {
+  pair p = {.ctx = ctx, .name = name};
+  kcl_csr *A = NULL;
+  int rc;
+  KCL_TRY(kcl_generate(ctx, name, &A, NULL));
+  CHECKF(kcl_setup_possible(ctx, A), "%s: set up on the host", name);
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, &p.s));
+  KCL_TRY(test_coarsening(&p, A));
+  KCL_TRY(test_smoother(&p, A));
+done:
+  CHECKF(!rc, "%s: %s", name, rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
+  kcl_setup_close(&p.s), kcl_csr_free(&A);
+}
+
+/* ---------------------------------------------------------------- rows of every class of products */
+
+/* Rows of i mod `longest` random columns, some empty. */
+static kcl_csr *ragged(kcl *ctx, int n, int longest) {
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(ctx, n, n, (int64_t)n * longest, KCL_D, &A)) exit(1);
+  int64_t at = 0;
+  for (int i = 0; i < n; i++) {
+    const int length = i % longest, step = n / (length + 1);
+    for (int q = 0; q < length; q++)
+      A->col[at] = q * step + i % step, ((double *)A->val)[at++] = random_number();
+    A->row_ptr[i + 1] = at;
+  }
+  A->nnz = A->stored = at;
+  return A;
+}
+
+/* A A has rows of up to longest^2 columns. KCL_UNSUITED where they do not fit. */
+static void test_lengths(kcl *ctx, int longest, bool fits) {
+  pair p = {.ctx = ctx, .name = "rows of many lengths"};
+  kcl_csr *A = ragged(ctx, 5000, longest), *C = NULL;
+  kcl_device_csr dA, dC;
+  int rc;
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, &p.s));
+  KCL_TRY(kcl_sparse_product(ctx, A, A, &C));
+  KCL_TRY(kcl_setup_upload(p.s, A, &dA));
+  rc = kcl_setup_product(p.s, &dA, &dA, &dC);
+  CHECKF(rc == (fits ? KCL_OK : KCL_UNSUITED), "rows of up to %d: %d", longest, rc);
+  if (!rc) compare(&p, "A A", &dC, &C);
+  rc = KCL_OK;
+done:
+  CHECKF(!rc, "%s", kcl_error(ctx));
+  kcl_setup_close(&p.s), kcl_csr_free(&A), kcl_csr_free(&C);
+}
+
+/* ---------------------------------------------------------------- whole set-ups */
+
+/* Iterations with multigrid that was set up where `ctx` computes. */
+static void solve(kcl *ctx, const char *name, kcl_type type, kcl_setup_info *u, kcl_report *r) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_options o = cg_options();
+  o.precond = "amg", o.format = "csr-scalar", o.precision = type;
+  o.tol = type == KCL_S ? 1e-4 : 1e-8;
+  if (!CHECKF(!kcl_generate(ctx, name, &A, NULL), "%s", kcl_error(ctx))) return;
+  double *b = malloc((size_t)A->rows * sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
+  for (int64_t i = 0; i < A->rows; i++) b[i] = 1 + (double)(i % 3);
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b, x, r) && r->converged, "%s: %s", name,
+         kcl_error(ctx));
+  if (s) kcl_solver_info(s, u);
+  free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
+static void test_solve(kcl *host, kcl *device, const char *name, kcl_type type) {
+  kcl_setup_info on_host = {0}, u = {0};
+  kcl_report h = {0}, d = {0};
+  solve(host, name, type, &on_host, &h), solve(device, name, type, &u, &d);
+  CHECKF(u.precond_levels == on_host.precond_levels &&
+             u.precond_nonzeros == on_host.precond_nonzeros,
+         "%s: %d levels of %g entries, on the host %d of %g", name, u.precond_levels,
+         u.precond_nonzeros, on_host.precond_levels, on_host.precond_nonzeros);
+  CHECKF(d.iterations <= h.iterations + 1 && h.iterations <= d.iterations + 1,
+         "%s: %lld iterations, on the host %lld", name, (long long)d.iterations,
+         (long long)h.iterations);
+}
+
+int main(void) {
+  static const char *const systems[] = {"poisson2d:80", "jump2d:70", "poisson3d:20", "hpcg:20",
+                                        "aniso3d:20",   "jump3d:18", "heatsink:40"};
+  setenv("KRYLOCL_LAYOUT", "gpu", 1);
+  open_places();
+  for (int i = 0; i < place_count; i++) {
+    kcl *ctx = places[i].ctx;
+    if (!ctx->opencl || !can(&places[i], KCL_D)) continue;
+    for (size_t s = 0; s < sizeof systems / sizeof *systems; s++) test_system(ctx, systems[s]);
+    test_lengths(ctx, 5, true), test_lengths(ctx, 18, true), test_lengths(ctx, 36, true);
+    test_lengths(ctx, 120, false);
+    if (!i) continue;
+    test_solve(places[0].ctx, ctx, "poisson2d:80", KCL_D);
+    test_solve(places[0].ctx, ctx, "jump3d:20", KCL_S);
+  }
+  close_places();
+  return check_report();
+}
+#else
+int main(void) { return check_report(); }
+#endif
