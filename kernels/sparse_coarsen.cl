@@ -8,8 +8,8 @@ inline bool is_strong(const double limit, const double a) { return copysign(1.0,
   for (int k = A_ptr[i]; k < A_ptr[(i) + 1]; k++) \
     if (A_col[k] != (i) && is_strong(limit[i], A_val[k]))
 
-/* Also how many rows depend on each; *longest: entries of the longest row. */
-kernel void find_strong(CSR(A), const int n, const double theta, global double *limit, global int *depend, global int *longest)
+/* Also how many rows depend on each. */
+kernel void find_strong(CSR(A), const int n, const double theta, global double *limit, global int *depend)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
@@ -20,8 +20,6 @@ kernel void find_strong(CSR(A), const int n, const double theta, global double *
     if (A_col[k] != i) most = fmax(most, sign * A_val[k]);
   limit[i] = sign * (most > 0 ? theta * most : INFINITY);
   FOR_STRONG(i, k) atomic_inc(&depend[A_col[k]]);
-  const int length = A_ptr[i + 1] - A_ptr[i];
-  if (length > *longest) atomic_max(longest, length);
 }
 
 /* ---------------------------------------------------------------- the split (PMIS) */

@@ -14,15 +14,14 @@
 
 /* ---------------------------------------------------------------- bounds */
 
-inline void bound_block(int mine, local int *all, global int *bound, global int *largest)
+/* The largest of a group; to its first work-item. */
+inline int largest_of(int mine, local int *all)
 {
   const int l = get_local_id(0);
   all[l] = mine;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (l) return;
-  for (int q = 1; q < ROWS; q++) mine = max(mine, all[q]);
-  bound[get_group_id(0)] = mine;
-  if (mine > *largest) atomic_max(largest, mine);
+  for (int q = 0; l == 0 && q < ROWS; q++) mine = max(mine, all[q]);
+  return mine;
 }
 
 /* From the rows of B that each row of A selects. */
@@ -32,15 +31,19 @@ kernel void bound_products(PATTERN(A), global const int *B_ptr, const int rows, 
   const int i = get_global_id(0);
   int sum = 0;
   for (int k = i < rows ? A_ptr[i] : 0; k < (i < rows ? A_ptr[i + 1] : 0); k++) sum += B_ptr[A_col[k] + 1] - B_ptr[A_col[k]];
-  bound_block(sum, all, bound, largest);
+  sum = largest_of(sum, all);
+  if (get_local_id(0)) return;
+  bound[get_group_id(0)] = sum;
+  if (sum > *largest) atomic_max(largest, sum);
 }
 
 /* From the rows that were counted. */
-kernel void bound_counts(global const int *C_ptr, const int rows, global int *bound, global int *largest)
+kernel void bound_counts(global const int *C_ptr, const int rows, global int *bound)
 {
   local int all[ROWS];
   const int i = get_global_id(0);
-  bound_block(i < rows ? C_ptr[i + 1] - C_ptr[i] : 0, all, bound, largest);
+  const int most = largest_of(i < rows ? C_ptr[i + 1] - C_ptr[i] : 0, all);
+  if (get_local_id(0) == 0) bound[get_group_id(0)] = most;
 }
 
 /* ---------------------------------------------------------------- short rows: column q of work-item l is cols[q ROWS + l] */

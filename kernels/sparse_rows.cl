@@ -6,13 +6,15 @@
 
 /* ---------------------------------------------------------------- prefix sums (Blelloch 1990): blocks, their sums, both */
 
-/* out[i] = the sum of in[.. i) within its block; a group per block. */
+/* out[i] = the sum of in[.. i) within its block; a group per block. sums: of the blocks, then, behind `blocks` + 1, their
+ * largest elements. */
 kernel void scan_blocks(global const int *in, const int n, global int *out, global long *sums)
 {
-  local int part[WG];
-  const int l = get_local_id(0), first = get_group_id(0) * BLOCK + l * SHARE;
-  int sum = 0;
-  for (int i = first; i < min(first + SHARE, n); i++) sum += in[i];
+  local int part[WG], largest;
+  const int l = get_local_id(0), first = get_group_id(0) * BLOCK + l * SHARE, blocks = get_num_groups(0);
+  int sum = 0, most = 0;
+  for (int i = first; i < min(first + SHARE, n); i++) sum += in[i], most = max(most, in[i]);
+  if (l == 0) largest = 0;
   part[l] = sum;
   for (int d = 1; d < WG; d *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -20,33 +22,40 @@ kernel void scan_blocks(global const int *in, const int n, global int *out, glob
     barrier(CLK_LOCAL_MEM_FENCE);
     part[l] += below;
   }
+  atomic_max(&largest, most);
+  barrier(CLK_LOCAL_MEM_FENCE);
   int before = part[l] - sum;
   for (int i = first; i < min(first + SHARE, n); i++) {
     const int one = in[i]; /* out may be in */
     out[i] = before, before += one;
   }
-  if (l == WG - 1) sums[get_group_id(0)] = part[l];
+  if (l == WG - 1) sums[get_group_id(0)] = part[l], sums[blocks + 1 + get_group_id(0)] = largest;
 }
 
-/* sums[b] = the sum of those before; sums[blocks]: of all. One group. */
+/* sums[b] = the sum of those before; sums[blocks]: of all; behind it the largest element. One group. */
 kernel void scan_sums(global long *sums, const int blocks)
 {
   local long part[WG];
+  local int largest;
   const int l = get_local_id(0), share = (blocks + WG - 1) / WG, first = l * share;
   long sum = 0;
-  for (int b = first; b < min(first + share, blocks); b++) sum += sums[b];
+  int most = 0;
+  for (int b = first; b < min(first + share, blocks); b++) sum += sums[b], most = max(most, (int)sums[blocks + 1 + b]);
+  if (l == 0) largest = 0;
   part[l] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_max(&largest, most);
   long before = 0, all = 0;
   for (int q = 0; q < WG; q++) {
     if (q < l) before += part[q];
     all += part[q];
   }
+  barrier(CLK_LOCAL_MEM_FENCE);
   for (int b = first; b < min(first + share, blocks); b++) {
     const long one = sums[b];
     sums[b] = before, before += one;
   }
-  if (l == 0) sums[blocks] = all;
+  if (l == 0) sums[blocks] = all, sums[blocks + 1] = largest;
 }
 
 kernel void scan_add(global int *out, const int n, global const long *sums, const int blocks)
@@ -136,12 +145,10 @@ kernel void keep_largest(CSR(A), const int rows, const int most, global const in
 #define VALUE double
 #endif
 
-kernel void copy_rows(CSR(A), const int rows, global int *ptr, global int *col, global VALUE *val)
+kernel void convert(global const double *from, const int n, const double factor, global VALUE *to)
 {
-  const int i = get_global_id(0);
-  if (i > rows) return;
-  ptr[i] = A_ptr[i];
-  for (int k = A_ptr[i]; i < rows && k < A_ptr[i + 1]; k++) col[k] = A_col[k], val[k] = (VALUE)A_val[k];
+  const int k = get_global_id(0);
+  if (k < n) to[k] = (VALUE)(from[k] * factor);
 }
 
 /* SELL (spmv/sell.c): the longest row of each slice of C, then the entries. */

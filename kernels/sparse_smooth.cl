@@ -1,13 +1,12 @@
 /* What smoothers need: diagonals, and Lanczos's method for the largest eigenvalue of D^-1 A (sparse/largest.c), whose
  * scalars stay here: scalars[k] is alpha_k, scalars[STEPS + k] beta_k. Sums are made by PARTS groups; the next kernel
- * adds their parts. */
+ * adds their parts. Behind the scalars: Gershgorin's radii, and whether a diagonal entry is not positive. */
 #include "sparse.clh"
 #define WG 256
 #define PARTS 256
 #define STEPS 8
 
-/* d = 1 / a_ii. *failed: one is none, or not positive. */
-kernel void invert_diagonal(CSR(A), const int n, global double *d, global int *failed)
+kernel void invert_diagonal(CSR(A), const int n, global double *d, global double *scalars)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
@@ -15,7 +14,7 @@ kernel void invert_diagonal(CSR(A), const int n, global double *d, global int *f
   for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
     if (A_col[k] == i) a = A_val[k];
   d[i] = 1 / a;
-  if (!(d[i] > 0)) *failed = 1;
+  if (!(d[i] > 0)) scalars[2 * STEPS + PARTS] = 1;
 }
 
 /* SPAI(0): a_ii / sum_j a_ij^2. */
@@ -31,13 +30,7 @@ kernel void spai0(CSR(A), const int n, global double *d)
   d[i] = squares > 0 ? a / squares : 0;
 }
 
-kernel void divide(global double *d, const int n, const double by)
-{
-  const int i = get_global_id(0);
-  if (i < n) d[i] /= by;
-}
-
-/* The sum, or the largest, of what the work-items of a group give; the first one's is returned to it alone. */
+/* The sum of what the work-items of a group give; returned to the first one alone. */
 inline double group_sum(const double mine, local double *all)
 {
   const int l = get_local_id(0);
@@ -116,8 +109,8 @@ kernel void lanczos_orthogonalise(const int n, const int k, global const double 
   if (get_local_id(0) == 0) part[get_group_id(0)] = sum;
 }
 
-/* Gershgorin's radii: part: the largest. */
-kernel void largest_radius(CSR(A), const int n, global const double *d, global double *part)
+/* The largest of each group. */
+kernel void largest_radius(CSR(A), const int n, global const double *d, global double *scalars)
 {
   local double all[WG];
   double most = 0;
@@ -130,5 +123,5 @@ kernel void largest_radius(CSR(A), const int n, global const double *d, global d
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0)) return;
   for (int q = 1; q < WG; q++) most = fmax(most, all[q]);
-  part[get_group_id(0)] = most;
+  scalars[2 * STEPS + get_group_id(0)] = most;
 }

@@ -5,6 +5,11 @@
 
 static const double NOTHING = 1e-13; /* of the largest pivot: the matrix is singular there */
 
+static void subtract(double *restrict a, const double *restrict b, double f, int64_t n) {
+#pragma omp simd
+  for (int64_t j = 0; j < n; j++) a[j] -= f * b[j];
+}
+
 /* Gauss and Jordan: X = I becomes A^-1. A column without a pivot is left out: zero in the inverse. */
 static void invert(double *A, double *X, int64_t n) {
   double most = 0;
@@ -26,8 +31,8 @@ static void invert(double *A, double *X, int64_t n) {
     for (int64_t j = 0; j < n; j++) A[k * n + j] *= pivot, X[k * n + j] *= pivot;
     for (int64_t i = 0; i < n; i++) {
       const double f = i == k ? 0 : A[i * n + k];
-      for (int64_t j = 0; j < n && f != 0; j++)
-        A[i * n + j] -= f * A[k * n + j], X[i * n + j] -= f * X[k * n + j];
+      if (f == 0) continue;
+      subtract(A + i * n, A + k * n, f, n), subtract(X + i * n, X + k * n, f, n);
     }
   }
 }

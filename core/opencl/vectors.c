@@ -153,6 +153,14 @@ done:
 
 /* ---------------------------------------------------------------- opening and closing */
 
+/* From where it was computed. */
+static int copy_constant(run *r, kcl_vec v) {
+  const size_t bytes = kcl_run_vector_bytes(r, v, r->k->vector[v].n);
+  cl_int code = clEnqueueCopyBuffer(queue(r), r->k->vector[v].device, r->vec[v], 0, 0, bytes, 0,
+                                    NULL, kcl_profile_event(context(r)->opencl, "copy", bytes));
+  return kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "copying a vector");
+}
+
 int kcl_run_open_vectors(run *r) {
   const kcl_program *k = r->k;
   int rc;
@@ -161,6 +169,7 @@ int kcl_run_open_vectors(run *r) {
     int64_t padded = (k->vector[v].n + PAD - 1) / PAD * PAD;
     KCL_TRY(
         kcl_opencl_buffer(context(r), kcl_run_vector_bytes(r, v, padded), "a vector", &r->vec[v]));
+    if (k->vector[v].device) KCL_TRY(copy_constant(r, v));
     if (k->vector[v].values)
       KCL_TRY(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
   }

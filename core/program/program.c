@@ -128,7 +128,9 @@ void kcl_scalars(kcl_program *k, const char *names, kcl_slot *const *out) {
   for_words(k, names, out, kcl_scalar);
 }
 
-bool kcl_vector_shared(const kcl_program *k, kcl_vec v) { return k->vector[v].values != NULL; }
+bool kcl_vector_shared(const kcl_program *k, kcl_vec v) {
+  return k->vector[v].values || k->vector[v].device;
+}
 
 int kcl_rhs_width(const kcl_program *k) {
   int width = 1;
@@ -154,6 +156,12 @@ kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *va
   kcl_vec v = kcl_vector_of(k, n, "%s", name);
   if (k->status) return v;
   k->vector[v].type = type, k->vector[v].values = values, k->vector[v].borrowed = true;
+  return v;
+}
+
+kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, const char *name) {
+  kcl_vec v = kcl_vector_of(k, n, "%s", name);
+  if (!k->status) k->vector[v].device = buffer;
   return v;
 }
 

@@ -62,6 +62,8 @@ kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *value
 /* The same, not copied: values outlive the program. */
 kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values,
                               const char *name);
+/* On an OpenCL device: buffer, cl_mem [n] of the program's type, is copied there. */
+kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, const char *name);
 /* For preconditioners: a vector whose values last for one application. The same name and length give the same vector each
  * time. */
 kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
@@ -176,7 +178,8 @@ typedef struct kcl_vector_info {
   kcl_name name;
   int64_t n;
   kcl_type type; /* of values */
-  void *values;  /* [n], or NULL for zeros */
+  void *values;  /* [n]; both NULL: zeros */
+  void *device;  /* cl_mem [n] of the program's type, copied when the executor opens */
   bool borrowed; /* values belong to someone else */
   kcl_name work; /* as kcl_work was given it; else empty */
 } kcl_vector_info;

@@ -1,7 +1,6 @@
 /* Matrices of multigrid on the device: the room `sparse/opencl`. */
 #include "solver/precond/builder.h"
 #include "sparse/sparse.h"
-#include <stdlib.h>
 
 static void give(const kcl_device_csr *C, kcl_built *out) {
   *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};
@@ -50,12 +49,9 @@ static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built
 }
 
 static int smoother(kcl_builder *b, const kcl_built *A) {
-  double *d;
-  int rc = kcl_alloc(b->M->ctx, A->rows, sizeof *d, "a smoother", (void **)&d);
-  if (!rc) rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, d);
-  if (!rc) return kcl_precond_add_vector(b->M, "D", A->rows, KCL_D, d);
-  free(d);
-  return rc;
+  void *d;
+  int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, &d);
+  return rc ? rc : kcl_precond_adopt_vector(b->M, "D", A->rows, d);
 }
 
 static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
@@ -69,9 +65,9 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
 static int keep(kcl_builder *b, kcl_built *A) {
   const kcl_format *f;
   kcl_matrix *m = NULL;
-  int64_t longest = 0;
   int rc = kcl_precond_level_format(b->M, A->rows, A->nnz, &f);
-  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, &longest, &m);
+  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, &m);
+  const int64_t longest = A->device.longest;
   free_built(b, A);
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);
 }

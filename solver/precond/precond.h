@@ -46,7 +46,8 @@ typedef struct kcl_precond_vector {
   char name[KCL_NAME_ROOM];
   int64_t n;
   kcl_type type;
-  void *values; /* [n] */
+  void *values; /* [n]; NULL: */
+  void *device; /* cl_mem, of the preconditioner's type */
 } kcl_precond_vector;
 
 /* A matrix, and its adjoint where that was asked for. */
@@ -83,6 +84,8 @@ int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C);
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out);
 int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest);
+/* buffer: cl_mem [n], also taken over. */
+int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer);
 void kcl_preconditioner_clear(kcl_preconditioner *M); /* of vectors and matrices */
 /* 1 / a_ii, [rows] of type KCL_D, or KCL_Z for complex A; KCL_USAGE where one is none or 0. */
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out);

@@ -2,6 +2,7 @@
 #include "solver/precond/precond.h"
 #include "core/base/context.h"
 #include "core/matrix/structure.h"
+#include "sparse/opencl/setup.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,16 +15,23 @@ static bool room_for_one(kcl_preconditioner *M, void **list, int count, size_t s
   return more;
 }
 
-int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, kcl_type type,
-                           void *values) {
+static int add_vector(kcl_preconditioner *M, const char *name, kcl_precond_vector v) {
   if (!room_for_one(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
-    free(values);
+    free(v.values), kcl_setup_free(v.device);
     return KCL_MEMORY;
   }
-  kcl_precond_vector *v = &M->vector[M->vectors++];
-  *v = (kcl_precond_vector){.n = n, .type = type, .values = values};
-  snprintf(v->name, sizeof v->name, "%s", name);
+  snprintf(v.name, sizeof v.name, "%s", name);
+  M->vector[M->vectors++] = v;
   return KCL_OK;
+}
+
+int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, kcl_type type,
+                           void *values) {
+  return add_vector(M, name, (kcl_precond_vector){.n = n, .type = type, .values = values});
+}
+
+int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer) {
+  return add_vector(M, name, (kcl_precond_vector){.n = n, .type = M->type, .device = buffer});
 }
 
 /* The format by bytes among those that serve several right-hand sides at once. */
@@ -206,7 +214,8 @@ kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
 }
 
 void kcl_preconditioner_clear(kcl_preconditioner *m) {
-  for (int i = 0; i < m->vectors; i++) free(m->vector[i].values);
+  for (int i = 0; i < m->vectors; i++)
+    free(m->vector[i].values), kcl_setup_free(m->vector[i].device);
   for (int i = 0; i < m->matrices; i++)
     kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
   free(m->vector), free(m->matrix);
@@ -227,6 +236,9 @@ void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k) {
   k->precond_first = k->vectors;
   for (int i = 0; i < M->vectors; i++) {
     const kcl_precond_vector *v = &M->vector[i];
-    kcl_constant_in_place(k, v->n, v->type, v->values, v->name);
+    if (v->device)
+      kcl_constant_on_device(k, v->n, v->device, v->name);
+    else
+      kcl_constant_in_place(k, v->n, v->type, v->values, v->name);
   }
 }

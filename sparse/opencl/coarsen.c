@@ -16,17 +16,12 @@ typedef struct coarsening {
 
 static int find_strong(coarsening *c, void **depend) {
   const int64_t n = c->A->rows;
-  void *longest;
-  cl_int found;
-  int rc;
+  int rc = KCL_UNSUITED;
+  if (c->A->longest > LONG_ROW) goto done;
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &c->limit));
   KCL_TRY(kcl_setup_zeros(c->s, n, depend));
-  KCL_TRY(kcl_setup_zeros(c->s, 1, &longest));
   KCL_TRY(EACH(c->s, "find_strong", n, CSR(c->A), INT(n), REAL(c->theta), BUFFER(c->limit),
-               BUFFER(*depend), BUFFER(longest)));
-  KCL_TRY(kcl_setup_read(c->s, longest, 0, sizeof found, &found));
-  kcl_setup_drop(c->s, longest);
-  if (found > LONG_ROW) rc = KCL_UNSUITED;
+               BUFFER(*depend)));
 done:
   return rc;
 }
@@ -55,6 +50,7 @@ static int split(coarsening *c, void *depend) {
   const int64_t n = c->A->rows;
   void *priority, *beaten, *before;
   cl_int left = 1;
+  int64_t found[2];
   int rc;
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &priority));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->state));
@@ -65,7 +61,8 @@ static int split(coarsening *c, void *depend) {
                BUFFER(beaten)));
   while (left) KCL_TRY(rounds(c, priority, beaten, &left));
   KCL_TRY(EACH(c->s, "mark_coarse", n, BUFFER(c->state), INT(n), BUFFER(before)));
-  KCL_TRY(kcl_setup_scan(c->s, before, n, &c->count));
+  KCL_TRY(kcl_setup_scan(c->s, before, n, found));
+  c->count = found[0];
   KCL_TRY(
       EACH(c->s, "number_coarse", n, BUFFER(c->state), BUFFER(before), INT(n), BUFFER(c->coarse)));
 done:

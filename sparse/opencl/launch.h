@@ -45,14 +45,11 @@ int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
 int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to);
 
 /* ---- rows.c */
-/* counts [n + 1] become prefix sums; *total: their sum, or KCL_UNSUITED. */
-int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int64_t *total);
+/* counts [n + 1] become prefix sums; found: their sum, which may be KCL_UNSUITED, and the largest. */
+int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int64_t found[2]);
 /* C's row pointers from the lengths of its rows, and room for its entries. */
 int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C);
-
-/* ---- product.c */
-/* Of blocks of KCL_BLOCK_ROWS rows: the entries of the longest; *longest: of all. */
-enum { KCL_BLOCK_ROWS = 32 };
-int kcl_setup_longest(kcl_device_setup *s, const kcl_device_csr *A, void *blocks, int64_t *longest);
+/* to = factor from, in the formats' type. */
+int kcl_setup_convert(kcl_device_setup *s, const void *from, int64_t n, double factor, void *to);
 
 #endif

@@ -28,10 +28,11 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
                             const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made) {
   return (void)s, (void)A, (void)rule, (void)P, (void)made, KCL_UNSUITED;
 }
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, double *d) {
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **d) {
   return (void)s, (void)A, (void)hermitian, (void)d, KCL_UNSUITED;
 }
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
-                     int64_t *longest, kcl_matrix **out) {
-  return (void)s, (void)A, (void)f, (void)longest, (void)out, KCL_UNSUITED;
+                     kcl_matrix **out) {
+  return (void)s, (void)A, (void)f, (void)out, KCL_UNSUITED;
 }
+void kcl_setup_free(void *buffer) { (void)buffer; }

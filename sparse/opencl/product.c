@@ -2,7 +2,7 @@
  * class of blocks of rows by the kernel and the local memory that suit it. */
 #include "sparse/opencl/launch.h"
 
-enum { ROWS = KCL_BLOCK_ROWS, GROUP = 64, ENDLESS = INT32_MAX };
+enum { ROWS = 32 /* per block */, GROUP = 64, ENDLESS = INT32_MAX };
 
 /* Blocks with least < bound <= most: short rows have room for `most` columns each; long ones tables of `size`. */
 typedef struct class {
@@ -23,21 +23,6 @@ typedef struct product {
   kcl_device_csr *C;
   void *bound, *failed;
 } product;
-
-int kcl_setup_longest(kcl_device_setup *s, const kcl_device_csr *A, void *blocks,
-                      int64_t *longest) {
-  void *largest;
-  cl_int found;
-  int rc;
-  KCL_TRY(kcl_setup_zeros(s, 1, &largest));
-  KCL_TRY(LAUNCH(s, "bound_counts", A->rows, ROWS, BUFFER(A->ptr), INT(A->rows), BUFFER(blocks),
-                 BUFFER(largest)));
-  KCL_TRY(kcl_setup_read(s, largest, 0, sizeof found, &found));
-  *longest = found;
-  kcl_setup_drop(s, largest);
-done:
-  return rc;
-}
 
 /* How long rows can be; *most: the longest. */
 static int find_bounds(const product *p, int64_t *most) {
@@ -94,7 +79,6 @@ done:
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *C) {
   product p = {.s = s, .A = A, .B = B, .C = C};
-  int64_t longest;
   int rc;
   *C = (kcl_device_csr){.rows = A->rows, .cols = B->cols};
   KCL_TRY(kcl_setup_zeros(s, C->rows, &C->ptr)); /* blocks of empty rows are in no class */
@@ -102,9 +86,9 @@ int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_de
   KCL_TRY(kcl_setup_zeros(s, 1, &p.failed));
   KCL_TRY(count(&p));
   KCL_TRY(kcl_setup_shape(s, C));
-  KCL_TRY(kcl_setup_longest(s, C, p.bound, &longest));
+  KCL_TRY(LAUNCH(s, "bound_counts", C->rows, ROWS, BUFFER(C->ptr), INT(C->rows), BUFFER(p.bound)));
   for (int i = 0; i < FILLED; i++)
-    if (longest > filled[i].least) KCL_TRY(fill_class(&p, &filled[i]));
+    if (C->longest > filled[i].least) KCL_TRY(fill_class(&p, &filled[i]));
   kcl_setup_drop(s, p.bound), kcl_setup_drop(s, p.failed);
 done:
   return rc;

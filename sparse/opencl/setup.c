@@ -187,6 +187,9 @@ int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out)
                    same = {1, 8 * A->nnz, kcl_fill_bytes, A->val}, wide = {8, A->nnz, widen, &w};
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+  for (int64_t i = 0; i < A->rows; i++)
+    if (A->row_ptr[i + 1] - A->row_ptr[i] > out->longest)
+      out->longest = A->row_ptr[i + 1] - A->row_ptr[i];
   KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));

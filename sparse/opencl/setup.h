@@ -20,8 +20,8 @@ enum { KCL_UNSUITED = -1 };
 
 typedef struct kcl_device_setup kcl_device_setup;
 typedef struct kcl_device_csr {
-  int64_t rows, cols, nnz;
-  void *ptr, *col, *val; /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
+  int64_t rows, cols, nnz, longest; /* entries of the longest row */
+  void *ptr, *col, *val;            /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
 } kcl_device_csr;
 
 /* Can set-ups of this matrix be computed on the context's device? */
@@ -47,10 +47,12 @@ typedef struct kcl_coarsening_rule {
 } kcl_coarsening_rule;
 int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
                             const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made);
-/* d [rows], on the host: 1 / a_ii over the largest eigenvalue of D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, double *d);
-/* In a format: "sell", not sorted, or one of the CSR formats. *longest: entries of its longest row. */
+/* *d: cl_mem [rows] of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over the largest eigenvalue of D^-1 A;
+ * KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **d);
+void kcl_setup_free(void *buffer); /* or NULL */
+/* In a format: "sell", not sorted, or one of the CSR formats. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
-                     int64_t *longest, kcl_matrix **out);
+                     kcl_matrix **out);
 
 #endif

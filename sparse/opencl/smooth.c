@@ -17,7 +17,7 @@ static int open(lanczos *l) {
   for (int i = 0; i < 3 && !rc; i++) rc = kcl_setup_memory(l->s, n, sizeof(cl_double), list[i]);
   for (int i = 0; i < 2 && !rc; i++)
     rc = kcl_setup_memory(l->s, PARTS, sizeof(cl_double), &l->part[i]);
-  return rc ? rc : kcl_setup_memory(l->s, 2 * STEPS, sizeof(cl_double), &l->scalars);
+  return rc ? rc : kcl_setup_zeros(l->s, 2 * (2 * STEPS + PARTS + 1), &l->scalars);
 }
 
 static void close(const lanczos *l) {
@@ -39,68 +39,65 @@ done:
   return rc;
 }
 
-/* Gershgorin's bound. */
-static int find_bound(const lanczos *l, double *out) {
-  const int64_t items = PARTS * KCL_SETUP_GROUP;
-  double part[PARTS];
-  int rc;
-  KCL_TRY(EACH(l->s, "largest_radius", items, CSR(l->A), INT(l->A->rows), BUFFER(l->d),
-               BUFFER(l->part[1])));
-  KCL_TRY(kcl_setup_read(l->s, l->part[1], 0, sizeof part, part));
-  *out = 0;
-  for (int i = 0; i < PARTS; i++) *out = fmax(*out, part[i]);
-done:
-  return rc;
-}
+/* The scalars of all steps; Gershgorin's radii; is a diagonal entry not positive? */
+typedef struct results {
+  double alpha[STEPS], beta[STEPS], radius[PARTS], not_positive;
+} results;
 
-/* As kcl_sparse_largest. */
-static int largest(lanczos *l, double *out) {
-  double scalars[2 * STEPS], bound;
+static int run(lanczos *l, results *out) {
+  const int64_t n = l->A->rows, items = PARTS * KCL_SETUP_GROUP;
   int rc;
   KCL_TRY(open(l));
-  KCL_TRY(EACH(l->s, "lanczos_start", PARTS * KCL_SETUP_GROUP, INT(l->A->rows), BUFFER(l->d),
-               BUFFER(l->u), BUFFER(l->part[0])));
+  KCL_TRY(EACH(l->s, "invert_diagonal", n, CSR(l->A), INT(n), BUFFER(l->d), BUFFER(l->scalars)));
+  KCL_TRY(
+      EACH(l->s, "lanczos_start", items, INT(n), BUFFER(l->d), BUFFER(l->u), BUFFER(l->part[0])));
   for (int k = 0; k < STEPS; k++) KCL_TRY(step(l, k));
-  KCL_TRY(kcl_setup_read(l->s, l->scalars, 0, sizeof scalars, scalars));
-  KCL_TRY(find_bound(l, &bound));
-  *out = kcl_largest_ritz(scalars, scalars + STEPS, bound);
+  KCL_TRY(EACH(l->s, "largest_radius", items, CSR(l->A), INT(n), BUFFER(l->d), BUFFER(l->scalars)));
+  KCL_TRY(kcl_setup_read(l->s, l->scalars, 0, sizeof *out, out));
   close(l);
 done:
   return rc;
 }
 
-/* D^-1 over the largest eigenvalue. */
-static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d) {
+/* D^-1, and 1 over the largest eigenvalue, as kcl_sparse_largest finds it. */
+static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, double *factor) {
   lanczos l = {.s = s, .A = A, .d = d};
-  void *failed;
-  cl_int not_positive;
-  double lambda;
-  int rc;
-  KCL_TRY(kcl_setup_zeros(s, 1, &failed));
-  KCL_TRY(EACH(s, "invert_diagonal", A->rows, CSR(A), INT(A->rows), BUFFER(d), BUFFER(failed)));
-  KCL_TRY(kcl_setup_read(s, failed, 0, sizeof not_positive, &not_positive));
-  kcl_setup_drop(s, failed);
-  if (not_positive)
-    KCL_TRY(kcl_fail(kcl_setup_context(s), KCL_USAGE,
-                     "multigrid needs a positive definite matrix: a diagonal entry of a system of "
-                     "%lld rows is not positive",
-                     (long long)A->rows));
-  KCL_TRY(largest(&l, &lambda));
-  KCL_TRY(EACH(s, "divide", A->rows, BUFFER(d), INT(A->rows), REAL(lambda)));
-done:
-  return rc;
+  results r;
+  double bound = 0;
+  int rc = run(&l, &r);
+  if (rc) return rc;
+  if (r.not_positive != 0)
+    return kcl_fail(kcl_setup_context(s), KCL_USAGE,
+                    "multigrid needs a positive definite matrix: a diagonal entry of a system of "
+                    "%lld rows is not positive",
+                    (long long)A->rows);
+  for (int i = 0; i < PARTS; i++) bound = fmax(bound, r.radius[i]);
+  *factor = 1 / kcl_largest_ritz(r.alpha, r.beta, bound);
+  return KCL_OK;
 }
 
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, double *out) {
+void kcl_setup_free(void *buffer) {
+  if (buffer) clReleaseMemObject(buffer);
+}
+
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **out) {
+  const size_t bytes =
+      ((size_t)A->rows + 1) * (kcl_setup_single(s) ? sizeof(cl_float) : sizeof(cl_double));
   void *d;
+  double factor = 1;
+  cl_int code;
   int rc;
+  *out =
+      clCreateBuffer(kcl_setup_context(s)->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  KCL_TRY(kcl_cl_check(kcl_setup_context(s), code, "clCreateBuffer", "a smoother"));
   KCL_TRY(kcl_setup_memory(s, A->rows, sizeof(cl_double), &d));
   if (hermitian)
-    KCL_TRY(chebyshev(s, A, d));
+    KCL_TRY(chebyshev(s, A, d, &factor));
   else
     KCL_TRY(EACH(s, "spai0", A->rows, CSR(A), INT(A->rows), BUFFER(d)));
-  KCL_TRY(kcl_setup_read(s, d, 0, (size_t)A->rows * sizeof *out, out));
+  KCL_TRY(kcl_setup_convert(s, d, A->rows, factor, *out));
   kcl_setup_drop(s, d);
 done:
+  if (rc) kcl_setup_free(*out), *out = NULL;
   return rc;
 }
