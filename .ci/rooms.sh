@@ -26,7 +26,7 @@ solver/precond: core/base core/matrix core/program spmv sparse sparse/opencl sol
 solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
-solver/auto: core/base core/tuning spmv solver/methods solver/precond solver/engine solver/loop
+solver/auto: core/base core/tuning spmv sparse/opencl solver/methods solver/precond solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
 solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
 distributed: core/base core/matrix core/program spmv solver solver/methods solver/precond solver/engine solver/loop solver/auto core/device

@@ -4,7 +4,7 @@
  *   device | driver | krylocl version | structure | type method precond nrhs | iterations |
  *   method precond format setup each; ...
  *
- * setup and each in seconds; the first five fields are the key, with method and precond as asked for. Lines that do not parse are skipped, and a file that cannot
+ * setup and each in seconds; for multigrid, which a solve went over to, seconds that it took and seconds predicted without; the first five fields are the key, with method and precond as asked for. Lines that do not parse are skipped, and a file that cannot
  * be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two writers
  * at once the later wins. */
 #ifndef KCL_CHOICES_H

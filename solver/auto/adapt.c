@@ -240,6 +240,7 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
 
 int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->switched = c->way.precond->apply && !c->system->undecided.precond, c->asked = 0;
+  c->plain = c->setup = 0;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
@@ -277,7 +278,11 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
   kcl_choice *known = &c->remembered;
   const bool plain = strcmp(c->way.precond->name, "none") == 0 ||
                      kcl_plan_find(&c->plan, c->way.method->name, c->way.precond->name) >= 0;
-  if (!kcl_auto_remembers(c) || !iterations || !plain) return; /* switched under way */
+  if (!kcl_auto_remembers(c) || !iterations) return;
+  if (!plain) { /* switched under way */
+    kcl_switch_remember(c, seconds);
+    return;
+  }
   if (disappoints(c, seconds, seconds / (double)iterations)) { /* the next set-up chooses anew */
     kcl_choice_keep_failed(known);
     kcl_choice_remember(c->key, known);

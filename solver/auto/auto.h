@@ -42,9 +42,11 @@ typedef struct kcl_selection {
   kcl_choice remembered; /* its line there, and what was timed since */
   bool recalled;         /* there was such a line */
   bool dirty;            /* remembered differs from it */
-  kcl_way next;     /* to go on with, once those that iterate have stopped; method NULL: none */
-  bool switched;    /* that has been done, or is not to be */
-  int64_t asked;    /* iterations when it was last asked whether that pays */
+  kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
+  bool switched; /* that has been done, or is not to be */
+  int64_t asked; /* iterations when it was last asked whether that pays */
+  double plain,
+      setup;        /* seconds without it, as predicted, and of its set-up; 0: none in this solve */
   bool decided;     /* nothing more is to be timed */
   int candidates;   /* formats that would be timed */
   double cost;      /* seconds to set up one of them, estimated */
@@ -73,6 +75,8 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 
 /* ---- switch.c: does it pay to go on with multigrid? Then it is set up, c->next is it, and what iterates is given up. */
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l);
+/* Afterwards: what it took, in `seconds` and its set-up, and what was predicted without. */
+void kcl_switch_remember(kcl_selection *c, double seconds);
 
 /* ---- methods.c */
 int kcl_auto_plan(const kcl_system *s, kcl_plan *p);

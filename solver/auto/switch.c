@@ -6,11 +6,14 @@
  */
 #include "core/base/context.h"
 #include "solver/auto/auto.h"
+#include "sparse/opencl/setup.h"
 #include <math.h>
 #include <string.h>
 
 static const char *const NAME = "amg";
-static const double ENTRY = 1e-6; /* seconds of set-up per entry of A and thread, of at most MOST */
+static const double ENTRY = 5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
+/* The same on a device, and its launches (NVIDIA H200: 33 to 190 ms for 3.5 to 56 million entries). */
+static const double DEVICE_ENTRY = 4e-9, DEVICE = 0.025;
 static const double COMPILE = 4;  /* its kernels, in those of plain cg */
 static const double CYCLES = 20;  /* iterations with it */
 static const double PASSES = 12;  /* over the entries of A, by a cycle over all levels */
@@ -30,7 +33,7 @@ static bool suits(const kcl_selection *c) {
          strcmp(c->way.precond->name, NAME) != 0;
 }
 
-/* Of one right-hand side that iterates. Half of cg's bound, as observed on Laplacians. */
+/* Of one right-hand side that iterates. A third of the bound for cg, as observed on Laplacians (0.15 in 2D, 0.19 in 3D). */
 static double to_come(const kcl_loop *l, int i) {
   const kcl_rhs *v = &l->rhs[i];
   const int64_t done = l->control[i].iteration - v->began;
@@ -40,16 +43,18 @@ static double to_come(const kcl_loop *l, int i) {
   if (v->began || done < FIRST || !(left > 0)) return 0;
   kcl_ritz(v->history->entry, v->history->size, &least, &most);
   if (!(least > 0)) return 0;
-  const double spectrum = 0.25 * sqrt(most / least) * (left + log(2)),
+  const double spectrum = 0.18 * sqrt(most / least) * (left + log(2)),
                slope = fallen > 0 ? (double)done * left / fallen : INFINITY;
   return fmin(spectrum, slope);
 }
 
-static double most_to_come(const kcl_loop *l) {
+/* At most as many as an earlier solve has taken. */
+static double most_to_come(const kcl_selection *c, const kcl_loop *l) {
+  const double before = (double)(c->expected - kcl_loop_iterations(l));
   double most = 0;
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i)) most = fmax(most, to_come(l, i));
-  return most;
+  return c->expected ? fmin(most, fmax(before, 0)) : most;
 }
 
 /* Seconds to set multigrid up and to solve with it, when a plain iteration takes `each`: by bytes, for levels as CSR. */
@@ -60,8 +65,11 @@ static double price(const kcl_selection *c, double each) {
                bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar,
                compile = c->system->ctx->opencl ? COMPILE * e->executor.seconds_compile : 0;
   const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
-  return ENTRY / threads * (double)t->nnz + CYCLES * each * bytes / kcl_engine_bytes(e, 1) +
-         compile;
+  const double entries = (double)t->nnz,
+               setup = kcl_setup_possible(c->system->ctx, kcl_system_matrix(c->system))
+                           ? DEVICE + DEVICE_ENTRY * entries
+                           : ENTRY / threads * entries;
+  return setup + CYCLES * each * bytes / kcl_engine_bytes(e, 1) + compile;
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
@@ -77,22 +85,45 @@ static bool set_up(kcl_selection *c) {
   return !rc;
 }
 
+/* The switch of an earlier solve: setup: seconds that it took, with its set-up; iteration: seconds predicted without. */
+static const kcl_timing *earlier(const kcl_selection *c) {
+  for (int i = 0; i < c->remembered.count; i++)
+    if (!strcmp(c->remembered.timing[i].precond, NAME)) return &c->remembered.timing[i];
+  return NULL;
+}
+
+void kcl_switch_remember(kcl_selection *c, double seconds) {
+  kcl_timing *t = c->plain > 0 ? kcl_choice_timing(&c->remembered, c->way.method->name, NAME,
+                                                   kcl_engine_format(c->engine))
+                               : NULL;
+  if (!t) return;
+  t->setup = c->setup + seconds, t->iteration = c->plain;
+  kcl_choice_remember(c->key, &c->remembered);
+  c->recalled = true;
+}
+
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
-  const double start = kcl_now(), each = (start - l->start) / (double)(done ? done : 1);
-  if (c->switched || done < FIRST || done < 2 * c->asked) return false;
+  const double start = kcl_now(), so_far = start - l->start,
+               each = so_far / (double)(done ? done : 1);
+  const kcl_timing *known = earlier(c);
+  if (c->switched || done < (known ? 1 : FIRST) || done < 2 * c->asked) return false;
   c->asked = done;
   if (!suits(c)) return c->switched = true, false;
-  const double left = most_to_come(l), plain = left * each, cost = price(c, each);
-  if (plain < WORTH * cost) return false;
-  c->switched = true;
+  const double before = c->expected ? (double)c->expected * each : INFINITY,
+               plain = known ? fmin(known->iteration, before) : most_to_come(c, l) * each,
+               cost = known ? known->setup : WORTH * price(c, each);
+  c->switched = known || plain >= cost;
+  if (plain < cost) return false;
   const bool there = set_up(c);
-  l->start += kcl_now() - start;
+  c->setup = kcl_now() - start, c->plain = known ? plain : so_far + plain;
+  l->start += c->setup;
   if (!there) return false;
   kcl_auto_say(c->changes, sizeof c->changes,
                "%s%s for %lld iterations, then cg with %s: %.2g s more were predicted, %.2g s with "
-               "its set-up",
-               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, plain, cost);
+               "its set-up%s",
+               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, plain,
+               known ? cost : cost / WORTH, known ? ", as remembered" : "");
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
   return true;

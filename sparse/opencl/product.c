@@ -8,9 +8,13 @@ enum { ROWS = 32 /* per block */, GROUP = 64, ENDLESS = INT32_MAX };
 typedef struct class {
   int least, most, size;
 } class;
-static const class counted[] = {{0, 16, 0}, {16, 64, 0}, {64, 384, 512}, {384, ENDLESS, 2048}},
-                   filled[] = {
-                       {0, 16, 0}, {16, 32, 0}, {32, 64, 0}, {64, 192, 256}, {192, 1536, 2048}};
+static const class counted[] = {{0, 16, 0},
+                                {16, 32, 0},
+                                {32, 96, 128},
+                                {96, 384, 512},
+                                {384, ENDLESS, 2048}},
+                   filled[] = {{0, 8, 0},     {8, 16, 0},     {16, 32, 0},
+                               {32, 96, 128}, {96, 192, 256}, {192, 1536, 2048}};
 enum {
   COUNTED = sizeof counted / sizeof *counted,
   FILLED = sizeof filled / sizeof *filled,

@@ -163,10 +163,26 @@ void kcl_setup_close(kcl_device_setup **given) {
 
 /* ---------------------------------------------------------------- matrices from the host and back */
 
+typedef struct narrowing {
+  const int64_t *from;
+  int32_t *to;
+} narrowing;
+
+static void narrow_part(void *arg, int64_t first, int64_t end) {
+  const narrowing *n = arg;
+  for (int64_t k = first; k < end; k++) n->to[k] = (int32_t)n->from[k];
+}
+
 static void narrow(const void *source, int64_t from, int64_t count, void *to) {
-  const int64_t *wide = source;
-  int32_t *narrow_ones = to;
-  for (int64_t k = 0; k < count; k++) narrow_ones[k] = (int32_t)wide[from + k];
+  kcl_for(count, KCL_FEW, narrow_part, &(narrowing){(const int64_t *)source + from, to});
+}
+
+static double longest(const void *arg, int64_t from, int64_t to) {
+  const kcl_csr *A = arg;
+  int64_t most = 0;
+  for (int64_t i = from; i < to; i++)
+    if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
+  return (double)most;
 }
 
 typedef struct widening {
@@ -187,9 +203,7 @@ int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out)
                    same = {1, 8 * A->nnz, kcl_fill_bytes, A->val}, wide = {8, A->nnz, widen, &w};
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
-  for (int64_t i = 0; i < A->rows; i++)
-    if (A->row_ptr[i + 1] - A->row_ptr[i] > out->longest)
-      out->longest = A->row_ptr[i + 1] - A->row_ptr[i];
+  out->longest = (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest, A);
   KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
