@@ -1,26 +1,85 @@
-/* A B by rows (Gustavson 1978) and the transpose. */
+/* A B by rows (Gustavson 1978): a pass that counts the entries of each row, then one that computes them in place. The
+ * transpose.
+ */
 #include "sparse/sparse.h"
 #include <stdlib.h>
+#include <string.h>
 
-typedef struct factors {
+typedef struct multiplying {
   const kcl_csr *A, *B;
-} factors;
+  kcl_csr *C;
+  atomic_bool failed;
+} multiplying;
 
-static void product_row(void *arg, kcl_rows *r, int64_t i) {
-  const factors *f = arg;
-  const kcl_csr *A = f->A, *B = f->B;
+static int64_t count_row(const multiplying *m, kcl_sums *s, int64_t i) {
+  const kcl_csr *A = m->A, *B = m->B;
+  uint32_t *round = s->round, now = s->now;
+  int64_t count = 0;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    const int64_t end = B->row_ptr[A->col[k] + 1];
+    for (int64_t l = B->row_ptr[A->col[k]]; l < end; l++) {
+      uint32_t *last = &round[B->col[l]];
+      count += *last != now, *last = now;
+    }
+  }
+  return count;
+}
+
+static void sum_row(const multiplying *m, kcl_sums *s, int64_t i) {
+  const kcl_csr *A = m->A, *B = m->B;
   const double *a = A->val, *b = B->val;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const int32_t row = A->col[k];
-    for (int64_t l = B->row_ptr[row]; l < B->row_ptr[row + 1]; l++)
-      kcl_row_add(r, B->col[l], a[k] * b[l]);
+    const double factor = a[k];
+    const int64_t end = B->row_ptr[A->col[k] + 1];
+    for (int64_t l = B->row_ptr[A->col[k]]; l < end; l++) kcl_sums_add(s, B->col[l], factor * b[l]);
   }
-  kcl_row_put(r);
+}
+
+static void count_rows(void *arg, int64_t from, int64_t to) {
+  multiplying *m = arg;
+  kcl_sums s;
+  if (!kcl_sums_create(&s, m->B->cols)) {
+    m->failed = true;
+    return;
+  }
+  for (int64_t i = from; i < to; i++) {
+    kcl_sums_next(&s);
+    m->C->row_ptr[i + 1] = count_row(m, &s, i);
+  }
+  kcl_sums_free(&s);
+}
+
+static void fill_rows(void *arg, int64_t from, int64_t to) {
+  multiplying *m = arg;
+  kcl_sums s;
+  if (!kcl_sums_create(&s, m->B->cols)) {
+    m->failed = true;
+    return;
+  }
+  for (int64_t i = from; i < to; i++) {
+    int32_t *col = m->C->col + m->C->row_ptr[i];
+    double *val = (double *)m->C->val + m->C->row_ptr[i];
+    kcl_sums_next(&s);
+    sum_row(m, &s, i);
+    kcl_sums_order(&s);
+    for (int64_t k = 0; k < s.count; k++) col[k] = s.list[k], val[k] = s.sum[s.list[k]];
+  }
+  kcl_sums_free(&s);
 }
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
-  factors f = {A, B};
-  return kcl_rows_make(ctx, A->rows, B->cols, KCL_D, product_row, &f, NULL, out);
+  multiplying m = {.A = A, .B = B};
+  int rc;
+  *out = NULL;
+  KCL_TRY(kcl_csr_create(ctx, A->rows, B->cols, 0, KCL_D, &m.C));
+  kcl_for_each(A->rows, kcl_rows_grain(A->rows), count_rows, &m);
+  KCL_TRY(kcl_sparse_room(ctx, m.C));
+  if (!m.failed) kcl_for_each(A->rows, kcl_rows_grain(A->rows), fill_rows, &m);
+  if (m.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices"));
+  *out = m.C, m.C = NULL;
+done:
+  kcl_csr_free(&m.C);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- the transpose */

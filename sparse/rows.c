@@ -1,21 +1,22 @@
 /* Matrices made row by row: parts of rows are made side by side, each into a list of its own, then joined. */
 #include "sparse/sparse.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 512 }; /* rows per part */
+enum { LEAST = 512 /* rows per part */, PARTS = 4 /* per thread */ };
 
 typedef struct making {
   kcl_row_maker *make;
   void *arg;
-  kcl_rows *part; /* [(rows + GRAIN - 1) / GRAIN] */
-  kcl_csr *C;
-  int64_t *end; /* [rows + 1] entries of the part up to the end of row i - 1 */
+  kcl_rows *part; /* [parts] of `grain` rows each */
+  kcl_csr *C;     /* while rows are made, row_ptr[i + 1] counts row i */
+  int64_t parts, grain;
   int width;
 } making;
 
 bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
-  int64_t room = r->room ? r->room : 16 * GRAIN;
+  int64_t room = r->room ? r->room : 16 * LEAST;
   while (room < r->count + count) room *= 2;
   if (room == r->room || r->failed) return !r->failed;
   int32_t *col = realloc(r->col, (size_t)room * sizeof *col);
@@ -34,64 +35,126 @@ void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
   r->count++;
 }
 
+/* ---------------------------------------------------------------- a row from its sums */
+
+static void put(kcl_rows *r, const int32_t *list, int64_t count, double scale) {
+  if (!kcl_rows_reserve(r, count)) return;
+  for (int64_t i = 0; i < count; i++) {
+    r->col[r->count] = list[i];
+    r->val[r->count++] = r->sums.sum[list[i]] * scale;
+  }
+}
+
+void kcl_row_put(kcl_rows *r) {
+  kcl_sums_order(&r->sums);
+  put(r, r->sums.list, r->sums.count, 1);
+  kcl_sums_next(&r->sums);
+}
+
+/* Before b among the largest: by modulus, then by column. */
+static bool before(const kcl_sums *s, int32_t a, int32_t b) {
+  const double x = fabs(s->sum[a]), y = fabs(s->sum[b]);
+  return x > y || (x == y && a < b);
+}
+
+/* The first `most` of the list become the largest, in their order. */
+static void select_largest(kcl_sums *s, int most) {
+  for (int64_t i = 1; i < s->count; i++) {
+    const int32_t c = s->list[i];
+    int64_t at = i < most ? i : most;
+    if (i >= most && !before(s, c, s->list[most - 1])) continue;
+    if (i >= most) at = most - 1;
+    for (; at && before(s, c, s->list[at - 1]); at--) s->list[at] = s->list[at - 1];
+    s->list[at] = c;
+  }
+}
+
+void kcl_row_put_largest(kcl_rows *r, int most) {
+  kcl_sums *s = &r->sums;
+  double all = 0, kept = 0;
+  if (s->count <= most) {
+    kcl_row_put(r);
+    return;
+  }
+  kcl_sums_order(s); /* the device adds in this order, too */
+  for (int64_t i = 0; i < s->count; i++) all += s->sum[s->list[i]];
+  select_largest(s, most);
+  s->count = most, kcl_sums_order(s);
+  for (int i = 0; i < most; i++) kept += s->sum[s->list[i]];
+  put(r, s->list, most, kept != 0 ? all / kept : 1);
+  kcl_sums_next(s);
+}
+
+/* ---------------------------------------------------------------- parts */
+
 static void make_part(void *arg, int64_t from, int64_t to) {
   making *m = arg;
-  kcl_rows *r = &m->part[from / GRAIN];
+  kcl_rows *r = &m->part[from / m->grain];
   *r = (kcl_rows){.width = m->width, .refused = -1};
+  r->failed = !kcl_sums_create(&r->sums, m->C->cols);
+  kcl_sums_next(&r->sums);
   for (int64_t i = from; i < to && !r->failed; i++) {
+    const int64_t before = r->count;
     m->make(m->arg, r, i);
-    m->end[i + 1] = r->count;
+    m->C->row_ptr[i + 1] = r->count - before;
   }
   free(r->scratch), r->scratch = NULL;
-  free(r->table.at), free(r->table.list);
+  kcl_sums_free(&r->sums);
 }
 
 static void join_part(void *arg, int64_t from, int64_t to) {
   const making *m = arg;
-  const kcl_rows *r = &m->part[from / GRAIN];
-  const int64_t at = r->first;
-  for (int64_t i = from; i < to; i++) m->C->row_ptr[i + 1] = at + m->end[i + 1];
+  const kcl_rows *r = &m->part[from / m->grain];
+  const int64_t at = m->C->row_ptr[from];
+  (void)to;
   if (!r->count) return;
   memcpy(m->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
   memcpy((double *)m->C->val + at * r->width, r->val,
          (size_t)(r->count * r->width) * sizeof *r->val);
 }
 
-static int64_t place(const making *m, int64_t rows) {
-  int64_t all = 0;
-  for (int64_t p = 0; p * GRAIN < rows; p++) m->part[p].first = all, all += m->part[p].count;
-  return all;
+int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
+  for (int64_t i = 0; i < C->rows; i++) C->row_ptr[i + 1] += C->row_ptr[i];
+  C->nnz = C->stored = C->row_ptr[C->rows];
+  free(C->col), free(C->val), C->col = NULL, C->val = NULL;
+  int rc = kcl_alloc_unset(ctx, C->nnz, sizeof *C->col, "column indices", (void **)&C->col);
+  return rc ? rc : kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
 }
 
-static bool failed(const making *m, int64_t rows) {
+static bool failed(const making *m) {
   bool any = false;
-  for (int64_t p = 0; p * GRAIN < rows; p++) any = any || m->part[p].failed;
+  for (int64_t p = 0; p < m->parts; p++) any = any || m->part[p].failed;
   return any;
 }
 
-static int64_t first_refused(const making *m, int64_t rows) {
-  for (int64_t p = 0; p * GRAIN < rows; p++)
+static int64_t first_refused(const making *m) {
+  for (int64_t p = 0; p < m->parts; p++)
     if (m->part[p].refused >= 0) return m->part[p].refused;
   return -1;
 }
 
+int64_t kcl_rows_grain(int64_t rows) {
+  const int64_t even = rows / (PARTS * kcl_threads()) + 1;
+  return even > LEAST ? even : LEAST;
+}
+
 int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
                   void *arg, int64_t *refused, kcl_csr **out) {
-  const int64_t parts = (rows + GRAIN - 1) / GRAIN;
-  making m = {.make = make, .arg = arg, .width = kcl_type_complex(type) ? 2 : 1};
+  const int64_t grain = kcl_rows_grain(rows);
+  making m = {.make = make, .arg = arg, .width = kcl_type_complex(type) ? 2 : 1, .grain = grain};
   int rc;
-  *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, parts, sizeof *m.part, "the parts of a matrix", (void **)&m.part));
-  KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *m.end, "row pointers", (void **)&m.end));
-  kcl_for_each(rows, GRAIN, make_part, &m);
-  if (failed(&m, rows)) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
-  if (refused) *refused = first_refused(&m, rows);
-  KCL_TRY(kcl_csr_create(ctx, rows, cols, place(&m, rows), type, &m.C));
-  kcl_for_each(rows, GRAIN, join_part, &m);
-  *out = m.C;
+  *out = NULL, m.parts = (rows + grain - 1) / grain;
+  KCL_TRY(kcl_csr_create(ctx, rows, cols, 0, type, &m.C));
+  KCL_TRY(kcl_alloc(ctx, m.parts, sizeof *m.part, "the parts of a matrix", (void **)&m.part));
+  kcl_for_each(rows, grain, make_part, &m);
+  if (failed(&m)) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
+  if (refused) *refused = first_refused(&m);
+  KCL_TRY(kcl_sparse_room(ctx, m.C));
+  kcl_for_each(rows, grain, join_part, &m);
+  *out = m.C, m.C = NULL;
 done:
-  for (int64_t p = 0; m.part && p < parts; p++) free(m.part[p].col), free(m.part[p].val);
-  free(m.part), free(m.end);
+  for (int64_t p = 0; m.part && p < m.parts; p++) free(m.part[p].col), free(m.part[p].val);
+  free(m.part), kcl_csr_free(&m.C);
   return rc;
 }
 

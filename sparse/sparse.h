@@ -15,27 +15,36 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 
 /* ---------------------------------------------------------------- rows, one after another (rows.c) */
 
-/* Sums by column, of one row (table.c): an open-addressed table, and the list of what is in it. */
-typedef struct kcl_cell {
-  double sum;
-  int32_t col; /* KCL_NO_COLUMN: empty */
-} kcl_cell;
-enum { KCL_NO_COLUMN = -1 };
-typedef struct kcl_table {
-  kcl_cell *at;   /* [size] */
-  uint64_t *list; /* [count]: column << 32 | place, so that it sorts by column */
-  int64_t size, count;
-} kcl_table;
+/* Sums by column, of one row after another (sums.c): dense arrays, of which a round touches what it adds to. */
+typedef struct kcl_sums {
+  double *sum;     /* [cols] */
+  uint32_t *round; /* [cols] the last one that added to a column; 0: none */
+  int32_t *list;   /* [cols + 1] the columns of this round */
+  uint64_t *set;   /* [cols / 64] bits, for ordering the list; zero in between */
+  uint64_t *words; /* [cols / 64 / 64] the words of `set` that are not zero */
+  int64_t count;   /* of the list */
+  uint32_t now;    /* the round */
+} kcl_sums;
+bool kcl_sums_create(kcl_sums *s, int64_t cols); /* false: memory ran out */
+void kcl_sums_free(kcl_sums *s);
+void kcl_sums_order(kcl_sums *s); /* the list by ascending column */
+static inline void kcl_sums_next(kcl_sums *s) { s->count = 0, s->now++; }
+/* Without branches: whether a column is new is as good as random. */
+static inline void kcl_sums_add(kcl_sums *s, int32_t col, double value) {
+  const bool old = s->round[col] == s->now;
+  s->list[s->count] = col, s->count += !old;
+  s->sum[col] = (old ? s->sum[col] : 0) + value;
+  s->round[col] = s->now;
+}
 
 /* A growing list of entries: the rows of one part of a matrix. */
 typedef struct kcl_rows {
   int32_t *col; /* [count] */
   double *val;  /* [count, width] */
   int64_t count, room;
-  int64_t first;   /* entries of the parts before */
   int width;       /* numbers per entry: 2 of complex matrices */
   bool failed;     /* memory ran out */
-  kcl_table table; /* for the maker; empty between rows */
+  kcl_sums sums;   /* for the maker; a new round per row */
   void *scratch;   /* the same: freed with free() after the last row */
   int64_t refused; /* the first row that could not be made; -1: none */
 } kcl_rows;
@@ -47,31 +56,20 @@ typedef void kcl_row_maker(void *arg, kcl_rows *r, int64_t i);
 int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
                   void *arg, int64_t *refused, kcl_csr **out);
 
+int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
+/* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
+int kcl_sparse_room(kcl *ctx, kcl_csr *C);
+
 /* A in double or in pairs of doubles: itself, or a copy, *owned. */
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);
 
 /* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
  * largest moduli, the first columns among equals, scaled so that the sum of the row stays. */
+static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
+  kcl_sums_add(&r->sums, col, value);
+}
 void kcl_row_put(kcl_rows *r);
 void kcl_row_put_largest(kcl_rows *r, int most);
-bool kcl_table_grow(kcl_rows *r); /* false, and r->failed: memory ran out */
-static inline int64_t kcl_table_find(const kcl_table *t, int32_t col) {
-  const int64_t mask = t->size - 1;
-  int64_t i = (int64_t)((uint32_t)col * 2654435761u >> 7) & mask;
-  while (t->at[i].col != KCL_NO_COLUMN && t->at[i].col != col) i = (i + 1) & mask;
-  return i;
-}
-static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
-  kcl_table *t = &r->table;
-  if (2 * t->count >= t->size && !kcl_table_grow(r)) return;
-  const int64_t i = kcl_table_find(t, col);
-  if (t->at[i].col == col) {
-    t->at[i].sum += value;
-    return;
-  }
-  t->at[i] = (kcl_cell){value, col};
-  t->list[t->count++] = (uint64_t)(uint32_t)col << 32 | (uint64_t)i;
-}
 
 /* ---------------------------------------------------------------- products and transposes */
 

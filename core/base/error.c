@@ -45,15 +45,19 @@ bool kcl_has_room(size_t bytes) {
   return bytes >> 10 < free_kb + swap_kb;
 }
 
-int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
+int kcl_alloc_unset(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
   *out = NULL;
   size_t bytes = 0;
   bool fits =
       count >= 0 && !__builtin_mul_overflow((size_t)count, size, &bytes) && bytes < SIZE_MAX - 64;
   if (fits && kcl_has_room(bytes)) *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
-  if (!*out)
-    return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
-                    (double)count * (double)size * 1e-9);
-  kcl_for((int64_t)((bytes + 127) / 64 * 64), 4 << 20, zero, *out);
-  return KCL_OK;
+  if (*out) return KCL_OK;
+  return kcl_fail(ctx, KCL_MEMORY, "out of memory: %s needs %.3g GB", what,
+                  (double)count * (double)size * 1e-9);
+}
+
+int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out) {
+  const int rc = kcl_alloc_unset(ctx, count, size, what, out);
+  if (!rc) kcl_for((count * (int64_t)size + 127) / 64 * 64, 4 << 20, zero, *out);
+  return rc;
 }

@@ -1,0 +1,58 @@
+/* A row as sums by column (Gustavson 1978): dense accumulators, the list of columns that were added to, and its order by a
+ * set of bits, whose words are found by another one.
+ */
+#include "sparse/sparse.h"
+#include <stdlib.h>
+
+bool kcl_sums_create(kcl_sums *s, int64_t cols) {
+  const size_t n = (size_t)cols + 1;
+  *s = (kcl_sums){.sum = malloc(n * sizeof *s->sum),
+                  .round = calloc(n, sizeof *s->round),
+                  .list = malloc(n * sizeof *s->list),
+                  .set = calloc(n / 64 + 1, sizeof *s->set),
+                  .words = calloc(n / 64 / 64 + 1, sizeof *s->words)};
+  if (s->sum && s->round && s->list && s->set && s->words) return true;
+  kcl_sums_free(s);
+  return false;
+}
+
+void kcl_sums_free(kcl_sums *s) {
+  free(s->sum), free(s->round), free(s->list), free(s->set), free(s->words);
+  *s = (kcl_sums){0};
+}
+
+static void insertion_sort(int32_t *list, int64_t count) {
+  for (int64_t i = 1; i < count; i++) {
+    const int32_t c = list[i];
+    int64_t at = i;
+    for (; at && list[at - 1] > c; at--) list[at] = list[at - 1];
+    list[at] = c;
+  }
+}
+
+/* The set bits of word i of `of`, as numbers, to list[count] on; the word becomes zero. */
+static int64_t take_bits(uint64_t *of, int64_t i, int32_t *list, int64_t count) {
+  for (uint64_t bits = of[i]; bits; bits &= bits - 1)
+    list[count++] = (int32_t)(64 * i + __builtin_ctzll(bits));
+  of[i] = 0;
+  return count;
+}
+
+void kcl_sums_order(kcl_sums *s) {
+  enum { SHORT = 12 };
+  int32_t least = INT32_MAX, most = 0, word[64];
+  if (s->count <= SHORT) {
+    insertion_sort(s->list, s->count);
+    return;
+  }
+  for (int64_t k = 0; k < s->count; k++) {
+    const int32_t c = s->list[k];
+    s->set[c / 64] |= UINT64_C(1) << c % 64, s->words[c / 4096] |= UINT64_C(1) << c / 64 % 64;
+    least = c < least ? c : least, most = c > most ? c : most;
+  }
+  s->count = 0;
+  for (int64_t i = least / 4096; i <= most / 4096; i++) {
+    const int64_t words = take_bits(s->words, i, word, 0);
+    for (int64_t k = 0; k < words; k++) s->count = take_bits(s->set, word[k], s->list, s->count);
+  }
+}
