@@ -11,6 +11,7 @@
 typedef struct interpolating {
   const kcl_csr *A, *S;
   const int32_t *coarse;
+  kcl_csr *C;              /* A_FC^s in the numbers of coarse points */
   double *beta, *diagonal; /* [n]: D_beta; D_FF + D_weak + lumped */
   int most;
 } interpolating;
@@ -21,11 +22,36 @@ static double row_sum(const kcl_csr *A, int64_t i) {
   return sum;
 }
 
-static void sum_coarse(void *arg, int64_t from, int64_t to) {
-  interpolating *w = arg;
-  for (int64_t i = from; i < to; i++)
-    for (int64_t k = w->S->row_ptr[i]; !kcl_long_row(w->S, i) && k < w->S->row_ptr[i + 1]; k++)
-      if (w->coarse[w->S->col[k]] >= 0) w->beta[i] += ((const double *)w->S->val)[k];
+static void count_coarse(void *arg, int64_t from, int64_t to) {
+  const interpolating *w = arg;
+  for (int64_t i = from; i < to; i++) {
+    int64_t count = 0;
+    for (int64_t k = w->S->row_ptr[i]; w->coarse[i] < 0 && k < w->S->row_ptr[i + 1]; k++)
+      count += w->coarse[w->S->col[k]] >= 0;
+    w->C->row_ptr[i + 1] = count;
+  }
+}
+
+static void fill_coarse(void *arg, int64_t from, int64_t to) {
+  const interpolating *w = arg;
+  for (int64_t i = from; i < to; i++) {
+    int64_t at = w->C->row_ptr[i];
+    for (int64_t k = w->S->row_ptr[i]; w->coarse[i] < 0 && k < w->S->row_ptr[i + 1]; k++) {
+      const int32_t c = w->coarse[w->S->col[k]];
+      if (c >= 0) w->C->col[at] = c, ((double *)w->C->val)[at++] = ((const double *)w->S->val)[k];
+    }
+    if (!kcl_long_row(w->S, i)) w->beta[i] = row_sum(w->C, i);
+  }
+}
+
+static int select_coarse(kcl *ctx, interpolating *w, int64_t count) {
+  const int64_t n = w->A->rows, grain = kcl_rows_grain(n);
+  int rc = kcl_csr_create(ctx, n, count, 0, KCL_D, &w->C);
+  if (rc) return rc;
+  kcl_for_each(n, grain, count_coarse, w);
+  rc = kcl_sparse_room(ctx, w->C);
+  if (!rc) kcl_for_each(n, grain, fill_coarse, w);
+  return rc;
 }
 
 static void sum_diagonal(void *arg, int64_t from, int64_t to) {
@@ -40,10 +66,9 @@ static void sum_diagonal(void *arg, int64_t from, int64_t to) {
 }
 
 static void add_coarse(kcl_rows *r, const interpolating *w, int64_t row, double factor) {
-  for (int64_t k = w->S->row_ptr[row]; k < w->S->row_ptr[row + 1]; k++) {
-    const int32_t c = w->coarse[w->S->col[k]];
-    if (c >= 0) kcl_row_add(r, c, factor * ((const double *)w->S->val)[k]);
-  }
+  const double *a = w->C->val;
+  for (int64_t k = w->C->row_ptr[row]; k < w->C->row_ptr[row + 1]; k++)
+    kcl_row_add(r, w->C->col[k], factor * a[k]);
 }
 
 static void interpolate_row(void *arg, kcl_rows *r, int64_t i) {
@@ -57,7 +82,7 @@ static void interpolate_row(void *arg, kcl_rows *r, int64_t i) {
   add_coarse(r, w, i, scale);
   for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++) {
     const int64_t j = S->col[k];
-    if (w->coarse[j] < 0 && w->beta[j] != 0)
+    if (w->beta[j] != 0) /* 0: a coarse point, too */
       add_coarse(r, w, j, scale * ((const double *)S->val)[k] / w->beta[j]);
   }
   kcl_row_put_largest(r, w->most);
@@ -70,11 +95,11 @@ int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const
   *out = NULL;
   KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.beta));
   KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.diagonal));
-  kcl_for(A->rows, KCL_FEW_ROWS, sum_coarse, &w);
-  kcl_for(A->rows, KCL_FEW_ROWS, sum_diagonal, &w);
+  KCL_TRY(select_coarse(ctx, &w, count));
+  kcl_for_each(A->rows, kcl_rows_grain(A->rows), sum_diagonal, &w);
   KCL_TRY(kcl_rows_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out));
 done:
-  free(w.beta), free(w.diagonal);
+  free(w.beta), free(w.diagonal), kcl_csr_free(&w.C);
   return rc;
 }
 

@@ -129,14 +129,29 @@ static void add_up(const transposing *t) {
   }
 }
 
+static int count_columns(kcl *ctx, const kcl_csr *A, transposing *t) {
+  *t = (transposing){.A = A};
+  t->blocks = kcl_threads() < MOST_BLOCKS ? kcl_threads() : MOST_BLOCKS;
+  int rc = kcl_alloc(ctx, t->blocks * A->cols, sizeof *t->next, "columns", (void **)&t->next);
+  if (!rc) kcl_for_each(t->blocks, 1, count_block, t);
+  return rc;
+}
+
+int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out) {
+  transposing t;
+  int rc = count_columns(ctx, A, &t);
+  for (int64_t j = 0; !rc && j < A->cols; j++)
+    for (int b = 1; b < t.blocks; b++) t.next[j] += t.next[b * A->cols + j];
+  *out = t.next;
+  return rc;
+}
+
 int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
-  transposing t = {.A = A};
+  transposing t;
   int rc;
   *out = NULL;
-  t.blocks = kcl_threads() < MOST_BLOCKS ? kcl_threads() : MOST_BLOCKS;
+  KCL_TRY(count_columns(ctx, A, &t));
   KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, A->nnz, KCL_D, &t.T));
-  KCL_TRY(kcl_alloc(ctx, t.blocks * A->cols, sizeof *t.next, "the transpose", (void **)&t.next));
-  kcl_for_each(t.blocks, 1, count_block, &t);
   add_up(&t);
   kcl_for_each(t.blocks, 1, fill_block, &t);
   *out = t.T, t.T = NULL;

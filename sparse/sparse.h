@@ -75,6 +75,7 @@ void kcl_row_put_largest(kcl_rows *r, int most);
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
 int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
+int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [cols], to free() */
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos
  * 1950), bounded by Gershgorin's circles. d: 1 / a_ii, real. Also for complex A. */
 int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out);
