@@ -66,9 +66,9 @@ static void sum_diagonal(void *arg, int64_t from, int64_t to) {
 }
 
 static void add_coarse(kcl_rows *r, const interpolating *w, int64_t row, double factor) {
-  const double *a = w->C->val;
-  for (int64_t k = w->C->row_ptr[row]; k < w->C->row_ptr[row + 1]; k++)
-    kcl_row_add(r, w->C->col[k], factor * a[k]);
+  const int64_t first = w->C->row_ptr[row];
+  kcl_sums_add(&r->sums, w->C->row_ptr[row + 1] - first, w->C->col + first,
+               (const double *)w->C->val + first, factor);
 }
 
 static void interpolate_row(void *arg, kcl_rows *r, int64_t i) {
@@ -112,8 +112,9 @@ typedef struct truncating {
 
 static void truncate_row(void *arg, kcl_rows *r, int64_t i) {
   const truncating *t = arg;
-  for (int64_t k = t->P->row_ptr[i]; k < t->P->row_ptr[i + 1]; k++)
-    kcl_row_add(r, t->P->col[k], ((const double *)t->P->val)[k]);
+  const int64_t first = t->P->row_ptr[i];
+  kcl_sums_add(&r->sums, t->P->row_ptr[i + 1] - first, t->P->col + first,
+               (const double *)t->P->val + first, 1);
   kcl_row_put_largest(r, t->most);
 }
 

@@ -1,84 +1,139 @@
-/* A B by rows (Gustavson 1978): a pass that counts the entries of each row, then one that computes them in place. The
- * transpose.
+/* A B by rows (Gustavson 1978): a pass that finds the columns of each row, and one that sums in place. The Galerkin product
+ * R A P. The transpose.
  */
 #include "sparse/sparse.h"
 #include <stdlib.h>
 #include <string.h>
 
+/* The columns of some rows. */
+typedef struct found {
+  int32_t *col;
+  int64_t count, room;
+} found;
+
 typedef struct multiplying {
   const kcl_csr *A, *B;
   kcl_csr *C;
+  int64_t grain;
+  found *part;  /* of `grain` rows each; NULL: C has its columns */
+  bool ordered; /* columns ascend in rows of C */
+  bool narrow;  /* no row of B has more than NARROW entries */
   atomic_bool failed;
 } multiplying;
 
-static int64_t count_row(const multiplying *m, kcl_sums *s, int64_t i) {
+/* The columns of row i, into the list. */
+static void find_columns(const multiplying *m, kcl_sums *s, int64_t i) {
   const kcl_csr *A = m->A, *B = m->B;
-  uint32_t *round = s->round, now = s->now;
-  int64_t count = 0;
+  kcl_sums_next(s);
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const int64_t end = B->row_ptr[A->col[k] + 1];
-    for (int64_t l = B->row_ptr[A->col[k]]; l < end; l++) {
-      uint32_t *last = &round[B->col[l]];
-      count += *last != now, *last = now;
-    }
+    const int64_t row = A->col[k], first = B->row_ptr[row];
+    kcl_sums_find(s, B->row_ptr[row + 1] - first, B->col + first);
   }
-  return count;
 }
 
-static void sum_row(const multiplying *m, kcl_sums *s, int64_t i) {
+static bool append(found *f, const int32_t *col, int64_t count) {
+  enum { FIRST = 1 << 14 };
+  int64_t room = f->room ? f->room : FIRST;
+  while (room < f->count + count) room *= 2;
+  int32_t *more = room == f->room ? f->col : realloc(f->col, (size_t)room * sizeof *more);
+  if (!more) return false;
+  memcpy(more + f->count, col, (size_t)count * sizeof *col);
+  f->col = more, f->room = room, f->count += count;
+  return true;
+}
+
+static void find_rows(void *arg, int64_t from, int64_t to) {
+  multiplying *m = arg;
+  found *f = &m->part[from / m->grain];
+  kcl_sums s;
+  bool good = kcl_sums_create(&s, m->B->cols);
+  for (int64_t i = from; i < to && good; i++) {
+    find_columns(m, &s, i);
+    if (m->ordered) kcl_sums_order(&s);
+    good = append(f, s.list, s.count);
+    m->C->row_ptr[i + 1] = s.count;
+  }
+  kcl_sums_free(&s);
+  if (!good) m->failed = true;
+}
+
+static void sum_row(const multiplying *m, double *sum, int64_t i) {
   const kcl_csr *A = m->A, *B = m->B;
   const double *a = A->val, *b = B->val;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
     const double factor = a[k];
     const int64_t end = B->row_ptr[A->col[k] + 1];
-    for (int64_t l = B->row_ptr[A->col[k]]; l < end; l++) kcl_sums_add(s, B->col[l], factor * b[l]);
+    for (int64_t l = B->row_ptr[A->col[k]]; l < end; l++) sum[B->col[l]] += factor * b[l];
   }
 }
 
-static void count_rows(void *arg, int64_t from, int64_t to) {
+/* `sum` is zero between rows. */
+static void sum_rows(void *arg, int64_t from, int64_t to) {
   multiplying *m = arg;
-  kcl_sums s;
-  if (!kcl_sums_create(&s, m->B->cols)) {
+  const kcl_csr *C = m->C;
+  double *c = C->val, *sum = calloc((size_t)C->cols + 1, sizeof *sum);
+  const found *f = m->part ? &m->part[from / m->grain] : NULL;
+  if (!sum) {
     m->failed = true;
     return;
   }
+  if (f && f->count) memcpy(C->col + C->row_ptr[from], f->col, (size_t)f->count * sizeof *f->col);
   for (int64_t i = from; i < to; i++) {
-    kcl_sums_next(&s);
-    m->C->row_ptr[i + 1] = count_row(m, &s, i);
+    sum_row(m, sum, i);
+    for (int64_t k = C->row_ptr[i]; k < C->row_ptr[i + 1]; k++)
+      c[k] = sum[C->col[k]], sum[C->col[k]] = 0;
   }
-  kcl_sums_free(&s);
+  free(sum);
 }
 
-static void fill_rows(void *arg, int64_t from, int64_t to) {
-  multiplying *m = arg;
-  kcl_sums s;
-  if (!kcl_sums_create(&s, m->B->cols)) {
-    m->failed = true;
-    return;
-  }
-  for (int64_t i = from; i < to; i++) {
-    int32_t *col = m->C->col + m->C->row_ptr[i];
-    double *val = (double *)m->C->val + m->C->row_ptr[i];
-    kcl_sums_next(&s);
-    sum_row(m, &s, i);
-    kcl_sums_order(&s);
-    for (int64_t k = 0; k < s.count; k++) col[k] = s.list[k], val[k] = s.sum[s.list[k]];
-  }
-  kcl_sums_free(&s);
+static int pass(kcl *ctx, multiplying *m, kcl_range *part) {
+  kcl_for_each(m->A->rows, m->grain, part, m);
+  return m->failed ? kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices") : KCL_OK;
+}
+
+static multiplying product(const kcl_csr *A, const kcl_csr *B) {
+  return (multiplying){.A = A, .B = B, .grain = kcl_rows_grain(A->rows)};
+}
+
+static int multiply(kcl *ctx, const kcl_csr *A, const kcl_csr *B, bool ordered, kcl_csr **out) {
+  multiplying m = product(A, B);
+  const int64_t parts = (A->rows + m.grain - 1) / m.grain;
+  int rc;
+  *out = NULL, m.ordered = ordered;
+  KCL_TRY(kcl_alloc(ctx, parts, sizeof *m.part, "the parts of a product", (void **)&m.part));
+  KCL_TRY(kcl_csr_create(ctx, A->rows, B->cols, 0, KCL_D, &m.C));
+  KCL_TRY(pass(ctx, &m, find_rows));
+  KCL_TRY(kcl_sparse_room(ctx, m.C));
+  KCL_TRY(pass(ctx, &m, sum_rows));
+  *out = m.C, m.C = NULL;
+done:
+  for (int64_t p = 0; m.part && p < parts; p++) free(m.part[p].col);
+  free(m.part), kcl_csr_free(&m.C);
+  return rc;
 }
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
-  multiplying m = {.A = A, .B = B};
-  int rc;
-  *out = NULL;
-  KCL_TRY(kcl_csr_create(ctx, A->rows, B->cols, 0, KCL_D, &m.C));
-  kcl_for_each(A->rows, kcl_rows_grain(A->rows), count_rows, &m);
-  KCL_TRY(kcl_sparse_room(ctx, m.C));
-  if (!m.failed) kcl_for_each(A->rows, kcl_rows_grain(A->rows), fill_rows, &m);
-  if (m.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices"));
-  *out = m.C, m.C = NULL;
-done:
-  kcl_csr_free(&m.C);
+  return multiply(ctx, A, B, true, out);
+}
+
+int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
+                        kcl_csr **out) {
+  kcl_csr *AP;
+  int rc = multiply(ctx, A, P, false, &AP);
+  if (!rc) rc = multiply(ctx, R, AP, true, out);
+  kcl_csr_free(&AP);
+  return rc;
+}
+
+int kcl_sparse_galerkin_again(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
+                              kcl_csr *C) {
+  kcl_csr *AP;
+  int rc = multiply(ctx, A, P, false, &AP);
+  if (rc) return rc;
+  multiplying m = product(R, AP);
+  m.C = C;
+  rc = pass(ctx, &m, sum_rows);
+  kcl_csr_free(&AP);
   return rc;
 }
 

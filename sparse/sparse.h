@@ -29,13 +29,19 @@ bool kcl_sums_create(kcl_sums *s, int64_t cols); /* false: memory ran out */
 void kcl_sums_free(kcl_sums *s);
 void kcl_sums_order(kcl_sums *s); /* the list by ascending column */
 static inline void kcl_sums_next(kcl_sums *s) { s->count = 0, s->now++; }
-/* Without branches: whether a column is new is as good as random. */
-static inline void kcl_sums_add(kcl_sums *s, int32_t col, double value) {
-  const bool old = s->round[col] == s->now;
-  s->list[s->count] = col, s->count += !old;
-  s->sum[col] = (old ? s->sum[col] : 0) + value;
-  s->round[col] = s->now;
+/* Adds columns to the list, which are in no sum; without branches, since whether one is new is as good as random. */
+static inline void kcl_sums_find(kcl_sums *s, int64_t n, const int32_t *col) {
+  uint32_t *round = s->round, now = s->now;
+  int32_t *list = s->list;
+  int64_t count = s->count;
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t c = col[i];
+    list[count] = c, count += round[c] != now;
+    round[c] = now;
+  }
+  s->count = count;
 }
+void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val, double factor);
 
 /* A growing list of entries: the rows of one part of a matrix. */
 typedef struct kcl_rows {
@@ -66,7 +72,7 @@ int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr *
 /* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
  * largest moduli, the first columns among equals, scaled so that the sum of the row stays. */
 static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
-  kcl_sums_add(&r->sums, col, value);
+  kcl_sums_add(&r->sums, 1, &col, &value, 1);
 }
 void kcl_row_put(kcl_rows *r);
 void kcl_row_put_largest(kcl_rows *r, int most);
@@ -74,6 +80,11 @@ void kcl_row_put_largest(kcl_rows *r, int most);
 /* ---------------------------------------------------------------- products and transposes */
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
+int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
+                        kcl_csr **out); /* R A P, the bits of R (A P) */
+/* The values of C = R A P, when those of A have changed: the bits of kcl_sparse_galerkin. */
+int kcl_sparse_galerkin_again(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
+                              kcl_csr *C);
 int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
 int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [cols], to free() */
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos

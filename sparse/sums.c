@@ -6,7 +6,7 @@
 
 bool kcl_sums_create(kcl_sums *s, int64_t cols) {
   const size_t n = (size_t)cols + 1;
-  *s = (kcl_sums){.sum = malloc(n * sizeof *s->sum),
+  *s = (kcl_sums){.sum = calloc(n, sizeof *s->sum),
                   .round = calloc(n, sizeof *s->round),
                   .list = malloc(n * sizeof *s->list),
                   .set = calloc(n / 64 + 1, sizeof *s->set),
@@ -19,6 +19,15 @@ bool kcl_sums_create(kcl_sums *s, int64_t cols) {
 void kcl_sums_free(kcl_sums *s) {
   free(s->sum), free(s->round), free(s->list), free(s->set), free(s->words);
   *s = (kcl_sums){0};
+}
+
+void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val, double factor) {
+  const uint32_t now = s->now;
+  double *sum = s->sum;
+  for (int64_t i = 0; i < n; i++)
+    if (s->round[col[i]] != now) sum[col[i]] = 0;
+  kcl_sums_find(s, n, col);
+  for (int64_t i = 0; i < n; i++) sum[col[i]] += factor * val[i];
 }
 
 static void insertion_sort(int32_t *list, int64_t count) {
@@ -39,7 +48,7 @@ static int64_t take_bits(uint64_t *of, int64_t i, int32_t *list, int64_t count) 
 }
 
 void kcl_sums_order(kcl_sums *s) {
-  enum { SHORT = 12 };
+  enum { SHORT = 16 };
   int32_t least = INT32_MAX, most = 0, word[64];
   if (s->count <= SHORT) {
     insertion_sort(s->list, s->count);

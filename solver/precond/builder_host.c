@@ -54,6 +54,13 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
   return give(rc, C, out);
 }
 
+static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
+                    kcl_built *out) {
+  kcl_csr *C = NULL;
+  int rc = kcl_sparse_galerkin(b->M->ctx, R->csr, A->csr, P->csr, &C);
+  return give(rc, C, out);
+}
+
 static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built *out) {
   kcl_csr *C = NULL;
   int rc = kcl_sparse_truncate(b->M->ctx, A->csr, most, &C);
@@ -106,6 +113,7 @@ const kcl_builder_ops kcl_build_on_host = {.take = take,
                                            .interpolation = interpolation,
                                            .transpose = transpose,
                                            .product = product,
+                                           .galerkin = galerkin,
                                            .truncate = truncate_rows,
                                            .smoother = smoother,
                                            .inverse = inverse,

@@ -28,6 +28,7 @@ typedef struct hierarchy {
 int kcl_galerkin(kcl_builder *b, const kcl_built *A, const kcl_built *P, const kcl_built *R,
                  kcl_built *out) {
   kcl_built AP = {0};
+  if (b->ops->galerkin) return b->ops->galerkin(b, R, A, P, out);
   int rc = b->ops->product(b, A, P, &AP);
   if (!rc) rc = b->ops->product(b, R, &AP, out);
   b->ops->free(b, &AP);
