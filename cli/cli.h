@@ -30,6 +30,7 @@ typedef struct cli_options {
   char **files; /* [count] operands after the subcommand */
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
+  const char *near_null, *coordinates;
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *threads_list, *layout, *resume, *index_base, *figures, *markdown, *latex,
       *page;
@@ -195,10 +196,11 @@ void cli_terminal_end(void); /* before the program ends */
 typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
   kcl_csr *A;
   kcl_dense *b, *x;
-  bool ones;          /* b = A*1, so x should be 1 */
-  bool b_of_matrix;   /* b comes from the file of A */
-  bool x_repeated;    /* the file of x has one column, b has several */
-  kcl_type precision; /* of the solve */
+  kcl_dense *near_null; /* kcl_options.near_null, or NULL */
+  bool ones;            /* b = A*1, so x should be 1 */
+  bool b_of_matrix;     /* b comes from the file of A */
+  bool x_repeated;      /* the file of x has one column, b has several */
+  kcl_type precision;   /* of the solve */
   double seconds_read;
 } cli_problem;
 
@@ -219,6 +221,8 @@ int cli_dense_load(kcl *ctx, const cli_options *o, const char *y, int64_t n, int
 int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p);
 bool cli_is_word(const char *x);         /* "ones" or "random" */
 bool cli_is_generated(const char *path); /* a generated system such as poisson2d:9 and not a file */
+/* p->near_null from the options' files. */
+int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p);
 void cli_problem_free(cli_problem *p);
 int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision);

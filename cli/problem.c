@@ -209,8 +209,23 @@ done:
   return rc;
 }
 
+int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p) {
+  kcl_dense *at = NULL;
+  int rc;
+  if (o->near_null && o->coordinates)
+    return cli_fail(KCL_USAGE, "--near-null and --coordinates: one of them is enough");
+  if (o->near_null) return cli_lib(ctx, kcl_dense_read(ctx, o->near_null, &p->near_null));
+  if (!o->coordinates) return 0;
+  TRY(cli_lib(ctx, kcl_dense_read(ctx, o->coordinates, &at)));
+  TRY(cli_lib(ctx, kcl_rigid_modes(ctx, at, &p->near_null)));
+done:
+  kcl_dense_free(&at);
+  return rc;
+}
+
 void cli_problem_free(cli_problem *p) {
   kcl_csr_free(&p->A);
+  kcl_dense_free(&p->near_null);
   kcl_dense_free(&p->b);
   kcl_dense_free(&p->x);
 }

@@ -29,6 +29,7 @@ static int load(kcl *ctx, cli_run *r) {
   report_device(o, &r->device);
   TRY(profile_possible(o, &r->device));
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
+  TRY(cli_near_null_load(ctx, o, &r->p));
   report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
   TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
@@ -259,6 +260,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(cli_ranks_agree(ctx, rc));
   cli_ranks_tell((int)r.p.precision);
   r.asked = options_of(o, r.p.precision);
+  r.asked.near_null = r.p.near_null;
   TRY(solve_all(ctx, &r));
   if (r.solved == 0) TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
@@ -292,7 +294,7 @@ const cli_command cli_solve = {
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
                "| check-output threads precision symmetry scale no-direct mixed atol restart nrhs "
-               "profile verbose cache index-base",
+               "near-null coordinates profile verbose cache index-base",
 
     .min = 1,
     .max = 2,

@@ -16,7 +16,9 @@ static int operands(const cli_command *c, const cli_options *o) {
 }
 
 static int standard_input_once(const cli_options *o) {
-  int n = o->x0 && strcmp(o->x0, "-") == 0;
+  const char *const also[] = {o->x0, o->near_null, o->coordinates};
+  int n = 0;
+  for (int i = 0; i < 3; i++) n += also[i] && strcmp(also[i], "-") == 0;
   for (int i = 0; i < o->count; i++) n += strcmp(o->files[i], "-") == 0;
   return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can be one file only") : 0;
 }
@@ -165,6 +167,8 @@ static bool is_word(const cli_command *c, const cli_options *o, int i) {
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
 static int inputs(const cli_command *c, const cli_options *o) {
   int rc = readable(o->x0);
+  if (!rc) rc = readable(o->near_null);
+  if (!rc) rc = readable(o->coordinates);
   if (!rc) rc = readable(o->resume);
   for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++)
     if (!is_word(c, o, i)) rc = readable(o->files[i]);

@@ -552,6 +552,9 @@ typedef struct kcl_options {
    * (KRYLOCL_CACHE set but empty: nothing is recorded). */
   const char *format;
   kcl_type precision; /**< scalar type of all arithmetic and storage on the device */
+  /** For the preconditioner "sa": [rows, 1 to 12] real vectors that A nearly annihilates, such as rigid body modes
+   * (kcl_rigid_modes); the caller's, for as long as A. NULL: a constant for each unknown of a node. */
+  const kcl_dense *near_null;
   /** Relative tolerance: a solve stops at |b - A x| <= max(tol |b|, atol). Negative: 1e-8, or 1e-5
    * in float. Least-squares methods also stop at normal_residual <= max(tol, atol / |b|). */
   double tol;
@@ -630,6 +633,11 @@ typedef struct kcl_report {
   int64_t history_size;         /**< length of history */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
 } kcl_report;
+
+/** Rigid body modes for kcl_options.near_null, from coordinates [nodes, 2 or 3] of type D: *out [2 nodes, 3] or
+ * [3 nodes, 6]: translations, then rotations about the centre. Unknown c of node i is row 2 i + c or 3 i + c. Free with
+ * kcl_dense_free. KCL_USAGE: another shape or type. */
+int kcl_rigid_modes(kcl *ctx, const kcl_dense *coordinates, kcl_dense **out);
 
 /** A matrix on the device, with its method, preconditioner and compiled kernels. */
 typedef struct kcl_solver kcl_solver;

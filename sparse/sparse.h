@@ -109,6 +109,29 @@ int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const
 /* Its `most` largest entries per row, row sums kept. */
 int kcl_sparse_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out);
 
+/* ---------------------------------------------------------------- coarsening (smoothed aggregation) */
+
+enum { KCL_MOST_NEAR_NULL = 12 };
+
+/* The graph of nodes, `block` rows each: I and J are coupled if |A_IJ| > theta sqrt(max_K |A_IK| max_K |A_JK|), K beside the
+ * diagonal, in the norm of Frobenius. Values: |A_IJ|^2. */
+int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_csr **out);
+/* aggregate [nodes]: number, or -1 of a node that is coupled with none. They have `least` nodes or more. */
+int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **aggregate,
+                          int64_t *count);
+typedef struct kcl_aggregation {
+  const int32_t *aggregate; /* [nodes] */
+  int64_t count;
+  int block, vectors; /* rows per node; near-null vectors */
+} kcl_aggregation;
+/* T [rows, count vectors], T^T T = I, with B = T coarse where there are aggregates; B [rows, vectors], coarse [count vectors,
+ * vectors], by rows, to free with free(). */
+int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
+                         kcl_csr **T, double **coarse);
+/* P from T; S: the graph of nodes. */
+int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_csr *S, int block, const kcl_csr *T,
+                        kcl_csr **P);
+
 /* ---------------------------------------------------------------- approximate inverses; also complex (local.c) */
 
 /* The pattern of F^power with the diagonal, F the entries with |a_ij|^2 > drop^2 |a_ii a_jj|; lower: of its lower triangle. At

@@ -119,6 +119,11 @@ if command -v gzip >/dev/null 2>&1; then gzip -k A.mtx; run 0 ".gz" solve A.mtx.
 sed 1,2d b.rhs >plain.txt
 run 0 "plain numbers" solve A.mtx plain.txt --x0 x.mtx --json s.json
 json s.json "d['iterations']==0"
+{ echo "%%MatrixMarket matrix array real general"; echo "400 1"; yes 1 | head -400; } >ones.mtx
+run 0 "near-null vectors" solve A.mtx b.rhs -s cg -p sa --near-null ones.mtx
+run 2 "  and coordinates" solve A.mtx b.rhs -p sa --near-null ones.mtx --coordinates ones.mtx; says "one of them"
+run 2 "  of one column" solve A.mtx b.rhs -p sa --coordinates ones.mtx; says "2 or 3 real columns: these are 400 by 1"
+run 3 "  that are not there" solve A.mtx b.rhs -p sa --coordinates none.mtx
 { echo "%%MatrixMarket matrix array real general"; echo "400 2"; cat plain.txt plain.txt; } >b2.mtx
 run 0 "two columns" solve A.mtx b2.mtx -o x2.mtx --json s.json; says "column 2"
 json s.json "d['nrhs']==2 and len(d['solves'])==2 and all(s['converged'] for s in d['solves'])"

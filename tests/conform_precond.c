@@ -362,6 +362,71 @@ static void test_iterations(const place *p) {
   }
 }
 
+/* ---------------------------------------------------------------- elasticity */
+
+/* Of the nodes of elasticity:NxNxN (data/generators/elasticity.c). */
+static kcl_dense *coordinates(kcl *ctx, int64_t n) {
+  kcl_dense *X = NULL;
+  const int64_t nodes = n * (n + 1) * (n + 1);
+  if (kcl_dense_create(ctx, nodes, 3, KCL_D, &X)) exit(1);
+  for (int64_t i = 0; i < nodes; i++) {
+    X->val[i] = (double)(i % n + 1);
+    X->val[nodes + i] = (double)(i / n % (n + 1));
+    X->val[2 * nodes + i] = (double)(i / n / (n + 1));
+  }
+  return X;
+}
+
+/* Rigid body modes have no energy: A B = 0 away from the face that is clamped. */
+static void test_modes(const kcl_csr *A, const kcl_dense *B, int64_t n) {
+  double off = 0;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t j = 0; j < B->cols && i / 3 % n >= 1; j++) {
+      double sum = 0;
+      for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+        sum += ((double *)A->val)[k] * B->val[j * B->rows + A->col[k]];
+      off = fmax(off, fabs(sum));
+    }
+  CHECKF(off < 1e-11, "A B is %g", off);
+}
+
+/* cg with smoothed aggregation, which knows the modes or not. */
+static int64_t with_modes(const place *p, const kcl_csr *A, const kcl_dense *B) {
+  kcl_solver *s = NULL;
+  kcl_report r = {0};
+  kcl_options o = cg_options();
+  o.precond = "sa", o.format = "csr-scalar", o.near_null = B;
+  double *b = calloc((size_t)A->rows, sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
+  for (int64_t i = 0; i < A->rows; i++) b[i] = i % 3 == 2 ? -1 : 0;
+  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "sa: %s",
+         kcl_error(p->ctx));
+  free(b), free(x), kcl_solver_free(&s);
+  return r.iterations;
+}
+
+static void test_elasticity(const place *p) {
+  enum { N = 10 };
+  kcl_dense *X = coordinates(p->ctx, N), *B = NULL, *wrong = NULL;
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_options o = cg_options();
+  if (CHECKF(!kcl_generate(p->ctx, "elasticity:10x10x10", &A, NULL) &&
+                 !kcl_rigid_modes(p->ctx, X, &B),
+             "%s", kcl_error(p->ctx))) {
+    test_modes(A, B, N);
+    const int64_t with = with_modes(p, A, B), without = with_modes(p, A, NULL);
+    CHECKF(with <= 15 && 3 * with <= 2 * without, "%lld iterations with modes, %lld without",
+           (long long)with, (long long)without);
+  }
+  B->rows--, o.precond = "sa", o.near_null = B;
+  CHECKF(kcl_setup(p->ctx, A, &o, &s) == KCL_USAGE && strstr(kcl_error(p->ctx), "near-null"),
+         "rows that do not fit: %s", kcl_error(p->ctx));
+  B->rows++, X->cols = 1;
+  CHECK(kcl_rigid_modes(p->ctx, X, &wrong) == KCL_USAGE && !wrong);
+  X->cols = 3;
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&B), kcl_dense_free(&X);
+}
+
 /* ---------------------------------------------------------------- kernels */
 
 #ifndef KCL_NO_OPENCL
@@ -399,6 +464,7 @@ int main(void) {
     test_diagonal(&places[i], 100), test_diagonal(&places[i], 1000);
     test_special(&places[i]), test_large(&places[i]);
     test_iterations(&places[i]);
+    test_elasticity(&places[i]);
   }
 #ifndef KCL_NO_OPENCL
   for (int i = 0; i < place_count; i++)

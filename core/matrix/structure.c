@@ -210,3 +210,15 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   kcl_count_blocks(A, s);
   return kcl_count_overflow(ctx, A, s);
 }
+
+int kcl_natural_block(const kcl_stats *s) {
+  enum { MOST = 8 };
+  double fullest = 0.7; /* of the entries of a block, at least */
+  int size = 1;
+  for (int b = 2; b <= MOST; b++) {
+    const double all = (double)b * b * (double)s->bcsr_blocks[b],
+                 full = all > 0 ? (double)s->nnz / all : 0;
+    if (full >= fullest) size = b, fullest = full;
+  }
+  return size;
+}

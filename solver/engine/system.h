@@ -48,7 +48,9 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .A = kcl_system_matrix(s),
                                .stats = &s->stats,
                                .hermitian = s->hermitian,
-                               .symmetric = s->symmetric};
+                               .symmetric = s->symmetric,
+                               .near_null = s->options.near_null,
+                               .col_power = s->scaling.col};
 }
 
 /* The relative tolerance. */

@@ -46,11 +46,12 @@ static int coarsen_aggressively(kcl_builder *b, const kcl_built *A, int level, k
 }
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_levels_build(M, A, coarsen, DEGREE);
+  return kcl_levels_build(M, A, &(kcl_levels_plan){.coarsen = coarsen, .degree = DEGREE});
 }
 
 static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_levels_build(M, A, coarsen_aggressively, DEGREE);
+  return kcl_levels_build(M, A,
+                          &(kcl_levels_plan){.coarsen = coarsen_aggressively, .degree = DEGREE});
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */

@@ -2,24 +2,13 @@
  * blocks, such as the unknowns of one grid point, where 2, 3, 4, 6 or 8 rows mostly share their columns; else 4.
  * Bytes: one product with n b entries per application.
  */
+#include "core/matrix/structure.h"
 #include "solver/precond/precond.h"
 #include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST = 8, USUAL = 4 };
-
-static int block_size(const kcl_stats *s) {
-  static const double FULL = 0.7; /* of the entries of a natural block, at least */
-  int size = USUAL;
-  double fullest = FULL;
-  for (int b = 2; b <= MOST; b++) {
-    double full =
-        s->bcsr_blocks[b] ? (double)s->nnz / ((double)b * b * (double)s->bcsr_blocks[b]) : 0;
-    if (full >= fullest) size = b, fullest = full;
-  }
-  return size;
-}
 
 /* B = B^-1, n x n in rows of MOST, by Gauss and Jordan with row exchanges. False: it has none. */
 static bool invert(double complex *B, int n) {
@@ -87,7 +76,7 @@ static void invert_blocks(void *arg, int64_t from, int64_t to) {
 }
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  const int b = block_size(M->stats);
+  const int natural = kcl_natural_block(M->stats), b = natural > 1 ? natural : USUAL;
   const int64_t blocks = (A->rows + b - 1) / b, last = A->rows - (blocks - 1) * b;
   inverting v = {.A = A, .b = b, .singular = blocks};
   int rc =

@@ -37,7 +37,9 @@ struct kcl_builder {
   kcl_preconditioner *M;
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
+  void *strategy;          /* the coarsening's own */
 };
+void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */
 
 extern const kcl_builder_ops kcl_build_on_host, kcl_build_on_device;
 

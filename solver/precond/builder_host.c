@@ -9,9 +9,13 @@ static void free_built(kcl_builder *b, kcl_built *A) {
   *A = (kcl_built){0};
 }
 
-static int give(int rc, kcl_csr *C, kcl_built *out) {
+void kcl_built_on_host(kcl_csr *C, kcl_built *out) {
   *out = (kcl_built){.csr = C, .owned = C};
   if (C) out->rows = C->rows, out->cols = C->cols, out->nnz = C->nnz;
+}
+
+static int give(int rc, kcl_csr *C, kcl_built *out) {
+  kcl_built_on_host(C, out);
   return rc;
 }
 

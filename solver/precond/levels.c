@@ -100,27 +100,27 @@ done:
   return rc;
 }
 
-static int build(kcl_preconditioner *M, const kcl_csr *A, kcl_coarsening *coarsen,
+static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
                  const kcl_builder_ops *ops) {
-  kcl_builder b = {.M = M, .ops = ops};
+  kcl_builder b = {.M = M, .ops = ops, .strategy = plan->strategy};
   hierarchy *h = M->data;
   h->levels = 0;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;
-  int rc = add_levels(&b, h, A, coarsen);
+  int rc = add_levels(&b, h, A, plan->coarsen);
   ops->close(&b);
   return rc;
 }
 
-int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, kcl_coarsening *coarsen, int degree) {
+int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan) {
   hierarchy *h = NULL;
   int rc;
   KCL_TRY(kcl_alloc(M->ctx, 1, sizeof *h, "multigrid levels", &M->data));
-  h = M->data, h->degree = degree, h->hermitian = M->hermitian;
+  h = M->data, h->degree = plan->degree, h->hermitian = M->hermitian;
   rc = KCL_UNSUITED;
-  if (kcl_setup_possible(M->ctx, A)) rc = build(M, A, coarsen, &kcl_build_on_device);
+  if (!plan->on_host && kcl_setup_possible(M->ctx, A)) rc = build(M, A, plan, &kcl_build_on_device);
   if (rc == KCL_UNSUITED) {
     kcl_preconditioner_clear(M);
-    rc = build(M, A, coarsen, &kcl_build_on_host);
+    rc = build(M, A, plan, &kcl_build_on_host);
   }
   if (!rc) describe(M, h, (double)A->nnz);
 done:

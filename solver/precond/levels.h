@@ -12,7 +12,13 @@ int kcl_galerkin(kcl_builder *b, const kcl_built *A, const kcl_built *P, const k
 
 /* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed by Chebyshev polynomials of this degree
  * before and after; others: by one step of SPAI(0) each. */
-int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, kcl_coarsening *coarsen, int degree);
+typedef struct kcl_levels_plan {
+  kcl_coarsening *coarsen;
+  void *strategy; /* for coarsen: kcl_builder.strategy */
+  int degree;
+  bool on_host; /* coarsen needs that */
+} kcl_levels_plan;
+int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan);
 /* z = one V-cycle for A z = r. */
 void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                       bool adjoint);

@@ -57,7 +57,10 @@ typedef struct kcl_precond_matrix {
 
 struct kcl_preconditioner {
   kcl *ctx;
-  const kcl_stats *stats; /* of A; during set-up */
+  const kcl_stats *stats;     /* of A; during set-up */
+  const kcl_dense *near_null; /* of the system as given, or NULL; during set-up */
+  const int
+      *col_power; /* A's columns have been multiplied by 2 to these; NULL: by 1; during set-up */
   const kcl_precond *kind;
   kcl_type type;              /* of A, and of programs that apply it */
   bool hermitian, symmetric;  /* A = A^H, A = A^T */
@@ -107,6 +110,8 @@ typedef struct kcl_precond_request {
   const kcl_csr *A; /* lives as long as the preconditioner */
   const kcl_stats *stats;
   bool hermitian, symmetric;
+  const kcl_dense *near_null; /* kcl_options.near_null */
+  const int *col_power;       /* of the scaling, or NULL */
 } kcl_precond_request;
 
 /* KCL_USAGE: the preconditioner does not suit A, or not the method. */

@@ -67,6 +67,8 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
   *M = (kcl_preconditioner){.ctx = q->ctx,
                             .kind = p,
                             .stats = q->stats,
+                            .near_null = q->near_null,
+                            .col_power = q->col_power,
                             .type = q->A->type,
                             .hermitian = q->hermitian,
                             .symmetric = q->symmetric,
@@ -75,7 +77,7 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(kcl_norm_F(q->A));
   if (p->setup) KCL_TRY(p->setup(M, q->A));
-  M->stats = NULL;
+  M->stats = NULL, M->near_null = NULL, M->col_power = NULL;
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;
 done:

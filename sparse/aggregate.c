@@ -1,0 +1,194 @@
+/* Aggregates of nodes, for smoothed aggregation (Vanek, Mandel & Brezina 1996). A node is `block` consecutive rows, such as
+ * the unknowns of a grid point. Aggregates grow around a maximal independent set of distance 2, found by hashed keys
+ * that do not depend on the number of threads (Bell, Dalton & Olson 2012). */
+#include "sparse/sparse.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- the graph of nodes */
+
+typedef struct graph {
+  const kcl_csr *A, *all; /* all: |A_IJ|_F^2 of the nodes I, J */
+  double *largest;        /* [nodes] of those beside the diagonal */
+  int block;
+  double theta;
+} graph;
+
+static void norm_row(void *arg, kcl_rows *r, int64_t node) {
+  const graph *g = arg;
+  const kcl_csr *A = g->A;
+  const double *a = A->val;
+  const int64_t first = node * g->block;
+  for (int64_t k = A->row_ptr[first]; k < A->row_ptr[first + g->block]; k++)
+    kcl_row_add(r, A->col[k] / g->block, a[k] * a[k]);
+  kcl_row_put(r);
+}
+
+static void find_largest(void *arg, int64_t from, int64_t to) {
+  const graph *g = arg;
+  for (int64_t i = from; i < to; i++)
+    for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
+      if (g->all->col[k] != i)
+        g->largest[i] = fmax(g->largest[i], ((const double *)g->all->val)[k]);
+}
+
+static bool is_strong(const graph *g, int64_t i, int64_t j, double square) {
+  return i != j && square > g->theta * g->theta * sqrt(g->largest[i] * g->largest[j]);
+}
+
+static void strong_row(void *arg, kcl_rows *r, int64_t i) {
+  const graph *g = arg;
+  const double *all = g->all->val;
+  for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
+    if (is_strong(g, i, g->all->col[k], all[k]) && !kcl_long_row(g->all, g->all->col[k]))
+      kcl_rows_put(r, g->all->col[k], &all[k]);
+}
+
+int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_csr **out) {
+  const int64_t nodes = A->rows / block;
+  graph g = {.A = A, .block = block, .theta = theta};
+  kcl_csr *all = NULL;
+  int rc;
+  KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &all));
+  KCL_TRY(kcl_alloc(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
+  g.all = all;
+  kcl_for(nodes, KCL_FEW_ROWS, find_largest, &g);
+  KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, strong_row, &g, NULL, out));
+done:
+  free(g.largest), kcl_csr_free(&all);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the set of roots */
+
+/* key: state in the upper two bits, then a hash, then the number of the node: the largest wins. */
+enum { OUT, UNDECIDED, ROOT };
+static uint64_t state_of(uint64_t key) { return key >> 62; }
+static uint64_t with_state(uint64_t key, uint64_t state) { return key << 2 >> 2 | state << 62; }
+static uint64_t node_of(uint64_t key) { return key & UINT32_MAX; }
+
+typedef struct rooting {
+  const kcl_csr *S;
+  uint64_t *key, *near, *far; /* [nodes]; the largest key at distance 1 and 2 */
+  _Atomic int64_t left;
+} rooting;
+
+static void begin(void *arg, int64_t from, int64_t to) {
+  rooting *m = arg;
+  for (int64_t i = from; i < to; i++) {
+    uint64_t h = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u, h ^= h >> 27;
+    const bool alone = m->S->row_ptr[i] == m->S->row_ptr[i + 1];
+    m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : UNDECIDED);
+  }
+}
+
+static void spread(const kcl_csr *S, const uint64_t *key, uint64_t *to, int64_t from, int64_t end) {
+  for (int64_t i = from; i < end; i++) {
+    uint64_t most = key[i];
+    for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++)
+      if (key[S->col[k]] > most) most = key[S->col[k]];
+    to[i] = most;
+  }
+}
+
+static void look_near(void *arg, int64_t from, int64_t to) {
+  const rooting *m = arg;
+  spread(m->S, m->key, m->near, from, to);
+}
+
+static void look_far(void *arg, int64_t from, int64_t to) {
+  const rooting *m = arg;
+  spread(m->S, m->near, m->far, from, to);
+}
+
+static void decide(void *arg, int64_t from, int64_t to) {
+  rooting *m = arg;
+  int64_t left = 0;
+  for (int64_t i = from; i < to; i++) {
+    if (state_of(m->key[i]) != UNDECIDED) continue;
+    if (node_of(m->far[i]) == (uint64_t)i)
+      m->key[i] = with_state(m->key[i], ROOT);
+    else if (state_of(m->far[i]) == ROOT)
+      m->key[i] = with_state(m->key[i], OUT);
+    else
+      left++;
+  }
+  m->left += left;
+}
+
+static int find_roots(kcl *ctx, rooting *m) {
+  const int64_t n = m->S->rows;
+  int rc = kcl_alloc(ctx, 3 * n, sizeof *m->key, "aggregates", (void **)&m->key);
+  if (rc) return rc;
+  m->near = m->key + n, m->far = m->near + n;
+  kcl_for(n, KCL_FEW_ROWS, begin, m);
+  do {
+    m->left = 0;
+    kcl_for(n, KCL_FEW_ROWS, look_near, m);
+    kcl_for(n, KCL_FEW_ROWS, look_far, m);
+    kcl_for(n, KCL_FEW_ROWS, decide, m);
+  } while (m->left);
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- who joins which */
+
+/* to[i]: of those neighbours that have an aggregate in `from`, the one of the strongest; or -1. */
+typedef struct joining {
+  const kcl_csr *S;
+  const int32_t *from;
+  int32_t *to;
+} joining;
+
+static void join(void *arg, int64_t first, int64_t end) {
+  const joining *j = arg;
+  const kcl_csr *S = j->S;
+  for (int64_t i = first; i < end; i++) {
+    double most = 0;
+    j->to[i] = j->from[i];
+    for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1] && j->from[i] < 0; k++) {
+      const double size = ((const double *)S->val)[k];
+      if (j->from[S->col[k]] >= 0 && size > most) j->to[i] = j->from[S->col[k]], most = size;
+    }
+  }
+}
+
+/* Two steps from the roots; `spare` [nodes] is overwritten. */
+static void grow(const kcl_csr *S, int32_t *aggregate, int32_t *spare) {
+  kcl_for(S->rows, KCL_FEW_ROWS, join, &(joining){S, aggregate, spare});
+  kcl_for(S->rows, KCL_FEW_ROWS, join, &(joining){S, spare, aggregate});
+}
+
+/* Aggregates of fewer than `least` nodes are dissolved, their nodes join neighbours; the others are numbered. */
+static int64_t dissolve(const kcl_csr *S, int32_t *aggregate, int32_t *spare, int32_t *size,
+                        int64_t count, int least) {
+  int64_t kept = 0;
+  memset(size, 0, (size_t)count * sizeof *size);
+  for (int64_t i = 0; i < S->rows; i++)
+    if (aggregate[i] >= 0) size[aggregate[i]]++;
+  for (int64_t a = 0; a < count; a++) size[a] = size[a] >= least ? (int32_t)kept++ : -1;
+  for (int64_t i = 0; i < S->rows; i++)
+    if (aggregate[i] >= 0) aggregate[i] = size[aggregate[i]];
+  if (kept < count) grow(S, aggregate, spare);
+  return kept;
+}
+
+int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **out, int64_t *count) {
+  rooting m = {.S = S};
+  int32_t *aggregate = NULL, *spare = NULL;
+  int rc;
+  *count = 0;
+  KCL_TRY(find_roots(ctx, &m));
+  KCL_TRY(kcl_alloc(ctx, S->rows, sizeof *aggregate, "aggregates", (void **)&aggregate));
+  KCL_TRY(kcl_alloc(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
+  for (int64_t i = 0; i < S->rows; i++)
+    aggregate[i] = state_of(m.key[i]) == ROOT ? (int32_t)(*count)++ : -1;
+  grow(S, aggregate, spare);
+  *count = dissolve(S, aggregate, spare, spare + S->rows, *count, least);
+  *out = aggregate, aggregate = NULL;
+done:
+  free(m.key), free(aggregate), free(spare);
+  return rc;
+}
