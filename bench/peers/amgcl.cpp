@@ -1,10 +1,16 @@
 /* AMGCL's conjugate gradients on its builtin (OpenMP) backend, without preconditioner.
- * usage: amgcl A.mtx; threads by OMP_NUM_THREADS. Column indices are 32 bits, as in the other peers
+ * usage: amgcl A.mtx [sa|rs]; sa, rs: CG with AMGCL's multigrid by smoothed aggregation or Ruge-Stueben, SPAI(0), once, to
+ * 1e-8, b = A 1; threads by OMP_NUM_THREADS. Column indices are 32 bits, as in the other peers
  * (default: 64). Old versions need Boost's headers; later ones are compiled without.
  */
 #define AMGCL_NO_BOOST
 #include "peer.h"
 #include <amgcl/backend/builtin.hpp>
+#include <amgcl/amg.hpp>
+#include <amgcl/coarsening/ruge_stuben.hpp>
+#include <amgcl/coarsening/smoothed_aggregation.hpp>
+#include <amgcl/make_solver.hpp>
+#include <amgcl/relaxation/spai0.hpp>
 #include <amgcl/solver/cg.hpp>
 #include <vector>
 
@@ -34,9 +40,40 @@ static void solve(void *state, int iterations) {
   p->solver(p->A, identity(), p->b, p->x);
 }
 
+#ifndef AMGCL_COARSENING /* what a coarsening is: a class, in later versions a template */
+#define AMGCL_COARSENING template <class> class
+#endif
+template <AMGCL_COARSENING Coarsening>
+static void run_multigrid(const char *name, const char *path, const mtx &A) {
+  using amg = amgcl::amg<backend, Coarsening, amgcl::relaxation::spai0>;
+  using multigrid = amgcl::make_solver<amg, amgcl::solver::cg<backend>>;
+  const size_t n = static_cast<size_t>(A.rows);
+  double *b = peer_row_sums(&A);
+  matrix M(n, n, std::vector<int>(A.ptr, A.ptr + n + 1), std::vector<int>(A.col, A.col + A.nnz),
+           std::vector<double>(A.val, A.val + A.nnz));
+  std::vector<double> f(b, b + n), x(n, 0.0);
+  typename multigrid::params prm;
+  prm.solver.tol = 1e-8;
+  prm.solver.maxiter = 1000;
+  peer_run r;
+  const double start = peer_now();
+  multigrid cycle(M, prm);
+  const double ready = peer_now();
+  using std::get; /* or that of Boost's tuples */
+  r.iterations = static_cast<int>(get<0>(cycle(f, x)));
+  r.setup = ready - start, r.solve = peer_now() - ready;
+  peer_print_run(name, path, &r, peer_residual_of(&A, b, x.data()));
+  free(b);
+}
+
 int main(int argc, char **argv) {
-  peer_usage(argc == 2, "amgcl A.mtx");
+  const char *amg = argc == 3 ? argv[2] : "";
+  peer_usage(argc == 2 || !strcmp(amg, "sa") || !strcmp(amg, "rs"), "amgcl A.mtx [sa|rs]");
   mtx A = mtx_read(argv[1]);
+  if (!strcmp(amg, "sa"))
+    return run_multigrid<amgcl::coarsening::smoothed_aggregation>("AMGCL SA", argv[1], A), 0;
+  if (!strcmp(amg, "rs"))
+    return run_multigrid<amgcl::coarsening::ruge_stuben>("AMGCL RS", argv[1], A), 0;
   problem p(A, static_cast<size_t>(A.rows));
   peer_samples s = peer_measure(solve, &p);
   peer_print("amgcl", argv[1], &A, PEER_ITERATIONS, &s, peer_residual(&A, p.x.data()));

@@ -1,5 +1,6 @@
 /* hypre's PCG on a ParCSR matrix, no preconditioner, rows spread over the ranks, tolerance 0.
- * usage: mpirun -n 2 hypre A.mtx
+ * usage: mpirun -n 2 hypre A.mtx [amg]
+ * amg: PCG with BoomerAMG's defaults, once, to 1e-8, b = A 1.
  * The convergence test uses <Cr, r> with C the identity, which CG computes anyway: two dots per iteration.
  */
 #include "peer.h"
@@ -72,8 +73,8 @@ static void set_up(problem *p) {
   OK(HYPRE_ParCSRPCGSetup(p->solver, p->A, p->b, p->x));
 }
 
-/* Rank 0 gets all of x and its true residual; the others get 0. */
-static double residual(const mtx *A, HYPRE_IJVector x, int first, int last, int rank, int ranks) {
+/* Rank 0 gets all of x and its true residual; the others get 0. b: NULL for ones. */
+static double residual(const mtx *A, const double *b, HYPRE_IJVector x, int first, int last, int rank, int ranks) {
   const int count = last - first;
   double *mine = mtx_alloc((size_t)count, sizeof *mine), out = 0;
   double *whole = mtx_alloc((size_t)A->rows, sizeof *whole);
@@ -83,7 +84,7 @@ static double residual(const mtx *A, HYPRE_IJVector x, int first, int last, int 
   MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Gather(&first, 1, MPI_INT, starts, 1, MPI_INT, 0, MPI_COMM_WORLD);
   MPI_Gatherv(mine, count, MPI_DOUBLE, whole, counts, starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  if (rank == 0) out = peer_residual(A, whole);
+  if (rank == 0) out = b ? peer_residual_of(A, b, whole) : peer_residual(A, whole);
   free(mine);
   free(whole);
   free(counts);
@@ -91,10 +92,53 @@ static double residual(const mtx *A, HYPRE_IJVector x, int first, int last, int 
   return out;
 }
 
+static peer_run multigrid(problem *p) {
+  peer_run r;
+  HYPRE_Solver amg;
+  HYPRE_Int iterations;
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = peer_now();
+  OK(HYPRE_BoomerAMGCreate(&amg));
+  OK(HYPRE_BoomerAMGSetTol(amg, 0));
+  OK(HYPRE_BoomerAMGSetMaxIter(amg, 1));
+  OK(HYPRE_ParCSRPCGCreate(MPI_COMM_WORLD, &p->solver));
+  OK(HYPRE_PCGSetTol(p->solver, 1e-8));
+  OK(HYPRE_PCGSetTwoNorm(p->solver, 1));
+  OK(HYPRE_PCGSetMaxIter(p->solver, 1000));
+  OK(HYPRE_ParCSRPCGSetPrecond(p->solver, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGSetup, amg));
+  OK(HYPRE_ParVectorSetConstantValues(p->x, 0));
+  OK(HYPRE_ParCSRPCGSetup(p->solver, p->A, p->b, p->x));
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double ready = peer_now();
+  OK(HYPRE_ParCSRPCGSolve(p->solver, p->A, p->b, p->x));
+  MPI_Barrier(MPI_COMM_WORLD);
+  r.setup = ready - start, r.solve = peer_now() - ready;
+  OK(HYPRE_PCGGetNumIterations(p->solver, &iterations));
+  r.iterations = (int)iterations;
+  OK(HYPRE_BoomerAMGDestroy(amg));
+  return r;
+}
+
+/* b = A 1, once to 1e-8. */
+static void run_multigrid(const char *path, const mtx *A, problem *p, HYPRE_IJVector b,
+                          HYPRE_IJVector x, int first, int last, int rank, int ranks) {
+  double *sums = peer_row_sums(A);
+  HYPRE_BigInt *rows = mtx_alloc((size_t)(last - first), sizeof *rows);
+  for (int i = first; i < last; i++) rows[i - first] = i;
+  OK(HYPRE_IJVectorSetValues(b, last - first, rows, sums + first));
+  OK(HYPRE_IJVectorAssemble(b));
+  const peer_run run = multigrid(p);
+  const double r = residual(A, sums, x, first, last, rank, ranks);
+  if (rank == 0) peer_print_run("hypre BoomerAMG", path, &run, r);
+  free(rows);
+  free(sums);
+}
+
 int main(int argc, char **argv) {
   int rank, ranks;
   MPI_Init(&argc, &argv);
-  peer_usage(argc == 2, "hypre A.mtx");
+  const int amg = argc == 3 && !strcmp(argv[2], "amg");
+  peer_usage(argc == 2 || amg, "hypre A.mtx [amg]");
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   OK(HYPRE_Init());
@@ -105,10 +149,14 @@ int main(int argc, char **argv) {
   HYPRE_IJMatrix M = distribute(&A, first, last);
   HYPRE_IJVector b = vector(first, last, &p.b), x = vector(first, last, &p.x);
   OK(HYPRE_IJMatrixGetObject(M, (void **)&p.A));
-  set_up(&p);
-  peer_samples s = peer_measure(solve, &p);
-  double r = residual(&A, x, first, last, rank, ranks);
-  if (rank == 0) peer_print("hypre", argv[1], &A, PEER_ITERATIONS, &s, r);
+  if (amg) {
+    run_multigrid(argv[1], &A, &p, b, x, first, last, rank, ranks);
+  } else {
+    set_up(&p);
+    peer_samples s = peer_measure(solve, &p);
+    double r = residual(&A, NULL, x, first, last, rank, ranks);
+    if (rank == 0) peer_print("hypre", argv[1], &A, PEER_ITERATIONS, &s, r);
+  }
   OK(HYPRE_ParCSRPCGDestroy(p.solver));
   OK(HYPRE_IJVectorDestroy(b));
   OK(HYPRE_IJVectorDestroy(x));

@@ -93,6 +93,41 @@ static inline void peer_print(const char *program, const char *path, const mtx *
   peer_print_number("relative_residual", residual, "}\n");
 }
 
+/* ---- once: set-up of a preconditioner and a solve to 1e-8, b = A 1 (multigrid.sh) */
+
+typedef struct peer_run {
+  double setup, solve; /* seconds */
+  int iterations;
+} peer_run;
+
+static inline double *peer_row_sums(const mtx *A) {
+  double *b = (double *)mtx_alloc((size_t)A->rows, sizeof *b);
+  for (int i = 0; i < A->rows; i++) {
+    b[i] = 0;
+    for (int k = A->ptr[i]; k < A->ptr[i + 1]; k++) b[i] += A->val[k];
+  }
+  return b;
+}
+
+/* |b - A x| / |b| in 2-norms. */
+static inline double peer_residual_of(const mtx *A, const double *b, const double *x) {
+  double sum = 0, all = 0;
+  for (int i = 0; i < A->rows; i++) {
+    double r = b[i];
+    for (int k = A->ptr[i]; k < A->ptr[i + 1]; k++) r -= A->val[k] * x[A->col[k]];
+    sum += r * r, all += b[i] * b[i];
+  }
+  return sqrt(sum / all);
+}
+
+static inline void peer_print_run(const char *program, const char *path, const peer_run *r,
+                                  double residual) {
+  const char *slash = strrchr(path, '/');
+  printf("{\"matrix\": \"%s\", \"program\": \"%s\", \"setup\": %.6g, \"solve\": %.6g, "
+         "\"iterations\": %d, \"residual\": %.3g}\n",
+         slash ? slash + 1 : path, program, r->setup, r->solve, r->iterations, residual);
+}
+
 static inline void peer_usage(int good, const char *text) {
   if (good) return;
   fprintf(stderr, "usage: %s\n", text);
