@@ -37,52 +37,53 @@ void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
 
 /* ---------------------------------------------------------------- a row from its sums */
 
-static void put(kcl_rows *r, const int32_t *list, int64_t count, double scale) {
-  if (!kcl_rows_reserve(r, count)) return;
-  for (int64_t i = 0; i < count; i++) {
-    r->col[r->count] = list[i];
-    r->val[r->count++] = r->sums.sum[list[i]] * scale;
-  }
+static void put(kcl_rows *r, int64_t count, double scale) {
+  kcl_sums *s = &r->sums;
+  if (kcl_rows_reserve(r, count))
+    for (int64_t i = 0; i < count; i++) {
+      r->col[r->count] = s->list[i];
+      r->val[r->count++] = s->sum[s->list[i]] * scale;
+    }
+  for (int64_t i = 0; i < s->count; i++) s->sum[s->list[i]] = 0;
+  kcl_sums_next(s);
 }
 
 void kcl_row_put(kcl_rows *r) {
   kcl_sums_order(&r->sums);
-  put(r, r->sums.list, r->sums.count, 1);
-  kcl_sums_next(&r->sums);
+  put(r, r->sums.count, 1);
 }
 
-/* Before b among the largest: by modulus, then by column. */
-static bool before(const kcl_sums *s, int32_t a, int32_t b) {
-  const double x = fabs(s->sum[a]), y = fabs(s->sum[b]);
-  return x > y || (x == y && a < b);
+static void swap(int32_t *a, int32_t *b) {
+  const int32_t t = *a;
+  *a = *b, *b = t;
 }
 
-/* The first `most` of the list become the largest, in their order. */
+/* The first `most` of the list become the largest; among equals the first columns. */
 static void select_largest(kcl_sums *s, int most) {
-  for (int64_t i = 1; i < s->count; i++) {
-    const int32_t c = s->list[i];
-    int64_t at = i < most ? i : most;
-    if (i >= most && !before(s, c, s->list[most - 1])) continue;
-    if (i >= most) at = most - 1;
-    for (; at && before(s, c, s->list[at - 1]); at--) s->list[at] = s->list[at - 1];
-    s->list[at] = c;
+  for (int k = 0; k < most; k++) {
+    int64_t best = k;
+    double largest = fabs(s->sum[s->list[k]]);
+    for (int64_t i = k + 1; i < s->count; i++) {
+      const double size = fabs(s->sum[s->list[i]]);
+      if (size > largest || (size == largest && s->list[i] < s->list[best]))
+        best = i, largest = size;
+    }
+    swap(&s->list[k], &s->list[best]);
   }
 }
 
 void kcl_row_put_largest(kcl_rows *r, int most) {
   kcl_sums *s = &r->sums;
+  const int64_t count = s->count;
   double all = 0, kept = 0;
-  if (s->count <= most) {
-    kcl_row_put(r);
-    return;
-  }
   kcl_sums_order(s); /* the device adds in this order, too */
-  for (int64_t i = 0; i < s->count; i++) all += s->sum[s->list[i]];
-  select_largest(s, most);
-  s->count = most, kcl_sums_order(s);
-  for (int i = 0; i < most; i++) kept += s->sum[s->list[i]];
-  put(r, s->list, most, kept != 0 ? all / kept : 1);
-  kcl_sums_next(s);
+  if (count > most) {
+    for (int64_t i = 0; i < count; i++) all += s->sum[s->list[i]];
+    select_largest(s, most);
+    s->count = most, kcl_sums_order(s), s->count = count;
+    for (int i = 0; i < most; i++) kept += s->sum[s->list[i]];
+  }
+  put(r, count < most ? count : most, kept != 0 ? all / kept : 1);
 }
 
 /* ---------------------------------------------------------------- parts */

@@ -17,7 +17,7 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 
 /* Sums by column, of one row after another (sums.c): dense arrays, of which a round touches what it adds to. */
 typedef struct kcl_sums {
-  double *sum;     /* [cols] */
+  double *sum;     /* [cols] zero where nothing was added in this round */
   uint32_t *round; /* [cols] the last one that added to a column; 0: none */
   int32_t *list;   /* [cols + 1] the columns of this round */
   uint64_t *set;   /* [cols / 64] bits, for ordering the list; zero in between */
@@ -41,7 +41,11 @@ static inline void kcl_sums_find(kcl_sums *s, int64_t n, const int32_t *col) {
   }
   s->count = count;
 }
-void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val, double factor);
+static inline void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val,
+                                double factor) {
+  kcl_sums_find(s, n, col);
+  for (int64_t i = 0; i < n; i++) s->sum[col[i]] += factor * val[i];
+}
 
 /* A growing list of entries: the rows of one part of a matrix. */
 typedef struct kcl_rows {

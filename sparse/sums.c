@@ -21,15 +21,6 @@ void kcl_sums_free(kcl_sums *s) {
   *s = (kcl_sums){0};
 }
 
-void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val, double factor) {
-  const uint32_t now = s->now;
-  double *sum = s->sum;
-  for (int64_t i = 0; i < n; i++)
-    if (s->round[col[i]] != now) sum[col[i]] = 0;
-  kcl_sums_find(s, n, col);
-  for (int64_t i = 0; i < n; i++) sum[col[i]] += factor * val[i];
-}
-
 static void insertion_sort(int32_t *list, int64_t count) {
   for (int64_t i = 1; i < count; i++) {
     const int32_t c = list[i];
