@@ -2,9 +2,13 @@
  * success, 1 not converged or slower, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
  * matrix, 6 the check failed, 7 it is undecided, 130 interrupted. */
 #include "cli/cli.h"
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 extern const cli_command cli_solve, cli_spmv, cli_bench, cli_report, cli_info, cli_check,
     cli_devices, cli_generate, cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man,
@@ -61,8 +65,17 @@ static int dispatch(cli_options *o) {
  * instead of compiling each kernel a second time for the size in use. They are as fast. */
 static void configure_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
 
+/* Freed memory is used again, not given back: a first touch of a page costs a set-up more than the work on it, the more so
+ * on virtual machines. */
+static void keep_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0), mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
 int main(int argc, char **argv) {
   cli_options o;
+  keep_memory();
   cli_open_standard();
   cli_ranks_begin(&argc, &argv);
   char **operands = calloc((size_t)argc + 1, sizeof *operands);

@@ -74,7 +74,8 @@ static void set_up(problem *p) {
 }
 
 /* Rank 0 gets all of x and its true residual; the others get 0. b: NULL for ones. */
-static double residual(const mtx *A, const double *b, HYPRE_IJVector x, int first, int last, int rank, int ranks) {
+static double residual(const mtx *A, const double *b, HYPRE_IJVector x, int first, int last,
+                       int rank, int ranks) {
   const int count = last - first;
   double *mine = mtx_alloc((size_t)count, sizeof *mine), out = 0;
   double *whole = mtx_alloc((size_t)A->rows, sizeof *whole);
