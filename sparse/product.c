@@ -15,9 +15,8 @@ typedef struct multiplying {
   const kcl_csr *A, *B;
   kcl_csr *C;
   int64_t grain;
-  found *part;  /* of `grain` rows each; NULL: C has its columns */
+  found *part;  /* of `grain` rows each */
   bool ordered; /* columns ascend in rows of C */
-  bool narrow;  /* no row of B has more than NARROW entries */
   atomic_bool failed;
 } multiplying;
 
@@ -42,19 +41,15 @@ static bool append(found *f, const int32_t *col, int64_t count) {
   return true;
 }
 
-static void find_rows(void *arg, int64_t from, int64_t to) {
+static void find_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
   multiplying *m = arg;
   found *f = &m->part[from / m->grain];
-  kcl_sums s;
-  bool good = kcl_sums_create(&s, m->B->cols);
-  for (int64_t i = from; i < to && good; i++) {
-    find_columns(m, &s, i);
-    if (m->ordered) kcl_sums_order(&s);
-    good = append(f, s.list, s.count);
-    m->C->row_ptr[i + 1] = s.count;
+  for (int64_t i = from; i < to; i++) {
+    find_columns(m, s, i);
+    if (m->ordered) kcl_sums_order(s);
+    if (!append(f, s->list, s->count)) m->failed = true;
+    m->C->row_ptr[i + 1] = s->count;
   }
-  kcl_sums_free(&s);
-  if (!good) m->failed = true;
 }
 
 static void sum_row(const multiplying *m, double *sum, int64_t i) {
@@ -68,38 +63,29 @@ static void sum_row(const multiplying *m, double *sum, int64_t i) {
 }
 
 /* `sum` is zero between rows. */
-static void sum_rows(void *arg, int64_t from, int64_t to) {
+static void sum_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
   multiplying *m = arg;
   const kcl_csr *C = m->C;
-  double *c = C->val, *sum = calloc((size_t)C->cols + 1, sizeof *sum);
-  const found *f = m->part ? &m->part[from / m->grain] : NULL;
-  if (!sum) {
-    m->failed = true;
-    return;
-  }
-  if (f && f->count) memcpy(C->col + C->row_ptr[from], f->col, (size_t)f->count * sizeof *f->col);
+  const found *f = &m->part[from / m->grain];
+  double *c = C->val, *sum = s->sum;
+  if (f->count) memcpy(C->col + C->row_ptr[from], f->col, (size_t)f->count * sizeof *f->col);
   for (int64_t i = from; i < to; i++) {
     sum_row(m, sum, i);
     for (int64_t k = C->row_ptr[i]; k < C->row_ptr[i + 1]; k++)
       c[k] = sum[C->col[k]], sum[C->col[k]] = 0;
   }
-  free(sum);
 }
 
-static int pass(kcl *ctx, multiplying *m, kcl_range *part) {
-  kcl_for_each(m->A->rows, m->grain, part, m);
-  return m->failed ? kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices") : KCL_OK;
-}
-
-static multiplying product(const kcl_csr *A, const kcl_csr *B) {
-  return (multiplying){.A = A, .B = B, .grain = kcl_rows_grain(A->rows)};
+static int pass(kcl *ctx, multiplying *m, kcl_sums_range *part) {
+  if (kcl_sums_for_each(m->A->rows, m->grain, m->B->cols, part, m) && !m->failed) return KCL_OK;
+  return kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices");
 }
 
 static int multiply(kcl *ctx, const kcl_csr *A, const kcl_csr *B, bool ordered, kcl_csr **out) {
-  multiplying m = product(A, B);
+  multiplying m = {.A = A, .B = B, .ordered = ordered, .grain = kcl_rows_grain(A->rows)};
   const int64_t parts = (A->rows + m.grain - 1) / m.grain;
   int rc;
-  *out = NULL, m.ordered = ordered;
+  *out = NULL;
   KCL_TRY(kcl_alloc(ctx, parts, sizeof *m.part, "the parts of a product", (void **)&m.part));
   KCL_TRY(kcl_csr_create(ctx, A->rows, B->cols, 0, KCL_D, &m.C));
   KCL_TRY(pass(ctx, &m, find_rows));
@@ -121,18 +107,6 @@ int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_
   kcl_csr *AP;
   int rc = multiply(ctx, A, P, false, &AP);
   if (!rc) rc = multiply(ctx, R, AP, true, out);
-  kcl_csr_free(&AP);
-  return rc;
-}
-
-int kcl_sparse_galerkin_again(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
-                              kcl_csr *C) {
-  kcl_csr *AP;
-  int rc = multiply(ctx, A, P, false, &AP);
-  if (rc) return rc;
-  multiplying m = product(R, AP);
-  m.C = C;
-  rc = pass(ctx, &m, sum_rows);
   kcl_csr_free(&AP);
   return rc;
 }

@@ -88,11 +88,10 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
 
 /* ---------------------------------------------------------------- parts */
 
-static void make_part(void *arg, int64_t from, int64_t to) {
+static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
   making *m = arg;
   kcl_rows *r = &m->part[from / m->grain];
-  *r = (kcl_rows){.width = m->width, .refused = -1};
-  r->failed = !kcl_sums_create(&r->sums, m->C->cols);
+  *r = (kcl_rows){.width = m->width, .refused = -1, .sums = *s};
   kcl_sums_next(&r->sums);
   for (int64_t i = from; i < to && !r->failed; i++) {
     const int64_t before = r->count;
@@ -100,7 +99,7 @@ static void make_part(void *arg, int64_t from, int64_t to) {
     m->C->row_ptr[i + 1] = r->count - before;
   }
   free(r->scratch), r->scratch = NULL;
-  kcl_sums_free(&r->sums);
+  *s = r->sums;
 }
 
 static void join_part(void *arg, int64_t from, int64_t to) {
@@ -147,8 +146,8 @@ int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_m
   *out = NULL, m.parts = (rows + grain - 1) / grain;
   KCL_TRY(kcl_csr_create(ctx, rows, cols, 0, type, &m.C));
   KCL_TRY(kcl_alloc(ctx, m.parts, sizeof *m.part, "the parts of a matrix", (void **)&m.part));
-  kcl_for_each(rows, grain, make_part, &m);
-  if (failed(&m)) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
+  if (!kcl_sums_for_each(rows, grain, cols, make_part, &m) || failed(&m))
+    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
   if (refused) *refused = first_refused(&m);
   KCL_TRY(kcl_sparse_room(ctx, m.C));
   kcl_for_each(rows, grain, join_part, &m);

@@ -25,9 +25,10 @@ typedef struct kcl_sums {
   int64_t count;   /* of the list */
   uint32_t now;    /* the round */
 } kcl_sums;
-bool kcl_sums_create(kcl_sums *s, int64_t cols); /* false: memory ran out */
-void kcl_sums_free(kcl_sums *s);
 void kcl_sums_order(kcl_sums *s); /* the list by ascending column */
+/* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own. False: memory ran out. */
+typedef void kcl_sums_range(void *arg, kcl_sums *s, int64_t from, int64_t to);
+bool kcl_sums_for_each(int64_t n, int64_t grain, int64_t cols, kcl_sums_range *body, void *arg);
 static inline void kcl_sums_next(kcl_sums *s) { s->count = 0, s->now++; }
 /* Adds columns to the list, which are in no sum; without branches, since whether one is new is as good as random. */
 static inline void kcl_sums_find(kcl_sums *s, int64_t n, const int32_t *col) {
@@ -86,9 +87,6 @@ void kcl_row_put_largest(kcl_rows *r, int most);
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
 int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
                         kcl_csr **out); /* R A P, the bits of R (A P) */
-/* The values of C = R A P, when those of A have changed: the bits of kcl_sparse_galerkin. */
-int kcl_sparse_galerkin_again(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
-                              kcl_csr *C);
 int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
 int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [cols], to free() */
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos

@@ -4,7 +4,12 @@
 #include "sparse/sparse.h"
 #include <stdlib.h>
 
-bool kcl_sums_create(kcl_sums *s, int64_t cols) {
+static void release(kcl_sums *s) {
+  free(s->sum), free(s->round), free(s->list), free(s->set), free(s->words);
+  *s = (kcl_sums){0};
+}
+
+static bool create(kcl_sums *s, int64_t cols) {
   const size_t n = (size_t)cols + 1;
   *s = (kcl_sums){.sum = calloc(n, sizeof *s->sum),
                   .round = calloc(n, sizeof *s->round),
@@ -12,13 +17,36 @@ bool kcl_sums_create(kcl_sums *s, int64_t cols) {
                   .set = calloc(n / 64 + 1, sizeof *s->set),
                   .words = calloc(n / 64 / 64 + 1, sizeof *s->words)};
   if (s->sum && s->round && s->list && s->set && s->words) return true;
-  kcl_sums_free(s);
+  release(s);
   return false;
 }
 
-void kcl_sums_free(kcl_sums *s) {
-  free(s->sum), free(s->round), free(s->list), free(s->set), free(s->words);
-  *s = (kcl_sums){0};
+typedef struct parts {
+  kcl_sums_range *body;
+  void *arg;
+  int64_t n, grain, cols;
+  _Atomic int64_t next;
+  atomic_bool failed;
+} parts;
+
+static void run(void *arg, const kcl_member *me) {
+  parts *p = arg;
+  kcl_sums s;
+  (void)me;
+  if (!create(&s, p->cols)) {
+    p->failed = true;
+    return;
+  }
+  for (int64_t at; (at = atomic_fetch_add(&p->next, p->grain)) < p->n;)
+    p->body(p->arg, &s, at, at + p->grain < p->n ? at + p->grain : p->n);
+  release(&s);
+}
+
+bool kcl_sums_for_each(int64_t n, int64_t grain, int64_t cols, kcl_sums_range *body, void *arg) {
+  parts p = {.body = body, .arg = arg, .n = n, .grain = grain, .cols = cols};
+  const int64_t count = (n + grain - 1) / grain;
+  kcl_parallel(count < kcl_threads() ? (int)count : kcl_threads(), run, &p);
+  return !p.failed;
 }
 
 static void insertion_sort(int32_t *list, int64_t count) {
