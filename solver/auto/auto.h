@@ -42,11 +42,11 @@ typedef struct kcl_selection {
   kcl_choice remembered; /* its line there, and what was timed since */
   bool recalled;         /* there was such a line */
   bool dirty;            /* remembered differs from it */
-  kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
-  bool switched; /* that has been done, or is not to be */
-  int64_t asked; /* iterations when it was last asked whether that pays */
-  double plain,
-      setup;        /* seconds without it, as predicted, and of its set-up; 0: none in this solve */
+  kcl_way next;     /* to go on with, once those that iterate have stopped; method NULL: none */
+  bool switched;    /* that has been done, or is not to be */
+  int64_t asked;    /* iterations when it was last asked whether that pays */
+  double setup;     /* seconds of its set-up; 0: none in this solve */
+  double plain;     /* seconds that were predicted without it */
   bool decided;     /* nothing more is to be timed */
   int candidates;   /* formats that would be timed */
   double cost;      /* seconds to set up one of them, estimated */

@@ -14,7 +14,8 @@ static const char *const NAME = "amg";
 static const double ENTRY = 5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
 /* The same on a device, and its launches (NVIDIA H200: 33 to 190 ms for 3.5 to 56 million entries). */
 static const double DEVICE_ENTRY = 2.5e-9, DEVICE = 0.022;
-static const double COMPILE = 4;  /* its kernels, in those of plain cg */
+/* Of its kernels: times the seconds of those of plain cg, seconds at least; solves that share them. */
+static const double COMPILE = 4, COLD = 2.5, AGAIN = 5;
 static const double CYCLES = 20;  /* iterations with it */
 static const double PASSES = 12;  /* over the entries of A, by a cycle over all levels */
 static const double VECTORS = 60; /* of A's rows that a cycle moves */
@@ -57,19 +58,30 @@ static double most_to_come(const kcl_selection *c, const kcl_loop *l) {
   return c->expected ? fmax(before, 0) : most;
 }
 
-/* Seconds to set multigrid up and to solve with it, when a plain iteration takes `each`: by bytes, for levels as CSR. */
-static double price(const kcl_selection *c, double each) {
+static bool on_device(const kcl_selection *c) {
+  return kcl_setup_possible(c->system->ctx, kcl_system_matrix(c->system));
+}
+
+/* Seconds to compile its kernels; where the system is solved again, they are spread over solves to come. */
+static double compilation(const kcl_selection *c) {
+  if (!c->system->ctx->opencl) return 0;
+  const double all = fmax(COLD, COMPILE * c->engine->executor.seconds_compile);
+  return c->expected ? all / AGAIN : all;
+}
+
+static double setup_seconds(const kcl_selection *c) {
+  const double entries = (double)c->system->stats.nnz;
+  const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
+  return on_device(c) ? DEVICE + DEVICE_ENTRY * entries : ENTRY / threads * entries;
+}
+
+/* Seconds to solve with it, when a plain iteration takes `each`: by bytes, for levels as CSR. */
+static double solve_seconds(const kcl_selection *c, double each) {
   const kcl_stats *t = &c->system->stats;
   const kcl_engine *e = c->engine;
   const double scalar = (double)kcl_type_size(e->program->type),
-               bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar,
-               compile = c->system->ctx->opencl ? COMPILE * e->executor.seconds_compile : 0;
-  const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
-  const double entries = (double)t->nnz,
-               setup = kcl_setup_possible(c->system->ctx, kcl_system_matrix(c->system))
-                           ? DEVICE + DEVICE_ENTRY * entries
-                           : ENTRY / threads * entries;
-  return setup + CYCLES * each * bytes / kcl_engine_bytes(e, 1) + compile;
+               bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar;
+  return CYCLES * each * bytes / kcl_engine_bytes(e, 1);
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
@@ -97,7 +109,9 @@ void kcl_switch_remember(kcl_selection *c, double seconds) {
                                                    kcl_engine_format(c->engine))
                                : NULL;
   if (!t) return;
-  t->setup = c->setup + seconds, t->iteration = c->plain;
+  /* Compilation is over; the set-up's own is what exceeds its price by far. */
+  t->setup = fmin(c->setup, 2 * setup_seconds(c)) + seconds - c->engine->executor.seconds_compile;
+  t->iteration = c->plain;
   kcl_choice_remember(c->key, &c->remembered);
   c->recalled = true;
 }
@@ -112,9 +126,11 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   if (!suits(c)) return c->switched = true, false;
   const double before = c->expected ? (double)c->expected * each : INFINITY,
                plain = known ? fmin(known->iteration, before) : most_to_come(c, l) * each,
-               cost = known ? known->setup : WORTH * price(c, each);
-  c->switched = known || plain >= cost;
-  if (plain < cost) return false;
+               cost = known ? known->setup
+                            : setup_seconds(c) + solve_seconds(c, each) + compilation(c),
+               least = known ? cost : WORTH * cost;
+  c->switched = known || plain >= least;
+  if (plain < least) return false;
   const bool there = set_up(c);
   c->setup = kcl_now() - start, c->plain = known ? plain : so_far + plain;
   l->start += c->setup;
@@ -122,8 +138,8 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   kcl_auto_say(c->changes, sizeof c->changes,
                "%s%s for %lld iterations, then cg with %s: %.2g s more were predicted, %.2g s with "
                "its set-up%s",
-               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, plain,
-               known ? cost : cost / WORTH, known ? ", as remembered" : "");
+               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, plain, cost,
+               known ? ", as remembered" : "");
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
   return true;

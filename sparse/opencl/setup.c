@@ -49,10 +49,12 @@ static int take_kernels(kcl_device_setup *s, cl_program p) {
   return kcl_cl_check(s->ctx, code, "clCreateKernelsInProgram", "setting up a preconditioner");
 }
 
+static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl",
+                                           "sparse_coarsen.cl", "sparse_smooth.cl"};
+static const char *options_for(kcl_type type) { return type == KCL_S ? "-DVALUE=float" : ""; }
+
 static int build(kcl_device_setup *s) {
-  static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl",
-                                             "sparse_coarsen.cl", "sparse_smooth.cl"};
-  const char *options = s->type == KCL_S ? "-DVALUE=float" : "";
+  const char *options = options_for(s->type);
   kcl_build list[PROGRAMS];
   for (int i = 0; i < PROGRAMS; i++) list[i] = (kcl_build){kcl_kernel_text(file[i]), options, NULL};
   int rc = kcl_opencl_build(s->ctx, list, PROGRAMS);
