@@ -175,6 +175,7 @@ static int run(kcl *ctx, const cli_options *given) {
   if (o.layout) setenv("KRYLOCL_LAYOUT", o.layout, 1);
   cli_interrupt_begin(&o);
   cli_interrupt_computing();
+  if (o.preconds) return bench_preconds(ctx, &o);
   TRY(bench_open_places(&b));
   TRY(bench_plan(&b));
   if (earlier) TRY(bench_resume_rows(earlier, &b));
@@ -194,7 +195,7 @@ const cli_command cli_bench = {
     .summary = "compare storage formats, methods and devices by measured times",
     .options =
         "formats solver device threads precision json csv report quiet | samples rounds time-limit "
-        "iterations resume layout force precond nrhs restart mixed profile verbose cache "
+        "iterations resume layout force precond preconds nrhs restart mixed profile verbose cache "
         "index-base",
 
     .min = 1,
@@ -237,6 +238,10 @@ const cli_command cli_bench = {
         "--profile: after a row, a few more iterations with event times: kernels by name, gaps, "
         "transfers beside the least that the format has to move, kernel attributes; on CPU devices "
         "hardware counters, where the system allows them.\n"
+        "\n"
+        "--preconds A,B or all: whole solves to 1e-8 with each preconditioner instead, by the "
+        "method of --solver: iterations, set-up of the preconditioner, solve, its memory, and the "
+        "number of solves after which its set-up pays against none. Each within --time-limit.\n"
         "\n"
         "The exit code is 5 only if every format refuses. A file that cannot be read does not stop "
         "the others.\n"

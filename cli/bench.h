@@ -224,4 +224,7 @@ void bench_mixed_say(const cli_options *o, const bench_row *r);
 void bench_mixed_json(struct cJSON *o, const bench_row *r);
 void bench_mixed_read(const struct cJSON *o, bench_row *r);
 
+/* bench_preconds.c: --preconds. */
+int bench_preconds(kcl *ctx, const cli_options *o);
+
 #endif

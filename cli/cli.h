@@ -30,7 +30,7 @@ typedef struct cli_options {
   char **files; /* [count] operands after the subcommand */
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
-  const char *near_null, *coordinates;
+  const char *near_null, *coordinates, *preconds;
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *threads_list, *layout, *resume, *index_base, *figures, *markdown, *latex,
       *page;

@@ -22,6 +22,8 @@ static const cli_option table[] = {
      "storage format, or auto, measure, model (auto)", "auto measure model @formats"},
     {"formats", 'f', CLI_TEXT, "A,B", AT(formats), 0, 0, "formats to compare, or all (all)",
      "all @formats"},
+    {"preconds", 0, CLI_TEXT, "A,B", AT(preconds), 0, 0,
+     "compare whole solves with these preconditioners, or all", "all @preconds"},
     {"device", 'd', CLI_TEXT, "WORD", AT(device), 0, 0,
      "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)",
      "auto cpu opencl gpu"},

@@ -119,6 +119,11 @@ if command -v gzip >/dev/null 2>&1; then gzip -k A.mtx; run 0 ".gz" solve A.mtx.
 sed 1,2d b.rhs >plain.txt
 run 0 "plain numbers" solve A.mtx plain.txt --x0 x.mtx --json s.json
 json s.json "d['iterations']==0"
+run 0 "preconditioners compared" bench A.mtx --preconds jacobi,amg -s cg -d cpu --samples 2 --csv p.csv --json p.json; says "pays after"
+json p.json "[r['precond'] for r in d['preconds']]==['none','jacobi','amg'] and all(r['converged'] and r['seconds_solve']>0 for r in d['preconds'])"
+test "$(wc -l <p.csv)" = 4; verdict $? "  a line each"
+run 0 "  with what does not suit" bench A.mtx --preconds spai -s cg -d cpu --samples 1; says "spai is not Hermitian"
+run 2 "  unknown" bench A.mtx --preconds jacobbi -d cpu; says "jacobi"
 { echo "%%MatrixMarket matrix array real general"; echo "400 1"; yes 1 | head -400; } >ones.mtx
 run 0 "near-null vectors" solve A.mtx b.rhs -s cg -p sa --near-null ones.mtx
 run 2 "  and coordinates" solve A.mtx b.rhs -p sa --near-null ones.mtx --coordinates ones.mtx; says "one of them"
