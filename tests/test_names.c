@@ -101,13 +101,16 @@ static void check_parameters(const kcl_matrix *m, const char *line, const char *
 static void check_source(const kcl_program *k, const kcl_geometry *g, const char *what) {
   static const char *const word[] = {"#define EMIT_PARAMS ", "#define MATRIX "};
   char *source = NULL;
-  if (!CHECKF(!kcl_program_source(k, g, 0, &source), "%s", kcl_error(k->ctx))) return;
+  kcl_parts parts = {.count = 0};
+  if (!CHECKF(!kcl_parts_find(k, g, &parts) && !kcl_program_source(k, g, &parts, 0, &source), "%s",
+              kcl_error(k->ctx)))
+    return;
   for (int i = 0; i < 2; i++) {
     const char *at = strstr(source, word[i]);
     CHECKF(at, "%s: no %s", what, word[i]);
     for (; at; at = strstr(at, word[i])) at += strlen(word[i]), check_parameters(k->A, at, what);
   }
-  free(source);
+  free(source), kcl_parts_free(&parts);
 }
 
 static void test_sources(kcl *ctx, const kcl_csr *A, const char *format) {

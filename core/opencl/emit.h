@@ -81,7 +81,7 @@ bool kcl_ends_in_flight(
 /* ---- the writers of kernels */
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e); /* its operations, one per line */
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                          kcl_phase phase, int number);
+                          kcl_phase phase, int number, bool alone);
 void kcl_put_persistent_stage(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                               kcl_phase phase, int number);
 void kcl_put_receive(kcl_source *t, const kcl_program *k,

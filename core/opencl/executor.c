@@ -193,14 +193,13 @@ static void close_run(kcl_executor *ex) {
 /* What was compiled: the kernels of stages, then the persistent kernel, if there is one. */
 static int source(kcl_executor *ex, char **out) {
   run *r = ex->data;
-  const int parts = kcl_program_parts(r->k, &r->geometry),
-            all = parts + (r->persistent.kernel != NULL);
+  const int parts = r->parts.count, all = parts + (r->persistent.kernel != NULL);
   char *text[KCL_MOST_BUILDS] = {NULL};
   size_t room = 1, at = 0;
   int rc;
   for (int i = 0; i < all; i++) {
     const kcl_geometry *g = i < parts ? &r->geometry : &r->persistent.geometry;
-    KCL_TRY(kcl_program_source(r->k, g, i, &text[i]));
+    KCL_TRY(kcl_program_source(r->k, g, &r->parts, i, &text[i]));
     room += strlen(text[i]);
   }
   KCL_TRY(kcl_alloc(context(r), (int64_t)room, 1, "source", (void **)out));

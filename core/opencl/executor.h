@@ -44,7 +44,8 @@ typedef struct kcl_persistent {
 typedef struct run {
   kcl_program *k;
   int width;                       /* right-hand sides in an element of a vector */
-  cl_program part[KCL_MOST_PARTS]; /* the stages' programs */
+  kcl_parts parts;                 /* which kernel each stage has, */
+  cl_program part[KCL_MOST_PARTS]; /* and the programs */
   kcl_geometry geometry;
   cl_mem *vec;    /* [vectors] */
   cl_mem states;  /* both copies of the state, then messages of products */

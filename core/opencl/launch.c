@@ -57,19 +57,20 @@ static int compose(run *r, const kcl_geometry *g, int part, composed *c) {
   int n = 0;
   if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
   snprintf(c->options + n, sizeof c->options - (size_t)n, "%s", word ? word : "");
-  return kcl_program_source(r->k, g, part, &c->source);
+  return kcl_program_source(r->k, g, &r->parts, part, &c->source);
 }
 
 void kcl_run_close_parts(run *r) {
   for (int i = 0; i < KCL_MOST_PARTS; i++)
     if (r->part[i]) clReleaseProgram(r->part[i]), r->part[i] = NULL;
+  kcl_parts_free(&r->parts);
 }
 
 /* The programs of the stages and of the persistent kernel, if there is one. */
 static int build(run *r, bool persistent) {
   composed text[KCL_MOST_BUILDS] = {{.source = NULL}};
   kcl_build list[KCL_MOST_BUILDS];
-  const int parts = kcl_program_parts(r->k, &r->geometry), all = parts + persistent;
+  const int parts = r->parts.count, all = parts + persistent;
   int rc;
   for (int i = 0; i < all; i++) {
     KCL_TRY(compose(r, i < parts ? &r->geometry : &r->persistent.geometry, i, &text[i]));
@@ -125,10 +126,10 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   launch *l = &r->launch[phase][number];
   char name[32];
   cl_int code;
-  int of_phase = phase, of_number = number; /* whose kernel it is */
-  kcl_stage_shared(r->k, &r->geometry, &of_phase, &of_number);
-  cl_program of = r->part[kcl_stage_part(r->k, &r->geometry, of_phase, of_number)];
-  snprintf(name, sizeof name, "stage_%d_%d", of_phase, of_number);
+  const kcl_stage_kernel *at = &r->parts.of[phase][number];
+  cl_program of = r->part[at->part];
+  snprintf(name, sizeof name, "stage_%d_%d", at->phase, at->number);
+  if (at->alone) snprintf(name, sizeof name, "stage_shared");
   l->kernel = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
@@ -145,6 +146,7 @@ int kcl_run_stage_kernels(run *r, bool persistent) {
   int rc;
   r->geometry.without_loop = persistent;
   kcl_run_close_parts(r);
+  KCL_TRY(kcl_parts_find(r->k, &r->geometry, &r->parts));
   KCL_TRY(build(r, persistent));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;

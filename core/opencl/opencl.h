@@ -34,7 +34,7 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
 #include <CL/cl.h>
 #endif
 
-enum { KCL_BUILT = 64 };
+enum { KCL_BUILT = 128 };
 struct kcl_opencl {
   cl_platform_id platform;
   cl_device_id device;
@@ -85,7 +85,7 @@ void kcl_opencl_unpin(kcl_opencl *o);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
  * (program_cache.c). Release the programs; after a failure there are none. */
-enum { KCL_MOST_PARTS = 16, KCL_MOST_BUILDS = KCL_MOST_PARTS + 1 };
+enum { KCL_MOST_PARTS = 48, KCL_MOST_BUILDS = KCL_MOST_PARTS + 1 };
 typedef struct kcl_build {
   const char *source, *options;
   cl_program program;
@@ -117,11 +117,22 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k); /* for one launch per st
 int kcl_most_dots(const kcl_program *k);                /* the constant MOST_DOTS */
 size_t kcl_poll_bytes(const kcl_program *k);            /* of a state: control blocks and slots */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
-/* Many stages are compiled in parts, at once. On CPU devices in one: their drivers compile under a lock. */
-int kcl_program_parts(const kcl_program *k, const kcl_geometry *g);
-int kcl_stage_part(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
+/* Where the kernel of each stage is (parts.c): it is that of stage `number` of `phase`, and is called stage_PHASE_NUMBER, or
+ * stage_shared where it is alone in its part. */
+typedef struct kcl_stage_kernel {
+  int phase, number, part;
+  bool alone;
+} kcl_stage_kernel;
+typedef struct kcl_parts {
+  kcl_stage_kernel *of[KCL_PHASES]; /* [stages] */
+  int count;                        /* of parts: programs that are compiled at once */
+} kcl_parts;
+int kcl_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_parts *out);
+void kcl_parts_free(kcl_parts *p);
+bool kcl_phase_compiled(const kcl_geometry *g, int phase);
 /* OpenCL source of the kernels of one part of a program, for this device. Free with free(). */
-int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, char **source);
+int kcl_program_source(const kcl_program *k, const kcl_geometry *g, const kcl_parts *parts,
+                       int part, char **source);
 /* Stages of the preconditioner that differ in their vectors and in the contents of their matrix share a kernel: the first
  * such stage's, which has the number *phase, *number afterwards. Stages that the persistent kernel replaces have none. */
 void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);

@@ -74,51 +74,22 @@ static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry 
   kcl_put_file(t, "image.clh");
 }
 
-/* ---------------------------------------------------------------- parts */
-
-enum { PART_OPS = 200 }; /* of CG 15, of 20 iterations of GMRES 3,300 */
-
-static bool compiled(const kcl_geometry *g, int phase) {
-  return !(kcl_phase_persistent(phase) && g->without_loop);
+static bool has_kernel(const kcl_parts *p, int part, int phase, int i) {
+  const kcl_stage_kernel *at = &p->of[phase][i];
+  return at->part == part && at->phase == phase && at->number == i;
 }
 
-/* Operations of the stages that are compiled, before this one, but those of shared kernels; of all: phase KCL_PHASES. */
-static int ops_before(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
-  int ops = 0;
-  for (int p = 0; p < KCL_PHASES && p <= phase; p++)
-    for (int i = 0; i < (p < phase ? k->stages[p] : number) && compiled(g, p); i++)
-      if (!kcl_stage_can_share(k, p, i)) ops += k->stage[p][i].scalars + k->stage[p][i].vectors;
-  return ops;
-}
-
-int kcl_program_parts(const kcl_program *k, const kcl_geometry *g) {
-  if (g->persistent || g->group == 1) return 1;
-  int parts = 1 + ops_before(k, g, KCL_PHASES, 0) / PART_OPS;
-  return parts < KCL_MOST_PARTS ? parts : KCL_MOST_PARTS;
-}
-
-int kcl_stage_part(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number) {
-  const int all = ops_before(k, g, KCL_PHASES, 0), parts = kcl_program_parts(k, g);
-  int part = all ? ops_before(k, g, phase, number) * parts / all : 0;
-  return part < parts ? part : parts - 1;
-}
-
-static bool own_kernel(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
-  int p = phase, n = number;
-  kcl_stage_shared(k, g, &p, &n);
-  return p == phase && n == number;
-}
-
-int kcl_program_source(const kcl_program *k, const kcl_geometry *g, int part, char **source) {
+int kcl_program_source(const kcl_program *k, const kcl_geometry *g, const kcl_parts *parts,
+                       int part, char **source) {
   kcl_source t = {0};
   put_constants(&t, k, g);
   put_slots(&t, k);
   put_headers(&t, k, g);
   if (g->persistent) kcl_put_persistent_kernel(&t, k, g);
   for (int phase = 0; phase < KCL_PHASES && !g->persistent; phase++)
-    for (int i = 0; i < k->stages[phase] && compiled(g, phase); i++)
-      if (own_kernel(k, g, phase, i) && kcl_stage_part(k, g, phase, i) == part)
-        kcl_put_stage_kernel(&t, k, g, phase, i);
+    for (int i = 0; i < k->stages[phase] && kcl_phase_compiled(g, phase); i++)
+      if (has_kernel(parts, part, phase, i))
+        kcl_put_stage_kernel(&t, k, g, phase, i, parts->of[phase][i].alone);
   if (part == 0 && kcl_program_ranks(k) && !g->persistent) kcl_put_file(&t, "halo.cl");
   *source = t.data;
   return t.failed ? kcl_fail(k->ctx, KCL_MEMORY, "out of memory while composing kernels") : KCL_OK;

@@ -146,8 +146,9 @@ static void prepare(kcl_source *t, const void *of) {
 }
 
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                          kcl_phase phase, int number) {
-  const kcl_emit e = kcl_emit_stage(k, g, phase, number);
+                          kcl_phase phase, int number, bool alone) {
+  kcl_emit e = kcl_emit_stage(k, g, phase, number);
+  if (alone) snprintf(e.id, sizeof e.id, "shared");
   kcl_put_skeleton(t, "stage.cl", holes, HOLES, &e);
   for (int i = 0; e.s->A && i < e.s->A->arrays; i++)
     if (e.s->A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", e.s->A->array[i].name);
