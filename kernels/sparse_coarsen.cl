@@ -3,7 +3,7 @@
  * limit[i]: entry a of row i is strong if sign(limit) a >= |limit|. No matrix of the strong entries is made. */
 #include "sparse.clh"
 
-inline bool is_strong(const double limit, const double a) { return copysign(1.0, limit) * a >= fabs(limit); }
+inline bool is_strong(const double limit, const double a) { return rounded(copysign(1.0, limit) * a) >= fabs(limit); }
 #define FOR_STRONG(i, k) \
   for (int k = A_ptr[i]; k < A_ptr[(i) + 1]; k++) \
     if (A_col[k] != (i) && is_strong(limit[i], A_val[k]))
@@ -18,7 +18,7 @@ kernel void find_strong(CSR(A), const int n, const double theta, global double *
     if (A_col[k] == i && A_val[k] < 0) sign = 1;
   for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
     if (A_col[k] != i) most = fmax(most, sign * A_val[k]);
-  limit[i] = sign * (most > 0 ? theta * most : INFINITY);
+  limit[i] = sign * (most > 0 ? rounded(theta * most) : INFINITY);
   FOR_STRONG(i, k) atomic_inc(&depend[A_col[k]]);
 }
 

@@ -108,7 +108,7 @@ inline int next_largest(global const double *val, const int from, const int to, 
   int best = -1;
   double largest = -1;
   for (int k = from; k < to; k++) {
-    const double a = fabs(val[k]);
+    const double a = rounded(fabs(val[k]));
     if ((a < size || (a == size && k > last)) && a > largest) best = k, largest = a;
   }
   return best;
@@ -126,7 +126,7 @@ kernel void keep_largest(CSR(A), const int rows, const int most, global const in
   int last = -1;
   double size = INFINITY, all = 0, kept = 0;
   for (int q = 0; q < count; q++) { /* C_col: places in A, ascending */
-    last = next_largest(A_val, from, to, last, size), size = fabs(A_val[last]);
+    last = next_largest(A_val, from, to, last, size), size = rounded(fabs(A_val[last]));
     int at = first + q;
     for (; at > first && C_col[at - 1] > last; at--) C_col[at] = C_col[at - 1];
     C_col[at] = last;

@@ -62,9 +62,9 @@ static void swap(int32_t *a, int32_t *b) {
 static void select_largest(kcl_sums *s, int most) {
   for (int k = 0; k < most; k++) {
     int64_t best = k;
-    double largest = fabs(s->sum[s->list[k]]);
+    double largest = kcl_rounded(fabs(s->sum[s->list[k]]));
     for (int64_t i = k + 1; i < s->count; i++) {
-      const double size = fabs(s->sum[s->list[i]]);
+      const double size = kcl_rounded(fabs(s->sum[s->list[i]]));
       if (size > largest || (size == largest && s->list[i] < s->list[best]))
         best = i, largest = size;
     }

@@ -7,6 +7,17 @@
 
 #include "core/base/base.h"
 
+/* Without the last 24 bits: what differs by rounding alone compares as equal, so that neither the device nor its compiler's
+ * fused operations decide between symmetric choices. */
+static inline double kcl_rounded(double a) {
+  union {
+    double value;
+    uint64_t bits;
+  } u = {a};
+  u.bits = (u.bits + (1u << 23)) & ~UINT64_C(0xffffff);
+  return u.value;
+}
+
 /* A row of more entries is no way to the entries behind it: one dense row must not make all others dense. */
 enum { KCL_LONG_ROW = 1024 };
 static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {

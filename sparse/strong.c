@@ -22,7 +22,7 @@ static double limit(const strength *s, int64_t i, double sign) {
   double most = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
     if (A->col[k] != i && sign * a[k] > most) most = sign * a[k];
-  return most > 0 ? s->theta * most : INFINITY;
+  return most > 0 ? kcl_rounded(s->theta * most) : INFINITY;
 }
 
 static void count_strong(void *arg, int64_t from, int64_t to) {
@@ -33,7 +33,7 @@ static void count_strong(void *arg, int64_t from, int64_t to) {
     const double sign = diagonal(A, i) < 0 ? 1 : -1, least = limit(s, i, sign);
     int64_t count = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      count += (A->col[k] != i) & (sign * a[k] >= least);
+      count += (A->col[k] != i) & (kcl_rounded(sign * a[k]) >= least);
     s->S->row_ptr[i + 1] = count;
   }
 }
@@ -46,7 +46,7 @@ static void fill_strong(void *arg, int64_t from, int64_t to) {
     const double sign = diagonal(A, i) < 0 ? 1 : -1, least = limit(s, i, sign);
     int64_t at = s->S->row_ptr[i];
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      if (A->col[k] != i && sign * a[k] >= least)
+      if (A->col[k] != i && kcl_rounded(sign * a[k]) >= least)
         s->S->col[at] = A->col[k], ((double *)s->S->val)[at++] = a[k];
   }
 }
