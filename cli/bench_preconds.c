@@ -154,10 +154,10 @@ static int check_name(void *self, const char *word) {
 
 static int add(void *self, const char *precond) {
   comparing *c = self;
+  if (cli_interrupted()) return CLI_INTERRUPTED;
+  if (c->count > c->first && !strcmp(precond, "none")) return 0; /* it is there */
   row *more = realloc(c->rows, (size_t)(c->count + 1) * sizeof *more);
   if (!more) return cli_fail(KCL_MEMORY, "out of memory: the rows");
-  if (cli_interrupted()) return CLI_INTERRUPTED;
-  if (c->count > c->first && !strcmp(precond, "none")) return c->rows = more, 0; /* it is there */
   c->rows = more;
   row *r = &more[c->count];
   *r = (row){.pays = NAN};

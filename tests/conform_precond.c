@@ -370,9 +370,8 @@ static kcl_dense *coordinates(kcl *ctx, int64_t n) {
   const int64_t nodes = n * (n + 1) * (n + 1);
   if (kcl_dense_create(ctx, nodes, 3, KCL_D, &X)) exit(1);
   for (int64_t i = 0; i < nodes; i++) {
-    X->val[i] = (double)(i % n + 1);
-    X->val[nodes + i] = (double)(i / n % (n + 1));
-    X->val[2 * nodes + i] = (double)(i / n / (n + 1));
+    const int64_t x = i % n + 1, y = i / n % (n + 1), z = i / n / (n + 1);
+    X->val[i] = (double)x, X->val[nodes + i] = (double)y, X->val[2 * nodes + i] = (double)z;
   }
   return X;
 }
