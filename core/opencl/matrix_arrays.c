@@ -14,7 +14,7 @@ static void narrow_part(void *arg, int64_t first, int64_t end) {
   for (int64_t k = first; k < end; k++) n->to[k] = (int32_t)n->wide[k];
 }
 
-static void narrow(const void *source, int64_t from, int64_t count, void *to) {
+void kcl_fill_narrow(const void *source, int64_t from, int64_t count, void *to) {
   kcl_for(count, KCL_FEW, narrow_part, &(narrowing){(const int64_t *)source + from, to});
 }
 
@@ -23,7 +23,7 @@ static int upload_array(kcl_matrix *m, int i) {
   kcl_array *a = &m->array[i];
   bool narrowed = a->kind == KCL_INT64 && m->nnz < INT32_MAX;
   size_t size = narrowed ? 4 : kcl_array_element(a->kind, m->type), bytes = size * (size_t)a->count;
-  const kcl_upload u = narrowed ? (kcl_upload){4, a->count, narrow, a->data}
+  const kcl_upload u = narrowed ? (kcl_upload){4, a->count, kcl_fill_narrow, a->data}
                                 : (kcl_upload){1, (int64_t)bytes, kcl_fill_bytes, a->data};
   char what[160];
   cl_int code;

@@ -81,6 +81,8 @@ typedef struct kcl_upload {
 } kcl_upload;
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what);
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
+void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
+                     void *to); /* int64 to int32 */
 void kcl_opencl_unpin(kcl_opencl *o);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source

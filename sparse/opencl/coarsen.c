@@ -1,8 +1,9 @@
 /* Strong connections, the split and interpolation on a device: kernels/sparse_coarsen.cl. Interpolation is a product of two
  * sparse matrices, truncated. */
 #include "sparse/opencl/launch.h"
+#include "sparse/sparse.h"
 
-enum { LONG_ROW = 1024 /* as on the host: rows beyond it are left to it */, ROUNDS = 3 };
+enum { ROUNDS = 3 };
 
 typedef struct coarsening {
   kcl_device_setup *s;
@@ -17,7 +18,7 @@ typedef struct coarsening {
 static int find_strong(coarsening *c, void **depend) {
   const int64_t n = c->A->rows;
   int rc = KCL_UNSUITED;
-  if (c->A->longest > LONG_ROW) goto done;
+  if (c->A->longest > KCL_LONG_ROW) goto done; /* left to the host */
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &c->limit));
   KCL_TRY(kcl_setup_zeros(c->s, n, depend));
   KCL_TRY(EACH(c->s, "find_strong", n, CSR(c->A), INT(n), REAL(c->theta), BUFFER(c->limit),

@@ -165,20 +165,6 @@ void kcl_setup_close(kcl_device_setup **given) {
 
 /* ---------------------------------------------------------------- matrices from the host and back */
 
-typedef struct narrowing {
-  const int64_t *from;
-  int32_t *to;
-} narrowing;
-
-static void narrow_part(void *arg, int64_t first, int64_t end) {
-  const narrowing *n = arg;
-  for (int64_t k = first; k < end; k++) n->to[k] = (int32_t)n->from[k];
-}
-
-static void narrow(const void *source, int64_t from, int64_t count, void *to) {
-  kcl_for(count, KCL_FEW, narrow_part, &(narrowing){(const int64_t *)source + from, to});
-}
-
 static double longest(const void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = arg;
   int64_t most = 0;
@@ -200,7 +186,7 @@ static void widen(const void *source, int64_t from, int64_t count, void *to) {
 
 int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
   const widening w = {A->type, A->val};
-  const kcl_upload ptr = {4, A->rows + 1, narrow, A->row_ptr},
+  const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr},
                    col = {1, 4 * A->nnz, kcl_fill_bytes, A->col},
                    same = {1, 8 * A->nnz, kcl_fill_bytes, A->val}, wide = {8, A->nnz, widen, &w};
   int rc;
