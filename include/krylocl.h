@@ -652,6 +652,17 @@ typedef struct kcl_solver kcl_solver;
  * Hermitian). KCL_INPUT: A is rectangular or empty. KCL_DEVICE: the device has no double
  * precision. KCL_MEMORY: the format refuses A. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
+/** New values: as a set-up of A by s's options that keeps what the pattern decides. A has the pattern and the type of the matrix
+ * that s was set up for; it may be that matrix with its values written anew. It takes that one's place, and its `symmetry`
+ * holds for the new values.
+ *
+ * Kept: what "auto" has chosen, where it suits the new values; compiled kernels; the interpolation of "amg",
+ * "amg-aggressive" and "sa", so that only their systems are computed again (values that differ much are better served by
+ * kcl_setup). Until it returns, both systems need memory. After a failure s is as it was: it solves only if its own
+ * matrix was not written to.
+ *
+ * KCL_USAGE: another pattern or type; s comes from kcl_operator_setup. Otherwise as kcl_setup. */
+int kcl_refresh(kcl_solver *s, const kcl_csr *A);
 /** Frees a solver. */
 void kcl_solver_free(kcl_solver **s);
 /** Solves A x = b. b [rows] and x [cols] are of A's type and do not overlap; x holds the initial

@@ -174,3 +174,32 @@ kernel void fill_slices(CSR(A), const int rows, const int cols, const int C, glo
     col[at] = in ? A_col[from + k] : padding, val[at] = in ? (VALUE)A_val[from + k] : 0;
   }
 }
+
+/* ---------------------------------------------------------------- and back */
+
+kernel void widen(global const VALUE *from, const int n, global double *to)
+{
+  const int k = get_global_id(0);
+  if (k < n) to[k] = from[k];
+}
+
+/* Padding has the value 0, and other zeros are left out with it. */
+kernel void count_slices(const int rows, const int C, global const int *slice, global const VALUE *val, global int *count)
+{
+  const int i = get_global_id(0), s = i / C;
+  if (i >= rows) return;
+  int n = 0;
+  for (int k = slice[s]; k < slice[s + 1]; k++) n += val[k * C + i % C] != 0;
+  count[i] = n;
+}
+
+kernel void read_slices(const int rows, const int C, global const int *slice, global const int *col, global const VALUE *val, global const int *A_ptr, global int *A_col, global double *A_val)
+{
+  const int i = get_global_id(0), s = i / C;
+  if (i >= rows) return;
+  int at = A_ptr[i];
+  for (int k = slice[s]; k < slice[s + 1]; k++) {
+    const int from = k * C + i % C;
+    if (val[from] != 0) A_col[at] = col[from], A_val[at++] = val[from];
+  }
+}

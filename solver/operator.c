@@ -304,5 +304,5 @@ int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver 
   if ((rc = kcl_sums_check(s.ctx, s.A, &op->sums))) return rc;
   s.options.format = format_of(op);
   s.seconds_check = kcl_now() - start, s.seconds_stats = s.seconds_convert = 0;
-  return kcl_setup_system(&s, op->sums, out);
+  return kcl_setup_system(&s, op->sums, NULL, out);
 }

@@ -62,6 +62,7 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   s->seconds_stats = kcl_now() - start;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
+  if (s->scaling.row) s->earlier = NULL; /* of other unknowns */
   if ((rc = kcl_choose_plan(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   start = kcl_now();
@@ -78,11 +79,13 @@ static int prepare(kcl_system *s, kcl_selection *c) {
 
 /* The same system in float with an engine of its own. It may be refused there, such as a diagonal with zeros in float:
  * then double is used alone. */
-static int prepare_mixed(kcl_selection *wide, kcl_mixed **out) {
+static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, kcl_mixed **out) {
   int rc = kcl_mixed_create(wide, out);
   if (rc) return rc;
   kcl_mixed *m = *out;
+  m->system.earlier = before ? before->system.preconds : NULL;
   rc = prepare(&m->system, &m->selection);
+  m->system.earlier = NULL;
   if (rc == KCL_USAGE) return kcl_mixed_refused(m), KCL_OK;
   return rc ? rc : kcl_mixed_judge(m, wide);
 }
@@ -98,18 +101,28 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
                              .A = A,
                              .options = options ? *options : kcl_defaults,
                              .seconds_check = kcl_now() - start};
-  return kcl_setup_system(&system, sums, out);
+  return kcl_setup_system(&system, sums, NULL, out);
 }
 
-int kcl_setup_system(const kcl_system *system, kcl_sums sums, kcl_solver **out) {
+/* What serves the system of `before` serves this one, where it can. */
+static void go_on(kcl_solver *s, const kcl_solver *before) {
+  s->system.earlier = before && !before->system.scaling.row ? before->system.preconds : NULL;
+  s->selection.before = before ? &before->selection : NULL;
+}
+
+int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before,
+                     kcl_solver **out) {
   kcl_solver *s = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = *system, s->sums = sums;
   for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
+  go_on(s, before);
   KCL_TRY(prepare(&s->system, &s->selection));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
-  if (s->system.options.mixed) KCL_TRY(prepare_mixed(&s->selection, &s->mixed));
+  if (s->system.options.mixed)
+    KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, &s->mixed));
+  go_on(s, NULL);
   *out = s, s = NULL;
 done:
   kcl_solver_free(&s);

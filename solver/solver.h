@@ -25,8 +25,11 @@ struct kcl_solver {
   const char *direct; /* what finished it, where no method did; NULL */
 };
 
-/* kcl_setup by a system of which A, options and perhaps statistics and matrices on the device are known; A has the sums. */
-int kcl_setup_system(const kcl_system *s, kcl_sums sums, kcl_solver **out);
+/* kcl_setup by a system of which A, options and perhaps statistics and matrices on the device are known; A has the sums.
+ * before: a solver of other values in A's pattern, to go on with its choices and with what its preconditioners can keep; or
+ * NULL. */
+int kcl_setup_system(const kcl_system *s, kcl_sums sums, const kcl_solver *before,
+                     kcl_solver **out);
 
 /* Direct solutions of the right-hand sides that are not solved, where that is allowed, affordable, and predicted to take
  * about so many seconds at most (solver/rescue.c). owner: a kcl_solver. */

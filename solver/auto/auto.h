@@ -26,7 +26,8 @@ typedef struct kcl_plan {
   int count;
 } kcl_plan;
 
-typedef struct kcl_selection {
+typedef struct kcl_selection kcl_selection;
+struct kcl_selection {
   const kcl_system *system;
   /* Solves by other means what a method did not, if that takes about so many seconds at most (solver/rescue.c). NULL: there
    * are none. */
@@ -48,6 +49,7 @@ typedef struct kcl_selection {
   double setup;     /* seconds of its set-up; 0: none in this solve */
   double plain;     /* seconds that were predicted without it */
   bool decided;     /* nothing more is to be timed */
+  const kcl_selection *before; /* during a refresh: the choices of the values before */
   int candidates;   /* formats that would be timed */
   double cost;      /* seconds to set up one of them, estimated */
   double seconds;   /* spent on timing */
@@ -55,7 +57,7 @@ typedef struct kcl_selection {
   double predicted; /* seconds per iteration of one right-hand side, of set-up's choice */
   char why_format[400], why_method[200];
   char changes[2000]; /* of the last solve: a line for each engine exchanged */
-} kcl_selection;
+};
 
 void kcl_selection_use(kcl_selection *c, kcl_engine **e); /* takes it, and frees the one before */
 

@@ -135,6 +135,40 @@ static void explain_way(kcl_selection *c, bool usual) {
   add_reason(why, room, m->least_squares ? "columns scaled to norm 1" : varies);
 }
 
+/* ---------------------------------------------------------------- as before */
+
+static bool in_plan(const kcl_selection *c, const kcl_method *m) {
+  for (int i = 0; i < c->plan.count; i++)
+    if (c->plan.way[i].method == m) return true;
+  return kcl_auto_is_cg_form(m->name) && !strcmp(c->plan.way[0].method->name, "cg");
+}
+
+/* Is this a refresh, and does its way suit the new values? */
+static bool goes_on(const kcl_selection *c) {
+  const kcl_precond_request q = kcl_system_request(c->system);
+  const kcl_selection *b = c->before;
+  return b && in_plan(c, b->way.method) &&
+         !kcl_precond_check(&q, b->way.precond, b->way.method);
+}
+
+/* And its format. */
+static bool keeps_format(const kcl_selection *c) {
+  const kcl_system *s = c->system;
+  kcl_cost cost;
+  return c->before && c->way.method == c->before->way.method &&
+         !kcl_format_cost(s->ctx, &s->stats, s->options.precision,
+                          kcl_engine_format(c->before->engine), &cost) &&
+         !cost.refusal;
+}
+
+static void go_on(kcl_selection *c) {
+  const kcl_selection *b = c->before;
+  c->way = b->way, c->decided = b->decided;
+  memcpy(c->why_method, b->why_method, sizeof c->why_method);
+}
+
+/* ---------------------------------------------------------------- the plan, and the first way */
+
 int kcl_choose_plan(kcl_selection *c) {
   int rc = kcl_auto_plan(c->system, &c->plan);
   c->way = c->plan.way[0];
@@ -151,8 +185,9 @@ int kcl_choose_way(kcl_selection *c) {
     c->recalled = kcl_choice_recall(c->key, &c->remembered);
     c->expected = c->remembered.iterations;
   }
-  const kcl_timing *known = any ? kcl_auto_best(c) : NULL;
   if (!any) return KCL_OK;
+  if (goes_on(c)) return go_on(c), KCL_OK;
+  const kcl_timing *known = kcl_auto_best(c);
   bool usual = !known || (!strcmp(known->method, c->way.method->name) &&
                           !strcmp(known->precond, c->way.precond->name));
   if (known) rc = kcl_method_find(s->ctx, known->method, &c->way.method);
@@ -191,6 +226,10 @@ int kcl_choose_format(kcl_selection *c, const kcl_format **f) {
   char *why = c->why_format;
   const size_t room = sizeof c->why_format;
   if (!s->undecided.format) return named_format(c, f);
+  if (keeps_format(c)) {
+    memcpy(why, c->before->why_format, room);
+    return kcl_format_find(s->ctx, kcl_engine_format(c->before->engine), type, f);
+  }
   const kcl_timing *known = s->undecided.measure ? NULL : kcl_auto_best(c);
   if (!known || strcmp(known->method, c->way.method->name) ||
       strcmp(known->precond, c->way.precond->name))

@@ -23,6 +23,8 @@ typedef struct kcl_system {
    * built. Ours too. */
   kcl_matrix *shared[2];
   kcl_preconds *preconds;    /* owned; NULL: each engine sets up its own */
+  /* During a refresh: those of the values before. */
+  const kcl_preconds *earlier;
   bool known;                /* stats are given */
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */

@@ -72,6 +72,7 @@ const kcl_precond kcl_precond_amg = {.name = "amg",
                                      .no_adjoint = true,
                                      .bytes = bytes_full,
                                      .setup = setup,
+                                     .refresh = kcl_levels_refresh,
                                      .apply = kcl_levels_apply};
 
 const kcl_precond kcl_precond_amg_aggressive = {
@@ -83,4 +84,5 @@ const kcl_precond kcl_precond_amg_aggressive = {
     .no_adjoint = true,
     .bytes = bytes_aggressive,
     .setup = setup_aggressively,
+    .refresh = kcl_levels_refresh,
     .apply = kcl_levels_apply};

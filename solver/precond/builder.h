@@ -31,6 +31,8 @@ typedef struct kcl_builder_ops {
   int (*smoother)(kcl_builder *b, const kcl_built *A);
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
   int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
+  /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
+  int (*view)(kcl_builder *b, const kcl_matrix *C, kcl_built *out);
   void (*close)(kcl_builder *b);
 } kcl_builder_ops;
 struct kcl_builder {

@@ -72,6 +72,13 @@ static int keep(kcl_builder *b, kcl_built *A) {
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);
 }
 
+static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {
+  kcl_device_csr D;
+  int rc = kcl_setup_view(b->setup, C, &D);
+  if (!rc) give(&D, out);
+  return rc;
+}
+
 static void close(kcl_builder *b) { kcl_setup_close(&b->setup); }
 
 const kcl_builder_ops kcl_build_on_device = {.take = take,
@@ -83,4 +90,5 @@ const kcl_builder_ops kcl_build_on_device = {.take = take,
                                              .smoother = smoother,
                                              .inverse = inverse,
                                              .keep = keep,
+                                             .view = view,
                                              .close = close};

@@ -110,6 +110,10 @@ static int keep(kcl_builder *b, kcl_built *A) {
   return kcl_precond_add_level(b->M, given);
 }
 
+static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {
+  return C->source ? take(b, C->source, out) : KCL_UNSUITED;
+}
+
 static void close(kcl_builder *b) { (void)b; }
 
 const kcl_builder_ops kcl_build_on_host = {.take = take,
@@ -122,4 +126,5 @@ const kcl_builder_ops kcl_build_on_host = {.take = take,
                                            .smoother = smoother,
                                            .inverse = inverse,
                                            .keep = keep,
+                                           .view = view,
                                            .close = close};

@@ -50,26 +50,76 @@ static int add_coarsest(kcl_builder *b, level *l, const kcl_built *A) {
   return kcl_precond_add_level(b->M, inverse);
 }
 
-/* From level l's A to the next one's, unless this is the last. */
-static int add_level(kcl_builder *b, hierarchy *h, const kcl_built *A, kcl_coarsening *coarsen,
-                     kcl_built *next, bool *more) {
-  level *l = &h->level[h->levels++];
-  kcl_built P = {0}, R = {0};
-  int rc;
+/* What a hierarchy is built by. */
+typedef struct building {
+  kcl_builder b;
+  hierarchy *h;
+  const kcl_levels_plan *plan;
+  const kcl_preconditioner *before; /* P and R are of that; NULL: new ones */
+} building;
+
+/* P and R are views where they are shared. */
+typedef struct transfer {
+  kcl_built P, R;
+} transfer;
+
+static void free_transfer(kcl_builder *b, transfer *t) {
+  b->ops->free(b, &t->P), b->ops->free(b, &t->R);
+}
+
+/* No P, *more false: A is the coarsest. */
+static int make_transfer(building *g, int number, const kcl_built *A, transfer *t, bool *more) {
+  kcl_builder *b = &g->b;
+  int rc = KCL_OK;
   *more = false;
+  if (A->rows > DENSE && g->h->levels < MOST_LEVELS)
+    KCL_TRY(g->plan->coarsen(b, A, number, &t->P, more));
+  if (*more) KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
+done:
+  return rc;
+}
+
+static int reuse_transfer(building *g, int number, transfer *t, bool *more) {
+  const kcl_preconditioner *before = g->before;
+  const level *l = &((const hierarchy *)before->data)->level[number];
+  kcl_builder *b = &g->b;
+  int rc = KCL_OK;
+  *more = l->P != NONE;
+  if (!*more) return KCL_OK;
+  KCL_TRY(b->ops->view(b, before->matrix[l->P].C, &t->P));
+  KCL_TRY(b->ops->view(b, before->matrix[l->R].C, &t->R));
+done:
+  return rc;
+}
+
+static int keep_transfer(building *g, int number, transfer *t) {
+  const kcl_preconditioner *before = g->before;
+  const level *then = before ? &((const hierarchy *)before->data)->level[number] : NULL;
+  level *l = &g->h->level[number];
+  int rc;
+  if (!before) KCL_TRY(keep(&g->b, &t->P, &l->P));
+  if (!before) return keep(&g->b, &t->R, &l->R);
+  l->P = g->b.M->matrices, l->R = l->P + 1;
+  KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->P));
+  KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->R));
+done:
+  return rc;
+}
+
+/* From level l's A to the next one's, unless this is the last. */
+static int add_level(building *g, const kcl_built *A, kcl_built *next, bool *more) {
+  kcl_builder *b = &g->b;
+  const int number = g->h->levels++;
+  level *l = &g->h->level[number];
+  transfer t = {.P = {0}};
+  int rc;
   *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
   KCL_TRY(b->ops->smoother(b, A));
-  if (A->rows > DENSE && h->levels < MOST_LEVELS) KCL_TRY(coarsen(b, A, h->levels - 1, &P, more));
-  if (!*more) {
-    rc = add_coarsest(b, l, A);
-    goto done;
-  }
-  KCL_TRY(b->ops->transpose(b, &P, &R));
-  KCL_TRY(kcl_galerkin(b, A, &P, &R, next));
-  KCL_TRY(keep(b, &P, &l->P));
-  KCL_TRY(keep(b, &R, &l->R));
+  KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
+  if (*more) KCL_TRY(kcl_galerkin(b, A, &t.P, &t.R, next));
+  rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
 done:
-  b->ops->free(b, &P), b->ops->free(b, &R);
+  free_transfer(b, &t);
   return rc;
 }
 
@@ -81,13 +131,15 @@ static void describe(kcl_preconditioner *M, const hierarchy *h, double nnz) {
 }
 
 /* All levels. M takes over the matrix of each but the first, which is the system's. */
-static int add_levels(kcl_builder *b, hierarchy *h, const kcl_csr *A, kcl_coarsening *coarsen) {
+static int add_levels(building *g, const kcl_csr *A) {
+  kcl_builder *b = &g->b;
+  hierarchy *h = g->h;
   kcl_built now = {0}, next = {0};
   bool more = true;
   int rc;
   KCL_TRY(b->ops->take(b, A, &now));
   while (more) {
-    KCL_TRY(add_level(b, h, &now, coarsen, &next, &more));
+    KCL_TRY(add_level(g, &now, &next, &more));
     if (h->levels > 1) {
       b->M->size.rows += (double)now.rows, b->M->size.nonzeros += (double)now.nnz;
       KCL_TRY(keep(b, &now, &h->level[h->levels - 1].A));
@@ -101,30 +153,45 @@ done:
 }
 
 static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
-                 const kcl_builder_ops *ops) {
-  kcl_builder b = {.M = M, .ops = ops, .strategy = plan->strategy};
-  hierarchy *h = M->data;
-  h->levels = 0;
+                 const kcl_preconditioner *before, const kcl_builder_ops *ops) {
+  building g = {.b = {.M = M, .ops = ops}, .h = M->data, .plan = plan, .before = before};
+  if (plan) g.b.strategy = plan->strategy;
+  kcl_preconditioner_clear(M);
+  g.h->levels = 0;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;
-  int rc = add_levels(&b, h, A, plan->coarsen);
-  ops->close(&b);
+  int rc = add_levels(&g, A);
+  ops->close(&g.b);
+  return rc;
+}
+
+/* On the device where that is possible, else on the host. */
+static int build_somewhere(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
+                           const kcl_preconditioner *before) {
+  int rc = KCL_UNSUITED;
+  if (!(plan && plan->on_host) && kcl_setup_possible(M->ctx, A))
+    rc = build(M, A, plan, before, &kcl_build_on_device);
+  if (rc == KCL_UNSUITED) rc = build(M, A, plan, before, &kcl_build_on_host);
+  if (!rc) describe(M, M->data, (double)A->nnz);
+  return rc;
+}
+
+static int create(kcl_preconditioner *M, const hierarchy *like) {
+  int rc = kcl_alloc(M->ctx, 1, sizeof *like, "multigrid levels", &M->data);
+  if (!rc) *(hierarchy *)M->data = *like;
   return rc;
 }
 
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan) {
-  hierarchy *h = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(M->ctx, 1, sizeof *h, "multigrid levels", &M->data));
-  h = M->data, h->degree = plan->degree, h->hermitian = M->hermitian;
-  rc = KCL_UNSUITED;
-  if (!plan->on_host && kcl_setup_possible(M->ctx, A)) rc = build(M, A, plan, &kcl_build_on_device);
-  if (rc == KCL_UNSUITED) {
-    kcl_preconditioner_clear(M);
-    rc = build(M, A, plan, &kcl_build_on_host);
-  }
-  if (!rc) describe(M, h, (double)A->nnz);
-done:
-  return rc;
+  const hierarchy empty = {.degree = plan->degree, .hermitian = M->hermitian};
+  int rc = M->data ? KCL_OK : create(M, &empty);
+  return rc ? rc : build_somewhere(M, A, plan, NULL);
+}
+
+int kcl_levels_refresh(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before) {
+  if (M->hermitian != before->hermitian) return M->kind->setup(M, A);
+  int rc = create(M, before->data);
+  if (!rc) rc = build_somewhere(M, A, NULL, before);
+  return rc == KCL_UNSUITED ? M->kind->setup(M, A) : rc;
 }
 
 /* ---------------------------------------------------------------- the cycle */

@@ -19,6 +19,8 @@ typedef struct kcl_levels_plan {
   bool on_host; /* coarsen needs that */
 } kcl_levels_plan;
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan);
+/* The same for new values: with the P and R of `before`. */
+int kcl_levels_refresh(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before);
 /* z = one V-cycle for A z = r. */
 void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                       bool adjoint);

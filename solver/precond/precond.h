@@ -30,6 +30,9 @@ typedef struct kcl_precond {
   /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
   double (*bytes)(const kcl_stats *s, kcl_type type);
   int (*setup)(kcl_preconditioner *M, const kcl_csr *A); /* NULL: nothing to do */
+  /* The same for new values in the pattern of the matrix that `before` was set up for, with what it can keep of that; NULL: by
+   * setup. */
+  int (*refresh)(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before);
   /* Records z = M^-1 r, or M^-H r; z and r are different vectors, r is not written. NULL: M = I. */
   void (*apply)(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint);
 } kcl_precond;
@@ -87,6 +90,8 @@ int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C);
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out);
 int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest);
+/* Matrix number i of another one, which both own. */
+int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i);
 /* buffer: cl_mem [n], also taken over. */
 int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer);
 void kcl_preconditioner_clear(kcl_preconditioner *M); /* of vectors and matrices */
@@ -112,6 +117,8 @@ typedef struct kcl_precond_request {
   bool hermitian, symmetric;
   const kcl_dense *near_null; /* kcl_options.near_null */
   const int *col_power;       /* of the scaling, or NULL */
+  /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
+  const kcl_preconditioner *before;
 } kcl_precond_request;
 
 /* KCL_USAGE: the preconditioner does not suit A, or not the method. */

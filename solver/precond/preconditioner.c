@@ -154,6 +154,13 @@ int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {
   return KCL_OK;
 }
 
+int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i) {
+  kcl_precond_matrix *to = one_more(M);
+  if (!to) return KCL_MEMORY;
+  to->C = kcl_matrix_share(from->matrix[i].C), to->CH = kcl_matrix_share(from->matrix[i].CH);
+  return KCL_OK;
+}
+
 double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
   double bytes = 0;
   for (int i = 0; M && i < M->vectors; i++)

@@ -117,4 +117,5 @@ const kcl_precond kcl_precond_sa = {.name = "sa",
                                     .no_adjoint = true,
                                     .bytes = bytes,
                                     .setup = setup,
+                                    .refresh = kcl_levels_refresh,
                                     .apply = kcl_levels_apply};

@@ -58,6 +58,12 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const 
 
 /* ---------------------------------------------------------------- set-up */
 
+static int fill(const kcl_precond_request *q, kcl_preconditioner *M) {
+  const kcl_precond *p = M->kind;
+  if (q->before && p->refresh) return p->refresh(M, q->A, q->before);
+  return p->setup ? p->setup(M, q->A) : KCL_OK;
+}
+
 static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m,
                   kcl_preconditioner **out) {
   kcl_preconditioner *M = NULL;
@@ -76,7 +82,7 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(kcl_norm_F(q->A));
-  if (p->setup) KCL_TRY(p->setup(M, q->A));
+  KCL_TRY(fill(q, M));
   M->stats = NULL, M->near_null = NULL, M->col_power = NULL;
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;

@@ -70,6 +70,39 @@ done:
   return rc;
 }
 
+/* ---------------------------------------------------------------- and back */
+
+static int view_csr(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+  int rc;
+  out->ptr = m->device[0], out->col = m->device[1], out->val = m->device[2];
+  if (!kcl_setup_single(s)) return KCL_OK;
+  KCL_TRY(kcl_setup_memory(s, m->nnz, sizeof(cl_double), &out->val));
+  KCL_TRY(EACH(s, "widen", m->nnz, BUFFER(m->device[2]), INT(m->nnz), BUFFER(out->val)));
+done:
+  return rc;
+}
+
+static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+  const int C = m->variant;
+  int rc;
+  KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
+  KCL_TRY(EACH(s, "count_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]),
+               BUFFER(m->device[2]), BUFFER(out->ptr)));
+  KCL_TRY(kcl_setup_shape(s, out));
+  KCL_TRY(EACH(s, "read_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]),
+               BUFFER(m->device[1]), BUFFER(m->device[2]), CSR(out)));
+done:
+  return rc;
+}
+
+int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+  if (m->source) return kcl_setup_upload(s, m->source, out);
+  *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
+  return (strcmp(m->format->name, "sell") ? view_csr : view_sell)(s, m, out);
+}
+
+/* ---------------------------------------------------------------- in a format */
+
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
                      kcl_matrix **out) {
   kcl *ctx = kcl_setup_context(s);

@@ -54,5 +54,7 @@ void kcl_setup_free(void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
                      kcl_matrix **out);
+/* And back, in memory of s or of m, which stays as it is: without the zeros of "sell". */
+int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out);
 
 #endif

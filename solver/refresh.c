@@ -1,0 +1,51 @@
+/* kcl_refresh: a set-up for new values that goes on with what an earlier one has chosen, compiled and kept. The earlier one
+ * stays until the new one is there, so that a failure loses nothing.
+ */
+#include "solver/solver.h"
+
+/* A's pattern is that of the sums. */
+static int check_pattern(const kcl_solver *s, const kcl_csr *A, const kcl_sums *now) {
+  const kcl_csr *then = s->system.A;
+  kcl *ctx = s->system.ctx;
+  if (A->rows != then->rows || A->cols != then->cols || A->nnz != then->nnz)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a refresh needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
+                    "and was %lld x %lld with %lld",
+                    (long long)A->rows, (long long)A->cols, (long long)A->nnz,
+                    (long long)then->rows, (long long)then->cols, (long long)then->nnz);
+  if (now->row_ptr != s->sums.row_ptr || now->col != s->sums.col)
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a refresh needs the pattern of the set-up: the %s of A differ",
+                    now->row_ptr != s->sums.row_ptr ? "row pointers" : "column indices");
+  if (A->type != then->type)
+    return kcl_fail(ctx, KCL_USAGE, "a refresh needs values of type %c, as at set-up, not %c",
+                    kcl_type_letter(then->type), kcl_type_letter(A->type));
+  return KCL_OK;
+}
+
+/* s becomes what *fresh is, which is freed. */
+static void replace(kcl_solver *s, kcl_solver **fresh) {
+  const kcl_solver old = *s;
+  *s = **fresh, **fresh = old;
+  s->selection.system = &s->system, s->selection.owner = s;
+  kcl_solver_free(fresh);
+}
+
+int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
+  kcl_solver *fresh;
+  if (!s) return KCL_USAGE;
+  kcl *ctx = s->system.ctx;
+  const double start = kcl_now();
+  int rc = kcl_csr_check(ctx, A);
+  if (rc) return rc;
+  if (s->system.shared[0])
+    return kcl_fail(ctx, KCL_USAGE,
+                    "a solver of an operator shares its matrix: create an operator of the new values");
+  const kcl_sums sums = kcl_sums_of(A);
+  if ((rc = check_pattern(s, A, &sums))) return rc;
+  const kcl_system system = {
+      .ctx = ctx, .A = A, .options = s->system.options, .seconds_check = kcl_now() - start};
+  rc = kcl_setup_system(&system, sums, s, &fresh);
+  if (!rc) replace(s, &fresh);
+  return rc;
+}

@@ -1,0 +1,184 @@
+/* kcl_refresh: the same values give what a set-up gives, other values nearly so, whatever the preconditioner; what does not fit
+ * is refused, and a solver that could not be refreshed is as it was.
+ */
+#include "krylocl.h"
+#include "tests/check.h"
+#include "tests/options.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct problem {
+  kcl *ctx;
+  const char *where;
+  kcl_csr *A;
+  double *b, *x;
+} problem;
+
+static bool open_problem(kcl *ctx, const char *where, const char *system, problem *p) {
+  *p = (problem){.ctx = ctx, .where = where};
+  if (!CHECKF(!kcl_generate(ctx, system, &p->A, NULL), "%s", kcl_error(ctx))) return false;
+  p->b = malloc((size_t)p->A->rows * sizeof *p->b), p->x = malloc((size_t)p->A->rows * sizeof *p->x);
+  for (int64_t i = 0; i < p->A->rows; i++) p->b[i] = 1 + (double)(i % 3);
+  return true;
+}
+
+static void close_problem(problem *p) { free(p->b), free(p->x), kcl_csr_free(&p->A); }
+
+/* D A D with D between 1 and 1.2, and more on the diagonal: another matrix of the same kind. */
+static kcl_csr *others(const problem *p) {
+  kcl_csr *B = NULL;
+  if (kcl_csr_convert(p->ctx, p->A, KCL_D, &B)) exit(1);
+  double *v = B->val;
+  for (int64_t i = 0; i < B->rows; i++)
+    for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++) {
+      v[k] *= (1 + 0.02 * (double)(i % 10)) * (1 + 0.02 * (double)(B->col[k] % 10));
+      if (B->col[k] == i) v[k] *= 1.001;
+    }
+  return B;
+}
+
+static int64_t solve(const problem *p, kcl_solver *s, const char *what) {
+  kcl_report r = {0};
+  for (int64_t i = 0; i < p->A->rows; i++) p->x[i] = 0;
+  CHECKF(!kcl_solve(s, p->b, p->x, &r) && r.converged, "%s on %s: %s, %s", what, p->where,
+         kcl_reason_text(r.reason), kcl_error(p->ctx));
+  return r.iterations;
+}
+
+/* Iterations and x of a set-up of its own. */
+static int64_t fresh(const problem *p, const kcl_csr *A, const kcl_options *o, double *x) {
+  kcl_solver *s = NULL;
+  int64_t count = -1;
+  if (CHECKF(!kcl_setup(p->ctx, A, o, &s), "%s: %s", o->precond, kcl_error(p->ctx)))
+    count = solve(p, s, o->precond);
+  for (int64_t i = 0; i < A->rows; i++) x[i] = p->x[i];
+  kcl_solver_free(&s);
+  return count;
+}
+
+static double difference(const double *x, const double *y, int64_t n) {
+  double off = 0, size = 0;
+  for (int64_t i = 0; i < n; i++)
+    off = fmax(off, fabs(x[i] - y[i])), size = fmax(size, fabs(y[i]));
+  return off / size;
+}
+
+static void test_values(const problem *p, const char *precond, bool exact) {
+  const int64_t n = p->A->rows;
+  kcl_csr *B = others(p);
+  double *x = malloc((size_t)n * sizeof *x);
+  kcl_solver *s = NULL;
+  kcl_options o = cg_options();
+  o.precond = precond, o.tol = 1e-10;
+  if (!CHECKF(!kcl_setup(p->ctx, B, &o, &s), "%s: %s", precond, kcl_error(p->ctx))) goto done;
+  solve(p, s, precond);
+  const int64_t then = fresh(p, p->A, &o, x);
+  CHECKF(!kcl_refresh(s, p->A), "%s on %s: %s", precond, p->where, kcl_error(p->ctx));
+  int64_t now = solve(p, s, precond);
+  CHECKF(now <= then + then / 4 + 1 && difference(p->x, x, n) < 1e-7,
+         "%s on %s: %lld iterations refreshed, %lld set up; x differs by %g", precond, p->where,
+         (long long)now, (long long)then, difference(p->x, x, n));
+  kcl_solver_free(&s);
+  if (!CHECK(!kcl_setup(p->ctx, p->A, &o, &s))) goto done;
+  for (int again = 0; again < 2; again++) CHECK(!kcl_refresh(s, p->A));
+  now = solve(p, s, precond);
+  CHECKF(now <= then + 1 && difference(p->x, x, n) <= (exact ? 0 : 1e-9),
+         "%s on %s: the same values took %lld iterations, %lld before, x differs by %g", precond,
+         p->where, (long long)now, (long long)then, difference(p->x, x, n));
+done:
+  kcl_solver_free(&s), kcl_csr_free(&B), free(x);
+}
+
+/* Written in place; then refused until it is refreshed. */
+static void test_in_place(const problem *p) {
+  kcl_csr *B = others(p);
+  kcl_solver *s = NULL;
+  kcl_setup_info before, after;
+  if (!CHECK(!kcl_setup(p->ctx, B, NULL, &s))) goto done;
+  solve(p, s, "auto");
+  kcl_solver_info(s, &before);
+  for (int64_t k = 0; k < B->nnz; k++) ((double *)B->val)[k] *= 2;
+  CHECK(kcl_solve(s, p->b, p->x, NULL) == KCL_MEMORY);
+  CHECKF(!kcl_refresh(s, B), "%s", kcl_error(p->ctx));
+  solve(p, s, "auto, refreshed");
+  kcl_solver_info(s, &after);
+  CHECKF(!strcmp(before.solver, after.solver) && !strcmp(before.precond, after.precond) &&
+             after.programs_compiled == 0,
+         "%s: %s + %s, refreshed %s + %s, %d programs compiled", p->where, before.solver,
+         before.precond, after.solver, after.precond, after.programs_compiled);
+done:
+  kcl_solver_free(&s), kcl_csr_free(&B);
+}
+
+/* No longer Hermitian: "auto" takes another method, a method that was named is refused, and s is as it was. */
+static void test_unsymmetric(const problem *p) {
+  kcl_csr *B = others(p);
+  kcl_solver *s = NULL;
+  kcl_setup_info u;
+  kcl_options o = cg_options();
+  ((double *)B->val)[1] *= 3, B->symmetry = KCL_GENERAL;
+  if (!CHECK(!kcl_setup(p->ctx, p->A, NULL, &s))) goto done;
+  CHECKF(!kcl_refresh(s, B), "%s", kcl_error(p->ctx));
+  kcl_solver_info(s, &u);
+  CHECKF(strncmp(u.solver, "cg", 2), "%s of an unsymmetric matrix", u.solver);
+  solve(p, s, "auto");
+  kcl_solver_free(&s);
+  if (!CHECK(!kcl_setup(p->ctx, p->A, &o, &s))) goto done;
+  CHECK(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(p->ctx), "cg"));
+  solve(p, s, "cg, not refreshed");
+done:
+  kcl_solver_free(&s), kcl_csr_free(&B);
+}
+
+static void refused(const problem *p, kcl_solver *s, const kcl_csr *B, const char *word) {
+  CHECKF(kcl_refresh(s, B) == KCL_USAGE && strstr(kcl_error(p->ctx), word), "%s: %s", word,
+         kcl_error(p->ctx));
+}
+
+static void test_refusals(const problem *p) {
+  kcl_csr *B = NULL, *small = NULL, *single = NULL;
+  kcl_solver *s = NULL;
+  kcl_operator *op = NULL;
+  CHECK(!kcl_setup(p->ctx, p->A, NULL, &s) && !kcl_csr_convert(p->ctx, p->A, KCL_D, &B) &&
+        !kcl_csr_convert(p->ctx, p->A, KCL_S, &single) &&
+        !kcl_generate(p->ctx, "poisson2d:4", &small, NULL));
+  refused(p, s, small, "16 x 16");
+  refused(p, s, single, "type d");
+  B->col[0]++, B->col[1]++; /* row 0: columns 1 and 2 */
+  refused(p, s, B, "column indices");
+  CHECK(kcl_refresh(NULL, B) == KCL_USAGE && kcl_refresh(s, NULL) != KCL_OK);
+  solve(p, s, "after refusals");
+  kcl_solver_free(&s);
+  CHECK(!kcl_operator_create(p->ctx, p->A, NULL, &op) && !kcl_operator_setup(op, NULL, &s));
+  refused(p, s, p->A, "operator");
+  kcl_solver_free(&s), kcl_operator_free(&op);
+  kcl_csr_free(&B), kcl_csr_free(&small), kcl_csr_free(&single);
+}
+
+/* On devices, where kernels are compiled, those that keep something. */
+static void test_place(kcl *ctx, const char *where) {
+  static const char *const preconds[] = {"amg",  "sa",           "amg-aggressive", "fsai",
+                                         "none", "block-jacobi", "chebyshev",      "jacobi"};
+  const bool native = !strcmp(where, "cpu");
+  const size_t count = sizeof preconds / sizeof *preconds;
+  problem p;
+  if (!open_problem(ctx, where, "jump2d:70", &p)) return;
+  for (size_t i = 0; i < (native ? count : 2); i++) test_values(&p, preconds[i], native);
+  test_in_place(&p), test_unsymmetric(&p), test_refusals(&p);
+  close_problem(&p);
+}
+
+int main(void) {
+  static const char *const devices[] = {"cpu", "opencl", "opencl"};
+  for (int i = 0; i < 3; i++) {
+    kcl *ctx;
+    if (i == 2) setenv("KRYLOCL_LAYOUT", "gpu", 1);
+    if (!CHECK(!kcl_create(&ctx))) return check_report();
+    if (kcl_select(ctx, devices[i], 0))
+      skip("%s: %s", devices[i], kcl_error(ctx));
+    else
+      test_place(ctx, i == 2 ? "opencl, as a GPU" : devices[i]);
+    kcl_destroy(&ctx);
+  }
+  return check_report();
+}
