@@ -8,14 +8,14 @@ static int check_pattern(const kcl_solver *s, const kcl_csr *A, const kcl_sums *
   const kcl_csr *then = s->system.A;
   kcl *ctx = s->system.ctx;
   if (A->rows != then->rows || A->cols != then->cols || A->nnz != then->nnz)
-    return kcl_fail(ctx, KCL_USAGE,
-                    "a refresh needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
-                    "and was %lld x %lld with %lld",
-                    (long long)A->rows, (long long)A->cols, (long long)A->nnz,
-                    (long long)then->rows, (long long)then->cols, (long long)then->nnz);
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "a refresh needs the pattern of the set-up: A is %lld x %lld with %lld entries, "
+        "and was %lld x %lld with %lld",
+        (long long)A->rows, (long long)A->cols, (long long)A->nnz, (long long)then->rows,
+        (long long)then->cols, (long long)then->nnz);
   if (now->row_ptr != s->sums.row_ptr || now->col != s->sums.col)
-    return kcl_fail(ctx, KCL_USAGE,
-                    "a refresh needs the pattern of the set-up: the %s of A differ",
+    return kcl_fail(ctx, KCL_USAGE, "a refresh needs the pattern of the set-up: the %s of A differ",
                     now->row_ptr != s->sums.row_ptr ? "row pointers" : "column indices");
   if (A->type != then->type)
     return kcl_fail(ctx, KCL_USAGE, "a refresh needs values of type %c, as at set-up, not %c",
@@ -39,8 +39,9 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
   int rc = kcl_csr_check(ctx, A);
   if (rc) return rc;
   if (s->system.shared[0])
-    return kcl_fail(ctx, KCL_USAGE,
-                    "a solver of an operator shares its matrix: create an operator of the new values");
+    return kcl_fail(
+        ctx, KCL_USAGE,
+        "a solver of an operator shares its matrix: create an operator of the new values");
   const kcl_sums sums = kcl_sums_of(A);
   if ((rc = check_pattern(s, A, &sums))) return rc;
   const kcl_system system = {

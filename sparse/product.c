@@ -1,113 +1,141 @@
-/* A B by rows (Gustavson 1978): a pass that finds the columns of each row, and one that sums in place. The Galerkin product
- * R A P. The transpose.
- */
+/* A B by rows (Gustavson 1978); the Galerkin product R A P; the transpose. */
 #include "sparse/sparse.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns of some rows. */
-typedef struct found {
-  int32_t *col;
-  int64_t count, room;
-} found;
+/* Row i of a factor, which is a matrix or parts of one. */
+typedef struct row {
+  const int32_t *col;
+  const double *val;
+  int64_t count;
+} row;
+
+static row row_of(const kcl_row_parts *B, int64_t i) {
+  const int64_t part = i >> B->shift, *start = B->start + part + i;
+  const kcl_rows *r = &B->part[part];
+  return (row){r->col + start[0], r->val + start[0], start[1] - start[0]};
+}
+
+/* B as one part. */
+static kcl_row_parts whole(const kcl_csr *B, kcl_rows *part) {
+  *part = (kcl_rows){.col = B->col, .val = B->val};
+  return (kcl_row_parts){
+      .rows = B->rows, .parts = 1, .shift = 62, .part = part, .start = B->row_ptr};
+}
 
 typedef struct multiplying {
-  const kcl_csr *A, *B;
-  kcl_csr *C;
-  int64_t grain;
-  found *part;  /* of `grain` rows each */
-  bool ordered; /* columns ascend in rows of C */
-  atomic_bool failed;
+  const kcl_csr *A;
+  const kcl_row_parts *B;
 } multiplying;
 
-/* The columns of row i, into the list. */
-static void find_columns(const multiplying *m, kcl_sums *s, int64_t i) {
-  const kcl_csr *A = m->A, *B = m->B;
-  kcl_sums_next(s);
+static void add_row(const multiplying *m, kcl_sums *s, int64_t i) {
+  const kcl_csr *A = m->A;
+  const double *a = A->val;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const int64_t row = A->col[k], first = B->row_ptr[row];
-    kcl_sums_find(s, B->row_ptr[row + 1] - first, B->col + first);
+    const row b = row_of(m->B, A->col[k]);
+    kcl_sums_add(s, b.count, b.col, b.val, a[k]);
   }
 }
 
-static bool append(found *f, const int32_t *col, int64_t count) {
-  enum { FIRST = 1 << 14 };
-  int64_t room = f->room ? f->room : FIRST;
-  while (room < f->count + count) room *= 2;
-  int32_t *more = room == f->room ? f->col : realloc(f->col, (size_t)room * sizeof *more);
-  if (!more) return false;
-  memcpy(more + f->count, col, (size_t)count * sizeof *col);
-  f->col = more, f->room = room, f->count += count;
-  return true;
+static void multiply_row(void *arg, kcl_rows *r, int64_t i) {
+  add_row(arg, &r->sums, i);
+  kcl_row_put(r);
 }
 
-static void find_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
-  multiplying *m = arg;
-  found *f = &m->part[from / m->grain];
-  for (int64_t i = from; i < to; i++) {
-    find_columns(m, s, i);
-    if (m->ordered) kcl_sums_order(s);
-    if (!append(f, s->list, s->count)) m->failed = true;
-    m->C->row_ptr[i + 1] = s->count;
-  }
+static void multiply_row_as_found(void *arg, kcl_rows *r, int64_t i) {
+  add_row(arg, &r->sums, i);
+  kcl_row_put_as_found(r);
 }
 
-static void sum_row(const multiplying *m, double *sum, int64_t i) {
-  const kcl_csr *A = m->A, *B = m->B;
-  const double *a = A->val, *b = B->val;
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const double factor = a[k];
-    const int64_t end = B->row_ptr[A->col[k] + 1];
-    for (int64_t l = B->row_ptr[A->col[k]]; l < end; l++) sum[B->col[l]] += factor * b[l];
-  }
-}
-
-/* `sum` is zero between rows. */
-static void sum_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
-  multiplying *m = arg;
-  const kcl_csr *C = m->C;
-  const found *f = &m->part[from / m->grain];
-  double *c = C->val, *sum = s->sum;
-  if (f->count) memcpy(C->col + C->row_ptr[from], f->col, (size_t)f->count * sizeof *f->col);
-  for (int64_t i = from; i < to; i++) {
-    sum_row(m, sum, i);
-    for (int64_t k = C->row_ptr[i]; k < C->row_ptr[i + 1]; k++)
-      c[k] = sum[C->col[k]], sum[C->col[k]] = 0;
-  }
-}
-
-static int pass(kcl *ctx, multiplying *m, kcl_sums_range *part) {
-  if (kcl_sums_for_each(m->A->rows, m->grain, m->B->cols, part, m) && !m->failed) return KCL_OK;
-  return kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices");
-}
-
-static int multiply(kcl *ctx, const kcl_csr *A, const kcl_csr *B, bool ordered, kcl_csr **out) {
-  multiplying m = {.A = A, .B = B, .ordered = ordered, .grain = kcl_rows_grain(A->rows)};
-  const int64_t parts = (A->rows + m.grain - 1) / m.grain;
-  int rc;
-  *out = NULL;
-  KCL_TRY(kcl_alloc(ctx, parts, sizeof *m.part, "the parts of a product", (void **)&m.part));
-  KCL_TRY(kcl_csr_create(ctx, A->rows, B->cols, 0, KCL_D, &m.C));
-  KCL_TRY(pass(ctx, &m, find_rows));
-  KCL_TRY(kcl_sparse_room(ctx, m.C));
-  KCL_TRY(pass(ctx, &m, sum_rows));
-  *out = m.C, m.C = NULL;
-done:
-  for (int64_t p = 0; m.part && p < parts; p++) free(m.part[p].col);
-  free(m.part), kcl_csr_free(&m.C);
-  return rc;
+static int multiply(kcl *ctx, const kcl_csr *A, const kcl_row_parts *B, int64_t cols,
+                    kcl_csr **out) {
+  multiplying m = {A, B};
+  return kcl_rows_make(ctx, A->rows, cols, KCL_D, multiply_row, &m, NULL, out);
 }
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
-  return multiply(ctx, A, B, true, out);
+  kcl_rows part;
+  const kcl_row_parts all = whole(B, &part);
+  return multiply(ctx, A, &all, B->cols, out);
+}
+
+/* ---------------------------------------------------------------- in a known pattern */
+
+static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
+  int rc = kcl_csr_create(ctx, pattern->rows, pattern->cols, 0, KCL_D, out);
+  for (int64_t i = 0; !rc && i < pattern->rows; i++)
+    (*out)->row_ptr[i + 1] = pattern->row_ptr[i + 1] - pattern->row_ptr[i];
+  if (!rc) rc = kcl_sparse_room(ctx, *out);
+  if (!rc) kcl_copy_bytes((*out)->col, pattern->col, pattern->nnz * (int64_t)sizeof *pattern->col);
+  return rc;
+}
+
+typedef struct refilling {
+  multiplying m;
+  kcl_csr *C;
+  atomic_bool other; /* an entry is not in the pattern */
+} refilling;
+
+/* Column sums of row b, of which all columns are in the list; false: they are not, and the rest goes behind it. */
+static bool add_known(kcl_sums *s, const row *b, double factor) {
+  const uint32_t *place = s->place, first = s->first, count = (uint32_t)s->count;
+  double *sum = s->sum;
+  bool all = true;
+  for (int64_t l = 0; l < b->count; l++) {
+    const uint32_t number = place[b->col[l]] - first;
+    all &= number < count;
+    sum[number < count ? number : count] += factor * b->val[l];
+  }
+  return all;
+}
+
+static void refill_row(refilling *f, kcl_sums *s, int64_t i) {
+  const kcl_csr *A = f->m.A, *C = f->C;
+  const double *a = A->val;
+  const int64_t first = C->row_ptr[i], count = C->row_ptr[i + 1] - first;
+  bool all = true;
+  kcl_sums_begin(s, count, C->col + first);
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    const row b = row_of(f->m.B, A->col[k]);
+    all &= add_known(s, &b, a[k]);
+  }
+  s->sum[count] = 0;
+  if (!all) f->other = true;
+  memcpy((double *)C->val + first, s->sum, (size_t)count * sizeof *s->sum);
+  kcl_sums_clear(s);
+}
+
+static void refill_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
+  for (int64_t i = from; i < to; i++) refill_row(arg, s, i);
+}
+
+/* A B in the pattern of C; no *out where that is not its pattern. */
+static int refill(kcl *ctx, const kcl_csr *A, const kcl_row_parts *B, const kcl_csr *C,
+                  kcl_csr **out) {
+  refilling f = {.m = {A, B}};
+  int rc;
+  *out = NULL;
+  KCL_TRY(like(ctx, C, &f.C));
+  if (!kcl_sums_for_each(A->rows, kcl_rows_grain(A->rows), C->cols, refill_rows, &f))
+    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices"));
+  if (!f.other) *out = f.C, f.C = NULL;
+done:
+  kcl_csr_free(&f.C);
+  return rc;
 }
 
 int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
-                        kcl_csr **out) {
-  kcl_csr *AP;
-  int rc = multiply(ctx, A, P, false, &AP);
-  if (!rc) rc = multiply(ctx, R, AP, true, out);
-  kcl_csr_free(&AP);
+                        const kcl_csr *pattern, kcl_csr **out) {
+  kcl_rows part;
+  kcl_row_parts all = whole(P, &part), AP;
+  int rc;
+  *out = NULL;
+  KCL_TRY(kcl_row_parts_make(ctx, A->rows, P->cols, 1, multiply_row_as_found,
+                             &(multiplying){A, &all}, &AP));
+  if (pattern) KCL_TRY(refill(ctx, R, &AP, pattern, out));
+  if (!*out) rc = multiply(ctx, R, &AP, P->cols, out);
+done:
+  kcl_row_parts_free(&AP);
   return rc;
 }
 

@@ -1,22 +1,21 @@
-/* Matrices made row by row: parts of rows are made side by side, each into a list of its own, then joined. */
+/* Matrices made row by row: parts of rows are made side by side, each into a list of its own, then joined if need be. */
 #include "sparse/sparse.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 512 /* rows per part */, PARTS = 4 /* per thread */ };
+enum { LEAST = 9 /* 2^LEAST rows per part */, PARTS = 8 /* per thread */ };
+enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };
 
 typedef struct making {
   kcl_row_maker *make;
   void *arg;
-  kcl_rows *part; /* [parts] of `grain` rows each */
-  kcl_csr *C;     /* while rows are made, row_ptr[i + 1] counts row i */
-  int64_t parts, grain;
+  kcl_row_parts *P;
   int width;
 } making;
 
 bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
-  int64_t room = r->room ? r->room : 16 * LEAST;
+  int64_t room = r->room ? r->room : 16 << LEAST;
   while (room < r->count + count) room *= 2;
   if (room == r->room || r->failed) return !r->failed;
   int32_t *col = realloc(r->col, (size_t)room * sizeof *col);
@@ -37,16 +36,18 @@ void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
 
 /* ---------------------------------------------------------------- a row from its sums */
 
+/* The first `count` of the list; the row ends. */
 static void put(kcl_rows *r, int64_t count, double scale) {
   kcl_sums *s = &r->sums;
   if (kcl_rows_reserve(r, count))
     for (int64_t i = 0; i < count; i++) {
       r->col[r->count] = s->list[i];
-      r->val[r->count++] = s->sum[s->list[i]] * scale;
+      r->val[r->count++] = *kcl_sums_of_column(s, s->list[i]) * scale;
     }
-  for (int64_t i = 0; i < s->count; i++) s->sum[s->list[i]] = 0;
-  kcl_sums_next(s);
+  kcl_sums_clear(s);
 }
+
+void kcl_row_put_as_found(kcl_rows *r) { put(r, r->sums.count, 1); }
 
 void kcl_row_put(kcl_rows *r) {
   kcl_sums_order(&r->sums);
@@ -62,9 +63,9 @@ static void swap(int32_t *a, int32_t *b) {
 static void select_largest(kcl_sums *s, int most) {
   for (int k = 0; k < most; k++) {
     int64_t best = k;
-    double largest = kcl_rounded(fabs(s->sum[s->list[k]]));
+    double largest = kcl_rounded(fabs(*kcl_sums_of_column(s, s->list[k])));
     for (int64_t i = k + 1; i < s->count; i++) {
-      const double size = kcl_rounded(fabs(s->sum[s->list[i]]));
+      const double size = kcl_rounded(fabs(*kcl_sums_of_column(s, s->list[i])));
       if (size > largest || (size == largest && s->list[i] < s->list[best]))
         best = i, largest = size;
     }
@@ -78,10 +79,10 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
   double all = 0, kept = 0;
   kcl_sums_order(s); /* the device adds in this order, too */
   if (count > most) {
-    for (int64_t i = 0; i < count; i++) all += s->sum[s->list[i]];
+    for (int64_t i = 0; i < count; i++) all += *kcl_sums_of_column(s, s->list[i]);
     select_largest(s, most);
     s->count = most, kcl_sums_order(s), s->count = count;
-    for (int i = 0; i < most; i++) kept += s->sum[s->list[i]];
+    for (int i = 0; i < most; i++) kept += *kcl_sums_of_column(s, s->list[i]);
   }
   put(r, count < most ? count : most, kept != 0 ? all / kept : 1);
 }
@@ -90,28 +91,61 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
 
 static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
   making *m = arg;
-  kcl_rows *r = &m->part[from / m->grain];
+  const int64_t part = from >> m->P->shift;
+  kcl_rows *r = &m->P->part[part];
+  int64_t *start = m->P->start + part;
   *r = (kcl_rows){.width = m->width, .refused = -1, .sums = *s};
-  kcl_sums_next(&r->sums);
+  start[from] = 0;
   for (int64_t i = from; i < to && !r->failed; i++) {
-    const int64_t before = r->count;
     m->make(m->arg, r, i);
-    m->C->row_ptr[i + 1] = r->count - before;
+    start[i + 1] = r->count;
+    if (i - from == SAMPLE) kcl_rows_reserve(r, r->count * (to - i) / SAMPLE);
   }
   free(r->scratch), r->scratch = NULL;
   *s = r->sums;
 }
 
-static void join_part(void *arg, int64_t from, int64_t to) {
-  const making *m = arg;
-  const kcl_rows *r = &m->part[from / m->grain];
-  const int64_t at = m->C->row_ptr[from];
-  (void)to;
-  if (!r->count) return;
-  memcpy(m->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
-  memcpy((double *)m->C->val + at * r->width, r->val,
-         (size_t)(r->count * r->width) * sizeof *r->val);
+static bool failed(const kcl_row_parts *P) {
+  bool any = false;
+  for (int64_t p = 0; p < P->parts; p++) any = any || P->part[p].failed;
+  return any;
 }
+
+static int64_t first_refused(const kcl_row_parts *P) {
+  for (int64_t p = 0; p < P->parts; p++)
+    if (P->part[p].refused >= 0) return P->part[p].refused;
+  return -1;
+}
+
+static int shift_for(int64_t rows) {
+  int shift = LEAST;
+  while (rows >> shift > PARTS * kcl_threads()) shift++;
+  return shift;
+}
+
+int64_t kcl_rows_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
+
+int kcl_row_parts_make(kcl *ctx, int64_t rows, int64_t cols, int width, kcl_row_maker *make,
+                       void *arg, kcl_row_parts *P) {
+  making m = {.make = make, .arg = arg, .P = P, .width = width};
+  int rc;
+  *P = (kcl_row_parts){.rows = rows, .shift = shift_for(rows)};
+  const int64_t grain = (int64_t)1 << P->shift;
+  P->parts = (rows + grain - 1) / grain;
+  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, "the parts of a matrix", (void **)&P->part));
+  KCL_TRY(kcl_alloc(ctx, rows + P->parts + 1, sizeof *P->start, "row starts", (void **)&P->start));
+  if (!kcl_sums_for_each(rows, grain, cols, make_part, &m) || failed(P))
+    rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix");
+done:
+  return rc;
+}
+
+void kcl_row_parts_free(kcl_row_parts *P) {
+  for (int64_t p = 0; P->part && p < P->parts; p++) free(P->part[p].col), free(P->part[p].val);
+  free(P->part), free(P->start);
+}
+
+/* ---------------------------------------------------------------- joined */
 
 int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
   for (int64_t i = 0; i < C->rows; i++) C->row_ptr[i + 1] += C->row_ptr[i];
@@ -121,40 +155,45 @@ int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
   return rc ? rc : kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
 }
 
-static bool failed(const making *m) {
-  bool any = false;
-  for (int64_t p = 0; p < m->parts; p++) any = any || m->part[p].failed;
-  return any;
+typedef struct joining {
+  const kcl_row_parts *P;
+  kcl_csr *C;
+} joining;
+
+static void join_part(void *arg, int64_t from, int64_t to) {
+  const joining *j = arg;
+  const kcl_rows *r = &j->P->part[from >> j->P->shift];
+  const int64_t at = j->C->row_ptr[from];
+  (void)to;
+  if (!r->count) return;
+  memcpy(j->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
+  memcpy((double *)j->C->val + at * r->width, r->val,
+         (size_t)(r->count * r->width) * sizeof *r->val);
 }
 
-static int64_t first_refused(const making *m) {
-  for (int64_t p = 0; p < m->parts; p++)
-    if (m->part[p].refused >= 0) return m->part[p].refused;
-  return -1;
-}
-
-int64_t kcl_rows_grain(int64_t rows) {
-  const int64_t even = rows / (PARTS * kcl_threads()) + 1;
-  return even > LEAST ? even : LEAST;
+static int join(kcl *ctx, const kcl_row_parts *P, kcl_csr *C) {
+  for (int64_t i = 0; i < P->rows; i++) {
+    const int64_t *start = P->start + (i >> P->shift);
+    C->row_ptr[i + 1] = start[i + 1] - start[i];
+  }
+  int rc = kcl_sparse_room(ctx, C);
+  if (!rc) kcl_for_each(P->rows, (int64_t)1 << P->shift, join_part, &(joining){P, C});
+  return rc;
 }
 
 int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
                   void *arg, int64_t *refused, kcl_csr **out) {
-  const int64_t grain = kcl_rows_grain(rows);
-  making m = {.make = make, .arg = arg, .width = kcl_type_complex(type) ? 2 : 1, .grain = grain};
+  kcl_row_parts P;
+  kcl_csr *C = NULL;
   int rc;
-  *out = NULL, m.parts = (rows + grain - 1) / grain;
-  KCL_TRY(kcl_csr_create(ctx, rows, cols, 0, type, &m.C));
-  KCL_TRY(kcl_alloc(ctx, m.parts, sizeof *m.part, "the parts of a matrix", (void **)&m.part));
-  if (!kcl_sums_for_each(rows, grain, cols, make_part, &m) || failed(&m))
-    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
-  if (refused) *refused = first_refused(&m);
-  KCL_TRY(kcl_sparse_room(ctx, m.C));
-  kcl_for_each(rows, grain, join_part, &m);
-  *out = m.C, m.C = NULL;
+  *out = NULL;
+  KCL_TRY(kcl_row_parts_make(ctx, rows, cols, kcl_type_complex(type) ? 2 : 1, make, arg, &P));
+  if (refused) *refused = first_refused(&P);
+  KCL_TRY(kcl_csr_create(ctx, rows, cols, 0, type, &C));
+  KCL_TRY(join(ctx, &P, C));
+  *out = C, C = NULL;
 done:
-  for (int64_t p = 0; m.part && p < m.parts; p++) free(m.part[p].col), free(m.part[p].val);
-  free(m.part), kcl_csr_free(&m.C);
+  kcl_row_parts_free(&P), kcl_csr_free(&C);
   return rc;
 }
 

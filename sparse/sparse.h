@@ -6,6 +6,7 @@
 #define KCL_SPARSE_H
 
 #include "core/base/base.h"
+#include <string.h>
 
 /* Without the last 24 bits: what differs by rounding alone compares as equal, so that neither the device nor its compiler's
  * fused operations decide between symmetric choices. */
@@ -26,37 +27,48 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 
 /* ---------------------------------------------------------------- rows, one after another (rows.c) */
 
-/* Sums by column, of one row after another (sums.c): dense arrays, of which a round touches what it adds to. */
+/* The sums of one row by column (sums.c): a set in the manner of Briggs & Torczon (1993). `place` of a column that is not in this
+ * row is a number of an earlier row's: less than `first`. */
 typedef struct kcl_sums {
-  double *sum;     /* [cols] zero where nothing was added in this round */
-  uint32_t *round; /* [cols] the last one that added to a column; 0: none */
-  int32_t *list;   /* [cols + 1] the columns of this round */
+  uint32_t *place; /* [cols] first + the number in the list */
+  int32_t *list;   /* [cols + 1] the columns of this row */
+  double *sum;     /* [cols + 1] theirs, by number; zero behind them */
   uint64_t *set;   /* [cols / 64] bits, for ordering the list; zero in between */
   uint64_t *words; /* [cols / 64 / 64] the words of `set` that are not zero */
   int64_t count;   /* of the list */
-  uint32_t now;    /* the round */
+  int64_t cols;
+  uint32_t first;
 } kcl_sums;
-void kcl_sums_order(kcl_sums *s); /* the list by ascending column */
+void kcl_sums_order(kcl_sums *s); /* the list by ascending column; the sums stay where they are */
+void kcl_sums_clear(kcl_sums *s); /* for the next row */
+static inline double *kcl_sums_of_column(const kcl_sums *s, int32_t c) {
+  return &s->sum[s->place[c] - s->first];
+}
+/* A row of these columns, whose sums are zero. */
+static inline void kcl_sums_begin(kcl_sums *s, int64_t count, const int32_t *col) {
+  for (int64_t i = 0; i < count; i++) s->place[col[i]] = s->first + (uint32_t)i;
+  if (count) memcpy(s->list, col, (size_t)count * sizeof *col);
+  s->count = count;
+}
 /* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own. False: memory ran out. */
 typedef void kcl_sums_range(void *arg, kcl_sums *s, int64_t from, int64_t to);
 bool kcl_sums_for_each(int64_t n, int64_t grain, int64_t cols, kcl_sums_range *body, void *arg);
-static inline void kcl_sums_next(kcl_sums *s) { s->count = 0, s->now++; }
-/* Adds columns to the list, which are in no sum; without branches, since whether one is new is as good as random. */
-static inline void kcl_sums_find(kcl_sums *s, int64_t n, const int32_t *col) {
-  uint32_t *round = s->round, now = s->now;
-  int32_t *list = s->list;
-  int64_t count = s->count;
-  for (int64_t i = 0; i < n; i++) {
-    const int32_t c = col[i];
-    list[count] = c, count += round[c] != now;
-    round[c] = now;
-  }
-  s->count = count;
-}
+/* Without branches, since whether a column is new is as good as random. */
 static inline void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val,
                                 double factor) {
-  kcl_sums_find(s, n, col);
-  for (int64_t i = 0; i < n; i++) s->sum[col[i]] += factor * val[i];
+  uint32_t *place = s->place, first = s->first, count = (uint32_t)s->count;
+  int32_t *list = s->list;
+  double *sum = s->sum;
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t c = col[i];
+    uint32_t number = place[c] - first; /* of an earlier row: wraps around */
+    const bool fresh = number >= count;
+    number = fresh ? count : number;
+    place[c] = first + number, list[number] = c;
+    sum[number] += factor * val[i];
+    count += fresh;
+  }
+  s->count = count;
 }
 
 /* A growing list of entries: the rows of one part of a matrix. */
@@ -66,7 +78,7 @@ typedef struct kcl_rows {
   int64_t count, room;
   int width;       /* numbers per entry: 2 of complex matrices */
   bool failed;     /* memory ran out */
-  kcl_sums sums;   /* for the maker; a new round per row */
+  kcl_sums sums;   /* for the maker; empty between rows */
   void *scratch;   /* the same: freed with free() after the last row */
   int64_t refused; /* the first row that could not be made; -1: none */
 } kcl_rows;
@@ -77,6 +89,18 @@ typedef void kcl_row_maker(void *arg, kcl_rows *r, int64_t i);
 /* *refused: the least row that the maker refused, -1: none; NULL: it refuses none. */
 int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
                   void *arg, int64_t *refused, kcl_csr **out);
+
+/* Rows as they were made, not joined: row i is the entries from start[i + p] up to start[i + p + 1] of part p = i >> shift. */
+typedef struct kcl_row_parts {
+  int64_t rows, parts;
+  int shift;
+  kcl_rows *part; /* [parts] */
+  int64_t *start; /* [rows + parts] */
+} kcl_row_parts;
+/* To be freed also after a failure. width: numbers per entry. */
+int kcl_row_parts_make(kcl *ctx, int64_t rows, int64_t cols, int width, kcl_row_maker *make,
+                       void *arg, kcl_row_parts *out);
+void kcl_row_parts_free(kcl_row_parts *P);
 
 int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
@@ -91,13 +115,15 @@ static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
   kcl_sums_add(&r->sums, 1, &col, &value, 1);
 }
 void kcl_row_put(kcl_rows *r);
+void kcl_row_put_as_found(kcl_rows *r); /* in no order */
 void kcl_row_put_largest(kcl_rows *r, int most);
 
 /* ---------------------------------------------------------------- products and transposes */
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
+/* R A P, the bits of R (A P). pattern: a matrix that has its pattern, as far as is known; or NULL. */
 int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
-                        kcl_csr **out); /* R A P, the bits of R (A P) */
+                        const kcl_csr *pattern, kcl_csr **out);
 int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
 int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [cols], to free() */
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos

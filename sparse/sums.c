@@ -1,24 +1,35 @@
-/* A row as sums by column (Gustavson 1978): dense accumulators, the list of columns that were added to, and its order by a
- * set of bits, whose words are found by another one.
+/* The sums of a row by column (Gustavson 1978): the list of columns that were added to, and its order by a set of bits, whose
+ * words are found by another one.
  */
 #include "sparse/sparse.h"
 #include <stdlib.h>
+#include <string.h>
 
 static void release(kcl_sums *s) {
-  free(s->sum), free(s->round), free(s->list), free(s->set), free(s->words);
+  free(s->place), free(s->list), free(s->sum), free(s->set), free(s->words);
   *s = (kcl_sums){0};
 }
 
 static bool create(kcl_sums *s, int64_t cols) {
   const size_t n = (size_t)cols + 1;
-  *s = (kcl_sums){.sum = calloc(n, sizeof *s->sum),
-                  .round = calloc(n, sizeof *s->round),
+  *s = (kcl_sums){.place = calloc(n, sizeof *s->place),
                   .list = malloc(n * sizeof *s->list),
+                  .sum = calloc(n, sizeof *s->sum),
                   .set = calloc(n / 64 + 1, sizeof *s->set),
-                  .words = calloc(n / 64 / 64 + 1, sizeof *s->words)};
-  if (s->sum && s->round && s->list && s->set && s->words) return true;
+                  .words = calloc(n / 64 / 64 + 1, sizeof *s->words),
+                  .cols = cols,
+                  .first = 1};
+  if (s->place && s->list && s->sum && s->set && s->words) return true;
   release(s);
   return false;
+}
+
+void kcl_sums_clear(kcl_sums *s) {
+  memset(s->sum, 0, (size_t)s->count * sizeof *s->sum);
+  s->first += (uint32_t)s->count, s->count = 0;
+  if ((int64_t)s->first < (int64_t)UINT32_MAX - s->cols) return;
+  memset(s->place, 0, (size_t)s->cols * sizeof *s->place);
+  s->first = 1;
 }
 
 typedef struct parts {

@@ -17,7 +17,8 @@ typedef struct problem {
 static bool open_problem(kcl *ctx, const char *where, const char *system, problem *p) {
   *p = (problem){.ctx = ctx, .where = where};
   if (!CHECKF(!kcl_generate(ctx, system, &p->A, NULL), "%s", kcl_error(ctx))) return false;
-  p->b = malloc((size_t)p->A->rows * sizeof *p->b), p->x = malloc((size_t)p->A->rows * sizeof *p->x);
+  p->b = malloc((size_t)p->A->rows * sizeof *p->b),
+  p->x = malloc((size_t)p->A->rows * sizeof *p->x);
   for (int64_t i = 0; i < p->A->rows; i++) p->b[i] = 1 + (double)(i % 3);
   return true;
 }
@@ -58,8 +59,7 @@ static int64_t fresh(const problem *p, const kcl_csr *A, const kcl_options *o, d
 
 static double difference(const double *x, const double *y, int64_t n) {
   double off = 0, size = 0;
-  for (int64_t i = 0; i < n; i++)
-    off = fmax(off, fabs(x[i] - y[i])), size = fmax(size, fabs(y[i]));
+  for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(x[i] - y[i])), size = fmax(size, fabs(y[i]));
   return off / size;
 }
 

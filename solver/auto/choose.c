@@ -147,8 +147,7 @@ static bool in_plan(const kcl_selection *c, const kcl_method *m) {
 static bool goes_on(const kcl_selection *c) {
   const kcl_precond_request q = kcl_system_request(c->system);
   const kcl_selection *b = c->before;
-  return b && in_plan(c, b->way.method) &&
-         !kcl_precond_check(&q, b->way.precond, b->way.method);
+  return b && in_plan(c, b->way.method) && !kcl_precond_check(&q, b->way.precond, b->way.method);
 }
 
 /* And its format. */

@@ -26,7 +26,7 @@ static int coarsen_twice(kcl_builder *b, const kcl_built *A, kcl_built *out, boo
   KCL_TRY(coarsen_once(b, A, &P1, made));
   if (!*made) goto done;
   KCL_TRY(b->ops->transpose(b, &P1, &R));
-  KCL_TRY(kcl_galerkin(b, A, &P1, &R, &middle));
+  KCL_TRY(b->ops->galerkin(b, &R, A, &P1, NULL, &middle));
   KCL_TRY(coarsen_once(b, &middle, &P2, &twice));
   if (twice) {
     KCL_TRY(b->ops->product(b, &P1, &P2, &P));

@@ -41,6 +41,18 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
   return rc;
 }
 
+static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
+                    const kcl_built *pattern, kcl_built *out) {
+  kcl_built AP = {0};
+  kcl_device_csr C;
+  int rc = product(b, A, P, &AP);
+  if (!rc) rc = kcl_setup_product(b->setup, &R->device, &AP.device, &C);
+  if (!rc) give(&C, out);
+  free_built(b, &AP);
+  (void)pattern;
+  return rc;
+}
+
 static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_truncate(b->setup, &A->device, most, &C);
@@ -86,6 +98,7 @@ const kcl_builder_ops kcl_build_on_device = {.take = take,
                                              .interpolation = interpolation,
                                              .transpose = transpose,
                                              .product = product,
+                                             .galerkin = galerkin,
                                              .truncate = truncate_rows,
                                              .smoother = smoother,
                                              .inverse = inverse,

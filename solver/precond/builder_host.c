@@ -59,9 +59,10 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 }
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                    kcl_built *out) {
+                    const kcl_built *pattern, kcl_built *out) {
   kcl_csr *C = NULL;
-  int rc = kcl_sparse_galerkin(b->M->ctx, R->csr, A->csr, P->csr, &C);
+  int rc =
+      kcl_sparse_galerkin(b->M->ctx, R->csr, A->csr, P->csr, pattern ? pattern->csr : NULL, &C);
   return give(rc, C, out);
 }
 

@@ -25,16 +25,6 @@ typedef struct hierarchy {
 
 /* ---------------------------------------------------------------- set-up */
 
-int kcl_galerkin(kcl_builder *b, const kcl_built *A, const kcl_built *P, const kcl_built *R,
-                 kcl_built *out) {
-  kcl_built AP = {0};
-  if (b->ops->galerkin) return b->ops->galerkin(b, R, A, P, out);
-  int rc = b->ops->product(b, A, P, &AP);
-  if (!rc) rc = b->ops->product(b, R, &AP, out);
-  b->ops->free(b, &AP);
-  return rc;
-}
-
 static int keep(kcl_builder *b, kcl_built *A, int *number) {
   *number = b->M->matrices;
   return b->ops->keep(b, A);
@@ -58,13 +48,14 @@ typedef struct building {
   const kcl_preconditioner *before; /* P and R are of that; NULL: new ones */
 } building;
 
-/* P and R are views where they are shared. */
+/* From one level to the next. All are views where they are those of `before`. */
 typedef struct transfer {
   kcl_built P, R;
+  kcl_built then; /* the next level's system there; empty: not known */
 } transfer;
 
 static void free_transfer(kcl_builder *b, transfer *t) {
-  b->ops->free(b, &t->P), b->ops->free(b, &t->R);
+  b->ops->free(b, &t->P), b->ops->free(b, &t->R), b->ops->free(b, &t->then);
 }
 
 /* No P, *more false: A is the coarsest. */
@@ -88,6 +79,7 @@ static int reuse_transfer(building *g, int number, transfer *t, bool *more) {
   if (!*more) return KCL_OK;
   KCL_TRY(b->ops->view(b, before->matrix[l->P].C, &t->P));
   KCL_TRY(b->ops->view(b, before->matrix[l->R].C, &t->R));
+  KCL_TRY(b->ops->view(b, before->matrix[l[1].A].C, &t->then));
 done:
   return rc;
 }
@@ -116,7 +108,7 @@ static int add_level(building *g, const kcl_built *A, kcl_built *next, bool *mor
   *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
   KCL_TRY(b->ops->smoother(b, A));
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
-  if (*more) KCL_TRY(kcl_galerkin(b, A, &t.P, &t.R, next));
+  if (*more) KCL_TRY(b->ops->galerkin(b, &t.R, A, &t.P, t.then.rows ? &t.then : NULL, next));
   rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
 done:
   free_transfer(b, &t);

@@ -6,10 +6,6 @@
 
 /* P [n, fewer] from A, real and square, of level 0, 1 ...; *made is false where coarsening ends. */
 typedef int kcl_coarsening(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made);
-/* R A P */
-int kcl_galerkin(kcl_builder *b, const kcl_built *A, const kcl_built *P, const kcl_built *R,
-                 kcl_built *out);
-
 /* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed by Chebyshev polynomials of this degree
  * before and after; others: by one step of SPAI(0) each. */
 typedef struct kcl_levels_plan {
