@@ -27,10 +27,12 @@ enum {
 
 typedef struct cli_options {
   const char *command;
+  int argc; /* the whole line */
+  char **argv;
   char **files; /* [count] operands after the subcommand */
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
-  const char *near_null, *coordinates, *preconds;
+  const char *near_null, *coordinates, *preconds, *devices, *shares;
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *threads_list, *layout, *resume, *index_base, *figures, *markdown, *latex,
       *page;
@@ -319,15 +321,24 @@ void report_results(const cli_run *r);
 bool cli_tests_another(const cli_run *r, const kcl_report *p);
 int solve_json(const cli_run *r);
 
+/* ---------------------------------------------------------------- launch.c: --devices, --shares */
+
+int cli_device_count(const cli_options *o); /* how many; 0: the option is not given */
+int cli_devices_check(const cli_options *o);
+void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room);
+double cli_share_of_rank(const cli_options *o, int rank); /* 0: not given */
+void cli_launched(void);                                  /* rank 0, ready to be interrupted */
+int cli_launch(const cli_options *o); /* the program once more on so many ranks; its exit code */
+
 /* ---------------------------------------------------------------- ranks.c: under mpirun; else the library as ever */
 
 void cli_ranks_begin(int *argc, char ***argv);
 int cli_ranks_end(int rc); /* returns rc */
 int cli_rank(void);        /* 0 also without mpirun */
 int cli_ranks(void);
-int cli_ranks_agree(kcl *ctx, int rc); /* all ranks: the first failure */
-int cli_ranks_tell(int word);          /* all ranks: rank 0's word */
-int cli_ranks_device(kcl *ctx, const char *device);
+int cli_ranks_agree(kcl *ctx, int rc);                /* all ranks: the first failure */
+int cli_ranks_tell(int word);                         /* all ranks: rank 0's word */
+int cli_ranks_device(kcl *ctx, const cli_options *o); /* that of this rank */
 int cli_setup(kcl *ctx, cli_run *r);
 void cli_describe(cli_run *r); /* r->setup */
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report);

@@ -36,6 +36,9 @@ void cli_interrupt_begin(const cli_options *o) {
   quiet = o->quiet;
   struct sigaction act = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
   sigaction(SIGINT, &act, NULL);
+  if (cli_ranks() == 1) return;
+  sigaction(SIGTERM, &act, NULL), sigaction(SIGUSR1, &act, NULL); /* as launchers pass it on */
+  cli_launched();
 }
 
 void cli_interrupt_computing(void) { computing = 1; }

@@ -40,6 +40,7 @@ static int run(const cli_command *c, cli_options *o) {
     return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve makes use", c->name,
                     cli_ranks());
   if (rc && cli_ranks() == 1) return rc;
+  if (cli_ranks() == 1 && cli_device_count(o) > 1) return cli_launch(o);
   if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");
   rc = cli_ranks_agree(ctx, rc);
   if (!cli_rank()) kcl_watch(ctx, cli_watch, o);

@@ -25,8 +25,12 @@ static const cli_option table[] = {
     {"preconds", 0, CLI_TEXT, "A,B", AT(preconds), 0, 0,
      "compare whole solves with these preconditioners, or all", "all @preconds"},
     {"device", 'd', CLI_TEXT, "WORD", AT(device), 0, 0,
-     "auto, cpu, opencl, gpu, P:D or part of a name ($KRYLOCL_DEVICE, else auto)",
+     "auto, cpu, opencl, gpu, gpu:N, P:D or part of a name ($KRYLOCL_DEVICE, else auto)",
      "auto cpu opencl gpu"},
+    {"devices", 0, CLI_TEXT, "A,B", AT(devices), 0, 0,
+     "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
+    {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
+     "of the rows, one number per device (by measured rates)", ""},
     {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
      "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
     {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0,
@@ -274,7 +278,9 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
   struct option longs[ENTRIES + 1];
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
-  *o = (cli_options){.tol = -1,
+  *o = (cli_options){.argc = argc,
+                     .argv = argv,
+                     .tol = -1,
                      .iterations = 50,
                      .seconds = 30,
                      .samples = 15,

@@ -241,7 +241,7 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
   int rc;
   cli_busy(o, "opening the device");
-  TRY(cli_lib(ctx, cli_ranks_device(ctx, o->device)));
+  TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
   TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
 done:
   return rc;

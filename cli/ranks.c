@@ -13,6 +13,7 @@ int cli_ranks(void) { return ranks; }
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
 #include <cjson/cJSON.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -39,6 +40,8 @@ void cli_ranks_begin(int *argc, char ***argv) {
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
+  const int word[] = {SIGINT, SIGTERM, SIGUSR1}; /* rank 0 heeds them, and ends the others' solve */
+  for (int i = 0; i < 3; i++) signal(word[i], SIG_IGN);
 }
 
 int cli_ranks_end(int rc) {
@@ -53,8 +56,13 @@ int cli_ranks_agree(kcl *ctx, int rc) {
   return ranks > 1 ? kcl_mpi_agree(ctx, MPI_COMM_WORLD, rc) : rc;
 }
 
-int cli_ranks_device(kcl *ctx, const char *device) {
-  return ranks > 1 ? kcl_mpi_select(ctx, MPI_COMM_WORLD, device) : kcl_select(ctx, device, 0);
+int cli_ranks_device(kcl *ctx, const cli_options *o) {
+  char word[300];
+  if (ranks == 1) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+  if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
+  cli_device_of_rank(o, rank, word, sizeof word);
+  kcl_mpi_set_weight(ctx, cli_share_of_rank(o, rank));
+  return kcl_mpi_select(ctx, MPI_COMM_WORLD, word);
 }
 
 /* ---------------------------------------------------------------- a solve */
@@ -173,7 +181,9 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
 void cli_ranks_begin(int *argc, char ***argv) { (void)argc, (void)argv; }
 int cli_ranks_end(int rc) { return rc; }
 int cli_ranks_agree(kcl *ctx, int rc) { return (void)ctx, rc; }
-int cli_ranks_device(kcl *ctx, const char *device) { return kcl_select(ctx, device, 0); }
+int cli_ranks_device(kcl *ctx, const cli_options *o) {
+  return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+}
 int cli_setup(kcl *ctx, cli_run *r) { return kcl_setup(ctx, r->p.A, &r->asked, &r->solver); }
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
   (void)ctx;

@@ -245,7 +245,7 @@ static int verdict(const cli_run *r) {
 
 /* A rank other than 0, from rank 0's load on. */
 static int serve(kcl *ctx, const cli_options *o) {
-  int rc = cli_ranks_agree(ctx, cli_ranks_device(ctx, o->device));
+  int rc = cli_ranks_agree(ctx, cli_ranks_device(ctx, o));
   if (rc) return rc;
   const kcl_options asked = options_of(o, (kcl_type)cli_ranks_tell(0));
   return cli_ranks_serve(ctx, &asked);
@@ -293,7 +293,8 @@ const cli_command cli_solve = {
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| check-output threads precision symmetry scale no-direct mixed atol restart nrhs "
+               "| devices shares check-output threads precision symmetry scale no-direct mixed "
+               "atol restart nrhs "
                "near-null coordinates profile verbose cache index-base",
 
     .min = 1,
@@ -312,9 +313,10 @@ const cli_command cli_solve = {
         "first; model takes the least predicted time. With --mixed, auto uses float only where it "
         "gains a fifth.\n"
         "\n"
-        "Several ranks: mpirun -n 4 krylocl solve ... gives each rank a block of rows; rank 0 "
-        "reads, "
-        "reports and writes. What cannot run so is refused (docs/distributed.md).\n"
+        "Several devices: --devices gpu:0,gpu:1 or gpu,cpu starts a rank for each by mpiexec, and "
+        "gives it a block of rows: equal ones where the devices are alike, else by their measured "
+        "rates. mpirun -n 4 krylocl solve ... does it by hand. Rank 0 reads, reports and writes. "
+        "What cannot run so is refused (docs/distributed.md).\n"
         "\n"
         "Scaling: where the rows of A differ so much that |b - A x|_2 <= tol |b|_2 would hide "
         "errors of "

@@ -189,6 +189,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(layout(o->layout));
   TRY(rule("index base", o->index_base, bases, 2));
   TRY(threads(c, o));
+  TRY(cli_devices_check(o));
   TRY(force(o));
   TRY(rule("rule of symmetry", o->symmetry, symmetries, 3));
   TRY(rule("rule of scaling", o->scale, scales, 2));

@@ -38,8 +38,9 @@ double kcl_comm_total(kcl_comm *c, double own);
 
 /* ---------------------------------------------------------------- rows.c */
 
-/* first [ranks + 1]: blocks of rows with about as many nonzeros each, at least one row. */
-void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, int64_t *first);
+/* first [ranks + 1]: blocks of rows with nonzeros in proportion to the weights, at least one row. */
+void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
+                   int64_t *first);
 /* Own rows with columns of the whole matrix, and c->first; A whole on rank 0, NULL elsewhere. */
 int kcl_give_rows(kcl_comm *c, const kcl_csr *A, kcl_csr **own);
 /* c->first from the rows that each rank has; checks them. */

@@ -1,13 +1,15 @@
-/* Whose rows: blocks of consecutive rows, balanced by nonzeros. What rank 0 holds whole is given out, and vectors come back.
+/* Whose rows: blocks of consecutive rows, balanced by nonzeros and by the weights of the ranks. What rank 0 holds whole is given out, and vectors come back.
  * Counts of MPI are ints, so arrays travel in pieces. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Where the running sum of nonzeros is nearest to p / ranks of all. */
-static int64_t cut(const int64_t *row_ptr, int64_t rows, int p, int ranks) {
-  const double want = (double)row_ptr[rows] * p / ranks;
+/* ---------------------------------------------------------------- blocks */
+
+/* Where the running sum of nonzeros is nearest to this. */
+static int64_t cut(const int64_t *row_ptr, int64_t rows, double want) {
   int64_t lo = 0, hi = rows;
   while (lo < hi) {
     const int64_t mid = lo + (hi - lo) / 2;
@@ -19,13 +21,67 @@ static int64_t cut(const int64_t *row_ptr, int64_t rows, int p, int ranks) {
   return lo > 0 && want - (double)row_ptr[lo - 1] < (double)row_ptr[lo] - want ? lo - 1 : lo;
 }
 
-void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, int64_t *first) {
+void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
+                   int64_t *first) {
+  double all = 0, before = 0;
+  for (int p = 0; p < ranks; p++) all += weight[p];
   first[0] = 0, first[ranks] = rows;
   for (int p = 1; p < ranks; p++) {
     const int64_t least = first[p - 1] + 1, most = rows - (ranks - p);
-    const int64_t at = cut(row_ptr, rows, p, ranks);
+    before += weight[p - 1];
+    const int64_t at = cut(row_ptr, rows, (double)row_ptr[rows] * before / all);
     first[p] = at < least ? least : at > most ? most : at;
   }
+}
+
+/* ---------------------------------------------------------------- weights */
+
+int kcl_mpi_set_weight(kcl *ctx, double weight) {
+  if (!ctx) return KCL_USAGE;
+  if (!(weight >= 0 && weight < INFINITY))
+    return kcl_fail(ctx, KCL_USAGE, "weight %g of a rank: it is positive, or 0", weight);
+  ctx->weight = weight;
+  return KCL_OK;
+}
+
+typedef struct worth {
+  double weight, rate;
+  char device[sizeof((kcl_device *)0)->name];
+} worth;
+
+static void gather(kcl_comm *c, const worth *own, worth *all) {
+  MPI_Request request;
+  MPI_Iallgather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, c->comm, &request);
+  kcl_comm_wait(1, &request);
+}
+
+/* All have a weight; all have devices of one name. */
+static void compare(const worth *all, int count, bool *told, bool *alike) {
+  *told = *alike = true;
+  for (int p = 0; p < count; p++) {
+    *told = *told && all[p].weight > 0;
+    *alike = *alike && !strcmp(all[p].device, all[0].device);
+  }
+}
+
+/* weight [ranks] */
+static int weigh(kcl_comm *c, double *weight) {
+  const int count = c->ranks.count;
+  worth own = {.weight = c->ctx->weight}, *all = NULL;
+  bool told, alike;
+  int rc = kcl_alloc(c->ctx, count, sizeof *all, "the ranks", (void **)&all);
+  if ((rc = kcl_comm_agree(c, rc))) goto done;
+  memcpy(own.device, c->ctx->device.name, sizeof own.device);
+  gather(c, &own, all);
+  compare(all, count, &told, &alike);
+  if (!told && !alike) {
+    KCL_TRY(kcl_comm_agree(c, kcl_stream_rate(c->ctx, &own.rate)));
+    gather(c, &own, all);
+  }
+  for (int p = 0; p < count; p++) weight[p] = told ? all[p].weight : alike ? 1 : all[p].rate;
+done:
+  free(all);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- pieces */
@@ -111,12 +167,17 @@ int kcl_give_rows(kcl_comm *c, const kcl_csr *A, kcl_csr **own) {
   const int count = c->ranks.count, me = c->ranks.rank;
   int64_t nnz = 0;
   head h = {0};
+  double *weight = NULL;
   int rc = check_whole(c, A);
-  if (rc) return rc;
-  if (me == 0) {
+  if (!rc)
+    rc = kcl_comm_agree(c, kcl_alloc(c->ctx, count, sizeof *weight, "the ranks", (void **)&weight));
+  if (!rc) rc = weigh(c, weight);
+  if (!rc && me == 0) {
     h = (head){A->rows, A->cols, A->type, A->symmetry, A->field};
-    kcl_partition(A->row_ptr, A->rows, count, c->first);
+    kcl_partition(A->row_ptr, A->rows, count, weight, c->first);
   }
+  free(weight);
+  if (rc) return rc;
   tell(c, &h, sizeof h);
   tell(c, c->first, (size_t)(count + 1) * sizeof *c->first);
   c->ranks.rows = h.rows, c->ranks.first_row = c->first[me];

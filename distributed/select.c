@@ -29,28 +29,47 @@ static int gpu_of(kcl *ctx, int local, char place[32]) {
   return rc;
 }
 
-/* Ranks of this host that may use the processors of this rank: as many divide them. */
-static int sharers(MPI_Comm host) {
-  int count, same = 0;
-  MPI_Comm_size(host, &count);
+/* One of the ranks of a host. */
+typedef struct claim {
+  double
+      part; /* of processors: a rank that computes on them needs four times those of one that feeds a device */
 #ifdef __linux__
-  cpu_set_t own, *all = malloc((size_t)count * sizeof *all);
-  CPU_ZERO(&own);
-  sched_getaffinity(0, sizeof own, &own);
-  if (!all) MPI_Abort(host, KCL_MEMORY);
-  MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, host);
-  for (int p = 0; p < count; p++) same += CPU_EQUAL(&own, &all[p]) != 0;
-  free(all);
-#else
-  same = count;
+  cpu_set_t cpus; /* that it may use */
 #endif
-  return same;
+} claim;
+
+static bool same_cpus(const claim *a, const claim *b) {
+#ifdef __linux__
+  return CPU_EQUAL(&a->cpus, &b->cpus);
+#else
+  return (void)a, (void)b, true;
+#endif
 }
 
-static void divide_threads(MPI_Comm host) {
-  const int same = sharers(host), all = kcl_threads();
+/* This rank's part of the processors that it may use, which it divides with the others that may use the same. */
+static double part_of(MPI_Comm host, bool native) {
+  claim own = {.part = native ? 1 : 0.25};
+  double same = 0;
+  int count;
+  MPI_Comm_size(host, &count);
+#ifdef __linux__
+  CPU_ZERO(&own.cpus);
+  sched_getaffinity(0, sizeof own.cpus, &own.cpus);
+#endif
+  claim *all = malloc((size_t)count * sizeof *all);
+  if (!all) MPI_Abort(host, KCL_MEMORY);
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, host);
+  for (int p = 0; p < count; p++)
+    if (same_cpus(&own, &all[p])) same += all[p].part;
+  free(all);
+  return own.part / same;
+}
+
+static void divide_threads(MPI_Comm host, bool native) {
+  const double part = part_of(host, native);
+  const int all = kcl_threads(), own = (int)(part * all + 0.01);
   const bool told = getenv("OMP_NUM_THREADS") || all != kcl_cpus();
-  if (!told && same > 1) kcl_set_threads(all > same ? all / same : 1);
+  if (!told && part < 1) kcl_set_threads(own > 1 ? own : 1);
 }
 
 static int select_here(kcl *ctx, MPI_Comm host, const char *device) {
@@ -58,7 +77,7 @@ static int select_here(kcl *ctx, MPI_Comm host, const char *device) {
   int local, rc = KCL_OK;
   MPI_Comm_rank(host, &local);
   if (!device) device = getenv("KRYLOCL_DEVICE");
-  divide_threads(host);
+  divide_threads(host, device && !strcmp(device, "cpu"));
   if (leaves_choice(device)) rc = gpu_of(ctx, local, place);
   return rc ? rc : kcl_select(ctx, place[0] ? place : device, 0);
 }

@@ -137,6 +137,8 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
                     "the matrix is %lld by %lld: several ranks solve square systems alone",
                     (long long)c->ranks.rows, (long long)own->cols)));
   m->seconds_check = kcl_now() - start;
+  const double device = m->ctx->opencl != NULL;
+  c->ranks.mixed = kcl_comm_largest(c, device) != -kcl_comm_largest(c, -device);
   KCL_TRY(kcl_domain_create(c, own, m->system.options.precision, &m->domain));
   KCL_TRY(know(m));
   KCL_TRY(kcl_comm_agree(c, build(m)));

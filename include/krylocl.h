@@ -122,7 +122,7 @@ int kcl_threads(void);
 /** Selects the device.
  *
  * device: "auto" (a GPU if there is one, else cpu), "cpu" (the native executor), "opencl"
- * (the first OpenCL device, a GPU before a CPU), "gpu", "P:D" (platform and device number), or a
+ * (the first OpenCL device, a GPU before a CPU), "gpu", "gpu:N" (GPU number N, from 0), "P:D" (platform and device number), or a
  * part of a device's name. NULL: the environment variable KRYLOCL_DEVICE, or "auto" if it is not
  * set.
  *

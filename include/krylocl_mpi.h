@@ -45,6 +45,11 @@ int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status);
  * them, unless OMP_NUM_THREADS or kcl_set_threads says how many threads a rank has. */
 int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device);
 
+/** The weight of this rank's share of the nonzeros with KCL_MPI_ROOT, against those of the other ranks: positive, or 0, the
+ * initial value. Unless every rank has one, shares are equal where all devices have one name, else in proportion
+ * to kcl_stream_rate, which is measured if need be. Not collective. KCL_USAGE: negative or not finite. */
+int kcl_mpi_set_weight(kcl *ctx, double weight);
+
 /** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
  *
  * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and

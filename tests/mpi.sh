@@ -49,6 +49,7 @@ if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
   if [ -z "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then export KRYLOCL_SOLVERS=cg,cg-pipelined; fi
   conform 2 0:0 "an OpenCL device"
   KRYLOCL_LAYOUT=gpu KRYLOCL_SOLVERS=cg conform 2 0:0 "an OpenCL device, layout of a GPU"
+  KRYLOCL_SOLVERS=${KRYLOCL_SOLVERS:-cg,gmres,idr} conform 2 cpu,0:0 "native beside an OpenCL device"
 else
   echo "skipped: no OpenCL device"
 fi
@@ -93,6 +94,59 @@ if [ -x "$krylocl" ]; then
   check "the refusal names the method, once" $?
   expect "an unknown method" 2 2 "$@" --solver cgx
   expect "another subcommand" 2 2 info "$tmp/A.mtx"
+
+  # ---- --devices: the program starts its ranks itself
+  alone() { # WHAT CODE ARGUMENT...
+    what=$1 code=$2
+    shift 2
+    timeout 100 "$krylocl" "$@" >"$tmp/out" 2>"$tmp/err"
+    status=$?
+    [ $status -eq "$code" ]
+    check "$what: exit code $status, not $code: $(grep -a krylocl: "$tmp/err" | head -1)" $?
+  }
+  said() { # WHAT PATTERN: one message, which has it
+    [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ] && grep -aq "^krylocl:.*$2" "$tmp/err"
+    check "$1: $(cat "$tmp/err")" $?
+  }
+  set -- "$tmp/A.mtx" "$tmp/b" --solver cg --format csr-scalar
+  alone "two devices" 0 solve "$@" --devices cpu,cpu --shares 3,1 -o "$tmp/x.mtx" --json "$tmp/json"
+  grep -q '^ranks  *mpiexec -n 2 krylocl solve' "$tmp/err"
+  check "the line that was run" $?
+  "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q
+  check "two devices: x solves the system" $?
+  rows=$(sed -n 's/^[[:space:]]*"rows":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/json" | tail -2 | tr '\n' ' ')
+  [ "$rows" = "395 134 " ]
+  check "shares of 3 and 1: $rows" $?
+  if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
+    alone "native and OpenCL" 0 solve "$@" -q --devices cpu,0:0 -o "$tmp/x.mtx"
+    "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q
+    check "native and OpenCL: x solves the system" $?
+  fi
+  alone "one device" 0 solve "$@" -q --devices cpu
+  alone "a device that is not there" 4 solve "$@" -q --devices cpu,gpu:77
+  said "names device and rank" "rank 1: no device matches 'gpu:77'"
+  env PATH="$tmp/none" "$krylocl" solve "$@" -q --devices cpu,cpu 2>"$tmp/err"
+  [ $? -eq 4 ]
+  check "no mpiexec" $?
+  said "names it" "none on PATH"
+  alone "both options" 2 solve "$@" -q --devices cpu,cpu --device cpu
+  alone "a missing device" 2 solve "$@" -q --devices cpu,
+  said "is named" "--devices cpu,: a device is missing"
+  alone "shares without devices" 2 solve "$@" -q --shares 1,2
+  alone "one share for two" 2 solve "$@" -q --devices cpu,cpu --shares 1
+  alone "a share that is none" 2 solve "$@" -q --devices cpu,cpu --shares 1,x
+  expect "two devices for three ranks" 2 3 solve "$@" -q --devices cpu,cpu
+  said "counts" "--devices names 2 for 3 ranks"
+  # An interrupt ends the iterations, and what is known is written, as in one process.
+  rm -f "$tmp/x.mtx"
+  "$krylocl" solve poisson2d:400 --devices cpu,cpu --tol 0 --solver cg --max-iter 100000000 -q -o "$tmp/x.mtx" --json "$tmp/json" 2>"$tmp/err" &
+  program=$!
+  sleep 3
+  kill -INT $program
+  wait $program
+  status=$?
+  [ $status -eq 130 ] && grep -q '"reason":.*"interrupted"' "$tmp/json" && [ -s "$tmp/x.mtx" ]
+  check "interrupted: exit code $status, not 130" $?
   # One rank killed: the others end too.
   mpirun -n 2 "$krylocl" solve poisson2d:300 --device cpu --tol 0 --solver cg --max-iter 100000000 -q >"$tmp/out" 2>&1 &
   launcher=$!

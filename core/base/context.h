@@ -37,6 +37,7 @@ struct kcl {
   kcl_opencl *opencl;   /* NULL on the native executor */
   double stream_rate;   /* bytes/s; 0 until measured */
   double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
+  double weight;        /* of this rank's rows, on several ranks; 0: by stream rate */
   kcl_tune tune;        /* of the device */
 };
 #endif

@@ -72,17 +72,27 @@ static void scalars_of_stage(batch *b, int i) {
   }
 }
 
+static bool mixed(const cpu *e) {
+  const kcl_ranks *ranks = kcl_program_ranks(e->k);
+  return ranks && ranks->mixed;
+}
+
+static bool pass_is_last(batch *b) {
+  return b->passes-- == 0 || (!running(b->e->control, b->e->k->nrhs) && !mixed(b->e));
+}
+
 /* Goes on to the next stage that is active. */
 static bool next_stage(void *arg) {
   batch *b = arg;
   cpu *e = b->e;
   if (b->ran) b->status = end_on_ranks(e, b->ran, b->active);
-  if (b->status) return false;
-  do {
+  for (bool found = false; !found;) {
     if (b->stage == e->k->stages[b->phase]) b->stage = 0;
-    if (b->stage == 0 && (b->passes-- == 0 || !running(e->control, e->k->nrhs))) return false;
+    if (b->status || (b->stage == 0 && pass_is_last(b))) return false;
     scalars_of_stage(b, b->stage++);
-  } while (!any(b->active, e->k->nrhs));
+    found = any(b->active, e->k->nrhs);
+    if (!found && mixed(e)) b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
+  }
   e->parity ^= 1;
   b->ran = &e->k->stage[b->phase][b->stage - 1];
   begin_on_ranks(e, b->ran);

@@ -51,6 +51,15 @@ static void begin_on_ranks(const cpu *e, const kcl_stage *s) {
   if (s->A && s->A->halo) begin_halo(e, s->A->halo, s);
 }
 
+/* A stage in which no right-hand side is active, where other ranks take part in it. */
+static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
+  double nothing[KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS] = {0};
+  kcl_ranks *ranks = kcl_program_ranks(e->k);
+  if (s->A && s->A->halo) s->A->halo->begin(s->A->halo), s->A->halo->end(s->A->halo);
+  const int dots = kcl_stage_dots(s) * e->k->nrhs;
+  return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
+}
+
 static int end_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (s->A && s->A->halo) end_halo(e, s->A->halo, s);

@@ -89,9 +89,10 @@ static bool contains(const char *text, const char *part) {
   return false;
 }
 
-static int first_of_kind(const kcl_device *list, int count, const char *kind) {
+/* Number n of this kind, or -1. */
+static int of_kind(const kcl_device *list, int count, const char *kind, int n) {
   for (int i = 1; i < count; i++)
-    if (!strcmp(list[i].kind, kind)) return i;
+    if (!strcmp(list[i].kind, kind) && n-- == 0) return i;
   return -1;
 }
 
@@ -111,9 +112,18 @@ static bool place(const char *want, int *p, int *d) {
   return *d >= 0 && !*want;
 }
 
+/* The number of "gpu:N"; -1: it is none. */
+static int gpu_number(const char *want) {
+  if (strncmp(want, "gpu:", 4)) return -1;
+  want += 4;
+  const int n = number(&want);
+  return *want ? -1 : n;
+}
+
 /* The index of the device that `want` names, or -1. */
 static int match(const kcl_device *list, int count, const char *want) {
-  int p, d, gpu = first_of_kind(list, count, "gpu");
+  int p, d, gpu = of_kind(list, count, "gpu", 0);
+  if (gpu_number(want) >= 0) return of_kind(list, count, "gpu", gpu_number(want));
   if (!strcmp(want, "cpu")) return 0;
   if (!strcmp(want, "gpu")) return gpu;
   if (!strcmp(want, "auto")) return gpu < 0 ? 0 : gpu;

@@ -17,6 +17,7 @@ struct kcl_ranks {
   int rank, count;
   int64_t first_row; /* of this rank */
   int64_t rows;      /* of all ranks */
+  bool mixed;        /* executors of both kinds: a batch has the same exchanges on each, also where nothing is active */
   /* Adds values [n] over the ranks, in their order: the same bits on each. status: this rank's; returns that of the first
    * rank that is not KCL_OK. All ranks call it, and go on alike. */
   int (*sum)(kcl_ranks *, int status, int n, double *values);

@@ -249,6 +249,38 @@ static void failures(kcl *ctx) {
   kcl_csr_free(&A);
 }
 
+/* A device for all ranks, or one for each, between commas. */
+static const char *device_of(const char *list, int number) {
+  static char word[100];
+  for (; number && strchr(list, ','); number--) list = strchr(list, ',') + 1;
+  snprintf(word, sizeof word, "%.*s", (int)strcspn(list, ","), list);
+  return word;
+}
+
+/* Shares of nonzeros by weights, of which a rank may have almost all. */
+static void weights(kcl *ctx) {
+  const double weight[] = {3, 1, 1e-9, 2};
+  double all = 0;
+  kcl_mpi_solver *s = NULL;
+  kcl_mpi_share *list = NULL;
+  kcl_csr *A = NULL;
+  int count;
+  CHECK(kcl_mpi_set_weight(ctx, -1) == KCL_USAGE && kcl_mpi_set_weight(ctx, NAN) == KCL_USAGE);
+  if (ranks == 1 || ranks > 4) return;
+  CHECK(!kcl_mpi_set_weight(ctx, weight[rank]) && !kcl_generate(ctx, "poisson2d:40", &A, NULL));
+  CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, NULL, &s) &&
+             !kcl_mpi_shares(s, &list, &count),
+         "%s", kcl_error(ctx));
+  for (int p = 0; p < ranks; p++) all += weight[p];
+  for (int p = 0; p < ranks && list; p++) {
+    const double want = weight[p] / all, has = (double)list[p].nonzeros / (double)A->nnz;
+    CHECKF(fabs(want - has) < 0.01 && list[p].rows >= 1, "rank %d has %g of the nonzeros, not %g",
+           p, has, want);
+  }
+  free(list), kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+  CHECK(!kcl_mpi_set_weight(ctx, 0));
+}
+
 int main(int argc, char **argv) {
   const char *device = argc > 1 ? argv[1] : "cpu";
   kcl *ctx, *one;
@@ -257,9 +289,9 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   few_combinations = strcmp(device, "cpu") != 0;
   kcl_create(&ctx), kcl_create(&one);
-  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device), "%s", kcl_error(ctx));
+  CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device_of(device, rank)), "%s", kcl_error(ctx));
   CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
-  failures(ctx);
+  failures(ctx), weights(ctx);
   for (int i = 0; i < PROBLEMS && !failed; i++) system_of(ctx, one, &problems[i]);
   kcl_destroy(&ctx), kcl_destroy(&one);
   int counts[3] = {passed, failed, skipped}, all[3];

@@ -1,0 +1,145 @@
+/* krylocl solve --devices: a rank for each device. The program starts itself once more under mpiexec and waits. Rank 0 sends it
+ * SIGUSR1, which tells its number. An interrupt reaches this process alone, which passes it on to rank 0: that ends
+ * the solve on all ranks and writes what is known, and the exit code is that of one process. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- lists between commas */
+
+static int count_of(const char *list) {
+  int n = 1;
+  for (const char *s = list; *s; s++) n += *s == ',';
+  return n;
+}
+
+int cli_device_count(const cli_options *o) { return o->devices ? count_of(o->devices) : 0; }
+
+/* Element i of a list, to word [room]. */
+static void element(const char *list, int i, char *word, size_t room) {
+  while (i-- > 0) list += strcspn(list, ",") + 1;
+  snprintf(word, room, "%.*s", (int)strcspn(list, ","), list);
+}
+
+void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room) {
+  element(o->devices, rank, word, room);
+}
+
+double cli_share_of_rank(const cli_options *o, int rank) {
+  char word[64];
+  if (!o->shares) return 0;
+  element(o->shares, rank, word, sizeof word);
+  return strtod(word, NULL);
+}
+
+static int check_share(const cli_options *o, int i) {
+  char word[64], *end;
+  element(o->shares, i, word, sizeof word);
+  const double share = strtod(word, &end);
+  if (end != word && !*end && share > 0 && share < 1e300) return 0;
+  return cli_fail(KCL_USAGE, "--shares %s: '%s' is not a positive number", o->shares, word);
+}
+
+int cli_devices_check(const cli_options *o) {
+  int rc = 0;
+  char word[300];
+  if (o->shares && !o->devices)
+    return cli_fail(KCL_USAGE, "--shares needs --devices, whose shares they are");
+  if (!o->devices) return 0;
+  if (o->device) return cli_fail(KCL_USAGE, "--device and --devices: one of them is enough");
+  for (int i = 0; i < cli_device_count(o); i++) {
+    element(o->devices, i, word, sizeof word);
+    if (!*word) return cli_fail(KCL_USAGE, "--devices %s: a device is missing", o->devices);
+  }
+  if (o->shares && count_of(o->shares) != cli_device_count(o))
+    return cli_fail(KCL_USAGE, "--shares has %d numbers for %d devices", count_of(o->shares),
+                    cli_device_count(o));
+  if (cli_ranks() > 1 && cli_ranks() != cli_device_count(o))
+    return cli_fail(KCL_USAGE, "--devices names %d for %d ranks", cli_device_count(o), cli_ranks());
+  for (int i = 0; o->shares && i < cli_device_count(o) && !rc; i++) rc = check_share(o, i);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the ranks */
+
+static const char *const PARENT = "KRYLOCL_PARENT"; /* in the environment of ranks */
+static volatile sig_atomic_t launcher, rank_0;
+
+static void pass_on(int sig) {
+  if (rank_0) kill((pid_t)rank_0, SIGUSR1);
+  if (!rank_0 && launcher) kill((pid_t)launcher, sig);
+}
+
+static void remember(int sig, siginfo_t *info, void *unused) {
+  (void)sig, (void)unused;
+  rank_0 = info->si_pid;
+}
+
+void cli_launched(void) {
+  const char *parent = getenv(PARENT);
+  const int pid = parent ? atoi(parent) : 0;
+  if (pid > 1) kill((pid_t)pid, SIGUSR1);
+}
+
+static void listen(void) {
+  struct sigaction act = {.sa_handler = pass_on}, from = {.sa_flags = SA_SIGINFO};
+  char pid[32];
+  from.sa_sigaction = remember;
+  sigaction(SIGINT, &act, NULL), sigaction(SIGTERM, &act, NULL), sigaction(SIGUSR1, &from, NULL);
+  snprintf(pid, sizeof pid, "%ld", (long)getpid());
+  setenv(PARENT, pid, 1);
+}
+
+/* A process group of its own, so that the terminal's interrupt is not the launcher's; ranks that are not bound to one processor
+ * each (Open MPI 4, 5), and a launcher that leaves messages to them. */
+static void become(char **line) {
+  setpgid(0, 0);
+  setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+  setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
+  setenv("OMPI_MCA_orte_execute_quiet", "1", 0);
+  execvp(line[0], line);
+  _exit(errno == ENOENT ? 127 : 126);
+}
+
+static int wait_for(pid_t pid) {
+  int status;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR) return cli_fail(KCL_DEVICE, "mpiexec: %s", strerror(errno));
+  if (WIFSIGNALED(status))
+    return cli_fail(KCL_DEVICE, "mpiexec was ended by signal %d", WTERMSIG(status));
+  if (WEXITSTATUS(status) == 127)
+    return cli_fail(KCL_DEVICE, "--devices starts ranks by mpiexec, and there is none on PATH "
+                                "(openmpi-bin or mpich)");
+  return WEXITSTATUS(status);
+}
+
+static void say_line(char *const *line, int from) {
+  fprintf(stderr, "ranks      ");
+  for (int i = 0; line[i]; i++) fprintf(stderr, " %s", i == from ? "krylocl" : line[i]);
+  fputc('\n', stderr);
+}
+
+int cli_launch(const cli_options *o) {
+  enum { BEFORE = 4 };
+  char self[4096], count[16];
+  const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  char **line = calloc((size_t)o->argc + BEFORE, sizeof *line);
+  if (!line) return cli_fail(KCL_MEMORY, "out of memory");
+  snprintf(count, sizeof count, "%d", cli_device_count(o));
+  self[n > 0 ? n : 0] = 0;
+  line[0] = "mpiexec", line[1] = "-n", line[2] = count, line[3] = n > 0 ? self : o->argv[0];
+  for (int i = 1; i < o->argc; i++) line[BEFORE + i - 1] = o->argv[i];
+  if (!o->quiet) say_line(line, BEFORE - 1);
+  fflush(stdout), fflush(stderr);
+  listen();
+  const pid_t pid = fork();
+  if (pid == 0) become(line);
+  launcher = pid;
+  int rc = pid < 0 ? cli_fail(KCL_MEMORY, "fork: %s", strerror(errno)) : wait_for(pid);
+  free(line);
+  return rc;
+}
