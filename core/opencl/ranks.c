@@ -4,14 +4,17 @@
 #include "core/program/ranks.h"
 #include <stdlib.h>
 
-static cl_int copy(const run *r, cl_mem buffer, size_t at, size_t bytes, void *host, bool read) {
-  kcl_opencl *o = context(r)->opencl;
+static cl_int read(const run *r, cl_mem buffer, size_t at, size_t bytes, void *host) {
   if (!bytes) return CL_SUCCESS;
-  if (read)
-    return clEnqueueReadBuffer(queue(r), buffer, CL_TRUE, at, bytes, host, 0, NULL,
-                               kcl_profile_event(o, "read", bytes));
-  return clEnqueueWriteBuffer(queue(r), buffer, CL_TRUE, at, bytes, host, 0, NULL,
-                              kcl_profile_event(o, "write", bytes));
+  return clEnqueueReadBuffer(queue(r), buffer, CL_TRUE, at, bytes, host, 0, NULL,
+                             kcl_profile_event(context(r)->opencl, "read", bytes));
+}
+
+/* Does not wait: what is written stays as it is until something is read. */
+static cl_int write(const run *r, cl_mem buffer, size_t at, size_t bytes, const void *host) {
+  if (!bytes) return CL_SUCCESS;
+  return clEnqueueWriteBuffer(queue(r), buffer, CL_FALSE, at, bytes, host, 0, NULL,
+                              kcl_profile_event(context(r)->opencl, "write", bytes));
 }
 
 static cl_int start(const run *r, cl_kernel kernel, int64_t n) {
@@ -27,7 +30,9 @@ static cl_int begin_halo(run *r, const kcl_halo *h, const kcl_stage *s) {
   if (h->sends) {
     code = clSetKernelArg(r->halo.pack, 3, sizeof(cl_mem), &r->vec[s->x]);
     if (!code) code = start(r, r->halo.pack, h->sends);
-    if (!code) code = copy(r, r->halo.out, 0, (size_t)h->sends * r->scalar_bytes, h->out, true);
+    if (!code) code = read(r, r->halo.out, 0, (size_t)h->sends * r->scalar_bytes, h->out);
+  } else if (h->boundary) {
+    code = clFinish(queue(r)); /* h->in was written to the device */
   }
   h->begin(h);
   return code;
@@ -36,7 +41,7 @@ static cl_int begin_halo(run *r, const kcl_halo *h, const kcl_stage *s) {
 static cl_int end_halo(run *r, const kcl_halo *h, const kcl_stage *s) {
   h->end(h);
   if (!h->boundary) return CL_SUCCESS;
-  cl_int code = copy(r, r->halo.in, 0, (size_t)h->count * r->scalar_bytes, h->in, false);
+  cl_int code = write(r, r->halo.in, 0, (size_t)h->count * r->scalar_bytes, h->in);
   code |= clSetKernelArg(r->halo.add, 1, sizeof(cl_mem), &r->vec[s->y]);
   return code ? code : start(r, r->halo.add, h->boundary->rows);
 }
@@ -51,7 +56,7 @@ static int sum_over_ranks(run *r, kcl_ranks *ranks, const kcl_stage *s, const la
   const size_t groups_max = (size_t)r->geometry.groups_max, bytes = groups_max * r->scalar_bytes,
                at = kcl_run_state(r) + kcl_poll_bytes(r->k);
   double all[MOST] = {0};
-  if (!code) code = copy(r, r->states, at, (size_t)sums * bytes, r->halo.partial, true);
+  if (!code) code = read(r, r->states, at, (size_t)sums * bytes, r->halo.partial);
   for (int d = 0; d < sums && !code; d++)
     for (size_t i = 0; i < l->groups * (size_t)parts; i++)
       all[d * parts + (int)i % parts] +=
@@ -67,7 +72,7 @@ static int sum_over_ranks(run *r, kcl_ranks *ranks, const kcl_stage *s, const la
       else
         *(double *)(void *)to = v;
     }
-  code = copy(r, r->states, at, (size_t)sums * bytes, r->halo.partial, false);
+  code = write(r, r->states, at, (size_t)sums * bytes, r->halo.partial);
   return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "adding over ranks");
 }
 
