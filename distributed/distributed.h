@@ -9,6 +9,7 @@
 #ifndef KCL_DISTRIBUTED_H
 #define KCL_DISTRIBUTED_H
 
+#include "core/device/device.h"
 #include "core/program/ranks.h"
 #include "krylocl_mpi.h"
 #include "solver/solver.h"
@@ -65,7 +66,8 @@ typedef struct kcl_domain {
   int64_t *out, *in;    /* [neighbours + 1] where each one's elements begin */
   MPI_Request *request; /* [2 neighbours], persistent; receives first */
   bool persistent;
-  double seconds; /* waiting for elements */
+  kcl_pinned pinned[2]; /* of halo.out and halo.in */
+  double seconds;       /* waiting for elements */
 } kcl_domain;
 
 int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_domain **out);

@@ -223,8 +223,9 @@ int kcl_domain_open(kcl_domain *d) {
   const kcl_format *f;
   kcl *ctx = d->comm->ctx;
   int rc;
-  KCL_TRY(kcl_alloc(ctx, h->sends, size, "the halo", &h->out));
-  KCL_TRY(kcl_alloc(ctx, h->count, size, "the halo", &h->in));
+  KCL_TRY(kcl_pin(ctx, h->sends, size, "the halo", &d->pinned[0]));
+  KCL_TRY(kcl_pin(ctx, h->count, size, "the halo", &d->pinned[1]));
+  h->out = d->pinned[0].data, h->in = d->pinned[1].data;
   KCL_TRY(kcl_alloc(ctx, d->outside->rows, size, "the boundary", &h->sum));
   KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
   if (d->outside->rows) KCL_TRY(kcl_matrix_build(ctx, f, d->outside, &h->boundary));
@@ -255,7 +256,8 @@ void kcl_domain_free(kcl_domain **d) {
   for (int i = 0; o->persistent && i < 2 * o->neighbours; i++) MPI_Request_free(&o->request[i]);
   kcl_matrix_free(&o->halo.boundary);
   kcl_csr_free(&o->rows), kcl_csr_free(&o->interior), kcl_csr_free(&o->outside);
-  free(o->halo.in), free(o->halo.out), free(o->halo.sum);
+  for (int i = 0; i < 2; i++) kcl_unpin(o->comm->ctx, &o->pinned[i]);
+  free(o->halo.sum);
   free(o->send), free(o->row), free(o->column), free(o->rank), free(o->in), free(o->out);
   free(o->request), free(o);
 }

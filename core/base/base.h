@@ -101,4 +101,10 @@ static inline double kcl_abs(kcl_type t, const void *array, int64_t i) {
   kcl_element(t, array, i, z);
   return hypot(z[0], z[1]);
 }
+/* Host memory that a device copies to and from without a copy by its driver. */
+typedef struct kcl_pinned {
+  void *data;
+  void *buffer; /* cl_mem; NULL: data is of malloc */
+} kcl_pinned;
+
 #endif

@@ -14,4 +14,8 @@ double kcl_executor_estimate(kcl_program *k);
 int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale);  /* float y = scale x */
 int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale); /* double y = y + scale x */
 
+/* kcl_pinned of the device; natively ordinary memory. */
+int kcl_pin(kcl *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out);
+void kcl_unpin(kcl *ctx, kcl_pinned *p); /* also of an empty one */
+
 #endif

@@ -1,7 +1,8 @@
-/* Conversion between vectors in double and in float. */
+/* Conversion between vectors in double and in float; host memory for transfers. */
 #include "core/device/device.h"
 #include "core/base/context.h"
 #include "core/opencl/opencl.h"
+#include <stdlib.h>
 
 typedef struct conversion {
   void *to;
@@ -33,4 +34,19 @@ int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale) {
   if (ctx->opencl) return kcl_opencl_transfer(ctx, "collect", y, x, n, scale);
   kcl_for(n, KCL_FEW, collect, &(conversion){y, x, scale});
   return KCL_OK;
+}
+
+int kcl_pin(kcl *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out) {
+  *out = (kcl_pinned){NULL, NULL};
+  if (ctx->opencl) return kcl_opencl_pin_host(ctx, (size_t)(count ? count : 1) * size, what, out);
+  return kcl_alloc(ctx, count, size, what, &out->data);
+}
+
+void kcl_unpin(kcl *ctx, kcl_pinned *p) {
+  if (ctx->opencl) {
+    kcl_opencl_unpin_host(ctx, p);
+    return;
+  }
+  free(p->data);
+  *p = (kcl_pinned){NULL, NULL};
 }

@@ -191,9 +191,7 @@ static void close_run(kcl_executor *ex) {
   kcl_run_close_vectors(r);
   if (r->states) clReleaseMemObject(r->states);
   if (r->history) clReleaseMemObject(r->history);
-  if (r->mirror[0])
-    clEnqueueUnmapMemObject(queue(r), r->pinned, r->mirror[0], 0, NULL, NULL), clFinish(queue(r));
-  if (r->pinned) clReleaseMemObject(r->pinned);
+  kcl_opencl_unpin_host(context(r), &r->pinned);
   free(r);
 }
 
@@ -216,20 +214,13 @@ done:
   return rc;
 }
 
-/* Reads into pinned memory do not hold up the host; into ordinary memory they do (NVIDIA). */
 static int pin_mirrors(run *r) {
   size_t state = (kcl_poll_bytes(r->k) + 63) / 64 * 64;
   size_t bytes =
       MAX_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
-  cl_int code;
-  r->pinned = clCreateBuffer(context(r)->opencl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                             bytes, NULL, &code);
-  if (code == CL_SUCCESS)
-    r->mirror[0] = clEnqueueMapBuffer(queue(r), r->pinned, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
-                                      bytes, 0, NULL, NULL, &code);
-  if (code != CL_SUCCESS)
-    return kcl_cl_check(context(r), code, "clEnqueueMapBuffer", "pinning memory");
-  r->mirror[1] = r->mirror[0] + state;
+  int rc = kcl_opencl_pin_host(context(r), bytes, "pinning memory", &r->pinned);
+  if (rc) return rc;
+  r->mirror[0] = r->pinned.data, r->mirror[1] = r->mirror[0] + state;
   r->history_mirror = r->mirror[0] + MAX_POLLS * state;
   return KCL_OK;
 }

@@ -63,11 +63,12 @@ typedef struct run {
   struct {
     cl_kernel pack, add;          /* kernels/halo.cl */
     cl_mem send, row, out, in;    /* lists of rows; elements sent and received */
-    char *partial;                /* [dots, width, groups_max] on their way */
+    kcl_pinned sums;              /* [dots, width, groups_max] on their way: */
+    char *partial;
     bool ready;                   /* the other ranks run the same stages from now on */
   } halo;                         /* on several ranks */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
-  cl_mem pinned;                  /* host memory that the device writes to without a copy: */
+  kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
   char *history_mirror;           /* of the history */
   cl_event ready[MAX_POLLS];

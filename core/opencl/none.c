@@ -28,3 +28,8 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
   return (void)kernel, (void)y, (void)x, (void)n, (void)scale,
          kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
 }
+int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out) {
+  return (void)bytes, (void)what, (void)out,
+         kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
+}
+void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) { (void)ctx, (void)p; }

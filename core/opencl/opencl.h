@@ -24,6 +24,9 @@ void kcl_opencl_find_images(kcl *ctx);  /* ctx->images */
 int kcl_opencl_profile_begin(kcl *ctx); /* event times are recorded (profile.c) */
 void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out);
 int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale);
+/* Host memory: reads into it do not hold up the host; into ordinary memory they do (NVIDIA), and at a third of the rate. */
+int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
+void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p); /* also of an empty one */
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */
 #define CL_TARGET_OPENCL_VERSION 120

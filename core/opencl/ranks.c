@@ -127,8 +127,9 @@ int kcl_run_open_halo(run *r) {
   KCL_TRY(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &r->halo.row));
   KCL_TRY(buffer_of(r, NULL, h->sends, r->scalar_bytes, &r->halo.out));
   KCL_TRY(buffer_of(r, NULL, h->count, r->scalar_bytes, &r->halo.in));
-  KCL_TRY(kcl_alloc(context(r), (int64_t)(sums * (size_t)r->geometry.groups_max), r->scalar_bytes,
-                    "partial sums", (void **)&r->halo.partial));
+  KCL_TRY(kcl_opencl_pin_host(context(r), sums * (size_t)r->geometry.groups_max * r->scalar_bytes,
+                              "partial sums", &r->halo.sums));
+  r->halo.partial = r->halo.sums.data;
   rc = set_arguments(r, h);
 done:
   return rc;
@@ -140,5 +141,5 @@ void kcl_run_close_halo(run *r) {
     if (list[i]) clReleaseMemObject(list[i]);
   if (r->halo.pack) clReleaseKernel(r->halo.pack);
   if (r->halo.add) clReleaseKernel(r->halo.add);
-  free(r->halo.partial);
+  kcl_opencl_unpin_host(context(r), &r->halo.sums);
 }

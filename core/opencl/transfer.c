@@ -27,3 +27,23 @@ done:
   if (build.program) clReleaseProgram(build.program);
   return rc;
 }
+
+int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out) {
+  kcl_opencl *o = ctx->opencl;
+  cl_int code;
+  *out = (kcl_pinned){NULL, NULL};
+  out->buffer =
+      clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
+  if (!code)
+    out->data = clEnqueueMapBuffer(o->queue, out->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                   bytes, 0, NULL, NULL, &code);
+  return kcl_cl_check(ctx, code, "clEnqueueMapBuffer", what);
+}
+
+void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) {
+  if (p->data)
+    clEnqueueUnmapMemObject(ctx->opencl->queue, p->buffer, p->data, 0, NULL, NULL),
+        clFinish(ctx->opencl->queue);
+  if (p->buffer) clReleaseMemObject(p->buffer);
+  *p = (kcl_pinned){NULL, NULL};
+}
