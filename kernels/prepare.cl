@@ -1,9 +1,10 @@
-/* What a format does before its product, a launch of its own: fills the arrays that it declared as prepared. */
+/* What a format does before its product, a launch of its own: fills the arrays that it declared as prepared,
+ * in steps of `items` items each where the matrix has them. */
 kernel OF_WG
-void prepare_@id@(const idx items, global const scalar *restrict x@prepared_parameters@)
+void prepare_@id@(const idx items, global const scalar *restrict x@prepared_parameters@, const idx first)
 {
   local scalar scratch[WG + @format_scalars@];
   ROW_BLOCK(items)
-  fill_@id@(@prepared_arguments@, x, lo, hi, scratch);
+  fill_@id@(@prepared_arguments@, x, first + lo, first + hi, scratch);
 }
 

@@ -15,7 +15,8 @@ int kcl_stage_count(const kcl_solver *s) {
 /* In launches: a product may be prepared by one of its own. */
 static int launches(const kcl_solver *s, const kcl_stage *stage) {
   if (s->system.ctx->layout == KCL_LAYOUT_NATIVE) return 0;
-  return 1 + (stage->A && stage->A->prepare_items > 0);
+  const kcl_matrix *A = stage->A;
+  return 1 + (A && A->prepare_items ? A->steps ? (int)A->steps : 1 : 0);
 }
 
 void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {

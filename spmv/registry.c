@@ -16,6 +16,15 @@ const int kcl_format_count = (int)(sizeof formats / sizeof *formats);
 
 const kcl_format *kcl_format_at(int i, kcl_type type) { return formats[i][type]; }
 
+extern const kcl_format kcl_format_triangular_s, kcl_format_triangular_d, kcl_format_triangular_c,
+    kcl_format_triangular_z;
+const kcl_format *kcl_format_triangular(kcl_type type) {
+  static const kcl_format *const triangular[] = {&kcl_format_triangular_s, &kcl_format_triangular_d,
+                                                 &kcl_format_triangular_c,
+                                                 &kcl_format_triangular_z};
+  return triangular[type];
+}
+
 static const char *name_of(int i) { return formats[i][KCL_S]->name; }
 
 int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out) {

@@ -163,6 +163,7 @@ static void test_threads(const place *p, const kcl_csr *A, const kcl_precond *ki
 static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond *c) {
   number *image[2] = {filled(A->rows, 0), filled(A->rows, 0)};
   const uint64_t seed = random_state;
+  bool sweeps = false; /* in place of exact triangular solves, on a GPU: near them */
   for (int i = 0; i < place_count; i++) {
     kcl_preconditioner *M = NULL;
     bool adjoint = true;
@@ -172,6 +173,7 @@ static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond *c) 
       adjoint = false, CHECKF(!set_up(&places[i], A, c, "gmres", &M), "%s of %s: %s", c->name, kind,
                               kcl_error(places[i].ctx));
     if (!M) continue;
+    sweeps = sweeps || strstr(M->note, "sweeps");
     const applied a = {&places[i], A, M};
     test_operator(&a, kind, adjoint, image[i]);
     kcl_preconditioner_free(&M);
@@ -180,7 +182,7 @@ static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond *c) 
   for (int64_t i = 0; i < A->rows; i++)
     off += creal(image[1][i] - image[0][i]) * creal(image[1][i] - image[0][i]);
   if (place_count == 2)
-    CHECKF(sqrt(off) <= rounding(A->type) * norm(image[0], A->rows),
+    CHECKF(sqrt(off) <= (sweeps ? 0.15 : rounding(A->type)) * norm(image[0], A->rows),
            "%s of %s: executors differ by %g", c->name, kind, sqrt(off) / norm(image[0], A->rows));
   free(image[0]), free(image[1]);
 }

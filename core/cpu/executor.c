@@ -48,6 +48,7 @@ typedef struct batch {
   kcl_phase phase;
   int64_t passes; /* left */
   int stage;      /* the next */
+  int64_t step;   /* of the stage that runs: of its product, then of its vectors */
   bool active[KCL_MAX_NRHS];
   const sum *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
   const kcl_stage *ran; /* the last one; NULL: none yet */
@@ -81,10 +82,23 @@ static bool pass_is_last(batch *b) {
   return b->passes-- == 0 || (!running(b->e->control, b->e->k->nrhs) && !mixed(b->e));
 }
 
-/* Goes on to the next stage that is active. */
+/* A product in steps has a barrier after each, and the vectors follow. */
+static int64_t steps_of(const kcl_stage *s) {
+  return s->A && s->A->steps ? s->A->steps + (s->vectors > 0) : 1;
+}
+
+static void run_step(const batch *b, const kcl_stage *s, int part, int parts) {
+  const cpu *e = b->e;
+  for (int c = 0; c < e->k->nrhs; c++)
+    if (b->active[c])
+      s->A->format->step(s->A, vector(e, s->x, c), vector(e, s->y, c), b->step, part, parts);
+}
+
+/* Goes on to the next step, or to the next stage that is active. */
 static bool next_stage(void *arg) {
   batch *b = arg;
   cpu *e = b->e;
+  if (b->ran && ++b->step < steps_of(b->ran)) return true;
   if (b->ran) b->status = end_on_ranks(e, b->ran, b->active);
   for (bool found = false; !found;) {
     if (b->stage == e->k->stages[b->phase]) b->stage = 0;
@@ -93,7 +107,7 @@ static bool next_stage(void *arg) {
     found = any(b->active, e->k->nrhs);
     if (!found && mixed(e)) b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
   }
-  e->parity ^= 1;
+  e->parity ^= 1, b->step = 0;
   b->ran = &e->k->stage[b->phase][b->stage - 1];
   begin_on_ranks(e, b->ran);
   return true;
@@ -110,6 +124,10 @@ static void run_part(void *arg, int part, int parts) {
   const batch *b = arg;
   cpu *e = b->e;
   const kcl_stage *s = &e->k->stage[b->phase][b->stage - 1];
+  if (s->A && b->step < s->A->steps) {
+    run_step(b, s, part, parts);
+    return;
+  }
   int full = full_chunks(s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
   for (int c = full * part / parts; full && c < end; c++) {
     run_chunk(e, s, e->slot, b->active, c, e->partial[e->parity]);

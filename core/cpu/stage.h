@@ -136,7 +136,8 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
     if (active[c]) rhs[count++] = c;
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
-  bool together = s->A && count > 1 && s->A->format->rows_multi;
+  const bool multiplies = s->A && !s->A->steps;
+  bool together = multiplies && count > 1 && s->A->format->rows_multi;
   int64_t step = together ? e->block : per;
   for (int64_t from = lo; from < hi; from += step) {
     int64_t to = from + step < hi ? from + step : hi;
@@ -144,7 +145,7 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
     for (int c = 0; c < count; c++)
       for (int64_t i = from; i < to; i += e->block) {
         int64_t end = i + e->block < to ? i + e->block : to;
-        if (s->A && !together) product(e, s, &rhs[c], 1, i, end);
+        if (multiplies && !together) product(e, s, &rhs[c], 1, i, end);
         run_block(s, e->vec + rhs[c] * e->k->vectors, slot + rhs[c] * e->k->slots, i, end, sum[c]);
       }
   }

@@ -138,6 +138,7 @@ void kcl_matrix_free(kcl_matrix **m) {
   for (int i = 0; i < (*m)->arrays; i++)
     if (!(*m)->array[i].borrowed) free((*m)->array[i].data);
   kcl_csr_free(&(*m)->adopted);
+  free((*m)->step);
   free(*m);
   *m = NULL;
 }

@@ -70,6 +70,10 @@ struct kcl_matrix {
   int64_t message_slots; /* messages between groups (kernels/messages.clh); default 0 */
   int64_t scatter_items; /* items of scatter(); default nnz */
   int64_t prepare_items; /* items of prepare(), a kernel before each product; default 0: none */
+  /* The product is carried out in steps, one after another, of rows step[i] to step[i + 1] in the format's order: natively
+   * by the format's `step`, on a device by a launch of prepare() each. Default 0: at once. */
+  int64_t steps;
+  int64_t *step; /* [steps + 1], owned */
 
   /* ---- of an outline: a matrix that is not built, to predict the time of its products */
   double chain;      /* entries of a row that one work-item handles one after another, at most */
@@ -124,6 +128,8 @@ struct kcl_format {
    * after another. */
   void (*rows_multi)(const kcl_matrix *m, int k, const void *const *x, void *const *y, int64_t lo,
                      int64_t hi);
+  /* In place of `rows`, for matrices in steps: part `part` of `parts` of a step. */
+  void (*step)(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts);
 };
 
 /* For slowdown. */
@@ -185,6 +191,8 @@ void kcl_sequential_product_z(const kcl_csr *A, const void *x, void *y);
 extern const int kcl_format_count;
 const kcl_format *kcl_format_at(int i, kcl_type type); /* 0 <= i < count */
 int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
+/* Not among them, for preconditioners: of N strictly triangular, the product with it is y = (I + N)^-1 x. */
+const kcl_format *kcl_format_triangular(kcl_type type);
 
 /* Formats that differ on GPUs may be the same loop over the same arrays on CPUs. */
 bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format *a,

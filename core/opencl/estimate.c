@@ -43,7 +43,7 @@ static double stage_seconds(const run *r, const kcl_stage *s) {
   int arguments = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   if (k->ctx->layout != KCL_LAYOUT_GPU) return launch_of(k->ctx) + stream;
   if (s->A) arguments += MATRIX_ARRAYS, far = FAR_ENTRY * chain(s->A, &r->geometry);
-  if (s->A && s->A->prepare_items) launches = 2;
+  if (s->A && s->A->prepare_items) launches = 1 + (s->A->steps ? (double)s->A->steps : 1);
   return fmax(launches * launch_of(k->ctx) + arguments * ARGUMENT, LATENCY + fmax(stream, far));
 }
 

@@ -20,7 +20,9 @@ typedef struct launch {
   size_t groups;
   cl_kernel prepare; /* before the product, or NULL */
   size_t prepare_groups;
-  cl_mem zeroed; /* y of a format that scatters: cleared before the launch */
+  cl_uint prepare_first;   /* its argument: the first item */
+  const kcl_matrix *steps; /* it is launched for each step of this matrix; NULL: once */
+  cl_mem zeroed;           /* y of a format that scatters: cleared before the launch */
   size_t zeroed_bytes;
 } launch;
 

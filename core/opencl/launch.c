@@ -118,6 +118,8 @@ static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
   code |= kcl_run_set_index(r, l->prepare, i++, s->A->prepare_items);
   code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
   code |= kcl_run_set_matrix(r, l->prepare, &i, s->A);
+  l->prepare_first = i, l->steps = s->A->steps ? s->A : NULL;
+  code |= kcl_run_set_index(r, l->prepare, i, 0);
   return kcl_cl_check(context(r), code, "clSetKernelArg", name);
 }
 
@@ -158,6 +160,23 @@ done:
   return rc;
 }
 
+static cl_int enqueue_prepare(run *r, const launch *l, size_t groups) {
+  const size_t items = groups * r->group;
+  return clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL,
+                                kcl_profile_launch(context(r)->opencl, l->prepare, r->group));
+}
+
+static cl_int enqueue_steps(run *r, const launch *l) {
+  const int64_t *step = l->steps->step;
+  cl_int code = CL_SUCCESS;
+  for (int64_t i = 0; i < l->steps->steps && !code; i++) {
+    code |= kcl_run_set_index(r, l->prepare, 0, step[i + 1] - step[i]);
+    code |= kcl_run_set_index(r, l->prepare, l->prepare_first, step[i]);
+    code |= enqueue_prepare(r, l, kcl_run_groups_for(r, step[i + 1] - step[i]));
+  }
+  return code;
+}
+
 cl_int kcl_run_enqueue(run *r, const launch *l) {
   kcl_opencl *o = context(r)->opencl;
   const cl_uint zero = 0;
@@ -166,11 +185,7 @@ cl_int kcl_run_enqueue(run *r, const launch *l) {
   if (l->zeroed)
     code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
                                kcl_profile_event(o, "fill", l->zeroed_bytes));
-  if (l->prepare) {
-    size_t items = l->prepare_groups * r->group;
-    code |= clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL,
-                                   kcl_profile_launch(o, l->prepare, r->group));
-  }
+  if (l->prepare) code |= l->steps ? enqueue_steps(r, l) : enqueue_prepare(r, l, l->prepare_groups);
   code |= kcl_run_number(r, l->kernel);
   return code ? code
               : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,

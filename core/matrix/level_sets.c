@@ -1,0 +1,53 @@
+/* Levels of triangular systems. */
+#include "core/matrix/level_sets.h"
+#include <stdlib.h>
+
+/* -1: entries below the diagonal alone, or none; 1: above it alone; 0: neither. */
+static int side(const kcl_csr *N) {
+  bool below = false, above = false;
+  for (int64_t i = 0; i < N->rows; i++)
+    for (int64_t k = N->row_ptr[i]; k < N->row_ptr[i + 1]; k++) {
+      below = below || N->col[k] <= i;
+      above = above || N->col[k] >= i;
+    }
+  return below && above ? 0 : above ? 1 : -1;
+}
+
+/* Levels of all rows; their number. */
+static int64_t number(const kcl_csr *N, kcl_level_sets *s) {
+  int32_t last = -1;
+  for (int64_t n = 0; n < N->rows; n++) {
+    const int64_t i = kcl_eliminated(s, n, N->rows);
+    int32_t level = 0;
+    for (int64_t k = N->row_ptr[i]; k < N->row_ptr[i + 1]; k++)
+      if (s->level[N->col[k]] >= level) level = s->level[N->col[k]] + 1;
+    s->level[i] = level;
+    if (level > last) last = level;
+  }
+  return (int64_t)last + 1;
+}
+
+int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out) {
+  kcl_level_sets s = {0};
+  const int which = N->rows == N->cols ? side(N) : 0;
+  int rc;
+  *out = s, s.upper = which > 0;
+  if (!which) return kcl_fail(ctx, KCL_USAGE, "the matrix is not strictly triangular");
+  KCL_TRY(kcl_alloc(ctx, N->rows, sizeof *s.level, "levels", (void **)&s.level));
+  s.count = number(N, &s);
+  KCL_TRY(kcl_alloc(ctx, s.count, sizeof *s.rows, "levels", (void **)&s.rows));
+  KCL_TRY(kcl_alloc(ctx, s.count, sizeof *s.work, "levels", (void **)&s.work));
+  for (int64_t i = 0; i < N->rows; i++) {
+    s.rows[s.level[i]]++;
+    s.work[s.level[i]] += 1 + N->row_ptr[i + 1] - N->row_ptr[i];
+  }
+  *out = s, s = (kcl_level_sets){0};
+done:
+  kcl_level_sets_free(&s);
+  return rc;
+}
+
+void kcl_level_sets_free(kcl_level_sets *s) {
+  free(s->level), free(s->rows), free(s->work);
+  *s = (kcl_level_sets){0};
+}

@@ -1,0 +1,26 @@
+/* The order in which the unknowns of a triangular system can be computed: level l has the rows that need rows of levels
+ * before l alone (Anderson & Saad 1989). */
+#ifndef KCL_LEVEL_SETS_H
+#define KCL_LEVEL_SETS_H
+
+#include "core/base/base.h"
+
+/* On a GPU: rows that one work-group solves, a barrier per level; launches of one level each of larger systems. */
+enum { KCL_GROUP_ROWS = 1 << 15, KCL_MOST_LAUNCHES = 128 };
+
+typedef struct kcl_level_sets {
+  int64_t count;  /* of levels; 0 of no rows */
+  int32_t *level; /* [rows] from 0 on */
+  int64_t *rows;  /* [count] of each level */
+  int64_t *work;  /* [count] their rows and entries */
+  bool upper;     /* entries are above the diagonal: the last row comes first */
+} kcl_level_sets;
+
+/* Of I + N; N strictly triangular, or KCL_USAGE. */
+int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out);
+void kcl_level_sets_free(kcl_level_sets *s);
+/* The n-th row in the order of elimination. */
+static inline int64_t kcl_eliminated(const kcl_level_sets *s, int64_t n, int64_t rows) {
+  return s->upper ? rows - 1 - n : n;
+}
+#endif

@@ -1,0 +1,22 @@
+/* ILU(0) (Meijerink & van der Vorst 1977): A is factored into L U, and what would fall outside of A's pattern is left out. Rows
+ * are exchanged and scaled where a pivot vanishes (Duff & Koster 2001).
+ * Bytes: two triangular solves, together as large as A (factored.c).
+ */
+#include "solver/precond/factored.h"
+
+static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+  return kcl_factored_setup(M, A, kcl_factor_ilu, 0, "ILU(0)");
+}
+
+/* Of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
+static double bytes(const kcl_stats *s, kcl_type type) {
+  const double size = (double)kcl_type_size(type);
+  return 2 * ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (64 + 6 * size);
+}
+
+const kcl_precond kcl_precond_ilu = {.name = "ilu",
+                                     .summary = "incomplete LU factors of A's pattern, ILU(0)",
+                                     .source = "Meijerink & van der Vorst 1977",
+                                     .bytes = bytes,
+                                     .setup = setup,
+                                     .apply = kcl_factored_apply};

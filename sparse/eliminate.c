@@ -1,0 +1,66 @@
+/* Elimination row by row within A's pattern: ILU(0) (Saad 2003, algorithm 10.4). Compiled per scalar type; called with double
+ * and complex double (sparse/factor.c).
+ */
+#include "core/base/scalar.h"
+#include "sparse/eliminate.h"
+
+static const double VANISHED = 1e-12; /* a pivot, of the largest modulus of its row before */
+
+static double modulus(scalar a) { return (double)s_re(s_modulus(a)); }
+
+static scalar minus_product(scalar a, scalar b, scalar c) { return s_fma(s_neg(a), b, c); }
+
+/* The entry of row j above the diagonal in this column, or -1. */
+static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
+  const kcl_csr *B = e->B;
+  int64_t lo = e->diagonal[j] + 1, hi = B->row_ptr[j + 1];
+  while (lo < hi) {
+    const int64_t mid = (lo + hi) / 2;
+    if (B->col[mid] < col)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < B->row_ptr[j + 1] && B->col[lo] == col ? lo : -1;
+}
+
+/* Row i - factor times row j, behind entry k of row i, which is in column j. Where row j is much longer, it is searched: a dense
+ * row then costs no more than the others. */
+static void subtract(const kcl_elimination *e, int64_t i, int64_t k, int64_t j, scalar factor) {
+  enum { MUCH = 16 };
+  const kcl_csr *B = e->B;
+  scalar *b = B->val;
+  const int64_t from = e->diagonal[j] + 1, to = B->row_ptr[j + 1], end = B->row_ptr[i + 1];
+  if (to - from > MUCH * (end - k)) {
+    for (int64_t at = k + 1, m; at < end; at++)
+      if ((m = find(e, j, B->col[at])) >= 0) b[at] = minus_product(factor, b[m], b[at]);
+    return;
+  }
+  for (int64_t m = from; m < to; m++) {
+    const int64_t at = e->place[B->col[m]] - 1;
+    if (at >= 0) b[at] = minus_product(factor, b[m], b[at]);
+  }
+}
+
+/* False: the pivot vanishes. */
+static bool eliminate_row(const kcl_elimination *e, int64_t i) {
+  const kcl_csr *B = e->B;
+  scalar *b = B->val, *d = e->d;
+  double most = 0;
+  for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++)
+    e->place[B->col[k]] = k + 1, most = fmax(most, modulus(b[k]));
+  for (int64_t k = B->row_ptr[i]; k < e->diagonal[i]; k++) {
+    b[k] = s_mul(b[k], d[B->col[k]]);
+    subtract(e, i, k, B->col[k], b[k]);
+  }
+  for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++) e->place[B->col[k]] = 0;
+  const scalar pivot = b[e->diagonal[i]];
+  d[i] = s_div(s_make(1), pivot);
+  return modulus(pivot) > VANISHED * most && modulus(d[i]) < INFINITY;
+}
+
+int64_t KCL_TYPED(kcl_eliminate)(const kcl_elimination *e) {
+  for (int64_t i = 0; i < e->B->rows; i++)
+    if (!eliminate_row(e, i)) return i;
+  return -1;
+}

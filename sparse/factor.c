@@ -1,0 +1,133 @@
+/* Incomplete factors: what is factored, and the factors as matrices of their own. */
+#include "sparse/factor.h"
+#include "sparse/eliminate.h"
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- the matrix that is factored */
+
+typedef struct copying {
+  const kcl_csr *A;
+  const kcl_matching *m;
+  double shift;
+} copying;
+
+static double largest(const copying *c, int64_t from) {
+  double most = 0;
+  for (int64_t k = c->A->row_ptr[from]; k < c->A->row_ptr[from + 1]; k++) {
+    const double a = kcl_abs(c->A->type, c->A->val, k);
+    most = fmax(most, c->m ? a * c->m->r[from] * c->m->c[c->A->col[k]] : a);
+  }
+  return most;
+}
+
+/* The diagonal entry, farther from zero. */
+static void put_diagonal(const copying *c, kcl_rows *r, int64_t i, double most, double a[2]) {
+  const double size = hypot(a[0], a[1]), more = c->shift * most;
+  if (size > 0)
+    a[0] += more * a[0] / size, a[1] += more * a[1] / size;
+  else
+    a[0] = more;
+  kcl_rows_put(r, (int32_t)i, a);
+}
+
+static void copy_row(void *arg, kcl_rows *r, int64_t i) {
+  const copying *c = arg;
+  const kcl_csr *A = c->A;
+  const int64_t from = c->m ? c->m->row[i] : i;
+  const double most = c->shift > 0 ? largest(c, from) : 0;
+  bool diagonal = false;
+  for (int64_t k = A->row_ptr[from]; k < A->row_ptr[from + 1]; k++) {
+    const int32_t j = A->col[k];
+    const double scale = c->m ? c->m->r[from] * c->m->c[j] : 1;
+    double a[2], none[2] = {0, 0};
+    kcl_element(A->type, A->val, k, a);
+    a[0] *= scale, a[1] *= scale;
+    if (j > i && !diagonal) put_diagonal(c, r, i, most, none);
+    diagonal = diagonal || j >= i;
+    if (j == i)
+      put_diagonal(c, r, i, most, a);
+    else
+      kcl_rows_put(r, j, a);
+  }
+  if (!diagonal) put_diagonal(c, r, i, most, (double[]){0, 0});
+}
+
+int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
+                      kcl_csr **out) {
+  return kcl_rows_make(ctx, A->rows, A->cols, A->type, copy_row, &(copying){A, m, shift}, NULL,
+                       out);
+}
+
+/* ---------------------------------------------------------------- the factors as matrices */
+
+typedef struct splitting {
+  const kcl_csr *B; /* L below the diagonal; U on it and above */
+  const int64_t *diagonal;
+  const double *d;
+} splitting;
+
+static void product(const double a[2], const double b[2], double c[2]) {
+  c[0] = a[0] * b[0] - a[1] * b[1], c[1] = a[0] * b[1] + a[1] * b[0];
+}
+
+static void lower_row(void *arg, kcl_rows *r, int64_t i) {
+  const splitting *s = arg;
+  for (int64_t k = s->B->row_ptr[i]; k < s->diagonal[i]; k++) {
+    double a[2];
+    kcl_element(s->B->type, s->B->val, k, a);
+    kcl_rows_put(r, s->B->col[k], a);
+  }
+}
+
+/* D^-1 U without the diagonal. */
+static void upper_row(void *arg, kcl_rows *r, int64_t i) {
+  const splitting *s = arg;
+  double d[2];
+  kcl_element(s->B->type, s->d, i, d);
+  for (int64_t k = s->diagonal[i] + 1; k < s->B->row_ptr[i + 1]; k++) {
+    double a[2], b[2];
+    kcl_element(s->B->type, s->B->val, k, a);
+    product(d, a, b);
+    kcl_rows_put(r, s->B->col[k], b);
+  }
+}
+
+static int split(kcl *ctx, const splitting *s, kcl_factors *f) {
+  const kcl_csr *B = s->B;
+  void *arg = (void *)(uintptr_t)s;
+  int rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, lower_row, arg, NULL, &f->L);
+  if (!rc) rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
+  return rc;
+}
+
+static int find_diagonal(kcl *ctx, const kcl_csr *B, int64_t **out) {
+  int rc = kcl_alloc(ctx, B->rows, sizeof **out, "a factorisation", (void **)out);
+  for (int64_t i = 0; i < B->rows && !rc; i++)
+    for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++)
+      if (B->col[k] == i) (*out)[i] = k;
+  return rc;
+}
+
+int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  kcl_factors f = {NULL, NULL, NULL};
+  int64_t *diagonal = NULL, *place = NULL;
+  int rc;
+  *out = f, *zero = -1;
+  KCL_TRY(find_diagonal(ctx, B, &diagonal));
+  KCL_TRY(kcl_alloc(ctx, B->rows, sizeof *place, "a factorisation", (void **)&place));
+  KCL_TRY(kcl_alloc(ctx, B->rows, kcl_type_size(B->type), "pivots", (void **)&f.d));
+  kcl_elimination e = {.B = B, .diagonal = diagonal, .place = place, .d = f.d};
+  *zero = B->type == KCL_Z ? kcl_eliminate_z(&e) : kcl_eliminate_d(&e);
+  if (*zero >= 0) goto done;
+  KCL_TRY(split(ctx, &(splitting){B, diagonal, f.d}, &f));
+  *out = f, f = (kcl_factors){NULL, NULL, NULL};
+done:
+  free(diagonal), free(place);
+  kcl_factors_free(&f);
+  return rc;
+}
+
+void kcl_factors_free(kcl_factors *f) {
+  kcl_csr_free(&f->L), kcl_csr_free(&f->U), free(f->d);
+  *f = (kcl_factors){NULL, NULL, NULL};
+}

@@ -1,0 +1,49 @@
+/* Incomplete triangular factors, on the host: A = L U up to entries that are left out, after rows were exchanged and scaled
+ * where the diagonal asks for it. Values are double, or pairs of doubles where A is complex.
+ */
+#ifndef KCL_FACTOR_H
+#define KCL_FACTOR_H
+
+#include "sparse/sparse.h"
+
+/* ---------------------------------------------------------------- matching (match.c) */
+
+/* Rows exchanged and scaled so that the product of the diagonal is largest (MC64: Duff & Koster 2001):
+ * |r_i a_ij c_j| <= 1, and 1 for i = row[j], the row that comes to place j. */
+typedef struct kcl_matching {
+  int32_t *row; /* [n] */
+  double *r;    /* [n] of A's rows */
+  double *c;    /* [n] of A's columns */
+} kcl_matching;
+/* *alone: a row that no column of its own can be found for, which makes A singular; -1: none. */
+int kcl_sparse_match(kcl *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alone);
+void kcl_matching_free(kcl_matching *m);
+/* A's diagonal has a zero, or an entry below `least` times the largest modulus of its row. */
+bool kcl_sparse_weak_diagonal(const kcl_csr *A, double least);
+
+/* ---------------------------------------------------------------- factors */
+
+/* (I + L) D (I + U) near B = R P A C: L and U strictly triangular, D diagonal. */
+typedef struct kcl_factors {
+  kcl_csr *L, *U; /* U NULL: L^H */
+  double *d;      /* [n] of D^-1; pairs where A is complex */
+} kcl_factors;
+void kcl_factors_free(kcl_factors *f);
+
+/* What is factored: a copy of A, its rows exchanged and scaled by m unless that is NULL, with the whole diagonal; to each
+ * diagonal entry `shift` times the largest modulus of its row is added, away from zero. */
+int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
+                      kcl_csr **out);
+/* ILU(0) (Meijerink & van der Vorst 1977). *zero: the first row whose pivot vanishes, -1: none; then there are factors.
+ * B is overwritten. */
+int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
+
+/* ---------------------------------------------------------------- Jacobi sweeps (sweeps.c) */
+
+/* y = (I + N)^-1 v, N strictly triangular; error[s]: |y_s - y| / |y| after s sweeps y_(s+1) = v - N y_s from y_0 = v, which
+ * are exact after as many as N has levels, and may be far off before. v, y: [n] pairs. */
+enum { KCL_MOST_SWEEPS = 6 };
+int kcl_sweep_errors(kcl *ctx, const kcl_csr *N, bool upper, const double *v, double *y,
+                     double error[KCL_MOST_SWEEPS + 1]);
+
+#endif

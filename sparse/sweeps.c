@@ -1,0 +1,65 @@
+/* How far Jacobi sweeps are from the solution of a triangular system (Anzt, Chow & Dongarra 2015). */
+#include "core/matrix/level_sets.h"
+#include "sparse/factor.h"
+#include <complex.h>
+#include <stdlib.h>
+
+typedef double complex number;
+
+typedef struct sweep {
+  const kcl_csr *N;
+  const number *v, *from;
+  number *to;
+} sweep;
+
+static number row_product(const kcl_csr *N, int64_t i, const number *y) {
+  number sum = 0;
+  for (int64_t k = N->row_ptr[i]; k < N->row_ptr[i + 1]; k++) {
+    double a[2];
+    kcl_element(N->type, N->val, k, a);
+    sum += (a[0] + a[1] * I) * y[N->col[k]];
+  }
+  return sum;
+}
+
+static void sweep_rows(void *arg, int64_t lo, int64_t hi) {
+  const sweep *s = arg;
+  for (int64_t i = lo; i < hi; i++) s->to[i] = s->v[i] - row_product(s->N, i, s->from);
+}
+
+static void solve(const kcl_csr *N, bool upper, const number *v, number *y) {
+  const kcl_level_sets order = {.upper = upper};
+  for (int64_t n = 0; n < N->rows; n++) {
+    const int64_t i = kcl_eliminated(&order, n, N->rows);
+    y[i] = v[i] - row_product(N, i, y);
+  }
+}
+
+/* |a - b| / |a|; 1 and more also where there is no number. */
+static double distance(const number *a, const number *b, int64_t n) {
+  double off = 0, size = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const number d = a[i] - b[i];
+    off += creal(d * conj(d)), size += creal(a[i] * conj(a[i]));
+  }
+  return off == 0 ? 0 : off < INFINITY && size > 0 ? sqrt(off / size) : INFINITY;
+}
+
+int kcl_sweep_errors(kcl *ctx, const kcl_csr *N, bool upper, const double *v_, double *y_,
+                     double error[KCL_MOST_SWEEPS + 1]) {
+  const number *v = (const number *)v_;
+  number *y = (number *)y_, *work[2] = {NULL, NULL};
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, N->rows, sizeof **work, "sweeps", (void **)&work[0]));
+  KCL_TRY(kcl_alloc(ctx, N->rows, sizeof **work, "sweeps", (void **)&work[1]));
+  solve(N, upper, v, y);
+  error[0] = distance(y, v, N->rows);
+  for (int s = 1; s <= KCL_MOST_SWEEPS; s++) {
+    const number *from = s == 1 ? v : work[(s - 1) % 2];
+    kcl_for(N->rows, KCL_FEW_ROWS, sweep_rows, &(sweep){N, v, from, work[s % 2]});
+    error[s] = distance(y, work[s % 2], N->rows);
+  }
+done:
+  free(work[0]), free(work[1]);
+  return rc;
+}

@@ -1,0 +1,150 @@
+/* Triangular solves as products: y = (I + N)^-1 x for a strictly triangular N, in CSR (Anderson & Saad 1989).
+ *
+ *   y_i = x_i - sum_k n_ik y_k     in an order in which each y_k is known
+ *
+ * Not in the list of formats, since no A is multiplied by it: preconditioners build it (kcl_format_triangular). It is carried out
+ * in steps (kcl_matrix.steps). On the cpu executor a level with much work is a step that is divided among the threads; levels
+ * with little are one step together, of one thread, in the order of the rows. On a device `prepare` computes y: a CPU device
+ * by one work-item; a GPU by one work-group with barriers between levels, or by a launch per level of large systems.
+ * Each row is summed in a fixed order, so the bits are the same for any number of threads.
+ * Bytes: nnz (4 + s) + rows (8 + s); 2 flops per entry.
+ */
+#include "core/base/scalar.h"
+#include "core/matrix/level_sets.h"
+#include "core/matrix/matrix.h"
+#include <stdlib.h>
+
+enum { WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
+enum { ROW_PTR, COL, VAL, ORDER, ALONE }; /* arrays on the cpu executor */
+enum { ONE_GROUP, LAUNCHES };             /* variants of the kernel */
+
+static kcl_size size(const kcl_stats *s, kcl_type type) {
+  const double bytes = (double)kcl_type_size(type), val = (double)s->nnz * bytes;
+  return (kcl_size){.total = val + 4.0 * (double)s->nnz + (8.0 + 4 + bytes) * ((double)s->rows + 1),
+                    .largest = val};
+}
+
+/* ---------------------------------------------------------------- the steps */
+
+/* step [count]: of each level, ascending; the number of steps. */
+static int64_t one_per_level(const kcl_level_sets *s, int64_t *step) {
+  for (int64_t l = 0; l < s->count; l++) step[l] = l;
+  return s->count;
+}
+
+static int64_t all_at_once(const kcl_level_sets *s, int64_t *step) {
+  for (int64_t l = 0; l < s->count; l++) step[l] = 0;
+  return s->count > 0;
+}
+
+/* Narrow levels beside each other share one. */
+static int64_t narrow_together(const kcl_level_sets *s, int64_t *step) {
+  int64_t last = -1;
+  bool narrow = false;
+  for (int64_t l = 0; l < s->count; l++) {
+    if (s->work[l] >= WIDE || !narrow) last++;
+    narrow = s->work[l] < WIDE;
+    step[l] = last;
+  }
+  return last + 1;
+}
+
+typedef int64_t steps_of(const kcl_level_sets *s, int64_t *step);
+
+/* m->step, and the rows in the order of their steps, those of a step in the order of elimination. */
+static int lay_out(kcl_matrix *m, const kcl_level_sets *s, steps_of *choose) {
+  int64_t *step = NULL, *next = NULL;
+  int32_t *order;
+  int rc;
+  KCL_TRY(kcl_alloc(m->ctx, s->count + 1, sizeof *step, "levels", (void **)&step));
+  m->steps = choose(s, step);
+  KCL_TRY(kcl_alloc(m->ctx, m->steps + 1, sizeof *next, "levels", (void **)&next));
+  KCL_TRY(kcl_alloc(m->ctx, m->steps + 1, sizeof *m->step, "levels", (void **)&m->step));
+  KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, m->rows, (void **)&order));
+  for (int64_t l = 0; l < s->count; l++) m->step[step[l] + 1] += s->rows[l];
+  for (int64_t i = 0; i < m->steps; i++) m->step[i + 1] += m->step[i], next[i] = m->step[i];
+  for (int64_t n = 0; n < m->rows; n++) {
+    const int64_t i = kcl_eliminated(s, n, m->rows);
+    order[next[step[s->level[i]]]++] = (int32_t)i;
+  }
+done:
+  free(step), free(next);
+  return rc;
+}
+
+/* Is a step one level, whose rows do not need each other? */
+static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
+  const int32_t *order = m->array[ORDER].data;
+  uint8_t *alone;
+  int rc = kcl_matrix_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
+  for (int64_t i = 0; i < m->steps && !rc; i++)
+    alone[i] = s->work[s->level[order[m->step[i]]]] < WIDE;
+  return rc;
+}
+
+/* ---------------------------------------------------------------- building */
+
+/* On a GPU: one group while it has the time, else launches. */
+static int on_device(kcl_matrix *m, const kcl_level_sets *s) {
+  const bool gpu = kcl_matrix_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
+  int32_t *level;
+  int rc = lay_out(m, s, gpu ? one_per_level : all_at_once);
+  m->variant = gpu && !group ? LAUNCHES : ONE_GROUP;
+  if (!rc) rc = kcl_matrix_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level);
+  if (rc) return rc;
+  for (int64_t i = 0; i <= m->steps; i++) level[i] = (int32_t)m->step[i];
+  kcl_matrix_prepared(m, "z", KCL_SCALAR, m->rows, m->rows);
+  kcl_matrix_param(m, "levels", m->steps);
+  if (m->variant == LAUNCHES) return KCL_OK;
+  m->prepare_items = 1, m->steps = 0;
+  return KCL_OK;
+}
+
+static int build(kcl_matrix *m, const kcl_csr *N) {
+  kcl_level_sets s;
+  int rc = kcl_level_sets_find(m->ctx, N, &s);
+  if (rc) return rc;
+  kcl_matrix_borrow(m, "row_ptr", KCL_INT64, N->rows + 1, N->row_ptr);
+  kcl_matrix_borrow(m, "col", KCL_INT32, N->nnz, N->col);
+  kcl_matrix_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);
+  if (kcl_matrix_on_device(m)) {
+    rc = on_device(m, &s);
+  } else {
+    rc = lay_out(m, &s, narrow_together);
+    if (!rc) rc = mark_alone(m, &s);
+  }
+  kcl_level_sets_free(&s);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- on the cpu executor */
+
+static void solve_rows(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+  const int64_t *row_ptr = m->array[ROW_PTR].data;
+  const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
+  const scalar *val = m->array[VAL].data;
+  for (int64_t n = lo; n < hi; n++) {
+    const int64_t i = order[n];
+    scalar sum = s_make(0);
+    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = s_fma(val[k], y[col[k]], sum);
+    y[i] = s_add(x[i], s_neg(sum));
+  }
+}
+
+static void step(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts) {
+  const uint8_t *alone = m->array[ALONE].data;
+  const int64_t lo = m->step[number], rows = m->step[number + 1] - lo;
+  if (!alone[number])
+    solve_rows(m, x, y, lo + rows * part / parts, lo + rows * (part + 1) / parts);
+  else if (part == 0)
+    solve_rows(m, x, y, lo, lo + rows);
+}
+
+const kcl_format KCL_TYPED(kcl_format_triangular) = {.name = "triangular",
+                                                     .summary = "solves with I + N by levels",
+                                                     .source = "Anderson & Saad 1989",
+                                                     .kernel = "spmv_triangular",
+                                                     .size = size,
+                                                     .size_is_bound = true,
+                                                     .build = build,
+                                                     .step = step};
