@@ -64,7 +64,7 @@ LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(
 mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS))
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
-TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c sparse/eliminate.c
+TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c sparse/eliminate.c sparse/threshold.c sparse/cholesky.c
 CL_C  = $(filter-out %/none.c,$(wildcard core/opencl/*.c sparse/opencl/*.c))
 PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),%/opencl/none.c,$(CL_C)),\
           $(wildcard core/*/*.c data/*/*.c spmv/*.c sparse/*.c sparse/*/*.c solver/*.c solver/*/*.c))

@@ -92,11 +92,11 @@ static void upper_row(void *arg, kcl_rows *r, int64_t i) {
   }
 }
 
-static int split(kcl *ctx, const splitting *s, kcl_factors *f) {
+static int split(kcl *ctx, const splitting *s, bool upper, kcl_factors *f) {
   const kcl_csr *B = s->B;
   void *arg = (void *)(uintptr_t)s;
   int rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, lower_row, arg, NULL, &f->L);
-  if (!rc) rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
+  if (!rc && upper) rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
   return rc;
 }
 
@@ -108,7 +108,10 @@ static int find_diagonal(kcl *ctx, const kcl_csr *B, int64_t **out) {
   return rc;
 }
 
-int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+typedef int64_t eliminating(const kcl_elimination *e);
+
+static int eliminate(kcl *ctx, kcl_csr *B, eliminating *run, bool upper, kcl_factors *out,
+                     int64_t *zero) {
   kcl_factors f = {NULL, NULL, NULL};
   int64_t *diagonal = NULL, *place = NULL;
   int rc;
@@ -117,15 +120,74 @@ int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
   KCL_TRY(kcl_alloc(ctx, B->rows, sizeof *place, "a factorisation", (void **)&place));
   KCL_TRY(kcl_alloc(ctx, B->rows, kcl_type_size(B->type), "pivots", (void **)&f.d));
   kcl_elimination e = {.B = B, .diagonal = diagonal, .place = place, .d = f.d};
-  *zero = B->type == KCL_Z ? kcl_eliminate_z(&e) : kcl_eliminate_d(&e);
+  *zero = run(&e);
   if (*zero >= 0) goto done;
-  KCL_TRY(split(ctx, &(splitting){B, diagonal, f.d}, &f));
+  KCL_TRY(split(ctx, &(splitting){B, diagonal, f.d}, upper, &f));
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
 done:
   free(diagonal), free(place);
   kcl_factors_free(&f);
   return rc;
 }
+
+int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  return eliminate(ctx, B, B->type == KCL_Z ? kcl_eliminate_z : kcl_eliminate_d, true, out, zero);
+}
+
+int kcl_factor_ic(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  return eliminate(ctx, B, B->type == KCL_Z ? kcl_cholesky_z : kcl_cholesky_d, false, out, zero);
+}
+
+/* ---------------------------------------------------------------- by a threshold */
+
+static int grown(kcl *ctx, const kcl_csr *B, const kcl_growing *g, kcl_csr **out) {
+  kcl_csr *C;
+  int rc = kcl_csr_create(ctx, B->rows, B->cols, g->row_ptr[B->rows], B->type, out);
+  if (rc) return rc;
+  C = *out;
+  kcl_copy_bytes(C->row_ptr, g->row_ptr, (B->rows + 1) * (int64_t)sizeof *C->row_ptr);
+  if (!C->nnz) return KCL_OK;
+  kcl_copy_bytes(C->col, g->col, C->nnz * (int64_t)sizeof *C->col);
+  kcl_copy_bytes(C->val, g->val, C->nnz * (int64_t)kcl_type_size(B->type));
+  return KCL_OK;
+}
+
+static int allocate(kcl *ctx, kcl_threshold *e) {
+  const char *what = "a factorisation";
+  const int64_t n = e->B->rows;
+  const size_t size = kcl_type_size(e->B->type);
+  int rc = kcl_alloc(ctx, n + 1, sizeof *e->L.row_ptr, what, (void **)&e->L.row_ptr);
+  if (!rc) rc = kcl_alloc(ctx, n + 1, sizeof *e->U.row_ptr, what, (void **)&e->U.row_ptr);
+  if (!rc) rc = kcl_alloc(ctx, n, size, what, &e->d);
+  if (!rc) rc = kcl_alloc(ctx, n, size, what, &e->work);
+  if (!rc) rc = kcl_alloc(ctx, 2 * n, sizeof *e->list, what, (void **)&e->list);
+  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->there, what, (void **)&e->there);
+  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->order, what, (void **)&e->order);
+  return rc;
+}
+
+int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out,
+                    int64_t *zero) {
+  kcl_threshold e = {.B = B, .p = p, .tau = tau};
+  kcl_factors f = {NULL, NULL, NULL};
+  int rc;
+  *out = f, *zero = -1;
+  KCL_TRY(allocate(ctx, &e));
+  *zero = B->type == KCL_Z ? kcl_threshold_z(&e) : kcl_threshold_d(&e);
+  if (e.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: factors of a matrix"));
+  if (*zero >= 0) goto done;
+  KCL_TRY(grown(ctx, B, &e.L, &f.L));
+  KCL_TRY(grown(ctx, B, &e.U, &f.U));
+  f.d = e.d, e.d = NULL;
+  *out = f, f = (kcl_factors){NULL, NULL, NULL};
+done:
+  free(e.L.row_ptr), free(e.L.col), free(e.L.val), free(e.U.row_ptr), free(e.U.col), free(e.U.val);
+  free(e.d), free(e.work), free(e.list), free(e.there), free(e.order);
+  kcl_factors_free(&f);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- */
 
 void kcl_factors_free(kcl_factors *f) {
   kcl_csr_free(&f->L), kcl_csr_free(&f->U), free(f->d);

@@ -38,6 +38,12 @@ int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double 
  * B is overwritten. */
 int kcl_factor_ilu(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
 
+/* ILUT(p, tau) (Saad 1994): fill below tau times the largest entry of its row is left out, then all but the p largest of a row
+ * in L, and in U. */
+int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out, int64_t *zero);
+/* IC(0) of a Hermitian B (Meijerink & van der Vorst 1977), which is overwritten; pivots are positive. */
+int kcl_factor_ic(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
+
 /* ---------------------------------------------------------------- Jacobi sweeps (sweeps.c) */
 
 /* y = (I + N)^-1 v, N strictly triangular; error[s]: |y_s - y| / |y| after s sweeps y_(s+1) = v - N y_s from y_0 = v, which

@@ -154,9 +154,52 @@ static void test_ilu(const place *p, int64_t n, kcl_type t) {
   kcl_csr_free(&B), kcl_csr_free(&A);
 }
 
+/* With no threshold and room for all entries ILUT is the whole factorisation: L U = A everywhere; with a threshold and room
+ * for three, no row has more. */
+static void test_ilut(const place *p, int64_t n, kcl_type t) {
+  kcl_csr *A = made(p->ctx, n, n, t, dominant);
+  kcl_factors f;
+  int64_t zero;
+  if (CHECK(!kcl_factor_ilut(p->ctx, A, (int)n, 0, &f, &zero) && zero == -1)) check_product(A, &f);
+  kcl_factors_free(&f);
+  if (CHECK(!kcl_factor_ilut(p->ctx, A, 3, 1e-3, &f, &zero) && zero == -1))
+    for (int64_t i = 0; i < n; i++)
+      CHECK(f.L->row_ptr[i + 1] - f.L->row_ptr[i] <= 3 &&
+            f.U->row_ptr[i + 1] - f.U->row_ptr[i] <= 3);
+  CHECK(!kcl_csr_check(p->ctx, f.L) && !kcl_csr_check(p->ctx, f.U));
+  kcl_factors_free(&f), kcl_csr_free(&A);
+}
+
+static number hermitian(int64_t n, int64_t i, int64_t j) {
+  const int64_t lo = i < j ? i : j, hi = i + j - lo, hash = (lo * 31 + hi * 17) % 64;
+  if (i == j) return (double)n + 4;
+  return hash % 3 ? 0 : CMPLX((double)hash / 32 - 1, i < j ? 0.5 : -0.5);
+}
+
+static number indefinite(int64_t n, int64_t i, int64_t j) {
+  return (void)n, i == j ? 1 : llabs(i - j) == 1 ? 40 : 0;
+}
+
+static void test_ic(const place *p, int64_t n, kcl_type t) {
+  kcl_csr *A = made(p->ctx, n, n, t, hermitian), *B = NULL;
+  kcl_factors f;
+  int64_t zero;
+  if (CHECK(!kcl_factor_matrix(p->ctx, A, NULL, 0, &B) && !kcl_factor_ic(p->ctx, B, &f, &zero) &&
+            zero == -1 && !f.U && !kcl_csr_adjoint(p->ctx, f.L, &f.U)))
+    check_product(A, &f);
+  kcl_factors_free(&f), kcl_csr_free(&B), kcl_csr_free(&A);
+  A = made(p->ctx, 6, 1, t, indefinite);
+  CHECK(!kcl_factor_ic(p->ctx, A, &f, &zero) && zero == 1 && !f.L);
+  kcl_csr_free(&A);
+}
+
 /* A row that is longer than the others is searched, not walked along: the same entries. */
 static number arrow(int64_t n, int64_t i, int64_t j) {
   return i == j ? 4 + (double)(i % 5) : !i || !j || j == n - 1 ? 0.5 : 0;
+}
+
+static number late_hub(int64_t n, int64_t i, int64_t j) {
+  return i == j ? 4 : i == n / 2 || j == n / 2 ? 0.1 : 0;
 }
 
 static void test_arrow(const place *p) {
@@ -164,11 +207,14 @@ static void test_arrow(const place *p) {
   kcl_factors f;
   int64_t zero;
   if (CHECK(!kcl_factor_matrix(p->ctx, A, NULL, 0, &B) && !kcl_factor_ilu(p->ctx, B, &f, &zero) &&
-            zero == -1)) {
+            zero == -1))
     check_product(A, &f);
-    kcl_factors_free(&f);
-  }
-  kcl_csr_free(&B), kcl_csr_free(&A);
+  kcl_factors_free(&f), kcl_csr_free(&B), kcl_csr_free(&A);
+  A = made(p->ctx, 200, 200, KCL_D, late_hub), B = made(p->ctx, 200, 200, KCL_D, late_hub);
+  if (CHECK(!kcl_factor_ic(p->ctx, B, &f, &zero) && zero == -1 &&
+            !kcl_csr_adjoint(p->ctx, f.L, &f.U)))
+    check_product(A, &f);
+  kcl_factors_free(&f), kcl_csr_free(&B), kcl_csr_free(&A);
 }
 
 /* ---------------------------------------------------------------- sweeps */
@@ -229,7 +275,7 @@ static solved solve(const place *p, const kcl_csr *A, const char *precond, const
   return out;
 }
 
-static const char *const factored[] = {"ilu"};
+static const char *const factored[] = {"ilu", "ilut"};
 enum { FACTORED = sizeof factored / sizeof *factored };
 
 static void test_breakdowns(const place *p) {
@@ -250,6 +296,25 @@ static void test_breakdowns(const place *p) {
       for (int i = 0; i < 6; i++) CHECK(isfinite(s.x[i]));
       free(s.x), kcl_csr_free(&A);
     }
+}
+
+/* A diagonal that is too small for IC(0) of a positive definite matrix is made larger; of an indefinite one, refused. */
+static number circulant(int64_t n, int64_t i, int64_t j) {
+  static const double row[] = {3, -2, 0, 2}; /* Kershaw 1978 */
+  const int64_t d = llabs(i - j);
+  return d < n ? row[d < 4 ? d : 0] : 0;
+}
+
+static void test_shift(const place *p) {
+  kcl_csr *A = made(p->ctx, 4, 4, KCL_D, circulant);
+  solved s = solve(p, A, "ic", "cg");
+  CHECKF(!s.status && s.r.converged && strstr(s.note, "diagonal +"), "%s, %s", s.note,
+         kcl_error(p->ctx));
+  free(s.x), kcl_csr_free(&A), A = made(p->ctx, 6, 1, KCL_D, indefinite);
+  s = solve(p, A, "ic", "minres");
+  CHECKF(s.status == KCL_USAGE && strstr(kcl_error(p->ctx), "positive definite"), "%s",
+         kcl_error(p->ctx));
+  free(s.x), kcl_csr_free(&A);
 }
 
 /* Levels wide enough for all threads, and chains that one thread solves: exact, with the same bits. */
@@ -320,9 +385,11 @@ int main(void) {
     for (int s = 0; s < 6; s++)
       for (kcl_type t = KCL_D; t <= KCL_Z; t += 2) {
         test_matching(p, sizes[s], t);
-        if (sizes[s] <= 120) test_ilu(p, sizes[s], t);
+        if (sizes[s] <= 120)
+          test_ilu(p, sizes[s], t), test_ilut(p, sizes[s], t), test_ic(p, sizes[s], t);
       }
-    test_no_matching(p), test_arrow(p), test_sweeps(p), test_levels(p), test_breakdowns(p);
+    test_no_matching(p), test_arrow(p), test_sweeps(p), test_levels(p), test_breakdowns(p),
+        test_shift(p);
     for (int f = 0; f < FACTORED; f++) test_steps(p, factored[f]);
   }
   close_places();

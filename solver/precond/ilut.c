@@ -1,0 +1,35 @@
+/* ILUT(p, tau) (Saad 1994): fill of L U is kept where it is large, at most p entries per row of each factor. Rows are exchanged and
+ * scaled first where the diagonal is weak (Duff & Koster 2001).
+ * Bytes: two triangular solves with the factors (factored.c).
+ */
+#include "solver/precond/factored.h"
+#include <stdio.h>
+
+enum { LEAST = 20 };                         /* of p */
+static const double TAU = 1e-3, WEAK = 1e-2; /* of the largest entry of a row */
+
+/* p: twice the mean row of A. */
+static int most(double mean) { return mean > LEAST / 2 ? (int)(2 * mean) : LEAST; }
+
+static int factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  return kcl_factor_ilut(ctx, B, most((double)B->nnz / (double)B->rows), TAU, out, zero);
+}
+
+static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+  char what[80];
+  snprintf(what, sizeof what, "ILUT(%d, %g)", most((double)A->nnz / (double)A->rows), TAU);
+  return kcl_factored_setup(M, A, factor, WEAK, what);
+}
+
+/* Full rows of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
+static double bytes(const kcl_stats *s, kcl_type type) {
+  const double size = (double)kcl_type_size(type), p = fmin(most(s->row_mean), (double)s->rows);
+  return (double)s->rows * (4 * p * (4 + size) + 64 + 6 * size);
+}
+
+const kcl_precond kcl_precond_ilut = {.name = "ilut",
+                                      .summary = "incomplete LU factors by a threshold, ILUT",
+                                      .source = "Saad 1994",
+                                      .bytes = bytes,
+                                      .setup = setup,
+                                      .apply = kcl_factored_apply};

@@ -1,0 +1,66 @@
+/* Cholesky's elimination row by row within A's pattern: IC(0), L D L^H (Meijerink & van der Vorst 1977). Compiled per scalar type;
+ * called with double and complex double (sparse/factor.c).
+ */
+#include "core/base/scalar.h"
+#include "sparse/eliminate.h"
+
+static const double LEAST = 1e-10; /* of the diagonal entry: a smaller pivot has vanished */
+
+/* The entry of row j before the diagonal in this column, or -1. */
+static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
+  const kcl_csr *B = e->B;
+  int64_t lo = B->row_ptr[j], hi = e->diagonal[j];
+  while (lo < hi) {
+    const int64_t mid = (lo + hi) / 2;
+    if (B->col[mid] < col)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < e->diagonal[j] && B->col[lo] == col ? lo : -1;
+}
+
+/* a_ij - sum_m v_im conj(l_jm), entry k being (i, j). Where row j is much longer, it is searched. */
+static scalar reduced(const kcl_elimination *e, int64_t i, int64_t k) {
+  enum { MUCH = 16 };
+  const kcl_csr *B = e->B;
+  const scalar *b = B->val;
+  const int64_t j = B->col[k], from = B->row_ptr[j], to = e->diagonal[j], first = B->row_ptr[i];
+  scalar sum = b[k];
+  if (to - from > MUCH * (k - first + 1)) {
+    for (int64_t at = first, m; at < k; at++)
+      if ((m = find(e, j, B->col[at])) >= 0) sum = s_fma(s_neg(b[at]), s_conj(b[m]), sum);
+    return sum;
+  }
+  for (int64_t m = from; m < to; m++) {
+    const int64_t at = e->place[B->col[m]] - 1;
+    if (at >= 0) sum = s_fma(s_neg(b[at]), s_conj(b[m]), sum);
+  }
+  return sum;
+}
+
+/* False: the pivot is not positive. */
+static bool eliminate_row(const kcl_elimination *e, int64_t i) {
+  const kcl_csr *B = e->B;
+  const int64_t from = B->row_ptr[i], end = e->diagonal[i];
+  scalar *b = B->val, *d = e->d;
+  const double entry = (double)s_re(b[end]);
+  double pivot = entry;
+  for (int64_t k = from; k < end; k++) {
+    b[k] = reduced(e, i, k);
+    e->place[B->col[k]] = k + 1;
+  }
+  for (int64_t k = from; k < end; k++) {
+    const scalar l = s_mul(b[k], d[B->col[k]]);
+    pivot -= (double)s_re(s_mul(b[k], s_conj(l)));
+    b[k] = l, e->place[B->col[k]] = 0;
+  }
+  d[i] = s_make(1 / pivot);
+  return entry > 0 && pivot > LEAST * entry && pivot < INFINITY;
+}
+
+int64_t KCL_TYPED(kcl_cholesky)(const kcl_elimination *e) {
+  for (int64_t i = 0; i < e->B->rows; i++)
+    if (!eliminate_row(e, i)) return i;
+  return -1;
+}
