@@ -44,8 +44,11 @@ int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *
 /* IC(0) of a Hermitian B (Meijerink & van der Vorst 1977), which is overwritten; pivots are positive. */
 int kcl_factor_ic(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
 
-/* ---------------------------------------------------------------- Jacobi sweeps (sweeps.c) */
+/* ---------------------------------------------------------------- solves (sweeps.c) */
 
+/* The largest modulus of (I + U)^-1 D^-1 (I + L)^-1 1, a lower bound of the norm of the inverse (Chow & Saad 1997); U is not
+ * NULL. INFINITY: beyond numbers. */
+int kcl_factors_growth(kcl *ctx, const kcl_factors *f, double *out);
 /* y = (I + N)^-1 v, N strictly triangular; error[s]: |y_s - y| / |y| after s sweeps y_(s+1) = v - N y_s from y_0 = v, which
  * are exact after as many as N has levels, and may be far off before. v, y: [n] pairs. */
 enum { KCL_MOST_SWEEPS = 6 };

@@ -1,4 +1,4 @@
-/* How far Jacobi sweeps are from the solution of a triangular system (Anzt, Chow & Dongarra 2015). */
+/* Tests of triangular factors: how large their inverse is, and how far Jacobi sweeps are from the solution of a triangular system (Anzt, Chow & Dongarra 2015). */
 #include "core/matrix/level_sets.h"
 #include "sparse/factor.h"
 #include <complex.h>
@@ -43,6 +43,27 @@ static double distance(const number *a, const number *b, int64_t n) {
     off += creal(d * conj(d)), size += creal(a[i] * conj(a[i]));
   }
   return off == 0 ? 0 : off < INFINITY && size > 0 ? sqrt(off / size) : INFINITY;
+}
+
+int kcl_factors_growth(kcl *ctx, const kcl_factors *f, double *out) {
+  const int64_t n = f->L->rows;
+  number *v = NULL, *y = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, n, sizeof *v, "a test of factors", (void **)&v));
+  KCL_TRY(kcl_alloc(ctx, n, sizeof *y, "a test of factors", (void **)&y));
+  for (int64_t i = 0; i < n; i++) v[i] = 1;
+  solve(f->L, false, v, y);
+  for (int64_t i = 0; i < n; i++) {
+    double d[2];
+    kcl_element(f->L->type, f->d, i, d);
+    y[i] *= d[0] + d[1] * I;
+  }
+  solve(f->U, true, y, v);
+  *out = kcl_norm_inf(KCL_Z, v, n);
+  if (isnan(*out)) *out = INFINITY;
+done:
+  free(v), free(y);
+  return rc;
 }
 
 int kcl_sweep_errors(kcl *ctx, const kcl_csr *N, bool upper, const double *v_, double *y_,

@@ -38,11 +38,11 @@ static number dominant(int64_t n, int64_t i, int64_t j) {
   return random_bits() % 3 ? 0 : random_number() + 0.5 * random_number() * I;
 }
 
-/* Blocks of `length` rows, each a chain whose inverse grows. */
+/* Blocks of `length` rows, each a chain: sweeps pass on a value by one row each. */
 static int64_t length;
 static number chains(int64_t n, int64_t i, int64_t j) {
   (void)n;
-  return i == j ? 1 : j == i - 1 && i % length ? -10 : 0;
+  return i == j ? 1 : j == i - 1 && i % length ? -1 : 0;
 }
 
 static number exchanged(int64_t n, int64_t i, int64_t j) {
@@ -305,6 +305,23 @@ static number circulant(int64_t n, int64_t i, int64_t j) {
   return d < n ? row[d < 4 ? d : 0] : 0;
 }
 
+/* An inverse beyond numbers: refused, or a larger diagonal; M^-1 stays finite. */
+static number growing(int64_t n, int64_t i, int64_t j) {
+  return (void)n, i == j ? 1 : j == i - 1 ? -1000 : 0;
+}
+
+static void test_growth(const place *p) {
+  kcl_csr *A = made(p->ctx, 400, 1, KCL_D, growing);
+  for (int f = 0; f < FACTORED; f++) {
+    solved s = solve(p, A, factored[f], "gmres");
+    CHECKF(s.status ? s.status == KCL_USAGE && strstr(kcl_error(p->ctx), factored[f]) != NULL
+                    : strstr(s.note, "diagonal +") && s.r.reason != KCL_NOT_FINITE,
+           "%s: %s, %s", factored[f], s.note, kcl_error(p->ctx));
+    free(s.x);
+  }
+  kcl_csr_free(&A);
+}
+
 static void test_shift(const place *p) {
   kcl_csr *A = made(p->ctx, 4, 4, KCL_D, circulant);
   solved s = solve(p, A, "ic", "cg");
@@ -389,7 +406,7 @@ int main(void) {
           test_ilu(p, sizes[s], t), test_ilut(p, sizes[s], t), test_ic(p, sizes[s], t);
       }
     test_no_matching(p), test_arrow(p), test_sweeps(p), test_levels(p), test_breakdowns(p),
-        test_shift(p);
+        test_shift(p), test_growth(p);
     for (int f = 0; f < FACTORED; f++) test_steps(p, factored[f]);
   }
   close_places();

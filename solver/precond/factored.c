@@ -243,10 +243,23 @@ void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, 
 /* ---------------------------------------------------------------- factoring */
 
 static const double FIRST_SHIFT = 1e-3, LAST_SHIFT = 1;
+static const double UNSTABLE = 1e10; /* |B| |M^-1 1|: elimination has run away */
 
-static int find_exchange(kcl_preconditioner *M, const kcl_csr *A, kcl_matching *m) {
+/* Attempts, until there are factors: with A as it is, with rows exchanged, with larger and larger diagonals. */
+typedef struct attempt {
+  const kcl_csr *A; /* in wide values */
+  kcl_factoring *factor;
+  bool exchanges;
+  kcl_matching m; /* once rows are exchanged */
+  double shift;
+  kcl_factors f;
+  int64_t zero;  /* the row whose pivot vanishes, or -1 */
+  double growth; /* |B| |M^-1 1|, of factors */
+} attempt;
+
+static int find_exchange(kcl_preconditioner *M, attempt *t) {
   int64_t alone;
-  int rc = kcl_sparse_match(M->ctx, A, m, &alone);
+  int rc = kcl_sparse_match(M->ctx, t->A, &t->m, &alone);
   if (rc || alone < 0) return rc;
   return kcl_fail(
       M->ctx, KCL_USAGE,
@@ -255,37 +268,58 @@ static int find_exchange(kcl_preconditioner *M, const kcl_csr *A, kcl_matching *
       M->kind->name, (long long)alone + 1);
 }
 
-static int without_pivot(kcl_preconditioner *M, int64_t row) {
+static int try_factors(kcl_preconditioner *M, attempt *t) {
+  kcl_csr *B = NULL;
+  int rc;
+  kcl_factors_free(&t->f);
+  if (t->exchanges && !t->m.row) KCL_TRY(find_exchange(M, t));
+  KCL_TRY(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
+  const double size = kcl_norm_inf(B->type, B->val, B->nnz);
+  KCL_TRY(t->factor(M->ctx, B, &t->f, &t->zero));
+  if (t->zero >= 0) goto done;
+  KCL_TRY(kcl_factors_growth(M->ctx, &t->f, &t->growth));
+  t->growth *= size;
+done:
+  kcl_csr_free(&B);
+  return rc;
+}
+
+static bool good(const attempt *t) { return t->zero < 0 && t->growth <= UNSTABLE; }
+
+static void prepare_next(attempt *t) {
+  if (t->exchanges) t->shift = t->shift > 0 ? 10 * t->shift : FIRST_SHIFT;
+  t->exchanges = true;
+}
+
+static int refuse(kcl_preconditioner *M, const attempt *t) {
+  if (t->zero >= 0)
+    return kcl_fail(M->ctx, KCL_USAGE,
+                    "%s: the pivot of row %lld vanishes, also with a larger diagonal: use "
+                    "--precond spai",
+                    M->kind->name, (long long)t->zero + 1);
   return kcl_fail(M->ctx, KCL_USAGE,
-                  "%s: the pivot of row %lld vanishes, also with a larger diagonal: use --precond "
-                  "spai",
-                  M->kind->name, (long long)row + 1);
+                  "%s: elimination is unstable, also with a larger diagonal (M^-1 1 has an element "
+                  "of %.1e): use --precond spai",
+                  M->kind->name, t->growth);
 }
 
 int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *factor, double weak,
                        const char *what) {
-  kcl_matching m = {NULL, NULL, NULL};
-  kcl_factors f = {NULL, NULL, NULL};
-  kcl_csr *owned = NULL, *B = NULL;
-  const kcl_csr *wide;
+  attempt t = {.factor = factor};
+  kcl_csr *owned = NULL;
   char text[80];
-  double shift = 0;
-  int64_t zero = 0;
   int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, A, &owned, &wide));
-  for (bool exchanged = weak > 0 && kcl_sparse_weak_diagonal(wide, weak); zero >= 0;) {
-    if (exchanged && !m.row) KCL_TRY(find_exchange(M, wide, &m));
-    KCL_TRY(kcl_factor_matrix(M->ctx, wide, m.row ? &m : NULL, shift, &B));
-    KCL_TRY(factor(M->ctx, B, &f, &zero));
-    kcl_csr_free(&B);
-    if (zero < 0) break;
-    if (shift >= LAST_SHIFT) KCL_TRY(without_pivot(M, zero));
-    if (exchanged) shift = shift > 0 ? 10 * shift : FIRST_SHIFT;
-    exchanged = true;
+  KCL_TRY(kcl_sparse_wide(M->ctx, A, &owned, &t.A));
+  t.exchanges = weak > 0 && kcl_sparse_weak_diagonal(t.A, weak);
+  KCL_TRY(try_factors(M, &t));
+  while (!good(&t)) {
+    if (t.shift >= LAST_SHIFT) KCL_TRY(refuse(M, &t));
+    prepare_next(&t);
+    KCL_TRY(try_factors(M, &t));
   }
-  snprintf(text, sizeof text, shift > 0 ? "%s, diagonal + %g" : "%s", what, shift);
-  rc = kcl_factored_keep(M, wide, &f, m.row ? &m : NULL, text);
+  snprintf(text, sizeof text, t.shift > 0 ? "%s, diagonal + %g" : "%s", what, t.shift);
+  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, text);
 done:
-  kcl_csr_free(&owned), kcl_csr_free(&B), kcl_factors_free(&f), kcl_matching_free(&m);
+  kcl_csr_free(&owned), kcl_factors_free(&t.f), kcl_matching_free(&t.m);
   return rc;
 }
