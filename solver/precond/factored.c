@@ -139,6 +139,12 @@ done:
   return rc;
 }
 
+/* M = M^H asks for as many with L^H as with L. */
+static void make_equal(int sweeps[2]) {
+  const int most = sweeps[0] > sweeps[1] ? sweeps[0] : sweeps[1];
+  sweeps[0] = sweeps[1] = sweeps[0] && sweeps[1] ? most : 0;
+}
+
 static int count_levels(kcl_preconditioner *M, const kcl_csr *N, int64_t *out) {
   kcl_level_sets s;
   int rc = kcl_level_sets_find(M->ctx, N, &s);
@@ -171,6 +177,7 @@ static int plan(kcl_preconditioner *M, const kcl_csr *A, const kcl_factors *f,
                 const kcl_matching *m, factored *F, int64_t levels[2]) {
   int rc = KCL_OK;
   if (M->ctx->layout == KCL_LAYOUT_GPU) rc = choose_sweeps(M, A, f, m, F->sweeps);
+  if (F->hermitian) make_equal(F->sweeps);
   for (int i = 0; i < 2 && !rc; i++) {
     rc = count_levels(M, i ? f->U : f->L, &levels[i]);
     if (!rc && M->ctx->layout == KCL_LAYOUT_GPU && !F->sweeps[i] && A->rows > KCL_GROUP_ROWS &&
@@ -194,8 +201,9 @@ int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
   const double nonzeros = (double)(f->L->nnz + f->U->nnz + n);
   write_note(M, F, levels, what, nonzeros / (double)n);
   M->size.nonzeros = nonzeros, M->size.complexity = nonzeros / (double)A->nnz;
-  KCL_TRY(kcl_precond_add_vector(M, "d", n, kcl_type_complex(A->type) ? KCL_Z : KCL_D, f->d));
+  double *d = f->d;
   f->d = NULL;
+  KCL_TRY(kcl_precond_add_vector(M, "d", n, kcl_type_complex(A->type) ? KCL_Z : KCL_D, d));
   const bool adjoint = M->adjoint && !F->hermitian;
   KCL_TRY(add_factor(M, &f->L, F->sweeps[0], adjoint));
   KCL_TRY(add_factor(M, &f->U, F->sweeps[1], adjoint));
