@@ -34,7 +34,7 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
   if (!rc) rc = factor(M, wide, &f, &shift);
   snprintf(what, sizeof what, shift > 0 ? "IC(0), diagonal + %.3g" : "IC(0)", shift);
-  if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, what);
+  if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what);
   kcl_csr_free(&owned), kcl_factors_free(&f);
   return rc;
 }

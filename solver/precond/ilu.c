@@ -5,7 +5,7 @@
 #include "solver/precond/factored.h"
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_factored_setup(M, A, kcl_factor_ilu, 0, "ILU(0)");
+  return kcl_factored_setup(M, A, kcl_factor_ilu, 0, 0.05, "ILU(0)");
 }
 
 /* Of the factors and their adjoints; P, d, the order of rows and the result of a solve. */

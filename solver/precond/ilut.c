@@ -18,7 +18,7 @@ static int factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   char what[80];
   snprintf(what, sizeof what, "ILUT(%d, %g)", most((double)A->nnz / (double)A->rows), TAU);
-  return kcl_factored_setup(M, A, factor, WEAK, what);
+  return kcl_factored_setup(M, A, factor, WEAK, 0.01, what);
 }
 
 /* Full rows of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
