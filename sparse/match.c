@@ -6,6 +6,11 @@
 #include "sparse/factor.h"
 #include <stdlib.h>
 
+typedef struct sized {
+  int64_t length;
+  int32_t row;
+} sized;
+
 typedef struct matcher {
   const kcl_csr *A;
   double *cost;   /* [nnz] INFINITY: a zero */
@@ -18,6 +23,7 @@ typedef struct matcher {
   int32_t *from;         /* [n] and its row */
   int32_t *heap, *place; /* [n] columns by distance; of a column in it, -1: not in it */
   int32_t *seen;         /* [n] columns reached in this search */
+  sized *order;          /* [n] the shortest first: searches seldom pass through long ones */
   int64_t heaped, reached;
 } matcher;
 
@@ -69,13 +75,27 @@ static void match(matcher *m, int64_t i, int64_t entry) {
   m->entry[i] = entry, m->row[m->A->col[entry]] = (int32_t)i;
 }
 
+static int shorter(const void *a, const void *b) {
+  const sized *x = a, *y = b;
+  if (x->length != y->length) return x->length < y->length ? -1 : 1;
+  return (x->row > y->row) - (x->row < y->row);
+}
+
+static void order_rows(matcher *m) {
+  const kcl_csr *A = m->A;
+  for (int64_t i = 0; i < A->rows; i++)
+    m->order[i] = (sized){A->row_ptr[i + 1] - A->row_ptr[i], (int32_t)i};
+  qsort(m->order, (size_t)A->rows, sizeof *m->order, shorter);
+}
+
 /* v_j = min c_ij, u_i = min c_ij - v_j; each row takes the first free column that costs it nothing. */
 static void begin(matcher *m) {
   const kcl_csr *A = m->A;
   for (int64_t j = 0; j < A->cols; j++) m->v[j] = m->distance[j] = INFINITY;
   for (int64_t k = 0; k < A->nnz; k++) m->v[A->col[k]] = fmin(m->v[A->col[k]], m->cost[k]);
   for (int64_t j = 0; j < A->cols; j++) m->row[j] = m->place[j] = -1;
-  for (int64_t i = 0; i < A->rows; i++) {
+  for (int64_t n = 0; n < A->rows; n++) {
+    const int64_t i = m->order[n].row;
     m->u[i] = INFINITY, m->entry[i] = -1;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (m->cost[k] < INFINITY) m->u[i] = fmin(m->u[i], m->cost[k] - m->v[A->col[k]]);
@@ -159,6 +179,7 @@ static int allocate(kcl *ctx, matcher *m) {
   if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->heap, what, (void **)&m->heap);
   if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->place, what, (void **)&m->place);
   if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->seen, what, (void **)&m->seen);
+  if (!rc) rc = kcl_alloc(ctx, n, sizeof *m->order, what, (void **)&m->order);
   return rc;
 }
 
@@ -180,15 +201,16 @@ int kcl_sparse_match(kcl *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alo
   *out = (kcl_matching){NULL, NULL, NULL}, *alone = -1;
   KCL_TRY(allocate(ctx, &m));
   kcl_for(A->rows, KCL_FEW_ROWS, cost_rows, &m);
+  order_rows(&m);
   begin(&m);
-  for (int64_t i = 0; i < A->rows && *alone < 0; i++)
-    if (m.entry[i] < 0 && !augment(&m, i)) *alone = i;
+  for (int64_t n = 0; n < A->rows && *alone < 0; n++)
+    if (m.entry[m.order[n].row] < 0 && !augment(&m, m.order[n].row)) *alone = m.order[n].row;
   if (*alone >= 0) goto done;
   scale(&m);
   *out = (kcl_matching){m.row, m.u, m.v}, m.row = NULL, m.u = m.v = NULL;
 done:
   free(m.cost), free(m.u), free(m.v), free(m.entry), free(m.row), free(m.distance);
-  free(m.before), free(m.from), free(m.heap), free(m.place), free(m.seen);
+  free(m.before), free(m.from), free(m.heap), free(m.place), free(m.seen), free(m.order);
   return rc;
 }
 

@@ -32,7 +32,10 @@ static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint) {
   kcl_csr *C = NULL, *CH = NULL;
   kcl_matrix *solve = NULL;
   int rc;
-  KCL_TRY(kcl_csr_convert(M->ctx, *N, M->type, &C));
+  if ((*N)->type == M->type)
+    C = *N, *N = NULL;
+  else
+    KCL_TRY(kcl_csr_convert(M->ctx, *N, M->type, &C));
   kcl_csr_free(N);
   if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
   const int64_t row = longest(C);

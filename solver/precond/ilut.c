@@ -3,27 +3,27 @@
  * Bytes: two triangular solves with the factors (factored.c).
  */
 #include "solver/precond/factored.h"
-#include <stdio.h>
 
-enum { LEAST = 20 };                         /* of p */
+enum { LEAST = 20, MOST = 100 };             /* of p */
 static const double TAU = 1e-3, WEAK = 1e-2; /* of the largest entry of a row */
 
 /* p: twice the mean row of A. */
-static int most(double mean) { return mean > LEAST / 2 ? (int)(2 * mean) : LEAST; }
+static int fill(double mean) {
+  const double p = 2 * mean;
+  return p < LEAST ? LEAST : p < MOST ? (int)p : MOST;
+}
 
 static int factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
-  return kcl_factor_ilut(ctx, B, most((double)B->nnz / (double)B->rows), TAU, out, zero);
+  return kcl_factor_ilut(ctx, B, fill((double)B->nnz / (double)B->rows), TAU, out, zero);
 }
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  char what[80];
-  snprintf(what, sizeof what, "ILUT(%d, %g)", most((double)A->nnz / (double)A->rows), TAU);
-  return kcl_factored_setup(M, A, factor, WEAK, 0.01, what);
+  return kcl_factored_setup(M, A, factor, WEAK, 0.01, "ILUT, 0.001");
 }
 
-/* Full rows of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
+/* Full rows of the factors (B has the whole diagonal) and their adjoints; P, d, the order of rows and the result of a solve. */
 static double bytes(const kcl_stats *s, kcl_type type) {
-  const double size = (double)kcl_type_size(type), p = fmin(most(s->row_mean), (double)s->rows);
+  const double size = (double)kcl_type_size(type), p = fmin(fill(s->row_mean + 1), (double)s->rows);
   return (double)s->rows * (4 * p * (4 + size) + 64 + 6 * size);
 }
 
