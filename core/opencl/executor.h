@@ -63,9 +63,9 @@ typedef struct run {
     cl_mem values; /* one right-hand side's vector on its way */
   } column;        /* of products, and where there are several right-hand sides */
   struct {
-    cl_kernel pack, add;          /* kernels/halo.cl */
-    cl_mem send, row, out, in;    /* lists of rows; elements sent and received */
-    kcl_pinned sums;              /* [dots, width, groups_max] on their way: */
+    cl_kernel pack, add;       /* kernels/halo.cl */
+    cl_mem send, row, out, in; /* lists of rows; elements sent and received */
+    kcl_pinned sums;           /* [dots, width, groups_max] on their way: */
     char *partial;
     bool ready;                   /* the other ranks run the same stages from now on */
   } halo;                         /* on several ranks */
