@@ -80,6 +80,18 @@ static int add_method(const kcl_system *s, const char *name, bool plain, kcl_pla
   return KCL_OK;
 }
 
+/* What the first method did not solve it often solves with threshold factors, where A is not Hermitian. */
+static int add_factored(const kcl_system *s, const char *name, kcl_plan *p) {
+  const kcl_precond_request q = kcl_system_request(s);
+  const kcl_method *m;
+  const kcl_precond *precond;
+  if (s->hermitian || !s->undecided.method || !s->undecided.precond) return KCL_OK;
+  int rc = kcl_method_find(s->ctx, name, &m);
+  if (!rc) rc = kcl_precond_find(s->ctx, "ilut", &precond);
+  if (!rc && !kcl_precond_check(&q, precond, m)) add(p, m, precond);
+  return rc;
+}
+
 /* The preconditioner asked for suits no method: why not the first. */
 static int none_suits(const kcl_system *s, const char *name) {
   const kcl_precond_request q = kcl_system_request(s);
@@ -97,6 +109,7 @@ int kcl_auto_plan(const kcl_system *s, kcl_plan *p) {
   *p = (kcl_plan){.count = 0};
   for (int i = 0; list[i] && !rc; i++) {
     rc = add_method(s, list[i], false, p);
+    if (!rc && !i) rc = add_factored(s, list[i], p);
     /* before the restarted and least-squares methods, which seldom help: the first without its preconditioner */
     if (!rc && (!list[i + 1] || !strcmp(list[i + 1], "gmres")))
       rc = add_method(s, list[0], true, p);

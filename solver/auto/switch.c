@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const char *const NAME = "amg";
-static const double ENTRY = 2.5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
+static const double ENTRY =
+    2.5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
 /* The same on a device, and its launches (NVIDIA H200: 33 to 190 ms for 3.5 to 56 million entries). */
 static const double DEVICE_ENTRY = 2.5e-9, DEVICE = 0.022;
 /* Of its kernels: times the seconds of those of plain cg, seconds at least; solves that share them. */
