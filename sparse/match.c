@@ -30,7 +30,8 @@ typedef struct matcher {
 /* ---------------------------------------------------------------- the heap */
 
 static bool nearer(const matcher *m, int32_t a, int32_t b) {
-  return m->distance[a] < m->distance[b] || (m->distance[a] == m->distance[b] && a < b);
+  const double x = m->distance[a], y = m->distance[b];
+  return x < y || (x == y && a < b);
 }
 
 static void put(matcher *m, int64_t at, int32_t column) {
