@@ -78,7 +78,7 @@ static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
   uint8_t *alone;
   int rc = kcl_matrix_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
   for (int64_t i = 0; i < m->steps && !rc; i++)
-    alone[i] = s->work[s->level[order[m->step[i]]]] < WIDE;
+    alone[i] = s->work[s->level[order[m->step[i]]]] < WIDE || m->steps == 1;
   return rc;
 }
 
@@ -110,7 +110,8 @@ static int build(kcl_matrix *m, const kcl_csr *N) {
   if (kcl_matrix_on_device(m)) {
     rc = on_device(m, &s);
   } else {
-    rc = lay_out(m, &s, narrow_together);
+    kcl_matrix_param(m, "upper", s.upper);
+    rc = lay_out(m, &s, kcl_threads() > 1 ? narrow_together : all_at_once);
     if (!rc) rc = mark_alone(m, &s);
   }
   kcl_level_sets_free(&s);
@@ -123,11 +124,15 @@ static void solve_rows(const kcl_matrix *m, const scalar *x, scalar *y, int64_t 
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
+  const bool upper = m->param[0].value;
   for (int64_t n = lo; n < hi; n++) {
-    const int64_t i = order[n];
-    scalar sum = s_make(0);
-    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) sum = s_fma(val[k], y[col[k]], sum);
-    y[i] = s_add(x[i], s_neg(sum));
+    const int64_t i = order[n], from = row_ptr[i], end = row_ptr[i + 1];
+    scalar sum = x[i];
+    if (upper) /* the unknown that was computed last is added last: the sum waits for it alone */
+      for (int64_t k = end - 1; k >= from; k--) sum = s_fma(s_neg(val[k]), y[col[k]], sum);
+    else
+      for (int64_t k = from; k < end; k++) sum = s_fma(s_neg(val[k]), y[col[k]], sum);
+    y[i] = sum;
   }
 }
 
