@@ -41,7 +41,7 @@ typedef struct cli_options {
   double least;                              /* percent */
   double tol, atol, time_limit, alpha, beta; /* tol < 0: not given */
   bool adjoint, verify, compare;             /* verify: --check of spmv */
-  bool cache, mixed, no_direct, quiet, verbose, source, force, profile, help, brief,
+  bool cache, mixed, no_direct, reproducible, quiet, verbose, source, force, profile, help, brief,
       version;    /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
 } cli_options;
@@ -336,8 +336,9 @@ void cli_ranks_begin(int *argc, char ***argv);
 int cli_ranks_end(int rc); /* returns rc */
 int cli_rank(void);        /* 0 also without mpirun */
 int cli_ranks(void);
-int cli_ranks_agree(kcl *ctx, int rc);                /* all ranks: the first failure */
-int cli_ranks_tell(int word);                         /* all ranks: rank 0's word */
+int cli_ranks_check(const cli_options *o); /* options of several ranks, in a program without MPI */
+int cli_ranks_agree(kcl *ctx, int rc);     /* all ranks: the first failure */
+int cli_ranks_tell(int word);              /* all ranks: rank 0's word */
 int cli_ranks_device(kcl *ctx, const cli_options *o); /* that of this rank */
 int cli_setup(kcl *ctx, cli_run *r);
 void cli_describe(cli_run *r); /* r->setup */

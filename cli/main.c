@@ -39,6 +39,7 @@ static int run(const cli_command *c, cli_options *o) {
   if (cli_ranks() > 1 && c != &cli_solve)
     return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve makes use", c->name,
                     cli_ranks());
+  if (!rc) rc = cli_ranks_check(o);
   if (rc && cli_ranks() == 1) return rc;
   if (cli_ranks() == 1 && cli_device_count(o) > 1) return cli_launch(o);
   if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");

@@ -31,6 +31,8 @@ static const cli_option table[] = {
      "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
     {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
      "of the rows, one number per device (by measured rates)", ""},
+    {"reproducible", 0, CLI_FLAG, NULL, AT(reproducible), 0, 0,
+     "the same bits of x on any number of ranks with devices of one kind", NULL},
     {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
      "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
     {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0,

@@ -10,6 +10,14 @@ static int rank, ranks = 1;
 int cli_rank(void) { return rank; }
 int cli_ranks(void) { return ranks; }
 
+int cli_ranks_check(const cli_options *o) {
+#ifndef HAVE_MPI
+  if (o->reproducible)
+    return cli_fail(KCL_DEVICE, "--reproducible: this program was built without MPI");
+#endif
+  return (void)o, KCL_OK;
+}
+
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
 #include <cjson/cJSON.h>
@@ -19,6 +27,9 @@ int cli_ranks(void) { return ranks; }
 #include <time.h>
 
 static bool started, served; /* served: the others wait in cli_ranks_serve */
+
+/* The ordinary library does the work. */
+static bool alone(void) { return !started; }
 
 /* ---------------------------------------------------------------- starting and ending */
 
@@ -34,9 +45,21 @@ static bool launched(void) {
   return getenv("PMIX_RANK") && number("SLURM_NTASKS") > 1;
 }
 
+/* One rank, whose x has the bits of several. */
+static bool reproducible(int argc, char **argv) {
+  bool asked = false;
+  for (int i = 1; i < argc; i++) {
+    if (!strncmp(argv[i], "--devices", 9) &&
+        strchr(argv[i][9] || i + 1 == argc ? argv[i] : argv[i + 1], ','))
+      return false; /* this process starts the ranks */
+    asked = asked || !strcmp(argv[i], "--reproducible");
+  }
+  return asked && argc > 1 && !strcmp(argv[1], "solve");
+}
+
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
-  if (!launched()) return;
+  if (!launched() && !reproducible(*argc, *argv)) return;
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
@@ -58,7 +81,8 @@ int cli_ranks_agree(kcl *ctx, int rc) {
 
 int cli_ranks_device(kcl *ctx, const cli_options *o) {
   char word[300];
-  if (ranks == 1) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+  kcl_mpi_set_reproducible(ctx, o->reproducible);
+  if (alone()) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
   if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
   cli_device_of_rank(o, rank, word, sizeof word);
   kcl_mpi_set_weight(ctx, cli_share_of_rank(o, rank));
@@ -79,7 +103,7 @@ int cli_ranks_tell(int word) {
 }
 
 int cli_setup(kcl *ctx, cli_run *r) {
-  if (ranks == 1) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
+  if (alone()) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->shared);
   served = !rc;
   return rc;
@@ -87,7 +111,7 @@ int cli_setup(kcl *ctx, cli_run *r) {
 
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
   (void)ctx;
-  if (ranks == 1)
+  if (alone())
     return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
   int rc = 0;
   cli_ranks_tell(1);
@@ -99,14 +123,14 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
 }
 
 int cli_solves_end(kcl *ctx, cli_run *r) {
-  if (ranks == 1) return 0;
+  if (alone()) return 0;
   cli_ranks_tell(0);
   served = false;
   return cli_lib(ctx, kcl_mpi_shares(r->shared, &r->shares, &r->share_count));
 }
 
 void cli_describe(cli_run *r) {
-  if (ranks == 1)
+  if (alone())
     kcl_solver_info(r->solver, &r->setup);
   else
     kcl_mpi_solver_info(r->shared, &r->setup);
@@ -114,7 +138,7 @@ void cli_describe(cli_run *r) {
 
 void cli_setup_free(cli_run *r) {
   kcl_solver_free(&r->solver);
-  if (ranks > 1) kcl_mpi_solver_free(&r->shared);
+  kcl_mpi_solver_free(&r->shared);
   free(r->shares), r->shares = NULL;
 }
 

@@ -293,7 +293,8 @@ const cli_command cli_solve = {
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
     .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| devices shares check-output threads precision symmetry scale no-direct mixed "
+               "| devices shares reproducible check-output threads precision symmetry scale "
+               "no-direct mixed "
                "atol restart nrhs "
                "near-null coordinates profile verbose cache index-base",
 

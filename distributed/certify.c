@@ -36,8 +36,8 @@ int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *rel
   parts p = {0};
   int rc = compute(d, b, x, &p);
   if (!rc)
-    *relative = ratio(kcl_comm_norm(d->comm, kcl_norm2(p.type, p.r, n)),
-                      kcl_comm_norm(d->comm, kcl_norm2(p.type, p.b, n)));
+    *relative =
+        ratio(kcl_comm_norm(d->comm, p.type, p.r, n), kcl_comm_norm(d->comm, p.type, p.b, n));
   free_parts(&p);
   return rc;
 }
@@ -69,10 +69,10 @@ int kcl_domain_certify(kcl_domain *d, const void *b, const void *x, kcl_certific
                b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),
                r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
   rows_of(d->rows, &p, x_inf, worst);
-  *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, kcl_norm2(p.type, p.b, n)),
-                           .norm_x = kcl_comm_norm(c, kcl_norm2(p.type, p.x, n)),
+  *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, p.type, p.b, n),
+                           .norm_x = kcl_comm_norm(c, p.type, p.x, n),
                            .normal_residual = -1};
-  out->relative_residual = ratio(kcl_comm_norm(c, kcl_norm2(p.type, p.r, n)), out->norm_b);
+  out->relative_residual = ratio(kcl_comm_norm(c, p.type, p.r, n), out->norm_b);
   out->backward_error = ratio(r_inf, kcl_comm_largest(c, worst[0]) * x_inf + b_inf);
   out->rowwise_error = kcl_comm_largest(c, worst[1]);
   out->componentwise_error = kcl_comm_largest(c, worst[2]);

@@ -2,6 +2,7 @@
  * is global goes through core/program/ranks.h.
  *
  *   ranks.c      sums over ranks, agreement on failures      rows.c       whose rows; matrices and vectors given out
+ *   blocks.c     sums with the same bits on any number of ranks
  *   halo.c       own rows split, elements exchanged          symmetry.c   statistics of the whole matrix
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
  *   select.c     a device for each rank                      setup.c, solve.c   the public functions
@@ -25,6 +26,11 @@ typedef struct kcl_comm {
   int64_t *first;  /* [count + 1] first rows of the ranks */
   double *records; /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
   double seconds;  /* waiting for sums */
+  struct {
+    int most;          /* blocks of the whole system, about; 0: sums need not be reproducible */
+    int *count, *at;   /* [count of ranks] numbers of each one's message, and where they begin */
+    double *own, *all; /* messages */
+  } blocks;            /* blocks.c */
 } kcl_comm;
 
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out);
@@ -32,10 +38,23 @@ void kcl_comm_free(kcl_comm **c);
 void kcl_comm_wait(int count, MPI_Request *request);
 /* The failure of the first rank that has one, with its message. */
 int kcl_comm_agree(kcl_comm *c, int status);
-/* |v| of all from the ranks' |v|, without overflow; the largest of all, NaN if one is. */
-double kcl_comm_norm(kcl_comm *c, double own);
+/* |v| of all from the ranks' own parts v [n], without overflow; the largest of all, NaN if one is. */
+double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n);
 double kcl_comm_largest(kcl_comm *c, double own);
 double kcl_comm_total(kcl_comm *c, double own);
+
+/* ---------------------------------------------------------------- blocks.c */
+
+/* Are sums to be reproducible, and do the devices allow it? */
+int kcl_blocks_begin(kcl_comm *c);
+/* c->ranks.block, for so many rows of all ranks; room for messages, when c->first is known. */
+void kcl_blocks_choose(kcl_comm *c, int64_t rows);
+int kcl_blocks_open(kcl_comm *c);
+void kcl_blocks_close(kcl_comm *c);
+/* Moves first [ranks + 1] to multiples of the block. */
+int kcl_blocks_align(kcl_comm *c, int64_t *first);
+/* Sum of squares of v / by over all ranks, by blocks. */
+double kcl_blocks_squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, double by);
 
 /* ---------------------------------------------------------------- rows.c */
 
@@ -59,7 +78,9 @@ typedef struct kcl_domain {
   kcl_csr *rows;     /* own rows x (own rows + halo.count): own columns, then those of the halo */
   kcl_csr *interior; /* own columns alone, in the precision of the solve */
   kcl_csr *outside;  /* the boundary, likewise */
-  int32_t *send, *row;
+  kcl_csr *
+      inner; /* where sums are reproducible: the interior without the rows of the boundary, which has them whole */
+  int32_t *send, *row, *take;
   int64_t *column;      /* [halo.count] numbers in the whole matrix */
   int neighbours;       /* ranks that send or receive */
   int *rank;            /* [neighbours] */

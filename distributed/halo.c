@@ -111,6 +111,18 @@ static void put(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr *from, i
   ++*at;
 }
 
+/* Row i has columns of other ranks. */
+static bool reaches_out(const kcl_domain *d, const kcl_csr *own, int64_t i) {
+  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
+    if (!is_own(d->comm, own->col[k])) return true;
+  return false;
+}
+
+static void end_boundary_row(kcl_domain *d, int64_t i, int64_t at) {
+  d->row[d->outside->rows] = (int32_t)i;
+  d->outside->row_ptr[++d->outside->rows] = at;
+}
+
 /* Row i of the three matrices; at: entries so far of each. */
 static void split_row(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[3]) {
   const kcl_comm *c = d->comm;
@@ -124,12 +136,62 @@ static void split_row(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[3
     if (is_own(c, own->col[k])) continue;
     const int64_t column = place(d, own->col[k]);
     put(d->rows, &at[0], n + column, own, k);
-    put(d->outside, &at[2], column, own, k);
+    if (!d->inner) put(d->outside, &at[2], column, own, k);
   }
   d->rows->row_ptr[i + 1] = at[0], d->interior->row_ptr[i + 1] = at[1];
-  if (at[2] == before) return;
-  d->row[d->outside->rows] = (int32_t)i;
-  d->outside->row_ptr[++d->outside->rows] = at[2];
+  if (at[2] != before && !d->inner) end_boundary_row(d, i, at[2]);
+}
+
+/* Row i as a whole, its entries in their order: that of inner or of the boundary. at: entries so far of each; taken [rows]:
+ * 1 + the place of an own element in d->take. */
+static void split_whole(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[2],
+                        const int32_t *taken) {
+  const int64_t first = d->comm->first[d->comm->ranks.rank];
+  const bool out = reaches_out(d, own, i);
+  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
+    const int64_t j = own->col[k] - first;
+    if (!out)
+      put(d->inner, &at[0], j, own, k);
+    else
+      put(d->outside, &at[1],
+          is_own(d->comm, own->col[k]) ? taken[j] - 1 : d->halo.own + place(d, own->col[k]), own,
+          k);
+  }
+  d->inner->row_ptr[i + 1] = at[0];
+  if (out) end_boundary_row(d, i, at[1]);
+}
+
+/* d->take: own elements of x that rows of the boundary need. */
+static int take_elements(kcl_domain *d, const kcl_csr *own, int32_t *taken) {
+  const int64_t n = own->rows, first = d->comm->first[d->comm->ranks.rank];
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = own->row_ptr[i]; reaches_out(d, own, i) && k < own->row_ptr[i + 1]; k++)
+      if (is_own(d->comm, own->col[k])) taken[own->col[k] - first] = 1;
+  for (int64_t j = 0; j < n; j++)
+    if (taken[j]) taken[j] = (int32_t)++d->halo.own;
+  int rc = kcl_alloc(d->comm->ctx, d->halo.own, sizeof *d->take, "the halo", (void **)&d->take);
+  for (int64_t j = 0; j < n && !rc; j++)
+    if (taken[j]) d->take[taken[j] - 1] = (int32_t)j;
+  return rc;
+}
+
+/* The same order of a row's sum wherever the matrix is divided: no row is in two matrices. */
+static int split_in_order(kcl_domain *d, const kcl_csr *own, int64_t boundary, int64_t outside) {
+  kcl *ctx = d->comm->ctx;
+  const int64_t n = own->rows;
+  int64_t at[2] = {0};
+  int32_t *taken = NULL;
+  int rc;
+  KCL_TRY(kcl_alloc(ctx, n, sizeof *taken, "the boundary", (void **)&taken));
+  KCL_TRY(take_elements(d, own, taken));
+  kcl_csr_free(&d->outside);
+  KCL_TRY(
+      kcl_csr_create(ctx, boundary, d->halo.own + d->halo.count, outside, own->type, &d->outside));
+  d->outside->rows = 0;
+  for (int64_t i = 0; i < n; i++) split_whole(d, own, i, at, taken);
+done:
+  free(taken);
+  return rc;
 }
 
 static int convert(kcl *ctx, kcl_csr **A, kcl_type type) {
@@ -143,13 +205,14 @@ static int convert(kcl *ctx, kcl_csr **A, kcl_type type) {
 static int split(kcl_domain *d, const kcl_csr *own, kcl_type precision) {
   kcl *ctx = d->comm->ctx;
   const int64_t n = own->rows;
-  int64_t outside = 0, boundary = 0, at[3] = {0};
+  int64_t outside = 0, boundary = 0, whole = 0, at[3] = {0}; /* whole: entries of boundary rows */
   int rc;
   for (int64_t i = 0; i < n; i++) {
     const int64_t before = outside;
     for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
       outside += !is_own(d->comm, own->col[k]);
     boundary += outside > before;
+    whole += outside > before ? own->row_ptr[i + 1] - own->row_ptr[i] : 0;
   }
   if (n + d->halo.count > INT32_MAX)
     return kcl_fail(ctx, KCL_USAGE, "a rank's rows and its halo are more than 2^31 - 1");
@@ -158,10 +221,15 @@ static int split(kcl_domain *d, const kcl_csr *own, kcl_type precision) {
   KCL_TRY(kcl_csr_create(ctx, boundary, d->halo.count, outside, own->type, &d->outside));
   KCL_TRY(kcl_alloc(ctx, boundary, sizeof *d->row, "the boundary", (void **)&d->row));
   d->outside->rows = 0;
+  if (d->comm->ranks.block)
+    KCL_TRY(kcl_csr_create(ctx, n, n, own->nnz - whole, own->type, &d->inner));
   for (int64_t i = 0; i < n; i++) split_row(d, own, i, at);
+  if (d->inner) KCL_TRY(split_in_order(d, own, boundary, whole));
   d->interior->field = d->outside->field = own->field;
+  if (d->inner) d->inner->field = own->field;
   KCL_TRY(convert(ctx, &d->interior, precision));
   KCL_TRY(convert(ctx, &d->outside, precision));
+  if (d->inner) KCL_TRY(convert(ctx, &d->inner, precision));
 done:
   return rc;
 }
@@ -205,7 +273,7 @@ void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x) {
 
 static void make_requests(kcl_domain *d) {
   const int n = d->neighbours, size = (int)kcl_type_size(d->interior->type);
-  char *in = d->halo.in, *out = d->halo.out;
+  char *in = (char *)d->halo.in + d->halo.own * size, *out = d->halo.out;
   for (int i = 0; i < n; i++) {
     MPI_Recv_init(in + d->in[i] * size, (int)(d->in[i + 1] - d->in[i]) * size, MPI_BYTE, d->rank[i],
                   TAG, d->comm->comm, &d->request[i]);
@@ -224,7 +292,7 @@ int kcl_domain_open(kcl_domain *d) {
   kcl *ctx = d->comm->ctx;
   int rc;
   KCL_TRY(kcl_pin(ctx, h->sends, size, "the halo", &d->pinned[0]));
-  KCL_TRY(kcl_pin(ctx, h->count, size, "the halo", &d->pinned[1]));
+  KCL_TRY(kcl_pin(ctx, h->own + h->count, size, "the halo", &d->pinned[1]));
   h->out = d->pinned[0].data, h->in = d->pinned[1].data;
   KCL_TRY(kcl_alloc(ctx, d->outside->rows, size, "the boundary", &h->sum));
   KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
@@ -241,7 +309,7 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_d
   d->comm = c;
   KCL_TRY(plan(d, own));
   KCL_TRY(kcl_comm_agree(c, split(d, own, precision)));
-  d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
+  d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row, d->halo.take = d->take;
   d->halo.begin = begin, d->halo.end = end;
   *out = d, d = NULL;
 done:
@@ -256,8 +324,9 @@ void kcl_domain_free(kcl_domain **d) {
   for (int i = 0; o->persistent && i < 2 * o->neighbours; i++) MPI_Request_free(&o->request[i]);
   kcl_matrix_free(&o->halo.boundary);
   kcl_csr_free(&o->rows), kcl_csr_free(&o->interior), kcl_csr_free(&o->outside);
+  kcl_csr_free(&o->inner);
   for (int i = 0; i < 2; i++) kcl_unpin(o->comm->ctx, &o->pinned[i]);
-  free(o->halo.sum);
+  free(o->halo.sum), free(o->take);
   free(o->send), free(o->row), free(o->column), free(o->rank), free(o->in), free(o->out);
   free(o->request), free(o);
 }

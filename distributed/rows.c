@@ -174,13 +174,16 @@ int kcl_give_rows(kcl_comm *c, const kcl_csr *A, kcl_csr **own) {
   if (!rc) rc = weigh(c, weight);
   if (!rc && me == 0) {
     h = (head){A->rows, A->cols, A->type, A->symmetry, A->field};
+    kcl_blocks_choose(c, A->rows);
     kcl_partition(A->row_ptr, A->rows, count, weight, c->first);
+    rc = kcl_blocks_align(c, c->first);
   }
   free(weight);
-  if (rc) return rc;
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
   tell(c, &h, sizeof h);
   tell(c, c->first, (size_t)(count + 1) * sizeof *c->first);
   c->ranks.rows = h.rows, c->ranks.first_row = c->first[me];
+  kcl_blocks_choose(c, h.rows);
   for (int p = 0; p < count; p++) {
     int64_t n = me == 0 ? A->row_ptr[c->first[p + 1]] - A->row_ptr[c->first[p]] : 0;
     give(c, p, &n, sizeof n, 0, 1, &nnz);
@@ -208,6 +211,11 @@ static int check_blocks(kcl_comm *c, const kcl_csr *own) {
       kcl_comm_largest(c, type) != -kcl_comm_largest(c, -type))
     return kcl_fail(c->ctx, KCL_USAGE, "the ranks' blocks have different columns or scalar types");
   if (own->rows < 1) return kcl_fail(c->ctx, KCL_USAGE, "no rows: each rank needs one at least");
+  if (c->ranks.block && c->ranks.first_row % c->ranks.block)
+    return kcl_fail(
+        c->ctx, KCL_USAGE,
+        "reproducible sums: the rows of a rank begin at a multiple of %lld, not at %lld",
+        (long long)c->ranks.block, (long long)c->ranks.first_row);
   return rows <= INT32_MAX
              ? KCL_OK
              : kcl_fail(c->ctx, KCL_USAGE, "%lld rows: at most 2^31 - 1", (long long)rows);
@@ -222,5 +230,6 @@ int kcl_take_rows(kcl_comm *c, const kcl_csr *own) {
   c->first[0] = 0;
   for (int p = 0; p < c->ranks.count; p++) c->first[p + 1] += c->first[p];
   c->ranks.rows = c->first[c->ranks.count], c->ranks.first_row = c->first[c->ranks.rank];
+  kcl_blocks_choose(c, c->ranks.rows);
   return kcl_comm_agree(c, check_blocks(c, own));
 }

@@ -26,13 +26,17 @@ static int check_asked(const kcl_system *s, int threads) {
   return KCL_OK;
 }
 
-static int check_way(const kcl_system *s, const kcl_way *w) {
+static int check_way(const kcl_system *s, const kcl_way *w, bool reproducible) {
   if (w->method->adjoint)
     return refuse(s->ctx, w->method->name, "it multiplies by A^H, whose rows are not distributed");
   if (w->precond->apply && !w->precond->row_local)
     return refuse(s->ctx, w->precond->name,
                   "it needs rows of other ranks; jacobi and "
                   "block-jacobi do not");
+  if (reproducible && w->precond->apply && strcmp(w->precond->name, "jacobi"))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s: not with reproducible sums: its blocks end with the rows of a rank",
+                    w->precond->name);
   return kcl_check_fit(s, w->method);
 }
 
@@ -61,6 +65,7 @@ static int know(kcl_mpi_solver *m) {
   s->options.scale = KCL_SCALE_NONE;
   rc = kcl_system_scale(s); /* a power of two for all of A, at most */
   scale(m->domain->interior, s->scaling.unit), scale(m->domain->outside, s->scaling.unit);
+  if (m->domain->inner) scale(m->domain->inner, s->scaling.unit);
   explain_scale(s, asked);
   s->seconds_stats = kcl_now() - start;
   return kcl_comm_agree(m->comm, rc);
@@ -76,7 +81,20 @@ static int choose_way(kcl_mpi_solver *m) {
   c->way = c->plan.way[0];
   if (m->system.undecided.method)
     snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&m->system));
-  return check_way(&m->system, &c->way);
+  return check_way(&m->system, &c->way, m->comm->ranks.block > 0);
+}
+
+/* The rows of the boundary are in csr-scalar, and its sums have the same order on every device. */
+static int check_order(kcl_mpi_solver *m, const kcl_format **f) {
+  kcl_selection *c = &m->selection;
+  const kcl_system *s = &m->system;
+  if (!s->undecided.format && strcmp(s->options.format, "csr-scalar"))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s: not with reproducible sums: only csr-scalar adds the entries of a row in "
+                    "one order wherever ranks divide the matrix",
+                    s->options.format);
+  if (s->undecided.format) snprintf(c->why_format, sizeof c->why_format, "reproducible sums");
+  return kcl_format_find(s->ctx, "csr-scalar", s->options.precision, f);
 }
 
 /* By the rows of this rank: others may take another format. */
@@ -86,6 +104,7 @@ static int choose_format(kcl_mpi_solver *m, const kcl_format **f) {
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc;
   snprintf(c->why_format, sizeof c->why_format, "asked for");
+  if (m->comm->ranks.block) return check_order(m, f);
   if (!s->undecided.format)
     return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
   rc = kcl_engine_predict(s, c->way.method, c->way.precond, list, &count);
@@ -104,8 +123,10 @@ static int build(kcl_mpi_solver *m) {
   KCL_TRY(choose_way(m));
   KCL_TRY(choose_format(m, &f));
   KCL_TRY(kcl_domain_open(m->domain));
-  KCL_TRY(kcl_matrix_build(m->ctx, f, m->domain->interior, &m->system.shared[0]));
+  const kcl_csr *inner = m->domain->inner ? m->domain->inner : m->domain->interior;
+  KCL_TRY(kcl_matrix_build(m->ctx, f, inner, &m->system.shared[0]));
   m->system.shared[0]->halo = &m->domain->halo;
+  m->system.shared[0]->source = m->domain->interior; /* with all diagonal entries */
   m->seconds_convert = kcl_now() - start;
   KCL_TRY(kcl_engine_build(&m->system, c->way.method, c->way.precond, f, &c->engine));
 done:
@@ -125,6 +146,9 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   rc = kcl_check_options(&m->system);
   if (!rc) rc = check_asked(&m->system, m->ctx->opencl ? 1 : m->ctx->threads);
   KCL_TRY(kcl_comm_agree(c, rc));
+  const double device = m->ctx->opencl != NULL;
+  c->ranks.mixed = kcl_comm_largest(c, device) != -kcl_comm_largest(c, -device);
+  KCL_TRY(kcl_blocks_begin(c));
   if (m->layout == KCL_MPI_ROOT) {
     KCL_TRY(kcl_give_rows(c, A, &given));
     own = given;
@@ -137,8 +161,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
                     "the matrix is %lld by %lld: several ranks solve square systems alone",
                     (long long)c->ranks.rows, (long long)own->cols)));
   m->seconds_check = kcl_now() - start;
-  const double device = m->ctx->opencl != NULL;
-  c->ranks.mixed = kcl_comm_largest(c, device) != -kcl_comm_largest(c, -device);
+  KCL_TRY(kcl_blocks_open(c));
   KCL_TRY(kcl_domain_create(c, own, m->system.options.precision, &m->domain));
   KCL_TRY(know(m));
   KCL_TRY(kcl_comm_agree(c, build(m)));
@@ -170,7 +193,7 @@ int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layo
   if (!rc) rc = kcl_alloc(ctx, 1, sizeof *m, "a solver", (void **)&m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   m->ctx = ctx, m->layout = layout;
-  if (count == 1)
+  if (count == 1 && !ctx->reproducible)
     KCL_TRY(set_up_alone(m, A, options));
   else {
     KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));

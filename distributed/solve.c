@@ -67,7 +67,7 @@ static int begin(solve *s, kcl_report *report) {
   const kcl_options *o = &m->system.options;
   kcl_rhs *v = rhs(s);
   kcl_loop *l = &s->loop;
-  const double norm = kcl_comm_norm(c, kcl_norm2(m->type, s->b, m->domain->rows->rows));
+  const double norm = kcl_comm_norm(c, m->type, s->b, m->domain->rows->rows);
   int rc = KCL_OK;
   if (!(norm < INFINITY))
     return kcl_comm_agree(c, kcl_fail(m->ctx, KCL_INPUT, "the right-hand side is not finite"));

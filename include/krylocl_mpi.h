@@ -50,6 +50,14 @@ int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device);
  * to kcl_stream_rate, which is measured if need be. Not collective. KCL_USAGE: negative or not finite. */
 int kcl_mpi_set_weight(kcl *ctx, double weight);
 
+/** Whether solvers that are set up from now on give the same bits of x on any number of ranks, one included, with devices of
+ * one kind (initially not). Dots are sums over fixed blocks of rows, added in the order of the blocks; rows of the matrix are
+ * divided between blocks alone and stored as csr-scalar. It costs speed. Not collective, but the same on all ranks.
+ *
+ * KCL_USAGE at the set-up: devices of several kinds, more ranks than blocks (64 on the native executor, on an OpenCL device 8
+ * for each compute unit), another format, block-jacobi; with KCL_MPI_ROWS rows that begin elsewhere. */
+int kcl_mpi_set_reproducible(kcl *ctx, int on);
+
 /** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
  *
  * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and

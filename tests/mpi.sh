@@ -85,6 +85,32 @@ if [ -x "$krylocl" ]; then
     check "$n ranks: $2 iterations, one process $1" $?
     shift 2
   done
+  # ---- --reproducible: the same file of x from any number of ranks; natively that of one ordinary process
+  "$krylocl" generate convection:40 -q -o "$tmp/C.mtx"
+  devices=cpu
+  if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then devices="cpu 0:0"; fi
+  for device in $devices; do
+    for system in cg:A minres:A bicgstab:C gmres:C; do
+      solver=${system%:*} matrix=$tmp/${system#*:}.mtx
+      for n in 1 2 3 4; do
+        if [ "$device" != cpu ] && [ "$n" = 4 ] && [ -z "$KRYLOCL_THOROUGH" ]; then continue; fi
+        expect "--reproducible $solver on $device, $n ranks" 0 $n solve "$matrix" --solver "$solver" --precond none \
+          --device "$device" --reproducible -q -o "$tmp/same$n.mtx"
+        cmp -s "$tmp/same1.mtx" "$tmp/same$n.mtx"
+        check "--reproducible $solver on $device: bits of $n ranks and of 1" $?
+      done
+    done
+  done
+  alone_again() { "$krylocl" solve "$tmp/A.mtx" --solver cg --precond none --device cpu -q "$@"; }
+  alone_again --reproducible -o "$tmp/same1.mtx" && alone_again --format csr-scalar --scale none -o "$tmp/plain.mtx.1"
+  cmp -s "$tmp/same1.mtx" "$tmp/plain.mtx.1"
+  check "--reproducible natively: bits of one ordinary process" $?
+  alone_again --devices cpu,cpu --shares 1,2 --reproducible -o "$tmp/same2.mtx" 2>"$tmp/err"
+  check "--reproducible with --devices and --device is refused: $(cat "$tmp/err")" $((!$?))
+  "$krylocl" solve "$tmp/A.mtx" --solver cg --precond none -q --devices cpu,cpu --shares 1,2 --reproducible -o "$tmp/same2.mtx"
+  cmp -s "$tmp/same1.mtx" "$tmp/same2.mtx"
+  check "--reproducible: bits of unequal shares" $?
+  expect "--reproducible with another format" 2 2 "$@" --reproducible --format sell
   expect "a file that is not there" 3 2 solve "$tmp/none.mtx" --device cpu
   [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ]
   check "one message" $?

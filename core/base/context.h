@@ -38,6 +38,7 @@ struct kcl {
   double stream_rate;   /* bytes/s; 0 until measured */
   double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;        /* of this rank's rows, on several ranks; 0: by stream rate */
+  bool reproducible;    /* on several ranks: the same bits on any number of them */
   kcl_tune tune;        /* of the device */
 };
 #endif

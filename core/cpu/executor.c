@@ -114,7 +114,8 @@ static bool next_stage(void *arg) {
 }
 
 static void add_chunk(const batch *b, const kcl_stage *s, int chunk) {
-  const int64_t per = rows_of_chunk(s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
+  const int64_t per = rows_of_chunk(b->e, s), lo = chunk * per,
+                hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < b->e->k->nrhs && lo < hi; c++)
     if (b->active[c]) add((void *)(uintptr_t)&b->after[c], lo, hi);
 }
@@ -128,7 +129,7 @@ static void run_part(void *arg, int part, int parts) {
     run_step(b, s, part, parts);
     return;
   }
-  int full = full_chunks(s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
+  int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
   for (int c = full * part / parts; full && c < end; c++) {
     run_chunk(e, s, e->slot, b->active, c, e->partial[e->parity]);
     if (b->after) add_chunk(b, s, c);
@@ -291,7 +292,7 @@ static void close_cpu(kcl_executor *ex) {
   for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
     if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
   for (int i = 0; i < KCL_SNAPSHOTS; i++) free(e->snapshot[i]);
-  free(e->vec), free(e->slot), free(e->partial[0]), free(e->history);
+  free(e->vec), free(e->slot), free(e->partial[0]), free(e->sums), free(e->history);
   free(e);
 }
 
@@ -319,7 +320,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   cpu *e;
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
   e = ex->data, e->k = k, e->threads = e->team = useful_threads(k), e->until_trial = 4;
-  e->dots = kcl_program_dots(k);
+  e->dots = kcl_program_dots(k), e->chunk = kcl_program_block(k);
   e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
   *ex = (kcl_executor){.data = e,
                        .run = run,
@@ -340,6 +341,9 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * CHUNKS, sizeof(scalar), "partial sums",
                     (void **)&e->partial[0]));
   e->partial[1] = e->partial[0] + nrhs * e->dots * CHUNKS;
+  if (e->chunk)
+    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * CHUNKS, KCL_PARTS * sizeof(double), "partial sums",
+                      (void **)&e->sums));
   KCL_TRY(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
                     (void **)&e->history));
   for (int c = 0; c < nrhs; c++)

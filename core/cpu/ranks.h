@@ -9,7 +9,9 @@
 static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s) {
   const scalar *x = vector(e, s->x, 0);
   scalar *out = h->out;
+  scalar *in = h->in;
   for (int64_t i = 0; i < h->sends; i++) out[i] = x[h->send[i]];
+  for (int64_t i = 0; i < h->own; i++) in[i] = x[h->take[i]];
   h->begin(h);
 }
 
@@ -23,26 +25,51 @@ static void end_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s) {
   for (int64_t i = 0; i < B->rows; i++) y[h->row[i]] = s_add(y[h->row[i]], sum[i]);
 }
 
-/* Sums of this rank become sums of all, in the place of the first chunk. */
-static int sum_over_ranks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
-  enum { MOST = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
-  double all[MOST];
-  scalar *partial = e->partial[e->parity];
+enum { MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+
+/* all [active dots, parts]: into the place of the first chunk. */
+static void keep_sums(const cpu *e, const kcl_stage *s, const bool *active, const double *all) {
   const int dots = kcl_stage_dots(s);
-  int n = 0, at = 0, rc;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      scalar total[1] = {s_make(0)}, *own = partial + (c * e->dots + d) * CHUNKS;
+      scalar *own = e->partial[e->parity] + (c * e->dots + d) * CHUNKS;
+      real *parts = (real *)own;
+      for (int i = 1; i < CHUNKS; i++) own[i] = s_make(0);
+      for (int p = 0; p < KCL_PARTS; p++) parts[p] = (real)*all++;
+    }
+}
+
+/* Sums of this rank become sums of all. */
+static int sum_over_ranks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
+  double all[MOST_SUMS];
+  const int dots = kcl_stage_dots(s);
+  int n = 0, rc;
+  for (int c = 0; c < e->k->nrhs; c++)
+    for (int d = 0; d < dots && active[c]; d++) {
+      const scalar *own = e->partial[e->parity] + (c * e->dots + d) * CHUNKS;
+      scalar total[1] = {s_make(0)};
       const real *parts = (const real *)total;
-      for (int i = 0; i < CHUNKS; i++) *total = s_add(*total, own[i]), own[i] = s_make(0);
+      for (int i = 0; i < CHUNKS; i++) *total = s_add(*total, own[i]);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
   rc = ranks->sum(ranks, KCL_OK, n, all);
+  keep_sums(e, s, active, all);
+  return rc;
+}
+
+/* The same by chunks, which are the blocks of all ranks. */
+static int sum_blocks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
+  double *own = e->sums, all[MOST_SUMS];
+  const int dots = kcl_stage_dots(s), blocks = full_chunks(e, s);
+  int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      real *parts = (real *)(partial + (c * e->dots + d) * CHUNKS);
-      for (int p = 0; p < KCL_PARTS; p++) parts[p] = (real)all[at++];
+      const real *parts = (const real *)(e->partial[e->parity] + (c * e->dots + d) * CHUNKS);
+      for (int p = 0; p < KCL_PARTS; p++, n++)
+        for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
+  const int rc = ranks->sum_blocks(ranks, KCL_OK, n, blocks, own, all);
+  keep_sums(e, s, active, all);
   return rc;
 }
 
@@ -63,7 +90,8 @@ static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
 static int end_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (s->A && s->A->halo) end_halo(e, s->A->halo, s);
-  return ranks && kcl_stage_dots(s) ? sum_over_ranks(e, ranks, s, active) : KCL_OK;
+  if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
+  return (ranks->block ? sum_blocks : sum_over_ranks)(e, ranks, s, active);
 }
 
 #endif

@@ -19,6 +19,8 @@ typedef struct cpu {
   const kcl_program *k;
   int dots;           /* maximum per stage */
   int block;          /* elements */
+  int64_t chunk;      /* rows of a chunk fixed by several ranks; 0: by the number of rows */
+  double *sums;       /* [nrhs][dots][parts][CHUNKS] of them on their way */
   scalar **vec;       /* [nrhs][vectors][padded n]; constants are shared */
   scalar *slot;       /* [nrhs][slots] */
   scalar *partial[2]; /* [nrhs][dots][CHUNKS], written by even and odd stages */
@@ -115,12 +117,12 @@ static void product(const cpu *e, const kcl_stage *s, const int *rhs, int count,
     f->rows(s->A, x[0], y[0], lo, hi);
 }
 
-static int64_t rows_of_chunk(const kcl_stage *s) {
-  return (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
+static int64_t rows_of_chunk(const cpu *e, const kcl_stage *s) {
+  return e->chunk ? e->chunk : (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
 }
 
-static int full_chunks(const kcl_stage *s) {
-  return s->n ? (int)((s->n - 1) / rows_of_chunk(s)) + 1 : 0;
+static int full_chunks(const cpu *e, const kcl_stage *s) {
+  return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
 }
 
 /* The active right-hand sides share a block of the matrix if the format can; otherwise they sweep the chunk one after
@@ -130,7 +132,7 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
   enum { MOST_DOTS = 64 };
   scalar sum[KCL_MAX_NRHS][MOST_DOTS];
   int dots = kcl_stage_dots(s), count = 0, rhs[KCL_MAX_NRHS];
-  int64_t per = rows_of_chunk(s);
+  int64_t per = rows_of_chunk(e, s);
   int64_t lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < e->k->nrhs; c++)
     if (active[c]) rhs[count++] = c;

@@ -63,10 +63,11 @@ typedef struct run {
     cl_mem values; /* one right-hand side's vector on its way */
   } column;        /* of products, and where there are several right-hand sides */
   struct {
-    cl_kernel pack, add;       /* kernels/halo.cl */
-    cl_mem send, row, out, in; /* lists of rows; elements sent and received */
-    kcl_pinned sums;           /* [dots, width, groups_max] on their way: */
+    cl_kernel pack, take, add;      /* kernels/halo.cl; take: pack from x to `in` */
+    cl_mem send, own, row, out, in; /* lists of rows; elements sent and received */
+    kcl_pinned sums;                /* [dots, width, groups_max] on their way: */
     char *partial;
+    double *block;                /* the same as doubles, where sums have a fixed shape */
     bool ready;                   /* the other ranks run the same stages from now on */
   } halo;                         /* on several ranks */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */

@@ -1,6 +1,7 @@
 /* How a program is laid out on a device: the shape of launches, what compilers are told, which loads the matrix gets. */
 #include "core/opencl/opencl.h"
 #include "core/opencl/persistent_plan.h"
+#include "core/program/ranks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,12 @@ static int cached(const kcl_program *k, int group, int groups) {
   return groups;
 }
 
+/* Of a stage of this rank, if its sums have a fixed shape: 0 otherwise. */
+static int64_t fixed_groups(const kcl_program *k) {
+  const int64_t block = kcl_program_block(k);
+  return block ? (k->A->rows + block - 1) / block : 0;
+}
+
 /* GPU layout: eight groups of 256 per compute unit; fewer with several right-hand sides, whose sums each group reduces; and
  * as many as are resident where a format asks for registers. CPU layout: eight row blocks per core. */
 kcl_geometry kcl_choose_geometry(const kcl_program *k) {
@@ -64,9 +71,11 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
   if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
   if (!tune->groups) groups = cached(k, group, groups);
+  const int64_t fixed = fixed_groups(k);
   if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
   return (kcl_geometry){.group = group,
-                        .groups_max = groups * o->units,
+                        .groups_max = fixed > groups * o->units ? (int)fixed : groups * o->units,
+                        .sum_block = (int)kcl_program_block(k),
                         .registers = registers,
                         .streamed = streams(k),
                         .block = block,

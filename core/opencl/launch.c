@@ -17,7 +17,9 @@ size_t kcl_run_groups_for(const run *r, int64_t items) {
 
 size_t kcl_run_groups(const run *r, const kcl_stage *s) {
   const kcl_matrix *A = s->A;
+  const int block = r->geometry.sum_block;
   if (s->n == 0) return 1;
+  if (block) return (size_t)((s->n + block - 1) / block);
   if (A && A->tasks) return at_most(r, A->tasks);
   return kcl_run_groups_for(r,
                             A && A->format->scatter ? A->scatter_items : s->n * (A ? A->lanes : 1));

@@ -106,6 +106,7 @@ typedef struct kcl_geometry {
   int registers;         /* per work-item, where the compiler can be told; 0: its own choice */
   bool streamed;   /* the matrix is read by streaming loads, so that vectors stay in the L2 cache */
   int block;       /* elements per block of a fused loop, CPU layout */
+  int sum_block;   /* rows of each work-group, where sums have a fixed shape; 0: any */
   bool wide_index; /* counts beyond 2^31 */
   bool without_loop; /* LOOP and REPLACE are in the persistent kernel: not compiled separately */
   /* The persistent kernel: all of LOOP in one launch. What follows is about it. */

@@ -94,9 +94,10 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_NAMES, kcl_emit_prefix(e));
   if (m->message_slots) kcl_put(t, ", MESSAGES, launch");
   kcl_put(t,
-          e->cpu          ? ", v_%s, base, min(end, n), scratch"
-          : e->persistent ? ", x_%s, lo, hi, scratch"
-                          : ", v_%s, 0, n, scratch",
+          e->cpu            ? ", v_%s, base, min(end, n), scratch"
+          : e->persistent   ? ", x_%s, lo, hi, scratch"
+          : e->g->sum_block ? ", v_%s, lo, hi, scratch"
+                            : ", v_%s, 0, n, scratch",
           x);
   if (blocks)
     kcl_put(t, ", v_%s", kcl_emit_vec(e, e->s->y));
@@ -120,7 +121,7 @@ void kcl_put_own_elements(kcl_source *t, const kcl_emit *e) {
 }
 
 static void put_cpu_loop(kcl_source *t, const kcl_emit *e) {
-  kcl_put(t, "ROW_BLOCK(n)\nfor (idx base = lo; base < hi; base += BLOCK) {\n"
+  kcl_put(t, "STAGE_BLOCK(n)\nfor (idx base = lo; base < hi; base += BLOCK) {\n"
              "  const idx end = min((idx)(base + BLOCK), hi);\n");
   if (e->s->A) kcl_put(t, "  "), kcl_put_product(t, e);
   if (e->s->vectors && !(e->s->A && kcl_rhs_width(e->k) > 1))
@@ -139,9 +140,10 @@ void kcl_put_loop(kcl_source *t, const kcl_emit *e) {
   } else if (e->cpu) {
     put_cpu_loop(t, e);
   } else if (s->A && !kcl_overlaps(e)) {
+    if (e->g->sum_block) kcl_put(t, "STAGE_BLOCK(n)\n");
     kcl_put_product(t, e);
   } else {
-    if (!e->persistent) kcl_put(t, "const idx lo = 0, hi = n;\n");
+    if (!e->persistent) kcl_put(t, "STAGE_BLOCK(n)\n");
     kcl_put_own_elements(t, e), kcl_put(t, " ");
     kcl_put_call(t, e, s->A ? "row[local_row]" : NULL), kcl_put(t, ";\n");
   }

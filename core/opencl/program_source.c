@@ -34,6 +34,7 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "STATE", (int)(kcl_state_bytes(k, g) / sizeof(cl_int)));
   define(t, "HISTORY", KCL_HISTORY);
   define(t, "BLOCK", g->block);
+  define(t, "SUM_BLOCK", g->sum_block);
   define(t, "NRHS", width);
   define(t, "REALS", width * (kcl_type_complex(k->type) ? 2 : 1));
   define(t, "MOST_DOTS", kcl_most_dots(k));

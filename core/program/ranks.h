@@ -1,7 +1,8 @@
 /* A program on several ranks: processes that own blocks of consecutive rows of A and of every vector, and run the same
  * stages in step. What executors ask of the others (distributed/ answers, on MPI):
  *
- *   sums    the dots of a stage are added over the ranks, once, right after the stage
+ *   sums    the dots of a stage are added over the ranks, once, right after the stage; where they are to be reproducible, as
+ *           partial sums over fixed blocks of the rows of all ranks, in the order of the blocks
  *   halo    a product whose matrix has one is a stage of its own: before it own elements of x are handed to the exchange,
  *           after it the entries whose columns other ranks own are added to y
  *
@@ -17,10 +18,15 @@ struct kcl_ranks {
   int rank, count;
   int64_t first_row; /* of this rank */
   int64_t rows;      /* of all ranks */
-  bool mixed;        /* executors of both kinds: a batch has the same exchanges on each, also where nothing is active */
+  int64_t block;     /* rows per partial sum, first_row is a multiple of it; 0: a sum per rank */
+  bool
+      mixed; /* executors of both kinds: a batch has the same exchanges on each, also where nothing is active */
   /* Adds values [n] over the ranks, in their order: the same bits on each. status: this rank's; returns that of the first
    * rank that is not KCL_OK. All ranks call it, and go on alike. */
   int (*sum)(kcl_ranks *, int status, int n, double *values);
+  /* The same for partial sums own [n, blocks] of this rank's blocks, which are added in the order of all; NULL: 0 each. */
+  int (*sum_blocks)(kcl_ranks *, int status, int n, int64_t blocks, const double *own,
+                    double *values);
   /* Rank 0's value: where ranks could decide apart. */
   int64_t (*decide)(kcl_ranks *, int64_t value);
 };
@@ -30,11 +36,14 @@ typedef struct kcl_halo kcl_halo;
 struct kcl_halo {
   kcl_ranks *ranks;
   int64_t sends, count; /* elements of x sent and received per product */
+  int64_t own;          /* elements of this rank's x that stand before the received ones in `in` */
   const int32_t *send;  /* [sends] their rows here, in the order of out */
+  const int32_t *take;  /* [own] likewise */
   kcl_matrix
       *boundary;      /* the rows with such columns alone, columns are places in `in`; NULL: none */
   const int32_t *row; /* [boundary->rows] their rows here, ascending */
-  void *out, *in, *sum; /* [sends], [count], [boundary->rows] of the program's type, on the host */
+  void *out, *in,
+      *sum; /* [sends], [own + count], [boundary->rows] of the program's type, on the host */
   void (*begin)(const kcl_halo *); /* out is filled */
   void (*end)(const kcl_halo *);   /* afterwards `in` is filled, and out may be written again */
 };
@@ -42,6 +51,12 @@ struct kcl_halo {
 /* NULL: the program runs alone. */
 static inline kcl_ranks *kcl_program_ranks(const kcl_program *k) {
   return k->A && k->A->halo ? k->A->halo->ranks : NULL;
+}
+
+/* Rows per partial sum; 0: not fixed. */
+static inline int64_t kcl_program_block(const kcl_program *k) {
+  const kcl_ranks *ranks = kcl_program_ranks(k);
+  return ranks ? ranks->block : 0;
 }
 
 /* The status of the first rank that failed. */

@@ -8,7 +8,7 @@
 #include <math.h>
 
 static int rank, ranks;
-static bool few_combinations;
+static bool few_combinations, mixed_devices;
 
 typedef struct problem {
   const char *kind; /* of kcl_generate */
@@ -222,12 +222,71 @@ static void blocks(const host *h, const problem *p) {
   free(row_ptr);
 }
 
+/* The answer of the ranks of comm with reproducible sums: on rank 0, else x stays. */
+static int reproduce(const host *h, const kcl_options *o, MPI_Comm comm, double *x) {
+  const bool root = comm == MPI_COMM_SELF || !rank;
+  kcl_mpi_solver *s = NULL;
+  kcl_report r = {0};
+  kcl_mpi_set_reproducible(h->ctx, 1);
+  int rc = kcl_mpi_setup(h->ctx, comm, root ? h->A : NULL, KCL_MPI_ROOT, o, &s);
+  kcl_mpi_set_reproducible(h->ctx, 0);
+  if (!rc) rc = kcl_mpi_solve(s, root ? h->b->val : NULL, root ? x : NULL, &r);
+  if (!rc) CHECKF(r.converged, "%s: %s", words(o, "reproducible"), kcl_reason_text(r.reason));
+  kcl_mpi_solver_free(&s);
+  return rc;
+}
+
+/* Reproducible sums: each rank alone and all together have the same bits of x. */
+static void same_bits(const host *h, const kcl_options *o, const char *kind) {
+  double *one = calloc((size_t)h->n, h->size), *all = calloc((size_t)h->n, h->size);
+  int rc = reproduce(h, o, MPI_COMM_SELF, one);
+  CHECKF(!rc, "%s: alone: %s", words(o, kind), kcl_error(h->ctx));
+  rc = reproduce(h, o, MPI_COMM_WORLD, all);
+  if (rc) {
+    CHECKF(strstr(kcl_error(h->ctx), mixed_devices        ? "devices of one kind"
+                                     : h->n <= 64 * ranks ? "blocks of reproducible sums"
+                                                          : "no failure is expected"),
+           "%s: %s", words(o, kind), kcl_error(h->ctx));
+  } else if (!rank) {
+    CHECKF(!memcmp(one, all, (size_t)h->n * h->size), "%s: other bits", words(o, kind));
+  }
+  free(one), free(all);
+}
+
+static void reproducible(const host *h, const problem *p) {
+  for (int i = 0; i < kcl_list_size(KCL_SOLVERS); i++) {
+    const char *solver = kcl_list(KCL_SOLVERS, i).name;
+    kcl_options o = options_for(p, solver, i % 2 ? "auto" : "csr-scalar", i / 2);
+    o.precond = i % 3 ? "none" : "jacobi";
+    if (!wanted_solver(solver) || multiplies_by_adjoint(solver) || alone(h, &o) < 0) continue;
+    if (few_combinations && i % 3 != (int)(p - problems) % 3) continue;
+    same_bits(h, &o, p->kind);
+  }
+}
+
+/* What they exclude is refused by name. */
+static void not_reproducible(const host *h, const char *format, const char *precond,
+                             const char *why) {
+  kcl_options o = options_for(&problems[0], "cg", format, 0);
+  o.precond = precond;
+  double *x = calloc((size_t)h->n, h->size);
+  int rc = reproduce(h, &o, MPI_COMM_WORLD, x);
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), mixed_devices ? "one kind" : why),
+         "%s: %d, %s", why, rc, kcl_error(h->ctx));
+  free(x);
+}
+
 static void system_of(kcl *ctx, kcl *one, const problem *p) {
   host h = {.ctx = ctx, .alone = one};
   if (!CHECK(!kcl_generate(one, p->kind, &h.A, &h.b))) return;
   h.n = h.A->rows, h.size = kcl_type_size(h.A->type);
   methods(&h, p);
   if (!few_combinations) preconditioners(&h, p), blocks(&h, p);
+  reproducible(&h, p);
+  if (p == problems) {
+    not_reproducible(&h, "ell", "none", "ell: not with reproducible sums");
+    not_reproducible(&h, "csr-scalar", "block-jacobi", "block-jacobi: not with reproducible sums");
+  }
   kcl_csr_free(&h.A), kcl_dense_free(&h.b);
 }
 
@@ -287,7 +346,7 @@ int main(int argc, char **argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  few_combinations = strcmp(device, "cpu") != 0;
+  few_combinations = strcmp(device, "cpu") != 0, mixed_devices = strchr(device, ',') != NULL;
   kcl_create(&ctx), kcl_create(&one);
   CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device_of(device, rank)), "%s", kcl_error(ctx));
   CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));

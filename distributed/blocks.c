@@ -1,0 +1,136 @@
+/* Sums with the same bits on any number of ranks: the rows of all are cut into blocks, whose length depends on their number and
+ * on the device alone; each block is summed by one chunk of the native executor or one work-group, on whichever rank it is; and
+ * all ranks add the sums of the blocks in the order of the blocks. So ranks are divided between blocks.
+ *
+ * The native executor has the blocks of a single process, an OpenCL device as many as it has work-groups in one launch. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdlib.h>
+
+enum { NATIVE = 64, ALIGNED = 64, MOST = 2 * KCL_MOST_STAGE_OPS /* numbers of a sum */ };
+
+int kcl_mpi_set_reproducible(kcl *ctx, int on) {
+  if (!ctx) return KCL_USAGE;
+  ctx->reproducible = on != 0;
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- which blocks */
+
+static bool differs(kcl_comm *c, double own) {
+  return kcl_comm_largest(c, own) != -kcl_comm_largest(c, -own);
+}
+
+int kcl_blocks_begin(kcl_comm *c) {
+  kcl *ctx = c->ctx;
+  const int most = ctx->opencl ? 8 * ctx->device.compute_units : NATIVE;
+  const bool asked = differs(c, ctx->reproducible), devices = differs(c, most) || c->ranks.mixed;
+  if (asked)
+    return kcl_comm_agree(c, kcl_fail(ctx, KCL_USAGE, "reproducible sums on some ranks alone"));
+  if (!ctx->reproducible) return KCL_OK;
+  if (devices)
+    return kcl_comm_agree(
+        c, kcl_fail(ctx, KCL_USAGE, "reproducible sums need devices of one kind on all ranks"));
+  c->blocks.most = most;
+  return KCL_OK;
+}
+
+void kcl_blocks_choose(kcl_comm *c, int64_t rows) {
+  const int64_t unit = (int64_t)c->blocks.most * ALIGNED;
+  c->ranks.block = unit ? (rows + unit - 1) / unit * ALIGNED : 0;
+}
+
+static int64_t blocks_of(const kcl_comm *c, int64_t rows) {
+  return (rows + c->ranks.block - 1) / c->ranks.block;
+}
+
+int kcl_blocks_align(kcl_comm *c, int64_t *first) {
+  const int64_t block = c->ranks.block;
+  const int count = c->ranks.count;
+  if (!block) return KCL_OK;
+  const int64_t all = blocks_of(c, first[count]);
+  if (all < count)
+    return kcl_fail(c->ctx, KCL_USAGE,
+                    "%lld rows are %lld blocks of reproducible sums, for %d ranks",
+                    (long long)first[count], (long long)all, count);
+  for (int p = 1; p < count; p++) {
+    const int64_t least = first[p - 1] / block + 1, most = all - (count - p),
+                  at = (first[p] + block / 2) / block;
+    first[p] = block * (at < least ? least : at > most ? most : at);
+  }
+  return KCL_OK;
+}
+
+/* ---------------------------------------------------------------- sums */
+
+/* A message: the status, then the partial sums [n, blocks]. */
+static int gather(kcl_comm *c, int status, int n, int64_t blocks, const double *own) {
+  const double start = kcl_now();
+  const int size = n * (int)blocks;
+  int worst = KCL_OK, at = 0;
+  MPI_Request request;
+  c->blocks.own[0] = status;
+  for (int i = 0; i < size; i++) c->blocks.own[1 + i] = own ? own[i] : 0;
+  for (int p = 0; p < c->ranks.count; p++) {
+    c->blocks.at[p] = at;
+    c->blocks.count[p] = 1 + n * (int)blocks_of(c, c->first[p + 1] - c->first[p]);
+    at += c->blocks.count[p];
+  }
+  MPI_Iallgatherv(c->blocks.own, 1 + size, MPI_DOUBLE, c->blocks.all, c->blocks.count, c->blocks.at,
+                  MPI_DOUBLE, c->comm, &request);
+  kcl_comm_wait(1, &request);
+  c->seconds += kcl_now() - start;
+  for (int p = c->ranks.count - 1; p >= 0; p--)
+    if (c->blocks.all[c->blocks.at[p]] != 0) worst = (int)c->blocks.all[c->blocks.at[p]];
+  return worst;
+}
+
+static int sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, const double *own,
+                      double *values) {
+  kcl_comm *c = (kcl_comm *)r;
+  const int worst = gather(c, status, n, blocks, own);
+  for (int i = 0; i < n; i++) {
+    values[i] = 0;
+    for (int p = 0; p < r->count; p++) {
+      const int each = (c->blocks.count[p] - 1) / n;
+      const double *part = c->blocks.all + c->blocks.at[p] + 1 + i * each;
+      for (int j = 0; j < each; j++) values[i] += part[j];
+    }
+  }
+  c->told = c->told || (worst && !status), c->failed = c->failed || worst;
+  return worst;
+}
+
+double kcl_blocks_squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, double by) {
+  const int64_t block = c->ranks.block, blocks = blocks_of(c, n);
+  const size_t size = kcl_type_size(type);
+  double sum = 0;
+  for (int64_t i = 0; i < blocks; i++) {
+    const int64_t from = i * block, count = n - from < block ? n - from : block;
+    const double norm = kcl_norm2(type, (const char *)v + (size_t)from * size, count) / by;
+    c->blocks.own[1 + i] = norm * norm;
+  }
+  c->ranks.sum_blocks(&c->ranks, KCL_OK, 1, blocks, c->blocks.own + 1, &sum);
+  return sum;
+}
+
+/* ---------------------------------------------------------------- opening and closing */
+
+int kcl_blocks_open(kcl_comm *c) {
+  const int count = c->ranks.count;
+  int rc;
+  if (!c->ranks.block) return KCL_OK;
+  const int64_t own = blocks_of(c, c->first[c->ranks.rank + 1] - c->ranks.first_row),
+                all = blocks_of(c, c->ranks.rows);
+  KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.count));
+  KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.at));
+  KCL_TRY(kcl_alloc(c->ctx, 1 + MOST * own, sizeof(double), "sums", (void **)&c->blocks.own));
+  KCL_TRY(kcl_alloc(c->ctx, count + MOST * all, sizeof(double), "sums", (void **)&c->blocks.all));
+  c->ranks.sum_blocks = sum_blocks;
+done:
+  return kcl_comm_agree(c, rc);
+}
+
+void kcl_blocks_close(kcl_comm *c) {
+  free(c->blocks.count), free(c->blocks.at), free(c->blocks.own), free(c->blocks.all);
+}
