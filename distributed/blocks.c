@@ -101,7 +101,8 @@ static int sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, const dou
   return worst;
 }
 
-double kcl_blocks_squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, double by) {
+/* Sum of squares of v / by over all ranks, by blocks. */
+static double squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, double by) {
   const int64_t block = c->ranks.block, blocks = blocks_of(c, n);
   const size_t size = kcl_type_size(type);
   double sum = 0;
@@ -114,7 +115,15 @@ double kcl_blocks_squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, 
   return sum;
 }
 
-/* ---------------------------------------------------------------- opening and closing */
+double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n) {
+  const double own = c->ranks.block ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
+  const double most = kcl_comm_largest(c, own);
+  if (!(most > 0 && most < INFINITY)) return most;
+  if (c->ranks.block) return most * sqrt(squares(c, type, v, n, most));
+  return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
+}
+
+/* ---------------------------------------------------------------- opening */
 
 int kcl_blocks_open(kcl_comm *c) {
   const int count = c->ranks.count;
@@ -129,8 +138,4 @@ int kcl_blocks_open(kcl_comm *c) {
   c->ranks.sum_blocks = sum_blocks;
 done:
   return kcl_comm_agree(c, rc);
-}
-
-void kcl_blocks_close(kcl_comm *c) {
-  free(c->blocks.count), free(c->blocks.at), free(c->blocks.own), free(c->blocks.all);
 }

@@ -38,8 +38,7 @@ void kcl_comm_free(kcl_comm **c);
 void kcl_comm_wait(int count, MPI_Request *request);
 /* The failure of the first rank that has one, with its message. */
 int kcl_comm_agree(kcl_comm *c, int status);
-/* |v| of all from the ranks' own parts v [n], without overflow; the largest of all, NaN if one is. */
-double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n);
+/* The largest of all, NaN if one is. */
 double kcl_comm_largest(kcl_comm *c, double own);
 double kcl_comm_total(kcl_comm *c, double own);
 
@@ -50,11 +49,10 @@ int kcl_blocks_begin(kcl_comm *c);
 /* c->ranks.block, for so many rows of all ranks; room for messages, when c->first is known. */
 void kcl_blocks_choose(kcl_comm *c, int64_t rows);
 int kcl_blocks_open(kcl_comm *c);
-void kcl_blocks_close(kcl_comm *c);
 /* Moves first [ranks + 1] to multiples of the block. */
 int kcl_blocks_align(kcl_comm *c, int64_t *first);
-/* Sum of squares of v / by over all ranks, by blocks. */
-double kcl_blocks_squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, double by);
+/* |v| of all from the ranks' own parts v [n], without overflow. */
+double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n);
 
 /* ---------------------------------------------------------------- rows.c */
 

@@ -113,14 +113,6 @@ double kcl_comm_largest(kcl_comm *c, double own) {
   return most;
 }
 
-double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n) {
-  const double own = c->ranks.block ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
-  const double most = kcl_comm_largest(c, own);
-  if (!(most > 0 && most < INFINITY)) return most;
-  if (c->ranks.block) return most * sqrt(kcl_blocks_squares(c, type, v, n, most));
-  return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
-}
-
 /* ---------------------------------------------------------------- opening and closing */
 
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
@@ -149,7 +141,7 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
 void kcl_comm_free(kcl_comm **c) {
   if (!*c) return;
   MPI_Comm_free(&(*c)->comm);
-  kcl_blocks_close(*c);
+  free((*c)->blocks.count), free((*c)->blocks.at), free((*c)->blocks.own), free((*c)->blocks.all);
   free((*c)->first), free((*c)->records), free(*c);
   *c = NULL;
 }
