@@ -36,7 +36,7 @@ typedef struct cli_options {
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *threads_list, *layout, *resume, *index_base, *figures, *markdown, *latex,
       *page;
-  int64_t max_iter, iterations, seconds, threads, restart, nrhs, samples,
+  int64_t max_iter, iterations, seconds, threads, restart, nrhs, ranks, samples,
       rounds;                                /* threads: the first */
   double least;                              /* percent */
   double tol, atol, time_limit, alpha, beta; /* tol < 0: not given */
@@ -320,6 +320,12 @@ void report_results(const cli_run *r);
 /* Does it stop by another quantity than |b - A x| / |b|? */
 bool cli_tests_another(const cli_run *r, const kcl_report *p);
 int solve_json(const cli_run *r);
+
+/* ---------------------------------------------------------------- explain_ranks.c */
+
+/* The time of an iteration on 1, 2, 4 ... o->ranks ranks. */
+int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solver *s,
+                      const kcl_device *d);
 
 /* ---------------------------------------------------------------- launch.c: --devices, --shares */
 

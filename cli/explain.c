@@ -95,6 +95,7 @@ static int run(kcl *ctx, const cli_options *o) {
   TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
   cli_idle();
   rc = o->source ? write_source(ctx, o, s) : explain(ctx, o, s);
+  if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(ctx, o, A, s, &device);
 done:
   kcl_solver_free(&s);
   kcl_csr_free(&A);
@@ -105,8 +106,9 @@ const cli_command cli_explain = {
     .name = "explain",
     .operands = "A.mtx",
     .summary = "show what a solve would run: stages, launches, bytes, source",
-    .options = "solver format precond source output precision device quiet | restart nrhs threads "
-               "cache index-base",
+    .options =
+        "solver format precond source output precision device quiet ranks | restart nrhs threads "
+        "cache index-base",
 
     .min = 1,
     .max = 1,

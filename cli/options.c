@@ -31,6 +31,8 @@ static const cli_option table[] = {
      "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
     {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
      "of the rows, one number per device (by measured rates)", ""},
+    {"ranks", 0, CLI_COUNT, "N", AT(ranks), 1, 1000000,
+     "predict an iteration on 1, 2, 4 ... N ranks as well", ""},
     {"reproducible", 0, CLI_FLAG, NULL, AT(reproducible), 0, 0,
      "the same bits of x on any number of ranks with devices of one kind", NULL},
     {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,

@@ -736,6 +736,8 @@ typedef struct kcl_stage_info {
   double bytes;           /**< moved by the stage, for all right-hand sides at once */
   int launches;           /**< kernels per pass; 0: on the CPU, or inside the persistent kernel */
   bool persistent;        /**< part of the persistent kernel, one launch for many iterations */
+  bool product;           /**< has a product with A or A^H */
+  int dots;               /**< inner products that it sums */
 } kcl_stage_info;
 
 /** Number of stages of all phases. */

@@ -34,7 +34,9 @@ void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
                           .operations = text,
                           .bytes = kcl_stage_bytes(k, stage, k->nrhs),
                           .launches = persistent ? 0 : launches(s, stage),
-                          .persistent = persistent};
+                          .persistent = persistent,
+                          .product = stage->A && (stage->A == k->A || stage->A == k->AH),
+                          .dots = kcl_stage_dots(stage)};
 }
 
 int kcl_solver_source(kcl_solver *s, char **source) {

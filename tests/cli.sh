@@ -150,6 +150,9 @@ else
   run 0 "explain --source" explain A.mtx --solver cg --source; says "p_i = r_i + beta \\* p_i"
 fi
 run 2 "explain without a matrix" explain
+run 0 "explain --ranks" explain poisson2d:20 --solver cg --format csr-scalar --device cpu --ranks 6
+says "2 sums and 1 products"; says "^ *2 *1.0. *20 *1 "; says "^ *6 *1.*  2 "
+run 2 "more ranks than rows" explain poisson2d:20 --device cpu --ranks 401; says "as many rows"
 run 0 "bench -f" bench A.mtx -f coo,ell --iterations 2 --json s.json
 json s.json "[e['format'] for e in d['rows']]==['coo','ell']"
 run 0 "bench, columns" bench A.mtx --nrhs 3 --formats csr-scalar --iterations 5 --json s.json; says "us/rhs"
