@@ -206,11 +206,15 @@ install: all
 	printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl' 'Description: Krylov methods on OpenCL' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lkrylocl' \
 	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl.pc
+	$(if $(HAVE_MPI),printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl_mpi' 'Description: krylocl on several MPI ranks' \
+	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include $(MPI_CFLAGS)' \
+	  'Libs: -L$${prefix}/lib -lkrylocl_mpi $(MPI_LIBS)' \
+	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl_mpi.pc)
 	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages) \
-	  $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
+	  $(lib)/pkgconfig/krylocl_mpi.pc $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
 	rm -rf $(doc)
 
 # Drawn from the runs in bench/results, and from nothing else.

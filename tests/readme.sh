@@ -36,6 +36,10 @@ done
 if command -v pkg-config >/dev/null 2>&1; then
   PKG_CONFIG_PATH=$dir/lib/pkgconfig pkg-config --exists --print-errors krylocl
   verdict $? "pkg-config does not take the file"
+  if [ -e "$dir/lib/libkrylocl_mpi.so" ]; then
+    PKG_CONFIG_PATH=$dir/lib/pkgconfig pkg-config --exists --print-errors krylocl_mpi
+    verdict $? "pkg-config does not take the file of krylocl_mpi"
+  fi
 fi
 MAKEFLAGS= make -s uninstall PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 [ -z "$(find "$dir/bin" "$dir/lib" "$dir/include" "$dir/share" -type f)" ]; verdict $? "make uninstall leaves files"

@@ -264,6 +264,25 @@ static void reproducible(const host *h, const problem *p) {
   }
 }
 
+/* Rows that ranks have already must begin with blocks. */
+static void between_blocks(const host *h) {
+  int64_t first, *row_ptr;
+  const kcl_csr own = rows_of(h, &first, &row_ptr);
+  const kcl_options o = options_for(&problems[0], "cg", "csr-scalar", 0);
+  const bool within = rank && first % 64; /* the blocks of so few rows */
+  kcl_mpi_solver *s = NULL;
+  int any = within;
+  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+  kcl_mpi_set_reproducible(h->ctx, 1);
+  int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, &own, KCL_MPI_ROWS, &o, &s);
+  kcl_mpi_set_reproducible(h->ctx, 0);
+  const char *why = mixed_devices ? "one kind" : "begin at a multiple of 64";
+  CHECKF(any ? rc == KCL_USAGE && strstr(kcl_error(h->ctx), why) : !rc,
+         "rows between blocks: %d, %s", rc, kcl_error(h->ctx));
+  kcl_mpi_solver_free(&s);
+  free(row_ptr);
+}
+
 /* What they exclude is refused by name. */
 static void not_reproducible(const host *h, const char *format, const char *precond,
                              const char *why) {
@@ -284,6 +303,7 @@ static void system_of(kcl *ctx, kcl *one, const problem *p) {
   if (!few_combinations) preconditioners(&h, p), blocks(&h, p);
   reproducible(&h, p);
   if (p == problems) {
+    between_blocks(&h);
     not_reproducible(&h, "ell", "none", "ell: not with reproducible sums");
     not_reproducible(&h, "csr-scalar", "block-jacobi", "block-jacobi: not with reproducible sums");
   }
