@@ -43,17 +43,17 @@ struct kcl_selection {
   kcl_choice remembered; /* its line there, and what was timed since */
   bool recalled;         /* there was such a line */
   bool dirty;            /* remembered differs from it */
-  kcl_way next;     /* to go on with, once those that iterate have stopped; method NULL: none */
-  bool switched;    /* that has been done, or is not to be */
-  int64_t asked;    /* iterations when it was last asked whether that pays */
-  double setup;     /* seconds of its set-up; 0: none in this solve */
-  double plain;     /* seconds that were predicted without it */
-  bool decided;     /* nothing more is to be timed */
+  kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
+  bool switched; /* that has been done, or is not to be */
+  int64_t asked; /* iterations when it was last asked whether that pays */
+  double setup;  /* seconds of its set-up; 0: none in this solve */
+  double plain;  /* seconds that were predicted without it */
+  bool decided;  /* nothing more is to be timed */
   const kcl_selection *before; /* during a refresh: the choices of the values before */
-  int candidates;   /* formats that would be timed */
-  double cost;      /* seconds to set up one of them, estimated */
-  double seconds;   /* spent on timing */
-  int64_t expected; /* iterations, as remembered at set-up; 0: not known */
+  int candidates;              /* formats that would be timed */
+  double cost;                 /* seconds to set up one of them, estimated */
+  double seconds;              /* spent on timing */
+  int64_t expected;            /* iterations, as remembered at set-up; 0: not known */
   double predicted; /* seconds per iteration of one right-hand side, of set-up's choice */
   char why_format[400], why_method[200];
   char changes[2000]; /* of the last solve: a line for each engine exchanged */

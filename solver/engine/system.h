@@ -22,7 +22,7 @@ typedef struct kcl_system {
   /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
   kcl_matrix *shared[2];
-  kcl_preconds *preconds;    /* owned; NULL: each engine sets up its own */
+  kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
   /* During a refresh: those of the values before. */
   const kcl_preconds *earlier;
   bool known;                /* stats are given */

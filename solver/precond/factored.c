@@ -143,11 +143,11 @@ void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, 
   const bool adjoint = adjoint_ && !F->hermitian;
   const kcl_vec s = kcl_work(k, n, "s"), t = kcl_work(k, n, "t"), w = kcl_work(k, n, "w"),
                 d = kcl_precond_constant(k, 0);
-  kcl_vec from = r, to = adjoint && F->exchanged ? s : z;
-  if (F->exchanged && !adjoint)
-    kcl_apply(k, s, kcl_precond_operator(M, 2, false), r), from = s; /* s = P r             */
+  const bool before = F->exchanged && !adjoint, after = F->exchanged && adjoint;
+  const kcl_vec from = before ? s : r, to = after ? s : z;
+  if (before) kcl_apply(k, s, kcl_precond_operator(M, 2, false), r); /* s = P r             */
   solve(k, M, adjoint, adjoint, (kcl_vec[]){t, from, w});            /* t = (I + L)^-1 s    */
   kcl_times(k, t, d, t, adjoint);                                    /* t = D^-1 t          */
   solve(k, M, !adjoint, adjoint, (kcl_vec[]){to, t, w});             /* z = (I + U)^-1 t    */
-  if (to == s) kcl_apply(k, z, kcl_precond_operator(M, 2, true), s); /* z = P^H s           */
+  if (after) kcl_apply(k, z, kcl_precond_operator(M, 2, true), s);   /* z = P^H s           */
 }
