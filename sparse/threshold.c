@@ -1,5 +1,5 @@
-/* ILUT(p, tau) (Saad 1994): row by row, the fill of a row is made, small entries are left out, and the p largest stay. Compiled
- * per scalar type; called with double and complex double (sparse/factor.c).
+/* ILUT(p, tau) (Saad 1994): row by row, the fill of a row is made, small entries are left out, and the p largest are kept.
+ * Compiled per scalar type; called with double and complex double (sparse/factor.c).
  */
 #include "core/base/scalar.h"
 #include "sparse/eliminate.h"
@@ -48,7 +48,7 @@ static void add(row *r, int32_t col, scalar value) {
   if (col > r->i) r->above[r->behind++] = col;
 }
 
-/* ---------------------------------------------------------------- what stays */
+/* ---------------------------------------------------------------- the entries kept */
 
 static int by_size(const void *a, const void *b) {
   const struct kcl_sized *x = a, *y = b;
@@ -104,7 +104,7 @@ static void load(row *r) {
   r->least = r->e->tau * most;
 }
 
-/* Row i less multiples of the rows of U before; what stays of L is in w and e->order, and its number is returned. */
+/* Row i less multiples of the rows of U before; the entries kept of L are in w and e->order; returns their number. */
 static int64_t reduce(row *r) {
   kcl_threshold *e = r->e;
   const kcl_growing *U = &e->U;

@@ -21,7 +21,7 @@ static double now(void) {
 
 static int too_long(void *end, const kcl_progress *p) { return (void)p, now() > *(double *)end; }
 
-static const char *letter(kcl_reason r) {
+static const char *abbreviation(kcl_reason r) {
   static const char *const text[] = {
       [KCL_CONVERGED] = "",      [KCL_ITERATION_LIMIT] = "l", [KCL_INDEFINITE] = "i",
       [KCL_BREAKDOWN_RHO] = "b", [KCL_BREAKDOWN_SIGMA] = "b", [KCL_BREAKDOWN_OMEGA] = "b",
@@ -72,7 +72,7 @@ static void solve(const entry *e, const kcl_csr *A, const double *b, kcl_options
     if (r.converged || r.least_squares)
       snprintf(cell, 16, "%lld", (long long)r.iterations);
     else
-      snprintf(cell, 16, "%s", letter(r.reason));
+      snprintf(cell, 16, "%s", abbreviation(r.reason));
   }
   free(x), kcl_solver_free(&k);
 }

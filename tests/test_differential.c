@@ -170,18 +170,18 @@ static void test_rows(void) {
 
 /* A number as Fortran writes it into a field: with or without E, with D, with a bare sign, packed or not. */
 static double fortran(char *out, int width, int digits, bool wide_exponent) {
-  char plain[80], shown[80];
+  char plain[80], number[80];
   double v = (double)(int64_t)random_bits() * ldexp(1, below(60) - 90);
   if (wide_exponent) v *= maybe(2) ? 1e-130 : 1e130;
   snprintf(plain, sizeof plain, "%.*e", digits, v);
   v = strtod(plain, NULL);
-  snprintf(shown, sizeof shown, "%s", plain);
-  char *letter = strchr(shown, 'e');
-  if (strlen(letter) == 5)
-    memmove(letter, letter + 1, strlen(letter)); /* 1.0-120 */
+  snprintf(number, sizeof number, "%s", plain);
+  char *exponent = strchr(number, 'e');
+  if (strlen(exponent) == 5)
+    memmove(exponent, exponent + 1, strlen(exponent)); /* 1.0-120 */
   else
-    *letter = "EDed"[below(4)];
-  snprintf(out, 80, "%*s", maybe(4) ? -width : width, shown), out[width] = 0;
+    *exponent = "EDed"[below(4)];
+  snprintf(out, 80, "%*s", maybe(4) ? -width : width, number), out[width] = 0;
   return v;
 }
 

@@ -41,7 +41,7 @@ static void test_system(void) {
     CHECK(((uintptr_t)B->val | (uintptr_t)B->col | (uintptr_t)B->row_ptr) % 64 == 0);
     size_t n = (size_t)b->rows * kcl_type_size(b->type);
     CHECK(c && x && memcmp(b->val, c->val, n) == 0 && memcmp(b->val, x->val, n) == 0);
-    ((double *)B->val)[0] = 77; /* private: the file stays */
+    ((double *)B->val)[0] = 77; /* private: the file is unchanged */
     kcl_csr_free(&B), kcl_dense_free(&c), kcl_dense_free(&x);
     CHECK(kcl_csr_read(ctx, path, &B) == KCL_OK && same(A, B));
     kcl_csr_free(&B);

@@ -1,5 +1,5 @@
 /* Misuse of the public header: NULL where an object is needed, sizes that overflow, types and numbers that do not
- * exist. Every call returns a status and a message; none crashes, and none of the results stays undefined. */
+ * exist. Every call returns a status and a message; none crashes, and no result is left undefined. */
 #include "krylocl.h"
 #include "tests/check.h"
 #include <math.h>

@@ -9,7 +9,7 @@ enum { LONGEST = 62, EDIT = 4 };
 static int least(int a, int b) { return a < b ? a : b; }
 
 /* Cost to turn a into b: insertions, deletions, substitutions and transpositions of neighbours cost EDIT each (optimal
- * string alignment; Damerau 1964). What is missing or too much at the end costs 1 per letter, at most EDIT. */
+ * string alignment; Damerau 1964). What is missing or too much at the end costs 1 per character, at most EDIT. */
 static int distance(const char *a, const char *b) {
   int table[3][LONGEST + 1], m = (int)strlen(a), n = (int)strlen(b);
   if (n > LONGEST || m > LONGEST) return EDIT * (m + n);
@@ -31,14 +31,14 @@ static int distance(const char *a, const char *b) {
   return best;
 }
 
-/* One edit per three letters of the shorter word is near. */
+/* One edit per three characters of the shorter word is near. */
 const char *kcl_nearest(const char *word, const char *const *names, int count) {
   const char *best = NULL;
   int nearest = INT_MAX;
   if (!word || !names) return NULL;
   for (int i = 0; i < count; i++) {
-    int letters = least((int)strlen(word), (int)strlen(names[i])), d = distance(word, names[i]);
-    if (d < nearest && d <= EDIT * ((letters + 1) / 3)) nearest = d, best = names[i];
+    int characters = least((int)strlen(word), (int)strlen(names[i])), d = distance(word, names[i]);
+    if (d < nearest && d <= EDIT * ((characters + 1) / 3)) nearest = d, best = names[i];
   }
   return best;
 }
