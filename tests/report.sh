@@ -52,13 +52,17 @@ assert not p.stack, p.stack
 assert not re.search(r"(?<!xmlns=\")https?://", re.sub(r"<script.*?</script>", "", text, flags=re.S)), "an address"
 files = json.loads(p.data)
 assert files == [json.load(open(f)) for f in sys.argv[2:]], "the data"
+def place(r): return r["device"], r["device_place"], r["threads"]
+rows = [r for d in files for r in d.get("rows", []) if "stream_fraction" in r]
+stream = {place(r): max(s["stream_gbytes_per_second"] for s in rows if place(s) == place(r)) for r in rows} # the best of all files
+def fraction(r): return r["gbytes_per_second"] / stream[place(r)] if "stream_fraction" in r else None
 want = []
 for d in files:
     for r in d.get("rows", []) + d.get("references", []):
         if r["status"] != "ok": continue
         i, q = r.get("seconds_per_iteration"), r["seconds_per_product"]
         t = i or q
-        want.append([r["matrix"], i and i["median"], q["median"], r["gbytes_per_second"], r["gflops"], r.get("stream_fraction"), r.get("speedup"),
+        want.append([r["matrix"], i and i["median"], q["median"], r["gbytes_per_second"], r["gflops"], fraction(r), r.get("speedup"),
                      r["seconds_setup"]["total"] if "device" in r else None, max(t["high"] - t["median"], t["median"] - t["low"]) / t["median"]])
 number = lambda v: float(v) if v and re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", v) else None
 names = [h.strip() for h in p.heads]

@@ -37,7 +37,7 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
     awk -v where="$log" 'NR <= 5 { print substr($0, 1, 160) } END { if (NR > 5) print "    ... and " NR - 5 " kinds more in " where }'
   [ "$f" -eq 0 ] && return
   { grep -A12 '^FAIL' "$log" || tail -40 "$log"; } | head -80 | sed 's/^/  | /'
-  { echo "FAILED $name: exit status $status, $p passed, $f failed"; grep '^FAIL' "$log" || tail -15 "$log"; } |
+  { echo "FAILED $name: exit status $status, $p passed, $f failed"; grep -A3 '^FAIL' "$log" || tail -15 "$log"; } |
     head -16 | sed '2,$s/^/  | /' >"$log.failed"
 }
 if [ "$1" = --one ]; then one "$2"; exit 0; fi
