@@ -118,6 +118,7 @@ struct kcl_mpi_solver {
   kcl_system system;       /* A: the interior; shared[0]: it, with the halo */
   kcl_selection selection; /* one way, one engine */
   kcl_history *history;    /* [1] of the last solve */
+  kcl_dense *near_null;    /* own rows of options.near_null, where rank 0 had them all; or NULL */
   kcl_type type;           /* of A, b and x */
   double bytes_stored;     /* of all ranks */
   double seconds_check, seconds_convert, seconds_solve, seconds_halo, seconds_sum;

@@ -269,6 +269,10 @@ void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x) {
   }
 }
 
+static void exchange(const kcl_halo *h, kcl_type type, void *x) {
+  kcl_domain_exchange((kcl_domain *)(uintptr_t)h, type, x);
+}
+
 /* ---------------------------------------------------------------- opening and closing */
 
 static void make_requests(kcl_domain *d) {
@@ -310,7 +314,8 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_d
   KCL_TRY(plan(d, own));
   KCL_TRY(kcl_comm_agree(c, split(d, own, precision)));
   d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row, d->halo.take = d->take;
-  d->halo.begin = begin, d->halo.end = end;
+  d->halo.begin = begin, d->halo.end = end, d->halo.exchange = exchange;
+  d->halo.outside = d->outside;
   *out = d, d = NULL;
 done:
   kcl_domain_free(&d);

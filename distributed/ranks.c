@@ -54,6 +54,14 @@ static int64_t decide(kcl_ranks *r, int64_t value) {
   return (int64_t)gather((kcl_comm *)r, KCL_OK, 1, &own)[1];
 }
 
+static double largest(kcl_ranks *r, double own) {
+  const double *all = gather((kcl_comm *)r, KCL_OK, 1, &own);
+  double most = all[1];
+  for (int p = 1; p < r->count; p++)
+    if (!(all[2 * p + 1] <= most)) most = isnan(most) ? most : all[2 * p + 1];
+  return most;
+}
+
 /* ---------------------------------------------------------------- failures */
 
 /* The message of rank `who` becomes that of all; `all`: every rank has one. */
@@ -105,13 +113,7 @@ double kcl_comm_total(kcl_comm *c, double own) {
   return own;
 }
 
-double kcl_comm_largest(kcl_comm *c, double own) {
-  const double *all = gather(c, KCL_OK, 1, &own);
-  double most = all[1];
-  for (int p = 1; p < c->ranks.count; p++)
-    if (!(all[2 * p + 1] <= most)) most = isnan(most) ? most : all[2 * p + 1];
-  return most;
-}
+double kcl_comm_largest(kcl_comm *c, double own) { return c->ranks.largest(&c->ranks, own); }
 
 /* ---------------------------------------------------------------- opening and closing */
 
@@ -130,7 +132,8 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
     free(c);
     return rc;
   }
-  c->ctx = ctx, c->ranks = (kcl_ranks){.count = count, .sum = sum, .decide = decide};
+  c->ctx = ctx,
+  c->ranks = (kcl_ranks){.count = count, .sum = sum, .decide = decide, .largest = largest};
   MPI_Comm_rank(comm, &c->ranks.rank);
   MPI_Comm_idup(comm, &c->comm, &request);
   kcl_comm_wait(1, &request);

@@ -29,14 +29,10 @@ static int check_asked(const kcl_system *s, int threads) {
 static int check_way(const kcl_system *s, const kcl_way *w, bool reproducible) {
   if (w->method->adjoint)
     return refuse(s->ctx, w->method->name, "it multiplies by A^H, whose rows are not distributed");
-  if (w->precond->apply && !w->precond->row_local)
-    return refuse(s->ctx, w->precond->name,
-                  "it needs rows of other ranks; jacobi and "
-                  "block-jacobi do not");
   if (reproducible && w->precond->apply && strcmp(w->precond->name, "jacobi"))
-    return kcl_fail(s->ctx, KCL_USAGE,
-                    "%s: not with reproducible sums: its blocks end with the rows of a rank",
-                    w->precond->name);
+    return kcl_fail(s->ctx, KCL_USAGE, "%s: not with reproducible sums: %s", w->precond->name,
+                    w->precond->whole ? "its estimate of an eigenvalue is not"
+                                      : "its blocks end with the rows of a rank");
   return kcl_check_fit(s, w->method);
 }
 
@@ -60,7 +56,7 @@ static int know(kcl_mpi_solver *m) {
   double start = kcl_now();
   int rc = kcl_domain_stats(m->domain, &s->stats);
   if (rc) return rc;
-  s->A = m->domain->interior;
+  s->A = m->domain->interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
   s->options.scale = KCL_SCALE_NONE;
   rc = kcl_system_scale(s); /* a power of two for all of A, at most */
@@ -69,6 +65,29 @@ static int know(kcl_mpi_solver *m) {
   explain_scale(s, asked);
   s->seconds_stats = kcl_now() - start;
   return kcl_comm_agree(m->comm, rc);
+}
+
+/* Own rows of the near-null vectors, which rank 0 has whole where it has A. */
+static int give_near_null(kcl_mpi_solver *m) {
+  kcl_comm *c = m->comm;
+  const kcl_dense *given = m->system.options.near_null;
+  const int me = c->ranks.rank;
+  if (m->layout == KCL_MPI_ROWS) return KCL_OK;
+  const int64_t cols = kcl_ranks_decide(&c->ranks, given ? given->cols : 0),
+                own = c->first[me + 1] - c->first[me];
+  int rc = KCL_OK;
+  m->system.options.near_null = NULL;
+  if (!cols) return KCL_OK;
+  if (!me && (given->rows != c->ranks.rows || given->type != KCL_D))
+    rc = kcl_fail(m->ctx, KCL_USAGE, "near-null vectors are real and have %lld rows, as the matrix",
+                  (long long)c->ranks.rows);
+  if (!rc) rc = kcl_dense_create(m->ctx, own, cols, KCL_D, &m->near_null);
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  for (int64_t j = 0; j < cols; j++)
+    kcl_give_vector(c, KCL_D, me ? NULL : (const double *)given->val + j * given->rows,
+                    (double *)m->near_null->val + j * own);
+  m->system.options.near_null = m->near_null;
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- way, format, engine */
@@ -144,6 +163,9 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   m->system.options.nrhs = 1;
   kcl_read_options(&m->system);
   rc = kcl_check_options(&m->system);
+  if (!rc)
+    rc = kcl_alloc(m->ctx, 1, sizeof *m->system.preconds, "preconditioners",
+                   (void **)&m->system.preconds);
   if (!rc) rc = check_asked(&m->system, m->ctx->opencl ? 1 : m->ctx->threads);
   KCL_TRY(kcl_comm_agree(c, rc));
   const double device = m->ctx->opencl != NULL;
@@ -164,6 +186,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   KCL_TRY(kcl_blocks_open(c));
   KCL_TRY(kcl_domain_create(c, own, m->system.options.precision, &m->domain));
   KCL_TRY(know(m));
+  KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_comm_agree(c, build(m)));
   KCL_TRY(kcl_distribute_executor(c, &m->selection.engine->executor));
   m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(m->selection.engine));
@@ -210,8 +233,10 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   kcl_mpi_solver *m = *s;
   kcl_solver_free(&m->alone);
   kcl_engine_free(&m->selection.engine);
+  kcl_preconds_free(&m->system.preconds);
   kcl_matrix_free(&m->system.shared[0]);
   kcl_domain_free(&m->domain);
+  kcl_dense_free(&m->near_null);
   kcl_histories_free(&m->history, 1);
   kcl_comm_free(&m->comm);
   free(m);

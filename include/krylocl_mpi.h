@@ -55,7 +55,7 @@ int kcl_mpi_set_weight(kcl *ctx, double weight);
  * divided between blocks alone and stored as csr-scalar. It costs speed. Not collective, but the same on all ranks.
  *
  * KCL_USAGE at the set-up: devices of several kinds, more ranks than blocks (64 on the native executor, on an OpenCL device 8
- * for each compute unit), another format, block-jacobi; with KCL_MPI_ROWS rows that begin elsewhere. */
+ * for each compute unit), another format, preconditioners but jacobi; with KCL_MPI_ROWS rows that begin elsewhere. */
 int kcl_mpi_set_reproducible(kcl *ctx, int on);
 
 /** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
@@ -63,11 +63,11 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on);
  * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and
  * stay unchanged, as long as the solver.
  *
- * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr), preconditioners that need
- * rows of other ranks, mixed precision, formats timed at set-up ("measure"), fewer rows than ranks, or an MPI library
- * that was started for one thread while the executor has several. block-jacobi is applied with blocks that end where the
- * rows of a rank end. "auto" takes the first method that suits and tries no other; right-hand sides are solved one
- * after another; rows and columns are not scaled. */
+ * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr), mixed precision, formats timed
+ * at set-up ("measure"), fewer rows than ranks, or an MPI library that was started for one thread while the executor has
+ * several. Preconditioners but jacobi and chebyshev are block diagonal: each rank sets up its own, for the entries in the rows
+ * and columns that it owns. "auto" takes the first method that suits and tries no other; right-hand sides are solved one after
+ * another; rows and columns are not scaled. options.near_null has the layout of A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_mpi_solver **out);
 /** Frees a solver. */

@@ -13,7 +13,13 @@ typedef struct lanczos {
   int w;                  /* numbers per element */
   double *v, *u, *before; /* [n, w]: the vector of this step; D^-1 A v; the vector before */
   double alpha, beta;
+  const kcl_others *others; /* or NULL: A is whole */
+  double *q;                /* [n, w]: their part of A v; or NULL */
 } lanczos;
+
+static double over_all(const lanczos *l, double own) {
+  return l->others ? l->others->sum(l->others, own) : own;
+}
 
 /* Element i of A v: re, and im where A is complex. */
 static void row_product(const lanczos *l, int64_t i, double out[2]) {
@@ -51,11 +57,12 @@ static double multiply(const void *arg, int64_t from, int64_t to) {
   double sum = 0, q[2];
   for (int64_t i = from; i < to; i++) {
     if (l->w == 1) {
-      q[0] = real_row_product(l, i);
+      q[0] = real_row_product(l, i) + (l->q ? l->q[i] : 0);
       l->u[i] = q[0] * l->d[i], sum += q[0] * l->v[i];
       continue;
     }
     row_product(l, i, q);
+    if (l->q) q[0] += l->q[2 * i], q[1] += l->q[2 * i + 1];
     l->u[2 * i] = q[0] * l->d[i], l->u[2 * i + 1] = q[1] * l->d[i];
     sum += q[0] * l->v[2 * i] + q[1] * l->v[2 * i + 1];
   }
@@ -101,8 +108,9 @@ static double squares(const void *arg, int64_t from, int64_t to) {
 /* No symmetry: a hash of the number, in [-1/2, 1/2). */
 static void start(void *arg, int64_t from, int64_t to) {
   lanczos *l = arg;
+  const int64_t before = l->others ? l->others->first_row * l->w : 0;
   for (int64_t at = from * l->w; at < to * l->w; at++) {
-    uint64_t h = ((uint64_t)at + 1) * 0x9e3779b97f4a7c15u;
+    uint64_t h = ((uint64_t)(before + at) + 1) * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
     l->u[at] = (double)(h >> 12) / (double)(UINT64_C(1) << 52) - 0.5;
   }
@@ -132,7 +140,7 @@ static double row_radius(const void *arg, int64_t from, int64_t to) {
   const lanczos *l = arg;
   double most = 0;
   for (int64_t i = from; i < to; i++) {
-    double sum = 0;
+    double sum = l->others ? l->others->size[i] : 0;
     for (int64_t k = l->A->row_ptr[i]; k < l->A->row_ptr[i + 1]; k++)
       sum += kcl_abs(l->A->type, l->A->val, k);
     most = fmax(most, sum * fabs(l->d[i]));
@@ -149,26 +157,39 @@ double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
 
 static void run(lanczos *l, int64_t n, double *alpha, double *beta) {
   kcl_for(n, KCL_FEW, start, l);
-  beta[0] = l->beta = sqrt(kcl_sum(n, KCL_FEW, squares, l));
+  beta[0] = l->beta = sqrt(over_all(l, kcl_sum(n, KCL_FEW, squares, l)));
   for (int k = 0; k < STEPS && l->beta > 0 && l->beta < INFINITY; k++) {
     advance(l, n, !k);
-    alpha[k] = l->alpha = kcl_sum(n, KCL_FEW_ROWS, multiply, l);
-    l->beta = sqrt(kcl_sum(n, KCL_FEW, orthogonalise, l));
+    if (l->q) l->others->multiply(l->others, l->v, l->q);
+    alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, multiply, l));
+    l->beta = sqrt(over_all(l, kcl_sum(n, KCL_FEW, orthogonalise, l)));
     if (k + 1 < STEPS) beta[k + 1] = l->beta;
   }
 }
 
-int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out) {
+static double bound(const lanczos *l, int64_t n) {
+  const double own = kcl_largest(n, KCL_FEW_ROWS, row_radius, l);
+  return l->others ? l->others->largest(l->others, own) : own;
+}
+
+int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
+                              double *out) {
   const int64_t n = A->rows;
-  lanczos l = {.A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1};
+  const int vectors = others ? 4 : 3;
+  lanczos l = {.A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others};
   double alpha[STEPS], beta[STEPS] = {0}, *room;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, 3 * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room));
+  int rc = kcl_alloc(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room);
+  if (others) rc = others->agree(others, rc);
+  if (rc) goto done;
   l.v = room;
-  l.u = l.v + n * l.w, l.before = l.u + n * l.w;
+  l.u = l.v + n * l.w, l.before = l.u + n * l.w, l.q = others ? l.before + n * l.w : NULL;
   run(&l, n, alpha, beta);
-  *out = kcl_largest_ritz(alpha, beta, kcl_largest(n, KCL_FEW_ROWS, row_radius, &l));
+  *out = kcl_largest_ritz(alpha, beta, bound(&l, n));
 done:
   free(room);
   return rc;
+}
+
+int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out) {
+  return kcl_sparse_largest_of_all(ctx, A, d, NULL, out);
 }

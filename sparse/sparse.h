@@ -129,6 +129,17 @@ int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [col
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos
  * 1950), bounded by Gershgorin's circles. d: 1 / a_ii, real. Also for complex A. */
 int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out);
+/* The same of a matrix of which A has own rows and columns, and other processes have the rest. */
+typedef struct kcl_others {
+  int64_t first_row;  /* number of A's first row in the whole matrix */
+  const double *size; /* [rows] sums of |a_ij| over columns of others */
+  /* q [rows], or pairs: the entries in these columns times their elements of v, of which own ones are given. */
+  void (*multiply)(const struct kcl_others *, const double *v, double *q);
+  double (*sum)(const struct kcl_others *, double), (*largest)(const struct kcl_others *, double);
+  int (*agree)(const struct kcl_others *, int status); /* the first that is not KCL_OK, of all */
+} kcl_others;
+int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
+                              double *out);
 /* Of its coefficients, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
 enum { KCL_LANCZOS_STEPS = 8 };
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound);

@@ -75,21 +75,22 @@ static int sum_blocks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const 
 
 /* Before the threads begin with a stage, and after they have ended it. */
 static void begin_on_ranks(const cpu *e, const kcl_stage *s) {
-  if (s->A && s->A->halo) begin_halo(e, s->A->halo, s);
+  if (kcl_stage_halo(s)) begin_halo(e, kcl_stage_halo(s), s);
 }
 
 /* A stage in which no right-hand side is active, where other ranks take part in it. */
 static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
   double nothing[KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS] = {0};
   kcl_ranks *ranks = kcl_program_ranks(e->k);
-  if (s->A && s->A->halo) s->A->halo->begin(s->A->halo), s->A->halo->end(s->A->halo);
+  const kcl_halo *h = kcl_stage_halo(s);
+  if (h) h->begin(h), h->end(h);
   const int dots = kcl_stage_dots(s) * e->k->nrhs;
   return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
 static int end_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
-  if (s->A && s->A->halo) end_halo(e, s->A->halo, s);
+  if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
   return (ranks->block ? sum_blocks : sum_over_ranks)(e, ranks, s, active);
 }

@@ -131,7 +131,7 @@ static int tell_failure(kcl_ranks *ranks, const partials *p, int status) {
 
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status) {
   kcl_ranks *ranks = kcl_program_ranks(r->k);
-  const kcl_halo *h = s->A ? s->A->halo : NULL;
+  const kcl_halo *h = kcl_stage_halo(s);
   cl_int code = CL_SUCCESS;
   if (h) code = begin_halo(r, h, s);
   if (!code && !status) code = kcl_run_enqueue(r, l);

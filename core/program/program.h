@@ -165,6 +165,7 @@ typedef struct kcl_stage {
   int scalars, vectors;
   bool cycle_end; /* also carried out after a stop inside the cycle */
   bool unnamed;   /* begun by the preconditioner: its kernel may serve other such stages */
+  bool own;       /* the product takes own columns alone, though A has a halo */
   kcl_matrix *A;  /* the product y = A x, or NULL */
   kcl_vec y, x;
 } kcl_stage;
@@ -201,7 +202,8 @@ struct kcl_program {
   void (*precondition)(kcl_program *k, const struct kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                        bool adjoint); /* records M^-1; NULL: M = I */
   kcl_vec precond_first; /* the first of the preconditioner's constants, which are consecutive */
-  bool preconditioning;  /* what is being recorded belongs to the preconditioner */
+  bool preconditioning;  /* what is being recorded belongs to the preconditioner, */
+  bool own_block;        /* which on several ranks is of each one's own diagonal block */
   kcl_slot target, rr;   /* squared norm to reach; squared residual norm */
   kcl_vec residual;      /* b - A x after START, unless START goes on with it */
   bool resumes;          /* RESUME will be run */

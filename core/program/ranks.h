@@ -6,7 +6,8 @@
  *   halo    a product whose matrix has one is a stage of its own: before it own elements of x are handed to the exchange,
  *           after it the entries whose columns other ranks own are added to y
  *
- * Everything else is local: methods, formats and preconditioners without other ranks' rows know nothing of it.
+ * Everything else is local: methods and formats know nothing of it, nor do preconditioners, which are those of the diagonal
+ * block of each rank: their products take own columns alone.
  */
 #ifndef KCL_RANKS_H
 #define KCL_RANKS_H
@@ -29,6 +30,7 @@ struct kcl_ranks {
                     double *values);
   /* Rank 0's value: where ranks could decide apart. */
   int64_t (*decide)(kcl_ranks *, int64_t value);
+  double (*largest)(kcl_ranks *, double own); /* of all; NaN if one is */
 };
 
 /* The columns of A's rows that other ranks own. */
@@ -46,7 +48,15 @@ struct kcl_halo {
       *sum; /* [sends], [own + count], [boundary->rows] of the program's type, on the host */
   void (*begin)(const kcl_halo *); /* out is filled */
   void (*end)(const kcl_halo *);   /* afterwards `in` is filled, and out may be written again */
+  /* For set-ups, on the host: `boundary` in CSR; x [own rows + count] of any type gets what others own. */
+  const kcl_csr *outside;
+  void (*exchange)(const kcl_halo *, kcl_type, void *x);
 };
+
+/* Of the stage's product; NULL: none. */
+static inline const kcl_halo *kcl_stage_halo(const kcl_stage *s) {
+  return s->A && !s->own ? s->A->halo : NULL;
+}
 
 /* NULL: the program runs alone. */
 static inline kcl_ranks *kcl_program_ranks(const kcl_program *k) {

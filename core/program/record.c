@@ -1,5 +1,6 @@
 /* The recorder: lays the verbs of core/program/program.h into stages, by the rules stated there. */
 #include "core/program/record.h"
+#include "core/program/ranks.h"
 #include <stdio.h>
 
 /* ---------------------------------------------------------------- the open stage */
@@ -44,12 +45,17 @@ static bool full(const kcl_stage *s) {
          kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) > KCL_MOST_STAGE_VECTORS - 3;
 }
 
+/* Are rows of the product complete only after the launch? */
+static bool ends_with_product(const kcl_stage *s) {
+  return s->A && (kcl_matrix_scatters(s->A) || kcl_stage_halo(s));
+}
+
 /* The stage an elementwise operation on n elements joins: the open one if it may. */
 static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
   kcl_stage *s = open_stage(k);
   if (!s) return;
   bool joins = (s->n == 0 || s->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot) &&
-               !full(s) && !(s->A && kcl_matrix_ends_stage(s->A)) &&
+               !full(s) && !ends_with_product(s) &&
                !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
   if (!joins && !(s = new_stage(k))) return;
   s->n = n;
@@ -81,7 +87,7 @@ void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
   register_operator(k, A);
   s->A = A, s->y = y, s->x = x;
   s->n = k->vector[y].n;
-  s->unnamed = k->preconditioning;
+  s->unnamed = k->preconditioning, s->own = k->preconditioning && k->own_block;
 }
 
 /* A term whose coefficient is the constant 0 comes last, and its operand is not read. */

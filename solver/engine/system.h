@@ -22,6 +22,7 @@ typedef struct kcl_system {
   /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
   kcl_matrix *shared[2];
+  const kcl_halo *halo;   /* of A's rows where ranks share the system; NULL: it is here alone */
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
   /* During a refresh: those of the values before. */
   const kcl_preconds *earlier;
@@ -52,7 +53,8 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .hermitian = s->hermitian,
                                .symmetric = s->symmetric,
                                .near_null = s->options.near_null,
-                               .col_power = s->scaling.col};
+                               .col_power = s->scaling.col,
+                               .halo = s->halo};
 }
 
 /* The relative tolerance. */
@@ -63,7 +65,7 @@ static inline double kcl_system_tol(const kcl_system *s) {
 
 /* The ranks that share the system; NULL: it is here alone. */
 static inline kcl_ranks *kcl_system_ranks(const kcl_system *s) {
-  return s->shared[0] && s->shared[0]->halo ? s->shared[0]->halo->ranks : NULL;
+  return s->halo ? s->halo->ranks : NULL;
 }
 
 /* The larger of A's rows and columns, of all ranks. */

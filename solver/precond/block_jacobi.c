@@ -104,7 +104,6 @@ const kcl_precond kcl_precond_block_jacobi = {.name = "block-jacobi",
                                               .summary = "the diagonal blocks of A, inverted",
                                               .source = "Saad 2003",
                                               .symmetric = true,
-                                              .row_local = true,
                                               .bytes = bytes,
                                               .setup = setup,
                                               .apply = apply};

@@ -35,7 +35,7 @@ const kcl_precond kcl_precond_jacobi = {.name = "jacobi",
                                         .summary = "the diagonal of A; of A^H A for least squares",
                                         .source = "Jacobi 1845",
                                         .symmetric = true,
-                                        .row_local = true,
+                                        .whole = true,
                                         .least_squares = true,
                                         .setup = setup,
                                         .apply = apply};

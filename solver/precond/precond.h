@@ -8,6 +8,7 @@
 #ifndef KCL_PRECOND_H
 #define KCL_PRECOND_H
 
+#include "core/program/ranks.h"
 #include "solver/methods/method.h"
 
 /* What A must be. All but those for least squares need a square one. */
@@ -25,8 +26,9 @@ typedef struct kcl_precond {
   bool symmetric;     /* M = M^H where A = A^H, and M = M^T where A = A^T */
   bool no_adjoint;    /* M^-H exists only where A = A^H */
   bool least_squares; /* with M->scale it stands for A^H A */
-  /* M^-1 of some rows needs no others, or at most those beside them: on several ranks each sets it up for its own. */
-  bool row_local;
+  /* On several ranks the same M as on one: it needs no other ranks' rows, or asks for them. The others are set up on each rank
+   * for the diagonal block of its own rows, whose products know nothing of other ranks. */
+  bool whole;
   /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
   double (*bytes)(const kcl_stats *s, kcl_type type);
   int (*setup)(kcl_preconditioner *M, const kcl_csr *A); /* NULL: nothing to do */
@@ -64,6 +66,8 @@ struct kcl_preconditioner {
   const kcl_dense *near_null; /* of the system as given, or NULL; during set-up */
   const int
       *col_power; /* A's columns have been multiplied by 2 to these; NULL: by 1; during set-up */
+  const kcl_halo *
+      halo; /* A is the diagonal block of a rank, and this the rest of its rows; or NULL; during set-up */
   const kcl_precond *kind;
   kcl_type type;              /* of A, and of programs that apply it */
   bool hermitian, symmetric;  /* A = A^H, A = A^T */
@@ -117,6 +121,7 @@ typedef struct kcl_precond_request {
   bool hermitian, symmetric;
   const kcl_dense *near_null; /* kcl_options.near_null */
   const int *col_power;       /* of the scaling, or NULL */
+  const kcl_halo *halo;       /* of rows spread over ranks, or NULL */
   /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
   const kcl_preconditioner *before;
 } kcl_precond_request;

@@ -239,7 +239,7 @@ void kcl_preconditioner_free(kcl_preconditioner **M) {
 
 void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k) {
   if (!M) return;
-  k->preconditioner = M, k->precondition = M->kind->apply;
+  k->preconditioner = M, k->precondition = M->kind->apply, k->own_block = !M->kind->whole;
   k->precond_first = k->vectors;
   for (int i = 0; i < M->vectors; i++) {
     const kcl_precond_vector *v = &M->vector[i];

@@ -64,6 +64,22 @@ static int fill(const kcl_precond_request *q, kcl_preconditioner *M) {
   return p->setup ? p->setup(M, q->A) : KCL_OK;
 }
 
+static void note_blocks(kcl_preconditioner *M) {
+  const size_t n = strlen(M->note);
+  snprintf(M->note + n, sizeof M->note - n, "%sin %d blocks, one per rank", n ? ", " : "",
+           M->halo->ranks->count);
+}
+
+/* Messages count the rows of the block. */
+static int explain_rows(const kcl_precond_request *q, int rc) {
+  char text[sizeof q->ctx->error];
+  if (!rc || !q->halo) return rc;
+  memcpy(text, q->ctx->error, sizeof text);
+  return kcl_fail(q->ctx, (kcl_status)rc,
+                  "%.3900s (of the rows of this rank, whose first is row %lld)", text,
+                  (long long)q->halo->ranks->first_row + 1);
+}
+
 static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m,
                   kcl_preconditioner **out) {
   kcl_preconditioner *M = NULL;
@@ -75,6 +91,7 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
                             .stats = q->stats,
                             .near_null = q->near_null,
                             .col_power = q->col_power,
+                            .halo = q->halo,
                             .type = q->A->type,
                             .hermitian = q->hermitian,
                             .symmetric = q->symmetric,
@@ -82,8 +99,9 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(kcl_norm_F(q->A));
-  KCL_TRY(fill(q, M));
-  M->stats = NULL, M->near_null = NULL, M->col_power = NULL;
+  KCL_TRY(explain_rows(q, fill(q, M)));
+  if (q->halo && !p->whole) note_blocks(M);
+  M->stats = NULL, M->near_null = NULL, M->col_power = NULL, M->halo = NULL;
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;
 done:

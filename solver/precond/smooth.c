@@ -27,6 +27,13 @@ static int check_positive(const kcl_preconditioner *M, const double *d, int64_t 
   return KCL_OK;
 }
 
+/* Of the system's A, or of a block of it. */
+static int find_largest(const kcl_preconditioner *M, const kcl_csr *A, const double *d,
+                        double *lambda) {
+  if (M->halo && M->kind->whole) return kcl_spread_largest(M->ctx, A, d, M->halo, lambda);
+  return kcl_sparse_largest(M->ctx, A, d, lambda);
+}
+
 int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name) {
   const bool pairs = kcl_type_complex(A->type);
   double *d = NULL, lambda;
@@ -34,7 +41,7 @@ int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name) 
   KCL_TRY(kcl_precond_inverse_diagonal(M, A, &d));
   for (int64_t i = 0; pairs && i < A->rows; i++) d[i] = d[2 * i];
   KCL_TRY(check_positive(M, d, A->rows));
-  KCL_TRY(kcl_sparse_largest(M->ctx, A, d, &lambda));
+  KCL_TRY(find_largest(M, A, d, &lambda));
   for (int64_t i = 0; i < A->rows; i++) d[i] /= lambda;
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;

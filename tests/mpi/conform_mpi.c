@@ -65,6 +65,22 @@ static bool same_count(const kcl_options *o, int64_t several, int64_t one) {
   return single || apart <= 2 + one / 4;
 }
 
+/* Is M the same on any number of ranks? The others are block diagonal, one block per rank, and of a positive definite matrix the
+ * condition then is at most that number times as large as that of the best block diagonal M, I among them (Demmel 1983). 2: blocks
+ * are not solved exactly. Without symmetry there is no bound. */
+static bool is_whole(const char *precond) {
+  static const char *const list[] = {"none", "jacobi", "chebyshev"};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    if (!strcmp(precond, list[i])) return true;
+  return false;
+}
+
+static bool few_enough(const kcl_options *o, int64_t several, int64_t one, int64_t plain) {
+  if (ranks == 1) return several == one;
+  if (is_whole(o->precond)) return same_count(o, several, one);
+  return plain < 0 || (double)several <= 2 * sqrt(ranks) * (double)plain;
+}
+
 /* Iterations of a solve by one process; -1: it does not converge there, or is refused. */
 static int64_t alone(const host *h, const kcl_options *o) {
   kcl_solver *s = NULL;
@@ -89,6 +105,12 @@ static void check_shares(kcl_mpi_solver *s, const host *h, const char *kind) {
   }
   CHECKF(rows == h->n && nonzeros == h->A->nnz && halo == sends, "%s: sums of the shares", kind);
   free(list);
+}
+
+static int64_t alone_without(const host *h, const kcl_options *o) {
+  kcl_options plain = *o;
+  plain.precond = "none";
+  return strcmp(o->solver, "cg") ? -1 : alone(h, &plain);
 }
 
 static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi_layout layout,
@@ -122,7 +144,7 @@ static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi
   CHECKF(res <= o->tol * 1.000001, "%s: claims %g, has %g", words(o, kind), o->tol, res);
   CHECKF(fabs(res - r.true_relative_residual) <= 1e-6 * res + 1e-15,
          "%s: certificate says %g, it is %g", words(o, kind), r.true_relative_residual, res);
-  CHECKF(ranks == 1 ? r.iterations == expected : same_count(o, r.iterations, expected),
+  CHECKF(few_enough(o, r.iterations, expected, is_whole(o->precond) ? 0 : alone_without(h, o)),
          "%s: %lld iterations, alone %lld", words(o, kind), (long long)r.iterations,
          (long long)expected);
 done:
@@ -196,20 +218,16 @@ static void methods(const host *h, const problem *p) {
   }
 }
 
-/* jacobi as alone; block-jacobi by blocks that end with the rows of a rank; others are refused. */
+/* Each preconditioner that suits; on a device, which compiles what it runs, one or some of each kind. */
 static void preconditioners(const host *h, const problem *p) {
+  static const char *const kinds[] = {"chebyshev", "ic", "amg"};
+  const size_t count = getenv("KRYLOCL_THOROUGH") ? 3 : 1;
   for (int i = 0; i < kcl_list_size(KCL_PRECONDS); i++) {
     kcl_options o = options_for(p, p->spd ? "cg" : "gmres", "csr-scalar", 0);
-    kcl_mpi_solver *s = NULL;
+    bool out = few_combinations;
     o.precond = kcl_list(KCL_PRECONDS, i).name;
-    if (alone(h, &o) < 0) continue;
-    int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, &o, &s);
-    if (rc == KCL_USAGE)
-      CHECKF(strstr(kcl_error(h->ctx), o.precond) && strstr(kcl_error(h->ctx), "ranks"), "%s: %s",
-             o.precond, kcl_error(h->ctx));
-    kcl_mpi_solver_free(&s);
-    if (!strcmp(o.precond, "jacobi")) solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
-    if (!strcmp(o.precond, "jacobi")) CHECKF(!rc, "jacobi: %s", kcl_error(h->ctx));
+    for (size_t k = 0; k < count && p == problems; k++) out = out && strcmp(o.precond, kinds[k]);
+    if (!out && alone(h, &o) >= 0) solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
   }
 }
 
@@ -300,7 +318,8 @@ static void system_of(kcl *ctx, kcl *one, const problem *p) {
   if (!CHECK(!kcl_generate(one, p->kind, &h.A, &h.b))) return;
   h.n = h.A->rows, h.size = kcl_type_size(h.A->type);
   methods(&h, p);
-  if (!few_combinations) preconditioners(&h, p), blocks(&h, p);
+  preconditioners(&h, p);
+  if (!few_combinations) blocks(&h, p);
   reproducible(&h, p);
   if (p == problems) {
     between_blocks(&h);
@@ -325,6 +344,29 @@ static void failures(kcl *ctx) {
   rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, NULL, &s);
   CHECKF(rc == KCL_USAGE && !s, "a column that is not there: %d, %s", rc, kcl_error(ctx));
   CHECKF(ranks == 1 || strstr(kcl_error(ctx), "rank "), "names the rank: %s", kcl_error(ctx));
+  kcl_csr_free(&A);
+}
+
+/* The last rank's rows have no columns of their own, so there is no M of its block, though A is regular. */
+static void fails_on_one(kcl *ctx, const char *precond) {
+  kcl_mpi_solver *s = NULL;
+  kcl_options o = kcl_defaults;
+  kcl_csr *A = NULL;
+  const int to = (rank + ranks - 1) % ranks;
+  o.solver = "gmres", o.precond = precond;
+  CHECK(!kcl_csr_create(ctx, 2, 2 * ranks, 4, KCL_D, &A));
+  for (int i = 0; i < 2; i++) {
+    const bool own = rank != ranks - 1;
+    A->row_ptr[i + 1] = 2 * (i + 1);
+    for (int j = 0; j < 2; j++) {
+      A->col[2 * i + j] = 2 * (own ? rank : to) + j;
+      ((double *)A->val)[2 * i + j] = i == j ? 2 : 1;
+    }
+  }
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, &o, &s);
+  CHECKF(rc == KCL_USAGE && !s && strstr(kcl_error(ctx), precond) &&
+             strstr(kcl_error(ctx), "rank "),
+         "%s of a singular block: %d, %s", precond, rc, kcl_error(ctx));
   kcl_csr_free(&A);
 }
 
@@ -371,6 +413,8 @@ int main(int argc, char **argv) {
   CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device_of(device, rank)), "%s", kcl_error(ctx));
   CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
   failures(ctx), weights(ctx);
+  if (ranks > 1)
+    fails_on_one(ctx, "jacobi"), fails_on_one(ctx, "block-jacobi"), fails_on_one(ctx, "ilu");
   for (int i = 0; i < PROBLEMS && !failed; i++) system_of(ctx, one, &problems[i]);
   kcl_destroy(&ctx), kcl_destroy(&one);
   int counts[3] = {passed, failed, skipped}, all[3];
