@@ -23,7 +23,7 @@ static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
   if (!rc) rc = kcl_alloc(ctx, A->cols, size, "x", (void **)&p->x);
   if (!rc) rc = kcl_alloc(ctx, A->rows, size, "the residual", (void **)&p->r);
   if ((rc = kcl_comm_agree(d->comm, rc))) return rc;
-  kcl_copy(p->type, p->x, A->type, x, A->rows, 1);
+  kcl_copy(p->type, p->x, A->type, x, d->columns, 1);
   kcl_domain_exchange(d, p->type, p->x);
   kcl_csr_product(A, p->x, p->b, p->r); /* r = b - A x */
   return KCL_OK;
@@ -58,24 +58,60 @@ static void rows_of(const kcl_csr *A, const parts *p, double x_inf, double worst
   }
 }
 
-int kcl_domain_certify(kcl_domain *d, const void *b, const void *x, kcl_certificate *out) {
+/* y = A^H v, own rows of it; v [own columns + halo], whose halo is filled. */
+static void multiply(kcl_domain *adjoint, kcl_type type, const double *v, double *in, double *y) {
+  kcl_copy(type, in, type, v, adjoint->columns, 1);
+  kcl_domain_exchange(adjoint, type, in);
+  kcl_csr_product(adjoint->rows, in, NULL, y);
+}
+
+/* As in solver/certify.c: b and r scaled by a power of two, so that no product overflows. */
+static int normal_residual(kcl_domain *adjoint, const parts *p, double norm_F, double norm_b,
+                           double *out) {
+  kcl_comm *c = adjoint->comm;
+  const kcl_type t = p->type;
+  const size_t size = kcl_type_size(t);
+  const int64_t rows = adjoint->columns, n = adjoint->rows->rows;
+  double *v = NULL, *in = NULL, *y = NULL;
+  const double unit =
+      norm_b > 0 && norm_b < INFINITY ? ldexp(1, norm_b < 1e-300 ? 997 : -ilogb(norm_b)) : 1;
+  int rc = kcl_alloc(c->ctx, rows, size, "the residual", (void **)&v);
+  if (!rc) rc = kcl_alloc(c->ctx, adjoint->rows->cols, size, "the residual", (void **)&in);
+  if (!rc) rc = kcl_alloc(c->ctx, n, size, "the residual", (void **)&y);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  kcl_copy(t, v, t, p->b, rows, unit);
+  multiply(adjoint, t, v, in, y);
+  const double norm_h = kcl_comm_norm(c, t, y, n);
+  kcl_copy(t, v, t, p->r, rows, unit);
+  multiply(adjoint, t, v, in, y);
+  const double norm_s = kcl_comm_norm(c, t, y, n), first = ratio(norm_s, norm_h),
+               second = ratio(ratio(norm_s, norm_F), kcl_comm_norm(c, t, v, rows));
+  *out = first > second || isnan(first) ? first : second;
+done:
+  free(v), free(in), free(y);
+  return rc;
+}
+
+int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
+                       const void *x, kcl_certificate *out) {
   kcl_comm *c = d->comm;
   const int64_t n = d->rows->rows;
   double worst[3];
   parts p = {0};
   int rc = compute(d, b, x, &p);
   if (rc) goto done;
-  const double x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, n)),
+  const double x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, d->columns)),
                b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),
                r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
   rows_of(d->rows, &p, x_inf, worst);
   *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, p.type, p.b, n),
-                           .norm_x = kcl_comm_norm(c, p.type, p.x, n),
+                           .norm_x = kcl_comm_norm(c, p.type, p.x, d->columns),
                            .normal_residual = -1};
   out->relative_residual = ratio(kcl_comm_norm(c, p.type, p.r, n), out->norm_b);
   out->backward_error = ratio(r_inf, kcl_comm_largest(c, worst[0]) * x_inf + b_inf);
   out->rowwise_error = kcl_comm_largest(c, worst[1]);
   out->componentwise_error = kcl_comm_largest(c, worst[2]);
+  if (adjoint) rc = normal_residual(adjoint, &p, norm_F, out->norm_b, &out->normal_residual);
 done:
   free_parts(&p);
   return rc;

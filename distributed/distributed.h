@@ -4,6 +4,7 @@
  *   ranks.c      sums over ranks, agreement on failures      rows.c       whose rows; matrices and vectors given out
  *   blocks.c     sums with the same bits on any number of ranks
  *   halo.c       own rows split, elements exchanged          symmetry.c   statistics of the whole matrix
+ *   adjoint.c    rows of A^H                                 ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
  *   select.c     a device for each rank                      setup.c, solve.c   the public functions
  */
@@ -73,7 +74,9 @@ void kcl_collect_vector(kcl_comm *c, kcl_type type, const void *own, void *whole
 typedef struct kcl_domain {
   kcl_halo halo; /* the first member: what executors see */
   kcl_comm *comm;
-  kcl_csr *rows;     /* own rows x (own rows + halo.count): own columns, then those of the halo */
+  const int64_t *first; /* [ranks + 1] of columns: which elements of x each rank owns */
+  int64_t columns;      /* own ones */
+  kcl_csr *rows; /* own rows x (own columns + halo.count): own columns, then those of the halo */
   kcl_csr *interior; /* own columns alone, in the precision of the solve */
   kcl_csr *outside;  /* the boundary, likewise */
   kcl_csr *
@@ -89,12 +92,19 @@ typedef struct kcl_domain {
   double seconds;       /* waiting for elements */
 } kcl_domain;
 
-int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_domain **out);
+/* own: rows with columns of the whole matrix. */
+int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
+                      kcl_domain **out);
 void kcl_domain_free(kcl_domain **d);
 /* The boundary in a format of the selected device, and the requests. */
 int kcl_domain_open(kcl_domain *d);
-/* x [own rows + halo.count] of any type: its halo from the owners. */
+/* x [own columns + halo.count] of any type: its halo from the owners. */
 void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x);
+
+/* ---------------------------------------------------------------- adjoint.c */
+
+/* Own rows of A^H, as many as d has columns, with columns of the whole. */
+int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out);
 
 /* ---------------------------------------------------------------- symmetry.c, executor.c, certify.c */
 
@@ -102,9 +112,22 @@ void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x);
 int kcl_domain_stats(kcl_domain *d, kcl_stats *out);
 /* ex, opened on every rank, becomes one whose calls fail on all ranks or on none. */
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
-/* Of x and b, [own rows] each, of the type of d->rows: as kcl_certify; |b - A x| / |b| alone. */
-int kcl_domain_certify(kcl_domain *d, const void *b, const void *x, kcl_certificate *out);
+/* Of x and b, [own columns] and [own rows], of the type of d->rows: as kcl_certify, or with the rows of A^H as
+ * kcl_certify_least_squares, norm_F being |A|_F; |b - A x| / |b| alone. */
+int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
+                       const void *x, kcl_certificate *out);
 int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative);
+
+/* ---------------------------------------------------------------- ways.c */
+
+/* The plan, which is rank 0's, and its first way. */
+int kcl_ways_plan(kcl_mpi_solver *m);
+/* KCL_USAGE: it does not run on several ranks. */
+int kcl_way_check(const kcl_mpi_solver *m, const kcl_way *w);
+/* Own rows multiplied by 2^power. */
+void kcl_domain_scale(kcl_domain *d, int power);
+/* An engine of this way on every rank, in the format of the first one. */
+int kcl_ways_engine(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out);
 
 /* ---------------------------------------------------------------- the public solver */
 
@@ -115,11 +138,13 @@ struct kcl_mpi_solver {
   const kcl_csr *whole;
   kcl_comm *comm;
   kcl_domain *domain;
-  kcl_system system;       /* A: the interior; shared[0]: it, with the halo */
+  kcl_domain *adjoint;     /* of A^H; NULL until a method multiplies by it */
+  kcl_system system;       /* A: the interior; shared: it and that of A^H, with their halos */
   kcl_selection selection; /* one way, one engine */
   kcl_history *history;    /* [1] of the last solve */
   kcl_dense *near_null;    /* own rows of options.near_null, where rank 0 had them all; or NULL */
   kcl_type type;           /* of A, b and x */
+  double norm_F;           /* |A|_F, once A^H is there */
   double bytes_stored;     /* of all ranks */
   double seconds_check, seconds_convert, seconds_solve, seconds_halo, seconds_sum;
 };

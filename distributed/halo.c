@@ -15,19 +15,22 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static bool is_own(const kcl_comm *c, int64_t column) {
-  return column >= c->first[c->ranks.rank] && column < c->first[c->ranks.rank + 1];
+/* Of the columns, this rank's first. */
+static int64_t first_column(const kcl_domain *d) { return d->first[d->comm->ranks.rank]; }
+
+static bool is_own(const kcl_domain *d, int64_t column) {
+  return column >= first_column(d) && column < first_column(d) + d->columns;
 }
 
 /* d->column: the columns of `own` that other ranks own, ascending, each once. */
 static int find_columns(kcl_domain *d, const kcl_csr *own) {
   int64_t count = 0, unique = 0;
-  for (int64_t k = 0; k < own->nnz; k++) count += !is_own(d->comm, own->col[k]);
+  for (int64_t k = 0; k < own->nnz; k++) count += !is_own(d, own->col[k]);
   int rc = kcl_alloc(d->comm->ctx, count, sizeof *d->column, "the halo", (void **)&d->column);
   if (rc) return rc;
   count = 0;
   for (int64_t k = 0; k < own->nnz; k++)
-    if (!is_own(d->comm, own->col[k])) d->column[count++] = own->col[k];
+    if (!is_own(d, own->col[k])) d->column[count++] = own->col[k];
   qsort(d->column, (size_t)count, sizeof *d->column, by_number);
   for (int64_t i = 0; i < count; i++)
     if (!unique || d->column[unique - 1] != d->column[i]) d->column[unique++] = d->column[i];
@@ -66,7 +69,7 @@ done:
 /* Every rank tells the owners which columns it needs; they answer with nothing but the elements, product by product. */
 static void ask_owners(kcl_domain *d, int64_t *asked) {
   kcl_comm *c = d->comm;
-  const int64_t first = c->first[c->ranks.rank];
+  const int64_t first = first_column(d);
   const int n = d->neighbours;
   for (int i = 0; i < n; i++) {
     MPI_Irecv(asked + d->out[i], (int)(d->out[i + 1] - d->out[i]), MPI_INT64_T, d->rank[i],
@@ -88,7 +91,7 @@ static int plan(kcl_domain *d, const kcl_csr *own) {
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *to, "the halo", (void **)&to);
   KCL_TRY(kcl_comm_agree(c, rc));
   for (int64_t i = 0, p = 0; i < d->halo.count; i++) {
-    while (d->column[i] >= c->first[p + 1]) p++;
+    while (d->column[i] >= d->first[p + 1]) p++;
     from[p]++;
   }
   MPI_Ialltoall(from, 1, MPI_INT64_T, to, 1, MPI_INT64_T, c->comm, &request);
@@ -114,7 +117,7 @@ static void put(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr *from, i
 /* Row i has columns of other ranks. */
 static bool reaches_out(const kcl_domain *d, const kcl_csr *own, int64_t i) {
   for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
-    if (!is_own(d->comm, own->col[k])) return true;
+    if (!is_own(d, own->col[k])) return true;
   return false;
 }
 
@@ -125,15 +128,14 @@ static void end_boundary_row(kcl_domain *d, int64_t i, int64_t at) {
 
 /* Row i of the three matrices; at: entries so far of each. */
 static void split_row(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[3]) {
-  const kcl_comm *c = d->comm;
-  const int64_t first = c->first[c->ranks.rank], n = own->rows, before = at[2];
+  const int64_t first = first_column(d), n = d->columns, before = at[2];
   for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
-    if (!is_own(c, own->col[k])) continue;
+    if (!is_own(d, own->col[k])) continue;
     put(d->rows, &at[0], own->col[k] - first, own, k);
     put(d->interior, &at[1], own->col[k] - first, own, k);
   }
   for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
-    if (is_own(c, own->col[k])) continue;
+    if (is_own(d, own->col[k])) continue;
     const int64_t column = place(d, own->col[k]);
     put(d->rows, &at[0], n + column, own, k);
     if (!d->inner) put(d->outside, &at[2], column, own, k);
@@ -146,7 +148,7 @@ static void split_row(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[3
  * 1 + the place of an own element in d->take. */
 static void split_whole(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[2],
                         const int32_t *taken) {
-  const int64_t first = d->comm->first[d->comm->ranks.rank];
+  const int64_t first = first_column(d);
   const bool out = reaches_out(d, own, i);
   for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
     const int64_t j = own->col[k] - first;
@@ -154,8 +156,7 @@ static void split_whole(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at
       put(d->inner, &at[0], j, own, k);
     else
       put(d->outside, &at[1],
-          is_own(d->comm, own->col[k]) ? taken[j] - 1 : d->halo.own + place(d, own->col[k]), own,
-          k);
+          is_own(d, own->col[k]) ? taken[j] - 1 : d->halo.own + place(d, own->col[k]), own, k);
   }
   d->inner->row_ptr[i + 1] = at[0];
   if (out) end_boundary_row(d, i, at[1]);
@@ -163,10 +164,10 @@ static void split_whole(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at
 
 /* d->take: own elements of x that rows of the boundary need. */
 static int take_elements(kcl_domain *d, const kcl_csr *own, int32_t *taken) {
-  const int64_t n = own->rows, first = d->comm->first[d->comm->ranks.rank];
-  for (int64_t i = 0; i < n; i++)
+  const int64_t n = d->columns, first = first_column(d);
+  for (int64_t i = 0; i < own->rows; i++)
     for (int64_t k = own->row_ptr[i]; reaches_out(d, own, i) && k < own->row_ptr[i + 1]; k++)
-      if (is_own(d->comm, own->col[k])) taken[own->col[k] - first] = 1;
+      if (is_own(d, own->col[k])) taken[own->col[k] - first] = 1;
   for (int64_t j = 0; j < n; j++)
     if (taken[j]) taken[j] = (int32_t)++d->halo.own;
   int rc = kcl_alloc(d->comm->ctx, d->halo.own, sizeof *d->take, "the halo", (void **)&d->take);
@@ -182,7 +183,7 @@ static int split_in_order(kcl_domain *d, const kcl_csr *own, int64_t boundary, i
   int64_t at[2] = {0};
   int32_t *taken = NULL;
   int rc;
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *taken, "the boundary", (void **)&taken));
+  KCL_TRY(kcl_alloc(ctx, d->columns, sizeof *taken, "the boundary", (void **)&taken));
   KCL_TRY(take_elements(d, own, taken));
   kcl_csr_free(&d->outside);
   KCL_TRY(
@@ -204,25 +205,25 @@ static int convert(kcl *ctx, kcl_csr **A, kcl_type type) {
 
 static int split(kcl_domain *d, const kcl_csr *own, kcl_type precision) {
   kcl *ctx = d->comm->ctx;
-  const int64_t n = own->rows;
+  const int64_t n = own->rows, columns = d->columns;
   int64_t outside = 0, boundary = 0, whole = 0, at[3] = {0}; /* whole: entries of boundary rows */
   int rc;
   for (int64_t i = 0; i < n; i++) {
     const int64_t before = outside;
     for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
-      outside += !is_own(d->comm, own->col[k]);
+      outside += !is_own(d, own->col[k]);
     boundary += outside > before;
     whole += outside > before ? own->row_ptr[i + 1] - own->row_ptr[i] : 0;
   }
-  if (n + d->halo.count > INT32_MAX)
+  if (columns + d->halo.count > INT32_MAX)
     return kcl_fail(ctx, KCL_USAGE, "a rank's rows and its halo are more than 2^31 - 1");
-  KCL_TRY(kcl_csr_create(ctx, n, n + d->halo.count, own->nnz, own->type, &d->rows));
-  KCL_TRY(kcl_csr_create(ctx, n, n, own->nnz - outside, own->type, &d->interior));
+  KCL_TRY(kcl_csr_create(ctx, n, columns + d->halo.count, own->nnz, own->type, &d->rows));
+  KCL_TRY(kcl_csr_create(ctx, n, columns, own->nnz - outside, own->type, &d->interior));
   KCL_TRY(kcl_csr_create(ctx, boundary, d->halo.count, outside, own->type, &d->outside));
   KCL_TRY(kcl_alloc(ctx, boundary, sizeof *d->row, "the boundary", (void **)&d->row));
   d->outside->rows = 0;
   if (d->comm->ranks.block)
-    KCL_TRY(kcl_csr_create(ctx, n, n, own->nnz - whole, own->type, &d->inner));
+    KCL_TRY(kcl_csr_create(ctx, n, columns, own->nnz - whole, own->type, &d->inner));
   for (int64_t i = 0; i < n; i++) split_row(d, own, i, at);
   if (d->inner) KCL_TRY(split_in_order(d, own, boundary, whole));
   d->interior->field = d->outside->field = own->field;
@@ -250,7 +251,7 @@ static void end(const kcl_halo *h) {
 
 void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x) {
   const size_t size = kcl_type_size(type);
-  char *own = x, *halo = own + (size_t)d->rows->rows * size;
+  char *own = x, *halo = own + (size_t)d->columns * size;
   const int n = d->neighbours;
   MPI_Request request[2];
   for (int i = 0; i < n;
@@ -306,11 +307,13 @@ done:
   return rc;
 }
 
-int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_type precision, kcl_domain **out) {
+int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
+                      kcl_domain **out) {
   kcl_domain *d = NULL;
   int rc = kcl_alloc(c->ctx, 1, sizeof *d, "the rows of a rank", (void **)&d);
   KCL_TRY(kcl_comm_agree(c, rc));
-  d->comm = c;
+  d->comm = c, d->first = first;
+  d->columns = first[c->ranks.rank + 1] - first[c->ranks.rank];
   KCL_TRY(plan(d, own));
   KCL_TRY(kcl_comm_agree(c, split(d, own, precision)));
   d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row, d->halo.take = d->take;

@@ -26,16 +26,6 @@ static int check_asked(const kcl_system *s, int threads) {
   return KCL_OK;
 }
 
-static int check_way(const kcl_system *s, const kcl_way *w, bool reproducible) {
-  if (w->method->adjoint)
-    return refuse(s->ctx, w->method->name, "it multiplies by A^H, whose rows are not distributed");
-  if (reproducible && w->precond->apply && strcmp(w->precond->name, "jacobi"))
-    return kcl_fail(s->ctx, KCL_USAGE, "%s: not with reproducible sums: %s", w->precond->name,
-                    w->precond->whole ? "its estimate of an eigenvalue is not"
-                                      : "its blocks end with the rows of a rank");
-  return kcl_check_fit(s, w->method);
-}
-
 /* ---------------------------------------------------------------- the whole matrix */
 
 /* Where rows differ so much that a claim may hide small ones. */
@@ -44,10 +34,6 @@ static void explain_scale(kcl_system *s, kcl_scale_rule asked) {
   snprintf(s->scale_reason, sizeof s->scale_reason,
            "none, though rows differ by a factor of %.2g: not on several ranks",
            s->stats.row_ratio);
-}
-
-static void scale(kcl_csr *A, int power) {
-  if (power) kcl_copy(A->type, A->val, A->type, A->val, A->nnz, ldexp(1, power));
 }
 
 static int know(kcl_mpi_solver *m) {
@@ -60,8 +46,7 @@ static int know(kcl_mpi_solver *m) {
   kcl_apply_symmetry(s);
   s->options.scale = KCL_SCALE_NONE;
   rc = kcl_system_scale(s); /* a power of two for all of A, at most */
-  scale(m->domain->interior, s->scaling.unit), scale(m->domain->outside, s->scaling.unit);
-  if (m->domain->inner) scale(m->domain->inner, s->scaling.unit);
+  kcl_domain_scale(m->domain, s->scaling.unit);
   explain_scale(s, asked);
   s->seconds_stats = kcl_now() - start;
   return kcl_comm_agree(m->comm, rc);
@@ -90,67 +75,7 @@ static int give_near_null(kcl_mpi_solver *m) {
   return KCL_OK;
 }
 
-/* ---------------------------------------------------------------- way, format, engine */
-
-static int choose_way(kcl_mpi_solver *m) {
-  kcl_selection *c = &m->selection;
-  c->system = &m->system;
-  int rc = kcl_auto_plan(&m->system, &c->plan);
-  if (rc) return rc;
-  c->way = c->plan.way[0];
-  if (m->system.undecided.method)
-    snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&m->system));
-  return check_way(&m->system, &c->way, m->comm->ranks.block > 0);
-}
-
-/* The rows of the boundary are in csr-scalar, and its sums have the same order on every device. */
-static int check_order(kcl_mpi_solver *m, const kcl_format **f) {
-  kcl_selection *c = &m->selection;
-  const kcl_system *s = &m->system;
-  if (!s->undecided.format && strcmp(s->options.format, "csr-scalar"))
-    return kcl_fail(s->ctx, KCL_USAGE,
-                    "%s: not with reproducible sums: only csr-scalar adds the entries of a row in "
-                    "one order wherever ranks divide the matrix",
-                    s->options.format);
-  if (s->undecided.format) snprintf(c->why_format, sizeof c->why_format, "reproducible sums");
-  return kcl_format_find(s->ctx, "csr-scalar", s->options.precision, f);
-}
-
-/* By the rows of this rank: others may take another format. */
-static int choose_format(kcl_mpi_solver *m, const kcl_format **f) {
-  kcl_selection *c = &m->selection;
-  const kcl_system *s = &m->system;
-  kcl_rank list[KCL_MOST_FORMATS];
-  int count, rc;
-  snprintf(c->why_format, sizeof c->why_format, "asked for");
-  if (m->comm->ranks.block) return check_order(m, f);
-  if (!s->undecided.format)
-    return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
-  rc = kcl_engine_predict(s, c->way.method, c->way.precond, list, &count);
-  if (rc) return rc;
-  *f = list[0].format;
-  snprintf(c->why_format, sizeof c->why_format, "%.3g us per iteration predicted for its rows",
-           1e6 * list[0].seconds);
-  return KCL_OK;
-}
-
-static int build(kcl_mpi_solver *m) {
-  kcl_selection *c = &m->selection;
-  const kcl_format *f;
-  double start = kcl_now();
-  int rc;
-  KCL_TRY(choose_way(m));
-  KCL_TRY(choose_format(m, &f));
-  KCL_TRY(kcl_domain_open(m->domain));
-  const kcl_csr *inner = m->domain->inner ? m->domain->inner : m->domain->interior;
-  KCL_TRY(kcl_matrix_build(m->ctx, f, inner, &m->system.shared[0]));
-  m->system.shared[0]->halo = &m->domain->halo;
-  m->system.shared[0]->source = m->domain->interior; /* with all diagonal entries */
-  m->seconds_convert = kcl_now() - start;
-  KCL_TRY(kcl_engine_build(&m->system, c->way.method, c->way.precond, f, &c->engine));
-done:
-  return rc;
-}
+/* ---------------------------------------------------------------- in steps */
 
 static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c;
@@ -184,11 +109,12 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
                     (long long)c->ranks.rows, (long long)own->cols)));
   m->seconds_check = kcl_now() - start;
   KCL_TRY(kcl_blocks_open(c));
-  KCL_TRY(kcl_domain_create(c, own, m->system.options.precision, &m->domain));
+  KCL_TRY(kcl_domain_create(c, own, c->first, m->system.options.precision, &m->domain));
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
-  KCL_TRY(kcl_comm_agree(c, build(m)));
-  KCL_TRY(kcl_distribute_executor(c, &m->selection.engine->executor));
+  KCL_TRY(kcl_ways_plan(m));
+  KCL_TRY(kcl_ways_engine(m, &m->selection.way, &m->selection.engine));
+  kcl_choose_explain_adjoint(&m->selection);
   m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(m->selection.engine));
 done:
   kcl_csr_free(&given);
@@ -234,8 +160,8 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   kcl_solver_free(&m->alone);
   kcl_engine_free(&m->selection.engine);
   kcl_preconds_free(&m->system.preconds);
-  kcl_matrix_free(&m->system.shared[0]);
-  kcl_domain_free(&m->domain);
+  for (int i = 0; i < 2; i++) kcl_matrix_free(&m->system.shared[i]);
+  kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
   kcl_dense_free(&m->near_null);
   kcl_histories_free(&m->history, 1);
   kcl_comm_free(&m->comm);

@@ -88,7 +88,8 @@ static int begin(solve *s, kcl_report *report) {
   v->allowed = kcl_system_tol(&m->system);
   if (o->atol > 0 && v->active) v->allowed = fmax(v->allowed, o->atol / norm);
   v->target = kcl_loop_target(v);
-  *report = (kcl_report){.converged = !v->active, .normal_residual = -1, .changes = ""};
+  *report = (kcl_report){.converged = !v->active, .changes = ""};
+  report->normal_residual = m->selection.engine->method->least_squares ? 0 : -1;
   return rc;
 }
 
@@ -148,12 +149,15 @@ static int certify(solve *s) {
   kcl_report *report = rhs(s)->report;
   kcl_certificate c;
   double start = kcl_now();
-  int rc = kcl_domain_certify(m->domain, s->b, s->x, &c);
+  const bool least = m->selection.engine->method->least_squares;
+  int rc = kcl_domain_certify(m->domain, least ? m->adjoint : NULL, m->norm_F, s->b, s->x, &c);
   if (rc) return rc;
   report->true_relative_residual = report->tested_residual = c.relative_residual;
+  report->normal_residual = c.normal_residual;
+  if (least) report->tested_residual = fmin(c.relative_residual, c.normal_residual);
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
-  kcl_judge(report, &c, false, rhs(s)->allowed);
+  kcl_judge(report, &c, least, rhs(s)->allowed);
   report->seconds_certify = kcl_now() - start;
   return KCL_OK;
 }

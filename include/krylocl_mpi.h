@@ -63,7 +63,7 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on);
  * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and
  * stay unchanged, as long as the solver.
  *
- * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr), mixed precision, formats timed
+ * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr) with OpenCL devices, mixed precision, formats timed
  * at set-up ("measure"), fewer rows than ranks, or an MPI library that was started for one thread while the executor has
  * several. Preconditioners but jacobi and chebyshev are block diagonal: each rank sets up its own, for the entries in the rows
  * and columns that it owns. "auto" takes the first method that suits and tries no other; right-hand sides are solved one after

@@ -10,7 +10,7 @@
 
 /* The format of A^H is that of A where both have the same structure. Elsewhere a format that suits the rows of A need not
  * suit its columns: one that was chosen here is chosen again, one that was asked for may be refused. */
-static int adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f) {
+int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f) {
   kcl_system adjoint = {.ctx = s->ctx, .options = s->options};
   kcl_stats *const stats = &adjoint.stats;
   kcl_cost cost;
@@ -34,7 +34,7 @@ int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **ou
   int rc;
   *out = NULL;
   KCL_TRY(kcl_csr_adjoint(s->ctx, kcl_system_matrix(s), &AH));
-  KCL_TRY(adjoint_format(s, AH, &f));
+  KCL_TRY(kcl_engine_adjoint_format(s, AH, &f));
   KCL_TRY(kcl_matrix_build(s->ctx, f, AH, out));
   kcl_matrix_adopt(*out, AH); /* a format may use AH's arrays in place */
   AH = NULL;
@@ -81,7 +81,7 @@ static int record(kcl_engine *e, const kcl_system *s) {
   if (rc) return rc;
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
-  if (m->least_squares) k->norm_F = kcl_norm_F(A);
+  if (m->least_squares) k->norm_F = s->norm_F > 0 ? s->norm_F : kcl_norm_F(A);
   k->resumes = s->resumes;
   k->restart = s->options.restart ? s->options.restart : m->restart;
   kcl_preconditioner_bind(e->M, k);

@@ -39,6 +39,9 @@ void kcl_engine_describe(kcl_engine *e, int asked_nrhs);
 /* The adjoint of the system's matrix in this format, or in the one that suits it where formats are chosen here. */
 int kcl_engine_adjoint(const kcl_system *s, const kcl_format *f, kcl_matrix **out);
 
+/* *f, that of A, becomes the format of AH, the adjoint. */
+int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_format **f);
+
 /* M for this method, of those set up for the system or set up now; the caller frees it. NULL: M = I. */
 int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
                               kcl_preconditioner **out);

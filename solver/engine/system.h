@@ -22,7 +22,10 @@ typedef struct kcl_system {
   /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
   kcl_matrix *shared[2];
-  const kcl_halo *halo;   /* of A's rows where ranks share the system; NULL: it is here alone */
+  /* Where ranks share the system: the halos of A's rows and, for methods that multiply by A^H, of the rows of that; and |A|_F of
+   * all. NULL, 0: the system is here alone. */
+  const kcl_halo *halo, *adjoint_halo;
+  double norm_F;
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
   /* During a refresh: those of the values before. */
   const kcl_preconds *earlier;
@@ -54,7 +57,9 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .symmetric = s->symmetric,
                                .near_null = s->options.near_null,
                                .col_power = s->scaling.col,
-                               .halo = s->halo};
+                               .halo = s->halo,
+                               .adjoint_halo = s->adjoint_halo,
+                               .norm_F = s->norm_F};
 }
 
 /* The relative tolerance. */

@@ -10,6 +10,7 @@
  *
  * Products are taken with A times a power of two that brings |A|_F near 1: the squares of these methods
  * neither vanish nor overflow. Cost: nothing, the factor is a coefficient. */
+#include "core/program/ranks.h"
 #include "solver/methods/method.h"
 #include <math.h>
 
@@ -22,8 +23,11 @@ double kcl_scale_for(double norm_F) { return norm_F > 0 ? ldexp(1, -ilogb(norm_F
 
 double kcl_scale_of(const kcl_program *k) { return kcl_scale_for(k->norm_F); }
 
-/* A vector of one number: the source of kernels, which is cached, does not depend on it. */
+/* A vector of one number: the source of kernels, which is cached, does not depend on it. On several ranks only the first has it,
+ * since dots are sums over all. */
 static kcl_vec single(kcl_program *k, double value, const char *name) {
+  const kcl_ranks *ranks = kcl_program_ranks(k);
+  if (ranks && ranks->rank) value = 0;
   return kcl_constant(k, 1, KCL_D, &value, "%s", name);
 }
 

@@ -4,6 +4,17 @@
  */
 #include "solver/precond/precond.h"
 
+/* Entries of A's columns in rows of other ranks: rows of A^H. */
+static void add_squares(const kcl_preconditioner *M, double *d, int width) {
+  const kcl_halo *h = M->adjoint_halo;
+  const kcl_csr *B = h ? h->outside : NULL;
+  for (int64_t i = 0; B && i < B->rows; i++)
+    for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++) {
+      const double a = kcl_abs(B->type, B->val, k) * M->scale;
+      d[width * h->row[i]] += a * a;
+    }
+}
+
 /* d_j = 1 / |a_j|^2, of the scaled A; 1 for a column of zeros, which no x can use. */
 static int inverse_squares(kcl_preconditioner *M, const kcl_csr *A, double **out) {
   int w = kcl_type_complex(A->type) ? 2 : 1, rc;
@@ -15,6 +26,7 @@ static int inverse_squares(kcl_preconditioner *M, const kcl_csr *A, double **out
     double a = kcl_abs(A->type, A->val, k) * M->scale;
     d[w * A->col[k]] += a * a;
   }
+  add_squares(M, d, w);
   for (int64_t j = 0; j < A->cols; j++) d[w * j] = d[w * j] > 0 ? 1 / d[w * j] : 1;
   return KCL_OK;
 }

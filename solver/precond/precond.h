@@ -66,8 +66,8 @@ struct kcl_preconditioner {
   const kcl_dense *near_null; /* of the system as given, or NULL; during set-up */
   const int
       *col_power; /* A's columns have been multiplied by 2 to these; NULL: by 1; during set-up */
-  const kcl_halo *
-      halo; /* A is the diagonal block of a rank, and this the rest of its rows; or NULL; during set-up */
+  /* A is the diagonal block of a rank; these are the rest of its rows and of those of A^H; or NULL; during set-up. */
+  const kcl_halo *halo, *adjoint_halo;
   const kcl_precond *kind;
   kcl_type type;              /* of A, and of programs that apply it */
   bool hermitian, symmetric;  /* A = A^H, A = A^T */
@@ -121,7 +121,9 @@ typedef struct kcl_precond_request {
   bool hermitian, symmetric;
   const kcl_dense *near_null; /* kcl_options.near_null */
   const int *col_power;       /* of the scaling, or NULL */
-  const kcl_halo *halo;       /* of rows spread over ranks, or NULL */
+  const kcl_halo *halo,
+      *adjoint_halo; /* of rows spread over ranks, or NULL; of A^H's, for methods that need it */
+  double norm_F;     /* |A|_F of all ranks; 0: of A */
   /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
   const kcl_preconditioner *before;
 } kcl_precond_request;

@@ -92,16 +92,17 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
                             .near_null = q->near_null,
                             .col_power = q->col_power,
                             .halo = q->halo,
+                            .adjoint_halo = q->adjoint_halo,
                             .type = q->A->type,
                             .hermitian = q->hermitian,
                             .symmetric = q->symmetric,
                             .adjoint = m->adjoint && !m->least_squares,
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
-  if (m->least_squares) M->scale = kcl_scale_for(kcl_norm_F(q->A));
+  if (m->least_squares) M->scale = kcl_scale_for(q->norm_F > 0 ? q->norm_F : kcl_norm_F(q->A));
   KCL_TRY(explain_rows(q, fill(q, M)));
   if (q->halo && !p->whole) note_blocks(M);
-  M->stats = NULL, M->near_null = NULL, M->col_power = NULL, M->halo = NULL;
+  M->stats = NULL, M->near_null = NULL, M->col_power = NULL, M->halo = M->adjoint_halo = NULL;
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;
 done:

@@ -1,0 +1,173 @@
+/* Ways to solve on several ranks: which run, and an engine of one on every rank. All ranks take the plan of rank 0; each chooses a
+ * format by its own rows. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdio.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- the plan */
+
+static int check_reproducible(const kcl_system *s, const kcl_way *w) {
+  if (w->method->least_squares)
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s: not with reproducible sums: its test takes a norm of A that is a sum over "
+                    "the ranks",
+                    w->method->name);
+  if (!w->precond->apply || !strcmp(w->precond->name, "jacobi")) return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "%s: not with reproducible sums: %s", w->precond->name,
+                  w->precond->whole ? "its estimate of an eigenvalue is not"
+                                    : "its blocks end with the rows of a rank");
+}
+
+int kcl_way_check(const kcl_mpi_solver *m, const kcl_way *w) {
+  const kcl_system *s = &m->system;
+  int rc;
+  if (w->method->adjoint && (s->ctx->opencl || m->comm->ranks.mixed))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s: not on several ranks: it multiplies by A^H, which OpenCL devices do not "
+                    "exchange elements for",
+                    w->method->name);
+  if (m->comm->ranks.block && (rc = check_reproducible(s, w))) return rc;
+  return kcl_check_fit(s, w->method);
+}
+
+/* A way as a number, from 0, and back. */
+static int64_t number(const kcl_way *w) {
+  int i = 0, j = 0;
+  while (i < kcl_method_count && kcl_method_at(i) != w->method) i++;
+  while (j < kcl_precond_count && kcl_precond_at(j) != w->precond) j++;
+  return (int64_t)i * kcl_precond_count + j;
+}
+
+static kcl_way way_of(int64_t number) {
+  return (kcl_way){kcl_method_at((int)(number / kcl_precond_count)),
+                   kcl_precond_at((int)(number % kcl_precond_count))};
+}
+
+/* What rank 0 has room for, the others may not have. */
+static void take_plan(kcl_comm *c, kcl_plan *p) {
+  p->count = (int)kcl_ranks_decide(&c->ranks, p->count);
+  for (int i = 0; i < p->count; i++)
+    p->way[i] = way_of(kcl_ranks_decide(&c->ranks, c->ranks.rank ? 0 : number(&p->way[i])));
+}
+
+int kcl_ways_plan(kcl_mpi_solver *m) {
+  kcl_selection *c = &m->selection;
+  c->system = &m->system;
+  int rc = kcl_comm_agree(m->comm, kcl_auto_plan(&m->system, &c->plan));
+  if (rc) return rc;
+  take_plan(m->comm, &c->plan);
+  c->way = c->plan.way[0];
+  if (m->system.undecided.method)
+    snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&m->system));
+  return kcl_comm_agree(m->comm, kcl_way_check(m, &c->way));
+}
+
+/* ---------------------------------------------------------------- operators */
+
+/* The rows of the boundary are in csr-scalar, and its sums have the same order on every device. */
+static int check_order(kcl_mpi_solver *m, const kcl_format **f) {
+  kcl_selection *c = &m->selection;
+  const kcl_system *s = &m->system;
+  if (!s->undecided.format && strcmp(s->options.format, "csr-scalar"))
+    return kcl_fail(s->ctx, KCL_USAGE,
+                    "%s: not with reproducible sums: only csr-scalar adds the entries of a row in "
+                    "one order wherever ranks divide the matrix",
+                    s->options.format);
+  if (s->undecided.format) snprintf(c->why_format, sizeof c->why_format, "reproducible sums");
+  return kcl_format_find(s->ctx, "csr-scalar", s->options.precision, f);
+}
+
+/* By the rows of this rank: others may take another format. */
+static int choose_format(kcl_mpi_solver *m, const kcl_way *w, const kcl_format **f) {
+  kcl_selection *c = &m->selection;
+  const kcl_system *s = &m->system;
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc;
+  snprintf(c->why_format, sizeof c->why_format, "asked for");
+  if (m->comm->ranks.block) return check_order(m, f);
+  if (!s->undecided.format)
+    return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
+  rc = kcl_engine_predict(s, w->method, w->precond, list, &count);
+  if (rc) return rc;
+  *f = list[0].format;
+  snprintf(c->why_format, sizeof c->why_format, "%.3g us per iteration predicted for its rows",
+           1e6 * list[0].seconds);
+  return KCL_OK;
+}
+
+/* The interior in this format, with the halo. */
+static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
+  int rc = kcl_domain_open(d);
+  if (!rc) rc = kcl_matrix_build(d->comm->ctx, f, d->inner ? d->inner : d->interior, out);
+  if (rc) return rc;
+  (*out)->halo = &d->halo;
+  (*out)->source = d->interior; /* with all diagonal entries */
+  return KCL_OK;
+}
+
+static int build_A(kcl_mpi_solver *m, const kcl_way *w) {
+  kcl_system *s = &m->system;
+  const kcl_format *f;
+  double start = kcl_now();
+  if (s->shared[0]) return KCL_OK;
+  int rc = choose_format(m, w, &f);
+  if (!rc) rc = build_operator(m->domain, f, &s->shared[0]);
+  m->seconds_convert = kcl_now() - start;
+  return rc;
+}
+
+static void scale(kcl_csr *A, int power) {
+  if (A && power) kcl_copy(A->type, A->val, A->type, A->val, A->nnz, ldexp(1, power));
+}
+
+void kcl_domain_scale(kcl_domain *d, int power) {
+  scale(d->interior, power), scale(d->outside, power), scale(d->inner, power);
+}
+
+/* The rows of A^H, where the method needs them. */
+static int distribute_adjoint(kcl_mpi_solver *m, const kcl_way *w) {
+  kcl_system *s = &m->system;
+  kcl_csr *AH = NULL;
+  int rc;
+  if (!w->method->adjoint || m->adjoint) return KCL_OK;
+  KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
+  KCL_TRY(kcl_domain_create(m->comm, AH, m->comm->first, s->options.precision, &m->adjoint));
+  kcl_domain_scale(m->adjoint, s->scaling.unit);
+  s->adjoint_halo = &m->adjoint->halo;
+  if (!m->comm->ranks.block) /* in which no method needs it */
+    m->norm_F = kcl_comm_norm(m->comm, m->type, m->domain->rows->val, m->domain->rows->nnz);
+  s->norm_F = ldexp(m->norm_F, s->scaling.unit);
+done:
+  kcl_csr_free(&AH);
+  return rc;
+}
+
+static int build_AH(kcl_mpi_solver *m, const kcl_way *w) {
+  kcl_system *s = &m->system;
+  const kcl_format *f = s->shared[0]->format;
+  if (!w->method->adjoint || s->shared[1]) return KCL_OK;
+  int rc = m->comm->ranks.block ? KCL_OK : kcl_engine_adjoint_format(s, m->adjoint->interior, &f);
+  return rc ? rc : build_operator(m->adjoint, f, &s->shared[1]);
+}
+
+/* ---------------------------------------------------------------- engines */
+
+static int build(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out) {
+  int rc = build_A(m, w);
+  if (!rc) rc = build_AH(m, w);
+  if (!rc)
+    rc = kcl_engine_build(&m->system, w->method, w->precond, m->system.shared[0]->format, out);
+  return rc;
+}
+
+int kcl_ways_engine(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out) {
+  int rc;
+  *out = NULL;
+  KCL_TRY(distribute_adjoint(m, w));
+  KCL_TRY(kcl_comm_agree(m->comm, build(m, w, out)));
+  KCL_TRY(kcl_distribute_executor(m->comm, &(*out)->executor));
+done:
+  if (rc) kcl_engine_free(out);
+  return rc;
+}
