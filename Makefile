@@ -47,13 +47,15 @@ MPI_PACKAGE := $(firstword $(foreach p,ompi-c mpich,$(shell pkg-config --exists 
 MPI_CFLAGS  := $(if $(MPI_PACKAGE),$(shell pkg-config --cflags $(MPI_PACKAGE)),$(shell mpicc --showme:compile 2>/dev/null))
 MPI_LIBS    := $(if $(MPI_PACKAGE),$(shell pkg-config --libs $(MPI_PACKAGE)),$(shell mpicc --showme:link 2>/dev/null))
 HAVE_MPI    := $(if $(MPI_LIBS),$(call probe,mpi.h,$(MPI_CFLAGS) $(MPI_LIBS)))
+HAVE_METIS  := $(if $(HAVE_MPI),$(call probe,metis.h,-lmetis))
 endif
 missing = $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
   $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
   $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): no direct solutions of least squares;)) \
   $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;) \
-  $(if $(HAVE_MPI),,no MPI (libopenmpi-dev openmpi-bin): one process alone;)
+  $(if $(HAVE_MPI),,no MPI (libopenmpi-dev openmpi-bin): one process alone;) \
+  $(if $(HAVE_MPI),$(if $(HAVE_METIS),,no METIS (libmetis-dev): no --partition metis;))
 say_missing = echo '$(strip $(missing))' | tr ';' '\n' | sed '/./!d; s/^ */krylocl: /'
 parts = $(if $(HAVE_OPENCL),,-DKCL_NO_OPENCL) $(foreach p,LIBDEFLATE ZLIB CHOLMOD SPQR,$(if $(HAVE_$p),-DHAVE_$p))
 ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -pthread -fopenmp-simd -fvisibility=hidden $(WARN) -I. -Iinclude $(parts) \
@@ -61,7 +63,8 @@ ALL_CFLAGS = -std=c11 -D_GNU_SOURCE $(OPT) $(ARCH) -g -fPIC -pthread -fopenmp-si
 LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(HAVE_ZLIB),-lz) \
        $(if $(HAVE_SPQR),-lspqr) $(if $(HAVE_CHOLMOD),-lumfpack -lcholmod) -lm
 
-mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS))
+# Of libkrylocl_mpi, beside those of libkrylocl.
+mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS) $(if $(HAVE_METIS),-lmetis))
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
 TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c sparse/eliminate.c sparse/threshold.c sparse/cholesky.c
@@ -101,10 +104,10 @@ $(LIB): $(OBJ)
 $(MPI_LIB): $(OBJ) $(MPI_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
-	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(MPI_LIBS)
+	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(mpi_libs)
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
-	$(link) $(LIBS) $(MPI_LIBS)
-$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(BUILD)/cli/ranks.o): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS))
+	$(link) $(LIBS) $(mpi_libs)
+$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(BUILD)/cli/ranks.o): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -209,7 +212,7 @@ install: all
 	$(if $(HAVE_MPI),printf '%s\n' 'prefix=$(PREFIX)' 'Name: krylocl_mpi' 'Description: krylocl on several MPI ranks' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include $(MPI_CFLAGS)' \
 	  'Libs: -L$${prefix}/lib -lkrylocl_mpi $(MPI_LIBS)' \
-	  'Libs.private: $(strip $(LIBS)) -pthread' > $(lib)/pkgconfig/krylocl_mpi.pc)
+	  'Libs.private: $(strip $(LIBS)) $(if $(HAVE_METIS),-lmetis) -pthread' > $(lib)/pkgconfig/krylocl_mpi.pc)
 	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \

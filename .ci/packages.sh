@@ -30,7 +30,7 @@ case $what in
   check)
     has oclgrind || need="$need oclgrind"
     has rsvg-convert || need="$need librsvg2-bin"
-    libraries="$libraries libopenmpi-dev openmpi-bin"
+    libraries="$libraries libopenmpi-dev openmpi-bin libmetis-dev"
     ;;
   intel) python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"; libraries= ;;
   lint) for c in clang-format clang-tidy cppcheck doxygen; do has $c || need="$need $c"; done; libraries= ;;

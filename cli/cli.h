@@ -34,8 +34,8 @@ typedef struct cli_options {
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
   const char *near_null, *coordinates, *preconds, *devices, *shares;
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
-      *symmetry, *scale, *threads_list, *layout, *resume, *index_base, *figures, *markdown, *latex,
-      *page;
+      *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base, *figures,
+      *markdown, *latex, *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, ranks, samples,
       rounds;                                /* threads: the first */
   double least;                              /* percent */

@@ -31,6 +31,8 @@ static const cli_option table[] = {
      "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
     {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
      "of the rows, one number per device (by measured rates)", ""},
+    {"partition", 0, CLI_TEXT, "RULE", AT(partition), 0, 0,
+     "rows of the ranks: blocks of consecutive rows, or parts of METIS (rows)", "rows metis"},
     {"ranks", 0, CLI_COUNT, "N", AT(ranks), 1, 1000000,
      "predict an iteration on 1, 2, 4 ... N ranks as well", ""},
     {"reproducible", 0, CLI_FLAG, NULL, AT(reproducible), 0, 0,

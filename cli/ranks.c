@@ -12,8 +12,9 @@ int cli_ranks(void) { return ranks; }
 
 int cli_ranks_check(const cli_options *o) {
 #ifndef HAVE_MPI
-  if (o->reproducible)
-    return cli_fail(KCL_DEVICE, "--reproducible: this program was built without MPI");
+  if (o->reproducible || o->partition)
+    return cli_fail(KCL_DEVICE, "--%s: this program was built without MPI",
+                    o->partition ? "partition" : "reproducible");
 #endif
   return (void)o, KCL_OK;
 }
@@ -81,6 +82,8 @@ int cli_ranks_agree(kcl *ctx, int rc) {
 
 int cli_ranks_device(kcl *ctx, const cli_options *o) {
   char word[300];
+  int rc = kcl_mpi_set_partition(ctx, o->partition);
+  if (rc) return rc;
   kcl_mpi_set_reproducible(ctx, o->reproducible);
   if (alone()) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
   if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
@@ -164,23 +167,42 @@ static double imbalance(const cli_run *r) {
   return all > 0 ? most * r->share_count / all : 1;
 }
 
+static const char *partition(const cli_run *r) {
+  return r->o->partition ? r->o->partition : "rows";
+}
+
+static void report_rank(const cli_run *r, const kcl_mpi_share *s) {
+  cli_say(r->o,
+          "rank %-6d %s rows, %s of them with columns of others, %s nonzeros, %s elements of x "
+          "from %d %s, %s\n",
+          s->rank, cli_count(s->rows).s, cli_count(s->boundary_rows).s, cli_count(s->nonzeros).s,
+          cli_count(s->halo).s, s->neighbours, s->neighbours == 1 ? "neighbour" : "neighbours",
+          s->device);
+}
+
 void report_ranks(const cli_run *r) {
   int64_t halo = 0, most = 0;
+  int others = 0;
   double waited = 0;
   if (ranks == 1 || !r->shares) return;
   for (int p = 0; p < r->share_count; p++) {
     const kcl_mpi_share *s = &r->shares[p];
     const double waits = s->seconds_halo + s->seconds_sum;
     halo += s->halo, most = s->halo > most ? s->halo : most;
+    others = s->neighbours > others ? s->neighbours : others;
     if (s->seconds_solve > 0) waited += waits / s->seconds_solve / r->share_count;
   }
-  cli_say(r->o,
-          "ranks       %d, imbalance %.2f, %s elements of x exchanged per product (%s at most by a "
-          "rank), %.0f %% of the iterations' time waiting\n",
-          ranks, imbalance(r), cli_count(halo).s, cli_count(most).s, 100 * waited);
+  cli_say(
+      r->o,
+      "ranks       %d, partition %s, imbalance %.2f, %s elements of x exchanged per product (at "
+      "most %s by a rank, with %d others), %.0f %% of the iterations' time waiting\n",
+      ranks, partition(r), imbalance(r), cli_count(halo).s, cli_count(most).s, others,
+      100 * waited);
+  for (int p = 0; r->o->verbose && p < r->share_count; p++) report_rank(r, &r->shares[p]);
 }
 
 void json_ranks(struct cJSON *o, const cli_run *r) {
+  int64_t halo = 0;
   if (ranks == 1 || !r->shares) return;
   cJSON *list = cJSON_AddArrayToObject(o, "ranks");
   for (int p = 0; p < r->share_count; p++) {
@@ -192,11 +214,15 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
     json_count(one, "nonzeros", s->nonzeros), json_count(one, "boundary_rows", s->boundary_rows);
     json_count(one, "neighbours", s->neighbours), json_count(one, "halo", s->halo);
     json_count(one, "sends", s->sends);
+    json_number(one, "seconds_partition", s->seconds_partition);
     json_number(one, "seconds_solve", s->seconds_solve);
     json_number(one, "seconds_halo", s->seconds_halo);
     json_number(one, "seconds_sum", s->seconds_sum);
     cJSON_AddItemToArray(list, one);
+    halo += s->halo;
   }
+  json_text(o, "partition", partition(r));
+  json_count(o, "communication_volume", halo);
   json_number(o, "imbalance", imbalance(r));
 }
 

@@ -87,8 +87,9 @@ static int force(const cli_options *o) {
 }
 
 /* In the order of kcl_symmetry_rule and kcl_scale_rule; the first is the default. */
-static const char *const symmetries[] = {"rounding", "exact", "assume"}, *const scales[] = {"auto",
-                                                                                            "none"};
+static const char *const symmetries[] = {"rounding", "exact", "assume"},
+                         *const scales[] = {"auto", "none"},
+                         *const partitions[] = {"rows", "metis"};
 
 /* The number of a word; 0 where it is NULL, -1 where it is none of them. */
 static int number_of(const char *word, const char *const *words, int count) {
@@ -193,6 +194,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(force(o));
   TRY(rule("rule of symmetry", o->symmetry, symmetries, 3));
   TRY(rule("rule of scaling", o->scale, scales, 2));
+  TRY(rule("partition", o->partition, partitions, 2));
   TRY(mixed(o));
   if (o->check_output && !o->check) o->check = "cholmod";
   TRY(check(o->check));

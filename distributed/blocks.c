@@ -17,14 +17,11 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on) {
 
 /* ---------------------------------------------------------------- which blocks */
 
-static bool differs(kcl_comm *c, double own) {
-  return kcl_comm_largest(c, own) != -kcl_comm_largest(c, -own);
-}
-
 int kcl_blocks_begin(kcl_comm *c) {
   kcl *ctx = c->ctx;
   const int most = ctx->opencl ? 8 * ctx->device.compute_units : NATIVE;
-  const bool asked = differs(c, ctx->reproducible), devices = differs(c, most) || c->ranks.mixed;
+  const bool asked = kcl_comm_differs(c, ctx->reproducible),
+             devices = kcl_comm_differs(c, most) || c->ranks.mixed;
   if (asked)
     return kcl_comm_agree(c, kcl_fail(ctx, KCL_USAGE, "reproducible sums on some ranks alone"));
   if (!ctx->reproducible) return KCL_OK;

@@ -1,8 +1,9 @@
 /* A system on several ranks, on MPI. It is solved by an ordinary engine and the correction loop on every rank, in step; what
  * is global goes through core/program/ranks.h.
  *
- *   ranks.c      sums over ranks, agreement on failures      rows.c       whose rows; matrices and vectors given out
- *   blocks.c     sums with the same bits on any number of ranks
+ *   ranks.c      sums over ranks, agreement on failures      blocks.c     sums with the same bits on any number of ranks
+ *   partition.c  whose rows: blocks, or the parts of METIS (metis.c)
+ *   rows.c       blocks of rows and of vectors given out     order.c      rows of other parts, and vectors, moved
  *   halo.c       own rows split, elements exchanged          symmetry.c   statistics of the whole matrix
  *   adjoint.c    rows of A^H                                 ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
@@ -42,6 +43,8 @@ int kcl_comm_agree(kcl_comm *c, int status);
 /* The largest of all, NaN if one is. */
 double kcl_comm_largest(kcl_comm *c, double own);
 double kcl_comm_total(kcl_comm *c, double own);
+/* Ranks have different numbers. */
+bool kcl_comm_differs(kcl_comm *c, double own);
 
 /* ---------------------------------------------------------------- blocks.c */
 
@@ -55,18 +58,50 @@ int kcl_blocks_align(kcl_comm *c, int64_t *first);
 /* |v| of all from the ranks' own parts v [n], without overflow. */
 double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n);
 
-/* ---------------------------------------------------------------- rows.c */
+/* ---------------------------------------------------------------- partition.c, metis.c */
 
+/* *weight [ranks], to be freed on failure too: of each rank's share. */
+int kcl_weigh(kcl_comm *c, double **weight);
 /* first [ranks + 1]: blocks of rows with nonzeros in proportion to the weights, at least one row. */
 void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
                    int64_t *first);
-/* Own rows with columns of the whole matrix, and c->first; A whole on rank 0, NULL elsewhere. */
-int kcl_give_rows(kcl_comm *c, const kcl_csr *A, kcl_csr **own);
+/* part [held->rows]: the rank that is to own each of the rows here, of those that the ranks have by c->first. METIS gathers the
+ * structure on rank 0; a partition of distributed rows has the same arguments. */
+int kcl_metis_parts(kcl_comm *c, const kcl_csr *held, const double *weight, int32_t *part);
+
+/* ---------------------------------------------------------------- rows.c */
+
+/* Sends and receives, of any length. */
+void kcl_comm_exchange(kcl_comm *c, int to, const void *out, size_t sends, int from, void *in,
+                       size_t receives);
+/* first [ranks + 1]: where each one's own begin, one after another. */
+void kcl_comm_offsets(kcl_comm *c, int64_t own, int64_t *first);
+/* What each rank has of A, whole on rank 0: all of it there, elsewhere no rows. Its arrays are A's; c->first is of that. */
+int kcl_hold_rows(kcl_comm *c, const kcl_csr *A, kcl_csr *held);
+/* Own rows with columns of the whole matrix, and c->first: blocks of what rank 0 has. */
+int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own);
 /* c->first from the rows that each rank has; checks them. */
 int kcl_take_rows(kcl_comm *c, const kcl_csr *own);
-/* Own elements from the whole vector on rank 0, and back. */
-void kcl_give_vector(kcl_comm *c, kcl_type type, const void *whole, void *own);
-void kcl_collect_vector(kcl_comm *c, kcl_type type, const void *own, void *whole);
+/* Own elements [first[rank], first[rank + 1]) of so many bytes from the whole array on rank 0, and back. */
+void kcl_comm_give(kcl_comm *c, const int64_t *first, size_t size, const void *whole, void *own);
+void kcl_comm_collect(kcl_comm *c, const int64_t *first, size_t size, const void *own, void *whole);
+
+/* ---------------------------------------------------------------- order.c */
+
+/* Rows that went to the owners of their parts: the system that is solved is P A P^T. */
+typedef struct kcl_order {
+  kcl_comm *comm;
+  int64_t *out,
+      *in;      /* [ranks + 1] where each rank's begin, of rows held here and of rows owned here */
+  int32_t *row; /* [out[ranks]] rows held here, by their owners, ascending */
+} kcl_order;
+
+/* The parts of held rows, and *own: their rows here, with columns of P A P^T; c->first is of that. */
+int kcl_order_rows(kcl_comm *c, const kcl_csr *held, kcl_order **out, kcl_csr **own);
+void kcl_order_free(kcl_order **o);
+/* Elements of so many bytes from where rows were held to their owners, and back. */
+int kcl_order_give(const kcl_order *o, size_t size, const void *held, void *own);
+int kcl_order_return(const kcl_order *o, size_t size, const void *own, void *held);
 
 /* ---------------------------------------------------------------- halo.c */
 
@@ -137,16 +172,23 @@ struct kcl_mpi_solver {
   kcl_solver *alone; /* of one rank, with A: then nothing else is set but ctx and seconds_solve */
   const kcl_csr *whole;
   kcl_comm *comm;
+  kcl_order *order; /* NULL: blocks of consecutive rows */
   kcl_domain *domain;
   kcl_domain *adjoint;     /* of A^H; NULL until a method multiplies by it */
   kcl_system system;       /* A: the interior; shared: it and that of A^H, with their halos */
   kcl_selection selection; /* one way, one engine */
   kcl_history *history;    /* [1] of the last solve */
   kcl_dense *near_null;    /* own rows of options.near_null, where rank 0 had them all; or NULL */
+  int64_t held;            /* elements of b and x that the caller has here */
   kcl_type type;           /* of A, b and x */
   double norm_F;           /* |A|_F, once A^H is there */
   double bytes_stored;     /* of all ranks */
-  double seconds_check, seconds_convert, seconds_solve, seconds_halo, seconds_sum;
+  double seconds_check, seconds_partition, seconds_convert, seconds_solve, seconds_halo,
+      seconds_sum;
 };
+
+/* Elements of any type from where the caller has them to the owners of their rows, and back (vectors.c). */
+int kcl_take_vector(const kcl_mpi_solver *m, kcl_type type, const void *held, void *own);
+int kcl_return_vector(const kcl_mpi_solver *m, kcl_type type, const void *own, void *held);
 
 #endif

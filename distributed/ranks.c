@@ -115,6 +115,10 @@ double kcl_comm_total(kcl_comm *c, double own) {
 
 double kcl_comm_largest(kcl_comm *c, double own) { return c->ranks.largest(&c->ranks, own); }
 
+bool kcl_comm_differs(kcl_comm *c, double own) {
+  return kcl_comm_largest(c, own) != -kcl_comm_largest(c, -own);
+}
+
 /* ---------------------------------------------------------------- opening and closing */
 
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {

@@ -26,6 +26,17 @@ static int check_asked(const kcl_system *s, int threads) {
   return KCL_OK;
 }
 
+static int check_partition(kcl_comm *c) {
+  const bool differ = kcl_comm_differs(c, c->ctx->metis);
+  int rc = KCL_OK;
+  if (differ) rc = kcl_fail(c->ctx, KCL_USAGE, "partition metis on some ranks alone");
+  if (!rc && c->ctx->metis && c->ctx->reproducible)
+    rc = kcl_fail(
+        c->ctx, KCL_USAGE,
+        "partition metis: not with reproducible sums, whose blocks are of consecutive rows");
+  return kcl_comm_agree(c, rc);
+}
+
 /* ---------------------------------------------------------------- the whole matrix */
 
 /* Where rows differ so much that a claim may hide small ones. */
@@ -52,30 +63,48 @@ static int know(kcl_mpi_solver *m) {
   return kcl_comm_agree(m->comm, rc);
 }
 
-/* Own rows of the near-null vectors, which rank 0 has whole where it has A. */
+/* Own rows of the near-null vectors, which have the layout of A. */
 static int give_near_null(kcl_mpi_solver *m) {
   kcl_comm *c = m->comm;
   const kcl_dense *given = m->system.options.near_null;
   const int me = c->ranks.rank;
-  if (m->layout == KCL_MPI_ROWS) return KCL_OK;
+  if (m->layout == KCL_MPI_ROWS && !m->order) return KCL_OK;
   const int64_t cols = kcl_ranks_decide(&c->ranks, given ? given->cols : 0),
                 own = c->first[me + 1] - c->first[me];
   int rc = KCL_OK;
   m->system.options.near_null = NULL;
   if (!cols) return KCL_OK;
-  if (!me && (given->rows != c->ranks.rows || given->type != KCL_D))
+  if (m->held && (!given || given->cols != cols || given->rows != m->held || given->type != KCL_D))
     rc = kcl_fail(m->ctx, KCL_USAGE, "near-null vectors are real and have %lld rows, as the matrix",
-                  (long long)c->ranks.rows);
+                  (long long)m->held);
   if (!rc) rc = kcl_dense_create(m->ctx, own, cols, KCL_D, &m->near_null);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
-  for (int64_t j = 0; j < cols; j++)
-    kcl_give_vector(c, KCL_D, me ? NULL : (const double *)given->val + j * given->rows,
-                    (double *)m->near_null->val + j * own);
+  for (int64_t j = 0; j < cols && !rc; j++)
+    rc = kcl_take_vector(m, KCL_D, m->held ? given->val + j * given->rows : NULL,
+                         m->near_null->val + j * own);
   m->system.options.near_null = m->near_null;
-  return KCL_OK;
+  return rc;
 }
 
 /* ---------------------------------------------------------------- in steps */
+
+/* Own rows: *given, or NULL: they are A's. */
+static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
+  kcl_comm *c = m->comm;
+  kcl_csr held;
+  const bool root = m->layout == KCL_MPI_ROOT;
+  int rc = root ? kcl_hold_rows(c, A, &held) : kcl_take_rows(c, A);
+  if (rc) return rc;
+  if (!root) held = *A;
+  m->held = held.rows;
+  if (held.cols != c->ranks.rows)
+    return kcl_comm_agree(
+        c, kcl_fail(m->ctx, KCL_INPUT,
+                    "the matrix is %lld by %lld: several ranks solve square systems alone",
+                    (long long)c->ranks.rows, (long long)held.cols));
+  if (m->ctx->metis) return kcl_order_rows(c, &held, &m->order, given);
+  return root ? kcl_give_rows(c, &held, given) : KCL_OK;
+}
 
 static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c;
@@ -93,21 +122,16 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
                    (void **)&m->system.preconds);
   if (!rc) rc = check_asked(&m->system, m->ctx->opencl ? 1 : m->ctx->threads);
   KCL_TRY(kcl_comm_agree(c, rc));
+  KCL_TRY(check_partition(c));
   const double device = m->ctx->opencl != NULL;
-  c->ranks.mixed = kcl_comm_largest(c, device) != -kcl_comm_largest(c, -device);
+  c->ranks.mixed = kcl_comm_differs(c, device);
   KCL_TRY(kcl_blocks_begin(c));
-  if (m->layout == KCL_MPI_ROOT) {
-    KCL_TRY(kcl_give_rows(c, A, &given));
-    own = given;
-  } else
-    KCL_TRY(kcl_take_rows(c, A));
-  m->type = own->type;
-  if (own->cols != c->ranks.rows)
-    KCL_TRY(kcl_comm_agree(
-        c, kcl_fail(m->ctx, KCL_INPUT,
-                    "the matrix is %lld by %lld: several ranks solve square systems alone",
-                    (long long)c->ranks.rows, (long long)own->cols)));
+  m->seconds_partition = -kcl_now();
+  KCL_TRY(spread(m, A, &given));
+  m->seconds_partition += kcl_now();
   m->seconds_check = kcl_now() - start;
+  own = given ? given : A;
+  m->type = own->type;
   KCL_TRY(kcl_blocks_open(c));
   KCL_TRY(kcl_domain_create(c, own, c->first, m->system.options.precision, &m->domain));
   KCL_TRY(know(m));
@@ -163,6 +187,7 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   for (int i = 0; i < 2; i++) kcl_matrix_free(&m->system.shared[i]);
   kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
   kcl_dense_free(&m->near_null);
+  kcl_order_free(&m->order);
   kcl_histories_free(&m->history, 1);
   kcl_comm_free(&m->comm);
   free(m);
@@ -213,7 +238,7 @@ int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
   if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
   if (rc) return free(*list), *list = NULL, rc;
   snprintf(own.device, sizeof own.device, "%s", m->ctx->device.name);
-  own.seconds_solve = m->seconds_solve;
+  own.seconds_partition = m->seconds_partition, own.seconds_solve = m->seconds_solve;
   own.seconds_halo = m->seconds_halo, own.seconds_sum = m->seconds_sum;
   if (m->alone) {
     kcl_setup_info info;

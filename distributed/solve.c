@@ -33,13 +33,8 @@ static int take_vectors(solve *s, const void *b, const void *x) {
   if (!rc) rc = kcl_alloc(m->ctx, n, size, "x", (void **)&s->next);
   if ((rc = kcl_comm_agree(m->comm, rc))) return rc;
   s->bytes = (size_t)n * size;
-  if (m->layout == KCL_MPI_ROWS) {
-    memcpy(s->b, b, s->bytes), memcpy(s->x, x, s->bytes);
-    return KCL_OK;
-  }
-  kcl_give_vector(m->comm, m->type, b, s->b);
-  kcl_give_vector(m->comm, m->type, x, s->x);
-  return KCL_OK;
+  rc = kcl_take_vector(m, m->type, b, s->b);
+  return rc ? rc : kcl_take_vector(m, m->type, x, s->x);
 }
 
 static int put_system(solve *s) {
@@ -162,17 +157,11 @@ static int certify(solve *s) {
   return KCL_OK;
 }
 
-static void give_x(solve *s, void *x) {
+static int give_x(solve *s, void *x) {
   const kcl_mpi_solver *m = s->m;
-  kcl_report *report = rhs(s)->report;
-  const size_t size = kcl_type_size(m->type);
-  if (m->layout == KCL_MPI_ROWS) {
-    memcpy(x, s->x, s->bytes);
-    report->x_sum = kcl_checksum(x, s->bytes);
-    return;
-  }
-  kcl_collect_vector(m->comm, m->type, s->x, x);
-  if (m->comm->ranks.rank == 0) report->x_sum = kcl_checksum(x, (size_t)m->comm->ranks.rows * size);
+  int rc = kcl_return_vector(m, m->type, s->x, x);
+  if (m->held) rhs(s)->report->x_sum = kcl_checksum(x, (size_t)m->held * kcl_type_size(m->type));
+  return rc;
 }
 
 static int solve_shared(solve *s, const void *b, void *x, kcl_report *report) {
@@ -188,8 +177,7 @@ static int solve_shared(solve *s, const void *b, void *x, kcl_report *report) {
   report->bytes_per_iteration = kcl_comm_total(m->comm, kcl_engine_bytes(m->selection.engine, 1));
   if (report->iterations)
     report->seconds_per_iteration = report->seconds_solve / (double)report->iterations;
-  give_x(s, x);
-  return KCL_OK;
+  return give_x(s, x);
 }
 
 static int solve_alone(kcl_mpi_solver *m, const void *b, void *x, kcl_report *report) {

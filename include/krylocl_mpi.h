@@ -58,6 +58,15 @@ int kcl_mpi_set_weight(kcl *ctx, double weight);
  * for each compute unit), another format, preconditioners but jacobi; with KCL_MPI_ROWS rows that begin elsewhere. */
 int kcl_mpi_set_reproducible(kcl *ctx, int on);
 
+/** How solvers that are set up from now on divide the rows. "rows" (also NULL; initially): consecutive blocks of about as many
+ * nonzeros with KCL_MPI_ROOT, with KCL_MPI_ROWS as they are. "metis": parts of the graph of A + A^T, between which few elements of
+ * x are exchanged; rows and vectors move to their owners and x comes back, so A, b, x and all messages keep the caller's
+ * numbers. Rank 0 needs memory for that graph. Not collective, but the same on all ranks.
+ *
+ * KCL_USAGE: another name; at the set-up, metis on some ranks alone or with reproducible sums. KCL_DEVICE: a library built without
+ * METIS. */
+int kcl_mpi_set_partition(kcl *ctx, const char *name);
+
 /** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
  *
  * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and
@@ -80,20 +89,21 @@ int kcl_mpi_solve(kcl_mpi_solver *s, const void *b, void *x, kcl_report *report)
 
 /** One rank's share. */
 typedef struct kcl_mpi_share {
-  int rank;              /**< its number in the communicator */
-  int threads;           /**< of its native executor */
-  int neighbours;        /**< ranks it exchanges elements of x with */
-  int64_t first_row;     /**< number of its first row, from 0 */
-  int64_t rows;          /**< number of its rows */
-  int64_t nonzeros;      /**< entries of its rows */
-  int64_t boundary_rows; /**< rows with entries in columns of other ranks */
-  int64_t halo;          /**< elements of x that it receives per product */
-  int64_t sends;         /**< elements of x that it sends per product */
-  double seconds_solve;  /**< of the last solve: iterations */
-  double seconds_halo;   /**< of these: waiting for elements of other ranks */
-  double seconds_sum;    /**< of these: waiting for sums over the ranks */
-  char format[32];       /**< storage format of its rows */
-  char device[128];      /**< name of its device */
+  int rank;                 /**< its number in the communicator */
+  int threads;              /**< of its native executor */
+  int neighbours;           /**< ranks it exchanges elements of x with */
+  int64_t first_row;        /**< number of its first row, from 0, in the order of the ranks */
+  int64_t rows;             /**< number of its rows */
+  int64_t nonzeros;         /**< entries of its rows */
+  int64_t boundary_rows;    /**< rows with entries in columns of other ranks */
+  int64_t halo;             /**< elements of x that it receives per product */
+  int64_t sends;            /**< elements of x that it sends per product */
+  double seconds_partition; /**< dividing the rows and moving them */
+  double seconds_solve;     /**< of the last solve: iterations */
+  double seconds_halo;      /**< of these: waiting for elements of other ranks */
+  double seconds_sum;       /**< of these: waiting for sums over the ranks */
+  char format[32];          /**< storage format of its rows */
+  char device[128];         /**< name of its device */
 } kcl_mpi_share;
 
 /** The shares of all ranks, on every rank: *list is [*count], to be freed with free(). */

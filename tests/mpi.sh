@@ -111,6 +111,15 @@ if [ -x "$krylocl" ]; then
   cmp -s "$tmp/same1.mtx" "$tmp/same2.mtx"
   check "--reproducible: bits of unequal shares" $?
   expect "--reproducible with another format" 2 2 "$@" --reproducible --format sell
+  # ---- parts of METIS: x in the numbers of the file
+  if "$krylocl" "$@" --partition metis -o "$tmp/x.mtx" 2>"$tmp/err"; then
+    expect "--partition metis" 0 4 "$@" --partition metis -o "$tmp/x.mtx" --json "$tmp/json"
+    "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q && grep -q '"partition":.*"metis"' "$tmp/json"
+    check "--partition metis: x solves the system" $?
+    expect "--partition metis with --reproducible" 2 2 "$@" --partition metis --reproducible
+  else
+    echo "skipped: --partition metis: $(head -1 "$tmp/err")"
+  fi
   expect "a file that is not there" 3 2 solve "$tmp/none.mtx" --device cpu
   [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ]
   check "one message" $?

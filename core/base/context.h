@@ -39,6 +39,7 @@ struct kcl {
   double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;        /* of this rank's rows, on several ranks; 0: by stream rate */
   bool reproducible;    /* on several ranks: the same bits on any number of them */
+  bool metis;           /* on several ranks: the rows of a rank are a part of METIS */
   kcl_tune tune;        /* of the device */
 };
 #endif

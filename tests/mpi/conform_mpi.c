@@ -243,6 +243,40 @@ static void blocks(const host *h, const problem *p) {
   free(row_ptr);
 }
 
+/* Elements exchanged per product. */
+static int64_t volume(const host *h, const kcl_options *o, const char *partition) {
+  kcl_mpi_solver *s = NULL;
+  kcl_mpi_share *list = NULL;
+  int64_t all = 0;
+  int count = 0;
+  kcl_mpi_set_partition(h->ctx, partition);
+  CHECKF(!kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, o, &s) &&
+             !kcl_mpi_shares(s, &list, &count),
+         "%s: %s", partition, kcl_error(h->ctx));
+  for (int p = 0; p < count; p++) all += list[p].halo;
+  free(list), kcl_mpi_solver_free(&s);
+  return all;
+}
+
+/* Parts of METIS: the caller's numbers, also where every rank has rows already, and fewer elements exchanged than between slabs of a
+ * square grid: four squares of it have 4 n / 2 elements on each side of their borders, four slabs 6 n. */
+static void parts(const host *h, const problem *p) {
+  int64_t first, *row_ptr;
+  const kcl_csr own = rows_of(h, &first, &row_ptr);
+  const kcl_options o = options_for(p, p->spd ? "cg" : "gmres", "csr-scalar", 0);
+  const int rc = kcl_mpi_set_partition(h->ctx, "metis");
+  if (rc) {
+    if (!rank) skip("partition metis: %s", kcl_error(h->ctx));
+    goto done;
+  }
+  solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
+  solve(h, &o, p->kind, KCL_MPI_ROWS, &own, first);
+  if (p == problems && ranks == 4) CHECK(volume(h, &o, "metis") < volume(h, &o, "rows"));
+done:
+  kcl_mpi_set_partition(h->ctx, NULL);
+  free(row_ptr);
+}
+
 /* The answer of the ranks of comm with reproducible sums: on rank 0, else x stays. */
 static int reproduce(const host *h, const kcl_options *o, MPI_Comm comm, double *x) {
   const bool root = comm == MPI_COMM_SELF || !rank;
@@ -317,20 +351,28 @@ static void not_reproducible(const host *h, const char *solver, const char *form
   free(x);
 }
 
+static void not_in_parts(const host *h) {
+  CHECK(kcl_mpi_set_partition(h->ctx, "slabs") == KCL_USAGE);
+  if (!kcl_mpi_set_partition(h->ctx, "metis"))
+    not_reproducible(h, "cg", "csr-scalar", "none", "metis: not with reproducible sums");
+  kcl_mpi_set_partition(h->ctx, NULL);
+}
+
 static void system_of(kcl *ctx, kcl *one, const problem *p) {
   host h = {.ctx = ctx, .alone = one};
   if (!CHECK(!kcl_generate(one, p->kind, &h.A, &h.b))) return;
   h.n = h.A->rows, h.size = kcl_type_size(h.A->type);
   methods(&h, p);
   preconditioners(&h, p);
-  if (!few_combinations) blocks(&h, p);
+  if (!few_combinations) blocks(&h, p), parts(&h, p);
   reproducible(&h, p);
   if (p == problems) {
     between_blocks(&h);
     not_reproducible(&h, "cg", "ell", "none", "ell: not with reproducible sums");
     not_reproducible(&h, "cg", "csr-scalar", "amg", "amg: not with reproducible sums");
     if (!few_combinations)
-      not_reproducible(&h, "lsqr", "csr-scalar", "none", "lsqr: not with reproducible sums");
+      not_reproducible(&h, "lsqr", "csr-scalar", "none", "lsqr: not with reproducible sums"),
+          not_in_parts(&h);
   }
   kcl_csr_free(&h.A), kcl_dense_free(&h.b);
 }

@@ -1,0 +1,100 @@
+/* Whose rows: shares of the nonzeros by the weights of the ranks, as blocks of consecutive rows or as the parts of a graph
+ * (metis.c), whose rows order.c moves. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- blocks */
+
+/* Where the running sum of nonzeros is nearest to this. */
+static int64_t cut(const int64_t *row_ptr, int64_t rows, double want) {
+  int64_t lo = 0, hi = rows;
+  while (lo < hi) {
+    const int64_t mid = lo + (hi - lo) / 2;
+    if ((double)row_ptr[mid] < want)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo > 0 && want - (double)row_ptr[lo - 1] < (double)row_ptr[lo] - want ? lo - 1 : lo;
+}
+
+void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
+                   int64_t *first) {
+  double all = 0, before = 0;
+  for (int p = 0; p < ranks; p++) all += weight[p];
+  first[0] = 0, first[ranks] = rows;
+  for (int p = 1; p < ranks; p++) {
+    const int64_t least = first[p - 1] + 1, most = rows - (ranks - p);
+    before += weight[p - 1];
+    const int64_t at = cut(row_ptr, rows, (double)row_ptr[rows] * before / all);
+    first[p] = at < least ? least : at > most ? most : at;
+  }
+}
+
+/* ---------------------------------------------------------------- weights */
+
+int kcl_mpi_set_weight(kcl *ctx, double weight) {
+  if (!ctx) return KCL_USAGE;
+  if (!(weight >= 0 && weight < INFINITY))
+    return kcl_fail(ctx, KCL_USAGE, "weight %g of a rank: it is positive, or 0", weight);
+  ctx->weight = weight;
+  return KCL_OK;
+}
+
+typedef struct worth {
+  double weight, rate;
+  char device[sizeof((kcl_device *)0)->name];
+} worth;
+
+static void gather(kcl_comm *c, const worth *own, worth *all) {
+  MPI_Request request;
+  MPI_Iallgather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, c->comm, &request);
+  kcl_comm_wait(1, &request);
+}
+
+/* All have a weight; all have devices of one name. */
+static void compare(const worth *all, int count, bool *told, bool *alike) {
+  *told = *alike = true;
+  for (int p = 0; p < count; p++) {
+    *told = *told && all[p].weight > 0;
+    *alike = *alike && !strcmp(all[p].device, all[0].device);
+  }
+}
+
+int kcl_weigh(kcl_comm *c, double **weight) {
+  const int count = c->ranks.count;
+  worth own = {.weight = c->ctx->weight}, *all = NULL;
+  bool told, alike;
+  int rc = kcl_alloc(c->ctx, count, sizeof *all, "the ranks", (void **)&all);
+  if (!rc) rc = kcl_alloc(c->ctx, count, sizeof **weight, "the ranks", (void **)weight);
+  if ((rc = kcl_comm_agree(c, rc))) goto done;
+  memcpy(own.device, c->ctx->device.name, sizeof own.device);
+  gather(c, &own, all);
+  compare(all, count, &told, &alike);
+  if (!told && !alike) {
+    KCL_TRY(kcl_comm_agree(c, kcl_stream_rate(c->ctx, &own.rate)));
+    gather(c, &own, all);
+  }
+  for (int p = 0; p < count; p++) (*weight)[p] = told ? all[p].weight : alike ? 1 : all[p].rate;
+done:
+  free(all);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- by name */
+
+int kcl_mpi_set_partition(kcl *ctx, const char *name) {
+  const bool metis = name && !strcmp(name, "metis");
+  if (!ctx) return KCL_USAGE;
+  if (name && !metis && strcmp(name, "rows"))
+    return kcl_fail(ctx, KCL_USAGE, "partition '%s': rows or metis", name);
+#ifndef HAVE_METIS
+  if (metis)
+    return kcl_fail(ctx, KCL_DEVICE,
+                    "partition metis: this library was built without METIS (libmetis-dev)");
+#endif
+  ctx->metis = metis;
+  return KCL_OK;
+}
