@@ -734,10 +734,10 @@ typedef struct kcl_stage_info {
   const char *phase;      /**< "START", "LOOP", "REPLACE" or "RESUME" */
   const char *operations; /**< in the notation of the cited paper, separated by "; " */
   double bytes;           /**< moved by the stage, for all right-hand sides at once */
-  int launches;           /**< kernels per pass; 0: on the CPU, or inside the persistent kernel */
-  bool persistent;        /**< part of the persistent kernel, one launch for many iterations */
-  bool product;           /**< has a product with A or A^H */
-  int dots;               /**< inner products that it sums */
+  int launches;    /**< kernels per pass; 0: on the CPU, or inside a kernel of several stages */
+  bool persistent; /**< part of the persistent kernel, one launch for many iterations */
+  bool product;    /**< has a product with A or A^H */
+  int dots;        /**< inner products that it sums */
 } kcl_stage_info;
 
 /** Number of stages of all phases. */

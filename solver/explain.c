@@ -12,28 +12,22 @@ int kcl_stage_count(const kcl_solver *s) {
   return count;
 }
 
-/* In launches: a product may be prepared by one of its own. */
-static int launches(const kcl_solver *s, const kcl_stage *stage) {
-  if (s->system.ctx->layout == KCL_LAYOUT_NATIVE) return 0;
-  const kcl_matrix *A = stage->A;
-  return 1 + (A && A->prepare_items ? A->steps ? (int)A->steps : 1 : 0);
-}
-
 void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out) {
   static _Thread_local char text[4000];
   if (out) *out = (kcl_stage_info){0};
   if (!out || i < 0 || i >= kcl_stage_count(s)) return;
   const kcl_engine *e = s->selection.engine;
+  const kcl_executor *ex = &e->executor;
   const kcl_program *k = e->program;
   int p = 0;
   while (p < KCL_PHASES - 1 && i >= k->stages[p]) i -= k->stages[p++];
   const kcl_stage *stage = &k->stage[p][i];
-  bool persistent = e->executor.replaces && (p == KCL_LOOP || p == KCL_REPLACE);
+  bool persistent = ex->replaces && (p == KCL_LOOP || p == KCL_REPLACE);
   kcl_stage_formula(k, stage, text, sizeof text);
   *out = (kcl_stage_info){.phase = kcl_phase_name(p),
                           .operations = text,
                           .bytes = kcl_stage_bytes(k, stage, k->nrhs),
-                          .launches = persistent ? 0 : launches(s, stage),
+                          .launches = ex->launches ? ex->launches(ex, (kcl_phase)p, i) : 0,
                           .persistent = persistent,
                           .product = stage->A && (stage->A == k->A || stage->A == k->AH),
                           .dots = kcl_stage_dots(stage)};

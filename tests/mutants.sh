@@ -107,11 +107,11 @@ mutant reader-duplicates data/files/csr_build.c 'same ? val[w * m + q] + val[w *
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- the persistent kernel's protocol
-G=kernels/persistent.clh M=kernels/messages.clh S=core/opencl/persistent_stage_source.c
+G=kernels/persistent.clh M=kernels/messages.clh R=kernels/release.clh S=core/opencl/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent
 mutant message-parity $G '((number) & 1) * MOST_DOTS' '0 * MOST_DOTS' test_persistent
 mutant halo-wait $G 'late = (int)(load_acquire(flags + g) - version) < 0;' 'late = 0;' test_persistent
-mutant halo-release $G 'atomic_xchg(to, a);' '*to = a;' test_persistent
+mutant halo-release $R 'atomic_xchg(to, a);' '*to = a;' test_persistent
 mutant halo-copies $S '"p_%s.current = n - p_%s.current;\n' '"p_%s.current = 0 * (n - p_%s.current);\n' test_persistent
 mutant total-early $S 'SYNC();\nactive = control[WAS_ACTIVE];' 'active = control[WAS_ACTIVE];' test_persistent
 mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test_persistent

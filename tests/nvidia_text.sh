@@ -51,6 +51,7 @@ types() { # of these all formats
       done
     done
     one "row-blocks-$type" long.mtx --format csr-split --precision "$type" --solver cgls
+    one "series-$type" mesh.mtx --format csr-scalar --precision "$type" --solver cg --precond chebyshev
     one "nrhs-$type" mesh.mtx --format sell --precision "$type" --solver cg --nrhs 4
   done
 }

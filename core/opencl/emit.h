@@ -25,7 +25,6 @@ static inline const char *kcl_vec_name(const kcl_program *k, kcl_vec v) {
 }
 static inline const char *kcl_slot_name(const kcl_program *k, kcl_slot s) { return k->slot[s].s; }
 
-bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
 /* A vector's name in the source of a stage: the method's own, or its place in a stage without names. */
 const char *kcl_emit_vec(const kcl_emit *e, kcl_vec v);
 
@@ -78,10 +77,26 @@ const kcl_stage *kcl_persistent_before(const kcl_program *k, const kcl_stage *s)
 bool kcl_ends_in_flight(
     const kcl_stage *s); /* does it end with a reduction (or barrier) under way? */
 
+/* ---- series_plan.c: stages that may share a kernel; stages that one launch carries out together */
+bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
+bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number);
+/* The next such stage after this one, (0, -1) at first; false: there is none. */
+bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);
+/* Stages of the series that begins with this one; 0: none does. */
+int kcl_series_length(const kcl_program *k, const kcl_geometry *g, int phase, int number);
+
+/* ---- series_source.c. The table of a series has `words` words per stage: function, elements, then arguments. */
+enum { KCL_SERIES_ARGUMENTS = 2 };
+int kcl_series_words(const kcl_program *k, const kcl_geometry *g);
+int kcl_series_function(const kcl_program *k, const kcl_geometry *g, int phase, int number);
+void kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g);
+
 /* ---- the writers of kernels */
 void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e); /* its operations, one per line */
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                           kcl_phase phase, int number, bool alone);
+void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
+                            kcl_phase phase, int number);
 void kcl_put_persistent_stage(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                               kcl_phase phase, int number);
 void kcl_put_receive(kcl_source *t, const kcl_program *k,

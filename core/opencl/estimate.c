@@ -1,6 +1,7 @@
 /* The time of a pass over LOOP, predicted from a recorded program whose matrices may be outlines. Constants: an NVIDIA
  * H200, and PoCL on two cores (docs/lab/2026-11-23-model.md).
  */
+#include "core/opencl/emit.h"
 #include "core/opencl/executor.h"
 #include <math.h>
 
@@ -8,6 +9,7 @@ static const double LAUNCH_GPU = 3.6e-6,
                     LAUNCH_CPU = 8e-6;   /* seconds between two launches, at least */
 static const double ARGUMENT = 0.25e-6;  /* more for each buffer of a launch, on a GPU */
 static const double LATENCY = 1.5e-6;    /* of a kernel on a GPU, beside its bytes */
+static const double MEETING = 1.3e-6;    /* of the work-groups of a series, between two stages */
 static const double FAR_ENTRY = 0.15e-6; /* per entry of a chain whose loads miss the L1 cache */
 static const double RATE_GPU = 3.8e12, RATE_CPU = 1e10; /* bytes per second */
 
@@ -36,12 +38,13 @@ static double chain(const kcl_matrix *A, const kcl_geometry *g) {
 }
 
 /* Launches overlap the kernels before them, on a GPU. */
-static double stage_seconds(const run *r, const kcl_stage *s) {
+static double stage_seconds(const run *r, const kcl_stage *s, bool in_series) {
   const kcl_program *k = r->k;
   double stream = kcl_stage_streamed(k, s) / rate_of(k->ctx), far = 0, launches = 1;
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int arguments = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   if (k->ctx->layout != KCL_LAYOUT_GPU) return launch_of(k->ctx) + stream;
+  if (in_series) return MEETING + LATENCY + fmax(stream, FAR_ENTRY * s->A->chain);
   if (s->A) arguments += MATRIX_ARRAYS, far = FAR_ENTRY * chain(s->A, &r->geometry);
   if (s->A && s->A->prepare_items) launches = 1 + (s->A->steps ? (double)s->A->steps : 1);
   return fmax(launches * launch_of(k->ctx) + arguments * ARGUMENT, LATENCY + fmax(stream, far));
@@ -53,6 +56,7 @@ double kcl_opencl_estimate(kcl_program *k) {
   r.geometry = kcl_choose_geometry(k), r.group = (size_t)r.geometry.group;
   if (kcl_persistent_kernel.wanted(&r)) return kcl_persistent_kernel.estimate(&r);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++)
-    seconds += stage_seconds(&r, &k->stage[KCL_LOOP][i]);
+    seconds +=
+        stage_seconds(&r, &k->stage[KCL_LOOP][i], kcl_stage_in_series(k, &r.geometry, KCL_LOOP, i));
   return seconds;
 }

@@ -72,7 +72,7 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
     if (rc) return rc;
   }
   for (int64_t t = 0; t < times && !code && !persistent && !r->halo.ready; t++)
-    for (int i = 0; i < r->k->stages[phase] && !code; i++)
+    for (int i = 0; i < r->k->stages[phase] && !code; i += r->launch[phase][i].stages)
       code = kcl_run_enqueue(r, &r->launch[phase][i]);
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
   if (phase == KCL_REPLACE)
@@ -97,8 +97,12 @@ static int finish(kcl_executor *ex) {
   int rc = kcl_cl_check(context(r), code, "clFinish", "iterating");
   bool lost = false;
   if (!rc) rc = kcl_persistent_kernel.check(r, &lost);
+  if (!rc && !lost) {
+    rc = kcl_run_check_series(r, &lost);
+    if (lost) kcl_run_close_launches(r), kcl_series_close(r);
+  }
   if (rc || !lost) return rc;
-  ex->replaces = false;
+  ex->replaces = false, r->geometry.series_groups = 0;
   return kcl_run_stage_kernels(r, false);
 }
 
@@ -178,14 +182,9 @@ static void close_run(kcl_executor *ex) {
   clFinish(queue(r));
   while (r->polls)
     clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % MAX_POLLS, r->polls--;
-  for (int p = 0; p < KCL_PHASES; p++) {
-    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++) {
-      if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
-      if (r->launch[p][i].prepare) clReleaseKernel(r->launch[p][i].prepare);
-    }
-    free(r->launch[p]);
-  }
+  kcl_run_close_launches(r);
   kcl_run_close_parts(r);
+  kcl_series_close(r);
   kcl_persistent_kernel.close(r);
   kcl_run_close_halo(r);
   kcl_run_close_vectors(r);
@@ -195,16 +194,22 @@ static void close_run(kcl_executor *ex) {
   free(r);
 }
 
-/* What was compiled: the kernels of stages, then the persistent kernel, if there is one. */
+static int launches(const kcl_executor *ex, kcl_phase phase, int stage) {
+  const run *r = ex->data;
+  const launch *l = r->launch[phase] ? &r->launch[phase][stage] : NULL;
+  if (!l || !l->kernel) return 0;
+  return 1 + (l->prepare ? l->steps ? (int)l->steps->steps : 1 : 0);
+}
+
+/* What was compiled: the kernels of stages, then the persistent kernel or series, if there is one. */
 static int source(kcl_executor *ex, char **out) {
   run *r = ex->data;
-  const int parts = r->parts.count, all = parts + (r->persistent.kernel != NULL);
+  const int all = kcl_run_programs(r);
   char *text[KCL_MOST_BUILDS] = {NULL};
   size_t room = 1, at = 0;
   int rc;
   for (int i = 0; i < all; i++) {
-    const kcl_geometry *g = i < parts ? &r->geometry : &r->persistent.geometry;
-    KCL_TRY(kcl_program_source(r->k, g, &r->parts, i, &text[i]));
+    KCL_TRY(kcl_program_source(r->k, kcl_run_geometry(r, i), &r->parts, i, &text[i]));
     room += strlen(text[i]);
   }
   KCL_TRY(kcl_alloc(context(r), (int64_t)room, 1, "source", (void **)out));
@@ -274,6 +279,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .carry = carry,
                        .multiply = multiply,
                        .memory = memory,
+                       .launches = launches,
                        .source = source,
                        .close = close_run};
   r->k = k, r->width = kcl_rhs_width(k), r->scalar_bytes = kcl_type_size(k->type);

@@ -6,6 +6,7 @@
  *   multiply.c    products on the caller's memory
  *   state.c       the state on the device: set, read, carried to another program
  *   ranks.c       stages on several ranks
+ *   series.c      several small stages in one launch
  *   persistent.c  the persistent kernel, behind a table of its own
  */
 #ifndef KCL_OPENCL_EXECUTOR_H
@@ -16,9 +17,10 @@
 enum { MAX_POLLS = 2, PAD = 64 /* elements; packs reach beyond the end of a vector */ };
 
 typedef struct launch {
+  int stages; /* that it carries out: one, or a series */
   cl_kernel kernel;
-  size_t groups;
-  cl_kernel prepare; /* before the product, or NULL */
+  size_t groups, group; /* work-groups; work-items of each */
+  cl_kernel prepare;    /* before the product, or NULL */
   size_t prepare_groups;
   cl_uint prepare_first;   /* its argument: the first item */
   const kcl_matrix *steps; /* it is launched for each step of this matrix; NULL: once */
@@ -43,6 +45,15 @@ typedef struct kcl_persistent {
   cl_int since_replace;   /* passes since START or REPLACE */
 } kcl_persistent;
 
+/* Series of stages in one launch each. */
+typedef struct kcl_series {
+  kcl_geometry geometry;
+  cl_program program; /* NULL: there are none */
+  cl_mem table;       /* of all their stages: functions and arguments */
+  cl_mem flags;       /* [groups]; of their barriers */
+  bool resident;      /* groups have met barriers */
+} kcl_series;
+
 typedef struct run {
   kcl_program *k;
   int width;                       /* right-hand sides in an element of a vector */
@@ -56,6 +67,7 @@ typedef struct run {
   cl_uint number; /* of the next launch; its last bit: which copy of the state is its input */
   launch *launch[KCL_PHASES];
   kcl_persistent persistent;
+  kcl_series series;
   int64_t enqueued[KCL_MAX_NRHS]; /* iterations that may have been made */
   bool idle[KCL_MAX_NRHS];        /* stopped when the state was set */
   struct {
@@ -96,6 +108,10 @@ cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r-
 /* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
  * the persistent kernel replaces. */
 int kcl_run_stage_kernels(run *r, bool persistent);
+int kcl_run_programs(
+    const run *r); /* those of stages, then that of the persistent kernel or series */
+const kcl_geometry *kcl_run_geometry(const run *r, int program);
+void kcl_run_close_launches(run *r);
 void kcl_run_close_parts(run *r);
 cl_int kcl_run_enqueue(run *r, const launch *l);
 
@@ -129,10 +145,20 @@ int kcl_run_open_halo(run *r);
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status);
 void kcl_run_close_halo(run *r);
 
+/* ---- series.c */
+void kcl_series_plan(run *r); /* r->series.geometry, if there are any */
+/* From r->series.program: the table; the launch of l->stages stages from this one on. */
+int kcl_series_open(run *r);
+int kcl_series_launch(run *r, kcl_phase phase, int number, launch *l);
+void kcl_series_close(run *r);
+
 /* ---- multiply.c */
 int kcl_run_multiply(run *r, const kcl_product *p);
 
 /* ---- state.c */
+int kcl_run_control(run *r, kcl_control *first); /* waits: the first right-hand side's block */
+/* Waits for the device. KCL_DEVICE when a group of a series missed a barrier; *missing: one did at the first launches. */
+int kcl_run_check_series(run *r, bool *missing);
 int kcl_run_set_state(run *r, const kcl_control *control, const double *target);
 size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs); /* offset in a state */
 int kcl_run_carry(run *to, const run *from);

@@ -59,6 +59,20 @@ static int64_t fixed_groups(const kcl_program *k) {
   return block ? (k->A->rows + block - 1) / block : 0;
 }
 
+/* Series (series.c). Where work-groups may wait for each other, one per compute unit; elsewhere one alone, for tiny stages.
+ * Its arguments are addresses kept in a buffer, which OpenCL 1.2 does not promise: only where that is known to work. */
+static void choose_series(const kcl_program *k, kcl_geometry *g) {
+  enum { TOGETHER = 8000000, ALONE = 100000 }; /* bytes of a stage, at most */
+  const kcl_opencl *o = k->ctx->opencl;
+  const char *word = getenv("KRYLOCL_SERIES");
+  const bool waits = o->small_groups || o->is_nvidia,
+             addresses = o->is_nvidia || !strcmp(k->ctx->device.kind, "cpu");
+  if (g->group == 1 || !addresses || kcl_program_ranks(k)) return;
+  g->series_groups = waits ? o->concurrent : 1;
+  g->series_bytes = word ? atoi(word) : g->series_groups > 1 ? TOGETHER : ALONE;
+  if (!g->series_bytes) g->series_groups = 0;
+}
+
 /* GPU layout: eight groups of 256 per compute unit; fewer with several right-hand sides, whose sums each group reduces; and
  * as many as are resident where a format asks for registers. CPU layout: eight row blocks per core. */
 kcl_geometry kcl_choose_geometry(const kcl_program *k) {
@@ -73,11 +87,13 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   if (!tune->groups) groups = cached(k, group, groups);
   const int64_t fixed = fixed_groups(k);
   if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
-  return (kcl_geometry){.group = group,
-                        .groups_max = fixed > groups * o->units ? (int)fixed : groups * o->units,
-                        .sum_block = (int)kcl_program_block(k),
-                        .registers = registers,
-                        .streamed = streams(k),
-                        .block = block,
-                        .wide_index = wide(k)};
+  kcl_geometry g = {.group = group,
+                    .groups_max = fixed > groups * o->units ? (int)fixed : groups * o->units,
+                    .sum_block = (int)kcl_program_block(k),
+                    .registers = registers,
+                    .streamed = streams(k),
+                    .block = block,
+                    .wide_index = wide(k)};
+  choose_series(k, &g);
+  return g;
 }

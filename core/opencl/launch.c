@@ -1,4 +1,5 @@
 /* Sizes of launches, kernel arguments, building a program from its source, and the kernels of stages. */
+#include "core/opencl/emit.h"
 #include "core/opencl/executor.h"
 #include "core/opencl/persistent_plan.h"
 #include <stdio.h>
@@ -68,25 +69,46 @@ void kcl_run_close_parts(run *r) {
   kcl_parts_free(&r->parts);
 }
 
-/* The programs of the stages and of the persistent kernel, if there is one. */
-static int build(run *r, bool persistent) {
+const kcl_geometry *kcl_run_geometry(const run *r, int program) {
+  if (program < r->parts.count) return &r->geometry;
+  return r->geometry.without_loop ? &r->persistent.geometry : &r->series.geometry;
+}
+
+int kcl_run_programs(const run *r) {
+  return r->parts.count + (r->geometry.without_loop || r->series.geometry.series);
+}
+
+/* The programs of the stages, and of the persistent kernel or of series, if there is one. */
+static int build(run *r) {
   composed text[KCL_MOST_BUILDS] = {{.source = NULL}};
   kcl_build list[KCL_MOST_BUILDS];
-  const int parts = r->parts.count, all = parts + persistent;
+  const int parts = r->parts.count, all = kcl_run_programs(r);
   int rc;
   for (int i = 0; i < all; i++) {
-    KCL_TRY(compose(r, i < parts ? &r->geometry : &r->persistent.geometry, i, &text[i]));
+    KCL_TRY(compose(r, kcl_run_geometry(r, i), i, &text[i]));
     list[i] = (kcl_build){text[i].source, text[i].options, NULL};
   }
   KCL_TRY(kcl_opencl_build(context(r), list, all));
   for (int i = 0; i < parts; i++) r->part[i] = list[i].program;
-  if (persistent) r->persistent.program = list[parts].program;
+  if (all > parts)
+    *(r->geometry.without_loop ? &r->persistent.program : &r->series.program) = list[parts].program;
 done:
   for (int i = 0; i < all; i++) free(text[i].source);
   return rc;
 }
 
 /* ---------------------------------------------------------------- the kernels of stages */
+
+void kcl_run_close_launches(run *r) {
+  for (int p = 0; p < KCL_PHASES; p++) {
+    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++) {
+      if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
+      if (r->launch[p][i].prepare) clReleaseKernel(r->launch[p][i].prepare);
+    }
+    free(r->launch[p]);
+    r->launch[p] = NULL;
+  }
+}
 
 /* All but number 1, the launch's: states, n, groups before, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
@@ -128,6 +150,9 @@ static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
 static int make_kernel(run *r, kcl_phase phase, int number) {
   const kcl_stage *s = &r->k->stage[phase][number];
   launch *l = &r->launch[phase][number];
+  l->stages = kcl_series_length(r->k, &r->geometry, phase, number);
+  if (l->stages) return kcl_series_launch(r, phase, number, l);
+  l->stages = 1;
   char name[32];
   cl_int code;
   const kcl_stage_kernel *at = &r->parts.of[phase][number];
@@ -137,7 +162,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   l->kernel = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
   if (rc) return rc;
-  l->groups = kcl_run_groups(r, s);
+  l->groups = kcl_run_groups(r, s), l->group = r->group;
   if (s->A && s->A->prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
@@ -150,13 +175,16 @@ int kcl_run_stage_kernels(run *r, bool persistent) {
   int rc;
   r->geometry.without_loop = persistent;
   kcl_run_close_parts(r);
+  kcl_series_plan(r);
   KCL_TRY(kcl_parts_find(r->k, &r->geometry, &r->parts));
-  KCL_TRY(build(r, persistent));
+  KCL_TRY(build(r));
+  KCL_TRY(kcl_series_open(r));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
     KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
                       (void **)&r->launch[phase]));
-    for (int i = 0; i < r->k->stages[phase]; i++) KCL_TRY(make_kernel(r, phase, i));
+    for (int i = 0; i < r->k->stages[phase]; i += r->launch[phase][i].stages)
+      KCL_TRY(make_kernel(r, phase, i));
   }
 done:
   return rc;
@@ -183,13 +211,13 @@ cl_int kcl_run_enqueue(run *r, const launch *l) {
   kcl_opencl *o = context(r)->opencl;
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;
-  size_t global = l->groups * r->group;
+  size_t global = l->groups * l->group;
   if (l->zeroed)
     code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
                                kcl_profile_event(o, "fill", l->zeroed_bytes));
   if (l->prepare) code |= l->steps ? enqueue_steps(r, l) : enqueue_prepare(r, l, l->prepare_groups);
   code |= kcl_run_number(r, l->kernel);
   return code ? code
-              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &r->group, 0, NULL,
-                                       kcl_profile_launch(o, l->kernel, r->group));
+              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &l->group, 0, NULL,
+                                       kcl_profile_launch(o, l->kernel, l->group));
 }

@@ -90,7 +90,7 @@ void kcl_opencl_unpin(kcl_opencl *o);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
  * (program_cache.c). Release the programs; after a failure there are none. */
-enum { KCL_MOST_PARTS = 48, KCL_MOST_BUILDS = KCL_MOST_PARTS + 1 };
+enum { KCL_MOST_PARTS = 48, KCL_MOST_BUILDS = KCL_MOST_PARTS + 2 };
 typedef struct kcl_build {
   const char *source, *options;
   cl_program program;
@@ -109,6 +109,9 @@ typedef struct kcl_geometry {
   int sum_block;   /* rows of each work-group, where sums have a fixed shape; 0: any */
   bool wide_index; /* counts beyond 2^31 */
   bool without_loop; /* LOOP and REPLACE are in the persistent kernel: not compiled separately */
+  int series_groups; /* work-groups of a series (series.c), all resident; 0: there are no series */
+  int series_bytes;  /* that a stage of one moves, at most */
+  bool series;       /* the source is that of series */
   /* The persistent kernel: all of LOOP in one launch. What follows is about it. */
   bool persistent;
   bool local_halo;              /* the halo of a group's rows fits in its local memory */
@@ -135,12 +138,14 @@ typedef struct kcl_parts {
 } kcl_parts;
 int kcl_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_parts *out);
 void kcl_parts_free(kcl_parts *p);
-bool kcl_phase_compiled(const kcl_geometry *g, int phase);
+/* Has the stage a kernel of its own? Not within the persistent kernel or a series. */
+bool kcl_stage_compiled(const kcl_program *k, const kcl_geometry *g, int phase, int number);
 /* OpenCL source of the kernels of one part of a program, for this device. Free with free(). */
 int kcl_program_source(const kcl_program *k, const kcl_geometry *g, const kcl_parts *parts,
                        int part, char **source);
-/* Stages of the preconditioner that differ in their vectors and in the contents of their matrix share a kernel: the first
- * such stage's, which has the number *phase, *number afterwards. Stages that the persistent kernel replaces have none. */
+/* Stages of the preconditioner that differ in their vectors and in the contents of their matrix share a kernel, or in series
+ * a function: the first such stage's, which has the number *phase, *number afterwards. Stages that the persistent kernel
+ * replaces have none. */
 void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);
 #endif
 

@@ -10,8 +10,9 @@
 
 enum { PART_OPS = 200 }; /* of CG 15, of 20 iterations of GMRES 3,300 */
 
-bool kcl_phase_compiled(const kcl_geometry *g, int phase) {
-  return !(kcl_phase_persistent(phase) && g->without_loop);
+bool kcl_stage_compiled(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
+  return !(kcl_phase_persistent(phase) && g->without_loop) &&
+         !kcl_stage_in_series(k, g, phase, number);
 }
 
 void kcl_parts_free(kcl_parts *p) {
@@ -25,7 +26,7 @@ static kcl_stage_kernel *find_owners(const kcl_program *k, const kcl_geometry *g
   *rc = kcl_alloc(k->ctx, k->stages[phase] + 1, sizeof *list, "kernels", (void **)&list);
   for (int i = 0; !*rc && i < k->stages[phase]; i++) {
     list[i] = (kcl_stage_kernel){.phase = phase, .number = i};
-    if (kcl_phase_compiled(g, phase)) kcl_stage_shared(k, g, &list[i].phase, &list[i].number);
+    if (kcl_stage_compiled(k, g, phase, i)) kcl_stage_shared(k, g, &list[i].phase, &list[i].number);
   }
   return list;
 }
@@ -39,8 +40,9 @@ static void add_up(const kcl_program *k, const kcl_geometry *g, const kcl_parts 
                    int *shared) {
   *ops = *shared = 0;
   for (int phase = 0; phase < KCL_PHASES; phase++)
-    for (int i = 0; i < k->stages[phase] && kcl_phase_compiled(g, phase); i++) {
+    for (int i = 0; i < k->stages[phase]; i++) {
       const kcl_stage *s = &k->stage[phase][i];
+      if (!kcl_stage_compiled(k, g, phase, i)) continue;
       if (!kcl_stage_can_share(k, phase, i))
         *ops += s->scalars + s->vectors;
       else
@@ -52,9 +54,10 @@ static void assign(const kcl_program *k, const kcl_geometry *g, kcl_parts *p, in
                    bool alone) {
   int before = 0, next = base;
   for (int phase = 0; phase < KCL_PHASES; phase++)
-    for (int i = 0; i < k->stages[phase] && kcl_phase_compiled(g, phase); i++) {
+    for (int i = 0; i < k->stages[phase]; i++) {
       const kcl_stage *s = &k->stage[phase][i];
       kcl_stage_kernel *at = &p->of[phase][i];
+      if (!kcl_stage_compiled(k, g, phase, i)) continue;
       const bool shared = kcl_stage_can_share(k, phase, i);
       const int part = ops ? before * base / ops : 0;
       if (!owns(p, phase, i))

@@ -276,11 +276,9 @@ static cl_int enqueue(run *r, int64_t passes) {
 static int check(run *r, bool *missing) {
   kcl_control control;
   if (!r->persistent.kernel) return KCL_OK;
-  cl_int code =
-      clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control, &control,
-                          0, NULL, kcl_profile_event(context(r)->opencl, "read", sizeof control));
-  if (!code && !control.group_missing && !control.group_lost) return KCL_OK;
-  if (!code && (control.group_missing == 2 || control.group_lost))
+  int rc = kcl_run_control(r, &control);
+  if (rc || (!control.group_missing && !control.group_lost)) return rc;
+  if (control.group_missing == 2 || control.group_lost)
     return kcl_fail(context(r), KCL_DEVICE,
                     "%s: the persistent kernel timed out at a grid barrier; KRYLOCL_PERSISTENT=0 "
                     "uses one launch per stage instead",
@@ -288,11 +286,10 @@ static int check(run *r, bool *missing) {
   close_persistent(r);
   *missing = true;
   control.group_missing = 0, r->enqueued[0] = control.iteration;
-  if (!code)
-    code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control,
-                                &control, 0, NULL,
-                                kcl_profile_event(context(r)->opencl, "write", sizeof control));
-  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
+  cl_int code =
+      clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control, &control,
+                           0, NULL, kcl_profile_event(context(r)->opencl, "write", sizeof control));
+  return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "iterating");
 }
 
 const kcl_persistent_ops kcl_persistent_kernel = {.least_iterations = LEAST_ITERATIONS,

@@ -62,6 +62,11 @@ static void put_emit(kcl_source *t, const kcl_emit *e) {
     kcl_put_emit_macro(t, e);
 }
 
+/* In a series on other devices than NVIDIA's no rows are added up in local memory (series_plan.c). */
+static int lanes(const kcl_emit *e) {
+  return e->g->series && !e->k->ctx->opencl->is_nvidia ? 1 : kcl_emit_matrix(e)->lanes;
+}
+
 void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   if (!e->s->A) return;
   const kcl_matrix *m = kcl_emit_matrix(e);
@@ -70,7 +75,7 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_TYPED, NULL);
   if (m->message_slots) kcl_put(t, ", global volatile message *messages, const uint launch");
   kcl_put(t, "\n#define PREPARED "), kcl_put_arrays(t, m, KCL_TYPED_WRITTEN, NULL);
-  kcl_put(t, "\n#define LANES %d\n#define VARIANT %d\n#define LOCAL_SCALARS %d\n", m->lanes,
+  kcl_put(t, "\n#define LANES %d\n#define VARIANT %d\n#define LOCAL_SCALARS %d\n", lanes(e),
           m->variant, e->persistent ? 0 : m->local_scalars);
   for (int i = 0; i < m->arrays; i++)
     if (m->array[i].kind == KCL_INT64)

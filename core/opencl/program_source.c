@@ -20,6 +20,13 @@ static void define(kcl_source *t, const char *name, int value) {
   kcl_put(t, "#define %s %d\n", name, value);
 }
 
+static int most_stages(const kcl_program *k) {
+  int most = 0;
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    if (k->stages[phase] > most) most = k->stages[phase];
+  return most;
+}
+
 static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   const int width = kcl_rhs_width(k);
   kcl_put(t, "#define IDX %s\n", g->wide_index ? "long" : "int");
@@ -42,6 +49,8 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "NOT_FINITE", KCL_NOT_FINITE);
   define(t, "ITERATION_LIMIT", KCL_ITERATION_LIMIT);
   define(t, "PERSISTENT", g->persistent);
+  define(t, "GROUPS_WAIT", g->persistent || g->series);
+  if (g->series) define(t, "MOST_STAGES", most_stages(k));
   define(t, "REDUCING_GROUP", g->reducing_group);
   define(t, "LOCAL_HALO", g->local_halo);
   define(t, "RENUMBERED", g->renumbered != NULL);
@@ -66,7 +75,9 @@ static bool has_image(const kcl_program *k) {
 static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   kcl_put_file(t, "scalar.clh"), kcl_put_file(t, "streaming.clh"), kcl_put_file(t, "lanes.clh");
   kcl_put_file(t, "stage.clh"), kcl_put_file(t, "messages.clh");
+  if (g->persistent || g->series) kcl_put_file(t, "release.clh");
   if (g->persistent) kcl_put_file(t, "persistent.clh");
+  if (g->series) kcl_put_file(t, "series.clh");
   kcl_put_file(t, "rows.clh"), kcl_put_file(t, "atomic.clh");
   if (kcl_rhs_width(k) > 1 || k->product) kcl_put_file(t, "multi_rhs.clh");
   if (!has_image(k)) return;
@@ -87,9 +98,10 @@ int kcl_program_source(const kcl_program *k, const kcl_geometry *g, const kcl_pa
   put_slots(&t, k);
   put_headers(&t, k, g);
   if (g->persistent) kcl_put_persistent_kernel(&t, k, g);
-  for (int phase = 0; phase < KCL_PHASES && !g->persistent; phase++)
-    for (int i = 0; i < k->stages[phase] && kcl_phase_compiled(g, phase); i++)
-      if (has_kernel(parts, part, phase, i))
+  if (g->series) kcl_put_series(&t, k, g);
+  for (int phase = 0; phase < KCL_PHASES && !g->persistent && !g->series; phase++)
+    for (int i = 0; i < k->stages[phase]; i++)
+      if (kcl_stage_compiled(k, g, phase, i) && has_kernel(parts, part, phase, i))
         kcl_put_stage_kernel(&t, k, g, phase, i, parts->of[phase][i].alone);
   if (part == 0 && kcl_program_ranks(k) && !g->persistent) kcl_put_file(&t, "halo.cl");
   *source = t.data;

@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
-  const kcl_stage *s = &k->stage[phase][number], *before = kcl_stage_previous(k, phase, number);
-  return s->unnamed && s->A && !s->scalars && !kcl_stage_dots(s) && !s->A->format->scatter &&
-         !(before && kcl_stage_dots(before)) && !kcl_stage_seeds(k, phase, number);
-}
-
 static bool same_matrices(const kcl_matrix *a, const kcl_matrix *b) {
   if (a->format != b->format || a->lanes != b->lanes || a->variant != b->variant ||
       a->local_scalars != b->local_scalars || a->arrays != b->arrays || a->params != b->params ||
@@ -75,10 +69,13 @@ static bool alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t) 
 void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, int *number) {
   const kcl_stage *s = &k->stage[*phase][*number];
   if (!kcl_stage_can_share(k, *phase, *number)) return;
+  const bool in_series = kcl_stage_in_series(k, g, *phase, *number);
   for (int p = 0; p < KCL_PHASES; p++)
     for (int i = 0; i < k->stages[p] && !(kcl_phase_persistent(p) && g->without_loop); i++) {
       const kcl_stage *t = &k->stage[p][i];
-      if (t != s && !(kcl_stage_can_share(k, p, i) && alike(k, s, t))) continue;
+      if (t != s && !(kcl_stage_can_share(k, p, i) && alike(k, s, t) &&
+                      kcl_stage_in_series(k, g, p, i) == in_series))
+        continue;
       *phase = p, *number = i;
       return;
     }

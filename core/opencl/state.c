@@ -7,6 +7,28 @@ size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs) {
   return (size_t)r->width * sizeof(kcl_control) + (size_t)(slot * r->width + rhs) * r->scalar_bytes;
 }
 
+int kcl_run_control(run *r, kcl_control *first) {
+  const size_t bytes = sizeof *first;
+  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), bytes, first, 0,
+                                    NULL, kcl_profile_event(context(r)->opencl, "read", bytes));
+  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
+}
+
+int kcl_run_check_series(run *r, bool *missing) {
+  kcl_control control;
+  if (!r->series.program || r->geometry.series_groups == 1) return KCL_OK;
+  int rc = kcl_run_control(r, &control);
+  if (!rc && !control.group_lost) r->series.resident = true;
+  if (rc || !control.group_lost) return rc;
+  if (r->series.resident)
+    return kcl_fail(context(r), KCL_DEVICE,
+                    "%s: work-groups timed out at a grid barrier; KRYLOCL_SERIES=0 uses one launch "
+                    "per stage instead",
+                    context(r)->device.name);
+  *missing = true;
+  return KCL_OK;
+}
+
 int kcl_run_set_state(run *r, const kcl_control *control, const double *target) {
   kcl_control all[KCL_MAX_NRHS];
   union {

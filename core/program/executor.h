@@ -49,7 +49,9 @@ struct kcl_executor {
   /* Of a program b = A x: y = alpha A x + beta y on the caller's memory. p as multiply of krylocl.h takes it, checked, except
    * for its buffers: KCL_USAGE. Enqueued only, where x and y are buffers. */
   int (*multiply)(kcl_executor *, const kcl_product *p);
-  void *(*memory)(kcl_executor *, kcl_vec);  /* of a vector: on the host, or a cl_mem */
+  void *(*memory)(kcl_executor *, kcl_vec); /* of a vector: on the host, or a cl_mem */
+  /* Kernels that a stage begins with: a product may be prepared by one of its own; 0 within another stage's. NULL: none at all. */
+  int (*launches)(const kcl_executor *, kcl_phase, int stage);
   int (*source)(kcl_executor *, char **out); /* OpenCL C, malloc'd; NULL: it runs no source */
   void (*close)(kcl_executor *);
   bool replaces;            /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */

@@ -1,0 +1,51 @@
+/* A series: consecutive small stages, carried out one after another by one launch, with a grid barrier between them. A
+ * skeleton: core/opencl/series_source.c fills the holes.
+ *
+ *   words       of a stage in the table, at most
+ *   functions   of stages that are alike, one each
+ *   cases       the calls: number of the function in words[0], elements in words[1], then its arguments; addresses of buffers
+ *               and integers
+ */
+@functions@
+#define WORDS @words@
+/* A stage's words, by the work-items that have the fewest rows. */
+static inline void fetch(global const ulong *table, const int stage, local ulong *words)
+{
+  for (int i = WG - 1 - get_local_id(0); i < WORDS; i += WG) words[i] = table[stage * WORDS + i];
+}
+
+/* Stages [first, first + stages) of the table. */
+kernel OF_WG
+void series(global int *restrict states, const uint launch, global const ulong *table, global volatile uint *flags,
+            const int first, const int stages)
+{
+  local scalar s[SLOTS * NRHS], scratch[WG];
+  local int control[CONTROL * NRHS], lost;
+  local ulong words[2][WORDS];
+  load_state(IN, s, control);
+  const int active = active_rhs(control, false);
+  store_state(OUT, s, control);
+  if (get_local_id(0) == 0) lost = control[GROUP_LOST];
+  fetch(table, first, words[0]);
+  SYNC();
+  for (int i = 0; i < stages; i++) {
+    local const ulong *w = words[i & 1];
+    const idx n = active && !lost ? (idx)w[1] : 0;
+    fetch(table, first + min(i + 1, stages - 1), words[~i & 1]);
+    switch ((int)w[0]) {
+      @cases@
+    }
+    series_barrier(flags, launch * MOST_STAGES + i, i + 1 < stages, &lost);
+  }
+  if (get_local_id(0) == 0 && lost) atomic_or((global volatile uint *)OUT + GROUP_LOST, 1u);
+}
+
+/* Addresses of buffers, eight at a time, for the table. */
+kernel void addresses(global ulong *to, const int first, global const uchar *a, global const uchar *b,
+                      global const uchar *c, global const uchar *d, global const uchar *e, global const uchar *f,
+                      global const uchar *g, global const uchar *h)
+{
+  if (get_global_id(0) != 0) return;
+  to[first] = (ulong)a, to[first + 1] = (ulong)b, to[first + 2] = (ulong)c, to[first + 3] = (ulong)d;
+  to[first + 4] = (ulong)e, to[first + 5] = (ulong)f, to[first + 6] = (ulong)g, to[first + 7] = (ulong)h;
+}

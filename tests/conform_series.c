@@ -1,0 +1,115 @@
+/* Series of stages in one launch (core/opencl/series.c): as many iterations as with a launch per stage, in every type and with
+ * several right-hand sides, in few launches; a group that does not come to a barrier; stages that are too large.
+ */
+#include "solver/solver.h"
+#include "tests/conform.h"
+#include "tests/options.h"
+
+#ifdef KCL_NO_OPENCL
+int main(void) {
+  skip("series: this build is without OpenCL");
+  return check_report();
+}
+#else
+#include "core/opencl/executor.h"
+
+typedef struct outcome {
+  int64_t iterations;
+  int launches, stages; /* of a pass over LOOP */
+  double off;           /* of x from 1, at most */
+} outcome;
+
+typedef struct job {
+  const char *kind, *precond, *method;
+  kcl_type precision;
+  int nrhs;
+} job;
+
+static const run *run_of(const kcl_solver *s) { return s->selection.engine->executor.data; }
+
+static void count_launches(const run *r, outcome *out) {
+  const int stages = r->k->stages[KCL_LOOP];
+  out->stages = stages, out->launches = 0;
+  for (int i = 0; i < stages; i += r->launch[KCL_LOOP][i].stages) out->launches++;
+}
+
+/* A x = A 1, up to a factor per right-hand side, in double. series: the variable KRYLOCL_SERIES. */
+static outcome solve(kcl *ctx, const job *j, const char *series) {
+  kcl_csr *A = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r[KCL_MAX_NRHS] = {{0}};
+  kcl_options o = cg_options();
+  outcome out = {.off = 0};
+  o.solver = j->method, o.precond = j->precond, o.format = "csr-scalar", o.nrhs = j->nrhs;
+  o.precision = j->precision, o.tol = j->precision == KCL_S || j->precision == KCL_C ? 1e-4 : 1e-9;
+  setenv("KRYLOCL_SERIES", series, 1);
+  if (!CHECKF(!kcl_generate(ctx, j->kind, &A, NULL), "%s", kcl_error(ctx))) return out;
+  const int64_t n = A->rows;
+  const size_t size = kcl_type_size(A->type);
+  char *b = calloc((size_t)(n * j->nrhs), size), *x = calloc((size_t)(n * j->nrhs), size);
+  number *one = filled(n, 1), *image = filled(n, 0);
+  double *typed = calloc((size_t)n, size);
+  kcl_copy(A->type, typed, KCL_Z, one, n, 1);
+  for (int c = 0; c < j->nrhs; c++)
+    kcl_csr_product(A, typed, NULL, (void *)(b + (size_t)(c * n) * size));
+  if (CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve_many(s, j->nrhs, b, x, r) && r->converged,
+             "%s, %s, type %c: %s", j->kind, j->precond, kcl_type_letter(j->precision),
+             kcl_error(ctx)))
+    count_launches(run_of(s), &out), out.iterations = r->iterations;
+  kcl_copy(KCL_Z, image, A->type, x + (size_t)((j->nrhs - 1) * n) * size, n, 1);
+  for (int64_t i = 0; i < n; i++) out.off = fmax(out.off, cabs(image[i] - 1));
+  free(b), free(x), free(one), free(image), free(typed), kcl_solver_free(&s), kcl_csr_free(&A);
+  return out;
+}
+
+static void test_job(kcl *ctx, const job *j) {
+  const bool levels = !strcmp(j->precond, "amg"); /* some of them are small */
+  const outcome apart = solve(ctx, j, "0"), all = solve(ctx, j, "1000000000"),
+                some = levels ? solve(ctx, j, "60000") : all;
+  CHECKF(apart.launches == apart.stages && all.launches < apart.launches,
+         "%s: %d stages, %d launches without series, %d with", j->precond, apart.stages,
+         apart.launches, all.launches);
+  CHECKF(!levels || (3 * all.launches < apart.launches + 6 && some.launches >= all.launches &&
+                     some.launches < apart.launches),
+         "%s: %d launches, small stages in series %d", j->precond, all.launches, some.launches);
+  CHECKF(llabs((long long)(all.iterations - apart.iterations)) <= 1 &&
+             llabs((long long)(some.iterations - apart.iterations)) <= 1 && apart.iterations > 2,
+         "%s of %s, type %c: %lld iterations, in series %lld, some %lld", j->precond, j->kind,
+         kcl_type_letter(j->precision), (long long)apart.iterations, (long long)all.iterations,
+         (long long)some.iterations);
+  CHECKF(all.off <= 10 * apart.off + 1e-6, "%s: off by %g, in series %g", j->precond, apart.off,
+         all.off);
+}
+
+static bool reopen(place *p, const char *layout, const char *options) {
+  setenv("KRYLOCL_LAYOUT", layout, 1), setenv("KRYLOCL_OPTIONS", options, 1);
+  kcl_destroy(&p->ctx);
+  return CHECK(!kcl_create(&p->ctx) && !kcl_select(p->ctx, p->name, 0));
+}
+
+/* Two groups of which one is waited for in vain: one launch per stage. */
+static void test_missing(kcl *ctx) {
+  const job j = {"poisson2d:24", "amg", "cg", KCL_D, 1};
+  const outcome o = solve(ctx, &j, "1000000000");
+  CHECKF(o.launches == o.stages && o.iterations > 2, "%d stages, %d launches, %lld iterations",
+         o.stages, o.launches, (long long)o.iterations);
+}
+
+int main(void) {
+  static const job jobs[] = {{"poisson2d:40", "amg", "cg", KCL_D, 1},
+                             {"poisson2d:24", "amg", "cg", KCL_S, 3},
+                             {"convection:20", "amg", "idr", KCL_D, 1},
+                             {"magnetic:20", "chebyshev", "cg", KCL_Z, 1},
+                             {"magnetic:20", "chebyshev", "cg", KCL_C, 2}};
+  open_places();
+  for (int i = 0; i < place_count; i++) {
+    if (!places[i].ctx->opencl || !reopen(&places[i], "gpu", "-cl-opt-disable")) continue;
+    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
+      if (can(&places[i], jobs[j].precision)) test_job(places[i].ctx, &jobs[j]);
+    if (can(&places[i], KCL_D) && reopen(&places[i], "gpu:2", "-cl-opt-disable -DPATIENCE=0"))
+      test_missing(places[i].ctx);
+  }
+  close_places();
+  return check_report();
+}
+#endif
