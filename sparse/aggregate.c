@@ -9,10 +9,11 @@
 /* ---------------------------------------------------------------- the graph of nodes */
 
 typedef struct graph {
-  const kcl_csr *A, *all; /* all: |A_IJ|_F^2 of the nodes I, J */
+  const kcl_csr *A, *all; /* all: |A_IJ|_F^2 of the nodes I, J; A itself if they are rows */
   double *largest;        /* [nodes] of those beside the diagonal */
   int block;
   double theta;
+  kcl_csr *S;
 } graph;
 
 static void norm_row(void *arg, kcl_rows *r, int64_t node) {
@@ -25,38 +26,65 @@ static void norm_row(void *arg, kcl_rows *r, int64_t node) {
   kcl_row_put(r);
 }
 
+/* Of entry k of `all`. */
+static double square(const graph *g, int64_t k) {
+  const double value = ((const double *)g->all->val)[k];
+  return g->all == g->A ? value * value : value;
+}
+
 static void find_largest(void *arg, int64_t from, int64_t to) {
   const graph *g = arg;
   for (int64_t i = from; i < to; i++)
     for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
-      if (g->all->col[k] != i)
-        g->largest[i] = fmax(g->largest[i], ((const double *)g->all->val)[k]);
+      if (g->all->col[k] != i) g->largest[i] = fmax(g->largest[i], square(g, k));
 }
 
-static bool is_strong(const graph *g, int64_t i, int64_t j, double square) {
-  return i != j && square > g->theta * g->theta * sqrt(g->largest[i] * g->largest[j]);
+/* The square root is that of a product of squares: |A_IJ| > theta sqrt(max |A_IK| max |A_JK|). */
+static bool is_strong(const graph *g, int64_t i, int64_t k) {
+  const int64_t j = g->all->col[k];
+  const double size = square(g, k), least = g->theta * g->theta;
+  return i != j && size * size > least * least * g->largest[i] * g->largest[j] &&
+         !kcl_long_row(g->all, j);
 }
 
-static void strong_row(void *arg, kcl_rows *r, int64_t i) {
+static void count_strong(void *arg, int64_t from, int64_t to) {
   const graph *g = arg;
-  const double *all = g->all->val;
-  for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
-    if (is_strong(g, i, g->all->col[k], all[k]) && !kcl_long_row(g->all, g->all->col[k]))
-      kcl_rows_put(r, g->all->col[k], &all[k]);
+  for (int64_t i = from; i < to; i++) {
+    int64_t count = 0;
+    for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
+      count += is_strong(g, i, k);
+    g->S->row_ptr[i + 1] = count;
+  }
+}
+
+static void fill_strong(void *arg, int64_t from, int64_t to) {
+  const graph *g = arg;
+  for (int64_t i = from; i < to; i++) {
+    int64_t at = g->S->row_ptr[i];
+    for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
+      if (is_strong(g, i, k))
+        g->S->col[at] = g->all->col[k], ((double *)g->S->val)[at++] = square(g, k);
+  }
 }
 
 int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_csr **out) {
-  const int64_t nodes = A->rows / block;
-  graph g = {.A = A, .block = block, .theta = theta};
-  kcl_csr *all = NULL;
+  const int64_t nodes = A->rows / block, grain = kcl_rows_grain(nodes);
+  graph g = {.A = A, .all = A, .block = block, .theta = theta};
+  kcl_csr *norms = NULL;
   int rc;
-  KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &all));
+  if (block > 1) {
+    KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &norms));
+    g.all = norms;
+  }
   KCL_TRY(kcl_alloc(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
-  g.all = all;
+  KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g.S));
   kcl_for(nodes, KCL_FEW_ROWS, find_largest, &g);
-  KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, strong_row, &g, NULL, out));
+  kcl_for_each(nodes, grain, count_strong, &g);
+  KCL_TRY(kcl_sparse_room(ctx, g.S));
+  kcl_for_each(nodes, grain, fill_strong, &g);
+  *out = g.S, g.S = NULL;
 done:
-  free(g.largest), kcl_csr_free(&all);
+  free(g.largest), kcl_csr_free(&norms), kcl_csr_free(&g.S);
   return rc;
 }
 
@@ -81,26 +109,28 @@ static void begin(void *arg, int64_t from, int64_t to) {
     h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u, h ^= h >> 27;
     const bool alone = m->S->row_ptr[i] == m->S->row_ptr[i + 1];
     m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : UNDECIDED);
+    m->near[i] = with_state(0, UNDECIDED);
   }
 }
 
-static void spread(const kcl_csr *S, const uint64_t *key, uint64_t *to, int64_t from, int64_t end) {
-  for (int64_t i = from; i < end; i++) {
-    uint64_t most = key[i];
-    for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++)
-      if (key[S->col[k]] > most) most = key[S->col[k]];
-    to[i] = most;
-  }
+static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
+  uint64_t most = key[i];
+  for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++)
+    if (key[S->col[k]] > most) most = key[S->col[k]];
+  return most;
 }
 
+/* A root is the only one within its reach, and where all are out they stay so: neither changes any more. */
 static void look_near(void *arg, int64_t from, int64_t to) {
   const rooting *m = arg;
-  spread(m->S, m->key, m->near, from, to);
+  for (int64_t i = from; i < to; i++)
+    if (state_of(m->near[i]) == UNDECIDED) m->near[i] = largest_near(m->S, m->key, i);
 }
 
 static void look_far(void *arg, int64_t from, int64_t to) {
   const rooting *m = arg;
-  spread(m->S, m->near, m->far, from, to);
+  for (int64_t i = from; i < to; i++)
+    if (state_of(m->key[i]) == UNDECIDED) m->far[i] = largest_near(m->S, m->near, i);
 }
 
 static void decide(void *arg, int64_t from, int64_t to) {
@@ -186,7 +216,7 @@ int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **out, 
   for (int64_t i = 0; i < S->rows; i++)
     aggregate[i] = state_of(m.key[i]) == ROOT ? (int32_t)(*count)++ : -1;
   grow(S, aggregate, spare);
-  *count = dissolve(S, aggregate, spare, spare + S->rows, *count, least);
+  if (least > 1) *count = dissolve(S, aggregate, spare, spare + S->rows, *count, least);
   *out = aggregate, aggregate = NULL;
 done:
   free(m.key), free(aggregate), free(spare);

@@ -3,63 +3,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Row i of a factor, which is a matrix or parts of one. */
-typedef struct row {
-  const int32_t *col;
-  const double *val;
-  int64_t count;
-} row;
+/* A combination of rows of a matrix: the rows, their factors, how many; all: how many may be read, to look ahead. */
+typedef struct combination {
+  const int32_t *row;
+  const double *factor;
+  int64_t count, all;
+} combination;
 
-static row row_of(const kcl_row_parts *B, int64_t i) {
-  const int64_t part = i >> B->shift, *start = B->start + part + i;
-  const kcl_rows *r = &B->part[part];
-  return (row){r->col + start[0], r->val + start[0], start[1] - start[0]};
+/* Row i of A, as a combination of rows of what A is multiplied by. */
+static combination row_of(const kcl_csr *A, int64_t i) {
+  const int64_t first = A->row_ptr[i];
+  return (combination){A->col + first, (const double *)A->val + first, A->row_ptr[i + 1] - first,
+                       A->nnz - first};
 }
 
-/* B as one part. */
-static kcl_row_parts whole(const kcl_csr *B, kcl_rows *part) {
-  *part = (kcl_rows){.col = B->col, .val = B->val};
-  return (kcl_row_parts){
-      .rows = B->rows, .parts = 1, .shift = 62, .part = part, .start = B->row_ptr};
+static combination list_of(const kcl_sums *s) {
+  return (combination){s->list, s->sum, s->count, s->count};
 }
 
-typedef struct multiplying {
-  const kcl_csr *A;
-  const kcl_row_parts *B;
-} multiplying;
+/* Rows are short and far apart: asked for ahead of their use, and their starts before that. (Otherwise
+ * the compiler finds a function without effects.) */
+__attribute__((always_inline)) static inline void look_ahead(const kcl_csr *B, const int32_t *row,
+                                                             int64_t left) {
+  enum { NEAR = 8, FAR = 2 * NEAR, LINE = 64 / sizeof(double) };
+  if (left <= FAR) return;
+  const int64_t at = B->row_ptr[row[NEAR]];
+  const double *b = B->val;
+  __builtin_prefetch(&B->row_ptr[row[FAR]]);
+  __builtin_prefetch(B->col + at), __builtin_prefetch(b + at), __builtin_prefetch(b + at + LINE);
+}
 
-static void add_row(const multiplying *m, kcl_sums *s, int64_t i) {
-  const kcl_csr *A = m->A;
-  const double *a = A->val;
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const row b = row_of(m->B, A->col[k]);
-    kcl_sums_add(s, b.count, b.col, b.val, a[k]);
+static void add_rows(kcl_sums *s, const kcl_csr *matrix, combination c) {
+  const kcl_csr B = *matrix;
+  const double *b = B.val;
+  for (int64_t k = 0; k < c.count; k++) {
+    const int64_t first = B.row_ptr[c.row[k]], end = B.row_ptr[c.row[k] + 1];
+    look_ahead(&B, c.row + k, c.all - k);
+    kcl_sums_add(s, end - first, B.col + first, b + first, c.factor[k]);
   }
 }
 
+typedef struct multiplying {
+  const kcl_csr *A, *B;
+} multiplying;
+
 static void multiply_row(void *arg, kcl_rows *r, int64_t i) {
-  add_row(arg, &r->sums, i);
+  const multiplying *m = arg;
+  add_rows(&r->sums, m->B, row_of(m->A, i));
   kcl_row_put(r);
 }
 
-static void multiply_row_as_found(void *arg, kcl_rows *r, int64_t i) {
-  add_row(arg, &r->sums, i);
-  kcl_row_put_as_found(r);
-}
-
-static int multiply(kcl *ctx, const kcl_csr *A, const kcl_row_parts *B, int64_t cols,
-                    kcl_csr **out) {
-  multiplying m = {A, B};
-  return kcl_rows_make(ctx, A->rows, cols, KCL_D, multiply_row, &m, NULL, out);
-}
-
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
-  kcl_rows part;
-  const kcl_row_parts all = whole(B, &part);
-  return multiply(ctx, A, &all, B->cols, out);
+  return kcl_rows_make(ctx, A->rows, B->cols, KCL_D, multiply_row, &(multiplying){A, B}, NULL, out);
 }
 
-/* ---------------------------------------------------------------- in a known pattern */
+/* ---------------------------------------------------------------- R A P, row by row: (R A) P */
+
+typedef struct triple {
+  const kcl_csr *R, *A, *P;
+  kcl_csr *C;        /* in a known pattern */
+  atomic_bool other; /* an entry is not in it */
+} triple;
+
+static void galerkin_row(void *arg, kcl_rows *r, int64_t i) {
+  const triple *t = arg;
+  add_rows(r->inner, t->A, row_of(t->R, i));
+  add_rows(&r->sums, t->P, list_of(r->inner));
+  kcl_sums_clear(r->inner);
+  kcl_row_put(r);
+}
 
 static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
   int rc = kcl_csr_create(ctx, pattern->rows, pattern->cols, 0, KCL_D, out);
@@ -70,72 +82,60 @@ static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
   return rc;
 }
 
-typedef struct refilling {
-  multiplying m;
-  kcl_csr *C;
-  atomic_bool other; /* an entry is not in the pattern */
-} refilling;
-
-/* Column sums of row b, of which all columns are in the list; false: they are not, and the rest goes behind it. */
-static bool add_known(kcl_sums *s, const row *b, double factor) {
-  const uint32_t *place = s->place, first = s->first, count = (uint32_t)s->count;
+/* The same for columns that are in the list; false: not all are, and the rest goes behind it. */
+static bool add_known_rows(kcl_sums *s, const kcl_csr *B, combination c) {
+  const uint32_t *place = s->place, start = s->first, count = (uint32_t)s->count;
+  const double *b = B->val;
   double *sum = s->sum;
   bool all = true;
-  for (int64_t l = 0; l < b->count; l++) {
-    const uint32_t number = place[b->col[l]] - first;
-    all &= number < count;
-    sum[number < count ? number : count] += factor * b->val[l];
+  for (int64_t k = 0; k < c.count; k++) {
+    const int64_t first = B->row_ptr[c.row[k]], end = B->row_ptr[c.row[k] + 1];
+    look_ahead(B, c.row + k, c.all - k);
+    for (int64_t l = first; l < end; l++) {
+      const uint32_t number = place[B->col[l]] - start;
+      all &= number < count;
+      sum[number < count ? number : count] += c.factor[k] * b[l];
+    }
   }
   return all;
 }
 
-static void refill_row(refilling *f, kcl_sums *s, int64_t i) {
-  const kcl_csr *A = f->m.A, *C = f->C;
-  const double *a = A->val;
+static void refill_row(triple *t, kcl_sums *s, kcl_sums *inner, int64_t i) {
+  const kcl_csr *C = t->C;
   const int64_t first = C->row_ptr[i], count = C->row_ptr[i + 1] - first;
-  bool all = true;
   kcl_sums_begin(s, count, C->col + first);
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const row b = row_of(f->m.B, A->col[k]);
-    all &= add_known(s, &b, a[k]);
-  }
+  add_rows(inner, t->A, row_of(t->R, i));
+  if (!add_known_rows(s, t->P, list_of(inner))) t->other = true;
   s->sum[count] = 0;
-  if (!all) f->other = true;
   memcpy((double *)C->val + first, s->sum, (size_t)count * sizeof *s->sum);
-  kcl_sums_clear(s);
+  kcl_sums_clear(s), kcl_sums_clear(inner);
 }
 
 static void refill_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
-  for (int64_t i = from; i < to; i++) refill_row(arg, s, i);
+  for (int64_t i = from; i < to; i++) refill_row(arg, &s[0], &s[1], i);
 }
 
-/* A B in the pattern of C; no *out where that is not its pattern. */
-static int refill(kcl *ctx, const kcl_csr *A, const kcl_row_parts *B, const kcl_csr *C,
-                  kcl_csr **out) {
-  refilling f = {.m = {A, B}};
+/* In the pattern of t->C; no *out where that is not its pattern. */
+static int refill(kcl *ctx, triple *t, const kcl_csr *pattern, kcl_csr **out) {
+  const int64_t cols[2] = {pattern->cols, t->A->cols};
   int rc;
-  *out = NULL;
-  KCL_TRY(like(ctx, C, &f.C));
-  if (!kcl_sums_for_each(A->rows, kcl_rows_grain(A->rows), C->cols, refill_rows, &f))
+  KCL_TRY(like(ctx, pattern, &t->C));
+  if (!kcl_sums_for_each(pattern->rows, kcl_rows_grain(pattern->rows), cols, refill_rows, t))
     KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices"));
-  if (!f.other) *out = f.C, f.C = NULL;
+  if (!t->other) *out = t->C, t->C = NULL;
 done:
-  kcl_csr_free(&f.C);
+  kcl_csr_free(&t->C);
   return rc;
 }
 
 int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
                         const kcl_csr *pattern, kcl_csr **out) {
-  kcl_rows part;
-  kcl_row_parts all = whole(P, &part), AP;
-  int rc;
+  triple t = {.R = R, .A = A, .P = P};
+  int rc = KCL_OK;
   *out = NULL;
-  KCL_TRY(kcl_row_parts_make(ctx, A->rows, P->cols, 1, multiply_row_as_found,
-                             &(multiplying){A, &all}, &AP));
-  if (pattern) KCL_TRY(refill(ctx, R, &AP, pattern, out));
-  if (!*out) rc = multiply(ctx, R, &AP, P->cols, out);
-done:
-  kcl_row_parts_free(&AP);
+  if (pattern) rc = refill(ctx, &t, pattern, out);
+  if (!rc && !*out)
+    rc = kcl_rows_make_through(ctx, R->rows, A->cols, P->cols, galerkin_row, &t, out);
   return rc;
 }
 

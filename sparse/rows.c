@@ -7,10 +7,18 @@
 enum { LEAST = 9 /* 2^LEAST rows per part */, PARTS = 8 /* per thread */ };
 enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };
 
+/* Rows as they were made: row i is the entries from start[i + p] up to start[i + p + 1] of part p = i >> shift. */
+typedef struct row_parts {
+  int64_t rows, parts;
+  int shift;
+  kcl_rows *part; /* [parts] */
+  int64_t *start; /* [rows + parts] */
+} row_parts;
+
 typedef struct making {
   kcl_row_maker *make;
   void *arg;
-  kcl_row_parts *P;
+  row_parts *P;
   int width;
 } making;
 
@@ -46,8 +54,6 @@ static void put(kcl_rows *r, int64_t count, double scale) {
     }
   kcl_sums_clear(s);
 }
-
-void kcl_row_put_as_found(kcl_rows *r) { put(r, r->sums.count, 1); }
 
 void kcl_row_put(kcl_rows *r) {
   kcl_sums_order(&r->sums);
@@ -94,7 +100,7 @@ static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
   const int64_t part = from >> m->P->shift;
   kcl_rows *r = &m->P->part[part];
   int64_t *start = m->P->start + part;
-  *r = (kcl_rows){.width = m->width, .refused = -1, .sums = *s};
+  *r = (kcl_rows){.width = m->width, .refused = -1, .sums = s[0], .inner = &s[1]};
   start[from] = 0;
   for (int64_t i = from; i < to && !r->failed; i++) {
     m->make(m->arg, r, i);
@@ -102,16 +108,16 @@ static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
     if (i - from == SAMPLE) kcl_rows_reserve(r, r->count * (to - i) / SAMPLE);
   }
   free(r->scratch), r->scratch = NULL;
-  *s = r->sums;
+  s[0] = r->sums;
 }
 
-static bool failed(const kcl_row_parts *P) {
+static bool failed(const row_parts *P) {
   bool any = false;
   for (int64_t p = 0; p < P->parts; p++) any = any || P->part[p].failed;
   return any;
 }
 
-static int64_t first_refused(const kcl_row_parts *P) {
+static int64_t first_refused(const row_parts *P) {
   for (int64_t p = 0; p < P->parts; p++)
     if (P->part[p].refused >= 0) return P->part[p].refused;
   return -1;
@@ -125,11 +131,12 @@ static int shift_for(int64_t rows) {
 
 int64_t kcl_rows_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
 
-int kcl_row_parts_make(kcl *ctx, int64_t rows, int64_t cols, int width, kcl_row_maker *make,
-                       void *arg, kcl_row_parts *P) {
+/* P is to be freed also after a failure. width: numbers per entry. */
+static int make_parts(kcl *ctx, int64_t rows, const int64_t cols[2], int width, kcl_row_maker *make,
+                      void *arg, row_parts *P) {
   making m = {.make = make, .arg = arg, .P = P, .width = width};
   int rc;
-  *P = (kcl_row_parts){.rows = rows, .shift = shift_for(rows)};
+  *P = (row_parts){.rows = rows, .shift = shift_for(rows)};
   const int64_t grain = (int64_t)1 << P->shift;
   P->parts = (rows + grain - 1) / grain;
   KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, "the parts of a matrix", (void **)&P->part));
@@ -140,7 +147,7 @@ done:
   return rc;
 }
 
-void kcl_row_parts_free(kcl_row_parts *P) {
+static void free_parts(row_parts *P) {
   for (int64_t p = 0; P->part && p < P->parts; p++) free(P->part[p].col), free(P->part[p].val);
   free(P->part), free(P->start);
 }
@@ -156,7 +163,7 @@ int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
 }
 
 typedef struct joining {
-  const kcl_row_parts *P;
+  const row_parts *P;
   kcl_csr *C;
 } joining;
 
@@ -171,7 +178,7 @@ static void join_part(void *arg, int64_t from, int64_t to) {
          (size_t)(r->count * r->width) * sizeof *r->val);
 }
 
-static int join(kcl *ctx, const kcl_row_parts *P, kcl_csr *C) {
+static int join(kcl *ctx, const row_parts *P, kcl_csr *C) {
   for (int64_t i = 0; i < P->rows; i++) {
     const int64_t *start = P->start + (i >> P->shift);
     C->row_ptr[i + 1] = start[i + 1] - start[i];
@@ -181,20 +188,31 @@ static int join(kcl *ctx, const kcl_row_parts *P, kcl_csr *C) {
   return rc;
 }
 
-int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
-                  void *arg, int64_t *refused, kcl_csr **out) {
-  kcl_row_parts P;
+/* What all makers of rows do. */
+static int make_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
+                     kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
+  row_parts P;
   kcl_csr *C = NULL;
   int rc;
   *out = NULL;
-  KCL_TRY(kcl_row_parts_make(ctx, rows, cols, kcl_type_complex(type) ? 2 : 1, make, arg, &P));
+  KCL_TRY(make_parts(ctx, rows, cols, kcl_type_complex(type) ? 2 : 1, make, arg, &P));
   if (refused) *refused = first_refused(&P);
-  KCL_TRY(kcl_csr_create(ctx, rows, cols, 0, type, &C));
+  KCL_TRY(kcl_csr_create(ctx, rows, cols[0], 0, type, &C));
   KCL_TRY(join(ctx, &P, C));
   *out = C, C = NULL;
 done:
-  kcl_row_parts_free(&P), kcl_csr_free(&C);
+  free_parts(&P), kcl_csr_free(&C);
   return rc;
+}
+
+int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
+                  void *arg, int64_t *refused, kcl_csr **out) {
+  return make_rows(ctx, rows, (const int64_t[]){cols, 0}, type, make, arg, refused, out);
+}
+
+int kcl_rows_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols, kcl_row_maker *make,
+                          void *arg, kcl_csr **out) {
+  return make_rows(ctx, rows, (const int64_t[]){cols, inner}, KCL_D, make, arg, NULL, out);
 }
 
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out) {

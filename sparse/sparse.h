@@ -50,9 +50,11 @@ static inline void kcl_sums_begin(kcl_sums *s, int64_t count, const int32_t *col
   if (count) memcpy(s->list, col, (size_t)count * sizeof *col);
   s->count = count;
 }
-/* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own. False: memory ran out. */
+/* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own: s[0] of cols[0] columns, s[1] of
+ * cols[1]. False: memory ran out. */
 typedef void kcl_sums_range(void *arg, kcl_sums *s, int64_t from, int64_t to);
-bool kcl_sums_for_each(int64_t n, int64_t grain, int64_t cols, kcl_sums_range *body, void *arg);
+bool kcl_sums_for_each(int64_t n, int64_t grain, const int64_t cols[2], kcl_sums_range *body,
+                       void *arg);
 /* Without branches, since whether a column is new is as good as random. */
 static inline void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val,
                                 double factor) {
@@ -79,6 +81,7 @@ typedef struct kcl_rows {
   int width;       /* numbers per entry: 2 of complex matrices */
   bool failed;     /* memory ran out */
   kcl_sums sums;   /* for the maker; empty between rows */
+  kcl_sums *inner; /* the same, of other columns: kcl_rows_make_through */
   void *scratch;   /* the same: freed with free() after the last row */
   int64_t refused; /* the first row that could not be made; -1: none */
 } kcl_rows;
@@ -90,18 +93,9 @@ typedef void kcl_row_maker(void *arg, kcl_rows *r, int64_t i);
 int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
                   void *arg, int64_t *refused, kcl_csr **out);
 
-/* Rows as they were made, not joined: row i is the entries from start[i + p] up to start[i + p + 1] of part p = i >> shift. */
-typedef struct kcl_row_parts {
-  int64_t rows, parts;
-  int shift;
-  kcl_rows *part; /* [parts] */
-  int64_t *start; /* [rows + parts] */
-} kcl_row_parts;
-/* To be freed also after a failure. width: numbers per entry. */
-int kcl_row_parts_make(kcl *ctx, int64_t rows, int64_t cols, int width, kcl_row_maker *make,
-                       void *arg, kcl_row_parts *out);
-void kcl_row_parts_free(kcl_row_parts *P);
-
+/* The same for real rows that are made through others, of `inner` columns. */
+int kcl_rows_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols, kcl_row_maker *make,
+                          void *arg, kcl_csr **out);
 int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
 int kcl_sparse_room(kcl *ctx, kcl_csr *C);
@@ -115,13 +109,12 @@ static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
   kcl_sums_add(&r->sums, 1, &col, &value, 1);
 }
 void kcl_row_put(kcl_rows *r);
-void kcl_row_put_as_found(kcl_rows *r); /* in no order */
 void kcl_row_put_largest(kcl_rows *r, int most);
 
 /* ---------------------------------------------------------------- products and transposes */
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
-/* R A P, the bits of R (A P). pattern: a matrix that has its pattern, as far as is known; or NULL. */
+/* (R A) P. pattern: a matrix that has its pattern, as far as is known; or NULL. */
 int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_csr *P,
                         const kcl_csr *pattern, kcl_csr **out);
 int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out);
@@ -178,9 +171,9 @@ typedef struct kcl_aggregation {
  * vectors], by rows, to free with free(). */
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                          kcl_csr **T, double **coarse);
-/* P from T; S: the graph of nodes. */
+/* P from T; S: the graph of nodes; largest: the eigenvalue of D^-1 A. */
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_csr *S, int block, const kcl_csr *T,
-                        kcl_csr **P);
+                        double largest, kcl_csr **P);
 
 /* ---------------------------------------------------------------- approximate inverses; also complex (local.c) */
 

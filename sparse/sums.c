@@ -35,26 +35,24 @@ void kcl_sums_clear(kcl_sums *s) {
 typedef struct parts {
   kcl_sums_range *body;
   void *arg;
-  int64_t n, grain, cols;
+  int64_t n, grain, cols[2];
   _Atomic int64_t next;
   atomic_bool failed;
 } parts;
 
 static void run(void *arg, const kcl_member *me) {
   parts *p = arg;
-  kcl_sums s;
+  kcl_sums s[2] = {{0}};
   (void)me;
-  if (!create(&s, p->cols)) {
-    p->failed = true;
-    return;
-  }
-  for (int64_t at; (at = atomic_fetch_add(&p->next, p->grain)) < p->n;)
-    p->body(p->arg, &s, at, at + p->grain < p->n ? at + p->grain : p->n);
-  release(&s);
+  p->failed = p->failed | (!create(&s[0], p->cols[0]) || !create(&s[1], p->cols[1]));
+  for (int64_t at; !p->failed && (at = atomic_fetch_add(&p->next, p->grain)) < p->n;)
+    p->body(p->arg, s, at, at + p->grain < p->n ? at + p->grain : p->n);
+  release(&s[0]), release(&s[1]);
 }
 
-bool kcl_sums_for_each(int64_t n, int64_t grain, int64_t cols, kcl_sums_range *body, void *arg) {
-  parts p = {.body = body, .arg = arg, .n = n, .grain = grain, .cols = cols};
+bool kcl_sums_for_each(int64_t n, int64_t grain, const int64_t cols[2], kcl_sums_range *body,
+                       void *arg) {
+  parts p = {.body = body, .arg = arg, .n = n, .grain = grain, .cols = {cols[0], cols[1]}};
   const int64_t count = (n + grain - 1) / grain;
   kcl_parallel(count < kcl_threads() ? (int)count : kcl_threads(), run, &p);
   return !p.failed;

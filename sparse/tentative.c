@@ -1,7 +1,7 @@
 /* Prolongation of smoothed aggregation (Vanek, Mandel & Brezina 1996): T reproduces near-null vectors within each aggregate,
  * and a step of Jacobi's method smooths its columns,
  *
- *   P = (I - omega D^-1 A_F) T        omega = 4/3 / lambda(D^-1 A_F)
+ *   P = (I - omega D^-1 A_F) T        omega = 4/3 / lambda(D^-1 A)
  *
  * A_F: A without the weak couplings of nodes, which are added to the diagonal. */
 #include "sparse/sparse.h"
@@ -72,40 +72,49 @@ static void orthonormal(double *Q, int64_t m, int k, double *R) {
   }
 }
 
-static void one_aggregate(splitting *s, int64_t c) {
+/* Q [m, k] by columns is B on the m rows of aggregate c. */
+static void gather(const splitting *s, int64_t c, double *Q, int64_t m) {
   const int k = s->g->vectors, b = s->g->block;
-  const int64_t first = s->start[c], m = (s->start[c + 1] - first) * b;
-  double *Q = malloc((size_t)(m * k) * sizeof *Q);
-  if (!Q) {
-    s->failed = true;
-    return;
-  }
-  for (int64_t i = 0; i < m; i++) {
-    const int64_t row = (int64_t)s->member[first + i / b] * b + i % b;
-    for (int j = 0; j < k; j++) Q[j * m + i] = s->B[row * k + j];
-  }
-  orthonormal(Q, m, k, s->coarse + c * k * k);
-  for (int64_t i = 0; i < m; i++) {
-    const int64_t row = (int64_t)s->member[first + i / b] * b + i % b, at = s->T->row_ptr[row];
-    for (int j = 0; j < k; j++)
-      s->T->col[at + j] = (int32_t)(c * k + j), ((double *)s->T->val)[at + j] = Q[j * m + i];
+  for (int64_t i = 0, at = s->start[c]; i < m; at++)
+    for (int64_t row = (int64_t)s->member[at] * b, end = row + b; row < end; row++, i++)
+      for (int j = 0; j < k; j++) Q[j * m + i] = s->B[row * k + j];
+}
+
+static void scatter(const splitting *s, int64_t c, const double *Q, int64_t m) {
+  const int k = s->g->vectors, b = s->g->block;
+  for (int64_t i = 0, at = s->start[c]; i < m; at++)
+    for (int64_t row = (int64_t)s->member[at] * b, end = row + b; row < end; row++, i++) {
+      const int64_t to = s->T->row_ptr[row];
+      for (int j = 0; j < k; j++)
+        s->T->col[to + j] = (int32_t)(c * k + j), ((double *)s->T->val)[to + j] = Q[j * m + i];
+    }
+}
+
+static void aggregates(void *arg, int64_t from, int64_t to) {
+  splitting *s = arg;
+  const int k = s->g->vectors;
+  int64_t most = 0;
+  for (int64_t c = from; c < to; c++)
+    most = s->start[c + 1] - s->start[c] > most ? s->start[c + 1] - s->start[c] : most;
+  double *Q = malloc((size_t)(most * s->g->block * k) * sizeof *Q + 1);
+  if (!Q) s->failed = true;
+  for (int64_t c = from; Q && c < to; c++) {
+    const int64_t m = (s->start[c + 1] - s->start[c]) * s->g->block;
+    gather(s, c, Q, m);
+    orthonormal(Q, m, k, s->coarse + c * k * k);
+    scatter(s, c, Q, m);
   }
   free(Q);
 }
 
-static void aggregates(void *arg, int64_t from, int64_t to) {
-  for (int64_t c = from; c < to; c++) one_aggregate(arg, c);
-}
-
 /* Rows of nodes without an aggregate are empty. */
 static int shape(kcl *ctx, const kcl_aggregation *g, int64_t rows, kcl_csr **out) {
-  int64_t nnz = 0;
-  for (int64_t i = 0; i < rows; i++) nnz += g->aggregate[i / g->block] >= 0 ? g->vectors : 0;
-  int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, nnz, KCL_D, out);
-  for (int64_t i = 0; i < rows && !rc; i++)
-    (*out)->row_ptr[i + 1] =
-        (*out)->row_ptr[i] + (g->aggregate[i / g->block] >= 0 ? g->vectors : 0);
-  return rc;
+  int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out);
+  if (rc) return rc;
+  int64_t *length = (*out)->row_ptr + 1;
+  for (int64_t node = 0; node < rows / g->block; node++)
+    for (int q = 0; q < g->block; q++) *length++ = g->aggregate[node] >= 0 ? g->vectors : 0;
+  return kcl_sparse_room(ctx, *out);
 }
 
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
@@ -131,74 +140,65 @@ done:
 
 /* ---------------------------------------------------------------- smoothing */
 
-typedef struct filtering {
-  const kcl_csr *A, *S;
+typedef struct smoothing {
+  const kcl_csr *A, *S, *T;
   int block;
-  double *d, omega; /* [rows] 1 / diagonal of A_F */
-} filtering;
+  double omega;
+} smoothing;
 
-static bool kept(const filtering *f, int64_t node, int64_t other) {
+/* Walks row i of A along the row of its node in S: is the next entry, of column j, an entry of A_F beside the diagonal? */
+typedef struct walk {
+  const int32_t *strong, *end;
+  int64_t node;
+} walk;
+
+static walk walk_along(const smoothing *f, int64_t i) {
+  const int64_t node = i / f->block;
   const int32_t *col = f->S->col;
-  int64_t lo = f->S->row_ptr[node], hi = f->S->row_ptr[node + 1];
-  while (lo < hi) {
-    const int64_t middle = (lo + hi) / 2;
-    if (col[middle] < other)
-      lo = middle + 1;
-    else
-      hi = middle;
-  }
-  return node == other || (lo < f->S->row_ptr[node + 1] && col[lo] == other);
+  return (walk){col + f->S->row_ptr[node], col + f->S->row_ptr[node + 1], node};
 }
 
-/* A_F, the diagonal of which is never left out. */
-static void filtered_row(void *arg, kcl_rows *r, int64_t i) {
-  const filtering *f = arg;
+static bool is_kept(walk *w, int64_t other) {
+  while (w->strong < w->end && *w->strong < other) w->strong++;
+  return other == w->node || (w->strong < w->end && *w->strong == other);
+}
+
+/* Of A_F; 0: A has none there. */
+static double diagonal(const smoothing *f, int64_t i) {
   const kcl_csr *A = f->A;
   const double *a = A->val;
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-    if (kept(f, i / f->block, A->col[k] / f->block))
-      kcl_row_add(r, A->col[k], a[k]);
-    else
-      kcl_row_add(r, (int32_t)i, a[k]);
+  walk w = walk_along(f, i);
+  bool found = false;
+  double sum = 0;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    found |= A->col[k] == i;
+    if (A->col[k] == i || !is_kept(&w, A->col[k] / f->block)) sum += a[k];
+  }
+  return found ? sum : 0;
+}
+
+static void add_row_of_T(kcl_rows *r, const kcl_csr *T, int64_t j, double factor) {
+  const int64_t first = T->row_ptr[j];
+  kcl_sums_add(&r->sums, T->row_ptr[j + 1] - first, T->col + first, (const double *)T->val + first,
+               factor);
+}
+
+/* Where the diagonal is not positive: T itself. */
+static void smoothed_row(void *arg, kcl_rows *r, int64_t i) {
+  const smoothing *f = arg;
+  const kcl_csr *A = f->A;
+  const double *a = A->val, d = diagonal(f, i), scale = d > 0 ? f->omega / d : 0;
+  walk w = walk_along(f, i);
+  add_row_of_T(r, f->T, i, d > 0 ? 1 - f->omega : 1);
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    const int64_t j = A->col[k];
+    if (j != i && is_kept(&w, j / f->block)) add_row_of_T(r, f->T, j, -scale * a[k]);
+  }
   kcl_row_put(r);
 }
 
-static void invert_diagonal(void *arg, int64_t from, int64_t to) {
-  const filtering *f = arg;
-  for (int64_t i = from; i < to; i++)
-    for (int64_t k = f->A->row_ptr[i]; k < f->A->row_ptr[i + 1]; k++)
-      if (f->A->col[k] == i) f->d[i] = 1 / ((const double *)f->A->val)[k];
-}
-
-static void smoothing_rows(void *arg, int64_t from, int64_t to) {
-  const filtering *f = arg;
-  double *a = f->A->val;
-  for (int64_t i = from; i < to; i++)
-    for (int64_t k = f->A->row_ptr[i]; k < f->A->row_ptr[i + 1]; k++)
-      a[k] = (f->A->col[k] == i) - f->omega * f->d[i] * a[k];
-}
-
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_csr *S, int block, const kcl_csr *T,
-                        kcl_csr **P) {
-  filtering f = {.A = A, .S = S, .block = block};
-  kcl_csr *F = NULL;
-  double lambda;
-  int rc;
-  *P = NULL;
-  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *f.d, "a smoother", (void **)&f.d));
-  KCL_TRY(kcl_rows_make(ctx, A->rows, A->cols, KCL_D, filtered_row, &f, NULL, &F));
-  f.A = F;
-  kcl_for(A->rows, KCL_FEW_ROWS, invert_diagonal, &f);
-  for (int64_t i = 0; i < A->rows; i++)
-    if (!(f.d[i] > 0 && f.d[i] < INFINITY)) goto unsmoothed;
-  KCL_TRY(kcl_sparse_largest(ctx, F, f.d, &lambda));
-  f.omega = 4.0 / 3 / lambda;
-  kcl_for(A->rows, KCL_FEW_ROWS, smoothing_rows, &f);
-  KCL_TRY(kcl_sparse_product(ctx, F, T, P));
-  goto done;
-unsmoothed: /* what is left of a diagonal entry is not positive: T itself */
-  rc = kcl_csr_convert(ctx, T, KCL_D, P);
-done:
-  free(f.d), kcl_csr_free(&F);
-  return rc;
+                        double largest, kcl_csr **P) {
+  smoothing f = {.A = A, .S = S, .T = T, .block = block, .omega = 4.0 / 3 / largest};
+  return kcl_rows_make(ctx, A->rows, T->cols, KCL_D, smoothed_row, &f, NULL, P);
 }

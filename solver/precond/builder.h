@@ -39,7 +39,8 @@ struct kcl_builder {
   kcl_preconditioner *M;
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
-  void *strategy;          /* the coarsening's own */
+  double largest; /* eigenvalue of D^-1 A of the last smoother on the host, where A = A^H */
+  void *strategy; /* the coarsening's own */
 };
 void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */
 

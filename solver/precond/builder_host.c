@@ -92,7 +92,7 @@ static void spai0_rows(void *arg, int64_t from, int64_t to) {
 }
 
 static int smoother(kcl_builder *b, const kcl_built *A) {
-  if (b->M->hermitian) return kcl_add_smoother(b->M, A->csr, "D");
+  if (b->M->hermitian) return kcl_add_smoother(b->M, A->csr, "D", &b->largest);
   spai0 s = {.A = A->csr};
   int rc = kcl_alloc(b->M->ctx, A->rows, sizeof *s.d, "a smoother", (void **)&s.d);
   if (rc) return rc;

@@ -10,8 +10,9 @@ enum { DEGREE = 4 };
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   kcl_csr *owned;
   const kcl_csr *wide;
+  double largest;
   int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
-  if (!rc) rc = kcl_add_smoother(M, wide, "D");
+  if (!rc) rc = kcl_add_smoother(M, wide, "D", &largest);
   kcl_csr_free(&owned);
   snprintf(M->note, sizeof M->note, "degree %d", DEGREE);
   return rc;

@@ -10,6 +10,7 @@
 
 enum { DEGREE = 2 };
 static const double COUPLED = 0.25, STALLED = 0.9; /* COUPLED is halved per level */
+static const double M_MATRIX = 2; /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
 
 /* What the next level must reproduce. */
 typedef struct near_null {
@@ -22,13 +23,16 @@ static int least_nodes(const near_null *v) {
   return (v->vectors + v->block - 1) / v->block + (v->vectors > v->block);
 }
 
-static int prolongate(kcl *ctx, const kcl_csr *A, const kcl_csr *S, near_null *v,
-                      const kcl_aggregation *g, kcl_csr **P) {
+static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_aggregation *g,
+                      kcl_csr **P) {
+  kcl *ctx = b->M->ctx;
+  near_null *v = b->strategy;
+  const double largest = b->M->hermitian ? b->largest : M_MATRIX;
   kcl_csr *T = NULL;
   double *coarse = NULL;
   int rc;
   KCL_TRY(kcl_sparse_tentative(ctx, g, A->rows, v->B, &T, &coarse));
-  KCL_TRY(kcl_sparse_smoothed(ctx, A, S, v->block, T, P));
+  KCL_TRY(kcl_sparse_smoothed(ctx, A, S, v->block, T, largest, P));
   free(v->B);
   v->B = coarse, v->block = v->vectors, coarse = NULL;
 done:
@@ -48,7 +52,7 @@ static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *out
   KCL_TRY(kcl_sparse_aggregates(ctx, S, least_nodes(v), &aggregate, &g.count));
   g.aggregate = aggregate;
   if (!g.count || (double)(g.count * g.vectors) > STALLED * (double)A->rows) goto done;
-  KCL_TRY(prolongate(ctx, A->csr, S, v, &g, &P));
+  KCL_TRY(prolongate(b, A->csr, S, &g, &P));
   kcl_built_on_host(P, out), *made = true;
 done:
   free(aggregate), kcl_csr_free(&S);

@@ -34,15 +34,15 @@ static int find_largest(const kcl_preconditioner *M, const kcl_csr *A, const dou
   return kcl_sparse_largest(M->ctx, A, d, lambda);
 }
 
-int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name) {
+int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, double *largest) {
   const bool pairs = kcl_type_complex(A->type);
-  double *d = NULL, lambda;
+  double *d = NULL;
   int rc;
   KCL_TRY(kcl_precond_inverse_diagonal(M, A, &d));
   for (int64_t i = 0; pairs && i < A->rows; i++) d[i] = d[2 * i];
   KCL_TRY(check_positive(M, d, A->rows));
-  KCL_TRY(find_largest(M, A, d, &lambda));
-  for (int64_t i = 0; i < A->rows; i++) d[i] /= lambda;
+  KCL_TRY(find_largest(M, A, d, largest));
+  for (int64_t i = 0; i < A->rows; i++) d[i] /= *largest;
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;
 done:

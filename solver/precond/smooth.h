@@ -6,8 +6,9 @@
 
 enum { KCL_MOST_DEGREE = 4 };
 
-/* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. name: of the vector. */
-int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name);
+/* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. name: of the vector;
+ * *largest: lambda. */
+int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, double *largest);
 
 /* kcl_sparse_largest of the matrix of all ranks; A: the diagonal block of this one. All ranks call it, or agree on a failure
  * instead (solver/precond/spread.c). */
