@@ -94,7 +94,7 @@ int cli_ranks_device(kcl *ctx, const cli_options *o) {
 
 /* ---------------------------------------------------------------- a solve */
 
-/* Rank 0's word, which the others wait for without keeping a processor busy. */
+/* Rank 0's word (a number of right-hand sides, 0: no more), which the others wait for without keeping a processor busy. */
 int cli_ranks_tell(int word) {
   MPI_Request request;
   int there = 0;
@@ -116,11 +116,10 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
   (void)ctx;
   if (alone())
     return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
-  int rc = 0;
-  cli_ranks_tell(1);
+  cli_ranks_tell((int)count);
   served = false;
-  for (int64_t i = 0; i < count && !rc; i++) /* count is 1: kcl_setup_info.nrhs */
-    rc = kcl_mpi_solve(r->shared, cli_column(r->p.b, j + i), cli_column(r->p.x, j + i), &report[i]);
+  int rc =
+      kcl_mpi_solve_many(r->shared, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
   served = !rc;
   return rc;
 }
@@ -147,9 +146,9 @@ void cli_setup_free(cli_run *r) {
 
 int cli_ranks_serve(kcl *ctx, const kcl_options *asked) {
   cli_run r = {.asked = *asked};
-  kcl_report report;
-  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, &r.asked, &r.shared);
-  while (!rc && cli_ranks_tell(0)) rc = kcl_mpi_solve(r.shared, NULL, NULL, &report);
+  int columns, rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, &r.asked, &r.shared);
+  while (!rc && (columns = cli_ranks_tell(0)))
+    rc = kcl_mpi_solve_many(r.shared, columns, NULL, NULL, NULL);
   if (!rc) rc = kcl_mpi_shares(r.shared, &r.shares, &r.share_count);
   cli_setup_free(&r);
   return rc;

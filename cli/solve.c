@@ -292,11 +292,12 @@ const cli_command cli_solve = {
     .name = "solve",
     .operands = "A.mtx [b.rhs]",
     .summary = "solve A x = b; without b.rhs, b is that of A's file, else A*1",
-    .options = "output solver precond format device tol max-iter x0 check json history plot quiet "
-               "| devices shares partition reproducible check-output threads precision symmetry scale "
-               "no-direct mixed "
-               "atol restart nrhs "
-               "near-null coordinates profile verbose cache index-base",
+    .options =
+        "output solver precond format device tol max-iter x0 check json history plot quiet "
+        "| devices shares partition reproducible check-output threads precision symmetry scale "
+        "no-direct mixed "
+        "atol restart nrhs "
+        "near-null coordinates profile verbose cache index-base",
 
     .min = 1,
     .max = 2,
@@ -384,7 +385,8 @@ const cli_command cli_solve = {
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
         "the results of every column; those on top are of the worst, seconds.solve is the sum\n"
         "  on several ranks: ranks, a list of {rank device threads format first_row rows nonzeros "
-        "boundary_rows neighbours halo sends seconds_partition seconds_solve seconds_halo seconds_sum}, "
+        "boundary_rows neighbours halo sends seconds_partition seconds_solve seconds_halo "
+        "seconds_sum}, "
         "partition, communication_volume (elements of x sent per product), imbalance (the most "
         "nonzeros of a rank over the mean)\n"
         "  with --profile: profile {setup solve}, each {seconds gaps commands}, a list of {kind "

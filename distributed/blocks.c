@@ -7,7 +7,11 @@
 #include "distributed/distributed.h"
 #include <stdlib.h>
 
-enum { NATIVE = 64, ALIGNED = 64, MOST = 2 * KCL_MOST_STAGE_OPS /* numbers of a sum */ };
+enum {
+  NATIVE = 64,
+  ALIGNED = 64,
+  MOST = 2 * KCL_MOST_STAGE_OPS /* numbers of a sum, per right-hand side */
+};
 
 int kcl_mpi_set_reproducible(kcl *ctx, int on) {
   if (!ctx) return KCL_USAGE;
@@ -122,7 +126,7 @@ double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n) {
 
 /* ---------------------------------------------------------------- opening */
 
-int kcl_blocks_open(kcl_comm *c) {
+int kcl_blocks_open(kcl_comm *c, int nrhs) {
   const int count = c->ranks.count;
   int rc;
   if (!c->ranks.block) return KCL_OK;
@@ -130,8 +134,10 @@ int kcl_blocks_open(kcl_comm *c) {
                 all = blocks_of(c, c->ranks.rows);
   KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.count));
   KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.at));
-  KCL_TRY(kcl_alloc(c->ctx, 1 + MOST * own, sizeof(double), "sums", (void **)&c->blocks.own));
-  KCL_TRY(kcl_alloc(c->ctx, count + MOST * all, sizeof(double), "sums", (void **)&c->blocks.all));
+  KCL_TRY(
+      kcl_alloc(c->ctx, 1 + MOST * nrhs * own, sizeof(double), "sums", (void **)&c->blocks.own));
+  KCL_TRY(kcl_alloc(c->ctx, count + MOST * nrhs * all, sizeof(double), "sums",
+                    (void **)&c->blocks.all));
   c->ranks.sum_blocks = sum_blocks;
 done:
   return kcl_comm_agree(c, rc);

@@ -52,7 +52,7 @@ bool kcl_comm_differs(kcl_comm *c, double own);
 int kcl_blocks_begin(kcl_comm *c);
 /* c->ranks.block, for so many rows of all ranks; room for messages, when c->first is known. */
 void kcl_blocks_choose(kcl_comm *c, int64_t rows);
-int kcl_blocks_open(kcl_comm *c);
+int kcl_blocks_open(kcl_comm *c, int nrhs);
 /* Moves first [ranks + 1] to multiples of the block. */
 int kcl_blocks_align(kcl_comm *c, int64_t *first);
 /* |v| of all from the ranks' own parts v [n], without overflow. */
@@ -131,8 +131,9 @@ typedef struct kcl_domain {
 int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
                       kcl_domain **out);
 void kcl_domain_free(kcl_domain **d);
-/* The boundary in a format of the selected device, and the requests. */
-int kcl_domain_open(kcl_domain *d);
+/* The boundary in a format of the selected device, and the requests. width: numbers of an element of x, at most; and in use. */
+int kcl_domain_open(kcl_domain *d, int width);
+void kcl_domain_narrow(kcl_domain *d, int width);
 /* x [own columns + halo.count] of any type: its halo from the owners. */
 void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x);
 
@@ -157,12 +158,10 @@ int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *rel
 
 /* The plan, which is rank 0's, and its first way. */
 int kcl_ways_plan(kcl_mpi_solver *m);
-/* KCL_USAGE: it does not run on several ranks. */
-int kcl_way_check(const kcl_mpi_solver *m, const kcl_way *w);
 /* Own rows multiplied by 2^power. */
 void kcl_domain_scale(kcl_domain *d, int power);
-/* An engine of this way on every rank, in the format of the first one. */
-int kcl_ways_engine(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out);
+/* An engine of this way on every rank, in the format of the first one. KCL_USAGE: it does not run on several ranks. */
+int kcl_ways_engine(void *solver, const kcl_way *w, kcl_engine **out);
 
 /* ---------------------------------------------------------------- the public solver */
 
@@ -176,13 +175,15 @@ struct kcl_mpi_solver {
   kcl_domain *domain;
   kcl_domain *adjoint;     /* of A^H; NULL until a method multiplies by it */
   kcl_system system;       /* A: the interior; shared: it and that of A^H, with their halos */
-  kcl_selection selection; /* one way, one engine */
-  kcl_history *history;    /* [1] of the last solve */
-  kcl_dense *near_null;    /* own rows of options.near_null, where rank 0 had them all; or NULL */
-  int64_t held;            /* elements of b and x that the caller has here */
-  kcl_type type;           /* of A, b and x */
-  double norm_F;           /* |A|_F, once A^H is there */
-  double bytes_stored;     /* of all ranks */
+  kcl_selection selection; /* ways; one format */
+  kcl_history *history;    /* [histories] of the last solve */
+  int64_t histories;
+  kcl_csr shape;        /* A's own rows, columns and type, without entries: system.A */
+  kcl_dense *near_null; /* own rows of options.near_null; or NULL */
+  int64_t held;         /* elements of b and x that the caller has here */
+  kcl_type type;        /* of A, b and x */
+  double norm_F;        /* |A|_F, once A^H is there */
+  double bytes_stored;  /* of all ranks */
   double seconds_check, seconds_partition, seconds_convert, seconds_solve, seconds_halo,
       seconds_sum;
 };

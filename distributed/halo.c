@@ -276,8 +276,13 @@ static void exchange(const kcl_halo *h, kcl_type type, void *x) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
+static void free_requests(kcl_domain *d) {
+  for (int i = 0; d->persistent && i < 2 * d->neighbours; i++) MPI_Request_free(&d->request[i]);
+  d->persistent = false;
+}
+
 static void make_requests(kcl_domain *d) {
-  const int n = d->neighbours, size = (int)kcl_type_size(d->interior->type);
+  const int n = d->neighbours, size = (int)kcl_type_size(d->interior->type) * d->halo.width;
   char *in = (char *)d->halo.in + d->halo.own * size, *out = d->halo.out;
   for (int i = 0; i < n; i++) {
     MPI_Recv_init(in + d->in[i] * size, (int)(d->in[i + 1] - d->in[i]) * size, MPI_BYTE, d->rank[i],
@@ -289,22 +294,31 @@ static void make_requests(kcl_domain *d) {
 }
 
 /* csr-scalar has the rows one after another on every device. */
-int kcl_domain_open(kcl_domain *d) {
+int kcl_domain_open(kcl_domain *d, int width) {
   kcl_halo *h = &d->halo;
   const kcl_type type = d->interior->type;
   const size_t size = kcl_type_size(type);
   const kcl_format *f;
   kcl *ctx = d->comm->ctx;
   int rc;
-  KCL_TRY(kcl_pin(ctx, h->sends, size, "the halo", &d->pinned[0]));
-  KCL_TRY(kcl_pin(ctx, h->own + h->count, size, "the halo", &d->pinned[1]));
+  h->width = width;
+  KCL_TRY(kcl_pin(ctx, h->sends * width, size, "the halo", &d->pinned[0]));
+  KCL_TRY(kcl_pin(ctx, (h->own + h->count) * width, size, "the halo", &d->pinned[1]));
   h->out = d->pinned[0].data, h->in = d->pinned[1].data;
+  KCL_TRY(kcl_alloc(ctx, width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
   KCL_TRY(kcl_alloc(ctx, d->outside->rows, size, "the boundary", &h->sum));
   KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
   if (d->outside->rows) KCL_TRY(kcl_matrix_build(ctx, f, d->outside, &h->boundary));
   make_requests(d);
 done:
   return rc;
+}
+
+void kcl_domain_narrow(kcl_domain *d, int width) {
+  if (!d || !d->persistent || width == d->halo.width) return;
+  free_requests(d);
+  d->halo.width = width;
+  make_requests(d);
 }
 
 int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
@@ -329,12 +343,12 @@ void kcl_domain_free(kcl_domain **d) {
   kcl_domain *o = *d;
   *d = NULL;
   if (!o) return;
-  for (int i = 0; o->persistent && i < 2 * o->neighbours; i++) MPI_Request_free(&o->request[i]);
+  free_requests(o);
   kcl_matrix_free(&o->halo.boundary);
   kcl_csr_free(&o->rows), kcl_csr_free(&o->interior), kcl_csr_free(&o->outside);
   kcl_csr_free(&o->inner);
   for (int i = 0; i < 2; i++) kcl_unpin(o->comm->ctx, &o->pinned[i]);
-  free(o->halo.sum), free(o->take);
+  free(o->halo.one), free(o->halo.sum), free(o->take);
   free(o->send), free(o->row), free(o->column), free(o->rank), free(o->in), free(o->out);
   free(o->request), free(o);
 }

@@ -53,7 +53,8 @@ static int know(kcl_mpi_solver *m) {
   double start = kcl_now();
   int rc = kcl_domain_stats(m->domain, &s->stats);
   if (rc) return rc;
-  s->A = m->domain->interior, s->halo = &m->domain->halo;
+  m->shape = (kcl_csr){.rows = m->domain->rows->rows, .cols = m->domain->columns, .type = m->type};
+  s->A = &m->shape, s->converted = m->domain->interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
   s->options.scale = KCL_SCALE_NONE;
   rc = kcl_system_scale(s); /* a power of two for all of A, at most */
@@ -106,6 +107,28 @@ static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
   return root ? kcl_give_rows(c, &held, given) : KCL_OK;
 }
 
+/* Right-hand sides: what rank 0 asks for; with OpenCL devices one. */
+static int at_once(const kcl_mpi_solver *m) {
+  kcl_ranks *r = &m->comm->ranks;
+  const int asked = (int)kcl_ranks_decide(r, m->system.options.nrhs);
+  return asked && !m->ctx->opencl && !r->mixed ? asked : 1;
+}
+
+/* The engine of the first way. A preconditioner that was chosen here and turns out not to exist is left out. */
+static int first_engine(kcl_mpi_solver *m) {
+  kcl_selection *c = &m->selection;
+  int rc = kcl_ways_engine(m, &c->way, &c->engine);
+  if (rc == KCL_USAGE && m->system.undecided.precond && c->way.precond->apply) {
+    rc = kcl_precond_find(m->ctx, "none", &c->way.precond);
+    if (!rc) rc = kcl_ways_engine(m, &c->way, &c->engine);
+  }
+  if (rc) return rc;
+  c->build = kcl_ways_engine, c->owner = m;
+  c->decided = true; /* formats are not timed */
+  kcl_choose_explain_adjoint(c);
+  return KCL_OK;
+}
+
 static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c;
   kcl_csr *given = NULL;
@@ -114,7 +137,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   double start = kcl_now();
   c = m->comm;
   m->system = (kcl_system){.ctx = m->ctx, .options = options ? *options : kcl_defaults};
-  m->system.options.nrhs = 1;
+  m->system.options.no_direct = true;
   kcl_read_options(&m->system);
   rc = kcl_check_options(&m->system);
   if (!rc)
@@ -125,6 +148,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   KCL_TRY(check_partition(c));
   const double device = m->ctx->opencl != NULL;
   c->ranks.mixed = kcl_comm_differs(c, device);
+  m->system.options.nrhs = at_once(m);
   KCL_TRY(kcl_blocks_begin(c));
   m->seconds_partition = -kcl_now();
   KCL_TRY(spread(m, A, &given));
@@ -132,13 +156,12 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   m->seconds_check = kcl_now() - start;
   own = given ? given : A;
   m->type = own->type;
-  KCL_TRY(kcl_blocks_open(c));
+  KCL_TRY(kcl_blocks_open(c, m->system.options.nrhs));
   KCL_TRY(kcl_domain_create(c, own, c->first, m->system.options.precision, &m->domain));
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_ways_plan(m));
-  KCL_TRY(kcl_ways_engine(m, &m->selection.way, &m->selection.engine));
-  kcl_choose_explain_adjoint(&m->selection);
+  KCL_TRY(first_engine(m));
   m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(m->selection.engine));
 done:
   kcl_csr_free(&given);
@@ -188,7 +211,7 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
   kcl_dense_free(&m->near_null);
   kcl_order_free(&m->order);
-  kcl_histories_free(&m->history, 1);
+  kcl_histories_free(&m->history, m->histories);
   kcl_comm_free(&m->comm);
   free(m);
   *s = NULL;
@@ -221,7 +244,7 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
                           .stages = e->program->stages[KCL_LOOP] / e->program->steps,
                           .programs_compiled = ex->compiled,
                           .programs_cached = ex->from_cache,
-                          .nrhs = 1,
+                          .nrhs = e->program->nrhs,
                           .precond_note = e->M ? e->M->note : "",
                           .precond_levels = e->M ? 1 : 0,
                           .seconds_precond = e->M ? e->M->seconds : 0,

@@ -1,199 +1,288 @@
-/* kcl_mpi_solve: b and x to the ranks, the correction loop on all of them in step, the certificate of the whole system. */
+/* kcl_mpi_solve_many: right-hand sides to the ranks, as many at a time as the engine takes, the correction loop on all of them in
+ * step, the certificates of the whole system. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include "solver/engine/given.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* One solve on one rank. */
+/* One solve on one rank, of some right-hand sides. */
 typedef struct solve {
   kcl_mpi_solver *m;
   kcl_loop loop;
-  char *b, *x, *next; /* [own rows] of A's type; next: another x */
-  size_t bytes;       /* of each */
+  char *b, *x, *next;      /* own parts, of A's type: [nrhs] each, and of another x */
+  size_t b_bytes, x_bytes; /* of one */
 } solve;
 
-static kcl_rhs *rhs(solve *s) { return &s->loop.rhs[0]; }
+static char *b_of(const solve *s, int i) { return s->b + (size_t)i * s->b_bytes; }
+static char *x_of(const solve *s, int i) { return s->x + (size_t)i * s->x_bytes; }
 
 /* ---------------------------------------------------------------- b and x */
 
-static int check_arguments(const kcl_mpi_solver *m, const void *b, const void *x) {
+/* What callers give, or take back: whole on rank 0, or own parts; [k] columns. */
+typedef struct columns {
+  int64_t k;
+  const char *b;
+  char *x;
+  kcl_report *report; /* [k] */
+} columns;
+
+static int check_columns(const kcl_mpi_solver *m, const columns *g) {
   int rc;
+  if (g->k < 1)
+    return kcl_fail(m->ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)g->k);
   if (m->layout == KCL_MPI_ROOT && m->comm->ranks.rank) return KCL_OK;
-  if ((rc = kcl_need(m->ctx, "b", b)) || (rc = kcl_need(m->ctx, "x", x))) return rc;
-  return b == x ? kcl_fail(m->ctx, KCL_USAGE, "b and x are one array: x needs its own") : KCL_OK;
+  if ((rc = kcl_need(m->ctx, "b", g->b)) || (rc = kcl_need(m->ctx, "x", g->x))) return rc;
+  return g->b == g->x ? kcl_fail(m->ctx, KCL_USAGE, "b and x are one array: x needs its own")
+                      : KCL_OK;
 }
 
-static int take_vectors(solve *s, const void *b, const void *x) {
+/* All ranks have as many. */
+static int check_arguments(const kcl_mpi_solver *m, const columns *g) {
+  kcl_comm *c = m->comm;
+  int rc = check_columns(m, g);
+  if (kcl_comm_differs(c, (double)g->k) && !rc)
+    rc = kcl_fail(m->ctx, KCL_USAGE, "the ranks have different numbers of right-hand sides");
+  return kcl_comm_agree(c, rc);
+}
+
+static int take_columns(solve *s, const columns *g, int64_t from) {
   const kcl_mpi_solver *m = s->m;
-  const int64_t n = m->domain->rows->rows;
   const size_t size = kcl_type_size(m->type);
-  int rc = check_arguments(m, b, x);
-  if (!rc) rc = kcl_alloc(m->ctx, n, size, "b", (void **)&s->b);
-  if (!rc) rc = kcl_alloc(m->ctx, n, size, "x", (void **)&s->x);
-  if (!rc) rc = kcl_alloc(m->ctx, n, size, "x", (void **)&s->next);
-  if ((rc = kcl_comm_agree(m->comm, rc))) return rc;
-  s->bytes = (size_t)n * size;
-  rc = kcl_take_vector(m, m->type, b, s->b);
-  return rc ? rc : kcl_take_vector(m, m->type, x, s->x);
+  const size_t held = (size_t)m->held * size;
+  int rc = KCL_OK;
+  for (int i = 0; i < s->loop.nrhs && !rc; i++) {
+    const size_t at = (size_t)(from + i) * held;
+    rc = kcl_take_vector(m, m->type, g->b + at, b_of(s, i));
+    if (!rc) rc = kcl_take_vector(m, m->type, g->x + at, x_of(s, i));
+  }
+  return rc;
 }
 
-static int put_system(solve *s) {
+static int return_column(solve *s, const columns *g, int64_t j, int i) {
   const kcl_mpi_solver *m = s->m;
-  const kcl_program *k = m->selection.engine->program;
-  kcl_executor *ex = &m->selection.engine->executor;
-  const int shift = rhs(s)->b_norm.shift;
-  int rc = ex->put(ex, k->b, 0, m->type, s->b, ldexp(1, shift));
-  if (!rc) rc = ex->put(ex, k->x, 0, m->type, s->x, ldexp(1, shift - m->system.scaling.unit));
-  return rc ? rc : ex->finish(ex);
-}
-
-static int get_x(solve *s, void *x) {
-  const kcl_mpi_solver *m = s->m;
-  kcl_executor *ex = &m->selection.engine->executor;
-  const int shift = rhs(s)->b_norm.shift - m->system.scaling.unit;
-  return ex->get(ex, m->selection.engine->program->x, 0, m->type, x, ldexp(1, -shift));
+  const size_t held = (size_t)m->held * kcl_type_size(m->type);
+  char *x = g->x + (size_t)j * held;
+  int rc = kcl_return_vector(m, m->type, x_of(s, i), x);
+  if (m->held) s->loop.rhs[i].report->x_sum = kcl_checksum(x, held);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- before the iterations */
 
-static int begin(solve *s, kcl_report *report) {
-  kcl_mpi_solver *m = s->m;
-  kcl_comm *c = m->comm;
+static int begin_rhs(solve *s, int i) {
+  const kcl_mpi_solver *m = s->m;
   const kcl_options *o = &m->system.options;
-  kcl_rhs *v = rhs(s);
-  kcl_loop *l = &s->loop;
-  const double norm = kcl_comm_norm(c, m->type, s->b, m->domain->rows->rows);
-  int rc = KCL_OK;
-  if (!(norm < INFINITY))
-    return kcl_comm_agree(c, kcl_fail(m->ctx, KCL_INPUT, "the right-hand side is not finite"));
-  kcl_histories_free(&m->history, 1);
-  rc = kcl_comm_agree(c, kcl_histories_create(m->ctx, 1, &m->history));
-  const int64_t limit = o->max_iter ? o->max_iter : kcl_default_limit(c->ranks.rows);
-  *l = (kcl_loop){.system = &m->system,
-                  .engine = m->selection.engine,
-                  .nrhs = 1,
-                  .kept = {.best = -1, .newest = -1},
-                  .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
-  for (int i = 0; i < KCL_MAX_NRHS; i++)
-    l->control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l->max_iter};
-  *v = (kcl_rhs){.b = s->b, .x = s->x, .report = report, .history = m->history};
-  v->active = norm > 0;
+  kcl_rhs *v = &s->loop.rhs[i];
+  const double norm = kcl_comm_norm(m->comm, m->type, b_of(s, i), m->shape.rows);
+  if (!(norm < INFINITY)) return kcl_fail(m->ctx, KCL_INPUT, "a right-hand side is not finite");
+  v->b = b_of(s, i), v->x = x_of(s, i), v->active = norm > 0;
   if (norm > 0) v->b_norm.shift = norm < 1e-300 ? 997 : -ilogb(norm) - 1;
   v->b_norm.norm = ldexp(norm, v->b_norm.shift);
   v->allowed = kcl_system_tol(&m->system);
   if (o->atol > 0 && v->active) v->allowed = fmax(v->allowed, o->atol / norm);
   v->target = kcl_loop_target(v);
-  *report = (kcl_report){.converged = !v->active, .changes = ""};
-  report->normal_residual = m->selection.engine->method->least_squares ? 0 : -1;
-  return rc;
+  *v->report = (kcl_report){.converged = !v->active, .changes = m->selection.changes};
+  v->report->normal_residual = m->selection.engine->method->least_squares ? 0 : -1;
+  if (!v->active) memset(v->x, 0, s->x_bytes); /* x = 0 is the answer to b = 0 */
+  return KCL_OK;
+}
+
+static void begin_loop(solve *s, int nrhs) {
+  kcl_mpi_solver *m = s->m;
+  const kcl_options *o = &m->system.options;
+  const int64_t limit = o->max_iter ? o->max_iter : kcl_default_limit(kcl_system_size(&m->system));
+  s->loop = (kcl_loop){.system = &m->system,
+                       .engine = m->selection.engine,
+                       .nrhs = nrhs,
+                       .kept = {.best = -1, .newest = -1},
+                       .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
+  for (int i = 0; i < KCL_MAX_NRHS; i++)
+    s->loop.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)s->loop.max_iter};
 }
 
 /* ---------------------------------------------------------------- answers */
 
+static int get_x(solve *s, int i, void *x) {
+  return kcl_take_x(&s->m->system, s->loop.engine, i, x, s->loop.rhs[i].b_norm.shift);
+}
+
 /* Takes s->next as x where its residual is less than a fraction of the least so far. */
-static int consider(solve *s, double fraction, int64_t iteration, double *least) {
+static int consider(solve *s, int i, double fraction, int64_t iteration, double *least) {
   double residual;
-  int rc = kcl_domain_residual(s->m->domain, s->b, s->next, &residual);
+  int rc = kcl_domain_residual(s->m->domain, b_of(s, i), s->next, &residual);
   if (rc || !(residual < fraction * *least)) return rc;
-  *least = residual, rhs(s)->report->x_iteration = iteration;
-  memcpy(s->x, s->next, s->bytes);
+  *least = residual, s->loop.rhs[i].report->x_iteration = iteration;
+  memcpy(x_of(s, i), s->next, s->x_bytes);
   return KCL_OK;
 }
 
 /* Of a solve that failed: the nearest of the guess, 0, the last x and the best copy (as in solver/answer.c). */
-static int best_answer(solve *s) {
+static int best_answer(solve *s, int i) {
   kcl_loop *l = &s->loop;
   kcl_executor *ex = &l->engine->executor;
   double least;
-  int rc = kcl_domain_residual(s->m->domain, s->b, s->x, &least);
-  if (!rc && !(least <= 1)) least = 1, memset(s->x, 0, s->bytes);
-  if (!rc) rc = get_x(s, s->next);
-  if (!rc) rc = consider(s, 1, l->control[0].iteration, &least);
+  int rc = kcl_domain_residual(s->m->domain, b_of(s, i), x_of(s, i), &least);
+  if (!rc && !(least <= 1)) least = 1, memset(x_of(s, i), 0, s->x_bytes);
+  if (!rc) rc = get_x(s, i, s->next);
+  if (!rc) rc = consider(s, i, 1, l->control[i].iteration, &least);
   if (rc || l->kept.best < 0) return rc;
-  if (!(rc = ex->load(ex, l->kept.best, 0)) && !(rc = get_x(s, s->next)))
-    rc = consider(s, 0.5, l->kept.iteration[0], &least);
+  if (!(rc = ex->load(ex, l->kept.best, i)) && !(rc = get_x(s, i, s->next)))
+    rc = consider(s, i, 0.5, l->kept.iteration[i], &least);
   return rc;
+}
+
+static int answer(solve *s, int i) {
+  kcl_rhs *v = &s->loop.rhs[i];
+  const bool between = s->loop.stopped_between && v->report->reason == KCL_INTERRUPTED;
+  if (v->b_norm.norm == 0) return KCL_OK;
+  v->report->x_iteration = v->report->iterations;
+  if (between || kcl_solve_failed(&s->m->system, v->report->reason)) return best_answer(s, i);
+  return get_x(s, i, v->x);
+}
+
+/* ---------------------------------------------------------------- the solve */
+
+static int put_system(solve *s) {
+  const kcl_system *system = &s->m->system;
+  kcl_loop *l = &s->loop;
+  int rc = KCL_OK;
+  for (int i = 0; i < l->nrhs && !rc; i++) {
+    const kcl_rhs *v = &l->rhs[i];
+    if (!v->active) continue;
+    rc = kcl_give_b(system, l->engine, i, v->b, v->b_norm.shift);
+    if (!rc) rc = kcl_give_x(system, l->engine, i, v->x, v->b_norm.shift);
+  }
+  return rc ? rc : l->engine->executor.finish(&l->engine->executor);
+}
+
+/* What was shared, in equal parts, as in solver/solve.c. */
+static void share(solve *s, double upload, double solve_, double download) {
+  kcl_loop *l = &s->loop;
+  const double bytes = kcl_comm_total(s->m->comm, kcl_engine_bytes(l->engine, 1));
+  int64_t all = 0;
+  int nonzero = 0;
+  for (int i = 0; i < l->nrhs; i++)
+    nonzero += l->rhs[i].b_norm.norm > 0, all += l->control[i].iteration;
+  for (int i = 0; i < l->nrhs; i++) {
+    kcl_report *report = l->rhs[i].report;
+    report->bytes_per_iteration = bytes;
+    if (l->rhs[i].b_norm.norm == 0) continue;
+    report->seconds_upload = upload / nonzero, report->seconds_solve = solve_ / nonzero;
+    report->seconds_download = download / nonzero;
+    if (report->iterations) report->seconds_per_iteration = solve_ / (double)all;
+  }
 }
 
 static int iterate(solve *s) {
   kcl_mpi_solver *m = s->m;
   kcl_loop *l = &s->loop;
-  kcl_report *report = rhs(s)->report;
-  double start = kcl_now();
+  const double before = kcl_now();
   int rc = put_system(s);
   if (rc) return rc;
-  report->seconds_upload = kcl_now() - start;
   m->domain->seconds = m->comm->seconds = 0;
-  start = l->start = kcl_now();
-  rc = kcl_loop_begin(l);
-  while (!rc && l->state != KCL_LOOP_ENDED) rc = kcl_loop_step(l);
-  if (!rc) rc = kcl_loop_end(l);
-  m->seconds_solve = report->seconds_solve = kcl_now() - start;
-  m->seconds_halo = m->domain->seconds, m->seconds_sum = m->comm->seconds;
+  if (m->adjoint) m->adjoint->seconds = 0;
+  const double start = l->start = kcl_now();
+  rc = kcl_adapt_run(&m->selection, l);
+  const double end = kcl_now();
+  m->seconds_solve = end - start, m->seconds_sum = m->comm->seconds;
+  m->seconds_halo = m->domain->seconds + (m->adjoint ? m->adjoint->seconds : 0);
+  for (int i = 0; i < l->nrhs && !rc; i++) rc = answer(s, i);
   if (rc) return rc;
-  start = kcl_now();
-  report->x_iteration = report->iterations;
-  rc = kcl_solve_failed(&m->system, report->reason) ? best_answer(s) : get_x(s, s->x);
-  report->seconds_download = kcl_now() - start;
-  if (l->engine->program->has_ritz) kcl_report_spectrum(l);
-  return rc;
+  share(s, start - before, end - start, kcl_now() - end);
+  if (l->engine->program->has_ritz && !l->method_changed) kcl_report_spectrum(l);
+  return KCL_OK;
 }
 
-static int certify(solve *s) {
+static int certify(solve *s, int i) {
   kcl_mpi_solver *m = s->m;
-  kcl_report *report = rhs(s)->report;
+  const kcl_rhs *v = &s->loop.rhs[i];
+  kcl_report *report = v->report;
+  const bool least = s->loop.engine->method->least_squares;
   kcl_certificate c;
   double start = kcl_now();
-  const bool least = m->selection.engine->method->least_squares;
-  int rc = kcl_domain_certify(m->domain, least ? m->adjoint : NULL, m->norm_F, s->b, s->x, &c);
+  if (v->b_norm.norm == 0) return KCL_OK;
+  int rc = kcl_domain_certify(m->domain, least ? m->adjoint : NULL, m->norm_F, v->b, v->x, &c);
   if (rc) return rc;
   report->true_relative_residual = report->tested_residual = c.relative_residual;
   report->normal_residual = c.normal_residual;
   if (least) report->tested_residual = fmin(c.relative_residual, c.normal_residual);
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
-  kcl_judge(report, &c, least, rhs(s)->allowed);
+  kcl_judge(report, &c, least, v->allowed);
   report->seconds_certify = kcl_now() - start;
   return KCL_OK;
 }
 
-static int give_x(solve *s, void *x) {
-  const kcl_mpi_solver *m = s->m;
-  int rc = kcl_return_vector(m, m->type, s->x, x);
-  if (m->held) rhs(s)->report->x_sum = kcl_checksum(x, (size_t)m->held * kcl_type_size(m->type));
+/* Columns [from, from + nrhs). */
+static int solve_some(solve *s, const columns *g, int64_t from, int nrhs) {
+  kcl_mpi_solver *m = s->m;
+  kcl_comm *c = m->comm;
+  bool any = false;
+  begin_loop(s, nrhs);
+  int rc = take_columns(s, g, from);
+  for (int i = 0; i < nrhs && !rc; i++) {
+    s->loop.rhs[i].report = &g->report[from + i], s->loop.rhs[i].history = &m->history[from + i];
+    rc = begin_rhs(s, i);
+    any = any || s->loop.rhs[i].active;
+  }
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  if (any && (rc = kcl_comm_agree(c, iterate(s)))) return rc;
+  for (int i = 0; i < nrhs && !rc; i++) rc = certify(s, i);
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  for (int i = 0; i < nrhs && !rc; i++) rc = return_column(s, g, from + i, i);
   return rc;
 }
 
-static int solve_shared(solve *s, const void *b, void *x, kcl_report *report) {
-  kcl_mpi_solver *m = s->m;
-  int rc = take_vectors(s, b, x);
-  if (rc || (rc = begin(s, report))) return rc;
-  const bool some = rhs(s)->b_norm.norm > 0;
-  if (!some) memset(s->x, 0, s->bytes); /* x = 0 is the answer to b = 0 */
-  if (some) rc = iterate(s);
-  if ((rc = kcl_comm_agree(m->comm, rc))) return rc;
-  if (some) rc = kcl_comm_agree(m->comm, certify(s));
-  if (rc) return rc;
-  report->bytes_per_iteration = kcl_comm_total(m->comm, kcl_engine_bytes(m->selection.engine, 1));
-  if (report->iterations)
-    report->seconds_per_iteration = report->seconds_solve / (double)report->iterations;
-  return give_x(s, x);
+static int new_histories(kcl_mpi_solver *m, int64_t count) {
+  kcl_histories_free(&m->history, m->histories);
+  m->histories = 0;
+  int rc = kcl_histories_create(m->ctx, count, &m->history);
+  if (!rc) m->histories = count;
+  return rc;
 }
 
-static int solve_alone(kcl_mpi_solver *m, const void *b, void *x, kcl_report *report) {
-  int rc = kcl_solve(m->alone, b, x, report);
-  m->seconds_solve = report->seconds_solve;
+static int solve_shared(solve *s, const columns *g) {
+  kcl_mpi_solver *m = s->m;
+  const int at_once = m->selection.engine->program->nrhs;
+  const size_t size = kcl_type_size(m->type);
+  int rc = check_arguments(m, g);
+  if (rc) return rc;
+  s->b_bytes = (size_t)m->shape.rows * size, s->x_bytes = (size_t)m->shape.cols * size;
+  rc = new_histories(m, g->k);
+  if (!rc) rc = kcl_alloc(m->ctx, at_once, s->b_bytes, "b", (void **)&s->b);
+  if (!rc) rc = kcl_alloc(m->ctx, at_once, s->x_bytes, "x", (void **)&s->x);
+  if (!rc) rc = kcl_alloc(m->ctx, 1, s->x_bytes, "x", (void **)&s->next);
+  rc = kcl_comm_agree(m->comm, rc);
+  m->selection.changes[0] = 0;
+  for (int64_t j = 0; j < g->k && !rc; j += at_once)
+    rc = solve_some(s, g, j, g->k - j < at_once ? (int)(g->k - j) : at_once);
+  return rc;
+}
+
+static int solve_alone(kcl_mpi_solver *m, const columns *g) {
+  int rc = kcl_solve_many(m->alone, g->k, g->b, g->x, g->report);
+  m->seconds_solve = 0;
+  for (int64_t j = 0; j < g->k && !rc; j++) m->seconds_solve += g->report[j].seconds_solve;
+  return rc;
+}
+
+int kcl_mpi_solve_many(kcl_mpi_solver *m, int64_t k, const void *B, void *X, kcl_report *reports) {
+  kcl_report *unasked = NULL;
+  if (!m) return KCL_USAGE;
+  columns g = {.k = k, .b = B, .x = X, .report = reports};
+  int rc = reports || k < 1 ? KCL_OK
+                            : kcl_alloc(m->ctx, k, sizeof *unasked, "reports", (void **)&unasked);
+  if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
+  if (rc) return rc;
+  if (!reports) g.report = unasked;
+  solve s = {.m = m};
+  rc = m->alone ? solve_alone(m, &g) : solve_shared(&s, &g);
+  if (rc && reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
+  free(s.b), free(s.x), free(s.next), free(unasked);
   return rc;
 }
 
 int kcl_mpi_solve(kcl_mpi_solver *m, const void *b, void *x, kcl_report *report) {
-  kcl_report unasked;
-  if (!m) return KCL_USAGE;
-  if (!report) report = &unasked;
-  if (m->alone) return solve_alone(m, b, x, report);
-  solve s = {.m = m};
-  int rc = solve_shared(&s, b, x, report);
-  if (rc) *report = (kcl_report){0};
-  free(s.b), free(s.x), free(s.next);
-  return rc;
+  return kcl_mpi_solve_many(m, 1, b, x, report);
 }

@@ -19,7 +19,7 @@ static int check_reproducible(const kcl_system *s, const kcl_way *w) {
                                     : "its blocks end with the rows of a rank");
 }
 
-int kcl_way_check(const kcl_mpi_solver *m, const kcl_way *w) {
+static int check_way(const kcl_mpi_solver *m, const kcl_way *w) {
   const kcl_system *s = &m->system;
   int rc;
   if (w->method->adjoint && (s->ctx->opencl || m->comm->ranks.mixed))
@@ -60,7 +60,7 @@ int kcl_ways_plan(kcl_mpi_solver *m) {
   c->way = c->plan.way[0];
   if (m->system.undecided.method)
     snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&m->system));
-  return kcl_comm_agree(m->comm, kcl_way_check(m, &c->way));
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- operators */
@@ -97,8 +97,9 @@ static int choose_format(kcl_mpi_solver *m, const kcl_way *w, const kcl_format *
 }
 
 /* The interior in this format, with the halo. */
-static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
-  int rc = kcl_domain_open(d);
+static int build_operator(const kcl_mpi_solver *m, kcl_domain *d, const kcl_format *f,
+                          kcl_matrix **out) {
+  int rc = kcl_domain_open(d, kcl_width_of(m->system.options.nrhs));
   if (!rc) rc = kcl_matrix_build(d->comm->ctx, f, d->inner ? d->inner : d->interior, out);
   if (rc) return rc;
   (*out)->halo = &d->halo;
@@ -112,7 +113,7 @@ static int build_A(kcl_mpi_solver *m, const kcl_way *w) {
   double start = kcl_now();
   if (s->shared[0]) return KCL_OK;
   int rc = choose_format(m, w, &f);
-  if (!rc) rc = build_operator(m->domain, f, &s->shared[0]);
+  if (!rc) rc = build_operator(m, m->domain, f, &s->shared[0]);
   m->seconds_convert = kcl_now() - start;
   return rc;
 }
@@ -135,7 +136,7 @@ static int distribute_adjoint(kcl_mpi_solver *m, const kcl_way *w) {
   KCL_TRY(kcl_domain_create(m->comm, AH, m->comm->first, s->options.precision, &m->adjoint));
   kcl_domain_scale(m->adjoint, s->scaling.unit);
   s->adjoint_halo = &m->adjoint->halo;
-  if (!m->comm->ranks.block) /* in which no method needs it */
+  if (!m->comm->ranks.block) /* where no method needs it */
     m->norm_F = kcl_comm_norm(m->comm, m->type, m->domain->rows->val, m->domain->rows->nnz);
   s->norm_F = ldexp(m->norm_F, s->scaling.unit);
 done:
@@ -148,7 +149,7 @@ static int build_AH(kcl_mpi_solver *m, const kcl_way *w) {
   const kcl_format *f = s->shared[0]->format;
   if (!w->method->adjoint || s->shared[1]) return KCL_OK;
   int rc = m->comm->ranks.block ? KCL_OK : kcl_engine_adjoint_format(s, m->adjoint->interior, &f);
-  return rc ? rc : build_operator(m->adjoint, f, &s->shared[1]);
+  return rc ? rc : build_operator(m, m->adjoint, f, &s->shared[1]);
 }
 
 /* ---------------------------------------------------------------- engines */
@@ -161,11 +162,33 @@ static int build(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out) {
   return rc;
 }
 
-int kcl_ways_engine(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out) {
+/* Right-hand sides at once: as many as every rank takes, and as the engine before, whose halo it shares. */
+static int set_width(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **e) {
+  const double own = (*e)->program->nrhs;
+  const int least = -(int)kcl_comm_largest(m->comm, -own);
+  const kcl_engine *before = m->selection.engine;
+  int rc = KCL_OK;
+  if (before && least != before->program->nrhs)
+    return kcl_fail(m->ctx, KCL_USAGE, "it takes fewer right-hand sides at once");
+  if (kcl_comm_largest(m->comm, own) != least) {
+    kcl_engine_free(e);
+    m->system.options.nrhs = least;
+    rc = kcl_comm_agree(m->comm, build(m, w, e));
+  }
+  if (rc) return rc;
+  kcl_domain_narrow(m->domain, kcl_width_of(least));
+  kcl_domain_narrow(m->adjoint, kcl_width_of(least));
+  return KCL_OK;
+}
+
+int kcl_ways_engine(void *solver, const kcl_way *w, kcl_engine **out) {
+  kcl_mpi_solver *m = solver;
   int rc;
   *out = NULL;
+  KCL_TRY(kcl_comm_agree(m->comm, check_way(m, w)));
   KCL_TRY(distribute_adjoint(m, w));
   KCL_TRY(kcl_comm_agree(m->comm, build(m, w, out)));
+  KCL_TRY(set_width(m, w, out));
   KCL_TRY(kcl_distribute_executor(m->comm, &(*out)->executor));
 done:
   if (rc) kcl_engine_free(out);

@@ -72,11 +72,12 @@ int kcl_mpi_set_partition(kcl *ctx, const char *name);
  * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and
  * stay unchanged, as long as the solver.
  *
- * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr) with OpenCL devices, mixed precision, formats timed
- * at set-up ("measure"), fewer rows than ranks, or an MPI library that was started for one thread while the executor has
- * several. Preconditioners but jacobi and chebyshev are block diagonal: each rank sets up its own, for the entries in the rows
- * and columns that it owns. "auto" takes the first method that suits and tries no other; right-hand sides are solved one after
- * another; rows and columns are not scaled. options.near_null has the layout of A. */
+ * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr) with OpenCL devices, mixed
+ * precision, formats timed at set-up ("measure"), fewer rows than ranks, or an MPI library that was started for one thread
+ * while the executor has several. Preconditioners but jacobi and chebyshev are block diagonal: each rank sets up its own, for
+ * the entries in the rows and columns that it owns. "auto" goes on to other methods, but not to a direct solution; with OpenCL
+ * devices right-hand sides are solved one after another; rows and columns are not scaled. options.near_null has the layout of
+ * A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_mpi_solver **out);
 /** Frees a solver. */
@@ -86,6 +87,10 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s);
  * report.x_sum is that of the x this rank holds, 0 where it holds none. options.progress is called on each rank that has one;
  * a rank that asks to stop ends the solve on all. */
 int kcl_mpi_solve(kcl_mpi_solver *s, const void *b, void *x, kcl_report *report);
+
+/** As kcl_solve_many: k right-hand sides, options.nrhs of them at once, which read the matrix once and exchange elements and sums
+ * in one message each. B and X are [k] columns in the layout of the set-up, reports is [k] or NULL. k is the same on all ranks. */
+int kcl_mpi_solve_many(kcl_mpi_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
 
 /** One rank's share. */
 typedef struct kcl_mpi_share {

@@ -85,6 +85,10 @@ if [ -x "$krylocl" ]; then
     check "$n ranks: $2 iterations, one process $1" $?
     shift 2
   done
+  awk 'BEGIN { print "%%MatrixMarket matrix array real general"; print 529, 5; for (i = 0; i < 2645; i++) print 1 + i % 7 }' >"$tmp/B.mtx"
+  expect "5 columns, 4 at once" 0 2 solve "$tmp/A.mtx" "$tmp/B.mtx" --device cpu -q --solver cg --nrhs 4 -o "$tmp/X.mtx" --json "$tmp/json"
+  "$krylocl" check "$tmp/A.mtx" "$tmp/B.mtx" "$tmp/X.mtx" --check none -q && grep -q '"nrhs_at_once":[[:space:]]*4' "$tmp/json"
+  check "5 columns, 4 at once: X solves the systems" $?
   # ---- --reproducible: the same file of x from any number of ranks; natively that of one ordinary process
   "$krylocl" generate convection:40 -q -o "$tmp/C.mtx"
   devices=cpu

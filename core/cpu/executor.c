@@ -109,7 +109,7 @@ static bool next_stage(void *arg) {
   }
   e->parity ^= 1, b->step = 0;
   b->ran = &e->k->stage[b->phase][b->stage - 1];
-  begin_on_ranks(e, b->ran);
+  begin_on_ranks(e, b->ran, b->active);
   return true;
 }
 

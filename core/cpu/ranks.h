@@ -6,23 +6,30 @@
 #include "core/cpu/stage.h"
 #include "core/program/ranks.h"
 
-static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s) {
-  const scalar *x = vector(e, s->x, 0);
-  scalar *out = h->out;
-  scalar *in = h->in;
-  for (int64_t i = 0; i < h->sends; i++) out[i] = x[h->send[i]];
-  for (int64_t i = 0; i < h->own; i++) in[i] = x[h->take[i]];
+static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
+  scalar *out = h->out, *in = h->in;
+  for (int c = 0; c < e->k->nrhs; c++) {
+    const scalar *x = vector(e, s->x, c);
+    for (int64_t i = 0; active[c] && i < h->sends; i++) out[i * h->width + c] = x[h->send[i]];
+    for (int64_t i = 0; active[c] && i < h->own; i++) in[i * h->width + c] = x[h->take[i]];
+  }
   h->begin(h);
 }
 
-/* y = y + B x', B the boundary and x' of other ranks. */
-static void end_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s) {
+/* y = y + B x' of one right-hand side, B the boundary and x' of other ranks. */
+static void add_boundary(const kcl_halo *h, scalar *y, int c) {
   const kcl_matrix *B = h->boundary;
-  scalar *y = vector(e, s->y, 0), *sum = h->sum;
-  h->end(h);
-  if (!B) return;
-  B->format->rows(B, h->in, sum, 0, B->rows);
+  const scalar *in = h->in;
+  scalar *one = h->one, *sum = h->sum;
+  for (int64_t i = 0; h->width > 1 && i < h->own + h->count; i++) one[i] = in[i * h->width + c];
+  B->format->rows(B, h->width > 1 ? one : in, sum, 0, B->rows);
   for (int64_t i = 0; i < B->rows; i++) y[h->row[i]] = s_add(y[h->row[i]], sum[i]);
+}
+
+static void end_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
+  h->end(h);
+  for (int c = 0; c < e->k->nrhs && h->boundary; c++)
+    if (active[c]) add_boundary(h, vector(e, s->y, c), c);
 }
 
 enum { MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
@@ -74,8 +81,8 @@ static int sum_blocks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const 
 }
 
 /* Before the threads begin with a stage, and after they have ended it. */
-static void begin_on_ranks(const cpu *e, const kcl_stage *s) {
-  if (kcl_stage_halo(s)) begin_halo(e, kcl_stage_halo(s), s);
+static void begin_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
+  if (kcl_stage_halo(s)) begin_halo(e, kcl_stage_halo(s), s, active);
 }
 
 /* A stage in which no right-hand side is active, where other ranks take part in it. */
@@ -90,7 +97,7 @@ static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
 
 static int end_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
-  if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s);
+  if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s, active);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
   return (ranks->block ? sum_blocks : sum_over_ranks)(e, ranks, s, active);
 }

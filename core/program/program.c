@@ -132,11 +132,13 @@ bool kcl_vector_shared(const kcl_program *k, kcl_vec v) {
   return k->vector[v].values || k->vector[v].device;
 }
 
-int kcl_rhs_width(const kcl_program *k) {
+int kcl_width_of(int nrhs) {
   int width = 1;
-  while (width < k->nrhs) width *= 2;
+  while (width < nrhs) width *= 2;
   return width;
 }
+
+int kcl_rhs_width(const kcl_program *k) { return kcl_width_of(k->nrhs); }
 
 kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *values, const char *name,
                      ...) {

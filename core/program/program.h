@@ -235,7 +235,8 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs); /* o
 double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s);
 bool kcl_vector_shared(const kcl_program *k, kcl_vec v); /* by all right-hand sides: a constant */
 int kcl_replacement_interval(
-    const kcl_program *k); /* passes between two of REPLACE; INT_MAX: never */
+    const kcl_program *k);  /* passes between two of REPLACE; INT_MAX: never */
+int kcl_width_of(int nrhs); /* rounded up to a power of two */
 int kcl_rhs_width(
     const kcl_program *k); /* nrhs, rounded up to a power of two: of an element on a device */
 int kcl_stage_dots(const kcl_stage *s);

@@ -39,13 +39,15 @@ struct kcl_halo {
   kcl_ranks *ranks;
   int64_t sends, count; /* elements of x sent and received per product */
   int64_t own;          /* elements of this rank's x that stand before the received ones in `in` */
+  int width;            /* numbers of an element: right-hand sides at once, as kcl_rhs_width */
   const int32_t *send;  /* [sends] their rows here, in the order of out */
   const int32_t *take;  /* [own] likewise */
   kcl_matrix
       *boundary;      /* the rows with such columns alone, columns are places in `in`; NULL: none */
   const int32_t *row; /* [boundary->rows] their rows here, ascending */
-  void *out, *in,
-      *sum; /* [sends], [own + count], [boundary->rows] of the program's type, on the host */
+  /* On the host, of the program's type: [sends, width], [own + count, width]; a right-hand side's part of `in`, and the rows'
+   * sums, [boundary->rows]. */
+  void *out, *in, *one, *sum;
   void (*begin)(const kcl_halo *); /* out is filled */
   void (*end)(const kcl_halo *);   /* afterwards `in` is filled, and out may be written again */
   /* For set-ups, on the host: `boundary` in CSR; x [own rows + count] of any type gets what others own. */

@@ -131,6 +131,12 @@ static int load_best(kcl_loop *l) {
   return rc;
 }
 
+static int build(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
+  if (c->build) return c->build(c->owner, way, out);
+  return kcl_engine_build(c->system, way->method, way->precond, c->engine->operators[0]->format,
+                          out);
+}
+
 /* An engine of this way with b and the best x of all right-hand sides. NULL: it cannot be built (such as A^H that does
  * not fit), or it has more scalars than a device has room for. */
 static int engine_of(kcl_selection *c, kcl_loop *l, const kcl_way *way, kcl_engine **out) {
@@ -138,7 +144,7 @@ static int engine_of(kcl_selection *c, kcl_loop *l, const kcl_way *way, kcl_engi
   const kcl_engine *old = c->engine;
   *out = NULL;
   if (s->options.mixed && way->method->least_squares) return KCL_OK;
-  if (kcl_engine_build(s, way->method, way->precond, old->operators[0]->format, out)) return KCL_OK;
+  if (build(c, way, out)) return KCL_OK;
   bool fits = (*out)->program->nrhs == old->program->nrhs;
   int rc = fits ? load_best(l) : KCL_OK;
   if (!rc && fits) rc = kcl_engine_copy_system(*out, c->engine);
@@ -182,9 +188,12 @@ static int next_engine(kcl_selection *c, kcl_loop *l, kcl_reason reason, kcl_eng
   return rc;
 }
 
-/* Was the solve stopped while kernels were compiled or a factorisation ran? Then it ends here. */
+/* Was the solve stopped, on any rank, while kernels were compiled or a factorisation ran? Then it ends here. */
 static bool stopped(const kcl_selection *c, kcl_loop *l) {
-  if (!c->system->ctx->stopped) return false;
+  kcl_ranks *ranks = kcl_system_ranks(c->system);
+  double stop = c->system->ctx->stopped;
+  if (ranks) ranks->sum(ranks, KCL_OK, 1, &stop);
+  if (stop == 0) return false;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->rhs[i].report->reason = KCL_INTERRUPTED;
   return l->interrupted = l->stopped_between = true;
@@ -239,7 +248,9 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
 }
 
 int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
-  c->tried = 0, c->switched = c->way.precond->apply && !c->system->undecided.precond, c->asked = 0;
+  c->tried = 0, c->asked = 0;
+  c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
+                (c->way.precond->apply && !c->system->undecided.precond);
   c->plain = c->setup = 0;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);

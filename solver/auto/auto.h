@@ -32,7 +32,9 @@ struct kcl_selection {
   /* Solves by other means what a method did not, if that takes about so many seconds at most (solver/rescue.c). NULL: there
    * are none. */
   int (*rescue)(void *owner, kcl_loop *l, double seconds);
-  void *owner;
+  /* Another engine of the system; NULL: kcl_engine_build. On several ranks all have one, or none has. */
+  int (*build)(void *owner, const kcl_way *way, kcl_engine **out);
+  void *owner; /* of both */
   kcl_plan plan;
   kcl_way way;    /* in use; a form of cg stands for cg in the plan */
   unsigned tried; /* ways of the plan, in this solve: one bit each */

@@ -47,6 +47,7 @@ typedef struct kcl_kept {
   int best, newest;        /* their numbers; -1: none */
   bool full;               /* there is no room for copies */
   int saves;               /* so far */
+  int64_t interval;        /* iterations between two, at least; on several ranks that of rank 0 */
   int64_t at;              /* iterations when the last one was saved */
   double distance;         /* of the best, from its targets */
   double rr[KCL_MAX_NRHS]; /* its squared residual norms */

@@ -12,19 +12,26 @@
 
 static const double SHARE = 0.01; /* of the bytes moved, for copies */
 
-void kcl_snapshots_forget(kcl_loop *l) {
-  l->kept = (kcl_kept){.best = -1, .newest = -1, .at = kcl_loop_iterations(l)};
-}
-
 /* Iterations between two copies, at least. */
-static int64_t interval(const kcl_loop *l) {
+static int64_t interval_of(const kcl_loop *l) {
   const kcl_engine *e = l->engine;
   const kcl_program *k = e->program;
   const double copy = 2 * (double)k->vector[k->x].n * (double)kcl_type_size(k->type) * k->nrhs;
   const double each = SHARE * kcl_engine_bytes(e, k->nrhs);
   double least = e->executor.least_iterations > 16 ? (double)e->executor.least_iterations : 16;
-  /* The first copy to each place also allocates it: new pages take some five times as long. */
-  return (int64_t)fmin(1e9, (l->kept.saves < KCL_SNAPSHOTS ? 5 : 1) * fmax(least, copy / each));
+  return (int64_t)fmin(1e8, fmax(least, copy / each));
+}
+
+void kcl_snapshots_forget(kcl_loop *l) {
+  l->kept = (kcl_kept){.best = -1,
+                       .newest = -1,
+                       .at = kcl_loop_iterations(l),
+                       .interval = kcl_ranks_decide(kcl_system_ranks(l->system), interval_of(l))};
+}
+
+/* The first copy to each place also allocates it: new pages take some five times as long. */
+static int64_t interval(const kcl_loop *l) {
+  return (l->kept.saves < KCL_SNAPSHOTS ? 5 : 1) * l->kept.interval;
 }
 
 /* The furthest from its target of the active right-hand sides: squared norms. */
