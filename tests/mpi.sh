@@ -43,7 +43,7 @@ TOTALS
 conform 1 cpu native
 conform 2 cpu native
 if [ -n "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then conform 4 cpu native; else
-  KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr conform 4 cpu native
+  KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr,bicg,lsqr conform 4 cpu native
 fi
 if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
   if [ -z "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then export KRYLOCL_SOLVERS=cg,cg-pipelined; fi
