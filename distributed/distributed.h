@@ -183,10 +183,15 @@ struct kcl_mpi_solver {
   int64_t held;         /* elements of b and x that the caller has here */
   kcl_type type;        /* of A, b and x */
   double norm_F;        /* |A|_F, once A^H is there */
-  double bytes_stored;  /* of all ranks */
+  /* Of all ranks: operators; the preconditioner, whose levels are those of the rank that has most. */
+  double bytes_stored, bytes_precond;
+  kcl_precond_size precond;
   double seconds_check, seconds_partition, seconds_convert, seconds_solve, seconds_halo,
       seconds_sum;
 };
+
+/* Those sizes, of the engine in use. */
+void kcl_mpi_add_sizes(kcl_mpi_solver *m);
 
 /* Elements of any type from where the caller has them to the owners of their rows, and back (vectors.c). */
 int kcl_take_vector(const kcl_mpi_solver *m, kcl_type type, const void *held, void *own);

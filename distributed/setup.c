@@ -129,6 +129,19 @@ static int first_engine(kcl_mpi_solver *m) {
   return KCL_OK;
 }
 
+void kcl_mpi_add_sizes(kcl_mpi_solver *m) {
+  const kcl_engine *e = m->selection.engine;
+  const kcl_precond_size own = e->M ? e->M->size : (kcl_precond_size){0};
+  kcl_comm *c = m->comm;
+  const double nnz = kcl_comm_total(c, (double)m->domain->rows->nnz);
+  m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(e));
+  m->bytes_precond = kcl_comm_total(c, kcl_preconditioner_bytes(e->M));
+  m->precond = (kcl_precond_size){.levels = (int)kcl_comm_largest(c, own.levels),
+                                  .rows = kcl_comm_total(c, own.rows),
+                                  .nonzeros = kcl_comm_total(c, own.nonzeros)};
+  m->precond.complexity = nnz > 0 ? m->precond.nonzeros / nnz : 1;
+}
+
 static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c;
   kcl_csr *given = NULL;
@@ -162,7 +175,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_ways_plan(m));
   KCL_TRY(first_engine(m));
-  m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(m->selection.engine));
+  kcl_mpi_add_sizes(m);
 done:
   kcl_csr_free(&given);
   return rc;
@@ -246,9 +259,12 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
                           .programs_cached = ex->from_cache,
                           .nrhs = e->program->nrhs,
                           .precond_note = e->M ? e->M->note : "",
-                          .precond_levels = e->M ? 1 : 0,
+                          .precond_levels = m->precond.levels,
+                          .precond_rows = m->precond.rows,
+                          .precond_nonzeros = m->precond.nonzeros,
+                          .precond_complexity = m->precond.complexity,
                           .seconds_precond = e->M ? e->M->seconds : 0,
-                          .bytes_precond = kcl_preconditioner_bytes(e->M)};
+                          .bytes_precond = m->bytes_precond};
 }
 
 int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {

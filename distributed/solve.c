@@ -257,6 +257,7 @@ static int solve_shared(solve *s, const columns *g) {
   m->selection.changes[0] = 0;
   for (int64_t j = 0; j < g->k && !rc; j += at_once)
     rc = solve_some(s, g, j, g->k - j < at_once ? (int)(g->k - j) : at_once);
+  if (!rc && m->selection.changes[0]) kcl_mpi_add_sizes(m); /* another engine */
   return rc;
 }
 
