@@ -4,7 +4,7 @@
 #include "sparse.clh"
 #define WG 256
 #define PARTS 256
-#define STEPS 8
+#define STEPS 5
 
 kernel void invert_diagonal(CSR(A), const int n, global double *d, global double *scalars)
 {

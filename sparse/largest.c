@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 enum { STEPS = KCL_LANCZOS_STEPS };
-static const double MARGIN = 1.05; /* Ritz values lie below the eigenvalue */
+static const double MARGIN = 1.1; /* Ritz values lie below the eigenvalue */
 
 typedef struct lanczos {
   const kcl_csr *A;

@@ -134,7 +134,7 @@ typedef struct kcl_others {
 int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
                               double *out);
 /* Of its coefficients, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
-enum { KCL_LANCZOS_STEPS = 8 };
+enum { KCL_LANCZOS_STEPS = 5 };
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
 /* A^-1, dense, by rows, [n, n]; what a singular A has no inverse for is zero. hermitian: so is the inverse. */
 int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
