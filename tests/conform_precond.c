@@ -322,9 +322,12 @@ static void test_large(const place *p) {
 
 /* ---------------------------------------------------------------- iterations of cg */
 
+/* The entries of all levels are at most so many times A's. */
 static int64_t iterations(const place *p, const char *kind, const char *precond) {
+  const double most = strcmp(precond, "amg-aggressive") ? 3.1 : 1.8;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
+  kcl_setup_info u = {0};
   kcl_report r = {0};
   kcl_options o = cg_options();
   o.precond = precond, o.format = "csr-scalar";
@@ -333,6 +336,9 @@ static int64_t iterations(const place *p, const char *kind, const char *precond)
   for (int64_t i = 0; i < A->rows; i++) b[i] = 1 + (double)(i % 3);
   CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s, %s: %s",
          kind, precond, kcl_error(p->ctx));
+  if (s) kcl_solver_info(s, &u);
+  CHECKF(u.precond_complexity <= most, "%s of %s: complexity %g", precond, kind,
+         u.precond_complexity);
   free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
   return r.iterations;
 }
@@ -362,6 +368,8 @@ static void test_iterations(const place *p) {
            "%s: jacobi %lld, fsai %lld, chebyshev %lld", small_one, (long long)jacobi,
            (long long)fsai, (long long)cheb);
   }
+  const int64_t graph = iterations(p, "powerlaw:4000", "amg"); /* levels that would fill up */
+  CHECKF(graph <= 13, "amg: %lld on a graph with long rows", (long long)graph);
 }
 
 /* ---------------------------------------------------------------- elasticity */

@@ -7,52 +7,21 @@
 enum { ENTRIES = 4 /* of P, per row */, DEGREE = 2 };
 static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends */
 
-static int coarsen_once(kcl_builder *b, const kcl_built *A, kcl_built *P, bool *made) {
+static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
   const kcl_coarsening_rule rule = {
       .theta = STRONG, .most = ENTRIES, .enough = STALLED * (double)A->rows};
+  (void)level;
   return b->ops->interpolation(b, A, &rule, P, made);
 }
 
-static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
-  (void)level;
-  return coarsen_once(b, A, P, made);
+static int build(kcl_preconditioner *M, const kcl_csr *A, int twice) {
+  const kcl_levels_plan plan = {
+      .coarsen = coarsen, .twice = twice, .most = ENTRIES, .degree = DEGREE};
+  return kcl_levels_build(M, A, &plan);
 }
 
-/* P = P1 P2, with the system of P1 between them. */
-static int coarsen_twice(kcl_builder *b, const kcl_built *A, kcl_built *out, bool *made) {
-  kcl_built P1 = {0}, R = {0}, middle = {0}, P2 = {0}, P = {0};
-  bool twice;
-  int rc;
-  KCL_TRY(coarsen_once(b, A, &P1, made));
-  if (!*made) goto done;
-  KCL_TRY(b->ops->transpose(b, &P1, &R));
-  KCL_TRY(b->ops->galerkin(b, &R, A, &P1, NULL, &middle));
-  KCL_TRY(coarsen_once(b, &middle, &P2, &twice));
-  if (twice) {
-    KCL_TRY(b->ops->product(b, &P1, &P2, &P));
-    KCL_TRY(b->ops->truncate(b, &P, ENTRIES, out));
-  } else {
-    *out = P1, P1 = (kcl_built){0};
-  }
-done:
-  b->ops->free(b, &P1), b->ops->free(b, &R), b->ops->free(b, &middle);
-  b->ops->free(b, &P2), b->ops->free(b, &P);
-  return rc;
-}
-
-static int coarsen_aggressively(kcl_builder *b, const kcl_built *A, int level, kcl_built *P,
-                                bool *made) {
-  return level ? coarsen_once(b, A, P, made) : coarsen_twice(b, A, P, made);
-}
-
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_levels_build(M, A, &(kcl_levels_plan){.coarsen = coarsen, .degree = DEGREE});
-}
-
-static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_levels_build(M, A,
-                          &(kcl_levels_plan){.coarsen = coarsen_aggressively, .degree = DEGREE});
-}
+static int setup(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 0); }
+static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 1); }
 
 /* Complexity, and entries of P and R, as they are on most systems. */
 static double bytes(const kcl_stats *s, kcl_type type, double complexity) {

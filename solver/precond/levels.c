@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 enum { MOST_LEVELS = 25, DENSE = 128 /* rows of the coarsest system, at most */, NONE = -1 };
+static const double MOST_COMPLEXITY = 3; /* entries of all levels by those of the first */
 
 typedef struct level {
   int64_t n;
@@ -46,6 +47,7 @@ typedef struct building {
   hierarchy *h;
   const kcl_levels_plan *plan;
   const kcl_preconditioner *before; /* P and R are of that; NULL: new ones */
+  double nonzeros;                  /* of the first level */
 } building;
 
 /* From one level to the next. All are views where they are those of `before`. */
@@ -98,17 +100,45 @@ done:
   return rc;
 }
 
+/* The levels would have more than MOST_COMPLEXITY times A's entries, or the plan says so. */
+static bool coarsens_again(const building *g, int number, const kcl_built *A, const kcl_built *next,
+                           int done) {
+  const double nonzeros = g->b.M->size.nonzeros + (number ? (double)A->nnz : 0) + (double)next->nnz;
+  if (g->before || !g->plan->most) return false;
+  return (number < g->plan->twice && !done) || nonzeros > MOST_COMPLEXITY * g->nonzeros;
+}
+
+/* P becomes P P2, where P2 would be the next level's: that level is left out. */
+static int coarsen_again(building *g, int number, const kcl_built *A, transfer *t, kcl_built *next,
+                         bool *made) {
+  kcl_builder *b = &g->b;
+  kcl_built P2 = {0}, P = {0};
+  int rc;
+  KCL_TRY(g->plan->coarsen(b, next, number, &P2, made));
+  if (!*made) goto done;
+  KCL_TRY(b->ops->product(b, &t->P, &P2, &P));
+  free_transfer(b, t), b->ops->free(b, next);
+  KCL_TRY(b->ops->truncate(b, &P, g->plan->most, &t->P));
+  KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
+  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, NULL, next));
+done:
+  b->ops->free(b, &P2), b->ops->free(b, &P);
+  return rc;
+}
+
 /* From level l's A to the next one's, unless this is the last. */
 static int add_level(building *g, const kcl_built *A, kcl_built *next, bool *more) {
   kcl_builder *b = &g->b;
   const int number = g->h->levels++;
   level *l = &g->h->level[number];
   transfer t = {.P = {0}};
-  int rc;
+  int rc, times = 0;
   *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
   KCL_TRY(b->ops->smoother(b, A));
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
   if (*more) KCL_TRY(b->ops->galerkin(b, &t.R, A, &t.P, t.then.rows ? &t.then : NULL, next));
+  for (bool again = *more; again && coarsens_again(g, number, A, next, times); times++)
+    KCL_TRY(coarsen_again(g, number, A, &t, next, &again));
   rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
 done:
   free_transfer(b, &t);
@@ -146,7 +176,11 @@ done:
 
 static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
                  const kcl_preconditioner *before, const kcl_builder_ops *ops) {
-  building g = {.b = {.M = M, .ops = ops}, .h = M->data, .plan = plan, .before = before};
+  building g = {.b = {.M = M, .ops = ops},
+                .h = M->data,
+                .plan = plan,
+                .before = before,
+                .nonzeros = (double)A->nnz};
   if (plan) g.b.strategy = plan->strategy;
   kcl_preconditioner_clear(M);
   g.h->levels = 0;
