@@ -44,53 +44,57 @@ void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
 
 /* ---------------------------------------------------------------- a row from its sums */
 
-/* The first `count` of the list; the row ends. */
-static void put(kcl_rows *r, int64_t count, double scale) {
+void kcl_row_put(kcl_rows *r) {
   kcl_sums *s = &r->sums;
-  if (kcl_rows_reserve(r, count))
-    for (int64_t i = 0; i < count; i++) {
+  kcl_sums_order(s);
+  if (kcl_rows_reserve(r, s->count))
+    for (int64_t i = 0; i < s->count; i++) {
       r->col[r->count] = s->list[i];
-      r->val[r->count++] = *kcl_sums_of_column(s, s->list[i]) * scale;
+      r->val[r->count++] = *kcl_sums_of_column(s, s->list[i]);
     }
   kcl_sums_clear(s);
 }
 
-void kcl_row_put(kcl_rows *r) {
-  kcl_sums_order(&r->sums);
-  put(r, r->sums.count, 1);
-}
-
-static void swap(int32_t *a, int32_t *b) {
-  const int32_t t = *a;
-  *a = *b, *b = t;
-}
-
-/* The first `most` of the list become the largest; among equals the first columns. */
-static void select_largest(kcl_sums *s, int most) {
-  for (int k = 0; k < most; k++) {
-    int64_t best = k;
-    double largest = kcl_rounded(fabs(*kcl_sums_of_column(s, s->list[k])));
-    for (int64_t i = k + 1; i < s->count; i++) {
-      const double size = kcl_rounded(fabs(*kcl_sums_of_column(s, s->list[i])));
-      if (size > largest || (size == largest && s->list[i] < s->list[best]))
-        best = i, largest = size;
-    }
-    swap(&s->list[k], &s->list[best]);
+/* The places of the `most` largest moduli among `count` numbers, ascending; among equals the first. */
+static void find_largest(const double *val, int64_t count, int most, int64_t *at) {
+  double size[KCL_MOST_KEPT];
+  int kept = 0;
+  for (int64_t k = 0; k < count; k++) {
+    const double now = kcl_rounded(fabs(val[k]));
+    if (kept == most && !(now > size[most - 1])) continue;
+    int to = kept < most ? kept++ : most - 1;
+    for (; to && size[to - 1] < now; to--) size[to] = size[to - 1], at[to] = at[to - 1];
+    size[to] = now, at[to] = k;
+  }
+  for (int i = 1; i < most; i++) {
+    const int64_t k = at[i];
+    int to = i;
+    for (; to && at[to - 1] > k; to--) at[to] = at[to - 1];
+    at[to] = k;
   }
 }
 
+static double sum_of(const double *val, int64_t count) {
+  double sum = 0;
+  for (int64_t k = 0; k < count; k++) sum += val[k];
+  return sum;
+}
+
+/* Sums are made by ascending column: the device adds in this order, too. */
 void kcl_row_put_largest(kcl_rows *r, int most) {
-  kcl_sums *s = &r->sums;
-  const int64_t count = s->count;
-  double all = 0, kept = 0;
-  kcl_sums_order(s); /* the device adds in this order, too */
-  if (count > most) {
-    for (int64_t i = 0; i < count; i++) all += *kcl_sums_of_column(s, s->list[i]);
-    select_largest(s, most);
-    s->count = most, kcl_sums_order(s), s->count = count;
-    for (int i = 0; i < most; i++) kept += *kcl_sums_of_column(s, s->list[i]);
-  }
-  put(r, count < most ? count : most, kept != 0 ? all / kept : 1);
+  const int64_t first = r->count;
+  int64_t at[KCL_MOST_KEPT];
+  kcl_row_put(r);
+  const int64_t count = r->count - first;
+  if (count <= most) return;
+  int32_t *col = r->col + first;
+  double *val = r->val + first;
+  const double all = sum_of(val, count);
+  find_largest(val, count, most, at);
+  for (int i = 0; i < most; i++) col[i] = col[at[i]], val[i] = val[at[i]];
+  const double kept = sum_of(val, most), scale = kept != 0 ? all / kept : 1;
+  for (int i = 0; i < most; i++) val[i] *= scale;
+  r->count = first + most;
 }
 
 /* ---------------------------------------------------------------- parts */

@@ -109,7 +109,8 @@ static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
   kcl_sums_add(&r->sums, 1, &col, &value, 1);
 }
 void kcl_row_put(kcl_rows *r);
-void kcl_row_put_largest(kcl_rows *r, int most);
+enum { KCL_MOST_KEPT = 64 };
+void kcl_row_put_largest(kcl_rows *r, int most); /* KCL_MOST_KEPT or fewer */
 
 /* ---------------------------------------------------------------- products and transposes */
 
