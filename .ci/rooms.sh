@@ -30,6 +30,7 @@ solver/auto: core/base core/tuning spmv sparse/opencl solver/methods solver/prec
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
 solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
 distributed: core/base core/matrix core/program core/tuning spmv solver solver/methods solver/precond solver/engine solver/loop solver/auto core/device
+distributed/files: core/base core/matrix data/files data/generators distributed
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file

@@ -196,7 +196,9 @@ void cli_terminal_end(void); /* before the program ends */
 /* ---------------------------------------------------------------- problem.c */
 
 typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
+  bool spread; /* on several ranks: A, b and x are the rows of this one; A is freed by the set-up */
   kcl_csr *A;
+  kcl_csr whole; /* sizes, symmetry and field of all of A; no arrays */
   kcl_dense *b, *x;
   kcl_dense *near_null; /* kcl_options.near_null, or NULL */
   bool ones;            /* b = A*1, so x should be 1 */
@@ -213,7 +215,7 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
 /* A matrix alone; a generated system such as poisson2d:300 where there is no such file. */
 int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_csr **A);
 /* b NULL: b of A's file, else A*1. x NULL: the initial guess of A's file if b is of that file too,
- * else zeros. */
+ * else zeros. p->spread is given. */
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
                      cli_problem *p);
 /* A, in the precision of the product, and x: columns of the file, or of cli_is_word: ones, or random numbers in [-1, 1). */
@@ -344,18 +346,27 @@ int cli_rank(void);        /* 0 also without mpirun */
 int cli_ranks(void);
 int cli_ranks_check(const cli_options *o); /* options of several ranks, in a program without MPI */
 int cli_ranks_agree(kcl *ctx, int rc);     /* all ranks: the first failure */
+int cli_ranks_agreed(kcl *ctx, int rc);    /* the same; another rank's is printed */
 int cli_ranks_tell(int word);              /* all ranks: rank 0's word */
+void cli_ranks_share(void *data, size_t size);        /* all ranks: rank 0's data */
+double cli_ranks_largest(double own);                 /* all ranks; NaN if one is */
 int cli_ranks_device(kcl *ctx, const cli_options *o); /* that of this rank */
 int cli_setup(kcl *ctx, cli_run *r);
 void cli_describe(cli_run *r); /* r->setup */
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report);
 int cli_solves_end(kcl *ctx, cli_run *r); /* once, after the last */
 void cli_setup_free(cli_run *r);
-/* A rank other than 0: its part from cli_setup to cli_solves_end. */
-int cli_ranks_serve(kcl *ctx, const kcl_options *asked);
 void report_ranks(const cli_run *r);
 struct cJSON;
 void json_ranks(struct cJSON *o, const cli_run *r);
+
+/* ---------------------------------------------------------------- ranks_files.c: all ranks */
+
+bool cli_ranks_spread(const cli_options *o); /* does each rank read its own rows? */
+int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
+                   kcl_dense **x0); /* p->A and p->whole; b, x0 as cli_read */
+int cli_ranks_dense_read(kcl *ctx, const char *path, const cli_problem *p, kcl_dense **out);
+int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own);
 
 /* ---------------------------------------------------------------- profile.c: nothing without --profile */
 

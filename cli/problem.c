@@ -94,23 +94,19 @@ int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_c
 
 /* b = A*1 */
 static int ones(kcl *ctx, cli_problem *p) {
-  int rc;
-  kcl_dense *e = NULL;
-  TRY(cli_lib(ctx, kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b)));
-  TRY(cli_lib(ctx, kcl_dense_create(ctx, p->A->cols, 1, p->A->type, &e)));
-  for (int64_t i = 0; i < e->rows; i++) e->val[e->type == KCL_Z ? 2 * i : i] = 1;
-  kcl_csr_product(p->A, e->val, NULL, p->b->val);
+  int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b));
+  if (rc) return rc;
+  kcl_csr_product(p->A, NULL, NULL, p->b->val);
   p->ones = true;
-done:
-  kcl_dense_free(&e);
-  return rc;
+  return 0;
 }
 
 /* x as read, a single column repeated for every b; zeros without a file. */
 static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
-  int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->cols, p->b->cols, p->A->type, &p->x));
+  const int64_t n = p->spread ? p->A->rows : p->A->cols;
+  int rc = cli_lib(ctx, kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
   if (rc || !given) return rc;
-  if ((rc = fits(path, given, p->A->cols, "columns"))) return rc;
+  if ((rc = fits(path, given, n, "columns"))) return rc;
   if (given->cols != 1 && given->cols != p->b->cols)
     return cli_fail(KCL_INPUT, "%s has %s columns, the right-hand side %s", path,
                     cli_count(given->cols).s, cli_count(p->b->cols).s);
@@ -123,17 +119,32 @@ static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *gi
 
 static bool is_complex(const kcl_dense *v) { return v && kcl_type_complex(v->type); }
 
+static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_problem *p,
+                       kcl_dense **b, kcl_dense **x0) {
+  if (p->spread) return cli_ranks_read(ctx, o, path, p, b, x0);
+  int rc = cli_read(ctx, o, path, &p->A, b, x0);
+  if (!rc) p->whole = *p->A;
+  p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;
+  return rc;
+}
+
+static int read_columns(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
+                        kcl_dense **out) {
+  cli_busy(o, "reading %s", cli_base(path));
+  if (p->spread) return cli_ranks_dense_read(ctx, path, p, out);
+  return cli_lib(ctx, kcl_dense_read(ctx, path, out));
+}
+
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
                      cli_problem *p) {
   int rc;
   kcl_dense *given = NULL;
   double begin = cli_now();
-  TRY(cli_read(ctx, o, A, &p->A, b ? NULL : &p->b, x || b ? NULL : &given));
+  TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
-  if (b) cli_busy(o, "reading %s", cli_base(b));
-  if (b) TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &p->b)));
+  if (b) TRY(read_columns(ctx, o, b, p, &p->b));
   if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
-  if (x) TRY(cli_lib(ctx, kcl_dense_read(ctx, x, &given)));
+  if (x) TRY(read_columns(ctx, o, x, p, &given));
   p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
   TRY(promote_matrix(ctx, host(p->precision), &p->A));
   TRY(promote_dense(ctx, host(p->precision), &p->b));

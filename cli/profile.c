@@ -55,7 +55,7 @@ static double csr_bytes(const kcl_csr *A, double scalar) {
 }
 
 static void say_bytes(const cli_run *r) {
-  const kcl_csr *A = r->p.A;
+  const kcl_csr *A = &r->p.whole;
   const double scalar = (double)kcl_type_size(r->p.precision), columns = (double)r->solved,
                stored = r->setup.bytes_stored, csr = csr_bytes(A, scalar),
                b_and_x = columns * (double)(A->rows + A->cols) * scalar,

@@ -1,4 +1,5 @@
-/* krylocl under mpirun: rank 0 is the program as ever; the others read nothing and print nothing, they set up and solve with it.
+/* krylocl under mpirun: rank 0 is the program as ever; the others print nothing, they read, set up and solve with it, and write
+ * x (ranks_files.c).
  *
  * A failure of one rank in the library is returned on all, and rank 0 prints it. Between two calls of the library the others
  * wait to be told whether there is another solve. What happens to rank 0 alone meanwhile ends them by MPI_Abort. MPI is
@@ -9,6 +10,11 @@ static int rank, ranks = 1;
 
 int cli_rank(void) { return rank; }
 int cli_ranks(void) { return ranks; }
+
+int cli_ranks_agreed(kcl *ctx, int rc) {
+  const int all = cli_ranks_agree(ctx, rc);
+  return rc ? all : cli_lib(ctx, all);
+}
 
 int cli_ranks_check(const cli_options *o) {
 #ifndef HAVE_MPI
@@ -22,12 +28,14 @@ int cli_ranks_check(const cli_options *o) {
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static bool started, served; /* served: the others wait in cli_ranks_serve */
+static bool started,
+    served; /* served: ranks other than 0 wait for its next word, and it for them */
 
 /* The ordinary library does the work. */
 static bool alone(void) { return !started; }
@@ -71,7 +79,7 @@ void cli_ranks_begin(int *argc, char ***argv) {
 int cli_ranks_end(int rc) {
   if (!started) return rc;
   fflush(stdout);
-  if (served && rc) MPI_Abort(MPI_COMM_WORLD, rc); /* the others wait for rank 0 */
+  if (served && rc) MPI_Abort(MPI_COMM_WORLD, rc); /* others wait for this rank */
   MPI_Finalize();
   return rc;
 }
@@ -94,39 +102,59 @@ int cli_ranks_device(kcl *ctx, const cli_options *o) {
 
 /* ---------------------------------------------------------------- a solve */
 
-/* Rank 0's word (a number of right-hand sides, 0: no more), which the others wait for without keeping a processor busy. */
-int cli_ranks_tell(int word) {
-  MPI_Request request;
+/* Without keeping a processor busy. */
+static void wait_for(MPI_Request *request) {
   int there = 0;
-  if (ranks == 1) return word;
-  MPI_Ibcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD, &request);
-  while (MPI_Test(&request, &there, MPI_STATUS_IGNORE), !there)
+  while (MPI_Test(request, &there, MPI_STATUS_IGNORE), !there)
     nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+void cli_ranks_share(void *data, size_t size) {
+  MPI_Request request;
+  if (ranks == 1) return;
+  MPI_Ibcast(data, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+}
+
+int cli_ranks_tell(int word) {
+  cli_ranks_share(&word, sizeof word);
   return word;
+}
+
+double cli_ranks_largest(double own) {
+  MPI_Request request;
+  double pair[2] = {isnan(own) ? 0 : own, isnan(own)}; /* MPI does not order NaN */
+  MPI_Iallreduce(MPI_IN_PLACE, pair, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  return pair[1] ? NAN : pair[0];
 }
 
 int cli_setup(kcl *ctx, cli_run *r) {
   if (alone()) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
-  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->shared);
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, r->p.spread ? KCL_MPI_ROWS : KCL_MPI_ROOT,
+                         &r->asked, &r->shared);
   served = !rc;
+  if (r->p.spread) kcl_csr_free(&r->p.A);
   return rc;
 }
+
+/* NULL on a rank without vectors. */
+static double *column(const kcl_dense *v, int64_t j) { return v ? cli_column(v, j) : NULL; }
 
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
   (void)ctx;
   if (alone())
     return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
-  cli_ranks_tell((int)count);
+  if (!rank) cli_ranks_tell((int)count);
   served = false;
-  int rc =
-      kcl_mpi_solve_many(r->shared, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+  int rc = kcl_mpi_solve_many(r->shared, count, column(r->p.b, j), column(r->p.x, j), report);
   served = !rc;
   return rc;
 }
 
 int cli_solves_end(kcl *ctx, cli_run *r) {
   if (alone()) return 0;
-  cli_ranks_tell(0);
+  if (!rank) cli_ranks_tell(0);
   served = false;
   return cli_lib(ctx, kcl_mpi_shares(r->shared, &r->shares, &r->share_count));
 }
@@ -142,16 +170,6 @@ void cli_setup_free(cli_run *r) {
   kcl_solver_free(&r->solver);
   kcl_mpi_solver_free(&r->shared);
   free(r->shares), r->shares = NULL;
-}
-
-int cli_ranks_serve(kcl *ctx, const kcl_options *asked) {
-  cli_run r = {.asked = *asked};
-  int columns, rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, &r.asked, &r.shared);
-  while (!rc && (columns = cli_ranks_tell(0)))
-    rc = kcl_mpi_solve_many(r.shared, columns, NULL, NULL, NULL);
-  if (!rc) rc = kcl_mpi_shares(r.shared, &r.shares, &r.share_count);
-  cli_setup_free(&r);
-  return rc;
 }
 
 /* ---------------------------------------------------------------- reports */
@@ -241,8 +259,9 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
 int cli_solves_end(kcl *ctx, cli_run *r) { return (void)ctx, (void)r, 0; }
 void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
 void cli_setup_free(cli_run *r) { kcl_solver_free(&r->solver); }
-int cli_ranks_serve(kcl *ctx, const kcl_options *asked) { return (void)ctx, (void)asked, 0; }
 int cli_ranks_tell(int word) { return word; }
+void cli_ranks_share(void *data, size_t size) { (void)data, (void)size; }
+double cli_ranks_largest(double own) { return own; }
 void report_ranks(const cli_run *r) { (void)r; }
 void json_ranks(struct cJSON *o, const cli_run *r) { (void)o, (void)r; }
 

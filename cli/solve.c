@@ -19,18 +19,26 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   return a;
 }
 
-static int load(kcl *ctx, cli_run *r) {
-  int rc;
+static int open_device(kcl *ctx, cli_run *r) {
   const cli_options *o = r->o;
   r->seconds_device = cli_now();
   kcl_profile_enable(ctx, o->profile);
-  TRY(cli_device(ctx, o, &r->device));
+  int rc = cli_device(ctx, o, &r->device);
+  if (rc) return rc;
   r->seconds_device = cli_now() - r->seconds_device;
   report_device(o, &r->device);
-  TRY(profile_possible(o, &r->device));
+  return profile_possible(o, &r->device);
+}
+
+/* A rank other than 0 has no part in this unless each reads its own rows. */
+static int load(kcl *ctx, cli_run *r) {
+  int rc = 0;
+  const cli_options *o = r->o;
+  r->p.spread = cli_ranks_spread(o);
+  if (cli_rank() && !r->p.spread) return 0;
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
-  TRY(cli_near_null_load(ctx, o, &r->p));
-  report_matrix(o, o->files[0], r->p.A, r->p.seconds_read);
+  if (!cli_rank()) TRY(cli_near_null_load(ctx, o, &r->p));
+  report_matrix(o, o->files[0], &r->p.whole, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
   TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
 done:
@@ -57,7 +65,7 @@ static int keep_texts(cli_result *s) {
 
 /* A least-squares solution answers a rectangular system, or one for which such a method was named. */
 static bool answered(const cli_run *r, const kcl_report *p) {
-  bool wanted = r->p.A->rows != r->p.A->cols || strcmp(r->asked.solver, "auto") != 0;
+  bool wanted = r->p.whole.rows != r->p.whole.cols || strcmp(r->asked.solver, "auto") != 0;
   return p->converged || (p->least_squares && wanted);
 }
 
@@ -66,14 +74,20 @@ static bool worse(const cli_run *r, const kcl_report *a, const kcl_report *b) {
   return !(a->true_relative_residual <= b->true_relative_residual);
 }
 
+/* |x - 1| where b = A*1 determines x; else -1. */
+static double forward_error(const cli_run *r, int64_t j) {
+  if (!r->p.ones || r->p.whole.rows < r->p.whole.cols) return -1;
+  const double own = cli_error_from_ones(r->p.x, j);
+  return r->p.spread ? cli_ranks_largest(own) : own;
+}
+
 /* Records the result of column j. */
 static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
   int rc = keep_texts(s);
   if (rc) return rc;
-  s->forward_error =
-      r->p.ones && r->p.A->rows >= r->p.A->cols ? cli_error_from_ones(r->p.x, j) : -1;
+  s->forward_error = forward_error(r, j);
   r->seconds_upload += s->report.seconds_upload, r->seconds_solve += s->report.seconds_solve;
   r->seconds_download += s->report.seconds_download;
   r->seconds_certify += s->report.seconds_certify;
@@ -199,7 +213,6 @@ static int draw(const cli_run *r) {
   return rc;
 }
 
-/* All that can be written is; the first failure counts. */
 /* Is x still what was certified? */
 static int x_unchanged(const cli_run *r) {
   size_t size = (size_t)r->p.x->rows * kcl_type_size(r->p.x->type);
@@ -210,12 +223,20 @@ static int x_unchanged(const cli_run *r) {
   return 0;
 }
 
+static int write_x(kcl *ctx, const cli_run *r) {
+  const char *path = r->o->output;
+  int rc = x_unchanged(r);
+  if (r->p.spread) rc = cli_ranks_agreed(ctx, rc);
+  if (rc || !path) return rc;
+  cli_busy(r->o, "writing %s", cli_base(path));
+  if (r->p.spread) return cli_ranks_dense_write(ctx, path, r->p.x);
+  return cli_lib(ctx, kcl_dense_write(ctx, path, r->p.x));
+}
+
 /* All that can be written is; the first failure counts. */
 static int outputs(kcl *ctx, const cli_run *r) {
   const cli_options *o = r->o;
-  int rc = x_unchanged(r), failed;
-  if (o->output) cli_busy(o, "writing %s", cli_base(o->output));
-  if (o->output && !rc) rc = cli_lib(ctx, kcl_dense_write(ctx, o->output, r->p.x));
+  int rc = write_x(ctx, r), failed;
   if (o->history && (failed = write_history(r)) && !rc) rc = failed;
   if (o->plot && (failed = draw(r)) && !rc) rc = failed;
   return rc;
@@ -243,34 +264,52 @@ static int verdict(const cli_run *r) {
                   r->results[undecided].check.reason);
 }
 
-/* A rank other than 0, from rank 0's load on. */
-static int serve(kcl *ctx, const cli_options *o) {
-  int rc = cli_ranks_agree(ctx, cli_ranks_device(ctx, o));
-  if (rc) return rc;
-  const kcl_options asked = options_of(o, (kcl_type)cli_ranks_tell(0));
-  return cli_ranks_serve(ctx, &asked);
+/* A rank other than 0: what solve_all and write_x are on rank 0, which says how many columns to solve next. */
+static int serve(kcl *ctx, cli_run *r) {
+  int rc;
+  if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
+  TRY(cli_setup(ctx, r));
+  cli_describe(r);
+  for (int columns; (columns = cli_ranks_tell(0));)
+    TRY(r->p.spread ? solve_block(ctx, r, r->solved) : cli_solve_columns(ctx, r, 0, columns, NULL));
+  TRY(cli_solves_end(ctx, r));
+  if (r->solved) rc = write_x(ctx, r);
+done:
+  return rc;
+}
+
+static void free_run(cli_run *r) {
+  for (int64_t j = 0; r->results && j < r->p.b->cols; j++)
+    free(r->results[j].history), free(r->results[j].changes);
+  free(r->results);
+  cli_setup_free(r);
+  profile_free(&r->profile);
+  kcl_dense_free(&r->direct);
+  cli_problem_free(&r->p);
 }
 
 static int run(kcl *ctx, const cli_options *o) {
-  int rc;
+  int rc, written, checked;
   double begin = cli_now();
   cli_run r = {.o = o};
-  if (cli_rank()) return serve(ctx, o);
-  rc = load(ctx, &r);
-  TRY(cli_ranks_agree(ctx, rc));
-  cli_ranks_tell((int)r.p.precision);
-  r.asked = options_of(o, r.p.precision);
+  TRY(cli_ranks_agreed(ctx, open_device(ctx, &r)));
+  TRY(cli_ranks_agreed(ctx, load(ctx, &r)));
+  r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
+  if (cli_rank()) {
+    rc = serve(ctx, &r);
+    goto done;
+  }
   r.asked.near_null = r.p.near_null;
   TRY(solve_all(ctx, &r));
   if (r.solved == 0) TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
-  int written = outputs(ctx, &r); /* before all that may fail or take long */
+  written = outputs(ctx, &r); /* before all that may fail or take long */
   r.seconds_write = cli_now() - r.seconds_write;
   r.seconds_total = cli_now() - begin;
   bool rate = (!o->quiet || o->json) && !cli_interrupted();
   if (rate) cli_busy(o, "measuring the memory rate");
   if (rate && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
-  int checked = check(ctx, &r);
+  checked = check(ctx, &r);
   if (o->json && (rc = solve_json(&r)) && !written) written = rc;
   cli_idle();
   report_results(&r);
@@ -278,13 +317,7 @@ static int run(kcl *ctx, const cli_options *o) {
   if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
   if (cli_interrupted()) cli_leave(rc); /* a thread that was abandoned may still compute */
 done:
-  for (int64_t j = 0; r.results && j < r.p.b->cols; j++)
-    free(r.results[j].history), free(r.results[j].changes);
-  free(r.results);
-  cli_setup_free(&r);
-  profile_free(&r.profile);
-  kcl_dense_free(&r.direct);
-  cli_problem_free(&r.p);
+  free_run(&r);
   return rc;
 }
 
@@ -317,8 +350,9 @@ const cli_command cli_solve = {
         "\n"
         "Several devices: --devices gpu:0,gpu:1 or gpu,cpu starts a rank for each by mpiexec, and "
         "gives it a block of rows: equal ones where the devices are alike, else by their measured "
-        "rates. mpirun -n 4 krylocl solve ... does it by hand. Rank 0 reads, reports and writes. "
-        "What cannot run so is refused (docs/distributed.md).\n"
+        "rates. mpirun -n 4 krylocl solve ... does it by hand. Every rank reads and writes its "
+        "rows, rank 0 "
+        "reports. What cannot run so is refused (docs/distributed.md).\n"
         "\n"
         "Scaling: where the rows of A differ so much that |b - A x|_2 <= tol |b|_2 would hide "
         "errors of "

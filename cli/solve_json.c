@@ -153,7 +153,7 @@ int solve_json(const cli_run *r) {
   cJSON *o = cJSON_CreateObject();
   if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   json_text(o, "krylocl", kcl_version());
-  json_matrix(o, r->o->files[0], r->p.A);
+  json_matrix(o, r->o->files[0], &r->p.whole);
   method(o, r);
   result(o, r, worst);
   seconds(o, r);

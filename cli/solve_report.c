@@ -23,7 +23,8 @@ void report_method(const cli_run *r) {
   const kcl_setup_info *s = &r->setup;
   bool plain = strcmp(r->setup.precond, "none") == 0;
   if (r->p.ones)
-    cli_say(o, "right side  A*1%s\n", r->p.A->rows < r->p.A->cols ? "" : ", so x should be 1");
+    cli_say(o, "right side  A*1%s\n",
+            r->p.whole.rows < r->p.whole.cols ? "" : ", so x should be 1");
   else
     cli_say(o, "right side  %s, %s column%s\n",
             r->p.b_of_matrix ? "from the matrix file" : cli_base(o->files[1]),

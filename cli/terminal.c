@@ -97,7 +97,9 @@ static void start(void) {
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-bool cli_shows(const cli_options *o) { return !o->quiet && (o->verbose || isatty(STDERR_FILENO)); }
+bool cli_shows(const cli_options *o) {
+  return !cli_rank() && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
+}
 
 static void show(const cli_options *o, const cli_status *s, bool base) {
   if (!cli_shows(o)) return;

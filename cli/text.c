@@ -70,7 +70,7 @@ void cli_say(const cli_options *o, const char *format, ...) {
   static size_t size;
   static FILE *to; /* the memory, as long as a line is incomplete */
   va_list args;
-  if (o->quiet) return;
+  if (o->quiet || cli_rank()) return;
   if (!to) to = open_memstream(&text, &size);
   va_start(args, format);
   vfprintf(to ? to : cli_out(o), format, args);

@@ -8,6 +8,7 @@
  *   adjoint.c    rows of A^H                                 ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
  *   select.c     a device for each rank                      setup.c, solve.c   the public functions
+ *   files/       systems read by all ranks, each its own rows, and x written by all
  */
 #ifndef KCL_DISTRIBUTED_H
 #define KCL_DISTRIBUTED_H
@@ -25,6 +26,7 @@ typedef struct kcl_comm {
   MPI_Comm comm;   /* a duplicate of the caller's */
   bool failed;     /* a sum has told of a failure since the last agreement, */
   bool told;       /* and it is another rank's */
+  bool files;      /* failures of input name a file, and no rank */
   int64_t *first;  /* [count + 1] first rows of the ranks */
   double *records; /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
   double seconds;  /* waiting for sums */
@@ -65,6 +67,11 @@ int kcl_weigh(kcl_comm *c, double **weight);
 /* first [ranks + 1]: blocks of rows with nonzeros in proportion to the weights, at least one row. */
 void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
                    int64_t *first);
+/* Its parts: the row where the running sum of nonzeros is nearest to this; the nonzeros that ranks before p are to have; first
+ * [ranks + 1], so that each rank has a row. */
+int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want);
+double kcl_want(double nonzeros, int ranks, const double *weight, int p);
+void kcl_settle(int64_t rows, int ranks, int64_t *first);
 /* part [held->rows]: the rank that is to own each of the rows here, of those that the ranks have by c->first. METIS gathers the
  * structure on rank 0; a partition of distributed rows has the same arguments. */
 int kcl_metis_parts(kcl_comm *c, const kcl_csr *held, const double *weight, int32_t *part);
@@ -76,12 +83,15 @@ void kcl_comm_exchange(kcl_comm *c, int to, const void *out, size_t sends, int f
                        size_t receives);
 /* first [ranks + 1]: where each one's own begin, one after another. */
 void kcl_comm_offsets(kcl_comm *c, int64_t own, int64_t *first);
+void kcl_tell(kcl_comm *c, void *data, size_t bytes); /* rank 0's data */
+int kcl_check_count(kcl_comm *c, int64_t rows);       /* enough for all ranks? */
 /* What each rank has of A, whole on rank 0: all of it there, elsewhere no rows. Its arrays are A's; c->first is of that. */
 int kcl_hold_rows(kcl_comm *c, const kcl_csr *A, kcl_csr *held);
 /* Own rows with columns of the whole matrix, and c->first: blocks of what rank 0 has. */
 int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own);
 /* c->first from the rows that each rank has; checks them. */
 int kcl_take_rows(kcl_comm *c, const kcl_csr *own);
+void kcl_take_counts(kcl_comm *c, int64_t rows); /* c->first alone */
 /* Own elements [first[rank], first[rank + 1]) of so many bytes from the whole array on rank 0, and back. */
 void kcl_comm_give(kcl_comm *c, const int64_t *first, size_t size, const void *whole, void *own);
 void kcl_comm_collect(kcl_comm *c, const int64_t *first, size_t size, const void *own, void *whole);

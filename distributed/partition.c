@@ -7,8 +7,7 @@
 
 /* ---------------------------------------------------------------- blocks */
 
-/* Where the running sum of nonzeros is nearest to this. */
-static int64_t cut(const int64_t *row_ptr, int64_t rows, double want) {
+int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want) {
   int64_t lo = 0, hi = rows;
   while (lo < hi) {
     const int64_t mid = lo + (hi - lo) / 2;
@@ -20,17 +19,26 @@ static int64_t cut(const int64_t *row_ptr, int64_t rows, double want) {
   return lo > 0 && want - (double)row_ptr[lo - 1] < (double)row_ptr[lo] - want ? lo - 1 : lo;
 }
 
-void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
-                   int64_t *first) {
+double kcl_want(double nonzeros, int ranks, const double *weight, int p) {
   double all = 0, before = 0;
-  for (int p = 0; p < ranks; p++) all += weight[p];
+  for (int q = 0; q < ranks; q++) all += weight[q];
+  for (int q = 0; q < p; q++) before += weight[q];
+  return nonzeros * before / all;
+}
+
+void kcl_settle(int64_t rows, int ranks, int64_t *first) {
   first[0] = 0, first[ranks] = rows;
   for (int p = 1; p < ranks; p++) {
     const int64_t least = first[p - 1] + 1, most = rows - (ranks - p);
-    before += weight[p - 1];
-    const int64_t at = cut(row_ptr, rows, (double)row_ptr[rows] * before / all);
-    first[p] = at < least ? least : at > most ? most : at;
+    first[p] = first[p] < least ? least : first[p] > most ? most : first[p];
   }
+}
+
+void kcl_partition(const int64_t *row_ptr, int64_t rows, int ranks, const double *weight,
+                   int64_t *first) {
+  for (int p = 1; p < ranks; p++)
+    first[p] = kcl_cut(row_ptr, rows, kcl_want((double)row_ptr[rows], ranks, weight, p));
+  kcl_settle(rows, ranks, first);
 }
 
 /* ---------------------------------------------------------------- weights */

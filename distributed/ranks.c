@@ -64,21 +64,22 @@ static double largest(kcl_ranks *r, double own) {
 
 /* ---------------------------------------------------------------- failures */
 
-/* The message of rank `who` becomes that of all; `all`: every rank has one. */
-static void share_message(kcl *ctx, MPI_Comm comm, int who, bool all, int status) {
+/* The message of rank `who` becomes that of all, with its number unless the message is `plain`. */
+static void share_message(kcl *ctx, MPI_Comm comm, int who, bool plain, int status) {
   char text[sizeof ctx->error - 40];
   MPI_Request request;
   memcpy(text, ctx->error, sizeof text - 1), text[sizeof text - 1] = 0;
   MPI_Ibcast(text, sizeof text, MPI_CHAR, who, comm, &request);
   kcl_comm_wait(1, &request);
-  if (all)
+  if (plain)
     kcl_fail(ctx, (kcl_status)status, "%s", text);
   else
     kcl_fail(ctx, (kcl_status)status, "rank %d: %s", who, text);
 }
 
-/* own: this rank's, 0 where another rank's failure was only passed on. */
-static int agree(kcl *ctx, MPI_Comm comm, int own) {
+/* own: this rank's, 0 where another rank's failure was only passed on. files: messages of input have a file and a line, to which
+ * the number of the rank that read it adds nothing. */
+static int agree(kcl *ctx, MPI_Comm comm, int own, bool files) {
   int count, who = -1, failed = 0, status = KCL_OK;
   MPI_Request request;
   MPI_Comm_size(comm, &count);
@@ -89,7 +90,8 @@ static int agree(kcl *ctx, MPI_Comm comm, int own) {
   for (int p = count - 1; p >= 0; p--)
     if (all[p]) who = p, status = all[p], failed++;
   free(all);
-  if (status) share_message(ctx, comm, who, failed == count, status);
+  if (status)
+    share_message(ctx, comm, who, failed == count || (files && status == KCL_INPUT), status);
   return status;
 }
 
@@ -99,11 +101,11 @@ int kcl_comm_agree(kcl_comm *c, int status) {
   if (!c->failed) return KCL_OK;
   const int own = c->told ? KCL_OK : status;
   c->told = c->failed = false;
-  return agree(c->ctx, c->comm, own);
+  return agree(c->ctx, c->comm, own, c->files);
 }
 
 int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status) {
-  return ctx ? agree(ctx, comm, status) : KCL_USAGE;
+  return ctx ? agree(ctx, comm, status, false) : KCL_USAGE;
 }
 
 /* ---------------------------------------------------------------- numbers of all ranks */
@@ -130,7 +132,7 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   if (!rc)
     rc = kcl_alloc(ctx, (int64_t)(count + 1) * RECORD, sizeof *c->records, "the ranks",
                    (void **)&c->records);
-  rc = agree(ctx, comm, rc);
+  rc = agree(ctx, comm, rc, false);
   if (rc) {
     if (c) free(c->first), free(c->records);
     free(c);

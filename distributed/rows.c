@@ -32,7 +32,7 @@ static void receive(kcl_comm *c, int from, void *data, size_t bytes) {
   kcl_comm_exchange(c, from, NULL, 0, from, data, bytes);
 }
 
-static void tell(kcl_comm *c, void *data, size_t bytes) { /* rank 0's */
+void kcl_tell(kcl_comm *c, void *data, size_t bytes) {
   MPI_Request request;
   MPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, c->comm, &request);
   kcl_comm_wait(1, &request);
@@ -70,13 +70,17 @@ void kcl_comm_collect(kcl_comm *c, const int64_t *first, size_t size, const void
 
 /* ---------------------------------------------------------------- rows */
 
+int kcl_check_count(kcl_comm *c, int64_t rows) {
+  if (rows >= c->ranks.count) return KCL_OK;
+  return kcl_fail(c->ctx, KCL_USAGE, "%lld rows on %d ranks: each needs one at least",
+                  (long long)rows, c->ranks.count);
+}
+
 /* Is A, on rank 0, a matrix whose rows can be given out? */
 static int check_whole(kcl_comm *c, const kcl_csr *A) {
   int rc = KCL_OK;
   if (c->ranks.rank == 0) rc = kcl_csr_check(c->ctx, A);
-  if (!rc && c->ranks.rank == 0 && A->rows < c->ranks.count)
-    rc = kcl_fail(c->ctx, KCL_USAGE, "%lld rows on %d ranks: each needs one at least",
-                  (long long)A->rows, c->ranks.count);
+  if (!rc && c->ranks.rank == 0) rc = kcl_check_count(c, A->rows);
   return kcl_comm_agree(c, rc);
 }
 
@@ -86,7 +90,7 @@ int kcl_hold_rows(kcl_comm *c, const kcl_csr *A, kcl_csr *held) {
   int rc = check_whole(c, A);
   if (rc) return rc;
   if (me == 0) *held = *A;
-  tell(c, held, sizeof *held);
+  kcl_tell(c, held, sizeof *held);
   c->ranks.rows = held->rows;
   for (int p = 1; p <= c->ranks.count; p++) c->first[p] = held->rows;
   if (me)
@@ -110,7 +114,7 @@ static int cut_blocks(kcl_comm *c, const kcl_csr *held) {
   }
   free(weight);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
-  tell(c, c->first, (size_t)(count + 1) * sizeof *c->first);
+  kcl_tell(c, c->first, (size_t)(count + 1) * sizeof *c->first);
   c->ranks.first_row = c->first[me];
   return KCL_OK;
 }
@@ -163,11 +167,15 @@ void kcl_comm_offsets(kcl_comm *c, int64_t own, int64_t *first) {
   for (int p = 0; p < c->ranks.count; p++) first[p + 1] += first[p];
 }
 
+void kcl_take_counts(kcl_comm *c, int64_t rows) {
+  kcl_comm_offsets(c, rows, c->first);
+  c->ranks.rows = c->first[c->ranks.count], c->ranks.first_row = c->first[c->ranks.rank];
+}
+
 int kcl_take_rows(kcl_comm *c, const kcl_csr *own) {
   int rc = kcl_comm_agree(c, kcl_csr_check(c->ctx, own));
   if (rc) return rc;
-  kcl_comm_offsets(c, own->rows, c->first);
-  c->ranks.rows = c->first[c->ranks.count], c->ranks.first_row = c->first[c->ranks.rank];
+  kcl_take_counts(c, own->rows);
   kcl_blocks_choose(c, c->ranks.rows);
   return kcl_comm_agree(c, check_blocks(c, own));
 }

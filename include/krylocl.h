@@ -355,7 +355,7 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out);
 int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out);
 /** y = A x, or y = b - A x if b is not NULL, on the host in double precision with compensated sums
  * (Ogita, Rump & Oishi 2005, Dot2). A may be of any type; x [cols], b and y [rows] are of type D,
- * or Z if A is complex. Does nothing if A, x or y is NULL. */
+ * or Z if A is complex. x NULL: all ones. Does nothing if A or y is NULL. */
 void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y);
 
 /** Reads dense columns: Matrix Market (array or coordinate), or plain numbers as one column;

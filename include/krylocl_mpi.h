@@ -8,6 +8,11 @@
  *     kcl_mpi_setup(ctx, comm, A, KCL_MPI_ROOT, NULL, &s);   A on rank 0; elsewhere NULL
  *     kcl_mpi_solve(s, b, x, &report);                       b and x on rank 0; elsewhere NULL
  *
+ * or, with nothing whole on any rank, b and x of its own rows:
+ *
+ *     kcl_mpi_read(ctx, comm, "A.mtx", &part);
+ *     kcl_mpi_setup(ctx, comm, part.A, KCL_MPI_ROWS, NULL, &s);
+ *
  * All functions but those that describe are collective: every rank of the communicator calls them in the same order. A
  * failure on one rank is the failure of all: each returns its status, and kcl_error says on which rank it happened.
  */
@@ -35,6 +40,17 @@ typedef enum kcl_mpi_layout {
 
 /** A system on the ranks of a communicator. */
 typedef struct kcl_mpi_solver kcl_mpi_solver;
+
+/** One rank's rows of a system A x = b, for KCL_MPI_ROWS, and the sizes of the whole. */
+typedef struct kcl_mpi_part {
+  kcl_csr *A; /**< own rows, at least one, with columns of the whole matrix */
+  kcl_dense *b,
+      *x0; /**< own rows of right-hand sides and first guesses that came with A, or NULL */
+  int64_t first_row; /**< number of the first own row, from 0 */
+  int64_t rows;      /**< of the whole matrix */
+  int64_t nonzeros;  /**< of the whole matrix */
+  int64_t stored;    /**< entries in the file of the whole matrix, as kcl_csr.stored */
+} kcl_mpi_part;
 
 /** The status of the first rank whose own is not KCL_OK, with its message on every rank. For what a rank does alone
  * between two collective calls, such as reading a file. */
@@ -67,10 +83,33 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on);
  * METIS. */
 int kcl_mpi_set_partition(kcl *ctx, const char *name);
 
+/** Reads a system on all ranks, each its own rows: blocks of about as many entries as the weights say, those of KCL_MPI_ROOT
+ * if the file has no duplicates. Bytes of Matrix Market and coordinate files that are not packed are parsed by all ranks, and
+ * entries are sent to the owners of their rows; of .kcl files each rank reads its rows. No rank holds more than its share,
+ * 16 to 24 bytes for each entry of the file at most while reading. Other files (.gz, Harwell-Boeing, row lists, array files,
+ * standard input), and files that some ranks do not see, are read by rank 0, which gives rows out. A device is to be
+ * selected before.
+ *
+ * Errors are those of kcl_csr_read_system, with the line in the file; KCL_USAGE: fewer rows than ranks. *out is to be freed
+ * with kcl_mpi_part_free. */
+int kcl_mpi_read(kcl *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out);
+/** As kcl_generate, on all ranks: each makes its own rows of systems whose rows can be made one by one (on grids, and
+ * random ones); others are made whole on rank 0, which gives rows out. */
+int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out);
+/** Frees what is in a part. */
+void kcl_mpi_part_free(kcl_mpi_part *p);
+
+/** As kcl_dense_read, on all ranks: *out has the own_rows rows of this rank, those behind the ranks before it. Numbers and
+ * Matrix Market files that are not packed are parsed by all ranks, others by rank 0. KCL_INPUT: another number of rows. */
+int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
+                       kcl_dense **out);
+/** As kcl_dense_write, of columns of which every rank has some rows: the same file, written by all ranks at once. Where they do
+ * not share its folder, or it is no ordinary file or packed, rank 0 collects and writes. */
+int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_dense *own);
+
 /** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
  *
- * A may be freed after the call with KCL_MPI_ROOT on more than one rank; with KCL_MPI_ROWS and on one rank it must live, and
- * stay unchanged, as long as the solver.
+ * A may be freed after the call on more than one rank; on one it must live, and stay unchanged, as long as the solver.
  *
  * KCL_USAGE, beyond what kcl_setup refuses: methods that multiply by A^H (bicg, cgls, lsqr) with OpenCL devices, mixed
  * precision, formats timed at set-up ("measure"), fewer rows than ranks, or an MPI library that was started for one thread

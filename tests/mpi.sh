@@ -30,15 +30,17 @@ check() { # WHAT STATUS
   fi
 }
 
-conform() { # N DEVICE WHAT
-  ranks "$1" "$conform" "$2" >"$tmp/log" 2>&1
-  status=$?
+tally() { # STATUS WHAT: of a program that ran to $tmp/log
   grep -E '^FAIL' "$tmp/log" | head -20
   read -r p f _ <<TOTALS
 $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$tmp/log")
 TOTALS
   passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
-  check "conform_mpi on $1 ranks, $3: exit status $status" $status
+  check "$2: exit status $1" "$1"
+}
+conform() { # N DEVICE WHAT
+  ranks "$1" "$conform" "$2" >"$tmp/log" 2>&1
+  tally $? "conform_mpi on $1 ranks, $3"
 }
 conform 1 cpu native
 conform 2 cpu native
@@ -53,6 +55,11 @@ if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
 else
   echo "skipped: no OpenCL device"
 fi
+
+for n in 1 2 4; do
+  ranks $n "$BUILD/tests/mpi/read_mpi" "$tmp" >"$tmp/log" 2>&1
+  tally $? "read_mpi on $n ranks"
+done
 
 # ---- the program: x, JSON and messages once, exit codes as ever. 124: a run that did not end
 expect() { # WHAT CODE N ARGUMENT...: the exit code, and what is printed to $tmp/out and $tmp/err
@@ -134,6 +141,35 @@ if [ -x "$krylocl" ]; then
   check "the refusal names it, once" $?
   expect "an unknown method" 2 2 "$@" --solver cgx
   expect "another subcommand" 2 2 info "$tmp/A.mtx"
+
+  # ---- every rank reads and writes its own rows: x has the bytes of rank 0 reading all, errors are those of one process, once
+  for system in "$tmp/A.mtx $tmp/b" "$tmp/C.mtx" "poisson3d:7"; do
+    # shellcheck disable=SC2086 # two operands
+    set -- solve $system --device cpu -q --solver gmres
+    expect "reading on all ranks: $system" 0 3 "$@" -o "$tmp/x.mtx" --json "$tmp/json"
+    KRYLOCL_READ=root expect "reading on rank 0: $system" 0 3 "$@" -o "$tmp/y.mtx" --json "$tmp/json2"
+    cmp -s "$tmp/x.mtx" "$tmp/y.mtx"
+    check "the same x from both: $system" $?
+    results() { sed '/"seconds":/,/}/d; /seconds\|stream\|gbytes/d' "$1"; }
+    [ "$(results "$tmp/json")" = "$(results "$tmp/json2")" ]
+    check "the same JSON from both: $system" $?
+  done
+  set -- --device cpu -q
+  input() { # WHAT PATTERN ARGUMENT...: exit code 3, and one message that has it
+    what=$1 pattern=$2
+    shift 2
+    expect "$what" 3 4 "$@"
+    [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ] && grep -aq "^krylocl:.*$pattern" "$tmp/err"
+    check "$what: $(grep -a krylocl: "$tmp/err")" $?
+  }
+  sed '1000s/.*/3 x 1/; 1400s/.*/y/' "$tmp/A.mtx" >"$tmp/bad.mtx"
+  input "a bad line in rank 2's part" 'bad.mtx:1000:3: found "x"' solve "$tmp/bad.mtx" "$@"
+  input "an output folder that is not there" "cannot be written" solve "$tmp/A.mtx" "$tmp/b" "$@" -o "$tmp/none/x.mtx"
+  # Files of 8 MB at most (those of MPI fit): that of x, 10 MB, does not, and nothing of it is left.
+  timeout 100 mpirun -n 4 sh -c "ulimit -f 16384; exec $krylocl solve magnetic:480 $* --solver cg --precond none --max-iter 2 -o $tmp/big.mtx" 2>"$tmp/err"
+  status=$?
+  [ $status -eq 3 ] && [ "$(grep -ac '^krylocl:.*cannot write' "$tmp/err")" -eq 1 ] && [ -z "$(ls "$tmp"/big.mtx* 2>/dev/null)" ]
+  check "a full disk: exit code $status, $(cat "$tmp/err")" $?
 
   # ---- --devices: the program starts its ranks itself
   alone() { # WHAT CODE ARGUMENT...

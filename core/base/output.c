@@ -56,7 +56,7 @@ int kcl_file_target(const char *path, char *target, size_t size) {
   return errno = ENAMETOOLONG, KCL_USAGE;
 }
 
-static int open_beside(kcl *ctx, const char *path, kcl_output *o) {
+static int open_beside(kcl *ctx, const char *path, bool named, kcl_output *o) {
   static atomic_int number;
   char target[4096];
   if (kcl_file_target(path, target, sizeof target)) return cannot(ctx, o);
@@ -67,7 +67,7 @@ static int open_beside(kcl *ctx, const char *path, kcl_output *o) {
   snprintf(o->temporary, room, "%s.%ld.%d.tmp", o->final, (long)getpid(),
            atomic_fetch_add(&number, 1));
   char self[40];
-  o->file = open_unnamed(o->final);
+  o->file = named ? -1 : open_unnamed(o->final);
   o->unnamed = o->file >= 0 && access(proc_path(o, self, sizeof self), F_OK) == 0;
   if (o->unnamed) return KCL_OK;
   if (o->file >= 0) close(o->file);
@@ -80,11 +80,15 @@ static void forget(kcl_output *o) {
   o->final = o->temporary = NULL, o->file = -1;
 }
 
-int kcl_output_open(kcl *ctx, const char *path, kcl_output *o) {
+static bool packs(const char *path) {
+  const size_t n = strlen(path);
+  return n > 3 && strcmp(path + n - 3, ".gz") == 0;
+}
+
+static int open_output(kcl *ctx, const char *path, bool named, kcl_output *o) {
   struct stat info;
-  size_t n = strlen(path);
   int rc = KCL_OK;
-  *o = (kcl_output){.name = path, .file = -1, .pack = n > 3 && strcmp(path + n - 3, ".gz") == 0};
+  *o = (kcl_output){.name = path, .file = -1, .pack = packs(path)};
   if (strcmp(path, "-") == 0) {
     o->name = "standard output", o->file = STDOUT_FILENO;
     return KCL_OK;
@@ -102,10 +106,32 @@ int kcl_output_open(kcl *ctx, const char *path, kcl_output *o) {
     o->file = above_standard(open(path, O_WRONLY | O_CLOEXEC));
     return o->file < 0 ? cannot(ctx, o) : KCL_OK;
   }
-  rc = open_beside(ctx, path, o);
+  rc = open_beside(ctx, path, named, o);
   if (!rc && there) (void)!fchmod(o->file, info.st_mode & 07777);
   if (rc) forget(o);
   return rc;
+}
+
+int kcl_output_open(kcl *ctx, const char *path, kcl_output *o) {
+  return open_output(ctx, path, false, o);
+}
+
+int kcl_output_open_named(kcl *ctx, const char *path, kcl_output *o) {
+  return open_output(ctx, path, true, o);
+}
+
+bool kcl_output_is_plain(const char *path) {
+  struct stat info;
+  return strcmp(path, "-") && !packs(path) && (stat(path, &info) || S_ISREG(info.st_mode));
+}
+
+bool kcl_output_join(const char *path, const char *temporary, kcl_output *o) {
+  *o = (kcl_output){.name = path, .file = above_standard(open(temporary, O_WRONLY | O_CLOEXEC))};
+  return o->file >= 0;
+}
+
+int kcl_output_seek(kcl *ctx, kcl_output *o, int64_t at) {
+  return lseek(o->file, (off_t)at, SEEK_SET) < 0 ? cannot(ctx, o) : KCL_OK;
 }
 
 int kcl_output_write(kcl *ctx, kcl_output *o, const void *data, size_t size) {

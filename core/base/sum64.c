@@ -4,10 +4,10 @@
 #include <string.h>
 
 enum {
-  CHUNK = 1 << 20,
+  CHUNK = KCL_SUM64_CHUNK,
   LANES = 8,
   GROUP = 1 << 6
-}; /* bytes per chunk; words; chunks whose sums are combined at once */
+}; /* bytes; words; chunks whose sums are combined at once */
 
 static uint64_t mix(uint64_t k) {
   k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -41,29 +41,40 @@ static uint64_t chunk(const unsigned char *p, size_t n) {
   return h;
 }
 
-typedef struct group {
+typedef struct summing {
   const unsigned char *p;
   size_t size;
-  uint64_t sum[GROUP];
-} group;
+  uint64_t *sum;
+} summing;
 
 static void sum_chunks(void *arg, int64_t first, int64_t end) {
-  group *g = arg;
+  const summing *s = arg;
   for (size_t k = (size_t)first; k < (size_t)end; k++) {
-    size_t from = k * CHUNK, left = g->size - from;
-    g->sum[k] = chunk(g->p + from, left < CHUNK ? left : CHUNK);
+    size_t from = k * CHUNK, left = s->size - from;
+    s->sum[k] = chunk(s->p + from, left < CHUNK ? left : CHUNK);
   }
 }
+
+void kcl_sum64_chunks(const void *data, size_t size, uint64_t *sum) {
+  kcl_for_each((int64_t)((size + CHUNK - 1) / CHUNK), 1, sum_chunks, &(summing){data, size, sum});
+}
+
+uint64_t kcl_sum64_join(uint64_t h, const uint64_t *sum, int64_t count) {
+  for (int64_t k = 0; k < count; k++) h = mix(h ^ sum[k]) + 0x9e3779b97f4a7c15u;
+  return h;
+}
+
+uint64_t kcl_sum64_end(uint64_t h, size_t size) { return mix(h ^ size); }
 
 /* A group of chunks at a time, so that their sums need no allocation. */
 uint64_t kcl_sum64(const void *data, size_t size, uint64_t h) {
   const unsigned char *p = data;
-  size_t step_bytes = (size_t)GROUP * CHUNK;
+  const size_t step_bytes = (size_t)GROUP * CHUNK;
+  uint64_t sum[GROUP];
   for (size_t at = 0; at < size; at += step_bytes) {
-    group g = {.p = p + at, .size = size - at < step_bytes ? size - at : step_bytes};
-    int count = (int)((g.size + CHUNK - 1) / CHUNK);
-    kcl_for_each(count, 1, sum_chunks, &g);
-    for (int k = 0; k < count; k++) h = mix(h ^ g.sum[k]) + 0x9e3779b97f4a7c15u;
+    const size_t bytes = size - at < step_bytes ? size - at : step_bytes;
+    kcl_sum64_chunks(p + at, bytes, sum);
+    h = kcl_sum64_join(h, sum, (int64_t)((bytes + CHUNK - 1) / CHUNK));
   }
-  return mix(h ^ size);
+  return kcl_sum64_end(h, size);
 }

@@ -12,4 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 uint64_t kcl_sum64(const void *data, size_t size, uint64_t start);
+
+/* The same in parts: sums of chunks, [ceil(size / KCL_SUM64_CHUNK)]; then kcl_sum64_join for all chunks in order, and the
+ * end for the bytes in all. */
+enum { KCL_SUM64_CHUNK = 1 << 20 };
+void kcl_sum64_chunks(const void *data, size_t size, uint64_t *sum);
+uint64_t kcl_sum64_join(uint64_t h, const uint64_t *sum, int64_t count);
+uint64_t kcl_sum64_end(uint64_t h, size_t size);
 #endif

@@ -162,13 +162,14 @@ static void product_rows(void *arg, int64_t first, int64_t end) {
   const multiplying *m = arg;
   const kcl_csr *A = m->A;
   const double *x = m->x, *b = m->b;
+  const double one[] = {1, 0};
   double *y = m->y;
   int w = kcl_type_complex(A->type) ? 2 : 1;
   for (int64_t i = first; i < end; i++) {
     double s[2] = {0, 0}, c[2] = {0, 0};
     for (int q = 0; b && q < w; q++) s[q] = b[w * i + q];
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const double *xj = x + (int64_t)w * A->col[k];
+      const double *xj = x ? x + (int64_t)w * A->col[k] : one;
       double z[2];
       kcl_element(A->type, A->val, k, z);
       if (b) z[0] = -z[0], z[1] = -z[1];
@@ -183,7 +184,7 @@ static void product_rows(void *arg, int64_t first, int64_t end) {
 }
 
 void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
-  if (!A || !x || !y) return;
+  if (!A || !y) return;
   kcl_for_each(A->rows, 512, product_rows, &(multiplying){A, x, b, y});
 }
 

@@ -43,7 +43,7 @@ static bool knows(const kcl_text *t) {
   return t->data[0] != '%' && head_of(t, v, &line, &body, &width); /* %: a banner, misspelt */
 }
 
-static int read_coordinates(kcl *ctx, kcl_text *t, kcl_system *out) {
+static int read_head(kcl *ctx, const kcl_text *t, mm_head *h) {
   static const kcl_field field[] = {KCL_PATTERN, KCL_REAL, KCL_COMPLEX};
   uint64_t v[3] = {0};
   int64_t line;
@@ -53,21 +53,28 @@ static int read_coordinates(kcl *ctx, kcl_text *t, kcl_system *out) {
   if (v[0] > UINT64_C(1) << 31 || v[1] > UINT64_C(1) << 31 || v[2] > INT64_MAX / 64)
     return kcl_fail(ctx, KCL_INPUT, "%s:%lld: rows and columns are at most 2^31", t->name,
                     (long long)line);
-  mm_head h = {.coordinate = true,
-               .field = field[width - 2],
-               .rows = (int64_t)v[0],
-               .cols = (int64_t)v[1],
-               .entries = (int64_t)v[2],
-               .base = ctx->zero_based ? 0 : 1,
-               .lines = line,
-               .entries_column = 1,
-               .body = t->data + (body - t->data),
-               .name = t->name};
-  return mm_read_body(ctx, t, &h, &out->A);
+  *h = (mm_head){.coordinate = true,
+                 .field = field[width - 2],
+                 .rows = (int64_t)v[0],
+                 .cols = (int64_t)v[1],
+                 .entries = (int64_t)v[2],
+                 .base = ctx->zero_based ? 0 : 1,
+                 .lines = line,
+                 .entries_column = 1,
+                 .body = t->data + (body - t->data),
+                 .name = t->name};
+  return KCL_OK;
+}
+
+static int read_coordinates(kcl *ctx, kcl_text *t, kcl_system *out) {
+  mm_head h;
+  int rc = read_head(ctx, t, &h);
+  return rc ? rc : mm_read_body(ctx, t, &h, &out->A);
 }
 
 const kcl_file kcl_file_coordinates = {.name = "coo",
                                        .expected = "sizes: rows columns nonzeros",
                                        .knows = knows,
                                        .read = read_coordinates,
+                                       .head = read_head,
                                        .write = mtx_write};

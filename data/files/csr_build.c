@@ -15,7 +15,8 @@ typedef struct build {
   const mm_head *h;
   const mm_entries *e;
   kcl_csr *A;
-  uint32_t *cursor; /* [parts, rows] */
+  int64_t from, rows; /* the first of the rows that are built, and their number */
+  uint32_t *cursor;   /* [parts, rows] */
   int parts, width;
   _Atomic int64_t longest, duplicates; /* row; entries */
   atomic_bool memory_out, infinite;
@@ -36,10 +37,10 @@ static int allocate(kcl *ctx, int64_t count, size_t size, void **out) {
 }
 
 /* One part per thread, unless the cursors would exceed an eighth of the matrix. */
-static int choose_parts(const mm_head *h) {
-  int64_t spare =
-      (h->entries * (h->symmetry == KCL_GENERAL ? 12 : 24) + 8 * h->rows) / 8 / (4 * (h->rows + 1));
-  int threads = h->entries < 20000 ? 1 : kcl_threads();
+static int choose_parts(const build *b) {
+  const int64_t entries = b->e->total, half = b->h->symmetry == KCL_GENERAL ? 12 : 24,
+                spare = (entries * half + 8 * b->rows) / 8 / (4 * (b->rows + 1));
+  int threads = entries < 20000 ? 1 : kcl_threads();
   return spare < 1 ? 1 : spare < threads ? (int)spare : threads;
 }
 
@@ -47,26 +48,31 @@ static int choose_parts(const mm_head *h) {
 static int check_room(kcl *ctx, const build *b) {
   const mm_head *h = b->h;
   const double value = b->width == 2 ? 16 : 8, half = h->symmetry == KCL_GENERAL ? 1 : 2;
-  const double bytes = 4.0 * b->parts * (double)h->rows + 8.0 * (double)(h->rows + 1) +
-                       (4 + value) * half * (double)h->entries;
+  const double bytes = 4.0 * b->parts * (double)b->rows + 8.0 * (double)(b->rows + 1) +
+                       (4 + value) * half * (double)b->e->total;
   if (bytes < 0x1p62 && kcl_has_room((size_t)bytes)) return KCL_OK;
   return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: a matrix of %lld rows needs %.3g GB",
-                  h->name, (long long)h->rows, bytes * 1e-9);
+                  h->name, (long long)b->rows, bytes * 1e-9);
 }
 
 static int64_t first_block(const build *b, int64_t p) { return b->e->blocks * p / b->parts; }
 
+/* Entries without a mirror are all of rows that are built. */
+static inline bool built(const build *b, int64_t row) {
+  return (uint64_t)(row - b->from) < (uint64_t)b->rows;
+}
+
 static void count_part(void *arg, int64_t p, int64_t end) {
   const build *b = arg;
   (void)end;
-  uint32_t *cursor = b->cursor + p * b->h->rows;
+  uint32_t *cursor = b->cursor + p * b->rows;
   bool half = b->h->symmetry != KCL_GENERAL;
   for (int64_t k = first_block(b, p); k < first_block(b, p + 1); k++) {
     const uint64_t *w = b->e->block[k].words;
     for (int64_t i = 0; i < b->e->block[k].count; i++, w += b->e->stride) {
       int32_t row = mm_row(*w), col = mm_col(*w);
-      cursor[row]++;
-      if (half && row != col) cursor[col]++;
+      if (!half || built(b, row)) cursor[row - b->from]++;
+      if (half && row != col && built(b, col)) cursor[col - b->from]++;
     }
   }
 }
@@ -74,7 +80,7 @@ static void count_part(void *arg, int64_t p, int64_t end) {
 /* Lengths of rows; cursors become positions within the row. */
 static void place_part(void *arg, int64_t from, int64_t to) {
   build *b = arg;
-  int64_t rows = b->h->rows, longest = 0;
+  int64_t rows = b->rows, longest = 0;
   for (int64_t r = from; r < to; r++) {
     int64_t sum = 0;
     for (int p = 0; p < b->parts; p++) {
@@ -89,17 +95,17 @@ static void place_part(void *arg, int64_t from, int64_t to) {
 
 /* Row pointers. */
 static int place_rows(kcl *ctx, build *b) {
-  int64_t rows = b->h->rows, total = 0;
+  int64_t rows = b->rows, total = 0;
   kcl_for(rows, KCL_FEW, place_part, b);
   b->A->row_ptr[0] = 0;
   for (int64_t r = 0; r < rows; r++) b->A->row_ptr[r + 1] = total += b->A->row_ptr[r + 1];
   b->A->nnz = total;
-  if (b->longest > UINT32_MAX || total < b->h->entries)
+  if (b->longest > UINT32_MAX || total < b->e->total)
     return kcl_fail(ctx, KCL_MEMORY, "a row with more than %u entries", UINT32_MAX);
   return KCL_OK;
 }
 
-static inline __attribute__((always_inline)) void put(const build *b, uint32_t *cursor, int32_t row,
+static inline __attribute__((always_inline)) void put(const build *b, uint32_t *cursor, int64_t row,
                                                       int32_t col, const uint64_t *v,
                                                       const int width, double re, double im) {
   int64_t q = b->A->row_ptr[row] + cursor[row]++;
@@ -112,15 +118,16 @@ static inline __attribute__((always_inline)) void put(const build *b, uint32_t *
 
 static inline __attribute__((always_inline)) void scatter(const build *b, int64_t p,
                                                           const int width, const bool half) {
-  uint32_t *cursor = b->cursor + p * b->h->rows;
+  uint32_t *cursor = b->cursor + p * b->rows;
   double re = b->h->symmetry == KCL_SKEW ? -1 : 1;
   double im = b->h->symmetry == KCL_GENERAL || b->h->symmetry == KCL_SYMMETRIC ? 1 : -1;
   for (int64_t k = first_block(b, p); k < first_block(b, p + 1); k++) {
     const uint64_t *w = b->e->block[k].words;
     for (int64_t i = 0; i < b->e->block[k].count; i++, w += width + 1) {
       int32_t row = mm_row(*w), col = mm_col(*w);
-      put(b, cursor, row, col, w + 1, width, 1, 1);
-      if (half && row != col) put(b, cursor, col, row, w + 1, width, re, im);
+      if (!half || built(b, row)) put(b, cursor, row - b->from, col, w + 1, width, 1, 1);
+      if (half && row != col && built(b, col))
+        put(b, cursor, col - b->from, row, w + 1, width, re, im);
     }
   }
 }
@@ -174,7 +181,7 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
 /* a + b. Of mirrored numbers that were negated: the negated sum of the others, which differs where that is 0. */
 static double add(double a, double b, bool negated) { return negated ? -(-a - b) : a + b; }
 
-/* Sums equal neighbours of row r; the number of entries left. infinite: a sum is not finite. */
+/* Sums equal neighbours of row r of the matrix; the number of entries left. infinite: a sum is not finite. */
 static int64_t sum_row(const build *b, int64_t r, int32_t *col, double *val, int64_t n,
                        bool *infinite) {
   const kcl_symmetry s = b->h->symmetry;
@@ -205,7 +212,7 @@ static void order_rows(void *arg, int64_t from, int64_t to) {
     int64_t n = ptr[r + 1] - ptr[r], left = n;
     if (!ascending(col, n)) {
       out = !sort_row(col, val, n, b->width) || out;
-      left = sum_row(b, r, col, val, n, &infinite);
+      left = sum_row(b, b->from + r, col, val, n, &infinite);
     }
     b->cursor[r] = (uint32_t)left;
     duplicates += n - left;
@@ -218,7 +225,7 @@ static void order_rows(void *arg, int64_t from, int64_t to) {
 static void close_gaps(build *b) {
   int64_t at = 0, begin = 0, w = b->width;
   double *val = b->A->val;
-  for (int64_t r = 0; r < b->h->rows; r++) {
+  for (int64_t r = 0; r < b->rows; r++) {
     int64_t n = b->cursor[r], next = b->A->row_ptr[r + 1];
     memmove(b->A->col + at, b->A->col + begin, (size_t)n * sizeof(int32_t));
     memmove(val + w * at, val + w * begin, (size_t)(n * w) * sizeof *val);
@@ -228,22 +235,24 @@ static void close_gaps(build *b) {
   b->A->nnz = at;
 }
 
-int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {
-  build b = {.h = h, .e = e, .parts = choose_parts(h), .width = e->width == 2 ? 2 : 1};
+int mm_build_rows(kcl *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
+                  kcl_csr **out) {
+  build b = {.h = h, .e = e, .from = from, .rows = to - from, .width = e->width == 2 ? 2 : 1};
   kcl_csr *A;
   int rc;
+  b.parts = choose_parts(&b);
   if ((rc = check_room(ctx, &b))) return rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *A, "a matrix", (void **)&A));
   b.A = A;
-  *A = (kcl_csr){.rows = h->rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};
-  KCL_TRY(kcl_alloc(ctx, b.parts * h->rows, sizeof *b.cursor, "row counts", (void **)&b.cursor));
-  KCL_TRY(allocate(ctx, h->rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
+  *A = (kcl_csr){.rows = b.rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};
+  KCL_TRY(kcl_alloc(ctx, b.parts * b.rows, sizeof *b.cursor, "row counts", (void **)&b.cursor));
+  KCL_TRY(allocate(ctx, b.rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
   kcl_for_each(b.parts, 1, count_part, &b);
   KCL_TRY(place_rows(ctx, &b));
   KCL_TRY(allocate(ctx, A->nnz, sizeof *A->col, (void **)&A->col));
   KCL_TRY(allocate(ctx, A->nnz, kcl_type_size(A->type), &A->val));
   kcl_for_each(b.parts, 1, scatter_part, &b);
-  kcl_for_each(h->rows, KCL_FEW_ROWS, order_rows, &b);
+  kcl_for_each(b.rows, KCL_FEW_ROWS, order_rows, &b);
   if (b.memory_out) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: sorting a row"));
   if (b.infinite)
     KCL_TRY(
@@ -254,4 +263,8 @@ done:
   free(b.cursor);
   kcl_csr_free(&A);
   return rc;
+}
+
+int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out) {
+  return mm_build_rows(ctx, h, 0, h->rows, e, out);
 }

@@ -2,8 +2,8 @@
  * %%, array or coordinate (absent entries are 0, duplicates are summed); else plain numbers
  * separated by white space, one column, with lines that begin with % or # as comments.
  */
-#include "data/files/text.h"
 #include "data/files/number.h"
+#include "data/files/parts.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,20 +28,26 @@ static void add_entries(const mm_entries *e, int64_t rows, double *to) {
   }
 }
 
+int mm_dense_head(kcl *ctx, const kcl_text *t, mm_head *h) {
+  int rc = mm_read_banner(ctx, t, h);
+  if (rc) return rc;
+  if (h->symmetry != KCL_GENERAL || h->field == KCL_PATTERN)
+    return kcl_fail(
+        ctx, KCL_INPUT,
+        "%s:1: found a %s %s matrix, expected dense numbers: real, integer or complex, general",
+        t->name, kcl_field_name(h->field), kcl_symmetry_name(h->symmetry));
+  if ((rc = mm_read_size(ctx, t, h))) return rc;
+  if (h->rows && h->cols > INT64_MAX / 64 / h->rows)
+    return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: %lld x %lld dense numbers", t->name,
+                    (long long)h->rows, (long long)h->cols);
+  return KCL_OK;
+}
+
 static int read_market(kcl *ctx, const kcl_text *t, kcl_dense **out) {
   mm_head h;
   mm_entries e = {0};
   int rc;
-  KCL_TRY(mm_read_banner(ctx, t, &h));
-  if (h.symmetry != KCL_GENERAL || h.field == KCL_PATTERN)
-    KCL_TRY(kcl_fail(
-        ctx, KCL_INPUT,
-        "%s:1: found a %s %s matrix, expected dense numbers: real, integer or complex, general",
-        t->name, kcl_field_name(h.field), kcl_symmetry_name(h.symmetry)));
-  KCL_TRY(mm_read_size(ctx, t, &h));
-  if (h.rows && h.cols > INT64_MAX / 64 / h.rows)
-    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: %lld x %lld dense numbers", t->name,
-                     (long long)h.rows, (long long)h.cols));
+  KCL_TRY(mm_dense_head(ctx, t, &h));
   KCL_TRY(mm_read_entries(ctx, t, &h, &e));
   KCL_TRY(kcl_dense_create(ctx, h.rows, h.cols, e.width == 2 ? KCL_Z : KCL_D, out));
   if (h.coordinate)
@@ -55,12 +61,7 @@ done:
 
 /* ---------------------------------------------------------------- plain numbers */
 
-typedef struct numbers {
-  double *val;
-  int64_t count, room;
-} numbers;
-
-static int append(kcl *ctx, numbers *n, double v) {
+static int append(kcl *ctx, kcl_numbers *n, double v) {
   if (n->count == n->room) {
     int64_t room = n->room ? 2 * n->room : 1024;
     double *val = realloc(n->val, (size_t)room * sizeof *val);
@@ -73,8 +74,7 @@ static int append(kcl *ctx, numbers *n, double v) {
 
 static bool is_end(char c) { return mm_is_blank(c) || c == '\n' || c == 0; }
 
-static int read_line(kcl *ctx, const kcl_text *t, const char *line, const char *end, mm_error *bad,
-                     numbers *n) {
+static int read_line(kcl *ctx, const char *line, const char *end, kcl_numbers *n) {
   const char *p = mm_skip(line);
   int rc = KCL_OK;
   if (*p == '%' || *p == '#') return KCL_OK;
@@ -83,8 +83,9 @@ static int read_line(kcl *ctx, const kcl_text *t, const char *line, const char *
     const char *next = kcl_parse_number(p, &v);
     bool number = next && is_end(*next);
     if (!number || !(fabs(v) <= DBL_MAX)) {
-      mm_error_set(bad, line, p, number ? "a number within the range of double" : "a number");
-      return mm_error_report(ctx, t, bad);
+      n->failed = true, n->bad.line = n->lines + 1;
+      mm_error_set(&n->bad, line, p, number ? "a number within the range of double" : "a number");
+      return KCL_OK;
     }
     rc = append(ctx, n, v);
     p = mm_skip(next);
@@ -92,14 +93,22 @@ static int read_line(kcl *ctx, const kcl_text *t, const char *line, const char *
   return rc;
 }
 
-static int read_plain(kcl *ctx, const kcl_text *t, kcl_dense **out) {
-  const char *end = t->data + t->size;
-  numbers n = {0};
-  mm_error bad = {.line = 1};
-  int rc;
+int kcl_parse_numbers(kcl *ctx, const char *begin, const char *end, kcl_numbers *n) {
+  int rc = KCL_OK;
+  *n = (kcl_numbers){0};
   kcl_number_init();
-  for (const char *p = t->data; p < end; p = mm_next_line(p, end), bad.line++)
-    KCL_TRY(read_line(ctx, t, p, end, &bad, &n));
+  for (const char *p = begin; p < end && !rc && !n->failed; p = mm_next_line(p, end)) {
+    rc = read_line(ctx, p, end, n);
+    n->lines += !n->failed;
+  }
+  return rc;
+}
+
+static int read_plain(kcl *ctx, const kcl_text *t, kcl_dense **out) {
+  kcl_numbers n;
+  int rc;
+  KCL_TRY(kcl_parse_numbers(ctx, t->data, t->data + t->size, &n));
+  if (n.failed) KCL_TRY(mm_error_report(ctx, t->name, &n.bad));
   if (n.count == 0)
     KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s: found no number, expected a vector", t->name));
   KCL_TRY(kcl_dense_create(ctx, n.count, 1, KCL_D, out));

@@ -34,7 +34,7 @@ static int unknown(kcl *ctx, const kcl_text *t) {
              kcl_files[i]->expected);
   }
   mm_error_set(&bad, t->data, t->data, "%s", list);
-  return mm_error_report(ctx, t, &bad);
+  return mm_error_report(ctx, t->name, &bad);
 }
 
 static int read_text(kcl *ctx, kcl_text *t, kcl_system *out) {

@@ -18,14 +18,12 @@ typedef struct kcl_file {
   /* Fills *out, which is empty; after a failure the caller frees it. May close t, or take over its
    * mapping and set t->data to NULL. */
   int (*read)(kcl *ctx, kcl_text *t, kcl_system *out);
+  /* Optional, of text with an entry per line behind a head: the head. Such files can be read in parts. */
+  int (*head)(kcl *ctx, const kcl_text *t, mm_head *out);
   int (*write)(kcl *ctx, const char *path, const kcl_system *s);
 } kcl_file;
 extern const kcl_file *const kcl_files[]; /* [kcl_file_count] */
 extern const int kcl_file_count;
-
-/* Allocates `count` entries, to be filled in place, for readers that know the number in advance.
- * words: [stride, count], all blocks contiguous. */
-int mm_entries_alloc(kcl *ctx, int width, int64_t count, mm_entries *out, uint64_t **words);
 
 /* KCL_USAGE if a number is not finite: text files cannot store it. */
 int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n);

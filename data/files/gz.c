@@ -52,8 +52,8 @@ static int reserve(kcl *ctx, kcl_text *t, size_t bytes) {
 }
 
 void kcl_text_close(kcl_text *t) {
-  if (t->data) munmap(t->data, t->mapped);
-  t->data = NULL, t->size = t->mapped = 0;
+  if (t->data) munmap(t->data - t->skip, t->mapped);
+  t->data = NULL, t->size = t->mapped = t->skip = 0;
 }
 
 static void advise(char *begin, char *end, int what) {
@@ -71,15 +71,17 @@ void kcl_text_expect(char *begin, char *end) {
 }
 void kcl_text_release(char *begin, char *end) { advise(begin, end, MADV_DONTNEED); }
 
-/* Maps the file over a reservation at least PAD longer, so that zeros follow it. */
-static int map_file(kcl *ctx, kcl_text *t, int file, size_t size) {
-  int rc = reserve(ctx, t, size);
+/* Maps bytes of the file over a reservation at least PAD longer, so that zeros follow its end. */
+static int map_file(kcl *ctx, kcl_text *t, int file, size_t from, size_t size) {
+  const size_t skip = from % (size_t)sysconf(_SC_PAGESIZE);
+  int rc = reserve(ctx, t, skip + size);
   if (rc) return rc;
-  void *m = mmap(t->data, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, 0);
+  void *m =
+      mmap(t->data, skip + size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, (off_t)(from - skip));
   if (m == MAP_FAILED)
     return kcl_fail(ctx, errno == ENOMEM ? KCL_MEMORY : KCL_INPUT, "%s: cannot map it: %s", t->name,
                     strerror(errno));
-  t->size = size;
+  t->data += skip, t->skip = skip, t->size = size;
   return KCL_OK;
 }
 
@@ -108,7 +110,7 @@ static int load(kcl *ctx, const char *path, kcl_text *t) {
   else if (S_ISDIR(info.st_mode))
     rc = kcl_fail(ctx, KCL_INPUT, "%s: is a directory, expected a file", t->name);
   else if (S_ISREG(info.st_mode) && info.st_size > 0 && lseek(file, 0, SEEK_CUR) == 0)
-    rc = map_file(ctx, t, file, (size_t)info.st_size);
+    rc = map_file(ctx, t, file, 0, (size_t)info.st_size);
   else
     rc = read_pipe(ctx, t, file);
   if (!standard) close(file);
@@ -284,5 +286,26 @@ int kcl_text_open(kcl *ctx, const char *path, kcl_text *out) {
   }
   if (rc) kcl_text_close(&text);
   *out = text;
+  return rc;
+}
+
+int64_t kcl_text_size(const char *path) {
+  struct stat info;
+  char magic[3] = "";
+  int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return -1;
+  bool plain = fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 &&
+               !is_gzip(magic, (size_t)pread(file, magic, sizeof magic, 0));
+  close(file);
+  return plain ? (int64_t)info.st_size : -1;
+}
+
+int kcl_text_open_part(kcl *ctx, const char *path, int64_t from, int64_t to, kcl_text *out) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  *out = (kcl_text){.name = path};
+  if (file < 0) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+  int rc = map_file(ctx, out, file, (size_t)from, (size_t)(to - from));
+  close(file);
+  if (rc) kcl_text_close(out);
   return rc;
 }

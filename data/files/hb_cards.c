@@ -83,7 +83,7 @@ static int report(kcl *ctx, const part *p, int64_t k, const char *what) {
   mm_error bad = {.line = number + 1};
   while (end > line && (end[-1] == '\n' || end[-1] == '\r')) end--;
   explain(p, line, at, end, at - line >= last * p->e->width, what, &bad);
-  return mm_error_report(ctx, p->c->t, &bad);
+  return mm_error_report(ctx, p->c->t->name, &bad);
 }
 
 int hb_cards_read(kcl *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,

@@ -54,7 +54,7 @@ bool hb_knows(const kcl_text *t) {
 static int report(kcl *ctx, const kcl_text *t, int64_t k, const char *at, const char *expected) {
   mm_error bad = {.line = k};
   mm_error_set(&bad, line_at(t, k).begin, at, "%s", expected);
-  return mm_error_report(ctx, t, &bad);
+  return mm_error_report(ctx, t->name, &bad);
 }
 
 static int read_counts(kcl *ctx, const kcl_text *t, hb_head *h) {

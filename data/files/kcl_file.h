@@ -5,7 +5,7 @@
  */
 #ifndef KCL_KCL_FILE_H
 #define KCL_KCL_FILE_H
-#include "data/files/file.h"
+#include "core/base/base.h"
 
 enum { KCL_FILE_VERSION = 1, KCL_FILE_ORDER = 0x01020304 };
 enum { KCL_PART_PTR, KCL_PART_COL, KCL_PART_VAL, KCL_PART_B, KCL_PART_X, KCL_FILE_PARTS };

@@ -2,8 +2,9 @@
  * threads, and their structure is checked, so that no index of a file is out of range. The matrix
  * then keeps the mapping, which is private: changes never reach the file. Cost: one pass over the file,
  * a second over indices. */
-#include "data/files/kcl_file.h"
 #include "core/base/sum64.h"
+#include "data/files/file.h"
+#include "data/files/parts.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -11,9 +12,13 @@ static bool knows(const kcl_text *t) {
   return t->size >= 8 && memcmp(t->data, kcl_file_magic, 8) == 0;
 }
 
-static int refuse(kcl *ctx, const kcl_text *t, const char *found) {
+int kcl_binary_refuse(kcl *ctx, const char *path, const char *found) {
   return kcl_fail(ctx, KCL_INPUT, "%s: %s, expected a whole .kcl file of version %d: make it again",
-                  t->name, found, KCL_FILE_VERSION);
+                  path, found, KCL_FILE_VERSION);
+}
+
+static int refuse(kcl *ctx, const kcl_text *t, const char *found) {
+  return kcl_binary_refuse(ctx, t->name, found);
 }
 
 /* Size of a part by the counts in the header. */
@@ -69,7 +74,7 @@ static int check_sum(kcl *ctx, const kcl_text *t, const kcl_file_head *h) {
 }
 
 typedef struct structure {
-  const kcl_file_head *h;
+  int64_t cols;
   const int64_t *ptr;
   const int32_t *col;
   _Atomic int64_t bad;
@@ -89,20 +94,24 @@ static void check_columns(void *arg, int64_t from, int64_t to) {
   for (int64_t r = from; r < to; r++) {
     int64_t first = s->ptr[r], last = s->ptr[r + 1];
     if (first == last) continue;
-    bad += col[first] < 0 || col[last - 1] >= s->h->cols;
+    bad += col[first] < 0 || col[last - 1] >= s->cols;
     for (int64_t k = first + 1; k < last; k++) bad += col[k - 1] >= col[k];
   }
   s->bad += bad;
 }
 
-/* Pointers rise from 0 to nnz; columns ascend within each row and lie in the matrix. */
-static bool structure_good(const kcl_file_head *h, const int64_t *ptr, const int32_t *col) {
-  structure s = {.h = h, .ptr = ptr, .col = col};
-  if (ptr[0] != 0 || ptr[h->rows] != h->nnz) return false;
-  kcl_for(h->rows, KCL_FEW, check_pointers, &s);
+bool kcl_binary_rows_good(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col) {
+  structure s = {.cols = cols, .ptr = ptr, .col = col};
+  if (ptr[0] != 0) return false;
+  kcl_for(rows, KCL_FEW, check_pointers, &s);
   if (s.bad) return false;
-  kcl_for_each(h->rows, KCL_FEW_ROWS, check_columns, &s);
+  kcl_for_each(rows, KCL_FEW_ROWS, check_columns, &s);
   return s.bad == 0;
+}
+
+/* The pointers end at nnz, too. */
+static bool structure_good(const kcl_file_head *h, const int64_t *ptr, const int32_t *col) {
+  return ptr[h->rows] == h->nnz && kcl_binary_rows_good(h->rows, h->cols, ptr, col);
 }
 
 static int read_dense(kcl *ctx, const kcl_text *t, const kcl_file_head *h, int part,
@@ -147,6 +156,56 @@ static int read_kcl(kcl *ctx, kcl_text *t, kcl_system *out) {
   KCL_TRY(borrow(ctx, t, &h, &out->A));
 done:
   return rc;
+}
+
+/* ---------------------------------------------------------------- parts */
+
+int kcl_binary_head(kcl *ctx, const char *path, int64_t size, kcl_file_head *h) {
+  char first[KCL_FILE_HEAD] = "";
+  const int64_t there = size < KCL_FILE_HEAD ? size : KCL_FILE_HEAD;
+  int rc = kcl_binary_copy(ctx, path, 0, (uint64_t)there, first);
+  return rc ? rc : check_head(ctx, &(kcl_text){path, first, (size_t)size, 0, 0}, h);
+}
+
+/* Calls use(self, data, bytes) for bytes [from, from + bytes) of the file, piece by piece, so that few pages are mapped. */
+typedef void kcl_use(void *self, const char *data, size_t bytes);
+
+static int by_pieces(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, kcl_use *use,
+                     void *self) {
+  const uint64_t piece = 16 * KCL_SUM64_CHUNK;
+  int rc = KCL_OK;
+  for (uint64_t at = 0; at < bytes && !rc; at += piece) {
+    const uint64_t size = bytes - at < piece ? bytes - at : piece;
+    kcl_text t;
+    rc = kcl_text_open_part(ctx, path, (int64_t)(from + at), (int64_t)(from + at + size), &t);
+    if (rc) return rc;
+    use(self, t.data, size);
+    kcl_text_close(&t);
+  }
+  return rc;
+}
+
+static void copy(void *self, const char *data, size_t bytes) {
+  char **to = self;
+  memcpy(*to, data, bytes);
+  *to += bytes;
+}
+
+int kcl_binary_copy(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, void *to) {
+  return by_pieces(ctx, path, from, bytes, copy, &to);
+}
+
+static void sum_piece(void *self, const char *data, size_t bytes) {
+  uint64_t **sum = self;
+  kcl_sum64_chunks(data, bytes, *sum);
+  *sum += (bytes + KCL_SUM64_CHUNK - 1) / KCL_SUM64_CHUNK;
+}
+
+int kcl_binary_sums(kcl *ctx, const char *path, const kcl_file_part *part, int64_t first,
+                    int64_t last, uint64_t *sum) {
+  const uint64_t from = (uint64_t)first * KCL_SUM64_CHUNK, to = (uint64_t)last * KCL_SUM64_CHUNK,
+                 end = to < part->bytes ? to : part->bytes;
+  return by_pieces(ctx, path, part->offset + from, end - from, sum_piece, &sum);
 }
 
 const kcl_file kcl_file_kcl = {.name = "kcl",

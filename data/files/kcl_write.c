@@ -1,4 +1,5 @@
 /* Writes .kcl files (kcl_file.h): the arrays as they are in memory, with their checksum. */
+#include "data/files/file.h"
 #include "data/files/kcl_file.h"
 #include "core/base/sum64.h"
 #include <stdlib.h>

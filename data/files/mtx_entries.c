@@ -1,4 +1,4 @@
-/* The lines of a Matrix Market file, parsed in parallel: text is divided at line ends into blocks of about
+/* The lines of a Matrix Market file, or some of them, parsed in parallel: text is divided at line ends into blocks of about
  * 1 MB; a thread appends the entries of its blocks to its own memory, and each block records where, so
  * that the file order is kept. Ordinary lines are parsed by fast(); all others (comments, blank and
  * invalid lines) by careful(), which reports errors.
@@ -23,7 +23,7 @@ typedef struct limits {
 
 typedef struct job {
   const mm_head *h;
-  const kcl_text *t;
+  char *begin, *end; /* whole lines */
   mm_entries *e;
   limits limits;
   int64_t size;                    /* of a block of text */
@@ -193,10 +193,9 @@ static void parse_block(const job *j, mm_block *b, mm_error *bad) {
 /* ---------------------------------------------------------------- all blocks */
 
 static char *cut(const job *j, int64_t k) {
-  char *begin = j->h->body, *end = j->t->data + j->t->size;
-  if (k == 0) return begin;
-  if (k * j->size >= end - begin) return end;
-  return begin + (mm_next_line(begin + k * j->size - 1, end) - begin);
+  if (k == 0) return j->begin;
+  if (k * j->size >= j->end - j->begin) return j->end;
+  return j->begin + (mm_next_line(j->begin + k * j->size - 1, j->end) - j->begin);
 }
 
 /* *arena is the next free word of this thread. */
@@ -225,26 +224,26 @@ static void run_blocks(void *arg, const kcl_member *me) {
   for (int64_t k; (k = atomic_fetch_add(&j->next, 1)) < e->blocks;) run_block(j, k, &arena);
 }
 
-static int report(kcl *ctx, const job *j) {
-  const mm_block *b = &j->e->block[j->first_bad];
-  if (!b->bad) return kcl_fail(ctx, KCL_MEMORY, "out of memory: a message");
-  int64_t lines = j->h->lines;
-  for (int64_t k = 0; k < j->first_bad; k++) lines += j->e->block[k].lines;
-  b->bad->line += lines;
-  return mm_error_report(ctx, j->t, b->bad);
+/* Lines and entries of all blocks, up to the first error. */
+static int count_up(kcl *ctx, const job *j) {
+  mm_entries *e = j->e;
+  const int64_t last = j->first_bad < e->blocks ? j->first_bad : e->blocks;
+  for (int64_t k = 0; k < last; k++) e->total += e->block[k].count, e->lines += e->block[k].lines;
+  if (last == e->blocks) return KCL_OK;
+  e->bad = e->block[last].bad;
+  if (!e->bad) return kcl_fail(ctx, KCL_MEMORY, "out of memory: a message");
+  e->bad->line += e->lines;
+  return KCL_OK;
 }
 
-static int check_total(kcl *ctx, const job *j) {
-  int64_t lines = j->h->lines;
-  mm_error bad = {.line = lines, .column = j->h->entries_column};
-  const char *source = j->h->coordinate ? "as this line says" : "by these sizes";
-  for (int64_t k = 0; k < j->e->blocks; k++)
-    j->e->total += j->e->block[k].count, lines += j->e->block[k].lines;
-  if (j->e->total == j->h->entries) return KCL_OK;
-  snprintf(bad.found, sizeof bad.found, "%lld entries", (long long)j->e->total);
+int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines) {
+  mm_error bad = {.line = h->lines, .column = h->entries_column};
+  const char *source = h->coordinate ? "as this line says" : "by these sizes";
+  if (total == h->entries) return KCL_OK;
+  snprintf(bad.found, sizeof bad.found, "%lld entries", (long long)total);
   snprintf(bad.expected, sizeof bad.expected, "%lld %s (the file ends at line %lld)",
-           (long long)j->h->entries, source, (long long)lines);
-  return mm_error_report(ctx, j->t, &bad);
+           (long long)h->entries, source, (long long)(h->lines + lines));
+  return mm_error_report(ctx, h->name, &bad);
 }
 
 /* Reserves address space, not memory, for every thread to parse the whole text. If that is limited, one
@@ -263,15 +262,14 @@ static int reserve(kcl *ctx, job *j, int64_t bytes) {
   if (e->memory == MAP_FAILED) e->memory = NULL;
   if (!e->memory || !e->block)
     return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: its entries need %.3g GB of address space",
-                    j->t->name, (double)e->reserved * 1e-9);
+                    j->h->name, (double)e->reserved * 1e-9);
   if (bytes > 16 * HUGE) madvise(e->memory, e->reserved, MADV_HUGEPAGE);
   return KCL_OK;
 }
 
-int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out) {
+int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entries *out) {
   int width = h->field == KCL_PATTERN ? 0 : h->field == KCL_COMPLEX ? 2 : 1;
-  int64_t bytes = t->data + t->size - h->body,
-          size = bytes / MAX_BLOCKS > BLOCK ? bytes / MAX_BLOCKS : BLOCK;
+  int64_t bytes = end - begin, size = bytes / MAX_BLOCKS > BLOCK ? bytes / MAX_BLOCKS : BLOCK;
   int64_t above = -(INT64_C(1) << 40);
   *out = (mm_entries){.width = width, .stride = width + h->coordinate, .blocks = bytes / size + 1};
   bool free_places = h->symmetry == KCL_GENERAL || !h->coordinate;
@@ -282,7 +280,8 @@ int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *o
               .hermitian = h->symmetry == KCL_HERMITIAN};
   int threads = out->blocks < kcl_threads() ? (int)out->blocks : kcl_threads();
   job j = {.h = h,
-           .t = t,
+           .begin = begin,
+           .end = end,
            .e = out,
            .limits = l,
            .size = size,
@@ -293,7 +292,15 @@ int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *o
   int rc = reserve(ctx, &j, bytes);
   if (rc) return rc;
   kcl_parallel(j.threads, run_blocks, &j);
-  return j.first_bad < INT64_MAX ? report(ctx, &j) : check_total(ctx, &j);
+  return count_up(ctx, &j);
+}
+
+int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out) {
+  int rc = mm_parse_lines(ctx, h, h->body, t->data + t->size, out);
+  if (rc) return rc;
+  if (!out->bad) return mm_check_total(ctx, h, out->total, out->lines);
+  out->bad->line += h->lines;
+  return mm_error_report(ctx, h->name, out->bad);
 }
 
 void mm_entries_free(mm_entries *e) {

@@ -67,9 +67,9 @@ void mm_error_set(mm_error *bad, const char *line, const char *at, const char *f
   va_end(args);
 }
 
-int mm_error_report(kcl *ctx, const kcl_text *t, const mm_error *bad) {
-  return kcl_fail(ctx, KCL_INPUT, "%s:%lld:%lld: found %s, expected %s", t->name,
-                  (long long)bad->line, (long long)bad->column, bad->found, bad->expected);
+int mm_error_report(kcl *ctx, const char *name, const mm_error *bad) {
+  return kcl_fail(ctx, KCL_INPUT, "%s:%lld:%lld: found %s, expected %s", name, (long long)bad->line,
+                  (long long)bad->column, bad->found, bad->expected);
 }
 
 bool mm_has_banner(const kcl_text *t) { return t->size > 1 && memcmp(t->data, "%%", 2) == 0; }
@@ -102,19 +102,19 @@ int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h) {
   const char *line = t->data, *p = line;
   mm_error bad = {.line = 1};
   int l, f, s;
-  if (choose(line, p, banner, 1, NULL, &bad) < 0) return mm_error_report(ctx, t, &bad);
+  if (choose(line, p, banner, 1, NULL, &bad) < 0) return mm_error_report(ctx, t->name, &bad);
   if (choose(line, p = word_after(p), object, 1, NULL, &bad) < 0)
-    return mm_error_report(ctx, t, &bad);
+    return mm_error_report(ctx, t->name, &bad);
   if ((l = choose(line, p = word_after(p), layout, 2, NULL, &bad)) < 0)
-    return mm_error_report(ctx, t, &bad);
+    return mm_error_report(ctx, t->name, &bad);
   f = choose(line, p = word_after(p), field, 4, l == 1 ? "pattern" : NULL, &bad);
-  if (f < 0) return mm_error_report(ctx, t, &bad);
+  if (f < 0) return mm_error_report(ctx, t->name, &bad);
   s = choose(line, p = word_after(p), symmetry, 4, f == KCL_COMPLEX ? NULL : "hermitian", &bad);
   if (s == KCL_SKEW && f == KCL_PATTERN)
     mm_error_set(&bad, line, p, "general or symmetric with pattern"), s = -1;
-  if (s < 0) return mm_error_report(ctx, t, &bad);
+  if (s < 0) return mm_error_report(ctx, t->name, &bad);
   if (word_length(p = word_after(p)))
-    return mm_error_set(&bad, line, p, "the end of the line"), mm_error_report(ctx, t, &bad);
+    return mm_error_set(&bad, line, p, "the end of the line"), mm_error_report(ctx, t->name, &bad);
   *h = (mm_head){.coordinate = l == 0,
                  .field = (kcl_field)f,
                  .symmetry = (kcl_symmetry)s,
@@ -180,7 +180,7 @@ int mm_read_size(kcl *ctx, const kcl_text *t, mm_head *h) {
   }
   bad.line = line;
   if (p == end) mm_error_set(&bad, p, p, "a line with the sizes of the matrix");
-  if (p == end || read_sizes(p, h, &bad)) return mm_error_report(ctx, t, &bad);
+  if (p == end || read_sizes(p, h, &bad)) return mm_error_report(ctx, t->name, &bad);
   h->lines = line;
   h->body = t->data + (mm_next_line(p, end) - t->data);
   return KCL_OK;

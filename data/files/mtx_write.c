@@ -5,6 +5,7 @@
  */
 #include "data/files/file.h"
 #include "data/files/number.h"
+#include "data/files/parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,22 +129,70 @@ done:
   return rc;
 }
 
+/* ---------------------------------------------------------------- dense columns */
+
+int kcl_dense_head(kcl_type type, int64_t rows, int64_t cols, char head[KCL_DENSE_HEAD]) {
+  return snprintf(head, KCL_DENSE_HEAD, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
+                  type == KCL_Z ? "complex" : "real", (long long)rows, (long long)cols);
+}
+
+static source numbers(const kcl_dense *B) {
+  kcl_number_init();
+  return (source){.B = B,
+                  .val = B->val,
+                  .width = B->type == KCL_Z ? 2 : 1,
+                  .parts = B->rows * B->cols / PART + 1};
+}
+
 int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
   kcl_output o = {.file = -1};
-  char head[120];
+  char head[KCL_DENSE_HEAD];
   int rc;
   if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_dense_need(ctx, "B", B))) return rc;
-  int width = B->type == KCL_Z ? 2 : 1;
-  int64_t n = B->rows * B->cols;
-  kcl_number_init();
-  source s = {.B = B, .val = B->val, .width = width, .parts = n / PART + 1};
-  KCL_TRY(kcl_check_finite(ctx, path, s.val, n * width));
-  snprintf(head, sizeof head, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
-           width == 2 ? "complex" : "real", (long long)B->rows, (long long)B->cols);
+  const source s = numbers(B);
+  KCL_TRY(kcl_check_finite(ctx, path, s.val, B->rows * B->cols * s.width));
+  kcl_dense_head(B->type, B->rows, B->cols, head);
   KCL_TRY(kcl_output_open(ctx, path, &o));
   rc = kcl_output_text(ctx, &o, head);
   if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
   rc = kcl_output_close(ctx, &o, rc);
 done:
   return rc;
+}
+
+typedef struct formatting {
+  source s;
+  kcl_bytes *part;
+  atomic_bool failed;
+} formatting;
+
+static void format_one(void *arg, int64_t part, int64_t end) {
+  formatting *f = arg;
+  (void)end;
+  if (format_part(&f->s, part, &f->part[part])) f->failed = true;
+}
+
+int kcl_format_numbers(kcl *ctx, kcl_type type, const double *v, int64_t n, kcl_formatted *out) {
+  const kcl_dense B = {.rows = n, .cols = 1, .type = type, .val = (double *)(uintptr_t)v};
+  formatting f = {.s = numbers(&B)};
+  out->parts = f.s.parts;
+  int rc = kcl_alloc(ctx, out->parts, sizeof *out->part, "text", (void **)&out->part);
+  if (rc) return rc;
+  f.part = out->part;
+  kcl_for_each(out->parts, 1, format_one, &f);
+  for (int64_t k = 0; k < out->parts; k++) out->size += out->part[k].size;
+  return f.failed ? kcl_fail(ctx, KCL_MEMORY, "out of memory: text") : KCL_OK;
+}
+
+int kcl_formatted_write(kcl *ctx, kcl_output *o, const kcl_formatted *f, int64_t at) {
+  int rc = kcl_output_seek(ctx, o, at);
+  for (int64_t k = 0; k < f->parts && !rc; k++)
+    rc = kcl_output_write(ctx, o, f->part[k].data, f->part[k].size);
+  return rc;
+}
+
+void kcl_formatted_free(kcl_formatted *f) {
+  for (int64_t k = 0; f->part && k < f->parts; k++) free(f->part[k].data);
+  free(f->part);
+  *f = (kcl_formatted){0};
 }

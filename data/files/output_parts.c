@@ -2,6 +2,7 @@
  * printing counts, finite numbers, the field of values.
  */
 #include "data/files/file.h"
+#include "data/files/parts.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -76,14 +77,21 @@ static void count_infinite(void *arg, int64_t from, int64_t to) {
   c->bad += bad;
 }
 
-int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n) {
+int64_t kcl_count_infinite(const double *v, int64_t n) {
   counting c = {.v = v};
   kcl_for(n, KCL_FEW, count_infinite, &c);
-  if (c.bad)
-    return kcl_fail(ctx, KCL_USAGE,
-                    "%s: %lld of the numbers are not finite: such a file cannot hold them", path,
-                    (long long)c.bad);
-  return KCL_OK;
+  return c.bad;
+}
+
+int kcl_fail_infinite(kcl *ctx, const char *path, int64_t count) {
+  return kcl_fail(ctx, KCL_USAGE,
+                  "%s: %lld of the numbers are not finite: such a file cannot hold them", path,
+                  (long long)count);
+}
+
+int kcl_check_finite(kcl *ctx, const char *path, const double *v, int64_t n) {
+  const int64_t bad = kcl_count_infinite(v, n);
+  return bad ? kcl_fail_infinite(ctx, path, bad) : KCL_OK;
 }
 
 kcl_field kcl_csr_narrow_field(const kcl_csr *A, const double *v) {

@@ -6,6 +6,7 @@
 #include "core/base/cache.h"
 #include "core/base/context.h"
 #include "core/base/sum64.h"
+#include "data/files/file.h"
 #include "data/files/kcl_file.h"
 #include <fcntl.h>
 #include <stdio.h>

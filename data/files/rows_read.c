@@ -150,7 +150,7 @@ static int report(kcl *ctx, const kcl_text *t, int64_t line, const char *at, con
   mm_error bad = {.line = line};
   while (begin > t->data && begin[-1] != '\n') begin--;
   mm_error_set(&bad, begin, at, "%s", expected);
-  return mm_error_report(ctx, t, &bad);
+  return mm_error_report(ctx, t->name, &bad);
 }
 
 static int check_blocks(kcl *ctx, const kcl_text *t, const head *h, block *b, int64_t blocks) {

@@ -22,10 +22,15 @@ typedef struct kcl_text {
   const char *name; /* for messages; the caller's path, or "standard input" */
   char *data;
   size_t size, mapped; /* bytes of text; bytes of the mapping */
+  size_t skip;         /* of these, before data */
 } kcl_text;
 int kcl_text_open(kcl *ctx, const char *path,
                   kcl_text *out); /* "-" is standard input; gzip by its first bytes */
 void kcl_text_close(kcl_text *t);
+/* Bytes of a regular file that is not packed; -1: another. */
+int64_t kcl_text_size(const char *path);
+/* Bytes [from, to) of such a file. Other bytes of it may follow, then zeros, 64 in all at least. */
+int kcl_text_open_part(kcl *ctx, const char *path, int64_t from, int64_t to, kcl_text *out);
 void kcl_text_expect(char *begin, char *end);  /* populates the pages at once */
 void kcl_text_release(char *begin, char *end); /* releases the pages of text that was parsed */
 
@@ -37,7 +42,8 @@ typedef struct mm_error {
 } mm_error;
 void mm_error_set(mm_error *bad, const char *line, const char *at, const char *format, ...)
     KCL_PRINTF(4, 5);
-int mm_error_report(kcl *ctx, const kcl_text *t, const mm_error *bad); /* KCL_INPUT */
+/* KCL_INPUT. name: of the file */
+int mm_error_report(kcl *ctx, const char *name, const mm_error *bad);
 static inline bool mm_is_blank(char c) { /* ' ', '\t' or '\r': a digit costs one comparison */
   return (unsigned char)c <= ' ' && (UINT64_C(0x100002200) >> c & 1);
 }
@@ -78,15 +84,28 @@ typedef struct mm_entries {
   int width, stride;
   int64_t blocks, total;
   mm_block *block;        /* [blocks] */
+  int64_t lines;          /* up to the first error */
+  mm_error *bad;          /* that error, or NULL; in a block */
   void *memory;           /* of all words: reserved for the worst case, populated on use */
   size_t reserved, arena; /* bytes: in total; per thread */
 } mm_entries;
+/* Entries of the lines [begin, end) behind the head; out->bad counts lines from begin. Fails without memory alone. */
+int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entries *out);
+/* Does the file, of so many lines behind the head, have the entries that its head states? */
+int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines);
+/* All of the file, checked. */
 int mm_read_entries(kcl *ctx, const kcl_text *t, const mm_head *h, mm_entries *out);
+/* Allocates `count` entries, to be filled in place, for readers that know the number in advance.
+ * words: [stride, count], all blocks contiguous. */
+int mm_entries_alloc(kcl *ctx, int width, int64_t count, mm_entries *out, uint64_t **words);
 void mm_entries_free(mm_entries *e);
 static inline int32_t mm_row(uint64_t word) { return (int32_t)(uint32_t)word; }
 static inline int32_t mm_col(uint64_t word) { return (int32_t)(uint32_t)(word >> 32); }
 
-int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);   /* coordinate */
+/* coordinate: all rows, or rows [from, to) of entries that have each an end there */
+int mm_build_csr(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out);
+int mm_build_rows(kcl *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
+                  kcl_csr **out);
 int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **out); /* array */
 
 /* Packs b as one gzip member where the output is packed; 0: success. Thread-safe. */

@@ -15,21 +15,18 @@ static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
                         val);
 }
 
-static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "aniso2d", 2, size, n_sizes, &g);
-  return rc ? rc : kcl_grid_system(ctx, &g, row2d, A, b);
+static int describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "aniso2d", 2, size, n_sizes, row2d, out);
 }
 
-static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "aniso3d", 3, size, n_sizes, &g);
-  return rc ? rc : kcl_grid_system(ctx, &g, row3d, A, b);
+static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "aniso3d", 3, size, n_sizes, row3d, out);
 }
 
-const kcl_generator kcl_gen_aniso2d = {
-    .name = "aniso2d", .summary = "diffusion 1 : 0.001 on N x N cells, SPD", .make = make2d};
+const kcl_generator kcl_gen_aniso2d = {.name = "aniso2d",
+                                       .summary = "diffusion 1 : 0.001 on N x N cells, SPD",
+                                       .describe = describe2d};
 const kcl_generator kcl_gen_aniso3d = {.name = "aniso3d",
                                        .summary =
                                            "diffusion 1 : 0.01 : 100 on N x N x N cells, SPD",
-                                       .make = make3d};
+                                       .describe = describe3d};

@@ -36,30 +36,24 @@ static int row3d(const void *g, int64_t i, int32_t *col, double *val) {
   return row(g, 3, i, col, val);
 }
 
-static int east_wall(kcl *ctx, const kcl_grid *g, int dims, const kcl_csr *A, kcl_dense **b) {
-  int rc = kcl_rhs_zero(ctx, A, b);
-  if (rc || !b) return rc;
-  for (int64_t i = g->n[0] - 1; i < A->rows; i += g->n[0]) {
-    int64_t c[3];
-    double w[7];
-    kcl_grid_cell(g, i, c);
-    weights(g, dims, c, w);
-    (*b)->val[i] = -w[KCL_EAST];
-  }
-  return KCL_OK;
+static void east_wall(const void *self, int64_t i, double *b) {
+  const kcl_grid *g = self;
+  int64_t c[3];
+  double w[7];
+  kcl_grid_cell(g, i, c);
+  weights(g, 3, c, w);
+  *b = c[0] + 1 == g->n[0] ? -w[KCL_EAST] : 0;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int dims = n_sizes == 3 ? 3 : 2;
-  int rc = kcl_grid_set(ctx, "convection", dims, size, n_sizes, &g);
-  if (rc) return rc;
-  kcl_rows rows = {kcl_grid_cells(&g), KCL_D, KCL_GENERAL, KCL_REAL, dims == 2 ? row2d : row3d, &g};
-  rc = kcl_rows_matrix(ctx, &rows, A);
-  return rc ? rc : east_wall(ctx, &g, dims, *A, b);
+static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  const int dims = n_sizes == 3 ? 3 : 2;
+  int rc = kcl_grid_formula(ctx, "convection", dims, size, n_sizes, dims == 2 ? row2d : row3d, out);
+  out->rows.symmetry = KCL_GENERAL;
+  out->rhs = east_wall;
+  return rc;
 }
 
 const kcl_generator kcl_gen_convection = {
     .name = "convection",
     .summary = "convection-diffusion, recirculating wind, N x M (x K) cells, unsymmetric",
-    .make = make};
+    .describe = describe};

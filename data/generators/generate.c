@@ -43,24 +43,52 @@ static int parse_size(kcl *ctx, const char *kind_size, const char *s, int64_t si
       kind_size);
 }
 
-int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
+/* The generator and the numbers of its size. */
+static int choose(kcl *ctx, const char *kind_size, const kcl_generator **g, int64_t size[3],
+                  int *n_sizes) {
   char kind[64] = "";
-  int64_t size[3];
-  int n_sizes, g, rc;
-  if (b) *b = NULL;
-  if ((rc = kcl_need(ctx, "A", A))) return rc;
-  *A = NULL;
-  if ((rc = kcl_need(ctx, "kind_size", kind_size))) return rc;
+  int i, rc = kcl_need(ctx, "kind_size", kind_size);
+  if (rc) return rc;
   const char *colon = strchr(kind_size, ':');
   size_t length = colon ? (size_t)(colon - kind_size) : strlen(kind_size);
   memcpy(kind, kind_size, length < sizeof kind ? length : sizeof kind - 1);
-  KCL_TRY(kcl_find_name(ctx, "generator", kind, kcl_generator_count, name_of, &g));
+  rc = kcl_find_name(ctx, "generator", kind, kcl_generator_count, name_of, &i);
+  if (rc) return rc;
+  *g = kcl_generators[i];
   if (!colon)
     return kcl_fail(ctx, KCL_USAGE, "'%s' lacks its size: write %s:SIZE, such as %s:100", kind,
                     kind, kind);
-  KCL_TRY(parse_size(ctx, kind_size, colon + 1, size, &n_sizes));
-  KCL_TRY(kcl_generators[g]->make(ctx, size, n_sizes, A, b));
-done:
+  return parse_size(ctx, kind_size, colon + 1, size, n_sizes);
+}
+
+int kcl_generate_describe(kcl *ctx, const char *kind_size, kcl_formula *out) {
+  const kcl_generator *g;
+  int64_t size[3];
+  int n_sizes, rc = choose(ctx, kind_size, &g, size, &n_sizes);
+  *out = (kcl_formula){0};
+  if (rc || !g->describe) return rc;
+  return g->describe(ctx, size, n_sizes, out);
+}
+
+static int make_all(kcl *ctx, const kcl_generator *g, const int64_t *size, int n_sizes, kcl_csr **A,
+                    kcl_dense **b) {
+  kcl_formula f = {0};
+  if (g->make) return g->make(ctx, size, n_sizes, A, b);
+  int rc = g->describe(ctx, size, n_sizes, &f);
+  if (!rc) rc = kcl_formula_rows(ctx, &f, 0, f.rows.rows, A, b);
+  free((void *)(uintptr_t)f.rows.self);
+  return rc;
+}
+
+int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
+  const kcl_generator *g;
+  int64_t size[3];
+  int n_sizes, rc;
+  if (b) *b = NULL;
+  if ((rc = kcl_need(ctx, "A", A))) return rc;
+  *A = NULL;
+  rc = choose(ctx, kind_size, &g, size, &n_sizes);
+  if (!rc) rc = make_all(ctx, g, size, n_sizes, A, b);
   if (rc) kcl_csr_free(A);
   if (rc && b) kcl_dense_free(b);
   return rc;

@@ -2,19 +2,13 @@
  * line in list.def. It computes row i; kcl_rows_matrix counts, sums and fills in parallel:
  *
  *   row(self, i, NULL, NULL) -> length      row(self, i, col, val) -> the entries, columns ascending
+ *
+ * Where a row needs little beside its number, `describe` says how, and any range of rows can be made, so that several processes
+ * make one each. Otherwise `make` makes all.
  */
 #ifndef KCL_GENERATE_H
 #define KCL_GENERATE_H
 #include "core/base/base.h"
-
-/* size[n_sizes]: the numbers of SIZE, each >= 1, at most 3. b may be NULL. After a failure the caller
- * frees *A and *b. */
-typedef struct kcl_generator {
-  const char *name, *summary;
-  int (*make)(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
-} kcl_generator;
-extern const kcl_generator *const kcl_generators[]; /* [kcl_generator_count] */
-extern const int kcl_generator_count;
 
 /* ---------------------------------------------------------------- a matrix, row by row */
 
@@ -28,12 +22,40 @@ typedef struct kcl_rows {
   kcl_row *row;
   const void *self;
 } kcl_rows;
+/* A system any rows of which can be made. rows.self is to be freed with free(). */
+typedef struct kcl_formula {
+  kcl_rows rows;                                       /* square */
+  void (*rhs)(const void *self, int64_t i, double *b); /* b_i, b of type D or Z; NULL: b = A 1 */
+} kcl_formula;
+
+/* size[n_sizes]: the numbers of SIZE, each >= 1, at most 3. b may be NULL. After a failure the caller
+ * frees *A and *b, or out->rows.self. One of make and describe is NULL. */
+typedef struct kcl_generator {
+  const char *name, *summary;
+  int (*make)(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
+  int (*describe)(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out);
+} kcl_generator;
+extern const kcl_generator *const kcl_generators[]; /* [kcl_generator_count] */
+extern const int kcl_generator_count;
+/* The formula of a name such as poisson2d:300; rows.self is NULL where its generator has none. */
+int kcl_generate_describe(kcl *ctx, const char *kind_size, kcl_formula *out);
+/* Rows [from, to) of a system, with columns of all. */
+int kcl_formula_rows(kcl *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
+                     kcl_dense **b);
+int kcl_formula_self(kcl *ctx, const void *self, size_t size,
+                     kcl_formula *out);                   /* a copy of self */
+void kcl_rhs_one(const void *self, int64_t i, double *b); /* b_i = 1 */
+
+/* ---------------------------------------------------------------- matrices and right-hand sides of generators */
+
 int kcl_rows_matrix(kcl *ctx, const kcl_rows *r, kcl_csr **out); /* square */
 int kcl_rows_rectangle(kcl *ctx, const kcl_rows *r, int64_t cols, kcl_csr **out);
+/* Rows [from, to) of it. */
+int kcl_rows_part(kcl *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64_t to,
+                  kcl_csr **out);
 
 /* Right-hand sides of A's type; no-ops when b is NULL. */
 int kcl_rhs_zero(kcl *ctx, const kcl_csr *A, kcl_dense **b);
-int kcl_rhs_constant(kcl *ctx, const kcl_csr *A, double value, kcl_dense **b);
 int kcl_rhs_image(kcl *ctx, const kcl_csr *A, kcl_dense **b); /* b = A 1 */
 
 /* ---------------------------------------------------------------- regular grids */
@@ -55,8 +77,9 @@ int64_t kcl_grid_neighbour(const kcl_grid *g, int64_t i, const int64_t c[3], int
 /* A row from its 7 weights; neighbours outside the grid are dropped. w, val: `parts` doubles per entry. */
 int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int32_t *col,
                    double *val);
-/* The real symmetric matrix of all cells, `row` with the grid as self; b = 1. */
-int kcl_grid_system(kcl *ctx, const kcl_grid *g, kcl_row *row, kcl_csr **A, kcl_dense **b);
+/* The real symmetric system of all cells of a grid of SIZE, `row` with the grid as self; b = 1. */
+int kcl_grid_formula(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+                     kcl_row *row, kcl_formula *out);
 
 /* 64 pseudo-random bits from a counter: SplitMix64 (Steele, Lea & Flood 2014). */
 static inline uint64_t kcl_hash(uint64_t k) {

@@ -62,8 +62,12 @@ int kcl_grid_cross(const kcl_grid *g, int64_t i, int parts, const double *w, int
   return k;
 }
 
-int kcl_grid_system(kcl *ctx, const kcl_grid *g, kcl_row *row, kcl_csr **A, kcl_dense **b) {
-  kcl_rows rows = {kcl_grid_cells(g), KCL_D, KCL_SYMMETRIC, KCL_REAL, row, g};
-  int rc = kcl_rows_matrix(ctx, &rows, A);
-  return rc ? rc : kcl_rhs_constant(ctx, *A, 1.0, b);
+int kcl_grid_formula(kcl *ctx, const char *kind, int dims, const int64_t *size, int n_sizes,
+                     kcl_row *row, kcl_formula *out) {
+  kcl_grid g;
+  int rc = kcl_grid_set(ctx, kind, dims, size, n_sizes, &g);
+  if (rc) return rc;
+  out->rows = (kcl_rows){kcl_grid_cells(&g), KCL_D, KCL_SYMMETRIC, KCL_REAL, row, NULL};
+  out->rhs = kcl_rhs_one;
+  return kcl_formula_self(ctx, &g, sizeof g, out);
 }

@@ -25,18 +25,19 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(g, i, 2, w, col, val);
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "helmholtz", 2, size, n_sizes, &g);
-  if (rc) return rc;
-  kcl_rows rows = {kcl_grid_cells(&g), KCL_Z, KCL_SYMMETRIC, KCL_COMPLEX, row, &g};
-  rc = kcl_rows_matrix(ctx, &rows, A);
-  if (!rc) rc = kcl_rhs_zero(ctx, *A, b);
-  if (!rc && b) (*b)->val[2 * (g.n[0] / 2 + g.n[0] * (g.n[1] / 2))] = 1;
+static void source(const void *self, int64_t i, double *b) {
+  const kcl_grid *g = self;
+  b[0] = i == g->n[0] / 2 + g->n[0] * (g->n[1] / 2), b[1] = 0;
+}
+
+static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  int rc = kcl_grid_formula(ctx, "helmholtz", 2, size, n_sizes, row, out);
+  out->rows.type = KCL_Z, out->rows.field = KCL_COMPLEX;
+  out->rhs = source;
   return rc;
 }
 
 const kcl_generator kcl_gen_helmholtz = {
     .name = "helmholtz",
     .summary = "2D Helmholtz with absorbing walls, complex symmetric (not Hermitian)",
-    .make = make};
+    .describe = describe};

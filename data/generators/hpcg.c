@@ -24,14 +24,11 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return k;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "hpcg", 3, size, n_sizes, &g);
-  if (rc) return rc;
-  kcl_rows rows = {kcl_grid_cells(&g), KCL_D, KCL_SYMMETRIC, KCL_REAL, row, &g};
-  rc = kcl_rows_matrix(ctx, &rows, A);
-  return rc ? rc : kcl_rhs_image(ctx, *A, b);
+static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  int rc = kcl_grid_formula(ctx, "hpcg", 3, size, n_sizes, row, out);
+  out->rhs = NULL;
+  return rc;
 }
 
 const kcl_generator kcl_gen_hpcg = {
-    .name = "hpcg", .summary = "27-point matrix of the HPCG benchmark, SPD", .make = make};
+    .name = "hpcg", .summary = "27-point matrix of the HPCG benchmark, SPD", .describe = describe};

@@ -42,23 +42,19 @@ static int row3d(const void *g, int64_t i, int32_t *col, double *val) {
   return row(g, 3, i, col, val);
 }
 
-static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "jump2d", 2, size, n_sizes, &g);
-  return rc ? rc : kcl_grid_system(ctx, &g, row2d, A, b);
+static int describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "jump2d", 2, size, n_sizes, row2d, out);
 }
 
-static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "jump3d", 3, size, n_sizes, &g);
-  return rc ? rc : kcl_grid_system(ctx, &g, row3d, A, b);
+static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "jump3d", 3, size, n_sizes, row3d, out);
 }
 
 const kcl_generator kcl_gen_jump2d = {
     .name = "jump2d",
     .summary = "diffusion on N x N cells, jumping anisotropic coefficients, SPD",
-    .make = make2d};
+    .describe = describe2d};
 const kcl_generator kcl_gen_jump3d = {
     .name = "jump3d",
     .summary = "diffusion on N x N x N cells, jumping anisotropic coefficients, SPD",
-    .make = make3d};
+    .describe = describe3d};

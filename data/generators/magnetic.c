@@ -16,16 +16,14 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(g, i, 2, w, col, val);
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "magnetic", 2, size, n_sizes, &g);
-  if (rc) return rc;
-  kcl_rows rows = {kcl_grid_cells(&g), KCL_Z, KCL_HERMITIAN, KCL_COMPLEX, row, &g};
-  rc = kcl_rows_matrix(ctx, &rows, A);
-  return rc ? rc : kcl_rhs_image(ctx, *A, b);
+static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  int rc = kcl_grid_formula(ctx, "magnetic", 2, size, n_sizes, row, out);
+  out->rows.type = KCL_Z, out->rows.symmetry = KCL_HERMITIAN, out->rows.field = KCL_COMPLEX;
+  out->rhs = NULL;
+  return rc;
 }
 
 const kcl_generator kcl_gen_magnetic = {
     .name = "magnetic",
     .summary = "2D Laplacian in a magnetic field (Peierls phases), Hermitian positive definite",
-    .make = make};
+    .describe = describe};

@@ -15,19 +15,17 @@ static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(self, i, 1, (const double[]){-1, -1, -1, 6, -1, -1, -1}, col, val);
 }
 
-static int make2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "poisson2d", 2, size, n_sizes, &g);
-  return rc ? rc : kcl_grid_system(ctx, &g, row2d, A, b);
+static int describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "poisson2d", 2, size, n_sizes, row2d, out);
 }
 
-static int make3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  kcl_grid g;
-  int rc = kcl_grid_set(ctx, "poisson3d", 3, size, n_sizes, &g);
-  return rc ? rc : kcl_grid_system(ctx, &g, row3d, A, b);
+static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "poisson3d", 3, size, n_sizes, row3d, out);
 }
 
-const kcl_generator kcl_gen_poisson2d = {
-    .name = "poisson2d", .summary = "5-point Laplacian on N x N cells, SPD", .make = make2d};
-const kcl_generator kcl_gen_poisson3d = {
-    .name = "poisson3d", .summary = "7-point Laplacian on N x N x N cells, SPD", .make = make3d};
+const kcl_generator kcl_gen_poisson2d = {.name = "poisson2d",
+                                         .summary = "5-point Laplacian on N x N cells, SPD",
+                                         .describe = describe2d};
+const kcl_generator kcl_gen_poisson3d = {.name = "poisson3d",
+                                         .summary = "7-point Laplacian on N x N x N cells, SPD",
+                                         .describe = describe3d};

@@ -51,44 +51,44 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return (int)count;
 }
 
-static int make_kind(kcl *ctx, random_kind kind, const int64_t *size, int n_sizes, kcl_csr **A,
-                     kcl_dense **b) {
+static void rhs(const void *self, int64_t i, double *b) {
+  (void)self;
+  *b = 2 * draw(5, (uint64_t)i) - 1;
+}
+
+static int describe(kcl *ctx, random_kind kind, const int64_t *size, int n_sizes,
+                    kcl_formula *out) {
   const lengths l = {kind, size[0], n_sizes > 1 ? (double)size[1] : 0,
                      n_sizes > 2 ? (double)size[2] : 0};
-  const kcl_rows rows = {l.n, KCL_D, KCL_GENERAL, KCL_REAL, row, &l};
-  int rc;
   if (n_sizes < 2 || size[1] > size[0])
     return kcl_fail(
         ctx, KCL_USAGE,
         "%s takes at least N rows x MEAN entries per row, at most N, and x their standard "
         "deviation (0): %s:100000x12x5",
         names[kind], names[kind]);
-  KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
-  KCL_TRY(kcl_rhs_zero(ctx, *A, b));
-  for (int64_t i = 0; b && i < l.n; i++) (*b)->val[i] = 2 * draw(5, (uint64_t)i) - 1;
-done:
-  return rc;
+  *out = (kcl_formula){{l.n, KCL_D, KCL_GENERAL, KCL_REAL, row, NULL}, rhs};
+  return kcl_formula_self(ctx, &l, sizeof l, out);
 }
 
-static int uniform(kcl *ctx, const int64_t *size, int n, kcl_csr **A, kcl_dense **b) {
-  return make_kind(ctx, UNIFORM, size, n, A, b);
+static int uniform(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
+  return describe(ctx, UNIFORM, size, n, out);
 }
-static int normally(kcl *ctx, const int64_t *size, int n, kcl_csr **A, kcl_dense **b) {
-  return make_kind(ctx, NORMAL, size, n, A, b);
+static int normally(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
+  return describe(ctx, NORMAL, size, n, out);
 }
-static int lognormal(kcl *ctx, const int64_t *size, int n, kcl_csr **A, kcl_dense **b) {
-  return make_kind(ctx, LOGNORMAL, size, n, A, b);
+static int lognormal(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
+  return describe(ctx, LOGNORMAL, size, n, out);
 }
 
 const kcl_generator kcl_gen_random_uniform = {
     .name = "random-uniform",
     .summary = "random, N x MEAN x DEVIATION: rows, mean and deviation of uniform row lengths",
-    .make = uniform};
+    .describe = uniform};
 const kcl_generator kcl_gen_random_normal = {.name = "random-normal",
                                              .summary =
                                                  "the same, row lengths of the normal distribution",
-                                             .make = normally};
+                                             .describe = normally};
 const kcl_generator kcl_gen_random_lognormal = {
     .name = "random-lognormal",
     .summary = "the same, row lengths of the log-normal distribution: a few long rows",
-    .make = lognormal};
+    .describe = lognormal};

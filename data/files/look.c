@@ -1,0 +1,56 @@
+/* What a process must know of a file to read a part of it: its kind, its head, where its lines begin. */
+#include "data/files/file.h"
+#include "data/files/parts.h"
+#include <string.h>
+
+typedef int kcl_know(kcl *ctx, const kcl_text *t, kcl_look *out);
+
+static int know_matrix(kcl *ctx, const kcl_text *t, kcl_look *out) {
+  int i = 0, rc = KCL_OK;
+  while (i < kcl_file_count && !kcl_files[i]->knows(t)) i++;
+  if (i == kcl_file_count) return KCL_OK;
+  if (kcl_files[i]->head) rc = kcl_files[i]->head(ctx, t, &out->head);
+  if (kcl_files[i]->head && !rc && out->head.coordinate) out->layout = KCL_FILE_LINES;
+  if (!strcmp(kcl_files[i]->name, "kcl")) out->layout = KCL_FILE_BINARY;
+  return rc;
+}
+
+static int know_dense(kcl *ctx, const kcl_text *t, kcl_look *out) {
+  out->layout = KCL_FILE_NUMBERS;
+  if (!mm_has_banner(t)) return KCL_OK;
+  out->layout = KCL_FILE_LINES;
+  return mm_dense_head(ctx, t, &out->head);
+}
+
+/* By the first `bytes` of the file; *enough: the head ends there. */
+static int look(kcl *ctx, const char *path, int64_t bytes, kcl_know *know, kcl_look *out,
+                bool *enough) {
+  kcl_text t;
+  int rc = kcl_text_open_part(ctx, path, 0, bytes, &t);
+  if (rc) return rc;
+  out->layout = KCL_FILE_WHOLE;
+  rc = know(ctx, &t, out);
+  out->body = out->layout == KCL_FILE_LINES && !rc ? out->head.body - t.data : 0;
+  out->head.body = NULL, out->head.name = NULL;
+  *enough = !rc && out->body < bytes;
+  kcl_text_close(&t);
+  return rc;
+}
+
+/* Comments may be long. */
+static int look_twice(kcl *ctx, const char *path, kcl_know *know, kcl_look *out) {
+  const int64_t first = 1 << 20;
+  bool enough = false;
+  *out = (kcl_look){.size = kcl_text_size(path)};
+  if (out->size < 0) return KCL_OK;
+  int rc = look(ctx, path, out->size < first ? out->size : first, know, out, &enough);
+  return enough || out->size <= first ? rc : look(ctx, path, out->size, know, out, &enough);
+}
+
+int kcl_look_at_matrix(kcl *ctx, const char *path, kcl_look *out) {
+  return look_twice(ctx, path, know_matrix, out);
+}
+
+int kcl_look_at_dense(kcl *ctx, const char *path, kcl_look *out) {
+  return look_twice(ctx, path, know_dense, out);
+}

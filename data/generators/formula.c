@@ -1,0 +1,37 @@
+/* Systems of which any range of rows can be made: the matrix and its right-hand side, from what their generator describes. */
+#include "data/generators/generate.h"
+#include <string.h>
+
+int kcl_formula_self(kcl *ctx, const void *self, size_t size, kcl_formula *out) {
+  void *copy;
+  int rc = kcl_alloc(ctx, 1, size, "a generator", &copy);
+  if (rc) return rc;
+  memcpy(copy, self, size);
+  out->rows.self = copy;
+  return KCL_OK;
+}
+
+void kcl_rhs_one(const void *self, int64_t i, double *b) { (void)self, (void)i, *b = 1; }
+
+typedef struct filling {
+  const kcl_formula *f;
+  int64_t from, parts;
+  double *b;
+} filling;
+
+static void fill(void *arg, int64_t first, int64_t end) {
+  const filling *s = arg;
+  for (int64_t i = first; i < end; i++)
+    s->f->rhs(s->f->rows.self, s->from + i, s->b + s->parts * i);
+}
+
+int kcl_formula_rows(kcl *ctx, const kcl_formula *f, int64_t from, int64_t to, kcl_csr **A,
+                     kcl_dense **b) {
+  int rc = kcl_rows_part(ctx, &f->rows, f->rows.rows, from, to, A);
+  if (rc || !b) return rc;
+  if (!f->rhs) return kcl_rhs_image(ctx, *A, b);
+  if ((rc = kcl_rhs_zero(ctx, *A, b))) return rc;
+  filling s = {f, from, f->rows.type == KCL_Z ? 2 : 1, (*b)->val};
+  kcl_for(to - from, KCL_FEW_ROWS, fill, &s);
+  return KCL_OK;
+}

@@ -1,0 +1,72 @@
+/* kcl_mpi_generate: every rank makes its own rows, where their generator can make any; what a rank counts to find the cuts are
+ * the rows of an even share. Other systems are made whole on rank 0, which gives rows out. */
+#include "core/base/context.h"
+#include "data/generators/generate.h"
+#include "distributed/files/files.h"
+#include <stdlib.h>
+
+typedef struct share {
+  const kcl_rows *rows;
+  int64_t from, to;
+} share;
+
+/* Rows of blocks without a slot are not looked at. */
+static void count_rows(const void *self, const kcl_bins *b) {
+  const share *s = self;
+  for (int64_t i = s->from; i < s->to; i++)
+    if (!b->slot || b->slot[i >> b->shift] >= 0)
+      kcl_bin(b, i, s->rows->row(s->rows->self, i, NULL, NULL));
+}
+
+static int make_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
+  const int64_t n = f->rows.rows, ranks = c->ranks.count, me = c->ranks.rank;
+  const share s = {&f->rows, n * me / ranks, n * (me + 1) / ranks};
+  int64_t stored;
+  int rc = kcl_cut_rows(c, n, count_rows, &s);
+  if (rc) return rc;
+  rc = kcl_formula_rows(c->ctx, f, c->first[me], c->first[me + 1], &out->A, &out->b);
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  (void)kcl_comm_before(c, out->A->stored, &stored);
+  kcl_describe_part(c, stored, out);
+  return KCL_OK;
+}
+
+static int make_whole(kcl_comm *c, const char *kind_size, kcl_mpi_part *out) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  int rc = c->ranks.rank ? KCL_OK : kcl_generate(c->ctx, kind_size, &A, &b);
+  rc = kcl_comm_agree(c, rc);
+  if (!rc) rc = kcl_give_part(c, A, b, NULL, out);
+  kcl_csr_free(&A), kcl_dense_free(&b);
+  return rc;
+}
+
+static int make_alone(kcl *ctx, const char *kind_size, kcl_mpi_part *out) {
+  int rc = kcl_generate(ctx, kind_size, &out->A, &out->b);
+  if (rc) return rc;
+  out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
+  return KCL_OK;
+}
+
+int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out) {
+  kcl_comm *c = NULL;
+  kcl_formula f = {0};
+  int count, rc;
+  if (!ctx) return KCL_USAGE;
+  rc = kcl_need(ctx, "out", out);
+  if (!rc) *out = (kcl_mpi_part){0};
+  if (!rc) rc = kcl_generate_describe(ctx, kind_size, &f);
+  KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  MPI_Comm_size(comm, &count);
+  if (count == 1) {
+    rc = make_alone(ctx, kind_size, out);
+    goto done;
+  }
+  KCL_TRY(kcl_read_begin(ctx, comm, &c));
+  rc = f.rows.self ? make_rows(c, &f, out) : make_whole(c, kind_size, out);
+done:
+  if (rc && out) kcl_mpi_part_free(out);
+  if (c) kcl_comm_free(&c);
+  free((void *)(uintptr_t)f.rows.self);
+  return rc;
+}
