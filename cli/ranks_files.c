@@ -1,5 +1,5 @@
 /* krylocl solve on several ranks: files that all ranks read and write, each its own rows. Where something needs the whole system
- * (--check, --cache, KRYLOCL_READ=root), rank 0 reads it and gives it out as before. */
+ * (--check, --cache, --near-null, --coordinates, KRYLOCL_READ=root), rank 0 reads it and the library gives it out. */
 #include "cli/cli.h"
 
 #ifdef HAVE_MPI
@@ -10,8 +10,9 @@
 
 bool cli_ranks_spread(const cli_options *o) {
   const char *read = getenv("KRYLOCL_READ");
-  const bool checks = o->check && strcmp(o->check, "none") != 0;
-  return cli_ranks() > 1 && !o->cache && !checks && !(read && !strcmp(read, "root"));
+  const bool checks = o->check && strcmp(o->check, "none") != 0,
+             whole = checks || o->cache || o->near_null || o->coordinates;
+  return cli_ranks() > 1 && !whole && !(read && !strcmp(read, "root"));
 }
 
 /* What rank 0 alone decides: is the system generated, and where are the files of a matrix of the collection? */

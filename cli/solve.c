@@ -37,7 +37,7 @@ static int load(kcl *ctx, cli_run *r) {
   r->p.spread = cli_ranks_spread(o);
   if (cli_rank() && !r->p.spread) return 0;
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
-  if (!cli_rank()) TRY(cli_near_null_load(ctx, o, &r->p));
+  TRY(cli_near_null_load(ctx, o, &r->p));
   report_matrix(o, o->files[0], &r->p.whole, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
   TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
