@@ -1,25 +1,52 @@
-/* The coarsening of classical multigrid, as sparse/strong.c and sparse/interpolate.c define it.
- *
- * limit[i]: entry a of row i is strong if sign(limit) a >= |limit|. No matrix of the strong entries is made. */
+/* The coarsening of classical multigrid, as sparse/strong.c and sparse/interpolate.c define it. S: the strong entries of A. */
 #include "sparse.clh"
+#define WG 256
+#define FOR_STRONG(i, k) for (int k = S_ptr[i]; k < S_ptr[(i) + 1]; k++)
 
+/* limit: entry a is strong if sign(limit) a >= |limit|. */
 inline bool is_strong(const double limit, const double a) { return rounded(copysign(1.0, limit) * a) >= fabs(limit); }
-#define FOR_STRONG(i, k) \
-  for (int k = A_ptr[i]; k < A_ptr[(i) + 1]; k++) \
-    if (A_col[k] != (i) && is_strong(limit[i], A_val[k]))
 
-/* Also how many rows depend on each. */
-kernel void find_strong(CSR(A), const int n, const double theta, global double *limit, global int *depend)
+/* weak: the sum of what is not strong, with the diagonal. A team per row. */
+kernel void count_strong(CSR(A), const int n, const int team, const double theta, global double *limit, global double *weak,
+                         global int *count, global int *depend)
 {
-  const int i = get_global_id(0);
-  if (i >= n) return;
-  double sign = -1, most = 0;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
-    if (A_col[k] == i && A_val[k] < 0) sign = 1;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
+  local double all[WG];
+  const int i = get_global_id(0) / team, lane = get_global_id(0) % team;
+  const int from = i < n ? A_ptr[i] : 0, to = i < n ? A_ptr[i + 1] : 0;
+  double diagonal = 0, most = 0, sum = 0, strong = 0;
+  int mine = 0;
+  FOR_TEAM(from, to, lane, team, k) if (A_col[k] == i) diagonal = A_val[k];
+  const double sign = team_sum(diagonal, team, all) < 0 ? 1 : -1;
+  FOR_TEAM(from, to, lane, team, k) {
+    sum += A_val[k];
     if (A_col[k] != i) most = fmax(most, sign * A_val[k]);
-  limit[i] = sign * (most > 0 ? rounded(theta * most) : INFINITY);
-  FOR_STRONG(i, k) atomic_inc(&depend[A_col[k]]);
+  }
+  most = team_largest(most, team, all);
+  const double bound = sign * (most > 0 ? rounded(theta * most) : INFINITY);
+  FOR_TEAM(from, to, lane, team, k)
+    if (A_col[k] != i && is_strong(bound, A_val[k])) mine++, strong += A_val[k], atomic_inc(&depend[A_col[k]]);
+  sum = team_sum(sum, team, all), strong = team_sum(strong, team, all), mine = (int)team_sum(mine, team, all);
+  if (lane == 0 && i < n) limit[i] = bound, weak[i] = sum - strong, count[i] = mine;
+}
+
+/* Each work-item of a team has a part of the row. */
+kernel void fill_strong(CSR(A), const int n, const int team, global const double *limit, global const int *S_ptr, global int *S_col,
+                        global double *S_val)
+{
+  local int count[WG];
+  const int l = get_local_id(0), i = get_global_id(0) / team, lane = l % team;
+  const int first = i < n ? A_ptr[i] : 0, length = i < n ? A_ptr[i + 1] - first : 0;
+  const int from = first + length * lane / team, to = first + length * (lane + 1) / team;
+  const double bound = i < n ? limit[i] : INFINITY;
+  int mine = 0;
+  for (int k = from; k < to; k++) mine += A_col[k] != i && is_strong(bound, A_val[k]);
+  count[l] = mine;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i >= n) return;
+  int at = S_ptr[i];
+  for (int q = l - lane; q < l; q++) at += count[q];
+  for (int k = from; k < to; k++)
+    if (A_col[k] != i && is_strong(bound, A_val[k])) S_col[at] = A_col[k], S_val[at++] = A_val[k];
 }
 
 /* ---------------------------------------------------------------- the split (PMIS) */
@@ -39,8 +66,7 @@ kernel void begin_split(global const int *depend, const int n, global double *pr
 }
 
 /* Of two undecided points, one of which depends on the other, the first by priority beats the other. */
-kernel void compare_points(CSR(A), const int n, global const double *limit, global const double *priority, global int *state,
-                           global int *beaten)
+kernel void compare_points(PATTERN(S), const int n, global const double *priority, global int *state, global int *beaten)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
@@ -48,7 +74,7 @@ kernel void compare_points(CSR(A), const int n, global const double *limit, glob
   if (state[i] != UNDECIDED) return;
   const double mine = priority[i];
   FOR_STRONG(i, k) {
-    const int j = A_col[k];
+    const int j = S_col[k];
     if (state[j] != UNDECIDED) continue;
     const double theirs = priority[j];
     beaten[theirs > mine || (theirs == mine && j > i) ? i : j] = 1;
@@ -63,15 +89,15 @@ kernel void choose_points(const int n, global int *state, global int *beaten)
   beaten[i] = 0;
 }
 
-/* What depends on a new point is fine. *left: some are still undecided. */
-kernel void exclude_points(CSR(A), const int n, global const double *limit, global int *state, global int *left)
+/* What depends on a new point is fine. The note: some are still undecided. */
+kernel void exclude_points(PATTERN(S), const int n, global int *state, NOTES)
 {
   const int i = get_global_id(0);
   if (i >= n || state[i] != UNDECIDED) return;
   bool fine = false;
-  FOR_STRONG(i, k) fine = fine || state[A_col[k]] == NEW;
+  FOR_STRONG(i, k) fine = fine || state[S_col[k]] == NEW;
   if (fine) state[i] = FINE;
-  else *left = 1;
+  else notes[note] = 1;
 }
 
 kernel void mark_coarse(global const int *state, const int n, global int *flag)
@@ -92,39 +118,36 @@ kernel void number_coarse(global const int *state, global const int *before, con
  *   L   coarse rows (i, 1); others -1 / diagonal times: (i, 1), then a_ij / beta_j of the strong fine j
  *   B   coarse rows (number of i, 1); others a_ij of the strong coarse j */
 
-kernel void sum_coarse(CSR(A), const int n, global const double *limit, global const int *coarse, global double *beta)
+kernel void sum_coarse(CSR(S), const int n, global const int *coarse, global double *beta)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
   double sum = 0;
-  FOR_STRONG(i, k) if (coarse[A_col[k]] >= 0) sum += A_val[k];
+  FOR_STRONG(i, k) if (coarse[S_col[k]] >= 0) sum += S_val[k];
   beta[i] = sum;
 }
 
-/* Also the lengths of the rows of both factors. */
-kernel void sum_diagonal(CSR(A), const int n, global const double *limit, global const int *coarse, global const double *beta,
-                         global double *scale, global int *L_count, global int *B_count)
+/* weak becomes the factor of the row. Also the lengths of the rows of both factors. */
+kernel void sum_diagonal(CSR(S), const int n, global const int *coarse, global const double *beta, global double *weak,
+                         global int *L_count, global int *B_count)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
-  double all = 0, strong = 0;
+  double diagonal = weak[i];
   int fine = 0, near = 0;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) all += A_val[k];
   FOR_STRONG(i, k) {
-    strong += A_val[k];
-    if (coarse[A_col[k]] >= 0) near++;
-    else if (beta[A_col[k]] != 0) fine++;
+    if (coarse[S_col[k]] >= 0) near++;
+    else if (beta[S_col[k]] != 0) fine++;
+    else diagonal += S_val[k];
   }
-  double diagonal = all - strong;
-  FOR_STRONG(i, k) if (coarse[A_col[k]] < 0 && beta[A_col[k]] == 0) diagonal += A_val[k];
-  scale[i] = diagonal != 0 ? -1 / diagonal : 0;
+  weak[i] = diagonal != 0 ? -1 / diagonal : 0;
   L_count[i] = coarse[i] >= 0 ? 1 : 1 + fine;
   B_count[i] = coarse[i] >= 0 ? 1 : near;
 }
 
-kernel void fill_factors(CSR(A), const int n, global const double *limit, global const int *coarse, global const double *beta,
-                         global const double *scale, global const int *L_ptr, global int *L_col, global double *L_val,
-                         global const int *B_ptr, global int *B_col, global double *B_val)
+kernel void fill_factors(CSR(S), const int n, global const int *coarse, global const double *beta, global const double *scale,
+                         global const int *L_ptr, global int *L_col, global double *L_val, global const int *B_ptr, global int *B_col,
+                         global double *B_val)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
@@ -136,8 +159,8 @@ kernel void fill_factors(CSR(A), const int n, global const double *limit, global
     return;
   }
   FOR_STRONG(i, k) {
-    const int j = A_col[k];
-    if (coarse[j] >= 0) B_col[b] = coarse[j], B_val[b++] = A_val[k];
-    else if (beta[j] != 0) L_col[l] = j, L_val[l++] = scale[i] * A_val[k] / beta[j];
+    const int j = S_col[k];
+    if (coarse[j] >= 0) B_col[b] = coarse[j], B_val[b++] = S_val[k];
+    else if (beta[j] != 0) L_col[l] = j, L_val[l++] = scale[i] * S_val[k] / beta[j];
   }
 }

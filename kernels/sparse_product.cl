@@ -1,179 +1,165 @@
-/* C = A B by rows (Gustavson 1978), in two passes: rows are counted, then filled. The sums of a row are made in local
- * memory, each in the order of A's entries, so that the bits depend on nothing else:
+/* C = A B by rows (Gustavson 1978). The columns of a row are a hash table in local memory, which a team of work-items shares: it
+ * takes one row of B at a time, whose columns are all different, so that every sum is made in the order of A's entries and the
+ * bits depend on nothing else.
  *
- *   short rows   one work-item per row; its columns are a sorted list
- *   long rows    a group per row; its columns are a hash table, and work-items take the entries of one row of B each time
- *
- * bound[b]: of the rows of block b, the most columns that any can have. A kernel takes the blocks with least < bound <=
- * most, so that `room` columns suffice. */
+ * Rows come in blocks of ROWS. Blocks are listed by class, the most columns that one of their rows can have or has; each class is
+ * launched with tables and teams of its size. The order of a list means nothing. Rows are counted before they are filled, or
+ * have room for as many columns as they can have. */
 #include "sparse.clh"
-#define ROWS 32 /* per block */
-#define GROUP 64
-#define TEAM 8 /* work-items that count a row of B */
+#define ROWS 32    /* per block */
+#define LISTERS 256 /* work-items that list a block */
+#define CLASSES 8
 #define EMPTY 0x7fffffff
 
-/* ---------------------------------------------------------------- bounds */
-
-/* The largest of a group; to its first work-item. */
-inline int largest_of(int mine, local int *all)
+/* Up to 8 << c columns, and more. */
+inline int class_of(const int columns)
 {
-  const int l = get_local_id(0);
-  all[l] = mine;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int q = 0; l == 0 && q < ROWS; q++) mine = max(mine, all[q]);
-  return mine;
+  int c = 0;
+  while (c < CLASSES - 1 && columns > 8 << c) c++;
+  return c;
 }
 
-/* From the rows of B that each row of A selects. */
-kernel void bound_products(PATTERN(A), global const int *B_ptr, const int rows, global int *bound, global int *largest)
+/* ---------------------------------------------------------------- classes of blocks: list [CLASSES, blocks], count [CLASSES] */
+
+inline void list_block(const int columns, global int *list, global int *count)
 {
-  local int all[ROWS];
-  const int i = get_global_id(0);
+  const int c = class_of(columns), blocks = get_num_groups(0);
+  list[c * blocks + atomic_inc(&count[c])] = get_group_id(0);
+}
+
+/* By the rows of B that each row of A selects; bound [rows]. */
+kernel void list_by_bound(PATTERN(A), global const int *B_ptr, ENDS(B), const int rows, global int *bound, global int *list, NOTES)
+{
+  local int columns[ROWS], most;
+  const int l = get_local_id(0), i = get_group_id(0) * ROWS + l / (LISTERS / ROWS), lane = l % (LISTERS / ROWS);
   int sum = 0;
-  for (int k = i < rows ? A_ptr[i] : 0; k < (i < rows ? A_ptr[i + 1] : 0); k++) sum += B_ptr[A_col[k] + 1] - B_ptr[A_col[k]];
-  sum = largest_of(sum, all);
-  if (get_local_id(0)) return;
-  bound[get_group_id(0)] = sum;
-  if (sum > *largest) atomic_max(largest, sum);
+  if (l < ROWS) columns[l] = 0;
+  if (l == 0) most = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k = i < rows ? A_ptr[i] + lane : 0; k < (i < rows ? A_ptr[i + 1] : 0); k += LISTERS / ROWS)
+    sum += END(B, A_col[k]) - B_ptr[A_col[k]];
+  if (sum) atomic_add(&columns[l / (LISTERS / ROWS)], sum);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l < ROWS) atomic_max(&most, columns[l]);
+  if (l < ROWS && get_group_id(0) * ROWS + l < rows) bound[get_group_id(0) * ROWS + l] = columns[l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0) list_block(most, list, notes + note);
 }
 
-/* From the rows that were counted. */
-kernel void bound_counts(global const int *C_ptr, const int rows, global int *bound)
+/* By the lengths of C's rows. */
+kernel void list_by_length(global const int *C_ptr, const int rows, global int *list, NOTES)
 {
-  local int all[ROWS];
-  const int i = get_global_id(0);
-  const int most = largest_of(i < rows ? C_ptr[i + 1] - C_ptr[i] : 0, all);
-  if (get_local_id(0) == 0) bound[get_group_id(0)] = most;
+  local int most;
+  const int l = get_local_id(0), i = get_group_id(0) * ROWS + l;
+  if (l == 0) most = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (i < rows) atomic_max(&most, C_ptr[i + 1] - C_ptr[i]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0) list_block(most, list, notes + note);
 }
 
-/* ---------------------------------------------------------------- short rows: column q of work-item l is cols[q ROWS + l] */
+/* ---------------------------------------------------------------- tables */
 
-/* The first of the `count` sorted columns that is not below col. */
-inline int place(local const int *cols, const int count, const int col)
+/* The row of this work-item's team. A group has whole teams, a block whole groups. */
+inline int row_of_team(global const int *list, const int team)
 {
-  int lo = 0, hi = count;
-  while (lo < hi) {
-    const int middle = (lo + hi) / 2;
-    if (cols[middle * ROWS] < col) lo = middle + 1;
-    else hi = middle;
-  }
-  return lo;
+  const int rows = get_local_size(0) / team, per_block = ROWS / rows, g = get_group_id(0);
+  return list[g / per_block] * ROWS + g % per_block * rows + get_local_id(0) / team;
 }
-
-kernel void count_short(PATTERN(A), PATTERN(B), const int rows, global const int *bound, const int least, const int most, global int *count,
-                        local int *all)
-{
-  local int *cols = all + get_local_id(0);
-  const int i = get_global_id(0), limit = bound[get_group_id(0)];
-  if (limit <= least || limit > most || i >= rows) return;
-  int n = 0;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
-    for (int m = B_ptr[A_col[k]]; m < B_ptr[A_col[k] + 1]; m++) {
-      const int col = B_col[m], at = place(cols, n, col);
-      if (at < n && cols[at * ROWS] == col) continue;
-      for (int q = n++; q > at; q--) cols[q * ROWS] = cols[(q - 1) * ROWS];
-      cols[at * ROWS] = col;
-    }
-  count[i] = n;
-}
-
-kernel void fill_short(CSR(A), CSR(B), const int rows, global const int *bound, const int least, const int most, global const int *C_ptr,
-                       global int *C_col, global double *C_val, local int *all, local double *all_sums)
-{
-  local int *cols = all + get_local_id(0);
-  local double *sums = all_sums + get_local_id(0);
-  const int i = get_global_id(0), limit = bound[get_group_id(0)];
-  if (limit <= least || limit > most || i >= rows) return;
-  int n = 0;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
-    const double a = A_val[k];
-    for (int m = B_ptr[A_col[k]]; m < B_ptr[A_col[k] + 1]; m++) {
-      const int col = B_col[m], at = place(cols, n, col);
-      const double product = a * B_val[m];
-      if (at < n && cols[at * ROWS] == col) {
-        sums[at * ROWS] += product;
-        continue;
-      }
-      for (int q = n++; q > at; q--) cols[q * ROWS] = cols[(q - 1) * ROWS], sums[q * ROWS] = sums[(q - 1) * ROWS];
-      cols[at * ROWS] = col, sums[at * ROWS] = product;
-    }
-  }
-  for (int q = 0; q < n; q++) C_col[C_ptr[i] + q] = cols[q * ROWS], C_val[C_ptr[i] + q] = sums[q * ROWS];
-}
-
-/* ---------------------------------------------------------------- long rows */
 
 /* The slot of the column; -1: the table is full. *fresh: it was not there before. */
-inline int slot_of(local int *keys, const int size, const int col, bool *fresh)
+inline int slot_of(volatile local int *keys, const int size, const int col, bool *fresh)
 {
   uint at = (uint)col * 2654435761u >> 7;
   *fresh = false;
   for (int tries = 0; tries < size; tries++, at++) {
-    const int slot = at & (size - 1), old = atomic_cmpxchg(&keys[slot], EMPTY, col);
-    *fresh = old == EMPTY;
+    const int slot = at & (size - 1);
+    int old = keys[slot];
+    if (old == EMPTY) old = atomic_cmpxchg(&keys[slot], EMPTY, col), *fresh = old == EMPTY;
     if (old == EMPTY || old == col) return slot;
   }
   return -1;
 }
 
-inline bool selected(global const int *bound, const int i, const int least, const int most)
+/* The note: a row has more than `room` columns. `width` work-items of a team share a row of B. keys [teams, size] */
+kernel void count_rows(PATTERN(A), PATTERN(B), ENDS(B), const int rows, global const int *lists, const int first, const int size,
+                       const int room, const int team, const int width, global int *count, NOTES, local int *keys)
 {
-  return bound[i / ROWS] > least && bound[i / ROWS] <= most;
-}
-
-/* *failed: a row has more columns than room. */
-kernel void count_long(PATTERN(A), PATTERN(B), global const int *bound, const int least, const int most, global int *count,
-                       global int *failed, const int size, const int room, local int *keys)
-{
-  local int found;
-  const int i = get_group_id(0), l = get_local_id(0), team = l / TEAM, lane = l % TEAM;
-  const bool mine = selected(bound, i, least, most);
-  const int from = mine ? A_ptr[i] : 0, to = mine ? A_ptr[i + 1] : 0;
+  local int found[ROWS];
+  const int l = get_local_id(0), group = get_local_size(0), lane = l % team, i = row_of_team(lists + first, team);
+  const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? A_ptr[i + 1] : 0;
+  local int *mine = keys + l / team * size;
   bool fresh, lost = false;
   int n = 0;
-  for (int q = l; mine && q < size; q += GROUP) keys[q] = EMPTY;
-  if (l == 0) found = 0;
+  for (int q = l; q < group / team * size; q += group) keys[q] = EMPTY;
+  if (l < ROWS) found[l] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = from + team; k < to && !lost; k += GROUP / TEAM)
-    for (int m = B_ptr[A_col[k]] + lane; m < B_ptr[A_col[k] + 1] && !lost; m += TEAM) {
-      lost = slot_of(keys, size, B_col[m], &fresh) < 0;
-      n += fresh && !lost;
+  for (int k = from + lane / width; k < to && !lost; k += team / width)
+    for (int m = B_ptr[A_col[k]] + lane % width; m < END(B, A_col[k]) && !lost; m += width) {
+      lost = slot_of(mine, size, B_col[m], &fresh) < 0;
+      n += fresh;
     }
-  if (n) atomic_add(&found, n);
-  if (lost) *failed = 1;
+  if (n) atomic_add(&found[l / team], n);
+  if (lost) notes[note] = 1;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0 && mine) {
-    count[i] = found;
-    if (found > room) *failed = 1;
-  }
+  if (lane || i >= rows) return;
+  count[i] = found[l / team];
+  if (found[l / team] > room) notes[note] = 1;
 }
 
-kernel void fill_long(CSR(A), CSR(B), global const int *bound, const int least, const int most, global const int *C_ptr, global int *C_col,
-                      global double *C_val, const int size, local int *keys, local double *sums, local int *list)
+/* The place of a column among `count` others; behind these, up to a multiple of four, is none that is smaller. */
+inline int rank_of(const int col, local const int *cols, const int count)
 {
-  local int listed;
-  const int i = get_group_id(0), l = get_local_id(0);
-  const bool mine = selected(bound, i, least, most);
-  const int from = mine ? A_ptr[i] : 0, to = mine ? A_ptr[i + 1] : 0, first = mine ? C_ptr[i] : 0;
+  int4 smaller = 0;
+  for (int p = 0; p < count; p += 4) smaller -= vload4(0, cols + p) < (int4)col;
+  return smaller.x + smaller.y + smaller.z + smaller.w;
+}
+
+/* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL. What a step
+ * needs of A and of B's row pointers is read one and two steps before. */
+kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *lists, const int first, const int size, const int room,
+                      const int team, const int sorted, global const int *C_ptr, global int *C_col, global double *C_val, global int *C_end,
+                      local int *all_keys, local double *all_sums, local int *all_cols, local ushort *all_slots)
+{
+  local int listed[ROWS], most;
+  const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team, i = row_of_team(lists + first, team);
+  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
+  local int *keys = all_keys + mine * size, *cols = all_cols + mine * room;
+  local double *sums = all_sums + mine * size;
+  local ushort *slots = all_slots + mine * room;
   bool fresh;
-  for (int q = l; mine && q < size; q += GROUP) keys[q] = EMPTY, sums[q] = 0;
-  if (l == 0) listed = 0;
+  for (int q = l; q < group / team * size; q += group) all_keys[q] = EMPTY;
+  for (int q = l; q < group / team * room; q += group) all_cols[q] = EMPTY;
+  if (l < ROWS) listed[l] = 0;
+  if (l == 0) most = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = from; k < to; k++) { /* no two work-items have the same column */
-    const double a = A_val[k];
-    for (int m = B_ptr[A_col[k]] + l; m < B_ptr[A_col[k] + 1]; m += GROUP) {
-      const int slot = slot_of(keys, size, B_col[m], &fresh);
+  if (lane == 0) atomic_max(&most, length);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int start = 0, end = 0, next = length > 1 ? A_col[from + 1] : 0;
+  double a = length ? A_val[from] : 0;
+  if (length) start = B_ptr[A_col[from]], end = END(B, A_col[from]);
+  for (int step = 0; step < most; step++) {
+    int next_start = 0, next_end = 0, after = 0;
+    double next_a = 0;
+    if (step + 1 < length) next_start = B_ptr[next], next_end = END(B, next), next_a = A_val[from + step + 1];
+    if (step + 2 < length) after = A_col[from + step + 2];
+    for (int m = start + lane; m < end; m += team) {
+      const int col = B_col[m];
       const double product = a * B_val[m];
-      sums[slot] += product;
-      if (fresh) list[atomic_inc(&listed)] = slot;
+      const int slot = slot_of(keys, size, col, &fresh);
+      sums[slot] = fresh ? product : sums[slot] + product;
+      if (!fresh) continue;
+      const int q = atomic_inc(&listed[mine]);
+      cols[q] = col, slots[q] = slot;
     }
+    a = next_a, start = next_start, end = next_end, next = after;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  const int n = mine ? listed : 0;
-  for (int q = l; q < n; q += GROUP) {
-    const int slot = list[q], col = keys[slot];
-    int at = first;
-    for (int p = 0; p < n; p++) at += keys[list[p]] < col;
-    C_col[at] = col, C_val[at] = sums[slot];
+  if (i >= rows) return;
+  const int n = listed[mine], to = C_ptr[i];
+  for (int q = lane; q < n; q += team) {
+    const int col = cols[q], at = to + (sorted ? rank_of(col, cols, n) : q);
+    C_col[at] = col, C_val[at] = sums[slots[q]];
   }
+  if (lane == 0 && C_end) C_end[i] = to + n;
 }

@@ -6,8 +6,7 @@
 
 /* ---------------------------------------------------------------- prefix sums (Blelloch 1990): blocks, their sums, both */
 
-/* out[i] = the sum of in[.. i) within its block; a group per block. sums: of the blocks, then, behind `blocks` + 1, their
- * largest elements. */
+/* out[i] = the sum of in[.. i) within its block; a group per block. sums: of the blocks, then their largest elements. */
 kernel void scan_blocks(global const int *in, const int n, global int *out, global long *sums)
 {
   local int part[WG], largest;
@@ -29,40 +28,32 @@ kernel void scan_blocks(global const int *in, const int n, global int *out, glob
     const int one = in[i]; /* out may be in */
     out[i] = before, before += one;
   }
-  if (l == WG - 1) sums[get_group_id(0)] = part[l], sums[blocks + 1 + get_group_id(0)] = largest;
+  if (l == WG - 1) sums[get_group_id(0)] = part[l], sums[blocks + get_group_id(0)] = largest;
 }
 
-/* sums[b] = the sum of those before; sums[blocks]: of all; behind it the largest element. One group. */
-kernel void scan_sums(global long *sums, const int blocks)
+/* Each group adds the blocks before its own. The last one notes the sum of all, as far as an int can, and the largest. */
+kernel void scan_add(global int *out, const int n, global const long *sums, NOTES)
 {
   local long part[WG];
   local int largest;
-  const int l = get_local_id(0), share = (blocks + WG - 1) / WG, first = l * share;
-  long sum = 0;
+  const int l = get_local_id(0), blocks = get_num_groups(0), own = get_group_id(0);
+  const bool last = own == blocks - 1;
+  long before = 0;
   int most = 0;
-  for (int b = first; b < min(first + share, blocks); b++) sum += sums[b], most = max(most, (int)sums[blocks + 1 + b]);
+  for (int b = l; b < own; b += WG) before += sums[b];
+  for (int b = l; b < blocks && last; b += WG) most = max(most, (int)sums[blocks + b]);
   if (l == 0) largest = 0;
-  part[l] = sum;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  part[l] = before;
+  for (int d = WG / 2; d; d /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < d) part[l] += part[l + d];
+  }
   atomic_max(&largest, most);
-  long before = 0, all = 0;
-  for (int q = 0; q < WG; q++) {
-    if (q < l) before += part[q];
-    all += part[q];
-  }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int b = first; b < min(first + share, blocks); b++) {
-    const long one = sums[b];
-    sums[b] = before, before += one;
-  }
-  if (l == 0) sums[blocks] = all, sums[blocks + 1] = largest;
-}
-
-kernel void scan_add(global int *out, const int n, global const long *sums, const int blocks)
-{
-  const int i = get_global_id(0);
-  if (i < n) out[i] += (int)sums[i / BLOCK];
-  if (i == n) out[n] = (int)sums[blocks];
+  for (int i = own * BLOCK + l; i < min((own + 1) * BLOCK, n); i += WG) out[i] += (int)part[0];
+  if (!last || l) return;
+  const long all = part[0] + sums[own];
+  out[n] = (int)all, notes[note] = (int)min(all, (long)INT_MAX), notes[note + 1] = largest;
 }
 
 /* ---------------------------------------------------------------- the transpose
@@ -96,10 +87,10 @@ kernel void place_columns(CSR(A), const int rows, global const int *T_ptr, globa
 
 /* ---------------------------------------------------------------- the `most` largest moduli of each row, row sums kept */
 
-kernel void count_largest(global const int *A_ptr, const int rows, const int most, global int *count)
+kernel void count_largest(global const int *A_ptr, ENDS(A), const int rows, const int most, global int *count)
 {
   const int i = get_global_id(0);
-  if (i < rows) count[i] = min(A_ptr[i + 1] - A_ptr[i], most);
+  if (i < rows) count[i] = min(END(A, i) - A_ptr[i], most);
 }
 
 /* Number q of the row by modulus, among equals by column: after the entry `last`, which has the modulus `size`. */
@@ -114,11 +105,11 @@ inline int next_largest(global const double *val, const int from, const int to, 
   return best;
 }
 
-kernel void keep_largest(CSR(A), const int rows, const int most, global const int *C_ptr, global int *C_col, global double *C_val)
+kernel void keep_largest(CSR(A), ENDS(A), const int rows, const int most, global const int *C_ptr, global int *C_col, global double *C_val)
 {
   const int i = get_global_id(0);
   if (i >= rows) return;
-  const int from = A_ptr[i], to = A_ptr[i + 1], first = C_ptr[i], count = C_ptr[i + 1] - first;
+  const int from = A_ptr[i], to = END(A, i), first = C_ptr[i], count = C_ptr[i + 1] - first;
   if (to - from == count) {
     for (int k = 0; k < count; k++) C_col[first + k] = A_col[from + k], C_val[first + k] = A_val[from + k];
     return;

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGING = 4 << 20, LARGE = 4 /* staging buffers */ };
+enum {
+  STAGING = 4 << 20,
+  LARGE = 4 /* staging buffers; once these are pinned: */,
+  SMALL = 1 << 18
+};
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
   kcl_copy_bytes(to, (const char *)source + from, count);
@@ -74,7 +78,7 @@ static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {
   kcl_opencl *o = ctx->opencl;
-  size_t large = LARGE * (o->staging_bytes ? o->staging_bytes : STAGING);
+  size_t large = o->staging[0] ? SMALL : LARGE * (o->staging_bytes ? o->staging_bytes : STAGING);
   if (u->count == 0) return KCL_OK;
   cl_int code = o->is_cpu                                ? in_place(o, to, u)
                 : (size_t)u->count * u->element >= large ? by_staging(o, to, u)

@@ -33,6 +33,8 @@ typedef struct kcl_builder_ops {
   int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
   int (*view)(kcl_builder *b, const kcl_matrix *C, kcl_built *out);
+  /* A moves to the host, and b->ops with it; NULL: they are there. */
+  int (*leave)(kcl_builder *b, kcl_built *A);
   void (*close)(kcl_builder *b);
 } kcl_builder_ops;
 struct kcl_builder {

@@ -43,13 +43,11 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
                     const kcl_built *pattern, kcl_built *out) {
-  kcl_built AP = {0};
+  const bool known = pattern && pattern->nnz == pattern->device.nnz;
   kcl_device_csr C;
-  int rc = product(b, A, P, &AP);
-  if (!rc) rc = kcl_setup_product(b->setup, &R->device, &AP.device, &C);
+  int rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device,
+                              known ? &pattern->device : NULL, &C);
   if (!rc) give(&C, out);
-  free_built(b, &AP);
-  (void)pattern;
   return rc;
 }
 
@@ -68,7 +66,8 @@ static int smoother(kcl_builder *b, const kcl_built *A) {
 
 static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
   kcl_csr *C = NULL;
-  int rc = kcl_setup_download(b->setup, &A->device, &C);
+  kcl_device_csr system = A->device;
+  int rc = kcl_setup_download(b->setup, &system, &C);
   if (!rc) rc = kcl_dense_inverse(b->M->ctx, C, b->M->hermitian, out);
   kcl_csr_free(&C);
   return rc;
@@ -77,7 +76,8 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
 static int keep(kcl_builder *b, kcl_built *A) {
   const kcl_format *f;
   kcl_matrix *m = NULL;
-  int rc = kcl_precond_level_format(b->M, A->rows, A->nnz, &f);
+  int rc = kcl_setup_measure(b->setup, &A->device);
+  if (!rc) rc = kcl_precond_level_format(b->M, A->rows, A->device.nnz, &f);
   if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, &m);
   const int64_t longest = A->device.longest;
   free_built(b, A);
@@ -87,7 +87,18 @@ static int keep(kcl_builder *b, kcl_built *A) {
 static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {
   kcl_device_csr D;
   int rc = kcl_setup_view(b->setup, C, &D);
-  if (!rc) give(&D, out);
+  if (rc) return rc;
+  give(&D, out);
+  out->nnz = C->nnz; /* with entries that are zero */
+  return KCL_OK;
+}
+
+static int leave(kcl_builder *b, kcl_built *A) {
+  kcl_csr *C = NULL;
+  int rc = kcl_setup_download(b->setup, &A->device, &C);
+  free_built(b, A);
+  kcl_built_on_host(C, A);
+  if (!rc) b->ops = &kcl_build_on_host;
   return rc;
 }
 
@@ -104,4 +115,5 @@ const kcl_builder_ops kcl_build_on_device = {.take = take,
                                              .inverse = inverse,
                                              .keep = keep,
                                              .view = view,
+                                             .leave = leave,
                                              .close = close};

@@ -8,7 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_LEVELS = 25, DENSE = 128 /* rows of the coarsest system, at most */, NONE = -1 };
+enum {
+  MOST_LEVELS = 25,
+  SMALL = 50000 /* entries */,
+  DENSE = 128 /* rows of the coarsest system, at most */,
+  NONE = -1
+};
 static const double MOST_COMPLEXITY = 3; /* entries of all levels by those of the first */
 
 typedef struct level {
@@ -152,6 +157,11 @@ static void describe(kcl_preconditioner *M, const hierarchy *h, double nnz) {
            h->levels == 1 ? "" : "s", (long long)last->n, M->size.complexity);
 }
 
+/* Small systems go to the host, where a level takes less time than its launches and round trips would on the device. */
+static int move_small(kcl_builder *b, kcl_built *A) {
+  return b->ops->leave && A->nnz < SMALL ? b->ops->leave(b, A) : KCL_OK;
+}
+
 /* All levels. M takes over the matrix of each but the first, which is the system's. */
 static int add_levels(building *g, const kcl_csr *A) {
   kcl_builder *b = &g->b;
@@ -168,6 +178,7 @@ static int add_levels(building *g, const kcl_csr *A) {
     }
     b->ops->free(b, &now);
     now = next, next = (kcl_built){0};
+    if (more) KCL_TRY(move_small(b, &now));
   }
 done:
   b->ops->free(b, &now), b->ops->free(b, &next);

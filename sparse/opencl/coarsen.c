@@ -3,46 +3,72 @@
 #include "sparse/opencl/launch.h"
 #include "sparse/sparse.h"
 
-enum { ROUNDS = 3 };
+enum { ROUNDS_FIRST = 8, ROUNDS_MORE = 4 /* of the split, between two reads */ };
 
 typedef struct coarsening {
   kcl_device_setup *s;
   const kcl_device_csr *A;
   double theta;
-  void *limit;  /* [n] double: of strong entries */
-  void *state;  /* [n] of the split */
-  void *coarse; /* [n]: number of the coarse point, or -1 */
+  kcl_device_csr S; /* the strong entries */
+  void *weak;       /* [n] double: sums of the others */
+  void *state;      /* [n] of the split */
+  void *coarse;     /* [n]: number of the coarse point, or -1 */
   int64_t count;
 } coarsening;
 
+/* depend [n]: how many rows depend on each. */
 static int find_strong(coarsening *c, void **depend) {
-  const int64_t n = c->A->rows;
+  const kcl_device_csr *A = c->A;
+  const int64_t n = A->rows;
+  const int team = kcl_setup_team(A);
+  void *limit;
   int rc = KCL_UNSUITED;
-  if (c->A->longest > KCL_LONG_ROW) goto done; /* left to the host */
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &c->limit));
+  if (A->longest > KCL_LONG_ROW) goto done; /* left to the host */
+  c->S = (kcl_device_csr){.rows = n, .cols = n};
+  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &limit));
+  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &c->weak));
+  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
   KCL_TRY(kcl_setup_zeros(c->s, n, depend));
-  KCL_TRY(EACH(c->s, "find_strong", n, CSR(c->A), INT(n), REAL(c->theta), BUFFER(c->limit),
-               BUFFER(*depend)));
+  KCL_TRY(EACH(c->s, "count_strong", n * team, CSR(A), INT(n), INT(team), REAL(c->theta),
+               BUFFER(limit), BUFFER(c->weak), BUFFER(c->S.ptr), BUFFER(*depend)));
+  KCL_TRY(kcl_setup_shape_within(c->s, &c->S, A->nnz));
+  KCL_TRY(
+      EACH(c->s, "fill_strong", n * team, CSR(A), INT(n), INT(team), BUFFER(limit), CSR(&c->S)));
+  kcl_setup_drop(c->s, limit);
 done:
   return rc;
 }
 
-/* *left: some points are still undecided. */
-static int rounds(const coarsening *c, void *priority, void *beaten, cl_int *left) {
+/* left: the note of whether some points are still undecided. */
+static int rounds(const coarsening *c, int count, void *priority, void *beaten, int *left) {
   const int64_t n = c->A->rows;
-  void *flag = NULL;
-  int rc;
-  for (int round = 0; round < ROUNDS; round++) {
-    kcl_setup_drop(c->s, flag);
-    KCL_TRY(kcl_setup_zeros(c->s, 1, &flag));
-    KCL_TRY(EACH(c->s, "compare_points", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(priority),
+  int rc = KCL_OK;
+  for (int round = 0; round < count; round++) {
+    KCL_TRY(kcl_setup_notes(c->s, 1, left));
+    KCL_TRY(EACH(c->s, "compare_points", n, PATTERN(&c->S), INT(n), BUFFER(priority),
                  BUFFER(c->state), BUFFER(beaten)));
     KCL_TRY(EACH(c->s, "choose_points", n, INT(n), BUFFER(c->state), BUFFER(beaten)));
-    KCL_TRY(EACH(c->s, "exclude_points", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(c->state),
-                 BUFFER(flag)));
+    KCL_TRY(EACH(c->s, "exclude_points", n, PATTERN(&c->S), INT(n), BUFFER(c->state),
+                 NOTE(c->s, *left)));
   }
-  KCL_TRY(kcl_setup_read(c->s, flag, 0, sizeof *left, left));
-  kcl_setup_drop(c->s, flag);
+done:
+  return rc;
+}
+
+/* Some rounds, and the numbers of the coarse points as if these were the last: one wait for both. */
+static int some_rounds(coarsening *c, int count, void *priority, void *beaten, void *before,
+                       cl_int *left) {
+  const int64_t n = c->A->rows;
+  int flag, sum, rc;
+  cl_int found;
+  KCL_TRY(rounds(c, count, priority, beaten, &flag));
+  KCL_TRY(EACH(c->s, "mark_coarse", n, BUFFER(c->state), INT(n), BUFFER(before)));
+  KCL_TRY(kcl_setup_scan(c->s, before, n, &sum));
+  KCL_TRY(
+      EACH(c->s, "number_coarse", n, BUFFER(c->state), BUFFER(before), INT(n), BUFFER(c->coarse)));
+  KCL_TRY(kcl_setup_read_notes(c->s, sum, 1, &found));
+  KCL_TRY(kcl_setup_read_notes(c->s, flag, 1, left));
+  c->count = found;
 done:
   return rc;
 }
@@ -50,8 +76,7 @@ done:
 static int split(coarsening *c, void *depend) {
   const int64_t n = c->A->rows;
   void *priority, *beaten, *before;
-  cl_int left = 1;
-  int64_t found[2];
+  cl_int left;
   int rc;
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &priority));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->state));
@@ -60,12 +85,10 @@ static int split(coarsening *c, void *depend) {
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->coarse));
   KCL_TRY(EACH(c->s, "begin_split", n, BUFFER(depend), INT(n), BUFFER(priority), BUFFER(c->state),
                BUFFER(beaten)));
-  while (left) KCL_TRY(rounds(c, priority, beaten, &left));
-  KCL_TRY(EACH(c->s, "mark_coarse", n, BUFFER(c->state), INT(n), BUFFER(before)));
-  KCL_TRY(kcl_setup_scan(c->s, before, n, found));
-  c->count = found[0];
-  KCL_TRY(
-      EACH(c->s, "number_coarse", n, BUFFER(c->state), BUFFER(before), INT(n), BUFFER(c->coarse)));
+  KCL_TRY(some_rounds(c, ROUNDS_FIRST, priority, beaten, before, &left));
+  while (left) KCL_TRY(some_rounds(c, ROUNDS_MORE, priority, beaten, before, &left));
+  kcl_setup_drop(c->s, priority), kcl_setup_drop(c->s, c->state), kcl_setup_drop(c->s, beaten);
+  kcl_setup_drop(c->s, before), kcl_setup_drop(c->s, depend);
 done:
   return rc;
 }
@@ -73,25 +96,27 @@ done:
 /* The factors of interpolation. */
 static int factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
   const int64_t n = c->A->rows;
-  void *beta, *scale;
+  void *beta;
   int rc;
   *L = (kcl_device_csr){.rows = n, .cols = n}, *B = (kcl_device_csr){.rows = n, .cols = c->count};
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &beta));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &scale));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &L->ptr));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &B->ptr));
-  KCL_TRY(EACH(c->s, "sum_coarse", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(c->coarse),
-               BUFFER(beta)));
-  KCL_TRY(EACH(c->s, "sum_diagonal", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(c->coarse),
-               BUFFER(beta), BUFFER(scale), BUFFER(L->ptr), BUFFER(B->ptr)));
-  KCL_TRY(kcl_setup_shape(c->s, L));
-  KCL_TRY(kcl_setup_shape(c->s, B));
-  KCL_TRY(EACH(c->s, "fill_factors", n, CSR(c->A), INT(n), BUFFER(c->limit), BUFFER(c->coarse),
-               BUFFER(beta), BUFFER(scale), CSR(L), CSR(B)));
-  kcl_setup_drop(c->s, beta), kcl_setup_drop(c->s, scale), kcl_setup_drop(c->s, c->coarse);
-  kcl_setup_drop(c->s, c->limit);
+  KCL_TRY(EACH(c->s, "sum_coarse", n, CSR(&c->S), INT(n), BUFFER(c->coarse), BUFFER(beta)));
+  KCL_TRY(EACH(c->s, "sum_diagonal", n, CSR(&c->S), INT(n), BUFFER(c->coarse), BUFFER(beta),
+               BUFFER(c->weak), BUFFER(L->ptr), BUFFER(B->ptr)));
+  KCL_TRY(kcl_setup_shape_within(c->s, L, c->A->nnz + n));
+  KCL_TRY(kcl_setup_shape_within(c->s, B, c->A->nnz + n));
+  KCL_TRY(EACH(c->s, "fill_factors", n, CSR(&c->S), INT(n), BUFFER(c->coarse), BUFFER(beta),
+               BUFFER(c->weak), CSR(L), CSR(B)));
+  kcl_setup_drop(c->s, beta);
 done:
   return rc;
+}
+
+static void drop(const coarsening *c) {
+  kcl_setup_drop_matrix(c->s, &c->S);
+  kcl_setup_drop(c->s, c->weak), kcl_setup_drop(c->s, c->coarse);
 }
 
 int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
@@ -103,13 +128,15 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
   *made = false;
   KCL_TRY(find_strong(&c, &depend));
   KCL_TRY(split(&c, depend));
-  if (!c.count || (double)c.count > rule->enough) goto done;
+  if (!c.count || (double)c.count > rule->enough) goto drop;
   KCL_TRY(factors(&c, &L, &B));
-  KCL_TRY(kcl_setup_product(s, &L, &B, &W));
+  KCL_TRY(kcl_setup_loose_product(s, &L, &B, true, &W));
   kcl_setup_drop_matrix(s, &L), kcl_setup_drop_matrix(s, &B);
   KCL_TRY(kcl_setup_truncate(s, &W, rule->most, P));
   kcl_setup_drop_matrix(s, &W);
   *made = true;
+drop:
+  drop(&c);
 done:
   return rc;
 }

@@ -18,27 +18,16 @@ static int reserve_all(kcl_matrix *m) {
   return rc;
 }
 
-static int copy(kcl_matrix *m, const void *from, int to, int64_t count) {
-  cl_mem source = (cl_mem)(uintptr_t)from;
-  if (!count) return KCL_OK;
-  return kcl_cl_check(m->ctx,
-                      clEnqueueCopyBuffer(m->ctx->opencl->queue, source, m->device[to], 0, 0,
-                                          (size_t)count * sizeof(cl_int), 0, NULL,
-                                          kcl_profile_event(m->ctx->opencl, "copy",
-                                                            (size_t)count * sizeof(cl_int))),
-                      "clEnqueueCopyBuffer", "a matrix of a preconditioner");
-}
-
 /* The arrays are those of A. */
 static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m) {
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = m->type};
   int rc;
   KCL_TRY(m->format->build(m, &shape));
   KCL_TRY(reserve_all(m));
-  KCL_TRY(copy(m, A->ptr, 0, A->rows + 1));
-  KCL_TRY(copy(m, A->col, 1, A->nnz));
+  KCL_TRY(kcl_setup_copy(s, A->ptr, m->device[0], A->rows + 1));
+  KCL_TRY(kcl_setup_copy(s, A->col, m->device[1], A->nnz));
   KCL_TRY(kcl_setup_single(s) ? kcl_setup_convert(s, A->val, A->nnz, 1, m->device[2])
-                              : copy(m, A->val, 2, 2 * A->nnz));
+                              : kcl_setup_copy(s, A->val, m->device[2], 2 * A->nnz));
 done:
   return rc;
 }
@@ -48,11 +37,13 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m
   const int C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
   const int64_t slices = (A->rows + C - 1) / C;
   void *width;
-  int64_t found[2], columns;
-  int rc;
+  cl_int found[2];
+  int64_t columns;
+  int note, rc;
   KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &width));
   KCL_TRY(EACH(s, "slice_widths", slices, BUFFER(A->ptr), INT(A->rows), INT(C), BUFFER(width)));
-  KCL_TRY(kcl_setup_scan(s, width, slices, found));
+  KCL_TRY(kcl_setup_scan(s, width, slices, &note));
+  KCL_TRY(kcl_setup_read_notes(s, note, 2, found));
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);
   m->variant = C, m->rows_match_elements = true;
@@ -62,7 +53,7 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m
   kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
-  KCL_TRY(copy(m, width, 0, slices + 1));
+  KCL_TRY(kcl_setup_copy(s, width, m->device[0], slices + 1));
   KCL_TRY(EACH(s, "fill_slices", slices * C, CSR(A), INT(A->rows), INT(A->cols), INT(C),
                BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2])));
   kcl_setup_drop(s, width);

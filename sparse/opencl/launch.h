@@ -26,6 +26,7 @@ typedef struct kcl_arg {
   { (size_t)(bytes), NULL }
 #define PATTERN(A) BUFFER((A)->ptr), BUFFER((A)->col)
 #define CSR(A) PATTERN(A), BUFFER((A)->val)
+#define ENDS(A) {sizeof(cl_mem), (A)->end ? &(A)->end : &(A)->ptr}, INT(!(A)->end)
 /* A kernel on so many work-items, rounded up to groups. */
 #define LAUNCH(s, kernel, items, group, ...)                                                       \
   kcl_setup_launch(s, kernel, items, group, (kcl_arg[]){__VA_ARGS__},                              \
@@ -40,15 +41,34 @@ bool kcl_setup_single(const kcl_device_setup *s); /* formats have values in floa
 /* Memory, of one element more; of zeros; it may be used again. */
 int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out);
 void kcl_setup_drop(kcl_device_setup *s, const void *buffer);
-int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
+int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out);                /* int */
+int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t count); /* ints */
+int64_t kcl_setup_loose_most(const kcl_device_setup *s); /* entries of a product with room */
 /* Waits. */
 int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to);
 
+/* Notes: numbers that kernels leave for the host, 0 until then. So many of them: taken before the kernels that write them, read
+ * after these. A read takes all that have been taken, so that those are read without another wait. */
+int kcl_setup_notes(kcl_device_setup *s, int count, int *first);
+int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to);
+const void *kcl_setup_notebook(const kcl_device_setup *s); /* where the cl_mem is */
+#define NOTE(s, first) {sizeof(cl_mem), kcl_setup_notebook(s)}, INT(first)
+
+/* Work-items per row of A for kernels that take teams: near half its mean length. */
+int kcl_setup_team(const kcl_device_csr *A);
+
 /* ---- rows.c */
-/* counts [n + 1] become prefix sums; found: their sum, which may be KCL_UNSUITED, and the largest. */
-int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int64_t found[2]);
+/* counts [n + 1] become prefix sums; two notes: their sum, INT32_MAX if it is larger, and the largest. */
+int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int *note);
+int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C); /* for entries; measures C */
 /* C's row pointers from the lengths of its rows, and room for its entries. */
 int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C);
+/* The same without a wait: room for `most`. */
+int kcl_setup_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most);
+/* A B whose rows have room behind them, for kcl_setup_truncate, and as B of a product; sorted: columns ascend. One wait. Where
+ * rows can be long, they have none. */
+int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
+                            bool sorted, kcl_device_csr *C);
 /* to = factor from, in the formats' type. */
 int kcl_setup_convert(kcl_device_setup *s, const void *from, int64_t n, double factor, void *to);
 

@@ -7,10 +7,13 @@ int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
 }
 void kcl_setup_close(kcl_device_setup **s) { (void)s; }
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) { (void)s, (void)A; }
+int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *A) {
+  return (void)s, (void)A, KCL_UNSUITED;
+}
 int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
   return (void)s, (void)A, (void)out, KCL_UNSUITED;
 }
-int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out) {
+int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
   return (void)s, (void)A, (void)out, KCL_UNSUITED;
 }
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out) {
@@ -19,6 +22,11 @@ int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *out) {
   return (void)s, (void)A, (void)B, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
+                       const kcl_device_csr *P, const kcl_device_csr *pattern,
+                       kcl_device_csr *out) {
+  return (void)s, (void)R, (void)A, (void)P, (void)pattern, (void)out, KCL_UNSUITED;
 }
 int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most,
                        kcl_device_csr *out) {

@@ -1,99 +1,160 @@
 /* A B on a device: kernels/sparse_product.cl. Rows are counted by a bound on their length, then filled by their length: each
- * class of blocks of rows by the kernel and the local memory that suit it. */
+ * class of blocks of rows with the tables and teams that suit it. */
 #include "sparse/opencl/launch.h"
 
-enum { ROWS = 32 /* per block */, GROUP = 64, ENDLESS = INT32_MAX };
-
-/* Blocks with least < bound <= most: short rows have room for `most` columns each; long ones tables of `size`. */
-typedef struct class {
-  int least, most, size;
-} class;
-static const class counted[] = {{0, 16, 0},
-                                {16, 32, 0},
-                                {32, 96, 128},
-                                {96, 384, 512},
-                                {384, ENDLESS, 2048}},
-                   filled[] = {{0, 8, 0},     {8, 16, 0},     {16, 32, 0},
-                               {32, 96, 128}, {96, 192, 256}, {192, 1536, 2048}};
-enum {
-  COUNTED = sizeof counted / sizeof *counted,
-  FILLED = sizeof filled / sizeof *filled,
-  LONGEST = 1536
-};
+/* As in the kernels. Tables are half full at most, but the largest. */
+enum { ROWS = 32 /* per block */, LISTERS = 256, CLASSES = 8, LONGEST = 1792, SMALL = 64 };
+static int room(int c) { return c < CLASSES - 1 ? 8 << c : LONGEST; }
+static int table(int c) { return c < CLASSES - 1 ? 16 << c : 2048; }
 
 typedef struct product {
   kcl_device_setup *s;
   const kcl_device_csr *A, *B;
   kcl_device_csr *C;
-  void *bound, *failed;
+  bool sorted;
+  void *list; /* [CLASSES, blocks] */
 } product;
 
-/* How long rows can be; *most: the longest. */
-static int find_bounds(const product *p, int64_t *most) {
-  void *largest;
-  cl_int found;
-  int rc;
-  KCL_TRY(kcl_setup_zeros(p->s, 1, &largest));
-  KCL_TRY(LAUNCH(p->s, "bound_products", p->A->rows, ROWS, PATTERN(p->A), BUFFER(p->B->ptr),
-                 INT(p->A->rows), BUFFER(p->bound), BUFFER(largest)));
-  KCL_TRY(kcl_setup_read(p->s, largest, 0, sizeof found, &found));
-  *most = found;
-  kcl_setup_drop(p->s, largest);
+static int64_t blocks(const product *p) { return (p->A->rows + ROWS - 1) / ROWS; }
+
+/* Work-items per row: as many as B's rows have entries, so that few are idle, and enough that the tables of a group of 32 fit into
+ * its local memory. */
+static int team(const product *p, int c, int most) {
+  const double mean = (double)p->B->nnz / (double)(p->B->rows ? p->B->rows : 1);
+  int t = table(c) / 32 < 1 ? 1 : table(c) / 32;
+  if (t > 32) t = 32;
+  while (t < most && 2 * t <= mean) t *= 2;
+  return t;
+}
+
+static int count_class(const product *p, int c, int64_t count, int failed) {
+  const kcl_device_csr *A = p->A, *B = p->B;
+  const int width = team(p, 0, 8), t = 2 * team(p, c, 16), group = t < 64 ? 64 : t;
+  return LAUNCH(p->s, "count_rows", count * ROWS * t, group, PATTERN(A), PATTERN(B), ENDS(B),
+                INT(A->rows), BUFFER(p->list), INT(c * blocks(p)), INT(table(c)), INT(room(c)),
+                INT(t), INT(width < t ? width : t), BUFFER(p->C->ptr), NOTE(p->s, failed),
+                LOCAL(4 * group / t * table(c)));
+}
+
+static int fill_class(const product *p, int c, int64_t count) {
+  const kcl_device_csr *A = p->A, *B = p->B, *C = p->C;
+  const int t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
+  return LAUNCH(p->s, "fill_rows", count * ROWS * t, group, CSR(A), CSR(B), ENDS(B), INT(A->rows),
+                BUFFER(p->list), INT(c * blocks(p)), INT(table(c)), INT(room(c)), INT(t),
+                INT(p->sorted), CSR(C), BUFFER(C->end), LOCAL(4 * rows * table(c)),
+                LOCAL(8 * rows * table(c)), LOCAL(4 * rows * room(c)), LOCAL(2 * rows * room(c)));
+}
+
+/* bound [rows] of C's; classes: the note of the blocks in each. */
+static int list_bounds(const product *p, void *bound, int *classes) {
+  int rc = kcl_setup_notes(p->s, CLASSES, classes);
+  if (rc) return rc;
+  return LAUNCH(p->s, "list_by_bound", blocks(p) * LISTERS, LISTERS, PATTERN(p->A),
+                BUFFER(p->B->ptr), ENDS(p->B), INT(p->A->rows), BUFFER(bound), BUFFER(p->list),
+                NOTE(p->s, *classes));
+}
+
+static int list_lengths(const product *p, int *classes) {
+  int rc = kcl_setup_notes(p->s, CLASSES, classes);
+  if (rc) return rc;
+  return LAUNCH(p->s, "list_by_length", blocks(p) * ROWS, ROWS, BUFFER(p->C->ptr), INT(p->A->rows),
+                BUFFER(p->list), NOTE(p->s, *classes));
+}
+
+/* C's rows are counted; *failed: the note of whether one is too long. */
+static int count(const product *p, int *failed) {
+  int classes, rc;
+  cl_int found[CLASSES];
+  KCL_TRY(list_bounds(p, p->C->ptr, &classes));
+  KCL_TRY(kcl_setup_read_notes(p->s, classes, CLASSES, found));
+  KCL_TRY(kcl_setup_notes(p->s, 1, failed));
+  for (int c = 0; c < CLASSES; c++)
+    if (found[c]) KCL_TRY(count_class(p, c, found[c], *failed));
 done:
   return rc;
 }
 
-static int count_class(const product *p, const class *c) {
-  const kcl_device_csr *A = p->A, *B = p->B;
-  if (!c->size)
-    return LAUNCH(p->s, "count_short", A->rows, ROWS, PATTERN(A), PATTERN(B), INT(A->rows),
-                  BUFFER(p->bound), INT(c->least), INT(c->most), BUFFER(p->C->ptr),
-                  LOCAL(4 * ROWS * c->most));
-  return LAUNCH(p->s, "count_long", A->rows * GROUP, GROUP, PATTERN(A), PATTERN(B),
-                BUFFER(p->bound), INT(c->least), INT(c->most), BUFFER(p->C->ptr), BUFFER(p->failed),
-                INT(c->size), INT(3 * c->size / 4), LOCAL(4 * c->size));
+static int fill(const product *p, int classes) {
+  cl_int found[CLASSES];
+  int rc = kcl_setup_read_notes(p->s, classes, CLASSES, found);
+  for (int c = 0; c < CLASSES && !rc; c++)
+    if (found[c]) rc = fill_class(p, c, found[c]);
+  return rc;
 }
 
-static int fill_class(const product *p, const class *c) {
-  const kcl_device_csr *A = p->A, *B = p->B, *C = p->C;
-  if (!c->size)
-    return LAUNCH(p->s, "fill_short", A->rows, ROWS, CSR(A), CSR(B), INT(A->rows), BUFFER(p->bound),
-                  INT(c->least), INT(c->most), CSR(C), LOCAL(4 * ROWS * c->most),
-                  LOCAL(8 * ROWS * c->most));
-  return LAUNCH(p->s, "fill_long", A->rows * GROUP, GROUP, CSR(A), CSR(B), BUFFER(p->bound),
-                INT(c->least), INT(c->most), CSR(C), INT(c->size), LOCAL(4 * c->size),
-                LOCAL(8 * c->size), LOCAL(3 * c->size));
+static int open(product *p) {
+  kcl_device_csr *C = p->C;
+  *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B->cols};
+  int rc = kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->ptr);
+  return rc ? rc : kcl_setup_memory(p->s, CLASSES * blocks(p), sizeof(cl_int), &p->list);
 }
 
-static int count(const product *p) {
-  int64_t most;
-  cl_int failed;
-  int rc;
-  KCL_TRY(find_bounds(p, &most));
-  for (int i = 0; i < COUNTED; i++)
-    if (most > counted[i].least) KCL_TRY(count_class(p, &counted[i]));
-  if (most > LONGEST) {
-    KCL_TRY(kcl_setup_read(p->s, p->failed, 0, sizeof failed, &failed));
-    if (failed) rc = KCL_UNSUITED;
-  }
+static int multiply(product *p) {
+  kcl_device_csr *C = p->C;
+  int failed, classes, rc;
+  cl_int too_long;
+  KCL_TRY(open(p));
+  KCL_TRY(count(p, &failed));
+  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, &C->note));
+  KCL_TRY(list_lengths(p, &classes));
+  KCL_TRY(kcl_setup_room(p->s, C)); /* waits for all of these notes */
+  KCL_TRY(kcl_setup_read_notes(p->s, failed, 1, &too_long));
+  KCL_TRY(too_long ? KCL_UNSUITED : fill(p, classes));
+  kcl_setup_drop(p->s, p->list);
+done:
+  return rc;
+}
+
+static int multiply_loosely(product *p) {
+  kcl_device_csr *C = p->C;
+  int classes, rc;
+  KCL_TRY(open(p));
+  KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
+  KCL_TRY(list_bounds(p, C->ptr, &classes));
+  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, &C->note));
+  KCL_TRY(kcl_setup_measure(p->s, C));
+  KCL_TRY(C->longest > SMALL || C->nnz > kcl_setup_loose_most(p->s) ? KCL_UNSUITED : KCL_OK);
+  KCL_TRY(kcl_setup_room(p->s, C));
+  rc = fill(p, classes);
+done:
+  kcl_setup_drop(p->s, p->list);
+  if (rc == KCL_UNSUITED) kcl_setup_drop_matrix(p->s, C);
+  return rc;
+}
+
+static int multiply_like(product *p, const kcl_device_csr *pattern) {
+  kcl_device_csr *C = p->C;
+  int classes, rc;
+  KCL_TRY(open(p));
+  C->nnz = pattern->nnz, C->longest = pattern->longest;
+  KCL_TRY(kcl_setup_room(p->s, C));
+  KCL_TRY(kcl_setup_copy(p->s, pattern->ptr, C->ptr, C->rows + 1));
+  KCL_TRY(list_lengths(p, &classes));
+  rc = fill(p, classes);
+  kcl_setup_drop(p->s, p->list);
 done:
   return rc;
 }
 
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *C) {
-  product p = {.s = s, .A = A, .B = B, .C = C};
-  int rc;
-  *C = (kcl_device_csr){.rows = A->rows, .cols = B->cols};
-  KCL_TRY(kcl_setup_zeros(s, C->rows, &C->ptr)); /* blocks of empty rows are in no class */
-  KCL_TRY(kcl_setup_memory(s, C->rows / ROWS + 1, sizeof(cl_int), &p.bound));
-  KCL_TRY(kcl_setup_zeros(s, 1, &p.failed));
-  KCL_TRY(count(&p));
-  KCL_TRY(kcl_setup_shape(s, C));
-  KCL_TRY(LAUNCH(s, "bound_counts", C->rows, ROWS, BUFFER(C->ptr), INT(C->rows), BUFFER(p.bound)));
-  for (int i = 0; i < FILLED; i++)
-    if (C->longest > filled[i].least) KCL_TRY(fill_class(&p, &filled[i]));
-  kcl_setup_drop(s, p.bound), kcl_setup_drop(s, p.failed);
-done:
+  return multiply(&(product){.s = s, .A = A, .B = B, .C = C, .sorted = true});
+}
+
+int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
+                            bool sorted, kcl_device_csr *C) {
+  product p = {.s = s, .A = A, .B = B, .C = C, .sorted = sorted};
+  int rc = multiply_loosely(&p);
+  return rc == KCL_UNSUITED ? multiply(&p) : rc;
+}
+
+int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
+                       const kcl_device_csr *P, const kcl_device_csr *pattern,
+                       kcl_device_csr *out) {
+  kcl_device_csr AP;
+  product last = {.s = s, .A = R, .B = &AP, .C = out, .sorted = true};
+  int rc = kcl_setup_loose_product(s, A, P, false, &AP);
+  if (!rc) rc = pattern ? multiply_like(&last, pattern) : multiply(&last);
+  if (!rc) kcl_setup_drop_matrix(s, &AP);
   return rc;
 }

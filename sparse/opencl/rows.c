@@ -3,41 +3,62 @@
 
 enum { BLOCK = 2048 /* of prefix sums, as in the kernel */ };
 
-int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int64_t found[2]) {
-  const int64_t blocks = (n + BLOCK - 1) / BLOCK;
-  cl_long both[2];
+int kcl_setup_team(const kcl_device_csr *A) {
+  int team = 1;
+  while (team < 32 && 4 * team * A->rows < A->nnz) team *= 2;
+  return team;
+}
+
+int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int *note) {
+  const int64_t blocks = n ? (n + BLOCK - 1) / BLOCK : 1;
   void *sums;
   int rc;
-  KCL_TRY(kcl_setup_memory(s, 2 * blocks + 2, sizeof(cl_long), &sums));
+  KCL_TRY(kcl_setup_notes(s, 2, note));
+  KCL_TRY(kcl_setup_memory(s, 2 * blocks, sizeof(cl_long), &sums));
   KCL_TRY(EACH(s, "scan_blocks", blocks * KCL_SETUP_GROUP, BUFFER(counts), INT(n), BUFFER(counts),
                BUFFER(sums)));
-  KCL_TRY(EACH(s, "scan_sums", KCL_SETUP_GROUP, BUFFER(sums), INT(blocks)));
-  KCL_TRY(EACH(s, "scan_add", n + 1, BUFFER(counts), INT(n), BUFFER(sums), INT(blocks)));
-  KCL_TRY(kcl_setup_read(s, sums, (size_t)blocks * sizeof(cl_long), sizeof both, both));
+  KCL_TRY(EACH(s, "scan_add", blocks * KCL_SETUP_GROUP, BUFFER(counts), INT(n), BUFFER(sums),
+               NOTE(s, *note)));
   kcl_setup_drop(s, sums);
-  found[0] = both[0], found[1] = both[1];
-  if (found[0] >= INT32_MAX) rc = KCL_UNSUITED;
 done:
   return rc;
 }
 
-int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C) {
-  int64_t found[2] = {0, 0};
-  int rc = kcl_setup_scan(s, C->ptr, C->rows, found);
-  C->nnz = found[0], C->longest = found[1];
+int kcl_setup_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most) {
+  int rc = kcl_setup_scan(s, C->ptr, C->rows, &C->note);
+  C->nnz = most;
+  if (!rc) rc = kcl_setup_memory(s, most, sizeof(cl_int), &C->col);
+  return rc ? rc : kcl_setup_memory(s, most, sizeof(cl_double), &C->val);
+}
+
+int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
+  cl_int found[2];
+  if (!C->note) return KCL_OK;
+  int rc = kcl_setup_read_notes(s, C->note, 2, found);
+  C->nnz = found[0], C->longest = found[1], C->note = 0;
+  return rc ? rc : C->nnz < INT32_MAX ? KCL_OK : KCL_UNSUITED;
+}
+
+int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C) {
+  int rc = kcl_setup_measure(s, C);
   if (!rc) rc = kcl_setup_memory(s, C->nnz, sizeof(cl_int), &C->col);
   return rc ? rc : kcl_setup_memory(s, C->nnz, sizeof(cl_double), &C->val);
+}
+
+int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C) {
+  int rc = kcl_setup_scan(s, C->ptr, C->rows, &C->note);
+  return rc ? rc : kcl_setup_room(s, C);
 }
 
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *T) {
   void *taken, *row;
   int rc;
-  *T = (kcl_device_csr){.rows = A->cols, .cols = A->rows, .nnz = A->nnz};
+  *T = (kcl_device_csr){.rows = A->cols, .cols = A->rows};
   KCL_TRY(kcl_setup_zeros(s, T->rows, &T->ptr));
   KCL_TRY(kcl_setup_zeros(s, T->rows, &taken));
   KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(cl_int), &row));
   KCL_TRY(EACH(s, "count_columns", A->rows, PATTERN(A), INT(A->rows), BUFFER(T->ptr)));
-  KCL_TRY(kcl_setup_shape(s, T));
+  KCL_TRY(kcl_setup_shape_within(s, T, A->nnz));
   KCL_TRY(EACH(s, "scatter_columns", A->rows, PATTERN(A), INT(A->rows), BUFFER(T->ptr),
                BUFFER(taken), BUFFER(row)));
   KCL_TRY(EACH(s, "place_columns", A->rows, CSR(A), INT(A->rows), BUFFER(T->ptr), BUFFER(row),
@@ -51,10 +72,10 @@ int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most, k
   int rc;
   *C = (kcl_device_csr){.rows = A->rows, .cols = A->cols};
   KCL_TRY(kcl_setup_memory(s, C->rows, sizeof(cl_int), &C->ptr));
-  KCL_TRY(
-      EACH(s, "count_largest", A->rows, BUFFER(A->ptr), INT(A->rows), INT(most), BUFFER(C->ptr)));
-  KCL_TRY(kcl_setup_shape(s, C));
-  KCL_TRY(EACH(s, "keep_largest", A->rows, CSR(A), INT(A->rows), INT(most), CSR(C)));
+  KCL_TRY(EACH(s, "count_largest", A->rows, BUFFER(A->ptr), ENDS(A), INT(A->rows), INT(most),
+               BUFFER(C->ptr)));
+  KCL_TRY(kcl_setup_shape_within(s, C, A->nnz < most * A->rows ? A->nnz : most * A->rows));
+  KCL_TRY(EACH(s, "keep_largest", A->rows, CSR(A), ENDS(A), INT(A->rows), INT(most), CSR(C)));
 done:
   return rc;
 }

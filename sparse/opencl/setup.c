@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 4, KERNELS = 64, LEAST_ROWS = 4096, ROOMY = 4 /* times what is needed */ };
+enum { PROGRAMS = 4, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
 static const size_t SMALL = 64 << 10;
 
 typedef struct piece {
@@ -25,6 +25,9 @@ struct kcl_device_setup {
   int kernels;
   piece *piece; /* [pieces] */
   int pieces;
+  void *notes;     /* cl_mem: int [NOTES_ROOM] */
+  int taken, read; /* of them; read: these have been */
+  cl_int seen[NOTES_ROOM];
 };
 
 kcl *kcl_setup_context(const kcl_device_setup *s) { return s->ctx; }
@@ -80,13 +83,12 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
 
 /* ---------------------------------------------------------------- memory */
 
-/* The smallest free piece that is large enough, and not much larger; or NULL. */
+/* The smallest free piece that is large enough; or NULL. */
 static piece *find_free(const kcl_device_setup *s, size_t bytes) {
   piece *best = NULL;
   for (int i = 0; i < s->pieces; i++) {
     piece *p = &s->piece[i];
-    if (!p->used && p->size >= bytes && p->size <= ROOMY * bytes && (!best || p->size < best->size))
-      best = p;
+    if (!p->used && p->size >= bytes && (!best || p->size < best->size)) best = p;
   }
   return best;
 }
@@ -119,6 +121,7 @@ void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
 
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
   kcl_setup_drop(s, A->ptr), kcl_setup_drop(s, A->col), kcl_setup_drop(s, A->val);
+  kcl_setup_drop(s, A->end);
 }
 
 int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
@@ -133,12 +136,48 @@ int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
       "clEnqueueFillBuffer", "setting up a preconditioner");
 }
 
+int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t count) {
+  const size_t bytes = (size_t)count * sizeof(cl_int);
+  if (!count) return KCL_OK;
+  return kcl_cl_check(s->ctx,
+                      clEnqueueCopyBuffer(s->ctx->opencl->queue, (cl_mem)(uintptr_t)from, to, 0, 0,
+                                          bytes, 0, NULL,
+                                          kcl_profile_event(s->ctx->opencl, "copy", bytes)),
+                      "clEnqueueCopyBuffer", "setting up a preconditioner");
+}
+
+int64_t kcl_setup_loose_most(const kcl_device_setup *s) {
+  return (int64_t)(s->ctx->device.memory / 16 / (sizeof(cl_int) + sizeof(cl_double)));
+}
+
 int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to) {
   cl_mem buffer = (cl_mem)(uintptr_t)from;
   return kcl_cl_check(s->ctx,
                       clEnqueueReadBuffer(s->ctx->opencl->queue, buffer, CL_TRUE, at, bytes, to, 0,
                                           NULL, kcl_profile_event(s->ctx->opencl, "read", bytes)),
                       "clEnqueueReadBuffer", "setting up a preconditioner");
+}
+
+/* ---------------------------------------------------------------- notes */
+
+const void *kcl_setup_notebook(const kcl_device_setup *s) { return &s->notes; }
+
+int kcl_setup_notes(kcl_device_setup *s, int count, int *first) {
+  if (s->taken + count > NOTES_ROOM) return KCL_UNSUITED;
+  *first = s->taken, s->taken += count;
+  return KCL_OK;
+}
+
+int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to) {
+  const size_t size = sizeof *s->seen;
+  int rc = KCL_OK;
+  if (first + count > s->read) {
+    rc = kcl_setup_read(s, s->notes, (size_t)s->read * size, (size_t)(s->taken - s->read) * size,
+                        s->seen + s->read);
+    s->read = s->taken;
+  }
+  memcpy(to, s->seen + first, (size_t)count * size);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -148,8 +187,9 @@ int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
   int rc = kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s);
   if (rc) return rc;
   *out = s;
-  s->ctx = ctx, s->type = type;
-  return build(s);
+  s->ctx = ctx, s->type = type, s->taken = 1; /* note 0 is none */
+  rc = build(s);
+  return rc ? rc : kcl_setup_zeros(s, NOTES_ROOM, &s->notes);
 }
 
 void kcl_setup_close(kcl_device_setup **given) {
@@ -195,17 +235,18 @@ int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out)
   KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
-  KCL_TRY(kcl_opencl_write(s->ctx, out->ptr, &ptr, "uploading row pointers"));
   KCL_TRY(kcl_opencl_write(s->ctx, out->col, &col, "uploading columns"));
   KCL_TRY(kcl_opencl_write(s->ctx, out->val, A->type == KCL_D ? &same : &wide, "uploading values"));
+  KCL_TRY(kcl_opencl_write(s->ctx, out->ptr, &ptr, "uploading row pointers"));
 done:
   return rc;
 }
 
-int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out) {
+int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
   int32_t *ptr = NULL;
   kcl_csr *C = *out = NULL;
-  int rc;
+  int rc = kcl_setup_measure(s, A);
+  if (rc) return rc;
   KCL_TRY(kcl_csr_create(s->ctx, A->rows, A->cols, A->nnz, KCL_D, &C));
   KCL_TRY(kcl_alloc(s->ctx, A->rows + 1, sizeof *ptr, "row pointers", (void **)&ptr));
   KCL_TRY(kcl_setup_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));

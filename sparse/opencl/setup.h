@@ -22,6 +22,8 @@ typedef struct kcl_device_setup kcl_device_setup;
 typedef struct kcl_device_csr {
   int64_t rows, cols, nnz, longest; /* entries of the longest row */
   void *ptr, *col, *val;            /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
+  void *end;                        /* cl_mem: int [rows]; NULL: a row ends where the next begins */
+  int note;                         /* 0, or: nnz is only a bound, longest not known */
 } kcl_device_csr;
 
 /* Can set-ups of this matrix be computed on the context's device? */
@@ -32,11 +34,16 @@ void kcl_setup_close(kcl_device_setup **s);
 /* Its memory may be used again, also before what was enqueued has run. What is not dropped is freed with s. */
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
+int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
+
 int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out);
-int kcl_setup_download(kcl_device_setup *s, const kcl_device_csr *A, kcl_csr **out);
+int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *out);
+/* R A P; pattern: a matrix that has its pattern and length of rows, or NULL. */
+int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
+                       const kcl_device_csr *P, const kcl_device_csr *pattern, kcl_device_csr *out);
 /* The `most` largest moduli of each row, row sums kept. */
 int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most, kcl_device_csr *out);
 /* kcl_sparse_strong, _split and _interpolation. More than `enough` coarse points, or none: no P is made, *made is false. */

@@ -2,38 +2,38 @@
 #include "sparse/opencl/launch.h"
 #include "sparse/sparse.h"
 
-enum { PARTS = 256, STEPS = KCL_LANCZOS_STEPS };
+enum { PARTS = 1024, STEPS = KCL_LANCZOS_STEPS };
 
 typedef struct lanczos {
   kcl_device_setup *s;
   const kcl_device_csr *A;
-  void *d, *u, *v, *before, *part[2], *scalars;
+  void *d, *u, *w, *v[2], *part[2], *scalars;
 } lanczos;
 
 static int open(lanczos *l) {
   const int64_t n = l->A->rows;
-  void **const list[] = {&l->u, &l->v, &l->before};
+  void **const list[] = {&l->u, &l->w, &l->v[0], &l->v[1]};
   int rc = KCL_OK;
-  for (int i = 0; i < 3 && !rc; i++) rc = kcl_setup_memory(l->s, n, sizeof(cl_double), list[i]);
+  for (int i = 0; i < 4 && !rc; i++) rc = kcl_setup_memory(l->s, n, sizeof(cl_double), list[i]);
   for (int i = 0; i < 2 && !rc; i++)
     rc = kcl_setup_memory(l->s, PARTS, sizeof(cl_double), &l->part[i]);
   return rc ? rc : kcl_setup_zeros(l->s, 2 * (2 * STEPS + PARTS + 1), &l->scalars);
 }
 
 static void close(const lanczos *l) {
-  const void *const list[] = {l->u, l->v, l->before, l->part[0], l->part[1], l->scalars};
-  for (int i = 0; i < 6; i++) kcl_setup_drop(l->s, list[i]);
+  const void *const list[] = {l->u, l->w, l->v[0], l->v[1], l->part[0], l->part[1], l->scalars};
+  for (int i = 0; i < 7; i++) kcl_setup_drop(l->s, list[i]);
 }
 
 static int step(const lanczos *l, int k) {
   const int64_t n = l->A->rows, items = PARTS * KCL_SETUP_GROUP;
+  const cl_mem v = l->v[k % 2], before = l->v[1 - k % 2];
   int rc;
-  KCL_TRY(EACH(l->s, "lanczos_step", items, INT(n), INT(k), BUFFER(l->u), BUFFER(l->v),
-               BUFFER(l->before), BUFFER(l->part[0]), BUFFER(l->scalars)));
-  KCL_TRY(EACH(l->s, "lanczos_multiply", items, CSR(l->A), INT(n), BUFFER(l->d), BUFFER(l->v),
-               BUFFER(l->u), BUFFER(l->part[1])));
+  KCL_TRY(EACH(l->s, "lanczos_multiply", items, CSR(l->A), INT(n), INT(kcl_setup_team(l->A)),
+               INT(k), BUFFER(l->d), BUFFER(l->u), BUFFER(v), BUFFER(l->w), BUFFER(l->part[0]),
+               BUFFER(l->part[1]), BUFFER(l->scalars)));
   KCL_TRY(EACH(l->s, "lanczos_orthogonalise", items, INT(n), INT(k), BUFFER(l->d), BUFFER(l->u),
-               BUFFER(l->v), BUFFER(l->before), BUFFER(l->part[1]), BUFFER(l->part[0]),
+               BUFFER(l->w), BUFFER(v), BUFFER(before), BUFFER(l->part[1]), BUFFER(l->part[0]),
                BUFFER(l->scalars)));
 done:
   return rc;
@@ -48,11 +48,9 @@ static int run(lanczos *l, results *out) {
   const int64_t n = l->A->rows, items = PARTS * KCL_SETUP_GROUP;
   int rc;
   KCL_TRY(open(l));
-  KCL_TRY(EACH(l->s, "invert_diagonal", n, CSR(l->A), INT(n), BUFFER(l->d), BUFFER(l->scalars)));
-  KCL_TRY(
-      EACH(l->s, "lanczos_start", items, INT(n), BUFFER(l->d), BUFFER(l->u), BUFFER(l->part[0])));
+  KCL_TRY(EACH(l->s, "lanczos_start", items, CSR(l->A), INT(n), INT(kcl_setup_team(l->A)),
+               BUFFER(l->d), BUFFER(l->u), BUFFER(l->part[0]), BUFFER(l->scalars)));
   for (int k = 0; k < STEPS; k++) KCL_TRY(step(l, k));
-  KCL_TRY(EACH(l->s, "largest_radius", items, CSR(l->A), INT(n), BUFFER(l->d), BUFFER(l->scalars)));
   KCL_TRY(kcl_setup_read(l->s, l->scalars, 0, sizeof *out, out));
   close(l);
 done:
