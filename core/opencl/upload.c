@@ -8,8 +8,8 @@
 
 enum {
   STAGING = 4 << 20,
-  LARGE = 4 /* staging buffers; once these are pinned: */,
-  SMALL = 1 << 18
+  LARGE = 4 /* staging buffers */,
+  SMALL = 1 << 18 /* once they are pinned */
 };
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {

@@ -26,6 +26,7 @@ typedef struct kcl_arg {
   { (size_t)(bytes), NULL }
 #define PATTERN(A) BUFFER((A)->ptr), BUFFER((A)->col)
 #define CSR(A) PATTERN(A), BUFFER((A)->val)
+/* Where rows end, and how far from their number that is written. */
 #define ENDS(A) {sizeof(cl_mem), (A)->end ? &(A)->end : &(A)->ptr}, INT(!(A)->end)
 /* A kernel on so many work-items, rounded up to groups. */
 #define LAUNCH(s, kernel, items, group, ...)                                                       \

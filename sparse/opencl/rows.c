@@ -31,14 +31,6 @@ int kcl_setup_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most)
   return rc ? rc : kcl_setup_memory(s, most, sizeof(cl_double), &C->val);
 }
 
-int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
-  cl_int found[2];
-  if (!C->note) return KCL_OK;
-  int rc = kcl_setup_read_notes(s, C->note, 2, found);
-  C->nnz = found[0], C->longest = found[1], C->note = 0;
-  return rc ? rc : C->nnz < INT32_MAX ? KCL_OK : KCL_UNSUITED;
-}
-
 int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C) {
   int rc = kcl_setup_measure(s, C);
   if (!rc) rc = kcl_setup_memory(s, C->nnz, sizeof(cl_int), &C->col);

@@ -180,6 +180,14 @@ int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to) 
   return rc;
 }
 
+int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
+  cl_int found[2];
+  if (!C->note) return KCL_OK;
+  int rc = kcl_setup_read_notes(s, C->note, 2, found);
+  C->nnz = found[0], C->longest = found[1], C->note = 0;
+  return rc ? rc : C->nnz < INT32_MAX ? KCL_OK : KCL_UNSUITED;
+}
+
 /* ---------------------------------------------------------------- opening and closing */
 
 int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
