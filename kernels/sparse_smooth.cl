@@ -5,7 +5,7 @@
 #define WG 256
 #define PARTS 1024
 #define TURNS 4 /* rows per team at a time */
-#define STEPS 5
+#define STEPS 5 /* KCL_LANCZOS_STEPS */
 
 /* SPAI(0): a_ii / sum_j a_ij^2. */
 kernel void spai0(CSR(A), const int n, global double *d)

@@ -3,7 +3,7 @@
 # alternating; medians of the rounds, seconds, residuals recomputed by each program from b - A x.
 # usage: multigrid.sh A.mtx...  (plain files, symmetric positive definite; make -C bench/peers first)
 # Environment: KRYLOCL (build/krylocl), PEERS_BUILD (build/peers), ROUNDS (3), CPUS (0,1), LIMIT (120 seconds per run),
-# PRECONDS (amg amg-aggressive), FORMATS (auto), PEERS (all).
+# PRECONDS (amg amg-aggressive sa), FORMATS (auto), PEERS (all).
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 krylocl=${KRYLOCL:-$root/build/krylocl}
@@ -37,7 +37,7 @@ peer() { # matrix, peer
 
 for ((round = 0; round < ${ROUNDS:-3}; round++)); do
   for matrix; do
-    for p in ${PRECONDS:-amg amg-aggressive}; do
+    for p in ${PRECONDS:-amg amg-aggressive sa}; do
       for f in ${FORMATS:-auto}; do ours "$matrix" "$p" "$f"; done
     done
     for p in ${PEERS:-hypre petsc amgcl-sa amgcl-rs cholmod}; do
