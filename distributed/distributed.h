@@ -4,6 +4,7 @@
  *   ranks.c      sums over ranks, agreement on failures      blocks.c     sums with the same bits on any number of ranks
  *   partition.c  whose rows: blocks, or the parts of METIS (metis.c)
  *   rows.c       blocks of rows and of vectors given out     order.c      rows of other parts, and vectors, moved
+ *   window.c     memory that the ranks of a host share
  *   halo.c       own rows split, elements exchanged          symmetry.c   statistics of the whole matrix
  *   adjoint.c    rows of A^H                                 ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
@@ -18,28 +19,50 @@
 #include "krylocl_mpi.h"
 #include "solver/solver.h"
 
+typedef struct kcl_comm kcl_comm;
+
+/* ---------------------------------------------------------------- window.c */
+
+/* A part per rank of memory that the ranks of a host share. */
+typedef struct kcl_window {
+  bool open; /* false: there is none, and messages are used */
+  MPI_Win win;
+  char **of; /* [ranks] where their parts begin, at pages; NULL: on another host */
+} kcl_window;
+
+/* Which ranks are on this host: c->host, c->on_host. */
+int kcl_window_hosts(kcl_comm *c);
+/* This rank's part has so many bytes, zero. All ranks call it. */
+int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w);
+void kcl_window_close(kcl_window *w); /* also of an empty one */
+
 /* ---------------------------------------------------------------- ranks.c */
 
-typedef struct kcl_comm {
+struct kcl_comm {
   kcl_ranks ranks; /* the first member: what executors see */
   kcl *ctx;
-  MPI_Comm comm;   /* a duplicate of the caller's */
-  bool failed;     /* a sum has told of a failure since the last agreement, */
-  bool told;       /* and it is another rank's */
-  bool files;      /* failures of input name a file, and no rank */
-  int64_t *first;  /* [count + 1] first rows of the ranks */
-  double *records; /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
-  double seconds;  /* waiting for sums */
+  MPI_Comm comm;     /* a duplicate of the caller's */
+  MPI_Comm host;     /* its ranks on this host; */
+  int *on_host;      /* [count] their numbers there, or MPI_UNDEFINED */
+  kcl_window window; /* of records, where all ranks are on this host */
+  uint64_t gathers;  /* through it */
+  bool failed;       /* a sum has told of a failure since the last agreement, */
+  bool told;         /* and it is another rank's */
+  bool files;        /* failures of input name a file, and no rank */
+  int64_t *first;    /* [count + 1] first rows of the ranks */
+  double *records;   /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
+  double seconds;    /* waiting for sums */
   struct {
     int most;          /* blocks of the whole system, about; 0: sums need not be reproducible */
     int *count, *at;   /* [count of ranks] numbers of each one's message, and where they begin */
     double *own, *all; /* messages */
   } blocks;            /* blocks.c */
-} kcl_comm;
+};
 
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out);
 void kcl_comm_free(kcl_comm **c);
 void kcl_comm_wait(int count, MPI_Request *request);
+void kcl_comm_wait_until(bool (*done)(void *), void *arg);
 /* The failure of the first rank that has one, with its message. */
 int kcl_comm_agree(kcl_comm *c, int status);
 /* The largest of all, NaN if one is. */
@@ -131,9 +154,16 @@ typedef struct kcl_domain {
   int neighbours;       /* ranks that send or receive */
   int *rank;            /* [neighbours] */
   int64_t *out, *in;    /* [neighbours + 1] where each one's elements begin */
-  MPI_Request *request; /* [2 neighbours], persistent; receives first */
-  bool persistent;
+  MPI_Request *request; /* [2, 2 far], persistent: from each `out`; receives first */
+  int far;              /* neighbours on other hosts */
+  bool opened;
+  kcl_window window;  /* halo.out, in it: two, in turns; the others read them */
+  uint64_t exchanges; /* so far; the first word of a window: those begun */
+  size_t slot;        /* bytes from one `out` to the other */
+  int64_t (*at)
+      [2]; /* [neighbours] bytes of its window: to the first `out`'s elements for this rank, and between both */
   kcl_pinned pinned[2]; /* of halo.out and halo.in */
+  kcl_pinned *lent;     /* [neighbours] their `out`s */
   double seconds;       /* waiting for elements */
 } kcl_domain;
 
@@ -141,7 +171,8 @@ typedef struct kcl_domain {
 int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
                       kcl_domain **out);
 void kcl_domain_free(kcl_domain **d);
-/* The boundary in a format of the selected device, and the requests. width: numbers of an element of x, at most; and in use. */
+/* The boundary in a format of the selected device, and what elements travel through.
+ * width: numbers of an element of x, at most; and in use. */
 int kcl_domain_open(kcl_domain *d, int width);
 void kcl_domain_narrow(kcl_domain *d, int width);
 /* x [own columns + halo.count] of any type: its halo from the owners. */

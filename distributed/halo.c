@@ -1,12 +1,13 @@
 /* The rows of one rank: the interior, whose columns are its own, and the boundary, whose columns are elements of x that other
  * ranks own, the halo. The halo is received in order of its columns, so each owner's part is consecutive. Elements are
- * exchanged by persistent requests while the interior is multiplied. */
+ * exchanged while the interior is multiplied: through memory that the ranks of a host share, else by persistent requests. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 11, TAG_ONCE = 12 };
+enum { TAG = 11, TAG_ONCE = 12, PAGE = 4096 };
 
 /* ---------------------------------------------------------------- which columns */
 
@@ -54,7 +55,7 @@ static int list_neighbours(kcl_domain *d, const int64_t *from, const int64_t *to
   KCL_TRY(kcl_alloc(ctx, n, sizeof *d->rank, "neighbours", (void **)&d->rank));
   KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *d->in, "neighbours", (void **)&d->in));
   KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *d->out, "neighbours", (void **)&d->out));
-  KCL_TRY(kcl_alloc(ctx, 2 * n, sizeof(MPI_Request), "neighbours", (void **)&d->request));
+  KCL_TRY(kcl_alloc(ctx, 4 * n, sizeof(MPI_Request), "neighbours", (void **)&d->request));
   for (int p = 0; p < count; p++) {
     if (!from[p] && !to[p]) continue;
     const int i = d->neighbours++;
@@ -237,15 +238,60 @@ done:
 
 /* ---------------------------------------------------------------- exchange */
 
-static void begin(const kcl_halo *h) {
-  const kcl_domain *d = (const kcl_domain *)h;
-  if (d->neighbours) MPI_Startall(2 * d->neighbours, d->request);
+/* The number of exchanges that a rank has begun, in its window. */
+static _Atomic uint64_t *begun(const kcl_domain *d, int rank) {
+  return (_Atomic uint64_t *)(void *)d->window.of[rank];
 }
 
+/* From the `out` of this exchange. */
+static MPI_Request *requests(const kcl_domain *d) {
+  return d->request + d->exchanges % 2 * 2 * (uint64_t)d->far;
+}
+
+static size_t element_size(const kcl_domain *d) {
+  return kcl_type_size(d->interior->type) * (size_t)d->halo.width;
+}
+
+static bool is_near(const kcl_domain *d, int rank) { return d->window.of[rank] != NULL; }
+
+static char *out_of(const kcl_domain *d, uint64_t exchange) {
+  return (char *)d->pinned[0].data + exchange % 2 * d->slot;
+}
+
+static void begin(const kcl_halo *h) {
+  kcl_domain *d = (kcl_domain *)(uintptr_t)h;
+  d->exchanges++;
+  if (d->far) MPI_Startall(2 * d->far, requests(d));
+  if (d->window.open)
+    atomic_store_explicit(begun(d, d->comm->ranks.rank), d->exchanges, memory_order_release);
+}
+
+static bool all_begun(void *arg) {
+  const kcl_domain *d = arg;
+  for (int i = 0; i < d->neighbours; i++)
+    if (is_near(d, d->rank[i]) &&
+        atomic_load_explicit(begun(d, d->rank[i]), memory_order_acquire) < d->exchanges)
+      return false;
+  return true;
+}
+
+/* Where neighbour i's elements are: in its window, or received. */
+static const char *elements_of(const kcl_domain *d, int i) {
+  const size_t size = element_size(d);
+  if (!is_near(d, d->rank[i])) return (char *)d->halo.in + (size_t)(d->halo.own + d->in[i]) * size;
+  return d->window.of[d->rank[i]] + PAGE + d->exchanges % 2 * (uint64_t)d->at[i][1] +
+         (size_t)d->at[i][0] * size;
+}
+
+/* The other `out` may be written next: who reads it has begun this exchange, and so is done with the one before. */
 static void end(const kcl_halo *h) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)h;
   double start = kcl_now();
-  if (d->neighbours) kcl_comm_wait(2 * d->neighbours, d->request);
+  if (d->window.open) kcl_comm_wait_until(all_begun, d);
+  if (d->far) kcl_comm_wait(2 * d->far, requests(d));
+  for (int i = 0, k = 0; i < d->neighbours; i++)
+    if (d->in[i + 1] > d->in[i]) d->halo.received[k++].from = elements_of(d, i);
+  d->halo.out = out_of(d, d->exchanges + 1);
   d->seconds += kcl_now() - start;
 }
 
@@ -277,45 +323,108 @@ static void exchange(const kcl_halo *h, kcl_type type, void *x) {
 /* ---------------------------------------------------------------- opening and closing */
 
 static void free_requests(kcl_domain *d) {
-  for (int i = 0; d->persistent && i < 2 * d->neighbours; i++) MPI_Request_free(&d->request[i]);
-  d->persistent = false;
+  for (int i = 0; d->opened && i < 4 * d->far; i++) MPI_Request_free(&d->request[i]);
 }
 
+/* With neighbours on other hosts: sends from both `out`, and as many receives. */
 static void make_requests(kcl_domain *d) {
-  const int n = d->neighbours, size = (int)kcl_type_size(d->interior->type) * d->halo.width;
-  char *in = (char *)d->halo.in + d->halo.own * size, *out = d->halo.out;
-  for (int i = 0; i < n; i++) {
-    MPI_Recv_init(in + d->in[i] * size, (int)(d->in[i + 1] - d->in[i]) * size, MPI_BYTE, d->rank[i],
-                  TAG, d->comm->comm, &d->request[i]);
-    MPI_Send_init(out + d->out[i] * size, (int)(d->out[i + 1] - d->out[i]) * size, MPI_BYTE,
-                  d->rank[i], TAG, d->comm->comm, &d->request[n + i]);
+  const int size = (int)element_size(d);
+  char *in = (char *)d->halo.in + d->halo.own * size;
+  MPI_Request *r = d->request;
+  for (int turn = 0; turn < 2; turn++, r += 2 * d->far)
+    for (int i = 0, k = 0; i < d->neighbours; i++) {
+      if (is_near(d, d->rank[i])) continue;
+      MPI_Recv_init(in + d->in[i] * size, (int)(d->in[i + 1] - d->in[i]) * size, MPI_BYTE,
+                    d->rank[i], TAG, d->comm->comm, &r[k]);
+      MPI_Send_init(out_of(d, (uint64_t)turn) + d->out[i] * size,
+                    (int)(d->out[i + 1] - d->out[i]) * size, MPI_BYTE, d->rank[i], TAG,
+                    d->comm->comm, &r[d->far + k++]);
+    }
+}
+
+/* Which neighbours own elements of the halo, and which are on other hosts. */
+static int list_owners(kcl_domain *d) {
+  kcl_halo *h = &d->halo;
+  int rc = kcl_alloc(d->comm->ctx, d->neighbours, sizeof *h->received, "the halo",
+                     (void **)&h->received);
+  for (int i = 0; i < d->neighbours && !rc; i++) {
+    d->far += !is_near(d, d->rank[i]);
+    if (d->in[i + 1] > d->in[i])
+      h->received[h->owners++] =
+          (kcl_received){.first = d->in[i], .count = d->in[i + 1] - d->in[i]};
   }
-  d->persistent = true;
+  return rc;
+}
+
+/* Neighbours learn where their elements are. */
+static void tell_places(kcl_domain *d, int64_t (*own)[2]) {
+  MPI_Request request[2];
+  for (int i = 0; i < d->neighbours; i++) {
+    own[i][0] = d->out[i], own[i][1] = (int64_t)d->slot;
+    MPI_Irecv(d->at[i], 2, MPI_INT64_T, d->rank[i], TAG_ONCE, d->comm->comm, &request[0]);
+    MPI_Isend(own[i], 2, MPI_INT64_T, d->rank[i], TAG_ONCE, d->comm->comm, &request[1]);
+    kcl_comm_wait(2, request);
+  }
+}
+
+/* The host's memory for elements that are sent: in the window, else of this rank alone. */
+static int open_out(kcl_domain *d) {
+  const size_t bytes = (size_t)d->halo.sends * element_size(d);
+  int64_t(*own)[2] = NULL;
+  kcl_comm *c = d->comm;
+  int rc;
+  d->slot = (bytes + PAGE - 1) / PAGE * PAGE;
+  KCL_TRY(kcl_window_open(c, PAGE + 2 * d->slot, &d->window));
+  if (!d->window.open) {
+    d->slot = 0;
+    rc = kcl_pin(c->ctx, d->halo.sends, element_size(d), "the halo", &d->pinned[0]);
+    goto done;
+  }
+  kcl_register(c->ctx, d->window.of[c->ranks.rank] + PAGE, 2 * d->slot, &d->pinned[0]);
+  rc = kcl_alloc(c->ctx, d->neighbours, sizeof *own, "the halo", (void **)&own);
+  if (!rc) rc = kcl_alloc(c->ctx, d->neighbours, sizeof *d->at, "the halo", (void **)&d->at);
+  if (!rc) rc = kcl_alloc(c->ctx, d->neighbours, sizeof *d->lent, "the halo", (void **)&d->lent);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  tell_places(d, own);
+  for (int i = 0; i < d->neighbours; i++)
+    if (is_near(d, d->rank[i]))
+      kcl_register(c->ctx, d->window.of[d->rank[i]] + PAGE, 2 * (size_t)d->at[i][1], &d->lent[i]);
+done:
+  free(own);
+  return rc;
 }
 
 /* csr-scalar has the rows one after another on every device. */
-int kcl_domain_open(kcl_domain *d, int width) {
+static int open_boundary(kcl_domain *d) {
   kcl_halo *h = &d->halo;
   const kcl_type type = d->interior->type;
   const size_t size = kcl_type_size(type);
   const kcl_format *f;
   kcl *ctx = d->comm->ctx;
   int rc;
-  h->width = width;
-  KCL_TRY(kcl_pin(ctx, h->sends * width, size, "the halo", &d->pinned[0]));
-  KCL_TRY(kcl_pin(ctx, (h->own + h->count) * width, size, "the halo", &d->pinned[1]));
-  h->out = d->pinned[0].data, h->in = d->pinned[1].data;
-  KCL_TRY(kcl_alloc(ctx, width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
+  KCL_TRY(list_owners(d));
+  KCL_TRY(kcl_pin(ctx, h->own + h->count, element_size(d), "the halo", &d->pinned[1]));
+  h->out = out_of(d, 1), h->in = d->pinned[1].data;
+  KCL_TRY(kcl_alloc(ctx, h->width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
   KCL_TRY(kcl_alloc(ctx, d->outside->rows, size, "the boundary", &h->sum));
   KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
-  if (d->outside->rows) KCL_TRY(kcl_matrix_build(ctx, f, d->outside, &h->boundary));
-  make_requests(d);
+  if (d->outside->rows) rc = kcl_matrix_build(ctx, f, d->outside, &h->boundary);
 done:
   return rc;
 }
 
+int kcl_domain_open(kcl_domain *d, int width) {
+  if (d->opened) return KCL_OK;
+  d->halo.width = width;
+  int rc = kcl_comm_agree(d->comm, open_out(d));
+  if (rc || (rc = kcl_comm_agree(d->comm, open_boundary(d)))) return rc;
+  make_requests(d);
+  d->opened = true;
+  return KCL_OK;
+}
+
 void kcl_domain_narrow(kcl_domain *d, int width) {
-  if (!d || !d->persistent || width == d->halo.width) return;
+  if (!d || !d->opened || width == d->halo.width) return;
   free_requests(d);
   d->halo.width = width;
   make_requests(d);
@@ -347,7 +456,14 @@ void kcl_domain_free(kcl_domain **d) {
   kcl_matrix_free(&o->halo.boundary);
   kcl_csr_free(&o->rows), kcl_csr_free(&o->interior), kcl_csr_free(&o->outside);
   kcl_csr_free(&o->inner);
-  for (int i = 0; i < 2; i++) kcl_unpin(o->comm->ctx, &o->pinned[i]);
+  if (o->window.open)
+    kcl_unregister(o->comm->ctx, &o->pinned[0]);
+  else
+    kcl_unpin(o->comm->ctx, &o->pinned[0]);
+  kcl_unpin(o->comm->ctx, &o->pinned[1]);
+  for (int i = 0; o->lent && i < o->neighbours; i++) kcl_unregister(o->comm->ctx, &o->lent[i]);
+  kcl_window_close(&o->window);
+  free(o->at), free(o->lent), free(o->halo.received);
   free(o->halo.one), free(o->halo.sum), free(o->take);
   free(o->send), free(o->row), free(o->column), free(o->rank), free(o->in), free(o->out);
   free(o->request), free(o);

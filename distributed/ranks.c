@@ -3,16 +3,16 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 /* Polls, then between polls lets others have the processor, then sleeps: a library that polls without end would keep it from
  * the rank that is waited for, where ranks outnumber processors or the machine is busy. A sleep takes 70 us at least. */
-void kcl_comm_wait(int count, MPI_Request *request) {
+void kcl_comm_wait_until(bool (*done)(void *), void *arg) {
   const double POLL = 20e-6, YIELD = 2e-3, start = kcl_now();
-  int done = 0;
-  while (MPI_Testall(count, request, &done, MPI_STATUSES_IGNORE), !done) {
+  while (!done(arg)) {
     const double waited = kcl_now() - start;
     if (waited > YIELD)
       nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
@@ -21,8 +21,55 @@ void kcl_comm_wait(int count, MPI_Request *request) {
   }
 }
 
+typedef struct requests {
+  int count;
+  MPI_Request *list;
+} requests;
+
+static bool all_complete(void *arg) {
+  const requests *r = arg;
+  int done;
+  MPI_Testall(r->count, r->list, &done, MPI_STATUSES_IGNORE);
+  return done;
+}
+
+void kcl_comm_wait(int count, MPI_Request *request) {
+  kcl_comm_wait_until(all_complete, &(requests){count, request});
+}
+
+/* ---------------------------------------------------------------- sums */
+
 /* A status, and the dots of a stage. */
 enum { RECORD = 1 + 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+
+/* A rank's record in memory that all share: one of gathers with an even number, one of the others. When one is written again,
+ * all have read it, for they have written the other since. */
+typedef struct record {
+  _Atomic uint64_t number; /* of the gather, from 1 */
+  double value[RECORD];
+} record;
+
+static record *record_of(const kcl_comm *c, int rank) {
+  return (record *)(void *)c->window.of[rank] + c->gathers % 2;
+}
+
+static bool all_written(void *arg) {
+  const kcl_comm *c = arg;
+  for (int p = 0; p < c->ranks.count; p++)
+    if (atomic_load_explicit(&record_of(c, p)->number, memory_order_acquire) < c->gathers)
+      return false;
+  return true;
+}
+
+static void gather_shared(kcl_comm *c, int n, double *all) {
+  c->gathers++;
+  record *own = record_of(c, c->ranks.rank);
+  memcpy(own->value, c->records, (size_t)n * sizeof *all);
+  atomic_store_explicit(&own->number, c->gathers, memory_order_release);
+  kcl_comm_wait_until(all_written, c);
+  for (int p = 0; p < c->ranks.count; p++, all += n)
+    memcpy(all, record_of(c, p)->value, (size_t)n * sizeof *all);
+}
 
 /* The records of all ranks, n numbers behind a status each. */
 static const double *gather(kcl_comm *c, int status, int n, const double *values) {
@@ -30,8 +77,12 @@ static const double *gather(kcl_comm *c, int status, int n, const double *values
   MPI_Request request;
   own[0] = status;
   for (int i = 0; i < n; i++) own[1 + i] = values[i];
-  MPI_Iallgather(own, n + 1, MPI_DOUBLE, all, n + 1, MPI_DOUBLE, c->comm, &request);
-  kcl_comm_wait(1, &request);
+  if (c->window.open)
+    gather_shared(c, n + 1, all);
+  else {
+    MPI_Iallgather(own, n + 1, MPI_DOUBLE, all, n + 1, MPI_DOUBLE, c->comm, &request);
+    kcl_comm_wait(1, &request);
+  }
   c->seconds += kcl_now() - start;
   return all;
 }
@@ -123,6 +174,17 @@ bool kcl_comm_differs(kcl_comm *c, double own) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
+/* Where all ranks are on this host. */
+static int open_records(kcl_comm *c) {
+  kcl_window w = {.of = NULL};
+  int here, rc;
+  MPI_Comm_size(c->host, &here);
+  if (kcl_comm_largest(c, -here) != -c->ranks.count) return KCL_OK;
+  rc = kcl_window_open(c, 2 * sizeof(record), &w);
+  c->window = w; /* from now on */
+  return rc;
+}
+
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   kcl_comm *c = NULL;
   MPI_Request request;
@@ -143,13 +205,19 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   MPI_Comm_rank(comm, &c->ranks.rank);
   MPI_Comm_idup(comm, &c->comm, &request);
   kcl_comm_wait(1, &request);
-  *out = c;
-  return KCL_OK;
+  KCL_TRY(kcl_comm_agree(c, kcl_window_hosts(c)));
+  KCL_TRY(open_records(c));
+  *out = c, c = NULL;
+done:
+  if (c) kcl_comm_free(&c);
+  return rc;
 }
 
 void kcl_comm_free(kcl_comm **c) {
   if (!*c) return;
-  MPI_Comm_free(&(*c)->comm);
+  kcl_window_close(&(*c)->window);
+  free((*c)->on_host);
+  MPI_Comm_free(&(*c)->host), MPI_Comm_free(&(*c)->comm);
   free((*c)->blocks.count), free((*c)->blocks.at), free((*c)->blocks.own), free((*c)->blocks.all);
   free((*c)->first), free((*c)->records), free(*c);
   *c = NULL;

@@ -97,10 +97,8 @@ static int choose_format(kcl_mpi_solver *m, const kcl_way *w, const kcl_format *
 }
 
 /* The interior in this format, with the halo. */
-static int build_operator(const kcl_mpi_solver *m, kcl_domain *d, const kcl_format *f,
-                          kcl_matrix **out) {
-  int rc = kcl_domain_open(d, kcl_width_of(m->system.options.nrhs));
-  if (!rc) rc = kcl_matrix_build(d->comm->ctx, f, d->inner ? d->inner : d->interior, out);
+static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
+  int rc = kcl_matrix_build(d->comm->ctx, f, d->inner ? d->inner : d->interior, out);
   if (rc) return rc;
   (*out)->halo = &d->halo;
   (*out)->source = d->interior; /* with all diagonal entries */
@@ -113,7 +111,7 @@ static int build_A(kcl_mpi_solver *m, const kcl_way *w) {
   double start = kcl_now();
   if (s->shared[0]) return KCL_OK;
   int rc = choose_format(m, w, &f);
-  if (!rc) rc = build_operator(m, m->domain, f, &s->shared[0]);
+  if (!rc) rc = build_operator(m->domain, f, &s->shared[0]);
   m->seconds_convert = kcl_now() - start;
   return rc;
 }
@@ -149,7 +147,7 @@ static int build_AH(kcl_mpi_solver *m, const kcl_way *w) {
   const kcl_format *f = s->shared[0]->format;
   if (!w->method->adjoint || s->shared[1]) return KCL_OK;
   int rc = m->comm->ranks.block ? KCL_OK : kcl_engine_adjoint_format(s, m->adjoint->interior, &f);
-  return rc ? rc : build_operator(m, m->adjoint, f, &s->shared[1]);
+  return rc ? rc : build_operator(m->adjoint, f, &s->shared[1]);
 }
 
 /* ---------------------------------------------------------------- engines */
@@ -183,10 +181,13 @@ static int set_width(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **e) {
 
 int kcl_ways_engine(void *solver, const kcl_way *w, kcl_engine **out) {
   kcl_mpi_solver *m = solver;
+  const int width = kcl_width_of(m->system.options.nrhs);
   int rc;
   *out = NULL;
   KCL_TRY(kcl_comm_agree(m->comm, check_way(m, w)));
   KCL_TRY(distribute_adjoint(m, w));
+  KCL_TRY(kcl_domain_open(m->domain, width));
+  if (m->adjoint) KCL_TRY(kcl_domain_open(m->adjoint, width));
   KCL_TRY(kcl_comm_agree(m->comm, build(m, w, out)));
   KCL_TRY(set_width(m, w, out));
   KCL_TRY(kcl_distribute_executor(m->comm, &(*out)->executor));

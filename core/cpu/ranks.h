@@ -5,6 +5,7 @@
 
 #include "core/cpu/stage.h"
 #include "core/program/ranks.h"
+#include <string.h>
 
 static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
   scalar *out = h->out, *in = h->in;
@@ -16,20 +17,46 @@ static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, cons
   h->begin(h);
 }
 
+/* The share of sum [boundary rows], which is added to y, in a dot of y: to its first chunk. */
+static void add_to_dot(const cpu *e, const kcl_halo *h, const kcl_stage *s, const scalar *sum,
+                       int c) {
+  int number;
+  const kcl_op *o = kcl_stage_halo_dot(s, &number);
+  if (!o) return;
+  const scalar *other = vector(e, o->x == s->y ? o->y : o->x, c);
+  scalar *to = e->partial[e->parity] + (c * e->dots + number) * CHUNKS;
+  for (int64_t i = 0; i < h->boundary->rows; i++) {
+    const scalar u = other[h->row[i]], x = o->x == s->y ? sum[i] : u, y = o->x == s->y ? u : sum[i];
+    *to = s_fma(o->plain ? x : s_conj(x), y, *to);
+  }
+}
+
 /* y = y + B x' of one right-hand side, B the boundary and x' of other ranks. */
-static void add_boundary(const kcl_halo *h, scalar *y, int c) {
+static void add_boundary(const cpu *e, const kcl_halo *h, const kcl_stage *s, int c) {
+  scalar *y = vector(e, s->y, c);
   const kcl_matrix *B = h->boundary;
   const scalar *in = h->in;
   scalar *one = h->one, *sum = h->sum;
   for (int64_t i = 0; h->width > 1 && i < h->own + h->count; i++) one[i] = in[i * h->width + c];
   B->format->rows(B, h->width > 1 ? one : in, sum, 0, B->rows);
   for (int64_t i = 0; i < B->rows; i++) y[h->row[i]] = s_add(y[h->row[i]], sum[i]);
+  add_to_dot(e, h, s, sum, c);
+}
+
+/* What came from each owner, behind this rank's own. */
+static void collect(const kcl_halo *h) {
+  for (int i = 0; i < h->owners; i++) {
+    const kcl_received *part = &h->received[i];
+    scalar *to = (scalar *)h->in + (h->own + part->first) * h->width;
+    if (part->from != to) memcpy(to, part->from, (size_t)(part->count * h->width) * sizeof *to);
+  }
 }
 
 static void end_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
   h->end(h);
+  if (h->boundary) collect(h);
   for (int c = 0; c < e->k->nrhs && h->boundary; c++)
-    if (active[c]) add_boundary(h, vector(e, s->y, c), c);
+    if (active[c]) add_boundary(e, h, s, c);
 }
 
 enum { MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };

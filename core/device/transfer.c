@@ -50,3 +50,13 @@ void kcl_unpin(kcl *ctx, kcl_pinned *p) {
   free(p->data);
   *p = (kcl_pinned){NULL, NULL};
 }
+
+void kcl_register(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
+  *out = (kcl_pinned){.data = memory};
+  if (ctx->opencl && bytes) kcl_opencl_register_host(ctx, memory, bytes, out);
+}
+
+void kcl_unregister(kcl *ctx, kcl_pinned *p) {
+  if (p->buffer) kcl_opencl_unpin_host(ctx, p);
+  *p = (kcl_pinned){NULL, NULL};
+}

@@ -175,8 +175,7 @@ void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
 kcl_matrix *kcl_matrix_share(kcl_matrix *m);      /* m, to be freed once more; NULL of NULL */
 void kcl_matrix_free(kcl_matrix **m);
 bool kcl_matrix_scatters(const kcl_matrix *m);
-/* Must its product be the last of a stage? Rows are complete only after the launch: of formats that scatter, and of
- * matrices with a halo. */
+/* Are rows of its product complete only after the launch? Of formats that scatter, and of matrices with a halo. */
 bool kcl_matrix_ends_stage(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
 double kcl_matrix_prepared_bytes(const kcl_matrix *m); /* those that prepare() writes */

@@ -67,11 +67,11 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   bool persistent = phase == KCL_LOOP && r->persistent.kernel;
   if (phase == KCL_START) r->persistent.since_replace = 0;
   if (persistent && !code) code = kcl_persistent_kernel.enqueue(r, times);
-  if (r->halo.ready) {
+  if (r->ranks.ready) {
     int rc = run_on_ranks(r, phase, times, kcl_cl_check(context(r), code, "clFinish", "iterating"));
     if (rc) return rc;
   }
-  for (int64_t t = 0; t < times && !code && !persistent && !r->halo.ready; t++)
+  for (int64_t t = 0; t < times && !code && !persistent && !r->ranks.ready; t++)
     for (int i = 0; i < r->k->stages[phase] && !code; i += r->launch[phase][i].stages)
       code = kcl_run_enqueue(r, &r->launch[phase][i]);
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
@@ -186,7 +186,7 @@ static void close_run(kcl_executor *ex) {
   kcl_run_close_parts(r);
   kcl_series_close(r);
   kcl_persistent_kernel.close(r);
-  kcl_run_close_halo(r);
+  kcl_run_close_ranks(r);
   kcl_run_close_vectors(r);
   if (r->states) clReleaseMemObject(r->states);
   if (r->history) clReleaseMemObject(r->history);
@@ -296,12 +296,12 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   if (persistent) KCL_TRY(kcl_persistent_kernel.prepare(r));
   KCL_TRY(kcl_run_stage_kernels(r, persistent));
   if (r->width > 1 || k->product) KCL_TRY(kcl_run_column_kernels(r));
-  if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_halo(r));
+  if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_ranks(r));
   if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
   kcl_step_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
   KCL_TRY(first_launches(ex));
-  r->halo.ready = kcl_program_ranks(k) != NULL;
+  r->ranks.ready = kcl_program_ranks(k) != NULL;
   kcl_step_end(k->ctx);
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;

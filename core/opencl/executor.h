@@ -13,6 +13,7 @@
 #define KCL_OPENCL_EXECUTOR_H
 
 #include "core/opencl/opencl.h"
+#include "core/program/ranks.h"
 
 enum { MAX_POLLS = 2, PAD = 64 /* elements; packs reach beyond the end of a vector */ };
 
@@ -27,6 +28,13 @@ typedef struct launch {
   cl_mem zeroed;           /* y of a format that scatters: cleared before the launch */
   size_t zeroed_bytes;
 } launch;
+
+/* What the halo of an operator has on the device (kernels/halo.cl). */
+typedef struct kcl_exchange {
+  const kcl_halo *halo;           /* NULL: the operator has none */
+  cl_kernel pack, take, add;      /* take: pack from x to `in` */
+  cl_mem send, own, row, out, in; /* lists of rows; elements sent and received */
+} kcl_exchange;
 
 /* The persistent kernel of a program. */
 typedef struct kcl_persistent {
@@ -75,13 +83,13 @@ typedef struct run {
     cl_mem values; /* one right-hand side's vector on its way */
   } column;        /* of products, and where there are several right-hand sides */
   struct {
-    cl_kernel pack, take, add;      /* kernels/halo.cl; take: pack from x to `in` */
-    cl_mem send, own, row, out, in; /* lists of rows; elements sent and received */
-    kcl_pinned sums;                /* [dots, width, groups_max] on their way: */
+    kcl_exchange *of;           /* [operators] */
+    cl_command_queue transfers; /* of halos, beside the launches */
+    kcl_pinned sums;            /* [dots, width, partials_max] on their way: */
     char *partial;
     double *block;                /* the same as doubles, where sums have a fixed shape */
     bool ready;                   /* the other ranks run the same stages from now on */
-  } halo;                         /* on several ranks */
+  } ranks;                        /* of several */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
@@ -140,10 +148,10 @@ typedef struct column_move {
 int kcl_run_move(run *r, const column_move *m);
 
 /* ---- ranks.c */
-int kcl_run_open_halo(run *r);
+int kcl_run_open_ranks(run *r);
 /* One stage; status: KCL_OK, or this rank's failure before. */
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status);
-void kcl_run_close_halo(run *r);
+void kcl_run_close_ranks(run *r);
 
 /* ---- series.c */
 void kcl_series_plan(run *r); /* r->series.geometry, if there are any */

@@ -86,9 +86,11 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
   if (!tune->groups) groups = cached(k, group, groups);
   const int64_t fixed = fixed_groups(k);
+  const int most = fixed > groups * o->units ? (int)fixed : groups * o->units;
   if (width > 1) block = block > 64 * width ? block / (64 * width) * 64 : 64;
   kcl_geometry g = {.group = group,
-                    .groups_max = fixed > groups * o->units ? (int)fixed : groups * o->units,
+                    .groups_max = most,
+                    .partials_max = most + (kcl_program_ranks(k) ? KCL_HALO_GROUPS : 0),
                     .sum_block = (int)kcl_program_block(k),
                     .registers = registers,
                     .streamed = streams(k),

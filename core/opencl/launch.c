@@ -167,7 +167,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
-  size_t groups_before = before ? kcl_run_groups(r, before) : 1;
+  size_t groups_before = before && !kcl_program_ranks(r->k) ? kcl_run_groups(r, before) : 1;
   return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
 }
 

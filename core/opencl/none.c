@@ -33,3 +33,6 @@ int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *ou
          kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
 }
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) { (void)ctx, (void)p; }
+void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
+  (void)ctx, (void)memory, (void)bytes, (void)out;
+}

@@ -27,6 +27,8 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
 /* Host memory: reads into it do not hold up the host; into ordinary memory they do (NVIDIA), and at a third of the rate. */
 int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p); /* also of an empty one */
+/* The same for memory that there is: out->buffer stays NULL where the driver does not take it. */
+void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */
 #define CL_TARGET_OPENCL_VERSION 120
@@ -100,9 +102,11 @@ int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped);
 void kcl_opencl_forget_programs(kcl_opencl *o);
 
+enum { KCL_HALO_GROUPS = 256 }; /* that complete a product, at most (kernels/halo.cl) */
 /* How a program is laid out on a device (geometry.c), which its source depends on. */
 typedef struct kcl_geometry {
   int group, groups_max; /* work-items per work-group; most groups of a launch */
+  int partials_max;      /* partial sums of a dot: one per group, and on ranks those of the halo */
   int registers;         /* per work-item, where the compiler can be told; 0: its own choice */
   bool streamed;   /* the matrix is read by streaming loads, so that vectors stay in the L2 cache */
   int block;       /* elements per block of a fused loop, CPU layout */

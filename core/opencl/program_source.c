@@ -12,7 +12,7 @@ size_t kcl_poll_bytes(const kcl_program *k) {
 
 /* With partial sums (kernels/stage.clh), and whole cache lines. */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
-  size_t sums = (size_t)kcl_program_dots(k) * (size_t)g->groups_max * (size_t)kcl_rhs_width(k);
+  size_t sums = (size_t)kcl_program_dots(k) * (size_t)g->partials_max * (size_t)kcl_rhs_width(k);
   return (kcl_poll_bytes(k) + sums * kcl_type_size(k->type) + 127) / 128 * 128;
 }
 
@@ -36,7 +36,7 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "REGISTERS", g->registers);
   define(t, "STREAMED", g->streamed);
   define(t, "WG", g->group);
-  define(t, "GROUPS_MAX", g->groups_max);
+  define(t, "PARTIALS_MAX", g->partials_max);
   define(t, "SLOTS", k->slots);
   define(t, "STATE", (int)(kcl_state_bytes(k, g) / sizeof(cl_int)));
   define(t, "HISTORY", KCL_HISTORY);

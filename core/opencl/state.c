@@ -76,8 +76,8 @@ static void carry_sums(const run *r, const run *f, const char *old, char *state)
       else
         memcpy(to + 8 * i, &sum[i], 8);
     }
-    partial += (size_t)f->geometry.groups_max * f->scalar_bytes;
-    to += (size_t)r->geometry.groups_max * r->scalar_bytes;
+    partial += (size_t)f->geometry.partials_max * f->scalar_bytes;
+    to += (size_t)r->geometry.partials_max * r->scalar_bytes;
   }
 }
 

@@ -40,6 +40,20 @@ int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *ou
   return kcl_cl_check(ctx, code, "clEnqueueMapBuffer", what);
 }
 
+void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
+  kcl_opencl *o = ctx->opencl;
+  cl_int code;
+  cl_mem buffer =
+      clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
+  if (code) return;
+  void *mapped = clEnqueueMapBuffer(o->queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                    0, NULL, NULL, &code);
+  if (!code && mapped == memory)
+    out->buffer = buffer;
+  else
+    clReleaseMemObject(buffer);
+}
+
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) {
   if (p->data)
     clEnqueueUnmapMemObject(ctx->opencl->queue, p->buffer, p->data, 0, NULL, NULL),

@@ -240,6 +240,8 @@ int kcl_width_of(int nrhs); /* rounded up to a power of two */
 int kcl_rhs_width(
     const kcl_program *k); /* nrhs, rounded up to a power of two: of an element on a device */
 int kcl_stage_dots(const kcl_stage *s);
+/* Of a matrix with a halo: the dot of its product with another vector, and which of the stage's dots it is; NULL: none. */
+const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number);
 bool kcl_stage_writes_history(const kcl_stage *s); /* does it record an iteration or Ritz values? */
 const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A); /* or NULL */
 /* The stage whose dots stage i reduces, or NULL; and the stage whose partial sums the last stage of START or REPLACE, of

@@ -3,8 +3,8 @@
  *
  *   sums    the dots of a stage are added over the ranks, once, right after the stage; where they are to be reproducible, as
  *           partial sums over fixed blocks of the rows of all ranks, in the order of the blocks
- *   halo    a product whose matrix has one is a stage of its own: before it own elements of x are handed to the exchange,
- *           after it the entries whose columns other ranks own are added to y
+ *   halo    of a product: before the stage own elements of x are handed to the exchange; after it the entries whose columns
+ *           other ranks own are added to y, and their share to a dot of y (kcl_stage_halo_dot)
  *
  * Everything else is local: methods and formats know nothing of it, nor do preconditioners, which are those of the diagonal
  * block of each rank: their products take own columns alone.
@@ -33,6 +33,12 @@ struct kcl_ranks {
   double (*largest)(kcl_ranks *, double own); /* of all; NaN if one is */
 };
 
+/* Elements of a halo from one owner. */
+typedef struct kcl_received {
+  const void *from;     /* [count], on the host, from end() to the next begin() */
+  int64_t first, count; /* places in `in`, behind the rank's own */
+} kcl_received;
+
 /* The columns of A's rows that other ranks own. */
 typedef struct kcl_halo kcl_halo;
 struct kcl_halo {
@@ -45,11 +51,14 @@ struct kcl_halo {
   kcl_matrix
       *boundary;      /* the rows with such columns alone, columns are places in `in`; NULL: none */
   const int32_t *row; /* [boundary->rows] their rows here, ascending */
+  kcl_received *received; /* [owners] */
+  int owners;
   /* On the host, of the program's type: [sends, width], [own + count, width]; a right-hand side's part of `in`, and the rows'
    * sums, [boundary->rows]. */
   void *out, *in, *one, *sum;
   void (*begin)(const kcl_halo *); /* out is filled */
-  void (*end)(const kcl_halo *);   /* afterwards `in` is filled, and out may be written again */
+  /* Afterwards elements have been received, and `out`, another one, may be written. */
+  void (*end)(const kcl_halo *);
   /* For set-ups, on the host: `boundary` in CSR; x [own rows + count] of any type gets what others own. */
   const kcl_csr *outside;
   void (*exchange)(const kcl_halo *, kcl_type, void *x);

@@ -45,9 +45,16 @@ static bool full(const kcl_stage *s) {
          kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) > KCL_MOST_STAGE_VECTORS - 3;
 }
 
-/* Are rows of the product complete only after the launch? */
-static bool ends_with_product(const kcl_stage *s) {
-  return s->A && (kcl_matrix_scatters(s->A) || kcl_stage_halo(s));
+/* May an operation join a stage whose product is completed after the launch? Of a matrix with a halo: it must not need the
+ * product, but for one dot, to whose sum the completion adds its share; and what that reads stays as it is. */
+static bool joins_product(const kcl_stage *s, const kcl_op *op) {
+  const kcl_halo *h = kcl_stage_halo(s);
+  if (s->A && kcl_matrix_scatters(s->A)) return false;
+  if (!h || h->ranks->block) return !h;
+  const kcl_op *dot = kcl_stage_halo_dot(s, NULL);
+  if (op->code == KCL_OP_DOT) return (op->x == s->y) + (op->y == s->y) <= !dot;
+  return op->y != s->y && op->x != s->y && op->z != s->y &&
+         !(dot && (op->y == dot->x || op->y == dot->y));
 }
 
 /* The stage an elementwise operation on n elements joins: the open one if it may. */
@@ -55,7 +62,7 @@ static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
   kcl_stage *s = open_stage(k);
   if (!s) return;
   bool joins = (s->n == 0 || s->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot) &&
-               !full(s) && !ends_with_product(s) &&
+               !full(s) && joins_product(s, &op) &&
                !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
   if (!joins && !(s = new_stage(k))) return;
   s->n = n;

@@ -1,11 +1,24 @@
 /* What executors ask of a program's stages: their vectors and dots, the bytes they move, which stage reduces whose dots. */
-#include "core/program/program.h"
+#include "core/program/ranks.h"
 #include <limits.h>
 
 int kcl_stage_dots(const kcl_stage *s) {
   int dots = 0;
   for (int i = 0; i < s->vectors; i++) dots += s->vector[i].code == KCL_OP_DOT;
   return dots;
+}
+
+const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number) {
+  int dots = 0;
+  if (!kcl_stage_halo(s)) return NULL;
+  for (int i = 0; i < s->vectors; i++) {
+    const kcl_op *o = &s->vector[i];
+    if (o->code != KCL_OP_DOT) continue;
+    if (number) *number = dots;
+    if (o->x == s->y || o->y == s->y) return o;
+    dots++;
+  }
+  return NULL;
 }
 
 bool kcl_stage_writes_history(const kcl_stage *s) {

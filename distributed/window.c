@@ -1,0 +1,70 @@
+/* Memory that the ranks of a host share. Halos and sums between them are written and read there; a message, or a number beside
+ * the values, says when. Ranks of other hosts, and a host without shared memory, are reached by messages alone, as is everybody
+ * with KRYLOCL_MPI_SHARED=0. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdlib.h>
+
+enum { PAGE = 4096 };
+
+static bool wanted(void) {
+  const char *word = getenv("KRYLOCL_MPI_SHARED");
+  return !word || *word != '0';
+}
+
+/* c->host, and for each rank its number there. */
+int kcl_window_hosts(kcl_comm *c) {
+  const int count = c->ranks.count;
+  MPI_Group all, host;
+  int *number = NULL, rc;
+  MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->ranks.rank, MPI_INFO_NULL, &c->host);
+  MPI_Comm_set_errhandler(c->host, MPI_ERRORS_RETURN);
+  MPI_Comm_group(c->comm, &all), MPI_Comm_group(c->host, &host);
+  rc = kcl_alloc(c->ctx, count, sizeof *number, "the ranks", (void **)&number);
+  if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *number, "the ranks", (void **)&c->on_host);
+  for (int p = 0; p < count && !rc; p++) number[p] = p;
+  if (!rc) MPI_Group_translate_ranks(all, count, number, host, c->on_host);
+  MPI_Group_free(&all), MPI_Group_free(&host);
+  free(number);
+  return rc;
+}
+
+/* Other ranks of the host as well, or none of them. */
+static bool allocate(const kcl_comm *c, size_t bytes, kcl_window *w) {
+  MPI_Info apart;
+  void *base = NULL;
+  int works, all = 0;
+  MPI_Info_create(&apart);
+  MPI_Info_set(apart, "alloc_shared_noncontig", "true"); /* pages of each rank's own */
+  works = wanted() && MPI_Win_allocate_shared((MPI_Aint)(bytes + PAGE), 1, apart, c->host, &base,
+                                              &w->win) == MPI_SUCCESS;
+  MPI_Info_free(&apart);
+  MPI_Allreduce(&works, &all, 1, MPI_INT, MPI_MIN, c->host);
+  if (works && !all) MPI_Win_free(&w->win);
+  return all;
+}
+
+static char *page(void *p) { return (char *)(((uintptr_t)p + PAGE - 1) / PAGE * PAGE); }
+
+int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w) {
+  const int count = c->ranks.count;
+  int rc = kcl_alloc(c->ctx, count, sizeof *w->of, "shared memory", (void **)&w->of);
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  w->open = allocate(c, bytes, w);
+  for (int p = 0; p < count && w->open; p++) {
+    MPI_Aint size;
+    int unit;
+    void *base;
+    if (c->on_host[p] == MPI_UNDEFINED) continue;
+    MPI_Win_shared_query(w->win, c->on_host[p], &size, &unit, &base);
+    w->of[p] = page(base);
+  }
+  if (w->open) MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win);
+  return KCL_OK;
+}
+
+void kcl_window_close(kcl_window *w) {
+  if (w->open) MPI_Win_unlock_all(w->win), MPI_Win_free(&w->win);
+  free(w->of);
+  *w = (kcl_window){.of = NULL};
+}
