@@ -48,8 +48,9 @@ static char *page(void *p) { return (char *)(((uintptr_t)p + PAGE - 1) / PAGE * 
 
 int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w) {
   const int count = c->ranks.count;
-  int rc = kcl_alloc(c->ctx, count, sizeof *w->of, "shared memory", (void **)&w->of);
-  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  int rc = kcl_alloc(c->ctx, count, sizeof *w->of, "shared memory", (void **)&w->of), any;
+  MPI_Allreduce(&rc, &any, 1, MPI_INT, MPI_MAX, c->comm);
+  if (any) return rc ? rc : kcl_fail(c->ctx, (kcl_status)any, "another rank is out of memory");
   w->open = allocate(c, bytes, w);
   for (int p = 0; p < count && w->open; p++) {
     MPI_Aint size;
