@@ -131,10 +131,12 @@ double cli_ranks_largest(double own) {
 
 int cli_setup(kcl *ctx, cli_run *r) {
   if (alone()) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
-  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, r->p.spread ? KCL_MPI_ROWS : KCL_MPI_ROOT,
-                         &r->asked, &r->shared);
+  kcl_mpi_part part = {.A = r->p.A};
+  int rc = r->p.spread
+               ? kcl_mpi_setup_part(ctx, MPI_COMM_WORLD, &part, &r->asked, &r->shared)
+               : kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->shared);
+  r->p.A = part.A;
   served = !rc;
-  if (r->p.spread) kcl_csr_free(&r->p.A);
   return rc;
 }
 

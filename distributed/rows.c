@@ -146,7 +146,8 @@ int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own) {
 /* The rows that the ranks have make one matrix. */
 static int check_blocks(kcl_comm *c, const kcl_csr *own) {
   const int64_t rows = c->first[c->ranks.count];
-  if (kcl_comm_differs(c, (double)own->cols) | kcl_comm_differs(c, own->type))
+  const bool cols = kcl_comm_differs(c, (double)own->cols), type = kcl_comm_differs(c, own->type);
+  if (cols || type)
     return kcl_fail(c->ctx, KCL_USAGE, "the ranks' blocks have different columns or scalar types");
   if (own->rows < 1) return kcl_fail(c->ctx, KCL_USAGE, "no rows: each rank needs one at least");
   if (c->ranks.block && c->ranks.first_row % c->ranks.block)

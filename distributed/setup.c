@@ -171,6 +171,8 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   m->type = own->type;
   KCL_TRY(kcl_blocks_open(c, m->system.options.nrhs));
   KCL_TRY(kcl_domain_create(c, own, c->first, m->system.options.precision, &m->domain));
+  kcl_csr_free(&given); /* the domain has copies */
+  if (m->taken) kcl_csr_free(m->taken);
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_ways_plan(m));
@@ -189,8 +191,9 @@ static int set_up_alone(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *
   return kcl_setup(m->ctx, A, options, &m->alone);
 }
 
-int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
-                  const kcl_options *options, kcl_mpi_solver **out) {
+/* taken: A, to be freed as soon as it is not needed; or NULL. */
+static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
+                      kcl_mpi_layout layout, const kcl_options *options, kcl_mpi_solver **out) {
   kcl_mpi_solver *m = NULL;
   int count, rc;
   if (!ctx) return KCL_USAGE;
@@ -201,17 +204,29 @@ int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layo
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
   if (!rc) rc = kcl_alloc(ctx, 1, sizeof *m, "a solver", (void **)&m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  m->ctx = ctx, m->layout = layout;
+  m->ctx = ctx, m->layout = layout, m->taken = taken;
   if (count == 1 && !ctx->reproducible)
     KCL_TRY(set_up_alone(m, A, options));
   else {
     KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
     KCL_TRY(set_up(m, A, options));
   }
+  m->taken = NULL;
   *out = m, m = NULL;
 done:
   kcl_mpi_solver_free(&m);
   return rc;
+}
+
+int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
+                  const kcl_options *options, kcl_mpi_solver **out) {
+  return set_up_any(ctx, comm, A, NULL, layout, options, out);
+}
+
+int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
+                       kcl_mpi_solver **out) {
+  return set_up_any(ctx, comm, part ? part->A : NULL, part ? &part->A : NULL, KCL_MPI_ROWS, options,
+                    out);
 }
 
 void kcl_mpi_solver_free(kcl_mpi_solver **s) {

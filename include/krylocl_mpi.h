@@ -11,7 +11,7 @@
  * or, with nothing whole on any rank, b and x of its own rows:
  *
  *     kcl_mpi_read(ctx, comm, "A.mtx", &part);
- *     kcl_mpi_setup(ctx, comm, part.A, KCL_MPI_ROWS, NULL, &s);
+ *     kcl_mpi_setup_part(ctx, comm, &part, NULL, &s);
  *
  * All functions but those that describe are collective: every rank of the communicator calls them in the same order. A
  * failure on one rank is the failure of all: each returns its status, and kcl_error says on which rank it happened.
@@ -119,6 +119,10 @@ int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_den
  * A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_mpi_solver **out);
+/** As kcl_mpi_setup with KCL_MPI_ROWS. On more than one rank part->A is freed, and NULL, as soon as its rows are copied: a copy
+ * of the matrix less at the peak. */
+int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
+                       kcl_mpi_solver **out);
 /** Frees a solver. */
 void kcl_mpi_solver_free(kcl_mpi_solver **s);
 

@@ -13,7 +13,8 @@ static int check_own(kcl_comm *c, const char *path, const kcl_dense *own) {
   int rc = kcl_need(c->ctx, "path", path);
   if (!rc) rc = kcl_dense_need(c->ctx, "own", own);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
-  if (kcl_comm_differs(c, (double)own->cols) | kcl_comm_differs(c, own->type))
+  const bool cols = kcl_comm_differs(c, (double)own->cols), type = kcl_comm_differs(c, own->type);
+  if (cols || type)
     rc = kcl_fail(c->ctx, KCL_USAGE, "the ranks' parts have different columns or scalar types");
   bad = kcl_count_infinite(own->val, own->rows * own->cols * (own->type == KCL_Z ? 2 : 1));
   (void)kcl_comm_before(c, bad, &all);
