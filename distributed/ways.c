@@ -22,11 +22,6 @@ static int check_reproducible(const kcl_system *s, const kcl_way *w) {
 static int check_way(const kcl_mpi_solver *m, const kcl_way *w) {
   const kcl_system *s = &m->system;
   int rc;
-  if (w->method->adjoint && (s->ctx->opencl || m->comm->ranks.mixed))
-    return kcl_fail(s->ctx, KCL_USAGE,
-                    "%s: not on several ranks: it multiplies by A^H, which OpenCL devices do not "
-                    "exchange elements for",
-                    w->method->name);
   if (m->comm->ranks.block && (rc = check_reproducible(s, w))) return rc;
   return kcl_check_fit(s, w->method);
 }

@@ -49,10 +49,10 @@ if [ -n "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then conform 4 cpu native; else
   KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr,bicg,lsqr conform 4 cpu native
 fi
 if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
-  if [ -z "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then export KRYLOCL_SOLVERS=cg,cg-pipelined; fi
+  if [ -z "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then export KRYLOCL_SOLVERS=cg,bicg; fi
   conform 2 0:0 "an OpenCL device"
   KRYLOCL_LAYOUT=gpu KRYLOCL_SOLVERS=cg conform 2 0:0 "an OpenCL device, layout of a GPU"
-  KRYLOCL_SOLVERS=${KRYLOCL_SOLVERS:-cg,gmres,idr} conform 2 cpu,0:0 "native beside an OpenCL device"
+  KRYLOCL_SOLVERS=${KRYLOCL_SOLVERS:-cg,bicg,idr} conform 2 cpu,0:0 "native beside an OpenCL device"
 else
   echo "skipped: no OpenCL device"
 fi

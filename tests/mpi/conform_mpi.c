@@ -168,18 +168,6 @@ static kcl_csr rows_of(const host *h, int64_t *first, int64_t **row_ptr) {
 static bool least_squares(const char *solver) {
   return !strcmp(solver, "cgls") || !strcmp(solver, "lsqr");
 }
-static bool multiplies_by_adjoint(const char *solver) {
-  return !strcmp(solver, "bicg") || least_squares(solver);
-}
-
-static void refused(const host *h, const kcl_options *o, const char *kind) {
-  kcl_mpi_solver *s = NULL;
-  int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, o, &s);
-  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), "not on several ranks"), "%s: %d, %s",
-         words(o, kind), rc, kcl_error(h->ctx));
-  kcl_mpi_solver_free(&s);
-}
-
 static kcl_options options_for(const problem *p, const char *solver, const char *format, int turn) {
   static const kcl_type real[] = {KCL_D, KCL_S}, pairs[] = {KCL_Z, KCL_C};
   kcl_options o = kcl_defaults;
@@ -209,10 +197,6 @@ static void methods(const host *h, const problem *p) {
       if (ranks > 2 && (i + f + number) % 3) continue;
       kcl_options o = options_for(p, solver, kcl_list(KCL_FORMATS, f).name, i + f);
       if (!wanted_format(o.format)) continue;
-      if (ranks > 1 && few_combinations && multiplies_by_adjoint(solver)) {
-        refused(h, &o, p->kind);
-        continue;
-      }
       solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
     }
   }
@@ -401,8 +385,7 @@ static void reproducible(const host *h, const problem *p) {
     kcl_options o = options_for(p, solver, i % 2 ? "auto" : "csr-scalar", i / 2);
     o.precond = i % 3 ? "none" : "jacobi";
     if (!wanted_solver(solver) || least_squares(solver) || alone(h, &o) < 0) continue;
-    if (few_combinations && (multiplies_by_adjoint(solver) || i % 3 != (int)(p - problems) % 3))
-      continue;
+    if (few_combinations && i % 3 != (int)(p - problems) % 3) continue;
     same_bits(h, &o, p->kind);
   }
 }
@@ -453,15 +436,15 @@ static void system_of(kcl *ctx, kcl *one, const problem *p) {
   preconditioners(&h, p);
   if (!few_combinations) blocks(&h, p), parts(&h, p);
   if (p == problems && !few_combinations) near_null(&h, p);
-  if (p == problems || !few_combinations) columns(&h, p, p->spd ? "cg" : p->pairs ? "bicg" : "gmres");
+  if (p == problems || !few_combinations)
+    columns(&h, p, p->spd ? "cg" : p->pairs ? "bicg" : "gmres");
   reproducible(&h, p);
   if (p == problems) {
     between_blocks(&h);
     not_reproducible(&h, "cg", "ell", "none", "ell: not with reproducible sums");
     not_reproducible(&h, "cg", "csr-scalar", "amg", "amg: not with reproducible sums");
-    if (!few_combinations)
-      not_reproducible(&h, "lsqr", "csr-scalar", "none", "lsqr: not with reproducible sums"),
-          not_in_parts(&h);
+    not_reproducible(&h, "lsqr", "csr-scalar", "none", "lsqr: not with reproducible sums"),
+        not_in_parts(&h);
   }
   kcl_csr_free(&h.A), kcl_dense_free(&h.b);
 }
