@@ -1,6 +1,6 @@
 # krylocl. `make` builds, `make demo` runs an example, `make check` tests, `make help` lists the rest.
 # Settings on the command line or in an untracked config.mk: CC, ARCH, OPT, CFLAGS, LDFLAGS, BUILD,
-# PREFIX, SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like omit a part.
+# PREFIX, MPICC (mpicc.mpich), SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like omit a part.
 MAKEFLAGS += -rR
 -include config.mk
 CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
@@ -42,10 +42,11 @@ HAVE_ZLIB       := $(call probe,zlib.h,-lz)
 HAVE_CHOLMOD    := $(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod))
 HAVE_SPQR       := $(if $(HAVE_CHOLMOD),$(call probe,suitesparse/SuiteSparseQR_C.h,-lspqr -lcholmod))
 HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
-# The compiler and linker flags of Open MPI or MPICH: of pkg-config, else of mpicc.
-MPI_PACKAGE := $(firstword $(foreach p,ompi-c mpich,$(shell pkg-config --exists $p 2>/dev/null && echo $p)))
-MPI_CFLAGS  := $(if $(MPI_PACKAGE),$(shell pkg-config --cflags $(MPI_PACKAGE)),$(shell mpicc --showme:compile 2>/dev/null))
-MPI_LIBS    := $(if $(MPI_PACKAGE),$(shell pkg-config --libs $(MPI_PACKAGE)),$(shell mpicc --showme:link 2>/dev/null))
+# The flags of Open MPI or MPICH: of the compiler MPICC (mpicc.mpich) if it is set, else of pkg-config, else of mpicc.
+MPI_PACKAGE := $(if $(MPICC),,$(firstword $(foreach p,ompi-c mpich,$(shell pkg-config --exists $p 2>/dev/null && echo $p))))
+MPI_SHOW    := $(if $(MPI_PACKAGE),,$(shell $(or $(MPICC),mpicc) -show 2>/dev/null))
+MPI_CFLAGS  := $(if $(MPI_PACKAGE),$(shell pkg-config --cflags $(MPI_PACKAGE)),$(filter -I% -D%,$(MPI_SHOW)))
+MPI_LIBS    := $(if $(MPI_PACKAGE),$(shell pkg-config --libs $(MPI_PACKAGE)),$(filter -L% -l% -Wl%,$(MPI_SHOW)))
 HAVE_MPI    := $(if $(MPI_LIBS),$(call probe,mpi.h,$(MPI_CFLAGS) $(MPI_LIBS)))
 HAVE_METIS  := $(if $(HAVE_MPI),$(call probe,metis.h,-lmetis))
 endif

@@ -66,12 +66,22 @@ static bool reproducible(int argc, char **argv) {
   return asked && argc > 1 && !strcmp(argv[1], "solve");
 }
 
+/* Each rank of a launcher that this program's MPI does not know would take itself for the only one. */
+static void leave_strangers(void) {
+  cli_fail(KCL_DEVICE,
+           "a launcher started several ranks and this program's MPI sees one: launcher and "
+           "program are of different MPIs (Open MPI, MPICH)");
+  MPI_Finalize();
+  exit(KCL_DEVICE);
+}
+
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
   if (!launched() && !reproducible(*argc, *argv)) return;
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
+  if (ranks == 1 && launched()) leave_strangers();
   const int word[] = {SIGINT, SIGTERM, SIGUSR1}; /* rank 0 heeds them, and ends the others' solve */
   for (int i = 0; i < 3; i++) signal(word[i], SIG_IGN);
 }

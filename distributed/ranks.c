@@ -28,8 +28,8 @@ typedef struct requests {
 
 static bool all_complete(void *arg) {
   const requests *r = arg;
-  int done;
-  MPI_Testall(r->count, r->list, &done, MPI_STATUSES_IGNORE);
+  int done = 1;
+  for (int i = 0; i < r->count && done; i++) MPI_Test(&r->list[i], &done, MPI_STATUS_IGNORE);
   return done;
 }
 
