@@ -41,17 +41,18 @@ void kcl_window_close(kcl_window *w); /* also of an empty one */
 struct kcl_comm {
   kcl_ranks ranks; /* the first member: what executors see */
   kcl *ctx;
-  MPI_Comm comm;     /* a duplicate of the caller's */
-  MPI_Comm host;     /* its ranks on this host; */
-  int *on_host;      /* [count] their numbers there, or MPI_UNDEFINED */
-  kcl_window window; /* of records, where all ranks are on this host */
-  uint64_t gathers;  /* through it */
-  bool failed;       /* a sum has told of a failure since the last agreement, */
-  bool told;         /* and it is another rank's */
-  bool files;        /* failures of input name a file, and no rank */
-  int64_t *first;    /* [count + 1] first rows of the ranks */
-  double *records;   /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
-  double seconds;    /* waiting for sums */
+  MPI_Comm comm;         /* a duplicate of the caller's */
+  MPI_Comm host;         /* its ranks on this host; */
+  int *on_host;          /* [count] their numbers there, or MPI_UNDEFINED */
+  kcl_window window;     /* of records, where all ranks are on this host */
+  uint64_t gathers;      /* through it */
+  bool failed;           /* a sum has told of a failure since the last agreement, */
+  bool told;             /* and it is another rank's */
+  bool files;            /* failures of input name a file, and no rank */
+  int64_t *first;        /* [count + 1] first rows of the ranks */
+  MPI_Request gathering; /* of records */
+  double *records;       /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
+  double seconds;        /* waiting for sums */
   struct {
     int most;          /* blocks of the whole system, about; 0: sums need not be reproducible */
     int *count, *at;   /* [count of ranks] numbers of each one's message, and where they begin */

@@ -61,35 +61,53 @@ static bool all_written(void *arg) {
   return true;
 }
 
-static void gather_shared(kcl_comm *c, int n, double *all) {
+static void write_own(kcl_comm *c, int n) {
   c->gathers++;
   record *own = record_of(c, c->ranks.rank);
-  memcpy(own->value, c->records, (size_t)n * sizeof *all);
+  memcpy(own->value, c->records, (size_t)n * sizeof *c->records);
   atomic_store_explicit(&own->number, c->gathers, memory_order_release);
+}
+
+static void read_all(kcl_comm *c, int n, double *all) {
   kcl_comm_wait_until(all_written, c);
   for (int p = 0; p < c->ranks.count; p++, all += n)
     memcpy(all, record_of(c, p)->value, (size_t)n * sizeof *all);
 }
 
-/* The records of all ranks, n numbers behind a status each. */
-static const double *gather(kcl_comm *c, int status, int n, const double *values) {
-  double *own = c->records, *all = c->records + RECORD, start = kcl_now();
-  MPI_Request request;
+/* The records of all ranks, n numbers behind a status each: on their way, and there. */
+static void begin_gather(kcl_comm *c, int status, int n, const double *values) {
+  double *own = c->records, *all = c->records + RECORD;
   own[0] = status;
   for (int i = 0; i < n; i++) own[1 + i] = values[i];
   if (c->window.open)
-    gather_shared(c, n + 1, all);
-  else {
-    MPI_Iallgather(own, n + 1, MPI_DOUBLE, all, n + 1, MPI_DOUBLE, c->comm, &request);
-    kcl_comm_wait(1, &request);
-  }
+    write_own(c, n + 1);
+  else
+    MPI_Iallgather(own, n + 1, MPI_DOUBLE, all, n + 1, MPI_DOUBLE, c->comm, &c->gathering);
+}
+
+static const double *end_gather(kcl_comm *c, int n) {
+  double *all = c->records + RECORD, start = kcl_now();
+  if (c->window.open)
+    read_all(c, n + 1, all);
+  else
+    kcl_comm_wait(1, &c->gathering);
   c->seconds += kcl_now() - start;
   return all;
 }
 
-static int sum(kcl_ranks *r, int status, int n, double *values) {
+static const double *gather(kcl_comm *c, int status, int n, const double *values) {
+  begin_gather(c, status, n, values);
+  return end_gather(c, n);
+}
+
+static void begin_sum(kcl_ranks *r, int status, int n, const double *values) {
+  begin_gather((kcl_comm *)r, status, n, values);
+}
+
+static int end_sum(kcl_ranks *r, int n, double *values) {
   kcl_comm *c = (kcl_comm *)r;
-  const double *all = gather(c, status, n, values);
+  const double *all = end_gather(c, n);
+  const int status = (int)c->records[0]; /* this rank's */
   int worst = 0;
   for (int i = 0; i < n; i++) values[i] = 0;
   for (int p = 0; p < r->count; p++, all += n + 1) {
@@ -98,6 +116,11 @@ static int sum(kcl_ranks *r, int status, int n, double *values) {
   }
   c->told = c->told || (worst && !status), c->failed = c->failed || worst;
   return worst;
+}
+
+static int sum(kcl_ranks *r, int status, int n, double *values) {
+  begin_sum(r, status, n, values);
+  return end_sum(r, n, values);
 }
 
 static int64_t decide(kcl_ranks *r, int64_t value) {
@@ -200,8 +223,12 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
     free(c);
     return rc;
   }
-  c->ctx = ctx,
-  c->ranks = (kcl_ranks){.count = count, .sum = sum, .decide = decide, .largest = largest};
+  c->ctx = ctx, c->ranks = (kcl_ranks){.count = count,
+                                       .sum = sum,
+                                       .begin_sum = begin_sum,
+                                       .end_sum = end_sum,
+                                       .decide = decide,
+                                       .largest = largest};
   MPI_Comm_rank(comm, &c->ranks.rank);
   MPI_Comm_idup(comm, &c->comm, &request);
   kcl_comm_wait(1, &request);

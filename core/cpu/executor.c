@@ -51,8 +51,9 @@ typedef struct batch {
   int64_t step;   /* of the stage that runs: of its product, then of its vectors */
   bool active[KCL_MAX_NRHS];
   const sum *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
-  const kcl_stage *ran; /* the last one; NULL: none yet */
-  int status;           /* of any rank */
+  const kcl_stage *ran;    /* the last one; NULL: none yet */
+  const kcl_stage *summed; /* the one before, whose sums are on their way to all ranks; or NULL */
+  int status;              /* of any rank */
 } batch;
 
 /* The scalars of stage i for each active right-hand side. */
@@ -94,16 +95,51 @@ static void run_step(const batch *b, const kcl_stage *s, int part, int parts) {
       s->A->format->step(s->A, vector(e, s->x, c), vector(e, s->y, c), b->step, part, parts);
 }
 
+/* The next stage runs for sure, and ahead of the sums of the one that ran. Where executors are of both kinds, the others wait
+ * for each sum, and its failure ends them there. */
+static bool next_runs_ahead(const batch *b) {
+  const kcl_program *k = b->e->k;
+  const kcl_ranks *ranks = kcl_program_ranks(k);
+  const bool last = b->stage == k->stages[b->phase];
+  if (!ranks || ranks->block || ranks->mixed || !kcl_stage_dots(b->ran)) return false;
+  if (last && (!b->passes || !running(b->e->control, k->nrhs))) return false;
+  for (int c = 0; c < k->nrhs; c++)
+    if (b->active[c] == (b->e->control[c].stop != 0)) return false; /* its scalars stopped one */
+  return kcl_stage_runs_ahead(&k->stage[b->phase][last ? 0 : b->stage], b->ran);
+}
+
+/* The stage that ran ahead of sums is followed by its scalars, with the partial sums of the stage before it. */
+static void catch_up(batch *b) {
+  cpu *e = b->e;
+  e->parity ^= 1;
+  b->status = end_sum(e, kcl_program_ranks(e->k), b->summed, b->active);
+  if (!b->status) scalars_of_stage(b, b->stage - 1);
+  e->parity ^= 1;
+  b->summed = NULL;
+}
+
+static void end_stage(batch *b) {
+  cpu *e = b->e;
+  end_halo_on_ranks(e, b->ran, b->active);
+  if (b->summed)
+    catch_up(b);
+  else if (next_runs_ahead(b))
+    begin_sum(e, kcl_program_ranks(e->k), b->summed = b->ran, b->active);
+  else
+    b->status = sum_on_ranks(e, b->ran, b->active);
+}
+
 /* Goes on to the next step, or to the next stage that is active. */
 static bool next_stage(void *arg) {
   batch *b = arg;
   cpu *e = b->e;
   if (b->ran && ++b->step < steps_of(b->ran)) return true;
-  if (b->ran) b->status = end_on_ranks(e, b->ran, b->active);
+  if (b->ran) end_stage(b);
   for (bool found = false; !found;) {
     if (b->stage == e->k->stages[b->phase]) b->stage = 0;
     if (b->status || (b->stage == 0 && pass_is_last(b))) return false;
-    scalars_of_stage(b, b->stage++);
+    if (!b->summed) scalars_of_stage(b, b->stage);
+    b->stage++;
     found = any(b->active, e->k->nrhs);
     if (!found && mixed(e)) b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
   }

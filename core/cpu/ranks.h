@@ -73,11 +73,11 @@ static void keep_sums(const cpu *e, const kcl_stage *s, const bool *active, cons
     }
 }
 
-/* Sums of this rank become sums of all. */
-static int sum_over_ranks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
+/* Sums of this rank on their way to become sums of all; then they are. */
+static void begin_sum(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
   double all[MOST_SUMS];
   const int dots = kcl_stage_dots(s);
-  int n = 0, rc;
+  int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
       const scalar *own = e->partial[e->parity] + (c * e->dots + d) * CHUNKS;
@@ -86,7 +86,14 @@ static int sum_over_ranks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, co
       for (int i = 0; i < CHUNKS; i++) *total = s_add(*total, own[i]);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
-  rc = ranks->sum(ranks, KCL_OK, n, all);
+  ranks->begin_sum(ranks, KCL_OK, n, all);
+}
+
+static int end_sum(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
+  double all[MOST_SUMS];
+  int n = 0;
+  for (int c = 0; c < e->k->nrhs; c++) n += active[c] ? KCL_PARTS * kcl_stage_dots(s) : 0;
+  const int rc = ranks->end_sum(ranks, n, all);
   keep_sums(e, s, active, all);
   return rc;
 }
@@ -122,11 +129,16 @@ static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
   return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
-static int end_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
-  kcl_ranks *ranks = kcl_program_ranks(e->k);
+static void end_halo_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
   if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s, active);
+}
+
+static int sum_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
+  kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
-  return (ranks->block ? sum_blocks : sum_over_ranks)(e, ranks, s, active);
+  if (ranks->block) return sum_blocks(e, ranks, s, active);
+  begin_sum(e, ranks, s, active);
+  return end_sum(e, ranks, s, active);
 }
 
 #endif

@@ -247,6 +247,9 @@ const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A); /*
 /* The stage whose dots stage i reduces, or NULL; and the stage whose partial sums the last stage of START or REPLACE, of
  * scalars alone, seeds: LOOP begins by reducing them. */
 const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i);
+/* Stage s, a product without dots after the stage `before`: its product and vectors use none of the scalars that s computes or of
+ * the dots before, so these may follow it. */
+bool kcl_stage_runs_ahead(const kcl_stage *s, const kcl_stage *before);
 const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i);
 int kcl_program_dots(const kcl_program *k); /* most dots of one stage, at least 1 */
 bool kcl_stage_writes(const kcl_stage *s, kcl_vec v);

@@ -25,6 +25,9 @@ struct kcl_ranks {
   /* Adds values [n] over the ranks, in their order: the same bits on each. status: this rank's; returns that of the first
    * rank that is not KCL_OK. All ranks call it, and go on alike. */
   int (*sum)(kcl_ranks *, int status, int n, double *values);
+  /* The same in two halves: begin_sum returns at once, and until end_sum, whose result it is, no other sum begins. */
+  void (*begin_sum)(kcl_ranks *, int status, int n, const double *values);
+  int (*end_sum)(kcl_ranks *, int n, double *values);
   /* The same for partial sums own [n, blocks] of this rank's blocks, which are added in the order of all; NULL: 0 each. */
   int (*sum_blocks)(kcl_ranks *, int status, int n, int64_t blocks, const double *own,
                     double *values);

@@ -128,6 +128,21 @@ const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i
   return phase == KCL_LOOP && k->carried ? last_of_loop(k) : NULL;
 }
 
+static bool computes(const kcl_stage *s, const kcl_stage *before, kcl_coef c) {
+  for (int i = 0; i < s->scalars; i++)
+    if (c.slot >= 0 && s->scalar[i].slot == c.slot) return true;
+  for (int i = 0; i < before->vectors; i++)
+    if (before->vector[i].code == KCL_OP_DOT && before->vector[i].slot == c.slot) return true;
+  return false;
+}
+
+bool kcl_stage_runs_ahead(const kcl_stage *s, const kcl_stage *before) {
+  if (!s->A || kcl_stage_dots(s) || s->cycle_end != before->cycle_end) return false;
+  for (int i = 0; i < s->vectors; i++)
+    if (computes(s, before, s->vector[i].a) || computes(s, before, s->vector[i].b)) return false;
+  return true;
+}
+
 const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i) {
   bool hands = k->carried && phase != KCL_LOOP && i == k->stages[phase] - 1;
   return hands ? last_of_loop(k) : NULL;
