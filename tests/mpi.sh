@@ -239,10 +239,15 @@ if [ -x "$krylocl" ]; then
   # One rank killed: the others end too.
   mpirun -n 2 "$krylocl" solve poisson2d:300 --device cpu --tol 0 --solver cg --max-iter 100000000 -q >"$tmp/out" 2>&1 &
   launcher=$!
+  rank_below() { # PROCESS: a rank among its descendants (MPICH has a proxy between them)
+    for child in $(ps -o pid= --ppid "$1" 2>/dev/null); do
+      if [ "$(ps -o comm= -p "$child")" = krylocl ]; then echo "$child"; else rank_below "$child"; fi
+    done | head -1
+  }
   tries=0
-  while [ $tries -lt 100 ] && [ -z "$(ps -o pid= --ppid $launcher 2>/dev/null | head -1)" ]; do sleep 0.1; tries=$((tries + 1)); done
+  while [ $tries -lt 100 ] && [ -z "$(rank_below $launcher)" ]; do sleep 0.1; tries=$((tries + 1)); done
   sleep 1
-  kill -KILL "$(ps -o pid= --ppid $launcher | head -1)" 2>/dev/null
+  kill -KILL "$(rank_below $launcher)" 2>/dev/null
   (sleep 60 && touch "$tmp/late" && kill -KILL $launcher 2>/dev/null) &
   watchdog=$!
   wait $launcher
