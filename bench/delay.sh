@@ -7,9 +7,9 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 krylocl=${KRYLOCL:-$root/build/krylocl}
 scratch=$(mktemp -d) && trap 'rm -rf "$scratch"' EXIT
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1 KRYLOCL_CACHE=
-OMPI_MCA_orte_execute_quiet=1
+OMPI_MCA_orte_execute_quiet=1 KRYLOCL_MPI_SHARED=0 # by messages, which can be delayed
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe OMP_NUM_THREADS KRYLOCL_CACHE
-export OMPI_MCA_orte_execute_quiet
+export OMPI_MCA_orte_execute_quiet KRYLOCL_MPI_SHARED
 mpicc -shared -fPIC -O2 "$root/bench/delay.c" -o "$scratch/delay.so" -lm || exit 4
 
 us() { # RANKS DELAY SOLVER: of one run
