@@ -142,6 +142,12 @@ kernel void convert(global const double *from, const int n, const double factor,
   if (k < n) to[k] = (VALUE)(from[k] * factor);
 }
 
+kernel void narrow(global const double *from, const int n, global float *to)
+{
+  const int k = get_global_id(0);
+  if (k < n) to[k] = (float)from[k];
+}
+
 /* SELL (spmv/sell.c): the longest row of each slice of C, then the entries. */
 kernel void slice_widths(global const int *A_ptr, const int rows, const int C, global int *width)
 {
@@ -168,7 +174,7 @@ kernel void fill_slices(CSR(A), const int rows, const int cols, const int C, glo
 
 /* ---------------------------------------------------------------- and back */
 
-kernel void widen(global const VALUE *from, const int n, global double *to)
+kernel void widen(global const float *from, const int n, global double *to)
 {
   const int k = get_global_id(0);
   if (k < n) to[k] = from[k];

@@ -5,35 +5,53 @@
 #include "core/matrix/matrix.h"
 #include "core/base/scalar.h"
 
+/* Values are scalars or, narrow, stored as float (kcl_matrix_narrow). */
+static inline scalar csr_value(const void *val, int64_t k, const bool narrow) {
+  return narrow ? s_of_single(((const single *)val)[k]) : ((const scalar *)val)[k];
+}
+
 /* Entries are asked for ahead of time: where a processor's own prefetching is poor, that halves the time. */
-static inline void csr_ahead(const scalar *a, const int32_t *col) {
+static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, const bool narrow) {
   enum { AHEAD = 1 << 11 }; /* bytes */
-  __builtin_prefetch((const char *)a + AHEAD);
-  __builtin_prefetch((const char *)col + AHEAD);
+  __builtin_prefetch((const char *)val + k * (int64_t)(narrow ? sizeof(single) : sizeof(scalar)) +
+                     AHEAD);
+  __builtin_prefetch((const char *)(col + k) + AHEAD);
 }
 
 /* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
-static inline scalar csr_four(const scalar *a, const int32_t *col, const scalar *x) {
-  return s_add(s_fma(a[1], x[col[1]], s_mul(a[0], x[col[0]])),
-               s_fma(a[3], x[col[3]], s_mul(a[2], x[col[2]])));
+static inline scalar csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
+                              const scalar *x) {
+  return s_add(s_fma(csr_value(val, k + 1, narrow), x[col[k + 1]],
+                     s_mul(csr_value(val, k, narrow), x[col[k]])),
+               s_fma(csr_value(val, k + 3, narrow), x[col[k + 3]],
+                     s_mul(csr_value(val, k + 2, narrow), x[col[k + 2]])));
 }
 
-static inline void csr_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static inline void csr_range(const kcl_matrix *m, const bool narrow, const scalar *x, scalar *y,
+                             int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;
   const int32_t *col = m->array[1].data;
-  const scalar *val = m->array[2].data, *x = x_;
-  scalar *y = y_;
+  const void *val = m->array[2].data;
   int64_t k = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
     const int64_t end = row_ptr[i + 1];
     scalar sum = s_make(0);
     for (; k + 4 <= end; k += 4) {
-      csr_ahead(val + k, col + k);
-      sum = s_add(sum, csr_four(val + k, col + k, x));
+      csr_ahead(val, col, k, narrow);
+      sum = s_add(sum, csr_four(val, col, k, narrow, x));
     }
-    for (; k < end; k++) sum = s_fma(val[k], x[col[k]], sum);
+    for (; k < end; k++) sum = s_fma(csr_value(val, k, narrow), x[col[k]], sum);
     y[i] = sum;
   }
+}
+
+static inline bool csr_is_narrow(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
+
+static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  if (csr_is_narrow(m))
+    csr_range(m, true, x, y, lo, hi);
+  else
+    csr_range(m, false, x, y, lo, hi);
 }
 
 /* For k right-hand sides, a constant at each call: entries are loaded once, and each has the bits of csr_rows. */
@@ -41,7 +59,9 @@ static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const
                              void *const *y_, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;
   const int32_t *col = m->array[1].data;
-  const scalar *val = m->array[2].data, *x[KCL_MAX_NRHS];
+  const void *val = m->array[2].data;
+  const bool narrow = csr_is_narrow(m);
+  const scalar *x[KCL_MAX_NRHS];
   scalar *y[KCL_MAX_NRHS];
   for (int c = 0; c < k; c++) x[c] = x_[c], y[c] = y_[c];
   int64_t e = row_ptr[lo];
@@ -50,11 +70,11 @@ static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const
     scalar sum[KCL_MAX_NRHS];
     for (int c = 0; c < k; c++) sum[c] = s_make(0);
     for (; e + 4 <= end; e += 4) {
-      csr_ahead(val + e, col + e);
-      for (int c = 0; c < k; c++) sum[c] = s_add(sum[c], csr_four(val + e, col + e, x[c]));
+      csr_ahead(val, col, e, narrow);
+      for (int c = 0; c < k; c++) sum[c] = s_add(sum[c], csr_four(val, col, e, narrow, x[c]));
     }
     for (; e < end; e++)
-      for (int c = 0; c < k; c++) sum[c] = s_fma(val[e], x[c][col[e]], sum[c]);
+      for (int c = 0; c < k; c++) sum[c] = s_fma(csr_value(val, e, narrow), x[c][col[e]], sum[c]);
     for (int c = 0; c < k; c++) y[c][i] = sum[c];
   }
 }

@@ -172,7 +172,10 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
 void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_matrix *out);
 void kcl_matrix_adopt(kcl_matrix *m, kcl_csr *A); /* m frees A */
-kcl_matrix *kcl_matrix_share(kcl_matrix *m);      /* m, to be freed once more; NULL of NULL */
+/* Real values in double are stored as float from now on (KCL_SINGLE), and products computed in double as before; a row has half
+ * as many lanes. For the formats of multigrid's levels, before the upload; or before arrays without data are filled. */
+int kcl_matrix_narrow(kcl_matrix *m);
+kcl_matrix *kcl_matrix_share(kcl_matrix *m); /* m, to be freed once more; NULL of NULL */
 void kcl_matrix_free(kcl_matrix **m);
 bool kcl_matrix_scatters(const kcl_matrix *m);
 /* Are rows of its product complete only after the launch? Of formats that scatter, and of matrices with a halo. */

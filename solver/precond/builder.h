@@ -30,7 +30,8 @@ typedef struct kcl_builder_ops {
   /* Adds the vector of the smoother to M: D^-1 / lambda where A = A^H, else SPAI(0). */
   int (*smoother)(kcl_builder *b, const kcl_built *A);
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
-  int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
+  /* Becomes a matrix of M; narrow: its values may be stored as float. */
+  int (*keep)(kcl_builder *b, kcl_built *A, bool narrow);
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
   int (*view)(kcl_builder *b, const kcl_matrix *C, kcl_built *out);
   /* A moves to the host, and b->ops with it; NULL: they are there. */

@@ -73,12 +73,12 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
   return rc;
 }
 
-static int keep(kcl_builder *b, kcl_built *A) {
+static int keep(kcl_builder *b, kcl_built *A, bool narrow) {
   const kcl_format *f;
   kcl_matrix *m = NULL;
   int rc = kcl_setup_measure(b->setup, &A->device);
   if (!rc) rc = kcl_precond_level_format(b->M, A->rows, A->device.nnz, &f);
-  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, &m);
+  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, narrow, &m);
   const int64_t longest = A->device.longest;
   free_built(b, A);
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);

@@ -5,6 +5,7 @@
 #include "solver/precond/smooth.h"
 #include "sparse/sparse.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,9 +32,10 @@ typedef struct hierarchy {
 
 /* ---------------------------------------------------------------- set-up */
 
-static int keep(kcl_builder *b, kcl_built *A, int *number) {
+/* P and R are kept as they are: a refresh computes with them. */
+static int keep(kcl_builder *b, kcl_built *A, bool narrow, int *number) {
   *number = b->M->matrices;
-  return b->ops->keep(b, A);
+  return b->ops->keep(b, A, narrow);
 }
 
 /* The coarsest level: a dense inverse, where there is room for one. */
@@ -43,12 +45,34 @@ static int add_coarsest(kcl_builder *b, level *l, const kcl_built *A) {
   int rc = b->ops->inverse(b, A, &inverse);
   if (rc) return rc;
   l->inverse = b->M->matrices;
-  return kcl_precond_add_level(b->M, inverse);
+  return kcl_precond_add_level(b->M, inverse, false);
+}
+
+/* Do the values of A, and so those of all levels, fit in float? */
+typedef struct largest {
+  const double *a;
+  atomic_bool beyond;
+} largest;
+
+static void look(void *arg, int64_t from, int64_t to) {
+  static const double MOST = 1e30;
+  largest *l = arg;
+  double most = 0;
+  for (int64_t k = from; k < to; k++) most = fmax(most, fabs(l->a[k]));
+  if (!(most < MOST)) l->beyond = true;
+}
+
+static bool suits_float(const kcl_csr *A) {
+  largest l = {.a = A->val};
+  if (A->type != KCL_D) return false;
+  kcl_for(A->nnz, KCL_FEW, look, &l);
+  return !l.beyond;
 }
 
 /* What a hierarchy is built by. */
 typedef struct building {
   kcl_builder b;
+  bool narrow; /* levels' values are stored as float */
   hierarchy *h;
   const kcl_levels_plan *plan;
   const kcl_preconditioner *before; /* P and R are of that; NULL: new ones */
@@ -96,8 +120,8 @@ static int keep_transfer(building *g, int number, transfer *t) {
   const level *then = before ? &((const hierarchy *)before->data)->level[number] : NULL;
   level *l = &g->h->level[number];
   int rc;
-  if (!before) KCL_TRY(keep(&g->b, &t->P, &l->P));
-  if (!before) return keep(&g->b, &t->R, &l->R);
+  if (!before) KCL_TRY(keep(&g->b, &t->P, false, &l->P));
+  if (!before) return keep(&g->b, &t->R, false, &l->R);
   l->P = g->b.M->matrices, l->R = l->P + 1;
   KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->P));
   KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->R));
@@ -174,7 +198,7 @@ static int add_levels(building *g, const kcl_csr *A) {
     KCL_TRY(add_level(g, &now, &next, &more));
     if (h->levels > 1) {
       b->M->size.rows += (double)now.rows, b->M->size.nonzeros += (double)now.nnz;
-      KCL_TRY(keep(b, &now, &h->level[h->levels - 1].A));
+      KCL_TRY(keep(b, &now, g->narrow, &h->level[h->levels - 1].A));
     }
     b->ops->free(b, &now);
     now = next, next = (kcl_built){0};
@@ -193,6 +217,7 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan 
                 .before = before,
                 .nonzeros = (double)A->nnz};
   if (plan) g.b.strategy = plan->strategy;
+  g.narrow = suits_float(A);
   kcl_preconditioner_clear(M);
   g.h->levels = 0;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;

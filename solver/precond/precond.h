@@ -88,8 +88,9 @@ int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, k
                            void *values);
 /* In the format that moves least; values are converted to M->type. adjoint: apply multiplies by C^H, too. */
 int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint);
-/* The same for one of many: in one of the few formats that all levels have, so that they share kernels. */
-int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C);
+/* The same for one of many: in one of the few formats that all levels have, so that they share kernels. narrow: in double, its
+ * values are stored as float. */
+int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow);
 /* For levels that are made on the device: their format; and one in it, which M takes over. longest: entries of a row. */
 int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
                              const kcl_format **out);

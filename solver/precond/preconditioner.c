@@ -89,7 +89,7 @@ static int convert(kcl *ctx, kcl_type type, kcl_csr **C) {
 }
 
 /* C in a format, which then owns it. */
-static int build(kcl_preconditioner *M, kcl_csr *C, bool common, kcl_matrix **out) {
+static int build(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow, kcl_matrix **out) {
   const kcl_format *f;
   kcl_stats stats;
   kcl_matrix *m = *out = NULL;
@@ -104,6 +104,7 @@ static int build(kcl_preconditioner *M, kcl_csr *C, bool common, kcl_matrix **ou
   KCL_TRY(kcl_matrix_build(M->ctx, f, C, &m));
   kcl_matrix_adopt(m, C);
   C = NULL;
+  if (narrow) KCL_TRY(kcl_matrix_narrow(m));
   outline(m, &stats);
   *out = m, m = NULL;
 done:
@@ -119,26 +120,26 @@ static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
   return to;
 }
 
-static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool common) {
+static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool common, bool narrow) {
   kcl_precond_matrix *to;
   kcl_csr *CH = NULL;
   int rc;
   KCL_TRY(convert(M->ctx, M->type, &C));
   if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
   if (!(to = one_more(M))) KCL_TRY(KCL_MEMORY);
-  rc = build(M, C, common, &to->C), C = NULL;
-  if (!rc && CH) rc = build(M, CH, common, &to->CH), CH = NULL;
+  rc = build(M, C, common, narrow, &to->C), C = NULL;
+  if (!rc && CH) rc = build(M, CH, common, narrow, &to->CH), CH = NULL;
 done:
   kcl_csr_free(&C), kcl_csr_free(&CH);
   return rc;
 }
 
 int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
-  return add_matrix(M, C, adjoint, false);
+  return add_matrix(M, C, adjoint, false, false);
 }
 
-int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C) {
-  return add_matrix(M, C, false, true);
+int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow) {
+  return add_matrix(M, C, false, true, narrow && M->type == KCL_D);
 }
 
 int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {

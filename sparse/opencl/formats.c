@@ -18,25 +18,34 @@ static int reserve_all(kcl_matrix *m) {
   return rc;
 }
 
+static bool is_narrow(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
+
+static int narrow_values(kcl_device_setup *s, const void *from, kcl_matrix *m) {
+  const int64_t n = m->array[2].count;
+  return EACH(s, "narrow", n, BUFFER(from), INT(n), BUFFER(m->device[2]));
+}
+
 /* The arrays are those of A. */
-static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m) {
+static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, kcl_matrix *m) {
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = m->type};
   int rc;
   KCL_TRY(m->format->build(m, &shape));
+  if (narrow) KCL_TRY(kcl_matrix_narrow(m));
   KCL_TRY(reserve_all(m));
   KCL_TRY(kcl_setup_copy(s, A->ptr, m->device[0], A->rows + 1));
   KCL_TRY(kcl_setup_copy(s, A->col, m->device[1], A->nnz));
-  KCL_TRY(kcl_setup_single(s) ? kcl_setup_convert(s, A->val, A->nnz, 1, m->device[2])
-                              : kcl_setup_copy(s, A->val, m->device[2], 2 * A->nnz));
+  KCL_TRY(narrow                ? narrow_values(s, A->val, m)
+          : kcl_setup_single(s) ? kcl_setup_convert(s, A->val, A->nnz, 1, m->device[2])
+                                : kcl_setup_copy(s, A->val, m->device[2], 2 * A->nnz));
 done:
   return rc;
 }
 
 /* As build of spmv/sell.c makes it, not sorted. */
-static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m) {
+static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, kcl_matrix *m) {
   const int C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
   const int64_t slices = (A->rows + C - 1) / C;
-  void *width;
+  void *width, *wide;
   cl_int found[2];
   int64_t columns;
   int note, rc;
@@ -49,39 +58,47 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, kcl_matrix *m
   m->variant = C, m->rows_match_elements = true;
   kcl_matrix_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
   kcl_matrix_borrow(m, "col", KCL_INT32, columns * C, NULL);
-  kcl_matrix_borrow(m, "val", KCL_SCALAR, columns * C, NULL);
+  kcl_matrix_borrow(m, "val", narrow ? KCL_SINGLE : KCL_SCALAR, columns * C, NULL);
   kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
   KCL_TRY(kcl_setup_copy(s, width, m->device[0], slices + 1));
+  wide = m->device[2];
+  if (narrow) KCL_TRY(kcl_setup_memory(s, columns * C, sizeof(cl_double), &wide));
   KCL_TRY(EACH(s, "fill_slices", slices * C, CSR(A), INT(A->rows), INT(A->cols), INT(C),
-               BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2])));
+               BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(wide)));
+  if (narrow) KCL_TRY(narrow_values(s, wide, m));
   kcl_setup_drop(s, width);
+  if (narrow) kcl_setup_drop(s, wide);
 done:
   return rc;
 }
 
 /* ---------------------------------------------------------------- and back */
 
+static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
+  const int64_t n = m->array[2].count;
+  int rc = kcl_setup_memory(s, n, sizeof(cl_double), out);
+  return rc ? rc : EACH(s, "widen", n, BUFFER(m->device[2]), INT(n), BUFFER(*out));
+}
+
 static int view_csr(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
-  int rc;
   out->ptr = m->device[0], out->col = m->device[1], out->val = m->device[2];
-  if (!kcl_setup_single(s)) return KCL_OK;
-  KCL_TRY(kcl_setup_memory(s, m->nnz, sizeof(cl_double), &out->val));
-  KCL_TRY(EACH(s, "widen", m->nnz, BUFFER(m->device[2]), INT(m->nnz), BUFFER(out->val)));
-done:
-  return rc;
+  return kcl_setup_single(s) || is_narrow(m) ? widen(s, m, &out->val) : KCL_OK;
 }
 
 static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
   const int C = m->variant;
+  void *val = m->device[2];
   int rc;
+  if (is_narrow(m)) KCL_TRY(widen(s, m, &val));
   KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
-  KCL_TRY(EACH(s, "count_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]),
-               BUFFER(m->device[2]), BUFFER(out->ptr)));
+  KCL_TRY(EACH(s, "count_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]), BUFFER(val),
+               BUFFER(out->ptr)));
   KCL_TRY(kcl_setup_shape(s, out));
   KCL_TRY(EACH(s, "read_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]),
-               BUFFER(m->device[1]), BUFFER(m->device[2]), CSR(out)));
+               BUFFER(m->device[1]), BUFFER(val), CSR(out)));
+  if (is_narrow(m)) kcl_setup_drop(s, val);
 done:
   return rc;
 }
@@ -94,7 +111,7 @@ int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out
 
 /* ---------------------------------------------------------------- in a format */
 
-int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
+int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {
   kcl *ctx = kcl_setup_context(s);
   kcl_matrix *m = *out = NULL;
@@ -109,7 +126,8 @@ int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_for
                     .lanes = 1,
                     .scatter_items = A->nnz};
   kcl_opencl_adopt(m);
-  KCL_TRY((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, m));
+  narrow = narrow && !kcl_setup_single(s);
+  KCL_TRY((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, narrow, m));
   *out = m, m = NULL;
 done:
   kcl_matrix_free(&m);

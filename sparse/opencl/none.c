@@ -39,9 +39,9 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
 int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **d) {
   return (void)s, (void)A, (void)hermitian, (void)d, KCL_UNSUITED;
 }
-int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
+int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {
-  return (void)s, (void)A, (void)f, (void)out, KCL_UNSUITED;
+  return (void)s, (void)A, (void)f, (void)narrow, (void)out, KCL_UNSUITED;
 }
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
   return (void)s, (void)m, (void)out, KCL_UNSUITED;

@@ -58,8 +58,8 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
  * KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
 int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **d);
 void kcl_setup_free(void *buffer); /* or NULL */
-/* In a format: "sell", not sorted, or one of the CSR formats. */
-int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f,
+/* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
+int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);
 /* And back, in memory of s or of m, which stays as it is: without the zeros of "sell". */
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out);
