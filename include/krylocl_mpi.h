@@ -76,8 +76,8 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on);
 
 /** How solvers that are set up from now on divide the rows. "rows" (also NULL; initially): consecutive blocks of about as many
  * nonzeros with KCL_MPI_ROOT, with KCL_MPI_ROWS as they are. "metis": parts of the graph of A + A^T, between which few elements of
- * x are exchanged; rows and vectors move to their owners and x comes back, so A, b, x and all messages keep the caller's
- * numbers. Rank 0 needs memory for that graph. Not collective, but the same on all ranks.
+ * x are exchanged; rows and vectors move to their owners and x comes back, so A, b and x keep the caller's numbers. What a
+ * message says of a diagonal entry or a block names its row on the rank. Rank 0 needs memory for that graph. Not collective, but the same on all ranks.
  *
  * KCL_USAGE: another name; at the set-up, metis on some ranks alone or with reproducible sums. KCL_DEVICE: a library built without
  * METIS. */
