@@ -57,7 +57,7 @@ void kcl_row_put(kcl_rows *r) {
 
 /* The places of the `most` largest moduli among `count` numbers, ascending; among equals the first. */
 static void find_largest(const double *val, int64_t count, int most, int64_t *at) {
-  double size[KCL_MOST_KEPT];
+  double size[KCL_MOST_KEPT] = {0};
   int kept = 0;
   for (int64_t k = 0; k < count; k++) {
     const double now = kcl_rounded(fabs(val[k]));

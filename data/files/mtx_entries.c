@@ -242,7 +242,7 @@ int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines) {
   if (total == h->entries) return KCL_OK;
   snprintf(bad.found, sizeof bad.found, "%lld entries", (long long)total);
   snprintf(bad.expected, sizeof bad.expected, "%lld %s (the file ends at line %lld)",
-           (long long)h->entries, source, (long long)(h->lines + lines));
+           (long long)h->entries, source, (long long)h->lines + lines);
   return mm_error_report(ctx, h->name, &bad);
 }
 
