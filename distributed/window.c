@@ -1,15 +1,27 @@
-/* Memory that the ranks of a host share. Halos and sums between them are written and read there; a message, or a number beside
- * the values, says when. Ranks of other hosts, and a host without shared memory, are reached by messages alone, as is everybody
- * with KRYLOCL_MPI_SHARED=0. */
+/* Memory that the ranks of a host share. Halos and sums between them are written and read there; a number beside the values
+ * says when. Ranks of other hosts, and of a host without shared memory, are reached by messages alone. For tests,
+ * KRYLOCL_MPI_SHARED=N divides a host into hosts of N ranks; 0: no memory is shared. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include <limits.h>
 #include <stdlib.h>
 
 enum { PAGE = 4096 };
 
-static bool wanted(void) {
+static int most_sharing(void) {
   const char *word = getenv("KRYLOCL_MPI_SHARED");
-  return !word || *word != '0';
+  return word ? atoi(word) : INT_MAX;
+}
+
+static void find_host(const kcl_comm *c, MPI_Comm *host) {
+  const int most = most_sharing();
+  MPI_Comm machine;
+  int here;
+  MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->ranks.rank, MPI_INFO_NULL, &machine);
+  MPI_Comm_rank(machine, &here);
+  MPI_Comm_split(machine, most > 0 ? here / most : 0, here, host);
+  MPI_Comm_free(&machine);
+  MPI_Comm_set_errhandler(*host, MPI_ERRORS_RETURN);
 }
 
 /* c->host, and for each rank its number there. */
@@ -17,8 +29,7 @@ int kcl_window_hosts(kcl_comm *c) {
   const int count = c->ranks.count;
   MPI_Group all, host;
   int *number = NULL, rc;
-  MPI_Comm_split_type(c->comm, MPI_COMM_TYPE_SHARED, c->ranks.rank, MPI_INFO_NULL, &c->host);
-  MPI_Comm_set_errhandler(c->host, MPI_ERRORS_RETURN);
+  find_host(c, &c->host);
   MPI_Comm_group(c->comm, &all), MPI_Comm_group(c->host, &host);
   rc = kcl_alloc(c->ctx, count, sizeof *number, "the ranks", (void **)&number);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *number, "the ranks", (void **)&c->on_host);
@@ -36,8 +47,8 @@ static bool allocate(const kcl_comm *c, size_t bytes, kcl_window *w) {
   int works, all = 0;
   MPI_Info_create(&apart);
   MPI_Info_set(apart, "alloc_shared_noncontig", "true"); /* pages of each rank's own */
-  works = wanted() && MPI_Win_allocate_shared((MPI_Aint)(bytes + PAGE), 1, apart, c->host, &base,
-                                              &w->win) == MPI_SUCCESS;
+  works = most_sharing() > 0 && MPI_Win_allocate_shared((MPI_Aint)(bytes + PAGE), 1, apart, c->host,
+                                                        &base, &w->win) == MPI_SUCCESS;
   MPI_Info_free(&apart);
   MPI_Allreduce(&works, &all, 1, MPI_INT, MPI_MIN, c->host);
   if (works && !all) MPI_Win_free(&w->win);

@@ -45,6 +45,7 @@ conform() { # N DEVICE WHAT
 conform 1 cpu native
 conform 2 cpu native
 KRYLOCL_SOLVERS=cg,bicg KRYLOCL_MPI_SHARED=0 conform 2 cpu "native, by messages alone"
+KRYLOCL_SOLVERS=cg,bicg KRYLOCL_MPI_SHARED=2 conform 4 cpu "native, two hosts"
 if [ -n "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then conform 4 cpu native; else
   KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr,bicg,lsqr conform 4 cpu native
 fi
