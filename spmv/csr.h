@@ -5,7 +5,15 @@
 #include "core/matrix/matrix.h"
 #include "core/base/scalar.h"
 
-/* Values are scalars or, narrow, stored as float (kcl_matrix_narrow). */
+/* Values of type d may be narrow: stored as float (kcl_matrix_narrow). Of other types that is a constant, false. */
+static inline bool csr_is_narrow(const kcl_matrix *m) {
+#ifdef KCL_T_d
+  return m->array[2].kind == KCL_SINGLE;
+#else
+  return (void)m, false;
+#endif
+}
+
 static inline scalar csr_value(const void *val, int64_t k, const bool narrow) {
   return narrow ? s_of_single(((const single *)val)[k]) : ((const scalar *)val)[k];
 }
@@ -44,8 +52,6 @@ static inline void csr_range(const kcl_matrix *m, const bool narrow, const scala
     y[i] = sum;
   }
 }
-
-static inline bool csr_is_narrow(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
 
 static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
   if (csr_is_narrow(m))
