@@ -50,7 +50,11 @@ if [ -n "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then conform 4 cpu native; else
   KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr,bicg,lsqr conform 4 cpu native
 fi
 if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
-  if [ -z "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then export KRYLOCL_SOLVERS=cg,bicg; fi
+  # Most of the time is compiling: all methods with KRYLOCL_THOROUGH=2.
+  case $KRYLOCL_THOROUGH$KRYLOCL_SOLVERS in
+    '') export KRYLOCL_SOLVERS=cg,bicg ;;
+    1) export KRYLOCL_SOLVERS=cg,bicg,gmres ;;
+  esac
   conform 2 0:0 "an OpenCL device"
   KRYLOCL_LAYOUT=gpu KRYLOCL_SOLVERS=cg conform 2 0:0 "an OpenCL device, layout of a GPU"
   KRYLOCL_SOLVERS=${KRYLOCL_SOLVERS:-cg,bicg,idr} conform 2 cpu,0:0 "native beside an OpenCL device"
