@@ -39,11 +39,22 @@ static inline real s_re(scalar a) { return a.re; }
 static inline scalar s_conj(scalar a) { return (scalar){a.re, -a.im}; }
 static inline scalar s_neg(scalar a) { return (scalar){-a.re, -a.im}; }
 static inline scalar s_add(scalar a, scalar b) { return (scalar){a.re + b.re, a.im + b.im}; }
+/* a b + c, rounded once where processors do that. Said here, since of a b - c d a compiler rounds the one product or the
+ * other, as it likes where it is inlined; and a right-hand side is to have the same bits alone and beside others. */
+static inline real r_fma(real a, real b, real c) {
+#if defined __FP_FAST_FMA && defined __FP_FAST_FMAF
+  return sizeof(real) == sizeof(float) ? (real)__builtin_fmaf((float)a, (float)b, (float)c)
+                                       : (real)__builtin_fma((double)a, (double)b, (double)c);
+#else
+  return a * b + c;
+#endif
+}
 static inline scalar s_mul(scalar a, scalar b) {
-  return (scalar){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  return (scalar){r_fma(a.re, b.re, -(a.im * b.im)), r_fma(a.re, b.im, a.im * b.re)};
 }
 static inline scalar s_fma(scalar a, scalar b, scalar c) {
-  return (scalar){c.re + a.re * b.re - a.im * b.im, c.im + a.re * b.im + a.im * b.re};
+  return (scalar){r_fma(-a.im, b.im, r_fma(a.re, b.re, c.re)),
+                  r_fma(a.im, b.re, r_fma(a.re, b.im, c.im))};
 }
 static inline bool s_zero(scalar a) { return a.re == 0 && a.im == 0; }
 static inline bool s_one(scalar a) { return a.re == 1 && a.im == 0; }

@@ -409,22 +409,26 @@ static void between_blocks(const host *h) {
   free(row_ptr);
 }
 
+static void refused(const host *h, const kcl_options *o, const char *why) {
+  double *x = calloc((size_t)h->n, h->size);
+  int rc = reproduce(h, o, MPI_COMM_WORLD, x);
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), why), "%s: %d, %s", why, rc,
+         kcl_error(h->ctx));
+  free(x);
+}
+
 /* What they exclude is refused by name. */
 static void not_reproducible(const host *h, const char *solver, const char *format,
                              const char *precond, const char *why) {
   kcl_options o = options_for(&problems[0], solver, format, 0);
   o.precond = precond;
-  double *x = calloc((size_t)h->n, h->size);
-  int rc = reproduce(h, &o, MPI_COMM_WORLD, x);
-  CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), mixed_devices ? "one kind" : why),
-         "%s: %d, %s", why, rc, kcl_error(h->ctx));
-  free(x);
+  refused(h, &o, mixed_devices ? "one kind" : why);
 }
 
 static void not_in_parts(const host *h) {
   CHECK(kcl_mpi_set_partition(h->ctx, "slabs") == KCL_USAGE);
-  if (!kcl_mpi_set_partition(h->ctx, "metis"))
-    not_reproducible(h, "cg", "csr-scalar", "none", "metis: not with reproducible sums");
+  const kcl_options o = options_for(&problems[0], "cg", "csr-scalar", 0);
+  if (!kcl_mpi_set_partition(h->ctx, "metis")) refused(h, &o, "metis: not with reproducible sums");
   kcl_mpi_set_partition(h->ctx, NULL);
 }
 
