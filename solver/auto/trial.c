@@ -199,7 +199,8 @@ int kcl_choose_by_time(kcl_selection *c) {
   kcl_trial t = {.budget = INFINITY};
   double start = kcl_now(), each;
   int rc;
-  if (c->before || (rc = decide(c)) || c->decided) return c->before ? KCL_OK : rc;
+  if (c->before) return KCL_OK;
+  if ((rc = decide(c)) || c->decided) return rc;
   if (!c->system->undecided.measure) {
     const kcl_timing *mine = kcl_auto_best(c);
     if (!mine || !known->iterations) return KCL_OK;
