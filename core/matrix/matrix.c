@@ -41,28 +41,18 @@ void kcl_matrix_prepared(kcl_matrix *m, const char *name, kcl_array_kind kind, i
   m->prepare_items = items;
 }
 
-typedef struct narrowing {
-  const double *from;
-  float *to;
-} narrowing;
-
-static void narrow_part(void *arg, int64_t first, int64_t end) {
-  const narrowing *n = arg;
-  for (int64_t k = first; k < end; k++) n->to[k] = (float)n->from[k];
-}
-
 int kcl_matrix_narrow(kcl_matrix *m) {
   kcl_array *a = m->array;
   while (strcmp(a->name, "val")) a++;
-  narrowing n = {.from = a->data};
+  void *to = NULL;
   a->kind = KCL_SINGLE;
   if (m->lanes > 2) m->lanes /= 2;
   if (!a->data) return KCL_OK;
-  int rc = kcl_alloc(m->ctx, a->count, sizeof *n.to, "values as float", (void **)&n.to);
+  int rc = kcl_alloc(m->ctx, a->count, sizeof(float), "values as float", &to);
   if (rc) return rc;
-  kcl_for(a->count, KCL_FEW, narrow_part, &n);
+  kcl_copy(KCL_S, to, KCL_D, a->data, a->count, 1.0);
   if (!a->borrowed) free(a->data);
-  a->data = n.to, a->borrowed = false;
+  a->data = to, a->borrowed = false;
   return KCL_OK;
 }
 

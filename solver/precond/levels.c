@@ -5,7 +5,6 @@
 #include "solver/precond/smooth.h"
 #include "sparse/sparse.h"
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,24 +48,9 @@ static int add_coarsest(kcl_builder *b, level *l, const kcl_built *A) {
 }
 
 /* Do the values of A, and so those of all levels, fit in float? */
-typedef struct largest {
-  const double *a;
-  atomic_bool beyond;
-} largest;
-
-static void look(void *arg, int64_t from, int64_t to) {
-  static const double MOST = 1e30;
-  largest *l = arg;
-  double most = 0;
-  for (int64_t k = from; k < to; k++) most = fmax(most, fabs(l->a[k]));
-  if (!(most < MOST)) l->beyond = true;
-}
-
 static bool suits_float(const kcl_csr *A) {
-  largest l = {.a = A->val};
-  if (A->type != KCL_D) return false;
-  kcl_for(A->nnz, KCL_FEW, look, &l);
-  return !l.beyond;
+  static const double MOST = 1e30;
+  return A->type == KCL_D && kcl_norm_inf(KCL_D, A->val, A->nnz) < MOST;
 }
 
 /* What a hierarchy is built by. */
