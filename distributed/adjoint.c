@@ -14,7 +14,8 @@ typedef struct entry {
 /* Entries sent to each rank, or received: count, and where they begin, [ranks + 1]. */
 typedef struct post {
   int *count, *at;
-  entry *list; /* [at[ranks]] */
+  entry *list;       /* [at[ranks]] */
+  int64_t first_row; /* of this rank */
 } post;
 
 static int open_post(kcl_comm *c, post *p) {
@@ -36,11 +37,6 @@ static int make_list(kcl_comm *c, post *p) {
   return kcl_alloc(c->ctx, all, sizeof *p->list, "A^H", (void **)&p->list);
 }
 
-static int64_t column_of(const kcl_domain *d, int64_t k) {
-  const int64_t j = d->rows->col[k], own = d->columns;
-  return j < own ? d->first[d->comm->ranks.rank] + j : d->column[j - own];
-}
-
 static int owner(const kcl_domain *d, int64_t column) {
   int lo = 0, hi = d->comm->ranks.count - 1;
   while (lo < hi) {
@@ -53,23 +49,42 @@ static int owner(const kcl_domain *d, int64_t column) {
   return lo;
 }
 
-static void count_entries(const kcl_domain *d, int *count) {
-  for (int64_t k = 0; k < d->rows->nnz; k++) count[owner(d, column_of(d, k))]++;
+/* Called for every entry k of a matrix whose row it is in the rank's rows, with the column's owner and number there. */
+typedef void visitor(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column, post *p);
+
+static void visit_interior(const kcl_domain *d, visitor *visit, post *p) {
+  const kcl_csr *A = d->given.interior;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      visit(A, k, i, d->comm->ranks.rank, A->col[k], p);
 }
 
-/* p->at moves on and is set back. */
-static void fill(const kcl_domain *d, post *p) {
-  const kcl_csr *A = d->rows;
-  const int64_t first = d->comm->first[d->comm->ranks.rank];
+static void visit_outside(const kcl_domain *d, visitor *visit, post *p) {
+  const kcl_csr *A = d->given.outside;
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const int64_t column = column_of(d, k);
+      const int64_t column = d->column[A->col[k]];
       const int to = owner(d, column);
-      entry *e = &p->list[p->at[to]++];
-      *e = (entry){.row = (int32_t)(column - d->first[to]), .column = (int32_t)(first + i)};
-      kcl_element(A->type, A->val, k, e->value);
-      e->value[1] = -e->value[1];
+      visit(A, k, d->row[i], to, column - d->first[to], p);
     }
+}
+
+static void count(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column, post *p) {
+  (void)A, (void)k, (void)row, (void)column;
+  p->count[to]++;
+}
+
+/* p->at moves on. */
+static void list(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column, post *p) {
+  entry *e = &p->list[p->at[to]++];
+  *e = (entry){.row = (int32_t)column, .column = (int32_t)(p->first_row + row)};
+  kcl_element(A->type, A->val, k, e->value);
+  e->value[1] = -e->value[1];
+}
+
+static void fill(const kcl_domain *d, post *p) {
+  p->first_row = d->comm->ranks.first_row;
+  visit_interior(d, list, p), visit_outside(d, list, p);
   for (int i = 0; i < d->comm->ranks.count; i++) p->at[i] -= p->count[i];
 }
 
@@ -87,7 +102,7 @@ static void exchange(kcl_comm *c, const post *mine, const post *theirs) {
 static int assemble(const kcl_domain *d, const post *p, int64_t columns, kcl_csr **out) {
   const kcl_comm *c = d->comm;
   const int64_t n = p->at[c->ranks.count];
-  int rc = kcl_csr_create(c->ctx, d->columns, columns, n, d->rows->type, out);
+  int rc = kcl_csr_create(c->ctx, d->columns, columns, n, d->given.interior->type, out);
   if (rc) return rc;
   kcl_csr *AH = *out;
   for (int64_t k = 0; k < n; k++) AH->row_ptr[p->list[k].row + 1]++;
@@ -110,7 +125,7 @@ int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out) {
   int rc = open_post(c, &mine);
   if (!rc) rc = open_post(c, &theirs);
   KCL_TRY(kcl_comm_agree(c, rc));
-  count_entries(d, mine.count);
+  visit_interior(d, count, &mine), visit_outside(d, count, &mine);
   MPI_Ialltoall(mine.count, 1, MPI_INT, theirs.count, 1, MPI_INT, c->comm, &request);
   kcl_comm_wait(1, &request);
   rc = make_list(c, &mine);

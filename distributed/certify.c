@@ -1,5 +1,5 @@
 /* Residuals of the whole system, of x and b that are spread over ranks: what solver/certify.c computes, with norms over the
- * ranks. Own rows are multiplied in double with compensated sums (kcl_csr_product), halo columns like the others. */
+ * ranks. Own rows are multiplied in double with compensated sums (kcl_split_product). */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
@@ -15,24 +15,24 @@ typedef struct parts {
 static void free_parts(parts *p) { free(p->b_own), free(p->x), free(p->r); }
 
 static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
-  const kcl_csr *A = d->rows;
+  const kcl_csr *A = d->given.interior, *B = d->given.outside;
   kcl *ctx = d->comm->ctx;
   p->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   const size_t size = kcl_type_size(p->type);
   int rc = kcl_in_double(ctx, A->type, b, A->rows, &p->b_own, &p->b);
-  if (!rc) rc = kcl_alloc(ctx, A->cols, size, "x", (void **)&p->x);
+  if (!rc) rc = kcl_alloc(ctx, A->cols + B->cols, size, "x", (void **)&p->x);
   if (!rc) rc = kcl_alloc(ctx, A->rows, size, "the residual", (void **)&p->r);
   if ((rc = kcl_comm_agree(d->comm, rc))) return rc;
   kcl_copy(p->type, p->x, A->type, x, d->columns, 1);
   kcl_domain_exchange(d, p->type, p->x);
-  kcl_csr_product(A, p->x, p->b, p->r); /* r = b - A x */
+  kcl_split_product(A, B, d->row, p->x, p->b, p->r); /* r = b - A x */
   return KCL_OK;
 }
 
 static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
 
 int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative) {
-  const int64_t n = d->rows->rows;
+  const int64_t n = kcl_domain_rows(d);
   parts p = {0};
   int rc = compute(d, b, x, &p);
   if (!rc)
@@ -42,17 +42,25 @@ int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *rel
   return rc;
 }
 
+/* Row i of A, whose columns are elements of x: its sums of |a_ij| and of |a_ij x_j|. */
+static void add_row(const kcl_csr *A, int64_t i, kcl_type type, const double *x, double sum[2]) {
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+    const double a = kcl_abs(A->type, A->val, k);
+    sum[0] += a, sum[1] += a * kcl_abs(type, x, A->col[k]);
+  }
+}
+
 /* Of own rows: the largest sum of |a_ij|, the worst rowwise and componentwise errors. NaN where one is. */
-static void rows_of(const kcl_csr *A, const parts *p, double x_inf, double worst[3]) {
+static void rows_of(const kcl_domain *d, const parts *p, double x_inf, double worst[3]) {
+  const kcl_csr *A = d->given.interior, *B = d->given.outside;
+  const double *halo = p->x + (kcl_type_complex(p->type) ? 2 : 1) * A->cols;
   worst[0] = worst[1] = worst[2] = 0;
-  for (int64_t i = 0; i < A->rows; i++) {
-    double size = 0, with_x = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const double a = kcl_abs(A->type, A->val, k);
-      size += a, with_x += a * kcl_abs(p->type, p->x, A->col[k]);
-    }
+  for (int64_t i = 0, outside = 0; i < A->rows; i++) {
+    double sum[2] = {0, 0};
+    add_row(A, i, p->type, p->x, sum);
+    if (outside < B->rows && d->row[outside] == i) add_row(B, outside++, p->type, halo, sum);
     const double r = kcl_abs(p->type, p->r, i), b = kcl_abs(p->type, p->b, i);
-    const double q[3] = {size, ratio(r, size * x_inf + b), ratio(r, with_x + b)};
+    const double q[3] = {sum[0], ratio(r, sum[0] * x_inf + b), ratio(r, sum[1] + b)};
     for (int j = 0; j < 3; j++)
       if (!(q[j] <= worst[j])) worst[j] = q[j];
   }
@@ -62,7 +70,7 @@ static void rows_of(const kcl_csr *A, const parts *p, double x_inf, double worst
 static void multiply(kcl_domain *adjoint, kcl_type type, const double *v, double *in, double *y) {
   kcl_copy(type, in, type, v, adjoint->columns, 1);
   kcl_domain_exchange(adjoint, type, in);
-  kcl_csr_product(adjoint->rows, in, NULL, y);
+  kcl_split_product(adjoint->given.interior, adjoint->given.outside, adjoint->row, in, NULL, y);
 }
 
 /* As in solver/certify.c: b and r scaled by a power of two, so that no product overflows. */
@@ -71,12 +79,12 @@ static int normal_residual(kcl_domain *adjoint, const parts *p, double norm_F, d
   kcl_comm *c = adjoint->comm;
   const kcl_type t = p->type;
   const size_t size = kcl_type_size(t);
-  const int64_t rows = adjoint->columns, n = adjoint->rows->rows;
+  const int64_t rows = adjoint->columns, n = kcl_domain_rows(adjoint);
   double *v = NULL, *in = NULL, *y = NULL;
   const double unit =
       norm_b > 0 && norm_b < INFINITY ? ldexp(1, norm_b < 1e-300 ? 997 : -ilogb(norm_b)) : 1;
   int rc = kcl_alloc(c->ctx, rows, size, "the residual", (void **)&v);
-  if (!rc) rc = kcl_alloc(c->ctx, adjoint->rows->cols, size, "the residual", (void **)&in);
+  if (!rc) rc = kcl_alloc(c->ctx, rows + adjoint->halo.count, size, "the residual", (void **)&in);
   if (!rc) rc = kcl_alloc(c->ctx, n, size, "the residual", (void **)&y);
   KCL_TRY(kcl_comm_agree(c, rc));
   kcl_copy(t, v, t, p->b, rows, unit);
@@ -95,7 +103,7 @@ done:
 int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
                        const void *x, kcl_certificate *out) {
   kcl_comm *c = d->comm;
-  const int64_t n = d->rows->rows;
+  const int64_t n = kcl_domain_rows(d);
   double worst[3];
   parts p = {0};
   int rc = compute(d, b, x, &p);
@@ -103,7 +111,7 @@ int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const 
   const double x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, d->columns)),
                b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),
                r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
-  rows_of(d->rows, &p, x_inf, worst);
+  rows_of(d, &p, x_inf, worst);
   *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, p.type, p.b, n),
                            .norm_x = kcl_comm_norm(c, p.type, p.x, d->columns),
                            .normal_residual = -1};

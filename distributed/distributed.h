@@ -5,8 +5,9 @@
  *   partition.c  whose rows: blocks, or the parts of METIS (metis.c)
  *   rows.c       blocks of rows and of vectors given out     order.c      rows of other parts, and vectors, moved
  *   window.c     memory that the ranks of a host share
- *   halo.c       own rows split, elements exchanged          symmetry.c   statistics of the whole matrix
- *   adjoint.c    rows of A^H                                 ways.c       methods, formats, engines
+ *   split.c      own rows: interior and boundary             halo.c       elements exchanged
+ *   adjoint.c    rows of A^H                                 symmetry.c   statistics of the whole matrix
+ *   ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
  *   select.c     a device for each rank                      setup.c, solve.c   the public functions
  *   files/       systems read by all ranks, each its own rows, and x written by all
@@ -137,19 +138,22 @@ void kcl_order_free(kcl_order **o);
 int kcl_order_give(const kcl_order *o, size_t size, const void *held, void *own);
 int kcl_order_return(const kcl_order *o, size_t size, const void *own, void *held);
 
-/* ---------------------------------------------------------------- halo.c */
+/* ---------------------------------------------------------------- split.c, halo.c */
 
-/* The rows of one rank. */
+/* The rows of one rank: their own columns; and, of the rows that have others, those, which are places in the halo. */
+typedef struct kcl_split {
+  kcl_csr *interior, *outside; /* [own rows] x [own columns], [boundary] x [halo.count] */
+} kcl_split;
+
 typedef struct kcl_domain {
   kcl_halo halo; /* the first member: what executors see */
   kcl_comm *comm;
   const int64_t *first; /* [ranks + 1] of columns: which elements of x each rank owns */
   int64_t columns;      /* own ones */
-  kcl_csr *rows; /* own rows x (own columns + halo.count): own columns, then those of the halo */
-  kcl_csr *interior; /* own columns alone, in the precision of the solve */
-  kcl_csr *outside;  /* the boundary, likewise */
-  kcl_csr *
-      inner; /* where sums are reproducible: the interior without the rows of the boundary, which has them whole */
+  kcl_split given;
+  kcl_split device; /* scaled, in the precision of the solve; or as given, the same matrices */
+  /* Where sums are reproducible: the rows without other columns; those with them, whole. Else none. */
+  kcl_split in_order;
   int32_t *send, *row, *take;
   int64_t *column;      /* [halo.count] numbers in the whole matrix */
   int neighbours;       /* ranks that send or receive */
@@ -168,9 +172,21 @@ typedef struct kcl_domain {
   double seconds;       /* waiting for elements */
 } kcl_domain;
 
-/* own: rows with columns of the whole matrix. */
-int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
+/* own: rows with columns of the whole matrix. taken: the same, and the domain's from then on, *taken NULL; or NULL: own is
+ * copied. */
+int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const int64_t *first,
                       kcl_domain **out);
+/* d->device; s->row [own rows], s->col [own columns + halo.count]. */
+int kcl_domain_convert(kcl_domain *d, kcl_type type, const kcl_scaling *s);
+int kcl_domain_order(kcl_domain *d); /* d->in_order, from d->device */
+/* Of kcl_domain_create: d->column, the columns of `own` that other ranks own, ascending, each once; d->given. */
+int kcl_split_columns(kcl_domain *d, const kcl_csr *own);
+int kcl_split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr **taken);
+void kcl_split_free(kcl_domain *d);
+static inline int64_t kcl_domain_rows(const kcl_domain *d) { return d->given.interior->rows; }
+static inline int64_t kcl_domain_nnz(const kcl_domain *d) {
+  return d->given.interior->nnz + d->given.outside->nnz;
+}
 void kcl_domain_free(kcl_domain **d);
 /* The boundary in a format of the selected device, and what elements travel through.
  * width: numbers of an element of x, at most; and in use. */
@@ -186,11 +202,11 @@ int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out);
 
 /* ---------------------------------------------------------------- symmetry.c, executor.c, certify.c */
 
-/* Of the interior; what methods are chosen by is that of the whole matrix. */
-int kcl_domain_stats(kcl_domain *d, kcl_stats *out);
+/* Of the interior of A, d's as given or as devices have it; what methods are chosen by is that of the whole matrix. */
+int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out);
 /* ex, opened on every rank, becomes one whose calls fail on all ranks or on none. */
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
-/* Of x and b, [own columns] and [own rows], of the type of d->rows: as kcl_certify, or with the rows of A^H as
+/* Of x and b, [own columns] and [own rows], of the type of A: as kcl_certify, or with the rows of A^H as
  * kcl_certify_least_squares, norm_F being |A|_F; |b - A x| / |b| alone. */
 int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
                        const void *x, kcl_certificate *out);
@@ -200,8 +216,6 @@ int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *rel
 
 /* The plan, which is rank 0's, and its first way. */
 int kcl_ways_plan(kcl_mpi_solver *m);
-/* Own rows multiplied by 2^power. */
-void kcl_domain_scale(kcl_domain *d, int power);
 /* An engine of this way on every rank, in the format of the first one. KCL_USAGE: it does not run on several ranks. */
 int kcl_ways_engine(void *solver, const kcl_way *w, kcl_engine **out);
 
@@ -221,7 +235,6 @@ struct kcl_mpi_solver {
   kcl_selection selection; /* ways; one format */
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
-  kcl_csr shape;        /* A's own rows, columns and type, without entries: system.A */
   kcl_dense *near_null; /* own rows of options.near_null; or NULL */
   int64_t held;         /* elements of b and x that the caller has here */
   kcl_type type;        /* of A, b and x */

@@ -1,6 +1,6 @@
-/* The rows of one rank: the interior, whose columns are its own, and the boundary, whose columns are elements of x that other
- * ranks own, the halo. The halo is received in order of its columns, so each owner's part is consecutive. Elements are
- * exchanged while the interior is multiplied: through memory that the ranks of a host share, else by persistent requests. */
+/* The halo of a rank's rows (split.c): elements of x that other ranks own, received in the order of their numbers, so that each
+ * owner's part is consecutive. They are exchanged while the interior is multiplied: through memory that the ranks of a host
+ * share, else by persistent requests. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <stdatomic.h>
@@ -8,41 +8,6 @@
 #include <string.h>
 
 enum { TAG = 11, TAG_ONCE = 12, PAGE = 4096 };
-
-/* ---------------------------------------------------------------- which columns */
-
-static int by_number(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* Of the columns, this rank's first. */
-static int64_t first_column(const kcl_domain *d) { return d->first[d->comm->ranks.rank]; }
-
-static bool is_own(const kcl_domain *d, int64_t column) {
-  return column >= first_column(d) && column < first_column(d) + d->columns;
-}
-
-/* d->column: the columns of `own` that other ranks own, ascending, each once. */
-static int find_columns(kcl_domain *d, const kcl_csr *own) {
-  int64_t count = 0, unique = 0;
-  for (int64_t k = 0; k < own->nnz; k++) count += !is_own(d, own->col[k]);
-  int rc = kcl_alloc(d->comm->ctx, count, sizeof *d->column, "the halo", (void **)&d->column);
-  if (rc) return rc;
-  count = 0;
-  for (int64_t k = 0; k < own->nnz; k++)
-    if (!is_own(d, own->col[k])) d->column[count++] = own->col[k];
-  qsort(d->column, (size_t)count, sizeof *d->column, by_number);
-  for (int64_t i = 0; i < count; i++)
-    if (!unique || d->column[unique - 1] != d->column[i]) d->column[unique++] = d->column[i];
-  d->halo.count = unique;
-  return KCL_OK;
-}
-
-static int64_t place(const kcl_domain *d, int64_t column) {
-  const int64_t *at = bsearch(&column, d->column, (size_t)d->halo.count, sizeof column, by_number);
-  return at - d->column;
-}
 
 /* ---------------------------------------------------------------- who sends what */
 
@@ -70,7 +35,7 @@ done:
 /* Every rank tells the owners which columns it needs; they answer with nothing but the elements, product by product. */
 static void ask_owners(kcl_domain *d, int64_t *asked) {
   kcl_comm *c = d->comm;
-  const int64_t first = first_column(d);
+  const int64_t first = d->first[c->ranks.rank];
   const int n = d->neighbours;
   for (int i = 0; i < n; i++) {
     MPI_Irecv(asked + d->out[i], (int)(d->out[i + 1] - d->out[i]), MPI_INT64_T, d->rank[i],
@@ -87,7 +52,7 @@ static int plan(kcl_domain *d, const kcl_csr *own) {
   const int count = c->ranks.count;
   int64_t *from = NULL, *to = NULL, *asked = NULL;
   MPI_Request request;
-  int rc = find_columns(d, own);
+  int rc = kcl_split_columns(d, own);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *from, "the halo", (void **)&from);
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof *to, "the halo", (void **)&to);
   KCL_TRY(kcl_comm_agree(c, rc));
@@ -106,136 +71,6 @@ done:
   return rc;
 }
 
-/* ---------------------------------------------------------------- the rows, split */
-
-static void put(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr *from, int64_t k) {
-  const size_t size = kcl_type_size(from->type);
-  to->col[*at] = (int32_t)column;
-  memcpy((char *)to->val + (size_t)*at * size, (const char *)from->val + (size_t)k * size, size);
-  ++*at;
-}
-
-/* Row i has columns of other ranks. */
-static bool reaches_out(const kcl_domain *d, const kcl_csr *own, int64_t i) {
-  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
-    if (!is_own(d, own->col[k])) return true;
-  return false;
-}
-
-static void end_boundary_row(kcl_domain *d, int64_t i, int64_t at) {
-  d->row[d->outside->rows] = (int32_t)i;
-  d->outside->row_ptr[++d->outside->rows] = at;
-}
-
-/* Row i of the three matrices; at: entries so far of each. */
-static void split_row(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[3]) {
-  const int64_t first = first_column(d), n = d->columns, before = at[2];
-  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
-    if (!is_own(d, own->col[k])) continue;
-    put(d->rows, &at[0], own->col[k] - first, own, k);
-    put(d->interior, &at[1], own->col[k] - first, own, k);
-  }
-  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
-    if (is_own(d, own->col[k])) continue;
-    const int64_t column = place(d, own->col[k]);
-    put(d->rows, &at[0], n + column, own, k);
-    if (!d->inner) put(d->outside, &at[2], column, own, k);
-  }
-  d->rows->row_ptr[i + 1] = at[0], d->interior->row_ptr[i + 1] = at[1];
-  if (at[2] != before && !d->inner) end_boundary_row(d, i, at[2]);
-}
-
-/* Row i as a whole, its entries in their order: that of inner or of the boundary. at: entries so far of each; taken [rows]:
- * 1 + the place of an own element in d->take. */
-static void split_whole(kcl_domain *d, const kcl_csr *own, int64_t i, int64_t at[2],
-                        const int32_t *taken) {
-  const int64_t first = first_column(d);
-  const bool out = reaches_out(d, own, i);
-  for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++) {
-    const int64_t j = own->col[k] - first;
-    if (!out)
-      put(d->inner, &at[0], j, own, k);
-    else
-      put(d->outside, &at[1],
-          is_own(d, own->col[k]) ? taken[j] - 1 : d->halo.own + place(d, own->col[k]), own, k);
-  }
-  d->inner->row_ptr[i + 1] = at[0];
-  if (out) end_boundary_row(d, i, at[1]);
-}
-
-/* d->take: own elements of x that rows of the boundary need. */
-static int take_elements(kcl_domain *d, const kcl_csr *own, int32_t *taken) {
-  const int64_t n = d->columns, first = first_column(d);
-  for (int64_t i = 0; i < own->rows; i++)
-    for (int64_t k = own->row_ptr[i]; reaches_out(d, own, i) && k < own->row_ptr[i + 1]; k++)
-      if (is_own(d, own->col[k])) taken[own->col[k] - first] = 1;
-  for (int64_t j = 0; j < n; j++)
-    if (taken[j]) taken[j] = (int32_t)++d->halo.own;
-  int rc = kcl_alloc(d->comm->ctx, d->halo.own, sizeof *d->take, "the halo", (void **)&d->take);
-  for (int64_t j = 0; j < n && !rc; j++)
-    if (taken[j]) d->take[taken[j] - 1] = (int32_t)j;
-  return rc;
-}
-
-/* The same order of a row's sum wherever the matrix is divided: no row is in two matrices. */
-static int split_in_order(kcl_domain *d, const kcl_csr *own, int64_t boundary, int64_t outside) {
-  kcl *ctx = d->comm->ctx;
-  const int64_t n = own->rows;
-  int64_t at[2] = {0};
-  int32_t *taken = NULL;
-  int rc;
-  KCL_TRY(kcl_alloc(ctx, d->columns, sizeof *taken, "the boundary", (void **)&taken));
-  KCL_TRY(take_elements(d, own, taken));
-  kcl_csr_free(&d->outside);
-  KCL_TRY(
-      kcl_csr_create(ctx, boundary, d->halo.own + d->halo.count, outside, own->type, &d->outside));
-  d->outside->rows = 0;
-  for (int64_t i = 0; i < n; i++) split_whole(d, own, i, at, taken);
-done:
-  free(taken);
-  return rc;
-}
-
-static int convert(kcl *ctx, kcl_csr **A, kcl_type type) {
-  kcl_csr *to = NULL;
-  if ((*A)->type == type) return KCL_OK;
-  int rc = kcl_csr_convert(ctx, *A, type, &to);
-  if (!rc) kcl_csr_free(A), *A = to;
-  return rc;
-}
-
-static int split(kcl_domain *d, const kcl_csr *own, kcl_type precision) {
-  kcl *ctx = d->comm->ctx;
-  const int64_t n = own->rows, columns = d->columns;
-  int64_t outside = 0, boundary = 0, whole = 0, at[3] = {0}; /* whole: entries of boundary rows */
-  int rc;
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t before = outside;
-    for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
-      outside += !is_own(d, own->col[k]);
-    boundary += outside > before;
-    whole += outside > before ? own->row_ptr[i + 1] - own->row_ptr[i] : 0;
-  }
-  if (columns + d->halo.count > INT32_MAX)
-    return kcl_fail(ctx, KCL_USAGE, "a rank's rows and its halo are more than 2^31 - 1");
-  KCL_TRY(kcl_csr_create(ctx, n, columns + d->halo.count, own->nnz, own->type, &d->rows));
-  KCL_TRY(kcl_csr_create(ctx, n, columns, own->nnz - outside, own->type, &d->interior));
-  KCL_TRY(kcl_csr_create(ctx, boundary, d->halo.count, outside, own->type, &d->outside));
-  KCL_TRY(kcl_alloc(ctx, boundary, sizeof *d->row, "the boundary", (void **)&d->row));
-  d->outside->rows = 0;
-  if (d->comm->ranks.block)
-    KCL_TRY(kcl_csr_create(ctx, n, columns, own->nnz - whole, own->type, &d->inner));
-  for (int64_t i = 0; i < n; i++) split_row(d, own, i, at);
-  if (d->inner) KCL_TRY(split_in_order(d, own, boundary, whole));
-  d->interior->field = d->outside->field = own->field;
-  if (d->inner) d->inner->field = own->field;
-  KCL_TRY(convert(ctx, &d->interior, precision));
-  KCL_TRY(convert(ctx, &d->outside, precision));
-  if (d->inner) KCL_TRY(convert(ctx, &d->inner, precision));
-done:
-  return rc;
-}
-
 /* ---------------------------------------------------------------- exchange */
 
 /* The number of exchanges that a rank has begun, in its window. */
@@ -249,7 +84,7 @@ static MPI_Request *requests(const kcl_domain *d) {
 }
 
 static size_t element_size(const kcl_domain *d) {
-  return kcl_type_size(d->interior->type) * (size_t)d->halo.width;
+  return kcl_type_size(d->device.interior->type) * (size_t)d->halo.width;
 }
 
 static bool is_near(const kcl_domain *d, int rank) { return d->window.of[rank] != NULL; }
@@ -397,7 +232,8 @@ done:
 /* csr-scalar has the rows one after another on every device. */
 static int open_boundary(kcl_domain *d) {
   kcl_halo *h = &d->halo;
-  const kcl_type type = d->interior->type;
+  const kcl_csr *rows = d->in_order.outside ? d->in_order.outside : d->device.outside;
+  const kcl_type type = rows->type;
   const size_t size = kcl_type_size(type);
   const kcl_format *f;
   kcl *ctx = d->comm->ctx;
@@ -406,9 +242,9 @@ static int open_boundary(kcl_domain *d) {
   KCL_TRY(kcl_pin(ctx, h->own + h->count, element_size(d), "the halo", &d->pinned[1]));
   h->out = out_of(d, 1), h->in = d->pinned[1].data;
   KCL_TRY(kcl_alloc(ctx, h->width > 1 ? h->own + h->count : 0, size, "the halo", &h->one));
-  KCL_TRY(kcl_alloc(ctx, d->outside->rows, size, "the boundary", &h->sum));
+  KCL_TRY(kcl_alloc(ctx, rows->rows, size, "the boundary", &h->sum));
   KCL_TRY(kcl_format_find(ctx, "csr-scalar", type, &f));
-  if (d->outside->rows) rc = kcl_matrix_build(ctx, f, d->outside, &h->boundary);
+  if (rows->rows) rc = kcl_matrix_build(ctx, f, rows, &h->boundary);
 done:
   return rc;
 }
@@ -430,7 +266,7 @@ void kcl_domain_narrow(kcl_domain *d, int width) {
   make_requests(d);
 }
 
-int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl_type precision,
+int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const int64_t *first,
                       kcl_domain **out) {
   kcl_domain *d = NULL;
   int rc = kcl_alloc(c->ctx, 1, sizeof *d, "the rows of a rank", (void **)&d);
@@ -438,10 +274,9 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, const int64_t *first, kcl
   d->comm = c, d->first = first;
   d->columns = first[c->ranks.rank + 1] - first[c->ranks.rank];
   KCL_TRY(plan(d, own));
-  KCL_TRY(kcl_comm_agree(c, split(d, own, precision)));
-  d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row, d->halo.take = d->take;
+  KCL_TRY(kcl_comm_agree(c, kcl_split_rows(d, own, taken)));
+  d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
   d->halo.begin = begin, d->halo.end = end, d->halo.exchange = exchange;
-  d->halo.outside = d->outside;
   *out = d, d = NULL;
 done:
   kcl_domain_free(&d);
@@ -454,8 +289,7 @@ void kcl_domain_free(kcl_domain **d) {
   if (!o) return;
   free_requests(o);
   kcl_matrix_free(&o->halo.boundary);
-  kcl_csr_free(&o->rows), kcl_csr_free(&o->interior), kcl_csr_free(&o->outside);
-  kcl_csr_free(&o->inner);
+  kcl_split_free(o);
   if (o->window.open)
     kcl_unregister(o->comm->ctx, &o->pinned[0]);
   else

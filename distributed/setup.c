@@ -51,14 +51,15 @@ static int know(kcl_mpi_solver *m) {
   kcl_system *s = &m->system;
   const kcl_scale_rule asked = s->options.scale;
   double start = kcl_now();
-  int rc = kcl_domain_stats(m->domain, &s->stats);
+  int rc = kcl_domain_stats(m->domain, &m->domain->given, &s->stats);
   if (rc) return rc;
-  m->shape = (kcl_csr){.rows = m->domain->rows->rows, .cols = m->domain->columns, .type = m->type};
-  s->A = &m->shape, s->converted = m->domain->interior, s->halo = &m->domain->halo;
+  s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
   s->options.scale = KCL_SCALE_NONE;
   rc = kcl_system_scale(s); /* a power of two for all of A, at most */
-  kcl_domain_scale(m->domain, s->scaling.unit);
+  if (!rc) rc = kcl_domain_convert(m->domain, s->options.precision, &s->scaling);
+  if (!rc && m->comm->ranks.block) rc = kcl_domain_order(m->domain);
+  s->converted = m->domain->device.interior;
   explain_scale(s, asked);
   s->seconds_stats = kcl_now() - start;
   return kcl_comm_agree(m->comm, rc);
@@ -133,7 +134,7 @@ void kcl_mpi_add_sizes(kcl_mpi_solver *m) {
   const kcl_engine *e = m->selection.engine;
   const kcl_precond_size own = e->M ? e->M->size : (kcl_precond_size){0};
   kcl_comm *c = m->comm;
-  const double nnz = kcl_comm_total(c, (double)m->domain->rows->nnz);
+  const double nnz = kcl_comm_total(c, (double)kcl_domain_nnz(m->domain));
   m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(e));
   m->bytes_precond = kcl_comm_total(c, kcl_preconditioner_bytes(e->M));
   m->precond = (kcl_precond_size){.levels = (int)kcl_comm_largest(c, own.levels),
@@ -145,7 +146,7 @@ void kcl_mpi_add_sizes(kcl_mpi_solver *m) {
 static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c;
   kcl_csr *given = NULL;
-  const kcl_csr *own = A;
+  kcl_csr **taken = m->taken;
   int rc;
   double start = kcl_now();
   c = m->comm;
@@ -167,11 +168,13 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   KCL_TRY(spread(m, A, &given));
   m->seconds_partition += kcl_now();
   m->seconds_check = kcl_now() - start;
-  own = given ? given : A;
-  m->type = own->type;
+  if (given) {
+    if (taken) kcl_csr_free(taken);
+    A = given, taken = &given;
+  }
+  m->type = A->type;
   KCL_TRY(kcl_blocks_open(c, m->system.options.nrhs));
-  KCL_TRY(kcl_domain_create(c, own, c->first, m->system.options.precision, &m->domain));
-  kcl_csr_free(&given); /* the domain has copies */
+  KCL_TRY(kcl_domain_create(c, A, taken, c->first, &m->domain));
   if (m->taken) kcl_csr_free(m->taken);
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
@@ -306,8 +309,9 @@ int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
   const kcl_domain *d = m->domain;
   MPI_Request request;
   own.rank = m->comm->ranks.rank, own.neighbours = d->neighbours;
-  own.first_row = m->comm->first[own.rank], own.rows = d->rows->rows, own.nonzeros = d->rows->nnz;
-  own.boundary_rows = d->outside->rows, own.halo = d->halo.count, own.sends = d->halo.sends;
+  own.first_row = m->comm->first[own.rank], own.rows = kcl_domain_rows(d),
+  own.nonzeros = kcl_domain_nnz(d);
+  own.boundary_rows = d->given.outside->rows, own.halo = d->halo.count, own.sends = d->halo.sends;
   snprintf(own.format, sizeof own.format, "%s", kcl_engine_format(m->selection.engine));
   MPI_Iallgather(&own, sizeof own, MPI_BYTE, *list, sizeof own, MPI_BYTE, m->comm->comm, &request);
   kcl_comm_wait(1, &request);

@@ -74,7 +74,7 @@ static int begin_rhs(solve *s, int i) {
   const kcl_mpi_solver *m = s->m;
   const kcl_options *o = &m->system.options;
   kcl_rhs *v = &s->loop.rhs[i];
-  const double norm = kcl_comm_norm(m->comm, m->type, b_of(s, i), m->shape.rows);
+  const double norm = kcl_comm_norm(m->comm, m->type, b_of(s, i), m->system.A->rows);
   if (!(norm < INFINITY)) return kcl_fail(m->ctx, KCL_INPUT, "a right-hand side is not finite");
   v->b = b_of(s, i), v->x = x_of(s, i), v->active = norm > 0;
   if (norm > 0) v->b_norm.shift = norm < 1e-300 ? 997 : -ilogb(norm) - 1;
@@ -248,7 +248,7 @@ static int solve_shared(solve *s, const columns *g) {
   const size_t size = kcl_type_size(m->type);
   int rc = check_arguments(m, g);
   if (rc) return rc;
-  s->b_bytes = (size_t)m->shape.rows * size, s->x_bytes = (size_t)m->shape.cols * size;
+  s->b_bytes = (size_t)m->system.A->rows * size, s->x_bytes = (size_t)m->system.A->cols * size;
   rc = new_histories(m, g->k);
   if (!rc) rc = kcl_alloc(m->ctx, at_once, s->b_bytes, "b", (void **)&s->b);
   if (!rc) rc = kcl_alloc(m->ctx, at_once, s->x_bytes, "x", (void **)&s->x);

@@ -27,45 +27,58 @@ static double largest_of_row(const kcl_csr *A, int64_t i) {
   return most;
 }
 
+/* Of row b of the boundary, with its own columns. */
+static double largest_of_both(const kcl_domain *d, const kcl_split *A, int64_t b) {
+  return fmax(largest_of_row(A->interior, d->row[b]), largest_of_row(A->outside, b));
+}
+
 /* Elements per neighbour of the boundary's entries; then the entries themselves, in that order. */
-static void list_entries(const kcl_domain *d, int64_t *at, entry *list) {
-  const kcl_csr *A = d->rows;
-  const int64_t n = A->rows, first = d->comm->first[d->comm->ranks.rank];
-  for (int64_t i = 0; i < n; i++) {
-    const double largest = list ? largest_of_row(A, i) : 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const int64_t h = A->col[k] - n;
-      int p = 0;
-      if (h < 0) continue;
+static void list_entries(const kcl_domain *d, const kcl_split *s, int64_t *at, entry *list) {
+  const kcl_csr *A = s->outside;
+  const int64_t first = d->comm->ranks.first_row;
+  for (int64_t b = 0; b < A->rows; b++) {
+    const double largest = list ? largest_of_both(d, s, b) : 0;
+    int p = 0;
+    for (int64_t k = A->row_ptr[b]; k < A->row_ptr[b + 1]; k++) {
+      const int64_t h = A->col[k];
       while (h >= d->in[p + 1]) p++;
       if (!list) {
         at[p]++;
         continue;
       }
       entry *e = &list[at[p]++];
-      *e = (entry){.row = first + i, .column = d->column[h], .largest = largest};
+      *e = (entry){.row = first + d->row[b], .column = d->column[h], .largest = largest};
       kcl_element(A->type, A->val, k, e->value);
     }
   }
 }
 
+static int by_row(const void *a, const void *b) {
+  return *(const int32_t *)a - *(const int32_t *)b; /* neither is negative */
+}
+
 /* The own entry (e.column, e.row), which mirrors e. */
-static void compare(const kcl_domain *d, const entry *e, mirror *m) {
-  const kcl_csr *A = d->rows;
-  const int64_t i = e->column - d->comm->first[d->comm->ranks.rank];
+static void compare(const kcl_domain *d, const kcl_split *s, const entry *e, mirror *m) {
+  const kcl_csr *A = s->outside;
+  const int32_t i = (int32_t)(e->column - d->comm->ranks.first_row);
+  const int32_t *row = bsearch(&i, d->row, (size_t)A->rows, sizeof i, by_row);
   const double eps = A->type == KCL_S || A->type == KCL_C ? FLT_EPSILON : DBL_EPSILON;
-  double a[2] = {0, 0};
+  double a[2] = {0, 0}, own = row ? 0 : largest_of_row(s->interior, i);
   bool found = false;
-  for (int64_t k = A->row_ptr[i + 1] - 1; k >= A->row_ptr[i] && A->col[k] >= A->rows && !found; k--)
-    if ((found = d->column[A->col[k] - A->rows] == e->row)) kcl_element(A->type, A->val, k, a);
+  if (row) {
+    const int64_t b = row - d->row;
+    own = largest_of_both(d, s, b);
+    for (int64_t k = A->row_ptr[b]; k < A->row_ptr[b + 1] && !found; k++)
+      if ((found = d->column[A->col[k]] == e->row)) kcl_element(A->type, A->val, k, a);
+  }
   const double real = a[0] - e->value[0];
-  const double size = fmax(e->largest, largest_of_row(A, i));
+  const double size = fmax(e->largest, own);
   m->symmetric += !found || a[0] != e->value[0] || a[1] != e->value[1];
   m->hermitian += !found || a[0] != e->value[0] || a[1] != -e->value[1];
   if (size > 0) m->asymmetry = fmax(m->asymmetry, hypot(real, a[1] + e->value[1]) / size / eps);
 }
 
-static int compare_boundaries(kcl_domain *d, mirror *m) {
+static int compare_boundaries(const kcl_domain *d, const kcl_split *s, mirror *m) {
   kcl_comm *c = d->comm;
   const int n = d->neighbours;
   int64_t *from = NULL, *to = NULL, *at = NULL;
@@ -76,7 +89,7 @@ static int compare_boundaries(kcl_domain *d, mirror *m) {
   if (!rc) rc = kcl_alloc(c->ctx, n + 1, sizeof *at, "symmetry", (void **)&at);
   if (!rc) rc = kcl_alloc(c->ctx, 2 * n, sizeof *request, "symmetry", (void **)&request);
   KCL_TRY(kcl_comm_agree(c, rc));
-  list_entries(d, to + 1, NULL);
+  list_entries(d, s, to + 1, NULL);
   for (int i = 0; i < n; i++) {
     MPI_Irecv(&from[i + 1], 1, MPI_INT64_T, d->rank[i], 13, c->comm, &request[i]);
     MPI_Isend(&to[i + 1], 1, MPI_INT64_T, d->rank[i], 13, c->comm, &request[n + i]);
@@ -89,7 +102,7 @@ static int compare_boundaries(kcl_domain *d, mirror *m) {
   if (!rc) rc = kcl_alloc(c->ctx, to[n], sizeof *mine, "symmetry", (void **)&mine);
   if (!rc) rc = kcl_alloc(c->ctx, from[n], sizeof *theirs, "symmetry", (void **)&theirs);
   KCL_TRY(kcl_comm_agree(c, rc));
-  list_entries(d, at, mine);
+  list_entries(d, s, at, mine);
   for (int i = 0; i < n; i++) {
     MPI_Irecv(theirs + from[i], (int)((from[i + 1] - from[i]) * (int64_t)sizeof *mine), MPI_BYTE,
               d->rank[i], 14, c->comm, &request[i]);
@@ -97,7 +110,7 @@ static int compare_boundaries(kcl_domain *d, mirror *m) {
               d->rank[i], 14, c->comm, &request[n + i]);
   }
   kcl_comm_wait(2 * n, request);
-  for (int64_t i = 0; i < from[n]; i++) compare(d, &theirs[i], m);
+  for (int64_t i = 0; i < from[n]; i++) compare(d, s, &theirs[i], m);
 done:
   free(from), free(to), free(at), free(mine), free(theirs), free(request);
   return rc;
@@ -106,11 +119,13 @@ done:
 static double least(kcl_comm *c, double own) { return -kcl_comm_largest(c, -own); }
 
 /* max / min of the diagonal's moduli, and of the rows' largest moduli: the whole matrix has only the extremes of all. */
-static void ratios(kcl_domain *d, kcl_stats *s) {
-  const kcl_csr *A = d->rows;
+static void ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
+  const kcl_csr *A = both->interior;
   double most[2] = {0, 0}, few[2] = {INFINITY, INFINITY};
-  for (int64_t i = 0; i < A->rows; i++) {
+  for (int64_t i = 0, b = 0; i < A->rows; i++) {
     double diagonal = 0, row = largest_of_row(A, i);
+    if (b < both->outside->rows && d->row[b] == i)
+      row = fmax(row, largest_of_row(both->outside, b++));
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) diagonal = kcl_abs(A->type, A->val, k);
     most[0] = fmax(most[0], diagonal), few[0] = fmin(few[0], diagonal);
@@ -122,11 +137,11 @@ static void ratios(kcl_domain *d, kcl_stats *s) {
   s->row_ratio = few[1] > 0 ? most[1] / few[1] : INFINITY;
 }
 
-int kcl_domain_stats(kcl_domain *d, kcl_stats *out) {
+int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out) {
   kcl_comm *c = d->comm;
   mirror m = {0};
-  int rc = kcl_comm_agree(c, kcl_csr_stats(c->ctx, d->interior, out));
-  if (!rc) rc = compare_boundaries(d, &m);
+  int rc = kcl_comm_agree(c, kcl_csr_stats(c->ctx, A->interior, out));
+  if (!rc) rc = compare_boundaries(d, A, &m);
   if (rc) return rc;
   out->hermitian = kcl_comm_total(c, m.hermitian + !out->hermitian) == 0;
   out->symmetric = kcl_comm_total(c, m.symmetric + !out->symmetric) == 0;
@@ -134,6 +149,6 @@ int kcl_domain_stats(kcl_domain *d, kcl_stats *out) {
   out->positive_diagonal = kcl_comm_total(c, !out->positive_diagonal) == 0;
   out->norm_inf = kcl_comm_largest(c, out->norm_inf);
   out->shifted_skew = false;
-  ratios(d, out);
+  ratios(d, A, out);
   return KCL_OK;
 }

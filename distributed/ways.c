@@ -2,6 +2,7 @@
  * format by its own rows. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,10 +94,11 @@ static int choose_format(kcl_mpi_solver *m, const kcl_way *w, const kcl_format *
 
 /* The interior in this format, with the halo. */
 static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) {
-  int rc = kcl_matrix_build(d->comm->ctx, f, d->inner ? d->inner : d->interior, out);
+  const kcl_csr *in_order = d->in_order.interior;
+  int rc = kcl_matrix_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out);
   if (rc) return rc;
   (*out)->halo = &d->halo;
-  (*out)->source = d->interior; /* with all diagonal entries */
+  (*out)->source = d->device.interior; /* with all diagonal entries */
   return KCL_OK;
 }
 
@@ -111,12 +113,18 @@ static int build_A(kcl_mpi_solver *m, const kcl_way *w) {
   return rc;
 }
 
-static void scale(kcl_csr *A, int power) {
-  if (A && power) kcl_copy(A->type, A->val, A->type, A->val, A->nnz, ldexp(1, power));
+/* |A|_F of all ranks. */
+static double norm_F(const kcl_mpi_solver *m) {
+  const kcl_split *A = &m->domain->given;
+  return hypot(kcl_comm_norm(m->comm, m->type, A->interior->val, A->interior->nnz),
+               kcl_comm_norm(m->comm, m->type, A->outside->val, A->outside->nnz));
 }
 
-void kcl_domain_scale(kcl_domain *d, int power) {
-  scale(d->interior, power), scale(d->outside, power), scale(d->inner, power);
+static int convert_adjoint(kcl_mpi_solver *m) {
+  kcl_domain *d = m->adjoint;
+  int rc = kcl_domain_convert(d, m->system.options.precision, &m->system.scaling);
+  if (!rc && m->comm->ranks.block) rc = kcl_domain_order(d);
+  return kcl_comm_agree(m->comm, rc);
 }
 
 /* The rows of A^H, where the method needs them. */
@@ -126,11 +134,11 @@ static int distribute_adjoint(kcl_mpi_solver *m, const kcl_way *w) {
   int rc;
   if (!w->method->adjoint || m->adjoint) return KCL_OK;
   KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
-  KCL_TRY(kcl_domain_create(m->comm, AH, m->comm->first, s->options.precision, &m->adjoint));
-  kcl_domain_scale(m->adjoint, s->scaling.unit);
+  KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
+  KCL_TRY(convert_adjoint(m));
   s->adjoint_halo = &m->adjoint->halo;
   if (!m->comm->ranks.block) /* where no method needs it */
-    m->norm_F = kcl_comm_norm(m->comm, m->type, m->domain->rows->val, m->domain->rows->nnz);
+    m->norm_F = norm_F(m);
   s->norm_F = ldexp(m->norm_F, s->scaling.unit);
 done:
   kcl_csr_free(&AH);
@@ -141,7 +149,8 @@ static int build_AH(kcl_mpi_solver *m, const kcl_way *w) {
   kcl_system *s = &m->system;
   const kcl_format *f = s->shared[0]->format;
   if (!w->method->adjoint || s->shared[1]) return KCL_OK;
-  int rc = m->comm->ranks.block ? KCL_OK : kcl_engine_adjoint_format(s, m->adjoint->interior, &f);
+  int rc =
+      m->comm->ranks.block ? KCL_OK : kcl_engine_adjoint_format(s, m->adjoint->device.interior, &f);
   return rc ? rc : build_operator(m->adjoint, f, &s->shared[1]);
 }
 

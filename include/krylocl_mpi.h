@@ -118,8 +118,8 @@ int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_den
  * are not scaled. options.near_null has the layout of A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_mpi_solver **out);
-/** As kcl_mpi_setup with KCL_MPI_ROWS. On more than one rank part->A is freed, and NULL, as soon as its rows are copied: a copy
- * of the matrix less at the peak. */
+/** As kcl_mpi_setup with KCL_MPI_ROWS. On more than one rank part->A is freed, and NULL, early: its rows
+ * stay in its arrays, which become the solver's, or move. */
 int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
                        kcl_mpi_solver **out);
 /** Frees a solver. */

@@ -177,16 +177,16 @@ if [ -x "$krylocl" ]; then
   [ $status -eq 3 ] && [ "$(grep -ac '^krylocl:.*cannot write' "$tmp/err")" -eq 1 ] && [ -z "$(ls "$tmp"/big.mtx* 2>/dev/null)" ]
   check "a full disk: exit code $status, $(cat "$tmp/err")" $?
 
-  # A system that does not fit one process (limit of address space, in kB) fits the four ranks that share it.
+  # A system that does not fit one process (limit of address space, in kB) fits the two ranks that share it.
   limited() { # WHAT CODE N
-    timeout 100 mpirun -n "$3" sh -c "ulimit -v 490000; exec $krylocl solve poisson3d:130 --device cpu -q --solver cg --precond none --format sell --max-iter 1" 2>"$tmp/err"
+    timeout 100 mpirun -n "$3" sh -c "ulimit -v 575000; exec $krylocl solve poisson3d:130 --device cpu -q --solver cg --precond none --format sell --max-iter 1" 2>"$tmp/err"
     status=$?
     [ $status -eq "$2" ]
     check "$1: exit code $status, not $2: $(grep -a krylocl: "$tmp/err" | head -1)" $?
   }
   if [ -z "$SAN" ]; then
     limited "memory too small for one process" 5 1
-    limited "the same memory for each of four ranks" 1 4
+    limited "the same memory for each of two ranks" 1 2
   fi
 
   # ---- --devices: the program starts its ranks itself
