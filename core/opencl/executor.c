@@ -54,7 +54,7 @@ static int run_on_ranks(run *r, kcl_phase phase, int64_t times, int status) {
       status = kcl_run_stage_on_ranks(r, s, &r->launch[phase][i], status);
       if (status && kcl_stage_dots(s)) return status;
     }
-  return status; /* the caller agrees on it (distributed/executor.c) */
+  return kcl_run_leave_sums(r, status); /* the caller agrees on it (distributed/executor.c) */
 }
 
 static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {

@@ -5,7 +5,8 @@
  *   vectors.c     vectors to and from the host
  *   multiply.c    products on the caller's memory
  *   state.c       the state on the device: set, read, carried to another program
- *   ranks.c       stages on several ranks
+ *   ranks.c       stages on several ranks: their sums
+ *   halo.c        what their products exchange
  *   series.c      several small stages in one launch
  *   persistent.c  the persistent kernel, behind a table of its own
  */
@@ -21,6 +22,7 @@ typedef struct launch {
   int stages; /* that it carries out: one, or a series */
   cl_kernel kernel;
   size_t groups, group; /* work-groups; work-items of each */
+  bool reduces;         /* it begins with the sums of the stage before */
   cl_kernel prepare;    /* before the product, or NULL */
   size_t prepare_groups;
   cl_uint prepare_first;   /* its argument: the first item */
@@ -29,11 +31,20 @@ typedef struct launch {
   size_t zeroed_bytes;
 } launch;
 
+/* Consecutive elements of x that are sent: from `row` on, to place `at` of halo->out. */
+typedef struct kcl_sent {
+  int64_t row, at, count;
+} kcl_sent;
+
+enum { KCL_MOST_SENT = 4 };
+
 /* What the halo of an operator has on the device (kernels/halo.cl). */
 typedef struct kcl_exchange {
   const kcl_halo *halo;           /* NULL: the operator has none */
   cl_kernel pack, take, add;      /* take: pack from x to `in` */
   cl_mem send, own, row, out, in; /* lists of rows; elements sent and received */
+  kcl_sent sent[KCL_MOST_SENT];   /* read from x where they are few pieces */
+  int pieces;                     /* 0: they are packed */
 } kcl_exchange;
 
 /* The persistent kernel of a program. */
@@ -87,9 +98,11 @@ typedef struct run {
     cl_command_queue transfers; /* of halos, beside the launches */
     kcl_pinned sums;            /* [dots, width, partials_max] on their way: */
     char *partial;
-    double *block;                /* the same as doubles, where sums have a fixed shape */
-    bool ready;                   /* the other ranks run the same stages from now on */
-  } ranks;                        /* of several */
+    double *block; /* the same as doubles, where sums have a fixed shape */
+    char *total;   /* [dots, width] scalars: sums of the last stage over the ranks, */
+    int totals;    /* so many: not in r->states yet */
+    bool ready;    /* the other ranks run the same stages from now on */
+  } ranks;         /* of several */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
@@ -151,7 +164,20 @@ int kcl_run_move(run *r, const column_move *m);
 int kcl_run_open_ranks(run *r);
 /* One stage; status: KCL_OK, or this rank's failure before. */
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status);
+size_t kcl_run_sums(const run *r); /* offset of partial sums in r->states */
+/* Arguments 3 and 4 of a stage's kernel: where the sums of the stage before are, and r->ranks.total. */
+cl_int kcl_run_set_sums(const run *r, cl_kernel kernel);
+/* After the last stage of a batch: the sums that it left, for the next one, to the state. */
+int kcl_run_leave_sums(run *r, int status);
 void kcl_run_close_ranks(run *r);
+
+/* ---- halo.c */
+int kcl_halo_open(run *r, const kcl_halo *h,
+                  kcl_exchange *e); /* an empty one; closed by the caller, also after a failure */
+void kcl_halo_close(kcl_exchange *e);
+/* A stage whose product has a halo; works: this rank has not failed. Ranks meet also where it has. */
+cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l, bool works);
+size_t kcl_halo_groups(const run *r, const kcl_halo *h); /* work-groups of halo_add */
 
 /* ---- series.c */
 void kcl_series_plan(run *r); /* r->series.geometry, if there are any */

@@ -1,115 +1,12 @@
-/* Stages of the OpenCL executor on several ranks (core/program/ranks.h): launches, and between them the host exchanges what
- * others need. A rank whose device fails takes part until the next sum, which tells all.
- *
- *   launches    pack | the stage, its product over own columns      | halo_add |
- *   transfers        | read, between ranks, write                   |
- *   host                                                                       | partial sums: read, added over ranks, written
+/* Stages of the OpenCL executor on several ranks (core/program/ranks.h): after a stage with dots the host reads the partial sums, adds
+ * them over the ranks and hands them to the next launch as an argument. A rank whose device fails takes part until the next
+ * sum, which tells all.
  */
 #include "core/opencl/executor.h"
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* *done: the launch's event, to be released; NULL: none is wanted. */
-static cl_int start(const run *r, cl_kernel kernel, size_t groups, const cl_event *after,
-                    cl_event *done) {
-  const size_t items = groups * r->group;
-  cl_event *log = kcl_profile_launch(context(r)->opencl, kernel, r->group);
-  cl_int code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, after != NULL,
-                                       after, log ? log : done);
-  if (!code && log && done) *done = *log, code = clRetainEvent(*done);
-  return code;
-}
-
-/* ---------------------------------------------------------------- halo */
-
-static kcl_exchange *exchange_of(const run *r, const kcl_stage *s) {
-  return kcl_stage_halo(s) ? &r->ranks.of[kcl_applied_of(r->k, s->A) - r->k->op] : NULL;
-}
-
-static size_t halo_groups(const run *r, const kcl_halo *h) {
-  const size_t groups = h->boundary ? kcl_run_groups_for(r, h->boundary->rows) : 0;
-  return groups < KCL_HALO_GROUPS ? groups : KCL_HALO_GROUPS;
-}
-
-/* Elements of x that this rank sends, and its own that rows of the boundary need. */
-static cl_int pack(const run *r, const kcl_exchange *e, cl_mem *x, cl_event *packed) {
-  const kcl_halo *h = e->halo;
-  cl_int code = CL_SUCCESS;
-  if (h->own) {
-    code = clSetKernelArg(e->take, 3, sizeof(cl_mem), x);
-    if (!code) code = start(r, e->take, kcl_run_groups_for(r, h->own), NULL, NULL);
-  }
-  if (!h->sends || code) return code;
-  code = clSetKernelArg(e->pack, 3, sizeof(cl_mem), x);
-  return code ? code : start(r, e->pack, kcl_run_groups_for(r, h->sends), NULL, packed);
-}
-
-/* What was packed to the host, which then may use h->in: what is read was packed after h->in had been used. */
-static cl_int read_halo(const run *r, const kcl_exchange *e, const cl_event *packed) {
-  const kcl_halo *h = e->halo;
-  const size_t bytes = (size_t)h->sends * r->scalar_bytes;
-  if (!h->sends) return h->boundary ? clFinish(queue(r)) : CL_SUCCESS;
-  return clEnqueueReadBuffer(r->ranks.transfers, e->out, CL_TRUE, 0, bytes, h->out, 1, packed,
-                             kcl_profile_event(context(r)->opencl, "read", bytes));
-}
-
-/* *written: of all. */
-static cl_int write_halo(const run *r, const kcl_exchange *e, cl_event *written) {
-  const kcl_halo *h = e->halo;
-  cl_int code = CL_SUCCESS;
-  for (int i = 0; i < h->owners && !code; i++) {
-    const kcl_received *from = &h->received[i];
-    const size_t at = (size_t)(h->own + from->first) * r->scalar_bytes,
-                 bytes = (size_t)from->count * r->scalar_bytes;
-    if (*written) clReleaseEvent(*written);
-    code = clEnqueueWriteBuffer(r->ranks.transfers, e->in, CL_FALSE, at, bytes, from->from, 0, NULL,
-                                written);
-    if (!code) kcl_profile_keep(context(r)->opencl, *written, "write", bytes);
-  }
-  return code ? code : clFlush(r->ranks.transfers);
-}
-
-/* Which product of y and u is summed: what halo_add calls `dot`. */
-static cl_int which_dot(const kcl_op *o, kcl_vec y) {
-  return !o ? 0 : o->plain ? 3 : o->x == y ? 2 : 1;
-}
-
-/* y is completed, and the dot that it is in. */
-static cl_int add(const run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l,
-                  const cl_event *written) {
-  int number = 0;
-  const kcl_op *o = kcl_stage_halo_dot(s, &number);
-  const cl_int dot = which_dot(o, s->y);
-  const size_t sums = (kcl_run_state(r) + kcl_poll_bytes(r->k)) / r->scalar_bytes;
-  const cl_int at = (cl_int)(sums + (size_t)number * (size_t)r->geometry.partials_max + l->groups);
-  const kcl_vec u = !o ? s->y : o->x == s->y ? o->y : o->x;
-  cl_int code = clSetKernelArg(e->add, 1, sizeof(cl_mem), &r->vec[s->y]);
-  code |= clSetKernelArg(e->add, 4, sizeof dot, &dot);
-  code |= clSetKernelArg(e->add, 5, sizeof(cl_mem), &r->vec[u]);
-  code |= clSetKernelArg(e->add, 7, sizeof at, &at);
-  return code ? code : start(r, e->add, halo_groups(r, e->halo), written, NULL);
-}
-
-/* A stage with a halo. Ranks meet also where this one fails. */
-static cl_int run_with_halo(run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l,
-                            bool works) {
-  const kcl_halo *h = e->halo;
-  cl_event packed = NULL, written = NULL;
-  cl_int code = CL_SUCCESS;
-  if (works) code = pack(r, e, &r->vec[s->x], &packed);
-  if (works && !code) code = kcl_run_enqueue(r, l);
-  if (works && !code) code = clFlush(queue(r));
-  if (works && !code) code = read_halo(r, e, &packed);
-  h->begin(h), h->end(h);
-  if (works && h->boundary && !code) code = write_halo(r, e, &written);
-  if (works && h->boundary && !code) code = add(r, e, s, l, &written);
-  if (packed) clReleaseEvent(packed);
-  if (written) clReleaseEvent(written);
-  return code;
-}
-
-/* ---------------------------------------------------------------- sums */
 
 enum { MOST_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
 
@@ -122,16 +19,18 @@ typedef struct partials {
   size_t at, bytes, whole; /* bytes in r->states; of a sum; of all that is in use */
 } partials;
 
+size_t kcl_run_sums(const run *r) { return kcl_run_state(r) + kcl_poll_bytes(r->k); }
+
 static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
   const size_t bytes = (size_t)r->geometry.partials_max * r->scalar_bytes;
   partials p = {.sums = kcl_stage_dots(s) * r->width,
                 .parts = (int)(r->scalar_bytes / r->real_bytes),
                 .groups = l->groups,
                 .halo = -1,
-                .at = kcl_run_state(r) + kcl_poll_bytes(r->k),
+                .at = kcl_run_sums(r),
                 .bytes = bytes};
   int number;
-  if (kcl_stage_halo_dot(s, &number)) p.halo = number, p.more = halo_groups(r, s->A->halo);
+  if (kcl_stage_halo_dot(s, &number)) p.halo = number, p.more = kcl_halo_groups(r, s->A->halo);
   p.whole = (size_t)(p.sums - 1) * bytes + (p.groups + p.more) * r->scalar_bytes;
   return p;
 }
@@ -141,18 +40,41 @@ static char *place(const run *r, const partials *p, int d, size_t i) {
   return r->ranks.partial + (size_t)d * p->bytes + i * r->real_bytes;
 }
 
-/* all [sums, parts]: into the places of the first group, which alone are read (make_kernel in launch.c). */
-static cl_int keep_sums(const run *r, const partials *p, const double *all) {
-  const size_t used = (size_t)(p->sums - 1) * p->bytes + r->scalar_bytes;
-  for (int i = 0; i < p->sums * p->parts; i++) {
-    void *to = place(r, p, i / p->parts, (size_t)(i % p->parts));
+/* Real numbers that a stage left for sum d. */
+static size_t reals_of(const partials *p, int d) {
+  return (p->groups + (d == p->halo ? p->more : 0)) * (size_t)p->parts;
+}
+
+/* all [sums, parts]: what the next stage is given. */
+static void keep_sums(run *r, const partials *p, const double *all) {
+  for (int i = 0; i < p->sums * p->parts; i++)
     if (r->real_bytes == 4)
-      *(float *)to = (float)all[i];
+      ((float *)r->ranks.total)[i] = (float)all[i];
     else
-      *(double *)to = all[i];
-  }
-  return clEnqueueWriteBuffer(queue(r), r->states, CL_FALSE, p->at, used, r->ranks.partial, 0, NULL,
-                              kcl_profile_event(context(r)->opencl, "write", used));
+      ((double *)r->ranks.total)[i] = all[i];
+  r->ranks.totals = p->sums;
+}
+
+cl_int kcl_run_set_sums(const run *r, cl_kernel kernel) {
+  static const double zero[MOST_SUMS];
+  const cl_int groups = r->ranks.totals ? 0 : 1;
+  const size_t bytes = (size_t)(kcl_program_dots(r->k) * r->width) * r->scalar_bytes;
+  const cl_int code = clSetKernelArg(kernel, 3, sizeof groups, &groups);
+  return code | clSetKernelArg(kernel, 4, bytes, r->ranks.totals ? r->ranks.total : (char *)zero);
+}
+
+/* Each to the place of its first group, which alone is read (make_kernel in launch.c). */
+int kcl_run_leave_sums(run *r, int status) {
+  const size_t to[3] = {kcl_run_sums(r), 0, 0}, from[3] = {0},
+               region[3] = {r->scalar_bytes, (size_t)r->ranks.totals, 1},
+               stride = (size_t)r->geometry.partials_max * r->scalar_bytes;
+  if (!r->ranks.totals || status) return status;
+  r->ranks.totals = 0;
+  return kcl_cl_check(context(r),
+                      clEnqueueWriteBufferRect(queue(r), r->states, CL_FALSE, to, from, region,
+                                               stride, 0, r->scalar_bytes, 0, r->ranks.total, 0,
+                                               NULL, NULL),
+                      "clEnqueueWriteBufferRect", "adding over ranks");
 }
 
 /* Of count reals; parts 2: those with an even number, then the others. Some sums at a time: they do not wait for each other. */
@@ -168,9 +90,7 @@ static void add_up(const void *values, size_t real_bytes, size_t count, int part
 
 static int sum_groups(const run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
   for (int d = 0; d < p->sums && !status; d++) {
-    const size_t count = p->groups + (d == p->halo ? p->more : 0);
-    add_up(place(r, p, d, 0), r->real_bytes, count * (size_t)p->parts, p->parts,
-           all + d * p->parts);
+    add_up(place(r, p, d, 0), r->real_bytes, reals_of(p, d), p->parts, all + d * p->parts);
   }
   return ranks->sum(ranks, status, p->sums * p->parts, all);
 }
@@ -186,17 +106,64 @@ static int sum_blocks(const run *r, kcl_ranks *ranks, const partials *p, int sta
   return ranks->sum_blocks(ranks, status, p->sums * p->parts, (int64_t)p->groups, own, all);
 }
 
+/* ---- reading them. The host sees the last bytes of a read arrive 6 us before the driver tells it (NVIDIA H100). */
+
+/* No sum has these bits: a NaN that no operation makes. */
+static void mark_unread(const run *r, const partials *p) {
+  memset(r->ranks.partial, 0xFF, p->whole);
+}
+
+static bool has_arrived(const volatile char *real, size_t real_bytes) {
+  return real_bytes == 4 ? *(const volatile uint32_t *)real != UINT32_MAX
+                         : *(const volatile uint64_t *)real != UINT64_MAX;
+}
+
+/* All sums are there, or the read has ended. */
+static cl_int await_sums(const run *r, const partials *p, cl_event read) {
+  enum { LOOKS = 4096 }; /* at memory, for each at the event */
+  cl_int state = CL_SUBMITTED, code = CL_SUCCESS;
+  unsigned looks = 0;
+  for (int d = 0; d < p->sums; d++)
+    for (size_t i = 0; i < reals_of(p, d) && !code && state > CL_COMPLETE;) {
+      if (has_arrived(place(r, p, d, i), r->real_bytes)) {
+        i++;
+        continue;
+      }
+      if (++looks % LOOKS) continue;
+      code = clGetEventInfo(read, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+      sched_yield();
+    }
+  atomic_thread_fence(memory_order_acquire);
+  return code ? code : state < 0 ? state : CL_SUCCESS;
+}
+
+static cl_int read_polling(const run *r, const partials *p) {
+  cl_event read;
+  mark_unread(r, p);
+  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, p->at, p->whole,
+                                    r->ranks.partial, 0, NULL, &read);
+  if (code) return code;
+  kcl_profile_keep(context(r)->opencl, read, "read", p->whole);
+  code = clFlush(queue(r));
+  if (!code) code = await_sums(r, p, read);
+  clReleaseEvent(read);
+  return code;
+}
+
+static cl_int read_partials(const run *r, const partials *p) {
+  if (r->group > 1) return read_polling(r, p);
+  return clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, p->at, p->whole, r->ranks.partial, 0,
+                             NULL, kcl_profile_event(context(r)->opencl, "read", p->whole));
+}
+
 /* The sums of the groups become one of all ranks. */
-static int sum_over_ranks(const run *r, kcl_ranks *ranks, const partials *p, cl_int code) {
+static int sum_over_ranks(run *r, kcl_ranks *ranks, const partials *p, cl_int code) {
   double all[MOST_SUMS] = {0};
-  if (!code)
-    code = clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, p->at, p->whole, r->ranks.partial, 0,
-                               NULL, kcl_profile_event(context(r)->opencl, "read", p->whole));
+  if (!code) code = read_partials(r, p);
   int status = kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "adding over ranks");
   status = (ranks->block ? sum_blocks : sum_groups)(r, ranks, p, status, all);
-  if (status) return status;
-  return kcl_cl_check(context(r), keep_sums(r, p, all), "clEnqueueWriteBuffer",
-                      "adding over ranks");
+  if (!status) keep_sums(r, p, all);
+  return status;
 }
 
 /* This rank has failed before: the others learn it. */
@@ -207,65 +174,26 @@ static int tell_failure(kcl_ranks *ranks, const partials *p, int status) {
   return ranks->sum(ranks, status, n, nothing);
 }
 
+static kcl_exchange *exchange_of(const run *r, const kcl_stage *s) {
+  return kcl_stage_halo(s) ? &r->ranks.of[kcl_applied_of(r->k, s->A) - r->k->op] : NULL;
+}
+
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status) {
   kcl_ranks *ranks = kcl_program_ranks(r->k);
   const kcl_exchange *e = exchange_of(r, s);
   cl_int code = CL_SUCCESS;
   if (e)
-    code = run_with_halo(r, e, s, l, !status);
+    code = kcl_halo_run(r, e, s, l, !status);
   else if (!status)
     code = kcl_run_enqueue(r, l);
   if (!status) status = kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  r->ranks.totals = 0; /* this stage had them */
   if (!kcl_stage_dots(s)) return status;
   const partials p = partials_of(r, s, l);
   return status ? tell_failure(ranks, &p, status) : sum_over_ranks(r, ranks, &p, code);
 }
 
 /* ---------------------------------------------------------------- opening and closing */
-
-static int buffer_of(run *r, const void *data, int64_t count, size_t size, cl_mem *out) {
-  const kcl_upload u = {1, count * (int64_t)size, kcl_fill_bytes, data};
-  int rc = kcl_opencl_buffer(context(r), (size_t)(count ? count : 1) * size, "the halo", out);
-  return rc || !data || !count ? rc : kcl_opencl_write(context(r), *out, &u, "uploading the halo");
-}
-
-static int set_arguments(run *r, kcl_exchange *e) {
-  const kcl_halo *h = e->halo;
-  cl_uint i = 8;
-  cl_int code = kcl_run_set_index(r, e->pack, 0, h->sends);
-  code |= clSetKernelArg(e->pack, 1, sizeof(cl_mem), &e->out);
-  code |= clSetKernelArg(e->pack, 2, sizeof(cl_mem), &e->send);
-  code |= kcl_run_set_index(r, e->take, 0, h->own);
-  code |= clSetKernelArg(e->take, 1, sizeof(cl_mem), &e->in);
-  code |= clSetKernelArg(e->take, 2, sizeof(cl_mem), &e->own);
-  if (h->boundary) {
-    code |= kcl_run_set_index(r, e->add, 0, h->boundary->rows);
-    code |= clSetKernelArg(e->add, 2, sizeof(cl_mem), &e->in);
-    code |= clSetKernelArg(e->add, 3, sizeof(cl_mem), &e->row);
-    code |= clSetKernelArg(e->add, 6, sizeof(cl_mem), &r->states);
-    code |= kcl_run_set_matrix(r, e->add, &i, h->boundary); /* row_ptr, col, val */
-  }
-  return kcl_cl_check(context(r), code, "clSetKernelArg", "halo");
-}
-
-static int open_exchange(run *r, const kcl_halo *h, kcl_exchange *e) {
-  cl_int code;
-  int rc;
-  e->halo = h;
-  e->pack = clCreateKernel(r->part[0], "halo_pack", &code);
-  if (!code) e->take = clCreateKernel(r->part[0], "halo_pack", &code);
-  if (!code) e->add = clCreateKernel(r->part[0], "halo_add", &code);
-  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "halo_pack"));
-  if (h->boundary) KCL_TRY(kcl_opencl_upload(h->boundary));
-  KCL_TRY(buffer_of(r, h->send, h->sends, sizeof *h->send, &e->send));
-  KCL_TRY(buffer_of(r, h->take, h->own, sizeof *h->take, &e->own));
-  KCL_TRY(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &e->row));
-  KCL_TRY(buffer_of(r, NULL, h->sends, r->scalar_bytes, &e->out));
-  KCL_TRY(buffer_of(r, NULL, h->own + h->count, r->scalar_bytes, &e->in));
-  rc = set_arguments(r, e);
-done:
-  return rc;
-}
 
 /* A second queue for transfers, with the properties of the first. */
 static int open_transfers(run *r) {
@@ -285,9 +213,11 @@ int kcl_run_open_ranks(run *r) {
   KCL_TRY(kcl_alloc(context(r), r->k->ops, sizeof *r->ranks.of, "halos", (void **)&r->ranks.of));
   for (int i = 0; i < r->k->ops; i++)
     if (r->k->op[i].matrix->halo)
-      KCL_TRY(open_exchange(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
+      KCL_TRY(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
   KCL_TRY(kcl_opencl_pin_host(context(r), sums * r->scalar_bytes, "partial sums", &r->ranks.sums));
   r->ranks.partial = r->ranks.sums.data;
+  KCL_TRY(kcl_alloc(context(r), kcl_program_dots(r->k) * r->width, r->scalar_bytes, "sums",
+                    (void **)&r->ranks.total));
   if (r->geometry.sum_block)
     KCL_TRY(kcl_alloc(context(r), (int64_t)sums, 2 * sizeof(double), "partial sums",
                       (void **)&r->ranks.block));
@@ -295,19 +225,10 @@ done:
   return rc;
 }
 
-static void close_exchange(kcl_exchange *e) {
-  cl_mem list[] = {e->send, e->own, e->row, e->out, e->in};
-  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-    if (list[i]) clReleaseMemObject(list[i]);
-  if (e->pack) clReleaseKernel(e->pack);
-  if (e->take) clReleaseKernel(e->take);
-  if (e->add) clReleaseKernel(e->add);
-}
-
 void kcl_run_close_ranks(run *r) {
-  for (int i = 0; r->ranks.of && i < r->k->ops; i++) close_exchange(&r->ranks.of[i]);
+  for (int i = 0; r->ranks.of && i < r->k->ops; i++) kcl_halo_close(&r->ranks.of[i]);
   free(r->ranks.of);
   if (r->ranks.transfers) clReleaseCommandQueue(r->ranks.transfers);
   kcl_opencl_unpin_host(context(r), &r->ranks.sums);
-  free(r->ranks.block);
+  free(r->ranks.block), free(r->ranks.total);
 }

@@ -1,5 +1,6 @@
 /* OpenCL source for the scalars of a stage: operations on slots, coefficients, and the reductions that fill slots. */
 #include "core/opencl/emit.h"
+#include "core/program/ranks.h"
 #include <string.h>
 
 int kcl_at_once(int dots) { return dots < 1 ? 1 : dots < KCL_AT_ONCE ? dots : KCL_AT_ONCE; }
@@ -133,15 +134,21 @@ void kcl_put_factors(kcl_source *t, const kcl_emit *e) {
 
 /* ---------------------------------------------------------------- reductions */
 
+/* total[0 .. count): sums dot, dot + 1, ... of the stage before. */
+static void put_totals(kcl_source *t, const kcl_program *k, int dot, int count) {
+  kcl_put(t, "reduce_partials(IN, %d, %d, groups_before, total, scratch);\n", dot, count);
+  for (int q = 0; kcl_program_ranks(k) && q < count; q++)
+    kcl_put(t, "total[%d] = s_add(total[%d], over_ranks.sum[%d]);\n", q, q, dot + q);
+}
+
 static void reduce_one_rhs(kcl_source *t, const kcl_program *k, const kcl_stage *before) {
   int dots = kcl_stage_dots(before), d = 0;
   for (int i = 0; i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
-    if (d % KCL_AT_ONCE == 0)
-      kcl_put(t,
-              "reduce_partials(IN, %d, %d, groups_before, total, scratch);\n"
-              "if (get_local_id(0) == 0 && was_active) {\n",
-              d, kcl_at_once(dots - d));
+    if (d % KCL_AT_ONCE == 0) {
+      put_totals(t, k, d, kcl_at_once(dots - d));
+      kcl_put(t, "if (get_local_id(0) == 0 && was_active) {\n");
+    }
     kcl_put(t, "  s[slot_%s] = total[%d];\n", kcl_slot_name(k, before->vector[i].slot),
             d % KCL_AT_ONCE);
     d++;
@@ -154,14 +161,14 @@ static void reduce_several(kcl_source *t, const kcl_program *k, const kcl_stage 
   int width = kcl_rhs_width(k);
   for (int i = 0, d = 0; i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
-    for (int c = 0; c < width; c += KCL_AT_ONCE)
-      kcl_put(
-          t,
-          "reduce_partials(IN, %d, %d, groups_before, total, scratch);\n"
-          "if (get_local_id(0) == 0) keep_sums(s + slot_%s * NRHS + %d, total, %d, was_active >> "
-          "%d);\nSYNC();\n",
-          d * width + c, kcl_at_once(width - c), kcl_slot_name(k, before->vector[i].slot), c,
-          kcl_at_once(width - c), c);
+    for (int c = 0; c < width; c += KCL_AT_ONCE) {
+      const int count = kcl_at_once(width - c);
+      put_totals(t, k, d * width + c, count);
+      kcl_put(t,
+              "if (get_local_id(0) == 0) keep_sums(s + slot_%s * NRHS + %d, total, %d, was_active "
+              ">> %d);\nSYNC();\n",
+              kcl_slot_name(k, before->vector[i].slot), c, count, c);
+    }
     d++;
   }
 }

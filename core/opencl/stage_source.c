@@ -1,6 +1,7 @@
 /* One stage as one kernel: fills the skeleton kernels/stage.cl. */
 #include "core/opencl/emit.h"
 #include "core/program/formula.h"
+#include "core/program/ranks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,11 @@ static void elements(kcl_source *t, const void *of) {
 }
 
 static void format(kcl_source *t, const void *of) { kcl_put_format(t, of); }
+
+static void sums_parameter(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (kcl_program_ranks(e->k)) kcl_put(t, ", const sums_of_ranks over_ranks");
+}
 
 static void history_parameter(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
@@ -121,6 +127,7 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"elements", elements},
                                  {"format", format},
                                  {"prepare", prepare},
+                                 {"sums_parameter", sums_parameter},
                                  {"history_parameter", history_parameter},
                                  {"matrix_parameters", matrix_parameters},
                                  {"vector_parameters", vector_parameters},

@@ -61,7 +61,10 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
  * zeros. */
 static void carry_sums(const run *r, const run *f, const char *old, char *state) {
   const kcl_stage *last = kcl_stage_previous(f->k, KCL_LOOP, 0);
-  size_t groups = last ? kcl_run_groups(f, last) : 0, parts = r->scalar_bytes / r->real_bytes;
+  size_t groups = !last                     ? 0
+                  : kcl_program_ranks(f->k) ? 1
+                                            : kcl_run_groups(f, last),
+         parts = r->scalar_bytes / r->real_bytes;
   const char *partial = old + kcl_poll_bytes(f->k);
   char *to = state + kcl_poll_bytes(r->k);
   int sums = last ? r->width * kcl_stage_dots(last) : 0;
