@@ -175,6 +175,10 @@ int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const
 /* P from T; S: the graph of nodes; largest: the eigenvalue of D^-1 A. */
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_csr *S, int block, const kcl_csr *T,
                         double largest, kcl_csr **P);
+/* The longest rows of P become those of T, as many as need be for a product P^T A P of at most so many products of entries and,
+ * nearly, so many entries; or all. */
+int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
+                     double most_entries, kcl_csr **P);
 
 /* ---------------------------------------------------------------- approximate inverses; also complex (local.c) */
 

@@ -16,7 +16,7 @@ static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, 
 
 static int build(kcl_preconditioner *M, const kcl_csr *A, int twice) {
   const kcl_levels_plan plan = {
-      .coarsen = coarsen, .twice = twice, .most = ENTRIES, .degree = DEGREE};
+      .coarsen = coarsen, .again = coarsen, .twice = twice, .most = ENTRIES, .degree = DEGREE};
   return kcl_levels_build(M, A, &plan);
 }
 

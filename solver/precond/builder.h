@@ -43,6 +43,7 @@ struct kcl_builder {
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
   double largest; /* eigenvalue of D^-1 A of the last smoother on the host, where A = A^H */
+  double room;    /* entries that all further levels may have */
   void *strategy; /* the coarsening's own */
 };
 void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */

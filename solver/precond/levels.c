@@ -113,12 +113,8 @@ done:
   return rc;
 }
 
-/* The levels would have more than MOST_COMPLEXITY times A's entries, or the plan says so. */
-static bool coarsens_again(const building *g, int number, const kcl_built *A, const kcl_built *next,
-                           int done) {
-  const double nonzeros = g->b.M->size.nonzeros + (number ? (double)A->nnz : 0) + (double)next->nnz;
-  if (g->before || !g->plan->most) return false;
-  return (number < g->plan->twice && !done) || nonzeros > MOST_COMPLEXITY * g->nonzeros;
+static bool too_many(const building *g, const kcl_built *next) {
+  return !g->before && (double)next->nnz > g->b.room;
 }
 
 /* P becomes P P2, where P2 would be the next level's: that level is left out. */
@@ -127,15 +123,33 @@ static int coarsen_again(building *g, int number, const kcl_built *A, transfer *
   kcl_builder *b = &g->b;
   kcl_built P2 = {0}, P = {0};
   int rc;
-  KCL_TRY(g->plan->coarsen(b, next, number, &P2, made));
+  KCL_TRY(g->plan->again(b, next, number, &P2, made));
   if (!*made) goto done;
   KCL_TRY(b->ops->product(b, &t->P, &P2, &P));
   free_transfer(b, t), b->ops->free(b, next);
-  KCL_TRY(b->ops->truncate(b, &P, g->plan->most, &t->P));
+  if (g->plan->most)
+    KCL_TRY(b->ops->truncate(b, &P, g->plan->most, &t->P));
+  else
+    t->P = P, P = (kcl_built){0};
   KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
   KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, NULL, next));
 done:
   b->ops->free(b, &P2), b->ops->free(b, &P);
+  return rc;
+}
+
+/* The next system, as large as there is room for; no *more: there is none. */
+static int make_next(building *g, int number, const kcl_built *A, transfer *t, kcl_built *next,
+                     bool *more) {
+  kcl_builder *b = &g->b;
+  bool again = true;
+  int rc;
+  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, next));
+  for (int left = g->before ? 0 : g->plan->twice - number; again && (left > 0 || too_many(g, next));
+       left = 0)
+    KCL_TRY(coarsen_again(g, number, A, t, next, &again));
+  if (too_many(g, next)) *more = false, b->ops->free(b, next);
+done:
   return rc;
 }
 
@@ -145,13 +159,12 @@ static int add_level(building *g, const kcl_built *A, kcl_built *next, bool *mor
   const int number = g->h->levels++;
   level *l = &g->h->level[number];
   transfer t = {.P = {0}};
-  int rc, times = 0;
+  int rc;
   *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
+  b->room = MOST_COMPLEXITY * g->nonzeros - b->M->size.nonzeros - (number ? (double)A->nnz : 0);
   KCL_TRY(b->ops->smoother(b, A));
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
-  if (*more) KCL_TRY(b->ops->galerkin(b, &t.R, A, &t.P, t.then.rows ? &t.then : NULL, next));
-  for (bool again = *more; again && coarsens_again(g, number, A, next, times); times++)
-    KCL_TRY(coarsen_again(g, number, A, &t, next, &again));
+  if (*more) KCL_TRY(make_next(g, number, A, &t, next, more));
   rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
 done:
   free_transfer(b, &t);

@@ -10,9 +10,10 @@ typedef int kcl_coarsening(kcl_builder *b, const kcl_built *A, int level, kcl_bu
  * before and after; others: by one step of SPAI(0) each. */
 typedef struct kcl_levels_plan {
   kcl_coarsening *coarsen;
-  int twice;      /* of the first levels, how many are coarsened twice */
-  int most;       /* entries per row of P where a level is coarsened again; 0: none is */
-  void *strategy; /* for coarsen: kcl_builder.strategy */
+  kcl_coarsening *again; /* of a level that is then left out */
+  int twice;             /* of the first levels, how many are coarsened twice */
+  int most;              /* entries per row of P where a level is coarsened again; 0: all */
+  void *strategy;        /* for coarsen: kcl_builder.strategy */
   int degree;
   bool on_host; /* coarsen needs that */
 } kcl_levels_plan;

@@ -10,7 +10,9 @@
 
 enum { DEGREE = 2 };
 static const double COUPLED = 0.25, STALLED = 0.9; /* COUPLED is halved per level */
-static const double M_MATRIX = 2; /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
+static const double M_MATRIX = 2;   /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
+static const double PRODUCTS = 200; /* of entries per entry that a level may have, scalar */
+static const double PART = 0.5;     /* of the room, for the next level */
 
 /* What the next level must reproduce. */
 typedef struct near_null {
@@ -23,16 +25,27 @@ static int least_nodes(const near_null *v) {
   return (v->vectors + v->block - 1) / v->block + (v->vectors > v->block);
 }
 
-static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_aggregation *g,
-                      kcl_csr **P) {
+/* Smoothed, as far as there is room for. */
+static int smooth(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_csr *T,
+                  kcl_csr **P) {
   kcl *ctx = b->M->ctx;
+  const near_null *v = b->strategy;
+  const double largest = b->M->hermitian ? b->largest : M_MATRIX, room = PART * b->room;
+  int rc = kcl_sparse_smoothed(ctx, A, S, v->block, T, largest, P);
+  return rc ? rc : kcl_sparse_limit(ctx, A, T, PRODUCTS * v->vectors * v->vectors * room, room, P);
+}
+
+static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_aggregation *g,
+                      bool smoothed, kcl_csr **P) {
   near_null *v = b->strategy;
-  const double largest = b->M->hermitian ? b->largest : M_MATRIX;
   kcl_csr *T = NULL;
   double *coarse = NULL;
   int rc;
-  KCL_TRY(kcl_sparse_tentative(ctx, g, A->rows, v->B, &T, &coarse));
-  KCL_TRY(kcl_sparse_smoothed(ctx, A, S, v->block, T, largest, P));
+  KCL_TRY(kcl_sparse_tentative(b->M->ctx, g, A->rows, v->B, &T, &coarse));
+  if (smoothed)
+    KCL_TRY(smooth(b, A, S, T, P));
+  else
+    *P = T, T = NULL;
   free(v->B);
   v->B = coarse, v->block = v->vectors, coarse = NULL;
 done:
@@ -40,7 +53,8 @@ done:
   return rc;
 }
 
-static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *out, bool *made) {
+static int aggregate(kcl_builder *b, const kcl_built *A, int level, bool smoothed, kcl_built *out,
+                     bool *made) {
   kcl *ctx = b->M->ctx;
   near_null *v = b->strategy;
   kcl_csr *S = NULL, *P = NULL;
@@ -52,11 +66,19 @@ static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *out
   KCL_TRY(kcl_sparse_aggregates(ctx, S, least_nodes(v), &aggregate, &g.count));
   g.aggregate = aggregate;
   if (!g.count || (double)(g.count * g.vectors) > STALLED * (double)A->rows) goto done;
-  KCL_TRY(prolongate(b, A->csr, S, &g, &P));
-  kcl_built_on_host(P, out), *made = true;
+  KCL_TRY(prolongate(b, A->csr, S, &g, smoothed, &P));
+  kcl_built_on_host(P, out), P = NULL, *made = true;
 done:
-  free(aggregate), kcl_csr_free(&S);
+  free(aggregate), kcl_csr_free(&S), kcl_csr_free(&P);
   return rc;
+}
+
+static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
+  return aggregate(b, A, level, true, P, made);
+}
+
+static int coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
+  return aggregate(b, A, level, false, P, made);
 }
 
 /* ---------------------------------------------------------------- the vectors of the first level */
@@ -100,9 +122,12 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   near_null v = {.B = NULL};
   int rc = begin(M, A->rows, &v);
   if (!rc)
-    rc = kcl_levels_build(
-        M, A,
-        &(kcl_levels_plan){.coarsen = coarsen, .strategy = &v, .degree = DEGREE, .on_host = true});
+    rc = kcl_levels_build(M, A,
+                          &(kcl_levels_plan){.coarsen = coarsen,
+                                             .again = coarsen_again,
+                                             .strategy = &v,
+                                             .degree = DEGREE,
+                                             .on_host = true});
   free(v.B);
   return rc;
 }

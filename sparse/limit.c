@@ -1,0 +1,174 @@
+/* A sparser prolongation where P^T A P would be dense or dear, as of graphs with long rows: the longest rows of P give way to
+ * those of T, which P was smoothed from and which reproduces the same vectors.
+ *
+ *   products of entries   at most sum_i |P_i| sum_k |P_k|, k: the columns of row i of A, |P_i|: the entries of row i
+ *   entries               estimated from random keys of columns: the least of m of them is 1/m in the mean (Cohen 1998)
+ *
+ * Time: as of 8 products with A, per attempt. */
+#include "sparse/sparse.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* P with rows of T in place of those that have more than `longest` entries. */
+typedef struct limited {
+  const kcl_csr *A, *P, *T;
+  int64_t longest;
+} limited;
+
+static int64_t length(const kcl_csr *P, int64_t i) { return P->row_ptr[i + 1] - P->row_ptr[i]; }
+
+static const kcl_csr *source(const limited *l, int64_t i) {
+  return length(l->P, i) > l->longest ? l->T : l->P;
+}
+
+static double longest_row(const void *P, int64_t from, int64_t to) {
+  int64_t most = 0;
+  for (int64_t i = from; i < to; i++) most = length(P, i) > most ? length(P, i) : most;
+  return (double)most;
+}
+
+static double products(const void *arg, int64_t from, int64_t to) {
+  const limited *l = arg;
+  const kcl_csr *A = l->A;
+  double all = 0;
+  for (int64_t i = from; i < to; i++) {
+    int64_t sum = 0;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      sum += length(source(l, A->col[k]), A->col[k]);
+    all += (double)length(source(l, i), i) * (double)sum;
+  }
+  return all;
+}
+
+/* ---------------------------------------------------------------- entries of P^T A P */
+
+enum { KEYS = 8 };
+typedef struct keys {
+  float least[KEYS]; /* of a set of columns of P */
+} keys;
+
+typedef struct estimate {
+  const limited *l;
+  keys *column, *row, *reached, *coarse; /* sets: one column, rows of P, of A P, of P^T A P */
+} estimate;
+
+static const keys none = {
+    {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
+
+static void join(keys *to, const keys *more) {
+  for (int q = 0; q < KEYS; q++)
+    to->least[q] = more->least[q] < to->least[q] ? more->least[q] : to->least[q];
+}
+
+/* Exponentially distributed, by hash. */
+static void draw(void *arg, int64_t from, int64_t to) {
+  keys *column = arg;
+  for (int64_t i = from * KEYS; i < to * KEYS; i++) {
+    uint64_t h = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u, h ^= h >> 27;
+    column[i / KEYS].least[i % KEYS] =
+        (float)-log(((double)(h >> 12) + 1) / (double)(UINT64_C(1) << 52));
+  }
+}
+
+static void join_columns(void *arg, int64_t from, int64_t to) {
+  const estimate *e = arg;
+  for (int64_t i = from; i < to; i++) {
+    const kcl_csr *P = source(e->l, i);
+    e->row[i] = none;
+    for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
+      join(&e->row[i], &e->column[P->col[k]]);
+  }
+}
+
+static void join_rows(void *arg, int64_t from, int64_t to) {
+  const estimate *e = arg;
+  const kcl_csr *A = e->l->A;
+  for (int64_t i = from; i < to; i++) {
+    e->reached[i] = none;
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      join(&e->reached[i], &e->row[A->col[k]]);
+  }
+}
+
+/* A sum of KEYS numbers, each exponential with mean 1/m. */
+static double columns_of(const keys *k) {
+  double sum = 0;
+  for (int q = 0; q < KEYS; q++) sum += (double)k->least[q];
+  return sum > 0 ? (KEYS - 1) / sum : 0;
+}
+
+static double entries(estimate *e) {
+  const kcl_csr *A = e->l->A;
+  const int64_t cols = e->l->P->cols;
+  double all = 0;
+  kcl_for(A->rows, KCL_FEW_ROWS, join_columns, e);
+  kcl_for(A->rows, KCL_FEW_ROWS, join_rows, e);
+  for (int64_t j = 0; j < cols; j++) e->coarse[j] = none;
+  for (int64_t i = 0; i < A->rows; i++) {
+    const kcl_csr *P = source(e->l, i);
+    for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
+      join(&e->coarse[P->col[k]], &e->reached[i]);
+  }
+  for (int64_t j = 0; j < cols; j++) all += columns_of(&e->coarse[j]);
+  return all;
+}
+
+/* ---------------------------------------------------------------- fewer entries in P, until it fits */
+
+typedef struct copying {
+  const limited *from;
+  kcl_csr *to;
+} copying;
+
+static void copy_rows(void *arg, int64_t from, int64_t to) {
+  const copying *c = arg;
+  for (int64_t i = from; i < to; i++) {
+    const kcl_csr *P = source(c->from, i);
+    const int64_t first = P->row_ptr[i], count = length(P, i), at = c->to->row_ptr[i];
+    memcpy(c->to->col + at, P->col + first, (size_t)count * sizeof *P->col);
+    memcpy((double *)c->to->val + at, (const double *)P->val + first,
+           (size_t)count * sizeof(double));
+  }
+}
+
+static int make(kcl *ctx, const limited *l, kcl_csr **out) {
+  const int64_t rows = l->P->rows;
+  kcl_csr *C = NULL;
+  int rc;
+  KCL_TRY(kcl_csr_create(ctx, rows, l->P->cols, 0, KCL_D, &C));
+  for (int64_t i = 0; i < rows; i++) C->row_ptr[i + 1] = length(source(l, i), i);
+  KCL_TRY(kcl_sparse_room(ctx, C));
+  kcl_for_each(rows, kcl_rows_grain(rows), copy_rows, &(copying){l, C});
+  *out = C, C = NULL;
+done:
+  kcl_csr_free(&C);
+  return rc;
+}
+
+static int begin(kcl *ctx, estimate *e, int64_t rows, int64_t cols) {
+  int rc = kcl_alloc(ctx, 2 * (rows + cols), sizeof *e->row, "an estimate", (void **)&e->row);
+  if (rc) return rc;
+  e->reached = e->row + rows, e->column = e->reached + rows, e->coarse = e->column + cols;
+  kcl_for(cols, KCL_FEW_ROWS, draw, e->column);
+  return KCL_OK;
+}
+
+int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
+                     double most_entries, kcl_csr **P) {
+  const int64_t longest = (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest_row, *P);
+  limited l = {.A = A, .P = *P, .T = T, .longest = longest};
+  estimate e = {.l = &l};
+  kcl_csr *C = NULL;
+  int rc;
+  KCL_TRY(begin(ctx, &e, A->rows, T->cols));
+  while (l.longest && (kcl_sum(A->rows, KCL_FEW_ROWS, products, &l) > most_products ||
+                       entries(&e) > most_entries))
+    l.longest /= 2;
+  if (l.longest == longest) goto done;
+  KCL_TRY(make(ctx, &l, &C));
+  kcl_csr_free(P), *P = C;
+done:
+  free(e.row);
+  return rc;
+}
