@@ -424,6 +424,20 @@ static int64_t with_modes(const place *p, const kcl_csr *A, const kcl_dense *B) 
   return r.iterations;
 }
 
+/* A cycle with enough work on coarse levels: iterations do not grow with the mesh. */
+static void test_mesh(const place *p) {
+  kcl_dense *X = coordinates(p->ctx, 20), *B = NULL;
+  kcl_csr *A = NULL;
+  if (CHECKF(!kcl_generate(p->ctx, "elasticity:20x20x20", &A, NULL) &&
+                 !kcl_rigid_modes(p->ctx, X, &B),
+             "%s", kcl_error(p->ctx))) {
+    const int64_t elastic = with_modes(p, A, B), plane = iterations(p, "poisson2d:256", "sa");
+    CHECKF(elastic <= 14 && plane <= 13, "sa: %lld iterations on elasticity, %lld on poisson2d",
+           (long long)elastic, (long long)plane);
+  }
+  kcl_csr_free(&A), kcl_dense_free(&B), kcl_dense_free(&X);
+}
+
 static void test_elasticity(const place *p) {
   enum { N = 10 };
   kcl_dense *X = coordinates(p->ctx, N), *B = NULL, *wrong = NULL;
@@ -484,7 +498,7 @@ int main(void) {
     test_diagonal(&places[i], 100), test_diagonal(&places[i], 1000);
     test_special(&places[i]), test_large(&places[i]);
     test_iterations(&places[i]);
-    test_elasticity(&places[i]);
+    test_elasticity(&places[i]), test_mesh(&places[i]);
   }
 #ifndef KCL_NO_OPENCL
   for (int i = 0; i < place_count; i++)

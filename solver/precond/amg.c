@@ -14,9 +14,12 @@ static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, 
   return b->ops->interpolation(b, A, &rule, P, made);
 }
 
-static int build(kcl_preconditioner *M, const kcl_csr *A, int twice) {
-  const kcl_levels_plan plan = {
-      .coarsen = coarsen, .again = coarsen, .twice = twice, .most = ENTRIES, .degree = DEGREE};
+static int build(kcl_preconditioner *M, const kcl_csr *A, int aggressive) {
+  const kcl_levels_plan plan = {.coarsen = coarsen,
+                                .again = coarsen,
+                                .aggressive = aggressive,
+                                .most = ENTRIES,
+                                .degree = DEGREE};
   return kcl_levels_build(M, A, &plan);
 }
 

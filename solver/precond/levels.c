@@ -12,6 +12,7 @@ enum {
   MOST_LEVELS = 25,
   SMALL = 50000 /* entries */,
   DENSE = 128 /* rows of the coarsest system, at most */,
+  MOST_TWICE = 2 /* of the first levels: each may double the stages of those below */,
   NONE = -1
 };
 static const double MOST_COMPLEXITY = 3; /* entries of all levels by those of the first */
@@ -21,10 +22,12 @@ typedef struct level {
   int A, P, R; /* numbers of M's matrices; A of level 0: NONE */
   int inverse; /* of the coarsest; or NONE */
   int d;       /* number of M's vector for smoothing */
+  bool twice;  /* corrected by two cycles of the next level */
 } level;
 
 typedef struct hierarchy {
   int levels, degree;
+  double twice; /* as in the plan */
   bool hermitian;
   level level[MOST_LEVELS];
 } hierarchy;
@@ -145,8 +148,8 @@ static int make_next(building *g, int number, const kcl_built *A, transfer *t, k
   bool again = true;
   int rc;
   KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, next));
-  for (int left = g->before ? 0 : g->plan->twice - number; again && (left > 0 || too_many(g, next));
-       left = 0)
+  for (int left = g->before ? 0 : g->plan->aggressive - number;
+       again && (left > 0 || too_many(g, next)); left = 0)
     KCL_TRY(coarsen_again(g, number, A, t, next, &again));
   if (too_many(g, next)) *more = false, b->ops->free(b, next);
 done:
@@ -165,6 +168,7 @@ static int add_level(building *g, const kcl_built *A, kcl_built *next, bool *mor
   KCL_TRY(b->ops->smoother(b, A));
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
   if (*more) KCL_TRY(make_next(g, number, A, &t, next, more));
+  l->twice = *more && number < MOST_TWICE && (double)next->nnz <= g->h->twice * (double)A->nnz;
   rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
 done:
   free_transfer(b, &t);
@@ -241,7 +245,7 @@ static int create(kcl_preconditioner *M, const hierarchy *like) {
 }
 
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan) {
-  const hierarchy empty = {.degree = plan->degree, .hermitian = M->hermitian};
+  const hierarchy empty = {.degree = plan->degree, .twice = plan->twice, .hermitian = M->hermitian};
   int rc = M->data ? KCL_OK : create(M, &empty);
   return rc ? rc : build_somewhere(M, A, plan, NULL);
 }
@@ -290,6 +294,19 @@ static void smooth_again(const cycle *c, const level *l, kcl_vec x, kcl_vec r) {
   kcl_lincomb(c->k, x, KCL_ONE, x, KCL_ONE, r);
 }
 
+static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b);
+
+/* x = x + another cycle's correction for b - A x. */
+static void correct(const cycle *c, int number, kcl_vec x, kcl_vec b) {
+  const level *l = &c->h->level[number];
+  kcl_program *k = c->k;
+  kcl_vec v = kcl_work(k, l->n, "v"), u = kcl_work(k, l->n, "u");
+  kcl_apply(k, v, matrix(c, l->A), x);         /* v = A x                */
+  kcl_lincomb(k, v, KCL_ONE, b, KCL_MINUS, v); /* v = b - v              */
+  record_level(c, number, u, v);               /* A u = v, nearly        */
+  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, u);   /* x = x + u              */
+}
+
 static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b) {
   const level *l = &c->h->level[number];
   kcl_program *k = c->k;
@@ -306,10 +323,12 @@ static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b) {
   kcl_lincomb(k, r, KCL_ONE, b, KCL_MINUS, r);     /* r = b - r              */
   kcl_apply(k, coarse_b, matrix(c, l->R), r);      /* b' = P^H r             */
   record_level(c, number + 1, coarse_x, coarse_b); /* A' x' = b', nearly     */
-  kcl_apply(k, e, matrix(c, l->P), coarse_x);      /* e = P x'               */
-  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, e);       /* x = x + e              */
-  kcl_apply(k, q, matrix(c, l->A), e);             /* q = A e                */
-  kcl_lincomb(k, q, KCL_ONE, r, KCL_MINUS, q);     /* q = r - q              */
+  if (l->twice && c->h->level[number + 1].inverse == NONE)
+    correct(c, number + 1, coarse_x, coarse_b);
+  kcl_apply(k, e, matrix(c, l->P), coarse_x);  /* e = P x'               */
+  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, e);   /* x = x + e              */
+  kcl_apply(k, q, matrix(c, l->A), e);         /* q = A e                */
+  kcl_lincomb(k, q, KCL_ONE, r, KCL_MINUS, q); /* q = r - q              */
   smooth_again(c, l, x, q);
 }
 

@@ -1,4 +1,4 @@
-/* Multigrid: the levels of a hierarchy, built from A by a coarsening, and their V-cycle. */
+/* Multigrid: the levels of a hierarchy, built from A by a coarsening, and their cycle. */
 #ifndef KCL_LEVELS_H
 #define KCL_LEVELS_H
 
@@ -11,16 +11,17 @@ typedef int kcl_coarsening(kcl_builder *b, const kcl_built *A, int level, kcl_bu
 typedef struct kcl_levels_plan {
   kcl_coarsening *coarsen;
   kcl_coarsening *again; /* of a level that is then left out */
-  int twice;             /* of the first levels, how many are coarsened twice */
+  int aggressive;        /* of the first levels, how many are coarsened twice */
   int most;              /* entries per row of P where a level is coarsened again; 0: all */
-  void *strategy;        /* for coarsen: kcl_builder.strategy */
+  double twice;   /* entries of a next level, by this one's, whose cycle is run twice; 0: none is */
+  void *strategy; /* for coarsen: kcl_builder.strategy */
   int degree;
   bool on_host; /* coarsen needs that */
 } kcl_levels_plan;
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan);
 /* The same for new values: with the P and R of `before`. */
 int kcl_levels_refresh(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before);
-/* z = one V-cycle for A z = r. */
+/* z = one cycle for A z = r. */
 void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                       bool adjoint);
 

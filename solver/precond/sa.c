@@ -1,6 +1,7 @@
 /* Smoothed aggregation: multigrid whose coarse functions reproduce given near-null vectors of A, such as the rigid body
- * modes of elasticity (Vanek, Mandel & Brezina 1996), with Chebyshev polynomials as smoother, a V-cycle. Nodes are A's
- * natural blocks, and on coarse levels the functions of an aggregate. Without near-null vectors: a constant for each
+ * modes of elasticity (Vanek, Mandel & Brezina 1996), with Chebyshev polynomials as smoother; a W-cycle on
+ * the first levels where the next is much smaller, else a V-cycle. Nodes are A's natural blocks, and on coarse levels the
+ * functions of an aggregate. Without near-null vectors: a constant for each
  * unknown of a node. Set up on the host.
  */
 #include "core/matrix/structure.h"
@@ -12,7 +13,8 @@ enum { DEGREE = 2 };
 static const double COUPLED = 0.25, STALLED = 0.9; /* COUPLED is halved per level */
 static const double M_MATRIX = 2;   /* the largest eigenvalue of D^-1 A, at most, of M-matrices */
 static const double PRODUCTS = 200; /* of entries per entry that a level may have, scalar */
-static const double PART = 0.5;     /* of the room, for the next level */
+static const double TWICE = 0.33; /* entries of a level whose cycle runs twice, by the one before */
+static const double PART = 0.5;   /* of the room, for the next level */
 
 /* What the next level must reproduce. */
 typedef struct near_null {
@@ -125,6 +127,7 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
     rc = kcl_levels_build(M, A,
                           &(kcl_levels_plan){.coarsen = coarsen,
                                              .again = coarsen_again,
+                                             .twice = TWICE,
                                              .strategy = &v,
                                              .degree = DEGREE,
                                              .on_host = true});
