@@ -186,14 +186,14 @@ void cli_setup_free(cli_run *r) {
 
 /* ---------------------------------------------------------------- reports */
 
-/* The most nonzeros of a rank over the mean. */
+/* The most nonzeros of a rank over those of the share that it was to have. */
 static double imbalance(const cli_run *r) {
   double most = 0, all = 0;
   for (int p = 0; p < r->share_count; p++) {
-    const double own = (double)r->shares[p].nonzeros;
-    all += own, most = own > most ? own : most;
+    const double own = (double)r->shares[p].nonzeros, share = r->shares[p].share;
+    all += own, most = own > most * share ? own / share : most;
   }
-  return all > 0 ? most * r->share_count / all : 1;
+  return all > 0 ? most / all : 1;
 }
 
 static const char *partition(const cli_run *r) {
@@ -240,7 +240,8 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
     json_count(one, "rank", s->rank), json_text(one, "device", s->device);
     json_count(one, "threads", s->threads), json_text(one, "format", s->format);
     json_count(one, "first_row", s->first_row), json_count(one, "rows", s->rows);
-    json_count(one, "nonzeros", s->nonzeros), json_count(one, "boundary_rows", s->boundary_rows);
+    json_count(one, "nonzeros", s->nonzeros), json_number(one, "share", s->share);
+    json_count(one, "boundary_rows", s->boundary_rows);
     json_count(one, "neighbours", s->neighbours), json_count(one, "halo", s->halo);
     json_count(one, "sends", s->sends);
     json_number(one, "seconds_partition", s->seconds_partition);

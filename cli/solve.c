@@ -419,10 +419,10 @@ const cli_command cli_solve = {
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
         "the results of every column; those on top are of the worst, seconds.solve is the sum\n"
         "  on several ranks: ranks, a list of {rank device threads format first_row rows nonzeros "
-        "boundary_rows neighbours halo sends seconds_partition seconds_solve seconds_halo "
+        "share boundary_rows neighbours halo sends seconds_partition seconds_solve seconds_halo "
         "seconds_sum}, "
         "partition, communication_volume (elements of x sent per product), imbalance (the most "
-        "nonzeros of a rank over the mean)\n"
+        "nonzeros of a rank over its share of all)\n"
         "  with --profile: profile {setup solve}, each {seconds gaps commands}, a list of {kind "
         "[name] count seconds}, with bytes, or of kernels group largest_group preferred_multiple "
         "private_bytes local_bytes\n"};

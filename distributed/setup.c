@@ -285,6 +285,39 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
                           .bytes_precond = m->bytes_precond};
 }
 
+/* ---------------------------------------------------------------- shares */
+
+static void describe_alone(const kcl_mpi_solver *m, kcl_mpi_share *own) {
+  kcl_setup_info info;
+  kcl_solver_info(m->alone, &info);
+  own->share = 1, own->rows = m->whole->rows, own->nonzeros = m->whole->nnz;
+  snprintf(own->format, sizeof own->format, "%s", info.format);
+}
+
+static void describe_part(const kcl_mpi_solver *m, kcl_mpi_share *own) {
+  const kcl_domain *d = m->domain;
+  own->rank = m->comm->ranks.rank, own->neighbours = d->neighbours;
+  own->first_row = m->comm->first[own->rank];
+  own->rows = kcl_domain_rows(d), own->nonzeros = kcl_domain_nnz(d);
+  own->boundary_rows = d->given.outside->rows, own->halo = d->halo.count;
+  own->sends = d->halo.sends;
+  snprintf(own->format, sizeof own->format, "%s", kcl_engine_format(m->selection.engine));
+}
+
+static int gather_shares(kcl_comm *c, const kcl_mpi_share *own, kcl_mpi_share *list) {
+  MPI_Request request;
+  double *weight = NULL, all = 0;
+  int rc = kcl_weigh(c, &weight);
+  if (rc) goto done;
+  MPI_Iallgather(own, sizeof *own, MPI_BYTE, list, sizeof *own, MPI_BYTE, c->comm, &request);
+  kcl_comm_wait(1, &request);
+  for (int p = 0; p < c->ranks.count; p++) all += weight[p];
+  for (int p = 0; p < c->ranks.count; p++) list[p].share = weight[p] / all;
+done:
+  free(weight);
+  return rc;
+}
+
 int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
   kcl_mpi_share own = {.threads = m ? m->ctx->threads : 0};
   int rc;
@@ -293,27 +326,16 @@ int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
   *count = m->alone ? 1 : m->comm->ranks.count;
   rc = kcl_alloc(m->ctx, *count, sizeof own, "the shares", (void **)list);
   if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
-  if (rc) return free(*list), *list = NULL, rc;
+  if (rc) goto done;
   snprintf(own.device, sizeof own.device, "%s", m->ctx->device.name);
   own.seconds_partition = m->seconds_partition, own.seconds_solve = m->seconds_solve;
   own.seconds_halo = m->seconds_halo, own.seconds_sum = m->seconds_sum;
-  if (m->alone) {
-    kcl_setup_info info;
-    kcl_solver_info(m->alone, &info);
-    const kcl_csr *A = m->whole;
-    own.rows = A->rows, own.nonzeros = A->nnz;
-    snprintf(own.format, sizeof own.format, "%s", info.format);
+  (m->alone ? describe_alone : describe_part)(m, &own);
+  if (m->alone)
     (*list)[0] = own;
-    return KCL_OK;
-  }
-  const kcl_domain *d = m->domain;
-  MPI_Request request;
-  own.rank = m->comm->ranks.rank, own.neighbours = d->neighbours;
-  own.first_row = m->comm->first[own.rank], own.rows = kcl_domain_rows(d),
-  own.nonzeros = kcl_domain_nnz(d);
-  own.boundary_rows = d->given.outside->rows, own.halo = d->halo.count, own.sends = d->halo.sends;
-  snprintf(own.format, sizeof own.format, "%s", kcl_engine_format(m->selection.engine));
-  MPI_Iallgather(&own, sizeof own, MPI_BYTE, *list, sizeof own, MPI_BYTE, m->comm->comm, &request);
-  kcl_comm_wait(1, &request);
-  return KCL_OK;
+  else
+    rc = gather_shares(m->comm, &own, *list);
+done:
+  if (rc) free(*list), *list = NULL;
+  return rc;
 }

@@ -142,6 +142,7 @@ typedef struct kcl_mpi_share {
   int64_t first_row;        /**< number of its first row, from 0, in the order of the ranks */
   int64_t rows;             /**< number of its rows */
   int64_t nonzeros;         /**< entries of its rows */
+  double share;             /**< of all nonzeros that it was to have: by weights, else by rates */
   int64_t boundary_rows;    /**< rows with entries in columns of other ranks */
   int64_t halo;             /**< elements of x that it receives per product */
   int64_t sends;            /**< elements of x that it sends per product */

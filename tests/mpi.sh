@@ -211,6 +211,9 @@ if [ -x "$krylocl" ]; then
   rows=$(sed -n 's/^[[:space:]]*"rows":[[:space:]]*\([0-9]*\).*/\1/p' "$tmp/json" | tail -2 | tr '\n' ' ')
   [ "$rows" = "395 134 " ]
   check "shares of 3 and 1: $rows" $?
+  # Of equal shares it would be 1.50.
+  grep -q 'imbalance 1.00,' "$tmp/err" && grep -q '"share":[[:space:]]*0.75' "$tmp/json" && grep -q '"imbalance":[[:space:]]*1.00' "$tmp/json"
+  check "shares of 3 and 1 are balanced: $(grep -ao 'imbalance [0-9.]*' "$tmp/err"), $(grep '"imbalance"' "$tmp/json")" $?
   if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
     alone "native and OpenCL" 0 solve "$@" -q --devices cpu,0:0 -o "$tmp/x.mtx"
     "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q

@@ -97,13 +97,15 @@ static void check_shares(kcl_mpi_solver *s, const host *h, const char *kind) {
   kcl_mpi_share *list;
   int count;
   int64_t rows = 0, nonzeros = 0, halo = 0, sends = 0;
+  double all = 0;
   if (!CHECKF(!kcl_mpi_shares(s, &list, &count) && count == ranks, "%s: shares", kind)) return;
   for (int p = 0; p < count; p++) {
     CHECKF(list[p].first_row == rows && list[p].rows > 0, "%s: rows of rank %d", kind, p);
     rows += list[p].rows, nonzeros += list[p].nonzeros;
-    halo += list[p].halo, sends += list[p].sends;
+    halo += list[p].halo, sends += list[p].sends, all += list[p].share;
   }
-  CHECKF(rows == h->n && nonzeros == h->A->nnz && halo == sends, "%s: sums of the shares", kind);
+  CHECKF(rows == h->n && nonzeros == h->A->nnz && halo == sends && fabs(all - 1) < 1e-12,
+         "%s: sums of the shares", kind);
   free(list);
 }
 
