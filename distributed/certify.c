@@ -3,6 +3,7 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* Own parts, in double. */
@@ -24,20 +25,43 @@ static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
   if (!rc) rc = kcl_alloc(ctx, A->rows, size, "the residual", (void **)&p->r);
   if ((rc = kcl_comm_agree(d->comm, rc))) return rc;
   kcl_copy(p->type, p->x, A->type, x, d->columns, 1);
-  kcl_domain_exchange(d, p->type, p->x);
+  kcl_domain_exchange(d, size, p->x);
   kcl_split_product(A, B, d->row, p->x, p->b, p->r); /* r = b - A x */
   return KCL_OK;
 }
 
 static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
 
+static double norm(kcl_domain *d, const parts *p, const double *v) {
+  return kcl_comm_norm(d->comm, p->type, v, kcl_domain_rows(d));
+}
+
 int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative) {
-  const int64_t n = kcl_domain_rows(d);
   parts p = {0};
   int rc = compute(d, b, x, &p);
-  if (!rc)
-    *relative =
-        ratio(kcl_comm_norm(d->comm, p.type, p.r, n), kcl_comm_norm(d->comm, p.type, p.b, n));
+  if (!rc) *relative = ratio(norm(d, &p, p.r), norm(d, &p, p.b));
+  free_parts(&p);
+  return rc;
+}
+
+/* |R r| / |R b|, R = diag(2^power). */
+static int scaled_residual(kcl_domain *d, const parts *p, const int *power, double *out) {
+  kcl_scaled_norm r, b;
+  int rc = kcl_comm_norm_scaled(d->comm, p->type, p->r, kcl_domain_rows(d), power, &r);
+  if (!rc) rc = kcl_comm_norm_scaled(d->comm, p->type, p->b, kcl_domain_rows(d), power, &b);
+  if (!rc) *out = b.norm > 0 ? ldexp(r.norm / b.norm, b.shift - r.shift) : ratio(r.norm, 0);
+  return rc;
+}
+
+int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *relative,
+                     double *tested) {
+  kcl_domain *d = (kcl_domain *)(uintptr_t)s->halo;
+  parts p = {0};
+  int rc = compute(d, b, x, &p);
+  if (!rc) *relative = ratio(norm(d, &p, p.r), norm(d, &p, p.b));
+  if (!rc && tested) *tested = *relative;
+  if (!rc && tested && s->scaling.row && *relative < INFINITY)
+    rc = scaled_residual(d, &p, s->scaling.row, tested);
   free_parts(&p);
   return rc;
 }
@@ -69,7 +93,7 @@ static void rows_of(const kcl_domain *d, const parts *p, double x_inf, double wo
 /* y = A^H v, own rows of it; v [own columns + halo], whose halo is filled. */
 static void multiply(kcl_domain *adjoint, kcl_type type, const double *v, double *in, double *y) {
   kcl_copy(type, in, type, v, adjoint->columns, 1);
-  kcl_domain_exchange(adjoint, type, in);
+  kcl_domain_exchange(adjoint, kcl_type_size(type), in);
   kcl_split_product(adjoint->given.interior, adjoint->given.outside, adjoint->row, in, NULL, y);
 }
 

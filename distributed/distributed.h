@@ -7,7 +7,7 @@
  *   window.c     memory that the ranks of a host share
  *   split.c      own rows: interior and boundary             halo.c       elements exchanged
  *   adjoint.c    rows of A^H                                 symmetry.c   statistics of the whole matrix
- *   ways.c       methods, formats, engines
+ *   scale.c      powers of two for rows and columns          ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
  *   select.c     a device for each rank                      setup.c, solve.c   the public functions
  *   files/       systems read by all ranks, each its own rows, and x written by all
@@ -192,8 +192,8 @@ void kcl_domain_free(kcl_domain **d);
  * width: numbers of an element of x, at most; and in use. */
 int kcl_domain_open(kcl_domain *d, int width);
 void kcl_domain_narrow(kcl_domain *d, int width);
-/* x [own columns + halo.count] of any type: its halo from the owners. */
-void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x);
+/* x [own columns + halo.count], elements of so many bytes: its halo from the owners. */
+void kcl_domain_exchange(kcl_domain *d, size_t size, void *x);
 
 /* ---------------------------------------------------------------- adjoint.c */
 
@@ -211,6 +211,9 @@ int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
 int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
                        const void *x, kcl_certificate *out);
 int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative);
+/* kcl_residual_of, of a system on several ranks. */
+int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *relative,
+                     double *tested);
 
 /* ---------------------------------------------------------------- ways.c */
 
@@ -245,6 +248,13 @@ struct kcl_mpi_solver {
   double seconds_check, seconds_partition, seconds_convert, seconds_solve, seconds_halo,
       seconds_sum;
 };
+
+/* What is known of m->domain becomes a scaling, and m->domain->device; likewise of m->adjoint (scale.c). */
+int kcl_mpi_scale(kcl_mpi_solver *m);
+int kcl_mpi_scale_adjoint(kcl_mpi_solver *m);
+/* kcl_norm_scaled of all ranks' parts. */
+int kcl_comm_norm_scaled(kcl_comm *c, kcl_type type, const void *v, int64_t n, const int *power,
+                         kcl_scaled_norm *out);
 
 /* Those sizes, of the engine in use. */
 void kcl_mpi_add_sizes(kcl_mpi_solver *m);

@@ -130,8 +130,7 @@ static void end(const kcl_halo *h) {
   d->seconds += kcl_now() - start;
 }
 
-void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x) {
-  const size_t size = kcl_type_size(type);
+void kcl_domain_exchange(kcl_domain *d, size_t size, void *x) {
   char *own = x, *halo = own + (size_t)d->columns * size;
   const int n = d->neighbours;
   MPI_Request request[2];
@@ -151,8 +150,26 @@ void kcl_domain_exchange(kcl_domain *d, kcl_type type, void *x) {
   }
 }
 
-static void exchange(const kcl_halo *h, kcl_type type, void *x) {
-  kcl_domain_exchange((kcl_domain *)(uintptr_t)h, type, x);
+static void exchange(const kcl_halo *h, size_t size, void *x) {
+  kcl_domain_exchange((kcl_domain *)(uintptr_t)h, size, x);
+}
+
+/* The other way: elements of the halo to their owners. */
+static void largest(const kcl_halo *h, int *x) {
+  kcl_domain *d = (kcl_domain *)(uintptr_t)h;
+  for (int i = 0; i < d->neighbours; i++) {
+    const int64_t from = d->out[i], count = d->out[i + 1] - from;
+    int *theirs = malloc((size_t)(count ? count : 1) * sizeof *theirs);
+    if (!theirs) MPI_Abort(d->comm->comm, KCL_MEMORY);
+    kcl_comm_exchange(d->comm, d->rank[i], x + d->columns + d->in[i],
+                      (size_t)(d->in[i + 1] - d->in[i]) * sizeof *x, d->rank[i], theirs,
+                      (size_t)count * sizeof *theirs);
+    for (int64_t j = 0; j < count; j++) {
+      int *own = &x[d->send[from + j]];
+      *own = theirs[j] > *own ? theirs[j] : *own;
+    }
+    free(theirs);
+  }
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -277,6 +294,7 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const in
   KCL_TRY(kcl_comm_agree(c, kcl_split_rows(d, own, taken)));
   d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
   d->halo.begin = begin, d->halo.end = end, d->halo.exchange = exchange;
+  d->halo.largest = largest, d->halo.outside = d->given.outside;
   *out = d, d = NULL;
 done:
   kcl_domain_free(&d);

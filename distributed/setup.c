@@ -39,30 +39,16 @@ static int check_partition(kcl_comm *c) {
 
 /* ---------------------------------------------------------------- the whole matrix */
 
-/* Where rows differ so much that a claim may hide small ones. */
-static void explain_scale(kcl_system *s, kcl_scale_rule asked) {
-  if (asked != KCL_SCALE_AUTO || !(s->stats.row_ratio * kcl_system_tol(s) > 0.01)) return;
-  snprintf(s->scale_reason, sizeof s->scale_reason,
-           "none, though rows differ by a factor of %.2g: not on several ranks",
-           s->stats.row_ratio);
-}
-
 static int know(kcl_mpi_solver *m) {
   kcl_system *s = &m->system;
-  const kcl_scale_rule asked = s->options.scale;
   double start = kcl_now();
   int rc = kcl_domain_stats(m->domain, &m->domain->given, &s->stats);
   if (rc) return rc;
-  s->A = m->domain->given.interior, s->halo = &m->domain->halo;
+  s->A = m->domain->given.interior, s->halo = &m->domain->halo, s->residual = kcl_mpi_residual;
   kcl_apply_symmetry(s);
-  s->options.scale = KCL_SCALE_NONE;
-  rc = kcl_system_scale(s); /* a power of two for all of A, at most */
-  if (!rc) rc = kcl_domain_convert(m->domain, s->options.precision, &s->scaling);
-  if (!rc && m->comm->ranks.block) rc = kcl_domain_order(m->domain);
-  s->converted = m->domain->device.interior;
-  explain_scale(s, asked);
+  rc = kcl_mpi_scale(m);
   s->seconds_stats = kcl_now() - start;
-  return kcl_comm_agree(m->comm, rc);
+  return rc;
 }
 
 /* Own rows of the near-null vectors, which have the layout of A. */
@@ -240,6 +226,7 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   kcl_preconds_free(&m->system.preconds);
   for (int i = 0; i < 2; i++) kcl_matrix_free(&m->system.shared[i]);
   kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
+  kcl_scaling_free(&m->system.scaling);
   kcl_dense_free(&m->near_null);
   kcl_order_free(&m->order);
   kcl_histories_free(&m->history, m->histories);
@@ -263,6 +250,7 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
                           .precond = e->precond->name,
                           .format = kcl_engine_format(e),
                           .format_reason = m->selection.why_format,
+                          .scaled = m->system.scaling.row,
                           .scale_reason = m->system.scale_reason,
                           .kernel = e->kernel,
                           .bytes_stored = m->bytes_stored,
@@ -283,6 +271,8 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
                           .precond_complexity = m->precond.complexity,
                           .seconds_precond = e->M ? e->M->seconds : 0,
                           .bytes_precond = m->bytes_precond};
+  memcpy(out->row_powers, m->system.scaling.row_range, sizeof out->row_powers);
+  memcpy(out->col_powers, m->system.scaling.col_range, sizeof out->col_powers);
 }
 
 /* ---------------------------------------------------------------- shares */

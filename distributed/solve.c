@@ -74,11 +74,16 @@ static int begin_rhs(solve *s, int i) {
   const kcl_mpi_solver *m = s->m;
   const kcl_options *o = &m->system.options;
   kcl_rhs *v = &s->loop.rhs[i];
-  const double norm = kcl_comm_norm(m->comm, m->type, b_of(s, i), m->system.A->rows);
+  const int64_t n = m->system.A->rows;
+  const int *power = m->system.scaling.row;
+  const double norm = kcl_comm_norm(m->comm, m->type, b_of(s, i), n);
+  int rc = KCL_OK;
   if (!(norm < INFINITY)) return kcl_fail(m->ctx, KCL_INPUT, "a right-hand side is not finite");
   v->b = b_of(s, i), v->x = x_of(s, i), v->active = norm > 0;
   if (norm > 0) v->b_norm.shift = norm < 1e-300 ? 997 : -ilogb(norm) - 1;
   v->b_norm.norm = ldexp(norm, v->b_norm.shift);
+  if (power) rc = kcl_comm_norm_scaled(m->comm, m->type, v->b, n, power, &v->b_norm);
+  if (rc) return rc;
   v->allowed = kcl_system_tol(&m->system);
   if (o->atol > 0 && v->active) v->allowed = fmax(v->allowed, o->atol / norm);
   v->target = kcl_loop_target(v);
@@ -200,13 +205,16 @@ static int certify(solve *s, int i) {
   kcl_report *report = v->report;
   const bool least = s->loop.engine->method->least_squares;
   kcl_certificate c;
-  double start = kcl_now();
+  double start = kcl_now(), given;
   if (v->b_norm.norm == 0) return KCL_OK;
   int rc = kcl_domain_certify(m->domain, least ? m->adjoint : NULL, m->norm_F, v->b, v->x, &c);
   if (rc) return rc;
   report->true_relative_residual = report->tested_residual = c.relative_residual;
   report->normal_residual = c.normal_residual;
-  if (least) report->tested_residual = fmin(c.relative_residual, c.normal_residual);
+  if (m->system.scaling.row)
+    rc = kcl_mpi_residual(&m->system, v->b, v->x, &given, &report->tested_residual);
+  if (rc) return rc;
+  if (least) report->tested_residual = fmin(report->tested_residual, c.normal_residual);
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
   kcl_judge(report, &c, least, v->allowed);

@@ -146,7 +146,7 @@ static int scaling_outside(const kcl_domain *d, const kcl_scaling *s, kcl_scalin
 static void free_copies(kcl_domain *d) {
   if (d->device.interior != d->given.interior) kcl_csr_free(&d->device.interior);
   if (d->device.outside != d->given.outside) kcl_csr_free(&d->device.outside);
-  d->device = (kcl_split){0};
+  d->device = (kcl_split){0}, d->halo.outside = d->given.outside;
 }
 
 int kcl_domain_convert(kcl_domain *d, kcl_type type, const kcl_scaling *s) {

@@ -16,8 +16,8 @@ typedef struct entry {
 enum { MOST = INT_MAX / (int)sizeof(entry) }; /* of a message: MPI counts bytes by int */
 
 typedef struct mirror {
-  double hermitian, symmetric; /* entries that are not */
-  double asymmetry;            /* as in kcl_stats */
+  double hermitian, symmetric, skew; /* entries that are not */
+  double asymmetry;                  /* as in kcl_stats */
 } mirror;
 
 static double largest_of_row(const kcl_csr *A, int64_t i) {
@@ -75,6 +75,7 @@ static void compare(const kcl_domain *d, const kcl_split *s, const entry *e, mir
   const double size = fmax(e->largest, own);
   m->symmetric += !found || a[0] != e->value[0] || a[1] != e->value[1];
   m->hermitian += !found || a[0] != e->value[0] || a[1] != -e->value[1];
+  m->skew += !found || a[0] != -e->value[0] || a[1] != e->value[1];
   if (size > 0) m->asymmetry = fmax(m->asymmetry, hypot(real, a[1] + e->value[1]) / size / eps);
 }
 
@@ -137,6 +138,13 @@ static void ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
   s->row_ratio = few[1] > 0 ? most[1] / few[1] : INFINITY;
 }
 
+/* The c of c I + S, where the interior is that. */
+static double first_diagonal(const kcl_csr *A) {
+  double z[2] = {0, 0};
+  if (A->row_ptr[1] > 0 && A->col[0] == 0) kcl_element(A->type, A->val, 0, z);
+  return z[0];
+}
+
 int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out) {
   kcl_comm *c = d->comm;
   mirror m = {0};
@@ -148,7 +156,8 @@ int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out) {
   out->asymmetry = kcl_comm_largest(c, fmax(m.asymmetry, out->asymmetry));
   out->positive_diagonal = kcl_comm_total(c, !out->positive_diagonal) == 0;
   out->norm_inf = kcl_comm_largest(c, out->norm_inf);
-  out->shifted_skew = false;
+  m.skew += !out->shifted_skew + kcl_comm_differs(c, first_diagonal(A->interior));
+  out->shifted_skew = kcl_comm_total(c, m.skew) == 0;
   ratios(d, A, out);
   return KCL_OK;
 }

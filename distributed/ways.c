@@ -114,17 +114,10 @@ static int build_A(kcl_mpi_solver *m, const kcl_way *w) {
 }
 
 /* |A|_F of all ranks. */
-static double norm_F(const kcl_mpi_solver *m) {
-  const kcl_split *A = &m->domain->given;
-  return hypot(kcl_comm_norm(m->comm, m->type, A->interior->val, A->interior->nnz),
-               kcl_comm_norm(m->comm, m->type, A->outside->val, A->outside->nnz));
-}
-
-static int convert_adjoint(kcl_mpi_solver *m) {
-  kcl_domain *d = m->adjoint;
-  int rc = kcl_domain_convert(d, m->system.options.precision, &m->system.scaling);
-  if (!rc && m->comm->ranks.block) rc = kcl_domain_order(d);
-  return kcl_comm_agree(m->comm, rc);
+static double norm_F(kcl_comm *c, const kcl_split *A) {
+  const kcl_type type = A->interior->type;
+  return hypot(kcl_comm_norm(c, type, A->interior->val, A->interior->nnz),
+               kcl_comm_norm(c, type, A->outside->val, A->outside->nnz));
 }
 
 /* The rows of A^H, where the method needs them. */
@@ -135,11 +128,12 @@ static int distribute_adjoint(kcl_mpi_solver *m, const kcl_way *w) {
   if (!w->method->adjoint || m->adjoint) return KCL_OK;
   KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
   KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
-  KCL_TRY(convert_adjoint(m));
+  KCL_TRY(kcl_mpi_scale_adjoint(m));
   s->adjoint_halo = &m->adjoint->halo;
-  if (!m->comm->ranks.block) /* where no method needs it */
-    m->norm_F = norm_F(m);
-  s->norm_F = ldexp(m->norm_F, s->scaling.unit);
+  if (m->comm->ranks.block) goto done; /* no method needs it */
+  m->norm_F = norm_F(m->comm, &m->domain->given);
+  s->norm_F =
+      s->scaling.row ? norm_F(m->comm, &m->domain->device) : ldexp(m->norm_F, s->scaling.unit);
 done:
   kcl_csr_free(&AH);
   return rc;

@@ -37,30 +37,37 @@ static const char *obstacle(const kcl_system *s) {
   return NULL;
 }
 
-static void range(const int *power, int64_t n, int out[2]) {
+/* The least and the largest, of all ranks. */
+static void range(const kcl_system *s, const int *power, int64_t n, int out[2]) {
+  kcl_ranks *ranks = kcl_system_ranks(s);
   out[0] = out[1] = power[0];
   for (int64_t i = 1; i < n; i++) {
     if (power[i] < out[0]) out[0] = power[i];
     if (power[i] > out[1]) out[1] = power[i];
   }
+  if (!ranks) return;
+  out[0] = -(int)ranks->largest(ranks, -out[0]), out[1] = (int)ranks->largest(ranks, out[1]);
 }
 
-static void explain(kcl_system *s, double ratio, const char *why_not) {
+static void explain_none(kcl_system *s, double ratio, const char *why) {
+  snprintf(s->scale_reason, sizeof s->scale_reason,
+           "none, though rows differ by a factor of %.2g: %s", ratio, why);
+}
+
+void kcl_scale_explain(kcl_system *s, double ratio, bool refused) {
   kcl_scaling *c = &s->scaling;
-  char *text = s->scale_reason;
-  const size_t room = sizeof s->scale_reason;
-  if (why_not) {
-    snprintf(text, room, "none, though rows differ by a factor of %.2g: %s", ratio, why_not);
+  if (refused) {
+    explain_none(s, ratio, "the format would refuse the scaled matrix");
     return;
   }
-  range(c->row, s->A->rows, c->row_range), range(c->col, s->A->cols, c->col_range);
-  snprintf(text, room,
+  range(s, c->row, s->A->rows, c->row_range), range(s, c->col, s->A->cols, c->col_range);
+  snprintf(s->scale_reason, sizeof s->scale_reason,
            "rows by 2^%d to 2^%d, columns by 2^%d to 2^%d, since rows differ by a factor of %.2g",
            c->row_range[0], c->row_range[1], c->col_range[0], c->col_range[1], ratio);
 }
 
 /* The format that was named may live on values that repeat. */
-static bool format_refuses(const kcl_system *s, const kcl_stats *scaled) {
+bool kcl_scale_refused(const kcl_system *s, const kcl_stats *scaled) {
   kcl_cost given, now;
   const kcl_options *o = &s->options;
   return !s->undecided.format &&
@@ -68,33 +75,39 @@ static bool format_refuses(const kcl_system *s, const kcl_stats *scaled) {
          !kcl_format_cost(s->ctx, scaled, o->precision, o->format, &now) && now.refusal;
 }
 
+bool kcl_scale_mirrored(const kcl_system *s) {
+  return s->hermitian || s->symmetric || s->stats.shifted_skew || s->stats.hermitian;
+}
+
 static int equilibrate(kcl_system *s) {
-  const bool mirrored = s->hermitian || s->symmetric || s->stats.shifted_skew || s->stats.hermitian;
+  const bool mirrored = kcl_scale_mirrored(s);
   kcl_stats scaled;
   double start = kcl_now(), ratio = s->stats.row_ratio;
   int rc;
-  if ((rc = kcl_equilibrate(s->ctx, s->A, mirrored, &s->scaling))) return rc;
+  if ((rc = kcl_equilibrate(s->ctx, s->A, mirrored, NULL, &s->scaling))) return rc;
   if ((rc = kcl_system_convert(s))) return rc;
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
   if ((rc = kcl_csr_stats(s->ctx, s->converted, &scaled))) return rc;
-  const bool refused = format_refuses(s, &scaled);
+  const bool refused = kcl_scale_refused(s, &scaled);
   if (refused)
     kcl_scaling_free(&s->scaling), kcl_csr_free(&s->converted);
   else
     s->stats = scaled;
-  explain(s, ratio, refused ? "the format would refuse the scaled matrix" : NULL);
+  kcl_scale_explain(s, ratio, refused);
   s->seconds_stats += kcl_now() - start;
   return KCL_OK;
 }
 
-int kcl_system_scale(kcl_system *s) {
+bool kcl_scale_wanted(kcl_system *s) {
   const char *why_not = obstacle(s);
-  if (hides_rows(s) && !why_not) return equilibrate(s);
-  if (hides_rows(s)) explain(s, s->stats.row_ratio, why_not);
+  if (hides_rows(s) && !why_not) return true;
+  if (hides_rows(s)) explain_none(s, s->stats.row_ratio, why_not);
   s->scaling.unit = unit_of(s);
-  return KCL_OK;
+  return false;
 }
+
+int kcl_system_scale(kcl_system *s) { return kcl_scale_wanted(s) ? equilibrate(s) : KCL_OK; }
 
 int kcl_system_convert(kcl_system *s) {
   const bool scaled = s->scaling.row || s->scaling.unit;

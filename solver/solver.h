@@ -45,6 +45,12 @@ int kcl_check_fit(const kcl_system *s, const kcl_method *m);
  * And A as the device has it, if that is not A itself. */
 int kcl_system_scale(kcl_system *s);
 int kcl_system_convert(kcl_system *s);
+/* Its steps, that distributed/ shares. Is it to be equilibrated? Else s->scaling.unit. Are moduli symmetric? Does the format that
+ * was named refuse the scaled matrix? s->scale_reason, where it was to be; on several ranks of all. */
+bool kcl_scale_wanted(kcl_system *s);
+bool kcl_scale_mirrored(const kcl_system *s);
+bool kcl_scale_refused(const kcl_system *s, const kcl_stats *scaled);
+void kcl_scale_explain(kcl_system *s, double ratio, bool refused);
 
 /* From the device into the callers' x, and report.x_iteration (solver/answer.c). */
 int kcl_answer(kcl_loop *l, int rhs);

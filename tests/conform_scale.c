@@ -311,7 +311,7 @@ static void test_equilibrate(kcl *ctx) {
   problem s = network(ctx, KCL_Z, false, row, col);
   kcl_scaling c = {.unit = 3};
   number *val = malloc((size_t)s.A->nnz * sizeof *val), *given = s.A->val;
-  CHECK(!kcl_equilibrate(ctx, s.A, false, &c));
+  CHECK(!kcl_equilibrate(ctx, s.A, false, NULL, &c));
   kcl_scale_values(&c, s.A, KCL_Z, val);
   for (int i = 0; i < N; i++)
     for (int64_t k = s.A->row_ptr[i]; k < s.A->row_ptr[i + 1]; k++) {

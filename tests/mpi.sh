@@ -65,6 +65,8 @@ fi
 for n in 1 2 4; do
   ranks $n "$BUILD/tests/mpi/read_mpi" "$tmp" >"$tmp/log" 2>&1
   tally $? "read_mpi on $n ranks"
+  ranks $n "$BUILD/tests/mpi/scale_mpi" >"$tmp/log" 2>&1
+  tally $? "scale_mpi on $n ranks"
 done
 
 # ---- the program: x, JSON and messages once, exit codes as ever. 124: a run that did not end
@@ -104,10 +106,13 @@ if [ -x "$krylocl" ]; then
   check "5 columns, 4 at once: X solves the systems" $?
   # ---- --reproducible: the same file of x from any number of ranks; natively that of one ordinary process
   "$krylocl" generate convection:40 -q -o "$tmp/C.mtx"
+  # S: rows and columns of many sizes, which are scaled.
+  awk '/^%/ { print; next } !sizes { sizes = 1; print; next }
+    { printf "%d %d %.17g\n", $1, $2, $3 * ($1 == $2 ? 4 : 1) * 10 ^ ($1 * 4 % 9 - 4) * 10 ^ ($2 * 5 % 9 - 4) }' "$tmp/C.mtx" >"$tmp/S.mtx"
   devices=cpu
   if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then devices="cpu 0:0"; fi
   for device in $devices; do
-    for system in cg:A minres:A bicgstab:C gmres:C; do
+    for system in cg:A minres:A bicgstab:C gmres:C gmres:S; do
       solver=${system%:*} matrix=$tmp/${system#*:}.mtx
       for n in 1 2 3 4; do
         if [ "$device" != cpu ] && [ "$n" = 4 ] && [ -z "$KRYLOCL_THOROUGH" ]; then continue; fi
@@ -119,7 +124,7 @@ if [ -x "$krylocl" ]; then
     done
   done
   alone_again() { "$krylocl" solve "$tmp/A.mtx" --solver cg --precond none --device cpu -q "$@"; }
-  alone_again --reproducible -o "$tmp/same1.mtx" && alone_again --format csr-scalar --scale none -o "$tmp/plain.mtx.1"
+  alone_again --reproducible -o "$tmp/same1.mtx" && alone_again --format csr-scalar -o "$tmp/plain.mtx.1"
   cmp -s "$tmp/same1.mtx" "$tmp/plain.mtx.1"
   check "--reproducible natively: bits of one ordinary process" $?
   alone_again --devices cpu,cpu --shares 1,2 --reproducible -o "$tmp/same2.mtx" 2>"$tmp/err"
@@ -212,8 +217,8 @@ if [ -x "$krylocl" ]; then
   [ "$rows" = "395 134 " ]
   check "shares of 3 and 1: $rows" $?
   # Of equal shares it would be 1.50.
-  grep -q 'imbalance 1.00,' "$tmp/err" && grep -q '"share":[[:space:]]*0.75' "$tmp/json" && grep -q '"imbalance":[[:space:]]*1.00' "$tmp/json"
-  check "shares of 3 and 1 are balanced: $(grep -ao 'imbalance [0-9.]*' "$tmp/err"), $(grep '"imbalance"' "$tmp/json")" $?
+  grep -q 'imbalance 1.00,' "$tmp/out" && grep -q '"share":[[:space:]]*0.75' "$tmp/json" && grep -q '"imbalance":[[:space:]]*1.00' "$tmp/json"
+  check "shares of 3 and 1 are balanced: $(grep -ao 'imbalance [0-9.]*' "$tmp/out"), $(grep '"imbalance"' "$tmp/json")" $?
   if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
     alone "native and OpenCL" 0 solve "$@" -q --devices cpu,0:0 -o "$tmp/x.mtx"
     "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q

@@ -62,9 +62,11 @@ struct kcl_halo {
   void (*begin)(const kcl_halo *); /* out is filled */
   /* Afterwards elements have been received, and `out`, another one, may be written. */
   void (*end)(const kcl_halo *);
-  /* For set-ups, on the host: `boundary` in CSR; x [own rows + count] of any type gets what others own. */
+  /* For set-ups, on the host: `boundary` in CSR; x [own columns + count] of elements of any size gets what others own; or own
+   * elements become the largest that a rank has for them. */
   const kcl_csr *outside;
-  void (*exchange)(const kcl_halo *, kcl_type, void *x);
+  void (*exchange)(const kcl_halo *, size_t size, void *x);
+  void (*largest)(const kcl_halo *, int *x);
 };
 
 /* Of the stage's product; NULL: none. */

@@ -37,12 +37,20 @@ static vector vector_x(const kcl_system *s, const kcl_engine *e, int shift) {
   return (vector){e->program->x, s->A->cols, s->scaling.col, -1, shift - s->scaling.unit};
 }
 
+/* Ranks fail together: transfers are in step. */
+static int copy_of(const kcl_system *s, int64_t n, kcl_type wide, void **copy) {
+  const int own = kcl_alloc(s->ctx, n, kcl_type_size(wide), "a vector", copy),
+            rc = kcl_ranks_agree(kcl_system_ranks(s), own);
+  if (rc) free(*copy), *copy = NULL;
+  return rc;
+}
+
 static int give(const kcl_system *s, kcl_engine *e, int rhs, vector v, const void *values) {
   kcl_executor *ex = &e->executor;
   const kcl_type type = s->A->type, wide = wide_of(s->A);
   void *copy = NULL;
   if (!v.power) return ex->put(ex, v.v, rhs, type, values, ldexp(1, v.shift));
-  int rc = kcl_alloc(s->ctx, v.n, kcl_type_size(wide), "a vector", &copy);
+  int rc = copy_of(s, v.n, wide, &copy);
   if (rc) return rc;
   kcl_copy(wide, copy, type, values, v.n, 1);
   kcl_scale_vector(wide, copy, v.n, v.power, v.sign, v.shift);
@@ -56,7 +64,7 @@ static int take(const kcl_system *s, kcl_engine *e, int rhs, vector v, void *val
   const kcl_type type = s->A->type, wide = wide_of(s->A);
   void *copy = NULL;
   if (!v.power) return ex->get(ex, v.v, rhs, type, values, ldexp(1, -v.shift));
-  int rc = kcl_alloc(s->ctx, v.n, kcl_type_size(wide), "a vector", &copy);
+  int rc = copy_of(s, v.n, wide, &copy);
   if (rc) return rc;
   rc = ex->get(ex, v.v, rhs, wide, copy, 1);
   kcl_scale_vector(wide, copy, v.n, v.power, -v.sign, -v.shift);
@@ -102,6 +110,7 @@ int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *r
   const double *bd, *xd;
   kcl_scaled_norm norm_r, norm_b;
   int rc;
+  if (s->residual) return s->residual(s, b, x, relative, tested);
   KCL_TRY(kcl_in_double(s->ctx, A->type, b, A->rows, &b_own, &bd));
   KCL_TRY(kcl_in_double(s->ctx, A->type, x, A->cols, &x_own, &xd));
   KCL_TRY(kcl_alloc(s->ctx, A->rows, kcl_type_size(wide_of(A)), "the residual", (void **)&r));

@@ -12,11 +12,12 @@
 #ifndef KCL_SCALE_H
 #define KCL_SCALE_H
 
-#include "core/base/base.h"
+#include "core/program/ranks.h"
 
 typedef struct kcl_scaling {
-  int unit;       /* u = 2^unit */
-  int *row, *col; /* [rows], [cols], owned: exponents of R and C; NULL: both are 1 */
+  int unit; /* u = 2^unit */
+  int *row,
+      *col; /* [rows], [cols + those of the halo], owned: exponents of R and C; NULL: both are 1 */
   int row_range[2], col_range[2]; /* the least and the largest of them */
 } kcl_scaling;
 
@@ -26,8 +27,9 @@ typedef struct kcl_scaled_norm {
   int shift;
 } kcl_scaled_norm;
 
-/* R and C of a square matrix; mirrored: the moduli of A are symmetric. */
-int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, kcl_scaling *out);
+/* R and C of a square matrix; mirrored: the moduli of A are symmetric; halo: of A's rows, where ranks share them, or NULL. */
+int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,
+                    kcl_scaling *out);
 void kcl_scaling_free(kcl_scaling *s);
 /* values = u R A C, of type `type`, [nnz]. */
 void kcl_scale_values(const kcl_scaling *s, const kcl_csr *A, kcl_type type, void *values);

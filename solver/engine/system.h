@@ -13,7 +13,8 @@ typedef struct kcl_preconds {
   int count;
 } kcl_preconds;
 
-typedef struct kcl_system {
+typedef struct kcl_system kcl_system;
+struct kcl_system {
   kcl *ctx;
   const kcl_csr *A;   /* the caller's */
   kcl_csr *converted; /* scaled, in the precision of the options; NULL: that is A itself */
@@ -26,6 +27,9 @@ typedef struct kcl_system {
    * all. NULL, 0: the system is here alone. */
   const kcl_halo *halo, *adjoint_halo;
   double norm_F;
+  /* And kcl_residual_of, of all ranks. */
+  int (*residual)(const kcl_system *, const void *b, const void *x, double *relative,
+                  double *tested);
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
   /* During a refresh: those of the values before. */
   const kcl_preconds *earlier;
@@ -41,7 +45,7 @@ typedef struct kcl_system {
   bool resumes;           /* corrections in mixed precision: programs get a phase RESUME */
   double seconds_convert; /* A to the precision of the options, and to single for mixed precision */
   double seconds_check, seconds_stats;
-} kcl_system;
+};
 
 /* A as the device has it: scaled, in the precision of the options. */
 static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {

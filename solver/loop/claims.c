@@ -32,7 +32,8 @@ int kcl_loop_set_targets(kcl_loop *l, bool *lowered) {
   for (int i = 0; i < l->nrhs; i++) {
     const double target = kcl_loop_target(&l->rhs[i]);
     if (!l->rhs[i].active || !(l->rr[i] <= target * target)) continue;
-    if (!x) KCL_TRY(kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "x", &x));
+    if (!x) rc = kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "x", &x);
+    KCL_TRY(kcl_ranks_agree(kcl_system_ranks(l->system), rc));
     KCL_TRY(set_target(l, i, x, lowered));
   }
 done:

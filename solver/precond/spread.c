@@ -28,7 +28,7 @@ static void multiply(const kcl_others *o, const double *v, double *q) {
   const kcl_csr *B = s->halo->outside;
   const int width = s->type == KCL_Z ? 2 : 1;
   kcl_copy(s->type, s->x, s->type, v, s->rows, 1);
-  s->halo->exchange(s->halo, s->type, s->x);
+  s->halo->exchange(s->halo, kcl_type_size(s->type), s->x);
   for (int64_t i = 0; i < width * s->rows; i++) q[i] = 0;
   for (int64_t i = 0; i < B->rows; i++)
     for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++) {

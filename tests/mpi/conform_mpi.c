@@ -322,8 +322,8 @@ static void columns(const host *h, const problem *p, const char *solver) {
   free(B), free(one), free(four);
 }
 
-/* A = -A^H, which ranks do not look for: the methods that come first break down or come no nearer, lsqr solves it. So the last way
- * of the plan is reached on all ranks, and with it A^H. */
+/* Nearly A = -A^H, but not so that lsqr would be taken at once: the methods that come first break down or come no nearer, lsqr
+ * solves it. So the last way of the plan is reached on all ranks, and with it A^H. */
 static void next_ways(kcl *ctx) {
   enum { ROWS = 60 };
   const int all = ROWS * ranks;
@@ -336,7 +336,7 @@ static void next_ways(kcl *ctx) {
   CHECK(!kcl_csr_create(ctx, ROWS, all, 2 * ROWS, KCL_D, &A));
   for (int i = 0; i < ROWS; i++) {
     const int row = rank * ROWS + i;
-    if (row) A->col[at] = row - 1, ((double *)A->val)[at++] = -1;
+    if (row) A->col[at] = row - 1, ((double *)A->val)[at++] = row == 1 ? -1 - 1e-12 : -1;
     if (row + 1 < all) A->col[at] = row + 1, ((double *)A->val)[at++] = 1;
     A->row_ptr[i + 1] = at, b[i] = row + 1;
   }
