@@ -197,6 +197,7 @@ void cli_terminal_end(void); /* before the program ends */
 
 typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
   bool spread; /* on several ranks: A, b and x are the rows of this one; A is freed by the set-up */
+  int64_t columns; /* then: elements of x here */
   kcl_csr *A;
   kcl_csr whole; /* sizes, symmetry and field of all of A; no arrays */
   kcl_dense *b, *x;
@@ -365,7 +366,7 @@ void json_ranks(struct cJSON *o, const cli_run *r);
 bool cli_ranks_spread(const cli_options *o); /* does each rank read its own rows? */
 int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
                    kcl_dense **x0); /* p->A and p->whole; b, x0 as cli_read */
-int cli_ranks_dense_read(kcl *ctx, const char *path, const cli_problem *p, kcl_dense **out);
+int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out);
 int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own);
 
 /* ---------------------------------------------------------------- profile.c: nothing without --profile */

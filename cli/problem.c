@@ -103,7 +103,7 @@ static int ones(kcl *ctx, cli_problem *p) {
 
 /* x as read, a single column repeated for every b; zeros without a file. */
 static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
-  const int64_t n = p->spread ? p->A->rows : p->A->cols;
+  const int64_t n = p->spread ? p->columns : p->A->cols;
   int rc = cli_lib(ctx, kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
   if (rc || !given) return rc;
   if ((rc = fits(path, given, n, "columns"))) return rc;
@@ -128,10 +128,11 @@ static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_pro
   return rc;
 }
 
+/* own: rows of them here, on several ranks. */
 static int read_columns(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
-                        kcl_dense **out) {
+                        int64_t own, kcl_dense **out) {
   cli_busy(o, "reading %s", cli_base(path));
-  if (p->spread) return cli_ranks_dense_read(ctx, path, p, out);
+  if (p->spread) return cli_ranks_dense_read(ctx, path, own, out);
   return cli_lib(ctx, kcl_dense_read(ctx, path, out));
 }
 
@@ -142,9 +143,9 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   double begin = cli_now();
   TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
-  if (b) TRY(read_columns(ctx, o, b, p, &p->b));
+  if (b) TRY(read_columns(ctx, o, b, p, p->A->rows, &p->b));
   if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
-  if (x) TRY(read_columns(ctx, o, x, p, &given));
+  if (x) TRY(read_columns(ctx, o, x, p, p->columns, &given));
   p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
   TRY(promote_matrix(ctx, host(p->precision), &p->A));
   TRY(promote_dense(ctx, host(p->precision), &p->b));

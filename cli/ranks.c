@@ -240,6 +240,7 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
     json_count(one, "rank", s->rank), json_text(one, "device", s->device);
     json_count(one, "threads", s->threads), json_text(one, "format", s->format);
     json_count(one, "first_row", s->first_row), json_count(one, "rows", s->rows);
+    json_count(one, "first_column", s->first_column), json_count(one, "columns", s->columns);
     json_count(one, "nonzeros", s->nonzeros), json_number(one, "share", s->share);
     json_count(one, "boundary_rows", s->boundary_rows);
     json_count(one, "neighbours", s->neighbours), json_count(one, "halo", s->halo);

@@ -51,17 +51,18 @@ int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem
   p->A = part.A, part.A = NULL;
   p->whole = *p->A;
   p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;
-  p->whole.rows = part.rows, p->whole.nnz = part.nonzeros, p->whole.stored = part.stored;
+  p->columns = part.columns, p->whole.rows = part.rows, p->whole.nnz = part.nonzeros,
+  p->whole.stored = part.stored;
   if (b) *b = part.b, part.b = NULL;
   if (x0) *x0 = part.x0, part.x0 = NULL;
-  if (b && !*b && at.b[0]) rc = cli_ranks_dense_read(ctx, at.b, p, b);
+  if (b && !*b && at.b[0]) rc = cli_ranks_dense_read(ctx, at.b, p->A->rows, b);
 done:
   kcl_mpi_part_free(&part);
   return rc;
 }
 
-int cli_ranks_dense_read(kcl *ctx, const char *path, const cli_problem *p, kcl_dense **out) {
-  return cli_lib(ctx, kcl_mpi_dense_read(ctx, MPI_COMM_WORLD, path, p->A->rows, out));
+int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out) {
+  return cli_lib(ctx, kcl_mpi_dense_read(ctx, MPI_COMM_WORLD, path, own, out));
 }
 
 int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
@@ -75,8 +76,8 @@ int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem
                    kcl_dense **x0) {
   return (void)x0, cli_read(ctx, o, path, &p->A, b, x0);
 }
-int cli_ranks_dense_read(kcl *ctx, const char *path, const cli_problem *p, kcl_dense **out) {
-  return (void)p, cli_lib(ctx, kcl_dense_read(ctx, path, out));
+int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out) {
+  return (void)own, cli_lib(ctx, kcl_dense_read(ctx, path, out));
 }
 int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
   return cli_lib(ctx, kcl_dense_write(ctx, path, own));

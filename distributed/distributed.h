@@ -51,6 +51,7 @@ struct kcl_comm {
   bool told;             /* and it is another rank's */
   bool files;            /* failures of input name a file, and no rank */
   int64_t *first;        /* [count + 1] first rows of the ranks */
+  int64_t *column;       /* [count + 1] likewise, of columns: elements of x */
   MPI_Request gathering; /* of records */
   double *records;       /* [count + 1, KCL_RECORD] of sums: this rank's, then all */
   double seconds;        /* waiting for sums */
@@ -114,6 +115,8 @@ int kcl_check_count(kcl_comm *c, int64_t rows);       /* enough for all ranks? *
 int kcl_hold_rows(kcl_comm *c, const kcl_csr *A, kcl_csr *held);
 /* Own rows with columns of the whole matrix, and c->first: blocks of what rank 0 has. */
 int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own);
+/* c->column: rows' owners where there are as many columns; else about as many in proportion to the rows. */
+int kcl_cut_columns(kcl_comm *c, int64_t columns);
 /* c->first from the rows that each rank has; checks them. */
 int kcl_take_rows(kcl_comm *c, const kcl_csr *own);
 void kcl_take_counts(kcl_comm *c, int64_t rows); /* c->first alone */
@@ -239,7 +242,7 @@ struct kcl_mpi_solver {
   kcl_history *history;    /* [histories] of the last solve */
   int64_t histories;
   kcl_dense *near_null; /* own rows of options.near_null; or NULL */
-  int64_t held;         /* elements of b and x that the caller has here */
+  int64_t held, held_x; /* elements of b and of x that the caller has here */
   kcl_type type;        /* of A, b and x */
   double norm_F;        /* |A|_F, once A^H is there */
   /* Of all ranks: operators; the preconditioner, whose levels are those of the rank that has most. */
@@ -259,8 +262,10 @@ int kcl_comm_norm_scaled(kcl_comm *c, kcl_type type, const void *v, int64_t n, c
 /* Those sizes, of the engine in use. */
 void kcl_mpi_add_sizes(kcl_mpi_solver *m);
 
-/* Elements of any type from where the caller has them to the owners of their rows, and back (vectors.c). */
-int kcl_take_vector(const kcl_mpi_solver *m, kcl_type type, const void *held, void *own);
-int kcl_return_vector(const kcl_mpi_solver *m, kcl_type type, const void *own, void *held);
+/* Elements of any type from where the caller has them to their owners, and back (vectors.c); first: comm->first or comm->column. */
+int kcl_take_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type, const void *held,
+                    void *own);
+int kcl_return_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type, const void *own,
+                      void *held);
 
 #endif

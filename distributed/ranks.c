@@ -214,12 +214,13 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   int count, rc = kcl_alloc(ctx, 1, sizeof *c, "the ranks", (void **)&c);
   MPI_Comm_size(comm, &count);
   if (!rc) rc = kcl_alloc(ctx, count + 1, sizeof *c->first, "the ranks", (void **)&c->first);
+  if (!rc) rc = kcl_alloc(ctx, count + 1, sizeof *c->column, "the ranks", (void **)&c->column);
   if (!rc)
     rc = kcl_alloc(ctx, (int64_t)(count + 1) * RECORD, sizeof *c->records, "the ranks",
                    (void **)&c->records);
   rc = agree(ctx, comm, rc, false);
   if (rc) {
-    if (c) free(c->first), free(c->records);
+    if (c) free(c->first), free(c->column), free(c->records);
     free(c);
     return rc;
   }
@@ -246,6 +247,6 @@ void kcl_comm_free(kcl_comm **c) {
   free((*c)->on_host);
   MPI_Comm_free(&(*c)->host), MPI_Comm_free(&(*c)->comm);
   free((*c)->blocks.count), free((*c)->blocks.at), free((*c)->blocks.own), free((*c)->blocks.all);
-  free((*c)->first), free((*c)->records), free(*c);
+  free((*c)->first), free((*c)->column), free((*c)->records), free(*c);
   *c = NULL;
 }

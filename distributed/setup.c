@@ -68,7 +68,7 @@ static int give_near_null(kcl_mpi_solver *m) {
   if (!rc) rc = kcl_dense_create(m->ctx, own, cols, KCL_D, &m->near_null);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   for (int64_t j = 0; j < cols && !rc; j++)
-    rc = kcl_take_vector(m, KCL_D, m->held ? given->val + j * given->rows : NULL,
+    rc = kcl_take_vector(m, c->first, KCL_D, m->held ? given->val + j * given->rows : NULL,
                          m->near_null->val + j * own);
   m->system.options.near_null = m->near_null;
   return rc;
@@ -76,22 +76,40 @@ static int give_near_null(kcl_mpi_solver *m) {
 
 /* ---------------------------------------------------------------- in steps */
 
+/* Can they be solved? */
+static int check_shape(kcl_comm *c, int64_t columns) {
+  const char *what = columns == c->ranks.rows ? NULL
+                     : c->ctx->metis          ? "partition metis"
+                     : c->ctx->reproducible   ? "reproducible sums"
+                                              : NULL;
+  int rc = KCL_OK;
+  if (what)
+    rc = kcl_fail(c->ctx, KCL_USAGE, "%s: the matrix is %lld by %lld, and it needs a square one",
+                  what, (long long)c->ranks.rows, (long long)columns);
+  return kcl_comm_agree(c, rc);
+}
+
 /* Own rows: *given, or NULL: they are A's. */
 static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
   kcl_comm *c = m->comm;
   kcl_csr held;
   const bool root = m->layout == KCL_MPI_ROOT;
+  const int me = c->ranks.rank;
   int rc = root ? kcl_hold_rows(c, A, &held) : kcl_take_rows(c, A);
   if (rc) return rc;
   if (!root) held = *A;
+  if ((rc = check_shape(c, held.cols))) return rc;
+  if (m->ctx->metis)
+    rc = kcl_order_rows(c, &held, &m->order, given);
+  else if (root)
+    rc = kcl_give_rows(c, &held, given);
+  if (rc || (rc = kcl_comm_agree(c, kcl_cut_columns(c, held.cols)))) return rc;
   m->held = held.rows;
-  if (held.cols != c->ranks.rows)
-    return kcl_comm_agree(
-        c, kcl_fail(m->ctx, KCL_INPUT,
-                    "the matrix is %lld by %lld: several ranks solve square systems alone",
-                    (long long)c->ranks.rows, (long long)held.cols));
-  if (m->ctx->metis) return kcl_order_rows(c, &held, &m->order, given);
-  return root ? kcl_give_rows(c, &held, given) : KCL_OK;
+  m->held_x = root && me ? 0
+              : root     ? held.cols
+              : m->order ? held.rows
+                         : c->column[me + 1] - c->column[me];
+  return KCL_OK;
 }
 
 /* Right-hand sides: what rank 0 asks for; with OpenCL devices one. */
@@ -160,7 +178,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   }
   m->type = A->type;
   KCL_TRY(kcl_blocks_open(c, m->system.options.nrhs));
-  KCL_TRY(kcl_domain_create(c, A, taken, c->first, &m->domain));
+  KCL_TRY(kcl_domain_create(c, A, taken, c->column, &m->domain));
   if (m->taken) kcl_csr_free(m->taken);
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
@@ -280,14 +298,16 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
 static void describe_alone(const kcl_mpi_solver *m, kcl_mpi_share *own) {
   kcl_setup_info info;
   kcl_solver_info(m->alone, &info);
-  own->share = 1, own->rows = m->whole->rows, own->nonzeros = m->whole->nnz;
+  own->share = 1, own->rows = m->whole->rows, own->columns = m->whole->cols;
+  own->nonzeros = m->whole->nnz;
   snprintf(own->format, sizeof own->format, "%s", info.format);
 }
 
 static void describe_part(const kcl_mpi_solver *m, kcl_mpi_share *own) {
   const kcl_domain *d = m->domain;
   own->rank = m->comm->ranks.rank, own->neighbours = d->neighbours;
-  own->first_row = m->comm->first[own->rank];
+  own->first_row = m->comm->first[own->rank], own->first_column = m->comm->column[own->rank];
+  own->columns = d->columns;
   own->rows = kcl_domain_rows(d), own->nonzeros = kcl_domain_nnz(d);
   own->boundary_rows = d->given.outside->rows, own->halo = d->halo.count;
   own->sends = d->halo.sends;

@@ -49,22 +49,22 @@ static int check_arguments(const kcl_mpi_solver *m, const columns *g) {
 static int take_columns(solve *s, const columns *g, int64_t from) {
   const kcl_mpi_solver *m = s->m;
   const size_t size = kcl_type_size(m->type);
-  const size_t held = (size_t)m->held * size;
+  const int64_t *row = m->comm->first, *column = m->comm->column;
   int rc = KCL_OK;
   for (int i = 0; i < s->loop.nrhs && !rc; i++) {
-    const size_t at = (size_t)(from + i) * held;
-    rc = kcl_take_vector(m, m->type, g->b + at, b_of(s, i));
-    if (!rc) rc = kcl_take_vector(m, m->type, g->x + at, x_of(s, i));
+    const size_t j = (size_t)(from + i) * size;
+    rc = kcl_take_vector(m, row, m->type, g->b + j * (size_t)m->held, b_of(s, i));
+    if (!rc) rc = kcl_take_vector(m, column, m->type, g->x + j * (size_t)m->held_x, x_of(s, i));
   }
   return rc;
 }
 
 static int return_column(solve *s, const columns *g, int64_t j, int i) {
   const kcl_mpi_solver *m = s->m;
-  const size_t held = (size_t)m->held * kcl_type_size(m->type);
+  const size_t held = (size_t)m->held_x * kcl_type_size(m->type);
   char *x = g->x + (size_t)j * held;
-  int rc = kcl_return_vector(m, m->type, x_of(s, i), x);
-  if (m->held) s->loop.rhs[i].report->x_sum = kcl_checksum(x, held);
+  int rc = kcl_return_vector(m, m->comm->column, m->type, x_of(s, i), x);
+  if (held) s->loop.rhs[i].report->x_sum = kcl_checksum(x, held);
   return rc;
 }
 

@@ -34,7 +34,7 @@ typedef enum kcl_mpi_layout {
   /** Whole on rank 0, NULL elsewhere. The rows are given out in blocks of about as many nonzeros. */
   KCL_MPI_ROOT,
   /** Each rank has the next block of consecutive rows, at least one: A->rows is the number of its own rows, A->cols that of
-   * the whole matrix, columns are those of the whole matrix; b and x are [own rows]. */
+   * the whole matrix, columns are those of the whole matrix; b is [own rows], and so is x; where A is not square x is [kcl_mpi_share.columns]. */
   KCL_MPI_ROWS
 } kcl_mpi_layout;
 
@@ -45,11 +45,12 @@ typedef struct kcl_mpi_solver kcl_mpi_solver;
 typedef struct kcl_mpi_part {
   kcl_csr *A; /**< own rows, at least one, with columns of the whole matrix */
   kcl_dense *b,
-      *x0; /**< own rows of right-hand sides and first guesses that came with A, or NULL */
+      *x0; /**< own elements of right-hand sides and first guesses that came with A, or NULL */
   int64_t first_row; /**< number of the first own row, from 0 */
   int64_t rows;      /**< of the whole matrix */
   int64_t nonzeros;  /**< of the whole matrix */
   int64_t stored;    /**< entries in the file of the whole matrix, as kcl_csr.stored */
+  int64_t columns;   /**< own elements of x: as many as own rows where A is square */
 } kcl_mpi_part;
 
 /** The status of the first rank whose own is not KCL_OK, with its message on every rank. For what a rank does alone
@@ -111,8 +112,8 @@ int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_den
  *
  * A may be freed after the call on more than one rank; on one it must live, and stay unchanged, as long as the solver.
  *
- * KCL_USAGE, beyond what kcl_setup refuses: mixed precision, formats timed at set-up ("measure"), fewer rows than ranks, or
- * an MPI library that was started for one thread while the executor has several. Preconditioners but jacobi and chebyshev are
+ * KCL_USAGE, beyond what kcl_setup refuses: mixed precision, formats timed at set-up ("measure"), fewer rows or columns
+ * than ranks, a matrix that is not square with partition metis or reproducible sums, or an MPI library that was started for one thread while the executor has several. Preconditioners but jacobi and chebyshev are
  * block diagonal: each rank sets up its own, for the entries in the rows and columns that it owns. "auto" goes on to other
  * methods, but not to a direct solution; with OpenCL devices right-hand sides are solved one after another. options.near_null has the layout of A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
@@ -140,6 +141,8 @@ typedef struct kcl_mpi_share {
   int neighbours;           /**< ranks it exchanges elements of x with */
   int64_t first_row;        /**< number of its first row, from 0, in the order of the ranks */
   int64_t rows;             /**< number of its rows */
+  int64_t first_column;     /**< number of its first element of x, from 0, likewise */
+  int64_t columns;          /**< number of its elements of x; its rows where A is square */
   int64_t nonzeros;         /**< entries of its rows */
   double share;             /**< of all nonzeros that it was to have: by weights, else by rates */
   int64_t boundary_rows;    /**< rows with entries in columns of other ranks */

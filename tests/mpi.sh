@@ -67,7 +67,13 @@ for n in 1 2 4; do
   tally $? "read_mpi on $n ranks"
   ranks $n "$BUILD/tests/mpi/scale_mpi" >"$tmp/log" 2>&1
   tally $? "scale_mpi on $n ranks"
+  ranks $n "$BUILD/tests/mpi/rectangle_mpi" >"$tmp/log" 2>&1
+  tally $? "rectangle_mpi on $n ranks"
 done
+if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
+  ranks 2 "$BUILD/tests/mpi/rectangle_mpi" 0:0 >"$tmp/log" 2>&1
+  tally $? "rectangle_mpi on 2 ranks, an OpenCL device"
+fi
 
 # ---- the program: x, JSON and messages once, exit codes as ever. 124: a run that did not end
 expect() { # WHAT CODE N ARGUMENT...: the exit code, and what is printed to $tmp/out and $tmp/err
@@ -133,6 +139,24 @@ if [ -x "$krylocl" ]; then
   cmp -s "$tmp/same1.mtx" "$tmp/same2.mtx"
   check "--reproducible: bits of unequal shares" $?
   expect "--reproducible with another format" 2 2 "$@" --reproducible --format sell
+  # ---- rectangular: every rank reads its rows of b and its columns of x, as rank 0 does for all
+  awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n60 23 180"
+    for (i = 0; i < 60; i++) for (j = 0; j < 3; j++) print i + 1, (i * 7 + j * (j + 4)) % 23 + 1, 1 + (i * j) % 5 + 3 * (j == 0) }' >"$tmp/R.mtx"
+  awk 'BEGIN { for (i = 0; i < 60; i++) print 1 + i % 3 }' >"$tmp/Rb"
+  for n in 1 3; do
+    expect "least squares, $n ranks" 0 $n solve "$tmp/R.mtx" "$tmp/Rb" --solver lsqr --device cpu -q -o "$tmp/R$n.x"
+    "$krylocl" check "$tmp/R.mtx" "$tmp/Rb" "$tmp/R$n.x" --check none -q
+    check "least squares, $n ranks: x is the solution" $?
+  done
+  for read in all root; do
+    KRYLOCL_READ=$read
+    export KRYLOCL_READ
+    expect "from the solution, read by $read" 0 3 solve "$tmp/R.mtx" "$tmp/Rb" --x0 "$tmp/R1.x" --solver lsqr --device cpu -q --json "$tmp/json"
+    grep -q '"iterations":[[:space:]]*[01],' "$tmp/json"
+    check "from the solution, read by $read: $(grep '"iterations"' "$tmp/json")" $?
+  done
+  unset KRYLOCL_READ
+  expect "a guess of b's length" 3 3 solve "$tmp/R.mtx" "$tmp/Rb" --x0 "$tmp/Rb" --solver lsqr --device cpu -q
   # ---- parts of METIS: x in the numbers of the file
   if "$krylocl" "$@" --partition metis -o "$tmp/x.mtx" 2>"$tmp/err"; then
     expect "--partition metis" 0 4 "$@" --partition metis -o "$tmp/x.mtx" --json "$tmp/json"

@@ -19,6 +19,7 @@ struct kcl_ranks {
   int rank, count;
   int64_t first_row; /* of this rank */
   int64_t rows;      /* of all ranks */
+  int64_t columns;   /* likewise: elements of x. Every rank has as many as rows, or none has */
   int64_t block;     /* rows per partial sum, first_row is a multiple of it; 0: a sum per rank */
   bool
       mixed; /* executors of both kinds: a batch has the same exchanges on each, also where nothing is active */

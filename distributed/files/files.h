@@ -68,5 +68,6 @@ int kcl_read_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out); /* rows are to be c
 /* A system whole on rank 0, NULL elsewhere, is given out. */
 int kcl_give_part(kcl_comm *c, const kcl_csr *A, const kcl_dense *b, const kcl_dense *x0,
                   kcl_mpi_part *out);
-int kcl_give_dense(kcl_comm *c, const kcl_dense *whole, kcl_dense **own);
+/* first: of the elements of a column, c->first or c->column. */
+int kcl_give_dense(kcl_comm *c, const int64_t *first, const kcl_dense *whole, kcl_dense **own);
 #endif

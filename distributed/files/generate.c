@@ -23,6 +23,7 @@ static int make_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
   const share s = {&f->rows, n * me / ranks, n * (me + 1) / ranks};
   int64_t stored;
   int rc = kcl_cut_rows(c, n, count_rows, &s);
+  if (!rc) rc = kcl_cut_columns(c, n);
   if (rc) return rc;
   rc = kcl_formula_rows(c->ctx, f, c->first[me], c->first[me + 1], &out->A, &out->b);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
@@ -45,6 +46,7 @@ static int make_alone(kcl *ctx, const char *kind_size, kcl_mpi_part *out) {
   int rc = kcl_generate(ctx, kind_size, &out->A, &out->b);
   if (rc) return rc;
   out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
+  out->columns = out->A->cols;
   return KCL_OK;
 }
 

@@ -26,6 +26,7 @@ int kcl_read_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
 void kcl_describe_part(kcl_comm *c, int64_t stored, kcl_mpi_part *out) {
   (void)kcl_comm_before(c, out->A->nnz, &out->nonzeros);
   out->rows = c->ranks.rows, out->first_row = c->ranks.first_row, out->stored = stored;
+  out->columns = c->column[c->ranks.rank + 1] - c->column[c->ranks.rank];
 }
 
 void kcl_mpi_part_free(kcl_mpi_part *p) {
@@ -34,9 +35,9 @@ void kcl_mpi_part_free(kcl_mpi_part *p) {
   *p = (kcl_mpi_part){0};
 }
 
-int kcl_give_dense(kcl_comm *c, const kcl_dense *whole, kcl_dense **own) {
+int kcl_give_dense(kcl_comm *c, const int64_t *first, const kcl_dense *whole, kcl_dense **own) {
   const int me = c->ranks.rank;
-  const int64_t mine = c->first[me + 1] - c->first[me];
+  const int64_t mine = first[me + 1] - first[me];
   struct {
     int64_t cols, type;
   } h = {0};
@@ -46,8 +47,7 @@ int kcl_give_dense(kcl_comm *c, const kcl_dense *whole, kcl_dense **own) {
   int rc = kcl_comm_agree(c, kcl_dense_create(c->ctx, mine, h.cols, (kcl_type)h.type, own));
   const size_t size = kcl_type_size((kcl_type)h.type);
   for (int64_t j = 0; j < h.cols && !rc; j++)
-    kcl_comm_give(c, c->first, size,
-                  me ? NULL : (char *)whole->val + (size_t)(j * c->ranks.rows) * size,
+    kcl_comm_give(c, first, size, me ? NULL : (char *)whole->val + (size_t)(j * whole->rows) * size,
                   (char *)(*own)->val + (size_t)(j * mine) * size);
   return rc;
 }
@@ -60,11 +60,12 @@ int kcl_give_part(kcl_comm *c, const kcl_csr *A, const kcl_dense *b, const kcl_d
   int rc;
   KCL_TRY(kcl_hold_rows(c, A, &held));
   KCL_TRY(kcl_give_rows(c, &held, &out->A));
+  KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, held.cols)));
   kcl_tell(c, &stored, sizeof stored);
   kcl_describe_part(c, stored, out);
-  KCL_TRY(kcl_give_dense(c, fits ? b : NULL, &out->b));
-  fits = !x0 || x0->rows == A->rows;
-  KCL_TRY(kcl_give_dense(c, fits ? x0 : NULL, &out->x0));
+  KCL_TRY(kcl_give_dense(c, c->first, fits ? b : NULL, &out->b));
+  fits = !x0 || x0->rows == A->cols;
+  KCL_TRY(kcl_give_dense(c, c->column, fits ? x0 : NULL, &out->x0));
 done:
   return rc;
 }
@@ -117,6 +118,7 @@ static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_m
   int rc;
   KCL_TRY(parse(c, path, look, &parsed));
   KCL_TRY(kcl_cut_rows(c, h->rows, count_lines, &(lines){h, &parsed}));
+  KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, h->cols)));
   KCL_TRY(kcl_exchange_entries(
       c, &(kcl_entries){.e = &parsed, .coordinate = true, .mirrored = half}, &own));
   mm_entries_free(&parsed);
@@ -189,12 +191,14 @@ static void count_rows(const void *self, const kcl_bins *b) {
     kcl_bin(b, i, f->ptr[i - f->from + 1] - f->ptr[i - f->from]);
 }
 
-/* Own rows of dense columns, of which each has `rows` in the file. */
-static int read_columns(const binary *f, int part, int64_t rows, int64_t cols, kcl_dense **out) {
-  const int64_t first = f->c->ranks.first_row, mine = f->c->first[f->c->ranks.rank + 1] - first;
+/* Own elements of dense columns; begin: those of the ranks. */
+static int read_columns(const binary *f, int part, const int64_t *begin, int64_t cols,
+                        kcl_dense **out) {
+  const int64_t first = begin[f->c->ranks.rank], mine = begin[f->c->ranks.rank + 1] - first,
+                rows = begin[f->c->ranks.count];
   const kcl_type type = f->h.dense_complex >> (part - KCL_PART_B) & 1 ? KCL_Z : KCL_D;
   const size_t size = kcl_type_size(type);
-  if (!cols || rows != f->h.rows) return KCL_OK;
+  if (!cols) return KCL_OK;
   int rc = kcl_dense_create(f->c->ctx, mine, cols, type, out);
   for (int64_t j = 0; j < cols && !rc; j++)
     rc = kcl_binary_copy(f->c->ctx, f->path,
@@ -225,8 +229,8 @@ static int read_own(const binary *f, kcl_mpi_part *out) {
   A->symmetry = (kcl_symmetry)h->symmetry, A->field = (kcl_field)h->field;
   if (!kcl_binary_rows_good(mine, h->cols, A->row_ptr, A->col))
     KCL_TRY(kcl_binary_refuse(ctx, f->path, "rows or columns are out of order"));
-  KCL_TRY(read_columns(f, KCL_PART_B, h->rows, h->b_cols, &out->b));
-  KCL_TRY(read_columns(f, KCL_PART_X, h->cols, h->x_cols, &out->x0));
+  KCL_TRY(read_columns(f, KCL_PART_B, f->c->first, h->b_cols, &out->b));
+  KCL_TRY(read_columns(f, KCL_PART_X, f->c->column, h->x_cols, &out->x0));
 done:
   return rc;
 }
@@ -238,6 +242,7 @@ static int read_binary(kcl_comm *c, const char *path, const kcl_look *look, kcl_
   KCL_TRY(check_sum(&f));
   KCL_TRY(read_pointers(&f));
   KCL_TRY(kcl_cut_rows(c, f.h.rows, count_rows, &f));
+  KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, f.h.cols)));
   KCL_TRY(kcl_comm_agree(c, read_own(&f, out)));
   kcl_describe_part(c, f.h.stored, out);
 done:
@@ -251,6 +256,7 @@ static int read_alone(kcl *ctx, const char *path, kcl_mpi_part *out) {
   int rc = kcl_csr_read_system(ctx, path, &out->A, &out->b, &out->x0);
   if (rc) return rc;
   out->rows = out->A->rows, out->nonzeros = out->A->nnz, out->stored = out->A->stored;
+  out->columns = out->A->cols;
   return KCL_OK;
 }
 

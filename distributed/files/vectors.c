@@ -7,7 +7,7 @@
 
 static int check_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {
   if (rows == c->ranks.rows && cols > 0) return KCL_OK;
-  return kcl_fail(c->ctx, KCL_INPUT, "%s holds %lld x %lld numbers, the matrix has %lld rows", path,
+  return kcl_fail(c->ctx, KCL_INPUT, "%s holds %lld x %lld numbers, and not %lld rows", path,
                   (long long)rows, (long long)cols, (long long)c->ranks.rows);
 }
 
@@ -101,7 +101,7 @@ static int read_whole(kcl_comm *c, const char *path, kcl_dense **out) {
   int rc = c->ranks.rank ? KCL_OK : kcl_dense_read(c->ctx, path, &whole);
   if (!rc && !c->ranks.rank) rc = check_rows(c, path, whole->rows, whole->cols);
   rc = kcl_comm_agree(c, rc);
-  if (!rc) rc = kcl_give_dense(c, whole, out);
+  if (!rc) rc = kcl_give_dense(c, c->first, whole, out);
   kcl_dense_free(&whole);
   return rc;
 }

@@ -53,7 +53,7 @@ static const double VARIES = 3;
 static bool jacobi_suits(const kcl_system *s, const kcl_method *m) {
   const kcl_stats *t = &s->stats;
   if (t->shifted_skew) return false;
-  if (m->least_squares) return t->rows >= t->cols;
+  if (m->least_squares) return kcl_system_tall(s);
   if (m->hermitian && !t->positive_diagonal) return false;
   return t->diagonal_ratio >= VARIES && t->diagonal_ratio < INFINITY;
 }

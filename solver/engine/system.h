@@ -79,8 +79,15 @@ static inline kcl_ranks *kcl_system_ranks(const kcl_system *s) {
 
 /* The larger of A's rows and columns, of all ranks. */
 static inline int64_t kcl_system_size(const kcl_system *s) {
-  if (kcl_system_ranks(s)) return kcl_system_ranks(s)->rows;
-  return s->A->rows > s->A->cols ? s->A->rows : s->A->cols;
+  const kcl_ranks *r = kcl_system_ranks(s);
+  const int64_t rows = r ? r->rows : s->A->rows, cols = r ? r->columns : s->A->cols;
+  return rows > cols ? rows : cols;
+}
+
+/* As many rows as columns, or more. */
+static inline bool kcl_system_tall(const kcl_system *s) {
+  const kcl_ranks *r = kcl_system_ranks(s);
+  return r ? r->rows >= r->columns : s->A->rows >= s->A->cols;
 }
 
 #endif
