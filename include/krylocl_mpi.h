@@ -85,10 +85,11 @@ int kcl_mpi_set_reproducible(kcl *ctx, int on);
 int kcl_mpi_set_partition(kcl *ctx, const char *name);
 
 /** Reads a system on all ranks, each its own rows: blocks of about as many entries as the weights say, those of KCL_MPI_ROOT
- * if the file has no duplicates. Bytes of Matrix Market and coordinate files that are not packed are parsed by all ranks, and
+ * if the file has no duplicates. Bytes of Matrix Market and coordinate files are parsed by all ranks, and
  * entries are sent to the owners of their rows; of .kcl files each rank reads its rows. No rank holds more than its share,
- * 16 to 24 bytes for each entry of the file at most while reading. Other files (.gz, Harwell-Boeing, row lists, array files,
- * standard input), and files that some ranks do not see, are read by rank 0, which gives rows out. A device is to be
+ * 16 to 24 bytes for each entry of the file at most while reading; but of text that is packed, or that some ranks do not see,
+ * rank 0 has all, before it gives it out. Other files (Harwell-Boeing, row lists, array files, .kcl.gz, standard input) are read
+ * by rank 0, which gives rows out. A device is to be
  * selected before.
  *
  * Errors are those of kcl_csr_read_system, with the line in the file; KCL_USAGE: fewer rows than ranks. *out is to be freed
@@ -101,7 +102,7 @@ int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_par
 void kcl_mpi_part_free(kcl_mpi_part *p);
 
 /** As kcl_dense_read, on all ranks: *out has the own_rows rows of this rank, those behind the ranks before it. Numbers and
- * Matrix Market files that are not packed are parsed by all ranks, others by rank 0. KCL_INPUT: another number of rows. */
+ * Matrix Market files are parsed by all ranks, from standard input by rank 0. KCL_INPUT: another number of rows. */
 int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
                        kcl_dense **out);
 /** As kcl_dense_write, of columns of which every rank has some rows: the same file, written by all ranks at once. Where they do

@@ -51,6 +51,13 @@ static int reserve(kcl *ctx, kcl_text *t, size_t bytes) {
   return KCL_OK;
 }
 
+int kcl_text_create(kcl *ctx, const char *name, size_t bytes, kcl_text *out) {
+  *out = (kcl_text){.name = name};
+  const int rc = reserve(ctx, out, bytes);
+  if (!rc) out->size = bytes;
+  return rc;
+}
+
 void kcl_text_close(kcl_text *t) {
   if (t->data) munmap(t->data - t->skip, t->mapped);
   t->data = NULL, t->size = t->mapped = t->skip = 0;

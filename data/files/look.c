@@ -22,16 +22,21 @@ static int know_dense(kcl *ctx, const kcl_text *t, kcl_look *out) {
   return mm_dense_head(ctx, t, &out->head);
 }
 
+static int look_in(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
+  out->layout = KCL_FILE_WHOLE;
+  int rc = know(ctx, t, out);
+  out->body = out->layout == KCL_FILE_LINES && !rc ? out->head.body - t->data : 0;
+  out->head.body = NULL, out->head.name = NULL;
+  return rc;
+}
+
 /* By the first `bytes` of the file; *enough: the head ends there. */
 static int look(kcl *ctx, const char *path, int64_t bytes, kcl_know *know, kcl_look *out,
                 bool *enough) {
   kcl_text t;
   int rc = kcl_text_open_part(ctx, path, 0, bytes, &t);
   if (rc) return rc;
-  out->layout = KCL_FILE_WHOLE;
-  rc = know(ctx, &t, out);
-  out->body = out->layout == KCL_FILE_LINES && !rc ? out->head.body - t.data : 0;
-  out->head.body = NULL, out->head.name = NULL;
+  rc = look_in(ctx, &t, know, out);
   *enough = !rc && out->body < bytes;
   kcl_text_close(&t);
   return rc;
@@ -47,10 +52,23 @@ static int look_twice(kcl *ctx, const char *path, kcl_know *know, kcl_look *out)
   return enough || out->size <= first ? rc : look(ctx, path, out->size, know, out, &enough);
 }
 
-int kcl_look_at_matrix(kcl *ctx, const char *path, kcl_look *out) {
-  return look_twice(ctx, path, know_matrix, out);
+static int whole(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
+  *out = (kcl_look){.size = (int64_t)t->size};
+  return look_in(ctx, t, know, out);
 }
 
-int kcl_look_at_dense(kcl *ctx, const char *path, kcl_look *out) {
+static int matrix_at(kcl *ctx, const char *path, kcl_look *out) {
+  return look_twice(ctx, path, know_matrix, out);
+}
+static int matrix_in(kcl *ctx, const kcl_text *t, kcl_look *out) {
+  return whole(ctx, t, know_matrix, out);
+}
+static int dense_at(kcl *ctx, const char *path, kcl_look *out) {
   return look_twice(ctx, path, know_dense, out);
 }
+static int dense_in(kcl *ctx, const kcl_text *t, kcl_look *out) {
+  return whole(ctx, t, know_dense, out);
+}
+
+const kcl_looker kcl_look_for_matrix = {matrix_at, matrix_in};
+const kcl_looker kcl_look_for_dense = {dense_at, dense_in};

@@ -213,7 +213,9 @@ static void run_block(job *j, int64_t k, uint64_t **arena) {
     if (b->bad) *b->bad = bad;
     kcl_lower(&j->first_bad, k);
   }
-  kcl_text_release(b->begin, b->end);
+  /* The next block's begin is sought from the byte before its place on. */
+  const int64_t left = j->end - j->begin - (k + 1) * j->size;
+  kcl_text_release(b->begin, left > 0 ? j->begin + (k + 1) * j->size - 1 : b->end);
 }
 
 /* The blocks of one thread, one after another. */

@@ -5,7 +5,7 @@
 #include "data/files/text.h"
 
 typedef enum kcl_layout_of_file {
-  KCL_FILE_WHOLE,   /* can be read as a whole only: packed, a pipe, another format, no such file */
+  KCL_FILE_WHOLE,   /* can be read as a whole only: a pipe, another format, no such file */
   KCL_FILE_LINES,   /* entries, line by line, behind a head */
   KCL_FILE_NUMBERS, /* plain numbers of one column */
   KCL_FILE_BINARY   /* .kcl */
@@ -13,13 +13,17 @@ typedef enum kcl_layout_of_file {
 
 typedef struct kcl_look {
   kcl_layout_of_file layout;
-  int64_t size; /* bytes of the file; -1: not a plain file */
+  int64_t size; /* bytes of the text; -1: not a plain file */
   int64_t body; /* where lines or numbers begin */
+  bool dealt;   /* one process has the text, and gives it out */
   mm_head head; /* of KCL_FILE_LINES; its body and name are not set */
 } kcl_look;
-/* Errors are those of the readers of whole files. */
-int kcl_look_at_matrix(kcl *ctx, const char *path, kcl_look *out);
-int kcl_look_at_dense(kcl *ctx, const char *path, kcl_look *out);
+/* By the first bytes of a plain file, or in the text of any; errors are those of the readers of whole files. */
+typedef struct kcl_looker {
+  int (*at)(kcl *ctx, const char *path, kcl_look *out);
+  int (*in)(kcl *ctx, const kcl_text *t, kcl_look *out);
+} kcl_looker;
+extern const kcl_looker kcl_look_for_matrix, kcl_look_for_dense;
 /* Of a file of dense columns that begins with a banner. */
 int mm_dense_head(kcl *ctx, const kcl_text *t, mm_head *h);
 

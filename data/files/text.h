@@ -27,6 +27,8 @@ typedef struct kcl_text {
 int kcl_text_open(kcl *ctx, const char *path,
                   kcl_text *out); /* "-" is standard input; gzip by its first bytes */
 void kcl_text_close(kcl_text *t);
+/* Room for so many bytes of text. */
+int kcl_text_create(kcl *ctx, const char *name, size_t bytes, kcl_text *out);
 /* Bytes of a regular file that is not packed; -1: another. */
 int64_t kcl_text_size(const char *path);
 /* Bytes [from, to) of such a file. Other bytes of it may follow, then zeros, 64 in all at least. */

@@ -13,11 +13,12 @@
 
 /* ---------------------------------------------------------------- lines.c */
 
-/* Rank 0 looks at the file; KCL_FILE_WHOLE where not all ranks see a file of its size. */
-int kcl_look_together(kcl_comm *c, const char *path,
-                      int (*look)(kcl *ctx, const char *path, kcl_look *out), kcl_look *out);
-/* Own lines of the bytes from look->body on: about as many bytes for each rank, cut at line ends. */
-int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *out);
+/* Rank 0 looks at the file. held: its text, on rank 0, where the others do not have it, out->dealt; to be closed. */
+int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl_look *out,
+                      kcl_text *held);
+/* Own lines of the bytes from look->body on: about as many bytes for each rank, cut at line ends. Takes *held. */
+int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                   kcl_text *out);
 /* All ranks' lines are parsed, bad: the first error in those of this rank, or NULL. The first of the file is that of all
  * ranks. *before: lines of the ranks before; *all: of all. */
 int kcl_agree_on_lines(kcl_comm *c, const char *path, int64_t head, int64_t own, mm_error *bad,

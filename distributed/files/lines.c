@@ -1,17 +1,43 @@
 /* Text that all ranks read: bytes are divided evenly and cut at line ends, so that each line is of one rank. A rank knows how
- * many lines it has, and the sum over those before it numbers an error as a reader of the whole file would. */
+ * many lines it has, and the sum over those before it numbers an error as a reader of the whole file would. Text that rank 0
+ * alone can have, since it is packed or on its host, goes to the others in such parts. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-int kcl_look_together(kcl_comm *c, const char *path,
-                      int (*look)(kcl *ctx, const char *path, kcl_look *out), kcl_look *out) {
-  int rc = c->ranks.rank ? KCL_OK : look(c->ctx, path, out);
+/* It can be read twice. */
+static bool is_file(const char *path) {
+  struct stat info;
+  return strcmp(path, "-") && !stat(path, &info) && S_ISREG(info.st_mode);
+}
+
+/* Rank 0: a text that can be dealt out; else the file is read as a whole. */
+static int look_inside(kcl *ctx, const char *path, const kcl_looker *look, kcl_look *out,
+                       kcl_text *held) {
+  kcl_look inside;
+  int rc = kcl_text_open(ctx, path, held);
+  if (!rc) rc = look->in(ctx, held, &inside);
+  if (!rc && (inside.layout == KCL_FILE_LINES || inside.layout == KCL_FILE_NUMBERS))
+    *out = inside, out->dealt = true;
+  else
+    kcl_text_close(held);
+  return rc;
+}
+
+int kcl_look_together(kcl_comm *c, const char *path, const kcl_looker *look, kcl_look *out,
+                      kcl_text *held) {
+  const bool root = !c->ranks.rank;
+  int rc = root ? look->at(c->ctx, path, out) : KCL_OK;
+  *held = (kcl_text){.name = path};
+  if ((rc = kcl_comm_agree(c, rc))) return rc;
+  if (kcl_comm_differs(c, (double)kcl_text_size(path)) && root)
+    out->size = -1, out->layout = KCL_FILE_WHOLE;
+  if (root && out->size < 0 && is_file(path)) rc = look_inside(c->ctx, path, look, out, held);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   kcl_tell(c, out, sizeof *out);
   out->head.name = path;
-  if (kcl_comm_differs(c, (double)kcl_text_size(path))) out->layout = KCL_FILE_WHOLE;
   return KCL_OK;
 }
 
@@ -28,7 +54,7 @@ static int first_line(kcl *ctx, const char *path, int64_t from, int64_t to, int6
   return KCL_OK;
 }
 
-int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *out) {
+static int open_own(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *out) {
   const int count = c->ranks.count, me = c->ranks.rank;
   const double each = (double)(look->size - look->body) / count;
   const int64_t from = look->body + (int64_t)(each * me),
@@ -49,6 +75,62 @@ done:
   free(all);
   return rc;
 }
+
+/* ---------------------------------------------------------------- dealt out */
+
+/* cut [ranks + 1]: where each one's lines begin in the text. */
+static void cut_text(const kcl_text *t, int64_t body, int ranks, int64_t *cut) {
+  const double each = (double)((int64_t)t->size - body) / ranks;
+  cut[0] = body, cut[ranks] = (int64_t)t->size;
+  for (int p = 1; p < ranks; p++) {
+    int64_t at = body + (int64_t)(each * p);
+    if (at < cut[p - 1]) at = cut[p - 1];
+    const char *end = at > body ? memchr(t->data + at - 1, '\n', t->size - (size_t)at + 1) : NULL;
+    cut[p] = at == body ? body : end ? end + 1 - t->data : cut[ranks];
+  }
+}
+
+/* The last part first: what was sent is released. */
+static void send_parts(kcl_comm *c, kcl_text *held, const int64_t *cut) {
+  for (int p = c->ranks.count - 1; p > 0; p--) {
+    char *from = held->data + cut[p], *to = held->data + cut[p + 1];
+    kcl_comm_exchange(c, p, from, (size_t)(to - from), p, NULL, 0);
+    kcl_text_release(from, to);
+  }
+}
+
+static int deal(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                kcl_text *out) {
+  const int me = c->ranks.rank;
+  int64_t *cut = NULL;
+  int rc = kcl_alloc(c->ctx, c->ranks.count + 1, sizeof *cut, "the ranks", (void **)&cut);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  if (!me) cut_text(held, look->body, c->ranks.count, cut);
+  kcl_tell(c, cut, (size_t)(c->ranks.count + 1) * sizeof *cut);
+  const size_t own = (size_t)(cut[me + 1] - cut[me]);
+  if (me) rc = kcl_text_create(c->ctx, path, own, out);
+  KCL_TRY(kcl_comm_agree(c, rc));
+  if (me)
+    kcl_comm_exchange(c, 0, NULL, 0, 0, out->data, own);
+  else {
+    send_parts(c, held, cut);
+    *out = *held, *held = (kcl_text){.name = path};
+    out->data += look->body, out->skip += (size_t)look->body, out->size = own;
+  }
+done:
+  free(cut);
+  return rc;
+}
+
+int kcl_open_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                   kcl_text *out) {
+  *out = (kcl_text){.name = path};
+  int rc = look->dealt ? deal(c, path, look, held, out) : open_own(c, path, look, out);
+  if (rc) kcl_text_close(out);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- numbers of lines */
 
 int64_t kcl_comm_before(kcl_comm *c, int64_t own, int64_t *all) {
   int64_t before = 0;

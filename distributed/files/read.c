@@ -1,4 +1,4 @@
-/* kcl_mpi_read: every rank reads its own rows. Text is parsed where it is read and its entries travel; .kcl files are read
+/* kcl_mpi_read: every rank reads its own rows. Text is parsed in parts and its entries travel; .kcl files are read
  * from the offsets of the rows. Other files are read by rank 0, which gives rows out. */
 #include "core/base/context.h"
 #include "core/base/sum64.h"
@@ -99,10 +99,11 @@ static void count_lines(const void *self, const kcl_bins *b) {
   }
 }
 
-static int parse(kcl_comm *c, const char *path, const kcl_look *look, mm_entries *e) {
+static int parse(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                 mm_entries *e) {
   kcl_text t;
   int64_t all, total;
-  int rc = kcl_open_lines(c, path, look, &t);
+  int rc = kcl_open_lines(c, path, look, held, &t);
   if (rc) return rc;
   rc = kcl_comm_agree(c, mm_parse_lines(c->ctx, &look->head, t.data, t.data + t.size, e));
   kcl_text_close(&t);
@@ -111,12 +112,13 @@ static int parse(kcl_comm *c, const char *path, const kcl_look *look, mm_entries
   return kcl_comm_agree(c, mm_check_total(c->ctx, &look->head, total, all));
 }
 
-static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_mpi_part *out) {
+static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                      kcl_mpi_part *out) {
   const mm_head *h = &look->head;
   mm_entries parsed = {0}, own = {0};
   const bool half = h->symmetry != KCL_GENERAL;
   int rc;
-  KCL_TRY(parse(c, path, look, &parsed));
+  KCL_TRY(parse(c, path, look, held, &parsed));
   KCL_TRY(kcl_cut_rows(c, h->rows, count_lines, &(lines){h, &parsed}));
   KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, h->cols)));
   KCL_TRY(kcl_exchange_entries(
@@ -263,6 +265,7 @@ static int read_alone(kcl *ctx, const char *path, kcl_mpi_part *out) {
 int kcl_mpi_read(kcl *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
   kcl_comm *c = NULL;
   kcl_look look;
+  kcl_text held = {0};
   int count, rc;
   if (!ctx) return KCL_USAGE;
   rc = kcl_need(ctx, "out", out);
@@ -272,14 +275,15 @@ int kcl_mpi_read(kcl *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
   MPI_Comm_size(comm, &count);
   if (count == 1) return read_alone(ctx, path, out);
   KCL_TRY(kcl_read_begin(ctx, comm, &c));
-  KCL_TRY(kcl_look_together(c, path, kcl_look_at_matrix, &look));
+  KCL_TRY(kcl_look_together(c, path, &kcl_look_for_matrix, &look, &held));
   if (look.layout == KCL_FILE_LINES)
-    rc = read_lines(c, path, &look, out);
+    rc = read_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_BINARY)
     rc = read_binary(c, path, &look, out);
   else
     rc = read_whole(c, path, out);
 done:
+  kcl_text_close(&held);
   if (rc && out) kcl_mpi_part_free(out);
   if (c) kcl_comm_free(&c);
   return rc;

@@ -40,13 +40,14 @@ done:
   return rc;
 }
 
-static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_dense **out) {
+static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                      kcl_dense **out) {
   const mm_head *h = &look->head;
   mm_entries e = {0};
   kcl_text t;
   int64_t all, total;
   int rc;
-  KCL_TRY(kcl_open_lines(c, path, look, &t));
+  KCL_TRY(kcl_open_lines(c, path, look, held, &t));
   rc = kcl_comm_agree(c, mm_parse_lines(c->ctx, h, t.data, t.data + t.size, &e));
   kcl_text_close(&t);
   KCL_TRY(rc);
@@ -74,13 +75,14 @@ static int list_numbers(kcl *ctx, const kcl_numbers *n, mm_entries *e) {
   return rc;
 }
 
-static int read_numbers(kcl_comm *c, const char *path, const kcl_look *look, kcl_dense **out) {
+static int read_numbers(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                        kcl_dense **out) {
   kcl_numbers n = {0};
   mm_entries e = {0};
   kcl_text t;
   int64_t all, total;
   int rc;
-  KCL_TRY(kcl_open_lines(c, path, look, &t));
+  KCL_TRY(kcl_open_lines(c, path, look, held, &t));
   rc = kcl_comm_agree(c, kcl_parse_numbers(c->ctx, t.data, t.data + t.size, &n));
   kcl_text_close(&t);
   KCL_TRY(rc);
@@ -118,19 +120,21 @@ int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_ro
                        kcl_dense **out) {
   kcl_comm *c = NULL;
   kcl_look look;
+  kcl_text held = {0};
   int rc;
   if (!ctx) return KCL_USAGE;
   KCL_TRY(kcl_mpi_agree(ctx, comm, check_arguments(ctx, path, own_rows, out)));
   KCL_TRY(kcl_files_begin(ctx, comm, &c));
   kcl_take_counts(c, own_rows);
-  KCL_TRY(kcl_look_together(c, path, kcl_look_at_dense, &look));
+  KCL_TRY(kcl_look_together(c, path, &kcl_look_for_dense, &look, &held));
   if (look.layout == KCL_FILE_LINES)
-    rc = read_lines(c, path, &look, out);
+    rc = read_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_NUMBERS)
-    rc = read_numbers(c, path, &look, out);
+    rc = read_numbers(c, path, &look, &held, out);
   else
     rc = read_whole(c, path, out);
 done:
+  kcl_text_close(&held);
   if (rc && out) kcl_dense_free(out);
   if (c) kcl_comm_free(&c);
   return rc;

@@ -25,6 +25,18 @@ static void put(const char *name, const char *text) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* NAME.gz beside the file, which rank 0 unpacks for all; NULL: there is no gzip. */
+static const char *packed(const char *name) {
+  static char text[600];
+  int rc = 0;
+  snprintf(text, sizeof text, "gzip -kf '%s'", path_of(name));
+  if (!rank) rc = system(text);
+  MPI_Bcast(&rc, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  snprintf(text, sizeof text, "%s.gz", name);
+  if (rc && !rank) skip("%s: no gzip", text);
+  return rc ? NULL : text;
+}
+
 /* ---------------------------------------------------------------- matrices */
 
 static bool same_rows(const kcl_csr *A, int64_t first, const kcl_csr *own) {
@@ -138,6 +150,21 @@ static const char array[] =
     "9\n10\n11\n12\n13\n14\n15\n16\n";
 static const char lists[] = "4 4 4\nrow 1: (1, 2) \nrow 2: (2, 3)\nrow 3: (3,4)\nrow 4: (4,5)\n";
 
+/* Lines that end where pages and blocks of the parser do: none is lost when unpacked text is released. */
+static void aligned(void) {
+  enum { HEAD = 4096, LINE = 16, LINES = 200000 };
+  char *text = malloc(HEAD + LINE * LINES + 1), *p = text;
+  p += sprintf(p, "%%%%MatrixMarket matrix coordinate real general\n%%");
+  memset(p, '-', HEAD), p = text + HEAD - 22;
+  sprintf(p, "\n%6d %6d %6d\n", LINES, LINES, LINES);
+  p = text + HEAD;
+  for (int i = 1; i <= LINES; i++) p += sprintf(p, "%6d %6d 1\n", i, i);
+  put("aligned.mtx", text), file("aligned.mtx", true);
+  const char *gz = packed("aligned.mtx");
+  if (gz) file(gz, true);
+  free(text);
+}
+
 static void matrices(void) {
   static const struct {
     const char *name, *text;
@@ -149,10 +176,14 @@ static void matrices(void) {
   for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
     put(small[i].name, small[i].text);
     file(small[i].name, !small[i].duplicates);
+    const char *gz = packed(small[i].name);
+    if (gz) file(gz, !small[i].duplicates);
   }
   written("poisson2d:30", (const char *const[]){"p.mtx", "p.kcl", "p.rb", "p.mtx.gz", NULL});
   written("magnetic:12", (const char *const[]){"m.mtx", "m.kcl", NULL});
-  written("convection:180", (const char *const[]){"c.mtx", NULL}); /* several blocks on each rank */
+  /* Several blocks on each rank. */
+  written("convection:180", (const char *const[]){"c.mtx", "c.mtx.gz", NULL});
+  aligned();
   static const char *const kinds[] = {"poisson2d:9",  "poisson3d:5",      "hpcg:5",
                                       "jump2d:20",    "jump3d:9",         "aniso2d:8",
                                       "aniso3d:4",    "convection:7x9",   "convection:5x4x3",
@@ -200,6 +231,11 @@ static void vectors(void) {
   put("w.mtx", "%%MatrixMarket matrix coordinate complex general\n16 2 4\n"
                "16 1 1 2\n3 2 .1 .2\n3 2 .2 .3\n1 1 5 6\n");
   vector("w.mtx", first, rows);
+  const char *const names[] = {"v.mtx", "v.rhs", "w.mtx"};
+  for (int i = 0; i < 3; i++) {
+    const char *gz = packed(names[i]);
+    if (gz) vector(gz, first, rows);
+  }
 }
 
 /* ---------------------------------------------------------------- errors */
@@ -224,6 +260,7 @@ static void errors(void) {
     at += (size_t)snprintf(text + at, sizeof text - at,
                            i == 40 || i == 80 ? "%d x 1\n" : "%d 1 2\n", i);
   refused("bad.mtx", text);
+  if (packed("bad.mtx")) refused("bad.mtx.gz", NULL);
   *strstr(text, "40 x") = '%', *strstr(text, "80 x") = '%';
   refused("few.mtx", text);
   refused("none.mtx", NULL);
