@@ -125,6 +125,7 @@ cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t valu
 /* Arguments from number *i on, which it advances. */
 cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
 size_t kcl_run_state(const run *r);              /* offset of the latest state in r->states */
+size_t kcl_run_sums(const run *r);               /* of its partial sums */
 cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */
 /* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
  * the persistent kernel replaces. */
@@ -164,9 +165,6 @@ int kcl_run_move(run *r, const column_move *m);
 int kcl_run_open_ranks(run *r);
 /* One stage; status: KCL_OK, or this rank's failure before. */
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status);
-size_t kcl_run_sums(const run *r); /* offset of partial sums in r->states */
-/* Arguments 3 and 4 of a stage's kernel: where the sums of the stage before are, and r->ranks.total. */
-cl_int kcl_run_set_sums(const run *r, cl_kernel kernel);
 /* After the last stage of a batch: the sums that it left, for the next one, to the state. */
 int kcl_run_leave_sums(run *r, int status);
 void kcl_run_close_ranks(run *r);

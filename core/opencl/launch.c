@@ -110,6 +110,17 @@ void kcl_run_close_launches(run *r) {
   }
 }
 
+size_t kcl_run_sums(const run *r) { return kcl_run_state(r) + kcl_poll_bytes(r->k); }
+
+/* Arguments 3 and 4 of a stage of several ranks. */
+static cl_int set_sums(const run *r, cl_kernel kernel) {
+  static const double zero[2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS];
+  const cl_int groups = r->ranks.totals ? 0 : 1;
+  const size_t bytes = (size_t)(kcl_program_dots(r->k) * r->width) * r->scalar_bytes;
+  const cl_int code = clSetKernelArg(kernel, 3, sizeof groups, &groups);
+  return code | clSetKernelArg(kernel, 4, bytes, r->ranks.totals ? r->ranks.total : (char *)zero);
+}
+
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
 static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups_before) {
@@ -119,7 +130,7 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
   code |= kcl_run_set_index(r, l->kernel, i++,
                             s->A && s->A->format->scatter ? s->A->scatter_items : s->n);
   code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
-  if (kcl_program_ranks(r->k)) code |= kcl_run_set_sums(r, l->kernel), i++;
+  if (kcl_program_ranks(r->k)) code |= set_sums(r, l->kernel), i++;
   if (kcl_stage_writes_history(s))
     code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
   if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
@@ -219,7 +230,7 @@ cl_int kcl_run_enqueue(run *r, const launch *l) {
                                kcl_profile_event(o, "fill", l->zeroed_bytes));
   if (l->prepare) code |= l->steps ? enqueue_steps(r, l) : enqueue_prepare(r, l, l->prepare_groups);
   code |= kcl_run_number(r, l->kernel);
-  if (l->reduces && r->ranks.ready) code |= kcl_run_set_sums(r, l->kernel);
+  if (l->reduces && r->ranks.ready) code |= set_sums(r, l->kernel);
   return code ? code
               : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &l->group, 0, NULL,
                                        kcl_profile_launch(o, l->kernel, l->group));

@@ -19,8 +19,6 @@ typedef struct partials {
   size_t at, bytes, whole; /* bytes in r->states; of a sum; of all that is in use */
 } partials;
 
-size_t kcl_run_sums(const run *r) { return kcl_run_state(r) + kcl_poll_bytes(r->k); }
-
 static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
   const size_t bytes = (size_t)r->geometry.partials_max * r->scalar_bytes;
   partials p = {.sums = kcl_stage_dots(s) * r->width,
@@ -55,14 +53,6 @@ static void keep_sums(run *r, const partials *p, const double *all) {
   r->ranks.totals = p->sums;
 }
 
-cl_int kcl_run_set_sums(const run *r, cl_kernel kernel) {
-  static const double zero[MOST_SUMS];
-  const cl_int groups = r->ranks.totals ? 0 : 1;
-  const size_t bytes = (size_t)(kcl_program_dots(r->k) * r->width) * r->scalar_bytes;
-  const cl_int code = clSetKernelArg(kernel, 3, sizeof groups, &groups);
-  return code | clSetKernelArg(kernel, 4, bytes, r->ranks.totals ? r->ranks.total : (char *)zero);
-}
-
 /* Each to the place of its first group, which alone is read (make_kernel in launch.c). */
 int kcl_run_leave_sums(run *r, int status) {
   const size_t to[3] = {kcl_run_sums(r), 0, 0}, from[3] = {0},
@@ -83,8 +73,12 @@ static void add_up(const void *values, size_t real_bytes, size_t count, int part
   const float *single = values;
   const double *twice = values;
   double some[AT_ONCE] = {0};
-  for (size_t i = 0; i < count && real_bytes == 4; i++) some[i % AT_ONCE] += (double)single[i];
-  for (size_t i = 0; i < count && real_bytes == 8; i++) some[i % AT_ONCE] += twice[i];
+  const size_t whole = count / AT_ONCE * AT_ONCE;
+  for (size_t i = 0; i < whole; i += AT_ONCE)
+    for (size_t j = 0; j < AT_ONCE; j++)
+      some[j] += real_bytes == 4 ? (double)single[i + j] : twice[i + j];
+  for (size_t i = whole; i < count; i++)
+    some[i - whole] += real_bytes == 4 ? (double)single[i] : twice[i];
   for (int i = 0; i < AT_ONCE; i++) sum[parts == 2 ? i % 2 : 0] += some[i];
 }
 
@@ -113,27 +107,29 @@ static void mark_unread(const run *r, const partials *p) {
   memset(r->ranks.partial, 0xFF, p->whole);
 }
 
-static bool has_arrived(const volatile char *real, size_t real_bytes) {
-  return real_bytes == 4 ? *(const volatile uint32_t *)real != UINT32_MAX
-                         : *(const volatile uint64_t *)real != UINT64_MAX;
+/* How many of these reals, from the first on, are there. */
+static size_t arrived(const volatile void *real, size_t real_bytes, size_t count) {
+  const volatile uint32_t *single = real;
+  const volatile uint64_t *twice = real;
+  size_t i = 0;
+  while (real_bytes == 4 && i < count && single[i] != UINT32_MAX) i++;
+  while (real_bytes == 8 && i < count && twice[i] != UINT64_MAX) i++;
+  return i;
 }
 
-/* All sums are there, or the read has ended. */
-static cl_int await_sums(const run *r, const partials *p, cl_event read) {
+/* Of sum d all reals are there, or the read has ended. */
+static cl_int await_sum(const run *r, const partials *p, int d, cl_event read) {
   enum { LOOKS = 4096 }; /* at memory, for each at the event */
+  const size_t count = reals_of(p, d);
   cl_int state = CL_SUBMITTED, code = CL_SUCCESS;
   unsigned looks = 0;
-  for (int d = 0; d < p->sums; d++)
-    for (size_t i = 0; i < reals_of(p, d) && !code && state > CL_COMPLETE;) {
-      if (has_arrived(place(r, p, d, i), r->real_bytes)) {
-        i++;
-        continue;
-      }
-      if (++looks % LOOKS) continue;
-      code = clGetEventInfo(read, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-      sched_yield();
-    }
-  atomic_thread_fence(memory_order_acquire);
+  for (size_t i = 0; !code && state > CL_COMPLETE;) {
+    i += arrived(place(r, p, d, i), r->real_bytes, count - i);
+    if (i == count) break;
+    if (++looks % LOOKS) continue;
+    code = clGetEventInfo(read, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    sched_yield();
+  }
   return code ? code : state < 0 ? state : CL_SUCCESS;
 }
 
@@ -145,7 +141,8 @@ static cl_int read_polling(const run *r, const partials *p) {
   if (code) return code;
   kcl_profile_keep(context(r)->opencl, read, "read", p->whole);
   code = clFlush(queue(r));
-  if (!code) code = await_sums(r, p, read);
+  for (int d = 0; d < p->sums && !code; d++) code = await_sum(r, p, d, read);
+  atomic_thread_fence(memory_order_acquire);
   clReleaseEvent(read);
   return code;
 }
