@@ -534,7 +534,8 @@ int main(int argc, char **argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  few_combinations = strcmp(device, "cpu") != 0, mixed_devices = strchr(device, ',') && strstr(device, "cpu");
+  few_combinations = strcmp(device, "cpu") != 0,
+  mixed_devices = strchr(device, ',') && strstr(device, "cpu");
   kcl_create(&ctx), kcl_create(&one);
   CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device_of(device, rank)), "%s", kcl_error(ctx));
   CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));

@@ -29,7 +29,7 @@ static kcl_csr *matrix(int64_t rows, int64_t cols, kcl_type type) {
       if (type == KCL_D)
         ((double *)A->val)[at++] = z[0];
       else
-        ((number *)A->val)[at++] = CMPLX(z[0], z[1]);
+        memcpy((number *)A->val + at++, z, sizeof z);
     }
     A->row_ptr[i + 1] = at;
   }
