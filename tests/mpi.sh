@@ -46,7 +46,7 @@ conform 1 cpu native
 conform 2 cpu native
 KRYLOCL_SOLVERS=cg,bicg KRYLOCL_MPI_SHARED=0 conform 2 cpu "native, by messages alone"
 KRYLOCL_SOLVERS=cg,bicg KRYLOCL_MPI_SHARED=2 conform 4 cpu "native, two hosts"
-if [ -n "$KRYLOCL_THOROUGH$KRYLOCL_SOLVERS" ]; then conform 4 cpu native; else
+if [ -n "$KRYLOCL_SOLVERS" ] || [ "${KRYLOCL_THOROUGH:-0}" -gt 1 ]; then conform 4 cpu native; else
   KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr,bicg,lsqr conform 4 cpu native
 fi
 if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then

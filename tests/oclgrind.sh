@@ -2,7 +2,7 @@
 # The kernels under Oclgrind, a simulated device that sees accesses out of bounds, data races, barriers not
 # reached by all and uninitialised values: the conformance tests on small sizes, with the source for CPU devices
 # (one work-item per group) and with the source for GPUs (KRYLOCL_LAYOUT=gpu). Every format in both, with one matrix and type,
-# which take turns; with KRYLOCL_THOROUGH=1 in both types and with several matrices.
+# which take turns; with KRYLOCL_THOROUGH=2 in both types and with several matrices. From `make check` with KRYLOCL_THOROUGH alone.
 # usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv
 #        conform_solver conform_multi_rhs
 # Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
@@ -26,7 +26,8 @@ fi
 KRYLOCL_SMALL=1
 KRYLOCL_CACHE= # the simulator's own build options are in no key
 export KRYLOCL_SMALL KRYLOCL_CACHE
-all=${KRYLOCL_THOROUGH#0} # empty: each source once
+all= # empty: each source once
+[ "${KRYLOCL_THOROUGH:-0}" -lt 2 ] || all=1
 folder=$(mktemp -d) || exit 1
 trap 'rm -r "$folder"' EXIT
 # What is checked, by source and types. With real types everything. With complex types on CPU devices no uninitialised values:
