@@ -45,11 +45,7 @@ static size_t reals_of(const partials *p, int d) {
 
 /* all [sums, parts]: what the next stage is given. */
 static void keep_sums(run *r, const partials *p, const double *all) {
-  for (int i = 0; i < p->sums * p->parts; i++)
-    if (r->real_bytes == 4)
-      ((float *)r->ranks.total)[i] = (float)all[i];
-    else
-      ((double *)r->ranks.total)[i] = all[i];
+  kcl_copy(r->real_bytes == 4 ? KCL_S : KCL_D, r->ranks.total, KCL_D, all, p->sums * p->parts, 1);
   r->ranks.totals = p->sums;
 }
 
@@ -83,9 +79,8 @@ static void add_up(const void *values, size_t real_bytes, size_t count, int part
 }
 
 static int sum_groups(const run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
-  for (int d = 0; d < p->sums && !status; d++) {
+  for (int d = 0; d < p->sums && !status; d++)
     add_up(place(r, p, d, 0), r->real_bytes, reals_of(p, d), p->parts, all + d * p->parts);
-  }
   return ranks->sum(ranks, status, p->sums * p->parts, all);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "krylocl_mpi.h"
 #include "tests/filter.h"
+#include "tests/mpi/totals.h"
 #include <math.h>
 
 static int rank, ranks;
@@ -545,9 +546,5 @@ int main(int argc, char **argv) {
     fails_on_one(ctx, "jacobi"), fails_on_one(ctx, "block-jacobi"), fails_on_one(ctx, "ilu");
   for (int i = 0; i < PROBLEMS && !failed; i++) system_of(ctx, one, &problems[i]);
   kcl_destroy(&ctx), kcl_destroy(&one);
-  int counts[3] = {passed, failed, skipped}, all[3];
-  MPI_Reduce(counts, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  if (rank == 0) printf("%d passed, %d failed, %d skipped\n", all[0], all[1], all[2]);
-  return failed > 0;
+  return report_of_ranks();
 }

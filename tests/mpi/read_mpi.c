@@ -3,7 +3,7 @@
  * kcl_mpi_dense_write are those of kcl_dense_write; errors are those of one process, on every rank.
  * usage: read_mpi FOLDER */
 #include "krylocl_mpi.h"
-#include "tests/check.h"
+#include "tests/mpi/totals.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -290,9 +290,5 @@ int main(int argc, char **argv) {
   file("p.mtx", true), file("p.kcl", true), generated("poisson3d:6");
   errors();
   kcl_destroy(&ctx), kcl_destroy(&one);
-  int counts[3] = {passed, failed, skipped}, all[3];
-  MPI_Reduce(counts, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  if (rank == 0) printf("%d passed, %d failed, %d skipped\n", all[0], all[1], all[2]);
-  return failed > 0;
+  return report_of_ranks();
 }

@@ -2,7 +2,7 @@
  * iterations are those of one process, and the gradient is recomputed here; what needs a square matrix is refused.
  * usage: rectangle_mpi [DEVICE]     default cpu */
 #include "krylocl_mpi.h"
-#include "tests/check.h"
+#include "tests/mpi/totals.h"
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -221,9 +221,5 @@ int main(int argc, char **argv) {
     }
   if (ranks > 1) refused();
   kcl_destroy(&ctx), kcl_destroy(&one);
-  int counts[3] = {passed, failed, skipped}, all[3];
-  MPI_Reduce(counts, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  if (rank == 0) printf("%d passed, %d failed, %d skipped\n", all[0], all[1], all[2]);
-  return failed > 0;
+  return report_of_ranks();
 }

@@ -2,7 +2,7 @@
  * both |R (b - A x)| and |b - A x| are small, of which both are reported.
  * usage: scale_mpi */
 #include "distributed/distributed.h"
-#include "tests/check.h"
+#include "tests/mpi/totals.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,9 +132,5 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof systems / sizeof *systems; i++)
     check_system(&systems[i], false), check_system(&systems[i], true);
   kcl_destroy(&ctx), kcl_destroy(&one);
-  int counts[3] = {passed, failed, skipped}, all[3];
-  MPI_Reduce(counts, all, 3, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-  MPI_Finalize();
-  if (rank == 0) printf("%d passed, %d failed, %d skipped\n", all[0], all[1], all[2]);
-  return failed > 0;
+  return report_of_ranks();
 }
