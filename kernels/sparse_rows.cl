@@ -172,6 +172,16 @@ kernel void fill_slices(CSR(A), const int rows, const int cols, const int C, glo
   }
 }
 
+/* ---------------------------------------------------------------- what was uploaded in fewer bytes */
+
+/* col = row + distance; a team per row. */
+kernel void restore_columns(global const int *A_ptr, const int rows, const int team, global const short *distance, global int *A_col)
+{
+  const int i = get_global_id(0) / team, lane = get_global_id(0) % team;
+  if (i >= rows) return;
+  FOR_TEAM(A_ptr[i], A_ptr[i + 1], lane, team, k) A_col[k] = i + distance[k];
+}
+
 /* ---------------------------------------------------------------- and back */
 
 kernel void widen(global const float *from, const int n, global double *to)

@@ -148,6 +148,54 @@ done:
   kcl_setup_close(&p.s), kcl_csr_free(&A), kcl_csr_free(&C);
 }
 
+/* ---------------------------------------------------------------- to the device and back */
+
+static void test_transfer(kcl *ctx, kcl_csr *A, const char *what) {
+  pair p = {.ctx = ctx, .name = what};
+  kcl_device_csr dA;
+  kcl_csr *B = NULL;
+  int rc;
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, &p.s));
+  KCL_TRY(kcl_setup_upload(p.s, A, &dA));
+  KCL_TRY(kcl_setup_download(p.s, &dA, &B));
+  bool same = B->nnz == A->nnz && !memcmp(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * 8);
+  same = same && !memcmp(B->col, A->col, (size_t)A->nnz * sizeof *A->col);
+  CHECKF(same && !memcmp(B->val, A->val, (size_t)A->nnz * 8), "%s: not as it was", what);
+done:
+  CHECKF(!rc, "%s: %s", what, kcl_error(ctx));
+  kcl_setup_close(&p.s), kcl_csr_free(&B);
+}
+
+/* `n` rows of up to `longest` entries, within `reach` of the diagonal. */
+static kcl_csr *band(kcl *ctx, int n, int longest, int reach) {
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(ctx, n, n, (int64_t)n * longest, KCL_D, &A)) exit(1);
+  int64_t at = 0;
+  for (int i = 0; i < n; i++) {
+    for (int q = 0; q < i % (longest + 1); q++) {
+      const int64_t col = i - reach + (int64_t)q * 2 * reach / (longest > 1 ? longest - 1 : 1);
+      if (col >= 0 && col < n) A->col[at] = (int32_t)col, ((double *)A->val)[at++] = 1 + q;
+    }
+    A->row_ptr[i + 1] = at;
+  }
+  A->nnz = A->stored = at;
+  return A;
+}
+
+/* Columns of 16 bits and just more; values that are float, but for one at a place that is hardly ever sampled. */
+static void test_transfers(kcl *ctx) {
+  static const int reach[] = {10, INT16_MAX, INT16_MAX + 1};
+  for (int i = 0; i < 3; i++) {
+    kcl_csr *A = band(ctx, 80000, 7, reach[i]);
+    test_transfer(ctx, A, "values as float");
+    ((double *)A->val)[A->nnz / 2 + 1] = 0.1;
+    test_transfer(ctx, A, "all but one value as float");
+    ((double *)A->val)[0] = 0.1;
+    test_transfer(ctx, A, "values as double");
+    kcl_csr_free(&A);
+  }
+}
+
 /* ---------------------------------------------------------------- whole set-ups */
 
 /* Iterations with multigrid that was set up where `ctx` computes. */
@@ -189,7 +237,7 @@ int main(void) {
     if (!ctx->opencl || !can(&places[i], KCL_D)) continue;
     for (size_t s = 0; s < sizeof systems / sizeof *systems; s++) test_system(ctx, systems[s]);
     test_lengths(ctx, 5, true), test_lengths(ctx, 18, true), test_lengths(ctx, 36, true);
-    test_lengths(ctx, 120, false);
+    test_lengths(ctx, 120, false), test_transfers(ctx);
     if (!i) continue;
     test_solve(places[0].ctx, ctx, "poisson2d:80", KCL_D);
     test_solve(places[0].ctx, ctx, "jump3d:20", KCL_S);

@@ -40,7 +40,8 @@ static int make_folders(char *path) {
   return 0;
 }
 
-int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
+/* The path alone: folders may be missing. */
+static int name_path(const char *sub, const char *name, char *path, size_t room) {
   const char *own = getenv("KRYLOCL_CACHE"), *base = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");
   int n = -1;
@@ -51,7 +52,11 @@ int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
   else if (home && *home == '/')
     n = snprintf(path, room, "%s/.cache/krylocl/%s/%s", home, sub, name);
   errno = ENOENT;
-  return n < 0 || (size_t)n >= room ? -1 : make_folders(path);
+  return n < 0 || (size_t)n >= room ? -1 : 0;
+}
+
+int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
+  return name_path(sub, name, path, room) ? -1 : make_folders(path);
 }
 
 /* ---------------------------------------------------------------- entries */
@@ -59,7 +64,7 @@ int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
 static int entry_path(const char *sub, const char *key, char *path) {
   char name[24];
   snprintf(name, sizeof name, "%016llx", (unsigned long long)kcl_sum64(key, strlen(key), VERSION));
-  return kcl_cache_path(sub, name, path, ROOM);
+  return name_path(sub, name, path, ROOM);
 }
 
 static bool read_all(int file, void *to, size_t size) {
@@ -110,7 +115,7 @@ void kcl_cache_put(const char *sub, const char *key, const void *data, size_t si
   size_t n = strlen(key);
   head h = {.version = VERSION, .key = n, .data = size, .sum = sum_of(key, n, data, size)};
   memcpy(h.magic, magic, sizeof magic);
-  if (entry_path(sub, key, path) || kcl_output_open(NULL, path, &o)) return;
+  if (entry_path(sub, key, path) || make_folders(path) || kcl_output_open(NULL, path, &o)) return;
   int rc = fchmod(o.file, 0600);
   if (!rc) rc = kcl_output_write(NULL, &o, &h, sizeof h);
   if (!rc) rc = kcl_output_write(NULL, &o, key, n);

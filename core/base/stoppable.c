@@ -1,9 +1,9 @@
 /* Calls of other libraries that take seconds and cannot be stopped (a compiler, a factorisation): they run in a thread of
  * their own while this one asks the caller whether to go on. What is stopped is abandoned: its thread ends with the call and
  * owns all that it uses. exit() waits for such threads, for it destroys what their libraries use; _exit() does not. */
+#include "core/base/background.h"
 #include "core/base/context.h"
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -57,16 +57,6 @@ static void *work(void *arg) {
   return NULL;
 }
 
-/* Signals stay with the threads of the program. */
-static bool start(pthread_t *thread, job *j) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool good = pthread_create(thread, NULL, work, j) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return good;
-}
-
 static void wait_a_little(job *j) {
   struct timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -100,7 +90,7 @@ bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), v
     *j = (job){.run = run, .release = release, .self = self};
     pthread_mutex_init(&j->lock, NULL), pthread_cond_init(&j->ended, NULL);
   }
-  if (!j || !start(&thread, j)) {
+  if (!j || !kcl_thread_start(&thread, work, j)) {
     if (j) forget(j);
     return run(self), true;
   }

@@ -1,10 +1,10 @@
 /* See team.h. Who waits spins for some microseconds, which is what a sleep and the waking cost, and then sleeps: on a busy
  * machine the other member may not run for milliseconds. */
+#include "core/base/background.h"
 #include "core/base/base.h"
 #include "core/base/team.h"
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
 enum { LINE = 64 }; /* bytes */
@@ -100,18 +100,12 @@ static void *work(void *self) {
   return NULL;
 }
 
-/* Signals are for the threads of the user. */
 static worker *hire(void) {
   worker *w = aligned_alloc(LINE, (sizeof *w + LINE - 1) / LINE * LINE);
   pthread_t thread;
-  sigset_t all, old;
   if (!w) return NULL;
   *w = (worker){.called = GATE, .done = GATE};
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &old);
-  int failed = pthread_create(&thread, NULL, work, w);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  if (failed) return free(w), NULL;
+  if (!kcl_thread_start(&thread, work, w)) return free(w), NULL;
   pthread_detach(thread);
   return w;
 }

@@ -176,6 +176,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
                   NULL);
   o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
   cl_int code = queue ? keep(o, queue) : make(o, ctx->profiled);
+  if (!code && !o->is_cpu && !o->small_groups) kcl_opencl_pin_ahead(o);
   if (!code) kcl_opencl_find_images(ctx);
   if (!code && !queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;
   return kcl_cl_check(ctx, code, o->context ? "clCreateCommandQueue" : "clCreateContext",

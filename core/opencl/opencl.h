@@ -2,6 +2,7 @@
 #ifndef KCL_OPENCL_H
 #define KCL_OPENCL_H
 
+#include "core/base/background.h"
 #include "core/base/context.h"
 #include "core/program/executor.h"
 #include "core/matrix/matrix.h"
@@ -54,9 +55,11 @@ struct kcl_opencl {
     char *key;
     cl_program program;
   } built[KCL_BUILT];   /* a ring of the latest: other solvers often need the same kernels */
+  struct kcl_loading *loading; /* adds to it in the background; or NULL */
   cl_mem pinned;        /* for uploads (upload.c): two staging buffers that alternate, */
   char *staging[2];     /* [staging_bytes] each */
   cl_event sent[2];     /* is the copy out of it done? */
+  kcl_background *pins; /* makes the staging buffers */
   size_t staging_bytes; /* 0: not decided yet (tests use small ones) */
   int builds, compiled,
       from_cache;            /* programs: all, those the driver compiled, those from the disk */
@@ -88,6 +91,7 @@ int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what)
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
 void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
                      void *to); /* int64 to int32 */
+void kcl_opencl_pin_ahead(kcl_opencl *o); /* the staging buffers, in the background */
 void kcl_opencl_unpin(kcl_opencl *o);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
@@ -98,6 +102,8 @@ typedef struct kcl_build {
   cl_program program;
 } kcl_build;
 int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
+/* Begins to load, in the background, those that an earlier process compiled. */
+void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count);
 /* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped);
 void kcl_opencl_forget_programs(kcl_opencl *o);

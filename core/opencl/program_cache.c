@@ -54,16 +54,17 @@ static void keep(const char *key, cl_program p) {
 
 /* ---------------------------------------------------------------- in memory */
 
-static int make_key(kcl *ctx, const char *source, const char *options, char **key) {
+/* NULL: out of memory. */
+static char *make_key(const kcl *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
   clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
-  size_t room = strlen(options) + strlen(source) + sizeof *d + sizeof version;
-  int rc = kcl_alloc(ctx, (int64_t)room, 1, "kernels", (void **)key);
-  if (!rc)
-    snprintf(*key, room, "%s\n%s\n%s\n%s\n%s\n%s\n%s", d->platform_name, version, d->name,
-             d->version, d->driver, options, source);
-  return rc;
+  size_t room = strlen(b->options) + strlen(b->source) + sizeof *d + sizeof version;
+  char *key = malloc(room);
+  if (key)
+    snprintf(key, room, "%s\n%s\n%s\n%s\n%s\n%s\n%s", d->platform_name, version, d->name,
+             d->version, d->driver, b->options, b->source);
+  return key;
 }
 
 static cl_program recall(const kcl_opencl *o, const char *key) {
@@ -89,7 +90,53 @@ static void remember(kcl_opencl *o, char *key, cl_program p) {
     o->built[i].key = key, o->built[i].program = p;
 }
 
+/* The program that this context has, or that the folder holds; it takes the key. NULL: neither, the key is the caller's. */
+static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
+  cl_program p = recall(o, key);
+  if (p) return free(key), p;
+  if ((p = load(o, key, options))) remember(o, key, p);
+  return p;
+}
+
+/* ---------------------------------------------------------------- in the background */
+
+typedef struct kcl_loading {
+  kcl *ctx;
+  kcl_background *work;
+  int count;
+  kcl_build list[];
+} kcl_loading;
+
+static void load_all(void *self) {
+  const kcl_loading *l = self;
+  for (int i = 0; i < l->count; i++) {
+    char *key = make_key(l->ctx, &l->list[i]);
+    cl_program p = key ? obtain(l->ctx->opencl, key, l->list[i].options) : NULL;
+    if (p)
+      clReleaseProgram(p); /* the context keeps it */
+    else
+      free(key);
+  }
+}
+
+static void end_loading(kcl_opencl *o) {
+  if (o->loading) kcl_background_await(&o->loading->work);
+  free(o->loading), o->loading = NULL;
+}
+
+void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count) {
+  const size_t bytes = (size_t)count * sizeof *list;
+  end_loading(ctx->opencl);
+  kcl_loading *l = malloc(sizeof *l + bytes);
+  if (!l) return;
+  *l = (kcl_loading){.ctx = ctx, .count = count};
+  memcpy(l->list, list, bytes);
+  ctx->opencl->loading = l;
+  l->work = kcl_background_begin(load_all, l);
+}
+
 void kcl_opencl_forget_programs(kcl_opencl *o) {
+  end_loading(o);
   for (int i = 0; i < KCL_BUILT; i++) forget(o, i);
   if (o->compiled) kcl_cache_trim(folder, most_kept);
 }
@@ -177,22 +224,18 @@ static int compile_all(batch *b) {
 /* Adds what this context does not have and the folder does not hold. */
 static int find(batch *b, kcl_build *of) {
   kcl_opencl *o = b->ctx->opencl;
-  char *key;
-  int rc = make_key(b->ctx, of->source, of->options, &key);
-  if (rc) return rc;
+  char *key = make_key(b->ctx, of);
+  if (!key) return kcl_fail(b->ctx, KCL_MEMORY, "out of memory: kernels");
   dump(o, of->source);
-  if ((of->program = recall(o, key)))
-    free(key);
-  else if ((of->program = load(o, key, of->options)))
-    remember(o, key, of->program);
-  else
-    b->job[b->count++] = (job){.of = of, .key = key};
+  of->program = obtain(o, key, of->options);
+  if (!of->program) b->job[b->count++] = (job){.of = of, .key = key};
   return KCL_OK;
 }
 
 int kcl_opencl_build(kcl *ctx, kcl_build *list, int count) {
   batch b = {.ctx = ctx};
   int rc;
+  end_loading(ctx->opencl);
   for (int i = 0; i < count; i++) KCL_TRY(find(&b, &list[i]));
   if (b.count) KCL_TRY(compile_all(&b));
 done:

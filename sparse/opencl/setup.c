@@ -1,4 +1,4 @@
-/* Programs, memory and launches of set-ups on a device. Buffers are used again: an allocation costs a driver more than a
+/* Programs, memory and launches of set-ups on a device. Programs are loaded while the matrix is uploaded. Buffers are used again: an allocation costs a driver more than a
  * kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way out, at 1.5 GB/s.) */
 #include "core/opencl/source.h"
 #include "sparse/opencl/launch.h"
@@ -56,10 +56,14 @@ static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl"
                                            "sparse_coarsen.cl", "sparse_smooth.cl"};
 static const char *options_for(kcl_type type) { return type == KCL_S ? "-DVALUE=float" : ""; }
 
+static void list_programs(const kcl_device_setup *s, kcl_build *list) {
+  for (int i = 0; i < PROGRAMS; i++)
+    list[i] = (kcl_build){kcl_kernel_text(file[i]), options_for(s->type), NULL};
+}
+
 static int build(kcl_device_setup *s) {
-  const char *options = options_for(s->type);
   kcl_build list[PROGRAMS];
-  for (int i = 0; i < PROGRAMS; i++) list[i] = (kcl_build){kcl_kernel_text(file[i]), options, NULL};
+  list_programs(s, list);
   int rc = kcl_opencl_build(s->ctx, list, PROGRAMS);
   for (int i = 0; i < PROGRAMS && !rc; i++) s->program[i] = list[i].program;
   for (int i = 0; i < PROGRAMS && !rc; i++) rc = take_kernels(s, s->program[i]);
@@ -71,6 +75,8 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
   const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
   cl_kernel k = NULL;
   cl_int code = CL_SUCCESS;
+  int rc = s->kernels ? KCL_OK : build(s);
+  if (rc) return rc;
   for (int i = 0; i < s->kernels; i++)
     if (!strcmp(s->kernel[i].name, kernel)) k = s->kernel[i].kernel;
   for (int i = 0; i < args && !code; i++)
@@ -192,12 +198,14 @@ int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
   kcl_device_setup *s;
+  kcl_build list[PROGRAMS];
   int rc = kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s);
   if (rc) return rc;
   *out = s;
   s->ctx = ctx, s->type = type, s->taken = 1; /* note 0 is none */
-  rc = build(s);
-  return rc ? rc : kcl_setup_zeros(s, NOTES_ROOM, &s->notes);
+  list_programs(s, list);
+  kcl_opencl_load_ahead(ctx, list, PROGRAMS);
+  return kcl_setup_zeros(s, NOTES_ROOM, &s->notes);
 }
 
 void kcl_setup_close(kcl_device_setup **given) {
@@ -209,60 +217,4 @@ void kcl_setup_close(kcl_device_setup **given) {
   for (int i = 0; i < PROGRAMS; i++)
     if (s->program[i]) clReleaseProgram(s->program[i]);
   free(s->piece), free(s);
-}
-
-/* ---------------------------------------------------------------- matrices from the host and back */
-
-static double longest(const void *arg, int64_t from, int64_t to) {
-  const kcl_csr *A = arg;
-  int64_t most = 0;
-  for (int64_t i = from; i < to; i++)
-    if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
-  return (double)most;
-}
-
-typedef struct widening {
-  kcl_type type;
-  const void *val;
-} widening;
-
-static void widen(const void *source, int64_t from, int64_t count, void *to) {
-  const widening *w = source;
-  kcl_copy(KCL_D, to, w->type, (const char *)w->val + (size_t)from * kcl_type_size(w->type), count,
-           1);
-}
-
-int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
-  const widening w = {A->type, A->val};
-  const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr},
-                   col = {1, 4 * A->nnz, kcl_fill_bytes, A->col},
-                   same = {1, 8 * A->nnz, kcl_fill_bytes, A->val}, wide = {8, A->nnz, widen, &w};
-  int rc;
-  *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
-  out->longest = (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest, A);
-  KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
-  KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
-  KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
-  KCL_TRY(kcl_opencl_write(s->ctx, out->col, &col, "uploading columns"));
-  KCL_TRY(kcl_opencl_write(s->ctx, out->val, A->type == KCL_D ? &same : &wide, "uploading values"));
-  KCL_TRY(kcl_opencl_write(s->ctx, out->ptr, &ptr, "uploading row pointers"));
-done:
-  return rc;
-}
-
-int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
-  int32_t *ptr = NULL;
-  kcl_csr *C = *out = NULL;
-  int rc = kcl_setup_measure(s, A);
-  if (rc) return rc;
-  KCL_TRY(kcl_csr_create(s->ctx, A->rows, A->cols, A->nnz, KCL_D, &C));
-  KCL_TRY(kcl_alloc(s->ctx, A->rows + 1, sizeof *ptr, "row pointers", (void **)&ptr));
-  KCL_TRY(kcl_setup_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
-  for (int64_t i = 0; i <= A->rows; i++) C->row_ptr[i] = ptr[i];
-  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
-  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
-  *out = C, C = NULL;
-done:
-  free(ptr), kcl_csr_free(&C);
-  return rc;
 }

@@ -3,6 +3,7 @@
  * contracts nothing. Matrices are real, in double, with 32-bit row pointers.
  *
  *   setup.c      programs, memory, launches
+ *   transfer.c   matrices from the host and back
  *   rows.c       prefix sums, transposes, truncation
  *   product.c    A B
  *   coarsen.c    strength, split, interpolation

@@ -1,0 +1,39 @@
+/* See background.h. */
+#include "core/base/background.h"
+#include <signal.h>
+#include <stdlib.h>
+
+struct kcl_background {
+  void (*run)(void *self);
+  void *self;
+  pthread_t thread;
+};
+
+static void *work(void *arg) {
+  const kcl_background *b = arg;
+  b->run(b->self);
+  return NULL;
+}
+
+bool kcl_thread_start(pthread_t *thread, void *(*body)(void *), void *arg) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool good = pthread_create(thread, NULL, body, arg) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return good;
+}
+
+kcl_background *kcl_background_begin(void (*run)(void *self), void *self) {
+  kcl_background *b = malloc(sizeof *b);
+  if (b) *b = (kcl_background){.run = run, .self = self};
+  if (b && kcl_thread_start(&b->thread, work, b)) return b;
+  free(b);
+  run(self);
+  return NULL;
+}
+
+void kcl_background_await(kcl_background **b) {
+  if (*b) pthread_join((*b)->thread, NULL);
+  free(*b), *b = NULL;
+}

@@ -1,0 +1,15 @@
+/* Work beside that of the caller, in a thread of its own. */
+#ifndef KCL_BACKGROUND_H
+#define KCL_BACKGROUND_H
+#include <pthread.h>
+#include <stdbool.h>
+
+/* Signals stay with the threads of the program. False: there is no thread. */
+bool kcl_thread_start(pthread_t *thread, void *(*body)(void *), void *arg);
+
+/* run(self) begins, and has ended when it has been awaited. NULL: it has ended already. */
+typedef struct kcl_background kcl_background;
+kcl_background *kcl_background_begin(void (*run)(void *self), void *self);
+void kcl_background_await(kcl_background **b); /* frees *b; or NULL */
+
+#endif

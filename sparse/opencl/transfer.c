@@ -1,0 +1,172 @@
+/* Matrices from the host to a device and back. The link is slow (20 GB/s on an NVIDIA H200, 3 % of what a kernel reads), so
+ * what can be said in fewer bytes is, and kernels restore it (kernels/sparse_rows.cl): columns as their distance from the
+ * diagonal in 16 bits, values as float. */
+#include "sparse/opencl/launch.h"
+#include <stdlib.h>
+
+enum { SAMPLES = 1000 };
+
+/* ---------------------------------------------------------------- columns */
+
+static double longest(const void *arg, int64_t from, int64_t to) {
+  const kcl_csr *A = arg;
+  int64_t most = 0;
+  for (int64_t i = from; i < to; i++)
+    if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
+  return (double)most;
+}
+
+/* Of a column from the diagonal: columns ascend within a row. */
+static double farthest(const void *arg, int64_t from, int64_t to) {
+  const kcl_csr *A = arg;
+  int64_t most = 0;
+  for (int64_t i = from; i < to; i++) {
+    if (A->row_ptr[i] == A->row_ptr[i + 1]) continue;
+    const int64_t below = i - A->col[A->row_ptr[i]], above = A->col[A->row_ptr[i + 1] - 1] - i;
+    most = below > most ? below : most, most = above > most ? above : most;
+  }
+  return (double)most;
+}
+
+/* Entries of A from number `first` on. */
+typedef struct run {
+  const kcl_csr *A;
+  int64_t first;
+  int16_t *to;
+} run;
+
+static int64_t row_of(const kcl_csr *A, int64_t k) {
+  int64_t low = 0, high = A->rows;
+  while (high - low > 1) {
+    const int64_t middle = (low + high) / 2;
+    *(A->row_ptr[middle] <= k ? &low : &high) = middle;
+  }
+  return low;
+}
+
+static void write_distances(void *arg, int64_t from, int64_t to) {
+  const run *r = arg;
+  const kcl_csr *A = r->A;
+  int64_t i = row_of(A, r->first + from);
+  for (int64_t q = from; q < to; q++) {
+    while (A->row_ptr[i + 1] <= r->first + q) i++;
+    r->to[q] = (int16_t)(A->col[r->first + q] - i);
+  }
+}
+
+static void fill_distances(const void *source, int64_t from, int64_t count, void *to) {
+  kcl_for(count, KCL_FEW, write_distances, &(run){source, from, to});
+}
+
+static int upload_distances(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
+  const kcl_upload u = {sizeof(int16_t), A->nnz, fill_distances, A};
+  const int team = kcl_setup_team(out);
+  void *distance;
+  int rc;
+  KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(int16_t), &distance));
+  KCL_TRY(kcl_opencl_write(kcl_setup_context(s), distance, &u, "uploading columns"));
+  KCL_TRY(EACH(s, "restore_columns", A->rows * team, BUFFER(out->ptr), INT(A->rows), INT(team),
+               BUFFER(distance), BUFFER(out->col)));
+  kcl_setup_drop(s, distance);
+done:
+  return rc;
+}
+
+static int upload_columns(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
+  const kcl_upload u = {1, 4 * A->nnz, kcl_fill_bytes, A->col};
+  if (kcl_largest(A->rows, KCL_FEW_ROWS, farthest, A) <= INT16_MAX)
+    return upload_distances(s, A, out);
+  return kcl_opencl_write(kcl_setup_context(s), out->col, &u, "uploading columns");
+}
+
+/* ---------------------------------------------------------------- values */
+
+/* As float, if that loses none of them. */
+typedef struct narrowing {
+  const double *val;
+  float *to;
+  _Atomic bool *lost;
+} narrowing;
+
+static void narrow(void *arg, int64_t from, int64_t to) {
+  const narrowing *n = arg;
+  bool lost = *n->lost;
+  for (int64_t k = from; k < to && !lost; k++)
+    n->to[k] = (float)n->val[k], lost = (double)n->to[k] != n->val[k];
+  if (lost) *n->lost = true;
+}
+
+static void fill_narrow(const void *source, int64_t from, int64_t count, void *to) {
+  const narrowing *n = source;
+  kcl_for(count, KCL_FEW, narrow, &(narrowing){n->val + from, to, n->lost});
+}
+
+/* Of some values: are they float? */
+static bool look_narrow(const kcl_csr *A) {
+  const double *val = A->val;
+  bool narrow = true;
+  for (int64_t k = 0; k < A->nnz && narrow; k += A->nnz / SAMPLES + 1)
+    narrow = (double)(float)val[k] == val[k];
+  return narrow;
+}
+
+/* *lost: they are not. */
+static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
+                         bool *lost) {
+  _Atomic bool failed = false;
+  const narrowing all = {.val = A->val, .lost = &failed};
+  const kcl_upload same = {1, 4 * A->nnz, kcl_fill_bytes, A->val},
+                   narrowed = {4, A->nnz, fill_narrow, &all};
+  void *val;
+  int rc;
+  KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(float), &val));
+  KCL_TRY(kcl_opencl_write(kcl_setup_context(s), val, A->type == KCL_S ? &same : &narrowed,
+                           "uploading values"));
+  *lost = failed;
+  if (!*lost) KCL_TRY(EACH(s, "widen", A->nnz, BUFFER(val), INT(A->nnz), BUFFER(out->val)));
+  kcl_setup_drop(s, val);
+done:
+  return rc;
+}
+
+static int upload_values(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
+  const kcl_upload u = {1, 8 * A->nnz, kcl_fill_bytes, A->val};
+  bool lost = A->type == KCL_D && !look_narrow(A);
+  int rc = lost ? KCL_OK : upload_narrow(s, A, out, &lost);
+  if (rc || !lost) return rc;
+  return kcl_opencl_write(kcl_setup_context(s), out->val, &u, "uploading values");
+}
+
+/* ---------------------------------------------------------------- matrices */
+
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
+  const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr};
+  int rc;
+  *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+  out->longest = (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest, A);
+  KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
+  KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
+  KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
+  KCL_TRY(kcl_opencl_write(kcl_setup_context(s), out->ptr, &ptr, "uploading row pointers"));
+  KCL_TRY(upload_values(s, A, out));
+  KCL_TRY(upload_columns(s, A, out));
+done:
+  return rc;
+}
+
+int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
+  int32_t *ptr = NULL;
+  kcl_csr *C = *out = NULL;
+  int rc = kcl_setup_measure(s, A);
+  if (rc) return rc;
+  KCL_TRY(kcl_csr_create(kcl_setup_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
+  KCL_TRY(kcl_alloc(kcl_setup_context(s), A->rows + 1, sizeof *ptr, "row pointers", (void **)&ptr));
+  KCL_TRY(kcl_setup_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
+  for (int64_t i = 0; i <= A->rows; i++) C->row_ptr[i] = ptr[i];
+  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
+  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
+  *out = C, C = NULL;
+done:
+  free(ptr), kcl_csr_free(&C);
+  return rc;
+}
