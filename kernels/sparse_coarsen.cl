@@ -51,7 +51,7 @@ kernel void fill_strong(CSR(A), const int n, const int team, global const double
 
 /* ---------------------------------------------------------------- the split (PMIS) */
 
-enum { UNDECIDED, COARSE, FINE, NEW /* coarse, since this round */ };
+enum { UNDECIDED, COARSE, FINE };
 
 /* How many depend on i, and a fraction by hash, so that ties are rare. */
 kernel void begin_split(global const int *depend, const int n, global double *priority, global int *state, global int *beaten)
@@ -65,37 +65,36 @@ kernel void begin_split(global const int *depend, const int n, global double *pr
   beaten[i] = 0;
 }
 
-/* Of two undecided points, one of which depends on the other, the first by priority beats the other. */
-kernel void compare_points(PATTERN(S), const int n, global const double *priority, global int *state, global int *beaten)
+/* Of two undecided points, one of which depends on the other, the first by priority beats the other in this round (1, 2 ...). */
+kernel void compare_points(PATTERN(S), const int n, const int round, global const double *priority, global const int *state,
+                           global int *beaten)
 {
   const int i = get_global_id(0);
-  if (i >= n) return;
-  if (state[i] == NEW) state[i] = COARSE;
-  if (state[i] != UNDECIDED) return;
+  if (i >= n || state[i] != UNDECIDED) return;
   const double mine = priority[i];
   FOR_STRONG(i, k) {
     const int j = S_col[k];
     if (state[j] != UNDECIDED) continue;
     const double theirs = priority[j];
-    beaten[theirs > mine || (theirs == mine && j > i) ? i : j] = 1;
+    beaten[theirs > mine || (theirs == mine && j > i) ? i : j] = round;
   }
 }
 
-kernel void choose_points(const int n, global int *state, global int *beaten)
-{
-  const int i = get_global_id(0);
-  if (i >= n) return;
-  if (state[i] == UNDECIDED && !beaten[i]) state[i] = NEW;
-  beaten[i] = 0;
-}
-
-/* What depends on a new point is fine. The note: some are still undecided. */
-kernel void exclude_points(PATTERN(S), const int n, global int *state, NOTES)
+/* Who is not beaten is coarse, and what depends on a coarse point fine. A point is read as coarse before or after it is marked. The
+ * note: some are still undecided. */
+kernel void choose_points(PATTERN(S), const int n, const int round, global const int *beaten, volatile global int *state, NOTES)
 {
   const int i = get_global_id(0);
   if (i >= n || state[i] != UNDECIDED) return;
+  if (beaten[i] != round) {
+    state[i] = COARSE;
+    return;
+  }
   bool fine = false;
-  FOR_STRONG(i, k) fine = fine || state[S_col[k]] == NEW;
+  FOR_STRONG(i, k) {
+    const int theirs = state[S_col[k]];
+    fine = fine || theirs == COARSE || (theirs == UNDECIDED && beaten[S_col[k]] != round);
+  }
   if (fine) state[i] = FINE;
   else notes[note] = 1;
 }
@@ -103,14 +102,14 @@ kernel void exclude_points(PATTERN(S), const int n, global int *state, NOTES)
 kernel void mark_coarse(global const int *state, const int n, global int *flag)
 {
   const int i = get_global_id(0);
-  if (i < n) flag[i] = state[i] == COARSE || state[i] == NEW;
+  if (i < n) flag[i] = state[i] == COARSE;
 }
 
 /* before[i]: coarse points before i. */
 kernel void number_coarse(global const int *state, global const int *before, const int n, global int *coarse)
 {
   const int i = get_global_id(0);
-  if (i < n) coarse[i] = state[i] == COARSE || state[i] == NEW ? before[i] : -1;
+  if (i < n) coarse[i] = state[i] == COARSE ? before[i] : -1;
 }
 
 /* ---------------------------------------------------------------- interpolation: the factors of W = L B, before truncation

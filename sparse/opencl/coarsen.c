@@ -12,6 +12,7 @@ typedef struct coarsening {
   kcl_device_csr S; /* the strong entries */
   void *weak;       /* [n] double: sums of the others */
   void *state;      /* [n] of the split */
+  int round;        /* of it */
   void *coarse;     /* [n]: number of the coarse point, or -1 */
   int64_t count;
 } coarsening;
@@ -40,16 +41,16 @@ done:
 }
 
 /* left: the note of whether some points are still undecided. */
-static int rounds(const coarsening *c, int count, void *priority, void *beaten, int *left) {
+static int rounds(coarsening *c, int count, void *priority, void *beaten, int *left) {
   const int64_t n = c->A->rows;
   int rc = KCL_OK;
-  for (int round = 0; round < count; round++) {
+  for (; count > 0; count--) {
+    c->round++;
     KCL_TRY(kcl_setup_notes(c->s, 1, left));
-    KCL_TRY(EACH(c->s, "compare_points", n, PATTERN(&c->S), INT(n), BUFFER(priority),
+    KCL_TRY(EACH(c->s, "compare_points", n, PATTERN(&c->S), INT(n), INT(c->round), BUFFER(priority),
                  BUFFER(c->state), BUFFER(beaten)));
-    KCL_TRY(EACH(c->s, "choose_points", n, INT(n), BUFFER(c->state), BUFFER(beaten)));
-    KCL_TRY(EACH(c->s, "exclude_points", n, PATTERN(&c->S), INT(n), BUFFER(c->state),
-                 NOTE(c->s, *left)));
+    KCL_TRY(EACH(c->s, "choose_points", n, PATTERN(&c->S), INT(n), INT(c->round), BUFFER(beaten),
+                 BUFFER(c->state), NOTE(c->s, *left)));
   }
 done:
   return rc;
