@@ -1,11 +1,13 @@
 /* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead,
- * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations and a tenth
- * of a second (at least one pass over LOOP, which may hold several, and what the executor calls worth a call):
- * iterations enqueued after the stop only pass the state on.
+ * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations (one, of those
+ * that take longer than ten polls) and a tenth of a second (at least one pass over LOOP, which may hold several, and what
+ * the executor calls worth a call): iterations enqueued after the stop only pass the state on.
  */
 #include "core/base/context.h"
 #include "solver/loop/loop.h"
 #include <math.h>
+
+static const double SLOW = 2e-4; /* seconds */
 
 static double squared(double a) { return a * a; }
 
@@ -80,7 +82,7 @@ int kcl_loop_enqueue(kcl_loop *l) {
   int64_t batch = done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4, least = worth ? worth : 4;
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
-  if (batch < least) batch = each > 0.03 ? 1 : least;
+  if (batch < least) batch = each > (worth ? 0.03 : SLOW) ? 1 : least;
   batch = kcl_ranks_decide(kcl_system_ranks(l->system), batch);
   if (l->enqueued) kcl_snapshot_save(l); /* x after the batch that the next poll describes */
   l->enqueued = true;

@@ -51,9 +51,9 @@ static int add_coarsest(kcl_builder *b, level *l, const kcl_built *A) {
 }
 
 /* Do the values of A, and so those of all levels, fit in float? */
-static bool suits_float(const kcl_csr *A) {
+static bool suits_float(const kcl_preconditioner *M) {
   static const double MOST = 1e30;
-  return A->type == KCL_D && kcl_norm_inf(KCL_D, A->val, A->nnz) < MOST;
+  return M->type == KCL_D && M->stats->norm_inf < MOST;
 }
 
 /* What a hierarchy is built by. */
@@ -218,7 +218,7 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan 
                 .before = before,
                 .nonzeros = (double)A->nnz};
   if (plan) g.b.strategy = plan->strategy;
-  g.narrow = suits_float(A);
+  g.narrow = suits_float(M);
   kcl_preconditioner_clear(M);
   g.h->levels = 0;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;

@@ -47,11 +47,10 @@ static int64_t row_of(const kcl_csr *A, int64_t k) {
 static void write_distances(void *arg, int64_t from, int64_t to) {
   const run *r = arg;
   const kcl_csr *A = r->A;
-  int64_t i = row_of(A, r->first + from);
-  for (int64_t q = from; q < to; q++) {
-    while (A->row_ptr[i + 1] <= r->first + q) i++;
-    r->to[q] = (int16_t)(A->col[r->first + q] - i);
-  }
+  const int64_t first = r->first + from, end = r->first + to;
+  int16_t *out = r->to - r->first;
+  for (int64_t k = first, i = row_of(A, first); k < end; i++)
+    for (; k < A->row_ptr[i + 1] && k < end; k++) out[k] = (int16_t)(A->col[k] - (int32_t)i);
 }
 
 static void fill_distances(const void *source, int64_t from, int64_t count, void *to) {
@@ -90,10 +89,11 @@ typedef struct narrowing {
 
 static void narrow(void *arg, int64_t from, int64_t to) {
   const narrowing *n = arg;
-  bool lost = *n->lost;
-  for (int64_t k = from; k < to && !lost; k++)
-    n->to[k] = (float)n->val[k], lost = (double)n->to[k] != n->val[k];
-  if (lost) *n->lost = true;
+  const double *val = n->val;
+  float *out = n->to;
+  int differ = 0;
+  for (int64_t k = from; k < to; k++) out[k] = (float)val[k], differ |= (double)out[k] != val[k];
+  if (differ) *n->lost = true;
 }
 
 static void fill_narrow(const void *source, int64_t from, int64_t count, void *to) {
