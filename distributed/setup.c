@@ -112,11 +112,11 @@ static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
   return KCL_OK;
 }
 
-/* Right-hand sides: what rank 0 asks for; with OpenCL devices one. */
+/* Right-hand sides: what rank 0 asks for; beside native ranks OpenCL devices take one, as their sums differ in number. */
 static int at_once(const kcl_mpi_solver *m) {
   kcl_ranks *r = &m->comm->ranks;
   const int asked = (int)kcl_ranks_decide(r, m->system.options.nrhs);
-  return asked && !m->ctx->opencl && !r->mixed ? asked : 1;
+  return asked && !r->mixed ? asked : 1;
 }
 
 /* The engine of the first way. A preconditioner that was chosen here and turns out not to exist is left out. */
@@ -177,7 +177,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
     A = given, taken = &given;
   }
   m->type = A->type;
-  KCL_TRY(kcl_blocks_open(c, m->system.options.nrhs));
+  KCL_TRY(kcl_blocks_open(c, kcl_width_of(m->system.options.nrhs)));
   KCL_TRY(kcl_domain_create(c, A, taken, c->column, &m->domain));
   if (m->taken) kcl_csr_free(m->taken);
   KCL_TRY(know(m));

@@ -116,7 +116,7 @@ int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_den
  * KCL_USAGE, beyond what kcl_setup refuses: mixed precision, formats timed at set-up ("measure"), fewer rows or columns
  * than ranks, a matrix that is not square with partition metis or reproducible sums, or an MPI library that was started for one thread while the executor has several. Preconditioners but jacobi and chebyshev are
  * block diagonal: each rank sets up its own, for the entries in the rows and columns that it owns. "auto" goes on to other
- * methods, but not to a direct solution; with OpenCL devices right-hand sides are solved one after another. options.near_null has the layout of A. */
+ * methods, but not to a direct solution; where native and OpenCL devices share a system, right-hand sides are solved one after another. options.near_null has the layout of A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
                   const kcl_options *options, kcl_mpi_solver **out);
 /** As kcl_mpi_setup with KCL_MPI_ROWS. On more than one rank part->A is freed, and NULL, early: its rows

@@ -22,7 +22,7 @@ typedef struct launch {
   int stages; /* that it carries out: one, or a series */
   cl_kernel kernel;
   size_t groups, group; /* work-groups; work-items of each */
-  bool reduces;         /* it begins with the sums of the stage before */
+  bool given_sums;      /* the sums over ranks of the stage before are an argument */
   cl_kernel prepare;    /* before the product, or NULL */
   size_t prepare_groups;
   cl_uint prepare_first;   /* its argument: the first item */
@@ -98,11 +98,12 @@ typedef struct run {
     cl_command_queue transfers; /* of halos, beside the launches */
     kcl_pinned sums;            /* [dots, width, partials_max] on their way: */
     char *partial;
-    double *block; /* the same as doubles, where sums have a fixed shape */
-    char *total;   /* [dots, width] scalars: sums of the last stage over the ranks, */
-    int totals;    /* so many: not in r->states yet */
-    bool ready;    /* the other ranks run the same stages from now on */
-  } ranks;         /* of several */
+    double *block;    /* the same as doubles, where sums have a fixed shape */
+    char *total;      /* [dots, width] scalars: sums of the last stage over the ranks, */
+    int totals;       /* so many: not in r->states yet */
+    bool as_argument; /* they are one of the next kernel; else they are written to r->states */
+    bool ready;       /* the other ranks run the same stages from now on */
+  } ranks;            /* of several */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
@@ -113,6 +114,9 @@ typedef struct run {
 
 static inline kcl *context(const run *r) { return r->k->ctx; }
 static inline cl_command_queue queue(const run *r) { return r->k->ctx->opencl->queue; }
+
+/* Of a vector: a number per right-hand side. */
+static inline size_t element_bytes(const run *r) { return (size_t)r->width * r->scalar_bytes; }
 
 static inline double real_at(const run *r, const void *p) {
   return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;

@@ -73,6 +73,13 @@ static void choose_series(const kcl_program *k, kcl_geometry *g) {
   if (!g->series_bytes) g->series_groups = 0;
 }
 
+/* Where they leave room for the others in the 1,024 bytes of arguments that OpenCL promises. */
+bool kcl_sums_are_argument(const kcl_program *k) {
+  enum { ROOM = 512 };
+  const size_t sums = (size_t)(kcl_program_dots(k) * kcl_rhs_width(k));
+  return kcl_program_ranks(k) && sums * kcl_type_size(k->type) <= ROOM;
+}
+
 /* GPU layout: eight groups of 256 per compute unit; fewer with several right-hand sides, whose sums each group reduces; and
  * as many as are resident where a format asks for registers. CPU layout: eight row blocks per core. */
 kcl_geometry kcl_choose_geometry(const kcl_program *k) {

@@ -41,9 +41,9 @@ static cl_int pack(const run *r, const kcl_exchange *e, cl_mem *x, cl_event *pac
 /* Elements [from, from + count) of a buffer to place `at` of what is sent. */
 static cl_int read_piece(const run *r, cl_mem buffer, const kcl_sent *p, const kcl_halo *h,
                          const cl_event *after) {
-  const size_t bytes = (size_t)p->count * r->scalar_bytes;
-  return clEnqueueReadBuffer(r->ranks.transfers, buffer, CL_FALSE, (size_t)p->row * r->scalar_bytes,
-                             bytes, (char *)h->out + (size_t)p->at * r->scalar_bytes, 1, after,
+  const size_t size = element_bytes(r), bytes = (size_t)p->count * size;
+  return clEnqueueReadBuffer(r->ranks.transfers, buffer, CL_FALSE, (size_t)p->row * size, bytes,
+                             (char *)h->out + (size_t)p->at * size, 1, after,
                              kcl_profile_event(context(r)->opencl, "read", bytes));
 }
 
@@ -64,8 +64,8 @@ static cl_int write_halo(const run *r, const kcl_exchange *e, cl_event *written)
   cl_int code = CL_SUCCESS;
   for (int i = 0; i < h->owners && !code; i++) {
     const kcl_received *from = &h->received[i];
-    const size_t at = (size_t)(h->own + from->first) * r->scalar_bytes,
-                 bytes = (size_t)from->count * r->scalar_bytes;
+    const size_t size = element_bytes(r), at = (size_t)(h->own + from->first) * size,
+                 bytes = (size_t)from->count * size;
     if (*written) clReleaseEvent(*written);
     code = clEnqueueWriteBuffer(r->ranks.transfers, e->in, CL_FALSE, at, bytes, from->from, 0, NULL,
                                 written);
@@ -79,19 +79,29 @@ static cl_int which_dot(const kcl_op *o, kcl_vec y) {
   return !o ? 0 : o->plain ? 3 : o->x == y ? 2 : 1;
 }
 
+/* Which right-hand sides were active: those of the state that the stage read. */
+static cl_int set_active(const run *r, cl_kernel kernel, const kcl_stage *s, kcl_vec u) {
+  enum { CYCLE_END = 1, SHARED = 2 };
+  const cl_uint number = r->number - 1;
+  const cl_int flags = (s->cycle_end ? CYCLE_END : 0) + (kcl_vector_shared(r->k, u) ? SHARED : 0);
+  return clSetKernelArg(kernel, 8, sizeof number, &number) |
+         clSetKernelArg(kernel, 9, sizeof flags, &flags);
+}
+
 /* y is completed, and the dot that it is in. */
 static cl_int add(const run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l,
                   const cl_event *written) {
   int number = 0;
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   const cl_int dot = which_dot(o, s->y);
-  const cl_int at = (cl_int)(kcl_run_sums(r) / r->scalar_bytes +
-                             (size_t)number * (size_t)r->geometry.partials_max + l->groups);
+  const size_t sum = (size_t)(number * r->width) * (size_t)r->geometry.partials_max;
+  const cl_int at = (cl_int)(kcl_run_sums(r) / r->scalar_bytes + sum + l->groups);
   const kcl_vec u = !o ? s->y : o->x == s->y ? o->y : o->x;
   cl_int code = clSetKernelArg(e->add, 1, sizeof(cl_mem), &r->vec[s->y]);
   code |= clSetKernelArg(e->add, 4, sizeof dot, &dot);
   code |= clSetKernelArg(e->add, 5, sizeof(cl_mem), &r->vec[u]);
   code |= clSetKernelArg(e->add, 7, sizeof at, &at);
+  if (r->width > 1) code |= set_active(r, e->add, s, u);
   return code ? code : start(r, e->add, kcl_halo_groups(r, e->halo), written, NULL);
 }
 
@@ -138,7 +148,8 @@ static int buffer_of(run *r, const void *data, int64_t count, size_t size, cl_me
 
 static int set_arguments(run *r, kcl_exchange *e) {
   const kcl_halo *h = e->halo;
-  cl_uint i = 8;
+  const cl_uint none = 0;
+  cl_uint i = 10;
   cl_int code = kcl_run_set_index(r, e->pack, 0, h->sends);
   code |= clSetKernelArg(e->pack, 1, sizeof(cl_mem), &e->out);
   code |= clSetKernelArg(e->pack, 2, sizeof(cl_mem), &e->send);
@@ -150,6 +161,8 @@ static int set_arguments(run *r, kcl_exchange *e) {
     code |= clSetKernelArg(e->add, 2, sizeof(cl_mem), &e->in);
     code |= clSetKernelArg(e->add, 3, sizeof(cl_mem), &e->row);
     code |= clSetKernelArg(e->add, 6, sizeof(cl_mem), &r->states);
+    code |= clSetKernelArg(e->add, 8, sizeof none, &none);
+    code |= clSetKernelArg(e->add, 9, sizeof none, &none);
     code |= kcl_run_set_matrix(r, e->add, &i, h->boundary); /* row_ptr, col, val */
   }
   return kcl_cl_check(context(r), code, "clSetKernelArg", "halo");
@@ -169,8 +182,8 @@ int kcl_halo_open(run *r, const kcl_halo *h, kcl_exchange *e) {
   KCL_TRY(buffer_of(r, h->send, packed, sizeof *h->send, &e->send));
   KCL_TRY(buffer_of(r, h->take, h->own, sizeof *h->take, &e->own));
   KCL_TRY(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &e->row));
-  KCL_TRY(buffer_of(r, NULL, packed, r->scalar_bytes, &e->out));
-  KCL_TRY(buffer_of(r, NULL, h->own + h->count, r->scalar_bytes, &e->in));
+  KCL_TRY(buffer_of(r, NULL, packed, element_bytes(r), &e->out));
+  KCL_TRY(buffer_of(r, NULL, h->own + h->count, element_bytes(r), &e->in));
   rc = set_arguments(r, e);
 done:
   return rc;

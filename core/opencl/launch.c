@@ -130,7 +130,7 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
   code |= kcl_run_set_index(r, l->kernel, i++,
                             s->A && s->A->format->scatter ? s->A->scatter_items : s->n);
   code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
-  if (kcl_program_ranks(r->k)) code |= set_sums(r, l->kernel), i++;
+  if (kcl_sums_are_argument(r->k)) code |= set_sums(r, l->kernel), i++;
   if (kcl_stage_writes_history(s))
     code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
   if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
@@ -179,7 +179,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   if (s->A && s->A->format->scatter)
     l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
-  l->reduces = before && kcl_stage_dots(before);
+  l->given_sums = kcl_sums_are_argument(r->k) && before && kcl_stage_dots(before);
   size_t groups_before = before && !kcl_program_ranks(r->k) ? kcl_run_groups(r, before) : 1;
   return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
 }
@@ -230,7 +230,7 @@ cl_int kcl_run_enqueue(run *r, const launch *l) {
                                kcl_profile_event(o, "fill", l->zeroed_bytes));
   if (l->prepare) code |= l->steps ? enqueue_steps(r, l) : enqueue_prepare(r, l, l->prepare_groups);
   code |= kcl_run_number(r, l->kernel);
-  if (l->reduces && r->ranks.ready) code |= set_sums(r, l->kernel);
+  if (l->given_sums && r->ranks.ready) code |= set_sums(r, l->kernel);
   return code ? code
               : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &l->group, 0, NULL,
                                        kcl_profile_launch(o, l->kernel, l->group));

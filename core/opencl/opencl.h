@@ -136,6 +136,7 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k); /* for one launch per st
 int kcl_most_dots(const kcl_program *k);                /* the constant MOST_DOTS */
 size_t kcl_poll_bytes(const kcl_program *k);            /* of a state: control blocks and slots */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
+bool kcl_sums_are_argument(const kcl_program *k); /* those over ranks, of kernels */
 /* Where the kernel of each stage is (parts.c): it is that of stage `number` of `phase`, and is called stage_PHASE_NUMBER, or
  * stage_shared where it is alone in its part. */
 typedef struct kcl_stage_kernel {

@@ -45,7 +45,7 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "NRHS", width);
   define(t, "REALS", width * (kcl_type_complex(k->type) ? 2 : 1));
   define(t, "MOST_DOTS", kcl_most_dots(k));
-  if (kcl_program_ranks(k)) define(t, "SUMS_OF_RANKS", kcl_program_dots(k) * width);
+  if (kcl_sums_are_argument(k)) define(t, "SUMS_OF_RANKS", kcl_program_dots(k) * width);
   define(t, "CONVERGED", KCL_CONVERGED);
   define(t, "NOT_FINITE", KCL_NOT_FINITE);
   define(t, "ITERATION_LIMIT", KCL_ITERATION_LIMIT);

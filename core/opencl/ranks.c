@@ -14,7 +14,7 @@ enum { MOST_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
 typedef struct partials {
   int sums, parts; /* of the stage; real numbers of each */
   size_t groups;   /* of its launch */
-  int halo;        /* the sum to which the halo has added, or -1; and its groups */
+  int halo, end;   /* sums to which the halo has added, from halo to before end; and its groups */
   size_t more;
   size_t at, bytes, whole; /* bytes in r->states; of a sum; of all that is in use */
 } partials;
@@ -24,11 +24,13 @@ static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
   partials p = {.sums = kcl_stage_dots(s) * r->width,
                 .parts = (int)(r->scalar_bytes / r->real_bytes),
                 .groups = l->groups,
-                .halo = -1,
                 .at = kcl_run_sums(r),
                 .bytes = bytes};
   int number;
-  if (kcl_stage_halo_dot(s, &number)) p.halo = number, p.more = kcl_halo_groups(r, s->A->halo);
+  if (kcl_stage_halo_dot(s, &number)) {
+    p.halo = number * r->width, p.end = p.halo + r->width;
+    p.more = kcl_halo_groups(r, s->A->halo);
+  }
   p.whole = (size_t)(p.sums - 1) * bytes + (p.groups + p.more) * r->scalar_bytes;
   return p;
 }
@@ -40,7 +42,8 @@ static char *place(const run *r, const partials *p, int d, size_t i) {
 
 /* Real numbers that a stage left for sum d. */
 static size_t reals_of(const partials *p, int d) {
-  return (p->groups + (d == p->halo ? p->more : 0)) * (size_t)p->parts;
+  const bool completed = d >= p->halo && d < p->end;
+  return (p->groups + (completed ? p->more : 0)) * (size_t)p->parts;
 }
 
 /* all [sums, parts]: what the next stage is given. */
@@ -155,7 +158,7 @@ static int sum_over_ranks(run *r, kcl_ranks *ranks, const partials *p, cl_int co
   int status = kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "adding over ranks");
   status = (ranks->block ? sum_blocks : sum_groups)(r, ranks, p, status, all);
   if (!status) keep_sums(r, p, all);
-  return status;
+  return r->ranks.as_argument ? status : kcl_run_leave_sums(r, status);
 }
 
 /* This rank has failed before: the others learn it. */
@@ -208,6 +211,7 @@ int kcl_run_open_ranks(run *r) {
       KCL_TRY(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
   KCL_TRY(kcl_opencl_pin_host(context(r), sums * r->scalar_bytes, "partial sums", &r->ranks.sums));
   r->ranks.partial = r->ranks.sums.data;
+  r->ranks.as_argument = kcl_sums_are_argument(r->k);
   KCL_TRY(kcl_alloc(context(r), kcl_program_dots(r->k) * r->width, r->scalar_bytes, "sums",
                     (void **)&r->ranks.total));
   if (r->geometry.sum_block)

@@ -1,6 +1,5 @@
 /* OpenCL source for the scalars of a stage: operations on slots, coefficients, and the reductions that fill slots. */
 #include "core/opencl/emit.h"
-#include "core/program/ranks.h"
 #include <string.h>
 
 int kcl_at_once(int dots) { return dots < 1 ? 1 : dots < KCL_AT_ONCE ? dots : KCL_AT_ONCE; }
@@ -137,7 +136,7 @@ void kcl_put_factors(kcl_source *t, const kcl_emit *e) {
 /* total[0 .. count): sums dot, dot + 1, ... of the stage before. */
 static void put_totals(kcl_source *t, const kcl_program *k, int dot, int count) {
   kcl_put(t, "reduce_partials(IN, %d, %d, groups_before, total, scratch);\n", dot, count);
-  for (int q = 0; kcl_program_ranks(k) && q < count; q++)
+  for (int q = 0; kcl_sums_are_argument(k) && q < count; q++)
     kcl_put(t, "total[%d] = s_add(total[%d], over_ranks.sum[%d]);\n", q, q, dot + q);
 }
 

@@ -1,7 +1,6 @@
 /* One stage as one kernel: fills the skeleton kernels/stage.cl. */
 #include "core/opencl/emit.h"
 #include "core/program/formula.h"
-#include "core/program/ranks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +52,7 @@ static void format(kcl_source *t, const void *of) { kcl_put_format(t, of); }
 
 static void sums_parameter(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  if (kcl_program_ranks(e->k)) kcl_put(t, ", const sums_of_ranks over_ranks");
+  if (kcl_sums_are_argument(e->k)) kcl_put(t, ", const sums_of_ranks over_ranks");
 }
 
 static void history_parameter(kcl_source *t, const void *of) {
