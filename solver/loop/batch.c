@@ -1,6 +1,6 @@
 /* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead,
- * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations (one, of those
- * that take longer than ten polls) and a tenth of a second (at least one pass over LOOP, which may hold several, and what
+ * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations (one, where
+ * an iteration takes longer than ten polls, which are sums over ranks where there are ranks) and a tenth of a second (at least one pass over LOOP, which may hold several, and what
  * the executor calls worth a call): iterations enqueued after the stop only pass the state on.
  */
 #include "core/base/context.h"
@@ -77,13 +77,14 @@ static int64_t passes_of(const kcl_loop *l, int64_t iterations) {
 }
 
 int kcl_loop_enqueue(kcl_loop *l) {
+  kcl_ranks *ranks = kcl_system_ranks(l->system);
   int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least_iterations;
   double each = done ? (kcl_now() - l->start) / (double)done : 0;
   int64_t batch = done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4, least = worth ? worth : 4;
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
-  if (batch < least) batch = each > (worth ? 0.03 : SLOW) ? 1 : least;
-  batch = kcl_ranks_decide(kcl_system_ranks(l->system), batch);
+  if (batch < least) batch = each > (worth || ranks ? 0.03 : SLOW) ? 1 : least;
+  batch = kcl_ranks_decide(ranks, batch);
   if (l->enqueued) kcl_snapshot_save(l); /* x after the batch that the next poll describes */
   l->enqueued = true;
   return kcl_engine_advance(l->engine, passes_of(l, batch), &l->since);
