@@ -1,12 +1,11 @@
 #!/bin/sh
-# Several ranks: the conformance program on 1, 2 and 4, and the program krylocl under mpirun. Without MPI it is skipped.
+# Several ranks: the conformance programs on 1, 2 and 4, and the program krylocl under mpirun. Without MPI it is skipped.
 # Every run ends within its limit, a failure on one rank too: a rank that waits for ever would be killed and counted.
 # usage: tests/mpi.sh build/krylocl
 krylocl=$1
 BUILD=${BUILD:-build}
-conform=$BUILD/tests/mpi/conform_mpi
 passed=0 failed=0
-if ! command -v mpirun >/dev/null 2>&1 || [ ! -x "$conform" ]; then
+if ! command -v mpirun >/dev/null 2>&1 || [ ! -x "$BUILD/tests/mpi/conform_mpi" ]; then
   echo "skipped: no MPI (libopenmpi-dev openmpi-bin)"
   echo "0 passed, 0 failed, 1 skipped"
   exit 0
@@ -38,9 +37,11 @@ TOTALS
   passed=$((passed + ${p:-0})) failed=$((failed + ${f:-0}))
   check "$2: exit status $1" "$1"
 }
-conform() { # N DEVICE WHAT
-  ranks "$1" "$conform" "$2" >"$tmp/log" 2>&1
-  tally $? "conform_mpi on $1 ranks, $3"
+conform() { # N DEVICE WHAT: the programs of tests/mpi/systems.h
+  for program in conform columns reproducible failures; do
+    ranks "$1" "$BUILD/tests/mpi/${program}_mpi" "$2" >"$tmp/log" 2>&1
+    tally $? "${program}_mpi on $1 ranks, $3"
+  done
 }
 conform 1 cpu native
 conform 2 cpu native

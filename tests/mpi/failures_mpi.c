@@ -1,0 +1,80 @@
+/* Ranks that fail, and methods that give up: what happens to one is what happens to all. */
+#include "tests/mpi/systems.h"
+
+/* A failure on one rank is that of all, with its number in the message. */
+static void failures(kcl *ctx) {
+  const int who = ranks - 1;
+  kcl_mpi_solver *s = NULL;
+  kcl_csr *A = NULL;
+  int rc = kcl_mpi_agree(ctx, MPI_COMM_WORLD, rank == who ? KCL_INPUT : KCL_OK);
+  CHECKF(rc == KCL_INPUT, "agreement: %d", rc);
+  CHECKF(ranks == 1 || strstr(kcl_error(ctx), "rank "), "agreement: %s", kcl_error(ctx));
+  CHECK(!kcl_csr_create(ctx, 2, 2 * ranks, 2, KCL_D, &A));
+  A->row_ptr[1] = 1, A->row_ptr[2] = 2;
+  A->col[0] = 2 * rank,
+  A->col[1] = rank == who ? 99 : 2 * rank + 1; /* a column that is not there */
+  rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, NULL, &s);
+  CHECKF(rc == KCL_USAGE && !s, "a column that is not there: %d, %s", rc, kcl_error(ctx));
+  CHECKF(ranks == 1 || strstr(kcl_error(ctx), "rank "), "names the rank: %s", kcl_error(ctx));
+  kcl_csr_free(&A);
+}
+
+/* The last rank's rows have no columns of their own, so there is no M of its block, though A is regular. */
+static void fails_on_one(kcl *ctx, const char *precond) {
+  kcl_mpi_solver *s = NULL;
+  kcl_options o = kcl_defaults;
+  kcl_csr *A = NULL;
+  const int to = (rank + ranks - 1) % ranks;
+  o.solver = "gmres", o.precond = precond;
+  CHECK(!kcl_csr_create(ctx, 2, 2 * ranks, 4, KCL_D, &A));
+  for (int i = 0; i < 2; i++) {
+    const bool own = rank != ranks - 1;
+    A->row_ptr[i + 1] = 2 * (i + 1);
+    for (int j = 0; j < 2; j++) {
+      A->col[2 * i + j] = 2 * (own ? rank : to) + j;
+      ((double *)A->val)[2 * i + j] = i == j ? 2 : 1;
+    }
+  }
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, &o, &s);
+  CHECKF(rc == KCL_USAGE && !s && strstr(kcl_error(ctx), precond) &&
+             strstr(kcl_error(ctx), "rank "),
+         "%s of a singular block: %d, %s", precond, rc, kcl_error(ctx));
+  kcl_csr_free(&A);
+}
+
+/* Nearly A = -A^H, but not so that lsqr would be taken at once: the methods that come first break down or come no nearer, lsqr
+ * solves it. So the last way of the plan is reached on all ranks, and with it A^H. */
+static void next_ways(kcl *ctx) {
+  enum { ROWS = 60 };
+  const int all = ROWS * ranks;
+  kcl_mpi_solver *s = NULL;
+  kcl_csr *A = NULL;
+  kcl_report r = {0};
+  kcl_options o = kcl_defaults;
+  double b[ROWS], x[ROWS] = {0};
+  int64_t at = 0;
+  CHECK(!kcl_csr_create(ctx, ROWS, all, 2 * ROWS, KCL_D, &A));
+  for (int i = 0; i < ROWS; i++) {
+    const int row = rank * ROWS + i;
+    if (row) A->col[at] = row - 1, ((double *)A->val)[at++] = row == 1 ? -1 - 1e-12 : -1;
+    if (row + 1 < all) A->col[at] = row + 1, ((double *)A->val)[at++] = 1;
+    A->row_ptr[i + 1] = at, b[i] = row + 1;
+  }
+  A->nnz = at;
+  o.format = "csr-scalar", o.precond = "none";
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, &o, &s);
+  if (!rc) rc = kcl_mpi_solve(s, b, x, &r);
+  CHECKF(!rc && r.converged && strstr(r.changes, "continued with lsqr"), "next ways: %s; %s",
+         rc ? kcl_error(ctx) : kcl_reason_text(r.reason), rc ? "" : r.changes);
+  CHECK(rc || rank || fabs(x[1] - 1) < 1e-6); /* the first row */
+  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+}
+
+static void apart(kcl *ctx) {
+  failures(ctx);
+  if (ranks > 1 && !few_combinations)
+    fails_on_one(ctx, "jacobi"), fails_on_one(ctx, "block-jacobi"), fails_on_one(ctx, "ilu");
+  if (ranks == 2 && !few_combinations) next_ways(ctx); /* some thousand iterations */
+}
+
+int main(int argc, char **argv) { return conform(argc, argv, apart, NULL); }
