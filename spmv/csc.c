@@ -7,7 +7,7 @@
  * On a device one work-item per column reads its element of x once and adds into y atomically, the transpose of
  * csr-scalar (Rodriguez Losada 2010, 1.2.3). The order of the additions is not fixed: the last bits may change from run
  * to run. The cpu executor works by ranges of rows: there the entries are divided into strips of 64 rows, each strip
- * sorted by column with explicit column indices (col), and the part of y stays in the cache; the order is fixed.
+ * sorted by column with explicit column indices (col), and its 64 elements of y fit in the cache; the order is fixed.
  * Bytes: nnz (4 + s) + 4 (cols + 1) and y once more on a device, nnz (8 + s) + 8 (rows / 64 + 1) on the cpu executor; the
  * prediction is the larger. 2 flops per entry.
  */

@@ -315,7 +315,7 @@ static void test_methods(const place *p) {
   kcl_csr_free(&A);
 }
 
-/* (A - A^T) / 2 + c I; the places of A's entries stay. */
+/* (A - A^T) / 2 + c I; with the non-zero structure of A. */
 static kcl_csr *skew_part(kcl *ctx, const char *kind, double c) {
   kcl_csr *A = NULL, *B = NULL;
   if (kcl_generate(ctx, kind, &A, NULL)) return NULL;

@@ -305,7 +305,7 @@ static number circulant(int64_t n, int64_t i, int64_t j) {
   return d < n ? row[d < 4 ? d : 0] : 0;
 }
 
-/* An inverse beyond numbers: refused, or a larger diagonal; M^-1 stays finite. */
+/* An inverse beyond numbers: refused, or a larger diagonal; M^-1 is finite. */
 static number growing(int64_t n, int64_t i, int64_t j) {
   return (void)n, i == j ? 1 : j == i - 1 ? -1000 : 0;
 }

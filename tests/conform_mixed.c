@@ -150,7 +150,7 @@ static void test_scales(const place *p) {
       system_ s = system_of(p, j ? "magnetic:6" : "poisson2d:9", "cg");
       scale(s.A->val, s.A->nnz * (j ? 2 : 1), of_A[i]);
       scale(s.b, numbers(s.A), of_b[i == 3 ? 1 : i]);
-      if (i == 3) s.o.precond = "jacobi"; /* x stays finite: 1e-280 / 1e-290 */
+      if (i == 3) s.o.precond = "jacobi"; /* x is finite: 1e-280 / 1e-290 */
       kcl_report r = once(&s);
       CHECKF(r.converged && r.inner_iterations == r.iterations, "A %g: %s, %lld of %lld", of_A[i],
              kcl_reason_text(r.reason), (long long)r.inner_iterations, (long long)r.iterations);

@@ -6,7 +6,7 @@ static bool least_squares(const char *solver) {
   return !strcmp(solver, "cgls") || !strcmp(solver, "lsqr");
 }
 
-/* The answer of the ranks of comm with reproducible sums: on rank 0, else x stays. */
+/* The answer of the ranks of comm with reproducible sums: on rank 0; elsewhere x is unchanged. */
 static int reproduce(const host *h, const kcl_options *o, MPI_Comm comm, double *x) {
   const bool root = comm == MPI_COMM_SELF || !rank;
   kcl_mpi_solver *s = NULL;
