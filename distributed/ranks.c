@@ -39,8 +39,8 @@ void kcl_comm_wait(int count, MPI_Request *request) {
 
 /* ---------------------------------------------------------------- sums */
 
-/* A status, and the dots of a stage. */
-enum { RECORD = 1 + 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+/* A status, the dots of a stage, and how many ranks have stopped. */
+enum { RECORD = 2 + 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
 
 /* A rank's record in memory that all share: one of gathers with an even number, one of the others. When one is written again,
  * all have read it, for they have written the other since. */

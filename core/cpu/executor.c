@@ -360,6 +360,7 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
   *ex = (kcl_executor){.data = e,
                        .run = run,
+                       .ends = kcl_program_ranks(k) && !kcl_program_ranks(k)->mixed,
                        .put = put,
                        .get = get,
                        .set_state = set_state,

@@ -46,9 +46,10 @@ static cl_int await(run *r) {
   return code;
 }
 
-/* In step with the other ranks, to the end or to the sum that tells of a failure. */
+/* In step with the other ranks, to the end, the pass in which all have stopped, or the sum that tells of a failure. */
 static int run_on_ranks(run *r, kcl_phase phase, int64_t times, int status) {
-  for (int64_t t = 0; t < times; t++)
+  r->ranks.stopped = false;
+  for (int64_t t = 0; t < times && !r->ranks.stopped; t++)
     for (int i = 0; i < r->k->stages[phase]; i++) {
       const kcl_stage *s = &r->k->stage[phase][i];
       status = kcl_run_stage_on_ranks(r, s, &r->launch[phase][i], status);
@@ -304,6 +305,7 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   r->ranks.ready = kcl_program_ranks(k) != NULL;
   kcl_step_end(k->ctx);
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
+  ex->ends = r->ranks.ends;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
   ex->seconds_compile = kcl_now() - t;
 done:

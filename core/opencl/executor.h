@@ -96,14 +96,15 @@ typedef struct run {
   struct {
     kcl_exchange *of;           /* [operators] */
     cl_command_queue transfers; /* of halos, beside the launches */
-    kcl_pinned sums;            /* [dots, width, partials_max] on their way: */
-    char *partial;
-    double *block;    /* the same as doubles, where sums have a fixed shape */
-    char *total;      /* [dots, width] scalars: sums of the last stage over the ranks, */
-    int totals;       /* so many: not in r->states yet */
-    bool as_argument; /* they are one of the next kernel; else they are written to r->states */
-    bool ready;       /* the other ranks run the same stages from now on */
-  } ranks;            /* of several */
+    kcl_pinned sums;            /* control blocks and slots, then, on their way: */
+    char *partial;              /* [dots, width, partials_max] */
+    double *block;              /* the same as doubles, where sums have a fixed shape */
+    char *total;                /* [dots, width] scalars: sums of the last stage over the ranks, */
+    int totals;                 /* so many: not in r->states yet */
+    bool as_argument;   /* they are one of the next kernel; else they are written to r->states */
+    bool ends, stopped; /* a batch ends when all ranks have stopped; they have */
+    bool ready;         /* the other ranks run the same stages from now on */
+  } ranks;              /* of several */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
   char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+enum { MOST_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS + 1 };
 
 /* Partial sums of a stage on the device (kernels/stage.clh), and on the host: [sums, partials_max] scalars. */
 typedef struct partials {
@@ -16,7 +16,8 @@ typedef struct partials {
   size_t groups;   /* of its launch */
   int halo, end;   /* sums to which the halo has added, from halo to before end; and its groups */
   size_t more;
-  size_t at, bytes, whole; /* bytes in r->states; of a sum; of all that is in use */
+  size_t at, bytes,
+      whole; /* bytes in r->states, control blocks first; of a sum; of all sums in use */
 } partials;
 
 static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
@@ -24,7 +25,7 @@ static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
   partials p = {.sums = kcl_stage_dots(s) * r->width,
                 .parts = (int)(r->scalar_bytes / r->real_bytes),
                 .groups = l->groups,
-                .at = kcl_run_sums(r),
+                .at = kcl_run_state(r),
                 .bytes = bytes};
   int number;
   if (kcl_stage_halo_dot(s, &number)) {
@@ -38,6 +39,14 @@ static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
 /* Real number i of sum d. */
 static char *place(const run *r, const partials *p, int d, size_t i) {
   return r->ranks.partial + (size_t)d * p->bytes + i * r->real_bytes;
+}
+
+/* Have all right-hand sides of this rank stopped, by the control blocks that came with the sums? */
+static bool own_stopped(const run *r) {
+  const kcl_control *c = r->ranks.sums.data;
+  bool stopped = true;
+  for (int i = 0; i < r->width; i++) stopped = stopped && c[i].stop && !c[i].cycle_open;
+  return stopped;
 }
 
 /* Real numbers that a stage left for sum d. */
@@ -81,14 +90,19 @@ static void add_up(const void *values, size_t real_bytes, size_t count, int part
   for (int i = 0; i < AT_ONCE; i++) sum[parts == 2 ? i % 2 : 0] += some[i];
 }
 
-static int sum_groups(const run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
+/* With them, where all ranks run this executor: how many have stopped. */
+static int sum_groups(run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
+  const int n = p->sums * p->parts;
   for (int d = 0; d < p->sums && !status; d++)
     add_up(place(r, p, d, 0), r->real_bytes, reals_of(p, d), p->parts, all + d * p->parts);
-  return ranks->sum(ranks, status, p->sums * p->parts, all);
+  all[n] = own_stopped(r);
+  status = ranks->sum(ranks, status, n + r->ranks.ends, all);
+  r->ranks.stopped = r->ranks.ends && all[n] == ranks->count;
+  return status;
 }
 
 /* The groups are the blocks of all ranks. */
-static int sum_blocks(const run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
+static int sum_blocks(run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
   double *own = r->ranks.block;
   for (int d = 0; d < p->sums; d++)
     for (size_t i = 0; i < p->groups * (size_t)p->parts; i++) {
@@ -102,6 +116,7 @@ static int sum_blocks(const run *r, kcl_ranks *ranks, const partials *p, int sta
 
 /* No sum has these bits: a NaN that no operation makes. */
 static void mark_unread(const run *r, const partials *p) {
+  memset(r->ranks.sums.data, 0, (size_t)r->width * sizeof(kcl_control)); /* not stopped */
   memset(r->ranks.partial, 0xFF, p->whole);
 }
 
@@ -134,10 +149,11 @@ static cl_int await_sum(const run *r, const partials *p, int d, cl_event read) {
 static cl_int read_polling(const run *r, const partials *p) {
   cl_event read;
   mark_unread(r, p);
-  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, p->at, p->whole,
-                                    r->ranks.partial, 0, NULL, &read);
+  const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
+  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, p->at, bytes, r->ranks.sums.data,
+                                    0, NULL, &read);
   if (code) return code;
-  kcl_profile_keep(context(r)->opencl, read, "read", p->whole);
+  kcl_profile_keep(context(r)->opencl, read, "read", bytes);
   code = clFlush(queue(r));
   for (int d = 0; d < p->sums && !code; d++) code = await_sum(r, p, d, read);
   atomic_thread_fence(memory_order_acquire);
@@ -146,9 +162,10 @@ static cl_int read_polling(const run *r, const partials *p) {
 }
 
 static cl_int read_partials(const run *r, const partials *p) {
+  const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
   if (r->group > 1) return read_polling(r, p);
-  return clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, p->at, p->whole, r->ranks.partial, 0,
-                             NULL, kcl_profile_event(context(r)->opencl, "read", p->whole));
+  return clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, p->at, bytes, r->ranks.sums.data, 0,
+                             NULL, kcl_profile_event(context(r)->opencl, "read", bytes));
 }
 
 /* The sums of the groups become one of all ranks. */
@@ -162,11 +179,11 @@ static int sum_over_ranks(run *r, kcl_ranks *ranks, const partials *p, cl_int co
 }
 
 /* This rank has failed before: the others learn it. */
-static int tell_failure(kcl_ranks *ranks, const partials *p, int status) {
+static int tell_failure(const run *r, kcl_ranks *ranks, const partials *p, int status) {
   double nothing[MOST_SUMS] = {0};
   const int n = p->sums * p->parts;
   if (ranks->block) return ranks->sum_blocks(ranks, status, n, (int64_t)p->groups, NULL, nothing);
-  return ranks->sum(ranks, status, n, nothing);
+  return ranks->sum(ranks, status, n + r->ranks.ends, nothing);
 }
 
 static kcl_exchange *exchange_of(const run *r, const kcl_stage *s) {
@@ -185,7 +202,7 @@ int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int stat
   r->ranks.totals = 0; /* this stage had them */
   if (!kcl_stage_dots(s)) return status;
   const partials p = partials_of(r, s, l);
-  return status ? tell_failure(ranks, &p, status) : sum_over_ranks(r, ranks, &p, code);
+  return status ? tell_failure(r, ranks, &p, status) : sum_over_ranks(r, ranks, &p, code);
 }
 
 /* ---------------------------------------------------------------- opening and closing */
@@ -200,6 +217,9 @@ static int open_transfers(run *r) {
   return kcl_cl_check(context(r), code, "clCreateCommandQueue", "a queue for halos");
 }
 
+/* Reproducible sums have a record of their own, and native executors send no such number. */
+static bool ends_together(const kcl_ranks *ranks) { return !ranks->block && !ranks->mixed; }
+
 int kcl_run_open_ranks(run *r) {
   const size_t sums =
       (size_t)kcl_program_dots(r->k) * (size_t)r->width * (size_t)r->geometry.partials_max;
@@ -209,8 +229,10 @@ int kcl_run_open_ranks(run *r) {
   for (int i = 0; i < r->k->ops; i++)
     if (r->k->op[i].matrix->halo)
       KCL_TRY(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
-  KCL_TRY(kcl_opencl_pin_host(context(r), sums * r->scalar_bytes, "partial sums", &r->ranks.sums));
-  r->ranks.partial = r->ranks.sums.data;
+  KCL_TRY(kcl_opencl_pin_host(context(r), kcl_poll_bytes(r->k) + sums * r->scalar_bytes,
+                              "partial sums", &r->ranks.sums));
+  r->ranks.partial = (char *)r->ranks.sums.data + kcl_poll_bytes(r->k);
+  r->ranks.ends = ends_together(kcl_program_ranks(r->k));
   r->ranks.as_argument = kcl_sums_are_argument(r->k);
   KCL_TRY(kcl_alloc(context(r), kcl_program_dots(r->k) * r->width, r->scalar_bytes, "sums",
                     (void **)&r->ranks.total));

@@ -54,7 +54,8 @@ struct kcl_executor {
   int (*launches)(const kcl_executor *, kcl_phase, int stage);
   int (*source)(kcl_executor *, char **out); /* OpenCL C, malloc'd; NULL: it runs no source */
   void (*close)(kcl_executor *);
-  bool replaces;            /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */
+  bool replaces; /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */
+  bool ends;     /* on several ranks: run(LOOP) ends when all right-hand sides have stopped */
   int64_t least_iterations; /* that are worth a call of run(LOOP); 0: a few */
   double seconds_upload, seconds_compile;
   int compiled, from_cache; /* programs: by the driver, from the cache folder */

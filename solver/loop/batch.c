@@ -1,7 +1,8 @@
 /* Batches of iterations. The device tests every iteration and stops by itself; the host enqueues batches, one ahead,
  * and polls a few numbers after each. A batch is an eighth of what has been done so far, between 4 iterations (one, where
  * an iteration takes longer than ten polls, which are sums over ranks where there are ranks) and a tenth of a second (at least one pass over LOOP, which may hold several, and what
- * the executor calls worth a call): iterations enqueued after the stop only pass the state on.
+ * the executor calls worth a call): iterations enqueued after the stop only pass the state on. On ranks, where the host takes
+ * part in each iteration, a batch ends with the stop, and is half of what has been done.
  */
 #include "core/base/context.h"
 #include "solver/loop/loop.h"
@@ -80,7 +81,9 @@ int kcl_loop_enqueue(kcl_loop *l) {
   kcl_ranks *ranks = kcl_system_ranks(l->system);
   int64_t done = kcl_loop_iterations(l), worth = l->engine->executor.least_iterations;
   double each = done ? (kcl_now() - l->start) / (double)done : 0;
-  int64_t batch = done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4, least = worth ? worth : 4;
+  const bool ends = ranks && l->engine->executor.ends;
+  int64_t batch = ends ? done / 2 : done / 8, most = each > 0 ? (int64_t)(0.1 / each) : 4,
+          least = worth ? worth : 4;
   if (batch > most) batch = most;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
   if (batch < least) batch = each > (worth || ranks ? 0.03 : SLOW) ? 1 : least;
