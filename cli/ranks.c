@@ -164,10 +164,20 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
   return rc;
 }
 
+/* kcl_mpi_share.seconds_alone needs the rates of devices; without them there is no prediction. */
+static void know_rate(kcl *ctx, const cli_options *o) {
+  kcl_device device;
+  double rate;
+  const bool reported = (!o->quiet || o->json) && !cli_interrupted();
+  if (reported && !kcl_device_current(ctx, &device) && device.platform >= 0)
+    kcl_stream_rate(ctx, &rate);
+}
+
 int cli_solves_end(kcl *ctx, cli_run *r) {
   if (alone()) return 0;
   if (!rank) cli_ranks_tell(0);
   served = false;
+  know_rate(ctx, r->o);
   return cli_lib(ctx, kcl_mpi_shares(r->shared, &r->shares, &r->share_count));
 }
 
@@ -200,6 +210,23 @@ static const char *partition(const cli_run *r) {
   return r->o->partition ? r->o->partition : "rows";
 }
 
+/* The least that a device is predicted to take for an iteration alone; 0: no prediction. */
+static double seconds_alone(const cli_run *r) {
+  double least = INFINITY;
+  for (int p = 0; p < r->share_count; p++)
+    if (r->shares[p].seconds_alone > 0) least = fmin(least, r->shares[p].seconds_alone);
+  return least < INFINITY ? least : 0;
+}
+
+/* Where one device is faster for sure: most predictions are within a third (docs/lab/2026-11-23-model.md). */
+static void report_alone(const cli_run *r) {
+  const kcl_report *p = &r->results[r->worst].report;
+  const double one = seconds_alone(r), several = p->seconds_per_iteration;
+  if (one > 0 && p->iterations >= 20 && 1.5 * one < several)
+    cli_say(r->o, "hint        one device would take about %s per iteration, %d took %s\n",
+            cli_seconds(one).s, ranks, cli_seconds(several).s);
+}
+
 static void report_rank(const cli_run *r, const kcl_mpi_share *s) {
   cli_say(r->o,
           "rank %-6d %s rows, %s of them with columns of others, %s nonzeros, %s elements of x "
@@ -228,6 +255,7 @@ void report_ranks(const cli_run *r) {
       ranks, partition(r), imbalance(r), cli_count(halo).s, cli_count(most).s, others,
       100 * waited);
   for (int p = 0; r->o->verbose && p < r->share_count; p++) report_rank(r, &r->shares[p]);
+  report_alone(r);
 }
 
 void json_ranks(struct cJSON *o, const cli_run *r) {
@@ -249,12 +277,14 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
     json_number(one, "seconds_solve", s->seconds_solve);
     json_number(one, "seconds_halo", s->seconds_halo);
     json_number(one, "seconds_sum", s->seconds_sum);
+    if (s->seconds_alone > 0) json_number(one, "seconds_alone", s->seconds_alone);
     cJSON_AddItemToArray(list, one);
     halo += s->halo;
   }
   json_text(o, "partition", partition(r));
   json_count(o, "communication_volume", halo);
   json_number(o, "imbalance", imbalance(r));
+  if (seconds_alone(r) > 0) json_number(o, "seconds_per_iteration_alone", seconds_alone(r));
 }
 
 #else /* ---------------------------------------------------------------- built without MPI */

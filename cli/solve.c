@@ -421,9 +421,10 @@ const cli_command cli_solve = {
         "  on several ranks: ranks, a list of {rank device threads format first_row rows "
         "first_column columns nonzeros "
         "share boundary_rows neighbours halo sends seconds_partition seconds_solve seconds_halo "
-        "seconds_sum}, "
+        "seconds_sum [seconds_alone]}, "
         "partition, communication_volume (elements of x sent per product), imbalance (the most "
-        "nonzeros of a rank over its share of all)\n"
+        "nonzeros of a rank over its share of all), seconds_per_iteration_alone (predicted, of "
+        "the fastest GPU alone)\n"
         "  with --profile: profile {setup solve}, each {seconds gaps commands}, a list of {kind "
         "[name] count seconds}, with bytes, or of kernels group largest_group preferred_multiple "
         "private_bytes local_bytes\n"};

@@ -9,7 +9,8 @@
  *   adjoint.c    rows of A^H                                 symmetry.c   statistics of the whole matrix
  *   scale.c      powers of two for rows and columns          ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
- *   select.c     a device for each rank                      setup.c, solve.c   the public functions
+ *   select.c     a device for each rank                      shares.c     what each rank has, and would take alone
+ *   setup.c, solve.c   the public functions
  *   files/       systems read by all ranks, each its own rows, and x written by all
  */
 #ifndef KCL_DISTRIBUTED_H

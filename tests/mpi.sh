@@ -248,6 +248,9 @@ if [ -x "$krylocl" ]; then
     alone "native and OpenCL" 0 solve "$@" -q --devices cpu,0:0 -o "$tmp/x.mtx"
     "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/x.mtx" --check none -q
     check "native and OpenCL: x solves the system" $?
+    KRYLOCL_LAYOUT=gpu expect "layout of a GPU" 0 2 solve "$@" -q --device 0:0 --json "$tmp/json2"
+    grep -q '"seconds_per_iteration_alone":' "$tmp/json2" && ! grep -q '"seconds_per_iteration_alone":' "$tmp/json"
+    check "one GPU alone is predicted, a native executor is not" $?
   fi
   alone "one device" 0 solve "$@" -q --devices cpu
   alone "a device that is not there" 4 solve "$@" -q --devices cpu,gpu:77

@@ -1,0 +1,96 @@
+/* kcl_mpi_shares: what each rank has, how long it waited, and how long its device would take alone. */
+#include "core/base/context.h"
+#include "distributed/distributed.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- one device alone */
+
+/* Of the rows of this rank, on its device. */
+static double device_bytes(const kcl_engine *e) {
+  const kcl_program *k = e->program;
+  double n = 0;
+  for (kcl_vec v = 0; v < k->vectors; v++) n += (double)k->vector[v].n;
+  return kcl_engine_stored_bytes(e) + kcl_preconditioner_bytes(e->M) +
+         n * kcl_rhs_width(k) * (double)kcl_type_size(k->type);
+}
+
+/* Nonzeros of all ranks over those of this rank's interior. */
+static double times_interior(const kcl_mpi_solver *m) {
+  const kcl_domain *d = m->domain;
+  const kcl_csr *interior = d->in_order.interior ? d->in_order.interior : d->given.interior;
+  return kcl_comm_total(m->comm, (double)kcl_domain_nnz(d)) / (double)interior->nnz;
+}
+
+/* Seconds per iteration of the whole system on this device alone: those predicted for the interior by the model that chooses
+ * formats (solver/engine/predict.c), for as many nonzeros as all ranks have. 0: the device is not a GPU, its rates are not known,
+ * or its memory is too small. */
+static double seconds_alone(const kcl_mpi_solver *m, double times) {
+  const kcl *ctx = m->ctx;
+  const kcl_engine *e = m->selection.engine;
+  const bool known = ctx->layout == KCL_LAYOUT_GPU && ctx->stream_rate > 0,
+             fits = times * device_bytes(e) < (double)ctx->device.memory;
+  double seconds = 0;
+  if (!known || !fits) return 0;
+  if (kcl_engine_predicted(&m->system, e->method, e->precond, kcl_engine_format(e), &seconds))
+    return 0;
+  return times * seconds;
+}
+
+/* ---------------------------------------------------------------- shares */
+
+static void describe_alone(const kcl_mpi_solver *m, kcl_mpi_share *own) {
+  kcl_setup_info info;
+  kcl_solver_info(m->alone, &info);
+  own->share = 1, own->rows = m->whole->rows, own->columns = m->whole->cols;
+  own->nonzeros = m->whole->nnz;
+  snprintf(own->format, sizeof own->format, "%s", info.format);
+}
+
+static void describe_part(const kcl_mpi_solver *m, kcl_mpi_share *own) {
+  const kcl_domain *d = m->domain;
+  own->rank = m->comm->ranks.rank, own->neighbours = d->neighbours;
+  own->first_row = m->comm->first[own->rank], own->first_column = m->comm->column[own->rank];
+  own->columns = d->columns;
+  own->rows = kcl_domain_rows(d), own->nonzeros = kcl_domain_nnz(d);
+  own->boundary_rows = d->given.outside->rows, own->halo = d->halo.count;
+  own->sends = d->halo.sends;
+  snprintf(own->format, sizeof own->format, "%s", kcl_engine_format(m->selection.engine));
+  own->seconds_alone = seconds_alone(m, times_interior(m));
+}
+
+static int gather_shares(kcl_comm *c, const kcl_mpi_share *own, kcl_mpi_share *list) {
+  MPI_Request request;
+  double *weight = NULL, all = 0;
+  int rc = kcl_weigh(c, &weight);
+  if (rc) goto done;
+  MPI_Iallgather(own, sizeof *own, MPI_BYTE, list, sizeof *own, MPI_BYTE, c->comm, &request);
+  kcl_comm_wait(1, &request);
+  for (int p = 0; p < c->ranks.count; p++) all += weight[p];
+  for (int p = 0; p < c->ranks.count; p++) list[p].share = weight[p] / all;
+done:
+  free(weight);
+  return rc;
+}
+
+int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
+  kcl_mpi_share own = {.threads = m ? m->ctx->threads : 0};
+  int rc;
+  if (!m) return KCL_USAGE;
+  if ((rc = kcl_need(m->ctx, "list", list)) || (rc = kcl_need(m->ctx, "count", count))) return rc;
+  *count = m->alone ? 1 : m->comm->ranks.count;
+  rc = kcl_alloc(m->ctx, *count, sizeof own, "the shares", (void **)list);
+  if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
+  if (rc) goto done;
+  snprintf(own.device, sizeof own.device, "%s", m->ctx->device.name);
+  own.seconds_partition = m->seconds_partition, own.seconds_solve = m->seconds_solve;
+  own.seconds_halo = m->seconds_halo, own.seconds_sum = m->seconds_sum;
+  (m->alone ? describe_alone : describe_part)(m, &own);
+  if (m->alone)
+    (*list)[0] = own;
+  else
+    rc = gather_shares(m->comm, &own, *list);
+done:
+  if (rc) free(*list), *list = NULL;
+  return rc;
+}
