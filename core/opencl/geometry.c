@@ -76,7 +76,7 @@ static void choose_series(const kcl_program *k, kcl_geometry *g) {
 /* Where they leave room for the others in the 1,024 bytes of arguments that OpenCL promises. */
 bool kcl_sums_are_argument(const kcl_program *k) {
   enum { ROOM = 512 };
-  const size_t sums = (size_t)(kcl_program_dots(k) * kcl_rhs_width(k));
+  const size_t sums = (size_t)kcl_program_dots(k) * (size_t)kcl_rhs_width(k);
   return kcl_program_ranks(k) && sums * kcl_type_size(k->type) <= ROOM;
 }
 

@@ -94,7 +94,7 @@ static cl_int add(const run *r, const kcl_exchange *e, const kcl_stage *s, const
   int number = 0;
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   const cl_int dot = which_dot(o, s->y);
-  const size_t sum = (size_t)(number * r->width) * (size_t)r->geometry.partials_max;
+  const size_t sum = (size_t)number * (size_t)r->width * (size_t)r->geometry.partials_max;
   const cl_int at = (cl_int)(kcl_run_sums(r) / r->scalar_bytes + sum + l->groups);
   const kcl_vec u = !o ? s->y : o->x == s->y ? o->y : o->x;
   cl_int code = clSetKernelArg(e->add, 1, sizeof(cl_mem), &r->vec[s->y]);
