@@ -142,6 +142,12 @@ kernel void convert(global const double *from, const int n, const double factor,
   if (k < n) to[k] = (VALUE)(from[k] * factor);
 }
 
+kernel void round_values(global double *val, const int n)
+{
+  const int k = get_global_id(0);
+  if (k < n) val[k] = (double)(float)val[k];
+}
+
 kernel void narrow(global const double *from, const int n, global float *to)
 {
   const int k = get_global_id(0);

@@ -27,6 +27,7 @@ typedef struct kcl_builder_ops {
   int (*galerkin)(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
                   const kcl_built *pattern, kcl_built *out);
   int (*truncate)(kcl_builder *b, const kcl_built *A, int most, kcl_built *out);
+  int (*round)(kcl_builder *b, kcl_built *A); /* its values become floats */
   /* Adds the vector of the smoother to M: D^-1 / lambda where A = A^H, else SPAI(0). */
   int (*smoother)(kcl_builder *b, const kcl_built *A);
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */

@@ -58,6 +58,10 @@ static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built
   return rc;
 }
 
+static int round_values(kcl_builder *b, kcl_built *A) {
+  return kcl_setup_round(b->setup, &A->device);
+}
+
 static int smoother(kcl_builder *b, const kcl_built *A) {
   void *d;
   int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, &d);
@@ -111,6 +115,7 @@ const kcl_builder_ops kcl_build_on_device = {.take = take,
                                              .product = product,
                                              .galerkin = galerkin,
                                              .truncate = truncate_rows,
+                                           .round = round_values,
                                              .smoother = smoother,
                                              .inverse = inverse,
                                              .keep = keep,

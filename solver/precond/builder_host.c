@@ -72,6 +72,16 @@ static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built
   return give(rc, C, out);
 }
 
+static void round_part(void *arg, int64_t from, int64_t to) {
+  double *val = arg;
+  for (int64_t k = from; k < to; k++) val[k] = (double)(float)val[k];
+}
+
+static int round_values(kcl_builder *b, kcl_built *A) {
+  (void)b, kcl_for(A->nnz, KCL_FEW, round_part, A->csr->val);
+  return KCL_OK;
+}
+
 /* SPAI(0): a_ii / sum_j a_ij^2 (Broker & Grote 2002). */
 typedef struct spai0 {
   const kcl_csr *A;
@@ -124,6 +134,7 @@ const kcl_builder_ops kcl_build_on_host = {.take = take,
                                            .product = product,
                                            .galerkin = galerkin,
                                            .truncate = truncate_rows,
+                                         .round = round_values,
                                            .smoother = smoother,
                                            .inverse = inverse,
                                            .keep = keep,

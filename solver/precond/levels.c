@@ -34,7 +34,6 @@ typedef struct hierarchy {
 
 /* ---------------------------------------------------------------- set-up */
 
-/* P and R are kept as they are: a refresh computes with them. */
 static int keep(kcl_builder *b, kcl_built *A, bool narrow, int *number) {
   *number = b->M->matrices;
   return b->ops->keep(b, A, narrow);
@@ -66,6 +65,11 @@ typedef struct building {
   double nonzeros;                  /* of the first level */
 } building;
 
+/* P is a matrix of floats before R and the next system are made of it: so a refresh, which has the stored ones, makes the same. */
+static int round_floats(building *g, kcl_built *P) {
+  return g->narrow ? g->b.ops->round(&g->b, P) : KCL_OK;
+}
+
 /* From one level to the next. All are views where they are those of `before`. */
 typedef struct transfer {
   kcl_built P, R;
@@ -83,6 +87,7 @@ static int make_transfer(building *g, int number, const kcl_built *A, transfer *
   *more = false;
   if (A->rows > DENSE && g->h->levels < MOST_LEVELS)
     KCL_TRY(g->plan->coarsen(b, A, number, &t->P, more));
+  if (*more) KCL_TRY(round_floats(g, &t->P));
   if (*more) KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
 done:
   return rc;
@@ -107,8 +112,8 @@ static int keep_transfer(building *g, int number, transfer *t) {
   const level *then = before ? &((const hierarchy *)before->data)->level[number] : NULL;
   level *l = &g->h->level[number];
   int rc;
-  if (!before) KCL_TRY(keep(&g->b, &t->P, false, &l->P));
-  if (!before) return keep(&g->b, &t->R, false, &l->R);
+  if (!before) KCL_TRY(keep(&g->b, &t->P, g->narrow, &l->P));
+  if (!before) return keep(&g->b, &t->R, g->narrow, &l->R);
   l->P = g->b.M->matrices, l->R = l->P + 1;
   KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->P));
   KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->R));
@@ -134,6 +139,7 @@ static int coarsen_again(building *g, int number, const kcl_built *A, transfer *
     KCL_TRY(b->ops->truncate(b, &P, g->plan->most, &t->P));
   else
     t->P = P, P = (kcl_built){0};
+  KCL_TRY(round_floats(g, &t->P));
   KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
   KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, NULL, next));
 done:

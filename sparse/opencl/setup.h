@@ -47,6 +47,7 @@ int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_d
                        const kcl_device_csr *P, const kcl_device_csr *pattern, kcl_device_csr *out);
 /* The `most` largest moduli of each row, row sums kept. */
 int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most, kcl_device_csr *out);
+int kcl_setup_round(kcl_device_setup *s, const kcl_device_csr *A); /* its values become floats */
 /* kcl_sparse_strong, _split and _interpolation. More than `enough` coarse points, or none: no P is made, *made is false. */
 typedef struct kcl_coarsening_rule {
   double theta;
