@@ -43,13 +43,14 @@ conform() { # N DEVICE WHAT: the programs of tests/mpi/systems.h
     tally $? "${program}_mpi on $1 ranks, $3"
   done
 }
-conform 1 cpu native
-conform 2 cpu native
+native() { KRYLOCL_SOLVERS=${KRYLOCL_SOLVERS:-$2} conform "$1" cpu native; } # N METHODS; none: all
+# With sanitizers, which see the host's code, one method of each kind.
+kinds=${SAN:+cg,cg-pipelined,gmres,bicg,lsqr}
+native 1 "$kinds"
+native 2 "$kinds"
 KRYLOCL_SOLVERS=cg,bicg KRYLOCL_MPI_SHARED=0 conform 2 cpu "native, by messages alone"
 KRYLOCL_SOLVERS=cg,bicg KRYLOCL_MPI_SHARED=2 conform 4 cpu "native, two hosts"
-if [ -n "$KRYLOCL_SOLVERS" ] || [ "${KRYLOCL_THOROUGH:-0}" -gt 1 ]; then conform 4 cpu native; else
-  KRYLOCL_SOLVERS=cg,cg-pipelined,gmres,idr,bicg,lsqr conform 4 cpu native
-fi
+if [ "${KRYLOCL_THOROUGH:-0}" -gt 1 ]; then native 4 "$kinds"; else native 4 "${kinds:-cg,cg-pipelined,gmres,idr,bicg,lsqr}"; fi
 if "$krylocl" devices 2>/dev/null | grep -q '^0:0'; then
   # Most of the time is compiling: all methods with KRYLOCL_THOROUGH=2.
   case $KRYLOCL_THOROUGH$KRYLOCL_SOLVERS in
