@@ -165,18 +165,27 @@ kernel void slice_widths(global const int *A_ptr, const int rows, const int C, g
 }
 
 /* Padding: 0 at the last column of the row. */
-kernel void fill_slices(CSR(A), const int rows, const int cols, const int C, global const int *slice, global int *col, global VALUE *val)
+inline int slice_entry(PATTERN(A), const int rows, const int cols, const int p, const int first, const int k, int *from)
 {
-  const int p = get_global_id(0), s = p / C;
-  if (s * C >= rows) return;
-  const int i = p < rows ? p : s * C; /* incomplete slices repeat their first row */
-  const int from = A_ptr[i], length = A_ptr[i + 1] - from, padding = length ? A_col[from + length - 1] : i < cols ? i : 0;
-  for (int k = 0; k < slice[s + 1] - slice[s]; k++) {
-    const int at = (slice[s] + k) * C + p % C;
-    const bool in = p < rows && k < length;
-    col[at] = in ? A_col[from + k] : padding, val[at] = in ? (VALUE)A_val[from + k] : 0;
-  }
+  const int i = p < rows ? p : first; /* incomplete slices repeat their first row */
+  const int length = A_ptr[i + 1] - A_ptr[i];
+  *from = p < rows && k < length ? A_ptr[i] + k : -1;
+  return *from >= 0 ? A_col[*from] : length ? A_col[A_ptr[i] + length - 1] : i < cols ? i : 0;
 }
+#define FILL_SLICES(name, REAL) \
+  kernel void name(CSR(A), const int rows, const int cols, const int C, global const int *slice, global int *col, global REAL *val) \
+  { \
+    const int p = get_global_id(0), s = p / C; \
+    if (s * C >= rows) return; \
+    for (int k = 0; k < slice[s + 1] - slice[s]; k++) { \
+      const int at = (slice[s] + k) * C + p % C; \
+      int from; \
+      col[at] = slice_entry(A_ptr, A_col, rows, cols, p, s * C, k, &from); \
+      val[at] = from >= 0 ? (REAL)A_val[from] : 0; \
+    } \
+  }
+FILL_SLICES(fill_slices, VALUE)
+FILL_SLICES(fill_slices_narrow, float)
 
 /* ---------------------------------------------------------------- what was uploaded in fewer bytes */
 

@@ -52,7 +52,7 @@ done:
 static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, kcl_matrix *m) {
   const int C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
   const int64_t slices = (A->rows + C - 1) / C;
-  void *width, *wide;
+  void *width;
   cl_int found[2];
   int64_t columns;
   int note, rc;
@@ -70,13 +70,10 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, 
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
   KCL_TRY(kcl_setup_copy(s, width, m->device[0], slices + 1));
-  wide = m->device[2];
-  if (narrow) KCL_TRY(kcl_setup_memory(s, columns * C, sizeof(cl_double), &wide));
-  KCL_TRY(EACH(s, "fill_slices", slices * C, CSR(A), INT(A->rows), INT(A->cols), INT(C),
-               BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(wide)));
-  if (narrow) KCL_TRY(narrow_values(s, wide, m));
+  KCL_TRY(EACH(s, narrow ? "fill_slices_narrow" : "fill_slices", slices * C, CSR(A), INT(A->rows),
+               INT(A->cols), INT(C), BUFFER(m->device[0]), BUFFER(m->device[1]),
+               BUFFER(m->device[2])));
   kcl_setup_drop(s, width);
-  if (narrow) kcl_setup_drop(s, wide);
 done:
   return rc;
 }
