@@ -43,8 +43,8 @@ static void find_largest(void *arg, int64_t from, int64_t to) {
 static bool is_strong(const graph *g, int64_t i, int64_t k) {
   const int64_t j = g->all->col[k];
   const double size = square(g, k), least = g->theta * g->theta;
-  return i != j && size * size > least * least * g->largest[i] * g->largest[j] &&
-         !kcl_long_row(g->all, j);
+  return i != j && !kcl_long_row(g->all, j) &&
+         kcl_rounded(size * size) > kcl_rounded(least * least * g->largest[i] * g->largest[j]);
 }
 
 static void count_strong(void *arg, int64_t from, int64_t to) {
@@ -179,7 +179,7 @@ static void join(void *arg, int64_t first, int64_t end) {
     double most = 0;
     j->to[i] = j->from[i];
     for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1] && j->from[i] < 0; k++) {
-      const double size = ((const double *)S->val)[k];
+      const double size = kcl_rounded(((const double *)S->val)[k]);
       if (j->from[S->col[k]] >= 0 && size > most) j->to[i] = j->from[S->col[k]], most = size;
     }
   }
