@@ -6,6 +6,7 @@
 #include "core/opencl/opencl.h"
 #include "solver/engine/engine.h"
 #include "tests/conform.h"
+#include "tests/elasticity.h"
 #include "tests/options.h"
 #include "tests/suits.h"
 
@@ -384,18 +385,6 @@ static void test_iterations(const place *p) {
 }
 
 /* ---------------------------------------------------------------- elasticity */
-
-/* Of the nodes of elasticity:NxNxN (data/generators/elasticity.c). */
-static kcl_dense *coordinates(kcl *ctx, int64_t n) {
-  kcl_dense *X = NULL;
-  const int64_t nodes = n * (n + 1) * (n + 1);
-  if (kcl_dense_create(ctx, nodes, 3, KCL_D, &X)) exit(1);
-  for (int64_t i = 0; i < nodes; i++) {
-    const int64_t x = i % n + 1, y = i / n % (n + 1), z = i / n / (n + 1);
-    X->val[i] = (double)x, X->val[nodes + i] = (double)y, X->val[2 * nodes + i] = (double)z;
-  }
-  return X;
-}
 
 /* Rigid body modes have no energy: A B = 0 away from the face that is clamped. */
 static void test_modes(const kcl_csr *A, const kcl_dense *B, int64_t n) {

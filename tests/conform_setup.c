@@ -2,39 +2,10 @@
  * multigrid. Integers are equal, sums up to rounding. In the layout of GPUs, on any device.
  */
 #include "solver/engine/engine.h"
-#include "sparse/opencl/launch.h"
-#include "sparse/sparse.h"
-#include "tests/conform.h"
 #include "tests/options.h"
+#include "tests/setups.h"
 
 #ifndef KCL_NO_OPENCL
-static const double CLOSE = 1e-12; /* a few hundred roundings of sums without much cancellation */
-
-typedef struct pair {
-  kcl *ctx;
-  kcl_device_setup *s;
-  const char *name; /* of the system */
-} pair;
-
-/* C of the device is H, up to rounding; frees H. */
-static void compare(const pair *p, const char *what, kcl_device_csr *C, kcl_csr **H) {
-  kcl_csr *D = NULL;
-  if (!CHECKF(!kcl_setup_download(p->s, C, &D), "%s", kcl_error(p->ctx))) return;
-  const kcl_csr *A = *H;
-  bool same = D->rows == A->rows && D->cols == A->cols && D->nnz == A->nnz;
-  for (int64_t i = 0; same && i <= A->rows; i++) same = D->row_ptr[i] == A->row_ptr[i];
-  for (int64_t k = 0; same && k < A->nnz; k++) same = D->col[k] == A->col[k];
-  CHECKF(same, "%s of %s: %lld entries, on the host %lld, or others", what, p->name,
-         (long long)D->nnz, (long long)A->nnz);
-  double off = 0, size = 0;
-  for (int64_t k = 0; same && k < A->nnz; k++) {
-    const double a = ((double *)A->val)[k], d = ((double *)D->val)[k];
-    off = fmax(off, fabs(a - d)), size = fmax(size, fabs(a));
-  }
-  CHECKF(off <= CLOSE * size, "%s of %s: values differ by %g of %g", what, p->name, off, size);
-  kcl_csr_free(&D), kcl_csr_free(H);
-}
-
 static int host_interpolation(const pair *p, const kcl_csr *A, const kcl_coarsening_rule *rule,
                               kcl_csr **P) {
   kcl_csr *S = NULL;
@@ -81,7 +52,8 @@ done:
 
 static int test_smoother(const pair *p, const kcl_csr *A) {
   const int64_t n = A->rows;
-  double *d = calloc((size_t)n, sizeof *d), *e = calloc((size_t)n, sizeof *e), lambda, off = 0;
+  double *d = calloc((size_t)n, sizeof *d), *e = calloc((size_t)n, sizeof *e), lambda, same,
+         off = 0;
   kcl_device_csr dA;
   void *buffer = NULL;
   int rc;
@@ -90,9 +62,10 @@ static int test_smoother(const pair *p, const kcl_csr *A) {
       if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
   KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
   KCL_TRY(kcl_setup_upload(p->s, A, &dA));
-  KCL_TRY(kcl_setup_smoother(p->s, &dA, true, &buffer));
+  KCL_TRY(kcl_setup_smoother(p->s, &dA, true, &same, &buffer));
   KCL_TRY(kcl_setup_read(p->s, buffer, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
+  off = fmax(off, fabs(same / lambda - 1));
   CHECKF(off < 1e-6, "%s: the smoother differs by %g", p->name, off); /* sums in another order */
 done:
   free(d), free(e), kcl_setup_free(buffer);
@@ -105,7 +78,7 @@ static void test_system(kcl *ctx, const char *name) {
   int rc;
   KCL_TRY(kcl_generate(ctx, name, &A, NULL));
   CHECKF(kcl_setup_possible(ctx, A), "%s: set up on the host", name);
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, &p.s));
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
   KCL_TRY(test_coarsening(&p, A));
   KCL_TRY(test_smoother(&p, A));
 done:
@@ -136,7 +109,7 @@ static void test_lengths(kcl *ctx, int longest, bool fits) {
   kcl_csr *A = ragged(ctx, 5000, longest), *C = NULL;
   kcl_device_csr dA, dC;
   int rc;
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, &p.s));
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
   KCL_TRY(kcl_sparse_product(ctx, A, A, &C));
   KCL_TRY(kcl_setup_upload(p.s, A, &dA));
   rc = kcl_setup_product(p.s, &dA, &dA, &dC);
@@ -155,7 +128,7 @@ static void test_transfer(kcl *ctx, kcl_csr *A, const char *what) {
   kcl_device_csr dA;
   kcl_csr *B = NULL;
   int rc;
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, &p.s));
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
   KCL_TRY(kcl_setup_upload(p.s, A, &dA));
   KCL_TRY(kcl_setup_download(p.s, &dA, &B));
   bool same = B->nnz == A->nnz && !memcmp(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * 8);
@@ -199,11 +172,12 @@ static void test_transfers(kcl *ctx) {
 /* ---------------------------------------------------------------- whole set-ups */
 
 /* Iterations with multigrid that was set up where `ctx` computes. */
-static void solve(kcl *ctx, const char *name, kcl_type type, kcl_setup_info *u, kcl_report *r) {
+static void solve(kcl *ctx, const char *name, const char *precond, kcl_type type, kcl_setup_info *u,
+                  kcl_report *r) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
-  o.precond = "amg", o.format = "csr-scalar", o.precision = type;
+  o.precond = precond, o.format = "csr-scalar", o.precision = type;
   o.tol = type == KCL_S ? 1e-4 : 1e-8;
   if (!CHECKF(!kcl_generate(ctx, name, &A, NULL), "%s", kcl_error(ctx))) return;
   double *b = malloc((size_t)A->rows * sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
@@ -214,10 +188,11 @@ static void solve(kcl *ctx, const char *name, kcl_type type, kcl_setup_info *u, 
   free(b), free(x), kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
-static void test_solve(kcl *host, kcl *device, const char *name, kcl_type type) {
+static void test_solve(kcl *host, kcl *device, const char *name, const char *precond,
+                       kcl_type type) {
   kcl_setup_info on_host = {0}, u = {0};
   kcl_report h = {0}, d = {0};
-  solve(host, name, type, &on_host, &h), solve(device, name, type, &u, &d);
+  solve(host, name, precond, type, &on_host, &h), solve(device, name, precond, type, &u, &d);
   CHECKF(u.precond_levels == on_host.precond_levels &&
              u.precond_nonzeros == on_host.precond_nonzeros,
          "%s: %d levels of %g entries, on the host %d of %g", name, u.precond_levels,
@@ -239,8 +214,12 @@ int main(void) {
     test_lengths(ctx, 5, true), test_lengths(ctx, 18, true), test_lengths(ctx, 36, true);
     test_lengths(ctx, 120, false), test_transfers(ctx);
     if (!i) continue;
-    test_solve(places[0].ctx, ctx, "poisson2d:80", KCL_D);
-    test_solve(places[0].ctx, ctx, "jump3d:20", KCL_S);
+    test_solve(places[0].ctx, ctx, "poisson2d:80", "amg", KCL_D);
+    test_solve(places[0].ctx, ctx, "jump3d:20", "amg", KCL_S);
+    test_solve(places[0].ctx, ctx, "poisson3d:24", "sa", KCL_D);
+    test_solve(places[0].ctx, ctx, "elasticity:14x14x14", "sa", KCL_D);
+    test_solve(places[0].ctx, ctx, "jump3d:20", "sa", KCL_S);
+    test_solve(places[0].ctx, ctx, "powerlaw:20000", "sa", KCL_D);
   }
   close_places();
   return check_report();

@@ -14,6 +14,14 @@ typedef struct kcl_built {
   kcl_device_csr device; /* on the device */
 } kcl_built;
 
+/* What the next level must reproduce: near-null vectors, [rows, vectors], by rows. */
+typedef struct kcl_near_null {
+  int block, vectors; /* rows per node */
+  const double *B;    /* on the host */
+  double *owned;      /* the same, unless they are the caller's */
+  void *device;       /* cl_mem, instead; NULL: they are on the host */
+} kcl_near_null;
+
 typedef struct kcl_builder kcl_builder;
 typedef struct kcl_builder_ops {
   int (*take)(kcl_builder *b, const kcl_csr *A, kcl_built *out);
@@ -21,6 +29,9 @@ typedef struct kcl_builder_ops {
   /* No P, *made false: coarsening ends. */
   int (*interpolation)(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
                        kcl_built *P, bool *made);
+  /* The same by aggregates of nodes; with P the near-null vectors become those of the next level. */
+  int (*aggregation)(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
+                     kcl_built *P, bool *made);
   int (*transpose)(kcl_builder *b, const kcl_built *A, kcl_built *out);
   int (*product)(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out);
   /* R A P; pattern: a matrix that has its pattern, or NULL. */
@@ -35,7 +46,7 @@ typedef struct kcl_builder_ops {
   int (*keep)(kcl_builder *b, kcl_built *A, bool narrow);
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
   int (*view)(kcl_builder *b, const kcl_matrix *C, kcl_built *out);
-  /* A moves to the host, and b->ops with it; NULL: they are there. */
+  /* A and the near-null vectors move to the host, and b->ops with them; NULL: they are there. */
   int (*leave)(kcl_builder *b, kcl_built *A);
   void (*close)(kcl_builder *b);
 } kcl_builder_ops;
@@ -43,9 +54,9 @@ struct kcl_builder {
   kcl_preconditioner *M;
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
-  double largest; /* eigenvalue of D^-1 A of the last smoother on the host, where A = A^H */
-  double room;    /* entries that all further levels may have */
-  void *strategy; /* the coarsening's own */
+  double largest;          /* eigenvalue of D^-1 A of the last smoother, where A = A^H */
+  double room;             /* entries that all further levels may have */
+  kcl_near_null near_null;
 };
 void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */
 

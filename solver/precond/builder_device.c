@@ -8,7 +8,7 @@ static void give(const kcl_device_csr *C, kcl_built *out) {
 
 static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
   kcl_device_csr C;
-  int rc = kcl_setup_open(b->M->ctx, b->M->type, &b->setup);
+  int rc = kcl_setup_open(b->M->ctx, b->M->type, b->near_null.vectors > 0, &b->setup);
   if (!rc) rc = kcl_setup_upload(b->setup, A, &C);
   if (!rc) give(&C, out);
   return rc;
@@ -25,6 +25,21 @@ static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsenin
   int rc = kcl_setup_interpolation(b->setup, &A->device, rule, &C, made);
   if (!rc && *made) give(&C, P);
   return rc;
+}
+
+static int send_vectors(kcl_builder *b, int64_t rows) {
+  kcl_near_null *v = &b->near_null;
+  return v->device ? KCL_OK : kcl_setup_send_vectors(b->setup, v->B, rows * v->vectors, &v->device);
+}
+
+static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
+                       kcl_built *P, bool *made) {
+  kcl_device_csr C;
+  int rc = send_vectors(b, A->rows);
+  if (!rc) rc = kcl_setup_aggregation(b->setup, &A->device, rule, &b->near_null.device, &C, made);
+  if (rc || !*made) return rc;
+  give(&C, P), b->near_null.block = rule->vectors;
+  return KCL_OK;
 }
 
 static int transpose(kcl_builder *b, const kcl_built *A, kcl_built *out) {
@@ -64,7 +79,7 @@ static int round_values(kcl_builder *b, kcl_built *A) {
 
 static int smoother(kcl_builder *b, const kcl_built *A) {
   void *d;
-  int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, &d);
+  int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, &b->largest, &d);
   return rc ? rc : kcl_precond_adopt_vector(b->M, "D", A->rows, d);
 }
 
@@ -97,9 +112,20 @@ static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {
   return KCL_OK;
 }
 
+static int read_vectors(kcl_builder *b, int64_t rows) {
+  kcl_near_null *v = &b->near_null;
+  const int64_t count = rows * v->vectors;
+  if (!v->device) return KCL_OK;
+  int rc = kcl_alloc(b->M->ctx, count, sizeof *v->owned, "near-null vectors", (void **)&v->owned);
+  if (!rc) rc = kcl_setup_read_vectors(b->setup, v->device, count, v->owned);
+  v->B = v->owned, v->device = NULL;
+  return rc;
+}
+
 static int leave(kcl_builder *b, kcl_built *A) {
   kcl_csr *C = NULL;
   int rc = kcl_setup_download(b->setup, &A->device, &C);
+  if (!rc) rc = read_vectors(b, A->rows);
   free_built(b, A);
   kcl_built_on_host(C, A);
   if (!rc) b->ops = &kcl_build_on_host;
@@ -111,6 +137,7 @@ static void close(kcl_builder *b) { kcl_setup_close(&b->setup); }
 const kcl_builder_ops kcl_build_on_device = {.take = take,
                                              .free = free_built,
                                              .interpolation = interpolation,
+                                             .aggregation = aggregation,
                                              .transpose = transpose,
                                              .product = product,
                                              .galerkin = galerkin,

@@ -46,6 +46,46 @@ done:
   return rc;
 }
 
+/* P and the next level's vectors. */
+static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_aggregation *g,
+                      const kcl_aggregation_rule *rule, kcl_csr **P) {
+  kcl *ctx = b->M->ctx;
+  kcl_near_null *v = &b->near_null;
+  kcl_csr *T = NULL;
+  double *coarse = NULL;
+  int rc;
+  KCL_TRY(kcl_sparse_tentative(ctx, g, A->rows, v->B, &T, &coarse));
+  if (rule->largest > 0) {
+    KCL_TRY(kcl_sparse_smoothed(ctx, A, S, rule->block, T, rule->largest, P));
+    KCL_TRY(kcl_sparse_limit(ctx, A, T, rule->most_products, rule->most_entries, P));
+  } else
+    *P = T, T = NULL;
+  free(v->owned);
+  v->B = v->owned = coarse, v->block = v->vectors, coarse = NULL;
+done:
+  free(coarse), kcl_csr_free(&T);
+  return rc;
+}
+
+static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
+                       kcl_built *P, bool *made) {
+  kcl *ctx = b->M->ctx;
+  kcl_csr *S = NULL, *C = NULL;
+  int32_t *aggregate = NULL;
+  kcl_aggregation g = {.block = rule->block, .vectors = rule->vectors};
+  int rc;
+  *made = false;
+  KCL_TRY(kcl_sparse_nodes(ctx, A->csr, rule->block, rule->theta, &S));
+  KCL_TRY(kcl_sparse_aggregates(ctx, S, rule->least, &aggregate, &g.count));
+  g.aggregate = aggregate;
+  if (!g.count || (double)(g.count * g.vectors) > rule->enough) goto done;
+  KCL_TRY(prolongate(b, A->csr, S, &g, rule, &C));
+  give(KCL_OK, C, P), C = NULL, *made = true;
+done:
+  free(aggregate), kcl_csr_free(&S), kcl_csr_free(&C);
+  return rc;
+}
+
 static int transpose(kcl_builder *b, const kcl_built *A, kcl_built *out) {
   kcl_csr *T = NULL;
   int rc = kcl_sparse_transpose(b->M->ctx, A->csr, &T);
@@ -130,6 +170,7 @@ static void close(kcl_builder *b) { (void)b; }
 const kcl_builder_ops kcl_build_on_host = {.take = take,
                                            .free = free_built,
                                            .interpolation = interpolation,
+                                           .aggregation = aggregation,
                                            .transpose = transpose,
                                            .product = product,
                                            .galerkin = galerkin,

@@ -80,13 +80,21 @@ static void free_transfer(kcl_builder *b, transfer *t) {
   b->ops->free(b, &t->P), b->ops->free(b, &t->R), b->ops->free(b, &t->then);
 }
 
+/* A level below the first that does not suit the device moves to the host. */
+static int coarsen(building *g, int number, kcl_built *A, kcl_built *P, bool *made) {
+  kcl_builder *b = &g->b;
+  int rc = g->plan->coarsen(b, A, number, P, made);
+  if (rc != KCL_UNSUITED || !number || !b->ops->leave) return rc;
+  rc = b->ops->leave(b, A);
+  return rc ? rc : g->plan->coarsen(b, A, number, P, made);
+}
+
 /* No P, *more false: A is the coarsest. */
-static int make_transfer(building *g, int number, const kcl_built *A, transfer *t, bool *more) {
+static int make_transfer(building *g, int number, kcl_built *A, transfer *t, bool *more) {
   kcl_builder *b = &g->b;
   int rc = KCL_OK;
   *more = false;
-  if (A->rows > DENSE && g->h->levels < MOST_LEVELS)
-    KCL_TRY(g->plan->coarsen(b, A, number, &t->P, more));
+  if (A->rows > DENSE && g->h->levels < MOST_LEVELS) KCL_TRY(coarsen(g, number, A, &t->P, more));
   if (*more) KCL_TRY(round_floats(g, &t->P));
   if (*more) KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
 done:
@@ -163,7 +171,7 @@ done:
 }
 
 /* From level l's A to the next one's, unless this is the last. */
-static int add_level(building *g, const kcl_built *A, kcl_built *next, bool *more) {
+static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
   kcl_builder *b = &g->b;
   const int number = g->h->levels++;
   level *l = &g->h->level[number];
@@ -223,13 +231,14 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan 
                 .plan = plan,
                 .before = before,
                 .nonzeros = (double)A->nnz};
-  if (plan) g.b.strategy = plan->strategy;
+  if (plan) g.b.near_null = plan->near_null;
   g.narrow = suits_float(M);
   kcl_preconditioner_clear(M);
   g.h->levels = 0;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;
   int rc = add_levels(&g, A);
   ops->close(&g.b);
+  free(g.b.near_null.owned);
   return rc;
 }
 
@@ -237,8 +246,7 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan 
 static int build_somewhere(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
                            const kcl_preconditioner *before) {
   int rc = KCL_UNSUITED;
-  if (!(plan && plan->on_host) && kcl_setup_possible(M->ctx, A))
-    rc = build(M, A, plan, before, &kcl_build_on_device);
+  if (kcl_setup_possible(M->ctx, A)) rc = build(M, A, plan, before, &kcl_build_on_device);
   if (rc == KCL_UNSUITED) rc = build(M, A, plan, before, &kcl_build_on_host);
   if (!rc) describe(M, M->data, (double)A->nnz);
   return rc;

@@ -13,10 +13,9 @@ typedef struct kcl_levels_plan {
   kcl_coarsening *again; /* of a level that is then left out */
   int aggressive;        /* of the first levels, how many are coarsened twice */
   int most;              /* entries per row of P where a level is coarsened again; 0: all */
-  double twice;   /* entries of a next level, by this one's, whose cycle is run twice; 0: none is */
-  void *strategy; /* for coarsen: kcl_builder.strategy */
+  double twice; /* entries of a next level, by this one's, whose cycle is run twice; 0: none is */
+  kcl_near_null near_null; /* of A, for coarsen: kcl_builder.near_null */
   int degree;
-  bool on_host; /* coarsen needs that */
 } kcl_levels_plan;
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan);
 /* The same for new values: with the P and R of `before`. */

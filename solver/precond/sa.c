@@ -2,7 +2,7 @@
  * modes of elasticity (Vanek, Mandel & Brezina 1996), with Chebyshev polynomials as smoother; a W-cycle on
  * the first levels where the next is much smaller, else a V-cycle. Nodes are A's natural blocks, and on coarse levels the
  * functions of an aggregate. Without near-null vectors: a constant for each
- * unknown of a node. Set up on the host.
+ * unknown of a node. Set up on the device as far as that is possible, as amg.
  */
 #include "core/matrix/structure.h"
 #include "solver/precond/levels.h"
@@ -16,71 +16,34 @@ static const double PRODUCTS = 200; /* of entries per entry that a level may hav
 static const double TWICE = 0.33; /* entries of a level whose cycle runs twice, by the one before */
 static const double PART = 0.5;   /* of the room, for the next level */
 
-/* What the next level must reproduce. */
-typedef struct near_null {
-  int block, vectors;
-  double *B; /* [rows, vectors], by rows, owned */
-} near_null;
-
 /* Enough nodes that their rows hold all vectors. */
-static int least_nodes(const near_null *v) {
+static int least_nodes(const kcl_near_null *v) {
   return (v->vectors + v->block - 1) / v->block + (v->vectors > v->block);
 }
 
-/* Smoothed, as far as there is room for. */
-static int smooth(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_csr *T,
-                  kcl_csr **P) {
-  kcl *ctx = b->M->ctx;
-  const near_null *v = b->strategy;
+/* Smoothed, as far as there is room for, or not. */
+static kcl_aggregation_rule rule_of(const kcl_builder *b, const kcl_built *A, int level,
+                                    bool smoothed) {
+  const kcl_near_null *v = &b->near_null;
   const double largest = b->M->hermitian ? b->largest : M_MATRIX, room = PART * b->room;
-  int rc = kcl_sparse_smoothed(ctx, A, S, v->block, T, largest, P);
-  return rc ? rc : kcl_sparse_limit(ctx, A, T, PRODUCTS * v->vectors * v->vectors * room, room, P);
-}
-
-static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_aggregation *g,
-                      bool smoothed, kcl_csr **P) {
-  near_null *v = b->strategy;
-  kcl_csr *T = NULL;
-  double *coarse = NULL;
-  int rc;
-  KCL_TRY(kcl_sparse_tentative(b->M->ctx, g, A->rows, v->B, &T, &coarse));
-  if (smoothed)
-    KCL_TRY(smooth(b, A, S, T, P));
-  else
-    *P = T, T = NULL;
-  free(v->B);
-  v->B = coarse, v->block = v->vectors, coarse = NULL;
-done:
-  free(coarse), kcl_csr_free(&T);
-  return rc;
-}
-
-static int aggregate(kcl_builder *b, const kcl_built *A, int level, bool smoothed, kcl_built *out,
-                     bool *made) {
-  kcl *ctx = b->M->ctx;
-  near_null *v = b->strategy;
-  kcl_csr *S = NULL, *P = NULL;
-  int32_t *aggregate = NULL;
-  kcl_aggregation g = {.block = v->block, .vectors = v->vectors};
-  int rc;
-  *made = false;
-  KCL_TRY(kcl_sparse_nodes(ctx, A->csr, v->block, ldexp(COUPLED, -level), &S));
-  KCL_TRY(kcl_sparse_aggregates(ctx, S, least_nodes(v), &aggregate, &g.count));
-  g.aggregate = aggregate;
-  if (!g.count || (double)(g.count * g.vectors) > STALLED * (double)A->rows) goto done;
-  KCL_TRY(prolongate(b, A->csr, S, &g, smoothed, &P));
-  kcl_built_on_host(P, out), P = NULL, *made = true;
-done:
-  free(aggregate), kcl_csr_free(&S), kcl_csr_free(&P);
-  return rc;
+  return (kcl_aggregation_rule){.theta = ldexp(COUPLED, -level),
+                                .block = v->block,
+                                .vectors = v->vectors,
+                                .least = least_nodes(v),
+                                .enough = STALLED * (double)A->rows,
+                                .largest = smoothed ? largest : 0,
+                                .most_products = PRODUCTS * v->vectors * v->vectors * room,
+                                .most_entries = room};
 }
 
 static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
-  return aggregate(b, A, level, true, P, made);
+  const kcl_aggregation_rule rule = rule_of(b, A, level, true);
+  return b->ops->aggregation(b, A, &rule, P, made);
 }
 
 static int coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
-  return aggregate(b, A, level, false, P, made);
+  const kcl_aggregation_rule rule = rule_of(b, A, level, false);
+  return b->ops->aggregation(b, A, &rule, P, made);
 }
 
 /* ---------------------------------------------------------------- the vectors of the first level */
@@ -95,15 +58,29 @@ static int check(const kcl_preconditioner *M, const kcl_dense *B, int64_t rows) 
   return KCL_OK;
 }
 
-/* x = C y of the scaled system: its near-null vectors are C^-1 times those given. */
-static void take_given(const kcl_preconditioner *M, const kcl_dense *given, near_null *v) {
-  for (int64_t i = 0; i < given->rows; i++)
-    for (int j = 0; j < v->vectors; j++)
-      v->B[i * v->vectors + j] =
-          ldexp(given->val[j * given->rows + i], M->col_power ? -M->col_power[i] : 0);
+/* x = C y of the scaled system: its near-null vectors are C^-1 times those given, or times constants. */
+typedef struct beginning {
+  const kcl_preconditioner *M;
+  int block, vectors;
+  double *B;
+} beginning;
+
+static double given_or_constant(const beginning *v, int64_t i, int j) {
+  const kcl_dense *given = v->M->near_null;
+  return given ? given->val[j * given->rows + i] : i % v->block == j;
 }
 
-static int begin(const kcl_preconditioner *M, int64_t rows, near_null *v) {
+static void begin_rows(void *arg, int64_t from, int64_t to) {
+  const beginning *v = arg;
+  const int *power = v->M->col_power;
+  for (int64_t i = from; i < to; i++)
+    for (int j = 0; j < v->vectors; j++) {
+      const double x = given_or_constant(v, i, j);
+      v->B[i * v->vectors + j] = power ? ldexp(x, -power[i]) : x;
+    }
+}
+
+static int begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
   const kcl_dense *given = M->near_null;
   const int natural = kcl_natural_block(M->stats);
   int rc = given ? check(M, given, rows) : KCL_OK;
@@ -111,26 +88,21 @@ static int begin(const kcl_preconditioner *M, int64_t rows, near_null *v) {
   v->block = rows % natural ? 1 : natural;
   v->vectors = given ? (int)given->cols : v->block;
   rc = kcl_alloc(M->ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
-  if (rc) return rc;
-  if (given)
-    take_given(M, given, v);
-  else
-    for (int64_t i = 0; i < rows; i++)
-      v->B[i * v->vectors + i % v->block] = ldexp(1, M->col_power ? -M->col_power[i] : 0);
-  return KCL_OK;
+  if (!rc) kcl_for(rows, KCL_FEW_ROWS, begin_rows, v);
+  return rc;
 }
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  near_null v = {.B = NULL};
+  beginning v = {.M = M};
   int rc = begin(M, A->rows, &v);
   if (!rc)
-    rc = kcl_levels_build(M, A,
-                          &(kcl_levels_plan){.coarsen = coarsen,
-                                             .again = coarsen_again,
-                                             .twice = TWICE,
-                                             .strategy = &v,
-                                             .degree = DEGREE,
-                                             .on_host = true});
+    rc = kcl_levels_build(
+        M, A,
+        &(kcl_levels_plan){.coarsen = coarsen,
+                           .again = coarsen_again,
+                           .twice = TWICE,
+                           .near_null = {.block = v.block, .vectors = v.vectors, .B = v.B},
+                           .degree = DEGREE});
   free(v.B);
   return rc;
 }

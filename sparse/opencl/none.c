@@ -2,8 +2,8 @@
 #include "sparse/opencl/setup.h"
 
 bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A) { return (void)ctx, (void)A, false; }
-int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
-  return (void)ctx, (void)type, (void)out, KCL_UNSUITED;
+int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
+  return (void)ctx, (void)type, (void)aggregation, (void)out, KCL_UNSUITED;
 }
 void kcl_setup_close(kcl_device_setup **s) { (void)s; }
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) { (void)s, (void)A; }
@@ -36,8 +36,20 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
                             const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made) {
   return (void)s, (void)A, (void)rule, (void)P, (void)made, KCL_UNSUITED;
 }
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **d) {
-  return (void)s, (void)A, (void)hermitian, (void)d, KCL_UNSUITED;
+int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
+                          const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
+                          bool *made) {
+  return (void)s, (void)A, (void)rule, (void)B, (void)P, (void)made, KCL_UNSUITED;
+}
+int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out) {
+  return (void)s, (void)from, (void)count, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
+  return (void)s, (void)from, (void)count, (void)to, KCL_UNSUITED;
+}
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian,
+                       double *largest, void **d) {
+  return (void)s, (void)A, (void)hermitian, (void)largest, (void)d, KCL_UNSUITED;
 }
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {

@@ -17,6 +17,7 @@ typedef struct piece {
 struct kcl_device_setup {
   kcl *ctx;
   kcl_type type;
+  bool aggregation;
   cl_program program[PROGRAMS];
   struct {
     cl_kernel kernel;
@@ -52,13 +53,15 @@ static int take_kernels(kcl_device_setup *s, cl_program p) {
   return kcl_cl_check(s->ctx, code, "clCreateKernelsInProgram", "setting up a preconditioner");
 }
 
-static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl",
-                                           "sparse_coarsen.cl", "sparse_smooth.cl"};
+static const char *file(const kcl_device_setup *s, int i) {
+  static const char *const common[] = {"sparse_rows.cl", "sparse_product.cl", "sparse_smooth.cl"};
+  return i < 3 ? common[i] : s->aggregation ? "sparse_tentative.cl" : "sparse_coarsen.cl";
+}
 static const char *options_for(kcl_type type) { return type == KCL_S ? "-DVALUE=float" : ""; }
 
 static void list_programs(const kcl_device_setup *s, kcl_build *list) {
   for (int i = 0; i < PROGRAMS; i++)
-    list[i] = (kcl_build){kcl_kernel_text(file[i]), options_for(s->type), NULL};
+    list[i] = (kcl_build){kcl_kernel_text(file(s, i)), options_for(s->type), NULL};
 }
 
 static int build(kcl_device_setup *s) {
@@ -196,13 +199,13 @@ int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
-int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out) {
+int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   kcl_device_setup *s;
   kcl_build list[PROGRAMS];
   int rc = kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s);
   if (rc) return rc;
   *out = s;
-  s->ctx = ctx, s->type = type, s->taken = 1; /* note 0 is none */
+  s->ctx = ctx, s->type = type, s->aggregation = aggregation, s->taken = 1; /* note 0 is none */
   list_programs(s, list);
   kcl_opencl_load_ahead(ctx, list, PROGRAMS);
   return kcl_setup_zeros(s, NOTES_ROOM, &s->notes);

@@ -7,6 +7,9 @@
  *   rows.c       prefix sums, transposes, truncation
  *   product.c    A B
  *   coarsen.c    strength, split, interpolation
+ *   aggregate.c  nodes and their aggregates
+ *   tentative.c  near-null vectors, smoothed prolongation
+ *   limit.c      estimated entries of P^T A P
  *   smooth.c     diagonals, the largest eigenvalue
  *   formats.c    storage formats
  */
@@ -29,8 +32,9 @@ typedef struct kcl_device_csr {
 
 /* Can set-ups of this matrix be computed on the context's device? */
 bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A);
-/* type: of the matrices in formats, KCL_S or KCL_D. To be closed also after a failure. */
-int kcl_setup_open(kcl *ctx, kcl_type type, kcl_device_setup **out);
+/* type: of the matrices in formats, KCL_S or KCL_D; aggregation: kcl_setup_aggregation is called, or kcl_setup_interpolation. To
+ * be closed also after a failure. */
+int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
 void kcl_setup_close(kcl_device_setup **s);
 /* Its memory may be used again, also before what was enqueued has run. What is not dropped is freed with s. */
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
@@ -56,9 +60,24 @@ typedef struct kcl_coarsening_rule {
 } kcl_coarsening_rule;
 int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
                             const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made);
-/* *d: cl_mem [rows] of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over the largest eigenvalue of D^-1 A;
- * KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **d);
+/* kcl_sparse_nodes, _aggregates, _tentative and _smoothed. KCL_UNSUITED where kcl_sparse_limit might change P. */
+typedef struct kcl_aggregation_rule {
+  double theta;
+  int block, vectors, least;          /* rows per node, near-null vectors; nodes per aggregate */
+  double enough;                      /* columns of P, at most, or none is made */
+  double largest;                     /* eigenvalue of D^-1 A; 0: P is not smoothed */
+  double most_products, most_entries; /* of P^T A P */
+} kcl_aggregation_rule;
+/* *B: cl_mem double [rows, vectors], by rows; with P it becomes that of the next level. */
+int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
+                          const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
+                          bool *made);
+int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out);
+int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to);
+/* *d: cl_mem [rows] of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over *largest, the largest eigenvalue of
+ * D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian,
+                       double *largest, void **d);
 void kcl_setup_free(void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,

@@ -57,8 +57,8 @@ done:
   return rc;
 }
 
-/* D^-1, and 1 over the largest eigenvalue, as kcl_sparse_largest finds it. */
-static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, double *factor) {
+/* D^-1, and the largest eigenvalue, as kcl_sparse_largest finds it. */
+static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, double *largest) {
   lanczos l = {.s = s, .A = A, .d = d};
   results r;
   double bound = 0;
@@ -70,7 +70,7 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
                     "%lld rows is not positive",
                     (long long)A->rows);
   for (int i = 0; i < PARTS; i++) bound = fmax(bound, r.radius[i]);
-  *factor = 1 / kcl_largest_ritz(r.alpha, r.beta, bound);
+  *largest = kcl_largest_ritz(r.alpha, r.beta, bound);
   return KCL_OK;
 }
 
@@ -78,11 +78,11 @@ void kcl_setup_free(void *buffer) {
   if (buffer) clReleaseMemObject(buffer);
 }
 
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, void **out) {
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian,
+                       double *largest, void **out) {
   const size_t bytes =
       ((size_t)A->rows + 1) * (kcl_setup_single(s) ? sizeof(cl_float) : sizeof(cl_double));
   void *d;
-  double factor = 1;
   cl_int code;
   int rc;
   *out =
@@ -90,10 +90,10 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermit
   KCL_TRY(kcl_cl_check(kcl_setup_context(s), code, "clCreateBuffer", "a smoother"));
   KCL_TRY(kcl_setup_memory(s, A->rows, sizeof(cl_double), &d));
   if (hermitian)
-    KCL_TRY(chebyshev(s, A, d, &factor));
+    KCL_TRY(chebyshev(s, A, d, largest));
   else
     KCL_TRY(EACH(s, "spai0", A->rows, CSR(A), INT(A->rows), BUFFER(d)));
-  KCL_TRY(kcl_setup_convert(s, d, A->rows, factor, *out));
+  KCL_TRY(kcl_setup_convert(s, d, A->rows, hermitian ? 1 / *largest : 1, *out));
   kcl_setup_drop(s, d);
 done:
   if (rc) kcl_setup_free(*out), *out = NULL;

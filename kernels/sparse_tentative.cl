@@ -1,0 +1,207 @@
+/* Prolongation of smoothed aggregation, as sparse/tentative.c defines it: T, its smoothing, and what P^T A P will take; in one
+ * program with the aggregates. */
+#include "sparse_aggregate.cl"
+#define GROUP 32 /* work-items per aggregate */
+
+/* ---------------------------------------------------------------- T: near-null vectors, orthonormal in each aggregate */
+
+kernel void count_vectors(global const int *aggregate, const int rows, const int block, const int vectors, global int *count)
+{
+  const int i = get_global_id(0);
+  if (i < rows) count[i] = aggregate[i / block] >= 0 ? vectors : 0;
+}
+
+/* Members of each aggregate, in any order. */
+kernel void scatter_members(global const int *aggregate, const int nodes, global const int *start, global int *taken, global int *member)
+{
+  const int i = get_global_id(0);
+  if (i < nodes && aggregate[i] >= 0) member[start[aggregate[i]] + atomic_inc(&taken[aggregate[i]])] = i;
+}
+
+/* place: where in T the members' rows begin, the members ascending. T is B. */
+kernel void place_members(global const int *aggregate, const int nodes, const int block, const int vectors, global const int *start,
+                          global const int *member, global const double *B, global int *place, global const int *T_ptr,
+                          global int *T_col, global double *T_val)
+{
+  const int i = get_global_id(0), a = i < nodes ? aggregate[i] : -1;
+  if (a < 0) return;
+  int at = start[a];
+  for (int q = start[a]; q < start[a + 1]; q++) at += member[q] < i;
+  place[at] = T_ptr[i * block];
+  for (int q = 0; q < block * vectors; q++) {
+    T_col[place[at] + q] = a * vectors + q % vectors;
+    T_val[place[at] + q] = B[i * block * vectors + q];
+  }
+}
+
+/* The columns of T in one aggregate; each work-item has every GROUP-th row. */
+typedef struct columns {
+  global const int *place;
+  global double *val;
+  int block, vectors, rows;
+  local double *part;
+} columns;
+inline global double *element(const columns *q, const int i, const int j)
+{
+  return q->val + q->place[i / q->block] + i % q->block * q->vectors + j;
+}
+#define FOR_ROWS(q, i) for (int i = get_local_id(0); i < (q)->rows; i += GROUP)
+
+/* Column l times column j, added by ascending row; for every work-item. */
+inline double column_product(const columns *q, const int l, const int j)
+{
+  double sum = 0;
+  for (int first = 0; first < q->rows; first += GROUP) {
+    const int i = first + get_local_id(0), count = min(GROUP, q->rows - first);
+    q->part[get_local_id(0)] = i < q->rows ? *element(q, i, l) * *element(q, i, j) : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int p = 0; p < count; p++) sum += q->part[p];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  return sum;
+}
+
+/* Column j without its parts along the columns before, twice; R: [vectors, vectors], its column j; or NULL. The norm that is left. */
+inline double orthogonalise(const columns *q, const int j, global double *R)
+{
+  for (int pass = 0; pass < 2; pass++)
+    for (int l = 0; l < j; l++) {
+      const double c = column_product(q, l, j);
+      FOR_ROWS(q, i) *element(q, i, j) -= c * *element(q, i, l);
+      if (R && get_local_id(0) == 0) R[l * q->vectors + j] = pass ? R[l * q->vectors + j] + c : c;
+    }
+  return sqrt(column_product(q, j, j));
+}
+
+/* A column that depends on those before becomes a unit vector that does not. The norm of what is left of it. */
+inline double complete(const columns *q, const int j)
+{
+  double size = 0;
+  for (int unit = 0; unit < q->rows && size < 0.1; unit++) {
+    FOR_ROWS(q, i) *element(q, i, j) = i == unit;
+    size = orthogonalise(q, j, 0);
+  }
+  return size;
+}
+
+/* Gram and Schmidt, a group per aggregate. coarse: R of each. */
+kernel void orthonormalise(global const int *start, global const int *place, const int block, const int vectors, global double *T_val,
+                           global double *coarse)
+{
+  local double part[GROUP];
+  const int a = get_group_id(0), l = get_local_id(0);
+  const columns q = {place + start[a], T_val, block, vectors, (start[a + 1] - start[a]) * block, part};
+  global double *R = coarse + a * vectors * vectors;
+  for (int j = 0; j < vectors; j++) {
+    const double before = sqrt(column_product(&q, j, j)), left = orthogonalise(&q, j, R);
+    const bool fresh = left > 1e-8 * before;
+    const double size = fresh ? left : complete(&q, j);
+    FOR_ROWS(&q, i) *element(&q, i, j) /= size;
+    if (l >= j && l < vectors) R[l * vectors + j] = l == j && fresh ? left : 0;
+  }
+}
+
+/* ---------------------------------------------------------------- the factor M of P = M T
+ *
+ *   row i: (i, 1 - omega), then (j, -omega / d a_ij) of A_F; where d is not positive, 1 and 0 for 1 - omega and omega
+ *
+ * A_F: the entries within nodes and between coupled ones; d: the diagonal with the sum of the others. */
+
+/* Walks a row of A along the row of its node in the graph S: is the next entry, in the columns of this node, one of A_F? */
+typedef struct walk {
+  int strong, end, node;
+} walk;
+inline bool is_kept(walk *w, global const int *S_col, const int other)
+{
+  while (w->strong < w->end && S_col[w->strong] < other) w->strong++;
+  return other == w->node || (w->strong < w->end && S_col[w->strong] == other);
+}
+
+kernel void count_kept(CSR(A), const int n, const int block, global const int *S_col, global const int *S_end, global double *d,
+                       global int *count)
+{
+  const int i = get_global_id(0), node = i / block;
+  if (i >= n) return;
+  walk w = {A_ptr[node * block], S_end[node], node};
+  bool found = false;
+  double sum = 0;
+  int kept = 1;
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
+    const bool own = A_col[k] == i, in = is_kept(&w, S_col, A_col[k] / block);
+    found = found || own, kept += in && !own;
+    if (own || !in) sum += A_val[k];
+  }
+  d[i] = found ? sum : 0, count[i] = kept;
+}
+
+kernel void fill_kept(CSR(A), const int n, const int block, global const int *S_col, global const int *S_end, global const double *d,
+                      const double omega, global const int *M_ptr, global int *M_col, global double *M_val)
+{
+  const int i = get_global_id(0), node = i / block;
+  if (i >= n) return;
+  walk w = {A_ptr[node * block], S_end[node], node};
+  const double scale = d[i] > 0 ? omega / d[i] : 0;
+  int at = M_ptr[i];
+  M_col[at] = i, M_val[at++] = d[i] > 0 ? 1 - omega : 1;
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
+    if (is_kept(&w, S_col, A_col[k] / block) && A_col[k] != i) M_col[at] = A_col[k], M_val[at++] = -scale * A_val[k];
+}
+
+/* ---------------------------------------------------------------- what P^T A P will take, as sparse/limit.c estimates it
+ * Keys: the KEYS least random numbers of a set of columns. A work-item per key of each set, in groups that take sets in turn. */
+#define KEYS 4 /* as there */
+#define FOR_SETS(i, n) for (int i = get_global_id(0) / KEYS; i < (n); i += get_global_size(0) / KEYS)
+#define KEY(i) ((i) * KEYS + get_global_id(0) % KEYS)
+
+/* column: exponentially distributed, by hash; coarse: of empty sets. */
+kernel void draw_keys(const int cols, global float *column, global float *coarse)
+{
+  FOR_SETS(i, cols) {
+    ulong h = ((ulong)KEY(i) + 1) * 0x9e3779b97f4a7c15ul;
+    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9ul, h ^= h >> 27;
+    column[KEY(i)] = (float)-log(((double)(h >> 12) + 1) / (double)(1ul << 52)), coarse[KEY(i)] = INFINITY;
+  }
+}
+
+kernel void join_columns(PATTERN(P), const int rows, global const float *column, global float *row)
+{
+  FOR_SETS(i, rows) {
+    float least = INFINITY;
+    for (int k = P_ptr[i]; k < P_ptr[i + 1]; k++) least = fmin(least, column[KEY(P_col[k])]);
+    row[KEY(i)] = least;
+  }
+}
+
+/* reached: by rows of A P, then by those of P^T A P. part: products of entries. */
+kernel void join_rows(PATTERN(A), PATTERN(P), const int rows, global const float *row, global volatile int *coarse, global double *part)
+{
+  local double all[WG];
+  double products = 0;
+  FOR_SETS(i, rows) {
+    float least = INFINITY;
+    long sum = 0;
+    for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
+      const int j = A_col[k];
+      least = fmin(least, row[KEY(j)]), sum += P_ptr[j + 1] - P_ptr[j];
+    }
+    for (int k = P_ptr[i]; k < P_ptr[i + 1]; k++)
+      if (as_int(least) < coarse[KEY(P_col[k])]) atomic_min(&coarse[KEY(P_col[k])], as_int(least));
+    products += (double)(P_ptr[i + 1] - P_ptr[i]) * (double)sum;
+  }
+  products = team_sum(products, WG, all);
+  if (get_local_id(0) == 0) part[get_group_id(0)] = products / KEYS;
+}
+
+/* part, behind the products: entries of P^T A P. */
+kernel void sum_entries(const int cols, global const float *coarse, global double *part)
+{
+  local double all[WG];
+  double entries = 0;
+  for (int j = get_global_id(0); j < cols; j += get_global_size(0)) {
+    double sum = 0;
+    for (int q = 0; q < KEYS; q++) sum += (double)coarse[j * KEYS + q];
+    entries += sum > 0 ? (KEYS - 1) / sum : 0;
+  }
+  entries = team_sum(entries, WG, all);
+  if (get_local_id(0) == 0) part[get_num_groups(0) + get_group_id(0)] = entries;
+}

@@ -1,0 +1,62 @@
+/* Will P^T A P be as small as it has to be? Estimated on the device as sparse/limit.c does it: kernels/sparse_tentative.cl. */
+#include "sparse/opencl/aggregate.h"
+
+enum { KEYS = 4 /* as in the kernel */, PARTS = 512 /* groups of sums */ };
+static const double MARGIN = 10; /* of an estimate above the number of entries that there can be */
+
+/* Without an estimate: by the longest rows, and by a full matrix. */
+static bool is_small(const kcl_device_nodes *g, const kcl_device_csr *P) {
+  const kcl_aggregation_rule *rule = g->rule;
+  const double rows = (double)P->nnz * (double)g->A->longest, cols = (double)P->cols;
+  return rows * (double)P->longest <= rule->most_products &&
+         MARGIN * cols * cols <= rule->most_entries;
+}
+
+/* Sets of keys: one column, rows of P, rows of P^T A P. */
+typedef struct estimate {
+  void *column, *row, *coarse, *part; /* part: of sums [2, PARTS] */
+} estimate;
+
+static int open(const kcl_device_nodes *g, int64_t cols, estimate *e) {
+  int rc;
+  KCL_TRY(kcl_setup_memory(g->s, cols * KEYS, sizeof(cl_float), &e->column));
+  KCL_TRY(kcl_setup_memory(g->s, cols * KEYS, sizeof(cl_float), &e->coarse));
+  KCL_TRY(kcl_setup_memory(g->s, g->A->rows * KEYS, sizeof(cl_float), &e->row));
+  KCL_TRY(kcl_setup_memory(g->s, (int64_t)2 * PARTS, sizeof(cl_double), &e->part));
+done:
+  return rc;
+}
+
+static void close(const kcl_device_nodes *g, const estimate *e) {
+  const void *const list[] = {e->column, e->coarse, e->row, e->part};
+  for (int i = 0; i < 4; i++) kcl_setup_drop(g->s, list[i]);
+}
+
+static int run(const kcl_device_nodes *g, const kcl_device_csr *P, const estimate *e) {
+  const kcl_device_csr *A = g->A;
+  const int64_t items = PARTS * KCL_SETUP_GROUP;
+  int rc;
+  KCL_TRY(EACH(g->s, "draw_keys", items, INT(P->cols), BUFFER(e->column), BUFFER(e->coarse)));
+  KCL_TRY(EACH(g->s, "join_columns", items, PATTERN(P), INT(A->rows), BUFFER(e->column),
+               BUFFER(e->row)));
+  KCL_TRY(EACH(g->s, "join_rows", items, PATTERN(A), PATTERN(P), INT(A->rows), BUFFER(e->row),
+               BUFFER(e->coarse), BUFFER(e->part)));
+  KCL_TRY(EACH(g->s, "sum_entries", items, INT(P->cols), BUFFER(e->coarse), BUFFER(e->part)));
+done:
+  return rc;
+}
+
+int kcl_setup_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P) {
+  double part[2][PARTS], products = 0, entries = 0;
+  estimate e = {NULL};
+  int rc = KCL_OK;
+  if (is_small(g, P)) return KCL_OK;
+  KCL_TRY(open(g, P->cols, &e));
+  KCL_TRY(run(g, P, &e));
+  KCL_TRY(kcl_setup_read(g->s, e.part, 0, sizeof part, part));
+  for (int i = 0; i < PARTS; i++) products += part[0][i], entries += part[1][i];
+  if (products > g->rule->most_products || entries > g->rule->most_entries) rc = KCL_UNSUITED;
+done:
+  close(g, &e);
+  return rc;
+}

@@ -1,0 +1,131 @@
+/* Prolongation of smoothed aggregation on a device: kernels/sparse_tentative.cl. Smoothing is a product of two sparse
+ * matrices, M T. */
+#include "sparse/opencl/aggregate.h"
+#include "sparse/sparse.h"
+
+enum { GROUP = 32 /* work-items per aggregate, as in the kernel */ };
+
+/* member: the nodes of each aggregate in any order, from start on. */
+static int list_members(const kcl_device_nodes *g, void **start, void **member) {
+  void *taken;
+  int note, rc;
+  KCL_TRY(kcl_setup_zeros(g->s, g->count, start));
+  KCL_TRY(kcl_setup_zeros(g->s, g->count, &taken));
+  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), member));
+  KCL_TRY(
+      EACH(g->s, "count_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), BUFFER(*start)));
+  KCL_TRY(kcl_setup_scan(g->s, *start, g->count, &note));
+  KCL_TRY(EACH(g->s, "scatter_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes),
+               BUFFER(*start), BUFFER(taken), BUFFER(*member)));
+  kcl_setup_drop(g->s, taken);
+done:
+  return rc;
+}
+
+static int shape(const kcl_device_nodes *g, kcl_device_csr *T) {
+  const int64_t rows = g->A->rows, vectors = g->rule->vectors;
+  int rc;
+  *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors};
+  KCL_TRY(kcl_setup_memory(g->s, rows, sizeof(cl_int), &T->ptr));
+  KCL_TRY(EACH(g->s, "count_vectors", rows, BUFFER(g->aggregate), INT(rows), INT(g->rule->block),
+               INT(vectors), BUFFER(T->ptr)));
+  rc = kcl_setup_shape_within(g->s, T, rows * vectors);
+done:
+  return rc;
+}
+
+static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T, void **coarse) {
+  const int block = g->rule->block, vectors = g->rule->vectors;
+  void *start, *member, *place;
+  int rc;
+  KCL_TRY(list_members(g, &start, &member));
+  KCL_TRY(shape(g, T));
+  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &place));
+  KCL_TRY(kcl_setup_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
+  KCL_TRY(EACH(g->s, "place_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), INT(block),
+               INT(vectors), BUFFER(start), BUFFER(member), BUFFER(B), BUFFER(place), CSR(T)));
+  KCL_TRY(LAUNCH(g->s, "orthonormalise", g->count * GROUP, GROUP, BUFFER(start), BUFFER(place),
+                 INT(block), INT(vectors), BUFFER(T->val), BUFFER(*coarse)));
+  kcl_setup_drop(g->s, start), kcl_setup_drop(g->s, member), kcl_setup_drop(g->s, place);
+done:
+  return rc;
+}
+
+/* The factor of P = M T. */
+static int smoothing(const kcl_device_nodes *g, kcl_device_csr *M) {
+  const kcl_device_csr *A = g->A, *S = &g->graph;
+  const int64_t n = A->rows;
+  const int block = g->rule->block;
+  void *d;
+  int rc;
+  *M = (kcl_device_csr){.rows = n, .cols = n};
+  KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_double), &d));
+  KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &M->ptr));
+  KCL_TRY(EACH(g->s, "count_kept", n, CSR(A), INT(n), INT(block), BUFFER(S->col), BUFFER(S->end),
+               BUFFER(d), BUFFER(M->ptr)));
+  KCL_TRY(kcl_setup_shape_within(g->s, M, A->nnz + n));
+  KCL_TRY(EACH(g->s, "fill_kept", n, CSR(A), INT(n), INT(block), BUFFER(S->col), BUFFER(S->end),
+               BUFFER(d), REAL(4.0 / 3 / g->rule->largest), CSR(M)));
+  kcl_setup_drop(g->s, d);
+done:
+  return rc;
+}
+
+static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
+  kcl_device_csr M;
+  int rc;
+  KCL_TRY(smoothing(g, &M));
+  KCL_TRY(kcl_setup_product(g->s, &M, T, P));
+  kcl_setup_drop_matrix(g->s, &M), kcl_setup_drop_matrix(g->s, T);
+  rc = kcl_setup_check_limit(g, P);
+  if (rc) kcl_setup_drop_matrix(g->s, P);
+done:
+  return rc;
+}
+
+/* Rows that are too long, and numbers that are too large for 32 bits, are left to the host. */
+static bool is_suited(const kcl_device_nodes *g) {
+  const int64_t n = g->A->rows;
+  return g->A->longest <= KCL_LONG_ROW && n * KCL_MOST_NEAR_NULL < INT32_MAX &&
+         g->A->nnz + n < INT32_MAX;
+}
+
+static void drop(const kcl_device_nodes *g) {
+  kcl_setup_drop(g->s, g->graph.col), kcl_setup_drop(g->s, g->graph.val);
+  kcl_setup_drop(g->s, g->graph.end), kcl_setup_drop(g->s, g->aggregate);
+}
+
+int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
+                          const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
+                          bool *made) {
+  kcl_device_nodes g = {.s = s, .A = A, .rule = rule, .nodes = A->rows / rule->block};
+  kcl_device_csr T;
+  void *coarse;
+  int rc;
+  *made = false;
+  if (!is_suited(&g)) return KCL_UNSUITED;
+  KCL_TRY(kcl_setup_aggregates(&g));
+  if (!g.count || (double)(g.count * rule->vectors) > rule->enough) goto done;
+  KCL_TRY(tentative(&g, *B, &T, &coarse));
+  if (rule->largest > 0)
+    KCL_TRY(smooth(&g, &T, P));
+  else
+    *P = T;
+  kcl_setup_drop(s, *B), *B = coarse, *made = true;
+done:
+  drop(&g);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- near-null vectors */
+
+int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out) {
+  const kcl_upload all = {1, 8 * count, kcl_fill_bytes, from};
+  int rc = kcl_setup_memory(s, count, sizeof *from, out);
+  return rc ? rc
+            : kcl_opencl_write(kcl_setup_context(s), *out, &all, "uploading near-null vectors");
+}
+
+int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
+  return kcl_setup_read(s, from, 0, (size_t)count * sizeof *to, to);
+}
