@@ -54,13 +54,13 @@ struct kcl_opencl {
   struct {
     char *key;
     cl_program program;
-  } built[KCL_BUILT];   /* a ring of the latest: other solvers often need the same kernels */
+  } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
-  cl_mem pinned;        /* for uploads (upload.c): two staging buffers that alternate, */
-  char *staging[2];     /* [staging_bytes] each */
-  cl_event sent[2];     /* is the copy out of it done? */
-  kcl_background *pins; /* makes the staging buffers */
-  size_t staging_bytes; /* 0: not decided yet (tests use small ones) */
+  cl_mem pinned;               /* for uploads (upload.c): two staging buffers that alternate, */
+  char *staging[2];            /* [staging_bytes] each */
+  cl_event sent[2];            /* is the copy out of it done? */
+  kcl_background *pins;        /* makes the staging buffers */
+  size_t staging_bytes;        /* 0: not decided yet (tests use small ones) */
   int builds, compiled,
       from_cache;            /* programs: all, those the driver compiled, those from the disk */
   bool dumped;               /* something, to the file of KRYLOCL_DUMP */
@@ -90,7 +90,7 @@ typedef struct kcl_upload {
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what);
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
 void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
-                     void *to); /* int64 to int32 */
+                     void *to);           /* int64 to int32 */
 void kcl_opencl_pin_ahead(kcl_opencl *o); /* the staging buffers, in the background */
 void kcl_opencl_unpin(kcl_opencl *o);
 
