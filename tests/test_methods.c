@@ -63,10 +63,12 @@ static moved count(const kcl_program *k, kcl_phase phase) {
   return m;
 }
 
-/* The arrays of csr-scalar on the cpu: 8-byte row pointers, 4-byte columns, values. Preconditioners choose formats. */
+/* The arrays of csr-scalar on the cpu: 8-byte row pointers, 4-byte columns, values, of levels of multigrid as float.
+ * Preconditioners choose formats. */
 static double matrix_bytes(const kcl_matrix *A) {
   if (strcmp(A->format->name, "csr-scalar")) return kcl_matrix_bytes(A);
-  return 8.0 * (double)(A->rows + 1) + (4.0 + (double)kcl_type_size(A->type)) * (double)A->nnz;
+  const double value = A->array[2].kind == KCL_SINGLE ? 4 : (double)kcl_type_size(A->type);
+  return 8.0 * (double)(A->rows + 1) + (4.0 + value) * (double)A->nnz;
 }
 
 static double bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
