@@ -48,7 +48,7 @@ done:
 
 int kcl_setup_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P) {
   double part[2][PARTS], products = 0, entries = 0;
-  estimate e = {NULL};
+  estimate e = {.column = NULL};
   int rc = KCL_OK;
   if (is_small(g, P)) return KCL_OK;
   KCL_TRY(open(g, P->cols, &e));
