@@ -32,6 +32,9 @@ int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most,
                        kcl_device_csr *out) {
   return (void)s, (void)A, (void)most, (void)out, KCL_UNSUITED;
 }
+int kcl_setup_round(kcl_device_setup *s, const kcl_device_csr *A) {
+  return (void)s, (void)A, KCL_UNSUITED;
+}
 int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
                             const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made) {
   return (void)s, (void)A, (void)rule, (void)P, (void)made, KCL_UNSUITED;
