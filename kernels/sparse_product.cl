@@ -115,11 +115,11 @@ inline int rank_of(const int col, local const int *cols, const int count)
   return smaller.x + smaller.y + smaller.z + smaller.w;
 }
 
-/* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL. What a step
- * needs of A and of B's row pointers is read one and two steps before. */
+/* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL, and the note:
+ * a row is not as long as C_ptr says. What a step needs of A and of B's row pointers is read one and two steps before. */
 kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *lists, const int first, const int size, const int room,
                       const int team, const int sorted, global const int *C_ptr, global int *C_col, global double *C_val, global int *C_end,
-                      local int *all_keys, local double *all_sums, local int *all_cols, local ushort *all_slots)
+                      NOTES, local int *all_keys, local double *all_sums, local int *all_cols, local ushort *all_slots)
 {
   local int listed[ROWS], most;
   const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team, i = row_of_team(lists + first, team);
@@ -162,4 +162,5 @@ kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int 
     C_col[at] = col, C_val[at] = sums[slots[q]];
   }
   if (lane == 0 && C_end) C_end[i] = to + n;
+  if (lane == 0 && !C_end && to + n != C_ptr[i + 1]) notes[note] = 1;
 }

@@ -136,18 +136,6 @@ done:
   return rc;
 }
 
-static void test_system(kcl *ctx, const char *name) {
-  pair p = {.ctx = ctx, .name = name};
-  kcl_csr *A = NULL;
-  int rc;
-  KCL_TRY(kcl_generate(ctx, name, &A, NULL));
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, true, &p.s));
-  KCL_TRY(test_scalar_aggregation(&p, A));
-done:
-  CHECKF(!rc, "%s: %s", name, rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
-  kcl_setup_close(&p.s), kcl_csr_free(&A);
-}
-
 /* ---------------------------------------------------------------- elasticity */
 
 /* Six rigid body modes on nodes of three rows, and as rows that are nodes. */
@@ -183,8 +171,8 @@ int main(void) {
     kcl *ctx = places[i].ctx;
     if (!ctx->opencl || !can(&places[i], KCL_D)) continue;
     for (size_t s = 0; s < sizeof systems / sizeof *systems && !small(); s++)
-      test_system(ctx, systems[s]);
-    if (small()) test_system(ctx, "jump2d:12");
+      with_setup(ctx, systems[s], true, test_scalar_aggregation);
+    if (small()) with_setup(ctx, "jump2d:12", true, test_scalar_aggregation);
     test_elasticity(ctx, small() ? 3 : 12);
   }
   close_places();

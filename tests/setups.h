@@ -35,5 +35,19 @@ static void compare(const pair *p, const char *what, kcl_device_csr *C, kcl_csr 
   kcl_csr_free(&D), kcl_csr_free(H);
 }
 
+/* test(pair, A) with a set-up on the device. */
+static void with_setup(kcl *ctx, const char *name, bool aggregation,
+                       int (*test)(const pair *, const kcl_csr *)) {
+  pair p = {.ctx = ctx, .name = name};
+  kcl_csr *A = NULL;
+  int rc;
+  KCL_TRY(kcl_generate(ctx, name, &A, NULL));
+  KCL_TRY(kcl_setup_open(ctx, KCL_D, aggregation, &p.s));
+  KCL_TRY(test(&p, A));
+done:
+  CHECKF(!rc, "%s: %s", name, rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
+  kcl_setup_close(&p.s), kcl_csr_free(&A);
+}
+
 #endif
 #endif

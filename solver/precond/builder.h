@@ -34,7 +34,7 @@ typedef struct kcl_builder_ops {
                      kcl_built *P, bool *made);
   int (*transpose)(kcl_builder *b, const kcl_built *A, kcl_built *out);
   int (*product)(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out);
-  /* R A P; pattern: a matrix that has its pattern, or NULL. */
+  /* R A P; pattern: a matrix that has its entries, rarely more, or NULL. */
   int (*galerkin)(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
                   const kcl_built *pattern, kcl_built *out);
   int (*truncate)(kcl_builder *b, const kcl_built *A, int most, kcl_built *out);

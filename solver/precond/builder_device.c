@@ -56,12 +56,9 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
   return rc;
 }
 
-/* Has a view all entries of the matrix? Zeros of "sell" are left out. */
-static bool is_whole(const kcl_built *A) { return A->nnz == A->device.nnz; }
-
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
                     const kcl_built *pattern, kcl_built *out) {
-  const bool known = pattern && is_whole(pattern) && is_whole(P) && is_whole(R);
+  const bool known = pattern && pattern->nnz == pattern->device.nnz;
   kcl_device_csr C;
   int rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device,
                               known ? &pattern->device : NULL, &C);

@@ -12,7 +12,9 @@ typedef struct product {
   const kcl_device_csr *A, *B;
   kcl_device_csr *C;
   bool sorted;
-  void *list; /* [CLASSES, blocks] */
+  void *list;   /* [CLASSES, blocks] */
+  bool checked; /* are C's rows as long as they were said to be? */
+  int differs;  /* the note of whether they are not; 0: not asked for */
 } product;
 
 static int64_t blocks(const product *p) { return (p->A->rows + ROWS - 1) / ROWS; }
@@ -41,8 +43,9 @@ static int fill_class(const product *p, int c, int64_t count) {
   const int t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return LAUNCH(p->s, "fill_rows", count * ROWS * t, group, CSR(A), CSR(B), ENDS(B), INT(A->rows),
                 BUFFER(p->list), INT(c * blocks(p)), INT(table(c)), INT(room(c)), INT(t),
-                INT(p->sorted), CSR(C), BUFFER(C->end), LOCAL(4 * rows * table(c)),
-                LOCAL(8 * rows * table(c)), LOCAL(4 * rows * room(c)), LOCAL(2 * rows * room(c)));
+                INT(p->sorted), CSR(C), BUFFER(C->end), NOTE(p->s, p->differs),
+                LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)), LOCAL(4 * rows * room(c)),
+                LOCAL(2 * rows * room(c)));
 }
 
 /* bound [rows] of C's; classes: the note of the blocks in each. */
@@ -74,9 +77,10 @@ done:
   return rc;
 }
 
-static int fill(const product *p, int classes) {
+static int fill(product *p, int classes) {
   cl_int found[CLASSES];
   int rc = kcl_setup_read_notes(p->s, classes, CLASSES, found);
+  if (!rc && p->checked) rc = kcl_setup_notes(p->s, 1, &p->differs);
   for (int c = 0; c < CLASSES && !rc; c++)
     if (found[c]) rc = fill_class(p, c, found[c]);
   return rc;
@@ -122,16 +126,21 @@ done:
   return rc;
 }
 
+/* KCL_UNSUITED: C has fewer entries than the pattern, as where a factor has lost zeros. */
 static int multiply_like(product *p, const kcl_device_csr *pattern) {
   kcl_device_csr *C = p->C;
   int classes, rc;
+  cl_int differs;
   KCL_TRY(open(p));
   C->nnz = pattern->nnz, C->longest = pattern->longest;
   KCL_TRY(kcl_setup_room(p->s, C));
   KCL_TRY(kcl_setup_copy(p->s, pattern->ptr, C->ptr, C->rows + 1));
   KCL_TRY(list_lengths(p, &classes));
-  rc = fill(p, classes);
+  p->checked = true;
+  KCL_TRY(fill(p, classes));
+  KCL_TRY(kcl_setup_read_notes(p->s, p->differs, 1, &differs));
   kcl_setup_drop(p->s, p->list);
+  if (differs) rc = KCL_UNSUITED, kcl_setup_drop_matrix(p->s, C);
 done:
   return rc;
 }
@@ -154,7 +163,9 @@ int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_d
   kcl_device_csr AP;
   product last = {.s = s, .A = R, .B = &AP, .C = out, .sorted = true};
   int rc = kcl_setup_loose_product(s, A, P, false, &AP);
-  if (!rc) rc = pattern ? multiply_like(&last, pattern) : multiply(&last);
+  if (rc) return rc;
+  if (pattern) rc = multiply_like(&last, pattern);
+  if (!pattern || rc == KCL_UNSUITED) rc = multiply(&last);
   if (!rc) kcl_setup_drop_matrix(s, &AP);
   return rc;
 }

@@ -46,7 +46,7 @@ int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *out);
-/* R A P; pattern: a matrix that has its pattern and length of rows, or NULL. */
+/* R A P; pattern: a matrix that has its entries, rarely more, or NULL. */
 int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
                        const kcl_device_csr *P, const kcl_device_csr *pattern, kcl_device_csr *out);
 /* The `most` largest moduli of each row, row sums kept. */
@@ -82,7 +82,7 @@ void kcl_setup_free(void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);
-/* And back, in memory of s or of m, which stays as it is: without the zeros of "sell". */
+/* And back, in memory of s or of m, which is not changed: without the zeros of "sell". */
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out);
 
 #endif
