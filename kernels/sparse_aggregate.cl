@@ -85,8 +85,7 @@ kernel void begin_roots(GRAPH(S), const int nodes, global ulong *key, global ulo
 {
   const int i = get_global_id(0);
   if (i >= nodes) return;
-  ulong h = ((ulong)i + 1) * 0x9e3779b97f4a7c15ul;
-  h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9ul, h ^= h >> 27;
+  const ulong h = hash(i);
   key[i] = with_state(h >> 34 << 32 | (ulong)i, START(i) == END(S, i) ? OUT : UNDECIDED);
   near[i] = with_state(0, UNDECIDED);
 }

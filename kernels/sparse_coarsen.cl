@@ -58,8 +58,7 @@ kernel void begin_split(global const int *depend, const int n, global double *pr
 {
   const int i = get_global_id(0);
   if (i >= n) return;
-  ulong h = ((ulong)i + 1) * 0x9e3779b97f4a7c15ul;
-  h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9ul, h ^= h >> 27;
+  const ulong h = hash(i);
   priority[i] = (double)depend[i] + (double)(h >> 12) / (double)(1ul << 52);
   state[i] = depend[i] ? UNDECIDED : FINE;
   beaten[i] = 0;

@@ -157,8 +157,7 @@ kernel void fill_kept(CSR(A), const int n, const int block, global const int *S_
 kernel void draw_keys(const int cols, global float *column, global float *coarse)
 {
   FOR_SETS(i, cols) {
-    ulong h = ((ulong)KEY(i) + 1) * 0x9e3779b97f4a7c15ul;
-    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9ul, h ^= h >> 27;
+    const ulong h = hash(KEY(i));
     column[KEY(i)] = (float)-log(((double)(h >> 12) + 1) / (double)(1ul << 52)), coarse[KEY(i)] = INFINITY;
   }
 }

@@ -1,4 +1,4 @@
-/* Operators: products with a matrix that stays on the device, and solvers that share it. */
+/* Operators: products with a matrix that is resident on the device, and solvers that share it. */
 #include "core/base/context.h"
 #include "solver/solver.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* kcl_refresh: a set-up for new values that goes on with what an earlier one has chosen, compiled and kept. The earlier one
- * stays until the new one is there, so that a failure loses nothing.
+/* kcl_refresh: a set-up for new values that continues with what an earlier one has chosen, compiled and kept. The earlier one
+ * is kept until the new one is there, so that a failure loses nothing.
  */
 #include "solver/solver.h"
 

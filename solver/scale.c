@@ -13,7 +13,7 @@
 
 static const double HIDDEN = 0.01; /* relative residual of a small row that a claim may hide */
 
-/* Methods take products of products of A, such as |A A^H r|^2: A stays as it is while their exponents have room. */
+/* Methods take products of products of A, such as |A A^H r|^2: A is not scaled while their exponents have room. */
 static int unit_of(const kcl_system *s) {
   const bool single = s->options.precision == KCL_S || s->options.precision == KCL_C;
   const double norm = s->stats.norm_inf;

@@ -105,8 +105,7 @@ typedef struct rooting {
 static void begin(void *arg, int64_t from, int64_t to) {
   rooting *m = arg;
   for (int64_t i = from; i < to; i++) {
-    uint64_t h = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u, h ^= h >> 27;
+    const uint64_t h = kcl_hash((uint64_t)i);
     const bool alone = m->S->row_ptr[i] == m->S->row_ptr[i + 1];
     m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : UNDECIDED);
     m->near[i] = with_state(0, UNDECIDED);

@@ -21,12 +21,6 @@ static const kcl_csr *source(const limited *l, int64_t i) {
   return length(l->P, i) > l->longest ? l->T : l->P;
 }
 
-static double longest_row(const void *P, int64_t from, int64_t to) {
-  int64_t most = 0;
-  for (int64_t i = from; i < to; i++) most = length(P, i) > most ? length(P, i) : most;
-  return (double)most;
-}
-
 static double products(const void *arg, int64_t from, int64_t to) {
   const limited *l = arg;
   const kcl_csr *A = l->A;
@@ -63,8 +57,7 @@ static void join(keys *to, const keys *more) {
 static void draw(void *arg, int64_t from, int64_t to) {
   keys *column = arg;
   for (int64_t i = from * KEYS; i < to * KEYS; i++) {
-    uint64_t h = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u, h ^= h >> 27;
+    const uint64_t h = kcl_hash((uint64_t)i);
     column[i / KEYS].least[i % KEYS] =
         (float)-log(((double)(h >> 12) + 1) / (double)(UINT64_C(1) << 52));
   }
@@ -155,7 +148,7 @@ static int begin(kcl *ctx, estimate *e, int64_t rows, int64_t cols) {
 
 int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
                      double most_entries, kcl_csr **P) {
-  const int64_t longest = (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest_row, *P);
+  const int64_t longest = kcl_csr_longest_row(*P);
   limited l = {.A = A, .P = *P, .T = T, .longest = longest};
   estimate e = {.l = &l};
   kcl_csr *C = NULL;

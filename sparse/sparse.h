@@ -19,6 +19,13 @@ static inline double kcl_rounded(double a) {
   return u.value;
 }
 
+/* Of a number: random bits, the same in kernels/sparse.clh. */
+static inline uint64_t kcl_hash(uint64_t i) {
+  uint64_t h = (i + 1) * 0x9e3779b97f4a7c15u;
+  h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u;
+  return h ^ h >> 27;
+}
+
 /* A row of more entries is no way to the entries behind it: one dense row must not make all others dense. */
 enum { KCL_LONG_ROW = 1024 };
 static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
@@ -39,7 +46,7 @@ typedef struct kcl_sums {
   int64_t cols;
   uint32_t first;
 } kcl_sums;
-void kcl_sums_order(kcl_sums *s); /* the list by ascending column; the sums stay where they are */
+void kcl_sums_order(kcl_sums *s); /* the list by ascending column; the sums are not moved */
 void kcl_sums_clear(kcl_sums *s); /* for the next row */
 static inline double *kcl_sums_of_column(const kcl_sums *s, int32_t c) {
   return &s->sum[s->place[c] - s->first];
@@ -104,7 +111,7 @@ int kcl_sparse_room(kcl *ctx, kcl_csr *C);
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);
 
 /* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
- * largest moduli, the first columns among equals, scaled so that the sum of the row stays. */
+ * largest moduli, the first columns among equals, scaled so that the sum of the row is kept. */
 static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
   kcl_sums_add(&r->sums, 1, &col, &value, 1);
 }

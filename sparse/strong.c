@@ -84,8 +84,7 @@ static uint8_t load(const uint8_t *from) { return __atomic_load_n(from, __ATOMIC
 static void begin(void *arg, int64_t from, int64_t to) {
   splitting *s = arg;
   for (int64_t i = from; i < to; i++) {
-    uint64_t h = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u, h ^= h >> 27;
+    const uint64_t h = kcl_hash((uint64_t)i);
     s->priority[i] = (double)s->depend[i] + (double)(h >> 12) / (double)(UINT64_C(1) << 52);
     s->state[i] = s->depend[i] ? UNDECIDED : FINE;
   }

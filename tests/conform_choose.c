@@ -235,7 +235,7 @@ static void test_damage(const place *p) {
     char wrong[4096];
     memcpy(wrong, line, n), memset(wrong + n - cut, 'x', cut - 1);
     spoil(path, wrong, n);
-    choice_of(p->ctx, A, "auto", &recalled), CHECKF(!recalled, "%zu letters wrong", cut);
+    choice_of(p->ctx, A, "auto", &recalled), CHECKF(!recalled, "%zu characters wrong", cut);
   }
   for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
     spoil(path, damage[i], strlen(damage[i]));

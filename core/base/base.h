@@ -64,6 +64,8 @@ void kcl_copy_bytes(void *to, const void *from, int64_t bytes); /* memcpy by all
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
 /* KCL_USAGE: A or one of its arrays is NULL, a size or the type is impossible. Reads no array. */
 int kcl_csr_need(kcl *ctx, const kcl_csr *A);
+int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k); /* the first row with row_ptr >= k */
+int64_t kcl_csr_longest_row(const kcl_csr *A);         /* entries of it */
 /* kcl_csr_product of rows in two parts: x [A->cols + B->cols]; B has further columns of the rows row [B->rows], which ascend. */
 void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
                        const double *b, double *y);

@@ -83,6 +83,30 @@ done:
   return rc;
 }
 
+int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k) {
+  int64_t a = 0, b = A->rows;
+  while (a < b) {
+    const int64_t m = (a + b) / 2;
+    if (A->row_ptr[m] < k)
+      a = m + 1;
+    else
+      b = m;
+  }
+  return a;
+}
+
+static double longest_row(const void *arg, int64_t from, int64_t to) {
+  const kcl_csr *A = arg;
+  int64_t most = 0;
+  for (int64_t i = from; i < to; i++)
+    if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
+  return (double)most;
+}
+
+int64_t kcl_csr_longest_row(const kcl_csr *A) {
+  return (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest_row, A);
+}
+
 void kcl_csr_free(kcl_csr **A) {
   if (!A || !*A) return;
   if ((*A)->mapped)

@@ -29,19 +29,6 @@ static char *print_value(char *o, const double *v, int width) {
   return o;
 }
 
-/* First row with row_ptr >= k. */
-static int64_t row_of(const kcl_csr *A, int64_t k) {
-  int64_t a = 0, b = A->rows;
-  while (a < b) {
-    int64_t m = (a + b) / 2;
-    if (A->row_ptr[m] < k)
-      a = m + 1;
-    else
-      b = m;
-  }
-  return a;
-}
-
 static char *print_rows(const source *s, int64_t first, int64_t last, char *o) {
   const kcl_csr *A = s->A;
   int w = kcl_type_complex(A->type) ? 2 : 1;
@@ -59,8 +46,8 @@ static int format_part(const void *self, int64_t part, kcl_bytes *b) {
   const source *s = self;
   int64_t first = part * PART, last = first + PART, count;
   if (s->A) {
-    first = part ? row_of(s->A, first) : 0;
-    last = part + 1 < s->parts ? row_of(s->A, last) : s->A->rows;
+    first = part ? kcl_csr_row_from(s->A, first) : 0;
+    last = part + 1 < s->parts ? kcl_csr_row_from(s->A, last) : s->A->rows;
     count = last > first ? s->A->row_ptr[last] - s->A->row_ptr[first] : 0;
   } else {
     count = s->B->rows * s->B->cols;

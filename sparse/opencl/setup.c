@@ -1,5 +1,6 @@
-/* Programs, memory and launches of set-ups on a device. Programs are loaded while the matrix is uploaded. Buffers are used again: an allocation costs a driver more than a
- * kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way out, at 1.5 GB/s.) */
+/* Programs, memory and launches of set-ups on a device. Programs are loaded while the matrix is uploaded. Buffers are used
+ * again: an allocation costs a driver more than a kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way
+ * out, at 1.5 GB/s.) */
 #include "core/opencl/source.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>

@@ -8,14 +8,6 @@ enum { SAMPLES = 1000 };
 
 /* ---------------------------------------------------------------- columns */
 
-static double longest(const void *arg, int64_t from, int64_t to) {
-  const kcl_csr *A = arg;
-  int64_t most = 0;
-  for (int64_t i = from; i < to; i++)
-    if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
-  return (double)most;
-}
-
 /* Of a column from the diagonal: columns ascend within a row. */
 static double farthest(const void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = arg;
@@ -35,21 +27,12 @@ typedef struct run {
   int16_t *to;
 } run;
 
-static int64_t row_of(const kcl_csr *A, int64_t k) {
-  int64_t low = 0, high = A->rows;
-  while (high - low > 1) {
-    const int64_t middle = (low + high) / 2;
-    *(A->row_ptr[middle] <= k ? &low : &high) = middle;
-  }
-  return low;
-}
-
 static void write_distances(void *arg, int64_t from, int64_t to) {
   const run *r = arg;
   const kcl_csr *A = r->A;
   const int64_t first = r->first + from, end = r->first + to;
   int16_t *out = r->to - r->first;
-  for (int64_t k = first, i = row_of(A, first); k < end; i++)
+  for (int64_t k = first, i = kcl_csr_row_from(A, first + 1) - 1; k < end; i++)
     for (; k < A->row_ptr[i + 1] && k < end; k++) out[k] = (int16_t)(A->col[k] - (int32_t)i);
 }
 
@@ -143,7 +126,7 @@ int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out)
   const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr};
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
-  out->longest = (int64_t)kcl_largest(A->rows, KCL_FEW_ROWS, longest, A);
+  out->longest = kcl_csr_longest_row(A);
   KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
