@@ -22,9 +22,9 @@ static double times_interior(const kcl_mpi_solver *m) {
   return kcl_comm_total(m->comm, (double)kcl_domain_nnz(d)) / (double)interior->nnz;
 }
 
-/* Seconds per iteration of the whole system on this device alone: those predicted for the interior by the model that chooses
- * formats (solver/engine/predict.c), for as many nonzeros as all ranks have. 0: the device is not a GPU, its rates are not known,
- * or its memory is too small. */
+/* Seconds per iteration of the whole system, of all right-hand sides at once, on this device alone: those predicted for the
+ * interior by the model that chooses formats (solver/engine/predict.c), for as many nonzeros as all ranks have. 0: the device
+ * is not a GPU, its rates are not known, or its memory is too small. */
 static double seconds_alone(const kcl_mpi_solver *m, double times) {
   const kcl *ctx = m->ctx;
   const kcl_engine *e = m->selection.engine;
@@ -34,7 +34,7 @@ static double seconds_alone(const kcl_mpi_solver *m, double times) {
   if (!known || !fits) return 0;
   if (kcl_engine_predicted(&m->system, e->method, e->precond, kcl_engine_format(e), &seconds))
     return 0;
-  return times * seconds;
+  return times * seconds * e->program->nrhs;
 }
 
 /* ---------------------------------------------------------------- shares */
