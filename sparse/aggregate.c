@@ -11,6 +11,7 @@
 typedef struct graph {
   const kcl_csr *A, *all; /* all: |A_IJ|_F^2 of the nodes I, J; A itself if they are rows */
   double *largest;        /* [nodes] of those beside the diagonal */
+  bool *strong;           /* [entries of all] */
   int block;
   double theta;
   kcl_csr *S;
@@ -34,9 +35,14 @@ static double square(const graph *g, int64_t k) {
 
 static void find_largest(void *arg, int64_t from, int64_t to) {
   const graph *g = arg;
-  for (int64_t i = from; i < to; i++)
-    for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
-      if (g->all->col[k] != i) g->largest[i] = fmax(g->largest[i], square(g, k));
+  for (int64_t i = from; i < to; i++) {
+    double most = 0;
+    for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++) {
+      const double size = g->all->col[k] != i ? square(g, k) : 0;
+      if (size > most) most = size;
+    }
+    g->largest[i] = most;
+  }
 }
 
 /* The square root is that of a product of squares: |A_IJ| > theta sqrt(max |A_IK| max |A_JK|). */
@@ -52,18 +58,18 @@ static void count_strong(void *arg, int64_t from, int64_t to) {
   for (int64_t i = from; i < to; i++) {
     int64_t count = 0;
     for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
-      count += is_strong(g, i, k);
+      count += g->strong[k] = is_strong(g, i, k);
     g->S->row_ptr[i + 1] = count;
   }
 }
 
 static void fill_strong(void *arg, int64_t from, int64_t to) {
   const graph *g = arg;
+  double *value = g->S->val;
   for (int64_t i = from; i < to; i++) {
     int64_t at = g->S->row_ptr[i];
     for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
-      if (is_strong(g, i, k))
-        g->S->col[at] = g->all->col[k], ((double *)g->S->val)[at++] = square(g, k);
+      if (g->strong[k]) g->S->col[at] = g->all->col[k], value[at++] = square(g, k);
   }
 }
 
@@ -76,7 +82,8 @@ int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_cs
     KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &norms));
     g.all = norms;
   }
-  KCL_TRY(kcl_alloc(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
+  KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
+  KCL_TRY(kcl_alloc_unset(ctx, g.all->nnz, sizeof *g.strong, "aggregates", (void **)&g.strong));
   KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g.S));
   kcl_for(nodes, KCL_FEW_ROWS, find_largest, &g);
   kcl_for_each(nodes, grain, count_strong, &g);
@@ -84,7 +91,7 @@ int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_cs
   kcl_for_each(nodes, grain, fill_strong, &g);
   *out = g.S, g.S = NULL;
 done:
-  free(g.largest), kcl_csr_free(&norms), kcl_csr_free(&g.S);
+  free(g.largest), free(g.strong), kcl_csr_free(&norms), kcl_csr_free(&g.S);
   return rc;
 }
 
@@ -96,20 +103,31 @@ static uint64_t state_of(uint64_t key) { return key >> 62; }
 static uint64_t with_state(uint64_t key, uint64_t state) { return key << 2 >> 2 | state << 62; }
 static uint64_t node_of(uint64_t key) { return key & UINT32_MAX; }
 
+/* A list of nodes in parts: those of part p, nodes [p PART, (p + 1) PART), begin at p PART. */
+enum { PART = 4096 };
+typedef struct part_list {
+  int32_t *node;  /* [nodes] */
+  int32_t *count; /* [parts] */
+} part_list;
+
 typedef struct rooting {
   const kcl_csr *S;
-  uint64_t *key, *near, *far; /* [nodes]; the largest key at distance 1 and 2 */
-  _Atomic int64_t left;
+  uint64_t *key, *near;           /* [nodes]; the largest key at distance 1 */
+  part_list undecided, unsettled; /* nodes, by their key and by `near` */
+  _Atomic int64_t left;           /* undecided ones */
 } rooting;
 
 static void begin(void *arg, int64_t from, int64_t to) {
   rooting *m = arg;
+  int32_t open = 0;
   for (int64_t i = from; i < to; i++) {
     const uint64_t h = kcl_hash((uint64_t)i);
     const bool alone = m->S->row_ptr[i] == m->S->row_ptr[i + 1];
     m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : UNDECIDED);
-    m->near[i] = with_state(0, UNDECIDED);
+    m->unsettled.node[i] = (int32_t)i;
+    if (!alone) m->undecided.node[from + open++] = (int32_t)i;
   }
+  m->unsettled.count[from / PART] = (int32_t)(to - from), m->undecided.count[from / PART] = open;
 }
 
 static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
@@ -122,44 +140,50 @@ static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
 /* A root is the only one within its reach, and where all are out they stay so: neither changes any more. */
 static void look_near(void *arg, int64_t from, int64_t to) {
   const rooting *m = arg;
-  for (int64_t i = from; i < to; i++)
-    if (state_of(m->near[i]) == UNDECIDED) m->near[i] = largest_near(m->S, m->key, i);
+  int32_t *node = m->unsettled.node + from, *count = &m->unsettled.count[from / PART], left = 0;
+  (void)to;
+  for (int32_t q = 0; q < *count; q++) {
+    const int32_t i = node[q];
+    m->near[i] = largest_near(m->S, m->key, i);
+    if (state_of(m->near[i]) == UNDECIDED) node[left++] = i;
+  }
+  *count = left;
 }
 
-static void look_far(void *arg, int64_t from, int64_t to) {
-  const rooting *m = arg;
-  for (int64_t i = from; i < to; i++)
-    if (state_of(m->key[i]) == UNDECIDED) m->far[i] = largest_near(m->S, m->near, i);
-}
-
+/* By the largest key within distance 2. */
 static void decide(void *arg, int64_t from, int64_t to) {
   rooting *m = arg;
-  int64_t left = 0;
-  for (int64_t i = from; i < to; i++) {
-    if (state_of(m->key[i]) != UNDECIDED) continue;
-    if (node_of(m->far[i]) == (uint64_t)i)
+  int32_t *node = m->undecided.node + from, *count = &m->undecided.count[from / PART], left = 0;
+  (void)to;
+  for (int32_t q = 0; q < *count; q++) {
+    const int32_t i = node[q];
+    const uint64_t far = largest_near(m->S, m->near, i);
+    if (node_of(far) == (uint64_t)i)
       m->key[i] = with_state(m->key[i], ROOT);
-    else if (state_of(m->far[i]) == ROOT)
+    else if (state_of(far) == ROOT)
       m->key[i] = with_state(m->key[i], OUT);
     else
-      left++;
+      node[left++] = i;
   }
-  m->left += left;
+  *count = left, m->left += left;
 }
 
 static int find_roots(kcl *ctx, rooting *m) {
-  const int64_t n = m->S->rows;
-  int rc = kcl_alloc(ctx, 3 * n, sizeof *m->key, "aggregates", (void **)&m->key);
-  if (rc) return rc;
-  m->near = m->key + n, m->far = m->near + n;
-  kcl_for(n, KCL_FEW_ROWS, begin, m);
+  const int64_t n = m->S->rows, parts = (n + PART - 1) / PART;
+  int rc;
+  KCL_TRY(kcl_alloc_unset(ctx, 2 * n, sizeof *m->key, "aggregates", (void **)&m->key));
+  KCL_TRY(kcl_alloc_unset(ctx, 2 * (n + parts), sizeof *m->undecided.node, "aggregates",
+                          (void **)&m->undecided.node));
+  m->near = m->key + n, m->unsettled.node = m->undecided.node + n;
+  m->undecided.count = m->unsettled.node + n, m->unsettled.count = m->undecided.count + parts;
+  kcl_for_each(n, PART, begin, m);
   do {
     m->left = 0;
-    kcl_for(n, KCL_FEW_ROWS, look_near, m);
-    kcl_for(n, KCL_FEW_ROWS, look_far, m);
-    kcl_for(n, KCL_FEW_ROWS, decide, m);
+    kcl_for_each(n, PART, look_near, m);
+    kcl_for_each(n, PART, decide, m);
   } while (m->left);
-  return KCL_OK;
+done:
+  return rc;
 }
 
 /* ---------------------------------------------------------------- who joins which */
@@ -210,14 +234,14 @@ int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **out, 
   int rc;
   *count = 0;
   KCL_TRY(find_roots(ctx, &m));
-  KCL_TRY(kcl_alloc(ctx, S->rows, sizeof *aggregate, "aggregates", (void **)&aggregate));
-  KCL_TRY(kcl_alloc(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
+  KCL_TRY(kcl_alloc_unset(ctx, S->rows, sizeof *aggregate, "aggregates", (void **)&aggregate));
+  KCL_TRY(kcl_alloc_unset(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
   for (int64_t i = 0; i < S->rows; i++)
     aggregate[i] = state_of(m.key[i]) == ROOT ? (int32_t)(*count)++ : -1;
   grow(S, aggregate, spare);
   if (least > 1) *count = dissolve(S, aggregate, spare, spare + S->rows, *count, least);
   *out = aggregate, aggregate = NULL;
 done:
-  free(m.key), free(aggregate), free(spare);
+  free(m.key), free(m.undecided.node), free(aggregate), free(spare);
   return rc;
 }

@@ -76,7 +76,7 @@ static double orthogonalise(const void *arg, int64_t from, int64_t to) {
   for (int64_t i = from; i < to; i++)
     for (int q = 0; q < l->w; q++) {
       const int64_t at = i * l->w + q;
-      l->u[at] -= l->alpha * l->v[at] + l->beta * l->before[at];
+      l->u[at] -= l->alpha * l->v[at] + (l->beta != 0 ? l->beta * l->before[at] : 0);
       sum += l->u[at] * l->u[at] / l->d[i];
     }
   return sum;
@@ -178,7 +178,8 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
   const int vectors = others ? 4 : 3;
   lanczos l = {.A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others};
   double alpha[STEPS], beta[STEPS] = {0}, *room;
-  int rc = kcl_alloc(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room);
+  int rc =
+      kcl_alloc_unset(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room);
   if (others) rc = others->agree(others, rc);
   if (rc) goto done;
   l.v = room;

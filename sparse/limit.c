@@ -41,9 +41,12 @@ typedef struct keys {
   float least[KEYS]; /* of a set of columns of P */
 } keys;
 
+enum { MOST_BLOCKS = 8 };
 typedef struct estimate {
   const limited *l;
-  keys *column, *row, *reached, *coarse; /* sets: one column, rows of P, of A P, of P^T A P */
+  keys *column, *row, *reached; /* sets: one column, rows of P, of A P */
+  keys *coarse; /* [blocks, columns] rows of P^T A P, as far as a block of A's rows reaches */
+  int blocks;
 } estimate;
 
 static const keys none = {{INFINITY, INFINITY, INFINITY, INFINITY}};
@@ -90,20 +93,38 @@ static double columns_of(const keys *k) {
   return sum > 0 ? (KEYS - 1) / sum : 0;
 }
 
-static double entries(estimate *e) {
-  const kcl_csr *A = e->l->A;
+static void join_coarse(void *arg, int64_t from, int64_t to) {
+  const estimate *e = arg;
+  const int64_t rows = e->l->P->rows, cols = e->l->P->cols;
+  for (int64_t block = from; block < to; block++) {
+    keys *coarse = e->coarse + block * cols;
+    for (int64_t j = 0; j < cols; j++) coarse[j] = none;
+    for (int64_t i = rows * block / e->blocks; i < rows * (block + 1) / e->blocks; i++) {
+      const kcl_csr *P = source(e->l, i);
+      for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
+        join(&coarse[P->col[k]], &e->reached[i]);
+    }
+  }
+}
+
+static double sum_columns(const void *arg, int64_t from, int64_t to) {
+  const estimate *e = arg;
   const int64_t cols = e->l->P->cols;
   double all = 0;
-  kcl_for(A->rows, KCL_FEW_ROWS, join_columns, e);
-  kcl_for(A->rows, KCL_FEW_ROWS, join_rows, e);
-  for (int64_t j = 0; j < cols; j++) e->coarse[j] = none;
-  for (int64_t i = 0; i < A->rows; i++) {
-    const kcl_csr *P = source(e->l, i);
-    for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
-      join(&e->coarse[P->col[k]], &e->reached[i]);
+  for (int64_t j = from; j < to; j++) {
+    for (int block = 1; block < e->blocks; block++)
+      join(&e->coarse[j], &e->coarse[block * cols + j]);
+    all += columns_of(&e->coarse[j]);
   }
-  for (int64_t j = 0; j < cols; j++) all += columns_of(&e->coarse[j]);
   return all;
+}
+
+static double entries(estimate *e) {
+  const int64_t rows = e->l->A->rows;
+  kcl_for(rows, KCL_FEW_ROWS, join_columns, e);
+  kcl_for(rows, KCL_FEW_ROWS, join_rows, e);
+  kcl_for_each(e->blocks, 1, join_coarse, e);
+  return kcl_sum(e->l->P->cols, KCL_FEW_ROWS, sum_columns, e);
 }
 
 /* ---------------------------------------------------------------- fewer entries in P, until it fits */
@@ -139,7 +160,9 @@ done:
 }
 
 static int begin(kcl *ctx, estimate *e, int64_t rows, int64_t cols) {
-  int rc = kcl_alloc(ctx, 2 * (rows + cols), sizeof *e->row, "an estimate", (void **)&e->row);
+  e->blocks = kcl_threads() < MOST_BLOCKS ? kcl_threads() : MOST_BLOCKS;
+  int rc = kcl_alloc_unset(ctx, 2 * rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
+                           (void **)&e->row);
   if (rc) return rc;
   e->reached = e->row + rows, e->column = e->reached + rows, e->coarse = e->column + cols;
   kcl_for(cols, KCL_FEW_ROWS, draw, e->column);

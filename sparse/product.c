@@ -208,8 +208,9 @@ int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
   int rc;
   *out = NULL;
   KCL_TRY(count_columns(ctx, A, &t));
-  KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, A->nnz, KCL_D, &t.T));
+  KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, 0, KCL_D, &t.T));
   add_up(&t);
+  KCL_TRY(kcl_sparse_entries(ctx, t.T));
   kcl_for_each(t.blocks, 1, fill_block, &t);
   *out = t.T, t.T = NULL;
 done:

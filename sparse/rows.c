@@ -144,7 +144,8 @@ static int make_parts(kcl *ctx, int64_t rows, const int64_t cols[2], int width, 
   const int64_t grain = (int64_t)1 << P->shift;
   P->parts = (rows + grain - 1) / grain;
   KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, "the parts of a matrix", (void **)&P->part));
-  KCL_TRY(kcl_alloc(ctx, rows + P->parts + 1, sizeof *P->start, "row starts", (void **)&P->start));
+  KCL_TRY(kcl_alloc_unset(ctx, rows + P->parts + 1, sizeof *P->start, "row starts",
+                          (void **)&P->start));
   if (!kcl_sums_for_each(rows, grain, cols, make_part, &m) || failed(P))
     rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix");
 done:
@@ -160,6 +161,10 @@ static void free_parts(row_parts *P) {
 
 int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
   for (int64_t i = 0; i < C->rows; i++) C->row_ptr[i + 1] += C->row_ptr[i];
+  return kcl_sparse_entries(ctx, C);
+}
+
+int kcl_sparse_entries(kcl *ctx, kcl_csr *C) {
   C->nnz = C->stored = C->row_ptr[C->rows];
   free(C->col), free(C->val), C->col = NULL, C->val = NULL;
   int rc = kcl_alloc_unset(ctx, C->nnz, sizeof *C->col, "column indices", (void **)&C->col);

@@ -106,6 +106,7 @@ int kcl_rows_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols, k
 int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
 int kcl_sparse_room(kcl *ctx, kcl_csr *C);
+int kcl_sparse_entries(kcl *ctx, kcl_csr *C); /* the same, of row pointers */
 
 /* A in double or in pairs of doubles: itself, or a copy, *owned. */
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);

@@ -107,13 +107,23 @@ static void aggregates(void *arg, int64_t from, int64_t to) {
   free(Q);
 }
 
+typedef struct shaping {
+  const kcl_aggregation *g;
+  int64_t *length; /* [rows] */
+} shaping;
+
+static void row_lengths(void *arg, int64_t from, int64_t to) {
+  const shaping *s = arg;
+  for (int64_t node = from; node < to; node++)
+    for (int q = 0; q < s->g->block; q++)
+      s->length[node * s->g->block + q] = s->g->aggregate[node] >= 0 ? s->g->vectors : 0;
+}
+
 /* Rows of nodes without an aggregate are empty. */
 static int shape(kcl *ctx, const kcl_aggregation *g, int64_t rows, kcl_csr **out) {
   int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out);
   if (rc) return rc;
-  int64_t *length = (*out)->row_ptr + 1;
-  for (int64_t node = 0; node < rows / g->block; node++)
-    for (int q = 0; q < g->block; q++) *length++ = g->aggregate[node] >= 0 ? g->vectors : 0;
+  kcl_for(rows / g->block, KCL_FEW_ROWS, row_lengths, &(shaping){g, (*out)->row_ptr + 1});
   return kcl_sparse_room(ctx, *out);
 }
 
@@ -125,7 +135,7 @@ int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const
   *T = NULL, *coarse = NULL;
   KCL_TRY(shape(ctx, g, rows, &s.T));
   KCL_TRY(kcl_alloc(ctx, g->count + 1, sizeof *s.start, "aggregates", (void **)&s.start));
-  KCL_TRY(kcl_alloc(ctx, nodes, sizeof *s.member, "aggregates", (void **)&s.member));
+  KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *s.member, "aggregates", (void **)&s.member));
   KCL_TRY(kcl_alloc(ctx, g->count * k * k, sizeof(double), "coarse vectors", (void **)coarse));
   s.coarse = *coarse;
   list_members(&s, nodes);

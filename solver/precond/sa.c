@@ -87,7 +87,8 @@ static int begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
   if (rc) return rc;
   v->block = rows % natural ? 1 : natural;
   v->vectors = given ? (int)given->cols : v->block;
-  rc = kcl_alloc(M->ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
+  rc =
+      kcl_alloc_unset(M->ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
   if (!rc) kcl_for(rows, KCL_FEW_ROWS, begin_rows, v);
   return rc;
 }
