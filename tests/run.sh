@@ -48,6 +48,7 @@ rm -rf "$logs" && mkdir -p "$logs" || exit 1
 KRYLOCL_CACHE=
 XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$(cd "$BUILD" && pwd)/cache}
 POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
+COMPILER_PATH=$PWD/tests/linker # of kernels
 LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 # PoCL's compiler (LLVM) gives the thread that first compiles a signal stack of its own; the sanitizer would unmap it.
 ASAN_OPTIONS=use_sigaltstack=0
@@ -61,7 +62,7 @@ wanted() { # a test's path: is it asked for?
   done
   return 1
 }
-export BUILD XDG_CACHE_HOME POCL_CACHE_DIR LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE
+export BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
 list() { # the tests asked for, the longest first
   for t in "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/oclgrind.sh "$BUILD"/tests/conform_solver \
