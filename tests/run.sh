@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), as many at a time as there are processors: one line per
-# test with its time, what failed or was skipped, all failures again, and the sum as the last line. Exit status 1 when
-# anything failed.
+# Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), as many at a time as there are processors: one
+# line per test with its time and that of processors, what failed or was skipped, all failures again, and the sum as the last line.
+# Exit status 1 when anything failed.
 # usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [SOLVERS=S,...] [TYPES=sdcz] tests/run.sh
 #   ONLY     the tests of these names alone, such as conform_spmv or cli.sh (cli will do)
 #   FORMATS  conform_spmv with these formats alone
@@ -27,12 +27,14 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
     "$@" >"$log" 2>&1 </dev/null
     status=$?
   fi
+  times >"$log.times"
+  used=$(awk -F '[ms ]+' 'END { print int(60 * ($1 + $3) + $2 + $4 + 0.5) }' "$log.times")
   awk -v status=$status '
     /^skip(ped)?[: ]/ { s++ }
     /^[0-9]+ passed, [0-9]+ failed/ { p = $1; f = $3; said = 1; if ($5 != "") s = $5 }
     END { if (!said) p = status == 0; if (status && !f) f = 1; print p + 0, f + 0, s + 0 }' "$log" >"$log.count"
   read -r p f s <"$log.count"
-  printf '%s%-22s %6d passed %4d failed %4d skipped %4d s\n' "$ERASE" "$name" "$p" "$f" "$s" $(($(date +%s) - begin))
+  printf '%s%-22s %6d passed %4d failed %4d skipped %4d s, of processors %4d s\n' "$ERASE" "$name" "$p" "$f" "$s" $(($(date +%s) - begin)) "$used"
   grep -E '^skip(ped)?[: ]' "$log" | sort | uniq -c | awk '{ n = $1; sub(/^ *[0-9]+ /, "    "); print (n > 1 ? $0 " (" n " times)" : $0) }' |
     awk -v where="$log" 'NR <= 5 { print substr($0, 1, 160) } END { if (NR > 5) print "    ... and " NR - 5 " kinds more in " where }'
   [ "$f" -eq 0 ] && return
@@ -64,9 +66,10 @@ wanted() { # a test's path: is it asked for?
 }
 export BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
-list() { # the tests asked for, the longest first
-  for t in "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/oclgrind.sh "$BUILD"/tests/conform_solver \
-    "$BUILD"/tests/conform_choose tests/mpi.sh "$BUILD"/tests/conform_spmv "$BUILD"/tests/real "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
+list() { # the tests asked for, the longest first, by processors' time
+  for t in "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/mpi.sh tests/oclgrind.sh "$BUILD"/tests/conform_solver \
+    "$BUILD"/tests/test_refresh "$BUILD"/tests/conform_choose tests/experiments.sh tests/faults.sh "$BUILD"/tests/conform_operator \
+    "$BUILD"/tests/real "$BUILD"/tests/test_persistent "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
     wanted "$t" || continue
     case $t in
       *.o | *.d | tests/run.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;
