@@ -5,6 +5,7 @@
 #include "distributed/distributed.h"
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PAGE = 4096 };
 
@@ -50,6 +51,7 @@ static bool allocate(const kcl_comm *c, size_t bytes, kcl_window *w) {
   works = most_sharing() > 0 && MPI_Win_allocate_shared((MPI_Aint)(bytes + PAGE), 1, apart, c->host,
                                                         &base, &w->win) == MPI_SUCCESS;
   MPI_Info_free(&apart);
+  if (works) memset(base, 0, bytes + PAGE); /* numbers from 0, which MPI does not promise */
   MPI_Allreduce(&works, &all, 1, MPI_INT, MPI_MIN, c->host);
   if (works && !all) MPI_Win_free(&w->win);
   return all;
