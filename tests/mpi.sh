@@ -15,6 +15,8 @@ OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 # More ranks than processors are allowed: by Open MPI 4 and 5; MPICH always does.
 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMP_NUM_THREADS OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy
+# The thread sanitizer needs threads to watch (one process cannot see the other: memory between ranks is out of its sight).
+case $SAN in *thread*) OMP_NUM_THREADS=2 ;; esac
 # Open MPI keeps what MPI_Init allocates, in plug-ins that are unloaded when leaks are looked for: they cannot be told apart.
 if [ -n "$SAN" ]; then export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"; fi
 ranks() { # N COMMAND...
@@ -31,6 +33,7 @@ check() { # WHAT STATUS
 
 tally() { # STATUS WHAT: of a program that ran to $tmp/log
   grep -E '^FAIL' "$tmp/log" | head -20
+  if [ -n "$SAN" ]; then grep -aE -A25 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer|runtime error' "$tmp/log" | head -60; fi
   read -r p f _ <<TOTALS
 $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$tmp/log")
 TOTALS

@@ -54,6 +54,8 @@ COMPILER_PATH=$PWD/tests/linker # of kernels
 LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 # PoCL's compiler (LLVM) gives the thread that first compiles a signal stack of its own; the sanitizer would unmap it.
 ASAN_OPTIONS=use_sigaltstack=0
+# Children of tests that fork have threads, too.
+TSAN_OPTIONS=suppressions=$PWD/tests/tsan.supp:print_suppressions=0:history_size=5:die_after_fork=0
 if [ -n "$FORMATS" ]; then export KRYLOCL_FORMATS="$FORMATS"; fi
 if [ -n "$SOLVERS" ]; then export KRYLOCL_SOLVERS="$SOLVERS"; fi
 if [ -n "$TYPES" ]; then export KRYLOCL_TYPES="$TYPES"; fi
@@ -64,7 +66,7 @@ wanted() { # a test's path: is it asked for?
   done
   return 1
 }
-export BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS KRYLOCL_CACHE
+export BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS TSAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
 list() { # the tests asked for, the longest first, by processors' time
   for t in "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/mpi.sh tests/oclgrind.sh "$BUILD"/tests/conform_solver \

@@ -233,7 +233,7 @@ typedef struct loop {
 } loop;
 
 static int threads_for(int64_t n, int64_t least) {
-  int64_t worth = n / (least > 0 ? least : 1);
+  int64_t worth = n / (least > 0 && !KCL_ALL_THREADS ? least : 1);
   return worth < 1 ? 1 : worth < kcl_threads() ? (int)worth : kcl_threads();
 }
 
@@ -258,7 +258,7 @@ void kcl_for(int64_t n, int64_t least, kcl_range *body, void *arg) {
 
 void kcl_for_each(int64_t n, int64_t grain, kcl_range *body, void *arg) {
   loop l = {.body = body, .arg = arg, .n = n, .grain = grain};
-  kcl_parallel(threads_for(n + grain - 1, grain), next_parts, &l);
+  kcl_parallel(threads_for((n + grain - 1) / grain, 1), next_parts, &l);
 }
 
 enum { PARTS = 64 };

@@ -35,6 +35,11 @@ void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg);
 
 enum { KCL_FEW_ROWS = 4096, KCL_FEW = 1 << 15 }; /* rows, and numbers, that are worth a thread */
 
+/* For the thread sanitizer: small loops and small systems have all threads, too. */
+#ifndef KCL_ALL_THREADS
+#define KCL_ALL_THREADS 0
+#endif
+
 /* least: of indices that are worth a thread. The parts of kcl_for do not overlap and are in the order of the members. */
 void kcl_for(int64_t n, int64_t least, kcl_range *body, void *arg);
 void kcl_for_each(int64_t n, int64_t grain, kcl_range *body, void *arg);

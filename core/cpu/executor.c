@@ -337,7 +337,7 @@ static void close_cpu(kcl_executor *ex) {
  * 260, 0.67 at 670. */
 static int useful_threads(const kcl_program *k) {
   double bytes = kcl_program_bytes(k, k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START, k->nrhs);
-  double most = 1 + bytes / 160e3;
+  double most = 1 + bytes / (KCL_ALL_THREADS ? 1 : 160e3);
   return most < k->ctx->threads ? (int)most : k->ctx->threads;
 }
 
