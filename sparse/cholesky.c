@@ -21,7 +21,7 @@ static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
 }
 
 /* a_ij - sum_m v_im conj(l_jm), entry k being (i, j). Where row j is much longer, it is searched. */
-static scalar reduced(const kcl_elimination *e, int64_t i, int64_t k) {
+static scalar reduced(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k) {
   enum { MUCH = 16 };
   const kcl_csr *B = e->B;
   const scalar *b = B->val;
@@ -33,34 +33,28 @@ static scalar reduced(const kcl_elimination *e, int64_t i, int64_t k) {
     return sum;
   }
   for (int64_t m = from; m < to; m++) {
-    const int64_t at = e->place[B->col[m]] - 1;
-    if (at >= 0) sum = s_fma(s_neg(b[at]), s_conj(b[m]), sum);
+    const int32_t at = place[B->col[m]] - 1;
+    if (at >= 0) sum = s_fma(s_neg(b[first + at]), s_conj(b[m]), sum);
   }
   return sum;
 }
 
-/* False: the pivot is not positive. */
-static bool eliminate_row(const kcl_elimination *e, int64_t i) {
+/* place: 1 + the number in the row of its entry in this column. */
+bool KCL_TYPED(kcl_cholesky)(const kcl_elimination *e, int32_t *place, int64_t i) {
   const kcl_csr *B = e->B;
   const int64_t from = B->row_ptr[i], end = e->diagonal[i];
   scalar *b = B->val, *d = e->d;
   const double entry = (double)s_re(b[end]);
   double pivot = entry;
   for (int64_t k = from; k < end; k++) {
-    b[k] = reduced(e, i, k);
-    e->place[B->col[k]] = k + 1;
+    b[k] = reduced(e, place, i, k);
+    place[B->col[k]] = (int32_t)(k - from) + 1;
   }
   for (int64_t k = from; k < end; k++) {
     const scalar l = s_mul(b[k], d[B->col[k]]);
     pivot -= (double)s_re(s_mul(b[k], s_conj(l)));
-    b[k] = l, e->place[B->col[k]] = 0;
+    b[k] = l, place[B->col[k]] = 0;
   }
   d[i] = s_make(1 / pivot);
   return entry > 0 && pivot > LEAST * entry && pivot < INFINITY;
-}
-
-int64_t KCL_TYPED(kcl_cholesky)(const kcl_elimination *e) {
-  for (int64_t i = 0; i < e->B->rows; i++)
-    if (!eliminate_row(e, i)) return i;
-  return -1;
 }

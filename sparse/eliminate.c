@@ -26,7 +26,8 @@ static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
 
 /* Row i - factor times row j, behind entry k of row i, which is in column j. Where row j is much longer, it is searched: a dense
  * row then costs no more than the others. */
-static void subtract(const kcl_elimination *e, int64_t i, int64_t k, int64_t j, scalar factor) {
+static void subtract(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k,
+                     int64_t j, scalar factor) {
   enum { MUCH = 16 };
   const kcl_csr *B = e->B;
   scalar *b = B->val;
@@ -36,31 +37,27 @@ static void subtract(const kcl_elimination *e, int64_t i, int64_t k, int64_t j, 
       if ((m = find(e, j, B->col[at])) >= 0) b[at] = minus_product(factor, b[m], b[at]);
     return;
   }
+  scalar *row = b + B->row_ptr[i];
   for (int64_t m = from; m < to; m++) {
-    const int64_t at = e->place[B->col[m]] - 1;
-    if (at >= 0) b[at] = minus_product(factor, b[m], b[at]);
+    const int32_t at = place[B->col[m]] - 1;
+    if (at >= 0) row[at] = minus_product(factor, b[m], row[at]);
   }
 }
 
-/* False: the pivot vanishes. */
-static bool eliminate_row(const kcl_elimination *e, int64_t i) {
+/* place: 1 + the number in the row of its entry in this column. */
+bool KCL_TYPED(kcl_eliminate)(const kcl_elimination *e, int32_t *place, int64_t i) {
   const kcl_csr *B = e->B;
+  const int64_t first = B->row_ptr[i];
   scalar *b = B->val, *d = e->d;
   double most = 0;
-  for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++)
-    e->place[B->col[k]] = k + 1, most = fmax(most, modulus(b[k]));
-  for (int64_t k = B->row_ptr[i]; k < e->diagonal[i]; k++) {
+  for (int64_t k = first; k < B->row_ptr[i + 1]; k++)
+    place[B->col[k]] = (int32_t)(k - first) + 1, most = fmax(most, modulus(b[k]));
+  for (int64_t k = first; k < e->diagonal[i]; k++) {
     b[k] = s_mul(b[k], d[B->col[k]]);
-    subtract(e, i, k, B->col[k], b[k]);
+    subtract(e, place, i, k, B->col[k], b[k]);
   }
-  for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++) e->place[B->col[k]] = 0;
+  for (int64_t k = first; k < B->row_ptr[i + 1]; k++) place[B->col[k]] = 0;
   const scalar pivot = b[e->diagonal[i]];
   d[i] = s_div(s_make(1), pivot);
   return modulus(pivot) > VANISHED * most && modulus(d[i]) < INFINITY;
-}
-
-int64_t KCL_TYPED(kcl_eliminate)(const kcl_elimination *e) {
-  for (int64_t i = 0; i < e->B->rows; i++)
-    if (!eliminate_row(e, i)) return i;
-  return -1;
 }

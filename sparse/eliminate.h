@@ -1,4 +1,4 @@
-/* Between sparse/factor.c and sparse/eliminate.c, threshold.c, cholesky.c: elimination, per scalar type. */
+/* Between sparse/factor.c, waves.c and sparse/eliminate.c, threshold.c, cholesky.c: elimination, per scalar type. */
 #ifndef KCL_ELIMINATE_H
 #define KCL_ELIMINATE_H
 
@@ -7,9 +7,13 @@
 typedef struct kcl_elimination {
   kcl_csr *B;              /* becomes L below the diagonal, U on it and above */
   const int64_t *diagonal; /* [n] entries */
-  int64_t *place;          /* [n] scratch, zero */
   void *d;                 /* [n] 1 / u_ii */
 } kcl_elimination;
+/* Row i, after those that it needs; place: [n] scratch, zero before and after. False: its pivot vanishes. */
+typedef bool kcl_eliminating_row(const kcl_elimination *e, int32_t *place, int64_t i);
+/* All rows, by all threads (waves.c). *zero: the first row whose pivot vanishes, or -1. */
+int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
+                       int64_t *zero);
 
 /* A factor that grows by rows. */
 typedef struct kcl_growing {
@@ -33,20 +37,14 @@ typedef struct kcl_threshold {
   bool failed; /* memory ran out */
 } kcl_threshold;
 
-/* ILUT; the same. */
+/* ILUT; the first row whose pivot vanishes, or -1. */
 int64_t kcl_threshold_s(kcl_threshold *e);
 int64_t kcl_threshold_d(kcl_threshold *e);
 int64_t kcl_threshold_c(kcl_threshold *e);
 int64_t kcl_threshold_z(kcl_threshold *e);
 /* IC(0); d: 1 / the pivot. */
-int64_t kcl_cholesky_s(const kcl_elimination *e);
-int64_t kcl_cholesky_d(const kcl_elimination *e);
-int64_t kcl_cholesky_c(const kcl_elimination *e);
-int64_t kcl_cholesky_z(const kcl_elimination *e);
-/* ILU(0); the first row whose pivot vanishes, or -1. */
-int64_t kcl_eliminate_s(const kcl_elimination *e);
-int64_t kcl_eliminate_d(const kcl_elimination *e);
-int64_t kcl_eliminate_c(const kcl_elimination *e);
-int64_t kcl_eliminate_z(const kcl_elimination *e);
+kcl_eliminating_row kcl_cholesky_s, kcl_cholesky_d, kcl_cholesky_c, kcl_cholesky_z;
+/* ILU(0). */
+kcl_eliminating_row kcl_eliminate_s, kcl_eliminate_d, kcl_eliminate_c, kcl_eliminate_z;
 
 #endif

@@ -100,32 +100,39 @@ static int split(kcl *ctx, const splitting *s, bool upper, kcl_factors *f) {
   return rc;
 }
 
+typedef struct finding {
+  const kcl_csr *B;
+  int64_t *diagonal;
+} finding;
+
+static void find_in_rows(void *arg, int64_t from, int64_t to) {
+  const finding *f = arg;
+  for (int64_t i = from; i < to; i++)
+    for (int64_t k = f->B->row_ptr[i]; k < f->B->row_ptr[i + 1]; k++)
+      if (f->B->col[k] == i) f->diagonal[i] = k;
+}
+
 static int find_diagonal(kcl *ctx, const kcl_csr *B, int64_t **out) {
   int rc = kcl_alloc(ctx, B->rows, sizeof **out, "a factorisation", (void **)out);
-  for (int64_t i = 0; i < B->rows && !rc; i++)
-    for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++)
-      if (B->col[k] == i) (*out)[i] = k;
+  if (!rc) kcl_for(B->rows, KCL_FEW_ROWS, find_in_rows, &(finding){B, *out});
   return rc;
 }
 
-typedef int64_t eliminating(const kcl_elimination *e);
-
-static int eliminate(kcl *ctx, kcl_csr *B, eliminating *run, bool upper, kcl_factors *out,
+static int eliminate(kcl *ctx, kcl_csr *B, kcl_eliminating_row *row, bool upper, kcl_factors *out,
                      int64_t *zero) {
   kcl_factors f = {NULL, NULL, NULL};
-  int64_t *diagonal = NULL, *place = NULL;
+  int64_t *diagonal = NULL;
   int rc;
   *out = f, *zero = -1;
   KCL_TRY(find_diagonal(ctx, B, &diagonal));
-  KCL_TRY(kcl_alloc(ctx, B->rows, sizeof *place, "a factorisation", (void **)&place));
-  KCL_TRY(kcl_alloc(ctx, B->rows, kcl_type_size(B->type), "pivots", (void **)&f.d));
-  kcl_elimination e = {.B = B, .diagonal = diagonal, .place = place, .d = f.d};
-  *zero = run(&e);
+  KCL_TRY(kcl_alloc_unset(ctx, B->rows, kcl_type_size(B->type), "pivots", (void **)&f.d));
+  KCL_TRY(kcl_eliminate_rows(ctx, &(kcl_elimination){.B = B, .diagonal = diagonal, .d = f.d}, row,
+                             zero));
   if (*zero >= 0) goto done;
   KCL_TRY(split(ctx, &(splitting){B, diagonal, f.d}, upper, &f));
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
 done:
-  free(diagonal), free(place);
+  free(diagonal);
   kcl_factors_free(&f);
   return rc;
 }

@@ -220,6 +220,48 @@ static void test_arrow(const place *p) {
 /* ---------------------------------------------------------------- sweeps */
 
 /* A chain of n levels is solved by n - 1 sweeps and not before. */
+/* Eight strips of `m` rows, coupled with neighbours in the strips beside them: about as many waves. */
+static kcl_csr *strips(const place *p, int64_t m) {
+  const int64_t n = 8 * m, beside[] = {-m - 1, -m, 1 - m, 0, m - 1, m, m + 1};
+  kcl_csr *A = NULL;
+  if (kcl_csr_create(p->ctx, n, n, 7 * n, KCL_D, &A)) exit(1);
+  for (int64_t i = 0, at = 0; i < n; A->row_ptr[++i] = at)
+    for (int q = 0; q < 7; q++) {
+      const int64_t j = i + beside[q];
+      if (j < 0 || j >= n) continue;
+      A->col[at] = (int32_t)j,
+      ((double *)A->val)[at++] = q == 3 ? 8 : -1 / (1 + (double)((i + j) % 7));
+    }
+  A->nnz = A->stored = A->row_ptr[n];
+  return A;
+}
+
+typedef int factoring(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
+
+/* Factors by one thread and by five: the same bits; and the same first row whose pivot vanishes. */
+static void test_waves(const place *p, factoring *factor, bool breaks) {
+  const int64_t m = 4096;
+  kcl_factors f[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
+  int64_t zero[2];
+  const int before = kcl_threads();
+  for (int t = 0; t < 2; t++) {
+    kcl_csr *B = strips(p, m);
+    for (int64_t k = B->row_ptr[m + 5]; breaks && k < B->row_ptr[m + 6]; k++)
+      ((double *)B->val)[k] = 0;
+    for (int64_t k = B->row_ptr[7]; breaks && k < B->row_ptr[8]; k++) ((double *)B->val)[k] = 0;
+    kcl_set_threads(t ? 5 : 1);
+    CHECK(!factor(p->ctx, B, &f[t], &zero[t]));
+    kcl_csr_free(&B);
+  }
+  kcl_set_threads(before);
+  CHECKF(zero[0] == zero[1] && zero[0] == (breaks ? 7 : -1), "%lld %lld", (long long)zero[0],
+         (long long)zero[1]);
+  CHECK(breaks || (f[0].L->nnz > 3 * m && f[0].L->nnz == f[1].L->nnz));
+  CHECK(breaks || !memcmp(f[0].L->val, f[1].L->val, (size_t)f[0].L->nnz * sizeof(double)));
+  CHECK(breaks || !memcmp(f[0].d, f[1].d, (size_t)(8 * m) * sizeof(double)));
+  kcl_factors_free(&f[0]), kcl_factors_free(&f[1]);
+}
+
 static void test_sweeps(const place *p) {
   for (int upper = 0; upper < 2; upper++) {
     kcl_csr *N = NULL;
@@ -406,6 +448,8 @@ int main(void) {
         if (sizes[s] <= 120)
           test_ilu(p, sizes[s], t), test_ilut(p, sizes[s], t), test_ic(p, sizes[s], t);
       }
+    for (int breaks = 0; breaks < 2; breaks++)
+      test_waves(p, kcl_factor_ilu, breaks), test_waves(p, kcl_factor_ic, breaks);
     test_no_matching(p), test_arrow(p), test_sweeps(p), test_levels(p), test_breakdowns(p),
         test_shift(p), test_growth(p);
     for (int f = 0; f < FACTORED; f++) test_steps(p, factored[f]);

@@ -1,0 +1,111 @@
+/* Elimination by several threads: row i needs the rows of its columns before the diagonal, so rows are ordered in waves, of which each
+ * needs those before it alone (Anderson & Saad 1989), and the rows of a wave are divided among the threads. Each row is
+ * computed as in ascending order, so the bits are the same on any number of threads. */
+#include "sparse/eliminate.h"
+#include <stdlib.h>
+
+/* Threads that save no more than ordering takes; entries of a wave, in the mean, that are worth the threads. */
+enum { FEW = 2, WIDE = 8192 };
+
+typedef struct waves {
+  const kcl_elimination *e;
+  kcl_eliminating_row *eliminate;
+  int64_t count, now;  /* waves; the one that is computed */
+  int64_t *start;      /* [count + 1] of each in `row` */
+  int32_t *row;        /* [n] ascending in a wave */
+  int threads;         /* of which each has a place */
+  int32_t *place;      /* [threads, n] zero between rows */
+  atomic_bool *taken;  /* [threads] */
+  _Atomic int64_t bad; /* the first row whose pivot vanishes, or n */
+} waves;
+
+/* ---------------------------------------------------------------- the order */
+
+/* wave[i], and the number of waves. */
+static int64_t number(const kcl_elimination *e, int32_t *wave) {
+  const kcl_csr *B = e->B;
+  int32_t last = -1;
+  for (int64_t i = 0; i < B->rows; i++) {
+    int32_t own = 0;
+    for (int64_t k = B->row_ptr[i]; k < e->diagonal[i]; k++)
+      if (wave[B->col[k]] >= own) own = wave[B->col[k]] + 1;
+    wave[i] = own;
+    if (own > last) last = own;
+  }
+  return (int64_t)last + 1;
+}
+
+static void list_rows(waves *w, const int32_t *wave) {
+  const int64_t n = w->e->B->rows;
+  for (int64_t i = 0; i < n; i++) w->start[wave[i] + 1]++;
+  for (int64_t l = 0; l < w->count; l++) w->start[l + 1] += w->start[l];
+  for (int64_t i = 0; i < n; i++) w->row[w->start[wave[i]]++] = (int32_t)i;
+  for (int64_t l = w->count; l > 0; l--) w->start[l] = w->start[l - 1];
+  w->start[0] = 0;
+}
+
+/* No waves, threads = 1: all rows in ascending order. */
+static int order(kcl *ctx, waves *w) {
+  const int64_t n = w->e->B->rows;
+  int32_t *wave = NULL;
+  int rc;
+  w->threads = kcl_threads() > FEW ? kcl_threads() : 1;
+  if (w->threads == 1) return KCL_OK;
+  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *wave, "waves", (void **)&wave));
+  w->count = number(w->e, wave);
+  if (w->count * WIDE > w->e->B->nnz) {
+    w->threads = 1;
+    goto done;
+  }
+  KCL_TRY(kcl_alloc(ctx, w->count + 1, sizeof *w->start, "waves", (void **)&w->start));
+  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *w->row, "waves", (void **)&w->row));
+  list_rows(w, wave);
+done:
+  free(wave);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the rows */
+
+static void eliminate_one(waves *w, int32_t *place, int64_t i) {
+  if (!w->eliminate(w->e, place, i)) kcl_lower(&w->bad, i);
+}
+
+static bool next(void *arg) {
+  waves *w = arg;
+  return ++w->now < w->count;
+}
+
+static int take_place(waves *w) {
+  for (int t = 0;; t = (t + 1) % w->threads)
+    if (!atomic_exchange(&w->taken[t], true)) return t;
+}
+
+static void part_of_wave(void *arg, int part, int parts) {
+  waves *w = arg;
+  const int64_t first = w->start[w->now], rows = w->start[w->now + 1] - first;
+  const int64_t from = first + rows * part / parts, to = first + rows * (part + 1) / parts;
+  if (from == to) return;
+  const int t = take_place(w);
+  for (int64_t k = from; k < to; k++) eliminate_one(w, w->place + t * w->e->B->rows, w->row[k]);
+  w->taken[t] = false;
+}
+
+int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
+                       int64_t *zero) {
+  const int64_t n = e->B->rows;
+  waves w = {.e = e, .eliminate = eliminate, .now = -1, .bad = n};
+  int rc;
+  *zero = -1;
+  KCL_TRY(order(ctx, &w));
+  KCL_TRY(kcl_alloc(ctx, w.threads * n, sizeof *w.place, "a factorisation", (void **)&w.place));
+  KCL_TRY(kcl_alloc(ctx, w.threads, sizeof *w.taken, "a factorisation", (void **)&w.taken));
+  if (w.threads > 1)
+    kcl_while(w.threads, next, part_of_wave, &w);
+  else
+    for (int64_t i = 0; i < n && w.bad == n; i++) eliminate_one(&w, w.place, i);
+  if (w.bad < n) *zero = w.bad;
+done:
+  free(w.start), free(w.row), free(w.place), free(w.taken);
+  return rc;
+}
