@@ -77,7 +77,7 @@ static void check_rhs(const trial *c, int k, int j, const double *b, const doubl
     }
 }
 
-/* k right-hand sides, o.nrhs at once, and each alone with nrhs 1; when quick, alone in one format for all, where only
+/* k right-hand sides, o.nrhs at once, and each alone with nrhs 1; on a device alone in one format for all, where only
  * rounding is compared. */
 static void solve_both(const trial *c, int k) {
   const kcl_csr *A = c->A;
@@ -89,7 +89,7 @@ static void solve_both(const trial *c, int k) {
   double *alone = calloc((size_t)(m * k), sizeof *alone);
   int rc = kcl_setup(c->p->ctx, A, &o, &many);
   o.nrhs = 0;
-  if (quick(c->p)) o.format = "csr-scalar";
+  if (by_turns(c->p)) o.format = "csr-scalar";
   if (!rc) rc = kcl_setup(c->p->ctx, A, &o, &single);
   if (!CHECKF(!rc, "%s: %s", words(c), kcl_error(c->p->ctx))) goto done;
   random_state = 88172645463325252u; /* whatever else was tested before */
