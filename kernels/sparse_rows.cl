@@ -197,6 +197,16 @@ kernel void restore_columns(global const int *A_ptr, const int rows, const int t
   FOR_TEAM(A_ptr[i], A_ptr[i + 1], lane, team, k) A_col[k] = i + distance[k];
 }
 
+/* Row i is a copy of distinct row code[i]; a team per row. */
+kernel void restore_rows(global const int *A_ptr, const int rows, const int team, global const ushort *code, global const int *start,
+                         global const int *distance, global const double *val, global int *A_col, global double *A_val)
+{
+  const int i = get_global_id(0) / team, lane = get_global_id(0) % team;
+  if (i >= rows) return;
+  const int first = A_ptr[i], from = start[code[i]];
+  FOR_TEAM(first, A_ptr[i + 1], lane, team, k) A_col[k] = i + distance[from + k - first], A_val[k] = val[from + k - first];
+}
+
 /* ---------------------------------------------------------------- and back */
 
 kernel void widen(global const float *from, const int n, global double *to)

@@ -1,6 +1,7 @@
 /* Set-ups on the device (sparse/opencl) against those on the host (sparse): each function alone, and the levels of
  * multigrid. Integers are equal, sums up to rounding. In the layout of GPUs, on any device.
  */
+#include "core/matrix/repeats.h"
 #include "solver/engine/engine.h"
 #include "tests/options.h"
 #include "tests/setups.h"
@@ -27,7 +28,7 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   kcl_device_csr dA, dP, dR, dAP, dC, dD, dE, dfew;
   bool made;
   int rc;
-  KCL_TRY(kcl_setup_upload(p->s, A, &dA));
+  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
   KCL_TRY(kcl_sparse_truncate(p->ctx, A, 3, &few));
   KCL_TRY(kcl_setup_truncate(p->s, &dA, 3, &dfew));
   KCL_TRY(host_interpolation(p, A, &rule, &P));
@@ -64,7 +65,7 @@ static int test_smoother(const pair *p, const kcl_csr *A) {
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
   KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
-  KCL_TRY(kcl_setup_upload(p->s, A, &dA));
+  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
   KCL_TRY(kcl_setup_smoother(p->s, &dA, true, &same, &buffer));
   KCL_TRY(kcl_setup_read(p->s, buffer, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
@@ -106,7 +107,7 @@ static void test_lengths(kcl *ctx, int longest, bool fits) {
   int rc;
   KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
   KCL_TRY(kcl_sparse_product(ctx, A, A, &C));
-  KCL_TRY(kcl_setup_upload(p.s, A, &dA));
+  KCL_TRY(kcl_setup_upload(p.s, A, NULL, &dA));
   rc = kcl_setup_product(p.s, &dA, &dA, &dC);
   CHECKF(rc == (fits ? KCL_OK : KCL_UNSUITED), "rows of up to %d: %d", longest, rc);
   if (!rc) compare(&p, "A A", &dC, &C);
@@ -118,13 +119,14 @@ done:
 
 /* ---------------------------------------------------------------- to the device and back */
 
-static void test_transfer(kcl *ctx, kcl_csr *A, const char *what) {
+static void test_transfer_knowing(kcl *ctx, const kcl_csr *A, const kcl_stats *known,
+                                  const char *what) {
   pair p = {.ctx = ctx, .name = what};
   kcl_device_csr dA;
   kcl_csr *B = NULL;
   int rc;
   KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
-  KCL_TRY(kcl_setup_upload(p.s, A, &dA));
+  KCL_TRY(kcl_setup_upload(p.s, A, known, &dA));
   KCL_TRY(kcl_setup_download(p.s, &dA, &B));
   bool same = B->nnz == A->nnz && !memcmp(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * 8);
   same = same && !memcmp(B->col, A->col, (size_t)A->nnz * sizeof *A->col);
@@ -132,6 +134,14 @@ static void test_transfer(kcl *ctx, kcl_csr *A, const char *what) {
 done:
   CHECKF(!rc, "%s: %s", what, kcl_error(ctx));
   kcl_setup_close(&p.s), kcl_csr_free(&B);
+}
+
+/* Also by the numbers of its distinct rows, where they are few. */
+static void test_transfer(kcl *ctx, const kcl_csr *A, const char *what) {
+  kcl_stats known = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
+  test_transfer_knowing(ctx, A, NULL, what);
+  CHECK(!kcl_compression(ctx, A, &known));
+  test_transfer_knowing(ctx, A, &known, what);
 }
 
 /* `n` rows of up to `longest` entries, within `reach` of the diagonal. */

@@ -57,18 +57,36 @@ static bool same(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k, 
 
 /* ---------------------------------------------------------------- one table */
 
-static int allocate(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind,
-                    int64_t items) {
-  int rc;
-  *r = (kcl_repeats){.A = A, .kind = kind, .slots = 16};
-  if (items > KCL_MOST_REPEATS) items = KCL_MOST_REPEATS;
-  while (r->slots < 2 * items) r->slots *= 2;
-  KCL_TRY(kcl_alloc(ctx, items + 1, sizeof *r->row, "a table of repeats", (void **)&r->row));
-  KCL_TRY(kcl_alloc(ctx, items + 1, sizeof *r->entry, "a table of repeats", (void **)&r->entry));
-  KCL_TRY(kcl_alloc(ctx, r->slots, sizeof *r->hash, "a table of repeats", (void **)&r->hash));
-  KCL_TRY(kcl_alloc(ctx, r->slots, sizeof *r->number, "a table of repeats", (void **)&r->number));
-done:
-  return rc;
+static int out_of_memory(kcl *ctx) {
+  return kcl_fail(ctx, KCL_MEMORY, "out of memory: a table of repeats");
+}
+
+/* Another size of the table: rows and entries are kept, numbers are filed again. */
+static bool resize(kcl_repeats *r, int64_t room) {
+  enum { SLOTS = 4 /* per item */ };
+  int64_t *row = realloc(r->row, (size_t)room * sizeof *row);
+  if (row) r->row = row;
+  int64_t *entry = realloc(r->entry, (size_t)room * sizeof *entry);
+  if (entry) r->entry = entry;
+  uint64_t *hash = calloc((size_t)(SLOTS * room), sizeof *hash);
+  int32_t *number = calloc((size_t)(SLOTS * room), sizeof *number);
+  const bool done = row && entry && hash && number;
+  const int64_t mask = SLOTS * room - 1;
+  for (int64_t old = 0; done && old < r->slots; old++) {
+    if (!r->number[old]) continue;
+    int64_t at = (int64_t)r->hash[old] & mask;
+    while (number[at]) at = (at + 1) & mask;
+    hash[at] = r->hash[old], number[at] = r->number[old];
+  }
+  free(done ? (void *)r->hash : hash), free(done ? (void *)r->number : number);
+  if (done) r->hash = hash, r->number = number, r->room = room, r->slots = SLOTS * room;
+  return done;
+}
+
+static int allocate(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind) {
+  enum { FIRST = 256 };
+  *r = (kcl_repeats){.A = A, .kind = kind};
+  return resize(r, FIRST) ? KCL_OK : out_of_memory(ctx);
 }
 
 void kcl_repeats_free(kcl_repeats *r) {
@@ -86,16 +104,20 @@ static int64_t slot_of(const kcl_repeats *r, uint64_t h, int64_t i, int64_t k) {
   return at;
 }
 
+/* Beyond KCL_MOST_REPEATS, and where memory runs out, it is counted alone. */
 static int64_t number_of(kcl_repeats *r, int64_t i, int64_t k) {
   uint64_t h = hash_of(r->A, r->kind, i, k);
   int64_t at = slot_of(r, h, i, k);
-  if (!r->number[at] && r->count < KCL_MOST_REPEATS) {
-    r->hash[at] = h, r->row[r->count] = i, r->entry[r->count] = k;
-    r->number[at] = (int32_t)++r->count;
-  } else if (!r->number[at]) {
-    return r->count++;
+  if (r->number[at]) return r->number[at] - 1;
+  if (r->count == KCL_MOST_REPEATS) return r->count++;
+  if (r->count == r->room) {
+    r->failed = !resize(r, 2 * r->room);
+    if (r->failed) return r->count = KCL_MOST_REPEATS + 1;
+    at = slot_of(r, h, i, k);
   }
-  return r->number[at] - 1;
+  r->hash[at] = h, r->row[r->count] = i, r->entry[r->count] = k;
+  r->number[at] = (int32_t)++r->count;
+  return r->count - 1;
 }
 
 int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k) {
@@ -160,13 +182,15 @@ static int scan_all(kcl *ctx, const kcl_csr *A, bool codes, kcl_repeats *out) {
   int rc, tables = kcl_threads() < MOST_TABLES ? kcl_threads() : MOST_TABLES;
   if (A->rows < KCL_FEW_ROWS) tables = 1;
   int64_t per = (A->rows + tables - 1) / tables;
-  for (int t = 0; t < tables; t++)
-    KCL_TRY(allocate(ctx, &table[t], A, out->kind, out->kind == KCL_ROWS ? per : A->nnz));
-  KCL_TRY(kcl_alloc(ctx, KCL_MOST_REPEATS + 1, tables * sizeof *map, "a table of repeats",
-                    (void **)&map));
-  if (codes) KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *out->code, "row codes", (void **)&out->code));
+  for (int t = 0; t < tables; t++) KCL_TRY(allocate(ctx, &table[t], A, out->kind));
+  KCL_TRY(kcl_alloc_unset(ctx, KCL_MOST_REPEATS + 1, tables * sizeof *map, "a table of repeats",
+                          (void **)&map));
+  if (codes)
+    KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *out->code, "row codes", (void **)&out->code));
   scanning s = {.A = A, .table = table, .per = per, .code = out->code, .map = map};
   kcl_for_each(tables, 1, scan_tables, &s);
+  for (int t = 0; t < tables; t++)
+    if (table[t].failed) KCL_TRY(out_of_memory(ctx));
   for (int t = 0; t < tables && !s.full; t++)
     merge(out, &table[t], map + t * (KCL_MOST_REPEATS + 1));
   if (s.full) out->count = KCL_MOST_REPEATS + 1;
@@ -180,7 +204,7 @@ done:
 int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
                      bool codes, kcl_repeats *out) {
   int rc;
-  KCL_TRY(allocate(ctx, out, A, kind, kind == KCL_ROWS ? A->rows : A->nnz));
+  KCL_TRY(allocate(ctx, out, A, kind));
   if (!from || !kcl_repeats_fit(from)) {
     KCL_TRY(scan_all(ctx, A, codes, out));
   } else {
@@ -190,6 +214,7 @@ int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kc
       else
         number_of(out, from->row[n], from->entry[n]);
   }
+  if (out->failed) rc = out_of_memory(ctx);
 done:
   if (rc) kcl_repeats_free(out);
   return rc;

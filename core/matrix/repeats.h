@@ -13,12 +13,13 @@ typedef struct kcl_repeats {
   const kcl_csr *A;
   kcl_repeats_kind kind;
   int64_t count; /* KCL_MOST_REPEATS + 1: there are more, and the other fields are undefined */
-  int64_t *row, *entry; /* [count] of the first occurrence; of a row: itself and its first entry */
+  int64_t *row, *entry; /* [room] of the first occurrence; of a row: itself and its first entry */
   uint16_t *code;       /* [rows] the number of each row, if requested */
   int64_t runs;         /* rows that differ from the row before; the first row counts */
   uint64_t *hash;       /* [slots] */
   int32_t *number;      /* [slots] 1 + the number stored in the slot; 0: free */
-  int64_t slots;
+  int64_t slots, room;  /* room: of row and entry; both grow */
+  bool failed;          /* memory ran out */
 } kcl_repeats;
 
 /* One pass over A; with `from`, the repeats of a larger kind, only over its distinct members (if it is NULL or overflowed,

@@ -9,7 +9,7 @@ static void give(const kcl_device_csr *C, kcl_built *out) {
 static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_open(b->M->ctx, b->M->type, b->near_null.vectors > 0, &b->setup);
-  if (!rc) rc = kcl_setup_upload(b->setup, A, &C);
+  if (!rc) rc = kcl_setup_upload(b->setup, A, b->M->stats, &C);
   if (!rc) give(&C, out);
   return rc;
 }

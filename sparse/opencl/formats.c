@@ -108,7 +108,7 @@ done:
 }
 
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
-  if (m->source) return kcl_setup_upload(s, m->source, out);
+  if (m->source) return kcl_setup_upload(s, m->source, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
   return (strcmp(m->format->name, "sell") ? view_csr : view_sell)(s, m, out);
 }

@@ -10,8 +10,9 @@ void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) { (void
 int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *A) {
   return (void)s, (void)A, KCL_UNSUITED;
 }
-int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
-  return (void)s, (void)A, (void)out, KCL_UNSUITED;
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
+                     kcl_device_csr *out) {
+  return (void)s, (void)A, (void)known, (void)out, KCL_UNSUITED;
 }
 int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
   return (void)s, (void)A, (void)out, KCL_UNSUITED;

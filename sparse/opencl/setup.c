@@ -1,12 +1,13 @@
 /* Programs, memory and launches of set-ups on a device. Programs are loaded while the matrix is uploaded. Buffers are used
  * again: an allocation costs a driver more than a kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way
- * out, at 1.5 GB/s.) */
+ * out, at 1.5 GB/s.) Programs and some of the buffers stay with the context for the next set-up. */
 #include "core/opencl/source.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROGRAMS = 4, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
+enum { KEPT_PART = 64 /* of the device's memory stays with the context for the next set-up */ };
 static const size_t SMALL = 64 << 10;
 
 typedef struct piece {
@@ -92,6 +93,11 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
 }
 
 /* ---------------------------------------------------------------- memory */
+
+static int by_size(const void *a, const void *b) {
+  const size_t x = ((const piece *)a)->size, y = ((const piece *)b)->size;
+  return (x > y) - (x < y);
+}
 
 /* The smallest free piece that is large enough; or NULL. */
 static piece *find_free(const kcl_device_setup *s, size_t bytes) {
@@ -200,25 +206,63 @@ int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
-int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
-  kcl_device_setup *s;
+static void end(void *kept) {
+  kcl_device_setup *s = kept;
+  for (int i = 0; i < s->pieces; i++) clReleaseMemObject(s->piece[i].buffer);
+  for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
+  for (int i = 0; i < PROGRAMS; i++)
+    if (s->program[i]) clReleaseProgram(s->program[i]);
+  free(s->piece), free(s);
+}
+
+/* The one that is kept, if it has these programs. */
+static kcl_device_setup *take_kept(kcl_opencl *o, kcl_type type, bool aggregation) {
+  kcl_device_setup *s = o->kept;
+  if (!s || s->type != type || s->aggregation != aggregation) return NULL;
+  o->kept = NULL;
+  return s;
+}
+
+static int create(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   kcl_build list[PROGRAMS];
-  int rc = kcl_alloc(ctx, 1, sizeof *s, "a set-up", (void **)&s);
+  int rc = kcl_alloc(ctx, 1, sizeof **out, "a set-up", (void **)out);
   if (rc) return rc;
-  *out = s;
-  s->ctx = ctx, s->type = type, s->aggregation = aggregation, s->taken = 1; /* note 0 is none */
-  list_programs(s, list);
+  (*out)->ctx = ctx, (*out)->type = type, (*out)->aggregation = aggregation;
+  list_programs(*out, list);
   kcl_opencl_load_ahead(ctx, list, PROGRAMS);
-  return kcl_setup_zeros(s, NOTES_ROOM, &s->notes);
+  return KCL_OK;
+}
+
+int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
+  int rc = KCL_OK;
+  *out = take_kept(ctx->opencl, type, aggregation);
+  if (!*out) rc = create(ctx, type, aggregation, out);
+  if (rc) return rc;
+  (*out)->taken = 1, (*out)->read = 0; /* note 0 is none */
+  return kcl_setup_zeros(*out, NOTES_ROOM, &(*out)->notes);
+}
+
+/* Keeps the smallest pieces, so many bytes of them. */
+static void release_large(kcl_device_setup *s, size_t room) {
+  int kept = 0;
+  qsort(s->piece, (size_t)s->pieces, sizeof *s->piece, by_size);
+  for (int i = 0; i < s->pieces; i++) {
+    piece *p = &s->piece[i];
+    p->used = false;
+    if (p->size > room)
+      clReleaseMemObject(p->buffer), room = 0;
+    else
+      room -= p->size, s->piece[kept++] = *p;
+  }
+  s->pieces = kept;
 }
 
 void kcl_setup_close(kcl_device_setup **given) {
   kcl_device_setup *s = *given;
   *given = NULL;
   if (!s) return;
-  for (int i = 0; i < s->pieces; i++) clReleaseMemObject(s->piece[i].buffer);
-  for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
-  for (int i = 0; i < PROGRAMS; i++)
-    if (s->program[i]) clReleaseProgram(s->program[i]);
-  free(s->piece), free(s);
+  kcl_opencl *o = s->ctx->opencl;
+  release_large(s, s->ctx->device.memory / KEPT_PART);
+  if (o->kept) end(o->kept);
+  o->kept = s, o->free_kept = end;
 }

@@ -36,12 +36,14 @@ bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A);
  * be closed also after a failure. */
 int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
 void kcl_setup_close(kcl_device_setup **s);
-/* Its memory may be used again, also before what was enqueued has run. What is not dropped is freed with s. */
+/* Its memory may be used again, also before what was enqueued has run. What is not dropped is so at the end of s. */
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
 int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
 
-int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out);
+/* known: what is known of A, or NULL. */
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
+                     kcl_device_csr *out);
 int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,

@@ -1,6 +1,7 @@
 /* Matrices from the host to a device and back. The link is slow (20 GB/s on an NVIDIA H200, 3 % of what a kernel reads), so
- * what can be said in fewer bytes is, and kernels restore it (kernels/sparse_rows.cl): columns as their distance from the
- * diagonal in 16 bits, values as float. */
+ * what can be said in fewer bytes is, and kernels restore it (kernels/sparse_rows.cl): rows by their number among few distinct
+ * ones; else columns as their distance from the diagonal in 16 bits, values as float. */
+#include "core/matrix/repeats.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 
@@ -120,9 +121,92 @@ static int upload_values(kcl_device_setup *s, const kcl_csr *A, const kcl_device
   return kcl_opencl_write(kcl_setup_context(s), out->val, &u, "uploading values");
 }
 
+/* ---------------------------------------------------------------- repeated rows */
+
+enum { WORTH = 8 /* entries per entry of the distinct rows */ };
+
+/* The distinct rows, one after another. */
+typedef struct table {
+  int64_t rows, entries;
+  int32_t *start, *distance; /* [rows + 1], [entries] */
+  double *val;               /* [entries] */
+} table;
+
+static int fill_table(kcl *ctx, const kcl_csr *A, const kcl_repeats *r, table *t) {
+  int rc;
+  t->rows = r->count;
+  KCL_TRY(kcl_alloc(ctx, r->count + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
+  for (int64_t p = 0; p < r->count; p++)
+    t->start[p + 1] = t->start[p] + (int32_t)(A->row_ptr[r->row[p] + 1] - A->row_ptr[r->row[p]]);
+  t->entries = t->start[r->count];
+  KCL_TRY(kcl_alloc(ctx, t->entries, sizeof *t->distance, "distinct rows", (void **)&t->distance));
+  KCL_TRY(kcl_alloc(ctx, t->entries, sizeof *t->val, "distinct rows", (void **)&t->val));
+  for (int64_t p = 0; p < r->count; p++)
+    for (int64_t at = t->start[p], k = A->row_ptr[r->row[p]]; at < t->start[p + 1]; at++, k++) {
+      double z[2];
+      kcl_element(A->type, A->val, k, z);
+      t->distance[at] = (int32_t)(A->col[k] - r->row[p]), t->val[at] = z[0];
+    }
+done:
+  return rc;
+}
+
+/* In new memory. */
+static int send(kcl_device_setup *s, const void *from, int64_t count, size_t element, void **to) {
+  const kcl_upload u = {1, count * (int64_t)element, kcl_fill_bytes, from};
+  int rc = kcl_setup_memory(s, count, element, to);
+  return rc ? rc : kcl_opencl_write(kcl_setup_context(s), *to, &u, "uploading rows");
+}
+
+static int restore(kcl_device_setup *s, const table *t, const uint16_t *code,
+                   const kcl_device_csr *out) {
+  const int team = kcl_setup_team(out);
+  void *codes, *start, *distance, *val;
+  int rc;
+  KCL_TRY(send(s, code, out->rows, sizeof *code, &codes));
+  KCL_TRY(send(s, t->start, t->rows + 1, sizeof *t->start, &start));
+  KCL_TRY(send(s, t->distance, t->entries, sizeof *t->distance, &distance));
+  KCL_TRY(send(s, t->val, t->entries, sizeof *t->val, &val));
+  KCL_TRY(EACH(s, "restore_rows", out->rows * team, BUFFER(out->ptr), INT(out->rows), INT(team),
+               BUFFER(codes), BUFFER(start), BUFFER(distance), BUFFER(val), BUFFER(out->col),
+               BUFFER(out->val)));
+  kcl_setup_drop(s, codes), kcl_setup_drop(s, start);
+  kcl_setup_drop(s, distance), kcl_setup_drop(s, val);
+done:
+  return rc;
+}
+
+/* *done false: too many differ. */
+static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
+                          bool *done) {
+  kcl *ctx = kcl_setup_context(s);
+  kcl_repeats r = {0};
+  table t = {0};
+  int rc;
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, true, &r));
+  if (!(*done = kcl_repeats_fit(&r))) goto done;
+  KCL_TRY(fill_table(ctx, A, &r, &t));
+  KCL_TRY(restore(s, &t, r.code, out));
+done:
+  kcl_repeats_free(&r), free(t.start), free(t.distance), free(t.val);
+  return rc;
+}
+
 /* ---------------------------------------------------------------- matrices */
 
-int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out) {
+static int upload_entries(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
+                          const kcl_device_csr *out) {
+  bool done = false;
+  int rc = KCL_OK;
+  if (known && known->row_patterns > 0 && known->row_patterns <= KCL_MOST_REPEATS &&
+      WORTH * known->pattern_entries <= A->nnz)
+    rc = upload_repeats(s, A, out, &done);
+  if (!rc && !done) rc = upload_values(s, A, out);
+  return rc || done ? rc : upload_columns(s, A, out);
+}
+
+int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
+                     kcl_device_csr *out) {
   const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr};
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
@@ -131,8 +215,7 @@ int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, kcl_device_csr *out)
   KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
   KCL_TRY(kcl_opencl_write(kcl_setup_context(s), out->ptr, &ptr, "uploading row pointers"));
-  KCL_TRY(upload_values(s, A, out));
-  KCL_TRY(upload_columns(s, A, out));
+  rc = upload_entries(s, A, known, out);
 done:
   return rc;
 }
