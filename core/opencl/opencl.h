@@ -41,7 +41,6 @@ void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *
 #endif
 
 enum { KCL_BUILT = 128 };
-enum { KCL_STAGES = 16 }; /* staging buffers: two per thread that sends */
 struct kcl_opencl {
   cl_platform_id platform;
   cl_device_id device;
@@ -57,9 +56,9 @@ struct kcl_opencl {
     cl_program program;
   } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
-  cl_mem pinned;               /* for uploads (upload.c): */
-  char *staging;               /* [KCL_STAGES, staging_bytes] */
-  cl_event sent[KCL_STAGES];   /* is the copy out of this staging buffer done? */
+  cl_mem pinned;               /* for uploads (upload.c): two staging buffers that alternate, */
+  char *staging[2];            /* [staging_bytes] each */
+  cl_event sent[2];            /* is the copy out of it done? */
   kcl_background *pins;        /* makes the staging buffers */
   size_t staging_bytes;        /* 0: not decided yet (tests use small ones) */
   void *kept;                  /* between set-ups of preconditioners (sparse/opencl), and its end */

@@ -1,15 +1,17 @@
-/* Host arrays to the device. On GPUs large arrays go through pinned staging buffers, two for each of a few threads, which fill
- * one while the other is copied, without waiting for each other. (A GPU reads pageable memory through a buffer of its driver,
- * at 9.5 GB/s, and pinned memory at 55 GB/s, on an NVIDIA H200.) On CPU devices the buffer is mapped and filled in place.
- * Conversions happen while filling. The staging buffers are made in the background while a GPU is opened: pinning takes 0.6 ms
- * per MB. */
+/* Host arrays to the device. On GPUs large arrays go through two pinned staging buffers that alternate: a few threads fill one
+ * while the other is copied. (A GPU reads pageable memory through a buffer of its driver, at 9.5 GB/s, and pinned memory at
+ * 55 GB/s, on an NVIDIA H200; on its host 16 threads fill no faster than 8. All enqueue by the caller: what several threads have
+ * used, NVIDIA's driver serves more slowly ever after.) On CPU devices the buffer is mapped and filled in place. Conversions happen
+ * while filling. The staging buffers are made in the background while a GPU is opened: pinning takes 0.6 ms per MB. */
 #include "core/opencl/opencl.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  STAGING = 1 << 20,
-  LARGE = 8 /* staging buffers */,
+  STAGING = 4 << 20,
+  FILLERS = 8,     /* threads, each of */
+  LEAST = 1 << 16, /* bytes at least */
+  LARGE = 2 /* staging buffers */,
   SMALL = 1 << 18 /* once they are pinned */
 };
 
@@ -20,12 +22,12 @@ void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
 static cl_int pin(kcl_opencl *o) {
   cl_int code;
   if (!o->staging_bytes) o->staging_bytes = STAGING;
-  const size_t bytes = KCL_STAGES * o->staging_bytes;
-  o->pinned =
-      clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
+  o->pinned = clCreateBuffer(o->context, CL_MEM_READ_ONLY | CL_MEM_ALLOC_HOST_PTR,
+                             2 * o->staging_bytes, NULL, &code);
   if (!code)
-    o->staging = clEnqueueMapBuffer(o->queue, o->pinned, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0, NULL,
-                                    NULL, &code);
+    o->staging[0] = clEnqueueMapBuffer(o->queue, o->pinned, CL_TRUE, CL_MAP_WRITE, 0,
+                                       2 * o->staging_bytes, 0, NULL, NULL, &code);
+  if (!code) o->staging[1] = o->staging[0] + o->staging_bytes;
   if (code && o->pinned) clReleaseMemObject(o->pinned), o->pinned = NULL;
   return code;
 }
@@ -34,58 +36,52 @@ static void pin_in_background(void *self) { pin(self); }
 
 void kcl_opencl_pin_ahead(kcl_opencl *o) { o->pins = kcl_background_begin(pin_in_background, o); }
 
-static cl_int await(kcl_opencl *o, int stage) {
-  if (!o->sent[stage]) return CL_SUCCESS;
-  cl_int code = clWaitForEvents(1, &o->sent[stage]);
-  clReleaseEvent(o->sent[stage]);
-  o->sent[stage] = NULL;
+static cl_int await(kcl_opencl *o, int turn) {
+  if (!o->sent[turn]) return CL_SUCCESS;
+  cl_int code = clWaitForEvents(1, &o->sent[turn]);
+  clReleaseEvent(o->sent[turn]);
+  o->sent[turn] = NULL;
   return code;
 }
 
-typedef struct sending {
-  kcl_opencl *o;
-  cl_mem to;
+/* What goes into a staging buffer. */
+typedef struct filling {
   const kcl_upload *u;
-  int64_t most;         /* elements per piece */
-  _Atomic int64_t next; /* the first that nobody has taken */
-  _Atomic cl_int code;
-} sending;
+  int64_t from, count;
+  char *to;
+} filling;
 
-/* count elements from `at` on, through a staging buffer. */
-static cl_int send(const sending *s, int64_t at, int64_t count, int stage) {
-  kcl_opencl *o = s->o;
-  const kcl_upload *u = s->u;
-  const size_t bytes = (size_t)count * u->element;
-  char *staging = o->staging + (size_t)stage * o->staging_bytes;
-  cl_int code = await(o, stage);
-  if (code) return code;
-  u->fill(u->source, at, count, staging);
-  code = clEnqueueWriteBuffer(o->queue, s->to, CL_FALSE, (size_t)at * u->element, bytes, staging, 0,
-                              NULL, &o->sent[stage]);
-  if (!code) kcl_profile_keep(o, o->sent[stage], "write", bytes);
-  return code ? code : clFlush(o->queue);
+static void fill_part(void *arg, const kcl_member *me) {
+  enum { TOGETHER = 64 }; /* elements */
+  const filling *f = arg;
+  const int64_t groups = (f->count + TOGETHER - 1) / TOGETHER,
+                first = groups * me->number / me->threads * TOGETHER,
+                end = groups * (me->number + 1) / me->threads * TOGETHER,
+                count = (end < f->count ? end : f->count) - first;
+  if (count > 0)
+    f->u->fill(f->u->source, f->from + first, count, f->to + (size_t)first * f->u->element);
 }
 
-static void send_pieces(void *arg, const kcl_member *me) {
-  sending *s = arg;
-  for (int64_t at, turn = 0; !s->code && (at = atomic_fetch_add(&s->next, s->most)) < s->u->count;
-       turn ^= 1) {
-    const int64_t left = s->u->count - at;
-    const cl_int code = send(s, at, left < s->most ? left : s->most, 2 * me->number + (int)turn);
-    if (code) s->code = code;
-  }
+static void fill(const kcl_upload *u, int64_t from, int64_t count, char *to) {
+  const int64_t worth = count * (int64_t)u->element / LEAST + 1;
+  const int threads = kcl_threads() < FILLERS ? kcl_threads() : FILLERS;
+  kcl_parallel(worth < threads ? (int)worth : threads, fill_part, &(filling){u, from, count, to});
 }
 
-/* The log of events takes them from one thread. */
 static cl_int by_staging(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   kcl_background_await(&o->pins);
-  sending s = {.o = o, .to = to, .u = u, .code = o->staging ? CL_SUCCESS : pin(o)};
-  if (s.code) return s.code;
-  s.most = (int64_t)(o->staging_bytes / u->element);
-  const int64_t pieces = (u->count + s.most - 1) / s.most;
-  int threads = o->log ? 1 : kcl_threads() < KCL_STAGES / 2 ? kcl_threads() : KCL_STAGES / 2;
-  kcl_parallel(pieces < threads ? (int)pieces : threads, send_pieces, &s);
-  return s.code;
+  cl_int code = o->staging[0] ? CL_SUCCESS : pin(o);
+  int64_t per = code ? 1 : (int64_t)(o->staging_bytes / u->element);
+  for (int64_t at = 0, turn = 0; at < u->count && !code; at += per, turn ^= 1) {
+    int64_t n = u->count - at < per ? u->count - at : per;
+    if ((code = await(o, (int)turn))) break;
+    fill(u, at, n, o->staging[turn]);
+    code = clEnqueueWriteBuffer(o->queue, to, CL_FALSE, (size_t)at * u->element,
+                                (size_t)n * u->element, o->staging[turn], 0, NULL, &o->sent[turn]);
+    if (!code) kcl_profile_keep(o, o->sent[turn], "write", (size_t)n * u->element);
+    if (!code) code = clFlush(o->queue);
+  }
+  return code;
 }
 
 static cl_int in_place(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
@@ -114,7 +110,7 @@ static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 }
 
 /* Are there staging buffers, now or soon? */
-static bool ahead(const kcl_opencl *o) { return o->pins || o->staging; }
+static bool ahead(const kcl_opencl *o) { return o->pins || o->staging[0]; }
 
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {
   kcl_opencl *o = ctx->opencl;
@@ -128,9 +124,9 @@ int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what)
 
 void kcl_opencl_unpin(kcl_opencl *o) {
   kcl_background_await(&o->pins);
-  for (int i = 0; i < KCL_STAGES; i++) await(o, i);
-  if (o->staging) {
-    clEnqueueUnmapMemObject(o->queue, o->pinned, o->staging, 0, NULL, NULL);
+  for (int i = 0; i < 2; i++) await(o, i);
+  if (o->staging[0]) {
+    clEnqueueUnmapMemObject(o->queue, o->pinned, o->staging[0], 0, NULL, NULL);
     clFinish(o->queue);
   }
   if (o->pinned) clReleaseMemObject(o->pinned);
