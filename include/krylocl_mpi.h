@@ -153,9 +153,9 @@ typedef struct kcl_mpi_share {
   double seconds_solve;     /**< of the last solve: iterations */
   double seconds_halo;      /**< of these: waiting for elements of other ranks */
   double seconds_sum;       /**< of these: waiting for sums over the ranks */
-  double
-      seconds_alone; /**< predicted: an iteration of the whole system on its device alone, of all right-hand sides
-                             * that iterate at once; 0: not a GPU, its memory is too small, or kcl_stream_rate was not called */
+  /** Predicted: an iteration of the whole system on its device alone, of all right-hand sides that iterate at once; 0: not a
+   * GPU, its memory is too small, or kcl_stream_rate was not called. */
+  double seconds_alone;
   char format[32];  /**< storage format of its rows */
   char device[128]; /**< name of its device */
 } kcl_mpi_share;

@@ -90,7 +90,7 @@ kernel void begin_roots(GRAPH(S), const int nodes, global ulong *key, global ulo
   near[i] = with_state(0, UNDECIDED);
 }
 
-/* The largest key at distance 1. Where it is that of a root, or all are out, it stays so. */
+/* The largest key at distance 1. Where it is that of a root, or all are out, it does not change any more. */
 kernel void look_near(GRAPH(S), const int nodes, global const ulong *key, global ulong *near)
 {
   const int i = get_global_id(0);

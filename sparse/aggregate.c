@@ -112,9 +112,9 @@ typedef struct part_list {
 
 typedef struct rooting {
   const kcl_csr *S;
-  uint64_t *key, *near;           /* [nodes]; the largest key at distance 1 */
-  part_list undecided, unsettled; /* nodes, by their key and by `near` */
-  _Atomic int64_t left;           /* undecided ones */
+  uint64_t *key, *near;         /* [nodes]; the largest key at distance 1 */
+  part_list undecided, pending; /* nodes whose key, and whose `near`, may change */
+  _Atomic int64_t left;         /* undecided ones */
 } rooting;
 
 static void begin(void *arg, int64_t from, int64_t to) {
@@ -124,10 +124,10 @@ static void begin(void *arg, int64_t from, int64_t to) {
     const uint64_t h = kcl_hash((uint64_t)i);
     const bool alone = m->S->row_ptr[i] == m->S->row_ptr[i + 1];
     m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : UNDECIDED);
-    m->unsettled.node[i] = (int32_t)i;
+    m->pending.node[i] = (int32_t)i;
     if (!alone) m->undecided.node[from + open++] = (int32_t)i;
   }
-  m->unsettled.count[from / PART] = (int32_t)(to - from), m->undecided.count[from / PART] = open;
+  m->pending.count[from / PART] = (int32_t)(to - from), m->undecided.count[from / PART] = open;
 }
 
 static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
@@ -137,10 +137,10 @@ static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
   return most;
 }
 
-/* A root is the only one within its reach, and where all are out they stay so: neither changes any more. */
+/* A root is the only one within its reach, and where all are out none will be one: neither changes any more. */
 static void look_near(void *arg, int64_t from, int64_t to) {
   const rooting *m = arg;
-  int32_t *node = m->unsettled.node + from, *count = &m->unsettled.count[from / PART], left = 0;
+  int32_t *node = m->pending.node + from, *count = &m->pending.count[from / PART], left = 0;
   (void)to;
   for (int32_t q = 0; q < *count; q++) {
     const int32_t i = node[q];
@@ -174,8 +174,8 @@ static int find_roots(kcl *ctx, rooting *m) {
   KCL_TRY(kcl_alloc_unset(ctx, 2 * n, sizeof *m->key, "aggregates", (void **)&m->key));
   KCL_TRY(kcl_alloc_unset(ctx, 2 * (n + parts), sizeof *m->undecided.node, "aggregates",
                           (void **)&m->undecided.node));
-  m->near = m->key + n, m->unsettled.node = m->undecided.node + n;
-  m->undecided.count = m->unsettled.node + n, m->unsettled.count = m->undecided.count + parts;
+  m->near = m->key + n, m->pending.node = m->undecided.node + n;
+  m->undecided.count = m->pending.node + n, m->pending.count = m->undecided.count + parts;
   kcl_for_each(n, PART, begin, m);
   do {
     m->left = 0;

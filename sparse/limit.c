@@ -41,7 +41,6 @@ typedef struct keys {
   float least[KEYS]; /* of a set of columns of P */
 } keys;
 
-enum { MOST_BLOCKS = 8 };
 typedef struct estimate {
   const limited *l;
   keys *column, *row, *reached; /* sets: one column, rows of P, of A P */
@@ -99,7 +98,9 @@ static void join_coarse(void *arg, int64_t from, int64_t to) {
   for (int64_t block = from; block < to; block++) {
     keys *coarse = e->coarse + block * cols;
     for (int64_t j = 0; j < cols; j++) coarse[j] = none;
-    for (int64_t i = rows * block / e->blocks; i < rows * (block + 1) / e->blocks; i++) {
+    for (int64_t i = kcl_sparse_block(rows, e->blocks, block),
+                 end = kcl_sparse_block(rows, e->blocks, block + 1);
+         i < end; i++) {
       const kcl_csr *P = source(e->l, i);
       for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
         join(&coarse[P->col[k]], &e->reached[i]);
@@ -160,7 +161,7 @@ done:
 }
 
 static int begin(kcl *ctx, estimate *e, int64_t rows, int64_t cols) {
-  e->blocks = kcl_threads() < MOST_BLOCKS ? kcl_threads() : MOST_BLOCKS;
+  e->blocks = kcl_sparse_blocks();
   int rc = kcl_alloc_unset(ctx, 2 * rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
                            (void **)&e->row);
   if (rc) return rc;

@@ -141,8 +141,6 @@ int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_
 
 /* ---------------------------------------------------------------- the transpose */
 
-enum { MOST_BLOCKS = 8 };
-
 /* Rows of A are cut into blocks; next[block][j]: where the block's next entry of column j belongs. */
 typedef struct transposing {
   const kcl_csr *A;
@@ -151,7 +149,9 @@ typedef struct transposing {
   int blocks;
 } transposing;
 
-static int64_t block_start(const transposing *t, int64_t b) { return t->A->rows * b / t->blocks; }
+static int64_t block_start(const transposing *t, int64_t b) {
+  return kcl_sparse_block(t->A->rows, t->blocks, b);
+}
 
 static void count_block(void *arg, int64_t from, int64_t to) {
   const transposing *t = arg;
@@ -188,7 +188,7 @@ static void add_up(const transposing *t) {
 
 static int count_columns(kcl *ctx, const kcl_csr *A, transposing *t) {
   *t = (transposing){.A = A};
-  t->blocks = kcl_threads() < MOST_BLOCKS ? kcl_threads() : MOST_BLOCKS;
+  t->blocks = kcl_sparse_blocks();
   int rc = kcl_alloc(ctx, t->blocks * A->cols, sizeof *t->next, "columns", (void **)&t->next);
   if (!rc) kcl_for_each(t->blocks, 1, count_block, t);
   return rc;

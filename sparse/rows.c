@@ -171,6 +171,22 @@ int kcl_sparse_entries(kcl *ctx, kcl_csr *C) {
   return rc ? rc : kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
 }
 
+void kcl_sparse_members(int64_t n, const int32_t *group, int64_t groups, int64_t *start,
+                        int32_t *member) {
+  for (int64_t i = 0; i < n; i++)
+    if (group[i] >= 0) start[group[i] + 1]++;
+  for (int64_t g = 0; g < groups; g++) start[g + 1] += start[g];
+  for (int64_t i = 0; i < n; i++)
+    if (group[i] >= 0) member[start[group[i]]++] = (int32_t)i;
+  for (int64_t g = groups; g > 0; g--) start[g] = start[g - 1];
+  start[0] = 0;
+}
+
+int kcl_sparse_blocks(void) {
+  enum { MOST = 8 };
+  return kcl_threads() < MOST ? kcl_threads() : MOST;
+}
+
 typedef struct joining {
   const row_parts *P;
   kcl_csr *C;

@@ -108,6 +108,14 @@ int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with su
 int kcl_sparse_room(kcl *ctx, kcl_csr *C);
 int kcl_sparse_entries(kcl *ctx, kcl_csr *C); /* the same, of row pointers */
 
+/* The members of each group, ascending: those of group g are member[start[g]] up to member[start[g + 1]]. group: [n], negative: of
+ * none; start: [groups + 1], zero before. */
+void kcl_sparse_members(int64_t n, const int32_t *group, int64_t groups, int64_t *start,
+                        int32_t *member);
+/* Blocks of rows that are visited side by side, each with an array of its own; where block b of n rows begins. */
+int kcl_sparse_blocks(void);
+static inline int64_t kcl_sparse_block(int64_t n, int blocks, int64_t b) { return n * b / blocks; }
+
 /* A in double or in pairs of doubles: itself, or a copy, *owned. */
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out);
 

@@ -20,17 +20,6 @@ typedef struct splitting {
   _Atomic bool failed;
 } splitting;
 
-static void list_members(const splitting *s, int64_t nodes) {
-  const int32_t *a = s->g->aggregate;
-  for (int64_t i = 0; i < nodes; i++)
-    if (a[i] >= 0) s->start[a[i] + 1]++;
-  for (int64_t c = 0; c < s->g->count; c++) s->start[c + 1] += s->start[c];
-  for (int64_t i = 0; i < nodes; i++)
-    if (a[i] >= 0) s->member[s->start[a[i]]++] = (int32_t)i;
-  for (int64_t c = s->g->count; c > 0; c--) s->start[c] = s->start[c - 1];
-  s->start[0] = 0;
-}
-
 static double product(const double *x, const double *y, int64_t m) {
   double sum = 0;
   for (int64_t i = 0; i < m; i++) sum += x[i] * y[i];
@@ -138,7 +127,7 @@ int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const
   KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *s.member, "aggregates", (void **)&s.member));
   KCL_TRY(kcl_alloc(ctx, g->count * k * k, sizeof(double), "coarse vectors", (void **)coarse));
   s.coarse = *coarse;
-  list_members(&s, nodes);
+  kcl_sparse_members(nodes, g->aggregate, g->count, s.start, s.member);
   kcl_for(g->count, KCL_FEW_ROWS / 8, aggregates, &s);
   if (s.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: aggregates"));
   *T = s.T, s.T = NULL;

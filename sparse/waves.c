@@ -1,6 +1,7 @@
-/* Elimination by several threads: row i needs the rows of its columns before the diagonal, so rows are ordered in waves, of which each
- * needs those before it alone (Anderson & Saad 1989), and the rows of a wave are divided among the threads. Each row is
+/* Elimination by several threads: row i needs the rows of its columns before the diagonal, so rows are ordered in waves, the levels of the part
+ * before the diagonal (Anderson & Saad 1989), and the rows of a wave are divided among the threads. Each row is
  * computed as in ascending order, so the bits are the same on any number of threads. */
+#include "core/matrix/level_sets.h"
 #include "sparse/eliminate.h"
 #include <stdlib.h>
 
@@ -21,29 +22,6 @@ typedef struct waves {
 
 /* ---------------------------------------------------------------- the order */
 
-/* wave[i], and the number of waves. */
-static int64_t number(const kcl_elimination *e, int32_t *wave) {
-  const kcl_csr *B = e->B;
-  int32_t last = -1;
-  for (int64_t i = 0; i < B->rows; i++) {
-    int32_t own = 0;
-    for (int64_t k = B->row_ptr[i]; k < e->diagonal[i]; k++)
-      if (wave[B->col[k]] >= own) own = wave[B->col[k]] + 1;
-    wave[i] = own;
-    if (own > last) last = own;
-  }
-  return (int64_t)last + 1;
-}
-
-static void list_rows(waves *w, const int32_t *wave) {
-  const int64_t n = w->e->B->rows;
-  for (int64_t i = 0; i < n; i++) w->start[wave[i] + 1]++;
-  for (int64_t l = 0; l < w->count; l++) w->start[l + 1] += w->start[l];
-  for (int64_t i = 0; i < n; i++) w->row[w->start[wave[i]]++] = (int32_t)i;
-  for (int64_t l = w->count; l > 0; l--) w->start[l] = w->start[l - 1];
-  w->start[0] = 0;
-}
-
 /* No waves, threads = 1: all rows in ascending order. */
 static int order(kcl *ctx, waves *w) {
   const int64_t n = w->e->B->rows;
@@ -52,14 +30,14 @@ static int order(kcl *ctx, waves *w) {
   w->threads = kcl_threads() > FEW ? kcl_threads() : 1;
   if (w->threads == 1) return KCL_OK;
   KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *wave, "waves", (void **)&wave));
-  w->count = number(w->e, wave);
+  w->count = kcl_level_numbers(w->e->B, w->e->diagonal, false, wave);
   if (w->count * WIDE > w->e->B->nnz) {
     w->threads = 1;
     goto done;
   }
   KCL_TRY(kcl_alloc(ctx, w->count + 1, sizeof *w->start, "waves", (void **)&w->start));
   KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *w->row, "waves", (void **)&w->row));
-  list_rows(w, wave);
+  kcl_sparse_members(n, wave, w->count, w->start, w->row);
 done:
   free(wave);
   return rc;

@@ -39,17 +39,6 @@ static const char *refuses(const kcl_stats *s, kcl_type type) {
   return kcl_refusal_text("more than %d distinct rows of (offset, value) pairs", KCL_MOST_REPEATS);
 }
 
-static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *start, int32_t *offset,
-                       scalar *val) {
-  const scalar *from = A->val;
-  for (int64_t p = 0, at = 0; p < r->count; p++) {
-    int64_t i = r->row[p];
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++, at++)
-      offset[at] = (int32_t)(A->col[k] - i), val[at] = from[k];
-    start[p + 1] = (int32_t)at;
-  }
-}
-
 typedef struct codes {
   const uint16_t *from;
   void *to; /* [rows] bytes, or 16-bit words */
@@ -71,19 +60,19 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   void *code;
   int32_t *start, *offset; /* [patterns + 1], [entries] */
   scalar *val;             /* [entries] */
-  int64_t entries = 0;
+  int64_t entries;
   int rc;
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, true, &r));
   if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
   m->rows_match_elements = true;
   bool bytes = r.count <= 256;
-  for (int64_t p = 0; p < r.count; p++) entries += kcl_row_length(A, r.row[p]);
+  entries = kcl_repeats_entries(&r);
   KCL_TRY(kcl_matrix_array(m, "code", bytes ? KCL_UINT8 : KCL_UINT16, A->rows, &code));
   KCL_TRY(kcl_matrix_array(m, "start", KCL_INT32, r.count + 1, (void **)&start));
   KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, entries, (void **)&offset));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   kcl_for(A->rows, KCL_FEW, copy_codes, &(codes){r.code, code, bytes});
-  fill_table(&r, A, start, offset, val);
+  kcl_repeats_rows(&r, A->type, start, offset, val);
   kcl_matrix_param(m, "patterns", r.count);
   kcl_matrix_param(m, "entries", entries);
   double local = table((double)r.count, (double)entries, A->type);

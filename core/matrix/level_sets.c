@@ -13,16 +13,16 @@ static int side(const kcl_csr *N) {
   return below && above ? 0 : above ? 1 : -1;
 }
 
-/* Levels of all rows; their number. */
-static int64_t number(const kcl_csr *N, kcl_level_sets *s) {
+int64_t kcl_level_numbers(const kcl_csr *N, const int64_t *end, bool upper, int32_t *level) {
+  const kcl_level_sets order = {.upper = upper};
   int32_t last = -1;
   for (int64_t n = 0; n < N->rows; n++) {
-    const int64_t i = kcl_eliminated(s, n, N->rows);
-    int32_t level = 0;
-    for (int64_t k = N->row_ptr[i]; k < N->row_ptr[i + 1]; k++)
-      if (s->level[N->col[k]] >= level) level = s->level[N->col[k]] + 1;
-    s->level[i] = level;
-    if (level > last) last = level;
+    const int64_t i = kcl_eliminated(&order, n, N->rows);
+    int32_t own = 0;
+    for (int64_t k = N->row_ptr[i]; k < end[i]; k++)
+      if (level[N->col[k]] >= own) own = level[N->col[k]] + 1;
+    level[i] = own;
+    if (own > last) last = own;
   }
   return (int64_t)last + 1;
 }
@@ -34,7 +34,7 @@ int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out) {
   *out = s, s.upper = which > 0;
   if (!which) return kcl_fail(ctx, KCL_USAGE, "the matrix is not strictly triangular");
   KCL_TRY(kcl_alloc(ctx, N->rows, sizeof *s.level, "levels", (void **)&s.level));
-  s.count = number(N, &s);
+  s.count = kcl_level_numbers(N, N->row_ptr + 1, s.upper, s.level);
   KCL_TRY(kcl_alloc(ctx, s.count, sizeof *s.rows, "levels", (void **)&s.rows));
   KCL_TRY(kcl_alloc(ctx, s.count, sizeof *s.work, "levels", (void **)&s.work));
   for (int64_t i = 0; i < N->rows; i++) {

@@ -220,6 +220,29 @@ done:
   return rc;
 }
 
+/* ---------------------------------------------------------------- distinct rows */
+
+int64_t kcl_repeats_entries(const kcl_repeats *r) {
+  int64_t entries = 0;
+  for (int64_t p = 0; p < r->count; p++) entries += kcl_row_length(r->A, r->row[p]);
+  return entries;
+}
+
+void kcl_repeats_rows(const kcl_repeats *r, kcl_type type, int32_t *start, int32_t *offset,
+                      void *val) {
+  const kcl_csr *A = r->A;
+  const size_t to = kcl_type_size(type), from = kcl_type_size(A->type);
+  int64_t at = 0;
+  for (int64_t p = 0; p < r->count; p++) {
+    const int64_t i = r->row[p], first = A->row_ptr[i], length = kcl_row_length(A, i);
+    start[p] = (int32_t)at;
+    kcl_copy(type, (char *)val + (size_t)at * to, A->type,
+             (const char *)A->val + (size_t)first * from, length, 1);
+    for (int64_t k = 0; k < length; k++) offset[at++] = (int32_t)(A->col[first + k] - i);
+  }
+  start[r->count] = (int32_t)at;
+}
+
 /* ---------------------------------------------------------------- for kcl_stats */
 
 /* Is it exactly representable as a normal float? Devices may flush subnormal ones to 0. */
@@ -297,8 +320,7 @@ int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, false,
                            &values));
   s->row_patterns = rows.count, s->pattern_runs = rows.runs;
-  for (int64_t n = 0; kcl_repeats_fit(&rows) && n < rows.count; n++)
-    s->pattern_entries += kcl_row_length(A, rows.row[n]);
+  if (kcl_repeats_fit(&rows)) s->pattern_entries += kcl_repeats_entries(&rows);
   s->distinct_pairs = pairs.count, s->distinct_values = values.count;
   s->values_fit_float = all_single(A, &values);
   s->slice_span = kcl_slice_span(A);

@@ -1,7 +1,7 @@
 /* Host arrays to the device. On GPUs large arrays go through two pinned staging buffers that alternate: a few threads fill one
  * while the other is copied. (A GPU reads pageable memory through a buffer of its driver, at 9.5 GB/s, and pinned memory at
- * 55 GB/s, on an NVIDIA H200; on its host 16 threads fill no faster than 8. All enqueue by the caller: what several threads have
- * used, NVIDIA's driver serves more slowly ever after.) On CPU devices the buffer is mapped and filled in place. Conversions happen
+ * 55 GB/s, on an NVIDIA H200; on its host 16 threads fill no faster than 8. The caller alone
+ * enqueues: once several threads have, NVIDIA's driver serves all later calls more slowly.) On CPU devices the buffer is mapped and filled in place. Conversions happen
  * while filling. The staging buffers are made in the background while a GPU is opened: pinning takes 0.6 ms per MB. */
 #include "core/opencl/opencl.h"
 #include <stdlib.h>

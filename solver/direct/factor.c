@@ -26,7 +26,7 @@ static double *conjugate(double *v, int64_t n) {
   return v;
 }
 
-/* Does the analysis promise that it stays within the limit and the memory there is? */
+/* Does the analysis promise that it remains within the limit and the memory there is? */
 static int affordable(kcl *ctx, const kcl_factor *f, double flops, double bytes, double limit) {
   if (f->complex) flops *= 4;
   if (flops > limit || !kcl_has_room((size_t)bytes))

@@ -1,13 +1,13 @@
 /* Programs, memory and launches of set-ups on a device. Programs are loaded while the matrix is uploaded. Buffers are used
  * again: an allocation costs a driver more than a kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way
- * out, at 1.5 GB/s.) Programs and some of the buffers stay with the context for the next set-up. */
+ * out, at 1.5 GB/s.) The context keeps programs and some of the buffers for the next set-up. */
 #include "core/opencl/source.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { PROGRAMS = 4, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
-enum { KEPT_PART = 64 /* of the device's memory stays with the context for the next set-up */ };
+enum { KEPT_PART = 64 /* of the device's memory is kept by the context for the next set-up */ };
 static const size_t SMALL = 64 << 10;
 
 typedef struct piece {

@@ -132,21 +132,13 @@ typedef struct table {
   double *val;               /* [entries] */
 } table;
 
-static int fill_table(kcl *ctx, const kcl_csr *A, const kcl_repeats *r, table *t) {
+static int fill_table(kcl *ctx, const kcl_repeats *r, table *t) {
   int rc;
-  t->rows = r->count;
-  KCL_TRY(kcl_alloc(ctx, r->count + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
-  for (int64_t p = 0; p < r->count; p++)
-    t->start[p + 1] = t->start[p] + (int32_t)(A->row_ptr[r->row[p] + 1] - A->row_ptr[r->row[p]]);
-  t->entries = t->start[r->count];
+  t->rows = r->count, t->entries = kcl_repeats_entries(r);
+  KCL_TRY(kcl_alloc(ctx, t->rows + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
   KCL_TRY(kcl_alloc(ctx, t->entries, sizeof *t->distance, "distinct rows", (void **)&t->distance));
   KCL_TRY(kcl_alloc(ctx, t->entries, sizeof *t->val, "distinct rows", (void **)&t->val));
-  for (int64_t p = 0; p < r->count; p++)
-    for (int64_t at = t->start[p], k = A->row_ptr[r->row[p]]; at < t->start[p + 1]; at++, k++) {
-      double z[2];
-      kcl_element(A->type, A->val, k, z);
-      t->distance[at] = (int32_t)(A->col[k] - r->row[p]), t->val[at] = z[0];
-    }
+  kcl_repeats_rows(r, KCL_D, t->start, t->distance, t->val);
 done:
   return rc;
 }
@@ -185,7 +177,7 @@ static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_devic
   int rc;
   KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, true, &r));
   if (!(*done = kcl_repeats_fit(&r))) goto done;
-  KCL_TRY(fill_table(ctx, A, &r, &t));
+  KCL_TRY(fill_table(ctx, &r, &t));
   KCL_TRY(restore(s, &t, r.code, out));
 done:
   kcl_repeats_free(&r), free(t.start), free(t.distance), free(t.val);
