@@ -1,4 +1,5 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
+#include "core/matrix/repeats.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
   int rc;
   c->system = s;
+  kcl_repeats_keep(s->ctx, s->A);
   kcl_read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
@@ -125,6 +127,7 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   go_on(s, NULL);
   *out = s, s = NULL;
 done:
+  kcl_repeats_keep(system->ctx, NULL);
   kcl_solver_free(&s);
   return rc;
 }

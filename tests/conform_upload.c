@@ -53,8 +53,19 @@ static void test_length(kcl *ctx, size_t element, int64_t count, const char *way
 }
 
 static void test_lengths(kcl *ctx, int64_t piece, const char *way) {
-  const int64_t lengths[] = {0,         1,         1000,           piece - 16, piece,
-                             2 * piece, 3 * piece, 4 * piece - 16, 4 * piece,  5 * piece + 48};
+  const int64_t lengths[] = {0,
+                             1,
+                             1000,
+                             piece / 2 - 16,
+                             piece - 16,
+                             piece,
+                             2 * piece,
+                             3 * piece,
+                             4 * piece - 16,
+                             16 * piece - 16,
+                             16 * piece,
+                             17 * piece + 48,
+                             40 * piece + 16};
   for (int i = 0; i < (int)(sizeof lengths / sizeof *lengths); i++)
     for (size_t element = 1; element <= 16; element *= 4)
       test_length(ctx, element, lengths[i] / (int64_t)element, way);
@@ -92,7 +103,7 @@ static void test_way(bool cpu, bool small_pieces, const char *way) {
   } else {
     ctx->opencl->small_groups = cpu || small_pieces;
     if (small_pieces) ctx->opencl->staging_bytes = 4096;
-    test_lengths(ctx, small_pieces ? 4096 : 4 << 20, way);
+    test_lengths(ctx, small_pieces ? 4096 : 512 << 10, way);
     if (small_pieces) test_solves(ctx);
   }
   kcl_destroy(&ctx);

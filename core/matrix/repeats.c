@@ -1,6 +1,7 @@
 /* Distinct values, pairs and rows by hashing with open addressing. Every thread has a table for its own rows; the tables
  * are merged in row order, so the numbers do not depend on the number of threads. A row is first compared with the row
  * before, which makes table look-ups rare for stencils. */
+#include "core/base/context.h"
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include <float.h>
@@ -90,7 +91,7 @@ static int allocate(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind
 }
 
 void kcl_repeats_free(kcl_repeats *r) {
-  free(r->row), free(r->entry), free(r->code), free(r->hash), free(r->number);
+  if (!r->shared) free(r->row), free(r->entry), free(r->code), free(r->hash), free(r->number);
   *r = (kcl_repeats){0};
 }
 
@@ -201,8 +202,8 @@ done:
   return rc;
 }
 
-int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                     bool codes, kcl_repeats *out) {
+static int find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
+                bool codes, kcl_repeats *out) {
   int rc;
   KCL_TRY(allocate(ctx, out, A, kind));
   if (!from || !kcl_repeats_fit(from)) {
@@ -218,6 +219,32 @@ int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kc
 done:
   if (rc) kcl_repeats_free(out);
   return rc;
+}
+
+void kcl_repeats_keep(kcl *ctx, const kcl_csr *A) {
+  if (ctx->rows) kcl_repeats_free(ctx->rows);
+  free(ctx->rows);
+  ctx->rows = NULL, ctx->kept = A;
+}
+
+static int find_once(kcl *ctx, const kcl_csr *A, kcl_repeats *out) {
+  kcl_repeats *rows = NULL;
+  int rc;
+  if (!ctx->rows) {
+    KCL_TRY(kcl_alloc(ctx, 1, sizeof *rows, "distinct rows", (void **)&rows));
+    KCL_TRY(find(ctx, A, KCL_ROWS, NULL, true, rows));
+    ctx->rows = rows, rows = NULL;
+  }
+  *out = *ctx->rows, out->shared = true, rc = KCL_OK;
+done:
+  free(rows);
+  return rc;
+}
+
+int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
+                     bool codes, kcl_repeats *out) {
+  if (A == ctx->kept && kind == KCL_ROWS && !from) return find_once(ctx, A, out);
+  return find(ctx, A, kind, from, codes, out);
 }
 
 /* ---------------------------------------------------------------- distinct rows */

@@ -20,7 +20,12 @@ typedef struct kcl_repeats {
   int32_t *number;      /* [slots] 1 + the number stored in the slot; 0: free */
   int64_t slots, room;  /* room: of row and entry; both grow */
   bool failed;          /* memory ran out */
+  bool shared;          /* all this is the context's */
 } kcl_repeats;
+
+/* The distinct rows of A are found once, with their codes, until this is called again; A must not change until then. NULL:
+ * none are kept any more. */
+void kcl_repeats_keep(kcl *ctx, const kcl_csr *A);
 
 /* One pass over A; with `from`, the repeats of a larger kind, only over its distinct members (if it is NULL or overflowed,
  * over A). Ends early beyond KCL_MOST_REPEATS. codes: fill code; for KCL_ROWS without `from`. */

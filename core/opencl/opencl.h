@@ -40,7 +40,7 @@ void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *
 #include <CL/cl.h>
 #endif
 
-enum { KCL_BUILT = 128 };
+enum { KCL_BUILT = 128, KCL_STAGES = 16 };
 struct kcl_opencl {
   cl_platform_id platform;
   cl_device_id device;
@@ -56,10 +56,11 @@ struct kcl_opencl {
     cl_program program;
   } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
-  cl_mem pinned;               /* for uploads (upload.c): two staging buffers that alternate, */
-  char *staging[2];            /* [staging_bytes] each */
-  cl_event sent[2];            /* is the copy out of it done? */
-  kcl_background *pins;        /* makes the staging buffers */
+  cl_mem pinned;               /* memory for uploads (upload.c), */
+  char *staging;               /* [KCL_STAGES, staging_bytes] */
+  cl_event sent[KCL_STAGES];   /* is the copy out of it done? */
+  int64_t pieces;              /* that went through it */
+  kcl_background *pins;        /* makes it */
   size_t staging_bytes;        /* 0: not decided yet (tests use small ones) */
   void *kept;                  /* between set-ups of preconditioners (sparse/opencl), and its end */
   void (*free_kept)(void *kept);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 4, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
+enum { COMMON = 3, PROGRAMS = 5, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
 enum { KEPT_PART = 64 /* of the device's memory is kept by the context for the next set-up */ };
 static const size_t SMALL = 64 << 10;
 
@@ -19,8 +19,9 @@ typedef struct piece {
 struct kcl_device_setup {
   kcl *ctx;
   kcl_type type;
-  bool aggregation;
-  cl_program program[PROGRAMS];
+  cl_program program[PROGRAMS]; /* those that were needed until now */
+  int own;                      /* the one that this set-up needs beside the common ones */
+  bool built;                   /* these are here */
   struct {
     cl_kernel kernel;
     char name[32];
@@ -55,23 +56,27 @@ static int take_kernels(kcl_device_setup *s, cl_program p) {
   return kcl_cl_check(s->ctx, code, "clCreateKernelsInProgram", "setting up a preconditioner");
 }
 
-static const char *file(const kcl_device_setup *s, int i) {
-  static const char *const common[] = {"sparse_rows.cl", "sparse_product.cl", "sparse_smooth.cl"};
-  return i < 3 ? common[i] : s->aggregation ? "sparse_tentative.cl" : "sparse_coarsen.cl";
-}
-static const char *options_for(kcl_type type) { return type == KCL_S ? "-DVALUE=float" : ""; }
+static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl",
+                                           "sparse_smooth.cl", "sparse_coarsen.cl",
+                                           "sparse_tentative.cl"};
 
-static void list_programs(const kcl_device_setup *s, kcl_build *list) {
+/* Of the programs that are needed and not here: where they belong. */
+static int list_programs(const kcl_device_setup *s, kcl_build *list, int *place) {
+  const char *options = s->type == KCL_S ? "-DVALUE=float" : "";
+  int count = 0;
   for (int i = 0; i < PROGRAMS; i++)
-    list[i] = (kcl_build){kcl_kernel_text(file(s, i)), options_for(s->type), NULL};
+    if ((i < COMMON || i == s->own) && !s->program[i])
+      place[count] = i, list[count++] = (kcl_build){kcl_kernel_text(file[i]), options, NULL};
+  return count;
 }
 
 static int build(kcl_device_setup *s) {
   kcl_build list[PROGRAMS];
-  list_programs(s, list);
-  int rc = kcl_opencl_build(s->ctx, list, PROGRAMS);
-  for (int i = 0; i < PROGRAMS && !rc; i++) s->program[i] = list[i].program;
-  for (int i = 0; i < PROGRAMS && !rc; i++) rc = take_kernels(s, s->program[i]);
+  int place[PROGRAMS], count = list_programs(s, list, place);
+  int rc = kcl_opencl_build(s->ctx, list, count);
+  for (int i = 0; i < count && !rc; i++) s->program[place[i]] = list[i].program;
+  for (int i = 0; i < count && !rc; i++) rc = take_kernels(s, list[i].program);
+  s->built = !rc;
   return rc;
 }
 
@@ -80,7 +85,7 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
   const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
   cl_kernel k = NULL;
   cl_int code = CL_SUCCESS;
-  int rc = s->kernels ? KCL_OK : build(s);
+  int rc = s->built ? KCL_OK : build(s);
   if (rc) return rc;
   for (int i = 0; i < s->kernels; i++)
     if (!strcmp(s->kernel[i].name, kernel)) k = s->kernel[i].kernel;
@@ -215,30 +220,33 @@ static void end(void *kept) {
   free(s->piece), free(s);
 }
 
-/* The one that is kept, if it has these programs. */
-static kcl_device_setup *take_kept(kcl_opencl *o, kcl_type type, bool aggregation) {
+static kcl_device_setup *take_kept(kcl_opencl *o, kcl_type type) {
   kcl_device_setup *s = o->kept;
-  if (!s || s->type != type || s->aggregation != aggregation) return NULL;
+  if (!s || s->type != type) return NULL;
   o->kept = NULL;
   return s;
 }
 
-static int create(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
-  kcl_build list[PROGRAMS];
+static int create(kcl *ctx, kcl_type type, kcl_device_setup **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a set-up", (void **)out);
-  if (rc) return rc;
-  (*out)->ctx = ctx, (*out)->type = type, (*out)->aggregation = aggregation;
-  list_programs(*out, list);
-  kcl_opencl_load_ahead(ctx, list, PROGRAMS);
-  return KCL_OK;
+  if (!rc) (*out)->ctx = ctx, (*out)->type = type;
+  return rc;
+}
+
+static void begin(kcl_device_setup *s, bool aggregation) {
+  kcl_build list[PROGRAMS];
+  int place[PROGRAMS];
+  s->own = COMMON + aggregation, s->built = false;
+  s->taken = 1, s->read = 0; /* note 0 is none */
+  const int count = list_programs(s, list, place);
+  if (count) kcl_opencl_load_ahead(s->ctx, list, count);
 }
 
 int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
-  int rc = KCL_OK;
-  *out = take_kept(ctx->opencl, type, aggregation);
-  if (!*out) rc = create(ctx, type, aggregation, out);
+  *out = take_kept(ctx->opencl, type);
+  int rc = *out ? KCL_OK : create(ctx, type, out);
   if (rc) return rc;
-  (*out)->taken = 1, (*out)->read = 0; /* note 0 is none */
+  begin(*out, aggregation);
   return kcl_setup_zeros(*out, NOTES_ROOM, &(*out)->notes);
 }
 
