@@ -119,7 +119,8 @@ static cl_int by_staging(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   if (code) return code;
   pieces p = {.o = o, .to = to, .u = u, .per = (int64_t)(o->staging_bytes / u->element)};
   const int64_t count = (u->count + p.per - 1) / p.per;
-  p.first = p.next = o->pieces, p.end = o->pieces += count;
+  p.first = o->pieces, p.end = o->pieces += count;
+  p.next = p.first;
   p.gone = p.first < KCL_STAGES ? 0 : p.first - KCL_STAGES;
   const int threads = kcl_threads() - 1 < FILLERS ? kcl_threads() - 1 : FILLERS;
   kcl_parallel(1 + (count < threads ? (int)count : threads), send_or_fill, &p);

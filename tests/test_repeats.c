@@ -1,0 +1,58 @@
+/* Distinct rows that a context keeps are those that are found without it, and are forgotten before the values may change.
+ */
+#include "core/base/context.h"
+#include "core/matrix/repeats.h"
+#include "tests/check.h"
+#include "tests/options.h"
+#include <stdlib.h>
+#include <string.h>
+
+static kcl_repeats rows_of(kcl *ctx, const kcl_csr *A) {
+  kcl_repeats r = {0};
+  CHECKF(!kcl_repeats_find(ctx, A, KCL_ROWS, NULL, true, &r), "%s", kcl_error(ctx));
+  return r;
+}
+
+static void test_kept(kcl *ctx, const kcl_csr *A, const kcl_csr *B) {
+  kcl_repeats alone = rows_of(ctx, A), again, first, other;
+  kcl_repeats_keep(ctx, A);
+  first = rows_of(ctx, A), again = rows_of(ctx, A), other = rows_of(ctx, B);
+  CHECK(first.count == alone.count && first.runs == alone.runs && alone.count == 9);
+  CHECK(!memcmp(first.code, alone.code, (size_t)A->rows * sizeof *alone.code));
+  CHECK(again.code == first.code && other.code != first.code && other.A == B);
+  kcl_repeats_free(&first);
+  CHECK(again.code[0] == alone.code[0]); /* freeing one of them frees nothing */
+  kcl_repeats_free(&again), kcl_repeats_free(&other), kcl_repeats_free(&alone);
+  kcl_repeats_keep(ctx, NULL);
+}
+
+/* Of A as it is now, by a format of distinct rows. */
+static void test_solve(kcl *ctx, const kcl_csr *A, const char *when) {
+  kcl_options o = cg_options();
+  kcl_solver *s = NULL;
+  kcl_report r = {0};
+  double *b = malloc((size_t)A->rows * sizeof *b), *x = calloc((size_t)A->rows, sizeof *x);
+  o.format = "pattern";
+  for (int64_t i = 0; i < A->rows; i++) b[i] = 1;
+  CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s: %s, %s", when,
+         kcl_reason_text(r.reason), kcl_error(ctx));
+  kcl_solver_free(&s), free(b), free(x);
+  CHECKF(!ctx->rows && !ctx->kept, "%s: the context keeps nothing between set-ups", when);
+}
+
+int main(void) {
+  kcl *ctx = NULL;
+  kcl_csr *A = NULL, *B = NULL;
+  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 0));
+  CHECK(!kcl_generate(ctx, "poisson2d:70", &A, NULL) &&
+        !kcl_generate(ctx, "poisson2d:70", &B, NULL));
+  test_kept(ctx, A, B);
+  test_solve(ctx, A, "before");
+  double *val = A->val;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      if (A->col[k] == i) val[k] += (double)(i % 7);
+  test_solve(ctx, A, "after its values changed");
+  kcl_csr_free(&A), kcl_csr_free(&B), kcl_destroy(&ctx);
+  return check_report();
+}
