@@ -108,13 +108,15 @@ static int place_interior(kcl_domain *d, const kcl_csr *own, kcl_csr **taken) {
 
 int kcl_split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr **taken) {
   const kcl_field field = own->field;
+  const kcl_symmetry symmetry = own->symmetry;
   int rc = create_outside(d, own);
   if (!rc) rc = place_interior(d, own, taken);
   if (rc) return rc;
   kcl_csr *in = d->given.interior;
   split_rows(d, own, in);
   in->nnz = in->stored = in->row_ptr[in->rows], in->cols = d->columns;
-  in->symmetry = KCL_GENERAL, in->field = d->given.outside->field = field;
+  in->symmetry = in->rows == in->cols ? symmetry : KCL_GENERAL;
+  in->field = d->given.outside->field = field;
   if (in != own) return KCL_OK;
   shrink((void **)&in->col, in->nnz, sizeof *in->col);
   shrink(&in->val, in->nnz, kcl_type_size(in->type));
@@ -127,7 +129,8 @@ static int convert(kcl *ctx, kcl_csr *A, kcl_type type, const kcl_scaling *s, kc
   *out = A;
   if (A->type == type && !s->row && !s->unit) return KCL_OK;
   int rc = kcl_csr_convert(ctx, A, type, out);
-  if (!rc && (s->row || s->unit)) kcl_scale_values(s, A, type, (*out)->val);
+  if (!rc && (s->row || s->unit))
+    kcl_scale_values(s, A, type, (*out)->val), (*out)->symmetry = KCL_GENERAL;
   return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* An entry of the boundary on its way, with the largest modulus of its row. */
 typedef struct entry {
@@ -119,23 +120,63 @@ done:
 
 static double least(kcl_comm *c, double own) { return -kcl_comm_largest(c, -own); }
 
-/* max / min of the diagonal's moduli, and of the rows' largest moduli: the whole matrix has only the extremes of all. */
-static void ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
-  const kcl_csr *A = both->interior;
-  double most[2] = {0, 0}, few[2] = {INFINITY, INFINITY};
-  for (int64_t i = 0, b = 0; i < A->rows; i++) {
+/* Moduli of the diagonal [0] and the largest of rows [1], as the bits of doubles: these ascend as the doubles do. */
+typedef struct extremes {
+  const kcl_domain *d;
+  const kcl_split *A;
+  _Atomic int64_t most[2], least[2];
+} extremes;
+
+static int64_t bits_of(double modulus) {
+  int64_t bits;
+  return memcpy(&bits, &modulus, sizeof bits), bits;
+}
+static double of_bits(int64_t bits) {
+  double modulus;
+  return memcpy(&modulus, &bits, sizeof modulus), modulus;
+}
+
+/* The first row of the boundary that is not before row i. */
+static int64_t boundary_from(const kcl_domain *d, int64_t rows, int64_t i) {
+  int64_t low = 0, high = rows;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    if (d->row[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void find_extremes(void *arg, int64_t from, int64_t to) {
+  extremes *e = arg;
+  const kcl_csr *A = e->A->interior, *outside = e->A->outside;
+  double most[2] = {0, 0}, least[2] = {INFINITY, INFINITY};
+  for (int64_t i = from, b = boundary_from(e->d, outside->rows, from); i < to; i++) {
     double diagonal = 0, row = largest_of_row(A, i);
-    if (b < both->outside->rows && d->row[b] == i)
-      row = fmax(row, largest_of_row(both->outside, b++));
+    if (b < outside->rows && e->d->row[b] == i) row = fmax(row, largest_of_row(outside, b++));
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) diagonal = kcl_abs(A->type, A->val, k);
-    most[0] = fmax(most[0], diagonal), few[0] = fmin(few[0], diagonal);
-    most[1] = fmax(most[1], row), few[1] = fmin(few[1], row);
+    most[0] = fmax(most[0], diagonal), least[0] = fmin(least[0], diagonal);
+    most[1] = fmax(most[1], row), least[1] = fmin(least[1], row);
   }
   for (int i = 0; i < 2; i++)
-    most[i] = kcl_comm_largest(d->comm, most[i]), few[i] = least(d->comm, few[i]);
-  s->diagonal_ratio = few[0] > 0 ? most[0] / few[0] : INFINITY;
-  s->row_ratio = few[1] > 0 ? most[1] / few[1] : INFINITY;
+    kcl_raise(&e->most[i], bits_of(most[i])), kcl_lower(&e->least[i], bits_of(least[i]));
+}
+
+static double ratio(kcl_comm *c, int64_t most, int64_t few) {
+  const double upper = kcl_comm_largest(c, of_bits(most)), lower = least(c, of_bits(few));
+  return lower > 0 ? upper / lower : INFINITY;
+}
+
+/* max / min of the diagonal's moduli, and of the rows' largest moduli: the whole matrix has only the extremes of all. */
+static void ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
+  const int64_t none = bits_of(INFINITY);
+  extremes e = {.d = d, .A = both, .least = {none, none}};
+  kcl_for(both->interior->rows, KCL_FEW_ROWS, find_extremes, &e);
+  s->diagonal_ratio = ratio(d->comm, e.most[0], e.least[0]);
+  s->row_ratio = ratio(d->comm, e.most[1], e.least[1]);
 }
 
 /* The c of c I + S, where the interior is that. */

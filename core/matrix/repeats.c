@@ -227,6 +227,8 @@ void kcl_repeats_keep(kcl *ctx, const kcl_csr *A) {
   ctx->rows = NULL, ctx->kept = A;
 }
 
+bool kcl_repeats_kept(const kcl *ctx, const kcl_csr *A) { return ctx->rows && ctx->kept == A; }
+
 static int find_once(kcl *ctx, const kcl_csr *A, kcl_repeats *out) {
   kcl_repeats *rows = NULL;
   int rc;

@@ -26,6 +26,7 @@ typedef struct kcl_repeats {
 /* The distinct rows of A are found once, with their codes, until this is called again; A must not change until then. NULL:
  * none are kept any more. */
 void kcl_repeats_keep(kcl *ctx, const kcl_csr *A);
+bool kcl_repeats_kept(const kcl *ctx, const kcl_csr *A); /* have they been found? */
 
 /* One pass over A; with `from`, the repeats of a larger kind, only over its distinct members (if it is NULL or overflowed,
  * over A). Ends early beyond KCL_MOST_REPEATS. codes: fill code; for KCL_ROWS without `from`. */

@@ -105,6 +105,7 @@ typedef struct kcl_build {
   cl_program program;
 } kcl_build;
 int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
+bool kcl_opencl_have(kcl *ctx, const kcl_build *b); /* without compiling? */
 /* Begins to load, in the background, those that an earlier process compiled. */
 void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count);
 /* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */

@@ -107,21 +107,29 @@ typedef struct kcl_loading {
   kcl_build list[];
 } kcl_loading;
 
+static bool have(kcl *ctx, const kcl_build *b) {
+  char *key = make_key(ctx, b);
+  cl_program p = key ? obtain(ctx->opencl, key, b->options) : NULL;
+  if (p)
+    clReleaseProgram(p); /* the context keeps it */
+  else
+    free(key);
+  return p;
+}
+
 static void load_all(void *self) {
   const kcl_loading *l = self;
-  for (int i = 0; i < l->count; i++) {
-    char *key = make_key(l->ctx, &l->list[i]);
-    cl_program p = key ? obtain(l->ctx->opencl, key, l->list[i].options) : NULL;
-    if (p)
-      clReleaseProgram(p); /* the context keeps it */
-    else
-      free(key);
-  }
+  for (int i = 0; i < l->count; i++) have(l->ctx, &l->list[i]);
 }
 
 static void end_loading(kcl_opencl *o) {
   if (o->loading) kcl_background_await(&o->loading->work);
   free(o->loading), o->loading = NULL;
+}
+
+bool kcl_opencl_have(kcl *ctx, const kcl_build *b) {
+  end_loading(ctx->opencl);
+  return have(ctx, b);
 }
 
 void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count) {

@@ -13,10 +13,11 @@
 static const char *const NAME = "amg";
 static const double ENTRY =
     2.5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
-/* The same on a device, and its launches (NVIDIA H200: 33 to 190 ms for 3.5 to 56 million entries). */
-static const double DEVICE_ENTRY = 2.5e-9, DEVICE = 0.022;
-/* Of its kernels: times the seconds of those of plain cg, seconds at least; solves that share them. */
-static const double COMPILE = 4, COLD = 2.5, AGAIN = 5;
+/* The same on a device, and its launches (NVIDIA H200: 15 to 81 ms for 3.5 to 56 million entries). */
+static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.015;
+/* Of its kernels: times the seconds of those of plain cg, seconds at least; where others have compiled most of them (0.01 to
+ * 1.8); solves that share them. */
+static const double COMPILE = 4, COLD = 2.5, OWN = 0.5, AGAIN = 5;
 static const double CYCLES = 20;  /* iterations with it */
 static const double PASSES = 12;  /* over the entries of A, by a cycle over all levels */
 static const double VECTORS = 60; /* of A's rows that a cycle moves */
@@ -65,8 +66,10 @@ static bool on_device(const kcl_selection *c) {
 
 /* Seconds to compile its kernels; where the system is solved again, they are spread over solves to come. */
 static double compilation(const kcl_selection *c) {
-  if (!c->system->ctx->opencl) return 0;
-  const double all = fmax(COLD, COMPILE * c->engine->executor.seconds_compile);
+  const kcl_system *s = c->system;
+  if (!s->ctx->opencl) return 0;
+  const bool most = on_device(c) && kcl_setup_compiled(s->ctx, kcl_system_matrix(s)->type, false);
+  const double all = most ? OWN : fmax(COLD, COMPILE * c->engine->executor.seconds_compile);
   return c->expected ? all / AGAIN : all;
 }
 
@@ -83,6 +86,12 @@ static double solve_seconds(const kcl_selection *c, double each) {
   const double scalar = (double)kcl_type_size(e->program->type),
                bytes = PASSES * (double)t->nnz * (4 + scalar) + VECTORS * (double)t->rows * scalar;
   return CYCLES * each * bytes / kcl_engine_bytes(e, 1);
+}
+
+/* Seconds of all that. Programs are looked for only where the rest is worth it. */
+static double price(const kcl_selection *c, double each, double plain) {
+  const double rest = setup_seconds(c) + solve_seconds(c, each);
+  return plain < WORTH * rest ? rest : rest + compilation(c);
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
@@ -127,8 +136,7 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   if (!suits(c)) return c->switched = true, false;
   const double before = c->expected ? (double)c->expected * each : INFINITY,
                plain = known ? fmin(known->iteration, before) : most_to_come(c, l) * each,
-               cost = known ? known->setup
-                            : setup_seconds(c) + solve_seconds(c, each) + compilation(c),
+               cost = known ? known->setup : price(c, each, plain),
                least = known ? cost : WORTH * cost;
   c->switched = known || plain >= least;
   if (plain < least) return false;

@@ -2,6 +2,9 @@
 #include "sparse/opencl/setup.h"
 
 bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A) { return (void)ctx, (void)A, false; }
+bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation) {
+  return (void)ctx, (void)type, (void)aggregation, false;
+}
 int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   return (void)ctx, (void)type, (void)aggregation, (void)out, KCL_UNSUITED;
 }

@@ -60,14 +60,26 @@ static const char *const file[PROGRAMS] = {"sparse_rows.cl", "sparse_product.cl"
                                            "sparse_smooth.cl", "sparse_coarsen.cl",
                                            "sparse_tentative.cl"};
 
+static kcl_build program(kcl_type type, int i) {
+  return (kcl_build){kcl_kernel_text(file[i]), type == KCL_S ? "-DVALUE=float" : "", NULL};
+}
+
 /* Of the programs that are needed and not here: where they belong. */
 static int list_programs(const kcl_device_setup *s, kcl_build *list, int *place) {
-  const char *options = s->type == KCL_S ? "-DVALUE=float" : "";
   int count = 0;
   for (int i = 0; i < PROGRAMS; i++)
     if ((i < COMMON || i == s->own) && !s->program[i])
-      place[count] = i, list[count++] = (kcl_build){kcl_kernel_text(file[i]), options, NULL};
+      place[count] = i, list[count++] = program(s->type, i);
   return count;
+}
+
+bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation) {
+  bool all = true;
+  for (int i = 0; i < PROGRAMS && all; i++) {
+    const kcl_build b = program(type, i);
+    if (i < COMMON || i == COMMON + aggregation) all = kcl_opencl_have(ctx, &b);
+  }
+  return all;
 }
 
 static int build(kcl_device_setup *s) {

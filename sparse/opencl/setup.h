@@ -32,6 +32,8 @@ typedef struct kcl_device_csr {
 
 /* Can set-ups of this matrix be computed on the context's device? */
 bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A);
+/* Are its kernels compiled, by this process or an earlier one? Then most of a cycle's are, too. */
+bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation);
 /* type: of the matrices in formats, KCL_S or KCL_D; aggregation: kcl_setup_aggregation is called, or kcl_setup_interpolation. To
  * be closed also after a failure. */
 int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);

@@ -123,7 +123,10 @@ static int upload_values(kcl_device_setup *s, const kcl_csr *A, const kcl_device
 
 /* ---------------------------------------------------------------- repeated rows */
 
-enum { WORTH = 8 /* entries per entry of the distinct rows */ };
+enum {
+  WORTH = 8, /* entries per entry of the distinct rows */
+  RUN = 16   /* rows of a mean run of equal ones: then they are found sooner than sent */
+};
 
 /* The distinct rows, one after another. */
 typedef struct table {
@@ -186,13 +189,17 @@ done:
 
 /* ---------------------------------------------------------------- matrices */
 
+static bool worth_numbering(kcl *ctx, const kcl_csr *A, const kcl_stats *known) {
+  return known && known->row_patterns > 0 && known->row_patterns <= KCL_MOST_REPEATS &&
+         WORTH * known->pattern_entries <= A->nnz &&
+         (kcl_repeats_kept(ctx, A) || RUN * known->pattern_runs <= A->rows);
+}
+
 static int upload_entries(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
                           const kcl_device_csr *out) {
   bool done = false;
   int rc = KCL_OK;
-  if (known && known->row_patterns > 0 && known->row_patterns <= KCL_MOST_REPEATS &&
-      WORTH * known->pattern_entries <= A->nnz)
-    rc = upload_repeats(s, A, out, &done);
+  if (worth_numbering(kcl_setup_context(s), A, known)) rc = upload_repeats(s, A, out, &done);
   if (!rc && !done) rc = upload_values(s, A, out);
   return rc || done ? rc : upload_columns(s, A, out);
 }
