@@ -71,6 +71,12 @@ static void test_lengths(kcl *ctx, int64_t piece, const char *way) {
       test_length(ctx, element, lengths[i] / (int64_t)element, way);
 }
 
+/* Inside a parallel region there are no other threads: who sends fills as well. */
+static void test_alone(void *ctx, const kcl_member *me) {
+  (void)me;
+  test_lengths(ctx, 4096, "by small pieces, alone");
+}
+
 /* A matrix as it is, in single precision, and a complex one. */
 static void test_solves(kcl *ctx) {
   static const char *const kind[] = {"poisson2d:60", "poisson2d:60", "magnetic:30"};
@@ -104,6 +110,7 @@ static void test_way(bool cpu, bool small_pieces, const char *way) {
     ctx->opencl->small_groups = cpu || small_pieces;
     if (small_pieces) ctx->opencl->staging_bytes = 4096;
     test_lengths(ctx, small_pieces ? 4096 : 512 << 10, way);
+    if (small_pieces && !cpu) kcl_parallel(1, test_alone, ctx);
     if (small_pieces) test_solves(ctx);
   }
   kcl_destroy(&ctx);
