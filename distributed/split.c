@@ -2,7 +2,7 @@
  * other ranks own, the halo, in the order of their numbers. Both are kept as they were given, for certificates and A^H; devices
  * get the same arrays, unless they are scaled or of another precision.
  *
- *   memory   own rows once where they may be taken: the interior stays in their arrays
+ *   memory   own rows once where they may be taken: the interior remains in their arrays
  */
 #include "core/base/context.h"
 #include "distributed/distributed.h"

@@ -136,24 +136,11 @@ static double of_bits(int64_t bits) {
   return memcpy(&modulus, &bits, sizeof modulus), modulus;
 }
 
-/* The first row of the boundary that is not before row i. */
-static int64_t boundary_from(const kcl_domain *d, int64_t rows, int64_t i) {
-  int64_t low = 0, high = rows;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (d->row[middle] < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static void find_extremes(void *arg, int64_t from, int64_t to) {
   extremes *e = arg;
   const kcl_csr *A = e->A->interior, *outside = e->A->outside;
   double most[2] = {0, 0}, least[2] = {INFINITY, INFINITY};
-  for (int64_t i = from, b = boundary_from(e->d, outside->rows, from); i < to; i++) {
+  for (int64_t i = from, b = kcl_first_from(e->d->row, 0, outside->rows, from); i < to; i++) {
     double diagonal = 0, row = largest_of_row(A, i);
     if (b < outside->rows && e->d->row[b] == i) row = fmax(row, largest_of_row(outside, b++));
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)

@@ -9,15 +9,8 @@ static const double LEAST = 1e-10; /* of the diagonal entry: a smaller pivot has
 /* The entry of row j before the diagonal in this column, or -1. */
 static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
   const kcl_csr *B = e->B;
-  int64_t lo = B->row_ptr[j], hi = e->diagonal[j];
-  while (lo < hi) {
-    const int64_t mid = (lo + hi) / 2;
-    if (B->col[mid] < col)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < e->diagonal[j] && B->col[lo] == col ? lo : -1;
+  const int64_t end = e->diagonal[j], k = kcl_first_from(B->col, B->row_ptr[j], end, col);
+  return k < end && B->col[k] == col ? k : -1;
 }
 
 /* a_ij - sum_m v_im conj(l_jm), entry k being (i, j). Where row j is much longer, it is searched. */

@@ -13,15 +13,8 @@ static scalar minus_product(scalar a, scalar b, scalar c) { return s_fma(s_neg(a
 /* The entry of row j above the diagonal in this column, or -1. */
 static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
   const kcl_csr *B = e->B;
-  int64_t lo = e->diagonal[j] + 1, hi = B->row_ptr[j + 1];
-  while (lo < hi) {
-    const int64_t mid = (lo + hi) / 2;
-    if (B->col[mid] < col)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < B->row_ptr[j + 1] && B->col[lo] == col ? lo : -1;
+  const int64_t end = B->row_ptr[j + 1], k = kcl_first_from(B->col, e->diagonal[j] + 1, end, col);
+  return k < end && B->col[k] == col ? k : -1;
 }
 
 /* Row i - factor times row j, behind entry k of row i, which is in column j. Where row j is much longer, it is searched: a dense

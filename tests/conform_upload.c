@@ -1,6 +1,6 @@
-/* The three ways of uploading, at lengths around their limits: in place, in one transfer, and through pinned staging
- * buffers, of a size for tests and of the size for GPUs. What arrives is read back. Then solves whose arrays are uploaded
- * through staging buffers: the residual is recomputed on the host. */
+/* The three ways of uploading, at lengths around their limits: in place, in one transfer, and through chunks of
+ * pinned memory, of a size for tests and of the size for GPUs. What arrives is read back. Then solves whose arrays are uploaded
+ * in chunks: the residual is recomputed on the host. */
 #include "tests/conform.h"
 #include "core/opencl/opencl.h"
 #include "tests/options.h"
@@ -108,7 +108,7 @@ static void test_way(bool cpu, bool small_pieces, const char *way) {
     skip("uploads %s: %s", way, kcl_error(ctx));
   } else {
     ctx->opencl->small_groups = cpu || small_pieces;
-    if (small_pieces) ctx->opencl->staging_bytes = 4096;
+    if (small_pieces) ctx->opencl->chunk_bytes = 4096;
     test_lengths(ctx, small_pieces ? 4096 : 512 << 10, way);
     if (small_pieces && !cpu) kcl_parallel(1, test_alone, ctx);
     if (small_pieces) test_solves(ctx);

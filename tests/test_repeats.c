@@ -37,7 +37,7 @@ static void test_solve(kcl *ctx, const kcl_csr *A, const char *when) {
   CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s: %s, %s", when,
          kcl_reason_text(r.reason), kcl_error(ctx));
   kcl_solver_free(&s), free(b), free(x);
-  CHECKF(!ctx->rows && !ctx->kept, "%s: the context keeps nothing between set-ups", when);
+  CHECKF(!ctx->repeats && !ctx->repeats_of, "%s: the context keeps nothing between set-ups", when);
 }
 
 int main(void) {

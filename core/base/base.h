@@ -62,6 +62,18 @@ double kcl_now(void); /* monotonic seconds */
 void kcl_copy_bytes(void *to, const void *from, int64_t bytes); /* memcpy by all threads */
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
+/* The first k in [from, to) with v[k] >= value, or `to`; v ascends. */
+static inline int64_t kcl_first_from(const int32_t *v, int64_t from, int64_t to, int64_t value) {
+  while (from < to) {
+    const int64_t middle = from + (to - from) / 2;
+    if (v[middle] < value)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
 /* KCL_USAGE: A or one of its arrays is NULL, a size or the type is impossible. Reads no array. */
 int kcl_csr_need(kcl *ctx, const kcl_csr *A);
 int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k); /* the first row with row_ptr >= k */

@@ -200,25 +200,12 @@ typedef struct multiplying {
   double *y;
 } multiplying;
 
-/* The first of B's rows that is i or after it. */
-static int64_t row_from(const multiplying *m, int64_t i) {
-  int64_t lo = 0, hi = m->B ? m->B->rows : 0;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (m->row[mid] < i)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
-}
-
 static void product_rows(void *arg, int64_t first, int64_t end) {
   const multiplying *m = arg;
   const kcl_csr *A = m->A, *B = m->B;
   const int w = kcl_type_complex(A->type) ? 2 : 1;
   const double sign = m->b ? -1 : 1;
-  int64_t further = row_from(m, first);
+  int64_t further = B ? kcl_first_from(m->row, 0, B->rows, first) : 0;
   for (int64_t i = first; i < end; i++) {
     double s[2] = {0, 0}, c[2] = {0, 0};
     for (int q = 0; m->b && q < w; q++) s[q] = m->b[w * i + q];

@@ -222,22 +222,24 @@ done:
 }
 
 void kcl_repeats_keep(kcl *ctx, const kcl_csr *A) {
-  if (ctx->rows) kcl_repeats_free(ctx->rows);
-  free(ctx->rows);
-  ctx->rows = NULL, ctx->kept = A;
+  if (ctx->repeats) kcl_repeats_free(ctx->repeats);
+  free(ctx->repeats);
+  ctx->repeats = NULL, ctx->repeats_of = A;
 }
 
-bool kcl_repeats_kept(const kcl *ctx, const kcl_csr *A) { return ctx->rows && ctx->kept == A; }
+bool kcl_repeats_kept(const kcl *ctx, const kcl_csr *A) {
+  return ctx->repeats && ctx->repeats_of == A;
+}
 
 static int find_once(kcl *ctx, const kcl_csr *A, kcl_repeats *out) {
   kcl_repeats *rows = NULL;
   int rc;
-  if (!ctx->rows) {
+  if (!ctx->repeats) {
     KCL_TRY(kcl_alloc(ctx, 1, sizeof *rows, "distinct rows", (void **)&rows));
     KCL_TRY(find(ctx, A, KCL_ROWS, NULL, true, rows));
-    ctx->rows = rows, rows = NULL;
+    ctx->repeats = rows, rows = NULL;
   }
-  *out = *ctx->rows, out->shared = true, rc = KCL_OK;
+  *out = *ctx->repeats, out->shared = true, rc = KCL_OK;
 done:
   free(rows);
   return rc;
@@ -245,7 +247,7 @@ done:
 
 int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
                      bool codes, kcl_repeats *out) {
-  if (A == ctx->kept && kind == KCL_ROWS && !from) return find_once(ctx, A, out);
+  if (A == ctx->repeats_of && kind == KCL_ROWS && !from) return find_once(ctx, A, out);
   return find(ctx, A, kind, from, codes, out);
 }
 

@@ -40,7 +40,7 @@ void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *
 #include <CL/cl.h>
 #endif
 
-enum { KCL_BUILT = 128, KCL_STAGES = 16 };
+enum { KCL_BUILT = 128, KCL_CHUNKS = 16 };
 struct kcl_opencl {
   cl_platform_id platform;
   cl_device_id device;
@@ -57,11 +57,11 @@ struct kcl_opencl {
   } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
   struct kcl_loading *loading; /* adds to it in the background; or NULL */
   cl_mem pinned;               /* memory for uploads (upload.c), */
-  char *staging;               /* [KCL_STAGES, staging_bytes] */
-  cl_event sent[KCL_STAGES];   /* is the copy out of it done? */
-  int64_t pieces;              /* that went through it */
+  char *chunks;                /* [KCL_CHUNKS, chunk_bytes] */
+  cl_event sent[KCL_CHUNKS];   /* is the copy out of it done? */
+  int64_t chunked;             /* chunks that were sent from it */
   kcl_background *pins;        /* makes it */
-  size_t staging_bytes;        /* 0: not decided yet (tests use small ones) */
+  size_t chunk_bytes;          /* 0: not decided yet (tests use small ones) */
   void *kept;                  /* between set-ups of preconditioners (sparse/opencl), and its end */
   void (*free_kept)(void *kept);
   int builds, compiled,
@@ -94,7 +94,7 @@ int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what)
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
 void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
                      void *to);           /* int64 to int32 */
-void kcl_opencl_pin_ahead(kcl_opencl *o); /* the staging buffers, in the background */
+void kcl_opencl_pin_ahead(kcl_opencl *o); /* makes the pinned memory of uploads in the background */
 void kcl_opencl_unpin(kcl_opencl *o);
 
 /* Compiles, several at once, or finds what this context or an earlier process compiled from the same source

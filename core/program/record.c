@@ -3,7 +3,7 @@
 #include "core/program/ranks.h"
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- the open stage */
+/* ---------------------------------------------------------------- the stage that is being recorded */
 
 static kcl_stage *new_stage(kcl_program *k) {
   kcl_stage *s = kcl_program_grow(k, (void **)&k->stage[k->phase], k->stages[k->phase], sizeof *s);

@@ -20,8 +20,8 @@ struct kcl_device_setup {
   kcl *ctx;
   kcl_type type;
   cl_program program[PROGRAMS]; /* those that were needed until now */
-  int own;                      /* the one that this set-up needs beside the common ones */
-  bool built;                   /* these are here */
+  bool aggregation;             /* of this set-up */
+  bool built;                   /* its programs are here */
   struct {
     cl_kernel kernel;
     char name[32];
@@ -64,11 +64,13 @@ static kcl_build program(kcl_type type, int i) {
   return (kcl_build){kcl_kernel_text(file[i]), type == KCL_S ? "-DVALUE=float" : "", NULL};
 }
 
+static bool needs(bool aggregation, int i) { return i < COMMON || i == COMMON + aggregation; }
+
 /* Of the programs that are needed and not here: where they belong. */
 static int list_programs(const kcl_device_setup *s, kcl_build *list, int *place) {
   int count = 0;
   for (int i = 0; i < PROGRAMS; i++)
-    if ((i < COMMON || i == s->own) && !s->program[i])
+    if (needs(s->aggregation, i) && !s->program[i])
       place[count] = i, list[count++] = program(s->type, i);
   return count;
 }
@@ -77,7 +79,7 @@ bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation) {
   bool all = true;
   for (int i = 0; i < PROGRAMS && all; i++) {
     const kcl_build b = program(type, i);
-    if (i < COMMON || i == COMMON + aggregation) all = kcl_opencl_have(ctx, &b);
+    if (needs(aggregation, i)) all = kcl_opencl_have(ctx, &b);
   }
   return all;
 }
@@ -248,7 +250,7 @@ static int create(kcl *ctx, kcl_type type, kcl_device_setup **out) {
 static void begin(kcl_device_setup *s, bool aggregation) {
   kcl_build list[PROGRAMS];
   int place[PROGRAMS];
-  s->own = COMMON + aggregation, s->built = false;
+  s->aggregation = aggregation, s->built = false;
   s->taken = 1, s->read = 0; /* note 0 is none */
   const int count = list_programs(s, list, place);
   if (count) kcl_opencl_load_ahead(s->ctx, list, count);
