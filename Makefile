@@ -72,7 +72,9 @@ TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wild
 CL_C  = $(filter-out %/none.c,$(wildcard core/opencl/*.c sparse/opencl/*.c))
 PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),%/opencl/none.c,$(CL_C)),\
           $(wildcard core/*/*.c data/*/*.c spmv/*.c sparse/*.c sparse/*/*.c solver/*.c solver/*/*.c))
-OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(BUILD)/kernels.o
+# Formats that include spmv/narrow.h once more, for vectors of float.
+NARROW = $(shell grep -l spmv/narrow.h spmv/*.c)
+OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(NARROW:%.c=$(BUILD)/%.m.o) $(BUILD)/kernels.o
 CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
 MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard distributed/*.c distributed/*/*.c))
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
@@ -117,7 +119,7 @@ $(BUILD)/%.$(1).o: %.c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$(Q)$$(CC) $$(ALL_CFLAGS) -DKCL_T=$(1) -DKCL_T_$(1) -MMD -MP -c $$< -o $$@
 endef
-$(foreach t,s d c z,$(eval $(call typed_rule,$t)))
+$(foreach t,s d c z m,$(eval $(call typed_rule,$t)))
 $(BUILD)/kernels.c: kernels/embed.sh $(wildcard kernels/*.cl kernels/*.clh)
 	@mkdir -p $(@D)
 	$(Q)sh $^ > $@

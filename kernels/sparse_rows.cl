@@ -148,10 +148,10 @@ kernel void round_values(global double *val, const int n)
   if (k < n) val[k] = (double)(float)val[k];
 }
 
-kernel void narrow(global const double *from, const int n, global float *to)
+kernel void narrow(global const double *from, const int n, const double factor, global float *to)
 {
   const int k = get_global_id(0);
-  if (k < n) to[k] = (float)from[k];
+  if (k < n) to[k] = (float)(from[k] * factor);
 }
 
 /* SELL (spmv/sell.c): the longest row of each slice of C, then the entries. */

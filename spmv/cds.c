@@ -11,7 +11,7 @@
  */
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 #include <stdlib.h>
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
@@ -70,27 +70,28 @@ done:
 }
 
 /* One diagonal over rows [lo, hi). */
-static void add_diagonal(const scalar *v, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+static void add_diagonal(const scalar *v, const element *x, element *y, int64_t lo, int64_t hi) {
   KCL_SIMD
-  for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[i], y[i]);
+  for (int64_t i = lo; i < hi; i++) y[i] = e_fma(v[i], x[i], y[i]);
 }
 
 /* Four diagonals in one pass: a quarter of the loads and stores of y. */
-static void add_four(const scalar *v, int64_t stride, const scalar *x, const int32_t *off,
-                     scalar *y, int64_t lo, int64_t hi) {
+static void add_four(const scalar *v, int64_t stride, const element *x, const int32_t *off,
+                     element *y, int64_t lo, int64_t hi) {
   const scalar *v1 = v + stride, *v2 = v1 + stride, *v3 = v2 + stride;
-  const scalar *x0 = x + off[0], *x1 = x + off[1], *x2 = x + off[2], *x3 = x + off[3];
+  const element *x0 = x + off[0], *x1 = x + off[1], *x2 = x + off[2], *x3 = x + off[3];
   KCL_SIMD
   for (int64_t i = lo; i < hi; i++)
-    y[i] = s_fma(v3[i], x3[i], s_fma(v2[i], x2[i], s_fma(v1[i], x1[i], s_fma(v[i], x0[i], y[i]))));
+    y[i] = e_fma(v3[i], x3[i], e_fma(v2[i], x2[i], e_fma(v1[i], x1[i], e_fma(v[i], x0[i], y[i]))));
 }
 
 static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *offset = m->array[0].data;
-  const scalar *val = m->array[1].data, *x = x_;
-  scalar *y = y_;
+  const scalar *val = m->array[1].data;
+  const element *x = x_;
+  element *y = y_;
   int64_t diagonals = m->param[0].value, stride = m->param[1].value, cols = m->param[2].value;
-  for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
+  for (int64_t i = lo; i < hi; i++) y[i] = e_zero();
   for (int64_t d = 0; d < diagonals; d++) {
     if (d + 4 <= diagonals && lo + offset[d] >= 0 && hi + offset[d + 3] <= cols) {
       add_four(val + d * stride, stride, x, offset + d, y, lo, hi);
@@ -115,7 +116,8 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .size = size,
                                               .outline = outline,
                                               .build = build,
-                                              .rows = rows};
+                                              .rows = rows,
+                                              .narrow = KCL_NARROW(cds)};
 
 /* ---------------------------------------------------------------- cds-image */
 

@@ -19,7 +19,7 @@
  * flops per entry.
  */
 #include "core/matrix/matrix.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 #include "spmv/csr.h"
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
@@ -86,7 +86,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .outline = outline_scalar,
     .build = build_scalar,
     .rows = csr_rows,
-    .rows_multi = csr_columns};
+    .rows_multi = csr_columns,
+    .narrow = KCL_NARROW(csr_scalar)};
 
 const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .name = "csr-vector",
@@ -100,7 +101,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .outline = outline_vector,
     .build = build_vector,
     .rows = csr_rows,
-    .rows_multi = csr_columns};
+    .rows_multi = csr_columns,
+    .narrow = KCL_NARROW(csr_vector)};
 
 /* ---------------------------------------------------------------- variants of 2010 and 2011 */
 
@@ -146,7 +148,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .outline = outline_unrolled,
     .build = build_scalar,
     .rows = csr_rows,
-    .rows_multi = csr_columns};
+    .rows_multi = csr_columns,
+    .narrow = KCL_NARROW(csr_unrolled)};
 
 const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .name = "csr-group",
@@ -158,7 +161,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .outline = outline_group,
     .build = build_group,
     .rows = csr_rows,
-    .rows_multi = csr_columns};
+    .rows_multi = csr_columns,
+    .narrow = KCL_NARROW(csr_group)};
 
 const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .name = "csr-lanes",
@@ -172,7 +176,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .outline = outline_lanes,
     .build = build_lanes,
     .rows = csr_rows,
-    .rows_multi = csr_columns};
+    .rows_multi = csr_columns,
+    .narrow = KCL_NARROW(csr_lanes)};
 
 /* ---------------------------------------------------------------- csr-image */
 

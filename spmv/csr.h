@@ -7,7 +7,7 @@
 
 /* Values of type d may be narrow: stored as float (kcl_matrix_narrow). Of other types that is a constant, false. */
 static inline bool csr_is_narrow(const kcl_matrix *m) {
-#ifdef KCL_T_d
+#if defined KCL_T_d || defined KCL_T_m
   return m->array[2].kind == KCL_SINGLE;
 #else
   return (void)m, false;
@@ -27,15 +27,15 @@ static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, con
 }
 
 /* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */
-static inline scalar csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
-                              const scalar *x) {
-  return s_add(s_fma(csr_value(val, k + 1, narrow), x[col[k + 1]],
-                     s_mul(csr_value(val, k, narrow), x[col[k]])),
-               s_fma(csr_value(val, k + 3, narrow), x[col[k + 3]],
-                     s_mul(csr_value(val, k + 2, narrow), x[col[k + 2]])));
+static inline element csr_four(const void *val, const int32_t *col, int64_t k, const bool narrow,
+                               const element *x) {
+  return e_add(e_fma(csr_value(val, k + 1, narrow), x[col[k + 1]],
+                     e_scale(csr_value(val, k, narrow), x[col[k]])),
+               e_fma(csr_value(val, k + 3, narrow), x[col[k + 3]],
+                     e_scale(csr_value(val, k + 2, narrow), x[col[k + 2]])));
 }
 
-static inline void csr_range(const kcl_matrix *m, const bool narrow, const scalar *x, scalar *y,
+static inline void csr_range(const kcl_matrix *m, const bool narrow, const element *x, element *y,
                              int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;
   const int32_t *col = m->array[1].data;
@@ -43,12 +43,12 @@ static inline void csr_range(const kcl_matrix *m, const bool narrow, const scala
   int64_t k = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
     const int64_t end = row_ptr[i + 1];
-    scalar sum = s_make(0);
+    element sum = e_zero();
     for (; k + 4 <= end; k += 4) {
       csr_ahead(val, col, k, narrow);
-      sum = s_add(sum, csr_four(val, col, k, narrow, x));
+      sum = e_add(sum, csr_four(val, col, k, narrow, x));
     }
-    for (; k < end; k++) sum = s_fma(csr_value(val, k, narrow), x[col[k]], sum);
+    for (; k < end; k++) sum = e_fma(csr_value(val, k, narrow), x[col[k]], sum);
     y[i] = sum;
   }
 }
@@ -67,20 +67,20 @@ static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const
   const int32_t *col = m->array[1].data;
   const void *val = m->array[2].data;
   const bool narrow = csr_is_narrow(m);
-  const scalar *x[KCL_MAX_NRHS];
-  scalar *y[KCL_MAX_NRHS];
+  const element *x[KCL_MAX_NRHS];
+  element *y[KCL_MAX_NRHS];
   for (int c = 0; c < k; c++) x[c] = x_[c], y[c] = y_[c];
   int64_t e = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
     const int64_t end = row_ptr[i + 1];
-    scalar sum[KCL_MAX_NRHS];
-    for (int c = 0; c < k; c++) sum[c] = s_make(0);
+    element sum[KCL_MAX_NRHS];
+    for (int c = 0; c < k; c++) sum[c] = e_zero();
     for (; e + 4 <= end; e += 4) {
       csr_ahead(val, col, e, narrow);
-      for (int c = 0; c < k; c++) sum[c] = s_add(sum[c], csr_four(val, col, e, narrow, x[c]));
+      for (int c = 0; c < k; c++) sum[c] = e_add(sum[c], csr_four(val, col, e, narrow, x[c]));
     }
     for (; e < end; e++)
-      for (int c = 0; c < k; c++) sum[c] = s_fma(csr_value(val, e, narrow), x[c][col[e]], sum[c]);
+      for (int c = 0; c < k; c++) sum[c] = e_fma(csr_value(val, e, narrow), x[c][col[e]], sum[c]);
     for (int c = 0; c < k; c++) y[c][i] = sum[c];
   }
 }

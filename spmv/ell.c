@@ -14,7 +14,7 @@
  */
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 
 static kcl_size size(const kcl_stats *s, kcl_type type) {
   double entries = (double)kcl_padded(s->rows) * (double)s->row_max;
@@ -53,15 +53,15 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-static void columns(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo, int64_t hi,
+static void columns(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi,
                     int64_t width) {
   int64_t stride = m->param[1].value;
-  for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
+  for (int64_t i = lo; i < hi; i++) y[i] = e_zero();
   for (int64_t k = 0; k < width; k++) {
     const int32_t *c = (const int32_t *)m->array[0].data + k * stride;
     const scalar *v = (const scalar *)m->array[1].data + k * stride;
     KCL_SIMD
-    for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[c[i]], y[i]);
+    for (int64_t i = lo; i < hi; i++) y[i] = e_fma(v[i], x[c[i]], y[i]);
   }
 }
 
@@ -89,7 +89,8 @@ const kcl_format KCL_TYPED(kcl_format_ell) = {
     .slowdown = slowdown,
     .outline = outline,
     .build = build,
-    .rows = rows};
+    .rows = rows,
+    .narrow = KCL_NARROW(ell)};
 
 /* ---------------------------------------------------------------- ellr */
 
@@ -134,7 +135,8 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .slowdown = slowdown_ellr,
                                                .outline = outline_ellr,
                                                .build = build_ellr,
-                                               .rows = rows_ellr};
+                                               .rows = rows_ellr,
+                                               .narrow = KCL_NARROW(ellr)};
 
 /* ---------------------------------------------------------------- ell-image */
 

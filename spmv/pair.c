@@ -13,7 +13,7 @@
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 #include <stdio.h>
 
 enum { C = KCL_SLICE, LOCAL_BYTES = 8192 }; /* largest dictionary in local memory */
@@ -94,35 +94,36 @@ done:
 /* ---------------------------------------------------------------- native */
 
 /* One code for all rows of the slice: x is contiguous. */
-static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, const scalar *x,
-                         scalar *sum) {
+static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, const element *x,
+                         element *sum) {
   if (!c) return;
-  const scalar a = val[c], *v = x + offset[c];
+  const scalar a = val[c];
+  const element *v = x + offset[c];
   KCL_SIMD
-  for (int l = 0; l < C; l++) sum[l] = s_fma(a, v[l], sum[l]);
+  for (int l = 0; l < C; l++) sum[l] = e_fma(a, v[l], sum[l]);
 }
 
 /* Row i + l has code (word[l] >> shift) & mask. Padding adds 0 whatever x contains, infinities included. */
 static inline void gathered(const uint32_t *word, int shift, uint32_t mask, const int32_t *offset,
-                            const scalar *val, const scalar *x, int64_t i, int64_t cols,
-                            scalar *sum) {
+                            const scalar *val, const element *x, int64_t i, int64_t cols,
+                            element *sum) {
   int32_t first = (int32_t)i, last = (int32_t)cols - 1;
-  const scalar zero = s_make(0);
+  const element zero = e_zero();
   KCL_SIMD
   for (int l = 0; l < C; l++) {
     uint32_t c = (word[l] >> shift) & mask;
     int32_t j = first + l + offset[c];
-    scalar v = x[j < last ? j : last];
-    sum[l] = s_fma(val[c], c ? v : zero, sum[l]);
+    element v = x[j < last ? j : last];
+    sum[l] = e_fma(val[c], c ? v : zero, sum[l]);
   }
 }
 
-static inline void one_slice(const kcl_matrix *m, const scalar *x, int64_t i, const int per,
-                             scalar *sum) {
+static inline void one_slice(const kcl_matrix *m, const element *x, int64_t i, const int per,
+                             element *sum) {
   const int32_t *slice = m->array[0].data, *offset = m->array[2].data;
   const uint32_t *code = m->array[1].data, mask = per == 4 ? 255 : 65535;
   const scalar *val = m->array[3].data;
-  for (int l = 0; l < C; l++) sum[l] = s_make(0);
+  for (int l = 0; l < C; l++) sum[l] = e_zero();
   for (int64_t g = slice[i / C]; g < slice[i / C + 1]; g++) {
     const uint32_t *word = code + g * C;
     uint32_t differ = 0;
@@ -136,7 +137,7 @@ static inline void one_slice(const kcl_matrix *m, const scalar *x, int64_t i, co
 }
 
 static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
-  scalar *y = y_, sum[C];
+  element *y = y_, sum[C];
   for (int64_t i = lo; i < hi; i += C) {
     if (m->variant == 4)
       one_slice(m, x, i, 4, sum);
@@ -168,4 +169,5 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .slowdown = slowdown,
     .outline = outline,
     .build = build,
-    .rows = rows};
+    .rows = rows,
+    .narrow = KCL_NARROW(pair)};

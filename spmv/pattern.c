@@ -13,7 +13,7 @@
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -106,27 +106,28 @@ static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
 }
 
 /* y[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant at each call. */
-static inline void sweep(const int terms, const scalar *a, const int32_t *off, const scalar *x,
-                         scalar *y, int64_t n, bool first) {
-  const scalar *v[8], zero = s_make(0);
+static inline void sweep(const int terms, const scalar *a, const int32_t *off, const element *x,
+                         element *y, int64_t n, bool first) {
+  const element *v[8], zero = e_zero();
   scalar c[8];
-  for (int t = 0; t < 8; t++) v[t] = x + off[t < terms ? t : 0], c[t] = t < terms ? a[t] : zero;
+  for (int t = 0; t < 8; t++)
+    v[t] = x + off[t < terms ? t : 0], c[t] = t < terms ? a[t] : s_make(0);
   KCL_SIMD
   for (int64_t l = 0; l < n; l++) {
-    scalar sum = s_fma(c[0], v[0][l], first ? zero : y[l]);
-    if (terms > 1) sum = s_fma(c[1], v[1][l], sum);
-    if (terms > 2) sum = s_fma(c[2], v[2][l], sum);
-    if (terms > 3) sum = s_fma(c[3], v[3][l], sum);
-    if (terms > 4) sum = s_fma(c[4], v[4][l], sum);
-    if (terms > 5) sum = s_fma(c[5], v[5][l], sum);
-    if (terms > 6) sum = s_fma(c[6], v[6][l], sum);
-    if (terms > 7) sum = s_fma(c[7], v[7][l], sum);
+    element sum = e_fma(c[0], v[0][l], first ? zero : y[l]);
+    if (terms > 1) sum = e_fma(c[1], v[1][l], sum);
+    if (terms > 2) sum = e_fma(c[2], v[2][l], sum);
+    if (terms > 3) sum = e_fma(c[3], v[3][l], sum);
+    if (terms > 4) sum = e_fma(c[4], v[4][l], sum);
+    if (terms > 5) sum = e_fma(c[5], v[5][l], sum);
+    if (terms > 6) sum = e_fma(c[6], v[6][l], sum);
+    if (terms > 7) sum = e_fma(c[7], v[7][l], sum);
     y[l] = sum;
   }
 }
 
 /* n rows of one pattern: every term reads a contiguous part of x. */
-static void run(int64_t terms, const scalar *a, const int32_t *off, const scalar *x, scalar *y,
+static void run(int64_t terms, const scalar *a, const int32_t *off, const element *x, element *y,
                 int64_t n) {
   bool first = true;
   for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false) sweep(8, a, off, x, y, n, first);
@@ -139,20 +140,21 @@ static void run(int64_t terms, const scalar *a, const int32_t *off, const scalar
   case 2: sweep(2, a, off, x, y, n, first); break;
   case 1: sweep(1, a, off, x, y, n, first); break;
   default:
-    for (int64_t l = 0; first && l < n; l++) y[l] = s_make(0);
+    for (int64_t l = 0; first && l < n; l++) y[l] = e_zero();
   }
 }
 
-static scalar one_row(int64_t terms, const scalar *a, const int32_t *off, const scalar *x) {
-  scalar sum = s_make(0);
-  for (int64_t t = 0; t < terms; t++) sum = s_fma(a[t], x[off[t]], sum);
+static element one_row(int64_t terms, const scalar *a, const int32_t *off, const element *x) {
+  element sum = e_zero();
+  for (int64_t t = 0; t < terms; t++) sum = e_fma(a[t], x[off[t]], sum);
   return sum;
 }
 
 static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *start = m->array[1].data, *offset = m->array[2].data;
-  const scalar *val = m->array[3].data, *x = x_;
-  scalar *y = y_;
+  const scalar *val = m->array[3].data;
+  const element *x = x_;
+  element *y = y_;
   for (int64_t i = lo, end; i < hi; i = end) {
     int64_t p = number(m, i), at = start[p], terms = start[p + 1] - at;
     end = run_end(m, i, hi);
@@ -191,4 +193,5 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .slowdown = slowdown,
     .outline = outline,
     .build = build,
-    .rows = rows};
+    .rows = rows,
+    .narrow = KCL_NARROW(pattern)};

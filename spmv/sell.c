@@ -14,7 +14,7 @@
  */
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 #include <stdlib.h>
 
 static int64_t slices_of(int64_t rows, int64_t C) { return (rows + C - 1) / C; }
@@ -117,22 +117,22 @@ done:
   return rc;
 }
 
-static inline void one_slice(const int32_t *col, const scalar *val, int64_t width, const scalar *x,
-                             scalar *sum, const int C) {
-  for (int l = 0; l < C; l++) sum[l] = s_make(0);
+static inline void one_slice(const int32_t *col, const scalar *val, int64_t width, const element *x,
+                             element *sum, const int C) {
+  for (int l = 0; l < C; l++) sum[l] = e_zero();
   for (int64_t k = 0; k < width; k++, col += C, val += C) {
     KCL_SIMD
-    for (int l = 0; l < C; l++) sum[l] = s_fma(val[l], x[col[l]], sum[l]);
+    for (int l = 0; l < C; l++) sum[l] = e_fma(val[l], x[col[l]], sum[l]);
   }
 }
 
 /* One loop per C, so that the sums of a slice are kept in registers. */
-static void in_slices(const kcl_matrix *m, const scalar *x, scalar *y, int64_t lo, int64_t hi) {
+static void in_slices(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi) {
   enum { MOST = 64 };
   const int32_t *slice = m->array[0].data, *col = m->array[1].data;
   const scalar *val = m->array[2].data;
   const int64_t C = m->variant;
-  scalar sum[MOST];
+  element sum[MOST];
   for (int64_t i = lo; i < hi; i += C) {
     int64_t at = (int64_t)slice[i / C] * C, width = slice[i / C + 1] - slice[i / C];
     switch (C) {
@@ -147,18 +147,19 @@ static void in_slices(const kcl_matrix *m, const scalar *x, scalar *y, int64_t l
 
 static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *slice = m->array[0].data, *col = m->array[1].data, *order = m->array[3].data;
-  const scalar *val = m->array[2].data, *x = x_;
+  const scalar *val = m->array[2].data;
+  const element *x = x_;
   const int64_t C = m->variant;
-  scalar *y = y_;
+  element *y = y_;
   if (!m->param[0].value) {
     in_slices(m, x, y, lo, hi);
     return;
   }
   for (int64_t i = lo; i < hi; i++) {
     int64_t p = order[i], k = (int64_t)slice[p / C] * C + p % C;
-    y[i] = s_make(0);
+    y[i] = e_zero();
     for (int64_t end = (int64_t)slice[p / C + 1] * C; k < end; k += C)
-      y[i] = s_fma(val[k], x[col[k]], y[i]);
+      y[i] = e_fma(val[k], x[col[k]], y[i]);
   }
 }
 
@@ -183,4 +184,5 @@ const kcl_format KCL_TYPED(kcl_format_sell) = {
     .slowdown = slowdown,
     .outline = outline,
     .build = build,
-    .rows = rows};
+    .rows = rows,
+    .narrow = KCL_NARROW(sell)};

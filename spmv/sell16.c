@@ -12,7 +12,7 @@
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
 #include "core/matrix/repeats.h"
-#include "core/base/scalar.h"
+#include "spmv/narrow.h"
 #include <stdio.h>
 
 enum { C = KCL_SLICE, MOST_SPAN = 65535, LOCAL_BYTES = 8192 };
@@ -168,10 +168,10 @@ static inline scalar value(const kcl_array_kind kind, const void *val, const sca
 }
 
 static inline void one_slice(const kcl_matrix *m, const kcl_array_kind ck, const kcl_array_kind vk,
-                             int64_t s, const scalar *x, scalar *sum) {
+                             int64_t s, const element *x, element *sum) {
   const int32_t *slice = m->array[0].data, least = ((const int32_t *)m->array[1].data)[s];
   const scalar *table = m->array[4].data;
-  for (int l = 0; l < C; l++) sum[l] = s_make(0);
+  for (int l = 0; l < C; l++) sum[l] = e_zero();
   for (int64_t k = slice[s]; k < slice[s + 1]; k++) {
     const char *col = (const char *)m->array[2].data + k * C * (ck == KCL_UINT16 ? 2 : 4);
     const char *val =
@@ -184,14 +184,14 @@ static inline void one_slice(const kcl_matrix *m, const kcl_array_kind ck, const
     for (int l = 0; l < C; l++) {
       int32_t j = least + (ck == KCL_UINT16 ? ((const uint16_t *)(const void *)col)[l]
                                             : ((const int32_t *)(const void *)col)[l]);
-      sum[l] = s_fma(value(vk, val, table, l), x[j], sum[l]);
+      sum[l] = e_fma(value(vk, val, table, l), x[j], sum[l]);
     }
   }
 }
 
 static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   kcl_array_kind ck = m->array[2].kind, vk = m->array[3].kind;
-  scalar *y = y_, sum[C];
+  element *y = y_, sum[C];
   for (int64_t i = lo; i < hi; i += C) {
     int64_t s = i / C;
     if (vk == KCL_SCALAR)
@@ -242,7 +242,8 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .slowdown = slowdown16,
     .outline = outline16,
     .build = build16,
-    .rows = rows};
+    .rows = rows,
+    .narrow = KCL_NARROW(sell16)};
 
 static void outline_dict(kcl_matrix *m, const kcl_stats *s) {
   (void)s, m->rows_match_elements = true, m->entry_ns = 26;
@@ -259,4 +260,5 @@ const kcl_format KCL_TYPED(kcl_format_sell_dict) = {
     .slowdown = slowdown_dict,
     .outline = outline_dict,
     .build = build_dict,
-    .rows = rows};
+    .rows = rows,
+    .narrow = KCL_NARROW(sell_dict)};

@@ -66,7 +66,7 @@ static int test_smoother(const pair *p, const kcl_csr *A) {
       if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
   KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
   KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_setup_smoother(p->s, &dA, true, &same, &buffer));
+  KCL_TRY(kcl_setup_smoother(p->s, &dA, true, false, &same, &buffer));
   KCL_TRY(kcl_setup_read(p->s, buffer, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
   off = fmax(off, fabs(same / lambda - 1));

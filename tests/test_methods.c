@@ -4,7 +4,8 @@
  * usage: test_methods [--write]     --write: puts the table as counted into docs/methods.md (in the source folder)
  *
  * The count follows one stage as one fused loop: the operand of the product is read, an operand that is not yet in a
- * register is read, what is assigned is in a register and is written once. A constant 0 as coefficient reads nothing.
+ * register is read, what is assigned is in a register and is written once, unless it is a work vector that the phase never
+ * loads again. A constant 0 as coefficient reads nothing.
  */
 #include "solver/solver.h"
 #include "tests/conform.h"
@@ -23,42 +24,59 @@ typedef struct moved {
 } moved;
 
 typedef struct stage_state {
-  bool loaded[256], written[256];
+  bool inside[256], loaded[256],
+      written[256]; /* is it in a register; was it read from memory, is it assigned */
 } stage_state;
 
 static void use(const kcl_program *k, moved *m, kcl_vec v) {
-  double n = (double)k->vector[v].n;
+  const double n = (double)k->vector[v].n * (k->vector[v].narrow ? 0.5 : 1);
   *(kcl_vector_shared(k, v) ? &m->shared : &m->own) += n;
   m->by_length[k->vector[v].n != k->n] += 1;
 }
 
-static void read_operand(const kcl_program *k, moved *m, stage_state *s, kcl_vec v) {
-  if (!s->loaded[v]) use(k, m, v);
-  s->loaded[v] = true;
+static void read_operand(stage_state *s, kcl_vec v) {
+  if (!s->inside[v]) s->loaded[v] = true;
+  s->inside[v] = true;
+}
+
+static stage_state follow(const kcl_stage *s) {
+  stage_state state = {0};
+  if (s->A) {
+    read_operand(&state, s->x);
+    state.inside[s->y] = state.written[s->y] = true;
+  }
+  for (int o = 0; o < s->vectors; o++) {
+    const kcl_op *op = &s->vector[o];
+    if (op->code == KCL_OP_DOT) {
+      read_operand(&state, op->x), read_operand(&state, op->y);
+      continue;
+    }
+    if (op->code == KCL_OP_TIMES || !is_constant(op->a, 0)) read_operand(&state, op->x);
+    if (op->code == KCL_OP_TIMES || !is_constant(op->b, 0)) read_operand(&state, op->z);
+    state.inside[op->y] = state.written[op->y] = true;
+  }
+  return state;
+}
+
+/* Is what stage i leaves in v loaded by a later one? */
+static bool loaded_later(const kcl_program *k, kcl_phase phase, int i, kcl_vec v) {
+  while (++i < k->stages[phase]) {
+    const stage_state later = follow(&k->stage[phase][i]);
+    if (later.loaded[v] || later.written[v]) return later.loaded[v];
+  }
+  return false;
 }
 
 static moved count(const kcl_program *k, kcl_phase phase) {
   moved m = {0};
   for (int i = 0; i < k->stages[phase]; i++) {
-    const kcl_stage *s = &k->stage[phase][i];
-    stage_state state = {0};
-    if (s->A) {
-      m.products++;
-      read_operand(k, &m, &state, s->x);
-      state.loaded[s->y] = state.written[s->y] = true;
+    const stage_state state = follow(&k->stage[phase][i]);
+    m.products += k->stage[phase][i].A != NULL;
+    for (kcl_vec v = 0; v < k->vectors; v++) {
+      const bool work = k->vector[v].work.s[0] && !state.loaded[v];
+      if (state.loaded[v]) use(k, &m, v);
+      if (state.written[v] && !(work && !loaded_later(k, phase, i, v))) use(k, &m, v);
     }
-    for (int o = 0; o < s->vectors; o++) {
-      const kcl_op *op = &s->vector[o];
-      if (op->code == KCL_OP_DOT) {
-        read_operand(k, &m, &state, op->x), read_operand(k, &m, &state, op->y);
-        continue;
-      }
-      if (op->code == KCL_OP_TIMES || !is_constant(op->a, 0)) read_operand(k, &m, &state, op->x);
-      if (op->code == KCL_OP_TIMES || !is_constant(op->b, 0)) read_operand(k, &m, &state, op->z);
-      state.loaded[op->y] = state.written[op->y] = true;
-    }
-    for (kcl_vec v = 0; v < k->vectors; v++)
-      if (state.written[v]) use(k, &m, v);
   }
   return m;
 }

@@ -1,5 +1,7 @@
 /* The four scalar types on the host. Files that include this are compiled four times, with -DKCL_T=s, d, c, z and
- * -DKCL_T_s ...; KCL_TYPED(name) is name_s ... there. Operations have the names of kernels/scalar.clh. */
+ * -DKCL_T_s ...; KCL_TYPED(name) is name_s ... there. Operations have the names of kernels/scalar.clh: s_ of scalars, e_ of
+ * the elements of vectors. These are scalars, too, but for type m, in which formats (spmv/narrow.h) are compiled once more:
+ * scalars in double, elements and sums in float. */
 #ifndef KCL_SCALAR_H
 #define KCL_SCALAR_H
 
@@ -16,7 +18,7 @@ typedef float real;
 typedef double real;
 #endif
 
-#if defined KCL_T_s || defined KCL_T_d
+#if defined KCL_T_s || defined KCL_T_d || defined KCL_T_m
 typedef real scalar;
 #define KCL_PARTS 1
 static inline scalar s_make(double re) { return (real)re; }
@@ -75,6 +77,19 @@ typedef struct single {
   float re, im;
 } single;
 static inline scalar s_of_single(single a) { return (scalar){a.re, a.im}; }
+#endif
+#ifdef KCL_T_m
+typedef float element;
+static inline element e_zero(void) { return 0; }
+static inline element e_add(element a, element b) { return a + b; }
+static inline element e_scale(scalar a, element x) { return (element)a * x; }
+static inline element e_fma(scalar a, element x, element sum) { return (element)a * x + sum; }
+#else
+typedef scalar element;
+static inline element e_zero(void) { return s_make(0); }
+static inline element e_add(element a, element b) { return s_add(a, b); }
+static inline element e_scale(scalar a, element x) { return s_mul(a, x); }
+static inline element e_fma(scalar a, element x, element sum) { return s_fma(a, x, sum); }
 #endif
 static inline scalar s_root(scalar a) { return s_make(s_re(a) > 0 ? sqrt((double)s_re(a)) : 0); }
 #if KCL_PARTS == 1

@@ -153,9 +153,7 @@ void kcl_parallel(int threads, kcl_region *body, void *arg) {
 
 /* ---------------------------------------------------------------- steps */
 
-enum { OWN = 4 }; /* parts per member and step */
-
-/* The parts of each member that were taken: the number of the step * 2 OWN + how many. */
+/* The parts of each member that were taken: the number of the step * 2 KCL_PARTS_PER_THREAD + how many. */
 typedef struct cursor {
   _Alignas(LINE) _Atomic uint64_t taken;
 } cursor;
@@ -173,22 +171,26 @@ typedef struct steps {
 /* Takes a part of a member's, -1: all are taken, or the step is over. A cursor of a step before is at its end: a step is
  * over when all its parts are finished. */
 static int take_part(steps *s, int member, uint32_t step) {
-  uint64_t begin = (uint64_t)step * 2 * OWN, at = atomic_load(&s->cursor[member].taken), from;
+  uint64_t begin = (uint64_t)step * 2 * KCL_PARTS_PER_THREAD,
+           at = atomic_load(&s->cursor[member].taken), from;
   do from = at < begin ? begin : at;
-  while (from < begin + OWN &&
+  while (from < begin + KCL_PARTS_PER_THREAD &&
          !atomic_compare_exchange_weak(&s->cursor[member].taken, &at, from + 1));
-  return from < begin + OWN ? member * OWN + (int)(from - begin) : -1;
+  return from < begin + KCL_PARTS_PER_THREAD ? member * KCL_PARTS_PER_THREAD + (int)(from - begin)
+                                             : -1;
 }
 
 static int run_parts(steps *s, int member, int threads, uint32_t step) {
   int count = 0;
-  for (int p; (p = take_part(s, member, step)) >= 0; count++) s->part(s->arg, p, OWN * threads);
+  for (int p; (p = take_part(s, member, step)) >= 0; count++)
+    s->part(s->arg, p, KCL_PARTS_PER_THREAD * threads);
   return count;
 }
 
 /* Who finishes the last part prepares the next step. */
 static void finish(steps *s, int count, int threads) {
-  if (!count || atomic_fetch_add(&s->finished, count) + count < OWN * threads) return;
+  if (!count || atomic_fetch_add(&s->finished, count) + count < KCL_PARTS_PER_THREAD * threads)
+    return;
   atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
   s->ended = !s->next(s->arg);
   gate_open(&s->step);

@@ -167,7 +167,7 @@ static void run_part(void *arg, int part, int parts) {
   }
   int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
   for (int c = full * part / parts; full && c < end; c++) {
-    run_chunk(e, s, e->slot, b->active, c, e->partial[e->parity]);
+    run_chunk(e, s, e->slot, b->active, part, c, e->partial[e->parity]);
     if (b->after) add_chunk(b, s, c);
   }
 }
@@ -203,9 +203,9 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
  * caller's. */
 static void run_columns(cpu *e, const scalar *x, scalar *y, int count, const sum *after) {
   const kcl_program *k = e->k;
-  scalar *own[2 * KCL_MAX_NRHS];
+  void *own[2 * KCL_MAX_NRHS];
   for (int c = 0; c < k->nrhs; c++) {
-    scalar **at = e->vec + c * k->vectors;
+    void **at = e->vec + c * k->vectors;
     own[2 * c] = at[k->x], own[2 * c + 1] = at[k->b];
     e->control[c].stop = c >= count;
     if (c >= count) continue;
@@ -214,7 +214,7 @@ static void run_columns(cpu *e, const scalar *x, scalar *y, int count, const sum
   }
   run_team(e, KCL_START, 1, e->team, after);
   for (int c = 0; c < k->nrhs; c++) {
-    scalar **at = e->vec + c * k->vectors;
+    void **at = e->vec + c * k->vectors;
     at[k->x] = own[2 * c], at[k->b] = own[2 * c + 1];
     e->control[c].stop = 0;
   }
@@ -247,13 +247,13 @@ static int multiply(kcl_executor *ex, const kcl_product *p) {
 static int put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
                double scale) {
   cpu *e = ex->data;
-  kcl_copy(e->k->type, vector(e, v, rhs), type, values, e->k->vector[v].n, scale);
+  kcl_copy(kcl_vector_stored(e->k, v), vector(e, v, rhs), type, values, e->k->vector[v].n, scale);
   return KCL_OK;
 }
 
 static int get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
   cpu *e = ex->data;
-  kcl_copy(type, values, e->k->type, vector(e, v, rhs), e->k->vector[v].n, scale);
+  kcl_copy(type, values, kcl_vector_stored(e->k, v), vector(e, v, rhs), e->k->vector[v].n, scale);
   return KCL_OK;
 }
 
@@ -312,7 +312,9 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
   size_t slots = (size_t)k->nrhs * (size_t)k->slots,
          sums = (size_t)(2 * k->nrhs * e->dots) * CHUNKS;
   for (int i = 0; i < k->nrhs * k->vectors; i++)
-    memcpy(e->vec[i], f->vec[i], (size_t)k->vector[i % k->vectors].n * sizeof(scalar));
+    memcpy(e->vec[i], f->vec[i],
+           (size_t)k->vector[i % k->vectors].n *
+               kcl_type_size(kcl_vector_stored(k, i % k->vectors)));
   memcpy(e->slot, f->slot, slots * sizeof(scalar));
   memcpy(e->partial[0], f->partial[0], sums * sizeof(scalar));
   memcpy(e->control, f->control, sizeof e->control);
@@ -328,7 +330,8 @@ static void close_cpu(kcl_executor *ex) {
   for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
     if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
   for (int i = 0; i < KCL_SNAPSHOTS; i++) free(e->snapshot[i]);
-  free(e->vec), free(e->slot), free(e->partial[0]), free(e->sums), free(e->history);
+  free(e->vec), free(e->temporary), free(e->slot), free(e->partial[0]), free(e->sums),
+      free(e->history);
   free(e);
 }
 
@@ -344,11 +347,19 @@ static int useful_threads(const kcl_program *k) {
 static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
   cpu *e = ex->data;
   const kcl_program *k = e->k;
-  scalar **at = &e->vec[rhs * k->vectors + v];
+  void **at = &e->vec[rhs * k->vectors + v];
   bool shared = kcl_vector_shared(k, v);
   if (shared && rhs) return *at = e->vec[v], KCL_OK;
-  int rc = kcl_alloc(k->ctx, k->vector[v].n + PAD, sizeof(scalar), "a vector", (void **)at);
+  int rc = kcl_alloc(k->ctx, k->vector[v].n + PAD, kcl_type_size(kcl_vector_stored(k, v)),
+                     "a vector", at);
   return rc || !shared ? rc : put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
+}
+
+static bool has_temporaries(const kcl_program *k) {
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    for (int i = 0; i < k->stages[phase]; i++)
+      if (k->stage[phase][i].temporaries) return true;
+  return false;
 }
 
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
@@ -374,6 +385,10 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
                        .memory = memory,
                        .close = close_cpu};
   KCL_TRY(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
+  if (has_temporaries(k))
+    KCL_TRY(kcl_alloc(
+        k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
+        sizeof(scalar), "temporary vectors", (void **)&e->temporary));
   KCL_TRY(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
   KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * CHUNKS, sizeof(scalar), "partial sums",
                     (void **)&e->partial[0]));
@@ -388,3 +403,10 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
 done:
   return rc;
 }
+
+#ifdef KCL_T_s
+void kcl_cpu_operation_s(const kcl_op *o, float *y, float a, const float *x, float b,
+                         const float *z, int n) {
+  operation(o, y, a, x, b, z, n);
+}
+#endif

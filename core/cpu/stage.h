@@ -21,7 +21,8 @@ typedef struct cpu {
   int block;          /* elements */
   int64_t chunk;      /* rows of a chunk fixed by several ranks; 0: by the number of rows */
   double *sums;       /* [nrhs][dots][parts][CHUNKS] of them on their way */
-  scalar **vec;       /* [nrhs][vectors][padded n]; constants are shared */
+  void **vec;         /* [nrhs][vectors][padded n]; constants are shared */
+  scalar *temporary;  /* [parts][nrhs][KCL_MOST_TEMPORARIES][block]; NULL: no stage has any */
   scalar *slot;       /* [nrhs][slots] */
   scalar *partial[2]; /* [nrhs][dots][CHUNKS], written by even and odd stages */
   kcl_control control[KCL_MAX_NRHS];
@@ -88,33 +89,114 @@ static scalar dot(const scalar *x, const scalar *y, bool plain, int n) {
 #endif
 }
 
-/* ---------------------------------------------------------------- one chunk */
+/* All but a dot. */
+static void operation(const kcl_op *o, scalar *y, scalar a, const scalar *x, scalar b,
+                      const scalar *z, int n) {
+  if (o->code == KCL_OP_LINCOMB)
+    lincomb(y, a, x, b, z, o, n);
+  else
+    times(y, x, z, o->conjugate, n);
+}
 
-/* The vector operations for one right-hand side, after its product, on the block [lo, hi). */
-static void run_block(const kcl_stage *s, scalar **vec, const scalar *slot, int64_t lo, int64_t hi,
-                      scalar *sum) {
-  int n = (int)(hi - lo), d = 0;
-  for (int i = 0; i < s->vectors; i++) {
-    const kcl_op *o = &s->vector[i];
-    scalar *y = vec[o->y] + lo, *x = vec[o->x] + lo, *z = vec[o->z] + lo;
-    if (o->code == KCL_OP_LINCOMB) lincomb(y, value(o->a, slot), x, value(o->b, slot), z, o, n);
-    if (o->code == KCL_OP_TIMES) times(y, x, z, o->conjugate, n);
-    if (o->code == KCL_OP_DOT) sum[d] = s_add(sum[d], dot(x, y, o->plain, n)), d++;
+/* ---------------------------------------------------------------- narrow vectors */
+
+enum { PIECE = 512 };
+
+static bool is_narrow(const cpu *e, kcl_vec v) { return e->k->vector[v].narrow; }
+
+static int64_t element_bytes(const cpu *e, kcl_vec v) {
+  return (int64_t)(is_narrow(e, v) ? sizeof(float) : sizeof(scalar));
+}
+
+/* A stage on a block of rows for one right-hand side. */
+typedef struct block {
+  const cpu *e;
+  const kcl_stage *s;
+  void *const *vec;   /* of the right-hand side */
+  const scalar *slot; /* the same */
+  scalar *temporary;  /* the same, of this part: [KCL_MOST_TEMPORARIES][block] */
+  int rhs;
+  int64_t lo, hi;
+} block;
+
+/* Element i of a vector; of a temporary one there are those of the block alone. */
+static void *place_of(const block *b, kcl_vec v, int64_t i) {
+  const int t = kcl_stage_temporary(b->s, v);
+  const int64_t bytes = element_bytes(b->e, v);
+  if (t < 0) return (char *)b->vec[v] + i * bytes;
+  return (char *)(b->temporary + (int64_t)t * b->e->block) + (i - b->lo) * bytes;
+}
+
+/* n elements of a vector from i on, where they are, or in `room`. */
+static scalar *widened(const block *b, kcl_vec v, int64_t i, int n, scalar *room) {
+  const float *from = place_of(b, v, i);
+  if (!is_narrow(b->e, v)) return place_of(b, v, i);
+  for (int l = 0; l < n; l++) room[l] = s_make((double)from[l]);
+  return room;
+}
+
+static void narrowed(const scalar *from, float *to, int n) {
+  for (int l = 0; l < n; l++) to[l] = (float)s_re(from[l]);
+}
+
+/* An operation with narrow vectors and others: the narrow ones are converted piece by piece. */
+static void run_mixed(const block *b, const kcl_op *o, scalar *sum) {
+  scalar room[3][PIECE];
+  for (int64_t i = b->lo; i < b->hi; i += PIECE) {
+    const int n = b->hi - i < PIECE ? (int)(b->hi - i) : PIECE;
+    scalar *y = widened(b, o->y, i, n, room[0]), *x = widened(b, o->x, i, n, room[1]),
+           *z = widened(b, o->z, i, n, room[2]);
+    if (o->code == KCL_OP_DOT)
+      *sum = s_add(*sum, dot(x, y, o->plain, n));
+    else
+      operation(o, y, value(o->a, b->slot), x, value(o->b, b->slot), z, n);
+    if (o->code != KCL_OP_DOT && is_narrow(b->e, o->y)) narrowed(y, place_of(b, o->y, i), n);
   }
 }
 
-static scalar *vector(const cpu *e, kcl_vec v, int rhs) { return e->vec[rhs * e->k->vectors + v]; }
+/* ---------------------------------------------------------------- one chunk */
 
-static void product(const cpu *e, const kcl_stage *s, const int *rhs, int count, int64_t lo,
-                    int64_t hi) {
-  const kcl_format *f = s->A->format;
+static void run_operation(const block *b, const kcl_op *o, scalar *sum) {
+  const int n = (int)(b->hi - b->lo),
+            narrow = is_narrow(b->e, o->x) + is_narrow(b->e, o->y) + is_narrow(b->e, o->z);
+  void *y = place_of(b, o->y, b->lo), *x = place_of(b, o->x, b->lo), *z = place_of(b, o->z, b->lo);
+  const scalar c = value(o->a, b->slot), d = value(o->b, b->slot);
+  if (narrow == 3 && o->code != KCL_OP_DOT)
+    kcl_cpu_operation_s(o, y, (float)s_re(c), x, (float)s_re(d), z, n);
+  else if (narrow)
+    run_mixed(b, o, sum);
+  else if (o->code == KCL_OP_DOT)
+    *sum = s_add(*sum, dot(x, y, o->plain, n));
+  else
+    operation(o, y, c, x, d, z, n);
+}
+
+/* The vector operations, after the product. */
+static void run_block(const block *b, scalar *sum) {
+  for (int i = 0, d = 0; i < b->s->vectors; i++) {
+    run_operation(b, &b->s->vector[i], &sum[d]);
+    d += b->s->vector[i].code == KCL_OP_DOT;
+  }
+}
+
+static void *vector(const cpu *e, kcl_vec v, int rhs) { return e->vec[rhs * e->k->vectors + v]; }
+
+/* Where y begins whose element lo is the block's first, though it may be a temporary vector of the block alone. */
+static void *start_of(const block *b, kcl_vec y) {
+  return (void *)((uintptr_t)place_of(b, y, b->lo) - (uintptr_t)(b->lo * element_bytes(b->e, y)));
+}
+
+/* For `count` right-hand sides, on the same rows. */
+static void product(const block *b, int count) {
+  const kcl_stage *s = b->s;
+  const kcl_format *f = is_narrow(b->e, s->x) ? s->A->format->narrow : s->A->format;
   const void *x[KCL_MAX_NRHS];
   void *y[KCL_MAX_NRHS];
-  for (int i = 0; i < count; i++) x[i] = vector(e, s->x, rhs[i]), y[i] = vector(e, s->y, rhs[i]);
+  for (int c = 0; c < count; c++) x[c] = b[c].vec[s->x], y[c] = start_of(&b[c], s->y);
   if (count > 1)
-    f->rows_multi(s->A, count, x, y, lo, hi);
+    f->rows_multi(s->A, count, x, y, b->lo, b->hi);
   else
-    f->rows(s->A, x[0], y[0], lo, hi);
+    f->rows(s->A, x[0], y[0], b->lo, b->hi);
 }
 
 static int64_t rows_of_chunk(const cpu *e, const kcl_stage *s) {
@@ -125,34 +207,50 @@ static int full_chunks(const cpu *e, const kcl_stage *s) {
   return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
 }
 
+/* Of the active right-hand sides, for this part of the stage; their number. */
+static int make_blocks(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
+                       int part, block *b) {
+  const int64_t temporaries = (int64_t)KCL_MOST_TEMPORARIES * e->block;
+  int count = 0;
+  for (int c = 0; c < e->k->nrhs; c++)
+    if (active[c])
+      b[count++] = (block){.e = e,
+                           .s = s,
+                           .vec = e->vec + c * e->k->vectors,
+                           .slot = slot + c * e->k->slots,
+                           .rhs = c,
+                           .temporary = e->temporary +
+                                        (e->temporary ? (part * e->k->nrhs + c) * temporaries : 0)};
+  return count;
+}
+
 /* The active right-hand sides share a block of the matrix if the format can; otherwise they sweep the chunk one after
  * another and share what the caches keep of the matrix. */
 static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
-                      int chunk, scalar *partial) {
+                      int part, int chunk, scalar *partial) {
   enum { MOST_DOTS = 64 };
   scalar sum[KCL_MAX_NRHS][MOST_DOTS];
-  int dots = kcl_stage_dots(s), count = 0, rhs[KCL_MAX_NRHS];
-  int64_t per = rows_of_chunk(e, s);
-  int64_t lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
-  for (int c = 0; c < e->k->nrhs; c++)
-    if (active[c]) rhs[count++] = c;
+  block b[KCL_MAX_NRHS];
+  const int dots = kcl_stage_dots(s), count = make_blocks(e, s, slot, active, part, b);
+  const int64_t per = rows_of_chunk(e, s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < count; c++)
     for (int d = 0; d < dots; d++) sum[c][d] = s_make(0);
-  const bool multiplies = s->A && !s->A->steps;
-  bool together = multiplies && count > 1 && s->A->format->rows_multi;
-  int64_t step = together ? e->block : per;
+  const bool multiplies = s->A && !s->A->steps,
+             together = multiplies && count > 1 && s->A->format->rows_multi;
+  const int64_t step = together ? e->block : per;
   for (int64_t from = lo; from < hi; from += step) {
-    int64_t to = from + step < hi ? from + step : hi;
-    if (together) product(e, s, rhs, count, from, to);
+    const int64_t to = from + step < hi ? from + step : hi;
+    for (int c = 0; c < count; c++) b[c].lo = from, b[c].hi = to;
+    if (together) product(b, count);
     for (int c = 0; c < count; c++)
       for (int64_t i = from; i < to; i += e->block) {
-        int64_t end = i + e->block < to ? i + e->block : to;
-        if (multiplies && !together) product(e, s, &rhs[c], 1, i, end);
-        run_block(s, e->vec + rhs[c] * e->k->vectors, slot + rhs[c] * e->k->slots, i, end, sum[c]);
+        b[c].lo = i, b[c].hi = i + e->block < to ? i + e->block : to;
+        if (multiplies && !together) product(&b[c], 1);
+        run_block(&b[c], sum[c]);
       }
   }
   for (int c = 0; c < count; c++)
-    for (int d = 0; d < dots; d++) partial[(rhs[c] * e->dots + d) * CHUNKS + chunk] = sum[c][d];
+    for (int d = 0; d < dots; d++) partial[(b[c].rhs * e->dots + d) * CHUNKS + chunk] = sum[c][d];
 }
 
 /* ---------------------------------------------------------------- scalars, computed redundantly by every thread */

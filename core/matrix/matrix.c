@@ -71,6 +71,10 @@ void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
 bool kcl_matrix_gpu_layout(const kcl_matrix *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }
 bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->layout != KCL_LAYOUT_NATIVE; }
 const kcl_tune *kcl_matrix_tune(const kcl_matrix *m) { return &m->ctx->tune; }
+bool kcl_matrix_takes_narrow(const kcl_matrix *m) {
+  return m->format->narrow && (kcl_matrix_gpu_layout(m) || !kcl_matrix_on_device(m));
+}
+
 bool kcl_matrix_scatters(const kcl_matrix *m) { return m->format->scatter; }
 
 bool kcl_matrix_ends_stage(const kcl_matrix *m) { return m->format->scatter || m->halo; }

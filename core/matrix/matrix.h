@@ -128,6 +128,9 @@ struct kcl_format {
    * after another. */
   void (*rows_multi)(const kcl_matrix *m, int k, const void *const *x, void *const *y, int64_t lo,
                      int64_t hi);
+  /* The same format for vectors of float, A's values being double: its rows and rows_multi take and give those, and the .cl
+   * reads x through AT on GPUs (spmv/narrow.h). NULL: not for such vectors, or not of type double. */
+  const kcl_format *narrow;
   /* In place of `rows`, for matrices in steps: part `part` of `parts` of a step. */
   void (*step)(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts);
 };
@@ -178,6 +181,8 @@ int kcl_matrix_narrow(kcl_matrix *m);
 kcl_matrix *kcl_matrix_share(kcl_matrix *m); /* m, to be freed once more; NULL of NULL */
 void kcl_matrix_free(kcl_matrix **m);
 bool kcl_matrix_scatters(const kcl_matrix *m);
+/* May x and y of its product be of float, A's type being double? */
+bool kcl_matrix_takes_narrow(const kcl_matrix *m);
 /* Are rows of its product complete only after the launch? Of formats that scatter, and of matrices with a halo. */
 bool kcl_matrix_ends_stage(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */

@@ -33,7 +33,9 @@ typedef enum target {
 } target; /* of elements_ID; of a format's function; passed on */
 
 static const char *element_of(const kcl_emit *e, kcl_vec v) {
-  return several(e) && !kcl_vector_shared(e->k, v) ? "element" : "scalar";
+  const bool wide = several(e) && !kcl_vector_shared(e->k, v);
+  if (kcl_emit_narrow(e, v)) return wide ? "narrow" : "single";
+  return wide ? "element" : "scalar";
 }
 
 static void put_vectors(kcl_source *t, const kcl_emit *e, target to) {
@@ -194,23 +196,28 @@ static void note_reads(const kcl_op *o, known *v) {
 
 static void put_load(kcl_source *t, const kcl_emit *e, kcl_vec v) {
   const char *name = kcl_emit_vec(e, v);
+  const char kind = kcl_emit_narrow(e, v) ? 'n' : 'p';
   if (kcl_in_registers(e, v))
     kcl_put(t, "  pack %s_i = %s[local_row];\n", name, name);
   else if (several(e) && kcl_vector_shared(e->k, v))
-    kcl_put(t, "  pack %s_i = p_shared(%s, i);\n", name, name);
+    kcl_put(t, "  pack %s_i = %c_shared(%s, i);\n", name, kind, name);
+  else if (one_by_one(e) && kind == 'p')
+    kcl_put(t, "  pack %s_i = %s[i];\n", name, name);
   else
-    kcl_put(t, one_by_one(e) ? "  pack %s_i = %s[i];\n" : "  pack %s_i = p_load(%s, i);\n", name,
-            name);
+    kcl_put(t, "  pack %s_i = %c_load(%s, i);\n", name, kind, name);
 }
 
 static void put_store(kcl_source *t, const kcl_emit *e, kcl_vec v) {
   const char *name = kcl_emit_vec(e, v);
+  const char kind = kcl_emit_narrow(e, v) ? 'n' : 'p';
   if (kcl_in_registers(e, v))
     kcl_put(t, "  %s[local_row] = %s_i;\n", name, name);
   else if (several(e))
-    kcl_put(t, "  p_store(%s, i, %s_i, active);\n", name, name);
+    kcl_put(t, "  %c_store(%s, i, %s_i, active);\n", kind, name, name);
+  else if (one_by_one(e) && kind == 'p')
+    kcl_put(t, "  %s[i] = %s_i;\n", name, name);
   else
-    kcl_put(t, one_by_one(e) ? "  %s[i] = %s_i;\n" : "  p_store(%s, i, %s_i);\n", name, name);
+    kcl_put(t, "  %c_store(%s, i, %s_i);\n", kind, name, name);
 }
 
 static void put_operations(kcl_source *t, const kcl_emit *e, known *v) {
@@ -237,7 +244,8 @@ static void put_body(kcl_source *t, const kcl_emit *e, known *v) {
   if (given) v[s->y] = READ;
   put_operations(t, e, v);
   for (kcl_vec i = 0; i < e->k->vectors; i++)
-    if (kcl_stage_writes(s, i) && !(s->A && i == s->y && !given && !kcl_stage_rewrites(s, i)))
+    if (kcl_stage_writes(s, i) && kcl_stage_temporary(s, i) < 0 &&
+        !(s->A && i == s->y && !given && !kcl_stage_rewrites(s, i)))
       put_store(t, e, i);
   for (kcl_vec i = 0; i < e->k->vectors; i++)
     if (kcl_publishes(e, i))

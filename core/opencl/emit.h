@@ -28,6 +28,9 @@ static inline const char *kcl_slot_name(const kcl_program *k, kcl_slot s) { retu
 /* A vector's name in the source of a stage: the method's own, or its place in a stage without names. */
 const char *kcl_emit_vec(const kcl_emit *e, kcl_vec v);
 
+/* Is it stored as float, in a program of type double? */
+static inline bool kcl_emit_narrow(const kcl_emit *e, kcl_vec v) { return e->k->vector[v].narrow; }
+
 /* The matrix of the stage's product, its columns renumbered where the geometry says so; and the prefix of its arrays. */
 const kcl_matrix *kcl_emit_matrix(const kcl_emit *e);
 const char *kcl_emit_prefix(const kcl_emit *e);

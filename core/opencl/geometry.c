@@ -31,7 +31,8 @@ static double footprint(const kcl_program *k) {
   for (int i = 0; i < k->ops; i++) bytes += kcl_matrix_bytes(k->op[i].matrix);
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (kcl_phase_uses(k, phase, v))
-      bytes += (double)k->vector[v].n * (double)kcl_type_size(k->type) * kcl_rhs_width(k);
+      bytes += (double)k->vector[v].n * (double)kcl_type_size(kcl_vector_stored(k, v)) *
+               kcl_rhs_width(k);
   return bytes;
 }
 

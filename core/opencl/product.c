@@ -82,11 +82,14 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
       kcl_put(t, "#define %s_t %s\n", m->array[i].name, m->nnz < INT32_MAX ? "int" : "long");
   kcl_put(t, "#define visit_rows visit_%s\n#define scatter scatter_%s\n#define prepare fill_%s\n",
           e->id, e->id, e->id);
+  kcl_put(t, kcl_emit_narrow(e, e->s->x) ? "#define STORED narrow\n#define OF_STORED of_narrow\n"
+                                         : "#define STORED element\n#define OF_STORED\n");
   put_emit(t, e);
   kcl_put_file(t, file);
   kcl_put(
       t,
-      "#undef MATRIX\n#undef PREPARED\n#undef prepare\n#undef LANES\n#undef VARIANT\n"
+      "#undef STORED\n#undef OF_STORED\n#undef MATRIX\n#undef PREPARED\n#undef prepare\n#undef "
+      "LANES\n#undef VARIANT\n"
       "#undef LOCAL_SCALARS\n#undef visit_rows\n#undef scatter\n#undef EMIT\n#undef EMIT_PARAMS\n");
 }
 

@@ -55,7 +55,10 @@ static bool alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t) 
       !same_place(&u, s->x, &v, t->x))
     return false;
   for (int i = 0; i < u.count; i++)
-    if (kcl_vector_shared(k, u.list[i]) != kcl_vector_shared(k, v.list[i])) return false;
+    if (kcl_vector_shared(k, u.list[i]) != kcl_vector_shared(k, v.list[i]) ||
+        k->vector[u.list[i]].narrow != k->vector[v.list[i]].narrow ||
+        (kcl_stage_temporary(s, u.list[i]) < 0) != (kcl_stage_temporary(t, v.list[i]) < 0))
+      return false;
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i], *p = &t->vector[i];
     if (o->code != p->code || o->conjugate != p->conjugate || !same_coefficients(o->a, p->a) ||

@@ -20,8 +20,12 @@ static bool interleaved(const run *r, kcl_vec v) {
   return r->width > 1 && !kcl_vector_shared(r->k, v);
 }
 
+static size_t stored_bytes(const run *r, kcl_vec v) {
+  return kcl_type_size(kcl_vector_stored(r->k, v));
+}
+
 size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n) {
-  return (size_t)n * r->scalar_bytes * (interleaved(r, v) ? (size_t)r->width : 1);
+  return (size_t)n * stored_bytes(r, v) * (interleaved(r, v) ? (size_t)r->width : 1);
 }
 
 int kcl_run_move(run *r, const column_move *m) {
@@ -55,11 +59,12 @@ static int move_part(run *r, cl_kernel kernel, kcl_vec v, cl_mem vector, int rhs
 }
 
 int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale) {
-  const host_vector from = {r->k->type, type, values, scale};
+  const kcl_type stored = kcl_vector_stored(r->k, v);
+  const host_vector from = {stored, type, values, scale};
   const int64_t n = r->k->vector[v].n;
-  const kcl_upload converted = {r->scalar_bytes, n, convert, &from},
-                   same = {1, n * (int64_t)r->scalar_bytes, kcl_fill_bytes, values},
-                   u = type == r->k->type && scale == 1 ? same : converted;
+  const kcl_upload converted = {stored_bytes(r, v), n, convert, &from},
+                   same = {1, n * (int64_t)stored_bytes(r, v), kcl_fill_bytes, values},
+                   u = type == stored && scale == 1 ? same : converted;
   cl_mem to = interleaved(r, v) ? r->column.values : r->vec[v];
   int rc = kcl_opencl_write(context(r), to, &u, "uploading a vector");
   return rc || !interleaved(r, v) ? rc : move_part(r, r->column.in, v, r->vec[v], rhs);
@@ -67,7 +72,7 @@ int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, d
 
 /* One right-hand side, as it is on the device, to the host. */
 static int read_out(run *r, kcl_vec v, int rhs, void *values) {
-  const size_t bytes = (size_t)r->k->vector[v].n * r->scalar_bytes;
+  const size_t bytes = (size_t)r->k->vector[v].n * stored_bytes(r, v);
   const bool part = interleaved(r, v);
   int rc = part ? move_part(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
   if (rc) return rc;
@@ -81,10 +86,11 @@ int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double 
   int64_t n = r->k->vector[v].n;
   void *staged = NULL;
   int rc;
-  if (type == r->k->type && scale == 1) return read_out(r, v, rhs, values);
-  KCL_TRY(kcl_alloc(context(r), n, r->scalar_bytes, "a vector", &staged));
+  const kcl_type stored = kcl_vector_stored(r->k, v);
+  if (type == stored && scale == 1) return read_out(r, v, rhs, values);
+  KCL_TRY(kcl_alloc(context(r), n, stored_bytes(r, v), "a vector", &staged));
   KCL_TRY(read_out(r, v, rhs, staged));
-  kcl_copy(type, values, r->k->type, staged, n, scale);
+  kcl_copy(type, values, stored, staged, n, scale);
 done:
   free(staged);
   return rc;

@@ -132,6 +132,10 @@ bool kcl_vector_shared(const kcl_program *k, kcl_vec v) {
   return k->vector[v].values || k->vector[v].device;
 }
 
+kcl_type kcl_vector_stored(const kcl_program *k, kcl_vec v) {
+  return k->vector[v].narrow ? KCL_S : k->type;
+}
+
 int kcl_width_of(int nrhs) {
   int width = 1;
   while (width < nrhs) width *= 2;
@@ -153,31 +157,39 @@ kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *value
   return v;
 }
 
-kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values,
+kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values, bool narrow,
                               const char *name) {
   kcl_vec v = kcl_vector_of(k, n, "%s", name);
   if (k->status) return v;
   k->vector[v].type = type, k->vector[v].values = values, k->vector[v].borrowed = true;
+  k->vector[v].narrow = narrow;
   return v;
 }
 
-kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, const char *name) {
+kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, bool narrow,
+                               const char *name) {
   kcl_vec v = kcl_vector_of(k, n, "%s", name);
-  if (!k->status) k->vector[v].device = buffer;
+  if (!k->status) k->vector[v].device = buffer, k->vector[v].narrow = narrow;
   return v;
 }
 
-kcl_vec kcl_work(kcl_program *k, int64_t n, const char *format, ...) {
-  kcl_name name;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(name.s, sizeof name.s, format, args);
-  va_end(args);
+static kcl_vec work(kcl_program *k, int64_t n, bool narrow, const char *name) {
   for (kcl_vec v = 0; v < k->vectors; v++)
-    if (k->vector[v].n == n && !strcmp(k->vector[v].work.s, name.s)) return v;
-  kcl_vec v = kcl_vector_of(k, n, "%s", name.s);
-  if (!k->status) k->vector[v].work = name;
+    if (k->vector[v].n == n && k->vector[v].narrow == narrow && !strcmp(k->vector[v].work.s, name))
+      return v;
+  kcl_vec v = kcl_vector_of(k, n, "%s", name);
+  if (k->status) return v;
+  snprintf(k->vector[v].work.s, sizeof k->vector[v].work.s, "%s", name);
+  k->vector[v].narrow = narrow;
   return v;
+}
+
+kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name) { return work(k, n, false, name); }
+kcl_vec kcl_narrow_work(kcl_program *k, int64_t n, const char *name) {
+  return work(k, n, true, name);
+}
+kcl_vec kcl_work_like(kcl_program *k, kcl_vec like, int64_t n, const char *name) {
+  return work(k, n, k->vector[like].narrow, name);
 }
 
 kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r, const char *name, ...) {

@@ -59,14 +59,19 @@ kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v, const char *name, ...)
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
 kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *values, const char *name,
                      ...) KCL_PRINTF(5, 6); /* n values, copied; never written */
-/* The same, not copied: values outlive the program. */
-kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values,
+/* The same, not copied: values outlive the program. narrow: stored as float. */
+kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values, bool narrow,
                               const char *name);
-/* On an OpenCL device: buffer, cl_mem [n] of the program's type, is copied there. */
-kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, const char *name);
-/* For preconditioners: a vector whose values last for one application. The same name and length give the same vector each
- * time. */
-kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
+/* On an OpenCL device: buffer, cl_mem [n] as the vector is stored, is copied there. */
+kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, bool narrow,
+                               const char *name);
+/* For preconditioners: a vector whose values last for one application. The same name, length and storage give the same vector
+ * each time. The first is as the program's others. The second is narrow: in a program of type double its elements are stored as
+ * float; a product takes and gives such vectors where kcl_matrix_takes_narrow, and x and y are both narrow or both not. The third is
+ * stored as `like` is. */
+kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name);
+kcl_vec kcl_narrow_work(kcl_program *k, int64_t n, const char *name);
+kcl_vec kcl_work_like(kcl_program *k, kcl_vec like, int64_t n, const char *name);
 kcl_slot kcl_scalar(kcl_program *k, const char *name, ...) KCL_PRINTF(2, 3);
 /* As many as there are words in `names`, one per pointer. */
 void kcl_vectors(kcl_program *k, const char *names, kcl_vec *const *out);
@@ -157,6 +162,7 @@ typedef struct kcl_op {
 } kcl_op;
 
 enum { KCL_MOST_STAGE_VECTORS = 32, KCL_MOST_STAGE_OPS = 64 }; /* a full stage is ended */
+enum { KCL_MOST_TEMPORARIES = 4 };
 
 typedef struct kcl_stage {
   int64_t n;      /* elements; 0: scalars alone */
@@ -168,6 +174,9 @@ typedef struct kcl_stage {
   bool own;       /* the product takes own columns alone, though A has a halo */
   kcl_matrix *A;  /* the product y = A x, or NULL */
   kcl_vec y, x;
+  /* Work vectors that the stage writes before it reads them, and nobody reads afterwards: they need not be stored. */
+  kcl_vec temporary[KCL_MOST_TEMPORARIES];
+  int temporaries;
 } kcl_stage;
 
 enum { KCL_NAME_ROOM = 24 };
@@ -180,8 +189,9 @@ typedef struct kcl_vector_info {
   int64_t n;
   kcl_type type; /* of values */
   void *values;  /* [n]; both NULL: zeros */
-  void *device;  /* cl_mem [n] of the program's type, copied when the executor opens */
+  void *device;  /* cl_mem [n], stored as the vector is, copied when the executor opens */
   bool borrowed; /* values belong to someone else */
+  bool narrow;   /* stored as float, in a program of type double */
   kcl_name work; /* as kcl_work was given it; else empty */
 } kcl_vector_info;
 
@@ -207,6 +217,7 @@ struct kcl_program {
   kcl_slot target, rr;   /* squared norm to reach; squared residual norm */
   kcl_vec residual;      /* b - A x after START, unless START goes on with it */
   bool resumes;          /* RESUME will be run */
+  bool recurs_precond;   /* M^-1 is not applied with narrow vectors: see kcl_method */
   int restart;           /* iterations per cycle, of methods that restart */
   double norm_F;         /* |A|_F, of methods for least squares; else 0 */
   bool product;          /* b = A x alone, for executor.multiply */
@@ -234,6 +245,8 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs); /* o
 /* Bytes that take as long to stream as the stage takes; its matrix is an outline. */
 double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s);
 bool kcl_vector_shared(const kcl_program *k, kcl_vec v); /* by all right-hand sides: a constant */
+kcl_type kcl_vector_stored(const kcl_program *k,
+                           kcl_vec v); /* the type of its elements in memory */
 int kcl_replacement_interval(
     const kcl_program *k);  /* passes between two of REPLACE; INT_MAX: never */
 int kcl_width_of(int nrhs); /* rounded up to a power of two */
@@ -254,6 +267,13 @@ const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i);
 int kcl_program_dots(const kcl_program *k); /* most dots of one stage, at least 1 */
 bool kcl_stage_writes(const kcl_stage *s, kcl_vec v);
 bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v); /* by a vector operation, not the product */
+/* The place of v among the stage's temporary vectors; -1: it is none. */
+static inline int kcl_stage_temporary(const kcl_stage *s, kcl_vec v) {
+  for (int i = 0; i < s->temporaries; i++)
+    if (s->temporary[i] == v) return i;
+  return -1;
+}
+void kcl_find_temporaries(kcl_program *k); /* of all stages, when all are recorded */
 /* Vectors a stage touches, each once, in order of first use; at most `room` are written. */
 int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int room);
 

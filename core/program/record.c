@@ -245,5 +245,6 @@ int kcl_program_end(kcl_program *k) {
     const kcl_stage *s = last_stage(k, k->phase);
     if (k->phase == KCL_START ? !s || s->n : k->phase == KCL_REPLACE && s && s->n) new_stage(k);
   }
+  if (!k->status) kcl_find_temporaries(k);
   return k->status;
 }

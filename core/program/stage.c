@@ -92,8 +92,10 @@ double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
   double bytes = s->A ? kcl_matrix_bytes(s->A) + kcl_matrix_prepared_bytes(s->A) : 0;
   for (int v = 0; v < count; v++) {
     int times = kcl_vector_shared(k, list[v]) ? 1 : nrhs;
-    bytes += times * (double)kcl_type_size(k->type) * (double)k->vector[list[v]].n *
-             (kcl_stage_writes(s, list[v]) + stage_reads(s, list[v]));
+    bytes += times * (double)kcl_type_size(kcl_vector_stored(k, list[v])) *
+             (double)k->vector[list[v]].n *
+             ((kcl_stage_writes(s, list[v]) && kcl_stage_temporary(s, list[v]) < 0) +
+              stage_reads(s, list[v]));
   }
   return bytes;
 }
@@ -107,6 +109,37 @@ double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
   double bytes = 0;
   for (int i = 0; i < k->stages[phase]; i++) bytes += kcl_stage_bytes(k, &k->stage[phase][i], nrhs);
   return bytes;
+}
+
+/* ---------------------------------------------------------------- temporary vectors */
+
+static bool read_after(const kcl_program *k, int phase, int number, kcl_vec v) {
+  for (int i = number + 1; i < k->stages[phase]; i++) {
+    if (stage_reads(&k->stage[phase][i], v)) return true;
+    if (kcl_stage_writes(&k->stage[phase][i], v)) return false;
+  }
+  return false;
+}
+
+/* A product in steps, or one that is completed after the launch, is in memory. */
+static bool can_be_temporary(const kcl_program *k, const kcl_stage *s, kcl_vec v) {
+  const bool product = s->A && s->y == v;
+  return k->vector[v].work.s[0] && kcl_stage_writes(s, v) && !stage_reads(s, v) &&
+         !(product && (s->A->steps || kcl_matrix_ends_stage(s->A)));
+}
+
+static void find_temporaries(const kcl_program *k, int phase, int number) {
+  kcl_stage *s = &k->stage[phase][number];
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  const int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  for (int i = 0; i < count && s->temporaries < KCL_MOST_TEMPORARIES; i++)
+    if (can_be_temporary(k, s, list[i]) && !read_after(k, phase, number, list[i]))
+      s->temporary[s->temporaries++] = list[i];
+}
+
+void kcl_find_temporaries(kcl_program *k) {
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    for (int i = 0; i < k->stages[phase]; i++) find_temporaries(k, phase, i);
 }
 
 /* ---------------------------------------------------------------- reductions across stages; REPLACE */

@@ -82,7 +82,7 @@ static int record(kcl_engine *e, const kcl_system *s) {
   kcl_program *k = e->program;
   k->A = e->operators[0], k->AH = e->operator_count > 1 ? e->operators[1] : NULL;
   if (m->least_squares) k->norm_F = s->norm_F > 0 ? s->norm_F : kcl_norm_F(A);
-  k->resumes = s->resumes;
+  k->resumes = s->resumes, k->recurs_precond = m->recurs_precond;
   k->restart = s->options.restart ? s->options.restart : m->restart;
   kcl_preconditioner_bind(e->M, k);
   m->record(k);

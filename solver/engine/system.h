@@ -52,6 +52,12 @@ static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
   return s->shared[0] ? s->shared[0]->source : s->converted ? s->converted : s->A;
 }
 
+/* The relative tolerance. */
+static inline double kcl_system_tol(const kcl_system *s) {
+  const kcl_type t = s->options.precision;
+  return s->options.tol >= 0 ? s->options.tol : t == KCL_S || t == KCL_C ? 1e-5 : 1e-8;
+}
+
 /* What the set-up of a preconditioner may know. */
 static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
   return (kcl_precond_request){.ctx = s->ctx,
@@ -63,13 +69,8 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
                                .col_power = s->scaling.col,
                                .halo = s->halo,
                                .adjoint_halo = s->adjoint_halo,
-                               .norm_F = s->norm_F};
-}
-
-/* The relative tolerance. */
-static inline double kcl_system_tol(const kcl_system *s) {
-  const kcl_type t = s->options.precision;
-  return s->options.tol >= 0 ? s->options.tol : t == KCL_S || t == KCL_C ? 1e-5 : 1e-8;
+                               .norm_F = s->norm_F,
+                               .tol = kcl_system_tol(s)};
 }
 
 /* The ranks that share the system; NULL: it is here alone. */

@@ -122,4 +122,5 @@ const kcl_method kcl_method_cg_pipelined = {.name = "cg-pipelined",
                                                 "CG with one pass over all vectors per iteration",
                                             .source = "Ghysels & Vanroose 2014",
                                             .hermitian = true,
+                                            .recurs_precond = true,
                                             .record = record};

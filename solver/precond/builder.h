@@ -42,8 +42,7 @@ typedef struct kcl_builder_ops {
   /* Adds the vector of the smoother to M: D^-1 / lambda where A = A^H, else SPAI(0). */
   int (*smoother)(kcl_builder *b, const kcl_built *A);
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
-  /* Becomes a matrix of M; narrow: its values may be stored as float. */
-  int (*keep)(kcl_builder *b, kcl_built *A, bool narrow);
+  int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
   int (*view)(kcl_builder *b, const kcl_matrix *C, kcl_built *out);
   /* A and the near-null vectors move to the host, and b->ops with them; NULL: they are there. */
@@ -54,6 +53,7 @@ struct kcl_builder {
   kcl_preconditioner *M;
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
+  bool narrow;             /* matrices of M are stored as float */
   double largest;          /* eigenvalue of D^-1 A of the last smoother, where A = A^H */
   double room;             /* entries that all further levels may have */
   kcl_near_null near_null;

@@ -79,7 +79,7 @@ static int round_values(kcl_builder *b, kcl_built *A) {
 
 static int smoother(kcl_builder *b, const kcl_built *A) {
   void *d;
-  int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, &b->largest, &d);
+  int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, b->M->narrow, &b->largest, &d);
   return rc ? rc : kcl_precond_adopt_vector(b->M, "D", A->rows, d);
 }
 
@@ -92,12 +92,12 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
   return rc;
 }
 
-static int keep(kcl_builder *b, kcl_built *A, bool narrow) {
+static int keep(kcl_builder *b, kcl_built *A) {
   const kcl_format *f;
   kcl_matrix *m = NULL;
   int rc = kcl_setup_measure(b->setup, &A->device);
   if (!rc) rc = kcl_precond_level_format(b->M, A->rows, A->device.nnz, &f);
-  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, narrow, &m);
+  if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, b->narrow, &m);
   const int64_t longest = A->device.longest;
   free_built(b, A);
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);

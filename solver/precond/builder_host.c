@@ -154,11 +154,11 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
   return kcl_dense_inverse(b->M->ctx, A->csr, b->M->hermitian, out);
 }
 
-static int keep(kcl_builder *b, kcl_built *A, bool narrow) {
+static int keep(kcl_builder *b, kcl_built *A) {
   kcl_csr *given = A->owned;
   A->owned = NULL;
   free_built(b, A);
-  return kcl_precond_add_level(b->M, given, narrow);
+  return kcl_precond_add_level(b->M, given, b->narrow);
 }
 
 static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {

@@ -52,7 +52,8 @@ typedef struct kcl_precond_vector {
   int64_t n;
   kcl_type type;
   void *values; /* [n]; NULL: */
-  void *device; /* cl_mem, of the preconditioner's type */
+  void *device; /* cl_mem, of the preconditioner's type, or of float if narrow */
+  bool narrow;  /* stored as float by programs in double */
 } kcl_precond_vector;
 
 /* A matrix, and its adjoint where that was asked for. */
@@ -69,9 +70,12 @@ struct kcl_preconditioner {
   /* A is the diagonal block of a rank; these are the rest of its rows and of those of A^H; or NULL; during set-up. */
   const kcl_halo *halo, *adjoint_halo;
   const kcl_precond *kind;
-  kcl_type type;              /* of A, and of programs that apply it */
-  bool hermitian, symmetric;  /* A = A^H, A = A^T */
-  bool adjoint;               /* M^-H is applied, too */
+  kcl_type type;             /* of A, and of programs that apply it */
+  bool hermitian, symmetric; /* A = A^H, A = A^T */
+  bool adjoint;              /* M^-H is applied, too */
+  double tol;                /* to be reached; 0: as small as may be */
+  bool
+      narrow; /* programs of type double apply it with narrow vectors where they can: z has the rounding of float */
   double scale;               /* methods of least squares multiply by scale A; else 0 */
   kcl_precond_vector *vector; /* [vectors], owned */
   kcl_precond_matrix *matrix; /* [matrices], owned */
@@ -125,6 +129,7 @@ typedef struct kcl_precond_request {
   const kcl_halo *halo,
       *adjoint_halo; /* of rows spread over ranks, or NULL; of A^H's, for methods that need it */
   double norm_F;     /* |A|_F of all ranks; 0: of A */
+  double tol;        /* relative, to be reached; 0: as small as may be */
   /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
   const kcl_preconditioner *before;
 } kcl_precond_request;

@@ -165,7 +165,7 @@ int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *fr
 double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
   double bytes = 0;
   for (int i = 0; M && i < M->vectors; i++)
-    bytes += (double)M->vector[i].n * (double)kcl_type_size(M->type);
+    bytes += (double)M->vector[i].n * (double)kcl_type_size(M->vector[i].narrow ? KCL_S : M->type);
   for (int i = 0; M && i < M->matrices; i++) {
     bytes += kcl_matrix_bytes(M->matrix[i].C);
     if (M->matrix[i].CH) bytes += kcl_matrix_bytes(M->matrix[i].CH);
@@ -245,8 +245,8 @@ void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k) {
   for (int i = 0; i < M->vectors; i++) {
     const kcl_precond_vector *v = &M->vector[i];
     if (v->device)
-      kcl_constant_on_device(k, v->n, v->device, v->name);
+      kcl_constant_on_device(k, v->n, v->device, v->narrow, v->name);
     else
-      kcl_constant_in_place(k, v->n, v->type, v->values, v->name);
+      kcl_constant_in_place(k, v->n, v->type, v->values, v->narrow, v->name);
   }
 }

@@ -94,6 +94,7 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
                             .halo = q->halo,
                             .adjoint_halo = q->adjoint_halo,
                             .type = q->A->type,
+                            .tol = q->tol,
                             .hermitian = q->hermitian,
                             .symmetric = q->symmetric,
                             .adjoint = m->adjoint && !m->least_squares,

@@ -55,7 +55,7 @@ static kcl_coef number(double value) { return (kcl_coef){.constant = value, .slo
 /* The steps after the first, whose direction is d[0]; b: the residual before it. */
 static void steps(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b, kcl_vec d[2]) {
   const int64_t n = k->vector[x].n;
-  const kcl_vec r = kcl_work(k, n, "r"), q = kcl_work(k, n, "q");
+  const kcl_vec r = kcl_work_like(k, x, n, "r"), q = kcl_work_like(k, x, n, "q");
   for (int i = 1; i < s->degree; i++) {
     const kcl_vec from = d[(i - 1) % 2], to = d[i % 2], w = b == r ? q : r;
     const kcl_coef a = number((2.0 * i - 1) / (2 * i + 3)), c = number((8.0 * i + 4) / (2 * i + 3));
@@ -77,7 +77,7 @@ static kcl_coef first(kcl_program *k, const kcl_smoothing *s, kcl_vec d, kcl_vec
 
 void kcl_record_smoothing(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b) {
   const int64_t n = k->vector[x].n;
-  kcl_vec d[] = {kcl_work(k, n, "d"), kcl_work(k, n, "e")};
+  kcl_vec d[] = {kcl_work_like(k, x, n, "d"), kcl_work_like(k, x, n, "e")};
   const kcl_coef w = first(k, s, d[0], b);
   kcl_lincomb(k, x, w, d[0], KCL_ZERO, d[0]); /* x = beta_1 d           */
   steps(k, s, x, b, d);
@@ -85,7 +85,7 @@ void kcl_record_smoothing(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl
 
 void kcl_record_correction(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec r) {
   const int64_t n = k->vector[x].n;
-  kcl_vec d[] = {kcl_work(k, n, "d"), kcl_work(k, n, "e")};
+  kcl_vec d[] = {kcl_work_like(k, x, n, "d"), kcl_work_like(k, x, n, "e")};
   const kcl_coef w = first(k, s, d[0], r);
   kcl_lincomb(k, x, KCL_ONE, x, w, d[0]); /* x = x + beta_1 d       */
   steps(k, s, x, r, d);

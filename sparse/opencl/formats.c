@@ -27,11 +27,6 @@ static int reserve_all(kcl_matrix *m) {
 
 static bool is_narrow(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
 
-static int narrow_values(kcl_device_setup *s, const void *from, kcl_matrix *m) {
-  const int64_t n = m->array[2].count;
-  return EACH(s, "narrow", n, BUFFER(from), INT(n), BUFFER(m->device[2]));
-}
-
 /* The arrays are those of A. */
 static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, kcl_matrix *m) {
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = m->type};
@@ -41,9 +36,9 @@ static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, k
   KCL_TRY(reserve_all(m));
   KCL_TRY(kcl_setup_copy(s, A->ptr, m->device[0], A->rows + 1));
   KCL_TRY(kcl_setup_copy(s, A->col, m->device[1], A->nnz));
-  KCL_TRY(narrow                ? narrow_values(s, A->val, m)
-          : kcl_setup_single(s) ? kcl_setup_convert(s, A->val, A->nnz, 1, m->device[2])
-                                : kcl_setup_copy(s, A->val, m->device[2], 2 * A->nnz));
+  KCL_TRY(narrow || kcl_setup_single(s)
+              ? kcl_setup_convert(s, A->val, A->nnz, 1, narrow, m->device[2])
+              : kcl_setup_copy(s, A->val, m->device[2], 2 * A->nnz));
 done:
   return rc;
 }

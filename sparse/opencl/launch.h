@@ -70,7 +70,8 @@ int kcl_setup_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most)
  * rows can be long, they have none. */
 int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                             bool sorted, kcl_device_csr *C);
-/* to = factor from, in the formats' type. */
-int kcl_setup_convert(kcl_device_setup *s, const void *from, int64_t n, double factor, void *to);
+/* to = factor from, in float if narrow, else in the formats' type. */
+int kcl_setup_convert(kcl_device_setup *s, const void *from, int64_t n, double factor, bool narrow,
+                      void *to);
 
 #endif

@@ -54,7 +54,7 @@ int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t coun
 int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
   return (void)s, (void)from, (void)count, (void)to, KCL_UNSUITED;
 }
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian,
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
                        double *largest, void **d) {
   return (void)s, (void)A, (void)hermitian, (void)largest, (void)d, KCL_UNSUITED;
 }

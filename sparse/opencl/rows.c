@@ -76,6 +76,7 @@ int kcl_setup_round(kcl_device_setup *s, const kcl_device_csr *A) {
   return EACH(s, "round_values", A->nnz, BUFFER(A->val), INT(A->nnz));
 }
 
-int kcl_setup_convert(kcl_device_setup *s, const void *from, int64_t n, double factor, void *to) {
-  return EACH(s, "convert", n, BUFFER(from), INT(n), REAL(factor), BUFFER(to));
+int kcl_setup_convert(kcl_device_setup *s, const void *from, int64_t n, double factor, bool narrow,
+                      void *to) {
+  return EACH(s, narrow ? "narrow" : "convert", n, BUFFER(from), INT(n), REAL(factor), BUFFER(to));
 }

@@ -78,9 +78,9 @@ int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
                           bool *made);
 int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out);
 int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to);
-/* *d: cl_mem [rows] of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over *largest, the largest eigenvalue of
+/* *d: cl_mem [rows] of float if narrow, else of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over *largest, the largest eigenvalue of
  * D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian,
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
                        double *largest, void **d);
 void kcl_setup_free(void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */

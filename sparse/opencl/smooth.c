@@ -78,10 +78,10 @@ void kcl_setup_free(void *buffer) {
   if (buffer) clReleaseMemObject(buffer);
 }
 
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian,
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
                        double *largest, void **out) {
-  const size_t bytes =
-      ((size_t)A->rows + 1) * (kcl_setup_single(s) ? sizeof(cl_float) : sizeof(cl_double));
+  const size_t bytes = ((size_t)A->rows + 1) *
+                       (narrow || kcl_setup_single(s) ? sizeof(cl_float) : sizeof(cl_double));
   void *d;
   cl_int code;
   int rc;
@@ -93,7 +93,7 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermit
     KCL_TRY(chebyshev(s, A, d, largest));
   else
     KCL_TRY(EACH(s, "spai0", A->rows, CSR(A), INT(A->rows), BUFFER(d)));
-  KCL_TRY(kcl_setup_convert(s, d, A->rows, hermitian ? 1 / *largest : 1, *out));
+  KCL_TRY(kcl_setup_convert(s, d, A->rows, hermitian ? 1 / *largest : 1, narrow, *out));
   kcl_setup_drop(s, d);
 done:
   if (rc) kcl_setup_free(*out), *out = NULL;
