@@ -18,7 +18,8 @@ static combination row_of(const kcl_csr *A, int64_t i) {
 }
 
 static combination list_of(const kcl_sums *s) {
-  return (combination){s->list, s->sum, s->count, s->count};
+  kcl_sums_gather(s, s->value);
+  return (combination){s->list, s->value, s->count, s->count};
 }
 
 /* Rows are short and far apart: asked for ahead of their use, and their starts before that. (Otherwise
@@ -82,9 +83,9 @@ static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
   return rc;
 }
 
-/* The same for columns that are in the list; false: not all are, and the rest goes behind it. */
+/* The same for columns that are in the list; false: not all are, and the rest is lost. */
 static bool add_known_rows(kcl_sums *s, const kcl_csr *B, combination c) {
-  const uint32_t *place = s->place, start = s->first, count = (uint32_t)s->count;
+  const uint32_t *row = s->row, now = s->now;
   const double *b = B->val;
   double *sum = s->sum;
   bool all = true;
@@ -92,9 +93,8 @@ static bool add_known_rows(kcl_sums *s, const kcl_csr *B, combination c) {
     const int64_t first = B->row_ptr[c.row[k]], end = B->row_ptr[c.row[k] + 1];
     look_ahead(B, c.row + k, c.all - k);
     for (int64_t l = first; l < end; l++) {
-      const uint32_t number = place[B->col[l]] - start;
-      all &= number < count;
-      sum[number < count ? number : count] += c.factor[k] * b[l];
+      all &= row[B->col[l]] == now;
+      sum[B->col[l]] += c.factor[k] * b[l];
     }
   }
   return all;
@@ -102,12 +102,11 @@ static bool add_known_rows(kcl_sums *s, const kcl_csr *B, combination c) {
 
 static void refill_row(triple *t, kcl_sums *s, kcl_sums *inner, int64_t i) {
   const kcl_csr *C = t->C;
-  const int64_t first = C->row_ptr[i], count = C->row_ptr[i + 1] - first;
-  kcl_sums_begin(s, count, C->col + first);
+  const int64_t first = C->row_ptr[i];
+  kcl_sums_begin(s, C->row_ptr[i + 1] - first, C->col + first);
   add_rows(inner, t->A, row_of(t->R, i));
   if (!add_known_rows(s, t->P, list_of(inner))) t->other = true;
-  s->sum[count] = 0;
-  memcpy((double *)C->val + first, s->sum, (size_t)count * sizeof *s->sum);
+  kcl_sums_gather(s, (double *)C->val + first);
   kcl_sums_clear(s), kcl_sums_clear(inner);
 }
 
@@ -210,7 +209,7 @@ int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
   KCL_TRY(count_columns(ctx, A, &t));
   KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, 0, KCL_D, &t.T));
   add_up(&t);
-  KCL_TRY(kcl_sparse_entries(ctx, t.T));
+  KCL_TRY(kcl_sparse_entries(ctx, t.T, t.T->row_ptr[A->cols]));
   kcl_for_each(t.blocks, 1, fill_block, &t);
   *out = t.T, t.T = NULL;
 done:

@@ -7,25 +7,26 @@
 enum { LEAST = 9 /* 2^LEAST rows per part */, PARTS = 8 /* per thread */ };
 enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };
 
-/* Rows as they were made: row i is the entries from start[i + p] up to start[i + p + 1] of part p = i >> shift. */
+/* Rows as they were made: of part p, rows [p << shift, (p + 1) << shift). C: the matrix they become; until then row i ends at
+ * C->row_ptr[i + 1] in the list of its part. */
 typedef struct row_parts {
   int64_t rows, parts;
   int shift;
   kcl_rows *part; /* [parts] */
-  int64_t *start; /* [rows + parts] */
+  int64_t *first; /* [parts] entries before the part */
+  kcl_csr *C;
 } row_parts;
 
 typedef struct making {
   kcl_row_maker *make;
   void *arg;
   row_parts *P;
-  int width;
 } making;
 
-bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
+static bool grow(kcl_rows *r, int64_t count) {
   int64_t room = r->room ? r->room : 16 << LEAST;
-  while (room < r->count + count) room *= 2;
-  if (room == r->room || r->failed) return !r->failed;
+  while (room < count) room *= 2;
+  if (r->failed) return false;
   int32_t *col = realloc(r->col, (size_t)room * sizeof *col);
   if (col) r->col = col;
   double *val = realloc(r->val, (size_t)(room * r->width) * sizeof *val);
@@ -33,6 +34,10 @@ bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
   r->failed = !col || !val;
   if (!r->failed) r->room = room;
   return !r->failed;
+}
+
+bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
+  return r->count + count <= r->room || grow(r, r->count + count);
 }
 
 void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
@@ -47,11 +52,11 @@ void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
 void kcl_row_put(kcl_rows *r) {
   kcl_sums *s = &r->sums;
   kcl_sums_order(s);
-  if (kcl_rows_reserve(r, s->count))
-    for (int64_t i = 0; i < s->count; i++) {
-      r->col[r->count] = s->list[i];
-      r->val[r->count++] = *kcl_sums_of_column(s, s->list[i]);
-    }
+  if (kcl_rows_reserve(r, s->count)) {
+    for (int64_t i = 0; i < s->count; i++) r->col[r->count + i] = s->list[i];
+    kcl_sums_gather(s, r->val + r->count);
+    r->count += s->count;
+  }
   kcl_sums_clear(s);
 }
 
@@ -101,14 +106,11 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
 
 static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
   making *m = arg;
-  const int64_t part = from >> m->P->shift;
-  kcl_rows *r = &m->P->part[part];
-  int64_t *start = m->P->start + part;
-  *r = (kcl_rows){.width = m->width, .refused = -1, .sums = s[0], .inner = &s[1]};
-  start[from] = 0;
+  kcl_rows *r = &m->P->part[from >> m->P->shift];
+  r->sums = s[0], r->inner = &s[1];
   for (int64_t i = from; i < to && !r->failed; i++) {
     m->make(m->arg, r, i);
-    start[i + 1] = r->count;
+    m->P->C->row_ptr[i + 1] = r->count;
     if (i - from == SAMPLE) kcl_rows_reserve(r, r->count * (to - i) / SAMPLE);
   }
   free(r->scratch), r->scratch = NULL;
@@ -135,18 +137,27 @@ static int shift_for(int64_t rows) {
 
 int64_t kcl_rows_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
 
-/* P is to be freed also after a failure. width: numbers per entry. */
-static int make_parts(kcl *ctx, int64_t rows, const int64_t cols[2], int width, kcl_row_maker *make,
-                      void *arg, row_parts *P) {
-  making m = {.make = make, .arg = arg, .P = P, .width = width};
+/* A list begins as a block of the caller's: in glibc it then grows where the caller's memory is, and its pages are used again.
+ * Threads have other arenas, which give freed pages back. */
+static void begin_lists(row_parts *P, int width) {
+  for (int64_t p = 0; p < P->parts; p++) {
+    P->part[p] = (kcl_rows){.width = width, .refused = -1};
+    kcl_rows_reserve(&P->part[p], 1);
+  }
+}
+
+/* P, zero but for C, is to be freed also after a failure. width: numbers per entry. */
+static int make_parts(kcl *ctx, const int64_t cols[2], int width, kcl_row_maker *make, void *arg,
+                      row_parts *P) {
+  making m = {.make = make, .arg = arg, .P = P};
   int rc;
-  *P = (row_parts){.rows = rows, .shift = shift_for(rows)};
+  P->rows = P->C->rows, P->shift = shift_for(P->rows);
   const int64_t grain = (int64_t)1 << P->shift;
-  P->parts = (rows + grain - 1) / grain;
+  P->parts = (P->rows + grain - 1) / grain;
   KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, "the parts of a matrix", (void **)&P->part));
-  KCL_TRY(kcl_alloc_unset(ctx, rows + P->parts + 1, sizeof *P->start, "row starts",
-                          (void **)&P->start));
-  if (!kcl_sums_for_each(rows, grain, cols, make_part, &m) || failed(P))
+  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->first, "the parts of a matrix", (void **)&P->first));
+  begin_lists(P, width);
+  if (!kcl_sums_for_each(P->rows, grain, cols, make_part, &m) || failed(P))
     rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix");
 done:
   return rc;
@@ -154,18 +165,18 @@ done:
 
 static void free_parts(row_parts *P) {
   for (int64_t p = 0; P->part && p < P->parts; p++) free(P->part[p].col), free(P->part[p].val);
-  free(P->part), free(P->start);
+  free(P->part), free(P->first), kcl_csr_free(&P->C);
 }
 
 /* ---------------------------------------------------------------- joined */
 
 int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
   for (int64_t i = 0; i < C->rows; i++) C->row_ptr[i + 1] += C->row_ptr[i];
-  return kcl_sparse_entries(ctx, C);
+  return kcl_sparse_entries(ctx, C, C->row_ptr[C->rows]);
 }
 
-int kcl_sparse_entries(kcl *ctx, kcl_csr *C) {
-  C->nnz = C->stored = C->row_ptr[C->rows];
+int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count) {
+  C->nnz = C->stored = count;
   free(C->col), free(C->val), C->col = NULL, C->val = NULL;
   int rc = kcl_alloc_unset(ctx, C->nnz, sizeof *C->col, "column indices", (void **)&C->col);
   return rc ? rc : kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
@@ -187,46 +198,38 @@ int kcl_sparse_blocks(void) {
   return kcl_threads() < MOST ? kcl_threads() : MOST;
 }
 
-typedef struct joining {
-  const row_parts *P;
-  kcl_csr *C;
-} joining;
-
 static void join_part(void *arg, int64_t from, int64_t to) {
-  const joining *j = arg;
-  const kcl_rows *r = &j->P->part[from >> j->P->shift];
-  const int64_t at = j->C->row_ptr[from];
-  (void)to;
+  const row_parts *P = arg;
+  const kcl_rows *r = &P->part[from >> P->shift];
+  const int64_t at = P->first[from >> P->shift];
+  for (int64_t i = from; i < to; i++) P->C->row_ptr[i + 1] += at;
   if (!r->count) return;
-  memcpy(j->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
-  memcpy((double *)j->C->val + at * r->width, r->val,
+  memcpy(P->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
+  memcpy((double *)P->C->val + at * r->width, r->val,
          (size_t)(r->count * r->width) * sizeof *r->val);
 }
 
-static int join(kcl *ctx, const row_parts *P, kcl_csr *C) {
-  for (int64_t i = 0; i < P->rows; i++) {
-    const int64_t *start = P->start + (i >> P->shift);
-    C->row_ptr[i + 1] = start[i + 1] - start[i];
-  }
-  int rc = kcl_sparse_room(ctx, C);
-  if (!rc) kcl_for_each(P->rows, (int64_t)1 << P->shift, join_part, &(joining){P, C});
+static int join(kcl *ctx, row_parts *P) {
+  int64_t count = 0;
+  for (int64_t p = 0; p < P->parts; p++) P->first[p] = count, count += P->part[p].count;
+  int rc = kcl_sparse_entries(ctx, P->C, count);
+  if (!rc) kcl_for_each(P->rows, (int64_t)1 << P->shift, join_part, P);
   return rc;
 }
 
 /* What all makers of rows do. */
 static int make_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
                      kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
-  row_parts P;
-  kcl_csr *C = NULL;
+  row_parts P = {0};
   int rc;
   *out = NULL;
-  KCL_TRY(make_parts(ctx, rows, cols, kcl_type_complex(type) ? 2 : 1, make, arg, &P));
+  KCL_TRY(kcl_csr_create(ctx, rows, cols[0], 0, type, &P.C));
+  KCL_TRY(make_parts(ctx, cols, kcl_type_complex(type) ? 2 : 1, make, arg, &P));
   if (refused) *refused = first_refused(&P);
-  KCL_TRY(kcl_csr_create(ctx, rows, cols[0], 0, type, &C));
-  KCL_TRY(join(ctx, &P, C));
-  *out = C, C = NULL;
+  KCL_TRY(join(ctx, &P));
+  *out = P.C, P.C = NULL;
 done:
-  free_parts(&P), kcl_csr_free(&C);
+  free_parts(&P);
   return rc;
 }
 

@@ -34,27 +34,28 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 
 /* ---------------------------------------------------------------- rows, one after another (rows.c) */
 
-/* The sums of one row by column (sums.c): a set in the manner of Briggs & Torczon (1993). `place` of a column that is not in this
- * row is a number of an earlier row's: less than `first`. */
+/* The sums of one row by column (sums.c), as Gustavson's (1978): dense, and never cleared. Rows are counted. */
 typedef struct kcl_sums {
-  uint32_t *place; /* [cols] first + the number in the list */
+  uint32_t *row;   /* [cols] the last row that has the column */
   int32_t *list;   /* [cols + 1] the columns of this row */
-  double *sum;     /* [cols + 1] theirs, by number; zero behind them */
+  double *sum;     /* [cols] of a column that this row has; else anything */
+  double *value;   /* [cols + 1] for the sums in the order of the list */
   uint64_t *set;   /* [cols / 64] bits, for ordering the list; zero in between */
   uint64_t *words; /* [cols / 64 / 64] the words of `set` that are not zero */
   int64_t count;   /* of the list */
   int64_t cols;
-  uint32_t first;
+  uint32_t now; /* this row; not 0 */
 } kcl_sums;
-void kcl_sums_order(kcl_sums *s); /* the list by ascending column; the sums are not moved */
+void kcl_sums_order(kcl_sums *s); /* the list by ascending column */
 void kcl_sums_clear(kcl_sums *s); /* for the next row */
-static inline double *kcl_sums_of_column(const kcl_sums *s, int32_t c) {
-  return &s->sum[s->place[c] - s->first];
+/* value[i] = the sum of list[i] */
+static inline void kcl_sums_gather(const kcl_sums *s, double *value) {
+  for (int64_t i = 0; i < s->count; i++) value[i] = s->sum[s->list[i]];
 }
 /* A row of these columns, whose sums are zero. */
 static inline void kcl_sums_begin(kcl_sums *s, int64_t count, const int32_t *col) {
-  for (int64_t i = 0; i < count; i++) s->place[col[i]] = s->first + (uint32_t)i;
-  if (count) memcpy(s->list, col, (size_t)count * sizeof *col);
+  for (int64_t i = 0; i < count; i++)
+    s->row[col[i]] = s->now, s->sum[col[i]] = 0, s->list[i] = col[i];
   s->count = count;
 }
 /* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own: s[0] of cols[0] columns, s[1] of
@@ -65,19 +66,17 @@ bool kcl_sums_for_each(int64_t n, int64_t grain, const int64_t cols[2], kcl_sums
 /* Without branches, since whether a column is new is as good as random. */
 static inline void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val,
                                 double factor) {
-  uint32_t *place = s->place, first = s->first, count = (uint32_t)s->count;
-  int32_t *list = s->list;
+  uint32_t *row = s->row, now = s->now;
+  int32_t *list = s->list + s->count, *end = list;
   double *sum = s->sum;
   for (int64_t i = 0; i < n; i++) {
     const int32_t c = col[i];
-    uint32_t number = place[c] - first; /* of an earlier row: wraps around */
-    const bool fresh = number >= count;
-    number = fresh ? count : number;
-    place[c] = first + number, list[number] = c;
-    sum[number] += factor * val[i];
-    count += fresh;
+    const bool fresh = row[c] != now;
+    const double before = fresh ? 0 : sum[c];
+    sum[c] = before + factor * val[i];
+    row[c] = now, *end = c, end += fresh;
   }
-  s->count = count;
+  s->count += end - list;
 }
 
 /* A growing list of entries: the rows of one part of a matrix. */
@@ -106,7 +105,7 @@ int kcl_rows_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols, k
 int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
 int kcl_sparse_room(kcl *ctx, kcl_csr *C);
-int kcl_sparse_entries(kcl *ctx, kcl_csr *C); /* the same, of row pointers */
+int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count); /* the room alone */
 
 /* The members of each group, ascending: those of group g are member[start[g]] up to member[start[g + 1]]. group: [n], negative: of
  * none; start: [groups + 1], zero before. */

@@ -6,30 +6,30 @@
 #include <string.h>
 
 static void release(kcl_sums *s) {
-  free(s->place), free(s->list), free(s->sum), free(s->set), free(s->words);
+  free(s->row), free(s->list), free(s->sum), free(s->value), free(s->set), free(s->words);
   *s = (kcl_sums){0};
 }
 
 static bool create(kcl_sums *s, int64_t cols) {
   const size_t n = (size_t)cols + 1;
-  *s = (kcl_sums){.place = calloc(n, sizeof *s->place),
+  *s = (kcl_sums){.row = calloc(n, sizeof *s->row),
                   .list = malloc(n * sizeof *s->list),
-                  .sum = calloc(n, sizeof *s->sum),
+                  .sum = malloc(n * sizeof *s->sum),
+                  .value = malloc(n * sizeof *s->value),
                   .set = calloc(n / 64 + 1, sizeof *s->set),
                   .words = calloc(n / 64 / 64 + 1, sizeof *s->words),
                   .cols = cols,
-                  .first = 1};
-  if (s->place && s->list && s->sum && s->set && s->words) return true;
+                  .now = 1};
+  if (s->row && s->list && s->sum && s->value && s->set && s->words) return true;
   release(s);
   return false;
 }
 
 void kcl_sums_clear(kcl_sums *s) {
-  memset(s->sum, 0, (size_t)s->count * sizeof *s->sum);
-  s->first += (uint32_t)s->count, s->count = 0;
-  if ((int64_t)s->first < (int64_t)UINT32_MAX - s->cols) return;
-  memset(s->place, 0, (size_t)s->cols * sizeof *s->place);
-  s->first = 1;
+  s->count = 0;
+  if (++s->now) return;
+  memset(s->row, 0, (size_t)s->cols * sizeof *s->row);
+  s->now = 1;
 }
 
 typedef struct parts {
