@@ -43,16 +43,23 @@ typedef struct keys {
 
 typedef struct estimate {
   const limited *l;
-  keys *column, *row, *reached; /* sets: one column, rows of P, of A P */
-  keys *coarse; /* [blocks, columns] rows of P^T A P, as far as a block of A's rows reaches */
+  keys *column, *row; /* sets: one column, rows of P */
+  keys *coarse;       /* [blocks, columns] rows of P^T A P, as far as a block of A's rows reaches */
   int blocks;
 } estimate;
 
 static const keys none = {{INFINITY, INFINITY, INFINITY, INFINITY}};
 
-static void join(keys *to, const keys *more) {
-  for (int q = 0; q < KEYS; q++)
-    to->least[q] = more->least[q] < to->least[q] ? more->least[q] : to->least[q];
+static keys joined(keys a, keys b) {
+  for (int q = 0; q < KEYS; q++) a.least[q] = b.least[q] < a.least[q] ? b.least[q] : a.least[q];
+  return a;
+}
+
+/* Of the sets of these columns. */
+static keys joined_of(const keys *set, const kcl_csr *A, int64_t i) {
+  keys all = none;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) all = joined(all, set[A->col[k]]);
+  return all;
 }
 
 /* Exponentially distributed, by hash. */
@@ -67,22 +74,7 @@ static void draw(void *arg, int64_t from, int64_t to) {
 
 static void join_columns(void *arg, int64_t from, int64_t to) {
   const estimate *e = arg;
-  for (int64_t i = from; i < to; i++) {
-    const kcl_csr *P = source(e->l, i);
-    e->row[i] = none;
-    for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
-      join(&e->row[i], &e->column[P->col[k]]);
-  }
-}
-
-static void join_rows(void *arg, int64_t from, int64_t to) {
-  const estimate *e = arg;
-  const kcl_csr *A = e->l->A;
-  for (int64_t i = from; i < to; i++) {
-    e->reached[i] = none;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      join(&e->reached[i], &e->row[A->col[k]]);
-  }
+  for (int64_t i = from; i < to; i++) e->row[i] = joined_of(e->column, source(e->l, i), i);
 }
 
 /* A sum of KEYS numbers, each exponential with mean 1/m. */
@@ -92,19 +84,23 @@ static double columns_of(const keys *k) {
   return sum > 0 ? (KEYS - 1) / sum : 0;
 }
 
-static void join_coarse(void *arg, int64_t from, int64_t to) {
+/* Row i of A P is a part of the rows of P^T A P that row i of P has as columns. */
+static void join_rows(const estimate *e, keys *coarse, int64_t i) {
+  const kcl_csr *P = source(e->l, i);
+  const keys reached = joined_of(e->row, e->l->A, i);
+  for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
+    coarse[P->col[k]] = joined(coarse[P->col[k]], reached);
+}
+
+static void join_block(void *arg, int64_t from, int64_t to) {
   const estimate *e = arg;
   const int64_t rows = e->l->P->rows, cols = e->l->P->cols;
   for (int64_t block = from; block < to; block++) {
+    const int64_t end = kcl_sparse_block(rows, e->blocks, block + 1);
     keys *coarse = e->coarse + block * cols;
     for (int64_t j = 0; j < cols; j++) coarse[j] = none;
-    for (int64_t i = kcl_sparse_block(rows, e->blocks, block),
-                 end = kcl_sparse_block(rows, e->blocks, block + 1);
-         i < end; i++) {
-      const kcl_csr *P = source(e->l, i);
-      for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
-        join(&coarse[P->col[k]], &e->reached[i]);
-    }
+    for (int64_t i = kcl_sparse_block(rows, e->blocks, block); i < end; i++)
+      join_rows(e, coarse, i);
   }
 }
 
@@ -113,18 +109,17 @@ static double sum_columns(const void *arg, int64_t from, int64_t to) {
   const int64_t cols = e->l->P->cols;
   double all = 0;
   for (int64_t j = from; j < to; j++) {
+    keys reached = e->coarse[j];
     for (int block = 1; block < e->blocks; block++)
-      join(&e->coarse[j], &e->coarse[block * cols + j]);
-    all += columns_of(&e->coarse[j]);
+      reached = joined(reached, e->coarse[block * cols + j]);
+    all += columns_of(&reached);
   }
   return all;
 }
 
 static double entries(estimate *e) {
-  const int64_t rows = e->l->A->rows;
-  kcl_for(rows, KCL_FEW_ROWS, join_columns, e);
-  kcl_for(rows, KCL_FEW_ROWS, join_rows, e);
-  kcl_for_each(e->blocks, 1, join_coarse, e);
+  kcl_for(e->l->A->rows, KCL_FEW_ROWS, join_columns, e);
+  kcl_for_each(e->blocks, 1, join_block, e);
   return kcl_sum(e->l->P->cols, KCL_FEW_ROWS, sum_columns, e);
 }
 
@@ -162,12 +157,18 @@ done:
 
 static int begin(kcl *ctx, estimate *e, int64_t rows, int64_t cols) {
   e->blocks = kcl_sparse_blocks();
-  int rc = kcl_alloc_unset(ctx, 2 * rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
+  int rc = kcl_alloc_unset(ctx, rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
                            (void **)&e->row);
   if (rc) return rc;
-  e->reached = e->row + rows, e->column = e->reached + rows, e->coarse = e->column + cols;
+  e->column = e->row + rows, e->coarse = e->column + cols;
   kcl_for(cols, KCL_FEW_ROWS, draw, e->column);
   return KCL_OK;
+}
+
+/* Not counted where the longest row, of P as it was, shows that there are few enough. */
+static bool too_many_products(const limited *l, int64_t longest, double most) {
+  return (double)longest * (double)longest * (double)l->A->nnz > most &&
+         kcl_sum(l->A->rows, KCL_FEW_ROWS, products, l) > most;
 }
 
 int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
@@ -178,8 +179,7 @@ int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_p
   kcl_csr *C = NULL;
   int rc;
   KCL_TRY(begin(ctx, &e, A->rows, T->cols));
-  while (l.longest && (kcl_sum(A->rows, KCL_FEW_ROWS, products, &l) > most_products ||
-                       entries(&e) > most_entries))
+  while (l.longest && (too_many_products(&l, longest, most_products) || entries(&e) > most_entries))
     l.longest /= 2;
   if (l.longest == longest) goto done;
   KCL_TRY(make(ctx, &l, &C));
