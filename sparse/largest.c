@@ -10,26 +10,34 @@ static const double MARGIN = 1.1; /* Ritz values lie below the eigenvalue */
 typedef struct lanczos {
   const kcl_csr *A;
   const double *d;
-  int w;                  /* numbers per element */
-  double *v, *u, *before; /* [n, w]: the vector of this step; D^-1 A v; the vector before */
-  double alpha, beta;
-  const kcl_others *others; /* or NULL: A is whole */
-  double *q;                /* [n, w]: their part of A v; or NULL */
+  int w; /* numbers per element */
+  /* [n, w]: scale v is the vector of this step, u = D^-1 A scale v, scale_before before the vector of the step before. */
+  double *v, *u, *before;
+  double scale, scale_before, alpha, beta; /* beta: of the step before; 0: there was none */
+  const kcl_others *others;                /* or NULL: A is whole */
+  double *q;                               /* [n, w]: their part of A v; or NULL */
+  _Atomic int64_t *radius; /* of the first step: bits of the largest of Gershgorin's; else NULL */
 } lanczos;
+
+/* Bits of numbers that are not negative ascend with them. */
+typedef union number {
+  double value;
+  int64_t bits;
+} number;
 
 static double over_all(const lanczos *l, double own) {
   return l->others ? l->others->sum(l->others, own) : own;
 }
 
-/* Element i of A v: re, and im where A is complex. */
+/* Element i of A scale v: re, and im where A is complex. */
 static void row_product(const lanczos *l, int64_t i, double out[2]) {
-  const double *a = l->A->val, *v = l->v;
+  const double *a = l->A->val, *v = l->v, scale = l->scale;
   const int32_t *col = l->A->col;
   double re = 0, im = 0;
   for (int64_t k = l->A->row_ptr[i]; k < l->A->row_ptr[i + 1]; k++) {
-    const int64_t j = col[k];
-    re += a[2 * k] * v[2 * j] - a[2 * k + 1] * v[2 * j + 1];
-    im += a[2 * k] * v[2 * j + 1] + a[2 * k + 1] * v[2 * j];
+    const double x = scale * v[2 * (int64_t)col[k]], y = scale * v[2 * (int64_t)col[k] + 1];
+    re += a[2 * k] * x - a[2 * k + 1] * y;
+    im += a[2 * k] * y + a[2 * k + 1] * x;
   }
   out[0] = re, out[1] = im;
 }
@@ -37,83 +45,89 @@ static void row_product(const lanczos *l, int64_t i, double out[2]) {
 /* The same, real: four sums, so that additions do not wait for one another, and entries asked for ahead of time. */
 static double real_row_product(const lanczos *l, int64_t i) {
   enum { AHEAD = 256 }; /* entries */
-  const double *a = l->A->val, *v = l->v;
+  const double *a = l->A->val, *v = l->v, scale = l->scale;
   const int32_t *col = l->A->col;
   const int64_t end = l->A->row_ptr[i + 1];
   double sum = 0;
   int64_t k = l->A->row_ptr[i];
   for (; k + 4 <= end; k += 4) {
     __builtin_prefetch(a + k + AHEAD), __builtin_prefetch(col + k + 2 * AHEAD);
-    sum += (a[k] * v[col[k]] + a[k + 1] * v[col[k + 1]]) +
-           (a[k + 2] * v[col[k + 2]] + a[k + 3] * v[col[k + 3]]);
+    sum += (a[k] * (scale * v[col[k]]) + a[k + 1] * (scale * v[col[k + 1]])) +
+           (a[k + 2] * (scale * v[col[k + 2]]) + a[k + 3] * (scale * v[col[k + 3]]));
   }
-  for (; k < end; k++) sum += a[k] * v[col[k]];
+  for (; k < end; k++) sum += a[k] * (scale * v[col[k]]);
   return sum;
 }
 
-/* u = D^-1 A v; the sum: v^H D u. */
-static double multiply(const void *arg, int64_t from, int64_t to) {
-  const lanczos *l = arg;
-  double sum = 0, q[2];
-  for (int64_t i = from; i < to; i++) {
-    if (l->w == 1) {
-      q[0] = real_row_product(l, i) + (l->q ? l->q[i] : 0);
-      l->u[i] = q[0] * l->d[i], sum += q[0] * l->v[i];
-      continue;
-    }
+static double row_radius(const lanczos *l, int64_t i) {
+  double sum = l->others ? l->others->size[i] : 0;
+  for (int64_t k = l->A->row_ptr[i]; k < l->A->row_ptr[i + 1]; k++)
+    sum += kcl_abs(l->A->type, l->A->val, k);
+  return sum * fabs(l->d[i]);
+}
+
+/* Row i of u = D^-1 A scale v; its part of (scale v)^H D u. */
+static inline double multiply_row(const lanczos *l, int64_t i) {
+  double q[2], sum = 0;
+  if (l->w == 1)
+    q[0] = real_row_product(l, i);
+  else
     row_product(l, i, q);
-    if (l->q) q[0] += l->q[2 * i], q[1] += l->q[2 * i + 1];
-    l->u[2 * i] = q[0] * l->d[i], l->u[2 * i + 1] = q[1] * l->d[i];
-    sum += q[0] * l->v[2 * i] + q[1] * l->v[2 * i + 1];
+  for (int p = 0; p < l->w; p++) {
+    const int64_t at = i * l->w + p;
+    if (l->q) q[p] += l->scale * l->q[at];
+    l->u[at] = q[p] * l->d[i], sum += q[p] * (l->scale * l->v[at]);
   }
   return sum;
 }
 
-/* u = u - alpha v - beta before; the sum: u^H D u. */
+/* All of them; in the first step the radii, too, while rows are in the cache. The copy is one that stores do not change. */
+static double multiply(const void *arg, int64_t from, int64_t to) {
+  const lanczos l = *(const lanczos *)arg;
+  number most = {0};
+  double sum = 0;
+  for (int64_t i = from; i < to; i++) {
+    const double radius = l.radius ? row_radius(&l, i) : 0;
+    sum += multiply_row(&l, i);
+    most.value = radius > most.value ? radius : most.value;
+  }
+  if (l.radius) kcl_raise(l.radius, most.bits);
+  return sum;
+}
+
+/* u = u - alpha scale v - beta scale_before before; the sum: u^H D u. */
 static double orthogonalise(const void *arg, int64_t from, int64_t to) {
-  const lanczos *l = arg;
+  const lanczos copy = *(const lanczos *)arg, *l = &copy;
   double sum = 0;
   for (int64_t i = from; i < to; i++)
-    for (int q = 0; q < l->w; q++) {
-      const int64_t at = i * l->w + q;
-      l->u[at] -= l->alpha * l->v[at] + (l->beta != 0 ? l->beta * l->before[at] : 0);
+    for (int64_t at = i * l->w; at < (i + 1) * l->w; at++) {
+      const double before = l->beta != 0 ? l->beta * (l->scale_before * l->before[at]) : 0;
+      l->u[at] -= l->alpha * (l->scale * l->v[at]) + before;
       sum += l->u[at] * l->u[at] / l->d[i];
     }
   return sum;
 }
 
-/* u / beta, where the next v is. */
-static void step(void *arg, int64_t from, int64_t to) {
-  lanczos *l = arg;
-  const double factor = 1 / l->beta;
-  for (int64_t at = from * l->w; at < to * l->w; at++) l->before[at] = l->u[at] * factor;
+/* v becomes `before`, u / beta becomes v. */
+static void advance(lanczos *l, double beta) {
+  double *before = l->v;
+  l->scale_before = l->scale, l->scale = 1 / beta;
+  l->v = l->u, l->u = l->before, l->before = before;
 }
 
-/* v becomes `before`, u / beta becomes v; beta is 0 in the first step. */
-static void advance(lanczos *l, int64_t n, bool first) {
-  double *v = l->before;
-  kcl_for(n, KCL_FEW, step, l);
-  l->before = l->v, l->v = v;
-  if (first) l->beta = 0;
-}
-
-static double squares(const void *arg, int64_t from, int64_t to) {
+/* Without symmetry: u is a hash of the number, in [-1/2, 1/2); the sum: u^H D u. */
+static double start(const void *arg, int64_t from, int64_t to) {
   const lanczos *l = arg;
+  const int64_t before = l->others ? l->others->first_row * l->w : 0;
   double sum = 0;
   for (int64_t i = from; i < to; i++)
-    for (int q = 0; q < l->w; q++) sum += l->u[i * l->w + q] * l->u[i * l->w + q] / l->d[i];
+    for (int64_t at = i * l->w; at < (i + 1) * l->w; at++) {
+      uint64_t h = ((uint64_t)(before + at) + 1) * 0x9e3779b97f4a7c15u;
+      h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
+      l->u[at] = (double)(h >> 12) / (double)(UINT64_C(1) << 52) - 0.5;
+      sum += l->u[at] * l->u[at] / l->d[i];
+    }
   return sum;
-}
-
-/* No symmetry: a hash of the number, in [-1/2, 1/2). */
-static void start(void *arg, int64_t from, int64_t to) {
-  lanczos *l = arg;
-  const int64_t before = l->others ? l->others->first_row * l->w : 0;
-  for (int64_t at = from * l->w; at < to * l->w; at++) {
-    uint64_t h = ((uint64_t)(before + at) + 1) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9u;
-    l->u[at] = (double)(h >> 12) / (double)(UINT64_C(1) << 52) - 0.5;
-  }
 }
 
 /* The largest eigenvalue of the tridiagonal matrix, by bisection with Sturm's sequence. */
@@ -136,18 +150,6 @@ static double largest_ritz(const double *alpha, const double *beta, int steps) {
   return hi;
 }
 
-static double row_radius(const void *arg, int64_t from, int64_t to) {
-  const lanczos *l = arg;
-  double most = 0;
-  for (int64_t i = from; i < to; i++) {
-    double sum = l->others ? l->others->size[i] : 0;
-    for (int64_t k = l->A->row_ptr[i]; k < l->A->row_ptr[i + 1]; k++)
-      sum += kcl_abs(l->A->type, l->A->val, k);
-    most = fmax(most, sum * fabs(l->d[i]));
-  }
-  return most;
-}
-
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
   int steps = 0;
   while (steps < STEPS && beta[steps] > 0 && beta[steps] < INFINITY) steps++;
@@ -156,27 +158,29 @@ double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
 }
 
 static void run(lanczos *l, int64_t n, double *alpha, double *beta) {
-  kcl_for(n, KCL_FEW, start, l);
-  beta[0] = l->beta = sqrt(over_all(l, kcl_sum(n, KCL_FEW, squares, l)));
-  for (int k = 0; k < STEPS && l->beta > 0 && l->beta < INFINITY; k++) {
-    advance(l, n, !k);
+  double next = beta[0] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, start, l)));
+  for (int k = 0; k < STEPS && (!k || (next > 0 && next < INFINITY)); k++) {
+    advance(l, next);
     if (l->q) l->others->multiply(l->others, l->v, l->q);
     alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, multiply, l));
-    l->beta = sqrt(over_all(l, kcl_sum(n, KCL_FEW, orthogonalise, l)));
-    if (k + 1 < STEPS) beta[k + 1] = l->beta;
+    l->radius = NULL;
+    if (k + 1 == STEPS) break;
+    l->beta = k ? next : 0;
+    next = beta[k + 1] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, orthogonalise, l)));
   }
 }
 
-static double bound(const lanczos *l, int64_t n) {
-  const double own = kcl_largest(n, KCL_FEW_ROWS, row_radius, l);
-  return l->others ? l->others->largest(l->others, own) : own;
+static double bound(const lanczos *l, number own) {
+  return l->others ? l->others->largest(l->others, own.value) : own.value;
 }
 
 int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
                               double *out) {
   const int64_t n = A->rows;
   const int vectors = others ? 4 : 3;
-  lanczos l = {.A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others};
+  _Atomic int64_t radius = 0;
+  lanczos l = {
+      .A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others, .radius = &radius};
   double alpha[STEPS], beta[STEPS] = {0}, *room;
   int rc =
       kcl_alloc_unset(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room);
@@ -185,7 +189,7 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
   l.v = room;
   l.u = l.v + n * l.w, l.before = l.u + n * l.w, l.q = others ? l.before + n * l.w : NULL;
   run(&l, n, alpha, beta);
-  *out = kcl_largest_ritz(alpha, beta, bound(&l, n));
+  *out = kcl_largest_ritz(alpha, beta, bound(&l, (number){.bits = radius}));
 done:
   free(room);
   return rc;
