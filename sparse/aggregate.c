@@ -137,33 +137,49 @@ static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
   return most;
 }
 
+/* Nodes of a short list are far apart: their rows, and the keys of first and last neighbours, are asked for ahead of time.
+ * (Otherwise the compiler finds a function without effects.) */
+__attribute__((always_inline)) static inline void look_ahead(const kcl_csr *S, const uint64_t *key,
+                                                             const int32_t *node, int32_t q,
+                                                             int32_t count) {
+  enum { NEAR = 6, FAR = 2 * NEAR, FARTHEST = 3 * NEAR };
+  if (q + FARTHEST >= count || count > PART / 2) return;
+  const int64_t first = S->row_ptr[node[NEAR]], last = S->row_ptr[node[NEAR] + 1] - 1;
+  __builtin_prefetch(&S->row_ptr[node[FARTHEST]]);
+  __builtin_prefetch(&S->col[S->row_ptr[node[FAR]]]);
+  if (first > last) return;
+  __builtin_prefetch(&key[node[NEAR]]);
+  __builtin_prefetch(&key[S->col[first]]), __builtin_prefetch(&key[S->col[last]]);
+}
+
 /* A root is the only one within its reach, and where all are out none will be one: neither changes any more. */
 static void look_near(void *arg, int64_t from, int64_t to) {
   const rooting *m = arg;
   int32_t *node = m->pending.node + from, *count = &m->pending.count[from / PART], left = 0;
+  const int32_t all = *count;
   (void)to;
-  for (int32_t q = 0; q < *count; q++) {
+  for (int32_t q = 0; q < all; q++) {
     const int32_t i = node[q];
+    look_ahead(m->S, m->key, node + q, q, all);
     m->near[i] = largest_near(m->S, m->key, i);
-    if (state_of(m->near[i]) == UNDECIDED) node[left++] = i;
+    node[left] = i, left += state_of(m->near[i]) == UNDECIDED;
   }
   *count = left;
 }
 
-/* By the largest key within distance 2. */
+/* By the largest key within distance 2. Without branches, since keys are random. */
 static void decide(void *arg, int64_t from, int64_t to) {
   rooting *m = arg;
   int32_t *node = m->undecided.node + from, *count = &m->undecided.count[from / PART], left = 0;
+  const int32_t all = *count;
   (void)to;
-  for (int32_t q = 0; q < *count; q++) {
+  for (int32_t q = 0; q < all; q++) {
     const int32_t i = node[q];
+    look_ahead(m->S, m->near, node + q, q, all);
     const uint64_t far = largest_near(m->S, m->near, i);
-    if (node_of(far) == (uint64_t)i)
-      m->key[i] = with_state(m->key[i], ROOT);
-    else if (state_of(far) == ROOT)
-      m->key[i] = with_state(m->key[i], OUT);
-    else
-      node[left++] = i;
+    const bool root = node_of(far) == (uint64_t)i, out = !root & (state_of(far) == ROOT);
+    m->key[i] = with_state(m->key[i], root ? ROOT : out ? OUT : UNDECIDED);
+    node[left] = i, left += !root & !out;
   }
   *count = left, m->left += left;
 }
@@ -195,17 +211,22 @@ typedef struct joining {
   int32_t *to;
 } joining;
 
+static int32_t strongest(const joining *j, int64_t i) {
+  const double *value = j->S->val;
+  const int32_t *col = j->S->col;
+  int32_t to = -1;
+  double most = 0;
+  for (int64_t k = j->S->row_ptr[i]; k < j->S->row_ptr[i + 1]; k++) {
+    const double size = j->from[col[k]] >= 0 ? kcl_rounded(value[k]) : 0;
+    to = size > most ? j->from[col[k]] : to;
+    most = size > most ? size : most;
+  }
+  return to;
+}
+
 static void join(void *arg, int64_t first, int64_t end) {
   const joining *j = arg;
-  const kcl_csr *S = j->S;
-  for (int64_t i = first; i < end; i++) {
-    double most = 0;
-    j->to[i] = j->from[i];
-    for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1] && j->from[i] < 0; k++) {
-      const double size = kcl_rounded(((const double *)S->val)[k]);
-      if (j->from[S->col[k]] >= 0 && size > most) j->to[i] = j->from[S->col[k]], most = size;
-    }
-  }
+  for (int64_t i = first; i < end; i++) j->to[i] = j->from[i] >= 0 ? j->from[i] : strongest(j, i);
 }
 
 /* Two steps from the roots; `spare` [nodes] is overwritten. */
