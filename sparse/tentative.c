@@ -52,7 +52,8 @@ static void complete(double *Q, int64_t m, int column) {
 static void orthonormal(double *Q, int64_t m, int k, double *R) {
   for (int j = 0; j < k; j++) {
     double r[KCL_MOST_NEAR_NULL] = {0};
-    const double before = sqrt(product(Q + j * m, Q + j * m, m)), left = orthogonalise(Q, m, j, r);
+    const double before = sqrt(product(Q + j * m, Q + j * m, m)),
+                 left = j ? orthogonalise(Q, m, j, r) : before;
     const bool new = left > 1e-8 * before;
     for (int64_t i = 0; i < m && new; i++) Q[j * m + i] /= left;
     if (!new) complete(Q, m, j);
@@ -145,21 +146,22 @@ typedef struct smoothing {
   double omega;
 } smoothing;
 
-/* Walks row i of A along the row of its node in S: is the next entry, of column j, an entry of A_F beside the diagonal? */
+/* Walks row i of A along the row of its node in S: is the next entry, of column j, an entry of A_F? */
 typedef struct walk {
   const int32_t *strong, *end;
-  int64_t node;
+  int64_t own, block; /* the first row of the node */
 } walk;
 
 static walk walk_along(const smoothing *f, int64_t i) {
-  const int64_t node = i / f->block;
-  const int32_t *col = f->S->col;
-  return (walk){col + f->S->row_ptr[node], col + f->S->row_ptr[node + 1], node};
+  const int32_t node = (int32_t)i / f->block, *col = f->S->col;
+  return (walk){col + f->S->row_ptr[node], col + f->S->row_ptr[node + 1], (int64_t)node * f->block,
+                f->block};
 }
 
-static bool is_kept(walk *w, int64_t other) {
-  while (w->strong < w->end && *w->strong < other) w->strong++;
-  return other == w->node || (w->strong < w->end && *w->strong == other);
+static bool is_kept(walk *w, int64_t j) {
+  while (w->strong < w->end && (*w->strong + 1) * w->block <= j) w->strong++;
+  return (w->own <= j && j < w->own + w->block) ||
+         (w->strong < w->end && *w->strong * w->block <= j);
 }
 
 /* Of A_F; 0: A has none there. */
@@ -171,28 +173,30 @@ static double diagonal(const smoothing *f, int64_t i) {
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
     found |= A->col[k] == i;
-    if (A->col[k] == i || !is_kept(&w, A->col[k] / f->block)) sum += a[k];
+    if (A->col[k] == i || !is_kept(&w, A->col[k])) sum += a[k];
   }
   return found ? sum : 0;
 }
 
-static void add_row_of_T(kcl_rows *r, const kcl_csr *T, int64_t j, double factor) {
+static inline void add_row_of_T(kcl_sums *s, const kcl_csr *T, int64_t j, double factor) {
   const int64_t first = T->row_ptr[j];
-  kcl_sums_add(&r->sums, T->row_ptr[j + 1] - first, T->col + first, (const double *)T->val + first,
+  kcl_sums_add(s, T->row_ptr[j + 1] - first, T->col + first, (const double *)T->val + first,
                factor);
 }
 
-/* Where the diagonal is not positive: T itself. */
+/* Where the diagonal is not positive: T itself. The sums are a copy, which the compiler keeps in registers. */
 static void smoothed_row(void *arg, kcl_rows *r, int64_t i) {
-  const smoothing *f = arg;
-  const kcl_csr *A = f->A;
-  const double *a = A->val, d = diagonal(f, i), scale = d > 0 ? f->omega / d : 0;
-  walk w = walk_along(f, i);
-  add_row_of_T(r, f->T, i, d > 0 ? 1 - f->omega : 1);
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const int64_t j = A->col[k];
-    if (j != i && is_kept(&w, j / f->block)) add_row_of_T(r, f->T, j, -scale * a[k]);
+  const smoothing f = *(const smoothing *)arg;
+  const kcl_csr A = *f.A, T = *f.T;
+  const double *a = A.val, d = diagonal(&f, i), scale = d > 0 ? f.omega / d : 0;
+  walk w = walk_along(&f, i);
+  kcl_sums s = r->sums;
+  add_row_of_T(&s, &T, i, d > 0 ? 1 - f.omega : 1);
+  for (int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; k++) {
+    const int64_t j = A.col[k];
+    if (j != i && is_kept(&w, j)) add_row_of_T(&s, &T, j, -scale * a[k]);
   }
+  r->sums = s;
   kcl_row_put(r);
 }
 

@@ -46,8 +46,8 @@ done:
   return rc;
 }
 
-/* P and the next level's vectors. */
-static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const kcl_aggregation *g,
+/* P and the next level's vectors. S is freed as soon as P is smoothed: what follows touches its pages instead of new ones. */
+static int prolongate(kcl_builder *b, const kcl_csr *A, kcl_csr **S, const kcl_aggregation *g,
                       const kcl_aggregation_rule *rule, kcl_csr **P) {
   kcl *ctx = b->M->ctx;
   kcl_near_null *v = &b->near_null;
@@ -56,7 +56,8 @@ static int prolongate(kcl_builder *b, const kcl_csr *A, const kcl_csr *S, const 
   int rc;
   KCL_TRY(kcl_sparse_tentative(ctx, g, A->rows, v->B, &T, &coarse));
   if (rule->largest > 0) {
-    KCL_TRY(kcl_sparse_smoothed(ctx, A, S, rule->block, T, rule->largest, P));
+    KCL_TRY(kcl_sparse_smoothed(ctx, A, *S, rule->block, T, rule->largest, P));
+    kcl_csr_free(S);
     KCL_TRY(kcl_sparse_limit(ctx, A, T, rule->most_products, rule->most_entries, P));
   } else
     *P = T, T = NULL;
@@ -79,7 +80,7 @@ static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation
   KCL_TRY(kcl_sparse_aggregates(ctx, S, rule->least, &aggregate, &g.count));
   g.aggregate = aggregate;
   if (!g.count || (double)(g.count * g.vectors) > rule->enough) goto done;
-  KCL_TRY(prolongate(b, A->csr, S, &g, rule, &C));
+  KCL_TRY(prolongate(b, A->csr, &S, &g, rule, &C));
   give(KCL_OK, C, P), C = NULL, *made = true;
 done:
   free(aggregate), kcl_csr_free(&S), kcl_csr_free(&C);
