@@ -65,27 +65,30 @@ static void sum_diagonal(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static void add_coarse(kcl_rows *r, const interpolating *w, int64_t row, double factor) {
-  const int64_t first = w->C->row_ptr[row];
-  kcl_sums_add(&r->sums, w->C->row_ptr[row + 1] - first, w->C->col + first,
-               (const double *)w->C->val + first, factor);
+static inline void add_coarse(kcl_sums *s, const kcl_csr *C, int64_t row, double factor) {
+  const int64_t first = C->row_ptr[row];
+  kcl_sums_add(s, C->row_ptr[row + 1] - first, C->col + first, (const double *)C->val + first,
+               factor);
 }
 
+/* The sums are a copy, which the compiler keeps in registers. */
 static void interpolate_row(void *arg, kcl_rows *r, int64_t i) {
-  const interpolating *w = arg;
-  const kcl_csr *S = w->S;
-  const double one = 1, scale = w->diagonal[i] != 0 ? -1 / w->diagonal[i] : 0;
-  if (w->coarse[i] >= 0) {
-    kcl_rows_put(r, w->coarse[i], &one);
+  const interpolating w = *(const interpolating *)arg;
+  const kcl_csr S = *w.S, C = *w.C;
+  const double one = 1, scale = w.diagonal[i] != 0 ? -1 / w.diagonal[i] : 0, *strong = S.val;
+  if (w.coarse[i] >= 0) {
+    kcl_rows_put(r, w.coarse[i], &one);
     return;
   }
-  add_coarse(r, w, i, scale);
-  for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++) {
-    const int64_t j = S->col[k];
-    if (w->beta[j] != 0) /* 0: a coarse point, too */
-      add_coarse(r, w, j, scale * ((const double *)S->val)[k] / w->beta[j]);
+  kcl_sums s = r->sums;
+  add_coarse(&s, &C, i, scale);
+  for (int64_t k = S.row_ptr[i]; k < S.row_ptr[i + 1]; k++) {
+    const int64_t j = S.col[k];
+    if (w.beta[j] != 0) /* 0: a coarse point, too */
+      add_coarse(&s, &C, j, scale * strong[k] / w.beta[j]);
   }
-  kcl_row_put_largest(r, w->most);
+  r->sums = s;
+  kcl_row_put_largest(r, w.most);
 }
 
 int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const int32_t *coarse,

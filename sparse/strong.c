@@ -6,6 +6,7 @@
 typedef struct strength {
   const kcl_csr *A;
   double theta;
+  bool *strong; /* [entries of A] */
   kcl_csr *S;
 } strength;
 
@@ -25,17 +26,18 @@ static double limit(const strength *s, int64_t i, double sign) {
   return most > 0 ? kcl_rounded(s->theta * most) : INFINITY;
 }
 
+static int64_t mark_strong(const strength *s, int64_t i) {
+  const kcl_csr *A = s->A;
+  const double *a = A->val, sign = diagonal(A, i) < 0 ? 1 : -1, least = limit(s, i, sign);
+  int64_t count = 0;
+  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+    count += s->strong[k] = (A->col[k] != i) & (kcl_rounded(sign * a[k]) >= least);
+  return count;
+}
+
 static void count_strong(void *arg, int64_t from, int64_t to) {
   const strength *s = arg;
-  const kcl_csr *A = s->A;
-  const double *a = A->val;
-  for (int64_t i = from; i < to; i++) {
-    const double sign = diagonal(A, i) < 0 ? 1 : -1, least = limit(s, i, sign);
-    int64_t count = 0;
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      count += (A->col[k] != i) & (kcl_rounded(sign * a[k]) >= least);
-    s->S->row_ptr[i + 1] = count;
-  }
+  for (int64_t i = from; i < to; i++) s->S->row_ptr[i + 1] = mark_strong(s, i);
 }
 
 static void fill_strong(void *arg, int64_t from, int64_t to) {
@@ -43,11 +45,9 @@ static void fill_strong(void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = s->A;
   const double *a = A->val;
   for (int64_t i = from; i < to; i++) {
-    const double sign = diagonal(A, i) < 0 ? 1 : -1, least = limit(s, i, sign);
     int64_t at = s->S->row_ptr[i];
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      if (A->col[k] != i && kcl_rounded(sign * a[k]) >= least)
-        s->S->col[at] = A->col[k], ((double *)s->S->val)[at++] = a[k];
+      if (s->strong[k]) s->S->col[at] = A->col[k], ((double *)s->S->val)[at++] = a[k];
   }
 }
 
@@ -55,24 +55,26 @@ int kcl_sparse_strong(kcl *ctx, const kcl_csr *A, double theta, kcl_csr **out) {
   strength s = {.A = A, .theta = theta};
   int rc;
   *out = NULL;
+  KCL_TRY(kcl_alloc_unset(ctx, A->nnz, sizeof *s.strong, "couplings", (void **)&s.strong));
   KCL_TRY(kcl_csr_create(ctx, A->rows, A->cols, 0, KCL_D, &s.S));
   kcl_for_each(A->rows, kcl_rows_grain(A->rows), count_strong, &s);
   KCL_TRY(kcl_sparse_room(ctx, s.S));
   kcl_for_each(A->rows, kcl_rows_grain(A->rows), fill_strong, &s);
   *out = s.S, s.S = NULL;
 done:
-  kcl_csr_free(&s.S);
+  free(s.strong), kcl_csr_free(&s.S);
   return rc;
 }
 
 /* ---------------------------------------------------------------- the split */
 
 enum { UNDECIDED, COARSE, FINE };
+static const double DECIDED = -1;
 
 typedef struct splitting {
   const kcl_csr *S;
-  int64_t *depend; /* how many depend on a point */
-  double *priority;
+  int64_t *depend;         /* how many depend on a point */
+  double *priority;        /* DECIDED: none any more */
   uint8_t *state, *beaten; /* beaten: by an undecided neighbour in this round */
   _Atomic int64_t left;
 } splitting;
@@ -85,12 +87,14 @@ static void begin(void *arg, int64_t from, int64_t to) {
   splitting *s = arg;
   for (int64_t i = from; i < to; i++) {
     const uint64_t h = kcl_hash((uint64_t)i);
-    s->priority[i] = (double)s->depend[i] + (double)(h >> 12) / (double)(UINT64_C(1) << 52);
+    const double priority = (double)s->depend[i] + (double)(h >> 12) / (double)(UINT64_C(1) << 52);
+    s->priority[i] = s->depend[i] ? priority : DECIDED;
     s->state[i] = s->depend[i] ? UNDECIDED : FINE;
   }
 }
 
-/* Of two undecided neighbours the one that comes later is beaten: S is walked by its rows alone. */
+/* Of two neighbours the one that comes later is beaten, also by those that are decided, which come last: S is walked by its rows
+ * alone, and without branches. */
 static void compare(void *arg, int64_t from, int64_t to) {
   splitting *s = arg;
   const kcl_csr *S = s->S;
@@ -100,36 +104,37 @@ static void compare(void *arg, int64_t from, int64_t to) {
     for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++) {
       const int64_t j = S->col[k];
       const double theirs = s->priority[j];
-      if (s->state[j] == UNDECIDED)
-        store(&s->beaten[theirs > mine || (theirs == mine && j > i) ? i : j], true);
+      store(&s->beaten[(theirs > mine) | ((theirs == mine) & (j > i)) ? i : j], true);
     }
   }
 }
 
 static void choose(void *arg, int64_t from, int64_t to) {
-  splitting *s = arg;
+  const splitting *s = arg;
+  uint8_t *state = s->state, *beaten = s->beaten;
+  double *priority = s->priority;
   for (int64_t i = from; i < to; i++) {
-    if (s->state[i] == UNDECIDED && !s->beaten[i]) s->state[i] = COARSE;
-    s->beaten[i] = false;
+    if (state[i] == UNDECIDED && !beaten[i]) state[i] = COARSE, priority[i] = DECIDED;
+    beaten[i] = false;
   }
 }
 
 static bool depends_on_coarse(const splitting *s, int64_t i) {
+  bool any = false;
   for (int64_t k = s->S->row_ptr[i]; k < s->S->row_ptr[i + 1]; k++)
-    if (load(&s->state[s->S->col[k]]) == COARSE) return true;
-  return false;
+    any |= load(&s->state[s->S->col[k]]) == COARSE;
+  return any;
 }
 
 static void exclude(void *arg, int64_t from, int64_t to) {
   splitting *s = arg;
   int64_t left = 0;
-  for (int64_t i = from; i < to; i++)
-    if (load(&s->state[i]) == UNDECIDED) {
-      if (depends_on_coarse(s, i))
-        store(&s->state[i], FINE);
-      else
-        left++;
-    }
+  for (int64_t i = from; i < to; i++) {
+    if (load(&s->state[i]) != UNDECIDED) continue;
+    const bool fine = depends_on_coarse(s, i);
+    if (fine) store(&s->state[i], FINE), s->priority[i] = DECIDED;
+    left += !fine;
+  }
   s->left += left;
 }
 
@@ -145,10 +150,10 @@ int kcl_sparse_split(kcl *ctx, const kcl_csr *S, int32_t **coarse, int64_t *coun
   int rc;
   *coarse = NULL;
   KCL_TRY(kcl_sparse_column_counts(ctx, S, &s.depend));
-  KCL_TRY(kcl_alloc(ctx, n, sizeof *s.priority, "priorities", (void **)&s.priority));
-  KCL_TRY(kcl_alloc(ctx, n, 1, "the split", (void **)&s.state));
+  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *s.priority, "priorities", (void **)&s.priority));
+  KCL_TRY(kcl_alloc_unset(ctx, n, 1, "the split", (void **)&s.state));
   KCL_TRY(kcl_alloc(ctx, n, 1, "the split", (void **)&s.beaten));
-  KCL_TRY(kcl_alloc(ctx, n, sizeof **coarse, "the split", (void **)coarse));
+  KCL_TRY(kcl_alloc_unset(ctx, n, sizeof **coarse, "the split", (void **)coarse));
   kcl_for(n, KCL_FEW_ROWS, begin, &s);
   do {
     s.left = 0;
