@@ -3,8 +3,8 @@
  * bits depend on nothing else.
  *
  * Rows come in blocks of ROWS. Blocks are listed by class, the most columns that one of their rows can have or has; each class is
- * launched with tables and teams of its size. The order of a list means nothing. Rows are counted before they are filled, or
- * have room for as many columns as they can have. */
+ * launched with tables and teams of its size, classes of few blocks together with the next. The order of a list means nothing.
+ * Rows are counted before they are filled, or have room for as many columns as they can have. */
 #include "sparse.clh"
 #define ROWS 32    /* per block */
 #define LISTERS 256 /* work-items that list a block */
@@ -60,11 +60,21 @@ kernel void list_by_length(global const int *C_ptr, const int rows, global int *
 
 /* ---------------------------------------------------------------- tables */
 
-/* The row of this work-item's team. A group has whole teams, a block whole groups. */
-inline int row_of_team(global const int *list, const int team)
+/* The row of this work-item's team. A group has whole teams, a block whole groups. The lists of classes from `first` on are taken as
+ * one; count: of the blocks in each. */
+inline int row_of_team(global const int *list, global const int *count, const int first, const int rows, const int team)
 {
-  const int rows = get_local_size(0) / team, per_block = ROWS / rows, g = get_group_id(0);
-  return list[g / per_block] * ROWS + g % per_block * rows + get_local_id(0) / team;
+  const int blocks = (rows + ROWS - 1) / ROWS, group = get_local_size(0), l = get_local_id(0);
+  const int at = (int)get_group_id(0) * (group / team) + l / team;
+  int c = first, b = at / ROWS;
+  while (b >= count[c]) b -= count[c++];
+  return list[c * blocks + b] * ROWS + at % ROWS;
+}
+
+/* size: a multiple of four. */
+inline void empty(local int4 *keys, const int size)
+{
+  for (int q = get_local_id(0); q < size / 4; q += get_local_size(0)) keys[q] = (int4)EMPTY;
 }
 
 /* The slot of the column; -1: the table is full. *fresh: it was not there before. */
@@ -73,32 +83,35 @@ inline int slot_of(volatile local int *keys, const int size, const int col, bool
   uint at = (uint)col * 2654435761u >> 7;
   *fresh = false;
   for (int tries = 0; tries < size; tries++, at++) {
-    const int slot = at & (size - 1);
-    int old = keys[slot];
-    if (old == EMPTY) old = atomic_cmpxchg(&keys[slot], EMPTY, col), *fresh = old == EMPTY;
-    if (old == EMPTY || old == col) return slot;
+    const int slot = at & (size - 1), old = atomic_cmpxchg(&keys[slot], EMPTY, col);
+    *fresh = old == EMPTY;
+    if (*fresh || old == col) return slot;
   }
   return -1;
 }
 
-/* The note: a row has more than `room` columns. `width` work-items of a team share a row of B. keys [teams, size] */
-kernel void count_rows(PATTERN(A), PATTERN(B), ENDS(B), const int rows, global const int *lists, const int first, const int size,
-                       const int room, const int team, const int width, global int *count, NOTES, local int *keys)
+/* classes: the notes of the blocks in each. The note: a row has more than `room` columns. `width` work-items of a team share a row of
+ * B. keys [teams, size] */
+kernel void count_rows(PATTERN(A), PATTERN(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
+                       const int size, const int room, const int team, const int width, global int *count, NOTES, local int4 *keys)
 {
   local int found[ROWS];
-  const int l = get_local_id(0), group = get_local_size(0), lane = l % team, i = row_of_team(lists + first, team);
+  const int l = get_local_id(0), group = get_local_size(0), lane = l % team;
+  const int i = row_of_team(list, notes + classes, first, rows, team);
   const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? A_ptr[i + 1] : 0;
-  local int *mine = keys + l / team * size;
+  local int *mine = (local int *)keys + l / team * size;
   bool fresh, lost = false;
   int n = 0;
-  for (int q = l; q < group / team * size; q += group) keys[q] = EMPTY;
+  empty(keys, group / team * size);
   if (l < ROWS) found[l] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = from + lane / width; k < to && !lost; k += team / width)
-    for (int m = B_ptr[A_col[k]] + lane % width; m < END(B, A_col[k]) && !lost; m += width) {
+  for (int k = from + lane / width; k < to && !lost; k += team / width) {
+    const int j = A_col[k], end = END(B, j);
+    for (int m = B_ptr[j] + lane % width; m < end && !lost; m += width) {
       lost = slot_of(mine, size, B_col[m], &fresh) < 0;
       n += fresh;
     }
+  }
   if (n) atomic_add(&found[l / team], n);
   if (lost) notes[note] = 1;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -117,19 +130,20 @@ inline int rank_of(const int col, local const int *cols, const int count)
 
 /* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL, and the note:
  * a row is not as long as C_ptr says. What a step needs of A and of B's row pointers is read one and two steps before. */
-kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *lists, const int first, const int size, const int room,
-                      const int team, const int sorted, global const int *C_ptr, global int *C_col, global double *C_val, global int *C_end,
-                      NOTES, local int *all_keys, local double *all_sums, local int *all_cols, local ushort *all_slots)
+kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
+                      const int size, const int room, const int team, const int sorted, global const int *C_ptr, global int *C_col,
+                      global double *C_val, global int *C_end, NOTES, local int4 *all_keys, local double *all_sums, local int *all_cols,
+                      local ushort *all_slots)
 {
   local int listed[ROWS], most;
-  const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team, i = row_of_team(lists + first, team);
+  const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;
+  const int i = row_of_team(list, notes + classes, first, rows, team);
   const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
-  local int *keys = all_keys + mine * size, *cols = all_cols + mine * room;
+  local int *keys = (local int *)all_keys + mine * size, *cols = all_cols + mine * room;
   local double *sums = all_sums + mine * size;
   local ushort *slots = all_slots + mine * room;
   bool fresh;
-  for (int q = l; q < group / team * size; q += group) all_keys[q] = EMPTY;
-  for (int q = l; q < group / team * room; q += group) all_cols[q] = EMPTY;
+  empty(all_keys, group / team * size);
   if (l < ROWS) listed[l] = 0;
   if (l == 0) most = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -155,8 +169,10 @@ kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int 
     a = next_a, start = next_start, end = next_end, next = after;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+  const int n = listed[mine], to = i < rows ? C_ptr[i] : 0;
+  for (int q = n + lane; q < min(n + 3, room); q += team) cols[q] = EMPTY;
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (i >= rows) return;
-  const int n = listed[mine], to = C_ptr[i];
   for (int q = lane; q < n; q += team) {
     const int col = cols[q], at = to + (sorted ? rank_of(col, cols, n) : q);
     C_col[at] = col, C_val[at] = sums[slots[q]];

@@ -4,48 +4,68 @@
 
 /* As in the kernels. Tables are half full at most, but the largest. */
 enum { ROWS = 32 /* per block */, LISTERS = 256, CLASSES = 8, LONGEST = 1792, SMALL = 64 };
+enum { FEW = 64 /* blocks */ };
 static int room(int c) { return c < CLASSES - 1 ? 8 << c : LONGEST; }
 static int table(int c) { return c < CLASSES - 1 ? 16 << c : 2048; }
 
 typedef struct product {
   kcl_device_setup *s;
-  const kcl_device_csr *A, *B;
-  kcl_device_csr *C;
+  const kcl_device_csr *A;
+  kcl_device_csr B, *C;
   bool sorted;
   void *list;   /* [CLASSES, blocks] */
   bool checked; /* are C's rows as long as they were said to be? */
   int differs;  /* the note of whether they are not; 0: not asked for */
 } product;
 
+/* Classes that are launched as one, with the tables of the last. */
+typedef struct range {
+  int notes; /* of the blocks in each class */
+  int first, last;
+  int64_t blocks;
+} range;
+
 static int64_t blocks(const product *p) { return (p->A->rows + ROWS - 1) / ROWS; }
 
-/* Work-items per row: as many as B's rows have entries, so that few are idle, and enough that the tables of a group of 32 fit into
- * its local memory. */
+/* Work-items per row: the power of two nearest to the entries of a row of B, so that few are idle, and enough that the tables of a
+ * group of 32 fit into its local memory. Rows with room behind them are about half full. */
 static int team(const product *p, int c, int most) {
-  const double mean = (double)p->B->nnz / (double)(p->B->rows ? p->B->rows : 1);
+  const double mean = (double)p->B.nnz / (double)(p->B.rows + 1) / (p->B.end ? 2 : 1);
   int t = table(c) / 32 < 1 ? 1 : table(c) / 32;
   if (t > 32) t = 32;
-  while (t < most && 2 * t <= mean) t *= 2;
+  while (t < most && 1.41 * t <= mean) t *= 2;
   return t;
 }
 
-static int count_class(const product *p, int c, int64_t count, int failed) {
-  const kcl_device_csr *A = p->A, *B = p->B;
-  const int width = team(p, 0, 8), t = 2 * team(p, c, 16), group = t < 64 ? 64 : t;
-  return LAUNCH(p->s, "count_rows", count * ROWS * t, group, PATTERN(A), PATTERN(B), ENDS(B),
-                INT(A->rows), BUFFER(p->list), INT(c * blocks(p)), INT(table(c)), INT(room(c)),
-                INT(t), INT(width < t ? width : t), BUFFER(p->C->ptr), NOTE(p->s, failed),
-                LOCAL(4 * group / t * table(c)));
+static int count_range(const product *p, const range *r, int failed) {
+  const kcl_device_csr *A = p->A, *B = &p->B;
+  const int c = r->last, width = team(p, 0, 8), t = 2 * team(p, c, 16), group = t < 64 ? 64 : t;
+  return LAUNCH(p->s, "count_rows", r->blocks * ROWS * t, group, PATTERN(A), PATTERN(B), ENDS(B),
+                INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
+                INT(room(c)), INT(t), INT(width < t ? width : t), BUFFER(p->C->ptr),
+                NOTE(p->s, failed), LOCAL(4 * group / t * table(c)));
 }
 
-static int fill_class(const product *p, int c, int64_t count) {
-  const kcl_device_csr *A = p->A, *B = p->B, *C = p->C;
-  const int t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
-  return LAUNCH(p->s, "fill_rows", count * ROWS * t, group, CSR(A), CSR(B), ENDS(B), INT(A->rows),
-                BUFFER(p->list), INT(c * blocks(p)), INT(table(c)), INT(room(c)), INT(t),
-                INT(p->sorted), CSR(C), BUFFER(C->end), NOTE(p->s, p->differs),
-                LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)), LOCAL(4 * rows * room(c)),
-                LOCAL(2 * rows * room(c)));
+static int fill_range(const product *p, const range *r) {
+  const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
+  const int c = r->last, t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
+  return LAUNCH(p->s, "fill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
+                INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
+                INT(room(c)), INT(t), INT(p->sorted), CSR(C), BUFFER(C->end),
+                NOTE(p->s, p->differs), LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)),
+                LOCAL(4 * rows * room(c)), LOCAL(2 * rows * room(c)));
+}
+
+/* The next range from class r->first on; false: there is none. A few blocks run with those of larger classes, beside which they
+ * take no time. */
+static bool next_range(const product *p, const cl_int *found, range *r) {
+  const int64_t few = blocks(p) / 16 > FEW ? blocks(p) / 16 : FEW;
+  r->blocks = 0;
+  for (int c = r->first; c < CLASSES; c++) {
+    if (r->blocks > few && found[c]) break;
+    if (found[c]) r->blocks += found[c], r->last = c;
+  }
+  return r->blocks > 0;
 }
 
 /* bound [rows] of C's; classes: the note of the blocks in each. */
@@ -53,7 +73,7 @@ static int list_bounds(const product *p, void *bound, int *classes) {
   int rc = kcl_setup_notes(p->s, CLASSES, classes);
   if (rc) return rc;
   return LAUNCH(p->s, "list_by_bound", blocks(p) * LISTERS, LISTERS, PATTERN(p->A),
-                BUFFER(p->B->ptr), ENDS(p->B), INT(p->A->rows), BUFFER(bound), BUFFER(p->list),
+                BUFFER(p->B.ptr), ENDS(&p->B), INT(p->A->rows), BUFFER(bound), BUFFER(p->list),
                 NOTE(p->s, *classes));
 }
 
@@ -64,31 +84,39 @@ static int list_lengths(const product *p, int *classes) {
                 BUFFER(p->list), NOTE(p->s, *classes));
 }
 
+/* Blocks in each class; waits for all notes, B's too. */
+static int read_classes(product *p, int classes, cl_int *found) {
+  int rc = kcl_setup_read_notes(p->s, classes, CLASSES, found);
+  return rc ? rc : kcl_setup_measure(p->s, &p->B);
+}
+
 /* C's rows are counted; *failed: the note of whether one is too long. */
-static int count(const product *p, int *failed) {
-  int classes, rc;
+static int count(product *p, int *failed) {
+  range r = {0};
   cl_int found[CLASSES];
-  KCL_TRY(list_bounds(p, p->C->ptr, &classes));
-  KCL_TRY(kcl_setup_read_notes(p->s, classes, CLASSES, found));
+  int rc;
+  KCL_TRY(list_bounds(p, p->C->ptr, &r.notes));
+  KCL_TRY(read_classes(p, r.notes, found));
   KCL_TRY(kcl_setup_notes(p->s, 1, failed));
-  for (int c = 0; c < CLASSES; c++)
-    if (found[c]) KCL_TRY(count_class(p, c, found[c], *failed));
+  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(count_range(p, &r, *failed));
 done:
   return rc;
 }
 
 static int fill(product *p, int classes) {
+  range r = {.notes = classes};
   cl_int found[CLASSES];
-  int rc = kcl_setup_read_notes(p->s, classes, CLASSES, found);
-  if (!rc && p->checked) rc = kcl_setup_notes(p->s, 1, &p->differs);
-  for (int c = 0; c < CLASSES && !rc; c++)
-    if (found[c]) rc = fill_class(p, c, found[c]);
+  int rc;
+  KCL_TRY(read_classes(p, classes, found));
+  if (p->checked) KCL_TRY(kcl_setup_notes(p->s, 1, &p->differs));
+  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(fill_range(p, &r));
+done:
   return rc;
 }
 
 static int open(product *p) {
   kcl_device_csr *C = p->C;
-  *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B->cols};
+  *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B.cols};
   int rc = kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->ptr);
   return rc ? rc : kcl_setup_memory(p->s, CLASSES * blocks(p), sizeof(cl_int), &p->list);
 }
@@ -147,12 +175,12 @@ done:
 
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *C) {
-  return multiply(&(product){.s = s, .A = A, .B = B, .C = C, .sorted = true});
+  return multiply(&(product){.s = s, .A = A, .B = *B, .C = C, .sorted = true});
 }
 
 int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                             bool sorted, kcl_device_csr *C) {
-  product p = {.s = s, .A = A, .B = B, .C = C, .sorted = sorted};
+  product p = {.s = s, .A = A, .B = *B, .C = C, .sorted = sorted};
   int rc = multiply_loosely(&p);
   return rc == KCL_UNSUITED ? multiply(&p) : rc;
 }
@@ -161,9 +189,10 @@ int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_d
                        const kcl_device_csr *P, const kcl_device_csr *pattern,
                        kcl_device_csr *out) {
   kcl_device_csr AP;
-  product last = {.s = s, .A = R, .B = &AP, .C = out, .sorted = true};
+  product last = {.s = s, .A = R, .C = out, .sorted = true};
   int rc = kcl_setup_loose_product(s, A, P, false, &AP);
   if (rc) return rc;
+  last.B = AP;
   if (pattern) rc = multiply_like(&last, pattern);
   if (!pattern || rc == KCL_UNSUITED) rc = multiply(&last);
   if (!rc) kcl_setup_drop_matrix(s, &AP);
