@@ -59,19 +59,15 @@ inline bool is_coupled(GRAPH(N), global const double *N_val, global const double
 kernel void couple_nodes(GRAPH(N), global const double *N_val, const int nodes, const int team, const int plain, const double least,
                          global const double *largest, global int *S_col, global double *S_val, global int *S_end)
 {
-  local int count[WG];
-  const int l = get_local_id(0), i = get_global_id(0) / team, lane = l % team;
-  const int first = i < nodes ? START(i) : 0, length = i < nodes ? END(N, i) - first : 0;
-  const int from = first + length * lane / team, to = first + length * (lane + 1) / team;
-  int mine = 0, at = first;
-  for (int k = from; k < to && team > 1; k++) mine += COUPLED(k);
-  count[l] = mine;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (i >= nodes) return;
-  for (int q = l - lane; q < l; q++) at += count[q];
-  for (int k = from; k < to; k++)
+  local int all[WG];
+  const int i = get_global_id(0) / team;
+  const int2 part = i < nodes ? team_part(START(i), END(N, i), team) : (int2)0;
+  int mine = 0;
+  for (int k = part.x; k < part.y && team > 1; k++) mine += COUPLED(k);
+  int at = team_before(mine, team, all) + (i < nodes ? START(i) : 0);
+  for (int k = part.x; k < part.y; k++)
     if (COUPLED(k)) S_col[at] = N_col[k], S_val[at++] = plain ? N_val[k] * N_val[k] : N_val[k];
-  if (lane == team - 1) S_end[i] = at;
+  if (i < nodes && get_local_id(0) % team == team - 1) S_end[i] = at;
 }
 
 /* ---------------------------------------------------------------- roots: a maximal independent set of distance 2 */

@@ -33,19 +33,14 @@ kernel void count_strong(CSR(A), const int n, const int team, const double theta
 kernel void fill_strong(CSR(A), const int n, const int team, global const double *limit, global const int *S_ptr, global int *S_col,
                         global double *S_val)
 {
-  local int count[WG];
-  const int l = get_local_id(0), i = get_global_id(0) / team, lane = l % team;
-  const int first = i < n ? A_ptr[i] : 0, length = i < n ? A_ptr[i + 1] - first : 0;
-  const int from = first + length * lane / team, to = first + length * (lane + 1) / team;
+  local int all[WG];
+  const int i = get_global_id(0) / team;
+  const int2 part = i < n ? team_part(A_ptr[i], A_ptr[i + 1], team) : (int2)0;
   const double bound = i < n ? limit[i] : INFINITY;
   int mine = 0;
-  for (int k = from; k < to; k++) mine += A_col[k] != i && is_strong(bound, A_val[k]);
-  count[l] = mine;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (i >= n) return;
-  int at = S_ptr[i];
-  for (int q = l - lane; q < l; q++) at += count[q];
-  for (int k = from; k < to; k++)
+  for (int k = part.x; k < part.y; k++) mine += A_col[k] != i && is_strong(bound, A_val[k]);
+  int at = team_before(mine, team, all) + (i < n ? S_ptr[i] : 0);
+  for (int k = part.x; k < part.y; k++)
     if (A_col[k] != i && is_strong(bound, A_val[k])) S_col[at] = A_col[k], S_val[at++] = A_val[k];
 }
 
@@ -143,20 +138,26 @@ kernel void sum_diagonal(CSR(S), const int n, global const int *coarse, global c
   B_count[i] = coarse[i] >= 0 ? 1 : near;
 }
 
-kernel void fill_factors(CSR(S), const int n, global const int *coarse, global const double *beta, global const double *scale,
-                         global const int *L_ptr, global int *L_col, global double *L_val, global const int *B_ptr, global int *B_col,
-                         global double *B_val)
+/* Each work-item of a team has a part of the row of S. The first entry of a row of L is that of the diagonal. */
+kernel void fill_factors(CSR(S), const int n, const int team, global const int *coarse, global const double *beta,
+                         global const double *scale, global const int *L_ptr, global int *L_col, global double *L_val,
+                         global const int *B_ptr, global int *B_col, global double *B_val)
 {
-  const int i = get_global_id(0);
-  if (i >= n) return;
-  int l = L_ptr[i], b = B_ptr[i];
-  const bool chosen = coarse[i] >= 0;
-  L_col[l] = i, L_val[l++] = chosen ? 1 : scale[i];
-  if (chosen) {
-    B_col[b] = coarse[i], B_val[b] = 1;
-    return;
+  local int all[WG];
+  const int i = get_global_id(0) / team, lane = get_local_id(0) % team;
+  const bool chosen = i < n && coarse[i] >= 0;
+  const int2 part = i < n && !chosen ? team_part(S_ptr[i], S_ptr[i + 1], team) : (int2)0;
+  int near = 0, fine = 0;
+  for (int k = part.x; k < part.y; k++) {
+    if (coarse[S_col[k]] >= 0) near++;
+    else fine += beta[S_col[k]] != 0;
   }
-  FOR_STRONG(i, k) {
+  int b = team_before(near, team, all), l = team_before(fine, team, all) + 1;
+  if (i >= n) return;
+  b += B_ptr[i], l += L_ptr[i];
+  if (lane == 0) L_col[l - 1] = i, L_val[l - 1] = chosen ? 1 : scale[i];
+  if (lane == 0 && chosen) B_col[b] = coarse[i], B_val[b] = 1;
+  for (int k = part.x; k < part.y; k++) {
     const int j = S_col[k];
     if (coarse[j] >= 0) B_col[b] = coarse[j], B_val[b++] = S_val[k];
     else if (beta[j] != 0) L_col[l] = j, L_val[l++] = scale[i] * S_val[k] / beta[j];

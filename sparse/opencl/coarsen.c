@@ -97,6 +97,7 @@ done:
 /* The factors of interpolation. */
 static int factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
   const int64_t n = c->A->rows;
+  const int team = kcl_setup_team(c->A);
   void *beta;
   int rc;
   *L = (kcl_device_csr){.rows = n, .cols = n}, *B = (kcl_device_csr){.rows = n, .cols = c->count};
@@ -108,8 +109,8 @@ static int factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
                BUFFER(c->weak), BUFFER(L->ptr), BUFFER(B->ptr)));
   KCL_TRY(kcl_setup_shape_within(c->s, L, c->A->nnz + n));
   KCL_TRY(kcl_setup_shape_within(c->s, B, c->A->nnz + n));
-  KCL_TRY(EACH(c->s, "fill_factors", n, CSR(&c->S), INT(n), BUFFER(c->coarse), BUFFER(beta),
-               BUFFER(c->weak), CSR(L), CSR(B)));
+  KCL_TRY(EACH(c->s, "fill_factors", n * team, CSR(&c->S), INT(n), INT(team), BUFFER(c->coarse),
+               BUFFER(beta), BUFFER(c->weak), CSR(L), CSR(B)));
   kcl_setup_drop(c->s, beta);
 done:
   return rc;
