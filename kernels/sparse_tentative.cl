@@ -117,33 +117,67 @@ inline bool is_kept(walk *w, global const int *S_col, const int other)
   return other == w->node || (w->strong < w->end && S_col[w->strong] == other);
 }
 
-kernel void count_kept(CSR(A), const int n, const int block, global const int *S_col, global const int *S_end, global double *d,
-                       global int *count)
+/* The walk to a column. */
+inline walk walk_to(global const int *S_col, int from, const int end, const int node, const int least)
 {
-  const int i = get_global_id(0), node = i / block;
-  if (i >= n) return;
-  walk w = {A_ptr[node * block], S_end[node], node};
-  bool found = false;
-  double sum = 0;
-  int kept = 1;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
-    const bool own = A_col[k] == i, in = is_kept(&w, S_col, A_col[k] / block);
-    found = found || own, kept += in && !own;
-    if (own || !in) sum += A_val[k];
+  for (int to = end; from < to;) {
+    const int middle = (from + to) / 2;
+    if (S_col[middle] < least) from = middle + 1;
+    else to = middle;
   }
-  d[i] = found ? sum : 0, count[i] = kept;
+  const walk w = {from, end, node};
+  return w;
 }
 
-kernel void fill_kept(CSR(A), const int n, const int block, global const int *S_col, global const int *S_end, global const double *d,
-                      const double omega, global const int *M_ptr, global int *M_col, global double *M_val)
+/* The diagonal with the entries that are not kept, added in the row's order. */
+inline double sum_others(CSR(A), const int i, const int block, walk w, global const int *S_col)
 {
-  const int i = get_global_id(0), node = i / block;
-  if (i >= n) return;
-  walk w = {A_ptr[node * block], S_end[node], node};
-  const double scale = d[i] > 0 ? omega / d[i] : 0;
-  int at = M_ptr[i];
-  M_col[at] = i, M_val[at++] = d[i] > 0 ? 1 - omega : 1;
+  double sum = 0;
   for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++)
+    if (!is_kept(&w, S_col, A_col[k] / block) || A_col[k] == i) sum += A_val[k];
+  return sum;
+}
+
+/* Each work-item of a team has a part of the row of A. Most rows keep all of their entries. */
+kernel void count_kept(CSR(A), const int n, const int team, const int block, global const int *S_col, global const int *S_end,
+                       global double *d, global int *count)
+{
+  local double all[WG];
+  const int i = get_global_id(0) / team, node = i / block;
+  const int2 part = i < n ? team_part(A_ptr[i], A_ptr[i + 1], team) : (int2)0;
+  walk w = {0, 0, node};
+  if (part.x < part.y) w = walk_to(S_col, A_ptr[node * block], S_end[node], node, A_col[part.x] / block);
+  double diagonal = 0, found = 0, kept = 0;
+  for (int k = part.x; k < part.y; k++) {
+    if (A_col[k] == i) diagonal = A_val[k], found = 1;
+    else kept += is_kept(&w, S_col, A_col[k] / block);
+  }
+  diagonal = team_sum(diagonal, team, all), found = team_sum(found, team, all), kept = team_sum(kept, team, all);
+  if (i >= n || get_local_id(0) % team) return;
+  const walk whole = {A_ptr[node * block], S_end[node], node};
+  const bool others = kept + found < A_ptr[i + 1] - A_ptr[i];
+  d[i] = found != 0 && others ? sum_others(A_ptr, A_col, A_val, i, block, whole, S_col) : diagonal;
+  count[i] = 1 + (int)kept;
+}
+
+/* Each work-item of a team has a part of the row of A. */
+kernel void fill_kept(CSR(A), const int n, const int team, const int block, global const int *S_col, global const int *S_end,
+                      global const double *d, const double omega, global const int *M_ptr, global int *M_col, global double *M_val)
+{
+  local int all[WG];
+  const int i = get_global_id(0) / team, node = i / block;
+  const int2 part = i < n ? team_part(A_ptr[i], A_ptr[i + 1], team) : (int2)0;
+  walk first = {0, 0, node};
+  if (part.x < part.y) first = walk_to(S_col, A_ptr[node * block], S_end[node], node, A_col[part.x] / block);
+  walk w = first;
+  int mine = 0;
+  for (int k = part.x; k < part.y; k++) mine += is_kept(&w, S_col, A_col[k] / block) && A_col[k] != i;
+  int at = team_before(mine, team, all) + 1;
+  if (i >= n) return;
+  const double scale = d[i] > 0 ? omega / d[i] : 0;
+  at += M_ptr[i], w = first;
+  if (get_local_id(0) % team == 0) M_col[at - 1] = i, M_val[at - 1] = d[i] > 0 ? 1 - omega : 1;
+  for (int k = part.x; k < part.y; k++)
     if (is_kept(&w, S_col, A_col[k] / block) && A_col[k] != i) M_col[at] = A_col[k], M_val[at++] = -scale * A_val[k];
 }
 

@@ -55,17 +55,17 @@ done:
 static int smoothing(const kcl_device_nodes *g, kcl_device_csr *M) {
   const kcl_device_csr *A = g->A, *S = &g->graph;
   const int64_t n = A->rows;
-  const int block = g->rule->block;
+  const int block = g->rule->block, team = kcl_setup_team(A);
   void *d;
   int rc;
   *M = (kcl_device_csr){.rows = n, .cols = n};
   KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_double), &d));
   KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &M->ptr));
-  KCL_TRY(EACH(g->s, "count_kept", n, CSR(A), INT(n), INT(block), BUFFER(S->col), BUFFER(S->end),
-               BUFFER(d), BUFFER(M->ptr)));
+  KCL_TRY(EACH(g->s, "count_kept", n * team, CSR(A), INT(n), INT(team), INT(block), BUFFER(S->col),
+               BUFFER(S->end), BUFFER(d), BUFFER(M->ptr)));
   KCL_TRY(kcl_setup_shape_within(g->s, M, A->nnz + n));
-  KCL_TRY(EACH(g->s, "fill_kept", n, CSR(A), INT(n), INT(block), BUFFER(S->col), BUFFER(S->end),
-               BUFFER(d), REAL(4.0 / 3 / g->rule->largest), CSR(M)));
+  KCL_TRY(EACH(g->s, "fill_kept", n * team, CSR(A), INT(n), INT(team), INT(block), BUFFER(S->col),
+               BUFFER(S->end), BUFFER(d), REAL(4.0 / 3 / g->rule->largest), CSR(M)));
   kcl_setup_drop(g->s, d);
 done:
   return rc;
