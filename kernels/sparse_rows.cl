@@ -66,22 +66,28 @@ kernel void count_columns(PATTERN(A), const int rows, global int *count)
   for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) atomic_inc(&count[A_col[k]]);
 }
 
-kernel void scatter_columns(PATTERN(A), const int rows, global const int *T_ptr, global int *taken, global int *row)
-{
-  const int i = get_global_id(0);
-  if (i >= rows) return;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) row[T_ptr[A_col[k]] + atomic_inc(&taken[A_col[k]])] = i;
-}
-
-kernel void place_columns(CSR(A), const int rows, global const int *T_ptr, global const int *row, global int *T_col, global double *T_val)
+/* row, entry: of A's columns, one after another. */
+kernel void scatter_columns(PATTERN(A), const int rows, global const int *T_ptr, global int *taken, global int *row, global int *entry)
 {
   const int i = get_global_id(0);
   if (i >= rows) return;
   for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
-    const int j = A_col[k];
+    const int at = T_ptr[A_col[k]] + atomic_inc(&taken[A_col[k]]);
+    row[at] = i, entry[at] = k;
+  }
+}
+
+/* A team per column. */
+kernel void place_columns(global const int *T_ptr, const int cols, const int team, global const int *row, global const int *entry,
+                          global const double *A_val, global int *T_col, global double *T_val)
+{
+  const int j = get_global_id(0) / team, lane = get_global_id(0) % team;
+  if (j >= cols) return;
+  FOR_TEAM(T_ptr[j], T_ptr[j + 1], lane, team, q) {
+    const int i = row[q];
     int at = T_ptr[j];
-    for (int q = T_ptr[j]; q < T_ptr[j + 1]; q++) at += row[q] < i;
-    T_col[at] = i, T_val[at] = A_val[k];
+    for (int p = T_ptr[j]; p < T_ptr[j + 1]; p++) at += row[p] < i;
+    T_col[at] = i, T_val[at] = A_val[entry[q]];
   }
 }
 

@@ -43,19 +43,21 @@ int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C) {
 }
 
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *T) {
-  void *taken, *row;
+  void *taken, *row, *entry;
   int rc;
   *T = (kcl_device_csr){.rows = A->cols, .cols = A->rows};
   KCL_TRY(kcl_setup_zeros(s, T->rows, &T->ptr));
   KCL_TRY(kcl_setup_zeros(s, T->rows, &taken));
   KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(cl_int), &row));
+  KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(cl_int), &entry));
   KCL_TRY(EACH(s, "count_columns", A->rows, PATTERN(A), INT(A->rows), BUFFER(T->ptr)));
   KCL_TRY(kcl_setup_shape_within(s, T, A->nnz));
   KCL_TRY(EACH(s, "scatter_columns", A->rows, PATTERN(A), INT(A->rows), BUFFER(T->ptr),
-               BUFFER(taken), BUFFER(row)));
-  KCL_TRY(EACH(s, "place_columns", A->rows, CSR(A), INT(A->rows), BUFFER(T->ptr), BUFFER(row),
-               BUFFER(T->col), BUFFER(T->val)));
-  kcl_setup_drop(s, taken), kcl_setup_drop(s, row);
+               BUFFER(taken), BUFFER(row), BUFFER(entry)));
+  KCL_TRY(EACH(s, "place_columns", T->rows * kcl_setup_team(T), BUFFER(T->ptr), INT(T->rows),
+               INT(kcl_setup_team(T)), BUFFER(row), BUFFER(entry), BUFFER(A->val), BUFFER(T->col),
+               BUFFER(T->val)));
+  kcl_setup_drop(s, taken), kcl_setup_drop(s, row), kcl_setup_drop(s, entry);
 done:
   return rc;
 }
