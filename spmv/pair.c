@@ -16,7 +16,7 @@
 #include "spmv/narrow.h"
 #include <stdio.h>
 
-enum { C = KCL_SLICE, LOCAL_BYTES = 8192 }; /* largest dictionary in local memory */
+enum { C = KCL_SLICE };
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
 static int codes_per_word(int64_t pairs) { return pairs < 256 ? 4 : 2; }
@@ -82,9 +82,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_for(A->rows, KCL_FEW_ROWS, fill_codes, &(filling){&r, A, slice, code});
   kcl_matrix_param(m, "pairs", r.count);
   kcl_matrix_param(m, "cols", A->cols);
-  int64_t table = (r.count + 1) * (4 + (int64_t)sizeof(scalar));
-  if (kcl_matrix_gpu_layout(m) && table <= LOCAL_BYTES)
-    m->local_scalars = (int)(table / (int64_t)sizeof(scalar)) + 1;
+  kcl_matrix_local_table(m, (double)(r.count + 1) * (4 + sizeof(scalar)));
   snprintf(m->note, sizeof m->note, "%lld pairs", (long long)r.count);
 done:
   kcl_repeats_free(&rows), kcl_repeats_free(&r);

@@ -17,10 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-  LOCAL_BYTES = 8192, /* largest table in local memory */
-  SHORT = 8           /* fewer rows of one pattern are computed row by row */
-};
+enum { SHORT = 8 /* fewer rows of one pattern are computed row by row */ };
 
 static double table(double patterns, double entries, kcl_type type) {
   return entries * (4.0 + (double)kcl_type_size(type)) + 4.0 * (patterns + 1);
@@ -75,9 +72,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_repeats_rows(&r, A->type, start, offset, val);
   kcl_matrix_param(m, "patterns", r.count);
   kcl_matrix_param(m, "entries", entries);
-  double local = table((double)r.count, (double)entries, A->type);
-  if (kcl_matrix_gpu_layout(m) && local <= LOCAL_BYTES)
-    m->local_scalars = (int)(local / sizeof(scalar)) + 1;
+  kcl_matrix_local_table(m, table((double)r.count, (double)entries, A->type));
   snprintf(m->note, sizeof m->note, "%lld patterns", (long long)r.count);
 done:
   kcl_repeats_free(&r);

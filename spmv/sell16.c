@@ -15,7 +15,7 @@
 #include "spmv/narrow.h"
 #include <stdio.h>
 
-enum { C = KCL_SLICE, MOST_SPAN = 65535, LOCAL_BYTES = 8192 };
+enum { C = KCL_SLICE, MOST_SPAN = 65535 };
 enum { AS_SCALARS, AS_SINGLES, AS_INDICES }; /* VARIANT in the kernel */
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
@@ -123,8 +123,7 @@ static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
   kcl_for(slices, KCL_FEW_ROWS / C, fill_slices, &(filling){f, A, slice, least, col, val});
   kcl_matrix_param(m, "values", values);
-  int64_t bytes = values * (int64_t)sizeof(scalar);
-  if (kcl_matrix_gpu_layout(m) && bytes <= LOCAL_BYTES) m->local_scalars = (int)values;
+  kcl_matrix_local_table(m, (double)values * sizeof(scalar));
 done:
   return rc;
 }

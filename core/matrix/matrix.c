@@ -68,6 +68,14 @@ void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
   m->param[m->params++].value = value;
 }
 
+void kcl_matrix_local_table(kcl_matrix *m, double bytes) {
+  enum { LEAST = 512, MOST = 8192 };
+  int room = LEAST;
+  if (!kcl_matrix_gpu_layout(m) || bytes <= 0 || bytes > MOST) return;
+  while (room < bytes) room *= 2;
+  m->local_scalars = room / (int)kcl_type_size(m->type);
+}
+
 bool kcl_matrix_gpu_layout(const kcl_matrix *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }
 bool kcl_matrix_on_device(const kcl_matrix *m) { return m->ctx->layout != KCL_LAYOUT_NATIVE; }
 const kcl_tune *kcl_matrix_tune(const kcl_matrix *m) { return &m->ctx->tune; }

@@ -158,6 +158,10 @@ bool kcl_matrix_gpu_layout(const kcl_matrix *m);
 bool kcl_matrix_on_device(const kcl_matrix *m);
 const kcl_tune *kcl_matrix_tune(const kcl_matrix *m);
 
+/* For build: a table of so many bytes is copied into local memory by each work-group of a GPU, where it fits: sets local_scalars.
+ * One of few sizes, so that matrices with other tables share kernels. */
+void kcl_matrix_local_table(kcl_matrix *m, double bytes);
+
 /* For refuses: the sentence, in static memory of this thread. For build: fails with that sentence. */
 const char *kcl_refusal_text(const char *format, ...) KCL_PRINTF(1, 2);
 int kcl_matrix_refused(const kcl_matrix *m, const char *why);

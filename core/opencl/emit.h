@@ -12,12 +12,14 @@ typedef struct kcl_emit {
   kcl_phase phase;
   int number;   /* of the stage in its phase */
   bool unnamed; /* its kernel serves other stages, too (stage_shared.c): vectors are v0, v1 ... */
-  char id[32];  /* a suffix of names: 1_0 */
+  char id[32];  /* a suffix of names: kcl_stage_id */
   bool cpu;     /* CPU layout: a work-group is one work-item */
   bool persistent; /* the stage is a part of the persistent kernel */
 } kcl_emit;
 
 kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number);
+/* The suffix of a stage's names in source, such as 1_0. The preconditioner's own stages, which may be any number, do not count. */
+void kcl_stage_id(const kcl_program *k, int phase, int number, char id[32]);
 
 /* Names in generated source: a vector's and a slot's are the method's own. */
 static inline const char *kcl_vec_name(const kcl_program *k, kcl_vec v) {
@@ -99,7 +101,7 @@ void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e); /* its operations,
 void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                           kcl_phase phase, int number, bool alone);
 void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                            kcl_phase phase, int number);
+                            kcl_phase phase, int number, int function);
 void kcl_put_persistent_stage(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                               kcl_phase phase, int number);
 void kcl_put_receive(kcl_source *t, const kcl_program *k,

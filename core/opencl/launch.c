@@ -143,7 +143,7 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
 
 static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
                         const char *stage_name) {
-  char name[40];
+  char name[48];
   cl_int code;
   cl_uint i = 0;
   snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
@@ -165,11 +165,12 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   l->stages = kcl_series_length(r->k, &r->geometry, phase, number);
   if (l->stages) return kcl_series_launch(r, phase, number, l);
   l->stages = 1;
-  char name[32];
+  char name[40], id[32];
   cl_int code;
   const kcl_stage_kernel *at = &r->parts.of[phase][number];
   cl_program of = r->part[at->part];
-  snprintf(name, sizeof name, "stage_%d_%d", at->phase, at->number);
+  kcl_stage_id(r->k, at->phase, at->number, id);
+  snprintf(name, sizeof name, "stage_%s", id);
   if (at->alone) snprintf(name, sizeof name, "stage_shared");
   l->kernel = clCreateKernel(of, name, &code);
   int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);

@@ -20,13 +20,6 @@ static void define(kcl_source *t, const char *name, int value) {
   kcl_put(t, "#define %s %d\n", name, value);
 }
 
-static int most_stages(const kcl_program *k) {
-  int most = 0;
-  for (int phase = 0; phase < KCL_PHASES; phase++)
-    if (k->stages[phase] > most) most = k->stages[phase];
-  return most;
-}
-
 static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   const int width = kcl_rhs_width(k);
   kcl_put(t, "#define IDX %s\n", g->wide_index ? "long" : "int");
@@ -51,7 +44,6 @@ static void put_constants(kcl_source *t, const kcl_program *k, const kcl_geometr
   define(t, "ITERATION_LIMIT", KCL_ITERATION_LIMIT);
   define(t, "PERSISTENT", g->persistent);
   define(t, "GROUPS_WAIT", g->persistent || g->series);
-  if (g->series) define(t, "MOST_STAGES", most_stages(k));
   define(t, "REDUCING_GROUP", g->reducing_group);
   define(t, "LOCAL_HALO", g->local_halo);
   define(t, "RENUMBERED", g->renumbered != NULL);

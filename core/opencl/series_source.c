@@ -42,13 +42,14 @@ typedef struct composed {
 
 static void functions(kcl_source *t, const void *of) {
   const composed *c = of;
+  int number = 0;
   for (int phase = 0, i = -1; next_kind(c->k, c->g, &phase, &i);)
-    kcl_put_stage_function(t, c->k, c->g, (kcl_phase)phase, i);
+    kcl_put_stage_function(t, c->k, c->g, (kcl_phase)phase, i, number++);
 }
 
 /* Words are cast: those of integers to idx, addresses to pointers of any type. */
-static void put_case(kcl_source *t, int number, int phase, int i, const kcl_stage *s) {
-  kcl_put(t, "case %d: stage_%d_%d(n, active, s, scratch", number, phase, i);
+static void put_case(kcl_source *t, int number, const kcl_stage *s) {
+  kcl_put(t, "case %d: stage_%d(n, active, s, scratch", number, number);
   for (int a = 0, all = arguments(s), params = s->A->arrays + s->A->params; a < all; a++)
     kcl_put(t, ", (%s)w[%d]", a >= s->A->arrays && a < params ? "idx" : "global void *",
             KCL_SERIES_ARGUMENTS + a);
@@ -59,7 +60,7 @@ static void cases(kcl_source *t, const void *of) {
   const composed *c = of;
   int number = 0;
   for (int phase = 0, i = -1; next_kind(c->k, c->g, &phase, &i);)
-    put_case(t, number++, phase, i, &c->k->stage[phase][i]);
+    put_case(t, number++, &c->k->stage[phase][i]);
 }
 
 static void words(kcl_source *t, const void *of) {

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+void kcl_stage_id(const kcl_program *k, int phase, int number, char id[32]) {
+  const bool own = kcl_stage_can_share(k, phase, number);
+  int before = 0;
+  for (int i = 0; i < number; i++) before += kcl_stage_can_share(k, phase, i) == own;
+  snprintf(id, 32, own ? "%d_own_%d" : "%d_%d", phase, before);
+}
+
 kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number) {
   kcl_emit e = {.k = k,
                 .g = g,
@@ -13,7 +20,7 @@ kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase p
                 .cpu = g->group == 1,
                 .unnamed = !g->persistent && kcl_stage_can_share(k, phase, number),
                 .persistent = g->persistent};
-  snprintf(e.id, sizeof e.id, "%d_%d", phase, number);
+  kcl_stage_id(k, phase, number, e.id);
   return e;
 }
 
@@ -34,7 +41,7 @@ void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e) {
     return;
   }
   kcl_stage_formula(e->k, e->s, text, sizeof text);
-  kcl_put(t, "/* %s, stage %d:", kcl_phase_name(e->phase), e->number + 1);
+  kcl_put(t, "/* %s, stage_%s:", kcl_phase_name(e->phase), e->id);
   for (const char *at = text; *at;) {
     size_t n = strcspn(at, ";");
     kcl_put(t, "\n *   %.*s", (int)n, at);
@@ -166,7 +173,8 @@ void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometr
 }
 
 void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
-                            kcl_phase phase, int number) {
-  const kcl_emit e = kcl_emit_stage(k, g, phase, number);
+                            kcl_phase phase, int number, int function) {
+  kcl_emit e = kcl_emit_stage(k, g, phase, number);
+  snprintf(e.id, sizeof e.id, "%d", function);
   put_skeleton(t, "series_stage.cl", &e);
 }
