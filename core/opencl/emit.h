@@ -84,6 +84,9 @@ bool kcl_ends_in_flight(
 
 /* ---- series_plan.c: stages that may share a kernel; stages that one launch carries out together */
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
+/* Work-items that share a row there: of few numbers, so that hierarchies have the same source; 1 where rows would be added up in
+ * local memory. */
+int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A);
 bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number);
 /* The next such stage after this one, (0, -1) at first; false: there is none. */
 bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, int *number);
@@ -93,7 +96,14 @@ int kcl_series_length(const kcl_program *k, const kcl_geometry *g, int phase, in
 /* ---- series_source.c. The table of a series has `words` words per stage: function, elements, then arguments. */
 enum { KCL_SERIES_ARGUMENTS = 2 };
 int kcl_series_words(const kcl_program *k, const kcl_geometry *g);
-int kcl_series_function(const kcl_program *k, const kcl_geometry *g, int phase, int number);
+/* A kind of stages: its first one. In an order in which hierarchies with the same kinds have the same source: by `key`. */
+enum { KCL_MOST_KINDS = 256 };
+typedef struct kcl_series_kind {
+  int phase, number;
+  char key[240]; /* the matrix's format and lanes, the operations */
+} kcl_series_kind;
+int kcl_series_kinds(const kcl_program *k, const kcl_geometry *g,
+                     kcl_series_kind list[KCL_MOST_KINDS]); /* their number */
 void kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g);
 
 /* ---- the writers of kernels */

@@ -62,9 +62,8 @@ static void put_emit(kcl_source *t, const kcl_emit *e) {
     kcl_put_emit_macro(t, e);
 }
 
-/* In a series on other devices than NVIDIA's no rows are added up in local memory (series_plan.c). */
 static int lanes(const kcl_emit *e) {
-  return e->g->series && !e->k->ctx->opencl->is_nvidia ? 1 : kcl_emit_matrix(e)->lanes;
+  return e->g->series ? kcl_series_lanes(e->k, e->s->A) : kcl_emit_matrix(e)->lanes;
 }
 
 void kcl_put_format(kcl_source *t, const kcl_emit *e) {

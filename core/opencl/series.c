@@ -82,11 +82,26 @@ done:
 
 /* ---------------------------------------------------------------- the table */
 
-static void put_words(const run *r, kcl_phase phase, int i, const cl_ulong *address, cl_ulong *w) {
+typedef struct kinds {
+  kcl_series_kind list[KCL_MOST_KINDS];
+  int count;
+} kinds;
+
+/* The number of a stage's function in the source. */
+static cl_ulong function_of(const run *r, const kinds *known, int phase, int number) {
+  int i = 0;
+  kcl_stage_shared(r->k, &r->series.geometry, &phase, &number);
+  while (i < known->count && (known->list[i].phase != phase || known->list[i].number != number))
+    i++;
+  return (cl_ulong)i;
+}
+
+static void put_words(const run *r, const kinds *known, kcl_phase phase, int i,
+                      const cl_ulong *address, cl_ulong *w) {
   const kcl_stage *s = &r->k->stage[phase][i];
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
-  *w++ = (cl_ulong)kcl_series_function(r->k, &r->series.geometry, phase, i);
+  *w++ = function_of(r, known, phase, i);
   *w++ = (cl_ulong)s->n;
   for (int a = 0; a < s->A->arrays; a++) *w++ = address[matrix_at(r, s->A) + a];
   for (int p = 0; p < s->A->params; p++) *w++ = (cl_ulong)s->A->param[p].value;
@@ -107,11 +122,13 @@ static int write_table(run *r, const cl_ulong *address) {
   const int64_t all = (int64_t)words * place(r, KCL_PHASES, 0),
                 bytes = all * (int64_t)sizeof(cl_ulong);
   cl_ulong *table = NULL;
+  kinds known;
   int rc;
+  known.count = kcl_series_kinds(k, &r->series.geometry, known.list);
   KCL_TRY(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
   int at = 0;
   for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); at += words)
-    put_words(r, (kcl_phase)phase, i, address, table + at);
+    put_words(r, &known, (kcl_phase)phase, i, address, table + at);
   KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)bytes, "a table", &r->series.table));
   const kcl_upload u = {1, bytes, kcl_fill_bytes, table};
   KCL_TRY(kcl_opencl_write(k->ctx, r->series.table, &u, "a table"));

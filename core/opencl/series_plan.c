@@ -19,6 +19,12 @@ static bool has_simple_rows(const kcl_program *k, const kcl_matrix *A) {
          (A->lanes <= lanes || !strcmp(f->kernel, "spmv_csr"));
 }
 
+int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A) {
+  enum { SHORT = 8, LONG = 32 };
+  if (!k->ctx->opencl->is_nvidia || A->lanes == 1) return 1;
+  return A->lanes <= SHORT ? SHORT : LONG;
+}
+
 static bool fits(const kcl_program *k, const kcl_geometry *g, int phase, int i) {
   if (!g->series_groups || g->without_loop || i < 0 || i >= k->stages[phase] ||
       !kcl_stage_can_share(k, phase, i))

@@ -1,22 +1,37 @@
 /* The source of series: fills the skeletons kernels/series.cl and series_stage.cl. Stages that are alike are one function.
  */
 #include "core/opencl/emit.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* The stage after this one that is the first of its kind; false: there is none. */
-static bool next_kind(const kcl_program *k, const kcl_geometry *g, int *phase, int *number) {
-  while (kcl_series_next(k, g, phase, number)) {
-    int p = *phase, i = *number;
-    kcl_stage_shared(k, g, &p, &i);
-    if (p == *phase && i == *number) return true;
-  }
-  return false;
+static void describe(const kcl_program *k, kcl_series_kind *of) {
+  const kcl_stage *s = &k->stage[of->phase][of->number];
+  int n = snprintf(of->key, sizeof of->key, "%s %02d %d:", s->A->format->name,
+                   kcl_series_lanes(k, s->A), s->A->array[2].kind);
+  for (int i = 0; i < s->vectors && n < (int)sizeof of->key; i++)
+    n += snprintf(of->key + n, sizeof of->key - (size_t)n, " %d %g %g", s->vector[i].code,
+                  s->vector[i].a.constant, s->vector[i].b.constant);
 }
 
-int kcl_series_function(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
-  int before = 0;
-  kcl_stage_shared(k, g, &phase, &number);
-  for (int p = 0, i = -1; next_kind(k, g, &p, &i) && !(p == phase && i == number);) before++;
-  return before;
+static int by_key(const void *a_, const void *b_) {
+  const kcl_series_kind *a = a_, *b = b_;
+  const int keys = strcmp(a->key, b->key);
+  return keys ? keys : a->phase != b->phase ? a->phase - b->phase : a->number - b->number;
+}
+
+int kcl_series_kinds(const kcl_program *k, const kcl_geometry *g,
+                     kcl_series_kind list[KCL_MOST_KINDS]) {
+  int count = 0;
+  for (int phase = 0, i = -1; count < KCL_MOST_KINDS && kcl_series_next(k, g, &phase, &i);) {
+    int p = phase, number = i;
+    kcl_stage_shared(k, g, &p, &number);
+    if (p != phase || number != i) continue;
+    list[count] = (kcl_series_kind){.phase = phase, .number = i};
+    describe(k, &list[count++]);
+  }
+  qsort(list, (size_t)count, sizeof *list, by_key);
+  return count;
 }
 
 static int arguments(const kcl_stage *s) {
@@ -38,13 +53,14 @@ int kcl_series_words(const kcl_program *k, const kcl_geometry *g) {
 typedef struct composed {
   const kcl_program *k;
   const kcl_geometry *g;
+  kcl_series_kind kind[KCL_MOST_KINDS];
+  int kinds;
 } composed;
 
 static void functions(kcl_source *t, const void *of) {
   const composed *c = of;
-  int number = 0;
-  for (int phase = 0, i = -1; next_kind(c->k, c->g, &phase, &i);)
-    kcl_put_stage_function(t, c->k, c->g, (kcl_phase)phase, i, number++);
+  for (int i = 0; i < c->kinds; i++)
+    kcl_put_stage_function(t, c->k, c->g, (kcl_phase)c->kind[i].phase, c->kind[i].number, i);
 }
 
 /* Words are cast: those of integers to idx, addresses to pointers of any type. */
@@ -58,9 +74,8 @@ static void put_case(kcl_source *t, int number, const kcl_stage *s) {
 
 static void cases(kcl_source *t, const void *of) {
   const composed *c = of;
-  int number = 0;
-  for (int phase = 0, i = -1; next_kind(c->k, c->g, &phase, &i);)
-    put_case(t, number++, &c->k->stage[phase][i]);
+  for (int i = 0; i < c->kinds; i++)
+    put_case(t, i, &c->k->stage[c->kind[i].phase][c->kind[i].number]);
 }
 
 static void words(kcl_source *t, const void *of) {
@@ -70,6 +85,7 @@ static void words(kcl_source *t, const void *of) {
 
 void kcl_put_series(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
   static const kcl_hole holes[] = {{"functions", functions}, {"words", words}, {"cases", cases}};
-  const composed c = {k, g};
+  composed c = {.k = k, .g = g};
+  c.kinds = kcl_series_kinds(k, g, c.kind);
   kcl_put_skeleton(t, "series.cl", holes, sizeof holes / sizeof *holes, &c);
 }

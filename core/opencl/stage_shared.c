@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool same_lanes(const kcl_program *k, const kcl_matrix *a, const kcl_matrix *b,
+                       bool in_series) {
+  return in_series ? kcl_series_lanes(k, a) == kcl_series_lanes(k, b) : a->lanes == b->lanes;
+}
+
 static bool same_matrices(const kcl_matrix *a, const kcl_matrix *b) {
-  if (a->format != b->format || a->lanes != b->lanes || a->variant != b->variant ||
-      a->local_scalars != b->local_scalars || a->arrays != b->arrays || a->params != b->params ||
-      !a->message_slots != !b->message_slots || !a->prepare_items != !b->prepare_items ||
-      (a->nnz < INT32_MAX) != (b->nnz < INT32_MAX))
+  if (a->format != b->format || a->variant != b->variant || a->local_scalars != b->local_scalars ||
+      a->arrays != b->arrays || a->params != b->params || !a->message_slots != !b->message_slots ||
+      !a->prepare_items != !b->prepare_items || (a->nnz < INT32_MAX) != (b->nnz < INT32_MAX))
     return false;
   for (int i = 0; i < a->arrays; i++)
     if (strcmp(a->array[i].name, b->array[i].name) || a->array[i].kind != b->array[i].kind)
@@ -48,11 +52,11 @@ static bool same_place(const used *u, kcl_vec a, const used *v, kcl_vec b) {
   return place(u->list, u->count, a) == place(v->list, v->count, b);
 }
 
-static bool alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t) {
+static bool alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t, bool in_series) {
   const used u = used_by(s), v = used_by(t);
   if (s->vectors != t->vectors || s->cycle_end != t->cycle_end || u.count != v.count ||
-      !same_matrices(s->A, t->A) || !same_place(&u, s->y, &v, t->y) ||
-      !same_place(&u, s->x, &v, t->x))
+      !same_matrices(s->A, t->A) || !same_lanes(k, s->A, t->A, in_series) ||
+      !same_place(&u, s->y, &v, t->y) || !same_place(&u, s->x, &v, t->x))
     return false;
   for (int i = 0; i < u.count; i++)
     if (kcl_vector_shared(k, u.list[i]) != kcl_vector_shared(k, v.list[i]) ||
@@ -76,7 +80,7 @@ void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, i
   for (int p = 0; p < KCL_PHASES; p++)
     for (int i = 0; i < k->stages[p] && !(kcl_phase_persistent(p) && g->without_loop); i++) {
       const kcl_stage *t = &k->stage[p][i];
-      if (t != s && !(kcl_stage_can_share(k, p, i) && alike(k, s, t) &&
+      if (t != s && !(kcl_stage_can_share(k, p, i) && alike(k, s, t, in_series) &&
                       kcl_stage_in_series(k, g, p, i) == in_series))
         continue;
       *phase = p, *number = i;
