@@ -183,7 +183,7 @@ static void test_kind(const kcl_csr *A, const char *kind, const kcl_precond *c) 
                               kcl_error(places[i].ctx));
     if (!M) continue;
     sweeps = sweeps || strstr(M->note, "sweeps"), narrow = M->narrow;
-    const applied a = {&places[i], A, M};
+    const applied a = {.p = &places[i], .A = A, .M = M};
     test_operator(&a, kind, adjoint, image[i]);
     kcl_preconditioner_free(&M);
   }
@@ -251,7 +251,7 @@ static void test_diagonal(const place *p, int n) {
     kcl_preconditioner *M = NULL;
     if (!CHECKF(!set_up(p, A, kind, "gmres", &M), "%s: %s", kind->name, kcl_error(p->ctx)))
       continue;
-    apply(&(applied){p, A, M}, false, 1, r, z);
+    apply(&(applied){.p = p, .A = A, .M = M}, false, 1, r, z);
     for (int i = 0; i < n; i++) {
       const double factor = creal(z[i]) * (1 + i % 7 * 0.5),
                    u = M->narrow ? 16 * tol_u(KCL_S) : 1e-13;
@@ -502,11 +502,11 @@ static void test_narrow_format(const place *p, const kcl_csr *A, kcl_preconditio
   const int64_t n = A->rows;
   number *r = random_vector(KCL_D, 3 * n), *wide = filled(3 * n, 0), *z = filled(3 * n, 0);
   M->narrow = false;
-  apply(&(applied){p, A, M, f->name, 0}, false, 3, r, wide);
+  apply(&(applied){.p = p, .A = A, .M = M, .format = f->name}, false, 3, r, wide);
   M->narrow = true;
   for (int nrhs = 1; nrhs <= 3; nrhs += 2) {
     if (nrhs > 1 && !f->multi_rhs) continue;
-    apply(&(applied){p, A, M, f->name, nrhs}, false, 3, r, z);
+    apply(&(applied){.p = p, .A = A, .M = M, .format = f->name, .nrhs = nrhs}, false, 3, r, z);
     const double off = distance(z, wide, 3 * n);
     CHECKF(off > tol_u(KCL_D) * 100 && off < rounding(KCL_S, true),
            "%s in %s, %d right-hand sides at once, narrow: %g off", p->name, f->name, nrhs, off);

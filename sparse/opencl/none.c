@@ -56,7 +56,7 @@ int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count,
 }
 int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
                        double *largest, void **d) {
-  return (void)s, (void)A, (void)hermitian, (void)largest, (void)d, KCL_UNSUITED;
+  return (void)s, (void)A, (void)hermitian, (void)narrow, (void)largest, (void)d, KCL_UNSUITED;
 }
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {
