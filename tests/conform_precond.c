@@ -496,22 +496,32 @@ static double distance(const number *a, const number *b, int64_t n) {
   return sqrt(sum) / norm(b, n);
 }
 
-/* Three right-hand sides, together and one after another, against the same M without narrow vectors. */
-static void test_narrow_format(const place *p, const kcl_csr *A, kcl_preconditioner *M,
-                               const kcl_format *f) {
-  const int64_t n = A->rows;
-  number *r = random_vector(KCL_D, 3 * n), *wide = filled(3 * n, 0), *z = filled(3 * n, 0);
+/* z = M^-1 r of three right-hand sides with A in this format, one after another or together. */
+static void test_narrow_format(const applied *a, const number *r, const number *wide) {
+  const int64_t n = a->A->rows;
+  number *z = filled(3 * n, 0);
+  apply(a, false, 3, r, z);
+  const double off = distance(z, wide, 3 * n);
+  CHECKF(off > tol_u(KCL_D) * 100 && off < rounding(KCL_S, true),
+         "%s in %s, %d right-hand sides at once, narrow: %g off", a->p->name, a->format, a->nrhs,
+         off);
+  free(z);
+}
+
+/* With every format that takes narrow vectors, against the same M without them. */
+static void test_narrow_formats(const place *p, const kcl_csr *A, kcl_preconditioner *M) {
+  number *r = random_vector(KCL_D, 3 * A->rows), *wide = filled(3 * A->rows, 0);
+  applied a = {.p = p, .A = A, .M = M};
   M->narrow = false;
-  apply(&(applied){.p = p, .A = A, .M = M, .format = f->name}, false, 3, r, wide);
+  apply(&a, false, 3, r, wide);
   M->narrow = true;
-  for (int nrhs = 1; nrhs <= 3; nrhs += 2) {
-    if (nrhs > 1 && !f->multi_rhs) continue;
-    apply(&(applied){.p = p, .A = A, .M = M, .format = f->name, .nrhs = nrhs}, false, 3, r, z);
-    const double off = distance(z, wide, 3 * n);
-    CHECKF(off > tol_u(KCL_D) * 100 && off < rounding(KCL_S, true),
-           "%s in %s, %d right-hand sides at once, narrow: %g off", p->name, f->name, nrhs, off);
+  for (int i = 0; i < kcl_format_count; i++) {
+    const kcl_format *f = kcl_format_at(i, KCL_D);
+    a.format = f->name,
+    a.nrhs = f->multi_rhs && i % 3 == 0 ? 3 : 1; /* of kernels few are compiled */
+    if (f->narrow) test_narrow_format(&a, r, wide);
   }
-  free(r), free(wide), free(z);
+  free(r), free(wide);
 }
 
 static void test_narrow(const place *p) {
@@ -520,8 +530,7 @@ static void test_narrow(const place *p) {
   const kcl_precond *amg;
   if (!can(p, KCL_D) || !CHECK(!kcl_generate(p->ctx, "jump2d:24", &A, NULL))) return;
   if (CHECK(!kcl_precond_find(p->ctx, "amg", &amg) && !set_up(p, A, amg, "cg", &M) && M->narrow))
-    for (int i = 0; i < kcl_format_count; i++)
-      if (kcl_format_at(i, KCL_D)->narrow) test_narrow_format(p, A, M, kcl_format_at(i, KCL_D));
+    test_narrow_formats(p, A, M);
   kcl_preconditioner_free(&M), kcl_csr_free(&A);
 }
 
