@@ -79,6 +79,18 @@ static inline number random_of(kcl_type t) {
   return kcl_type_complex(t) ? CMPLX(re, im) : re;
 }
 
+/* A GPU as it is; on other devices its layout, from here on. */
+static inline void as_gpu(void (*test)(const place *p)) {
+  place p = {.name = "gpu"};
+  if (kcl_create(&p.ctx)) exit(1);
+  if (kcl_select(p.ctx, p.name, 0)) p.name = "opencl", setenv("KRYLOCL_LAYOUT", "gpu", 1);
+  if (kcl_select(p.ctx, p.name, 0))
+    skip("the layout of GPUs: %s", kcl_error(p.ctx));
+  else if (can(&p, KCL_D))
+    test(&p);
+  kcl_destroy(&p.ctx);
+}
+
 static inline number *random_vector(kcl_type t, int64_t n) {
   number *v = malloc((size_t)n * sizeof *v);
   for (int64_t i = 0; i < n; i++) v[i] = random_of(t);

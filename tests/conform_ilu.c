@@ -424,18 +424,6 @@ static void test_device(const place *p) {
   }
 }
 
-/* A GPU as it is; on others its layout. */
-static void as_gpu(void) {
-  place p = {.name = "gpu"};
-  if (kcl_create(&p.ctx)) exit(1);
-  if (kcl_select(p.ctx, p.name, 0)) p.name = "opencl", setenv("KRYLOCL_LAYOUT", "gpu", 1);
-  if (kcl_select(p.ctx, p.name, 0))
-    skip("the layout of GPUs: %s", kcl_error(p.ctx));
-  else if (can(&p, KCL_D))
-    test_device(&p);
-  kcl_destroy(&p.ctx);
-}
-
 int main(void) {
   static const int64_t sizes[] = {1, 2, 31, 33, 120, 400};
   open_places();
@@ -455,6 +443,6 @@ int main(void) {
     for (int f = 0; f < FACTORED; f++) test_steps(p, factored[f]);
   }
   close_places();
-  as_gpu();
+  as_gpu(test_device);
   return check_report();
 }

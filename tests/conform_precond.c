@@ -534,18 +534,6 @@ static void test_narrow(const place *p) {
   kcl_preconditioner_free(&M), kcl_csr_free(&A);
 }
 
-/* A GPU as it is; on other devices its layout. */
-static void as_gpu(void) {
-  place p = {.name = "gpu"};
-  if (kcl_create(&p.ctx)) exit(1);
-  if (kcl_select(p.ctx, p.name, 0)) p.name = "opencl", setenv("KRYLOCL_LAYOUT", "gpu", 1);
-  if (kcl_select(p.ctx, p.name, 0))
-    skip("narrow vectors in the layout of GPUs: %s", kcl_error(p.ctx));
-  else
-    test_narrow(&p);
-  kcl_destroy(&p.ctx);
-}
-
 int main(void) {
   open_places();
   test_systems();
@@ -562,6 +550,6 @@ int main(void) {
     if (places[i].ctx->opencl) test_kernels(&places[i]);
 #endif
   close_places();
-  as_gpu();
+  as_gpu(test_narrow);
   return check_report();
 }

@@ -24,8 +24,7 @@ typedef struct moved {
 } moved;
 
 typedef struct stage_state {
-  bool inside[256], loaded[256],
-      written[256]; /* is it in a register; was it read from memory, is it assigned */
+  bool inside[256], loaded[256], written[256]; /* in a register; read from memory; assigned */
 } stage_state;
 
 static void use(const kcl_program *k, moved *m, kcl_vec v) {

@@ -29,7 +29,7 @@ void kcl_parallel(int threads, kcl_region *body, void *arg);
 
 /* next prepares a step, on one thread; the parts of a step run on all threads, neighbouring parts on the same one. Parts of
  * a thread that is late are taken by others: a barrier does not wait for threads that do not run, as on a busy machine. */
-enum { KCL_PARTS_PER_THREAD = 4 };
+enum { KCL_PARTS_PER_THREAD = 4 }; /* parts = 4 threads */
 typedef bool kcl_prepare(void *arg);
 typedef void kcl_share(void *arg, int part, int parts);
 void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg);

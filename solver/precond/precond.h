@@ -74,8 +74,8 @@ struct kcl_preconditioner {
   bool hermitian, symmetric; /* A = A^H, A = A^T */
   bool adjoint;              /* M^-H is applied, too */
   double tol;                /* to be reached; 0: as small as may be */
-  bool
-      narrow; /* programs of type double apply it with narrow vectors where they can: z has the rounding of float */
+  /* Programs of type double apply it with narrow vectors where they can: z has the rounding of float. */
+  bool narrow;
   double scale;               /* methods of least squares multiply by scale A; else 0 */
   kcl_precond_vector *vector; /* [vectors], owned */
   kcl_precond_matrix *matrix; /* [matrices], owned */
