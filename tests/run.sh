@@ -51,6 +51,10 @@ KRYLOCL_CACHE=
 XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$(cd "$BUILD" && pwd)/cache}
 POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
 COMPILER_PATH=$PWD/tests/linker # of kernels
+# PoCL with fewer declarations, if the device is there with it as well.
+if vendors=$(sh tests/driver/pocl.sh "$BUILD/driver") && OCL_ICD_VENDORS=$vendors "$BUILD/krylocl" devices 2>/dev/null | grep -q '^0:0'; then
+  export OCL_ICD_VENDORS="$vendors"
+fi
 LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
 # PoCL's compiler (LLVM) gives the thread that first compiles a signal stack of its own; the sanitizer would unmap it.
 ASAN_OPTIONS=use_sigaltstack=0
