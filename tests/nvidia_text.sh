@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 skip() { echo "skipped: $1" && echo "0 passed, 0 failed, 1 skipped" && exit 0; }
 krylocl=${BUILD:-build}/krylocl target=nvptx64-nvidia-nvcl
 folder=$(mktemp -d) && trap 'rm -r "$folder"' EXIT || exit 1
-compile() { clang -x cl -cl-std=CL1.2 -target $target -Xclang -finclude-default-header -Werror -S -o /dev/null "$1"; }
+compile() { clang -x cl -cl-std=CL1.2 -O0 -target $target -Xclang -finclude-default-header -Werror -S -o /dev/null "$1"; }
 echo 'kernel void k(global double *x) { x[get_global_id(0)] = 0; }' >"$folder/probe.cl"
 compile "$folder/probe.cl" >/dev/null 2>&1 || skip "no clang that compiles OpenCL C for $target"
 
