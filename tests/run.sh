@@ -52,7 +52,7 @@ XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$(cd "$BUILD" && pwd)/cache}
 POCL_CACHE_DIR=$XDG_CACHE_HOME/pocl
 COMPILER_PATH=$PWD/tests/linker # of kernels
 # PoCL with fewer declarations, if the device is there with it as well.
-if vendors=$(sh tests/driver/pocl.sh "$BUILD/driver") && OCL_ICD_VENDORS=$vendors "$BUILD/krylocl" devices 2>/dev/null | grep -q '^0:0'; then
+if vendors=$(sh tests/driver/pocl.sh "$BUILD/driver") && OCL_ICD_VENDORS=$vendors "$BUILD/krylocl" info poisson2d:3 -d opencl -q 2>/dev/null; then
   export OCL_ICD_VENDORS="$vendors"
 fi
 LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0
