@@ -31,7 +31,7 @@ static inline bool wanted(kcl_type t) {
 static inline bool turn_of(kcl_type t, int i) {
   int before = 0, all = 0;
   for (kcl_type o = KCL_S; o <= KCL_Z; o++) all += wanted(o), before += wanted(o) && o < t;
-  return wanted(t) && (thorough() > !small() || i % all == before);
+  return wanted(t) && (thorough() > 1 || i % all == before);
 }
 
 /* Is the name in the variable's list? Without a list, every name is. */
