@@ -39,7 +39,7 @@ static bool same_report(const kcl_report *r, const kcl_report *s) {
 /* One solver, the same system again and again. */
 static void solve_often(const trial *c, kcl_solver *s, const kcl_report *alone) {
   const size_t bytes = (size_t)c->A->rows * kcl_type_size(c->A->type);
-  const int times = thorough() ? 12 : 3;
+  const int times = thorough() ? 6 : 3;
   void *x = calloc(1, bytes), *again = calloc(1, bytes);
   kcl_report r = {0}, twice = {0};
   double doubt;

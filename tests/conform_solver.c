@@ -86,7 +86,7 @@ static bool fits(const char *solver, const problem *p) {
   return wanted_solver(solver) && (!p->solver || !strcmp(p->solver, solver));
 }
 
-/* Every method with every preconditioner; on a device all methods with every second pair of them, and the methods of further
+/* Every method with every preconditioner; on a device all methods with every third of them, and the methods of further
  * systems with all. A method's stages depend on whether the product scatters (coo) and not on the format else: other formats
  * with cg and bicg. On a device fewer of both: stages come from the recorder, the same on every executor, and conform_spmv has
  * the products. */
@@ -94,8 +94,7 @@ static bool is_met(const combination *c, const problem *p, int m, int q, int f) 
   kcl_type t = c->o.precision;
   const int mode = setting("KRYLOCL_PERSISTENT");
   if (quick(c->p) && q > 1 && (m + q) % 4) return false; /* conform_precond has their products */
-  if (by_turns(c->p) && !p->solver && q > 1 && (m + q / 2) % 2)
-    return false; /* of all types some */
+  if (by_turns(c->p) && !p->solver && q > 1 && (m + q) % 3) return false; /* of all types some */
   bool coo = !strcmp(c->o.format, "coo"), pair = !m || !strcmp(c->o.solver, "bicg");
   if (!f && (p->pairs || !(q || quick(c->p)))) return half_of(c->p, t, m + q);
   if (!f) return !by_turns(c->p) || turn_of(t, m + q);

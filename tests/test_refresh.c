@@ -7,6 +7,7 @@
 #include "tests/options.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct problem {
   kcl *ctx;
@@ -47,47 +48,37 @@ static int64_t solve(const problem *p, kcl_solver *s, const char *what) {
   return r.iterations;
 }
 
-/* Iterations and x of a set-up of its own. */
-static int64_t fresh(const problem *p, const kcl_csr *A, const kcl_options *o, double *x) {
-  kcl_solver *s = NULL;
-  int64_t count = -1;
-  if (CHECKF(!kcl_setup(p->ctx, A, o, &s), "%s: %s", o->precond, kcl_error(p->ctx)))
-    count = solve(p, s, o->precond);
-  for (int64_t i = 0; i < A->rows; i++) x[i] = p->x[i];
-  kcl_solver_free(&s);
-  return count;
-}
-
 static double difference(const double *x, const double *y, int64_t n) {
   double off = 0, size = 0;
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(x[i] - y[i])), size = fmax(size, fabs(y[i]));
   return off / size;
 }
 
+/* s: set up for other values and not used before it is refreshed; t: set up for those of A, used, and refreshed with the same. */
 static void test_values(const problem *p, const char *precond, bool exact) {
   const int64_t n = p->A->rows;
   kcl_csr *B = others(p);
   double *x = malloc((size_t)n * sizeof *x);
-  kcl_solver *s = NULL;
+  kcl_solver *s = NULL, *t = NULL;
   kcl_options o = cg_options();
   o.precond = precond, o.tol = 1e-10;
-  if (!CHECKF(!kcl_setup(p->ctx, B, &o, &s), "%s: %s", precond, kcl_error(p->ctx))) goto done;
-  solve(p, s, precond);
-  const int64_t then = fresh(p, p->A, &o, x);
+  if (!CHECKF(!kcl_setup(p->ctx, B, &o, &s) && !kcl_setup(p->ctx, p->A, &o, &t), "%s: %s", precond,
+              kcl_error(p->ctx)))
+    goto done;
+  const int64_t then = solve(p, t, precond);
+  memcpy(x, p->x, (size_t)n * sizeof *x);
   CHECKF(!kcl_refresh(s, p->A), "%s on %s: %s", precond, p->where, kcl_error(p->ctx));
   int64_t now = solve(p, s, precond);
   CHECKF(now <= then + then / 4 + 1 && difference(p->x, x, n) < 1e-7,
          "%s on %s: %lld iterations refreshed, %lld set up; x differs by %g", precond, p->where,
          (long long)now, (long long)then, difference(p->x, x, n));
-  kcl_solver_free(&s);
-  if (!CHECK(!kcl_setup(p->ctx, p->A, &o, &s))) goto done;
-  for (int again = 0; again < 2; again++) CHECK(!kcl_refresh(s, p->A));
-  now = solve(p, s, precond);
+  for (int again = 0; again < 2; again++) CHECK(!kcl_refresh(t, p->A));
+  now = solve(p, t, precond);
   CHECKF(now <= then + 1 && difference(p->x, x, n) <= (exact ? 0 : 1e-9),
          "%s on %s: the same values took %lld iterations, %lld before, x differs by %g", precond,
          p->where, (long long)now, (long long)then, difference(p->x, x, n));
 done:
-  kcl_solver_free(&s), kcl_csr_free(&B), free(x);
+  kcl_solver_free(&s), kcl_solver_free(&t), kcl_csr_free(&B), free(x);
 }
 
 /* Written in place; then refused until it is refreshed. */
