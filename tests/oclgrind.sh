@@ -2,7 +2,8 @@
 # The kernels under Oclgrind, a simulated device that sees accesses out of bounds, data races, barriers not
 # reached by all and uninitialised values: the conformance tests on small sizes, with the source for CPU devices
 # (one work-item per group) and with the source for GPUs (KRYLOCL_LAYOUT=gpu). Every format in both, with one matrix, by
-# KRYLOCL_THOROUGH=1 with several, each in one type, in turn; with KRYLOCL_THOROUGH=2 in both types. From `make check` with KRYLOCL_THOROUGH alone.
+# KRYLOCL_THOROUGH=1 with several, each in one type, in turn; with KRYLOCL_THOROUGH=2 in both types. From `make check` with
+# KRYLOCL_THOROUGH alone.
 # usage: [BUILD=build] tests/oclgrind.sh [PROGRAM...]      default: conform_control conform_spmv
 #        conform_solver conform_multi_rhs
 # Oclgrind's exit status is that of the program, so the log decides. --uninitialized needs optimisation off.
