@@ -9,9 +9,11 @@
 /* ---------------------------------------------------------------- the graph of nodes */
 
 typedef struct graph {
-  const kcl_csr *A, *all; /* all: |A_IJ|_F^2 of the nodes I, J; A itself if they are rows */
-  double *largest;        /* [nodes] of those beside the diagonal */
-  bool *strong;           /* [entries of all] */
+  const kcl_csr *A, *all;      /* all: |A_IJ|_F^2 of the nodes I, J; A itself if they are rows */
+  double *largest;             /* [nodes] of those beside the diagonal */
+  _Atomic int64_t least, most; /* bits of those of all nodes */
+  atomic_bool gaps;            /* a node has no diagonal, or no coupling */
+  bool *strong;                /* [entries of all] */
   int block;
   double theta;
   kcl_csr *S;
@@ -33,24 +35,49 @@ static double square(const graph *g, int64_t k) {
   return g->all == g->A ? value * value : value;
 }
 
+/* Bits of numbers that are not negative ascend with them. */
+typedef union number {
+  double value;
+  int64_t bits;
+} number;
+
 static void find_largest(void *arg, int64_t from, int64_t to) {
-  const graph *g = arg;
+  graph *g = arg;
+  number least = {INFINITY}, all = {0};
+  bool gaps = false;
   for (int64_t i = from; i < to; i++) {
+    const int64_t first = g->all->row_ptr[i], end = g->all->row_ptr[i + 1];
     double most = 0;
-    for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++) {
-      const double size = g->all->col[k] != i ? square(g, k) : 0;
-      if (size > most) most = size;
+    bool diagonal = false;
+    for (int64_t k = first; k < end; k++) {
+      const bool own = g->all->col[k] == i;
+      const double size = own ? 0 : square(g, k), coupling = own ? INFINITY : size;
+      most = size > most ? size : most, diagonal |= own;
+      least.value = coupling < least.value ? coupling : least.value;
     }
-    g->largest[i] = most;
+    g->largest[i] = most, all.value = most > all.value ? most : all.value;
+    gaps |= !diagonal | (end - first < 2) | (end - first > KCL_LONG_ROW);
   }
+  kcl_lower(&g->least, least.bits), kcl_raise(&g->most, all.bits);
+  if (gaps) g->gaps = true;
 }
 
 /* The square root is that of a product of squares: |A_IJ| > theta sqrt(max |A_IK| max |A_JK|). */
+static bool exceeds(const graph *g, double size, double largest_i, double largest_j) {
+  const double least = g->theta * g->theta;
+  return kcl_rounded(size * size) > kcl_rounded(least * least * largest_i * largest_j);
+}
+
 static bool is_strong(const graph *g, int64_t i, int64_t k) {
   const int64_t j = g->all->col[k];
-  const double size = square(g, k), least = g->theta * g->theta;
   return i != j && !kcl_long_row(g->all, j) &&
-         kcl_rounded(size * size) > kcl_rounded(least * least * g->largest[i] * g->largest[j]);
+         exceeds(g, square(g, k), g->largest[i], g->largest[j]);
+}
+
+/* Of rows as nodes, as of most grids: then A is the graph, and no copy is needed. */
+static bool all_are_strong(const graph *g) {
+  const double least = ((number){.bits = g->least}).value, most = ((number){.bits = g->most}).value;
+  return g->all == g->A && !g->gaps && exceeds(g, least, most, most);
 }
 
 static void count_strong(void *arg, int64_t from, int64_t to) {
@@ -73,9 +100,22 @@ static void fill_strong(void *arg, int64_t from, int64_t to) {
   }
 }
 
-int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_csr **out) {
-  const int64_t nodes = A->rows / block, grain = kcl_rows_grain(nodes);
-  graph g = {.A = A, .all = A, .block = block, .theta = theta};
+static int copy_strong(kcl *ctx, graph *g, int64_t nodes) {
+  const int64_t grain = kcl_rows_grain(nodes);
+  int rc;
+  KCL_TRY(kcl_alloc_unset(ctx, g->all->nnz, sizeof *g->strong, "aggregates", (void **)&g->strong));
+  KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g->S));
+  kcl_for_each(nodes, grain, count_strong, g);
+  KCL_TRY(kcl_sparse_room(ctx, g->S));
+  kcl_for_each(nodes, grain, fill_strong, g);
+done:
+  free(g->strong);
+  return rc;
+}
+
+int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
+  const int64_t nodes = A->rows / block;
+  graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = ((number){INFINITY}).bits};
   kcl_csr *norms = NULL;
   int rc;
   if (block > 1) {
@@ -83,17 +123,15 @@ int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_cs
     g.all = norms;
   }
   KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
-  KCL_TRY(kcl_alloc_unset(ctx, g.all->nnz, sizeof *g.strong, "aggregates", (void **)&g.strong));
-  KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g.S));
   kcl_for(nodes, KCL_FEW_ROWS, find_largest, &g);
-  kcl_for_each(nodes, grain, count_strong, &g);
-  KCL_TRY(kcl_sparse_room(ctx, g.S));
-  kcl_for_each(nodes, grain, fill_strong, &g);
-  *out = g.S, g.S = NULL;
+  if (!all_are_strong(&g)) KCL_TRY(copy_strong(ctx, &g, nodes));
+  *out = (kcl_nodes){g.S ? g.S : A, g.S}, g.S = NULL;
 done:
-  free(g.largest), free(g.strong), kcl_csr_free(&norms), kcl_csr_free(&g.S);
+  free(g.largest), kcl_csr_free(&norms), kcl_csr_free(&g.S);
   return rc;
 }
+
+void kcl_sparse_nodes_free(kcl_nodes *nodes) { kcl_csr_free(&nodes->owned), nodes->S = NULL; }
 
 /* ---------------------------------------------------------------- the set of roots */
 
@@ -206,19 +244,21 @@ done:
 
 /* to[i]: of those neighbours that have an aggregate in `from`, the one of the strongest; or -1. */
 typedef struct joining {
-  const kcl_csr *S;
+  const kcl_nodes *nodes;
   const int32_t *from;
   int32_t *to;
 } joining;
 
 static int32_t strongest(const joining *j, int64_t i) {
-  const double *value = j->S->val;
-  const int32_t *col = j->S->col;
+  const kcl_csr *S = j->nodes->S;
+  const double *value = S->val;
+  const bool squares = j->nodes->owned != NULL;
   int32_t to = -1;
   double most = 0;
-  for (int64_t k = j->S->row_ptr[i]; k < j->S->row_ptr[i + 1]; k++) {
-    const double size = j->from[col[k]] >= 0 ? kcl_rounded(value[k]) : 0;
-    to = size > most ? j->from[col[k]] : to;
+  for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++) {
+    const double square = squares ? value[k] : value[k] * value[k],
+                 size = j->from[S->col[k]] >= 0 ? kcl_rounded(square) : 0;
+    to = size > most ? j->from[S->col[k]] : to;
     most = size > most ? size : most;
   }
   return to;
@@ -230,26 +270,29 @@ static void join(void *arg, int64_t first, int64_t end) {
 }
 
 /* Two steps from the roots; `spare` [nodes] is overwritten. */
-static void grow(const kcl_csr *S, int32_t *aggregate, int32_t *spare) {
-  kcl_for(S->rows, KCL_FEW_ROWS, join, &(joining){S, aggregate, spare});
-  kcl_for(S->rows, KCL_FEW_ROWS, join, &(joining){S, spare, aggregate});
+static void grow(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare) {
+  kcl_for(nodes->S->rows, KCL_FEW_ROWS, join, &(joining){nodes, aggregate, spare});
+  kcl_for(nodes->S->rows, KCL_FEW_ROWS, join, &(joining){nodes, spare, aggregate});
 }
 
 /* Aggregates of fewer than `least` nodes are dissolved, their nodes join neighbours; the others are numbered. */
-static int64_t dissolve(const kcl_csr *S, int32_t *aggregate, int32_t *spare, int32_t *size,
+static int64_t dissolve(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare, int32_t *size,
                         int64_t count, int least) {
+  const int64_t n = nodes->S->rows;
   int64_t kept = 0;
   memset(size, 0, (size_t)count * sizeof *size);
-  for (int64_t i = 0; i < S->rows; i++)
+  for (int64_t i = 0; i < n; i++)
     if (aggregate[i] >= 0) size[aggregate[i]]++;
   for (int64_t a = 0; a < count; a++) size[a] = size[a] >= least ? (int32_t)kept++ : -1;
-  for (int64_t i = 0; i < S->rows; i++)
+  for (int64_t i = 0; i < n; i++)
     if (aggregate[i] >= 0) aggregate[i] = size[aggregate[i]];
-  if (kept < count) grow(S, aggregate, spare);
+  if (kept < count) grow(nodes, aggregate, spare);
   return kept;
 }
 
-int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **out, int64_t *count) {
+int kcl_sparse_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t **out,
+                          int64_t *count) {
+  const kcl_csr *S = nodes->S;
   rooting m = {.S = S};
   int32_t *aggregate = NULL, *spare = NULL;
   int rc;
@@ -259,8 +302,8 @@ int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **out, 
   KCL_TRY(kcl_alloc_unset(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
   for (int64_t i = 0; i < S->rows; i++)
     aggregate[i] = state_of(m.key[i]) == ROOT ? (int32_t)(*count)++ : -1;
-  grow(S, aggregate, spare);
-  if (least > 1) *count = dissolve(S, aggregate, spare, spare + S->rows, *count, least);
+  grow(nodes, aggregate, spare);
+  if (least > 1) *count = dissolve(nodes, aggregate, spare, spare + S->rows, *count, least);
   *out = aggregate, aggregate = NULL;
 done:
   free(m.key), free(m.undecided.node), free(aggregate), free(spare);

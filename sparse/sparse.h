@@ -173,10 +173,16 @@ int kcl_sparse_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out);
 enum { KCL_MOST_NEAR_NULL = 12 };
 
 /* The graph of nodes, `block` rows each: I and J are coupled if |A_IJ| > theta sqrt(max_K |A_IK| max_K |A_JK|), K beside the
- * diagonal, in the norm of Frobenius. Values: |A_IJ|^2. */
-int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_csr **out);
+ * diagonal, in the norm of Frobenius. */
+typedef struct kcl_nodes {
+  const kcl_csr *S; /* values: |A_IJ|^2 */
+  kcl_csr
+      *owned; /* the same. NULL: all are coupled, and S is A, with its diagonal and its values */
+} kcl_nodes;
+int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out);
+void kcl_sparse_nodes_free(kcl_nodes *nodes);
 /* aggregate [nodes]: number, or -1 of a node that is coupled with none. They have `least` nodes or more. */
-int kcl_sparse_aggregates(kcl *ctx, const kcl_csr *S, int least, int32_t **aggregate,
+int kcl_sparse_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t **aggregate,
                           int64_t *count);
 typedef struct kcl_aggregation {
   const int32_t *aggregate; /* [nodes] */
@@ -188,8 +194,8 @@ typedef struct kcl_aggregation {
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                          kcl_csr **T, double **coarse);
 /* P from T; S: the graph of nodes; largest: the eigenvalue of D^-1 A. */
-int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_csr *S, int block, const kcl_csr *T,
-                        double largest, kcl_csr **P);
+int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
+                        const kcl_csr *T, double largest, kcl_csr **P);
 /* The longest rows of P become those of T, as many as need be for a product P^T A P of at most so many products of entries and,
  * nearly, so many entries; or all. */
 int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,

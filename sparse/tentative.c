@@ -141,7 +141,7 @@ done:
 /* ---------------------------------------------------------------- smoothing */
 
 typedef struct smoothing {
-  const kcl_csr *A, *S, *T;
+  const kcl_csr *A, *S, *T; /* S NULL: A_F is A */
   int block;
   double omega;
 } smoothing;
@@ -153,6 +153,7 @@ typedef struct walk {
 } walk;
 
 static walk walk_along(const smoothing *f, int64_t i) {
+  if (!f->S) return (walk){0};
   const int32_t node = (int32_t)i / f->block, *col = f->S->col;
   return (walk){col + f->S->row_ptr[node], col + f->S->row_ptr[node + 1], (int64_t)node * f->block,
                 f->block};
@@ -173,7 +174,7 @@ static double diagonal(const smoothing *f, int64_t i) {
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
     found |= A->col[k] == i;
-    if (A->col[k] == i || !is_kept(&w, A->col[k])) sum += a[k];
+    if (A->col[k] == i || (f->S && !is_kept(&w, A->col[k]))) sum += a[k];
   }
   return found ? sum : 0;
 }
@@ -194,14 +195,14 @@ static void smoothed_row(void *arg, kcl_rows *r, int64_t i) {
   add_row_of_T(&s, &T, i, d > 0 ? 1 - f.omega : 1);
   for (int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; k++) {
     const int64_t j = A.col[k];
-    if (j != i && is_kept(&w, j)) add_row_of_T(&s, &T, j, -scale * a[k]);
+    if (j != i && (!f.S || is_kept(&w, j))) add_row_of_T(&s, &T, j, -scale * a[k]);
   }
   r->sums = s;
   kcl_row_put(r);
 }
 
-int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_csr *S, int block, const kcl_csr *T,
-                        double largest, kcl_csr **P) {
-  smoothing f = {.A = A, .S = S, .T = T, .block = block, .omega = 4.0 / 3 / largest};
+int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
+                        const kcl_csr *T, double largest, kcl_csr **P) {
+  smoothing f = {.A = A, .S = nodes->owned, .T = T, .block = block, .omega = 4.0 / 3 / largest};
   return kcl_rows_make(ctx, A->rows, T->cols, KCL_D, smoothed_row, &f, NULL, P);
 }

@@ -4,6 +4,7 @@
 
 #include "core/matrix/matrix.h"
 #include "core/base/scalar.h"
+#include <string.h>
 
 /* Values of type d may be narrow: stored as float (kcl_matrix_narrow). Of other types that is a constant, false. */
 static inline bool csr_is_narrow(const kcl_matrix *m) {
@@ -53,11 +54,21 @@ static inline void csr_range(const kcl_matrix *m, const bool narrow, const eleme
   }
 }
 
-static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+static inline void csr_even_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo,
+                                 int64_t hi) {
   if (csr_is_narrow(m))
     csr_range(m, true, x, y, lo, hi);
   else
     csr_range(m, false, x, y, lo, hi);
+}
+
+#include "spmv/csr_uneven.h"
+
+static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  if (m->uneven)
+    csr_uneven_rows(m, x, y, lo, hi);
+  else
+    csr_even_rows(m, x, y, lo, hi);
 }
 
 /* For k right-hand sides, a constant at each call: entries are loaded once, and each has the bits of csr_rows. */
@@ -87,6 +98,8 @@ static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const
 
 static inline void csr_columns(const kcl_matrix *m, int k, const void *const *x, void *const *y,
                                int64_t lo, int64_t hi) {
+  for (int c = 0; c < k && m->uneven; c++) csr_uneven_rows(m, x[c], y[c], lo, hi);
+  if (m->uneven) return;
   switch (k) {
   case 2: csr_sweep(m, 2, x, y, lo, hi); break;
   case 3: csr_sweep(m, 3, x, y, lo, hi); break;

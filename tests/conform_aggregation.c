@@ -15,18 +15,19 @@ typedef struct near_null {
 static int host_aggregation(const pair *p, const kcl_csr *A, const near_null *v, kcl_csr **P,
                             double **coarse) {
   const kcl_aggregation_rule *r = &v->rule;
-  kcl_csr *S = NULL, *T = NULL;
+  kcl_csr *T = NULL;
+  kcl_nodes nodes = {0};
   int32_t *aggregate = NULL;
   kcl_aggregation g = {.block = r->block, .vectors = r->vectors};
   int rc;
-  KCL_TRY(kcl_sparse_nodes(p->ctx, A, r->block, r->theta, &S));
-  KCL_TRY(kcl_sparse_aggregates(p->ctx, S, r->least, &aggregate, &g.count));
+  KCL_TRY(kcl_sparse_nodes(p->ctx, A, r->block, r->theta, &nodes));
+  KCL_TRY(kcl_sparse_aggregates(p->ctx, &nodes, r->least, &aggregate, &g.count));
   g.aggregate = aggregate;
   KCL_TRY(kcl_sparse_tentative(p->ctx, &g, A->rows, v->B, &T, coarse));
-  if (r->largest > 0) KCL_TRY(kcl_sparse_smoothed(p->ctx, A, S, r->block, T, r->largest, P));
+  if (r->largest > 0) KCL_TRY(kcl_sparse_smoothed(p->ctx, A, &nodes, r->block, T, r->largest, P));
   if (!(r->largest > 0)) *P = T, T = NULL;
 done:
-  free(aggregate), kcl_csr_free(&S), kcl_csr_free(&T);
+  free(aggregate), kcl_sparse_nodes_free(&nodes), kcl_csr_free(&T);
   return rc;
 }
 

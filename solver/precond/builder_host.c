@@ -46,8 +46,8 @@ done:
   return rc;
 }
 
-/* P and the next level's vectors. S is freed as soon as P is smoothed: what follows touches its pages instead of new ones. */
-static int prolongate(kcl_builder *b, const kcl_csr *A, kcl_csr **S, const kcl_aggregation *g,
+/* P and the next level's vectors. The graph is freed as soon as P is smoothed: what follows touches its pages instead of new ones. */
+static int prolongate(kcl_builder *b, const kcl_csr *A, kcl_nodes *nodes, const kcl_aggregation *g,
                       const kcl_aggregation_rule *rule, kcl_csr **P) {
   kcl *ctx = b->M->ctx;
   kcl_near_null *v = &b->near_null;
@@ -56,8 +56,8 @@ static int prolongate(kcl_builder *b, const kcl_csr *A, kcl_csr **S, const kcl_a
   int rc;
   KCL_TRY(kcl_sparse_tentative(ctx, g, A->rows, v->B, &T, &coarse));
   if (rule->largest > 0) {
-    KCL_TRY(kcl_sparse_smoothed(ctx, A, *S, rule->block, T, rule->largest, P));
-    kcl_csr_free(S);
+    KCL_TRY(kcl_sparse_smoothed(ctx, A, nodes, rule->block, T, rule->largest, P));
+    kcl_sparse_nodes_free(nodes);
     KCL_TRY(kcl_sparse_limit(ctx, A, T, rule->most_products, rule->most_entries, P));
   } else
     *P = T, T = NULL;
@@ -71,19 +71,20 @@ done:
 static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
                        kcl_built *P, bool *made) {
   kcl *ctx = b->M->ctx;
-  kcl_csr *S = NULL, *C = NULL;
+  kcl_csr *C = NULL;
+  kcl_nodes nodes = {0};
   int32_t *aggregate = NULL;
   kcl_aggregation g = {.block = rule->block, .vectors = rule->vectors};
   int rc;
   *made = false;
-  KCL_TRY(kcl_sparse_nodes(ctx, A->csr, rule->block, rule->theta, &S));
-  KCL_TRY(kcl_sparse_aggregates(ctx, S, rule->least, &aggregate, &g.count));
+  KCL_TRY(kcl_sparse_nodes(ctx, A->csr, rule->block, rule->theta, &nodes));
+  KCL_TRY(kcl_sparse_aggregates(ctx, &nodes, rule->least, &aggregate, &g.count));
   g.aggregate = aggregate;
   if (!g.count || (double)(g.count * g.vectors) > rule->enough) goto done;
-  KCL_TRY(prolongate(b, A->csr, &S, &g, rule, &C));
+  KCL_TRY(prolongate(b, A->csr, &nodes, &g, rule, &C));
   give(KCL_OK, C, P), C = NULL, *made = true;
 done:
-  free(aggregate), kcl_csr_free(&S), kcl_csr_free(&C);
+  free(aggregate), kcl_sparse_nodes_free(&nodes), kcl_csr_free(&C);
   return rc;
 }
 

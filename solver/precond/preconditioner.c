@@ -105,6 +105,7 @@ static int build(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow, kc
   kcl_matrix_adopt(m, C);
   C = NULL;
   if (narrow) KCL_TRY(kcl_matrix_narrow(m));
+  m->uneven = common;
   outline(m, &stats);
   *out = m, m = NULL;
 done:
