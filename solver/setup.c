@@ -48,6 +48,13 @@ static void forget_shared(kcl_system *s) {
   for (int i = 0; i < 2; i++) kcl_matrix_free(&s->shared[i]);
 }
 
+/* A preconditioner that was named gets what it can be given before A is known. */
+static void begin_ahead(const kcl_system *s) {
+  const kcl_precond *p;
+  if (s->undecided.precond || kcl_precond_find(s->ctx, s->options.precond, &p)) return;
+  if (p->ahead) p->ahead(s->ctx, s->A, s->options.precision);
+}
+
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
 static int prepare(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
@@ -56,6 +63,7 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   kcl_repeats_keep(s->ctx, s->A);
   kcl_read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
+  begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
   double start = kcl_now();

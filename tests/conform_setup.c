@@ -72,7 +72,7 @@ static int test_smoother(const pair *p, const kcl_csr *A) {
   off = fmax(off, fabs(same / lambda - 1));
   CHECKF(off < 1e-6, "%s: the smoother differs by %g", p->name, off); /* sums in another order */
 done:
-  free(d), free(e), kcl_setup_free(buffer);
+  free(d), free(e), kcl_setup_free(p->ctx, buffer);
   return rc;
 }
 

@@ -88,7 +88,8 @@ static int make_scratch(kcl_matrix *m, int i) {
 
 static void release(kcl_matrix *m) {
   for (int i = 0; i < m->arrays; i++)
-    if (m->device[i]) clReleaseMemObject(m->device[i]);
+    if (!i || m->device[i] != m->device[i - 1]) kcl_pool_give(m->ctx, m->device[i]);
+  kcl_pool_trim(m->ctx);
 }
 
 void kcl_opencl_adopt(kcl_matrix *m) { m->release = release; }

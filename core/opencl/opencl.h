@@ -40,6 +40,7 @@ void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *
 #include <CL/cl.h>
 #endif
 
+typedef struct kcl_pool kcl_pool;
 enum { KCL_BUILT = 128, KCL_CHUNKS = 16 };
 struct kcl_opencl {
   cl_platform_id platform;
@@ -62,6 +63,7 @@ struct kcl_opencl {
   int64_t chunked;             /* chunks that were sent from it */
   kcl_background *pins;        /* makes it */
   size_t chunk_bytes;          /* 0: not decided yet (tests use small ones) */
+  kcl_pool *pool;              /* of buffers; or NULL: there are none yet */
   void *kept;                  /* between set-ups of preconditioners (sparse/opencl), and its end */
   void (*free_kept)(void *kept);
   int builds, compiled,
@@ -80,6 +82,12 @@ void kcl_opencl_profile_end(kcl_opencl *o);
 int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
                       cl_mem *out); /* filled with zeros */
+
+/* Buffers that are used again (pool.c). briefly: a larger one will do. */
+int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out);
+void kcl_pool_give(kcl *ctx, const void *buffer); /* any buffer, or NULL: others are released */
+void kcl_pool_trim(kcl *ctx);                     /* what is free: to a part of the memory */
+void kcl_pool_end(kcl_opencl *o);
 
 /* `count` elements of `element` bytes. fill writes `count` of them from number `from` on to `to`, which may be pinned memory;
  * it has been called for all when kcl_opencl_write returns. kcl_fill_bytes copies. */

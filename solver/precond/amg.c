@@ -26,6 +26,10 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, int aggressive) {
 static int setup(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 0); }
 static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 1); }
 
+static void ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
+  kcl_setup_ahead(ctx, A, type, false);
+}
+
 /* Complexity, and entries of P and R, as they are on most systems. */
 static double bytes(const kcl_stats *s, kcl_type type, double complexity) {
   const double entry = 4.0 + (double)kcl_type_size(type);
@@ -43,6 +47,7 @@ const kcl_precond kcl_precond_amg = {.name = "amg",
                                      .symmetric = true,
                                      .no_adjoint = true,
                                      .bytes = bytes_full,
+                                     .ahead = ahead,
                                      .setup = setup,
                                      .refresh = kcl_levels_refresh,
                                      .apply = kcl_levels_apply};
@@ -55,6 +60,7 @@ const kcl_precond kcl_precond_amg_aggressive = {
     .symmetric = true,
     .no_adjoint = true,
     .bytes = bytes_aggressive,
+    .ahead = ahead,
     .setup = setup_aggressively,
     .refresh = kcl_levels_refresh,
     .apply = kcl_levels_apply};

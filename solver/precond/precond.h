@@ -31,6 +31,8 @@ typedef struct kcl_precond {
   bool whole;
   /* Bytes on the device, at most, from A's statistics; NULL: a few vectors. */
   double (*bytes)(const kcl_stats *s, kcl_type type);
+  /* Begins, in the background, what set-up would have to wait for; type: of A by then. NULL: nothing. */
+  void (*ahead)(kcl *ctx, const kcl_csr *A, kcl_type type);
   int (*setup)(kcl_preconditioner *M, const kcl_csr *A); /* NULL: nothing to do */
   /* The same for new values in the pattern of the matrix that `before` was set up for, with what it can keep of that; NULL: by
    * setup. */

@@ -108,6 +108,10 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   return rc;
 }
 
+static void ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
+  kcl_setup_ahead(ctx, A, type, true);
+}
+
 /* Complexity, and entries of P and R, as they are on most systems. */
 static double bytes(const kcl_stats *s, kcl_type type) {
   const double entry = 4.0 + (double)kcl_type_size(type);
@@ -121,6 +125,7 @@ const kcl_precond kcl_precond_sa = {.name = "sa",
                                     .symmetric = true,
                                     .no_adjoint = true,
                                     .bytes = bytes,
+                                    .ahead = ahead,
                                     .setup = setup,
                                     .refresh = kcl_levels_refresh,
                                     .apply = kcl_levels_apply};

@@ -3,20 +3,14 @@
 #include "sparse/opencl/launch.h"
 #include <string.h>
 
-/* An array without elements shares the buffer before it: one of its own would take 0.1 ms. */
-static int share(kcl_matrix *m, int i) {
-  m->device[i] = m->device[i - 1];
-  return kcl_cl_check(m->ctx, clRetainMemObject(m->device[i]), "clRetainMemObject", "a matrix");
-}
-
+/* An array without elements has the buffer before it. */
 static int reserve(kcl_matrix *m, int i) {
   const kcl_array *a = &m->array[i];
-  if (!a->count && i) return share(m, i);
   const size_t element = a->kind == KCL_INT64 ? 4 : kcl_array_element(a->kind, m->type);
-  cl_int code;
-  m->device[i] = clCreateBuffer(m->ctx->opencl->context, CL_MEM_READ_WRITE,
-                                (size_t)a->count * element + 64, NULL, &code);
-  return kcl_cl_check(m->ctx, code, "clCreateBuffer", "a matrix of a preconditioner");
+  if (a->count || !i)
+    return kcl_pool_take(m->ctx, (size_t)a->count * element + 64, false, &m->device[i]);
+  m->device[i] = m->device[i - 1];
+  return KCL_OK;
 }
 
 static int reserve_all(kcl_matrix *m) {

@@ -65,4 +65,7 @@ int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_for
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
   return (void)s, (void)m, (void)out, KCL_UNSUITED;
 }
-void kcl_setup_free(void *buffer) { (void)buffer; }
+void kcl_setup_free(kcl *ctx, void *buffer) { (void)ctx, (void)buffer; }
+void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
+  (void)ctx, (void)A, (void)type, (void)aggregation;
+}

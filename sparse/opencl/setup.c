@@ -1,20 +1,11 @@
-/* Programs, memory and launches of set-ups on a device. Programs are loaded while the matrix is uploaded. Buffers are used
- * again: an allocation costs a driver more than a kernel. (Not parts of large ones: NVIDIA's driver copies a part on its way
- * out, at 1.5 GB/s.) The context keeps programs and some of the buffers for the next set-up. */
+/* Programs, memory and launches of set-ups on a device. Programs are loaded ahead of time, while the host is at work. Buffers are the
+ * context's (core/opencl/pool.c), which keeps the programs, too, for the next set-up. */
 #include "core/opencl/source.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { COMMON = 3, PROGRAMS = 5, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
-enum { KEPT_PART = 64 /* of the device's memory is kept by the context for the next set-up */ };
-static const size_t SMALL = 64 << 10;
-
-typedef struct piece {
-  cl_mem buffer;
-  size_t size;
-  bool used;
-} piece;
 
 struct kcl_device_setup {
   kcl *ctx;
@@ -27,8 +18,8 @@ struct kcl_device_setup {
     char name[32];
   } kernel[KERNELS];
   int kernels;
-  piece *piece; /* [pieces] */
-  int pieces;
+  void **buffer; /* [buffers] of the context's pool, in use */
+  int buffers;
   void *notes;     /* cl_mem: int [NOTES_ROOM] */
   int taken, read; /* of them; read: these have been */
   cl_int seen[NOTES_ROOM];
@@ -113,45 +104,22 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
 
 /* ---------------------------------------------------------------- memory */
 
-static int by_size(const void *a, const void *b) {
-  const size_t x = ((const piece *)a)->size, y = ((const piece *)b)->size;
-  return (x > y) - (x < y);
-}
-
-/* The smallest free piece that is large enough; or NULL. */
-static piece *find_free(const kcl_device_setup *s, size_t bytes) {
-  piece *best = NULL;
-  for (int i = 0; i < s->pieces; i++) {
-    piece *p = &s->piece[i];
-    if (!p->used && p->size >= bytes && (!best || p->size < best->size)) best = p;
-  }
-  return best;
-}
-
-static piece *add_piece(kcl_device_setup *s, size_t bytes, cl_int *code) {
-  piece *more = realloc(s->piece, (size_t)(s->pieces + 1) * sizeof *more);
-  *code = CL_OUT_OF_HOST_MEMORY;
-  if (!more) return NULL;
-  s->piece = more, more += s->pieces;
-  more->size = bytes, more->used = false;
-  more->buffer = clCreateBuffer(s->ctx->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, code);
-  return *code ? NULL : &s->piece[s->pieces++];
-}
-
 int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out) {
-  size_t bytes = ((size_t)count + 1) * element;
-  cl_int code = CL_SUCCESS;
-  if (bytes < SMALL) bytes = SMALL;
-  piece *p = find_free(s, bytes);
-  if (!p) p = add_piece(s, bytes, &code);
-  *out = p ? p->buffer : NULL;
-  if (p) p->used = true;
-  return kcl_cl_check(s->ctx, code, "clCreateBuffer", "setting up a preconditioner");
+  void **more = realloc(s->buffer, (size_t)(s->buffers + 1) * sizeof *more);
+  *out = NULL;
+  if (!more) return kcl_fail(s->ctx, KCL_MEMORY, "out of memory: setting up a preconditioner");
+  s->buffer = more;
+  int rc = kcl_pool_take(s->ctx, ((size_t)count + 1) * element, true, out);
+  if (!rc) s->buffer[s->buffers++] = *out;
+  return rc;
 }
 
 void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
-  for (int i = 0; i < s->pieces; i++)
-    if (s->piece[i].buffer == buffer) s->piece[i].used = false;
+  int i = 0;
+  while (i < s->buffers && s->buffer[i] != buffer) i++;
+  if (i == s->buffers) return;
+  kcl_pool_give(s->ctx, buffer);
+  s->buffer[i] = s->buffer[--s->buffers];
 }
 
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
@@ -227,11 +195,10 @@ int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 static void end(void *kept) {
   kcl_device_setup *s = kept;
-  for (int i = 0; i < s->pieces; i++) clReleaseMemObject(s->piece[i].buffer);
   for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
   for (int i = 0; i < PROGRAMS; i++)
     if (s->program[i]) clReleaseProgram(s->program[i]);
-  free(s->piece), free(s);
+  free(s->buffer), free(s);
 }
 
 static kcl_device_setup *take_kept(kcl_opencl *o, kcl_type type) {
@@ -264,27 +231,19 @@ int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup *
   return kcl_setup_zeros(*out, NOTES_ROOM, &(*out)->notes);
 }
 
-/* Keeps the smallest pieces, so many bytes of them. */
-static void release_large(kcl_device_setup *s, size_t room) {
-  int kept = 0;
-  qsort(s->piece, (size_t)s->pieces, sizeof *s->piece, by_size);
-  for (int i = 0; i < s->pieces; i++) {
-    piece *p = &s->piece[i];
-    p->used = false;
-    if (p->size > room)
-      clReleaseMemObject(p->buffer), room = 0;
-    else
-      room -= p->size, s->piece[kept++] = *p;
-  }
-  s->pieces = kept;
-}
-
 void kcl_setup_close(kcl_device_setup **given) {
   kcl_device_setup *s = *given;
   *given = NULL;
   if (!s) return;
   kcl_opencl *o = s->ctx->opencl;
-  release_large(s, s->ctx->device.memory / KEPT_PART);
+  while (s->buffers) kcl_pool_give(s->ctx, s->buffer[--s->buffers]);
+  kcl_pool_trim(s->ctx);
   if (o->kept) end(o->kept);
   o->kept = s, o->free_kept = end;
+}
+
+void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
+  kcl_device_setup *s = NULL;
+  if (kcl_setup_possible(ctx, A)) (void)kcl_setup_open(ctx, type, aggregation, &s);
+  kcl_setup_close(&s);
 }

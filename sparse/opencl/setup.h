@@ -38,6 +38,8 @@ bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation);
  * be closed also after a failure. */
 int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
 void kcl_setup_close(kcl_device_setup **s);
+/* Begins to load what kcl_setup_open will need for A, in the background. */
+void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
 /* Its memory may be used again, also before what was enqueued has run. What is not dropped is so at the end of s. */
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
@@ -82,7 +84,7 @@ int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count,
  * D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
 int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
                        double *largest, void **d);
-void kcl_setup_free(void *buffer); /* or NULL */
+void kcl_setup_free(kcl *ctx, void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);

@@ -74,20 +74,15 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
   return KCL_OK;
 }
 
-void kcl_setup_free(void *buffer) {
-  if (buffer) clReleaseMemObject(buffer);
-}
+void kcl_setup_free(kcl *ctx, void *buffer) { kcl_pool_give(ctx, buffer); }
 
 int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
                        double *largest, void **out) {
   const size_t bytes = ((size_t)A->rows + 1) *
                        (narrow || kcl_setup_single(s) ? sizeof(cl_float) : sizeof(cl_double));
   void *d;
-  cl_int code;
   int rc;
-  *out =
-      clCreateBuffer(kcl_setup_context(s)->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  KCL_TRY(kcl_cl_check(kcl_setup_context(s), code, "clCreateBuffer", "a smoother"));
+  KCL_TRY(kcl_pool_take(kcl_setup_context(s), bytes, false, out));
   KCL_TRY(kcl_setup_memory(s, A->rows, sizeof(cl_double), &d));
   if (hermitian)
     KCL_TRY(chebyshev(s, A, d, largest));
@@ -96,6 +91,6 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermit
   KCL_TRY(kcl_setup_convert(s, d, A->rows, hermitian ? 1 / *largest : 1, narrow, *out));
   kcl_setup_drop(s, d);
 done:
-  if (rc) kcl_setup_free(*out), *out = NULL;
+  if (rc) kcl_setup_free(kcl_setup_context(s), *out), *out = NULL;
   return rc;
 }
