@@ -4,56 +4,50 @@
 #define SHARE 8 /* of a work-item in a block of prefix sums */
 #define BLOCK (WG * SHARE)
 
-/* ---------------------------------------------------------------- prefix sums (Blelloch 1990): blocks, their sums, both */
+/* ---------------------------------------------------------------- prefix sums (Blelloch 1990), in one launch
+ * A group takes the next block, sends the block's sum to all others and adds the sums of the blocks before its own. It waits for
+ * groups alone that have begun before it, and none waits before it has sent: whichever run, one of them can go on. */
 
-/* out[i] = the sum of in[.. i) within its block; a group per block. sums: of the blocks, then their largest elements. */
-kernel void scan_blocks(global const int *in, const int n, global int *out, global long *sums)
+/* out[i] = the sum of in[.. i), out[n] that of all; sums end at INT_MAX. The notes: the sum of all, the largest element, blocks taken.
+ * sums: messages, a sum below the number of its scan, `note`, which tells it from those of earlier ones. */
+kernel void scan(global const int *in, const int n, global int *out, volatile global ulong *sums, NOTES)
 {
-  local int part[WG], largest;
-  const int l = get_local_id(0), first = get_group_id(0) * BLOCK + l * SHARE, blocks = get_num_groups(0);
-  int sum = 0, most = 0;
-  for (int i = first; i < min(first + SHARE, n); i++) sum += in[i], most = max(most, in[i]);
-  if (l == 0) largest = 0;
+  local int part[WG], block, largest;
+  const int l = get_local_id(0);
+  if (l == 0) block = atomic_inc(&notes[note + 2]), largest = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int own = block, first = own * BLOCK + l * SHARE, end = min(first + SHARE, n);
+  int sum = 0, most = 0, earlier = 0;
+  for (int i = first; i < end; i++) sum = add_sat(sum, in[i]), most = max(most, in[i]);
+  atomic_max(&largest, most);
   part[l] = sum;
   for (int d = 1; d < WG; d *= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     const int below = l >= d ? part[l - d] : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    part[l] += below;
+    part[l] = add_sat(part[l], below);
   }
-  atomic_max(&largest, most);
   barrier(CLK_LOCAL_MEM_FENCE);
-  int before = part[l] - sum;
-  for (int i = first; i < min(first + SHARE, n); i++) {
-    const int one = in[i]; /* out may be in */
-    out[i] = before, before += one;
+  const int before = l ? part[l - 1] : 0, all = part[WG - 1];
+  if (l == 0) sums[own] = (ulong)note << 32 | (ulong)all, atomic_max(&notes[note + 1], largest);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int b = l; b < own; b += WG) {
+    ulong message = sums[b];
+    while (message >> 32 != (ulong)note) message = sums[b];
+    earlier = add_sat(earlier, (int)(uint)message);
   }
-  if (l == WG - 1) sums[get_group_id(0)] = part[l], sums[blocks + get_group_id(0)] = largest;
-}
-
-/* Each group adds the blocks before its own. The last one notes the sum of all, as far as an int can, and the largest. */
-kernel void scan_add(global int *out, const int n, global const long *sums, NOTES)
-{
-  local long part[WG];
-  local int largest;
-  const int l = get_local_id(0), blocks = get_num_groups(0), own = get_group_id(0);
-  const bool last = own == blocks - 1;
-  long before = 0;
-  int most = 0;
-  for (int b = l; b < own; b += WG) before += sums[b];
-  for (int b = l; b < blocks && last; b += WG) most = max(most, (int)sums[blocks + b]);
-  if (l == 0) largest = 0;
-  part[l] = before;
+  part[l] = earlier;
   for (int d = WG / 2; d; d /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (l < d) part[l] += part[l + d];
+    if (l < d) part[l] = add_sat(part[l], part[l + d]);
   }
-  atomic_max(&largest, most);
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = own * BLOCK + l; i < min((own + 1) * BLOCK, n); i += WG) out[i] += (int)part[0];
-  if (!last || l) return;
-  const long all = part[0] + sums[own];
-  out[n] = (int)all, notes[note] = (int)min(all, (long)INT_MAX), notes[note + 1] = largest;
+  int at = add_sat(part[0], before);
+  for (int i = first; i < end; i++) {
+    const int one = in[i]; /* out may be in */
+    out[i] = at, at = add_sat(at, one);
+  }
+  if (own == (int)get_num_groups(0) - 1 && l == 0) out[n] = notes[note] = add_sat(part[0], all);
 }
 
 /* ---------------------------------------------------------------- the transpose

@@ -101,7 +101,7 @@ static int grow(const kcl_device_nodes *g, const rooting *m) {
 static int begin(const kcl_device_nodes *g, const rooting *m, int *count) {
   int rc;
   KCL_TRY(EACH(g->s, "mark_roots", g->nodes, BUFFER(m->key), INT(g->nodes), BUFFER(m->flag)));
-  KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, count));
+  KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, m->flag, count));
   KCL_TRY(EACH(g->s, "number_roots", g->nodes, BUFFER(m->key), BUFFER(m->flag), INT(g->nodes),
                BUFFER(g->aggregate)));
   rc = grow(g, m);
@@ -118,7 +118,7 @@ static int find_large(const kcl_device_nodes *g, rooting *m, int *large) {
       EACH(g->s, "count_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), BUFFER(m->size)));
   KCL_TRY(EACH(g->s, "mark_large", g->nodes, BUFFER(m->size), INT(g->nodes), INT(g->rule->least),
                BUFFER(m->flag)));
-  KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, large));
+  KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, m->flag, large));
 done:
   return rc;
 }

@@ -64,7 +64,7 @@ static int some_rounds(coarsening *c, int count, void *priority, void *beaten, v
   cl_int found;
   KCL_TRY(rounds(c, count, priority, beaten, &flag));
   KCL_TRY(EACH(c->s, "mark_coarse", n, BUFFER(c->state), INT(n), BUFFER(before)));
-  KCL_TRY(kcl_setup_scan(c->s, before, n, &sum));
+  KCL_TRY(kcl_setup_scan(c->s, before, n, before, &sum));
   KCL_TRY(
       EACH(c->s, "number_coarse", n, BUFFER(c->state), BUFFER(before), INT(n), BUFFER(c->coarse)));
   KCL_TRY(kcl_setup_read_notes(c->s, sum, 1, &found));

@@ -47,7 +47,7 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, 
   int note, rc;
   KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &width));
   KCL_TRY(EACH(s, "slice_widths", slices, BUFFER(A->ptr), INT(A->rows), INT(C), BUFFER(width)));
-  KCL_TRY(kcl_setup_scan(s, width, slices, &note));
+  KCL_TRY(kcl_setup_scan(s, width, slices, width, &note));
   KCL_TRY(kcl_setup_read_notes(s, note, 2, found));
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);

@@ -42,7 +42,9 @@ bool kcl_setup_single(const kcl_device_setup *s); /* formats have values in floa
 /* Memory, of one element more; of zeros; it may be used again. */
 int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out);
 void kcl_setup_drop(kcl_device_setup *s, const void *buffer);
-int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out);                /* int */
+int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
+/* [count] ulong, of zeros at first, for the messages of kernels, which are marked by the numbers of notes: the same each time. */
+int kcl_setup_messages(kcl_device_setup *s, int64_t count, const void **out);
 int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t count); /* ints */
 int64_t kcl_setup_loose_most(const kcl_device_setup *s); /* entries of a product with room */
 /* Waits. */
@@ -59,8 +61,9 @@ const void *kcl_setup_notebook(const kcl_device_setup *s); /* where the cl_mem i
 int kcl_setup_team(const kcl_device_csr *A);
 
 /* ---- rows.c */
-/* counts [n + 1] become prefix sums; two notes: their sum, INT32_MAX if it is larger, and the largest. */
-int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int *note);
+/* out [n + 1]: sums of the elements before each, in [n] or in place; two notes: the sum of all, INT32_MAX if it is larger, and the
+ * largest. */
+int kcl_setup_scan(kcl_device_setup *s, const void *in, int64_t n, void *out, int *note);
 int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C); /* for entries; measures C */
 /* C's row pointers from the lengths of its rows, and room for its entries. */
 int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C);

@@ -127,7 +127,7 @@ static int multiply(product *p) {
   cl_int too_long;
   KCL_TRY(open(p));
   KCL_TRY(count(p, &failed));
-  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, &C->note));
+  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
   KCL_TRY(list_lengths(p, &classes));
   KCL_TRY(kcl_setup_room(p->s, C)); /* waits for all of these notes */
   KCL_TRY(kcl_setup_read_notes(p->s, failed, 1, &too_long));
@@ -143,7 +143,7 @@ static int multiply_loosely(product *p) {
   KCL_TRY(open(p));
   KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
   KCL_TRY(list_bounds(p, C->ptr, &classes));
-  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, &C->note));
+  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
   KCL_TRY(kcl_setup_measure(p->s, C));
   KCL_TRY(C->longest > SMALL || C->nnz > kcl_setup_loose_most(p->s) ? KCL_UNSUITED : KCL_OK);
   KCL_TRY(kcl_setup_room(p->s, C));

@@ -9,23 +9,20 @@ int kcl_setup_team(const kcl_device_csr *A) {
   return team;
 }
 
-int kcl_setup_scan(kcl_device_setup *s, void *counts, int64_t n, int *note) {
+int kcl_setup_scan(kcl_device_setup *s, const void *in, int64_t n, void *out, int *note) {
   const int64_t blocks = n ? (n + BLOCK - 1) / BLOCK : 1;
-  void *sums;
+  const void *sums;
   int rc;
-  KCL_TRY(kcl_setup_notes(s, 2, note));
-  KCL_TRY(kcl_setup_memory(s, 2 * blocks, sizeof(cl_long), &sums));
-  KCL_TRY(EACH(s, "scan_blocks", blocks * KCL_SETUP_GROUP, BUFFER(counts), INT(n), BUFFER(counts),
-               BUFFER(sums)));
-  KCL_TRY(EACH(s, "scan_add", blocks * KCL_SETUP_GROUP, BUFFER(counts), INT(n), BUFFER(sums),
-               NOTE(s, *note)));
-  kcl_setup_drop(s, sums);
+  KCL_TRY(kcl_setup_notes(s, 3, note));
+  KCL_TRY(kcl_setup_messages(s, blocks, &sums));
+  rc = EACH(s, "scan", blocks * KCL_SETUP_GROUP, BUFFER(in), INT(n), BUFFER(out), BUFFER(sums),
+            NOTE(s, *note));
 done:
   return rc;
 }
 
 int kcl_setup_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most) {
-  int rc = kcl_setup_scan(s, C->ptr, C->rows, &C->note);
+  int rc = kcl_setup_scan(s, C->ptr, C->rows, C->ptr, &C->note);
   C->nnz = most;
   if (!rc) rc = kcl_setup_memory(s, most, sizeof(cl_int), &C->col);
   return rc ? rc : kcl_setup_memory(s, most, sizeof(cl_double), &C->val);
@@ -38,7 +35,7 @@ int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C) {
 }
 
 int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C) {
-  int rc = kcl_setup_scan(s, C->ptr, C->rows, &C->note);
+  int rc = kcl_setup_scan(s, C->ptr, C->rows, C->ptr, &C->note);
   return rc ? rc : kcl_setup_room(s, C);
 }
 

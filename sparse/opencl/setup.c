@@ -20,6 +20,8 @@ struct kcl_device_setup {
   int kernels;
   void **buffer; /* [buffers] of the context's pool, in use */
   int buffers;
+  void *message; /* cl_mem: ulong [messages] */
+  int64_t messages;
   void *notes;     /* cl_mem: int [NOTES_ROOM] */
   int taken, read; /* of them; read: these have been */
   cl_int seen[NOTES_ROOM];
@@ -139,6 +141,17 @@ int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
       "clEnqueueFillBuffer", "setting up a preconditioner");
 }
 
+int kcl_setup_messages(kcl_device_setup *s, int64_t count, const void **out) {
+  int rc = KCL_OK;
+  if (count > s->messages) {
+    kcl_setup_drop(s, s->message);
+    rc = kcl_setup_zeros(s, 2 * count, &s->message);
+    s->messages = rc ? 0 : count;
+  }
+  *out = s->message;
+  return rc;
+}
+
 int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t count) {
   const size_t bytes = (size_t)count * sizeof(cl_int);
   if (!count) return KCL_OK;
@@ -219,6 +232,7 @@ static void begin(kcl_device_setup *s, bool aggregation) {
   int place[PROGRAMS];
   s->aggregation = aggregation, s->built = false;
   s->taken = 1, s->read = 0; /* note 0 is none */
+  s->message = NULL, s->messages = 0;
   const int count = list_programs(s, list, place);
   if (count) kcl_opencl_load_ahead(s->ctx, list, count);
 }

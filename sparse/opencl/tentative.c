@@ -14,7 +14,7 @@ static int list_members(const kcl_device_nodes *g, void **start, void **member) 
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), member));
   KCL_TRY(
       EACH(g->s, "count_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), BUFFER(*start)));
-  KCL_TRY(kcl_setup_scan(g->s, *start, g->count, &note));
+  KCL_TRY(kcl_setup_scan(g->s, *start, g->count, *start, &note));
   KCL_TRY(EACH(g->s, "scatter_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes),
                BUFFER(*start), BUFFER(taken), BUFFER(*member)));
   kcl_setup_drop(g->s, taken);
