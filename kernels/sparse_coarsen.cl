@@ -44,59 +44,60 @@ kernel void fill_strong(CSR(A), const int n, const int team, global const double
     if (A_col[k] != i && is_strong(bound, A_val[k])) S_col[at] = A_col[k], S_val[at++] = A_val[k];
 }
 
-/* ---------------------------------------------------------------- the split (PMIS) */
+/* ---------------------------------------------------------------- the split (PMIS)
+ * Two points are neighbours if one depends on the other. Of those the first by priority is decided first: a point that depends on a
+ * coarse one is fine, and coarse if it does not and all neighbours before it are decided. That determines the split, whichever
+ * points a kernel sees decided, so that the rounds of PMIS need not be kept apart. */
 
-enum { UNDECIDED, COARSE, FINE };
+#define TRIES 8 /* of a point per launch */
+enum { FINE, COARSE, UNDECIDED };
 
 /* How many depend on i, and a fraction by hash, so that ties are rare. */
-kernel void begin_split(global const int *depend, const int n, global double *priority, global int *state, global int *beaten)
+inline double priority(global const int *depend, const int i)
+{
+  return (double)depend[i] + (double)(hash(i) >> 12) / (double)(1ul << 52);
+}
+inline bool is_before(const double a, const int i, const double b, const int j) { return a > b || (a == b && i > j); }
+
+/* ahead [n], of zeros: how many undecided points before i depend on it. Those that it depends on are in its row. */
+kernel void begin_split(PATTERN(S), const int n, global const int *depend, global int *state, global int *ahead)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
-  const ulong h = hash(i);
-  priority[i] = (double)depend[i] + (double)(h >> 12) / (double)(1ul << 52);
   state[i] = depend[i] ? UNDECIDED : FINE;
-  beaten[i] = 0;
+  const double mine = priority(depend, i);
+  if (depend[i]) FOR_STRONG(i, k)
+    if (is_before(mine, i, priority(depend, S_col[k]), S_col[k])) atomic_inc(&ahead[S_col[k]]);
 }
 
-/* Of two undecided points, one of which depends on the other, the first by priority beats the other in this round (1, 2 ...). */
-kernel void compare_points(PATTERN(S), const int n, const int round, global const double *priority, global const int *state,
-                           global int *beaten)
+/* What is known of point i now. */
+inline int decide(PATTERN(S), global const int *depend, volatile global const int *state, volatile global const int *ahead, const int i)
 {
-  const int i = get_global_id(0);
-  if (i >= n || state[i] != UNDECIDED) return;
-  const double mine = priority[i];
+  const double mine = priority(depend, i);
+  bool first = ahead[i] == 0;
   FOR_STRONG(i, k) {
-    const int j = S_col[k];
-    if (state[j] != UNDECIDED) continue;
-    const double theirs = priority[j];
-    beaten[theirs > mine || (theirs == mine && j > i) ? i : j] = round;
+    const int j = S_col[k], theirs = state[j];
+    if (theirs == COARSE) return FINE;
+    first = first && (theirs == FINE || is_before(mine, i, priority(depend, j), j));
   }
+  return first ? COARSE : UNDECIDED;
 }
 
-/* Who is not beaten is coarse, and what depends on a coarse point fine. A point is read as coarse before or after it is marked. The
- * note: some are still undecided. */
-kernel void choose_points(PATTERN(S), const int n, const int round, global const int *beaten, volatile global int *state, NOTES)
+/* The note: some are still undecided. */
+kernel void decide_points(PATTERN(S), const int n, global const int *depend, volatile global int *state, volatile global int *ahead, NOTES)
 {
   const int i = get_global_id(0);
   if (i >= n || state[i] != UNDECIDED) return;
-  if (beaten[i] != round) {
-    state[i] = COARSE;
+  int now = UNDECIDED;
+  for (int t = 0; t < TRIES && now == UNDECIDED; t++) now = decide(S_ptr, S_col, depend, state, ahead, i);
+  if (now == UNDECIDED) {
+    notes[note] = 1;
     return;
   }
-  bool fine = false;
-  FOR_STRONG(i, k) {
-    const int theirs = state[S_col[k]];
-    fine = fine || theirs == COARSE || (theirs == UNDECIDED && beaten[S_col[k]] != round);
-  }
-  if (fine) state[i] = FINE;
-  else notes[note] = 1;
-}
-
-kernel void mark_coarse(global const int *state, const int n, global int *flag)
-{
-  const int i = get_global_id(0);
-  if (i < n) flag[i] = state[i] == COARSE;
+  state[i] = now;
+  const double mine = priority(depend, i);
+  FOR_STRONG(i, k)
+    if (is_before(mine, i, priority(depend, S_col[k]), S_col[k])) atomic_dec(&ahead[S_col[k]]);
 }
 
 /* before[i]: coarse points before i. */

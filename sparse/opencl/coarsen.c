@@ -3,7 +3,7 @@
 #include "sparse/opencl/launch.h"
 #include "sparse/sparse.h"
 
-enum { ROUNDS_FIRST = 8, ROUNDS_MORE = 4 /* of the split, between two reads */ };
+enum { ROUNDS_FIRST = 4, ROUNDS_MORE = 2 /* of the split, between two reads */ };
 
 typedef struct coarsening {
   kcl_device_setup *s;
@@ -11,8 +11,6 @@ typedef struct coarsening {
   double theta;
   kcl_device_csr S; /* the strong entries */
   void *weak;       /* [n] double: sums of the others */
-  void *state;      /* [n] of the split */
-  int round;        /* of it */
   void *coarse;     /* [n]: number of the coarse point, or -1 */
   int64_t count;
 } coarsening;
@@ -40,33 +38,33 @@ done:
   return rc;
 }
 
+/* Memory of the split. */
+typedef struct splitting {
+  void *depend, *state, *ahead, *before; /* [n] */
+} splitting;
+
 /* left: the note of whether some points are still undecided. */
-static int rounds(coarsening *c, int count, void *priority, void *beaten, int *left) {
+static int rounds(const coarsening *c, const splitting *m, int count, int *left) {
   const int64_t n = c->A->rows;
   int rc = KCL_OK;
   for (; count > 0; count--) {
-    c->round++;
     KCL_TRY(kcl_setup_notes(c->s, 1, left));
-    KCL_TRY(EACH(c->s, "compare_points", n, PATTERN(&c->S), INT(n), INT(c->round), BUFFER(priority),
-                 BUFFER(c->state), BUFFER(beaten)));
-    KCL_TRY(EACH(c->s, "choose_points", n, PATTERN(&c->S), INT(n), INT(c->round), BUFFER(beaten),
-                 BUFFER(c->state), NOTE(c->s, *left)));
+    KCL_TRY(EACH(c->s, "decide_points", n, PATTERN(&c->S), INT(n), BUFFER(m->depend),
+                 BUFFER(m->state), BUFFER(m->ahead), NOTE(c->s, *left)));
   }
 done:
   return rc;
 }
 
 /* Some rounds, and the numbers of the coarse points as if these were the last: one wait for both. */
-static int some_rounds(coarsening *c, int count, void *priority, void *beaten, void *before,
-                       cl_int *left) {
+static int some_rounds(coarsening *c, const splitting *m, int count, cl_int *left) {
   const int64_t n = c->A->rows;
   int flag, sum, rc;
   cl_int found;
-  KCL_TRY(rounds(c, count, priority, beaten, &flag));
-  KCL_TRY(EACH(c->s, "mark_coarse", n, BUFFER(c->state), INT(n), BUFFER(before)));
-  KCL_TRY(kcl_setup_scan(c->s, before, n, before, &sum));
-  KCL_TRY(
-      EACH(c->s, "number_coarse", n, BUFFER(c->state), BUFFER(before), INT(n), BUFFER(c->coarse)));
+  KCL_TRY(rounds(c, m, count, &flag));
+  KCL_TRY(kcl_setup_scan(c->s, m->state, n, m->before, &sum)); /* a coarse point is 1, a fine 0 */
+  KCL_TRY(EACH(c->s, "number_coarse", n, BUFFER(m->state), BUFFER(m->before), INT(n),
+               BUFFER(c->coarse)));
   KCL_TRY(kcl_setup_read_notes(c->s, sum, 1, &found));
   KCL_TRY(kcl_setup_read_notes(c->s, flag, 1, left));
   c->count = found;
@@ -76,20 +74,19 @@ done:
 
 static int split(coarsening *c, void *depend) {
   const int64_t n = c->A->rows;
-  void *priority, *beaten, *before;
+  splitting m = {.depend = depend};
   cl_int left;
   int rc;
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &priority));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->state));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &beaten));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &before));
+  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.state));
+  KCL_TRY(kcl_setup_zeros(c->s, n, &m.ahead));
+  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.before));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->coarse));
-  KCL_TRY(EACH(c->s, "begin_split", n, BUFFER(depend), INT(n), BUFFER(priority), BUFFER(c->state),
-               BUFFER(beaten)));
-  KCL_TRY(some_rounds(c, ROUNDS_FIRST, priority, beaten, before, &left));
-  while (left) KCL_TRY(some_rounds(c, ROUNDS_MORE, priority, beaten, before, &left));
-  kcl_setup_drop(c->s, priority), kcl_setup_drop(c->s, c->state), kcl_setup_drop(c->s, beaten);
-  kcl_setup_drop(c->s, before), kcl_setup_drop(c->s, depend);
+  KCL_TRY(EACH(c->s, "begin_split", n, PATTERN(&c->S), INT(n), BUFFER(depend), BUFFER(m.state),
+               BUFFER(m.ahead)));
+  KCL_TRY(some_rounds(c, &m, ROUNDS_FIRST, &left));
+  while (left) KCL_TRY(some_rounds(c, &m, ROUNDS_MORE, &left));
+  kcl_setup_drop(c->s, m.state), kcl_setup_drop(c->s, m.ahead), kcl_setup_drop(c->s, m.before);
+  kcl_setup_drop(c->s, depend);
 done:
   return rc;
 }
