@@ -154,6 +154,17 @@ kernel void narrow(global const double *from, const int n, const double factor, 
   if (k < n) to[k] = (float)(from[k] * factor);
 }
 
+/* CSR: a work-item per entry, and per row pointer. */
+#define STORE_ROWS(name, REAL) \
+  kernel void name(CSR(A), const int rows, const int entries, global int *ptr, global int *col, global REAL *val) \
+  { \
+    const int k = get_global_id(0); \
+    if (k <= rows) ptr[k] = A_ptr[k]; \
+    if (k < entries) col[k] = A_col[k], val[k] = (REAL)A_val[k]; \
+  }
+STORE_ROWS(store_rows, VALUE)
+STORE_ROWS(store_rows_narrow, float)
+
 /* SELL (spmv/sell.c): the longest row of each slice of C, then the entries. */
 kernel void slice_widths(global const int *A_ptr, const int rows, const int C, global int *width)
 {

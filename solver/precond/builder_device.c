@@ -58,10 +58,12 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
                     const kcl_built *pattern, kcl_built *out) {
-  const bool known = pattern && pattern->nnz == pattern->device.nnz;
-  kcl_device_csr C;
-  int rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device,
-                              known ? &pattern->device : NULL, &C);
+  kcl_device_csr C, like = {0};
+  int rc = KCL_OK;
+  if (pattern) like = pattern->device, rc = kcl_setup_measure(b->setup, &like);
+  const bool known = pattern && pattern->nnz == like.nnz;
+  if (!rc)
+    rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device, known ? &like : NULL, &C);
   if (!rc) give(&C, out);
   return rc;
 }

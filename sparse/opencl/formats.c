@@ -13,9 +13,11 @@ static int reserve(kcl_matrix *m, int i) {
   return KCL_OK;
 }
 
+/* Those that are not there yet. */
 static int reserve_all(kcl_matrix *m) {
   int rc = KCL_OK;
-  for (int i = 0; i < m->arrays && !rc; i++) rc = reserve(m, i);
+  for (int i = 0; i < m->arrays && !rc; i++)
+    if (!m->device[i]) rc = reserve(m, i);
   return rc;
 }
 
@@ -28,11 +30,9 @@ static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, k
   KCL_TRY(m->format->build(m, &shape));
   if (narrow) KCL_TRY(kcl_matrix_narrow(m));
   KCL_TRY(reserve_all(m));
-  KCL_TRY(kcl_setup_copy(s, A->ptr, m->device[0], A->rows + 1));
-  KCL_TRY(kcl_setup_copy(s, A->col, m->device[1], A->nnz));
-  KCL_TRY(narrow || kcl_setup_single(s)
-              ? kcl_setup_convert(s, A->val, A->nnz, 1, narrow, m->device[2])
-              : kcl_setup_copy(s, A->val, m->device[2], 2 * A->nnz));
+  KCL_TRY(EACH(s, narrow ? "store_rows_narrow" : "store_rows",
+               A->nnz > A->rows ? A->nnz : A->rows + 1, CSR(A), INT(A->rows), INT(A->nnz),
+               BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2])));
 done:
   return rc;
 }
@@ -47,18 +47,18 @@ static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, 
   int note, rc;
   KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &width));
   KCL_TRY(EACH(s, "slice_widths", slices, BUFFER(A->ptr), INT(A->rows), INT(C), BUFFER(width)));
-  KCL_TRY(kcl_setup_scan(s, width, slices, width, &note));
+  m->variant = C, m->rows_match_elements = true;
+  kcl_matrix_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
+  KCL_TRY(reserve(m, 0));
+  KCL_TRY(kcl_setup_scan(s, width, slices, m->device[0], &note));
   KCL_TRY(kcl_setup_read_notes(s, note, 2, found));
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);
-  m->variant = C, m->rows_match_elements = true;
-  kcl_matrix_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
   kcl_matrix_borrow(m, "col", KCL_INT32, columns * C, NULL);
   kcl_matrix_borrow(m, "val", narrow ? KCL_SINGLE : KCL_SCALAR, columns * C, NULL);
   kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
-  KCL_TRY(kcl_setup_copy(s, width, m->device[0], slices + 1));
   KCL_TRY(EACH(s, narrow ? "fill_slices_narrow" : "fill_slices", slices * C, CSR(A), INT(A->rows),
                INT(A->cols), INT(C), BUFFER(m->device[0]), BUFFER(m->device[1]),
                BUFFER(m->device[2])));
@@ -88,7 +88,7 @@ static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *o
   KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
   KCL_TRY(EACH(s, "count_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]), BUFFER(val),
                BUFFER(out->ptr)));
-  KCL_TRY(kcl_setup_shape(s, out));
+  KCL_TRY(kcl_setup_shape_within(s, out, m->nnz));
   KCL_TRY(EACH(s, "read_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]),
                BUFFER(m->device[1]), BUFFER(val), CSR(out)));
   if (is_narrow(m)) kcl_setup_drop(s, val);

@@ -65,9 +65,7 @@ int kcl_setup_team(const kcl_device_csr *A);
  * largest. */
 int kcl_setup_scan(kcl_device_setup *s, const void *in, int64_t n, void *out, int *note);
 int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C); /* for entries; measures C */
-/* C's row pointers from the lengths of its rows, and room for its entries. */
-int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C);
-/* The same without a wait: room for `most`. */
+/* C's row pointers from the lengths of its rows, and room for `most` entries. */
 int kcl_setup_shape_within(kcl_device_setup *s, kcl_device_csr *C, int64_t most);
 /* A B whose rows have room behind them, for kcl_setup_truncate, and as B of a product; sorted: columns ascend. One wait. Where
  * rows can be long, they have none. */

@@ -34,11 +34,6 @@ int kcl_setup_room(kcl_device_setup *s, kcl_device_csr *C) {
   return rc ? rc : kcl_setup_memory(s, C->nnz, sizeof(cl_double), &C->val);
 }
 
-int kcl_setup_shape(kcl_device_setup *s, kcl_device_csr *C) {
-  int rc = kcl_setup_scan(s, C->ptr, C->rows, C->ptr, &C->note);
-  return rc ? rc : kcl_setup_room(s, C);
-}
-
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *T) {
   void *taken, *row, *entry;
   int rc;
