@@ -208,7 +208,14 @@ kernel void restore_columns(global const int *A_ptr, const int rows, const int t
   FOR_TEAM(A_ptr[i], A_ptr[i + 1], lane, team, k) A_col[k] = i + distance[k];
 }
 
-/* Row i is a copy of distinct row code[i]; a team per row. */
+/* Row i is a copy of distinct row code[i]. */
+kernel void count_repeats(const int rows, global const ushort *code, global const int *start, global int *count)
+{
+  const int i = get_global_id(0);
+  if (i < rows) count[i] = start[code[i] + 1] - start[code[i]];
+}
+
+/* A team per row. */
 kernel void restore_rows(global const int *A_ptr, const int rows, const int team, global const ushort *code, global const int *start,
                          global const int *distance, global const double *val, global int *A_col, global double *A_val)
 {

@@ -157,11 +157,14 @@ static int restore(kcl_device_setup *s, const table *t, const uint16_t *code,
                    const kcl_device_csr *out) {
   const int team = kcl_setup_team(out);
   void *codes, *start, *distance, *val;
-  int rc;
+  int note, rc;
   KCL_TRY(send(s, code, out->rows, sizeof *code, &codes));
   KCL_TRY(send(s, t->start, t->rows + 1, sizeof *t->start, &start));
   KCL_TRY(send(s, t->distance, t->entries, sizeof *t->distance, &distance));
   KCL_TRY(send(s, t->val, t->entries, sizeof *t->val, &val));
+  KCL_TRY(EACH(s, "count_repeats", out->rows, INT(out->rows), BUFFER(codes), BUFFER(start),
+               BUFFER(out->ptr)));
+  KCL_TRY(kcl_setup_scan(s, out->ptr, out->rows, out->ptr, &note));
   KCL_TRY(EACH(s, "restore_rows", out->rows * team, BUFFER(out->ptr), INT(out->rows), INT(team),
                BUFFER(codes), BUFFER(start), BUFFER(distance), BUFFER(val), BUFFER(out->col),
                BUFFER(out->val)));
@@ -195,26 +198,24 @@ static bool worth_numbering(kcl *ctx, const kcl_csr *A, const kcl_stats *known) 
          (kcl_repeats_kept(ctx, A) || RUN * known->pattern_runs <= A->rows);
 }
 
-static int upload_entries(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
-                          const kcl_device_csr *out) {
-  bool done = false;
-  int rc = KCL_OK;
-  if (worth_numbering(kcl_setup_context(s), A, known)) rc = upload_repeats(s, A, out, &done);
-  if (!rc && !done) rc = upload_values(s, A, out);
-  return rc || done ? rc : upload_columns(s, A, out);
+static int upload_all(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
+  const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr};
+  int rc = kcl_opencl_write(kcl_setup_context(s), out->ptr, &ptr, "uploading row pointers");
+  if (!rc) rc = upload_values(s, A, out);
+  return rc ? rc : upload_columns(s, A, out);
 }
 
 int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
                      kcl_device_csr *out) {
-  const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr};
+  bool done = false;
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
-  out->longest = kcl_csr_longest_row(A);
+  out->longest = known ? known->row_max : kcl_csr_longest_row(A);
   KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
-  KCL_TRY(kcl_opencl_write(kcl_setup_context(s), out->ptr, &ptr, "uploading row pointers"));
-  rc = upload_entries(s, A, known, out);
+  if (worth_numbering(kcl_setup_context(s), A, known)) KCL_TRY(upload_repeats(s, A, out, &done));
+  if (!done) rc = upload_all(s, A, out);
 done:
   return rc;
 }
