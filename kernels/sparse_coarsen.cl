@@ -49,7 +49,6 @@ kernel void fill_strong(CSR(A), const int n, const int team, global const double
  * coarse one is fine, and coarse if it does not and all neighbours before it are decided. That determines the split, whichever
  * points a kernel sees decided, so that the rounds of PMIS need not be kept apart. */
 
-#define TRIES 8 /* of a point per launch */
 enum { FINE, COARSE, UNDECIDED };
 
 /* How many depend on i, and a fraction by hash, so that ties are rare. */
@@ -60,44 +59,43 @@ inline double priority(global const int *depend, const int i)
 inline bool is_before(const double a, const int i, const double b, const int j) { return a > b || (a == b && i > j); }
 
 /* ahead [n], of zeros: how many undecided points before i depend on it. Those that it depends on are in its row. */
-kernel void begin_split(PATTERN(S), const int n, global const int *depend, global int *state, global int *ahead)
+kernel void begin_split(PATTERN(S), const int n, global const int *depend, global double *first, global int *state, global int *ahead)
 {
   const int i = get_global_id(0);
   if (i >= n) return;
-  state[i] = depend[i] ? UNDECIDED : FINE;
   const double mine = priority(depend, i);
+  first[i] = mine, state[i] = depend[i] ? UNDECIDED : FINE;
   if (depend[i]) FOR_STRONG(i, k)
     if (is_before(mine, i, priority(depend, S_col[k]), S_col[k])) atomic_inc(&ahead[S_col[k]]);
 }
 
 /* What is known of point i now. */
-inline int decide(PATTERN(S), global const int *depend, volatile global const int *state, volatile global const int *ahead, const int i)
+inline int decide(PATTERN(S), global const double *first, volatile global const int *state, volatile global const int *ahead, const int i)
 {
-  const double mine = priority(depend, i);
-  bool first = ahead[i] == 0;
+  bool last = ahead[i] == 0;
   FOR_STRONG(i, k) {
     const int j = S_col[k], theirs = state[j];
     if (theirs == COARSE) return FINE;
-    first = first && (theirs == FINE || is_before(mine, i, priority(depend, j), j));
+    last = last && (theirs == FINE || is_before(first[i], i, first[j], j));
   }
-  return first ? COARSE : UNDECIDED;
+  return last ? COARSE : UNDECIDED;
 }
 
-/* The note: some are still undecided. */
-kernel void decide_points(PATTERN(S), const int n, global const int *depend, volatile global int *state, volatile global int *ahead, NOTES)
+/* Each point is tried so many times. The note: some are still undecided. */
+kernel void decide_points(PATTERN(S), const int n, const int tries, global const double *first, volatile global int *state,
+                          volatile global int *ahead, NOTES)
 {
   const int i = get_global_id(0);
   if (i >= n || state[i] != UNDECIDED) return;
   int now = UNDECIDED;
-  for (int t = 0; t < TRIES && now == UNDECIDED; t++) now = decide(S_ptr, S_col, depend, state, ahead, i);
+  for (int t = 0; t < tries && now == UNDECIDED; t++) now = decide(S_ptr, S_col, first, state, ahead, i);
   if (now == UNDECIDED) {
     notes[note] = 1;
     return;
   }
   state[i] = now;
-  const double mine = priority(depend, i);
   FOR_STRONG(i, k)
-    if (is_before(mine, i, priority(depend, S_col[k]), S_col[k])) atomic_dec(&ahead[S_col[k]]);
+    if (is_before(first[i], i, first[S_col[k]], S_col[k])) atomic_dec(&ahead[S_col[k]]);
 }
 
 /* before[i]: coarse points before i. */

@@ -3,7 +3,8 @@
 #include "sparse/opencl/launch.h"
 #include "sparse/sparse.h"
 
-enum { ROUNDS_FIRST = 4, ROUNDS_MORE = 2 /* of the split, between two reads */ };
+enum { ROUNDS_FIRST = 3, ROUNDS_MORE = 2 /* of the split, between two reads */ };
+enum { TRIES = 64 /* of a point in each */ };
 
 typedef struct coarsening {
   kcl_device_setup *s;
@@ -40,7 +41,8 @@ done:
 
 /* Memory of the split. */
 typedef struct splitting {
-  void *depend, *state, *ahead, *before; /* [n] */
+  void *first;                  /* [n] double */
+  void *state, *ahead, *before; /* [n] */
 } splitting;
 
 /* left: the note of whether some points are still undecided. */
@@ -49,7 +51,7 @@ static int rounds(const coarsening *c, const splitting *m, int count, int *left)
   int rc = KCL_OK;
   for (; count > 0; count--) {
     KCL_TRY(kcl_setup_notes(c->s, 1, left));
-    KCL_TRY(EACH(c->s, "decide_points", n, PATTERN(&c->S), INT(n), BUFFER(m->depend),
+    KCL_TRY(EACH(c->s, "decide_points", n, PATTERN(&c->S), INT(n), INT(TRIES), BUFFER(m->first),
                  BUFFER(m->state), BUFFER(m->ahead), NOTE(c->s, *left)));
   }
 done:
@@ -74,18 +76,20 @@ done:
 
 static int split(coarsening *c, void *depend) {
   const int64_t n = c->A->rows;
-  splitting m = {.depend = depend};
+  splitting m;
   cl_int left;
   int rc;
+  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &m.first));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.state));
   KCL_TRY(kcl_setup_zeros(c->s, n, &m.ahead));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.before));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->coarse));
-  KCL_TRY(EACH(c->s, "begin_split", n, PATTERN(&c->S), INT(n), BUFFER(depend), BUFFER(m.state),
-               BUFFER(m.ahead)));
+  KCL_TRY(EACH(c->s, "begin_split", n, PATTERN(&c->S), INT(n), BUFFER(depend), BUFFER(m.first),
+               BUFFER(m.state), BUFFER(m.ahead)));
   KCL_TRY(some_rounds(c, &m, ROUNDS_FIRST, &left));
   while (left) KCL_TRY(some_rounds(c, &m, ROUNDS_MORE, &left));
-  kcl_setup_drop(c->s, m.state), kcl_setup_drop(c->s, m.ahead), kcl_setup_drop(c->s, m.before);
+  kcl_setup_drop(c->s, m.first), kcl_setup_drop(c->s, m.state), kcl_setup_drop(c->s, m.ahead),
+      kcl_setup_drop(c->s, m.before);
   kcl_setup_drop(c->s, depend);
 done:
   return rc;
