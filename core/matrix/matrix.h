@@ -52,7 +52,7 @@ struct kcl_matrix {
   const kcl_csr *source; /* the CSR it was built from; valid while executors are opened with it */
   kcl_csr *adopted;      /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;           /* owners beyond the first: the last one to free it frees it */
-  bool uneven; /* natively: rows are short, and lengths differ from row to row (spmv/csr_uneven.h) */
+  bool uneven;           /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
   const struct kcl_halo
       *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
 
