@@ -48,7 +48,7 @@ static struct {
   cl_program program;
   char *source;
 } programs[MOST_KERNELS];
-static int program_count;
+static atomic_int program_count; /* programs are compiled by several threads at once */
 static cl_mem buffers[65536];
 static size_t buffer_bytes[65536];
 static int buffer_count;
@@ -87,7 +87,8 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
     size_t length = lengths ? lengths[i] : strlen(strings[i]);
     memcpy(at, strings[i], length), at += length;
   }
-  programs[program_count].program = p, programs[program_count++].source = source;
+  const int own = program_count++;
+  programs[own].program = p, programs[own].source = source;
   return p;
 }
 
