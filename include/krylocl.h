@@ -79,7 +79,7 @@ typedef enum kcl_type {
 size_t kcl_type_size(kcl_type t);
 /** True for KCL_C and KCL_Z. */
 bool kcl_type_complex(kcl_type t);
-/** The letter of the type: 's', 'd', 'c' or 'z'. */
+/** The character of the type: 's', 'd', 'c' or 'z'. */
 char kcl_type_letter(kcl_type t);
 
 /** @} */

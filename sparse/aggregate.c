@@ -35,15 +35,9 @@ static double square(const graph *g, int64_t k) {
   return g->all == g->A ? value * value : value;
 }
 
-/* Bits of numbers that are not negative ascend with them. */
-typedef union number {
-  double value;
-  int64_t bits;
-} number;
-
 static void find_largest(void *arg, int64_t from, int64_t to) {
   graph *g = arg;
-  number least = {INFINITY}, all = {0};
+  kcl_number least = {INFINITY}, all = {0};
   bool gaps = false;
   for (int64_t i = from; i < to; i++) {
     const int64_t first = g->all->row_ptr[i], end = g->all->row_ptr[i + 1];
@@ -76,7 +70,8 @@ static bool is_strong(const graph *g, int64_t i, int64_t k) {
 
 /* Of rows as nodes, as of most grids: then A is the graph, and no copy is needed. */
 static bool all_are_strong(const graph *g) {
-  const double least = ((number){.bits = g->least}).value, most = ((number){.bits = g->most}).value;
+  const double least = ((kcl_number){.bits = g->least}).value,
+               most = ((kcl_number){.bits = g->most}).value;
   return g->all == g->A && !g->gaps && exceeds(g, least, most, most);
 }
 
@@ -115,7 +110,8 @@ done:
 
 int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
   const int64_t nodes = A->rows / block;
-  graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = ((number){INFINITY}).bits};
+  graph g = {
+      .A = A, .all = A, .block = block, .theta = theta, .least = ((kcl_number){INFINITY}).bits};
   kcl_csr *norms = NULL;
   int rc;
   if (block > 1) {

@@ -19,12 +19,6 @@ typedef struct lanczos {
   _Atomic int64_t *radius; /* of the first step: bits of the largest of Gershgorin's; else NULL */
 } lanczos;
 
-/* Bits of numbers that are not negative ascend with them. */
-typedef union number {
-  double value;
-  int64_t bits;
-} number;
-
 static double over_all(const lanczos *l, double own) {
   return l->others ? l->others->sum(l->others, own) : own;
 }
@@ -84,7 +78,7 @@ static inline double multiply_row(const lanczos *l, int64_t i) {
 /* All of them; in the first step the radii, too, while rows are in the cache. The copy is one that stores do not change. */
 static double multiply(const void *arg, int64_t from, int64_t to) {
   const lanczos l = *(const lanczos *)arg;
-  number most = {0};
+  kcl_number most = {0};
   double sum = 0;
   for (int64_t i = from; i < to; i++) {
     const double radius = l.radius ? row_radius(&l, i) : 0;
@@ -170,7 +164,7 @@ static void run(lanczos *l, int64_t n, double *alpha, double *beta) {
   }
 }
 
-static double bound(const lanczos *l, number own) {
+static double bound(const lanczos *l, kcl_number own) {
   return l->others ? l->others->largest(l->others, own.value) : own.value;
 }
 
@@ -189,7 +183,7 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
   l.v = room;
   l.u = l.v + n * l.w, l.before = l.u + n * l.w, l.q = others ? l.before + n * l.w : NULL;
   run(&l, n, alpha, beta);
-  *out = kcl_largest_ritz(alpha, beta, bound(&l, (number){.bits = radius}));
+  *out = kcl_largest_ritz(alpha, beta, bound(&l, (kcl_number){.bits = radius}));
 done:
   free(room);
   return rc;

@@ -19,6 +19,12 @@ static inline double kcl_rounded(double a) {
   return u.value;
 }
 
+/* Bits of numbers that are not negative ascend with them. */
+typedef union kcl_number {
+  double value;
+  int64_t bits;
+} kcl_number;
+
 /* Of a number: random bits, the same in kernels/sparse.clh. */
 static inline uint64_t kcl_hash(uint64_t i) {
   uint64_t h = (i + 1) * 0x9e3779b97f4a7c15u;
@@ -176,8 +182,7 @@ enum { KCL_MOST_NEAR_NULL = 12 };
  * diagonal, in the norm of Frobenius. */
 typedef struct kcl_nodes {
   const kcl_csr *S; /* values: |A_IJ|^2 */
-  kcl_csr
-      *owned; /* the same. NULL: all are coupled, and S is A, with its diagonal and its values */
+  kcl_csr *owned;   /* S; or NULL: all are coupled, S is A, with its diagonal and values */
 } kcl_nodes;
 int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out);
 void kcl_sparse_nodes_free(kcl_nodes *nodes);
@@ -193,7 +198,7 @@ typedef struct kcl_aggregation {
  * vectors], by rows, to free with free(). */
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                          kcl_csr **T, double **coarse);
-/* P from T; S: the graph of nodes; largest: the eigenvalue of D^-1 A. */
+/* P from T; largest: the eigenvalue of D^-1 A. */
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                         const kcl_csr *T, double largest, kcl_csr **P);
 /* The longest rows of P become those of T, as many as need be for a product P^T A P of at most so many products of entries and,

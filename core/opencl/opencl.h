@@ -28,7 +28,7 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
 /* Host memory: reads into it do not hold up the host; into ordinary memory they do (NVIDIA), and at a third of the rate. */
 int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p); /* also of an empty one */
-/* The same for memory that there is: out->buffer stays NULL where the driver does not take it. */
+/* The same for memory that there is: out->buffer is NULL where the driver does not take it. */
 void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */

@@ -4,40 +4,40 @@
 #include "core/opencl/opencl.h"
 #include <stdlib.h>
 
-enum { KEPT_PART = 64 /* of the device's memory stays when nothing uses it */ };
+enum { KEPT_PART = 64 /* of the device's memory is kept when nothing uses it */ };
 static const size_t SMALL = 64 << 10;
 
-typedef struct piece {
+typedef struct entry {
   cl_mem buffer;
   size_t size;
   bool used;
-} piece;
+} entry;
 
 struct kcl_pool {
-  piece *piece; /* [pieces] */
-  int pieces;
+  entry *entry; /* [entries] */
+  int entries;
 };
 
 /* The smallest free one that is large enough and not larger than `most`; or NULL. */
-static piece *find_free(const kcl_pool *p, size_t bytes, size_t most) {
-  piece *best = NULL;
-  for (int i = 0; i < p->pieces; i++) {
-    piece *q = &p->piece[i];
+static entry *find_free(const kcl_pool *p, size_t bytes, size_t most) {
+  entry *best = NULL;
+  for (int i = 0; i < p->entries; i++) {
+    entry *q = &p->entry[i];
     if (!q->used && q->size >= bytes && q->size <= most && (!best || q->size < best->size))
       best = q;
   }
   return best;
 }
 
-static piece *add(kcl_opencl *o, size_t bytes, cl_int *code) {
+static entry *add(kcl_opencl *o, size_t bytes, cl_int *code) {
   kcl_pool *p = o->pool;
-  piece *more = realloc(p->piece, (size_t)(p->pieces + 1) * sizeof *more);
+  entry *more = realloc(p->entry, (size_t)(p->entries + 1) * sizeof *more);
   *code = CL_OUT_OF_HOST_MEMORY;
   if (!more) return NULL;
-  p->piece = more, more += p->pieces;
-  *more = (piece){.size = bytes};
+  p->entry = more, more += p->entries;
+  *more = (entry){.size = bytes};
   more->buffer = clCreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, code);
-  return *code ? NULL : &p->piece[p->pieces++];
+  return *code ? NULL : &p->entry[p->entries++];
 }
 
 int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
@@ -47,7 +47,7 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
   *out = NULL;
   if (rc) return rc;
   if (bytes < SMALL) bytes = SMALL;
-  piece *q = find_free(o->pool, bytes, briefly ? SIZE_MAX : bytes + bytes / 4);
+  entry *q = find_free(o->pool, bytes, briefly ? SIZE_MAX : bytes + bytes / 4);
   if (!q) q = add(o, bytes, &code);
   if (q) q->used = true, *out = q->buffer;
   return kcl_cl_check(ctx, code, "clCreateBuffer", "a buffer");
@@ -55,34 +55,34 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
 
 void kcl_pool_give(kcl *ctx, const void *buffer) {
   const kcl_pool *p = ctx->opencl ? ctx->opencl->pool : NULL;
-  for (int i = 0; p && i < p->pieces; i++)
-    if (p->piece[i].buffer == buffer) {
-      p->piece[i].used = false;
+  for (int i = 0; p && i < p->entries; i++)
+    if (p->entry[i].buffer == buffer) {
+      p->entry[i].used = false;
       return;
     }
   if (buffer) clReleaseMemObject((cl_mem)(uintptr_t)buffer);
 }
 
 static int by_size(const void *a, const void *b) {
-  const size_t x = ((const piece *)a)->size, y = ((const piece *)b)->size;
+  const size_t x = ((const entry *)a)->size, y = ((const entry *)b)->size;
   return (x > y) - (x < y);
 }
 
-/* Of those that are free the smallest stay, so many bytes of them. */
+/* Of those that are free the smallest are kept, so many bytes of them. */
 static void trim(kcl_pool *p, size_t room) {
   int kept = 0;
-  if (!p->pieces) return;
-  qsort(p->piece, (size_t)p->pieces, sizeof *p->piece, by_size);
-  for (int i = 0; i < p->pieces; i++) {
-    const piece q = p->piece[i];
+  if (!p->entries) return;
+  qsort(p->entry, (size_t)p->entries, sizeof *p->entry, by_size);
+  for (int i = 0; i < p->entries; i++) {
+    const entry q = p->entry[i];
     if (!q.used && q.size > room) {
       clReleaseMemObject(q.buffer), room = 0;
       continue;
     }
     if (!q.used) room -= q.size;
-    p->piece[kept++] = q;
+    p->entry[kept++] = q;
   }
-  p->pieces = kept;
+  p->entries = kept;
 }
 
 void kcl_pool_trim(kcl *ctx) {
@@ -90,6 +90,6 @@ void kcl_pool_trim(kcl *ctx) {
 }
 
 void kcl_pool_end(kcl_opencl *o) {
-  if (o->pool) trim(o->pool, 0), free(o->pool->piece);
+  if (o->pool) trim(o->pool, 0), free(o->pool->entry);
   free(o->pool), o->pool = NULL;
 }

@@ -51,7 +51,7 @@ kcl_matrix *kcl_AH(kcl_program *k);  /* its adjoint; for methods that declare `a
 int kcl_restart(kcl_program *k);     /* iterations per cycle; for methods that declare `restart` */
 bool kcl_has_resume(kcl_program *k); /* will RESUME be run? */
 
-/* New vectors and scalars, zero. `name`, as printf, is the letter of the cited paper; generated source and
+/* New vectors and scalars, zero. `name`, as printf, is the symbol in the cited paper; generated source and
  * `krylocl explain` use it. A name that exists already gets a number. */
 kcl_vec kcl_vector(kcl_program *k, const char *name, ...) KCL_PRINTF(2, 3); /* of A's rows */
 kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v, const char *name, ...)

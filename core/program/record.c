@@ -46,7 +46,7 @@ static bool full(const kcl_stage *s) {
 }
 
 /* May an operation join a stage whose product is completed after the launch? Of a matrix with a halo: it must not need the
- * product, but for one dot, to whose sum the completion adds its share; and what that reads stays as it is. */
+ * product, but for one dot, to whose sum the completion adds its share; and what that reads is not changed. */
 static bool joins_product(const kcl_stage *s, const kcl_op *op) {
   const kcl_halo *h = kcl_stage_halo(s);
   if (s->A && kcl_matrix_scatters(s->A)) return false;
