@@ -11,8 +11,8 @@ typedef struct lanczos {
   const kcl_csr *A;
   const double *d;
   int w; /* numbers per element */
-  /* [n, w]: scale v is the vector of this step, u = D^-1 A scale v, scale_before before the vector of the step before. */
-  double *v, *u, *before;
+  /* [n, w]: scale v is the vector of this step; u, first scale_before u that of the step before, becomes the next one */
+  double *v, *u;
   double scale, scale_before, alpha, beta; /* beta: of the step before; 0: there was none */
   const kcl_others *others;                /* or NULL: A is whole */
   double *q;                               /* [n, w]: their part of A v; or NULL */
@@ -60,7 +60,7 @@ static double row_radius(const lanczos *l, int64_t i) {
   return sum * fabs(l->d[i]);
 }
 
-/* Row i of u = D^-1 A scale v; its part of (scale v)^H D u. */
+/* Row i of u = D^-1 A scale v - beta scale_before u; its part of (scale v)^H A scale v. */
 static inline double multiply_row(const lanczos *l, int64_t i) {
   double q[2], sum = 0;
   if (l->w == 1)
@@ -70,7 +70,8 @@ static inline double multiply_row(const lanczos *l, int64_t i) {
   for (int p = 0; p < l->w; p++) {
     const int64_t at = i * l->w + p;
     if (l->q) q[p] += l->scale * l->q[at];
-    l->u[at] = q[p] * l->d[i], sum += q[p] * (l->scale * l->v[at]);
+    const double before = l->beta != 0 ? l->beta * (l->scale_before * l->u[at]) : 0;
+    l->u[at] = q[p] * l->d[i] - before, sum += q[p] * (l->scale * l->v[at]);
   }
   return sum;
 }
@@ -89,24 +90,23 @@ static double multiply(const void *arg, int64_t from, int64_t to) {
   return sum;
 }
 
-/* u = u - alpha scale v - beta scale_before before; the sum: u^H D u. */
+/* u = u - alpha scale v; the sum: u^H D u. */
 static double orthogonalise(const void *arg, int64_t from, int64_t to) {
   const lanczos copy = *(const lanczos *)arg, *l = &copy;
   double sum = 0;
   for (int64_t i = from; i < to; i++)
     for (int64_t at = i * l->w; at < (i + 1) * l->w; at++) {
-      const double before = l->beta != 0 ? l->beta * (l->scale_before * l->before[at]) : 0;
-      l->u[at] -= l->alpha * (l->scale * l->v[at]) + before;
+      l->u[at] -= l->alpha * (l->scale * l->v[at]);
       sum += l->u[at] * l->u[at] / l->d[i];
     }
   return sum;
 }
 
-/* v becomes `before`, u / beta becomes v. */
+/* u / beta is the vector of the next step. */
 static void advance(lanczos *l, double beta) {
   double *before = l->v;
   l->scale_before = l->scale, l->scale = 1 / beta;
-  l->v = l->u, l->u = l->before, l->before = before;
+  l->v = l->u, l->u = before;
 }
 
 /* Without symmetry: u is a hash of the number, in [-1/2, 1/2); the sum: u^H D u. */
@@ -151,39 +151,42 @@ double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
   return ritz > 0 && ritz < bound ? ritz : bound;
 }
 
-static void run(lanczos *l, int64_t n, double *alpha, double *beta) {
+static double bound(const lanczos *l, kcl_number own) {
+  return l->others ? l->others->largest(l->others, own.value) : own.value;
+}
+
+/* Ritz values grow with every step, so it ends where the bound is reached. */
+static double run(lanczos *l, int64_t n) {
+  double alpha[STEPS], beta[STEPS] = {0}, most = 0, largest = 0;
   double next = beta[0] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, start, l)));
   for (int k = 0; k < STEPS && (!k || (next > 0 && next < INFINITY)); k++) {
+    l->beta = k ? next : 0;
     advance(l, next);
     if (l->q) l->others->multiply(l->others, l->v, l->q);
     alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, multiply, l));
-    l->radius = NULL;
-    if (k + 1 == STEPS) break;
-    l->beta = k ? next : 0;
+    if (!k) most = bound(l, (kcl_number){.bits = *l->radius}), l->radius = NULL;
+    largest = kcl_largest_ritz(alpha, beta, most);
+    if (k + 1 == STEPS || !(largest < most)) break;
     next = beta[k + 1] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, orthogonalise, l)));
   }
-}
-
-static double bound(const lanczos *l, kcl_number own) {
-  return l->others ? l->others->largest(l->others, own.value) : own.value;
+  return largest;
 }
 
 int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
                               double *out) {
   const int64_t n = A->rows;
-  const int vectors = others ? 4 : 3;
+  const int vectors = others ? 3 : 2;
   _Atomic int64_t radius = 0;
   lanczos l = {
       .A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others, .radius = &radius};
-  double alpha[STEPS], beta[STEPS] = {0}, *room;
+  double *room;
   int rc =
       kcl_alloc_unset(ctx, vectors * n * l.w, sizeof(double), "Lanczos vectors", (void **)&room);
   if (others) rc = others->agree(others, rc);
   if (rc) goto done;
   l.v = room;
-  l.u = l.v + n * l.w, l.before = l.u + n * l.w, l.q = others ? l.before + n * l.w : NULL;
-  run(&l, n, alpha, beta);
-  *out = kcl_largest_ritz(alpha, beta, bound(&l, (kcl_number){.bits = radius}));
+  l.u = l.v + n * l.w, l.q = others ? l.u + n * l.w : NULL;
+  *out = run(&l, n);
 done:
   free(room);
   return rc;

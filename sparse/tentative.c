@@ -97,6 +97,43 @@ static void aggregates(void *arg, int64_t from, int64_t to) {
   free(Q);
 }
 
+/* A single vector of rows: its norms on the aggregates. False: it is zero on one. */
+static bool norms(const splitting *s, int64_t rows) {
+  const int32_t *aggregate = s->g->aggregate;
+  bool all = true;
+  for (int64_t i = 0; i < rows; i++)
+    if (aggregate[i] >= 0) s->coarse[aggregate[i]] += s->B[i] * s->B[i];
+  for (int64_t c = 0; c < s->g->count; c++)
+    s->coarse[c] = sqrt(s->coarse[c]), all &= s->coarse[c] > 0;
+  return all;
+}
+
+static void divide(void *arg, int64_t from, int64_t to) {
+  const splitting *s = arg;
+  for (int64_t i = from; i < to; i++) {
+    const int32_t c = s->g->aggregate[i];
+    const int64_t at = s->T->row_ptr[i];
+    if (c >= 0) s->T->col[at] = c, ((double *)s->T->val)[at] = s->B[i] / s->coarse[c];
+  }
+}
+
+static int split(kcl *ctx, splitting *s, int64_t nodes) {
+  const kcl_aggregation *g = s->g;
+  int rc;
+  if (g->vectors == 1 && g->block == 1 && norms(s, nodes)) {
+    kcl_for(nodes, KCL_FEW_ROWS, divide, s);
+    return KCL_OK;
+  }
+  KCL_TRY(kcl_alloc(ctx, g->count + 1, sizeof *s->start, "aggregates", (void **)&s->start));
+  KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *s->member, "aggregates", (void **)&s->member));
+  kcl_sparse_members(nodes, g->aggregate, g->count, s->start, s->member);
+  kcl_for(g->count, KCL_FEW_ROWS / 8, aggregates, s);
+  if (s->failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: aggregates"));
+done:
+  free(s->start), free(s->member);
+  return rc;
+}
+
 typedef struct shaping {
   const kcl_aggregation *g;
   int64_t *length; /* [rows] */
@@ -119,21 +156,17 @@ static int shape(kcl *ctx, const kcl_aggregation *g, int64_t rows, kcl_csr **out
 
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                          kcl_csr **T, double **coarse) {
-  const int64_t nodes = rows / g->block, k = g->vectors;
   splitting s = {.g = g, .B = B};
   int rc;
   *T = NULL, *coarse = NULL;
   KCL_TRY(shape(ctx, g, rows, &s.T));
-  KCL_TRY(kcl_alloc(ctx, g->count + 1, sizeof *s.start, "aggregates", (void **)&s.start));
-  KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *s.member, "aggregates", (void **)&s.member));
-  KCL_TRY(kcl_alloc(ctx, g->count * k * k, sizeof(double), "coarse vectors", (void **)coarse));
+  KCL_TRY(kcl_alloc(ctx, g->count * g->vectors * g->vectors, sizeof(double), "coarse vectors",
+                    (void **)coarse));
   s.coarse = *coarse;
-  kcl_sparse_members(nodes, g->aggregate, g->count, s.start, s.member);
-  kcl_for(g->count, KCL_FEW_ROWS / 8, aggregates, &s);
-  if (s.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: aggregates"));
+  KCL_TRY(split(ctx, &s, rows / g->block));
   *T = s.T, s.T = NULL;
 done:
-  kcl_csr_free(&s.T), free(s.start), free(s.member);
+  kcl_csr_free(&s.T);
   if (rc) free(*coarse), *coarse = NULL;
   return rc;
 }
@@ -201,8 +234,47 @@ static void smoothed_row(void *arg, kcl_rows *r, int64_t i) {
   kcl_row_put(r);
 }
 
+/* The same where A_F is A and rows of T have one entry, as of scalar problems on most grids: few columns, which are compared. */
+static void smoothed_short_row(void *arg, kcl_rows *r, int64_t i) {
+  enum { SHORT = 16 };
+  const smoothing *f = arg;
+  const int64_t first = f->A->row_ptr[i], count = f->A->row_ptr[i + 1] - first;
+  if (count > SHORT) {
+    smoothed_row(arg, r, i);
+    return;
+  }
+  if (!kcl_rows_reserve(r, count + 2)) return;
+  const double *a = (const double *)f->A->val + first, *t = f->T->val;
+  const int32_t *from = f->A->col + first, *column = f->T->col;
+  double *val = r->val + r->count, d = 0;
+  int32_t *col = r->col + r->count;
+  for (int64_t k = 0; k < count; k++) d += from[k] == i ? a[k] : 0;
+  const double scale = d > 0 ? f->omega / d : 0;
+  int64_t found = 1;
+  col[0] = column[i], val[0] = 0 + (d > 0 ? 1 - f->omega : 1) * t[i];
+  for (int64_t k = 0; k < count; k++) {
+    if (from[k] == i) continue;
+    const int32_t c = column[from[k]];
+    const double x = -scale * a[k] * t[from[k]];
+    int64_t at = 0;
+    col[found] = c, val[found] = 0;
+    while (col[at] != c) at++;
+    val[at] += x, found += at == found;
+  }
+  for (int64_t k = 1; k < found; k++) {
+    const int32_t c = col[k];
+    const double x = val[k];
+    int64_t at = k;
+    for (; at && col[at - 1] > c; at--) col[at] = col[at - 1], val[at] = val[at - 1];
+    col[at] = c, val[at] = x;
+  }
+  r->count += found;
+}
+
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                         const kcl_csr *T, double largest, kcl_csr **P) {
   smoothing f = {.A = A, .S = nodes->owned, .T = T, .block = block, .omega = 4.0 / 3 / largest};
-  return kcl_rows_make(ctx, A->rows, T->cols, KCL_D, smoothed_row, &f, NULL, P);
+  const bool scalar = !f.S && T->nnz == T->rows;
+  return kcl_rows_make(ctx, A->rows, T->cols, KCL_D, scalar ? smoothed_short_row : smoothed_row, &f,
+                       NULL, P);
 }
