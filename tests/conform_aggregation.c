@@ -119,7 +119,8 @@ done:
   return rc;
 }
 
-/* One constant; and three vectors, of which two are the same, for which aggregates need four nodes. */
+/* One constant, also one that is zero on some aggregates; and three vectors, of which two are the same, for which aggregates need
+ * four nodes. */
 static int test_scalar_aggregation(const pair *p, const kcl_csr *A) {
   near_null one = {.rule = {.block = 1, .vectors = 1, .least = 1}},
             three = {.rule = {.block = 1, .vectors = 3, .least = 4}};
@@ -131,6 +132,8 @@ static int test_scalar_aggregation(const pair *p, const kcl_csr *A) {
     three.B[3 * i + 1] = random_number();
   }
   KCL_TRY(test_aggregation(p, A, &one));
+  for (int64_t i = 0; i < A->rows / 2; i++) one.B[i] = 0;
+  KCL_TRY(compare_aggregation(p, A, &one));
   KCL_TRY(test_aggregation(p, A, &three));
 done:
   free(one.B), free(three.B);
