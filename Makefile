@@ -35,7 +35,7 @@ comma := ,
 probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
 ifneq ($(filter-out help clean demo fuzz check check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
-ARCH            ?= $(if $(call probe,,-march=native),-march=native)
+ARCH            := $(if $(filter undefined,$(origin ARCH)),$(if $(call probe,,-march=native),-march=native),$(ARCH))
 HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
 HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
 HAVE_ZLIB       := $(call probe,zlib.h,-lz)
