@@ -73,9 +73,10 @@ wanted() { # a test's path: is it asked for?
 export BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS TSAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
 list() { # the tests asked for, the longest first, by processors' time
-  for t in "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/mpi.sh tests/oclgrind.sh "$BUILD"/tests/conform_solver \
-    "$BUILD"/tests/test_refresh "$BUILD"/tests/conform_choose tests/experiments.sh tests/faults.sh "$BUILD"/tests/conform_operator \
-    "$BUILD"/tests/real "$BUILD"/tests/test_persistent "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
+  for t in tests/mpi.sh tests/oclgrind.sh "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/experiments.sh \
+    "$BUILD"/tests/conform_choose tests/faults.sh "$BUILD"/tests/conform_solver "$BUILD"/tests/real "$BUILD"/tests/real_least \
+    "$BUILD"/tests/conform_spmv "$BUILD"/tests/conform_operator "$BUILD"/tests/test_persistent "$BUILD"/tests/conform_alloc \
+    "$BUILD"/tests/test_refresh tests/cli.sh tests/report.sh "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
     wanted "$t" || continue
     case $t in
       *.o | *.d | tests/run.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;
