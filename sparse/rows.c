@@ -1,27 +1,32 @@
-/* Matrices made row by row: parts of rows are made side by side, each into a list of its own, then joined if need be. */
+/* Matrices made row by row: parts of rows are made side by side, each in a list of its own. A part moves to the matrix when all
+ * parts before it have their places there, mostly while it is in the cache, and its list serves another part.
+ */
 #include "sparse/sparse.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LEAST = 9 /* 2^LEAST rows per part */, PARTS = 8 /* per thread */ };
 enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };
 
-/* Rows as they were made: of part p, rows [p << shift, (p + 1) << shift). C: the matrix they become; until then row i ends at
- * C->row_ptr[i + 1] in the list of its part. */
+/* Of part p, rows [p << shift, (p + 1) << shift). Until the part has a place, row i ends at C->row_ptr[i + 1] in its list. */
 typedef struct row_parts {
-  int64_t rows, parts;
-  int shift;
-  kcl_rows *part; /* [parts] */
-  int64_t *first; /* [parts] entries before the part */
-  kcl_csr *C;
-} row_parts;
-
-typedef struct making {
   kcl_row_maker *make;
   void *arg;
-  row_parts *P;
-} making;
+  int64_t rows, parts;
+  int shift, width; /* numbers per entry */
+  kcl_rows *part;   /* [parts] lists of those that were made */
+  bool *made;       /* [parts] */
+  kcl_rows *spare;  /* [most] lists for others */
+  int64_t spares, most;
+  int64_t placed, count, room; /* the first `placed` parts and their entries have places in C; its room, 0: none yet */
+  bool failed;
+  int64_t refused;
+  kcl_csr *C;
+  pthread_t caller;
+  pthread_mutex_t lock; /* of all above but `part` of a part that is being made */
+} row_parts;
 
 static bool grow(kcl_rows *r, int64_t count) {
   int64_t room = r->room ? r->room : 16 << LEAST;
@@ -104,29 +109,80 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
 
 /* ---------------------------------------------------------------- parts */
 
-static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
-  making *m = arg;
-  kcl_rows *r = &m->P->part[from >> m->P->shift];
-  r->sums = s[0], r->inner = &s[1];
-  for (int64_t i = from; i < to && !r->failed; i++) {
-    m->make(m->arg, r, i);
-    m->P->C->row_ptr[i + 1] = r->count;
-    if (i - from == SAMPLE) kcl_rows_reserve(r, r->count * (to - i) / SAMPLE);
+/* Lists begin as blocks of the caller's: in glibc they then grow where the caller's memory is, and its pages are used again.
+ * Threads have other arenas, which give freed pages back. */
+static kcl_rows take_list(row_parts *P) {
+  kcl_rows list = {.width = P->width};
+  pthread_mutex_lock(&P->lock);
+  if (P->spares) list = P->spare[--P->spares];
+  pthread_mutex_unlock(&P->lock);
+  list.refused = -1;
+  return list;
+}
+
+static void move_part(row_parts *P, int64_t p, int64_t at) {
+  const kcl_rows *r = &P->part[p];
+  const int64_t from = p << P->shift, to = (p + 1) << P->shift;
+  for (int64_t i = from; i < to && i < P->rows; i++) P->C->row_ptr[i + 1] += at;
+  if (!r->count) return;
+  memcpy(P->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
+  memcpy((double *)P->C->val + at * r->width, r->val,
+         (size_t)(r->count * r->width) * sizeof *r->val);
+}
+
+static void give_list(row_parts *P, int64_t p) {
+  kcl_rows *r = &P->part[p];
+  P->spare[P->spares++] = (kcl_rows){.col = r->col, .val = r->val, .room = r->room, .width = r->width};
+  *r = (kcl_rows){0};
+}
+
+/* As long as this part says that the matrix will be, and a fourth more. */
+static void make_room(row_parts *P, int64_t count) {
+  const int64_t room = 1 + count * P->parts * 5 / 4;
+  kcl_csr *C = P->C;
+  int32_t *col = malloc((size_t)room * sizeof *C->col);
+  double *val = malloc((size_t)(room * P->width) * sizeof(double));
+  if (!col || !val) {
+    free(col), free(val);
+    return;
   }
-  free(r->scratch), r->scratch = NULL;
-  s[0] = r->sums;
+  free(C->col), free(C->val);
+  C->col = col, C->val = val, P->room = room;
 }
 
-static bool failed(const row_parts *P) {
-  bool any = false;
-  for (int64_t p = 0; p < P->parts; p++) any = any || P->part[p].failed;
-  return any;
+/* A part was made: those that can move now do. */
+static void place(row_parts *P, int64_t p) {
+  pthread_mutex_lock(&P->lock);
+  const kcl_rows *r = &P->part[p];
+  P->made[p] = true, P->failed |= r->failed;
+  if (r->refused >= 0 && (P->refused < 0 || r->refused < P->refused)) P->refused = r->refused;
+  if (!P->room && pthread_equal(P->caller, pthread_self())) make_room(P, r->count);
+  const int64_t first = P->placed, before = P->count;
+  for (int64_t q = first; q < P->parts && P->made[q]; q++) {
+    if (P->count + P->part[q].count > P->room) break;
+    P->count += P->part[q].count, P->placed++;
+  }
+  const int64_t end = P->placed;
+  pthread_mutex_unlock(&P->lock);
+  for (int64_t q = first, at = before; q < end; at += P->part[q].count, q++) move_part(P, q, at);
+  pthread_mutex_lock(&P->lock);
+  for (int64_t q = first; q < end; q++) give_list(P, q);
+  pthread_mutex_unlock(&P->lock);
 }
 
-static int64_t first_refused(const row_parts *P) {
-  for (int64_t p = 0; p < P->parts; p++)
-    if (P->part[p].refused >= 0) return P->part[p].refused;
-  return -1;
+static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
+  row_parts *P = arg;
+  kcl_rows r = take_list(P);
+  r.sums = s[0], r.inner = &s[1];
+  for (int64_t i = from; i < to && !r.failed; i++) {
+    P->make(P->arg, &r, i);
+    P->C->row_ptr[i + 1] = r.count;
+    if (i - from == SAMPLE) kcl_rows_reserve(&r, r.count * (to - i) / SAMPLE);
+  }
+  free(r.scratch), r.scratch = NULL;
+  s[0] = r.sums;
+  P->part[from >> P->shift] = r;
+  place(P, from >> P->shift);
 }
 
 static int shift_for(int64_t rows) {
@@ -137,35 +193,31 @@ static int shift_for(int64_t rows) {
 
 int64_t kcl_rows_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
 
-/* A list begins as a block of the caller's: in glibc it then grows where the caller's memory is, and its pages are used again.
- * Threads have other arenas, which give freed pages back. */
-static void begin_lists(row_parts *P, int width) {
-  for (int64_t p = 0; p < P->parts; p++) {
-    P->part[p] = (kcl_rows){.width = width, .refused = -1};
-    kcl_rows_reserve(&P->part[p], 1);
-  }
-}
-
-/* P, zero but for C, is to be freed also after a failure. width: numbers per entry. */
-static int make_parts(kcl *ctx, const int64_t cols[2], int width, kcl_row_maker *make, void *arg,
-                      row_parts *P) {
-  making m = {.make = make, .arg = arg, .P = P};
+static int begin_parts(kcl *ctx, row_parts *P) {
+  const char *what = "the parts of a matrix";
+  const int64_t grain = kcl_rows_grain(P->rows), spares = 2 * kcl_threads();
   int rc;
-  P->rows = P->C->rows, P->shift = shift_for(P->rows);
-  const int64_t grain = (int64_t)1 << P->shift;
-  P->parts = (P->rows + grain - 1) / grain;
-  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, "the parts of a matrix", (void **)&P->part));
-  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->first, "the parts of a matrix", (void **)&P->first));
-  begin_lists(P, width);
-  if (!kcl_sums_for_each(P->rows, grain, cols, make_part, &m) || failed(P))
-    rc = kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix");
+  P->shift = shift_for(P->rows), P->parts = (P->rows + grain - 1) / grain;
+  P->most = P->parts + spares;
+  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, what, (void **)&P->part));
+  KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->made, what, (void **)&P->made));
+  KCL_TRY(kcl_alloc(ctx, P->most, sizeof *P->spare, what, (void **)&P->spare));
+  for (; P->spares < spares && P->spares < P->parts; P->spares++) {
+    P->spare[P->spares].width = P->width;
+    kcl_rows_reserve(&P->spare[P->spares], 1);
+  }
 done:
   return rc;
 }
 
+static void free_lists(kcl_rows *list, int64_t count) {
+  for (int64_t p = 0; list && p < count; p++) free(list[p].col), free(list[p].val);
+  free(list);
+}
+
 static void free_parts(row_parts *P) {
-  for (int64_t p = 0; P->part && p < P->parts; p++) free(P->part[p].col), free(P->part[p].val);
-  free(P->part), free(P->first), kcl_csr_free(&P->C);
+  free_lists(P->part, P->parts), free_lists(P->spare, P->spares);
+  free(P->made), kcl_csr_free(&P->C), pthread_mutex_destroy(&P->lock);
 }
 
 /* ---------------------------------------------------------------- joined */
@@ -198,34 +250,52 @@ int kcl_sparse_blocks(void) {
   return kcl_threads() < MOST ? kcl_threads() : MOST;
 }
 
-static void join_part(void *arg, int64_t from, int64_t to) {
-  const row_parts *P = arg;
-  const kcl_rows *r = &P->part[from >> P->shift];
-  const int64_t at = P->first[from >> P->shift];
-  for (int64_t i = from; i < to; i++) P->C->row_ptr[i + 1] += at;
-  if (!r->count) return;
-  memcpy(P->C->col + at, r->col, (size_t)r->count * sizeof *r->col);
-  memcpy((double *)P->C->val + at * r->width, r->val,
-         (size_t)(r->count * r->width) * sizeof *r->val);
+/* Room for exactly as many entries as there are, of which the first have been stored. */
+static int fit(kcl *ctx, row_parts *P) {
+  kcl_csr *C = P->C;
+  int64_t count = P->count;
+  for (int64_t p = P->placed; p < P->parts; p++) count += P->part[p].count;
+  if (!P->room || !count) return kcl_sparse_entries(ctx, C, count);
+  int32_t *col = realloc(C->col, (size_t)count * sizeof *C->col);
+  if (col) C->col = col;
+  double *val = realloc(C->val, (size_t)(count * P->width) * sizeof(double));
+  if (val) C->val = val;
+  C->nnz = C->stored = count;
+  return (col && val) || count <= P->room ? KCL_OK
+                                          : kcl_fail(ctx, KCL_MEMORY, "out of memory: matrix entries");
 }
 
+static void move_parts(void *arg, int64_t from, int64_t to) {
+  row_parts *P = arg;
+  int64_t at = P->count;
+  for (int64_t p = P->placed; p < P->placed + to; at += P->part[p].count, p++)
+    if (p >= P->placed + from) move_part(P, p, at);
+}
+
+/* Those that found no room, too. */
 static int join(kcl *ctx, row_parts *P) {
-  int64_t count = 0;
-  for (int64_t p = 0; p < P->parts; p++) P->first[p] = count, count += P->part[p].count;
-  int rc = kcl_sparse_entries(ctx, P->C, count);
-  if (!rc) kcl_for_each(P->rows, (int64_t)1 << P->shift, join_part, P);
+  int rc = fit(ctx, P);
+  if (!rc) kcl_for_each(P->parts - P->placed, 1, move_parts, P);
   return rc;
 }
 
 /* What all makers of rows do. */
 static int make_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
                      kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
-  row_parts P = {0};
+  row_parts P = {.make = make,
+                 .arg = arg,
+                 .rows = rows,
+                 .width = kcl_type_complex(type) ? 2 : 1,
+                 .refused = -1,
+                 .caller = pthread_self()};
   int rc;
   *out = NULL;
+  pthread_mutex_init(&P.lock, NULL);
   KCL_TRY(kcl_csr_create(ctx, rows, cols[0], 0, type, &P.C));
-  KCL_TRY(make_parts(ctx, cols, kcl_type_complex(type) ? 2 : 1, make, arg, &P));
-  if (refused) *refused = first_refused(&P);
+  KCL_TRY(begin_parts(ctx, &P));
+  if (!kcl_sums_for_each(rows, kcl_rows_grain(rows), cols, make_part, &P) || P.failed)
+    KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
+  if (refused) *refused = P.refused;
   KCL_TRY(join(ctx, &P));
   *out = P.C, P.C = NULL;
 done:

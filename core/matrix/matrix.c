@@ -48,7 +48,7 @@ int kcl_matrix_narrow(kcl_matrix *m) {
   a->kind = KCL_SINGLE;
   if (m->lanes > 2) m->lanes /= 2;
   if (!a->data) return KCL_OK;
-  int rc = kcl_alloc(m->ctx, a->count, sizeof(float), "values as float", &to);
+  int rc = kcl_alloc_unset(m->ctx, a->count, sizeof(float), "values as float", &to);
   if (rc) return rc;
   kcl_copy(KCL_S, to, KCL_D, a->data, a->count, 1.0);
   if (!a->borrowed) free(a->data);

@@ -187,9 +187,11 @@ static void invert(void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = v->A;
   for (int64_t i = from; i < to; i++) {
     double a[2] = {0, 0};
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i; k++)
-      if (A->col[k] == i) kcl_element(A->type, A->val, k, a);
-    double size = kcl_abs(KCL_Z, a, 0);
+    int64_t k = A->row_ptr[i];
+    const int64_t end = A->row_ptr[i + 1];
+    while (k < end && A->col[k] < i) k++;
+    if (k < end && A->col[k] == i) kcl_element(A->type, A->val, k, a);
+    const double size = a[1] != 0 ? kcl_abs(KCL_Z, a, 0) : fabs(a[0]);
     if (size == 0) {
       kcl_lower(&v->zero, i);
       return;
