@@ -419,7 +419,7 @@ run 3 "no generated system" solve poisson2e:9; says "cannot open"
 "$prog" generate poisson2d:700 -o big.mtx -q
 "$prog" solve big.mtx --solver gmres --restart 1 --max-iter 1000000000 --tol 1e-14 --verbose -o late.mtx >out 2>lines &
 pid=$! waited=0
-while [ ! -s lines ] && kill -0 $pid 2>/dev/null && [ $waited -lt 300 ]; do sleep 0.1; waited=$((waited + 1)); done
+while ! grep -qs iterations lines && kill -0 $pid 2>/dev/null && [ $waited -lt 300 ]; do sleep 0.1; waited=$((waited + 1)); done
 kill -INT $pid 2>/dev/null
 wait $pid; got=$?
 [ $got -eq 130 ]; verdict $? "interrupted (exit 130, got $got)"
