@@ -26,6 +26,7 @@ for pair in "$compiler:$(basename "$compiler" | sed 's/^cc$/gcc/')" gnuplot:gnup
 done
 libraries="libc6-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd zlib1g-dev libdeflate-dev
   libcjson-dev libsuitesparse-dev libopenblas0"
+case $compiler in *clang*) libraries="$libraries libclang-rt-dev lld" ;; esac # sanitizers, libFuzzer; a linker
 case $what in
   check)
     has oclgrind || need="$need oclgrind"

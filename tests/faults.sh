@@ -8,7 +8,7 @@ root=$(cd "$OLDPWD" && cd "$(dirname "$0")/.." && pwd)
 KRYLOCL_CACHE=$dir/cache
 export KRYLOCL_CACHE
 
-case $(ldd "$prog" 2>/dev/null) in
+case ${SAN:+asan}$(ldd "$prog" 2>/dev/null) in
 *asan*) echo "skip injected failures: the sanitizer must be loaded first"; echo "0 passed, 0 failed, 1 skipped"; exit 0 ;;
 '') echo "skip injected failures: no LD_PRELOAD here"; echo "0 passed, 0 failed, 1 skipped"; exit 0 ;;
 esac

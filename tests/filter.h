@@ -18,6 +18,11 @@ static inline int setting(const char *variable) {
   const char *s = getenv(variable);
   return s ? atoi(s) : 0;
 }
+/* The build has sanitizers: of systems in files the smallest are enough for the host's code. */
+static inline bool sanitized(void) {
+  const char *s = getenv("SAN");
+  return s && *s;
+}
 static inline bool small(void) { return setting("KRYLOCL_SMALL"); }
 static inline int thorough(void) { return setting("KRYLOCL_THOROUGH"); }
 static inline bool few(void) { return small() && !thorough(); } /* each source once */

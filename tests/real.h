@@ -1,7 +1,7 @@
 /* The matrices of the folder KRYLOCL_MATRICES (default ../shared/matrices; its INDEX.tsv says what there
  * is), for the programs real*:
  *
- *   real            those with up to 21,000 nonzeros, 60,000 with KRYLOCL_THOROUGH=1: a part of make check
+ *   real            those with up to 21,000 nonzeros, 60,000 with KRYLOCL_THOROUGH=1, 6,000 with sanitizers: a part of make check
  *   real N | all    up to N nonzeros; every one
  *   real NAME       that one
  */
@@ -73,7 +73,8 @@ static inline void fermion(kcl_csr **matrix) {
 }
 
 static inline int for_each_matrix(int argc, char **argv, void (*test)(const entry *e)) {
-  int64_t most = argc < 2 ? (thorough() ? 60000 : 21000) : atoll(argv[1]), larger = 0;
+  const int64_t some = sanitized() ? 6000 : thorough() ? 60000 : 21000;
+  int64_t most = argc < 2 ? some : atoll(argv[1]), larger = 0;
   if (argc > 1 && !most) most = INT64_MAX;
   const char *only = argc > 1 && most == INT64_MAX && strcmp(argv[1], "all") ? argv[1] : NULL;
   char line[4096];

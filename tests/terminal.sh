@@ -37,7 +37,8 @@ redraws() {
     grep "$(printf '\033\\[K$')" | sed "s/$(printf '\033')\\[K//g" | awk 'length > w { w = length } END { if (NR) print w }'
 }
 
-"$prog" generate poisson2d:300 -o A.mtx -q
+# A solve of some seconds, also with sanitizers.
+"$prog" generate poisson2d:$(if [ -n "$SAN" ]; then echo 100; else echo 300; fi) -o A.mtx -q
 in_terminal 60 40 "$prog" solve A.mtx --solver gmres --restart 1 --max-iter 9000 --tol 1e-14
 [ $? -eq 1 ]; verdict $? "solve on a terminal"
 wide=$(redraws BEFORE)
