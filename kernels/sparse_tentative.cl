@@ -181,6 +181,100 @@ kernel void fill_kept(CSR(A), const int n, const int team, const int block, glob
     if (is_kept(&w, S_col, A_col[k] / block) && A_col[k] != i) M_col[at] = A_col[k], M_val[at++] = -scale * A_val[k];
 }
 
+/* ---------------------------------------------------------------- P at once, where nodes are rows and there is one vector
+ * A row of P then has few columns, which a work-item keeps in registers: FEW of them, or, if wide, MOST; INT_MAX behind. */
+#define FEW 8
+#define MOST 16
+typedef struct short_row {
+  int col[MOST];
+  double val[MOST];
+  bool full; /* there are more */
+} short_row;
+
+/* In places [from, to). */
+inline bool is_placed(short_row *r, const int from, const int to, const int column, const double value)
+{
+  bool placed = false;
+#pragma unroll
+  for (int q = from; q < to; q++)
+    if (!placed && (r->col[q] == column || r->col[q] == INT_MAX)) r->col[q] = column, r->val[q] += value, placed = true;
+  return placed;
+}
+
+/* column: -1 of a node without an aggregate. */
+inline void add_row_of_T(short_row *r, const int wide, const int column, const double value)
+{
+  if (column < 0 || is_placed(r, 0, FEW, column, value)) return;
+  if (!wide || !is_placed(r, FEW, MOST, column, value)) r->full = true;
+}
+
+inline void sort_columns(short_row *r, const int count)
+{
+#pragma unroll
+  for (int last = count - 1; last > 0; last--)
+#pragma unroll
+    for (int q = 0; q < last; q++) {
+      const bool swap = r->col[q] > r->col[q + 1];
+      const int col = r->col[q];
+      const double val = r->val[q];
+      r->col[q] = swap ? r->col[q + 1] : col, r->val[q] = swap ? r->val[q + 1] : val;
+      r->col[q + 1] = swap ? col : r->col[q + 1], r->val[q + 1] = swap ? val : r->val[q + 1];
+    }
+}
+
+#define SMOOTHED CSR(A), const int n, global const int *S_col, global const int *S_end, global const int *aggregate, \
+                 global const int *T_ptr, global const double *T_val, const double omega, const int wide
+#define SMOOTHED_ROW(i) smoothed_row(A_ptr, A_col, A_val, n, S_col, S_end, aggregate, T_ptr, T_val, omega, wide, i)
+
+/* Row i of M T. */
+inline short_row smoothed_row(SMOOTHED, const int i)
+{
+  short_row r;
+  const walk first = {A_ptr[i], S_end[i], i};
+  walk w = first;
+  bool found = false;
+  double sum = 0;
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
+    found |= A_col[k] == i;
+    if (A_col[k] == i || !is_kept(&w, S_col, A_col[k])) sum += A_val[k];
+  }
+  const double d = found ? sum : 0, scale = d > 0 ? omega / d : 0;
+#pragma unroll
+  for (int q = 0; q < MOST; q++) r.col[q] = INT_MAX, r.val[q] = 0;
+  r.full = false, w = first;
+  add_row_of_T(&r, wide, aggregate[i], (d > 0 ? 1 - omega : 1) * T_val[T_ptr[i]]);
+  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
+    const int j = A_col[k];
+    if (j != i && is_kept(&w, S_col, j)) add_row_of_T(&r, wide, aggregate[j], -scale * A_val[k] * T_val[T_ptr[j]]);
+  }
+  return r;
+}
+
+/* The note: a row is too long. */
+kernel void count_smoothed(SMOOTHED, global int *count, NOTES)
+{
+  const int i = get_global_id(0);
+  if (i >= n) return;
+  const short_row r = SMOOTHED_ROW(i);
+  int columns = 0;
+#pragma unroll
+  for (int q = 0; q < MOST; q++) columns += r.col[q] != INT_MAX;
+  count[i] = columns;
+  if (r.full) notes[note] = 1;
+}
+
+kernel void fill_smoothed(SMOOTHED, global const int *P_ptr, global int *P_col, global double *P_val)
+{
+  const int i = get_global_id(0);
+  if (i >= n) return;
+  short_row r = SMOOTHED_ROW(i);
+  if (wide) sort_columns(&r, MOST);
+  else sort_columns(&r, FEW);
+#pragma unroll
+  for (int q = 0; q < MOST; q++)
+    if (r.col[q] != INT_MAX) P_col[P_ptr[i] + q] = r.col[q], P_val[P_ptr[i] + q] = r.val[q];
+}
+
 /* ---------------------------------------------------------------- what P^T A P will take, as sparse/limit.c estimates it
  * Keys: the KEYS least random numbers of a set of columns. A work-item per key of each set, in groups that take sets in turn. */
 #define KEYS 4 /* as there */

@@ -10,9 +10,11 @@ static void subtract(double *restrict a, const double *restrict b, double f, int
   for (int64_t j = 0; j < n; j++) a[j] -= f * b[j];
 }
 
-/* Gauss and Jordan: X = I becomes A^-1. A column without a pivot is left out: zero in the inverse. */
+/* Gauss and Jordan: X = I becomes A^-1. A column without a pivot is left out: zero in the inverse. Of row k, columns of A before k
+ * are not needed any more, and those of X behind the last pivot's row are zero. */
 static void invert(double *A, double *X, int64_t n) {
   double most = 0;
+  int64_t filled = 0;
   for (int64_t i = 0; i < n * n; i++) most = fmax(most, fabs(A[i]));
   for (int64_t k = 0; k < n; k++) {
     int64_t p = k;
@@ -27,12 +29,15 @@ static void invert(double *A, double *X, int64_t n) {
       A[k * n + j] = A[p * n + j], A[p * n + j] = t;
       X[k * n + j] = X[p * n + j], X[p * n + j] = u;
     }
+    if (p >= filled) filled = p + 1;
     const double pivot = 1 / A[k * n + k];
-    for (int64_t j = 0; j < n; j++) A[k * n + j] *= pivot, X[k * n + j] *= pivot;
+    for (int64_t j = k; j < n; j++) A[k * n + j] *= pivot;
+    for (int64_t j = 0; j < filled; j++) X[k * n + j] *= pivot;
     for (int64_t i = 0; i < n; i++) {
       const double f = i == k ? 0 : A[i * n + k];
       if (f == 0) continue;
-      subtract(A + i * n, A + k * n, f, n), subtract(X + i * n, X + k * n, f, n);
+      subtract(A + i * n + k, A + k * n + k, f, n - k);
+      subtract(X + i * n, X + k * n, f, filled);
     }
   }
 }

@@ -194,8 +194,8 @@ typedef struct kcl_aggregation {
   int64_t count;
   int block, vectors; /* rows per node; near-null vectors */
 } kcl_aggregation;
-/* T [rows, count vectors], T^T T = I, with B = T coarse where there are aggregates; B [rows, vectors], coarse [count vectors,
- * vectors], by rows, to free with free(). */
+/* T [rows, count vectors], T^T T = I, with B = T coarse where there are aggregates; B [rows, vectors], NULL: one vector of ones,
+ * nodes being rows; coarse [count vectors, vectors], by rows, to free with free(). */
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                          kcl_csr **T, double **coarse);
 /* P from T; largest: the eigenvalue of D^-1 A. */

@@ -12,7 +12,7 @@
 
 typedef struct splitting {
   const kcl_aggregation *g;
-  const double *B; /* [rows, k] */
+  const double *B; /* [rows, k]; NULL: ones */
   int64_t *start;  /* [count + 1] of the aggregates in `member` */
   int32_t *member; /* their nodes, ascending */
   kcl_csr *T;
@@ -97,12 +97,14 @@ static void aggregates(void *arg, int64_t from, int64_t to) {
   free(Q);
 }
 
+static double element(const splitting *s, int64_t i) { return s->B ? s->B[i] : 1; }
+
 /* A single vector of rows: its norms on the aggregates. False: it is zero on one. */
 static bool norms(const splitting *s, int64_t rows) {
   const int32_t *aggregate = s->g->aggregate;
   bool all = true;
   for (int64_t i = 0; i < rows; i++)
-    if (aggregate[i] >= 0) s->coarse[aggregate[i]] += s->B[i] * s->B[i];
+    if (aggregate[i] >= 0) s->coarse[aggregate[i]] += element(s, i) * element(s, i);
   for (int64_t c = 0; c < s->g->count; c++)
     s->coarse[c] = sqrt(s->coarse[c]), all &= s->coarse[c] > 0;
   return all;
@@ -113,7 +115,7 @@ static void divide(void *arg, int64_t from, int64_t to) {
   for (int64_t i = from; i < to; i++) {
     const int32_t c = s->g->aggregate[i];
     const int64_t at = s->T->row_ptr[i];
-    if (c >= 0) s->T->col[at] = c, ((double *)s->T->val)[at] = s->B[i] / s->coarse[c];
+    if (c >= 0) s->T->col[at] = c, ((double *)s->T->val)[at] = element(s, i) / s->coarse[c];
   }
 }
 

@@ -17,7 +17,7 @@ typedef struct kcl_built {
 /* What the next level must reproduce: near-null vectors, [rows, vectors], by rows. */
 typedef struct kcl_near_null {
   int block, vectors; /* rows per node */
-  const double *B;    /* on the host */
+  const double *B;    /* on the host; NULL, and no `device`: a constant, of one row per node */
   double *owned;      /* the same, unless they are the caller's */
   void *device;       /* cl_mem, instead; NULL: they are on the host */
 } kcl_near_null;

@@ -29,7 +29,9 @@ static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsenin
 
 static int send_vectors(kcl_builder *b, int64_t rows) {
   kcl_near_null *v = &b->near_null;
-  return v->device ? KCL_OK : kcl_setup_send_vectors(b->setup, v->B, rows * v->vectors, &v->device);
+  if (v->device) return KCL_OK;
+  return v->B ? kcl_setup_send_vectors(b->setup, v->B, rows * v->vectors, &v->device)
+              : kcl_setup_ones(b->setup, rows, &v->device);
 }
 
 static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,

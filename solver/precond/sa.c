@@ -87,6 +87,7 @@ static int begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
   if (rc) return rc;
   v->block = rows % natural ? 1 : natural;
   v->vectors = given ? (int)given->cols : v->block;
+  if (v->vectors == 1 && !given && !M->col_power) return KCL_OK; /* the builder knows a constant */
   rc =
       kcl_alloc_unset(M->ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
   if (!rc) kcl_for(rows, KCL_FEW_ROWS, begin_rows, v);

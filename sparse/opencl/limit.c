@@ -1,7 +1,7 @@
 /* Will P^T A P be as small as it has to be? Estimated on the device as sparse/limit.c does it: kernels/sparse_tentative.cl. */
 #include "sparse/opencl/aggregate.h"
 
-enum { KEYS = 4 /* as in the kernel */, PARTS = 512 /* groups of sums */ };
+enum { KEYS = 4 /* as in the kernel */, PARTS = 1024 /* groups of sums */ };
 static const double MARGIN = 10; /* of an estimate above the number of entries that there can be */
 
 /* Without an estimate: by the longest rows, and by a full matrix. */

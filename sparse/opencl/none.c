@@ -51,6 +51,9 @@ int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
 int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out) {
   return (void)s, (void)from, (void)count, (void)out, KCL_UNSUITED;
 }
+int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out) {
+  return (void)s, (void)count, (void)out, KCL_UNSUITED;
+}
 int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
   return (void)s, (void)from, (void)count, (void)to, KCL_UNSUITED;
 }

@@ -129,16 +129,23 @@ void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
   kcl_setup_drop(s, A->end);
 }
 
-int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
-  const cl_int zero = 0;
-  int rc = kcl_setup_memory(s, count, sizeof zero, out);
+static int fill(kcl_device_setup *s, int64_t count, const void *element, size_t size, void **out) {
+  int rc = kcl_setup_memory(s, count, size, out);
   if (rc) return rc;
   return kcl_cl_check(
       s->ctx,
-      clEnqueueFillBuffer(s->ctx->opencl->queue, *out, &zero, sizeof zero, 0,
-                          ((size_t)count + 1) * sizeof zero, 0, NULL,
-                          kcl_profile_event(s->ctx->opencl, "fill", (size_t)count * sizeof zero)),
+      clEnqueueFillBuffer(s->ctx->opencl->queue, *out, element, size, 0, ((size_t)count + 1) * size,
+                          0, NULL,
+                          kcl_profile_event(s->ctx->opencl, "fill", (size_t)count * size)),
       "clEnqueueFillBuffer", "setting up a preconditioner");
+}
+
+int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
+  return fill(s, count, &(cl_int){0}, sizeof(cl_int), out);
+}
+
+int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out) {
+  return fill(s, count, &(cl_double){1}, sizeof(cl_double), out);
 }
 
 int kcl_setup_messages(kcl_device_setup *s, int64_t count, const void **out) {

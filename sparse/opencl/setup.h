@@ -79,6 +79,7 @@ int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
                           const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
                           bool *made);
 int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out);
+int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out); /* double */
 int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to);
 /* *d: cl_mem [rows] of float if narrow, else of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over *largest, the largest eigenvalue of
  * D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */

@@ -1,9 +1,11 @@
 /* Prolongation of smoothed aggregation on a device: kernels/sparse_tentative.cl. Smoothing is a product of two sparse
- * matrices, M T. */
+ * matrices, M T, which are not made where rows are short. */
 #include "sparse/opencl/aggregate.h"
 #include "sparse/sparse.h"
 
 enum { GROUP = 32 /* work-items per aggregate, as in the kernel */ };
+/* Entries of a row of A that one work-item adds up; up to NARROW of them the kernels take few columns. */
+enum { SHORT = 64, NARROW = 8 };
 
 /* member: the nodes of each aggregate in any order, from start on. */
 static int list_members(const kcl_device_nodes *g, void **start, void **member) {
@@ -71,12 +73,51 @@ done:
   return rc;
 }
 
-static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
+static int multiply(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
   kcl_device_csr M;
   int rc;
   KCL_TRY(smoothing(g, &M));
   KCL_TRY(kcl_setup_product(g->s, &M, T, P));
-  kcl_setup_drop_matrix(g->s, &M), kcl_setup_drop_matrix(g->s, T);
+  kcl_setup_drop_matrix(g->s, &M);
+done:
+  return rc;
+}
+
+#define SMOOTHED(g, T)                                                                             \
+  CSR((g)->A), INT((g)->A->rows), BUFFER((g)->graph.col), BUFFER((g)->graph.end),                  \
+      BUFFER((g)->aggregate), BUFFER((T)->ptr), BUFFER((T)->val),                                  \
+      REAL(4.0 / 3 / (g)->rule->largest), INT((g)->A->longest > NARROW)
+
+/* Without M, where nodes are rows, there is one vector, and no row of P is long; else *done false. */
+static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P,
+                             bool *done) {
+  const int64_t n = g->A->rows;
+  cl_int full = 0;
+  int note, rc;
+  *done = g->rule->block == 1 && g->rule->vectors == 1 && g->A->longest <= SHORT;
+  if (!*done) return KCL_OK;
+  *P = (kcl_device_csr){.rows = n, .cols = g->count};
+  KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &P->ptr));
+  KCL_TRY(kcl_setup_notes(g->s, 1, &note));
+  KCL_TRY(EACH(g->s, "count_smoothed", n, SMOOTHED(g, T), BUFFER(P->ptr), NOTE(g->s, note)));
+  KCL_TRY(kcl_setup_scan(g->s, P->ptr, n, P->ptr, &P->note));
+  KCL_TRY(kcl_setup_measure(g->s, P));
+  KCL_TRY(kcl_setup_read_notes(g->s, note, 1, &full));
+  *done = !full;
+  if (full) kcl_setup_drop(g->s, P->ptr);
+  if (full) return KCL_OK;
+  KCL_TRY(kcl_setup_room(g->s, P));
+  rc = EACH(g->s, "fill_smoothed", n, SMOOTHED(g, T), CSR(P));
+done:
+  return rc;
+}
+
+static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
+  bool done;
+  int rc;
+  KCL_TRY(smooth_short_rows(g, T, P, &done));
+  if (!done) KCL_TRY(multiply(g, T, P));
+  kcl_setup_drop_matrix(g->s, T);
   rc = kcl_setup_check_limit(g, P);
   if (rc) kcl_setup_drop_matrix(g->s, P);
 done:
