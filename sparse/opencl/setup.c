@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMON = 3, PROGRAMS = 5, KERNELS = 64, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
+enum { COMMON = 3, PROGRAMS = 5, KERNELS = 96, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
 
 struct kcl_device_setup {
   kcl *ctx;
