@@ -362,8 +362,8 @@ static int64_t iterations(const place *p, const char *kind, const char *precond)
   return r.iterations;
 }
 
-/* Scalar SPD generators at two sizes: multigrid grows by at most a quarter and one, and the others do better than Jacobi by
- * these factors. */
+/* Scalar SPD generators at two sizes: multigrid grows by at most a quarter and one, with a W-cycle by at most a quarter, and the others
+ * do better than Jacobi by these factors. */
 static void test_iterations(const place *p) {
   static const char *const kinds[][2] = {{"poisson2d:64", "poisson2d:160"},
                                          {"poisson3d:16", "poisson3d:30"},
@@ -377,9 +377,12 @@ static void test_iterations(const place *p) {
     const char *small_one = kinds[i][0], *large = kinds[i][1];
     const int64_t few = iterations(p, small_one, "amg"), more = iterations(p, large, "amg"),
                   less = iterations(p, small_one, "amg-aggressive"),
+                  w_few = iterations(p, small_one, "amg-w"), w_more = iterations(p, large, "amg-w"),
                   jacobi = iterations(p, small_one, "jacobi");
     CHECKF(few <= 13 && more <= few + few / 4 + 1, "amg: %lld on %s, %lld on %s", (long long)few,
            small_one, (long long)more, large);
+    CHECKF(w_few <= few && 4 * w_more <= 5 * w_few, "amg-w: %lld on %s, %lld on %s",
+           (long long)w_few, small_one, (long long)w_more, large);
     CHECKF(less <= 19, "amg-aggressive: %lld on %s", (long long)less, small_one);
     const int64_t fsai = iterations(p, small_one, "fsai"),
                   cheb = iterations(p, small_one, "chebyshev");
