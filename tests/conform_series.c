@@ -101,6 +101,7 @@ int main(void) {
                              {"convection:20", "amg", "idr", KCL_D, 1},
                              {"magnetic:20", "chebyshev", "cg", KCL_Z, 1},
                              {"magnetic:20", "chebyshev", "cg", KCL_C, 2}};
+  setenv("KRYLOCL_PERSISTENT", "0", 1); /* it has no launches of stages */
   open_places();
   for (int i = 0; i < place_count; i++) {
     if (!places[i].ctx->opencl || !reopen(&places[i], "gpu", "-cl-opt-disable")) continue;
