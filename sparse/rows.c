@@ -150,19 +150,29 @@ static void make_room(row_parts *P, int64_t count) {
   C->col = col, C->val = val, P->room = room;
 }
 
-/* A part was made: those that can move now do. */
-static void place(row_parts *P, int64_t p) {
-  pthread_mutex_lock(&P->lock);
+static void note(row_parts *P, int64_t p) {
   const kcl_rows *r = &P->part[p];
   P->made[p] = true, P->failed |= r->failed;
   if (r->refused >= 0 && (P->refused < 0 || r->refused < P->refused)) P->refused = r->refused;
-  if (!P->room && pthread_equal(P->caller, pthread_self())) make_room(P, r->count);
-  const int64_t first = P->placed, before = P->count;
-  for (int64_t q = first; q < P->parts && P->made[q]; q++) {
-    if (P->count + P->part[q].count > P->room) break;
-    P->count += P->part[q].count, P->placed++;
+}
+
+/* To all parts that can have one now; where they end. */
+static int64_t give_places(row_parts *P) {
+  for (; P->placed < P->parts && P->made[P->placed]; P->placed++) {
+    const int64_t count = P->count + P->part[P->placed].count;
+    if (count > P->room) break;
+    P->count = count;
   }
-  const int64_t end = P->placed;
+  return P->placed;
+}
+
+/* Part p was made: it moves, and those that waited for it. */
+static void place(row_parts *P, int64_t p) {
+  pthread_mutex_lock(&P->lock);
+  note(P, p);
+  if (P->parts > 1 && !P->room && pthread_equal(P->caller, pthread_self()))
+    make_room(P, P->part[p].count);
+  const int64_t first = P->placed, before = P->count, end = give_places(P);
   pthread_mutex_unlock(&P->lock);
   for (int64_t q = first, at = before; q < end; at += P->part[q].count, q++) move_part(P, q, at);
   pthread_mutex_lock(&P->lock);

@@ -236,7 +236,32 @@ static void smoothed_row(void *arg, kcl_rows *r, int64_t i) {
   kcl_row_put(r);
 }
 
-/* The same where A_F is A and rows of T have one entry, as of scalar problems on most grids: few columns, which are compared. */
+/* A row of few columns, which are compared; there is room for one more. */
+typedef struct few {
+  int32_t *col;
+  double *val;
+  int64_t count;
+} few;
+
+static inline void add_to_few(few *r, int32_t column, double value) {
+  int64_t at = 0;
+  r->col[r->count] = column, r->val[r->count] = 0;
+  while (r->col[at] != column) at++;
+  r->val[at] += value, r->count += at == r->count;
+}
+
+static inline void sort_few(few *r) {
+  for (int64_t k = 1; k < r->count; k++) {
+    const int32_t column = r->col[k];
+    const double value = r->val[k];
+    int64_t at = k;
+    for (; at && r->col[at - 1] > column; at--)
+      r->col[at] = r->col[at - 1], r->val[at] = r->val[at - 1];
+    r->col[at] = column, r->val[at] = value;
+  }
+}
+
+/* The same where A_F is A and rows of T have one entry, as of scalar problems on most grids. */
 static void smoothed_short_row(void *arg, kcl_rows *r, int64_t i) {
   enum { SHORT = 16 };
   const smoothing *f = arg;
@@ -248,29 +273,15 @@ static void smoothed_short_row(void *arg, kcl_rows *r, int64_t i) {
   if (!kcl_rows_reserve(r, count + 2)) return;
   const double *a = (const double *)f->A->val + first, *t = f->T->val;
   const int32_t *from = f->A->col + first, *column = f->T->col;
-  double *val = r->val + r->count, d = 0;
-  int32_t *col = r->col + r->count;
+  few row = {r->col + r->count, r->val + r->count, 0};
+  double d = 0;
   for (int64_t k = 0; k < count; k++) d += from[k] == i ? a[k] : 0;
   const double scale = d > 0 ? f->omega / d : 0;
-  int64_t found = 1;
-  col[0] = column[i], val[0] = 0 + (d > 0 ? 1 - f->omega : 1) * t[i];
-  for (int64_t k = 0; k < count; k++) {
-    if (from[k] == i) continue;
-    const int32_t c = column[from[k]];
-    const double x = -scale * a[k] * t[from[k]];
-    int64_t at = 0;
-    col[found] = c, val[found] = 0;
-    while (col[at] != c) at++;
-    val[at] += x, found += at == found;
-  }
-  for (int64_t k = 1; k < found; k++) {
-    const int32_t c = col[k];
-    const double x = val[k];
-    int64_t at = k;
-    for (; at && col[at - 1] > c; at--) col[at] = col[at - 1], val[at] = val[at - 1];
-    col[at] = c, val[at] = x;
-  }
-  r->count += found;
+  add_to_few(&row, column[i], (d > 0 ? 1 - f->omega : 1) * t[i]);
+  for (int64_t k = 0; k < count; k++)
+    if (from[k] != i) add_to_few(&row, column[from[k]], -scale * a[k] * t[from[k]]);
+  sort_few(&row);
+  r->count += row.count;
 }
 
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
