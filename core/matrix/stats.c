@@ -96,24 +96,29 @@ static double of_bits(int64_t bits) {
   return v;
 }
 
+/* A NaN is neither: fmin and fmax are functions that are called. */
+static double lesser(double a, double b) { return b < a ? b : a; }
+static double greater(double a, double b) { return b > a ? b : a; }
+
 static double row_values(const void *arg, int64_t from, int64_t to) {
   counting *c = (counting *)arg;
   const kcl_csr *A = c->A;
+  const double *real = A->type == KCL_D ? A->val : NULL;
   int64_t zeros = 0, zero_diagonal = 0, dominant = 0, positive = 0;
   double largest = 0, least = INFINITY, most = 0; /* the last two: moduli of the diagonal */
   double least_row = INFINITY, most_row = 0;
   for (int64_t i = from; i < to; i++) {
     double diagonal = 0, sum = 0, in_row = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      double a = kcl_abs(A->type, A->val, k);
+      const double a = real ? fabs(real[k]) : kcl_abs(A->type, A->val, k);
       zeros += a == 0;
-      sum += a, in_row = fmax(in_row, a);
+      sum += a, in_row = greater(in_row, a);
       if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
     }
     zero_diagonal += i < A->cols && diagonal == 0;
-    least = fmin(least, diagonal), most = fmax(most, diagonal);
+    least = lesser(least, diagonal), most = greater(most, diagonal);
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
-    least_row = fmin(least_row, in_row), most_row = fmax(most_row, in_row);
+    least_row = lesser(least_row, in_row), most_row = greater(most_row, in_row);
     if (!(sum <= largest)) largest = sum;
   }
   c->zeros += zeros;
