@@ -20,7 +20,8 @@ typedef struct row_parts {
   bool *made;       /* [parts] */
   kcl_rows *spare;  /* [most] lists for others */
   int64_t spares, most;
-  int64_t placed, count, room; /* the first `placed` parts and their entries have places in C; its room, 0: none yet */
+  int64_t placed, count; /* the first parts, which have places in C, and their entries */
+  int64_t room;          /* entries that C has room for; 0: none yet */
   bool failed;
   int64_t refused;
   kcl_csr *C;
@@ -132,7 +133,8 @@ static void move_part(row_parts *P, int64_t p, int64_t at) {
 
 static void give_list(row_parts *P, int64_t p) {
   kcl_rows *r = &P->part[p];
-  P->spare[P->spares++] = (kcl_rows){.col = r->col, .val = r->val, .room = r->room, .width = r->width};
+  P->spare[P->spares++] =
+      (kcl_rows){.col = r->col, .val = r->val, .room = r->room, .width = r->width};
   *r = (kcl_rows){0};
 }
 
@@ -271,8 +273,9 @@ static int fit(kcl *ctx, row_parts *P) {
   double *val = realloc(C->val, (size_t)(count * P->width) * sizeof(double));
   if (val) C->val = val;
   C->nnz = C->stored = count;
-  return (col && val) || count <= P->room ? KCL_OK
-                                          : kcl_fail(ctx, KCL_MEMORY, "out of memory: matrix entries");
+  return (col && val) || count <= P->room
+             ? KCL_OK
+             : kcl_fail(ctx, KCL_MEMORY, "out of memory: matrix entries");
 }
 
 static void move_parts(void *arg, int64_t from, int64_t to) {

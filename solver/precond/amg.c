@@ -7,7 +7,8 @@
 
 enum { ENTRIES = 4 /* of P, per row */, DEGREE = 2 };
 static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends */
-static const double TWICE = 0.9; /* of amg-w: entries of a level whose cycle runs twice, by the one before */
+/* Of amg-w: entries of a level whose cycle runs twice, by those of the one before. */
+static const double TWICE = 0.9;
 
 static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
   const kcl_coarsening_rule rule = {
@@ -27,9 +28,7 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, int aggressive, double
 }
 
 static int setup(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 0, 0); }
-static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) {
-  return build(M, A, 1, 0);
-}
+static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 1, 0); }
 static int setup_w(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 0, TWICE); }
 
 static void ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {

@@ -135,8 +135,7 @@ static int fill(kcl_device_setup *s, int64_t count, const void *element, size_t 
   return kcl_cl_check(
       s->ctx,
       clEnqueueFillBuffer(s->ctx->opencl->queue, *out, element, size, 0, ((size_t)count + 1) * size,
-                          0, NULL,
-                          kcl_profile_event(s->ctx->opencl, "fill", (size_t)count * size)),
+                          0, NULL, kcl_profile_event(s->ctx->opencl, "fill", (size_t)count * size)),
       "clEnqueueFillBuffer", "setting up a preconditioner");
 }
 
