@@ -18,8 +18,8 @@ typedef struct row_parts {
   int shift, width; /* numbers per entry */
   kcl_rows *part;   /* [parts] lists of those that were made */
   bool *made;       /* [parts] */
-  kcl_rows *spare;  /* [most] lists for others */
-  int64_t spares, most;
+  kcl_rows *spare;  /* [parts + those made at first] lists for others */
+  int64_t spares;
   int64_t placed, count; /* the first parts, which have places in C, and their entries */
   int64_t room;          /* entries that C has room for; 0: none yet */
   bool failed;
@@ -210,10 +210,9 @@ static int begin_parts(kcl *ctx, row_parts *P) {
   const int64_t grain = kcl_rows_grain(P->rows), spares = 2 * kcl_threads();
   int rc;
   P->shift = shift_for(P->rows), P->parts = (P->rows + grain - 1) / grain;
-  P->most = P->parts + spares;
   KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, what, (void **)&P->part));
   KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->made, what, (void **)&P->made));
-  KCL_TRY(kcl_alloc(ctx, P->most, sizeof *P->spare, what, (void **)&P->spare));
+  KCL_TRY(kcl_alloc(ctx, P->parts + spares, sizeof *P->spare, what, (void **)&P->spare));
   for (; P->spares < spares && P->spares < P->parts; P->spares++) {
     P->spare[P->spares].width = P->width;
     kcl_rows_reserve(&P->spare[P->spares], 1);

@@ -45,40 +45,15 @@ static double bytes(const kcl_stats *s, kcl_type type, double complexity) {
 static double bytes_full(const kcl_stats *s, kcl_type type) { return bytes(s, type, 2.1); }
 static double bytes_aggressive(const kcl_stats *s, kcl_type type) { return bytes(s, type, 0.8); }
 
-const kcl_precond kcl_precond_amg = {.name = "amg",
-                                     .summary = "classical algebraic multigrid",
-                                     .source = "Li et al. 2021",
-                                     .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
-                                     .symmetric = true,
-                                     .no_adjoint = true,
-                                     .bytes = bytes_full,
-                                     .ahead = ahead,
-                                     .setup = setup,
-                                     .refresh = kcl_levels_refresh,
-                                     .apply = kcl_levels_apply};
-
-const kcl_precond kcl_precond_amg_aggressive = {
-    .name = "amg-aggressive",
-    .summary = "classical algebraic multigrid, the first level coarsened twice",
-    .source = "Li et al. 2021",
-    .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
-    .symmetric = true,
-    .no_adjoint = true,
-    .bytes = bytes_aggressive,
-    .ahead = ahead,
-    .setup = setup_aggressively,
-    .refresh = kcl_levels_refresh,
-    .apply = kcl_levels_apply};
-
-const kcl_precond kcl_precond_amg_w = {
-    .name = "amg-w",
-    .summary = "classical algebraic multigrid, a W-cycle on the first levels",
-    .source = "Li et al. 2021",
-    .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
-    .symmetric = true,
-    .no_adjoint = true,
-    .bytes = bytes_full,
-    .ahead = ahead,
-    .setup = setup_w,
-    .refresh = kcl_levels_refresh,
-    .apply = kcl_levels_apply};
+#define CLASSICAL(name_, summary_, bytes_, setup_)                                                 \
+  {                                                                                                \
+    .name = name_, .summary = "classical algebraic multigrid" summary_,                            \
+    .source = "Li et al. 2021", .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE, .symmetric = true,   \
+    .no_adjoint = true, .bytes = bytes_, .ahead = ahead, .setup = setup_,                          \
+    .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                                       \
+  }
+const kcl_precond kcl_precond_amg = CLASSICAL("amg", "", bytes_full, setup);
+const kcl_precond kcl_precond_amg_aggressive = CLASSICAL(
+    "amg-aggressive", ", the first level coarsened twice", bytes_aggressive, setup_aggressively);
+const kcl_precond kcl_precond_amg_w =
+    CLASSICAL("amg-w", ", a W-cycle on the first levels", bytes_full, setup_w);

@@ -186,16 +186,16 @@ static void invert(void *arg, int64_t from, int64_t to) {
   inverting *v = arg;
   const kcl_csr *A = v->A;
   for (int64_t i = from; i < to; i++) {
-    double a[2] = {0, 0};
+    double a[2];
     int64_t k = A->row_ptr[i];
     const int64_t end = A->row_ptr[i + 1];
     while (k < end && A->col[k] < i) k++;
-    if (k < end && A->col[k] == i) kcl_element(A->type, A->val, k, a);
-    const double size = a[1] != 0 ? kcl_abs(KCL_Z, a, 0) : fabs(a[0]);
+    const double size = k < end && A->col[k] == i ? kcl_abs(A->type, A->val, k) : 0;
     if (size == 0) {
       kcl_lower(&v->zero, i);
       return;
     }
+    kcl_element(A->type, A->val, k, a);
     if (kcl_type_complex(A->type))
       v->d[2 * i] = a[0] / size / size, v->d[2 * i + 1] = -a[1] / size / size;
     else
