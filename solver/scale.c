@@ -7,6 +7,7 @@
  * is.
  *
  * Least squares are not scaled: another x minimises |R (b - A x)|. A row of zeros makes A singular and asks for one. */
+#include "core/matrix/structure.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -81,14 +82,14 @@ bool kcl_scale_mirrored(const kcl_system *s) {
 
 static int equilibrate(kcl_system *s) {
   const bool mirrored = kcl_scale_mirrored(s);
-  kcl_stats scaled;
+  kcl_stats scaled = s->stats;
   double start = kcl_now(), ratio = s->stats.row_ratio;
   int rc;
   if ((rc = kcl_equilibrate(s->ctx, s->A, mirrored, NULL, &s->scaling))) return rc;
   if ((rc = kcl_system_convert(s))) return rc;
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
-  if ((rc = kcl_csr_stats(s->ctx, s->converted, &scaled))) return rc;
+  if ((rc = kcl_csr_values(s->ctx, s->converted, &scaled))) return rc;
   const bool refused = kcl_scale_refused(s, &scaled);
   if (refused)
     kcl_scaling_free(&s->scaling), kcl_csr_free(&s->converted);

@@ -1,5 +1,6 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
 #include "core/matrix/repeats.h"
+#include "core/matrix/structure.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
@@ -55,6 +56,17 @@ static void begin_ahead(const kcl_system *s) {
   if (p->ahead) p->ahead(s->ctx, s->A, s->options.precision);
 }
 
+static int count(kcl_system *s) {
+  const double start = kcl_now();
+  int rc = KCL_OK;
+  if (!s->known)
+    rc = s->structure_known ? kcl_csr_values(s->ctx, s->A, &s->stats)
+                            : kcl_csr_stats(s->ctx, s->A, &s->stats);
+  if (!rc) kcl_apply_symmetry(s);
+  s->seconds_stats = kcl_now() - start;
+  return rc;
+}
+
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
 static int prepare(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
@@ -66,16 +78,13 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
-  double start = kcl_now();
-  if (!s->known && (rc = kcl_csr_stats(s->ctx, s->A, &s->stats))) return rc;
-  kcl_apply_symmetry(s);
-  s->seconds_stats = kcl_now() - start;
+  if ((rc = count(s))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
   if (s->scaling.row) s->earlier = NULL; /* of other unknowns */
   if ((rc = kcl_choose_plan(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
-  start = kcl_now();
+  const double start = kcl_now();
   if ((rc = kcl_system_convert(s))) return rc;
   s->seconds_convert += kcl_now() - start;
   if ((rc = kcl_choose_way(c))) return rc;
@@ -114,8 +123,9 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   return kcl_setup_system(&system, sums, NULL, out);
 }
 
-/* What serves the system of `before` serves this one, where it can. */
+/* What serves the system of `before` serves this one, where it can. NULL: not any more. */
 static void go_on(kcl_solver *s, const kcl_solver *before) {
+  if (before) s->system.stats = before->system.stats, s->system.structure_known = true;
   s->system.earlier = before && !before->system.scaling.row ? before->system.preconds : NULL;
   s->selection.before = before ? &before->selection : NULL;
 }

@@ -205,6 +205,19 @@ static void test_kind(kcl *ctx, kind k, kcl_type type) {
   kcl_csr_free(&A);
 }
 
+/* Statistics of one matrix become those of another with its structure. */
+static void test_values(kcl *ctx, kcl_type type) {
+  kcl_csr *A[] = {make(ctx, SYMMETRIC, type), make(ctx, SKEW, type)};
+  kcl_stats s, fresh;
+  memset(&s, 0, sizeof s), memset(&fresh, 0, sizeof fresh);
+  for (int from = 0; from < 2 && CHECK(A[0] && A[1]); from++) {
+    CHECK(!kcl_csr_stats(ctx, A[!from], &fresh));
+    CHECK(!kcl_csr_stats(ctx, A[from], &s) && memcmp(&s, &fresh, sizeof s));
+    CHECK(!kcl_csr_values(ctx, A[!from], &s) && !memcmp(&s, &fresh, sizeof s));
+  }
+  kcl_csr_free(&A[0]), kcl_csr_free(&A[1]);
+}
+
 /* Rows that only a few threads have, empty ones, and none. */
 static void test_small(kcl *ctx) {
   kcl_csr *A = NULL;
@@ -224,6 +237,7 @@ int main(void) {
   for (int t = KCL_S; t <= KCL_Z; t++) {
     test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
     if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
+    test_values(ctx, t);
   }
   test_small(ctx);
   kcl_destroy(&ctx);

@@ -351,7 +351,7 @@ int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, false,
                            &values));
   s->row_patterns = rows.count, s->pattern_runs = rows.runs;
-  if (kcl_repeats_fit(&rows)) s->pattern_entries += kcl_repeats_entries(&rows);
+  s->pattern_entries = kcl_repeats_fit(&rows) ? kcl_repeats_entries(&rows) : 0;
   s->distinct_pairs = pairs.count, s->distinct_values = values.count;
   s->values_fit_float = all_single(A, &values);
   s->slice_span = kcl_slice_span(A);

@@ -40,19 +40,23 @@ static void count_lengths(counting *c, kcl_stats *s) {
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
 
+/* Columns ascend: the farthest from the diagonal is the first or the last of its row. */
 static void mark_diagonals(void *arg, int64_t from, int64_t to) {
   counting *c = arg;
   const kcl_csr *A = c->A;
   int64_t bandwidth = 0, diagonal_entries = 0;
-  for (int64_t i = from; i < to; i++)
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      int64_t d = A->col[k] - i, a = d < 0 ? -d : d;
-      _Atomic unsigned char *seen = &c->seen[d + A->rows - 1];
-      if (a > bandwidth) bandwidth = a;
-      diagonal_entries += d == 0;
-      if (!atomic_load_explicit(seen, memory_order_relaxed))
-        atomic_store_explicit(seen, 1, memory_order_relaxed);
+  for (int64_t i = from; i < to; i++) {
+    const int64_t first = A->row_ptr[i], end = A->row_ptr[i + 1];
+    _Atomic unsigned char *seen = c->seen + (A->rows - 1 - i);
+    if (first == end) continue;
+    if (i - A->col[first] > bandwidth) bandwidth = i - A->col[first];
+    if (A->col[end - 1] - i > bandwidth) bandwidth = A->col[end - 1] - i;
+    for (int64_t k = first; k < end; k++) {
+      diagonal_entries += A->col[k] == i;
+      if (!atomic_load_explicit(&seen[A->col[k]], memory_order_relaxed))
+        atomic_store_explicit(&seen[A->col[k]], 1, memory_order_relaxed);
     }
+  }
   kcl_raise(&c->bandwidth, bandwidth);
   c->diagonal_entries += diagonal_entries;
 }
@@ -136,7 +140,7 @@ static double quotient(int64_t most, int64_t least) {
   return a < INFINITY && b > 0 ? fmin(a / b, DBL_MAX) : INFINITY;
 }
 
-static void values(const kcl_csr *A, kcl_stats *s) {
+static void count_values(const kcl_csr *A, kcl_stats *s) {
   counting c = {.A = A, .least = bits_of(INFINITY), .least_row = bits_of(INFINITY)};
   s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
   s->explicit_zeros = c.zeros, s->zero_diagonal = c.zero_diagonal;
@@ -174,11 +178,15 @@ done:
   return rc;
 }
 
+int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+  count_values(A, out);
+  int rc = kcl_compression(ctx, A, out);
+  return rc ? rc : symmetry(ctx, A, out);
+}
+
 int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A))) return rc;
-  if ((rc = kcl_csr_structure(ctx, A, out))) return rc;
-  values(A, out);
-  rc = kcl_compression(ctx, A, out);
-  return rc ? rc : symmetry(ctx, A, out);
+  rc = kcl_csr_structure(ctx, A, out);
+  return rc ? rc : kcl_csr_values(ctx, A, out);
 }

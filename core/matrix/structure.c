@@ -170,9 +170,25 @@ static inline int64_t blocks_of(const kcl_csr *A, int b, int64_t base) {
   }
 }
 
+/* Of two rows, whose blocks most matrices do not fill: without branches that depend on columns, which nobody could guess. */
+static int64_t blocks_of_two(const kcl_csr *A, int64_t base) {
+  const int64_t other = base + 1 < A->rows ? base + 1 : base;
+  const int32_t *a = A->col + A->row_ptr[base], *a_end = A->col + A->row_ptr[base + 1],
+                *b = A->col + A->row_ptr[other], *b_end = A->col + A->row_ptr[other + 1];
+  int64_t blocks = 0;
+  int32_t last = -1;
+  while (a < a_end || b < b_end) {
+    const int32_t in_a = a < a_end ? *a / 2 : INT32_MAX, in_b = b < b_end ? *b / 2 : INT32_MAX,
+                  next = in_a < in_b ? in_a : in_b;
+    a += in_a == next, b += in_b == next;
+    blocks += next != last, last = next;
+  }
+  return blocks;
+}
+
 static int64_t blocks_at(const kcl_csr *A, int b, int64_t base) {
   switch (b) {
-  case 2: return blocks_of(A, 2, base);
+  case 2: return blocks_of_two(A, base);
   case 3: return blocks_of(A, 3, base);
   case 4: return blocks_of(A, 4, base);
   default: return blocks_of(A, b, base);

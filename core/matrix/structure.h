@@ -15,6 +15,8 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 /* The fields of kcl_csr_stats that depend on the structure alone, in a tenth to a quarter of its time: enough for the size
  * of formats without `refuses`. */
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
+/* The others; out: has those, of A or of a matrix with its structure. */
+int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 

@@ -33,7 +33,8 @@ struct kcl_system {
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
   /* During a refresh: those of the values before. */
   const kcl_preconds *earlier;
-  bool known;                /* stats are given */
+  /* What is given of the stats: all, or those of a matrix with A's structure. */
+  bool known, structure_known;
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */
   bool hermitian, symmetric; /* A = A^H, A = A^T, by the rule of the options */

@@ -65,6 +65,8 @@ int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
   m->system = (kcl_system){.ctx = s->ctx,
                            .A = &m->A,
                            .options = s->options,
+                           .structure_known = true,
+                           .stats = s->stats,
                            .resumes = true,
                            .seconds_convert = kcl_now() - start};
   m->selection.system = &m->system;
