@@ -12,9 +12,11 @@
  */
 #ifndef KCL_TEAM_H
 #define KCL_TEAM_H
+#include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct kcl_team kcl_team;
 typedef struct kcl_member {
@@ -54,6 +56,18 @@ double kcl_largest(int64_t n, int64_t least, kcl_part *part, const void *arg);
 /* Results of all parts in one place. */
 void kcl_lower(_Atomic int64_t *least, int64_t value);
 void kcl_raise(_Atomic int64_t *most, int64_t value);
+/* Numbers of 0 or more are in the order of their bits, and NaN is above all of them. */
+static inline int64_t kcl_bits(double v) {
+  int64_t bits;
+  v = fabs(v);
+  memcpy(&bits, &v, sizeof bits);
+  return bits;
+}
+static inline double kcl_of_bits(int64_t bits) {
+  double v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
 
 /* Threads that can run at once: the processors that this process may use, at most the quota of its control groups and
  * OMP_NUM_THREADS. Loops have at most kcl_threads() (krylocl.h), which is as many unless the user asks for another number. */

@@ -87,19 +87,6 @@ static bool positive_real(const kcl_csr *A, int64_t k) {
   }
 }
 
-/* Numbers of 0 or more are in the order of their bits. */
-static int64_t bits_of(double v) {
-  int64_t bits;
-  memcpy(&bits, &v, sizeof bits);
-  return bits;
-}
-
-static double of_bits(int64_t bits) {
-  double v;
-  memcpy(&v, &bits, sizeof v);
-  return v;
-}
-
 /* A NaN is neither: fmin and fmax are functions that are called. */
 static double lesser(double a, double b) { return b < a ? b : a; }
 static double greater(double a, double b) { return b > a ? b : a; }
@@ -129,19 +116,19 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   c->zero_diagonal += zero_diagonal;
   c->dominant += dominant;
   c->positive += positive;
-  kcl_lower(&c->least, bits_of(least)), kcl_raise(&c->most, bits_of(most));
-  kcl_lower(&c->least_row, bits_of(least_row)), kcl_raise(&c->most_row, bits_of(most_row));
+  kcl_lower(&c->least, kcl_bits(least)), kcl_raise(&c->most, kcl_bits(most));
+  kcl_lower(&c->least_row, kcl_bits(least_row)), kcl_raise(&c->most_row, kcl_bits(most_row));
   return largest;
 }
 
 /* Of moduli, by their bits: finite where both are finite and neither is 0. */
 static double quotient(int64_t most, int64_t least) {
-  const double a = of_bits(most), b = of_bits(least);
+  const double a = kcl_of_bits(most), b = kcl_of_bits(least);
   return a < INFINITY && b > 0 ? fmin(a / b, DBL_MAX) : INFINITY;
 }
 
 static void count_values(const kcl_csr *A, kcl_stats *s) {
-  counting c = {.A = A, .least = bits_of(INFINITY), .least_row = bits_of(INFINITY)};
+  counting c = {.A = A, .least = kcl_bits(INFINITY), .least_row = kcl_bits(INFINITY)};
   s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
   s->explicit_zeros = c.zeros, s->zero_diagonal = c.zero_diagonal;
   s->positive_diagonal = c.positive == A->rows;
