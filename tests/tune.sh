@@ -66,6 +66,23 @@ run 1 "out of iterations is no reason" solve U.mtx --solver auto --max-iter 2 --
 json s.json "d['solver']=='idr' and d['changes']==''"
 run 2 "restart beyond gmres" solve U.mtx --solver auto --restart 60; says "1 to 50"
 
+# ------------------------------------------------------------------ multigrid
+# What it would have saved is added up, until it is worth its compilation.
+if "$prog" solve W.mtx -q --device opencl >out 2>err; then
+  rm "$memory"
+  missed() { sed -n '1s/.*| [0-9]* \([0-9.e+-]*\) |.*/\1/p' "$memory"; }
+  again() { run 0 "$1" solve jump2d:60 --device opencl --json s.json; }
+  again "plain cg at first"; json s.json "'amg' not in d['changes']"
+  first=$(missed)
+  again "  and again"
+  awk "BEGIN { exit !(0$first > 0 && 0$(missed) > 1.2 * 0$first) }"; verdict $? "  what was missed: $first s, then $(missed)"
+  sed -i '1s/| \([0-9]*\) [0-9.e+-]* |/| \1 1000 |/' "$memory"
+  again "  multigrid once that is enough"; json s.json "'then cg with amg' in d['changes']"
+  again "  and from then on"; json s.json "'as remembered' in d['changes'] and d['iterations'] < 60"
+else
+  echo "skip multigrid on opencl: $(head -1 err)"
+fi
+
 # ------------------------------------------------------------------ tunables
 run 0 "tune --help" tune --help; says "KRYLOCL_TUNE"
 run 2 "no seconds" tune W.mtx --seconds 0; says "out of range"

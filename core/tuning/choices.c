@@ -103,7 +103,8 @@ static bool parse(const char *text, kcl_choice *c) {
   kcl_timing t;
   int used = 0;
   *c = (kcl_choice){.count = 0};
-  if (sscanf(text, "%" SCNd64 " |%n", &c->iterations, &used) != 1 || !used || c->iterations < 0)
+  if (sscanf(text, "%" SCNd64 " %lf |%n", &c->iterations, &c->missed, &used) != 2 || !used ||
+      c->iterations < 0 || !(c->missed >= 0 && c->missed < 1e9))
     return false;
   for (text += used; c->count < KCL_MOST_TIMINGS; text += used) {
     used = 0;
@@ -119,7 +120,7 @@ static bool parse(const char *text, kcl_choice *c) {
 
 /* Writes a line; non-zero where there is no room for it. */
 static int format_line(const kcl_choice *c, const char *key, char *line, size_t room) {
-  size_t n = (size_t)snprintf(line, room, "%s%" PRId64 " |", key, c->iterations);
+  size_t n = (size_t)snprintf(line, room, "%s%" PRId64 " %.4g |", key, c->iterations, c->missed);
   for (int i = 0; i < c->count && n < room; i++)
     n += (size_t)snprintf(line + n, room - n, " %s %s %s %.4g %.4g;", c->timing[i].method,
                           c->timing[i].precond, c->timing[i].format, c->timing[i].setup,

@@ -1,12 +1,13 @@
 /* The memory of `auto`: for each structure on a device the iterations of its last solve, and the seconds per iteration in
  * each format that was timed. Lines of text in the user's cache folder, newest first:
  *
- *   device | driver | krylocl version | structure | type method precond nrhs | iterations |
+ *   device | driver | krylocl version | structure | type method precond nrhs | iterations missed |
  *   method precond format setup each; ...
  *
- * setup and each in seconds; for multigrid, which a solve went over to, seconds that it took and seconds predicted without; the first five fields are the key, with method and precond as asked for. Lines that do not parse are skipped, and a file that cannot
- * be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two writers
- * at once the later wins. */
+ * missed, setup and each in seconds; for multigrid, which a solve went over to, setup is what it took and each what was predicted
+ * without; the first five fields are the key, with method and precond as asked for. Lines that do not parse are skipped, and a
+ * file that cannot be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two
+ * writers at once the later wins. */
 #ifndef KCL_CHOICES_H
 #define KCL_CHOICES_H
 
@@ -23,6 +24,7 @@ typedef struct kcl_timing {
 
 typedef struct kcl_choice {
   int64_t iterations; /* 0: not known */
+  double missed; /* seconds that multigrid would have saved in all solves, had its programs been compiled */
   int count;
   kcl_timing timing[KCL_MOST_TIMINGS];
 } kcl_choice;

@@ -251,7 +251,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   c->tried = 0, c->asked = 0;
   c->switched = kcl_system_ranks(c->system) || /* whose clocks differ */
                 (c->way.precond->apply && !c->system->undecided.precond);
-  c->plain = c->setup = 0;
+  c->rest = c->plain = c->setup = 0;
   c->next.method = NULL;
   memset(c->reached, 0, sizeof c->reached);
   mark_tried(c);
@@ -299,6 +299,7 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds) {
     kcl_choice_remember(c->key, known);
     return;
   }
+  if (kcl_switch_missed(c, seconds)) c->dirty = true;
   double change = (double)iterations / (double)(known->iterations ? known->iterations : 1);
   if (!c->dirty && (seconds < WORTH || (!c->candidates && known->count < 2))) return;
   if (!c->dirty && c->recalled && change > 0.75 && change < 1.33) return;

@@ -48,6 +48,7 @@ struct kcl_selection {
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */
   int64_t asked; /* iterations when it was last asked whether that pays */
+  double rest;   /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
   double setup;  /* seconds of its set-up; 0: none in this solve */
   double plain;  /* seconds that were predicted without it */
   bool decided;  /* nothing more is to be timed */
@@ -81,6 +82,8 @@ void kcl_adapt_remember(kcl_selection *c, int64_t iterations, double seconds);
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l);
 /* Afterwards: what it took, in `seconds` and its set-up, and what was predicted without. */
 void kcl_switch_remember(kcl_selection *c, double seconds);
+/* Or, where there was none for want of programs, what that has missed; false: nothing. */
+bool kcl_switch_missed(kcl_selection *c, double seconds);
 
 /* ---- methods.c */
 int kcl_auto_plan(const kcl_system *s, kcl_plan *p);

@@ -15,9 +15,9 @@ static const double ENTRY =
     2.5e-7; /* seconds of set-up per entry of A and thread, of at most MOST */
 /* The same on a device, and its launches (NVIDIA H200: 10 to 67 ms for 3.5 to 56 million entries). */
 static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
-/* Of its kernels: times the seconds of those of plain cg, seconds at least; where others have compiled most of them (0.01 to
- * 1.8); solves that share them. */
-static const double COMPILE = 4, COLD = 2.5, OWN = 0.5, AGAIN = 5;
+/* Of its kernels: times the seconds of those of plain cg; seconds at least, on a GPU and on a CPU; where those of the set-up are
+ * there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
+static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
 static const double CYCLES = 20;  /* iterations with it */
 static const double PASSES = 12;  /* over the entries of A, by a cycle over all levels */
 static const double VECTORS = 60; /* of A's rows that a cycle moves */
@@ -64,13 +64,15 @@ static bool on_device(const kcl_selection *c) {
   return kcl_setup_possible(c->system->ctx, kcl_system_matrix(c->system));
 }
 
-/* Seconds to compile its kernels; where the system is solved again, they are spread over solves to come. */
+/* Seconds to compile its kernels, less those that solves of the structure have missed without them: as many are likely to come, so
+ * that all solves together take at most twice as long as if that had been known. */
 static double compilation(const kcl_selection *c) {
   const kcl_system *s = c->system;
   if (!s->ctx->opencl) return 0;
   const bool most = on_device(c) && kcl_setup_compiled(s->ctx, kcl_system_matrix(s)->type, false);
-  const double all = most ? OWN : fmax(COLD, COMPILE * c->engine->executor.seconds_compile);
-  return c->expected ? all / AGAIN : all;
+  const double cold = s->ctx->layout == KCL_LAYOUT_GPU ? COLD_GPU : COLD_CPU,
+               all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
+  return fmax(all - c->remembered.missed, 0);
 }
 
 static double setup_seconds(const kcl_selection *c) {
@@ -89,9 +91,11 @@ static double solve_seconds(const kcl_selection *c, double each) {
 }
 
 /* Seconds of all that. Programs are looked for only where the rest is worth it. */
-static double price(const kcl_selection *c, double each, double plain) {
+static double price(kcl_selection *c, double each, double plain) {
   const double rest = setup_seconds(c) + solve_seconds(c, each);
-  return plain < WORTH * rest ? rest : rest + compilation(c);
+  if (plain < WORTH * rest) return rest;
+  c->rest = rest;
+  return rest + compilation(c);
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
@@ -126,6 +130,12 @@ void kcl_switch_remember(kcl_selection *c, double seconds) {
   c->recalled = true;
 }
 
+bool kcl_switch_missed(kcl_selection *c, double seconds) {
+  const double missed = c->rest > 0 ? seconds - c->rest : 0;
+  if (missed > 0) c->remembered.missed += missed;
+  return missed > 0;
+}
+
 bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   const int64_t done = kcl_loop_iterations(l);
   const double start = kcl_now(), so_far = start - l->start,
@@ -140,6 +150,7 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
                least = known ? cost : WORTH * cost;
   c->switched = known || plain >= least;
   if (plain < least) return false;
+  c->rest = 0;
   const bool there = set_up(c);
   c->setup = kcl_now() - start, c->plain = known ? plain : so_far + plain;
   l->start += c->setup;
