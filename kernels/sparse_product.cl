@@ -128,27 +128,26 @@ inline int rank_of(const int col, local const int *cols, const int count)
   return smaller.x + smaller.y + smaller.z + smaller.w;
 }
 
-/* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL, and the note:
- * a row is not as long as C_ptr says. What a step needs of A and of B's row pointers is read one and two steps before. */
-kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
-                      const int size, const int room, const int team, const int sorted, global const int *C_ptr, global int *C_col,
-                      global double *C_val, global int *C_end, NOTES, local int4 *all_keys, local double *all_sums, local int *all_cols,
-                      local ushort *all_slots)
+/* The slot of a column that is in the table; -1: it is not. */
+inline int known_slot(local const int *keys, const int size, const int col)
 {
-  local int listed[ROWS], most;
-  const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;
-  const int i = row_of_team(list, notes + classes, first, rows, team);
-  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
-  local int *keys = (local int *)all_keys + mine * size, *cols = all_cols + mine * room;
-  local double *sums = all_sums + mine * size;
-  local ushort *slots = all_slots + mine * room;
-  bool fresh;
-  empty(all_keys, group / team * size);
-  if (l < ROWS) listed[l] = 0;
-  if (l == 0) most = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane == 0) atomic_max(&most, length);
-  barrier(CLK_LOCAL_MEM_FENCE);
+  uint at = (uint)col * 2654435761u >> 7;
+  for (int tries = 0; tries < size; tries++, at++) {
+    const int slot = at & (size - 1), key = keys[slot];
+    if (key == col) return slot;
+    if (key == EMPTY) return -1;
+  }
+  return -1;
+}
+
+/* Row i of A, entries [from, from + length), times B, into the table of its team; most: the longest of the group's rows. known: the
+ * table has all columns, else those that are new are listed, as they come, in cols and slots. False: one is not there. What a
+ * step needs of A and of B's row pointers is read one and two steps before. */
+inline bool sum_products(CSR(A), CSR(B), ENDS(B), const int from, const int length, const int most, const int team, const bool known,
+                         const int size, local int *keys, local double *sums, local int *listed, local int *cols, local ushort *slots)
+{
+  const int lane = get_local_id(0) % team;
+  bool all = true, fresh = false;
   int start = 0, end = 0, next = length > 1 ? A_col[from + 1] : 0;
   double a = length ? A_val[from] : 0;
   if (length) start = B_ptr[A_col[from]], end = END(B, A_col[from]);
@@ -160,15 +159,41 @@ kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int 
     for (int m = start + lane; m < end; m += team) {
       const int col = B_col[m];
       const double product = a * B_val[m];
-      const int slot = slot_of(keys, size, col, &fresh);
+      const int slot = known ? known_slot(keys, size, col) : slot_of(keys, size, col, &fresh);
+      all = all && slot >= 0;
+      if (known && slot < 0) continue;
       sums[slot] = fresh ? product : sums[slot] + product;
       if (!fresh) continue;
-      const int q = atomic_inc(&listed[mine]);
+      const int q = atomic_inc(listed);
       cols[q] = col, slots[q] = slot;
     }
     a = next_a, start = next_start, end = next_end, next = after;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+  return all;
+}
+
+/* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL. */
+kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *list, global const int *notes, const int classes,
+                      const int first, const int size, const int room, const int team, const int sorted, global const int *C_ptr,
+                      global int *C_col, global double *C_val, global int *C_end, local int4 *all_keys, local double *all_sums,
+                      local int *all_cols, local ushort *all_slots)
+{
+  local int listed[ROWS], most;
+  const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;
+  const int i = row_of_team(list, notes + classes, first, rows, team);
+  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
+  local int *keys = (local int *)all_keys + mine * size, *cols = all_cols + mine * room;
+  local double *sums = all_sums + mine * size;
+  local ushort *slots = all_slots + mine * room;
+  empty(all_keys, group / team * size);
+  if (l < ROWS) listed[l] = 0;
+  if (l == 0) most = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane == 0) atomic_max(&most, length);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  sum_products(A_ptr, A_col, A_val, B_ptr, B_col, B_val, B_end, B_next, from, length, most, team, false, size, keys, sums, &listed[mine],
+               cols, slots);
   const int n = listed[mine], to = i < rows ? C_ptr[i] : 0;
   for (int q = n + lane; q < min(n + 3, room); q += team) cols[q] = EMPTY;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -178,5 +203,44 @@ kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int 
     C_col[at] = col, C_val[at] = sums[slots[q]];
   }
   if (lane == 0 && C_end) C_end[i] = to + n;
-  if (lane == 0 && !C_end && to + n != C_ptr[i + 1]) notes[note] = 1;
+}
+
+/* The columns are those of the pattern, in the same order: nothing is listed, nothing sorted. The note: a row has others, or fewer.
+ * Sums begin with -0, which leaves every product as it is. slots [teams, room]: of the row's columns. */
+kernel void refill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
+                        const int size, const int room, const int team, PATTERN(pattern), global int *C_col, global double *C_val,
+                        NOTES, local int4 *all_keys, local double *all_sums, local ushort *all_slots)
+{
+  local int most;
+  const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;
+  const int i = row_of_team(list, notes + classes, first, rows, team);
+  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
+  const int to = i < rows ? pattern_ptr[i] : 0, n = i < rows ? pattern_ptr[i + 1] - to : 0;
+  local int *keys = (local int *)all_keys + mine * size;
+  local double *sums = all_sums + mine * size;
+  local ushort *slots = all_slots + mine * room;
+  bool fresh;
+  empty(all_keys, group / team * size);
+  if (l == 0) most = 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane == 0) atomic_max(&most, length);
+  for (int q = lane; q < n; q += team) {
+    const int col = C_col[to + q] = pattern_col[to + q], slot = slot_of(keys, size, col, &fresh);
+    slots[q] = slot, sums[slot] = -0.0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  bool differs = !sum_products(A_ptr, A_col, A_val, B_ptr, B_col, B_val, B_end, B_next, from, length, most, team, true, size, keys,
+                               sums, NULL, NULL, NULL);
+  for (int q = lane; q < n; q += team) {
+    const double sum = C_val[to + q] = sums[slots[q]];
+    differs = differs || as_long(sum) == as_long(-0.0);
+  }
+  if (differs) notes[note] = 1;
+}
+
+/* Room for `length` entries in each row. */
+kernel void space_rows(const int rows, const int length, global int *ptr)
+{
+  const int i = get_global_id(0);
+  if (i <= rows) ptr[i] = i * length;
 }

@@ -26,6 +26,7 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   const kcl_coarsening_rule rule = {.theta = 0.25, .most = 4, .enough = (double)A->rows};
   kcl_csr *P = NULL, *R = NULL, *AP = NULL, *C = NULL, *D = NULL, *few = NULL, *E = NULL;
   kcl_device_csr dA, dP, dR, dAP, dC, dD, dE, dfew;
+  kcl_galerkin_shape shape = {.known = false};
   bool made;
   int rc;
   KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
@@ -40,10 +41,11 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   KCL_TRY(kcl_setup_product(p->s, &dA, &dP, &dAP));
   KCL_TRY(kcl_sparse_product(p->ctx, R, AP, &C));
   KCL_TRY(kcl_sparse_product(p->ctx, R, AP, &D));
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, NULL, &dC));
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, &dC, &dD));
+  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, NULL, &shape, &dC));
+  CHECK(shape.known);
+  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, &dC, &shape, &dD));
   KCL_TRY(kcl_sparse_galerkin(p->ctx, R, few, P, NULL, &E));
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dfew, &dP, &dC, &dE));
+  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dfew, &dP, &dC, &shape, &dE));
   compare(p, "three entries per row", &dfew, &few);
   compare(p, "P", &dP, &P), compare(p, "P^T", &dR, &R), compare(p, "A P", &dAP, &AP);
   compare(p, "P^T A P", &dC, &C), compare(p, "P^T A P in its pattern", &dD, &D);

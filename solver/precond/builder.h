@@ -34,9 +34,9 @@ typedef struct kcl_builder_ops {
                      kcl_built *P, bool *made);
   int (*transpose)(kcl_builder *b, const kcl_built *A, kcl_built *out);
   int (*product)(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out);
-  /* R A P; pattern: a matrix that has its entries, rarely more, or NULL. */
+  /* R A P; pattern: a matrix that has its entries, rarely more, and its shape; or NULL, the shape is found. */
   int (*galerkin)(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                  const kcl_built *pattern, kcl_built *out);
+                  const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out);
   int (*truncate)(kcl_builder *b, const kcl_built *A, int most, kcl_built *out);
   int (*round)(kcl_builder *b, kcl_built *A); /* its values become floats */
   /* Adds the vector of the smoother to M: D^-1 / lambda where A = A^H, else SPAI(0). */

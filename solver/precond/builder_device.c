@@ -59,13 +59,14 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 }
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                    const kcl_built *pattern, kcl_built *out) {
+                    const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
   kcl_device_csr C, like = {0};
   int rc = KCL_OK;
   if (pattern) like = pattern->device, rc = kcl_setup_measure(b->setup, &like);
   const bool known = pattern && pattern->nnz == like.nnz;
   if (!rc)
-    rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device, known ? &like : NULL, &C);
+    rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device, known ? &like : NULL,
+                            shape, &C);
   if (!rc) give(&C, out);
   return rc;
 }

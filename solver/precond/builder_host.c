@@ -101,8 +101,9 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 }
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                    const kcl_built *pattern, kcl_built *out) {
+                    const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
   kcl_csr *C = NULL;
+  (void)shape;
   int rc =
       kcl_sparse_galerkin(b->M->ctx, R->csr, A->csr, P->csr, pattern ? pattern->csr : NULL, &C);
   return give(rc, C, out);

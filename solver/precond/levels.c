@@ -22,10 +22,11 @@ static const double LEAST_TOL = 1e-10;
 
 typedef struct level {
   int64_t n;
-  int A, P, R; /* numbers of M's matrices; A of level 0: NONE */
-  int inverse; /* of the coarsest; or NONE */
-  int d;       /* number of M's vector for smoothing */
-  bool twice;  /* corrected by two cycles of the next level */
+  int A, P, R;              /* numbers of M's matrices; A of level 0: NONE */
+  int inverse;              /* of the coarsest; or NONE */
+  int d;                    /* number of M's vector for smoothing */
+  bool twice;               /* corrected by two cycles of the next level */
+  kcl_galerkin_shape shape; /* of the next level's system */
 } level;
 
 typedef struct hierarchy {
@@ -79,6 +80,7 @@ static int round_floats(building *g, kcl_built *P) {
 typedef struct transfer {
   kcl_built P, R;
   kcl_built then; /* the next level's system there; empty: not known */
+  kcl_galerkin_shape shape;
 } transfer;
 
 static void free_transfer(kcl_builder *b, transfer *t) {
@@ -111,7 +113,7 @@ static int reuse_transfer(building *g, int number, transfer *t, bool *more) {
   const level *l = &((const hierarchy *)before->data)->level[number];
   kcl_builder *b = &g->b;
   int rc = KCL_OK;
-  *more = l->P != NONE;
+  *more = l->P != NONE, t->shape = l->shape;
   if (!*more) return KCL_OK;
   KCL_TRY(b->ops->view(b, before->matrix[l->P].C, &t->P));
   KCL_TRY(b->ops->view(b, before->matrix[l->R].C, &t->R));
@@ -154,7 +156,7 @@ static int coarsen_again(building *g, int number, const kcl_built *A, transfer *
     t->P = P, P = (kcl_built){0};
   KCL_TRY(round_floats(g, &t->P));
   KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
-  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, NULL, next));
+  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, NULL, &t->shape, next));
 done:
   b->ops->free(b, &P2), b->ops->free(b, &P);
   return rc;
@@ -166,7 +168,7 @@ static int make_next(building *g, int number, const kcl_built *A, transfer *t, k
   kcl_builder *b = &g->b;
   bool again = true;
   int rc;
-  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, next));
+  KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, &t->shape, next));
   for (int left = g->before ? 0 : g->plan->aggressive - number;
        again && (left > 0 || too_many(g, next)); left = 0)
     KCL_TRY(coarsen_again(g, number, A, t, next, &again));
@@ -188,6 +190,7 @@ static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
   b->M->vector[l->d].narrow = b->M->narrow;
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
   if (*more) KCL_TRY(make_next(g, number, A, &t, next, more));
+  l->shape = t.shape;
   l->twice = *more && number < MOST_TWICE && (double)next->nnz <= g->h->twice * (double)A->nnz;
   rc = *more ? keep_transfer(g, number, &t) : add_coarsest(b, l, A);
 done:

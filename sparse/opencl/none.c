@@ -29,8 +29,8 @@ int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_de
 }
 int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
                        const kcl_device_csr *P, const kcl_device_csr *pattern,
-                       kcl_device_csr *out) {
-  return (void)s, (void)R, (void)A, (void)P, (void)pattern, (void)out, KCL_UNSUITED;
+                       kcl_galerkin_shape *shape, kcl_device_csr *out) {
+  return (void)s, (void)R, (void)A, (void)P, (void)pattern, (void)shape, (void)out, KCL_UNSUITED;
 }
 int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most,
                        kcl_device_csr *out) {

@@ -1,9 +1,16 @@
 /* A B on a device: kernels/sparse_product.cl. Rows are counted by a bound on their length, then filled by their length: each
  * class of blocks of rows with the tables and teams that suit it. */
 #include "sparse/opencl/launch.h"
+#include <string.h>
 
 /* As in the kernels. Tables are half full at most, but the largest. */
-enum { ROWS = 32 /* per block */, LISTERS = 256, CLASSES = 8, LONGEST = 1792, SMALL = 64 };
+enum {
+  ROWS = 32 /* per block */,
+  LISTERS = 256,
+  CLASSES = KCL_GALERKIN_CLASSES,
+  LONGEST = 1792,
+  SMALL = 64
+};
 enum { FEW = 64 /* blocks */ };
 static int room(int c) { return c < CLASSES - 1 ? 8 << c : LONGEST; }
 static int table(int c) { return c < CLASSES - 1 ? 16 << c : 2048; }
@@ -13,9 +20,10 @@ typedef struct product {
   const kcl_device_csr *A;
   kcl_device_csr B, *C;
   bool sorted;
-  void *list;   /* [CLASSES, blocks] */
-  bool checked; /* are C's rows as long as they were said to be? */
-  int differs;  /* the note of whether they are not; 0: not asked for */
+  void *list;                    /* [CLASSES, blocks] */
+  const kcl_device_csr *pattern; /* of C; NULL: to be found */
+  int differs;                   /* the note of whether C has another */
+  int found[CLASSES];            /* blocks of each class, when C was filled */
 } product;
 
 /* Classes that are launched as one, with the tables of the last. */
@@ -50,10 +58,20 @@ static int fill_range(const product *p, const range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
   const int c = r->last, t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return LAUNCH(p->s, "fill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
-                INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
+                INT(A->rows), BUFFER(p->list), NOTE(p->s, r->notes), INT(r->first), INT(table(c)),
                 INT(room(c)), INT(t), INT(p->sorted), CSR(C), BUFFER(C->end),
+                LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)), LOCAL(4 * rows * room(c)),
+                LOCAL(2 * rows * room(c)));
+}
+
+static int refill_range(const product *p, const range *r) {
+  const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
+  const int c = r->last, t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
+  return LAUNCH(p->s, "refill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
+                INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
+                INT(room(c)), INT(t), PATTERN(p->pattern), BUFFER(C->col), BUFFER(C->val),
                 NOTE(p->s, p->differs), LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)),
-                LOCAL(4 * rows * room(c)), LOCAL(2 * rows * room(c)));
+                LOCAL(2 * rows * room(c)));
 }
 
 /* The next range from class r->first on; false: there is none. A few blocks run with those of larger classes, beside which they
@@ -105,11 +123,9 @@ done:
 
 static int fill(product *p, int classes) {
   range r = {.notes = classes};
-  cl_int found[CLASSES];
   int rc;
-  KCL_TRY(read_classes(p, classes, found));
-  if (p->checked) KCL_TRY(kcl_setup_notes(p->s, 1, &p->differs));
-  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(fill_range(p, &r));
+  KCL_TRY(read_classes(p, classes, p->found));
+  for (; next_range(p, p->found, &r); r.first = r.last + 1) KCL_TRY(fill_range(p, &r));
 done:
   return rc;
 }
@@ -154,18 +170,40 @@ done:
   return rc;
 }
 
-/* KCL_UNSUITED: C has fewer entries than the pattern, as where a factor has lost zeros. */
-static int multiply_like(product *p, const kcl_device_csr *pattern) {
+/* Rows of C have room for `longest` entries, which none exceeds. No wait. */
+static int multiply_within(product *p, int longest) {
   kcl_device_csr *C = p->C;
-  int classes, rc;
+  range r = {.blocks = blocks(p)};
+  int rc;
+  KCL_TRY(open(p));
+  KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
+  KCL_TRY(EACH(p->s, "space_rows", C->rows + 1, INT(C->rows), INT(longest), BUFFER(C->ptr)));
+  C->nnz = C->rows * longest, C->longest = longest;
+  KCL_TRY(kcl_setup_room(p->s, C));
+  KCL_TRY(kcl_setup_measure(p->s, &p->B));
+  KCL_TRY(list_lengths(p, &r.notes));
+  while (room(r.first) < longest) r.first++;
+  r.last = r.first;
+  KCL_TRY(fill_range(p, &r));
+  kcl_setup_drop(p->s, p->list);
+done:
+  return rc;
+}
+
+/* C has the pattern; found: its blocks of each class. KCL_UNSUITED: it has another, as where a factor has lost zeros. */
+static int multiply_like(product *p, const kcl_device_csr *pattern, const int *found) {
+  kcl_device_csr *C = p->C;
+  range r = {0};
+  int rc;
   cl_int differs;
   KCL_TRY(open(p));
-  C->nnz = pattern->nnz, C->longest = pattern->longest;
+  p->pattern = pattern, C->nnz = pattern->nnz, C->longest = pattern->longest;
   KCL_TRY(kcl_setup_room(p->s, C));
+  KCL_TRY(kcl_setup_measure(p->s, &p->B));
   KCL_TRY(kcl_setup_copy(p->s, pattern->ptr, C->ptr, C->rows + 1));
-  KCL_TRY(list_lengths(p, &classes));
-  p->checked = true;
-  KCL_TRY(fill(p, classes));
+  KCL_TRY(list_lengths(p, &r.notes));
+  KCL_TRY(kcl_setup_notes(p->s, 1, &p->differs));
+  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(refill_range(p, &r));
   KCL_TRY(kcl_setup_read_notes(p->s, p->differs, 1, &differs));
   kcl_setup_drop(p->s, p->list);
   if (differs) rc = KCL_UNSUITED, kcl_setup_drop_matrix(p->s, C);
@@ -185,16 +223,30 @@ int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const 
   return rc == KCL_UNSUITED ? multiply(&p) : rc;
 }
 
+/* Is room for the longest row in each row not much more than what A B takes? */
+static bool even(const kcl_device_setup *s, const kcl_device_csr *C) {
+  const int64_t all = C->rows * C->longest;
+  return C->longest <= LONGEST && all < INT32_MAX && all <= kcl_setup_loose_most(s) &&
+         all <= 2 * C->nnz;
+}
+
 int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
                        const kcl_device_csr *P, const kcl_device_csr *pattern,
-                       kcl_device_csr *out) {
+                       kcl_galerkin_shape *shape, kcl_device_csr *out) {
   kcl_device_csr AP;
   product last = {.s = s, .A = R, .C = out, .sorted = true};
-  int rc = kcl_setup_loose_product(s, A, P, false, &AP);
+  const bool known = pattern && shape->known;
+  int rc = known && shape->between
+               ? multiply_within(&(product){.s = s, .A = A, .B = *P, .C = &AP}, shape->between)
+               : kcl_setup_loose_product(s, A, P, false, &AP);
   if (rc) return rc;
   last.B = AP;
-  if (pattern) rc = multiply_like(&last, pattern);
-  if (!pattern || rc == KCL_UNSUITED) rc = multiply(&last);
+  if (known) rc = multiply_like(&last, pattern, shape->blocks);
+  if (!known || rc == KCL_UNSUITED) {
+    rc = multiply(&last);
+    *shape = (kcl_galerkin_shape){.known = true, .between = even(s, &AP) ? (int)AP.longest : 0};
+    memcpy(shape->blocks, last.found, sizeof shape->blocks);
+  }
   if (!rc) kcl_setup_drop_matrix(s, &AP);
   return rc;
 }

@@ -52,9 +52,17 @@ int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *out);
-/* R A P; pattern: a matrix that has its entries, rarely more, or NULL. */
+/* What R A P tells of itself, so that it can be made again with other values and without questions. */
+enum { KCL_GALERKIN_CLASSES = 8 };
+typedef struct kcl_galerkin_shape {
+  bool known;
+  int between;                      /* room that suits every row of A P; 0: rows differ too much */
+  int blocks[KCL_GALERKIN_CLASSES]; /* of its rows, by their length (product.c) */
+} kcl_galerkin_shape;
+/* R A P. pattern: a matrix that has its entries, rarely more, with the shape that came of it; or NULL, the shape is found. */
 int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
-                       const kcl_device_csr *P, const kcl_device_csr *pattern, kcl_device_csr *out);
+                       const kcl_device_csr *P, const kcl_device_csr *pattern,
+                       kcl_galerkin_shape *shape, kcl_device_csr *out);
 /* The `most` largest moduli of each row, row sums kept. */
 int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most, kcl_device_csr *out);
 int kcl_setup_round(kcl_device_setup *s, const kcl_device_csr *A); /* its values become floats */
