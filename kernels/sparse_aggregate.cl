@@ -10,27 +10,79 @@
 
 /* ---------------------------------------------------------------- the graph of nodes */
 
-/* The squares of each block of A, added by ascending row and column: a merge of the node's rows. largest: beside the diagonal. */
-kernel void square_blocks(CSR(A), const int nodes, const int block, global int *N_col, global double *N_val, global int *N_end,
-                          global double *largest)
+/* Where the columns of this work-item of a team begin, in blocks: those of node's first row are shared out. */
+inline int first_block(PATTERN(A), const int first, const int block, const int lane, const int team)
 {
-  const int node = get_global_id(0), first = node * block;
-  if (node >= nodes) return;
-  int at[MOST_BLOCK], to = A_ptr[first], other = 0;
-  double most = 0;
-  for (int q = 0; q < block; q++) at[q] = A_ptr[first + q];
-  while (other < INT_MAX) {
-    double sum = 0;
-    other = INT_MAX;
-    for (int q = 0; q < block; q++)
-      if (at[q] < A_ptr[first + q + 1]) other = min(other, A_col[at[q]] / block);
-    for (int q = 0; q < block; q++)
-      for (; at[q] < A_ptr[first + q + 1] && A_col[at[q]] / block == other; at[q]++) sum += A_val[at[q]] * A_val[at[q]];
-    if (other == INT_MAX) continue;
-    if (other != node) most = fmax(most, sum);
-    N_col[to] = other, N_val[to++] = sum;
+  const int from = A_ptr[first], k = from + (A_ptr[first + 1] - from) * lane / team;
+  if (lane == team) return INT_MAX;
+  if (k == from) return 0;
+  return A_col[k] / block + (A_col[k - 1] / block == A_col[k] / block);
+}
+
+/* The rows of a node, merged: where each has come to. */
+typedef struct merge {
+  int at[MOST_BLOCK];
+  double squares; /* of the block found last, added by ascending row and column */
+} merge;
+
+/* The first entry of each row from a block on. */
+inline void begin_merge(merge *m, PATTERN(A), const int first, const int block, const int from)
+{
+  for (int q = 0; q < block; q++) {
+    int at = A_ptr[first + q];
+    for (int to = A_ptr[first + q + 1]; at < to;) {
+      const int middle = (at + to) / 2;
+      if (A_col[middle] / block < from) at = middle + 1;
+      else to = middle;
+    }
+    m->at[q] = at;
   }
-  N_end[node] = to, largest[node] = most;
+}
+
+/* The next block before `end`, INT_MAX: there is none. */
+inline int next_block(merge *m, CSR(A), const int first, const int block, const int end)
+{
+  int other = INT_MAX;
+  for (int q = 0; q < block; q++)
+    if (m->at[q] < A_ptr[first + q + 1]) other = min(other, A_col[m->at[q]] / block);
+  m->squares = 0;
+  if (other >= end) return INT_MAX;
+  for (int q = 0; q < block; q++)
+    for (; m->at[q] < A_ptr[first + q + 1] && A_col[m->at[q]] / block == other; m->at[q]++)
+      m->squares += A_val[m->at[q]] * A_val[m->at[q]];
+  return other;
+}
+
+/* Walks the blocks from `from` to `end`: how many; N_col: NULL, or where they are written; *most: of their squares beside the diagonal. */
+inline int walk_blocks(CSR(A), const int first, const int block, const int from, const int end, global int *N_col,
+                       global double *N_val, double *most)
+{
+  merge m;
+  int count = 0;
+  begin_merge(&m, A_ptr, A_col, first, block, from);
+  for (int other; (other = next_block(&m, A_ptr, A_col, A_val, first, block, end)) < INT_MAX; count++) {
+    if (!N_col) continue;
+    if (other != first / block) *most = fmax(*most, m.squares);
+    N_col[count] = other, N_val[count] = m.squares;
+  }
+  return count;
+}
+
+/* The squares of each block of A. A team per node: each work-item counts its blocks, then writes them. largest: beside the diagonal. */
+kernel void square_blocks(CSR(A), const int nodes, const int block, const int team, global int *N_col, global double *N_val,
+                          global int *N_end, global double *largest)
+{
+  local int counts[WG];
+  local double all[WG];
+  const int node = get_global_id(0) / team, lane = get_global_id(0) % team, first = min(node, nodes - 1) * block;
+  const int from = first_block(A_ptr, A_col, first, block, lane, team), end = first_block(A_ptr, A_col, first, block, lane + 1, team);
+  double most = 0;
+  const int mine = walk_blocks(A_ptr, A_col, A_val, first, block, from, end, 0, 0, &most);
+  const int to = A_ptr[first] + team_before(mine, team, counts);
+  if (node < nodes) walk_blocks(A_ptr, A_col, A_val, first, block, from, end, N_col + to, N_val + to, &most);
+  if (lane == team - 1 && node < nodes) N_end[node] = to + mine;
+  most = team_largest(most, team, all);
+  if (lane == 0 && node < nodes) largest[node] = most;
 }
 
 /* Of nodes that are rows. A team per row. */

@@ -2,33 +2,35 @@
  * takes one row of B at a time, whose columns are all different, so that every sum is made in the order of A's entries and the
  * bits depend on nothing else.
  *
- * Rows come in blocks of ROWS. Blocks are listed by class, the most columns that one of their rows can have or has; each class is
- * launched with tables and teams of its size, classes of few blocks together with the next. The order of a list means nothing.
- * Rows are counted before they are filled, or have room for as many columns as they can have. */
+ * Rows come in blocks of ROWS. These are listed by class, the most keys that one of their rows can have or has; each class is launched
+ * with tables and teams of its size, classes of few blocks together with the next. The order of a list means nothing. Rows are counted
+ * before they are filled, or have room for as many columns as they can have. Keys are columns; where those of B come in blocks of v,
+ * as near-null vectors do, with all of a block in a row or none, blocks are counted. */
 #include "sparse.clh"
 #define ROWS 32    /* per block */
 #define LISTERS 256 /* work-items that list a block */
 #define CLASSES 8
 #define EMPTY 0x7fffffff
 
-/* Up to 8 << c columns, and more. */
-inline int class_of(const int columns)
+/* Up to 8 << c keys, and more. */
+inline int class_of(const int keys)
 {
   int c = 0;
-  while (c < CLASSES - 1 && columns > 8 << c) c++;
+  while (c < CLASSES - 1 && keys > 8 << c) c++;
   return c;
 }
 
 /* ---------------------------------------------------------------- classes of blocks: list [CLASSES, blocks], count [CLASSES] */
 
-inline void list_block(const int columns, global int *list, global int *count)
+inline void list_block(const int keys, global int *list, global int *count)
 {
-  const int c = class_of(columns), blocks = get_num_groups(0);
+  const int c = class_of(keys), blocks = get_num_groups(0);
   list[c * blocks + atomic_inc(&count[c])] = get_group_id(0);
 }
 
 /* By the rows of B that each row of A selects; bound [rows]. */
-kernel void list_by_bound(PATTERN(A), global const int *B_ptr, ENDS(B), const int rows, global int *bound, global int *list, NOTES)
+kernel void list_by_bound(PATTERN(A), global const int *B_ptr, ENDS(B), const int rows, const int v, global int *bound, global int *list,
+                          NOTES)
 {
   local int columns[ROWS], most;
   const int l = get_local_id(0), i = get_group_id(0) * ROWS + l / (LISTERS / ROWS), lane = l % (LISTERS / ROWS);
@@ -43,7 +45,7 @@ kernel void list_by_bound(PATTERN(A), global const int *B_ptr, ENDS(B), const in
   if (l < ROWS) atomic_max(&most, columns[l]);
   if (l < ROWS && get_group_id(0) * ROWS + l < rows) bound[get_group_id(0) * ROWS + l] = columns[l];
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) list_block(most, list, notes + note);
+  if (l == 0) list_block(most / v, list, notes + note);
 }
 
 /* By the lengths of C's rows. */
@@ -77,48 +79,56 @@ inline void empty(local int4 *keys, const int size)
   for (int q = get_local_id(0); q < size / 4; q += get_local_size(0)) keys[q] = (int4)EMPTY;
 }
 
-/* The slot of the column; -1: the table is full. *fresh: it was not there before. */
-inline int slot_of(volatile local int *keys, const int size, const int col, bool *fresh)
+/* The slot of the key; -1: the table is full. *fresh: it was not there before. */
+inline int slot_of(volatile local int *keys, const int size, const int key, bool *fresh)
 {
-  uint at = (uint)col * 2654435761u >> 7;
+  uint at = (uint)key * 2654435761u >> 7;
   *fresh = false;
   for (int tries = 0; tries < size; tries++, at++) {
-    const int slot = at & (size - 1), old = atomic_cmpxchg(&keys[slot], EMPTY, col);
+    const int slot = at & (size - 1), old = atomic_cmpxchg(&keys[slot], EMPTY, key);
     *fresh = old == EMPTY;
-    if (*fresh || old == col) return slot;
+    if (*fresh || old == key) return slot;
   }
   return -1;
 }
 
-/* classes: the notes of the blocks in each. The note: a row has more than `room` columns. `width` work-items of a team share a row of
- * B. keys [teams, size] */
-kernel void count_rows(PATTERN(A), PATTERN(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
-                       const int size, const int room, const int team, const int width, global int *count, NOTES, local int4 *keys)
+/* Keys of row i, to all of its team. lost: a note of whether it has more than `room`. `width` work-items of a team share a row of B. */
+inline int count_keys(PATTERN(A), PATTERN(B), ENDS(B), const int rows, const int v, const int i, const int size, const int room,
+                      const int team, const int width, local int4 *all_keys, local int *found, global int *lost)
 {
-  local int found[ROWS];
   const int l = get_local_id(0), group = get_local_size(0), lane = l % team;
-  const int i = row_of_team(list, notes + classes, first, rows, team);
   const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? A_ptr[i + 1] : 0;
-  local int *mine = (local int *)keys + l / team * size;
-  bool fresh, lost = false;
+  local int *keys = (local int *)all_keys + l / team * size;
+  bool fresh, full = false;
   int n = 0;
-  empty(keys, group / team * size);
+  empty(all_keys, group / team * size);
   if (l < ROWS) found[l] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = from + lane / width; k < to && !lost; k += team / width) {
+  for (int k = from + lane / width; k < to && !full; k += team / width) {
     const int j = A_col[k], end = END(B, j);
-    for (int m = B_ptr[j] + lane % width; m < end && !lost; m += width) {
-      lost = slot_of(mine, size, B_col[m], &fresh) < 0;
+    for (int m = B_ptr[j] + lane % width * v; m < end && !full; m += width * v) {
+      full = slot_of(keys, size, B_col[m] / v, &fresh) < 0;
       n += fresh;
     }
   }
   if (n) atomic_add(&found[l / team], n);
-  if (lost) notes[note] = 1;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane || i >= rows) return;
-  count[i] = found[l / team];
-  if (found[l / team] > room) notes[note] = 1;
+  if (full || found[l / team] > room) *lost = 1;
+  return found[l / team];
 }
+
+/* classes: the notes of the blocks in each. keys [teams, size] */
+#define COUNTING PATTERN(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list, const int classes, \
+                 const int first, const int size, const int room, const int team, const int width, global int *count, NOTES,  \
+                 local int4 *keys
+#define COUNT(v)                                                                                                              \
+  local int found[ROWS];                                                                                                      \
+  const int i = row_of_team(list, notes + classes, first, rows, team);                                                        \
+  const int n = count_keys(A_ptr, A_col, B_ptr, B_col, B_end, B_next, rows, v, i, size, room, team, width, keys, found,       \
+                           notes + note);                                                                                     \
+  if (get_local_id(0) % team == 0 && i < rows) count[i] = n * (v)
+kernel void count_rows(COUNTING) { COUNT(1); }
+kernel void count_rows_blocks(COUNTING) { COUNT(block); }
 
 /* The place of a column among `count` others; behind these, up to a multiple of four, is none that is smaller. */
 inline int rank_of(const int col, local const int *cols, const int count)

@@ -18,8 +18,8 @@ static int square_blocks(const kcl_device_nodes *g, kcl_device_csr *N, void *lar
                 BUFFER(largest));
   N->col = g->graph.col, N->val = g->graph.val;
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
-  KCL_TRY(EACH(g->s, "square_blocks", g->nodes, CSR(A), INT(g->nodes), INT(g->rule->block),
-               BUFFER(N->col), BUFFER(N->val), BUFFER(N->end), BUFFER(largest)));
+  KCL_TRY(EACH(g->s, "square_blocks", g->nodes * team, CSR(A), INT(g->nodes), INT(g->rule->block),
+               INT(team), BUFFER(N->col), BUFFER(N->val), BUFFER(N->end), BUFFER(largest)));
 done:
   return rc;
 }

@@ -33,12 +33,13 @@ typedef struct range {
   int64_t blocks;
 } range;
 
+static int block_of(const kcl_device_csr *B) { return B->block > 1 ? B->block : 1; }
 static int64_t blocks(const product *p) { return (p->A->rows + ROWS - 1) / ROWS; }
 
-/* Work-items per row: the power of two nearest to the entries of a row of B, so that few are idle, and enough that the tables of a
- * group of 32 fit into its local memory. Rows with room behind them are about half full. */
-static int team(const product *p, int c, int most) {
-  const double mean = (double)p->B.nnz / (double)(p->B.rows + 1) / (p->B.end ? 2 : 1);
+/* Work-items per row: the power of two nearest to the keys of a row of B, columns or blocks of v, so that few are idle, and enough
+ * that the tables of a group of 32 fit into its local memory. Rows with room behind them are about half full. */
+static int team(const product *p, int v, int c, int most) {
+  const double mean = (double)p->B.nnz / (double)(p->B.rows + 1) / (p->B.end ? 2 : 1) / v;
   int t = table(c) / 32 < 1 ? 1 : table(c) / 32;
   if (t > 32) t = 32;
   while (t < most && 1.41 * t <= mean) t *= 2;
@@ -47,16 +48,18 @@ static int team(const product *p, int c, int most) {
 
 static int count_range(const product *p, const range *r, int failed) {
   const kcl_device_csr *A = p->A, *B = &p->B;
-  const int c = r->last, width = team(p, 0, 8), t = 2 * team(p, c, 16), group = t < 64 ? 64 : t;
-  return LAUNCH(p->s, "count_rows", r->blocks * ROWS * t, group, PATTERN(A), PATTERN(B), ENDS(B),
-                INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
-                INT(room(c)), INT(t), INT(width < t ? width : t), BUFFER(p->C->ptr),
-                NOTE(p->s, failed), LOCAL(4 * group / t * table(c)));
+  const int v = block_of(B), c = r->last, width = team(p, v, 0, 8), t = 2 * team(p, v, c, 16),
+            group = t < 64 ? 64 : t;
+  return LAUNCH(p->s, v > 1 ? "count_rows_blocks" : "count_rows", r->blocks * ROWS * t, group,
+                PATTERN(A), PATTERN(B), ENDS(B), INT(A->rows), INT(v), BUFFER(p->list),
+                INT(r->notes), INT(r->first), INT(table(c)), INT(room(c)), INT(t),
+                INT(width < t ? width : t), BUFFER(p->C->ptr), NOTE(p->s, failed),
+                LOCAL(4 * group / t * table(c)));
 }
 
 static int fill_range(const product *p, const range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
-  const int c = r->last, t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
+  const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return LAUNCH(p->s, "fill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
                 INT(A->rows), BUFFER(p->list), NOTE(p->s, r->notes), INT(r->first), INT(table(c)),
                 INT(room(c)), INT(t), INT(p->sorted), CSR(C), BUFFER(C->end),
@@ -66,7 +69,7 @@ static int fill_range(const product *p, const range *r) {
 
 static int refill_range(const product *p, const range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
-  const int c = r->last, t = team(p, c, 128), group = t < 32 ? 32 : t, rows = group / t;
+  const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return LAUNCH(p->s, "refill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
                 INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
                 INT(room(c)), INT(t), PATTERN(p->pattern), BUFFER(C->col), BUFFER(C->val),
@@ -86,13 +89,13 @@ static bool next_range(const product *p, const cl_int *found, range *r) {
   return r->blocks > 0;
 }
 
-/* bound [rows] of C's; classes: the note of the blocks in each. */
-static int list_bounds(const product *p, void *bound, int *classes) {
+/* bound [rows] of C's; classes, by keys of v columns: the note of the blocks in each. */
+static int list_bounds(const product *p, int v, void *bound, int *classes) {
   int rc = kcl_setup_notes(p->s, CLASSES, classes);
   if (rc) return rc;
   return LAUNCH(p->s, "list_by_bound", blocks(p) * LISTERS, LISTERS, PATTERN(p->A),
-                BUFFER(p->B.ptr), ENDS(&p->B), INT(p->A->rows), BUFFER(bound), BUFFER(p->list),
-                NOTE(p->s, *classes));
+                BUFFER(p->B.ptr), ENDS(&p->B), INT(p->A->rows), INT(v), BUFFER(bound),
+                BUFFER(p->list), NOTE(p->s, *classes));
 }
 
 static int list_lengths(const product *p, int *classes) {
@@ -113,7 +116,7 @@ static int count(product *p, int *failed) {
   range r = {0};
   cl_int found[CLASSES];
   int rc;
-  KCL_TRY(list_bounds(p, p->C->ptr, &r.notes));
+  KCL_TRY(list_bounds(p, block_of(&p->B), p->C->ptr, &r.notes));
   KCL_TRY(read_classes(p, r.notes, found));
   KCL_TRY(kcl_setup_notes(p->s, 1, failed));
   for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(count_range(p, &r, *failed));
@@ -132,7 +135,7 @@ done:
 
 static int open(product *p) {
   kcl_device_csr *C = p->C;
-  *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B.cols};
+  *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B.cols, .block = p->sorted ? p->B.block : 0};
   int rc = kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->ptr);
   return rc ? rc : kcl_setup_memory(p->s, CLASSES * blocks(p), sizeof(cl_int), &p->list);
 }
@@ -147,7 +150,7 @@ static int multiply(product *p) {
   KCL_TRY(list_lengths(p, &classes));
   KCL_TRY(kcl_setup_room(p->s, C)); /* waits for all of these notes */
   KCL_TRY(kcl_setup_read_notes(p->s, failed, 1, &too_long));
-  KCL_TRY(too_long ? KCL_UNSUITED : fill(p, classes));
+  KCL_TRY(too_long || C->longest > LONGEST ? KCL_UNSUITED : fill(p, classes));
   kcl_setup_drop(p->s, p->list);
 done:
   return rc;
@@ -158,7 +161,7 @@ static int multiply_loosely(product *p) {
   int classes, rc;
   KCL_TRY(open(p));
   KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
-  KCL_TRY(list_bounds(p, C->ptr, &classes));
+  KCL_TRY(list_bounds(p, 1, C->ptr, &classes));
   KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
   KCL_TRY(kcl_setup_measure(p->s, C));
   KCL_TRY(C->longest > SMALL || C->nnz > kcl_setup_loose_most(p->s) ? KCL_UNSUITED : KCL_OK);
@@ -230,6 +233,7 @@ static bool even(const kcl_device_setup *s, const kcl_device_csr *C) {
          all <= 2 * C->nnz;
 }
 
+/* A P is sorted where R (A P) is counted by its blocks. */
 int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
                        const kcl_device_csr *P, const kcl_device_csr *pattern,
                        kcl_galerkin_shape *shape, kcl_device_csr *out) {
@@ -238,7 +242,7 @@ int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_d
   const bool known = pattern && shape->known;
   int rc = known && shape->between
                ? multiply_within(&(product){.s = s, .A = A, .B = *P, .C = &AP}, shape->between)
-               : kcl_setup_loose_product(s, A, P, false, &AP);
+               : kcl_setup_loose_product(s, A, P, P->block > 1, &AP);
   if (rc) return rc;
   last.B = AP;
   if (known) rc = multiply_like(&last, pattern, shape->blocks);

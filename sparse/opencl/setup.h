@@ -28,6 +28,7 @@ typedef struct kcl_device_csr {
   void *ptr, *col, *val;            /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
   void *end;                        /* cl_mem: int [rows]; NULL: a row ends where the next begins */
   int note;                         /* 0, or: nnz is only a bound, longest not known */
+  int block; /* above 1: columns come in blocks of so many, side by side, and a row has all of a block or none */
 } kcl_device_csr;
 
 /* Can set-ups of this matrix be computed on the context's device? */

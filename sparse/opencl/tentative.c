@@ -27,7 +27,7 @@ done:
 static int shape(const kcl_device_nodes *g, kcl_device_csr *T) {
   const int64_t rows = g->A->rows, vectors = g->rule->vectors;
   int rc;
-  *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors};
+  *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors, .block = (int)vectors};
   KCL_TRY(kcl_setup_memory(g->s, rows, sizeof(cl_int), &T->ptr));
   KCL_TRY(EACH(g->s, "count_vectors", rows, BUFFER(g->aggregate), INT(rows), INT(g->rule->block),
                INT(vectors), BUFFER(T->ptr)));
