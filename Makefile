@@ -242,7 +242,7 @@ results: $(BUILD)/krylocl
 	  sed 1,2d $(BUILD)/results.md; } >docs/results.md
 
 SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
+            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:
