@@ -462,6 +462,8 @@ int main(void) {
                                         "bicg", "bicgstab",  "bicgstab-l",   "cgs",
                                         "idr",  "gmres"};
   if (!mkdtemp(folder) || setenv("KRYLOCL_CACHE", folder, 1)) return 1;
+  /* As cli/main.c does: of a program that is kept, PoCL compiles the general form, which then runs as well. */
+  setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0);
   open_places();
   for (int i = 0; i < place_count; i++) {
     const place *p = &places[i];
