@@ -24,7 +24,8 @@ typedef struct kcl_timing {
 
 typedef struct kcl_choice {
   int64_t iterations; /* 0: not known */
-  double missed; /* seconds that multigrid would have saved in all solves, had its programs been compiled */
+  double
+      missed; /* seconds that multigrid would have saved in all solves, had its programs been compiled */
   int count;
   kcl_timing timing[KCL_MOST_TIMINGS];
 } kcl_choice;

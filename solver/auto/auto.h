@@ -48,10 +48,11 @@ struct kcl_selection {
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */
   int64_t asked; /* iterations when it was last asked whether that pays */
-  double rest;   /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
-  double setup;  /* seconds of its set-up; 0: none in this solve */
-  double plain;  /* seconds that were predicted without it */
-  bool decided;  /* nothing more is to be timed */
+  double
+      rest; /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
+  double setup;                /* seconds of its set-up; 0: none in this solve */
+  double plain;                /* seconds that were predicted without it */
+  bool decided;                /* nothing more is to be timed */
   const kcl_selection *before; /* during a refresh: the choices of the values before */
   int candidates;              /* formats that would be timed */
   double cost;                 /* seconds to set up one of them, estimated */
