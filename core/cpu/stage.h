@@ -214,13 +214,13 @@ static int make_blocks(const cpu *e, const kcl_stage *s, const scalar *slot, con
   int count = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     if (active[c])
-      b[count++] = (block){.e = e,
-                           .s = s,
-                           .vec = e->vec + c * e->k->vectors,
-                           .slot = slot + c * e->k->slots,
-                           .rhs = c,
-                           .temporary = e->temporary +
-                                        (e->temporary ? (part * e->k->nrhs + c) * temporaries : 0)};
+      b[count++] = (block){
+          .e = e,
+          .s = s,
+          .vec = e->vec + c * e->k->vectors,
+          .slot = slot + c * e->k->slots,
+          .rhs = c,
+          .temporary = e->temporary ? e->temporary + (part * e->k->nrhs + c) * temporaries : NULL};
   return count;
 }
 
