@@ -88,6 +88,8 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out);
 void kcl_pool_give(kcl *ctx, const void *buffer); /* any buffer, or NULL: others are released */
 void kcl_pool_trim(kcl *ctx);                     /* what is free: to a part of the memory */
 void kcl_pool_end(kcl_opencl *o);
+/* Of zeros, from the pool. */
+int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out);
 
 /* `count` elements of `element` bytes. fill writes `count` of them from number `from` on to `to`, which may be pinned memory;
  * it has been called for all when kcl_opencl_write returns. kcl_fill_bytes copies. */

@@ -2,6 +2,7 @@
  * size, which is more than most kernels take. (Not parts of large ones: the driver copies a part on its way out, at 1.5 GB/s.)
  * What is given back may be used again at once, also before what was enqueued has run: the queue is in order. */
 #include "core/opencl/opencl.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { KEPT_PART = 64 /* of the device's memory is kept when nothing uses it */ };
@@ -50,7 +51,9 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
   entry *q = find_free(o->pool, bytes, briefly ? SIZE_MAX : bytes + bytes / 4);
   if (!q) q = add(o, bytes, &code);
   if (q) q->used = true, *out = q->buffer;
-  return kcl_cl_check(ctx, code, "clCreateBuffer", "a buffer");
+  char text[64];
+  snprintf(text, sizeof text, "a buffer of %.3g GB", (double)bytes * 1e-9);
+  return kcl_cl_check(ctx, code, "clCreateBuffer", text);
 }
 
 void kcl_pool_give(kcl *ctx, const void *buffer) {

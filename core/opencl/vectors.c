@@ -173,8 +173,7 @@ int kcl_run_open_vectors(run *r) {
   KCL_TRY(kcl_alloc(context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
   for (int v = 0; v < k->vectors; v++) {
     int64_t padded = (k->vector[v].n + PAD - 1) / PAD * PAD;
-    KCL_TRY(
-        kcl_opencl_buffer(context(r), kcl_run_vector_bytes(r, v, padded), "a vector", &r->vec[v]));
+    KCL_TRY(kcl_opencl_vector(context(r), kcl_run_vector_bytes(r, v, padded), &r->vec[v]));
     if (k->vector[v].device) KCL_TRY(copy_constant(r, v));
     if (k->vector[v].values)
       KCL_TRY(kcl_run_put(r, v, 0, k->vector[v].type, k->vector[v].values, 1.0));
@@ -189,7 +188,7 @@ void kcl_run_close_vectors(run *r) {
   if (r->column.values) clReleaseMemObject(r->column.values);
   for (int i = 0; i < KCL_SNAPSHOTS; i++)
     if (r->snapshot[i]) clReleaseMemObject(r->snapshot[i]);
-  for (int v = 0; r->vec && v < r->k->vectors; v++)
-    if (r->vec[v]) clReleaseMemObject(r->vec[v]);
+  for (int v = 0; r->vec && v < r->k->vectors; v++) kcl_pool_give(context(r), r->vec[v]);
+  kcl_pool_trim(context(r));
   free(r->vec);
 }
