@@ -33,6 +33,8 @@ int main(void) {
       CHECK(!kcl_row_blocks_find(ctx, A, block, most, &p) && p.count && p.most == most);
       kcl_row_blocks_free(&p);
       CHECK(!kcl_row_blocks_find(ctx, A, block, most - 1, &p) && !p.count && !p.column);
+      for (int64_t none = -165; none <= 0; none += 165)
+        CHECKF(!kcl_row_blocks_find(ctx, A, block, none, &p) && !p.count, "%s", kcl_error(ctx));
     }
     CHECK(kcl_bandwidth(A) > 0 && kcl_bandwidth(A) < A->cols);
     A->row_ptr[1] = 0; /* row 0 is empty now, and row 1 has its entries too */

@@ -33,6 +33,7 @@ int kcl_row_blocks_find(kcl *ctx, const kcl_csr *A, int64_t block, int64_t limit
   int32_t *before = NULL, *wide = NULL; /* wide: [count, limit] */
   int rc;
   *out = (kcl_row_blocks){0};
+  if (limit < 1) return KCL_OK; /* local memory is full without them */
   p.A.col = NULL;
   KCL_TRY(kcl_alloc(ctx, A->nnz, sizeof *p.A.col, "columns", (void **)&p.A.col));
   KCL_TRY(kcl_alloc(ctx, A->cols / 64 + 1, sizeof *seen, "columns", (void **)&seen));
