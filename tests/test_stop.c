@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static void pause_ms(int ms) {
   nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
@@ -56,6 +57,25 @@ static void test_call(void) {
   kcl plain = {.ask = NULL};
   result = 0;
   CHECK(kcl_run_stoppable(&plain, until_told, release, &result) && result == 7);
+}
+
+/* ---------------------------------------------------------------- at the end of the process */
+
+static atomic_bool late_ended;
+static void end_late(void *self) { (void)self, pause_ms(500), late_ended = true; }
+static void nothing(void *self) { (void)self; }
+
+/* As of a library that was loaded after other calls had been abandoned. */
+static void take_down(void) {
+  if (late_ended) return;
+  puts("FAIL a library is taken down while an abandoned call of it runs");
+  fflush(stdout), _exit(1);
+}
+
+static void test_exit(void) {
+  kcl ctx = {.ask = yes, .asks = pthread_self()};
+  CHECK(!atexit(take_down));
+  CHECK(!kcl_run_stoppable(&ctx, end_late, nothing, NULL) && !late_ended);
 }
 
 /* ---------------------------------------------------------------- in a solve */
@@ -147,5 +167,6 @@ int main(void) {
   snprintf(option, sizeof option, "-cl-opt-disable -DUNUSED=%lld", (long long)time(NULL));
   setenv("KRYLOCL_OPTIONS", option, 1), setenv("KRYLOCL_CACHE", "", 1);
   test_solve("opencl", "compiling kernels", "csr-scalar");
+  test_exit();
   return check_report();
 }

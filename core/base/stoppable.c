@@ -29,10 +29,11 @@ static void wait_for_all(void) {
   pthread_mutex_unlock(&counting);
 }
 
+/* For each call anew: what exit() does comes in the reverse order, and a library that was loaded since the last call must not be
+ * taken down first. */
 static void count(int change) {
-  static bool waits;
   pthread_mutex_lock(&counting);
-  if (!waits) waits = atexit(wait_for_all) == 0;
+  if (change > 0) (void)atexit(wait_for_all);
   left += change;
   pthread_cond_broadcast(&one_ended);
   pthread_mutex_unlock(&counting);
