@@ -34,28 +34,21 @@ int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what) {
                   call, code, code_name(code), ctx->device.name);
 }
 
-static size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
+size_t kcl_opencl_padded(size_t bytes) { return (bytes + 63) / 64 * 64 + 64; }
 
-static cl_int clear(kcl *ctx, cl_mem buffer, size_t bytes) {
-  return clEnqueueFillBuffer(ctx->opencl->queue, buffer, &(cl_uint){0}, sizeof(cl_uint), 0, bytes,
-                             0, NULL, kcl_profile_event(ctx->opencl, "fill", bytes));
+cl_int kcl_opencl_clear(kcl *ctx, cl_mem buffer, size_t bytes) {
+  const cl_uint zero = 0;
+  return clEnqueueFillBuffer(ctx->opencl->queue, buffer, &zero, sizeof zero, 0, bytes, 0, NULL,
+                             kcl_profile_event(ctx->opencl, "fill", bytes));
 }
 
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what, cl_mem *out) {
   cl_int code;
-  bytes = padded(bytes);
+  bytes = kcl_opencl_padded(bytes);
   *out = clCreateBuffer(ctx->opencl->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  if (code == CL_SUCCESS) code = clear(ctx, *out, bytes);
+  if (code == CL_SUCCESS) code = kcl_opencl_clear(ctx, *out, bytes);
   if (code == CL_SUCCESS) return KCL_OK;
   char text[160];
   snprintf(text, sizeof text, "%s of %.3g GB", what, (double)bytes * 1e-9);
   return kcl_cl_check(ctx, code, "clCreateBuffer", text);
-}
-
-int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out) {
-  void *buffer;
-  bytes = padded(bytes);
-  int rc = kcl_pool_take(ctx, bytes, false, &buffer);
-  *out = buffer;
-  return rc ? rc : kcl_cl_check(ctx, clear(ctx, *out, bytes), "clEnqueueFillBuffer", "a vector");
 }

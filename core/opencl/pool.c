@@ -56,6 +56,15 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
   return kcl_cl_check(ctx, code, "clCreateBuffer", text);
 }
 
+int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out) {
+  void *buffer;
+  bytes = kcl_opencl_padded(bytes);
+  int rc = kcl_pool_take(ctx, bytes, false, &buffer);
+  *out = buffer;
+  if (rc) return rc;
+  return kcl_cl_check(ctx, kcl_opencl_clear(ctx, *out, bytes), "clEnqueueFillBuffer", "a vector");
+}
+
 void kcl_pool_give(kcl *ctx, const void *buffer) {
   const kcl_pool *p = ctx->opencl ? ctx->opencl->pool : NULL;
   for (int i = 0; p && i < p->entries; i++)
