@@ -79,10 +79,13 @@ inline void empty(local int4 *keys, const int size)
   for (int q = get_local_id(0); q < size / 4; q += get_local_size(0)) keys[q] = (int4)EMPTY;
 }
 
+/* Where the search for a key begins (Knuth 1973, multiplicative). */
+inline uint hash_of(const int key) { return (uint)key * 2654435761u >> 7; }
+
 /* The slot of the key; -1: the table is full. *fresh: it was not there before. */
 inline int slot_of(volatile local int *keys, const int size, const int key, bool *fresh)
 {
-  uint at = (uint)key * 2654435761u >> 7;
+  uint at = hash_of(key);
   *fresh = false;
   for (int tries = 0; tries < size; tries++, at++) {
     const int slot = at & (size - 1), old = atomic_cmpxchg(&keys[slot], EMPTY, key);
@@ -141,7 +144,7 @@ inline int rank_of(const int col, local const int *cols, const int count)
 /* The slot of a column that is in the table; -1: it is not. */
 inline int known_slot(local const int *keys, const int size, const int col)
 {
-  uint at = (uint)col * 2654435761u >> 7;
+  uint at = hash_of(col);
   for (int tries = 0; tries < size; tries++, at++) {
     const int slot = at & (size - 1), key = keys[slot];
     if (key == col) return slot;

@@ -37,7 +37,7 @@ static double square(const graph *g, int64_t k) {
 
 static void find_largest(void *arg, int64_t from, int64_t to) {
   graph *g = arg;
-  kcl_number least = {INFINITY}, all = {0};
+  double least = INFINITY, all = 0;
   bool gaps = false;
   for (int64_t i = from; i < to; i++) {
     const int64_t first = g->all->row_ptr[i], end = g->all->row_ptr[i + 1];
@@ -47,12 +47,12 @@ static void find_largest(void *arg, int64_t from, int64_t to) {
       const bool own = g->all->col[k] == i;
       const double size = own ? 0 : square(g, k), coupling = own ? INFINITY : size;
       most = size > most ? size : most, diagonal |= own;
-      least.value = coupling < least.value ? coupling : least.value;
+      least = coupling < least ? coupling : least;
     }
-    g->largest[i] = most, all.value = most > all.value ? most : all.value;
+    g->largest[i] = most, all = most > all ? most : all;
     gaps |= !diagonal | (end - first < 2) | (end - first > KCL_LONG_ROW);
   }
-  kcl_lower(&g->least, least.bits), kcl_raise(&g->most, all.bits);
+  kcl_lower(&g->least, kcl_bits(least)), kcl_raise(&g->most, kcl_bits(all));
   if (gaps) g->gaps = true;
 }
 
@@ -70,8 +70,7 @@ static bool is_strong(const graph *g, int64_t i, int64_t k) {
 
 /* Of rows as nodes, as of most grids: then A is the graph, and no copy is needed. */
 static bool all_are_strong(const graph *g) {
-  const double least = ((kcl_number){.bits = g->least}).value,
-               most = ((kcl_number){.bits = g->most}).value;
+  const double least = kcl_of_bits(g->least), most = kcl_of_bits(g->most);
   return g->all == g->A && !g->gaps && exceeds(g, least, most, most);
 }
 
@@ -110,8 +109,7 @@ done:
 
 int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
   const int64_t nodes = A->rows / block;
-  graph g = {
-      .A = A, .all = A, .block = block, .theta = theta, .least = ((kcl_number){INFINITY}).bits};
+  graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = kcl_bits(INFINITY)};
   kcl_csr *norms = NULL;
   int rc;
   if (block > 1) {

@@ -79,14 +79,13 @@ static inline double multiply_row(const lanczos *l, int64_t i) {
 /* All of them; in the first step the radii, too, while rows are in the cache. The copy is one that stores do not change. */
 static double multiply(const void *arg, int64_t from, int64_t to) {
   const lanczos l = *(const lanczos *)arg;
-  kcl_number most = {0};
-  double sum = 0;
+  double sum = 0, most = 0;
   for (int64_t i = from; i < to; i++) {
     const double radius = l.radius ? row_radius(&l, i) : 0;
     sum += multiply_row(&l, i);
-    most.value = radius > most.value ? radius : most.value;
+    most = radius > most ? radius : most;
   }
-  if (l.radius) kcl_raise(l.radius, most.bits);
+  if (l.radius) kcl_raise(l.radius, kcl_bits(most));
   return sum;
 }
 
@@ -151,8 +150,8 @@ double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
   return ritz > 0 && ritz < bound ? ritz : bound;
 }
 
-static double bound(const lanczos *l, kcl_number own) {
-  return l->others ? l->others->largest(l->others, own.value) : own.value;
+static double bound(const lanczos *l, double own) {
+  return l->others ? l->others->largest(l->others, own) : own;
 }
 
 /* Ritz values grow with every step, so it ends where the bound is reached. */
@@ -164,7 +163,7 @@ static double run(lanczos *l, int64_t n) {
     advance(l, next);
     if (l->q) l->others->multiply(l->others, l->v, l->q);
     alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, multiply, l));
-    if (!k) most = bound(l, (kcl_number){.bits = *l->radius}), l->radius = NULL;
+    if (!k) most = bound(l, kcl_of_bits(*l->radius)), l->radius = NULL;
     largest = kcl_largest_ritz(alpha, beta, most);
     if (k + 1 == STEPS || !(largest < most)) break;
     next = beta[k + 1] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, orthogonalise, l)));

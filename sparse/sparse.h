@@ -19,12 +19,6 @@ static inline double kcl_rounded(double a) {
   return u.value;
 }
 
-/* Bits of numbers that are not negative ascend with them. */
-typedef union kcl_number {
-  double value;
-  int64_t bits;
-} kcl_number;
-
 /* Of a number: random bits, the same in kernels/sparse.clh. */
 static inline uint64_t kcl_hash(uint64_t i) {
   uint64_t h = (i + 1) * 0x9e3779b97f4a7c15u;

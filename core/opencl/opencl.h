@@ -82,7 +82,7 @@ void kcl_opencl_profile_end(kcl_opencl *o);
 int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
 int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
                       cl_mem *out); /* filled with zeros */
-/* What such a buffer has; zeros in so many bytes of it. */
+/* The size of such a buffer; fills so many bytes with zeros. */
 size_t kcl_opencl_padded(size_t bytes);
 cl_int kcl_opencl_clear(kcl *ctx, cl_mem buffer, size_t bytes);
 

@@ -1,5 +1,5 @@
 /* PoCL's library of functions for kernels, without those whose names are not among WORDS: PoCL reads all 23,000 of them, 9 MB, in
- * every process that builds a program. What a function that stays calls stays as well. By the LLVM that PoCL uses, of which
+ * every process that builds a program. Functions that are kept keep those that they call. By the LLVM that PoCL uses, of which
  * no header need be there.
  *
  *   library libpocl.so library.bc WORDS smaller.bc
