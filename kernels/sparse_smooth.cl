@@ -1,4 +1,4 @@
-/* What smoothers need: diagonals, and Lanczos's method for the largest eigenvalue of D^-1 A (sparse/largest.c), whose
+/* What smoothers need: diagonals for one step, and Lanczos's method for the largest eigenvalue of D^-1 A (sparse/largest.c), whose
  * scalars stay here: scalars[k] is alpha_k, scalars[STEPS + k] beta_k. Sums are made by PARTS groups; the next kernel
  * adds their parts. Behind the scalars: Gershgorin's radii, and whether a diagonal entry is not positive. */
 #include "sparse.clh"
@@ -7,17 +7,21 @@
 #define TURNS 4 /* rows per team at a time */
 #define STEPS 5 /* KCL_LANCZOS_STEPS */
 
-/* SPAI(0): a_ii / sum_j a_ij^2. */
-kernel void spai0(CSR(A), const int n, global double *d)
+/* For one step: l1 ? 1 / sum_j |a_ij| : a_ii / sum_j a_ij^2 (sparse/diagonal.c). A team per row. The note: of l1, n if a diagonal entry
+ * is not positive. */
+kernel void step_diagonal(CSR(A), const int n, const int team, const int l1, global double *d, NOTES)
 {
-  const int i = get_global_id(0);
-  if (i >= n) return;
-  double a = 0, squares = 0;
-  for (int k = A_ptr[i]; k < A_ptr[i + 1]; k++) {
-    squares += A_val[k] * A_val[k];
+  local double all[WG];
+  const int i = get_global_id(0) / team, lane = get_local_id(0) % team;
+  double a = 0, sum = 0;
+  FOR_TEAM(i < n ? A_ptr[i] : 0, i < n ? A_ptr[i + 1] : 0, lane, team, k) {
+    sum += l1 ? fabs(A_val[k]) : A_val[k] * A_val[k];
     if (A_col[k] == i) a = A_val[k];
   }
-  d[i] = squares > 0 ? a / squares : 0;
+  sum = team_sum(sum, team, all), a = team_sum(a, team, all);
+  if (lane || i >= n) return;
+  d[i] = !(sum > 0) ? 0 : l1 ? 1 / sum : a / sum;
+  if (l1 && !(a > 0)) notes[note] = n;
 }
 
 /* The sum of what the work-items of a group give; returned to the first one alone. */

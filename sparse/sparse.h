@@ -152,6 +152,15 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
 /* Of its coefficients, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
 enum { KCL_LANCZOS_STEPS = 5 };
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
+/* What a level of multigrid is smoothed by: a polynomial in D^-1 A, which needs its largest eigenvalue, or one step with a diagonal. */
+typedef enum kcl_smoother {
+  KCL_CHEBYSHEV, /* D^-1 over the largest eigenvalue; A Hermitian */
+  KCL_L1_JACOBI, /* kcl_l1_weight / sum_j |a_ij| (Baker, Falgout, Kolev & Yang 2011); A Hermitian */
+  KCL_SPAI0      /* a_ii / sum_j a_ij^2 (Broker & Grote 2002) */
+} kcl_smoother;
+extern const double kcl_l1_weight;
+/* d [rows] of the last two, to free(). l1: 0 where a diagonal entry is not positive. */
+int kcl_sparse_step(kcl *ctx, const kcl_csr *A, kcl_smoother kind, double **d);
 /* A^-1, dense, by rows, [n, n]; what a singular A has no inverse for is zero. hermitian: so is the inverse. */
 int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out);
 

@@ -379,7 +379,7 @@ static void test_iterations(const place *p) {
                   less = iterations(p, small_one, "amg-aggressive"),
                   w_few = iterations(p, small_one, "amg-w"), w_more = iterations(p, large, "amg-w"),
                   jacobi = iterations(p, small_one, "jacobi");
-    CHECKF(few <= 13 && more <= few + few / 4 + 1, "amg: %lld on %s, %lld on %s", (long long)few,
+    CHECKF(few <= 17 && more <= few + few / 4 + 1, "amg: %lld on %s, %lld on %s", (long long)few,
            small_one, (long long)more, large);
     CHECKF(w_few <= few && 4 * w_more <= 5 * w_few, "amg-w: %lld on %s, %lld on %s",
            (long long)w_few, small_one, (long long)w_more, large);

@@ -58,30 +58,64 @@ done:
 
 static int test_smoother(const pair *p, const kcl_csr *A) {
   const int64_t n = A->rows;
-  double *d = calloc((size_t)n, sizeof *d), *e = calloc((size_t)n, sizeof *e), lambda, same,
-         off = 0;
+  double *d = calloc((size_t)n, sizeof *d), *e = calloc((size_t)n, sizeof *e), lambda, off = 0;
   kcl_device_csr dA;
-  void *buffer = NULL;
+  kcl_device_smoother s = {.d = NULL};
   int rc;
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
   KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
   KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_setup_smoother(p->s, &dA, true, false, &same, &buffer));
-  KCL_TRY(kcl_setup_read(p->s, buffer, 0, (size_t)n * sizeof *e, e));
+  KCL_TRY(kcl_setup_smoother(p->s, &dA, KCL_CHEBYSHEV, false, &s));
+  KCL_TRY(kcl_setup_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
-  off = fmax(off, fabs(same / lambda - 1));
+  off = fmax(off, fabs(s.largest / lambda - 1));
   CHECKF(off < 1e-6, "%s: the smoother differs by %g", p->name, off); /* sums in another order */
 done:
-  free(d), free(e), kcl_setup_free(p->ctx, buffer);
+  free(d), free(e), kcl_setup_free(p->ctx, s.d);
+  return rc;
+}
+
+/* The diagonal of one step; negative: a matrix with such a diagonal entry. */
+static int test_step(const pair *p, const kcl_csr *A, kcl_smoother kind, bool negative) {
+  const int64_t n = A->rows;
+  double *d = NULL, *e = calloc((size_t)n, sizeof *e), off = 0;
+  kcl_device_csr dA;
+  kcl_device_smoother s = {.d = NULL};
+  int64_t doubted = -1;
+  int rc;
+  KCL_TRY(kcl_sparse_step(p->ctx, A, kind, &d));
+  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_setup_smoother(p->s, &dA, kind, false, &s));
+  KCL_TRY(kcl_setup_doubted(p->s, s.doubt, &doubted));
+  KCL_TRY(kcl_setup_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
+  for (int64_t i = 0; i < n; i++) off = fmax(off, d[i] == 0 ? 0 : fabs(e[i] / d[i] - 1));
+  CHECKF(off < 1e-12, "%s: a diagonal differs by %g", p->name, off);
+  CHECKF(doubted == (negative ? n : 0), "%s: %lld rows are not definite", p->name,
+         (long long)doubted);
+done:
+  free(d), free(e), kcl_setup_free(p->ctx, s.d);
+  return rc;
+}
+
+static int test_steps(const pair *p, const kcl_csr *A) {
+  double *last = (double *)A->val + A->nnz - 1; /* on the diagonal */
+  int rc;
+  KCL_TRY(test_step(p, A, KCL_L1_JACOBI, false));
+  KCL_TRY(test_step(p, A, KCL_SPAI0, false));
+  *last = -*last;
+  KCL_TRY(test_step(p, A, KCL_L1_JACOBI, true));
+  *last = -*last;
+done:
   return rc;
 }
 
 static int test_system(const pair *p, const kcl_csr *A) {
   CHECKF(kcl_setup_possible(p->ctx, A), "%s: set up on the host", p->name);
   int rc = test_coarsening(p, A);
-  return rc ? rc : test_smoother(p, A);
+  if (!rc) rc = test_smoother(p, A);
+  return rc ? rc : test_steps(p, A);
 }
 
 /* ---------------------------------------------------------------- rows of every class of products */

@@ -1,11 +1,11 @@
 /* Classical algebraic multigrid in the form that suits devices: coarse points by PMIS (De Sterck, Yang & Heys 2006),
- * interpolation by matrix products with four entries per row (Li, Sjogreen & Yang 2021), Chebyshev polynomials as
+ * interpolation by matrix products with four entries per row (Li, Sjogreen & Yang 2021), a step of l1 Jacobi as
  * smoother, a V-cycle. `amg-aggressive` coarsens the first level twice, so that its levels have fewer entries. `amg-w` runs a W-cycle
  * on the first two levels: its iterations hardly grow with the system, where those of a V-cycle do by half.
  */
 #include "solver/precond/levels.h"
 
-enum { ENTRIES = 4 /* of P, per row */, DEGREE = 2 };
+enum { ENTRIES = 4 /* of P, per row */, DEGREE = 1 };
 static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends */
 /* Of amg-w: entries of a level whose cycle runs twice, by those of the one before. */
 static const double TWICE = 0.9;

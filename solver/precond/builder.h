@@ -6,6 +6,7 @@
 
 #include "solver/precond/precond.h"
 #include "sparse/opencl/setup.h"
+#include "sparse/sparse.h"
 
 /* A real matrix that is being worked on, in double. */
 typedef struct kcl_built {
@@ -39,8 +40,8 @@ typedef struct kcl_builder_ops {
                   const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out);
   int (*truncate)(kcl_builder *b, const kcl_built *A, int most, kcl_built *out);
   int (*round)(kcl_builder *b, kcl_built *A); /* its values become floats */
-  /* Adds the vector of the smoother to M: D^-1 / lambda where A = A^H, else SPAI(0). */
-  int (*smoother)(kcl_builder *b, const kcl_built *A);
+  /* Adds the vector of the smoother to M. */
+  int (*smoother)(kcl_builder *b, const kcl_built *A, kcl_smoother kind);
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
   int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
@@ -54,7 +55,8 @@ struct kcl_builder {
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
   bool narrow;             /* matrices of M are stored as float */
-  double largest;          /* eigenvalue of D^-1 A of the last smoother, where A = A^H */
+  double largest;          /* eigenvalue of D^-1 A of the last smoother, if a polynomial */
+  int doubt;               /* 0, or the note of whether its system is not definite */
   double room;             /* entries that all further levels may have */
   kcl_near_null near_null;
 };

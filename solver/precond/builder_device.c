@@ -1,6 +1,6 @@
 /* Matrices of multigrid on the device: the room `sparse/opencl`. */
 #include "solver/precond/builder.h"
-#include "sparse/sparse.h"
+#include "solver/precond/smooth.h"
 
 static void give(const kcl_device_csr *C, kcl_built *out) {
   *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};
@@ -82,10 +82,21 @@ static int round_values(kcl_builder *b, kcl_built *A) {
   return kcl_setup_round(b->setup, &A->device);
 }
 
-static int smoother(kcl_builder *b, const kcl_built *A) {
-  void *d;
-  int rc = kcl_setup_smoother(b->setup, &A->device, b->M->hermitian, b->M->narrow, &b->largest, &d);
-  return rc ? rc : kcl_precond_adopt_vector(b->M, "D", A->rows, d);
+static int smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
+  kcl_device_smoother s;
+  int rc = kcl_setup_smoother(b->setup, &A->device, kind, b->M->narrow, &s);
+  if (rc == KCL_REFUSED) return kcl_not_definite(b->M, A->rows);
+  if (rc) return rc;
+  b->largest = s.largest, b->doubt = s.doubt;
+  return kcl_precond_adopt_vector(b->M, "D", A->rows, s.d);
+}
+
+/* What the last smoother has found, which is known by the time that a matrix of its level is kept. */
+static int check_definite(kcl_builder *b) {
+  int64_t rows = 0;
+  int rc = kcl_setup_doubted(b->setup, b->doubt, &rows);
+  b->doubt = 0;
+  return rc || !rows ? rc : kcl_not_definite(b->M, rows);
 }
 
 static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
@@ -101,6 +112,7 @@ static int keep(kcl_builder *b, kcl_built *A) {
   const kcl_format *f;
   kcl_matrix *m = NULL;
   int rc = kcl_setup_measure(b->setup, &A->device);
+  if (!rc) rc = check_definite(b);
   if (!rc) rc = kcl_precond_level_format(b->M, A->rows, A->device.nnz, &f);
   if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, b->narrow, &m);
   const int64_t longest = A->device.longest;

@@ -125,32 +125,9 @@ static int round_values(kcl_builder *b, kcl_built *A) {
   return KCL_OK;
 }
 
-/* SPAI(0): a_ii / sum_j a_ij^2 (Broker & Grote 2002). */
-typedef struct spai0 {
-  const kcl_csr *A;
-  double *d;
-} spai0;
-
-static void spai0_rows(void *arg, int64_t from, int64_t to) {
-  const spai0 *s = arg;
-  const double *a = s->A->val;
-  for (int64_t i = from; i < to; i++) {
-    double diagonal = 0, squares = 0;
-    for (int64_t k = s->A->row_ptr[i]; k < s->A->row_ptr[i + 1]; k++) {
-      squares += a[k] * a[k];
-      if (s->A->col[k] == i) diagonal = a[k];
-    }
-    s->d[i] = squares > 0 ? diagonal / squares : 0;
-  }
-}
-
-static int smoother(kcl_builder *b, const kcl_built *A) {
-  if (b->M->hermitian) return kcl_add_smoother(b->M, A->csr, "D", &b->largest);
-  spai0 s = {.A = A->csr};
-  int rc = kcl_alloc(b->M->ctx, A->rows, sizeof *s.d, "a smoother", (void **)&s.d);
-  if (rc) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, spai0_rows, &s);
-  return kcl_precond_add_vector(b->M, "D", A->rows, KCL_D, s.d);
+static int smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
+  if (kind == KCL_CHEBYSHEV) return kcl_add_smoother(b->M, A->csr, "D", &b->largest);
+  return kcl_add_step(b->M, A->csr, "D", kind);
 }
 
 static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {

@@ -22,6 +22,7 @@ static const double LEAST_TOL = 1e-10;
 
 typedef struct level {
   int64_t n;
+  int degree;               /* of the polynomial that smooths; 1: a step with a diagonal */
   int A, P, R;              /* numbers of M's matrices; A of level 0: NONE */
   int inverse;              /* of the coarsest; or NONE */
   int d;                    /* number of M's vector for smoothing */
@@ -30,8 +31,9 @@ typedef struct level {
 } level;
 
 typedef struct hierarchy {
-  int levels, degree;
-  double twice; /* as in the plan */
+  int levels;
+  int degree, aggressive; /* as in the plan */
+  double twice;
   bool hermitian;
   level level[MOST_LEVELS];
 } hierarchy;
@@ -177,6 +179,15 @@ done:
   return rc;
 }
 
+static int degree_of(const hierarchy *h, int number) {
+  return h->hermitian ? h->degree + (number < h->aggressive) : 1;
+}
+
+static kcl_smoother smoother_of(const hierarchy *h, const level *l) {
+  if (!h->hermitian) return KCL_SPAI0;
+  return l->degree > 1 ? KCL_CHEBYSHEV : KCL_L1_JACOBI;
+}
+
 /* From level l's A to the next one's, unless this is the last. */
 static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
   kcl_builder *b = &g->b;
@@ -184,9 +195,15 @@ static int add_level(building *g, kcl_built *A, kcl_built *next, bool *more) {
   level *l = &g->h->level[number];
   transfer t = {.P = {0}};
   int rc;
-  *l = (level){.n = A->rows, .A = NONE, .P = NONE, .R = NONE, .inverse = NONE, .d = b->M->vectors};
+  *l = (level){.n = A->rows,
+               .degree = degree_of(g->h, number),
+               .A = NONE,
+               .P = NONE,
+               .R = NONE,
+               .inverse = NONE,
+               .d = b->M->vectors};
   b->room = MOST_COMPLEXITY * g->nonzeros - b->M->size.nonzeros - (number ? (double)A->nnz : 0);
-  KCL_TRY(b->ops->smoother(b, A));
+  KCL_TRY(b->ops->smoother(b, A, smoother_of(g->h, l)));
   b->M->vector[l->d].narrow = b->M->narrow;
   KCL_TRY(g->before ? reuse_transfer(g, number, &t, more) : make_transfer(g, number, A, &t, more));
   if (*more) KCL_TRY(make_next(g, number, A, &t, next, more));
@@ -267,7 +284,10 @@ static int create(kcl_preconditioner *M, const hierarchy *like) {
 }
 
 int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan) {
-  const hierarchy empty = {.degree = plan->degree, .twice = plan->twice, .hermitian = M->hermitian};
+  const hierarchy empty = {.degree = plan->degree,
+                           .aggressive = plan->aggressive,
+                           .twice = plan->twice,
+                           .hermitian = M->hermitian};
   int rc = M->data ? KCL_OK : create(M, &empty);
   return rc ? rc : build_somewhere(M, A, plan, NULL);
 }
@@ -293,13 +313,13 @@ static kcl_matrix *matrix(const cycle *c, int number) {
 
 static kcl_smoothing smoothing(const cycle *c, const level *l) {
   return (kcl_smoothing){
-      .A = matrix(c, l->A), .d = kcl_precond_constant(c->k, l->d), .degree = c->h->degree};
+      .A = matrix(c, l->A), .d = kcl_precond_constant(c->k, l->d), .degree = l->degree};
 }
 
 /* x = smoothed from 0. */
 static void smooth_first(const cycle *c, const level *l, kcl_vec x, kcl_vec b) {
   const kcl_smoothing s = smoothing(c, l);
-  if (c->h->hermitian)
+  if (l->degree > 1)
     kcl_record_smoothing(c->k, &s, x, b);
   else
     kcl_times(c->k, x, s.d, b, false);
@@ -308,7 +328,7 @@ static void smooth_first(const cycle *c, const level *l, kcl_vec x, kcl_vec b) {
 /* x = x + the smoothed correction for its residual r. */
 static void smooth_again(const cycle *c, const level *l, kcl_vec x, kcl_vec r) {
   const kcl_smoothing s = smoothing(c, l);
-  if (c->h->hermitian) {
+  if (l->degree > 1) {
     kcl_record_correction(c->k, &s, x, r);
     return;
   }

@@ -6,8 +6,8 @@
 
 /* P [n, fewer] from A, real and square, of level 0, 1 ...; *made is false where coarsening ends. */
 typedef int kcl_coarsening(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made);
-/* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed by Chebyshev polynomials of this degree
- * before and after; others: by one step of SPAI(0) each. */
+/* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed before and after by Chebyshev polynomials of
+ * this degree, one more where a level is coarsened twice, or, of degree 1, by a step of l1 Jacobi; others: by one of SPAI(0). */
 typedef struct kcl_levels_plan {
   kcl_coarsening *coarsen;
   kcl_coarsening *again; /* of a level that is then left out */

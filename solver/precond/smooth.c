@@ -7,7 +7,6 @@
  * Coefficients are constants: what depends on A is in the vector D^-1 / lambda.
  */
 #include "solver/precond/smooth.h"
-#include "sparse/sparse.h"
 #include <stdlib.h>
 
 static const double weight[KCL_MOST_DEGREE][KCL_MOST_DEGREE] = {
@@ -16,14 +15,17 @@ static const double weight[KCL_MOST_DEGREE][KCL_MOST_DEGREE] = {
     {1.00842544782028, 1.08867839208730, 1.33753125909618},
     {1.00391310427285, 1.04035811188593, 1.14863498546254, 1.38268869241000}};
 
-/* Is the diagonal positive, of coarse systems too? d: its inverse. */
+int kcl_not_definite(const kcl_preconditioner *M, int64_t rows) {
+  return kcl_fail(M->ctx, KCL_USAGE,
+                  "%s needs a positive definite matrix: a diagonal entry of a system of %lld rows "
+                  "is not positive",
+                  M->kind->name, (long long)rows);
+}
+
+/* Is the diagonal positive, of coarse systems too? d: its inverse, or in place of that. */
 static int check_positive(const kcl_preconditioner *M, const double *d, int64_t n) {
   for (int64_t i = 0; i < n; i++)
-    if (!(d[i] > 0))
-      return kcl_fail(M->ctx, KCL_USAGE,
-                      "%s needs a positive definite matrix: a diagonal entry of a system of %lld "
-                      "rows is not positive",
-                      M->kind->name, (long long)n);
+    if (!(d[i] > 0)) return kcl_not_definite(M, n);
   return KCL_OK;
 }
 
@@ -43,6 +45,18 @@ int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, 
   KCL_TRY(check_positive(M, d, A->rows));
   KCL_TRY(find_largest(M, A, d, largest));
   for (int64_t i = 0; i < A->rows; i++) d[i] /= *largest;
+  rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
+  d = NULL;
+done:
+  free(d);
+  return rc;
+}
+
+int kcl_add_step(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind) {
+  double *d = NULL;
+  int rc;
+  KCL_TRY(kcl_sparse_step(M->ctx, A, kind, &d));
+  if (kind == KCL_L1_JACOBI) KCL_TRY(check_positive(M, d, A->rows));
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;
 done:

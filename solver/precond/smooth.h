@@ -3,12 +3,18 @@
 #define KCL_SMOOTH_H
 
 #include "solver/precond/precond.h"
+#include "sparse/sparse.h"
 
 enum { KCL_MOST_DEGREE = 4 };
 
 /* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. name: of the vector;
  * *largest: lambda. */
 int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, double *largest);
+
+/* A diagonal for one step, kcl_sparse_step, likewise. */
+int kcl_add_step(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind);
+/* Fails: a diagonal entry of a system of so many rows is not positive. */
+int kcl_not_definite(const kcl_preconditioner *M, int64_t rows);
 
 /* kcl_sparse_largest of the matrix of all ranks; A: the diagonal block of this one. All ranks call it, or agree on a failure
  * instead (solver/precond/spread.c). */

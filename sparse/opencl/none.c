@@ -57,9 +57,12 @@ int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out) {
 int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
   return (void)s, (void)from, (void)count, (void)to, KCL_UNSUITED;
 }
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
-                       double *largest, void **d) {
-  return (void)s, (void)A, (void)hermitian, (void)narrow, (void)largest, (void)d, KCL_UNSUITED;
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoother kind, bool narrow,
+                       kcl_device_smoother *out) {
+  return (void)s, (void)A, (void)kind, (void)narrow, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows) {
+  return (void)s, (void)doubt, (void)rows, KCL_UNSUITED;
 }
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {

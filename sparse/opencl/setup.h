@@ -17,10 +17,11 @@
 #define KCL_SETUP_H
 
 #include "core/matrix/matrix.h"
+#include "sparse/sparse.h"
 
 /* What a function returns that does not suit the device: rows too long for its local memory, too many entries for 32 bits. The
- * host can. */
-enum { KCL_UNSUITED = -1 };
+ * host can. Or what is refused, for the caller to say why. */
+enum { KCL_UNSUITED = -1, KCL_REFUSED = -2 };
 
 typedef struct kcl_device_setup kcl_device_setup;
 typedef struct kcl_device_csr {
@@ -90,10 +91,17 @@ int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
 int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out);
 int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out); /* double */
 int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to);
-/* *d: cl_mem [rows] of float if narrow, else of the formats' type, to be freed with kcl_setup_free: 1 / a_ii over *largest, the largest eigenvalue of
- * D^-1 A; KCL_USAGE: a diagonal entry is not positive. Or SPAI(0). */
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
-                       double *largest, void **d);
+typedef struct kcl_device_smoother {
+  void *
+      d; /* cl_mem [rows] of float if narrow, else of the formats' type; to be freed with kcl_setup_free */
+  double largest; /* of a polynomial: the largest eigenvalue of D^-1 A */
+  int doubt;      /* 0, or for kcl_setup_doubted */
+} kcl_device_smoother;
+/* KCL_REFUSED: a diagonal entry is not positive. */
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoother kind, bool narrow,
+                       kcl_device_smoother *out);
+/* *rows: of A, if a diagonal entry was not positive where it has to be; else 0. May wait. */
+int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows);
 void kcl_setup_free(kcl *ctx, void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,

@@ -1,6 +1,5 @@
 /* What smoothers need, on a device: kernels/sparse_smooth.cl. */
 #include "sparse/opencl/launch.h"
-#include "sparse/sparse.h"
 
 enum { PARTS = 1024, STEPS = KCL_LANCZOS_STEPS };
 
@@ -64,11 +63,7 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
   double bound = 0;
   int rc = run(&l, &r);
   if (rc) return rc;
-  if (r.not_positive != 0)
-    return kcl_fail(kcl_setup_context(s), KCL_USAGE,
-                    "multigrid needs a positive definite matrix: a diagonal entry of a system of "
-                    "%lld rows is not positive",
-                    (long long)A->rows);
+  if (r.not_positive != 0) return KCL_REFUSED;
   for (int i = 0; i < PARTS; i++) bound = fmax(bound, r.radius[i]);
   *largest = kcl_largest_ritz(r.alpha, r.beta, bound);
   return KCL_OK;
@@ -76,21 +71,41 @@ static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, doub
 
 void kcl_setup_free(kcl *ctx, void *buffer) { kcl_pool_give(ctx, buffer); }
 
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, bool hermitian, bool narrow,
-                       double *largest, void **out) {
+/* One step's diagonal; *doubt: the note of the rows, if l1 finds one without a positive diagonal entry. */
+static int step_diagonal(kcl_device_setup *s, const kcl_device_csr *A, bool l1, const void *d,
+                         int *doubt) {
+  const int team = kcl_setup_team(A);
+  int rc = kcl_setup_notes(s, 1, doubt);
+  if (rc) return rc;
+  return EACH(s, "step_diagonal", A->rows * team, CSR(A), INT(A->rows), INT(team), INT(l1),
+              BUFFER(d), NOTE(s, *doubt));
+}
+
+int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows) {
+  cl_int found = 0;
+  int rc = doubt ? kcl_setup_read_notes(s, doubt, 1, &found) : KCL_OK;
+  *rows = found;
+  return rc;
+}
+
+int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoother kind, bool narrow,
+                       kcl_device_smoother *out) {
   const size_t bytes = ((size_t)A->rows + 1) *
                        (narrow || kcl_setup_single(s) ? sizeof(cl_float) : sizeof(cl_double));
+  double factor = kind == KCL_L1_JACOBI ? kcl_l1_weight : 1;
   void *d;
   int rc;
-  KCL_TRY(kcl_pool_take(kcl_setup_context(s), bytes, false, out));
+  *out = (kcl_device_smoother){.d = NULL};
+  KCL_TRY(kcl_pool_take(kcl_setup_context(s), bytes, false, &out->d));
   KCL_TRY(kcl_setup_memory(s, A->rows, sizeof(cl_double), &d));
-  if (hermitian)
-    KCL_TRY(chebyshev(s, A, d, largest));
-  else
-    KCL_TRY(EACH(s, "spai0", A->rows, CSR(A), INT(A->rows), BUFFER(d)));
-  KCL_TRY(kcl_setup_convert(s, d, A->rows, hermitian ? 1 / *largest : 1, narrow, *out));
+  if (kind == KCL_CHEBYSHEV) {
+    KCL_TRY(chebyshev(s, A, d, &out->largest));
+    factor = 1 / out->largest;
+  } else
+    KCL_TRY(step_diagonal(s, A, kind == KCL_L1_JACOBI, d, &out->doubt));
+  KCL_TRY(kcl_setup_convert(s, d, A->rows, factor, narrow, out->d));
   kcl_setup_drop(s, d);
 done:
-  if (rc) kcl_setup_free(kcl_setup_context(s), *out), *out = NULL;
+  if (rc) kcl_setup_free(kcl_setup_context(s), out->d), out->d = NULL;
   return rc;
 }
