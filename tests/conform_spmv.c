@@ -249,11 +249,12 @@ static void test_shape(const shape *s, kcl_type t) {
   kcl_csr_free(&A), kcl_csr_free(&AH);
 }
 
+/* With sanitizers many rows in one type each: the host's code is the same for few. */
 int main(void) {
   open_places();
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     for (int s = 0; place_count && wanted(t) && s < (small() ? SMALL_SHAPES : SHAPES); s++)
-      test_shape(&shapes[s], t);
+      if (turn_of(t, s) || shapes[s].rows <= 10000 || !sanitized()) test_shape(&shapes[s], t);
   report_refusals();
   close_places();
   return check_report();
