@@ -113,8 +113,8 @@ $(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
 	$(link) $(LIBS) $(mpi_libs)
 $(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(BUILD)/cli/ranks.o $(BUILD)/cli/ranks_files.o): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
-# Of tests, compiling with more takes longer than it saves.
-$(patsubst %,%.o,$(TESTS) $(MPI_TESTS)): ALL_CFLAGS += -O1
+# Of tests and of the program around the library, compiling with more takes longer than it saves.
+$(patsubst %,%.o,$(TESTS) $(MPI_TESTS)) $(CLI): ALL_CFLAGS += -O1
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -32,8 +32,8 @@ step "4. The solution${check:+, compared with a direct one}"
 # shellcheck disable=SC2086 # words
 show "$krylocl" solve demo/A.mtx demo/b.rhs -o demo/x.mtx --precond jacobi $check $plot || exit 1
 
-formats=csr-scalar,csr-vector,csr-sym,ell,sell,cds,pattern,pair,sell16,coo
-step "5. Time per iteration in ten storage formats (without -f: in all)"
+formats=csr-scalar,csr-vector,csr-sym,ell,sell,cds,pattern,coo
+step "5. Time per iteration in eight storage formats (without -f: in all)"
 show "$krylocl" bench demo/A.mtx -f $formats --iterations 10 --device cpu || exit 1
 if echo "$devices" | grep -q '^[0-9]*:[0-9]'; then
   echo

@@ -15,12 +15,7 @@ int main(void) {
   return check_report();
 }
 #else
-#define CL_TARGET_OPENCL_VERSION 120
-#ifdef __APPLE__
-#include <OpenCL/cl.h>
-#else
-#include <CL/cl.h>
-#endif
+#include "core/opencl/cl.h"
 
 /* ---------------------------------------------------------------- the replaced call */
 

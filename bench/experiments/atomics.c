@@ -5,12 +5,7 @@
  *
  * Times are those of OpenCL events: medians, without the launch. Cells are set to 0 before every launch and compared
  * with the exact sums after it; a wrong sum is a row "wrong sum" and exit code 1. */
-#define CL_TARGET_OPENCL_VERSION 120
-#ifdef __APPLE__
-#include <OpenCL/cl.h>
-#else
-#include <CL/cl.h>
-#endif
+#include "core/opencl/cl.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,12 +23,13 @@ static void release(void *self) {
 }
 
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped) {
-  const size_t room = strlen(options) + 1;
+  static const char no_warnings[] = "-w "; /* PoCL would tell how many there were */
+  const size_t room = sizeof no_warnings + strlen(options);
   compilation *c = malloc(sizeof *c + room);
   *stopped = false;
   if (!c) return CL_OUT_OF_HOST_MEMORY;
   c->program = p, c->device = ctx->opencl->device;
-  memcpy(c->options, options, room);
+  strcat(strcpy(c->options, no_warnings), options);
   cl_int code = clRetainProgram(p);
   if (code) return free(c), code;
   *stopped = !kcl_run_stoppable(ctx, run, release, c);

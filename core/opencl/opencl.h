@@ -32,13 +32,7 @@ void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p); /* also of an empty one */
 void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */
-#define CL_TARGET_OPENCL_VERSION 120
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#ifdef __APPLE__
-#include <OpenCL/cl.h>
-#else
-#include <CL/cl.h>
-#endif
+#include "core/opencl/cl.h"
 
 typedef struct kcl_pool kcl_pool;
 enum { KCL_BUILT = 128, KCL_CHUNKS = 16 };
