@@ -19,7 +19,7 @@ static const double DEVICE_ENTRY = 1e-9, DEVICE = 0.008;
  * there (NVIDIA H200: 0.01 to 2.7, the others 1.6; PoCL on two cores: 12). */
 static const double COMPILE = 4, COLD_GPU = 4, COLD_CPU = 10, OWN = 2;
 static const double CYCLES = 20;  /* iterations with it */
-static const double PASSES = 12;  /* over the entries of A, by a cycle over all levels */
+static const double PASSES = 8;   /* over the entries of A, by a cycle over all levels */
 static const double VECTORS = 60; /* of A's rows that a cycle moves */
 static const double WORTH = 1.5;  /* times as long: both predictions err */
 enum { MOST = 8, FIRST = 100 /* iterations before it is asked; then whenever they have doubled */ };

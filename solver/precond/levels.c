@@ -10,7 +10,7 @@
 
 enum {
   MOST_LEVELS = 25,
-  SMALL = 20000 /* entries */,
+  SMALL = 6000 /* entries */,
   DENSE = 128 /* rows of the coarsest system, at most */,
   MOST_TWICE = 2 /* of the first levels: each may double the stages of those below */,
   NONE = -1
