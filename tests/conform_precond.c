@@ -365,22 +365,25 @@ static int64_t iterations(const place *p, const char *kind, const char *precond)
 /* Scalar SPD generators at two sizes: multigrid grows by at most a quarter and one, with a W-cycle by at most a quarter, and the others
  * do better than Jacobi by these factors. */
 static void test_iterations(const place *p) {
-  static const char *const kinds[][2] = {{"poisson2d:64", "poisson2d:160"},
-                                         {"poisson3d:16", "poisson3d:30"},
-                                         {"hpcg:12", "hpcg:24"},
-                                         {"jump2d:64", "jump2d:128"},
-                                         {"jump3d:16", "jump3d:30"},
-                                         {"aniso2d:64", "aniso2d:128"},
-                                         {"aniso3d:16", "aniso3d:30"},
-                                         {"trefethen:1000", "trefethen:4000"}};
+  static const struct {
+    const char *small_one, *large;
+    int most; /* iterations of amg on the first */
+  } kinds[] = {{"poisson2d:64", "poisson2d:160", 13},
+               {"poisson3d:16", "poisson3d:30", 13},
+               {"hpcg:12", "hpcg:24", 13},
+               {"jump2d:64", "jump2d:128", 14},
+               {"jump3d:16", "jump3d:30", 13},
+               {"aniso2d:64", "aniso2d:128", 15},
+               {"aniso3d:16", "aniso3d:30", 13},
+               {"trefethen:1000", "trefethen:4000", 17}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    const char *small_one = kinds[i][0], *large = kinds[i][1];
+    const char *small_one = kinds[i].small_one, *large = kinds[i].large;
     const int64_t few = iterations(p, small_one, "amg"), more = iterations(p, large, "amg"),
                   less = iterations(p, small_one, "amg-aggressive"),
                   w_few = iterations(p, small_one, "amg-w"), w_more = iterations(p, large, "amg-w"),
                   jacobi = iterations(p, small_one, "jacobi");
-    CHECKF(few <= 17 && more <= few + few / 4 + 1, "amg: %lld on %s, %lld on %s", (long long)few,
-           small_one, (long long)more, large);
+    CHECKF(few <= kinds[i].most && more <= few + few / 4 + 1, "amg: %lld on %s, %lld on %s",
+           (long long)few, small_one, (long long)more, large);
     CHECKF(w_few <= few && 4 * w_more <= 5 * w_few, "amg-w: %lld on %s, %lld on %s",
            (long long)w_few, small_one, (long long)w_more, large);
     CHECKF(less <= 19, "amg-aggressive: %lld on %s", (long long)less, small_one);
