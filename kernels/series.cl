@@ -3,15 +3,15 @@
  *
  *   words       of a stage in the table, at most
  *   functions   of stages that are alike, one each
- *   cases       the calls: number of the function in words[0], elements in words[1], then its arguments; addresses of buffers
- *               and integers
+ *   cases       the calls: number of the function in words[0], elements in words[1], work-groups that these are for in words[2],
+ *               then its arguments; addresses of buffers and integers
  */
 @functions@
 #define WORDS @words@
-/* A stage's words, by the work-items that have the fewest rows. */
-static inline void fetch(global const ulong *table, const int stage, local ulong *words)
+/* A stage's words, by the work-items that have the fewest rows. Beyond the last stage: no work-groups. */
+static inline void fetch(global const ulong *table, const int stage, const int stages, local ulong *words)
 {
-  for (int i = WG - 1 - get_local_id(0); i < WORDS; i += WG) words[i] = table[stage * WORDS + i];
+  for (int i = WG - 1 - get_local_id(0); i < WORDS; i += WG) words[i] = stage < stages ? table[stage * WORDS + i] : 0;
 }
 
 /* Stages [first, first + stages) of the table. */
@@ -23,19 +23,24 @@ void series(global int *restrict states, const uint launch, global const ulong *
   local int control[CONTROL * NRHS], lost;
   local ulong words[2][WORDS];
   load_state(IN, s, control);
-  const int active = active_rhs(control, false);
+  const int active = active_rhs(control, false), count = active ? stages : 0;
   store_state(OUT, s, control);
   if (get_local_id(0) == 0) lost = control[GROUP_LOST];
-  fetch(table, first, words[0]);
+  table += first * WORDS;
+  fetch(table, 0, count, words[0]);
   SYNC();
-  for (int i = 0; i < stages; i++) {
-    local const ulong *w = words[i & 1];
-    const idx n = active && !lost ? (idx)w[1] : 0;
-    fetch(table, first + min(i + 1, stages - 1), words[~i & 1]);
+  for (int i = 0; i < count; i++) {
+    local ulong *w = words[i & 1], *next = words[~i & 1];
+    const idx n = (int)get_group_id(0) < (int)w[2] && !lost ? (idx)w[1] : 0;
+    fetch(table, i + 1, count, next);
     switch ((int)w[0]) {
       @cases@
     }
-    series_barrier(flags, launch * MOST_STAGES + i, i + 1 < stages, &lost);
+    series_barrier(flags, launch * MOST_STAGES + i, w + 2, next + 2, &lost);
+  }
+  if (!active) { /* so that a first launch without work shows whether all groups meet */
+    if (get_local_id(0) == 0) words[0][2] = get_num_groups(0);
+    series_barrier(flags, launch * MOST_STAGES, words[0] + 2, words[0] + 2, &lost);
   }
   if (get_local_id(0) == 0 && lost) atomic_or((global volatile uint *)OUT + GROUP_LOST, 1u);
 }

@@ -93,8 +93,9 @@ bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, in
 /* Stages of the series that begins with this one; 0: none does. */
 int kcl_series_length(const kcl_program *k, const kcl_geometry *g, int phase, int number);
 
-/* ---- series_source.c. The table of a series has `words` words per stage: function, elements, then arguments. */
-enum { KCL_SERIES_ARGUMENTS = 2 };
+/* ---- series_source.c. The table of a series has `words` words per stage: function, elements, work-groups, then
+ * arguments. */
+enum { KCL_SERIES_ARGUMENTS = 3 };
 int kcl_series_words(const kcl_program *k, const kcl_geometry *g);
 /* A kind of stages: its first one. In an order in which hierarchies with the same kinds have the same source: by `key`. */
 enum { KCL_MOST_KINDS = 256 };

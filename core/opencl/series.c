@@ -2,7 +2,8 @@
  * its work where the level is small; within one launch a grid barrier stands between stages (kernels/series.clh).
  *
  * A buffer argument costs 0.25 us per launch, and a series has a hundred. So its kernel is given a table: for each stage the
- * number of its function, its elements, and its arguments, buffers by their addresses, which the device is asked for once.
+ * number of its function, its elements, the work-groups that have some, and its arguments, buffers by their addresses, which the
+ * device is asked for once.
  */
 #include "core/opencl/emit.h"
 #include "core/opencl/executor.h"
@@ -96,13 +97,20 @@ static cl_ulong function_of(const run *r, const kinds *known, int phase, int num
   return (cl_ulong)i;
 }
 
+/* That have elements of a stage: a row has so many work-items at most (EACH and EACH_TEAM of kernels/rows.clh). */
+static cl_ulong groups_of(const run *r, const kcl_stage *s) {
+  const int64_t group = r->series.geometry.group, items = s->n * kcl_series_lanes(r->k, s->A),
+                groups = (items + group - 1) / group, most = r->geometry.series_groups;
+  return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
+}
+
 static void put_words(const run *r, const kinds *known, kcl_phase phase, int i,
                       const cl_ulong *address, cl_ulong *w) {
   const kcl_stage *s = &r->k->stage[phase][i];
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
   *w++ = function_of(r, known, phase, i);
-  *w++ = (cl_ulong)s->n;
+  *w++ = (cl_ulong)s->n, *w++ = groups_of(r, s);
   for (int a = 0; a < s->A->arrays; a++) *w++ = address[matrix_at(r, s->A) + a];
   for (int p = 0; p < s->A->params; p++) *w++ = (cl_ulong)s->A->param[p].value;
   for (int v = 0; v < count; v++) *w++ = address[vector_at(used[v])];
