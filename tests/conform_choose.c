@@ -474,8 +474,11 @@ int main(void) {
           test_carry(p, "poisson2d:20", methods[m], t, 1 + 2 * (int)(m % 2));
     for (int columns = 1; columns <= 3; columns += 2)
       test_carry(p, "helmholtz:10", "cocg", quick(p) ? KCL_C : KCL_Z, columns);
-    test_under_way(p), test_remembered(p), test_disappointment(p), test_damage(p), test_methods(p),
-        test_ends(p);
+    setenv("KRYLOCL_PERSISTENT", "0",
+           1); /* with 96 iterations per launch the solve ends before anything is timed */
+    test_under_way(p), test_remembered(p), test_disappointment(p);
+    unsetenv("KRYLOCL_PERSISTENT");
+    test_damage(p), test_methods(p), test_ends(p);
     test_skew(p), test_no_next(p), test_failures_remembered(p);
     if (!quick(p)) test_last_resort(p);
   }

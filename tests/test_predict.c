@@ -102,8 +102,9 @@ static void test_every_method(kcl *ctx, const char *where) {
       CHECKF(list[0].seconds > 0 && last == count - 1, "%s on %s", method->name, where);
       const double few = predicted(&s, method, precond, "csr-scalar"),
                    more = predicted(&t, method, precond, "csr-scalar");
-      CHECKF(more > least * few || (least < 1 && sweeps(precond)), "%s + %s on %s: %g s for 900 rows, %g s for 10000", method->name,
-             precond->name, where, few, more);
+      CHECKF(more > least * few || (least < 1 && sweeps(precond)),
+             "%s + %s on %s: %g s for 900 rows, %g s for 10000", method->name, precond->name, where,
+             few, more);
     }
   CHECK(isinf(predicted(&s, kcl_method_at(0), kcl_precond_at(0), "no-such-format")));
   kcl_preconds_free(&s.preconds), kcl_preconds_free(&t.preconds);

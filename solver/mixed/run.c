@@ -151,8 +151,9 @@ static int corrections(kcl_mixed *m, kcl_loop *l, kcl_reason *reason, double *rr
     if ((rc = correct(m, l, before, &scale, &asked, reason))) break;
     if ((rc = residual(l->engine, rr))) break;
     bool worth = *reason == KCL_CONVERGED && sqrt(*rr) < 0.5 * (1 + asked) * before;
+    if (!ends(*reason) && !worth) return fall_back(m, l, before, sqrt(*rr), scale, *reason);
+    if (!ends(*reason) && *rr > target * target && progress(l)) *reason = KCL_INTERRUPTED;
     if (ends(*reason)) break;
-    if (!worth) return fall_back(m, l, before, sqrt(*rr), scale, *reason);
   }
   return rc;
 }
