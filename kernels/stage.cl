@@ -4,6 +4,7 @@
  *   elements           the function elements_ID: what happens to element i of the vectors
  *   format             the file of the matrix's storage format, which calls elements_ID for each row it has summed
  *   *_parameters       of the kernel: sums over ranks, history, the matrix's arrays, vectors
+ *   scratch            local memory for sums and the format, if they need some
  *   reduce             partial sums of the stage before, added up into their slots
  *   scalars            operations on slots, by one work-item per right-hand side
  *   seed               sums known already, left where the first stage of LOOP expects partial sums
@@ -17,7 +18,7 @@
 kernel OF_WG
 void stage_@id@(global int *restrict states, const uint launch, const idx size, const int groups_before@sums_parameter@@history_parameter@@matrix_parameters@@vector_parameters@)
 {
-  local scalar s[SLOTS * NRHS], scratch[WG * @sums_at_once@ + @format_scalars@];
+  local scalar s[SLOTS * NRHS]@scratch@;
   local int control[CONTROL * NRHS];
   scalar total[@totals@];
   load_state(IN, s, control);

@@ -17,6 +17,8 @@ logs=${LOGS:-$BUILD/tests/logs}
 one() { # program: runs it, keeps LOG and its three counts in LOG.count
   name=$(basename "$1") log=$logs/$(basename "$1").log begin=$(date +%s)
   case $1 in *.sh) set -- sh "$1" "$BUILD/krylocl" ;; esac
+  # Most of a first run is compiling kernels: not optimised here; KRYLOCL_OPTIONS= (set, empty) is as users have it.
+  export KRYLOCL_OPTIONS="${KRYLOCL_OPTIONS--cl-opt-disable}"
   if command -v timeout >/dev/null 2>&1; then set -- timeout 900 "$@"; fi
   "$@" >"$log" 2>&1 </dev/null
   status=$?
@@ -71,13 +73,6 @@ wanted() { # a test's path: is it asked for?
 }
 export BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS TSAN_OPTIONS KRYLOCL_CACHE
 mkdir -p "$POCL_CACHE_DIR"
-# Most of a first run is compiling kernels: not optimised, where the driver can (PoCL 5 aborts); KRYLOCL_OPTIONS= (set, empty) is
-# as users have it.
-if [ -z "${KRYLOCL_OPTIONS+set}" ]; then
-  KRYLOCL_OPTIONS=-cl-opt-disable
-  export KRYLOCL_OPTIONS
-  if [ -x "$BUILD/krylocl" ] && ! "$BUILD/krylocl" devices >/dev/null 2>&1; then KRYLOCL_OPTIONS=; fi
-fi
 list() { # the tests asked for, the longest first, by processors' time
   for t in tests/mpi.sh tests/oclgrind.sh "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/experiments.sh \
     "$BUILD"/tests/conform_choose tests/faults.sh "$BUILD"/tests/conform_solver "$BUILD"/tests/real "$BUILD"/tests/real_least \
