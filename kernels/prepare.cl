@@ -3,8 +3,7 @@
 kernel OF_WG
 void prepare_@id@(const idx items, global const scalar *restrict x@prepared_parameters@, const idx first)
 {
-  local scalar scratch[WG + @format_scalars@];
   ROW_BLOCK(items)
-  fill_@id@(@prepared_arguments@, x, first + lo, first + hi, scratch);
+  fill_@id@(@prepared_arguments@, x, first + lo, first + hi);
 }
 

@@ -19,7 +19,7 @@ kernel OF_WG
 void series(global int *restrict states, const uint launch, global const ulong *table, global volatile uint *flags,
             const int first, const int stages)
 {
-  local scalar s[SLOTS * NRHS], scratch[WG];
+  local scalar s[SLOTS * NRHS + WG], *scratch = s + SLOTS * NRHS;
   local int control[CONTROL * NRHS], lost;
   local ulong words[2][WORDS];
   load_state(IN, s, control);

@@ -2,7 +2,7 @@
  * (Kuresson 2012, 6.4). */
 #include "spmv_csr.cl"
 
-static inline void prepare(PREPARED, global const scalar *restrict x, idx lo, idx hi, local scalar *scratch)
+static inline void prepare(PREPARED, global const scalar *restrict x, idx lo, idx hi)
 {
   image_fill(xi, x, lo, hi);
 }

@@ -1,6 +1,6 @@
 /* z = (I + N)^-1 x, computed by prepare before the product hands it on (spmv/triangular.c). VARIANT 0: one work-group, level by
  * level with a barrier after each; 1: rows lo to hi are of one level, by all work-groups. */
-static inline void prepare(PREPARED, global const scalar *restrict x, idx lo, idx hi, local scalar *scratch)
+static inline void prepare(PREPARED, global const scalar *restrict x, idx lo, idx hi)
 {
   const idx first = VARIANT ? (idx)get_global_id(0) : (idx)get_local_id(0);
   const idx items = VARIANT ? (idx)get_global_size(0) : (idx)WG;

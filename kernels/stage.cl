@@ -4,7 +4,9 @@
  *   elements           the function elements_ID: what happens to element i of the vectors
  *   format             the file of the matrix's storage format, which calls elements_ID for each row it has summed
  *   *_parameters       of the kernel: sums over ranks, history, the matrix's arrays, vectors
- *   scratch            local memory for sums and the format, if they need some
+ *   sums_at_once       groups of scalars in local memory for sums, behind those of the slots: an array that not every stage uses
+ *                      makes PoCL 5 and 6 abort where they are told not to optimise
+ *   format_scalars     more of them, for the format
  *   reduce             partial sums of the stage before, added up into their slots
  *   scalars            operations on slots, by one work-item per right-hand side
  *   seed               sums known already, left where the first stage of LOOP expects partial sums
@@ -18,7 +20,7 @@
 kernel OF_WG
 void stage_@id@(global int *restrict states, const uint launch, const idx size, const int groups_before@sums_parameter@@history_parameter@@matrix_parameters@@vector_parameters@)
 {
-  local scalar s[SLOTS * NRHS]@scratch@;
+  local scalar s[SLOTS * NRHS + WG * @sums_at_once@ + @format_scalars@], *scratch = s + SLOTS * NRHS;
   local int control[CONTROL * NRHS];
   scalar total[@totals@];
   load_state(IN, s, control);

@@ -84,15 +84,13 @@ static void prepared_arguments(kcl_source *t, const void *of) {
   kcl_put_arrays(t, e->s->A, KCL_NAMES, kcl_emit_prefix(e));
 }
 
-static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
-
-/* Where nothing uses it there is none: PoCL 5 and 6, told not to optimise, abort at local memory without a use. */
-static void scratch(kcl_source *t, const void *of) {
+static void sums_at_once(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0,
-            sums = kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous));
-  if (e->s->A || dots || previous) kcl_put(t, ", scratch[WG * %d + %d]", sums, local_scalars(of));
+  const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0;
+  kcl_put(t, "%d", kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous)));
 }
+
+static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
 
 static void totals(kcl_source *t, const void *of) {
   int width = kcl_rhs_width(((const kcl_emit *)of)->k);
@@ -141,7 +139,7 @@ static const kcl_hole holes[] = {{"id", id},
                                  {"vector_parameters", vector_parameters},
                                  {"prepared_parameters", prepared_parameters},
                                  {"prepared_arguments", prepared_arguments},
-                                 {"scratch", scratch},
+                                 {"sums_at_once", sums_at_once},
                                  {"format_scalars", format_scalars},
                                  {"totals", totals},
                                  {"cycle_end", cycle_end},
