@@ -254,7 +254,7 @@ int main(void) {
   open_places();
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     for (int s = 0; place_count && wanted(t) && s < (small() ? SMALL_SHAPES : SHAPES); s++)
-      if (turn_of(t, s) || shapes[s].rows <= 10000 || !sanitized()) test_shape(&shapes[s], t);
+      if (turn_of(t, s) || shapes[s].rows <= 2000 || !sanitized()) test_shape(&shapes[s], t);
   report_refusals();
   close_places();
   return check_report();

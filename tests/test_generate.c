@@ -96,7 +96,8 @@ static void check_matrix(const char *kind_size) {
   kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
-/* Every generator at sizes 1 to 5 and two more: a well-formed matrix, or an error message. */
+/* Every generator at sizes 1 to 5 and two more: a well-formed matrix, or an error message. Of elasticity 40 has 15 million entries,
+ * by the code that makes those of 16. */
 static void test_all(void) {
   const int64_t sizes[] = {1, 2, 3, 4, 5, 16, 40};
   for (int g = 0; g < kcl_generator_count; g++)
@@ -104,6 +105,7 @@ static void test_all(void) {
       char name[64];
       kcl_csr *A;
       snprintf(name, sizeof name, "%s:%lld", kcl_generators[g]->name, (long long)sizes[s]);
+      if (sizes[s] > 16 && one_of(name, "elasticity")) continue;
       int rc = kcl_generate(ctx, name, &A, NULL);
       kcl_csr_free(&A);
       if (rc)
