@@ -9,6 +9,8 @@
 #include "tests/options.h"
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined __SANITIZE_ADDRESS__
@@ -112,6 +114,18 @@ char *strdup(const char *s) {
 void free(void *p) {
   forget(p);
   REAL(free)(p);
+}
+
+/* While counting, time passes 30 times as fast: "measure" runs what it times for some milliseconds per candidate, which would be most
+ * of the time of all jobs together. */
+int clock_gettime(clockid_t clock, struct timespec *t) {
+  enum { FASTER = 30 };
+  const int64_t second = 1000000000;
+  if (syscall(SYS_clock_gettime, clock, t)) return -1;
+  if (!counting || clock != CLOCK_MONOTONIC) return 0;
+  const int64_t now = (t->tv_sec * second + t->tv_nsec) * FASTER;
+  t->tv_sec = now / second, t->tv_nsec = now % second;
+  return 0;
 }
 
 /* ---------------------------------------------------------------- jobs */
