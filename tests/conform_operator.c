@@ -184,7 +184,8 @@ static const int chosen[] = {0, 1, 6, 7, 9, 16};
 enum { CHOSEN = sizeof chosen / sizeof *chosen };
 
 /* Types take turns, so that every format meets all of them, and on a device, which compiles what it meets, formats take turns
- * as well. So do one and several columns per pass. */
+ * as well. So do one and several columns per pass. Optimised, which no CPU device has in the layout for GPUs but here, each format
+ * meets one of both there. */
 static void test_shape(int n, kcl_type t) {
   const shape *s = &shapes[chosen[n]];
   kcl_csr *A = make(spots[0].ctx, s, t);
@@ -193,6 +194,7 @@ static void test_shape(int n, kcl_type t) {
       problem q = {&spots[i], kcl_list(KCL_FORMATS, f).name, s->name, A, t, NULL};
       if (!wanted_format(q.format) || !turn_of(t, f + n + i)) continue;
       if (spots[i].ctx->opencl && (f + n) % 3 && thorough() < 2) continue;
+      if (i == 2 && optimised() && n / 3 != f / 3 % 2) continue;
       test_format(q, (f + n / 3) % 2 ? MOST_COLUMNS : 1);
     }
   kcl_csr_free(&A);

@@ -23,6 +23,11 @@ static inline bool sanitized(void) {
   const char *s = getenv("SAN");
   return s && *s;
 }
+/* Kernels are compiled with optimisation: a step of its own in .ci/run. */
+static inline bool optimised(void) {
+  const char *s = getenv("KRYLOCL_OPTIONS");
+  return s && !*s;
+}
 static inline bool small(void) { return setting("KRYLOCL_SMALL"); }
 static inline int thorough(void) { return setting("KRYLOCL_THOROUGH"); }
 static inline bool few(void) { return small() && !thorough(); } /* each source once */
