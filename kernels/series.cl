@@ -14,8 +14,7 @@ static inline void fetch(global const ulong *table, const int stage, const int s
   for (int i = WG - 1 - get_local_id(0); i < WORDS; i += WG) words[i] = stage < stages ? table[stage * WORDS + i] : 0;
 }
 
-/* Stages [first, first + stages) of the table. After a stop one stage without elements and a barrier of all groups, by which a first
- * launch without work shows whether they meet. */
+/* Stages [first, first + stages) of the table. */
 kernel OF_WG
 void series(global int *restrict states, const uint launch, global const ulong *table, global volatile uint *flags,
             const int first, const int stages)
@@ -24,20 +23,24 @@ void series(global int *restrict states, const uint launch, global const ulong *
   local int control[CONTROL * NRHS], lost;
   local ulong words[2][WORDS];
   load_state(IN, s, control);
-  const int active = active_rhs(control, false), count = active ? stages : 1;
+  const int active = active_rhs(control, false), count = active ? stages : 0;
   store_state(OUT, s, control);
   if (get_local_id(0) == 0) lost = control[GROUP_LOST];
-  global const ulong *of_stages = table + first * WORDS;
-  fetch(of_stages, 0, count, words[0]);
+  table += first * WORDS;
+  fetch(table, 0, count, words[0]);
   SYNC();
   for (int i = 0; i < count; i++) {
     local ulong *w = words[i & 1], *next = words[~i & 1];
-    const idx n = active && !lost && (int)get_group_id(0) < (int)w[2] ? (idx)w[1] : 0;
-    fetch(of_stages, i + 1, count, next);
+    const idx n = (int)get_group_id(0) < (int)w[2] && !lost ? (idx)w[1] : 0;
+    fetch(table, i + 1, count, next);
     switch ((int)w[0]) {
       @cases@
     }
-    series_barrier(flags, launch * MOST_STAGES + i, !active, w + 2, next + 2, &lost);
+    series_barrier(flags, launch * MOST_STAGES + i, w + 2, next + 2, &lost);
+  }
+  if (!active) { /* so that a first launch without work shows whether all groups meet */
+    if (get_local_id(0) == 0) words[0][2] = get_num_groups(0);
+    series_barrier(flags, launch * MOST_STAGES, words[0] + 2, words[0] + 2, &lost);
   }
   if (get_local_id(0) == 0 && lost) atomic_or((global volatile uint *)OUT + GROUP_LOST, 1u);
 }
