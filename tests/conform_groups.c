@@ -119,11 +119,19 @@ static void try_system(const place *p, trial c, const system_of *q, int way) {
   free(v), free(x), free(b), kcl_csr_free(&A);
 }
 
+/* PoCL 3 crashes on these kernels where it optimises them, PoCL 6 gets some of the complex ones wrong where it does not. */
+static bool optimised_pocl(const place *p) {
+  const kcl_device *d = &p->ctx->device;
+  return !strcmp(d->platform_name, "Portable Computing Language") && atof(d->driver) >= 5;
+}
+
 /* The GPU layout on a CPU device, with so many groups resident together; which of them are late. */
 static bool open_groups(place *p, int groups, const char *given, const char *more) {
+  const bool optimised = optimised_pocl(p);
   char layout[32], options[400];
   snprintf(layout, sizeof layout, "gpu:%d", groups);
-  snprintf(options, sizeof options, "-cl-opt-disable %s %s", given, more);
+  snprintf(options, sizeof options, "%s %s %s", optimised ? "" : "-cl-opt-disable",
+           optimised ? "" : given, more);
   setenv("KRYLOCL_LAYOUT", layout, 1), setenv("KRYLOCL_OPTIONS", options, 1);
   kcl_destroy(&p->ctx);
   return CHECK(!kcl_create(&p->ctx) && !kcl_select(p->ctx, p->name, 0));
