@@ -77,13 +77,12 @@ else
   missed() { sed -n '1s/.*| [0-9]* \([0-9.e+-]*\) |.*/\1/p' "$memory"; }
   again() { run 0 "$1" solve jump2d:60 --device opencl --json s.json; }
   again "plain cg at first"; json s.json "'amg' not in d['changes']"
-  cp s.json plain.json
   first=$(missed)
   again "  and again"
   awk "BEGIN { exit !(0$first > 0 && 0$(missed) > 1.2 * 0$first) }"; verdict $? "  what was missed: $first s, then $(missed)"
   sed -i '1s/| \([0-9]*\) [0-9.e+-]* |/| \1 1000 |/' "$memory"
   again "  multigrid once that is enough"; json s.json "'then cg with amg' in d['changes']"
-  again "  and from then on"; json s.json "'as remembered' in d['changes'] and d['iterations'] < json.load(open('plain.json'))['iterations']"
+  again "  and from then on"; json s.json "'as remembered' in d['changes'] and d['iterations'] < 60"
 fi
 
 # ------------------------------------------------------------------ tunables
