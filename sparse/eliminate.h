@@ -2,6 +2,7 @@
 #ifndef KCL_ELIMINATE_H
 #define KCL_ELIMINATE_H
 
+#include "core/base/team.h"
 #include "sparse/factor.h"
 
 typedef struct kcl_elimination {
@@ -15,33 +16,31 @@ typedef bool kcl_eliminating_row(const kcl_elimination *e, int32_t *place, int64
 int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *eliminate,
                        int64_t *zero);
 
-/* A factor that grows by rows. */
-typedef struct kcl_growing {
-  int64_t *row_ptr; /* [n + 1] */
-  int32_t *col;     /* [room] */
-  void *val;        /* [room] */
-  int64_t room;
-} kcl_growing;
+/* ILUT: rows of the factors, in memory of the threads that made them. */
+typedef struct kcl_kept_row {
+  int64_t count;
+  const int32_t *col; /* [count] ascending */
+  const void *val;
+} kcl_kept_row;
+typedef struct kcl_block {
+  struct kcl_block *next;
+  int64_t used, room; /* entries; their values, then their columns, follow */
+} kcl_block;
 typedef struct kcl_threshold {
   const kcl_csr *B;
   int p;
   double tau;
-  kcl_growing L, U; /* U: D^-1 times it */
-  void *d, *work;   /* [n] 1 / u_ii; the row that is being made */
-  int32_t *list;    /* [2 n] its columns: a heap below the diagonal, then a list */
-  bool *there;      /* [n] is the column in the row? */
-  struct kcl_sized {
-    double size;
-    int32_t col;
-  } * order;   /* [n] for choosing the largest */
-  bool failed; /* memory ran out */
+  kcl_kept_row *L, *U;  /* [n] U: D^-1 times it */
+  void *d;              /* [n] 1 / u_ii */
+  atomic_bool *done;    /* [n] U and d have the row */
+  kcl_block **memory;   /* [threads] */
+  _Atomic int64_t next; /* row to be made */
+  _Atomic int64_t bad;  /* the first row whose pivot vanishes, or n */
+  atomic_bool failed;   /* memory ran out */
 } kcl_threshold;
+/* Regions of a team; arg: a kcl_threshold. */
+kcl_region kcl_threshold_s, kcl_threshold_d, kcl_threshold_c, kcl_threshold_z;
 
-/* ILUT; the first row whose pivot vanishes, or -1. */
-int64_t kcl_threshold_s(kcl_threshold *e);
-int64_t kcl_threshold_d(kcl_threshold *e);
-int64_t kcl_threshold_c(kcl_threshold *e);
-int64_t kcl_threshold_z(kcl_threshold *e);
 /* IC(0); d: 1 / the pivot. */
 kcl_eliminating_row kcl_cholesky_s, kcl_cholesky_d, kcl_cholesky_c, kcl_cholesky_z;
 /* ILU(0). */

@@ -2,6 +2,7 @@
 #include "sparse/factor.h"
 #include "sparse/eliminate.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- the matrix that is factored */
 
@@ -147,49 +148,68 @@ int kcl_factor_ic(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
 
 /* ---------------------------------------------------------------- by a threshold */
 
-static int grown(kcl *ctx, const kcl_csr *B, const kcl_growing *g, kcl_csr **out) {
+typedef struct gathering {
+  const kcl_kept_row *row;
   kcl_csr *C;
-  int rc = kcl_csr_create(ctx, B->rows, B->cols, g->row_ptr[B->rows], B->type, out);
+} gathering;
+
+static void gather_rows(void *arg, int64_t from, int64_t to) {
+  const gathering *g = arg;
+  const size_t size = kcl_type_size(g->C->type);
+  for (int64_t i = from; i < to; i++) {
+    const kcl_kept_row r = g->row[i];
+    const int64_t at = g->C->row_ptr[i];
+    if (!r.count) continue;
+    memcpy(g->C->col + at, r.col, (size_t)r.count * sizeof *r.col);
+    memcpy((char *)g->C->val + (size_t)at * size, r.val, (size_t)r.count * size);
+  }
+}
+
+static int gather(kcl *ctx, const kcl_csr *B, const kcl_kept_row *row, kcl_csr **out) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < B->rows; i++) count += row[i].count;
+  int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, out);
   if (rc) return rc;
-  C = *out;
-  kcl_copy_bytes(C->row_ptr, g->row_ptr, (B->rows + 1) * (int64_t)sizeof *C->row_ptr);
-  if (!C->nnz) return KCL_OK;
-  kcl_copy_bytes(C->col, g->col, C->nnz * (int64_t)sizeof *C->col);
-  kcl_copy_bytes(C->val, g->val, C->nnz * (int64_t)kcl_type_size(B->type));
+  for (int64_t i = 0; i < B->rows; i++) (*out)->row_ptr[i + 1] = (*out)->row_ptr[i] + row[i].count;
+  kcl_for(B->rows, KCL_FEW_ROWS, gather_rows, &(gathering){row, *out});
   return KCL_OK;
 }
 
-static int allocate(kcl *ctx, kcl_threshold *e) {
+static int allocate(kcl *ctx, kcl_threshold *e, int threads) {
   const char *what = "a factorisation";
   const int64_t n = e->B->rows;
-  const size_t size = kcl_type_size(e->B->type);
-  int rc = kcl_alloc(ctx, n + 1, sizeof *e->L.row_ptr, what, (void **)&e->L.row_ptr);
-  if (!rc) rc = kcl_alloc(ctx, n + 1, sizeof *e->U.row_ptr, what, (void **)&e->U.row_ptr);
-  if (!rc) rc = kcl_alloc(ctx, n, size, what, &e->d);
-  if (!rc) rc = kcl_alloc(ctx, n, size, what, &e->work);
-  if (!rc) rc = kcl_alloc(ctx, 2 * n, sizeof *e->list, what, (void **)&e->list);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->there, what, (void **)&e->there);
-  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->order, what, (void **)&e->order);
+  int rc = kcl_alloc(ctx, n, sizeof *e->L, what, (void **)&e->L);
+  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->U, what, (void **)&e->U);
+  if (!rc) rc = kcl_alloc(ctx, n, kcl_type_size(e->B->type), what, &e->d);
+  if (!rc) rc = kcl_alloc(ctx, n, sizeof *e->done, what, (void **)&e->done);
+  if (!rc) rc = kcl_alloc(ctx, threads, sizeof *e->memory, what, (void **)&e->memory);
   return rc;
+}
+
+static void release(kcl_threshold *e, int threads) {
+  for (int t = 0; e->memory && t < threads; t++)
+    for (kcl_block *b = e->memory[t], *next; b; b = next) next = b->next, free(b);
+  free(e->L), free(e->U), free(e->d), free((void *)e->done), free(e->memory);
 }
 
 int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out,
                     int64_t *zero) {
-  kcl_threshold e = {.B = B, .p = p, .tau = tau};
+  kcl_threshold e = {.B = B, .p = p, .tau = tau, .bad = B->rows};
   kcl_factors f = {NULL, NULL, NULL};
+  const int threads = B->rows < KCL_FEW_ROWS / 8 && !KCL_ALL_THREADS ? 1 : kcl_threads();
   int rc;
   *out = f, *zero = -1;
-  KCL_TRY(allocate(ctx, &e));
-  *zero = B->type == KCL_Z ? kcl_threshold_z(&e) : kcl_threshold_d(&e);
+  KCL_TRY(allocate(ctx, &e, threads));
+  kcl_parallel(threads, B->type == KCL_Z ? kcl_threshold_z : kcl_threshold_d, &e);
   if (e.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: factors of a matrix"));
+  if (e.bad < B->rows) *zero = e.bad;
   if (*zero >= 0) goto done;
-  KCL_TRY(grown(ctx, B, &e.L, &f.L));
-  KCL_TRY(grown(ctx, B, &e.U, &f.U));
+  KCL_TRY(gather(ctx, B, e.L, &f.L));
+  KCL_TRY(gather(ctx, B, e.U, &f.U));
   f.d = e.d, e.d = NULL;
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
 done:
-  free(e.L.row_ptr), free(e.L.col), free(e.L.val), free(e.U.row_ptr), free(e.U.col), free(e.U.val);
-  free(e.d), free(e.work), free(e.list), free(e.there), free(e.order);
+  release(&e, threads);
   kcl_factors_free(&f);
   return rc;
 }

@@ -1,157 +1,227 @@
-/* ILUT(p, tau) (Saad 1994): row by row, the fill of a row is made, small entries are left out, and the p largest are kept.
+/* ILUT(p, tau) (Saad 1994): row by row, the fill of a row is made, small entries are left out, and the p largest are kept. Threads take
+ * rows in ascending order, and wait for the row that they need next: each is computed as by one thread, so the bits are the same on any
+ * number. The part of U, for which others wait, is done before that of L.
  * Compiled per scalar type; called with double and complex double (sparse/factor.c).
  */
 #include "core/base/scalar.h"
 #include "sparse/eliminate.h"
+#include <sched.h>
 #include <stdlib.h>
 
+enum { SPINS = 200, BLOCK = 1 << 13 /* entries that memory is taken for at once */ };
 static const double VANISHED = 1e-12; /* a pivot, of the largest modulus of its row before */
 
-typedef struct row {
+/* An entry among those that may be kept. */
+typedef struct candidate {
+  double size;
+  int32_t col, at; /* of maker.value */
+} candidate;
+
+/* What a thread makes rows with. */
+typedef struct maker {
   kcl_threshold *e;
   int64_t i;
-  int32_t *heap, *above; /* columns before the diagonal, the least first; those behind it */
-  int64_t heaped, behind;
-  double least; /* below it, entries are left out */
-} row;
+  double least;     /* entries of row i below it are left out */
+  int32_t *place;   /* [n] 1 + where a column's entry is; 0: it has none */
+  int32_t *col;     /* [n] the row's columns as they came, and their values */
+  scalar *value;    /* [n] */
+  int64_t count;    /* of them */
+  int32_t *heap;    /* [n] columns before the diagonal, the least first */
+  candidate *lower; /* [n] */
+  candidate *upper; /* [n] */
+  int64_t heaped;
+  kcl_block *memory; /* for finished rows */
+} maker;
 
 static double modulus(scalar a) { return (double)s_re(s_modulus(a)); }
 
 /* ---------------------------------------------------------------- the columns of a row */
 
-static void push(row *r, int32_t col) {
-  int64_t at = r->heaped++;
-  for (; at && col < r->heap[(at - 1) / 2]; at = (at - 1) / 2) r->heap[at] = r->heap[(at - 1) / 2];
-  r->heap[at] = col;
+static void push(maker *m, int32_t col) {
+  int64_t at = m->heaped++;
+  for (; at && col < m->heap[(at - 1) / 2]; at = (at - 1) / 2) m->heap[at] = m->heap[(at - 1) / 2];
+  m->heap[at] = col;
 }
 
-static int32_t pop(row *r) {
-  const int32_t top = r->heap[0], last = r->heap[--r->heaped];
+static int32_t pop(maker *m) {
+  const int32_t top = m->heap[0], last = m->heap[--m->heaped];
   int64_t at = 0;
-  for (int64_t child; (child = 2 * at + 1) < r->heaped; at = child) {
-    if (child + 1 < r->heaped && r->heap[child + 1] < r->heap[child]) child++;
-    if (r->heap[child] >= last) break;
-    r->heap[at] = r->heap[child];
+  for (int64_t child; (child = 2 * at + 1) < m->heaped; at = child) {
+    if (child + 1 < m->heaped && m->heap[child + 1] < m->heap[child]) child++;
+    if (m->heap[child] >= last) break;
+    m->heap[at] = m->heap[child];
   }
-  r->heap[at] = last;
+  m->heap[at] = last;
   return top;
 }
 
-static void add(row *r, int32_t col, scalar value) {
-  scalar *w = r->e->work;
-  if (r->e->there[col]) {
-    w[col] = s_add(w[col], value);
+static void add(maker *m, int32_t col, scalar value) {
+  if (m->place[col]) {
+    scalar *v = m->value + m->place[col] - 1;
+    *v = s_add(*v, value);
     return;
   }
-  r->e->there[col] = true, w[col] = value;
-  if (col < r->i) push(r, col);
-  if (col > r->i) r->above[r->behind++] = col;
+  m->col[m->count] = col, m->value[m->count] = value;
+  m->place[col] = (int32_t)++m->count;
+  if (col < m->i) push(m, col);
+}
+
+static void forget_row(maker *m) {
+  for (int64_t k = 0; k < m->count; k++) m->place[m->col[k]] = 0;
+  m->count = m->heaped = 0;
 }
 
 /* ---------------------------------------------------------------- the entries kept */
 
-static int by_size(const void *a, const void *b) {
-  const struct kcl_sized *x = a, *y = b;
-  return x->size > y->size ? -1 : x->size < y->size ? 1 : (x->col > y->col) - (x->col < y->col);
+static bool larger(const candidate *a, const candidate *b) {
+  return a->size > b->size || (a->size == b->size && a->col < b->col);
+}
+
+/* The `most` largest come first, in any order (Hoare 1961). */
+static void select_largest(candidate *c, int64_t count, int64_t most) {
+  for (int64_t from = 0, to = count - 1; from < to;) {
+    const candidate pivot = c[from + (to - from) / 2];
+    int64_t i = from, j = to;
+    while (i <= j) {
+      while (larger(&c[i], &pivot)) i++;
+      while (larger(&pivot, &c[j])) j--;
+      if (i > j) break;
+      const candidate other = c[i];
+      c[i++] = c[j], c[j--] = other;
+    }
+    if (most <= j)
+      to = j;
+    else if (most > i)
+      from = i;
+    else
+      break;
+  }
 }
 
 static int by_column(const void *a, const void *b) {
-  const struct kcl_sized *x = a, *y = b;
+  const candidate *x = a, *y = b;
   return (x->col > y->col) - (x->col < y->col);
 }
 
-static bool reserve(kcl_growing *g, int64_t count) {
-  if (count <= g->room) return true;
-  const int64_t room = 2 * count + 1024;
-  int32_t *col = realloc(g->col, (size_t)room * sizeof *col);
-  if (col) g->col = col;
-  void *val = realloc(g->val, (size_t)room * sizeof(scalar));
-  if (val) g->val = val;
-  if (col && val) g->room = room;
-  return col && val;
+/* Room for `count` entries that stays where it is. */
+static bool take(maker *m, int64_t count, int32_t **col, scalar **val) {
+  kcl_block *b = m->memory;
+  if (!b || b->used + count > b->room) {
+    const int64_t room = count > BLOCK ? count : BLOCK;
+    b = malloc(sizeof *b + (size_t)room * (sizeof **val + sizeof **col));
+    if (!b) return false;
+    *b = (kcl_block){m->memory, 0, room}, m->memory = b;
+  }
+  *val = (scalar *)(b + 1) + b->used;
+  *col = (int32_t *)((scalar *)(b + 1) + b->room) + b->used;
+  b->used += count;
+  return true;
 }
 
-/* The p largest of `count` columns in e->order become row i of g, times `factor` each of their values. */
-static void keep(row *r, kcl_growing *g, int64_t count, const scalar *w, scalar factor) {
-  kcl_threshold *e = r->e;
-  const int64_t at = g->row_ptr[r->i];
-  if (count > e->p) {
-    qsort(e->order, (size_t)count, sizeof *e->order, by_size);
-    count = e->p;
-  }
-  qsort(e->order, (size_t)count, sizeof *e->order, by_column);
-  g->row_ptr[r->i + 1] = at + count;
-  if (!reserve(g, at + count)) {
-    e->failed = true;
-    return;
-  }
-  for (int64_t k = 0; k < count; k++) {
-    g->col[at + k] = e->order[k].col;
-    ((scalar *)g->val)[at + k] = s_mul(factor, w[e->order[k].col]);
-  }
+/* The p largest of the candidates become a row, times `factor`. False: memory ran out. */
+static bool keep(maker *m, kcl_kept_row *out, candidate *c, int64_t count, scalar factor) {
+  int32_t *col;
+  scalar *val;
+  if (count > m->e->p) select_largest(c, count, m->e->p), count = m->e->p;
+  qsort(c, (size_t)count, sizeof *c, by_column);
+  if (!take(m, count, &col, &val)) return false;
+  for (int64_t k = 0; k < count; k++) col[k] = c[k].col, val[k] = s_mul(factor, m->value[c[k].at]);
+  *out = (kcl_kept_row){count, col, val};
+  return true;
 }
 
 /* ---------------------------------------------------------------- one row */
 
-static void load(row *r) {
-  const kcl_csr *B = r->e->B;
+static void load(maker *m) {
+  const kcl_csr *B = m->e->B;
   const scalar *b = B->val;
   double most = 0;
-  for (int64_t k = B->row_ptr[r->i]; k < B->row_ptr[r->i + 1]; k++) {
-    add(r, B->col[k], b[k]);
+  for (int64_t k = B->row_ptr[m->i]; k < B->row_ptr[m->i + 1]; k++) {
+    add(m, B->col[k], b[k]);
     most = fmax(most, modulus(b[k]));
   }
-  r->least = r->e->tau * most;
+  m->least = m->e->tau * most;
 }
 
-/* Row i less multiples of the rows of U before; the entries kept of L are in w and e->order; returns their number. */
-static int64_t reduce(row *r) {
-  kcl_threshold *e = r->e;
-  const kcl_growing *U = &e->U;
-  scalar *w = e->work;
-  const scalar *d = e->d, *u = U->val;
-  int64_t count = 0;
-  while (r->heaped) {
-    const int32_t k = pop(r);
-    e->there[k] = false;
-    if (modulus(w[k]) <= r->least) continue;
-    for (int64_t m = U->row_ptr[k]; m < U->row_ptr[k + 1]; m++)
-      add(r, U->col[m], s_neg(s_mul(w[k], u[m])));
-    w[k] = s_mul(w[k], d[k]);
-    e->order[count++] = (struct kcl_sized){modulus(w[k]), k};
+/* False: row k will not be there, and so row i need not be. */
+static bool await(const maker *m, int64_t k) {
+  const kcl_threshold *e = m->e;
+  for (int spins = 0; !atomic_load_explicit(&e->done[k], memory_order_acquire); spins++) {
+    if (k >= e->bad || e->failed) return false;
+    if (spins < SPINS)
+      kcl_pause();
+    else
+      sched_yield();
   }
-  return count;
-}
-
-static int64_t choose_above(row *r) {
-  kcl_threshold *e = r->e;
-  const scalar *w = e->work;
-  int64_t count = 0;
-  for (int64_t k = 0; k < r->behind; k++) {
-    const double size = modulus(w[r->above[k]]);
-    e->there[r->above[k]] = false;
-    if (size > r->least) e->order[count++] = (struct kcl_sized){size, r->above[k]};
-  }
-  return count;
-}
-
-/* False: the pivot vanishes. */
-static bool make_row(kcl_threshold *e, int64_t i) {
-  row r = {.e = e, .i = i, .heap = e->list, .above = e->list + e->B->rows};
-  scalar *w = e->work, *d = e->d;
-  load(&r);
-  const double most = e->tau > 0 ? r.least / e->tau : 0;
-  keep(&r, &e->L, reduce(&r), w, s_make(1));
-  const scalar pivot = w[i];
-  e->there[i] = false;
-  d[i] = s_div(s_make(1), pivot);
-  if (!(modulus(pivot) > VANISHED * most && modulus(d[i]) < INFINITY)) return false;
-  keep(&r, &e->U, choose_above(&r), w, d[i]);
   return true;
 }
 
-int64_t KCL_TYPED(kcl_threshold)(kcl_threshold *e) {
-  for (int64_t i = 0; i < e->B->rows && !e->failed; i++)
-    if (!make_row(e, i)) return i;
-  return -1;
+/* Row i less multiples of the rows of U before. Candidates of L; -1: row i need not be made. */
+static int64_t reduce(maker *m) {
+  const scalar *d = m->e->d;
+  int64_t count = 0;
+  while (m->heaped) {
+    const int32_t k = pop(m), at = m->place[k] - 1;
+    const scalar a = m->value[at];
+    if (modulus(a) <= m->least) continue;
+    if (!await(m, k)) return -1;
+    const kcl_kept_row u = m->e->U[k];
+    for (int64_t q = 0; q < u.count; q++)
+      add(m, u.col[q], s_neg(s_mul(a, ((const scalar *)u.val)[q])));
+    m->value[at] = s_mul(a, d[k]);
+    m->lower[count++] = (candidate){modulus(m->value[at]), k, at};
+  }
+  return count;
+}
+
+static int64_t list_above(maker *m) {
+  int64_t count = 0;
+  for (int32_t k = 0; k < m->count; k++) {
+    const double size = modulus(m->value[k]);
+    if (m->col[k] > m->i && size > m->least) m->upper[count++] = (candidate){size, m->col[k], k};
+  }
+  return count;
+}
+
+static void make_row(maker *m) {
+  kcl_threshold *e = m->e;
+  scalar *d = e->d;
+  load(m);
+  const double most = e->tau > 0 ? m->least / e->tau : 0;
+  const int64_t below = reduce(m);
+  if (below < 0) return;
+  const scalar pivot = m->value[m->place[m->i] - 1];
+  d[m->i] = s_div(s_make(1), pivot);
+  if (!(modulus(pivot) > VANISHED * most && modulus(d[m->i]) < INFINITY)) {
+    kcl_lower(&e->bad, m->i);
+    return;
+  }
+  if (!keep(m, &e->U[m->i], m->upper, list_above(m), d[m->i])) e->failed = true;
+  if (e->failed) return;
+  atomic_store_explicit(&e->done[m->i], true, memory_order_release);
+  if (!keep(m, &e->L[m->i], m->lower, below, s_make(1))) e->failed = true;
+}
+
+/* ---------------------------------------------------------------- all rows, by one thread of several */
+
+static bool open(maker *m) {
+  const size_t n = (size_t)m->e->B->rows;
+  m->place = calloc(n, sizeof *m->place);
+  m->col = malloc(n * sizeof *m->col), m->value = malloc(n * sizeof *m->value);
+  m->heap = malloc(n * sizeof *m->heap);
+  m->lower = malloc(n * sizeof *m->lower), m->upper = malloc(n * sizeof *m->upper);
+  return m->place && m->col && m->value && m->heap && m->lower && m->upper;
+}
+
+static void close(maker *m) {
+  free(m->place), free(m->col), free(m->value), free(m->heap), free(m->lower), free(m->upper);
+}
+
+void KCL_TYPED(kcl_threshold)(void *arg, const kcl_member *me) {
+  kcl_threshold *e = arg;
+  maker m = {.e = e};
+  if (!open(&m)) e->failed = true;
+  while (!e->failed && (m.i = e->next++) < e->bad) make_row(&m), forget_row(&m);
+  close(&m);
+  e->memory[me->number] = m.memory;
 }

@@ -238,8 +238,12 @@ static kcl_csr *strips(const place *p, int64_t m) {
 
 typedef int factoring(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero);
 
+static int factor_by_threshold(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  return kcl_factor_ilut(ctx, B, 20, 1e-3, out, zero);
+}
+
 /* Factors by one thread and by five: the same bits; and the same first row whose pivot vanishes. */
-static void test_waves(const place *p, factoring *factor, bool breaks) {
+static void test_threads(const place *p, factoring *factor, bool breaks) {
   const int64_t m = 4096;
   kcl_factors f[2] = {{NULL, NULL, NULL}, {NULL, NULL, NULL}};
   int64_t zero[2];
@@ -259,6 +263,9 @@ static void test_waves(const place *p, factoring *factor, bool breaks) {
   CHECK(breaks || (f[0].L->nnz > 3 * m && f[0].L->nnz == f[1].L->nnz));
   CHECK(breaks || !memcmp(f[0].L->val, f[1].L->val, (size_t)f[0].L->nnz * sizeof(double)));
   CHECK(breaks || !memcmp(f[0].d, f[1].d, (size_t)(8 * m) * sizeof(double)));
+  if (f[0].U)
+    CHECK(f[0].U->nnz == f[1].U->nnz &&
+          !memcmp(f[0].U->val, f[1].U->val, (size_t)f[0].U->nnz * sizeof(double)));
   kcl_factors_free(&f[0]), kcl_factors_free(&f[1]);
 }
 
@@ -437,7 +444,8 @@ int main(void) {
           test_ilu(p, sizes[s], t), test_ilut(p, sizes[s], t), test_ic(p, sizes[s], t);
       }
     for (int breaks = 0; breaks < 2; breaks++)
-      test_waves(p, kcl_factor_ilu, breaks), test_waves(p, kcl_factor_ic, breaks);
+      test_threads(p, kcl_factor_ilu, breaks), test_threads(p, kcl_factor_ic, breaks),
+          test_threads(p, factor_by_threshold, breaks);
     test_no_matching(p), test_arrow(p), test_sweeps(p), test_levels(p), test_breakdowns(p),
         test_shift(p), test_growth(p);
     for (int f = 0; f < FACTORED; f++) test_steps(p, factored[f]);

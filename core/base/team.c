@@ -33,18 +33,10 @@ static void gate_open(gate *g) {
   pthread_cond_broadcast(&g->changed);
 }
 
-static void pause_briefly(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
 static bool gate_spin(gate *g, uint32_t seen, double limit) {
   double start = 0;
   for (int i = 1; atomic_load_explicit(&g->opened, memory_order_acquire) == seen; i++) {
-    pause_briefly();
+    kcl_pause();
     if (i % 32) continue;
     double now = kcl_now();
     if (!start) start = now;

@@ -69,6 +69,15 @@ static inline double kcl_of_bits(int64_t bits) {
   return v;
 }
 
+/* Between two looks at what another thread is to do. */
+static inline void kcl_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 /* Threads that can run at once: the processors that this process may use, at most the quota of its control groups and
  * OMP_NUM_THREADS. Loops have at most kcl_threads() (krylocl.h), which is as many unless the user asks for another number. */
 int kcl_cpus(void);
