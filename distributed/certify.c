@@ -1,5 +1,5 @@
 /* Residuals of the whole system, of x and b that are spread over ranks: what solver/certify.c computes, with norms over the
- * ranks. Own rows are multiplied in double with compensated sums (kcl_split_product). */
+ * ranks. Own rows are multiplied in double with compensated sums (kcl_split_residual). */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
@@ -15,7 +15,7 @@ typedef struct parts {
 
 static void free_parts(parts *p) { free(p->b_own), free(p->x), free(p->r); }
 
-static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
+static int prepare(kcl_domain *d, const void *b, const void *x, parts *p) {
   const kcl_csr *A = d->given.interior, *B = d->given.outside;
   kcl *ctx = d->comm->ctx;
   p->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
@@ -26,11 +26,15 @@ static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
   if ((rc = kcl_comm_agree(d->comm, rc))) return rc;
   kcl_copy(p->type, p->x, A->type, x, d->columns, 1);
   kcl_domain_exchange(d, size, p->x);
-  kcl_split_product(A, B, d->row, p->x, p->b, p->r); /* r = b - A x */
   return KCL_OK;
 }
 
-static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
+static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
+  int rc = prepare(d, b, x, p);
+  if (!rc) /* r = b - A x */
+    kcl_split_product(d->given.interior, d->given.outside, d->row, p->x, p->b, p->r);
+  return rc;
+}
 
 static double norm(kcl_domain *d, const parts *p, const double *v) {
   return kcl_comm_norm(d->comm, p->type, v, kcl_domain_rows(d));
@@ -39,7 +43,7 @@ static double norm(kcl_domain *d, const parts *p, const double *v) {
 int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative) {
   parts p = {0};
   int rc = compute(d, b, x, &p);
-  if (!rc) *relative = ratio(norm(d, &p, p.r), norm(d, &p, p.b));
+  if (!rc) *relative = kcl_ratio(norm(d, &p, p.r), norm(d, &p, p.b));
   free_parts(&p);
   return rc;
 }
@@ -49,7 +53,7 @@ static int scaled_residual(kcl_domain *d, const parts *p, const int *power, doub
   kcl_scaled_norm r, b;
   int rc = kcl_comm_norm_scaled(d->comm, p->type, p->r, kcl_domain_rows(d), power, &r);
   if (!rc) rc = kcl_comm_norm_scaled(d->comm, p->type, p->b, kcl_domain_rows(d), power, &b);
-  if (!rc) *out = b.norm > 0 ? ldexp(r.norm / b.norm, b.shift - r.shift) : ratio(r.norm, 0);
+  if (!rc) *out = b.norm > 0 ? ldexp(r.norm / b.norm, b.shift - r.shift) : kcl_ratio(r.norm, 0);
   return rc;
 }
 
@@ -58,36 +62,12 @@ int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *
   kcl_domain *d = (kcl_domain *)(uintptr_t)s->halo;
   parts p = {0};
   int rc = compute(d, b, x, &p);
-  if (!rc) *relative = ratio(norm(d, &p, p.r), norm(d, &p, p.b));
+  if (!rc) *relative = kcl_ratio(norm(d, &p, p.r), norm(d, &p, p.b));
   if (!rc && tested) *tested = *relative;
   if (!rc && tested && s->scaling.row && *relative < INFINITY)
     rc = scaled_residual(d, &p, s->scaling.row, tested);
   free_parts(&p);
   return rc;
-}
-
-/* Row i of A, whose columns are elements of x: its sums of |a_ij| and of |a_ij x_j|. */
-static void add_row(const kcl_csr *A, int64_t i, kcl_type type, const double *x, double sum[2]) {
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const double a = kcl_abs(A->type, A->val, k);
-    sum[0] += a, sum[1] += a * kcl_abs(type, x, A->col[k]);
-  }
-}
-
-/* Of own rows: the largest sum of |a_ij|, the worst rowwise and componentwise errors. NaN where one is. */
-static void rows_of(const kcl_domain *d, const parts *p, double x_inf, double worst[3]) {
-  const kcl_csr *A = d->given.interior, *B = d->given.outside;
-  const double *halo = p->x + (kcl_type_complex(p->type) ? 2 : 1) * A->cols;
-  worst[0] = worst[1] = worst[2] = 0;
-  for (int64_t i = 0, outside = 0; i < A->rows; i++) {
-    double sum[2] = {0, 0};
-    add_row(A, i, p->type, p->x, sum);
-    if (outside < B->rows && d->row[outside] == i) add_row(B, outside++, p->type, halo, sum);
-    const double r = kcl_abs(p->type, p->r, i), b = kcl_abs(p->type, p->b, i);
-    const double q[3] = {sum[0], ratio(r, sum[0] * x_inf + b), ratio(r, sum[1] + b)};
-    for (int j = 0; j < 3; j++)
-      if (!(q[j] <= worst[j])) worst[j] = q[j];
-  }
 }
 
 /* y = A^H v, own rows of it; v [own columns + halo], whose halo is filled. */
@@ -116,8 +96,8 @@ static int normal_residual(kcl_domain *adjoint, const parts *p, double norm_F, d
   const double norm_h = kcl_comm_norm(c, t, y, n);
   kcl_copy(t, v, t, p->r, rows, unit);
   multiply(adjoint, t, v, in, y);
-  const double norm_s = kcl_comm_norm(c, t, y, n), first = ratio(norm_s, norm_h),
-               second = ratio(ratio(norm_s, norm_F), kcl_comm_norm(c, t, v, rows));
+  const double norm_s = kcl_comm_norm(c, t, y, n), first = kcl_ratio(norm_s, norm_h),
+               second = kcl_ratio(kcl_ratio(norm_s, norm_F), kcl_comm_norm(c, t, v, rows));
   *out = first > second || isnan(first) ? first : second;
 done:
   free(v), free(in), free(y);
@@ -128,21 +108,21 @@ int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const 
                        const void *x, kcl_certificate *out) {
   kcl_comm *c = d->comm;
   const int64_t n = kcl_domain_rows(d);
-  double worst[3];
   parts p = {0};
-  int rc = compute(d, b, x, &p);
+  int rc = prepare(d, b, x, &p);
   if (rc) goto done;
   const double x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, d->columns)),
-               b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),
-               r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
-  rows_of(d, &p, x_inf, worst);
+               b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n));
+  const kcl_row_errors worst =
+      kcl_split_residual(d->given.interior, d->given.outside, d->row, p.x, x_inf, p.b, p.r);
+  const double r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
   *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, p.type, p.b, n),
                            .norm_x = kcl_comm_norm(c, p.type, p.x, d->columns),
                            .normal_residual = -1};
-  out->relative_residual = ratio(kcl_comm_norm(c, p.type, p.r, n), out->norm_b);
-  out->backward_error = ratio(r_inf, kcl_comm_largest(c, worst[0]) * x_inf + b_inf);
-  out->rowwise_error = kcl_comm_largest(c, worst[1]);
-  out->componentwise_error = kcl_comm_largest(c, worst[2]);
+  out->relative_residual = kcl_ratio(kcl_comm_norm(c, p.type, p.r, n), out->norm_b);
+  out->backward_error = kcl_ratio(r_inf, kcl_comm_largest(c, worst.norm) * x_inf + b_inf);
+  out->rowwise_error = kcl_comm_largest(c, worst.rowwise);
+  out->componentwise_error = kcl_comm_largest(c, worst.componentwise);
   if (adjoint) rc = normal_residual(adjoint, &p, norm_F, out->norm_b, &out->normal_residual);
 done:
   free_parts(&p);

@@ -7,7 +7,7 @@
  *   normal residual    max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)), r = b - A x, for least squares
  *                      (solver/methods/least_squares.c says why)
  *
- * The residual comes from kcl_csr_product (compensated sums), so it is trustworthy to about the
+ * The residual comes from kcl_split_residual (compensated sums), so it is trustworthy to about the
  * square of the unit roundoff, far below what any solver can claim. Cost: one product on the host. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
@@ -39,50 +39,6 @@ static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
   return sqrt(kcl_sum(kcl_type_complex(t) ? 2 * n : n, KCL_FEW, squares, &s)) / s.unit;
 }
 
-/* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
-static double ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
-
-/* ---------------------------------------------------------------- backward errors */
-
-typedef struct rows {
-  const kcl_csr *A;
-  kcl_type type; /* of x, b and r */
-  const double *x, *b, *r;
-  double x_inf;
-  _Atomic int64_t norm, rowwise, componentwise; /* bits of the largest */
-} rows;
-
-/* The larger; NaN where one is. */
-static double worse(double m, double q) { return q <= m || isnan(m) ? m : q; }
-
-/* One pass over A, in registers. */
-static void judge_rows(void *arg, int64_t from, int64_t to) {
-  rows *w = arg;
-  const kcl_csr *A = w->A;
-  double norm = 0, rowwise = 0, componentwise = 0;
-  for (int64_t i = from; i < to; i++) {
-    const double r = kcl_abs(w->type, w->r, i), b = kcl_abs(w->type, w->b, i);
-    double size = 0, with_x = 0; /* sums of |a_ij|, and of |a_ij| |x_j| */
-    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      const double a = kcl_abs(A->type, A->val, k);
-      size += a, with_x += a * kcl_abs(w->type, w->x, A->col[k]);
-    }
-    norm = worse(norm, size);
-    rowwise = worse(rowwise, ratio(r, size * w->x_inf + b));
-    componentwise = worse(componentwise, ratio(r, with_x + b));
-  }
-  kcl_raise(&w->norm, kcl_bits(norm));
-  kcl_raise(&w->rowwise, kcl_bits(rowwise));
-  kcl_raise(&w->componentwise, kcl_bits(componentwise));
-}
-
-static void backward_errors(rows *w, double r_inf, double b_inf, kcl_certificate *out) {
-  kcl_for_each(w->A->rows, KCL_FEW_ROWS, judge_rows, w);
-  out->backward_error = ratio(r_inf, kcl_of_bits(w->norm) * w->x_inf + b_inf);
-  out->rowwise_error = kcl_of_bits(w->rowwise);
-  out->componentwise_error = kcl_of_bits(w->componentwise);
-}
-
 static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                  kcl_certificate *out) {
   int rc;
@@ -100,15 +56,15 @@ int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
   kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   rc = kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r);
   if (rc) return rc;
-  kcl_csr_product(A, x, b, r); /* r = b - A x */
-  double r_inf = kcl_norm_inf(t, r, A->rows), b_inf = kcl_norm_inf(t, b, A->rows),
-         x_inf = kcl_norm_inf(t, x, A->cols);
+  const double b_inf = kcl_norm_inf(t, b, A->rows), x_inf = kcl_norm_inf(t, x, A->cols);
+  const kcl_row_errors worst = kcl_split_residual(A, NULL, NULL, x, x_inf, b, r);
+  const double r_inf = kcl_norm_inf(t, r, A->rows);
   *out = (kcl_certificate){.norm_b = norm_2(t, b, A->rows, b_inf),
                            .norm_x = norm_2(t, x, A->cols, x_inf)};
-  out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);
+  out->relative_residual = kcl_ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);
   out->normal_residual = -1;
-  rows w = {.A = A, .type = t, .x = x, .b = b, .r = r, .x_inf = x_inf};
-  backward_errors(&w, r_inf, b_inf, out);
+  out->backward_error = kcl_ratio(r_inf, worst.norm * x_inf + b_inf);
+  out->rowwise_error = worst.rowwise, out->componentwise_error = worst.componentwise;
   free(r);
   return KCL_OK;
 }
@@ -127,9 +83,9 @@ static int normal_residual(kcl *ctx, const kcl_csr *A, const kcl_csr *AH, double
   kcl_csr_product(AH, r, NULL, s); /* s = A^H r */
   kcl_csr_product(AH, b, NULL, h); /* h = A^H b */
   double norm_s = kcl_norm2(t, s, A->cols);
-  double first = ratio(norm_s, kcl_norm2(t, h, A->cols));
+  double first = kcl_ratio(norm_s, kcl_norm2(t, h, A->cols));
   double second =
-      ratio(ratio(norm_s, kcl_norm2(A->type, A->val, A->nnz)), kcl_norm2(t, r, A->rows));
+      kcl_ratio(kcl_ratio(norm_s, kcl_norm2(A->type, A->val, A->nnz)), kcl_norm2(t, r, A->rows));
   *out = first > second || isnan(first) ? first : second;
 done:
   free(s), free(h);

@@ -81,6 +81,13 @@ int64_t kcl_csr_longest_row(const kcl_csr *A);         /* entries of it */
 /* kcl_csr_product of rows in two parts: x [A->cols + B->cols]; B has further columns of the rows row [B->rows], which ascend. */
 void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
                        const double *b, double *y);
+/* r = b - A x, likewise; the largest |a_i|_1, |r_i| / (|a_i|_1 x_inf + |b_i|) and |r_i| / (|A| |x| + |b|)_i; NaN where one
+ * is. */
+typedef struct kcl_row_errors {
+  double norm, rowwise, componentwise;
+} kcl_row_errors;
+kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
+                                  const double *x, double x_inf, const double *b, double *r);
 int kcl_dense_need(kcl *ctx, const char *name, const kcl_dense *B);
 /* Does A satisfy the conditions of kcl_csr in krylocl.h? Otherwise KCL_USAGE, naming the first row that does not. */
 int kcl_csr_check(kcl *ctx, const kcl_csr *A);
@@ -118,6 +125,9 @@ static inline double kcl_abs(kcl_type t, const void *array, int64_t i) {
   kcl_element(t, array, i, z);
   return hypot(z[0], z[1]);
 }
+/* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
+static inline double kcl_ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
+
 /* Host memory that a device copies to and from without a copy by its driver. */
 typedef struct kcl_pinned {
   void *data;

@@ -1,4 +1,4 @@
-/* Host matrices: creation, conversion between scalar types, adjoint, compensated product. */
+/* Host matrices: creation, conversion between scalar types, adjoint; dense columns. */
 #include "core/base/base.h"
 #include <math.h>
 #include <stdlib.h>
@@ -165,65 +165,6 @@ done:
   free(next);
   kcl_csr_free(&B);
   return rc;
-}
-
-/* (s, c) + a * b with the rounding errors of both operations gathered in c: TwoProduct by fma
- * and TwoSum of Dot2 (Ogita, Rump & Oishi 2005, algorithm 5.3). */
-static inline void dot2(double *s, double *c, double a, double b) {
-  double p = a * b, e = fma(a, b, -p);
-  double t = *s + p, z = t - *s;
-  *c += e + ((*s - (t - z)) + (p - z));
-  *s = t;
-}
-
-/* s + c += sign times row i of A, whose columns are elements of x (NULL: ones); w: 2, of complex numbers. */
-static inline void add_row(const kcl_csr *A, int64_t i, const double *x, double sign, int w,
-                           double s[2], double c[2]) {
-  const double one[] = {1, 0};
-  for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-    const double *xj = x ? x + (int64_t)w * A->col[k] : one;
-    double z[2];
-    kcl_element(A->type, A->val, k, z);
-    z[0] *= sign, z[1] *= sign;
-    dot2(&s[0], &c[0], z[0], xj[0]);
-    if (w == 1) continue;
-    dot2(&s[0], &c[0], -z[1], xj[1]);
-    dot2(&s[1], &c[1], z[0], xj[1]);
-    dot2(&s[1], &c[1], z[1], xj[0]);
-  }
-}
-
-typedef struct multiplying {
-  const kcl_csr *A, *B; /* B: further columns of the rows row [B->rows]; or NULL */
-  const int32_t *row;
-  const double *x, *b;
-  double *y;
-} multiplying;
-
-static void product_rows(void *arg, int64_t first, int64_t end) {
-  const multiplying *m = arg;
-  const kcl_csr *A = m->A, *B = m->B;
-  const int w = kcl_type_complex(A->type) ? 2 : 1;
-  const double sign = m->b ? -1 : 1;
-  int64_t further = B ? kcl_first_from(m->row, 0, B->rows, first) : 0;
-  for (int64_t i = first; i < end; i++) {
-    double s[2] = {0, 0}, c[2] = {0, 0};
-    for (int q = 0; m->b && q < w; q++) s[q] = m->b[w * i + q];
-    add_row(A, i, m->x, sign, w, s, c);
-    if (B && further < B->rows && m->row[further] == i)
-      add_row(B, further++, m->x + w * A->cols, sign, w, s, c);
-    for (int q = 0; q < w; q++) m->y[w * i + q] = s[q] + c[q];
-  }
-}
-
-void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
-  if (!A || !y) return;
-  kcl_for_each(A->rows, 512, product_rows, &(multiplying){.A = A, .x = x, .b = b, .y = y});
-}
-
-void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
-                       const double *b, double *y) {
-  kcl_for_each(A->rows, 512, product_rows, &(multiplying){A, B, row, x, b, y});
 }
 
 static int check_dense(kcl *ctx, int64_t rows, int64_t cols, kcl_type type) {

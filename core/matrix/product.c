@@ -1,0 +1,141 @@
+/* Products of host matrices with compensated sums, and residuals with what their errors are measured by. Loops are compiled for each
+ * type of entries: certificates of large systems take them once per solve. */
+#include "core/base/base.h"
+#include "core/base/team.h"
+#include <math.h>
+
+enum { GRAIN = 512 /* rows */ };
+
+#define INLINE __attribute__((always_inline)) static inline
+
+typedef struct multiplying {
+  const kcl_csr *A, *B; /* B: further columns of the rows row [B->rows]; or NULL */
+  const int32_t *row;
+  const double *x, *b;
+  double *y;
+  double x_inf;                                 /* for residuals */
+  _Atomic int64_t norm, rowwise, componentwise; /* bits of the largest */
+} multiplying;
+
+/* Of one row: (s, c) its compensated sum, |a_ij| and |a_ij x_j|. */
+typedef struct row_sum {
+  double s[2], c[2], size, size_x;
+} row_sum;
+
+/* (s, c) + a * b with the rounding errors of both operations gathered in c: TwoProduct by fma
+ * and TwoSum of Dot2 (Ogita, Rump & Oishi 2005, algorithm 5.3). */
+INLINE void dot2(double *s, double *c, double a, double b) {
+  double p = a * b, e = fma(a, b, -p);
+  double t = *s + p, z = t - *s;
+  *c += e + ((*s - (t - z)) + (p - z));
+  *s = t;
+}
+
+/* Sign times row i of A, whose columns are elements of x (NULL: ones, where no sizes are asked for). */
+INLINE void add_row(row_sum *to, const kcl_csr *A, kcl_type type, int64_t i, const double *x,
+                    double sign, bool sizes) {
+  const bool pairs = kcl_type_complex(type), ones = !sizes && !x;
+  const double one[] = {1, 0};
+  const int32_t *col = A->col;
+  const void *val = A->val;
+  row_sum q = *to;
+  for (int64_t k = A->row_ptr[i], end = A->row_ptr[i + 1]; k < end; k++) {
+    const double *xj = ones ? one : x + (pairs ? 2 : 1) * (int64_t)col[k];
+    double z[2];
+    kcl_element(type, val, k, z);
+    const double re = sign * z[0], im = sign * z[1];
+    dot2(&q.s[0], &q.c[0], re, xj[0]);
+    if (pairs) {
+      dot2(&q.s[0], &q.c[0], -im, xj[1]);
+      dot2(&q.s[1], &q.c[1], re, xj[1]);
+      dot2(&q.s[1], &q.c[1], im, xj[0]);
+    }
+    if (!sizes) continue;
+    const double a = pairs ? hypot(z[0], z[1]) : fabs(z[0]);
+    q.size += a, q.size_x += a * (pairs ? hypot(xj[0], xj[1]) : fabs(xj[0]));
+  }
+  *to = q;
+}
+
+/* Row i of both parts; *further: the next row of B. */
+INLINE row_sum sum_row(const multiplying *m, kcl_type type, int64_t i, int64_t *further,
+                       bool sizes) {
+  const int w = kcl_type_complex(type) ? 2 : 1;
+  const double sign = sizes || m->b ? -1 : 1;
+  row_sum q = {.size = 0};
+  for (int p = 0; (sizes || m->b) && p < w; p++) q.s[p] = m->b[w * i + p];
+  add_row(&q, m->A, type, i, m->x, sign, sizes);
+  if (m->B && *further < m->B->rows && m->row[*further] == i)
+    add_row(&q, m->B, type, (*further)++, m->x + w * m->A->cols, sign, sizes);
+  for (int p = 0; p < w; p++) m->y[w * i + p] = q.s[p] + q.c[p];
+  return q;
+}
+
+static int64_t first_of_further(const multiplying *m, int64_t row) {
+  return m->B ? kcl_first_from(m->row, 0, m->B->rows, row) : 0;
+}
+
+/* ---------------------------------------------------------------- y = A x, y = b - A x */
+
+INLINE void multiply_rows(const multiplying *m, kcl_type type, int64_t from, int64_t to) {
+  int64_t further = first_of_further(m, from);
+  for (int64_t i = from; i < to; i++) sum_row(m, type, i, &further, false);
+}
+
+static void product_rows(void *arg, int64_t from, int64_t to) {
+  const multiplying *m = arg;
+  switch (m->A->type) {
+  case KCL_S: multiply_rows(m, KCL_S, from, to); break;
+  case KCL_D: multiply_rows(m, KCL_D, from, to); break;
+  case KCL_C: multiply_rows(m, KCL_C, from, to); break;
+  case KCL_Z: multiply_rows(m, KCL_Z, from, to); break;
+  }
+}
+
+void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
+  if (A && y) kcl_split_product(A, NULL, NULL, x, b, y);
+}
+
+void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
+                       const double *b, double *y) {
+  kcl_for_each(A->rows, GRAIN, product_rows, &(multiplying){A, B, row, x, b, .y = y});
+}
+
+/* ---------------------------------------------------------------- residuals, and the worst of their rows */
+
+/* The larger; NaN where one is. */
+static double worse(double m, double q) { return q <= m || isnan(m) ? m : q; }
+
+INLINE void judge_rows_of(multiplying *m, kcl_type type, int64_t from, int64_t to) {
+  const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  int64_t further = first_of_further(m, from);
+  double norm = 0, rowwise = 0, componentwise = 0;
+  for (int64_t i = from; i < to; i++) {
+    const row_sum q = sum_row(m, type, i, &further, true);
+    const double r = kcl_abs(wide, m->y, i), b = kcl_abs(wide, m->b, i);
+    norm = worse(norm, q.size);
+    rowwise = worse(rowwise, kcl_ratio(r, q.size * m->x_inf + b));
+    componentwise = worse(componentwise, kcl_ratio(r, q.size_x + b));
+  }
+  kcl_raise(&m->norm, kcl_bits(norm));
+  kcl_raise(&m->rowwise, kcl_bits(rowwise));
+  kcl_raise(&m->componentwise, kcl_bits(componentwise));
+}
+
+static void judge_rows(void *arg, int64_t from, int64_t to) {
+  multiplying *m = arg;
+  switch (m->A->type) {
+  case KCL_S: judge_rows_of(m, KCL_S, from, to); break;
+  case KCL_D: judge_rows_of(m, KCL_D, from, to); break;
+  case KCL_C: judge_rows_of(m, KCL_C, from, to); break;
+  case KCL_Z: judge_rows_of(m, KCL_Z, from, to); break;
+  }
+}
+
+kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
+                                  const double *x, double x_inf, const double *b, double *r) {
+  multiplying m = {A, B, row, x, b, .y = r, .x_inf = x_inf};
+  kcl_for_each(A->rows, GRAIN, judge_rows, &m);
+  return (kcl_row_errors){kcl_of_bits(m.norm), kcl_of_bits(m.rowwise),
+                          kcl_of_bits(m.componentwise)};
+}
