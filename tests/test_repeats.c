@@ -1,4 +1,4 @@
-/* Distinct rows that a context keeps are those that are found without it, and are forgotten before the values may change.
+/* Distinct rows that a context keeps are those that are found without it, and are forgotten before the values may change; any number of threads numbers them alike.
  */
 #include "core/base/context.h"
 #include "core/matrix/repeats.h"
@@ -26,6 +26,28 @@ static void test_kept(kcl *ctx, const kcl_csr *A, const kcl_csr *B) {
   kcl_repeats_keep(ctx, NULL);
 }
 
+/* Tables of threads are merged: the same numbers, in the order of the rows, with any number of them. */
+static void test_merged(kcl *ctx) {
+  static const int threads[] = {2, 3, 5, 16};
+  kcl_csr *A = NULL;
+  const int before = kcl_threads();
+  CHECK(!kcl_generate(ctx, "jump3d:24", &A, NULL));
+  kcl_set_threads(1);
+  kcl_repeats one = rows_of(ctx, A);
+  CHECKF(one.count > 256 && kcl_repeats_fit(&one), "%lld", (long long)one.count);
+  for (int t = 0; t < 4; t++) {
+    kcl_set_threads(threads[t]);
+    kcl_repeats r = rows_of(ctx, A);
+    CHECKF(r.count == one.count && r.runs == one.runs &&
+               !memcmp(r.row, one.row, (size_t)r.count * sizeof *r.row) &&
+               !memcmp(r.code, one.code, (size_t)A->rows * sizeof *r.code),
+           "%d threads: %lld rows", threads[t], (long long)r.count);
+    kcl_repeats_free(&r);
+  }
+  kcl_set_threads(before);
+  kcl_repeats_free(&one), kcl_csr_free(&A);
+}
+
 /* Of A as it is now, by a format of distinct rows. */
 static void test_solve(kcl *ctx, const kcl_csr *A, const char *when) {
   kcl_options o = cg_options();
@@ -47,6 +69,7 @@ int main(void) {
   CHECK(!kcl_generate(ctx, "poisson2d:70", &A, NULL) &&
         !kcl_generate(ctx, "poisson2d:70", &B, NULL));
   test_kept(ctx, A, B);
+  test_merged(ctx);
   test_solve(ctx, A, "before");
   double *val = A->val;
   for (int64_t i = 0; i < A->rows; i++)

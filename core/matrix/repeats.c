@@ -19,19 +19,30 @@ static uint64_t mix(uint64_t h) { /* the finaliser of SplitMix64, Steele, Lea & 
   return h ^ (h >> 31);
 }
 
-static uint64_t hash_entry(const kcl_csr *A, int64_t i, int64_t k, bool with_offset) {
-  size_t size = kcl_type_size(A->type);
-  uint64_t part[2] = {0, 0};
-  memcpy(part, (const char *)A->val + (size_t)k * size, size);
-  uint64_t h = part[0] + part[1] * UINT64_C(0x9e3779b97f4a7c15);
-  return mix(h ^ (with_offset ? mix((uint64_t)(A->col[k] - i)) : 0));
+static inline uint64_t rotated(uint64_t h) { return h << 29 | h >> 35; }
+
+/* A number that its bits make; for KCL_Z of both parts. */
+static inline uint64_t value_bits(const kcl_csr *A, int64_t k) {
+  uint64_t bits[2] = {0, 0};
+  switch (A->type) {
+  case KCL_S: memcpy(bits, (const float *)A->val + k, sizeof(float)); break;
+  case KCL_D: memcpy(bits, (const double *)A->val + k, sizeof(double)); break;
+  case KCL_C: memcpy(bits, (const float *)A->val + 2 * k, 2 * sizeof(float)); break;
+  case KCL_Z: memcpy(bits, (const double *)A->val + 2 * k, 2 * sizeof(double)); break;
+  }
+  return bits[0] ^ rotated(bits[1] * UINT64_C(0x94d049bb133111eb));
+}
+
+/* One multiplication per entry: mix makes the hash of what comes last even. */
+static inline uint64_t add_entry(uint64_t h, const kcl_csr *A, int64_t i, int64_t k, bool offset) {
+  const uint64_t at = offset ? (uint64_t)(A->col[k] - i) * UINT64_C(0xbf58476d1ce4e5b9) : 0;
+  return rotated((h ^ value_bits(A, k) ^ at) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static uint64_t hash_of(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k) {
-  if (kind != KCL_ROWS) return hash_entry(A, i, k, kind == KCL_PAIRS);
   uint64_t h = 0;
-  for (k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-    h = h * UINT64_C(0x9e3779b97f4a7c15) + hash_entry(A, i, k, true);
+  if (kind != KCL_ROWS) return mix(add_entry(h, A, i, k, kind == KCL_PAIRS));
+  for (k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) h = add_entry(h, A, i, k, true);
   return mix(h);
 }
 
@@ -135,9 +146,11 @@ static void scan_row(kcl_repeats *r, int64_t i) {
 typedef struct scanning {
   const kcl_csr *A;
   kcl_repeats *table; /* [tables], each of `per` rows */
+  int tables, apart;  /* apart: of two tables that are merged now */
   int64_t per;
   uint16_t *code; /* of all rows, or NULL */
-  uint16_t *map;  /* [tables][KCL_MOST_REPEATS + 1]: from numbers of a table to those of all */
+  uint16_t *map;  /* [tables][KCL_MOST_REPEATS]: from numbers of a table to those of all */
+  int64_t own[MOST_TABLES]; /* items of each, before others were merged into it */
   atomic_bool full;
 } scanning;
 
@@ -164,41 +177,76 @@ static void scan_tables(void *arg, int64_t first, int64_t end) {
          (t + 1) * s->per < s->A->rows ? (t + 1) * s->per : s->A->rows);
 }
 
+static void merge(kcl_repeats *into, const kcl_repeats *r) {
+  into->runs += r->runs;
+  for (int64_t n = 0; n < r->count && kcl_repeats_fit(into); n++)
+    number_of(into, r->row[n], r->entry[n]);
+}
+
+static void merge_pairs(void *arg, int64_t first, int64_t end) {
+  scanning *s = arg;
+  for (int64_t p = first; p < end; p++) {
+    const int64_t t = 2 * s->apart * p;
+    if (t + s->apart < s->tables) merge(&s->table[t], &s->table[t + s->apart]);
+    if (!kcl_repeats_fit(&s->table[t])) s->full = true;
+  }
+}
+
+/* Into the first, each with its neighbour, so that items keep the order of the rows. */
+static void merge_tables(scanning *s) {
+  for (int t = 0; t < s->tables; t++) s->own[t] = s->table[t].count;
+  for (s->apart = 1; s->apart < s->tables && !s->full; s->apart *= 2)
+    kcl_for_each((s->tables - 1) / (2 * s->apart) + 1, 1, merge_pairs, s);
+}
+
+static void map_tables(void *arg, int64_t first, int64_t end) {
+  const scanning *s = arg;
+  for (int64_t t = first; t < end; t++)
+    for (int64_t n = 0; n < s->own[t]; n++)
+      s->map[t * KCL_MOST_REPEATS + n] =
+          (uint16_t)kcl_repeats_number(&s->table[0], s->table[t].row[n], s->table[t].entry[n]);
+}
+
 static void renumber(void *arg, int64_t first, int64_t end) {
   const scanning *s = arg;
   for (int64_t i = first; i < end; i++)
-    s->code[i] = s->map[i / s->per * (KCL_MOST_REPEATS + 1) + s->code[i]];
+    s->code[i] = s->map[i / s->per * KCL_MOST_REPEATS + s->code[i]];
 }
 
-/* Adds the items of one table; map[number in r] = number in out. */
-static void merge(kcl_repeats *out, const kcl_repeats *r, uint16_t *map) {
-  out->runs += r->runs;
-  for (int64_t n = 0; n < r->count && kcl_repeats_fit(out); n++)
-    map[n] = (uint16_t)number_of(out, r->row[n], r->entry[n]);
+/* From the numbers of each table, which `code` has, to those of all. */
+static int number_rows(kcl *ctx, scanning *s) {
+  int rc = kcl_alloc_unset(ctx, KCL_MOST_REPEATS, s->tables * sizeof *s->map, "a table of repeats",
+                           (void **)&s->map);
+  if (rc) return rc;
+  kcl_for_each(s->tables, 1, map_tables, s);
+  kcl_for(s->A->rows, KCL_FEW, renumber, s);
+  free(s->map);
+  return KCL_OK;
 }
 
 static int scan_all(kcl *ctx, const kcl_csr *A, bool codes, kcl_repeats *out) {
   kcl_repeats table[MOST_TABLES] = {0};
-  uint16_t *map = NULL;
   int rc, tables = kcl_threads() < MOST_TABLES ? kcl_threads() : MOST_TABLES;
   if (A->rows < KCL_FEW_ROWS) tables = 1;
-  int64_t per = (A->rows + tables - 1) / tables;
   for (int t = 0; t < tables; t++) KCL_TRY(allocate(ctx, &table[t], A, out->kind));
-  KCL_TRY(kcl_alloc_unset(ctx, KCL_MOST_REPEATS + 1, tables * sizeof *map, "a table of repeats",
-                          (void **)&map));
   if (codes)
     KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *out->code, "row codes", (void **)&out->code));
-  scanning s = {.A = A, .table = table, .per = per, .code = out->code, .map = map};
+  scanning s = {.A = A,
+                .table = table,
+                .tables = tables,
+                .per = (A->rows + tables - 1) / tables,
+                .code = out->code};
   kcl_for_each(tables, 1, scan_tables, &s);
+  merge_tables(&s);
   for (int t = 0; t < tables; t++)
     if (table[t].failed) KCL_TRY(out_of_memory(ctx));
-  for (int t = 0; t < tables && !s.full; t++)
-    merge(out, &table[t], map + t * (KCL_MOST_REPEATS + 1));
-  if (s.full) out->count = KCL_MOST_REPEATS + 1;
-  if (codes && kcl_repeats_fit(out)) kcl_for(A->rows, KCL_FEW, renumber, &s);
+  if (s.full) table[0].count = KCL_MOST_REPEATS + 1;
+  if (codes && tables > 1 && !s.full) KCL_TRY(number_rows(ctx, &s));
+  table[0].code = out->code, out->code = NULL;
+  kcl_repeats_free(out);
+  *out = table[0], table[0] = (kcl_repeats){0};
 done:
   for (int t = 0; t < tables; t++) kcl_repeats_free(&table[t]);
-  free(map);
   return rc;
 }
 

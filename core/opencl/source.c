@@ -24,13 +24,15 @@ static void put_bytes(kcl_source *t, const char *text, size_t n) {
 
 void kcl_put(kcl_source *t, const char *format, ...) {
   va_list args, again;
+  if (t->failed || !make_room(t, 80)) return; /* mostly enough */
   va_start(args, format);
   va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, args);
+  const size_t left = t->room - t->length,
+               n = (size_t)vsnprintf(t->data + t->length, left, format, args);
   va_end(args);
-  if (!t->failed && make_room(t, (size_t)n))
-    t->length += (size_t)vsnprintf(t->data + t->length, t->room - t->length, format, again);
+  if (n >= left && make_room(t, n)) vsnprintf(t->data + t->length, n + 1, format, again);
   va_end(again);
+  if (!t->failed) t->length += n;
 }
 
 void kcl_put_file(kcl_source *t, const char *name) {
@@ -53,7 +55,8 @@ static const kcl_hole *find(const kcl_hole *holes, int count, const char *name, 
 static void put_lines(kcl_source *t, const char *part, int indent) {
   while (part && *part) {
     size_t n = strcspn(part, "\n");
-    kcl_put(t, "%*s%.*s\n", n && *part != '#' ? indent : 0, "", (int)n, part);
+    for (int i = n && *part != '#' ? indent : 0; i > 0; i--) put_bytes(t, " ", 1);
+    put_bytes(t, part, n), put_bytes(t, "\n", 1);
     part += n + (part[n] == '\n');
   }
 }
@@ -72,7 +75,8 @@ static void put_line(kcl_source *t, const char *line, const char *end, const kcl
   int indent = (int)strspn(line, " ");
   if (!hole) {
     put_bytes(t, line, (size_t)(end - line));
-    kcl_put(t, at ? "\n#error a hole without a name in the table\n" : "\n");
+    if (at) kcl_put(t, "\n#error a hole without a name in the table");
+    put_bytes(t, "\n", 1);
   } else if (line + indent == at && close + 1 == end) { /* alone on its line */
     kcl_source part = {0};
     hole->fill(&part, of);
