@@ -29,7 +29,7 @@ inline void list_block(const int keys, global int *list, global int *count)
 }
 
 /* By the rows of B that each row of A selects; bound [rows]. */
-kernel void list_by_bound(PATTERN(A), global const int *B_ptr, ENDS(B), const int rows, const int v, global int *bound, global int *list,
+kernel void list_by_bound(PATTERN(A), ENDS(A), global const int *B_ptr, ENDS(B), const int rows, const int v, global int *bound, global int *list,
                           NOTES)
 {
   local int columns[ROWS], most;
@@ -38,7 +38,7 @@ kernel void list_by_bound(PATTERN(A), global const int *B_ptr, ENDS(B), const in
   if (l < ROWS) columns[l] = 0;
   if (l == 0) most = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int k = i < rows ? A_ptr[i] + lane : 0; k < (i < rows ? A_ptr[i + 1] : 0); k += LISTERS / ROWS)
+  for (int k = i < rows ? A_ptr[i] + lane : 0; k < (i < rows ? END(A, i) : 0); k += LISTERS / ROWS)
     sum += END(B, A_col[k]) - B_ptr[A_col[k]];
   if (sum) atomic_add(&columns[l / (LISTERS / ROWS)], sum);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -96,11 +96,11 @@ inline int slot_of(volatile local int *keys, const int size, const int key, bool
 }
 
 /* Keys of row i, to all of its team. lost: a note of whether it has more than `room`. `width` work-items of a team share a row of B. */
-inline int count_keys(PATTERN(A), PATTERN(B), ENDS(B), const int rows, const int v, const int i, const int size, const int room,
+inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int v, const int i, const int size, const int room,
                       const int team, const int width, local int4 *all_keys, local int *found, global int *lost)
 {
   const int l = get_local_id(0), group = get_local_size(0), lane = l % team;
-  const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? A_ptr[i + 1] : 0;
+  const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? END(A, i) : 0;
   local int *keys = (local int *)all_keys + l / team * size;
   bool fresh, full = false;
   int n = 0;
@@ -121,13 +121,13 @@ inline int count_keys(PATTERN(A), PATTERN(B), ENDS(B), const int rows, const int
 }
 
 /* classes: the notes of the blocks in each. keys [teams, size] */
-#define COUNTING PATTERN(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list, const int classes, \
+#define COUNTING PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list, const int classes, \
                  const int first, const int size, const int room, const int team, const int width, global int *count, NOTES,  \
                  local int4 *keys
 #define COUNT(v)                                                                                                              \
   local int found[ROWS];                                                                                                      \
   const int i = row_of_team(list, notes + classes, first, rows, team);                                                        \
-  const int n = count_keys(A_ptr, A_col, B_ptr, B_col, B_end, B_next, rows, v, i, size, room, team, width, keys, found,       \
+  const int n = count_keys(A_ptr, A_col, A_end, A_next, B_ptr, B_col, B_end, B_next, rows, v, i, size, room, team, width, keys, found,       \
                            notes + note);                                                                                     \
   if (get_local_id(0) % team == 0 && i < rows) count[i] = n * (v)
 kernel void count_rows(COUNTING) { COUNT(1); }
@@ -187,7 +187,7 @@ inline bool sum_products(CSR(A), CSR(B), ENDS(B), const int from, const int leng
 }
 
 /* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL. */
-kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *list, global const int *notes, const int classes,
+kernel void fill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, global const int *notes, const int classes,
                       const int first, const int size, const int room, const int team, const int sorted, global const int *C_ptr,
                       global int *C_col, global double *C_val, global int *C_end, local int4 *all_keys, local double *all_sums,
                       local int *all_cols, local ushort *all_slots)
@@ -195,7 +195,7 @@ kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int 
   local int listed[ROWS], most;
   const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;
   const int i = row_of_team(list, notes + classes, first, rows, team);
-  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
+  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? END(A, i) - from : 0;
   local int *keys = (local int *)all_keys + mine * size, *cols = all_cols + mine * room;
   local double *sums = all_sums + mine * size;
   local ushort *slots = all_slots + mine * room;
@@ -218,17 +218,17 @@ kernel void fill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int 
   if (lane == 0 && C_end) C_end[i] = to + n;
 }
 
-/* The columns are those of the pattern, in the same order: nothing is listed, nothing sorted. The note: a row has others, or fewer.
+/* The columns of C are known: nothing is listed, nothing sorted. The note: a row has others, or fewer.
  * Sums begin with -0, which leaves every product as it is. slots [teams, room]: of the row's columns. */
-kernel void refill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
-                        const int size, const int room, const int team, PATTERN(pattern), global int *C_col, global double *C_val,
+kernel void refill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
+                        const int size, const int room, const int team, PATTERN(C), global double *C_val,
                         NOTES, local int4 *all_keys, local double *all_sums, local ushort *all_slots)
 {
   local int most;
   const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;
   const int i = row_of_team(list, notes + classes, first, rows, team);
-  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? A_ptr[i + 1] - from : 0;
-  const int to = i < rows ? pattern_ptr[i] : 0, n = i < rows ? pattern_ptr[i + 1] - to : 0;
+  const int from = i < rows ? A_ptr[i] : 0, length = i < rows ? END(A, i) - from : 0;
+  const int to = i < rows ? C_ptr[i] : 0, n = i < rows ? C_ptr[i + 1] - to : 0;
   local int *keys = (local int *)all_keys + mine * size;
   local double *sums = all_sums + mine * size;
   local ushort *slots = all_slots + mine * room;
@@ -238,7 +238,7 @@ kernel void refill_rows(CSR(A), CSR(B), ENDS(B), const int rows, global const in
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane == 0) atomic_max(&most, length);
   for (int q = lane; q < n; q += team) {
-    const int col = C_col[to + q] = pattern_col[to + q], slot = slot_of(keys, size, col, &fresh);
+    const int slot = slot_of(keys, size, C_col[to + q], &fresh);
     slots[q] = slot, sums[slot] = -0.0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

@@ -233,23 +233,53 @@ kernel void widen(global const float *from, const int n, global double *to)
   if (k < n) to[k] = from[k];
 }
 
-/* Padding has the value 0, and other zeros are left out with it. */
-kernel void count_slices(const int rows, const int C, global const int *slice, global const VALUE *val, global int *count)
+/* Entries of row i in a slice of SELL, columns [first, last) of entries. Padding repeats the last column; a row of nothing has zeros
+ * alone. */
+#define SLICE_LENGTH(name, REAL) \
+  inline int name(const int C, const int i, const int first, const int last, global const int *col, global const REAL *val) \
+  { \
+    const int at = i % C; \
+    int k = first; \
+    if (k == last || (val[k * C + at] == 0 && (k + 1 == last || col[(k + 1) * C + at] == col[k * C + at]))) return 0; \
+    for (k++; k < last && col[k * C + at] > col[(k - 1) * C + at];) k++; \
+    return k - first; \
+  }
+SLICE_LENGTH(slice_length, VALUE)
+SLICE_LENGTH(slice_length_narrow, float)
+
+/* The pattern. */
+#define COUNT_SLICES(name, REAL, length_of) \
+  kernel void name(const int rows, const int C, global const int *slice, global const int *col, global const REAL *val, \
+                   global int *count) \
+  { \
+    const int i = get_global_id(0), s = i / C; \
+    if (i < rows) count[i] = length_of(C, i, slice[s], slice[s + 1], col, val); \
+  }
+COUNT_SLICES(count_slices, VALUE, slice_length)
+COUNT_SLICES(count_slices_narrow, float, slice_length_narrow)
+
+kernel void read_columns(const int rows, const int C, global const int *slice, global const int *col, global const int *A_ptr,
+                         global int *A_col)
 {
   const int i = get_global_id(0), s = i / C;
   if (i >= rows) return;
-  int n = 0;
-  for (int k = slice[s]; k < slice[s + 1]; k++) n += val[k * C + i % C] != 0;
-  count[i] = n;
+  for (int k = A_ptr[i], from = slice[s] * C + i % C; k < A_ptr[i + 1]; k++, from += C) A_col[k] = col[from];
 }
 
-kernel void read_slices(const int rows, const int C, global const int *slice, global const int *col, global const VALUE *val, global const int *A_ptr, global int *A_col, global double *A_val)
-{
-  const int i = get_global_id(0), s = i / C;
-  if (i >= rows) return;
-  int at = A_ptr[i];
-  for (int k = slice[s]; k < slice[s + 1]; k++) {
-    const int from = k * C + i % C;
-    if (val[from] != 0) A_col[at] = col[from], A_val[at++] = val[from];
+/* Rows with room for the longest of their slice. */
+#define READ_SLICES(name, REAL, length_of) \
+  kernel void name(const int rows, const int C, global const int *slice, global const int *col, global const REAL *val, \
+                   global int *A_ptr, global int *A_end, global int *A_col, global double *A_val) \
+  { \
+    const int i = get_global_id(0), s = i / C; \
+    if (i >= rows) return; \
+    const int first = slice[s], last = slice[s + 1], to = first * C + i % C * (last - first); \
+    const int n = length_of(C, i, first, last, col, val); \
+    for (int k = 0; k < n; k++) { \
+      const int from = (first + k) * C + i % C; \
+      A_col[to + k] = col[from], A_val[to + k] = val[from]; \
+    } \
+    A_ptr[i] = to, A_end[i] = to + n; \
   }
-}
+READ_SLICES(read_slices, VALUE, slice_length)
+READ_SLICES(read_slices_narrow, float, slice_length_narrow)

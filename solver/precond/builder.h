@@ -35,9 +35,9 @@ typedef struct kcl_builder_ops {
                      kcl_built *P, bool *made);
   int (*transpose)(kcl_builder *b, const kcl_built *A, kcl_built *out);
   int (*product)(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out);
-  /* R A P; pattern: a matrix that has its entries, rarely more, and its shape; or NULL, the shape is found. */
+  /* R A P; pattern: its entries, of an earlier one, with its shape, and used up; or NULL, the shape is found. */
   int (*galerkin)(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                  const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out);
+                  kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out);
   int (*truncate)(kcl_builder *b, const kcl_built *A, int most, kcl_built *out);
   int (*round)(kcl_builder *b, kcl_built *A); /* its values become floats */
   /* Adds the vector of the smoother to M. */
@@ -45,9 +45,11 @@ typedef struct kcl_builder_ops {
   int (*inverse)(kcl_builder *b, const kcl_built *A, kcl_csr **out); /* dense, on the host */
   int (*keep)(kcl_builder *b, kcl_built *A);                         /* becomes a matrix of M */
   /* A matrix that was kept, to be read; KCL_UNSUITED: it is not there. */
-  int (*view)(kcl_builder *b, const kcl_matrix *C, kcl_built *out);
+  int (*view)(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out);
   /* A and the near-null vectors move to the host, and b->ops with them; NULL: they are there. */
   int (*leave)(kcl_builder *b, kcl_built *A);
+  /* KCL_UNSUITED: what a refresh expects of its values is not so; NULL: nothing is expected. */
+  int (*finish)(kcl_builder *b);
   void (*close)(kcl_builder *b);
 } kcl_builder_ops;
 struct kcl_builder {
@@ -55,6 +57,7 @@ struct kcl_builder {
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
   bool narrow;             /* matrices of M are stored as float */
+  bool refreshing;         /* what is wrong is found in the end, and then by a set-up */
   double largest;          /* eigenvalue of D^-1 A of the last smoother, if a polynomial */
   int doubt;               /* 0, or the note of whether its system is not definite */
   double room;             /* entries that all further levels may have */

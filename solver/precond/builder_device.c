@@ -59,14 +59,12 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 }
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                    const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
-  kcl_device_csr C, like = {0};
-  int rc = KCL_OK;
-  if (pattern) like = pattern->device, rc = kcl_setup_measure(b->setup, &like);
-  const bool known = pattern && pattern->nnz == like.nnz;
-  if (!rc)
-    rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device, known ? &like : NULL,
-                            shape, &C);
+                    kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
+  const bool known = pattern && shape->known;
+  kcl_device_csr C;
+  int rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device,
+                              known ? &pattern->device : NULL, shape, &C);
+  if (!rc && known) *pattern = (kcl_built){0};
   if (!rc) give(&C, out);
   return rc;
 }
@@ -94,7 +92,8 @@ static int smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
 /* What the last smoother has found, which is known by the time that a matrix of its level is kept. */
 static int check_definite(kcl_builder *b) {
   int64_t rows = 0;
-  int rc = kcl_setup_doubted(b->setup, b->doubt, &rows);
+  int rc = b->refreshing ? kcl_setup_expect_none(b->setup, b->doubt)
+                         : kcl_setup_doubted(b->setup, b->doubt, &rows);
   b->doubt = 0;
   return rc || !rows ? rc : kcl_not_definite(b->M, rows);
 }
@@ -120,9 +119,9 @@ static int keep(kcl_builder *b, kcl_built *A) {
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);
 }
 
-static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {
+static int view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
   kcl_device_csr D;
-  int rc = kcl_setup_view(b->setup, C, &D);
+  int rc = kcl_setup_view(b->setup, C, values, &D);
   if (rc) return rc;
   give(&D, out);
   out->nnz = C->nnz; /* with entries that are zero */
@@ -149,6 +148,12 @@ static int leave(kcl_builder *b, kcl_built *A) {
   return rc;
 }
 
+static int finish(kcl_builder *b) {
+  bool fine = true;
+  int rc = b->setup ? kcl_setup_as_expected(b->setup, &fine) : KCL_OK;
+  return rc || fine ? rc : KCL_UNSUITED;
+}
+
 static void close(kcl_builder *b) { kcl_setup_close(&b->setup); }
 
 const kcl_builder_ops kcl_build_on_device = {.take = take,
@@ -165,4 +170,5 @@ const kcl_builder_ops kcl_build_on_device = {.take = take,
                                              .keep = keep,
                                              .view = view,
                                              .leave = leave,
+                                             .finish = finish,
                                              .close = close};

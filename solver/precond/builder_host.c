@@ -101,7 +101,7 @@ static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_b
 }
 
 static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                    const kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
+                    kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
   kcl_csr *C = NULL;
   (void)shape;
   int rc =
@@ -141,7 +141,8 @@ static int keep(kcl_builder *b, kcl_built *A) {
   return kcl_precond_add_level(b->M, given, b->narrow);
 }
 
-static int view(kcl_builder *b, const kcl_matrix *C, kcl_built *out) {
+static int view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
+  (void)values;
   return C->source ? take(b, C->source, out) : KCL_UNSUITED;
 }
 

@@ -117,9 +117,9 @@ static int reuse_transfer(building *g, int number, transfer *t, bool *more) {
   int rc = KCL_OK;
   *more = l->P != NONE, t->shape = l->shape;
   if (!*more) return KCL_OK;
-  KCL_TRY(b->ops->view(b, before->matrix[l->P].C, &t->P));
-  KCL_TRY(b->ops->view(b, before->matrix[l->R].C, &t->R));
-  KCL_TRY(b->ops->view(b, before->matrix[l[1].A].C, &t->then));
+  KCL_TRY(b->ops->view(b, before->matrix[l->P].C, true, &t->P));
+  KCL_TRY(b->ops->view(b, before->matrix[l->R].C, true, &t->R));
+  KCL_TRY(b->ops->view(b, before->matrix[l[1].A].C, false, &t->then));
 done:
   return rc;
 }
@@ -252,7 +252,7 @@ done:
 
 static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
                  const kcl_preconditioner *before, const kcl_builder_ops *ops) {
-  building g = {.b = {.M = M, .ops = ops, .narrow = suits_float(M)},
+  building g = {.b = {.M = M, .ops = ops, .narrow = suits_float(M), .refreshing = before},
                 .h = M->data,
                 .plan = plan,
                 .before = before,
@@ -261,10 +261,10 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan 
   kcl_preconditioner_clear(M);
   g.h->levels = 0, M->narrow = g.b.narrow && M->tol >= LEAST_TOL;
   M->size.rows = (double)A->rows, M->size.nonzeros = (double)A->nnz;
-  int rc = add_levels(&g, A);
+  int rc = add_levels(&g, A), end = ops->finish ? ops->finish(&g.b) : KCL_OK;
   ops->close(&g.b);
   free(g.b.near_null.owned);
-  return rc;
+  return end ? end : rc;
 }
 
 /* On the device where that is possible, else on the host. */

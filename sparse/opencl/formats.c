@@ -75,31 +75,45 @@ static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
   return rc ? rc : EACH(s, "widen", n, BUFFER(m->device[2]), INT(n), BUFFER(*out));
 }
 
-static int view_csr(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
-  out->ptr = m->device[0], out->col = m->device[1], out->val = m->device[2];
-  return kcl_setup_single(s) || is_narrow(m) ? widen(s, m, &out->val) : KCL_OK;
+static int view_csr(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
+  out->ptr = m->device[0], out->col = m->device[1], out->val = values ? m->device[2] : NULL;
+  return values && (kcl_setup_single(s) || is_narrow(m)) ? widen(s, m, &out->val) : KCL_OK;
 }
 
+/* Rows have room behind them. */
 static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
-  const int C = m->variant;
-  void *val = m->device[2];
   int rc;
-  if (is_narrow(m)) KCL_TRY(widen(s, m, &val));
+  out->nnz = m->array[1].count, out->filled = m->nnz;
   KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
-  KCL_TRY(EACH(s, "count_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]), BUFFER(val),
-               BUFFER(out->ptr)));
-  KCL_TRY(kcl_setup_shape_within(s, out, m->nnz));
-  KCL_TRY(EACH(s, "read_slices", m->rows, INT(m->rows), INT(C), BUFFER(m->device[0]),
-               BUFFER(m->device[1]), BUFFER(val), CSR(out)));
-  if (is_narrow(m)) kcl_setup_drop(s, val);
+  KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->end));
+  KCL_TRY(kcl_setup_memory(s, out->nnz, sizeof(cl_int), &out->col));
+  KCL_TRY(kcl_setup_memory(s, out->nnz, sizeof(cl_double), &out->val));
+  KCL_TRY(EACH(s, is_narrow(m) ? "read_slices_narrow" : "read_slices", m->rows, INT(m->rows),
+               INT(m->variant), BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2]),
+               BUFFER(out->ptr), BUFFER(out->end), BUFFER(out->col), BUFFER(out->val)));
 done:
   return rc;
 }
 
-int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+static int view_sell_pattern(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
+  int rc, note;
+  KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
+  KCL_TRY(kcl_setup_memory(s, m->nnz, sizeof(cl_int), &out->col));
+  KCL_TRY(EACH(s, is_narrow(m) ? "count_slices_narrow" : "count_slices", m->rows, INT(m->rows),
+               INT(m->variant), BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2]),
+               BUFFER(out->ptr)));
+  KCL_TRY(kcl_setup_scan(s, out->ptr, m->rows, out->ptr, &note));
+  KCL_TRY(EACH(s, "read_columns", m->rows, INT(m->rows), INT(m->variant), BUFFER(m->device[0]),
+               BUFFER(m->device[1]), PATTERN(out)));
+done:
+  return rc;
+}
+
+int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
   if (m->source) return kcl_setup_upload(s, m->source, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
-  return (strcmp(m->format->name, "sell") ? view_csr : view_sell)(s, m, out);
+  if (strcmp(m->format->name, "sell")) return view_csr(s, m, values, out);
+  return values ? view_sell(s, m, out) : view_sell_pattern(s, m, out);
 }
 
 /* ---------------------------------------------------------------- in a format */

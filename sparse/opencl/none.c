@@ -68,8 +68,14 @@ int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_for
                      kcl_matrix **out) {
   return (void)s, (void)A, (void)f, (void)narrow, (void)out, KCL_UNSUITED;
 }
-int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
-  return (void)s, (void)m, (void)out, KCL_UNSUITED;
+int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
+  return (void)s, (void)m, (void)values, (void)out, KCL_UNSUITED;
+}
+int kcl_setup_expect_none(kcl_device_setup *s, int doubt) {
+  return (void)s, (void)doubt, KCL_UNSUITED;
+}
+int kcl_setup_as_expected(kcl_device_setup *s, bool *out) {
+  return (void)s, (void)out, KCL_UNSUITED;
 }
 void kcl_setup_free(kcl *ctx, void *buffer) { (void)ctx, (void)buffer; }
 void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {

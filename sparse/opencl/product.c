@@ -11,7 +11,7 @@ enum {
   LONGEST = 1792,
   SMALL = 64
 };
-enum { FEW = 64 /* blocks */ };
+enum { FEW = 64 /* blocks */, LITTLE = 1 << 22 /* entries */ };
 static int room(int c) { return c < CLASSES - 1 ? 8 << c : LONGEST; }
 static int table(int c) { return c < CLASSES - 1 ? 16 << c : 2048; }
 
@@ -20,10 +20,9 @@ typedef struct product {
   const kcl_device_csr *A;
   kcl_device_csr B, *C;
   bool sorted;
-  void *list;                    /* [CLASSES, blocks] */
-  const kcl_device_csr *pattern; /* of C; NULL: to be found */
-  int differs;                   /* the note of whether C has another */
-  int found[CLASSES];            /* blocks of each class, when C was filled */
+  void *list;         /* [CLASSES, blocks] */
+  int differs;        /* the note of whether C has another pattern than expected */
+  int found[CLASSES]; /* blocks of each class, when C was filled */
 } product;
 
 /* Classes that are launched as one, with the tables of the last. */
@@ -37,9 +36,10 @@ static int block_of(const kcl_device_csr *B) { return B->block > 1 ? B->block : 
 static int64_t blocks(const product *p) { return (p->A->rows + ROWS - 1) / ROWS; }
 
 /* Work-items per row: the power of two nearest to the keys of a row of B, columns or blocks of v, so that few are idle, and enough
- * that the tables of a group of 32 fit into its local memory. Rows with room behind them are about half full. */
+ * that the tables of a group of 32 fit into its local memory. */
 static int team(const product *p, int v, int c, int most) {
-  const double mean = (double)p->B.nnz / (double)(p->B.rows + 1) / (p->B.end ? 2 : 1) / v;
+  const int64_t entries = p->B.filled ? p->B.filled : p->B.nnz;
+  const double mean = (double)entries / (double)(p->B.rows + 1) / v;
   int t = table(c) / 32 < 1 ? 1 : table(c) / 32;
   if (t > 32) t = 32;
   while (t < most && 1.41 * t <= mean) t *= 2;
@@ -51,7 +51,7 @@ static int count_range(const product *p, const range *r, int failed) {
   const int v = block_of(B), c = r->last, width = team(p, v, 0, 8), t = 2 * team(p, v, c, 16),
             group = t < 64 ? 64 : t;
   return LAUNCH(p->s, v > 1 ? "count_rows_blocks" : "count_rows", r->blocks * ROWS * t, group,
-                PATTERN(A), PATTERN(B), ENDS(B), INT(A->rows), INT(v), BUFFER(p->list),
+                PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), INT(A->rows), INT(v), BUFFER(p->list),
                 INT(r->notes), INT(r->first), INT(table(c)), INT(room(c)), INT(t),
                 INT(width < t ? width : t), BUFFER(p->C->ptr), NOTE(p->s, failed),
                 LOCAL(4 * group / t * table(c)));
@@ -60,7 +60,7 @@ static int count_range(const product *p, const range *r, int failed) {
 static int fill_range(const product *p, const range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
   const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
-  return LAUNCH(p->s, "fill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
+  return LAUNCH(p->s, "fill_rows", r->blocks * ROWS * t, group, CSR(A), ENDS(A), CSR(B), ENDS(B),
                 INT(A->rows), BUFFER(p->list), NOTE(p->s, r->notes), INT(r->first), INT(table(c)),
                 INT(room(c)), INT(t), INT(p->sorted), CSR(C), BUFFER(C->end),
                 LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)), LOCAL(4 * rows * room(c)),
@@ -70,11 +70,10 @@ static int fill_range(const product *p, const range *r) {
 static int refill_range(const product *p, const range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
   const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
-  return LAUNCH(p->s, "refill_rows", r->blocks * ROWS * t, group, CSR(A), CSR(B), ENDS(B),
+  return LAUNCH(p->s, "refill_rows", r->blocks * ROWS * t, group, CSR(A), ENDS(A), CSR(B), ENDS(B),
                 INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
-                INT(room(c)), INT(t), PATTERN(p->pattern), BUFFER(C->col), BUFFER(C->val),
-                NOTE(p->s, p->differs), LOCAL(4 * rows * table(c)), LOCAL(8 * rows * table(c)),
-                LOCAL(2 * rows * room(c)));
+                INT(room(c)), INT(t), CSR(C), NOTE(p->s, p->differs), LOCAL(4 * rows * table(c)),
+                LOCAL(8 * rows * table(c)), LOCAL(2 * rows * room(c)));
 }
 
 /* The next range from class r->first on; false: there is none. A few blocks run with those of larger classes, beside which they
@@ -93,7 +92,7 @@ static bool next_range(const product *p, const cl_int *found, range *r) {
 static int list_bounds(const product *p, int v, void *bound, int *classes) {
   int rc = kcl_setup_notes(p->s, CLASSES, classes);
   if (rc) return rc;
-  return LAUNCH(p->s, "list_by_bound", blocks(p) * LISTERS, LISTERS, PATTERN(p->A),
+  return LAUNCH(p->s, "list_by_bound", blocks(p) * LISTERS, LISTERS, PATTERN(p->A), ENDS(p->A),
                 BUFFER(p->B.ptr), ENDS(&p->B), INT(p->A->rows), INT(v), BUFFER(bound),
                 BUFFER(p->list), NOTE(p->s, *classes));
 }
@@ -133,11 +132,15 @@ done:
   return rc;
 }
 
+static int open_list(product *p) {
+  return kcl_setup_memory(p->s, CLASSES * blocks(p), sizeof(cl_int), &p->list);
+}
+
 static int open(product *p) {
   kcl_device_csr *C = p->C;
   *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B.cols, .block = p->sorted ? p->B.block : 0};
   int rc = kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->ptr);
-  return rc ? rc : kcl_setup_memory(p->s, CLASSES * blocks(p), sizeof(cl_int), &p->list);
+  return rc ? rc : open_list(p);
 }
 
 static int multiply(product *p) {
@@ -166,6 +169,7 @@ static int multiply_loosely(product *p) {
   KCL_TRY(kcl_setup_measure(p->s, C));
   KCL_TRY(C->longest > SMALL || C->nnz > kcl_setup_loose_most(p->s) ? KCL_UNSUITED : KCL_OK);
   KCL_TRY(kcl_setup_room(p->s, C));
+  C->filled = C->nnz / 2;
   rc = fill(p, classes);
 done:
   kcl_setup_drop(p->s, p->list);
@@ -181,7 +185,7 @@ static int multiply_within(product *p, int longest) {
   KCL_TRY(open(p));
   KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
   KCL_TRY(EACH(p->s, "space_rows", C->rows + 1, INT(C->rows), INT(longest), BUFFER(C->ptr)));
-  C->nnz = C->rows * longest, C->longest = longest;
+  C->nnz = C->rows * longest, C->filled = C->nnz / 2, C->longest = longest;
   KCL_TRY(kcl_setup_room(p->s, C));
   KCL_TRY(kcl_setup_measure(p->s, &p->B));
   KCL_TRY(list_lengths(p, &r.notes));
@@ -193,23 +197,26 @@ done:
   return rc;
 }
 
-/* C has the pattern; found: its blocks of each class. KCL_UNSUITED: it has another, as where a factor has lost zeros. */
-static int multiply_like(product *p, const kcl_device_csr *pattern, const int *found) {
+/* C has the pattern. That it is so is expected: a factor may have lost zeros. No wait. */
+static int multiply_like(product *p, const kcl_device_csr *pattern,
+                         const kcl_galerkin_shape *shape) {
   kcl_device_csr *C = p->C;
   range r = {0};
   int rc;
-  cl_int differs;
-  KCL_TRY(open(p));
-  p->pattern = pattern, C->nnz = pattern->nnz, C->longest = pattern->longest;
-  KCL_TRY(kcl_setup_room(p->s, C));
-  KCL_TRY(kcl_setup_measure(p->s, &p->B));
-  KCL_TRY(kcl_setup_copy(p->s, pattern->ptr, C->ptr, C->rows + 1));
+  *C = (kcl_device_csr){.rows = p->A->rows,
+                        .cols = p->B.cols,
+                        .nnz = pattern->nnz,
+                        .longest = shape->longest,
+                        .ptr = pattern->ptr,
+                        .col = pattern->col,
+                        .block = p->B.block};
+  KCL_TRY(open_list(p));
+  KCL_TRY(kcl_setup_memory(p->s, C->nnz, sizeof(cl_double), &C->val));
   KCL_TRY(list_lengths(p, &r.notes));
   KCL_TRY(kcl_setup_notes(p->s, 1, &p->differs));
-  for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(refill_range(p, &r));
-  KCL_TRY(kcl_setup_read_notes(p->s, p->differs, 1, &differs));
+  for (; next_range(p, shape->blocks, &r); r.first = r.last + 1) KCL_TRY(refill_range(p, &r));
+  KCL_TRY(kcl_setup_expect_none(p->s, p->differs));
   kcl_setup_drop(p->s, p->list);
-  if (differs) rc = KCL_UNSUITED, kcl_setup_drop_matrix(p->s, C);
 done:
   return rc;
 }
@@ -226,11 +233,11 @@ int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const 
   return rc == KCL_UNSUITED ? multiply(&p) : rc;
 }
 
-/* Is room for the longest row in each row not much more than what A B takes? */
+/* Is room for the longest row in each row not much, or not much more than what A B takes? */
 static bool even(const kcl_device_setup *s, const kcl_device_csr *C) {
   const int64_t all = C->rows * C->longest;
   return C->longest <= LONGEST && all < INT32_MAX && all <= kcl_setup_loose_most(s) &&
-         all <= 2 * C->nnz;
+         (all <= LITTLE || all <= 2 * C->nnz);
 }
 
 /* A P is sorted where R (A P) is counted by its blocks. */
@@ -239,16 +246,16 @@ int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_d
                        kcl_galerkin_shape *shape, kcl_device_csr *out) {
   kcl_device_csr AP;
   product last = {.s = s, .A = R, .C = out, .sorted = true};
-  const bool known = pattern && shape->known;
-  int rc = known && shape->between
+  int rc = pattern && shape->between
                ? multiply_within(&(product){.s = s, .A = A, .B = *P, .C = &AP}, shape->between)
                : kcl_setup_loose_product(s, A, P, P->block > 1, &AP);
   if (rc) return rc;
   last.B = AP;
-  if (known) rc = multiply_like(&last, pattern, shape->blocks);
-  if (!known || rc == KCL_UNSUITED) {
-    rc = multiply(&last);
-    *shape = (kcl_galerkin_shape){.known = true, .between = even(s, &AP) ? (int)AP.longest : 0};
+  if (pattern) {
+    rc = multiply_like(&last, pattern, shape);
+  } else if (!(rc = multiply(&last))) {
+    *shape = (kcl_galerkin_shape){
+        .known = true, .between = even(s, &AP) ? (int)AP.longest : 0, .longest = (int)out->longest};
     memcpy(shape->blocks, last.found, sizeof shape->blocks);
   }
   if (!rc) kcl_setup_drop_matrix(s, &AP);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { COMMON = 3, PROGRAMS = 5, KERNELS = 96, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
+enum { MOST_EXPECTED = 64 /* two per level */ };
 
 struct kcl_device_setup {
   kcl *ctx;
@@ -25,6 +26,8 @@ struct kcl_device_setup {
   void *notes;     /* cl_mem: int [NOTES_ROOM] */
   int taken, read; /* of them; read: these have been */
   cl_int seen[NOTES_ROOM];
+  int expected[MOST_EXPECTED]; /* notes that are to stay 0 */
+  int expectations;
 };
 
 kcl *kcl_setup_context(const kcl_device_setup *s) { return s->ctx; }
@@ -202,6 +205,24 @@ int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to) 
   return rc;
 }
 
+int kcl_setup_expect_none(kcl_device_setup *s, int doubt) {
+  if (!doubt) return KCL_OK;
+  if (s->expectations == MOST_EXPECTED) return KCL_UNSUITED;
+  s->expected[s->expectations++] = doubt;
+  return KCL_OK;
+}
+
+int kcl_setup_as_expected(kcl_device_setup *s, bool *out) {
+  int rc = KCL_OK;
+  *out = true;
+  for (int i = 0; i < s->expectations && !rc; i++) {
+    cl_int found = 0;
+    rc = kcl_setup_read_notes(s, s->expected[i], 1, &found);
+    if (found) *out = false;
+  }
+  return rc;
+}
+
 int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
   cl_int found[2];
   if (!C->note) return KCL_OK;
@@ -238,7 +259,7 @@ static void begin(kcl_device_setup *s, bool aggregation) {
   int place[PROGRAMS];
   s->aggregation = aggregation, s->built = false;
   s->taken = 1, s->read = 0; /* note 0 is none */
-  s->message = NULL, s->messages = 0;
+  s->message = NULL, s->messages = 0, s->expectations = 0;
   const int count = list_programs(s, list, place);
   if (count) kcl_opencl_load_ahead(s->ctx, list, count);
 }

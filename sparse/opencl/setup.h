@@ -28,7 +28,8 @@ typedef struct kcl_device_csr {
   int64_t rows, cols, nnz, longest; /* entries of the longest row */
   void *ptr, *col, *val;            /* cl_mem: int [rows + 1], int [nnz], double [nnz] */
   void *end;                        /* cl_mem: int [rows]; NULL: a row ends where the next begins */
-  int note;                         /* 0, or: nnz is only a bound, longest not known */
+  int64_t filled; /* about so many entries, where nnz is the room for them; or 0 */
+  int note;       /* 0, or: nnz is only a bound, longest not known */
   int block; /* above 1: columns come in blocks of so many, side by side, and a row has all of a block or none */
 } kcl_device_csr;
 
@@ -59,9 +60,11 @@ enum { KCL_GALERKIN_CLASSES = 8 };
 typedef struct kcl_galerkin_shape {
   bool known;
   int between;                      /* room that suits every row of A P; 0: rows differ too much */
+  int longest;                      /* entries of a row of R A P */
   int blocks[KCL_GALERKIN_CLASSES]; /* of its rows, by their length (product.c) */
 } kcl_galerkin_shape;
-/* R A P. pattern: a matrix that has its entries, rarely more, with the shape that came of it; or NULL, the shape is found. */
+/* R A P. pattern: its entries, with the shape that came of them, whose arrays *out takes: that they suit R, A and P is expected
+ * (below); or NULL, the shape is found. */
 int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
                        const kcl_device_csr *P, const kcl_device_csr *pattern,
                        kcl_galerkin_shape *shape, kcl_device_csr *out);
@@ -106,7 +109,10 @@ void kcl_setup_free(kcl *ctx, void *buffer); /* or NULL */
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);
-/* And back, in memory of s or of m, which is not changed: without the zeros of "sell". */
-int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out);
+/* And back, in memory of s or of m, which is not changed; with values, rows may have room behind them. No wait. */
+int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
+/* What is expected instead of waited for, and whether it all was so, which may wait. A doubt: that there is none. */
+int kcl_setup_expect_none(kcl_device_setup *s, int doubt);
+int kcl_setup_as_expected(kcl_device_setup *s, bool *out);
 
 #endif
