@@ -52,10 +52,10 @@ static bool same_rows(const kcl_csr *A, int64_t i, int64_t j) {
   size_t size = kcl_type_size(A->type);
   const char *val = A->val;
   if (kcl_row_length(A, j) != n || (n && a[0] - (int64_t)b[0] != between)) return false;
-  bool same = true;
-  for (int64_t k = 0; k < n; k++) same &= a[k] - (int64_t)b[k] == between;
-  return same && !memcmp(val + (size_t)A->row_ptr[i] * size, val + (size_t)A->row_ptr[j] * size,
-                         (size_t)n * size);
+  int32_t differ = 0;
+  for (int64_t k = 0; k < n; k++) differ |= (a[k] - b[k]) ^ (int32_t)between;
+  return !differ && !memcmp(val + (size_t)A->row_ptr[i] * size, val + (size_t)A->row_ptr[j] * size,
+                            (size_t)n * size);
 }
 
 static bool same(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k, int64_t j,

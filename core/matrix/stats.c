@@ -40,19 +40,23 @@ static void count_lengths(counting *c, kcl_stats *s) {
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
 
-/* Columns ascend: the farthest from the diagonal is the first or the last of its row. */
+/* Columns ascend: the farthest from the diagonal is the first or the last of its row. A row like the one before has the same
+ * diagonals. */
 static void mark_diagonals(void *arg, int64_t from, int64_t to) {
   counting *c = arg;
   const kcl_csr *A = c->A;
   int64_t bandwidth = 0, diagonal_entries = 0;
-  for (int64_t i = from; i < to; i++) {
+  bool main = false; /* has the row an entry on the main diagonal? */
+  for (int64_t i = from; i < to; i++, diagonal_entries += main) {
     const int64_t first = A->row_ptr[i], end = A->row_ptr[i + 1];
     _Atomic unsigned char *seen = c->seen + (A->rows - 1 - i);
+    if (i > from && kcl_rows_moved(A, 1, i, 1)) continue;
+    main = false;
     if (first == end) continue;
     if (i - A->col[first] > bandwidth) bandwidth = i - A->col[first];
     if (A->col[end - 1] - i > bandwidth) bandwidth = A->col[end - 1] - i;
     for (int64_t k = first; k < end; k++) {
-      diagonal_entries += A->col[k] == i;
+      main |= A->col[k] == i;
       if (!atomic_load_explicit(&seen[A->col[k]], memory_order_relaxed))
         atomic_store_explicit(&seen[A->col[k]], 1, memory_order_relaxed);
     }

@@ -17,6 +17,8 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
 /* The others; out: has those, of A or of a matrix with its structure. */
 int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out);
+/* Are the b rows from `base` on those `back` rows before, as many columns further, as on most of a grid? */
+bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
 
