@@ -165,7 +165,7 @@ kernel void narrow(global const double *from, const int n, const double factor, 
 STORE_ROWS(store_rows, VALUE)
 STORE_ROWS(store_rows_narrow, float)
 
-/* SELL (spmv/sell.c): the longest row of each slice of C, then the entries. */
+/* SELL (spmv/sell.c): the longest row of each slice of C, then the entries, and where slices begin. */
 kernel void slice_widths(global const int *A_ptr, const int rows, const int C, global int *width)
 {
   const int s = get_global_id(0);
@@ -184,10 +184,13 @@ inline int slice_entry(PATTERN(A), const int rows, const int cols, const int p, 
   return *from >= 0 ? A_col[*from] : length ? A_col[A_ptr[i] + length - 1] : i < cols ? i : 0;
 }
 #define FILL_SLICES(name, REAL) \
-  kernel void name(CSR(A), const int rows, const int cols, const int C, global const int *slice, global int *col, global REAL *val) \
+  kernel void name(CSR(A), const int rows, const int cols, const int C, global const int *slice, global int *first, global int *col, \
+                   global REAL *val) \
   { \
     const int p = get_global_id(0), s = p / C; \
     if (s * C >= rows) return; \
+    if (p == 0) first[0] = 0; \
+    if (p % C == 0) first[s + 1] = slice[s + 1]; \
     for (int k = 0; k < slice[s + 1] - slice[s]; k++) { \
       const int at = (slice[s] + k) * C + p % C; \
       int from; \

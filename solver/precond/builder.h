@@ -33,7 +33,7 @@ typedef struct kcl_builder_ops {
   /* The same by aggregates of nodes; with P the near-null vectors become those of the next level. */
   int (*aggregation)(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
                      kcl_built *P, bool *made);
-  int (*transpose)(kcl_builder *b, const kcl_built *A, kcl_built *out);
+  int (*transpose)(kcl_builder *b, kcl_built *A, kcl_built *out); /* both are to be kept */
   int (*product)(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out);
   /* R A P; pattern: its entries, of an earlier one, with its shape, and used up; or NULL, the shape is found. */
   int (*galerkin)(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,

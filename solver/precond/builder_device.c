@@ -1,6 +1,7 @@
 /* Matrices of multigrid on the device: the room `sparse/opencl`. */
 #include "solver/precond/builder.h"
 #include "solver/precond/smooth.h"
+#include <string.h>
 
 static void give(const kcl_device_csr *C, kcl_built *out) {
   *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};
@@ -44,9 +45,18 @@ static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation
   return KCL_OK;
 }
 
-static int transpose(kcl_builder *b, const kcl_built *A, kcl_built *out) {
+/* What its format needs to know, ahead of `keep`; with no fewer entries than it has. */
+static int look_ahead(kcl_builder *b, kcl_device_csr *A) {
+  const kcl_format *f;
+  int rc = kcl_precond_level_format(b->M, A->rows, A->nnz, &f);
+  return rc || strcmp(f->name, "sell") ? rc : kcl_setup_slices(b->setup, A);
+}
+
+static int transpose(kcl_builder *b, kcl_built *A, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_transpose(b->setup, &A->device, &C);
+  if (!rc) rc = look_ahead(b, &A->device);
+  if (!rc) rc = look_ahead(b, &C);
   if (!rc) give(&C, out);
   return rc;
 }

@@ -88,7 +88,7 @@ done:
   return rc;
 }
 
-static int transpose(kcl_builder *b, const kcl_built *A, kcl_built *out) {
+static int transpose(kcl_builder *b, kcl_built *A, kcl_built *out) {
   kcl_csr *T = NULL;
   int rc = kcl_sparse_transpose(b->M->ctx, A->csr, &T);
   return give(rc, T, out);

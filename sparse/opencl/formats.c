@@ -24,7 +24,7 @@ static int reserve_all(kcl_matrix *m) {
 static bool is_narrow(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
 
 /* The arrays are those of A. */
-static int fill_csr(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, kcl_matrix *m) {
+static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_matrix *m) {
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = m->type};
   int rc;
   KCL_TRY(m->format->build(m, &shape));
@@ -37,32 +37,40 @@ done:
   return rc;
 }
 
-/* As build of spmv/sell.c makes it, not sorted. */
-static int fill_sell(kcl_device_setup *s, const kcl_device_csr *A, bool narrow, kcl_matrix *m) {
-  const int C = kcl_matrix_tune(m)->slice ? kcl_matrix_tune(m)->slice : KCL_SLICE;
+static int slice_of(const kcl *ctx) { return ctx->tune.slice ? ctx->tune.slice : KCL_SLICE; }
+
+int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A) {
+  const int C = slice_of(kcl_setup_context(s));
   const int64_t slices = (A->rows + C - 1) / C;
-  void *width;
+  int rc;
+  KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &A->slice));
+  KCL_TRY(EACH(s, "slice_widths", slices, BUFFER(A->ptr), INT(A->rows), INT(C), BUFFER(A->slice)));
+  KCL_TRY(kcl_setup_scan(s, A->slice, slices, A->slice, &A->slice_note));
+done:
+  return rc;
+}
+
+/* As build of spmv/sell.c makes it, not sorted. */
+static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_matrix *m) {
+  const int C = slice_of(m->ctx);
+  const int64_t slices = (A->rows + C - 1) / C;
   cl_int found[2];
   int64_t columns;
-  int note, rc;
-  KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &width));
-  KCL_TRY(EACH(s, "slice_widths", slices, BUFFER(A->ptr), INT(A->rows), INT(C), BUFFER(width)));
-  m->variant = C, m->rows_match_elements = true;
-  kcl_matrix_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
-  KCL_TRY(reserve(m, 0));
-  KCL_TRY(kcl_setup_scan(s, width, slices, m->device[0], &note));
-  KCL_TRY(kcl_setup_read_notes(s, note, 2, found));
+  int rc;
+  if (!A->slice) KCL_TRY(kcl_setup_slices(s, A));
+  KCL_TRY(kcl_setup_read_notes(s, A->slice_note, 2, found));
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);
+  m->variant = C, m->rows_match_elements = true;
+  kcl_matrix_borrow(m, "slice", KCL_INT32, slices + 1, NULL);
   kcl_matrix_borrow(m, "col", KCL_INT32, columns * C, NULL);
   kcl_matrix_borrow(m, "val", narrow ? KCL_SINGLE : KCL_SCALAR, columns * C, NULL);
   kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
   KCL_TRY(EACH(s, narrow ? "fill_slices_narrow" : "fill_slices", slices * C, CSR(A), INT(A->rows),
-               INT(A->cols), INT(C), BUFFER(m->device[0]), BUFFER(m->device[1]),
+               INT(A->cols), INT(C), BUFFER(A->slice), BUFFER(m->device[0]), BUFFER(m->device[1]),
                BUFFER(m->device[2])));
-  kcl_setup_drop(s, width);
 done:
   return rc;
 }
@@ -118,7 +126,7 @@ int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_de
 
 /* ---------------------------------------------------------------- in a format */
 
-int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
+int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {
   kcl *ctx = kcl_setup_context(s);
   kcl_matrix *m = *out = NULL;

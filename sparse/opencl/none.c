@@ -64,7 +64,10 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoothe
 int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows) {
   return (void)s, (void)doubt, (void)rows, KCL_UNSUITED;
 }
-int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
+int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A) {
+  return (void)s, (void)A, KCL_UNSUITED;
+}
+int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out) {
   return (void)s, (void)A, (void)f, (void)narrow, (void)out, KCL_UNSUITED;
 }

@@ -129,7 +129,7 @@ void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
 
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
   kcl_setup_drop(s, A->ptr), kcl_setup_drop(s, A->col), kcl_setup_drop(s, A->val);
-  kcl_setup_drop(s, A->end);
+  kcl_setup_drop(s, A->end), kcl_setup_drop(s, A->slice);
 }
 
 static int fill(kcl_device_setup *s, int64_t count, const void *element, size_t size, void **out) {

@@ -30,6 +30,8 @@ typedef struct kcl_device_csr {
   void *end;                        /* cl_mem: int [rows]; NULL: a row ends where the next begins */
   int64_t filled; /* about so many entries, where nnz is the room for them; or 0 */
   int note;       /* 0, or: nnz is only a bound, longest not known */
+  void *slice;    /* of kcl_setup_slices: cl_mem int [slices + 1], or NULL */
+  int slice_note;
   int block; /* above 1: columns come in blocks of so many, side by side, and a row has all of a block or none */
 } kcl_device_csr;
 
@@ -106,8 +108,10 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoothe
 /* *rows: of A, if a diagonal entry was not positive where it has to be; else 0. May wait. */
 int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows);
 void kcl_setup_free(kcl *ctx, void *buffer); /* or NULL */
+/* What "sell" needs to know of A: asked ahead of kcl_setup_matrix, which then waits for nothing if there was a wait between. */
+int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A);
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
-int kcl_setup_matrix(kcl_device_setup *s, const kcl_device_csr *A, const kcl_format *f, bool narrow,
+int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);
 /* And back, in memory of s or of m, which is not changed; with values, rows may have room behind them. No wait. */
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
