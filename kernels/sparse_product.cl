@@ -218,8 +218,8 @@ kernel void fill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global c
   if (lane == 0 && C_end) C_end[i] = to + n;
 }
 
-/* The columns of C are known: nothing is listed, nothing sorted. The note: a row has others, or fewer.
- * Sums begin with -0, which leaves every product as it is. slots [teams, room]: of the row's columns. */
+/* The columns of C are known: nothing is listed, nothing sorted. The note: a product has none of them. Sums begin with -0, which leaves
+ * every product as it is. slots [teams, room]: of the row's columns. */
 kernel void refill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
                         const int size, const int room, const int team, PATTERN(C), global double *C_val,
                         NOTES, local int4 *all_keys, local double *all_sums, local ushort *all_slots)
@@ -242,13 +242,10 @@ kernel void refill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global
     slots[q] = slot, sums[slot] = -0.0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  bool differs = !sum_products(A_ptr, A_col, A_val, B_ptr, B_col, B_val, B_end, B_next, from, length, most, team, true, size, keys,
-                               sums, NULL, NULL, NULL);
-  for (int q = lane; q < n; q += team) {
-    const double sum = C_val[to + q] = sums[slots[q]];
-    differs = differs || as_long(sum) == as_long(-0.0);
-  }
-  if (differs) notes[note] = 1;
+  const bool all = sum_products(A_ptr, A_col, A_val, B_ptr, B_col, B_val, B_end, B_next, from, length, most, team, true, size, keys,
+                                sums, NULL, NULL, NULL);
+  for (int q = lane; q < n; q += team) C_val[to + q] = sums[slots[q]];
+  if (!all) notes[note] = 1;
 }
 
 /* Room for `length` entries in each row. */

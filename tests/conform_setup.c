@@ -22,11 +22,31 @@ done:
 }
 
 /* A truncated, which has many equal entries; P, R, A P, R A P; R A P of A truncated in the pattern of the whole one. */
+/* C has the entries of H, up to rounding, and zeros. */
+static void compare_within(const pair *p, const char *what, kcl_device_csr *C, const kcl_csr *H) {
+  kcl_csr *D = NULL;
+  int64_t off = 0, found = 0;
+  const double size = kcl_norm_inf(KCL_D, H->val, H->nnz);
+  if (!CHECK(!kcl_setup_download(p->s, C, &D) && D->rows == H->rows && D->nnz >= H->nnz)) return;
+  for (int64_t i = 0; i < D->rows; i++) {
+    int64_t h = H->row_ptr[i];
+    for (int64_t k = D->row_ptr[i]; k < D->row_ptr[i + 1]; k++) {
+      const bool there = h < H->row_ptr[i + 1] && H->col[h] == D->col[k];
+      off += fabs(((double *)D->val)[k] - (there ? ((double *)H->val)[h] : 0)) >
+             (there ? CLOSE * size : 0);
+      h += there, found += there;
+    }
+  }
+  CHECKF(!off && found == H->nnz, "%s: %s: %lld entries differ, %lld of %lld are there", p->name,
+         what, (long long)off, (long long)found, (long long)H->nnz);
+  kcl_csr_free(&D);
+}
+
 static int test_coarsening(const pair *p, const kcl_csr *A) {
   const kcl_coarsening_rule rule = {.theta = 0.25, .most = 4, .enough = (double)A->rows};
-  kcl_csr *P = NULL, *R = NULL, *AP = NULL, *C = NULL, *D = NULL, *few = NULL;
-  kcl_device_csr dA, dP, dR, dAP, dC, dD, dE, dfew;
-  kcl_galerkin_shape shape = {.known = false};
+  kcl_csr *P = NULL, *R = NULL, *AP = NULL, *C = NULL, *D = NULL, *few = NULL, *E = NULL;
+  kcl_device_csr dA, dP, dR, dAP, dC, dD, dE, dF, dfew, dfewer;
+  kcl_galerkin_shape shape = {.known = false}, fewer = {.known = false};
   bool made, expected;
   int rc;
   KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
@@ -46,15 +66,24 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, &dC, &shape, &dD));
   KCL_TRY(kcl_setup_as_expected(p->s, &expected));
   CHECKF(expected, "%s: P^T A P has another pattern the second time", p->name);
+  KCL_TRY(kcl_sparse_galerkin(p->ctx, R, few, P, NULL, &E));
   KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dfew, &dP, &dC, &shape, &dE));
   KCL_TRY(kcl_setup_as_expected(p->s, &expected));
-  CHECKF(!expected, "%s: entries of P^T A P that have no products were not noticed", p->name);
+  CHECKF(expected, "%s: entries without products are no fault", p->name);
+  compare_within(p, "P^T A P with fewer entries than the pattern", &dE, E);
+  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dfew, &dP, NULL, &fewer, &dfewer));
+  fewer.between = shape.between; /* the room of A P */
+  if (dfewer.nnz < dC.nnz) {
+    KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, &dfewer, &fewer, &dF));
+    KCL_TRY(kcl_setup_as_expected(p->s, &expected));
+    CHECKF(!expected, "%s: products that have no place were not noticed", p->name);
+  }
   compare(p, "three entries per row", &dfew, &few);
   compare(p, "P", &dP, &P), compare(p, "P^T", &dR, &R), compare(p, "A P", &dAP, &AP);
   compare(p, "P^T A P", &dC, &C), compare(p, "P^T A P in its pattern", &dD, &D);
 done:
   kcl_csr_free(&P), kcl_csr_free(&R), kcl_csr_free(&AP), kcl_csr_free(&C), kcl_csr_free(&D);
-  kcl_csr_free(&few);
+  kcl_csr_free(&few), kcl_csr_free(&E);
   return rc;
 }
 

@@ -21,7 +21,7 @@ typedef struct product {
   kcl_device_csr B, *C;
   bool sorted;
   void *list;         /* [CLASSES, blocks] */
-  int differs;        /* the note of whether C has another pattern than expected */
+  int astray;         /* the note of whether a product has no place in the pattern */
   int found[CLASSES]; /* blocks of each class, when C was filled */
 } product;
 
@@ -72,7 +72,7 @@ static int refill_range(const product *p, const range *r) {
   const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return LAUNCH(p->s, "refill_rows", r->blocks * ROWS * t, group, CSR(A), ENDS(A), CSR(B), ENDS(B),
                 INT(A->rows), BUFFER(p->list), INT(r->notes), INT(r->first), INT(table(c)),
-                INT(room(c)), INT(t), CSR(C), NOTE(p->s, p->differs), LOCAL(4 * rows * table(c)),
+                INT(room(c)), INT(t), CSR(C), NOTE(p->s, p->astray), LOCAL(4 * rows * table(c)),
                 LOCAL(8 * rows * table(c)), LOCAL(2 * rows * room(c)));
 }
 
@@ -197,7 +197,7 @@ done:
   return rc;
 }
 
-/* C has the pattern. That it is so is expected: a factor may have lost zeros. No wait. */
+/* C has the pattern, in which all products are expected to have a place; entries without products are zero. No wait. */
 static int multiply_like(product *p, const kcl_device_csr *pattern,
                          const kcl_galerkin_shape *shape) {
   kcl_device_csr *C = p->C;
@@ -213,9 +213,9 @@ static int multiply_like(product *p, const kcl_device_csr *pattern,
   KCL_TRY(open_list(p));
   KCL_TRY(kcl_setup_memory(p->s, C->nnz, sizeof(cl_double), &C->val));
   KCL_TRY(list_lengths(p, &r.notes));
-  KCL_TRY(kcl_setup_notes(p->s, 1, &p->differs));
+  KCL_TRY(kcl_setup_notes(p->s, 1, &p->astray));
   for (; next_range(p, shape->blocks, &r); r.first = r.last + 1) KCL_TRY(refill_range(p, &r));
-  KCL_TRY(kcl_setup_expect_none(p->s, p->differs));
+  KCL_TRY(kcl_setup_expect_none(p->s, p->astray));
   kcl_setup_drop(p->s, p->list);
 done:
   return rc;
