@@ -1,0 +1,90 @@
+/* What compressed formats are sized by: distinct rows, pairs and values, values that float holds, the span of slices. */
+#include "core/base/context.h"
+#include "core/matrix/repeats.h"
+#include "core/matrix/structure.h"
+#include <float.h>
+#include <math.h>
+
+/* Is it exactly representable as a normal float? Devices may flush subnormal ones to 0. */
+static bool is_single(double v) { return v == 0 || ((double)(float)v == v && fabs(v) >= FLT_MIN); }
+
+static bool entry_is_single(const kcl_csr *A, int64_t k) {
+  double z[2];
+  kcl_element(A->type, A->val, k, z);
+  return is_single(z[0]) && is_single(z[1]);
+}
+
+typedef struct question {
+  const kcl_csr *A;
+  atomic_bool all;
+} question;
+
+static void singles(void *arg, int64_t first, int64_t end) {
+  question *q = arg;
+  for (int64_t k = first; k < end; k++)
+    if (!entry_is_single(q->A, k)) {
+      q->all = false;
+      return;
+    }
+}
+
+bool kcl_all_single(const kcl_csr *A) {
+  question q = {.A = A, .all = true};
+  kcl_for(A->nnz, KCL_FEW, singles, &q);
+  return q.all;
+}
+
+/* Checks the distinct values where they are known. */
+static bool all_single(const kcl_csr *A, const kcl_repeats *values) {
+  bool all = true;
+  if (!kcl_repeats_fit(values)) return kcl_all_single(A);
+  for (int64_t n = 0; n < values->count; n++) all = all && entry_is_single(A, values->entry[n]);
+  return all;
+}
+
+int32_t kcl_slice_least(const kcl_csr *A, int64_t slice) {
+  int32_t least = INT32_MAX;
+  for (int64_t i = slice * KCL_SLICE; i < (slice + 1) * KCL_SLICE && i < A->rows; i++) {
+    int32_t first = kcl_row_length(A, i) ? A->col[A->row_ptr[i]] : kcl_padding_column(A, i);
+    if (first < least) least = first;
+  }
+  return least;
+}
+
+typedef struct width {
+  const kcl_csr *A;
+  _Atomic int64_t most;
+} width;
+
+static void span(void *arg, int64_t first, int64_t end) {
+  width *w = arg;
+  for (int64_t s = first; s < end; s++) {
+    int32_t least = kcl_slice_least(w->A, s), most = 0;
+    for (int64_t i = s * KCL_SLICE; i < (s + 1) * KCL_SLICE && i < w->A->rows; i++)
+      if (kcl_padding_column(w->A, i) > most) most = kcl_padding_column(w->A, i);
+    kcl_raise(&w->most, most - (int64_t)least);
+  }
+}
+
+int64_t kcl_slice_span(const kcl_csr *A) {
+  width w = {.A = A};
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, span, &w);
+  return w.most;
+}
+
+int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+  kcl_repeats rows = {0}, pairs = {0}, values = {0};
+  int rc;
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, false, &rows));
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_PAIRS, &rows, false, &pairs));
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, false,
+                           &values));
+  s->row_patterns = rows.count, s->pattern_runs = rows.runs;
+  s->pattern_entries = kcl_repeats_fit(&rows) ? kcl_repeats_entries(&rows) : 0;
+  s->distinct_pairs = pairs.count, s->distinct_values = values.count;
+  s->values_fit_float = all_single(A, &values);
+  s->slice_span = kcl_slice_span(A);
+done:
+  kcl_repeats_free(&rows), kcl_repeats_free(&pairs), kcl_repeats_free(&values);
+  return rc;
+}
