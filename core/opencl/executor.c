@@ -255,14 +255,11 @@ done:
 static int first_launches(kcl_executor *ex) {
   kcl_control head[KCL_MAX_NRHS];
   const double target[KCL_MAX_NRHS] = {0};
-  kcl_step_begin(context(ex->data), (kcl_activity){.what = "starting kernels"});
   for (int c = 0; c < KCL_MAX_NRHS; c++) head[c] = (kcl_control){.stop = 1};
   int rc = set_state(ex, head, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
-  if (!rc) rc = finish(ex);
-  kcl_step_end(context(ex->data));
-  return rc;
+  return rc ? rc : finish(ex);
 }
 
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
@@ -303,9 +300,11 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_ranks(r));
   if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
-  ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
-  if (ex->compiled + ex->from_cache > 0) KCL_TRY(first_launches(ex)); /* others were launched */
+  kcl_step_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
+  KCL_TRY(first_launches(ex));
   r->ranks.ready = kcl_program_ranks(k) != NULL;
+  kcl_step_end(k->ctx);
+  ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   ex->ends = r->ranks.ends;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;
   ex->seconds_compile = kcl_now() - t;
