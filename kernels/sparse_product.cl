@@ -29,8 +29,8 @@ inline void list_block(const int keys, global int *list, global int *count)
 }
 
 /* By the rows of B that each row of A selects; bound [rows]. */
-kernel void list_by_bound(PATTERN(A), ENDS(A), global const int *B_ptr, ENDS(B), const int rows, const int v, global int *bound, global int *list,
-                          NOTES)
+kernel void list_by_bound(PATTERN(A), ENDS(A), global const int *B_ptr, ENDS(B), const int rows, const int v, global int *bound,
+                          global int *list, NOTES)
 {
   local int columns[ROWS], most;
   const int l = get_local_id(0), i = get_group_id(0) * ROWS + l / (LISTERS / ROWS), lane = l % (LISTERS / ROWS);
@@ -96,8 +96,8 @@ inline int slot_of(volatile local int *keys, const int size, const int key, bool
 }
 
 /* Keys of row i, to all of its team. lost: a note of whether it has more than `room`. `width` work-items of a team share a row of B. */
-inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int v, const int i, const int size, const int room,
-                      const int team, const int width, local int4 *all_keys, local int *found, global int *lost)
+inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int v, const int i, const int size,
+                      const int room, const int team, const int width, local int4 *all_keys, local int *found, global int *lost)
 {
   const int l = get_local_id(0), group = get_local_size(0), lane = l % team;
   const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? END(A, i) : 0;
@@ -121,14 +121,14 @@ inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, 
 }
 
 /* classes: the notes of the blocks in each. keys [teams, size] */
-#define COUNTING PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list, const int classes, \
-                 const int first, const int size, const int room, const int team, const int width, global int *count, NOTES,  \
-                 local int4 *keys
+#define COUNTING PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list,           \
+                 const int classes, const int first, const int size, const int room, const int team, const int width,         \
+                 global int *count, NOTES, local int4 *keys
 #define COUNT(v)                                                                                                              \
   local int found[ROWS];                                                                                                      \
   const int i = row_of_team(list, notes + classes, first, rows, team);                                                        \
-  const int n = count_keys(A_ptr, A_col, A_end, A_next, B_ptr, B_col, B_end, B_next, rows, v, i, size, room, team, width, keys, found,       \
-                           notes + note);                                                                                     \
+  const int n = count_keys(A_ptr, A_col, A_end, A_next, B_ptr, B_col, B_end, B_next, rows, v, i, size, room, team, width,     \
+                           keys, found, notes + note);                                                                        \
   if (get_local_id(0) % team == 0 && i < rows) count[i] = n * (v)
 kernel void count_rows(COUNTING) { COUNT(1); }
 kernel void count_rows_blocks(COUNTING) { COUNT(block); }
@@ -187,9 +187,9 @@ inline bool sum_products(CSR(A), CSR(B), ENDS(B), const int from, const int leng
 }
 
 /* cols, slots [teams, room]: those in use, as they came. sorted: C's columns ascend. C_end: of rows with room; or NULL. */
-kernel void fill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, global const int *notes, const int classes,
-                      const int first, const int size, const int room, const int team, const int sorted, global const int *C_ptr,
-                      global int *C_col, global double *C_val, global int *C_end, local int4 *all_keys, local double *all_sums,
+kernel void fill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, global const int *notes,
+                      const int classes, const int first, const int size, const int room, const int team, const int sorted,
+                      global const int *C_ptr, global int *C_col, global double *C_val, global int *C_end, local int4 *all_keys, local double *all_sums,
                       local int *all_cols, local ushort *all_slots)
 {
   local int listed[ROWS], most;
@@ -220,9 +220,9 @@ kernel void fill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global c
 
 /* The columns of C are known: nothing is listed, nothing sorted. The note: a product has none of them. Sums begin with -0, which leaves
  * every product as it is. slots [teams, room]: of the row's columns. */
-kernel void refill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes, const int first,
-                        const int size, const int room, const int team, PATTERN(C), global double *C_val,
-                        NOTES, local int4 *all_keys, local double *all_sums, local ushort *all_slots)
+kernel void refill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global const int *list, const int classes,
+                        const int first, const int size, const int room, const int team, PATTERN(C), global double *C_val, NOTES,
+                        local int4 *all_keys, local double *all_sums, local ushort *all_slots)
 {
   local int most;
   const int l = get_local_id(0), group = get_local_size(0), mine = l / team, lane = l % team;

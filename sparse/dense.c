@@ -109,13 +109,15 @@ static int invert_hermitian(kcl *ctx, const kcl_csr *A, double *x) {
   int rc = kcl_alloc_unset(ctx, 2 * n, sizeof *work, "the coarsest system", (void **)&work);
   if (rc) return rc;
   make_dense(A, x);
-  const bool done = sweep(x, n, work);
+  const bool swept = sweep(x, n, work);
   free(work);
-  if (!done) rc = invert_any(ctx, A, x);
-  const double sign = done ? -1 : 1;
+  if (!swept && (rc = invert_any(ctx, A, x))) return rc;
   for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j <= i; j++) x[i * n + j] = x[j * n + i] = sign * x[i * n + j];
-  return rc;
+    for (int64_t j = 0; j <= i; j++) {
+      double *lower = &x[i * n + j], *upper = &x[j * n + i];
+      *lower = *upper = swept ? -*lower : (*lower + *upper) / 2;
+    }
+  return KCL_OK;
 }
 
 int kcl_dense_inverse(kcl *ctx, const kcl_csr *A, bool hermitian, kcl_csr **out) {

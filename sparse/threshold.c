@@ -103,7 +103,7 @@ static int by_column(const void *a, const void *b) {
   return (x->col > y->col) - (x->col < y->col);
 }
 
-/* Room for `count` entries that stays where it is. */
+/* Room for `count` entries, at an address that does not change. */
 static bool take(maker *m, int64_t count, int32_t **col, scalar **val) {
   kcl_block *b = m->memory;
   if (!b || b->used + count > b->room) {

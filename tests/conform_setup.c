@@ -21,7 +21,6 @@ done:
   return rc;
 }
 
-/* A truncated, which has many equal entries; P, R, A P, R A P; R A P of A truncated in the pattern of the whole one. */
 /* C has the entries of H, up to rounding, and zeros. */
 static void compare_within(const pair *p, const char *what, kcl_device_csr *C, const kcl_csr *H) {
   kcl_csr *D = NULL;
@@ -42,6 +41,7 @@ static void compare_within(const pair *p, const char *what, kcl_device_csr *C, c
   kcl_csr_free(&D);
 }
 
+/* A truncated, which has many equal entries; P, R, A P, R A P; R A P of A truncated in the pattern of the whole one. */
 static int test_coarsening(const pair *p, const kcl_csr *A) {
   const kcl_coarsening_rule rule = {.theta = 0.25, .most = 4, .enough = (double)A->rows};
   kcl_csr *P = NULL, *R = NULL, *AP = NULL, *C = NULL, *D = NULL, *few = NULL, *E = NULL;

@@ -1,4 +1,5 @@
-/* Distinct rows that a context keeps are those that are found without it, and are forgotten before the values may change; any number of threads numbers them alike.
+/* Distinct rows that a context keeps are those that are found without it, and are forgotten before the values may change; any
+ * number of threads numbers them alike.
  */
 #include "core/base/context.h"
 #include "core/matrix/repeats.h"

@@ -125,6 +125,7 @@ static inline double kcl_abs(kcl_type t, const void *array, int64_t i) {
   kcl_element(t, array, i, z);
   return hypot(z[0], z[1]);
 }
+
 /* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
 static inline double kcl_ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
 

@@ -71,25 +71,43 @@ INLINE row_sum sum_row(const multiplying *m, kcl_type type, int64_t i, int64_t *
   return q;
 }
 
-static int64_t first_of_further(const multiplying *m, int64_t row) {
-  return m->B ? kcl_first_from(m->row, 0, m->B->rows, row) : 0;
+/* The larger; NaN where one is. */
+static double worse(double m, double q) { return q <= m || isnan(m) ? m : q; }
+
+/* y = A x or b - A x; judge: of the latter also what kcl_split_residual returns. */
+INLINE void multiply_rows(multiplying *m, kcl_type type, int64_t from, int64_t to, bool judge) {
+  const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  int64_t further = m->B ? kcl_first_from(m->row, 0, m->B->rows, from) : 0;
+  kcl_row_errors e = {0, 0, 0};
+  for (int64_t i = from; i < to; i++) {
+    const row_sum q = sum_row(m, type, i, &further, judge);
+    if (!judge) continue;
+    const double r = kcl_abs(wide, m->y, i), b = kcl_abs(wide, m->b, i);
+    e.norm = worse(e.norm, q.size);
+    e.rowwise = worse(e.rowwise, kcl_ratio(r, q.size * m->x_inf + b));
+    e.componentwise = worse(e.componentwise, kcl_ratio(r, q.size_x + b));
+  }
+  if (!judge) return;
+  kcl_raise(&m->norm, kcl_bits(e.norm));
+  kcl_raise(&m->rowwise, kcl_bits(e.rowwise));
+  kcl_raise(&m->componentwise, kcl_bits(e.componentwise));
 }
 
-/* ---------------------------------------------------------------- y = A x, y = b - A x */
-
-INLINE void multiply_rows(const multiplying *m, kcl_type type, int64_t from, int64_t to) {
-  int64_t further = first_of_further(m, from);
-  for (int64_t i = from; i < to; i++) sum_row(m, type, i, &further, false);
+INLINE void multiply_typed(multiplying *m, int64_t from, int64_t to, bool judge) {
+  switch (m->A->type) {
+  case KCL_S: multiply_rows(m, KCL_S, from, to, judge); break;
+  case KCL_D: multiply_rows(m, KCL_D, from, to, judge); break;
+  case KCL_C: multiply_rows(m, KCL_C, from, to, judge); break;
+  case KCL_Z: multiply_rows(m, KCL_Z, from, to, judge); break;
+  }
 }
 
 static void product_rows(void *arg, int64_t from, int64_t to) {
-  const multiplying *m = arg;
-  switch (m->A->type) {
-  case KCL_S: multiply_rows(m, KCL_S, from, to); break;
-  case KCL_D: multiply_rows(m, KCL_D, from, to); break;
-  case KCL_C: multiply_rows(m, KCL_C, from, to); break;
-  case KCL_Z: multiply_rows(m, KCL_Z, from, to); break;
-  }
+  multiply_typed(arg, from, to, false);
+}
+
+static void residual_rows(void *arg, int64_t from, int64_t to) {
+  multiply_typed(arg, from, to, true);
 }
 
 void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double *y) {
@@ -101,41 +119,10 @@ void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, c
   kcl_for_each(A->rows, GRAIN, product_rows, &(multiplying){A, B, row, x, b, .y = y});
 }
 
-/* ---------------------------------------------------------------- residuals, and the worst of their rows */
-
-/* The larger; NaN where one is. */
-static double worse(double m, double q) { return q <= m || isnan(m) ? m : q; }
-
-INLINE void judge_rows_of(multiplying *m, kcl_type type, int64_t from, int64_t to) {
-  const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
-  int64_t further = first_of_further(m, from);
-  double norm = 0, rowwise = 0, componentwise = 0;
-  for (int64_t i = from; i < to; i++) {
-    const row_sum q = sum_row(m, type, i, &further, true);
-    const double r = kcl_abs(wide, m->y, i), b = kcl_abs(wide, m->b, i);
-    norm = worse(norm, q.size);
-    rowwise = worse(rowwise, kcl_ratio(r, q.size * m->x_inf + b));
-    componentwise = worse(componentwise, kcl_ratio(r, q.size_x + b));
-  }
-  kcl_raise(&m->norm, kcl_bits(norm));
-  kcl_raise(&m->rowwise, kcl_bits(rowwise));
-  kcl_raise(&m->componentwise, kcl_bits(componentwise));
-}
-
-static void judge_rows(void *arg, int64_t from, int64_t to) {
-  multiplying *m = arg;
-  switch (m->A->type) {
-  case KCL_S: judge_rows_of(m, KCL_S, from, to); break;
-  case KCL_D: judge_rows_of(m, KCL_D, from, to); break;
-  case KCL_C: judge_rows_of(m, KCL_C, from, to); break;
-  case KCL_Z: judge_rows_of(m, KCL_Z, from, to); break;
-  }
-}
-
 kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
                                   const double *x, double x_inf, const double *b, double *r) {
   multiplying m = {A, B, row, x, b, .y = r, .x_inf = x_inf};
-  kcl_for_each(A->rows, GRAIN, judge_rows, &m);
+  kcl_for_each(A->rows, GRAIN, residual_rows, &m);
   return (kcl_row_errors){kcl_of_bits(m.norm), kcl_of_bits(m.rowwise),
                           kcl_of_bits(m.componentwise)};
 }

@@ -45,15 +45,11 @@ static uint64_t hash_of(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int6
 }
 
 static bool same_rows(const kcl_csr *A, int64_t i, int64_t j) {
-  int64_t n = kcl_row_length(A, i), between = i - j;
-  const int32_t *a = A->col + A->row_ptr[i], *b = A->col + A->row_ptr[j];
-  size_t size = kcl_type_size(A->type);
+  const size_t size = kcl_type_size(A->type);
   const char *val = A->val;
-  if (kcl_row_length(A, j) != n || (n && a[0] - (int64_t)b[0] != between)) return false;
-  int32_t differ = 0;
-  for (int64_t k = 0; k < n; k++) differ |= (a[k] - b[k]) ^ (int32_t)between;
-  return !differ && !memcmp(val + (size_t)A->row_ptr[i] * size, val + (size_t)A->row_ptr[j] * size,
-                            (size_t)n * size);
+  return kcl_rows_moved(A, 1, i, (int)(i - j)) &&
+         !memcmp(val + (size_t)A->row_ptr[i] * size, val + (size_t)A->row_ptr[j] * size,
+                 (size_t)kcl_row_length(A, i) * size);
 }
 
 static bool same(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k, int64_t j,
@@ -222,45 +218,43 @@ static int number_rows(kcl *ctx, scanning *s) {
   return KCL_OK;
 }
 
-static int scan_all(kcl *ctx, const kcl_csr *A, bool codes, kcl_repeats *out) {
+static int scan_all(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, bool codes,
+                    kcl_repeats *out) {
   kcl_repeats table[MOST_TABLES] = {0};
+  uint16_t *code = NULL;
   int rc, tables = kcl_threads() < MOST_TABLES ? kcl_threads() : MOST_TABLES;
   if (A->rows < KCL_FEW_ROWS) tables = 1;
-  for (int t = 0; t < tables; t++) KCL_TRY(allocate(ctx, &table[t], A, out->kind));
-  if (codes)
-    KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *out->code, "row codes", (void **)&out->code));
+  for (int t = 0; t < tables; t++) KCL_TRY(allocate(ctx, &table[t], A, kind));
+  if (codes) KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *code, "row codes", (void **)&code));
   scanning s = {.A = A,
                 .table = table,
                 .tables = tables,
                 .per = (A->rows + tables - 1) / tables,
-                .code = out->code};
+                .code = code};
   kcl_for_each(tables, 1, scan_tables, &s);
   merge_tables(&s);
   for (int t = 0; t < tables; t++)
     if (table[t].failed) KCL_TRY(out_of_memory(ctx));
   if (s.full) table[0].count = KCL_MOST_REPEATS + 1;
   if (codes && tables > 1 && !s.full) KCL_TRY(number_rows(ctx, &s));
-  table[0].code = out->code, out->code = NULL;
-  kcl_repeats_free(out);
   *out = table[0], table[0] = (kcl_repeats){0};
+  out->code = code, code = NULL;
 done:
   for (int t = 0; t < tables; t++) kcl_repeats_free(&table[t]);
+  free(code);
   return rc;
 }
 
 static int find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
                 bool codes, kcl_repeats *out) {
   int rc;
+  if (!from || !kcl_repeats_fit(from)) return scan_all(ctx, A, kind, codes, out);
   KCL_TRY(allocate(ctx, out, A, kind));
-  if (!from || !kcl_repeats_fit(from)) {
-    KCL_TRY(scan_all(ctx, A, codes, out));
-  } else {
-    for (int64_t n = 0; n < from->count && kcl_repeats_fit(out); n++)
-      if (from->kind == KCL_ROWS)
-        scan_row(out, from->row[n]);
-      else
-        number_of(out, from->row[n], from->entry[n]);
-  }
+  for (int64_t n = 0; n < from->count && kcl_repeats_fit(out); n++)
+    if (from->kind == KCL_ROWS)
+      scan_row(out, from->row[n]);
+    else
+      number_of(out, from->row[n], from->entry[n]);
   if (out->failed) rc = out_of_memory(ctx);
 done:
   if (rc) kcl_repeats_free(out);

@@ -187,7 +187,6 @@ static int multiply_within(product *p, int longest) {
   KCL_TRY(EACH(p->s, "space_rows", C->rows + 1, INT(C->rows), INT(longest), BUFFER(C->ptr)));
   C->nnz = C->rows * longest, C->filled = C->nnz / 2, C->longest = longest;
   KCL_TRY(kcl_setup_room(p->s, C));
-  KCL_TRY(kcl_setup_measure(p->s, &p->B));
   KCL_TRY(list_lengths(p, &r.notes));
   while (room(r.first) < longest) r.first++;
   r.last = r.first;
