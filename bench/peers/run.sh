@@ -4,7 +4,7 @@
 # Environment: KRYLOCL (build/krylocl), DEVICE (cpu), FORMATS (csr-scalar,cds), ROUNDS (3),
 # PEER_REPETITIONS (5 per round), THREADS (all processors; also the ranks of PETSc and hypre), PEERS (all;
 # names such as "eigen hypre petsc-sbaij viennacl-host-csr cuda-graph"), PEER_DEVICE (of ViennaCL: part of a
-# name), RAW (a file for the JSON lines), LIMIT (300 seconds per run), PEERS_BUILD (build/peers),
+# name), RAW (a file for the JSON lines, kept: PEERS_BUILD/samples.tsv), LIMIT (300 seconds per run), PEERS_BUILD (build/peers),
 # QUIET (at most 10 seconds of waiting for idle processors before each run), TRIES (3: a run is repeated if
 # other processes used more than 5 % of a processor).
 set -u
@@ -18,9 +18,11 @@ peers=${PEERS:-eigen amgcl petsc-aij petsc-sbaij hypre viennacl-csr viennacl-ell
   viennacl-hyb viennacl-host-csr viennacl-host-ell viennacl-host-sell cuda-graph}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-raw=${RAW:-$scratch/raw}
+raw=${RAW:-$programs/samples.tsv}
+rounds=${ROUNDS:-3}
 
 [ $# -gt 0 ] || { sed -n '2,8s/^# //p' "$0" >&2; exit 2; }
+command -v python3 >/dev/null || { echo "peers: the table needs python3" >&2; exit 4; }
 
 bench_krylocl() { # matrix
   OMP_NUM_THREADS=$threads timeout "$limit" "$krylocl" bench "$1" \
@@ -82,9 +84,16 @@ peer() { # name matrix
   esac
 }
 
+# peers: 7 of 24, 2 min: poisson2d:300, round 1, eigen
+progress() { # name matrix round
+  run=$((run + 1))
+  printf 'peers: %d of %d, %d min: %s, round %d, %s\n' "$run" "$runs" $((SECONDS / 60)) "$2" "$3" "$1" >&2
+}
+
 # One raw line per run: matrix, round, name, "ok" or "failed", JSON or the first line of the error.
 record() { # name matrix round command...
   local name=$1 matrix=$2 round=$3 state=ok
+  progress "$1" "$(basename "$2" .mtx)" "$3"
   shift 3
   undisturbed "$@" || state=failed
   if [ $state = failed ]; then
@@ -94,10 +103,14 @@ record() { # name matrix round command...
     "$(tr '\n\t' '  ' <"$scratch/out")" >>"$raw"
 }
 
-: >"$raw"
+mkdir -p "$(dirname "$raw")" && : >"$raw" || exit 3
+run=0 runs=0
+[ ! -x "$krylocl" ] || runs=1
+for name in $peers; do [ ! -x "$programs/${name%%-*}" ] || runs=$((runs + 1)); done
+runs=$((runs * rounds * $#))
+echo "peers: the samples of each run are added to $raw; a table of them: python3 ${here#"$PWD"/}/table.py $raw" >&2
 for matrix in "$@"; do
-  for ((round = 1; round <= ${ROUNDS:-3}; round++)); do
-    printf 'peers: %s, round %d\n' "$matrix" "$round" >&2
+  for ((round = 1; round <= rounds; round++)); do
     if [ -x "$krylocl" ]; then
       record krylocl "$matrix" "$round" bench_krylocl "$matrix"
     elif [ "$round" = 1 ]; then

@@ -25,10 +25,13 @@ def measurements(path):
             items = json.loads(text) if state == "ok" else None
         except ValueError:
             items, text = None, "its output is not JSON"
+        if state == "ok" and items is not None and not isinstance(items, dict):
+            items, text = None, "its output is no JSON object"
         if items is None:
             yield matrix, round_, name, text.strip() or "failed without a message"
             continue
-        for item in items.get("rows", [items]):
+        rows = items.get("rows")  # of krylocl bench a list; of a peer the rows of its matrix, a number
+        for item in rows if isinstance(rows, list) else [items]:
             program = item.get("program") or f"{name} {item.get('format', '?')}"
             seconds = item.get("seconds_per_iteration")
             if item.get("status", "ok") != "ok" or item.get("validated") is False:
