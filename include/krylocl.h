@@ -332,6 +332,9 @@ int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, 
  * folder ($KRYLOCL_CACHE, else $XDG_CACHE_HOME/krylocl, else ~/.cache/krylocl) under the size, time
  * and checksum of the source. */
 int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0);
+/** Why the user's cache folder is not used: it, or a file in it, belongs to another user or can be written by others, who
+ * could put programs and matrices there. One sentence; NULL as long as nothing was refused in this process. */
+const char *kcl_cache_refused(void);
 /** Finds a matrix of the SuiteSparse collection (Davis & Hu 2011) by its name "Group/Name" and
  * writes the path of its Matrix Market file in the user's cache folder to path [size].
  *

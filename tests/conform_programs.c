@@ -116,6 +116,14 @@ static void test_damage(void) {
   expect(home, 0, 1, "and all is well again");
 }
 
+/* Other users can write the folder: its programs might be theirs. */
+static void test_others(void) {
+  CHECK(!chmod(inside("programs"), 0777));
+  expect(home, 1, 0, "a folder that others can write");
+  CHECK(!chmod(inside("programs"), 0700));
+  expect(home, 0, 1, "  and its own again");
+}
+
 /* A whole entry whose binary is none. The key stands behind five words of eight bytes, the third its length. */
 static void test_refused(void) {
   static const char junk[] = "this is no binary of any driver";
@@ -180,7 +188,7 @@ int main(int argc, char **argv) {
       expect("", 1, 0, "KRYLOCL_CACHE=");
       expect("/dev/null/krylocl", 1, 0, "no folder can be made");
     }
-    test_damage(), test_refused(), test_limit(), test_two_at_once();
+    test_damage(), test_others(), test_refused(), test_limit(), test_two_at_once();
   }
   snprintf(line, sizeof line, "rm -rf '%s'", home);
   CHECK(system(line) == 0);

@@ -131,6 +131,45 @@ static void test_processes(void) {
   CHECK(entries("many", path) == 1);
 }
 
+static void give(const char *path, unsigned uid) { CHECK(!chown(path, uid, (gid_t)-1)); }
+
+/* What another user owns or can write is not used, for his programs would run as this user; said once. */
+static void test_others(void) {
+  static const char data[] = "a program";
+  char path[ROOM], folder[ROOM], other[ROOM];
+  snprintf(folder, sizeof folder, "%s/others", home);
+  snprintf(other, sizeof other, "%s/elsewhere", home);
+  kcl_cache_put("others", "key", data, sizeof data);
+  if (!CHECK(entries("others", path) == 1 && holds("others", "key", data, sizeof data))) return;
+  CHECK(!kcl_cache_refused());
+  CHECK(!chmod(path, 0666) && holds("others", "key", data, sizeof data)); /* in a closed folder */
+  CHECK(!chmod(folder, 0755) && holds("others", "key", NULL, 0));
+  CHECK(kcl_cache_refused() && strstr(kcl_cache_refused(), path));
+  CHECK(!chmod(path, 0644) && holds("others", "key", data, sizeof data));
+  char *const folders[] = {folder, home};
+  for (int i = 0; i < 2; i++)
+    for (int mode = 0720; mode >= 0702; mode -= 016) {
+      CHECKF(!chmod(folders[i], (mode_t)mode) && holds("others", "key", NULL, 0), "%s: %o",
+             folders[i], mode);
+      kcl_cache_put("others", "another", data, sizeof data);
+      CHECK(!chmod(folders[i], 0700) && holds("others", "key", data, sizeof data));
+      CHECKF(entries("others", path) == 1, "nothing is written");
+    }
+  CHECK(!rename(path, other) && !symlink(other, path) && holds("others", "key", NULL, 0));
+  CHECK(!unlink(path) && !rename(other, path) && holds("others", "key", data, sizeof data));
+  if (geteuid()) {
+    skip("a cache of another user: only root can make one");
+    return;
+  }
+  char *const owned[] = {path, folder, home};
+  for (int i = 0; i < 3; i++) {
+    give(owned[i], 65534);
+    CHECKF(holds("others", "key", NULL, 0), "%s belongs to another user", owned[i]);
+    give(owned[i], 0);
+    CHECK(holds("others", "key", data, sizeof data));
+  }
+}
+
 /* The folder: three environment variables in this order; none is not an error. */
 static void test_place(void) {
   char path[ROOM], want[ROOM];
@@ -182,7 +221,8 @@ int main(void) {
   char line[ROOM];
   if (!mkdtemp(home)) return 1;
   setenv("KRYLOCL_CACHE", home, 1);
-  test_round(), test_damage(), test_limit(), test_processes(), test_rate(), test_place();
+  test_round(), test_damage(), test_limit(), test_processes(), test_others(), test_rate(),
+      test_place();
   snprintf(line, sizeof line, "rm -rf '%s'", home);
   CHECK(system(line) == 0);
   return check_report();

@@ -8,9 +8,11 @@
 #include "core/base/cache.h"
 #include "core/base/output.h"
 #include "core/base/sum64.h"
+#include "krylocl.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,43 +30,102 @@ static const char magic[8] = {'\x89', 'k', 'e', 'p', 't', '\r', '\n', '\x1a'};
 
 /* ---------------------------------------------------------------- the folder */
 
-/* All folders of the path, as mkdir -p does, accessible to this user only. */
-static int make_folders(char *path) {
+/* The first refusal is kept for kcl_cache_refused: threads load programs too. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char refusal[ROOM + 100];
+
+static void refuse(const char *path, const struct stat *s) {
+  pthread_mutex_lock(&lock);
+  if (!*refusal && s->st_uid != geteuid())
+    snprintf(refusal, sizeof refusal, "the cache is not used: %s belongs to another user (%lu)",
+             path, (unsigned long)s->st_uid);
+  else if (!*refusal)
+    snprintf(refusal, sizeof refusal,
+             "the cache is not used: other users can write %s (chmod go-w removes that)", path);
+  pthread_mutex_unlock(&lock);
+}
+
+const char *kcl_cache_refused(void) {
+  pthread_mutex_lock(&lock);
+  const char *text = *refusal ? refusal : NULL;
+  pthread_mutex_unlock(&lock);
+  return text;
+}
+
+/* Can only this user have written it? What a closed folder holds is out of the reach of others. */
+static bool is_private(const char *path, const struct stat *s, bool closed) {
+  if (s->st_uid == geteuid() && (closed || !(s->st_mode & (S_IWGRP | S_IWOTH)))) return true;
+  refuse(path, s);
+  errno = EPERM;
+  return false;
+}
+
+/* The folders of the path; make: created like mkdir -p, accessible to this user only. Those from `root` bytes on are private. */
+static int check_folders(char *path, size_t root, bool make) {
   for (char *p = path + 1; *p; p++) {
+    struct stat info;
     if (*p != '/') continue;
     *p = 0;
-    int failed = mkdir(path, 0700) && errno != EEXIST;
+    bool good = !make || !mkdir(path, 0700) || errno == EEXIST;
+    if (good && p >= path + root) good = !stat(path, &info) && is_private(path, &info, false);
     *p = '/';
-    if (failed) return -1;
+    if (!good) return -1;
   }
   return 0;
 }
 
-/* The path alone: folders may be missing. */
-static int name_path(const char *sub, const char *name, char *path, size_t room) {
+/* The path alone: folders may be missing. The number of bytes of the cache folder, 0: there is none. */
+static size_t name_path(const char *sub, const char *name, char *path, size_t room) {
   const char *own = getenv("KRYLOCL_CACHE"), *base = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");
-  int n = -1;
+  int n = -1, root = 0;
   if (own)
-    n = *own ? snprintf(path, room, "%s/%s/%s", own, sub, name) : -1;
+    n = *own ? snprintf(path, room, "%s%n/%s/%s", own, &root, sub, name) : -1;
   else if (base && *base == '/')
-    n = snprintf(path, room, "%s/krylocl/%s/%s", base, sub, name);
+    n = snprintf(path, room, "%s/krylocl%n/%s/%s", base, &root, sub, name);
   else if (home && *home == '/')
-    n = snprintf(path, room, "%s/.cache/krylocl/%s/%s", home, sub, name);
+    n = snprintf(path, room, "%s/.cache/krylocl%n/%s/%s", home, &root, sub, name);
   errno = ENOENT;
-  return n < 0 || (size_t)n >= room ? -1 : 0;
+  return n < 0 || (size_t)n >= room ? 0 : (size_t)root;
 }
 
 int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
-  return name_path(sub, name, path, room) ? -1 : make_folders(path);
+  const size_t root = name_path(sub, name, path, room);
+  return root ? check_folders(path, root, true) : -1;
 }
 
 /* ---------------------------------------------------------------- entries */
 
-static int entry_path(const char *sub, const char *key, char *path) {
-  char name[24];
-  snprintf(name, sizeof name, "%016llx", (unsigned long long)kcl_sum64(key, strlen(key), VERSION));
-  return name_path(sub, name, path, ROOM);
+int kcl_cache_open(const char *sub, const char *name) {
+  char path[ROOM];
+  struct stat in, info;
+  const size_t root = name_path(sub, name, path, sizeof path);
+  if (!root || check_folders(path, root, false)) return -1;
+  char *slash = strrchr(path, '/');
+  *slash = 0;
+  int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  *slash = '/';
+  int file =
+      folder < 0 ? -1 : openat(folder, slash + 1, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  bool good = file >= 0 && !fstat(folder, &in) && is_private(path, &in, false) &&
+              !fstat(file, &info) && S_ISREG(info.st_mode) &&
+              is_private(path, &info, !(in.st_mode & (S_IRWXG | S_IRWXO)));
+  if (folder >= 0) close(folder);
+  if (good || file < 0) return file;
+  close(file);
+  return -1;
+}
+
+FILE *kcl_cache_stream(const char *sub, const char *name) {
+  int file = kcl_cache_open(sub, name);
+  FILE *f = file < 0 ? NULL : fdopen(file, "r");
+  if (file >= 0 && !f) close(file);
+  return f;
+}
+
+static const char *entry_name(const char *key, char name[24]) {
+  snprintf(name, 24, "%016llx", (unsigned long long)kcl_sum64(key, strlen(key), VERSION));
+  return name;
 }
 
 static bool read_all(int file, void *to, size_t size) {
@@ -100,8 +161,8 @@ static void *read_entry(int file, const char *key, size_t *size) {
 }
 
 void *kcl_cache_get(const char *sub, const char *key, size_t *size) {
-  char path[ROOM];
-  int file = entry_path(sub, key, path) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+  char name[24];
+  int file = kcl_cache_open(sub, entry_name(key, name));
   if (file < 0) return NULL;
   void *data = read_entry(file, key, size);
   if (data) (void)futimens(file, NULL);
@@ -110,12 +171,14 @@ void *kcl_cache_get(const char *sub, const char *key, size_t *size) {
 }
 
 void kcl_cache_put(const char *sub, const char *key, const void *data, size_t size) {
-  char path[ROOM];
+  char path[ROOM], name[24];
   kcl_output o;
   size_t n = strlen(key);
   head h = {.version = VERSION, .key = n, .data = size, .sum = sum_of(key, n, data, size)};
   memcpy(h.magic, magic, sizeof magic);
-  if (entry_path(sub, key, path) || make_folders(path) || kcl_output_open(NULL, path, &o)) return;
+  if (kcl_cache_path(sub, entry_name(key, name), path, sizeof path) ||
+      kcl_output_open(NULL, path, &o))
+    return;
   int rc = fchmod(o.file, 0600);
   if (!rc) rc = kcl_output_write(NULL, &o, &h, sizeof h);
   if (!rc) rc = kcl_output_write(NULL, &o, key, n);

@@ -7,14 +7,21 @@
  *   matrices/    parsed files as .kcl                          (data/files/read_cached.c)
  *   collection/  downloaded matrices                           (data/collection/get.c)
  *
+ * Compiled programs run as this user, so folders and files are used only if he owns them and no other user can write them;
+ * kcl_cache_refused (krylocl.h) says what was refused.
+ *
  * Everything in it can be recomputed: entries that are missing, damaged or of another version are replaced, and a folder
  * that cannot be written is not an error. */
 #ifndef KCL_CACHE_H
 #define KCL_CACHE_H
 #include <stddef.h>
+#include <stdio.h>
 
 /* Creates the subfolder `sub` and writes the path of `name` in it; -1 if there can be no such folder. */
 int kcl_cache_path(const char *sub, const char *name, char *path, size_t room);
+/* Opens a file of a subfolder for reading; -1: there is none that only this user can have written. */
+int kcl_cache_open(const char *sub, const char *name);
+FILE *kcl_cache_stream(const char *sub, const char *name); /* the same as a stream, or NULL */
 
 /* Small entries, one file each, by a key of any length. get: allocated by malloc; NULL without a valid entry. put: renamed
  * into place when complete, so that concurrent processes see whole entries only. */

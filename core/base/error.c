@@ -6,12 +6,28 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* Messages quote names and texts of files: a control character in them, also one of two bytes in UTF-8, is printed as \x1b. */
+static void escape(char *to, size_t room, const char *text) {
+  size_t n = 0;
+  for (; *text && n + 5 < room; text++) {
+    const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
+    const bool two = c == 0xc2 && next >= 0x80 && next < 0xa0;
+    if (two || (c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+      n += (size_t)sprintf(to + n, "\\x%02x", two ? next : c), text += two;
+    else
+      to[n++] = *text;
+  }
+  to[n] = 0;
+}
+
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...) {
+  char text[sizeof ctx->error];
   va_list args;
   if (!ctx) return status;
   va_start(args, format);
-  vsnprintf(ctx->error, sizeof ctx->error, format, args);
+  vsnprintf(text, sizeof text, format, args);
   va_end(args);
+  escape(ctx->error, sizeof ctx->error, text);
   return status;
 }
 

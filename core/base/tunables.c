@@ -90,12 +90,10 @@ static int read_line(kcl *ctx, const char *path, int number, char *line) {
   return KCL_OK;
 }
 
-int kcl_tune_read(kcl *ctx, const char *path) {
+/* Closes f. */
+static int read_lines(kcl *ctx, const char *path, FILE *f) {
   char line[256];
-  int rc, number = 0;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
-  FILE *f = fopen(path, "r");
-  if (!f) return kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
+  int rc = KCL_OK, number = 0;
   while (!rc && fgets(line, sizeof line, f)) {
     bool whole = strchr(line, '\n') || feof(f);
     rc = whole ? read_line(ctx, path, ++number, line)
@@ -104,6 +102,14 @@ int kcl_tune_read(kcl *ctx, const char *path) {
   if (!rc && ferror(f)) rc = kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", path, strerror(errno));
   fclose(f);
   return rc;
+}
+
+int kcl_tune_read(kcl *ctx, const char *path) {
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
+  FILE *f = fopen(path, "r");
+  return f ? read_lines(ctx, path, f)
+           : kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
 }
 
 /* tune/NAME-SUM.txt: the device's name in letters and digits; a checksum of name, driver, layout and version. */
@@ -127,10 +133,8 @@ int kcl_tune_load(kcl *ctx) {
   ctx->tune = (kcl_tune){0};
   if (own) return *own ? kcl_tune_read(ctx, own) : KCL_OK;
   if (kcl_tune_own_path(ctx, path, sizeof path)) return KCL_OK;
-  FILE *f = fopen(path, "r");
-  if (!f) return KCL_OK;
-  fclose(f);
-  return kcl_tune_read(ctx, path);
+  FILE *f = kcl_cache_stream("tune", strrchr(path, '/') + 1);
+  return f ? read_lines(ctx, path, f) : KCL_OK;
 }
 
 static void print(kcl *ctx, FILE *f, const char *remark) {

@@ -130,13 +130,11 @@ static int format_line(const kcl_choice *c, const char *key, char *line, size_t 
 
 /* ---------------------------------------------------------------- the file */
 
-static bool file_path(char path[4096]) {
-  return kcl_cache_path("tune", "choices.txt", path, 4096) == 0;
-}
+static const char folder[] = "tune", name[] = "choices.txt";
 
 bool kcl_choice_recall(const char *key, kcl_choice *out) {
-  char path[4096], line[LINE];
-  FILE *f = file_path(path) ? fopen(path, "r") : NULL;
+  char line[LINE];
+  FILE *f = kcl_cache_stream(folder, name);
   bool found = false;
   *out = (kcl_choice){.count = 0};
   while (f && !found && fgets(line, sizeof line, f))
@@ -156,8 +154,9 @@ static bool of_another_key(const char *line, const char *key) {
 void kcl_choice_remember(const char *key, const kcl_choice *c) {
   char path[4096], line[LINE];
   kcl_bytes all = {0};
-  if (!file_path(path) || format_line(c, key, line, sizeof line)) return;
-  FILE *f = open_memstream(&all.data, &all.size), *old = f ? fopen(path, "r") : NULL;
+  if (kcl_cache_path(folder, name, path, sizeof path) || format_line(c, key, line, sizeof line))
+    return;
+  FILE *f = open_memstream(&all.data, &all.size), *old = f ? kcl_cache_stream(folder, name) : NULL;
   if (f) fprintf(f, "%s\n", line);
   for (int n = 1; old && n < MOST_LINES && fgets(line, sizeof line, old);)
     if (of_another_key(line, key)) fputs(line, f), n++;

@@ -61,10 +61,12 @@ static int locate(kcl *ctx, const char *word, place *p) {
   snprintf(file, sizeof file, "%s.mtx", p->name);
   int bad = kcl_cache_path(p->folder, file, p->matrix, ROOM);
   snprintf(file, sizeof file, "%s.tar.gz.part", p->name);
-  if (bad || kcl_cache_path(p->folder, file, p->part, ROOM))
+  if (bad || kcl_cache_path(p->folder, file, p->part, ROOM)) {
+    const char *why = errno == EPERM ? kcl_cache_refused() : NULL;
     return kcl_fail(ctx, KCL_INPUT,
                     "no cache folder: %s (set KRYLOCL_CACHE, XDG_CACHE_HOME or HOME)",
-                    strerror(errno));
+                    why ? why : strerror(errno));
+  }
   snprintf(p->url, ROOM, "%s/%s/%s.tar.gz", base, p->group, p->name);
   return KCL_OK;
 }
