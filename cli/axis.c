@@ -3,10 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
+
 double axis_at(const axis *a, double v) {
   double t = a->log ? log(v / a->lo) / log(a->hi / a->lo) : (v - a->lo) / (a->hi - a->lo);
   return a->from + t * (a->to - a->from);
 }
+
+/* A whole logarithm of v: of what is none, 0. Numbers may be those of any JSON file. */
+static int exponent(double logarithm) { return fabs(logarithm) < 400 ? (int)logarithm : 0; }
 
 /* 1, 2 or 5 times a power of ten: about a fifth of the range. */
 static double step_of(double range) {
@@ -24,6 +29,7 @@ static double round_log(double v, bool up) {
 }
 
 axis axis_round(axis a) {
+  a.lo = fmax(fmin(a.lo, LARGEST), -LARGEST), a.hi = fmax(fmin(a.hi, LARGEST), -LARGEST);
   if (!a.log) {
     if (!(a.hi > a.lo)) a.hi = a.lo + 1;
     double step = step_of(a.hi - a.lo);
@@ -38,7 +44,8 @@ axis axis_round(axis a) {
 
 /* Powers of ten, not more than ten of them. */
 static int decade_ticks(const axis *a, double ticks[AXIS_TICKS]) {
-  int first = (int)ceil(log10(a->lo) - 1e-9), last = (int)floor(log10(a->hi) + 1e-9), n = 0;
+  int first = exponent(ceil(log10(a->lo) - 1e-9)), last = exponent(floor(log10(a->hi) + 1e-9)),
+      n = 0;
   int step = (last - first) / 10 + 1;
   for (int e = first; e <= last && n < AXIS_TICKS; e += step) ticks[n++] = pow(10, e);
   return n;
@@ -50,7 +57,7 @@ static int fine_ticks(const axis *a, double ticks[AXIS_TICKS]) {
   const double *m = a->hi / a->lo < 4 ? many : few;
   const int each = m == many ? 9 : 3;
   int n = 0;
-  for (int e = (int)floor(log10(a->lo)); e <= (int)ceil(log10(a->hi)); e++)
+  for (int e = exponent(floor(log10(a->lo))); e <= exponent(ceil(log10(a->hi))); e++)
     for (int i = 0; i < each && n < AXIS_TICKS; i++) {
       double v = m[i] * pow(10, e);
       if (v >= a->lo * (1 - 1e-9) && v <= a->hi * (1 + 1e-9)) ticks[n++] = v;
@@ -144,7 +151,7 @@ cli_text axis_power(double v) {
       "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
   cli_text t;
   char digits[8];
-  int e = (int)round(log10(v));
+  int e = exponent(round(log10(v)));
   if (fabs(v / pow(10, e) - 1) > 1e-6 || (e >= 0 && e < 4)) return axis_number(v);
   int n = snprintf(t.s, sizeof t.s, "10%s", e < 0 ? "\xe2\x81\xbb" : "");
   snprintf(digits, sizeof digits, "%d", abs(e) % 1000);

@@ -108,6 +108,9 @@ void bench_again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
  * BENCH_TODO after an interrupt; the exit code is returned. */
 int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
 
+/* A count in a JSON file, which may hold any number: v, or 0 where it is not within 0 to most (below 9e15). */
+int64_t bench_count(double v, int64_t most);
+
 /* ---------------------------------------------------------------- bench_picture.c: lengths and raster of a matrix */
 
 struct cJSON;

@@ -2,14 +2,8 @@
  * entries in a raster whose cells are digits, 0 empty, 1 to 9 by the logarithm of their number. */
 #include "cli/bench.h"
 #include <cjson/cJSON.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char level(int64_t entries, int64_t max) {
-  if (entries <= 0) return '0';
-  return (char)('0' + (int)ceil(9 * log1p((double)entries) / log1p((double)max)));
-}
 
 int bench_picture(const kcl_csr *A, bench_matrix *out) {
   cli_raster r;
@@ -17,7 +11,7 @@ int bench_picture(const kcl_csr *A, bench_matrix *out) {
   if (rc) return rc;
   out->length_count = cli_row_lengths(A, out->lengths);
   out->raster_x = r.nx, out->raster_y = r.ny, out->raster_max = r.max;
-  for (int64_t i = 0; i < r.nx * r.ny; i++) out->raster[i] = level(r.cell[i], r.max);
+  cli_raster_digits(&r, out->raster);
   free(r.cell);
   return 0;
 }
@@ -43,8 +37,7 @@ void bench_picture_json(cJSON *o, cJSON *row_length, const bench_matrix *A) {
 }
 
 static int64_t count(const cJSON *v) {
-  bool good = cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble < 9e15;
-  return good ? (int64_t)v->valuedouble : 0;
+  return cJSON_IsNumber(v) ? bench_count(v->valuedouble, INT64_MAX) : 0;
 }
 static int64_t count_at(const cJSON *list, int i) { return count(cJSON_GetArrayItem(list, i)); }
 

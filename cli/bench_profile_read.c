@@ -1,12 +1,17 @@
 /* The profiles of an earlier run, for --resume. */
 #include "cli/bench.h"
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 static double number_or(const cJSON *o, const char *key, double otherwise) {
   const cJSON *f = cJSON_GetObjectItem(o, key);
   return cJSON_IsNumber(f) ? f->valuedouble : otherwise;
+}
+
+static int64_t count_of(const cJSON *o, const char *key, int64_t most) {
+  return bench_count(number_or(o, key, 0), most);
 }
 
 static const char *text_of(const cJSON *o, const char *key) {
@@ -23,14 +28,14 @@ static const char *kind_of(const char *word) {
 
 static kcl_profile_entry read_entry(const cJSON *o) {
   kcl_profile_entry e = {.kind = kind_of(text_of(o, "kind")),
-                         .count = (int64_t)number_or(o, "count", 0),
+                         .count = count_of(o, "count", INT64_MAX),
                          .seconds = number_or(o, "seconds", 0),
                          .bytes = number_or(o, "bytes", 0),
-                         .group = (int)number_or(o, "group", 0),
-                         .largest_group = (int)number_or(o, "largest_group", 0),
-                         .preferred_multiple = (int)number_or(o, "preferred_multiple", 0),
-                         .private_bytes = (uint64_t)number_or(o, "private_bytes", 0),
-                         .local_bytes = (uint64_t)number_or(o, "local_bytes", 0)};
+                         .group = (int)count_of(o, "group", INT_MAX),
+                         .largest_group = (int)count_of(o, "largest_group", INT_MAX),
+                         .preferred_multiple = (int)count_of(o, "preferred_multiple", INT_MAX),
+                         .private_bytes = (uint64_t)count_of(o, "private_bytes", INT64_MAX),
+                         .local_bytes = (uint64_t)count_of(o, "local_bytes", INT64_MAX)};
   snprintf(e.name, sizeof e.name, "%s", text_of(o, "name"));
   return e;
 }
@@ -50,7 +55,7 @@ void bench_profile_read(const cJSON *row, bench_row *r) {
   kcl_bench_profile *p = o ? calloc(1, sizeof *p) : NULL;
   if (!p) return;
   r->profile = p;
-  p->iterations = (int)number_or(o, "iterations", 0), p->seconds = number_or(o, "seconds", 0);
+  p->iterations = (int)count_of(o, "iterations", INT_MAX), p->seconds = number_or(o, "seconds", 0);
   p->start_up = number_or(o, "start_up", 0), p->bytes_in = number_or(o, "bytes_vectors", 0);
   p->bytes_stored = number_or(o, "bytes_to_device_least", 0) - p->bytes_in;
   p->bytes_out = number_or(o, "bytes_back_least", 0);

@@ -3,6 +3,7 @@
  * that is now another one, is refused: its times would stand beside ours. */
 #include "cli/bench.h"
 #include <cjson/cJSON.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,16 @@ static double number_of(const cJSON *o, const char *key) {
   return cJSON_IsNumber(v) && isfinite(v->valuedouble) ? v->valuedouble : 0;
 }
 
+int64_t bench_count(double v, int64_t most) {
+  return v >= 0 && v < 9e15 && v <= (double)most ? (int64_t)v : 0;
+}
+
 static int64_t count_of(const cJSON *o, const char *key) {
-  double v = number_of(o, key);
-  return v >= 0 && v < 9e15 ? (int64_t)v : 0;
+  return bench_count(number_of(o, key), INT64_MAX);
+}
+
+static int int_of(const cJSON *o, const char *key) {
+  return (int)bench_count(number_of(o, key), INT_MAX);
 }
 
 static bool true_of(const cJSON *o, const char *key) {
@@ -109,7 +117,7 @@ static bench_place read_place(const cJSON *d) {
   COPY(p.device.name, d, "name"), COPY(p.device.platform_name, d, "platform");
   COPY(p.device.driver, d, "driver"), COPY(p.device.version, d, "version");
   p.device.kind = kind_of(text_of(d, "kind"));
-  p.device.compute_units = (int)count_of(d, "compute_units");
+  p.device.compute_units = int_of(d, "compute_units");
   p.device.memory = (uint64_t)count_of(d, "memory_bytes");
   if (sscanf(p.place, "%d:%d", &p.device.platform, &p.device.device) != 2)
     p.device.platform = p.device.device = -1;
@@ -183,7 +191,7 @@ static double *numbers(const cJSON *list, int *count) {
 
 static kcl_samples read_samples(const cJSON *o, const char *key) {
   const cJSON *t = cJSON_GetObjectItem(o, key);
-  kcl_samples s = {.iterations = (int)number_of(t, "iterations_per_sample")};
+  kcl_samples s = {.iterations = int_of(t, "iterations_per_sample")};
   s.seconds = numbers(cJSON_GetObjectItem(t, "samples"), &s.count);
   s.replaced = numbers(cJSON_GetObjectItem(t, "replaced_samples"), &s.replaced_count);
   return s;
@@ -192,18 +200,18 @@ static kcl_samples read_samples(const cJSON *o, const char *key) {
 static void read_measured(const cJSON *o, kcl_bench_row *m) {
   const cJSON *s = cJSON_GetObjectItem(o, "seconds_setup");
   COPY(m->kernel, o, "kernel");
-  m->validated = true_of(o, "validated"), m->nrhs = (int)count_of(o, "nrhs");
+  m->validated = true_of(o, "validated"), m->nrhs = int_of(o, "nrhs");
   m->bytes_stored = number_of(o, "bytes_stored"),
   m->bytes_product = number_of(o, "bytes_per_product");
   m->bytes_iteration = number_of(o, "bytes_per_iteration");
   m->seconds_convert = number_of(s, "convert"), m->seconds_upload = number_of(s, "upload");
-  m->seconds_compile = number_of(s, "compile"), m->compiled = (int)count_of(o, "programs_compiled");
+  m->seconds_compile = number_of(s, "compile"), m->compiled = int_of(o, "programs_compiled");
   m->product = read_samples(o, "seconds_per_product");
   m->iteration = read_samples(o, "seconds_per_iteration");
 }
 
 static int place_of(const bench_run *r, const cJSON *o) {
-  bench_place p = {.device.platform = -1, .device.compute_units = (int)count_of(o, "threads")};
+  bench_place p = {.device.platform = -1, .device.compute_units = int_of(o, "threads")};
   COPY(p.place, o, "device_place"), COPY(p.layout, o, "layout");
   if (strcmp(p.place, "cpu")) p.device.platform = 0;
   return *p.place ? find_place(r, &p) : REFERENCE;
@@ -219,7 +227,7 @@ static bench_row read_row(bench_run *r, const cJSON *o) {
   const char *asked = text_of(o, "precision_asked");
   row.place = place_of(r, o);
   row.precision = strlen(asked) == 1 ? *asked : 0;
-  row.nrhs = (int)count_of(o, "nrhs_asked"), row.load = number_of(o, "load");
+  row.nrhs = int_of(o, "nrhs_asked"), row.load = number_of(o, "load");
   COPY(row.solver, o, "solver_asked"), COPY(row.method, o, "solver");
   COPY(row.precond, o, "precond"), COPY(row.format, o, "format"), COPY(row.date, o, "date");
   bench_read_status(text_of(o, "status"), &row);

@@ -235,12 +235,13 @@ void bench_say_place(const cli_options *o, const bench_place *p) {
 
 void bench_say_row(const bench_run *b, const bench_row *r) {
   char status[640];
+  const char *matrix = b->matrices[r->matrix].name;
   if (!cli_shows(b->o)) return;
   bench_status(r, status, sizeof status);
   cli_output_begin();
-  fprintf(stderr, "%s, %s, %c, %s, %s: ", b->matrices[r->matrix].name,
-          r->place < 0 ? "cpu" : b->places[r->place].place, kcl_type_letter(r->type),
-          bench_alone(r) ? "product" : r->method, r->format);
+  cli_put(stderr, matrix, strlen(matrix));
+  fprintf(stderr, ", %s, %c, %s, %s: ", r->place < 0 ? "cpu" : b->places[r->place].place,
+          kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method, r->format);
   if (r->state == BENCH_OK)
     fprintf(stderr, "%s us (%s%s)\n", bench_us(bench_time(r)->median).s,
             bench_time(r)->confidence < 0.95 ? "" : "+/- ", bench_spread(r).s);

@@ -147,6 +147,11 @@ int cli_gnuplot(cli_buffer *commands, const char *path); /* draws, writes the pi
 #define CLI_PRINTF(f, a)
 #endif
 
+/* Bytes of the character that begins at s in valid UTF-8; 0: none, or a control character. */
+int cli_character(const char *s);
+/* Prints text that may hold names and titles of files: what is no character as \x1b, but for line ends, tabs and sequences
+ * of cli_style. */
+void cli_put(FILE *f, const char *s, size_t size);
 int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3); /* prints; returns code */
 int cli_lib(const kcl *ctx, int rc); /* prints the library's message if rc is not 0; returns rc */
 /* Prints an error that lists the names and suggests the nearest. */
@@ -393,9 +398,11 @@ void cli_progress_end(void);
 
 /* ---------------------------------------------------------------- interrupt.c */
 
-void cli_interrupt_begin(const cli_options *o); /* from now on SIGINT is handled */
-void cli_interrupt_computing(void);             /* from now on the first one is only noted */
+void cli_interrupt_begin(
+    const cli_options *o);          /* from now on SIGINT, SIGTERM and SIGHUP are handled */
+void cli_interrupt_computing(void); /* from now on the first one is only noted */
 bool cli_interrupted(void);
+int cli_exit_code(int rc); /* rc; for CLI_INTERRUPTED 128 + the signal */
 /* Runs it in a thread; CLI_INTERRUPTED at an interrupt: the thread goes on, with all that it uses, and
  * the program must end by cli_leave. */
 int cli_abandonable(int (*run)(void *), void *self);
@@ -421,6 +428,7 @@ typedef struct cli_curve { /* one line of a convergence history */
   int64_t n;
   double recomputed; /* the true residual at its end */
 } cli_curve;
+/* By our own drawing in .svg (plot_svg.c), by gnuplot in .png. */
 int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                  double target);
 int plot_structure(const char *path, const char *title, const kcl_csr *A);
@@ -433,6 +441,8 @@ typedef struct cli_raster {
 } cli_raster;
 int cli_raster_count(const kcl_csr *A, int most,
                      cli_raster *out); /* most cells in each direction */
+/* digits [ny, nx]: 0 empty, 1 to 9 by the logarithm of the entries in a cell. */
+void cli_raster_digits(const cli_raster *r, char *digits);
 
 enum { CLI_LENGTHS = 65 };
 typedef struct cli_lengths { /* rows of from to to entries */

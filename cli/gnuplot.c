@@ -1,5 +1,5 @@
 /* Runs a program that draws: its input through a pipe, the picture back through another, so that the picture is written as
- * every file is. Without gnuplot a message is printed, which is not a failure. */
+ * every file is. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 
 /* An interrupt is for krylocl, which then decides: the picture is finished. */
 static void become(const char *const *program, int in, int out) {
-  signal(SIGINT, SIG_IGN), signal(SIGPIPE, SIG_DFL);
+  signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN);
+  signal(SIGPIPE, SIG_DFL);
   setenv("LC_ALL", "C.UTF-8", 1); /* names in UTF-8, whatever the locale */
   if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
     execvp(program[0], (char *const *)program);
@@ -61,7 +62,7 @@ int cli_gnuplot(cli_buffer *commands, const char *path) {
   TRY(buffer_open(&picture));
   code = cli_filter(program, commands, picture.f);
   if (code == CLI_NO_PROGRAM)
-    fprintf(stderr, "krylocl: gnuplot is not installed, so %s was not drawn\n", path);
+    rc = cli_fail(KCL_INPUT, "%s was not drawn: gnuplot is not installed (.svg needs none)", path);
   else if (code)
     rc = cli_fail(KCL_INPUT, "gnuplot failed, so %s was not drawn", path);
   else

@@ -17,7 +17,7 @@ static const char exits[] =
     "written, 4 device or "
     "driver, "
     "5 out of memory or a format that refuses the matrix, 6 the check failed, 7 the check is "
-    "undecided, 130 interrupted";
+    "undecided, 130 interrupted, 143 ended by SIGTERM, 129 by SIGHUP";
 
 const char *cli_exits(void) { return exits; }
 const char *cli_about(void) { return about; }

@@ -1,6 +1,8 @@
-/* SIGINT in `krylocl solve`. While nothing is computed yet it ends the program. Once the iteration runs, the first one
- * is noted: the iteration stops, a comparison with a direct solution is abandoned, and everything that is known is still
- * written. A second one ends the program at once; files are renamed when they are complete, so none is half written. */
+/* Signals that end a run: SIGINT (Ctrl-C), SIGTERM (a time limit: Slurm, timeout) and SIGHUP (the terminal is gone). While nothing
+ * is computed yet they end the program. Once the iteration runs, the first one is noted: the iteration stops, a comparison with
+ * a direct solution is abandoned, and everything that is known is still written. A second Ctrl-C ends the program at once; the
+ * others come more than once (timeout sends two), so the second is ignored. Files are renamed when they are complete, so none
+ * is half written. The exit code is 128 + the signal. */
 #include "cli/cli.h"
 #include <pthread.h>
 #include <signal.h>
@@ -8,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted, computing;
+static volatile sig_atomic_t interrupted, computing; /* interrupted: the signal */
 static bool quiet;
 
 static void say(const char *text) {
@@ -20,24 +22,39 @@ static void say(const char *text) {
   }
 }
 
+/* SIGUSR1 is the signal that cli_launch passes on. */
+static int code_of(int sig) { return sig == SIGUSR1 ? CLI_INTERRUPTED : 128 + sig; }
+
 static void note(int sig) {
-  (void)sig;
   if (!computing) {
     say("krylocl: interrupted before the first iteration\n");
-    _exit(CLI_INTERRUPTED);
+    _exit(code_of(sig));
   }
-  interrupted = 1;
-  if (!quiet) say("\nkrylocl: interrupted: what is known is written; a second time ends at once\n");
+  if (sig == SIGINT) signal(sig, SIG_DFL);
+  if (interrupted) return;
+  interrupted = sig;
+  if (!quiet)
+    say("\nkrylocl: interrupted: what is known is written; Ctrl-C a second time ends at once\n");
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }
 
+int cli_exit_code(int rc) {
+  return rc == CLI_INTERRUPTED && interrupted ? code_of(interrupted) : rc;
+}
+
+/* nohup ignores SIGHUP: that stays so. Shells ignore SIGINT in background jobs, where it is heeded nevertheless. */
+static void heed(int sig) {
+  struct sigaction act = {.sa_handler = note, .sa_flags = SA_RESTART}, before;
+  if (sig == SIGHUP && !sigaction(sig, NULL, &before) && before.sa_handler == SIG_IGN) return;
+  sigaction(sig, &act, NULL);
+}
+
 void cli_interrupt_begin(const cli_options *o) {
   quiet = o->quiet;
-  struct sigaction act = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-  sigaction(SIGINT, &act, NULL);
+  heed(SIGINT), heed(SIGTERM), heed(SIGHUP);
   if (cli_ranks() == 1) return;
-  sigaction(SIGTERM, &act, NULL), sigaction(SIGUSR1, &act, NULL); /* as launchers pass it on */
+  heed(SIGUSR1); /* as launchers pass it on */
   cli_launched();
 }
 
@@ -60,10 +77,10 @@ static void *in_thread(void *self) {
   return NULL;
 }
 
-/* The signal stays with this thread: the other inherits a mask without it. */
+/* Signals stay with this thread: the other inherits a mask without them. */
 static bool start(pthread_t *thread, work *w) {
   sigset_t mask, before;
-  sigemptyset(&mask), sigaddset(&mask, SIGINT);
+  sigfillset(&mask);
   pthread_sigmask(SIG_BLOCK, &mask, &before);
   bool good = pthread_create(thread, NULL, in_thread, w) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -72,8 +89,8 @@ static bool start(pthread_t *thread, work *w) {
 
 void cli_leave(int code) {
   cli_idle();
-  if (fflush(stdout) != 0) code = KCL_INPUT;
-  _exit(code);
+  if (fflush(stdout) != 0 && !code) code = KCL_INPUT;
+  _exit(cli_exit_code(code));
 }
 
 int cli_abandonable(int (*run)(void *), void *self) {

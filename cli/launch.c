@@ -1,5 +1,5 @@
 /* krylocl solve --devices: a rank for each device. The program starts itself once more under mpiexec and waits. Rank 0 sends it
- * SIGUSR1, which tells its number. An interrupt reaches this process alone, which passes it on to rank 0: that ends
+ * SIGUSR1, which tells its number. A signal (interrupt.c) reaches this process alone, which passes it on to rank 0: that ends
  * the solve on all ranks and writes what is known, and the exit code is that of one process. */
 #include "cli/cli.h"
 #include <errno.h>
@@ -66,10 +66,11 @@ int cli_devices_check(const cli_options *o) {
 
 /* ---------------------------------------------------------------- the ranks */
 
-static const char *const PARENT = "KRYLOCL_PARENT"; /* in the environment of ranks */
-static volatile sig_atomic_t launcher, rank_0;
+static const char *const PARENT = "KRYLOCL_PARENT";    /* in the environment of ranks */
+static volatile sig_atomic_t launcher, rank_0, passed; /* passed: the first signal */
 
 static void pass_on(int sig) {
+  if (!passed) passed = sig;
   if (rank_0) kill((pid_t)rank_0, SIGUSR1);
   if (!rank_0 && launcher) kill((pid_t)launcher, sig);
 }
@@ -90,6 +91,7 @@ static void listen(void) {
   char pid[32];
   from.sa_sigaction = remember;
   sigaction(SIGINT, &act, NULL), sigaction(SIGTERM, &act, NULL), sigaction(SIGUSR1, &from, NULL);
+  if (signal(SIGHUP, SIG_IGN) != SIG_IGN) sigaction(SIGHUP, &act, NULL); /* nohup */
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
   setenv(PARENT, pid, 1);
 }
@@ -114,12 +116,16 @@ static int wait_for(pid_t pid) {
   if (WEXITSTATUS(status) == 127)
     return cli_fail(KCL_DEVICE, "--devices starts ranks by mpiexec, and there is none on PATH "
                                 "(openmpi-bin or mpich)");
+  if (WEXITSTATUS(status) == CLI_INTERRUPTED && passed) return 128 + passed;
   return WEXITSTATUS(status);
 }
 
 static void say_line(char *const *line, int from) {
   fprintf(stderr, "ranks      ");
-  for (int i = 0; line[i]; i++) fprintf(stderr, " %s", i == from ? "krylocl" : line[i]);
+  for (int i = 0; line[i]; i++) {
+    const char *word = i == from ? "krylocl" : line[i];
+    fputc(' ', stderr), cli_put(stderr, word, strlen(word));
+  }
   fputc('\n', stderr);
 }
 

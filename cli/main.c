@@ -1,11 +1,13 @@
 /* The program krylocl: finds the subcommand, validates the command line, runs it. Exit codes: 0
  * success, 1 not converged or slower, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
- * matrix, 6 the check failed, 7 it is undecided, 130 interrupted. */
+ * matrix, 6 the check failed, 7 it is undecided, 128 + the signal if interrupted (130: Ctrl-C). */
 #include "cli/cli.h"
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -33,6 +35,11 @@ static int unknown(const char *name) {
   return cli_unknown("subcommand", name, names, COMMANDS);
 }
 
+static void warn_of_cache(const cli_options *o) {
+  if (kcl_cache_refused() && !o->quiet && !cli_rank())
+    fprintf(stderr, "krylocl: %s\n", kcl_cache_refused());
+}
+
 static int run(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* files need not be where other ranks run */
@@ -47,6 +54,8 @@ static int run(const cli_command *c, cli_options *o) {
   if (!cli_rank()) kcl_watch(ctx, cli_watch, o);
   kcl_set_threads((int)o->threads);
   if (!rc) rc = c->run(ctx, o);
+  cli_idle();
+  warn_of_cache(o);
   kcl_destroy(&ctx);
   return rc;
 }
@@ -75,6 +84,12 @@ static void keep_memory(void) {
 #endif
 }
 
+/* `krylocl list | head`: who reads a pipe may stop. */
+static bool reader_left(void) {
+  struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int main(int argc, char **argv) {
   cli_options o;
   keep_memory();
@@ -83,12 +98,13 @@ int main(int argc, char **argv) {
   char **operands = calloc((size_t)argc + 1, sizeof *operands);
   if (!operands) return cli_ranks_end(cli_fail(KCL_MEMORY, "out of memory"));
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* a log is current, and whole where the program is ended */
   configure_drivers();
   int rc = cli_parse(argc, argv, operands, &o);
   if (!rc) rc = dispatch(&o);
   cli_terminal_end();
   free(operands);
-  if ((fflush(stdout) | ferror(stdout)) && !rc)
+  if ((fflush(stdout) | ferror(stdout)) && !rc && !reader_left())
     rc = cli_fail(KCL_INPUT, "standard output cannot be written");
-  return cli_ranks_end(rc);
+  return cli_ranks_end(cli_exit_code(rc));
 }

@@ -1,6 +1,6 @@
-/* Pictures by gnuplot: the convergence history of a solve and the non-zero structure of a matrix. Long histories are
- * thinned to a few thousand points, matrices are counted in a raster of at most 512 x 512 cells. */
-#include "cli/cli.h"
+/* Pictures: the convergence history of a solve and the non-zero structure of a matrix; .svg by plot_svg.c, .png by gnuplot.
+ * Long histories are thinned to a few thousand points, matrices are counted in a raster of at most 512 x 512 cells. */
+#include "cli/svg.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,24 +12,21 @@ static void quote(FILE *g, const char *text) {
   fputc('\'', g);
   for (; *text; text++) {
     if (*text == '\'') fputc('\'', g);
-    fputc(*text == '\n' ? ' ' : *text, g);
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, g);
   }
   fputc('\'', g);
 }
 
-static void header(FILE *g, const char *path, const char *title, int width, int height) {
+static bool is_svg(const char *path) { return !strcmp(path + strlen(path) - 4, ".svg"); }
+
+static void header(FILE *g, const char *title, int width, int height) {
   const char *ink = "#333333";
-  bool svg = strcmp(path + strlen(path) - 4, ".svg") == 0;
-  if (svg)
-    fprintf(g, "set terminal svg size %d,%d font 'Helvetica,15' noenhanced background '#ffffff'\n",
-            width, height);
-  else
-    fprintf(g,
-            "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {"
-            "  set terminal pngcairo size %d,%d font 'Sans,15' noenhanced\n"
-            "} else { set terminal png size %d,%d noenhanced }\n",
-            2 * width, 2 * height, 2 * width, 2 * height);
-  if (!svg) fputs("set termoption fontscale 1.6\nset termoption linewidth 1.7\n", g);
+  fprintf(g,
+          "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {"
+          "  set terminal pngcairo size %d,%d font 'Sans,15' noenhanced\n"
+          "} else { set terminal png size %d,%d noenhanced }\n",
+          2 * width, 2 * height, 2 * width, 2 * height);
+  fputs("set termoption fontscale 1.6\nset termoption linewidth 1.7\n", g);
   fputs("set encoding utf8\nset title ", g);
   quote(g, title);
   fprintf(g,
@@ -71,11 +68,12 @@ int plot_history(const char *path, const char *title, const cli_curve *curves, i
                  double target) {
   static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b"};
   cli_buffer commands;
+  if (count > 20) count = 20;
+  if (is_svg(path)) return svg_history(path, title, curves, count, target);
   int rc = buffer_open(&commands);
   if (rc) return rc;
   FILE *g = commands.f;
-  if (count > 20) count = 20;
-  header(g, path, title, 900, 520);
+  header(g, title, 900, 520);
   history_axes(g, target);
   for (int64_t j = 0; j < count; j++) history_data(g, &curves[j], j);
   fputs("plot ", g);
@@ -135,12 +133,13 @@ int plot_structure(const char *path, const char *title, const kcl_csr *A) {
   cli_raster r = {0};
   if (A->rows == 0 || A->cols == 0)
     return cli_fail(KCL_INPUT, "the matrix is empty: nothing to draw");
+  if (is_svg(path)) return svg_structure(path, title, A);
   int rc = cli_raster_count(A, RASTER, &r);
   cli_buffer commands = {0};
   TRY(rc);
   TRY(buffer_open(&commands));
   FILE *g = commands.f;
-  header(g, path, title, 860, 760);
+  header(g, title, 860, 760);
   structure_axes(g, A, &r);
   structure_data(g, &r);
   fprintf(g, "plot $m matrix using (($1+0.5)*%.17g):(($2+0.5)*%.17g):($3>0?$3:NaN) with image%s\n",

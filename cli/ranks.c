@@ -84,6 +84,7 @@ void cli_ranks_begin(int *argc, char ***argv) {
   if (ranks == 1 && launched()) leave_strangers();
   const int word[] = {SIGINT, SIGTERM, SIGUSR1}; /* rank 0 heeds them, and ends the others' solve */
   for (int i = 0; i < 3; i++) signal(word[i], SIG_IGN);
+  if (rank) signal(SIGHUP, SIG_IGN);
 }
 
 int cli_ranks_end(int rc) {

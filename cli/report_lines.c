@@ -38,6 +38,7 @@ static void ranges(const lines *l, axis *x, axis *y) {
     widest = fmax(widest, svg_width(l->list[i].name));
     for (int k = 0; k < l->list[i].count; k++)
       include(x, l->list[i].x[k], &any_x), include(y, l->list[i].y[k], &any_y);
+    if (l->list[i].mark > 0) include(y, l->list[i].mark, &any_y);
   }
   if (l->level > 0) include(y, l->level, &any_y);
   x->marks = l->marks, x->mark_count = l->mark_count;
@@ -63,6 +64,8 @@ static void draw_line(FILE *f, const line *l, int series, const axis *x, const a
   class[0] = 'f';
   for (int k = 0; k < l->count && dots && !l->ideal; k++)
     svg_dot(f, axis_at(x, l->x[k]), axis_at(y, l->y[k]), 3, class);
+  if (l->count && l->mark > 0)
+    svg_dot(f, axis_at(x, l->x[l->count - 1]), axis_at(y, l->mark), 4, class);
   svg_group_end(f);
 }
 
@@ -92,7 +95,7 @@ void lines_draw(FILE *f, const lines *l, bool alone) {
   int series = 0;
   if (!l->count) return;
   ranges(l, &x, &y);
-  svg_begin(f, REPORT_WIDTH, TOP + HEIGHT + 40, l->title, alone);
+  svg_begin(f, REPORT_WIDTH, TOP + HEIGHT + (l->caption ? 60 : 40), l->title, alone);
   axis_left(f, &y, LEFT, x.to, l->y_label, l->y_title);
   axis_below(f, &x, TOP + HEIGHT, TOP, l->x_label, l->x_title);
   if (l->level > 0) {
@@ -102,5 +105,6 @@ void lines_draw(FILE *f, const lines *l, bool alone) {
   for (int i = 0; i < l->count; i++)
     draw_line(f, &l->list[i], l->list[i].ideal ? 0 : series++, &x, &y, l->dots);
   names(f, l, &x, &y);
+  if (l->caption) svg_text(f, 4, TOP + HEIGHT + 54, "ink", l->caption);
   svg_end(f);
 }

@@ -8,10 +8,12 @@ typedef struct line {
   char name[100], tip[300];
   double *x, *y; /* [count], ours */
   int count;
-  bool ideal; /* dashed, no colour of its own */
+  double mark; /* a dot at this y at its end, 0: none */
+  bool ideal;  /* dashed, no colour of its own */
 } line;
 typedef struct lines {
   const char *title, *x_title, *y_title;
+  const char *caption; /* below, or NULL */
   axis_label x_label, y_label;
   bool log_x, log_y, dots; /* dots: at the points of the lines */
   double marks[16];        /* ticks of x [mark_count], 0: round ones */

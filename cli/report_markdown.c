@@ -5,9 +5,13 @@
 
 /* A bar would end the cell; the others would be marks. */
 static void escaped(FILE *f, const char *text) {
-  for (; *text; text++) {
+  for (size_t n; *text; text += n) {
+    n = (size_t)cli_character(text);
     if (strchr("\\|*_`<>[]&", *text)) fputc('\\', f);
-    fputc(*text == '\n' ? ' ' : *text, f);
+    if (n)
+      fwrite(text, 1, n, f);
+    else
+      fputc(' ', f), n = 1;
   }
 }
 

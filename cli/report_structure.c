@@ -51,25 +51,6 @@ static int draw_lengths(FILE *f, const report *r, const report_subject *s, bool 
   return 0;
 }
 
-/* Cells of one level as one path, neighbours in a line as one rectangle. */
-static void level(FILE *f, const bench_matrix *A, char digit, double size) {
-  bool any = false;
-  for (int64_t y = 0; y < A->raster_y; y++)
-    for (int64_t x = 0, run; x < A->raster_x; x += run) {
-      const char *cell = A->raster + y * A->raster_x;
-      for (run = 1; cell[x] == digit && x + run < A->raster_x && cell[x + run] == digit; run++)
-        continue;
-      if (cell[x] != digit) continue;
-      if (!any)
-        fprintf(f, "<path class=\"cell\" style=\"fill-opacity:%.2f\" d=\"",
-                0.15 + 0.85 * (digit - '1') / 8);
-      any = true;
-      fprintf(f, "M%g %gh%gv%gh-%gz", 1 + size * (double)x, 1 + size * (double)y,
-              size * (double)run, size, size * (double)run);
-    }
-  if (any) fputs("\"/>\n", f);
-}
-
 static int draw_pattern(FILE *f, const report *r, const report_subject *s, bool alone) {
   const bench_matrix *A = &r->run.matrices[s->matrix];
   char title[300];
@@ -81,11 +62,7 @@ static int draw_pattern(FILE *f, const report *r, const report_subject *s, bool 
            cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s,
            cli_count(A->raster_max).s);
   svg_begin(f, w + 2, h + 2, title, alone);
-  for (int d = 1; d <= 9; d++) level(f, A, (char)('0' + d), size);
-  fprintf(
-      f,
-      "<rect x=\".5\" y=\".5\" width=\"%g\" height=\"%g\" class=\"axis\" style=\"fill:none\"/>\n",
-      w + 1, h + 1);
+  svg_raster(f, A->raster, A->raster_x, A->raster_y, size);
   svg_end(f);
   return 0;
 }

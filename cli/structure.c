@@ -1,6 +1,7 @@
 /* The structure of a matrix as pictures show it: its entries counted in the cells of a raster, and its rows counted by
  * their lengths. */
 #include "cli/cli.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,14 @@ int cli_raster_count(const kcl_csr *A, int most, cli_raster *r) {
       if (++*c > r->max) r->max = *c;
     }
   return 0;
+}
+
+void cli_raster_digits(const cli_raster *r, char *digits) {
+  for (int64_t i = 0; i < r->nx * r->ny; i++)
+    digits[i] =
+        r->cell[i] == 0
+            ? '0'
+            : (char)('0' + (int)ceil(9 * log1p((double)r->cell[i]) / log1p((double)r->max)));
 }
 
 /* The bin of a length: one for each length, or by powers of two: 0, 1, 2 to 3, 4 to 7 ... */

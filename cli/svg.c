@@ -2,25 +2,9 @@
 #include "cli/svg.h"
 #include <string.h>
 
-/* Bytes of the character that begins at s in valid UTF-8 that XML allows, else 0. */
-static int character(const unsigned char *s) {
-  int n = *s < 0x80                 ? 1
-          : *s >= 0xc2 && *s < 0xe0 ? 2
-          : *s >= 0xe0 && *s < 0xf0 ? 3
-          : *s >= 0xf0 && *s < 0xf5 ? 4
-                                    : 0;
-  if (n == 1) return *s >= 0x20 && *s != 0x7f;
-  for (int i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if (n == 3 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f))) return 0;
-  if (n == 3 && *s == 0xef && s[1] == 0xbf && s[2] > 0xbd) return 0;
-  if (n == 4 && ((*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))) return 0;
-  return n;
-}
-
 void xml_text(FILE *f, const char *text) {
-  for (const unsigned char *s = (const unsigned char *)text; *s;) {
-    int n = character(s);
+  for (const char *s = text; *s;) {
+    int n = cli_character(s);
     if (*s == '<')
       fputs("&lt;", f);
     else if (*s == '>')
@@ -88,6 +72,32 @@ void svg_point(FILE *f, double x, double y, bool first, const char *class) {
 }
 
 void svg_point_end(FILE *f) { fputs("\"/>\n", f); }
+
+/* Cells of one digit as one path, neighbours in a line as one rectangle. */
+static void cells(FILE *f, const char *digits, int64_t nx, int64_t ny, char digit, double size) {
+  bool any = false;
+  for (int64_t y = 0; y < ny; y++)
+    for (int64_t x = 0, run; x < nx; x += run) {
+      const char *cell = digits + y * nx;
+      for (run = 1; cell[x] == digit && x + run < nx && cell[x + run] == digit; run++) continue;
+      if (cell[x] != digit) continue;
+      if (!any)
+        fprintf(f, "<path class=\"cell\" style=\"fill-opacity:%.2f\" d=\"",
+                0.15 + 0.85 * (digit - '1') / 8);
+      any = true;
+      fprintf(f, "M%g %gh%gv%gh-%gz", 1 + size * (double)x, 1 + size * (double)y,
+              size * (double)run, size, size * (double)run);
+    }
+  if (any) fputs("\"/>\n", f);
+}
+
+void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size) {
+  for (int digit = '1'; digit <= '9'; digit++) cells(f, digits, nx, ny, (char)digit, size);
+  fprintf(
+      f,
+      "<rect x=\".5\" y=\".5\" width=\"%g\" height=\"%g\" class=\"axis\" style=\"fill:none\"/>\n",
+      size * (double)nx + 1, size * (double)ny + 1);
+}
 
 /* Advance widths of Helvetica in thirds: narrow, common and wide characters; a little more for other fonts. */
 double svg_width(const char *text) {

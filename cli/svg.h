@@ -25,6 +25,8 @@ void svg_dot(FILE *f, double x, double y, double r, const char *class);
 void svg_point(FILE *f, double x, double y, bool first,
                const char *class); /* of a line; class when first */
 void svg_point_end(FILE *f);
+/* The structure of a matrix from 1, 1 on: digits [ny, nx] as in cli_raster_digits, cells of this size, a frame. */
+void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size);
 double svg_width(const char *text); /* about that of text in the size of labels, 12 */
 
 typedef struct axis {
@@ -58,6 +60,11 @@ void labels_place(label *list, int count, double width, double top, double botto
 void labels_spread(label *list, int count, double x, double top, double bottom);
 void labels_draw(FILE *f, const label *list,
                  int count); /* with lines to the points that are not near */
+
+/* plot_svg.c: as plot_history and plot_structure */
+int svg_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
+                double target);
+int svg_structure(const char *path, const char *title, const kcl_csr *A);
 
 void svg_style(FILE *f, bool alone); /* CSS of the classes; alone: light, else both */
 

@@ -101,6 +101,12 @@ bool cli_shows(const cli_options *o) {
   return !cli_rank() && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
 }
 
+/* File names may hold control characters. */
+static void mask(char *text) {
+  for (int n; *text; text += n)
+    if (!(n = cli_character(text))) *text = '?', n = 1;
+}
+
 static void show(const cli_options *o, const cli_status *s, bool base) {
   if (!cli_shows(o)) return;
   pthread_mutex_lock(&line.lock);
@@ -108,7 +114,8 @@ static void show(const cli_options *o, const cli_status *s, bool base) {
   if (strcmp(line.now.part[0], s->part[0])) line.begin = cli_now();
   if (!line.now.part[0][0]) line.due = line.begin + (line.terminal ? patience : lines);
   line.now = *s;
-  if (base) line.base = *s;
+  for (int i = 0; i < CLI_PARTS; i++) mask(line.now.part[i]);
+  if (base) line.base = line.now;
   if (!line.started && !line.ended) start();
   pthread_mutex_unlock(&line.lock);
 }

@@ -8,17 +8,58 @@
 #include <time.h>
 #include <unistd.h>
 
+int cli_character(const char *text) {
+  const unsigned char *s = (const unsigned char *)text;
+  int n = *s < 0x80                 ? 1
+          : *s >= 0xc2 && *s < 0xe0 ? 2
+          : *s >= 0xe0 && *s < 0xf0 ? 3
+          : *s >= 0xf0 && *s < 0xf5 ? 4
+                                    : 0;
+  if (n == 1) return *s >= 0x20 && *s != 0x7f;
+  for (int i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if (n == 2 && *s == 0xc2 && s[1] < 0xa0) return 0;
+  if (n == 3 && ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f))) return 0;
+  if (n == 3 && *s == 0xef && s[1] == 0xbf && s[2] > 0xbd) return 0;
+  if (n == 4 && ((*s == 0xf0 && s[1] < 0x90) || (*s == 0xf4 && s[1] > 0x8f))) return 0;
+  return n;
+}
+
+/* Bytes of a sequence of cli_style that begins at s, else 0. */
+static size_t style_at(FILE *f, const char *s) {
+  static const char *const styles[] = {CLI_BOLD, CLI_GREEN, CLI_RED, CLI_YELLOW, CLI_PLAIN};
+  for (size_t i = 0; *s == '\033' && i < sizeof styles / sizeof *styles; i++) {
+    const char *style = cli_style(f, styles[i]);
+    if (*style && !strncmp(s, style, strlen(style))) return strlen(style);
+  }
+  return 0;
+}
+
+void cli_put(FILE *f, const char *s, size_t size) {
+  for (const char *end = s + size; s < end;) {
+    size_t n = *s == '\n' || *s == '\t' ? 1 : (size_t)cli_character(s);
+    if (!n) n = style_at(f, s);
+    if (n)
+      fwrite(s, 1, n, f);
+    else
+      fprintf(f, "\\x%02x", (unsigned char)*s), n = 1;
+    s += n;
+  }
+}
+
 int cli_fail(int code, const char *format, ...) {
+  char text[8192];
   va_list args;
   if (cli_rank()) return code; /* rank 0 prints */
   va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
   cli_output_begin();
   fflush(stdout); /* the report so far comes first */
   fprintf(stderr, "%skrylocl:%s ", cli_style(stderr, CLI_RED), cli_style(stderr, CLI_PLAIN));
-  vfprintf(stderr, format, args);
+  cli_put(stderr, text, strlen(text));
   fputc('\n', stderr);
   cli_output_end();
-  va_end(args);
   return code;
 }
 
@@ -56,11 +97,11 @@ static void print(FILE *f, const char *text) {
     for (int narrow = columns - INDENT; n < left - 1; n = fitting(s, left - 1, narrow)) {
       int shown = (int)n;
       for (; shown && s[shown - 1] == ' '; shown--) continue;
-      fprintf(f, "%.*s\n%*s", shown, s, INDENT, "");
+      cli_put(f, s, (size_t)shown), fprintf(f, "\n%*s", INDENT, "");
       for (; s[n] == ' '; n++) continue;
       s += n, left -= n;
     }
-    fwrite(s, 1, left, f);
+    cli_put(f, s, left);
   }
 }
 

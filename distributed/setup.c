@@ -59,10 +59,11 @@ static int give_near_null(kcl_mpi_solver *m) {
   if (m->layout == KCL_MPI_ROWS && !m->order) return KCL_OK;
   const int64_t cols = kcl_ranks_decide(&c->ranks, given ? given->cols : 0),
                 own = c->first[me + 1] - c->first[me];
-  int rc = KCL_OK;
+  int rc = m->held && given ? kcl_dense_need(m->ctx, "near_null", given) : KCL_OK;
   m->system.options.near_null = NULL;
   if (!cols) return KCL_OK;
-  if (m->held && (!given || given->cols != cols || given->rows != m->held || given->type != KCL_D))
+  if (!rc && m->held &&
+      (!given || given->cols != cols || given->rows != m->held || given->type != KCL_D))
     rc = kcl_fail(m->ctx, KCL_USAGE, "near-null vectors are real and have %lld rows, as the matrix",
                   (long long)m->held);
   if (!rc) rc = kcl_dense_create(m->ctx, own, cols, KCL_D, &m->near_null);

@@ -206,9 +206,21 @@ if [ $direct -eq 0 ]; then
 else
   run 2 "--check without SuiteSparse" solve A.mtx --check cholmod; says "SuiteSparse"
 fi
+# .svg is drawn by the program, whatever is installed; what cannot be drawn is a failure
+whole() { grep -q '</svg>' "$1" && grep -q "$2" "$1"; verdict $? "  $1 is a whole picture"; }
+file bare '#!/bin/sh' "PATH= exec '$prog' \"\$@\""
+chmod +x bare
+without() { # run, without the programs of PATH
+  all=$prog prog=$dir/bare
+  run "$@"
+  prog=$all
+}
+without 0 "a picture of residuals" solve A.mtx --plot h.svg; whole h.svg 'class="s0"'
+without 0 "a picture of a structure" info A.mtx --plot p.svg; whole p.svg 'class="cell"'
+without 3 "a picture in points without gnuplot" solve A.mtx -o drawn.mtx --plot h.png; says "h.png was not drawn: gnuplot is not installed"
+[ -s drawn.mtx ] && [ ! -e h.png ]; verdict $? "  x is written, the picture is not"
 if command -v gnuplot >/dev/null 2>&1; then
-  run 0 "pictures" solve A.mtx --plot h.svg; run 0 "pictures" info A.mtx --plot p.png
-  [ -s h.svg ] && [ -s p.png ]; verdict $? "  are there"
+  run 0 "a picture in points" info A.mtx --plot p.png; [ -s p.png ]; verdict $? "  is there"
 fi
 
 # ------------------------------------------------------------------ least squares
@@ -414,16 +426,64 @@ run 3 "b missing" solve A.mtx missing.rhs; [ ! -s out ]; verdict $? "  before a 
 run 0 "a generated system in place of a file" solve poisson2d:9; says "poisson2d:9: 81 x 81"
 run 3 "no generated system" solve poisson2e:9; says "cannot open"
 
-# ------------------------------------------------------------------ interrupt
+# ------------------------------------------------------------------ a cache that others can write
+# The entry is another system, as somebody else might have put there: the file is solved.
+"$prog" generate poisson2d:3 -q -o other.kcl
+(umask 022; KRYLOCL_CACHE=$dir/cache "$prog" info A.mtx --cache -q)
+cat other.kcl >"$(echo cache/matrices/*.kcl)"
+KRYLOCL_CACHE=$dir/cache run 0 "the matrix of the cache" info A.mtx --cache; says ": 9 x 9"
+chmod 777 cache/matrices
+KRYLOCL_CACHE=$dir/cache run 0 "a cache that others can write" info A.mtx --cache; says "the cache is not used: other users can write"
+grep -q ': 9 x 9' out; [ $? -ne 0 ]; verdict $? "  is not used"
+chmod 700 cache/matrices; chmod 777 cache
+KRYLOCL_CACHE=$dir/cache run 3 "nothing is fetched into it" get HB/never; says "no cache folder: the cache is not used"
+
+# ------------------------------------------------------------------ control characters
+# Names and texts of files never reach the terminal as they are; the sequences here would change its title and its last line.
+plain() { grep -q "$(printf '[\033\007\302\233]')" out err; [ $? -ne 0 ]; verdict $? "  without a control character"; }
+escape=$(printf 'e\033]0;x\007.mtx') csi=$(printf 'c\302\2332K\233.mtx')
+cp A.mtx "$escape"; cp A.mtx "$csi"
+run 0 "a name that is a control sequence" info "$escape"; says 'e\\x1b]0;x\\x07.mtx'; plain
+run 0 "a name with others" info "$csi"; says 'c\\xc2'; plain
+run 3 "a missing file of such a name" info "no$escape"; says 'noe\\x1b]0;x\\x07.mtx'; plain
+run 0 "such a name in CSV" info "$escape" --csv -; plain
+run 2 "such a method" solve A.mtx -s "$escape"; plain
+file wild.mtx "%%MatrixMarket matrix coordinate real general" "1 1 1" "1 1 $escape"
+run 3 "a file that holds one" info wild.mtx; plain
+file kind.mtx "%%MatrixMarket matrix coordinate $escape general" "1 1 1" "1 1 1"
+run 3 "a heading that holds one" info kind.mtx; plain
+# A spreadsheet computes what begins with these.
+for name in =1+1.mtx +a.mtx @a.mtx; do
+  cp A.mtx "$name"
+  run 0 "$name in CSV" info "$name" --csv -; grep -q "^'$name," out; verdict $? "  is text"
+done
+
+# ------------------------------------------------------------------ a reader that stops
+{ sleep 0.3; "$prog" list 2>err; echo $? >status; } | true
+[ "$(cat status)" = 0 ] && [ ! -s err ]; verdict $? "list | head is no error"
+
+# ------------------------------------------------------------------ signals
 # gmres of one step a cycle would go on for minutes on any machine
 "$prog" generate poisson2d:700 -o big.mtx -q
-"$prog" solve big.mtx --solver gmres --restart 1 --max-iter 1000000000 --tol 1e-14 --verbose -o late.mtx >out 2>lines &
-pid=$! waited=0
-while ! grep -qs iterations lines && kill -0 $pid 2>/dev/null && [ $waited -lt 300 ]; do sleep 0.1; waited=$((waited + 1)); done
-kill -INT $pid 2>/dev/null
-wait $pid; got=$?
-[ $got -eq 130 ]; verdict $? "interrupted (exit 130, got $got)"
-[ -s late.mtx ]; verdict $? "  the partial x is written"
+begin() { # COMMAND...: the solve, in the background, until it iterates
+  rm -f late.mtx late.json
+  "$@" "$prog" solve big.mtx --solver gmres --restart 1 --max-iter 1000000000 --tol 1e-14 --verbose -o late.mtx --json late.json >out 2>lines &
+  pid=$! waited=0
+  while ! grep -qs iterations lines && kill -0 $pid 2>/dev/null && [ $waited -lt 600 ]; do sleep 0.1; waited=$((waited + 1)); done
+}
+for signal in INT:130 TERM:143 HUP:129; do
+  begin env
+  grep -q '^matrix' out; verdict $? "the report is in its file while the solve goes on"
+  kill -"${signal%:*}" $pid 2>/dev/null
+  if [ "$signal" != INT:130 ]; then kill -"${signal%:*}" $pid 2>/dev/null; fi # a second one changes nothing
+  wait $pid; got=$?
+  [ $got -eq "${signal#*:}" ]; verdict $? "ended by ${signal%:*} (exit ${signal#*:}, got $got)"
+  [ -s late.mtx ] && [ -s late.json ] && grep -q interrupted out; verdict $? "  x, JSON and report are written"
+done
+begin nohup
+kill -HUP $pid 2>/dev/null; sleep 0.5; kill -0 $pid 2>/dev/null; verdict $? "under nohup a hangup changes nothing"
+kill -TERM $pid 2>/dev/null; wait $pid; got=$?
+[ $got -eq 143 ]; verdict $? "  and SIGTERM ends it (exit 143, got $got)"
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -29,7 +29,7 @@ cp A.mtx twice.mtx
 
 # ------------------------------------------------------------------ full disks
 # Every result, to a device that is full and under a limit of size: exit 3, and the file of before stays.
-gnuplot --version >/dev/null 2>&1 && plot=yes || echo "skip pictures: no gnuplot"
+gnuplot --version >/dev/null 2>&1 && plot=yes || echo "skip pictures of points: no gnuplot"
 full() { # WHAT ARGUMENTS...
   result=$1 option=$2 name=$3
   shift 3
@@ -61,12 +61,10 @@ full "the JSON of info" --json s.json info A.mtx -q
 full "the JSON of check" --json s.json check A.mtx b.rhs x.mtx -q
 full "the JSON of devices" --json s.json devices -q
 full "the tunables" -o tune.txt tune A.mtx --seconds 1 -q
-if [ "$plot" ]; then
-  full "a picture" --plot p.svg solve A.mtx b.rhs -q
-  full "a picture of points" --plot p.png solve A.mtx b.rhs -q
-  full "a picture of the structure" --plot p.svg info A.mtx -q
-  run 0 "a picture" solve A.mtx b.rhs -q --plot good.svg; grep -q '</svg>' good.svg; verdict $? "  is complete"
-fi
+full "a picture" --plot p.svg solve A.mtx b.rhs -q
+full "a picture of the structure" --plot p.svg info A.mtx -q
+run 0 "a picture" solve A.mtx b.rhs -q --plot good.svg; grep -q '</svg>' good.svg; verdict $? "  is complete"
+if [ "$plot" ]; then full "a picture of points" --plot p.png solve A.mtx b.rhs -q; fi
 if [ -c /dev/full ]; then
   "$prog" solve A.mtx b.rhs >/dev/full 2>err; exits 3 $? "the report to a full disk"
   "$prog" info A.mtx >/dev/full 2>err; exits 3 $? "the report of info to a full disk"

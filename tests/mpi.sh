@@ -294,16 +294,18 @@ if [ -x "$krylocl" ]; then
   alone "a share that is none" 2 solve "$@" -q --devices cpu,cpu --shares 1,x
   expect "two devices for three ranks" 2 3 solve "$@" -q --devices cpu,cpu
   said "counts" "--devices names 2 for 3 ranks"
-  # An interrupt ends the iterations, and what is known is written, as in one process.
-  rm -f "$tmp/x.mtx"
-  "$krylocl" solve poisson2d:400 --devices cpu,cpu --tol 0 --solver cg --max-iter 100000000 -q -o "$tmp/x.mtx" --json "$tmp/json" 2>"$tmp/err" &
-  program=$!
-  sleep 3
-  kill -INT $program
-  wait $program
-  status=$?
-  [ $status -eq 130 ] && grep -q '"reason":.*"interrupted"' "$tmp/json" && [ -s "$tmp/x.mtx" ]
-  check "interrupted: exit code $status, not 130" $?
+  # A signal ends the iterations, and what is known is written, as in one process.
+  for signal in INT:130 TERM:143 HUP:129; do
+    rm -f "$tmp/x.mtx" "$tmp/json"
+    "$krylocl" solve poisson2d:400 --devices cpu,cpu --tol 0 --solver cg --max-iter 100000000 -q -o "$tmp/x.mtx" --json "$tmp/json" 2>"$tmp/err" &
+    program=$!
+    sleep 3
+    kill -"${signal%:*}" $program
+    wait $program
+    status=$?
+    [ $status -eq "${signal#*:}" ] && grep -q '"reason":.*"interrupted"' "$tmp/json" && [ -s "$tmp/x.mtx" ]
+    check "ended by ${signal%:*}: exit code $status, not ${signal#*:}" $?
+  done
   # One rank killed: the others end too.
   if command -v ps >/dev/null 2>&1; then
     mpirun -n 2 "$krylocl" solve poisson2d:300 --device cpu --tol 0 --solver cg --max-iter 100000000 -q >"$tmp/out" 2>&1 &

@@ -139,6 +139,13 @@ for i in range('$many'):
     for k in ("seconds_per_iteration", "seconds_per_product"):
         r[k]["samples"] = [v * (1 + i / 100) for v in r[k]["samples"]]
     d["rows"].append(r)'
+# Numbers that no integer holds; the sanitizers see what the program does with them.
+edit a.json wild.json '
+for r in d["rows"]:
+    for key in ("seconds_per_product", "seconds_per_iteration"):
+        if key in r: r[key] = {"samples": [1e300, 1e308, 1e-320], "iterations_per_sample": 1e300}
+    r["bytes_per_product"] = 1e308; r["gbytes_per_second"] = 1e308'
+run 0 "numbers that no integer holds" report wild.json -o x.html --figures f7 --markdown x.md --latex x.tex --csv x.csv; svgs f7
 run 0 "$many rows" report many.json -o x.html --figures f6 --latex x.tex; svgs f6; grep -q '^\\begin{longtable}' x.tex; verdict $? "  a long table"
 
 # ------------------------------------------------------------------ files that are none

@@ -59,7 +59,8 @@ static void test_null_matrices(void) {
 
 static void test_null_solver(void) {
   kcl_csr *A = NULL, hollow = {.rows = 2, .cols = 2, .nnz = 2, .type = KCL_D};
-  kcl_dense *b = NULL;
+  kcl_dense *b = NULL, empty = {.rows = 9, .cols = 1, .type = KCL_D};
+  kcl_options o = kcl_defaults;
   kcl_solver *s = NULL;
   kcl_report r;
   kcl_setup_info info;
@@ -72,6 +73,8 @@ static void test_null_solver(void) {
   REFUSED(kcl_setup(ctx, &hollow, NULL, &s), "row_ptr");
   if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, &b))) return;
   REFUSED(kcl_setup(ctx, A, NULL, NULL), "out");
+  o.precond = "sa", o.near_null = &empty;
+  REFUSED(kcl_setup(ctx, A, &o, &s), "near_null");
   if (!CHECK(!kcl_setup(ctx, A, NULL, &s))) return;
   REFUSED(kcl_solve(s, NULL, x, &r), "b");
   REFUSED(kcl_solve(s, b->val, NULL, &r), "x");

@@ -49,6 +49,8 @@ static int coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_buil
 /* ---------------------------------------------------------------- the vectors of the first level */
 
 static int check(const kcl_preconditioner *M, const kcl_dense *B, int64_t rows) {
+  int rc = kcl_dense_need(M->ctx, "near_null", B);
+  if (rc) return rc;
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
     return kcl_fail(M->ctx, KCL_USAGE,
                     "sa needs 1 to %d real near-null vectors of %lld rows: there are %lld of %lld",
