@@ -244,6 +244,7 @@ cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
 /* ---------------------------------------------------------------- drivers.c */
 
 void cli_say_drivers(const cli_options *o);
+void cli_configure_drivers(void); /* before the first OpenCL call */
 
 /* ---------------------------------------------------------------- get.c */
 

@@ -1,12 +1,53 @@
-/* What stands between a machine and its OpenCL devices, for krylocl devices: drivers that are registered with the ICD
- * loader and cannot be loaded, device files without permission. Linux; elsewhere nothing is looked for. */
+/* What drivers need, and what stands between a machine and its OpenCL devices, for krylocl devices: drivers that are registered
+ * with the ICD loader and cannot be loaded, device files without permission. Linux; elsewhere nothing is looked for. */
 #include "cli/cli.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* ---------------------------------------------------------------- settings */
+
+/* Can PoCL write its folder there, or make it? */
+static bool can_make(const char *base, const char *folder) {
+  char path[4096];
+  for (snprintf(path, sizeof path, "%.4000s/%s", base, folder); *path; *strrchr(path, '/') = 0)
+    if (access(path, F_OK) == 0) return access(path, W_OK | X_OK) == 0;
+  return access("/", W_OK | X_OK) == 0;
+}
+
+static bool is_own(const char *folder) {
+  struct stat s;
+  return !lstat(folder, &s) && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
+         !(s.st_mode & (S_IRWXG | S_IRWXO));
+}
+
+/* PoCL shows no device where it can write no cache: containers, users of services. It then has a folder for temporary files
+ * that is this user's alone, since compiled programs lie there. */
+static void find_pocl_cache(void) {
+  const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *tmp = getenv("TMPDIR");
+  char path[4096];
+  if (getenv("POCL_CACHE_DIR")) return;
+  if (base && *base == '/' ? can_make(base, "pocl")
+                           : home && *home == '/' && can_make(home, ".cache/pocl"))
+    return;
+  snprintf(path, sizeof path, "%s/krylocl-%lu", tmp && *tmp == '/' ? tmp : "/tmp",
+           (unsigned long)geteuid());
+  if ((mkdir(path, 0700) == 0 || errno == EEXIST) && is_own(path))
+    setenv("POCL_CACHE_DIR", path, 1);
+}
+
+/* Makes PoCL run the kernels that it puts into program binaries, which are for any work-group size,
+ * instead of compiling each kernel a second time for the size in use. They are as fast. */
+void cli_configure_drivers(void) {
+  setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0);
+  find_pocl_cache();
+}
+
+/* ---------------------------------------------------------------- what is missing */
 
 static bool ends(const char *name, const char *ending) {
   size_t n = strlen(name), e = strlen(ending);

@@ -72,10 +72,6 @@ static int dispatch(cli_options *o) {
   return run(c, o);
 }
 
-/* Makes PoCL run the kernels that it puts into program binaries, which are for any work-group size,
- * instead of compiling each kernel a second time for the size in use. They are as fast. */
-static void configure_drivers(void) { setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0); }
-
 /* Freed memory is used again, not given back: a first touch of a page costs a set-up more than the work on it, the more so
  * on virtual machines. */
 static void keep_memory(void) {
@@ -99,7 +95,7 @@ int main(int argc, char **argv) {
   if (!operands) return cli_ranks_end(cli_fail(KCL_MEMORY, "out of memory"));
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
   setvbuf(stdout, NULL, _IOLBF, 0); /* a log is current, and whole where the program is ended */
-  configure_drivers();
+  cli_configure_drivers();
   int rc = cli_parse(argc, argv, operands, &o);
   if (!rc) rc = dispatch(&o);
   cli_terminal_end();

@@ -438,6 +438,27 @@ grep -q ': 9 x 9' out; [ $? -ne 0 ]; verdict $? "  is not used"
 chmod 700 cache/matrices; chmod 777 cache
 KRYLOCL_CACHE=$dir/cache run 3 "nothing is fetched into it" get HB/never; says "no cache folder: the cache is not used"
 
+# ------------------------------------------------------------------ no home folder
+# An ordinary user without a folder that he can write: containers, services.
+homeless() { # SETTING ARGUMENTS: krylocl as such a user
+  env -u POCL_CACHE_DIR -u XDG_CACHE_HOME -u TMPDIR "$as" -s /bin/sh nobody -c "$1; TMPDIR=$dir/open exec $dir/open/krylocl $2" >out 2>err
+}
+as=$(command -v su)
+if [ "$(id -u)" -ne 0 ] || [ -z "$as" ] || ! id nobody >/dev/null 2>&1; then
+  echo "skip no home folder: only root can become another user"
+elif ! "$prog" list devices | grep -q '0:0'; then
+  echo "skip no home folder: no OpenCL device"
+else
+  chmod 711 "$dir"; mkdir -m 1777 open; cp "$prog" open/krylocl; chmod 755 open/krylocl
+  for home in "HOME=/nonexistent" "unset HOME" "HOME=$dir"; do
+    homeless "$home" "list devices"; grep -q '0:0' out; verdict $? "with $home the OpenCL device is found"
+  done
+  [ "$(stat -c %a:%U "open/krylocl-$(id -u nobody)")" = 700:nobody ]; verdict $? "  its cache is the user's alone"
+  rm -rf "open/krylocl-$(id -u nobody)"; mkdir -m 777 "open/krylocl-$(id -u nobody)"
+  homeless "HOME=/nonexistent" "solve poisson2d:3 -d opencl -q"; says "a cache that it can write, .* HOME, which is /nonexistent"
+  [ -z "$(ls -A "open/krylocl-$(id -u nobody)")" ]; verdict $? "a folder of another user is not used"
+fi
+
 # ------------------------------------------------------------------ control characters
 # Names and texts of files never reach the terminal as they are; the sequences here would change its title and its last line.
 plain() { grep -q "$(printf '[\033\007\302\233]')" out err; [ $? -ne 0 ]; verdict $? "  without a control character"; }

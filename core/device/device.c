@@ -145,12 +145,16 @@ static void no_platform(char *text, size_t room) {
            "\n  this build has no OpenCL: install the ICD loader and headers, then run make again");
   return;
 #endif
-  const char *vendors = getenv("OCL_ICD_VENDORS"), *files = getenv("OCL_ICD_FILENAMES");
-  snprintf(text, room,
-           "\n  no OpenCL platform: no driver is registered with the ICD loader (%s).\n"
-           "  OCL_ICD_VENDORS is %s (ocl-icd), OCL_ICD_FILENAMES is %s (Khronos loader); the usual "
-           "place is /etc/OpenCL/vendors.",
-           kcl_icd_loader(), vendors ? vendors : "not set", files ? files : "not set");
+  const char *vendors = getenv("OCL_ICD_VENDORS"), *files = getenv("OCL_ICD_FILENAMES"),
+             *home = getenv("HOME");
+  snprintf(
+      text, room,
+      "\n  no OpenCL platform: no driver is registered with the ICD loader (%s), or none starts:\n"
+      "  PoCL needs a cache that it can write, POCL_CACHE_DIR or in HOME, which is %s.\n"
+      "  OCL_ICD_VENDORS is %s (ocl-icd), OCL_ICD_FILENAMES is %s (Khronos loader); the usual "
+      "place is /etc/OpenCL/vendors.",
+      kcl_icd_loader(), home ? home : "not set", vendors ? vendors : "not set",
+      files ? files : "not set");
 }
 
 static int no_match(kcl *ctx, const char *want, const kcl_device *list, int count) {
