@@ -96,15 +96,42 @@ static void listen(void) {
   setenv(PARENT, pid, 1);
 }
 
-/* A process group of its own, so that the terminal's interrupt is not the launcher's; ranks that are not bound to one processor
- * each (Open MPI 4, 5), and a launcher that leaves messages to them. */
+/* Variables of Open MPI 4 and 5 that the user has not set: ranks are not bound to one processor each; there may be more ranks than
+ * processors, as many as devices were named; messages are left to the ranks; and root, as in a container, may start ranks as
+ * well as this program. */
+static void set_launcher(void) {
+  static const char *const list[][2] = {{"OMPI_MCA_hwloc_base_binding_policy", "none"},
+                                        {"PRTE_MCA_hwloc_default_binding_policy", "none"},
+                                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                        {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
+                                        {"OMPI_MCA_orte_execute_quiet", "1"},
+                                        {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                        {"PRTE_ALLOW_RUN_AS_ROOT", "1"},
+                                        {"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++) setenv(list[i][0], list[i][1], 0);
+}
+
+/* A process group of its own, so that the terminal's interrupt is not the launcher's. */
 static void become(char **line) {
   setpgid(0, 0);
-  setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
-  setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
-  setenv("OMPI_MCA_orte_execute_quiet", "1", 0);
+  set_launcher();
   execvp(line[0], line);
   _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Of mpiexec. Its own failures have exit code 1 too; of the program that is the code of a solve, before which rank 0 was heard. */
+static int check_exit(int code) {
+  if (code == 127)
+    return cli_fail(KCL_DEVICE, "--devices starts ranks by mpiexec, and there is none on PATH "
+                                "(openmpi-bin or mpich)");
+  if (code == 126) return cli_fail(KCL_DEVICE, "mpiexec cannot be run");
+  if (code == 1 && !rank_0)
+    return cli_fail(KCL_DEVICE, "mpiexec did not start the ranks: `mpiexec -n 2 true` says why");
+  if (code == CLI_INTERRUPTED && passed) return 128 + passed;
+  if (code > CLI_CHECK_UNDECIDED && code != CLI_INTERRUPTED && !passed)
+    return cli_fail(KCL_DEVICE, "a rank ended too early (exit code %d of mpiexec)", code);
+  return code;
 }
 
 static int wait_for(pid_t pid) {
@@ -113,11 +140,7 @@ static int wait_for(pid_t pid) {
     if (errno != EINTR) return cli_fail(KCL_DEVICE, "mpiexec: %s", strerror(errno));
   if (WIFSIGNALED(status))
     return cli_fail(KCL_DEVICE, "mpiexec was ended by signal %d", WTERMSIG(status));
-  if (WEXITSTATUS(status) == 127)
-    return cli_fail(KCL_DEVICE, "--devices starts ranks by mpiexec, and there is none on PATH "
-                                "(openmpi-bin or mpich)");
-  if (WEXITSTATUS(status) == CLI_INTERRUPTED && passed) return 128 + passed;
-  return WEXITSTATUS(status);
+  return check_exit(WEXITSTATUS(status));
 }
 
 static void say_line(char *const *line, int from) {
