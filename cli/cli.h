@@ -74,8 +74,10 @@ typedef struct cli_option {
 int cli_parse(int argc, char **argv, char **operands, cli_options *o);
 /* Does c take all that are given? */
 int cli_options_belong(const cli_command *c, cli_options *o);
-const cli_option *cli_option_at(const cli_command *c, int i);      /* that c takes, or NULL */
-bool cli_given(const cli_options *o, const char *name);            /* on the command line */
+const cli_option *cli_option_at(const cli_command *c, int i); /* that c takes, or NULL */
+bool cli_given(const cli_options *o, const char *name);       /* on the command line */
+/* A line "--name=value" for each option that all ranks of a run must have alike. Of files: whether one is given. */
+void cli_options_print(FILE *f, const cli_options *o);
 bool cli_option_common(const cli_command *c, const cli_option *e); /* shown by -h */
 
 /* ---------------------------------------------------------------- main.c */
@@ -153,6 +155,7 @@ int cli_character(const char *s);
  * of cli_style. */
 void cli_put(FILE *f, const char *s, size_t size);
 int cli_fail(int code, const char *format, ...) CLI_PRINTF(2, 3); /* prints; returns code */
+const char *cli_failure(void);       /* the first line of what cli_fail was last given, or "" */
 int cli_lib(const kcl *ctx, int rc); /* prints the library's message if rc is not 0; returns rc */
 /* Prints an error that lists the names and suggests the nearest. */
 int cli_unknown(const char *kind, const char *name, const char *const *names, int count);
@@ -352,9 +355,11 @@ int cli_ranks_end(int rc); /* returns rc */
 int cli_rank(void);        /* 0 also without mpirun */
 int cli_ranks(void);
 int cli_ranks_check(const cli_options *o); /* options of several ranks, in a program without MPI */
-int cli_ranks_agree(kcl *ctx, int rc);     /* all ranks: the first failure */
-int cli_ranks_agreed(kcl *ctx, int rc);    /* the same; another rank's is printed */
-int cli_ranks_tell(int word);              /* all ranks: rank 0's word */
+/* rc of the command line; KCL_USAGE where those of the ranks differ in what all must have alike. */
+int cli_ranks_same(const cli_options *o, int rc);
+int cli_ranks_agree(kcl *ctx, int rc);                /* all ranks: the first failure */
+int cli_ranks_agreed(kcl *ctx, int rc);               /* the same; another rank's is printed */
+int cli_ranks_tell(int word);                         /* all ranks: rank 0's word */
 void cli_ranks_share(void *data, size_t size);        /* all ranks: rank 0's data */
 double cli_ranks_largest(double own);                 /* all ranks; NaN if one is */
 int cli_ranks_device(kcl *ctx, const cli_options *o); /* that of this rank */

@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
   setvbuf(stdout, NULL, _IOLBF, 0); /* a log is current, and whole where the program is ended */
   cli_configure_drivers();
-  int rc = cli_parse(argc, argv, operands, &o);
+  int rc = cli_ranks_same(&o, cli_parse(argc, argv, operands, &o));
   if (!rc) rc = dispatch(&o);
   cli_terminal_end();
   free(operands);

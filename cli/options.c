@@ -239,6 +239,30 @@ bool cli_option_common(const cli_command *c, const cli_option *e) {
   return !at || !bar || at < bar;
 }
 
+static void print_value(FILE *f, const cli_option *e, const cli_options *o) {
+  const char *field = (const char *)o + e->offset;
+  const bool named = e->kind == CLI_COUNTS || (e->kind == CLI_TEXT && e->values);
+  if (!(o->given >> (e - table) & 1))
+    fputs("not given", f);
+  else if (named)
+    fputs(*(const char *const *)(const void *)field, f);
+  else if (e->kind == CLI_COUNT)
+    fprintf(f, "%lld", (long long)*(const int64_t *)(const void *)field);
+  else if (e->kind == CLI_REAL)
+    fprintf(f, "%.17g", *(const double *)(const void *)field);
+  else
+    fputs("given", f);
+}
+
+void cli_options_print(FILE *f, const cli_options *o) {
+  static const cli_command own = {
+      .options = "device threads quiet verbose json history plot"}; /* each rank may have its own */
+  for (int i = 0; i < ENTRIES; i++) {
+    if (takes(&own, table[i].name)) continue;
+    fprintf(f, "--%s=", table[i].name), print_value(f, &table[i], o), fputc('\n', f);
+  }
+}
+
 /* Lists the subcommands that take an option; false: there are none. */
 static bool others(const char *name, char *list, size_t room) {
   const cli_command *c;

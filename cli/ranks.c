@@ -78,6 +78,7 @@ static void leave_strangers(void) {
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
   if (!launched() && !reproducible(*argc, *argv)) return;
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI let others compute */
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
@@ -97,6 +98,38 @@ int cli_ranks_end(int rc) {
 
 int cli_ranks_agree(kcl *ctx, int rc) {
   return ranks > 1 ? kcl_mpi_agree(ctx, MPI_COMM_WORLD, rc) : rc;
+}
+
+/* For kcl_mpi_same. A command line that was refused has the reason instead of its options. */
+static void print_command(FILE *f, const cli_options *o, bool refused) {
+  fprintf(f, "krylocl=%s\n", kcl_version());
+  const char *why = refused ? cli_failure() : "";
+  fprintf(f, "the command line=%s%.*s\n", refused ? "refused: " : "accepted",
+          (int)strcspn(why, "\n"), why);
+  if (refused) return;
+  fprintf(f, "the subcommand=%s\nthe number of operands=%d\n", o->command ? o->command : "none",
+          o->count);
+  cli_options_print(f, o);
+}
+
+static int compare_commands(kcl *ctx, const cli_options *o, bool refused) {
+  cli_buffer b;
+  int rc = buffer_open(&b), all;
+  if (!rc) print_command(b.f, o, refused);
+  if (!rc) rc = buffer_close(&b);
+  all = kcl_mpi_same(ctx, MPI_COMM_WORLD, rc ? NULL : b.data);
+  buffer_free(&b);
+  return all;
+}
+
+int cli_ranks_same(const cli_options *o, int rc) {
+  kcl *ctx = NULL;
+  if (ranks == 1) return rc;
+  if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");
+  const int all = compare_commands(ctx, o, rc);
+  if (!rc) rc = cli_lib(ctx, all);
+  kcl_destroy(&ctx);
+  return rc;
 }
 
 int cli_ranks_device(kcl *ctx, const cli_options *o) {
@@ -293,6 +326,7 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
 void cli_ranks_begin(int *argc, char ***argv) { (void)argc, (void)argv; }
 int cli_ranks_end(int rc) { return rc; }
 int cli_ranks_agree(kcl *ctx, int rc) { return (void)ctx, rc; }
+int cli_ranks_same(const cli_options *o, int rc) { return (void)o, rc; }
 int cli_ranks_device(kcl *ctx, const cli_options *o) {
   return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
 }

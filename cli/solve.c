@@ -34,7 +34,7 @@ static int open_device(kcl *ctx, cli_run *r) {
 static int load(kcl *ctx, cli_run *r) {
   int rc = 0;
   const cli_options *o = r->o;
-  r->p.spread = cli_ranks_spread(o);
+  r->p.spread = cli_ranks_tell(cli_ranks_spread(o));
   if (cli_rank() && !r->p.spread) return 0;
   TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
   TRY(cli_near_null_load(ctx, o, &r->p));

@@ -47,17 +47,20 @@ void cli_put(FILE *f, const char *s, size_t size) {
   }
 }
 
+static char failure[8192];
+
+const char *cli_failure(void) { return failure; }
+
 int cli_fail(int code, const char *format, ...) {
-  char text[8192];
   va_list args;
-  if (cli_rank()) return code; /* rank 0 prints */
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  vsnprintf(failure, sizeof failure, format, args);
   va_end(args);
+  if (cli_rank()) return code; /* rank 0 prints */
   cli_output_begin();
   fflush(stdout); /* the report so far comes first */
   fprintf(stderr, "%skrylocl:%s ", cli_style(stderr, CLI_RED), cli_style(stderr, CLI_PLAIN));
-  cli_put(stderr, text, strlen(text));
+  cli_put(stderr, failure, strlen(failure));
   fputc('\n', stderr);
   cli_output_end();
   return code;

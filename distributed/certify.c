@@ -40,14 +40,6 @@ static double norm(kcl_domain *d, const parts *p, const double *v) {
   return kcl_comm_norm(d->comm, p->type, v, kcl_domain_rows(d));
 }
 
-int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative) {
-  parts p = {0};
-  int rc = compute(d, b, x, &p);
-  if (!rc) *relative = kcl_ratio(norm(d, &p, p.r), norm(d, &p, p.b));
-  free_parts(&p);
-  return rc;
-}
-
 /* |R r| / |R b|, R = diag(2^power). */
 static int scaled_residual(kcl_domain *d, const parts *p, const int *power, double *out) {
   kcl_scaled_norm r, b;

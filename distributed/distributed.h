@@ -10,6 +10,7 @@
  *   scale.c      powers of two for rows and columns          ways.c       methods, formats, engines
  *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
  *   select.c     a device for each rank                      shares.c     what each rank has, and would take alone
+ *   same.c       options that all ranks must have alike      wait.c       waits for other ranks
  *   setup.c, solve.c   the public functions
  *   files/       systems read by all ranks, each its own rows, and x written by all
  */
@@ -22,6 +23,13 @@
 #include "solver/solver.h"
 
 typedef struct kcl_comm kcl_comm;
+
+/* ---------------------------------------------------------------- wait.c */
+
+void kcl_comm_wait(int count, MPI_Request *request);
+void kcl_comm_wait_until(bool (*done)(void *), void *arg);
+/* All ranks are here: before collective calls that MPI has in a blocking form alone, in which it polls without end. */
+void kcl_comm_meet(MPI_Comm comm);
 
 /* ---------------------------------------------------------------- window.c */
 
@@ -65,8 +73,6 @@ struct kcl_comm {
 
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out);
 void kcl_comm_free(kcl_comm **c);
-void kcl_comm_wait(int count, MPI_Request *request);
-void kcl_comm_wait_until(bool (*done)(void *), void *arg);
 /* The failure of the first rank that has one, with its message. */
 int kcl_comm_agree(kcl_comm *c, int status);
 /* The largest of all, NaN if one is. */
@@ -74,6 +80,11 @@ double kcl_comm_largest(kcl_comm *c, double own);
 double kcl_comm_total(kcl_comm *c, double own);
 /* Ranks have different numbers. */
 bool kcl_comm_differs(kcl_comm *c, double own);
+
+/* ---------------------------------------------------------------- same.c */
+
+/* Options of a solve, by kcl_mpi_same. */
+int kcl_comm_same_options(kcl_comm *c, kcl_mpi_layout layout, const kcl_options *o);
 
 /* ---------------------------------------------------------------- blocks.c */
 
@@ -211,10 +222,9 @@ int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out);
 /* ex, opened on every rank, becomes one whose calls fail on all ranks or on none. */
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
 /* Of x and b, [own columns] and [own rows], of the type of A: as kcl_certify, or with the rows of A^H as
- * kcl_certify_least_squares, norm_F being |A|_F; |b - A x| / |b| alone. */
+ * kcl_certify_least_squares, norm_F being |A|_F. */
 int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
                        const void *x, kcl_certificate *out);
-int kcl_domain_residual(kcl_domain *d, const void *b, const void *x, double *relative);
 /* kcl_residual_of, of a system on several ranks. */
 int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *relative,
                      double *tested);

@@ -2,40 +2,9 @@
  * travel with the sums: a rank that fails takes part until the next one. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* Polls, then between polls lets others have the processor, then sleeps: a library that polls without end would keep it from
- * the rank that is waited for, where ranks outnumber processors or the machine is busy. A sleep takes 70 us at least. */
-void kcl_comm_wait_until(bool (*done)(void *), void *arg) {
-  const double POLL = 20e-6, YIELD = 2e-3, start = kcl_now();
-  while (!done(arg)) {
-    const double waited = kcl_now() - start;
-    if (waited > YIELD)
-      nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    else if (waited > POLL)
-      sched_yield();
-  }
-}
-
-typedef struct requests {
-  int count;
-  MPI_Request *list;
-} requests;
-
-static bool all_complete(void *arg) {
-  const requests *r = arg;
-  int done = 1;
-  for (int i = 0; i < r->count && done; i++) MPI_Test(&r->list[i], &done, MPI_STATUS_IGNORE);
-  return done;
-}
-
-void kcl_comm_wait(int count, MPI_Request *request) {
-  kcl_comm_wait_until(all_complete, &(requests){count, request});
-}
 
 /* ---------------------------------------------------------------- sums */
 
@@ -243,6 +212,7 @@ done:
 
 void kcl_comm_free(kcl_comm **c) {
   if (!*c) return;
+  kcl_comm_meet((*c)->comm);
   kcl_window_close(&(*c)->window);
   free((*c)->on_host);
   MPI_Comm_free(&(*c)->host), MPI_Comm_free(&(*c)->comm);

@@ -51,6 +51,7 @@ static double part_of(MPI_Comm host, bool native) {
   claim own = {.part = native ? 1 : 0.25};
   double same = 0;
   int count;
+  MPI_Request request;
   MPI_Comm_size(host, &count);
 #ifdef __linux__
   CPU_ZERO(&own.cpus);
@@ -58,7 +59,8 @@ static double part_of(MPI_Comm host, bool native) {
 #endif
   claim *all = malloc((size_t)count * sizeof *all);
   if (!all) MPI_Abort(host, KCL_MEMORY);
-  MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, host);
+  MPI_Iallgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, host, &request);
+  kcl_comm_wait(1, &request);
   for (int p = 0; p < count; p++)
     if (same_cpus(&own, &all[p])) same += all[p].part;
   free(all);
@@ -85,6 +87,7 @@ static int select_here(kcl *ctx, MPI_Comm host, const char *device) {
 int kcl_mpi_select(kcl *ctx, MPI_Comm comm, const char *device) {
   MPI_Comm host;
   if (!ctx) return KCL_USAGE;
+  kcl_comm_meet(comm);
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   int rc = select_here(ctx, host, device);
   MPI_Comm_free(&host);

@@ -23,18 +23,11 @@ static int check_asked(const kcl_system *s, int threads) {
                     "MPI was started for one thread and the executor has %d: MPI_Init_thread with "
                     "MPI_THREAD_SERIALIZED, or one thread",
                     threads);
-  return KCL_OK;
-}
-
-static int check_partition(kcl_comm *c) {
-  const bool differ = kcl_comm_differs(c, c->ctx->metis);
-  int rc = KCL_OK;
-  if (differ) rc = kcl_fail(c->ctx, KCL_USAGE, "partition metis on some ranks alone");
-  if (!rc && c->ctx->metis && c->ctx->reproducible)
-    rc = kcl_fail(
-        c->ctx, KCL_USAGE,
+  if (s->ctx->metis && s->ctx->reproducible)
+    return kcl_fail(
+        s->ctx, KCL_USAGE,
         "partition metis: not with reproducible sums, whose blocks are of consecutive rows");
-  return kcl_comm_agree(c, rc);
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the whole matrix */
@@ -164,7 +157,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
                    (void **)&m->system.preconds);
   if (!rc) rc = check_asked(&m->system, m->ctx->opencl ? 1 : m->ctx->threads);
   KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(check_partition(c));
+  KCL_TRY(kcl_comm_same_options(c, m->layout, &m->system.options));
   const double device = m->ctx->opencl != NULL;
   c->ranks.mixed = kcl_comm_differs(c, device);
   m->system.options.nrhs = at_once(m);
@@ -240,6 +233,7 @@ int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_op
 void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   if (!s || !*s) return;
   kcl_mpi_solver *m = *s;
+  if (m->comm) kcl_comm_meet(m->comm->comm);
   kcl_solver_free(&m->alone);
   kcl_engine_free(&m->selection.engine);
   kcl_preconds_free(&m->system.preconds);
@@ -262,34 +256,9 @@ void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
     kcl_solver_info(m->alone, out);
     return;
   }
-  const kcl_engine *e = m->selection.engine;
-  const kcl_executor *ex = &e->executor;
-  *out = (kcl_setup_info){.solver = e->method->name,
-                          .solver_reason = m->selection.why_method,
-                          .precond = e->precond->name,
-                          .format = kcl_engine_format(e),
-                          .format_reason = m->selection.why_format,
-                          .scaled = m->system.scaling.row,
-                          .scale_reason = m->system.scale_reason,
-                          .kernel = e->kernel,
-                          .bytes_stored = m->bytes_stored,
-                          .seconds_check = m->seconds_check,
-                          .seconds_stats = m->system.seconds_stats,
-                          .seconds_convert = m->seconds_convert,
-                          .seconds_upload = ex->seconds_upload,
-                          .seconds_compile = ex->seconds_compile,
-                          .mixed = "",
-                          .stages = e->program->stages[KCL_LOOP] / e->program->steps,
-                          .programs_compiled = ex->compiled,
-                          .programs_cached = ex->from_cache,
-                          .nrhs = e->program->nrhs,
-                          .precond_note = e->M ? e->M->note : "",
-                          .precond_levels = m->precond.levels,
-                          .precond_rows = m->precond.rows,
-                          .precond_nonzeros = m->precond.nonzeros,
-                          .precond_complexity = m->precond.complexity,
-                          .seconds_precond = e->M ? e->M->seconds : 0,
-                          .bytes_precond = m->bytes_precond};
-  memcpy(out->row_powers, m->system.scaling.row_range, sizeof out->row_powers);
-  memcpy(out->col_powers, m->system.scaling.col_range, sizeof out->col_powers);
+  kcl_selection_describe(&m->selection, out);
+  out->bytes_stored = m->bytes_stored, out->bytes_precond = m->bytes_precond;
+  out->seconds_check = m->seconds_check, out->seconds_convert = m->seconds_convert;
+  out->precond_levels = m->precond.levels, out->precond_rows = m->precond.rows;
+  out->precond_nonzeros = m->precond.nonzeros, out->precond_complexity = m->precond.complexity;
 }

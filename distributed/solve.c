@@ -2,7 +2,6 @@
  * step, the certificates of the whole system. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
-#include "solver/engine/given.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 typedef struct solve {
   kcl_mpi_solver *m;
   kcl_loop loop;
-  char *b, *x, *next;      /* own parts, of A's type: [nrhs] each, and of another x */
+  char *b, *x;             /* own parts, of A's type: [nrhs] each */
   size_t b_bytes, x_bytes; /* of one */
 } solve;
 
@@ -106,95 +105,34 @@ static void begin_loop(solve *s, int nrhs) {
     s->loop.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)s->loop.max_iter};
 }
 
-/* ---------------------------------------------------------------- answers */
-
-static int get_x(solve *s, int i, void *x) {
-  return kcl_take_x(&s->m->system, s->loop.engine, i, x, s->loop.rhs[i].b_norm.shift);
-}
-
-/* Takes s->next as x where its residual is less than a fraction of the least so far. */
-static int consider(solve *s, int i, double fraction, int64_t iteration, double *least) {
-  double residual;
-  int rc = kcl_domain_residual(s->m->domain, b_of(s, i), s->next, &residual);
-  if (rc || !(residual < fraction * *least)) return rc;
-  *least = residual, s->loop.rhs[i].report->x_iteration = iteration;
-  memcpy(x_of(s, i), s->next, s->x_bytes);
-  return KCL_OK;
-}
-
-/* Of a solve that failed: the nearest of the guess, 0, the last x and the best copy (as in solver/answer.c). */
-static int best_answer(solve *s, int i) {
-  kcl_loop *l = &s->loop;
-  kcl_executor *ex = &l->engine->executor;
-  double least;
-  int rc = kcl_domain_residual(s->m->domain, b_of(s, i), x_of(s, i), &least);
-  if (!rc && !(least <= 1)) least = 1, memset(x_of(s, i), 0, s->x_bytes);
-  if (!rc) rc = get_x(s, i, s->next);
-  if (!rc) rc = consider(s, i, 1, l->control[i].iteration, &least);
-  if (rc || l->kept.best < 0) return rc;
-  if (!(rc = ex->load(ex, l->kept.best, i)) && !(rc = get_x(s, i, s->next)))
-    rc = consider(s, i, 0.5, l->kept.iteration[i], &least);
-  return rc;
-}
-
-static int answer(solve *s, int i) {
-  kcl_rhs *v = &s->loop.rhs[i];
-  const bool between = s->loop.stopped_between && v->report->reason == KCL_INTERRUPTED;
-  if (v->b_norm.norm == 0) return KCL_OK;
-  v->report->x_iteration = v->report->iterations;
-  if (between || kcl_solve_failed(&s->m->system, v->report->reason)) return best_answer(s, i);
-  return get_x(s, i, v->x);
-}
-
 /* ---------------------------------------------------------------- the solve */
 
-static int put_system(solve *s) {
-  const kcl_system *system = &s->m->system;
+/* What was shared; bytes are those of all ranks. */
+static void share(solve *s, double upload, double iterations, double download) {
   kcl_loop *l = &s->loop;
-  int rc = KCL_OK;
-  for (int i = 0; i < l->nrhs && !rc; i++) {
-    const kcl_rhs *v = &l->rhs[i];
-    if (!v->active) continue;
-    rc = kcl_give_b(system, l->engine, i, v->b, v->b_norm.shift);
-    if (!rc) rc = kcl_give_x(system, l->engine, i, v->x, v->b_norm.shift);
-  }
-  return rc ? rc : l->engine->executor.finish(&l->engine->executor);
-}
-
-/* What was shared, in equal parts, as in solver/solve.c. */
-static void share(solve *s, double upload, double solve_, double download) {
-  kcl_loop *l = &s->loop;
-  const double bytes = kcl_comm_total(s->m->comm, kcl_engine_bytes(l->engine, 1));
-  int64_t all = 0;
-  int nonzero = 0;
-  for (int i = 0; i < l->nrhs; i++)
-    nonzero += l->rhs[i].b_norm.norm > 0, all += l->control[i].iteration;
-  for (int i = 0; i < l->nrhs; i++) {
-    kcl_report *report = l->rhs[i].report;
-    report->bytes_per_iteration = bytes;
-    if (l->rhs[i].b_norm.norm == 0) continue;
-    report->seconds_upload = upload / nonzero, report->seconds_solve = solve_ / nonzero;
-    report->seconds_download = download / nonzero;
-    if (report->iterations) report->seconds_per_iteration = solve_ / (double)all;
-  }
+  kcl_comm *c = s->m->comm;
+  const double matrix = kcl_comm_total(c, kcl_engine_bytes(l->engine, 0)),
+               vectors = kcl_comm_total(c, kcl_engine_bytes(l->engine, 1)) - matrix;
+  for (int i = 0; i < l->nrhs; i++) l->rhs[i].report->bytes_per_iteration = matrix + vectors;
+  kcl_loop_share(l, matrix, vectors, (const double[]){upload, iterations, download});
 }
 
 static int iterate(solve *s) {
   kcl_mpi_solver *m = s->m;
   kcl_loop *l = &s->loop;
   const double before = kcl_now();
-  int rc = put_system(s);
+  int rc = kcl_loop_put_system(l);
   if (rc) return rc;
   m->domain->seconds = m->comm->seconds = 0;
   if (m->adjoint) m->adjoint->seconds = 0;
   const double start = l->start = kcl_now();
   rc = kcl_adapt_run(&m->selection, l);
   const double end = kcl_now();
-  m->seconds_solve = end - start, m->seconds_sum = m->comm->seconds;
+  m->seconds_solve = end - l->start, m->seconds_sum = m->comm->seconds;
   m->seconds_halo = m->domain->seconds + (m->adjoint ? m->adjoint->seconds : 0);
-  for (int i = 0; i < l->nrhs && !rc; i++) rc = answer(s, i);
+  for (int i = 0; i < l->nrhs && !rc; i++) rc = kcl_answer(l, i);
   if (rc) return rc;
-  share(s, start - before, end - start, kcl_now() - end);
+  share(s, start - before, end - l->start, kcl_now() - end);
   if (l->engine->program->has_ritz && !l->method_changed) kcl_report_spectrum(l);
   return KCL_OK;
 }
@@ -260,7 +198,6 @@ static int solve_shared(solve *s, const columns *g) {
   rc = new_histories(m, g->k);
   if (!rc) rc = kcl_alloc(m->ctx, at_once, s->b_bytes, "b", (void **)&s->b);
   if (!rc) rc = kcl_alloc(m->ctx, at_once, s->x_bytes, "x", (void **)&s->x);
-  if (!rc) rc = kcl_alloc(m->ctx, 1, s->x_bytes, "x", (void **)&s->next);
   rc = kcl_comm_agree(m->comm, rc);
   m->selection.changes[0] = 0;
   for (int64_t j = 0; j < g->k && !rc; j += at_once)
@@ -288,7 +225,7 @@ int kcl_mpi_solve_many(kcl_mpi_solver *m, int64_t k, const void *B, void *X, kcl
   solve s = {.m = m};
   rc = m->alone ? solve_alone(m, &g) : solve_shared(&s, &g);
   if (rc && reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
-  free(s.b), free(s.x), free(s.next), free(unasked);
+  free(s.b), free(s.x), free(unasked);
   return rc;
 }
 

@@ -14,6 +14,15 @@ static int most_sharing(void) {
   return word ? atoi(word) : INT_MAX;
 }
 
+/* The largest of all. */
+static int largest(MPI_Comm comm, int own) {
+  int all;
+  MPI_Request request;
+  MPI_Iallreduce(&own, &all, 1, MPI_INT, MPI_MAX, comm, &request);
+  kcl_comm_wait(1, &request);
+  return all;
+}
+
 static void find_host(const kcl_comm *c, MPI_Comm *host) {
   const int most = most_sharing();
   MPI_Comm machine;
@@ -45,14 +54,14 @@ int kcl_window_hosts(kcl_comm *c) {
 static bool allocate(const kcl_comm *c, size_t bytes, kcl_window *w) {
   MPI_Info apart;
   void *base = NULL;
-  int works, all = 0;
   MPI_Info_create(&apart);
   MPI_Info_set(apart, "alloc_shared_noncontig", "true"); /* pages of each rank's own */
-  works = most_sharing() > 0 && MPI_Win_allocate_shared((MPI_Aint)(bytes + PAGE), 1, apart, c->host,
-                                                        &base, &w->win) == MPI_SUCCESS;
+  const bool works =
+      most_sharing() > 0 && MPI_Win_allocate_shared((MPI_Aint)(bytes + PAGE), 1, apart, c->host,
+                                                    &base, &w->win) == MPI_SUCCESS;
   MPI_Info_free(&apart);
   if (works) memset(base, 0, bytes + PAGE); /* numbers from 0, which MPI does not promise */
-  MPI_Allreduce(&works, &all, 1, MPI_INT, MPI_MIN, c->host);
+  const bool all = !largest(c->host, !works);
   if (works && !all) MPI_Win_free(&w->win);
   return all;
 }
@@ -61,8 +70,8 @@ static char *page(void *p) { return (char *)(((uintptr_t)p + PAGE - 1) / PAGE * 
 
 int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w) {
   const int count = c->ranks.count;
-  int rc = kcl_alloc(c->ctx, count, sizeof *w->of, "shared memory", (void **)&w->of), any;
-  MPI_Allreduce(&rc, &any, 1, MPI_INT, MPI_MAX, c->comm);
+  int rc = kcl_alloc(c->ctx, count, sizeof *w->of, "shared memory", (void **)&w->of);
+  const int any = largest(c->comm, rc);
   if (any) return rc ? rc : kcl_fail(c->ctx, (kcl_status)any, "another rank is out of memory");
   w->open = allocate(c, bytes, w);
   for (int p = 0; p < count && w->open; p++) {

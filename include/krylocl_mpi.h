@@ -15,6 +15,8 @@
  *
  * All functions but those that describe are collective: every rank of the communicator calls them in the same order. A
  * failure on one rank is the failure of all: each returns its status, and kcl_error says on which rank it happened.
+ * Arguments that are not of one rank alone are compared: ranks with different options, or that read different files of one
+ * name, are refused, with both in the message.
  */
 #ifndef KRYLOCL_MPI_H
 #define KRYLOCL_MPI_H
@@ -57,6 +59,10 @@ typedef struct kcl_mpi_part {
  * between two collective calls, such as reading a file. */
 int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status);
 
+/** KCL_USAGE where the ranks differ in what must be the same on all. lines: "name=value\n" for each of it, in the same order on
+ * all ranks, 4,095 bytes at most. The message has the first name with the values of a rank that differs and of rank 0. */
+int kcl_mpi_same(kcl *ctx, MPI_Comm comm, const char *lines);
+
 /** Selects a device on each rank. device as in kcl_select. Where it leaves a choice between GPUs ("auto", "gpu", "opencl",
  * NULL), rank r of a host takes GPU number r modulo their number. Ranks of a host that may use the same processors divide
  * them, unless OMP_NUM_THREADS or kcl_set_threads says how many threads a rank has. */
@@ -92,7 +98,8 @@ int kcl_mpi_set_partition(kcl *ctx, const char *name);
  * by rank 0, which gives rows out. A device is to be
  * selected before.
  *
- * Errors are those of kcl_csr_read_system, with the line in the file; KCL_USAGE: fewer rows than ranks. *out is to be freed
+ * Errors are those of kcl_csr_read_system, with the line in the file; KCL_INPUT: ranks see different files of this name (copies
+ * with the same contents are one file); KCL_USAGE: fewer rows than ranks. *out is to be freed
  * with kcl_mpi_part_free. */
 int kcl_mpi_read(kcl *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out);
 /** As kcl_generate, on all ranks: each makes its own rows of systems whose rows can be made one by one (on grids, and
@@ -102,7 +109,8 @@ int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_par
 void kcl_mpi_part_free(kcl_mpi_part *p);
 
 /** As kcl_dense_read, on all ranks: *out has the own_rows rows of this rank, those behind the ranks before it. Numbers and
- * Matrix Market files are parsed by all ranks, from standard input by rank 0. KCL_INPUT: another number of rows. */
+ * Matrix Market files are parsed by all ranks, from standard input by rank 0. KCL_INPUT: another number of rows, or different
+ * files of this name. */
 int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_rows,
                        kcl_dense **out);
 /** As kcl_dense_write, of columns of which every rank has some rows: the same file, written by all ranks at once. Where they do
@@ -113,7 +121,8 @@ int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_den
  *
  * A may be freed after the call on more than one rank; on one it must live, and stay unchanged, as long as the solver.
  *
- * KCL_USAGE, beyond what kcl_setup refuses: mixed precision, formats timed at set-up ("measure"), fewer rows or columns
+ * KCL_USAGE, beyond what kcl_setup refuses: options that differ between ranks (but nrhs, which is that of rank 0, progress, and
+ * with KCL_MPI_ROOT near_null), mixed precision, formats timed at set-up ("measure"), fewer rows or columns
  * than ranks, a matrix that is not square with partition metis or reproducible sums, or an MPI library that was started for one thread while the executor has several. Preconditioners but jacobi and chebyshev are
  * block diagonal: each rank sets up its own, for the entries in the rows and columns that it owns. "auto" goes on to other
  * methods, but not to a direct solution; where native and OpenCL devices share a system, right-hand sides are solved one after another. options.near_null has the layout of A. */

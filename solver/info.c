@@ -24,38 +24,45 @@ static void add_precond(kcl_setup_info *out, const kcl_preconditioner *M) {
   out->precond_nonzeros = M->size.nonzeros, out->precond_complexity = M->size.complexity;
 }
 
-void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
-  if (out) *out = (kcl_setup_info){0};
-  if (!s || !out) return;
-  const kcl_selection *c = &s->selection;
+void kcl_selection_describe(const kcl_selection *c, kcl_setup_info *out) {
+  const kcl_system *s = c->system;
   const kcl_engine *e = c->engine;
-  const kcl_mixed *m = s->mixed;
-  int steps = e->program->steps;
-  *out = (kcl_setup_info){.solver = s->direct ? s->direct : e->method->name,
+  const int steps = e->program->steps;
+  *out = (kcl_setup_info){.solver = e->method->name,
                           .solver_reason = c->why_method,
                           .precond = e->precond->name,
                           .format = kcl_engine_format(e),
                           .format_reason = c->why_format,
-                          .scaled = s->system.scaling.row,
-                          .scale_reason = s->system.scale_reason,
+                          .scaled = s->scaling.row,
+                          .scale_reason = s->scale_reason,
                           .kernel = e->kernel,
                           .bytes_stored = kcl_engine_stored_bytes(e),
-                          .mixed = m ? m->why : "",
-                          .seconds_check = s->system.seconds_check,
-                          .seconds_stats = s->system.seconds_stats,
-                          .seconds_convert = s->system.seconds_convert,
+                          .mixed = "",
+                          .seconds_check = s->seconds_check,
+                          .seconds_stats = s->seconds_stats,
+                          .seconds_convert = s->seconds_convert,
                           .seconds_measure = c->seconds,
                           .expected_iterations = c->expected,
                           .timings = c->remembered.count,
                           .stages = (e->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .nrhs = e->program->nrhs,
                           .seconds_predicted = c->predicted};
-  memcpy(out->row_powers, s->system.scaling.row_range, sizeof out->row_powers);
-  memcpy(out->col_powers, s->system.scaling.col_range, sizeof out->col_powers);
+  memcpy(out->row_powers, s->scaling.row_range, sizeof out->row_powers);
+  memcpy(out->col_powers, s->scaling.col_range, sizeof out->col_powers);
   add_seconds(out, e);
   add_precond(out, e->M);
-  if (m) out->seconds_convert += m->system.seconds_convert;
-  if (m) out->seconds_stats += m->system.seconds_stats;
+}
+
+void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
+  if (out) *out = (kcl_setup_info){0};
+  if (!s || !out) return;
+  const kcl_mixed *m = s->mixed;
+  kcl_selection_describe(&s->selection, out);
+  if (s->direct) out->solver = s->direct;
+  if (!m) return;
+  out->mixed = m->why;
+  out->seconds_convert += m->system.seconds_convert;
+  out->seconds_stats += m->system.seconds_stats;
   if (!kcl_mixed_used(m)) return;
   out->bytes_float = kcl_engine_stored_bytes(m->selection.engine);
   add_seconds(out, m->selection.engine);

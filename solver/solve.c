@@ -19,7 +19,7 @@ int64_t kcl_default_limit(int64_t n) {
   return limit < 10000 ? 10000 : limit > 100000 ? 100000 : limit;
 }
 
-static int put_system(kcl_loop *l) {
+int kcl_loop_put_system(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++) {
@@ -31,23 +31,27 @@ static int put_system(kcl_loop *l) {
   return rc ? rc : ex->finish(ex);
 }
 
-/* What was shared, in equal parts; seconds per iteration are the mean over all right-hand sides. */
-static void share(kcl_loop *l, double upload, double solve, double download) {
+void kcl_loop_share(kcl_loop *l, double matrix, double vectors, const double seconds[3]) {
   int nonzero = 0;
   int64_t all = 0;
   for (int i = 0; i < l->nrhs; i++)
     nonzero += l->rhs[i].b_norm.norm > 0, all += l->control[i].iteration;
-  double matrix = kcl_engine_bytes(l->engine, 0), vectors = kcl_engine_bytes(l->engine, 1) - matrix;
   for (int i = 0; i < l->nrhs; i++) {
     kcl_report *report = l->rhs[i].report;
     if (l->rhs[i].b_norm.norm == 0) continue;
-    report->seconds_upload = upload / nonzero;
-    report->seconds_solve = solve / nonzero;
-    report->seconds_download = download / nonzero;
+    report->seconds_upload = seconds[0] / nonzero;
+    report->seconds_solve = seconds[1] / nonzero;
+    report->seconds_download = seconds[2] / nonzero;
     if (!report->iterations) continue;
-    report->seconds_per_iteration = solve / (double)all;
+    report->seconds_per_iteration = seconds[1] / (double)all;
     report->bytes_per_iteration = matrix * (double)l->shared / (double)all + vectors;
   }
+}
+
+static void share(kcl_loop *l, double upload, double iterations, double download) {
+  const double matrix = kcl_engine_bytes(l->engine, 0);
+  kcl_loop_share(l, matrix, kcl_engine_bytes(l->engine, 1) - matrix,
+                 (const double[]){upload, iterations, download});
 }
 
 void kcl_report_spectrum(const kcl_loop *l) {
@@ -69,7 +73,7 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   bool mixed = kcl_mixed_used(s->mixed);
   int rc;
   double t0 = kcl_now();
-  if ((rc = put_system(l))) return rc;
+  if ((rc = kcl_loop_put_system(l))) return rc;
   const double start = l->start = kcl_now(); /* l->start moves on by what is no iteration */
   rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
   if (rc) return rc;

@@ -41,7 +41,7 @@ TOTALS
   check "$2: exit status $1" "$1"
 }
 conform() { # N DEVICE WHAT: the programs of tests/mpi/systems.h
-  for program in conform columns reproducible failures; do
+  for program in conform columns reproducible reports failures; do
     ranks "$1" "$BUILD/tests/mpi/${program}_mpi" "$2" >"$tmp/log" 2>&1
     tally $? "${program}_mpi on $1 ranks, $3"
   done
@@ -224,6 +224,51 @@ if [ -x "$krylocl" ]; then
   else
     echo "skipped: a full disk: this MPI has larger files of its own"
   fi
+
+  # ---- ranks that differ: rank 1 has another folder, option or command line. An error on both, once; never a wait without end
+  two_ranks() { # FOLDER OF RANK 1, THEN ITS COMMAND LINE...: beside: solve A.mtx b
+    there=$1
+    shift
+    timeout 100 mpirun -n 1 -wdir "$tmp" "$program" solve A.mtx b --device cpu -q -o "$tmp/two.mtx" : \
+      -n 1 -wdir "$there" "$@" >"$tmp/out" 2>"$tmp/err"
+    status=$?
+  }
+  differ() { # WHAT CODE PATTERN FOLDER COMMAND...
+    what=$1 code=$2 pattern=$3
+    shift 3
+    two_ranks "$@"
+    [ $status -eq "$code" ] && [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ] && grep -aq "^krylocl:.*$pattern" "$tmp/err"
+    check "$what: exit code $status, not $code: $(grep -a krylocl: "$tmp/err")" $?
+  }
+  program=$(cd "$(dirname "$krylocl")" && pwd)/$(basename "$krylocl")
+  alike="$program solve A.mtx b --device cpu -q -o $tmp/two.mtx"
+  other() { # FOLDER COMMAND-OF-SED: a folder with copies, of which A.mtx is edited
+    mkdir -p "$tmp/$1" && cp "$tmp/b" "$tmp/$1" && sed "$2" "$tmp/A.mtx" >"$tmp/$1/A.mtx"
+  }
+  other copy '' && other value '5,$s/ 4$/ 5/' && other size '5,$s/ 4$/ 4.5/' && other rhs ''
+  sed '1s/1/2/' "$tmp/b" >"$tmp/rhs/b"
+  mkdir "$tmp/nothing"
+  for there in copy nothing; do
+    # shellcheck disable=SC2086 # words
+    two_ranks "$tmp/$there" $alike
+    [ $status -eq 0 ] && "$krylocl" check "$tmp/A.mtx" "$tmp/b" "$tmp/two.mtx" --check none -q
+    check "rank 1 has $there of the files: exit code $status, $(grep -a krylocl: "$tmp/err")" $?
+  done
+  # shellcheck disable=SC2086 # words
+  {
+    differ "another value in A" 3 'A.mtx: rank 1 and rank 0 read different files.*contents' "$tmp/value" $alike
+    differ "another size of A" 3 'A.mtx: rank 1 and rank 0 read different files.*bytes' "$tmp/size" $alike
+    differ "another value in b" 3 'b: rank 1 and rank 0 read different files.*contents' "$tmp/rhs" $alike
+    differ "another tolerance" 2 'rank 1: --tol is 0.5, and on rank 0 not given' "$tmp" $alike --tol 0.5
+    differ "another method" 2 'rank 1: --solver is minres, and on rank 0 not given' "$tmp" $alike -s minres
+    differ "no output" 2 'rank 1: --output is not given, and on rank 0 given' "$tmp" "$program" solve A.mtx b --device cpu -q
+    differ "no b" 2 'rank 1: the number of operands is 1, and on rank 0 2' "$tmp" "$program" solve A.mtx --device cpu -q -o "$tmp/two.mtx"
+    differ "another subcommand" 2 'rank 1: the subcommand is info, and on rank 0 solve' "$tmp" "$program" info A.mtx
+    differ "an option that is none" 2 "rank 1: the command line is refused: .*--tolx.*on rank 0 accepted" "$tmp" "$program" solve A.mtx b --tolx 3
+    differ "help" 2 'rank 1: .*, and on rank 0' "$tmp" "$program" --help
+    two_ranks "$tmp" env KRYLOCL_READ=root $alike --threads 1 --json "$tmp/rank1.json"
+    check "what each rank may have of its own: exit code $status, $(grep -a krylocl: "$tmp/err")" $status
+  }
 
   # A system that does not fit one process fits the two ranks that share it. The limit, in kB, is of private writable memory: of
   # address space, what MPI shares and reserves would count too, which differs by hundreds of MB between MPIs.

@@ -1,5 +1,6 @@
 /* Systems that all ranks read, each its own rows; no rank holds the whole.
  *
+ *   same_file.c  ranks that see the file see the same one
  *   lines.c      text: bytes cut at line ends, errors with the line of the whole file
  *   cut.c        whose rows, from counts of entries that are anywhere
  *   entries.c    entries to the owners of their rows
@@ -10,6 +11,11 @@
 #define KCL_DISTRIBUTED_FILES_H
 #include "data/files/parts.h"
 #include "distributed/distributed.h"
+
+/* ---------------------------------------------------------------- same_file.c */
+
+/* KCL_INPUT where ranks see different files of this name. size: kcl_text_size of it, on each rank. */
+int kcl_check_same_file(kcl_comm *c, const char *path, int64_t size);
 
 /* ---------------------------------------------------------------- lines.c */
 

@@ -3,6 +3,7 @@
 #include "core/base/context.h"
 #include "data/generators/generate.h"
 #include "distributed/files/files.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct share {
@@ -53,12 +54,15 @@ static int make_alone(kcl *ctx, const char *kind_size, kcl_mpi_part *out) {
 int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_part *out) {
   kcl_comm *c = NULL;
   kcl_formula f = {0};
+  char system[300];
   int count, rc;
   if (!ctx) return KCL_USAGE;
   rc = kcl_need(ctx, "out", out);
   if (!rc) *out = (kcl_mpi_part){0};
   if (!rc) rc = kcl_generate_describe(ctx, kind_size, &f);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
+  snprintf(system, sizeof system, "the generated system=%s\n", kind_size);
+  KCL_TRY(kcl_mpi_same(ctx, comm, system));
   MPI_Comm_size(comm, &count);
   if (count == 1) {
     rc = make_alone(ctx, kind_size, out);

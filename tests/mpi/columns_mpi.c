@@ -49,6 +49,10 @@ static void check_column(const host *h, const kcl_options *o, const char *kind, 
   CHECKF(few_combinations ? same_count(o, together, alone) : together == alone,
          "%s: column %d: %lld iterations together, %lld alone", words(o, kind), j,
          (long long)together, (long long)alone);
+  if (!mixed_devices && j == 0)
+    CHECKF(four->report[j].bytes_per_iteration < one->report[j].bytes_per_iteration,
+           "%s: %g bytes per iteration together, %g alone", words(o, kind),
+           four->report[j].bytes_per_iteration, one->report[j].bytes_per_iteration);
   if (rank || j == COLUMNS - 1) return;
   const double res = residual(h, four->B + at, four->X + at);
   CHECKF(res <= o->tol * 1.000001 &&

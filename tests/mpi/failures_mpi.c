@@ -70,8 +70,65 @@ static void next_ways(kcl *ctx) {
   kcl_mpi_solver_free(&s), kcl_csr_free(&A);
 }
 
+/* ---------------------------------------------------------------- ranks that differ */
+
+static void refused_options(kcl *ctx, const kcl_csr *A, const char *name, kcl_options other) {
+  kcl_mpi_solver *s = NULL;
+  char start[80];
+  const kcl_options *o = rank == ranks - 1 ? &other : &kcl_defaults;
+  const int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, o, &s);
+  snprintf(start, sizeof start, "rank %d: %s is ", ranks - 1, name);
+  CHECKF(rc == KCL_USAGE && !s && !strncmp(kcl_error(ctx), start, strlen(start)) &&
+             strstr(kcl_error(ctx), "on rank 0"),
+         "another %s: %d, %s", name, rc, kcl_error(ctx));
+  kcl_mpi_solver_free(&s);
+}
+
+/* Options of the last rank that are not those of rank 0. */
+static void other_options(kcl *ctx) {
+  kcl_csr *A = NULL;
+  const kcl_options o = kcl_defaults;
+  kcl_options other;
+  CHECK(!kcl_generate(ctx, "poisson2d:9", &A, NULL));
+  other = o, other.solver = "minres", refused_options(ctx, A, "solver", other);
+  other = o, other.precond = "jacobi", refused_options(ctx, A, "precond", other);
+  other = o, other.format = "ell", refused_options(ctx, A, "format", other);
+  other = o, other.precision = KCL_S, refused_options(ctx, A, "precision", other);
+  other = o, other.tol = 1e-3, refused_options(ctx, A, "tol", other);
+  other = o, other.atol = 1e-3, refused_options(ctx, A, "atol", other);
+  other = o, other.max_iter = 5, refused_options(ctx, A, "max_iter", other);
+  other = o, other.restart = 7, refused_options(ctx, A, "restart", other);
+  other = o, other.symmetry = KCL_SYMMETRY_EXACT, refused_options(ctx, A, "symmetry", other);
+  other = o, other.scale = KCL_SCALE_NONE, refused_options(ctx, A, "scale", other);
+  kcl_mpi_set_reproducible(ctx, rank == ranks - 1);
+  refused_options(ctx, A, "reproducible", o);
+  kcl_mpi_set_reproducible(ctx, 0);
+  kcl_csr_free(&A);
+}
+
+static void other_layout(kcl *ctx) {
+  kcl_csr *A = NULL;
+  kcl_mpi_solver *s = NULL;
+  CHECK(!kcl_generate(ctx, "poisson2d:9", &A, NULL));
+  const int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A,
+                               rank == ranks - 1 ? KCL_MPI_ROWS : KCL_MPI_ROOT, NULL, &s);
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(ctx), "layout is KCL_MPI_ROWS"), "%d, %s", rc,
+         kcl_error(ctx));
+  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+}
+
+static void other_system(kcl *ctx) {
+  kcl_mpi_part part;
+  const char *name = rank == ranks - 1 ? "poisson2d:8" : "poisson2d:9";
+  const int rc = kcl_mpi_generate(ctx, MPI_COMM_WORLD, name, &part);
+  CHECKF(rc == KCL_USAGE && strstr(kcl_error(ctx), "poisson2d:8, and on rank 0 poisson2d:9"),
+         "%d, %s", rc, kcl_error(ctx));
+  kcl_mpi_part_free(&part);
+}
+
 static void apart(kcl *ctx) {
   failures(ctx);
+  if (ranks > 1) other_options(ctx), other_layout(ctx), other_system(ctx);
   if (ranks > 1 && !few_combinations)
     fails_on_one(ctx, "jacobi"), fails_on_one(ctx, "block-jacobi"), fails_on_one(ctx, "ilu");
   if (ranks == 2 && !few_combinations) next_ways(ctx); /* some thousand iterations */
