@@ -11,6 +11,9 @@
 
 static int passed, failed, skipped;
 
+/* Seconds after which a wait counts as endless, however busy the machine is. */
+enum { HANG = 1000 };
+
 enum { MAX_LINES = 60 }; /* failures printed; all are counted */
 
 __attribute__((format(printf, 4, 5))) static inline bool check_at(bool good, const char *file,

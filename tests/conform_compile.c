@@ -34,7 +34,7 @@ static struct {
 static bool enter(void) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += 30;
+  until.tv_sec += HANG;
   pthread_mutex_lock(&seen.lock);
   bool fails = ++seen.calls == seen.failing;
   seen.by_others += !pthread_equal(pthread_self(), seen.user);

@@ -402,11 +402,11 @@ static void test_bad_buffers(kcl *ctx) {
   kcl_operator_free(&op), kcl_csr_free(&A), kcl_destroy(&elsewhere);
 }
 
-/* Of the queue, at most a few seconds later: drivers let go of what has run in threads of their own. */
+/* Of the queue, once drivers have let go of what has run in threads of their own. */
 static cl_uint references_of(cl_command_queue queue) {
   cl_uint count = 0;
   clFinish(queue);
-  for (int i = 0; i < 500 && count != 1; i++) {
+  for (int i = 0; i < 100 * HANG && count != 1; i++) {
     if (i) nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     if (clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, NULL)) break;
   }

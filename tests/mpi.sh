@@ -1,6 +1,6 @@
 #!/bin/sh
 # Several ranks: the conformance programs on 1, 2 and 4, and the program krylocl under mpirun. Without MPI it is skipped.
-# Every run ends within its limit, a failure on one rank too: a rank that waits for ever would be killed and counted.
+# Every run ends, a failure on one rank too: a rank that waits for ever would be killed and counted.
 # usage: tests/mpi.sh build/krylocl
 krylocl=$1
 BUILD=${BUILD:-build}
@@ -19,10 +19,11 @@ export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMP_NUM_THREADS OMP
 case $SAN in *thread*) OMP_NUM_THREADS=2 ;; esac
 # Open MPI keeps what MPI_Init allocates, in plug-ins that are unloaded when leaks are looked for: they cannot be told apart.
 if [ -n "$SAN" ]; then export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"; fi
+hang=1000 # seconds after which a run counts as endless, however busy the machine is
 ranks() { # N COMMAND...
   n=$1
   shift
-  timeout 300 mpirun -n "$n" "$@"
+  timeout $hang mpirun -n "$n" "$@"
 }
 check() { # WHAT STATUS
   if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else
@@ -214,7 +215,7 @@ if [ -x "$krylocl" ]; then
   input "a bad line in rank 2's part" 'bad.mtx:1000:3: found "x"' solve "$tmp/bad.mtx" "$@"
   input "an output folder that is not there" "cannot be written" solve "$tmp/A.mtx" "$tmp/b" "$@" -o "$tmp/none/x.mtx"
   # Files of 8 MB at most: that of x, 10 MB, does not fit, and nothing of it is left.
-  small_files() { timeout 100 mpirun -n 4 sh -c "ulimit -f 16384; exec $krylocl solve $* --device cpu -q --solver cg --precond none --max-iter 2" 2>"$tmp/err"; }
+  small_files() { timeout $hang mpirun -n 4 sh -c "ulimit -f 16384; exec $krylocl solve $* --device cpu -q --solver cg --precond none --max-iter 2" 2>"$tmp/err"; }
   small_files poisson2d:9
   if [ $? -ne 153 ]; then # SIGXFSZ
     small_files magnetic:480 -o "$tmp/big.mtx"
@@ -273,7 +274,7 @@ if [ -x "$krylocl" ]; then
   # A system that does not fit one process fits the two ranks that share it. The limit, in kB, is of private writable memory: of
   # address space, what MPI shares and reserves would count too, which differs by hundreds of MB between MPIs.
   limited() { # WHAT CODE N
-    timeout 100 mpirun -n "$3" sh -c "ulimit -d 475000; exec $krylocl solve poisson3d:130 --device cpu -q --solver cg --precond none --format sell --max-iter 1" 2>"$tmp/err"
+    timeout $hang mpirun -n "$3" sh -c "ulimit -d 475000; exec $krylocl solve poisson3d:130 --device cpu -q --solver cg --precond none --format sell --max-iter 1" 2>"$tmp/err"
     status=$?
     [ $status -eq "$2" ]
     check "$1: exit code $status, not $2: $(grep -a krylocl: "$tmp/err" | head -1)" $?
@@ -288,7 +289,7 @@ if [ -x "$krylocl" ]; then
   alone() { # WHAT CODE ARGUMENT...
     what=$1 code=$2
     shift 2
-    timeout 100 "$krylocl" "$@" >"$tmp/out" 2>"$tmp/err"
+    timeout $hang "$krylocl" "$@" >"$tmp/out" 2>"$tmp/err"
     status=$?
     [ $status -eq "$code" ]
     check "$what: exit code $status, not $code: $(grep -a krylocl: "$tmp/err" | head -1)" $?
@@ -342,9 +343,9 @@ if [ -x "$krylocl" ]; then
   # A signal ends the iterations, and what is known is written, as in one process.
   for signal in INT:130 TERM:143 HUP:129; do
     rm -f "$tmp/x.mtx" "$tmp/json"
-    "$krylocl" solve poisson2d:400 --devices cpu,cpu --tol 0 --solver cg --max-iter 100000000 -q -o "$tmp/x.mtx" --json "$tmp/json" 2>"$tmp/err" &
+    "$krylocl" solve poisson2d:400 --devices cpu,cpu --tol 0 --solver cg --max-iter 100000000 --verbose -o "$tmp/x.mtx" --json "$tmp/json" >"$tmp/out" 2>"$tmp/err" &
     program=$!
-    sleep 3
+    while ! grep -aqs iterations "$tmp/err" && kill -0 $program 2>/dev/null; do sleep 0.1; done
     kill -"${signal%:*}" $program
     wait $program
     status=$?
@@ -353,23 +354,19 @@ if [ -x "$krylocl" ]; then
   done
   # One rank killed: the others end too.
   if command -v ps >/dev/null 2>&1; then
-    mpirun -n 2 "$krylocl" solve poisson2d:300 --device cpu --tol 0 --solver cg --max-iter 100000000 -q >"$tmp/out" 2>&1 &
+    timeout $hang mpirun -n 2 "$krylocl" solve poisson2d:300 --device cpu --tol 0 --solver cg --max-iter 100000000 -q >"$tmp/out" 2>&1 &
     launcher=$!
     rank_below() { # PROCESS: a rank among its descendants (MPICH has a proxy between them)
       for child in $(ps -o pid= --ppid "$1" 2>/dev/null); do
         if [ "$(ps -o comm= -p "$child")" = krylocl ]; then echo "$child"; else rank_below "$child"; fi
       done | head -1
     }
-    tries=0
-    while [ $tries -lt 100 ] && [ -z "$(rank_below $launcher)" ]; do sleep 0.1; tries=$((tries + 1)); done
+    while kill -0 $launcher 2>/dev/null && [ -z "$(rank_below $launcher)" ]; do sleep 0.1; done
     sleep 1
     kill -KILL "$(rank_below $launcher)" 2>/dev/null
-    (sleep 60 && touch "$tmp/late" && kill -KILL $launcher 2>/dev/null) &
-    watchdog=$!
     wait $launcher
     status=$?
-    kill $watchdog 2>/dev/null
-    [ $status -ne 0 ] && [ ! -e "$tmp/late" ]
+    [ $status -ne 0 ] && [ $status -ne 124 ]
     check "a rank that is killed ends the run: status $status" $?
   else
     echo "skipped: a rank that is killed: no ps"

@@ -19,7 +19,8 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
   case $1 in *.sh) set -- sh "$1" "$BUILD/krylocl" ;; esac
   # Most of a first run is compiling kernels: not optimised here; KRYLOCL_OPTIONS= (set, empty) is as users have it.
   export KRYLOCL_OPTIONS="${KRYLOCL_OPTIONS--cl-opt-disable}"
-  if command -v timeout >/dev/null 2>&1; then set -- timeout 900 "$@"; fi
+  # Ends what hangs, not what is slow beside other work.
+  if command -v timeout >/dev/null 2>&1; then set -- timeout 7200 "$@"; fi
   "$@" >"$log" 2>&1 </dev/null
   status=$?
   # The search for leaks may itself crash where a driver's thread ends under it (seen once, gcc 12): it is made again.

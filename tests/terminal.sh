@@ -7,9 +7,9 @@
 unset NO_COLOR COLUMNS
 export TERM=xterm
 
-# in_terminal COLUMNS LATER COMMAND...: in a terminal so wide, LATER columns after two seconds; its output to out
+# in_terminal COLUMNS LATER COMMAND...: in a terminal so wide, LATER columns once its status line was drawn five times; its output to out
 cat >terminal.py <<'END'
-import fcntl, os, pty, struct, sys, termios, time
+import fcntl, os, pty, struct, sys, termios
 def size(columns): fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
 read_end, write_end = os.pipe()
 pid, fd = pty.fork()
@@ -18,11 +18,12 @@ if pid == 0:
     os.execv(sys.argv[3], sys.argv[3:])
 size(int(sys.argv[1]))
 os.write(write_end, b'x')
-begin, later = time.time(), False
+redraws, later = 0, False
 while True:
     try: data = os.read(fd, 65536)
     except OSError: break
-    if not later and time.time() > begin + 1:
+    redraws += data.count(b'\033[K')
+    if not later and redraws > 5:
         size(int(sys.argv[2]))
         later = True
         data += b'\nRESIZED\n'

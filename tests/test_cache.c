@@ -80,6 +80,30 @@ static void test_damage(void) {
   CHECK(holds("other", "the yek", NULL, 0) && entries("other", other) == 1 && !rmdir(other));
 }
 
+/* An entry that nobody may read, in the folder of an ordinary user, is replaced. A process of its own: root would read it. */
+static bool replaces_unreadable(void) {
+  static const char data[] = "what is kept";
+  enum { NOBODY = 65534 };
+  char path[ROOM];
+  if (!geteuid() && (setgid(NOBODY) || setuid(NOBODY))) return false;
+  snprintf(home, sizeof home, "/tmp/krylocl-cache-XXXXXX");
+  if (!mkdtemp(home) || setenv("KRYLOCL_CACHE", home, 1)) return false;
+  kcl_cache_put("damage", "the key", data, sizeof data);
+  bool good =
+      entries("damage", path) == 1 && !chmod(path, 0) && holds("damage", "the key", NULL, 0);
+  kcl_cache_put("damage", "the key", data, sizeof data);
+  good = good && holds("damage", "the key", data, sizeof data);
+  unlink(path), rmdir((snprintf(path, ROOM, "%s/damage", home), path)), rmdir(home);
+  return good;
+}
+
+static void test_unreadable(void) {
+  int status = 1;
+  pid_t child = fork();
+  if (child == 0) _exit(!replaces_unreadable());
+  CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
 /* The most recently used entries are kept. */
 static void test_limit(void) {
   static char data[1000];
@@ -221,8 +245,8 @@ int main(void) {
   char line[ROOM];
   if (!mkdtemp(home)) return 1;
   setenv("KRYLOCL_CACHE", home, 1);
-  test_round(), test_damage(), test_limit(), test_processes(), test_others(), test_rate(),
-      test_place();
+  test_round(), test_damage(), test_unreadable(), test_limit(), test_processes(), test_others();
+  test_rate(), test_place();
   snprintf(line, sizeof line, "rm -rf '%s'", home);
   CHECK(system(line) == 0);
   return check_report();

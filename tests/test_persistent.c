@@ -155,8 +155,8 @@ static long macro(const char *source, const char *name, const char **at) {
   return found ? strtol(*at, NULL, 10) : -1;
 }
 
-/* The source with groups of GROUP work-items, which then have more rows each, and waits that are given up after seconds
- * here, too. */
+/* The source with groups of GROUP work-items, which then have more rows each, and waits that are given up after
+ * minutes, should processors be few and busy. */
 static bool write_source(const char *source) {
   enum { MACROS = 3 };
   static const char *const name[MACROS] = {"WG", "ROWS_PER_ITEM", "PATIENCE"};
@@ -169,7 +169,7 @@ static bool write_source(const char *source) {
                 name[i]))
       return false;
   }
-  value[1] *= value[0] / GROUP, value[0] = GROUP, value[2] = 1 << 17;
+  value[1] *= value[0] / GROUP, value[0] = GROUP, value[2] = 1 << 22;
   snprintf(path, sizeof path, "%s/kernel.cl", folder);
   FILE *f = fopen(path, "w");
   for (int i = 0; i < MACROS; i++) {

@@ -137,11 +137,11 @@ static void test_loops(void) {
 
 /* ---------------------------------------------------------------- fork, and threads that cannot be created */
 
-/* The exit status of a child that does this, -1 after a minute. */
+/* The exit status of a child that does this, -1 if it hangs. */
 static int in_child(bool (*test)(void)) {
   pid_t child = fork();
   if (child == 0) {
-    alarm(60);
+    alarm(HANG);
     _exit(test() ? 0 : 1);
   }
   int status = -1;

@@ -78,7 +78,7 @@ static void test_fork(void) {
   int status = -1;
   pid_t child = fork();
   if (child == 0) {
-    alarm(60);
+    alarm(HANG);
     in_child.threads = 2, solve_one(&in_child);
     _exit(same(&in_child) ? 0 : 1);
   }
@@ -125,7 +125,7 @@ static int threads_of(int wanted, bool by_select, const char *kind) {
   if (child == 0) {
     kcl *ctx;
     char path[] = "/tmp/krylocl-threads-XXXXXX.mtx";
-    alarm(100);
+    alarm(HANG);
     close(mkstemps(path, 4));
     int rc = kcl_create(&ctx) || (by_select ? kcl_select(ctx, "cpu", wanted)
                                             : kcl_set_threads(wanted) || kcl_select(ctx, "cpu", 0));

@@ -88,9 +88,9 @@ fi
 # ------------------------------------------------------------------ tunables
 run 0 "tune --help" tune --help; says "KRYLOCL_TUNE"
 run 2 "no seconds" tune W.mtx --seconds 0; says "out of range"
-begin=$(date +%s)
+begin=$(children_time)
 run 0 "tune" tune W.mtx --seconds 2; says "chosen"; says "wrote"
-[ $(($(date +%s) - begin)) -lt 60 ]; verdict $? "  ends when it should"
+[ $(($(children_time) - begin)) -lt 6000 ]; verdict $? "  ends when it should, by processors' time"
 own=$(sed -n 's/^wrote .* to \(.*\)$/\1/p' out)
 [ -s "$own" ] && ! grep -vE '^#|^[a-z.-]+ = [0-9]+ #' "$own"; verdict $? "  its file: name = value, comments"
 run 0 "  its choice is remembered" solve W.mtx; says "remembered: "
