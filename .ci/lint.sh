@@ -55,6 +55,8 @@ if [ -f "${BUILD:=build}/libkrylocl.a" ]; then
 else
   echo "skipped: rooms: nothing is compiled in $BUILD"
 fi
+sh tests/mutants.sh --texts
+verdict $? "tests/mutants.sh: the text of every fault is there"
 for f in $SOURCES kernels/*.cl kernels/*.clh; do
   lines=$(wc -l <"$f")
   [ "$lines" -le 300 ] || echo "note: $f has $lines lines"

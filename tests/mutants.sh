@@ -1,32 +1,50 @@
 #!/bin/sh
 # Do the tests notice? Plants faults, one at a time, in a copy of the sources, builds, and runs the few tests that should fail.
-# One line per fault: "red" with the test that noticed, "TIMED OUT", which is no proof (a loaded machine?), or "NOT NOTICED". Run by hand, a few minutes; needs a build
-# (make all tests) with the compiler that is to be used.
+# One line per fault: "red" with the test that noticed, "TIMED OUT", which is no proof, or "NOT NOTICED". Run by hand, some minutes;
+# needs a build (make all tests) with the compiler that is to be used.
 # usage: [BUILD=build] tests/mutants.sh [NAME...]      NAME: these faults alone
+#        [BUILD=build] tests/mutants.sh --some N       N of them, others every day (.ci/run)
+#        tests/mutants.sh --texts                      whether the text of every fault is found: no build, no test (make lint)
 # A fault whose text is no longer found, once, in its file is an error: change it here together with the code.
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
-build=$(cd "${BUILD:-$root/build}" && pwd) || exit 1
-copy=$(mktemp -d) || exit 1
-trap 'rm -rf "$copy"' EXIT
-names=" $* " all=0 unnoticed=0 errors=0
-CC=$(sed 's/ -std=c11.*//' "$build/flags") # what the objects were built with
-KRYLOCL_CACHE= KRYLOCL_OPTIONS=-cl-opt-disable XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$build/cache}
-POCL_CACHE_DIR=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl}
-export KRYLOCL_CACHE KRYLOCL_OPTIONS XDG_CACHE_HOME POCL_CACHE_DIR
-for part in Makefile .ci bench cli core data docs include kernels solver spmv tests; do cp -a "$root/$part" "$copy/" || exit 1; done
-mkdir "$copy/build"
-(cd "$build" && tar cf - --exclude=cache --exclude=logs .) | (cd "$copy/build" && tar xf -) || exit 1
-cd "$copy" || exit 1
+all=0 unnoticed=0 errors=0 texts= names=" $* "
+case $1 in
+  --texts) texts=1 names='  ' && cd "$root" || exit 1 ;;
+  --some)
+    names=" $(sed -n 's/^mutant \([^ ]*\) .*/\1/p' "$0" | awk -v day="$(date +%Y%m%d)" 'BEGIN { srand(day) } { print rand(), $0 }' |
+      sort | awk -v n="$2" 'NR <= n { print $2 }' | paste -sd' ' -) " ;;
+esac
 
-compile() { # the test programs given
-  make -j"$(getconf _NPROCESSORS_ONLN)" CC="$CC" BUILD=build $(printf 'build/tests/%s ' "$@") >log 2>&1
+# The file given with TEXT (OLD) replaced (NEW); fails unless it is there once.
+plant() {
+  awk '{ i = index($0, ENVIRON["OLD"]); if (i) { n++; $0 = substr($0, 1, i - 1) ENVIRON["NEW"] substr($0, i + length(ENVIRON["OLD"])) } print }
+    END { exit n != 1 }' "$1"
+}
+prepare() { # a copy with the build, which compiles without any fault
+  build=$(cd "${BUILD:-$root/build}" && pwd) || exit 1
+  copy=$(mktemp -d) || exit 1
+  trap 'rm -rf "$copy"' EXIT
+  CC=$(sed 's/ -std=c11.*//' "$build/flags") # what the objects were built with
+  KRYLOCL_CACHE= KRYLOCL_OPTIONS=-cl-opt-disable XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$build/cache}
+  POCL_CACHE_DIR=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl}
+  export KRYLOCL_CACHE KRYLOCL_OPTIONS XDG_CACHE_HOME POCL_CACHE_DIR
+  (cd "$root" && tar cf - --exclude='./build*' --exclude=./.git --exclude=./demo .) | (cd "$copy" && tar xf -) || exit 1
+  mkdir "$copy/build"
+  (cd "$build" && tar cf - --exclude=cache --exclude=logs .) | (cd "$copy/build" && tar xf -) || exit 1
+  cd "$copy" || exit 1
+  compile test_names test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_refused \
+    conform_alloc || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
+}
+
+compile() { # the test programs given; what is compiled stays, whatever its flags
+  make -o build/flags -j"$(getconf _NPROCESSORS_ONLN)" CC="$CC" BUILD=build $(printf 'build/tests/%s ' "$@") >log 2>&1
 }
 
 # The settings and the program of one test, such as "KRYLOCL_TYPES=d conform_exec".
 passes() {
   program=$(echo "$1" | awk '{ print $NF }')
   settings=$(echo "$1" | awk '{ $NF = ""; print }')
-  env $settings timeout 900 stdbuf -oL "build/tests/$program" >log 2>&1 </dev/null
+  env $settings timeout 3600 stdbuf -oL "build/tests/$program" >log 2>&1 </dev/null
 }
 
 # mutant NAME FILE TEXT REPLACEMENT TEST...
@@ -36,10 +54,13 @@ mutant() {
   shift 4
   [ "$names" = "  " ] || case $names in *" $name "*) ;; *) return ;; esac
   all=$((all + 1))
+  if [ "$texts" ]; then
+    plant "$file" >/dev/null || { echo "FAIL $name: not there, or more than once, in $file: $OLD" && errors=$((errors + 1)); }
+    return
+  fi
   cp "$file" original
   programs=$(for t; do echo "$t" | awk '{ print $NF }'; done | sort -u)
-  if ! awk '{ i = index($0, ENVIRON["OLD"]); if (i) { n++; $0 = substr($0, 1, i - 1) ENVIRON["NEW"] substr($0, i + length(ENVIRON["OLD"])) } print }
-            END { exit n != 1 }' original >"$file"; then
+  if ! plant original >"$file"; then
     echo "ERROR        $name: the text is not there, or more than once, in $file: $OLD" && errors=$((errors + 1))
   elif ! compile $programs; then
     echo "ERROR        $name: does not compile" && tail -5 log && errors=$((errors + 1))
@@ -58,9 +79,7 @@ mutant() {
   cp original "$file" # newer than the object, which is compiled again
 }
 
-# The copy compiles without any fault.
-whole="test_names test_program test_methods test_persistent test_read conform_exec conform_control conform_solver conform_mixed conform_refused conform_alloc"
-compile $whole || { echo "ERROR: the tests do not compile" && tail -5 log && exit 1; }
+[ "$texts" ] || prepare
 
 # ---- the recorder: who joins a stage
 P=core/program/record.c
@@ -68,7 +87,7 @@ mutant recorder-gathered $P '!(s->A && op.code != KCL_OP_DOT && op.y == s->x)' t
 mutant recorder-first-coefficient $P '(s->n == 0 || s->n == n) && !pending(s, op.a.slot)' '(s->n == 0 || s->n == n)' test_program
 mutant recorder-second-coefficient $P 's->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot)' 's->n == n) && !pending(s, op.a.slot)' test_program
 mutant recorder-length $P '(s->n == 0 || s->n == n)' true test_program
-mutant recorder-scatter $P '!(s->A && kcl_matrix_scatters(s->A))' true test_program
+mutant recorder-scatter $P 'if (s->A && kcl_matrix_scatters(s->A)) return false;' '' test_program
 mutant recorder-full $P '> KCL_MOST_STAGE_VECTORS - 3' '> KCL_MOST_STAGE_VECTORS + 3' test_program
 mutant recorder-old-value $P '(test || !used_as_coefficient(s, op.slot))' true test_program
 mutant recorder-step $P 'joins = joins && !s->vectors && !s->A' 'joins = joins && !s->A' test_program
@@ -90,7 +109,7 @@ mutant stop-opencl kernels/stage.clh 'if (!control[c * CONTROL + STOP] ||' 'if (
 mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], ITERATION_LIMIT, control);' '' conform_reasons
 # ---- claims and certificates
 mutant claims solver/loop/loop.c 'if (l->rr[i] <= squared(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_multi_rhs'
-mutant certificate solver/certify.c 'out->relative_residual = ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);' 'out->relative_residual = 0;' 'KRYLOCL_TYPES=s conform_solver'
+mutant certificate solver/certify.c 'out->relative_residual = kcl_ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);' 'out->relative_residual = 0;' 'KRYLOCL_TYPES=s conform_solver'
 mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)' 'false' test_certify
 # ---- mixed precision
 mutant mixed-scale solver/mixed/run.c 'l->engine, m->unit / *scale)' 'l->engine, 1 / *scale)' conform_mixed
@@ -103,7 +122,7 @@ mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));'
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
 # ---- files, memory
-mutant reader-duplicates data/files/csr_build.c 'same ? val[w * m + q] + val[w * k + q] : val[w * k + q];' 'val[w * k + q];' test_read
+mutant reader-duplicates data/files/csr_build.c 'same ? add(*sum, v, negated && col[m] > r) : v;' 'v;' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- the persistent kernel's protocol

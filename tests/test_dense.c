@@ -63,7 +63,12 @@ static void test(kcl *ctx, const char *name, entry_at *at, int64_t n, bool hermi
   }
   A->nnz = k;
   if (CHECKF(!kcl_dense_inverse(ctx, A, hermitian, &X) && X->nnz == n * n, "%s", kcl_error(ctx))) {
-    for (int64_t i = 0; i < n * n; i++) x[i] = ((double *)X->val)[i], k = X->col[i];
+    int64_t in_place = 0;
+    for (int64_t i = 0; i < n * n; i++)
+      x[i] = ((double *)X->val)[i],
+      in_place += X->col[i] == i % n && X->row_ptr[i / n] == i / n * n;
+    CHECKF(in_place == n * n && X->row_ptr[n] == n * n, "%s, %lld rows: X is not full", name,
+           (long long)n);
     multiply(a, x, ax, n), multiply(ax, a, axa, n);
     const double off = at == singular ? distance(axa, a, n) : distance(ax, NULL, n),
                  bound = 16 * (double)n * DBL_EPSILON * (double)n * largest(a, n) * largest(x, n);
