@@ -9,7 +9,7 @@
 #   TYPES    conformance tests in these scalar types alone
 # The same by make: make check ONLY=conform_spmv FORMATS=ell TYPES=d
 # A test is a program in $BUILD/tests or a script here that is given the path of krylocl. Its last
-# line is "N passed, N failed, N skipped" (the third may be absent); its exit status counts as well.
+# line is "N passed, N failed"; its exit status counts as well. A line "skipped: REASON" tells what it did not test.
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 logs=${LOGS:-$BUILD/tests/logs}
@@ -30,9 +30,10 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
   fi
   times >"$log.times"
   used=$(awk -F '[ms ]+' 'END { print int(60 * ($1 + $3) + $2 + $4 + 0.5) }' "$log.times")
+  # A reason to skip counts once, however many formats or types meet it.
   awk -v status=$status '
-    /^skip(ped)?[: ]/ { s++ }
-    /^[0-9]+ passed, [0-9]+ failed/ { p = $1; f = $3; said = 1; if ($5 != "") s = $5 }
+    /^skip(ped)?[: ]/ { s += !reason[$0]++ }
+    /^[0-9]+ passed, [0-9]+ failed/ { p = $1; f = $3; said = 1 }
     END { if (!said) p = status == 0; if (status && !f) f = 1; print p + 0, f + 0, s + 0 }' "$log" >"$log.count"
   read -r p f s <"$log.count"
   printf '%s%-22s %6d passed %4d failed %4d skipped %4d s, of processors %4d s\n' "$ERASE" "$name" "$p" "$f" "$s" $(($(date +%s) - begin)) "$used"
