@@ -46,7 +46,7 @@ inject() {
   "$@" >/dev/null 2>&1 # what it keeps is there for all others
   env LD_PRELOAD="$shim" FAULT_COUNT="$dir/count" "$@" >/dev/null 2>&1
   calls=$(cat count) step=1 tried=0
-  case ${KRYLOCL_THOROUGH:-0} in 0) ;; 1) runs=$((runs * 4)) ;; *) runs=$calls ;; esac
+  case ${KRYLOCL_THOROUGH:-0} in 0) ;; 1) runs=$((runs * 12)) ;; *) runs=$calls ;; esac
   [ "$calls" -le "$runs" ] || step=$((calls / runs))
   export FAULT_AT=1
   while [ "$FAULT_AT" -le "$calls" ]; do
@@ -62,9 +62,9 @@ inject() {
 
 if "$prog" info A.mtx -d opencl -q 2>err; then
   # 0: not needed, or tried again; 4: device or driver; 5: memory
-  inject opencl 30 "0 4 5" "OpenCL, cg" "$prog" solve A.mtx b.rhs -d opencl -f ell -s cg -o x.mtx
-  inject opencl 20 "0 4 5" "OpenCL, auto" "$prog" solve A.mtx b.rhs -d opencl -o x.mtx
-  inject opencl 8 "0 4 5" "OpenCL, devices" "$prog" devices
+  inject opencl 10 "0 4 5" "OpenCL, cg" "$prog" solve A.mtx b.rhs -d opencl -f ell -s cg -o x.mtx
+  inject opencl 7 "0 4 5" "OpenCL, auto" "$prog" solve A.mtx b.rhs -d opencl -o x.mtx
+  inject opencl 4 "0 4 5" "OpenCL, devices" "$prog" devices
 else
   echo "skip OpenCL: $(head -1 err)"
 fi
@@ -87,11 +87,11 @@ if [ -e threads.so ]; then
   teams
   verdict $? "threads that cannot be created, and --threads 1"
 fi
-inject alloc 40 "0 5" "allocations, solve" "$prog" solve A.mtx b.rhs -d cpu -o x.mtx --json j.json --history h.csv
-inject alloc 30 "0 5" "allocations, lsqr in mixed company" "$prog" solve U.mtx -d cpu -s lsqr -p jacobi -f csr-scalar
-inject alloc 20 "0 5" "allocations, amg" "$prog" solve A.mtx b.rhs -d cpu -s cg -p amg -o x.mtx
-inject alloc 20 "0 5" "allocations, info" "$prog" info U.mtx -d cpu --json j.json
-inject alloc 20 "0 5" "allocations, convert" "$prog" convert A.mtx -q -o C.rb
-inject alloc 20 "0 5" "allocations, generate" "$prog" generate wathen:5 -q -o G.mtx --rhs g.rhs
+inject alloc 13 "0 5" "allocations, solve" "$prog" solve A.mtx b.rhs -d cpu -o x.mtx --json j.json --history h.csv
+inject alloc 10 "0 5" "allocations, lsqr in mixed company" "$prog" solve U.mtx -d cpu -s lsqr -p jacobi -f csr-scalar
+inject alloc 7 "0 5" "allocations, amg" "$prog" solve A.mtx b.rhs -d cpu -s cg -p amg -o x.mtx
+inject alloc 7 "0 5" "allocations, info" "$prog" info U.mtx -d cpu --json j.json
+inject alloc 7 "0 5" "allocations, convert" "$prog" convert A.mtx -q -o C.rb
+inject alloc 7 "0 5" "allocations, generate" "$prog" generate wathen:5 -q -o G.mtx --rhs g.rhs
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
