@@ -131,9 +131,8 @@ static void test_methods(const place *p, const problem *q) {
       for (int i = 0; i < kcl_list_size(KCL_PRECONDS); i++) {
         c.o.solver = kcl_list(KCL_SOLVERS, m).name, c.o.precond = kcl_list(KCL_PRECONDS, i).name;
         if (q->solver && strcmp(c.o.solver, q->solver)) continue;
-        if (quick(p) ? i || !(q->pairs ? half_of(p, t, m) : turn_of(t, m))
-                     : by_turns(p) && !turn_of(t, m + i))
-          continue;
+        if (by_turns(p) && !turn_of(t, m + i)) continue;
+        if (quick(p) && (i || m % 3)) continue; /* how columns are recorded does not depend on it */
         if (!precond_taken(p->ctx, A, &c.o)) continue;
         if (by_turns(p) && i > 1 && strcmp(c.o.solver, one_of(p, A, c.o)))
           continue; /* what a preconditioner records does not depend on the method */
@@ -182,7 +181,7 @@ static void test_formats(const place *p) {
     c.o.precision = f % 2 ? KCL_C : KCL_Z, c.o.tol = f % 2 ? 1e-4 : 1e-8;
     CHECK(!kcl_csr_stats(p->ctx, A, &stats));
     CHECK(!kcl_format_cost(p->ctx, &stats, c.o.precision, c.o.format, &cost));
-    if (cost.refusal) continue;
+    if (cost.refusal || (quick(p) && f % 3)) continue; /* conform_operator has their products */
     if (can(p, c.o.precision)) solve_both(&c, 5);
   }
   kcl_csr_free(&A);
