@@ -141,7 +141,7 @@ static void solve(const place *p, const system_ *y, const kcl_options *o) {
            y->shape->what, p->name, kcl_type_letter(o->precision));
   int rc = kcl_setup(p->ctx, y->A, o, &s);
   if (rc == KCL_MEMORY || rc == KCL_USAGE)
-    skip("%s: %s", words, kcl_error(p->ctx)); /* formats that refuse the shape */
+    skip("%s is refused for %s", o->format, y->shape->what);
   else if (CHECKF(!rc && !kcl_solve(s, b, x, &r) && !kcl_solve(s, b, again, &twice), "%s: %s",
                   words, kcl_error(p->ctx))) {
     check(y, o, words, b, x, &r);

@@ -65,7 +65,7 @@ static void solve_combination(const combination *c, const void *b) {
   kcl_report r;
   int rc = kcl_setup(c->p->ctx, c->A, &c->o, &s);
   if (rc == KCL_MEMORY) {
-    skip("%s: %s", words(c), kcl_error(c->p->ctx));
+    skip("%s is refused for %s", c->o.format, c->kind);
     return;
   }
   if (!CHECKF(!rc, "%s: %s", words(c), kcl_error(c->p->ctx))) return;

@@ -234,7 +234,7 @@ if [ -x "$krylocl" ]; then
   two_ranks() { # FOLDER OF RANK 1, THEN ITS COMMAND LINE...: beside: solve A.mtx b
     there=$1
     shift
-    timeout 100 mpirun -n 1 -wdir "$tmp" "$program" solve A.mtx b --device cpu -q -o "$tmp/two.mtx" : \
+    timeout $hang mpirun -n 1 -wdir "$tmp" "$program" solve A.mtx b --device cpu -q -o "$tmp/two.mtx" : \
       -n 1 -wdir "$there" "$@" >"$tmp/out" 2>"$tmp/err"
     status=$?
   }
