@@ -350,7 +350,7 @@ const cli_command cli_solve = {
         "\n"
         "Several devices: --devices gpu:0,gpu:1 or gpu,cpu starts a rank for each by mpiexec, and "
         "gives it a block of rows: equal ones where the devices are alike, else by their measured "
-        "rates. mpirun -n 4 krylocl solve ... does it by hand. Every rank reads and writes its "
+        "rates. mpirun -n 2 krylocl solve ... does it by hand. Every rank reads and writes its "
         "rows, rank 0 "
         "reports. What cannot run so is refused (docs/distributed.md).\n"
         "\n"

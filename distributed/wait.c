@@ -1,14 +1,18 @@
 /* Waits for other ranks, which leave the processor to others that need it. MPI polls without end in its blocking calls. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include <math.h>
 #include <time.h>
 
-/* Polls for 50 us, then sleeps between polls, for 70 us at least. A rank that went on polling, or that yielded, would use up its
- * share of a processor that others need too, and be without one when the message is there (docs/distributed.md). */
+/* Polls for 50 us, then sleeps between polls: a fiftieth of the time waited, 20 us to 1 ms and what the system adds. A rank that
+ * went on polling, or that yielded, would use up its share of a processor that others need too, and be without one when the
+ * message is there (docs/distributed.md). */
 void kcl_comm_wait_until(bool (*done)(void *), void *arg) {
-  const double POLL = 50e-6, start = kcl_now();
-  while (!done(arg))
-    if (kcl_now() - start > POLL) nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+  const double POLL = 50e-6, LEAST = 20e-6, MOST = 1e-3, start = kcl_now();
+  while (!done(arg)) {
+    const double waited = kcl_now() - start, pause = fmin(fmax(waited / 50, LEAST), MOST);
+    if (waited > POLL) nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * pause)}, NULL);
+  }
 }
 
 typedef struct requests {

@@ -85,6 +85,10 @@ for n in 1 2 4; do
   ranks $n "$BUILD/tests/mpi/rectangle_mpi" >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on $n ranks"
 done
+for n in 2 0; do # memory that ranks share, messages
+  KRYLOCL_MPI_SHARED=$n ranks 2 "$BUILD/tests/mpi/waits_mpi" >"$tmp/log" 2>&1
+  tally $? "waits_mpi, KRYLOCL_MPI_SHARED=$n"
+done
 if [ "$opencl" ] && [ "$thorough" -ge 1 ]; then
   ranks 2 "$BUILD/tests/mpi/rectangle_mpi" 0:0 >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on 2 ranks, an OpenCL device"
