@@ -43,7 +43,7 @@ TOTALS
   check "$2: exit status $1" "$1"
 }
 conform() { # N DEVICE WHAT [PROGRAMS]: of tests/mpi/systems.h; none: all
-  for program in ${4:-conform columns reproducible reports failures}; do
+  for program in ${4:-conform columns reproducible failures}; do
     ranks "$1" "$BUILD/tests/mpi/${program}_mpi" "$2" >"$tmp/log" 2>&1
     tally $? "${program}_mpi on $1 ranks, $3"
   done
@@ -85,6 +85,8 @@ for n in 1 2 4; do
   ranks $n "$BUILD/tests/mpi/rectangle_mpi" >"$tmp/log" 2>&1
   tally $? "rectangle_mpi on $n ranks"
 done
+ranks 2 "$BUILD/tests/mpi/reports_mpi" >"$tmp/log" 2>&1
+tally $? "reports_mpi"
 for n in 2 0; do # memory that ranks share, messages
   KRYLOCL_MPI_SHARED=$n ranks 2 "$BUILD/tests/mpi/waits_mpi" >"$tmp/log" 2>&1
   tally $? "waits_mpi, KRYLOCL_MPI_SHARED=$n"
@@ -340,6 +342,20 @@ if [ -x "$krylocl" ]; then
   [ $? -eq 4 ]
   check "no mpiexec" $?
   said "names it" "none on PATH"
+  # Without the variables of this script: as root, who may be a user of a container, and with more devices than processors.
+  env -u OMPI_ALLOW_RUN_AS_ROOT -u OMPI_ALLOW_RUN_AS_ROOT_CONFIRM -u OMPI_MCA_rmaps_base_oversubscribe -u PRTE_MCA_rmaps_default_mapping_policy \
+    "$krylocl" solve "$tmp/A.mtx" "$tmp/b" -q --devices "cpu$(yes ,cpu | head -n "$(getconf _NPROCESSORS_ONLN)" | tr -d '\n')" 2>"$tmp/err"
+  status=$?
+  check "more devices than processors, any user: exit code $status, $(cat "$tmp/err")" $status
+  # Of a launcher that fails: 1 would be a solve that did not converge.
+  mkdir "$tmp/bin"
+  for code in 1 137; do
+    printf '#!/bin/sh\nexit %s\n' $code >"$tmp/bin/mpiexec" && chmod +x "$tmp/bin/mpiexec"
+    env PATH="$tmp/bin:$PATH" "$krylocl" solve "$@" -q --devices cpu,cpu 2>"$tmp/err"
+    status=$?
+    [ $status -eq 4 ] && [ "$(grep -ac '^krylocl:' "$tmp/err")" -eq 1 ]
+    check "mpiexec ends with $code: exit code $status, $(cat "$tmp/err")" $?
+  done
   alone "both options" 2 solve "$@" -q --devices cpu,cpu --device cpu
   alone "a missing device" 2 solve "$@" -q --devices cpu,
   said "is named" "--devices cpu,: a device is missing"

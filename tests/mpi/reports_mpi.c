@@ -26,6 +26,7 @@ static void guess_wins(kcl *ctx) {
   kcl_report r = {0};
   kcl_options o = kcl_defaults;
   o.solver = "gmres", o.precond = "none", o.format = "csr-scalar", o.scale = KCL_SCALE_NONE;
+  o.restart = 4;
   memcpy(x, guess, sizeof x);
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &s);
   if (!rc) rc = kcl_mpi_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
