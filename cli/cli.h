@@ -170,6 +170,8 @@ typedef struct cli_text {
 cli_text cli_count(int64_t n);    /* 1,234,567 */
 cli_text cli_bytes(double bytes); /* 12.3 MB */
 cli_text cli_seconds(double s);   /* 12.3 ms */
+/* "row 2 of A is zero", "3 columns of A are zero, the first is column 5"; first: from 0, -1: not known. */
+void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t first);
 const char *cli_type_words(kcl_type t);
 const char *cli_base(const char *path); /* without folders */
 double cli_now(void);                   /* monotonic seconds */
@@ -312,6 +314,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   int64_t solved,
       worst;     /* worst: the first not converged, else that of the largest true residual */
   double stream; /* bytes/s, 0: not known */
+  bool wrote_x, wrote_direct, wrote_history, wrote_json;
   double seconds_device;                                                   /* until it is open */
   double seconds_upload, seconds_solve, seconds_download, seconds_certify; /* sums over columns */
   double seconds_write, seconds_total; /* files of x, history and picture; to their end */
@@ -424,6 +427,8 @@ void json_bool(struct cJSON *o, const char *key, bool v);
 void json_matrix(struct cJSON *o, const char *path, const kcl_csr *A);
 void json_device(struct cJSON *o, const kcl_device *d);
 void json_compare(struct cJSON *o, const cli_compare *c);
+/* Rows and columns of zeros; the first: from 0, -1: none. */
+void json_zeros(struct cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col);
 int json_write(const char *path, const struct cJSON *o);
 
 void csv_text(FILE *f, const char *v);

@@ -36,8 +36,12 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
 
 /* Properties that cause trouble. */
 static void say_warnings(const cli_options *o, const kcl_stats *s) {
-  if (s->empty_rows)
-    cli_say(o, "warning     %s empty rows: the matrix is singular\n", cli_count(s->empty_rows).s);
+  char text[160];
+  const char *singular = s->rows == s->cols ? ": the matrix is singular" : "";
+  cli_zeros(text, sizeof text, "row", s->zero_rows, s->first_zero_row);
+  if (s->zero_rows) cli_say(o, "warning     %s%s\n", text, singular);
+  cli_zeros(text, sizeof text, "column", s->zero_cols, s->first_zero_col);
+  if (s->zero_cols) cli_say(o, "warning     %s%s\n", text, singular);
   if (s->zero_diagonal && s->rows == s->cols)
     cli_say(o, "warning     %s rows with a zero or absent diagonal entry: jacobi is not possible\n",
             cli_count(s->zero_diagonal).s);
@@ -80,6 +84,7 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_number(r, "mean", s->row_mean);
   json_number(r, "deviation_percent", s->row_deviation);
   json_count(o, "empty_rows", s->empty_rows);
+  json_zeros(o, s->zero_rows, s->first_zero_row, s->zero_cols, s->first_zero_col);
   json_count(o, "explicit_zeros", s->explicit_zeros);
   json_count(o, "zero_diagonal", s->zero_diagonal);
   json_count(o, "bandwidth", s->bandwidth);
@@ -215,7 +220,8 @@ const cli_command cli_info = {
         "\n"
         "--json: one object, of several matrices a list of them:\n"
         "  matrix {file rows cols nnz stored symmetry field} row_length {min max mean "
-        "deviation_percent} empty_rows explicit_zeros zero_diagonal bandwidth diagonals "
+        "deviation_percent} empty_rows zero_rows [first_zero_row (from 1)] zero_columns "
+        "[first_zero_column] explicit_zeros zero_diagonal bandwidth diagonals "
         "row_patterns distinct_pairs distinct_values (65,537: more than 65,536) values_fit_float "
         "hermitian symmetric shifted_skew asymmetry positive_diagonal diagonal_ratio row_ratio "
         "dominant_rows "

@@ -18,7 +18,7 @@ void info_table_line(const cli_options *o, const info_facts *f) {
 
 static const char counts[] =
     "rows,cols,nnz,stored,row_min,row_max,empty_rows,explicit_zeros,zero_diagonal,bandwidth,"
-    "diagonals,row_patterns,distinct_pairs,distinct_values";
+    "diagonals,row_patterns,distinct_pairs,distinct_values,zero_rows,zero_columns";
 static const char numbers[] =
     "row_mean,row_deviation_percent,diagonal_ratio,dominant_rows,norm_inf";
 
@@ -31,10 +31,22 @@ void info_csv_head(FILE *f) {
 
 static void csv_structure(FILE *f, const info_facts *x) {
   const kcl_stats *s = &x->s;
-  const int64_t whole[] = {s->rows,           s->cols,           s->nnz,        s->stored,
-                           s->row_min,        s->row_max,        s->empty_rows, s->explicit_zeros,
-                           s->zero_diagonal,  s->bandwidth,      s->diagonals,  s->row_patterns,
-                           s->distinct_pairs, s->distinct_values};
+  const int64_t whole[] = {s->rows,
+                           s->cols,
+                           s->nnz,
+                           s->stored,
+                           s->row_min,
+                           s->row_max,
+                           s->empty_rows,
+                           s->explicit_zeros,
+                           s->zero_diagonal,
+                           s->bandwidth,
+                           s->diagonals,
+                           s->row_patterns,
+                           s->distinct_pairs,
+                           s->distinct_values,
+                           s->zero_rows,
+                           s->zero_cols};
   const double real[] = {s->row_mean, s->row_deviation, s->diagonal_ratio, s->dominant_rows,
                          s->norm_inf};
   csv_text(f, x->path);

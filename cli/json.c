@@ -63,6 +63,14 @@ void json_compare(cJSON *o, const cli_compare *c) {
   json_number(o, "norm_x", c->ours.norm_x);
 }
 
+/* From 1, as the report has them. */
+void json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col) {
+  json_count(o, "zero_rows", rows);
+  if (first_row >= 0) json_count(o, "first_zero_row", first_row + 1);
+  json_count(o, "zero_columns", cols);
+  if (first_col >= 0) json_count(o, "first_zero_column", first_col + 1);
+}
+
 int json_write(const char *path, const cJSON *o) {
   if (!path) return 0;
   char *text = cJSON_Print(o);

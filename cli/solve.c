@@ -173,7 +173,7 @@ static int check(kcl *ctx, cli_run *r) {
   cli_busy(r->o, "solving directly");
   rc = cli_abandonable(check_columns, &c);
   if (!rc && r->o->check_output)
-    rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->check_output, r->direct));
+    rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->check_output, r->direct)), r->wrote_direct = !rc;
   return rc;
 }
 
@@ -234,10 +234,12 @@ static int write_x(kcl *ctx, const cli_run *r) {
 }
 
 /* All that can be written is; the first failure counts. */
-static int outputs(kcl *ctx, const cli_run *r) {
+static int outputs(kcl *ctx, cli_run *r) {
   const cli_options *o = r->o;
-  int rc = write_x(ctx, r), failed;
+  int rc = write_x(ctx, r), failed = 0;
+  r->wrote_x = !rc;
   if (o->history && (failed = write_history(r)) && !rc) rc = failed;
+  r->wrote_history = !failed;
   if (o->plot && (failed = draw(r)) && !rc) rc = failed;
   return rc;
 }
@@ -311,6 +313,7 @@ static int run(kcl *ctx, const cli_options *o) {
   if (rate && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
   checked = check(ctx, &r);
   if (o->json && (rc = solve_json(&r)) && !written) written = rc;
+  r.wrote_json = !rc;
   cli_idle();
   report_results(&r);
   rc = written ? written : verdict(&r);
@@ -399,12 +402,14 @@ const cli_command cli_solve = {
         "precond_note "
         "precond_levels precond_rows precond_nonzeros precond_complexity] format format_reason "
         "scaled scale_reason [scale_rows scale_columns (least and largest exponent of two)] "
-        "kernel bytes_stored stages tol atol expected_iterations, timed: a list of {solver format "
+        "zero_rows [first_zero_row (from 1)] zero_columns [first_zero_column] kernel bytes_stored "
+        "stages tol atol expected_iterations, timed: a list of {solver format "
         "seconds_setup seconds_per_iteration}; with --mixed: mixed_reason bytes_float\n"
         "  converged reason iterations residual_restarts changes mixed [inner_iterations "
         "outer_iterations mixed_end] relative_residual true_relative_residual backward_error "
         "rowwise_error componentwise_error [tested_residual true_tested_residual] [least_squares "
-        "normal_residual] condition_estimate (a lower bound) [ritz_min ritz_max] "
+        "normal_residual] not_unique least_norm (x is the smallest of those that solve as well) "
+        "condition_estimate (a lower bound) [ritz_min ritz_max] "
         "[forward_error] history: pairs of an iteration and the residual after it, at most about "
         "1,000\n"
         "  [check {method verdict reason relative_difference allowed_difference compared condition "

@@ -44,6 +44,8 @@ static void result(cJSON *o, const cli_run *r, const cli_result *s) {
     json_bool(o, "least_squares", p->least_squares);
     json_number(o, "normal_residual", p->normal_residual);
   }
+  json_bool(o, "not_unique", p->not_unique);
+  json_bool(o, "least_norm", p->least_norm);
   if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {
     json_number(o, "condition_estimate", p->condition_estimate);
     json_number(o, "ritz_min", p->ritz_min);
@@ -120,6 +122,8 @@ static void method(cJSON *o, const cli_run *r) {
   json_text(o, "format_reason", r->setup.format_reason);
   timings(o, r);
   scale(o, &r->setup);
+  json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
+             r->setup.first_zero_col);
   json_text(o, "kernel", r->setup.kernel);
   json_number(o, "bytes_stored", r->setup.bytes_stored);
   json_count(o, "stages", r->setup.stages);

@@ -18,6 +18,18 @@ void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, dou
           kcl_symmetry_name(A->symmetry), cli_seconds(seconds).s);
 }
 
+static void say_zeros(const cli_options *o, const kcl_setup_info *s) {
+  char text[160];
+  if (s->zero_rows) {
+    cli_zeros(text, sizeof text, "row", s->zero_rows, s->first_zero_row);
+    cli_say(o, "warning     %s\n", text);
+  }
+  if (s->zero_cols) {
+    cli_zeros(text, sizeof text, "column", s->zero_cols, s->first_zero_col);
+    cli_say(o, "warning     %s, and x is 0 there\n", text);
+  }
+}
+
 void report_method(const cli_run *r) {
   const cli_options *o = r->o;
   const kcl_setup_info *s = &r->setup;
@@ -38,6 +50,7 @@ void report_method(const cli_run *r) {
   if (!plain && s->precond_note[0])
     cli_say(o, "precond     %s, %s\n", s->precond_note, cli_bytes(s->bytes_precond).s);
   if (s->scale_reason[0]) cli_say(o, "scale       %s\n", s->scale_reason);
+  say_zeros(o, s);
   if (o->verbose && r->device.platform >= 0)
     cli_say(o, "programs    %d compiled, %d from the cache\n", s->programs_compiled,
             s->programs_cached);
@@ -108,6 +121,13 @@ static void mixed(const cli_options *o, const kcl_report *p) {
   if (p->mixed_end[0]) cli_say(o, "            %s\n", p->mixed_end);
 }
 
+static void uniqueness(const cli_options *o, const kcl_report *p) {
+  if (!p->not_unique || (!p->converged && !p->least_squares)) return;
+  cli_say(o, "            x is not unique: %s that %s\n",
+          p->least_norm ? "the smallest of those" : "one of those",
+          p->converged ? "solve A x = b to the tolerance" : "minimise |b - A x|");
+}
+
 static void result(const cli_run *r, int64_t j) {
   const cli_options *o = r->o;
   const cli_result *s = &r->results[j];
@@ -144,6 +164,7 @@ static void result(const cli_run *r, int64_t j) {
             p->residual_restarts > 1 ? "s" : "");
   cli_say(o, "\n");
   mixed(o, p);
+  uniqueness(o, p);
   quality(r, s);
   if (s->checked) cli_compare_say(o, &s->check);
 }
@@ -198,8 +219,8 @@ static void speed(const cli_run *r) {
   cli_say(o, "\n");
 }
 
-static void wrote(const cli_options *o, const char *what, const char *path) {
-  if (path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
+static void wrote(const cli_options *o, bool written, const char *what, const char *path) {
+  if (written && path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
 }
 
 void report_results(const cli_run *r) {
@@ -211,8 +232,8 @@ void report_results(const cli_run *r) {
   times(r);
   speed(r);
   profile_say(r);
-  wrote(r->o, "x", r->o->output);
-  if (r->direct) wrote(r->o, "the direct solution", r->o->check_output);
-  wrote(r->o, "the residual history", r->o->history);
-  wrote(r->o, "the results", r->o->json);
+  wrote(r->o, r->wrote_x, "x", r->o->output);
+  wrote(r->o, r->wrote_direct, "the direct solution", r->o->check_output);
+  wrote(r->o, r->wrote_history, "the residual history", r->o->history);
+  wrote(r->o, r->wrote_json, "the results", r->o->json);
 }

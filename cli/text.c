@@ -162,6 +162,18 @@ cli_text cli_count(int64_t n) {
   return t;
 }
 
+void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t first) {
+  const bool one = count == 1;
+  if (first >= 0 && one)
+    snprintf(text, size, "%s %s of A is zero", what, cli_count(first + 1).s);
+  else
+    snprintf(text, size, "%s %s%s of A %s zero", cli_count(count).s, what, one ? "" : "s",
+             one ? "is" : "are");
+  const size_t used = strlen(text);
+  if (first >= 0 && !one)
+    snprintf(text + used, size - used, ", the first is %s %s", what, cli_count(first + 1).s);
+}
+
 cli_text cli_bytes(double bytes) {
   static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
   cli_text t;

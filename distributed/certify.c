@@ -3,6 +3,7 @@
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include "solver/engine/given.h"
+#include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,6 +12,7 @@ typedef struct parts {
   kcl_type type; /* D or Z */
   const double *b;
   double *b_own, *x, *r; /* [rows], [rows + halo], [rows] */
+  int shift;             /* all are 2^shift times what they are called */
 } parts;
 
 static void free_parts(parts *p) { free(p->b_own), free(p->x), free(p->r); }
@@ -20,11 +22,14 @@ static int prepare(kcl_domain *d, const void *b, const void *x, parts *p) {
   kcl *ctx = d->comm->ctx;
   p->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   const size_t size = kcl_type_size(p->type);
-  int rc = kcl_in_double(ctx, A->type, b, A->rows, &p->b_own, &p->b);
+  const double b_inf = kcl_comm_largest(d->comm, kcl_norm_inf(A->type, b, A->rows));
+  const int shift = kcl_residual_exponent(b_inf);
+  int rc = kcl_in_double(ctx, A->type, b, A->rows, shift, &p->b_own, &p->b);
   if (!rc) rc = kcl_alloc(ctx, A->cols + B->cols, size, "x", (void **)&p->x);
   if (!rc) rc = kcl_alloc(ctx, A->rows, size, "the residual", (void **)&p->r);
   if ((rc = kcl_comm_agree(d->comm, rc))) return rc;
-  kcl_copy(p->type, p->x, A->type, x, d->columns, 1);
+  kcl_copy(p->type, p->x, A->type, x, d->columns, ldexp(1, shift));
+  p->shift = shift;
   kcl_domain_exchange(d, size, p->x);
   return KCL_OK;
 }
@@ -38,6 +43,13 @@ static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
 
 static double norm(kcl_domain *d, const parts *p, const double *v) {
   return kcl_comm_norm(d->comm, p->type, v, kcl_domain_rows(d));
+}
+
+/* |r| / |b|; infinite where it or x is not finite. */
+static double relative_norm(kcl_domain *d, const parts *p) {
+  const double x_inf = kcl_comm_largest(d->comm, kcl_norm_inf(p->type, p->x, d->columns)),
+               relative = kcl_ratio(norm(d, p, p->r), norm(d, p, p->b));
+  return x_inf < INFINITY ? kcl_nan_to_infinity(relative) : INFINITY;
 }
 
 /* |R r| / |R b|, R = diag(2^power). */
@@ -54,7 +66,7 @@ int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *
   kcl_domain *d = (kcl_domain *)(uintptr_t)s->halo;
   parts p = {0};
   int rc = compute(d, b, x, &p);
-  if (!rc) *relative = kcl_ratio(norm(d, &p, p.r), norm(d, &p, p.b));
+  if (!rc) *relative = relative_norm(d, &p);
   if (!rc && tested) *tested = *relative;
   if (!rc && tested && s->scaling.row && *relative < INFINITY)
     rc = scaled_residual(d, &p, s->scaling.row, tested);
@@ -69,28 +81,28 @@ static void multiply(kcl_domain *adjoint, kcl_type type, const double *v, double
   kcl_split_product(adjoint->given.interior, adjoint->given.outside, adjoint->row, in, NULL, y);
 }
 
-/* As in solver/certify.c: b and r scaled by a power of two, so that no product overflows. */
-static int normal_residual(kcl_domain *adjoint, const parts *p, double norm_F, double norm_b,
-                           double *out) {
+/* As in solver/certify.c: b and r are scaled, so that products neither overflow nor vanish. */
+static int normal_residual(kcl_domain *adjoint, const parts *p, double norm_F, double *out) {
   kcl_comm *c = adjoint->comm;
   const kcl_type t = p->type;
   const size_t size = kcl_type_size(t);
   const int64_t rows = adjoint->columns, n = kcl_domain_rows(adjoint);
   double *v = NULL, *in = NULL, *y = NULL;
-  const double unit =
-      norm_b > 0 && norm_b < INFINITY ? ldexp(1, norm_b < 1e-300 ? 997 : -ilogb(norm_b)) : 1;
+  const int of_A = kcl_norm_exponent(norm_F),
+            of_b = kcl_norm_exponent(kcl_comm_norm(c, t, p->b, rows));
   int rc = kcl_alloc(c->ctx, rows, size, "the residual", (void **)&v);
   if (!rc) rc = kcl_alloc(c->ctx, rows + adjoint->halo.count, size, "the residual", (void **)&in);
   if (!rc) rc = kcl_alloc(c->ctx, n, size, "the residual", (void **)&y);
   KCL_TRY(kcl_comm_agree(c, rc));
-  kcl_copy(t, v, t, p->b, rows, unit);
+  kcl_copy(t, v, t, p->b, rows, 1);
+  kcl_scale_vector(t, v, rows, NULL, 1, of_b + of_A);
   multiply(adjoint, t, v, in, y);
   const double norm_h = kcl_comm_norm(c, t, y, n);
-  kcl_copy(t, v, t, p->r, rows, unit);
+  kcl_copy(t, v, t, p->r, rows, 1);
+  kcl_scale_vector(t, v, rows, NULL, 1, of_b + of_A);
   multiply(adjoint, t, v, in, y);
-  const double norm_s = kcl_comm_norm(c, t, y, n), first = kcl_ratio(norm_s, norm_h),
-               second = kcl_ratio(kcl_ratio(norm_s, norm_F), kcl_comm_norm(c, t, v, rows));
-  *out = first > second || isnan(first) ? first : second;
+  *out = kcl_normal_residual(kcl_comm_norm(c, t, y, n), norm_h, ldexp(norm_F, of_A),
+                             ldexp(kcl_comm_norm(c, t, p->r, rows), of_b));
 done:
   free(v), free(in), free(y);
   return rc;
@@ -103,19 +115,20 @@ int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const 
   parts p = {0};
   int rc = prepare(d, b, x, &p);
   if (rc) goto done;
-  const double x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, d->columns)),
-               b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n));
-  const kcl_row_errors worst =
-      kcl_split_residual(d->given.interior, d->given.outside, d->row, p.x, x_inf, p.b, p.r);
-  const double r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
-  *out = (kcl_certificate){.norm_b = kcl_comm_norm(c, p.type, p.b, n),
-                           .norm_x = kcl_comm_norm(c, p.type, p.x, d->columns),
-                           .normal_residual = -1};
-  out->relative_residual = kcl_ratio(kcl_comm_norm(c, p.type, p.r, n), out->norm_b);
-  out->backward_error = kcl_ratio(r_inf, kcl_comm_largest(c, worst.norm) * x_inf + b_inf);
-  out->rowwise_error = kcl_comm_largest(c, worst.rowwise);
-  out->componentwise_error = kcl_comm_largest(c, worst.componentwise);
-  if (adjoint) rc = normal_residual(adjoint, &p, norm_F, out->norm_b, &out->normal_residual);
+  kcl_norms norms = {.shift = p.shift,
+                     .b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),
+                     .x_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.x, d->columns))};
+  kcl_row_errors worst =
+      kcl_split_residual(d->given.interior, d->given.outside, d->row, p.x, norms.x_inf, p.b, p.r);
+  worst.norm = kcl_comm_largest(c, worst.norm);
+  worst.rowwise = kcl_comm_largest(c, worst.rowwise);
+  worst.componentwise = kcl_comm_largest(c, worst.componentwise);
+  norms.r_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.r, n));
+  norms.b = norm(d, &p, p.b), norms.r = norm(d, &p, p.r);
+  norms.x = kcl_comm_norm(c, p.type, p.x, d->columns);
+  kcl_certificate_of(&norms, &worst, out);
+  if (adjoint) rc = normal_residual(adjoint, &p, norm_F, &out->normal_residual);
+  if (adjoint && !(norms.x_inf < INFINITY)) out->normal_residual = INFINITY;
 done:
   free_parts(&p);
   return rc;

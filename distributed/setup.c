@@ -1,7 +1,9 @@
 /* kcl_mpi_setup: rows to the ranks, what is known of the whole matrix, a way to solve it, an engine on each rank. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include "solver/engine/given.h"
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +34,33 @@ static int check_asked(const kcl_system *s, int threads) {
 
 /* ---------------------------------------------------------------- the whole matrix */
 
+/* Of all ranks. The first one has a number where rows are in the order of the whole matrix. */
+static void count_zeros(kcl_mpi_solver *m) {
+  kcl_stats *s = &m->system.stats;
+  kcl_comm *c = m->comm;
+  const int me = c->ranks.rank;
+  const double none = INFINITY,
+               row = s->first_zero_row < 0 ? none : (double)(c->first[me] + s->first_zero_row),
+               col = m->system.zero_cols ? (double)(c->column[me] + m->system.zero_col[0]) : none,
+               first_row = -kcl_comm_largest(c, -row), first_col = -kcl_comm_largest(c, -col);
+  s->zero_rows = (int64_t)kcl_comm_total(c, (double)s->zero_rows);
+  s->zero_cols = (int64_t)kcl_comm_total(c, (double)m->system.zero_cols);
+  s->first_zero_row = s->zero_rows && !m->order ? (int64_t)first_row : -1;
+  s->first_zero_col = s->zero_cols && !m->order ? (int64_t)first_col : -1;
+}
+
 static int know(kcl_mpi_solver *m) {
   kcl_system *s = &m->system;
-  double start = kcl_now();
+  const double start = kcl_now();
   int rc = kcl_domain_stats(m->domain, &m->domain->given, &s->stats);
   if (rc) return rc;
   s->A = m->domain->given.interior, s->halo = &m->domain->halo, s->residual = kcl_mpi_residual;
   kcl_apply_symmetry(s);
-  rc = kcl_mpi_scale(m);
+  KCL_TRY(kcl_find_zero_columns(s));
+  KCL_TRY(kcl_mpi_scale(m));
+  count_zeros(m);
   s->seconds_stats = kcl_now() - start;
+done:
   return rc;
 }
 
@@ -240,6 +260,7 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   for (int i = 0; i < 2; i++) kcl_matrix_free(&m->system.shared[i]);
   kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
   kcl_scaling_free(&m->system.scaling);
+  free(m->system.zero_col);
   kcl_dense_free(&m->near_null);
   kcl_order_free(&m->order);
   kcl_histories_free(&m->history, m->histories);

@@ -125,6 +125,7 @@ typedef struct extremes {
   const kcl_domain *d;
   const kcl_split *A;
   _Atomic int64_t most[2], least[2];
+  _Atomic int64_t zero_rows, first_zero_row;
 } extremes;
 
 static int64_t bits_of(double modulus) {
@@ -147,6 +148,9 @@ static void find_extremes(void *arg, int64_t from, int64_t to) {
       if (A->col[k] == i) diagonal = kcl_abs(A->type, A->val, k);
     most[0] = fmax(most[0], diagonal), least[0] = fmin(least[0], diagonal);
     most[1] = fmax(most[1], row), least[1] = fmin(least[1], row);
+    if (row != 0) continue;
+    e->zero_rows++;
+    kcl_lower(&e->first_zero_row, i);
   }
   for (int i = 0; i < 2; i++)
     kcl_raise(&e->most[i], bits_of(most[i])), kcl_lower(&e->least[i], bits_of(least[i]));
@@ -160,10 +164,11 @@ static double ratio(kcl_comm *c, int64_t most, int64_t few) {
 /* max / min of the diagonal's moduli, and of the rows' largest moduli: the whole matrix has only the extremes of all. */
 static void ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
   const int64_t none = bits_of(INFINITY);
-  extremes e = {.d = d, .A = both, .least = {none, none}};
+  extremes e = {.d = d, .A = both, .least = {none, none}, .first_zero_row = INT64_MAX};
   kcl_for(both->interior->rows, KCL_FEW_ROWS, find_extremes, &e);
   s->diagonal_ratio = ratio(d->comm, e.most[0], e.least[0]);
   s->row_ratio = ratio(d->comm, e.most[1], e.least[1]);
+  s->zero_rows = e.zero_rows, s->first_zero_row = e.zero_rows ? e.first_zero_row : -1; /* own */
 }
 
 /* The c of c I + S, where the interior is that. */

@@ -432,6 +432,10 @@ typedef struct kcl_stats {
   int64_t distinct_values; /**< distinct values */
   bool values_fit_float;   /**< every value (both parts) is exactly a float */
   int64_t slice_span;      /**< largest difference of two column indices within a slice */
+  int64_t zero_rows;       /**< rows of zeros: without an entry, or with explicit zeros alone */
+  int64_t first_zero_row;  /**< the first of them, from 0; -1: none */
+  int64_t zero_cols;       /**< columns of zeros, likewise */
+  int64_t first_zero_col;  /**< the first of them, from 0; -1: none */
 } kcl_stats;
 
 /** Computes all statistics on the host. */
@@ -635,6 +639,12 @@ typedef struct kcl_report {
                                     initial one first; valid until the solver's next solve */
   int64_t history_size;         /**< length of history */
   uint64_t x_sum; /**< kcl_checksum of the x that the residuals are of, [cols] of A's type */
+  /** Other x have this residual, as far as is known: A has columns of zeros or fewer rows than columns, a direct
+   * factorisation found a smaller rank than columns, or x is a least-squares solution and A is square (all but singular). */
+  bool not_unique;
+  /** not_unique, and x is the smallest of them: from a direct factorisation, or from a least-squares method that began at 0
+   * without a preconditioner. */
+  bool least_norm;
 } kcl_report;
 
 /** Rigid body modes for kcl_options.near_null, from coordinates [nodes, 2 or 3] of type D: *out [2 nodes, 3] or
@@ -669,7 +679,7 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A);
 /** Frees a solver. */
 void kcl_solver_free(kcl_solver **s);
 /** Solves A x = b. b [rows] and x [cols] are of A's type and do not overlap; x holds the initial
- * guess on entry. report may be NULL. KCL_MEMORY: also if A or x changed in memory meanwhile. */
+ * guess on entry. On return x is finite, and 0 where A has columns of zeros. report may be NULL. KCL_MEMORY: also if A or x changed in memory meanwhile. */
 int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
 /** Solves for k right-hand sides, options.nrhs of them at once. B is [k, rows] and X is [k, cols],
  * column-major; reports is [k] or NULL.
@@ -715,6 +725,10 @@ typedef struct kcl_setup_info {
   double precond_nonzeros;   /**< nonzeros of the systems of all levels */
   double precond_complexity; /**< precond_nonzeros over those of A */
   const char *precond_note;  /**< what set-up found, one line, or empty */
+  int64_t zero_rows;      /**< as in kcl_stats, of A: x does not change these elements of b - A x */
+  int64_t first_zero_row; /**< as in kcl_stats */
+  int64_t zero_cols;      /**< as in kcl_stats: these elements of x are 0 */
+  int64_t first_zero_col; /**< as in kcl_stats */
 } kcl_setup_info;
 
 /** Describes a set-up. */
@@ -1010,7 +1024,8 @@ typedef struct kcl_direct_info {
   /** Condition number: an estimate in the infinity norm (Hager 1984, Higham 1988); by SuiteSparseQR
    * an estimate of |A|_F / the smallest non-zero singular value. 0: not known. */
   double condition;
-  int64_t rank; /**< numerical rank by SuiteSparseQR; -1: by the others */
+  int64_t rank;    /**< numerical rank by SuiteSparseQR; -1: by the others */
+  bool least_norm; /**< x is the smallest of all that have its residual */
 } kcl_direct_info;
 
 /** The library was built with CHOLMOD and UMFPACK. */
@@ -1018,15 +1033,15 @@ bool kcl_direct_available(void);
 /** The library was also built with SuiteSparseQR. */
 bool kcl_direct_least_squares(void);
 /** Solves directly: by CHOLMOD if A is Hermitian positive definite, by UMFPACK if it is otherwise
- * square, by SuiteSparseQR if it is rectangular or singular (least squares; of least norm if A has
- * full row rank). A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
+ * square, by SuiteSparseQR if it is rectangular or singular: least squares, of least norm if the
+ * factorisation of A^H that this takes finds the same rank. A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
 
 /** 64-bit checksum of an array, at memory bandwidth: any change of one word changes it. An x
  * kept after a solve is unchanged if its checksum is kcl_report.x_sum. */
 uint64_t kcl_checksum(const void *data, size_t size);
 
-/** Residuals of a solution, with r = b - A x from kcl_csr_product. */
+/** Residuals of a solution, r = b - A x computed as by kcl_csr_product. They are infinite where x or r is not finite. */
 typedef struct kcl_certificate {
   double relative_residual; /**< |r| / |b| */
   double backward_error;    /**< |r|_inf / (|A|_inf |x|_inf + |b|_inf), Rigal & Gaches 1967 */

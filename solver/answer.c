@@ -1,6 +1,6 @@
-/* Answers, from the device to the caller: the last x of a solve that ended as asked; of one that failed the x with the least
- * true residual among the last iterate, the best copy kept on the device (solver/loop/snapshot.c), the initial guess and 0.
- * Residuals are recomputed on the host, one product each. */
+/* Answers, from the device to the caller: the last x of a solve that ended as asked, if it is finite; otherwise the x with the
+ * least true residual among the last iterate, the best copy kept on the device (solver/loop/snapshot.c), the initial guess and
+ * 0. Residuals are recomputed on the host, one product each; that of an x that is not finite is infinite. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <math.h>
@@ -42,23 +42,14 @@ static int consider_guess(answer *a) {
   return KCL_OK;
 }
 
-static int best_answer(kcl_loop *l, int i) {
+/* a->next is the last x. */
+static int take_nearest(kcl_loop *l, int i, answer *a) {
   kcl_executor *ex = &l->engine->executor;
-  const kcl_csr *A = l->system->A;
-  answer a = {.system = l->system, .v = &l->rhs[i]};
-  int rc;
-  KCL_TRY(kcl_alloc(l->system->ctx, A->cols, kcl_type_size(A->type), "the answer", &a.next));
-  KCL_TRY(consider_guess(&a));
-  KCL_TRY(get_x(l, i, a.next));
-  KCL_TRY(consider(&a, 1, l->control[i].iteration));
-  if (l->kept.best >= 0) {
-    KCL_TRY(ex->load(ex, l->kept.best, i));
-    KCL_TRY(get_x(l, i, a.next));
-    KCL_TRY(consider(&a, CLEARLY, l->kept.iteration[i]));
-  }
-done:
-  free(a.next);
-  return rc;
+  int rc = consider_guess(a);
+  if (!rc) rc = consider(a, 1, l->control[i].iteration);
+  if (rc || l->kept.best < 0) return rc;
+  if ((rc = ex->load(ex, l->kept.best, i)) || (rc = get_x(l, i, a->next))) return rc;
+  return consider(a, CLEARLY, l->kept.iteration[i]);
 }
 
 bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
@@ -67,11 +58,34 @@ bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
   return !solved && !told;
 }
 
+static bool is_finite(const kcl_system *s, const void *x) {
+  kcl_ranks *ranks = kcl_system_ranks(s);
+  const double own = kcl_norm_inf(s->A->type, x, s->A->cols);
+  return (ranks ? ranks->largest(ranks, own) : own) < INFINITY;
+}
+
 int kcl_answer(kcl_loop *l, int rhs) {
+  const kcl_csr *A = l->system->A;
+  const size_t size = kcl_type_size(A->type);
   kcl_rhs *v = &l->rhs[rhs];
-  bool between = l->stopped_between && v->report->reason == KCL_INTERRUPTED;
+  kcl_report *report = v->report;
+  bool nearest = (l->stopped_between && report->reason == KCL_INTERRUPTED) ||
+                 kcl_solve_failed(l->system, report->reason);
+  answer a = {.system = l->system, .v = v};
+  int rc;
   if (v->b_norm.norm == 0 || v->answered) return KCL_OK;
-  if (between || kcl_solve_failed(l->system, v->report->reason)) return best_answer(l, rhs);
-  v->report->x_iteration = l->control[rhs].iteration;
-  return get_x(l, rhs, v->x);
+  rc = kcl_alloc(l->system->ctx, A->cols, size, "the answer", &a.next);
+  KCL_TRY(kcl_ranks_agree(kcl_system_ranks(l->system), rc));
+  KCL_TRY(get_x(l, rhs, a.next));
+  const bool finite = is_finite(l->system, a.next);
+  if (!finite && report->reason == KCL_CONVERGED) report->reason = KCL_NOT_FINITE;
+  if (nearest || !finite) {
+    rc = take_nearest(l, rhs, &a);
+  } else {
+    report->x_iteration = l->control[rhs].iteration;
+    memcpy(v->x, a.next, (size_t)A->cols * size);
+  }
+done:
+  free(a.next);
+  return rc;
 }

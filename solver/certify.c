@@ -11,6 +11,7 @@
  * square of the unit roundoff, far below what any solver can claim. Cost: one product on the host. */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ static double squares(const void *arg, int64_t from, int64_t to) {
  * blocks: an error of (4160 + n / 262144) u, and not of n u. */
 static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
   if (m == 0 || !isfinite(m)) return m;
-  const scaled s = {v, ldexp(1, m < 1e-300 ? 997 : -ilogb(m))};
+  const scaled s = {v, ldexp(1, kcl_norm_exponent(m))};
   return sqrt(kcl_sum(kcl_type_complex(t) ? 2 * n : n, KCL_FEW, squares, &s)) / s.unit;
 }
 
@@ -48,66 +49,106 @@ static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
   return kcl_need(ctx, "x", x);
 }
 
-int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
-                kcl_certificate *out) {
-  double *r = NULL;
-  int rc = check(ctx, A, b, x, out);
-  if (rc) return rc;
-  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
-  rc = kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r);
-  if (rc) return rc;
-  const double b_inf = kcl_norm_inf(t, b, A->rows), x_inf = kcl_norm_inf(t, x, A->cols);
-  const kcl_row_errors worst = kcl_split_residual(A, NULL, NULL, x, x_inf, b, r);
-  const double r_inf = kcl_norm_inf(t, r, A->rows);
-  *out = (kcl_certificate){.norm_b = norm_2(t, b, A->rows, b_inf),
-                           .norm_x = norm_2(t, x, A->cols, x_inf)};
-  out->relative_residual = kcl_ratio(norm_2(t, r, A->rows, r_inf), out->norm_b);
-  out->normal_residual = -1;
-  out->backward_error = kcl_ratio(r_inf, worst.norm * x_inf + b_inf);
-  out->rowwise_error = worst.rowwise, out->componentwise_error = worst.componentwise;
-  free(r);
-  return KCL_OK;
+/* b, x and r = b - A x, all times 2^shift. */
+typedef struct judged {
+  const kcl_csr *A;
+  kcl_type type; /* D or Z */
+  int shift;
+  const double *b, *x;
+  double *b_own, *x_own, *r;
+} judged;
+
+static int prepare(kcl *ctx, judged *s, const double *b, const double *x) {
+  const kcl_csr *A = s->A;
+  int rc;
+  s->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  s->shift = kcl_residual_exponent(kcl_norm_inf(s->type, b, A->rows));
+  if ((rc = kcl_in_double(ctx, s->type, b, A->rows, s->shift, &s->b_own, &s->b))) return rc;
+  if ((rc = kcl_in_double(ctx, s->type, x, A->cols, s->shift, &s->x_own, &s->x))) return rc;
+  return kcl_alloc(ctx, A->rows, kcl_type_size(s->type), "the residual", (void **)&s->r);
 }
 
-/* b and r are scaled alike by a power of two, so that no product overflows. */
-static int normal_residual(kcl *ctx, const kcl_csr *A, const kcl_csr *AH, double *b, double *r,
-                           double *out) {
-  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
-  double *s = NULL, *h = NULL;
+void kcl_certificate_of(const kcl_norms *n, const kcl_row_errors *worst, kcl_certificate *out) {
+  const double none = n->x_inf < INFINITY ? 0 : INFINITY;
+  *out = (kcl_certificate){.relative_residual = kcl_nan_to_infinity(kcl_ratio(n->r, n->b) + none),
+                           .backward_error = kcl_nan_to_infinity(
+                               kcl_ratio(n->r_inf, worst->norm * n->x_inf + n->b_inf) + none),
+                           .rowwise_error = kcl_nan_to_infinity(worst->rowwise + none),
+                           .componentwise_error = kcl_nan_to_infinity(worst->componentwise + none),
+                           .norm_b = ldexp(n->b, -n->shift),
+                           .norm_x = ldexp(n->x, -n->shift),
+                           .normal_residual = -1};
+}
+
+static void judge(const judged *s, kcl_certificate *out) {
+  const kcl_csr *A = s->A;
+  const kcl_type t = s->type;
+  kcl_norms n = {.shift = s->shift,
+                 .b_inf = kcl_norm_inf(t, s->b, A->rows),
+                 .x_inf = kcl_norm_inf(t, s->x, A->cols)};
+  const kcl_row_errors worst = kcl_split_residual(A, NULL, NULL, s->x, n.x_inf, s->b, s->r);
+  n.r_inf = kcl_norm_inf(t, s->r, A->rows);
+  n.b = norm_2(t, s->b, A->rows, n.b_inf), n.x = norm_2(t, s->x, A->cols, n.x_inf);
+  n.r = norm_2(t, s->r, A->rows, n.r_inf);
+  kcl_certificate_of(&n, &worst, out);
+}
+
+double kcl_normal_residual(double norm_s, double norm_h, double norm_F, double norm_r) {
+  const double first = kcl_ratio(norm_s, norm_h), second = kcl_ratio(norm_s, norm_F * norm_r);
+  return kcl_nan_to_infinity(first > second || isnan(first) ? first : second);
+}
+
+/* v = A^H 2^by w, and its norm. */
+static double adjoint_norm(const judged *s, const kcl_csr *AH, double *w, int by, double *v) {
+  kcl_scale_vector(s->type, w, s->A->rows, NULL, 1, by);
+  kcl_csr_product(AH, w, NULL, v);
+  return kcl_norm2(s->type, v, s->A->cols);
+}
+
+/* b and r are scaled alike, and once more as if A had the norm 1: products neither overflow nor vanish. */
+static int normal_residual(kcl *ctx, const judged *s, double *out) {
+  const kcl_csr *A = s->A;
+  const kcl_type t = s->type;
+  const double norm_F = fmin(kcl_norm2(A->type, A->val, A->nnz), DBL_MAX),
+               norm_b = kcl_norm2(t, s->b, A->rows), norm_r = kcl_norm2(t, s->r, A->rows);
+  const int of_A = kcl_norm_exponent(norm_F), of_b = kcl_norm_exponent(norm_b);
+  kcl_csr *AH = NULL;
+  double *v = NULL, *w = NULL;
   int rc;
-  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&s));
-  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&h));
-  double size = kcl_norm2(t, b, A->rows);
-  double unit = size > 0 && size < INFINITY ? ldexp(1, size < 1e-300 ? 997 : -ilogb(size)) : 1;
-  kcl_copy(t, b, t, b, A->rows, unit), kcl_copy(t, r, t, r, A->rows, unit);
-  kcl_csr_product(AH, r, NULL, s); /* s = A^H r */
-  kcl_csr_product(AH, b, NULL, h); /* h = A^H b */
-  double norm_s = kcl_norm2(t, s, A->cols);
-  double first = kcl_ratio(norm_s, kcl_norm2(t, h, A->cols));
-  double second =
-      kcl_ratio(kcl_ratio(norm_s, kcl_norm2(A->type, A->val, A->nnz)), kcl_norm2(t, r, A->rows));
-  *out = first > second || isnan(first) ? first : second;
+  KCL_TRY(kcl_csr_adjoint(ctx, A, &AH));
+  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&v));
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&w));
+  kcl_copy(t, w, t, s->b, A->rows, 1);
+  const double norm_h = adjoint_norm(s, AH, w, of_b + of_A, v);    /* |A^H b| */
+  const double norm_s = adjoint_norm(s, AH, s->r, of_b + of_A, v); /* |A^H r| */
+  *out = kcl_normal_residual(norm_s, norm_h, ldexp(norm_F, of_A), ldexp(norm_r, of_b));
 done:
-  free(s), free(h);
+  free(v), free(w), kcl_csr_free(&AH);
   return rc;
+}
+
+static int certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x, bool least,
+                   kcl_certificate *out) {
+  judged s = {.A = A};
+  int rc = check(ctx, A, b, x, out);
+  if (rc) return rc;
+  KCL_TRY(prepare(ctx, &s, b, x));
+  judge(&s, out);
+  if (least) KCL_TRY(normal_residual(ctx, &s, &out->normal_residual));
+  if (least && !(out->norm_x < INFINITY)) out->normal_residual = INFINITY;
+done:
+  free(s.b_own), free(s.x_own), free(s.r);
+  return rc;
+}
+
+int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                kcl_certificate *out) {
+  return certify(ctx, A, b, x, false, out);
 }
 
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out) {
-  kcl_csr *AH = NULL;
-  double *r = NULL, *copy = NULL;
-  int rc;
-  KCL_TRY(kcl_certify(ctx, A, b, x, out));
-  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
-  KCL_TRY(kcl_csr_adjoint(ctx, A, &AH));
-  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&r));
-  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&copy));
-  kcl_csr_product(A, x, b, r); /* r = b - A x */
-  kcl_copy(t, copy, t, b, A->rows, 1);
-  rc = normal_residual(ctx, A, AH, copy, r, &out->normal_residual);
-done:
-  free(r), free(copy), kcl_csr_free(&AH);
-  return rc;
+  return certify(ctx, A, b, x, true, out);
 }
 
 /* ---------------------------------------------------------------- of a right-hand side that was solved for */
@@ -142,8 +183,8 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   const double *bd, *xd;
   kcl_certificate c;
   int rc;
-  KCL_TRY(kcl_in_double(ctx, A->type, v->b, A->rows, &b_own, &bd));
-  KCL_TRY(kcl_in_double(ctx, A->type, v->x, A->cols, &x_own, &xd));
+  KCL_TRY(kcl_in_double(ctx, A->type, v->b, A->rows, 0, &b_own, &bd));
+  KCL_TRY(kcl_in_double(ctx, A->type, v->x, A->cols, 0, &x_own, &xd));
   KCL_TRY((least ? kcl_certify_least_squares : kcl_certify)(ctx, A, bd, xd, &c));
   report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
@@ -154,4 +195,18 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
 done:
   free(b_own), free(x_own);
   return rc;
+}
+
+/* Iterates of least-squares methods that began at 0 are combinations of the rows of A, unless a preconditioner scales them. */
+void kcl_report_uniqueness(const kcl_system *s, const kcl_engine *e, const kcl_rhs *v) {
+  const kcl_stats *t = &s->stats;
+  const kcl_ranks *ranks = kcl_system_ranks(s);
+  const int64_t rows = ranks ? ranks->rows : t->rows, cols = ranks ? ranks->columns : t->cols;
+  kcl_report *r = v->report;
+  const bool solved = r->converged || r->least_squares;
+  if (t->zero_cols || rows < cols || (rows == cols && r->least_squares)) r->not_unique = true;
+  if (v->b_norm.norm == 0) r->least_norm = r->not_unique;
+  if (v->b_norm.norm == 0 || v->answered) return;
+  r->least_norm =
+      r->not_unique && solved && v->from_zero && e->method->least_squares && !e->precond->apply;
 }

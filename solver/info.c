@@ -46,7 +46,11 @@ void kcl_selection_describe(const kcl_selection *c, kcl_setup_info *out) {
                           .timings = c->remembered.count,
                           .stages = (e->program->stages[KCL_LOOP] + steps - 1) / steps,
                           .nrhs = e->program->nrhs,
-                          .seconds_predicted = c->predicted};
+                          .seconds_predicted = c->predicted,
+                          .zero_rows = s->stats.zero_rows,
+                          .first_zero_row = s->stats.first_zero_row,
+                          .zero_cols = s->stats.zero_cols,
+                          .first_zero_col = s->stats.first_zero_col};
   memcpy(out->row_powers, s->scaling.row_range, sizeof out->row_powers);
   memcpy(out->col_powers, s->scaling.col_range, sizeof out->col_powers);
   add_seconds(out, e);

@@ -1,5 +1,6 @@
 /* The last resort of "auto": where no method converged, the system is solved directly, if the library was built with
- * SuiteSparse and the factorisation is affordable. Its answer counts where its true residual is smaller; the certificate
+ * SuiteSparse and the factorisation is affordable. Its answer counts where its true residual is smaller, or where x is not
+ * unique and its x is; the certificate
  * judges it like any other. A least-squares solution of a square system is put to the same test: A may only be
  * ill-conditioned.
  *
@@ -18,6 +19,8 @@ static const double RATE = 2e9; /* of them per second, at least */
 static const double ANALYSIS = 1e-6; /* seconds per entry to predict them */
 static const double WORTH =
     4; /* times as much must be affordable before they are predicted again */
+
+static const double AS_NEAR = 1 + 1e-9; /* residuals that tell least-squares solutions not apart */
 
 typedef struct factorisation {
   kcl ctx;                                   /* of its own */
@@ -97,20 +100,25 @@ static int prepare(kcl_solver *s, kcl_loop *l, factorisation *f) {
 
 /* ---------------------------------------------------------------- after */
 
-/* An answer that is nearer than that of the methods. */
+/* An answer that is nearer than that of the methods, or as near and smaller. */
 static int accept(kcl_solver *s, kcl_loop *l, const factorisation *f, int k) {
   const kcl_csr *A = s->system.A;
   const size_t size = kcl_type_size(A->type);
   kcl_rhs *v = &l->rhs[f->rhs[k]];
+  const bool unique = f->info.rank < 0 || f->info.rank == A->cols;
   double ours, theirs;
   void *x = NULL;
   int rc;
   KCL_TRY(kcl_alloc(s->system.ctx, A->cols, size, "the answer", &x));
   kcl_copy(A->type, x, f->A->type, f->x[k], A->cols, 1);
+  kcl_clear_zero_columns(&s->system, x);
   KCL_TRY(kcl_residual_of(&s->system, v->b, x, &theirs, NULL));
   KCL_TRY(kcl_answer(l, f->rhs[k]));
   KCL_TRY(kcl_residual_of(&s->system, v->b, v->x, &ours, NULL));
-  if (!(theirs < ours)) goto done;
+  const bool smaller = f->info.least_norm && theirs <= AS_NEAR * ours &&
+                       kcl_norm2(A->type, x, A->cols) < kcl_norm2(A->type, v->x, A->cols);
+  if (!(theirs < ours) && !smaller) goto done;
+  v->report->not_unique = !unique, v->report->least_norm = !unique && f->info.least_norm;
   memcpy(v->x, x, (size_t)A->cols * size);
   v->report->reason = KCL_CONVERGED, v->answered = true;
   v->report->relative_residual = -1;

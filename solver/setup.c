@@ -1,6 +1,7 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
+#include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <math.h>
 #include <stdlib.h>
@@ -139,6 +140,7 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
   go_on(s, before);
   KCL_TRY(prepare(&s->system, &s->selection));
+  if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, &s->mixed));
@@ -157,6 +159,7 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_preconds_free(&(*s)->system.preconds);
   kcl_csr_free(&(*s)->system.converted);
   kcl_scaling_free(&(*s)->system.scaling);
+  free((*s)->system.zero_col);
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
   free(*s);

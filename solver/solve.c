@@ -7,6 +7,7 @@
  */
 #include "solver/engine/given.h"
 #include "solver/solver.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,10 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   return KCL_OK;
 }
 
+static bool is_zero(const kcl_csr *A, const void *x) {
+  return kcl_norm_inf(A->type, x, A->cols) == 0;
+}
+
 /* x = 0 is the answer to b = 0, whatever the guess. */
 static int begin_rhs(const kcl_solver *s, kcl_rhs *v) {
   const kcl_system *system = &s->system;
@@ -101,33 +106,46 @@ static int begin_rhs(const kcl_solver *s, kcl_rhs *v) {
                             .normal_residual = e->method->least_squares ? 0 : -1,
                             .changes = s->selection.changes};
   if (!v->active) memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
+  kcl_clear_zero_columns(system, v->x);
+  v->from_zero = is_zero(A, v->x);
   const double atol = system->options.atol;
   v->allowed = kcl_system_tol(system);
   if (atol > 0 && v->active)
-    v->allowed = fmax(v->allowed, atol / kcl_norm2(A->type, v->b, A->rows));
+    v->allowed = fmax(v->allowed, fmin(atol / kcl_norm2(A->type, v->b, A->rows), DBL_MAX));
   v->target = kcl_loop_target(v);
   return KCL_OK;
 }
 
 /* The certificate of one answer, and the checksum of the x that it is of. */
-static int certify_one(const kcl_solver *s, const kcl_rhs *v) {
+static int certify_x(const kcl_solver *s, const kcl_rhs *v) {
   const bool least = s->selection.engine->method->least_squares || v->answered;
   const size_t size = (size_t)s->system.A->cols * kcl_type_size(s->system.A->type);
   v->report->x_sum = kcl_checksum(v->x, size);
   int rc = v->b_norm.norm > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
+  kcl_report_uniqueness(&s->system, s->selection.engine, v);
   if (rc || kcl_checksum(v->x, size) == v->report->x_sum) return rc;
   return kcl_fail(s->system.ctx, KCL_MEMORY, "x changed in memory while it was certified");
 }
 
+/* Where the certificate refutes a claim, the nearest x known is the answer. */
+static int certify_one(const kcl_solver *s, kcl_loop *l, int i) {
+  const kcl_rhs *v = &l->rhs[i];
+  const bool claimed = v->report->reason == KCL_CONVERGED && !v->answered;
+  int rc = certify_x(s, v);
+  if (rc || !claimed || !kcl_solve_failed(&s->system, v->report->reason)) return rc;
+  rc = kcl_answer(l, i);
+  return rc ? rc : certify_x(s, v);
+}
+
 /* Certificates; and what the solve took is remembered where all converged. */
-static int certify_all(kcl_solver *s, const kcl_loop *l) {
+static int certify_all(kcl_solver *s, kcl_loop *l) {
   bool all = true, any = false, failed = false;
   double seconds = 0;
   double start = kcl_now();
   int rc = kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
   for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
-    if ((rc = certify_one(s, v))) return rc;
+    if ((rc = certify_one(s, l, i))) return rc;
     v->report->seconds_certify = kcl_now() - start;
     if (v->b_norm.norm == 0) continue;
     any = true, all = all && (v->report->converged || v->report->least_squares);

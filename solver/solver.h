@@ -77,6 +77,17 @@ void kcl_loop_share(kcl_loop *l, double matrix, double vectors, const double sec
 /* The engine in use, and why it was chosen (solver/info.c). */
 void kcl_selection_describe(const kcl_selection *c, kcl_setup_info *out);
 void kcl_judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed);
+/* report.not_unique and least_norm, after the certificate. */
+void kcl_report_uniqueness(const kcl_system *s, const kcl_engine *e, const kcl_rhs *v);
+/* A certificate from norms, those of 2^shift times b, x and r = b - A x. All residuals are infinite where x is not finite: A x does
+ * not depend on the elements of x that belong to columns of zeros. */
+typedef struct kcl_norms {
+  double b, x, r, b_inf, x_inf, r_inf;
+  int shift;
+} kcl_norms;
+void kcl_certificate_of(const kcl_norms *n, const kcl_row_errors *worst, kcl_certificate *out);
+/* max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) from s = A^H r and h = A^H b; infinite where a number is not finite. */
+double kcl_normal_residual(double norm_s, double norm_h, double norm_F, double norm_r);
 
 /* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);

@@ -305,8 +305,15 @@ run 0 "lsqr stays as it is" solve B.mtx -s lsqr; says "scale       none"
 run 0 "info tells the ratio" info B.mtx --json s.json; json s.json "d['row_ratio']==3e12"
 file S.mtx "%%MatrixMarket matrix coordinate real general" "2 2 1" "1 1 1"
 file s.rhs 1 1
+file nan.x 1 nan
 run 1 "auto, singular, no solution" solve S.mtx s.rhs -o s.x --json s.json; says "least-squares solution"
 json s.json "not d['converged'] and d['least_squares'] and abs(d['true_relative_residual']-0.5**0.5)<1e-7"
+says "warning     row 2 of A is zero$"; says "column 2 of A is zero, and x is 0 there"; says "x is not unique"; says "^wrote       x to s.x$"
+json s.json "d['zero_rows']==1 and d['first_zero_row']==2 and d['zero_columns']==1 and d['first_zero_column']==2 and d['not_unique']"
+run 3 "x in a folder that is not there" solve S.mtx s.rhs -o nowhere/s.x; ! grep -q "^wrote" out; verdict $? "  says nothing of a file"
+run 0 "info of a singular matrix" info S.mtx --json s.json; says "row 2 of A is zero: the matrix is singular"
+json s.json "d['zero_rows']==1 and d['first_zero_column']==2"
+run 3 "check of an x that is not a number" check S.mtx s.rhs nan.x --check none
 file Z.mtx "%%MatrixMarket matrix coordinate real general" "2 2 0"
 run 1 "auto, a matrix of zeros" solve Z.mtx s.rhs --json s.json; says "least-squares solution"
 run 0 "bicg" solve U.mtx --solver bicg

@@ -200,6 +200,35 @@ static void test_best(const place *p) {
   kcl_csr_free(&A), kcl_csr_free(&B);
 }
 
+/* Diagonally dominant but for column 7, which is zero: x is the finite minimiser that is 0 there. Where the system is solved
+ * directly it is the smallest of all. */
+static void test_zero_column(const place *p, bool direct) {
+  enum { ZERO = 7 };
+  kcl_csr *A = tridiagonal(p->ctx, -1, 4, 2);
+  kcl_options o = quick_defaults();
+  kcl_solver *s = NULL;
+  kcl_setup_info info;
+  kcl_report r;
+  double b[N], x[N], gradient;
+  for (int64_t k = 0; k < A->nnz; k++)
+    if (A->col[k] == ZERO) ((double *)A->val)[k] = 0;
+  for (int i = 0; i < N; i++) b[i] = random_number(), x[i] = i % 3;
+  x[ZERO] = NAN;
+  o.no_direct = !direct;
+  if (CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_solve(s, b, x, &r), "%s", kcl_error(p->ctx))) {
+    kcl_solver_info(s, &info);
+    CHECK(info.zero_cols == 1 && info.first_zero_col == ZERO && info.zero_rows == 0 &&
+          info.first_zero_row == -1);
+    CHECKF(r.least_squares && r.backward_error < 1 && x[ZERO] == 0, "%s: %s, %g, x %g", p->name,
+           kcl_reason_text(r.reason), r.backward_error, x[ZERO]);
+    const double normal = normal_residual(A, b, x, &gradient);
+    CHECKF(normal <= 1e-8, "%s: normal residual %g", p->name, normal);
+    CHECKF(r.not_unique && (!direct || r.least_norm), "%s, unique %d, least %d", p->name,
+           !r.not_unique, r.least_norm);
+  }
+  kcl_solver_free(&s), kcl_csr_free(&A);
+}
+
 /* Beside right-hand sides that converge, one does not: each has its own answer. */
 static void test_many(const place *p) {
   enum { K = 3 };
@@ -264,6 +293,7 @@ int main(void) {
     test_precond(p), test_symmetry(p), test_scaled(p);
     test_direct(p), test_no_solution(p);
     test_best(p), test_many(p);
+    test_zero_column(p, true), test_zero_column(p, false);
     if (!p->ctx->opencl) test_switch(p);
   }
   close_places();

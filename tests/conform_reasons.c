@@ -41,6 +41,8 @@ static void check_hand(const place *p, const hand *h, const kcl_csr *A, const do
          h->what, h->solver, p->name, (long long)r->iterations, h->steps);
   double doubt, res = residual(A, h->b, x, &doubt);
   if (r->converged) CHECKF(res <= tol_claim(tol, doubt), "%s: true residual %g", h->what, res);
+  for (int i = 0; i < h->n; i++)
+    CHECKF(isfinite(x[i]), "%s, %s, %s: x[%d] = %g", h->what, h->solver, p->name, i, x[i]);
 }
 
 static void solve_by_hand(const place *p, const hand *h, kcl_type precision) {
@@ -100,7 +102,15 @@ static const hand scales[] = {
     {"huge", "cg", 3, SPD, {1e300, 2e300, 3e300}, KCL_CONVERGED, .steps = 3},
     {"tiny A", "cg", 2, {4e-100, 1e-100, 1e-100, 3e-100}, {1, 2}, KCL_CONVERGED, .steps = 2},
     {"tiny A", "bicg", 2, {4e-120, 1e-120, 2e-120, 3e-120}, {1, 2}, KCL_CONVERGED, .steps = 2},
-    {"huge A", "cg", 2, {4e100, 1e100, 1e100, 3e100}, {1, 2}, KCL_CONVERGED, .steps = 2}};
+    {"huge A", "cg", 2, {4e100, 1e100, 1e100, 3e100}, {1, 2}, KCL_CONVERGED, .steps = 2},
+    {"x beyond the range", "cg", 1, {1e-200}, {1e200}, KCL_NOT_FINITE, .steps = ANY},
+    {"an element beyond the range",
+     "bicg",
+     2,
+     {1, 0, 0, 1e-200},
+     {1, 1e200},
+     KCL_NOT_FINITE,
+     .steps = ANY}};
 
 static const hand in_single[] = {
     {"asked for too much", "cg", 3, SPD, {1, 2, 3}, KCL_STAGNATED, .steps = ANY, .tol = 1e-12},

@@ -231,13 +231,33 @@ static void test_small(kcl *ctx) {
   }
 }
 
+/* Of a_01 alone, which is 0 in the end. */
+static void test_zeros(kcl *ctx, kcl_type type) {
+  const double five[2] = {5, 0}, zero[2] = {0, 0};
+  kcl_csr *A = NULL;
+  kcl_stats s;
+  if (!CHECK(!kcl_csr_create(ctx, 3, 4, 1, type, &A))) return;
+  A->row_ptr[1] = A->row_ptr[2] = A->row_ptr[3] = 1, A->col[0] = 1;
+  kcl_set_element(type, A->val, 0, five);
+  CHECK(!kcl_csr_stats(ctx, A, &s) && s.zero_rows == 2 && s.first_zero_row == 1);
+  CHECK(s.zero_cols == 3 && s.first_zero_col == 0 && s.empty_rows == 2);
+  kcl_set_element(type, A->val, 0, zero);
+  CHECK(!kcl_csr_stats(ctx, A, &s) && s.zero_rows == 3 && s.zero_cols == 4 && s.empty_rows == 2);
+  kcl_csr_free(&A);
+  if (!CHECK(!kcl_csr_create(ctx, 1, 1, 1, type, &A))) return;
+  A->row_ptr[1] = 1, kcl_set_element(type, A->val, 0, five);
+  CHECK(!kcl_csr_stats(ctx, A, &s) && s.zero_rows == 0 && s.first_zero_row == -1);
+  CHECK(s.zero_cols == 0 && s.first_zero_col == -1);
+  kcl_csr_free(&A);
+}
+
 int main(void) {
   kcl *ctx = NULL;
   if (kcl_create(&ctx)) return 1;
   for (int t = KCL_S; t <= KCL_Z; t++) {
     test_kind(ctx, SYMMETRIC, t), test_kind(ctx, SKEW, t);
     if (kcl_type_complex(t)) test_kind(ctx, HERMITIAN, t);
-    test_values(ctx, t);
+    test_values(ctx, t), test_zeros(ctx, t);
   }
   test_small(ctx);
   kcl_destroy(&ctx);

@@ -13,6 +13,8 @@ typedef struct counting {
   _Atomic int64_t least, most, empty, bandwidth, diagonals, diagonal_entries;
   _Atomic int64_t zeros, zero_diagonal, dominant, positive;
   _Atomic int64_t least_row, most_row; /* bits of the largest moduli of rows */
+  _Atomic unsigned char *used;         /* [cols]: columns with a value that is not 0 */
+  _Atomic int64_t zero_rows, first_zero_row, zero_cols, first_zero_col;
 } counting;
 
 static double row_lengths(const void *arg, int64_t from, int64_t to) {
@@ -95,6 +97,20 @@ static bool positive_real(const kcl_csr *A, int64_t k) {
 static double lesser(double a, double b) { return b < a ? b : a; }
 static double greater(double a, double b) { return b > a ? b : a; }
 
+static void mark_used(counting *c, int32_t j) {
+  if (!atomic_load_explicit(&c->used[j], memory_order_relaxed))
+    atomic_store_explicit(&c->used[j], 1, memory_order_relaxed);
+}
+
+static void count_unused(void *arg, int64_t from, int64_t to) {
+  counting *c = arg;
+  int64_t count = 0, first = INT64_MAX;
+  for (int64_t j = from; j < to; j++)
+    if (!atomic_load_explicit(&c->used[j], memory_order_relaxed) && !count++) first = j;
+  c->zero_cols += count;
+  kcl_lower(&c->first_zero_col, first);
+}
+
 static double row_values(const void *arg, int64_t from, int64_t to) {
   counting *c = (counting *)arg;
   const kcl_csr *A = c->A;
@@ -102,11 +118,13 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   int64_t zeros = 0, zero_diagonal = 0, dominant = 0, positive = 0;
   double largest = 0, least = INFINITY, most = 0; /* the last two: moduli of the diagonal */
   double least_row = INFINITY, most_row = 0;
+  int64_t zero_rows = 0, first_zero_row = INT64_MAX;
   for (int64_t i = from; i < to; i++) {
     double diagonal = 0, sum = 0, in_row = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const double a = real ? fabs(real[k]) : kcl_abs(A->type, A->val, k);
       zeros += a == 0;
+      if (a != 0) mark_used(c, A->col[k]);
       sum += a, in_row = greater(in_row, a);
       if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
     }
@@ -114,6 +132,7 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
     least = lesser(least, diagonal), most = greater(most, diagonal);
     dominant += diagonal > 0 && diagonal >= (sum - diagonal) * (1 - 1e-15);
     least_row = lesser(least_row, in_row), most_row = greater(most_row, in_row);
+    if (sum == 0 && !zero_rows++) first_zero_row = i;
     if (!(sum <= largest)) largest = sum;
   }
   c->zeros += zeros;
@@ -122,6 +141,8 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   c->positive += positive;
   kcl_lower(&c->least, kcl_bits(least)), kcl_raise(&c->most, kcl_bits(most));
   kcl_lower(&c->least_row, kcl_bits(least_row)), kcl_raise(&c->most_row, kcl_bits(most_row));
+  c->zero_rows += zero_rows;
+  kcl_lower(&c->first_zero_row, first_zero_row);
   return largest;
 }
 
@@ -131,14 +152,22 @@ static double quotient(int64_t most, int64_t least) {
   return a < INFINITY && b > 0 ? fmin(a / b, DBL_MAX) : INFINITY;
 }
 
-static void count_values(const kcl_csr *A, kcl_stats *s) {
+static int count_values(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   counting c = {.A = A, .least = kcl_bits(INFINITY), .least_row = kcl_bits(INFINITY)};
+  c.first_zero_row = c.first_zero_col = INT64_MAX;
+  int rc = kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c.used);
+  if (rc) return rc;
   s->norm_inf = kcl_largest(A->rows, KCL_FEW_ROWS, row_values, &c);
+  kcl_for(A->cols, KCL_FEW, count_unused, &c);
   s->explicit_zeros = c.zeros, s->zero_diagonal = c.zero_diagonal;
   s->positive_diagonal = c.positive == A->rows;
   s->diagonal_ratio = quotient(c.most, c.least);
   s->row_ratio = A->rows ? quotient(c.most_row, c.least_row) : 1;
   s->dominant_rows = A->rows ? (double)c.dominant / (double)A->rows : 0;
+  s->zero_rows = c.zero_rows, s->first_zero_row = c.zero_rows ? c.first_zero_row : -1;
+  s->zero_cols = c.zero_cols, s->first_zero_col = c.zero_cols ? c.first_zero_col : -1;
+  free((void *)c.used);
+  return KCL_OK;
 }
 
 static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
@@ -170,8 +199,8 @@ done:
 }
 
 int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
-  count_values(A, out);
-  int rc = kcl_compression(ctx, A, out);
+  int rc = count_values(ctx, A, out);
+  if (!rc) rc = kcl_compression(ctx, A, out);
   return rc ? rc : symmetry(ctx, A, out);
 }
 

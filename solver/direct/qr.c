@@ -3,10 +3,11 @@
  *
  *   rank = columns    the x that minimises |b - A x|
  *   rank = rows       A^H is factored: the x of least norm with A x = b
- *   less              a basic solution: one of the x that minimise it, with as many nonzeros
+ *   less              a basic solution: one of the x that minimise it, with as many nonzeros. A^H is factored too, and
+ *                     where that finds the same rank, Q Q^H x is the x of least norm, of the first rank columns of Q
  *
  * condition = |A|_F |G|_2, where x = G b: by the power method on G G^H, a lower bound. |G|_2 is
- * 1 / the smallest singular value, and for a basic solution at least that of those that are not 0.
+ * 1 / the smallest singular value that is not 0, and for a basic solution at least that.
  *
  * The factorisation reads columns: our rows are the columns of A^T, those of A^H are conj(A)'s, so
  * both forms work with conj(A), conj(b) and conj(x). SuiteSparseQR is under the GPL, like what
@@ -36,15 +37,14 @@ typedef struct qr {
   int64_t rows, cols, rank;
   double limit; /* of flops */
   cholmod_common common;
-  SuiteSparseQR_C_factorization *factor;
+  SuiteSparseQR_C_factorization *factor, *range; /* range: of A^H beside that of A; or NULL */
 } qr;
 
 bool kcl_direct_least_squares(void) { return true; }
 
-static void release(qr *q) { SuiteSparseQR_C_free(&q->factor, &q->common); }
-
-/* M's columns are T's rows. */
-static int factor(kcl *ctx, qr *q, const kcl_csr *T) {
+/* *out: of M, whose columns are T's rows; its rank. */
+static int factor(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factorization **out,
+                  int64_t *rank) {
   int rc;
   SuiteSparse_long *p = NULL, *i = NULL;
   KCL_TRY(kcl_alloc(ctx, T->rows + 1, sizeof *p, "column pointers", (void **)&p));
@@ -63,36 +63,44 @@ static int factor(kcl *ctx, qr *q, const kcl_csr *T) {
                       .sorted = 1,
                       .packed = 1};
   kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
-  q->factor = SuiteSparseQR_C_symbolic(SPQR_ORDERING_DEFAULT, 1, &M, &q->common);
-  if (q->factor && q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1) > q->limit)
+  *out = SuiteSparseQR_C_symbolic(SPQR_ORDERING_DEFAULT, 1, &M, &q->common);
+  if (*out && q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1) > q->limit)
     KCL_TRY(kcl_fail(ctx, KCL_MEMORY,
                      "the direct factorisation is too large: up to %.2g floating-point operations",
                      q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1)));
   kcl_step_begin(ctx,
                  (kcl_activity){.what = "factorising", .flops = q->common.SPQR_flopcount_bound});
-  if (q->factor && !SuiteSparseQR_C_numeric(SPQR_DEFAULT_TOL, &M, q->factor, &q->common))
-    release(q);
-  q->rank = q->common.SPQR_istat[4];
-  if (!q->factor)
+  if (*out && !SuiteSparseQR_C_numeric(SPQR_DEFAULT_TOL, &M, *out, &q->common))
+    SuiteSparseQR_C_free(out, &q->common);
+  *rank = q->common.SPQR_istat[4];
+  if (!*out)
     rc = q->common.status == CHOLMOD_OUT_OF_MEMORY || q->common.status == CHOLMOD_TOO_LARGE
              ? kcl_fail(ctx, KCL_MEMORY, "out of memory: the direct factorisation is too large")
              : kcl_fail(ctx, KCL_INPUT, "SuiteSparseQR failed with status %d", q->common.status);
 done:
   kcl_step_end(ctx);
+  if (rc) SuiteSparseQR_C_free(out, &q->common);
   free(p), free(i);
   return rc;
 }
 
+/* The factorisation of A^H serves alone where A has full row rank, else beside that of A where both ranks agree. One that
+ * is too large is left out. */
 static int create(kcl *ctx, qr *q, const kcl_csr *A) {
+  const bool wide = A->rows < A->cols;
+  int64_t rank = -1;
   int rc = KCL_OK;
   kcl_csr *H = NULL;
   q->rows = A->rows, q->cols = A->cols, q->complex = kcl_type_complex(A->type);
-  q->adjoint = A->rows < A->cols;
-  if (q->adjoint) KCL_TRY(factor(ctx, q, A));
-  if (q->adjoint && q->rank < A->rows) release(q), q->adjoint = false;
-  if (q->adjoint) goto done;
+  if (wide) KCL_TRY(factor(ctx, q, A, &q->range, &rank));
+  if (rank == A->rows) {
+    q->factor = q->range, q->range = NULL, q->rank = rank, q->adjoint = true;
+    goto done;
+  }
   KCL_TRY(kcl_csr_adjoint(ctx, A, &H));
-  KCL_TRY(factor(ctx, q, H));
+  KCL_TRY(factor(ctx, q, H, &q->factor, &q->rank));
+  if (!wide && q->rank < A->cols && factor(ctx, q, A, &q->range, &rank)) rank = -1;
+  if (rank != q->rank) SuiteSparseQR_C_free(&q->range, &q->common);
 done:
   kcl_csr_free(&H);
   return rc;
@@ -102,6 +110,19 @@ static void bar(const qr *q, double *v, int64_t n) {
   for (int64_t k = 0; k < n && q->complex; k++) v[2 * k + 1] = -v[2 * k + 1];
 }
 
+/* *X becomes Q Q^H X, of the first rank columns of the Q of A^H; NULL: out of memory. */
+static void project(qr *q, cholmod_dense **X) {
+  cholmod_common *c = &q->common;
+  const size_t width = q->complex ? 2 : 1;
+  cholmod_dense *Y = *X ? SuiteSparseQR_C_qmult(SPQR_QTX, q->range, *X, c) : NULL;
+  if (Y)
+    memset((double *)Y->x + width * (size_t)q->rank, 0,
+           width * (size_t)(q->cols - q->rank) * sizeof(double));
+  cholmod_l_free_dense(X, c);
+  if (Y) *X = SuiteSparseQR_C_qmult(SPQR_QX, q->range, Y, c);
+  cholmod_l_free_dense(&Y, c);
+}
+
 /* x = G b, or G^H b. */
 static int apply(kcl *ctx, qr *q, bool adjoint, const double *b, double *x) {
   size_t m = (size_t)(adjoint ? q->cols : q->rows), n = (size_t)(adjoint ? q->rows : q->cols);
@@ -109,8 +130,9 @@ static int apply(kcl *ctx, qr *q, bool adjoint, const double *b, double *x) {
   int type = q->complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL;
   cholmod_common *c = &q->common;
   cholmod_dense *B = cholmod_l_allocate_dense(m, 1, m, type, c), *Y = NULL, *X = NULL;
+  if (B) memcpy(B->x, b, m * size), bar(q, B->x, (int64_t)m);
+  if (q->range && adjoint) project(q, &B);
   if (B) {
-    memcpy(B->x, b, m * size), bar(q, B->x, (int64_t)m);
     if (adjoint == q->adjoint) {
       Y = SuiteSparseQR_C_qmult(SPQR_QTX, q->factor, B, c);                      /* Q^H b    */
       X = Y ? SuiteSparseQR_C_solve(SPQR_RETX_EQUALS_B, q->factor, Y, c) : NULL; /* E R^-1   */
@@ -119,6 +141,7 @@ static int apply(kcl *ctx, qr *q, bool adjoint, const double *b, double *x) {
       X = Y ? SuiteSparseQR_C_qmult(SPQR_QX, q->factor, Y, c) : NULL;  /* Q        */
     }
   }
+  if (q->range && !adjoint) project(q, &X);
   if (X) memcpy(x, X->x, n * size), bar(q, x, (int64_t)n);
   int rc = X ? KCL_OK : kcl_fail(ctx, KCL_MEMORY, "out of memory in the direct solution");
   cholmod_l_free_dense(&B, c), cholmod_l_free_dense(&Y, c), cholmod_l_free_dense(&X, c);
@@ -157,11 +180,12 @@ int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_dire
   KCL_TRY(create(ctx, &q, A));
   for (int i = 0; i < t->k; i++) KCL_TRY(apply(ctx, &q, false, t->b[i], t->x[i]));
   info->method = "SuiteSparseQR", info->rank = q.rank, info->seconds = kcl_now() - begin;
+  info->least_norm = q.rank == A->cols || q.adjoint || q.range;
   if (!t->condition) goto done;
   KCL_TRY(norm_of_inverse(ctx, &q, A->type, &info->condition));
   info->condition *= kcl_norm2(A->type, A->val, A->nnz);
 done:
-  release(&q);
+  SuiteSparseQR_C_free(&q.factor, &q.common), SuiteSparseQR_C_free(&q.range, &q.common);
   cholmod_l_finish(&q.common);
   return rc;
 }

@@ -10,7 +10,7 @@ static int norm_of(const kcl_system *s, kcl_type type, const void *v, kcl_scaled
   const int64_t n = s->A->rows;
   if (s->scaling.row) return kcl_norm_scaled(s->ctx, type, v, n, s->scaling.row, out);
   const double norm = kcl_norm2(type, v, n);
-  out->shift = norm < 1e-300 ? 997 : -ilogb(norm) - 1; /* finite below 2^-1022 */
+  out->shift = kcl_norm_exponent(norm) - 1;
   out->norm = ldexp(norm, out->shift);
   return KCL_OK;
 }
@@ -82,18 +82,20 @@ int kcl_give_x(const kcl_system *s, kcl_engine *e, int rhs, const void *x, int s
 }
 
 int kcl_take_x(const kcl_system *s, kcl_engine *e, int rhs, void *x, int shift) {
-  return take(s, e, rhs, vector_x(s, e, shift), x);
+  const int rc = take(s, e, rhs, vector_x(s, e, shift), x);
+  if (!rc) kcl_clear_zero_columns(s, x);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- residuals */
 
-int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, double **owned,
+int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, double **owned,
                   const double **out) {
   kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
   *owned = NULL, *out = v;
-  if (type == wide) return KCL_OK;
+  if (type == wide && !shift) return KCL_OK;
   int rc = kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", (void **)owned);
-  if (!rc) kcl_copy(wide, *owned, type, v, n, 1.0);
+  if (!rc) kcl_copy(wide, *owned, type, v, n, ldexp(1, shift));
   *out = *owned;
   return rc;
 }
@@ -108,14 +110,17 @@ int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *r
   const kcl_csr *A = s->A;
   double *b_own = NULL, *x_own = NULL, *r = NULL;
   const double *bd, *xd;
+  const int shift = kcl_residual_exponent(kcl_norm_inf(A->type, b, A->rows));
   kcl_scaled_norm norm_r, norm_b;
   int rc;
   if (s->residual) return s->residual(s, b, x, relative, tested);
-  KCL_TRY(kcl_in_double(s->ctx, A->type, b, A->rows, &b_own, &bd));
-  KCL_TRY(kcl_in_double(s->ctx, A->type, x, A->cols, &x_own, &xd));
+  KCL_TRY(kcl_in_double(s->ctx, A->type, b, A->rows, shift, &b_own, &bd));
+  KCL_TRY(kcl_in_double(s->ctx, A->type, x, A->cols, shift, &x_own, &xd));
   KCL_TRY(kcl_alloc(s->ctx, A->rows, kcl_type_size(wide_of(A)), "the residual", (void **)&r));
   kcl_csr_product(A, xd, bd, r); /* r = b - A x */
   *relative = kcl_norm2(wide_of(A), r, A->rows) / kcl_norm2(wide_of(A), bd, A->rows);
+  if (!(*relative < INFINITY) || !(kcl_norm_inf(A->type, x, A->cols) < INFINITY))
+    *relative = INFINITY;
   if (tested) *tested = *relative;
   if (!tested || !s->scaling.row || !(*relative < INFINITY)) goto done;
   KCL_TRY(norm_of(s, wide_of(A), r, &norm_r));

@@ -13,6 +13,7 @@
 #define KCL_SCALE_H
 
 #include "core/program/ranks.h"
+#include <math.h>
 
 typedef struct kcl_scaling {
   int unit; /* u = 2^unit */
@@ -26,6 +27,24 @@ typedef struct kcl_scaled_norm {
   double norm;
   int shift;
 } kcl_scaled_norm;
+
+/* The power of two that brings a norm near 1, finite as a factor; 0 where the norm is 0 or not finite. */
+static inline int kcl_norm_exponent(double norm) {
+  if (!(norm > 0 && norm < INFINITY)) return 0;
+  return norm < 1e-300 ? 997 : -ilogb(norm); /* 2^1022 / norm may be infinite below 2^-1022 */
+}
+
+/* b - A x is computed as 2^-k (2^k b - A 2^k x), k of |b|_inf: rounding errors that matter beside b stay above the least
+ * number, and sums are finite. 0 in nearly all cases. */
+static inline int kcl_residual_exponent(double b_inf) {
+  if (!(b_inf > 0 && b_inf < INFINITY)) return 0;
+  return b_inf < 0x1p-600 ? 500 : b_inf > 0x1p600 ? -100 : 0;
+}
+
+/* A residual that is not a number is infinite. */
+static inline double kcl_nan_to_infinity(double residual) {
+  return isnan(residual) ? INFINITY : residual;
+}
 
 /* R and C of a square matrix; mirrored: the moduli of A are symmetric; halo: of A's rows, where ranks share them, or NULL. */
 int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,

@@ -5,6 +5,7 @@
 #include "core/program/ranks.h"
 #include "solver/engine/scale.h"
 #include "solver/precond/precond.h"
+#include <float.h>
 
 /* What was set up for a system's engines. */
 enum { KCL_MOST_PRECONDS = 8 };
@@ -30,6 +31,8 @@ struct kcl_system {
   /* And kcl_residual_of, of all ranks. */
   int (*residual)(const kcl_system *, const void *b, const void *x, double *relative,
                   double *tested);
+  int32_t *zero_col; /* [zero_cols], owned: columns of zeros, of this rank */
+  int64_t zero_cols;
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
   /* During a refresh: those of the values before. */
   const kcl_preconds *earlier;
@@ -56,7 +59,9 @@ static inline const kcl_csr *kcl_system_matrix(const kcl_system *s) {
 /* The relative tolerance. */
 static inline double kcl_system_tol(const kcl_system *s) {
   const kcl_type t = s->options.precision;
-  return s->options.tol >= 0 ? s->options.tol : t == KCL_S || t == KCL_C ? 1e-5 : 1e-8;
+  return s->options.tol >= 0        ? fmin(s->options.tol, DBL_MAX)
+         : t == KCL_S || t == KCL_C ? 1e-5
+                                    : 1e-8;
 }
 
 /* What the set-up of a preconditioner may know. */

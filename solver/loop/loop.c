@@ -198,6 +198,8 @@ int kcl_loop_restart(kcl_loop *l) {
   }
   if (rc || (again && (rc = start(l)))) return rc;
   l->method_changed = true;
+  for (int i = 0; i < l->nrhs; i++)
+    if (l->rhs[i].active) l->rhs[i].from_zero = false;
   activate(l);
   kcl_snapshot_begin(l);
   return KCL_OK;

@@ -38,6 +38,7 @@ typedef struct kcl_rhs {
   int64_t first_round; /* iterations before the first restart: one Lanczos process; 0: all */
   int64_t began;       /* iteration at which the method in use began */
   bool active;         /* iterates in this round */
+  bool from_zero;      /* the guess is 0, and no other method began */
   bool answered;       /* x is the caller's already: a direct solution */
   int32_t given_up;    /* 1 + kcl_reason: the method will not get further; 0: it goes on */
 } kcl_rhs;
