@@ -22,7 +22,7 @@ static void describe(const bench_loaded *m, double seconds, bench_matrix *out) {
 int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loaded *m) {
   double begin = cli_now();
   int rc = 0;
-  TRY(cli_read_or_generate(ctx, o, matrix->file, &m->A));
+  TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
   TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));

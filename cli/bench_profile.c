@@ -85,6 +85,9 @@ static void say_counters(const cli_options *o, const kcl_bench_profile *p) {
                c->memory_from_misses ? ", misses by the line, bytes " : ", memory bytes ",
                c->memory_bytes);
   if (n) cli_say(o, "            per run: %s\n", text + 2);
+  if (!n && !p->run.count)
+    cli_say(o, "            no hardware counters here, and event times only of OpenCL devices: "
+               "--device opencl\n");
 }
 
 static void say(const bench_run *b, const bench_row *r) {

@@ -107,7 +107,7 @@ done:
 
 const cli_command cli_check = {
     .name = "check",
-    .operands = "A.mtx b.rhs x.mtx",
+    .operands = "A.mtx|poisson2d:300 b.rhs|ones|random x.mtx",
     .summary = "residual and backward error of x, and a direct solution",
     .options = "tol check check-output json quiet threads cache index-base",
 

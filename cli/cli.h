@@ -52,6 +52,7 @@ typedef struct cli_command {
   const char *notes;   /* of its help: one paragraph per line, indented if it begins with blanks */
   int min, max;        /* number of operands */
   bool lists;          /* takes names that krylocl list prints */
+  bool generates;      /* its operand is a kind of generated system and its size */
   bool many;           /* takes lists of devices, numbers of threads, methods and precisions */
   bool reads;          /* its operands are files that must exist */
   int (*run)(kcl *ctx, const cli_options *o);
@@ -207,7 +208,7 @@ void cli_terminal_end(void); /* before the program ends */
 
 typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
   bool spread; /* on several ranks: A, b and x are the rows of this one; A is freed by the set-up */
-  int64_t columns; /* then: elements of x here */
+  int64_t columns, first_row; /* then: elements of x here, and the number of its first row */
   kcl_csr *A;
   kcl_csr whole; /* sizes, symmetry and field of all of A; no arrays */
   kcl_dense *b, *x;
@@ -219,22 +220,20 @@ typedef struct cli_problem { /* A x = b on the host, all of type D or all of typ
   double seconds_read;
 } cli_problem;
 
-/* Reads a file or a matrix of the collection. b and x0 may be NULL pointers; *b and *x0 are NULL if
- * it has none. */
+/* A matrix by its name: a file, one of the collection, or a generated system such as poisson2d:300. b and x0
+ * may be NULL pointers; *b and *x0 are NULL if it has none. */
 int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_dense **b,
              kcl_dense **x0);
-/* A matrix alone; a generated system such as poisson2d:300 where there is no such file. */
-int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_csr **A);
-/* b NULL: b of A's file, else A*1. x NULL: the initial guess of A's file if b is of that file too,
+/* b and x: a file or a word of cli_is_word. b NULL: that of A's file or generator, else A*1. x NULL: the initial guess of A's file if b is of that file too,
  * else zeros. p->spread is given. */
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
                      cli_problem *p);
-/* A, in the precision of the product, and x: columns of the file, or of cli_is_word: ones, or random numbers in [-1, 1). */
-/* n x cols numbers of the type of `like`: a file, ones or random. */
-int cli_dense_load(kcl *ctx, const cli_options *o, const char *y, int64_t n, int64_t cols,
-                   kcl_type type, kcl_dense **out);
+/* A, in the precision of the product, and x. */
 int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p);
-bool cli_is_word(const char *x);         /* "ones" or "random" */
+/* y of a product of p: as many columns as x. */
+int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_problem *p,
+                    kcl_dense **out);
+bool cli_is_word(const char *x); /* ones, or random: numbers in [-1, 1), the same in every run */
 bool cli_is_generated(const char *path); /* a generated system such as poisson2d:9 and not a file */
 /* p->near_null from the options' files. */
 int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p);
@@ -243,6 +242,7 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
                     kcl_type *precision);
 double *cli_column(const kcl_dense *B, int64_t j);         /* column j */
 double cli_error_from_ones(const kcl_dense *x, int64_t j); /* |x - 1|_inf */
+/* With --source and --profile an OpenCL device. */
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
 cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
 
@@ -357,6 +357,7 @@ void cli_ranks_begin(int *argc, char ***argv);
 int cli_ranks_end(int rc); /* returns rc */
 int cli_rank(void);        /* 0 also without mpirun */
 int cli_ranks(void);
+cli_text cli_ranks_library(void);          /* the MPI library and its version; "" without */
 int cli_ranks_check(const cli_options *o); /* options of several ranks, in a program without MPI */
 /* rc of the command line; KCL_USAGE where those of the ranks differ in what all must have alike. */
 int cli_ranks_same(const cli_options *o, int rc);
@@ -386,7 +387,6 @@ int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own);
 /* ---------------------------------------------------------------- profile.c: nothing without --profile */
 
 struct cJSON;
-int profile_possible(const cli_options *o, const kcl_device *d);
 void profile_say(const cli_run *r);
 void profile_json(struct cJSON *all, const cli_run *r);
 void profile_free(cli_profile *p);
@@ -394,10 +394,27 @@ double profile_moved(const kcl_profile *p, const char *kind); /* bytes of "write
 void profile_say_commands(const cli_options *o, const kcl_profile *p); /* shares: of p->seconds */
 void profile_part_json(struct cJSON *o, const char *key, const kcl_profile *p);
 
+/* ---------------------------------------------------------------- estimate.c */
+
+enum { CLI_POINTS = 128 };
+typedef struct cli_point {
+  double seconds, log_residual;
+} cli_point;
+typedef struct cli_estimate { /* residuals of a solve, evenly spaced in time */
+  cli_point point[CLI_POINTS];
+  int count;
+  double gap; /* seconds between two, at least */
+} cli_estimate;
+void cli_estimate_add(cli_estimate *e, double seconds, double residual);
+/* Seconds until the residual is down to the target; < 0: not known; INFINITY: it is not falling. */
+double cli_estimate_left(const cli_estimate *e, double target);
+cli_text cli_estimate_words(const cli_estimate *e, double target); /* "about 40 s left", or "" */
+
 /* ---------------------------------------------------------------- progress.c */
 
 typedef struct cli_progress {
   const cli_options *o;
+  cli_estimate estimate;
   bool shows;
   double next; /* when the status line is due, by cli_now() */
 } cli_progress;

@@ -62,7 +62,7 @@ done:
 
 const cli_command cli_convert = {
     .name = "convert",
-    .operands = "A.any -o B.kcl",
+    .operands = "A.any|poisson2d:300 -o B.kcl",
     .summary = "write a matrix in another file format",
     .options = "output rhs cache quiet threads | index-base",
 

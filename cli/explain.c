@@ -68,12 +68,19 @@ static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
   return 0;
 }
 
-static int write_source(kcl *ctx, const cli_options *o, kcl_solver *s) {
+/* The sources, below a line of the device that they are for. */
+static int write_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl_device *d) {
+  cli_buffer b;
   char *source = NULL;
-  int rc = cli_lib(ctx, kcl_solver_source(s, &source));
-  if (!rc && o->output) rc = cli_write(o->output, source, strlen(source));
-  if (!rc && !o->output) fputs(source, stdout);
+  int rc = buffer_open(&b);
+  if (rc) return rc;
+  rc = cli_lib(ctx, kcl_solver_source(s, &source));
+  fprintf(b.f, "// %s for device %s: %s (%s)%s%s\n%s", cli_base(o->files[0]), cli_device_place(d).s,
+          d->name, d->platform_name, o->layout ? ", layout " : "", o->layout ? o->layout : "",
+          rc ? "" : source);
   free(source);
+  if (!rc) return buffer_write(&b, o->output ? o->output : "-");
+  buffer_free(&b);
   return rc;
 }
 
@@ -84,6 +91,7 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_device device;
   kcl_options asked = kcl_defaults;
   double begin = cli_now();
+  if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
   TRY(cli_device(ctx, o, &device));
   TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
   if (!o->source) report_device(o, &device), report_matrix(o, o->files[0], A, cli_now() - begin);
@@ -94,7 +102,7 @@ static int run(kcl *ctx, const cli_options *o) {
   cli_busy(o, "setting up");
   TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
   cli_idle();
-  rc = o->source ? write_source(ctx, o, s) : explain(ctx, o, s);
+  rc = o->source ? write_source(ctx, o, s, &device) : explain(ctx, o, s);
   if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(ctx, o, A, s, &device);
 done:
   kcl_solver_free(&s);
@@ -104,11 +112,11 @@ done:
 
 const cli_command cli_explain = {
     .name = "explain",
-    .operands = "A.mtx",
+    .operands = "A.mtx|poisson2d:300",
     .summary = "show what a solve would run: stages, launches, bytes, source",
     .options =
         "solver format precond source output precision device quiet ranks | restart nrhs threads "
-        "cache index-base",
+        "layout cache index-base",
 
     .min = 1,
     .max = 1,
@@ -121,4 +129,6 @@ const cli_command cli_explain = {
         "of the method's paper, the bytes that each moves, and the time that takes at the device's "
         "stream rate. START runs once, LOOP is an iteration (or a cycle of several), REPLACE "
         "replaces drifting residuals now and then. --source prints the OpenCL C source of the "
-        "kernels instead, to standard output or -o FILE. Nothing is solved.\n"};
+        "kernels instead, to standard output or -o FILE: for --device, else, where that is the "
+        "cpu, "
+        "for the first OpenCL device; --layout gpu: as for a GPU. Nothing is solved.\n"};

@@ -29,7 +29,8 @@ const cli_command cli_generate = {.name = "generate",
                                   .options = "output rhs quiet threads",
                                   .min = 1,
                                   .max = 1,
+                                  .generates = true,
                                   .run = run,
-                                  .notes = "krylocl list generators  prints the kinds. The ending "
-                                           "of the output names its format, as of "
-                                           "krylocl convert.\n"};
+                                  .notes = "The ending of the output names its format, as of "
+                                           "krylocl convert. Other subcommands take KIND:SIZE in "
+                                           "place of a file.\n"};

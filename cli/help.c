@@ -11,7 +11,8 @@ static const char files[] =
     "are "
     "Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists or .kcl, .gz too; right-hand "
     "sides "
-    "may also be plain numbers; HB/bcsstk16 names a matrix of the SuiteSparse collection.";
+    "may also be plain numbers. In place of a matrix file HB/bcsstk16 names one of the SuiteSparse "
+    "collection, poisson2d:300 a generated one; in place of a vector file stands ones or random.";
 static const char exits[] =
     "0 success, 1 not converged (report --compare: slower), 2 usage, 3 file that cannot be read or "
     "written, 4 device or "
@@ -31,11 +32,12 @@ static int width(FILE *f) {
 
 void cli_wrap(FILE *f, int at, int indent, const char *text, int length) {
   const int most = width(f);
-  for (const char *s = text, *end = text + length; s < end;) {
+  bool blank = at > indent; /* before the next word */
+  for (const char *s = text, *end = text + length; s < end; blank = true) {
     int n = (int)strcspn(s, " \n");
     if (n > end - s) n = (int)(end - s);
-    if (at > indent && at + 1 + n > most) fprintf(f, "\n%*s", indent, ""), at = indent;
-    at += fprintf(f, "%s%.*s", at > indent ? " " : "", n, s);
+    if (blank && at + 1 + n > most) fprintf(f, "\n%*s", indent, ""), at = indent, blank = false;
+    at += fprintf(f, "%s%.*s", blank ? " " : "", n, s);
     s += n;
     s += strspn(s, " ");
   }
@@ -69,8 +71,11 @@ void cli_print_list(const cli_names *l) {
   heading(l->title);
   for (int i = 0; i < kcl_list_size(l->which); i++) {
     kcl_entry e = kcl_list(l->which, i);
+    char text[200];
     int at = printf("  %-15s  ", e.name);
-    cli_wrap(stdout, at, at, e.summary, (int)strlen(e.summary));
+    snprintf(text, sizeof text, "%s%s%s", e.summary, e.example ? ": " : "",
+             e.example ? e.example : "");
+    cli_wrap(stdout, at, at, text, (int)strlen(text));
   }
 }
 
@@ -89,11 +94,23 @@ static void usage(const cli_command *c) {
   putchar('\n');
 }
 
+/* An example of each generated system. */
+static void kinds(void) {
+  char text[1000] = "kinds:";
+  for (int i = 0; i < kcl_list_size(KCL_GENERATORS); i++) {
+    size_t used = strlen(text);
+    snprintf(text + used, sizeof text - used, " %s", kcl_list(KCL_GENERATORS, i).example);
+  }
+  putchar('\n');
+  cli_wrap(stdout, 0, 2, text, (int)strlen(text));
+}
+
 static int brief(const cli_command *c) {
   const cli_option *e;
   usage(c);
   for (int i = 0; (e = cli_option_at(c, i)); i++)
     if (cli_option_common(c, e)) option(e);
+  if (c->generates) kinds();
   printf("\nkrylocl %-7s --help  all options%s, exit codes\n", c->name,
          strstr(c->options, "json") ? ", JSON fields" : "");
   if (c->lists) puts("krylocl list           formats, solvers, preconditioners");
@@ -106,6 +123,8 @@ static int full(const cli_command *c) {
   heading("options");
   for (int i = 0; (e = cli_option_at(c, i)); i++) option(e);
   if (c->notes) putchar('\n'), paragraphs(c->notes);
+  for (int i = 0; c->generates && cli_lists[i].word; i++)
+    if (cli_lists[i].which == KCL_GENERATORS) putchar('\n'), cli_print_list(&cli_lists[i]);
   if (c->lists)
     puts("\nkrylocl list  prints all formats, solvers, preconditioners and generators.");
   putchar('\n');

@@ -19,6 +19,7 @@ static cJSON *json(kcl_registry which) {
     cJSON *one = cJSON_CreateObject();
     json_text(one, "name", kcl_list(which, i).name);
     json_text(one, "summary", kcl_list(which, i).summary);
+    if (kcl_list(which, i).example) json_text(one, "example", kcl_list(which, i).example);
     cJSON_AddItemToArray(list, one);
   }
   return list;
@@ -101,5 +102,5 @@ const cli_command cli_list = {
         "collection: the matrices of the SuiteSparse collection that are kept in the user's cache "
         "folder.\n"
         "\n"
-        "--json: an object with a list of {name summary} for each word, devices only if asked "
-        "for; collection: a list of names, if asked for.\n"};
+        "--json: an object with a list of {name summary} for each word, of generators "
+        "with an example, devices only if asked for; collection: a list of names, if asked for.\n"};

@@ -31,6 +31,8 @@ const cli_command *cli_command_named(const char *name) {
 
 static int unknown(const char *name) {
   const char *names[COMMANDS];
+  if (access(name, F_OK) == 0)
+    return cli_fail(KCL_USAGE, "a subcommand comes first, such as krylocl solve %s", name);
   for (int i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
   return cli_unknown("subcommand", name, names, COMMANDS);
 }

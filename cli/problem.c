@@ -1,6 +1,7 @@
 /* The system A x = b on the host: files are read, types promoted to a common one, sizes checked. */
 #include "cli/cli.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,21 +12,28 @@ static kcl_type wanted(const cli_options *o, bool complex_data) {
 
 static kcl_type host(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
 
-/* Converts *A to type t; the library refuses complex to real. */
-static int promote_matrix(kcl *ctx, kcl_type t, kcl_csr **A) {
+/* Complex numbers do not become real ones. */
+static int convertible(const char *name, kcl_type from, kcl_type to) {
+  if (!kcl_type_complex(from) || kcl_type_complex(to)) return 0;
+  return cli_fail(KCL_USAGE, "%s is complex: --precision c or z", name);
+}
+
+static int promote_matrix(kcl *ctx, kcl_type t, const char *name, kcl_csr **A) {
   if (*A == NULL || (*A)->type == t) return 0;
   kcl_csr *B = NULL;
-  int rc = cli_lib(ctx, kcl_csr_convert(ctx, *A, t, &B));
+  int rc = convertible(name, (*A)->type, t);
+  if (!rc) rc = cli_lib(ctx, kcl_csr_convert(ctx, *A, t, &B));
   if (rc) return rc;
   kcl_csr_free(A);
   *A = B;
   return 0;
 }
 
-static int promote_dense(kcl *ctx, kcl_type t, kcl_dense **v) {
+static int promote_dense(kcl *ctx, kcl_type t, const char *name, kcl_dense **v) {
   if (*v == NULL || (*v)->type == t) return 0;
   kcl_dense *w = NULL;
-  int rc = cli_lib(ctx, kcl_dense_convert(ctx, *v, t, &w));
+  int rc = convertible(name, (*v)->type, t);
+  if (!rc) rc = cli_lib(ctx, kcl_dense_convert(ctx, *v, t, &w));
   if (rc) return rc;
   kcl_dense_free(v);
   *v = w;
@@ -74,24 +82,6 @@ done:
   return rc;
 }
 
-/* A generated system such as poisson2d:300, where there is no such file. */
-static bool generated(const char *name) {
-  size_t kind = strcspn(name, ":");
-  FILE *f = name[kind] ? fopen(name, "r") : NULL;
-  if (f) fclose(f);
-  for (int i = 0; name[kind] && !f && i < kcl_list_size(KCL_GENERATORS); i++)
-    if (!strncmp(kcl_list(KCL_GENERATORS, i).name, name, kind) &&
-        !kcl_list(KCL_GENERATORS, i).name[kind])
-      return true;
-  return false;
-}
-
-int cli_read_or_generate(kcl *ctx, const cli_options *o, const char *name, kcl_csr **A) {
-  if (!generated(name)) return cli_read(ctx, o, name, A, NULL, NULL);
-  cli_busy(o, "generating %s", name);
-  return cli_lib(ctx, kcl_generate(ctx, name, A, NULL));
-}
-
 /* b = A*1 */
 static int ones(kcl *ctx, cli_problem *p) {
   int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b));
@@ -128,12 +118,40 @@ static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_pro
   return rc;
 }
 
-/* own: rows of them here, on several ranks. */
+/* Reads columns of a file; own: rows of them here, on several ranks. */
 static int read_columns(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
                         int64_t own, kcl_dense **out) {
   cli_busy(o, "reading %s", cli_base(path));
   if (p->spread) return cli_ranks_dense_read(ctx, path, own, out);
   return cli_lib(ctx, kcl_dense_read(ctx, path, out));
+}
+
+bool cli_is_word(const char *x) { return !strcmp(x, "ones") || !strcmp(x, "random"); }
+
+/* Mixes the bits of a counter: splitmix64, Steele, Lea & Flood 2014. */
+static uint64_t mix(uint64_t z) {
+  z += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+/* first: the row of the whole vector that row 0 of x is. */
+static void fill(kcl_dense *x, int64_t first, bool ones) {
+  const int64_t step = x->type == KCL_Z ? 2 : 1;
+  for (int64_t i = 0; i < x->rows * x->cols * step; i++)
+    x->val[i] =
+        ones ? i % step == 0 : ldexp((double)(mix((uint64_t)(first * step + i)) >> 11), -52) - 1;
+}
+
+/* A vector by its name: of a file all columns, of a word n x cols numbers of the type of A. */
+static int vector(kcl *ctx, const cli_options *o, const char *name, const cli_problem *p, int64_t n,
+                  int64_t cols, kcl_dense **out) {
+  const kcl_type type = host(wanted(o, kcl_type_complex(p->A->type)));
+  if (!cli_is_word(name)) return read_columns(ctx, o, name, p, n, out);
+  int rc = cli_lib(ctx, kcl_dense_create(ctx, n, cols, type, out));
+  if (!rc) fill(*out, p->first_row, !strcmp(name, "ones"));
+  return rc;
 }
 
 int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
@@ -143,13 +161,13 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   double begin = cli_now();
   TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
-  if (b) TRY(read_columns(ctx, o, b, p, p->A->rows, &p->b));
+  if (b) TRY(vector(ctx, o, b, p, p->A->rows, 1, &p->b));
   if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
-  if (x) TRY(read_columns(ctx, o, x, p, p->columns, &given));
+  if (x) TRY(vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
   p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
-  TRY(promote_matrix(ctx, host(p->precision), &p->A));
-  TRY(promote_dense(ctx, host(p->precision), &p->b));
-  TRY(promote_dense(ctx, host(p->precision), &given));
+  TRY(promote_matrix(ctx, host(p->precision), A, &p->A));
+  TRY(promote_dense(ctx, host(p->precision), b ? b : A, &p->b));
+  TRY(promote_dense(ctx, host(p->precision), x ? x : A, &given));
   if (!p->b) TRY(ones(ctx, p));
   TRY(guess(ctx, p, x ? x : A, given));
   p->seconds_read = cli_now() - begin;
@@ -157,8 +175,6 @@ done:
   kcl_dense_free(&given);
   return rc;
 }
-
-bool cli_is_word(const char *x) { return !strcmp(x, "ones") || !strcmp(x, "random"); }
 
 bool cli_is_generated(const char *path) {
   const size_t kind = strcspn(path, ":");
@@ -170,53 +186,31 @@ bool cli_is_generated(const char *path) {
   return is && access(path, F_OK) != 0;
 }
 
-static void fill(kcl_dense *x, bool ones) {
-  const int64_t step = x->type == KCL_Z ? 2 : 1;
-  uint64_t state = 88172645463325252u;
-  for (int64_t i = 0; i < x->rows * x->cols * step; i++) {
-    state ^= state << 13, state ^= state >> 7, state ^= state << 17; /* Marsaglia 2003 */
-    x->val[i] = ones ? i % step == 0 : ldexp((double)(state >> 11), -52) - 1;
-  }
-}
-
 int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p) {
-  const bool word = cli_is_word(x);
   int rc;
   double begin = cli_now();
   TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
   const int64_t n = o->adjoint ? p->A->rows : p->A->cols;
-  if (!word) {
-    cli_busy(o, "reading %s", cli_base(x));
-    TRY(cli_lib(ctx, kcl_dense_read(ctx, x, &p->x)));
-    TRY(fits(x, p->x, n, o->adjoint ? "rows" : "columns"));
-  }
+  TRY(vector(ctx, o, x, p, n, 1, &p->x));
+  TRY(fits(x, p->x, n, o->adjoint ? "rows" : "columns"));
   p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->x));
-  if (word) TRY(cli_lib(ctx, kcl_dense_create(ctx, n, 1, host(p->precision), &p->x)));
-  if (word) fill(p->x, !strcmp(x, "ones"));
-  TRY(promote_dense(ctx, host(p->precision), &p->x));
-  TRY(promote_matrix(ctx, p->precision, &p->A));
+  TRY(promote_dense(ctx, host(p->precision), x, &p->x));
+  TRY(promote_matrix(ctx, p->precision, A, &p->A));
   p->seconds_read = cli_now() - begin;
 done:
   return rc;
 }
 
-int cli_dense_load(kcl *ctx, const cli_options *o, const char *y, int64_t n, int64_t cols,
-                   kcl_type type, kcl_dense **out) {
-  int rc = 0;
-  if (cli_is_word(y)) {
-    TRY(cli_lib(ctx, kcl_dense_create(ctx, n, cols, type, out)));
-    fill(*out, !strcmp(y, "ones"));
-    return 0;
-  }
-  cli_busy(o, "reading %s", cli_base(y));
-  TRY(cli_lib(ctx, kcl_dense_read(ctx, y, out)));
+int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_problem *p,
+                    kcl_dense **out) {
+  const int64_t n = o->adjoint ? p->A->cols : p->A->rows, cols = p->x->cols;
+  int rc;
+  TRY(vector(ctx, o, y, p, n, cols, out));
   TRY(fits(y, *out, n, o->adjoint ? "columns" : "rows"));
   if ((*out)->cols != cols)
     TRY(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
                  cli_count(cols).s));
-  if (is_complex(*out) && !kcl_type_complex(type))
-    TRY(cli_fail(KCL_INPUT, "%s is complex, A and x are real: --precision z", y));
-  TRY(promote_dense(ctx, type, out));
+  TRY(promote_dense(ctx, host(p->precision), y, out));
 done:
   return rc;
 }
@@ -244,10 +238,25 @@ void cli_problem_free(cli_problem *p) {
 
 int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
                     kcl_type *precision) {
-  int rc = cli_read_or_generate(ctx, o, path, A);
+  int rc = cli_read(ctx, o, path, A, NULL, NULL);
   if (rc) return rc;
   *precision = wanted(o, kcl_type_complex((*A)->type));
-  return promote_matrix(ctx, host(*precision), A);
+  return promote_matrix(ctx, host(*precision), path, A);
+}
+
+/* Sources and event times are of OpenCL devices: the first of them, where no device was named and the choice is the cpu. */
+static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
+  const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
+  int rc;
+  if (d->platform >= 0 || !(o->source || o->profile)) return 0;
+  if (cli_ranks() > 1 || (named && *named && strcmp(named, "auto")))
+    return cli_fail(KCL_USAGE,
+                    "--%s is for OpenCL devices, and this is the cpu: add --device opencl",
+                    o->source ? "source" : "profile");
+  TRY(cli_lib(ctx, kcl_select(ctx, "opencl", 0)));
+  TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+done:
+  return rc;
 }
 
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
@@ -255,6 +264,7 @@ int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
   cli_busy(o, "opening the device");
   TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
   TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+  TRY(need_opencl(ctx, o, d));
 done:
   return rc;
 }

@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-int profile_possible(const cli_options *o, const kcl_device *d) {
-  if (!o->profile || d->platform >= 0) return 0;
-  return cli_fail(KCL_USAGE,
-                  "--profile reads the event times of OpenCL devices, and the cpu device "
-                  "has none: --device opencl");
-}
-
 void profile_free(cli_profile *p) {
   free(p->setup.entry), free(p->solve.entry);
   *p = (cli_profile){0};

@@ -88,6 +88,17 @@ void cli_ranks_begin(int *argc, char ***argv) {
   if (rank) signal(SIGHUP, SIG_IGN);
 }
 
+/* "Open MPI v4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH Version: 4.0" of its first line. */
+cli_text cli_ranks_library(void) {
+  char words[MPI_MAX_LIBRARY_VERSION_STRING];
+  cli_text t;
+  int length;
+  MPI_Get_library_version(words, &length);
+  snprintf(t.s, sizeof t.s, "%.*s", (int)strcspn(words, ",\n"), words);
+  for (char *tab = t.s; (tab = strchr(tab, '\t'));) *tab = ' ';
+  return t;
+}
+
 int cli_ranks_end(int rc) {
   if (!started) return rc;
   fflush(stdout);
@@ -330,6 +341,7 @@ int cli_ranks_same(const cli_options *o, int rc) { return (void)o, rc; }
 int cli_ranks_device(kcl *ctx, const cli_options *o) {
   return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
 }
+cli_text cli_ranks_library(void) { return (cli_text){""}; }
 int cli_setup(kcl *ctx, cli_run *r) { return kcl_setup(ctx, r->p.A, &r->asked, &r->solver); }
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
   (void)ctx;

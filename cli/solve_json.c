@@ -116,6 +116,7 @@ static void method(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
   json_text(o, "solver", r->setup.solver);
   json_text(o, "solver_reason", r->setup.solver_reason);
+  json_bool(o, "solver_remembered", r->setup.solver_remembered);
   json_text(o, "precond", r->setup.precond);
   precond(o, &r->setup);
   json_text(o, "format", r->setup.format);

@@ -39,7 +39,9 @@ void report_method(const cli_run *r) {
             r->p.whole.rows < r->p.whole.cols ? "" : ", so x should be 1");
   else
     cli_say(o, "right side  %s, %s column%s\n",
-            r->p.b_of_matrix ? "from the matrix file" : cli_base(o->files[1]),
+            !r->p.b_of_matrix               ? cli_base(o->files[1])
+            : cli_is_generated(o->files[0]) ? "from the generator"
+                                            : "from the matrix file",
             cli_count(r->p.b->cols).s, r->p.b->cols == 1 ? "" : "s");
   cli_say(o, "method      %s, %s%s, %s, %d stage%s per iteration", s->solver,
           plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->setup.precond,

@@ -107,7 +107,7 @@ static int factors(kcl *ctx, run_of *r) {
     return cli_fail(KCL_USAGE, "--beta %g: y is the third operand, a file, ones or random",
                     o->beta);
   if (!given) return 0;
-  TRY(cli_dense_load(ctx, o, given, r->y->rows, r->y->cols, r->y->type, &r->y0));
+  TRY(cli_addend_load(ctx, o, given, &r->p, &r->y0));
   for (int64_t i = 0; i < parts(r->y); i++)
     r->y->val[i] = r->y0->val[i] = single(r) ? (float)r->y0->val[i] : r->y0->val[i];
 done:
@@ -300,7 +300,7 @@ done:
 
 const cli_command cli_spmv = {
     .name = "spmv",
-    .operands = "A.mtx [x.mtx|ones|random [y.mtx|ones|random]]",
+    .operands = "A.mtx|poisson2d:300 [x.mtx|ones|random [y.mtx|ones|random]]",
     .summary = "y = alpha A x + beta y in a storage format, timed and checked",
     .options = "output format adjoint alpha beta check device threads precision json quiet | "
                "layout verbose cache index-base",

@@ -225,7 +225,7 @@ done:
 
 const cli_command cli_tune = {
     .name = "tune",
-    .operands = "A.mtx",
+    .operands = "A.mtx|poisson2d:300",
     .summary = "find the fastest tunables and format for a matrix, and record them",
     .options = "seconds solver precond precision device output quiet | threads cache index-base",
 

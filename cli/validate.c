@@ -154,25 +154,47 @@ static int writable(const char *path) {
 }
 
 static int readable(const char *path) {
-  if (!path || !strcmp(path, "-") || cli_is_collection(path) || cli_is_generated(path) ||
-      access(path, R_OK) == 0)
-    return 0;
+  if (!path || !strcmp(path, "-") || access(path, R_OK) == 0) return 0;
   return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
 }
 
-/* x of spmv may be a word instead of a file. */
-static bool is_word(const cli_command *c, const cli_options *o, int i) {
-  return !strcmp(c->name, "spmv") && i >= 1 && cli_is_word(o->files[i]);
+/* Nothing of this name is there: was a generated system meant? */
+static int no_matrix(const char *name) {
+  const char *names[64], *best;
+  char kind[64];
+  int count = kcl_list_size(KCL_GENERATORS), i;
+  snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, ":"), name);
+  for (i = 0; i < count; i++) names[i] = kcl_list(KCL_GENERATORS, i).name;
+  best = kcl_nearest(kind, names, count);
+  const char *size = name + strlen(kind);
+  if (best && *size && strcmp(best, kind))
+    return cli_fail(KCL_INPUT, "%s: cannot open: %s; did you mean %s%s?", name, strerror(errno),
+                    best, size);
+  for (i = 0; i < count && strcmp(name, names[i]);) i++;
+  if (i == count) return readable(name);
+  return cli_fail(KCL_INPUT, "%s: cannot open: %s; a generated system has a size: %s", name,
+                  strerror(errno), kcl_list(KCL_GENERATORS, i).example);
+}
+
+static int readable_matrix(const char *name) {
+  if (!strcmp(name, "-") || cli_is_collection(name) || cli_is_generated(name) ||
+      access(name, R_OK) == 0)
+    return 0;
+  return errno == ENOENT ? no_matrix(name) : readable(name);
+}
+
+static int readable_vector(const char *name) {
+  return name && cli_is_word(name) ? 0 : readable(name);
 }
 
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
 static int inputs(const cli_command *c, const cli_options *o) {
-  int rc = readable(o->x0);
+  int rc = readable_vector(o->x0);
   if (!rc) rc = readable(o->near_null);
   if (!rc) rc = readable(o->coordinates);
   if (!rc) rc = readable(o->resume);
   for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++)
-    if (!is_word(c, o, i)) rc = readable(o->files[i]);
+    rc = (i ? readable_vector : readable_matrix)(o->files[i]);
   return rc;
 }
 

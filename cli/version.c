@@ -31,9 +31,10 @@ int cli_version(void) {
          "gcc", __VERSION__
 #endif
   );
-  printf("parts     ");
+  const cli_text mpi = cli_ranks_library();
+  printf("parts     %s", parts[0] || *mpi.s ? "" : "none");
   for (int i = 0; parts[i]; i++) printf("%s%s", i ? ", " : "", parts[i]);
-  puts(parts[0] ? "" : "none");
+  printf("%s%s\n", parts[0] && *mpi.s ? ", " : "", mpi.s);
   return 0;
 }
 

@@ -457,6 +457,8 @@ typedef enum kcl_registry {
 typedef struct kcl_entry {
   const char *name;    /**< the name that options take */
   const char *summary; /**< one line about it */
+  const char
+      *example; /**< of a generator: a name with its size, such as "poisson2d:300"; else NULL */
 } kcl_entry;
 
 /** Number of entries. */
@@ -692,6 +694,9 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
 typedef struct kcl_setup_info {
   const char *solver;        /**< method; after a solve, the one that finished it */
   const char *solver_reason; /**< why "auto" chose it, or empty */
+  bool
+      solver_remembered; /**< "auto" began with what solved a system of this structure before, and would
+                                begin with something else without that record */
   const char *precond;       /**< preconditioner of that method */
   const char *format;        /**< storage format */
   const char *format_reason; /**< why, one sentence */
@@ -796,7 +801,7 @@ typedef enum kcl_products {
 
 /** Options of an operator. All zero but precision: the defaults. */
 typedef struct kcl_operator_options {
-  /** Storage format; NULL, "auto" or "model": the one that moves the least bytes. */
+  /** Storage format; NULL, "auto" or "model": the one whose product is predicted to take the least time. */
   const char *format;
   kcl_type precision;    /**< scalar type of x, y and the stored matrix */
   kcl_products products; /**< which products; default: y = A x */

@@ -30,6 +30,7 @@ void kcl_selection_describe(const kcl_selection *c, kcl_setup_info *out) {
   const int steps = e->program->steps;
   *out = (kcl_setup_info){.solver = e->method->name,
                           .solver_reason = c->why_method,
+                          .solver_remembered = c->way_recalled,
                           .precond = e->precond->name,
                           .format = kcl_engine_format(e),
                           .format_reason = c->why_format,

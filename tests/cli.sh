@@ -22,16 +22,22 @@ for c in solve spmv bench info check devices generate convert get tune explain l
   run 0 "$c -h" $c -h; says "krylocl $c"; fits
 done
 run 0 "solve --help tells the JSON fields" solve --help; says "true_relative_residual"
-run 0 "help solve" help solve; says "true_relative_residual"
+run 0 "help solve" help solve; says "true_relative_residual"; says "on several ranks: ranks"
+run 0 "generate -h lists the kinds" generate -h
+for kind in $("$prog" list generators | awk '/^  [a-z]/ { print $1 }'); do grep -q " $kind:[0-9]" out || echo "$kind"; done >err
+[ ! -s err ]; verdict $? "  with an example each"
+run 0 "generate --help describes them" generate --help; says "^  trefethen  *primes on the diagonal"
 for l in formats solvers preconds generators devices; do
   run 0 "list $l" list $l --json l.json; [ ! -s out ]; verdict $? "  only JSON"
   json l.json "len(d['$l'])>0 and all(e['name'] and e['summary'] for e in d['$l'])"
+  [ $l != generators ] || json l.json "all(e['example'].startswith(e['name']+':') for e in d['$l'])"
   run 0 "list $l" list $l
 done
 says "^  cpu "
 run 0 "list" list; says "^formats"; says "^  csr-scalar "; says "^  heatsink "
 run 2 "list of what is none" list format; says "did you mean 'formats'"
 run 0 "version" version; says "^krylocl [0-9]"; says "^compiler  "; says "^parts "
+if ldd "$prog" 2>/dev/null | grep -q libmpi; then says "^parts .*MPI.*[0-9]"; fi
 run 0 "help after the rest" solve nowhere.mtx --help; says "krylocl solve"
 run 2 "no subcommand"; says "subcommand is missing"
 run 2 "unknown subcommand" sovle A.mtx; says "did you mean 'solve'"
@@ -145,14 +151,38 @@ json t.json "d['nrhs_at_once']==1 and all(s['converged'] for s in d['solves'])"
 run 2 "nine columns at once" solve A.mtx b2.mtx --nrhs 9; says "1 to 8"
 run 0 "explain" explain A.mtx --solver cg --format ell; says "q = A p"; says "p = r + beta p"; says "^LOOP"
 if [ "${device:-cpu}" = cpu ]; then
-  run 2 "the cpu has no source" explain A.mtx --source; says "select an OpenCL device"
+  run 2 "the cpu has no source" explain A.mtx --source; says "add --device opencl"
 else
   run 0 "explain --source" explain A.mtx --solver cg --source; says "p_i = r_i + beta \\* p_i"
+fi
+if "$prog" devices -q --json d.json && grep -q '"place":.*0:0' d.json; then
+  KRYLOCL_DEVICE= run 0 "the source without a device named" explain A.mtx --solver cg --source; says "^// A.mtx for device [0-9]*:[0-9]*: "; says "p_i = r_i + beta \\* p_i"
+  cp out source.cpu
+  KRYLOCL_DEVICE= run 0 "  as for a GPU" explain A.mtx --solver cg --source --layout gpu -o source.gpu; grep -q "^// A.mtx for .*, layout gpu$" source.gpu; verdict $? "  says so"
+  ! cmp -s source.cpu source.gpu; verdict $? "  is another one"
+  KRYLOCL_DEVICE= run 0 "event times without a device named" solve A.mtx --profile --solver cg; says "^profile  *solve: "
+else
+  echo "skipped: sources: no OpenCL device"
 fi
 run 2 "explain without a matrix" explain
 run 0 "explain --ranks" explain poisson2d:20 --solver cg --format csr-scalar --device cpu --ranks 6
 says "2 sums and 1 products"; says "^ *2 *1.0. *20 *1 "; says "^ *6 *1.*  2 "
 run 2 "more ranks than rows" explain poisson2d:20 --device cpu --ranks 401; says "as many rows"
+# ------------------------------------------------------------------ names in place of files
+run 0 "a generated system, its own b" solve poisson2d:20 --json s.json; says "right side  from the generator"
+run 0 "a generated system, ones" solve poisson2d:20 ones --x0 random -o words.x; says "right side  ones, 1 column"
+run 0 "  checked" check poisson2d:20 ones words.x; says "poisson2d:20: 400 x 400"
+run 0 "  the same from files" check A.mtx ones.mtx words.x
+run 6 "  and other numbers are not" check poisson2d:20 random words.x --check none
+run 0 "random numbers" solve helmholtz:12 random -o words.x -q
+run 0 "  the same in every run" check helmholtz:12 random words.x
+run 0 "a generated system to a file" convert poisson2d:20 -o words.mtx; cmp -s words.mtx A.mtx; verdict $? "  the same matrix"
+run 3 "no file of this name" solve A.mtx twos; says "twos: cannot open"
+run 3 "a system without its size" solve poisson2d; says "a generated system has a size: poisson2d:300"
+run 3 "a system of another name" solve poison2d:30; says "did you mean poisson2d:30?"
+run 2 "a file in place of a subcommand" A.mtx; says "krylocl solve A.mtx"
+run 2 "a system with half a size" info poisson2d:4x; says "whole numbers"
+run 3 "x of another length" check poisson2d:9 ones words.x; says "holds 144 x 1 numbers, the matrix has 81"
 run 0 "bench -f" bench A.mtx -f coo,ell --iterations 2 --json s.json
 json s.json "[e['format'] for e in d['rows']]==['coo','ell']"
 run 0 "bench, columns" bench A.mtx --nrhs 3 --formats csr-scalar --iterations 5 --json s.json; says "us/rhs"
@@ -265,7 +295,7 @@ fi
 
 # ------------------------------------------------------------------ event times
 "$prog" generate poisson2d:40 -o E.mtx -q
-run 2 "event times of the cpu device" solve E.mtx --device cpu --profile; says "the cpu device has none"
+run 2 "event times of the cpu device" solve E.mtx --device cpu --profile; says "add --device opencl"
 "$prog" list devices >places
 if grep -q '^ *0:0 ' places; then
   run 0 "event times" solve E.mtx --device 0:0 --profile -s cg -f ell --json s.json; says "^profile  *set-up: "; says "^profile  *solve: "; says "kernel stage_1_0"; says "^bytes  *to the device "
@@ -399,6 +429,7 @@ run 0 "info" info R.mtx --json i.json; says "refused"
 json i.json "d['hermitian'] and d['positive_diagonal'] and d['row_length']['max']==3000 and d['row_length']['deviation_percent']>0"
 json i.json "len(d['formats'])>=5 and any('refused' in f for f in d['formats'])"
 
+run 2 "info of several, one complex as real" info R.mtx M.mtx U.mtx --precision d; says "M.mtx is complex: --precision c or z"; says "^U.mtx "
 run 0 "info of several" info R.mtx poisson2d:30 U.mtx --json i.json --csv i.csv; says "^poisson2d:30  *900  *900  *4,380 "
 json i.json "[m['matrix']['rows'] for m in d]==[3000,900,d[2]['matrix']['rows']] and all(len(m['formats'])>5 for m in d)"
 json i.json "(lambda t: len(t)==4 and all(len(l)==len(t[0]) for l in t) and t[2][:2]==['poisson2d:30','real'] and int(t[2][t[0].index('nnz')])==4380)([l.rstrip().split(',') for l in open('i.csv')])"
@@ -424,6 +455,13 @@ file e.mtx "$h general" "99999999999999999999 2 2" "1 1 1" "2 2 1"; bad "size th
 file e.mtx "$h general" "2 3 2" "1 1 1" "2 3 1"; bad "rectangular" e.mtx -s cg; says "square"; says "cgls, lsqr"
 run 3 "bench of a rectangular one by cg" bench e.mtx --solver cg --formats csr-scalar; says "cgls, lsqr"
 : >e.mtx; bad "empty file" e.mtx
+printf '\3757zXZ\0\0\0' >e.mtx; bad "packed by xz" e.mtx; says "e.mtx: is packed by xz: unpack it (xz -dk)"
+printf 'BZh91AY&SY' >e.mtx; bad "packed by bzip2" e.mtx; says "bzip2 -dk"
+printf '(\265/\375$-?k' >e.mtx; bad "packed by zstd" e.mtx; says "zstd -dk"
+printf 'PK\3\4\24\0' >e.npz; bad "a zip archive" e.npz; says "e.npz: is a zip archive"
+printf '\211HDF\r\n' >e.h5; bad "an HDF5 file" e.h5; says "mmwrite"
+printf '\223NUMPY\1\0' >e.npy; bad "a NumPy array" A.mtx e.npy; says "e.npy: is a NumPy array"
+printf '1,1,2.0\n2,2,3.0\n' >e.csv; bad "a table" e.csv; says "e.csv:1:1: found \"1,1,2.0\", expected"
 mkdir -p folder; bad "directory" folder
 bad "missing file" missing.mtx; says "missing.mtx"
 if [ -f A.mtx.gz ]; then head -c 900 A.mtx.gz >t.mtx.gz; bad "truncated gz" t.mtx.gz; fi

@@ -59,6 +59,8 @@ formats=$("$K" list formats | grep -c '^  [a-z]')
 check "every format" lines out/fraga-correct.csv $((1 + 2 * formats * devices))
 check "right" sh -c "! grep wrong out/fraga-correct.csv"
 check "at least once" sh -c "[ \$(grep ,ok, out/fraga-correct.csv | cut -d, -f3 | sort -u | wc -l) -ge $((formats - 4)) ]"
+printf 'matrix,format,rate\n/far/away/m.mtx.gz,ell,2\nm,coo,1\n' >paths.csv
+check "matrices without folders and endings" sh -c "awk -v down=matrix -v across=format -v cell=rate -f '$root/bench/experiments/csv.awk' -f '$root/bench/experiments/table.awk' paths.csv | grep -q '^| m | 2 | 1 |'"
 check "an option that does not exist" sh -c "! sh '$root/bench/experiments/fraga.sh' --nothing"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

@@ -131,6 +131,9 @@ if [ -x "$krylocl" ]; then
   expect "5 columns, 4 at once" 0 2 solve "$tmp/A.mtx" "$tmp/B.mtx" --device cpu -q --solver cg --nrhs 4 -o "$tmp/X.mtx" --json "$tmp/json"
   "$krylocl" check "$tmp/A.mtx" "$tmp/B.mtx" "$tmp/X.mtx" --check none -q && grep -q '"nrhs_at_once":[[:space:]]*4' "$tmp/json"
   check "5 columns, 4 at once: X solves the systems" $?
+  expect "words for vectors" 0 3 solve poisson2d:23 random --x0 ones --device cpu -q -o "$tmp/words"
+  "$krylocl" check "$tmp/A.mtx" random "$tmp/words" --check none -q
+  check "random numbers are those of one process" $?
   # ---- --reproducible: the same file of x from any number of ranks; natively that of one ordinary process
   "$krylocl" generate convection:40 -q -o "$tmp/C.mtx"
   # S: rows and columns of many sizes, which are scaled.

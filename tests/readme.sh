@@ -41,6 +41,28 @@ if command -v pkg-config >/dev/null 2>&1; then
     verdict $? "pkg-config does not take the file of krylocl_mpi"
   fi
 fi
+# The run: its commands print what stands below them, but for numbers, units and what depends on the machine.
+part() { # HEADING: the first block below it that has commands
+  awk -v at="$1" '$0 == at { found = 1 } found && /^```/ { if (inside) { if (text ~ /\$ /) { printf "%s", text; exit } text = "" } inside = !inside; next }
+    found && inside { text = text $0 "\n" }' README.md
+}
+kinds() { # of the lines: those of the machine by their word alone
+  sed -E '/^changed /d; s/^(device|method|format|direct|time|speed|stream rate)  *.*/\1/
+    s/, condition at least .*//; s/[0-9][0-9,.]*(e[-+][0-9]+)?/N/g; s/N (us|ms|s|kB|MB|GB)\b/N U/g; s/  +/ /g'
+}
+part "## A run" >"$dir/run"
+sed -n 's/^\$ //p' "$dir/run" >"$dir/commands"
+if "$dir/bin/krylocl" version | grep -q CHOLMOD && command -v gnuplot >/dev/null 2>&1; then
+  (cd "$dir" && PATH=$dir/bin:$PATH KRYLOCL_DEVICE=cpu KRYLOCL_CACHE= sh -e commands >printed 2>&1); verdict $? "the run of the README: $(tail -1 "$dir/printed")"
+  grep -v '^\$ ' "$dir/run" | kinds >"$dir/said" && kinds <"$dir/printed" >"$dir/shown"
+  cmp -s "$dir/said" "$dir/shown"; verdict $? "the run of the README prints other lines: $(diff "$dir/said" "$dir/shown" | head -5)"
+  [ -s "$dir/x.mtx" ] && [ -s "$dir/convergence.png" ]; verdict $? "the run of the README writes its files"
+  sed -n '/^```/,/^```/{/^LOOP$/,/^launches/p;}' README.md | kinds >"$dir/said"
+  "$dir/bin/krylocl" explain "$dir/heatsink.mtx" -d cpu | sed -n '/^LOOP$/,/^launches/p' | kinds >"$dir/shown"
+  cmp -s "$dir/said" "$dir/shown"; verdict $? "krylocl explain prints other lines: $(diff "$dir/said" "$dir/shown" | head -5)"
+else
+  echo "skipped: the run of the README: no direct solver or no gnuplot"
+fi
 MAKEFLAGS= make -s uninstall PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
 [ -z "$(find "$dir/bin" "$dir/lib" "$dir/include" "$dir/share" -type f)" ]; verdict $? "make uninstall leaves files"
 echo "$passed passed, $failed failed"

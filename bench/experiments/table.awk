@@ -2,11 +2,15 @@
 # -v across=COLUMN, in each the -v cell=COLUMN times -v scale=1. down and across may be several columns, joined by +.
 #   -v only=COLUMN=VALUE  lines with that value alone     -v caption=TEXT  above it
 # A row that was not measured shows its status: refused, same as FORMAT.
-function value(names, part, n, i, text) {
+# Matrices are named without folders and endings.
+function name(path) { sub(/^.*\//, "", path); sub(/\.gz$/, "", path); sub(/\.mtx$/, "", path); return path }
+function value(names, part, n, i, text, one) {
   n = split(names, part, "+")
   for (i = 1; i <= n; i++) {
     if (!(part[i] in column)) { print "table.awk: no column " part[i] > "/dev/stderr"; bad = 1; exit 1 }
-    if (f[column[part[i]]] != "") text = text (text == "" ? "" : " ") f[column[part[i]]]
+    one = f[column[part[i]]]
+    if (part[i] == "matrix") one = name(one)
+    if (one != "") text = text (text == "" ? "" : " ") one
   }
   return text
 }

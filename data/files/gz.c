@@ -282,10 +282,32 @@ static int unpack(kcl *ctx, const kcl_text *in, kcl_text *out) {
 }
 #endif
 
+/* Files that people have and no reader here knows. */
+static int refuse_foreign(kcl *ctx, const kcl_text *t) {
+  static const struct {
+    const char *magic, *what;
+  } foreign[] = {
+      {"\xfd\x37zXZ", "packed by xz: unpack it (xz -dk), or pack it by gzip"},
+      {"BZh", "packed by bzip2: unpack it (bzip2 -dk), or pack it by gzip"},
+      {"\x28\xb5\x2f\xfd", "packed by zstd: unpack it (zstd -dk), or pack it by gzip"},
+      {"PK\3\4", "a zip archive (.zip, .npz): scipy.io.mmwrite writes Matrix Market files"},
+      {"\x93NUMPY", "a NumPy array: scipy.io.mmwrite writes Matrix Market files"},
+      {"\x89HDF", "an HDF5 file: mmwrite writes Matrix Market files"},
+      {"MATLAB 5.0 MAT", "a MATLAB file: mmwrite writes Matrix Market files"}};
+  for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+    const size_t size = strlen(foreign[i].magic);
+    if (t->size > size && !memcmp(t->data, foreign[i].magic, size))
+      return kcl_fail(ctx, KCL_INPUT, "%s: is %s", t->name, foreign[i].what);
+  }
+  return KCL_OK;
+}
+
 int kcl_text_open(kcl *ctx, const char *path, kcl_text *out) {
   kcl_text raw = {0}, text = {0};
   int rc = load(ctx, path, &raw);
-  if (!rc && is_gzip(raw.data, raw.size)) {
+  if (!rc && (rc = refuse_foreign(ctx, &raw))) {
+    kcl_text_close(&raw);
+  } else if (!rc && is_gzip(raw.data, raw.size)) {
     rc = unpack(ctx, &raw, &text);
     kcl_text_close(&raw);
   } else {

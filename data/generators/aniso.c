@@ -24,9 +24,11 @@ static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *o
 }
 
 const kcl_generator kcl_gen_aniso2d = {.name = "aniso2d",
+                                       .example = "aniso2d:200",
                                        .summary = "diffusion 1 : 0.001 on N x N cells, SPD",
                                        .describe = describe2d};
 const kcl_generator kcl_gen_aniso3d = {.name = "aniso3d",
+                                       .example = "aniso3d:40",
                                        .summary =
                                            "diffusion 1 : 0.01 : 100 on N x N x N cells, SPD",
                                        .describe = describe3d};

@@ -67,5 +67,6 @@ static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_den
 
 const kcl_generator kcl_gen_bibd = {
     .name = "bibd",
+    .example = "bibd:14x7",
     .summary = "block design: pairs of V points x blocks of K, SIZE V x K, pattern, rectangular",
     .make = make};

@@ -222,5 +222,6 @@ done:
 
 const kcl_generator kcl_gen_cage = {
     .name = "cage",
+    .example = "cage:9",
     .summary = "DNA electrophoresis, SIZE monomers: vanHeukelum/cage3 ... cage15, unsymmetric",
     .make = make};

@@ -55,5 +55,6 @@ static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out
 
 const kcl_generator kcl_gen_convection = {
     .name = "convection",
+    .example = "convection:200",
     .summary = "convection-diffusion, recirculating wind, N x M (x K) cells, unsymmetric",
     .describe = describe};

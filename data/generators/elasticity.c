@@ -98,5 +98,6 @@ static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_den
 
 const kcl_generator kcl_gen_elasticity = {
     .name = "elasticity",
+    .example = "elasticity:20x10x10",
     .summary = "bending of a clamped block, N x M x K elements, three unknowns per node, SPD",
     .make = make};

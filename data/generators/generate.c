@@ -56,8 +56,8 @@ static int choose(kcl *ctx, const char *kind_size, const kcl_generator **g, int6
   if (rc) return rc;
   *g = kcl_generators[i];
   if (!colon)
-    return kcl_fail(ctx, KCL_USAGE, "'%s' lacks its size: write %s:SIZE, such as %s:100", kind,
-                    kind, kind);
+    return kcl_fail(ctx, KCL_USAGE, "'%s' lacks its size: write %s:SIZE, such as %s", kind, kind,
+                    (*g)->example);
   return parse_size(ctx, kind_size, colon + 1, size, n_sizes);
 }
 

@@ -31,7 +31,7 @@ typedef struct kcl_formula {
 /* size[n_sizes]: the numbers of SIZE, each >= 1, at most 3. b may be NULL. After a failure the caller
  * frees *A and *b, or out->rows.self. One of make and describe is NULL. */
 typedef struct kcl_generator {
-  const char *name, *summary;
+  const char *name, *summary, *example; /* example: NAME:SIZE, a small system */
   int (*make)(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b);
   int (*describe)(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out);
 } kcl_generator;

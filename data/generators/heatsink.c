@@ -137,5 +137,6 @@ done:
 
 const kcl_generator kcl_gen_heatsink = {
     .name = "heatsink",
+    .example = "heatsink:80",
     .summary = "heat in a finned cooler on a 65 W chip, SIZE cells along 90 mm, SPD",
     .make = make};

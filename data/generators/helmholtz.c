@@ -39,5 +39,6 @@ static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out
 
 const kcl_generator kcl_gen_helmholtz = {
     .name = "helmholtz",
+    .example = "helmholtz:200",
     .summary = "2D Helmholtz with absorbing walls, complex symmetric (not Hermitian)",
     .describe = describe};

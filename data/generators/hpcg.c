@@ -30,5 +30,7 @@ static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out
   return rc;
 }
 
-const kcl_generator kcl_gen_hpcg = {
-    .name = "hpcg", .summary = "27-point matrix of the HPCG benchmark, SPD", .describe = describe};
+const kcl_generator kcl_gen_hpcg = {.name = "hpcg",
+                                    .example = "hpcg:40",
+                                    .summary = "27-point matrix of the HPCG benchmark, SPD",
+                                    .describe = describe};

@@ -52,9 +52,11 @@ static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *o
 
 const kcl_generator kcl_gen_jump2d = {
     .name = "jump2d",
+    .example = "jump2d:200",
     .summary = "diffusion on N x N cells, jumping anisotropic coefficients, SPD",
     .describe = describe2d};
 const kcl_generator kcl_gen_jump3d = {
     .name = "jump3d",
+    .example = "jump3d:40",
     .summary = "diffusion on N x N x N cells, jumping anisotropic coefficients, SPD",
     .describe = describe3d};

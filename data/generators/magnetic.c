@@ -25,5 +25,6 @@ static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out
 
 const kcl_generator kcl_gen_magnetic = {
     .name = "magnetic",
+    .example = "magnetic:200",
     .summary = "2D Laplacian in a magnetic field (Peierls phases), Hermitian positive definite",
     .describe = describe};

@@ -47,5 +47,6 @@ static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_den
 
 const kcl_generator kcl_gen_mycielskian = {
     .name = "mycielskian",
+    .example = "mycielskian:8",
     .summary = "Mycielski's graph that needs SIZE colours, pattern, indefinite",
     .make = make};

@@ -24,8 +24,10 @@ static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *o
 }
 
 const kcl_generator kcl_gen_poisson2d = {.name = "poisson2d",
+                                         .example = "poisson2d:300",
                                          .summary = "5-point Laplacian on N x N cells, SPD",
                                          .describe = describe2d};
 const kcl_generator kcl_gen_poisson3d = {.name = "poisson3d",
+                                         .example = "poisson3d:60",
                                          .summary = "7-point Laplacian on N x N x N cells, SPD",
                                          .describe = describe3d};

@@ -138,5 +138,6 @@ done:
 
 const kcl_generator kcl_gen_powerlaw = {
     .name = "powerlaw",
+    .example = "powerlaw:20000",
     .summary = "Laplacian of a random graph with power-law row lengths, N rows, SPD",
     .make = make};

@@ -82,13 +82,16 @@ static int lognormal(kcl *ctx, const int64_t *size, int n, kcl_formula *out) {
 
 const kcl_generator kcl_gen_random_uniform = {
     .name = "random-uniform",
+    .example = "random-uniform:10000x12x3",
     .summary = "random, N x MEAN x DEVIATION: rows, mean and deviation of uniform row lengths",
     .describe = uniform};
 const kcl_generator kcl_gen_random_normal = {.name = "random-normal",
+                                             .example = "random-normal:10000x12x3",
                                              .summary =
                                                  "the same, row lengths of the normal distribution",
                                              .describe = normally};
 const kcl_generator kcl_gen_random_lognormal = {
     .name = "random-lognormal",
+    .example = "random-lognormal:10000x12x20",
     .summary = "the same, row lengths of the log-normal distribution: a few long rows",
     .describe = lognormal};

@@ -120,6 +120,7 @@ done:
 
 const kcl_generator kcl_gen_spd = {
     .name = "spd",
+    .example = "spd:10000x4",
     .summary =
         "random sparse SPD of condition number 10^K, SIZE N x K (K = 6), about 6 entries per row",
     .make = make};

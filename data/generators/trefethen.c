@@ -74,9 +74,11 @@ static int make_minor(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, k
 
 const kcl_generator kcl_gen_trefethen_minor = {
     .name = "trefethen-minor",
+    .example = "trefethen-minor:20000",
     .summary = "the same without its first row and column, SIZE - 1 rows, SPD",
     .make = make_minor};
 const kcl_generator kcl_gen_trefethen = {
     .name = "trefethen",
+    .example = "trefethen:20000",
     .summary = "primes on the diagonal, ones at distance 1, 2, 4, ..., SPD",
     .make = make_whole};

@@ -78,5 +78,6 @@ static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_den
 
 const kcl_generator kcl_gen_wathen = {
     .name = "wathen",
+    .example = "wathen:100",
     .summary = "finite element mass matrix of random density, N x M elements, SPD",
     .make = make};

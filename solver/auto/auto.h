@@ -44,6 +44,7 @@ struct kcl_selection {
   char key[KCL_KEY];     /* of this structure in the file of choices (core/tuning/choices.h) */
   kcl_choice remembered; /* its line there, and what was timed since */
   bool recalled;         /* there was such a line */
+  bool way_recalled;     /* and it began the solve with another way than the plan does */
   bool dirty;            /* remembered differs from it */
   kcl_way next;  /* to go on with, once those that iterate have stopped; method NULL: none */
   bool switched; /* that has been done, or is not to be */

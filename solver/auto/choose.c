@@ -117,18 +117,22 @@ static void add_reason(char *why, size_t room, const char *reason) {
   kcl_auto_say(why, room, "%s%s", why[0] ? "; " : "", reason);
 }
 
-/* Why this way, for reports: what speaks for the method, then for the preconditioner. */
-static void explain_way(kcl_selection *c, bool usual) {
+/* Why this way, for reports: what speaks for the method, then for the preconditioner, or the record of earlier solves. */
+static void explain_way(kcl_selection *c) {
   const kcl_system *s = c->system;
   const kcl_method *m = c->way.method;
   char *why = c->why_method, varies[64];
   const size_t room = sizeof c->why_method;
   why[0] = 0;
   if (s->undecided.method) add_reason(why, room, kcl_auto_structure(s));
-  if (!usual)
+  if (c->way_recalled) {
     add_reason(why, room,
-               kcl_auto_is_cg_form(m->name) ? "the fastest form of cg that is known"
-                                            : "converged the last time");
+               kcl_auto_is_cg_form(m->name)
+                   ? "remembered as the fastest form of cg on this structure"
+                   : "remembered, since it solved a system of this structure before");
+    add_reason(why, room, "KRYLOCL_CACHE= leaves the record out");
+    return;
+  }
   if (!s->undecided.precond || !c->way.precond->apply) return;
   snprintf(varies, sizeof varies, "the diagonal varies by a factor of %.2g",
            s->stats.diagonal_ratio);
@@ -162,7 +166,7 @@ static bool keeps_format(const kcl_selection *c) {
 
 static void go_on(kcl_selection *c) {
   const kcl_selection *b = c->before;
-  c->way = b->way, c->decided = b->decided;
+  c->way = b->way, c->decided = b->decided, c->way_recalled = b->way_recalled;
   memcpy(c->why_method, b->why_method, sizeof c->why_method);
 }
 
@@ -187,11 +191,11 @@ int kcl_choose_way(kcl_selection *c) {
   if (!any) return KCL_OK;
   if (goes_on(c)) return go_on(c), KCL_OK;
   const kcl_timing *known = kcl_auto_best(c);
-  bool usual = !known || (!strcmp(known->method, c->way.method->name) &&
-                          !strcmp(known->precond, c->way.precond->name));
+  c->way_recalled = known && (strcmp(known->method, c->way.method->name) ||
+                              strcmp(known->precond, c->way.precond->name));
   if (known) rc = kcl_method_find(s->ctx, known->method, &c->way.method);
   if (known && !rc) rc = kcl_precond_find(s->ctx, known->precond, &c->way.precond);
-  explain_way(c, usual);
+  explain_way(c);
   return rc || known ? rc : choose_form(c);
 }
 
