@@ -135,7 +135,7 @@ static void test_solve(kcl *ctx, const char *system, const char *method, double 
 int main(void) {
   kcl *ctx = NULL;
   test_steady(), test_plateau(), test_switch(), test_words();
-  if (CHECK(!kcl_create(&ctx)) && CHECK(!kcl_select(ctx, "cpu", 0))) {
+  if (CHECK(!kcl_create(&ctx)) && CHECK(!kcl_select(ctx, "cpu", 1))) {
     test_solve(ctx, "poisson2d:100", "cg", 0.8);
     test_solve(ctx, "jump2d:60", "cg", 0.8);
     test_solve(ctx, "aniso2d:80", "cg", 0.8);
