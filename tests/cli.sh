@@ -532,7 +532,7 @@ done
 # gmres of one step a cycle would go on for minutes on any machine
 "$prog" generate poisson2d:700 -o big.mtx -q
 begin() { # COMMAND...: the solve, in the background, until it iterates
-  rm -f late.mtx late.json
+  rm -f late.mtx late.json out lines
   "$@" "$prog" solve big.mtx --solver gmres --restart 1 --max-iter 1000000000 --tol 1e-14 --verbose -o late.mtx --json late.json >out 2>lines &
   pid=$!
   while ! grep -qs iterations lines && kill -0 $pid 2>/dev/null; do sleep 0.1; done
