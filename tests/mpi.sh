@@ -369,7 +369,7 @@ if [ -x "$krylocl" ]; then
   said "counts" "--devices names 2 for 3 ranks"
   # A signal ends the iterations, and what is known is written, as in one process.
   for signal in INT:130 TERM:143 HUP:129; do
-    rm -f "$tmp/x.mtx" "$tmp/json"
+    rm -f "$tmp/x.mtx" "$tmp/json" "$tmp/err"
     "$krylocl" solve poisson2d:400 --devices cpu,cpu --tol 0 --solver cg --max-iter 100000000 --verbose -o "$tmp/x.mtx" --json "$tmp/json" >"$tmp/out" 2>"$tmp/err" &
     program=$!
     while ! grep -aqs iterations "$tmp/err" && kill -0 $program 2>/dev/null; do sleep 0.1; done
