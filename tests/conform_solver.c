@@ -94,6 +94,7 @@ static bool is_met(const combination *c, const problem *p, int m, int q, int f) 
   kcl_type t = c->o.precision;
   const int mode = setting("KRYLOCL_PERSISTENT");
   if (quick(c->p) && q > 1 && (m + q) % 4) return false; /* conform_precond has their products */
+  if (quick(c->p) && q == 1 && !p->solver && m % 3) return false;
   if (by_turns(c->p) && !p->solver && q > 1 && (m + q) % 3) return false; /* of all types some */
   bool coo = !strcmp(c->o.format, "coo"), pair = !m || !strcmp(c->o.solver, "bicg");
   if (!f && (p->pairs || !(q || quick(c->p)))) return half_of(c->p, t, m + q);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The format of docs/add-format.md: its code blocks are extracted, compiled and linked in front of the library, and the
-# conformance test of formats runs on it, native and on the OpenCL device in both layouts.
+# conformance test of formats runs on it, native and on the OpenCL device in both layouts, each in two types.
 # usage: [BUILD=build] tests/docs_format.sh
 cd "$(dirname "$0")/.." || exit 1
 BUILD=$(cd "${BUILD:-build}" && pwd) name=ell8
@@ -24,8 +24,8 @@ $compile -c spmv/registry.c -o registry.o
 $compile -o conform_spmv "$BUILD/tests/conform_spmv.o" ./*.o "$BUILD/libkrylocl.a" $libraries
 set +e
 export KRYLOCL_FORMATS=$name
-./conform_spmv >log
-KRYLOCL_LAYOUT=gpu ./conform_spmv >log.gpu
+KRYLOCL_TYPES=dc ./conform_spmv >log
+KRYLOCL_TYPES=sz KRYLOCL_LAYOUT=gpu ./conform_spmv >log.gpu
 grep -hE '^(FAIL|skip)' log log.gpu
 awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; n++ }
   END { if (n < 2) f++; print p + 0 " passed, " f + 0 " failed"; exit f > 0 }' log log.gpu
