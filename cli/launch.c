@@ -120,7 +120,8 @@ static void become(char **line) {
   _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Of mpiexec. Its own failures have exit code 1 too; of the program that is the code of a solve, before which rank 0 was heard. */
+/* The exit code of mpiexec becomes the program's. mpiexec ends with 1 where it fails itself; the program ends so after a solve alone,
+ * for which rank 0 has sent its number. */
 static int check_exit(int code) {
   if (code == 127)
     return cli_fail(KCL_DEVICE, "--devices starts ranks by mpiexec, and there is none on PATH "

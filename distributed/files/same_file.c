@@ -24,7 +24,7 @@ static int sum_file(kcl *ctx, const char *path, int64_t size, uint64_t *out) {
   return rc;
 }
 
-/* c: KCL_INPUT names no rank there. */
+/* The message names the rank itself: none is added to failures of input (kcl_comm.files). */
 static int refuse(kcl_comm *c, const char *path, const char *how) {
   return kcl_fail(c->ctx, KCL_INPUT, "%s: rank %d and rank 0 read different files of this name: %s",
                   path, c->ranks.rank, how);
