@@ -142,7 +142,7 @@ typedef struct stop {
 
 static void watch(void *user, const kcl_activity *a) {
   stop *s = user;
-  if (a->what && !strcmp(a->what, s->at)) s->wanted = held = true;
+  if (a->what && !strcmp(a->what, s->at)) s->wanted = true, held = true;
 }
 
 static int progress(void *user, const kcl_progress *p) {
