@@ -117,6 +117,15 @@ static void add_reason(char *why, size_t room, const char *reason) {
   kcl_auto_say(why, room, "%s%s", why[0] ? "; " : "", reason);
 }
 
+/* The preconditioner that an earlier solve of this structure switched to, or NULL. */
+static const char *switched_to(const kcl_selection *c) {
+  for (int i = 0; i < c->remembered.count; i++) {
+    const kcl_timing *t = &c->remembered.timing[i];
+    if (kcl_plan_find(&c->plan, t->method, t->precond) < 0) return t->precond;
+  }
+  return NULL;
+}
+
 /* Why this way, for reports: what speaks for the method, then for the preconditioner, or the record of earlier solves. */
 static void explain_way(kcl_selection *c) {
   const kcl_system *s = c->system;
@@ -130,6 +139,12 @@ static void explain_way(kcl_selection *c) {
                kcl_auto_is_cg_form(m->name)
                    ? "remembered as the fastest form of cg on this structure"
                    : "remembered, since it solved a system of this structure before");
+    add_reason(why, room, "KRYLOCL_CACHE= leaves the record out");
+    return;
+  }
+  if (s->undecided.precond && switched_to(c)) {
+    kcl_auto_say(why, room, "%sremembered: an earlier solve of this structure switched to %s",
+                 why[0] ? "; " : "", switched_to(c));
     add_reason(why, room, "KRYLOCL_CACHE= leaves the record out");
     return;
   }
