@@ -3,6 +3,7 @@
  * bytes), then formats and, with --solver auto, methods. Tunables are written to the device's file,
  * the rest to the record of "auto". */
 #include "cli/cli.h"
+#include "cli/confirm.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,15 +92,29 @@ static int walk(tuning *t, search *f) {
   return rc;
 }
 
-/* The best value against the current one, alternating, because the load of the machine changes. */
-static int confirm(tuning *t, search *f, double *before) {
-  int rc = 0;
-  f->time = *before = INFINITY;
-  for (int i = 0; i < 4 && !rc; i++) {
-    rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, i % 2 ? f->best : f->u->value));
-    if (!rc && i % 2) f->time = fmin(f->time, measure(t, f->format));
-    if (!rc && i % 2 == 0) *before = fmin(*before, measure(t, f->format));
+static int measure_with(tuning *t, const search *f, int value, double *seconds) {
+  int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, value));
+  if (!rc) *seconds = measure(t, f->format);
+  return rc;
+}
+
+/* The best value against the current one, in pairs: is it faster? f->time and *before become medians of theirs. */
+static int confirm(tuning *t, search *f, double *before, bool *faster) {
+  double old[CLI_PAIRS] = {0}, new[CLI_PAIRS] = {0};
+  cli_pairs pairs = {.count = 0};
+  int rc = 0, n = 0;
+  for (bool more = true; more && !rc; n++) {
+    const int now = n;
+    cli_busy(t->o, "comparing %s: %d with %d, pair %d of %d", f->u->name, f->best, f->u->value,
+             n + 1, CLI_PAIRS);
+    if (n % 2 == 0) TRY(measure_with(t, f, f->u->value, &old[now]));
+    TRY(measure_with(t, f, f->best, &new[now]));
+    if (n % 2) TRY(measure_with(t, f, f->u->value, &old[now]));
+    more = cli_pairs_add(&pairs, old[now], new[now]);
   }
+  *before = cli_median(old, n), f->time = cli_median(new, n);
+  *faster = cli_pairs_faster(&pairs, GAIN);
+done:
   return rc;
 }
 
@@ -107,6 +122,7 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   search f = {.u = u, .format = u->format ? u->format : t->base, .until = until, .best = u->value};
   cli_busy(t->o, "tuning %s", u->name);
   double before = measure(t, f.format);
+  bool faster = false;
   int rc;
   if (!isfinite(before)) {
     cli_say(t->o, "  %-17s skipped: the matrix does not fit %s\n", u->name, f.format);
@@ -115,13 +131,16 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   f.time = GAIN * before;
   const cli_text first = cli_seconds(before);
   TRY(walk(t, &f));
-  if (f.best != u->value) TRY(confirm(t, &f, &before));
-  if (!(f.time < GAIN * before)) f.best = u->value;
+  const int tried = f.best;
+  if (tried != u->value) TRY(confirm(t, &f, &before, &faster));
+  if (!faster) f.best = u->value;
   TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
-  if (f.best != u->value)
-    note(t, "  %s = %d: %.3g us per iteration of %s, before %.3g", u->name, f.best, 1e6 * f.time,
-         f.format, 1e6 * before);
+  if (faster)
+    note(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name, f.best,
+         cli_seconds(f.time).s, f.format, cli_seconds(before).s, CLI_PAIRS, CLI_PAIRS);
+  else if (tried != u->value)
+    cli_say(t->o, "  %-17s %d was not faster each time: left at %d\n", "", tried, u->value);
 done:
   return rc;
 }
@@ -155,6 +174,9 @@ static int write_tunables(tuning *t) {
     return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
   TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, to, t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
+  if (to == path)
+    cli_say(t->o, "undo        delete that file: built-in values return. One run without it: set "
+                  "KRYLOCL_TUNE to nothing\n");
 done:
   return rc;
 }
@@ -236,10 +258,12 @@ const cli_command cli_tune = {
     .run = run,
     .notes =
         "Tries the tunables one after another, powers of two up and down, each with a validated "
-        "product, and keeps a value that gains 3 % or more. Writes them to the device's file in "
+        "product, and keeps a value that is faster in each of six pairs of timings, old and new "
+        "one "
+        "after another, and gains 3 % or more in their median. Writes them to the device's file in "
         "the cache folder ($KRYLOCL_CACHE, $XDG_CACHE_HOME/krylocl or ~/.cache/krylocl), or to -o "
         "FILE: lines \"name = value\", comments after #. Every run reads the device's file, or "
-        "$KRYLOCL_TUNE=FILE instead; if that is set but empty, none.\n"
+        "$KRYLOCL_TUNE=FILE instead; if that is set but empty, none. To undo, delete that file.\n"
         "\n"
         "Then formats are timed and, with --solver auto, the variants of cg; --format auto and "
         "--solver auto choose by this record in later runs. Without --solver the method is the one "

@@ -89,7 +89,7 @@ fi
 run 0 "tune --help" tune --help; says "KRYLOCL_TUNE"
 run 2 "no seconds" tune W.mtx --seconds 0; says "out of range"
 begin=$(children_time)
-run 0 "tune" tune W.mtx --seconds 2; says "chosen"; says "wrote"
+run 0 "tune" tune W.mtx --seconds 2; says "chosen"; says "wrote"; says "^undo  *delete that file"
 [ $(($(children_time) - begin)) -lt 6000 ]; verdict $? "  ends when it should, by processors' time"
 own=$(sed -n 's/^wrote .* to \(.*\)$/\1/p' out)
 [ -s "$own" ] && ! grep -vE '^#|^[a-z.-]+ = [0-9]+ #' "$own"; verdict $? "  its file: name = value, comments"
