@@ -140,7 +140,7 @@ int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solv
   cli_say(
       o,
       "\nranks       %.3g sums and %.3g products with halos per iteration; messages between %s: "
-      "%s and %.3g GB/s\n"
+      "%s and %.1f GB/s\n"
       "%8s %9s %9s %6s %9s %9s %9s %9s %8s\n",
       sums, products, n->name, cli_seconds(n->latency).s, n->rate * 1e-9, "ranks", "imbalance",
       "halo", "from", "compute", "halos", "sums", "iteration", "efficient");

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -140,7 +141,8 @@ void cli_watch(void *o, const kcl_activity *a) {
   if (a->what && a->parts > 1 && n < (int)room)
     snprintf(s.part[0] + n, room - (size_t)n, " %d of %d", a->part, a->parts);
   else if (a->what && a->flops > 0 && n < (int)room)
-    snprintf(s.part[0] + n, room - (size_t)n, ", %.2g Gflop", a->flops * 1e-9);
+    snprintf(s.part[0] + n, room - (size_t)n, ", %s Gflop",
+             cli_count((int64_t)ceil(a->flops * 1e-9)).s);
   if (s.part[0][0]) show(o, &s, false);
 }
 

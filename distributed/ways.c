@@ -1,6 +1,7 @@
 /* Ways to solve on several ranks: which run, and an engine of one on every rank. All ranks take the plan of rank 0; each chooses a
  * format by its own rows. */
 #include "core/base/context.h"
+#include "core/base/text.h"
 #include "distributed/distributed.h"
 #include <math.h>
 #include <stdio.h>
@@ -87,8 +88,8 @@ static int choose_format(kcl_mpi_solver *m, const kcl_way *w, const kcl_format *
   rc = kcl_engine_predict(s, w->method, w->precond, list, &count);
   if (rc) return rc;
   *f = list[0].format;
-  snprintf(c->why_format, sizeof c->why_format, "%.3g us per iteration predicted for its rows",
-           1e6 * list[0].seconds);
+  snprintf(c->why_format, sizeof c->why_format, "%s per iteration predicted for its rows",
+           kcl_seconds_text(list[0].seconds).s);
   return KCL_OK;
 }
 

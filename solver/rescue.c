@@ -6,6 +6,7 @@
  *
  * The factorisation has copies of all that it uses: it goes on by itself where the caller stops the solve. */
 #include "core/base/context.h"
+#include "core/base/text.h"
 #include "solver/direct/direct.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
@@ -131,10 +132,11 @@ done:
 
 static void explain(kcl_solver *s, const factorisation *f) {
   kcl_selection *c = &s->selection;
-  kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s; %s in %.2g s",
+  kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s; %s in %s",
                c->changes[0] ? "\n" : "", c->way.method->name,
                c->way.method->least_squares ? " but for least squares" : "",
-               s->direct ? s->direct : "a direct solution came no nearer", f->info.seconds);
+               s->direct ? s->direct : "a direct solution came no nearer",
+               kcl_seconds_text(f->info.seconds).s);
 }
 
 /* A factorisation that fails, or is too large, leaves things as they are. */

@@ -7,6 +7,7 @@
  * is.
  *
  * Least squares are not scaled: another x minimises |R (b - A x)|. A row of zeros makes A singular and asks for one. */
+#include "core/base/text.h"
 #include "core/matrix/structure.h"
 #include "solver/solver.h"
 #include <math.h>
@@ -52,7 +53,7 @@ static void range(const kcl_system *s, const int *power, int64_t n, int out[2]) 
 
 static void explain_none(kcl_system *s, double ratio, const char *why) {
   snprintf(s->scale_reason, sizeof s->scale_reason,
-           "none, though rows differ by a factor of %.2g: %s", ratio, why);
+           "none, though rows differ by a factor of %s: %s", kcl_factor_text(ratio).s, why);
 }
 
 void kcl_scale_explain(kcl_system *s, double ratio, bool refused) {
@@ -63,8 +64,9 @@ void kcl_scale_explain(kcl_system *s, double ratio, bool refused) {
   }
   range(s, c->row, s->A->rows, c->row_range), range(s, c->col, s->A->cols, c->col_range);
   snprintf(s->scale_reason, sizeof s->scale_reason,
-           "rows by 2^%d to 2^%d, columns by 2^%d to 2^%d, since rows differ by a factor of %.2g",
-           c->row_range[0], c->row_range[1], c->col_range[0], c->col_range[1], ratio);
+           "rows by 2^%d to 2^%d, columns by 2^%d to 2^%d, since rows differ by a factor of %s",
+           c->row_range[0], c->row_range[1], c->col_range[0], c->col_range[1],
+           kcl_factor_text(ratio).s);
 }
 
 /* The format that was named may live on values that repeat. */

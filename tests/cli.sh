@@ -551,5 +551,11 @@ kill -HUP $pid 2>/dev/null; sleep 0.5; kill -0 $pid 2>/dev/null; verdict $? "und
 kill -TERM $pid 2>/dev/null; wait $pid; got=$?
 [ $got -eq 143 ]; verdict $? "  and SIGTERM ends it (exit 143, got $got)"
 
+# ------------------------------------------------------------------ words and numbers
+run 0 "help of solve" solve --help; says "on several ranks:"
+! grep -q "onseveral" out; verdict $? "  words are apart"
+run 0 "times of milliseconds" spmv poisson2d:700 --format auto
+! cat out err | grep -qE "[0-9]e[+][0-9]+ (us|ms|s|MB|GB)"; verdict $? "  have a unit that fits"
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

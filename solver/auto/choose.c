@@ -2,6 +2,7 @@
  * for such a structure, else symmetry (solver/auto/methods.c) and predicted seconds (solver/engine/predict.c).
  */
 #include "core/base/context.h"
+#include "core/base/text.h"
 #include "core/tuning/rates.h"
 #include "solver/auto/auto.h"
 #include <math.h>
@@ -59,11 +60,11 @@ const kcl_timing *kcl_auto_best(const kcl_selection *c) {
   return best;
 }
 
-/* "410 us per iteration, sell16 520": what was timed, `first` first. */
+/* "410 us per iteration, sell16 520 us": what was timed, `first` first. */
 void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char *text,
                           size_t room) {
   const kcl_choice *known = &c->remembered;
-  kcl_auto_say(text, room, "%.3g us per iteration", 1e6 * first->iteration);
+  kcl_auto_say(text, room, "%s per iteration", kcl_seconds_text(first->iteration).s);
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
     if (t == first || !(t->iteration < INFINITY)) continue;
@@ -73,7 +74,7 @@ void kcl_auto_say_timings(const kcl_selection *c, const kcl_timing *first, char 
     if (other)
       kcl_auto_say(text, room, "%s%s%s in ", t->method, plain ? "" : " + ",
                    plain ? "" : t->precond);
-    kcl_auto_say(text, room, "%s %.3g", t->format, 1e6 * t->iteration);
+    kcl_auto_say(text, room, "%s %s", t->format, kcl_seconds_text(t->iteration).s);
   }
 }
 
@@ -108,8 +109,8 @@ static int choose_form(kcl_selection *c) {
       c->way.method = m, least = seconds;
   }
   if (least < 0.9 * cg)
-    kcl_auto_say(c->why_method, sizeof c->why_method, "; %.3g us per iteration predicted, cg %.3g",
-                 1e6 * least, 1e6 * cg);
+    kcl_auto_say(c->why_method, sizeof c->why_method, "; %s per iteration predicted, cg %s",
+                 kcl_seconds_text(least).s, kcl_seconds_text(cg).s);
   return KCL_OK;
 }
 
@@ -149,8 +150,9 @@ static void explain_way(kcl_selection *c) {
     return;
   }
   if (!s->undecided.precond || !c->way.precond->apply) return;
-  snprintf(varies, sizeof varies, "the diagonal varies by a factor of %.2g",
-           s->stats.diagonal_ratio);
+  snprintf(varies, sizeof varies, "the diagonal varies by a factor of %s",
+           kcl_factor_text(s->stats.diagonal_ratio).s);
+  if (isinf(s->stats.diagonal_ratio)) snprintf(varies, sizeof varies, "the diagonal has zeros");
   add_reason(why, room, m->least_squares ? "columns scaled to norm 1" : varies);
 }
 
@@ -230,11 +232,11 @@ static int predicted_format(kcl_selection *c, const kcl_format **f) {
   int count, rc = kcl_engine_predict(s, c->way.method, c->way.precond, list, &count);
   if (rc) return rc;
   *f = list[0].format;
-  snprintf(c->why_format, sizeof c->why_format, "%.3g us per iteration predicted",
-           1e6 * list[0].seconds);
+  snprintf(c->why_format, sizeof c->why_format, "%s per iteration predicted",
+           kcl_seconds_text(list[0].seconds).s);
   if (count > 1)
-    kcl_auto_say(c->why_format, sizeof c->why_format, ", next %s with %.3g", list[1].format->name,
-                 1e6 * list[1].seconds);
+    kcl_auto_say(c->why_format, sizeof c->why_format, ", next %s with %s", list[1].format->name,
+                 kcl_seconds_text(list[1].seconds).s);
   return KCL_OK;
 }
 

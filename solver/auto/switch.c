@@ -5,6 +5,7 @@
  * of what the mean slope of the residual does. Both need cg to have begun, so that a short solve is over before.
  */
 #include "core/base/context.h"
+#include "core/base/text.h"
 #include "solver/auto/auto.h"
 #include "sparse/opencl/setup.h"
 #include <math.h>
@@ -156,10 +157,10 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   l->start += c->setup;
   if (!there) return false;
   kcl_auto_say(c->changes, sizeof c->changes,
-               "%s%s for %lld iterations, then cg with %s: %.2g s more were predicted, %.2g s with "
+               "%s%s for %lld iterations, then cg with %s: %s more were predicted, %s with "
                "its set-up%s",
-               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME, plain, cost,
-               known ? ", as remembered" : "");
+               c->changes[0] ? "\n" : "", c->way.method->name, (long long)done, NAME,
+               kcl_seconds_text(plain).s, kcl_seconds_text(cost).s, known ? ", as remembered" : "");
   for (int i = 0; i < l->nrhs; i++)
     if (kcl_loop_runs(l, i)) l->rhs[i].given_up = 1 + KCL_STAGNATED;
   return true;

@@ -2,6 +2,7 @@
  * executor estimates the program. The preconditioner is set up before. A product alone is an iteration of one operation.
  */
 #include "core/base/context.h"
+#include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
 #include <math.h>
@@ -96,10 +97,11 @@ int kcl_engine_choose(const kcl_system *s, const kcl_format **f, char *why, size
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc = predict(s, NULL, NULL, NULL, list, &count);
   if (rc) return rc;
-  int n = snprintf(why, room, "predicted to take %.3g us per product", list[0].seconds * 1e6);
+  int n =
+      snprintf(why, room, "predicted to take %s per product", kcl_seconds_text(list[0].seconds).s);
   if (count > 1 && n >= 0 && (size_t)n < room)
-    snprintf(why + n, room - (size_t)n, ", next %s with %.3g us", list[1].format->name,
-             list[1].seconds * 1e6);
+    snprintf(why + n, room - (size_t)n, ", next %s with %s", list[1].format->name,
+             kcl_seconds_text(list[1].seconds).s);
   *f = list[0].format;
   return KCL_OK;
 }

@@ -1,5 +1,6 @@
 /* Mixed precision, before a solve: the system in float, scaled by powers of two so that its largest entries are near 1,
  * and whether iterations in float pay. */
+#include "core/base/text.h"
 #include "core/device/device.h"
 #include "solver/mixed/mixed.h"
 #include <math.h>
@@ -128,17 +129,16 @@ static int sample(kcl_engine *e, double *each) {
   return rc;
 }
 
-/* Megabytes or microseconds per iteration, in float and in double. */
+/* Seconds or bytes per iteration, in float and in double. */
 static int compare(const kcl_mixed *m, kcl_selection *wide, bool by_time, double *single,
                    double *twice) {
   kcl_engine *narrow = m->selection.engine;
   double start = kcl_now();
-  *single = kcl_engine_bytes(narrow, narrow->program->nrhs) * 1e-6;
-  *twice = kcl_engine_bytes(wide->engine, wide->engine->program->nrhs) * 1e-6;
+  *single = kcl_engine_bytes(narrow, narrow->program->nrhs);
+  *twice = kcl_engine_bytes(wide->engine, wide->engine->program->nrhs);
   if (!by_time) return KCL_OK;
   int rc = sample(wide->engine, twice);
   if (!rc) rc = sample(narrow, single);
-  *single *= 1e6, *twice *= 1e6;
   wide->seconds += kcl_now() - start;
   return rc;
 }
@@ -149,22 +149,21 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
   static const double more_iterations = 1.2;
   const kcl_system *s = wide->system;
   const bool by_time = s->undecided.format && !s->undecided.model;
-  const char *unit = by_time ? "us" : "MB";
+  kcl_text (*text)(double) = by_time ? kcl_seconds_text : kcl_bytes_text;
   double single, twice;
   int rc = compare(m, wide, by_time, &single, &twice);
   if (rc) return rc;
   if (s->undecided.format && single * more_iterations > twice) {
     snprintf(m->why, sizeof m->why,
-             "not used: an iteration in float takes %.3g %s, in double %.3g %s, and float takes "
-             "more of them",
-             single, unit, twice, unit);
+             "not used: an iteration in float takes %s, in double %s, and float takes more of them",
+             text(single).s, text(twice).s);
     kcl_engine_free(&m->selection.engine);
     return KCL_OK;
   }
-  snprintf(m->why, sizeof m->why,
-           "float in %s, %.3g MB beside it; an iteration takes %.3g %s, in double %.3g %s",
+  snprintf(m->why, sizeof m->why, "float in %s, %s beside it; an iteration takes %s, in double %s",
            kcl_engine_format(m->selection.engine),
-           kcl_engine_stored_bytes(m->selection.engine) * 1e-6, single, unit, twice, unit);
+           kcl_bytes_text(kcl_engine_stored_bytes(m->selection.engine)).s, text(single).s,
+           text(twice).s);
   if ((rc = kcl_mixed_clear(m, wide->engine))) return rc; /* the first launch of these kernels */
   if ((rc = kcl_mixed_take(m, wide->engine, 0))) return rc;
   return wide->engine->executor.finish(&wide->engine->executor);
