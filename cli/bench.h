@@ -32,9 +32,9 @@ typedef struct bench_place { /* a device with a number of threads */
   char place[40];            /* "cpu" or "P:D" */
   char layout[8];            /* "", or that of --layout */
   kcl_device device;
-  double stream; /* bytes/s, the best known; 0: not known */
-  kcl *ctx;      /* NULL: not of this run */
-  kcl *profiled; /* the same device with event times; NULL: not needed yet */
+  kcl_stream stream; /* rate 0: not known */
+  kcl *ctx;          /* NULL: not of this run */
+  kcl *profiled;     /* the same device with event times; NULL: not needed yet */
 } bench_place;
 
 typedef enum bench_state {
@@ -91,8 +91,9 @@ typedef struct bench_run {
 /* ---------------------------------------------------------------- bench_devices.c, bench_measure.c */
 
 int bench_open_places(bench_run *r); /* those that the options name */
-/* The stream rate becomes the best of what is known and measured now: other programs only lower it. */
+/* Measures the stream rate once more; that of the place becomes the one on record. */
 void bench_stream(const cli_options *o, bench_place *p);
+kcl_stream bench_newer(const kcl_stream *a, const kcl_stream *b); /* of one date the faster */
 
 typedef struct bench_loaded { /* a matrix on the host, in type D or Z as rows need it */
   kcl_csr *A, *complex_A;
@@ -137,6 +138,8 @@ void bench_summarise(bench_row *r);                             /* from the samp
 void bench_status(const bench_row *r, char *text, size_t room); /* "ok", "refused: ..." */
 void bench_read_status(const char *text, bench_row *r);
 bool bench_noisy(const bench_row *r);
+/* The product alone took longer than the iteration that contains it. */
+bool bench_inconsistent(const bench_row *r);
 bool bench_alone(const bench_row *r); /* the product alone: no iteration */
 /* Of what a row is about, an iteration or the product alone. */
 const kcl_summary *bench_time(const bench_row *r);

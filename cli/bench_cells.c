@@ -67,6 +67,14 @@ static cli_text threads(const bench_run *b, const bench_row *r) {
   return d->platform < 0 ? cli_count(d->compute_units) : none;
 }
 
+/* !: longer than the iteration that contains it. */
+static cli_text product_time(const bench_row *r) {
+  cli_text t;
+  snprintf(t.s, sizeof t.s, "%s%.30s", bench_inconsistent(r) ? "!" : "",
+           bench_us(r->product.median).s);
+  return t;
+}
+
 static cli_text number(const bench_run *b, const bench_row *r, bench_column c) {
   cli_text t = {"-"};
   const bool reference = r->place < 0;
@@ -75,7 +83,7 @@ static cli_text number(const bench_run *b, const bench_row *r, bench_column c) {
   case BENCH_ITERATION: return reference ? t : bench_us(r->iteration.median);
   case BENCH_PER_RHS: return bench_us(bench_per_rhs(r));
   case BENCH_SPREAD: return bench_spread(r);
-  case BENCH_PRODUCT: return bench_us(r->product.median);
+  case BENCH_PRODUCT: return product_time(r);
   case BENCH_STREAM: return fraction(b, r);
   case BENCH_SPEEDUP: return bench_factor(bench_speedup(b, r));
   case BENCH_SETUP: return reference ? t : ms(bench_setup(r));

@@ -28,13 +28,13 @@ static void figures(FILE *f, const bench_run *b, const bench_row *r) {
   const bench_break_even e = bench_pays(b, r);
   const double stream = bench_fraction(b, r), speedup = bench_speedup(b, r);
   const double all[] = {iterates ? i->median : NAN,
-                        iterates ? i->low : NAN,
-                        iterates ? i->high : NAN,
+                        iterates && i->confidence > 0 ? i->low : NAN,
+                        iterates && i->confidence > 0 ? i->high : NAN,
                         iterates ? i->min : NAN,
                         iterates ? i->max : NAN,
                         p->median,
-                        p->low,
-                        p->high,
+                        p->confidence > 0 ? p->low : NAN,
+                        p->confidence > 0 ? p->high : NAN,
                         m->bytes_stored,
                         m->bytes_product,
                         iterates ? m->bytes_iteration : NAN,
@@ -55,9 +55,9 @@ static void line(FILE *f, const bench_run *b, const bench_row *r) {
   const kcl_samples *s = bench_samples(r);
   identity(f, b, r);
   figures(f, b, r);
-  fprintf(f, ",%d,%d,%d,%s,%s", r->measured.nrhs, s->count, s->iterations,
+  fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
           r->state == BENCH_OK && bench_noisy(r) ? "true" : "false",
-          r->measured.validated ? "true" : "false");
+          bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
   bench_profile_csv(f, r);
   fputc('\n', f);
 }
@@ -72,7 +72,7 @@ int bench_csv(const bench_run *b, const char *path) {
         "seconds_per_product,seconds_per_product_low,seconds_per_product_high,bytes_stored,"
         "bytes_per_product,bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,"
         "gflops,speedup,seconds_convert,seconds_upload,seconds_compile,pays_after,nrhs,samples,"
-        "iterations_per_sample,noisy,validated",
+        "iterations_per_sample,noisy,inconsistent,validated",
         buffer.f);
   fprintf(buffer.f, ",%s\n", bench_profile_columns);
   for (int i = 0; i < b->row_count; i++)

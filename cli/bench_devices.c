@@ -4,15 +4,18 @@
 #include <string.h>
 
 void bench_stream(const cli_options *o, bench_place *p) {
-  double known = 0, now = 0;
+  double now;
   cli_busy(o, "measuring the memory rate of %s", p->place);
-  if (!p->stream && !kcl_stream_rate(p->ctx, &known)) p->stream = known;
-  if (!kcl_stream_measure(p->ctx, &now) && now > p->stream) p->stream = now;
+  if (!kcl_stream_measure(p->ctx, &now)) kcl_stream_get(p->ctx, &p->stream);
+}
+
+kcl_stream bench_newer(const kcl_stream *a, const kcl_stream *b) {
+  return a->date > b->date || (a->date == b->date && a->rate >= b->rate) ? *a : *b;
 }
 
 /* Opens a device with a number of threads, unless it is there already. */
 static int open_place(bench_run *r, const char *device, int threads) {
-  bench_place p = {.stream = 0};
+  bench_place p = {.ctx = NULL};
   const char *layout = getenv("KRYLOCL_LAYOUT");
   int rc = kcl_create(&p.ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
   if (rc) return rc;

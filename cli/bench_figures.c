@@ -43,6 +43,11 @@ bool bench_noisy(const bench_row *r) {
   return t->high - t->low > BENCH_NOISE * t->median;
 }
 
+bool bench_inconsistent(const bench_row *r) {
+  return r->state == BENCH_OK && !bench_alone(r) && r->iteration.count &&
+         r->product.median > r->iteration.median;
+}
+
 /* ---------------------------------------------------------------- rates */
 
 double bench_per_rhs(const bench_row *r) { return bench_time(r)->median / r->measured.nrhs; }
@@ -53,7 +58,7 @@ double bench_rate(const bench_row *r) {
 }
 
 double bench_fraction(const bench_run *b, const bench_row *r) {
-  double stream = r->place < 0 ? 0 : b->places[r->place].stream;
+  double stream = r->place < 0 ? 0 : b->places[r->place].stream.rate;
   return stream > 0 ? bench_rate(r) / stream : 0;
 }
 

@@ -32,12 +32,13 @@ static void times(cJSON *o, const char *key, const kcl_samples *s, const kcl_sum
   if (!s->count) return;
   cJSON *t = cJSON_AddObjectToObject(o, key);
   json_number(t, "median", m->median);
-  json_number(t, "low", m->low);
-  json_number(t, "high", m->high);
+  json_number(t, "low", m->confidence > 0 ? m->low : NAN); /* one sample has no interval */
+  json_number(t, "high", m->confidence > 0 ? m->high : NAN);
   json_number(t, "confidence", m->confidence);
   json_number(t, "min", m->min);
   json_number(t, "max", m->max);
   json_count(t, "iterations_per_sample", s->iterations);
+  if (s->threads) json_count(t, "threads", s->threads);
   numbers(t, "samples", s->seconds, s->count);
   if (s->replaced_count) numbers(t, "replaced_samples", s->replaced, s->replaced_count);
 }
@@ -63,7 +64,7 @@ static void break_even(cJSON *o, const bench_run *b, const bench_row *r) {
 static void rates(cJSON *o, const bench_run *b, const bench_row *r) {
   json_number(o, "gbytes_per_second", bench_rate(r) * 1e-9);
   if (bench_fraction(b, r) > 0) {
-    json_number(o, "stream_gbytes_per_second", b->places[r->place].stream * 1e-9);
+    json_number(o, "stream_gbytes_per_second", b->places[r->place].stream.rate * 1e-9);
     json_number(o, "stream_fraction", bench_fraction(b, r));
     json_bool(o, "in_cache", bench_fraction(b, r) > 1);
   }
@@ -82,6 +83,7 @@ static void measured(cJSON *o, const bench_run *b, const bench_row *r) {
   times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
   times(o, "seconds_per_product", &m->product, &r->product);
   json_bool(o, "noisy", bench_noisy(r));
+  if (!bench_alone(r)) json_bool(o, "inconsistent", bench_inconsistent(r));
   json_text(o, "date", r->date);
   json_number(o, "load", r->load);
   if (m->nrhs > 1 || r->nrhs > 1) json_number(o, "seconds_per_rhs", bench_per_rhs(r));
@@ -159,7 +161,8 @@ static cJSON *device(const bench_place *p) {
   json_count(o, "threads", d->platform < 0 ? d->compute_units : 0);
   json_count(o, "compute_units", d->compute_units);
   json_count(o, "memory_bytes", (int64_t)d->memory);
-  json_number(o, "stream_bytes_per_second", p->stream > 0 ? p->stream : NAN);
+  json_number(o, "stream_bytes_per_second", p->stream.rate > 0 ? p->stream.rate : NAN);
+  json_stream(o, &p->stream);
   return o;
 }
 

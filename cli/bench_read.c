@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---------------------------------------------------------------- fields */
 
@@ -111,8 +112,26 @@ static const char *kind_of(const char *word) {
   return "native";
 }
 
+/* Seconds since 1970; 0: it is none. */
+static int64_t read_date(const char *text) {
+  struct tm utc = {0};
+  return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc) ? (int64_t)timegm(&utc) : 0;
+}
+
+static kcl_stream read_stream(const cJSON *d) {
+  const cJSON *s = cJSON_GetObjectItem(d, "stream");
+  return (kcl_stream){.rate = number_of(d, "stream_bytes_per_second"),
+                      .low = number_of(s, "low"),
+                      .high = number_of(s, "high"),
+                      .cache_rate = number_of(s, "in_cache"),
+                      .cache_bytes = count_of(s, "cache_bytes"),
+                      .vector_bytes = count_of(s, "vector_bytes"),
+                      .measurements = int_of(s, "measurements"),
+                      .date = read_date(text_of(s, "date"))};
+}
+
 static bench_place read_place(const cJSON *d) {
-  bench_place p = {.stream = number_of(d, "stream_bytes_per_second")};
+  bench_place p = {.stream = read_stream(d)};
   COPY(p.place, d, "place"), COPY(p.layout, d, "layout");
   COPY(p.device.name, d, "name"), COPY(p.device.platform_name, d, "platform");
   COPY(p.device.driver, d, "driver"), COPY(p.device.version, d, "version");
@@ -149,7 +168,7 @@ static int take_place(bench_run *r, const cJSON *d) {
     return cli_fail(KCL_DEVICE, "%s was measured on %s %s, which is now %s %s: begin a new file",
                     p.place, p.device.name, p.device.driver, mine->device.name,
                     mine->device.driver);
-  if (p.stream > mine->stream) mine->stream = p.stream; /* the best known */
+  mine->stream = bench_newer(&mine->stream, &p.stream);
   return 0;
 }
 
@@ -191,7 +210,8 @@ static double *numbers(const cJSON *list, int *count) {
 
 static kcl_samples read_samples(const cJSON *o, const char *key) {
   const cJSON *t = cJSON_GetObjectItem(o, key);
-  kcl_samples s = {.iterations = int_of(t, "iterations_per_sample")};
+  kcl_samples s = {.iterations = int_of(t, "iterations_per_sample"),
+                   .threads = int_of(t, "threads")};
   s.seconds = numbers(cJSON_GetObjectItem(t, "samples"), &s.count);
   s.replaced = numbers(cJSON_GetObjectItem(t, "replaced_samples"), &s.replaced_count);
   return s;

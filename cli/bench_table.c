@@ -179,13 +179,13 @@ static void say_others(const table *t) {
 
 static void say_legend(const table *t) {
   const bench_row *against = NULL;
-  bool noisy = false;
-  char text[500];
+  bool noisy = false, inconsistent = false;
+  char text[700];
   for (int i = 0; i < t->count; i++) {
     const bench_row *r = &t->b->rows[t->rows[i]];
     bench_break_even e = bench_pays(t->b, r);
     if (e.against) against = e.against;
-    noisy |= bench_noisy(r);
+    noisy |= bench_noisy(r), inconsistent |= bench_inconsistent(r);
   }
   int n = snprintf(text, sizeof text, "* fastest");
   if (noisy)
@@ -193,6 +193,11 @@ static void say_legend(const table *t) {
                   "; ~ noisy: the interval is wider than %.0f %% of the median, also when measured "
                   "again",
                   100 * BENCH_NOISE);
+  if (inconsistent)
+    n +=
+        snprintf(text + n, sizeof text - (size_t)n,
+                 "; ! the product alone took longer than the iteration that contains it, also when "
+                 "measured again: the load changed");
   if (t->width[BENCH_SPEEDUP])
     n += snprintf(text + n, sizeof text - (size_t)n, "; speed-up: product over sequential C");
   if (against && t->width[BENCH_PAYS])
@@ -230,7 +235,7 @@ void bench_say_matrix(const bench_run *b, int matrix) {
 
 void bench_say_place(const cli_options *o, const bench_place *p) {
   report_device(o, &p->device);
-  if (p->stream > 0) cli_say(o, "            stream rate %.1f GB/s\n", p->stream * 1e-9);
+  if (p->stream.rate > 0) cli_say(o, "            stream rate %s\n", cli_stream(&p->stream).s);
 }
 
 void bench_say_row(const bench_run *b, const bench_row *r) {

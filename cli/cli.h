@@ -168,9 +168,13 @@ FILE *cli_out(const cli_options *o); /* for the report: stderr if a result goes 
 typedef struct cli_text {
   char s[40];
 } cli_text;
-cli_text cli_count(int64_t n);    /* 1,234,567 */
-cli_text cli_bytes(double bytes); /* 12.3 MB */
-cli_text cli_seconds(double s);   /* 12.3 ms */
+cli_text cli_count(int64_t n);            /* 1,234,567 */
+cli_text cli_bytes(double bytes);         /* 12.3 MB */
+cli_text cli_seconds(double s);           /* 12.3 ms */
+cli_text cli_stream(const kcl_stream *s); /* 21.3 GB/s (19.8 to 22.4) */
+/* " = 50 % of the stream rate, 21.3 GB/s"; rate: bytes per second */
+void cli_say_stream(const cli_options *o, double rate, const kcl_stream *s);
+cli_text cli_age(const kcl_stream *s); /* now, 20 min ago, 3 days ago */
 /* "row 2 of A is zero", "3 columns of A are zero, the first is column 5"; first: from 0, -1: not known. */
 void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t first);
 const char *cli_type_words(kcl_type t);
@@ -312,8 +316,8 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_dense *direct;   /* direct solutions, if asked for */
   cli_result *results; /* [solved]; solved is below p.b->cols after an interrupt */
   int64_t solved,
-      worst;     /* worst: the first not converged, else that of the largest true residual */
-  double stream; /* bytes/s, 0: not known */
+      worst;         /* worst: the first not converged, else that of the largest true residual */
+  kcl_stream stream; /* rate 0: not known */
   bool wrote_x, wrote_direct, wrote_history, wrote_json;
   double seconds_device;                                                   /* until it is open */
   double seconds_upload, seconds_solve, seconds_download, seconds_certify; /* sums over columns */
@@ -443,6 +447,7 @@ void json_text(struct cJSON *o, const char *key, const char *v);
 void json_bool(struct cJSON *o, const char *key, bool v);
 void json_matrix(struct cJSON *o, const char *path, const kcl_csr *A);
 void json_device(struct cJSON *o, const kcl_device *d);
+void json_stream(struct cJSON *o, const kcl_stream *s); /* the object "stream" */
 void json_compare(struct cJSON *o, const cli_compare *c);
 /* Rows and columns of zeros; the first: from 0, -1: none. */
 void json_zeros(struct cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col);

@@ -1,23 +1,35 @@
 /* krylocl devices: all devices with their measured memory rates. */
 #include "cli/cli.h"
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Stream rate in bytes/s; 0 if it cannot be measured (the reason is in the context). */
-static double stream(kcl *ctx, const kcl_device *d) {
-  double rate = 0;
-  if (kcl_select(ctx, cli_device_place(d).s, 0)) return 0;
-  return kcl_stream_measure(ctx, &rate) ? 0 : rate;
+/* All 0 if it cannot be measured (the reason is in the context). */
+static kcl_stream stream(kcl *ctx, const kcl_device *d) {
+  kcl_stream s = {0};
+  double now;
+  if (!kcl_select(ctx, cli_device_place(d).s, 0) && !kcl_stream_measure(ctx, &now))
+    kcl_stream_get(ctx, &s);
+  return s;
 }
 
-static void say(const cli_options *o, const kcl_device *d, double rate, const char *why) {
+static void say(const cli_options *o, const kcl_device *d, const kcl_stream *s, const char *why) {
   char units[32], speed[32] = "-";
   snprintf(units, sizeof units, "%d %s", d->compute_units, d->platform < 0 ? "threads" : "units");
-  if (rate > 0) snprintf(speed, sizeof speed, "%.1f GB/s", rate * 1e-9);
+  if (s->rate > 0) snprintf(speed, sizeof speed, "%.1f GB/s", s->rate * 1e-9);
   cli_say(o, "%-6s  %-11s %10s %9s  %-6s %10s  %s\n", cli_device_place(d).s, d->kind, units,
           cli_bytes((double)d->memory).s, d->has_double ? "yes" : "no", speed, d->name);
-  if (!(rate > 0)) cli_say(o, "        no stream rate: %s\n", why);
+  if (!(s->rate > 0)) {
+    cli_say(o, "        no stream rate: %s\n", why);
+    return;
+  }
+  cli_say(o, "        stream: %.1f to %.1f GB/s in passes over three vectors of %s", s->low * 1e-9,
+          s->high * 1e-9, cli_bytes((double)s->vector_bytes).s);
+  if (s->measurements > 1) cli_say(o, "; median of the last %d measurements", s->measurements);
+  if (s->cache_bytes) cli_say(o, "; last-level cache %s", cli_bytes((double)s->cache_bytes).s);
+  if (s->cache_rate > 0) cli_say(o, ", in it %.1f GB/s", s->cache_rate * 1e-9);
+  cli_say(o, "\n");
 }
 
 static void say_limits(const cli_options *o, const kcl_device *d) {
@@ -39,7 +51,7 @@ static void say_extensions(const cli_options *o, const char *list) {
   cli_output_end();
 }
 
-static cJSON *json(const kcl_device *d, double rate, const char *extensions) {
+static cJSON *json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
   cJSON *o = cJSON_CreateObject();
   json_text(o, "place", cli_device_place(d).s);
   json_text(o, "kind", d->kind);
@@ -61,23 +73,21 @@ static cJSON *json(const kcl_device *d, double rate, const char *extensions) {
     json_bool(o, "images", d->has_images);
     json_text(o, "extensions", extensions);
   }
-  if (rate > 0)
-    json_number(o, "stream_bytes_per_second", rate);
-  else
-    cJSON_AddNullToObject(o, "stream_bytes_per_second");
+  json_number(o, "stream_bytes_per_second", s->rate > 0 ? s->rate : NAN);
+  json_stream(o, s);
   return o;
 }
 
 static int describe(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
   char *extensions = NULL;
   cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
-  double rate = stream(ctx, d);
-  say(o, d, rate, kcl_error(ctx));
+  const kcl_stream rate = stream(ctx, d);
+  say(o, d, &rate, kcl_error(ctx));
   int rc = cli_lib(ctx, kcl_device_extensions(ctx, d, &extensions));
   if (rc) return rc;
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
-  cJSON_AddItemToArray(all, json(d, rate, extensions));
+  cJSON_AddItemToArray(all, json(d, &rate, extensions));
   free(extensions);
   return 0;
 }
@@ -112,12 +122,15 @@ const cli_command cli_devices = {
 
     .run = run,
     .notes =
-        "The first column is what --device takes. The stream rate is that of z = a x + y on long "
-        "vectors (McCalpin 1995). --verbose adds extensions and drivers. Where there is no OpenCL "
+        "The first column is what --device takes. The stream rate is that of z = a x + y on "
+        "vectors of four times the last-level cache (McCalpin 1995), the median of the last five "
+        "measurements, of which this makes one. --verbose adds extensions and drivers. Where there "
+        "is no OpenCL "
         "device it says what was found instead: docs/troubleshooting.md.\n"
         "\n"
         "--json: a list of {place kind name platform version driver compute_units memory_bytes "
-        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured)}, of "
-        "OpenCL "
-        "devices also {vendor opencl_c_version clock_mhz max_work_group local_memory_bytes "
+        "max_alloc_bytes double_precision stream_bytes_per_second (null if not measured) "
+        "stream {bytes_per_second low high in_cache cache_bytes vector_bytes measurements date "
+        "age_seconds}}, of OpenCL devices also {vendor opencl_c_version clock_mhz max_work_group "
+        "local_memory_bytes "
         "cache_bytes images extensions}\n"};

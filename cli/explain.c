@@ -48,15 +48,17 @@ static void say_launches(const cli_options *o, const sum *loop) {
 static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
   static const char *const after[] = {"REPLACE", "RESUME"};
   kcl_setup_info info;
-  double rate = 0, bytes = kcl_bytes_per_iteration(s);
-  int rc = cli_lib(ctx, kcl_stream_rate(ctx, &rate));
+  double bytes = kcl_bytes_per_iteration(s);
+  kcl_stream stream;
+  int rc = cli_lib(ctx, kcl_stream_get(ctx, &stream));
   if (rc) return rc;
+  const double rate = stream.rate;
   kcl_solver_info(s, &info);
   cli_say(o, "method      %s%s%s\n", info.solver, *info.solver_reason ? ": " : "",
           info.solver_reason);
   cli_say(o, "format      %s: %s\n", info.format, info.format_reason);
   cli_say(o, "kernel      %s\n", info.kernel);
-  cli_say(o, "stream rate %.3g GB/s\n", rate * 1e-9);
+  cli_say(o, "stream rate %s, measured %s\n", cli_stream(&stream).s, cli_age(&stream).s);
   cli_say(o, "\n      %-34s%9s %9s\n", "operations", "bytes", "predicted");
   say_phase(o, s, "START", rate);
   const sum loop = say_phase(o, s, "LOOP", rate);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void json_number(cJSON *o, const char *key, double v) {
   char text[40];
@@ -39,6 +40,24 @@ void json_device(cJSON *o, const kcl_device *d) {
   json_text(o, "device", d->name);
   json_text(o, "device_place", cli_device_place(d).s);
   json_text(o, "device_kind", d->kind);
+}
+
+void json_stream(cJSON *o, const kcl_stream *s) {
+  const time_t date = (time_t)s->date;
+  char text[32] = "";
+  struct tm utc;
+  if (!(s->rate > 0)) return;
+  cJSON *t = cJSON_AddObjectToObject(o, "stream");
+  json_number(t, "bytes_per_second", s->rate);
+  json_number(t, "low", s->low);
+  json_number(t, "high", s->high);
+  json_number(t, "in_cache", s->cache_rate > 0 ? s->cache_rate : NAN);
+  json_count(t, "cache_bytes", s->cache_bytes);
+  json_count(t, "vector_bytes", s->vector_bytes);
+  json_count(t, "measurements", s->measurements);
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&date, &utc));
+  json_text(t, "date", text);
+  json_number(t, "age_seconds", fmax(0, difftime(time(NULL), date)));
 }
 
 void json_compare(cJSON *o, const cli_compare *c) {

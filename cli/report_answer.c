@@ -37,18 +37,30 @@ static void name(FILE *f, const char *text, bool html) {
     fputs(text, f);
 }
 
+/* The test needs samples for an interval of 95 %: four of each, or more where one has fewer. */
 static void sureness(FILE *f, const candidates *c, bool html) {
   const kcl_samples *s = bench_samples(c->best), *t = bench_samples(c->next);
+  const int fewer = s->count < t->count ? s->count : t->count;
   rank_test test;
   if (rank_compare(s->seconds, s->count, t->seconds, t->count, &test)) return;
-  const char *verdict = test.low > CLOSE ? "Sure" : test.low > 1 ? "Nearly a tie" : "A tie";
+  const bool known = fewer > 1 && test.confidence >= 0.95;
+  const char *verdict = !known             ? "Not known"
+                        : test.low > CLOSE ? "Sure"
+                        : test.low > 1     ? "Nearly a tie"
+                                           : "A tie";
   fprintf(f, "%s: ", verdict);
   name(f, c->next->format, html);
   fprintf(f, " takes %s times as long", bench_factor(test.ratio).s);
-  fprintf(f, " (%.0f %% interval %s to %s)", 100 * test.confidence, bench_factor(test.low).s,
-          bench_factor(test.high).s);
-  if (s->count < 6)
-    fprintf(f, ". %d sample%s only: take more", s->count, s->count == 1 ? "" : "s");
+  if (known)
+    fprintf(f, " (%.0f %% interval %s to %s)", 100 * test.confidence, bench_factor(test.low).s,
+            bench_factor(test.high).s);
+  if (fewer == 1)
+    fprintf(f, " by one sample, which has no interval: take six or more");
+  else if (fewer < 6)
+    fprintf(f, ". %d samples only: take six or more", fewer);
+  else if (bench_inconsistent(c->best))
+    fprintf(f,
+            ". Its product alone took longer than the iteration that contains it: measure again");
   else if (bench_noisy(c->best))
     fprintf(f, ". Its samples are noisy: measure again on an idle machine");
 }

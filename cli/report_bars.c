@@ -19,10 +19,12 @@ static double bytes_of(const bench_row *row) {
 static void tip(const bars *b, const bench_row *row, char *text, size_t room) {
   const kcl_summary *t = bench_time(row);
   const double part = bench_fraction(&b->r->run, row);
-  int n = snprintf(
-      text, room, "%s: median %s, %.0f %% interval %s to %s, %d samples, least %s, largest %s",
-      row->format, exact_seconds(t->median).s, 100 * t->confidence, exact_seconds(t->low).s,
-      exact_seconds(t->high).s, t->count, exact_seconds(t->min).s, exact_seconds(t->max).s);
+  int n = snprintf(text, room, "%s: median %s", row->format, exact_seconds(t->median).s);
+  if (t->confidence > 0)
+    n += snprintf(text + n, room - (size_t)n, ", %.0f %% interval %s to %s", 100 * t->confidence,
+                  exact_seconds(t->low).s, exact_seconds(t->high).s);
+  n += snprintf(text + n, room - (size_t)n, ", %d sample%s, least %s, largest %s", t->count,
+                t->count == 1 ? "" : "s", exact_seconds(t->min).s, exact_seconds(t->max).s);
   n += snprintf(text + n, room - (size_t)n, "; %s moved, %.1f GB/s", axis_bytes(bytes_of(row)).s,
                 bench_rate(row) * 1e-9);
   if (part > 0)
@@ -41,7 +43,7 @@ static void dots(const bars *b, const bench_row *row, double y) {
 
 static void bar(const bars *b, const bench_row *row, double y, bool best) {
   const double median = bench_time(row)->median, end = axis_at(&b->x, fmin(median, b->x.hi));
-  const double stream = b->r->run.places[row->place].stream,
+  const double stream = b->r->run.places[row->place].stream.rate,
                ideal = stream > 0 ? bytes_of(row) / stream : 0;
   char text[400];
   tip(b, row, text, sizeof text);

@@ -68,7 +68,8 @@ static void devices(FILE *f, const cJSON *file) {
       n += snprintf(text + n, sizeof text - (size_t)n, ", %.60s, driver %.120s, %.120s", platform,
                     driver, report_text(one, "version"));
     if (rate > 0)
-      snprintf(text + n, sizeof text - (size_t)n, "; stream rate %.4g GB/s", rate * 1e-9);
+      snprintf(text + n, sizeof text - (size_t)n, "; stream rate %s GB/s",
+               bench_factor(rate * 1e-9).s);
     item(f, "device", text);
   }
 }

@@ -60,9 +60,9 @@ static void cell(FILE *f, const report *r, const overview *o, int i, int j, doub
     svg_text(f, x + CELL / 2.0, y + 12, "mute c", "\xc2\xb7");
     return;
   }
-  snprintf(tip, sizeof tip, "%s, %s: %s, %.3g times the fastest", o->format[i],
+  snprintf(tip, sizeof tip, "%s, %s: %s, %s times the fastest", o->format[i],
            r->run.matrices[o->column[j]->matrix].name,
-           exact_seconds(bench_time(o->cell[i][j])->median).s, v);
+           exact_seconds(bench_time(o->cell[i][j])->median).s, bench_factor(v).s);
   snprintf(number, sizeof number, v < 9.95 ? "%.2f" : v < 99.5 ? "%.0f" : "99+", v);
   svg_group(f, tip);
   fprintf(f,

@@ -38,7 +38,7 @@ static bool same_device(const bench_place *a, const bench_place *b) {
 static int join_place(bench_run *all, const bench_place *p) {
   for (int i = 0; i < all->place_count; i++)
     if (same_device(&all->places[i], p)) {
-      if (p->stream > all->places[i].stream) all->places[i].stream = p->stream; /* the best known */
+      all->places[i].stream = bench_newer(&all->places[i].stream, &p->stream);
       return i;
     }
   return bench_add_place(all, p);

@@ -89,7 +89,7 @@ static void ranges(plot *p, double top) {
   for (int i = 0; i < p->count; i++)
     include(&p->x, p->v->x(p->r, p->rows[i])), include(&p->y, p->v->y(p->r, p->rows[i]));
   for (int i = 0; i < p->count; i++) { /* the bound beside the points */
-    const double stream = p->r->run.places[p->rows[i]->place].stream;
+    const double stream = p->r->run.places[p->rows[i]->place].stream.rate;
     if (stream > 0) include(&p->y, p->v->bound(p->v->x(p->r, p->rows[i]), stream));
   }
   p->x = axis_round(p->x), p->y = axis_round(p->y);
@@ -97,7 +97,7 @@ static void ranges(plot *p, double top) {
 
 /* The part of the bound that lies within the picture: of slope one in logarithms. */
 static void bound(const plot *p, int place) {
-  const double stream = p->r->run.places[place].stream, unit = p->v->bound(1, stream);
+  const double stream = p->r->run.places[place].stream.rate, unit = p->v->bound(1, stream);
   char class[16];
   if (!(stream > 0)) return;
   const double from = fmax(p->x.lo, p->y.lo / unit), to = fmin(p->x.hi, p->y.hi / unit);
@@ -113,30 +113,30 @@ static void key(const plot *p) {
   for (int s = 0; s < p->series_count; s++)
     for (int i = 0; i < p->r->run.place_count; i++) {
       char class[8], text[300];
-      const double stream = p->r->run.places[i].stream;
+      const double stream = p->r->run.places[i].stream.rate;
       if (p->series[i] != s) continue;
       snprintf(class, sizeof class, "f%d", s % SVG_SERIES);
       svg_dot(p->f, LEFT + 5, 30 + 16 * line, 4, class);
       int n = snprintf(text, sizeof text, "%s", report_place(p->r, i, true).s);
       if (stream > 0)
-        snprintf(text + n, sizeof text - (size_t)n, "; dashed: its stream rate, %.3g GB/s",
-                 stream * 1e-9);
+        snprintf(text + n, sizeof text - (size_t)n, "; dashed: its stream rate, %s GB/s",
+                 bench_factor(stream * 1e-9).s);
       svg_text(p->f, LEFT + 15, 34 + 16 * line++, "mute", text);
     }
 }
 
 static void point(const plot *p, const bench_row *row, label *l) {
-  char tip[400], class[8];
+  char tip[500], class[8];
   *l = (label){.x = axis_at(&p->x, p->v->x(p->r, row)),
                .y = axis_at(&p->y, p->v->y(p->r, row)),
                .text = "",
                .class = "ink"};
   snprintf(class, sizeof class, "f%d", p->series[row->place] % SVG_SERIES);
   snprintf(tip, sizeof tip,
-           "%s, %s: %s per product, %s moved, %.3g GFlop/s, %.3g flop per byte, %.1f GB/s",
+           "%s, %s: %s per product, %s moved, %s GFlop/s, %.3g flop per byte, %.1f GB/s",
            row->format, report_setting(p->r, row, true).s, axis_seconds(row->product.median).s,
-           axis_bytes(row->measured.bytes_product).s, rate(p->r, row), intensity(p->r, row),
-           row->measured.bytes_product / row->product.median * 1e-9);
+           axis_bytes(row->measured.bytes_product).s, bench_factor(rate(p->r, row)).s,
+           intensity(p->r, row), row->measured.bytes_product / row->product.median * 1e-9);
   svg_group(p->f, tip);
   svg_dot(p->f, l->x, l->y, 3.5, class);
   svg_group_end(p->f);

@@ -310,7 +310,7 @@ static int run(kcl *ctx, const cli_options *o) {
   r.seconds_total = cli_now() - begin;
   bool rate = (!o->quiet || o->json) && !cli_interrupted();
   if (rate) cli_busy(o, "measuring the memory rate");
-  if (rate && kcl_stream_rate(ctx, &r.stream)) r.stream = 0;
+  if (rate) kcl_stream_get(ctx, &r.stream);
   checked = check(ctx, &r);
   if (o->json && (rc = solve_json(&r)) && !written) written = rc;
   r.wrote_json = !rc;
@@ -423,7 +423,7 @@ const cli_command cli_solve = {
         "download "
         "certify write other total}, "
         "seconds_per_iteration bytes_per_iteration gbytes_per_second stream_gbytes_per_second "
-        "stream_fraction\n"
+        "stream_fraction stream\n"
         "  nrhs, and if b has several columns: nrhs_at_once worst_column, and solves: a list with "
         "the results of every column; those on top are of the worst, seconds.solve is the sum\n"
         "  on several ranks: ranks, a list of {rank device threads format first_row rows "

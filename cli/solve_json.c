@@ -69,8 +69,9 @@ static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
   json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
   json_number(o, "gbytes_per_second", rate * 1e-9);
-  json_number(o, "stream_gbytes_per_second", r->stream * 1e-9);
-  json_number(o, "stream_fraction", rate / r->stream);
+  json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
+  json_number(o, "stream_fraction", rate / r->stream.rate);
+  json_stream(o, &r->stream);
 }
 
 /* The record that "auto" chooses by. */

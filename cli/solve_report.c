@@ -215,9 +215,7 @@ static void speed(const cli_run *r) {
   cli_say(o, "speed       %s per iteration, %s moved, %.1f GB/s",
           cli_seconds(p->seconds_per_iteration).s, cli_bytes(p->bytes_per_iteration).s,
           rate * 1e-9);
-  if (r->stream > 0)
-    cli_say(o, " = %.0f %% of the stream rate, %.1f GB/s%s", 100 * rate / r->stream,
-            r->stream * 1e-9, rate > r->stream ? " (part of the data stays in cache)" : "");
+  cli_say_stream(o, rate, &r->stream);
   cli_say(o, "\n");
 }
 

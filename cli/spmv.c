@@ -17,7 +17,8 @@ typedef struct run_of { /* a run of `krylocl spmv` */
   kcl_operator *op;
   kcl_operator_info info;
   int columns; /* per pass */
-  double sample[SAMPLES], median, stream;
+  double sample[SAMPLES], median;
+  kcl_stream stream;
   kcl_product_error worst;
   int64_t worst_column;
   double seconds_device, seconds_apply, seconds_write;
@@ -71,7 +72,7 @@ static int measure(kcl *ctx, run_of *r) {
       ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, (int)products, SAMPLES, r->sample)));
   r->median = cli_median(r->sample, SAMPLES);
   cli_busy(r->o, "measuring the memory rate");
-  if (kcl_stream_rate(ctx, &r->stream)) r->stream = 0;
+  kcl_stream_get(ctx, &r->stream);
 done:
   return rc;
 }
@@ -172,9 +173,7 @@ static void say_speed(const run_of *r) {
   if (r->columns > 1) cli_say(o, " of %d columns", r->columns);
   cli_say(o, " (%s to %s), %s moved, %.1f GFlop/s, %.1f GB/s", cli_seconds(r->sample[0]).s,
           cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(bytes(r)).s, gflops(r), rate * 1e-9);
-  if (r->stream > 0)
-    cli_say(o, " = %.0f %% of the stream rate, %.1f GB/s%s", 100 * rate / r->stream,
-            r->stream * 1e-9, rate > r->stream ? " (part of the data stays in cache)" : "");
+  cli_say_stream(o, rate, &r->stream);
   cli_say(o, "\n            %s with x from and y to the host\n", cli_seconds(r->seconds_apply).s);
 }
 
@@ -213,8 +212,9 @@ static void speed_json(cJSON *o, const run_of *r) {
   json_number(o, "bytes_per_product", bytes(r));
   json_number(o, "gflops", gflops(r));
   json_number(o, "gbytes_per_second", rate * 1e-9);
-  json_number(o, "stream_gbytes_per_second", r->stream * 1e-9);
-  json_number(o, "stream_fraction", rate / r->stream);
+  json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
+  json_number(o, "stream_fraction", rate / r->stream.rate);
+  json_stream(o, &r->stream);
 }
 
 static void check_json(cJSON *o, const run_of *r) {
@@ -335,5 +335,5 @@ const cli_command cli_spmv = {
         "kernel bytes_stored\n"
         "  seconds {device read check statistics convert upload compile apply write}, "
         "seconds_per_product {median min max samples} bytes_per_product gflops gbytes_per_second "
-        "stream_gbytes_per_second stream_fraction\n"
+        "stream_gbytes_per_second stream_fraction stream\n"
         "  with --check: check {verdict ratio error bound row column}\n"};

@@ -198,6 +198,33 @@ cli_text cli_seconds(double s) {
   return t;
 }
 
+cli_text cli_stream(const kcl_stream *s) {
+  cli_text t;
+  snprintf(t.s, sizeof t.s, "%.1f GB/s (%.1f to %.1f)", s->rate * 1e-9, s->low * 1e-9,
+           s->high * 1e-9);
+  return t;
+}
+
+void cli_say_stream(const cli_options *o, double rate, const kcl_stream *s) {
+  if (!(s->rate > 0)) return;
+  cli_say(o, " = %.0f %% of the stream rate, %.1f GB/s", 100 * rate / s->rate, s->rate * 1e-9);
+  if (rate > s->rate) cli_say(o, " (part of the data stays in cache");
+  if (rate > s->rate && s->cache_rate > 0) cli_say(o, ", %.1f GB/s", s->cache_rate * 1e-9);
+  if (rate > s->rate) cli_say(o, ")");
+}
+
+cli_text cli_age(const kcl_stream *s) {
+  const double age = difftime(time(NULL), (time_t)s->date), days = floor(age / 86400);
+  cli_text t = {"now"};
+  if (days >= 1)
+    snprintf(t.s, sizeof t.s, "%.0f day%s ago", fmin(days, 1e6), days > 1 ? "s" : "");
+  else if (age >= 3600)
+    snprintf(t.s, sizeof t.s, "%.0f h ago", floor(age / 3600));
+  else if (age >= 60)
+    snprintf(t.s, sizeof t.s, "%.0f min ago", floor(age / 60));
+  return t;
+}
+
 const char *cli_type_words(kcl_type t) {
   return (const char *[]){"single precision", "double precision", "complex single precision",
                           "complex double precision"}[t];

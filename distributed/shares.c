@@ -28,7 +28,7 @@ static double times_interior(const kcl_mpi_solver *m) {
 static double seconds_alone(const kcl_mpi_solver *m, double times) {
   const kcl *ctx = m->ctx;
   const kcl_engine *e = m->selection.engine;
-  const bool known = ctx->layout == KCL_LAYOUT_GPU && ctx->stream_rate > 0,
+  const bool known = ctx->layout == KCL_LAYOUT_GPU && ctx->stream.rate > 0,
              fits = times * device_bytes(e) < (double)ctx->device.memory;
   double seconds = 0;
   if (!known || !fits) return 0;

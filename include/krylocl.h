@@ -172,10 +172,24 @@ int kcl_device_list(kcl *ctx, kcl_device **list, int *count);
 /** The extensions of an OpenCL device, separated by blanks, malloc'd: free it with free(). Empty for the native
  * executor. KCL_DEVICE: d is no device of this machine. */
 int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out);
-/** Rate of the triad z = a x + y on the selected device, bytes/s (McCalpin 1995, STREAM): the best
- * rate on record in the user's cache folder for this device and driver, else measured. */
+/** Rates of the triad z = a x + y on a device (McCalpin 1995, STREAM). One measurement is the median of several
+ * passes over vectors of at least four times the last-level cache, as far as a quarter of the memory allows. The last five
+ * measurements are on record in the user's cache folder, by device, driver and threads. */
+typedef struct kcl_stream {
+  double rate;      /**< bytes/s: the median of the measurements on record */
+  double low, high; /**< bytes/s of the slowest and of the fastest pass on record */
+  double
+      cache_rate; /**< bytes/s with vectors that fit into the last-level cache; 0: not measured, as on GPUs */
+  int64_t cache_bytes;  /**< the last-level cache, of all threads; 0: not known */
+  int64_t vector_bytes; /**< each of the three vectors */
+  int measurements;     /**< on record */
+  int64_t date;         /**< of the newest measurement, seconds since 1970 */
+} kcl_stream;
+/** The rates of the selected device: those on record, else measured now, which takes about a second. */
+int kcl_stream_get(kcl *ctx, kcl_stream *out);
+/** kcl_stream_get's rate alone. */
 int kcl_stream_rate(kcl *ctx, double *bytes_per_second);
-/** As kcl_stream_rate, always measured. */
+/** Measures once more and adds that to the record; *bytes_per_second is of this measurement alone. */
 int kcl_stream_measure(kcl *ctx, double *bytes_per_second);
 
 /** Commands of one kind and name on an OpenCL device, by event times (CL_PROFILING_COMMAND_START and _END). */
@@ -941,11 +955,12 @@ typedef struct kcl_bench_plan {
 
 /** Samples of a time. */
 typedef struct kcl_samples {
-  int count;          /**< number of samples; 0: none were taken */
-  int iterations;     /**< iterations per sample */
-  double *seconds;    /**< [count] per iteration, in the order of measuring */
-  int replaced_count; /**< number of samples that scattered more and were replaced */
-  double *replaced;   /**< [replaced_count], or NULL */
+  int count;       /**< number of samples; 0: none were taken */
+  int iterations;  /**< iterations per sample */
+  double *seconds; /**< [count] per iteration, in the order of measuring */
+  int replaced_count; /**< number of samples that were replaced: they scattered more, or contradicted each other */
+  double *replaced; /**< [replaced_count], or NULL */
+  int threads; /**< of the native executor that took part at the end: all, or one where that is faster; 0: other devices */
 } kcl_samples;
 
 /** A measured row. Times and bytes are those of all right-hand sides at once. */
@@ -964,7 +979,7 @@ typedef struct kcl_bench_row {
   kcl_samples iteration;  /**< one iteration with the convergence tests off */
 } kcl_bench_row;
 
-/** Measures a method and its product. o: as for kcl_setup, NULL: kcl_defaults; plan NULL: all
+/** Measures a method and its product: both once more where the product takes longer than the iteration that contains it. o: as for kcl_setup, NULL: kcl_defaults; plan NULL: all
  * defaults. *out is freed by kcl_bench_free. Fails as kcl_setup does. */
 int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
                      kcl_bench_row *out);

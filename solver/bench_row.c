@@ -53,14 +53,6 @@ static int time_iterations(void *engine, int iterations, int repeats, double *se
   return kcl_engine_time(engine, iterations, repeats, seconds);
 }
 
-/* Validates the products of an engine and takes samples of them. */
-static int sample_products(const kcl_system *s, const kcl_bench_plan *plan, double seconds,
-                           kcl_engine *e, kcl_bench_row *out) {
-  int rc = kcl_product_validate(s, e, &out->validated);
-  if (rc || !out->validated) return rc;
-  return kcl_sample(s->ctx, plan, (kcl_probe){time_product, e}, seconds, &out->product);
-}
-
 /* ---------------------------------------------------------------- a method */
 
 static void describe(const kcl_solver *s, kcl_bench_row *out) {
@@ -87,10 +79,11 @@ int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl
   describe(s, out);
   kcl_engine *e = s->selection.engine;
   KCL_TRY(kcl_engine_product(e->operators[0], e->program->nrhs, &product));
-  KCL_TRY(sample_products(&s->system, &plan, plan.seconds / 2, product, out));
-  if (out->validated)
-    KCL_TRY(
-        kcl_sample(ctx, &plan, (kcl_probe){time_iterations, e}, plan.seconds / 2, &out->iteration));
+  KCL_TRY(kcl_product_validate(&s->system, product, &out->validated));
+  if (!out->validated) goto done;
+  KCL_TRY(kcl_sample_pair(ctx, &plan, (kcl_probe){time_product, product},
+                          (kcl_probe){time_iterations, e}, &out->product, &out->iteration));
+  out->product.threads = product->executor.team, out->iteration.threads = e->executor.team;
 done:
   kcl_engine_free(&product);
   kcl_solver_free(&s);
@@ -158,7 +151,10 @@ int kcl_bench_product(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kc
   if (rc) return rc;
   KCL_TRY(kcl_bench_engine(ctx, A, o, &s, &e));
   describe_product(e, out);
-  KCL_TRY(sample_products(&s, &plan, plan.seconds, e, out));
+  KCL_TRY(kcl_product_validate(&s, e, &out->validated));
+  if (out->validated)
+    KCL_TRY(kcl_sample(ctx, &plan, (kcl_probe){time_product, e}, plan.seconds, &out->product));
+  out->product.threads = e->executor.team;
 done:
   kcl_engine_free(&e);
   kcl_csr_free(&s.converted);

@@ -98,7 +98,11 @@ static int again(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double secon
   bool better = !rc && second.count == s->count && scatter(&second) < scatter(s);
   kcl_samples *keep = better ? &second : s, *other = better ? s : &second;
   if (!rc && second.count) {
-    *s = (kcl_samples){keep->count, keep->iterations, keep->seconds, other->count, other->seconds};
+    *s = (kcl_samples){.count = keep->count,
+                       .iterations = keep->iterations,
+                       .seconds = keep->seconds,
+                       .replaced_count = other->count,
+                       .replaced = other->seconds};
     second.seconds = NULL;
   }
   free(second.seconds);
@@ -125,5 +129,40 @@ int kcl_sample(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds
   rc = take(plan, p, seconds, n, out);
   if (!rc && !stopped(plan) && plan->noise >= 0 && scatter(out) > plan->noise)
     rc = again(ctx, plan, p, seconds, out);
+  return rc;
+}
+
+static double median_of(const kcl_samples *s) {
+  kcl_summary m;
+  return kcl_summarise(s->seconds, s->count, &m) ? 0 : m.median;
+}
+
+/* `s` gets the samples of `other`, and keeps its own as those that were replaced. */
+static void replace(kcl_samples *s, kcl_samples *other) {
+  free(s->replaced), free(other->replaced);
+  other->replaced = s->seconds, other->replaced_count = s->count;
+  *s = *other, *other = (kcl_samples){0};
+}
+
+static int sample_both(kcl *ctx, const kcl_bench_plan *plan, const kcl_probe p[2],
+                       kcl_samples s[2]) {
+  int rc = kcl_sample(ctx, plan, p[0], plan->seconds / 2, &s[0]);
+  return rc ? rc : kcl_sample(ctx, plan, p[1], plan->seconds / 2, &s[1]);
+}
+
+static bool contradict(const kcl_samples s[2]) { return median_of(&s[0]) > median_of(&s[1]); }
+
+int kcl_sample_pair(kcl *ctx, const kcl_bench_plan *plan, kcl_probe product, kcl_probe iteration,
+                    kcl_samples *of_product, kcl_samples *of_iteration) {
+  const kcl_probe p[] = {product, iteration};
+  kcl_samples first[2] = {{0}}, second[2] = {{0}};
+  int rc = sample_both(ctx, plan, p, first);
+  if (!rc && contradict(first) && plan->noise >= 0 && !stopped(plan)) {
+    rc = sample_both(ctx, plan, p, second);
+    if (!rc && second[1].count && !contradict(second))
+      for (int i = 0; i < 2; i++) replace(&first[i], &second[i]);
+  }
+  for (int i = 0; i < 2; i++) kcl_samples_free(&second[i]);
+  *of_product = first[0], *of_iteration = first[1];
   return rc;
 }

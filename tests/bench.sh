@@ -29,6 +29,7 @@ json b.json "[(r['matrix'],r['solver']) for r in d['rows'][::2]]==[('poisson2d:2
 json b.json "[(m['name'],m['rows'],m['cols']) for m in d['matrices']]==[('poisson2d:20',400,400),('T',3,2),('other/T.mtx',3,2)]"
 json b.json "d['schema']==1 and d['complete'] and d['version'] and 'commit' in d and d['date'].endswith('Z') and d['host']['load_begin']>=0 and 'CLOCK_MONOTONIC' in d['host']['clock']"
 json b.json "all(k in d['devices'][0] for k in 'name kind driver platform version threads stream_bytes_per_second'.split())"
+json b.json "(lambda s: s['low']<=s['bytes_per_second']*1e3 and s['low']<=s['high'] and s['vector_bytes']>0 and s['measurements']>0 and s['date'].endswith('Z') and s['age_seconds']>=0 and s['cache_bytes']>=0)(d['devices'][0]['stream'])"
 run 0 "methods, precisions, threads" bench poisson2d:20 --device cpu --formats cds --solver none,cg,bicg --precision s,d --threads 1,2 --json b.json --csv b.csv $quick
 json b.json "sorted((r['threads'],r['precision'],r['solver']) for r in d['rows'])==sorted((t,p,s) for t in (1,2) for p in 'sd' for s in ('none','cg','bicg'))"
 json b.json "all(('seconds_per_iteration' in r)==(r['solver']!='none') and r['seconds_per_product']['samples'] for r in d['rows'])"
@@ -125,7 +126,19 @@ even cds "{'against':'csr-scalar','after':0}" # a compilation is not counted
 even sell "{'against':'csr-scalar','after':None,'until':5}" # 5e-5 / 1e-5
 says "[*] ell .* 475 "; says "  coo .* never "; says "  cds .* at once "; says "  sell .* up to 5 "
 grep -n "^[* ] " out | sed 's/:[* ] */ /' | awk '{ print $2 }' | tr '\n' ' ' | grep -q "ell cds csr-scalar coo sell sequential"; verdict $? "  fastest first"
-edit h.json 'times(row("ell"), [1e-9] * 15)'
+edit h.json '
+times(row("ell"), [8e-6] * 15), times(row("ell"), [9e-6] * 15, "product")
+times(row("coo"), [1.2e-5])
+for r in d["rows"]: r["seconds_per_product"]["threads"] = 2
+for r in d["rows"]: r["seconds_per_iteration"]["threads"] = 1'
+run 0 "a product longer than its iteration" bench --resume h.json --csv h.csv; says "[*] ell .* !9\.00 "; says "! the product alone took longer than the iteration that contains"
+json h.json "{r['format']: r['inconsistent'] for r in d['rows']}=={'csr-scalar':False,'ell':True,'coo':False,'cds':False,'sell':False}"
+json h.json "all((r['seconds_per_iteration']['threads'],r['seconds_per_product']['threads'])==(1,2) for r in d['rows'])"
+"$python" -ISc 'import csv; r = {x["format"]: x for x in csv.DictReader(open("h.csv"))}; assert [r[k]["inconsistent"] for k in ("ell", "cds")] == ["true", "false"] and (r["coo"]["seconds_per_iteration_low"], r["coo"]["samples"]) == ("", "1"), r' 2>err; verdict $? "  the CSV: inconsistent, and no interval of one sample"
+json h.json "[r['seconds_per_iteration'][k] for r in d['rows'] if r['format']=='coo' for k in ('low','high','confidence')]==[None,None,0]"
+edit h.json 'times(row("ell"), [8e-6] * 15), times(row("ell"), [7e-6] * 15, "product")'
+run 0 "  and none" bench --resume h.json; ! grep -q '!' out; verdict $? "  is not marked"
+edit h.json 'times(row("ell"), [1e-9] * 15), times(row("ell"), [1e-9] * 15, "product")'
 run 0 "beyond the stream rate" bench --resume h.json; says "[*] ell .* in cache "
 ! grep -qE ' [0-9]{4,} %' out; verdict $? "  no silly percentage"
 for c in 80 100; do

@@ -54,7 +54,9 @@ files = json.loads(p.data)
 assert files == [json.load(open(f)) for f in sys.argv[2:]], "the data"
 def place(r): return r["device"], r["device_place"], r["threads"]
 rows = [r for d in files for r in d.get("rows", []) if "stream_fraction" in r]
-stream = {place(r): max(s["stream_gbytes_per_second"] for s in rows if place(s) == place(r)) for r in rows} # the best of all files
+def rate(d, r): # of its device in this file: the date, and GB/s
+    return max((v["stream"]["date"], v["stream_bytes_per_second"] * 1e-9) for v in d["devices"] if v["place"] == r["device_place"] and v["threads"] == r["threads"])
+stream = {place(r): max(rate(d, r) for d in files for s in d.get("rows", []) if s in rows and place(s) == place(r))[1] for r in rows} # the newest of all files
 def fraction(r): return r["gbytes_per_second"] / stream[place(r)] if "stream_fraction" in r else None
 want = []
 for d in files:
@@ -63,7 +65,7 @@ for d in files:
         i, q = r.get("seconds_per_iteration"), r["seconds_per_product"]
         t = i or q
         want.append([r["matrix"], i and i["median"], q["median"], r["gbytes_per_second"], r["gflops"], fraction(r), r.get("speedup"),
-                     r["seconds_setup"]["total"] if "device" in r else None, max(t["high"] - t["median"], t["median"] - t["low"]) / t["median"]])
+                     r["seconds_setup"]["total"] if "device" in r else None, max(t["high"] - t["median"], t["median"] - t["low"]) / t["median"] if t["confidence"] else 0])
 number = lambda v: float(v) if v and re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", v) else None
 names = [h.strip() for h in p.heads]
 def cell(c, name): return number(c[names.index(name)])
@@ -147,6 +149,25 @@ for r in d["rows"]:
     r["bytes_per_product"] = 1e308; r["gbytes_per_second"] = 1e308'
 run 0 "numbers that no integer holds" report wild.json -o x.html --figures f7 --markdown x.md --latex x.tex --csv x.csv; svgs f7
 run 0 "$many rows" report many.json -o x.html --figures f6 --latex x.tex; svgs f6; grep -q '^\\begin{longtable}' x.tex; verdict $? "  a long table"
+
+# ------------------------------------------------------------------ how sure
+# sure COUNT WORDS: the verdict from so many samples, of which those of ell are 1 and those of cds 1.5
+sure() {
+  edit a.json sure.json '
+d["rows"] = [r for r in d["rows"] if r["format"] in ("ell", "cds") and r["threads"] == 1]; d["references"] = []
+for r in d["rows"]:
+    for k in ("seconds_per_iteration", "seconds_per_product"):
+        r[k]["samples"] = [(1e-5 if r["format"] == "ell" else 1.5e-5) * (1 + i / 1000) * (1 if k.endswith("n") else 0.5) for i in range('"$1"')]'
+  run 0 "$1 samples" report sure.json -o x.html; says "$2"
+}
+sure 1 "Use ell.*Not known: cds takes 1\.50 times as long by one sample, which has no interval: take six or more\.$"
+! cat out x.html | grep -qE "Sure|0 % interval"; verdict $? "  nothing is sure of one sample"
+sure 3 "Not known: cds takes 1\.50 times as long\. 3 samples only: take six or more\.$"
+sure 5 "Sure: cds takes 1\.50 times as long (9[5-9] % interval 1\.[45]. to 1\.5.)\. 5 samples only"
+sure 12 "Sure: cds takes 1\.50 times as long (9[5-9] % interval 1\.[45]. to 1\.5.)\.$"
+edit sure.json twice.json 'r = row("ell"); r["seconds_per_product"]["samples"] = [2e-5] * 12'
+run 0 "a product longer than its iteration" report twice.json -o x.html; says "Its product alone took longer than the iteration that contains it: measure again"
+grep -q '>!20\.0</td>' x.html; verdict $? "  marked in the table"
 
 # ------------------------------------------------------------------ files that are none
 head -c 700 a.json >cut.json; run 3 "a file that ends too early" report cut.json -o x.html; says "cut.json: no JSON at line [0-9]*, column [0-9]*: it ends there"

@@ -1,6 +1,7 @@
 /* Rows of a benchmark through the public header: what is filled in for methods, products and the reference, in every
  * scalar type; bounds of a plan; the median and its interval on samples made by hand. */
 #include "krylocl.h"
+#include "solver/bench.h"
 #include "tests/check.h"
 #include <math.h>
 #include <string.h>
@@ -127,6 +128,56 @@ static void test_bounds(const kcl_csr *A) {
   kcl_bench_free(&r);
 }
 
+/* A product and an iteration that take what is written here. A sampling is single probes, then the samples at once. */
+typedef struct script {
+  const double *seconds; /* of the first sampling, of the second */
+  bool sampled;          /* the first is complete */
+  int now;
+} script;
+
+static int read_script(void *self, int iterations, int repeats, double *seconds) {
+  script *s = self;
+  (void)iterations;
+  if (repeats == 1 && s->sampled) s->now = 1;
+  if (repeats > 1) s->sampled = true;
+  for (int i = 0; i < repeats; i++) seconds[i] = s->seconds[s->now];
+  return KCL_OK;
+}
+
+/* product, iteration: of the first and of the second sampling. */
+static void sample_script(const double *product, const double *iteration, double noise,
+                          kcl_samples out[2]) {
+  const kcl_bench_plan plan = {.iterations = 1, .samples = 4, .seconds = 1000, .noise = noise};
+  script p = {.seconds = product}, q = {.seconds = iteration};
+  CHECK(!kcl_sample_pair(ctx, &plan, (kcl_probe){read_script, &p}, (kcl_probe){read_script, &q},
+                         &out[0], &out[1]));
+}
+
+static void check_pair(const kcl_samples s[2], double product, double iteration, int replaced) {
+  CHECKF(s[0].count == 4 && s[0].seconds[0] == product, "%g", s[0].seconds[0]);
+  CHECKF(s[1].count == 4 && s[1].seconds[3] == iteration, "%g", s[1].seconds[3]);
+  CHECK(s[0].replaced_count == replaced && s[1].replaced_count == replaced);
+}
+
+/* A product that takes longer than its iteration is measured again; both are replaced if they then agree. */
+static void test_pairs(void) {
+  kcl_samples s[2];
+  const double longer[] = {3e-3, 1e-3}, iteration[] = {2e-3, 2.5e-3}, never_less[] = {3e-3, 4e-3};
+  sample_script(longer, iteration, 0.1, s);
+  check_pair(s, 1e-3, 2.5e-3, 4);
+  CHECK(s[0].replaced && s[0].replaced[0] == 3e-3 && s[1].replaced && s[1].replaced[0] == 2e-3);
+  kcl_samples_free(&s[0]), kcl_samples_free(&s[1]);
+  sample_script(never_less, iteration, 0.1, s); /* the row will be marked */
+  check_pair(s, 3e-3, 2e-3, 0);
+  kcl_samples_free(&s[0]), kcl_samples_free(&s[1]);
+  sample_script(longer, iteration, -1, s); /* nothing is measured twice */
+  check_pair(s, 3e-3, 2e-3, 0);
+  kcl_samples_free(&s[0]), kcl_samples_free(&s[1]);
+  sample_script(iteration, longer, 0.1, s); /* consistent at once */
+  check_pair(s, 2e-3, 3e-3, 0);
+  kcl_samples_free(&s[0]), kcl_samples_free(&s[1]);
+}
+
 static void test_refusals(const kcl_csr *A, const kcl_csr *Z) {
   kcl_options o = kcl_defaults;
   kcl_bench_row r = {.nrhs = 9};
@@ -195,7 +246,7 @@ static void test_same(const kcl_csr *A) {
 int main(void) {
   kcl_csr *A = NULL, *Z = NULL;
   if (kcl_create(&ctx)) return 1;
-  test_summary(), test_coverage();
+  test_summary(), test_coverage(), test_pairs();
   if (!CHECK(!kcl_select(ctx, "cpu", 2) && !kcl_generate(ctx, "poisson2d:12", &A, NULL))) return 1;
   if (!CHECK(!kcl_csr_convert(ctx, A, KCL_Z, &Z))) return 1;
   test_types(A, Z), test_rectangular(), test_bounds(A), test_refusals(A, Z);

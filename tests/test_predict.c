@@ -117,7 +117,7 @@ static void pretend(kcl *ctx) {
   ctx->opencl->is_nvidia = true, ctx->opencl->is_cpu = ctx->opencl->small_groups = false;
   ctx->opencl->units = ctx->opencl->concurrent = 132;
   ctx->opencl->local_bytes = 49152;
-  ctx->device.kind = "gpu", ctx->layout = KCL_LAYOUT_GPU, ctx->stream_rate = 3.9e12;
+  ctx->device.kind = "gpu", ctx->layout = KCL_LAYOUT_GPU, ctx->stream.rate = 3.9e12;
   ctx->device.memory = ctx->device.max_alloc = INT64_C(150) << 30;
 }
 

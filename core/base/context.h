@@ -35,7 +35,7 @@ struct kcl {
   bool zero_based;      /* kcl_set_index_base */
   bool profiled;        /* kcl_profile_enable */
   kcl_opencl *opencl;   /* NULL on the native executor */
-  double stream_rate;   /* bytes/s; 0 until measured */
+  kcl_stream stream;    /* all 0 until measured or recalled */
   double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;        /* of this rank's rows, on several ranks; 0: by stream rate */
   bool reproducible;    /* on several ranks: the same bits on any number of them */

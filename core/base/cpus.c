@@ -1,4 +1,5 @@
-/* How many threads run at once: processors of the affinity mask, quota of control groups, OMP_NUM_THREADS. */
+/* How many threads run at once: processors of the affinity mask, quota of control groups, OMP_NUM_THREADS. The limit of
+ * control groups on memory is found in the same folders. */
 #include "core/base/base.h"
 #include "core/base/team.h"
 #include <math.h>
@@ -31,23 +32,40 @@ static double quota_of(const char *folder) {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The least quota of a group and those above it. In a container the group may not be visible, but those above it are. */
-static double quota_up(const char *root, const char *mount, const char *group) {
+/* Bytes. Version 2: "max" in one file. Version 1: without a limit a number beyond all memory. */
+static double memory_of(const char *folder) {
+  static const char *const files[] = {"memory.max", "memory.limit_in_bytes"};
+  char path[ROOM + 40];
+  double bytes = 0;
+  for (int i = 0; i < 2; i++) {
+    snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+    FILE *f = fopen(path, "r");
+    if (f && (fscanf(f, "%lf", &bytes) != 1 || bytes >= 0x1p60)) bytes = 0;
+    if (f) return fclose(f), bytes;
+  }
+  return 0;
+}
+
+typedef double folder_limit(const char *folder); /* 0: none */
+
+/* The least limit of a group and those above it. In a container the group may not be visible, but those above it are. */
+static double limit_up(folder_limit *of, const char *root, const char *mount, const char *group) {
   char path[ROOM];
-  double cpus = 0;
+  double lowest = 0;
   int head = snprintf(path, sizeof path, "%s%s", root, mount);
   int all = snprintf(path, sizeof path, "%s%s%s", root, mount, strcmp(group, "/") ? group : "");
   if (all >= (int)sizeof path) return 0;
   for (;; *strrchr(path, '/') = 0) {
-    cpus = least(cpus, quota_of(path));
-    if ((int)strlen(path) <= head) return cpus;
+    lowest = least(lowest, of(path));
+    if ((int)strlen(path) <= head) return lowest;
   }
 }
 
 /* /proc/self/cgroup: "0::/group" for version 2, "4:cpu,cpuacct:/group" for version 1. */
-double kcl_cgroup_cpus(const char *root) {
-  char path[ROOM], line[ROOM];
-  double cpus = 0;
+static double group_limit(folder_limit *of, const char *root, const char *controller) {
+  char path[ROOM], line[ROOM], mount[64];
+  double lowest = 0;
+  snprintf(mount, sizeof mount, "/sys/fs/cgroup/%s", controller);
   snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
   FILE *f = fopen(path, "r");
   while (f && fgets(line, sizeof line, f)) {
@@ -57,15 +75,18 @@ double kcl_cgroup_cpus(const char *root) {
     if (!group) continue;
     *controllers++ = 0, *group++ = 0;
     if (!*controllers) {
-      cpus = least(cpus, quota_up(root, "/sys/fs/cgroup", group));
-      cpus = least(cpus, quota_up(root, "/sys/fs/cgroup/unified", group));
+      lowest = least(lowest, limit_up(of, root, "/sys/fs/cgroup", group));
+      lowest = least(lowest, limit_up(of, root, "/sys/fs/cgroup/unified", group));
     }
     for (char *save, *c = strtok_r(controllers, ",", &save); c; c = strtok_r(NULL, ",", &save))
-      if (!strcmp(c, "cpu")) cpus = least(cpus, quota_up(root, "/sys/fs/cgroup/cpu", group));
+      if (!strcmp(c, controller)) lowest = least(lowest, limit_up(of, root, mount, group));
   }
   if (f) fclose(f);
-  return cpus;
+  return lowest;
 }
+
+double kcl_cgroup_cpus(const char *root) { return group_limit(quota_of, root, "cpu"); }
+double kcl_cgroup_memory(const char *root) { return group_limit(memory_of, root, "memory"); }
 
 static int processors(void) {
 #ifdef CPU_COUNT

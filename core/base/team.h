@@ -83,4 +83,6 @@ static inline void kcl_pause(void) {
 int kcl_cpus(void);
 /* Processors of the quota of control groups version 1 and 2, 0 if there is none; root: "" or a folder, for tests. */
 double kcl_cgroup_cpus(const char *root);
+/* Bytes of memory that the control groups allow, likewise. */
+double kcl_cgroup_memory(const char *root);
 #endif

@@ -178,13 +178,18 @@ static int run_team(cpu *e, kcl_phase phase, int64_t passes, int team, const sum
   return b.status;
 }
 
-/* Barriers are only fast while every thread has a core of its own. So every 16 batches one iteration is timed with the
+/* A pass that is run many times: an iteration, or a product alone. */
+static bool repeats(const kcl_program *k, kcl_phase phase) {
+  return phase == KCL_LOOP || (phase == KCL_START && k->product);
+}
+
+/* Barriers are only fast while every thread has a core of its own. So every 16 batches one pass is timed with the
  * other team size, one thread or all, and the faster is used; the bits of the result do not depend on it. */
 static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
   cpu *e = ex->data;
   double start = kcl_now();
   int rc;
-  if (e->threads > 1 && phase == KCL_LOOP && passes > 1 && --e->until_trial <= 0) {
+  if (e->threads > 1 && repeats(e->k, phase) && passes > 1 && --e->until_trial <= 0) {
     int other = e->team == 1 ? e->threads : 1;
     if ((rc = run_team(e, phase, 1, other, NULL))) return rc;
     double seconds = kcl_now() - start;
@@ -193,7 +198,7 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
     passes--, start += seconds;
   }
   rc = run_team(e, phase, passes, e->team, NULL);
-  e->seconds = (kcl_now() - start) / (double)passes;
+  e->seconds = (kcl_now() - start) / (double)passes, ex->team = e->team;
   return rc;
 }
 

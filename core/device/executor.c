@@ -16,7 +16,7 @@ int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
 /* The native executor's threads meet after each stage. Rates of a core of 2026. */
 static double native_estimate(const kcl_program *k) {
   const kcl *ctx = k->ctx;
-  double rate = ctx->stream_rate > 0 ? ctx->stream_rate : 1e10 * ctx->threads, seconds = 0;
+  double rate = kcl_program_rate(k, 1e10 * ctx->threads), seconds = 0;
   for (int i = 0; i < k->stages[KCL_LOOP]; i++)
     seconds +=
         (ctx->threads > 1 ? 1e-6 : 0.3e-6) + kcl_stage_streamed(k, &k->stage[KCL_LOOP][i]) / rate;

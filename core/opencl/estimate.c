@@ -25,9 +25,10 @@ static double launch_of(const kcl *ctx) {
   return gpu ? LAUNCH_GPU : LAUNCH_CPU;
 }
 
-static double rate_of(const kcl *ctx) {
-  if (ctx->stream_rate > 0) return ctx->stream_rate;
-  return ctx->layout == KCL_LAYOUT_GPU ? RATE_GPU : RATE_CPU * ctx->device.compute_units;
+static double rate_of(const kcl_program *k) {
+  const kcl *ctx = k->ctx;
+  return kcl_program_rate(k, ctx->layout == KCL_LAYOUT_GPU ? RATE_GPU
+                                                           : RATE_CPU * ctx->device.compute_units);
 }
 
 /* The entries that the busiest work-item handles one after another, of all its rows. */
@@ -38,9 +39,9 @@ static double chain(const kcl_matrix *A, const kcl_geometry *g) {
 }
 
 /* Launches overlap the kernels before them, on a GPU. */
-static double stage_seconds(const run *r, const kcl_stage *s, bool in_series) {
+static double stage_seconds(const run *r, const kcl_stage *s, double rate, bool in_series) {
   const kcl_program *k = r->k;
-  double stream = kcl_stage_streamed(k, s) / rate_of(k->ctx), far = 0, launches = 1;
+  double stream = kcl_stage_streamed(k, s) / rate, far = 0, launches = 1;
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   int arguments = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
   if (k->ctx->layout != KCL_LAYOUT_GPU) return launch_of(k->ctx) + stream;
@@ -55,8 +56,9 @@ double kcl_opencl_estimate(kcl_program *k) {
   double seconds = 0;
   r.geometry = kcl_choose_geometry(k), r.group = (size_t)r.geometry.group;
   if (kcl_persistent_kernel.wanted(&r)) return kcl_persistent_kernel.estimate(&r);
+  const double rate = rate_of(k);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++)
-    seconds +=
-        stage_seconds(&r, &k->stage[KCL_LOOP][i], kcl_stage_in_series(k, &r.geometry, KCL_LOOP, i));
+    seconds += stage_seconds(&r, &k->stage[KCL_LOOP][i], rate,
+                             kcl_stage_in_series(k, &r.geometry, KCL_LOOP, i));
   return seconds;
 }

@@ -56,6 +56,7 @@ struct kcl_executor {
   void (*close)(kcl_executor *);
   bool replaces; /* run(LOOP) runs REPLACE, too, every kcl_replacement_interval passes */
   bool ends;     /* on several ranks: run(LOOP) ends when all right-hand sides have stopped */
+  int team; /* threads of the native executor in its last run, which may be fewer than there are; 0: other executors */
   int64_t least_iterations; /* that are worth a call of run(LOOP); 0: a few */
   double seconds_upload, seconds_compile;
   int compiled, from_cache; /* programs: by the driver, from the cache folder */

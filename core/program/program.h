@@ -241,6 +241,9 @@ int kcl_program_end(kcl_program *k); /* closes the last phase; the status of the
 void kcl_program_free(kcl_program **k);
 /* Bytes that one pass over a phase moves while so many right-hand sides iterate; 0: only what they share. */
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs);
+/* Bytes per second at which LOOP reads and writes: between the rate of the cache and that of the memory, by how much of its
+ * vectors and matrices fits into the last-level cache; `unknown` where no rate was measured. */
+double kcl_program_rate(const kcl_program *k, double unknown);
 double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs); /* one stage's share */
 /* Bytes that take as long to stream as the stage takes; its matrix is an outline. */
 double kcl_stage_streamed(const kcl_program *k, const kcl_stage *s);

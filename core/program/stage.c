@@ -1,6 +1,8 @@
 /* What executors ask of a program's stages: their vectors and dots, the bytes they move, which stage reduces whose dots. */
+#include "core/base/context.h"
 #include "core/program/ranks.h"
 #include <limits.h>
+#include <math.h>
 
 int kcl_stage_dots(const kcl_stage *s) {
   int dots = 0;
@@ -109,6 +111,31 @@ double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs) {
   double bytes = 0;
   for (int i = 0; i < k->stages[phase]; i++) bytes += kcl_stage_bytes(k, &k->stage[phase][i], nrhs);
   return bytes;
+}
+
+/* Bytes of the vectors and of the matrices of LOOP, each once. */
+static double working_set(const kcl_program *k) {
+  double bytes = 0;
+  for (kcl_vec v = 0; v < k->vectors; v++)
+    bytes += (double)k->vector[v].n * (double)kcl_type_size(kcl_vector_stored(k, v)) *
+             (kcl_vector_shared(k, v) ? 1 : k->nrhs);
+  for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
+    const kcl_matrix *A = k->stage[KCL_LOOP][i].A;
+    for (int j = 0; A && j < i; j++)
+      if (k->stage[KCL_LOOP][j].A == A) A = NULL;
+    if (A) bytes += kcl_matrix_bytes(A);
+  }
+  return bytes;
+}
+
+double kcl_program_rate(const kcl_program *k, double unknown) {
+  const kcl_stream *s = &k->ctx->stream;
+  if (!(s->rate > 0)) return unknown;
+  if (!(s->cache_rate > s->rate) || !s->cache_bytes) return s->rate;
+  const double full = working_set(k) / (double)s->cache_bytes,
+               missed =
+                   fmin(fmax(2 * full - 1, 0), 1); /* none in half of the cache, all beyond it */
+  return 1 / (missed / s->rate + (1 - missed) / s->cache_rate);
 }
 
 /* ---------------------------------------------------------------- temporary vectors */

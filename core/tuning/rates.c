@@ -1,65 +1,146 @@
 /* What a device needs for bytes and for a launch, both by recorded programs of one stage, and so through the same code as
- * every iteration. The stream rate: z = a x + y over three large vectors (McCalpin 1995), 3 n s bytes per pass, the best
- * of several passes. A launch: the same over vectors that take no time.
+ * every iteration. The stream rate: z = a x + y over three vectors, each at least four times the last-level cache (McCalpin
+ * 1995), 3 n s bytes per pass, the median of several passes. The rate of the cache: likewise over vectors that fit into
+ * half of it. A launch: likewise over vectors that take no time.
  */
+#include "core/tuning/rates.h"
 #include "core/base/cache.h"
+#include "core/base/caches.h"
 #include "core/base/context.h"
 #include "core/device/device.h"
-#include "core/tuning/rates.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-/* ---------------------------------------------------------------- between processes
- * Other programs on the machine only slow it down: of all measured rates the best is kept. */
+/* ---------------------------------------------------------------- the record */
 
-typedef struct rates {
-  double stream, launch;
-} rates;
-
-static void device_key(const kcl *ctx, char key[600]) {
-  const kcl_device *d = &ctx->device;
-  snprintf(key, 600, "triad\n%s\n%s\n%s\n%s\n%d", d->platform_name, d->name, d->version, d->driver,
-           d->compute_units);
+void kcl_rates_add(kcl_rates_record *r, const kcl_rates *measured) {
+  memmove(r->list + 1, r->list, (KCL_RATES_KEPT - 1) * sizeof *r->list);
+  r->list[0] = *measured;
+  if (r->count < KCL_RATES_KEPT) r->count++;
 }
 
-static rates recall(const kcl *ctx) {
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorts v. Of an even number the greater of the two in the middle: other programs only lower a rate. */
+static double median(double *v, int64_t count) {
+  qsort(v, (size_t)count, sizeof *v, ascending);
+  return v[count / 2];
+}
+
+kcl_rates kcl_rates_agreed(const kcl_rates_record *r) {
+  double stream[KCL_RATES_KEPT], cached[KCL_RATES_KEPT], launch[KCL_RATES_KEPT];
+  kcl_rates all = r->list[0];
+  if (!r->count) return (kcl_rates){0};
+  for (int i = 0; i < r->count; i++) {
+    stream[i] = r->list[i].stream, cached[i] = r->list[i].cached;
+    launch[i] = -r->list[i].launch; /* other programs lengthen it */
+    all.low = fmin(all.low, r->list[i].low), all.high = fmax(all.high, r->list[i].high);
+  }
+  all.stream = median(stream, r->count), all.cached = median(cached, r->count);
+  all.launch = -median(launch, r->count);
+  return all;
+}
+
+/* ---------------------------------------------------------------- sizes */
+
+int64_t kcl_stream_vector(int64_t last_cache, int64_t least, double room) {
+  int64_t bytes = 4 * last_cache > least ? 4 * last_cache : least;
+  while (3.0 * (double)bytes > room && bytes > 1 << 20) bytes /= 2;
+  return bytes / 4096 * 4096;
+}
+
+static bool is_gpu(const kcl_device *d) { return !strcmp(d->kind, "gpu"); }
+
+static int64_t last_cache(const kcl_device *d) {
+  const int64_t own = (int64_t)d->cache,
+                host = is_gpu(d) ? 0 : kcl_last_cache("", d->compute_units);
+  return host > own ? host : own;
+}
+
+/* A quarter of the memory of the device, or of the host as far as its control groups allow. */
+static double room_for(const kcl_device *d) {
+  const double group = d->platform < 0 || !is_gpu(d) ? kcl_cgroup_memory("") : 0;
+  double memory = d->memory > 0 ? (double)d->memory : 4e9;
+  if (group > 0 && group < memory) memory = group;
+  while (!is_gpu(d) && memory > 1e8 && !kcl_has_room((size_t)(memory / 4))) memory /= 2;
+  if (d->max_alloc > 0 && 3.0 * (double)d->max_alloc < memory / 4)
+    return 3.0 * (double)d->max_alloc;
+  return memory / 4;
+}
+
+/* Per vector at least 256 MB on a GPU; elsewhere 32 MB, where no cache is known. */
+static int64_t vector_bytes(const kcl_device *d) {
+  return kcl_stream_vector(last_cache(d), is_gpu(d) ? 256 << 20 : 32 << 20, room_for(d));
+}
+
+/* ---------------------------------------------------------------- between processes */
+
+/* The version of the method of measuring leads the key: records of another one are not read. */
+static void device_key(const kcl *ctx, char key[600]) {
+  const kcl_device *d = &ctx->device;
+  snprintf(key, 600, "triad 2\n%s\n%s\n%s\n%s\n%d\n%lld", d->platform_name, d->name, d->version,
+           d->driver, d->compute_units, (long long)last_cache(d));
+}
+
+static bool sound(const kcl_rates *r) {
+  return r->stream > 0 && r->stream < 1e18 && r->cached >= 0 && r->cached < 1e18 &&
+         r->launch >= 0 && r->launch < 1;
+}
+
+static kcl_rates_record read_record(const kcl *ctx) {
   char key[600];
   size_t size = 0;
-  rates r = {0, 0};
+  kcl_rates_record r = {.count = 0};
   device_key(ctx, key);
   void *kept = kcl_cache_get("rates", key, &size);
   if (kept && size == sizeof r) memcpy(&r, kept, size);
   free(kept);
-  return r.stream > 0 && r.stream < 1e18 && r.launch >= 0 && r.launch < 1 ? r : (rates){0, 0};
+  bool good = r.count >= 0 && r.count <= KCL_RATES_KEPT;
+  for (int i = 0; good && i < r.count; i++) good = sound(&r.list[i]);
+  return good ? r : (kcl_rates_record){.count = 0};
 }
 
-static void remember(const kcl *ctx, rates r) {
-  const rates known = recall(ctx);
-  char key[600];
-  device_key(ctx, key);
-  if (known.stream > r.stream) r.stream = known.stream;
-  if (known.launch > 0 && known.launch < r.launch) r.launch = known.launch;
-  if (r.stream > known.stream || r.launch != known.launch)
-    kcl_cache_put("rates", key, &r, sizeof r);
+static void use_record(kcl *ctx, const kcl_rates_record *record) {
+  const kcl_rates r = kcl_rates_agreed(record);
+  ctx->launch = r.launch;
+  ctx->stream = (kcl_stream){.rate = r.stream,
+                             .low = r.low,
+                             .high = r.high,
+                             .cache_rate = r.cached,
+                             .cache_bytes = last_cache(&ctx->device),
+                             .vector_bytes = r.vector,
+                             .measurements = (int)record->count,
+                             .date = r.date};
 }
 
 void kcl_rates_recall(kcl *ctx) {
-  const rates r = recall(ctx);
-  if (!ctx->stream_rate) ctx->stream_rate = r.stream;
-  if (!ctx->launch) ctx->launch = r.launch;
+  if (ctx->stream.rate > 0) return;
+  const kcl_rates_record r = read_record(ctx);
+  use_record(ctx, &r);
 }
 
 /* ---------------------------------------------------------------- measuring */
+
+enum { PASSES = 9, LEAST_PASSES = 3, FEW = 64, MOST_RUNS = 400 };
+static const double SAMPLE = 2e-3, /* seconds per sample, at least */
+    SECONDS = 0.3;                 /* after which no further sample begins */
 
 typedef struct triad {
   kcl_program *k;
   kcl_executor ex;
 } triad;
 
+static kcl_type type_of(const kcl *ctx) { return ctx->device.has_double ? KCL_D : KCL_S; }
+
 static int open_triad(kcl *ctx, int64_t n, triad *t) {
   int rc;
-  KCL_TRY(kcl_program_create(ctx, ctx->device.has_double ? KCL_D : KCL_S, n, n, &t->k));
+  KCL_TRY(kcl_program_create(ctx, type_of(ctx), n, n, &t->k));
   kcl_vec z = kcl_vector(t->k, "z");
   kcl_slot a = kcl_scalar(t->k, "a");
   kcl_begin(t->k, KCL_START);
@@ -76,58 +157,114 @@ static void close_triad(triad *t) {
   kcl_program_free(&t->k);
 }
 
-/* The least seconds per pass of up to 8 samples in a tenth of a second; the first is one pass. */
-static int time_triad(kcl *ctx, int64_t n, int times, double *least) {
-  const kcl_control head = {.limit = 1, .tests_off = 1};
+static int time_passes(triad *t, int passes, double *seconds) {
+  const kcl_control control = {.limit = 1, .tests_off = 1};
   const double target = 0;
-  triad t = {.k = NULL};
   int rc;
-  *least = 0;
+  KCL_TRY(t->ex.set_state(&t->ex, &control, &target));
+  KCL_TRY(t->ex.finish(&t->ex));
+  const double begin = kcl_now();
+  KCL_TRY(t->ex.run(&t->ex, KCL_START, passes));
+  KCL_TRY(t->ex.finish(&t->ex));
+  *seconds = (kcl_now() - begin) / passes;
+done:
+  return rc;
+}
+
+/* Seconds per pass over vectors of n elements, ascending, after passes that warm up. */
+static int time_triad(kcl *ctx, int64_t n, double sample[PASSES], int *count) {
+  triad t = {.k = NULL};
+  double once = 0;
+  int rc;
+  *count = 0;
   KCL_TRY(open_triad(ctx, n, &t));
   const double start = kcl_now();
-  for (int sample = 0; !sample || (sample < 8 && kcl_now() - start < 0.1); sample++) {
-    int passes = sample ? times : 1;
-    KCL_TRY(t.ex.set_state(&t.ex, &head, &target));
-    KCL_TRY(t.ex.finish(&t.ex));
-    double begin = kcl_now();
-    KCL_TRY(t.ex.run(&t.ex, KCL_START, passes));
-    KCL_TRY(t.ex.finish(&t.ex));
-    double seconds = (kcl_now() - begin) / passes;
-    if (!*least || seconds < *least) *least = seconds;
-  }
+  KCL_TRY(time_passes(&t, 1, &once));
+  if (once < SAMPLE) KCL_TRY(time_passes(&t, 8, &once));
+  const int passes = (int)fmin(fmax(ceil(SAMPLE / fmax(once, 1e-9)), 1), MOST_RUNS);
+  while (*count < LEAST_PASSES || (*count < PASSES && kcl_now() - start < SECONDS))
+    KCL_TRY(time_passes(&t, passes, &sample[(*count)++]));
+  qsort(sample, (size_t)*count, sizeof *sample, ascending);
 done:
   close_triad(&t);
   return rc;
 }
 
-/* Per vector: 256 MB on a GPU; elsewhere 8 MB per thread, several times its part of the last cache, of two threads at least. */
-static int64_t elements(const kcl_device *d) {
-  const int threads = d->compute_units > 2 ? d->compute_units : 2;
-  return !strcmp(d->kind, "gpu") ? 1 << 25 : (int64_t)threads << 20;
+static int measure_memory(kcl *ctx, kcl_rates *r) {
+  const int64_t size = (int64_t)kcl_type_size(type_of(ctx));
+  double t[PASSES], bytes;
+  int count, rc;
+  r->vector = vector_bytes(&ctx->device);
+  while ((rc = time_triad(ctx, r->vector / size, t, &count)) == KCL_MEMORY && r->vector > 1 << 22)
+    r->vector /= 2;
+  if (rc) return rc;
+  bytes = 3.0 * (double)r->vector;
+  r->stream = bytes / t[count / 2], r->low = bytes / t[count - 1], r->high = bytes / t[0];
+  return KCL_OK;
 }
 
+/* Not on a GPU: its model has constants for the L2 cache (core/opencl/persistent.c). */
+static int measure_cache(kcl *ctx, kcl_rates *r) {
+  const int64_t size = (int64_t)kcl_type_size(type_of(ctx)),
+                n = last_cache(&ctx->device) / 6 / size;
+  double t[PASSES];
+  int count, rc;
+  if (is_gpu(&ctx->device) || n < 4096) return KCL_OK;
+  if (!(rc = time_triad(ctx, n, t, &count))) r->cached = 3.0 * (double)(n * size) / t[count / 2];
+  return rc;
+}
+
+static int measure_launch(kcl *ctx, kcl_rates *r) {
+  double t[PASSES];
+  int count, rc;
+  if (!ctx->opencl) return KCL_OK;
+  if (!(rc = time_triad(ctx, FEW, t, &count))) r->launch = t[0];
+  return rc;
+}
+
+static int measure_rates(kcl *ctx, kcl_rates *r) {
+  int rc;
+  *r = (kcl_rates){.date = (int64_t)time(NULL)};
+  if ((rc = measure_memory(ctx, r)) || (rc = measure_cache(ctx, r))) return rc;
+  return measure_launch(ctx, r);
+}
+
+/* ---------------------------------------------------------------- for users */
+
 int kcl_stream_measure(kcl *ctx, double *rate) {
-  enum { FEW = 64, LAUNCHES = 200 };
-  double seconds, launch = 0;
+  kcl_rates now;
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
   *rate = 0;
   if (!ctx->selected && (rc = kcl_select(ctx, NULL, 0))) return rc;
-  const int64_t n = elements(&ctx->device);
-  const size_t element = kcl_type_size(ctx->device.has_double ? KCL_D : KCL_S);
-  if ((rc = time_triad(ctx, n, 2, &seconds))) return rc;
-  if (ctx->opencl && (rc = time_triad(ctx, FEW, LAUNCHES, &launch))) return rc;
-  *rate = ctx->stream_rate = 3.0 * (double)n * (double)element / seconds;
-  ctx->launch = launch;
-  remember(ctx, (rates){*rate, launch});
+  if ((rc = measure_rates(ctx, &now))) return rc;
+  *rate = now.stream;
+  kcl_rates_record r = read_record(ctx);
+  char key[600];
+  kcl_rates_add(&r, &now);
+  device_key(ctx, key);
+  kcl_cache_put("rates", key, &r, sizeof r);
+  use_record(ctx, &r);
   return KCL_OK;
 }
 
-int kcl_stream_rate(kcl *ctx, double *rate) {
+int kcl_stream_get(kcl *ctx, kcl_stream *out) {
+  double rate;
   int rc;
-  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
+  *out = (kcl_stream){0};
   if (!ctx->selected) rc = kcl_select(ctx, NULL, 0);
   if (!rc) kcl_rates_recall(ctx);
-  *rate = ctx->stream_rate;
-  return rc || *rate > 0 ? rc : kcl_stream_measure(ctx, rate);
+  if (!rc && !(ctx->stream.rate > 0)) rc = kcl_stream_measure(ctx, &rate);
+  if (!rc) *out = ctx->stream;
+  return rc;
+}
+
+int kcl_stream_rate(kcl *ctx, double *rate) {
+  kcl_stream s;
+  int rc;
+  if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "bytes_per_second", rate))) return rc;
+  rc = kcl_stream_get(ctx, &s);
+  *rate = s.rate;
+  return rc;
 }

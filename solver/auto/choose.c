@@ -131,7 +131,7 @@ static const char *switched_to(const kcl_selection *c) {
 static void explain_way(kcl_selection *c) {
   const kcl_system *s = c->system;
   const kcl_method *m = c->way.method;
-  char *why = c->why_method, varies[64];
+  char *why = c->why_method, varies[80];
   const size_t room = sizeof c->why_method;
   why[0] = 0;
   if (s->undecided.method) add_reason(why, room, kcl_auto_structure(s));
