@@ -74,37 +74,40 @@ int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *
   return rc;
 }
 
-/* y = A^H v, own rows of it; v [own columns + halo], whose halo is filled. */
-static void multiply(kcl_domain *adjoint, kcl_type type, const double *v, double *in, double *y) {
-  kcl_copy(type, in, type, v, adjoint->columns, 1);
-  kcl_domain_exchange(adjoint, kcl_type_size(type), in);
+/* |A^H w| 2^*power, as in solver/certify.c; in [own columns + halo], y [own rows] of A^H. */
+static double adjoint_norm(kcl_domain *d, kcl_domain *adjoint, kcl_type t, const double *w,
+                           double *in, double *y, int *power, bool *lost) {
+  kcl_comm *c = adjoint->comm;
+  const kcl_split *A = &d->given;
+  const int64_t rows = adjoint->columns;
+  const double product = kcl_comm_largest(c, fmax(kcl_product_exponent(A->interior, NULL, t, w),
+                                                  kcl_product_exponent(A->outside, d->row, t, w)));
+  *power = kcl_adjoint_exponent(product, kcl_comm_largest(c, kcl_norm_inf(t, w, rows)));
+  *lost = product > -INFINITY && product + *power < -900;
+  kcl_copy(t, in, t, w, rows, 1);
+  kcl_scale_vector(t, in, rows, NULL, 1, *power);
+  kcl_domain_exchange(adjoint, kcl_type_size(t), in);
   kcl_split_product(adjoint->given.interior, adjoint->given.outside, adjoint->row, in, NULL, y);
+  return kcl_comm_norm(c, t, y, kcl_domain_rows(adjoint));
 }
 
-/* As in solver/certify.c: b and r are scaled, so that products neither overflow nor vanish. */
-static int normal_residual(kcl_domain *adjoint, const parts *p, double norm_F, double *out) {
+static int normal_residual(kcl_domain *d, kcl_domain *adjoint, const parts *p, double norm_F,
+                           double *out) {
   kcl_comm *c = adjoint->comm;
   const kcl_type t = p->type;
   const size_t size = kcl_type_size(t);
-  const int64_t rows = adjoint->columns, n = kcl_domain_rows(adjoint);
-  double *v = NULL, *in = NULL, *y = NULL;
-  const int of_A = kcl_norm_exponent(norm_F),
-            of_b = kcl_norm_exponent(kcl_comm_norm(c, t, p->b, rows));
-  int rc = kcl_alloc(c->ctx, rows, size, "the residual", (void **)&v);
-  if (!rc) rc = kcl_alloc(c->ctx, rows + adjoint->halo.count, size, "the residual", (void **)&in);
-  if (!rc) rc = kcl_alloc(c->ctx, n, size, "the residual", (void **)&y);
+  const int64_t rows = adjoint->columns;
+  kcl_adjoint_norms n = {.F = norm_F, .r = kcl_comm_norm(c, t, p->r, rows)};
+  double *in = NULL, *y = NULL;
+  bool lost;
+  int rc = kcl_alloc(c->ctx, rows + adjoint->halo.count, size, "the residual", (void **)&in);
+  if (!rc) rc = kcl_alloc(c->ctx, kcl_domain_rows(adjoint), size, "the residual", (void **)&y);
   KCL_TRY(kcl_comm_agree(c, rc));
-  kcl_copy(t, v, t, p->b, rows, 1);
-  kcl_scale_vector(t, v, rows, NULL, 1, of_b + of_A);
-  multiply(adjoint, t, v, in, y);
-  const double norm_h = kcl_comm_norm(c, t, y, n);
-  kcl_copy(t, v, t, p->r, rows, 1);
-  kcl_scale_vector(t, v, rows, NULL, 1, of_b + of_A);
-  multiply(adjoint, t, v, in, y);
-  *out = kcl_normal_residual(kcl_comm_norm(c, t, y, n), norm_h, ldexp(norm_F, of_A),
-                             ldexp(kcl_comm_norm(c, t, p->r, rows), of_b));
+  n.h = adjoint_norm(d, adjoint, t, p->b, in, y, &n.h_power, &lost);
+  n.s = adjoint_norm(d, adjoint, t, p->r, in, y, &n.s_power, &n.s_lost);
+  *out = kcl_normal_residual(&n);
 done:
-  free(v), free(in), free(y);
+  free(in), free(y);
   return rc;
 }
 
@@ -127,7 +130,7 @@ int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const 
   norms.b = norm(d, &p, p.b), norms.r = norm(d, &p, p.r);
   norms.x = kcl_comm_norm(c, p.type, p.x, d->columns);
   kcl_certificate_of(&norms, &worst, out);
-  if (adjoint) rc = normal_residual(adjoint, &p, norm_F, &out->normal_residual);
+  if (adjoint) rc = normal_residual(d, adjoint, &p, norm_F, &out->normal_residual);
   if (adjoint && !(norms.x_inf < INFINITY)) out->normal_residual = INFINITY;
 done:
   free_parts(&p);

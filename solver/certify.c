@@ -93,37 +93,80 @@ static void judge(const judged *s, kcl_certificate *out) {
   kcl_certificate_of(&n, &worst, out);
 }
 
-double kcl_normal_residual(double norm_s, double norm_h, double norm_F, double norm_r) {
-  const double first = kcl_ratio(norm_s, norm_h), second = kcl_ratio(norm_s, norm_F * norm_r);
-  return kcl_nan_to_infinity(first > second || isnan(first) ? first : second);
+/* ---------------------------------------------------------------- the normal residual */
+
+typedef struct products {
+  const kcl_csr *A;
+  const int32_t *row; /* NULL: row i of A belongs to w_i, else to w[row[i]] */
+  kcl_type type;
+  const double *w;
+} products;
+
+enum { ABOVE = 5000 }; /* an exponent and this are positive */
+
+static double largest_exponent(const void *arg, int64_t from, int64_t to) {
+  const products *p = arg;
+  double most = 0;
+  for (int64_t i = from; i < to; i++) {
+    const double w = kcl_abs(p->type, p->w, p->row ? p->row[i] : i);
+    double a = 0;
+    for (int64_t k = p->A->row_ptr[i]; k < p->A->row_ptr[i + 1]; k++)
+      a = fmax(a, kcl_abs(p->A->type, p->A->val, k));
+    if (a > 0 && w > 0) most = fmax(most, ABOVE + logb(a) + logb(w));
+  }
+  return most;
 }
 
-/* v = A^H 2^by w, and its norm. */
-static double adjoint_norm(const judged *s, const kcl_csr *AH, double *w, int by, double *v) {
-  kcl_scale_vector(s->type, w, s->A->rows, NULL, 1, by);
-  kcl_csr_product(AH, w, NULL, v);
+double kcl_product_exponent(const kcl_csr *A, const int32_t *row, kcl_type t, const double *w) {
+  const double most =
+      kcl_largest(A->rows, KCL_FEW_ROWS, largest_exponent, &(products){A, row, t, w});
+  return most > 0 ? most - ABOVE : -INFINITY;
+}
+
+int kcl_adjoint_exponent(double product, double w_inf) {
+  const double room = w_inf > 0 && w_inf < INFINITY ? 1000 - logb(w_inf) : 0;
+  return product > -INFINITY && product < INFINITY ? (int)fmin(-product, room) : 0;
+}
+
+double kcl_normal_residual(const kcl_adjoint_norms *n) {
+  const int of_F = kcl_norm_exponent(n->F), of_r = kcl_norm_exponent(n->r);
+  const double first = ldexp(kcl_ratio(n->s, n->h), n->h_power - n->s_power),
+               second = ldexp(kcl_ratio(n->s, ldexp(n->F, of_F) * ldexp(n->r, of_r)),
+                              of_F + of_r - n->s_power);
+  const bool vanished = n->s == 0 && n->s_lost;
+  return vanished ? INFINITY : kcl_nan_to_infinity(first > second || isnan(first) ? first : second);
+}
+
+/* |A^H w| 2^*power; v and copy are scratch. *lost: products may be below the least number. */
+static double adjoint_norm(const judged *s, const kcl_csr *AH, const double *w, double *copy,
+                           double *v, int *power, bool *lost) {
+  const int64_t rows = s->A->rows;
+  const double product = kcl_product_exponent(s->A, NULL, s->type, w);
+  *power = kcl_adjoint_exponent(product, kcl_norm_inf(s->type, w, rows));
+  *lost = product > -INFINITY && product + *power < -900;
+  kcl_copy(s->type, copy, s->type, w, rows, 1);
+  kcl_scale_vector(s->type, copy, rows, NULL, 1, *power);
+  kcl_csr_product(AH, copy, NULL, v);
   return kcl_norm2(s->type, v, s->A->cols);
 }
 
-/* b and r are scaled alike, and once more as if A had the norm 1: products neither overflow nor vanish. */
 static int normal_residual(kcl *ctx, const judged *s, double *out) {
   const kcl_csr *A = s->A;
   const kcl_type t = s->type;
-  const double norm_F = fmin(kcl_norm2(A->type, A->val, A->nnz), DBL_MAX),
-               norm_b = kcl_norm2(t, s->b, A->rows), norm_r = kcl_norm2(t, s->r, A->rows);
-  const int of_A = kcl_norm_exponent(norm_F), of_b = kcl_norm_exponent(norm_b);
+  kcl_adjoint_norms n = {.F = fmin(kcl_norm2(A->type, A->val, A->nnz), DBL_MAX),
+                         .r = kcl_norm2(t, s->r, A->rows)};
   kcl_csr *AH = NULL;
-  double *v = NULL, *w = NULL;
+  double *v = NULL, *copy = NULL;
+  bool lost;
   int rc;
   KCL_TRY(kcl_csr_adjoint(ctx, A, &AH));
   KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&v));
-  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&w));
-  kcl_copy(t, w, t, s->b, A->rows, 1);
-  const double norm_h = adjoint_norm(s, AH, w, of_b + of_A, v);    /* |A^H b| */
-  const double norm_s = adjoint_norm(s, AH, s->r, of_b + of_A, v); /* |A^H r| */
-  *out = kcl_normal_residual(norm_s, norm_h, ldexp(norm_F, of_A), ldexp(norm_r, of_b));
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&copy));
+  n.h = adjoint_norm(s, AH, s->b, copy, v, &n.h_power, &lost);
+  n.s = adjoint_norm(s, AH, s->r, copy, v, &n.s_power, &n.s_lost);
+  *out = kcl_normal_residual(&n);
 done:
-  free(v), free(w), kcl_csr_free(&AH);
+  free(v), free(copy), kcl_csr_free(&AH);
   return rc;
 }
 

@@ -86,8 +86,17 @@ typedef struct kcl_norms {
   int shift;
 } kcl_norms;
 void kcl_certificate_of(const kcl_norms *n, const kcl_row_errors *worst, kcl_certificate *out);
-/* max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) from s = A^H r and h = A^H b; infinite where a number is not finite. */
-double kcl_normal_residual(double norm_s, double norm_h, double norm_F, double norm_r);
+/* max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)); infinite where a number is not finite, or may have vanished. */
+typedef struct kcl_adjoint_norms {
+  double s, h, F, r; /* |A^H r| 2^s_power, |A^H b| 2^h_power, |A|_F, |r| */
+  int s_power, h_power;
+  bool s_lost; /* products of A^H r may be below the least number */
+} kcl_adjoint_norms;
+double kcl_normal_residual(const kcl_adjoint_norms *n);
+/* The power of two for A^H w, whose largest product then is near 1: from its exponent, and from |w|_inf, which stays finite. */
+int kcl_adjoint_exponent(double product, double w_inf);
+/* The largest exponent of |a_ij| |w_i|, w of type D or Z; row: as in kcl_split_product, or NULL; -INFINITY: all are 0. */
+double kcl_product_exponent(const kcl_csr *A, const int32_t *row, kcl_type t, const double *w);
 
 /* KCL_MEMORY: A is no longer what it was at set-up (solver/sums.c). */
 kcl_sums kcl_sums_of(const kcl_csr *A);

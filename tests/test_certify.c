@@ -70,6 +70,16 @@ static void test_tiny_gradient(kcl *ctx) {
   kcl_csr_free(&A);
 }
 
+/* A = diag(1e290, 1e-290), b = e_2, x = 0: A^H r = A^H b, however small it is beside |A|. */
+static void test_hidden_gradient(kcl *ctx) {
+  kcl_csr *A = diagonal(ctx, 1e290, 1e-290);
+  const double b[] = {0, 1}, x[] = {0, 0};
+  kcl_certificate c;
+  CHECK(!kcl_certify_least_squares(ctx, A, b, x, &c));
+  CHECKF(c.normal_residual == 1, "normal residual %g, not 1", c.normal_residual);
+  kcl_csr_free(&A);
+}
+
 static bool within(double a, double b) { return fabs(a - b) <= 1e-3 * b; }
 
 /* Products and their rounding errors that are below the least number, or above the largest. */
@@ -117,7 +127,7 @@ int main(void) {
   kcl *ctx = NULL;
   if (kcl_create(&ctx)) return 1;
   test_rows(ctx), test_unseen(ctx), test_range(ctx), test_claims(ctx);
-  test_tiny_gradient(ctx);
+  test_tiny_gradient(ctx), test_hidden_gradient(ctx);
   kcl_destroy(&ctx);
   return check_report();
 }
