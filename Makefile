@@ -1,6 +1,7 @@
 # krylocl. `make` builds, `make demo` runs an example, `make check` tests, `make help` lists the rest.
-# Settings on the command line or in an untracked config.mk: CC, ARCH, OPT, CFLAGS, LDFLAGS, BUILD,
-# PREFIX, MPICC (mpicc.mpich), SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like omit a part.
+# Settings on the command line or in an untracked config.mk: CC, ARCH (-march=native; portable), OPT, CFLAGS, LDFLAGS, BUILD,
+# PREFIX, MPICC (mpicc.mpich), SAN (address,undefined), V=1 (show commands); HAVE_OPENCL= and the like omit a part, GPL=no
+# the parts that are under the GPL.
 MAKEFLAGS += -rR
 -include config.mk
 CC      := $(if $(filter default undefined,$(origin CC)),gcc,$(CC))
@@ -35,11 +36,14 @@ comma := ,
 probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
 ifneq ($(filter-out help clean demo fuzz check check-sanitizers check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(call probe,stdlib.h,),)
+  $(error no C compiler: $(CC) cannot make a program. Install gcc and libc6-dev (Debian, Ubuntu), gcc (Fedora, Arch) or the command-line tools of Xcode (macOS), or set CC)
+endif
 ARCH            := $(if $(filter undefined,$(origin ARCH)),$(if $(call probe,,-march=native),-march=native),$(ARCH))
 HAVE_OPENCL     := $(call probe,$(CL_H),$(OPENCL))
 HAVE_LIBDEFLATE := $(call probe,libdeflate.h,-ldeflate)
 HAVE_ZLIB       := $(call probe,zlib.h,-lz)
-HAVE_CHOLMOD    := $(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod))
+HAVE_CHOLMOD    := $(if $(filter no,$(GPL)),,$(or $(call probe,suitesparse/umfpack.h,-lumfpack -lcholmod),$(call probe,umfpack.h,-lumfpack -lcholmod)))
 HAVE_SPQR       := $(if $(HAVE_CHOLMOD),$(call probe,suitesparse/SuiteSparseQR_C.h,-lspqr -lcholmod))
 HAVE_CJSON      := $(call probe,cjson/cJSON.h,-lcjson)
 # The flags of Open MPI or MPICH: of the compiler MPICC (mpicc.mpich) if it is set, else of pkg-config, else of mpicc.
@@ -50,9 +54,15 @@ MPI_LIBS    := $(if $(MPI_PACKAGE),$(shell pkg-config --libs $(MPI_PACKAGE)),$(f
 HAVE_MPI    := $(if $(MPI_LIBS),$(call probe,mpi.h,$(MPI_CFLAGS) $(MPI_LIBS)))
 HAVE_METIS  := $(if $(HAVE_MPI),$(call probe,metis.h,-lmetis))
 endif
+# ARCH=portable: for every processor of its kind. For x86-64 the shared libraries are built a second time, with AVX-512, in the
+# folder from which the dynamic linker of glibc takes them where the processor has it, and the program is linked with them.
+ifeq ($(ARCH),portable)
+  override ARCH :=
+  LEVELS := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(shell getconf GNU_LIBC_VERSION 2>/dev/null),$(call probe,,-march=x86-64-v4)),x86-64-v4)
+endif
 missing = $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \
   $(if $(HAVE_LIBDEFLATE)$(HAVE_ZLIB),,no libdeflate and no zlib (libdeflate-dev, zlib1g-dev): no .gz files;) \
-  $(if $(HAVE_CHOLMOD),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
+  $(if $(HAVE_CHOLMOD)$(filter no,$(GPL)),,no CHOLMOD and UMFPACK (libsuitesparse-dev): no direct solutions for --check;) \
   $(if $(HAVE_CHOLMOD),$(if $(HAVE_SPQR),,no SuiteSparseQR (libsuitesparse-dev): no direct solutions of least squares;)) \
   $(if $(HAVE_CJSON),,no cJSON (libcjson-dev): only the library, not the program;) \
   $(if $(HAVE_MPI),,no MPI (libopenmpi-dev openmpi-bin): one process alone;) \
@@ -85,9 +95,12 @@ MPI_LIB = $(BUILD)/libkrylocl_mpi.a
 MPI_SO  = libkrylocl_mpi.so.0
 link  = $(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter-out %/flags,$^)
 
-all: $(LIB) $(BUILD)/$(SONAME) $(if $(HAVE_MPI),$(MPI_LIB) $(BUILD)/$(MPI_SO)) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
-$(BUILD)/krylocl: $(CLI) $(if $(HAVE_MPI),$(MPI_LIB),$(LIB))
-	$(link) -lcjson -pthread $(LIBS) $(mpi_libs)
+all: shared $(LIB) $(if $(HAVE_MPI),$(MPI_LIB)) $(LEVELS) $(if $(HAVE_CJSON),$(BUILD)/krylocl) $(BUILD)/heatsink-picture
+shared: $(BUILD)/$(SONAME) $(if $(HAVE_MPI),$(BUILD)/$(MPI_SO))
+$(LEVELS):
+	$(Q)$(MAKE) --no-print-directory ARCH=-march=$@ BUILD=$(BUILD)/glibc-hwcaps/$@ say_missing=: shared
+$(BUILD)/krylocl: $(CLI) $(if $(LEVELS),$(BUILD)/$(if $(HAVE_MPI),$(MPI_SO),$(SONAME)),$(if $(HAVE_MPI),$(MPI_LIB),$(LIB)))
+	$(link) $(if $(LEVELS),-Wl$(comma)-rpath$(comma)'$$ORIGIN:$$ORIGIN/../lib') -lcjson -pthread $(LIBS) $(mpi_libs)
 $(BUILD)/heatsink-picture: $(BUILD)/bench/heatsink_picture.o $(LIB)
 	$(link) $(LIBS)
 $(TESTS) $(BUILD)/bench/read $(BUILD)/bench/experiments/atomics: $(BUILD)/%: $(BUILD)/%.o $(LIB)
@@ -137,7 +150,7 @@ $(BUILD)/commit.c: $(if $(findstring "$(commit)",$(shell cat $(BUILD)/commit.c 2
 $(BUILD)/commit.o: $(BUILD)/commit.c $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 # A change of flags, compiler or libraries recompiles everything and lists what is missing.
-settings := $(strip $(CC) $(ALL_CFLAGS) $(if $(LIBFUZZER),-DLIBFUZZER) $(LDFLAGS) $(LIBS) $(mpi_libs))
+settings := $(strip $(CC) $(ALL_CFLAGS) $(LEVELS) $(if $(LIBFUZZER),-DLIBFUZZER) $(LDFLAGS) $(LIBS) $(mpi_libs))
 before   := $(shell cat $(BUILD)/flags 2>/dev/null)
 $(BUILD)/flags: $(if $(and $(findstring $(settings),$(before)),$(findstring $(before),$(settings))),,always)
 	@mkdir -p $(@D)
@@ -227,11 +240,14 @@ install: all
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include $(MPI_CFLAGS)' \
 	  'Libs: -L$${prefix}/lib -lkrylocl_mpi $(MPI_LIBS)' \
 	  'Libs.private: $(strip $(LIBS)) $(if $(HAVE_METIS),-lmetis) -pthread' > $(lib)/pkgconfig/krylocl_mpi.pc)
+	$(foreach l,$(LEVELS),install -d $(lib)/glibc-hwcaps/$l && install $(wildcard $(BUILD)/glibc-hwcaps/$l/*.so.0) $(lib)/glibc-hwcaps/$l;)
 	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
+	@$(if $(HAVE_CHOLMOD),echo 'krylocl: linked with CHOLMOD$(comma) UMFPACK$(if $(HAVE_SPQR),$(comma) SuiteSparseQR) (GPL): the GPL applies to copies of this build; make GPL=no leaves them out')
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/krylocl $(DESTDIR)$(PREFIX)/include/krylocl.h \
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages) \
 	  $(lib)/pkgconfig/krylocl_mpi.pc $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
+	rm -f $(lib)/glibc-hwcaps/*/$(SONAME) $(lib)/glibc-hwcaps/*/$(MPI_SO)
 	rm -rf $(doc)
 
 # Drawn from the runs in bench/results, and from nothing else.
@@ -254,17 +270,17 @@ clean:
 help:
 	@sed -n '1,3s/^# //p' Makefile
 	@echo 'make            $(LIB), $(SONAME), krylocl and heatsink-picture in $(BUILD)/'
-	@echo 'make demo       installs packages, builds, solves and draws a heat sink in demo/'
+	@echo 'make demo       installs packages, builds, solves and draws a heat sink in demo/; MINIMAL=1: a compiler and cJSON alone'
 	@echo 'make check      installs packages, builds, runs all tests; fewer: ONLY=conform_spmv FORMATS=ell TYPES=d,'
 	@echo '                ONLY=conform_solver SOLVERS=cg,idr'
 	@echo 'make check-sanitizers   all tests and fuzz targets, address and undefined behaviour (clang)'
 	@echo 'make check-matrices     tests on all matrices of the folder KRYLOCL_MATRICES (../shared/matrices)'
 	@echo 'make methods            every method on all of them (the table of docs/methods.md)'
-	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR= ; ARCH=portable: for other machines; GPL=no: without GPL parts'
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
 	@echo 'make results            docs/report.html and docs/results.md from the JSON files in bench/results'
 	@echo 'make experiments        the experiments of docs/experiments.md; EXPERIMENTS=--quick: small systems'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'
-.PHONY: all always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs bench-read peers atomics experiments results install uninstall format lint info clean help
+.PHONY: all shared $(LEVELS) always demo check check-sanitizers check-matrices methods tests fuzz fuzz-programs bench-read peers atomics experiments results install uninstall format lint info clean help

@@ -7,7 +7,7 @@ BUILD=${BUILD:-build}
 SIZE=${SIZE:-120} # cells along the 90 mm of the sink; 120 has 250,560 unknowns
 begin=$(date +%s)
 krylocl=$BUILD/krylocl
-[ -x "$krylocl" ] || { echo "demo: $krylocl was not built: the messages of make name the missing package"; exit 1; }
+[ -x "$krylocl" ] || { echo "demo: $krylocl was not built: it needs cJSON (libcjson-dev)"; exit 1; }
 mkdir -p demo || exit 1
 
 bold='' plain=''
@@ -25,12 +25,11 @@ show "$krylocl" generate heatsink:"$SIZE" -o demo/A.mtx --rhs demo/b.rhs || exit
 step "3. Its structure and the predicted bytes of each storage format"
 show "$krylocl" info demo/A.mtx || exit 1
 
-check='' plot=''
+check=''
 if "$krylocl" version | grep -q CHOLMOD; then check='--check cholmod'; fi
-if command -v gnuplot >/dev/null 2>&1; then plot='--plot demo/convergence.png'; fi
 step "4. The solution${check:+, compared with a direct one}"
 # shellcheck disable=SC2086 # words
-show "$krylocl" solve demo/A.mtx demo/b.rhs -o demo/x.mtx --precond jacobi $check $plot || exit 1
+show "$krylocl" solve demo/A.mtx demo/b.rhs -o demo/x.mtx --precond jacobi $check --plot demo/convergence.svg || exit 1
 
 formats=csr-scalar,csr-vector,csr-sym,ell,sell,cds,pattern,coo
 step "5. Time per iteration in eight storage formats (without -f: in all)"
@@ -43,7 +42,7 @@ else
 fi
 
 step "6. The temperature in a cut through the heat sink"
-show "$BUILD/heatsink-picture" "$SIZE" demo/x.mtx demo/temperature.png || exit 1
+show "$BUILD/heatsink-picture" "$SIZE" demo/x.mtx demo/temperature.svg || exit 1
 
 step "Done in $(($(date +%s) - begin)) s, without packages and compilation. The files are in demo/:"
 ls demo

@@ -1,4 +1,5 @@
-/* krylocl version: the version, the commit it was built from, the compiler, and the optional parts of the build. */
+/* krylocl version: the version, the commit it was built from, the compiler, the optional parts of the build, and the
+ * licence that they bring. */
 #include "cli/cli.h"
 
 extern const char cli_commit[]; /* BUILD/commit.c; empty outside of a repository */
@@ -35,6 +36,13 @@ int cli_version(void) {
   printf("parts     %s", parts[0] || *mpi.s ? "" : "none");
   for (int i = 0; parts[i]; i++) printf("%s%s", i ? ", " : "", parts[i]);
   printf("%s%s\n", parts[0] && *mpi.s ? ", " : "", mpi.s);
+#if defined HAVE_CHOLMOD && defined HAVE_SPQR
+  puts("licence   BSD-3-Clause, with CHOLMOD, UMFPACK and SPQR: GPL");
+#elif defined HAVE_CHOLMOD
+  puts("licence   BSD-3-Clause, with CHOLMOD and UMFPACK: GPL");
+#else
+  puts("licence   BSD-3-Clause");
+#endif
   return 0;
 }
 

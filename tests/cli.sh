@@ -36,7 +36,7 @@ done
 says "^  cpu "
 run 0 "list" list; says "^formats"; says "^  csr-scalar "; says "^  heatsink "
 run 2 "list of what is none" list format; says "did you mean 'formats'"
-run 0 "version" version; says "^krylocl [0-9]"; says "^compiler  "; says "^parts "
+run 0 "version" version; says "^krylocl [0-9]"; says "^compiler  "; says "^parts "; says "^licence   BSD-3-Clause"
 if ldd "$prog" 2>/dev/null | grep -q libmpi; then says "^parts .*MPI.*[0-9]"; fi
 run 0 "help after the rest" solve nowhere.mtx --help; says "krylocl solve"
 run 2 "no subcommand"; says "subcommand is missing"
