@@ -1,58 +1,115 @@
 #!/bin/sh
-# Packages for `make demo`, `make check` and lint. On Debian and Ubuntu missing ones are installed (with sudo if
-# not root); elsewhere the list is printed. Never an error: the build names what is missing.
-# usage: packages.sh demo|check|lint|intel
-what=${1:?demo, check, lint or intel}
+# Packages for `make demo`, `make check`, CI and lint. On Debian and Ubuntu missing ones are installed, with sudo if not root, and
+# what each part weighs is printed; elsewhere, and without root, the list is printed. Never an error: the build continues with
+# what is installed and names what is missing.
+# usage: [MINIMAL=1] packages.sh demo|check|ci|lint|intel     MINIMAL: a compiler and cJSON alone
+# shellcheck disable=SC2086 # lists of words
+what=${1:?demo, check, ci, lint or intel}
 has() { command -v "$1" >/dev/null 2>&1; }
+has_package() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+end() { printf '%s\n' "$@" "Continuing with what is installed."; exit 0; }
 
+compiler=${CC:-gcc} compiler=${compiler##* } # without a word such as ccache
 if ! has apt-get || ! has dpkg-query; then
-  if ! has gnuplot || ! has pkg-config; then
-    cat <<'LIST'
-Packages of this project, to be installed by hand on this system:
-  Fedora  gcc make 'pkgconfig(OpenCL)' pocl zlib-devel libdeflate-devel cjson-devel suitesparse-devel gnuplot
-  Arch    gcc make opencl-headers ocl-icd pocl zlib libdeflate cjson suitesparse openblas gnuplot
-  macOS   brew install libdeflate cjson suite-sparse gnuplot
-Continuing with what is installed.
-LIST
-  fi
-  exit 0
+  if has "$compiler" && has pkg-config && pkg-config --exists libcjson; then exit 0; fi
+  end "Packages of this project, to be installed by hand on this system (gcc, make and cJSON are enough to begin with):" \
+    "  Fedora  gcc make cjson-devel 'pkgconfig(OpenCL)' opencl-headers pocl libdeflate-devel suitesparse-devel openblas-devel" \
+    "  Arch    gcc make pkgconf cjson ocl-icd opencl-headers pocl libdeflate suitesparse openblas" \
+    "  macOS   brew install cjson libdeflate suite-sparse"
 fi
 
-# Commands are looked up in the path, libraries by package.
-need=
-compiler=${CC:-gcc} compiler=${compiler##* } # without a word such as ccache
-for pair in "$compiler:$(basename "$compiler" | sed 's/^cc$/gcc/')" gnuplot:gnuplot-nox; do
-  has "${pair%%:*}" || need="$need ${pair#*:}"
-done
-libraries="libc6-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd zlib1g-dev libdeflate-dev
-  libcjson-dev libsuitesparse-dev libopenblas0"
-case $compiler in *clang*) libraries="$libraries libclang-rt-dev lld" ;; esac # sanitizers, libFuzzer; a linker
+# Missing packages, and a line for each part: what for, and its packages.
+need='' parts=''
+want() { # WHAT-FOR PACKAGE...
+  missing='' what_for=$1
+  shift
+  for p; do has_package "$p" || missing="$missing $p"; done
+  [ -z "$missing" ] || need="$need$missing" parts="$parts$what_for:$missing
+"
+}
+want_command() { has "$2" || want "$1" "$3"; } # WHAT-FOR COMMAND PACKAGE
+want_program() {
+  set -- libc6-dev libcjson-dev
+  has "$compiler" || set -- "$(basename "$compiler" | sed 's/^cc$/gcc/')" "$@"
+  want 'the compiler and the program' "$@"
+  case $compiler in *clang*) want 'sanitizers, libFuzzer and a linker' libclang-rt-dev lld ;; esac
+}
+want_parts() {
+  want 'files that end in .gz' libdeflate-dev
+  want 'OpenCL' ocl-icd-opencl-dev opencl-headers
+  # A driver of a GPU will do as well.
+  [ -n "$(find -L /etc/OpenCL/vendors -name '*.icd' 2>/dev/null)" ] || want 'OpenCL on the CPU' pocl-opencl-icd
+  want 'direct solutions for --check' libsuitesparse-dev libopenblas0-pthread
+}
+want_tests() {
+  want 'ranks' libopenmpi-dev openmpi-bin libmetis-dev
+  python3 -c 'import html.parser, http.server, json, pty, termios' 2>/dev/null || want 'scripts of tests' python3
+  want_command 'downloads' curl curl
+  want_command 'pictures' gnuplot gnuplot-nox
+}
 case $what in
-  check)
-    has oclgrind || need="$need oclgrind"
-    has rsvg-convert || need="$need librsvg2-bin"
-    libraries="$libraries libopenmpi-dev openmpi-bin libmetis-dev"
-    ;;
-  intel) python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"; libraries= ;;
-  lint) for c in clang-format clang-tidy cppcheck doxygen; do has $c || need="$need $c"; done; libraries= ;;
+  demo | check | ci) want_program ;;
+  intel) python3 -m pip --version >/dev/null 2>&1 || want "Intel's driver" python3-pip ;;
+  lint) for c in clang-format clang-tidy cppcheck doxygen; do want_command 'lint' $c $c; done ;;
 esac
-for p in $libraries; do
-  dpkg-query -W -f='${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || need="$need $p"
-done
+if [ -z "$MINIMAL" ]; then
+  case $what in demo | check | ci) want_parts ;; esac
+  case $what in check | ci) want_tests ;; esac
+  [ "$what" != ci ] || { want_command 'races in kernels' oclgrind oclgrind; want_command 'PNG' rsvg-convert librsvg2-bin; }
+fi
 [ -n "$need" ] || exit 0
 
+# Whom to install as: root, or sudo, which may ask for a password on a terminal, before a line is redrawn.
 root=
-[ "$(id -u)" = 0 ] || root=sudo
-echo "Installing missing packages:$need"
-if [ -n "$root" ] && ! has sudo; then
-  echo "Neither root nor sudo: run  apt-get install$need  as root. Continuing with what is installed."
-  exit 0
+if [ "$(id -u)" != 0 ]; then
+  root=sudo
+  if ! has sudo || ! { sudo -n true 2>/dev/null || { [ -t 0 ] && sudo true; }; }; then
+    end "Missing packages:$need" "Only root may install them:  apt-get install --no-install-recommends$need"
+  fi
 fi
-# --no-remove: another OpenCL loader is kept, and the other packages are installed one by one.
-busy() { sh "$(dirname "$0")/busy.sh" "$@"; }
-get() { busy "installing $*" $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-remove --no-install-recommends "$@" >/dev/null; }
-[ -z "$root" ] || sudo true # the password, before a line is redrawn
-busy "reading the package lists" $root apt-get update -qq || echo "The package lists could not be updated."
-# shellcheck disable=SC2086 # a list of words
-get $need || for p in $need; do get "$p" || echo "Not installed: $p"; done
-exit 0
+
+log=$(mktemp) && trap 'rm -f "$log"' EXIT
+busy() { # WHAT COMMAND...: its output is kept in $log
+  line=$1
+  shift
+  LC_ALL=C sh "$(dirname "$0")/busy.sh" "$line" sh -c 'exec >"$0" 2>&1; exec "$@"' "$log" "$@"
+}
+once="-o Acquire::Retries=0 -o Acquire::http::Timeout=15 -o Acquire::https::Timeout=15 -o DPkg::Lock::Timeout=60"
+busy "reading the package lists" $root apt-get $once update
+grep -Eq '^(Hit|Get):' "$log" || end "Missing packages:$need" "The package lists could not be read (no network?): nothing was installed."
+
+# --no-remove: another OpenCL loader is kept. What cannot be installed beside what is there is left out.
+options="--no-remove --no-install-recommends"
+plan() { LC_ALL=C apt-get install -o Debug::NoLocking=1 $options --assume-no "$@" 2>/dev/null; }
+can() { LC_ALL=C apt-get install -s -o Debug::NoLocking=1 $options "$@" >/dev/null 2>&1; }
+if ! can $need; then
+  able='' unable=''
+  for p in $need; do if can $able $p; then able="$able $p"; else unable="$unable $p"; fi; done
+  need=$able
+  echo "Not available here, or in conflict with what is installed:$unable"
+  [ -n "$need" ] || end
+fi
+
+# One line per part: its packages, how many with those they need, and how much they weigh beside those of the lines above.
+weight() { plan "$@" | awk '/newly installed/ { n = $3 }
+  /additional disk space/ { gsub(",", "", $4); mb = $4 * ($5 == "GB" ? 1000 : $5 == "kB" ? 0.001 : 1) } END { printf "%d %.0f", n, mb }'; }
+list='' before='0 0'
+echo "Installing:"
+while IFS=: read -r what_for packages; do
+  now=
+  for p in $packages; do case " $need " in *" $p "*) now="$now $p" ;; esac; done
+  [ -n "$now" ] || continue
+  list="$list$now" after=$(weight $list)
+  echo "$before $after" | awk -v p="${now# }" -v f="$what_for" '{ printf "  %-46s %3d packages %4d MB  %s\n", p, $3 - $1, $4 - $2, f }'
+  before=$after
+done <<PARTS
+$parts
+PARTS
+echo "$before" | awk '{ printf "  %-46s %3d packages %4d MB\n", "together", $1, $2 }'
+[ "$what" != demo ] || [ -n "$MINIMAL" ] || echo "(make demo MINIMAL=1 installs a compiler and cJSON alone)"
+begin=$(date +%s)
+if busy "installing$need" $root env DEBIAN_FRONTEND=noninteractive apt-get $once install -y -qq $options $need; then
+  echo "Installed in $(($(date +%s) - begin)) s."
+else
+  end "apt-get failed: $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")"
+fi
