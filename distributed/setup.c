@@ -168,7 +168,7 @@ static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *option
   int rc;
   double start = kcl_now();
   c = m->comm;
-  m->system = (kcl_system){.ctx = m->ctx, .options = options ? *options : kcl_defaults};
+  m->system = (kcl_system){.ctx = m->ctx, .options = kcl_options_of(options)};
   m->system.options.no_direct = true;
   kcl_read_options(&m->system);
   rc = kcl_check_options(&m->system);
@@ -208,7 +208,6 @@ done:
 
 /* Alone it is an ordinary solver, bit for bit. */
 static int set_up_alone(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
-  m->whole = A;
   return kcl_setup(m->ctx, A, options, &m->alone);
 }
 
@@ -226,6 +225,7 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   if (!rc) rc = kcl_alloc(ctx, 1, sizeof *m, "a solver", (void **)&m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   m->ctx = ctx, m->layout = layout, m->taken = taken;
+  kcl_context_retain(ctx);
   if (count == 1 && !ctx->reproducible)
     KCL_TRY(set_up_alone(m, A, options));
   else {
@@ -265,6 +265,7 @@ void kcl_mpi_solver_free(kcl_mpi_solver **s) {
   kcl_order_free(&m->order);
   kcl_histories_free(&m->history, m->histories);
   kcl_comm_free(&m->comm);
+  kcl_context_release(m->ctx);
   free(m);
   *s = NULL;
 }

@@ -42,8 +42,8 @@ static double seconds_alone(const kcl_mpi_solver *m, double times) {
 static void describe_alone(const kcl_mpi_solver *m, kcl_mpi_share *own) {
   kcl_setup_info info;
   kcl_solver_info(m->alone, &info);
-  own->share = 1, own->rows = m->whole->rows, own->columns = m->whole->cols;
-  own->nonzeros = m->whole->nnz;
+  const kcl_csr *A = m->alone->system.A;
+  own->share = 1, own->rows = A->rows, own->columns = A->cols, own->nonzeros = A->nnz;
   snprintf(own->format, sizeof own->format, "%s", info.format);
 }
 

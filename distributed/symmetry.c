@@ -2,6 +2,7 @@
  * the interior of each rank is compared with itself, and every entry of a boundary is sent to the owner of its column, which
  * compares it with its own. */
 #include "core/base/context.h"
+#include "core/matrix/structure.h"
 #include "distributed/distributed.h"
 #include <float.h>
 #include <limits.h>
@@ -192,5 +193,7 @@ int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out) {
   m.skew += !out->shifted_skew + kcl_comm_differs(c, first_diagonal(A->interior));
   out->shifted_skew = kcl_comm_total(c, m.skew) == 0;
   ratios(d, A, out);
-  return KCL_OK;
+  const kcl_symmetry s = A->interior->symmetry;
+  const bool declared = s && !(s == KCL_SKEW && kcl_type_complex(A->interior->type));
+  return kcl_comm_agree(c, declared ? kcl_check_declared(c->ctx, A->interior, out) : KCL_OK);
 }

@@ -99,7 +99,7 @@ static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) 
   int rc = kcl_matrix_build(d->comm->ctx, f, in_order ? in_order : d->device.interior, out);
   if (rc) return rc;
   (*out)->halo = &d->halo;
-  (*out)->source = d->device.interior; /* with all diagonal entries */
+  (*out)->source = *d->device.interior; /* with all diagonal entries */
   return KCL_OK;
 }
 

@@ -92,7 +92,7 @@ typedef struct kcl kcl;
 
 /** Creates a context without a device. *ctx is NULL only if memory is exhausted (KCL_MEMORY). */
 int kcl_create(kcl **ctx);
-/** Destroys a context. Solvers made with it must have been freed. */
+/** Gives a context back. Solvers and operators made with it stay valid; it is freed with the last of them. */
 void kcl_destroy(kcl **ctx);
 /** Message of the last failure, one sentence or a few lines, never NULL. Owned by the context,
  * valid until its next failure. */
@@ -128,8 +128,8 @@ int kcl_threads(void);
  *
  * threads: of the native executor; not 0: kcl_set_threads(threads) is called too. 0: kcl_threads().
  *
- * kcl_setup selects NULL if no device was selected. A second call replaces the device: free every
- * solver first. KCL_DEVICE: no device matches (the message lists them). */
+ * kcl_setup selects NULL if no device was selected. A second call replaces the device. KCL_USAGE: a
+ * solver or an operator still uses the present one. KCL_DEVICE: no device matches (the message lists them). */
 int kcl_select(kcl *ctx, const char *device, int threads);
 
 /** As kcl_select, with a command queue of the caller's: a cl_command_queue, in order. Products and
@@ -294,8 +294,9 @@ const char *kcl_field_name(kcl_field f);
 /** A matrix in compressed sparse rows: all entries (both triangles of a symmetric matrix), no
  * duplicates, columns ascending within each row.
  *
- * May be filled with your own arrays. They are not copied where the type and the format allow it.
- * kcl_setup checks the structure (KCL_USAGE, with the row); other functions assume it. */
+ * May be filled with your own arrays. They are not copied where the type and the format allow it; the
+ * struct itself is, and may go once a set-up has returned. kcl_setup checks the structure and the
+ * declared symmetry (KCL_USAGE, with the row); other functions assume the structure. */
 typedef struct kcl_csr {
   int64_t rows;          /**< number of rows */
   int64_t cols;          /**< number of columns */
@@ -304,7 +305,8 @@ typedef struct kcl_csr {
   int32_t *col;          /**< [nnz] column indices from 0 */
   void *val;             /**< [nnz] values of type `type` */
   kcl_type type;         /**< scalar type of val */
-  kcl_symmetry symmetry; /**< as far as known, else KCL_GENERAL */
+  kcl_symmetry symmetry; /**< as far as known, else KCL_GENERAL; it is checked: KCL_USAGE where it
+                            does not hold up to rounding */
   kcl_field field;       /**< field of the file */
   int64_t stored;        /**< entries in the file: before half storage is expanded and duplicates
                             are summed */
@@ -557,7 +559,7 @@ typedef enum kcl_scale_rule {
   KCL_SCALE_NONE /**< never */
 } kcl_scale_rule;
 
-/** Options of a set-up. Start from kcl_defaults. */
+/** Options of a set-up. Start from kcl_defaults; all zero means the same as kcl_defaults. */
 typedef struct kcl_options {
   /** Method; NULL: "auto", chosen by shape, symmetry and diagonal (kcl_auto_solver). If the method
    * breaks down, diverges or makes too little progress, the next suitable one continues from the
@@ -576,7 +578,7 @@ typedef struct kcl_options {
   const char *format;
   kcl_type precision; /**< scalar type of all arithmetic and storage on the device */
   /** For the preconditioner "sa": [rows, 1 to 12] real vectors that A nearly annihilates, such as rigid body modes
-   * (kcl_rigid_modes); the caller's, for as long as A. NULL: a constant for each unknown of a node. */
+   * (kcl_rigid_modes); its numbers are the caller's, for as long as A's arrays. NULL: a constant for each unknown of a node. */
   const kcl_dense *near_null;
   /** Relative tolerance: a solve stops at |b - A x| <= max(tol |b|, atol). Negative: 1e-8, or 1e-5
    * in float. Least-squares methods also stop at normal_residual <= max(tol, atol / |b|). */
@@ -605,7 +607,8 @@ typedef struct kcl_options {
   bool mixed;
   /** Called from time to time during a solve, or NULL. Non-zero stops it: iterations already
    * enqueued are finished, and the report describes the x after them. A compilation or a factorisation
-   * is abandoned; its thread ends with it, and exit() waits for that. */
+   * is abandoned; its thread ends with it, and exit() waits for that. It must not use the context: functions that
+   * compute return KCL_USAGE, and a solver that is freed meanwhile is freed when its solve ends. */
   int (*progress)(void *user, const kcl_progress *p);
   void *user; /**< first argument of progress */
 } kcl_options;
@@ -673,12 +676,12 @@ typedef struct kcl_solver kcl_solver;
 
 /** Chooses method and format, converts and uploads the matrix, compiles the kernels.
  *
- * A must stay alive and unchanged until the solver is freed: native CSR formats use its arrays, and
+ * The arrays of A must stay alive and unchanged until the solver is freed: native CSR formats use them, and
  * kcl_solve compares their checksums with those of the set-up before it certifies an answer. A
  * must be square, except for least-squares methods (cgls, lsqr). options may be NULL: kcl_defaults.
  *
- * KCL_USAGE: an unknown name, or a method that does not fit A (cg and a matrix that is not
- * Hermitian). KCL_INPUT: A is rectangular or empty. KCL_DEVICE: the device has no double
+ * KCL_USAGE: an unknown name, a method that does not fit A (cg and a matrix that is not Hermitian), or
+ * a declared symmetry that A does not have. KCL_INPUT: A is rectangular, empty or not finite. KCL_DEVICE: the device has no double
  * precision. KCL_MEMORY: the format refuses A. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
 /** New values: as a set-up of A by s's options that keeps what the pattern decides. A has the pattern and the type of the matrix
@@ -701,7 +704,8 @@ int kcl_solve(kcl_solver *s, const void *b, void *x, kcl_report *report);
  * column-major; reports is [k] or NULL.
  *
  * The solves are independent: convergence or breakdown of one does not affect the others. If any
- * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. */
+ * number of B is not finite, all are refused (KCL_INPUT) before the first is solved. KCL_USAGE: k is
+ * not positive, or more than memory can hold; called from a callback of a running solve. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
 
 /** What a set-up chose. The texts live as long as the solver. */
@@ -833,8 +837,8 @@ typedef struct kcl_operator kcl_operator;
 /** Chooses the format, converts and uploads the matrix, compiles the kernels; selects the device
  * NULL if none was selected. A may be rectangular.
  *
- * A must stay alive and unchanged until the operator, and every solver set up from it, is freed:
- * native CSR formats use its arrays. options may be NULL: kcl_operator_defaults.
+ * The arrays of A must stay alive and unchanged until the operator, and every solver set up from it, is
+ * freed: native CSR formats use them. options may be NULL: kcl_operator_defaults.
  *
  * KCL_USAGE: an unknown name or value, or A is complex and the precision is not. KCL_INPUT: A is
  * empty. KCL_DEVICE: the device has no double precision. KCL_MEMORY: the format refuses A. */

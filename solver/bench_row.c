@@ -93,7 +93,7 @@ done:
 /* ---------------------------------------------------------------- a product alone */
 
 static int make_system(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_system *s) {
-  *s = (kcl_system){.ctx = ctx, .A = A, .options = o ? *o : kcl_defaults};
+  *s = (kcl_system){.ctx = ctx, .A = A, .options = kcl_options_of(o)};
   int rc = kcl_csr_check(ctx, A);
   if (!rc && A->type != s->options.precision)
     rc = kcl_csr_convert(ctx, A, s->options.precision, &s->converted);

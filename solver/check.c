@@ -60,6 +60,23 @@ static bool fits(const kcl_system *s, const kcl_method *m) {
          (!m->symmetric || s->symmetric);
 }
 
+/* A row whose sum of moduli overflows may still be finite. */
+int kcl_check_entries(const kcl_system *s) {
+  const kcl_csr *A = s->A;
+  if (isfinite(s->stats.norm_inf)) return KCL_OK;
+  for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
+      double a[2];
+      kcl_element(A->type, A->val, k, a);
+      if (!isfinite(a[0]) || !isfinite(a[1]))
+        return kcl_fail(s->ctx, KCL_INPUT,
+                        "A is not finite: the entry in row %lld, column %lld, counted from 1, is "
+                        "infinite or not a number",
+                        (long long)i + 1, (long long)A->col[k] + 1);
+    }
+  return KCL_OK;
+}
+
 /* The methods that fit, for messages. */
 static const char *fitting_methods(const kcl_system *s) {
   static _Thread_local char text[256];

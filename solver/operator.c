@@ -1,5 +1,6 @@
 /* Operators: products with a matrix that is resident on the device, and solvers that share it. */
 #include "core/base/context.h"
+#include "core/device/device.h"
 #include "solver/solver.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@ const kcl_operator_options kcl_operator_defaults = {.format = "auto", .precision
 enum { PLAIN, ADJOINT, SIDES };
 
 struct kcl_operator {
+  kcl_csr given;     /* the caller's struct may go, its arrays stay */
   kcl_system system; /* shared: A and A^H in the format, as far as asked for */
   kcl_sums sums;     /* of A when the operator was created */
   int nrhs;          /* columns per pass */
@@ -131,8 +133,12 @@ int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   kcl_operator *op = *out = NULL;
+  KCL_TRY(kcl_need_idle(ctx));
+  KCL_TRY(kcl_csr_need(ctx, A));
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *op, "an operator", (void **)&op));
-  op->system = (kcl_system){.ctx = ctx, .A = A};
+  op->given = *A;
+  op->system = (kcl_system){.ctx = ctx, .A = &op->given};
+  kcl_context_retain(ctx);
   KCL_TRY(check_options(&op->system, o));
   KCL_TRY(check_matrix(op));
   KCL_TRY(choose_format(op, &format));
@@ -153,7 +159,9 @@ void kcl_operator_free(kcl_operator **op) {
     kcl_engine_free(&(*op)->side[i].one), kcl_engine_free(&(*op)->side[i].several);
   for (int i = 0; i < SIDES; i++) kcl_matrix_free(&(*op)->system.shared[i]);
   kcl_csr_free(&(*op)->system.converted);
+  kcl *ctx = (*op)->system.ctx;
   free(*op);
+  kcl_context_release(ctx);
   *op = NULL;
 }
 
@@ -195,7 +203,7 @@ static int check_product(const kcl_operator *op, const kcl_product *p) {
 int kcl_operator_apply(kcl_operator *op, const kcl_product *product) {
   if (!op) return KCL_USAGE;
   int rc = kcl_need(op->system.ctx, "p", product);
-  if (rc) return rc;
+  if (rc || (rc = kcl_need_idle(op->system.ctx))) return rc;
   kcl_product p = *product;
   if (!p.cols) p.cols = 1;
   if ((rc = check_product(op, &p))) return rc;
@@ -243,6 +251,7 @@ int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, in
   int rc;
   if (!op) return KCL_USAGE;
   if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
+  if ((rc = kcl_need_idle(op->system.ctx))) return rc;
   if ((rc = check_timing(op, adjoint, cols, products, samples))) return rc;
   kcl_engine *e = engine_of(op, side_of(op, adjoint), cols);
   if ((rc = put_columns(e, cols)) || (rc = set_columns(&e->executor, cols))) return rc;
@@ -297,7 +306,8 @@ int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver 
   kcl_system s = op->system; /* with A, its statistics and the matrices on the device */
   if ((rc = kcl_need(s.ctx, "out", out))) return rc;
   *out = NULL;
-  s.options = options ? *options : kcl_defaults;
+  if ((rc = kcl_need_idle(s.ctx))) return rc;
+  s.options = kcl_options_of(options);
   if (!options) s.options.precision = op->system.options.precision;
   double start = kcl_now();
   if ((rc = check_setup(op, &s.options))) return rc;

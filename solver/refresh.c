@@ -40,7 +40,8 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
   kcl *ctx = s->system.ctx;
   const double start = kcl_now();
   kcl_sums sums;
-  int rc;
+  int rc = kcl_need_idle(ctx);
+  if (rc) return rc;
   if (s->system.shared[0])
     return kcl_fail(
         ctx, KCL_USAGE,

@@ -1,4 +1,5 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
+#include "core/device/device.h"
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/given.h"
@@ -13,6 +14,12 @@ const kcl_options kcl_defaults = {.solver = "auto",
                                   .precision = KCL_D,
                                   .tol = -1,
                                   .atol = 0};
+
+/* All zero, as by memset, means nothing was asked for: in float with no tolerance nothing could be. */
+kcl_options kcl_options_of(const kcl_options *o) {
+  static const kcl_options zero;
+  return o && memcmp(o, &zero, sizeof zero) != 0 ? *o : kcl_defaults;
+}
 
 static bool is(const char *word, const char *name) { return !strcmp(word, name); }
 
@@ -63,6 +70,7 @@ static int count(kcl_system *s) {
   if (!s->known)
     rc = s->structure_known ? kcl_csr_values(s->ctx, s->A, &s->stats)
                             : kcl_csr_stats(s->ctx, s->A, &s->stats);
+  if (!rc) rc = kcl_check_entries(s);
   if (!rc) kcl_apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
   return rc;
@@ -114,14 +122,24 @@ int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
+  if ((rc = kcl_need_idle(ctx))) return rc;
   double start = kcl_now();
   if ((rc = kcl_csr_check(ctx, A))) return rc;
   const kcl_sums sums = kcl_sums_of(A);
-  const kcl_system system = {.ctx = ctx,
-                             .A = A,
-                             .options = options ? *options : kcl_defaults,
-                             .seconds_check = kcl_now() - start};
+  const kcl_system system = {
+      .ctx = ctx, .A = A, .options = kcl_options_of(options), .seconds_check = kcl_now() - start};
   return kcl_setup_system(&system, sums, NULL, out);
+}
+
+static int copy_given(kcl_solver *s) {
+  kcl_system *system = &s->system;
+  int rc = kcl_alloc(system->ctx, 1, sizeof *s->given, "a solver", (void **)&s->given);
+  if (rc) return rc;
+  s->given->A = *system->A, system->A = &s->given->A;
+  if (!system->options.near_null) return KCL_OK;
+  s->given->near_null = *system->options.near_null;
+  system->options.near_null = &s->given->near_null;
+  return KCL_OK;
 }
 
 /* What serves the system of `before` serves this one, where it can. NULL: not any more. */
@@ -137,6 +155,8 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   int rc;
   KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = *system, s->sums = sums;
+  kcl_context_retain(system->ctx);
+  KCL_TRY(copy_given(s));
   for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
   go_on(s, before);
   KCL_TRY(prepare(&s->system, &s->selection));
@@ -154,6 +174,11 @@ done:
 
 void kcl_solver_free(kcl_solver **s) {
   if (!s || !*s) return;
+  if ((*s)->running) { /* by a callback: the solve frees it at its end */
+    (*s)->freed = true, *s = NULL;
+    return;
+  }
+  kcl *ctx = (*s)->system.ctx;
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_preconds_free(&(*s)->system.preconds);
@@ -162,6 +187,8 @@ void kcl_solver_free(kcl_solver **s) {
   free((*s)->system.zero_col);
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
+  free((*s)->given);
   free(*s);
+  kcl_context_release(ctx);
   *s = NULL;
 }

@@ -5,6 +5,7 @@
  * vanish in single precision. What is reported is recomputed on the host, in double and with compensated sums, for each
  * right-hand side, of the system as given.
  */
+#include "core/base/context.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
 #include <float.h>
@@ -193,12 +194,23 @@ static int check_finite(const kcl_system *s, int64_t k, const char *B, size_t si
   return KCL_OK;
 }
 
-static int check_arguments(kcl *ctx, int64_t k, const void *B, const void *X) {
+/* Columns that b and x could have in memory, and reports. */
+static int64_t most_columns(const kcl_solver *s) {
+  const int64_t n = s ? kcl_system_size(&s->system) : 1,
+                size = s ? (int64_t)kcl_type_size(s->system.A->type) : 1;
+  const int64_t bytes = n * size;
+  return PTRDIFF_MAX / (bytes > (int64_t)sizeof(kcl_report) ? bytes : (int64_t)sizeof(kcl_report));
+}
+
+static int check_arguments(const kcl_solver *s, int64_t k, const void *B, const void *X) {
+  kcl *ctx = s->system.ctx;
   int rc;
   if ((rc = kcl_need(ctx, "b", B)) || (rc = kcl_need(ctx, "x", X))) return rc;
   if (B == X) return kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
-  return k > 0 ? KCL_OK
-               : kcl_fail(ctx, KCL_USAGE, "%lld right-hand sides: at least 1", (long long)k);
+  if (k > 0 && k <= most_columns(s)) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "%lld right-hand sides: at least 1, and as many as memory can hold",
+                  (long long)k);
 }
 
 static int new_histories(kcl_solver *s, int64_t count) {
@@ -209,15 +221,12 @@ static int new_histories(kcl_solver *s, int64_t count) {
   return rc;
 }
 
-int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
-  if (!s) return KCL_USAGE;
+static int solve_all(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
   const kcl_csr *A = s->system.A;
   const size_t size = kcl_type_size(A->type), b_size = (size_t)A->rows * size,
                x_size = (size_t)A->cols * size;
   int at_once = s->selection.engine->program->nrhs;
-  if (reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
-  int rc = check_arguments(s->system.ctx, k, B, X);
-  if (!rc) rc = check_finite(&s->system, k, B, b_size);
+  int rc = check_finite(&s->system, k, B, b_size);
   if (!rc) rc = new_histories(s, k);
   s->selection.changes[0] = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
@@ -231,7 +240,28 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
                           .history = &s->history[j + i]};
     rc = solve_some(s, nrhs, list);
   }
-  if (rc && reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
+  return rc;
+}
+
+static void zero_reports(int64_t k, kcl_report *reports) {
+  if (reports) memset(reports, 0, (size_t)k * sizeof *reports);
+}
+
+/* Callbacks see the context as it is during a solve; a solver that one of them freed is freed at the end. */
+int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
+  int rc = s ? check_arguments(s, k, B, X) : KCL_USAGE;
+  if (!rc) rc = kcl_need_idle(s->system.ctx);
+  if (rc) {
+    if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
+    return rc;
+  }
+  kcl *ctx = s->system.ctx;
+  zero_reports(k, reports);
+  s->running = ctx->solving = true;
+  rc = solve_all(s, k, B, X, reports);
+  s->running = ctx->solving = false;
+  if (rc) zero_reports(k, reports);
+  if (s->freed) kcl_solver_free(&s);
   return rc;
 }
 

@@ -13,7 +13,15 @@ typedef struct kcl_sums { /* checksums of A's arrays */
   uint64_t row_ptr, col, val;
 } kcl_sums;
 
+/* The caller's structs may go once the set-up returns; their arrays stay. */
+typedef struct kcl_given {
+  kcl_csr A;
+  kcl_dense near_null;
+} kcl_given;
+
 struct kcl_solver {
+  kcl_given *given;        /* owned: what system.A and its options point to */
+  bool running, freed;     /* a solve is running; kcl_solver_free was called meanwhile */
   kcl_system system;       /* to solve, as given */
   kcl_sums sums;           /* of its A at set-up */
   kcl_selection selection; /* the method, and the engine in use */
@@ -39,6 +47,8 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds);
 int kcl_check_options(kcl_system *s);
 int kcl_check_device(kcl *ctx,
                      kcl_type type); /* selects one if none is; can it compute in this type? */
+/* KCL_INPUT: an entry of A is not finite. A's statistics are known. */
+int kcl_check_entries(const kcl_system *s);
 int kcl_check_fit(const kcl_system *s, const kcl_method *m);
 
 /* The scaling of A, after its statistics, where one is needed: statistics are then those of the scaled matrix (solver/scale.c).
@@ -65,6 +75,7 @@ double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x,
 
 /* Steps of a set-up and of a solve that distributed/ shares: names that were not given; symmetry by the rule of the options;
  * iterations at most where the caller set no limit; Ritz values into the reports; the reason as the certificate has it. */
+kcl_options kcl_options_of(const kcl_options *o); /* kcl_defaults where it is NULL or all zero */
 void kcl_read_options(kcl_system *s);
 void kcl_apply_symmetry(kcl_system *s);
 int64_t kcl_default_limit(int64_t n);

@@ -59,7 +59,7 @@ static void fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const int64_t *ptr = m->array[0].data, b = m->param[0].value;
   for (int64_t I = first; I < end; I++)
-    merge(m->source, (int)b, I, (int32_t *)m->array[1].data + ptr[I],
+    merge(&m->source, (int)b, I, (int32_t *)m->array[1].data + ptr[I],
           (scalar *)m->array[2].data + ptr[I] * b * b);
 }
 

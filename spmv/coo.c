@@ -21,7 +21,7 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
 
 static void fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
-  const kcl_csr *A = m->source;
+  const kcl_csr *A = &m->source;
   int32_t *row = m->array[0].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;

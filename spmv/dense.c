@@ -20,7 +20,7 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
 
 static void fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
-  const kcl_csr *A = m->source;
+  const kcl_csr *A = &m->source;
   const scalar *from = A->val;
   scalar *val = m->array[0].data;
   for (int64_t i = first; i < end; i++)

@@ -24,7 +24,7 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
 
 static void fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
-  const kcl_csr *A = m->source;
+  const kcl_csr *A = &m->source;
   const scalar *from = A->val;
   int64_t width = m->param[0].value, stride = m->param[1].value;
   int32_t *col = m->array[0].data;

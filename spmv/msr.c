@@ -23,7 +23,7 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
 
 static void fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
-  const kcl_csr *A = m->source;
+  const kcl_csr *A = &m->source;
   const scalar *from = A->val;
   const int64_t *row_ptr = m->array[1].data;
   int32_t *col = m->array[2].data;

@@ -234,8 +234,7 @@ static void test_by_hand(const place *p, const char *solver, const char *precond
       {"zero right-hand side", {1, 2, 3, 4, 5, 6}, {0}, {7, 7}, {0, 0}, 2, true, false},
       {"b at right angles to A", {1, 1, 1}, {1, -1, 0}, {0}, {0}, 1, true, true},
       {"tiny", {1e-150, 1e-150, 1e-150}, {1e-200, 2e-200, 6e-200}, {0}, {3e-50}, 1, true, true},
-      {"huge", {1e150, 1e150, 1e150}, {1e200, 2e200, 6e200}, {0}, {3e50}, 1, true, true},
-      {"NaN in the matrix", {NAN, 1, 1}, {1, 2, 6}, {0}, {0}, 1, false, false}};
+      {"huge", {1e150, 1e150, 1e150}, {1e200, 2e200, 6e200}, {0}, {3e50}, 1, true, true}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     const hand *h = &all[i];
     kcl_csr *A = NULL;

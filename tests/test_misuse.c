@@ -257,6 +257,165 @@ static void test_matrices_of_the_caller(void) {
   CHECK(!s && !B);
 }
 
+/* Callers often fill the struct on the stack of a function that returns: the arrays stay, the struct does not. */
+static void test_struct_of_the_caller(void) {
+  kcl_csr *A = NULL, *gone = calloc(1, sizeof *gone);
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_operator *op = NULL;
+  kcl_report r;
+  double x[100] = {0}, y[100];
+  if (!CHECK(gone && !kcl_generate(ctx, "poisson2d:10", &A, &b))) return;
+  *gone = *A;
+  CHECK(!kcl_setup(ctx, gone, NULL, &s) && !kcl_operator_create(ctx, gone, NULL, &op));
+  memset(gone, 0x5a, sizeof *gone);
+  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  CHECK(!kcl_operator_apply(op, &(kcl_product){.x = x, .y = y}) && fabs(y[0] - b->val[0]) < 1e-6);
+  *gone = *A;
+  CHECK(!kcl_refresh(s, gone));
+  memset(gone, 0x5a, sizeof *gone);
+  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  kcl_solver_free(&s);
+  CHECK(!kcl_operator_setup(op, NULL, &s));
+  kcl_operator_free(&op);
+  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged);
+  free(gone), kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
+/* [[2, 1], [1, 2]] and what is left of it where a triangle is missing or a declaration wrong. */
+static void test_declared_symmetry(void) {
+  int64_t both[] = {0, 2, 4}, lower[] = {0, 1, 3};
+  int32_t columns[] = {0, 1, 0, 1}, of_lower[] = {0, 0, 1};
+  double val[] = {2, 1, 1, 2}, of_half[] = {2, 1, 2}, b[] = {3, 3}, x[] = {0, 0};
+  kcl_csr A = {.rows = 2,
+               .cols = 2,
+               .nnz = 4,
+               .row_ptr = both,
+               .col = columns,
+               .val = val,
+               .type = KCL_D,
+               .symmetry = KCL_SYMMETRIC};
+  const kcl_csr half = {.rows = 2,
+                        .cols = 2,
+                        .nnz = 3,
+                        .row_ptr = lower,
+                        .col = of_lower,
+                        .val = of_half,
+                        .type = KCL_D,
+                        .symmetry = KCL_SYMMETRIC};
+  kcl_solver *s = NULL;
+  kcl_operator *op = NULL;
+  kcl_stats stats;
+  kcl_report r;
+  REFUSED(kcl_setup(ctx, &half, NULL, &s), "both triangles");
+  REFUSED(kcl_operator_create(ctx, &half, NULL, &op), "both triangles");
+  REFUSED(kcl_csr_stats(ctx, &half, &stats), "declared symmetric");
+  A.symmetry = KCL_SKEW;
+  REFUSED(kcl_setup(ctx, &A, NULL, &s), "-a_ji");
+  A.symmetry = (kcl_symmetry)99;
+  REFUSED(kcl_setup(ctx, &A, NULL, &s), "symmetry 99");
+  A.symmetry = KCL_HERMITIAN;
+  CHECK(!kcl_setup(ctx, &A, NULL, &s) && !kcl_solve(s, b, x, &r) && r.converged &&
+        fabs(x[0] - 1) < 1e-6);
+  A.symmetry = KCL_SKEW;
+  REFUSED(kcl_refresh(s, &A), "skew");
+  A.symmetry = KCL_SYMMETRIC, val[1] = nextafter(1, 2); /* up to rounding */
+  CHECK(!kcl_csr_stats(ctx, &A, &stats) && !stats.symmetric && stats.asymmetry == 0.5);
+  CHECK(!kcl_refresh(s, &A) && !kcl_solve(s, b, x, &r) && r.converged);
+  val[1] = 5;
+  REFUSED(kcl_refresh(s, &A), "declared symmetric");
+  val[1] = nextafter(1, 2); /* the refusal left the solver as it was */
+  CHECK(!kcl_solve(s, b, x, &r) && r.converged);
+  kcl_solver_free(&s);
+}
+
+static void test_entries_not_finite(void) {
+  kcl_csr *A = NULL, *Z = NULL;
+  kcl_solver *s = NULL;
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, NULL)) ||
+      !CHECK(!kcl_generate(ctx, "magnetic:3", &Z, NULL)))
+    return;
+  ((double *)A->val)[0] = 1e308, ((double *)A->val)[1] = ((double *)A->val)[3] = -1e308;
+  CHECKF(!kcl_setup(ctx, A, NULL, &s), "a row sum that overflows: %s", kcl_error(ctx));
+  kcl_solver_free(&s);
+  ((double *)A->val)[1] = NAN;
+  CHECK(kcl_setup(ctx, A, NULL, &s) == KCL_INPUT && strstr(kcl_error(ctx), "row 1, column 2"));
+  Z->symmetry = KCL_GENERAL, ((double *)Z->val)[5] = INFINITY;
+  CHECK(kcl_setup(ctx, Z, NULL, &s) == KCL_INPUT && strstr(kcl_error(ctx), "row 1, column"));
+  kcl_csr_free(&A), kcl_csr_free(&Z);
+}
+
+/* ---------------------------------------------------------------- lifetimes */
+
+static kcl_solver *in_callback;
+
+static int misuse_context(void *user, const kcl_progress *p) {
+  static bool done;
+  kcl_solver *s = NULL;
+  double x[100];
+  (void)p;
+  if (done) return 0;
+  done = true;
+  REFUSED(kcl_solve(in_callback, user, x, NULL), "running");
+  REFUSED(kcl_setup(ctx, NULL, NULL, &s), "running");
+  REFUSED(kcl_select(ctx, "cpu", 1), "running");
+  kcl_solver_free(&in_callback);
+  return 0;
+}
+
+static void test_callback(void) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  o.progress = misuse_context, o.solver = "cg", o.precond = "none";
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:10", &A, &b))) return;
+  double x[100] = {0};
+  o.user = b->val;
+  kcl_solver *s = NULL;
+  CHECK(!kcl_setup(ctx, A, &o, &s));
+  in_callback = s;
+  CHECKF(!kcl_solve(s, b->val, x, &r) && r.converged && !in_callback, "%s", kcl_error(ctx));
+  kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
+static void test_context_before_its_solver(void) {
+  kcl *own = NULL;
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  double x[9] = {0};
+  if (!CHECK(!kcl_create(&own) && !kcl_select(own, "cpu", 1) &&
+             !kcl_generate(own, "poisson2d:3", &A, &b)))
+    return;
+  CHECK(!kcl_setup(own, A, NULL, &s));
+  CHECK(kcl_select(own, "cpu", 1) == KCL_USAGE && strstr(kcl_error(own), "1 solver"));
+  kcl_destroy(&own);
+  CHECK(!own && !kcl_solve(s, b->val, x, &r) && r.converged);
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
+static void test_reports(void) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  kcl_solver *s = NULL;
+  kcl_report r;
+  kcl_options zero;
+  double x[9] = {0};
+  memset(&zero, 0, sizeof zero);
+  if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, &b)) || !CHECK(!kcl_setup(ctx, A, &zero, &s)))
+    return;
+  REFUSED(kcl_solve_many(s, INT64_C(1) << 60, b->val, x, NULL), "as memory can hold");
+  memset(&r, 7, sizeof r);
+  REFUSED(kcl_solve(s, NULL, x, &r), "b");
+  CHECK(r.iterations == 0 && r.true_relative_residual == 0);
+  memset(&r, 7, sizeof r);
+  CHECK(kcl_solve(NULL, b->val, x, &r) == KCL_USAGE && r.iterations == 0 && r.history_size == 0);
+  CHECK(!kcl_solve(s, b->val, x, &r) && r.converged && r.true_relative_residual <= 1e-8);
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
 static void test_names(void) {
   CHECK(kcl_type_size((kcl_type)77) == 0 && kcl_type_letter((kcl_type)77) == '?');
   CHECK(!strcmp(kcl_symmetry_name((kcl_symmetry)99), "unknown"));
@@ -280,7 +439,9 @@ int main(void) {
   if (!CHECK(!kcl_create(&ctx)) || !CHECK(!kcl_select(ctx, "cpu", 1))) return check_report();
   test_operator(), test_operator_matrices();
   test_null_matrices(), test_null_solver(), test_null_checks(), test_null_context();
-  test_sizes(), test_matrices_of_the_caller(), test_names(), test_devices();
+  test_sizes(), test_matrices_of_the_caller(), test_names();
+  test_struct_of_the_caller(), test_declared_symmetry(), test_entries_not_finite();
+  test_callback(), test_context_before_its_solver(), test_reports(), test_devices();
   kcl_destroy(&ctx);
   return check_report();
 }

@@ -39,6 +39,8 @@ bool kcl_run_stoppable(kcl *ctx, void (*run)(void *self), void (*release)(void *
 
 /* KCL_USAGE if p, the argument called `name`, is NULL. ctx may be NULL. */
 int kcl_need(kcl *ctx, const char *name, const void *p);
+/* KCL_USAGE while a solve of this context runs: a callback called. */
+int kcl_need_idle(kcl *ctx);
 
 /* count * size bytes, zeroed, 64-byte aligned, to free with free(); on failure *out is NULL and the status KCL_MEMORY, with
  * `what` in the message. */
@@ -62,6 +64,7 @@ double kcl_now(void); /* monotonic seconds */
 void kcl_copy_bytes(void *to, const void *from, int64_t bytes); /* memcpy by all threads */
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
+int kcl_symmetry_check(kcl *ctx, kcl_symmetry s);              /* KCL_USAGE: no such symmetry */
 /* The first k in [from, to) with v[k] >= value, or `to`; v ascends. */
 static inline int64_t kcl_first_from(const int32_t *v, int64_t from, int64_t to, int64_t value) {
   while (from < to) {

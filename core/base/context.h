@@ -19,6 +19,8 @@ typedef struct kcl_images {
 } kcl_images;
 
 struct kcl {
+  int references; /* the caller's, until kcl_destroy, and one per solver and operator */
+  bool solving;   /* a solve is running: its callbacks may not use the context */
   char error[4096];
   void (*watch)(void *user, const kcl_activity *a); /* or NULL */
   void *watcher;

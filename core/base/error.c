@@ -35,6 +35,12 @@ const char *kcl_error(const kcl *ctx) {
   return ctx ? ctx->error : "there is no context: out of memory, or kcl_create was not called";
 }
 
+int kcl_need_idle(kcl *ctx) {
+  if (!ctx->solving) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "a solve of this context is running: its callbacks may not use the context");
+}
+
 int kcl_need(kcl *ctx, const char *name, const void *p) {
   return p ? KCL_OK : kcl_fail(ctx, KCL_USAGE, "the argument %s is NULL", name);
 }

@@ -61,6 +61,11 @@ int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
                   (int)type);
 }
 
+int kcl_symmetry_check(kcl *ctx, kcl_symmetry s) {
+  if ((unsigned)s <= KCL_HERMITIAN) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE, "symmetry %d is none of KCL_GENERAL, ..., KCL_HERMITIAN", (int)s);
+}
+
 typedef struct norm {
   kcl_type type;
   const void *v;

@@ -12,13 +12,22 @@ enum { MOST_DEVICES = 64 };
 int kcl_create(kcl **ctx) {
   if (!ctx) return KCL_USAGE;
   *ctx = calloc(1, sizeof **ctx);
-  return *ctx ? KCL_OK : KCL_MEMORY;
+  if (!*ctx) return KCL_MEMORY;
+  (*ctx)->references = 1;
+  return KCL_OK;
+}
+
+void kcl_context_retain(kcl *ctx) { ctx->references++; }
+
+void kcl_context_release(kcl *ctx) {
+  if (--ctx->references > 0) return;
+  kcl_opencl_detach(ctx);
+  free(ctx);
 }
 
 void kcl_destroy(kcl **ctx) {
   if (!ctx || !*ctx) return;
-  kcl_opencl_detach(*ctx);
-  free(*ctx);
+  kcl_context_release(*ctx);
   *ctx = NULL;
 }
 
@@ -171,6 +180,17 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
   return kcl_fail(ctx, KCL_DEVICE, "no device matches '%s'; there are:%s", want, text);
 }
 
+/* Solvers and operators keep buffers and compiled kernels of the device that they were set up for. */
+static int check_unused(kcl *ctx) {
+  const int users = ctx->references - 1;
+  int rc = kcl_need_idle(ctx);
+  if (rc || !users) return rc;
+  return kcl_fail(
+      ctx, KCL_USAGE,
+      "the device cannot be changed: %d solver%s or operator%s of this context still use it", users,
+      users > 1 ? "s" : "", users > 1 ? "s" : "");
+}
+
 /* queue: the caller's on that device, or NULL. */
 static int use(kcl *ctx, const kcl_device *device, void *queue) {
   int rc = KCL_OK;
@@ -189,7 +209,7 @@ static int use(kcl *ctx, const kcl_device *device, void *queue) {
 int kcl_select(kcl *ctx, const char *want, int threads) {
   kcl_device *list = NULL;
   int count, rc = kcl_need(ctx, "ctx", ctx);
-  if (rc) return rc;
+  if (rc || (rc = check_unused(ctx))) return rc;
   if (!want) want = getenv("KRYLOCL_DEVICE");
   if (!want || !*want) want = "auto";
   bool opencl = strcmp(want, "cpu") != 0; /* starting the drivers takes long */
@@ -213,6 +233,7 @@ int kcl_select_queue(kcl *ctx, void *queue) {
   kcl_device device;
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
+  if ((rc = check_unused(ctx))) return rc;
   rc = kcl_opencl_device_of(ctx, queue, &device);
   return rc ? rc : use(ctx, &device, queue);
 }

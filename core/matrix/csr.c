@@ -31,6 +31,7 @@ int kcl_csr_need(kcl *ctx, const kcl_csr *A) {
   int rc;
   if ((rc = kcl_need(ctx, "A", A))) return rc;
   if ((rc = kcl_type_check(ctx, "type", A->type))) return rc;
+  if ((rc = kcl_symmetry_check(ctx, A->symmetry))) return rc;
   if ((rc = check_sizes(ctx, A->rows, A->cols, A->nnz))) return rc;
   if ((rc = kcl_need(ctx, "A->row_ptr", A->row_ptr)) || !A->nnz) return rc;
   if ((rc = kcl_need(ctx, "A->col", A->col))) return rc;

@@ -116,7 +116,7 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
                     .cols = A->cols,
                     .nnz = A->nnz,
                     .lanes = 1,
-                    .source = A,
+                    .source = *A,
                     .scatter_items = A->nnz};
   KCL_TRY(f->build(m, A));
   KCL_TRY(kcl_matrix_check_names(m));

@@ -48,11 +48,12 @@ struct kcl_matrix {
     int64_t value;
   } param[KCL_MOST_ARRAYS];
   int arrays, params;
-  char note[64];         /* for reports: a result of build such as "27 patterns"; may be empty */
-  const kcl_csr *source; /* the CSR it was built from; valid while executors are opened with it */
-  kcl_csr *adopted;      /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
-  int sharers;           /* owners beyond the first: the last one to free it frees it */
-  bool uneven;           /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
+  char note[64]; /* for reports: a result of build such as "27 patterns"; may be empty */
+  kcl_csr
+      source; /* the CSR it was built from, whose arrays are the caller's; row_ptr NULL: there is none */
+  kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
+  int sharers;      /* owners beyond the first: the last one to free it frees it */
+  bool uneven;      /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
   const struct kcl_halo
       *halo; /* of rows spread over ranks (core/program/ranks.h); not owned; NULL: none */
 

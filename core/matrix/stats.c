@@ -170,19 +170,31 @@ static int count_values(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   return KCL_OK;
 }
 
+int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s) {
+  const bool skew = A->symmetry == KCL_SKEW;
+  const char *mirror = skew ? "-a_ji" : A->symmetry == KCL_HERMITIAN ? "conj(a_ji)" : "a_ji";
+  const bool exact = skew ? s->shifted_skew : A->symmetry == KCL_SYMMETRIC && s->symmetric;
+  if (exact || (!skew && s->asymmetry <= KCL_MAX_ASYMMETRY)) return KCL_OK;
+  return kcl_fail(ctx, KCL_USAGE,
+                  "A is declared %s and is not: it must hold both triangles, with a_ij = %s for "
+                  "every entry; declare KCL_GENERAL where that is not known",
+                  kcl_symmetry_name(A->symmetry), mirror);
+}
+
 static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   bool real = !kcl_type_complex(A->type);
   s->asymmetry = INFINITY;
-  if (A->rows != A->cols) return KCL_OK;
-  s->hermitian = A->symmetry == KCL_HERMITIAN || (A->symmetry == KCL_SYMMETRIC && real);
-  s->symmetric = A->symmetry == KCL_SYMMETRIC || (A->symmetry == KCL_HERMITIAN && real);
-  s->shifted_skew = A->symmetry == KCL_SKEW && real;
+  if (A->rows != A->cols) return A->symmetry ? kcl_check_declared(ctx, A, s) : KCL_OK;
+  s->hermitian = s->symmetric = A->symmetry == KCL_SYMMETRIC || A->symmetry == KCL_HERMITIAN;
+  s->shifted_skew = A->symmetry == KCL_SKEW;
   if (s->hermitian) s->asymmetry = 0;
-  if (A->symmetry != KCL_GENERAL && real) return KCL_OK;
+  const bool holds = kcl_symmetry_holds(A);
+  if (holds && A->symmetry != KCL_GENERAL && real) return KCL_OK;
   const kcl_mirror m = kcl_mirrored(A);
   s->hermitian = m.hermitian, s->symmetric = m.symmetric, s->shifted_skew = m.shifted_skew;
   s->asymmetry = 0;
-  return m.hermitian ? KCL_OK : kcl_asymmetry(ctx, A, &s->asymmetry);
+  int rc = m.hermitian ? KCL_OK : kcl_asymmetry(ctx, A, &s->asymmetry);
+  return rc || holds ? rc : kcl_check_declared(ctx, A, s);
 }
 
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {

@@ -28,6 +28,11 @@ typedef struct kcl_mirror {
   bool symmetric, hermitian, shifted_skew;
 } kcl_mirror;
 kcl_mirror kcl_mirrored(const kcl_csr *A);
+/* Does A have the symmetry that A->symmetry declares? Every entry takes part; -0 counts as 0. */
+bool kcl_symmetry_holds(const kcl_csr *A);
+/* KCL_USAGE: by its statistics A is not what A->symmetry declares, not even up to rounding: a triangle is missing, or the
+ * declaration is wrong. A is not KCL_GENERAL. */
+int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s);
 /* kcl_stats.asymmetry of a square matrix; beyond 1e6 not the largest. */
 int kcl_asymmetry(kcl *ctx, const kcl_csr *A, double *out);
 

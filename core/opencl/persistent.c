@@ -57,7 +57,7 @@ static int64_t widest_halo(const kcl_program *k) {
   int64_t most = 0;
   for (int i = 0; i < k->ops; i++) {
     const kcl_matrix *m = k->op[i].matrix;
-    int64_t width = m->source ? kcl_bandwidth(m->source) : m->bandwidth;
+    int64_t width = m->source.row_ptr ? kcl_bandwidth(&m->source) : m->bandwidth;
     if (width > most) most = width;
   }
   return most;
@@ -155,7 +155,7 @@ static int renumber_columns(run *r) {
   bool may = A->format->columns_renumberable && r->k->ops == 1 && asked() != '2';
   bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
   if (!may || !(should || asked() == '3')) return KCL_OK;
-  KCL_TRY(kcl_row_blocks_find(context(r), A->source, p->block_rows, room, &b));
+  KCL_TRY(kcl_row_blocks_find(context(r), &A->source, p->block_rows, room, &b));
   if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
   KCL_TRY(kcl_matrix_build(context(r), A->format, &b.A, &p->renumbered));
   KCL_TRY(kcl_opencl_upload(p->renumbered));

@@ -143,7 +143,7 @@ static int keep(kcl_builder *b, kcl_built *A) {
 
 static int view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
   (void)values;
-  return C->source ? take(b, C->source, out) : KCL_UNSUITED;
+  return C->source.row_ptr ? take(b, &C->source, out) : KCL_UNSUITED;
 }
 
 static void close(kcl_builder *b) { (void)b; }

@@ -118,7 +118,7 @@ done:
 }
 
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
-  if (m->source) return kcl_setup_upload(s, m->source, NULL, out);
+  if (m->source.row_ptr) return kcl_setup_upload(s, &m->source, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
   if (strcmp(m->format->name, "sell")) return view_csr(s, m, values, out);
   return values ? view_sell(s, m, out) : view_sell_pattern(s, m, out);
