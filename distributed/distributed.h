@@ -242,7 +242,7 @@ struct kcl_mpi_solver {
   kcl *ctx;
   kcl_mpi_layout layout;
   kcl_solver *alone; /* of one rank, with A: then nothing else is set but ctx and seconds_solve */
-  kcl_csr **taken; /* A of the caller, freed during the set-up; or NULL */
+  kcl_csr **taken;   /* A of the caller, freed during the set-up; or NULL */
   kcl_comm *comm;
   kcl_order *order; /* NULL: blocks of consecutive rows */
   kcl_domain *domain;

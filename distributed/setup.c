@@ -223,9 +223,9 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   if (!rc && (unsigned)layout > KCL_MPI_ROWS)
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
   if (!rc) rc = kcl_alloc(ctx, 1, sizeof *m, "a solver", (void **)&m);
+  if (m) m->ctx = ctx, kcl_context_retain(ctx);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  m->ctx = ctx, m->layout = layout, m->taken = taken;
-  kcl_context_retain(ctx);
+  m->layout = layout, m->taken = taken;
   if (count == 1 && !ctx->reproducible)
     KCL_TRY(set_up_alone(m, A, options));
   else {

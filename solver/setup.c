@@ -156,8 +156,8 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
   s->system = *system, s->sums = sums;
   kcl_context_retain(system->ctx);
-  KCL_TRY(copy_given(s));
   for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
+  KCL_TRY(copy_given(s));
   go_on(s, before);
   KCL_TRY(prepare(&s->system, &s->selection));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));

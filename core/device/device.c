@@ -184,7 +184,7 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
 static int check_unused(kcl *ctx) {
   const int users = ctx->references - 1;
   int rc = kcl_need_idle(ctx);
-  if (rc || !users) return rc;
+  if (rc || !users || !ctx->selected) return rc;
   return kcl_fail(
       ctx, KCL_USAGE,
       "the device cannot be changed: %d solver%s or operator%s of this context still use it", users,

@@ -97,13 +97,14 @@ static uint64_t hash_entry(int64_t i, int64_t j, double re, double im) {
 static void sum_hashes(void *arg, int64_t from, int64_t to) {
   declaring *d = arg;
   const kcl_csr *A = d->A;
+  const double *real = A->type == KCL_D ? A->val : NULL;
   uint64_t apart = 0;
   bool diagonal = true;
   for (int64_t i = from; i < to; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const int64_t j = A->col[k];
-      double a[2];
-      kcl_element(A->type, A->val, k, a);
+      double a[2] = {real ? real[k] : 0, 0};
+      if (!real) kcl_element(A->type, A->val, k, a);
       if (j < i) apart += hash_entry(i, j, a[0], a[1]);
       if (j > i) apart -= hash_entry(j, i, d->re * a[0], d->im * a[1]);
       if (j == i) diagonal = diagonal && a[0] == d->re * a[0] && a[1] == d->im * a[1];
