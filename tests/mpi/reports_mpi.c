@@ -18,7 +18,7 @@ static kcl_csr *no_solution(kcl *ctx, double *b, double *guess) {
   return A;
 }
 
-/* Of a solve that failed, where the guess is the answer. */
+/* A solve fails after thousands of iterations, and the guess is the answer: x is that of iteration 0. */
 static void guess_wins(kcl *ctx) {
   double b[ROWS], x[ROWS], guess[ROWS];
   kcl_csr *A = no_solution(ctx, b, guess);
@@ -35,6 +35,51 @@ static void guess_wins(kcl *ctx) {
          (long long)r.x_iteration);
   CHECK(rank || !memcmp(x, guess, sizeof x));
   kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+}
+
+/* A number from [-1, 1). */
+static double next_random(uint64_t *state) {
+  *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17; /* Marsaglia 2003 */
+  return ldexp((double)(*state >> 11), -52) - 1;
+}
+
+/* Diagonally dominant, but for a column of zeros: x is not unique, and A x = b has no solution. */
+enum { SIZE = 60, ZERO = 23 };
+static kcl_csr *with_zero_column(kcl *ctx, double *b) {
+  kcl_csr *A = NULL;
+  uint64_t state = 88172645463325252u;
+  int64_t at = 0;
+  CHECK(!kcl_csr_create(ctx, SIZE, SIZE, SIZE * SIZE, KCL_D, &A));
+  for (int i = 0; i < SIZE; i++) {
+    for (int j = 0; j < SIZE; j++) {
+      const double v = next_random(&state) / SIZE + (i == j);
+      if (j == ZERO || (i + 7 * j) % 5) continue;
+      A->col[at] = j, ((double *)A->val)[at++] = v;
+    }
+    A->row_ptr[i + 1] = at, b[i] = next_random(&state);
+  }
+  A->nnz = at;
+  return A;
+}
+
+static void finite_answer(kcl *ctx) {
+  double b[SIZE], x[SIZE] = {0};
+  kcl_csr *A = with_zero_column(ctx, b);
+  kcl_mpi_solver *s = NULL;
+  kcl_report r = {0};
+  int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, NULL, &s);
+  if (!rc) rc = kcl_mpi_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
+  CHECKF(!rc && isfinite(r.true_relative_residual) && isfinite(r.backward_error),
+         "a column of zeros: %d, %s, residual %g, backward error %g", rc, kcl_reason_text(r.reason),
+         r.true_relative_residual, r.backward_error);
+  for (int i = 0; i < SIZE && !rank; i++)
+    CHECKF(isfinite(x[i]) && (i != ZERO || x[i] == 0), "a column of zeros: x[%d] = %g", i, x[i]);
+  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+}
+
+static void answers(kcl *ctx) {
+  guess_wins(ctx);
+  finite_answer(ctx);
 }
 
 /* Stages per iteration, rounded up where a pass of several iterations has stages that they share. */
@@ -62,4 +107,4 @@ static void all_stages(const host *h, const problem *p) {
   }
 }
 
-int main(int argc, char **argv) { return conform(argc, argv, guess_wins, all_stages); }
+int main(int argc, char **argv) { return conform(argc, argv, answers, all_stages); }
