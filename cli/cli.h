@@ -37,10 +37,10 @@ typedef struct cli_options {
       *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base, *figures,
       *markdown, *latex, *page;
   int64_t max_iter, iterations, seconds, threads, restart, nrhs, ranks, samples,
-      rounds;                                /* threads: the first */
-  double least;                              /* percent */
-  double tol, atol, time_limit, alpha, beta; /* tol < 0: not given */
-  bool adjoint, verify, compare;             /* verify: --check of spmv */
+      rounds;                                           /* threads: the first */
+  double least;                                         /* percent */
+  double tol, atol, check_tol, time_limit, alpha, beta; /* tol < 0: not given */
+  bool adjoint, verify, compare;                        /* verify: --check of spmv */
   bool cache, mixed, no_direct, reproducible, quiet, verbose, source, force, profile, help, brief,
       version;    /* brief: -h */
   uint64_t given; /* one bit per option on the command line, in the order of options.c */
@@ -263,25 +263,10 @@ bool cli_collection_rhs(const char *matrix, char *path, size_t room);
 
 /* ---------------------------------------------------------------- compare.c */
 
-typedef enum cli_verdict { CLI_PASSED, CLI_FAILED, CLI_UNDECIDED } cli_verdict;
-
-typedef enum cli_origin { CLI_UNCONVERGED, CLI_ITERATED, CLI_FACTORED } cli_origin; /* of x */
-
-typedef struct cli_compare {
-  kcl_direct_info direct;
-  kcl_certificate ours, theirs;
-  cli_origin origin;          /* of x; CLI_FACTORED: it would be compared with itself */
-  bool unique;                /* the solution is unique; else the products A x are compared */
-  double difference, allowed; /* relative difference and its bound: ten times tol or the sum of */
-  double error, direct_error; /* what x and the direct solution may be off by, relative */
-  cli_verdict verdict;
-  char reason[160]; /* why it failed, what would decide; or empty */
-} cli_compare;
-/* y [A->cols]: the direct solution. */
-int cli_compare_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x, double tol,
-                       cli_origin origin, double *y, cli_compare *out);
-const char *cli_verdict_word(cli_verdict v); /* "passed", "failed" or "undecided" */
-void cli_compare_say(const cli_options *o, const cli_compare *c);
+kcl_check_plan cli_check_plan(const cli_options *o, double tol);
+void cli_compare_say(const cli_options *o, const kcl_solution_error *c);
+/* CLI_CHECK_FAILED or CLI_CHECK_UNDECIDED, with the reason as message; or 0. */
+int cli_compare_code(const kcl_solution_error *c);
 
 /* ---------------------------------------------------------------- solve.c, solve_report.c,
  * solve_json.c */
@@ -292,7 +277,7 @@ typedef struct cli_result { /* of one right-hand side */
   char *changes;        /* ours */
   double forward_error; /* < 0: not known */
   bool checked;
-  cli_compare check;
+  kcl_solution_error check;
 } cli_result;
 
 typedef struct cli_profile { /* event times, with --profile */
@@ -448,7 +433,7 @@ void json_bool(struct cJSON *o, const char *key, bool v);
 void json_matrix(struct cJSON *o, const char *path, const kcl_csr *A);
 void json_device(struct cJSON *o, const kcl_device *d);
 void json_stream(struct cJSON *o, const kcl_stream *s); /* the object "stream" */
-void json_compare(struct cJSON *o, const cli_compare *c);
+void json_compare(struct cJSON *o, const kcl_solution_error *c);
 /* Rows and columns of zeros; the first: from 0, -1: none. */
 void json_zeros(struct cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col);
 int json_write(const char *path, const struct cJSON *o);

@@ -60,26 +60,27 @@ void json_stream(cJSON *o, const kcl_stream *s) {
   json_number(t, "age_seconds", fmax(0, difftime(time(NULL), date)));
 }
 
-void json_compare(cJSON *o, const cli_compare *c) {
+void json_compare(cJSON *o, const kcl_solution_error *c) {
   json_text(o, "method", c->direct.method);
-  json_text(o, "verdict", cli_verdict_word(c->verdict));
+  json_text(o, "verdict", kcl_verdict_name(c->verdict));
   json_text(o, "reason", c->reason);
-  const bool own = c->origin == CLI_FACTORED;
-  json_number(o, "relative_difference", own ? NAN : c->difference);
+  json_number(o, "relative_difference", c->difference);
+  json_number(o, "direct_error", c->bound);
   json_number(o, "allowed_difference", c->allowed);
-  json_text(o, "compared", own ? "error bound" : c->unique ? "x" : "A x");
+  json_text(o, "compared", c->unique ? "x" : "A x");
   json_number(o, "condition", c->direct.condition);
-  json_number(o, "direct_relative_residual", c->theirs.relative_residual);
-  json_number(o, "direct_backward_error", c->theirs.backward_error);
+  json_number(o, "direct_relative_residual", c->of_y.relative_residual);
+  json_number(o, "direct_backward_error", c->of_y.backward_error);
   json_number(o, "direct_seconds", c->direct.seconds);
-  json_number(o, "relative_residual", c->ours.relative_residual);
-  json_number(o, "backward_error", c->ours.backward_error);
+  json_count(o, "direct_corrections", c->direct.corrections);
+  json_number(o, "relative_residual", c->of_x.relative_residual);
+  json_number(o, "backward_error", c->of_x.backward_error);
   if (c->direct.rank < 0) return;
   json_count(o, "rank", c->direct.rank);
-  json_number(o, "direct_normal_residual", c->theirs.normal_residual);
-  json_number(o, "normal_residual", c->ours.normal_residual);
-  json_number(o, "direct_norm_x", c->theirs.norm_x);
-  json_number(o, "norm_x", c->ours.norm_x);
+  json_number(o, "direct_normal_residual", c->of_y.normal_residual);
+  json_number(o, "normal_residual", c->of_x.normal_residual);
+  json_number(o, "direct_norm_x", c->of_y.norm_x);
+  json_number(o, "norm_x", c->of_x.norm_x);
 }
 
 /* From 1, as the report has them. */

@@ -220,7 +220,7 @@ static void speed_json(cJSON *o, const run_of *r) {
 static void check_json(cJSON *o, const run_of *r) {
   if (!r->o->verify) return;
   cJSON *c = cJSON_AddObjectToObject(o, "check");
-  json_text(c, "verdict", cli_verdict_word(passed(r) ? CLI_PASSED : CLI_FAILED));
+  json_text(c, "verdict", kcl_verdict_name(passed(r) ? KCL_PASSED : KCL_FAILED));
   json_number(c, "ratio", r->worst.ratio);
   json_number(c, "error", r->worst.error);
   json_number(c, "bound", r->worst.bound);

@@ -119,12 +119,15 @@ static int mixed(const cli_options *o) {
 }
 
 static int check(const char *method) {
-  static const char *const names[] = {"cholmod", "none"};
+  static const char *const names[] = {"direct", "cholmod", "umfpack", "spqr", "none"};
   if (!method || strcmp(method, "none") == 0) return 0;
-  if (strcmp(method, "cholmod")) return cli_unknown("check", method, names, 2);
-  if (kcl_direct_available()) return 0;
-  return cli_fail(KCL_USAGE, "--check cholmod: this build is without SuiteSparse; install its "
-                             "development package and build again");
+  if (number_of(method, names, 5) < 0) return cli_unknown("check", method, names, 5);
+  bool qr = strcmp(method, "spqr") == 0;
+  if (qr ? kcl_direct_least_squares() : kcl_direct_available()) return 0;
+  return cli_fail(KCL_USAGE,
+                  "--check %s: this build is without SuiteSparse%s; install its "
+                  "development package and build again",
+                  method, qr ? "QR" : "");
 }
 
 static int picture(const char *path) {
@@ -218,7 +221,7 @@ int cli_validate(const cli_command *c, cli_options *o) {
   TRY(rule("rule of scaling", o->scale, scales, 2));
   TRY(rule("partition", o->partition, partitions, 2));
   TRY(mixed(o));
-  if (o->check_output && !o->check) o->check = "cholmod";
+  if ((o->check_output || o->check_tol > 0) && !o->check) o->check = "direct";
   TRY(check(o->check));
   TRY(picture(o->plot));
   TRY(unpacked(o->history));

@@ -1050,6 +1050,11 @@ typedef struct kcl_direct_info {
   double condition;
   int64_t rank;    /**< numerical rank by SuiteSparseQR; -1: by the others */
   bool least_norm; /**< x is the smallest of all that have its residual */
+  int corrections; /**< corrections of x with residuals of compensated sums, before they no longer shrank */
+  /** Bound of the relative error of x: an estimate of | |A^-1| w |_inf / |x|_inf, w = |b - A x| + u (|A| |x| +
+   * |b|), u the unit roundoff (Arioli, Demmel & Duff 1989). INFINITY: corrections do not converge. -1 by SuiteSparseQR:
+   * see kcl_solution_check. */
+  double error;
 } kcl_direct_info;
 
 /** The library was built with CHOLMOD and UMFPACK. */
@@ -1058,7 +1063,8 @@ bool kcl_direct_available(void);
 bool kcl_direct_least_squares(void);
 /** Solves directly: by CHOLMOD if A is Hermitian positive definite, by UMFPACK if it is otherwise
  * square, by SuiteSparseQR if it is rectangular or singular: least squares, of least norm if the
- * factorisation of A^H that this takes finds the same rank. A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
+ * factorisation of A^H that this takes finds the same rank. x is refined with the same factors until that no longer improves it.
+ * A, b [rows] and x [cols] are of type D or Z. KCL_USAGE: not built with it. */
 int kcl_direct(kcl *ctx, const kcl_csr *A, const double *b, double *x, kcl_direct_info *info);
 
 /** 64-bit checksum of an array, at memory bandwidth: any change of one word changes it. An x
@@ -1086,6 +1092,47 @@ int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x, kc
 /** As kcl_certify, with the normal residual: two products more. */
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out);
+
+/** Verdict of kcl_solution_check. */
+typedef enum kcl_verdict {
+  KCL_PASSED,   /**< x is as right as was asked for */
+  KCL_FAILED,   /**< it is not, or does not solve the system */
+  KCL_UNDECIDED /**< the direct solution is not certain enough to tell */
+} kcl_verdict;
+/** "passed", "failed" or "undecided". */
+const char *kcl_verdict_name(kcl_verdict v);
+
+/** What x is checked for. */
+typedef struct kcl_check_plan {
+  /** The direct method that is tried first, of "cholmod", "umfpack", "spqr": one that does not fit A is followed by the next.
+   * NULL or "direct": the first. */
+  const char *method;
+  double
+      tol; /**< x fails unless |b - A x| <= tol |b|, or its normal residual for least squares is at most tol, or: */
+  double atol; /**< |b - A x| <= atol */
+  double
+      error; /**< the largest relative error of x that passes; 0: what its residual allows, and at most 0.1 */
+} kcl_check_plan;
+
+/** x beside a refined direct solution y. */
+typedef struct kcl_solution_error {
+  kcl_verdict verdict; /**< failed: x is not solved to tol, or difference - bound > allowed */
+  /** |x - y|_inf / |y|_inf; by SuiteSparseQR |x - y| / |y|, or |A (x - y)| / |A y| where the solution is not unique. */
+  double difference;
+  double
+      bound; /**< of the error of y, in the same norm: that of x is between difference -+ bound */
+  double
+      allowed; /**< the largest difference that passes: plan.error, or min(0.1, 10 max(tol, residual's)) */
+  bool unique;            /**< the solution is unique; else the products A x are compared */
+  kcl_direct_info direct; /**< how y was found */
+  kcl_certificate of_x;   /**< residuals of x */
+  kcl_certificate of_y;   /**< residuals of y */
+  char reason[160];       /**< why it did not pass, or empty */
+} kcl_solution_error;
+
+/** Compares x with a direct solution, which is written to y [cols]. Types as for kcl_direct; fails as it does. */
+int kcl_solution_check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
+                       const kcl_check_plan *plan, double *y, kcl_solution_error *out);
 
 /** @} */
 

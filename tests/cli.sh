@@ -53,7 +53,7 @@ run 2 "all and others" bench A.mtx --formats all,coo; says "unknown format 'all'
 run 2 "unknown solver" solve A.mtx --solver nonesuch; says "bicg"
 run 2 "unknown preconditioner" solve A.mtx --precond jacoby; says "did you mean 'jacobi'"
 run 2 "unknown precision" solve A.mtx --precision x; says "s d c z"
-run 2 "unknown check" solve A.mtx --check lapack; says "cholmod"
+run 2 "unknown check" solve A.mtx --check lapack; says "direct cholmod umfpack spqr none"
 run 2 "not a number" solve A.mtx --tol small; says "'small' is not a number"
 run 2 "negative tolerance" solve A.mtx --tol -1; says "out of range"
 run 2 "nan tolerance" solve A.mtx --tol nan; says "out of range"
@@ -214,22 +214,44 @@ if [ $direct -eq 0 ]; then
   cmp -s y.mtx y2.mtx; verdict $? "  the same by check"
   run 1 "--check of an x that did not converge" solve A.mtx b.rhs --max-iter 30 --check cholmod --json s.json; says "FAILED.*: x did not converge"
   json s.json "d['check']['verdict']=='failed' and d['check']['reason']=='x did not converge'"
-  # Hilbert matrices: of 7 rows, condition 1e9, residuals of 1e-8 do not tell x; of 10 rows, 4e13, no residual does.
+  json s.json "d['check']['direct_corrections']>0 and 0<d['check']['direct_error']<1e-12"
+  run 0 "--check direct" solve A.mtx b.rhs --check direct; says "CHOLMOD"; says "passed: x differs from the refined direct solution by .*, which is itself within .*; allowed "
+  run 0 "--check umfpack" solve A.mtx b.rhs --check umfpack; says "UMFPACK"; says "passed"
+  run 0 "--check-tol" solve A.mtx b.rhs --check-tol 1e-3 --json s.json; says "allowed 1.00e-03"
+  json s.json "d['check']['verdict']=='passed' and d['check']['allowed_difference']==1e-3"
+  run 6 "--check-tol that x misses" solve A.mtx b.rhs --check-tol 1e-12 --json s.json -o far.mtx; says "the check failed: the error of x is at least"
+  json s.json "d['converged'] and d['check']['verdict']=='failed' and d['check']['relative_difference']-d['check']['direct_error']>1e-12"
+  run 6 "  and by check" check A.mtx b.rhs far.mtx --check-tol 1e-12 --json c.json; says "the check failed: the error of x is at least"
+  json c.json "d['verdict']=='failed' and d['check']['verdict']=='failed' and d['relative_residual']<=1e-8"
+  run 0 "  which passes without" check A.mtx b.rhs far.mtx
+  run 2 "--check-tol 0" solve A.mtx b.rhs --check-tol 0; says "check-tol"
+  # Hilbert matrices, and residuals of 1e-8: of 9 rows, condition 1e12, x has digits, which the refined direct solution proves;
+  # of 14 rows there is no direct solution in double precision.
   hilbert() { awk -v n="$1" 'BEGIN { print "%%MatrixMarket matrix coordinate real symmetric"; print n, n, n * (n + 1) / 2
     for (j = 1; j <= n; j++) for (i = j; i <= n; i++) printf "%d %d %.17g\n", i, j, 1 / (i + j - 1) }'; }
-  hilbert 7 >I.mtx
-  hilbert 10 >J.mtx
-  run 7 "--check undecided" solve I.mtx -s cg -p none --check cholmod --json s.json; says "undecided.*: the solutions differ"; says "the check is undecided: --tol"
-  json s.json "d['converged'] and d['check']['verdict']=='undecided' and '--tol' in d['check']['reason']"
-  tol=$(sed -n 's/.*"reason":.*--tol \([^ ]*\) would decide.*/\1/p' s.json)
-  run 0 "  decided by --tol $tol" solve I.mtx -s cg -p none --check cholmod --tol "$tol"; says "passed"
-  run 7 "--check that nothing decides" solve J.mtx -s cg -p none --check cholmod; says "no residual in double precision"
+  hilbert 9 >I.mtx
+  hilbert 14 >J.mtx
+  run 0 "--check of an ill-conditioned system" solve I.mtx -s cg -p none --check cholmod --json s.json; says "passed"
+  json s.json "d['check']['condition']>1e11 and d['check']['direct_error']<1e-3 and abs(d['check']['relative_difference']-d['forward_error'])<1e-3"
+  run 7 "--check undecided" solve J.mtx -s cg -p none --check cholmod --json s.json; says "the check is undecided: the direct solution itself is not certain enough"
+  json s.json "d['converged'] and d['check']['verdict']=='undecided'"
+  # 1 on the diagonal and 2 above it: an error of x in one row is doubled in the row above, and residuals of 1e-8 leave no digit.
+  doubling() { awk -v n="$1" 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) { print i, i, 1; if (i < n) print i, i + 1, 2 } }'; }
+  doubling 30 >N.mtx
+  awk 'BEGIN { for (i = 1; i < 30; i++) print 3; print 1 }' >N.rhs
+  run 6 "--check of an x without a digit" solve N.mtx N.rhs --check cholmod --json s.json -o N.x; says "FAILED.*: x has no correct digit"
+  json s.json "d['converged'] and d['check']['verdict']=='failed' and d['check']['direct_error']<1e-5 and d['check']['relative_difference']>0.1"
+  run 6 "  and by check" check N.mtx N.rhs N.x; says "the check failed: x has no correct digit"
+  tol=$(sed -n 's/.*"reason":.*a tolerance of \([^ ]*\) would give one.*/\1/p' s.json)
+  run 0 "  which --tol $tol gives" solve N.mtx N.rhs --check cholmod --tol "$tol"; says "passed"
   run 0 "--check unsymmetric" solve U.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check complex" solve H.mtx --solver bicg --check cholmod; says "UMFPACK"; says "passed"
   run 0 "--check Hermitian" solve M.mtx --check cholmod; says "CHOLMOD"; says "passed"
   file S.mtx "%%MatrixMarket matrix coordinate real general" "2 2 2" "1 1 1" "1 2 0"
   if [ $spqr -eq 0 ]; then
     run 0 "--check singular" solve S.mtx --solver bicg --check cholmod; says "rank 1"; says "products A x"
+    run 0 "--check spqr" solve A.mtx b.rhs --check spqr; says "SuiteSparseQR"; says "passed"
   else
     run 3 "--check singular" solve S.mtx --solver bicg --check cholmod; says "singular"
   fi
@@ -279,12 +301,11 @@ run 6 "check of a solution that is none" check L.mtx exact.rhs half.x
 if [ $direct -eq 0 ] && [ $spqr -eq 0 ]; then
   json c.json "d['check']['rank']==2 and d['check']['compared']=='x' and 1.3e-6<d['check']['relative_difference']<1.5e-6"
   json c.json "d['check']['direct_normal_residual']<1e-14 and abs(d['check']['condition']-3.09025)<0.1" # |A|_F^2 = 8, s^2 = (8 - sqrt 40)/2
-  run 0 "--check of least squares" solve L.mtx line.rhs -s lsqr --check cholmod --json s.json; says "SuiteSparseQR"; says "passed: the solutions"
+  run 0 "--check of least squares" solve L.mtx line.rhs -s lsqr --check cholmod --json s.json; says "SuiteSparseQR"; says "passed: x differs"
   json s.json "d['check']['verdict']=='passed' and d['check']['reason']=='' and d['check']['relative_difference']<1e-7"
-  awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general"; print 200, 200, 399
-    for (i = 1; i <= 200; i++) { print i, i, 1; if (i < 200) print i, i + 1, 2 } }' >D.mtx # no method solves it
-  run 0 "--check of a direct solution" solve D.mtx --check cholmod --json s.json; says "solved directly"; says "its error bound decides"
-  json s.json "d['check']['verdict']=='passed' and d['check']['compared']=='error bound' and d['check']['relative_difference'] is None"
+  doubling 200 >D.mtx # no method solves it, and a change of b in its last digit changes every digit of x
+  run 7 "--check of a direct solution" solve D.mtx --check cholmod --json s.json; says "solved directly"; says "the direct solution itself is not certain enough"
+  json s.json "d['check']['verdict']=='undecided' and d['check']['relative_difference']==0"
   file W.mtx "%%MatrixMarket matrix coordinate complex general" "2 3 3" "1 1 1 1" "1 2 0 2" "2 3 3 0"
   run 0 "--check of a wide system" solve W.mtx -s cgls --check cholmod --json s.json; says "products A x"
   json s.json "d['check']['rank']==2 and abs(d['check']['direct_norm_x']-d['check']['norm_x'])<1e-7"

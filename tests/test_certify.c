@@ -1,6 +1,7 @@
 /* Certificates by hand, and what they make of a solver's claim. */
 #include "solver/solver.h"
 #include "tests/check.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -123,11 +124,56 @@ static void test_claims(kcl *ctx) {
   kcl_csr_free(&A), kcl_csr_free(&S), kcl_csr_free(&E);
 }
 
+/* The check of (x0, x1) with tol 1e-8; error: the largest that passes, or 0. */
+static kcl_solution_error compared(kcl *ctx, const kcl_csr *A, const double *b, double x0,
+                                   double x1, double error) {
+  const double x[] = {x0, x1};
+  double y[2];
+  kcl_solution_error out;
+  CHECKF(!kcl_solution_check(ctx, A, b, x, &(kcl_check_plan){.tol = 1e-8, .error = error}, y, &out),
+         "%s", kcl_error(ctx));
+  return out;
+}
+
+/* diag(1, 1e-10): residuals of 1e-8 say nothing of the second component, but a direct solution knows it to the last digit. */
+static void test_direct(kcl *ctx) {
+  kcl_csr *A = diagonal(ctx, 1, 1e-10);
+  const double b[] = {1, 1e-10};
+  kcl_solution_error c = compared(ctx, A, b, 1, 0.99, 0);
+  CHECKF(c.verdict == KCL_PASSED && near(c.difference, 1 - 0.99) && c.bound < 1e-15, "%g within %g",
+         c.difference, c.bound);
+  CHECK(compared(ctx, A, b, 1, 0.99, 0.02).verdict == KCL_PASSED);
+  CHECK(compared(ctx, A, b, 1, 0.99, 0.005).verdict == KCL_FAILED);
+  c = compared(ctx, A, b, 1, 0, 0);
+  CHECKF(c.verdict == KCL_FAILED && strstr(c.reason, "no correct digit"), "%s", c.reason);
+  CHECK(compared(ctx, A, b, 1, 0, 2).verdict == KCL_PASSED);
+  CHECK(compared(ctx, A, b, 1 + 1e-6, 1, 0.1).verdict == KCL_FAILED); /* not solved to tol */
+  CHECK(compared(ctx, A, b, NAN, 1, 0).verdict == KCL_FAILED);
+  kcl_csr_free(&A);
+}
+
+/* Rows (1, 1) and (1, 1 + 2 u): rounding b = (2, 2) moves x along (1, -1). */
+static void test_uncertain(kcl *ctx) {
+  kcl_csr *A = NULL;
+  const double val[] = {1, 1, 1, 1 + DBL_EPSILON}, b[] = {2, 2};
+  if (kcl_csr_create(ctx, 2, 2, 4, KCL_D, &A)) exit(1);
+  memcpy(A->row_ptr, (int64_t[]){0, 2, 4}, 3 * sizeof(int64_t));
+  memcpy(A->col, (int32_t[]){0, 1, 0, 1}, 4 * sizeof(int32_t));
+  memcpy(A->val, val, sizeof val);
+  const kcl_solution_error c = compared(ctx, A, b, 2, 0, 0);
+  CHECKF(c.verdict == KCL_UNDECIDED && c.bound > 0.1, "%g within %g", c.difference, c.bound);
+  kcl_csr_free(&A);
+}
+
 int main(void) {
   kcl *ctx = NULL;
   if (kcl_create(&ctx)) return 1;
   test_rows(ctx), test_unseen(ctx), test_range(ctx), test_claims(ctx);
   test_tiny_gradient(ctx), test_hidden_gradient(ctx);
+  if (kcl_direct_available())
+    test_direct(ctx), test_uncertain(ctx);
+  else
+    skip("kcl_solution_check: not in this build");
   kcl_destroy(&ctx);
   return check_report();
 }

@@ -167,7 +167,9 @@ static void test_null_checks(void) {
   kcl_dense *b = NULL;
   kcl_certificate c;
   kcl_direct_info info;
-  double x[9] = {0};
+  kcl_check_plan plan = {.tol = 1e-8};
+  kcl_solution_error error;
+  double x[9] = {0}, y[9];
   if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, &b))) return;
   REFUSED(kcl_certify(ctx, NULL, b->val, x, &c), "A");
   REFUSED(kcl_certify(ctx, A, NULL, x, &c), "b");
@@ -178,6 +180,15 @@ static void test_null_checks(void) {
     REFUSED(kcl_direct(ctx, NULL, b->val, x, &info), "A");
     REFUSED(kcl_direct(ctx, A, NULL, x, &info), "b");
     REFUSED(kcl_direct(ctx, A, b->val, NULL, &info), "x");
+    REFUSED(kcl_solution_check(ctx, NULL, b->val, x, &plan, y, &error), "A");
+    REFUSED(kcl_solution_check(ctx, A, NULL, x, &plan, y, &error), "b");
+    REFUSED(kcl_solution_check(ctx, A, b->val, NULL, &plan, y, &error), "x");
+    REFUSED(kcl_solution_check(ctx, A, b->val, x, NULL, y, &error), "plan");
+    REFUSED(kcl_solution_check(ctx, A, b->val, x, &plan, NULL, &error), "y");
+    REFUSED(kcl_solution_check(ctx, A, b->val, x, &plan, y, NULL), "out");
+    plan.method = "lapack";
+    REFUSED(kcl_solution_check(ctx, A, b->val, x, &plan, y, &error), "lapack");
+    CHECK(!strcmp(kcl_verdict_name((kcl_verdict)99), "unknown"));
     ((double *)A->val)[4] = NAN;
     CHECK(kcl_direct(ctx, A, b->val, x, &info) == KCL_INPUT);
     ((double *)A->val)[4] = 4, b->val[2] = INFINITY;

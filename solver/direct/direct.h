@@ -8,7 +8,8 @@ typedef struct kcl_direct_task {
   const double *const *b; /* [k] of [rows], of A's type */
   double *const *x;       /* [k] of [cols] */
   double flops;           /* at most, as predicted from the structure; INFINITY: any */
-  bool condition;         /* estimate it */
+  const char *method;     /* the first that is tried, a name as in kcl_check_plan */
+  bool refine; /* refine each x; bound the error of the last, and estimate the condition number */
 } kcl_direct_task;
 
 /* As kcl_direct. KCL_MEMORY: not within the limit, or the memory there is. */

@@ -209,7 +209,8 @@ const char *kcl_factor_method(const kcl_factor *f) {
   return f->L ? "CHOLMOD supernodal Cholesky" : "UMFPACK LU";
 }
 
-int kcl_factor_solve(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, double *x) {
+int kcl_factor_solve(kcl *ctx, void *factor, bool adjoint, const double *b, double *x) {
+  kcl_factor *f = factor;
   return f->L ? solve_cholesky(ctx, f, b, x) : solve_lu(ctx, f, adjoint, b, x);
 }
 #endif

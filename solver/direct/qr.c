@@ -124,7 +124,8 @@ static void project(qr *q, cholmod_dense **X) {
 }
 
 /* x = G b, or G^H b. */
-static int apply(kcl *ctx, qr *q, bool adjoint, const double *b, double *x) {
+static int apply(kcl *ctx, void *factor, bool adjoint, const double *b, double *x) {
+  qr *q = factor;
   size_t m = (size_t)(adjoint ? q->cols : q->rows), n = (size_t)(adjoint ? q->rows : q->cols);
   size_t size = q->complex ? 16 : 8;
   int type = q->complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL;
@@ -178,10 +179,15 @@ int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_dire
   cholmod_l_start(&q.common);
   q.common.print = 0;
   KCL_TRY(create(ctx, &q, A));
-  for (int i = 0; i < t->k; i++) KCL_TRY(apply(ctx, &q, false, t->b[i], t->x[i]));
+  const kcl_inverse inverse = {apply, &q};
+  for (int i = 0; i < t->k; i++) {
+    KCL_TRY(apply(ctx, &q, false, t->b[i], t->x[i]));
+    if (t->refine) KCL_TRY(kcl_refine(ctx, A, &inverse, t->b[i], t->x[i], info));
+  }
   info->method = "SuiteSparseQR", info->rank = q.rank, info->seconds = kcl_now() - begin;
   info->least_norm = q.rank == A->cols || q.adjoint || q.range;
-  if (!t->condition) goto done;
+  info->error = -1;
+  if (!t->refine) goto done;
   KCL_TRY(norm_of_inverse(ctx, &q, A->type, &info->condition));
   info->condition *= kcl_norm2(A->type, A->val, A->nnz);
 done:

@@ -1,0 +1,176 @@
+/* Direct solutions made better, and bounds of their errors, by a few solves with the same factor.
+ *
+ *   refinement    x += A^-1 r, r = b - A x with compensated sums, while corrections shrink to less than half
+ *                 (Higham 2002, chapter 12). If they stop above rounding errors, the factor is not one of A,
+ *                 and nothing is known of the error
+ *   bound         |x - A^-1 b|_inf <= | |A^-1| w |_inf, w = |r| + u (|A| |x| + |b|)
+ *                 (Arioli, Demmel & Duff 1989; Higham 2002, section 7.5)
+ *
+ * | |A^-1| w |_inf = |A^-1 diag(w)|_inf = |diag(w) A^-H|_1 is estimated by the method of Hager (1984) and
+ * Higham (1988, ACM TOMS 14, algorithm 674): a lower bound, nearly always within a factor of 3. With w = 1 it is
+ * |A^-1|_inf. Cost: a product and a solve per correction, at most 11 solves per estimate. */
+#ifdef HAVE_CHOLMOD
+#include "solver/direct/factor.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_CORRECTIONS = 10 };
+
+/* ---------------------------------------------------------------- the norm of A^-1 diag(w) */
+
+typedef struct estimate {
+  const kcl_inverse *inverse;
+  const double *w; /* [n], or NULL: 1 */
+  kcl_type type;
+  int64_t n;
+  double *x, *y; /* [n] */
+} estimate;
+
+static void scale(const estimate *e, double *v) {
+  const int reals = kcl_type_complex(e->type) ? 2 : 1;
+  for (int64_t i = 0; e->w && i < e->n; i++)
+    for (int q = 0; q < reals; q++) v[reals * i + q] *= e->w[i];
+}
+
+/* y = B x, B = diag(w) A^-H */
+static int apply(kcl *ctx, const estimate *e) {
+  int rc = e->inverse->apply(ctx, e->inverse->factor, true, e->x, e->y);
+  scale(e, e->y);
+  return rc;
+}
+
+/* x = B^H y, and y is lost. */
+static int apply_adjoint(kcl *ctx, const estimate *e) {
+  scale(e, e->y);
+  return e->inverse->apply(ctx, e->inverse->factor, false, e->y, e->x);
+}
+
+static double sum_abs(const estimate *e) {
+  double s = 0;
+  for (int64_t i = 0; i < e->n; i++) s += kcl_abs(e->type, e->y, i);
+  return s;
+}
+
+/* y_i / |y_i|, and 1 for 0. */
+static void signs(const estimate *e) {
+  int reals = kcl_type_complex(e->type) ? 2 : 1;
+  for (int64_t i = 0; i < e->n; i++) {
+    double a = kcl_abs(e->type, e->y, i);
+    for (int q = 0; q < reals; q++) e->y[reals * i + q] = a > 0 ? e->y[reals * i + q] / a : q == 0;
+  }
+}
+
+static int64_t largest(const estimate *e) {
+  int64_t j = 0;
+  for (int64_t i = 1; i < e->n; i++)
+    if (kcl_abs(e->type, e->x, i) > kcl_abs(e->type, e->x, j)) j = i;
+  return j;
+}
+
+/* x_i = a + s_i b i / (n - 1), with alternating signs s when b is not 0. */
+static void start(const estimate *e, double a, double b) {
+  int reals = kcl_type_complex(e->type) ? 2 : 1;
+  for (int64_t i = 0; i < e->n; i++) {
+    double v = a + (e->n > 1 ? b * (double)i / (double)(e->n - 1) : 0);
+    e->x[reals * i] = b != 0 && i % 2 ? -v : v;
+    if (reals == 2) e->x[2 * i + 1] = 0;
+  }
+}
+
+/* Climb |B x|_1 over unit vectors. */
+static int climb(kcl *ctx, const estimate *e, double *norm) {
+  int rc = KCL_OK, reals = kcl_type_complex(e->type) ? 2 : 1;
+  int64_t last = -1;
+  *norm = 0;
+  start(e, 1.0 / (double)e->n, 0);
+  for (int step = 0; step < 5; step++) {
+    KCL_TRY(apply(ctx, e));
+    double now = sum_abs(e);
+    if (!(now > *norm)) break;
+    *norm = now;
+    signs(e);
+    KCL_TRY(apply_adjoint(ctx, e));
+    int64_t j = largest(e);
+    if (j == last) break;
+    start(e, 0, 0);
+    e->x[reals * j] = 1, last = j;
+  }
+done:
+  return rc;
+}
+
+int kcl_inverse_norm(kcl *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n, const double *w,
+                     double *norm) {
+  int rc;
+  estimate e = {.inverse = inverse, .w = w, .type = t, .n = n};
+  KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.x));
+  KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.y));
+  KCL_TRY(climb(ctx, &e, norm));
+  start(&e, 1, 1);
+  KCL_TRY(apply(ctx, &e));
+  *norm = fmax(*norm, 2 * sum_abs(&e) / (3 * (double)n));
+done:
+  free(e.x), free(e.y);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- refinement and bound */
+
+static void add(kcl_type t, double *x, const double *c, int64_t n) {
+  for (int64_t i = 0; i < n * (kcl_type_complex(t) ? 2 : 1); i++) x[i] += c[i];
+}
+
+/* Corrections that no longer shrink are rounding errors of x where the factor is good: at most 2 u |x|_inf, more by the norm
+ * of complex numbers. */
+static const double ROUNDING = 8 * (DBL_EPSILON / 2);
+
+int kcl_refine(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b, double *x,
+               kcl_direct_info *info) {
+  int rc;
+  double *r = NULL, *c = NULL, last = kcl_norm_inf(A->type, x, A->cols);
+  info->corrections = 0, info->error = 0;
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
+  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(A->type), "a correction", (void **)&c));
+  while (info->corrections < MOST_CORRECTIONS) {
+    kcl_csr_product(A, x, b, r);
+    KCL_TRY(inverse->apply(ctx, inverse->factor, false, r, c));
+    const double size = kcl_norm_inf(A->type, c, A->cols);
+    if (!(size < last / 2)) {
+      if (!(size <= ROUNDING * kcl_norm_inf(A->type, x, A->cols))) info->error = INFINITY;
+      break;
+    }
+    add(A->type, x, c, A->cols);
+    info->corrections++, last = size;
+    if (size <= DBL_EPSILON / 2 * kcl_norm_inf(A->type, x, A->cols)) break;
+  }
+done:
+  free(r), free(c);
+  return rc;
+}
+
+/* w = |b - A x| + u (|A| |x| + |b|); r [rows] is scratch. */
+static void weigh(const kcl_csr *A, const double *b, const double *x, double *r, double *w) {
+  kcl_csr_product(A, x, b, r);
+  for (int64_t i = 0; i < A->rows; i++) {
+    double sizes = kcl_abs(A->type, b, i);
+    for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+      sizes += kcl_abs(A->type, A->val, k) * kcl_abs(A->type, x, A->col[k]);
+    w[i] = kcl_abs(A->type, r, i) + DBL_EPSILON / 2 * sizes;
+  }
+}
+
+int kcl_direct_error(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const double *b,
+                     const double *x, double *error) {
+  int rc;
+  double *r = NULL, *w = NULL, norm;
+  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
+  KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *w, "the error bound", (void **)&w));
+  weigh(A, b, x, r, w);
+  KCL_TRY(kcl_inverse_norm(ctx, inverse, A->type, A->rows, w, &norm));
+  *error = kcl_ratio(norm, kcl_norm_inf(A->type, x, A->cols));
+done:
+  free(r), free(w);
+  return rc;
+}
+#endif
