@@ -17,13 +17,13 @@ typedef struct parts {
 
 static void free_parts(parts *p) { free(p->b_own), free(p->x), free(p->r); }
 
-static int prepare(kcl_domain *d, const void *b, const void *x, parts *p) {
+static int prepare(kcl_domain *d, const void *b, const void *x, bool rows_scaled, parts *p) {
   const kcl_csr *A = d->given.interior, *B = d->given.outside;
   kcl *ctx = d->comm->ctx;
   p->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   const size_t size = kcl_type_size(p->type);
   const double b_inf = kcl_comm_largest(d->comm, kcl_norm_inf(A->type, b, A->rows));
-  const int shift = kcl_residual_exponent(b_inf);
+  const int shift = rows_scaled ? 0 : kcl_residual_exponent(b_inf);
   int rc = kcl_in_double(ctx, A->type, b, A->rows, shift, &p->b_own, &p->b);
   if (!rc) rc = kcl_alloc(ctx, A->cols + B->cols, size, "x", (void **)&p->x);
   if (!rc) rc = kcl_alloc(ctx, A->rows, size, "the residual", (void **)&p->r);
@@ -34,8 +34,8 @@ static int prepare(kcl_domain *d, const void *b, const void *x, parts *p) {
   return KCL_OK;
 }
 
-static int compute(kcl_domain *d, const void *b, const void *x, parts *p) {
-  int rc = prepare(d, b, x, p);
+static int compute(kcl_domain *d, const void *b, const void *x, bool rows_scaled, parts *p) {
+  int rc = prepare(d, b, x, rows_scaled, p);
   if (!rc) /* r = b - A x */
     kcl_split_product(d->given.interior, d->given.outside, d->row, p->x, p->b, p->r);
   return rc;
@@ -65,7 +65,7 @@ int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *
                      double *tested) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)s->halo;
   parts p = {0};
-  int rc = compute(d, b, x, &p);
+  int rc = compute(d, b, x, s->scaling.row != NULL, &p);
   if (!rc) *relative = relative_norm(d, &p);
   if (!rc && tested) *tested = *relative;
   if (!rc && tested && s->scaling.row && *relative < INFINITY)
@@ -116,7 +116,7 @@ int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const 
   kcl_comm *c = d->comm;
   const int64_t n = kcl_domain_rows(d);
   parts p = {0};
-  int rc = prepare(d, b, x, &p);
+  int rc = prepare(d, b, x, false, &p);
   if (rc) goto done;
   kcl_norms norms = {.shift = p.shift,
                      .b_inf = kcl_comm_largest(c, kcl_norm_inf(p.type, p.b, n)),

@@ -56,7 +56,7 @@ if "$dir/bin/krylocl" version | grep -q CHOLMOD && command -v gnuplot >/dev/null
   (cd "$dir" && PATH=$dir/bin:$PATH KRYLOCL_DEVICE=cpu KRYLOCL_CACHE= sh -e commands >printed 2>&1); verdict $? "the run of the README: $(tail -1 "$dir/printed")"
   grep -v '^\$ ' "$dir/run" | kinds >"$dir/said" && kinds <"$dir/printed" >"$dir/shown"
   cmp -s "$dir/said" "$dir/shown"; verdict $? "the run of the README prints other lines: $(diff "$dir/said" "$dir/shown" | head -5)"
-  [ -s "$dir/x.mtx" ] && [ -s "$dir/convergence.png" ]; verdict $? "the run of the README writes its files"
+  [ -s "$dir/x.mtx" ] && [ -s "$dir/convergence.svg" ]; verdict $? "the run of the README writes its files"
   sed -n '/^```/,/^```/{/^LOOP$/,/^launches/p;}' README.md | kinds >"$dir/said"
   "$dir/bin/krylocl" explain "$dir/heatsink.mtx" -d cpu | sed -n '/^LOOP$/,/^launches/p' | kinds >"$dir/shown"
   cmp -s "$dir/said" "$dir/shown"; verdict $? "krylocl explain prints other lines: $(diff "$dir/said" "$dir/shown" | head -5)"

@@ -65,7 +65,7 @@ lines explain S.mtx -d cpu
 lines info S.mtx -d cpu
 lines bench S.mtx -d cpu --iterations 5 -f csr-scalar,ell
 lines tune S.mtx -d cpu --seconds 1 -o tune.txt
-tr '\r' '\n' <out | sed "s/$(printf '\033')\[K//g" | grep -q '^  block  *[a-z0-9-]*, before .*;'; verdict $? "  no status line over a line of the report"
+tr '\r' '\n' <out | sed "s/$(printf '\033')\[K//g" | grep -Eq '^  block +(skipped: |[a-z0-9-]*, before .*;)'; verdict $? "  no status line over a line of the report"
 lines devices
 in_terminal 60 60 "$prog" solve A.mtx --max-iter 3
 grep -q "$(printf '\033\\[1;31m')NOT CONVERGED" out; verdict $? "the result is coloured"

@@ -110,7 +110,7 @@ int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *r
   const kcl_csr *A = s->A;
   double *b_own = NULL, *x_own = NULL, *r = NULL;
   const double *bd, *xd;
-  const int shift = kcl_residual_exponent(kcl_norm_inf(A->type, b, A->rows));
+  const int shift = s->scaling.row ? 0 : kcl_residual_exponent(kcl_norm_inf(A->type, b, A->rows));
   kcl_scaled_norm norm_r, norm_b;
   int rc;
   if (s->residual) return s->residual(s, b, x, relative, tested);

@@ -35,7 +35,7 @@ static inline int kcl_norm_exponent(double norm) {
 }
 
 /* b - A x is computed as 2^-k (2^k b - A 2^k x), k of |b|_inf: rounding errors that matter beside b stay above the least
- * number, and sums are finite. 0 in nearly all cases. */
+ * number, and sums are finite. 0 in nearly all cases. Not where rows are scaled: small rows count as much as |b|_inf there. */
 static inline int kcl_residual_exponent(double b_inf) {
   if (!(b_inf > 0 && b_inf < INFINITY)) return 0;
   return b_inf < 0x1p-600 ? 500 : b_inf > 0x1p600 ? -100 : 0;
