@@ -176,8 +176,9 @@ int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out);
  * passes over vectors of at least four times the last-level cache, as far as a quarter of the memory allows. The last five
  * measurements are on record in the user's cache folder, by device, driver and threads. */
 typedef struct kcl_stream {
-  double rate;      /**< bytes/s: the median of the measurements on record */
-  double low, high; /**< bytes/s of the slowest and of the fastest pass on record */
+  double rate; /**< bytes/s: the median of the measurements on record */
+  double low;  /**< bytes/s of the slowest pass on record */
+  double high; /**< bytes/s of the fastest pass on record */
   double
       cache_rate; /**< bytes/s with vectors that fit into the last-level cache; 0: not measured, as on GPUs */
   int64_t cache_bytes;  /**< the last-level cache, of all threads; 0: not known */

@@ -22,5 +22,6 @@ kcl_text kcl_bytes_text(double bytes) {
 }
 
 kcl_text kcl_factor_text(double v) {
-  return isinf(v) ? (kcl_text){"more than 1e+308"} : digits(v, "");
+  const kcl_text infinite = {"more than 1e+308"};
+  return isinf(v) ? infinite : digits(v, "");
 }

@@ -27,8 +27,8 @@ static wait begin(void) {
 static void end(const char *call, wait start) {
   const wait stop = now();
   const double waited = stop.wall - start.wall, computed = stop.cpu - start.cpu;
-  CHECKF(!rank || computed < 0.2 * fmax(waited, 1), "%s: %g s of processor time in %g s", call, computed,
-         waited);
+  CHECKF(!rank || computed < 0.2 * fmax(waited, 1), "%s: %g s of processor time in %g s", call,
+         computed, waited);
 }
 
 static void late(kcl *ctx) {
