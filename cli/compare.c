@@ -1,4 +1,4 @@
-/* What is said of a comparison with a direct solution (kcl_solution_check), in text and as an exit code. */
+/* Prints a comparison with a direct solution (kcl_solution_check) and turns its verdict into an exit code. */
 #include "cli/cli.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* What drivers need, and what stands between a machine and its OpenCL devices, for krylocl devices: drivers that are registered
- * with the ICD loader and cannot be loaded, device files without permission. Linux; elsewhere nothing is looked for. */
+/* Drivers of OpenCL: the folder that they need for a cache; and, for krylocl devices, why a device is missing: a driver that is
+ * registered with the ICD loader and cannot be loaded, a device file without permission. Linux; elsewhere nothing is looked for. */
 #include "cli/cli.h"
 #include <dirent.h>
 #include <dlfcn.h>

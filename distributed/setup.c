@@ -34,7 +34,7 @@ static int check_asked(const kcl_system *s, int threads) {
 
 /* ---------------------------------------------------------------- the whole matrix */
 
-/* Of all ranks. The first one has a number where rows are in the order of the whole matrix. */
+/* Counts rows and columns of zeros of all ranks. The first has a number where rows are in the order of the whole matrix. */
 static void count_zeros(kcl_mpi_solver *m) {
   kcl_stats *s = &m->system.stats;
   kcl_comm *c = m->comm;

@@ -111,7 +111,7 @@ static void begin_loop(solve *s, int nrhs) {
 
 /* ---------------------------------------------------------------- the solve */
 
-/* What was shared; bytes are those of all ranks. */
+/* kcl_loop_share with the bytes of all ranks. */
 static void share(solve *s, double upload, double iterations, double download) {
   kcl_loop *l = &s->loop;
   kcl_comm *c = s->m->comm;

@@ -1103,7 +1103,7 @@ typedef enum kcl_verdict {
 /** "passed", "failed" or "undecided". */
 const char *kcl_verdict_name(kcl_verdict v);
 
-/** What x is checked for. */
+/** How x is compared with a direct solution. */
 typedef struct kcl_check_plan {
   /** The direct method that is tried first, of "cholmod", "umfpack", "spqr": one that does not fit A is followed by the next.
    * NULL or "direct": the first. */

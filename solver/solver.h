@@ -82,8 +82,8 @@ int64_t kcl_default_limit(int64_t n);
 void kcl_report_spectrum(const kcl_loop *l);
 /* Right-hand sides and guesses to the device. */
 int kcl_loop_put_system(kcl_loop *l);
-/* What right-hand sides shared, into their reports, in equal parts: seconds of upload, iterations and download, and bytes per
- * iteration, those of A and those of vectors. Seconds per iteration are the mean over all right-hand sides. */
+/* Writes into the reports of right-hand sides that were solved side by side, in equal parts: seconds of upload, iterations and
+ * download; bytes per iteration, those of A and those of vectors. Seconds per iteration are the mean over all of them. */
 void kcl_loop_share(kcl_loop *l, double matrix, double vectors, const double seconds[3]);
 /* The engine in use, and why it was chosen (solver/info.c). */
 void kcl_selection_describe(const kcl_selection *c, kcl_setup_info *out);

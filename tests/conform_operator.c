@@ -403,7 +403,7 @@ static void test_bad_buffers(kcl *ctx) {
   kcl_operator_free(&op), kcl_csr_free(&A), kcl_destroy(&elsewhere);
 }
 
-/* Of the queue, once drivers have let go of what has run in threads of their own. */
+/* References to the queue, once drivers have let go of what has run in threads of their own. */
 static cl_uint references_of(cl_command_queue queue) {
   cl_uint count = 0;
   clFinish(queue);

@@ -157,7 +157,7 @@ static void test_processes(void) {
 
 static void give(const char *path, unsigned uid) { CHECK(!chown(path, uid, (gid_t)-1)); }
 
-/* What another user owns or can write is not used, for his programs would run as this user; said once. */
+/* Files and folders that another user owns or can write are not used: his programs would run as this user. It is said once. */
 static void test_others(void) {
   static const char data[] = "a program";
   char path[ROOM], folder[ROOM], other[ROOM];

@@ -80,7 +80,7 @@ static void test_switch(void) {
   CHECKF(s.stuck == 0 && s.worst < 4, "stuck %d, off by %.1f", s.stuck, s.worst);
 }
 
-/* Of 200 iterations. */
+/* The words for a solve of 200 iterations. */
 static void test_words(void) {
   static const struct {
     double each;

@@ -557,7 +557,7 @@ static int set_up(kcl *ctx, system_ *s, const kcl_options *o, kcl_solver **solve
   return rc;
 }
 
-/* Of names that do not suit A some are left to be chosen. */
+/* Names that do not suit A are left to "auto", the solver first. */
 static int set_up_somehow(kcl *ctx, system_ *s, kcl_options *o, kcl_solver **solver) {
   int rc = set_up(ctx, s, o, solver);
   if (rc && s->finite) o->solver = NULL, rc = set_up(ctx, s, o, solver);

@@ -231,7 +231,7 @@ static void test_small(kcl *ctx) {
   }
 }
 
-/* Of a_01 alone, which is 0 in the end. */
+/* A 3 x 4 matrix whose only entry is a_01, 0 in the end. */
 static void test_zeros(kcl *ctx, kcl_type type) {
   const double five[2] = {5, 0}, zero[2] = {0, 0};
   kcl_csr *A = NULL;

@@ -1,4 +1,4 @@
-/* What reports and descriptions of several ranks say is what those of one process say. */
+/* Reports and descriptions of several ranks say the same as those of one process. */
 #include "distributed/distributed.h"
 #include "tests/mpi/systems.h"
 
