@@ -281,6 +281,7 @@ int main(void) {
   char line[ROOM];
   if (!mkdtemp(home)) return 1;
   setenv("KRYLOCL_CACHE", home, 1);
+  unsetenv("KRYLOCL_RATE_ROOM"); /* the vectors of users */
   test_round(), test_damage(), test_unreadable(), test_limit(), test_processes(), test_others();
   test_rate(), test_place();
   snprintf(line, sizeof line, "rm -rf '%s'", home);
