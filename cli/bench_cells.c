@@ -10,7 +10,7 @@ cli_text bench_us(double seconds) {
   cli_text t = {"-"};
   double v = seconds * 1e6;
   if (!(v > 0)) return t;
-  if (v >= 999.5) return cli_count((int64_t)(v + 0.5));
+  if (v >= 999.5) return cli_whole(v + 0.5);
   snprintf(t.s, sizeof t.s, "%.*f", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v);
   return t;
 }
@@ -44,13 +44,13 @@ static cli_text pays(const bench_run *b, const bench_row *r) {
   bench_break_even e = bench_pays(b, r);
   if (!e.against) return t;
   if (e.until > 0 && isfinite(e.until))
-    snprintf(t.s, sizeof t.s, "up to %.30s", cli_count((int64_t)e.until).s);
+    snprintf(t.s, sizeof t.s, "up to %.30s", cli_whole(e.until).s);
   else if (isinf(e.after) && !(e.until > 0))
     strcpy(t.s, "never");
   else if (isinf(e.after) || e.after == 0)
     strcpy(t.s, "at once");
   else
-    t = e.after < 1e15 ? cli_count((int64_t)e.after) : (cli_text){"never"};
+    t = e.after < 1e15 ? cli_whole(e.after) : (cli_text){"never"};
   return t;
 }
 

@@ -168,9 +168,10 @@ FILE *cli_out(const cli_options *o); /* for the report: stderr if a result goes 
 typedef struct cli_text {
   char s[40];
 } cli_text;
-cli_text cli_count(int64_t n);            /* 1,234,567 */
-cli_text cli_bytes(double bytes);         /* 12.3 MB */
-cli_text cli_seconds(double s);           /* 12.3 ms */
+cli_text cli_count(int64_t n);    /* 1,234,567 */
+cli_text cli_whole(double v);     /* likewise, without its fraction; from 9e15 on 1.23e+45 */
+cli_text cli_bytes(double bytes); /* 12.3 MB */
+cli_text cli_seconds(double s);   /* 12.3 ms */
 cli_text cli_stream(const kcl_stream *s); /* 21.3 GB/s (19.8 to 22.4) */
 /* " = 50 % of the stream rate, 21.3 GB/s"; rate: bytes per second */
 void cli_say_stream(const cli_options *o, double rate, const kcl_stream *s);

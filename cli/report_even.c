@@ -34,8 +34,7 @@ static bool best_somewhere(const report *r, const report_group *g, int row) {
 /* The name tells from where on, or up to where, it pays. */
 static void describe(const report *r, const bench_row *row, line *l) {
   const bench_break_even e = bench_pays(&r->run, row);
-  const cli_text from = cli_count((int64_t)fmin(e.after, 9e15)),
-                 until = cli_count((int64_t)fmin(e.until, 9e15));
+  const cli_text from = cli_whole(e.after), until = cli_whole(e.until);
   const bool begins = isfinite(e.after) && e.after > 1,
              ends = !isfinite(e.after) && e.until > 0 && isfinite(e.until);
   int n = snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,

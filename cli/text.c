@@ -162,6 +162,13 @@ cli_text cli_count(int64_t n) {
   return t;
 }
 
+cli_text cli_whole(double v) {
+  cli_text t;
+  if (fabs(v) < 9e15) return cli_count((int64_t)v);
+  snprintf(t.s, sizeof t.s, "%.3g", v);
+  return t;
+}
+
 void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t first) {
   const bool one = count == 1;
   if (first >= 0 && one)
