@@ -22,7 +22,7 @@ one() { # name matrix arguments of explain: its sources, compiled, each once
   if [ ! -s "$folder/$name" ]; then
     echo "FAIL tests/nvidia_text.sh: $name: no source" && cat "$folder/$name.log" && return
   fi
-  awk -v to="$folder/$name" '/^#define IDX / { part++ } { print > (to "-" part ".cl") }' "$folder/$name"
+  awk -v to="$folder/$name" '/^#define IDX / { part++ } part { print > (to "-" part ".cl") }' "$folder/$name"
   for text in "$folder/$name"-*.cl; do
     sum=$folder/$(cksum <"$text" | tr ' ' -)
     [ ! -e "$sum" ] || { rm "$text" && continue; } # compiled before under another name
