@@ -521,7 +521,11 @@ else
   done
   [ "$(stat -c %a:%U "open/krylocl-$(id -u nobody)")" = 700:nobody ]; verdict $? "  its cache is the user's alone"
   rm -rf "open/krylocl-$(id -u nobody)"; mkdir -m 777 "open/krylocl-$(id -u nobody)"
-  homeless "HOME=/nonexistent" "solve poisson2d:3 -d opencl -q"; says "a cache that it can write, .* HOME, which is /nonexistent"
+  if "$prog" devices | grep -q '^[0-9]*:[0-9]* *gpu '; then
+    echo "skip PoCL without a cache: a GPU solves it"
+  else
+    homeless "HOME=/nonexistent" "solve poisson2d:3 -d opencl -q"; says "a cache that it can write, .* HOME, which is /nonexistent"
+  fi
   [ -z "$(ls -A "open/krylocl-$(id -u nobody)")" ]; verdict $? "a folder of another user is not used"
 fi
 
