@@ -233,13 +233,23 @@ int kcl_mpi_solve_many(kcl_mpi_solver *m, int64_t k, const void *B, void *X, kcl
   kcl_report *unasked = NULL;
   if (!m) return KCL_USAGE;
   columns g = {.k = k, .b = B, .x = X, .report = reports};
-  int rc = reports || k < 1 ? KCL_OK
-                            : kcl_alloc(m->ctx, k, sizeof *unasked, "reports", (void **)&unasked);
+  int rc = kcl_need_idle(m->ctx); /* of one rank's callback alone: without the others */
+  if (rc) {
+    if (reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
+    return rc;
+  }
+  if (!reports && k > 0) rc = kcl_alloc(m->ctx, k, sizeof *unasked, "reports", (void **)&unasked);
   if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
   if (rc) return rc;
   if (!reports) g.report = unasked;
   solve s = {.m = m};
-  rc = m->alone ? solve_alone(m, &g) : solve_shared(&s, &g);
+  if (m->alone) {
+    rc = solve_alone(m, &g);
+  } else {
+    m->ctx->solving = true;
+    rc = solve_shared(&s, &g);
+    m->ctx->solving = false;
+  }
   if (rc && reports && k > 0) memset(reports, 0, (size_t)k * sizeof *reports);
   free(s.b), free(s.x), free(unasked);
   return rc;

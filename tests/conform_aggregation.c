@@ -174,10 +174,10 @@ int main(void) {
   for (int i = 0; i < place_count; i++) {
     kcl *ctx = places[i].ctx;
     if (!ctx->opencl || !can(&places[i], KCL_D)) continue;
-    for (size_t s = 0; s < sizeof systems / sizeof *systems && !small(); s++)
+    for (size_t s = 0; s < sizeof systems / sizeof *systems && !small(); s += quick(&places[i]) + 1)
       with_setup(ctx, systems[s], true, test_scalar_aggregation);
     if (small()) with_setup(ctx, "jump2d:12", true, test_scalar_aggregation);
-    test_elasticity(ctx, small() ? 3 : 12);
+    test_elasticity(ctx, small() ? 3 : thorough() ? 12 : 8);
   }
   close_places();
   return check_report();

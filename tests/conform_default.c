@@ -201,7 +201,7 @@ static void test_best(const place *p) {
 }
 
 /* Diagonally dominant but for column 7, which is zero: x is the finite minimiser that is 0 there. Where the system is solved
- * directly it is the smallest of all. */
+ * directly, by a library that may not be there, it is the smallest of all. */
 static void test_zero_column(const place *p, bool direct) {
   enum { ZERO = 7 };
   kcl_csr *A = tridiagonal(p->ctx, -1, 4, 2);
@@ -223,8 +223,8 @@ static void test_zero_column(const place *p, bool direct) {
            kcl_reason_text(r.reason), r.backward_error, x[ZERO]);
     const double normal = normal_residual(A, b, x, &gradient);
     CHECKF(normal <= 1e-8, "%s: normal residual %g", p->name, normal);
-    CHECKF(r.not_unique && (!direct || r.least_norm), "%s, unique %d, least %d", p->name,
-           !r.not_unique, r.least_norm);
+    CHECKF(r.not_unique && (!direct || !kcl_direct_available() || r.least_norm),
+           "%s, unique %d, least %d", p->name, !r.not_unique, r.least_norm);
   }
   kcl_solver_free(&s), kcl_csr_free(&A);
 }

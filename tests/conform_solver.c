@@ -97,7 +97,7 @@ static bool is_met(const combination *c, const problem *p, int m, int q, int f) 
   if (quick(c->p) && q == 1 && !p->solver && m % 3) return false;
   if (by_turns(c->p) && !p->solver && q > 1 && (m + q) % 3) return false; /* of all types some */
   bool coo = !strcmp(c->o.format, "coo"), pair = !m || !strcmp(c->o.solver, "bicg");
-  if (!f && (p->pairs || !(q || quick(c->p)))) return half_of(c->p, t, m + q);
+  if (!f && (p->pairs || !q) && !quick(c->p)) return half_of(c->p, t, m + q);
   if (!f) return !by_turns(c->p) || turn_of(t, m + q);
   if (!p->formats || q) return false;
   if (coo) return turn_of(t, 1) && (!quick(c->p) || m % 4 == 0);

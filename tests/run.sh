@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), as many at a time as there are processors: one
+# Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), one more at a time than there are processors: one
 # line per test with its time and that of processors, what failed or was skipped, all failures again, and the sum as the last line.
 # Exit status 1 when anything failed.
 # usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [SOLVERS=S,...] [TYPES=sdcz] tests/run.sh
@@ -110,7 +110,8 @@ if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
   watcher=$!
   trap 'kill $watcher 2>/dev/null' EXIT INT TERM
 fi
-list | xargs -n 1 -P "$(getconf _NPROCESSORS_ONLN)" sh "$0" --one
+# One more than processors: mpi.sh waits for half of its time, for mpirun to start and to end.
+list | xargs -n 1 -P $(($(getconf _NPROCESSORS_ONLN) + 1)) sh "$0" --one
 [ -z "$watcher" ] || { kill "$watcher"; printf '%s' "$ERASE"; }
 cat "$logs"/*.failed 2>/dev/null
 cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || !p }'

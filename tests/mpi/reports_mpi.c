@@ -77,9 +77,43 @@ static void finite_answer(kcl *ctx) {
   kcl_mpi_solver_free(&s), kcl_csr_free(&A);
 }
 
+/* A callback, which one rank alone may call, can use the context no more than in one process: it is refused, and waits for nobody. */
+static kcl_mpi_solver *in_callback;
+static int refused;
+
+static int call_back(void *user, const kcl_progress *p) {
+  kcl *ctx = user;
+  kcl_mpi_solver *another = NULL;
+  double x[ROWS * ROWS] = {0};
+  kcl_report r = {.iterations = 7};
+  (void)p;
+  refused += kcl_mpi_solve(in_callback, x, x, &r) == KCL_USAGE &&
+             strstr(kcl_error(ctx), "running") && !r.iterations &&
+             kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, NULL, &another) == KCL_USAGE;
+  return 0;
+}
+
+static void use_in_callback(kcl *ctx) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL;
+  double x[ROWS * ROWS] = {0};
+  kcl_report r;
+  kcl_options o = kcl_defaults;
+  o.progress = call_back, o.user = ctx, o.solver = "cg", o.precond = "none";
+  CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b));
+  CHECK(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &in_callback));
+  int rc = kcl_mpi_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r);
+  CHECKF(!rc && r.converged && (rank || refused), "%d, %s, refused %d times", rc,
+         kcl_reason_text(r.reason), refused);
+  CHECKF(!kcl_mpi_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r), "once more: %s",
+         kcl_error(ctx));
+  kcl_mpi_solver_free(&in_callback), kcl_csr_free(&A), kcl_dense_free(&b);
+}
+
 static void answers(kcl *ctx) {
   guess_wins(ctx);
   finite_answer(ctx);
+  use_in_callback(ctx);
 }
 
 /* Stages per iteration, rounded up where a pass of several iterations has stages that they share. */
