@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests (all but tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), one more at a time than there are processors: one
+# Runs the tests (all but tests/bits.sh, tests/nvidia_text.sh, tests/intel.sh and tests/mutants.sh), one more at a time than there are processors: one
 # line per test with its time and that of processors, what failed or was skipped, all failures again, and the sum as the last line.
 # Exit status 1 when anything failed.
 # usage: [BUILD=build] [ONLY="NAME..."] [FORMATS=F,...] [SOLVERS=S,...] [TYPES=sdcz] tests/run.sh
@@ -84,7 +84,7 @@ list() { # the tests asked for, the longest first, by processors' time
     "$BUILD"/tests/test_refresh tests/cli.sh tests/report.sh "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
     wanted "$t" || continue
     case $t in
-      *.o | *.d | tests/run.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;
+      *.o | *.d | tests/run.sh | tests/bits.sh | tests/nvidia_text.sh | tests/intel.sh | tests/mutants.sh) ;;
       tests/oclgrind.sh) [ -n "$SAN" ] || echo "$t" ;; # both want to be loaded first
       *) [ ! -f "$t" ] || echo "$t" ;;
     esac
