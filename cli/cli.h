@@ -285,7 +285,7 @@ typedef struct cli_profile { /* event times, with --profile */
   kcl_profile setup, solve;
 } cli_profile;
 
-struct kcl_mpi_solver;
+
 struct kcl_mpi_share;
 
 typedef struct cli_run { /* a run of `krylocl solve` */
@@ -294,7 +294,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_options asked;
   kcl_device device;
   kcl_solver *solver;
-  struct kcl_mpi_solver *shared; /* instead, on several ranks */
+  kcl_solver *shared; /* instead, on several ranks */
   struct kcl_mpi_share *shares;  /* [share_count], after the solves */
   int share_count;
   kcl_setup_info setup;

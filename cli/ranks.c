@@ -204,7 +204,7 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
     return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
   if (!rank) cli_ranks_tell((int)count);
   served = false;
-  int rc = kcl_mpi_solve_many(r->shared, count, column(r->p.b, j), column(r->p.x, j), report);
+  int rc = kcl_solve_many(r->shared, count, column(r->p.b, j), column(r->p.x, j), report);
   served = !rc;
   return rc;
 }
@@ -230,12 +230,12 @@ void cli_describe(cli_run *r) {
   if (alone())
     kcl_solver_info(r->solver, &r->setup);
   else
-    kcl_mpi_solver_info(r->shared, &r->setup);
+    kcl_solver_info(r->shared, &r->setup);
 }
 
 void cli_setup_free(cli_run *r) {
   kcl_solver_free(&r->solver);
-  kcl_mpi_solver_free(&r->shared);
+  kcl_solver_free(&r->shared);
   free(r->shares), r->shares = NULL;
 }
 

@@ -1,5 +1,5 @@
-/* A system on several ranks, on MPI. It is solved by an ordinary engine and the correction loop on every rank, in step; what
- * is global goes through core/program/ranks.h.
+/* A system on several ranks, on MPI. An ordinary solver solves it on every rank, in step; what is global goes through
+ * core/program/ranks.h, and what else differs through kcl_distribution (solver/engine/system.h).
  *
  *   ranks.c      sums over ranks, agreement on failures      blocks.c     sums with the same bits on any number of ranks
  *   partition.c  whose rows: blocks, or the parts of METIS (metis.c)
@@ -7,11 +7,11 @@
  *   window.c     memory that the ranks of a host share
  *   split.c      own rows: interior and boundary             halo.c       elements exchanged
  *   adjoint.c    rows of A^H                                 symmetry.c   statistics of the whole matrix
- *   scale.c      powers of two for rows and columns          ways.c       methods, formats, engines
- *   executor.c   an executor whose failures are everybody's  certify.c    residuals of the whole system
+ *   scale.c      what devices get of the rows                ways.c       methods, formats, engines
+ *   executor.c   an executor whose failures are everybody's
  *   select.c     a device for each rank                      shares.c     what each rank has, and would take alone
  *   same.c       options that all ranks must have alike      wait.c       waits for other ranks
- *   setup.c, solve.c   the public functions
+ *   setup.c      set-up                                      solve.c      b and x between the caller and the ranks
  *   files/       systems read by all ranks, each its own rows, and x written by all
  */
 #ifndef KCL_DISTRIBUTED_H
@@ -215,67 +215,63 @@ void kcl_domain_exchange(kcl_domain *d, size_t size, void *x);
 /* Own rows of A^H, as many as d has columns, with columns of the whole. */
 int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out);
 
-/* ---------------------------------------------------------------- symmetry.c, executor.c, certify.c */
+/* ---------------------------------------------------------------- symmetry.c, executor.c */
 
 /* Of the interior of A, d's as given or as devices have it; what methods are chosen by is that of the whole matrix. */
 int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out);
 /* ex, opened on every rank, becomes one whose calls fail on all ranks or on none. */
 int kcl_distribute_executor(kcl_comm *c, kcl_executor *ex);
-/* Of x and b, [own columns] and [own rows], of the type of A: as kcl_certify, or with the rows of A^H as
- * kcl_certify_least_squares, norm_F being |A|_F. */
-int kcl_domain_certify(kcl_domain *d, kcl_domain *adjoint, double norm_F, const void *b,
-                       const void *x, kcl_certificate *out);
-/* kcl_residual_of, of a system on several ranks. */
-int kcl_mpi_residual(const kcl_system *s, const void *b, const void *x, double *relative,
-                     double *tested);
+typedef struct kcl_distributed kcl_distributed;
 
 /* ---------------------------------------------------------------- ways.c */
 
 /* The plan, which is rank 0's, and its first way. */
-int kcl_ways_plan(kcl_mpi_solver *m);
+int kcl_ways_plan(kcl_distributed *m);
 /* An engine of this way on every rank, in the format of the first one. KCL_USAGE: it does not run on several ranks. */
-int kcl_ways_engine(void *solver, const kcl_way *w, kcl_engine **out);
+int kcl_ways_engine(void *owner, const kcl_way *w, kcl_engine **out);
 
-/* ---------------------------------------------------------------- the public solver */
+/* ---------------------------------------------------------------- what a solver on several ranks has beside */
 
-struct kcl_mpi_solver {
-  kcl *ctx;
+struct kcl_distributed {
+  kcl_distribution calls; /* the first member: what the solver calls */
+  kcl_system *
+      system; /* the solver's. A: the interior; shared: it and the interior of A^H, with their halos */
+  kcl_selection *selection; /* the solver's: ways, in one format */
   kcl_mpi_layout layout;
-  kcl_solver *alone; /* of one rank, with A: then nothing else is set but ctx and seconds_solve */
-  kcl_csr **taken;   /* A of the caller, freed during the set-up; or NULL */
+  kcl_csr **taken; /* A of the caller, freed during the set-up; or NULL */
   kcl_comm *comm;
   kcl_order *order; /* NULL: blocks of consecutive rows */
   kcl_domain *domain;
-  kcl_domain *adjoint;     /* of A^H; NULL until a method multiplies by it */
-  kcl_system system;       /* A: the interior; shared: it and that of A^H, with their halos */
-  kcl_selection selection; /* ways; one format */
-  kcl_history *history;    /* [histories] of the last solve */
-  int64_t histories;
+  kcl_domain *adjoint;  /* of A^H; NULL until a method multiplies by it */
   kcl_dense *near_null; /* own rows of options.near_null; or NULL */
   int64_t held, held_x; /* elements of b and of x that the caller has here */
   kcl_type type;        /* of A, b and x */
-  double norm_F;        /* |A|_F, once A^H is there */
-  /* Of all ranks: operators; the preconditioner, whose levels are those of the rank that has most. */
+  char *b, *x;          /* [right-hand sides at once] own parts */
+  /* Sums over the ranks: bytes of operators and of the preconditioner, whose levels are those of the rank that has most. */
   double bytes_stored, bytes_precond;
   kcl_precond_size precond;
-  double seconds_check, seconds_partition, seconds_convert, seconds_solve, seconds_halo,
-      seconds_sum;
+  double seconds_partition, seconds_halo, seconds_sum;
 };
 
-/* What is known of m->domain becomes a scaling, and m->domain->device; likewise of m->adjoint (scale.c). */
-int kcl_mpi_scale(kcl_mpi_solver *m);
-int kcl_mpi_scale_adjoint(kcl_mpi_solver *m);
-/* kcl_norm_scaled of all ranks' parts. */
-int kcl_comm_norm_scaled(kcl_comm *c, kcl_type type, const void *v, int64_t n, const int *power,
-                         kcl_scaled_norm *out);
-
-/* Those sizes, of the engine in use. */
-void kcl_mpi_add_sizes(kcl_mpi_solver *m);
+/* kcl_distribution.convert and count (scale.c); the same for A^H. */
+int kcl_distributed_convert(kcl_distribution *self);
+int kcl_distributed_count(kcl_distribution *self, kcl_stats *out);
+int kcl_distributed_convert_adjoint(kcl_distributed *m);
+/* kcl_distribution.check, take, give_back, time (solve.c). */
+int kcl_distributed_check(kcl_distribution *self, int status, int64_t k, const void *B,
+                          const void *X);
+int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const void *B,
+                         const void *X, kcl_rhs *list);
+int kcl_distributed_give_back(kcl_distribution *self, int64_t from, int nrhs, const kcl_rhs *list,
+                              void *X);
+void kcl_distributed_time(kcl_distribution *self, bool running);
+/* The sums above, for the engine in use. */
+void kcl_distributed_add_sizes(kcl_distributed *m);
 
 /* Elements of any type from where the caller has them to their owners, and back (vectors.c); first: comm->first or comm->column. */
-int kcl_take_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type, const void *held,
+int kcl_take_vector(const kcl_distributed *m, const int64_t *first, kcl_type type, const void *held,
                     void *own);
-int kcl_return_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type, const void *own,
-                      void *held);
+int kcl_return_vector(const kcl_distributed *m, const int64_t *first, kcl_type type,
+                      const void *own, void *held);
 
 #endif

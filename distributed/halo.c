@@ -294,7 +294,7 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const in
   KCL_TRY(kcl_comm_agree(c, kcl_split_rows(d, own, taken)));
   d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
   d->halo.begin = begin, d->halo.end = end, d->halo.exchange = exchange;
-  d->halo.largest = largest, d->halo.outside = d->given.outside;
+  d->halo.largest = largest, d->halo.outside = d->halo.given = d->given.outside;
   *out = d, d = NULL;
 done:
   kcl_domain_free(&d);

@@ -35,29 +35,30 @@ static int check_asked(const kcl_system *s, int threads) {
 /* ---------------------------------------------------------------- the whole matrix */
 
 /* Counts rows and columns of zeros of all ranks. The first has a number where rows are in the order of the whole matrix. */
-static void count_zeros(kcl_mpi_solver *m) {
-  kcl_stats *s = &m->system.stats;
+static void count_zeros(kcl_distributed *m) {
+  kcl_stats *s = &m->system->stats;
   kcl_comm *c = m->comm;
   const int me = c->ranks.rank;
   const double none = INFINITY,
                row = s->first_zero_row < 0 ? none : (double)(c->first[me] + s->first_zero_row),
-               col = m->system.zero_cols ? (double)(c->column[me] + m->system.zero_col[0]) : none,
+               col = m->system->zero_cols ? (double)(c->column[me] + m->system->zero_col[0]) : none,
                first_row = -kcl_comm_largest(c, -row), first_col = -kcl_comm_largest(c, -col);
   s->zero_rows = (int64_t)kcl_comm_total(c, (double)s->zero_rows);
-  s->zero_cols = (int64_t)kcl_comm_total(c, (double)m->system.zero_cols);
+  s->zero_cols = (int64_t)kcl_comm_total(c, (double)m->system->zero_cols);
   s->first_zero_row = s->zero_rows && !m->order ? (int64_t)first_row : -1;
   s->first_zero_col = s->zero_cols && !m->order ? (int64_t)first_col : -1;
 }
 
-static int know(kcl_mpi_solver *m) {
-  kcl_system *s = &m->system;
+static int know(kcl_distributed *m) {
+  kcl_system *s = m->system;
   const double start = kcl_now();
   int rc = kcl_domain_stats(m->domain, &m->domain->given, &s->stats);
   if (rc) return rc;
-  s->A = m->domain->given.interior, s->halo = &m->domain->halo, s->residual = kcl_mpi_residual;
+  s->A = m->domain->given.interior, s->halo = &m->domain->halo;
   kcl_apply_symmetry(s);
   KCL_TRY(kcl_find_zero_columns(s));
-  KCL_TRY(kcl_mpi_scale(m));
+  KCL_TRY(kcl_system_scale(s));
+  KCL_TRY(kcl_system_convert(s));
   count_zeros(m);
   s->seconds_stats = kcl_now() - start;
 done:
@@ -65,26 +66,27 @@ done:
 }
 
 /* Own rows of the near-null vectors, which have the layout of A. */
-static int give_near_null(kcl_mpi_solver *m) {
+static int give_near_null(kcl_distributed *m) {
   kcl_comm *c = m->comm;
-  const kcl_dense *given = m->system.options.near_null;
+  const kcl_dense *given = m->system->options.near_null;
   const int me = c->ranks.rank;
   if (m->layout == KCL_MPI_ROWS && !m->order) return KCL_OK;
   const int64_t cols = kcl_ranks_decide(&c->ranks, given ? given->cols : 0),
                 own = c->first[me + 1] - c->first[me];
-  int rc = m->held && given ? kcl_dense_need(m->ctx, "near_null", given) : KCL_OK;
-  m->system.options.near_null = NULL;
+  int rc = m->held && given ? kcl_dense_need(m->comm->ctx, "near_null", given) : KCL_OK;
+  m->system->options.near_null = NULL;
   if (!cols) return KCL_OK;
   if (!rc && m->held &&
       (!given || given->cols != cols || given->rows != m->held || given->type != KCL_D))
-    rc = kcl_fail(m->ctx, KCL_USAGE, "near-null vectors are real and have %lld rows, as the matrix",
+    rc = kcl_fail(m->comm->ctx, KCL_USAGE,
+                  "near-null vectors are real and have %lld rows, as the matrix",
                   (long long)m->held);
-  if (!rc) rc = kcl_dense_create(m->ctx, own, cols, KCL_D, &m->near_null);
+  if (!rc) rc = kcl_dense_create(m->comm->ctx, own, cols, KCL_D, &m->near_null);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   for (int64_t j = 0; j < cols && !rc; j++)
     rc = kcl_take_vector(m, c->first, KCL_D, m->held ? given->val + j * given->rows : NULL,
                          m->near_null->val + j * own);
-  m->system.options.near_null = m->near_null;
+  m->system->options.near_null = m->near_null;
   return rc;
 }
 
@@ -104,7 +106,7 @@ static int check_shape(kcl_comm *c, int64_t columns) {
 }
 
 /* Own rows: *given, or NULL: they are A's. */
-static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
+static int spread(kcl_distributed *m, const kcl_csr *A, kcl_csr **given) {
   kcl_comm *c = m->comm;
   kcl_csr held;
   const bool root = m->layout == KCL_MPI_ROOT;
@@ -113,7 +115,7 @@ static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
   if (rc) return rc;
   if (!root) held = *A;
   if ((rc = check_shape(c, held.cols))) return rc;
-  if (m->ctx->metis)
+  if (m->comm->ctx->metis)
     rc = kcl_order_rows(c, &held, &m->order, given);
   else if (root)
     rc = kcl_give_rows(c, &held, given);
@@ -127,18 +129,18 @@ static int spread(kcl_mpi_solver *m, const kcl_csr *A, kcl_csr **given) {
 }
 
 /* Right-hand sides: what rank 0 asks for; beside native ranks OpenCL devices take one, as their sums differ in number. */
-static int at_once(const kcl_mpi_solver *m) {
+static int at_once(const kcl_distributed *m) {
   kcl_ranks *r = &m->comm->ranks;
-  const int asked = (int)kcl_ranks_decide(r, m->system.options.nrhs);
+  const int asked = (int)kcl_ranks_decide(r, m->system->options.nrhs);
   return asked && !r->mixed ? asked : 1;
 }
 
 /* The engine of the first way. A preconditioner that was chosen here and turns out not to exist is left out. */
-static int first_engine(kcl_mpi_solver *m) {
-  kcl_selection *c = &m->selection;
+static int first_engine(kcl_distributed *m) {
+  kcl_selection *c = m->selection;
   int rc = kcl_ways_engine(m, &c->way, &c->engine);
-  if (rc == KCL_USAGE && m->system.undecided.precond && c->way.precond->apply) {
-    rc = kcl_precond_find(m->ctx, "none", &c->way.precond);
+  if (rc == KCL_USAGE && m->system->undecided.precond && c->way.precond->apply) {
+    rc = kcl_precond_find(m->comm->ctx, "none", &c->way.precond);
     if (!rc) rc = kcl_ways_engine(m, &c->way, &c->engine);
   }
   if (rc) return rc;
@@ -148,8 +150,8 @@ static int first_engine(kcl_mpi_solver *m) {
   return KCL_OK;
 }
 
-void kcl_mpi_add_sizes(kcl_mpi_solver *m) {
-  const kcl_engine *e = m->selection.engine;
+void kcl_distributed_add_sizes(kcl_distributed *m) {
+  const kcl_engine *e = m->selection->engine;
   const kcl_precond_size own = e->M ? e->M->size : (kcl_precond_size){0};
   kcl_comm *c = m->comm;
   const double nnz = kcl_comm_total(c, (double)kcl_domain_nnz(m->domain));
@@ -161,44 +163,50 @@ void kcl_mpi_add_sizes(kcl_mpi_solver *m) {
   m->precond.complexity = nnz > 0 ? m->precond.nonzeros / nnz : 1;
 }
 
-static int set_up(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
-  kcl_comm *c;
+static void describe(const kcl_distribution *self, kcl_setup_info *out) {
+  const kcl_distributed *m = (const kcl_distributed *)self;
+  out->bytes_stored = m->bytes_stored, out->bytes_precond = m->bytes_precond;
+  out->precond_levels = m->precond.levels, out->precond_rows = m->precond.rows;
+  out->precond_nonzeros = m->precond.nonzeros, out->precond_complexity = m->precond.complexity;
+}
+
+static int set_up(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
+  kcl_comm *c = m->comm;
+  kcl *ctx = c->ctx;
+  kcl_system *s = m->system;
   kcl_csr *given = NULL;
   kcl_csr **taken = m->taken;
   int rc;
   double start = kcl_now();
-  c = m->comm;
-  m->system = (kcl_system){.ctx = m->ctx, .options = kcl_options_of(options)};
-  m->system.options.no_direct = true;
-  kcl_read_options(&m->system);
-  rc = kcl_check_options(&m->system);
-  if (!rc)
-    rc = kcl_alloc(m->ctx, 1, sizeof *m->system.preconds, "preconditioners",
-                   (void **)&m->system.preconds);
-  if (!rc) rc = check_asked(&m->system, m->ctx->opencl ? 1 : m->ctx->threads);
+  s->ctx = ctx, s->options = kcl_options_of(options), s->distribution = &m->calls;
+  s->options.no_direct = true;
+  kcl_read_options(s);
+  rc = kcl_check_options(s);
+  if (!rc) rc = kcl_alloc(ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds);
+  if (!rc) rc = check_asked(s, ctx->opencl ? 1 : ctx->threads);
   KCL_TRY(kcl_comm_agree(c, rc));
-  KCL_TRY(kcl_comm_same_options(c, m->layout, &m->system.options));
-  const double device = m->ctx->opencl != NULL;
+  KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
+  const double device = ctx->opencl != NULL;
   c->ranks.mixed = kcl_comm_differs(c, device);
-  m->system.options.nrhs = at_once(m);
+  s->options.nrhs = at_once(m);
   KCL_TRY(kcl_blocks_begin(c));
   m->seconds_partition = -kcl_now();
   KCL_TRY(spread(m, A, &given));
   m->seconds_partition += kcl_now();
-  m->seconds_check = kcl_now() - start;
+  s->seconds_check = kcl_now() - start;
   if (given) {
     if (taken) kcl_csr_free(taken);
     A = given, taken = &given;
   }
   m->type = A->type;
-  KCL_TRY(kcl_blocks_open(c, kcl_width_of(m->system.options.nrhs)));
+  KCL_TRY(kcl_blocks_open(c, kcl_width_of(s->options.nrhs)));
   KCL_TRY(kcl_domain_create(c, A, taken, c->column, &m->domain));
   if (m->taken) kcl_csr_free(m->taken);
   KCL_TRY(know(m));
   KCL_TRY(give_near_null(m));
   KCL_TRY(kcl_ways_plan(m));
   KCL_TRY(first_engine(m));
-  kcl_mpi_add_sizes(m);
+  kcl_distributed_add_sizes(m);
 done:
   kcl_csr_free(&given);
   return rc;
@@ -206,15 +214,48 @@ done:
 
 /* ---------------------------------------------------------------- the public functions */
 
-/* Alone it is an ordinary solver, bit for bit. */
-static int set_up_alone(kcl_mpi_solver *m, const kcl_csr *A, const kcl_options *options) {
-  return kcl_setup(m->ctx, A, options, &m->alone);
+/* Everything but the solver, which goes after its matrices on devices have gone. */
+static void free_distributed(kcl_distribution *self) {
+  kcl_distributed *m = (kcl_distributed *)self;
+  if (m->comm) kcl_comm_meet(m->comm->comm);
+  kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
+  kcl_dense_free(&m->near_null);
+  kcl_order_free(&m->order);
+  free(m->b), free(m->x);
+  kcl_comm_free(&m->comm);
+  free(m);
+}
+
+static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solver **out,
+                      kcl_distributed **m) {
+  int rc = kcl_alloc(ctx, 1, sizeof **m, "a solver", (void **)m);
+  if (!rc) rc = kcl_alloc(ctx, 1, sizeof **out, "a solver", (void **)out);
+  if (rc) {
+    free(*m);
+    return rc;
+  }
+  kcl_context_retain(ctx);
+  **m = (kcl_distributed){.calls = {.convert = kcl_distributed_convert,
+                                    .count = kcl_distributed_count,
+                                    .check = kcl_distributed_check,
+                                    .take = kcl_distributed_take,
+                                    .give_back = kcl_distributed_give_back,
+                                    .time = kcl_distributed_time,
+                                    .describe = describe,
+                                    .free = free_distributed},
+                          .system = &(*out)->system,
+                          .selection = &(*out)->selection,
+                          .layout = layout,
+                          .taken = taken};
+  (*out)->system = (kcl_system){.ctx = ctx, .distribution = &(*m)->calls};
+  return KCL_OK;
 }
 
 /* taken: A, to be freed as soon as it is not needed; or NULL. */
 static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken,
-                      kcl_mpi_layout layout, const kcl_options *options, kcl_mpi_solver **out) {
-  kcl_mpi_solver *m = NULL;
+                      kcl_mpi_layout layout, const kcl_options *options, kcl_solver **out) {
+  kcl_solver *s = NULL;
+  kcl_distributed *m = NULL;
   int count, rc;
   if (!ctx) return KCL_USAGE;
   if ((rc = kcl_need_idle(ctx))) return rc;
@@ -223,65 +264,26 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   if (!rc) *out = NULL;
   if (!rc && (unsigned)layout > KCL_MPI_ROWS)
     rc = kcl_fail(ctx, KCL_USAGE, "layout %d: no such layout", (int)layout);
-  if (!rc) rc = kcl_alloc(ctx, 1, sizeof *m, "a solver", (void **)&m);
-  if (m) m->ctx = ctx, kcl_context_retain(ctx);
+  const bool alone = count == 1 && !ctx->reproducible;
+  if (!rc && !alone) rc = new_solver(ctx, layout, taken, &s, &m);
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
-  m->layout = layout, m->taken = taken;
-  if (count == 1 && !ctx->reproducible)
-    KCL_TRY(set_up_alone(m, A, options));
-  else {
-    KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
-    KCL_TRY(set_up(m, A, options));
-  }
+  if (alone) return kcl_setup(ctx, A, options, out); /* an ordinary solver, bit for bit */
+  KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
+  KCL_TRY(set_up(m, A, options));
   m->taken = NULL;
-  *out = m, m = NULL;
+  *out = s, s = NULL;
 done:
-  kcl_mpi_solver_free(&m);
+  kcl_solver_free(&s);
   return rc;
 }
 
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
-                  const kcl_options *options, kcl_mpi_solver **out) {
+                  const kcl_options *options, kcl_solver **out) {
   return set_up_any(ctx, comm, A, NULL, layout, options, out);
 }
 
 int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
-                       kcl_mpi_solver **out) {
+                       kcl_solver **out) {
   return set_up_any(ctx, comm, part ? part->A : NULL, part ? &part->A : NULL, KCL_MPI_ROWS, options,
                     out);
-}
-
-void kcl_mpi_solver_free(kcl_mpi_solver **s) {
-  if (!s || !*s) return;
-  kcl_mpi_solver *m = *s;
-  if (m->comm) kcl_comm_meet(m->comm->comm);
-  kcl_solver_free(&m->alone);
-  kcl_engine_free(&m->selection.engine);
-  kcl_preconds_free(&m->system.preconds);
-  for (int i = 0; i < 2; i++) kcl_matrix_free(&m->system.shared[i]);
-  kcl_domain_free(&m->domain), kcl_domain_free(&m->adjoint);
-  kcl_scaling_free(&m->system.scaling);
-  free(m->system.zero_col);
-  kcl_dense_free(&m->near_null);
-  kcl_order_free(&m->order);
-  kcl_histories_free(&m->history, m->histories);
-  kcl_comm_free(&m->comm);
-  kcl_context_release(m->ctx);
-  free(m);
-  *s = NULL;
-}
-
-void kcl_mpi_solver_info(const kcl_mpi_solver *m, kcl_setup_info *out) {
-  if (!out) return;
-  *out = (kcl_setup_info){0};
-  if (!m) return;
-  if (m->alone) {
-    kcl_solver_info(m->alone, out);
-    return;
-  }
-  kcl_selection_describe(&m->selection, out);
-  out->bytes_stored = m->bytes_stored, out->bytes_precond = m->bytes_precond;
-  out->seconds_check = m->seconds_check, out->seconds_convert = m->seconds_convert;
-  out->precond_levels = m->precond.levels, out->precond_rows = m->precond.rows;
-  out->precond_nonzeros = m->precond.nonzeros, out->precond_complexity = m->precond.complexity;
 }

@@ -16,7 +16,7 @@ static double device_bytes(const kcl_engine *e) {
 }
 
 /* Nonzeros of all ranks over those of this rank's interior. */
-static double times_interior(const kcl_mpi_solver *m) {
+static double times_interior(const kcl_distributed *m) {
   const kcl_domain *d = m->domain;
   const kcl_csr *interior = d->in_order.interior ? d->in_order.interior : d->given.interior;
   return kcl_comm_total(m->comm, (double)kcl_domain_nnz(d)) / (double)interior->nnz;
@@ -25,29 +25,29 @@ static double times_interior(const kcl_mpi_solver *m) {
 /* Seconds per iteration of the whole system, of all right-hand sides at once, on this device alone: those predicted for the
  * interior by the model that chooses formats (solver/engine/predict.c), for as many nonzeros as all ranks have. 0: the device
  * is not a GPU, its rates are not known, or its memory is too small. */
-static double seconds_alone(const kcl_mpi_solver *m, double times) {
-  const kcl *ctx = m->ctx;
-  const kcl_engine *e = m->selection.engine;
+static double seconds_alone(const kcl_distributed *m, double times) {
+  const kcl *ctx = m->comm->ctx;
+  const kcl_engine *e = m->selection->engine;
   const bool known = ctx->layout == KCL_LAYOUT_GPU && ctx->stream.rate > 0,
              fits = times * device_bytes(e) < (double)ctx->device.memory;
   double seconds = 0;
   if (!known || !fits) return 0;
-  if (kcl_engine_predicted(&m->system, e->method, e->precond, kcl_engine_format(e), &seconds))
+  if (kcl_engine_predicted(m->system, e->method, e->precond, kcl_engine_format(e), &seconds))
     return 0;
   return times * seconds * e->program->nrhs;
 }
 
 /* ---------------------------------------------------------------- shares */
 
-static void describe_alone(const kcl_mpi_solver *m, kcl_mpi_share *own) {
+static void describe_alone(const kcl_solver *s, kcl_mpi_share *own) {
   kcl_setup_info info;
-  kcl_solver_info(m->alone, &info);
-  const kcl_csr *A = m->alone->system.A;
+  kcl_solver_info(s, &info);
+  const kcl_csr *A = s->system.A;
   own->share = 1, own->rows = A->rows, own->columns = A->cols, own->nonzeros = A->nnz;
   snprintf(own->format, sizeof own->format, "%s", info.format);
 }
 
-static void describe_part(const kcl_mpi_solver *m, kcl_mpi_share *own) {
+static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
   const kcl_domain *d = m->domain;
   own->rank = m->comm->ranks.rank, own->neighbours = d->neighbours;
   own->first_row = m->comm->first[own->rank], own->first_column = m->comm->column[own->rank];
@@ -55,8 +55,10 @@ static void describe_part(const kcl_mpi_solver *m, kcl_mpi_share *own) {
   own->rows = kcl_domain_rows(d), own->nonzeros = kcl_domain_nnz(d);
   own->boundary_rows = d->given.outside->rows, own->halo = d->halo.count;
   own->sends = d->halo.sends;
-  snprintf(own->format, sizeof own->format, "%s", kcl_engine_format(m->selection.engine));
+  snprintf(own->format, sizeof own->format, "%s", kcl_engine_format(m->selection->engine));
   own->seconds_alone = seconds_alone(m, times_interior(m));
+  own->seconds_partition = m->seconds_partition;
+  own->seconds_halo = m->seconds_halo, own->seconds_sum = m->seconds_sum;
 }
 
 static int gather_shares(kcl_comm *c, const kcl_mpi_share *own, kcl_mpi_share *list) {
@@ -73,23 +75,25 @@ done:
   return rc;
 }
 
-int kcl_mpi_shares(kcl_mpi_solver *m, kcl_mpi_share **list, int *count) {
-  kcl_mpi_share own = {.threads = m ? m->ctx->threads : 0};
+int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count) {
+  kcl_distributed *m = s ? (kcl_distributed *)s->system.distribution : NULL;
   int rc;
-  if (!m) return KCL_USAGE;
-  if ((rc = kcl_need(m->ctx, "list", list)) || (rc = kcl_need(m->ctx, "count", count))) return rc;
-  *count = m->alone ? 1 : m->comm->ranks.count;
-  rc = kcl_alloc(m->ctx, *count, sizeof own, "the shares", (void **)list);
-  if (!m->alone) rc = kcl_comm_agree(m->comm, rc);
+  if (!s) return KCL_USAGE;
+  kcl *ctx = s->system.ctx;
+  kcl_mpi_share own = {.threads = ctx->threads, .seconds_solve = s->seconds_solve};
+  if ((rc = kcl_need(ctx, "list", list)) || (rc = kcl_need(ctx, "count", count))) return rc;
+  *count = m ? m->comm->ranks.count : 1;
+  rc = kcl_alloc(ctx, *count, sizeof own, "the shares", (void **)list);
+  if (m) rc = kcl_comm_agree(m->comm, rc);
   if (rc) goto done;
-  snprintf(own.device, sizeof own.device, "%s", m->ctx->device.name);
-  own.seconds_partition = m->seconds_partition, own.seconds_solve = m->seconds_solve;
-  own.seconds_halo = m->seconds_halo, own.seconds_sum = m->seconds_sum;
-  (m->alone ? describe_alone : describe_part)(m, &own);
-  if (m->alone)
-    (*list)[0] = own;
-  else
+  snprintf(own.device, sizeof own.device, "%s", ctx->device.name);
+  if (m) {
+    describe_part(m, &own);
     rc = gather_shares(m->comm, &own, *list);
+  } else {
+    describe_alone(s, &own);
+    (*list)[0] = own;
+  }
 done:
   if (rc) free(*list), *list = NULL;
   return rc;

@@ -6,7 +6,7 @@ static size_t own_bytes(const kcl_comm *c, const int64_t *first, size_t size) {
   return (size_t)(first[c->ranks.rank + 1] - first[c->ranks.rank]) * size;
 }
 
-int kcl_take_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type, const void *held,
+int kcl_take_vector(const kcl_distributed *m, const int64_t *first, kcl_type type, const void *held,
                     void *own) {
   const size_t size = kcl_type_size(type);
   if (m->order) return kcl_order_give(m->order, size, held, own);
@@ -17,8 +17,8 @@ int kcl_take_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type
   return KCL_OK;
 }
 
-int kcl_return_vector(const kcl_mpi_solver *m, const int64_t *first, kcl_type type, const void *own,
-                      void *held) {
+int kcl_return_vector(const kcl_distributed *m, const int64_t *first, kcl_type type,
+                      const void *own, void *held) {
   const size_t size = kcl_type_size(type);
   if (m->order) return kcl_order_return(m->order, size, own, held);
   if (m->layout == KCL_MPI_ROWS)

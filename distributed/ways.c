@@ -21,8 +21,8 @@ static int check_reproducible(const kcl_system *s, const kcl_way *w) {
                                     : "its blocks end with the rows of a rank");
 }
 
-static int check_way(const kcl_mpi_solver *m, const kcl_way *w) {
-  const kcl_system *s = &m->system;
+static int check_way(const kcl_distributed *m, const kcl_way *w) {
+  const kcl_system *s = m->system;
   int rc;
   if (m->comm->ranks.block && (rc = check_reproducible(s, w))) return rc;
   return kcl_check_fit(s, w->method);
@@ -48,24 +48,24 @@ static void take_plan(kcl_comm *c, kcl_plan *p) {
     p->way[i] = way_of(kcl_ranks_decide(&c->ranks, c->ranks.rank ? 0 : number(&p->way[i])));
 }
 
-int kcl_ways_plan(kcl_mpi_solver *m) {
-  kcl_selection *c = &m->selection;
-  c->system = &m->system;
-  int rc = kcl_comm_agree(m->comm, kcl_auto_plan(&m->system, &c->plan));
+int kcl_ways_plan(kcl_distributed *m) {
+  kcl_selection *c = m->selection;
+  c->system = m->system;
+  int rc = kcl_comm_agree(m->comm, kcl_auto_plan(m->system, &c->plan));
   if (rc) return rc;
   take_plan(m->comm, &c->plan);
   c->way = c->plan.way[0];
-  if (m->system.undecided.method)
-    snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(&m->system));
+  if (m->system->undecided.method)
+    snprintf(c->why_method, sizeof c->why_method, "%s", kcl_auto_structure(m->system));
   return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- operators */
 
 /* The rows of the boundary are in csr-scalar, and its sums have the same order on every device. */
-static int check_order(kcl_mpi_solver *m, const kcl_format **f) {
-  kcl_selection *c = &m->selection;
-  const kcl_system *s = &m->system;
+static int check_order(kcl_distributed *m, const kcl_format **f) {
+  kcl_selection *c = m->selection;
+  const kcl_system *s = m->system;
   if (!s->undecided.format && strcmp(s->options.format, "csr-scalar"))
     return kcl_fail(s->ctx, KCL_USAGE,
                     "%s: not with reproducible sums: only csr-scalar adds the entries of a row in "
@@ -76,9 +76,9 @@ static int check_order(kcl_mpi_solver *m, const kcl_format **f) {
 }
 
 /* By the rows of this rank: others may take another format. */
-static int choose_format(kcl_mpi_solver *m, const kcl_way *w, const kcl_format **f) {
-  kcl_selection *c = &m->selection;
-  const kcl_system *s = &m->system;
+static int choose_format(kcl_distributed *m, const kcl_way *w, const kcl_format **f) {
+  kcl_selection *c = m->selection;
+  const kcl_system *s = m->system;
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc;
   snprintf(c->why_format, sizeof c->why_format, "asked for");
@@ -103,14 +103,14 @@ static int build_operator(kcl_domain *d, const kcl_format *f, kcl_matrix **out) 
   return KCL_OK;
 }
 
-static int build_A(kcl_mpi_solver *m, const kcl_way *w) {
-  kcl_system *s = &m->system;
+static int build_A(kcl_distributed *m, const kcl_way *w) {
+  kcl_system *s = m->system;
   const kcl_format *f;
   double start = kcl_now();
   if (s->shared[0]) return KCL_OK;
   int rc = choose_format(m, w, &f);
   if (!rc) rc = build_operator(m->domain, f, &s->shared[0]);
-  m->seconds_convert = kcl_now() - start;
+  s->seconds_convert += kcl_now() - start;
   return rc;
 }
 
@@ -122,26 +122,26 @@ static double norm_F(kcl_comm *c, const kcl_split *A) {
 }
 
 /* The rows of A^H, where the method needs them. */
-static int distribute_adjoint(kcl_mpi_solver *m, const kcl_way *w) {
-  kcl_system *s = &m->system;
+static int distribute_adjoint(kcl_distributed *m, const kcl_way *w) {
+  kcl_system *s = m->system;
   kcl_csr *AH = NULL;
   int rc;
   if (!w->method->adjoint || m->adjoint) return KCL_OK;
   KCL_TRY(kcl_adjoint_rows(m->domain, &AH));
   KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
-  KCL_TRY(kcl_mpi_scale_adjoint(m));
-  s->adjoint_halo = &m->adjoint->halo;
+  KCL_TRY(kcl_distributed_convert_adjoint(m));
+  s->adjoint = m->adjoint->given.interior, s->adjoint_halo = &m->adjoint->halo;
   if (m->comm->ranks.block) goto done; /* no method needs it */
-  m->norm_F = norm_F(m->comm, &m->domain->given);
-  s->norm_F =
-      s->scaling.row ? norm_F(m->comm, &m->domain->device) : ldexp(m->norm_F, s->scaling.unit);
+  s->norm_F_given = norm_F(m->comm, &m->domain->given);
+  s->norm_F = s->scaling.row ? norm_F(m->comm, &m->domain->device)
+                             : ldexp(s->norm_F_given, s->scaling.unit);
 done:
   kcl_csr_free(&AH);
   return rc;
 }
 
-static int build_AH(kcl_mpi_solver *m, const kcl_way *w) {
-  kcl_system *s = &m->system;
+static int build_AH(kcl_distributed *m, const kcl_way *w) {
+  kcl_system *s = m->system;
   const kcl_format *f = s->shared[0]->format;
   if (!w->method->adjoint || s->shared[1]) return KCL_OK;
   int rc =
@@ -151,25 +151,25 @@ static int build_AH(kcl_mpi_solver *m, const kcl_way *w) {
 
 /* ---------------------------------------------------------------- engines */
 
-static int build(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **out) {
+static int build(kcl_distributed *m, const kcl_way *w, kcl_engine **out) {
   int rc = build_A(m, w);
   if (!rc) rc = build_AH(m, w);
   if (!rc)
-    rc = kcl_engine_build(&m->system, w->method, w->precond, m->system.shared[0]->format, out);
+    rc = kcl_engine_build(m->system, w->method, w->precond, m->system->shared[0]->format, out);
   return rc;
 }
 
 /* Right-hand sides at once: as many as every rank takes, and as the engine before, whose halo it shares. */
-static int set_width(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **e) {
+static int set_width(kcl_distributed *m, const kcl_way *w, kcl_engine **e) {
   const double own = (*e)->program->nrhs;
   const int least = -(int)kcl_comm_largest(m->comm, -own);
-  const kcl_engine *before = m->selection.engine;
+  const kcl_engine *before = m->selection->engine;
   int rc = KCL_OK;
   if (before && least != before->program->nrhs)
-    return kcl_fail(m->ctx, KCL_USAGE, "it takes fewer right-hand sides at once");
+    return kcl_fail(m->comm->ctx, KCL_USAGE, "it takes fewer right-hand sides at once");
   if (kcl_comm_largest(m->comm, own) != least) {
     kcl_engine_free(e);
-    m->system.options.nrhs = least;
+    m->system->options.nrhs = least;
     rc = kcl_comm_agree(m->comm, build(m, w, e));
   }
   if (rc) return rc;
@@ -178,9 +178,9 @@ static int set_width(kcl_mpi_solver *m, const kcl_way *w, kcl_engine **e) {
   return KCL_OK;
 }
 
-int kcl_ways_engine(void *solver, const kcl_way *w, kcl_engine **out) {
-  kcl_mpi_solver *m = solver;
-  const int width = kcl_width_of(m->system.options.nrhs);
+int kcl_ways_engine(void *owner, const kcl_way *w, kcl_engine **out) {
+  kcl_distributed *m = owner;
+  const int width = kcl_width_of(m->system->options.nrhs);
   int rc;
   *out = NULL;
   KCL_TRY(kcl_comm_agree(m->comm, check_way(m, w)));

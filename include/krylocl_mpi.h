@@ -6,7 +6,7 @@
  *     kcl_create(&ctx);
  *     kcl_mpi_select(ctx, comm, NULL);                       a device for each rank
  *     kcl_mpi_setup(ctx, comm, A, KCL_MPI_ROOT, NULL, &s);   A on rank 0; elsewhere NULL
- *     kcl_mpi_solve(s, b, x, &report);                       b and x on rank 0; elsewhere NULL
+ *     kcl_solve(s, b, x, &report);                           b and x on rank 0; elsewhere NULL
  *
  * or, with nothing whole on any rank, b and x of its own rows:
  *
@@ -39,9 +39,6 @@ typedef enum kcl_mpi_layout {
    * the whole matrix, columns are those of the whole matrix; b is [own rows], and so is x; where A is not square x is [kcl_mpi_share.columns]. */
   KCL_MPI_ROWS
 } kcl_mpi_layout;
-
-/** A system on the ranks of a communicator. */
-typedef struct kcl_mpi_solver kcl_mpi_solver;
 
 /** One rank's rows of a system A x = b, for KCL_MPI_ROWS, and the sizes of the whole. */
 typedef struct kcl_mpi_part {
@@ -117,7 +114,12 @@ int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_ro
  * not share its folder, or it is no ordinary file or packed, rank 0 collects and writes. */
 int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_dense *own);
 
-/** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup.
+/** As kcl_setup, on the ranks of comm, which is duplicated. With one rank it is kcl_setup. The solver is one like any other, but
+ * all ranks call each of these in the same order: kcl_solve and kcl_solve_many, with b and x in the layout of the set-up and k the
+ * same on all ranks, which exchange the elements and sums of options.nrhs right-hand sides in one message each; kcl_solver_free.
+ * Reports are the same on every rank but for times; report.x_sum is that of the x this rank holds, 0 where it holds none. Of
+ * kcl_solver_info sizes are sums over the ranks, times are this rank's. options.progress is called on each rank that has one; a
+ * rank that asks to stop ends the solve on all. kcl_refresh is refused.
  *
  * A may be freed after the call on more than one rank; on one it must live, and stay unchanged, as long as the solver.
  *
@@ -127,23 +129,11 @@ int kcl_mpi_dense_write(kcl *ctx, MPI_Comm comm, const char *path, const kcl_den
  * block diagonal: each rank sets up its own, for the entries in the rows and columns that it owns. "auto" goes on to other
  * methods, but not to a direct solution; where native and OpenCL devices share a system, right-hand sides are solved one after another. options.near_null has the layout of A. */
 int kcl_mpi_setup(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_mpi_layout layout,
-                  const kcl_options *options, kcl_mpi_solver **out);
+                  const kcl_options *options, kcl_solver **out);
 /** As kcl_mpi_setup with KCL_MPI_ROWS. On more than one rank part->A is freed, and NULL, early: its rows
  * stay in its arrays, which become the solver's, or move. */
 int kcl_mpi_setup_part(kcl *ctx, MPI_Comm comm, kcl_mpi_part *part, const kcl_options *options,
-                       kcl_mpi_solver **out);
-/** Frees a solver. */
-void kcl_mpi_solver_free(kcl_mpi_solver **s);
-
-/** As kcl_solve: b and x in the layout of the set-up, of A's type. report is filled on every rank, the same but for times;
- * report.x_sum is that of the x this rank holds, 0 where it holds none. options.progress is called on each rank that has one;
- * a rank that asks to stop ends the solve on all. */
-int kcl_mpi_solve(kcl_mpi_solver *s, const void *b, void *x, kcl_report *report);
-
-/** As kcl_solve_many: k right-hand sides, options.nrhs of them at once, which read the matrix once and exchange elements and sums
- * in one message each. B and X are [k] columns in the layout of the set-up, reports is [k] or NULL. k is the same on all ranks. */
-int kcl_mpi_solve_many(kcl_mpi_solver *s, int64_t k, const void *B, void *X, kcl_report *reports);
-
+                       kcl_solver **out);
 /** One rank's share. */
 typedef struct kcl_mpi_share {
   int rank;                 /**< its number in the communicator */
@@ -170,10 +160,7 @@ typedef struct kcl_mpi_share {
 } kcl_mpi_share;
 
 /** The shares of all ranks, on every rank: *list is [*count], to be freed with free(). */
-int kcl_mpi_shares(kcl_mpi_solver *s, kcl_mpi_share **list, int *count);
-/** As kcl_solver_info: sizes are sums over the ranks, times are this rank's. Not collective; texts live as long as the
- * solver. */
-void kcl_mpi_solver_info(const kcl_mpi_solver *s, kcl_setup_info *out);
+int kcl_mpi_shares(kcl_solver *s, kcl_mpi_share **list, int *count);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -49,26 +49,14 @@ static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
   return kcl_need(ctx, "x", x);
 }
 
-/* b, x and r = b - A x, all times 2^shift. */
-typedef struct judged {
-  const kcl_csr *A;
-  kcl_type type; /* D or Z */
+/* Norms of 2^shift times b, x and r = b - A x. */
+typedef struct norms {
+  double b, x, r, b_inf, x_inf, r_inf;
   int shift;
-  const double *b, *x;
-  double *b_own, *x_own, *r;
-} judged;
+} norms;
 
-static int prepare(kcl *ctx, judged *s, const double *b, const double *x) {
-  const kcl_csr *A = s->A;
-  int rc;
-  s->type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
-  s->shift = kcl_residual_exponent(kcl_norm_inf(s->type, b, A->rows));
-  if ((rc = kcl_in_double(ctx, s->type, b, A->rows, s->shift, &s->b_own, &s->b))) return rc;
-  if ((rc = kcl_in_double(ctx, s->type, x, A->cols, s->shift, &s->x_own, &s->x))) return rc;
-  return kcl_alloc(ctx, A->rows, kcl_type_size(s->type), "the residual", (void **)&s->r);
-}
-
-void kcl_certificate_of(const kcl_norms *n, const kcl_row_errors *worst, kcl_certificate *out) {
+/* All residuals are infinite where x is not finite: A x does not depend on the elements of x that belong to columns of zeros. */
+static void put_certificate(const norms *n, const kcl_row_errors *worst, kcl_certificate *out) {
   const double none = n->x_inf < INFINITY ? 0 : INFINITY;
   *out = (kcl_certificate){.relative_residual = kcl_nan_to_infinity(kcl_ratio(n->r, n->b) + none),
                            .backward_error = kcl_nan_to_infinity(
@@ -80,17 +68,28 @@ void kcl_certificate_of(const kcl_norms *n, const kcl_row_errors *worst, kcl_cer
                            .normal_residual = -1};
 }
 
-static void judge(const judged *s, kcl_certificate *out) {
-  const kcl_csr *A = s->A;
-  const kcl_type t = s->type;
-  kcl_norms n = {.shift = s->shift,
-                 .b_inf = kcl_norm_inf(t, s->b, A->rows),
-                 .x_inf = kcl_norm_inf(t, s->x, A->cols)};
-  const kcl_row_errors worst = kcl_split_residual(A, NULL, NULL, s->x, n.x_inf, s->b, s->r);
-  n.r_inf = kcl_norm_inf(t, s->r, A->rows);
-  n.b = norm_2(t, s->b, A->rows, n.b_inf), n.x = norm_2(t, s->x, A->cols, n.x_inf);
-  n.r = norm_2(t, s->r, A->rows, n.r_inf);
-  kcl_certificate_of(&n, &worst, out);
+static double largest(const kcl_host_residual *q, const double *v, int64_t n) {
+  return kcl_ranks_largest(q->ranks, kcl_norm_inf(q->type, v, n));
+}
+
+/* m: the largest modulus. */
+static double norm_of(const kcl_host_residual *q, const double *v, int64_t n, double m) {
+  return q->ranks ? q->ranks->norm(q->ranks, q->type, v, n) : norm_2(q->type, v, n, m);
+}
+
+static void judge(const kcl_host_residual *q, kcl_certificate *out) {
+  const int64_t rows = q->A->rows, cols = q->A->cols;
+  const kcl_halo *h = q->halo;
+  norms n = {.shift = q->shift, .b_inf = largest(q, q->b, rows), .x_inf = largest(q, q->x, cols)};
+  kcl_row_errors worst =
+      kcl_split_residual(q->A, h ? h->given : NULL, h ? h->row : NULL, q->x, n.x_inf, q->b, q->r);
+  worst.norm = kcl_ranks_largest(q->ranks, worst.norm);
+  worst.rowwise = kcl_ranks_largest(q->ranks, worst.rowwise);
+  worst.componentwise = kcl_ranks_largest(q->ranks, worst.componentwise);
+  n.r_inf = largest(q, q->r, rows);
+  n.b = norm_of(q, q->b, rows, n.b_inf), n.r = norm_of(q, q->r, rows, n.r_inf);
+  n.x = norm_of(q, q->x, cols, n.x_inf);
+  put_certificate(&n, &worst, out);
 }
 
 /* ---------------------------------------------------------------- the normal residual */
@@ -117,18 +116,27 @@ static double largest_exponent(const void *arg, int64_t from, int64_t to) {
   return most;
 }
 
-double kcl_product_exponent(const kcl_csr *A, const int32_t *row, kcl_type t, const double *w) {
+/* The largest exponent of |a_ij| |w_i|; -INFINITY where all are 0. */
+static double product_exponent(const kcl_csr *A, const int32_t *row, kcl_type t, const double *w) {
   const double most =
-      kcl_largest(A->rows, KCL_FEW_ROWS, largest_exponent, &(products){A, row, t, w});
+      A ? kcl_largest(A->rows, KCL_FEW_ROWS, largest_exponent, &(products){A, row, t, w}) : 0;
   return most > 0 ? most - ABOVE : -INFINITY;
 }
 
-int kcl_adjoint_exponent(double product, double w_inf) {
+/* The power of two for A^H w, whose largest product then is near 1: from its exponent, and from |w|_inf, which stays finite. */
+static int adjoint_exponent(double product, double w_inf) {
   const double room = w_inf > 0 && w_inf < INFINITY ? 1000 - logb(w_inf) : 0;
   return product > -INFINITY && product < INFINITY ? (int)fmin(-product, room) : 0;
 }
 
-double kcl_normal_residual(const kcl_adjoint_norms *n) {
+typedef struct adjoint_norms {
+  double s, h, F, r; /* |A^H r| 2^s_power, |A^H b| 2^h_power, |A|_F, |r| */
+  int s_power, h_power;
+  bool s_lost; /* products of A^H r may be below the least number */
+} adjoint_norms;
+
+/* max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)); infinite where a number is not finite, or may have vanished. */
+static double larger_ratio(const adjoint_norms *n) {
   const int of_F = kcl_norm_exponent(n->F), of_r = kcl_norm_exponent(n->r);
   const double first = ldexp(kcl_ratio(n->s, n->h), n->h_power - n->s_power),
                second = ldexp(kcl_ratio(n->s, ldexp(n->F, of_F) * ldexp(n->r, of_r)),
@@ -137,68 +145,99 @@ double kcl_normal_residual(const kcl_adjoint_norms *n) {
   return vanished ? INFINITY : kcl_nan_to_infinity(first > second || isnan(first) ? first : second);
 }
 
-/* |A^H w| 2^*power; v and copy are scratch. *lost: products may be below the least number. */
-static double adjoint_norm(const judged *s, const kcl_csr *AH, const double *w, double *copy,
-                           double *v, int *power, bool *lost) {
-  const int64_t rows = s->A->rows;
-  const double product = kcl_product_exponent(s->A, NULL, s->type, w);
-  *power = kcl_adjoint_exponent(product, kcl_norm_inf(s->type, w, rows));
+/* The rows of A^H that are here: own columns, the others', and |A|_F of all. */
+typedef struct adjoint {
+  const kcl_csr *rows;
+  const kcl_halo *halo;
+  double norm_F;
+  double *in, *out; /* scratch: [A's own rows + elements of the halo], [own rows of A^H] */
+} adjoint;
+
+/* |A^H w| 2^*power. *lost: products may be below the least number. */
+static double adjoint_norm(const kcl_host_residual *q, const adjoint *a, const double *w,
+                           int *power, bool *lost) {
+  const kcl_type t = q->type;
+  const int64_t rows = q->A->rows;
+  const kcl_halo *h = q->halo;
+  const double own = product_exponent(q->A, NULL, t, w),
+               others = h ? product_exponent(h->given, h->row, t, w) : -INFINITY,
+               product = kcl_ranks_largest(q->ranks, fmax(own, others));
+  *power = adjoint_exponent(product, largest(q, w, rows));
   *lost = product > -INFINITY && product + *power < -900;
-  kcl_copy(s->type, copy, s->type, w, rows, 1);
-  kcl_scale_vector(s->type, copy, rows, NULL, 1, *power);
-  kcl_csr_product(AH, copy, NULL, v);
-  return kcl_norm2(s->type, v, s->A->cols);
+  kcl_copy(t, a->in, t, w, rows, 1);
+  kcl_scale_vector(t, a->in, rows, NULL, 1, *power);
+  h = a->halo;
+  if (h) h->exchange(h, kcl_type_size(t), a->in);
+  kcl_split_product(a->rows, h ? h->given : NULL, h ? h->row : NULL, a->in, NULL, a->out);
+  return kcl_ranks_norm(q->ranks, t, a->out, a->rows->rows);
 }
 
-static int normal_residual(kcl *ctx, const judged *s, double *out) {
-  const kcl_csr *A = s->A;
-  const kcl_type t = s->type;
-  kcl_adjoint_norms n = {.F = fmin(kcl_norm2(A->type, A->val, A->nnz), DBL_MAX),
-                         .r = kcl_norm2(t, s->r, A->rows)};
-  kcl_csr *AH = NULL;
-  double *v = NULL, *copy = NULL;
+static int normal_residual(const kcl_host_residual *q, adjoint *a, double *out) {
+  const kcl_type t = q->type;
+  const int64_t rows = q->A->rows;
+  const size_t size = kcl_type_size(t);
+  adjoint_norms n = {.F = a->norm_F, .r = kcl_ranks_norm(q->ranks, t, q->r, rows)};
   bool lost;
-  int rc;
-  KCL_TRY(kcl_csr_adjoint(ctx, A, &AH));
-  KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(t), "the residual", (void **)&v));
-  KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(t), "the residual", (void **)&copy));
-  n.h = adjoint_norm(s, AH, s->b, copy, v, &n.h_power, &lost);
-  n.s = adjoint_norm(s, AH, s->r, copy, v, &n.s_power, &n.s_lost);
-  *out = kcl_normal_residual(&n);
+  int rc = kcl_alloc(q->ctx, rows + (a->halo ? a->halo->count : 0), size, "the residual",
+                     (void **)&a->in);
+  if (!rc) rc = kcl_alloc(q->ctx, a->rows->rows, size, "the residual", (void **)&a->out);
+  KCL_TRY(kcl_ranks_agree(q->ranks, rc));
+  n.h = adjoint_norm(q, a, q->b, &n.h_power, &lost);
+  n.s = adjoint_norm(q, a, q->r, &n.s_power, &n.s_lost);
+  *out = larger_ratio(&n);
 done:
-  free(v), free(copy), kcl_csr_free(&AH);
+  free(a->in), free(a->out);
   return rc;
 }
 
-static int certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x, bool least,
-                   kcl_certificate *out) {
-  judged s = {.A = A};
-  int rc = check(ctx, A, b, x, out);
-  if (rc) return rc;
-  KCL_TRY(prepare(ctx, &s, b, x));
-  judge(&s, out);
-  if (least) KCL_TRY(normal_residual(ctx, &s, &out->normal_residual));
-  if (least && !(out->norm_x < INFINITY)) out->normal_residual = INFINITY;
-done:
-  free(s.b_own), free(s.x_own), free(s.r);
+/* A^H of a matrix that is here alone; *own: to be freed. */
+static int make_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **own, adjoint *out) {
+  int rc = kcl_csr_adjoint(ctx, A, own);
+  *out = (adjoint){.rows = *own, .norm_F = fmin(kcl_norm2(A->type, A->val, A->nnz), DBL_MAX)};
   return rc;
 }
+
+/* b and x are of this type. a: for least squares; or NULL. */
+static int certify(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type, const void *b,
+                   const void *x, adjoint *a, kcl_certificate *out) {
+  kcl_host_residual q;
+  int rc;
+  KCL_TRY(kcl_host_residual_open(ctx, A, halo, type, b, x, true, &q));
+  judge(&q, out);
+  if (a) KCL_TRY(normal_residual(&q, a, &out->normal_residual));
+  if (a && !(out->norm_x < INFINITY)) out->normal_residual = INFINITY;
+done:
+  kcl_host_residual_close(&q);
+  return rc;
+}
+
+static kcl_type wide_type(const kcl_csr *A) { return kcl_type_complex(A->type) ? KCL_Z : KCL_D; }
 
 int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                 kcl_certificate *out) {
-  return certify(ctx, A, b, x, false, out);
+  int rc = check(ctx, A, b, x, out);
+  return rc ? rc : certify(ctx, A, NULL, wide_type(A), b, x, NULL, out);
 }
 
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                               kcl_certificate *out) {
-  return certify(ctx, A, b, x, true, out);
+  kcl_csr *AH = NULL;
+  adjoint a;
+  int rc;
+  KCL_TRY(check(ctx, A, b, x, out));
+  KCL_TRY(make_adjoint(ctx, A, &AH, &a));
+  rc = certify(ctx, A, NULL, wide_type(A), b, x, &a, out);
+done:
+  kcl_csr_free(&AH);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- of a right-hand side that was solved for */
 
 /* A claim that does not hold is a least-squares solution or stagnation. An answer within the target, which the rounding
  * of the device hid, is convergence. */
-void kcl_judge(kcl_report *report, const kcl_certificate *c, bool least, double allowed) {
+static void correct_reason(kcl_report *report, const kcl_certificate *c, bool least,
+                           double allowed) {
   if (report->reason == KCL_CONVERGED && !(c->relative_residual <= allowed))
     report->reason = least && c->normal_residual <= allowed ? KCL_LEAST_SQUARES : KCL_STAGNATED;
   if (report->reason != KCL_INTERRUPTED && c->relative_residual <= allowed)
@@ -219,24 +258,21 @@ static int tested_residual(const kcl_system *s, const kcl_rhs *v, const kcl_cert
 }
 
 int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
-  kcl *ctx = s->ctx;
-  const kcl_csr *A = s->A;
   kcl_report *report = v->report;
-  double *b_own = NULL, *x_own = NULL;
-  const double *bd, *xd;
+  kcl_csr *AH = NULL;
   kcl_certificate c;
+  adjoint a = {.rows = s->adjoint, .halo = s->adjoint_halo, .norm_F = s->norm_F_given};
   int rc;
-  KCL_TRY(kcl_in_double(ctx, A->type, v->b, A->rows, 0, &b_own, &bd));
-  KCL_TRY(kcl_in_double(ctx, A->type, v->x, A->cols, 0, &x_own, &xd));
-  KCL_TRY((least ? kcl_certify_least_squares : kcl_certify)(ctx, A, bd, xd, &c));
+  if (least && !s->halo) KCL_TRY(make_adjoint(s->ctx, s->A, &AH, &a));
+  KCL_TRY(certify(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
   report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;
   report->rowwise_error = c.rowwise_error, report->componentwise_error = c.componentwise_error;
   KCL_TRY(tested_residual(s, v, &c, &report->tested_residual));
-  kcl_judge(report, &c, least, v->allowed);
+  correct_reason(report, &c, least, v->allowed);
 done:
-  free(b_own), free(x_own);
+  kcl_csr_free(&AH);
   return rc;
 }
 

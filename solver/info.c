@@ -24,7 +24,7 @@ static void add_precond(kcl_setup_info *out, const kcl_preconditioner *M) {
   out->precond_nonzeros = M->size.nonzeros, out->precond_complexity = M->size.complexity;
 }
 
-void kcl_selection_describe(const kcl_selection *c, kcl_setup_info *out) {
+static void describe_selection(const kcl_selection *c, kcl_setup_info *out) {
   const kcl_system *s = c->system;
   const kcl_engine *e = c->engine;
   const int steps = e->program->steps;
@@ -62,7 +62,8 @@ void kcl_solver_info(const kcl_solver *s, kcl_setup_info *out) {
   if (out) *out = (kcl_setup_info){0};
   if (!s || !out) return;
   const kcl_mixed *m = s->mixed;
-  kcl_selection_describe(&s->selection, out);
+  describe_selection(&s->selection, out);
+  if (s->system.distribution) s->system.distribution->describe(s->system.distribution, out);
   if (s->direct) out->solver = s->direct;
   if (!m) return;
   out->mixed = m->why;

@@ -42,6 +42,8 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
   kcl_sums sums;
   int rc = kcl_need_idle(ctx);
   if (rc) return rc;
+  if (s->system.distribution)
+    return kcl_fail(ctx, KCL_USAGE, "a refresh: not on several ranks: set up anew");
   if (s->system.shared[0])
     return kcl_fail(
         ctx, KCL_USAGE,

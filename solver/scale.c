@@ -56,7 +56,7 @@ static void explain_none(kcl_system *s, double ratio, const char *why) {
            "none, though rows differ by a factor of %s: %s", kcl_factor_text(ratio).s, why);
 }
 
-void kcl_scale_explain(kcl_system *s, double ratio, bool refused) {
+static void explain(kcl_system *s, double ratio, bool refused) {
   kcl_scaling *c = &s->scaling;
   if (refused) {
     explain_none(s, ratio, "the format would refuse the scaled matrix");
@@ -70,7 +70,7 @@ void kcl_scale_explain(kcl_system *s, double ratio, bool refused) {
 }
 
 /* The format that was named may live on values that repeat. */
-bool kcl_scale_refused(const kcl_system *s, const kcl_stats *scaled) {
+static bool refuses(const kcl_system *s, const kcl_stats *scaled) {
   kcl_cost given, now;
   const kcl_options *o = &s->options;
   return !s->undecided.format &&
@@ -78,31 +78,35 @@ bool kcl_scale_refused(const kcl_system *s, const kcl_stats *scaled) {
          !kcl_format_cost(s->ctx, scaled, o->precision, o->format, &now) && now.refusal;
 }
 
-bool kcl_scale_mirrored(const kcl_system *s) {
+static bool is_mirrored(const kcl_system *s) {
   return s->hermitian || s->symmetric || s->stats.shifted_skew || s->stats.hermitian;
 }
 
 static int equilibrate(kcl_system *s) {
-  const bool mirrored = kcl_scale_mirrored(s);
+  const bool mirrored = is_mirrored(s);
+  kcl_distribution *d = s->distribution;
   kcl_stats scaled = s->stats;
   double start = kcl_now(), ratio = s->stats.row_ratio;
   int rc;
-  if ((rc = kcl_equilibrate(s->ctx, s->A, mirrored, NULL, &s->scaling))) return rc;
+  if ((rc = kcl_equilibrate(s->ctx, s->A, mirrored, s->halo, &s->scaling))) return rc;
   if ((rc = kcl_system_convert(s))) return rc;
   if (!mirrored) s->converted->symmetry = KCL_GENERAL;
   s->seconds_convert += kcl_now() - start, start = kcl_now();
-  if ((rc = kcl_csr_values(s->ctx, s->converted, &scaled))) return rc;
-  const bool refused = kcl_scale_refused(s, &scaled);
-  if (refused)
-    kcl_scaling_free(&s->scaling), kcl_csr_free(&s->converted);
-  else
+  rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, &scaled);
+  if (rc) return rc;
+  const bool refused = kcl_ranks_largest(kcl_system_ranks(s), refuses(s, &scaled)) > 0;
+  if (refused) {
+    kcl_scaling_free(&s->scaling);
+    kcl_system_forget_converted(s);
+  } else {
     s->stats = scaled;
-  kcl_scale_explain(s, ratio, refused);
+  }
+  explain(s, ratio, refused);
   s->seconds_stats += kcl_now() - start;
   return KCL_OK;
 }
 
-bool kcl_scale_wanted(kcl_system *s) {
+static bool is_wanted(kcl_system *s) {
   const char *why_not = obstacle(s);
   if (hides_rows(s) && !why_not) return true;
   if (hides_rows(s)) explain_none(s, s->stats.row_ratio, why_not);
@@ -110,13 +114,20 @@ bool kcl_scale_wanted(kcl_system *s) {
   return false;
 }
 
-int kcl_system_scale(kcl_system *s) { return kcl_scale_wanted(s) ? equilibrate(s) : KCL_OK; }
+int kcl_system_scale(kcl_system *s) { return is_wanted(s) ? equilibrate(s) : KCL_OK; }
 
 int kcl_system_convert(kcl_system *s) {
   const bool scaled = s->scaling.row || s->scaling.unit;
   const bool there = s->shared[0] || s->A->type == s->options.precision;
-  if (s->converted || (!scaled && there)) return KCL_OK;
+  if (s->converted) return KCL_OK;
+  if (s->distribution) return s->distribution->convert(s->distribution);
+  if (!scaled && there) return KCL_OK;
   int rc = kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
   if (!rc && scaled) kcl_scale_values(&s->scaling, s->A, s->converted->type, s->converted->val);
   return rc;
+}
+
+void kcl_system_forget_converted(kcl_system *s) {
+  if (s->distribution) s->converted = NULL; /* not ours */
+  kcl_csr_free(&s->converted);
 }

@@ -182,11 +182,13 @@ void kcl_solver_free(kcl_solver **s) {
   kcl_mixed_free(&(*s)->mixed);
   kcl_engine_free(&(*s)->selection.engine);
   kcl_preconds_free(&(*s)->system.preconds);
-  kcl_csr_free(&(*s)->system.converted);
+  kcl_system_forget_converted(&(*s)->system);
   kcl_scaling_free(&(*s)->system.scaling);
   free((*s)->system.zero_col);
   forget_shared(&(*s)->system);
   kcl_histories_free(&(*s)->history, (*s)->histories);
+  kcl_distribution *d = (*s)->system.distribution;
+  if (d) d->free(d);
   free((*s)->given);
   free(*s);
   kcl_context_release(ctx);

@@ -16,12 +16,12 @@
 /* ---------------------------------------------------------------- one solve, of some right-hand sides */
 
 /* n iterations would do without rounding; with it some take ten times as many, or more. */
-int64_t kcl_default_limit(int64_t n) {
+static int64_t default_limit(int64_t n) {
   int64_t limit = 10 * n;
   return limit < 10000 ? 10000 : limit > 100000 ? 100000 : limit;
 }
 
-int kcl_loop_put_system(kcl_loop *l) {
+static int put_system(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   int rc = KCL_OK;
   for (int i = 0; i < l->nrhs && !rc; i++) {
@@ -33,7 +33,22 @@ int kcl_loop_put_system(kcl_loop *l) {
   return rc ? rc : ex->finish(ex);
 }
 
-void kcl_loop_share(kcl_loop *l, double matrix, double vectors, const double seconds[3]) {
+/* Bytes of an iteration of one right-hand side, of all ranks: those of A, of which some share a pass, and those of vectors. */
+typedef struct iteration_bytes {
+  double matrix, vectors;
+} iteration_bytes;
+
+static iteration_bytes count_bytes(const kcl_loop *l) {
+  kcl_ranks *ranks = kcl_system_ranks(l->system);
+  const double matrix = kcl_ranks_total(ranks, kcl_engine_bytes(l->engine, 0)),
+               all = kcl_ranks_total(ranks, kcl_engine_bytes(l->engine, 1));
+  return (iteration_bytes){matrix, all - matrix};
+}
+
+/* Right-hand sides that were solved side by side share the seconds of upload, iterations and download in equal parts. Seconds per
+ * iteration are the mean over all of them. */
+static void share_costs(kcl_loop *l, const double seconds[3]) {
+  const iteration_bytes bytes = count_bytes(l);
   int nonzero = 0;
   int64_t all = 0;
   for (int i = 0; i < l->nrhs; i++)
@@ -44,19 +59,14 @@ void kcl_loop_share(kcl_loop *l, double matrix, double vectors, const double sec
     report->seconds_upload = seconds[0] / nonzero;
     report->seconds_solve = seconds[1] / nonzero;
     report->seconds_download = seconds[2] / nonzero;
+    report->bytes_per_iteration = bytes.matrix + bytes.vectors;
     if (!report->iterations) continue;
     report->seconds_per_iteration = seconds[1] / (double)all;
-    report->bytes_per_iteration = matrix * (double)l->shared / (double)all + vectors;
+    report->bytes_per_iteration = bytes.matrix * (double)l->shared / (double)all + bytes.vectors;
   }
 }
 
-static void share(kcl_loop *l, double upload, double iterations, double download) {
-  const double matrix = kcl_engine_bytes(l->engine, 0);
-  kcl_loop_share(l, matrix, kcl_engine_bytes(l->engine, 1) - matrix,
-                 (const double[]){upload, iterations, download});
-}
-
-void kcl_report_spectrum(const kcl_loop *l) {
+static void report_spectrum(const kcl_loop *l) {
   for (int i = 0; i < l->nrhs; i++) {
     const kcl_rhs *v = &l->rhs[i];
     kcl_report *report = v->report;
@@ -75,44 +85,48 @@ static int solve_nonzero(kcl_solver *s, kcl_loop *l) {
   bool mixed = kcl_mixed_used(s->mixed);
   int rc;
   double t0 = kcl_now();
-  if ((rc = kcl_loop_put_system(l))) return rc;
+  if ((rc = put_system(l))) return rc;
+  kcl_distribution *d = s->system.distribution;
+  if (d) d->time(d, true);
   const double start = l->start = kcl_now(); /* l->start moves on by what is no iteration */
   rc = mixed ? kcl_mixed_run(s->mixed, &s->selection, l) : kcl_adapt_run(&s->selection, l);
+  if (d) d->time(d, false);
   if (rc) return rc;
   double t1 = kcl_now();
   for (int i = 0; i < l->nrhs; i++)
     if ((rc = kcl_answer(l, i))) return rc;
-  share(l, start - t0, t1 - l->start, kcl_now() - t1);
+  s->seconds_solve += t1 - l->start;
+  share_costs(l, (const double[]){start - t0, t1 - l->start, kcl_now() - t1});
   if (mixed)
     kcl_mixed_report(s->mixed, l);
   else if (l->engine->program->has_ritz && !l->method_changed)
-    kcl_report_spectrum(l);
+    report_spectrum(l);
   return KCL_OK;
 }
 
-static bool is_zero(const kcl_csr *A, const void *x) {
-  return kcl_norm_inf(A->type, x, A->cols) == 0;
-}
-
 /* x = 0 is the answer to b = 0, whatever the guess. */
-static int begin_rhs(const kcl_solver *s, kcl_rhs *v) {
+static int begin_rhs(const kcl_solver *s, kcl_rhs *v, double bytes) {
   const kcl_system *system = &s->system;
   const kcl_csr *A = system->A;
-  const kcl_engine *e = s->selection.engine;
+  kcl_ranks *ranks = kcl_system_ranks(system);
+  const double atol = system->options.atol;
   int rc = kcl_given_norm(system, v->b, &v->b_norm);
   if (rc) return rc;
+  if (!(v->b_norm.norm < INFINITY))
+    return kcl_fail(system->ctx, KCL_INPUT, "a right-hand side is not finite");
   v->active = v->b_norm.norm > 0;
-  *v->report = (kcl_report){.bytes_per_iteration = kcl_engine_bytes(e, 1),
+  *v->report = (kcl_report){.bytes_per_iteration = bytes,
                             .converged = !v->active,
-                            .normal_residual = e->method->least_squares ? 0 : -1,
+                            .normal_residual = s->selection.engine->method->least_squares ? 0 : -1,
                             .changes = s->selection.changes};
   if (!v->active) memset(v->x, 0, (size_t)A->cols * kcl_type_size(A->type));
   kcl_clear_zero_columns(system, v->x);
-  v->from_zero = is_zero(A, v->x);
-  const double atol = system->options.atol;
+  v->from_zero = kcl_ranks_largest(ranks, kcl_norm_inf(A->type, v->x, A->cols)) == 0;
   v->allowed = kcl_system_tol(system);
-  if (atol > 0 && v->active)
-    v->allowed = fmax(v->allowed, fmin(atol / kcl_norm2(A->type, v->b, A->rows), DBL_MAX));
+  if (atol > 0 && v->active) {
+    const double norm = kcl_ranks_norm(ranks, A->type, v->b, A->rows);
+    v->allowed = fmax(v->allowed, fmin(atol / norm, DBL_MAX));
+  }
   v->target = kcl_loop_target(v);
   return KCL_OK;
 }
@@ -124,8 +138,9 @@ static int certify_x(const kcl_solver *s, const kcl_rhs *v) {
   v->report->x_sum = kcl_checksum(v->x, size);
   int rc = v->b_norm.norm > 0 ? kcl_certify_rhs(&s->system, least, v) : KCL_OK;
   kcl_report_uniqueness(&s->system, s->selection.engine, v);
-  if (rc || kcl_checksum(v->x, size) == v->report->x_sum) return rc;
-  return kcl_fail(s->system.ctx, KCL_MEMORY, "x changed in memory while it was certified");
+  if (!rc && kcl_checksum(v->x, size) != v->report->x_sum)
+    rc = kcl_fail(s->system.ctx, KCL_MEMORY, "x changed in memory while it was certified");
+  return kcl_ranks_agree(kcl_system_ranks(&s->system), rc);
 }
 
 /* Where the certificate refutes a claim, the nearest x known is the answer. */
@@ -143,7 +158,8 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
   bool all = true, any = false, failed = false;
   double seconds = 0;
   double start = kcl_now();
-  int rc = kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
+  int rc = s->system.distribution ? KCL_OK /* A is ours */
+                                  : kcl_sums_check(s->system.ctx, s->system.A, &s->sums);
   for (int i = 0; i < l->nrhs && !rc; i++, start = kcl_now()) {
     const kcl_rhs *v = &l->rhs[i];
     if ((rc = certify_one(s, l, i))) return rc;
@@ -153,6 +169,7 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
     failed = failed || kcl_solve_failed(&s->system, v->report->reason);
     seconds += v->report->seconds_solve;
   }
+  if (s->system.distribution) return rc; /* times of other ranks would differ */
   if (any && all && !kcl_mixed_used(s->mixed) && !s->direct)
     kcl_adapt_remember(&s->selection, l->shared, seconds);
   if (failed) kcl_adapt_forget(&s->selection);
@@ -162,24 +179,27 @@ static int certify_all(kcl_solver *s, kcl_loop *l) {
 /* As many right-hand sides as the engine takes at once, or fewer. */
 static int solve_some(kcl_solver *s, int nrhs, const kcl_rhs *list) {
   const kcl_options *o = &s->system.options;
-  int64_t limit = o->max_iter ? o->max_iter : kcl_default_limit(kcl_system_size(&s->system));
+  int64_t limit = o->max_iter ? o->max_iter : default_limit(kcl_system_size(&s->system));
   kcl_loop l = {.system = &s->system,
                 .engine = s->selection.engine,
                 .nrhs = nrhs,
                 .kept = {.best = -1, .newest = -1},
                 .max_iter = limit < INT32_MAX ? limit : INT32_MAX - 1};
+  const iteration_bytes bytes = count_bytes(&l);
+  kcl_ranks *ranks = kcl_system_ranks(&s->system);
   bool any = false;
+  int rc = KCL_OK;
   s->direct = NULL, s->factored = false;
   for (int i = 0; i < KCL_MAX_NRHS; i++)
     l.control[i] = (kcl_control){.stop = 1, .limit = (int32_t)l.max_iter};
-  for (int i = 0; i < nrhs; i++) {
+  for (int i = 0; i < nrhs && !rc; i++) {
     l.rhs[i] = list[i];
-    int rc = begin_rhs(s, &l.rhs[i]);
-    if (rc) return rc;
+    rc = begin_rhs(s, &l.rhs[i], bytes.matrix + bytes.vectors);
     any = any || l.rhs[i].active;
   }
-  int rc = any ? solve_nonzero(s, &l) : KCL_OK;
-  return rc ? rc : certify_all(s, &l);
+  if ((rc = kcl_ranks_agree(ranks, rc))) return rc;
+  if (any && (rc = kcl_ranks_agree(ranks, solve_nonzero(s, &l)))) return rc;
+  return certify_all(s, &l);
 }
 
 /* ---------------------------------------------------------------- all right-hand sides */
@@ -204,13 +224,17 @@ static int64_t most_columns(const kcl_solver *s) {
 
 static int check_arguments(const kcl_solver *s, int64_t k, const void *B, const void *X) {
   kcl *ctx = s->system.ctx;
-  int rc;
-  if ((rc = kcl_need(ctx, "b", B)) || (rc = kcl_need(ctx, "x", X))) return rc;
-  if (B == X) return kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
-  if (k > 0 && k <= most_columns(s)) return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE,
-                  "%lld right-hand sides: at least 1, and as many as memory can hold",
-                  (long long)k);
+  kcl_distribution *d = s->system.distribution;
+  int rc = KCL_OK;
+  if (k < 1 || k > most_columns(s))
+    rc =
+        kcl_fail(ctx, KCL_USAGE,
+                 "%lld right-hand sides: at least 1, and as many as memory can hold", (long long)k);
+  if (d) return d->check(d, rc, k, B, X);
+  if (!rc) rc = kcl_need(ctx, "b", B);
+  if (!rc) rc = kcl_need(ctx, "x", X);
+  if (!rc && B == X) rc = kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
+  return rc;
 }
 
 static int new_histories(kcl_solver *s, int64_t count) {
@@ -221,24 +245,39 @@ static int new_histories(kcl_solver *s, int64_t count) {
   return rc;
 }
 
+/* Columns [from, from + nrhs) of what the caller gave; on several ranks own parts. */
+static int take_columns(kcl_solver *s, int64_t from, int nrhs, const void *B, void *X,
+                        kcl_rhs *list) {
+  const kcl_csr *A = s->system.A;
+  kcl_distribution *d = s->system.distribution;
+  const size_t size = kcl_type_size(A->type);
+  if (d) return d->take(d, from, nrhs, B, X, list);
+  for (int i = 0; i < nrhs; i++) {
+    list[i].b = (const char *)B + (size_t)(from + i) * (size_t)A->rows * size;
+    list[i].x = (char *)X + (size_t)(from + i) * (size_t)A->cols * size;
+  }
+  return KCL_OK;
+}
+
 static int solve_all(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
   const kcl_csr *A = s->system.A;
-  const size_t size = kcl_type_size(A->type), b_size = (size_t)A->rows * size,
-               x_size = (size_t)A->cols * size;
+  kcl_distribution *d = s->system.distribution;
+  const size_t b_size = (size_t)A->rows * kcl_type_size(A->type);
   int at_once = s->selection.engine->program->nrhs;
-  int rc = check_finite(&s->system, k, B, b_size);
-  if (!rc) rc = new_histories(s, k);
-  s->selection.changes[0] = 0;
+  int rc = d ? KCL_OK : check_finite(&s->system, k, B, b_size);
+  if (!rc) rc = kcl_ranks_agree(kcl_system_ranks(&s->system), new_histories(s, k));
+  s->selection.changes[0] = 0, s->seconds_solve = 0;
   for (int64_t j = 0; j < k && !rc; j += at_once) {
     kcl_rhs list[KCL_MAX_NRHS] = {{0}};
     kcl_report unasked[KCL_MAX_NRHS];
     int nrhs = k - j < at_once ? (int)(k - j) : at_once;
-    for (int i = 0; i < nrhs; i++)
-      list[i] = (kcl_rhs){.b = (const char *)B + (size_t)(j + i) * b_size,
-                          .x = (char *)X + (size_t)(j + i) * x_size,
-                          .report = reports ? &reports[j + i] : &unasked[i],
-                          .history = &s->history[j + i]};
-    rc = solve_some(s, nrhs, list);
+    rc = take_columns(s, j, nrhs, B, X, list);
+    for (int i = 0; i < nrhs; i++) {
+      list[i].report = reports ? &reports[j + i] : &unasked[i];
+      list[i].history = &s->history[j + i];
+    }
+    if (!rc) rc = solve_some(s, nrhs, list);
+    if (!rc && d) rc = d->give_back(d, j, nrhs, list, X);
   }
   return rc;
 }
@@ -249,8 +288,8 @@ static void zero_reports(int64_t k, kcl_report *reports) {
 
 /* Callbacks see the context as it is during a solve; a solver that one of them freed is freed at the end. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
-  int rc = s ? check_arguments(s, k, B, X) : KCL_USAGE;
-  if (!rc) rc = kcl_need_idle(s->system.ctx);
+  int rc = s ? kcl_need_idle(s->system.ctx) : KCL_USAGE;
+  if (!rc) rc = check_arguments(s, k, B, X);
   if (rc) {
     if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
     return rc;

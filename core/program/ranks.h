@@ -35,6 +35,8 @@ struct kcl_ranks {
   /* Rank 0's value: where ranks could decide apart. */
   int64_t (*decide)(kcl_ranks *, int64_t value);
   double (*largest)(kcl_ranks *, double own); /* of all; NaN if one is */
+  /* |v| of all from each rank's own v [n], without overflow. */
+  double (*norm)(kcl_ranks *, kcl_type, const void *v, int64_t n);
 };
 
 /* Elements of a halo from one owner. */
@@ -63,9 +65,9 @@ struct kcl_halo {
   void (*begin)(const kcl_halo *); /* out is filled */
   /* Afterwards elements have been received, and `out`, another one, may be written. */
   void (*end)(const kcl_halo *);
-  /* For set-ups, on the host: `boundary` in CSR; x [own columns + count] of elements of any size gets what others own; or own
-   * elements become the largest that a rank has for them. */
-  const kcl_csr *outside;
+  /* For set-ups and residuals, on the host: `boundary` in CSR, as devices have it and as it was given; x [own columns + count]
+   * of elements of any size gets what others own; or own elements become the largest that a rank has for them. */
+  const kcl_csr *outside, *given;
   void (*exchange)(const kcl_halo *, size_t size, void *x);
   void (*largest)(const kcl_halo *, int *x);
 };
@@ -88,6 +90,18 @@ static inline int64_t kcl_program_block(const kcl_program *k) {
 
 /* The status of the first rank that failed. */
 static inline int kcl_ranks_agree(kcl_ranks *r, int rc) { return r ? r->sum(r, rc, 0, NULL) : rc; }
+
+/* The largest and the sum of all, the norm of a vector from own parts; r NULL: of this process alone. */
+static inline double kcl_ranks_largest(kcl_ranks *r, double own) {
+  return r ? r->largest(r, own) : own;
+}
+static inline double kcl_ranks_total(kcl_ranks *r, double own) {
+  if (r) r->sum(r, KCL_OK, 1, &own);
+  return own;
+}
+static inline double kcl_ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
+  return r ? r->norm(r, type, v, n) : kcl_norm2(type, v, n);
+}
 
 /* Rank 0's value. */
 static inline int64_t kcl_ranks_decide(kcl_ranks *r, int64_t value) {

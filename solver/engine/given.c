@@ -5,18 +5,14 @@
 
 static kcl_type wide_of(const kcl_csr *A) { return kcl_type_complex(A->type) ? KCL_Z : KCL_D; }
 
-/* Of R v, v [rows]. */
-static int norm_of(const kcl_system *s, kcl_type type, const void *v, kcl_scaled_norm *out) {
+int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
+  kcl_ranks *ranks = kcl_system_ranks(s);
   const int64_t n = s->A->rows;
-  if (s->scaling.row) return kcl_norm_scaled(s->ctx, type, v, n, s->scaling.row, out);
-  const double norm = kcl_norm2(type, v, n);
+  const double norm = kcl_ranks_norm(ranks, s->A->type, b, n);
   out->shift = kcl_norm_exponent(norm) - 1;
   out->norm = ldexp(norm, out->shift);
-  return KCL_OK;
-}
-
-int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
-  return norm_of(s, s->A->type, b, out);
+  if (!s->scaling.row || !(norm < INFINITY)) return KCL_OK;
+  return kcl_norm_scaled(s->ctx, ranks, s->A->type, b, n, s->scaling.row, out);
 }
 
 /* ---------------------------------------------------------------- to the device and back */
@@ -100,33 +96,58 @@ int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, 
   return rc;
 }
 
-static double ratio(kcl_scaled_norm r, kcl_scaled_norm b) {
-  if (b.norm > 0) return ldexp(r.norm / b.norm, b.shift - r.shift);
-  return r.norm > 0 ? INFINITY : r.norm;
+int kcl_host_residual_open(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
+                           const void *b, const void *x, bool shifted, kcl_host_residual *q) {
+  const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  *q = (kcl_host_residual){.ctx = ctx, .ranks = halo ? halo->ranks : NULL, .A = A, .halo = halo};
+  const double b_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(type, b, A->rows));
+  q->type = wide, q->shift = shifted ? kcl_residual_exponent(b_inf) : 0;
+  int rc = kcl_in_double(ctx, type, b, A->rows, q->shift, &q->b_copy, &q->b);
+  if (!rc && halo) {
+    rc = kcl_alloc(ctx, A->cols + halo->count, kcl_type_size(wide), "x", (void **)&q->x_copy);
+    q->x = q->x_copy;
+  } else if (!rc) {
+    rc = kcl_in_double(ctx, type, x, A->cols, q->shift, &q->x_copy, &q->x);
+  }
+  if (!rc) rc = kcl_alloc(ctx, A->rows, kcl_type_size(wide), "the residual", (void **)&q->r);
+  if ((rc = kcl_ranks_agree(q->ranks, rc)) || !halo) return rc;
+  kcl_copy(wide, q->x_copy, type, x, A->cols, ldexp(1, q->shift));
+  halo->exchange(halo, kcl_type_size(wide), q->x_copy);
+  return KCL_OK;
+}
+
+void kcl_host_residual_close(kcl_host_residual *q) { free(q->b_copy), free(q->x_copy), free(q->r); }
+
+/* |r| / |b|; infinite where it or x is not finite. */
+static double relative_norm(const kcl_host_residual *q) {
+  const int64_t n = q->A->rows;
+  const double x_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(q->type, q->x, q->A->cols)),
+               relative = kcl_ratio(kcl_ranks_norm(q->ranks, q->type, q->r, n),
+                                    kcl_ranks_norm(q->ranks, q->type, q->b, n));
+  return x_inf < INFINITY ? kcl_nan_to_infinity(relative) : INFINITY;
+}
+
+/* |R r| / |R b|, R = diag(2^power). */
+static int scaled_relative_norm(const kcl_host_residual *q, const int *power, double *out) {
+  kcl_scaled_norm r, b;
+  int rc = kcl_norm_scaled(q->ctx, q->ranks, q->type, q->r, q->A->rows, power, &r);
+  if (!rc) rc = kcl_norm_scaled(q->ctx, q->ranks, q->type, q->b, q->A->rows, power, &b);
+  if (!rc) *out = b.norm > 0 ? ldexp(r.norm / b.norm, b.shift - r.shift) : kcl_ratio(r.norm, 0);
+  return rc;
 }
 
 int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *relative,
                     double *tested) {
-  const kcl_csr *A = s->A;
-  double *b_own = NULL, *x_own = NULL, *r = NULL;
-  const double *bd, *xd;
-  const int shift = s->scaling.row ? 0 : kcl_residual_exponent(kcl_norm_inf(A->type, b, A->rows));
-  kcl_scaled_norm norm_r, norm_b;
+  const kcl_halo *h = s->halo;
+  const int *power = s->scaling.row;
+  kcl_host_residual q;
   int rc;
-  if (s->residual) return s->residual(s, b, x, relative, tested);
-  KCL_TRY(kcl_in_double(s->ctx, A->type, b, A->rows, shift, &b_own, &bd));
-  KCL_TRY(kcl_in_double(s->ctx, A->type, x, A->cols, shift, &x_own, &xd));
-  KCL_TRY(kcl_alloc(s->ctx, A->rows, kcl_type_size(wide_of(A)), "the residual", (void **)&r));
-  kcl_csr_product(A, xd, bd, r); /* r = b - A x */
-  *relative = kcl_norm2(wide_of(A), r, A->rows) / kcl_norm2(wide_of(A), bd, A->rows);
-  if (!(*relative < INFINITY) || !(kcl_norm_inf(A->type, x, A->cols) < INFINITY))
-    *relative = INFINITY;
+  KCL_TRY(kcl_host_residual_open(s->ctx, s->A, h, s->A->type, b, x, !power, &q));
+  kcl_split_product(q.A, h ? h->given : NULL, h ? h->row : NULL, q.x, q.b, q.r);
+  *relative = relative_norm(&q);
   if (tested) *tested = *relative;
-  if (!tested || !s->scaling.row || !(*relative < INFINITY)) goto done;
-  KCL_TRY(norm_of(s, wide_of(A), r, &norm_r));
-  KCL_TRY(norm_of(s, wide_of(A), bd, &norm_b));
-  *tested = ratio(norm_r, norm_b);
+  if (tested && power && *relative < INFINITY) rc = scaled_relative_norm(&q, power, tested);
 done:
-  free(b_own), free(x_own), free(r);
+  kcl_host_residual_close(&q);
   return rc;
 }

@@ -20,6 +20,25 @@ void kcl_clear_zero_columns(const kcl_system *s, void *x);
 /* 2^shift v in double, v of A's type: v itself, or a copy, *owned. |shift| <= 1000. */
 int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, double **owned,
                   const double **out);
+/* r = b - A x on the host, in double: of the rows that are here. */
+typedef struct kcl_host_residual {
+  kcl *ctx;
+  kcl_ranks *ranks; /* NULL: all rows are here */
+  const kcl_csr *A; /* own columns */
+  const kcl_halo *halo;
+  kcl_type type;       /* D or Z, of what follows */
+  int shift;           /* b, x and r are 2^shift times what they are called */
+  const double *b, *x; /* [own rows], [own columns + elements of the halo] */
+  double *r;           /* [own rows], to be computed */
+  double *b_copy, *x_copy;
+} kcl_host_residual;
+
+/* b and x in double, and room for r; b and x are of this type. shifted: by kcl_residual_exponent. kcl_host_residual_close frees on
+ * failure too. */
+int kcl_host_residual_open(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
+                           const void *b, const void *x, bool shifted, kcl_host_residual *out);
+void kcl_host_residual_close(kcl_host_residual *q);
+
 /* |b - A x| / |b| of the system as given, recomputed on the host: one product; infinite where x or the product is not
  * finite. tested: |R (b - A x)| / |R b|, which is the same where the system is not scaled; or NULL. */
 int kcl_residual_of(const kcl_system *s, const void *b, const void *x, double *relative,

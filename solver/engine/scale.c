@@ -47,32 +47,33 @@ void kcl_scale_vector(kcl_type t, void *v, int64_t n, const int *power, int sign
   if (power || shift) kcl_for(n, KCL_FEW, scale_part, &c);
 }
 
-/* The largest of ilogb |v_i| + power_i; INT_MIN of zeros. */
-static int top(kcl_type t, const void *v, int64_t n, const int *power) {
+/* The largest ilogb |v_i| + power_i; INT_MIN where all v_i are 0. NaN and infinities count as 1024. */
+static int largest_exponent(kcl_type t, const void *v, int64_t n, const int *power) {
   int most = INT_MIN;
   for (int64_t i = 0; i < n; i++) {
     const double a = kcl_abs(t, v, i);
     if (a == 0) continue;
-    const int e = ilogb(a) + power[i];
+    const int e = (a < INFINITY ? ilogb(a) : 1024) + power[i];
     if (e > most) most = e;
   }
   return most;
 }
 
-int kcl_norm_scaled(kcl *ctx, kcl_type t, const void *v, int64_t n, const int *power,
-                    kcl_scaled_norm *out) {
+int kcl_norm_scaled(kcl *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
+                    const int *power, kcl_scaled_norm *out) {
   const kcl_type wide = kcl_type_complex(t) ? KCL_Z : KCL_D;
+  const int most = (int)kcl_ranks_largest(ranks, largest_exponent(t, v, n, power));
   void *copy = NULL;
-  const int most = top(t, v, n, power);
+  int e;
   *out = (kcl_scaled_norm){.norm = 0};
   if (most == INT_MIN) return KCL_OK;
-  int rc = kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", &copy);
-  if (rc) return rc;
+  int rc = kcl_ranks_agree(ranks, kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", &copy));
+  if (rc) goto done;
   kcl_copy(wide, copy, t, v, n, 1);
   kcl_scale_vector(wide, copy, n, power, 1, -most);
-  int e;
-  out->norm = frexp(kcl_norm2(wide, copy, n), &e);
+  out->norm = frexp(kcl_ranks_norm(ranks, wide, copy, n), &e);
   out->shift = -most - e;
+done:
   free(copy);
-  return KCL_OK;
+  return rc;
 }

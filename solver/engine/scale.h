@@ -54,8 +54,8 @@ void kcl_scaling_free(kcl_scaling *s);
 void kcl_scale_values(const kcl_scaling *s, const kcl_csr *A, kcl_type type, void *values);
 /* v = 2^shift D^sign v, [n]; power: exponents of D, NULL: D = 1. */
 void kcl_scale_vector(kcl_type t, void *v, int64_t n, const int *power, int sign, int shift);
-/* Of v [n], which is finite. */
-int kcl_norm_scaled(kcl *ctx, kcl_type t, const void *v, int64_t n, const int *power,
-                    kcl_scaled_norm *out);
+/* |D v| from own parts v [n] of the ranks, or alone (ranks NULL). */
+int kcl_norm_scaled(kcl *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
+                    const int *power, kcl_scaled_norm *out);
 
 #endif

@@ -14,6 +14,26 @@ typedef struct kcl_preconds {
   int count;
 } kcl_preconds;
 
+struct kcl_rhs;
+
+/* What a solver does otherwise where ranks share its system (distributed/). All ranks call each, but `describe`. */
+typedef struct kcl_distribution kcl_distribution;
+struct kcl_distribution {
+  /* The rows become what devices get: scaled, in the precision of the options; system.converted. */
+  int (*convert)(kcl_distribution *);
+  /* Statistics of the whole matrix that was converted. */
+  int (*count)(kcl_distribution *, kcl_stats *out);
+  /* Are these arguments of kcl_solve_many as they should be, on all ranks? status: what is wrong already. */
+  int (*check)(kcl_distribution *, int status, int64_t k, const void *B, const void *X);
+  /* Own parts of columns [from, from + nrhs) of b and of first guesses, to list [nrhs]; and of x, to where the caller has X. */
+  int (*take)(kcl_distribution *, int64_t from, int nrhs, const void *B, const void *X,
+              struct kcl_rhs *list);
+  int (*give_back)(kcl_distribution *, int64_t from, int nrhs, const struct kcl_rhs *list, void *X);
+  void (*time)(kcl_distribution *, bool running); /* iterations begin; they have ended */
+  void (*describe)(const kcl_distribution *, kcl_setup_info *out); /* sizes of all ranks */
+  void (*free)(kcl_distribution *);
+};
+
 typedef struct kcl_system kcl_system;
 struct kcl_system {
   kcl *ctx;
@@ -24,13 +44,13 @@ struct kcl_system {
   /* A and A^H as an operator has them already, in the precision and format of the options and not scaled; NULL: to be
    * built. Ours too. */
   kcl_matrix *shared[2];
-  /* Where ranks share the system: the halos of A's rows and, for methods that multiply by A^H, of the rows of that; and |A|_F of
-   * all. NULL, 0: the system is here alone. */
+  /* Where ranks share the system A has this rank's rows, own columns alone; NULL, 0: the system is here alone. The halo of A's
+   * rows; for methods that multiply by A^H its rows as given, own columns alone, their halo, and |A|_F of all ranks as given and
+   * as devices have A. */
   const kcl_halo *halo, *adjoint_halo;
-  double norm_F;
-  /* And kcl_residual_of, of all ranks. */
-  int (*residual)(const kcl_system *, const void *b, const void *x, double *relative,
-                  double *tested);
+  const kcl_csr *adjoint;
+  double norm_F_given, norm_F;
+  kcl_distribution *distribution;
   int32_t *zero_col; /* [zero_cols], owned: columns of zeros, of this rank */
   int64_t zero_cols;
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */

@@ -26,19 +26,19 @@ static void free_columns(many *m) { free(m->B), free(m->X); }
 /* X = A^-1 B, so many columns at once; both on rank 0. */
 static void solve_columns(const host *h, kcl_options o, int at_once, MPI_Comm comm, many *m) {
   const bool root = comm == MPI_COMM_SELF || !rank;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_setup_info info = {.nrhs = 0};
   o.nrhs = at_once;
   int rc = kcl_mpi_setup(h->ctx, comm, root ? h->A : NULL, KCL_MPI_ROOT, &o, &s);
-  kcl_mpi_solver_info(s, &info);
-  if (!rc) rc = kcl_mpi_solve_many(s, COLUMNS, root ? m->B : NULL, root ? m->X : NULL, m->report);
+  kcl_solver_info(s, &info);
+  if (!rc) rc = kcl_solve_many(s, COLUMNS, root ? m->B : NULL, root ? m->X : NULL, m->report);
   CHECKF(!rc, "%s, %d at once: %s", words(&o, "columns"), at_once, kcl_error(h->ctx));
   CHECKF((info.nrhs > 1) == (at_once > 1 && !mixed_devices), "%s: %d at once, asked for %d",
          words(&o, "columns"), info.nrhs, at_once);
   for (int j = 0; j < COLUMNS && !rc; j++)
     CHECKF(m->report[j].converged, "%s: column %d: %s", words(&o, "columns"), j,
            kcl_reason_text(m->report[j].reason));
-  kcl_mpi_solver_free(&s);
+  kcl_solver_free(&s);
 }
 
 /* A column of several at once and alone: the same iterations, and a certificate that holds. */

@@ -20,7 +20,7 @@ static bool few_enough(const kcl_options *o, int64_t several, int64_t one, int64
   return plain < 0 || (double)several <= 2 * sqrt(ranks) * (double)plain;
 }
 
-static void check_shares(kcl_mpi_solver *s, const host *h, const char *kind) {
+static void check_shares(kcl_solver *s, const host *h, const char *kind) {
   kcl_mpi_share *list;
   int count;
   int64_t rows = 0, nonzeros = 0, halo = 0, sends = 0;
@@ -46,7 +46,7 @@ static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi
                   const kcl_csr *A, int64_t first) {
   const int64_t expected = alone(h, o), own = layout == KCL_MPI_ROWS ? A->rows : h->n;
   const bool root = layout == KCL_MPI_ROOT;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_report r = {0};
   double *x = calloc((size_t)h->n, h->size), *whole = calloc((size_t)h->n, h->size);
   int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, A, layout, o, &s);
@@ -57,7 +57,7 @@ static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi
   if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error(h->ctx))) goto done;
   check_shares(s, h, words(o, kind));
   const char *b = (const char *)h->b->val + (root ? 0 : (size_t)first * h->size);
-  rc = kcl_mpi_solve(s, root && rank ? NULL : b, root && rank ? NULL : x, &r);
+  rc = kcl_solve(s, root && rank ? NULL : b, root && rank ? NULL : x, &r);
   if (!CHECKF(!rc, "%s: %s", words(o, kind), kcl_error(h->ctx))) goto done;
   if (root) {
     memcpy(whole, x, (size_t)h->n * h->size);
@@ -77,7 +77,7 @@ static void solve(const host *h, const kcl_options *o, const char *kind, kcl_mpi
          "%s: %lld iterations, alone %lld", words(o, kind), (long long)r.iterations,
          (long long)expected);
 done:
-  kcl_mpi_solver_free(&s);
+  kcl_solver_free(&s);
   free(x), free(whole);
 }
 
@@ -126,7 +126,7 @@ static void preconditioners(const host *h, const problem *p) {
 static void near_null(const host *h, const problem *p) {
   kcl_options o = options_for(p, "cg", "csr-scalar", 0);
   kcl_dense *ones = NULL;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   CHECK(!kcl_dense_create(h->ctx, h->n, 1, KCL_D, &ones));
   for (int64_t i = 0; i < h->n; i++) ones->val[i] = 1;
   o.precond = "sa", o.near_null = ones;
@@ -135,7 +135,7 @@ static void near_null(const host *h, const problem *p) {
   int rc = kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, &o, &s);
   CHECKF(rc == KCL_USAGE && strstr(kcl_error(h->ctx), "near-null"), "too short: %d, %s", rc,
          kcl_error(h->ctx));
-  kcl_mpi_solver_free(&s), kcl_dense_free(&ones);
+  kcl_solver_free(&s), kcl_dense_free(&ones);
 }
 
 static void blocks(const host *h, const problem *p) {
@@ -149,7 +149,7 @@ static void blocks(const host *h, const problem *p) {
 
 /* Elements exchanged per product. */
 static int64_t volume(const host *h, const kcl_options *o, const char *partition) {
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_mpi_share *list = NULL;
   int64_t all = 0;
   int count = 0;
@@ -158,7 +158,7 @@ static int64_t volume(const host *h, const kcl_options *o, const char *partition
              !kcl_mpi_shares(s, &list, &count),
          "%s: %s", partition, kcl_error(h->ctx));
   for (int p = 0; p < count; p++) all += list[p].halo;
-  free(list), kcl_mpi_solver_free(&s);
+  free(list), kcl_solver_free(&s);
   return all;
 }
 
@@ -185,7 +185,7 @@ done:
 static void weights(kcl *ctx) {
   const double weight[] = {3, 1, 1e-9, 2};
   double all = 0;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_mpi_share *list = NULL;
   kcl_csr *A = NULL;
   int count;
@@ -201,7 +201,7 @@ static void weights(kcl *ctx) {
     CHECKF(fabs(want - has) < 0.01 && list[p].rows >= 1, "rank %d has %g of the nonzeros, not %g",
            p, has, want);
   }
-  free(list), kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+  free(list), kcl_solver_free(&s), kcl_csr_free(&A);
   CHECK(!kcl_mpi_set_weight(ctx, 0));
 }
 

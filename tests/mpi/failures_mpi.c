@@ -4,7 +4,7 @@
 /* A failure on one rank is that of all, with its number in the message. */
 static void failures(kcl *ctx) {
   const int who = ranks - 1;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_csr *A = NULL;
   int rc = kcl_mpi_agree(ctx, MPI_COMM_WORLD, rank == who ? KCL_INPUT : KCL_OK);
   CHECKF(rc == KCL_INPUT, "agreement: %d", rc);
@@ -21,7 +21,7 @@ static void failures(kcl *ctx) {
 
 /* The last rank's rows have no columns of their own, so there is no M of its block, though A is regular. */
 static void fails_on_one(kcl *ctx, const char *precond) {
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_options o = kcl_defaults;
   kcl_csr *A = NULL;
   const int to = (rank + ranks - 1) % ranks;
@@ -47,7 +47,7 @@ static void fails_on_one(kcl *ctx, const char *precond) {
 static void next_ways(kcl *ctx) {
   enum { ROWS = 60 };
   const int all = ROWS * ranks;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_csr *A = NULL;
   kcl_report r = {0};
   kcl_options o = kcl_defaults;
@@ -63,17 +63,17 @@ static void next_ways(kcl *ctx) {
   A->nnz = at;
   o.format = "csr-scalar", o.precond = "none";
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A, KCL_MPI_ROWS, &o, &s);
-  if (!rc) rc = kcl_mpi_solve(s, b, x, &r);
+  if (!rc) rc = kcl_solve(s, b, x, &r);
   CHECKF(!rc && r.converged && strstr(r.changes, "continued with lsqr"), "next ways: %s; %s",
          rc ? kcl_error(ctx) : kcl_reason_text(r.reason), rc ? "" : r.changes);
   CHECK(rc || rank || fabs(x[1] - 1) < 1e-6); /* the first row */
-  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+  kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
 /* ---------------------------------------------------------------- ranks that differ */
 
 static void refused_options(kcl *ctx, const kcl_csr *A, const char *name, kcl_options other) {
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   char start[80];
   const kcl_options *o = rank == ranks - 1 ? &other : &kcl_defaults;
   const int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, o, &s);
@@ -81,7 +81,7 @@ static void refused_options(kcl *ctx, const kcl_csr *A, const char *name, kcl_op
   CHECKF(rc == KCL_USAGE && !s && !strncmp(kcl_error(ctx), start, strlen(start)) &&
              strstr(kcl_error(ctx), "on rank 0"),
          "another %s: %d, %s", name, rc, kcl_error(ctx));
-  kcl_mpi_solver_free(&s);
+  kcl_solver_free(&s);
 }
 
 /* Options of the last rank that are not those of rank 0. */
@@ -108,13 +108,13 @@ static void other_options(kcl *ctx) {
 
 static void other_layout(kcl *ctx) {
   kcl_csr *A = NULL;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   CHECK(!kcl_generate(ctx, "poisson2d:9", &A, NULL));
   const int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, A,
                                rank == ranks - 1 ? KCL_MPI_ROWS : KCL_MPI_ROOT, NULL, &s);
   CHECKF(rc == KCL_USAGE && strstr(kcl_error(ctx), "layout is KCL_MPI_ROWS"), "%d, %s", rc,
          kcl_error(ctx));
-  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+  kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
 static void other_system(kcl *ctx) {

@@ -64,7 +64,7 @@ static bool same_columns(const kcl_dense *B, int64_t first, const kcl_dense *own
 static void check_root(const char *what, const kcl_csr *A, const kcl_dense *b,
                        const kcl_mpi_part *part) {
   kcl_options o = kcl_defaults;
-  kcl_mpi_solver *root = NULL, *rows = NULL;
+  kcl_solver *root = NULL, *rows = NULL;
   kcl_mpi_share *list = NULL;
   int count;
   double *x = calloc((size_t)A->rows * 2, sizeof *x), *own = calloc((size_t)A->rows * 2, sizeof *x);
@@ -80,12 +80,12 @@ static void check_root(const char *what, const kcl_csr *A, const kcl_dense *b,
            (long long)part->first_row, (long long)list[rank].first_row);
   CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, part->A, KCL_MPI_ROWS, &o, &rows), "%s: %s", what,
          kcl_error(ctx));
-  CHECK(!kcl_mpi_solve(root, rank ? NULL : b->val, rank ? NULL : x, NULL));
-  CHECK(!kcl_mpi_solve(rows, part->b->val, own, NULL));
+  CHECK(!kcl_solve(root, rank ? NULL : b->val, rank ? NULL : x, NULL));
+  CHECK(!kcl_solve(rows, part->b->val, own, NULL));
   MPI_Bcast(x, (int)((size_t)A->rows * size), MPI_BYTE, 0, MPI_COMM_WORLD);
   CHECKF(!memcmp(own, (char *)x + (size_t)part->first_row * size, (size_t)part->A->rows * size),
          "%s: bits of x", what);
-  kcl_mpi_solver_free(&root), kcl_mpi_solver_free(&rows);
+  kcl_solver_free(&root), kcl_solver_free(&rows);
   free(list), free(x), free(own);
 }
 

@@ -120,7 +120,7 @@ static void solve_rows(const solved *s) {
   const int64_t first = A->rows * rank / ranks, end = A->rows * (rank + 1) / ranks;
   kcl_mpi_part part = {.A = rows_of(A, first, end)};
   kcl_mpi_share *list = NULL;
-  kcl_mpi_solver *m = NULL;
+  kcl_solver *m = NULL;
   kcl_report r[COLUMNS];
   int count;
   int64_t columns = 0;
@@ -133,28 +133,28 @@ static void solve_rows(const solved *s) {
   for (int p = 0; p < count; columns += list[p++].columns)
     CHECKF(list[p].first_column == columns, "%s: first column of %d", s->name, p);
   CHECKF(columns == A->cols, "%s: %lld columns", s->name, (long long)columns);
-  CHECKF(!kcl_mpi_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error(ctx));
+  CHECKF(!kcl_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error(ctx));
   copy(x, list[rank].columns, whole, list[rank].first_column, A->cols, size, true);
   MPI_Allreduce(MPI_IN_PLACE, whole, (int)(COLUMNS * A->cols * (int64_t)(size / 8)), MPI_DOUBLE,
                 MPI_SUM, MPI_COMM_WORLD); /* the others' parts are 0 */
   check_answers(s, whole, r);
-  CHECKF(!kcl_mpi_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error(ctx));
+  CHECKF(!kcl_solve_many(m, COLUMNS, b, x, r), "%s: %s", s->name, kcl_error(ctx));
   CHECKF(r[0].iterations <= 1, "%s: %lld iterations from the answer", s->name,
          (long long)r[0].iterations);
-  free(list), free(b), free(x), free(whole), kcl_csr_free(&part.A), kcl_mpi_solver_free(&m);
+  free(list), free(b), free(x), free(whole), kcl_csr_free(&part.A), kcl_solver_free(&m);
 }
 
 static void solve_root(const solved *s) {
   const size_t size = kcl_type_size(s->A->type);
-  kcl_mpi_solver *m = NULL;
+  kcl_solver *m = NULL;
   kcl_report r[COLUMNS];
   char *x = calloc(COLUMNS * (size_t)s->A->cols, size);
   CHECKF(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : s->A, KCL_MPI_ROOT, &s->o, &m), "%s: %s",
          s->name, kcl_error(ctx));
-  CHECKF(!kcl_mpi_solve_many(m, COLUMNS, rank ? NULL : s->b, rank ? NULL : x, r), "%s: %s", s->name,
+  CHECKF(!kcl_solve_many(m, COLUMNS, rank ? NULL : s->b, rank ? NULL : x, r), "%s: %s", s->name,
          kcl_error(ctx));
   if (!rank) check_answers(s, x, r);
-  kcl_mpi_solver_free(&m), free(x);
+  kcl_solver_free(&m), free(x);
 }
 
 static void shape(int64_t rows, int64_t cols, kcl_type type, const char *solver,
@@ -181,12 +181,12 @@ static void shape(int64_t rows, int64_t cols, kcl_type type, const char *solver,
 /* ---------------------------------------------------------------- what is refused */
 
 static void refuse(const kcl_csr *A, const char *solver, const char *why) {
-  kcl_mpi_solver *m = NULL;
+  kcl_solver *m = NULL;
   kcl_options o = kcl_defaults;
   o.solver = solver;
   const int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &m);
   CHECKF(rc && strstr(kcl_error(ctx), why), "%s: %d, %s", why, rc, rc ? kcl_error(ctx) : "");
-  kcl_mpi_solver_free(&m);
+  kcl_solver_free(&m);
 }
 
 static void refused(void) {

@@ -22,19 +22,19 @@ static kcl_csr *no_solution(kcl *ctx, double *b, double *guess) {
 static void guess_wins(kcl *ctx) {
   double b[ROWS], x[ROWS], guess[ROWS];
   kcl_csr *A = no_solution(ctx, b, guess);
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_report r = {0};
   kcl_options o = kcl_defaults;
   o.solver = "gmres", o.precond = "none", o.format = "csr-scalar", o.scale = KCL_SCALE_NONE;
   o.restart = 4;
   memcpy(x, guess, sizeof x);
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &s);
-  if (!rc) rc = kcl_mpi_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
+  if (!rc) rc = kcl_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
   CHECKF(!rc && !r.converged && r.iterations > 0 && r.x_iteration == 0,
          "the guess wins: %d, %lld iterations, x is that of %lld", rc, (long long)r.iterations,
          (long long)r.x_iteration);
   CHECK(rank || !memcmp(x, guess, sizeof x));
-  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+  kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
 /* A number from [-1, 1). */
@@ -65,30 +65,30 @@ static kcl_csr *with_zero_column(kcl *ctx, double *b) {
 static void finite_answer(kcl *ctx) {
   double b[SIZE], x[SIZE] = {0};
   kcl_csr *A = with_zero_column(ctx, b);
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_report r = {0};
   int rc = kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, NULL, &s);
-  if (!rc) rc = kcl_mpi_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
+  if (!rc) rc = kcl_solve(s, rank ? NULL : b, rank ? NULL : x, &r);
   CHECKF(!rc && isfinite(r.true_relative_residual) && isfinite(r.backward_error),
          "a column of zeros: %d, %s, residual %g, backward error %g", rc, kcl_reason_text(r.reason),
          r.true_relative_residual, r.backward_error);
   for (int i = 0; i < SIZE && !rank; i++)
     CHECKF(isfinite(x[i]) && (i != ZERO || x[i] == 0), "a column of zeros: x[%d] = %g", i, x[i]);
-  kcl_mpi_solver_free(&s), kcl_csr_free(&A);
+  kcl_solver_free(&s), kcl_csr_free(&A);
 }
 
 /* A callback, which one rank alone may call, can use the context no more than in one process: it is refused, and waits for nobody. */
-static kcl_mpi_solver *in_callback;
+static kcl_solver *in_callback;
 static int refused;
 
 static int call_back(void *user, const kcl_progress *p) {
   kcl *ctx = user;
-  kcl_mpi_solver *another = NULL;
+  kcl_solver *another = NULL;
   double x[ROWS * ROWS] = {0};
   kcl_report r = {.iterations = 7};
   (void)p;
-  refused += kcl_mpi_solve(in_callback, x, x, &r) == KCL_USAGE &&
-             strstr(kcl_error(ctx), "running") && !r.iterations &&
+  refused += kcl_solve(in_callback, x, x, &r) == KCL_USAGE && strstr(kcl_error(ctx), "running") &&
+             !r.iterations &&
              kcl_mpi_setup(ctx, MPI_COMM_WORLD, NULL, KCL_MPI_ROOT, NULL, &another) == KCL_USAGE;
   return 0;
 }
@@ -102,12 +102,12 @@ static void use_in_callback(kcl *ctx) {
   o.progress = call_back, o.user = ctx, o.solver = "cg", o.precond = "none";
   CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b));
   CHECK(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &in_callback));
-  int rc = kcl_mpi_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r);
+  int rc = kcl_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r);
   CHECKF(!rc && r.converged && (rank || refused), "%d, %s, refused %d times", rc,
          kcl_reason_text(r.reason), refused);
-  CHECKF(!kcl_mpi_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r), "once more: %s",
+  CHECKF(!kcl_solve(in_callback, rank ? NULL : b->val, rank ? NULL : x, &r), "once more: %s",
          kcl_error(ctx));
-  kcl_mpi_solver_free(&in_callback), kcl_csr_free(&A), kcl_dense_free(&b);
+  kcl_solver_free(&in_callback), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
 static void answers(kcl *ctx) {
@@ -119,19 +119,19 @@ static void answers(kcl *ctx) {
 /* Stages per iteration, rounded up where a pass of several iterations has stages that they share. */
 static void stages(const host *h, const problem *p, const char *solver) {
   kcl_options o = options_for(p, solver, "csr-scalar", 0);
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_setup_info info;
   o.restart = 4;
   if (kcl_mpi_setup(h->ctx, MPI_COMM_WORLD, rank ? NULL : h->A, KCL_MPI_ROOT, &o, &s)) return;
-  kcl_mpi_solver_info(s, &info);
-  if (!s->alone) {
+  kcl_solver_info(s, &info);
+  if (s->system.distribution) {
     const kcl_program *k = s->selection.engine->program;
     const int all = k->stages[KCL_LOOP];
     CHECKF(info.stages * k->steps >= all && (info.stages - 1) * k->steps < all,
            "%s: %d stages per iteration, %d in %d iterations", words(&o, p->kind), info.stages, all,
            k->steps);
   }
-  kcl_mpi_solver_free(&s);
+  kcl_solver_free(&s);
 }
 
 static void all_stages(const host *h, const problem *p) {

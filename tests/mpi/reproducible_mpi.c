@@ -9,14 +9,14 @@ static bool least_squares(const char *solver) {
 /* The answer of the ranks of comm with reproducible sums: on rank 0; elsewhere x is unchanged. */
 static int reproduce(const host *h, const kcl_options *o, MPI_Comm comm, double *x) {
   const bool root = comm == MPI_COMM_SELF || !rank;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   kcl_report r = {0};
   kcl_mpi_set_reproducible(h->ctx, 1);
   int rc = kcl_mpi_setup(h->ctx, comm, root ? h->A : NULL, KCL_MPI_ROOT, o, &s);
   kcl_mpi_set_reproducible(h->ctx, 0);
-  if (!rc) rc = kcl_mpi_solve(s, root ? h->b->val : NULL, root ? x : NULL, &r);
+  if (!rc) rc = kcl_solve(s, root ? h->b->val : NULL, root ? x : NULL, &r);
   if (!rc) CHECKF(r.converged, "%s: %s", words(o, "reproducible"), kcl_reason_text(r.reason));
-  kcl_mpi_solver_free(&s);
+  kcl_solver_free(&s);
   return rc;
 }
 
@@ -54,7 +54,7 @@ static void between_blocks(const host *h) {
   const kcl_csr own = rows_of(h, &first, &row_ptr);
   const kcl_options o = options_for(&problems[0], "cg", "csr-scalar", 0);
   const bool within = rank && first % 64; /* the blocks of so few rows */
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   int any = within;
   MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
   kcl_mpi_set_reproducible(h->ctx, 1);
@@ -63,7 +63,7 @@ static void between_blocks(const host *h) {
   const char *why = mixed_devices ? "one kind" : "begin at a multiple of 64";
   CHECKF(any ? rc == KCL_USAGE && strstr(kcl_error(h->ctx), why) : !rc,
          "rows between blocks: %d, %s", rc, kcl_error(h->ctx));
-  kcl_mpi_solver_free(&s);
+  kcl_solver_free(&s);
   free(row_ptr);
 }
 

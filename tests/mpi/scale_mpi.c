@@ -46,19 +46,20 @@ static void spoil(kcl_csr *A, int moduli) {
   A->symmetry = KCL_GENERAL;
 }
 
-static void check_powers(const char *name, const kcl_solver *s, const kcl_mpi_solver *m) {
+static void check_powers(const char *name, const kcl_solver *s, const kcl_solver *shared) {
   const kcl_scaling *a = &s->system.scaling;
   const kcl_csr *A = s->system.A;
-  const kcl_scaling *b = m ? m->alone ? &m->alone->system.scaling : &m->system.scaling : NULL;
-  if (!CHECKF(a->row && b->row, "%s: not scaled: %s", name, m->system.scale_reason)) return;
-  const int64_t first = m->comm ? m->comm->ranks.first_row : 0,
-                n = m->comm ? kcl_domain_rows(m->domain) : A->rows;
+  const kcl_scaling *b = &shared->system.scaling;
+  const kcl_distributed *m = (const kcl_distributed *)shared->system.distribution;
+  if (!CHECKF(a->row && b->row, "%s: not scaled: %s", name, shared->system.scale_reason)) return;
+  const int64_t first = m ? m->comm->ranks.first_row : 0,
+                n = m ? kcl_domain_rows(m->domain) : A->rows;
   CHECKF(!memcmp(a->row + first, b->row, (size_t)n * sizeof *b->row), "%s: rows", name);
   CHECKF(!memcmp(a->col + first, b->col, (size_t)n * sizeof *b->col), "%s: columns", name);
   CHECKF(!memcmp(a->row_range, b->row_range, sizeof a->row_range) &&
              !memcmp(a->col_range, b->col_range, sizeof a->col_range),
          "%s: ranges", name);
-  for (int64_t j = 0; m->comm && j < m->domain->halo.count; j++)
+  for (int64_t j = 0; m && j < m->domain->halo.count; j++)
     CHECKF(b->col[n + j] == a->col[m->domain->column[j]], "%s: column %lld of the halo", name,
            (long long)j);
 }
@@ -79,13 +80,11 @@ static double residual(const kcl_csr *A, const double *b, const double *x, const
 
 static bool close_to(double a, double b) { return fabs(a - b) <= 1e-3 * b + 1e-15; }
 
-static void check_solve(const system_kind *k, const kcl_solver *s, kcl_mpi_solver *m,
-                        const double *b) {
+static void check_solve(const system_kind *k, const kcl_solver *s, kcl_solver *m, const double *b) {
   const kcl_csr *A = s->system.A;
   kcl_report r = {0};
   double *x = calloc((size_t)A->cols, kcl_type_size(A->type));
-  CHECKF(!kcl_mpi_solve(m, rank ? NULL : b, rank ? NULL : x, &r), "%s: %s", k->name,
-         kcl_error(ctx));
+  CHECKF(!kcl_solve(m, rank ? NULL : b, rank ? NULL : x, &r), "%s: %s", k->name, kcl_error(ctx));
   CHECKF(r.converged, "%s: %s after %lld", k->name, kcl_reason_text(r.reason),
          (long long)r.iterations);
   if (!rank) {
@@ -102,7 +101,7 @@ static void check_solve(const system_kind *k, const kcl_solver *s, kcl_mpi_solve
 static void check_system(const system_kind *k, bool ones) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
-  kcl_mpi_solver *m = NULL;
+  kcl_solver *m = NULL;
   kcl_options o = kcl_defaults;
   o.solver = k->solver ? k->solver : "gmres", o.precond = "none", o.restart = 50;
   o.format = "csr-scalar";
@@ -119,7 +118,7 @@ static void check_system(const system_kind *k, bool ones) {
     if (ranks > 1) check_powers(k->name, s, m);
     if (k->solver) check_solve(k, s, m, b);
   }
-  kcl_mpi_solver_free(&m), kcl_solver_free(&s), kcl_csr_free(&A), free(b);
+  kcl_solver_free(&m), kcl_solver_free(&s), kcl_csr_free(&A), free(b);
 }
 
 int main(int argc, char **argv) {

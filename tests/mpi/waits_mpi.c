@@ -33,7 +33,7 @@ static void end(const char *call, wait start) {
 
 static void late(kcl *ctx) {
   kcl_csr *A = NULL;
-  kcl_mpi_solver *s = NULL;
+  kcl_solver *s = NULL;
   double b[81], x[81] = {0};
   kcl_options o = kcl_defaults;
   o.solver = "cg", o.precond = "none", o.format = "csr-scalar";
@@ -44,10 +44,10 @@ static void late(kcl *ctx) {
   end("kcl_mpi_select", start), start = begin();
   CHECK(!kcl_mpi_setup(ctx, MPI_COMM_WORLD, rank ? NULL : A, KCL_MPI_ROOT, &o, &s));
   end("kcl_mpi_setup", start), start = begin();
-  CHECK(!kcl_mpi_solve(s, b, x, NULL));
+  CHECK(!kcl_solve(s, b, x, NULL));
   end("kcl_mpi_solve", start), start = begin();
-  kcl_mpi_solver_free(&s);
-  end("kcl_mpi_solver_free", start);
+  kcl_solver_free(&s);
+  end("kcl_solver_free", start);
   kcl_csr_free(&A);
 }
 
