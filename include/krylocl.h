@@ -685,14 +685,13 @@ typedef struct kcl_solver kcl_solver;
  * a declared symmetry that A does not have. KCL_INPUT: A is rectangular, empty or not finite. KCL_DEVICE: the device has no double
  * precision. KCL_MEMORY: the format refuses A. */
 int kcl_setup(kcl *ctx, const kcl_csr *A, const kcl_options *options, kcl_solver **out);
-/** New values: as a set-up of A by s's options that keeps what the pattern decides. A has the pattern and the type of the matrix
- * that s was set up for; it may be that matrix with its values written anew. It takes that one's place, and its `symmetry`
+/** Replaces the values of the matrix; reuses everything that depends on the pattern only. A has the pattern and the type of the
+ * matrix that s was set up for; it may be that matrix with other values written to it. A takes its place, and A's `symmetry`
  * holds for the new values.
  *
- * Kept: what "auto" has chosen, where it suits the new values; compiled kernels; the interpolation of "amg",
- * "amg-aggressive" and "sa", so that only their systems are computed again (values that differ much are better served by
- * kcl_setup). Until it returns, both systems need memory. After a failure s is as it was: it solves only if its own
- * matrix was not written to.
+ * Reused: the choices of "auto", where they suit the new values; compiled kernels; the interpolation of multigrid, whose coarse
+ * systems alone are computed again (kcl_setup is better for values that differ much). Until the function returns, both systems
+ * need memory. After a failure s is as it was: it solves only if its own matrix was not written to.
  *
  * KCL_USAGE: another pattern or type; s comes from kcl_operator_setup. Otherwise as kcl_setup. */
 int kcl_refresh(kcl_solver *s, const kcl_csr *A);
