@@ -37,7 +37,7 @@ static int make_list(kcl_comm *c, post *p) {
   return kcl_alloc(c->ctx, all, sizeof *p->list, "A^H", (void **)&p->list);
 }
 
-static int owner(const kcl_domain *d, int64_t column) {
+static int owner_of_column(const kcl_domain *d, int64_t column) {
   int lo = 0, hi = d->comm->ranks.count - 1;
   while (lo < hi) {
     const int mid = lo + (hi - lo + 1) / 2;
@@ -64,31 +64,33 @@ static void visit_outside(const kcl_domain *d, visitor *visit, post *p) {
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const int64_t column = d->column[A->col[k]];
-      const int to = owner(d, column);
+      const int to = owner_of_column(d, column);
       visit(A, k, d->row[i], to, column - d->first[to], p);
     }
 }
 
-static void count(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column, post *p) {
+static void count_entries(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column,
+                          post *p) {
   (void)A, (void)k, (void)row, (void)column;
   p->count[to]++;
 }
 
 /* p->at moves on. */
-static void list(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column, post *p) {
+static void list_entries_by_owner(const kcl_csr *A, int64_t k, int64_t row, int to, int64_t column,
+                                  post *p) {
   entry *e = &p->list[p->at[to]++];
   *e = (entry){.row = (int32_t)column, .column = (int32_t)(p->first_row + row)};
   kcl_element(A->type, A->val, k, e->value);
   e->value[1] = -e->value[1];
 }
 
-static void fill(const kcl_domain *d, post *p) {
+static void fill_adjoint_rows(const kcl_domain *d, post *p) {
   p->first_row = d->comm->ranks.first_row;
-  visit_interior(d, list, p), visit_outside(d, list, p);
+  visit_interior(d, list_entries_by_owner, p), visit_outside(d, list_entries_by_owner, p);
   for (int i = 0; i < d->comm->ranks.count; i++) p->at[i] -= p->count[i];
 }
 
-static void exchange(kcl_comm *c, const post *mine, const post *theirs) {
+static void exchange_entries(kcl_comm *c, const post *mine, const post *theirs) {
   MPI_Datatype type;
   MPI_Request request;
   MPI_Type_contiguous((int)sizeof(entry), MPI_BYTE, &type);
@@ -125,14 +127,14 @@ int kcl_adjoint_rows(const kcl_domain *d, kcl_csr **out) {
   int rc = open_post(c, &mine);
   if (!rc) rc = open_post(c, &theirs);
   KCL_TRY(kcl_comm_agree(c, rc));
-  visit_interior(d, count, &mine), visit_outside(d, count, &mine);
+  visit_interior(d, count_entries, &mine), visit_outside(d, count_entries, &mine);
   MPI_Ialltoall(mine.count, 1, MPI_INT, theirs.count, 1, MPI_INT, c->comm, &request);
   kcl_comm_wait(1, &request);
   rc = make_list(c, &mine);
   if (!rc) rc = make_list(c, &theirs);
   KCL_TRY(kcl_comm_agree(c, rc));
-  fill(d, &mine);
-  exchange(c, &mine, &theirs);
+  fill_adjoint_rows(d, &mine);
+  exchange_entries(c, &mine, &theirs);
   KCL_TRY(kcl_comm_agree(c, assemble(d, &theirs, c->ranks.rows, out)));
 done:
   close_post(&mine), close_post(&theirs);

@@ -41,7 +41,7 @@ void kcl_blocks_choose(kcl_comm *c, int64_t rows) {
   c->ranks.block = unit ? (rows + unit - 1) / unit * ALIGNED : 0;
 }
 
-static int64_t blocks_of(const kcl_comm *c, int64_t rows) {
+static int64_t blocks_of_rank(const kcl_comm *c, int64_t rows) {
   return (rows + c->ranks.block - 1) / c->ranks.block;
 }
 
@@ -49,7 +49,7 @@ int kcl_blocks_align(kcl_comm *c, int64_t *first) {
   const int64_t block = c->ranks.block;
   const int count = c->ranks.count;
   if (!block) return KCL_OK;
-  const int64_t all = blocks_of(c, first[count]);
+  const int64_t all = blocks_of_rank(c, first[count]);
   if (all < count)
     return kcl_fail(c->ctx, KCL_USAGE,
                     "%lld rows are %lld blocks of reproducible sums, for %d ranks",
@@ -65,7 +65,7 @@ int kcl_blocks_align(kcl_comm *c, int64_t *first) {
 /* ---------------------------------------------------------------- sums */
 
 /* A message: the status, then the partial sums [n, blocks]. */
-static int gather(kcl_comm *c, int status, int n, int64_t blocks, const double *own) {
+static int gather_block_sums(kcl_comm *c, int status, int n, int64_t blocks, const double *own) {
   const double start = kcl_now();
   const int size = n * (int)blocks;
   int worst = KCL_OK, at = 0;
@@ -74,7 +74,7 @@ static int gather(kcl_comm *c, int status, int n, int64_t blocks, const double *
   for (int i = 0; i < size; i++) c->blocks.own[1 + i] = own ? own[i] : 0;
   for (int p = 0; p < c->ranks.count; p++) {
     c->blocks.at[p] = at;
-    c->blocks.count[p] = 1 + n * (int)blocks_of(c, c->first[p + 1] - c->first[p]);
+    c->blocks.count[p] = 1 + n * (int)blocks_of_rank(c, c->first[p + 1] - c->first[p]);
     at += c->blocks.count[p];
   }
   MPI_Iallgatherv(c->blocks.own, 1 + size, MPI_DOUBLE, c->blocks.all, c->blocks.count, c->blocks.at,
@@ -86,10 +86,10 @@ static int gather(kcl_comm *c, int status, int n, int64_t blocks, const double *
   return worst;
 }
 
-static int sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, const double *own,
-                      double *values) {
+static int ranks_sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, const double *own,
+                            double *values) {
   kcl_comm *c = (kcl_comm *)r;
-  const int worst = gather(c, status, n, blocks, own);
+  const int worst = gather_block_sums(c, status, n, blocks, own);
   for (int i = 0; i < n; i++) {
     values[i] = 0;
     for (int p = 0; p < r->count; p++) {
@@ -103,8 +103,9 @@ static int sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, const dou
 }
 
 /* Sum of squares of v / by over all ranks, by blocks. */
-static double squares(kcl_comm *c, kcl_type type, const void *v, int64_t n, double by) {
-  const int64_t block = c->ranks.block, blocks = blocks_of(c, n);
+static double sum_squares_by_blocks(kcl_comm *c, kcl_type type, const void *v, int64_t n,
+                                    double by) {
+  const int64_t block = c->ranks.block, blocks = blocks_of_rank(c, n);
   const size_t size = kcl_type_size(type);
   double sum = 0;
   for (int64_t i = 0; i < blocks; i++) {
@@ -120,7 +121,7 @@ double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n) {
   const double own = c->ranks.block ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
   const double most = kcl_comm_largest(c, own);
   if (!(most > 0 && most < INFINITY)) return most;
-  if (c->ranks.block) return most * sqrt(squares(c, type, v, n, most));
+  if (c->ranks.block) return most * sqrt(sum_squares_by_blocks(c, type, v, n, most));
   return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
 }
 
@@ -130,15 +131,15 @@ int kcl_blocks_open(kcl_comm *c, int nrhs) {
   const int count = c->ranks.count;
   int rc;
   if (!c->ranks.block) return KCL_OK;
-  const int64_t own = blocks_of(c, c->first[c->ranks.rank + 1] - c->ranks.first_row),
-                all = blocks_of(c, c->ranks.rows);
+  const int64_t own = blocks_of_rank(c, c->first[c->ranks.rank + 1] - c->ranks.first_row),
+                all = blocks_of_rank(c, c->ranks.rows);
   KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.count));
   KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.at));
   KCL_TRY(
       kcl_alloc(c->ctx, 1 + MOST * nrhs * own, sizeof(double), "sums", (void **)&c->blocks.own));
   KCL_TRY(kcl_alloc(c->ctx, count + MOST * nrhs * all, sizeof(double), "sums",
                     (void **)&c->blocks.all));
-  c->ranks.sum_blocks = sum_blocks;
+  c->ranks.sum_blocks = ranks_sum_blocks;
 done:
   return kcl_comm_agree(c, rc);
 }

@@ -93,7 +93,7 @@ static char *out_of(const kcl_domain *d, uint64_t exchange) {
   return (char *)d->pinned[0].data + exchange % 2 * d->slot;
 }
 
-static void begin(const kcl_halo *h) {
+static void begin_exchange(const kcl_halo *h) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)h;
   d->exchanges++;
   if (d->far) MPI_Startall(2 * d->far, requests(d));
@@ -119,7 +119,7 @@ static const char *elements_of(const kcl_domain *d, int i) {
 }
 
 /* The other `out` may be written next: who reads it has begun this exchange, and so is done with the one before. */
-static void end(const kcl_halo *h) {
+static void end_exchange(const kcl_halo *h) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)h;
   double start = kcl_now();
   if (d->window.open) kcl_comm_wait_until(all_begun, d);
@@ -150,12 +150,12 @@ void kcl_domain_exchange(kcl_domain *d, size_t size, void *x) {
   }
 }
 
-static void exchange(const kcl_halo *h, size_t size, void *x) {
+static void exchange_elements(const kcl_halo *h, size_t size, void *x) {
   kcl_domain_exchange((kcl_domain *)(uintptr_t)h, size, x);
 }
 
 /* The other way: elements of the halo to their owners. */
-static void largest(const kcl_halo *h, int *x) {
+static void largest_over_owners(const kcl_halo *h, int *x) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)h;
   for (int i = 0; i < d->neighbours; i++) {
     const int64_t from = d->out[i], count = d->out[i + 1] - from;
@@ -293,8 +293,8 @@ int kcl_domain_create(kcl_comm *c, const kcl_csr *own, kcl_csr **taken, const in
   KCL_TRY(plan(d, own));
   KCL_TRY(kcl_comm_agree(c, kcl_split_rows(d, own, taken)));
   d->halo.ranks = &c->ranks, d->halo.send = d->send, d->halo.row = d->row;
-  d->halo.begin = begin, d->halo.end = end, d->halo.exchange = exchange;
-  d->halo.largest = largest, d->halo.outside = d->halo.given = d->given.outside;
+  d->halo.begin = begin_exchange, d->halo.end = end_exchange, d->halo.exchange = exchange_elements;
+  d->halo.largest = largest_over_owners, d->halo.outside = d->halo.given = d->given.outside;
   *out = d, d = NULL;
 done:
   kcl_domain_free(&d);

@@ -28,7 +28,7 @@ static void free_graph(graph *g) {
 }
 
 /* Each neighbour once. seen [rows]: 1 + the last row that had it. */
-static void merge(graph *g, idx_t rows, idx_t *seen) {
+static void merge_edges(graph *g, idx_t rows, idx_t *seen) {
   idx_t kept = 0;
   for (idx_t i = 0, from = 0; i < rows; i++) {
     const idx_t end = g->at[i + 1];
@@ -42,7 +42,7 @@ static void merge(graph *g, idx_t rows, idx_t *seen) {
 }
 
 /* Both (i, j) and (j, i) of every entry beside the diagonal. next [rows] */
-static void fill(graph *g, const structure *s, idx_t *next) {
+static void fill_graph(graph *g, const structure *s, idx_t *next) {
   for (int64_t i = 0; i < s->rows; i++)
     for (int64_t k = s->row_ptr[i]; k < s->row_ptr[i + 1]; k++)
       if (s->col[k] != i) g->at[i + 1]++, g->at[s->col[k] + 1]++;
@@ -68,9 +68,9 @@ static int build_graph(kcl *ctx, const structure *s, graph *g) {
   KCL_TRY(kcl_alloc(ctx, n, sizeof *g->part, "the graph of A", (void **)&g->part));
   KCL_TRY(kcl_alloc(ctx, 2 * nnz, sizeof *g->neighbour, "the graph of A", (void **)&g->neighbour));
   KCL_TRY(kcl_alloc(ctx, n, sizeof *work, "the graph of A", (void **)&work));
-  fill(g, s, work);
+  fill_graph(g, s, work);
   for (int64_t i = 0; i < n; i++) work[i] = 0;
-  merge(g, (idx_t)n, work);
+  merge_edges(g, (idx_t)n, work);
   for (int64_t i = 0; i < n; i++) g->weight[i] = (idx_t)(s->row_ptr[i + 1] - s->row_ptr[i]);
 done:
   free(work);
@@ -90,7 +90,7 @@ static void leave_none_empty(idx_t n, idx_t *part, int parts, int64_t *rows) {
   }
 }
 
-static int divide(kcl *ctx, graph *g, int64_t rows, int parts, const double *weight) {
+static int divide_graph(kcl *ctx, graph *g, int64_t rows, int parts, const double *weight) {
   idx_t n = (idx_t)rows, one = 1, count = parts, volume, options[METIS_NOPTIONS];
   real_t *target = NULL;
   int64_t *size = NULL;
@@ -118,7 +118,7 @@ done:
 static int parts_of(kcl_comm *c, const structure *s, const double *weight, int32_t *part) {
   graph g = {0};
   int rc = build_graph(c->ctx, s, &g);
-  if (!rc) rc = divide(c->ctx, &g, s->rows, c->ranks.count, weight);
+  if (!rc) rc = divide_graph(c->ctx, &g, s->rows, c->ranks.count, weight);
   for (int64_t i = 0; i < s->rows && !rc; i++) part[i] = (int32_t)g.part[i];
   free_graph(&g);
   return rc;

@@ -24,7 +24,8 @@ static size_t bytes_to(const kcl_order *o, const array *a, int p) {
 }
 
 /* The rows held here that rank p owns, to the buffer or from it. */
-static void pack(const kcl_order *o, const array *a, int p, char *held, char *buffer, bool to) {
+static void pack_rows(const kcl_order *o, const array *a, int p, char *held, char *buffer,
+                      bool to) {
   for (int64_t i = o->out[p]; i < o->out[p + 1]; i++) {
     const int64_t from = begin_of(a->at, o->row[i]), end = begin_of(a->at, o->row[i] + 1);
     const size_t bytes = (size_t)(end - from) * a->size;
@@ -34,7 +35,7 @@ static void pack(const kcl_order *o, const array *a, int p, char *held, char *bu
   }
 }
 
-static int room(const kcl_order *o, const array *a, char **buffer) {
+static int room_for_message(const kcl_order *o, const array *a, char **buffer) {
   size_t most = 0;
   for (int p = 0; p < o->comm->ranks.count; p++) {
     const size_t bytes = bytes_to(o, a, p);
@@ -45,10 +46,11 @@ static int room(const kcl_order *o, const array *a, char **buffer) {
 }
 
 /* To the owners, or back. */
-static int move(const kcl_order *o, const array *a, char *held, char *own, bool there) {
+static int send_rows_to_owners(const kcl_order *o, const array *a, char *held, char *own,
+                               bool there) {
   const int count = o->comm->ranks.count, me = o->comm->ranks.rank;
   char *buffer;
-  int rc = room(o, a, &buffer);
+  int rc = room_for_message(o, a, &buffer);
   if (rc) return rc;
   for (int step = 0; step < count; step++) {
     const int p = (me + step) % count, q = (me + count - step) % count;
@@ -58,23 +60,23 @@ static int move(const kcl_order *o, const array *a, char *held, char *own, bool 
     const size_t part_bytes =
         (size_t)(begin_of(a->own_at, o->in[holder + 1]) - begin_of(a->own_at, o->in[holder])) *
         a->size;
-    if (there) pack(o, a, owner, held, buffer, true);
+    if (there) pack_rows(o, a, owner, held, buffer, true);
     if (there)
       kcl_comm_exchange(o->comm, p, buffer, bytes, q, part, part_bytes);
     else
       kcl_comm_exchange(o->comm, p, part, part_bytes, q, buffer, bytes);
-    if (!there) pack(o, a, owner, held, buffer, false);
+    if (!there) pack_rows(o, a, owner, held, buffer, false);
   }
   free(buffer);
   return KCL_OK;
 }
 
 int kcl_order_give(const kcl_order *o, size_t size, const void *held, void *own) {
-  return move(o, &(array){.size = size}, (char *)(uintptr_t)held, own, true);
+  return send_rows_to_owners(o, &(array){.size = size}, (char *)(uintptr_t)held, own, true);
 }
 
 int kcl_order_return(const kcl_order *o, size_t size, const void *own, void *held) {
-  return move(o, &(array){.size = size}, held, (char *)(uintptr_t)own, false);
+  return send_rows_to_owners(o, &(array){.size = size}, held, (char *)(uintptr_t)own, false);
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -84,19 +86,19 @@ typedef struct entry {
   int64_t at;
 } entry;
 
-static int by_column(const void *a, const void *b) {
+static int by_column_number(const void *a, const void *b) {
   const int32_t x = ((const entry *)a)->column, y = ((const entry *)b)->column;
   return (x > y) - (x < y);
 }
 
 /* New columns, ascending in each row; number [A->cols]. row, val: room for the longest row. */
-static void renumber(kcl_csr *A, const int32_t *number, entry *row, char *val) {
+static void renumber_by_parts(kcl_csr *A, const int32_t *number, entry *row, char *val) {
   const size_t size = kcl_type_size(A->type);
   for (int64_t i = 0; i < A->rows; i++) {
     const int64_t from = A->row_ptr[i], n = A->row_ptr[i + 1] - from;
     char *own = (char *)A->val + (size_t)from * size;
     for (int64_t k = 0; k < n; k++) row[k] = (entry){number[A->col[from + k]], k};
-    qsort(row, (size_t)n, sizeof *row, by_column);
+    qsort(row, (size_t)n, sizeof *row, by_column_number);
     memcpy(val, own, (size_t)n * size);
     for (int64_t k = 0; k < n; k++) {
       A->col[from + k] = row[k].column;
@@ -114,7 +116,7 @@ static int put_in_order(kcl *ctx, kcl_csr *A, const int32_t *number) {
     if (A->row_ptr[i + 1] - A->row_ptr[i] > most) most = A->row_ptr[i + 1] - A->row_ptr[i];
   KCL_TRY(kcl_alloc(ctx, most, sizeof *row, "a row", (void **)&row));
   KCL_TRY(kcl_alloc(ctx, most, kcl_type_size(A->type), "a row", (void **)&val));
-  renumber(A, number, row, val);
+  renumber_by_parts(A, number, row, val);
 done:
   free(row), free(val);
   return rc;
@@ -146,9 +148,9 @@ static int move_rows(const kcl_order *o, const kcl_csr *held, const int32_t *num
   A->symmetry = held->symmetry, A->field = held->field;
   memcpy(A->row_ptr, at, (size_t)(rows + 1) * sizeof *at);
   array entries = {sizeof *A->col, held->row_ptr, at};
-  KCL_TRY(move(o, &entries, (char *)held->col, (char *)A->col, true));
+  KCL_TRY(send_rows_to_owners(o, &entries, (char *)held->col, (char *)A->col, true));
   entries.size = kcl_type_size(A->type);
-  KCL_TRY(move(o, &entries, held->val, A->val, true));
+  KCL_TRY(send_rows_to_owners(o, &entries, held->val, A->val, true));
   KCL_TRY(kcl_comm_agree(c, put_in_order(c->ctx, A, number)));
   *out = A, A = NULL;
 done:
@@ -204,7 +206,7 @@ static void list_rows(kcl_order *o, int32_t *part, int32_t *whose) {
   c->ranks.first_row = c->first[me];
 }
 
-static int create(kcl_comm *c, int64_t held, kcl_order **out) {
+static int create_order(kcl_comm *c, int64_t held, kcl_order **out) {
   const int count = c->ranks.count;
   kcl_order *o = NULL;
   int rc;
@@ -228,7 +230,7 @@ int kcl_order_rows(kcl_comm *c, const kcl_csr *held, kcl_order **out, kcl_csr **
   int32_t *part = NULL, *whose = NULL;
   double *weight = NULL;
   kcl_order *o = NULL;
-  int rc = create(c, held->rows, &o);
+  int rc = create_order(c, held->rows, &o);
   if (!rc) rc = kcl_alloc(c->ctx, held->rows, sizeof *part, "parts of rows", (void **)&part);
   if (!rc) rc = kcl_alloc(c->ctx, c->ranks.rows, sizeof *whose, "parts of rows", (void **)&whose);
   KCL_TRY(kcl_comm_agree(c, rc));

@@ -56,14 +56,14 @@ typedef struct worth {
   char device[sizeof((kcl_device *)0)->name];
 } worth;
 
-static void gather(kcl_comm *c, const worth *own, worth *all) {
+static void gather_weights(kcl_comm *c, const worth *own, worth *all) {
   MPI_Request request;
   MPI_Iallgather(own, sizeof *own, MPI_BYTE, all, sizeof *own, MPI_BYTE, c->comm, &request);
   kcl_comm_wait(1, &request);
 }
 
 /* All have a weight; all have devices of one name. */
-static void compare(const worth *all, int count, bool *told, bool *alike) {
+static void compare_parts(const worth *all, int count, bool *told, bool *alike) {
   *told = *alike = true;
   for (int p = 0; p < count; p++) {
     *told = *told && all[p].weight > 0;
@@ -79,11 +79,11 @@ int kcl_weigh(kcl_comm *c, double **weight) {
   if (!rc) rc = kcl_alloc(c->ctx, count, sizeof **weight, "the ranks", (void **)weight);
   if ((rc = kcl_comm_agree(c, rc))) goto done;
   memcpy(own.device, c->ctx->device.name, sizeof own.device);
-  gather(c, &own, all);
-  compare(all, count, &told, &alike);
+  gather_weights(c, &own, all);
+  compare_parts(all, count, &told, &alike);
   if (!told && !alike) {
     KCL_TRY(kcl_comm_agree(c, kcl_stream_rate(c->ctx, &own.rate)));
-    gather(c, &own, all);
+    gather_weights(c, &own, all);
   }
   for (int p = 0; p < count; p++) (*weight)[p] = told ? all[p].weight : alike ? 1 : all[p].rate;
 done:

@@ -37,7 +37,7 @@ static void write_own(kcl_comm *c, int n) {
   atomic_store_explicit(&own->number, c->gathers, memory_order_release);
 }
 
-static void read_all(kcl_comm *c, int n, double *all) {
+static void read_records(kcl_comm *c, int n, double *all) {
   kcl_comm_wait_until(all_written, c);
   for (int p = 0; p < c->ranks.count; p++, all += n)
     memcpy(all, record_of(c, p)->value, (size_t)n * sizeof *all);
@@ -57,23 +57,23 @@ static void begin_gather(kcl_comm *c, int status, int n, const double *values) {
 static const double *end_gather(kcl_comm *c, int n) {
   double *all = c->records + RECORD, start = kcl_now();
   if (c->window.open)
-    read_all(c, n + 1, all);
+    read_records(c, n + 1, all);
   else
     kcl_comm_wait(1, &c->gathering);
   c->seconds += kcl_now() - start;
   return all;
 }
 
-static const double *gather(kcl_comm *c, int status, int n, const double *values) {
+static const double *gather_records(kcl_comm *c, int status, int n, const double *values) {
   begin_gather(c, status, n, values);
   return end_gather(c, n);
 }
 
-static void begin_sum(kcl_ranks *r, int status, int n, const double *values) {
+static void ranks_begin_sum(kcl_ranks *r, int status, int n, const double *values) {
   begin_gather((kcl_comm *)r, status, n, values);
 }
 
-static int end_sum(kcl_ranks *r, int n, double *values) {
+static int ranks_end_sum(kcl_ranks *r, int n, double *values) {
   kcl_comm *c = (kcl_comm *)r;
   const double *all = end_gather(c, n);
   const int status = (int)c->records[0]; /* this rank's */
@@ -87,18 +87,18 @@ static int end_sum(kcl_ranks *r, int n, double *values) {
   return worst;
 }
 
-static int sum(kcl_ranks *r, int status, int n, double *values) {
-  begin_sum(r, status, n, values);
-  return end_sum(r, n, values);
+static int ranks_sum(kcl_ranks *r, int status, int n, double *values) {
+  ranks_begin_sum(r, status, n, values);
+  return ranks_end_sum(r, n, values);
 }
 
-static int64_t decide(kcl_ranks *r, int64_t value) {
+static int64_t ranks_decide(kcl_ranks *r, int64_t value) {
   const double own = (double)value;
-  return (int64_t)gather((kcl_comm *)r, KCL_OK, 1, &own)[1];
+  return (int64_t)gather_records((kcl_comm *)r, KCL_OK, 1, &own)[1];
 }
 
-static double largest(kcl_ranks *r, double own) {
-  const double *all = gather((kcl_comm *)r, KCL_OK, 1, &own);
+static double ranks_largest(kcl_ranks *r, double own) {
+  const double *all = gather_records((kcl_comm *)r, KCL_OK, 1, &own);
   double most = all[1];
   for (int p = 1; p < r->count; p++)
     if (!(all[2 * p + 1] <= most)) most = isnan(most) ? most : all[2 * p + 1];
@@ -122,7 +122,7 @@ static void share_message(kcl *ctx, MPI_Comm comm, int who, bool plain, int stat
 
 /* own: this rank's, 0 where another rank's failure was only passed on. files: messages of input have a file and a line, to which
  * the number of the rank that read it adds nothing. */
-static int agree(kcl *ctx, MPI_Comm comm, int own, bool files) {
+static int agree_on_status(kcl *ctx, MPI_Comm comm, int own, bool files) {
   int count, who = -1, failed = 0, status = KCL_OK;
   MPI_Request request;
   MPI_Comm_size(comm, &count);
@@ -144,11 +144,11 @@ int kcl_comm_agree(kcl_comm *c, int status) {
   if (!c->failed) return KCL_OK;
   const int own = c->told ? KCL_OK : status;
   c->told = c->failed = false;
-  return agree(c->ctx, c->comm, own, c->files);
+  return agree_on_status(c->ctx, c->comm, own, c->files);
 }
 
 int kcl_mpi_agree(kcl *ctx, MPI_Comm comm, int status) {
-  return ctx ? agree(ctx, comm, status, false) : KCL_USAGE;
+  return ctx ? agree_on_status(ctx, comm, status, false) : KCL_USAGE;
 }
 
 /* ---------------------------------------------------------------- numbers of all ranks */
@@ -177,7 +177,7 @@ static int open_records(kcl_comm *c) {
   return rc;
 }
 
-static double norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
+static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
   return kcl_comm_norm((kcl_comm *)r, type, v, n);
 }
 
@@ -191,19 +191,19 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   if (!rc)
     rc = kcl_alloc(ctx, (int64_t)(count + 1) * RECORD, sizeof *c->records, "the ranks",
                    (void **)&c->records);
-  rc = agree(ctx, comm, rc, false);
+  rc = agree_on_status(ctx, comm, rc, false);
   if (rc) {
     if (c) free(c->first), free(c->column), free(c->records);
     free(c);
     return rc;
   }
   c->ctx = ctx, c->ranks = (kcl_ranks){.count = count,
-                                       .sum = sum,
-                                       .begin_sum = begin_sum,
-                                       .end_sum = end_sum,
-                                       .decide = decide,
-                                       .largest = largest,
-                                       .norm = norm};
+                                       .sum = ranks_sum,
+                                       .begin_sum = ranks_begin_sum,
+                                       .end_sum = ranks_end_sum,
+                                       .decide = ranks_decide,
+                                       .largest = ranks_largest,
+                                       .norm = ranks_norm};
   MPI_Comm_rank(comm, &c->ranks.rank);
   MPI_Comm_idup(comm, &c->comm, &request);
   kcl_comm_wait(1, &request);

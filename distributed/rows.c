@@ -24,11 +24,11 @@ void kcl_comm_exchange(kcl_comm *c, int to, const void *out, size_t sends, int f
   }
 }
 
-static void send(kcl_comm *c, int to, const void *data, size_t bytes) {
+static void send_rows(kcl_comm *c, int to, const void *data, size_t bytes) {
   kcl_comm_exchange(c, to, data, bytes, to, NULL, 0);
 }
 
-static void receive(kcl_comm *c, int from, void *data, size_t bytes) {
+static void receive_rows(kcl_comm *c, int from, void *data, size_t bytes) {
   kcl_comm_exchange(c, from, NULL, 0, from, data, bytes);
 }
 
@@ -39,33 +39,34 @@ void kcl_tell(kcl_comm *c, void *data, size_t bytes) {
 }
 
 /* Rank p's part of an array on rank 0, elements [from, to). */
-static void give(kcl_comm *c, int p, const void *array, size_t size, int64_t from, int64_t to,
-                 void *own) {
+static void give_rows(kcl_comm *c, int p, const void *array, size_t size, int64_t from, int64_t to,
+                      void *own) {
   const char *part = c->ranks.rank ? NULL : (const char *)array + (size_t)from * size;
   const size_t bytes = (size_t)(to - from) * size;
   if (c->ranks.rank == 0 && p == 0)
     memcpy(own, part, bytes);
   else if (c->ranks.rank == 0)
-    send(c, p, part, bytes);
+    send_rows(c, p, part, bytes);
   else if (c->ranks.rank == p)
-    receive(c, 0, own, bytes);
+    receive_rows(c, 0, own, bytes);
 }
 
 void kcl_comm_give(kcl_comm *c, const int64_t *first, size_t size, const void *whole, void *own) {
-  for (int p = 0; p < c->ranks.count; p++) give(c, p, whole, size, first[p], first[p + 1], own);
+  for (int p = 0; p < c->ranks.count; p++)
+    give_rows(c, p, whole, size, first[p], first[p + 1], own);
 }
 
 void kcl_comm_collect(kcl_comm *c, const int64_t *first, size_t size, const void *own,
                       void *whole) {
   const int me = c->ranks.rank;
   if (me) {
-    send(c, 0, own, (size_t)(first[me + 1] - first[me]) * size);
+    send_rows(c, 0, own, (size_t)(first[me + 1] - first[me]) * size);
     return;
   }
   memcpy(whole, own, (size_t)first[1] * size);
   for (int p = 1; p < c->ranks.count; p++)
-    receive(c, p, (char *)whole + (size_t)first[p] * size,
-            (size_t)(first[p + 1] - first[p]) * size);
+    receive_rows(c, p, (char *)whole + (size_t)first[p] * size,
+                 (size_t)(first[p + 1] - first[p]) * size);
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -126,7 +127,7 @@ int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own) {
   if (rc) return rc;
   for (int p = 0; p < c->ranks.count; p++) {
     int64_t n = me == 0 ? held->row_ptr[c->first[p + 1]] - held->row_ptr[c->first[p]] : 0;
-    give(c, p, &n, sizeof n, 0, 1, &nnz);
+    give_rows(c, p, &n, sizeof n, 0, 1, &nnz);
   }
   rc = kcl_csr_create(c->ctx, c->first[me + 1] - c->first[me], held->cols, nnz, held->type, own);
   if ((rc = kcl_comm_agree(c, rc))) return rc;
@@ -135,9 +136,9 @@ int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own) {
   for (int p = 0; p < c->ranks.count; p++) {
     const int64_t from = c->first[p], to = c->first[p + 1];
     const int64_t lo = me ? 0 : held->row_ptr[from], hi = me ? nnz : held->row_ptr[to];
-    give(c, p, held->row_ptr, sizeof *o->row_ptr, from, to + 1, o->row_ptr);
-    give(c, p, held->col, sizeof *o->col, lo, hi, o->col);
-    give(c, p, held->val, kcl_type_size(o->type), lo, hi, o->val);
+    give_rows(c, p, held->row_ptr, sizeof *o->row_ptr, from, to + 1, o->row_ptr);
+    give_rows(c, p, held->col, sizeof *o->col, lo, hi, o->col);
+    give_rows(c, p, held->val, kcl_type_size(o->type), lo, hi, o->val);
   }
   for (int64_t i = o->rows; i >= 0; i--) o->row_ptr[i] -= o->row_ptr[0];
   return KCL_OK;
@@ -181,7 +182,7 @@ int kcl_cut_columns(kcl_comm *c, int64_t columns) {
 /* ---------------------------------------------------------------- rows that ranks have */
 
 /* The rows that the ranks have make one matrix. */
-static int check_blocks(kcl_comm *c, const kcl_csr *own) {
+static int check_row_blocks(kcl_comm *c, const kcl_csr *own) {
   const int64_t rows = c->first[c->ranks.count];
   const bool cols = kcl_comm_differs(c, (double)own->cols), type = kcl_comm_differs(c, own->type);
   if (cols || type)
@@ -215,5 +216,5 @@ int kcl_take_rows(kcl_comm *c, const kcl_csr *own) {
   if (rc) return rc;
   kcl_take_counts(c, own->rows);
   kcl_blocks_choose(c, c->ranks.rows);
-  return kcl_comm_agree(c, check_blocks(c, own));
+  return kcl_comm_agree(c, check_row_blocks(c, own));
 }

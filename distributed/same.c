@@ -7,12 +7,13 @@
 
 enum { ROOM = 4096 };
 
-static int length(const char *line) { return (int)strcspn(line, "\n"); }
+static int length_of_line(const char *line) { return (int)strcspn(line, "\n"); }
 
 /* Both to the first line in which they differ, or to their ends. */
 static void find_difference(const char **own, const char **theirs) {
-  while (**own && length(*own) == length(*theirs) && !strncmp(*own, *theirs, (size_t)length(*own)))
-    *own += length(*own) + 1, *theirs += length(*theirs) + 1;
+  while (**own && length_of_line(*own) == length_of_line(*theirs) &&
+         !strncmp(*own, *theirs, (size_t)length_of_line(*own)))
+    *own += length_of_line(*own) + 1, *theirs += length_of_line(*theirs) + 1;
 }
 
 int kcl_mpi_same(kcl *ctx, MPI_Comm comm, const char *lines) {
@@ -28,7 +29,8 @@ int kcl_mpi_same(kcl *ctx, MPI_Comm comm, const char *lines) {
   const int name = rc ? 0 : (int)strcspn(own, "="), value = name + 1;
   if (!rc && *own)
     rc = kcl_fail(ctx, KCL_USAGE, "%.*s is %.*s, and on rank 0 %.*s", name, own,
-                  length(own) - value, own + value, length(theirs) - value, theirs + value);
+                  length_of_line(own) - value, own + value, length_of_line(theirs) - value,
+                  theirs + value);
   return kcl_mpi_agree(ctx, comm, rc);
 }
 

@@ -3,7 +3,7 @@
 #include "distributed/distributed.h"
 #include <stdlib.h>
 
-static int convert(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
+static int convert_domain(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
   int rc = kcl_domain_convert(d, type, s);
   if (!rc && d->comm->ranks.block) rc = kcl_domain_order(d);
   return kcl_comm_agree(d->comm, rc);
@@ -12,7 +12,7 @@ static int convert(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
 int kcl_distributed_convert(kcl_distribution *self) {
   kcl_distributed *m = (kcl_distributed *)self;
   kcl_system *s = m->system;
-  int rc = convert(m->domain, s->options.precision, &s->scaling);
+  int rc = convert_domain(m->domain, s->options.precision, &s->scaling);
   s->converted = m->domain->device.interior;
   return rc;
 }
@@ -28,13 +28,13 @@ int kcl_distributed_convert_adjoint(kcl_distributed *m) {
   kcl_domain *d = m->adjoint;
   kcl_scaling scaling = {.unit = s->scaling.unit, .row = s->scaling.col};
   int rc = KCL_OK;
-  if (!s->scaling.row) return convert(d, s->options.precision, &s->scaling);
+  if (!s->scaling.row) return convert_domain(d, s->options.precision, &s->scaling);
   rc = kcl_alloc(m->comm->ctx, d->columns + d->halo.count, sizeof *scaling.col, "the scaling",
                  (void **)&scaling.col);
   KCL_TRY(kcl_comm_agree(m->comm, rc));
   for (int64_t i = 0; i < d->columns; i++) scaling.col[i] = s->scaling.row[i];
   kcl_domain_exchange(d, sizeof *scaling.col, scaling.col);
-  rc = convert(d, s->options.precision, &scaling);
+  rc = convert_domain(d, s->options.precision, &scaling);
 done:
   free(scaling.col);
   return rc;

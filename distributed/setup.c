@@ -9,7 +9,7 @@
 
 /* ---------------------------------------------------------------- what several ranks cannot do */
 
-static int refuse(kcl *ctx, const char *what, const char *why) {
+static int refuse_on_ranks(kcl *ctx, const char *what, const char *why) {
   return kcl_fail(ctx, KCL_USAGE, "%s: not on several ranks: %s", what, why);
 }
 
@@ -17,9 +17,11 @@ static int check_asked(const kcl_system *s, int threads) {
   const kcl_options *o = &s->options;
   int provided;
   MPI_Query_thread(&provided);
-  if (o->mixed) return refuse(s->ctx, "mixed precision", "the second engine is not distributed");
+  if (o->mixed)
+    return refuse_on_ranks(s->ctx, "mixed precision", "the second engine is not distributed");
   if (s->undecided.measure)
-    return refuse(s->ctx, "format measure", "ranks would time one after another; auto predicts");
+    return refuse_on_ranks(s->ctx, "format measure",
+                           "ranks would time one after another; auto predicts");
   if (threads > 1 && provided < MPI_THREAD_SERIALIZED)
     return kcl_fail(s->ctx, KCL_USAGE,
                     "MPI was started for one thread and the executor has %d: MPI_Init_thread with "
@@ -106,7 +108,7 @@ static int check_shape(kcl_comm *c, int64_t columns) {
 }
 
 /* Own rows: *given, or NULL: they are A's. */
-static int spread(kcl_distributed *m, const kcl_csr *A, kcl_csr **given) {
+static int spread_rows(kcl_distributed *m, const kcl_csr *A, kcl_csr **given) {
   kcl_comm *c = m->comm;
   kcl_csr held;
   const bool root = m->layout == KCL_MPI_ROOT;
@@ -129,7 +131,7 @@ static int spread(kcl_distributed *m, const kcl_csr *A, kcl_csr **given) {
 }
 
 /* Right-hand sides: what rank 0 asks for; beside native ranks OpenCL devices take one, as their sums differ in number. */
-static int at_once(const kcl_distributed *m) {
+static int columns_at_once(const kcl_distributed *m) {
   kcl_ranks *r = &m->comm->ranks;
   const int asked = (int)kcl_ranks_decide(r, m->system->options.nrhs);
   return asked && !r->mixed ? asked : 1;
@@ -163,14 +165,14 @@ void kcl_distributed_add_sizes(kcl_distributed *m) {
   m->precond.complexity = nnz > 0 ? m->precond.nonzeros / nnz : 1;
 }
 
-static void describe(const kcl_distribution *self, kcl_setup_info *out) {
+static void describe_sizes(const kcl_distribution *self, kcl_setup_info *out) {
   const kcl_distributed *m = (const kcl_distributed *)self;
   out->bytes_stored = m->bytes_stored, out->bytes_precond = m->bytes_precond;
   out->precond_levels = m->precond.levels, out->precond_rows = m->precond.rows;
   out->precond_nonzeros = m->precond.nonzeros, out->precond_complexity = m->precond.complexity;
 }
 
-static int set_up(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
+static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c = m->comm;
   kcl *ctx = c->ctx;
   kcl_system *s = m->system;
@@ -188,10 +190,10 @@ static int set_up(kcl_distributed *m, const kcl_csr *A, const kcl_options *optio
   KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
   const double device = ctx->opencl != NULL;
   c->ranks.mixed = kcl_comm_differs(c, device);
-  s->options.nrhs = at_once(m);
+  s->options.nrhs = columns_at_once(m);
   KCL_TRY(kcl_blocks_begin(c));
   m->seconds_partition = -kcl_now();
-  KCL_TRY(spread(m, A, &given));
+  KCL_TRY(spread_rows(m, A, &given));
   m->seconds_partition += kcl_now();
   s->seconds_check = kcl_now() - start;
   if (given) {
@@ -241,7 +243,7 @@ static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solv
                                     .take = kcl_distributed_take,
                                     .give_back = kcl_distributed_give_back,
                                     .time = kcl_distributed_time,
-                                    .describe = describe,
+                                    .describe = describe_sizes,
                                     .free = free_distributed},
                           .system = &(*out)->system,
                           .selection = &(*out)->selection,
@@ -269,7 +271,7 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return kcl_setup(ctx, A, options, out); /* an ordinary solver, bit for bit */
   KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
-  KCL_TRY(set_up(m, A, options));
+  KCL_TRY(set_up_on_ranks(m, A, options));
   m->taken = NULL;
   *out = s, s = NULL;
 done:

@@ -25,7 +25,7 @@ static double times_interior(const kcl_distributed *m) {
 /* Seconds per iteration of the whole system, of all right-hand sides at once, on this device alone: those predicted for the
  * interior by the model that chooses formats (solver/engine/predict.c), for as many nonzeros as all ranks have. 0: the device
  * is not a GPU, its rates are not known, or its memory is too small. */
-static double seconds_alone(const kcl_distributed *m, double times) {
+static double predict_seconds_alone(const kcl_distributed *m, double times) {
   const kcl *ctx = m->comm->ctx;
   const kcl_engine *e = m->selection->engine;
   const bool known = ctx->layout == KCL_LAYOUT_GPU && ctx->stream.rate > 0,
@@ -56,7 +56,7 @@ static void describe_part(const kcl_distributed *m, kcl_mpi_share *own) {
   own->boundary_rows = d->given.outside->rows, own->halo = d->halo.count;
   own->sends = d->halo.sends;
   snprintf(own->format, sizeof own->format, "%s", kcl_engine_format(m->selection->engine));
-  own->seconds_alone = seconds_alone(m, times_interior(m));
+  own->seconds_alone = predict_seconds_alone(m, times_interior(m));
   own->seconds_partition = m->seconds_partition;
   own->seconds_halo = m->seconds_halo, own->seconds_sum = m->seconds_sum;
 }

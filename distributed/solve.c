@@ -4,7 +4,7 @@
 #include "solver/solver.h"
 #include <string.h>
 
-static int check_columns(const kcl_distributed *m, const void *B, const void *X) {
+static int check_callers_columns(const kcl_distributed *m, const void *B, const void *X) {
   kcl *ctx = m->comm->ctx;
   int rc;
   if (m->layout == KCL_MPI_ROOT && m->comm->ranks.rank) return KCL_OK;
@@ -16,14 +16,14 @@ int kcl_distributed_check(kcl_distribution *self, int status, int64_t k, const v
                           const void *X) {
   const kcl_distributed *m = (kcl_distributed *)self;
   kcl_comm *c = m->comm;
-  int rc = status ? status : check_columns(m, B, X);
+  int rc = status ? status : check_callers_columns(m, B, X);
   if (kcl_comm_differs(c, (double)k) && !rc)
     rc = kcl_fail(c->ctx, KCL_USAGE, "the ranks have different numbers of right-hand sides");
   return kcl_comm_agree(c, rc);
 }
 
 /* Room for own parts, as many as are solved at once. */
-static int make_room(kcl_distributed *m) {
+static int make_room_for_parts(kcl_distributed *m) {
   const kcl_csr *A = m->system->A;
   const int64_t at_once = m->selection->engine->program->nrhs;
   const size_t size = kcl_type_size(m->type);
@@ -38,7 +38,7 @@ int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const v
   kcl_distributed *m = (kcl_distributed *)self;
   const kcl_csr *A = m->system->A;
   const size_t size = kcl_type_size(m->type);
-  int rc = make_room(m);
+  int rc = make_room_for_parts(m);
   for (int i = 0; i < nrhs && !rc; i++) {
     const size_t column = (size_t)(from + i) * size;
     char *b = m->b + (size_t)(i * A->rows) * size, *x = m->x + (size_t)(i * A->cols) * size;

@@ -19,7 +19,7 @@ static int by_number(const void *a, const void *b) {
 /* Of the columns, this rank's first. */
 static int64_t first_column(const kcl_domain *d) { return d->first[d->comm->ranks.rank]; }
 
-static bool is_own(const kcl_domain *d, int64_t column) {
+static bool is_own_column(const kcl_domain *d, int64_t column) {
   return column >= first_column(d) && column < first_column(d) + d->columns;
 }
 
@@ -31,12 +31,12 @@ static void shrink(void **array, int64_t count, size_t size) {
 
 int kcl_split_columns(kcl_domain *d, const kcl_csr *own) {
   int64_t count = 0, unique = 0;
-  for (int64_t k = 0; k < own->nnz; k++) count += !is_own(d, own->col[k]);
+  for (int64_t k = 0; k < own->nnz; k++) count += !is_own_column(d, own->col[k]);
   int rc = kcl_alloc(d->comm->ctx, count, sizeof *d->column, "the halo", (void **)&d->column);
   if (rc) return rc;
   count = 0;
   for (int64_t k = 0; k < own->nnz; k++)
-    if (!is_own(d, own->col[k])) d->column[count++] = own->col[k];
+    if (!is_own_column(d, own->col[k])) d->column[count++] = own->col[k];
   qsort(d->column, (size_t)count, sizeof *d->column, by_number);
   for (int64_t i = 0; i < count; i++)
     if (!unique || d->column[unique - 1] != d->column[i]) d->column[unique++] = d->column[i];
@@ -45,14 +45,14 @@ int kcl_split_columns(kcl_domain *d, const kcl_csr *own) {
   return KCL_OK;
 }
 
-static int64_t place(const kcl_domain *d, int64_t column) {
+static int64_t place_in_halo(const kcl_domain *d, int64_t column) {
   const int64_t *at = bsearch(&column, d->column, (size_t)d->halo.count, sizeof column, by_number);
   return at - d->column;
 }
 
 /* ---------------------------------------------------------------- the rows */
 
-static void put(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr *from, int64_t k) {
+static void put_entry_at(kcl_csr *to, int64_t *at, int64_t column, const kcl_csr *from, int64_t k) {
   const size_t size = kcl_type_size(from->type);
   to->col[*at] = (int32_t)column;
   memmove((char *)to->val + (size_t)*at * size, (const char *)from->val + (size_t)k * size, size);
@@ -66,7 +66,7 @@ static int create_outside(kcl_domain *d, const kcl_csr *own) {
   for (int64_t i = 0; i < own->rows; i++) {
     const int64_t before = entries;
     for (int64_t k = own->row_ptr[i]; k < own->row_ptr[i + 1]; k++)
-      entries += !is_own(d, own->col[k]);
+      entries += !is_own_column(d, own->col[k]);
     rows += entries > before;
   }
   if (d->columns + d->halo.count > INT32_MAX)
@@ -85,10 +85,10 @@ static void split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr *in) {
     const int64_t end = own->row_ptr[i + 1], before = at[1];
     for (int64_t k = from; k < end; k++) {
       const int64_t j = own->col[k];
-      if (is_own(d, j))
-        put(in, &at[0], j - first, own, k);
+      if (is_own_column(d, j))
+        put_entry_at(in, &at[0], j - first, own, k);
       else
-        put(out, &at[1], place(d, j), own, k);
+        put_entry_at(out, &at[1], place_in_halo(d, j), own, k);
     }
     in->row_ptr[i + 1] = at[0], from = end;
     if (at[1] == before) continue;
@@ -125,7 +125,7 @@ int kcl_split_rows(kcl_domain *d, const kcl_csr *own, kcl_csr **taken) {
 
 /* ---------------------------------------------------------------- for the device */
 
-static int convert(kcl *ctx, kcl_csr *A, kcl_type type, const kcl_scaling *s, kcl_csr **out) {
+static int convert_part(kcl *ctx, kcl_csr *A, kcl_type type, const kcl_scaling *s, kcl_csr **out) {
   *out = A;
   if (A->type == type && !s->row && !s->unit) return KCL_OK;
   int rc = kcl_csr_convert(ctx, A, type, out);
@@ -157,8 +157,8 @@ int kcl_domain_convert(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
   kcl_scaling outside;
   free_copies(d);
   int rc = scaling_outside(d, s, &outside);
-  if (!rc) rc = convert(ctx, d->given.interior, type, s, &d->device.interior);
-  if (!rc) rc = convert(ctx, d->given.outside, type, &outside, &d->device.outside);
+  if (!rc) rc = convert_part(ctx, d->given.interior, type, s, &d->device.interior);
+  if (!rc) rc = convert_part(ctx, d->given.outside, type, &outside, &d->device.outside);
   free(outside.row);
   d->halo.outside = d->device.outside;
   return rc;
@@ -188,16 +188,16 @@ static int take_elements(kcl_domain *d, int32_t *taken) {
 }
 
 /* Row b of the boundary as a whole, its entries in the order of their columns. */
-static void join_row(kcl_domain *d, int64_t b, const int32_t *taken, int64_t *at) {
+static void join_row_parts(kcl_domain *d, int64_t b, const int32_t *taken, int64_t *at) {
   const kcl_csr *A = d->device.interior, *B = d->device.outside;
   const int64_t i = d->row[b], end = B->row_ptr[b + 1];
   kcl_csr *to = d->in_order.outside;
   int64_t k = B->row_ptr[b];
   for (; k < end && d->column[B->col[k]] < first_column(d); k++)
-    put(to, at, d->halo.own + B->col[k], B, k);
+    put_entry_at(to, at, d->halo.own + B->col[k], B, k);
   for (int64_t a = A->row_ptr[i]; a < A->row_ptr[i + 1]; a++)
-    put(to, at, taken[A->col[a]] - 1, A, a);
-  for (; k < end; k++) put(to, at, d->halo.own + B->col[k], B, k);
+    put_entry_at(to, at, taken[A->col[a]] - 1, A, a);
+  for (; k < end; k++) put_entry_at(to, at, d->halo.own + B->col[k], B, k);
   to->row_ptr[b + 1] = *at;
 }
 
@@ -208,9 +208,10 @@ static void fill_in_order(kcl_domain *d, const int32_t *taken) {
   int64_t at[2] = {0};
   for (int64_t i = 0, b = 0; i < A->rows; i++) {
     if (b < boundary && d->row[b] == i)
-      join_row(d, b++, taken, &at[1]);
+      join_row_parts(d, b++, taken, &at[1]);
     else
-      for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) put(in, &at[0], A->col[k], A, k);
+      for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
+        put_entry_at(in, &at[0], A->col[k], A, k);
     in->row_ptr[i + 1] = at[0];
   }
 }

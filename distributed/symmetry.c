@@ -60,7 +60,8 @@ static int by_row(const void *a, const void *b) {
 }
 
 /* The own entry (e.column, e.row), which mirrors e. */
-static void compare(const kcl_domain *d, const kcl_split *s, const entry *e, mirror *m) {
+static void compare_with_mirror(const kcl_domain *d, const kcl_split *s, const entry *e,
+                                mirror *m) {
   const kcl_csr *A = s->outside;
   const int32_t i = (int32_t)(e->column - d->comm->ranks.first_row);
   const int32_t *row = bsearch(&i, d->row, (size_t)A->rows, sizeof i, by_row);
@@ -113,13 +114,13 @@ static int compare_boundaries(const kcl_domain *d, const kcl_split *s, mirror *m
               d->rank[i], 14, c->comm, &request[n + i]);
   }
   kcl_comm_wait(2 * n, request);
-  for (int64_t i = 0; i < from[n]; i++) compare(d, s, &theirs[i], m);
+  for (int64_t i = 0; i < from[n]; i++) compare_with_mirror(d, s, &theirs[i], m);
 done:
   free(from), free(to), free(at), free(mine), free(theirs), free(request);
   return rc;
 }
 
-static double least(kcl_comm *c, double own) { return -kcl_comm_largest(c, -own); }
+static double least_of_ranks(kcl_comm *c, double own) { return -kcl_comm_largest(c, -own); }
 
 /* Moduli of the diagonal [0] and the largest of rows [1], as the bits of doubles: these ascend as the doubles do. */
 typedef struct extremes {
@@ -158,7 +159,7 @@ static void find_extremes(void *arg, int64_t from, int64_t to) {
 }
 
 static double ratio(kcl_comm *c, int64_t most, int64_t few) {
-  const double upper = kcl_comm_largest(c, of_bits(most)), lower = least(c, of_bits(few));
+  const double upper = kcl_comm_largest(c, of_bits(most)), lower = least_of_ranks(c, of_bits(few));
   return lower > 0 ? upper / lower : INFINITY;
 }
 

@@ -29,7 +29,7 @@ static int check_way(const kcl_distributed *m, const kcl_way *w) {
 }
 
 /* A way as a number, from 0, and back. */
-static int64_t number(const kcl_way *w) {
+static int64_t number_of_way(const kcl_way *w) {
   int i = 0, j = 0;
   while (i < kcl_method_count && kcl_method_at(i) != w->method) i++;
   while (j < kcl_precond_count && kcl_precond_at(j) != w->precond) j++;
@@ -45,7 +45,7 @@ static kcl_way way_of(int64_t number) {
 static void take_plan(kcl_comm *c, kcl_plan *p) {
   p->count = (int)kcl_ranks_decide(&c->ranks, p->count);
   for (int i = 0; i < p->count; i++)
-    p->way[i] = way_of(kcl_ranks_decide(&c->ranks, c->ranks.rank ? 0 : number(&p->way[i])));
+    p->way[i] = way_of(kcl_ranks_decide(&c->ranks, c->ranks.rank ? 0 : number_of_way(&p->way[i])));
 }
 
 int kcl_ways_plan(kcl_distributed *m) {
@@ -76,7 +76,7 @@ static int check_order(kcl_distributed *m, const kcl_format **f) {
 }
 
 /* By the rows of this rank: others may take another format. */
-static int choose_format(kcl_distributed *m, const kcl_way *w, const kcl_format **f) {
+static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl_format **f) {
   kcl_selection *c = m->selection;
   const kcl_system *s = m->system;
   kcl_rank list[KCL_MOST_FORMATS];
@@ -108,7 +108,7 @@ static int build_A(kcl_distributed *m, const kcl_way *w) {
   const kcl_format *f;
   double start = kcl_now();
   if (s->shared[0]) return KCL_OK;
-  int rc = choose_format(m, w, &f);
+  int rc = choose_format_of_rows(m, w, &f);
   if (!rc) rc = build_operator(m->domain, f, &s->shared[0]);
   s->seconds_convert += kcl_now() - start;
   return rc;
@@ -151,7 +151,7 @@ static int build_AH(kcl_distributed *m, const kcl_way *w) {
 
 /* ---------------------------------------------------------------- engines */
 
-static int build(kcl_distributed *m, const kcl_way *w, kcl_engine **out) {
+static int build_engine_of_way(kcl_distributed *m, const kcl_way *w, kcl_engine **out) {
   int rc = build_A(m, w);
   if (!rc) rc = build_AH(m, w);
   if (!rc)
@@ -170,7 +170,7 @@ static int set_width(kcl_distributed *m, const kcl_way *w, kcl_engine **e) {
   if (kcl_comm_largest(m->comm, own) != least) {
     kcl_engine_free(e);
     m->system->options.nrhs = least;
-    rc = kcl_comm_agree(m->comm, build(m, w, e));
+    rc = kcl_comm_agree(m->comm, build_engine_of_way(m, w, e));
   }
   if (rc) return rc;
   kcl_domain_narrow(m->domain, kcl_width_of(least));
@@ -187,7 +187,7 @@ int kcl_ways_engine(void *owner, const kcl_way *w, kcl_engine **out) {
   KCL_TRY(distribute_adjoint(m, w));
   KCL_TRY(kcl_domain_open(m->domain, width));
   if (m->adjoint) KCL_TRY(kcl_domain_open(m->adjoint, width));
-  KCL_TRY(kcl_comm_agree(m->comm, build(m, w, out)));
+  KCL_TRY(kcl_comm_agree(m->comm, build_engine_of_way(m, w, out)));
   KCL_TRY(set_width(m, w, out));
   KCL_TRY(kcl_distribute_executor(m->comm, &(*out)->executor));
 done:

@@ -15,7 +15,7 @@ static int most_sharing(void) {
 }
 
 /* The largest of all. */
-static int largest(MPI_Comm comm, int own) {
+static int largest_on_host(MPI_Comm comm, int own) {
   int all;
   MPI_Request request;
   MPI_Iallreduce(&own, &all, 1, MPI_INT, MPI_MAX, comm, &request);
@@ -51,7 +51,7 @@ int kcl_window_hosts(kcl_comm *c) {
 }
 
 /* Other ranks of the host as well, or none of them. */
-static bool allocate(const kcl_comm *c, size_t bytes, kcl_window *w) {
+static bool allocate_window(const kcl_comm *c, size_t bytes, kcl_window *w) {
   MPI_Info apart;
   void *base = NULL;
   MPI_Info_create(&apart);
@@ -61,26 +61,26 @@ static bool allocate(const kcl_comm *c, size_t bytes, kcl_window *w) {
                                                     &base, &w->win) == MPI_SUCCESS;
   MPI_Info_free(&apart);
   if (works) memset(base, 0, bytes + PAGE); /* numbers from 0, which MPI does not promise */
-  const bool all = !largest(c->host, !works);
+  const bool all = !largest_on_host(c->host, !works);
   if (works && !all) MPI_Win_free(&w->win);
   return all;
 }
 
-static char *page(void *p) { return (char *)(((uintptr_t)p + PAGE - 1) / PAGE * PAGE); }
+static char *page_size(void *p) { return (char *)(((uintptr_t)p + PAGE - 1) / PAGE * PAGE); }
 
 int kcl_window_open(kcl_comm *c, size_t bytes, kcl_window *w) {
   const int count = c->ranks.count;
   int rc = kcl_alloc(c->ctx, count, sizeof *w->of, "shared memory", (void **)&w->of);
-  const int any = largest(c->comm, rc);
+  const int any = largest_on_host(c->comm, rc);
   if (any) return rc ? rc : kcl_fail(c->ctx, (kcl_status)any, "another rank is out of memory");
-  w->open = allocate(c, bytes, w);
+  w->open = allocate_window(c, bytes, w);
   for (int p = 0; p < count && w->open; p++) {
     MPI_Aint size;
     int unit;
     void *base;
     if (c->on_host[p] == MPI_UNDEFINED) continue;
     MPI_Win_shared_query(w->win, c->on_host[p], &size, &unit, &base);
-    w->of[p] = page(base);
+    w->of[p] = page_size(base);
   }
   if (w->open) MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win);
   return KCL_OK;

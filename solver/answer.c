@@ -22,7 +22,7 @@ static int get_x(kcl_loop *l, int i, void *x) {
 }
 
 /* Takes a->next as the answer where it is nearer: its residual is less than `fraction` of the least. */
-static int consider(answer *a, double fraction, int64_t iteration) {
+static int consider_candidate(answer *a, double fraction, int64_t iteration) {
   const kcl_csr *A = a->system->A;
   double residual;
   int rc = kcl_residual_of(a->system, a->v->b, a->next, &residual, NULL);
@@ -43,13 +43,13 @@ static int consider_guess(answer *a) {
 }
 
 /* a->next is the last x. */
-static int take_nearest(kcl_loop *l, int i, answer *a) {
+static int take_nearest_x(kcl_loop *l, int i, answer *a) {
   kcl_executor *ex = &l->engine->executor;
   int rc = consider_guess(a);
-  if (!rc) rc = consider(a, 1, l->control[i].iteration);
+  if (!rc) rc = consider_candidate(a, 1, l->control[i].iteration);
   if (rc || l->kept.best < 0) return rc;
   if ((rc = ex->load(ex, l->kept.best, i)) || (rc = get_x(l, i, a->next))) return rc;
-  return consider(a, CLEARLY, l->kept.iteration[i]);
+  return consider_candidate(a, CLEARLY, l->kept.iteration[i]);
 }
 
 bool kcl_solve_failed(const kcl_system *s, kcl_reason reason) {
@@ -80,7 +80,7 @@ int kcl_answer(kcl_loop *l, int rhs) {
   const bool finite = is_finite(l->system, a.next);
   if (!finite && report->reason == KCL_CONVERGED) report->reason = KCL_NOT_FINITE;
   if (nearest || !finite) {
-    rc = take_nearest(l, rhs, &a);
+    rc = take_nearest_x(l, rhs, &a);
   } else {
     report->x_iteration = l->control[rhs].iteration;
     memcpy(v->x, a.next, (size_t)A->cols * size);

@@ -42,13 +42,13 @@ static int write_vectors(profiling *p) {
   return rc ? rc : kcl_profile_take(p->ctx, &p->out->write);
 }
 
-static int steps(const profiling *p) { return is_product(p) ? 1 : p->e->program->steps; }
+static int steps_of_batch(const profiling *p) { return is_product(p) ? 1 : p->e->program->steps; }
 
 /* Passes in batches that the history holds. */
-static int run(const profiling *p) {
+static int run_profiled(const profiling *p) {
   kcl_executor *ex = &p->e->executor;
-  const int64_t most = KCL_HISTORY / 4 / steps(p);
-  int64_t since = 0, left = (p->iterations + steps(p) - 1) / steps(p);
+  const int64_t most = KCL_HISTORY / 4 / steps_of_batch(p);
+  int64_t since = 0, left = (p->iterations + steps_of_batch(p) - 1) / steps_of_batch(p);
   int rc = KCL_OK;
   for (; left > 0 && !rc; left -= most) {
     const int64_t passes = left < most ? left : most;
@@ -69,13 +69,13 @@ static int warm(const profiling *p) {
   return rc;
 }
 
-static int count(profiling *p) {
+static int count_passes(profiling *p) {
   kcl_bench_profile *out = p->out;
   kcl_hardware *h = !strcmp(p->ctx->device.kind, "gpu") ? NULL : kcl_hardware_begin();
   const double begin = kcl_now();
-  int rc = run(p);
+  int rc = run_profiled(p);
   out->seconds = kcl_now() - begin,
-  out->iterations = (p->iterations + steps(p) - 1) / steps(p) * steps(p);
+  out->iterations = (p->iterations + steps_of_batch(p) - 1) / steps_of_batch(p) * steps_of_batch(p);
   kcl_hardware_end(&h, &out->counters);
   if (!rc) rc = kcl_profile_take(p->ctx, &out->run);
   if (out->run.count) out->start_up = out->seconds - out->run.seconds;
@@ -93,7 +93,7 @@ static int read_result(profiling *p) {
   return rc ? rc : kcl_profile_take(p->ctx, &p->out->read);
 }
 
-static int check(kcl *ctx, const kcl_csr *A, int iterations, kcl_bench_profile *out) {
+static int check_profile(kcl *ctx, const kcl_csr *A, int iterations, kcl_bench_profile *out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_bench_profile){0};
@@ -108,7 +108,7 @@ int kcl_bench_profiled(kcl *ctx, const kcl_csr *A, const kcl_options *o, bool pr
   kcl_engine *alone = NULL;
   kcl_solver *s = NULL;
   kcl_profile before = {0};
-  int rc = check(ctx, A, iterations, out);
+  int rc = check_profile(ctx, A, iterations, out);
   if (rc) return rc;
   KCL_TRY(kcl_profile_take(ctx, &before));
   if (product)
@@ -120,7 +120,7 @@ int kcl_bench_profiled(kcl *ctx, const kcl_csr *A, const kcl_options *o, bool pr
   KCL_TRY(kcl_profile_take(ctx, &out->setup));
   KCL_TRY(write_vectors(&p));
   KCL_TRY(warm(&p));
-  KCL_TRY(count(&p));
+  KCL_TRY(count_passes(&p));
   KCL_TRY(read_result(&p));
 done:
   free(before.entry);

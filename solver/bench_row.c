@@ -49,13 +49,13 @@ static int time_product(void *engine, int iterations, int repeats, double *secon
   return rc;
 }
 
-static int time_iterations(void *engine, int iterations, int repeats, double *seconds) {
+static int time_row_iterations(void *engine, int iterations, int repeats, double *seconds) {
   return kcl_engine_time(engine, iterations, repeats, seconds);
 }
 
 /* ---------------------------------------------------------------- a method */
 
-static void describe(const kcl_solver *s, kcl_bench_row *out) {
+static void describe_row(const kcl_solver *s, kcl_bench_row *out) {
   kcl_setup_info info;
   kcl_solver_info(s, &info);
   const kcl_matrix *A = s->selection.engine->operators[0];
@@ -76,13 +76,13 @@ int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl
   int rc = checked(ctx, A, given, &plan, out);
   if (rc) return rc;
   KCL_TRY(kcl_setup(ctx, A, o, &s));
-  describe(s, out);
+  describe_row(s, out);
   kcl_engine *e = s->selection.engine;
   KCL_TRY(kcl_engine_product(e->operators[0], e->program->nrhs, &product));
   KCL_TRY(kcl_product_validate(&s->system, product, &out->validated));
   if (!out->validated) goto done;
   KCL_TRY(kcl_sample_pair(ctx, &plan, (kcl_probe){time_product, product},
-                          (kcl_probe){time_iterations, e}, &out->product, &out->iteration));
+                          (kcl_probe){time_row_iterations, e}, &out->product, &out->iteration));
   out->product.threads = product->executor.team, out->iteration.threads = e->executor.team;
 done:
   kcl_engine_free(&product);
@@ -101,7 +101,7 @@ static int make_system(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_sys
 }
 
 /* The format that was named, unless it refuses A. */
-static int named_format(kcl_system *s, const kcl_format **f) {
+static int find_named_format(kcl_system *s, const kcl_format **f) {
   const kcl_options *o = &s->options;
   int rc = kcl_need(s->ctx, "options->format", o->format);
   if (!rc) rc = kcl_csr_stats(s->ctx, s->A, &s->stats);
@@ -127,7 +127,7 @@ int kcl_bench_engine(kcl *ctx, const kcl_csr *A, const kcl_options *o, kcl_syste
   const kcl_format *f;
   int rc = ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0);
   if (!rc) rc = make_system(ctx, A, o, s);
-  if (!rc) rc = named_format(s, &f);
+  if (!rc) rc = find_named_format(s, &f);
   return rc ? rc : product_engine(s, f, e);
 }
 
@@ -168,7 +168,7 @@ typedef struct sequential {
   void *x, *y;
 } sequential;
 
-static void multiply(const sequential *p) {
+static void multiply_once(const sequential *p) {
   void (*const product[])(const kcl_csr *, const void *,
                           void *) = {kcl_sequential_product_s, kcl_sequential_product_d,
                                      kcl_sequential_product_c, kcl_sequential_product_z};
@@ -176,10 +176,10 @@ static void multiply(const sequential *p) {
 }
 
 static int time_sequential(void *self, int iterations, int repeats, double *seconds) {
-  multiply(self);
+  multiply_once(self);
   for (int i = 0; i < repeats; i++) {
     double t = kcl_now();
-    for (int k = 0; k < iterations; k++) multiply(self);
+    for (int k = 0; k < iterations; k++) multiply_once(self);
     seconds[i] = (kcl_now() - t) / iterations;
   }
   return KCL_OK;
@@ -197,7 +197,7 @@ static int validate_sequential(const kcl_system *s, sequential *p, bool *good) {
   KCL_TRY(kcl_alloc(s->ctx, A->rows * w, sizeof *ref, "a vector", (void **)&ref));
   kcl_timing_vector(x, A->cols * w, 0);
   kcl_copy(type, p->x, wide, x, A->cols, 1);
-  multiply(p);
+  multiply_once(p);
   kcl_copy(wide, y, type, p->y, A->rows, 1);
   kcl_csr_product(A, x, NULL, ref);
   *good = true;

@@ -15,7 +15,7 @@ static const double MISSED = 0.05; /* largest probability that the median is out
 
 /* ---------------------------------------------------------------- the median */
 
-static int ascending(const void *a, const void *b) {
+static int compare_seconds(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -25,7 +25,7 @@ static double binomial(int n, int i) {
   return exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) - n * log(2));
 }
 
-static void interval(const double *sorted, int n, kcl_summary *out) {
+static void confidence_interval(const double *sorted, int n, kcl_summary *out) {
   int j = 1;
   double outside = 2 * binomial(n, 0);
   for (; 2 * j + 1 < n; j++) {
@@ -43,10 +43,10 @@ int kcl_summarise(const double *samples, int n, kcl_summary *out) {
   double *v = malloc((size_t)n * sizeof *v);
   if (!v) return KCL_MEMORY;
   memcpy(v, samples, (size_t)n * sizeof *v);
-  qsort(v, (size_t)n, sizeof *v, ascending);
+  qsort(v, (size_t)n, sizeof *v, compare_seconds);
   out->count = n, out->min = v[0], out->max = v[n - 1];
   out->median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-  interval(v, n, out);
+  confidence_interval(v, n, out);
   free(v);
   return KCL_OK;
 }
@@ -58,10 +58,13 @@ void kcl_samples_free(kcl_samples *s) {
   *s = (kcl_samples){0};
 }
 
-static bool stopped(const kcl_bench_plan *plan) { return plan->stop && plan->stop(plan->user); }
+static bool sampling_stopped(const kcl_bench_plan *plan) {
+  return plan->stop && plan->stop(plan->user);
+}
 
 /* Iterations per sample and samples that fit, by a sample of one iteration that took `each`. */
-static void fit(const kcl_bench_plan *plan, double each, double seconds, int *iterations, int *n) {
+static void fit_line(const kcl_bench_plan *plan, double each, double seconds, int *iterations,
+                     int *n) {
   double room = seconds / fmax(each, 1e-9) * CHUNK / (CHUNK + 1); /* one in CHUNK warms up */
   double per_sample = room / plan->samples;
   *iterations = per_sample >= plan->iterations ? plan->iterations
@@ -72,10 +75,11 @@ static void fit(const kcl_bench_plan *plan, double each, double seconds, int *it
 }
 
 /* At most n samples; ends after the first chunk that is beyond the budget. */
-static int take(const kcl_bench_plan *plan, kcl_probe p, double seconds, int n, kcl_samples *out) {
+static int take_sample(const kcl_bench_plan *plan, kcl_probe p, double seconds, int n,
+                       kcl_samples *out) {
   double begin = kcl_now();
   int rc = KCL_OK;
-  for (out->count = 0; out->count < n && !rc && !stopped(plan);) {
+  for (out->count = 0; out->count < n && !rc && !sampling_stopped(plan);) {
     int chunk = n - out->count < CHUNK ? n - out->count : CHUNK;
     rc = p.time(p.self, out->iterations, chunk, out->seconds + out->count);
     if (!rc) out->count += chunk;
@@ -84,18 +88,18 @@ static int take(const kcl_bench_plan *plan, kcl_probe p, double seconds, int n, 
   return rc;
 }
 
-static double scatter(const kcl_samples *s) {
+static double relative_scatter(const kcl_samples *s) {
   kcl_summary m;
   return kcl_summarise(s->seconds, s->count, &m) ? 0 : (m.high - m.low) / m.median;
 }
 
 /* Once more; the samples that scatter less are kept, the others beside them. */
-static int again(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
-                 kcl_samples *s) {
+static int sample_once_more(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds,
+                            kcl_samples *s) {
   kcl_samples second = {.iterations = s->iterations};
   int rc = kcl_alloc(ctx, s->count, sizeof *second.seconds, "samples", (void **)&second.seconds);
-  if (!rc) rc = take(plan, p, seconds, s->count, &second);
-  bool better = !rc && second.count == s->count && scatter(&second) < scatter(s);
+  if (!rc) rc = take_sample(plan, p, seconds, s->count, &second);
+  bool better = !rc && second.count == s->count && relative_scatter(&second) < relative_scatter(s);
   kcl_samples *keep = better ? &second : s, *other = better ? s : &second;
   if (!rc && second.count) {
     *s = (kcl_samples){.count = keep->count,
@@ -125,10 +129,10 @@ int kcl_sample(kcl *ctx, const kcl_bench_plan *plan, kcl_probe p, double seconds
   *out = (kcl_samples){.count = 1, .iterations = 1, .seconds = out->seconds};
   out->seconds[0] = one;
   if (took > seconds / 2) return KCL_OK; /* more do not fit */
-  fit(plan, one, seconds, &out->iterations, &n);
-  rc = take(plan, p, seconds, n, out);
-  if (!rc && !stopped(plan) && plan->noise >= 0 && scatter(out) > plan->noise)
-    rc = again(ctx, plan, p, seconds, out);
+  fit_line(plan, one, seconds, &out->iterations, &n);
+  rc = take_sample(plan, p, seconds, n, out);
+  if (!rc && !sampling_stopped(plan) && plan->noise >= 0 && relative_scatter(out) > plan->noise)
+    rc = sample_once_more(ctx, plan, p, seconds, out);
   return rc;
 }
 
@@ -138,7 +142,7 @@ static double median_of(const kcl_samples *s) {
 }
 
 /* `s` gets the samples of `other`, and keeps its own as those that were replaced. */
-static void replace(kcl_samples *s, kcl_samples *other) {
+static void replace_sample(kcl_samples *s, kcl_samples *other) {
   free(s->replaced), free(other->replaced);
   other->replaced = s->seconds, other->replaced_count = s->count;
   *s = *other, *other = (kcl_samples){0};
@@ -157,10 +161,10 @@ int kcl_sample_pair(kcl *ctx, const kcl_bench_plan *plan, kcl_probe product, kcl
   const kcl_probe p[] = {product, iteration};
   kcl_samples first[2] = {{0}}, second[2] = {{0}};
   int rc = sample_both(ctx, plan, p, first);
-  if (!rc && contradict(first) && plan->noise >= 0 && !stopped(plan)) {
+  if (!rc && contradict(first) && plan->noise >= 0 && !sampling_stopped(plan)) {
     rc = sample_both(ctx, plan, p, second);
     if (!rc && second[1].count && !contradict(second))
-      for (int i = 0; i < 2; i++) replace(&first[i], &second[i]);
+      for (int i = 0; i < 2; i++) replace_sample(&first[i], &second[i]);
   }
   for (int i = 0; i < 2; i++) kcl_samples_free(&second[i]);
   *of_product = first[0], *of_iteration = first[1];

@@ -20,7 +20,7 @@ typedef struct scaled {
   double unit;
 } scaled;
 
-static double squares(const void *arg, int64_t from, int64_t to) {
+static double sum_scaled_squares(const void *arg, int64_t from, int64_t to) {
   const scaled *s = arg;
   double sum = 0;
   for (int64_t i = from; i < to;) {
@@ -37,11 +37,11 @@ static double squares(const void *arg, int64_t from, int64_t to) {
 static double norm_2(kcl_type t, const double *v, int64_t n, double m) {
   if (m == 0 || !isfinite(m)) return m;
   const scaled s = {v, ldexp(1, kcl_norm_exponent(m))};
-  return sqrt(kcl_sum(kcl_type_complex(t) ? 2 * n : n, KCL_FEW, squares, &s)) / s.unit;
+  return sqrt(kcl_sum(kcl_type_complex(t) ? 2 * n : n, KCL_FEW, sum_scaled_squares, &s)) / s.unit;
 }
 
-static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
-                 kcl_certificate *out) {
+static int check_arguments_of_certificate(kcl *ctx, const kcl_csr *A, const double *b,
+                                          const double *x, kcl_certificate *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_certificate){0};
@@ -68,7 +68,7 @@ static void put_certificate(const norms *n, const kcl_row_errors *worst, kcl_cer
                            .normal_residual = -1};
 }
 
-static double largest(const kcl_host_residual *q, const double *v, int64_t n) {
+static double largest_modulus_of_all(const kcl_host_residual *q, const double *v, int64_t n) {
   return kcl_ranks_largest(q->ranks, kcl_norm_inf(q->type, v, n));
 }
 
@@ -77,16 +77,18 @@ static double norm_of(const kcl_host_residual *q, const double *v, int64_t n, do
   return q->ranks ? q->ranks->norm(q->ranks, q->type, v, n) : norm_2(q->type, v, n, m);
 }
 
-static void judge(const kcl_host_residual *q, kcl_certificate *out) {
+static void judge_residual(const kcl_host_residual *q, kcl_certificate *out) {
   const int64_t rows = q->A->rows, cols = q->A->cols;
   const kcl_halo *h = q->halo;
-  norms n = {.shift = q->shift, .b_inf = largest(q, q->b, rows), .x_inf = largest(q, q->x, cols)};
+  norms n = {.shift = q->shift,
+             .b_inf = largest_modulus_of_all(q, q->b, rows),
+             .x_inf = largest_modulus_of_all(q, q->x, cols)};
   kcl_row_errors worst =
       kcl_split_residual(q->A, h ? h->given : NULL, h ? h->row : NULL, q->x, n.x_inf, q->b, q->r);
   worst.norm = kcl_ranks_largest(q->ranks, worst.norm);
   worst.rowwise = kcl_ranks_largest(q->ranks, worst.rowwise);
   worst.componentwise = kcl_ranks_largest(q->ranks, worst.componentwise);
-  n.r_inf = largest(q, q->r, rows);
+  n.r_inf = largest_modulus_of_all(q, q->r, rows);
   n.b = norm_of(q, q->b, rows, n.b_inf), n.r = norm_of(q, q->r, rows, n.r_inf);
   n.x = norm_of(q, q->x, cols, n.x_inf);
   put_certificate(&n, &worst, out);
@@ -103,7 +105,7 @@ typedef struct products {
 
 enum { ABOVE = 5000 }; /* an exponent and this are positive */
 
-static double largest_exponent(const void *arg, int64_t from, int64_t to) {
+static double largest_product_exponent(const void *arg, int64_t from, int64_t to) {
   const products *p = arg;
   double most = 0;
   for (int64_t i = from; i < to; i++) {
@@ -119,7 +121,8 @@ static double largest_exponent(const void *arg, int64_t from, int64_t to) {
 /* The largest exponent of |a_ij| |w_i|; -INFINITY where all are 0. */
 static double product_exponent(const kcl_csr *A, const int32_t *row, kcl_type t, const double *w) {
   const double most =
-      A ? kcl_largest(A->rows, KCL_FEW_ROWS, largest_exponent, &(products){A, row, t, w}) : 0;
+      A ? kcl_largest(A->rows, KCL_FEW_ROWS, largest_product_exponent, &(products){A, row, t, w})
+        : 0;
   return most > 0 ? most - ABOVE : -INFINITY;
 }
 
@@ -162,7 +165,7 @@ static double adjoint_norm(const kcl_host_residual *q, const adjoint *a, const d
   const double own = product_exponent(q->A, NULL, t, w),
                others = h ? product_exponent(h->given, h->row, t, w) : -INFINITY,
                product = kcl_ranks_largest(q->ranks, fmax(own, others));
-  *power = adjoint_exponent(product, largest(q, w, rows));
+  *power = adjoint_exponent(product, largest_modulus_of_all(q, w, rows));
   *lost = product > -INFINITY && product + *power < -900;
   kcl_copy(t, a->in, t, w, rows, 1);
   kcl_scale_vector(t, a->in, rows, NULL, 1, *power);
@@ -198,12 +201,12 @@ static int make_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **own, adjoint *out)
 }
 
 /* b and x are of this type. a: for least squares; or NULL. */
-static int certify(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type, const void *b,
-                   const void *x, adjoint *a, kcl_certificate *out) {
+static int certify_answer(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
+                          const void *b, const void *x, adjoint *a, kcl_certificate *out) {
   kcl_host_residual q;
   int rc;
   KCL_TRY(kcl_host_residual_open(ctx, A, halo, type, b, x, true, &q));
-  judge(&q, out);
+  judge_residual(&q, out);
   if (a) KCL_TRY(normal_residual(&q, a, &out->normal_residual));
   if (a && !(out->norm_x < INFINITY)) out->normal_residual = INFINITY;
 done:
@@ -215,8 +218,8 @@ static kcl_type wide_type(const kcl_csr *A) { return kcl_type_complex(A->type) ?
 
 int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                 kcl_certificate *out) {
-  int rc = check(ctx, A, b, x, out);
-  return rc ? rc : certify(ctx, A, NULL, wide_type(A), b, x, NULL, out);
+  int rc = check_arguments_of_certificate(ctx, A, b, x, out);
+  return rc ? rc : certify_answer(ctx, A, NULL, wide_type(A), b, x, NULL, out);
 }
 
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
@@ -224,9 +227,9 @@ int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const
   kcl_csr *AH = NULL;
   adjoint a;
   int rc;
-  KCL_TRY(check(ctx, A, b, x, out));
+  KCL_TRY(check_arguments_of_certificate(ctx, A, b, x, out));
   KCL_TRY(make_adjoint(ctx, A, &AH, &a));
-  rc = certify(ctx, A, NULL, wide_type(A), b, x, &a, out);
+  rc = certify_answer(ctx, A, NULL, wide_type(A), b, x, &a, out);
 done:
   kcl_csr_free(&AH);
   return rc;
@@ -264,7 +267,7 @@ int kcl_certify_rhs(const kcl_system *s, bool least, const kcl_rhs *v) {
   adjoint a = {.rows = s->adjoint, .halo = s->adjoint_halo, .norm_F = s->norm_F_given};
   int rc;
   if (least && !s->halo) KCL_TRY(make_adjoint(s->ctx, s->A, &AH, &a));
-  KCL_TRY(certify(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
+  KCL_TRY(certify_answer(s->ctx, s->A, s->halo, s->A->type, v->b, v->x, least ? &a : NULL, &c));
   report->normal_residual = c.normal_residual;
   report->true_relative_residual = c.relative_residual;
   report->backward_error = c.backward_error;

@@ -55,7 +55,7 @@ int kcl_check_options(kcl_system *s) {
 /* ---------------------------------------------------------------- the matrix */
 
 /* Does a method's demand on A hold? */
-static bool fits(const kcl_system *s, const kcl_method *m) {
+static bool method_fits(const kcl_system *s, const kcl_method *m) {
   return (s->A->rows == s->A->cols || m->least_squares) && (!m->hermitian || s->hermitian) &&
          (!m->symmetric || s->symmetric);
 }
@@ -84,7 +84,7 @@ static const char *fitting_methods(const kcl_system *s) {
   for (int i = 0; i < kcl_method_count; i++) {
     const kcl_method *m = kcl_method_at(i);
     size_t used = strlen(text);
-    if (fits(s, m)) snprintf(text + used, sizeof text - used, ", %s", m->name);
+    if (method_fits(s, m)) snprintf(text + used, sizeof text - used, ", %s", m->name);
   }
   return text;
 }
@@ -109,7 +109,7 @@ int kcl_check_fit(const kcl_system *s, const kcl_method *m) {
     return kcl_fail(s->ctx, KCL_INPUT,
                     "the matrix is %lld by %lld and %s needs a square one; for least squares: %s",
                     (long long)stats->rows, (long long)stats->cols, m->name, fitting_methods(s));
-  if (!fits(s, m))
+  if (!method_fits(s, m))
     return kcl_fail(s->ctx, KCL_USAGE,
                     "%s needs a %s matrix and this one is not%s: solvers that fit: %s", m->name,
                     m->hermitian ? "Hermitian" : "symmetric (A = A^T)",

@@ -30,12 +30,12 @@ static int side_of(const kcl_operator *op, bool adjoint) {
 /* The one that reports are about. */
 static int main_side(const kcl_operator *op) { return op->system.shared[PLAIN] ? PLAIN : ADJOINT; }
 
-static const char *format_of(const kcl_operator *op) {
+static const char *format_of_operator(const kcl_operator *op) {
   return op->system.shared[main_side(op)]->format->name;
 }
 
 /* NULL: the operator has no such side. */
-static kcl_engine *engine_of(const kcl_operator *op, int side, int64_t columns) {
+static kcl_engine *engine_of_operator(const kcl_operator *op, int side, int64_t columns) {
   kcl_engine *one = op->side[side].one, *several = op->side[side].several;
   return several && (columns > 1 || !one) ? several : one;
 }
@@ -74,7 +74,7 @@ static int check_matrix(kcl_operator *op) {
   return rc;
 }
 
-static int choose_format(kcl_operator *op, const kcl_format **f) {
+static int choose_operator_format(kcl_operator *op, const kcl_format **f) {
   const kcl_system *s = &op->system;
   const kcl_type type = s->options.precision;
   if (s->undecided.format) return kcl_engine_choose(s, f, op->why, sizeof op->why);
@@ -82,13 +82,13 @@ static int choose_format(kcl_operator *op, const kcl_format **f) {
   return kcl_format_named(s->ctx, &s->stats, type, s->options.format, f);
 }
 
-static int convert(kcl_system *s) {
+static int convert_values(kcl_system *s) {
   if (s->A->type == s->options.precision) return KCL_OK;
   return kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
 }
 
 /* A takes over what was converted for it. If A = A^H one matrix serves both. */
-static int build(kcl_operator *op, const kcl_format *f, kcl_products which) {
+static int build_operator_matrix(kcl_operator *op, const kcl_format *f, kcl_products which) {
   kcl_system *s = &op->system;
   kcl_matrix **A = s->shared;
   int rc = KCL_OK;
@@ -122,7 +122,7 @@ static int open_sides(kcl_operator *op, int nrhs) {
   int rc = KCL_OK;
   for (int i = 0; i < SIDES && !rc; i++)
     if (side_of(op, i) == i) rc = open_side(op, i, nrhs);
-  if (!rc) op->nrhs = engine_of(op, main_side(op), 2)->program->nrhs;
+  if (!rc) op->nrhs = engine_of_operator(op, main_side(op), 2)->program->nrhs;
   return rc;
 }
 
@@ -141,10 +141,10 @@ int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *
   kcl_context_retain(ctx);
   KCL_TRY(check_options(&op->system, o));
   KCL_TRY(check_matrix(op));
-  KCL_TRY(choose_format(op, &format));
+  KCL_TRY(choose_operator_format(op, &format));
   double start = kcl_now();
-  KCL_TRY(convert(&op->system));
-  KCL_TRY(build(op, format, o->products));
+  KCL_TRY(convert_values(&op->system));
+  KCL_TRY(build_operator_matrix(op, format, o->products));
   op->system.seconds_convert = kcl_now() - start;
   KCL_TRY(open_sides(op, o->nrhs));
   *out = op, op = NULL;
@@ -174,7 +174,7 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
 
 /* The side asked for, which the operator must have. */
 static int check_side(const kcl_operator *op, bool adjoint) {
-  if (engine_of(op, side_of(op, adjoint), 1)) return KCL_OK;
+  if (engine_of_operator(op, side_of(op, adjoint), 1)) return KCL_OK;
   return kcl_fail(op->system.ctx, KCL_USAGE,
                   "the operator was created without %s: see kcl_operator_options.products",
                   adjoint ? "A^H" : "A");
@@ -207,7 +207,7 @@ int kcl_operator_apply(kcl_operator *op, const kcl_product *product) {
   kcl_product p = *product;
   if (!p.cols) p.cols = 1;
   if ((rc = check_product(op, &p))) return rc;
-  kcl_engine *e = engine_of(op, side_of(op, p.adjoint), p.cols);
+  kcl_engine *e = engine_of_operator(op, side_of(op, p.adjoint), p.cols);
   return e->executor.multiply(&e->executor, &p);
 }
 
@@ -253,7 +253,7 @@ int kcl_operator_time(kcl_operator *op, bool adjoint, int cols, int products, in
   if ((rc = kcl_need(op->system.ctx, "seconds", seconds))) return rc;
   if ((rc = kcl_need_idle(op->system.ctx))) return rc;
   if ((rc = check_timing(op, adjoint, cols, products, samples))) return rc;
-  kcl_engine *e = engine_of(op, side_of(op, adjoint), cols);
+  kcl_engine *e = engine_of_operator(op, side_of(op, adjoint), cols);
   if ((rc = put_columns(e, cols)) || (rc = set_columns(&e->executor, cols))) return rc;
   for (int i = -1; i < samples && !rc; i++)
     rc = kcl_engine_time_product(e, products, i < 0 ? &warm : &seconds[i]);
@@ -273,11 +273,11 @@ void kcl_operator_describe(const kcl_operator *op, kcl_operator_info *out) {
   if (out) *out = (kcl_operator_info){0};
   if (!op || !out) return;
   const kcl_system *s = &op->system;
-  const kcl_engine *one = engine_of(op, main_side(op), 1);
+  const kcl_engine *one = engine_of_operator(op, main_side(op), 1);
   *out = (kcl_operator_info){.rows = s->A->rows,
                              .cols = s->A->cols,
                              .precision = s->options.precision,
-                             .format = format_of(op),
+                             .format = format_of_operator(op),
                              .format_reason = op->why,
                              .kernel = one->kernel,
                              .bytes_product = kcl_program_bytes(one->program, KCL_START, 1),
@@ -296,8 +296,10 @@ static int check_setup(const kcl_operator *op, const kcl_options *o) {
   if (o->precision != s->options.precision)
     return kcl_fail(s->ctx, KCL_USAGE, "precision %c: the operator's is %c",
                     kcl_type_letter(o->precision), kcl_type_letter(s->options.precision));
-  if (!o->format || !strcmp(o->format, "auto") || !strcmp(o->format, format_of(op))) return KCL_OK;
-  return kcl_fail(s->ctx, KCL_USAGE, "format %s: the operator is in %s", o->format, format_of(op));
+  if (!o->format || !strcmp(o->format, "auto") || !strcmp(o->format, format_of_operator(op)))
+    return KCL_OK;
+  return kcl_fail(s->ctx, KCL_USAGE, "format %s: the operator is in %s", o->format,
+                  format_of_operator(op));
 }
 
 int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver **out) {
@@ -312,7 +314,7 @@ int kcl_operator_setup(kcl_operator *op, const kcl_options *options, kcl_solver 
   double start = kcl_now();
   if ((rc = check_setup(op, &s.options))) return rc;
   if ((rc = kcl_sums_check(s.ctx, s.A, &op->sums))) return rc;
-  s.options.format = format_of(op);
+  s.options.format = format_of_operator(op);
   s.seconds_check = kcl_now() - start, s.seconds_stats = s.seconds_convert = 0;
   return kcl_setup_system(&s, op->sums, NULL, out);
 }

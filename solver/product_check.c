@@ -51,8 +51,8 @@ static double ratio_of(double error, double bound) {
   return bound < INFINITY && error < INFINITY ? error / bound : INFINITY;
 }
 
-static int check_arguments(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
-                           const double *y, kcl_product_error *out) {
+static int check_product_arguments(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
+                                   const double *y, kcl_product_error *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_product_error){0};
@@ -67,7 +67,7 @@ typedef struct update { /* z = alpha A x + beta y0 */
   const double *y0; /* not read where beta is 0 */
 } update;
 
-static double complex number(kcl_type wide, const double *v, int64_t i) {
+static double complex number_of_row(kcl_type wide, const double *v, int64_t i) {
   double complex z;
   kcl_element(wide, v, i, (double *)&z);
   return z;
@@ -75,15 +75,15 @@ static double complex number(kcl_type wide, const double *v, int64_t i) {
 
 /* z_i becomes alpha z_i + beta y0_i; returns what these roundings add to the bound, for c u = 1. */
 static double apply_update(const update *u, kcl_type wide, double *z, int64_t i) {
-  const double complex p = u->alpha == 0 ? 0 : u->alpha * number(wide, z, i),
-                       q = u->beta == 0 ? 0 : u->beta * number(wide, u->y0, i), sum = p + q;
+  const double complex p = u->alpha == 0 ? 0 : u->alpha * number_of_row(wide, z, i),
+                       q = u->beta == 0 ? 0 : u->beta * number_of_row(wide, u->y0, i), sum = p + q;
   kcl_set_element(wide, z, i, (double[]){creal(sum), cimag(sum)});
   return u->alpha == 1 && u->beta == 0 ? 0 : 2 * (cabs(p) + cabs(q));
 }
 
 /* Both products and the sum are rounded once: 2 c u (|alpha z| + |beta y0|), with 2 c u >= (c + 1) u. */
-static int compare(kcl *ctx, checking *c, kcl_type arithmetic, const update *u,
-                   kcl_product_error *out) {
+static int compare_product_rows(kcl *ctx, checking *c, kcl_type arithmetic, const update *u,
+                                kcl_product_error *out) {
   double *z;
   int rc = kcl_alloc(ctx, c->A->rows, kcl_type_size(c->wide), "a product", (void **)&z);
   if (rc) return rc;
@@ -104,12 +104,12 @@ static int compare(kcl *ctx, checking *c, kcl_type arithmetic, const update *u,
 int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
                      const double *x, const double *beta, const double *y0, const double *y,
                      kcl_product_error *out) {
-  int rc = check_arguments(ctx, A, arithmetic, x, y, out);
+  int rc = check_product_arguments(ctx, A, arithmetic, x, y, out);
   if (rc || (rc = kcl_need(ctx, "alpha", alpha)) || (rc = kcl_need(ctx, "beta", beta))) return rc;
   checking c = {.A = A, .x = x, .y = y, .wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D};
-  const update u = {number(c.wide, alpha, 0), number(c.wide, beta, 0), y0};
+  const update u = {number_of_row(c.wide, alpha, 0), number_of_row(c.wide, beta, 0), y0};
   if (u.beta != 0 && (rc = kcl_need(ctx, "y0", y0))) return rc;
-  return compare(ctx, &c, arithmetic, &u, out);
+  return compare_product_rows(ctx, &c, arithmetic, &u, out);
 }
 
 int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,

@@ -27,7 +27,7 @@ static int check_pattern(const kcl_solver *s, const kcl_csr *A, kcl_sums *now) {
 }
 
 /* s becomes what *fresh is, which is freed. */
-static void replace(kcl_solver *s, kcl_solver **fresh) {
+static void replace_solver(kcl_solver *s, kcl_solver **fresh) {
   const kcl_solver old = *s;
   *s = **fresh, **fresh = old;
   s->selection.system = &s->system, s->selection.owner = s;
@@ -52,6 +52,6 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
   const kcl_system system = {
       .ctx = ctx, .A = A, .options = s->system.options, .seconds_check = kcl_now() - start};
   rc = kcl_setup_system(&system, sums, s, &fresh);
-  if (!rc) replace(s, &fresh);
+  if (!rc) replace_solver(s, &fresh);
   return rc;
 }

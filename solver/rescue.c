@@ -33,14 +33,14 @@ typedef struct factorisation {
   int rc;
 } factorisation;
 
-static void run(void *self) {
+static void run_rescue(void *self) {
   factorisation *f = self;
   const kcl_direct_task t = {
       .k = f->k, .b = (const double *const *)f->b, .x = f->x, .flops = f->flops};
   f->rc = kcl_direct_many(&f->ctx, f->A, &t, &f->info);
 }
 
-static void release(void *self) {
+static void release_rescue(void *self) {
   factorisation *f = self;
   for (int k = 0; k < f->k; k++) free(f->b[k]), free(f->x[k]);
   kcl_csr_free(&f->A);
@@ -49,7 +49,7 @@ static void release(void *self) {
 
 /* ---------------------------------------------------------------- before */
 
-static bool allowed(const kcl_system *s, const kcl_loop *l) {
+static bool direct_allowed(const kcl_system *s, const kcl_loop *l) {
   return s->undecided.method && !s->options.no_direct && !s->options.max_iter && !l->interrupted &&
          !s->options.mixed && kcl_direct_available() &&
          (s->A->rows == s->A->cols || kcl_direct_least_squares());
@@ -74,7 +74,7 @@ done:
   return rc;
 }
 
-static int add(const kcl_system *s, const kcl_loop *l, int i, factorisation *f) {
+static int add_answer(const kcl_system *s, const kcl_loop *l, int i, factorisation *f) {
   const kcl_csr *A = s->A;
   const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   const size_t size = kcl_type_size(wide);
@@ -87,13 +87,13 @@ static int add(const kcl_system *s, const kcl_loop *l, int i, factorisation *f) 
 }
 
 /* f->k is 0 where all are solved. */
-static int prepare(kcl_solver *s, kcl_loop *l, factorisation *f) {
+static int prepare_rescue(kcl_solver *s, kcl_loop *l, factorisation *f) {
   const kcl_system *system = &s->system;
   const kcl_type wide = kcl_type_complex(system->A->type) ? KCL_Z : KCL_D;
   for (int i = 0; i < l->nrhs; i++) {
     bool out;
     int rc = unsolved(s, l, i, &out);
-    if (!rc && out) rc = add(system, l, i, f);
+    if (!rc && out) rc = add_answer(system, l, i, f);
     if (rc) return rc;
   }
   return f->k ? kcl_csr_convert(system->ctx, system->A, wide, &f->A) : KCL_OK;
@@ -130,7 +130,7 @@ done:
   return rc;
 }
 
-static void explain(kcl_solver *s, const factorisation *f) {
+static void explain_refusal(kcl_solver *s, const factorisation *f) {
   kcl_selection *c = &s->selection;
   kcl_auto_say(c->changes, sizeof c->changes, "%s%s did not reach the tolerance%s; %s in %s",
                c->changes[0] ? "\n" : "", c->way.method->name,
@@ -146,23 +146,24 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
   const double flops = fmin(AFFORDABLE, RATE * seconds);
   factorisation *f = NULL;
   int rc;
-  if (!allowed(&s->system, l) || s->factored || seconds < ANALYSIS * (double)s->system.A->nnz)
+  if (!direct_allowed(&s->system, l) || s->factored ||
+      seconds < ANALYSIS * (double)s->system.A->nnz)
     return KCL_OK;
   if (seconds < INFINITY && flops < WORTH * s->refused) return KCL_OK;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *f, "a direct solution", (void **)&f));
   f->flops = flops;
-  KCL_TRY(prepare(s, l, f));
+  KCL_TRY(prepare_rescue(s, l, f));
   if (!f->k) goto done;
   kcl_step_begin(ctx, (kcl_activity){.what = "factorising"});
-  if (!kcl_run_stoppable(ctx, run, release, f)) f = NULL;
+  if (!kcl_run_stoppable(ctx, run_rescue, release_rescue, f)) f = NULL;
   kcl_step_end(ctx);
   if (!f) goto done;
   s->factored = !f->rc;
   if (f->rc) s->refused = flops;
   if (f->rc) goto done;
   for (int k = 0; k < f->k; k++) KCL_TRY(accept(s, l, f, k));
-  explain(s, f);
+  explain_refusal(s, f);
 done:
-  if (f) release(f);
+  if (f) release_rescue(f);
   return rc;
 }

@@ -56,7 +56,7 @@ static void explain_none(kcl_system *s, double ratio, const char *why) {
            "none, though rows differ by a factor of %s: %s", kcl_factor_text(ratio).s, why);
 }
 
-static void explain(kcl_system *s, double ratio, bool refused) {
+static void explain_scaling(kcl_system *s, double ratio, bool refused) {
   kcl_scaling *c = &s->scaling;
   if (refused) {
     explain_none(s, ratio, "the format would refuse the scaled matrix");
@@ -70,7 +70,7 @@ static void explain(kcl_system *s, double ratio, bool refused) {
 }
 
 /* The format that was named may live on values that repeat. */
-static bool refuses(const kcl_system *s, const kcl_stats *scaled) {
+static bool format_refuses(const kcl_system *s, const kcl_stats *scaled) {
   kcl_cost given, now;
   const kcl_options *o = &s->options;
   return !s->undecided.format &&
@@ -94,14 +94,14 @@ static int equilibrate(kcl_system *s) {
   s->seconds_convert += kcl_now() - start, start = kcl_now();
   rc = d ? d->count(d, &scaled) : kcl_csr_values(s->ctx, s->converted, &scaled);
   if (rc) return rc;
-  const bool refused = kcl_ranks_largest(kcl_system_ranks(s), refuses(s, &scaled)) > 0;
+  const bool refused = kcl_ranks_largest(kcl_system_ranks(s), format_refuses(s, &scaled)) > 0;
   if (refused) {
     kcl_scaling_free(&s->scaling);
     kcl_system_forget_converted(s);
   } else {
     s->stats = scaled;
   }
-  explain(s, ratio, refused);
+  explain_scaling(s, ratio, refused);
   s->seconds_stats += kcl_now() - start;
   return KCL_OK;
 }

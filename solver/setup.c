@@ -45,7 +45,7 @@ void kcl_apply_symmetry(kcl_system *s) {
 
 /* The engine of the way and format chosen. A preconditioner that was chosen here and turns out not to exist, such as one
  * that divides by a diagonal which is 0 in float, is left out. */
-static int build(kcl_selection *c, const kcl_format *format) {
+static int build_engine(kcl_selection *c, const kcl_format *format) {
   const kcl_system *s = c->system;
   int rc = kcl_engine_build(s, c->way.method, c->way.precond, format, &c->engine);
   if (rc != KCL_USAGE || !s->undecided.precond || !c->way.precond->apply) return rc;
@@ -64,7 +64,7 @@ static void begin_ahead(const kcl_system *s) {
   if (p->ahead) p->ahead(s->ctx, s->A, s->options.precision);
 }
 
-static int count(kcl_system *s) {
+static int count_statistics(kcl_system *s) {
   const double start = kcl_now();
   int rc = KCL_OK;
   if (!s->known)
@@ -77,7 +77,7 @@ static int count(kcl_system *s) {
 }
 
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
-static int prepare(kcl_system *s, kcl_selection *c) {
+static int prepare_engine(kcl_system *s, kcl_selection *c) {
   const kcl_format *format;
   int rc;
   c->system = s;
@@ -87,7 +87,7 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   begin_ahead(s);
   if ((rc = kcl_alloc(s->ctx, 1, sizeof *s->preconds, "preconditioners", (void **)&s->preconds)))
     return rc;
-  if ((rc = count(s))) return rc;
+  if ((rc = count_statistics(s))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
   if (s->scaling.row) s->earlier = NULL; /* of other unknowns */
@@ -98,7 +98,7 @@ static int prepare(kcl_system *s, kcl_selection *c) {
   s->seconds_convert += kcl_now() - start;
   if ((rc = kcl_choose_way(c))) return rc;
   if ((rc = kcl_choose_format(c, &format))) return rc;
-  if ((rc = build(c, format))) return rc;
+  if ((rc = build_engine(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
   if ((rc = kcl_choose_by_time(c))) return rc;
   const kcl_engine *e = c->engine;
@@ -112,7 +112,7 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, kcl_mixed
   if (rc) return rc;
   kcl_mixed *m = *out;
   m->system.earlier = before ? before->system.preconds : NULL;
-  rc = prepare(&m->system, &m->selection);
+  rc = prepare_engine(&m->system, &m->selection);
   m->system.earlier = NULL;
   if (rc == KCL_USAGE) return kcl_mixed_refused(m), KCL_OK;
   return rc ? rc : kcl_mixed_judge(m, wide);
@@ -143,7 +143,7 @@ static int copy_given(kcl_solver *s) {
 }
 
 /* What serves the system of `before` serves this one, where it can. NULL: not any more. */
-static void go_on(kcl_solver *s, const kcl_solver *before) {
+static void continue_from(kcl_solver *s, const kcl_solver *before) {
   if (before) s->system.stats = before->system.stats, s->system.structure_known = true;
   s->system.earlier = before && !before->system.scaling.row ? before->system.preconds : NULL;
   s->selection.before = before ? &before->selection : NULL;
@@ -158,13 +158,13 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   kcl_context_retain(system->ctx);
   for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
   KCL_TRY(copy_given(s));
-  go_on(s, before);
-  KCL_TRY(prepare(&s->system, &s->selection));
+  continue_from(s, before);
+  KCL_TRY(prepare_engine(&s->system, &s->selection));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, &s->mixed));
-  go_on(s, NULL);
+  continue_from(s, NULL);
   *out = s, s = NULL;
 done:
   kcl_repeats_keep(system->ctx, NULL);

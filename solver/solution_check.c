@@ -32,7 +32,7 @@ typedef struct pair {
 } pair;
 
 /* out = x - y */
-static void subtract(const pair *p, double *out) {
+static void subtract_vectors(const pair *p, double *out) {
   const int64_t reals = p->A->cols * (kcl_type_complex(p->A->type) ? 2 : 1);
   for (int64_t i = 0; i < reals; i++) out[i] = p->x[i] - p->y[i];
 }
@@ -44,7 +44,7 @@ static int compare_square(kcl *ctx, const pair *p, double *apart, kcl_solution_e
   int rc;
   KCL_TRY(kcl_certify(ctx, p->A, p->b, p->x, &out->of_x));
   KCL_TRY(kcl_certify(ctx, p->A, p->b, p->y, &out->of_y));
-  subtract(p, apart);
+  subtract_vectors(p, apart);
   out->difference =
       kcl_ratio(kcl_norm_inf(t, apart, p->A->cols), kcl_norm_inf(t, p->y, p->A->cols));
   out->bound = out->direct.error;
@@ -65,7 +65,7 @@ static void compare_fits(const pair *p, double *fit, double *apart, kcl_solution
   const kcl_csr *A = p->A;
   const kcl_type t = A->type;
   const double K = out->direct.condition, norm_y = kcl_norm2(t, p->y, A->cols);
-  subtract(p, apart);
+  subtract_vectors(p, apart);
   kcl_csr_product(A, p->y, NULL, fit);
   double size = kcl_norm2(t, fit, A->rows), stretch = 1;
   if (out->unique) {
@@ -100,7 +100,7 @@ static bool solved(const kcl_check_plan *plan, const kcl_certificate *c) {
          (c->normal_residual >= 0 && c->normal_residual <= plan->tol);
 }
 
-static kcl_verdict judge(const kcl_check_plan *plan, const kcl_solution_error *c) {
+static kcl_verdict judge_difference(const kcl_check_plan *plan, const kcl_solution_error *c) {
   const double d = c->difference, e = c->bound;
   if (!solved(plan, &c->of_x) || isnan(d) || d - e > c->allowed) return KCL_FAILED;
   const bool within = d <= c->allowed && d + e <= (plan->error > 0 ? plan->error : ONE_DIGIT);
@@ -108,7 +108,7 @@ static kcl_verdict judge(const kcl_check_plan *plan, const kcl_solution_error *c
 }
 
 /* Why it did not pass, and what would help. error: what the residual of x allows. */
-static void explain(const kcl_check_plan *plan, double error, kcl_solution_error *c) {
+static void explain_verdict(const kcl_check_plan *plan, double error, kcl_solution_error *c) {
   const double least = c->difference - c->bound, most = c->difference + c->bound,
                tol = c->of_x.relative_residual * ONE_DIGIT / 2 / fmax(error, c->difference);
   const bool reachable = tol > 100 * fmax(c->of_y.relative_residual, 1e-16);
@@ -130,7 +130,7 @@ static void explain(const kcl_check_plan *plan, double error, kcl_solution_error
 }
 
 /* The largest difference that passes. */
-static double allowed(const kcl_check_plan *plan, double error) {
+static double allowed_difference(const kcl_check_plan *plan, double error) {
   return plan->error > 0 ? plan->error : fmin(10 * fmax(plan->tol, error), ONE_DIGIT);
 }
 
@@ -150,9 +150,9 @@ int kcl_solution_check(kcl *ctx, const kcl_csr *A, const double *b, const double
   KCL_TRY(kcl_alloc(ctx, A->cols, kcl_type_size(A->type), "a difference", (void **)&apart));
   out->unique = out->direct.rank < 0 || out->direct.rank == A->cols;
   KCL_TRY((out->direct.rank < 0 ? compare_square : compare_least)(ctx, &p, apart, out, &error));
-  out->allowed = allowed(plan, error);
-  out->verdict = judge(plan, out);
-  explain(plan, error, out);
+  out->allowed = allowed_difference(plan, error);
+  out->verdict = judge_difference(plan, out);
+  explain_verdict(plan, error, out);
 done:
   free(apart);
   return rc;

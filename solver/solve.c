@@ -222,7 +222,7 @@ static int64_t most_columns(const kcl_solver *s) {
   return PTRDIFF_MAX / (bytes > (int64_t)sizeof(kcl_report) ? bytes : (int64_t)sizeof(kcl_report));
 }
 
-static int check_arguments(const kcl_solver *s, int64_t k, const void *B, const void *X) {
+static int check_solve_arguments(const kcl_solver *s, int64_t k, const void *B, const void *X) {
   kcl *ctx = s->system.ctx;
   kcl_distribution *d = s->system.distribution;
   int rc = KCL_OK;
@@ -259,7 +259,8 @@ static int take_columns(kcl_solver *s, int64_t from, int nrhs, const void *B, vo
   return KCL_OK;
 }
 
-static int solve_all(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
+static int solve_all_columns(kcl_solver *s, int64_t k, const void *B, void *X,
+                             kcl_report *reports) {
   const kcl_csr *A = s->system.A;
   kcl_distribution *d = s->system.distribution;
   const size_t b_size = (size_t)A->rows * kcl_type_size(A->type);
@@ -289,7 +290,7 @@ static void zero_reports(int64_t k, kcl_report *reports) {
 /* Callbacks see the context as it is during a solve; a solver that one of them freed is freed at the end. */
 int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report *reports) {
   int rc = s ? kcl_need_idle(s->system.ctx) : KCL_USAGE;
-  if (!rc) rc = check_arguments(s, k, B, X);
+  if (!rc) rc = check_solve_arguments(s, k, B, X);
   if (rc) {
     if (k > 0 && k <= most_columns(s)) zero_reports(k, reports);
     return rc;
@@ -297,7 +298,7 @@ int kcl_solve_many(kcl_solver *s, int64_t k, const void *B, void *X, kcl_report 
   kcl *ctx = s->system.ctx;
   zero_reports(k, reports);
   s->running = ctx->solving = true;
-  rc = solve_all(s, k, B, X, reports);
+  rc = solve_all_columns(s, k, B, X, reports);
   s->running = ctx->solving = false;
   if (rc) zero_reports(k, reports);
   if (s->freed) kcl_solver_free(&s);

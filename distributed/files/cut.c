@@ -33,7 +33,7 @@ static double want(const cutting *k, int p) {
 }
 
 /* The block in which the cut lies. */
-static int64_t block_of(const cutting *k, double want) {
+static int64_t block_of_rank(const cutting *k, double want) {
   int64_t lo = 0, hi = k->blocks - 1;
   while (lo < hi) {
     const int64_t mid = lo + (hi - lo) / 2;
@@ -60,17 +60,17 @@ static void find_cuts(cutting *k) {
   sum_counts(k, k->before + 1, k->blocks);
   for (int64_t i = 0; i < k->blocks; i++) k->before[i + 1] += k->before[i], k->slot[i] = -1;
   for (int p = 1; p < ranks; p++) {
-    int32_t *slot = &k->slot[block_of(k, want(k, p))];
+    int32_t *slot = &k->slot[block_of_rank(k, want(k, p))];
     if (*slot < 0) *slot = slots++;
   }
   k->bins.slot = k->slot;
   sum_counts(k, k->fine, (int64_t)slots << k->bins.shift);
   for (int p = 1; p < ranks; p++)
-    k->c->first[p] = cut_block(k, block_of(k, want(k, p)), want(k, p));
+    k->c->first[p] = cut_block(k, block_of_rank(k, want(k, p)), want(k, p));
   kcl_settle(k->bins.rows, ranks, k->c->first);
 }
 
-static int allocate(cutting *k) {
+static int allocate_blocks(cutting *k) {
   kcl *ctx = k->c->ctx;
   const int64_t ranks = k->c->ranks.count, each = INT64_C(1) << k->bins.shift;
   int rc = kcl_alloc(ctx, k->blocks + 1, sizeof *k->before, "counts", (void **)&k->before);
@@ -86,7 +86,7 @@ int kcl_cut_rows(kcl_comm *c, int64_t rows, kcl_count_entries *count, const void
   KCL_TRY(kcl_comm_agree(c, kcl_check_count(c, rows)));
   while (rows >> k.bins.shift >= MOST_BLOCKS) k.bins.shift++;
   k.blocks = ((rows - 1) >> k.bins.shift) + 1;
-  KCL_TRY(kcl_comm_agree(c, allocate(&k)));
+  KCL_TRY(kcl_comm_agree(c, allocate_blocks(&k)));
   KCL_TRY(kcl_weigh(c, &k.weight));
   find_cuts(&k);
   c->ranks.rows = rows;

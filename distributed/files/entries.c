@@ -17,7 +17,7 @@ typedef struct exchange {
   mm_block *list;             /* [ranks, rounds] */
 } exchange;
 
-static int owner(const kcl_comm *c, int64_t row, int guess) {
+static int owner_of_row(const kcl_comm *c, int64_t row, int guess) {
   int lo = 0, hi = c->ranks.count - 1;
   if (row >= c->first[guess] && row < c->first[guess + 1]) return guess;
   while (lo < hi) {
@@ -30,7 +30,7 @@ static int owner(const kcl_comm *c, int64_t row, int guess) {
   return lo;
 }
 
-static void put(const exchange *s, int p, uint64_t place, const uint64_t *value) {
+static void put_entry(const exchange *s, int p, uint64_t place, const uint64_t *value) {
   const int width = s->e->width;
   const int64_t k = s->at[p]++;
   if (!s->buffer) return;
@@ -49,14 +49,14 @@ static void route(const exchange *s, int64_t k, int64_t index) {
     const int64_t n = index + i;
     const uint64_t place =
         s->x->coordinate ? w[0] : (uint64_t)(n % rows) | (uint64_t)(n / rows) << 32;
-    put(s, p = owner(s->c, mm_row(place), p), place, w + s->x->coordinate);
+    put_entry(s, p = owner_of_row(s->c, mm_row(place), p), place, w + s->x->coordinate);
     if (!s->x->mirrored || mm_row(place) == mm_col(place)) continue;
-    q = owner(s->c, mm_col(place), q);
-    if (q != p) put(s, q, place, w + s->x->coordinate);
+    q = owner_of_row(s->c, mm_col(place), q);
+    if (q != p) put_entry(s, q, place, w + s->x->coordinate);
   }
 }
 
-static int allocate(exchange *s) {
+static int allocate_entries(exchange *s) {
   const int ranks = s->c->ranks.count;
   kcl *ctx = s->c->ctx;
   int64_t most = 0;
@@ -138,7 +138,7 @@ int kcl_exchange_entries(kcl_comm *c, const kcl_entries *x, mm_entries *out) {
   int rc;
   *out = (mm_entries){0};
   s.rounds = (int64_t)kcl_comm_largest(c, (double)x->e->blocks);
-  KCL_TRY(kcl_comm_agree(c, allocate(&s)));
+  KCL_TRY(kcl_comm_agree(c, allocate_entries(&s)));
   count_all(&s);
   for (int p = 0; p < c->ranks.count; p++) total += s.from[p];
   KCL_TRY(kcl_comm_agree(c, mm_entries_alloc(c->ctx, x->e->width, total, out, &s.words)));

@@ -12,18 +12,18 @@ typedef struct share {
 } share;
 
 /* Rows of blocks without a slot are not looked at. */
-static void count_rows(const void *self, const kcl_bins *b) {
+static void count_generated_rows(const void *self, const kcl_bins *b) {
   const share *s = self;
   for (int64_t i = s->from; i < s->to; i++)
     if (!b->slot || b->slot[i >> b->shift] >= 0)
       kcl_bin(b, i, s->rows->row(s->rows->self, i, NULL, NULL));
 }
 
-static int make_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
+static int make_own_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
   const int64_t n = f->rows.rows, ranks = c->ranks.count, me = c->ranks.rank;
   const share s = {&f->rows, n * me / ranks, n * (me + 1) / ranks};
   int64_t stored;
-  int rc = kcl_cut_rows(c, n, count_rows, &s);
+  int rc = kcl_cut_rows(c, n, count_generated_rows, &s);
   if (!rc) rc = kcl_cut_columns(c, n);
   if (rc) return rc;
   rc = kcl_formula_rows(c->ctx, f, c->first[me], c->first[me + 1], &out->A, &out->b);
@@ -33,7 +33,7 @@ static int make_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
   return KCL_OK;
 }
 
-static int make_whole(kcl_comm *c, const char *kind_size, kcl_mpi_part *out) {
+static int make_whole_system(kcl_comm *c, const char *kind_size, kcl_mpi_part *out) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
   int rc = c->ranks.rank ? KCL_OK : kcl_generate(c->ctx, kind_size, &A, &b);
@@ -69,7 +69,7 @@ int kcl_mpi_generate(kcl *ctx, MPI_Comm comm, const char *kind_size, kcl_mpi_par
     goto done;
   }
   KCL_TRY(kcl_read_begin(ctx, comm, &c));
-  rc = f.rows.self ? make_rows(c, &f, out) : make_whole(c, kind_size, out);
+  rc = f.rows.self ? make_own_rows(c, &f, out) : make_whole_system(c, kind_size, out);
 done:
   if (rc && out) kcl_mpi_part_free(out);
   if (c) kcl_comm_free(&c);

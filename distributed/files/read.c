@@ -70,7 +70,7 @@ done:
   return rc;
 }
 
-static int read_whole(kcl_comm *c, const char *path, kcl_mpi_part *out) {
+static int read_whole_file(kcl_comm *c, const char *path, kcl_mpi_part *out) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL, *x0 = NULL;
   int rc = c->ranks.rank ? KCL_OK : kcl_csr_read_system(c->ctx, path, &A, &b, &x0);
@@ -99,8 +99,8 @@ static void count_lines(const void *self, const kcl_bins *b) {
   }
 }
 
-static int parse(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
-                 mm_entries *e) {
+static int parse_part(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                      mm_entries *e) {
   kcl_text t;
   int64_t all, total;
   int rc = kcl_open_lines(c, path, look, held, &t);
@@ -112,13 +112,13 @@ static int parse(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *
   return kcl_comm_agree(c, mm_check_total(c->ctx, &look->head, total, all));
 }
 
-static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
-                      kcl_mpi_part *out) {
+static int read_entry_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                            kcl_mpi_part *out) {
   const mm_head *h = &look->head;
   mm_entries parsed = {0}, own = {0};
   const bool half = h->symmetry != KCL_GENERAL;
   int rc;
-  KCL_TRY(parse(c, path, look, held, &parsed));
+  KCL_TRY(parse_part(c, path, look, held, &parsed));
   KCL_TRY(kcl_cut_rows(c, h->rows, count_lines, &(lines){h, &parsed}));
   KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, h->cols)));
   KCL_TRY(kcl_exchange_entries(
@@ -142,10 +142,12 @@ typedef struct binary {
   int64_t from, to, *ptr; /* an even share of the row pointers, [to - from + 1] */
 } binary;
 
-static int64_t even(int64_t n, int p, int ranks) { return n / ranks * p + n % ranks * p / ranks; }
+static int64_t even_share_start(int64_t n, int p, int ranks) {
+  return n / ranks * p + n % ranks * p / ranks;
+}
 
 /* All ranks together sum the chunks of all arrays. */
-static int check_sum(const binary *f) {
+static int check_file_sum(const binary *f) {
   kcl_comm *c = f->c;
   const int ranks = c->ranks.count, me = c->ranks.rank;
   uint64_t *sum = NULL, all = 0;
@@ -154,7 +156,8 @@ static int check_sum(const binary *f) {
   for (int i = 0; i < KCL_FILE_PARTS && !rc; i++) {
     const kcl_file_part *part = &f->h.part[i];
     const int64_t chunks = (int64_t)((part->bytes + KCL_SUM64_CHUNK - 1) / KCL_SUM64_CHUNK),
-                  first = even(chunks, me, ranks), last = even(chunks, me + 1, ranks);
+                  first = even_share_start(chunks, me, ranks),
+                  last = even_share_start(chunks, me + 1, ranks);
     free(sum), sum = NULL;
     rc = kcl_alloc(c->ctx, chunks, sizeof *sum, "checksums", (void **)&sum);
     if (!rc) rc = kcl_binary_sums(c->ctx, f->path, part, first, last, sum + first);
@@ -172,8 +175,8 @@ static int check_sum(const binary *f) {
 static int read_pointers(binary *f) {
   kcl_comm *c = f->c;
   const int64_t rows = f->h.rows;
-  f->from = even(rows, c->ranks.rank, c->ranks.count);
-  f->to = even(rows, c->ranks.rank + 1, c->ranks.count);
+  f->from = even_share_start(rows, c->ranks.rank, c->ranks.count);
+  f->to = even_share_start(rows, c->ranks.rank + 1, c->ranks.count);
   const int64_t n = f->to - f->from + 1;
   int rc = kcl_alloc(c->ctx, n, sizeof *f->ptr, "row pointers", (void **)&f->ptr);
   if (!rc)
@@ -187,15 +190,15 @@ static int read_pointers(binary *f) {
   return kcl_comm_agree(c, rc);
 }
 
-static void count_rows(const void *self, const kcl_bins *b) {
+static void count_rows_of_file(const void *self, const kcl_bins *b) {
   const binary *f = self;
   for (int64_t i = f->from; i < f->to; i++)
     kcl_bin(b, i, f->ptr[i - f->from + 1] - f->ptr[i - f->from]);
 }
 
 /* Own elements of dense columns; begin: those of the ranks. */
-static int read_columns(const binary *f, int part, const int64_t *begin, int64_t cols,
-                        kcl_dense **out) {
+static int read_column_numbers(const binary *f, int part, const int64_t *begin, int64_t cols,
+                               kcl_dense **out) {
   const int64_t first = begin[f->c->ranks.rank], mine = begin[f->c->ranks.rank + 1] - first,
                 rows = begin[f->c->ranks.count];
   const kcl_type type = f->h.dense_complex >> (part - KCL_PART_B) & 1 ? KCL_Z : KCL_D;
@@ -231,8 +234,8 @@ static int read_own(const binary *f, kcl_mpi_part *out) {
   A->symmetry = (kcl_symmetry)h->symmetry, A->field = (kcl_field)h->field;
   if (!kcl_binary_rows_good(mine, h->cols, A->row_ptr, A->col))
     KCL_TRY(kcl_binary_refuse(ctx, f->path, "rows or columns are out of order"));
-  KCL_TRY(read_columns(f, KCL_PART_B, f->c->first, h->b_cols, &out->b));
-  KCL_TRY(read_columns(f, KCL_PART_X, f->c->column, h->x_cols, &out->x0));
+  KCL_TRY(read_column_numbers(f, KCL_PART_B, f->c->first, h->b_cols, &out->b));
+  KCL_TRY(read_column_numbers(f, KCL_PART_X, f->c->column, h->x_cols, &out->x0));
 done:
   return rc;
 }
@@ -241,9 +244,9 @@ static int read_binary(kcl_comm *c, const char *path, const kcl_look *look, kcl_
   binary f = {.c = c, .path = path};
   int rc = kcl_comm_agree(c, kcl_binary_head(c->ctx, path, look->size, &f.h));
   if (rc) return rc;
-  KCL_TRY(check_sum(&f));
+  KCL_TRY(check_file_sum(&f));
   KCL_TRY(read_pointers(&f));
-  KCL_TRY(kcl_cut_rows(c, f.h.rows, count_rows, &f));
+  KCL_TRY(kcl_cut_rows(c, f.h.rows, count_rows_of_file, &f));
   KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, f.h.cols)));
   KCL_TRY(kcl_comm_agree(c, read_own(&f, out)));
   kcl_describe_part(c, f.h.stored, out);
@@ -277,11 +280,11 @@ int kcl_mpi_read(kcl *ctx, MPI_Comm comm, const char *path, kcl_mpi_part *out) {
   KCL_TRY(kcl_read_begin(ctx, comm, &c));
   KCL_TRY(kcl_look_together(c, path, &kcl_look_for_matrix, &look, &held));
   if (look.layout == KCL_FILE_LINES)
-    rc = read_lines(c, path, &look, &held, out);
+    rc = read_entry_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_BINARY)
     rc = read_binary(c, path, &look, out);
   else
-    rc = read_whole(c, path, out);
+    rc = read_whole_file(c, path, out);
 done:
   kcl_text_close(&held);
   if (rc && out) kcl_mpi_part_free(out);

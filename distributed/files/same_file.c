@@ -25,7 +25,7 @@ static int sum_file(kcl *ctx, const char *path, int64_t size, uint64_t *out) {
 }
 
 /* The message names the rank itself: none is added to failures of input (kcl_comm.files). */
-static int refuse(kcl_comm *c, const char *path, const char *how) {
+static int refuse_files(kcl_comm *c, const char *path, const char *how) {
   return kcl_fail(c->ctx, KCL_INPUT, "%s: rank %d and rank 0 read different files of this name: %s",
                   path, c->ranks.rank, how);
 }
@@ -36,7 +36,7 @@ static int compare_contents(kcl_comm *c, const char *path, int64_t size) {
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   first = own;
   kcl_tell(c, &first, sizeof first);
-  if (size >= 0 && own != first) rc = refuse(c, path, "their contents differ");
+  if (size >= 0 && own != first) rc = refuse_files(c, path, "their contents differ");
   return kcl_comm_agree(c, rc);
 }
 
@@ -52,7 +52,7 @@ int kcl_check_same_file(kcl_comm *c, const char *path, int64_t size) {
   if (size >= 0 && size != first.size) {
     char how[80];
     snprintf(how, sizeof how, "%lld and %lld bytes", (long long)size, (long long)first.size);
-    rc = refuse(c, path, how);
+    rc = refuse_files(c, path, how);
   }
   if ((rc = kcl_comm_agree(c, rc))) return rc;
   const bool copy = own.number != first.file.number || own.seconds != first.file.seconds ||

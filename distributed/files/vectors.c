@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {
+static int check_vector_rows(kcl_comm *c, const char *path, int64_t rows, int64_t cols) {
   if (rows == c->ranks.rows && cols > 0) return KCL_OK;
   return kcl_fail(c->ctx, KCL_INPUT, "%s holds %lld x %lld numbers, and not %lld rows", path,
                   (long long)rows, (long long)cols, (long long)c->ranks.rows);
 }
 
 /* Values of an array each have their place; those of one place in a coordinate file are added. */
-static void place(const kcl_comm *c, const mm_entries *e, bool add, kcl_dense *out) {
+static void place_of_vector(const kcl_comm *c, const mm_entries *e, bool add, kcl_dense *out) {
   for (int64_t k = 0; k < e->blocks; k++) {
     const uint64_t *w = e->block[k].words;
     for (int64_t n = 0; n < e->block[k].count; n++, w += e->stride) {
@@ -34,14 +34,14 @@ static int distribute(kcl_comm *c, mm_entries *parsed, bool coordinate, int64_t 
       c, &(kcl_entries){.e = parsed, .coordinate = coordinate, .index = index}, &own));
   KCL_TRY(kcl_comm_agree(c, kcl_dense_create(c->ctx, first[1] - first[0], cols,
                                              parsed->width == 2 ? KCL_Z : KCL_D, out)));
-  place(c, &own, coordinate, *out);
+  place_of_vector(c, &own, coordinate, *out);
 done:
   mm_entries_free(&own);
   return rc;
 }
 
-static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
-                      kcl_dense **out) {
+static int read_vector_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_text *held,
+                             kcl_dense **out) {
   const mm_head *h = &look->head;
   mm_entries e = {0};
   kcl_text t;
@@ -54,7 +54,7 @@ static int read_lines(kcl_comm *c, const char *path, const kcl_look *look, kcl_t
   KCL_TRY(kcl_agree_on_lines(c, path, h->lines, e.lines, e.bad, &all));
   const int64_t before = kcl_comm_before(c, e.total, &total);
   rc = mm_check_total(c->ctx, h, total, all);
-  if (!rc) rc = check_rows(c, path, h->rows, h->cols);
+  if (!rc) rc = check_vector_rows(c, path, h->rows, h->cols);
   KCL_TRY(kcl_comm_agree(c, rc));
   KCL_TRY(distribute(c, &e, h->coordinate, before, h->cols, out));
 done:
@@ -88,7 +88,7 @@ static int read_numbers(kcl_comm *c, const char *path, const kcl_look *look, kcl
   KCL_TRY(rc);
   KCL_TRY(kcl_agree_on_lines(c, path, 0, n.lines, n.failed ? &n.bad : NULL, &all));
   const int64_t before = kcl_comm_before(c, n.count, &total);
-  rc = check_rows(c, path, total, 1);
+  rc = check_vector_rows(c, path, total, 1);
   if (!rc) rc = list_numbers(c->ctx, &n, &e);
   KCL_TRY(kcl_comm_agree(c, rc));
   KCL_TRY(distribute(c, &e, false, before, 1, out));
@@ -98,17 +98,17 @@ done:
   return rc;
 }
 
-static int read_whole(kcl_comm *c, const char *path, kcl_dense **out) {
+static int read_whole_vector(kcl_comm *c, const char *path, kcl_dense **out) {
   kcl_dense *whole = NULL;
   int rc = c->ranks.rank ? KCL_OK : kcl_dense_read(c->ctx, path, &whole);
-  if (!rc && !c->ranks.rank) rc = check_rows(c, path, whole->rows, whole->cols);
+  if (!rc && !c->ranks.rank) rc = check_vector_rows(c, path, whole->rows, whole->cols);
   rc = kcl_comm_agree(c, rc);
   if (!rc) rc = kcl_give_dense(c, c->first, whole, out);
   kcl_dense_free(&whole);
   return rc;
 }
 
-static int check_arguments(kcl *ctx, const char *path, int64_t own_rows, kcl_dense **out) {
+static int check_vector_arguments(kcl *ctx, const char *path, int64_t own_rows, kcl_dense **out) {
   int rc = kcl_need(ctx, "out", out);
   if (!rc) *out = NULL;
   if (!rc) rc = kcl_need(ctx, "path", path);
@@ -123,16 +123,16 @@ int kcl_mpi_dense_read(kcl *ctx, MPI_Comm comm, const char *path, int64_t own_ro
   kcl_text held = {0};
   int rc;
   if (!ctx) return KCL_USAGE;
-  KCL_TRY(kcl_mpi_agree(ctx, comm, check_arguments(ctx, path, own_rows, out)));
+  KCL_TRY(kcl_mpi_agree(ctx, comm, check_vector_arguments(ctx, path, own_rows, out)));
   KCL_TRY(kcl_files_begin(ctx, comm, &c));
   kcl_take_counts(c, own_rows);
   KCL_TRY(kcl_look_together(c, path, &kcl_look_for_dense, &look, &held));
   if (look.layout == KCL_FILE_LINES)
-    rc = read_lines(c, path, &look, &held, out);
+    rc = read_vector_lines(c, path, &look, &held, out);
   else if (look.layout == KCL_FILE_NUMBERS)
     rc = read_numbers(c, path, &look, &held, out);
   else
-    rc = read_whole(c, path, out);
+    rc = read_whole_vector(c, path, out);
 done:
   kcl_text_close(&held);
   if (rc && out) kcl_dense_free(out);

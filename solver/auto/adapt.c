@@ -14,7 +14,7 @@ static const double LONG = 0.1; /* seconds of a solve whose time per iteration c
 /* ---------------------------------------------------------------- a faster format */
 
 /* each: seconds per iteration. */
-static bool pays(const kcl_selection *c, double seconds, double each) {
+static bool change_pays(const kcl_selection *c, double seconds, double each) {
   return !c->decided && c->system->undecided.format && c->candidates &&
          kcl_trial_budget(seconds) > kcl_trial_price(c, each);
 }
@@ -37,11 +37,11 @@ static int try_formats(kcl_selection *c, kcl_loop *l, double seconds, double eac
 }
 
 /* Times other formats where that pays. */
-static int consider(kcl_selection *c, kcl_loop *l) {
+static int consider_others(kcl_selection *c, kcl_loop *l) {
   if (kcl_switch_pays(c, l)) return KCL_OK;
   int64_t done = kcl_loop_iterations(l);
   double seconds = kcl_now() - l->start, each = seconds / (double)done;
-  if (!done || !pays(c, seconds, each)) return KCL_OK;
+  if (!done || !change_pays(c, seconds, each)) return KCL_OK;
   int rc = kcl_loop_measure(l, &each);
   if (rc || !kcl_loop_running(l)) return rc;
   double t = kcl_now();
@@ -71,7 +71,7 @@ static kcl_reason activate_failed(kcl_loop *l) {
 }
 
 /* Of the active right-hand sides: the best squared residual by the target's, of the one that is furthest away. */
-static double left(const kcl_loop *l) {
+static double iterations_left(const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++) {
     const kcl_rhs *v = &l->rhs[i];
@@ -131,7 +131,7 @@ static int load_best(kcl_loop *l) {
   return rc;
 }
 
-static int build(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
+static int build_next_engine(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
   if (c->build) return c->build(c->owner, way, out);
   return kcl_engine_build(c->system, way->method, way->precond, c->engine->operators[0]->format,
                           out);
@@ -139,12 +139,12 @@ static int build(kcl_selection *c, const kcl_way *way, kcl_engine **out) {
 
 /* An engine of this way with b and the best x of all right-hand sides. NULL: it cannot be built (such as A^H that does
  * not fit), or it has more scalars than a device has room for. */
-static int engine_of(kcl_selection *c, kcl_loop *l, const kcl_way *way, kcl_engine **out) {
+static int engine_of_next(kcl_selection *c, kcl_loop *l, const kcl_way *way, kcl_engine **out) {
   const kcl_system *s = c->system;
   const kcl_engine *old = c->engine;
   *out = NULL;
   if (s->options.mixed && way->method->least_squares) return KCL_OK;
-  if (build(c, way, out)) return KCL_OK;
+  if (build_next_engine(c, way, out)) return KCL_OK;
   bool fits = (*out)->program->nrhs == old->program->nrhs;
   int rc = fits ? load_best(l) : KCL_OK;
   if (!rc && fits) rc = kcl_engine_copy_system(*out, c->engine);
@@ -180,16 +180,17 @@ static int go_on_with(kcl_selection *c, kcl_loop *l, kcl_engine **e, kcl_reason 
 static int next_engine(kcl_selection *c, kcl_loop *l, kcl_reason reason, kcl_engine **e) {
   int rc = KCL_OK, now = way_in_use(c), next;
   bool form = now >= 0 && c->way.method != c->plan.way[now].method;
-  if (form && reason != KCL_INDEFINITE) rc = engine_of(c, l, &c->plan.way[now], e); /* it drifted */
+  if (form && reason != KCL_INDEFINITE)
+    rc = engine_of_next(c, l, &c->plan.way[now], e); /* it drifted */
   while (!rc && !*e && (next = next_way(c)) >= 0) {
     c->tried |= 1u << next;
-    rc = engine_of(c, l, &c->plan.way[next], e);
+    rc = engine_of_next(c, l, &c->plan.way[next], e);
   }
   return rc;
 }
 
 /* Was the solve stopped, on any rank, while kernels were compiled or a factorisation ran? Then it ends here. */
-static bool stopped(const kcl_selection *c, kcl_loop *l) {
+static bool solve_stopped(const kcl_selection *c, kcl_loop *l) {
   kcl_ranks *ranks = kcl_system_ranks(c->system);
   double stop = c->system->ctx->stopped;
   if (ranks) ranks->sum(ranks, KCL_OK, 1, &stop);
@@ -209,7 +210,7 @@ static int last_resorts(kcl_selection *c, kcl_loop *l, kcl_engine **e) {
   int rc = try_rescue(c, l, INFINITY), way = nearest_way(c);
   if (rc || way < 0 || activate_failed(l) == KCL_CONVERGED) return rc;
   memset(c->reached, 0, sizeof c->reached);
-  return engine_of(c, l, &c->plan.way[way], e);
+  return engine_of_next(c, l, &c->plan.way[way], e);
 }
 
 /* To the way that pays better; where it cannot be built, once more with this one. */
@@ -218,8 +219,8 @@ static int switch_over(kcl_selection *c, kcl_loop *l) {
   kcl_engine *e = NULL;
   c->next.method = NULL;
   if (activate_failed(l) == KCL_CONVERGED || l->interrupted) return KCL_OK;
-  int rc = engine_of(c, l, &way, &e);
-  if (rc || stopped(c, l)) return kcl_engine_free(&e), rc;
+  int rc = engine_of_next(c, l, &way, &e);
+  if (rc || solve_stopped(c, l)) return kcl_engine_free(&e), rc;
   if (e) kcl_selection_use(c, &e);
   l->engine = c->engine;
   c->decided = true;
@@ -235,13 +236,13 @@ static int next_method(kcl_selection *c, kcl_loop *l) {
   kcl_reason reason = activate_failed(l);
   if (l->interrupted) return KCL_OK;
   if (reason == KCL_CONVERGED) return try_rescue(c, l, INFINITY);
-  if (now >= 0 && cut_short(l)) c->reached[now] = left(l);
-  if ((rc = try_rescue(c, l, kcl_now() - l->start)) || stopped(c, l)) return rc;
+  if (now >= 0 && cut_short(l)) c->reached[now] = iterations_left(l);
+  if ((rc = try_rescue(c, l, kcl_now() - l->start)) || solve_stopped(c, l)) return rc;
   if (activate_failed(l) == KCL_CONVERGED) return KCL_OK;
-  if ((rc = next_engine(c, l, reason, &e)) || stopped(c, l)) return rc;
+  if ((rc = next_engine(c, l, reason, &e)) || solve_stopped(c, l)) return rc;
   bool more = e != NULL;
   if (!more && (rc = last_resorts(c, l, &e))) return rc;
-  if (stopped(c, l) || !e) return KCL_OK;
+  if (solve_stopped(c, l) || !e) return KCL_OK;
   rc = go_on_with(c, l, &e, reason);
   if (!more) l->impatient = false;
   return rc;
@@ -260,7 +261,7 @@ int kcl_adapt_run(kcl_selection *c, kcl_loop *l) {
   int rc = kcl_loop_begin(l);
   while (!rc && l->state != KCL_LOOP_ENDED) {
     rc = kcl_loop_step(l);
-    if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider(c, l);
+    if (!rc && l->state == KCL_LOOP_ITERATING) rc = consider_others(c, l);
     if (!rc && l->state == KCL_LOOP_ENDED) rc = next_method(c, l);
   }
   kcl_loop_quiet(l);

@@ -35,7 +35,7 @@ bool kcl_auto_remembers(const kcl_selection *c) {
 }
 
 /* Does a remembered timing answer what these options ask? */
-static bool usable(const kcl_selection *c, const kcl_timing *t) {
+static bool timing_usable(const kcl_selection *c, const kcl_timing *t) {
   const kcl_system *s = c->system;
   kcl_cost cost;
   if (kcl_plan_find(&c->plan, t->method, t->precond) < 0) return false;
@@ -55,7 +55,7 @@ const kcl_timing *kcl_auto_best(const kcl_selection *c) {
   for (int i = 0; i < known->count; i++) {
     const kcl_timing *t = &known->timing[i];
     double cost = t->setup + n * t->iteration;
-    if (cost < least && usable(c, t)) best = t, least = cost;
+    if (cost < least && timing_usable(c, t)) best = t, least = cost;
   }
   return best;
 }
@@ -181,7 +181,7 @@ static bool keeps_format(const kcl_selection *c) {
          !cost.refusal;
 }
 
-static void go_on(kcl_selection *c) {
+static void continue_choice(kcl_selection *c) {
   const kcl_selection *b = c->before;
   c->way = b->way, c->decided = b->decided, c->way_recalled = b->way_recalled;
   memcpy(c->why_method, b->why_method, sizeof c->why_method);
@@ -206,7 +206,7 @@ int kcl_choose_way(kcl_selection *c) {
     c->expected = c->remembered.iterations;
   }
   if (!any) return KCL_OK;
-  if (goes_on(c)) return go_on(c), KCL_OK;
+  if (goes_on(c)) return continue_choice(c), KCL_OK;
   const kcl_timing *known = kcl_auto_best(c);
   c->way_recalled = known && (strcmp(known->method, c->way.method->name) ||
                               strcmp(known->precond, c->way.precond->name));
@@ -219,7 +219,7 @@ int kcl_choose_way(kcl_selection *c) {
 /* ---------------------------------------------------------------- format */
 
 /* The one asked for. */
-static int named_format(kcl_selection *c, const kcl_format **f) {
+static int take_named_format(kcl_selection *c, const kcl_format **f) {
   const kcl_system *s = c->system;
   snprintf(c->why_format, sizeof c->why_format, "asked for");
   return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
@@ -245,7 +245,7 @@ int kcl_choose_format(kcl_selection *c, const kcl_format **f) {
   kcl_type type = s->options.precision;
   char *why = c->why_format;
   const size_t room = sizeof c->why_format;
-  if (!s->undecided.format) return named_format(c, f);
+  if (!s->undecided.format) return take_named_format(c, f);
   if (keeps_format(c)) {
     memcpy(why, c->before->why_format, room);
     return kcl_format_find(s->ctx, kcl_engine_format(c->before->engine), type, f);

@@ -61,7 +61,7 @@ static double most_to_come(const kcl_selection *c, const kcl_loop *l) {
   return c->expected ? fmax(before, 0) : most;
 }
 
-static bool on_device(const kcl_selection *c) {
+static bool set_up_on_device(const kcl_selection *c) {
   return kcl_setup_possible(c->system->ctx, kcl_system_matrix(c->system));
 }
 
@@ -70,7 +70,8 @@ static bool on_device(const kcl_selection *c) {
 static double compilation(const kcl_selection *c) {
   const kcl_system *s = c->system;
   if (!s->ctx->opencl) return 0;
-  const bool most = on_device(c) && kcl_setup_compiled(s->ctx, kcl_system_matrix(s)->type, false);
+  const bool most =
+      set_up_on_device(c) && kcl_setup_compiled(s->ctx, kcl_system_matrix(s)->type, false);
   const double cold = s->ctx->layout == KCL_LAYOUT_GPU ? COLD_GPU : COLD_CPU,
                all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
   return fmax(all - c->remembered.missed, 0);
@@ -79,7 +80,7 @@ static double compilation(const kcl_selection *c) {
 static double setup_seconds(const kcl_selection *c) {
   const double entries = (double)c->system->stats.nnz;
   const int threads = kcl_threads() < MOST ? kcl_threads() : MOST;
-  return on_device(c) ? DEVICE + DEVICE_ENTRY * entries : ENTRY / threads * entries;
+  return set_up_on_device(c) ? DEVICE + DEVICE_ENTRY * entries : ENTRY / threads * entries;
 }
 
 /* Seconds to solve with it, when a plain iteration takes `each`: by bytes, for levels as CSR. */
@@ -100,7 +101,7 @@ static double price(kcl_selection *c, double each, double plain) {
 }
 
 /* Sets it up beside the iterations; where that fails they go on. */
-static bool set_up(kcl_selection *c) {
+static bool set_up_switch(kcl_selection *c) {
   const kcl_precond *p;
   const kcl_method *m;
   kcl_preconditioner *M = NULL;
@@ -152,7 +153,7 @@ bool kcl_switch_pays(kcl_selection *c, kcl_loop *l) {
   c->switched = known || plain >= least;
   if (plain < least) return false;
   c->rest = 0;
-  const bool there = set_up(c);
+  const bool there = set_up_switch(c);
   c->setup = kcl_now() - start, c->plain = known ? plain : so_far + plain;
   l->start += c->setup;
   if (!there) return false;

@@ -20,7 +20,7 @@ static const double SAMPLE = 0.025; /* seconds that a candidate is run for, at m
 
 /* ---------------------------------------------------------------- candidates */
 
-static bool alike(const kcl_system *s, const kcl_format *a, const kcl_format *b) {
+static bool same_program(const kcl_system *s, const kcl_format *a, const kcl_format *b) {
   return kcl_format_alike(s->ctx, &s->stats, s->options.precision, a, b);
 }
 
@@ -48,10 +48,10 @@ static int candidates(const kcl_selection *c, bool in_a_solve, kcl_rank list[MOS
   for (int i = 0; i < count && distinct < MOST && all[i].seconds <= NEAR * all[0].seconds; i++) {
     const kcl_format *f = all[i].format;
     bool again = false;
-    for (int j = 0; j < i && !again; j++) again = alike(s, f, all[j].format);
+    for (int j = 0; j < i && !again; j++) again = same_program(s, f, all[j].format);
     if (again) continue;
     distinct++;
-    if (alike(s, f, mine) || timed(c, f->name)) continue;
+    if (same_program(s, f, mine) || timed(c, f->name)) continue;
     if (!in_a_solve || f->scatter == mine->scatter) list[(*found)++] = all[i];
   }
   return rc;
@@ -104,7 +104,7 @@ double kcl_trial_price(const kcl_selection *c, double each) { return c->cost + L
 
 /* Seconds per iteration of one right-hand side: the least of three samples, in about `budget` seconds; one sample where a
  * single iteration takes that long. */
-static int sample(kcl_engine *e, double budget, double *each) {
+static int sample_engine(kcl_engine *e, double budget, double *each) {
   double t[3];
   int rc = kcl_engine_time(e, 1, 1, each), n = 0;
   if (!rc) n = (int)fmin(1000, budget / (4 * *each));
@@ -114,19 +114,19 @@ static int sample(kcl_engine *e, double budget, double *each) {
   return rc;
 }
 
-static void note(kcl_selection *c, const kcl_engine *e, double each) {
+static void note_timing(kcl_selection *c, const kcl_engine *e, double each) {
   kcl_timing *t =
       kcl_choice_timing(&c->remembered, e->method->name, e->precond->name, kcl_engine_format(e));
   if (t && t->iteration < INFINITY) t->setup = kcl_engine_setup_seconds(e), t->iteration = each;
 }
 
-void kcl_trial_note(kcl_selection *c, double each) { note(c, c->engine, each); }
+void kcl_trial_note(kcl_selection *c, double each) { note_timing(c, c->engine, each); }
 
 /* The engine in use once more: other programs may have disturbed the first timing. */
 static int sample_again(kcl_selection *c, double budget, double *least) {
   kcl_timing *t = own_timing(c);
   double each;
-  int rc = sample(c->engine, budget, &each);
+  int rc = sample_engine(c->engine, budget, &each);
   if (!rc && each < *least) *least = each;
   if (!rc && t && each < t->iteration) t->iteration = each;
   return rc;
@@ -140,8 +140,8 @@ static int try_one(kcl_selection *c, const kcl_method *m, const kcl_format *f, c
   double each;
   int rc = KCL_OK;
   if (kcl_engine_build(c->system, m, c->engine->precond, f, &e)) goto done;
-  if (sample(e, t->budget / 2, &each)) goto done;
-  note(c, e, each);
+  if (sample_engine(e, t->budget / 2, &each)) goto done;
+  note_timing(c, e, each);
   if (!t->in_a_solve) KCL_TRY(sample_again(c, t->budget / 2, least));
   if (each >= *least || (t->in_a_solve && !kcl_engine_same_program(c->engine, e))) goto done;
   if (t->in_a_solve) KCL_TRY(kcl_engine_carry(e, c->engine));
@@ -182,7 +182,7 @@ void kcl_trial_explain(kcl_selection *c) {
 /* ---------------------------------------------------------------- at set-up */
 
 /* c->decided: there is nothing to time, now or later. */
-static int decide(kcl_selection *c) {
+static int decide_what_to_time(kcl_selection *c) {
   const char *other[1 + KCL_CG_FORMS];
   kcl_rank list[MOST];
   c->decided = !kcl_auto_remembers(c);
@@ -200,14 +200,14 @@ int kcl_choose_by_time(kcl_selection *c) {
   double start = kcl_now(), each;
   int rc;
   if (c->before) return KCL_OK;
-  if ((rc = decide(c)) || c->decided) return rc;
+  if ((rc = decide_what_to_time(c)) || c->decided) return rc;
   if (!c->system->undecided.measure) {
     const kcl_timing *mine = kcl_auto_best(c);
     if (!mine || !known->iterations) return KCL_OK;
     t.budget = kcl_trial_budget((double)known->iterations * mine->iteration);
     if (kcl_trial_price(c, mine->iteration) > t.budget) return KCL_OK;
   }
-  KCL_TRY(sample(c->engine, fmin(SAMPLE, t.budget / 4), &each));
+  KCL_TRY(sample_engine(c->engine, fmin(SAMPLE, t.budget / 4), &each));
   kcl_trial_note(c, each);
   KCL_TRY(kcl_trial_run(c, &t, each));
   kcl_trial_explain(c);

@@ -29,7 +29,7 @@ static bool all_finite(kcl_type t, const double *v, int64_t n) {
   return good;
 }
 
-static int check(kcl *ctx, const kcl_csr *A, const double *b, const double *x) {
+static int check_direct(kcl *ctx, const kcl_csr *A, const double *b, const double *x) {
   int rc;
   if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_need(ctx, "b", b))) return rc;
   if ((rc = kcl_need(ctx, "x", x))) return rc;
@@ -61,8 +61,8 @@ static int first_method(const char *name) {
   return i;
 }
 
-static int square(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, bool cholesky,
-                  kcl_direct_info *info) {
+static int has_square_shape(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, bool cholesky,
+                            kcl_direct_info *info) {
   int rc;
   kcl_factor *f = NULL;
   kcl_stats s;
@@ -90,13 +90,13 @@ done:
 int kcl_direct_many(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_direct_info *info) {
   const int first = first_method(t->method);
   *info = (kcl_direct_info){.method = "none", .rank = -1, .error = -1};
-  int rc = check(ctx, A, t->b[0], t->x[0]);
+  int rc = check_direct(ctx, A, t->b[0], t->x[0]);
   if (rc) return rc;
   if (first == METHODS)
     return kcl_fail(ctx, KCL_USAGE, "unknown direct method '%s': direct, cholmod, umfpack, spqr",
                     t->method);
   if (A->rows == A->cols && first < SPQR) {
-    rc = square(ctx, A, t, first == CHOLMOD, info);
+    rc = has_square_shape(ctx, A, t, first == CHOLMOD, info);
     if (rc != KCL_INPUT || !kcl_direct_least_squares()) return rc;
   }
   return kcl_qr_direct(ctx, A, t, info);

@@ -21,7 +21,7 @@ struct kcl_factor {
   void *numeric;
 };
 
-static double *conjugate(double *v, int64_t n) {
+static double *conjugate_vector(double *v, int64_t n) {
   for (int64_t k = 0; k < n; k++) v[2 * k + 1] = -v[2 * k + 1];
   return v;
 }
@@ -73,7 +73,7 @@ done:
 }
 
 /* KCL_OK with L still NULL: not positive definite. */
-static int cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
+static int factor_cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   int rc;
   KCL_TRY(copy_half(ctx, f, A));
   cholmod_sparse M = upper(f);
@@ -99,11 +99,11 @@ static int solve_cholesky(kcl *ctx, kcl_factor *f, const double *b, double *x) {
                 *B = cholmod_l_allocate_dense((size_t)f->n, 1, (size_t)f->n, xtype, &f->common);
   if (B) {
     memcpy(B->x, b, bytes);
-    if (f->complex) conjugate(B->x, f->n);
+    if (f->complex) conjugate_vector(B->x, f->n);
     X = cholmod_l_solve(CHOLMOD_A, f->L, B, &f->common);
   }
   if (X) memcpy(x, X->x, bytes);
-  if (X && f->complex) conjugate(x, f->n);
+  if (X && f->complex) conjugate_vector(x, f->n);
   int rc = X ? KCL_OK : kcl_fail(ctx, KCL_MEMORY, "out of memory in the direct solution");
   cholmod_l_free_dense(&B, &f->common);
   cholmod_l_free_dense(&X, &f->common);
@@ -164,10 +164,10 @@ static int solve_lu(kcl *ctx, kcl_factor *f, bool adjoint, const double *b, doub
   int rc = kcl_alloc(ctx, f->n, 2 * sizeof *c, "the direct solution", (void **)&c);
   if (rc) return rc;
   memcpy(c, b, (size_t)f->n * 2 * sizeof *c);
-  if (adjoint) conjugate(c, f->n);
+  if (adjoint) conjugate_vector(c, f->n);
   rc = lu_status(ctx, (int)umfpack_zl_solve(system, f->p, f->i, f->val, NULL, x, NULL, c, NULL,
                                             f->numeric, NULL, NULL));
-  if (adjoint) conjugate(x, f->n);
+  if (adjoint) conjugate_vector(x, f->n);
   free(c);
   return rc;
 }
@@ -183,7 +183,7 @@ int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, k
   f->common.print = 0;
   KCL_TRY(kcl_alloc(ctx, f->n + 1, sizeof *f->p, "column pointers", (void **)&f->p));
   KCL_TRY(kcl_alloc(ctx, A->nnz, sizeof *f->i, "row indices", (void **)&f->i));
-  if (definite) KCL_TRY(cholesky(ctx, f, A, flops));
+  if (definite) KCL_TRY(factor_cholesky(ctx, f, A, flops));
   if (!f->L) KCL_TRY(lu(ctx, f, A, flops));
   *out = f, f = NULL;
 done:

@@ -43,8 +43,8 @@ typedef struct qr {
 bool kcl_direct_least_squares(void) { return true; }
 
 /* *out: of M, whose columns are T's rows; its rank. */
-static int factor(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factorization **out,
-                  int64_t *rank) {
+static int factor_qr(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factorization **out,
+                     int64_t *rank) {
   int rc;
   SuiteSparse_long *p = NULL, *i = NULL;
   KCL_TRY(kcl_alloc(ctx, T->rows + 1, sizeof *p, "column pointers", (void **)&p));
@@ -86,27 +86,27 @@ done:
 
 /* The factorisation of A^H serves alone where A has full row rank, else beside that of A where both ranks agree. One that
  * is too large is left out. */
-static int create(kcl *ctx, qr *q, const kcl_csr *A) {
+static int create_qr(kcl *ctx, qr *q, const kcl_csr *A) {
   const bool wide = A->rows < A->cols;
   int64_t rank = -1;
   int rc = KCL_OK;
   kcl_csr *H = NULL;
   q->rows = A->rows, q->cols = A->cols, q->complex = kcl_type_complex(A->type);
-  if (wide) KCL_TRY(factor(ctx, q, A, &q->range, &rank));
+  if (wide) KCL_TRY(factor_qr(ctx, q, A, &q->range, &rank));
   if (rank == A->rows) {
     q->factor = q->range, q->range = NULL, q->rank = rank, q->adjoint = true;
     goto done;
   }
   KCL_TRY(kcl_csr_adjoint(ctx, A, &H));
-  KCL_TRY(factor(ctx, q, H, &q->factor, &q->rank));
-  if (!wide && q->rank < A->cols && factor(ctx, q, A, &q->range, &rank)) rank = -1;
+  KCL_TRY(factor_qr(ctx, q, H, &q->factor, &q->rank));
+  if (!wide && q->rank < A->cols && factor_qr(ctx, q, A, &q->range, &rank)) rank = -1;
   if (rank != q->rank) SuiteSparseQR_C_free(&q->range, &q->common);
 done:
   kcl_csr_free(&H);
   return rc;
 }
 
-static void bar(const qr *q, double *v, int64_t n) {
+static void conjugate_of(const qr *q, double *v, int64_t n) {
   for (int64_t k = 0; k < n && q->complex; k++) v[2 * k + 1] = -v[2 * k + 1];
 }
 
@@ -124,14 +124,14 @@ static void project(qr *q, cholmod_dense **X) {
 }
 
 /* x = G b, or G^H b. */
-static int apply(kcl *ctx, void *factor, bool adjoint, const double *b, double *x) {
+static int apply_factor(kcl *ctx, void *factor, bool adjoint, const double *b, double *x) {
   qr *q = factor;
   size_t m = (size_t)(adjoint ? q->cols : q->rows), n = (size_t)(adjoint ? q->rows : q->cols);
   size_t size = q->complex ? 16 : 8;
   int type = q->complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL;
   cholmod_common *c = &q->common;
   cholmod_dense *B = cholmod_l_allocate_dense(m, 1, m, type, c), *Y = NULL, *X = NULL;
-  if (B) memcpy(B->x, b, m * size), bar(q, B->x, (int64_t)m);
+  if (B) memcpy(B->x, b, m * size), conjugate_of(q, B->x, (int64_t)m);
   if (q->range && adjoint) project(q, &B);
   if (B) {
     if (adjoint == q->adjoint) {
@@ -143,7 +143,7 @@ static int apply(kcl *ctx, void *factor, bool adjoint, const double *b, double *
     }
   }
   if (q->range && !adjoint) project(q, &X);
-  if (X) memcpy(x, X->x, n * size), bar(q, x, (int64_t)n);
+  if (X) memcpy(x, X->x, n * size), conjugate_of(q, x, (int64_t)n);
   int rc = X ? KCL_OK : kcl_fail(ctx, KCL_MEMORY, "out of memory in the direct solution");
   cholmod_l_free_dense(&B, c), cholmod_l_free_dense(&Y, c), cholmod_l_free_dense(&X, c);
   return rc;
@@ -162,10 +162,10 @@ static int norm_of_inverse(kcl *ctx, qr *q, kcl_type t, double *norm) {
     size = kcl_norm2(t, v, q->cols);
     if (!(size > 0 && size < INFINITY)) break;
     kcl_copy(t, v, t, v, q->cols, 1 / size);
-    KCL_TRY(apply(ctx, q, true, v, w));
+    KCL_TRY(apply_factor(ctx, q, true, v, w));
     last = *norm, *norm = fmax(last, kcl_norm2(t, w, q->rows));
     if (*norm <= 1.001 * last) break;
-    KCL_TRY(apply(ctx, q, false, w, v));
+    KCL_TRY(apply_factor(ctx, q, false, w, v));
   }
 done:
   free(v), free(w);
@@ -178,10 +178,10 @@ int kcl_qr_direct(kcl *ctx, const kcl_csr *A, const kcl_direct_task *t, kcl_dire
   qr q = {.limit = t->flops};
   cholmod_l_start(&q.common);
   q.common.print = 0;
-  KCL_TRY(create(ctx, &q, A));
-  const kcl_inverse inverse = {apply, &q};
+  KCL_TRY(create_qr(ctx, &q, A));
+  const kcl_inverse inverse = {apply_factor, &q};
   for (int i = 0; i < t->k; i++) {
-    KCL_TRY(apply(ctx, &q, false, t->b[i], t->x[i]));
+    KCL_TRY(apply_factor(ctx, &q, false, t->b[i], t->x[i]));
     if (t->refine) KCL_TRY(kcl_refine(ctx, A, &inverse, t->b[i], t->x[i], info));
   }
   info->method = "SuiteSparseQR", info->rank = q.rank, info->seconds = kcl_now() - begin;

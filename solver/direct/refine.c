@@ -27,22 +27,22 @@ typedef struct estimate {
   double *x, *y; /* [n] */
 } estimate;
 
-static void scale(const estimate *e, double *v) {
+static void scale_by_rows(const estimate *e, double *v) {
   const int reals = kcl_type_complex(e->type) ? 2 : 1;
   for (int64_t i = 0; e->w && i < e->n; i++)
     for (int q = 0; q < reals; q++) v[reals * i + q] *= e->w[i];
 }
 
 /* y = B x, B = diag(w) A^-H */
-static int apply(kcl *ctx, const estimate *e) {
+static int apply_inverse(kcl *ctx, const estimate *e) {
   int rc = e->inverse->apply(ctx, e->inverse->factor, true, e->x, e->y);
-  scale(e, e->y);
+  scale_by_rows(e, e->y);
   return rc;
 }
 
 /* x = B^H y, and y is lost. */
 static int apply_adjoint(kcl *ctx, const estimate *e) {
-  scale(e, e->y);
+  scale_by_rows(e, e->y);
   return e->inverse->apply(ctx, e->inverse->factor, false, e->y, e->x);
 }
 
@@ -61,7 +61,7 @@ static void signs(const estimate *e) {
   }
 }
 
-static int64_t largest(const estimate *e) {
+static int64_t largest_modulus(const estimate *e) {
   int64_t j = 0;
   for (int64_t i = 1; i < e->n; i++)
     if (kcl_abs(e->type, e->x, i) > kcl_abs(e->type, e->x, j)) j = i;
@@ -69,7 +69,7 @@ static int64_t largest(const estimate *e) {
 }
 
 /* x_i = a + s_i b i / (n - 1), with alternating signs s when b is not 0. */
-static void start(const estimate *e, double a, double b) {
+static void start_refinement(const estimate *e, double a, double b) {
   int reals = kcl_type_complex(e->type) ? 2 : 1;
   for (int64_t i = 0; i < e->n; i++) {
     double v = a + (e->n > 1 ? b * (double)i / (double)(e->n - 1) : 0);
@@ -83,17 +83,17 @@ static int climb(kcl *ctx, const estimate *e, double *norm) {
   int rc = KCL_OK, reals = kcl_type_complex(e->type) ? 2 : 1;
   int64_t last = -1;
   *norm = 0;
-  start(e, 1.0 / (double)e->n, 0);
+  start_refinement(e, 1.0 / (double)e->n, 0);
   for (int step = 0; step < 5; step++) {
-    KCL_TRY(apply(ctx, e));
+    KCL_TRY(apply_inverse(ctx, e));
     double now = sum_abs(e);
     if (!(now > *norm)) break;
     *norm = now;
     signs(e);
     KCL_TRY(apply_adjoint(ctx, e));
-    int64_t j = largest(e);
+    int64_t j = largest_modulus(e);
     if (j == last) break;
-    start(e, 0, 0);
+    start_refinement(e, 0, 0);
     e->x[reals * j] = 1, last = j;
   }
 done:
@@ -107,8 +107,8 @@ int kcl_inverse_norm(kcl *ctx, const kcl_inverse *inverse, kcl_type t, int64_t n
   KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.x));
   KCL_TRY(kcl_alloc(ctx, n, kcl_type_size(t), "the condition estimate", (void **)&e.y));
   KCL_TRY(climb(ctx, &e, norm));
-  start(&e, 1, 1);
-  KCL_TRY(apply(ctx, &e));
+  start_refinement(&e, 1, 1);
+  KCL_TRY(apply_inverse(ctx, &e));
   *norm = fmax(*norm, 2 * sum_abs(&e) / (3 * (double)n));
 done:
   free(e.x), free(e.y);
@@ -117,7 +117,7 @@ done:
 
 /* ---------------------------------------------------------------- refinement and bound */
 
-static void add(kcl_type t, double *x, const double *c, int64_t n) {
+static void add_correction(kcl_type t, double *x, const double *c, int64_t n) {
   for (int64_t i = 0; i < n * (kcl_type_complex(t) ? 2 : 1); i++) x[i] += c[i];
 }
 
@@ -140,7 +140,7 @@ int kcl_refine(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, const dou
       if (!(size <= ROUNDING * kcl_norm_inf(A->type, x, A->cols))) info->error = INFINITY;
       break;
     }
-    add(A->type, x, c, A->cols);
+    add_correction(A->type, x, c, A->cols);
     info->corrections++, last = size;
     if (size <= DBL_EPSILON / 2 * kcl_norm_inf(A->type, x, A->cols)) break;
   }
@@ -150,7 +150,7 @@ done:
 }
 
 /* w = |b - A x| + u (|A| |x| + |b|); r [rows] is scratch. */
-static void weigh(const kcl_csr *A, const double *b, const double *x, double *r, double *w) {
+static void weigh_rows(const kcl_csr *A, const double *b, const double *x, double *r, double *w) {
   kcl_csr_product(A, x, b, r);
   for (int64_t i = 0; i < A->rows; i++) {
     double sizes = kcl_abs(A->type, b, i);
@@ -166,7 +166,7 @@ int kcl_direct_error(kcl *ctx, const kcl_csr *A, const kcl_inverse *inverse, con
   double *r = NULL, *w = NULL, norm;
   KCL_TRY(kcl_alloc(ctx, A->rows, kcl_type_size(A->type), "a residual", (void **)&r));
   KCL_TRY(kcl_alloc(ctx, A->rows, sizeof *w, "the error bound", (void **)&w));
-  weigh(A, b, x, r, w);
+  weigh_rows(A, b, x, r, w);
   KCL_TRY(kcl_inverse_norm(ctx, inverse, A->type, A->rows, w, &norm));
   *error = kcl_ratio(norm, kcl_norm_inf(A->type, x, A->cols));
 done:

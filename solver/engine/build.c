@@ -74,7 +74,7 @@ static void set_nrhs(const kcl_engine *e, const kcl_system *s) {
   while (k->nrhs > 1 && (size_t)kcl_rhs_width(k) * one > LOCAL) k->nrhs = kcl_rhs_width(k) / 2;
 }
 
-static int record(kcl_engine *e, const kcl_system *s) {
+static int record_engine(kcl_engine *e, const kcl_system *s) {
   const kcl_csr *A = kcl_system_matrix(s);
   const kcl_method *m = e->method;
   int rc = kcl_program_create(s->ctx, A->type, A->rows, A->cols, &e->program);
@@ -125,7 +125,7 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
   start = kcl_now();
   KCL_TRY(add_operators(e, s, format));
   e->seconds_convert = kcl_now() - start;
-  KCL_TRY(record(e, s));
+  KCL_TRY(record_engine(e, s));
   KCL_TRY(kcl_executor_open(e->program, &e->executor));
   kcl_engine_describe(e, s->options.nrhs);
   *out = e, e = NULL;

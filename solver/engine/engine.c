@@ -9,7 +9,7 @@ int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *pre
   return rc;
 }
 
-static int room_for_one(kcl_engine *e) {
+static int room_for_engine(kcl_engine *e) {
   kcl_matrix **more = realloc(e->operators, (size_t)(e->operator_count + 1) * sizeof *more);
   if (!more) return kcl_fail(e->ctx, KCL_MEMORY, "out of memory: the operators of an engine");
   e->operators = more;
@@ -17,14 +17,14 @@ static int room_for_one(kcl_engine *e) {
 }
 
 int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A) {
-  int rc = room_for_one(e);
+  int rc = room_for_engine(e);
   if (!rc) rc = kcl_matrix_build(e->ctx, format, A, &e->operators[e->operator_count]);
   if (!rc) e->operator_count++;
   return rc;
 }
 
 int kcl_engine_share(kcl_engine *e, kcl_matrix *A) {
-  int rc = room_for_one(e);
+  int rc = room_for_engine(e);
   if (!rc) e->operators[e->operator_count++] = kcl_matrix_share(A);
   return rc;
 }

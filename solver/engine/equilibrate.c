@@ -25,7 +25,7 @@ typedef struct pass {
 } pass;
 
 /* e_ij + r_i + c_j of entry k in row i, whose columns have the exponents col. */
-static int exponent(const pass *p, const kcl_csr *A, int64_t i, int64_t k, const int *col) {
+static int exponent_of(const pass *p, const kcl_csr *A, int64_t i, int64_t k, const int *col) {
   const double a = kcl_abs(A->type, A->val, k);
   return a > 0 ? ilogb(a) + p->row[i] + col[A->col[k]] : NONE;
 }
@@ -36,7 +36,7 @@ static const kcl_csr *outside(const pass *p) { return p->halo ? p->halo->outside
 /* Row `row` of B is row i. */
 static void raise_row(const pass *p, const kcl_csr *B, int64_t row, int64_t i, const int *col) {
   for (int64_t k = B->row_ptr[row]; k < B->row_ptr[row + 1]; k++) {
-    int e = exponent(p, B, i, k, col);
+    int e = exponent_of(p, B, i, k, col);
     if (e > p->row_most[i]) p->row_most[i] = e;
   }
 }
@@ -62,7 +62,7 @@ static void raise_columns(const pass *p, const kcl_csr *B, int64_t row, int64_t 
                           _Atomic int *most) {
   for (int64_t k = B->row_ptr[row]; k < B->row_ptr[row + 1]; k++) {
     _Atomic int *m = &most[B->col[k]];
-    int e = exponent(p, B, i, k, col), seen = atomic_load_explicit(m, memory_order_relaxed);
+    int e = exponent_of(p, B, i, k, col), seen = atomic_load_explicit(m, memory_order_relaxed);
     while (seen < e && !atomic_compare_exchange_weak(m, &seen, e)) {}
   }
 }
@@ -131,7 +131,7 @@ static void both_alike(pass *p) {
   }
 }
 
-static int allocate(kcl *ctx, pass *p) {
+static int allocate_pass(kcl *ctx, pass *p) {
   const int64_t rows = p->A->rows, cols = p->A->cols + (p->halo ? p->halo->count : 0);
   int rc = kcl_alloc(ctx, rows, sizeof *p->row, "the scaling", (void **)&p->row);
   if (!rc) rc = kcl_alloc(ctx, cols, sizeof *p->col, "the scaling", (void **)&p->col);
@@ -143,7 +143,7 @@ static int allocate(kcl *ctx, pass *p) {
 int kcl_equilibrate(kcl *ctx, const kcl_csr *A, bool mirrored, const kcl_halo *halo,
                     kcl_scaling *out) {
   pass p = {.A = A, .halo = halo};
-  int rc = allocate(ctx, &p);
+  int rc = allocate_pass(ctx, &p);
   if (rc) goto done;
   (mirrored ? both_alike : by_rows_then_columns)(&p);
   out->row = p.row, out->col = p.col;

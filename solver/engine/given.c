@@ -41,7 +41,7 @@ static int copy_of(const kcl_system *s, int64_t n, kcl_type wide, void **copy) {
   return rc;
 }
 
-static int give(const kcl_system *s, kcl_engine *e, int rhs, vector v, const void *values) {
+static int put_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, const void *values) {
   kcl_executor *ex = &e->executor;
   const kcl_type type = s->A->type, wide = wide_of(s->A);
   void *copy = NULL;
@@ -55,7 +55,7 @@ static int give(const kcl_system *s, kcl_engine *e, int rhs, vector v, const voi
   return rc;
 }
 
-static int take(const kcl_system *s, kcl_engine *e, int rhs, vector v, void *values) {
+static int get_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, void *values) {
   kcl_executor *ex = &e->executor;
   const kcl_type type = s->A->type, wide = wide_of(s->A);
   void *copy = NULL;
@@ -70,15 +70,15 @@ static int take(const kcl_system *s, kcl_engine *e, int rhs, vector v, void *val
 }
 
 int kcl_give_b(const kcl_system *s, kcl_engine *e, int rhs, const void *b, int shift) {
-  return give(s, e, rhs, vector_b(s, e, shift), b);
+  return put_scaled(s, e, rhs, vector_b(s, e, shift), b);
 }
 
 int kcl_give_x(const kcl_system *s, kcl_engine *e, int rhs, const void *x, int shift) {
-  return give(s, e, rhs, vector_x(s, e, shift), x);
+  return put_scaled(s, e, rhs, vector_x(s, e, shift), x);
 }
 
 int kcl_take_x(const kcl_system *s, kcl_engine *e, int rhs, void *x, int shift) {
-  const int rc = take(s, e, rhs, vector_x(s, e, shift), x);
+  const int rc = get_scaled(s, e, rhs, vector_x(s, e, shift), x);
   if (!rc) kcl_clear_zero_columns(s, x);
   return rc;
 }

@@ -2,8 +2,8 @@
 #include "solver/engine/engine.h"
 #include <stdlib.h>
 
-static kcl_preconditioner *find(const kcl_preconds *list, const kcl_precond *p,
-                                const kcl_method *m) {
+static kcl_preconditioner *find_made(const kcl_preconds *list, const kcl_precond *p,
+                                     const kcl_method *m) {
   for (int i = 0; list && i < list->count; i++)
     if (kcl_precond_serves(list->made[i], p, m)) return list->made[i];
   return NULL;
@@ -15,9 +15,9 @@ int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const k
   kcl_precond_request q = kcl_system_request(s);
   int rc = kcl_precond_check(&q, p, m);
   *out = NULL;
-  if (!rc) *out = kcl_preconditioner_share(find(known, p, m));
+  if (!rc) *out = kcl_preconditioner_share(find_made(known, p, m));
   if (rc || *out) return rc;
-  q.before = find(s->earlier, p, m);
+  q.before = find_made(s->earlier, p, m);
   rc = kcl_precond_setup(&q, p, m, out);
   if (!rc && *out && known && known->count < KCL_MOST_PRECONDS)
     known->made[known->count++] = kcl_preconditioner_share(*out);

@@ -35,8 +35,8 @@ static void record_product(kcl_program *k, kcl_matrix *A) {
 }
 
 /* m NULL: a product alone. */
-static int record(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
-                  const kcl_format *f, outline *o) {
+static int record_prediction(const kcl_system *s, const kcl_method *m, const kcl_precond *p,
+                             const kcl_format *f, outline *o) {
   const kcl_stats *t = &s->stats;
   int rc = kcl_program_create(s->ctx, s->options.precision, t->rows, t->cols, &o->program);
   if (rc) return rc;
@@ -51,7 +51,7 @@ static int record(const kcl_system *s, const kcl_method *m, const kcl_precond *p
 }
 
 /* The same program with A in another format that scatters as this one does. */
-static double seconds(const kcl_system *s, outline *o, const kcl_rank *r) {
+static double predicted_seconds(const kcl_system *s, outline *o, const kcl_rank *r) {
   const kcl_stats *t = &s->stats;
   kcl_program *k = o->program;
   kcl_matrix_outline(s->ctx, r->format, t, s->options.precision, &o->A);
@@ -60,7 +60,7 @@ static double seconds(const kcl_system *s, outline *o, const kcl_rank *r) {
   return kcl_executor_estimate(k) / k->steps / k->nrhs;
 }
 
-static void sort(kcl_rank *list, int count) {
+static void sort_ranks(kcl_rank *list, int count) {
   for (int i = 1; i < count; i++) {
     kcl_rank r = list[i];
     int at = i;
@@ -79,10 +79,10 @@ static int predict(const kcl_system *s, const kcl_method *m, const kcl_precond *
     outline *o = &programs[2 * f->scatter + f->multi_rhs];
     list[i].seconds = INFINITY;
     if (only && strcmp(only, f->name)) continue;
-    if (!o->program) rc = record(s, m, p, f, o);
-    if (!rc) list[i].seconds = seconds(s, o, &list[i]);
+    if (!o->program) rc = record_prediction(s, m, p, f, o);
+    if (!rc) list[i].seconds = predicted_seconds(s, o, &list[i]);
   }
-  sort(list, *count);
+  sort_ranks(list, *count);
   for (int i = 0; i < 4; i++)
     kcl_program_free(&programs[i].program), kcl_preconditioner_free(&programs[i].M);
   return rc;

@@ -3,7 +3,7 @@
 #include "core/device/device.h"
 #include "solver/engine/engine.h"
 
-static int record(kcl_engine *e, int nrhs) {
+static int record_one_product(kcl_engine *e, int nrhs) {
   kcl_matrix *A = e->operators[0];
   const bool several = !e->ctx->opencl || A->format->multi_rhs;
   int rc = kcl_program_create(e->ctx, A->type, A->rows, A->cols, &e->program);
@@ -20,7 +20,7 @@ int kcl_engine_product(kcl_matrix *A, int nrhs, kcl_engine **out) {
   int rc;
   KCL_TRY(kcl_engine_create(A->ctx, NULL, NULL, &e));
   KCL_TRY(kcl_engine_share(e, A));
-  KCL_TRY(record(e, nrhs));
+  KCL_TRY(record_one_product(e, nrhs));
   KCL_TRY(kcl_executor_open(e->program, &e->executor));
   KCL_TRY(kcl_timing_state(&e->executor));
   kcl_engine_describe(e, nrhs);

@@ -13,7 +13,8 @@ typedef struct scaling {
   int sign, shift;
 } scaling;
 
-static void put(kcl_type to, void *y, kcl_type from, const void *x, int64_t i, int power) {
+static void put_scaled_element(kcl_type to, void *y, kcl_type from, const void *x, int64_t i,
+                               int power) {
   double z[2];
   kcl_element(from, x, i, z);
   z[0] = ldexp(z[0], power), z[1] = ldexp(z[1], power);
@@ -25,7 +26,8 @@ static void scale_rows(void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = c->A;
   for (int64_t i = from; i < to; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      put(c->type, c->v, A->type, A->val, k, c->s->row[i] + c->s->col[A->col[k]] + c->s->unit);
+      put_scaled_element(c->type, c->v, A->type, A->val, k,
+                         c->s->row[i] + c->s->col[A->col[k]] + c->s->unit);
 }
 
 void kcl_scale_values(const kcl_scaling *s, const kcl_csr *A, kcl_type type, void *values) {
@@ -39,7 +41,8 @@ void kcl_scale_values(const kcl_scaling *s, const kcl_csr *A, kcl_type type, voi
 static void scale_part(void *arg, int64_t from, int64_t to) {
   const scaling *c = arg;
   for (int64_t i = from; i < to; i++)
-    put(c->type, c->v, c->type, c->v, i, c->shift + (c->power ? c->sign * c->power[i] : 0));
+    put_scaled_element(c->type, c->v, c->type, c->v, i,
+                       c->shift + (c->power ? c->sign * c->power[i] : 0));
 }
 
 void kcl_scale_vector(kcl_type t, void *v, int64_t n, const int *power, int sign, int shift) {
@@ -48,7 +51,7 @@ void kcl_scale_vector(kcl_type t, void *v, int64_t n, const int *power, int sign
 }
 
 /* The largest ilogb |v_i| + power_i; INT_MIN where all v_i are 0. NaN and infinities count as 1024. */
-static int largest_exponent(kcl_type t, const void *v, int64_t n, const int *power) {
+static int largest_scaled_exponent(kcl_type t, const void *v, int64_t n, const int *power) {
   int most = INT_MIN;
   for (int64_t i = 0; i < n; i++) {
     const double a = kcl_abs(t, v, i);
@@ -62,7 +65,7 @@ static int largest_exponent(kcl_type t, const void *v, int64_t n, const int *pow
 int kcl_norm_scaled(kcl *ctx, kcl_ranks *ranks, kcl_type t, const void *v, int64_t n,
                     const int *power, kcl_scaled_norm *out) {
   const kcl_type wide = kcl_type_complex(t) ? KCL_Z : KCL_D;
-  const int most = (int)kcl_ranks_largest(ranks, largest_exponent(t, v, n, power));
+  const int most = (int)kcl_ranks_largest(ranks, largest_scaled_exponent(t, v, n, power));
   void *copy = NULL;
   int e;
   *out = (kcl_scaled_norm){.norm = 0};

@@ -20,7 +20,7 @@ int kcl_timing_state(kcl_executor *ex) {
 }
 
 /* Over at least so many iterations: a pass over LOOP may stand for several. */
-static int time_iterations(kcl_engine *e, int iterations, double *seconds) {
+static int time_batch_iterations(kcl_engine *e, int iterations, double *seconds) {
   int steps = e->program->steps, passes = (iterations + steps - 1) / steps;
   int64_t since = 0, most = KCL_HISTORY / 4 / steps;
   int rc = e->executor.finish(&e->executor);
@@ -51,7 +51,7 @@ int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds)
     for (int c = 0; c < k->nrhs; c++) KCL_TRY(ex->put(ex, k->x, c, wide, x, 1.0));
     KCL_TRY(kcl_timing_state(ex));
     KCL_TRY(ex->run(ex, KCL_START, 1));
-    KCL_TRY(time_iterations(e, iterations, i < 0 ? &warm : &seconds[i]));
+    KCL_TRY(time_batch_iterations(e, iterations, i < 0 ? &warm : &seconds[i]));
   }
 done:
   free(b), free(x);

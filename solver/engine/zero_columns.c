@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* used [A->cols]: 1 where a row of A has a value that is not 0. */
-static void mark_used(const kcl_csr *A, int *used) {
+static void mark_used_columns(const kcl_csr *A, int *used) {
   for (int64_t k = 0; k < A->nnz; k++)
     if (kcl_abs(A->type, A->val, k) != 0) used[A->col[k]] = 1;
 }
@@ -16,9 +16,9 @@ static int find_used(kcl_system *s, int **used) {
   const int rc = kcl_ranks_agree(kcl_system_ranks(s), kcl_alloc(s->ctx, own + halo, sizeof **used,
                                                                 "the columns", (void **)used));
   if (rc) return rc;
-  mark_used(s->A, *used);
+  mark_used_columns(s->A, *used);
   if (!h) return KCL_OK;
-  mark_used(h->outside, *used + own);
+  mark_used_columns(h->outside, *used + own);
   h->largest(h, *used);
   return KCL_OK;
 }

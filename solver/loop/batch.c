@@ -10,19 +10,19 @@
 
 static const double SLOW = 2e-4; /* seconds */
 
-static double squared(double a) { return a * a; }
+static double squared_target(double a) { return a * a; }
 
 bool kcl_loop_runs(const kcl_loop *l, int i) {
   return l->rhs[i].active && !l->control[i].stop && !l->rhs[i].given_up;
 }
 
-static int running(const kcl_loop *l) {
+static int count_running(const kcl_loop *l) {
   int count = 0;
   for (int i = 0; i < l->nrhs; i++) count += kcl_loop_runs(l, i);
   return count;
 }
 
-bool kcl_loop_running(const kcl_loop *l) { return running(l) > 0; }
+bool kcl_loop_running(const kcl_loop *l) { return count_running(l) > 0; }
 
 /* Of the running right-hand side that is furthest from its target. */
 static int show_progress(kcl_loop *l) {
@@ -31,8 +31,9 @@ static int show_progress(kcl_loop *l) {
   if (l->system->ctx->stopped) return 1;
   if (!o->progress) return 0;
   for (int i = 0; i < l->nrhs; i++)
-    if (kcl_loop_runs(l, i) && (worst < 0 || l->rr[i] / squared(l->rhs[i].target) >
-                                                 l->rr[worst] / squared(l->rhs[worst].target)))
+    if (kcl_loop_runs(l, i) &&
+        (worst < 0 || l->rr[i] / squared_target(l->rhs[i].target) >
+                          l->rr[worst] / squared_target(l->rhs[worst].target)))
       worst = i;
   if (worst < 0) return 0;
   const kcl_rhs *w = &l->rhs[worst];
@@ -41,7 +42,7 @@ static int show_progress(kcl_loop *l) {
                             .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
                             .target = w->target * kcl_unit(w),
                             .seconds = kcl_now() - l->start,
-                            .running = running(l)};
+                            .running = count_running(l)};
   return o->progress(o->user, &l->shown);
 }
 
@@ -104,16 +105,16 @@ static bool plateau(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
 /* At the mean slope of this method so far, three times the iterations of the limit would not do. */
 static bool hopeless(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
   const double own = (double)(done - v->began), fallen = log(v->rr_began / v->best),
-               left = log(v->best / squared(v->target));
+               left = log(v->best / squared_target(v->target));
   return l->impatient && own > 1000 && left * own > 3 * (double)l->max_iter * fallen;
 }
 
 /* Larger than rounding lets a residual recover from: 1e10 times the first, or |b|. */
 static bool diverged(const kcl_rhs *v, double rr) {
-  return rr > 1e20 * fmax(v->rr0, squared(v->b_norm.norm));
+  return rr > 1e20 * fmax(v->rr0, squared_target(v->b_norm.norm));
 }
 
-static int32_t judge(const kcl_loop *l, const kcl_rhs *v, int64_t done, double rr) {
+static int32_t judge_batch(const kcl_loop *l, const kcl_rhs *v, int64_t done, double rr) {
   if (diverged(v, rr)) return 1 + KCL_DIVERGED;
   return plateau(l, v, done) || hopeless(l, v, done) ? 1 + KCL_STAGNATED : 0;
 }
@@ -128,7 +129,7 @@ int kcl_loop_poll(kcl_loop *l) {
     for (; seen < h->size; seen++)
       if (kcl_history_rr(h, seen) < v->best) v->best = kcl_history_rr(h, seen), v->best_at = seen;
     if (v->best < 0.01 * v->decade) v->decade = v->best, v->decade_at = v->best_at;
-    if (!v->given_up) v->given_up = judge(l, v, done, l->rr[i]);
+    if (!v->given_up) v->given_up = judge_batch(l, v, done, l->rr[i]);
   }
   if (!rc) kcl_snapshot_judge(l);
   return rc;
@@ -139,7 +140,7 @@ int kcl_loop_measure(kcl_loop *l, double *each) {
           least = worth ? worth : 3;
   int rc = kcl_loop_poll(l);
   l->enqueued = false;
-  if (rc || !running(l)) return rc;
+  if (rc || !count_running(l)) return rc;
   int64_t batch = (int64_t)(0.02 / *each);
   if (batch > done / 8) batch = done / 8;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;

@@ -15,11 +15,11 @@
 #include <float.h>
 #include <math.h>
 
-static double squared(double a) { return a * a; }
+static double squared_norm(double a) { return a * a; }
 
-static int set_state(kcl_loop *l) {
+static int set_loop_state(kcl_loop *l) {
   double target[KCL_MAX_NRHS] = {0};
-  for (int i = 0; i < l->nrhs; i++) target[i] = squared(l->rhs[i].target);
+  for (int i = 0; i < l->nrhs; i++) target[i] = squared_norm(l->rhs[i].target);
   return l->engine->executor.set_state(&l->engine->executor, l->control, target);
 }
 
@@ -29,14 +29,14 @@ static int start_once(kcl_loop *l) {
   l->since = 0;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->control[i].stop = 0;
-  if ((rc = set_state(l))) return rc;
+  if ((rc = set_loop_state(l))) return rc;
   if ((rc = ex->run(ex, KCL_START, 1))) return rc;
   return ex->poll(ex, l->control, l->rr);
 }
 
 /* START recomputes the residuals of the active right-hand sides from x; afterwards they are ready to iterate. Those that
  * are below the target stop there, and start again where that turns out to be too high. */
-static int start(kcl_loop *l) {
+static int start_round(kcl_loop *l) {
   bool lowered = false;
   int rc = start_once(l);
   if (!rc) rc = kcl_loop_set_targets(l, &lowered);
@@ -54,13 +54,13 @@ static void activate(kcl_loop *l) {
     v->rr_began = v->decade = l->rr[i], v->decade_at = l->control[i].iteration;
     v->began = v->best_at = l->control[i].iteration;
     v->report->reason = l->rr[i] < INFINITY ? KCL_CONVERGED : KCL_NOT_FINITE;
-    v->active = l->rr[i] > squared(v->target) && l->rr[i] < INFINITY;
+    v->active = l->rr[i] > squared_norm(v->target) && l->rr[i] < INFINITY;
     if (v->active) l->state = KCL_LOOP_READY;
   }
 }
 
 int kcl_loop_begin(kcl_loop *l) {
-  int rc = start(l);
+  int rc = start_round(l);
   kcl_snapshots_forget(l);
   if (!rc) activate(l);
   return rc;
@@ -87,12 +87,12 @@ static int begin_round(kcl_loop *l) {
   l->state = KCL_LOOP_ITERATING;
   for (int i = 0; i < l->nrhs; i++)
     if (!l->rhs[i].active && !l->control[i].stop) l->control[i].stop = 1, current = false;
-  if (!current) rc = set_state(l);
+  if (!current) rc = set_loop_state(l);
   for (int i = 0; i < l->nrhs; i++) l->rhs[i].round_began = l->control[i].iteration;
   return rc ? rc : kcl_loop_enqueue(l);
 }
 
-static int batch(kcl_loop *l) {
+static int run_next_batch(kcl_loop *l) {
   int rc = l->enqueued ? KCL_OK : kcl_loop_enqueue(l);
   if (!rc) rc = kcl_loop_enqueue(l); /* one ahead */
   if (!rc) rc = kcl_loop_poll(l);
@@ -159,7 +159,7 @@ static bool unmet(kcl_loop *l) {
     if (!v->first_round) v->first_round = l->control[i].iteration;
     kcl_reason before = report->reason;
     v->active = false, report->reason = KCL_CONVERGED;
-    if (l->rr[i] <= squared(v->target)) continue;
+    if (l->rr[i] <= squared_norm(v->target)) continue;
     report->reason = l->interrupted ? KCL_INTERRUPTED : broke_down(before) ? before : KCL_STAGNATED;
     if (l->interrupted || !(l->rr[i] < 0.25 * v->claim) || report->residual_restarts == 20)
       continue;
@@ -171,12 +171,12 @@ static bool unmet(kcl_loop *l) {
 
 int kcl_loop_step(kcl_loop *l) {
   int rc = l->state == KCL_LOOP_READY ? begin_round(l) : KCL_OK;
-  if (!rc && kcl_loop_running(l)) rc = batch(l);
+  if (!rc && kcl_loop_running(l)) rc = run_next_batch(l);
   if (rc || (kcl_loop_running(l) && !l->interrupted)) return rc;
   if ((rc = stop_round(l))) return rc;
   l->state = KCL_LOOP_ENDED;
   if (!claims(l)) return KCL_OK;
-  if ((rc = start(l))) return rc;
+  if ((rc = start_round(l))) return rc;
   if (unmet(l)) l->state = KCL_LOOP_READY;
   return KCL_OK;
 }
@@ -189,14 +189,14 @@ int kcl_loop_restart(kcl_loop *l) {
     for (int i = 0; i < l->nrhs; i++)
       l->control[i].limit =
           (int32_t)fmin(INT32_MAX - 1, (double)l->control[i].iteration + (double)l->max_iter);
-  int rc = start(l);
+  int rc = start_round(l);
   for (int i = 0; i < l->nrhs && !rc; i++) {
     const kcl_rhs *v = &l->rhs[i];
     if (!v->active || l->rr[i] <= v->rr0) continue;
     again = true;
     rc = kcl_give_x(l->system, l->engine, i, v->x, v->b_norm.shift);
   }
-  if (rc || (again && (rc = start(l)))) return rc;
+  if (rc || (again && (rc = start_round(l)))) return rc;
   l->method_changed = true;
   for (int i = 0; i < l->nrhs; i++)
     if (l->rhs[i].active) l->rhs[i].from_zero = false;

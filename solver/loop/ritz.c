@@ -6,7 +6,7 @@
 #include "solver/loop/history.h"
 #include <math.h>
 
-static double diagonal(const double *entry, int64_t i) {
+static double tridiagonal_entry(const double *entry, int64_t i) {
   const double *now = entry + i * KCL_HISTORY_FIELDS, *before = now - KCL_HISTORY_FIELDS;
   return 1 / now[1] + (i ? before[2] / before[1] : 0);
 }
@@ -17,11 +17,11 @@ static double coupling2(const double *entry, int64_t i) { /* T(i-1,i)^2 */
 }
 
 /* Number of eigenvalues below t. */
-static int64_t below(const double *entry, int64_t n, double t) {
+static int64_t count_below(const double *entry, int64_t n, double t) {
   int64_t count = 0;
   double d = 1;
   for (int64_t i = 0; i < n; i++) {
-    d = diagonal(entry, i) - t - (i ? coupling2(entry, i) / d : 0);
+    d = tridiagonal_entry(entry, i) - t - (i ? coupling2(entry, i) / d : 0);
     if (d == 0) d = -1e-300;
     count += d < 0;
   }
@@ -31,7 +31,7 @@ static int64_t below(const double *entry, int64_t n, double t) {
 static double bisect(const double *entry, int64_t n, int64_t rank, double lo, double hi) {
   for (int step = 0; step < 100 && hi - lo > 1e-6 * fabs(lo + hi); step++) {
     double mid = lo > 0 && hi > 4 * lo ? sqrt(lo * hi) : 0.5 * (lo + hi);
-    if (below(entry, n, mid) > rank)
+    if (count_below(entry, n, mid) > rank)
       hi = mid;
     else
       lo = mid;
@@ -47,8 +47,8 @@ void kcl_ritz(const double *entry, int64_t n, double *min, double *max) {
       n = i;
     if (i == n) break;
     double radius = (i ? sqrt(coupling2(entry, i)) : 0) + sqrt(coupling2(entry, i + 1));
-    top = fmax(top, diagonal(entry, i) + radius);
-    least = fmin(least, diagonal(entry, i));
+    top = fmax(top, tridiagonal_entry(entry, i) + radius);
+    least = fmin(least, tridiagonal_entry(entry, i));
   }
   if (n == 0) return;
   *max = bisect(entry, n, n - 1, 0, top * (1 + 1e-9));

@@ -30,12 +30,12 @@ void kcl_snapshots_forget(kcl_loop *l) {
 }
 
 /* The first copy to each place also allocates it: new pages take some five times as long. */
-static int64_t interval(const kcl_loop *l) {
+static int64_t snapshot_interval(const kcl_loop *l) {
   return (l->kept.saves < KCL_SNAPSHOTS ? 5 : 1) * l->kept.interval;
 }
 
 /* The furthest from its target of the active right-hand sides: squared norms. */
-static double distance(const kcl_loop *l) {
+static double distance_to_target(const kcl_loop *l) {
   double most = 0;
   for (int i = 0; i < l->nrhs; i++) {
     const kcl_rhs *v = &l->rhs[i];
@@ -49,14 +49,14 @@ static double distance(const kcl_loop *l) {
 void kcl_snapshot_save(kcl_loop *l) {
   kcl_executor *ex = &l->engine->executor;
   kcl_kept *s = &l->kept;
-  if (s->full || kcl_loop_iterations(l) - s->at < interval(l)) return;
+  if (s->full || kcl_loop_iterations(l) - s->at < snapshot_interval(l)) return;
   s->newest = s->best == 0 ? 1 : 0, s->at = kcl_loop_iterations(l), s->saves++;
   if (ex->save(ex, s->newest)) s->newest = -1, s->full = true;
 }
 
 void kcl_snapshot_judge(kcl_loop *l) {
   kcl_kept *s = &l->kept;
-  double now = distance(l);
+  double now = distance_to_target(l);
   if (s->newest < 0) return;
   if (s->best < 0 ? now < INFINITY : now < s->distance) {
     s->best = s->newest, s->distance = now;
@@ -68,7 +68,7 @@ void kcl_snapshot_judge(kcl_loop *l) {
 
 void kcl_snapshot_begin(kcl_loop *l) {
   kcl_snapshots_forget(l);
-  l->kept.at -= interval(l);
+  l->kept.at -= snapshot_interval(l);
   kcl_snapshot_save(l), kcl_snapshot_judge(l);
 }
 

@@ -6,7 +6,7 @@
  */
 #include "solver/methods/method.h"
 
-static void record(kcl_program *k) {
+static void bicg_record(kcl_program *k) {
   kcl_vec x = kcl_x(k), r = kcl_vector(k, "r"), p = kcl_vector(k, "p"), q = kcl_vector(k, "q");
   kcl_vec rs = kcl_vector(k, "rs"), ps = kcl_vector(k, "ps"),
           qs = kcl_vector(k, "qs"); /* shadows */
@@ -49,4 +49,4 @@ const kcl_method kcl_method_bicg = {.name = "bicg",
                                     .summary = "biconjugate gradients, any square matrix",
                                     .source = "Fletcher 1976",
                                     .adjoint = true,
-                                    .record = record};
+                                    .record = bicg_record};

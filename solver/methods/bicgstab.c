@@ -6,7 +6,7 @@
  */
 #include "solver/methods/method.h"
 
-static void record(kcl_program *k) {
+static void bicgstab_record(kcl_program *k) {
   kcl_vec x = kcl_x(k), r = kcl_vector(k, "r"), rs = kcl_vector(k, "rs"), p = kcl_vector(k, "p");
   kcl_vec v = kcl_vector(k, "v"), t = kcl_vector(k, "t");
   kcl_vec y = kcl_preconditioned(k, p, "y"), z = kcl_preconditioned(k, r, "z");
@@ -56,4 +56,4 @@ const kcl_method kcl_method_bicgstab = {.name = "bicgstab",
                                         .summary =
                                             "stabilised biconjugate gradients, any square matrix",
                                         .source = "van der Vorst 1992",
-                                        .record = record};
+                                        .record = bicgstab_record};

@@ -28,18 +28,18 @@ static void alpha(kcl_program *k, const vars *v) {
   kcl_divide(k, v->alpha, plus(v->rho), plus(v->sigma));
 }
 
-static void direction(kcl_program *k, const vars *v) {
+static void bicgstab_l_direction(kcl_program *k, const vars *v) {
   kcl_precondition(k, v->mu0, v->u0, false);
   kcl_apply(k, v->u1, kcl_A(k), v->mu0); /* u1 = A M^-1 u0         */
   kcl_dot(k, v->sigma, v->rs, v->u1);    /* sigma = r*^H u1        */
 }
 
-static void start(kcl_program *k, const vars *v) {
+static void bicgstab_l_start(kcl_program *k, const vars *v) {
   kcl_residual(k, v->r0, v->rr);      /* r0 = b - A x           */
   kcl_copy_vector(k, v->rs, v->r0);   /* r* = r0                */
   kcl_copy_vector(k, v->u0, v->r0);   /* u0 = r0                */
   kcl_assign(k, v->rho, plus(v->rr)); /* rho = r*^H r0          */
-  direction(k, v);                    /* u1, sigma              */
+  bicgstab_l_direction(k, v);         /* u1, sigma              */
 }
 
 static void first_step(kcl_program *k, const vars *v) {
@@ -97,10 +97,10 @@ static void minimise(kcl_program *k, const vars *v) {
   kcl_multiply(k, v->rho, minus(v->omega), plus(v->rho));        /* rho = -omega rho       */
   beta(k, v);                                                    /* beta = alpha rho' / rho */
   kcl_lincomb(k, v->u0, KCL_ONE, v->r0, minus(v->beta), v->u0);  /* u0 = r0 - beta u0      */
-  direction(k, v);                                               /* u1, sigma              */
+  bicgstab_l_direction(k, v);                                    /* u1, sigma              */
 }
 
-static void record(kcl_program *k) {
+static void bicgstab_l_record(kcl_program *k) {
   vars v = {.x = kcl_x(k)};
   kcl_vec *vec[] = {&v.rs, &v.r0, &v.r1, &v.r2, &v.u0, &v.u1, &v.u2, &v.e};
   kcl_slot *slot[] = {&v.rr,  &v.rho, &v.rho_new, &v.sigma, &v.alpha, &v.beta, &v.s01, &v.s11,
@@ -111,7 +111,7 @@ static void record(kcl_program *k) {
   v.mr0 = kcl_preconditioned(k, v.r0, "mr0"), v.mr1 = kcl_preconditioned(k, v.r1, "mr1");
   v.me = kcl_preconditioned(k, v.e, "me");
   kcl_begin(k, KCL_START);
-  start(k, &v);
+  bicgstab_l_start(k, &v);
   kcl_begin(k, KCL_LOOP);
   first_step(k, &v), second_step(k, &v), minimise(k, &v);
 }
@@ -119,4 +119,4 @@ static void record(kcl_program *k) {
 const kcl_method kcl_method_bicgstab_l = {.name = "bicgstab-l",
                                           .summary = "BiCGSTAB(2), any square matrix",
                                           .source = "Sleijpen & Fokkema 1993",
-                                          .record = record};
+                                          .record = bicgstab_l_record};

@@ -5,7 +5,7 @@
  */
 #include "solver/methods/method.h"
 
-static void record(kcl_program *k) {
+static void cg_record(kcl_program *k) {
   kcl_vec x = kcl_x(k), r = kcl_vector(k, "r"), p = kcl_vector(k, "p"), q = kcl_vector(k, "q");
   kcl_vec z = kcl_preconditioned(k, r, "z");
   kcl_slot rr = kcl_scalar(k, "rr"), rho = kcl_scalar(k, "rho"), rho_new = kcl_scalar(k, "rho_new");
@@ -48,4 +48,4 @@ const kcl_method kcl_method_cg = {.name = "cg",
                                   .summary = "conjugate gradients, Hermitian positive definite",
                                   .source = "Hestenes & Stiefel 1952",
                                   .hermitian = true,
-                                  .record = record};
+                                  .record = cg_record};

@@ -16,7 +16,7 @@ typedef struct vars {
 } vars;
 
 /* Everything after p and s are known, into the vectors of number i. */
-static void residuals(kcl_program *k, const vars *v, int i) {
+static void pipelined_residuals(kcl_program *k, const vars *v, int i) {
   kcl_coef step = minus(v->alpha[i]);
   kcl_lincomb(k, v->r, KCL_ONE, v->r, step, v->s);                   /* r = r - alpha s        */
   if (v->u != v->r) kcl_lincomb(k, v->u, KCL_ONE, v->u, step, v->q); /* u = u - alpha q        */
@@ -27,7 +27,7 @@ static void residuals(kcl_program *k, const vars *v, int i) {
   if (v->u != v->r) kcl_dot(k, v->gamma_new, v->r, v->u);            /* gamma' = r^H u, or rr  */
 }
 
-static void start(kcl_program *k, const vars *v) {
+static void pipelined_start(kcl_program *k, const vars *v) {
   kcl_residual(k, v->r, v->seen);                                 /* r = b - A x            */
   kcl_precondition(k, v->u, v->r, false);                         /* u = M^-1 r             */
   kcl_apply(k, v->w[0], kcl_A(k), v->u);                          /* w = A u                */
@@ -44,16 +44,16 @@ static void start(kcl_program *k, const vars *v) {
   kcl_copy_vector(k, v->p, v->u);                                 /* p = u                  */
   kcl_copy_vector(k, v->s, v->w[0]);                              /* s = w                  */
   if (v->u != v->r) kcl_copy_vector(k, v->q, v->m[0]);            /* q = m                  */
-  residuals(k, v, 1);                                             /* r, u, w, m, dots       */
+  pipelined_residuals(k, v, 1);                                   /* r, u, w, m, dots       */
 }
 
-static void catch_up(kcl_program *k, const vars *v, int i) {
+static void pipelined_catch_up(kcl_program *k, const vars *v, int i) {
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->behind[1 - i]), v->p); /* x = x + alpha p        */
 }
 
 /* From the vectors of number 1 - i to those of number i. The stage of the test may end with its
  * product; then x must have caught up before it; else it does so in the same pass. */
-static void iterate(kcl_program *k, const vars *v, int i) {
+static void pipelined_iterate(kcl_program *k, const vars *v, int i) {
   kcl_coef beta = plus(v->beta);
   bool early = kcl_matrix_ends_stage(kcl_A(k));
   kcl_multiply(k, v->beta, plus(v->gamma_new), plus(v->per_gamma)); /* beta = gamma' / gamma  */
@@ -68,18 +68,18 @@ static void iterate(kcl_program *k, const vars *v, int i) {
   kcl_assign(k, v->behind[i], plus(v->alpha[i]));                   /* what x will lack */
   kcl_divide(k, v->per_gamma, KCL_ONE, plus(v->gamma_new));         /* what the next */
   kcl_divide(k, v->per_alpha, KCL_ONE, plus(v->alpha[i]));          /*   divides by */
-  if (early) catch_up(k, v, i);
+  if (early) pipelined_catch_up(k, v, i);
   kcl_apply(k, v->z[i], kcl_A(k), v->m[1 - i]);                 /* n = A m, in z'     */
   kcl_lincomb(k, v->z[i], KCL_ONE, v->z[i], beta, v->z[1 - i]); /* z' = n + beta z    */
-  if (!early) catch_up(k, v, i);
+  if (!early) pipelined_catch_up(k, v, i);
   kcl_lincomb(k, v->p, KCL_ONE, v->u, beta, v->p);                          /* p = u + beta p     */
   kcl_lincomb(k, v->s, KCL_ONE, v->w[1 - i], beta, v->s);                   /* s = w + beta s     */
   if (v->u != v->r) kcl_lincomb(k, v->q, KCL_ONE, v->m[1 - i], beta, v->q); /* q = m + beta q */
-  residuals(k, v, i);                                                       /* r, u, w, m, dots   */
+  pipelined_residuals(k, v, i);                                             /* r, u, w, m, dots   */
 }
 
 /* Residual replacement: x catches up with r, and what recurrences gave is computed anew. */
-static void replace(kcl_program *k, const vars *v) {
+static void pipelined_replace(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->behind[1]), v->p); /* x = x + alpha p        */
   kcl_residual(k, v->r, v->rr);                                  /* r = b - A x            */
   kcl_precondition(k, v->u, v->r, false);                        /* u = M^-1 r             */
@@ -93,7 +93,7 @@ static void replace(kcl_program *k, const vars *v) {
   kcl_assign(k, v->behind[1], KCL_ZERO);                         /* x lacks nothing */
 }
 
-static void record(kcl_program *k) {
+static void pipelined_record(kcl_program *k) {
   vars v = {
       .x = kcl_x(k), .r = kcl_vector(k, "r"), .p = kcl_vector(k, "p"), .s = kcl_vector(k, "s")};
   v.u = kcl_preconditioned(k, v.r, "u"), v.q = kcl_preconditioned(k, v.s, "q");
@@ -108,12 +108,12 @@ static void record(kcl_program *k) {
   v.sigma = kcl_scalar(k, "sigma");
   v.per_gamma = kcl_scalar(k, "per_gamma"), v.per_alpha = kcl_scalar(k, "per_alpha");
   kcl_begin(k, KCL_START);
-  start(k, &v);
+  pipelined_start(k, &v);
   kcl_begin(k, KCL_LOOP);
-  iterate(k, &v, 0);
-  iterate(k, &v, 1);
+  pipelined_iterate(k, &v, 0);
+  pipelined_iterate(k, &v, 1);
   kcl_begin(k, KCL_REPLACE);
-  replace(k, &v);
+  pipelined_replace(k, &v);
   k->rr = v.seen; /* START goes on with r, but its x is the one it was given */
 }
 
@@ -123,4 +123,4 @@ const kcl_method kcl_method_cg_pipelined = {.name = "cg-pipelined",
                                             .source = "Ghysels & Vanroose 2014",
                                             .hermitian = true,
                                             .recurs_precond = true,
-                                            .record = record};
+                                            .record = pipelined_record};

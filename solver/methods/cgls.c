@@ -7,7 +7,7 @@
  */
 #include "solver/methods/method.h"
 
-static void record(kcl_program *k) {
+static void cgls_record(kcl_program *k) {
   kcl_vec x = kcl_x(k), r = kcl_vector(k, "r"), q = kcl_vector(k, "q");
   kcl_vec p = kcl_vector_like(k, x, "p"), s = kcl_vector_like(k, x, "s"),
           z = kcl_preconditioned(k, s, "z");
@@ -51,4 +51,4 @@ const kcl_method kcl_method_cgls = {.name = "cgls",
                                     .source = "Hestenes & Stiefel 1952",
                                     .adjoint = true,
                                     .least_squares = true,
-                                    .record = record};
+                                    .record = cgls_record};

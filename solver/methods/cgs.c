@@ -6,7 +6,7 @@
  */
 #include "solver/methods/method.h"
 
-static void record(kcl_program *k) {
+static void cgs_record(kcl_program *k) {
   kcl_vec x = kcl_x(k), r = kcl_vector(k, "r"), rs = kcl_vector(k, "rs"), p = kcl_vector(k, "p");
   kcl_vec u = kcl_vector(k, "u"), q = kcl_vector(k, "q"), v = kcl_vector(k, "v"),
           g = kcl_vector(k, "g");
@@ -50,4 +50,4 @@ static void record(kcl_program *k) {
 const kcl_method kcl_method_cgs = {.name = "cgs",
                                    .summary = "conjugate gradients squared, any square matrix",
                                    .source = "Sonneveld 1989",
-                                   .record = record};
+                                   .record = cgs_record};

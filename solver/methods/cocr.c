@@ -6,7 +6,7 @@
  */
 #include "solver/methods/method.h"
 
-static void record(kcl_program *k) {
+static void cocr_record(kcl_program *k) {
   kcl_vec x = kcl_x(k), r = kcl_vector(k, "r"), p = kcl_vector(k, "p"), q = kcl_vector(k, "q"),
           t = kcl_vector(k, "t");
   kcl_vec z = kcl_preconditioned(k, r, "z"), y = kcl_preconditioned(k, q, "y");
@@ -46,4 +46,4 @@ const kcl_method kcl_method_cocr = {.name = "cocr",
                                     .summary = "conjugate orthogonal conjugate residuals, A = A^T",
                                     .source = "Sogabe & Zhang 2007",
                                     .symmetric = true,
-                                    .record = record};
+                                    .record = cocr_record};

@@ -22,7 +22,7 @@ typedef struct vars {
 } vars;
 
 /* d = V^H w / |v|, added to column j of h; then w = w - V d. first: the column is new. */
-static void orthogonalise(kcl_program *k, const vars *v, int j, bool first) {
+static void gmres_orthogonalise(kcl_program *k, const vars *v, int j, bool first) {
   kcl_vec w = v->v[j + 1];
   for (int i = 0; i <= j; i++) kcl_dot(k, v->d[i], v->v[i], w);
   for (int i = 0; i <= j; i++) {
@@ -34,13 +34,13 @@ static void orthogonalise(kcl_program *k, const vars *v, int j, bool first) {
 }
 
 /* Vector j's norm is the root of ww. */
-static void norm(kcl_program *k, const vars *v, int j) {
+static void gmres_norm(kcl_program *k, const vars *v, int j) {
   kcl_root(k, v->norm, plus(v->ww));
   kcl_divide(k, v->by[j], KCL_ONE, plus(v->norm));
 }
 
 /* (a, b) = (c^* a + s b, c b - s a) */
-static void rotate(kcl_program *k, const vars *v, int i, kcl_slot a, kcl_slot b) {
+static void gmres_rotate(kcl_program *k, const vars *v, int i, kcl_slot a, kcl_slot b) {
   kcl_multiply(k, v->t, conjugate(plus(v->c[i])), plus(a));
   kcl_multiply(k, v->t2, minus(v->s[i]), plus(a));
   kcl_multiply(k, a, plus(v->s[i]), plus(b));
@@ -65,8 +65,8 @@ static void new_rotation(kcl_program *k, const vars *v, int j, kcl_slot a, kcl_s
 }
 
 /* Column j of the Hessenberg matrix becomes one of a triangle; rr is the estimate that follows. */
-static void triangular(kcl_program *k, const vars *v, int j) {
-  for (int i = 0; i < j; i++) rotate(k, v, i, v->h[j][i], v->h[j][i + 1]);
+static void gmres_triangular(kcl_program *k, const vars *v, int j) {
+  for (int i = 0; i < j; i++) gmres_rotate(k, v, i, v->h[j][i], v->h[j][i + 1]);
   new_rotation(k, v, j, v->h[j][j], v->norm);
   kcl_multiply(k, v->g[j + 1], minus(v->s[j]), plus(v->g[j]));       /* g_(j+1) = -s g_j       */
   kcl_multiply(k, v->g[j], conjugate(plus(v->c[j])), plus(v->g[j])); /* g_j = c^* g_j          */
@@ -77,12 +77,12 @@ static void arnoldi(kcl_program *k, const vars *v, int j) {
   kcl_vec w = v->v[j + 1], z = v->z == v->v[0] ? v->v[j] : v->z;
   kcl_apply(k, w, kcl_A(k), z);                      /* w = A M^-1 v_j         */
   kcl_lincomb(k, w, plus(v->by[j]), w, KCL_ZERO, w); /*     / |v_j|            */
-  orthogonalise(k, v, j, true);
-  orthogonalise(k, v, j, false);                   /* h_j = V^H w, w = w - V h_j */
+  gmres_orthogonalise(k, v, j, true);
+  gmres_orthogonalise(k, v, j, false);             /* h_j = V^H w, w = w - V h_j */
   if (z == v->z) kcl_precondition(k, z, w, false); /* z = M^-1 w             */
   kcl_dot(k, v->ww, w, w);
-  norm(k, v, j + 1); /* h_(j+1)j = |w|         */
-  triangular(k, v, j);
+  gmres_norm(k, v, j + 1); /* h_(j+1)j = |w|         */
+  gmres_triangular(k, v, j);
   kcl_step_in_cycle(k, v->rr); /* small enough?          */
 }
 
@@ -105,24 +105,24 @@ static void close_cycle(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->x, KCL_ONE, v->x, KCL_ONE, v->z);
 }
 
-static void residual(kcl_program *k, const vars *v) {
+static void gmres_residual(kcl_program *k, const vars *v) {
   kcl_residual(k, v->v[0], v->rr);           /* v_0 = r = b - A x      */
   kcl_precondition(k, v->z, v->v[0], false); /* z = M^-1 v_0           */
 }
 
 static void cycle(kcl_program *k, const vars *v) {
   kcl_assign(k, v->ww, plus(v->rr));
-  norm(k, v, 0);
+  gmres_norm(k, v, 0);
   kcl_assign(k, v->g[0], plus(v->norm)); /* g = |r| e_0            */
   for (int j = 0; j < v->m; j++) kcl_assign(k, v->h[j][j], KCL_ZERO);
   for (int j = 0; j < v->m; j++) arnoldi(k, v, j);
   kcl_enter_cycle_end(k);
   close_cycle(k, v);
   kcl_leave_cycle_end(k);
-  residual(k, v);
+  gmres_residual(k, v);
 }
 
-static void record(kcl_program *k) {
+static void gmres_record(kcl_program *k) {
   vars v = {.m = kcl_restart(k), .x = kcl_x(k)};
   kcl_slot *slot[] = {&v.norm, &v.rr, &v.ww, &v.t, &v.t2, &v.rho};
   kcl_scalars(k, "norm rr ww t t2 rho", slot);
@@ -136,7 +136,7 @@ static void record(kcl_program *k) {
   }
   v.z = kcl_preconditioned(k, v.v[0], "z");
   kcl_begin(k, KCL_START);
-  residual(k, &v);
+  gmres_residual(k, &v);
   for (int j = 0; j < v.m; j++)
     for (int i = 0; i <= j; i++)
       kcl_assign(k, v.h[j][i], KCL_ZERO); /* nothing of an earlier solve */
@@ -149,4 +149,4 @@ const kcl_method kcl_method_gmres = {.name = "gmres",
                                      .source = "Saad & Schultz 1986",
                                      .restart = 20,
                                      .most_restart = MOST,
-                                     .record = record};
+                                     .record = gmres_record};

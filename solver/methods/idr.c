@@ -19,10 +19,10 @@ typedef struct vars {
   kcl_slot a[S], c[S], d[S], b, rr, tr, tt, omega, cosine, larger, t1;
 } vars;
 
-static kcl_coef number(double c) { return (kcl_coef){.constant = c, .slot = -1}; }
+static kcl_coef idr_number(double c) { return (kcl_coef){.constant = c, .slot = -1}; }
 
 /* s = s - a b */
-static void subtract(kcl_program *k, const vars *v, kcl_slot s, kcl_slot a, kcl_slot b) {
+static void idr_subtract(kcl_program *k, const vars *v, kcl_slot s, kcl_slot a, kcl_slot b) {
   kcl_multiply(k, v->t1, plus(a), plus(b));
   kcl_add(k, s, plus(s), minus(v->t1));
 }
@@ -32,12 +32,12 @@ static void subtract(kcl_program *k, const vars *v, kcl_slot s, kcl_slot a, kcl_
 static void solve_triangle(kcl_program *k, const vars *v, int first) {
   for (int i = first; i < S; i++) {
     kcl_assign(k, v->c[i], plus(v->f[i]));
-    for (int j = first; j < i; j++) subtract(k, v, v->c[i], v->m[i][j], v->c[j]);
+    for (int j = first; j < i; j++) idr_subtract(k, v, v->c[i], v->m[i][j], v->c[j]);
     kcl_divide(k, v->c[i], plus(v->c[i]), plus(v->m[i][i]));
   }
 }
 
-static void direction(kcl_program *k, const vars *v, int first) {
+static void idr_direction(kcl_program *k, const vars *v, int first) {
   kcl_vec u = v->u[first], from = v->r;
   for (int i = first; i < S; i++, from = v->v)
     kcl_lincomb(k, v->v, KCL_ONE, from, minus(v->c[i]), v->g[i]); /* v = r - G c            */
@@ -49,9 +49,9 @@ static void direction(kcl_program *k, const vars *v, int first) {
 
 /* Scalars of step n from d = P^H g_n: a makes g_n orthogonal to p_0 ... p_(n-1), column n of m follows,
  * and b makes r orthogonal to p_n as well. */
-static void orthogonalise(kcl_program *k, const vars *v, int n) {
+static void idr_orthogonalise(kcl_program *k, const vars *v, int n) {
   for (int i = 0; i < S; i++) {
-    for (int j = 0; j < n && j < i; j++) subtract(k, v, v->d[i], v->a[j], v->m[i][j]);
+    for (int j = 0; j < n && j < i; j++) idr_subtract(k, v, v->d[i], v->a[j], v->m[i][j]);
     if (i < n)
       kcl_divide(k, v->a[i], plus(v->d[i]), plus(v->m[i][i]));
     else
@@ -59,13 +59,13 @@ static void orthogonalise(kcl_program *k, const vars *v, int n) {
   }
   kcl_need_nonzero(k, v->m[n][n], KCL_BREAKDOWN_SIGMA);
   kcl_divide(k, v->b, plus(v->f[n]), plus(v->m[n][n])); /* b = f_n / m_nn         */
-  for (int i = n + 1; i < S; i++) subtract(k, v, v->f[i], v->b, v->m[i][n]);
+  for (int i = n + 1; i < S; i++) idr_subtract(k, v, v->f[i], v->b, v->m[i][n]);
 }
 
-static void step(kcl_program *k, const vars *v, int n) {
+static void idr_step(kcl_program *k, const vars *v, int n) {
   kcl_apply(k, v->g[n], kcl_A(k), v->u[n]);                          /* g_n = A u_n            */
   for (int i = 0; i < S; i++) kcl_dot(k, v->d[i], v->p[i], v->g[n]); /* d = P^H g_n          */
-  orthogonalise(k, v, n);
+  idr_orthogonalise(k, v, n);
   solve_triangle(k, v, n + 1);
   for (int i = 0; i < n; i++) {
     kcl_lincomb(k, v->g[n], KCL_ONE, v->g[n], minus(v->a[i]), v->g[i]); /* g_n = g_n - a_i g_i */
@@ -74,7 +74,7 @@ static void step(kcl_program *k, const vars *v, int n) {
   kcl_lincomb(k, v->r, KCL_ONE, v->r, minus(v->b), v->g[n]); /* r = r - b g_n          */
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->b), v->u[n]);  /* x = x + b u_n          */
   if (n + 1 < S)
-    direction(k, v, n + 1);
+    idr_direction(k, v, n + 1);
   else
     kcl_precondition(k, v->z, v->r, false); /* z = M^-1 r             */
   kcl_dot(k, v->rr, v->r, v->r);            /* rr = r^H r             */
@@ -91,11 +91,11 @@ static void next_space(kcl_program *k, const vars *v) {
   kcl_modulus(k, v->cosine, plus(v->tr));
   kcl_root(k, v->t1, plus(v->tt)), kcl_divide(k, v->cosine, plus(v->cosine), plus(v->t1));
   kcl_root(k, v->t1, plus(v->rr)), kcl_divide(k, v->cosine, plus(v->cosine), plus(v->t1));
-  kcl_add(k, v->t1, plus(v->cosine), number(-0.7)); /* cosine = |tr| / |t| |r| */
+  kcl_add(k, v->t1, plus(v->cosine), idr_number(-0.7)); /* cosine = |tr| / |t| |r| */
   kcl_modulus(k, v->t1, plus(v->t1));
-  kcl_add(k, v->larger, plus(v->cosine), number(0.7));
+  kcl_add(k, v->larger, plus(v->cosine), idr_number(0.7));
   kcl_add(k, v->larger, plus(v->larger), plus(v->t1));
-  kcl_multiply(k, v->larger, number(0.5), plus(v->larger)); /* max(cosine, 0.7)       */
+  kcl_multiply(k, v->larger, idr_number(0.5), plus(v->larger)); /* max(cosine, 0.7)       */
   kcl_divide(k, v->larger, plus(v->larger), plus(v->cosine));
   kcl_multiply(k, v->omega, plus(v->omega), plus(v->larger));     /* omega max / cosine     */
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->omega), v->z);      /* x = x + omega z        */
@@ -105,10 +105,10 @@ static void next_space(kcl_program *k, const vars *v) {
   kcl_step(k, v->rr);                                             /* small enough?          */
   kcl_need_nonzero(k, v->omega, KCL_BREAKDOWN_OMEGA);             /* omega != 0, or stop    */
   solve_triangle(k, v, 0);
-  direction(k, v, 0);
+  idr_direction(k, v, 0);
 }
 
-static void start(kcl_program *k, const vars *v) {
+static void idr_start(kcl_program *k, const vars *v) {
   kcl_residual(k, v->r, v->rr); /* r = b - A x            */
   kcl_precondition(k, v->z, v->r, false);
   for (int i = 0; i < S; i++) {
@@ -118,7 +118,7 @@ static void start(kcl_program *k, const vars *v) {
       kcl_lincomb(k, v->u[i], KCL_ZERO, v->r, KCL_ZERO, v->r);
     else
       kcl_copy_vector(k, v->u[0], v->z);
-    for (int j = 0; j <= i; j++) kcl_assign(k, v->m[i][j], number(i == j)); /* m = I         */
+    for (int j = 0; j <= i; j++) kcl_assign(k, v->m[i][j], idr_number(i == j)); /* m = I         */
   }
   kcl_assign(k, v->omega, KCL_ONE);
 }
@@ -145,7 +145,7 @@ static kcl_vec shadow(kcl_program *k, int number, int64_t n, uint64_t *stream) {
   return p;
 }
 
-static void record(kcl_program *k) {
+static void idr_record(kcl_program *k) {
   vars v = {
       .x = kcl_x(k), .r = kcl_vector(k, "r"), .v = kcl_vector(k, "v"), .t = kcl_vector(k, "t")};
   uint64_t stream = 88172645463325252u;
@@ -160,9 +160,9 @@ static void record(kcl_program *k) {
     for (int j = 0; j <= i; j++) v.m[i][j] = kcl_scalar(k, "m%d_%d", i, j);
   }
   kcl_begin(k, KCL_START);
-  start(k, &v);
+  idr_start(k, &v);
   kcl_begin(k, KCL_LOOP);
-  for (int n = 0; n < S; n++) step(k, &v, n);
+  for (int n = 0; n < S; n++) idr_step(k, &v, n);
   next_space(k, &v);
 }
 
@@ -170,4 +170,4 @@ const kcl_method kcl_method_idr = {.name = "idr",
                                    .summary =
                                        "induced dimension reduction, IDR(4), any square matrix",
                                    .source = "Sonneveld & van Gijzen 2008",
-                                   .record = record};
+                                   .record = idr_record};

@@ -25,7 +25,7 @@ double kcl_scale_of(const kcl_program *k) { return kcl_scale_for(k->norm_F); }
 
 /* A vector of one number: the source of kernels, which is cached, does not depend on it. On several ranks only the first has it,
  * since dots are sums over all. */
-static kcl_vec single(kcl_program *k, double value, const char *name) {
+static kcl_vec is_single_precision(kcl_program *k, double value, const char *name) {
   const kcl_ranks *ranks = kcl_program_ranks(k);
   if (ranks && ranks->rank) value = 0;
   return kcl_constant(k, 1, KCL_D, &value, "%s", name);
@@ -33,9 +33,9 @@ static kcl_vec single(kcl_program *k, double value, const char *name) {
 
 kcl_least_squares kcl_least_squares_of(kcl_program *k) {
   double norm = k->norm_F * kcl_scale_of(k);
-  kcl_least_squares l = {.one = single(k, 1, "one"),
-                         .scale_of = single(k, kcl_scale_of(k), "scale_of_A"),
-                         .norm2_of = single(k, norm * norm, "norm2_of_A")};
+  kcl_least_squares l = {.one = is_single_precision(k, 1, "one"),
+                         .scale_of = is_single_precision(k, kcl_scale_of(k), "scale_of_A"),
+                         .norm2_of = is_single_precision(k, norm * norm, "norm2_of_A")};
   kcl_slot *slot[] = {&l.scale, &l.norm2, &l.e, &l.bb, &l.hh, &l.t};
   kcl_scalars(k, "scale norm2 e bb hh t", slot);
   return l;

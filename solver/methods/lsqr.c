@@ -18,7 +18,7 @@ typedef struct vars {
 } vars;
 
 /* The next u: beta u = A v - alpha u */
-static void left(kcl_program *k, const vars *v) {
+static void lsqr_left(kcl_program *k, const vars *v) {
   kcl_root(k, v->alpha, plus(v->vz)); /* alpha = |v|            */
   kcl_divide(k, v->by_v, plus(v->l.scale), plus(v->alpha));
   kcl_divide(k, v->by_u, plus(v->alpha), plus(v->beta));
@@ -28,12 +28,12 @@ static void left(kcl_program *k, const vars *v) {
 }
 
 /* s = a^2 b */
-static void square(kcl_program *k, kcl_slot s, kcl_slot a, kcl_coef b) {
+static void lsqr_square(kcl_program *k, kcl_slot s, kcl_slot a, kcl_coef b) {
   kcl_multiply(k, s, plus(a), b);
   kcl_multiply(k, s, plus(s), plus(a));
 }
 
-static void start(kcl_program *k, const vars *v) {
+static void lsqr_start(kcl_program *k, const vars *v) {
   kcl_references(k, &v->l, v->v);    /* |A^H b|, |b|           */
   kcl_residual(k, v->u, v->rr);      /* u = b - A x            */
   kcl_root(k, v->beta, plus(v->rr)); /* beta = |u|             */
@@ -44,15 +44,15 @@ static void start(kcl_program *k, const vars *v) {
   kcl_dot(k, v->vz, v->v, v->z), kcl_dot(k, v->vv, v->v, v->v);
   kcl_lincomb(k, v->w, KCL_ZERO, v->x, KCL_ZERO, v->x); /* w = 0                  */
   kcl_assign(k, v->over, KCL_ZERO);
-  kcl_assign(k, v->phi_bar, plus(v->beta)); /* phi' = beta            */
-  kcl_root(k, v->rho_bar, plus(v->vz));     /* rho' = alpha           */
-  square(k, v->ss, v->beta, plus(v->vv));   /* |A^H r|^2              */
+  kcl_assign(k, v->phi_bar, plus(v->beta));    /* phi' = beta            */
+  kcl_root(k, v->rho_bar, plus(v->vz));        /* rho' = alpha           */
+  lsqr_square(k, v->ss, v->beta, plus(v->vv)); /* |A^H r|^2              */
   kcl_measure(k, &v->l, v->rr, v->ss);
-  left(k, v);
+  lsqr_left(k, v);
 }
 
 /* The rotation that takes (rho', beta) to (rho, 0), and what follows for r and x. */
-static void rotate(kcl_program *k, const vars *v) {
+static void lsqr_rotate(kcl_program *k, const vars *v) {
   kcl_root(k, v->beta, plus(v->uu)); /* beta = |u|             */
   kcl_multiply(k, v->t, plus(v->rho_bar), plus(v->rho_bar));
   kcl_add(k, v->t, plus(v->t), plus(v->uu));
@@ -69,20 +69,20 @@ static void rotate(kcl_program *k, const vars *v) {
 }
 
 /* And |A^H r| = phi' alpha |c|, for the test. */
-static void test(kcl_program *k, const vars *v) {
+static void lsqr_test(kcl_program *k, const vars *v) {
   kcl_root(k, v->alpha, plus(v->vz));                       /* alpha = |v|            */
   kcl_multiply(k, v->t, plus(v->s), plus(v->alpha));        /* theta = s alpha        */
   kcl_divide(k, v->over, plus(v->t), plus(v->rho));         /* over = theta / rho     */
   kcl_multiply(k, v->rho_bar, minus(v->c), plus(v->alpha)); /* rho' = -c alpha        */
-  square(k, v->rr, v->phi_bar, KCL_ONE);
-  square(k, v->ss, v->c, plus(v->vv));
+  lsqr_square(k, v->rr, v->phi_bar, KCL_ONE);
+  lsqr_square(k, v->ss, v->c, plus(v->vv));
   kcl_multiply(k, v->ss, plus(v->ss), plus(v->rr));
   kcl_measure(k, &v->l, v->rr, v->ss);
   kcl_step(k, v->l.e); /* small enough?          */
 }
 
-static void loop(kcl_program *k, const vars *v) {
-  rotate(k, v);
+static void lsqr_loop(kcl_program *k, const vars *v) {
+  lsqr_rotate(k, v);
   kcl_apply(k, v->av, kcl_AH(k), v->u);
   kcl_lincomb(k, v->w, plus(v->by_w), v->z, minus(v->over),
               v->w);                                        /* w = v / alpha - theta w / rho */
@@ -91,11 +91,11 @@ static void loop(kcl_program *k, const vars *v) {
               v->v);                      /* v = A^H u / beta - beta v / alpha */
   kcl_precondition(k, v->z, v->v, false); /* z = M^-1 v             */
   kcl_dot(k, v->vz, v->v, v->z), kcl_dot(k, v->vv, v->v, v->v);
-  test(k, v);
-  left(k, v);
+  lsqr_test(k, v);
+  lsqr_left(k, v);
 }
 
-static void record(kcl_program *k) {
+static void lsqr_record(kcl_program *k) {
   vars v = {.l = kcl_least_squares_of(k),
             .x = kcl_x(k),
             .u = kcl_vector(k, "u"),
@@ -109,9 +109,9 @@ static void record(kcl_program *k) {
   kcl_scalars(k, "uu vv vz alpha beta rho rho_bar phi_bar c s over rr ss by_x by_w by_u by_v t",
               slot);
   kcl_begin(k, KCL_START);
-  start(k, &v);
+  lsqr_start(k, &v);
   kcl_begin(k, KCL_LOOP);
-  loop(k, &v);
+  lsqr_loop(k, &v);
 }
 
 const kcl_method kcl_method_lsqr = {.name = "lsqr",
@@ -119,4 +119,4 @@ const kcl_method kcl_method_lsqr = {.name = "lsqr",
                                     .source = "Paige & Saunders 1982",
                                     .adjoint = true,
                                     .least_squares = true,
-                                    .record = record};
+                                    .record = lsqr_record};

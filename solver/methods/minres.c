@@ -17,8 +17,8 @@ typedef struct vars {
 } vars;
 
 /* s = a b + c d e. */
-static void products(kcl_program *k, kcl_slot s, kcl_slot t, kcl_slot a, kcl_slot b, kcl_coef c,
-                     kcl_slot d, kcl_slot e) {
+static void minres_products(kcl_program *k, kcl_slot s, kcl_slot t, kcl_slot a, kcl_slot b,
+                            kcl_coef c, kcl_slot d, kcl_slot e) {
   kcl_multiply(k, t, c, plus(d));
   kcl_multiply(k, t, plus(t), plus(e));
   kcl_multiply(k, s, plus(a), plus(b));
@@ -28,10 +28,10 @@ static void products(kcl_program *k, kcl_slot s, kcl_slot t, kcl_slot a, kcl_slo
 /* The rotation of this step, and what w, x and r are multiplied by. */
 static void rotations(kcl_program *k, const vars *v) {
   kcl_root(k, v->gamma_new, plus(v->zv)); /* gamma' = (v'^H z')^1/2 */
-  products(k, v->c_new, v->t, v->c, v->delta, minus(v->c_old), v->s,
-           v->gamma); /* a0 = c delta - c_ s gamma */
-  products(k, v->by_w, v->t, v->s, v->delta, plus(v->c_old), v->c,
-           v->gamma);                                           /* a2 = s delta + c_ c gamma */
+  minres_products(k, v->c_new, v->t, v->c, v->delta, minus(v->c_old), v->s,
+                  v->gamma); /* a0 = c delta - c_ s gamma */
+  minres_products(k, v->by_w, v->t, v->s, v->delta, plus(v->c_old), v->c,
+                  v->gamma);                                    /* a2 = s delta + c_ c gamma */
   kcl_multiply(k, v->by_w_old, plus(v->s_old), plus(v->gamma)); /* a3 = s_ gamma         */
   kcl_multiply(k, v->rho, plus(v->c_new), plus(v->c_new));
   kcl_multiply(k, v->t, plus(v->gamma_new), plus(v->gamma_new));
@@ -67,7 +67,7 @@ static void lanczos(kcl_program *k, const vars *v, int n) {
   kcl_dot(k, v->zv, v->v[1 - n], v->z[1 - n]);          /* zv = v'^H z'           */
 }
 
-static void iterate(kcl_program *k, const vars *v, int n) {
+static void minres_iterate(kcl_program *k, const vars *v, int n) {
   rotations(k, v);
   kcl_apply(k, v->q, kcl_A(k), v->z[n]); /* q = A z'               */
   kcl_lincomb(k, v->w[n], plus(v->by_w_old), v->w[n], plus(v->by_w), v->w[1 - n]);
@@ -87,7 +87,7 @@ static void iterate(kcl_program *k, const vars *v, int n) {
   lanczos(k, v, n);
 }
 
-static void start(kcl_program *k, const vars *v) {
+static void minres_start(kcl_program *k, const vars *v) {
   kcl_residual(k, v->r, v->rr);                            /* r = b - A x            */
   kcl_copy_vector(k, v->v[0], v->r);                       /* v = r                  */
   kcl_precondition(k, v->z[0], v->v[0], false);            /* z = M^-1 v             */
@@ -105,7 +105,7 @@ static void start(kcl_program *k, const vars *v) {
   lanczos(k, v, 0);
 }
 
-static void record(kcl_program *k) {
+static void minres_record(kcl_program *k) {
   vars v = {.x = kcl_x(k), .r = kcl_vector(k, "r"), .q = kcl_vector(k, "q")};
   for (int i = 0; i < 2; i++)
     v.v[i] = kcl_vector(k, "v%d", i), v.z[i] = kcl_preconditioned(k, v.v[i], "z%d", i),
@@ -119,14 +119,14 @@ static void record(kcl_program *k) {
               "by_w by_w_old by_x by_r by_v",
               slot);
   kcl_begin(k, KCL_START);
-  start(k, &v);
+  minres_start(k, &v);
   kcl_begin(k, KCL_LOOP);
-  iterate(k, &v, 1);
-  iterate(k, &v, 0);
+  minres_iterate(k, &v, 1);
+  minres_iterate(k, &v, 0);
 }
 
 const kcl_method kcl_method_minres = {.name = "minres",
                                       .summary = "minimal residuals, Hermitian, also indefinite",
                                       .source = "Paige & Saunders 1975",
                                       .hermitian = true,
-                                      .record = record};
+                                      .record = minres_record};

@@ -13,10 +13,10 @@ const int kcl_method_count = (int)(sizeof methods / sizeof *methods);
 
 const kcl_method *kcl_method_at(int i) { return methods[i]; }
 
-static const char *name_of(int i) { return methods[i]->name; }
+static const char *name_of_method(int i) { return methods[i]->name; }
 
 int kcl_method_find(kcl *ctx, const char *name, const kcl_method **out) {
-  int i, rc = kcl_find_name(ctx, "solver", name, kcl_method_count, name_of, &i);
+  int i, rc = kcl_find_name(ctx, "solver", name, kcl_method_count, name_of_method, &i);
   if (!rc) *out = methods[i];
   return rc;
 }

@@ -20,7 +20,7 @@ static bool keeps_residual(const kcl_program *k) {
   return writes == 1;
 }
 
-static int usable(const kcl_engine *e) {
+static int usable_in_float(const kcl_engine *e) {
   const char *name = e->method->name;
   kcl_type type = e->program->type;
   if (type != KCL_D && type != KCL_Z)
@@ -58,7 +58,7 @@ static int narrow_matrix(kcl_mixed *m, const kcl_system *s) {
 int kcl_mixed_create(const kcl_selection *wide, kcl_mixed **out) {
   const kcl_system *s = wide->system;
   kcl_mixed *m = *out = NULL;
-  int rc = usable(wide->engine);
+  int rc = usable_in_float(wide->engine);
   if (rc) return rc;
   double start = kcl_now();
   KCL_TRY(kcl_alloc(s->ctx, 1, sizeof *m, "mixed precision", (void **)&m));
@@ -99,29 +99,32 @@ static int64_t reals(const kcl_engine *e) {
   return e->program->n * (kcl_type_complex(e->program->type) ? 2 : 1);
 }
 
-static void *memory(kcl_engine *e, kcl_vec v) { return e->executor.memory(&e->executor, v); }
+static void *memory_of_vector(kcl_engine *e, kcl_vec v) {
+  return e->executor.memory(&e->executor, v);
+}
 
 int kcl_mixed_give(const kcl_mixed *m, kcl_engine *wide, double scale) {
   kcl_engine *e = m->selection.engine;
-  return kcl_narrow(e->ctx, memory(e, e->program->b), memory(wide, wide->program->residual),
-                    reals(e), scale);
+  return kcl_narrow(e->ctx, memory_of_vector(e, e->program->b),
+                    memory_of_vector(wide, wide->program->residual), reals(e), scale);
 }
 
 int kcl_mixed_take(const kcl_mixed *m, kcl_engine *wide, double scale) {
   kcl_engine *e = m->selection.engine;
-  return kcl_collect(e->ctx, memory(wide, wide->program->x), memory(e, e->program->x), reals(e),
-                     scale);
+  return kcl_collect(e->ctx, memory_of_vector(wide, wide->program->x),
+                     memory_of_vector(e, e->program->x), reals(e), scale);
 }
 
 int kcl_mixed_clear(const kcl_mixed *m, kcl_engine *wide) {
   kcl_engine *e = m->selection.engine;
-  return kcl_narrow(e->ctx, memory(e, e->program->x), memory(wide, wide->program->b), reals(e), 0);
+  return kcl_narrow(e->ctx, memory_of_vector(e, e->program->x),
+                    memory_of_vector(wide, wide->program->b), reals(e), 0);
 }
 
 /* ---------------------------------------------------------------- does it pay? */
 
 /* Seconds per iteration, tests off; the least of three samples. */
-static int sample(kcl_engine *e, double *each) {
+static int sample_mixed(kcl_engine *e, double *each) {
   double t[3];
   int count = e->executor.least_iterations > 4 ? (int)e->executor.least_iterations : 4;
   int rc = kcl_engine_time(e, count, 3, t);
@@ -130,15 +133,15 @@ static int sample(kcl_engine *e, double *each) {
 }
 
 /* Seconds or bytes per iteration, in float and in double. */
-static int compare(const kcl_mixed *m, kcl_selection *wide, bool by_time, double *single,
-                   double *twice) {
+static int compare_speeds(const kcl_mixed *m, kcl_selection *wide, bool by_time, double *single,
+                          double *twice) {
   kcl_engine *narrow = m->selection.engine;
   double start = kcl_now();
   *single = kcl_engine_bytes(narrow, narrow->program->nrhs);
   *twice = kcl_engine_bytes(wide->engine, wide->engine->program->nrhs);
   if (!by_time) return KCL_OK;
-  int rc = sample(wide->engine, twice);
-  if (!rc) rc = sample(narrow, single);
+  int rc = sample_mixed(wide->engine, twice);
+  if (!rc) rc = sample_mixed(narrow, single);
   wide->seconds += kcl_now() - start;
   return rc;
 }
@@ -151,7 +154,7 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
   const bool by_time = s->undecided.format && !s->undecided.model;
   kcl_text (*text)(double) = by_time ? kcl_seconds_text : kcl_bytes_text;
   double single, twice;
-  int rc = compare(m, wide, by_time, &single, &twice);
+  int rc = compare_speeds(m, wide, by_time, &single, &twice);
   if (rc) return rc;
   if (s->undecided.format && single * more_iterations > twice) {
     snprintf(m->why, sizeof m->why,

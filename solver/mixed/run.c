@@ -25,7 +25,7 @@ enum {
 /* ---------------------------------------------------------------- one correction */
 
 /* Entries of the float engine's history up to iteration `to`, squared residuals in the units of the double one. */
-static int fetch(const kcl_mixed *m, kcl_history *h, int64_t to, double scale) {
+static int fetch_correction(const kcl_mixed *m, kcl_history *h, int64_t to, double scale) {
   int64_t from = h->size;
   int rc = kcl_history_fetch(h, m->selection.engine, 0, to);
   for (; from < h->size; from++) h->entry[from * KCL_HISTORY_FIELDS] /= scale * scale;
@@ -33,7 +33,7 @@ static int fetch(const kcl_mixed *m, kcl_history *h, int64_t to, double scale) {
 }
 
 /* Passes over LOOP: a quarter of what this correction has taken, at most a tenth of a second. */
-static int64_t batch(const kcl_engine *e, int64_t done, double seconds) {
+static int64_t run_mixed_batch(const kcl_engine *e, int64_t done, double seconds) {
   int64_t least = e->executor.least_iterations ? e->executor.least_iterations : 4, count = done / 4;
   int64_t most = done ? (int64_t)(0.1 * (double)done / seconds) : 4;
   if (count > most) count = most;
@@ -70,12 +70,12 @@ static int descend(const kcl_mixed *m, const kcl_loop *l, bool resumes, double s
   if ((rc = ex->set_state(ex, &control, &t2))) return rc;
   if ((rc = ex->run(ex, resumes ? KCL_RESUME : KCL_START, 1))) return rc;
   if ((rc = ex->poll(ex, &control, &rr))) return rc;
-  if (!control.stop) rc = kcl_engine_advance(e, batch(e, 0, 0), &since);
+  if (!control.stop) rc = kcl_engine_advance(e, run_mixed_batch(e, 0, 0), &since);
   while (!rc && !control.stop && !ended) {
-    int64_t count = batch(e, control.iteration - from, kcl_now() - start);
+    int64_t count = run_mixed_batch(e, control.iteration - from, kcl_now() - start);
     if ((rc = kcl_engine_advance(e, count, &since))) break; /* one ahead */
     if ((rc = ex->poll(ex, &control, &rr))) break;
-    if ((rc = fetch(m, h, control.iteration, scale))) break;
+    if ((rc = fetch_correction(m, h, control.iteration, scale))) break;
     for (; seen < h->size; seen++)
       if (kcl_history_rr(h, seen) < best) best = kcl_history_rr(h, seen), best_at = seen;
     if (control.stop) break;
@@ -83,7 +83,7 @@ static int descend(const kcl_mixed *m, const kcl_loop *l, bool resumes, double s
     if (progress(l)) ended = 1 + KCL_INTERRUPTED;
   }
   if (!rc && ended && !(rc = ex->poll(ex, &control, &rr))) { /* the batch ahead */
-    rc = fetch(m, h, control.iteration, scale);
+    rc = fetch_correction(m, h, control.iteration, scale);
     if (!control.stop) control.stop = ended;
   }
   *reason = (kcl_reason)(control.stop - 1);
@@ -93,7 +93,7 @@ static int descend(const kcl_mixed *m, const kcl_loop *l, bool resumes, double s
 /* ---------------------------------------------------------------- all corrections */
 
 /* |b - A x|^2 in double, and r on the device. */
-static int residual(kcl_engine *wide, double *rr) {
+static int recompute_residual(kcl_engine *wide, double *rr) {
   kcl_executor *ex = &wide->executor;
   const kcl_control control = {.limit = 1};
   const double target = 0;
@@ -105,8 +105,8 @@ static int residual(kcl_engine *wide, double *rr) {
 
 /* x = x + what float finds for r, |r| = norm. *scale: of the residuals it saw last, 0: none yet. *asked: the fraction
  * that is to be left of r. */
-static int correct(kcl_mixed *m, kcl_loop *l, double norm, double *scale, double *asked,
-                   kcl_reason *reason) {
+static int correct_x(kcl_mixed *m, kcl_loop *l, double norm, double *scale, double *asked,
+                     kcl_reason *reason) {
   bool can = m->selection.engine->program->stages[KCL_RESUME] > 0;
   bool resumes = can && *scale > 0 && norm * *scale > ldexp(1, RANGE) && norm * *scale < 2;
   double least = can ? resumed : anew, wanted = 0.9 * l->rhs[0].target / norm;
@@ -122,7 +122,7 @@ static int correct(kcl_mixed *m, kcl_loop *l, double norm, double *scale, double
   return *reason == KCL_NOT_FINITE ? KCL_OK : kcl_mixed_take(m, l->engine, m->unit / *scale);
 }
 
-static bool ends(kcl_reason r) { return r == KCL_ITERATION_LIMIT || r == KCL_INTERRUPTED; }
+static bool round_ends(kcl_reason r) { return r == KCL_ITERATION_LIMIT || r == KCL_INTERRUPTED; }
 
 /* After a correction that broke down or brought less than half of what was asked; one that harmed is undone. */
 static int fall_back(const kcl_mixed *m, const kcl_loop *l, double before, double after,
@@ -144,16 +144,16 @@ static int fall_back(const kcl_mixed *m, const kcl_loop *l, double before, doubl
 static int corrections(kcl_mixed *m, kcl_loop *l, kcl_reason *reason, double *rr) {
   double target = l->rhs[0].target, scale = 0, asked;
   m->iterations = m->lanczos = 0, m->corrections = 0;
-  int rc = residual(l->engine, rr);
+  int rc = recompute_residual(l->engine, rr);
   m->first = *rr;
   while (!rc && *rr > target * target && *rr < INFINITY) {
     double before = sqrt(*rr);
-    if ((rc = correct(m, l, before, &scale, &asked, reason))) break;
-    if ((rc = residual(l->engine, rr))) break;
+    if ((rc = correct_x(m, l, before, &scale, &asked, reason))) break;
+    if ((rc = recompute_residual(l->engine, rr))) break;
     bool worth = *reason == KCL_CONVERGED && sqrt(*rr) < 0.5 * (1 + asked) * before;
-    if (!ends(*reason) && !worth) return fall_back(m, l, before, sqrt(*rr), scale, *reason);
-    if (!ends(*reason) && *rr > target * target && progress(l)) *reason = KCL_INTERRUPTED;
-    if (ends(*reason)) break;
+    if (!round_ends(*reason) && !worth) return fall_back(m, l, before, sqrt(*rr), scale, *reason);
+    if (!round_ends(*reason) && *rr > target * target && progress(l)) *reason = KCL_INTERRUPTED;
+    if (round_ends(*reason)) break;
   }
   return rc;
 }
@@ -174,8 +174,8 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
   v->report->iterations = m->iterations;
   if (!(rr < INFINITY)) rc = kcl_give_x(l->system, l->engine, 0, v->x, v->b_norm.shift);
   if (rc) return rc;
-  rc = ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
-                    : kcl_adapt_run(wide, l);
+  rc = round_ends(reason) ? kcl_history_finish(v->history, l->system->ctx, m->first, kcl_unit(v))
+                          : kcl_adapt_run(wide, l);
   if (rc) return rc;
   v->history->residuals[0] = sqrt(m->first) * kcl_unit(v);
   v->report->history = v->history->residuals, v->report->history_size = v->history->size + 1;
@@ -184,7 +184,7 @@ int kcl_mixed_run(kcl_mixed *m, kcl_selection *wide, kcl_loop *l) {
 
 /* Extreme Ritz values of the corrections up to the last that resumed, or of the iterations in double, where the
  * condition is larger. Float saw A scaled by unit, which M^-1 A does not notice. */
-static void condition(const kcl_mixed *m, const kcl_loop *l) {
+static void needs_correction(const kcl_mixed *m, const kcl_loop *l) {
   const kcl_rhs *v = &l->rhs[0];
   const double *entry = v->history->entry;
   double scale = l->engine->precond->apply ? 1 : m->unit, least, most;
@@ -208,5 +208,5 @@ void kcl_mixed_report(const kcl_mixed *m, const kcl_loop *l) {
   p->mixed = true;
   p->inner_iterations = m->iterations, p->outer_iterations = m->corrections;
   if (p->iterations) p->bytes_per_iteration = bytes / (double)p->iterations;
-  if (wide->program->has_ritz && !l->method_changed) condition(m, l);
+  if (wide->program->has_ritz && !l->method_changed) needs_correction(m, l);
 }

@@ -10,16 +10,16 @@ static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends 
 /* Of amg-w: entries of a level whose cycle runs twice, by those of the one before. */
 static const double TWICE = 0.9;
 
-static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
+static int amg_coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
   const kcl_coarsening_rule rule = {
       .theta = STRONG, .most = ENTRIES, .enough = STALLED * (double)A->rows};
   (void)level;
   return b->ops->interpolation(b, A, &rule, P, made);
 }
 
-static int build(kcl_preconditioner *M, const kcl_csr *A, int aggressive, double twice) {
-  const kcl_levels_plan plan = {.coarsen = coarsen,
-                                .again = coarsen,
+static int amg_build(kcl_preconditioner *M, const kcl_csr *A, int aggressive, double twice) {
+  const kcl_levels_plan plan = {.coarsen = amg_coarsen,
+                                .again = amg_coarsen,
                                 .aggressive = aggressive,
                                 .most = ENTRIES,
                                 .twice = twice,
@@ -27,32 +27,36 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, int aggressive, double
   return kcl_levels_build(M, A, &plan);
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 0, 0); }
-static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 1, 0); }
-static int setup_w(kcl_preconditioner *M, const kcl_csr *A) { return build(M, A, 0, TWICE); }
+static int amg_setup(kcl_preconditioner *M, const kcl_csr *A) { return amg_build(M, A, 0, 0); }
+static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) {
+  return amg_build(M, A, 1, 0);
+}
+static int setup_w(kcl_preconditioner *M, const kcl_csr *A) { return amg_build(M, A, 0, TWICE); }
 
-static void ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
+static void amg_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
   kcl_setup_ahead(ctx, A, type, false);
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */
-static double bytes(const kcl_stats *s, kcl_type type, double complexity) {
+static double amg_bytes(const kcl_stats *s, kcl_type type, double complexity) {
   const double entry = 4.0 + (double)kcl_type_size(type);
   return complexity * (double)s->nnz * entry +
          3.0 * (double)s->rows * (ENTRIES * entry + 2.0 * (double)kcl_type_size(type));
 }
 
-static double bytes_full(const kcl_stats *s, kcl_type type) { return bytes(s, type, 2.1); }
-static double bytes_aggressive(const kcl_stats *s, kcl_type type) { return bytes(s, type, 0.8); }
+static double bytes_full(const kcl_stats *s, kcl_type type) { return amg_bytes(s, type, 2.1); }
+static double bytes_aggressive(const kcl_stats *s, kcl_type type) {
+  return amg_bytes(s, type, 0.8);
+}
 
 #define CLASSICAL(name_, summary_, bytes_, setup_)                                                 \
   {                                                                                                \
     .name = name_, .summary = "classical algebraic multigrid" summary_,                            \
     .source = "Li et al. 2021", .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE, .symmetric = true,   \
-    .no_adjoint = true, .bytes = bytes_, .ahead = ahead, .setup = setup_,                          \
+    .no_adjoint = true, .bytes = bytes_, .ahead = amg_ahead, .setup = setup_,                      \
     .refresh = kcl_levels_refresh, .apply = kcl_levels_apply                                       \
   }
-const kcl_precond kcl_precond_amg = CLASSICAL("amg", "", bytes_full, setup);
+const kcl_precond kcl_precond_amg = CLASSICAL("amg", "", bytes_full, amg_setup);
 const kcl_precond kcl_precond_amg_aggressive = CLASSICAL(
     "amg-aggressive", ", the first level coarsened twice", bytes_aggressive, setup_aggressively);
 const kcl_precond kcl_precond_amg_w =

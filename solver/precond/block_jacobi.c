@@ -11,7 +11,7 @@
 enum { MOST = 8, USUAL = 4 };
 
 /* B = B^-1, n x n in rows of MOST, by Gauss and Jordan with row exchanges. False: it has none. */
-static bool invert(double complex *B, int n) {
+static bool block_jacobi_invert(double complex *B, int n) {
   int from[MOST];
   for (int k = 0; k < n; k++) {
     int p = k;
@@ -60,7 +60,7 @@ static void invert_block(inverting *v, int64_t block) {
       kcl_element(A->type, A->val, k, a);
       B[i * MOST + (A->col[k] - lo)] = a[0] + a[1] * I;
     }
-  if (!invert(B, n)) kcl_lower(&v->singular, block);
+  if (!block_jacobi_invert(B, n)) kcl_lower(&v->singular, block);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       const int64_t at = lo * v->b + (int64_t)i * n + j;
@@ -75,7 +75,7 @@ static void invert_blocks(void *arg, int64_t from, int64_t to) {
   for (int64_t block = from; block < to; block++) invert_block(arg, block);
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int block_jacobi_setup(kcl_preconditioner *M, const kcl_csr *A) {
   const int natural = kcl_natural_block(M->stats), b = natural > 1 ? natural : USUAL;
   const int64_t blocks = (A->rows + b - 1) / b, last = A->rows - (blocks - 1) * b;
   inverting v = {.A = A, .b = b, .singular = blocks};
@@ -92,11 +92,12 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
       (long long)v.singular * b + 1);
 }
 
-static void apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint) {
+static void block_jacobi_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                               bool adjoint) {
   kcl_apply(k, z, kcl_precond_operator(M, 0, adjoint), r); /* z = M^-1 r, or M^-H r  */
 }
 
-static double bytes(const kcl_stats *s, kcl_type type) {
+static double block_jacobi_bytes(const kcl_stats *s, kcl_type type) {
   return (double)s->rows * (MOST * (4.0 + (double)kcl_type_size(type)) + 8);
 }
 
@@ -104,6 +105,6 @@ const kcl_precond kcl_precond_block_jacobi = {.name = "block-jacobi",
                                               .summary = "the diagonal blocks of A, inverted",
                                               .source = "Saad 2003",
                                               .symmetric = true,
-                                              .bytes = bytes,
-                                              .setup = setup,
-                                              .apply = apply};
+                                              .bytes = block_jacobi_bytes,
+                                              .setup = block_jacobi_setup,
+                                              .apply = block_jacobi_apply};

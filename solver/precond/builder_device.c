@@ -3,28 +3,28 @@
 #include "solver/precond/smooth.h"
 #include <string.h>
 
-static void give(const kcl_device_csr *C, kcl_built *out) {
+static void device_give(const kcl_device_csr *C, kcl_built *out) {
   *out = (kcl_built){.rows = C->rows, .cols = C->cols, .nnz = C->nnz, .device = *C};
 }
 
-static int take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
+static int device_take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_open(b->M->ctx, b->M->type, b->near_null.vectors > 0, &b->setup);
   if (!rc) rc = kcl_setup_upload(b->setup, A, b->M->stats, &C);
-  if (!rc) give(&C, out);
+  if (!rc) device_give(&C, out);
   return rc;
 }
 
-static void free_built(kcl_builder *b, kcl_built *A) {
+static void device_free_built(kcl_builder *b, kcl_built *A) {
   if (A->device.ptr) kcl_setup_drop_matrix(b->setup, &A->device);
   *A = (kcl_built){0};
 }
 
-static int interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
-                         kcl_built *P, bool *made) {
+static int device_interpolation(kcl_builder *b, const kcl_built *A, const kcl_coarsening_rule *rule,
+                                kcl_built *P, bool *made) {
   kcl_device_csr C;
   int rc = kcl_setup_interpolation(b->setup, &A->device, rule, &C, made);
-  if (!rc && *made) give(&C, P);
+  if (!rc && *made) device_give(&C, P);
   return rc;
 }
 
@@ -35,13 +35,13 @@ static int send_vectors(kcl_builder *b, int64_t rows) {
               : kcl_setup_ones(b->setup, rows, &v->device);
 }
 
-static int aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
-                       kcl_built *P, bool *made) {
+static int device_aggregation(kcl_builder *b, const kcl_built *A, const kcl_aggregation_rule *rule,
+                              kcl_built *P, bool *made) {
   kcl_device_csr C;
   int rc = send_vectors(b, A->rows);
   if (!rc) rc = kcl_setup_aggregation(b->setup, &A->device, rule, &b->near_null.device, &C, made);
   if (rc || !*made) return rc;
-  give(&C, P), b->near_null.block = rule->vectors;
+  device_give(&C, P), b->near_null.block = rule->vectors;
   return KCL_OK;
 }
 
@@ -52,45 +52,46 @@ static int look_ahead(kcl_builder *b, kcl_device_csr *A) {
   return rc || strcmp(f->name, "sell") ? rc : kcl_setup_slices(b->setup, A);
 }
 
-static int transpose(kcl_builder *b, kcl_built *A, kcl_built *out) {
+static int device_transpose(kcl_builder *b, kcl_built *A, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_transpose(b->setup, &A->device, &C);
   if (!rc) rc = look_ahead(b, &A->device);
   if (!rc) rc = look_ahead(b, &C);
-  if (!rc) give(&C, out);
+  if (!rc) device_give(&C, out);
   return rc;
 }
 
-static int product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out) {
+static int device_product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_product(b->setup, &A->device, &B->device, &C);
-  if (!rc) give(&C, out);
+  if (!rc) device_give(&C, out);
   return rc;
 }
 
-static int galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A, const kcl_built *P,
-                    kcl_built *pattern, kcl_galerkin_shape *shape, kcl_built *out) {
+static int device_galerkin(kcl_builder *b, const kcl_built *R, const kcl_built *A,
+                           const kcl_built *P, kcl_built *pattern, kcl_galerkin_shape *shape,
+                           kcl_built *out) {
   const bool known = pattern && shape->known;
   kcl_device_csr C;
   int rc = kcl_setup_galerkin(b->setup, &R->device, &A->device, &P->device,
                               known ? &pattern->device : NULL, shape, &C);
   if (!rc && known) *pattern = (kcl_built){0};
-  if (!rc) give(&C, out);
+  if (!rc) device_give(&C, out);
   return rc;
 }
 
-static int truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built *out) {
+static int device_truncate_rows(kcl_builder *b, const kcl_built *A, int most, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_setup_truncate(b->setup, &A->device, most, &C);
-  if (!rc) give(&C, out);
+  if (!rc) device_give(&C, out);
   return rc;
 }
 
-static int round_values(kcl_builder *b, kcl_built *A) {
+static int device_round_values(kcl_builder *b, kcl_built *A) {
   return kcl_setup_round(b->setup, &A->device);
 }
 
-static int smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
+static int device_smoother(kcl_builder *b, const kcl_built *A, kcl_smoother kind) {
   kcl_device_smoother s;
   int rc = kcl_setup_smoother(b->setup, &A->device, kind, b->M->narrow, &s);
   if (rc == KCL_REFUSED) return kcl_not_definite(b->M, A->rows);
@@ -108,7 +109,7 @@ static int check_definite(kcl_builder *b) {
   return rc || !rows ? rc : kcl_not_definite(b->M, rows);
 }
 
-static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
+static int device_inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
   kcl_csr *C = NULL;
   kcl_device_csr system = A->device;
   int rc = kcl_setup_download(b->setup, &system, &C);
@@ -117,7 +118,7 @@ static int inverse(kcl_builder *b, const kcl_built *A, kcl_csr **out) {
   return rc;
 }
 
-static int keep(kcl_builder *b, kcl_built *A) {
+static int device_keep(kcl_builder *b, kcl_built *A) {
   const kcl_format *f;
   kcl_matrix *m = NULL;
   int rc = kcl_setup_measure(b->setup, &A->device);
@@ -125,15 +126,15 @@ static int keep(kcl_builder *b, kcl_built *A) {
   if (!rc) rc = kcl_precond_level_format(b->M, A->rows, A->device.nnz, &f);
   if (!rc) rc = kcl_setup_matrix(b->setup, &A->device, f, b->narrow, &m);
   const int64_t longest = A->device.longest;
-  free_built(b, A);
+  device_free_built(b, A);
   return rc ? rc : kcl_precond_adopt(b->M, m, longest);
 }
 
-static int view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
+static int device_view(kcl_builder *b, const kcl_matrix *C, bool values, kcl_built *out) {
   kcl_device_csr D;
   int rc = kcl_setup_view(b->setup, C, values, &D);
   if (rc) return rc;
-  give(&D, out);
+  device_give(&D, out);
   out->nnz = C->nnz; /* with entries that are zero */
   return KCL_OK;
 }
@@ -152,33 +153,33 @@ static int leave(kcl_builder *b, kcl_built *A) {
   kcl_csr *C = NULL;
   int rc = kcl_setup_download(b->setup, &A->device, &C);
   if (!rc) rc = read_vectors(b, A->rows);
-  free_built(b, A);
+  device_free_built(b, A);
   kcl_built_on_host(C, A);
   if (!rc) b->ops = &kcl_build_on_host;
   return rc;
 }
 
-static int finish(kcl_builder *b) {
+static int device_finish(kcl_builder *b) {
   bool fine = true;
   int rc = b->setup ? kcl_setup_as_expected(b->setup, &fine) : KCL_OK;
   return rc || fine ? rc : KCL_UNSUITED;
 }
 
-static void close(kcl_builder *b) { kcl_setup_close(&b->setup); }
+static void device_close(kcl_builder *b) { kcl_setup_close(&b->setup); }
 
-const kcl_builder_ops kcl_build_on_device = {.take = take,
-                                             .free = free_built,
-                                             .interpolation = interpolation,
-                                             .aggregation = aggregation,
-                                             .transpose = transpose,
-                                             .product = product,
-                                             .galerkin = galerkin,
-                                             .truncate = truncate_rows,
-                                             .round = round_values,
-                                             .smoother = smoother,
-                                             .inverse = inverse,
-                                             .keep = keep,
-                                             .view = view,
+const kcl_builder_ops kcl_build_on_device = {.take = device_take,
+                                             .free = device_free_built,
+                                             .interpolation = device_interpolation,
+                                             .aggregation = device_aggregation,
+                                             .transpose = device_transpose,
+                                             .product = device_product,
+                                             .galerkin = device_galerkin,
+                                             .truncate = device_truncate_rows,
+                                             .round = device_round_values,
+                                             .smoother = device_smoother,
+                                             .inverse = device_inverse,
+                                             .keep = device_keep,
+                                             .view = device_view,
                                              .leave = leave,
-                                             .finish = finish,
-                                             .close = close};
+                                             .finish = device_finish,
+                                             .close = device_close};

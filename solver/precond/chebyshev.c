@@ -7,7 +7,7 @@
 
 enum { DEGREE = 4 };
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int chebyshev_setup(kcl_preconditioner *M, const kcl_csr *A) {
   kcl_csr *owned;
   const kcl_csr *wide;
   double largest;
@@ -18,7 +18,8 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   return rc;
 }
 
-static void apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint) {
+static void chebyshev_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                            bool adjoint) {
   const kcl_smoothing s = {.A = kcl_A(k), .d = kcl_precond_constant(k, 0), .degree = DEGREE};
   (void)M, (void)adjoint; /* A = A^H */
   kcl_record_smoothing(k, &s, z, r);
@@ -31,5 +32,5 @@ const kcl_precond kcl_precond_chebyshev = {
     .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
     .symmetric = true,
     .whole = true,
-    .setup = setup,
-    .apply = apply};
+    .setup = chebyshev_setup,
+    .apply = chebyshev_apply};

@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------- what M owns */
 
-static int triangular(kcl_preconditioner *M, kcl_csr *N, kcl_matrix **out) {
+static int triangular_operation(kcl_preconditioner *M, kcl_csr *N, kcl_matrix **out) {
   int rc = kcl_matrix_build(M->ctx, kcl_format_triangular(M->type), N, out);
   if (rc)
     kcl_csr_free(&N);
@@ -39,9 +39,9 @@ static int add_solve(kcl_preconditioner *M, kcl_csr **N, bool adjoint) {
   kcl_csr_free(N);
   if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
   const int64_t row = longest(C);
-  rc = triangular(M, C, &solve), C = NULL;
+  rc = triangular_operation(M, C, &solve), C = NULL;
   if (!rc) rc = kcl_precond_adopt(M, solve, row);
-  if (!rc && CH) rc = triangular(M, CH, &M->matrix[M->matrices - 1].CH), CH = NULL;
+  if (!rc && CH) rc = triangular_operation(M, CH, &M->matrix[M->matrices - 1].CH), CH = NULL;
 done:
   kcl_csr_free(&C), kcl_csr_free(&CH);
   return rc;
@@ -120,8 +120,8 @@ done:
 /* ---------------------------------------------------------------- application */
 
 /* y = (I + N)^-1 x, N factor `which`; `other` is overwritten. */
-static void solve(kcl_program *k, const kcl_preconditioner *M, int which, bool adjoint,
-                  const kcl_vec vec[3]) {
+static void solve_factored(kcl_program *k, const kcl_preconditioner *M, int which, bool adjoint,
+                           const kcl_vec vec[3]) {
   const kcl_factored *F = M->data;
   const int sweeps = F->sweeps[which];
   const kcl_vec y = vec[0], x = vec[1], other = vec[2];
@@ -146,8 +146,8 @@ void kcl_factored_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, 
   const bool before = F->exchanged && !adjoint, after = F->exchanged && adjoint;
   const kcl_vec from = before ? s : r, to = after ? s : z;
   if (before) kcl_apply(k, s, kcl_precond_operator(M, 2, false), r); /* s = P r             */
-  solve(k, M, adjoint, adjoint, (kcl_vec[]){t, from, w});            /* t = (I + L)^-1 s    */
+  solve_factored(k, M, adjoint, adjoint, (kcl_vec[]){t, from, w});   /* t = (I + L)^-1 s    */
   kcl_times(k, t, d, t, adjoint);                                    /* t = D^-1 t          */
-  solve(k, M, !adjoint, adjoint, (kcl_vec[]){to, t, w});             /* z = (I + U)^-1 t    */
+  solve_factored(k, M, !adjoint, adjoint, (kcl_vec[]){to, t, w});    /* z = (I + U)^-1 t    */
   if (after) kcl_apply(k, z, kcl_precond_operator(M, 2, true), s);   /* z = P^H s           */
 }

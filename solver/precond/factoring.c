@@ -51,7 +51,7 @@ static void prepare_next(attempt *t) {
   t->exchanges = true;
 }
 
-static int refuse(kcl_preconditioner *M, const attempt *t) {
+static int refuse_factors(kcl_preconditioner *M, const attempt *t) {
   if (t->zero >= 0)
     return kcl_fail(M->ctx, KCL_USAGE,
                     "%s: the pivot of row %lld vanishes, also with a larger diagonal: use "
@@ -73,7 +73,7 @@ int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *f
   t.exchanges = weak > 0 && kcl_sparse_weak_diagonal(t.A, weak);
   KCL_TRY(try_factors(M, &t));
   while (!good(&t)) {
-    if (t.shift >= LAST_SHIFT) KCL_TRY(refuse(M, &t));
+    if (t.shift >= LAST_SHIFT) KCL_TRY(refuse_factors(M, &t));
     prepare_next(&t);
     KCL_TRY(try_factors(M, &t));
   }

@@ -10,7 +10,7 @@
 enum { MOST = 32 /* entries of G per row, the diagonal's included */, FULL = 30 /* of A */ };
 static const double DROP = 0.01; /* of sqrt(a_ii a_jj): smaller ones are not squared */
 
-static int factor(kcl_preconditioner *M, const kcl_csr *A, kcl_csr **out) {
+static int fsai_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_csr **out) {
   const int power = A->nnz > FULL * A->rows ? 1 : 2;
   kcl_csr *pattern = NULL;
   int64_t refused;
@@ -28,25 +28,26 @@ done:
   return rc;
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int fsai_setup(kcl_preconditioner *M, const kcl_csr *A) {
   kcl_csr *owned, *G = NULL;
   const kcl_csr *wide;
   int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
-  if (!rc) rc = factor(M, wide, &G);
+  if (!rc) rc = fsai_factor(M, wide, &G);
   kcl_csr_free(&owned);
   if (!rc) return kcl_precond_add_matrix(M, G, true);
   kcl_csr_free(&G);
   return rc;
 }
 
-static void apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint) {
+static void fsai_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                       bool adjoint) {
   kcl_vec t = kcl_work(k, k->vector[r].n, "t");
   (void)adjoint;                                         /* M = M^H                */
   kcl_apply(k, t, kcl_precond_operator(M, 0, false), r); /* t = G r                */
   kcl_apply(k, z, kcl_precond_operator(M, 0, true), t);  /* z = G^H t              */
 }
 
-static double bytes(const kcl_stats *s, kcl_type type) {
+static double fsai_bytes(const kcl_stats *s, kcl_type type) {
   const double mean = s->row_mean > MOST ? MOST : s->row_mean;
   return 2 * (double)s->rows * (2 * mean * (4.0 + (double)kcl_type_size(type)) + 8);
 }
@@ -56,6 +57,6 @@ const kcl_precond kcl_precond_fsai = {.name = "fsai",
                                       .source = "Kolotilina & Yeremin 1993",
                                       .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
                                       .symmetric = true,
-                                      .bytes = bytes,
-                                      .setup = setup,
-                                      .apply = apply};
+                                      .bytes = fsai_bytes,
+                                      .setup = fsai_setup,
+                                      .apply = fsai_apply};

@@ -7,7 +7,7 @@
 
 static const double FIRST_SHIFT = 1e-4, LAST_SHIFT = 2;
 
-static int factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, double *shift) {
+static int ic_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, double *shift) {
   int64_t zero = 0;
   int rc = KCL_OK;
   for (; zero >= 0 && *shift <= LAST_SHIFT && !rc;) {
@@ -25,14 +25,14 @@ static int factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, doubl
       (long long)zero + 1);
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int ic_setup(kcl_preconditioner *M, const kcl_csr *A) {
   kcl_factors f = {NULL, NULL, NULL};
   kcl_csr *owned;
   const kcl_csr *wide;
   char what[80];
   double shift = 0;
   int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
-  if (!rc) rc = factor(M, wide, &f, &shift);
+  if (!rc) rc = ic_factor(M, wide, &f, &shift);
   snprintf(what, sizeof what, shift > 0 ? "IC(0), diagonal + %.3g" : "IC(0)", shift);
   if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what);
   kcl_csr_free(&owned), kcl_factors_free(&f);
@@ -40,7 +40,7 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
 }
 
 /* d, the order of rows and the result of a solve, beside both factors. */
-static double bytes(const kcl_stats *s, kcl_type type) {
+static double ic_bytes(const kcl_stats *s, kcl_type type) {
   const double size = (double)kcl_type_size(type);
   return ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (48 + 4 * size);
 }
@@ -50,6 +50,6 @@ const kcl_precond kcl_precond_ic = {.name = "ic",
                                     .source = "Meijerink & van der Vorst 1977",
                                     .needs = KCL_NEEDS_HERMITIAN | KCL_NEEDS_POSITIVE,
                                     .symmetric = true,
-                                    .bytes = bytes,
-                                    .setup = setup,
+                                    .bytes = ic_bytes,
+                                    .setup = ic_setup,
                                     .apply = kcl_factored_apply};

@@ -4,12 +4,12 @@
  */
 #include "solver/precond/factored.h"
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int ilu_setup(kcl_preconditioner *M, const kcl_csr *A) {
   return kcl_factored_setup(M, A, kcl_factor_ilu, 0, 0.05, "ILU(0)");
 }
 
 /* Of the factors and their adjoints; P, d, the order of rows and the result of a solve. */
-static double bytes(const kcl_stats *s, kcl_type type) {
+static double ilu_bytes(const kcl_stats *s, kcl_type type) {
   const double size = (double)kcl_type_size(type);
   return 2 * ((double)s->nnz + (double)s->rows) * (4 + size) + (double)s->rows * (64 + 6 * size);
 }
@@ -17,6 +17,6 @@ static double bytes(const kcl_stats *s, kcl_type type) {
 const kcl_precond kcl_precond_ilu = {.name = "ilu",
                                      .summary = "incomplete LU factors of A's pattern, ILU(0)",
                                      .source = "Meijerink & van der Vorst 1977",
-                                     .bytes = bytes,
-                                     .setup = setup,
+                                     .bytes = ilu_bytes,
+                                     .setup = ilu_setup,
                                      .apply = kcl_factored_apply};

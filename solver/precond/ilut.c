@@ -8,28 +8,29 @@ enum { LEAST = 20, MOST = 100 };             /* of p */
 static const double TAU = 1e-3, WEAK = 1e-2; /* of the largest entry of a row */
 
 /* p: twice the mean row of A. */
-static int fill(double mean) {
+static int ilut_fill(double mean) {
   const double p = 2 * mean;
   return p < LEAST ? LEAST : p < MOST ? (int)p : MOST;
 }
 
-static int factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
-  return kcl_factor_ilut(ctx, B, fill((double)B->nnz / (double)B->rows), TAU, out, zero);
+static int ilut_factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
+  return kcl_factor_ilut(ctx, B, ilut_fill((double)B->nnz / (double)B->rows), TAU, out, zero);
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_factored_setup(M, A, factor, WEAK, 0.01, "ILUT, 0.001");
+static int ilut_setup(kcl_preconditioner *M, const kcl_csr *A) {
+  return kcl_factored_setup(M, A, ilut_factor, WEAK, 0.01, "ILUT, 0.001");
 }
 
 /* Full rows of the factors (B has the whole diagonal) and their adjoints; P, d, the order of rows and the result of a solve. */
-static double bytes(const kcl_stats *s, kcl_type type) {
-  const double size = (double)kcl_type_size(type), p = fmin(fill(s->row_mean + 1), (double)s->rows);
+static double ilut_bytes(const kcl_stats *s, kcl_type type) {
+  const double size = (double)kcl_type_size(type),
+               p = fmin(ilut_fill(s->row_mean + 1), (double)s->rows);
   return (double)s->rows * (4 * p * (4 + size) + 64 + 6 * size);
 }
 
 const kcl_precond kcl_precond_ilut = {.name = "ilut",
                                       .summary = "incomplete LU factors by a threshold, ILUT",
                                       .source = "Saad 1994",
-                                      .bytes = bytes,
-                                      .setup = setup,
+                                      .bytes = ilut_bytes,
+                                      .setup = ilut_setup,
                                       .apply = kcl_factored_apply};

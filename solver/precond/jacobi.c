@@ -31,14 +31,15 @@ static int inverse_squares(kcl_preconditioner *M, const kcl_csr *A, double **out
   return KCL_OK;
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int jacobi_setup(kcl_preconditioner *M, const kcl_csr *A) {
   kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   double *d;
   int rc = M->scale > 0 ? inverse_squares(M, A, &d) : kcl_precond_inverse_diagonal(M, A, &d);
   return rc ? rc : kcl_precond_add_vector(M, "inverse_diagonal", A->cols, type, d);
 }
 
-static void apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint) {
+static void jacobi_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                         bool adjoint) {
   (void)M;
   kcl_times(k, z, kcl_precond_constant(k, 0), r, adjoint); /* z = D^-1 r             */
 }
@@ -49,5 +50,5 @@ const kcl_precond kcl_precond_jacobi = {.name = "jacobi",
                                         .symmetric = true,
                                         .whole = true,
                                         .least_squares = true,
-                                        .setup = setup,
-                                        .apply = apply};
+                                        .setup = jacobi_setup,
+                                        .apply = jacobi_apply};

@@ -40,7 +40,7 @@ typedef struct hierarchy {
 
 /* ---------------------------------------------------------------- set-up */
 
-static int keep(kcl_builder *b, kcl_built *A, int *number) {
+static int keep_level(kcl_builder *b, kcl_built *A, int *number) {
   *number = b->M->matrices;
   return b->ops->keep(b, A);
 }
@@ -90,7 +90,7 @@ static void free_transfer(kcl_builder *b, transfer *t) {
 }
 
 /* A level below the first that does not suit the device moves to the host. */
-static int coarsen(building *g, int number, kcl_built *A, kcl_built *P, bool *made) {
+static int coarsen_level(building *g, int number, kcl_built *A, kcl_built *P, bool *made) {
   kcl_builder *b = &g->b;
   int rc = g->plan->coarsen(b, A, number, P, made);
   if (rc != KCL_UNSUITED || !number || !b->ops->leave) return rc;
@@ -103,7 +103,8 @@ static int make_transfer(building *g, int number, kcl_built *A, transfer *t, boo
   kcl_builder *b = &g->b;
   int rc = KCL_OK;
   *more = false;
-  if (A->rows > DENSE && g->h->levels < MOST_LEVELS) KCL_TRY(coarsen(g, number, A, &t->P, more));
+  if (A->rows > DENSE && g->h->levels < MOST_LEVELS)
+    KCL_TRY(coarsen_level(g, number, A, &t->P, more));
   if (*more) KCL_TRY(round_floats(g, &t->P));
   if (*more) KCL_TRY(b->ops->transpose(b, &t->P, &t->R));
 done:
@@ -129,8 +130,8 @@ static int keep_transfer(building *g, int number, transfer *t) {
   const level *then = before ? &((const hierarchy *)before->data)->level[number] : NULL;
   level *l = &g->h->level[number];
   int rc;
-  if (!before) KCL_TRY(keep(&g->b, &t->P, &l->P));
-  if (!before) return keep(&g->b, &t->R, &l->R);
+  if (!before) KCL_TRY(keep_level(&g->b, &t->P, &l->P));
+  if (!before) return keep_level(&g->b, &t->R, &l->R);
   l->P = g->b.M->matrices, l->R = l->P + 1;
   KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->P));
   KCL_TRY(kcl_precond_share_matrix(g->b.M, before, then->R));
@@ -143,8 +144,8 @@ static bool too_many(const building *g, const kcl_built *next) {
 }
 
 /* P becomes P P2, where P2 would be the next level's: that level is left out. */
-static int coarsen_again(building *g, int number, const kcl_built *A, transfer *t, kcl_built *next,
-                         bool *made) {
+static int coarsen_same_level(building *g, int number, const kcl_built *A, transfer *t,
+                              kcl_built *next, bool *made) {
   kcl_builder *b = &g->b;
   kcl_built P2 = {0}, P = {0};
   int rc;
@@ -173,7 +174,7 @@ static int make_next(building *g, int number, const kcl_built *A, transfer *t, k
   KCL_TRY(b->ops->galerkin(b, &t->R, A, &t->P, t->then.rows ? &t->then : NULL, &t->shape, next));
   for (int left = g->before ? 0 : g->plan->aggressive - number;
        again && (left > 0 || too_many(g, next)); left = 0)
-    KCL_TRY(coarsen_again(g, number, A, t, next, &again));
+    KCL_TRY(coarsen_same_level(g, number, A, t, next, &again));
   if (too_many(g, next)) *more = false, b->ops->free(b, next);
 done:
   return rc;
@@ -215,7 +216,7 @@ done:
   return rc;
 }
 
-static void describe(kcl_preconditioner *M, const hierarchy *h, double nnz) {
+static void describe_levels(kcl_preconditioner *M, const hierarchy *h, double nnz) {
   const level *last = &h->level[h->levels - 1];
   M->size.levels = h->levels, M->size.complexity = nnz > 0 ? M->size.nonzeros / nnz : 1;
   snprintf(M->note, sizeof M->note, "%d level%s down to %lld rows, complexity %.2f", h->levels,
@@ -239,7 +240,7 @@ static int add_levels(building *g, const kcl_csr *A) {
     KCL_TRY(add_level(g, &now, &next, &more));
     if (h->levels > 1) {
       b->M->size.rows += (double)now.rows, b->M->size.nonzeros += (double)now.nnz;
-      KCL_TRY(keep(b, &now, &h->level[h->levels - 1].A));
+      KCL_TRY(keep_level(b, &now, &h->level[h->levels - 1].A));
     }
     b->ops->free(b, &now);
     now = next, next = (kcl_built){0};
@@ -250,8 +251,8 @@ done:
   return rc;
 }
 
-static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
-                 const kcl_preconditioner *before, const kcl_builder_ops *ops) {
+static int build_levels(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
+                        const kcl_preconditioner *before, const kcl_builder_ops *ops) {
   building g = {.b = {.M = M, .ops = ops, .narrow = suits_float(M), .refreshing = before},
                 .h = M->data,
                 .plan = plan,
@@ -271,13 +272,13 @@ static int build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan 
 static int build_somewhere(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
                            const kcl_preconditioner *before) {
   int rc = KCL_UNSUITED;
-  if (kcl_setup_possible(M->ctx, A)) rc = build(M, A, plan, before, &kcl_build_on_device);
-  if (rc == KCL_UNSUITED) rc = build(M, A, plan, before, &kcl_build_on_host);
-  if (!rc) describe(M, M->data, (double)A->nnz);
+  if (kcl_setup_possible(M->ctx, A)) rc = build_levels(M, A, plan, before, &kcl_build_on_device);
+  if (rc == KCL_UNSUITED) rc = build_levels(M, A, plan, before, &kcl_build_on_host);
+  if (!rc) describe_levels(M, M->data, (double)A->nnz);
   return rc;
 }
 
-static int create(kcl_preconditioner *M, const hierarchy *like) {
+static int create_levels(kcl_preconditioner *M, const hierarchy *like) {
   int rc = kcl_alloc(M->ctx, 1, sizeof *like, "multigrid levels", &M->data);
   if (!rc) *(hierarchy *)M->data = *like;
   return rc;
@@ -288,13 +289,13 @@ int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_p
                            .aggressive = plan->aggressive,
                            .twice = plan->twice,
                            .hermitian = M->hermitian};
-  int rc = M->data ? KCL_OK : create(M, &empty);
+  int rc = M->data ? KCL_OK : create_levels(M, &empty);
   return rc ? rc : build_somewhere(M, A, plan, NULL);
 }
 
 int kcl_levels_refresh(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before) {
   if (M->hermitian != before->hermitian) return M->kind->setup(M, A);
-  int rc = create(M, before->data);
+  int rc = create_levels(M, before->data);
   if (!rc) rc = build_somewhere(M, A, NULL, before);
   return rc == KCL_UNSUITED ? M->kind->setup(M, A) : rc;
 }
@@ -307,18 +308,18 @@ typedef struct cycle {
   const hierarchy *h;
 } cycle;
 
-static kcl_matrix *matrix(const cycle *c, int number) {
+static kcl_matrix *matrix_of_level(const cycle *c, int number) {
   return number == NONE ? kcl_A(c->k) : kcl_precond_operator(c->M, number, false);
 }
 
-static kcl_smoothing smoothing(const cycle *c, const level *l) {
+static kcl_smoothing smooth_level(const cycle *c, const level *l) {
   return (kcl_smoothing){
-      .A = matrix(c, l->A), .d = kcl_precond_constant(c->k, l->d), .degree = l->degree};
+      .A = matrix_of_level(c, l->A), .d = kcl_precond_constant(c->k, l->d), .degree = l->degree};
 }
 
 /* x = smoothed from 0. */
 static void smooth_first(const cycle *c, const level *l, kcl_vec x, kcl_vec b) {
-  const kcl_smoothing s = smoothing(c, l);
+  const kcl_smoothing s = smooth_level(c, l);
   if (l->degree > 1)
     kcl_record_smoothing(c->k, &s, x, b);
   else
@@ -327,7 +328,7 @@ static void smooth_first(const cycle *c, const level *l, kcl_vec x, kcl_vec b) {
 
 /* x = x + the smoothed correction for its residual r. */
 static void smooth_again(const cycle *c, const level *l, kcl_vec x, kcl_vec r) {
-  const kcl_smoothing s = smoothing(c, l);
+  const kcl_smoothing s = smooth_level(c, l);
   if (l->degree > 1) {
     kcl_record_correction(c->k, &s, x, r);
     return;
@@ -339,21 +340,21 @@ static void smooth_again(const cycle *c, const level *l, kcl_vec x, kcl_vec r) {
 static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b);
 
 /* x = x + another cycle's correction for b - A x. */
-static void correct(const cycle *c, int number, kcl_vec x, kcl_vec b) {
+static void correct_from_coarse(const cycle *c, int number, kcl_vec x, kcl_vec b) {
   const level *l = &c->h->level[number];
   kcl_program *k = c->k;
   kcl_vec v = kcl_work_like(k, x, l->n, "v"), u = kcl_work_like(k, x, l->n, "u");
-  kcl_apply(k, v, matrix(c, l->A), x);         /* v = A x                */
-  kcl_lincomb(k, v, KCL_ONE, b, KCL_MINUS, v); /* v = b - v              */
-  record_level(c, number, u, v);               /* A u = v, nearly        */
-  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, u);   /* x = x + u              */
+  kcl_apply(k, v, matrix_of_level(c, l->A), x); /* v = A x                */
+  kcl_lincomb(k, v, KCL_ONE, b, KCL_MINUS, v);  /* v = b - v              */
+  record_level(c, number, u, v);                /* A u = v, nearly        */
+  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, u);    /* x = x + u              */
 }
 
 static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b) {
   const level *l = &c->h->level[number];
   kcl_program *k = c->k;
   if (l->inverse != NONE) {
-    kcl_apply(k, x, matrix(c, l->inverse), b); /* x = A^-1 b             */
+    kcl_apply(k, x, matrix_of_level(c, l->inverse), b); /* x = A^-1 b             */
     return;
   }
   smooth_first(c, l, x, b);
@@ -362,16 +363,16 @@ static void record_level(const cycle *c, int number, kcl_vec x, kcl_vec b) {
   kcl_vec r = kcl_work_like(k, x, l->n, "r"), q = kcl_work_like(k, x, l->n, "q"),
           e = kcl_work_like(k, x, l->n, "e"), coarse_b = kcl_work_like(k, x, fewer, "b"),
           coarse_x = kcl_work_like(k, x, fewer, "x");
-  kcl_apply(k, r, matrix(c, l->A), x);             /* r = A x                */
-  kcl_lincomb(k, r, KCL_ONE, b, KCL_MINUS, r);     /* r = b - r              */
-  kcl_apply(k, coarse_b, matrix(c, l->R), r);      /* b' = P^H r             */
-  record_level(c, number + 1, coarse_x, coarse_b); /* A' x' = b', nearly     */
+  kcl_apply(k, r, matrix_of_level(c, l->A), x);        /* r = A x                */
+  kcl_lincomb(k, r, KCL_ONE, b, KCL_MINUS, r);         /* r = b - r              */
+  kcl_apply(k, coarse_b, matrix_of_level(c, l->R), r); /* b' = P^H r             */
+  record_level(c, number + 1, coarse_x, coarse_b);     /* A' x' = b', nearly     */
   if (l->twice && c->h->level[number + 1].inverse == NONE)
-    correct(c, number + 1, coarse_x, coarse_b);
-  kcl_apply(k, e, matrix(c, l->P), coarse_x);  /* e = P x'               */
-  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, e);   /* x = x + e              */
-  kcl_apply(k, q, matrix(c, l->A), e);         /* q = A e                */
-  kcl_lincomb(k, q, KCL_ONE, r, KCL_MINUS, q); /* q = r - q              */
+    correct_from_coarse(c, number + 1, coarse_x, coarse_b);
+  kcl_apply(k, e, matrix_of_level(c, l->P), coarse_x); /* e = P x'               */
+  kcl_lincomb(k, x, KCL_ONE, x, KCL_ONE, e);           /* x = x + e              */
+  kcl_apply(k, q, matrix_of_level(c, l->A), e);        /* q = A e                */
+  kcl_lincomb(k, q, KCL_ONE, r, KCL_MINUS, q);         /* q = r - q              */
   smooth_again(c, l, x, q);
 }
 

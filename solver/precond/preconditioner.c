@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- what it owns */
 
-static bool room_for_one(kcl_preconditioner *M, void **list, int count, size_t size) {
+static bool room_for_matrix(kcl_preconditioner *M, void **list, int count, size_t size) {
   void *more = realloc(*list, (size_t)(count + 1) * size);
   if (more) *list = more;
   if (!more) kcl_fail(M->ctx, KCL_MEMORY, "out of memory: a preconditioner");
@@ -16,7 +16,7 @@ static bool room_for_one(kcl_preconditioner *M, void **list, int count, size_t s
 }
 
 static int add_vector(kcl_preconditioner *M, const char *name, kcl_precond_vector v) {
-  if (!room_for_one(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
+  if (!room_for_matrix(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
     free(v.values), kcl_setup_free(M->ctx, v.device);
     return KCL_MEMORY;
   }
@@ -55,7 +55,7 @@ int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t 
   return kcl_format_find(M->ctx, name, M->type, out);
 }
 
-static kcl_stats shape(int64_t rows, int64_t cols, int64_t nnz) {
+static kcl_stats shape_of_matrix(int64_t rows, int64_t cols, int64_t nnz) {
   return (kcl_stats){.rows = rows,
                      .cols = cols,
                      .nnz = nnz,
@@ -64,8 +64,8 @@ static kcl_stats shape(int64_t rows, int64_t cols, int64_t nnz) {
 }
 
 /* The lengths of rows alone. */
-static void count_rows(const kcl_csr *C, kcl_stats *s) {
-  *s = shape(C->rows, C->cols, C->nnz);
+static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
+  *s = shape_of_matrix(C->rows, C->cols, C->nnz);
   for (int64_t i = 0; i < C->rows; i++) {
     const int64_t length = C->row_ptr[i + 1] - C->row_ptr[i];
     if (length > s->row_max) s->row_max = length;
@@ -73,14 +73,14 @@ static void count_rows(const kcl_csr *C, kcl_stats *s) {
 }
 
 /* What predictions ask of a matrix is in its outline. */
-static void outline(kcl_matrix *m, const kcl_stats *s) {
+static void outline_of_matrix(kcl_matrix *m, const kcl_stats *s) {
   kcl_matrix o;
   kcl_matrix_outline(m->ctx, m->format, s, m->type, &o);
   m->chain = o.chain, m->mean = o.mean, m->entry_ns = o.entry_ns, m->bandwidth = o.bandwidth;
   m->streamed = kcl_matrix_bytes(m);
 }
 
-static int convert(kcl *ctx, kcl_type type, kcl_csr **C) {
+static int convert_matrix(kcl *ctx, kcl_type type, kcl_csr **C) {
   kcl_csr *to = NULL;
   if ((*C)->type == type) return KCL_OK;
   int rc = kcl_csr_convert(ctx, *C, type, &to);
@@ -89,13 +89,14 @@ static int convert(kcl *ctx, kcl_type type, kcl_csr **C) {
 }
 
 /* C in a format, which then owns it. */
-static int build(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow, kcl_matrix **out) {
+static int build_preconditioner(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow,
+                                kcl_matrix **out) {
   const kcl_format *f;
   kcl_stats stats;
   kcl_matrix *m = *out = NULL;
   int rc;
   if (common) {
-    count_rows(C, &stats);
+    count_matrix_rows(C, &stats);
     KCL_TRY(kcl_precond_level_format(M, C->rows, C->nnz, &f));
   } else {
     KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
@@ -106,7 +107,7 @@ static int build(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow, kc
   C = NULL;
   if (narrow) KCL_TRY(kcl_matrix_narrow(m));
   m->uneven = common;
-  outline(m, &stats);
+  outline_of_matrix(m, &stats);
   *out = m, m = NULL;
 done:
   kcl_csr_free(&C);
@@ -115,7 +116,7 @@ done:
 }
 
 static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
-  if (!room_for_one(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) return NULL;
+  if (!room_for_matrix(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) return NULL;
   kcl_precond_matrix *to = &M->matrix[M->matrices++];
   *to = (kcl_precond_matrix){NULL, NULL};
   return to;
@@ -125,11 +126,11 @@ static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool comm
   kcl_precond_matrix *to;
   kcl_csr *CH = NULL;
   int rc;
-  KCL_TRY(convert(M->ctx, M->type, &C));
+  KCL_TRY(convert_matrix(M->ctx, M->type, &C));
   if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
   if (!(to = one_more(M))) KCL_TRY(KCL_MEMORY);
-  rc = build(M, C, common, narrow, &to->C), C = NULL;
-  if (!rc && CH) rc = build(M, CH, common, narrow, &to->CH), CH = NULL;
+  rc = build_preconditioner(M, C, common, narrow, &to->C), C = NULL;
+  if (!rc && CH) rc = build_preconditioner(M, CH, common, narrow, &to->CH), CH = NULL;
 done:
   kcl_csr_free(&C), kcl_csr_free(&CH);
   return rc;
@@ -144,14 +145,14 @@ int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow) {
 }
 
 int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {
-  kcl_stats s = shape(C->rows, C->cols, C->nnz);
+  kcl_stats s = shape_of_matrix(C->rows, C->cols, C->nnz);
   kcl_precond_matrix *to = one_more(M);
   if (!to) {
     kcl_matrix_free(&C);
     return KCL_MEMORY;
   }
   s.row_max = longest;
-  outline(C, &s);
+  outline_of_matrix(C, &s);
   to->C = C;
   return KCL_OK;
 }
@@ -182,7 +183,7 @@ typedef struct inverting {
   _Atomic int64_t zero; /* the first row with none or 0 on the diagonal */
 } inverting;
 
-static void invert(void *arg, int64_t from, int64_t to) {
+static void invert_diagonal(void *arg, int64_t from, int64_t to) {
   inverting *v = arg;
   const kcl_csr *A = v->A;
   for (int64_t i = from; i < to; i++) {
@@ -208,7 +209,7 @@ int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double
   inverting v = {.A = A, .zero = A->rows};
   int rc = kcl_alloc_unset(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
   if ((*out = v.d) == NULL) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, invert, &v);
+  kcl_for(A->rows, KCL_FEW_ROWS, invert_diagonal, &v);
   if (v.zero == A->rows) return KCL_OK;
   free(*out), *out = NULL;
   return kcl_fail(

@@ -36,19 +36,20 @@ static kcl_aggregation_rule rule_of(const kcl_builder *b, const kcl_built *A, in
                                 .most_entries = room};
 }
 
-static int coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
+static int sa_coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
   const kcl_aggregation_rule rule = rule_of(b, A, level, true);
   return b->ops->aggregation(b, A, &rule, P, made);
 }
 
-static int coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made) {
+static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_built *P,
+                            bool *made) {
   const kcl_aggregation_rule rule = rule_of(b, A, level, false);
   return b->ops->aggregation(b, A, &rule, P, made);
 }
 
 /* ---------------------------------------------------------------- the vectors of the first level */
 
-static int check(const kcl_preconditioner *M, const kcl_dense *B, int64_t rows) {
+static int sa_check(const kcl_preconditioner *M, const kcl_dense *B, int64_t rows) {
   int rc = kcl_dense_need(M->ctx, "near_null", B);
   if (rc) return rc;
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
@@ -82,10 +83,10 @@ static void begin_rows(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
+static int sa_begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
   const kcl_dense *given = M->near_null;
   const int natural = kcl_natural_block(M->stats);
-  int rc = given ? check(M, given, rows) : KCL_OK;
+  int rc = given ? sa_check(M, given, rows) : KCL_OK;
   if (rc) return rc;
   v->block = rows % natural ? 1 : natural;
   v->vectors = given ? (int)given->cols : v->block;
@@ -96,14 +97,14 @@ static int begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
   return rc;
 }
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int sa_setup(kcl_preconditioner *M, const kcl_csr *A) {
   beginning v = {.M = M};
-  int rc = begin(M, A->rows, &v);
+  int rc = sa_begin(M, A->rows, &v);
   if (!rc)
     rc = kcl_levels_build(
         M, A,
-        &(kcl_levels_plan){.coarsen = coarsen,
-                           .again = coarsen_again,
+        &(kcl_levels_plan){.coarsen = sa_coarsen,
+                           .again = sa_coarsen_again,
                            .twice = TWICE,
                            .near_null = {.block = v.block, .vectors = v.vectors, .B = v.B},
                            .degree = DEGREE});
@@ -111,12 +112,12 @@ static int setup(kcl_preconditioner *M, const kcl_csr *A) {
   return rc;
 }
 
-static void ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
+static void sa_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
   kcl_setup_ahead(ctx, A, type, true);
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */
-static double bytes(const kcl_stats *s, kcl_type type) {
+static double sa_bytes(const kcl_stats *s, kcl_type type) {
   const double entry = 4.0 + (double)kcl_type_size(type);
   return 1.0 * (double)s->nnz * entry + 2.0 * (double)s->rows * 24 * entry;
 }
@@ -127,8 +128,8 @@ const kcl_precond kcl_precond_sa = {.name = "sa",
                                     .needs = KCL_NEEDS_REAL | KCL_NEEDS_DEFINITE,
                                     .symmetric = true,
                                     .no_adjoint = true,
-                                    .bytes = bytes,
-                                    .ahead = ahead,
-                                    .setup = setup,
+                                    .bytes = sa_bytes,
+                                    .ahead = sa_ahead,
+                                    .setup = sa_setup,
                                     .refresh = kcl_levels_refresh,
                                     .apply = kcl_levels_apply};

@@ -27,7 +27,8 @@ static const char *unsuited(const kcl_precond_request *q, const kcl_precond *p,
 }
 
 /* Those that suit, for messages. */
-static void fitting(const kcl_precond_request *q, const kcl_method *m, char *text, size_t room) {
+static void fits_device(const kcl_precond_request *q, const kcl_method *m, char *text,
+                        size_t room) {
   text[0] = 0;
   for (int i = 0; i < kcl_precond_count; i++) {
     const kcl_precond *p = kcl_precond_at(i);
@@ -36,7 +37,7 @@ static void fitting(const kcl_precond_request *q, const kcl_method *m, char *tex
   }
 }
 
-static double bytes_of(const kcl_precond_request *q, const kcl_precond *p) {
+static double bytes_of_matrices(const kcl_precond_request *q, const kcl_precond *p) {
   return p->bytes ? p->bytes(q->stats, q->A->type) : 0;
 }
 
@@ -44,11 +45,11 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const 
   const char *why = unsuited(q, p, m);
   char others[300];
   if (why) {
-    fitting(q, m, others, sizeof others);
+    fits_device(q, m, others, sizeof others);
     return kcl_fail(q->ctx, KCL_USAGE, "preconditioner %s %s; with %s these fit: %s", p->name, why,
                     m->name, others);
   }
-  const double bytes = bytes_of(q, p), memory = (double)q->ctx->device.memory;
+  const double bytes = bytes_of_matrices(q, p), memory = (double)q->ctx->device.memory;
   if ((memory > 0 && bytes > memory) || !kcl_has_room((size_t)bytes))
     return kcl_fail(q->ctx, KCL_MEMORY,
                     "preconditioner %s refused: it may need %.3g GB, more than there is", p->name,
@@ -58,7 +59,7 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const 
 
 /* ---------------------------------------------------------------- set-up */
 
-static int fill(const kcl_precond_request *q, kcl_preconditioner *M) {
+static int fill_diagonal(const kcl_precond_request *q, kcl_preconditioner *M) {
   const kcl_precond *p = M->kind;
   if (q->before && p->refresh) return p->refresh(M, q->A, q->before);
   return p->setup ? p->setup(M, q->A) : KCL_OK;
@@ -80,8 +81,8 @@ static int explain_rows(const kcl_precond_request *q, int rc) {
                   (long long)q->halo->ranks->first_row + 1);
 }
 
-static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_method *m,
-                  kcl_preconditioner **out) {
+static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond *p,
+                                 const kcl_method *m, kcl_preconditioner **out) {
   kcl_preconditioner *M = NULL;
   double start = kcl_now();
   int rc;
@@ -101,7 +102,7 @@ static int set_up(const kcl_precond_request *q, const kcl_precond *p, const kcl_
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(q->norm_F > 0 ? q->norm_F : kcl_norm_F(q->A));
-  KCL_TRY(explain_rows(q, fill(q, M)));
+  KCL_TRY(explain_rows(q, fill_diagonal(q, M)));
   if (q->halo && !p->whole) note_blocks(M);
   M->stats = NULL, M->near_null = NULL, M->col_power = NULL, M->halo = M->adjoint_halo = NULL;
   M->seconds = kcl_now() - start;
@@ -117,7 +118,7 @@ int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *p, const 
   int rc = kcl_precond_check(q, p, m);
   if (rc || !p->apply) return rc;
   kcl_step_begin(q->ctx, (kcl_activity){.what = "setting up the preconditioner"});
-  rc = set_up(q, p, m, out);
+  rc = set_up_preconditioner(q, p, m, out);
   kcl_step_end(q->ctx);
   return rc;
 }

@@ -30,8 +30,8 @@ static int check_positive(const kcl_preconditioner *M, const double *d, int64_t 
 }
 
 /* Of the system's A, or of a block of it. */
-static int find_largest(const kcl_preconditioner *M, const kcl_csr *A, const double *d,
-                        double *lambda) {
+static int find_largest_eigenvalue(const kcl_preconditioner *M, const kcl_csr *A, const double *d,
+                                   double *lambda) {
   if (M->halo && M->kind->whole) return kcl_spread_largest(M->ctx, A, d, M->halo, lambda);
   return kcl_sparse_largest(M->ctx, A, d, lambda);
 }
@@ -43,7 +43,7 @@ int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, 
   KCL_TRY(kcl_precond_inverse_diagonal(M, A, &d));
   for (int64_t i = 0; pairs && i < A->rows; i++) d[i] = d[2 * i];
   KCL_TRY(check_positive(M, d, A->rows));
-  KCL_TRY(find_largest(M, A, d, largest));
+  KCL_TRY(find_largest_eigenvalue(M, A, d, largest));
   for (int64_t i = 0; i < A->rows; i++) d[i] /= *largest;
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;
@@ -64,20 +64,22 @@ done:
   return rc;
 }
 
-static kcl_coef number(double value) { return (kcl_coef){.constant = value, .slot = -1}; }
+static kcl_coef number_of_step(double value) { return (kcl_coef){.constant = value, .slot = -1}; }
 
 /* The steps after the first, whose direction is d[0]; b: the residual before it. */
-static void steps(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b, kcl_vec d[2]) {
+static void steps_of_smoother(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b,
+                              kcl_vec d[2]) {
   const int64_t n = k->vector[x].n;
   const kcl_vec r = kcl_work_like(k, x, n, "r"), q = kcl_work_like(k, x, n, "q");
   for (int i = 1; i < s->degree; i++) {
     const kcl_vec from = d[(i - 1) % 2], to = d[i % 2], w = b == r ? q : r;
-    const kcl_coef a = number((2.0 * i - 1) / (2 * i + 3)), c = number((8.0 * i + 4) / (2 * i + 3));
+    const kcl_coef a = number_of_step((2.0 * i - 1) / (2 * i + 3)),
+                   c = number_of_step((8.0 * i + 4) / (2 * i + 3));
     kcl_apply(k, w, s->A, from);                 /* w = A d                */
     kcl_lincomb(k, w, KCL_ONE, b, KCL_MINUS, w); /* w = b - w: the residual */
     kcl_times(k, to, s->d, w, false);            /* d' = D^-1 w / lambda   */
     kcl_lincomb(k, to, a, from, c, to);          /* d' = a d + c d'        */
-    kcl_lincomb(k, x, KCL_ONE, x, number(weight[s->degree - 1][i]), to);
+    kcl_lincomb(k, x, KCL_ONE, x, number_of_step(weight[s->degree - 1][i]), to);
     b = w;
   }
 }
@@ -85,8 +87,8 @@ static void steps(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b, 
 /* d = 4/3 D^-1 b / lambda */
 static kcl_coef first(kcl_program *k, const kcl_smoothing *s, kcl_vec d, kcl_vec b) {
   kcl_times(k, d, s->d, b, false);
-  kcl_lincomb(k, d, number(4.0 / 3), d, KCL_ZERO, d);
-  return number(weight[s->degree - 1][0]);
+  kcl_lincomb(k, d, number_of_step(4.0 / 3), d, KCL_ZERO, d);
+  return number_of_step(weight[s->degree - 1][0]);
 }
 
 void kcl_record_smoothing(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec b) {
@@ -94,7 +96,7 @@ void kcl_record_smoothing(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl
   kcl_vec d[] = {kcl_work_like(k, x, n, "d"), kcl_work_like(k, x, n, "e")};
   const kcl_coef w = first(k, s, d[0], b);
   kcl_lincomb(k, x, w, d[0], KCL_ZERO, d[0]); /* x = beta_1 d           */
-  steps(k, s, x, b, d);
+  steps_of_smoother(k, s, x, b, d);
 }
 
 void kcl_record_correction(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kcl_vec r) {
@@ -102,5 +104,5 @@ void kcl_record_correction(kcl_program *k, const kcl_smoothing *s, kcl_vec x, kc
   kcl_vec d[] = {kcl_work_like(k, x, n, "d"), kcl_work_like(k, x, n, "e")};
   const kcl_coef w = first(k, s, d[0], r);
   kcl_lincomb(k, x, KCL_ONE, x, w, d[0]); /* x = x + beta_1 d       */
-  steps(k, s, x, r, d);
+  steps_of_smoother(k, s, x, r, d);
 }

@@ -7,7 +7,7 @@
 
 enum { MOST = 64 /* entries per row */ };
 
-static int setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int spai_setup(kcl_preconditioner *M, const kcl_csr *A) {
   kcl_csr *owned = NULL, *pattern = NULL, *C = NULL;
   const kcl_csr *wide;
   int rc;
@@ -22,11 +22,12 @@ done:
   return rc;
 }
 
-static void apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint) {
+static void spai_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                       bool adjoint) {
   kcl_apply(k, z, kcl_precond_operator(M, 0, adjoint), r); /* z = M^-1 r, or M^-H r  */
 }
 
-static double bytes(const kcl_stats *s, kcl_type type) {
+static double spai_bytes(const kcl_stats *s, kcl_type type) {
   return ((double)s->nnz + (double)s->rows) * (4.0 + (double)kcl_type_size(type)) +
          8.0 * (double)s->rows;
 }
@@ -34,6 +35,6 @@ static double bytes(const kcl_stats *s, kcl_type type) {
 const kcl_precond kcl_precond_spai = {.name = "spai",
                                       .summary = "sparse approximate inverse of A's pattern",
                                       .source = "Grote & Huckle 1997",
-                                      .bytes = bytes,
-                                      .setup = setup,
-                                      .apply = apply};
+                                      .bytes = spai_bytes,
+                                      .setup = spai_setup,
+                                      .apply = spai_apply};

@@ -23,7 +23,7 @@ static void multiply_element(kcl_type type, const double a[2], const double *x, 
   q[1] += a[0] * x[2 * j + 1] + a[1] * x[2 * j];
 }
 
-static void multiply(const kcl_others *o, const double *v, double *q) {
+static void multiply_on_ranks(const kcl_others *o, const double *v, double *q) {
   const spread *s = (const spread *)o;
   const kcl_csr *B = s->halo->outside;
   const int width = s->type == KCL_Z ? 2 : 1;
@@ -38,18 +38,18 @@ static void multiply(const kcl_others *o, const double *v, double *q) {
     }
 }
 
-static double sum(const kcl_others *o, double own) {
+static double add_over_ranks(const kcl_others *o, double own) {
   kcl_ranks *r = ((const spread *)o)->halo->ranks;
   r->sum(r, KCL_OK, 1, &own);
   return own;
 }
 
-static double largest(const kcl_others *o, double own) {
+static double largest_of_ranks(const kcl_others *o, double own) {
   kcl_ranks *r = ((const spread *)o)->halo->ranks;
   return r->largest(r, own);
 }
 
-static int agree(const kcl_others *o, int status) {
+static int agree_on_lambda(const kcl_others *o, int status) {
   return kcl_ranks_agree(((const spread *)o)->halo->ranks, status);
 }
 
@@ -70,10 +70,10 @@ int kcl_spread_largest(kcl *ctx, const kcl_csr *A, const double *d, const kcl_ha
   sizes(&s);
   s.others = (kcl_others){.first_row = halo->ranks->first_row,
                           .size = s.size,
-                          .multiply = multiply,
-                          .sum = sum,
-                          .largest = largest,
-                          .agree = agree};
+                          .multiply = multiply_on_ranks,
+                          .sum = add_over_ranks,
+                          .largest = largest_of_ranks,
+                          .agree = agree_on_lambda};
   rc = kcl_sparse_largest_of_all(ctx, A, d, &s.others, out);
 done:
   free(s.x), free(s.size);

@@ -30,7 +30,7 @@ static void probe(const kcl_csr *A, const kcl_matching *m, bool ones, double *w,
     for (int p = 0; p < 2; p++) v[2 * i + p] = w[2 * (int64_t)m->row[i] + p] * m->r[m->row[i]];
 }
 
-static void divide(const kcl_factors *f, int64_t n, kcl_type type, double *y) {
+static void divide_waves(const kcl_factors *f, int64_t n, kcl_type type, double *y) {
   for (int64_t i = 0; i < n; i++) {
     double d[2], a[2] = {y[2 * i], y[2 * i + 1]};
     kcl_element(type, f->d, i, d);
@@ -39,8 +39,8 @@ static void divide(const kcl_factors *f, int64_t n, kcl_type type, double *y) {
 }
 
 /* M^-1 A of two vectors, by sweeps and exactly; error[0]: of L. */
-static int measure(kcl_preconditioner *M, const kcl_choosing *c,
-                   double error[2][2][KCL_MOST_SWEEPS + 1]) {
+static int measure_sweeps(kcl_preconditioner *M, const kcl_choosing *c,
+                          double error[2][2][KCL_MOST_SWEEPS + 1]) {
   const int64_t n = c->A->rows;
   double *w = NULL, *v = NULL;
   int rc;
@@ -49,7 +49,7 @@ static int measure(kcl_preconditioner *M, const kcl_choosing *c,
   for (int i = 0; i < 2; i++) {
     probe(c->A, c->m, i == 0, w, v);
     KCL_TRY(kcl_sweep_errors(M->ctx, c->f->L, false, v, w, error[0][i]));
-    divide(c->f, n, c->A->type, w);
+    divide_waves(c->f, n, c->A->type, w);
     KCL_TRY(kcl_sweep_errors(M->ctx, c->f->U, true, w, v, error[1][i]));
   }
 done:
@@ -74,7 +74,7 @@ static bool solvable(int64_t rows, int64_t levels) {
   return rows <= KCL_GROUP_ROWS || levels <= KCL_MOST_LAUNCHES;
 }
 
-static int refuse(kcl_preconditioner *M, int64_t levels, bool hermitian) {
+static int refuse_sweeps(kcl_preconditioner *M, int64_t levels, bool hermitian) {
   return kcl_fail(M->ctx, KCL_USAGE,
                   "%s: Jacobi sweeps do not solve with these triangular factors, and %lld levels "
                   "are too many launches on this device (the limit is %d, or %d rows): use "
@@ -89,13 +89,14 @@ int kcl_choose_solves(kcl_preconditioner *M, const kcl_choosing *c, kcl_factored
   double error[2][2][KCL_MOST_SWEEPS + 1];
   int rc = count_levels(M, c->f->L, &levels[0]);
   if (!rc) rc = count_levels(M, c->f->U, &levels[1]);
-  if (rc || M->ctx->layout != KCL_LAYOUT_GPU || (rc = measure(M, c, error))) return rc;
+  if (rc || M->ctx->layout != KCL_LAYOUT_GPU || (rc = measure_sweeps(M, c, error))) return rc;
   for (int i = 0; i < 2; i++) {
     F->sweeps[i] = enough(error[i], c->close);
     if (!F->sweeps[i] && !solvable(rows, levels[i])) F->sweeps[i] = enough(error[i], LOOSE);
   }
   if (F->hermitian) make_equal(F->sweeps);
   for (int i = 0; i < 2; i++)
-    if (!F->sweeps[i] && !solvable(rows, levels[i])) return refuse(M, levels[i], F->hermitian);
+    if (!F->sweeps[i] && !solvable(rows, levels[i]))
+      return refuse_sweeps(M, levels[i], F->hermitian);
   return KCL_OK;
 }
