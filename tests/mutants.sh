@@ -108,7 +108,7 @@ mutant stop-cpu core/cpu/executor.c 'active[c] = !control->stop ||' 'active[c] =
 mutant stop-opencl kernels/stage.clh 'if (!control[c * CONTROL + STOP] ||' 'if (true ||' conform_reasons
 mutant limit kernels/stage.clh 'stop_when(control[ITERATION] >= control[LIMIT], ITERATION_LIMIT, control);' '' conform_reasons
 # ---- claims and certificates
-mutant claims solver/loop/loop.c 'if (l->rr[i] <= squared(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_multi_rhs'
+mutant claims solver/loop/loop.c 'if (l->rr[i] <= kcl_square(v->target)) continue;' 'continue;' 'KRYLOCL_TYPES=s conform_multi_rhs'
 mutant certificate solver/certify.c 'kcl_ratio(n->r, n->b) + none' '0 + none' 'KRYLOCL_TYPES=s conform_solver'
 mutant certificate-ignored solver/certify.c '!(c->relative_residual <= allowed)' 'false' test_certify
 # ---- mixed precision

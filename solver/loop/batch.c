@@ -10,8 +10,6 @@
 
 static const double SLOW = 2e-4; /* seconds */
 
-static double squared_target(double a) { return a * a; }
-
 bool kcl_loop_runs(const kcl_loop *l, int i) {
   return l->rhs[i].active && !l->control[i].stop && !l->rhs[i].given_up;
 }
@@ -31,9 +29,8 @@ static int show_progress(kcl_loop *l) {
   if (l->system->ctx->stopped) return 1;
   if (!o->progress) return 0;
   for (int i = 0; i < l->nrhs; i++)
-    if (kcl_loop_runs(l, i) &&
-        (worst < 0 || l->rr[i] / squared_target(l->rhs[i].target) >
-                          l->rr[worst] / squared_target(l->rhs[worst].target)))
+    if (kcl_loop_runs(l, i) && (worst < 0 || l->rr[i] / kcl_square(l->rhs[i].target) >
+                                                 l->rr[worst] / kcl_square(l->rhs[worst].target)))
       worst = i;
   if (worst < 0) return 0;
   const kcl_rhs *w = &l->rhs[worst];
@@ -105,13 +102,13 @@ static bool plateau(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
 /* At the mean slope of this method so far, three times the iterations of the limit would not do. */
 static bool hopeless(const kcl_loop *l, const kcl_rhs *v, int64_t done) {
   const double own = (double)(done - v->began), fallen = log(v->rr_began / v->best),
-               left = log(v->best / squared_target(v->target));
+               left = log(v->best / kcl_square(v->target));
   return l->impatient && own > 1000 && left * own > 3 * (double)l->max_iter * fallen;
 }
 
 /* Larger than rounding lets a residual recover from: 1e10 times the first, or |b|. */
 static bool diverged(const kcl_rhs *v, double rr) {
-  return rr > 1e20 * fmax(v->rr0, squared_target(v->b_norm.norm));
+  return rr > 1e20 * fmax(v->rr0, kcl_square(v->b_norm.norm));
 }
 
 static int32_t judge_batch(const kcl_loop *l, const kcl_rhs *v, int64_t done, double rr) {

@@ -15,11 +15,9 @@
 #include <float.h>
 #include <math.h>
 
-static double squared_norm(double a) { return a * a; }
-
 static int set_loop_state(kcl_loop *l) {
   double target[KCL_MAX_NRHS] = {0};
-  for (int i = 0; i < l->nrhs; i++) target[i] = squared_norm(l->rhs[i].target);
+  for (int i = 0; i < l->nrhs; i++) target[i] = kcl_square(l->rhs[i].target);
   return l->engine->executor.set_state(&l->engine->executor, l->control, target);
 }
 
@@ -54,7 +52,7 @@ static void activate(kcl_loop *l) {
     v->rr_began = v->decade = l->rr[i], v->decade_at = l->control[i].iteration;
     v->began = v->best_at = l->control[i].iteration;
     v->report->reason = l->rr[i] < INFINITY ? KCL_CONVERGED : KCL_NOT_FINITE;
-    v->active = l->rr[i] > squared_norm(v->target) && l->rr[i] < INFINITY;
+    v->active = l->rr[i] > kcl_square(v->target) && l->rr[i] < INFINITY;
     if (v->active) l->state = KCL_LOOP_READY;
   }
 }
@@ -159,7 +157,7 @@ static bool unmet(kcl_loop *l) {
     if (!v->first_round) v->first_round = l->control[i].iteration;
     kcl_reason before = report->reason;
     v->active = false, report->reason = KCL_CONVERGED;
-    if (l->rr[i] <= squared_norm(v->target)) continue;
+    if (l->rr[i] <= kcl_square(v->target)) continue;
     report->reason = l->interrupted ? KCL_INTERRUPTED : broke_down(before) ? before : KCL_STAGNATED;
     if (l->interrupted || !(l->rr[i] < 0.25 * v->claim) || report->residual_restarts == 20)
       continue;

@@ -12,6 +12,8 @@
 
 #include "solver/loop/history.h"
 
+static inline double kcl_square(double a) { return a * a; }
+
 typedef enum kcl_loop_state {
   KCL_LOOP_READY,     /* residuals are known, nothing is enqueued: the next step begins a round */
   KCL_LOOP_ITERATING, /* between two batches of a round, some still iterate */
