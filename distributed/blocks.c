@@ -117,7 +117,8 @@ static double sum_squares_by_blocks(kcl_comm *c, kcl_type type, const void *v, i
   return sum;
 }
 
-double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n) {
+static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
+  kcl_comm *c = (kcl_comm *)r;
   const double own = c->ranks.block ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
   const double most = kcl_comm_largest(c, own);
   if (!(most > 0 && most < INFINITY)) return most;
@@ -128,6 +129,7 @@ double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n) {
 /* ---------------------------------------------------------------- opening */
 
 int kcl_blocks_open(kcl_comm *c, int nrhs) {
+  c->ranks.norm = ranks_norm;
   const int count = c->ranks.count;
   int rc;
   if (!c->ranks.block) return KCL_OK;

@@ -90,13 +90,11 @@ int kcl_comm_same_options(kcl_comm *c, kcl_mpi_layout layout, const kcl_options 
 
 /* Are sums to be reproducible, and do the devices allow it? */
 int kcl_blocks_begin(kcl_comm *c);
-/* c->ranks.block, for so many rows of all ranks; room for messages, when c->first is known. */
+/* c->ranks.block, for so many rows of all ranks; room for messages, when c->first is known, and c->ranks.norm. */
 void kcl_blocks_choose(kcl_comm *c, int64_t rows);
 int kcl_blocks_open(kcl_comm *c, int nrhs);
 /* Moves first [ranks + 1] to multiples of the block. */
 int kcl_blocks_align(kcl_comm *c, int64_t *first);
-/* |v| of all from the ranks' own parts v [n], without overflow. */
-double kcl_comm_norm(kcl_comm *c, kcl_type type, const void *v, int64_t n);
 
 /* ---------------------------------------------------------------- partition.c, metis.c */
 
@@ -257,7 +255,7 @@ struct kcl_distributed {
 int kcl_distributed_convert(kcl_distribution *self);
 int kcl_distributed_count(kcl_distribution *self, kcl_stats *out);
 int kcl_distributed_convert_adjoint(kcl_distributed *m);
-/* kcl_distribution.check, take, give_back, time (solve.c). */
+/* kcl_distribution.check, take, give_back, time, describe (solve.c). */
 int kcl_distributed_check(kcl_distribution *self, int status, int64_t k, const void *B,
                           const void *X);
 int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const void *B,
@@ -265,6 +263,7 @@ int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const v
 int kcl_distributed_give_back(kcl_distribution *self, int64_t from, int nrhs, const kcl_rhs *list,
                               void *X);
 void kcl_distributed_time(kcl_distribution *self, bool running);
+void kcl_distributed_describe(const kcl_distribution *self, kcl_setup_info *out);
 /* The sums above, for the engine in use. */
 void kcl_distributed_add_sizes(kcl_distributed *m);
 

@@ -177,10 +177,6 @@ static int open_records(kcl_comm *c) {
   return rc;
 }
 
-static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
-  return kcl_comm_norm((kcl_comm *)r, type, v, n);
-}
-
 int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   kcl_comm *c = NULL;
   MPI_Request request;
@@ -202,8 +198,7 @@ int kcl_comm_create(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
                                        .begin_sum = ranks_begin_sum,
                                        .end_sum = ranks_end_sum,
                                        .decide = ranks_decide,
-                                       .largest = ranks_largest,
-                                       .norm = ranks_norm};
+                                       .largest = ranks_largest};
   MPI_Comm_rank(comm, &c->ranks.rank);
   MPI_Comm_idup(comm, &c->comm, &request);
   kcl_comm_wait(1, &request);

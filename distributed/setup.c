@@ -152,26 +152,6 @@ static int first_engine(kcl_distributed *m) {
   return KCL_OK;
 }
 
-void kcl_distributed_add_sizes(kcl_distributed *m) {
-  const kcl_engine *e = m->selection->engine;
-  const kcl_precond_size own = e->M ? e->M->size : (kcl_precond_size){0};
-  kcl_comm *c = m->comm;
-  const double nnz = kcl_comm_total(c, (double)kcl_domain_nnz(m->domain));
-  m->bytes_stored = kcl_comm_total(c, kcl_engine_stored_bytes(e));
-  m->bytes_precond = kcl_comm_total(c, kcl_preconditioner_bytes(e->M));
-  m->precond = (kcl_precond_size){.levels = (int)kcl_comm_largest(c, own.levels),
-                                  .rows = kcl_comm_total(c, own.rows),
-                                  .nonzeros = kcl_comm_total(c, own.nonzeros)};
-  m->precond.complexity = nnz > 0 ? m->precond.nonzeros / nnz : 1;
-}
-
-static void describe_sizes(const kcl_distribution *self, kcl_setup_info *out) {
-  const kcl_distributed *m = (const kcl_distributed *)self;
-  out->bytes_stored = m->bytes_stored, out->bytes_precond = m->bytes_precond;
-  out->precond_levels = m->precond.levels, out->precond_rows = m->precond.rows;
-  out->precond_nonzeros = m->precond.nonzeros, out->precond_complexity = m->precond.complexity;
-}
-
 static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_options *options) {
   kcl_comm *c = m->comm;
   kcl *ctx = c->ctx;
@@ -243,7 +223,7 @@ static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solv
                                     .take = kcl_distributed_take,
                                     .give_back = kcl_distributed_give_back,
                                     .time = kcl_distributed_time,
-                                    .describe = describe_sizes,
+                                    .describe = kcl_distributed_describe,
                                     .free = free_distributed},
                           .system = &(*out)->system,
                           .selection = &(*out)->selection,

@@ -117,8 +117,8 @@ static int build_A(kcl_distributed *m, const kcl_way *w) {
 /* |A|_F of all ranks. */
 static double norm_F(kcl_comm *c, const kcl_split *A) {
   const kcl_type type = A->interior->type;
-  return hypot(kcl_comm_norm(c, type, A->interior->val, A->interior->nnz),
-               kcl_comm_norm(c, type, A->outside->val, A->outside->nnz));
+  return hypot(kcl_ranks_norm(&c->ranks, type, A->interior->val, A->interior->nnz),
+               kcl_ranks_norm(&c->ranks, type, A->outside->val, A->outside->nnz));
 }
 
 /* The rows of A^H, where the method needs them. */
