@@ -15,7 +15,7 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
-static double bytes_of(const kcl_stats *s, int b, double bytes) {
+static double bcsr_bytes_of(const kcl_stats *s, int b, double bytes) {
   int64_t block_rows = (s->rows + b - 1) / b;
   return (double)s->bcsr_blocks[b] * (b * b * bytes + 4.0) + 4.0 * ((double)block_rows + 1);
 }
@@ -23,22 +23,22 @@ static double bytes_of(const kcl_stats *s, int b, double bytes) {
 static int best(const kcl_stats *s, kcl_type type) {
   int b = 2;
   for (int i = 3; i <= 8; i++)
-    if (s->bcsr_blocks[i] &&
-        bytes_of(s, i, (double)kcl_type_size(type)) < bytes_of(s, b, (double)kcl_type_size(type)))
+    if (s->bcsr_blocks[i] && bcsr_bytes_of(s, i, (double)kcl_type_size(type)) <
+                                 bcsr_bytes_of(s, b, (double)kcl_type_size(type)))
       b = i;
   return b;
 }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size bcsr_size(const kcl_stats *s, kcl_type type) {
   int b = best(s, type);
   double bytes = (double)kcl_type_size(type);
-  return (kcl_size){.total = bytes_of(s, b, bytes),
+  return (kcl_size){.total = bcsr_bytes_of(s, b, bytes),
                     .largest = (double)s->bcsr_blocks[b] * b * b * bytes};
 }
 
 /* Merges the rows of block row I into ascending block columns; fills their values too unless val is NULL. Returns the
  * number of blocks. */
-static int64_t merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col, scalar *val) {
+static int64_t bcsr_merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col, scalar *val) {
   const scalar *from = A->val;
   int64_t at[8], blocks = 0, base = I * b;
   int n = (int)(base + b < A->rows ? b : A->rows - base);
@@ -55,15 +55,15 @@ static int64_t merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col, sca
   }
 }
 
-static void fill(void *arg, int64_t first, int64_t end) {
+static void bcsr_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const int64_t *ptr = m->array[0].data, b = m->param[0].value;
   for (int64_t I = first; I < end; I++)
-    merge(&m->source, (int)b, I, (int32_t *)m->array[1].data + ptr[I],
-          (scalar *)m->array[2].data + ptr[I] * b * b);
+    bcsr_merge(&m->source, (int)b, I, (int32_t *)m->array[1].data + ptr[I],
+               (scalar *)m->array[2].data + ptr[I] * b * b);
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int bcsr_build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {.rows = A->rows};
   int64_t *block_ptr; /* [block rows + 1] */
   int32_t *block_col; /* [blocks] */
@@ -76,10 +76,10 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, s.bcsr_blocks[b] * b * b, (void **)&val);
   if (rc) return rc;
   for (int64_t I = 0; I < block_rows; I++)
-    block_ptr[I + 1] = block_ptr[I] + merge(A, b, I, NULL, NULL);
+    block_ptr[I + 1] = block_ptr[I] + bcsr_merge(A, b, I, NULL, NULL);
   kcl_matrix_param(m, "b", b);
   kcl_matrix_param(m, "cols", A->cols);
-  kcl_for(block_rows, KCL_FEW_ROWS / b, fill, m);
+  kcl_for(block_rows, KCL_FEW_ROWS / b, bcsr_fill, m);
   return KCL_OK;
 }
 
@@ -95,7 +95,7 @@ static inline void block_row(const int32_t *col, const scalar *val, int64_t bloc
     }
 }
 
-static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+static void bcsr_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   const int64_t *ptr = m->array[0].data, b = m->param[0].value, cols = m->param[1].value;
   scalar *y = y_, sum[8];
   for (int64_t I = lo / b; I * b < hi; I++) {
@@ -114,7 +114,7 @@ static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64
 
 /* GPUs: estimated. CPUs, 2 x 2: 1.1 times the time per byte of CSR; with PoCL 1.25 (27 entries per row) to 1.9 (7
  * entries). */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double bcsr_slowdown(const kcl_stats *s, const kcl_device *d) {
   if (kcl_is_gpu(d)) return 1.3;
   return (void)s, d->platform < 0 ? 1.1 : 1.6;
 }
@@ -124,7 +124,7 @@ const kcl_format KCL_TYPED(kcl_format_bcsr) = {.name = "bcsr",
                                                .source = "Im & Yelick 2001; Buatois et al. 2009",
                                                .kernel = "spmv_bcsr",
                                                .multi_rhs = true,
-                                               .size = size,
-                                               .slowdown = slowdown,
-                                               .build = build,
-                                               .rows = rows};
+                                               .size = bcsr_size,
+                                               .slowdown = bcsr_slowdown,
+                                               .build = bcsr_build,
+                                               .rows = bcsr_rows};

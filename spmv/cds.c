@@ -14,7 +14,7 @@
 #include "spmv/narrow.h"
 #include <stdlib.h>
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size cds_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->diagonals * (double)kcl_padded(s->rows) * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 4.0 * (double)s->diagonals, .largest = val};
 }
@@ -31,15 +31,15 @@ static int64_t number_diagonals(const kcl_csr *A, int32_t *place) {
   return count;
 }
 
-typedef struct filling {
+typedef struct cds_filling {
   const kcl_csr *A;
   const int32_t *place;
   int64_t stride;
   scalar *val;
-} filling;
+} cds_filling;
 
-static void fill(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+static void cds_fill(void *arg, int64_t first, int64_t end) {
+  const cds_filling *f = arg;
   const kcl_csr *A = f->A;
   const scalar *from = A->val;
   for (int64_t i = first; i < end; i++)
@@ -47,7 +47,7 @@ static void fill(void *arg, int64_t first, int64_t end) {
       f->val[(f->place[A->col[k] - i + A->rows - 1] - 1) * f->stride + i] = from[k];
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int cds_build(kcl_matrix *m, const kcl_csr *A) {
   int32_t *place = NULL, *offset; /* offset[diagonals] */
   scalar *val;                    /* [diagonals, stride] */
   int64_t stride = kcl_padded(A->rows);
@@ -60,7 +60,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, diagonals * stride, (void **)&val));
   for (int64_t d = 0; d < A->rows + A->cols - 1; d++)
     if (place[d]) offset[place[d] - 1] = (int32_t)(d - A->rows + 1);
-  kcl_for(A->rows, KCL_FEW_ROWS, fill, &(filling){A, place, stride, val});
+  kcl_for(A->rows, KCL_FEW_ROWS, cds_fill, &(cds_filling){A, place, stride, val});
   kcl_matrix_param(m, "diagonals", diagonals);
   kcl_matrix_param(m, "stride", stride);
   kcl_matrix_param(m, "cols", A->cols);
@@ -85,7 +85,7 @@ static void add_four(const scalar *v, int64_t stride, const element *x, const in
     y[i] = e_fma(v3[i], x3[i], e_fma(v2[i], x2[i], e_fma(v1[i], x1[i], e_fma(v[i], x0[i], y[i]))));
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void cds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *offset = m->array[0].data;
   const scalar *val = m->array[1].data;
   const element *x = x_;
@@ -104,7 +104,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
   }
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) {
+static void cds_outline(kcl_matrix *m, const kcl_stats *s) {
   m->rows_match_elements = true, m->chain = m->mean = (double)s->diagonals, m->entry_ns = 22;
 }
 
@@ -113,17 +113,17 @@ const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",
                                               .source = "Saad 2003, 3.4; Kuresson 2012, ch. 8",
                                               .kernel = "spmv_cds",
                                               .multi_rhs = true,
-                                              .size = size,
-                                              .outline = outline,
-                                              .build = build,
-                                              .rows = rows,
+                                              .size = cds_size,
+                                              .outline = cds_outline,
+                                              .build = cds_build,
+                                              .rows = cds_rows,
                                               .narrow = KCL_NARROW(cds)};
 
 /* ---------------------------------------------------------------- cds-image */
 
 /* x is read in order without the image, which adds a launch and two passes over x: 1.4 to 1.6 times the time of cds
  * (NVIDIA H200). PoCL computes each texel's address in a function. */
-static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
+static double cds_slowdown_image(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.4 : 5;
 }
 
@@ -133,8 +133,8 @@ const kcl_format KCL_TYPED(kcl_format_cds_image) = {
     .source = "Kuresson 2012, 6.4",
     .kernel = "spmv_cds_image",
     .image = true,
-    .size = size,
-    .slowdown = slowdown_image,
-    .outline = outline,
-    .build = build,
-    .rows = rows};
+    .size = cds_size,
+    .slowdown = cds_slowdown_image,
+    .outline = cds_outline,
+    .build = cds_build,
+    .rows = cds_rows};

@@ -14,12 +14,12 @@
 #include "core/matrix/matrix.h"
 #include "core/base/scalar.h"
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size coo_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 8.0 * (double)s->nnz, .largest = val};
 }
 
-static void fill(void *arg, int64_t first, int64_t end) {
+static void coo_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   int32_t *row = m->array[0].data;
@@ -27,11 +27,11 @@ static void fill(void *arg, int64_t first, int64_t end) {
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int coo_build(kcl_matrix *m, const kcl_csr *A) {
   int32_t *row; /* [nnz] */
   int rc = kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row);
   if (rc) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
+  kcl_for(A->rows, KCL_FEW_ROWS, coo_fill, m);
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   return KCL_OK;
@@ -50,7 +50,7 @@ static int64_t first_entry(const int32_t *row, int64_t n, int64_t i) {
   return lo;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void coo_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *row = m->array[0].data, *col = m->array[1].data;
   const scalar *val = m->array[2].data, *x = x_;
   scalar *y = y_;
@@ -60,11 +60,11 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 }
 
 /* NVIDIA H200: 2.7 to 3.6 times the time of streaming. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double coo_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 3.0 : 1.15;
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+static void coo_outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
 
 const kcl_format KCL_TYPED(kcl_format_coo) = {
     .name = "coo",
@@ -72,11 +72,11 @@ const kcl_format KCL_TYPED(kcl_format_coo) = {
     .source = "Kuresson 2012, ch. 5; Lokhmotov 2011",
     .kernel = "spmv_coo",
     .scatter = true,
-    .size = size,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows};
+    .size = coo_size,
+    .slowdown = coo_slowdown,
+    .outline = coo_outline,
+    .build = coo_build,
+    .rows = coo_rows};
 
 /* GPUs: estimated, for the barriers of the scan. */
 static double slowdown_segmented(const kcl_stats *s, const kcl_device *d) {
@@ -90,8 +90,8 @@ const kcl_format KCL_TYPED(kcl_format_coo_segmented) = {
     .kernel = "spmv_coo_segmented",
     .cpu_kernel = "spmv_coo",
     .scatter = true,
-    .size = size,
+    .size = coo_size,
     .slowdown = slowdown_segmented,
-    .outline = outline,
-    .build = build,
-    .rows = rows};
+    .outline = coo_outline,
+    .build = coo_build,
+    .rows = coo_rows};

@@ -19,7 +19,7 @@ enum { STRIP = 64 };
 
 static int64_t strips_of(int64_t rows) { return (rows + STRIP - 1) / STRIP; }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size csc_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type), n = (double)s->nnz;
   double device = 4 * n + 4.0 * ((double)s->cols + 1);
   double host = 8 * n + 8.0 * ((double)strips_of(s->rows) + 1);
@@ -48,7 +48,7 @@ static int build_columns(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-static int ascending(const void *a_, const void *b_) {
+static int csc_ascending(const void *a_, const void *b_) {
   int64_t a = *(const int64_t *)a_, b = *(const int64_t *)b_;
   return (a > b) - (a < b);
 }
@@ -64,22 +64,22 @@ static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *ro
       key[k] = A->col[k] * (int64_t)STRIP + (i - base);
   }
   qsort(key + A->row_ptr[base], (size_t)(A->row_ptr[end] - A->row_ptr[base]), sizeof *key,
-        ascending);
+        csc_ascending);
   for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
     int64_t i = key[k] % STRIP; /* the columns of a row ascend, so this is its next entry */
     row[k] = (int32_t)(base + i), col[k] = (int32_t)(key[k] / STRIP), val[k] = from[next[i]++];
   }
 }
 
-typedef struct filling {
+typedef struct csc_filling {
   const kcl_csr *A;
   int64_t *key, *strip;
   int32_t *row, *col;
   scalar *val;
-} filling;
+} csc_filling;
 
 static void fill_strips(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+  const csc_filling *f = arg;
   const kcl_csr *A = f->A;
   for (int64_t t = first; t < end; t++) {
     fill_strip(A, t * STRIP, f->key, f->row, f->col, f->val);
@@ -97,17 +97,17 @@ static int build_strips(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "row", KCL_INT32, A->nnz, (void **)&row));
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
-  kcl_for(strips_of(A->rows), 1, fill_strips, &(filling){A, key, strip, row, col, val});
+  kcl_for(strips_of(A->rows), 1, fill_strips, &(csc_filling){A, key, strip, row, col, val});
 done:
   free(key);
   return rc;
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int csc_build(kcl_matrix *m, const kcl_csr *A) {
   return kcl_matrix_on_device(m) ? build_columns(m, A) : build_strips(m, A);
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void csc_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int64_t *strip = m->array[0].data;
   const int32_t *row = m->array[1].data, *col = m->array[2].data;
   const scalar *val = m->array[3].data, *x = x_;
@@ -119,12 +119,12 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 
 /* GPUs: estimated from coo (atomics) and csr-scalar (one column per work-item is not coalesced). Without native atomics
  * 30 times the time of CSR (PoCL); the strips of the cpu executor take 1.2 times the time per byte. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double csc_slowdown(const kcl_stats *s, const kcl_device *d) {
   if (kcl_is_gpu(d)) return 4.0 + 0.08 * s->row_mean;
   return d->platform < 0 ? 1.2 : 30;
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
+static void csc_outline(kcl_matrix *m, const kcl_stats *s) { (void)s, m->chain = m->mean = 1; }
 
 const kcl_format KCL_TYPED(kcl_format_csc) = {
     .name = "csc",
@@ -132,9 +132,9 @@ const kcl_format KCL_TYPED(kcl_format_csc) = {
     .source = "Rodriguez Losada 2010, 1.2.3",
     .kernel = "spmv_csc",
     .scatter = true,
-    .size = size,
+    .size = csc_size,
     .size_is_bound = true,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows};
+    .slowdown = csc_slowdown,
+    .outline = csc_outline,
+    .build = csc_build,
+    .rows = csc_rows};

@@ -22,7 +22,7 @@
 #include "spmv/narrow.h"
 #include "spmv/csr.h"
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size csr_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1),
                     .largest = val};
@@ -37,14 +37,14 @@ static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
 }
 
 /* Two entries of the mean row for each, a power of two. */
-static void choose_lanes(kcl_matrix *m) {
+static void csr_choose_lanes(kcl_matrix *m) {
   double half = m->rows ? 0.5 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 2; m->lanes < 32 && m->lanes < half; m->lanes *= 2) {}
   if (kcl_matrix_tune(m)->lanes) m->lanes = kcl_matrix_tune(m)->lanes;
 }
 
 static int build_vector(kcl_matrix *m, const kcl_csr *A) {
-  choose_lanes(m);
+  csr_choose_lanes(m);
   return build_scalar(m, A);
 }
 
@@ -59,7 +59,7 @@ static void outline_row(kcl_matrix *m, const kcl_stats *s, double entry_ns) {
 }
 
 static void outline_vector(kcl_matrix *m, const kcl_stats *s) {
-  choose_lanes(m);
+  csr_choose_lanes(m);
   outline_row(m, s, 16);
 }
 
@@ -81,7 +81,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_scalar) = {
     .kernel = "spmv_csr",
     .columns_renumberable = true,
     .multi_rhs = true,
-    .size = size,
+    .size = csr_size,
     .slowdown = slowdown_scalar,
     .outline = outline_scalar,
     .build = build_scalar,
@@ -96,7 +96,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
     .kernel = "spmv_csr",
     .columns_renumberable = true,
     .multi_rhs = true,
-    .size = size,
+    .size = csr_size,
     .slowdown = slowdown_vector,
     .outline = outline_vector,
     .build = build_vector,
@@ -143,7 +143,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_unrolled) = {
     .kernel = "spmv_csr_unrolled",
     .columns_renumberable = true,
     .multi_rhs = true,
-    .size = size,
+    .size = csr_size,
     .slowdown = slowdown_unrolled,
     .outline = outline_unrolled,
     .build = build_scalar,
@@ -156,7 +156,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_group) = {
     .summary = "compressed rows, 64 work-items per row",
     .source = "Rodriguez Losada 2010, kernel 2",
     .kernel = "spmv_csr",
-    .size = size,
+    .size = csr_size,
     .slowdown = slowdown_group,
     .outline = outline_group,
     .build = build_group,
@@ -171,7 +171,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .kernel = "spmv_csr_lanes",
     .cpu_kernel = "spmv_csr",
     .columns_renumberable = true,
-    .size = size,
+    .size = csr_size,
     .slowdown = slowdown_lanes,
     .outline = outline_lanes,
     .build = build_lanes,
@@ -183,7 +183,7 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
 
 /* On GPUs whose L1 cache also serves ordinary loads the image only adds a launch and two passes over x: 1.8 times the
  * time of csr-vector (NVIDIA H200). PoCL computes each texel's address in a function. */
-static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
+static double csr_slowdown_image(const kcl_stats *s, const kcl_device *d) {
   return slowdown_vector(s, d) * (kcl_is_gpu(d) ? 1.8 : 3);
 }
 
@@ -192,8 +192,8 @@ const kcl_format KCL_TYPED(kcl_format_csr_image) = {.name = "csr-image",
                                                     .source = "Kuresson 2012, 6.4",
                                                     .kernel = "spmv_csr_image",
                                                     .image = true,
-                                                    .size = size,
-                                                    .slowdown = slowdown_image,
+                                                    .size = csr_size,
+                                                    .slowdown = csr_slowdown_image,
                                                     .outline = outline_vector,
                                                     .build = build_vector,
                                                     .rows = csr_rows,

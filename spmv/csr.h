@@ -21,10 +21,10 @@ static inline scalar csr_value(const void *val, int64_t k, const bool narrow) {
 
 /* Entries are asked for ahead of time: where a processor's own prefetching is poor, that halves the time. */
 static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, const bool narrow) {
-  enum { AHEAD = 1 << 11 }; /* bytes */
+  enum { KCL_CSR_AHEAD = 1 << 11 }; /* bytes */
   __builtin_prefetch((const char *)val + k * (int64_t)(narrow ? sizeof(single) : sizeof(scalar)) +
-                     AHEAD);
-  __builtin_prefetch((const char *)(col + k) + AHEAD);
+                     KCL_CSR_AHEAD);
+  __builtin_prefetch((const char *)(col + k) + KCL_CSR_AHEAD);
 }
 
 /* Four products are added as pairs before they are added to the sum: a quarter of the additions wait for one another. */

@@ -26,59 +26,61 @@ enum {
   SHARE = 7,
   SHARES = 256,
   TILE = SHARE * SHARES,
-  LINE = 32,               /* entries; tiles and segments begin at multiples */
-  LEAST = TILE - LINE + 1, /* entries that fit into a tile wherever they begin */
-  ROWS = 512,
-  WORDS = 4 + SHARES / 4, /* of 32 bits, of the plan per tile; the bits of a share are a byte */
-  NOWHERE = 65535         /* the last entry of an empty row */
+  CSR_SPLIT_LINE = 32, /* entries; tiles and segments begin at multiples */
+  CSR_SPLIT_LEAST =
+      TILE - CSR_SPLIT_LINE + 1, /* entries that fit into a tile wherever they begin */
+  CSR_SPLIT_ROWS = 512,
+  CSR_SPLIT_WORDS =
+      4 + SHARES / 4,       /* of 32 bits, of the plan per tile; the bits of a share are a byte */
+  CSR_SPLIT_NOWHERE = 65535 /* the last entry of an empty row */
 };
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size csr_split_size(const kcl_stats *s, kcl_type type) {
   double each = (double)kcl_type_size(type), val = (double)s->nnz * each;
-  int64_t tiles = s->nnz / (LEAST / 2) + s->rows / ROWS + 2;
-  double segments = s->row_max > LEAST ? 2.0 * (double)s->nnz / LEAST : 0;
+  int64_t tiles = s->nnz / (CSR_SPLIT_LEAST / 2) + s->rows / CSR_SPLIT_ROWS + 2;
+  double segments = s->row_max > CSR_SPLIT_LEAST ? 2.0 * (double)s->nnz / CSR_SPLIT_LEAST : 0;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 4.0 * ((double)s->rows + 1) +
-                             4.0 * WORDS * (double)tiles + segments * 20.0,
+                             4.0 * CSR_SPLIT_WORDS * (double)tiles + segments * 20.0,
                     .largest = val};
 }
 
 /* A tile or segment whose first entry is k begins at the start of its cache line. */
-static int64_t start_of(int64_t k) { return k / LINE * LINE; }
+static int64_t csr_split_start_of(int64_t k) { return k / CSR_SPLIT_LINE * CSR_SPLIT_LINE; }
 
-static bool fits(const kcl_csr *A, int64_t i, int64_t next) {
-  return A->row_ptr[next] - start_of(A->row_ptr[i]) <= TILE;
+static bool csr_split_fits(const kcl_csr *A, int64_t i, int64_t next) {
+  return A->row_ptr[next] - csr_split_start_of(A->row_ptr[i]) <= TILE;
 }
 
 /* The end of the tile that begins with row i. */
 static int64_t tile_end(const kcl_csr *A, int64_t i) {
   int64_t next = i + 1;
-  while (next < A->rows && next - i < ROWS && fits(A, i, next + 1)) next++;
+  while (next < A->rows && next - i < CSR_SPLIT_ROWS && csr_split_fits(A, i, next + 1)) next++;
   return next;
 }
 
 typedef struct cuts {
   int64_t tiles, segments, long_rows;
-  int64_t *tile;     /* [tiles, WORDS]: rows and entries, first and end; bits */
+  int64_t *tile;     /* [tiles, CSR_SPLIT_WORDS]: rows and entries, first and end; bits */
   int64_t *segment;  /* [segments, 2]: entries, first and end */
   int64_t *long_row; /* [long_rows, 3]: a row, its segments, first and end */
   int64_t *last;     /* [rows], two per word */
 } cuts;
 
 static void add_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
-  int64_t *tile = c->tile + WORDS * c->tiles, from = A->row_ptr[i];
+  int64_t *tile = c->tile + CSR_SPLIT_WORDS * c->tiles, from = A->row_ptr[i];
   tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
-    int64_t last = A->row_ptr[i + 1] - 1 - start_of(from), share = last / SHARE;
+    int64_t last = A->row_ptr[i + 1] - 1 - csr_split_start_of(from), share = last / SHARE;
     bool empty = kcl_row_length(A, i) == 0;
     if (!empty) tile[4 + share / 4] |= INT64_C(1) << (share % 4 * 8 + last % SHARE);
-    c->last[i / 2] |= (empty ? NOWHERE : last) << i % 2 * 16;
+    c->last[i / 2] |= (empty ? CSR_SPLIT_NOWHERE : last) << i % 2 * 16;
   }
 }
 
 static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
   int64_t first = c->segments, end = A->row_ptr[i + 1];
   for (int64_t k = A->row_ptr[i], next; k < end; k = next, c->segments++) {
-    next = start_of(k) + TILE < end ? start_of(k) + TILE : end;
+    next = csr_split_start_of(k) + TILE < end ? csr_split_start_of(k) + TILE : end;
     if (c->segment) c->segment[2 * c->segments] = k, c->segment[2 * c->segments + 1] = next;
   }
   if (c->long_row) {
@@ -89,11 +91,11 @@ static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
 }
 
 /* Counts tiles, segments and long rows; fills the plan, zero before, unless its arrays are NULL. */
-static void cut(const kcl_csr *A, cuts *c) {
+static void csr_split_cut(const kcl_csr *A, cuts *c) {
   c->tiles = c->segments = c->long_rows = 0;
   for (int64_t i = 0, next; i < A->rows; i = next) {
     next = tile_end(A, i);
-    if (!fits(A, i, next)) {
+    if (!csr_split_fits(A, i, next)) {
       cut_row(A, i, c);
     } else {
       if (c->tile) add_tile(A, i, next, c);
@@ -102,7 +104,7 @@ static void cut(const kcl_csr *A, cuts *c) {
   }
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int csr_split_build(kcl_matrix *m, const kcl_csr *A) {
   const bool plan = kcl_matrix_gpu_layout(m);
   cuts c = {0};
   int rc;
@@ -110,12 +112,12 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_matrix_borrow(m, "col", KCL_INT32, A->nnz, A->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, A->nnz, A->val);
   if (!plan) return KCL_OK; /* one work-item per row, as csr-scalar */
-  cut(A, &c);
-  int64_t words = WORDS * c.tiles + 2 * c.segments + 3 * c.long_rows + (A->rows + 1) / 2;
+  csr_split_cut(A, &c);
+  int64_t words = CSR_SPLIT_WORDS * c.tiles + 2 * c.segments + 3 * c.long_rows + (A->rows + 1) / 2;
   if ((rc = kcl_matrix_array(m, "plan", KCL_INT64, words, (void **)&c.tile))) return rc;
-  c.segment = c.tile + WORDS * c.tiles, c.long_row = c.segment + 2 * c.segments;
+  c.segment = c.tile + CSR_SPLIT_WORDS * c.tiles, c.long_row = c.segment + 2 * c.segments;
   c.last = c.long_row + 3 * c.long_rows;
-  cut(A, &c);
+  csr_split_cut(A, &c);
   kcl_matrix_param(m, "tiles", c.tiles);
   kcl_matrix_param(m, "segments", c.segments);
   kcl_matrix_param(m, "last_at", c.last - c.tile);
@@ -134,15 +136,15 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
 }
 
 /* 1.2 at 27 entries per row (NVIDIA H200). */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double csr_split_slowdown(const kcl_stats *s, const kcl_device *d) {
   (void)s;
   return kcl_is_gpu(d) ? 1.2 : 1.02;
 }
 
 /* Two passes over a tile and a scan take as long as a chain of 40 entries, and a row longer than a tile waits for the
  * sums of others. */
-static void outline(kcl_matrix *m, const kcl_stats *s) {
-  m->chain = m->mean = s->row_max > LEAST ? 70 : 40;
+static void csr_split_outline(kcl_matrix *m, const kcl_stats *s) {
+  m->chain = m->mean = s->row_max > CSR_SPLIT_LEAST ? 70 : 40;
 }
 
 const kcl_format KCL_TYPED(kcl_format_csr_split) = {
@@ -151,10 +153,10 @@ const kcl_format KCL_TYPED(kcl_format_csr_split) = {
     .source = "Merrill & Garland 2016; Greathouse & Daga 2014",
     .kernel = "spmv_csr_split",
     .cpu_kernel = "spmv_csr",
-    .size = size,
+    .size = csr_split_size,
     .size_is_bound = true,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
+    .slowdown = csr_split_slowdown,
+    .outline = csr_split_outline,
+    .build = csr_split_build,
     .rows = csr_rows,
     .rows_multi = csr_columns};

@@ -27,7 +27,7 @@ static int bits(int64_t n) {
   return b;
 }
 
-static const char *refuses(const kcl_stats *s, kcl_type type) {
+static const char *csr_sym_refuses(const kcl_stats *s, kcl_type type) {
   (void)type;
   if (!s->symmetric && !s->hermitian)
     return "it stores half of a symmetric or Hermitian matrix, and this one is neither";
@@ -36,7 +36,7 @@ static const char *refuses(const kcl_stats *s, kcl_type type) {
   return NULL;
 }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size csr_sym_size(const kcl_stats *s, kcl_type type) {
   double val = (double)(s->nnz + s->diagonal_entries) / 2 * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + 8.0 * ((double)s->rows + 1),
                     .largest = val};
@@ -48,7 +48,7 @@ typedef struct half {
 } half;
 
 /* Row pointers of both parts; returns the entries of the lower triangle. */
-static int64_t count(const kcl_csr *A, int32_t *first, int32_t *up_first) {
+static int64_t csr_sym_count(const kcl_csr *A, int32_t *first, int32_t *up_first) {
   int64_t lower = 0;
   for (int64_t i = 0, k; i < A->rows; i++) {
     for (k = A->row_ptr[i]; k < A->row_ptr[i + 1] && A->col[k] <= i;) k++, lower++;
@@ -58,7 +58,7 @@ static int64_t count(const kcl_csr *A, int32_t *first, int32_t *up_first) {
 }
 
 /* In the order of the rows j, entry (j, i) of the lower triangle is the next entry beyond the diagonal of row i: next[i]. */
-static void fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
+static void csr_sym_fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
   const scalar *from = A->val;
   for (int64_t j = 0; j < A->rows; j++)
     for (int32_t k = h->first[j]; k < h->first[j + 1]; k++) {
@@ -70,12 +70,12 @@ static void fill(const kcl_csr *A, const half *h, int32_t *next, int shift) {
 }
 
 /* Four entries of the mean row for each, a power of two. */
-static void choose_lanes(kcl_matrix *m) {
+static void csr_sym_choose_lanes(kcl_matrix *m) {
   double part = m->rows ? 0.25 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int csr_sym_build(kcl_matrix *m, const kcl_csr *A) {
   const kcl_mirror mirror = kcl_mirrored(A);
   half h;
   int32_t *next = NULL; /* [rows] */
@@ -88,25 +88,25 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
                  .row_max = row_max,
                  .symmetric = mirror.symmetric,
                  .hermitian = mirror.hermitian};
-  if (refuses(&s, m->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, m->type)));
+  if (csr_sym_refuses(&s, m->type)) KCL_TRY(kcl_matrix_refused(m, csr_sym_refuses(&s, m->type)));
   KCL_TRY(kcl_matrix_array(m, "first", KCL_INT32, A->rows + 1, (void **)&h.first));
   KCL_TRY(kcl_matrix_array(m, "up_first", KCL_INT32, A->rows + 1, (void **)&h.up_first));
-  lower = count(A, h.first, h.up_first);
+  lower = csr_sym_count(A, h.first, h.up_first);
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, lower, (void **)&h.col));
   KCL_TRY(kcl_matrix_array(m, "up", KCL_INT32, A->nnz - lower, (void **)&h.up));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, lower, (void **)&h.val));
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *next, "a copy of up_first", (void **)&next));
   for (int64_t i = 0; i < A->rows; i++) next[i] = h.up_first[i];
-  fill(A, &h, next, bits(row_max));
+  csr_sym_fill(A, &h, next, bits(row_max));
   kcl_matrix_param(m, "shift", bits(row_max));
   kcl_matrix_param(m, "hermitian", !mirror.symmetric);
-  choose_lanes(m);
+  csr_sym_choose_lanes(m);
 done:
   free(next);
   return rc;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void csr_sym_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *first = m->array[0].data, *up_first = m->array[1].data, *col = m->array[2].data;
   const uint32_t *up = m->array[3].data;
   const scalar *val = m->array[4].data, *x = x_;
@@ -128,14 +128,14 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 
 /* Three dependent loads where CSR has two: 1.4 to 1.8 on meshes (NVIDIA H200). A band beyond the cache costs a cache line
  * per value (estimated). */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double csr_sym_slowdown(const kcl_stats *s, const kcl_device *d) {
   bool gpu = kcl_is_gpu(d);
   double band = (double)s->bandwidth * s->row_mean * 8;
   return (gpu ? 1.8 : 2) + (band > (gpu ? 2e7 : 1e6) ? 2 : 0);
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) {
-  choose_lanes(m);
+static void csr_sym_outline(kcl_matrix *m, const kcl_stats *s) {
+  csr_sym_choose_lanes(m);
   m->chain = (double)s->row_max / m->lanes, m->mean = s->row_mean / m->lanes;
 }
 
@@ -145,9 +145,9 @@ const kcl_format KCL_TYPED(kcl_format_csr_sym) = {
     .source = "Saad 2003, 3.4; gathered form ours",
     .kernel = "spmv_csr_sym",
     .multi_rhs = true,
-    .size = size,
-    .refuses = refuses,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows};
+    .size = csr_sym_size,
+    .refuses = csr_sym_refuses,
+    .slowdown = csr_sym_slowdown,
+    .outline = csr_sym_outline,
+    .build = csr_sym_build,
+    .rows = csr_sym_rows};

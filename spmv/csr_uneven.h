@@ -7,40 +7,40 @@
 #define KCL_SPMV_CSR_UNEVEN_H
 
 #if KCL_PARTS == 1
-enum { CSR_LANES = 4 };
-#define CSR_VECTOR(type) type __attribute__((vector_size(CSR_LANES * sizeof(type))))
-typedef CSR_VECTOR(element) csr_elements;
-typedef CSR_VECTOR(scalar) csr_scalars;
-typedef CSR_VECTOR(single) csr_singles;
-typedef __typeof__(_Generic((element)0, float : (int32_t)0, default : (int64_t)0)) csr_bits;
-typedef CSR_VECTOR(csr_bits) csr_mask;
+enum { KCL_CSR_LANES = 4 };
+#define KCL_CSR_VECTOR(type) type __attribute__((vector_size(KCL_CSR_LANES * sizeof(type))))
+typedef KCL_CSR_VECTOR(element) kcl_csr_elements;
+typedef KCL_CSR_VECTOR(scalar) kcl_csr_scalars;
+typedef KCL_CSR_VECTOR(single) kcl_csr_singles;
+typedef __typeof__(_Generic((element)0, float : (int32_t)0, default : (int64_t)0)) kcl_csr_bits;
+typedef KCL_CSR_VECTOR(kcl_csr_bits) kcl_csr_mask;
 
-static inline csr_elements csr_values(const void *val, int64_t k, const bool narrow) {
-  csr_singles s;
-  csr_scalars v;
+static inline kcl_csr_elements csr_values(const void *val, int64_t k, const bool narrow) {
+  kcl_csr_singles s;
+  kcl_csr_scalars v;
   if (narrow) {
     memcpy(&s, (const single *)val + k, sizeof s);
-    return __builtin_convertvector(s, csr_elements);
+    return __builtin_convertvector(s, kcl_csr_elements);
   }
   memcpy(&v, (const scalar *)val + k, sizeof v);
-  return __builtin_convertvector(v, csr_elements);
+  return __builtin_convertvector(v, kcl_csr_elements);
 }
 
 /* Of four entries from k on those products that belong to the row, which has `left` more. */
-static inline csr_elements csr_masked(const void *val, const int32_t *col, int64_t k, int64_t left,
-                                      const bool narrow, const element *x) {
-  const csr_elements at = {x[col[k]], x[col[k + 1]], x[col[k + 2]], x[col[k + 3]]},
-                     product = csr_values(val, k, narrow) * at;
-  const int own = left < CSR_LANES ? (int)left : CSR_LANES;
-  const csr_mask lane = {0, 1, 2, 3}, mask = lane < (csr_mask){own, own, own, own};
-  return (csr_elements)((csr_mask)product & mask);
+static inline kcl_csr_elements csr_masked(const void *val, const int32_t *col, int64_t k,
+                                          int64_t left, const bool narrow, const element *x) {
+  const kcl_csr_elements at = {x[col[k]], x[col[k + 1]], x[col[k + 2]], x[col[k + 3]]},
+                         product = csr_values(val, k, narrow) * at;
+  const int own = left < KCL_CSR_LANES ? (int)left : KCL_CSR_LANES;
+  const kcl_csr_mask lane = {0, 1, 2, 3}, mask = lane < (kcl_csr_mask){own, own, own, own};
+  return (kcl_csr_elements)((kcl_csr_mask)product & mask);
 }
 
 /* The same where the matrix has fewer than four more. */
-static inline csr_elements csr_last(const void *val, const int32_t *col, int64_t k, int64_t left,
-                                    const bool narrow, const element *x) {
-  csr_elements product = {0};
-  for (int l = 0; l < CSR_LANES && l < left; l++)
+static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int64_t k,
+                                        int64_t left, const bool narrow, const element *x) {
+  kcl_csr_elements product = {0};
+  for (int l = 0; l < KCL_CSR_LANES && l < left; l++)
     product[l] = e_scale(csr_value(val, k + l, narrow), x[col[k + l]]);
   return product;
 }
@@ -53,8 +53,8 @@ static inline void csr_uneven_range(const kcl_matrix *m, const bool narrow, cons
   const void *val = m->array[2].data;
   for (int64_t i = lo; i < hi; i++) {
     const int64_t end = row_ptr[i + 1];
-    csr_elements sum = {0};
-    for (int64_t k = row_ptr[i]; k < end; k += CSR_LANES) {
+    kcl_csr_elements sum = {0};
+    for (int64_t k = row_ptr[i]; k < end; k += KCL_CSR_LANES) {
       csr_ahead(val, col, k, narrow);
       sum += inner ? csr_masked(val, col, k, end - k, narrow, x)
                    : csr_last(val, col, k, end - k, narrow, x);
@@ -67,7 +67,7 @@ static inline void csr_uneven_rows(const kcl_matrix *m, const void *x, void *y, 
                                    int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;
   int64_t inner = hi;
-  while (inner > lo && row_ptr[inner] + CSR_LANES - 1 > m->nnz) inner--;
+  while (inner > lo && row_ptr[inner] + KCL_CSR_LANES - 1 > m->nnz) inner--;
   if (csr_is_narrow(m)) {
     csr_uneven_range(m, true, true, x, y, lo, inner);
     csr_uneven_range(m, true, false, x, y, inner, hi);

@@ -13,12 +13,12 @@
 
 static int64_t stride_of(int64_t n) { return n < 32 ? n : (n + 31) / 32 * 32; }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size dense_size(const kcl_stats *s, kcl_type type) {
   double val = (double)stride_of(s->rows) * (double)s->cols * (double)kcl_type_size(type);
   return (kcl_size){.total = val, .largest = val};
 }
 
-static void fill(void *arg, int64_t first, int64_t end) {
+static void dense_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
@@ -28,18 +28,18 @@ static void fill(void *arg, int64_t first, int64_t end) {
       val[A->col[k] * m->param[1].value + i] = from[k];
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int dense_build(kcl_matrix *m, const kcl_csr *A) {
   scalar *val; /* [cols, stride] */
   int64_t stride = stride_of(A->rows);
   int rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->cols * stride, (void **)&val);
   if (rc) return rc;
   kcl_matrix_param(m, "cols", A->cols);
   kcl_matrix_param(m, "stride", stride);
-  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
+  kcl_for(A->rows, KCL_FEW_ROWS, dense_fill, m);
   return KCL_OK;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void dense_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const scalar *x = x_;
   scalar *y = y_;
   int64_t cols = m->param[0].value, stride = m->param[1].value;
@@ -52,22 +52,24 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 }
 
 /* GPUs: estimated; such matrices mostly have too few rows for full occupancy. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double dense_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.5 : 1.1;
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) { m->chain = m->mean = (double)s->cols; }
+static void dense_outline(kcl_matrix *m, const kcl_stats *s) {
+  m->chain = m->mean = (double)s->cols;
+}
 
 const kcl_format KCL_TYPED(kcl_format_dense) = {.name = "dense",
                                                 .summary = "full storage, one work-item per row",
                                                 .source = "Kuresson 2012, ch. 4",
                                                 .kernel = "spmv_dense",
                                                 .multi_rhs = true,
-                                                .size = size,
-                                                .slowdown = slowdown,
-                                                .outline = outline,
-                                                .build = build,
-                                                .rows = rows};
+                                                .size = dense_size,
+                                                .slowdown = dense_slowdown,
+                                                .outline = dense_outline,
+                                                .build = dense_build,
+                                                .rows = dense_rows};
 
 const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {
     .name = "dense-tiled",
@@ -75,8 +77,8 @@ const kcl_format KCL_TYPED(kcl_format_dense_tiled) = {
     .source = "Kuresson 2012, ch. 4",
     .kernel = "spmv_dense_tiled",
     .cpu_kernel = "spmv_dense",
-    .size = size,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows};
+    .size = dense_size,
+    .slowdown = dense_slowdown,
+    .outline = dense_outline,
+    .build = dense_build,
+    .rows = dense_rows};

@@ -16,13 +16,13 @@
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size ell_size(const kcl_stats *s, kcl_type type) {
   double entries = (double)kcl_padded(s->rows) * (double)s->row_max;
   return (kcl_size){.total = entries * (4.0 + (double)kcl_type_size(type)),
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
-static void fill(void *arg, int64_t first, int64_t end) {
+static void ell_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
@@ -37,7 +37,7 @@ static void fill(void *arg, int64_t first, int64_t end) {
     }
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int ell_build(kcl_matrix *m, const kcl_csr *A) {
   int64_t width = 0, stride = kcl_padded(A->rows);
   for (int64_t i = 0; i < A->rows; i++)
     if (kcl_row_length(A, i) > width) width = kcl_row_length(A, i);
@@ -49,12 +49,12 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   if (rc) return rc;
   kcl_matrix_param(m, "width", width);
   kcl_matrix_param(m, "stride", stride);
-  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
+  kcl_for(A->rows, KCL_FEW_ROWS, ell_fill, m);
   return KCL_OK;
 }
 
-static void columns(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi,
-                    int64_t width) {
+static void ell_columns(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi,
+                        int64_t width) {
   int64_t stride = m->param[1].value;
   for (int64_t i = lo; i < hi; i++) y[i] = e_zero();
   for (int64_t k = 0; k < width; k++) {
@@ -65,16 +65,16 @@ static void columns(const kcl_matrix *m, const element *x, element *y, int64_t l
   }
 }
 
-static void rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
-  columns(m, x, y, lo, hi, m->param[0].value);
+static void ell_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
+  ell_columns(m, x, y, lo, hi, m->param[0].value);
 }
 
 /* CPUs, `width` streams and a gather: 1.0 to 1.1 times the time per byte of CSR (two cores). */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double ell_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.02 : 1.1;
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) {
+static void ell_outline(kcl_matrix *m, const kcl_stats *s) {
   (void)s, m->rows_match_elements = true, m->mean = m->chain, m->entry_ns = 16;
 }
 
@@ -85,24 +85,24 @@ const kcl_format KCL_TYPED(kcl_format_ell) = {
     .kernel = "spmv_ell",
     .columns_renumberable = true,
     .multi_rhs = true,
-    .size = size,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows,
+    .size = ell_size,
+    .slowdown = ell_slowdown,
+    .outline = ell_outline,
+    .build = ell_build,
+    .rows = ell_rows,
     .narrow = KCL_NARROW(ell)};
 
 /* ---------------------------------------------------------------- ellr */
 
 static kcl_size size_ellr(const kcl_stats *s, kcl_type type) {
-  kcl_size z = size(s, type);
+  kcl_size z = ell_size(s, type);
   z.total += 4.0 * (double)s->rows;
   return z;
 }
 
 static int build_ellr(kcl_matrix *m, const kcl_csr *A) {
   int32_t *length; /* [rows] */
-  int rc = build(m, A);
+  int rc = ell_build(m, A);
   if (!rc) rc = kcl_matrix_array(m, "length", KCL_INT32, A->rows, (void **)&length);
   for (int64_t i = 0; !rc && i < A->rows; i++) length[i] = (int32_t)kcl_row_length(A, i);
   return rc;
@@ -112,7 +112,7 @@ static void rows_ellr(const kcl_matrix *m, const void *x, void *y, int64_t lo, i
   const int32_t *length = m->array[2].data;
   int32_t most = 0;
   for (int64_t i = lo; i < hi; i++) most = length[i] > most ? length[i] : most;
-  columns(m, x, y, lo, hi, most);
+  ell_columns(m, x, y, lo, hi, most);
 }
 
 /* GPUs: estimated; padding is read where another row of the same 32 is longer. */
@@ -123,7 +123,7 @@ static double slowdown_ellr(const kcl_stats *s, const kcl_device *d) {
   return (gpu ? 1.03 : 1.12) * (gpu || used < 1 ? used : 1);
 }
 
-static void outline_ellr(kcl_matrix *m, const kcl_stats *s) { outline(m, s), m->entry_ns = 57; }
+static void outline_ellr(kcl_matrix *m, const kcl_stats *s) { ell_outline(m, s), m->entry_ns = 57; }
 
 const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .summary = "ELL with row lengths, padding not read",
@@ -142,8 +142,8 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
 
 /* On GPUs whose L1 cache also serves ordinary loads the image only adds a launch and two passes over x: 1.1 to 1.5 times
  * the time of ell (NVIDIA H200). PoCL computes each texel's address in a function: 3 times. */
-static double slowdown_image(const kcl_stats *s, const kcl_device *d) {
-  return slowdown(s, d) * (kcl_is_gpu(d) ? 1.3 : 3);
+static double ell_slowdown_image(const kcl_stats *s, const kcl_device *d) {
+  return ell_slowdown(s, d) * (kcl_is_gpu(d) ? 1.3 : 3);
 }
 
 const kcl_format KCL_TYPED(kcl_format_ell_image) = {.name = "ell-image",
@@ -151,7 +151,7 @@ const kcl_format KCL_TYPED(kcl_format_ell_image) = {.name = "ell-image",
                                                     .source = "Lokhmotov 2011; Kuresson 2012, 6.4",
                                                     .kernel = "spmv_ell_image",
                                                     .image = true,
-                                                    .size = size,
-                                                    .slowdown = slowdown_image,
-                                                    .build = build,
-                                                    .rows = rows};
+                                                    .size = ell_size,
+                                                    .slowdown = ell_slowdown_image,
+                                                    .build = ell_build,
+                                                    .rows = ell_rows};

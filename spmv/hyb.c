@@ -14,7 +14,7 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size hyb_size(const kcl_stats *s, kcl_type type) {
   double entries = 32 * (double)kcl_slice_count(s->rows) * (double)s->hyb_width;
   double rest = (double)s->hyb_overflow, bytes = (double)kcl_type_size(type);
   return (kcl_size){.total = entries * (4.0 + bytes) + rest * (8.0 + bytes) +
@@ -42,7 +42,7 @@ static hyb of(const kcl_matrix *m) {
                .stride = m->param[1].value};
 }
 
-static int allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t beyond) {
+static int hyb_allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t beyond) {
   void *p;
   int rc = kcl_matrix_array(m, "col", KCL_INT32, width * slices * 32, &p);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, width * slices * 32, &p);
@@ -56,7 +56,7 @@ static int allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t beyond
 }
 
 /* Row i, whose overflow begins at `at`; returns its end. */
-static int64_t fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
+static int64_t hyb_fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
   const scalar *from = A->val;
   int64_t start = A->row_ptr[i], length = kcl_row_length(A, i);
   for (int64_t k = 0; k < h->width; k++) {
@@ -70,12 +70,12 @@ static int64_t fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
   return at;
 }
 
-static void fill_slices(void *arg, int64_t first, int64_t end) {
+static void hyb_fill_slices(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const hyb h = of(m);
   for (int64_t t = first; t < end; t++)
     for (int64_t i = t * 32, at = h.rest[t]; i < t * 32 + 32 && i < m->rows; i++)
-      at = fill_row(&h, &m->source, i, at);
+      at = hyb_fill_row(&h, &m->source, i, at);
 }
 
 /* The overflow of each slice. */
@@ -89,20 +89,20 @@ static void count_rest(void *arg, int64_t first, int64_t end) {
     }
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int hyb_build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {0};
   kcl_count_slices(A, &s);
   int rc = kcl_count_overflow(m->ctx, A, &s);
-  if (!rc) rc = allocate(m, kcl_slice_count(A->rows), s.hyb_width, s.hyb_overflow);
+  if (!rc) rc = hyb_allocate(m, kcl_slice_count(A->rows), s.hyb_width, s.hyb_overflow);
   if (rc) return rc;
   hyb h = of(m);
   kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, count_rest, m);
   for (int64_t t = 0; t < kcl_slice_count(A->rows); t++) h.rest[t + 1] += h.rest[t];
-  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, fill_slices, m);
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / 32, hyb_fill_slices, m);
   return KCL_OK;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void hyb_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   hyb h = of(m);
   const scalar *x = x_;
   scalar *y = y_;
@@ -119,7 +119,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 
 /* CPUs: 1.02 times the time of CSR at 27 entries per row. GPUs: estimated; the overflow of a row is read by one
  * work-item, not coalesced. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double hyb_slowdown(const kcl_stats *s, const kcl_device *d) {
   double rest = s->nnz ? (double)s->hyb_overflow / (double)s->nnz : 0;
   return kcl_is_gpu(d) ? 1.05 + 2 * rest + (rest > 0 ? kcl_skew(s) : 0) : 1.05;
 }
@@ -130,7 +130,7 @@ const kcl_format KCL_TYPED(kcl_format_hyb) = {
     .source = "Bell & Garland 2009",
     .kernel = "spmv_hyb",
     .multi_rhs = true,
-    .size = size,
-    .slowdown = slowdown,
-    .build = build,
-    .rows = rows};
+    .size = hyb_size,
+    .slowdown = hyb_slowdown,
+    .build = hyb_build,
+    .rows = hyb_rows};

@@ -16,21 +16,21 @@
 #include "core/base/scalar.h"
 #include <stdlib.h>
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size jds_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
   double index = 4.0 * ((double)s->nnz + (double)s->row_max + 1 + (double)s->rows);
   return (kcl_size){.total = val + index, .largest = val};
 }
 
-typedef struct filling {
+typedef struct jds_filling {
   const kcl_csr *A;
   const int64_t *row, *start;
   int32_t *col;
   scalar *val;
-} filling;
+} jds_filling;
 
-static void fill(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+static void jds_fill(void *arg, int64_t first, int64_t end) {
+  const jds_filling *f = arg;
   const kcl_csr *A = f->A;
   const scalar *from = A->val;
   for (int64_t p = first; p < end; p++)
@@ -38,7 +38,7 @@ static void fill(void *arg, int64_t first, int64_t end) {
       f->col[f->start[k] + p] = A->col[at], f->val[f->start[k] + p] = from[at];
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int jds_build(kcl_matrix *m, const kcl_csr *A) {
   int64_t *row = NULL, *start; /* [rows], [width + 1] */
   int32_t *col, *order;        /* [nnz], [rows] */
   scalar *val;                 /* [nnz] */
@@ -54,7 +54,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, A->nnz, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, A->nnz, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, A->rows, (void **)&order));
-  kcl_for(A->rows, KCL_FEW_ROWS, fill, &(filling){A, row, start, col, val});
+  kcl_for(A->rows, KCL_FEW_ROWS, jds_fill, &(jds_filling){A, row, start, col, val});
   for (int64_t p = 0; p < A->rows; p++)
     if (kcl_matrix_gpu_layout(m))
       order[p] = (int32_t)row[p];
@@ -66,7 +66,7 @@ done:
   return rc;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void jds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int64_t *start = m->array[0].data, width = m->param[0].value;
   const int32_t *col = m->array[1].data, *order = m->array[3].data;
   const scalar *val = m->array[2].data, *x = x_;
@@ -81,7 +81,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 
 /* GPUs: estimated; the vectors of a fused stage are read out of order. CPUs: 1.4 (PoCL) to 1.6 times the time of CSR at
  * 27 entries per row, even if all rows have the same length. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double jds_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 1.2 : 1.6;
 }
 
@@ -91,7 +91,7 @@ const kcl_format KCL_TYPED(kcl_format_jds) = {
     .source = "Saad 1989; Rodriguez Losada 2010",
     .kernel = "spmv_jds",
     .multi_rhs = true,
-    .size = size,
-    .slowdown = slowdown,
-    .build = build,
-    .rows = rows};
+    .size = jds_size,
+    .slowdown = jds_slowdown,
+    .build = jds_build,
+    .rows = jds_rows};

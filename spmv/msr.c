@@ -14,14 +14,14 @@
 
 static int64_t diagonal_of(int64_t rows, int64_t cols) { return rows < cols ? rows : cols; }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size msr_size(const kcl_stats *s, kcl_type type) {
   double n = (double)diagonal_of(s->rows, s->cols), bytes = (double)kcl_type_size(type);
   double others = (double)(s->nnz - s->diagonal_entries);
   return (kcl_size){.total = n * bytes + others * (4.0 + bytes) + 4.0 * ((double)s->rows + 1),
                     .largest = others * bytes};
 }
 
-static void fill(void *arg, int64_t first, int64_t end) {
+static void msr_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
@@ -33,7 +33,7 @@ static void fill(void *arg, int64_t first, int64_t end) {
       if (A->col[k] != i) col[at] = A->col[k], val[at++] = from[k];
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int msr_build(kcl_matrix *m, const kcl_csr *A) {
   scalar *diagonal, *val; /* [min(rows, cols)], [row_ptr[rows]] */
   int64_t *row_ptr;       /* [rows + 1] */
   int32_t *col;           /* [row_ptr[rows]] */
@@ -50,13 +50,13 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   rc = kcl_matrix_array(m, "col", KCL_INT32, row_ptr[A->rows], (void **)&col);
   if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, row_ptr[A->rows], (void **)&val);
   if (rc) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, fill, m);
+  kcl_for(A->rows, KCL_FEW_ROWS, msr_fill, m);
   kcl_matrix_param(m, "diagonals", n);
   m->row_per_item = true;
   return KCL_OK;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void msr_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const scalar *diagonal = m->array[0].data, *val = m->array[3].data, *x = x_;
   const int64_t *row_ptr = m->array[1].data;
   const int32_t *col = m->array[2].data;
@@ -70,7 +70,7 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 }
 
 /* GPUs: one work-item per row, as csr-scalar. CPUs: 1.09 times the time of CSR at 27 entries per row. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double msr_slowdown(const kcl_stats *s, const kcl_device *d) {
   return kcl_is_gpu(d) ? 1 + 0.06 * s->row_mean + kcl_skew(s) : 1.09;
 }
 
@@ -79,7 +79,7 @@ const kcl_format KCL_TYPED(kcl_format_msr) = {.name = "msr",
                                               .source = "Saad 2003, 3.4; Rodriguez Losada 2010",
                                               .kernel = "spmv_msr",
                                               .multi_rhs = true,
-                                              .size = size,
-                                              .slowdown = slowdown,
-                                              .build = build,
-                                              .rows = rows};
+                                              .size = msr_size,
+                                              .slowdown = msr_slowdown,
+                                              .build = msr_build,
+                                              .rows = msr_rows};

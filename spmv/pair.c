@@ -16,12 +16,12 @@
 #include "spmv/narrow.h"
 #include <stdio.h>
 
-enum { C = KCL_SLICE };
+enum { PAIR_SLICE = KCL_SLICE };
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
 static int codes_per_word(int64_t pairs) { return pairs < 256 ? 4 : 2; }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size pair_size(const kcl_stats *s, kcl_type type) {
   double code = codes_per_word(s->distinct_pairs) == 4 ? (double)s->sell_padded4
                                                        : 2 * (double)s->sell_padded2;
   double index = 4 * ((double)kcl_slice_count(s->rows) + 1);
@@ -29,39 +29,39 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
   return (kcl_size){.total = code + index + table, .largest = code};
 }
 
-static const char *refuses(const kcl_stats *s, kcl_type type) {
+static const char *pair_refuses(const kcl_stats *s, kcl_type type) {
   (void)type;
   if (s->distinct_pairs <= most) return NULL;
   return kcl_refusal_text("more than %lld distinct (offset, value) pairs", (long long)most);
 }
 
-static void fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *offset, scalar *val) {
+static void pair_fill_table(const kcl_repeats *r, const kcl_csr *A, int32_t *offset, scalar *val) {
   const scalar *from = A->val;
   for (int64_t n = 0; n < r->count; n++)
     offset[n + 1] = (int32_t)(A->col[r->entry[n]] - r->row[n]), val[n + 1] = from[r->entry[n]];
 }
 
-typedef struct filling {
+typedef struct pair_filling {
   const kcl_repeats *repeats;
   const kcl_csr *A;
   const int32_t *slice;
   uint32_t *code;
-} filling;
+} pair_filling;
 
 static void fill_codes(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+  const pair_filling *f = arg;
   const kcl_repeats *r = f->repeats;
   const kcl_csr *A = f->A;
   int per = codes_per_word(r->count), bits = 32 / per;
   for (int64_t i = first; i < end; i++) {
-    uint32_t *word = f->code + (int64_t)f->slice[i / C] * C + i % C;
+    uint32_t *word = f->code + (int64_t)f->slice[i / PAIR_SLICE] * PAIR_SLICE + i % PAIR_SLICE;
     for (int64_t k = 0; k < kcl_row_length(A, i); k++)
-      word[k / per * C] |= (uint32_t)(kcl_repeats_number(r, i, A->row_ptr[i] + k) + 1)
-                           << (k % per * bits);
+      word[k / per * PAIR_SLICE] |= (uint32_t)(kcl_repeats_number(r, i, A->row_ptr[i] + k) + 1)
+                                    << (k % per * bits);
   }
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int pair_build(kcl_matrix *m, const kcl_csr *A) {
   kcl_repeats rows = {0}, r = {0};
   int32_t *slice, *offset; /* [slices + 1], [pairs + 1] */
   uint32_t *code;          /* [words] */
@@ -71,15 +71,16 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, false, &r));
   kcl_stats s = {.distinct_pairs = r.count};
-  if (refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
+  if (pair_refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, pair_refuses(&s, A->type)));
   m->rows_match_elements = true, m->variant = codes_per_word(r.count);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, m->variant, slice);
-  KCL_TRY(kcl_matrix_array(m, "code", KCL_INT32, (int64_t)slice[slices] * C, (void **)&code));
+  KCL_TRY(
+      kcl_matrix_array(m, "code", KCL_INT32, (int64_t)slice[slices] * PAIR_SLICE, (void **)&code));
   KCL_TRY(kcl_matrix_array(m, "offset", KCL_INT32, r.count + 1, (void **)&offset));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, r.count + 1, (void **)&val));
-  fill_table(&r, A, offset, val);
-  kcl_for(A->rows, KCL_FEW_ROWS, fill_codes, &(filling){&r, A, slice, code});
+  pair_fill_table(&r, A, offset, val);
+  kcl_for(A->rows, KCL_FEW_ROWS, fill_codes, &(pair_filling){&r, A, slice, code});
   kcl_matrix_param(m, "pairs", r.count);
   kcl_matrix_param(m, "cols", A->cols);
   kcl_matrix_local_table(m, (double)(r.count + 1) * (4 + sizeof(scalar)));
@@ -92,13 +93,13 @@ done:
 /* ---------------------------------------------------------------- native */
 
 /* One code for all rows of the slice: x is contiguous. */
-static inline void alike(uint32_t c, const int32_t *offset, const scalar *val, const element *x,
-                         element *sum) {
+static inline void pair_alike(uint32_t c, const int32_t *offset, const scalar *val,
+                              const element *x, element *sum) {
   if (!c) return;
   const scalar a = val[c];
   const element *v = x + offset[c];
   KCL_SIMD
-  for (int l = 0; l < C; l++) sum[l] = e_fma(a, v[l], sum[l]);
+  for (int l = 0; l < PAIR_SLICE; l++) sum[l] = e_fma(a, v[l], sum[l]);
 }
 
 /* Row i + l has code (word[l] >> shift) & mask. Padding adds 0 whatever x contains, infinities included. */
@@ -108,7 +109,7 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
   int32_t first = (int32_t)i, last = (int32_t)cols - 1;
   const element zero = e_zero();
   KCL_SIMD
-  for (int l = 0; l < C; l++) {
+  for (int l = 0; l < PAIR_SLICE; l++) {
     uint32_t c = (word[l] >> shift) & mask;
     int32_t j = first + l + offset[c];
     element v = x[j < last ? j : last];
@@ -116,43 +117,43 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
   }
 }
 
-static inline void one_slice(const kcl_matrix *m, const element *x, int64_t i, const int per,
-                             element *sum) {
+static inline void pair_one_slice(const kcl_matrix *m, const element *x, int64_t i, const int per,
+                                  element *sum) {
   const int32_t *slice = m->array[0].data, *offset = m->array[2].data;
   const uint32_t *code = m->array[1].data, mask = per == 4 ? 255 : 65535;
   const scalar *val = m->array[3].data;
-  for (int l = 0; l < C; l++) sum[l] = e_zero();
-  for (int64_t g = slice[i / C]; g < slice[i / C + 1]; g++) {
-    const uint32_t *word = code + g * C;
+  for (int l = 0; l < PAIR_SLICE; l++) sum[l] = e_zero();
+  for (int64_t g = slice[i / PAIR_SLICE]; g < slice[i / PAIR_SLICE + 1]; g++) {
+    const uint32_t *word = code + g * PAIR_SLICE;
     uint32_t differ = 0;
-    for (int l = 0; l < C; l++) differ |= word[l] ^ word[0];
+    for (int l = 0; l < PAIR_SLICE; l++) differ |= word[l] ^ word[0];
     for (int b = 0; b < per; b++)
       if (!differ)
-        alike((word[0] >> (b * 32 / per)) & mask, offset, val, x + i, sum);
+        pair_alike((word[0] >> (b * 32 / per)) & mask, offset, val, x + i, sum);
       else
         gathered(word, b * 32 / per, mask, offset, val, x, i, m->cols, sum);
   }
 }
 
-static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
-  element *y = y_, sum[C];
-  for (int64_t i = lo; i < hi; i += C) {
+static void pair_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+  element *y = y_, sum[PAIR_SLICE];
+  for (int64_t i = lo; i < hi; i += PAIR_SLICE) {
     if (m->variant == 4)
-      one_slice(m, x, i, 4, sum);
+      pair_one_slice(m, x, i, 4, sum);
     else
-      one_slice(m, x, i, 2, sum);
-    for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
+      pair_one_slice(m, x, i, 2, sum);
+    for (int64_t l = 0; l < PAIR_SLICE && i + l < hi; l++) y[i + l] = sum[l];
   }
 }
 
 /* In equivalent bytes per entry. NVIDIA H200: 3.1, from 60 us for product and dot of the 27-point 128^3. CPUs, three
  * table look-ups per entry: 1.8 to 2 times the time of sell, which streams 12 bytes (one of two cores). */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double pair_slowdown(const kcl_stats *s, const kcl_device *d) {
   double bytes = kcl_is_gpu(d) ? 3.1 : 22;
   return bytes / (codes_per_word(s->distinct_pairs) == 4 ? 1 : 2);
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) {
+static void pair_outline(kcl_matrix *m, const kcl_stats *s) {
   (void)s, m->rows_match_elements = true, m->entry_ns = 50;
 }
 
@@ -162,10 +163,10 @@ const kcl_format KCL_TYPED(kcl_format_pair) = {
     .source = "Kourtis, Goumas & Koziris 2008; Willcock & Lumsdaine 2006",
     .kernel = "spmv_pair",
     .multi_rhs = true,
-    .size = size,
-    .refuses = refuses,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows,
+    .size = pair_size,
+    .refuses = pair_refuses,
+    .slowdown = pair_slowdown,
+    .outline = pair_outline,
+    .build = pair_build,
+    .rows = pair_rows,
     .narrow = KCL_NARROW(pair)};

@@ -17,20 +17,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT = 8 /* fewer rows of one pattern are computed row by row */ };
+enum { PATTERN_SHORT = 8 /* fewer rows of one pattern are computed row by row */ };
 
-static double table(double patterns, double entries, kcl_type type) {
+static double pattern_table(double patterns, double entries, kcl_type type) {
   return entries * (4.0 + (double)kcl_type_size(type)) + 4.0 * (patterns + 1);
 }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size pattern_size(const kcl_stats *s, kcl_type type) {
   double code = (double)s->rows * (s->row_patterns <= 256 ? 1 : 2);
-  return (kcl_size){.total =
-                        code + table((double)s->row_patterns, (double)s->pattern_entries, type),
-                    .largest = code};
+  return (kcl_size){
+      .total = code + pattern_table((double)s->row_patterns, (double)s->pattern_entries, type),
+      .largest = code};
 }
 
-static const char *refuses(const kcl_stats *s, kcl_type type) {
+static const char *pattern_refuses(const kcl_stats *s, kcl_type type) {
   (void)type;
   if (s->row_patterns <= KCL_MOST_REPEATS) return NULL;
   return kcl_refusal_text("more than %d distinct rows of (offset, value) pairs", KCL_MOST_REPEATS);
@@ -51,7 +51,7 @@ static void copy_codes(void *arg, int64_t first, int64_t end) {
       ((uint16_t *)c->to)[i] = c->from[i];
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int pattern_build(kcl_matrix *m, const kcl_csr *A) {
   kcl_repeats r = {0};
   kcl_stats s = {.row_patterns = KCL_MOST_REPEATS + 1};
   void *code;
@@ -60,7 +60,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   int64_t entries;
   int rc;
   KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, true, &r));
-  if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_matrix_refused(m, refuses(&s, A->type)));
+  if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_matrix_refused(m, pattern_refuses(&s, A->type)));
   m->rows_match_elements = true;
   bool bytes = r.count <= 256;
   entries = kcl_repeats_entries(&r);
@@ -72,7 +72,7 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   kcl_repeats_rows(&r, A->type, start, offset, val);
   kcl_matrix_param(m, "patterns", r.count);
   kcl_matrix_param(m, "entries", entries);
-  kcl_matrix_local_table(m, table((double)r.count, (double)entries, A->type));
+  kcl_matrix_local_table(m, pattern_table((double)r.count, (double)entries, A->type));
   snprintf(m->note, sizeof m->note, "%lld patterns", (long long)r.count);
 done:
   kcl_repeats_free(&r);
@@ -81,14 +81,14 @@ done:
 
 /* ---------------------------------------------------------------- native */
 
-static int64_t number(const kcl_matrix *m, int64_t i) {
+static int64_t pattern_number(const kcl_matrix *m, int64_t i) {
   return m->array[0].kind == KCL_UINT8 ? ((const uint8_t *)m->array[0].data)[i]
                                        : ((const uint16_t *)m->array[0].data)[i];
 }
 
 /* The end of the run of rows with the pattern of row i; eight bytes of codes are compared at a time. */
 static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
-  uint64_t p = (uint64_t)number(m, i), word;
+  uint64_t p = (uint64_t)pattern_number(m, i), word;
   bool bytes = m->array[0].kind == KCL_UINT8;
   uint64_t equal = p * (bytes ? UINT64_C(0x0101010101010101) : UINT64_C(0x0001000100010001));
   const char *code = m->array[0].data;
@@ -96,13 +96,13 @@ static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
     memcpy(&word, code + i * (8 / step), sizeof word);
     if (word != equal) break;
   }
-  while (i < hi && (uint64_t)number(m, i) == p) i++;
+  while (i < hi && (uint64_t)pattern_number(m, i) == p) i++;
   return i;
 }
 
 /* y[l] (+)= a[0] x[l + off[0]] + ... of `terms` terms, a constant at each call. */
-static inline void sweep(const int terms, const scalar *a, const int32_t *off, const element *x,
-                         element *y, int64_t n, bool first) {
+static inline void pattern_sweep(const int terms, const scalar *a, const int32_t *off,
+                                 const element *x, element *y, int64_t n, bool first) {
   const element *v[8], zero = e_zero();
   scalar c[8];
   for (int t = 0; t < 8; t++)
@@ -122,18 +122,19 @@ static inline void sweep(const int terms, const scalar *a, const int32_t *off, c
 }
 
 /* n rows of one pattern: every term reads a contiguous part of x. */
-static void run(int64_t terms, const scalar *a, const int32_t *off, const element *x, element *y,
-                int64_t n) {
+static void pattern_run(int64_t terms, const scalar *a, const int32_t *off, const element *x,
+                        element *y, int64_t n) {
   bool first = true;
-  for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false) sweep(8, a, off, x, y, n, first);
+  for (; terms >= 8; terms -= 8, a += 8, off += 8, first = false)
+    pattern_sweep(8, a, off, x, y, n, first);
   switch (terms) {
-  case 7: sweep(7, a, off, x, y, n, first); break;
-  case 6: sweep(6, a, off, x, y, n, first); break;
-  case 5: sweep(5, a, off, x, y, n, first); break;
-  case 4: sweep(4, a, off, x, y, n, first); break;
-  case 3: sweep(3, a, off, x, y, n, first); break;
-  case 2: sweep(2, a, off, x, y, n, first); break;
-  case 1: sweep(1, a, off, x, y, n, first); break;
+  case 7: pattern_sweep(7, a, off, x, y, n, first); break;
+  case 6: pattern_sweep(6, a, off, x, y, n, first); break;
+  case 5: pattern_sweep(5, a, off, x, y, n, first); break;
+  case 4: pattern_sweep(4, a, off, x, y, n, first); break;
+  case 3: pattern_sweep(3, a, off, x, y, n, first); break;
+  case 2: pattern_sweep(2, a, off, x, y, n, first); break;
+  case 1: pattern_sweep(1, a, off, x, y, n, first); break;
   default:
     for (int64_t l = 0; first && l < n; l++) y[l] = e_zero();
   }
@@ -145,16 +146,16 @@ static element one_row(int64_t terms, const scalar *a, const int32_t *off, const
   return sum;
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void pattern_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *start = m->array[1].data, *offset = m->array[2].data;
   const scalar *val = m->array[3].data;
   const element *x = x_;
   element *y = y_;
   for (int64_t i = lo, end; i < hi; i = end) {
-    int64_t p = number(m, i), at = start[p], terms = start[p + 1] - at;
+    int64_t p = pattern_number(m, i), at = start[p], terms = start[p + 1] - at;
     end = run_end(m, i, hi);
-    if (end - i >= SHORT)
-      run(terms, val + at, offset + at, x + i, y + i, end - i);
+    if (end - i >= PATTERN_SHORT)
+      pattern_run(terms, val + at, offset + at, x + i, y + i, end - i);
     else
       for (int64_t j = i; j < end; j++) y[j] = one_row(terms, val + at, offset + at, x + j);
   }
@@ -163,16 +164,16 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 /* In equivalent bytes per entry, for double. GPUs: estimated from the 3.1 of pair; one work-item per row. CPUs, measured
  * against sell and its 12 bytes per entry (one of two cores): 0.6 for 7 points in 80^3, 3.7 for 27 in 50^3, 6 for a
  * heat sink with runs of two rows. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double pattern_slowdown(const kcl_stats *s, const kcl_device *d) {
   double share = s->rows ? (double)s->pattern_runs / (double)s->rows : 1;
   double run = 1.5 + 9 * share;
   double bytes = kcl_is_gpu(d) ? 2.5 * (1 + kcl_skew(s)) : run;
-  double stored = size(s, KCL_D).total, worked = bytes * (double)s->nnz;
+  double stored = pattern_size(s, KCL_D).total, worked = bytes * (double)s->nnz;
   return stored < worked ? worked / stored : 1;
 }
 
 /* Rows that repeat at random read a table that does not fit the L1 cache out of order. */
-static void outline(kcl_matrix *m, const kcl_stats *s) {
+static void pattern_outline(kcl_matrix *m, const kcl_stats *s) {
   bool random = s->pattern_entries > 4096 && s->pattern_runs > 2 * s->row_patterns;
   m->rows_match_elements = true, m->entry_ns = random ? 120 : 19;
 }
@@ -183,10 +184,10 @@ const kcl_format KCL_TYPED(kcl_format_pattern) = {
     .source = "Willcock & Lumsdaine 2006; Kourtis, Goumas & Koziris 2008",
     .kernel = "spmv_pattern",
     .multi_rhs = true,
-    .size = size,
-    .refuses = refuses,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows,
+    .size = pattern_size,
+    .refuses = pattern_refuses,
+    .slowdown = pattern_slowdown,
+    .outline = pattern_outline,
+    .build = pattern_build,
+    .rows = pattern_rows,
     .narrow = KCL_NARROW(pattern)};

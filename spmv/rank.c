@@ -73,7 +73,8 @@ bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const k
 }
 
 /* The first format of the list that is the same as f here, or NULL. */
-static const char *same_as(const kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type) {
+static const char *rank_same_as(const kcl *ctx, const kcl_format *f, const kcl_stats *s,
+                                kcl_type type) {
   for (int i = 0; i < kcl_format_count && kcl_format_at(i, type) != f; i++)
     if (kcl_format_alike(ctx, s, type, kcl_format_at(i, type), f))
       return kcl_format_at(i, type)->name;
@@ -104,7 +105,7 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
   *out = (kcl_cost){.bytes_stored = size.total,
                     .bytes_product = size.total + vectors(s, type),
                     .refusal = refusal(ctx, f, s, type),
-                    .same_as = same_as(ctx, f, s, type)};
+                    .same_as = rank_same_as(ctx, f, s, type)};
   return KCL_OK;
 }
 

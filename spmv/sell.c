@@ -24,7 +24,7 @@ static bool sorts(const kcl_stats *s) {
   return (double)s->sell_sorted_padded < 0.9 * (double)s->sell_padded;
 }
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size sell_size(const kcl_stats *s, kcl_type type) {
   double entries = (double)(sorts(s) ? s->sell_sorted_padded : s->sell_padded);
   double index =
       4.0 * ((double)slices_of(s->rows, KCL_SLICE) + 1) + (sorts(s) ? 4.0 * (double)s->rows : 0);
@@ -32,25 +32,25 @@ static kcl_size size(const kcl_stats *s, kcl_type type) {
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
-typedef struct filling {
+typedef struct sell_filling {
   const kcl_csr *A;
   bool sorted;
   int64_t C, *row; /* [rows]: the row at each position */
   int32_t *slice, *col, *order;
   scalar *val;
-} filling;
+} sell_filling;
 
 /* One sorted range. */
 static void positions(void *arg, int64_t lo, int64_t hi) {
-  const filling *f = arg;
+  const sell_filling *f = arg;
   if (f->sorted)
     kcl_longest_first(f->A, lo, hi, f->row + lo);
   else
     for (int64_t i = lo; i < hi; i++) f->row[i] = i;
 }
 
-static void widths(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+static void sell_widths(void *arg, int64_t first, int64_t end) {
+  const sell_filling *f = arg;
   for (int64_t s = first; s < end; s++)
     for (int64_t p = s * f->C; p < (s + 1) * f->C && p < f->A->rows; p++) {
       int32_t width = (int32_t)kcl_row_length(f->A, f->row[p]);
@@ -59,16 +59,16 @@ static void widths(void *arg, int64_t first, int64_t end) {
 }
 
 static void rows_in_order(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+  const sell_filling *f = arg;
   for (int64_t p = first; p < end; p++) f->order[p] = (int32_t)f->row[p];
 }
 
 static void positions_of_rows(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+  const sell_filling *f = arg;
   for (int64_t p = first; p < end; p++) f->order[f->row[p]] = (int32_t)p;
 }
 
-static void fill_row(const filling *f, int64_t s, int64_t p) {
+static void sell_fill_row(const sell_filling *f, int64_t s, int64_t p) {
   const kcl_csr *A = f->A;
   const scalar *from = A->val;
   int64_t i = p < A->rows ? f->row[p] : f->row[s * f->C]; /* incomplete: repeats its first row */
@@ -80,13 +80,13 @@ static void fill_row(const filling *f, int64_t s, int64_t p) {
   }
 }
 
-static void fill_slices(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+static void sell_fill_slices(void *arg, int64_t first, int64_t end) {
+  const sell_filling *f = arg;
   for (int64_t s = first; s < end; s++)
-    for (int64_t p = s * f->C; p < (s + 1) * f->C; p++) fill_row(f, s, p);
+    for (int64_t p = s * f->C; p < (s + 1) * f->C; p++) sell_fill_row(f, s, p);
 }
 
-static int build(kcl_matrix *m, const kcl_csr *A) {
+static int sell_build(kcl_matrix *m, const kcl_csr *A) {
   kcl_stats s = {0};
   int64_t *row = NULL;
   int32_t *slice, *col, *order; /* [slices + 1], [entries], [rows] or none */
@@ -95,18 +95,18 @@ static int build(kcl_matrix *m, const kcl_csr *A) {
   m->variant = C;
   kcl_count_slices(A, &s);
   KCL_TRY(kcl_alloc(m->ctx, A->rows, sizeof *row, "rows by length", (void **)&row));
-  filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
+  sell_filling f = {.A = A, .sorted = sorts(&s), .C = C, .row = row};
   kcl_for_each(A->rows, KCL_SIGMA, positions, &f);
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices_of(A->rows, C) + 1, (void **)&slice));
   f.slice = slice;
-  kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, widths, &f);
+  kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, sell_widths, &f);
   for (int64_t t = 0; t < slices_of(A->rows, C); t++) slice[t + 1] += slice[t];
   int64_t entries = (int64_t)slice[slices_of(A->rows, C)] * C;
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, entries, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
   f.col = col, f.val = val, f.order = order;
-  kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, fill_slices, &f);
+  kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, sell_fill_slices, &f);
   if (sorts(&s))
     kcl_for(A->rows, KCL_FEW_ROWS, kcl_matrix_gpu_layout(m) ? rows_in_order : positions_of_rows,
             &f);
@@ -117,8 +117,8 @@ done:
   return rc;
 }
 
-static inline void one_slice(const int32_t *col, const scalar *val, int64_t width, const element *x,
-                             element *sum, const int C) {
+static inline void sell_one_slice(const int32_t *col, const scalar *val, int64_t width,
+                                  const element *x, element *sum, const int C) {
   for (int l = 0; l < C; l++) sum[l] = e_zero();
   for (int64_t k = 0; k < width; k++, col += C, val += C) {
     KCL_SIMD
@@ -128,24 +128,24 @@ static inline void one_slice(const int32_t *col, const scalar *val, int64_t widt
 
 /* One loop per C, so that the sums of a slice are kept in registers. */
 static void in_slices(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi) {
-  enum { MOST = 64 };
+  enum { SELL_MOST = 64 };
   const int32_t *slice = m->array[0].data, *col = m->array[1].data;
   const scalar *val = m->array[2].data;
   const int64_t C = m->variant;
-  element sum[MOST];
+  element sum[SELL_MOST];
   for (int64_t i = lo; i < hi; i += C) {
     int64_t at = (int64_t)slice[i / C] * C, width = slice[i / C + 1] - slice[i / C];
     switch (C) {
-    case 8: one_slice(col + at, val + at, width, x, sum, 8); break;
-    case 16: one_slice(col + at, val + at, width, x, sum, 16); break;
-    case 32: one_slice(col + at, val + at, width, x, sum, 32); break;
-    default: one_slice(col + at, val + at, width, x, sum, MOST);
+    case 8: sell_one_slice(col + at, val + at, width, x, sum, 8); break;
+    case 16: sell_one_slice(col + at, val + at, width, x, sum, 16); break;
+    case 32: sell_one_slice(col + at, val + at, width, x, sum, 32); break;
+    default: sell_one_slice(col + at, val + at, width, x, sum, SELL_MOST);
     }
     for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
   }
 }
 
-static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+static void sell_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *slice = m->array[0].data, *col = m->array[1].data, *order = m->array[3].data;
   const scalar *val = m->array[2].data;
   const element *x = x_;
@@ -164,12 +164,12 @@ static void rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int6
 }
 
 /* CPUs: 0.9 of the time of CSR at 27 entries per row; if sorted, a cache line per entry, as jds. */
-static double slowdown(const kcl_stats *s, const kcl_device *d) {
+static double sell_slowdown(const kcl_stats *s, const kcl_device *d) {
   if (kcl_is_gpu(d)) return 1.01; /* estimated */
   return sorts(s) ? 1.6 : 1.0;
 }
 
-static void outline(kcl_matrix *m, const kcl_stats *s) {
+static void sell_outline(kcl_matrix *m, const kcl_stats *s) {
   m->rows_match_elements = !sorts(s), m->entry_ns = 12;
 }
 
@@ -180,9 +180,9 @@ const kcl_format KCL_TYPED(kcl_format_sell) = {
     .kernel = "spmv_sell",
     .columns_renumberable = true,
     .multi_rhs = true,
-    .size = size,
-    .slowdown = slowdown,
-    .outline = outline,
-    .build = build,
-    .rows = rows,
+    .size = sell_size,
+    .slowdown = sell_slowdown,
+    .outline = sell_outline,
+    .build = sell_build,
+    .rows = sell_rows,
     .narrow = KCL_NARROW(sell)};

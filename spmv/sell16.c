@@ -15,7 +15,7 @@
 #include "spmv/narrow.h"
 #include <stdio.h>
 
-enum { C = KCL_SLICE, MOST_SPAN = 65535 };
+enum { SELL16_SLICE = KCL_SLICE, MOST_SPAN = 65535 };
 enum { AS_SCALARS, AS_SINGLES, AS_INDICES }; /* VARIANT in the kernel */
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
@@ -76,12 +76,12 @@ static void put_value(const form *f, const kcl_csr *A, int64_t i, int64_t k, voi
 }
 
 /* Row p; a row beyond the last repeats the first of its slice, as padding. */
-static void fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int32_t least,
-                     int64_t p, void *col, void *val) {
-  int64_t s = p / C, i = p < A->rows ? p : s * C, start = A->row_ptr[i];
+static void sell16_fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int32_t least,
+                            int64_t p, void *col, void *val) {
+  int64_t s = p / SELL16_SLICE, i = p < A->rows ? p : s * SELL16_SLICE, start = A->row_ptr[i];
   int64_t length = p < A->rows ? kcl_row_length(A, i) : 0;
   for (int64_t k = 0; k < slice[s + 1] - slice[s]; k++) {
-    int64_t at = (slice[s] + k) * C + p % C;
+    int64_t at = (slice[s] + k) * SELL16_SLICE + p % SELL16_SLICE;
     int32_t j = k < length ? A->col[start + k] : kcl_padding_column(A, i);
     if (f->col == KCL_UINT16)
       ((uint16_t *)col)[at] = (uint16_t)(j - least);
@@ -91,24 +91,24 @@ static void fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int3
   }
 }
 
-typedef struct filling {
+typedef struct sell16_filling {
   const form *form;
   const kcl_csr *A;
   const int32_t *slice;
   int32_t *least;
   void *col, *val;
-} filling;
+} sell16_filling;
 
-static void fill_slices(void *arg, int64_t first, int64_t end) {
-  const filling *f = arg;
+static void sell16_fill_slices(void *arg, int64_t first, int64_t end) {
+  const sell16_filling *f = arg;
   for (int64_t s = first; s < end; s++) {
     f->least[s] = f->form->col == KCL_UINT16 ? kcl_slice_least(f->A, s) : 0;
-    for (int64_t p = s * C; p < (s + 1) * C; p++)
-      fill_row(f->form, f->A, f->slice, f->least[s], p, f->col, f->val);
+    for (int64_t p = s * SELL16_SLICE; p < (s + 1) * SELL16_SLICE; p++)
+      sell16_fill_row(f->form, f->A, f->slice, f->least[s], p, f->col, f->val);
   }
 }
 
-static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
+static int sell16_fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   int32_t *slice, *least; /* [slices + 1], [slices] */
   void *col, *val;        /* [entries] */
   scalar *table;          /* [values + 1], the first 0: padding; or none */
@@ -117,11 +117,12 @@ static int fill(kcl_matrix *m, const kcl_csr *A, const form *f) {
   KCL_TRY(kcl_matrix_array(m, "slice", KCL_INT32, slices + 1, (void **)&slice));
   kcl_slices(A, 1, slice);
   KCL_TRY(kcl_matrix_array(m, "least", KCL_INT32, slices, (void **)&least));
-  KCL_TRY(kcl_matrix_array(m, "col", f->col, (int64_t)slice[slices] * C, &col));
-  KCL_TRY(kcl_matrix_array(m, "val", f->val, (int64_t)slice[slices] * C, &val));
+  KCL_TRY(kcl_matrix_array(m, "col", f->col, (int64_t)slice[slices] * SELL16_SLICE, &col));
+  KCL_TRY(kcl_matrix_array(m, "val", f->val, (int64_t)slice[slices] * SELL16_SLICE, &val));
   KCL_TRY(kcl_matrix_array(m, "table", KCL_SCALAR, values, (void **)&table));
   for (int64_t n = 1; n < values; n++) table[n] = ((const scalar *)A->val)[f->values->entry[n - 1]];
-  kcl_for(slices, KCL_FEW_ROWS / C, fill_slices, &(filling){f, A, slice, least, col, val});
+  kcl_for(slices, KCL_FEW_ROWS / SELL16_SLICE, sell16_fill_slices,
+          &(sell16_filling){f, A, slice, least, col, val});
   kcl_matrix_param(m, "values", values);
   kcl_matrix_local_table(m, (double)values * sizeof(scalar));
 done:
@@ -134,7 +135,7 @@ static int build16(kcl_matrix *m, const kcl_csr *A) {
   bool halved = sizeof(scalar) > sizeof(single) && kcl_all_single(A);
   m->rows_match_elements = true, m->variant = halved ? AS_SINGLES : AS_SCALARS;
   snprintf(m->note, sizeof m->note, "%s", halved ? "values as float" : "values in full precision");
-  return fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
+  return sell16_fill(m, A, &(form){.col = KCL_UINT16, .val = halved ? KCL_SINGLE : KCL_SCALAR});
 }
 
 static int build_dict(kcl_matrix *m, const kcl_csr *A) {
@@ -148,10 +149,10 @@ static int build_dict(kcl_matrix *m, const kcl_csr *A) {
   m->rows_match_elements = true, m->variant = AS_INDICES;
   snprintf(m->note, sizeof m->note, "%d-bit columns, %lld values", narrow ? 16 : 32,
            (long long)values.count);
-  KCL_TRY(fill(m, A,
-               &(form){.col = narrow ? KCL_UINT16 : KCL_INT32,
-                       .val = values.count < 256 ? KCL_UINT8 : KCL_UINT16,
-                       .values = &values}));
+  KCL_TRY(sell16_fill(m, A,
+                      &(form){.col = narrow ? KCL_UINT16 : KCL_INT32,
+                              .val = values.count < 256 ? KCL_UINT8 : KCL_UINT16,
+                              .values = &values}));
 done:
   kcl_repeats_free(&rows), kcl_repeats_free(&values);
   return rc;
@@ -159,53 +160,56 @@ done:
 
 /* ---------------------------------------------------------------- native */
 
-static inline scalar value(const kcl_array_kind kind, const void *val, const scalar *table, int l) {
+static inline scalar sell16_value(const kcl_array_kind kind, const void *val, const scalar *table,
+                                  int l) {
   if (kind == KCL_UINT8) return table[((const uint8_t *)val)[l]];
   if (kind == KCL_UINT16) return table[((const uint16_t *)val)[l]];
   if (kind == KCL_SINGLE) return s_of_single(((const single *)val)[l]);
   return ((const scalar *)val)[l];
 }
 
-static inline void one_slice(const kcl_matrix *m, const kcl_array_kind ck, const kcl_array_kind vk,
-                             int64_t s, const element *x, element *sum) {
+static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck,
+                                    const kcl_array_kind vk, int64_t s, const element *x,
+                                    element *sum) {
   const int32_t *slice = m->array[0].data, least = ((const int32_t *)m->array[1].data)[s];
   const scalar *table = m->array[4].data;
-  for (int l = 0; l < C; l++) sum[l] = e_zero();
+  for (int l = 0; l < SELL16_SLICE; l++) sum[l] = e_zero();
   for (int64_t k = slice[s]; k < slice[s + 1]; k++) {
-    const char *col = (const char *)m->array[2].data + k * C * (ck == KCL_UINT16 ? 2 : 4);
+    const char *col =
+        (const char *)m->array[2].data + k * SELL16_SLICE * (ck == KCL_UINT16 ? 2 : 4);
     const char *val =
-        (const char *)m->array[3].data + k * C *
+        (const char *)m->array[3].data + k * SELL16_SLICE *
                                              (int64_t)(vk == KCL_UINT8    ? 1
                                                        : vk == KCL_UINT16 ? 2
                                                        : vk == KCL_SINGLE ? sizeof(single)
                                                                           : sizeof(scalar));
     KCL_SIMD
-    for (int l = 0; l < C; l++) {
+    for (int l = 0; l < SELL16_SLICE; l++) {
       int32_t j = least + (ck == KCL_UINT16 ? ((const uint16_t *)(const void *)col)[l]
                                             : ((const int32_t *)(const void *)col)[l]);
-      sum[l] = e_fma(value(vk, val, table, l), x[j], sum[l]);
+      sum[l] = e_fma(sell16_value(vk, val, table, l), x[j], sum[l]);
     }
   }
 }
 
-static void rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
+static void sell16_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
   kcl_array_kind ck = m->array[2].kind, vk = m->array[3].kind;
-  element *y = y_, sum[C];
-  for (int64_t i = lo; i < hi; i += C) {
-    int64_t s = i / C;
+  element *y = y_, sum[SELL16_SLICE];
+  for (int64_t i = lo; i < hi; i += SELL16_SLICE) {
+    int64_t s = i / SELL16_SLICE;
     if (vk == KCL_SCALAR)
-      one_slice(m, KCL_UINT16, KCL_SCALAR, s, x, sum);
+      sell16_one_slice(m, KCL_UINT16, KCL_SCALAR, s, x, sum);
     else if (vk == KCL_SINGLE)
-      one_slice(m, KCL_UINT16, KCL_SINGLE, s, x, sum);
+      sell16_one_slice(m, KCL_UINT16, KCL_SINGLE, s, x, sum);
     else if (ck == KCL_UINT16 && vk == KCL_UINT8)
-      one_slice(m, KCL_UINT16, KCL_UINT8, s, x, sum);
+      sell16_one_slice(m, KCL_UINT16, KCL_UINT8, s, x, sum);
     else if (ck == KCL_UINT16)
-      one_slice(m, KCL_UINT16, KCL_UINT16, s, x, sum);
+      sell16_one_slice(m, KCL_UINT16, KCL_UINT16, s, x, sum);
     else if (vk == KCL_UINT8)
-      one_slice(m, KCL_INT32, KCL_UINT8, s, x, sum);
+      sell16_one_slice(m, KCL_INT32, KCL_UINT8, s, x, sum);
     else
-      one_slice(m, KCL_INT32, KCL_UINT16, s, x, sum);
-    for (int64_t l = 0; l < C && i + l < hi; l++) y[i + l] = sum[l];
+      sell16_one_slice(m, KCL_INT32, KCL_UINT16, s, x, sum);
+    for (int64_t l = 0; l < SELL16_SLICE && i + l < hi; l++) y[i + l] = sum[l];
   }
 }
 
@@ -241,7 +245,7 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .slowdown = slowdown16,
     .outline = outline16,
     .build = build16,
-    .rows = rows,
+    .rows = sell16_rows,
     .narrow = KCL_NARROW(sell16)};
 
 static void outline_dict(kcl_matrix *m, const kcl_stats *s) {
@@ -259,5 +263,5 @@ const kcl_format KCL_TYPED(kcl_format_sell_dict) = {
     .slowdown = slowdown_dict,
     .outline = outline_dict,
     .build = build_dict,
-    .rows = rows,
+    .rows = sell16_rows,
     .narrow = KCL_NARROW(sell_dict)};

@@ -14,11 +14,11 @@
 #include "core/matrix/matrix.h"
 #include <stdlib.h>
 
-enum { WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
-enum { ROW_PTR, COL, VAL, ORDER, ALONE }; /* arrays on the cpu executor */
-enum { ONE_GROUP, LAUNCHES };             /* variants of the kernel */
+enum { TRIANGULAR_WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
+enum { ROW_PTR, COL, VAL, ORDER, ROW_ALONE }; /* arrays on the cpu executor */
+enum { ONE_GROUP, LAUNCH_PER_STEP };          /* variants of the kernel */
 
-static kcl_size size(const kcl_stats *s, kcl_type type) {
+static kcl_size triangular_size(const kcl_stats *s, kcl_type type) {
   const double bytes = (double)kcl_type_size(type), val = (double)s->nnz * bytes;
   return (kcl_size){.total = val + 4.0 * (double)s->nnz + (8.0 + 4 + bytes) * ((double)s->rows + 1),
                     .largest = val};
@@ -42,17 +42,17 @@ static int64_t narrow_together(const kcl_level_sets *s, int64_t *step) {
   int64_t last = -1;
   bool narrow = false;
   for (int64_t l = 0; l < s->count; l++) {
-    if (s->work[l] >= WIDE || !narrow) last++;
-    narrow = s->work[l] < WIDE;
+    if (s->work[l] >= TRIANGULAR_WIDE || !narrow) last++;
+    narrow = s->work[l] < TRIANGULAR_WIDE;
     step[l] = last;
   }
   return last + 1;
 }
 
-typedef int64_t steps_of(const kcl_level_sets *s, int64_t *step);
+typedef int64_t triangular_steps_of(const kcl_level_sets *s, int64_t *step);
 
 /* m->step, and the rows in the order of their steps, those of a step in the order of elimination. */
-static int lay_out(kcl_matrix *m, const kcl_level_sets *s, steps_of *choose) {
+static int triangular_lay_out(kcl_matrix *m, const kcl_level_sets *s, triangular_steps_of *choose) {
   int64_t *step = NULL, *next = NULL;
   int32_t *order;
   int rc;
@@ -78,29 +78,29 @@ static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
   uint8_t *alone;
   int rc = kcl_matrix_array(m, "alone", KCL_UINT8, m->steps, (void **)&alone);
   for (int64_t i = 0; i < m->steps && !rc; i++)
-    alone[i] = s->work[s->level[order[m->step[i]]]] < WIDE || m->steps == 1;
+    alone[i] = s->work[s->level[order[m->step[i]]]] < TRIANGULAR_WIDE || m->steps == 1;
   return rc;
 }
 
 /* ---------------------------------------------------------------- building */
 
 /* On a GPU: one group while it has the time, else launches. */
-static int on_device(kcl_matrix *m, const kcl_level_sets *s) {
+static int triangular_on_device(kcl_matrix *m, const kcl_level_sets *s) {
   const bool gpu = kcl_matrix_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
   int32_t *level;
-  int rc = lay_out(m, s, gpu ? one_per_level : all_at_once);
-  m->variant = gpu && !group ? LAUNCHES : ONE_GROUP;
+  int rc = triangular_lay_out(m, s, gpu ? one_per_level : all_at_once);
+  m->variant = gpu && !group ? LAUNCH_PER_STEP : ONE_GROUP;
   if (!rc) rc = kcl_matrix_array(m, "level", KCL_INT32, m->steps + 1, (void **)&level);
   if (rc) return rc;
   for (int64_t i = 0; i <= m->steps; i++) level[i] = (int32_t)m->step[i];
   kcl_matrix_prepared(m, "z", KCL_SCALAR, m->rows, m->rows);
   kcl_matrix_param(m, "levels", m->steps);
-  if (m->variant == LAUNCHES) return KCL_OK;
+  if (m->variant == LAUNCH_PER_STEP) return KCL_OK;
   m->prepare_items = 1, m->steps = 0;
   return KCL_OK;
 }
 
-static int build(kcl_matrix *m, const kcl_csr *N) {
+static int triangular_build(kcl_matrix *m, const kcl_csr *N) {
   kcl_level_sets s;
   int rc = kcl_level_sets_find(m->ctx, N, &s);
   if (rc) return rc;
@@ -108,10 +108,10 @@ static int build(kcl_matrix *m, const kcl_csr *N) {
   kcl_matrix_borrow(m, "col", KCL_INT32, N->nnz, N->col);
   kcl_matrix_borrow(m, "val", KCL_SCALAR, N->nnz, N->val);
   if (kcl_matrix_on_device(m)) {
-    rc = on_device(m, &s);
+    rc = triangular_on_device(m, &s);
   } else {
     kcl_matrix_param(m, "upper", s.upper);
-    rc = lay_out(m, &s, kcl_threads() > 1 ? narrow_together : all_at_once);
+    rc = triangular_lay_out(m, &s, kcl_threads() > 1 ? narrow_together : all_at_once);
     if (!rc) rc = mark_alone(m, &s);
   }
   kcl_level_sets_free(&s);
@@ -136,8 +136,9 @@ static void solve_rows(const kcl_matrix *m, const scalar *x, scalar *y, int64_t 
   }
 }
 
-static void step(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts) {
-  const uint8_t *alone = m->array[ALONE].data;
+static void triangular_step(const kcl_matrix *m, const void *x, void *y, int64_t number, int part,
+                            int parts) {
+  const uint8_t *alone = m->array[ROW_ALONE].data;
   const int64_t lo = m->step[number], rows = m->step[number + 1] - lo;
   if (!alone[number])
     solve_rows(m, x, y, lo + rows * part / parts, lo + rows * (part + 1) / parts);
@@ -149,7 +150,7 @@ const kcl_format KCL_TYPED(kcl_format_triangular) = {.name = "triangular",
                                                      .summary = "solves with I + N by levels",
                                                      .source = "Anderson & Saad 1989",
                                                      .kernel = "spmv_triangular",
-                                                     .size = size,
+                                                     .size = triangular_size,
                                                      .size_is_bound = true,
-                                                     .build = build,
-                                                     .step = step};
+                                                     .build = triangular_build,
+                                                     .step = triangular_step};
