@@ -9,7 +9,7 @@ struct kcl_background {
   pthread_t thread;
 };
 
-static void *work(void *arg) {
+static void *run_background(void *arg) {
   const kcl_background *b = arg;
   b->run(b->self);
   return NULL;
@@ -27,7 +27,7 @@ bool kcl_thread_start(pthread_t *thread, void *(*body)(void *), void *arg) {
 kcl_background *kcl_background_begin(void (*run)(void *self), void *self) {
   kcl_background *b = malloc(sizeof *b);
   if (b) *b = (kcl_background){.run = run, .self = self};
-  if (b && kcl_thread_start(&b->thread, work, b)) return b;
+  if (b && kcl_thread_start(&b->thread, run_background, b)) return b;
   free(b);
   run(self);
   return NULL;

@@ -20,21 +20,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, VERSION = 1 };
+enum { CACHE_PATH = 4096, VERSION = 1 };
 
-typedef struct head {
+typedef struct entry_head {
   char magic[8];
   uint64_t version, key, data, sum;
-} head;
+} entry_head;
 static const char magic[8] = {'\x89', 'k', 'e', 'p', 't', '\r', '\n', '\x1a'};
 
 /* ---------------------------------------------------------------- the folder */
 
 /* The first refusal is kept for kcl_cache_refused: threads load programs too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char refusal[ROOM + 100];
+static char refusal[CACHE_PATH + 100];
 
-static void refuse(const char *path, const struct stat *s) {
+static void refuse_folder(const char *path, const struct stat *s) {
   pthread_mutex_lock(&lock);
   if (!*refusal && s->st_uid != geteuid())
     snprintf(refusal, sizeof refusal, "the cache is not used: %s belongs to another user (%lu)",
@@ -55,7 +55,7 @@ const char *kcl_cache_refused(void) {
 /* Can only this user have written it? What a closed folder holds is out of the reach of others. */
 static bool is_private(const char *path, const struct stat *s, bool closed) {
   if (s->st_uid == geteuid() && (closed || !(s->st_mode & (S_IWGRP | S_IWOTH)))) return true;
-  refuse(path, s);
+  refuse_folder(path, s);
   errno = EPERM;
   return false;
 }
@@ -97,7 +97,7 @@ int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
 /* ---------------------------------------------------------------- entries */
 
 int kcl_cache_open(const char *sub, const char *name) {
-  char path[ROOM];
+  char path[CACHE_PATH];
   struct stat in, info;
   const size_t root = name_path(sub, name, path, sizeof path);
   if (!root || check_folders(path, root, false)) return -1;
@@ -128,7 +128,7 @@ static const char *entry_name(const char *key, char name[24]) {
   return name;
 }
 
-static bool read_all(int file, void *to, size_t size) {
+static bool read_fully(int file, void *to, size_t size) {
   for (char *p = to; size;) {
     ssize_t n = read(file, p, size);
     if (n == 0 || (n < 0 && errno != EINTR)) return false;
@@ -137,23 +137,23 @@ static bool read_all(int file, void *to, size_t size) {
   return true;
 }
 
-static uint64_t sum_of(const char *key, size_t key_size, const void *data, size_t size) {
+static uint64_t sum_entry(const char *key, size_t key_size, const void *data, size_t size) {
   return kcl_sum64(data, size, kcl_sum64(key, key_size, VERSION));
 }
 
 /* The data of this key; NULL unless the file is a valid entry for it. */
-static void *read_entry(int file, const char *key, size_t *size) {
+static void *read_cache_entry(int file, const char *key, size_t *size) {
   struct stat info;
-  head h;
+  entry_head h;
   size_t n = strlen(key);
-  if (fstat(file, &info) || !read_all(file, &h, sizeof h)) return NULL;
+  if (fstat(file, &info) || !read_fully(file, &h, sizeof h)) return NULL;
   if (memcmp(h.magic, magic, sizeof magic) || h.version != VERSION || h.key != n) return NULL;
   uint64_t bytes =
       (uint64_t)info.st_size; /* numbers from the file are not added up: they may overflow */
   if (bytes < sizeof h + n || h.data != bytes - sizeof h - n) return NULL;
   char *kept = malloc(n + 1), *data = malloc(h.data + 1);
-  bool good = kept && data && read_all(file, kept, n) && memcmp(kept, key, n) == 0 &&
-              read_all(file, data, h.data) && sum_of(key, n, data, h.data) == h.sum;
+  bool good = kept && data && read_fully(file, kept, n) && memcmp(kept, key, n) == 0 &&
+              read_fully(file, data, h.data) && sum_entry(key, n, data, h.data) == h.sum;
   free(kept);
   if (good) return *size = h.data, data;
   free(data);
@@ -164,17 +164,17 @@ void *kcl_cache_get(const char *sub, const char *key, size_t *size) {
   char name[24];
   int file = kcl_cache_open(sub, entry_name(key, name));
   if (file < 0) return NULL;
-  void *data = read_entry(file, key, size);
+  void *data = read_cache_entry(file, key, size);
   if (data) (void)futimens(file, NULL);
   close(file);
   return data;
 }
 
 void kcl_cache_put(const char *sub, const char *key, const void *data, size_t size) {
-  char path[ROOM], name[24];
+  char path[CACHE_PATH], name[24];
   kcl_output o;
   size_t n = strlen(key);
-  head h = {.version = VERSION, .key = n, .data = size, .sum = sum_of(key, n, data, size)};
+  entry_head h = {.version = VERSION, .key = n, .data = size, .sum = sum_entry(key, n, data, size)};
   memcpy(h.magic, magic, sizeof magic);
   if (kcl_cache_path(sub, entry_name(key, name), path, sizeof path)) return;
   if (access(path, R_OK | W_OK)) unlink(path); /* kept from us by its mode, in a folder of ours */
@@ -201,7 +201,7 @@ static int by_use(const void *a, const void *b) {
 }
 
 /* The regular files of a folder; returns their number and adds up their sizes. */
-static size_t list(DIR *folder, kept **all, long long *bytes) {
+static size_t list_cache(DIR *folder, kept **all, long long *bytes) {
   size_t count = 0, room = 0;
   for (struct dirent *d; (d = readdir(folder));) {
     struct stat info;
@@ -222,12 +222,12 @@ static size_t list(DIR *folder, kept **all, long long *bytes) {
 }
 
 void kcl_cache_trim(const char *sub, long long most) {
-  char path[ROOM];
+  char path[CACHE_PATH];
   long long bytes = 0;
   kept *all = NULL;
   DIR *folder = kcl_cache_path(sub, "", path, sizeof path) ? NULL : opendir(path);
   if (!folder) return;
-  size_t count = list(folder, &all, &bytes);
+  size_t count = list_cache(folder, &all, &bytes);
   if (bytes > most) qsort(all, count, sizeof *all, by_use);
   for (size_t i = 0; i < count && bytes > most; i++)
     if (!unlinkat(dirfd(folder), all[i].name, 0)) bytes -= all[i].size;

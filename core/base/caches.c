@@ -22,7 +22,7 @@ static bool read_word(const char *root, int cpu, int index, const char *name, ch
   return read;
 }
 
-static int64_t parse_size(const char *text) {
+static int64_t parse_bytes(const char *text) {
   char *unit;
   const long long n = strtoll(text, &unit, 10);
   return n <= 0 ? 0 : *unit == 'M' ? n << 20 : *unit == 'K' ? n << 10 : n;
@@ -46,7 +46,7 @@ static int64_t last_cache_of(const char *root, int cpu, bool seen[MOST_CPUS]) {
     if (atoi(word) > level) level = atoi(word), at = i;
   seen[cpu] = true;
   if (at < 0 || !read_word(root, cpu, at, "size", word)) return 0;
-  const int64_t bytes = parse_size(word);
+  const int64_t bytes = parse_bytes(word);
   if (read_word(root, cpu, at, "shared_cpu_list", word)) mark(word, seen);
   return bytes;
 }

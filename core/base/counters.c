@@ -29,7 +29,7 @@ static int open_event(const kcl_event *e, int thread) {
 }
 
 /* Without memory, or where the event cannot be opened, it is not counted. */
-static void add(kcl_counting *c, const kcl_event *e, int event, int thread) {
+static void add_counter(kcl_counting *c, const kcl_event *e, int event, int thread) {
   struct counter *more = realloc(c->file, (size_t)(c->files + 1) * sizeof *more);
   if (!more) return;
   c->file = more;
@@ -40,7 +40,7 @@ static void add(kcl_counting *c, const kcl_event *e, int event, int thread) {
 static void add_threads(kcl_counting *c, const kcl_event *e, int event) {
   DIR *tasks = opendir("/proc/self/task");
   for (const struct dirent *d; tasks && (d = readdir(tasks));)
-    if (*d->d_name != '.') add(c, e, event, atoi(d->d_name));
+    if (*d->d_name != '.') add_counter(c, e, event, atoi(d->d_name));
   if (tasks) closedir(tasks);
 }
 
@@ -57,7 +57,7 @@ kcl_counting *kcl_count_begin(const kcl_event *events, int count) {
     if (events[i].cpu < 0)
       add_threads(c, &events[i], i);
     else
-      add(c, &events[i], i, -1);
+      add_counter(c, &events[i], i, -1);
   }
   if (!c->files) free(c->file), free(c), c = NULL;
   if (c) all(c, PERF_EVENT_IOC_ENABLE);
@@ -65,7 +65,7 @@ kcl_counting *kcl_count_begin(const kcl_event *events, int count) {
 }
 
 /* An event that had no counter for some of the time is scaled; one that was enabled but never had one is not counted. */
-static void add_up(const kcl_counting *c, double *values, int i) {
+static void add_counts(const kcl_counting *c, double *values, int i) {
   uint64_t read_out[3]; /* the value, ns enabled, ns counted */
   double *v = &values[c->file[i].event];
   if (read(c->file[i].fd, read_out, sizeof read_out) != sizeof read_out) return;
@@ -81,7 +81,7 @@ void kcl_count_end(kcl_counting **counting, double *values) {
   if (!c) return;
   all(c, PERF_EVENT_IOC_DISABLE);
   for (int i = 0; i < c->events; i++) values[i] = -1;
-  for (int i = 0; i < c->files; i++) add_up(c, values, i), close(c->file[i].fd);
+  for (int i = 0; i < c->files; i++) add_counts(c, values, i), close(c->file[i].fd);
   free(c->file), free(c);
   *counting = NULL;
 }

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOM = 4600 }; /* for a path */
+enum { CPU_PATH = 4600 }; /* for a path */
 
-static double least(double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; }
+static double lesser_quota(double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; }
 
 /* Version 2: "max 100000" or "150000 100000" in one file. Version 1: two files, -1: no quota. */
 static double quota_of(const char *folder) {
-  char path[ROOM + 40], word[32];
+  char path[CPU_PATH + 40], word[32];
   double quota = 0, period = 0;
   snprintf(path, sizeof path, "%s/cpu.max", folder);
   FILE *f = fopen(path, "r");
@@ -35,7 +35,7 @@ static double quota_of(const char *folder) {
 /* Bytes. Version 2: "max" in one file. Version 1: without a limit a number beyond all memory. */
 static double memory_of(const char *folder) {
   static const char *const files[] = {"memory.max", "memory.limit_in_bytes"};
-  char path[ROOM + 40];
+  char path[CPU_PATH + 40];
   double bytes = 0;
   for (int i = 0; i < 2; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -50,20 +50,20 @@ typedef double folder_limit(const char *folder); /* 0: none */
 
 /* The least limit of a group and those above it. In a container the group may not be visible, but those above it are. */
 static double limit_up(folder_limit *of, const char *root, const char *mount, const char *group) {
-  char path[ROOM];
+  char path[CPU_PATH];
   double lowest = 0;
   int head = snprintf(path, sizeof path, "%s%s", root, mount);
   int all = snprintf(path, sizeof path, "%s%s%s", root, mount, strcmp(group, "/") ? group : "");
   if (all >= (int)sizeof path) return 0;
   for (;; *strrchr(path, '/') = 0) {
-    lowest = least(lowest, of(path));
+    lowest = lesser_quota(lowest, of(path));
     if ((int)strlen(path) <= head) return lowest;
   }
 }
 
 /* /proc/self/cgroup: "0::/group" for version 2, "4:cpu,cpuacct:/group" for version 1. */
 static double group_limit(folder_limit *of, const char *root, const char *controller) {
-  char path[ROOM], line[ROOM], mount[64];
+  char path[CPU_PATH], line[CPU_PATH], mount[64];
   double lowest = 0;
   snprintf(mount, sizeof mount, "/sys/fs/cgroup/%s", controller);
   snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
@@ -75,11 +75,11 @@ static double group_limit(folder_limit *of, const char *root, const char *contro
     if (!group) continue;
     *controllers++ = 0, *group++ = 0;
     if (!*controllers) {
-      lowest = least(lowest, limit_up(of, root, "/sys/fs/cgroup", group));
-      lowest = least(lowest, limit_up(of, root, "/sys/fs/cgroup/unified", group));
+      lowest = lesser_quota(lowest, limit_up(of, root, "/sys/fs/cgroup", group));
+      lowest = lesser_quota(lowest, limit_up(of, root, "/sys/fs/cgroup/unified", group));
     }
     for (char *save, *c = strtok_r(controllers, ",", &save); c; c = strtok_r(NULL, ",", &save))
-      if (!strcmp(c, controller)) lowest = least(lowest, limit_up(of, root, mount, group));
+      if (!strcmp(c, controller)) lowest = lesser_quota(lowest, limit_up(of, root, mount, group));
   }
   if (f) fclose(f);
   return lowest;
@@ -99,7 +99,7 @@ static int processors(void) {
 
 static int found;
 
-static void count(void) {
+static void count_cpus(void) {
   const char *given = getenv("OMP_NUM_THREADS");
   double quota = kcl_cgroup_cpus("");
   int limit = given ? atoi(given) : 0;
@@ -110,7 +110,7 @@ static void count(void) {
 
 int kcl_cpus(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, count);
+  pthread_once(&once, count_cpus);
   return found;
 }
 

@@ -13,7 +13,7 @@ enum { CYCLES, INSTRUCTIONS, MISSES, CORE_EVENTS, MOST_EVENTS = CORE_EVENTS + 12
 
 /* ---------------------------------------------------------------- memory controllers */
 
-static bool read_line(const char *folder, const char *name, char *text, int size) {
+static bool read_event_line(const char *folder, const char *name, char *text, int size) {
   char path[600];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *f = fopen(path, "r");
@@ -31,12 +31,12 @@ static bool parse_event(const char *text, uint64_t *config) {
 }
 
 /* The unit of a count as bytes: "6.103515625e-5" and "MiB". */
-static double bytes_of(const char *device, const char *event) {
+static double event_unit_bytes(const char *device, const char *event) {
   char name[100], text[100];
   snprintf(name, sizeof name, "events/%s.scale", event);
-  double scale = read_line(device, name, text, sizeof text) ? strtod(text, NULL) : 64;
+  double scale = read_event_line(device, name, text, sizeof text) ? strtod(text, NULL) : 64;
   snprintf(name, sizeof name, "events/%s.unit", event);
-  if (!read_line(device, name, text, sizeof text)) return scale;
+  if (!read_event_line(device, name, text, sizeof text)) return scale;
   return !strncmp(text, "MiB", 3)   ? scale * 1048576
          : !strncmp(text, "KiB", 3) ? scale * 1024
                                     : scale;
@@ -45,11 +45,12 @@ static double bytes_of(const char *device, const char *event) {
 static bool memory_event(const char *device, const char *event, kcl_event *out) {
   char name[100], text[200];
   snprintf(name, sizeof name, "events/%s", event);
-  if (!read_line(device, name, text, sizeof text) || !parse_event(text, &out->config)) return false;
-  if (!read_line(device, "type", text, sizeof text)) return false;
+  if (!read_event_line(device, name, text, sizeof text) || !parse_event(text, &out->config))
+    return false;
+  if (!read_event_line(device, "type", text, sizeof text)) return false;
   out->type = (uint32_t)strtoul(text, NULL, 10);
-  out->cpu = read_line(device, "cpumask", text, sizeof text) ? atoi(text) : 0;
-  out->unit = bytes_of(device, event);
+  out->cpu = read_event_line(device, "cpumask", text, sizeof text) ? atoi(text) : 0;
+  out->unit = event_unit_bytes(device, event);
   return true;
 }
 

@@ -4,30 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LONGEST = 62, EDIT = 4 };
+enum { LONGEST_NAME = 62, EDIT = 4 };
 
-static int least(int a, int b) { return a < b ? a : b; }
+static int lesser_cost(int a, int b) { return a < b ? a : b; }
 
 /* Cost to turn a into b: insertions, deletions, substitutions and transpositions of neighbours cost EDIT each (optimal
  * string alignment; Damerau 1964). What is missing or too much at the end costs 1 per character, at most EDIT. */
-static int distance(const char *a, const char *b) {
-  int table[3][LONGEST + 1], m = (int)strlen(a), n = (int)strlen(b);
-  if (n > LONGEST || m > LONGEST) return EDIT * (m + n);
-  int *before = table[0], *above = table[1], *row = table[2], best = EDIT * n + least(m, EDIT);
+static int edit_distance(const char *a, const char *b) {
+  int table[3][LONGEST_NAME + 1], m = (int)strlen(a), n = (int)strlen(b);
+  if (n > LONGEST_NAME || m > LONGEST_NAME) return EDIT * (m + n);
+  int *before = table[0], *above = table[1], *row = table[2],
+      best = EDIT * n + lesser_cost(m, EDIT);
   for (int j = 0; j <= n; j++) row[j] = EDIT * j;
   for (int i = 1; i <= m; i++) {
     int *oldest = before;
     before = above, above = row, row = oldest;
     row[0] = EDIT * i;
     for (int j = 1; j <= n; j++) {
-      row[j] =
-          least(least(above[j], row[j - 1]) + EDIT, above[j - 1] + EDIT * (a[i - 1] != b[j - 1]));
+      row[j] = lesser_cost(lesser_cost(above[j], row[j - 1]) + EDIT,
+                           above[j - 1] + EDIT * (a[i - 1] != b[j - 1]));
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = least(row[j], before[j - 2] + EDIT);
+        row[j] = lesser_cost(row[j], before[j - 2] + EDIT);
     }
-    best = least(best, row[n] + least(m - i, EDIT));
+    best = lesser_cost(best, row[n] + lesser_cost(m - i, EDIT));
   }
-  for (int j = 0; j < n; j++) best = least(best, row[j] + least(n - j, EDIT));
+  for (int j = 0; j < n; j++) best = lesser_cost(best, row[j] + lesser_cost(n - j, EDIT));
   return best;
 }
 
@@ -37,7 +38,8 @@ const char *kcl_nearest(const char *word, const char *const *names, int count) {
   int nearest = INT_MAX;
   if (!word || !names) return NULL;
   for (int i = 0; i < count; i++) {
-    int characters = least((int)strlen(word), (int)strlen(names[i])), d = distance(word, names[i]);
+    int characters = lesser_cost((int)strlen(word), (int)strlen(names[i])),
+        d = edit_distance(word, names[i]);
     if (d < nearest && d <= EDIT * ((characters + 1) / 3)) nearest = d, best = names[i];
   }
   return best;

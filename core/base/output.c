@@ -75,7 +75,7 @@ static int open_beside(kcl *ctx, const char *path, bool named, kcl_output *o) {
   return o->file < 0 ? cannot(ctx, o) : KCL_OK;
 }
 
-static void forget(kcl_output *o) {
+static void forget_paths(kcl_output *o) {
   free(o->final), free(o->temporary);
   o->final = o->temporary = NULL, o->file = -1;
 }
@@ -108,7 +108,7 @@ static int open_output(kcl *ctx, const char *path, bool named, kcl_output *o) {
   }
   rc = open_beside(ctx, path, named, o);
   if (!rc && there) (void)!fchmod(o->file, info.st_mode & 07777);
-  if (rc) forget(o);
+  if (rc) forget_paths(o);
   return rc;
 }
 
@@ -153,7 +153,7 @@ int kcl_output_close(kcl *ctx, kcl_output *o, int rc) {
     if (!rc && rename(o->temporary, o->final)) rc = cannot(ctx, o);
     if (rc) unlink(o->temporary);
   }
-  forget(o);
+  forget_paths(o);
   return rc;
 }
 

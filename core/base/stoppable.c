@@ -9,13 +9,13 @@
 
 enum { EVERY = 50000000 }; /* ns between two questions */
 
-typedef struct job {
+typedef struct stoppable_job {
   void (*run)(void *self), (*release)(void *self);
   void *self;
   pthread_mutex_t lock;
   pthread_cond_t ended;
   bool done, abandoned; /* the second of both parties frees */
-} job;
+} stoppable_job;
 
 /* ---------------------------------------------------------------- abandoned calls */
 
@@ -31,7 +31,7 @@ static void wait_for_all(void) {
 
 /* For each call anew: what exit() does comes in the reverse order, and a library that was loaded since the last call must not be
  * taken down first. */
-static void count(int change) {
+static void count_running(int change) {
   pthread_mutex_lock(&counting);
   if (change > 0) (void)atexit(wait_for_all);
   left += change;
@@ -41,24 +41,24 @@ static void count(int change) {
 
 /* ---------------------------------------------------------------- one call */
 
-static void forget(job *j) {
+static void free_job(stoppable_job *j) {
   pthread_mutex_destroy(&j->lock), pthread_cond_destroy(&j->ended);
   free(j);
 }
 
-static void *work(void *arg) {
-  job *j = arg;
+static void *run_job(void *arg) {
+  stoppable_job *j = arg;
   j->run(j->self);
   pthread_mutex_lock(&j->lock);
   const bool abandoned = j->abandoned;
   j->done = true;
   pthread_cond_signal(&j->ended);
   pthread_mutex_unlock(&j->lock);
-  if (abandoned) j->release(j->self), forget(j), count(-1);
+  if (abandoned) j->release(j->self), free_job(j), count_running(-1);
   return NULL;
 }
 
-static void wait_a_little(job *j) {
+static void wait_a_little(stoppable_job *j) {
   struct timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
   t.tv_nsec += EVERY;
@@ -73,7 +73,7 @@ bool kcl_stopped(kcl *ctx) {
 }
 
 /* Locked, on entry and return. */
-static void wait_or_stop(kcl *ctx, job *j) {
+static void wait_or_stop(kcl *ctx, stoppable_job *j) {
   while (!j->done && !ctx->stopped) {
     wait_a_little(j);
     if (j->done) break;
@@ -86,23 +86,23 @@ static void wait_or_stop(kcl *ctx, job *j) {
 bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), void *self) {
   pthread_t thread;
   if (ctx->stopped) return release(self), false;
-  job *j = ctx->ask ? malloc(sizeof *j) : NULL;
+  stoppable_job *j = ctx->ask ? malloc(sizeof *j) : NULL;
   if (j) {
-    *j = (job){.run = run, .release = release, .self = self};
+    *j = (stoppable_job){.run = run, .release = release, .self = self};
     pthread_mutex_init(&j->lock, NULL), pthread_cond_init(&j->ended, NULL);
   }
-  if (!j || !kcl_thread_start(&thread, work, j)) {
-    if (j) forget(j);
+  if (!j || !kcl_thread_start(&thread, run_job, j)) {
+    if (j) free_job(j);
     return run(self), true;
   }
   pthread_mutex_lock(&j->lock);
   wait_or_stop(ctx, j);
   const bool done = j->done;
   j->abandoned = !done;
-  if (!done) count(1);
+  if (!done) count_running(1);
   pthread_mutex_unlock(&j->lock);
   if (!done) return pthread_detach(thread), false;
   pthread_join(thread, NULL);
-  forget(j);
+  free_job(j);
   return true;
 }

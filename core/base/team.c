@@ -7,14 +7,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { LINE = 64 }; /* bytes */
+enum { CACHE_LINE = 64 }; /* bytes */
 static const double spin_seconds = 50e-6,
                     steal_seconds = 5e-6; /* of waiting, before parts of others are taken */
 
 /* ---------------------------------------------------------------- a gate: a counter to wait for */
 
 typedef struct gate {
-  _Alignas(LINE) _Atomic uint32_t opened; /* times */
+  _Alignas(CACHE_LINE) _Atomic uint32_t opened; /* times */
   _Atomic int sleepers;
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -74,12 +74,12 @@ static _Thread_local bool inside; /* a region */
 
 static void before_fork(void) { pthread_mutex_lock(&pool_lock); }
 static void after_fork(void) { pthread_mutex_unlock(&pool_lock); }
-static void in_child(void) {
+static void forget_pool(void) {
   pool = NULL, pthread_mutex_unlock(&pool_lock);
 } /* its threads are gone */
-static void watch_fork(void) { pthread_atfork(before_fork, after_fork, in_child); }
+static void watch_fork(void) { pthread_atfork(before_fork, after_fork, forget_pool); }
 
-static void *work(void *self) {
+static void *run_worker(void *self) {
   worker *w = self;
   inside = true;
   bool spins = true; /* as in the region before: the caller may open the next one at once */
@@ -93,17 +93,17 @@ static void *work(void *self) {
 }
 
 static worker *hire(void) {
-  worker *w = aligned_alloc(LINE, (sizeof *w + LINE - 1) / LINE * LINE);
+  worker *w = aligned_alloc(CACHE_LINE, (sizeof *w + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
   pthread_t thread;
   if (!w) return NULL;
   *w = (worker){.called = GATE, .done = GATE};
-  if (!kcl_thread_start(&thread, work, w)) return free(w), NULL;
+  if (!kcl_thread_start(&thread, run_worker, w)) return free(w), NULL;
   pthread_detach(thread);
   return w;
 }
 
 /* Up to `count` workers, as a list; *got: how many. */
-static worker *take(int count, int *got) {
+static worker *take_workers(int count, int *got) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   worker *list = NULL, *w;
   pthread_once(&once, watch_fork);
@@ -127,7 +127,7 @@ static void give_back(worker *list) {
 
 void kcl_parallel(int threads, kcl_region *body, void *arg) {
   int others = 0;
-  worker *list = threads > 1 && !inside ? take(threads - 1, &others) : NULL;
+  worker *list = threads > 1 && !inside ? take_workers(threads - 1, &others) : NULL;
   kcl_team t = {.body = body, .arg = arg, .spins = others < kcl_cpus()};
   bool outer = inside;
   inside = true;
@@ -147,22 +147,22 @@ void kcl_parallel(int threads, kcl_region *body, void *arg) {
 
 /* The parts of each member that were taken: the number of the step * 2 KCL_PARTS_PER_THREAD + how many. */
 typedef struct cursor {
-  _Alignas(LINE) _Atomic uint64_t taken;
+  _Alignas(CACHE_LINE) _Atomic uint64_t taken;
 } cursor;
 
-typedef struct steps {
+typedef struct team_steps {
   kcl_prepare *next;
   kcl_share *part;
   void *arg;
   cursor *cursor;    /* [threads] */
   atomic_bool ended; /* written before `step` is opened */
   gate step;
-  _Alignas(LINE) _Atomic int finished; /* parts of this step */
-} steps;
+  _Alignas(CACHE_LINE) _Atomic int finished; /* parts of this step */
+} team_steps;
 
 /* Takes a part of a member's, -1: all are taken, or the step is over. A cursor of a step before is at its end: a step is
  * over when all its parts are finished. */
-static int take_part(steps *s, int member, uint32_t step) {
+static int take_part(team_steps *s, int member, uint32_t step) {
   uint64_t begin = (uint64_t)step * 2 * KCL_PARTS_PER_THREAD,
            at = atomic_load(&s->cursor[member].taken), from;
   do from = at < begin ? begin : at;
@@ -172,7 +172,7 @@ static int take_part(steps *s, int member, uint32_t step) {
                                              : -1;
 }
 
-static int run_parts(steps *s, int member, int threads, uint32_t step) {
+static int run_parts(team_steps *s, int member, int threads, uint32_t step) {
   int count = 0;
   for (int p; (p = take_part(s, member, step)) >= 0; count++)
     s->part(s->arg, p, KCL_PARTS_PER_THREAD * threads);
@@ -180,7 +180,7 @@ static int run_parts(steps *s, int member, int threads, uint32_t step) {
 }
 
 /* Who finishes the last part prepares the next step. */
-static void finish(steps *s, int count, int threads) {
+static void finish_parts(team_steps *s, int count, int threads) {
   if (!count || atomic_fetch_add(&s->finished, count) + count < KCL_PARTS_PER_THREAD * threads)
     return;
   atomic_store_explicit(&s->finished, 0, memory_order_relaxed);
@@ -189,28 +189,28 @@ static void finish(steps *s, int count, int threads) {
 }
 
 static void run_steps(void *arg, const kcl_member *me) {
-  steps *s = arg;
+  team_steps *s = arg;
   const int n = me->threads;
   for (uint32_t step;;) {
     step = atomic_load(&s->step.opened);
     if (s->ended) return;
-    finish(s, run_parts(s, me->number, n, step), n);
+    finish_parts(s, run_parts(s, me->number, n, step), n);
     if (me->team->spins && gate_spin(&s->step, step, steal_seconds)) continue;
     int count = 0;
     for (int i = 1; i < n; i++) count += run_parts(s, (me->number + i) % n, n, step);
-    finish(s, count, n);
+    finish_parts(s, count, n);
     gate_await(&s->step, step, me->team->spins);
   }
 }
 
 void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg) {
-  cursor *c = threads > 1 ? aligned_alloc(LINE, (size_t)threads * sizeof *c) : NULL;
+  cursor *c = threads > 1 ? aligned_alloc(CACHE_LINE, (size_t)threads * sizeof *c) : NULL;
   if (!c) {
     while (next(arg)) part(arg, 0, 1);
     return;
   }
   for (int i = 0; i < threads; i++) c[i].taken = 0;
-  steps s = {.next = next, .part = part, .arg = arg, .cursor = c, .step = GATE};
+  team_steps s = {.next = next, .part = part, .arg = arg, .cursor = c, .step = GATE};
   s.step.opened = 1;
   s.ended = !next(arg);
   kcl_parallel(threads, run_steps, &s);
@@ -219,12 +219,12 @@ void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg) {
 
 /* ---------------------------------------------------------------- loops */
 
-typedef struct loop {
+typedef struct parallel_loop {
   kcl_range *body;
   void *arg;
   int64_t n, grain;
   _Atomic int64_t next;
-} loop;
+} parallel_loop;
 
 static int threads_for(int64_t n, int64_t least) {
   int64_t worth = n / (least > 0 && !KCL_ALL_THREADS ? least : 1);
@@ -232,7 +232,7 @@ static int threads_for(int64_t n, int64_t least) {
 }
 
 static void own_part(void *arg, const kcl_member *me) {
-  loop *l = arg;
+  parallel_loop *l = arg;
   int64_t per = l->n / me->threads, more = l->n % me->threads, i = me->number;
   int64_t from = per * i + (i < more ? i : more), to = from + per + (i < more);
   if (from < to) l->body(l->arg, from, to);
@@ -240,27 +240,27 @@ static void own_part(void *arg, const kcl_member *me) {
 
 static void next_parts(void *arg, const kcl_member *me) {
   (void)me;
-  loop *l = arg;
+  parallel_loop *l = arg;
   for (int64_t at; (at = atomic_fetch_add(&l->next, l->grain)) < l->n;)
     l->body(l->arg, at, at + l->grain < l->n ? at + l->grain : l->n);
 }
 
 void kcl_for(int64_t n, int64_t least, kcl_range *body, void *arg) {
-  loop l = {.body = body, .arg = arg, .n = n};
+  parallel_loop l = {.body = body, .arg = arg, .n = n};
   kcl_parallel(threads_for(n, least), own_part, &l);
 }
 
 void kcl_for_each(int64_t n, int64_t grain, kcl_range *body, void *arg) {
-  loop l = {.body = body, .arg = arg, .n = n, .grain = grain};
+  parallel_loop l = {.body = body, .arg = arg, .n = n, .grain = grain};
   kcl_parallel(threads_for((n + grain - 1) / grain, 1), next_parts, &l);
 }
 
-enum { PARTS = 64 };
+enum { REDUCTION_PARTS = 64 };
 typedef struct reduction {
   kcl_part *part;
   const void *arg;
   int64_t per, n;
-  double result[PARTS];
+  double result[REDUCTION_PARTS];
 } reduction;
 
 static void reduce_parts(void *arg, int64_t from, int64_t to) {
@@ -271,24 +271,24 @@ static void reduce_parts(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static void reduce(reduction *r, int64_t least) {
-  r->per = (r->n + PARTS - 1) / PARTS;
-  kcl_for(PARTS, r->per > 0 ? least / r->per + 1 : PARTS, reduce_parts, r);
+static void reduce_all(reduction *r, int64_t least) {
+  r->per = (r->n + REDUCTION_PARTS - 1) / REDUCTION_PARTS;
+  kcl_for(REDUCTION_PARTS, r->per > 0 ? least / r->per + 1 : REDUCTION_PARTS, reduce_parts, r);
 }
 
 double kcl_sum(int64_t n, int64_t least, kcl_part *part, const void *arg) {
   reduction r = {.part = part, .arg = arg, .n = n};
   double sum = 0;
-  reduce(&r, least);
-  for (int k = 0; k < PARTS; k++) sum += r.result[k];
+  reduce_all(&r, least);
+  for (int k = 0; k < REDUCTION_PARTS; k++) sum += r.result[k];
   return sum;
 }
 
 double kcl_largest(int64_t n, int64_t least, kcl_part *part, const void *arg) {
   reduction r = {.part = part, .arg = arg, .n = n};
   double most = 0;
-  reduce(&r, least);
-  for (int k = 0; k < PARTS; k++)
+  reduce_all(&r, least);
+  for (int k = 0; k < REDUCTION_PARTS; k++)
     if (r.result[k] > most || isnan(r.result[k])) most = r.result[k];
   return most;
 }

@@ -12,49 +12,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NATIVE = 1, CPU = 2, GPU = 4 }; /* bits of the layouts that a tunable applies to */
+enum {
+  FOR_NATIVE = 1,
+  FOR_CPU = 2,
+  FOR_GPU = 4
+}; /* bits of the layouts that a tunable applies to */
 
-typedef struct entry {
+typedef struct tunable {
   const char *name, *format, *help;
   size_t offset;
   int standard, min, max, where;
-} entry;
+} tunable;
 
-#define AT(field) offsetof(kcl_tune, field)
-static const entry table[] = {
-    {"group", NULL, "work-items per group", AT(group), 256, 32, 1024, GPU},
+#define FIELD_OFFSET(field) offsetof(kcl_tune, field)
+static const tunable table[] = {
+    {"group", NULL, "work-items per group", FIELD_OFFSET(group), 256, 32, 1024, FOR_GPU},
     {"groups-per-unit", NULL,
-     "groups per compute unit (as many as fit where a format states its registers)", AT(groups), 8,
-     1, 64, CPU | GPU},
-    {"block", NULL, "bytes of each vector per block of a fused loop", AT(block), 8192, 2048, 131072,
-     NATIVE | CPU},
-    {"csr-vector.lanes", "csr-vector", "work-items per row", AT(lanes), 0, 2, 32, GPU},
-    {"sell.slice", "sell", "rows per slice", AT(slice), 32, 8, 64, NATIVE | CPU | GPU},
+     "groups per compute unit (as many as fit where a format states its registers)",
+     FIELD_OFFSET(groups), 8, 1, 64, FOR_CPU | FOR_GPU},
+    {"block", NULL, "bytes of each vector per block of a fused loop", FIELD_OFFSET(block), 8192,
+     2048, 131072, FOR_NATIVE | FOR_CPU},
+    {"csr-vector.lanes", "csr-vector", "work-items per row", FIELD_OFFSET(lanes), 0, 2, 32,
+     FOR_GPU},
+    {"sell.slice", "sell", "rows per slice", FIELD_OFFSET(slice), 32, 8, 64,
+     FOR_NATIVE | FOR_CPU | FOR_GPU},
 };
-enum { ENTRIES = sizeof table / sizeof *table };
+enum { TUNABLES = sizeof table / sizeof *table };
 
-static int *value_of(kcl *ctx, const entry *e) { return (int *)((char *)&ctx->tune + e->offset); }
+static int *tunable_value(kcl *ctx, const tunable *e) {
+  return (int *)((char *)&ctx->tune + e->offset);
+}
 
-static int here(const kcl *ctx) { return (const int[]){NATIVE, CPU, GPU}[ctx->layout]; }
+static int here(const kcl *ctx) { return (const int[]){FOR_NATIVE, FOR_CPU, FOR_GPU}[ctx->layout]; }
 
-static const entry *find(const char *name) {
-  for (int i = 0; i < ENTRIES; i++)
+static const tunable *find_tunable(const char *name) {
+  for (int i = 0; i < TUNABLES; i++)
     if (!strcmp(table[i].name, name)) return &table[i];
   return NULL;
 }
 
 /* NULL if the value is valid, else what it must be. */
-static const char *required(const entry *e, long value) {
+static const char *required(const tunable *e, long value) {
   static _Thread_local char text[80];
   if (value >= e->min && value <= e->max && (value & (value - 1)) == 0) return NULL;
   snprintf(text, sizeof text, "a power of two from %d to %d", e->min, e->max);
   return text;
 }
 
-static const char *names(void) {
+static const char *list_tunables(void) {
   static _Thread_local char text[160];
   text[0] = 0;
-  for (int i = 0; i < ENTRIES; i++)
+  for (int i = 0; i < TUNABLES; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? ", " : "", table[i].name);
   return text;
 }
@@ -68,7 +76,7 @@ static char *trimmed(char *s) {
   return s;
 }
 
-static int read_line(kcl *ctx, const char *path, int number, char *line) {
+static int read_tunable(kcl *ctx, const char *path, int number, char *line) {
   char *name = trimmed(line), *equals = strchr(name, '='), *end;
   if (!*name) return KCL_OK;
   if (!equals)
@@ -76,27 +84,27 @@ static int read_line(kcl *ctx, const char *path, int number, char *line) {
                     name);
   *equals = 0, name = trimmed(name);
   char *word = trimmed(equals + 1);
-  const entry *e = find(name);
+  const tunable *e = find_tunable(name);
   if (!e)
     return kcl_fail(ctx, KCL_INPUT, "%s:%d: unknown tunable '%.60s'; there are: %s", path, number,
-                    name, names());
+                    name, list_tunables());
   errno = 0;
   long value = strtol(word, &end, 10);
   const char *must = end == word || *end || errno ? "a whole number" : required(e, value);
   if (must)
     return kcl_fail(ctx, KCL_INPUT, "%s:%d: %s is '%.40s', it must be %s", path, number, name, word,
                     must);
-  *value_of(ctx, e) = (int)value;
+  *tunable_value(ctx, e) = (int)value;
   return KCL_OK;
 }
 
 /* Closes f. */
-static int read_lines(kcl *ctx, const char *path, FILE *f) {
+static int read_tunables(kcl *ctx, const char *path, FILE *f) {
   char line[256];
   int rc = KCL_OK, number = 0;
   while (!rc && fgets(line, sizeof line, f)) {
     bool whole = strchr(line, '\n') || feof(f);
-    rc = whole ? read_line(ctx, path, ++number, line)
+    rc = whole ? read_tunable(ctx, path, ++number, line)
                : kcl_fail(ctx, KCL_INPUT, "%s:%d: the line is too long", path, number + 1);
   }
   if (!rc && ferror(f)) rc = kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", path, strerror(errno));
@@ -108,7 +116,7 @@ int kcl_tune_read(kcl *ctx, const char *path) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
   FILE *f = fopen(path, "r");
-  return f ? read_lines(ctx, path, f)
+  return f ? read_tunables(ctx, path, f)
            : kcl_fail(ctx, KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
 }
 
@@ -134,10 +142,10 @@ int kcl_tune_load(kcl *ctx) {
   if (own) return *own ? kcl_tune_read(ctx, own) : KCL_OK;
   if (kcl_tune_own_path(ctx, path, sizeof path)) return KCL_OK;
   FILE *f = kcl_cache_stream("tune", strrchr(path, '/') + 1);
-  return f ? read_lines(ctx, path, f) : KCL_OK;
+  return f ? read_tunables(ctx, path, f) : KCL_OK;
 }
 
-static void print(kcl *ctx, FILE *f, const char *remark) {
+static void print_tunables(kcl *ctx, FILE *f, const char *remark) {
   fprintf(f, "# krylocl " KCL_VERSION " on %s, %s %s\n", ctx->device.name,
           ctx->device.platform_name, ctx->device.driver);
   for (const char *s = remark; s && *s;) {
@@ -145,9 +153,9 @@ static void print(kcl *ctx, FILE *f, const char *remark) {
     fprintf(f, "# %.*s\n", n, s);
     s += n + (s[n] != 0);
   }
-  for (int i = 0; i < ENTRIES; i++) {
-    const entry *e = &table[i];
-    int value = *value_of(ctx, e);
+  for (int i = 0; i < TUNABLES; i++) {
+    const tunable *e = &table[i];
+    int value = *tunable_value(ctx, e);
     if (!(e->where & here(ctx))) continue;
     if (value)
       fprintf(f, "%s = %d # %s", e->name, value, e->help);
@@ -165,7 +173,7 @@ int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "path", path))) return rc;
   FILE *f = open_memstream(&text.data, &text.size);
-  if (f) print(ctx, f, remark);
+  if (f) print_tunables(ctx, f, remark);
   if (!f || ferror(f) | fclose(f))
     rc = kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", path);
   else
@@ -176,16 +184,16 @@ int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
 
 /* ---------------------------------------------------------------- access */
 
-int kcl_tunable_count(void) { return ENTRIES; }
+int kcl_tunable_count(void) { return TUNABLES; }
 
 int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out) {
-  if (i < 0 || i >= ENTRIES)
-    return *out = (kcl_tunable){0}, kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, ENTRIES);
-  const entry *e = &table[i];
+  if (i < 0 || i >= TUNABLES)
+    return *out = (kcl_tunable){0}, kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, TUNABLES);
+  const tunable *e = &table[i];
   *out = (kcl_tunable){.name = e->name,
                        .format = e->format,
                        .help = e->help,
-                       .value = *value_of(ctx, e),
+                       .value = *tunable_value(ctx, e),
                        .default_value = e->standard,
                        .min = e->min,
                        .max = e->max,
@@ -194,18 +202,19 @@ int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out) {
 }
 
 int kcl_tune_set(kcl *ctx, const char *name, int value) {
-  const entry *e = find(name);
-  if (!e) return kcl_fail(ctx, KCL_USAGE, "unknown tunable '%s'; there are: %s", name, names());
+  const tunable *e = find_tunable(name);
+  if (!e)
+    return kcl_fail(ctx, KCL_USAGE, "unknown tunable '%s'; there are: %s", name, list_tunables());
   const char *must = value ? required(e, value) : NULL;
   if (must) return kcl_fail(ctx, KCL_USAGE, "%s is %d, it must be %s", name, value, must);
-  *value_of(ctx, e) = value;
+  *tunable_value(ctx, e) = value;
   return KCL_OK;
 }
 
 void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t room) {
-  for (int i = 0; i < ENTRIES; i++) {
-    const entry *e = &table[i];
-    int value = *value_of(ctx, e);
+  for (int i = 0; i < TUNABLES; i++) {
+    const tunable *e = &table[i];
+    int value = *tunable_value(ctx, e);
     if (!value || !(e->where & here(ctx)) || (e->format && strcmp(e->format, format))) continue;
     size_t used = strlen(text);
     snprintf(text + used, room - used, ", %s %d", e->name, value);

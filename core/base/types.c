@@ -20,15 +20,15 @@ const char *kcl_field_name(kcl_field f) {
   return (unsigned)f <= KCL_PATTERN ? names[f] : "unknown";
 }
 
-typedef struct copying {
+typedef struct scaled_copy {
   kcl_type to, from;
   void *y;
   const void *x;
   double scale;
-} copying;
+} scaled_copy;
 
-static void copy(void *arg, int64_t first, int64_t end) {
-  const copying *c = arg;
+static void copy_scaled(void *arg, int64_t first, int64_t end) {
+  const scaled_copy *c = arg;
   for (int64_t i = first; i < end; i++) {
     double z[2];
     kcl_element(c->from, c->x, i, z);
@@ -38,7 +38,7 @@ static void copy(void *arg, int64_t first, int64_t end) {
 }
 
 void kcl_copy(kcl_type to, void *y, kcl_type from, const void *x, int64_t n, double scale) {
-  kcl_for(n, KCL_FEW, copy, &(copying){to, from, y, x, scale});
+  kcl_for(n, KCL_FEW, copy_scaled, &(scaled_copy){to, from, y, x, scale});
 }
 
 typedef struct moving {
@@ -46,13 +46,13 @@ typedef struct moving {
   const char *from;
 } moving;
 
-static void move(void *arg, int64_t first, int64_t end) {
+static void move_bytes(void *arg, int64_t first, int64_t end) {
   const moving *m = arg;
   memcpy(m->to + first, m->from + first, (size_t)(end - first));
 }
 
 void kcl_copy_bytes(void *to, const void *from, int64_t bytes) {
-  kcl_for(bytes, 1 << 18, move, &(moving){to, from});
+  kcl_for(bytes, 1 << 18, move_bytes, &(moving){to, from});
 }
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type) {
@@ -66,14 +66,14 @@ int kcl_symmetry_check(kcl *ctx, kcl_symmetry s) {
   return kcl_fail(ctx, KCL_USAGE, "symmetry %d is none of KCL_GENERAL, ..., KCL_HERMITIAN", (int)s);
 }
 
-typedef struct norm {
+typedef struct norm_data {
   kcl_type type;
   const void *v;
   double largest;
-} norm;
+} norm_data;
 
 static double largest_part(const void *arg, int64_t from, int64_t to) {
-  const norm *n = arg;
+  const norm_data *n = arg;
   double largest = 0;
   for (int64_t i = from; i < to; i++) {
     double a = kcl_abs(n->type, n->v, i);
@@ -82,8 +82,8 @@ static double largest_part(const void *arg, int64_t from, int64_t to) {
   return largest;
 }
 
-static double squares(const void *arg, int64_t from, int64_t to) {
-  const norm *n = arg;
+static double sum_squares(const void *arg, int64_t from, int64_t to) {
+  const norm_data *n = arg;
   double sum = 0;
   for (int64_t i = from; i < to; i++) {
     double a = kcl_abs(n->type, n->v, i) / n->largest;
@@ -93,11 +93,11 @@ static double squares(const void *arg, int64_t from, int64_t to) {
 }
 
 double kcl_norm_inf(kcl_type t, const void *v, int64_t n) {
-  return kcl_largest(n, KCL_FEW, largest_part, &(norm){.type = t, .v = v});
+  return kcl_largest(n, KCL_FEW, largest_part, &(norm_data){.type = t, .v = v});
 }
 
 double kcl_norm2(kcl_type t, const void *v, int64_t n) {
-  norm a = {.type = t, .v = v, .largest = kcl_norm_inf(t, v, n)};
+  norm_data a = {.type = t, .v = v, .largest = kcl_norm_inf(t, v, n)};
   if (a.largest == 0 || !(a.largest < INFINITY)) return a.largest;
-  return a.largest * sqrt(kcl_sum(n, KCL_FEW, squares, &a));
+  return a.largest * sqrt(kcl_sum(n, KCL_FEW, sum_squares, &a));
 }

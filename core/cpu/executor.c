@@ -18,7 +18,7 @@ static bool any(const bool *of, int nrhs) {
   return false;
 }
 
-static bool running(const kcl_control *control, int nrhs) {
+static bool any_running(const kcl_control *control, int nrhs) {
   for (int c = 0; c < nrhs; c++)
     if (!control[c].stop) return true;
   return false;
@@ -27,13 +27,13 @@ static bool running(const kcl_control *control, int nrhs) {
 /* ---------------------------------------------------------------- y = alpha q + beta y */
 
 /* y = alpha q + beta y; what is multiplied by zero is not read. */
-typedef struct sum {
+typedef struct axpby {
   scalar alpha, beta, *y;
   const scalar *q;
-} sum;
+} axpby;
 
-static void add(void *arg, int64_t first, int64_t end) {
-  const sum *s = arg;
+static void add_scaled(void *arg, int64_t first, int64_t end) {
+  const axpby *s = arg;
   const bool q = !s_zero(s->alpha), y = !s_zero(s->beta), whole = s_one(s->alpha);
   for (int64_t i = first; i < end; i++) {
     scalar a = !q ? s_make(0) : whole ? s->q[i] : s_mul(s->alpha, s->q[i]);
@@ -43,22 +43,23 @@ static void add(void *arg, int64_t first, int64_t end) {
 
 /* ---------------------------------------------------------------- batches of passes */
 
-typedef struct batch {
-  cpu *e;
+typedef struct cpu_batch {
+  kcl_cpu *e;
   kcl_phase phase;
   int64_t passes; /* left */
   int stage;      /* the next */
   int64_t step;   /* of the stage that runs: of its product, then of its vectors */
   bool active[KCL_MAX_NRHS];
-  const sum *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
+  const axpby
+      *after; /* [nrhs] of each chunk of the product, while it is in the cache; NULL: none */
   const kcl_stage *ran;    /* the last one; NULL: none yet */
   const kcl_stage *summed; /* the one before, whose sums are on their way to all ranks; or NULL */
   int status;              /* of any rank */
-} batch;
+} cpu_batch;
 
 /* The scalars of stage i for each active right-hand side. */
-static void scalars_of_stage(batch *b, int i) {
-  cpu *e = b->e;
+static void scalars_of_stage(cpu_batch *b, int i) {
+  kcl_cpu *e = b->e;
   const kcl_program *k = e->k;
   const kcl_stage *s = &k->stage[b->phase][i], *before = kcl_stage_previous(k, b->phase, i),
                   *seeds = kcl_stage_seeds(k, b->phase, i);
@@ -74,66 +75,66 @@ static void scalars_of_stage(batch *b, int i) {
   }
 }
 
-static bool mixed(const cpu *e) {
+static bool ranks_are_mixed(const kcl_cpu *e) {
   const kcl_ranks *ranks = kcl_program_ranks(e->k);
   return ranks && ranks->mixed;
 }
 
-static bool pass_is_last(batch *b) {
-  return b->passes-- == 0 || (!running(b->e->control, b->e->k->nrhs) && !mixed(b->e));
+static bool pass_is_last(cpu_batch *b) {
+  return b->passes-- == 0 || (!any_running(b->e->control, b->e->k->nrhs) && !ranks_are_mixed(b->e));
 }
 
 /* A product in steps has a barrier after each, and the vectors follow. */
-static int64_t steps_of(const kcl_stage *s) {
+static int64_t count_stage_steps(const kcl_stage *s) {
   return s->A && s->A->steps ? s->A->steps + (s->vectors > 0) : 1;
 }
 
-static void run_step(const batch *b, const kcl_stage *s, int part, int parts) {
-  const cpu *e = b->e;
+static void run_step(const cpu_batch *b, const kcl_stage *s, int part, int parts) {
+  const kcl_cpu *e = b->e;
   for (int c = 0; c < e->k->nrhs; c++)
     if (b->active[c])
-      s->A->format->step(s->A, vector(e, s->x, c), vector(e, s->y, c), b->step, part, parts);
+      s->A->format->step(s->A, vector_of(e, s->x, c), vector_of(e, s->y, c), b->step, part, parts);
 }
 
 /* The next stage runs for sure, and ahead of the sums of the one that ran. Where executors are of both kinds, the others wait
  * for each sum, and its failure ends them there. */
-static bool next_runs_ahead(const batch *b) {
+static bool next_runs_ahead(const cpu_batch *b) {
   const kcl_program *k = b->e->k;
   const kcl_ranks *ranks = kcl_program_ranks(k);
   const bool last = b->stage == k->stages[b->phase];
   if (!ranks || ranks->block || ranks->mixed || !kcl_stage_dots(b->ran)) return false;
-  if (last && (!b->passes || !running(b->e->control, k->nrhs))) return false;
+  if (last && (!b->passes || !any_running(b->e->control, k->nrhs))) return false;
   for (int c = 0; c < k->nrhs; c++)
     if (b->active[c] == (b->e->control[c].stop != 0)) return false; /* its scalars stopped one */
   return kcl_stage_runs_ahead(&k->stage[b->phase][last ? 0 : b->stage], b->ran);
 }
 
 /* The stage that ran ahead of sums is followed by its scalars, with the partial sums of the stage before it. */
-static void catch_up(batch *b) {
-  cpu *e = b->e;
+static void catch_up_scalars(cpu_batch *b) {
+  kcl_cpu *e = b->e;
   e->parity ^= 1;
-  b->status = end_sum(e, kcl_program_ranks(e->k), b->summed, b->active);
+  b->status = end_stage_sum(e, kcl_program_ranks(e->k), b->summed, b->active);
   if (!b->status) scalars_of_stage(b, b->stage - 1);
   e->parity ^= 1;
   b->summed = NULL;
 }
 
-static void end_stage(batch *b) {
-  cpu *e = b->e;
+static void end_stage(cpu_batch *b) {
+  kcl_cpu *e = b->e;
   end_halo_on_ranks(e, b->ran, b->active);
   if (b->summed)
-    catch_up(b);
+    catch_up_scalars(b);
   else if (next_runs_ahead(b))
-    begin_sum(e, kcl_program_ranks(e->k), b->summed = b->ran, b->active);
+    begin_stage_sum(e, kcl_program_ranks(e->k), b->summed = b->ran, b->active);
   else
     b->status = sum_on_ranks(e, b->ran, b->active);
 }
 
 /* Goes on to the next step, or to the next stage that is active. */
 static bool next_stage(void *arg) {
-  batch *b = arg;
-  cpu *e = b->e;
-  if (b->ran && ++b->step < steps_of(b->ran)) return true;
+  cpu_batch *b = arg;
+  kcl_cpu *e = b->e;
+  if (b->ran && ++b->step < count_stage_steps(b->ran)) return true;
   if (b->ran) end_stage(b);
   for (bool found = false; !found;) {
     if (b->stage == e->k->stages[b->phase]) b->stage = 0;
@@ -141,7 +142,8 @@ static bool next_stage(void *arg) {
     if (!b->summed) scalars_of_stage(b, b->stage);
     b->stage++;
     found = any(b->active, e->k->nrhs);
-    if (!found && mixed(e)) b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
+    if (!found && ranks_are_mixed(e))
+      b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
   }
   e->parity ^= 1, b->step = 0;
   b->ran = &e->k->stage[b->phase][b->stage - 1];
@@ -149,17 +151,17 @@ static bool next_stage(void *arg) {
   return true;
 }
 
-static void add_chunk(const batch *b, const kcl_stage *s, int chunk) {
+static void add_chunk(const cpu_batch *b, const kcl_stage *s, int chunk) {
   const int64_t per = rows_of_chunk(b->e, s), lo = chunk * per,
                 hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < b->e->k->nrhs && lo < hi; c++)
-    if (b->active[c]) add((void *)(uintptr_t)&b->after[c], lo, hi);
+    if (b->active[c]) add_scaled((void *)(uintptr_t)&b->after[c], lo, hi);
 }
 
 /* The last part also runs the empty chunks, whose sums are zero. */
 static void run_part(void *arg, int part, int parts) {
-  const batch *b = arg;
-  cpu *e = b->e;
+  const cpu_batch *b = arg;
+  kcl_cpu *e = b->e;
   const kcl_stage *s = &e->k->stage[b->phase][b->stage - 1];
   if (s->A && b->step < s->A->steps) {
     run_step(b, s, part, parts);
@@ -172,24 +174,24 @@ static void run_part(void *arg, int part, int parts) {
   }
 }
 
-static int run_team(cpu *e, kcl_phase phase, int64_t passes, int team, const sum *after) {
-  batch b = {.e = e, .phase = phase, .passes = passes, .after = after};
+static int run_team(kcl_cpu *e, kcl_phase phase, int64_t passes, int team, const axpby *after) {
+  cpu_batch b = {.e = e, .phase = phase, .passes = passes, .after = after};
   if (e->k->stages[phase]) kcl_while(team, next_stage, run_part, &b);
   return b.status;
 }
 
 /* A pass that is run many times: an iteration, or a product alone. */
-static bool repeats(const kcl_program *k, kcl_phase phase) {
+static bool pass_repeats(const kcl_program *k, kcl_phase phase) {
   return phase == KCL_LOOP || (phase == KCL_START && k->product);
 }
 
 /* Barriers are only fast while every thread has a core of its own. So every 16 batches one pass is timed with the
  * other team size, one thread or all, and the faster is used; the bits of the result do not depend on it. */
-static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
-  cpu *e = ex->data;
+static int cpu_run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
+  kcl_cpu *e = ex->data;
   double start = kcl_now();
   int rc;
-  if (e->threads > 1 && repeats(e->k, phase) && passes > 1 && --e->until_trial <= 0) {
+  if (e->threads > 1 && pass_repeats(e->k, phase) && passes > 1 && --e->until_trial <= 0) {
     int other = e->team == 1 ? e->threads : 1;
     if ((rc = run_team(e, phase, 1, other, NULL))) return rc;
     double seconds = kcl_now() - start;
@@ -206,7 +208,7 @@ static int run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
 
 /* The program on `count` columns from x on; y NULL: into the program's own vectors, and `after` adds them to the
  * caller's. */
-static void run_columns(cpu *e, const scalar *x, scalar *y, int count, const sum *after) {
+static void run_columns(kcl_cpu *e, const scalar *x, scalar *y, int count, const axpby *after) {
   const kcl_program *k = e->k;
   void *own[2 * KCL_MAX_NRHS];
   for (int c = 0; c < k->nrhs; c++) {
@@ -225,8 +227,8 @@ static void run_columns(cpu *e, const scalar *x, scalar *y, int count, const sum
   }
 }
 
-static int multiply(kcl_executor *ex, const kcl_product *p) {
-  cpu *e = ex->data;
+static int cpu_multiply(kcl_executor *ex, const kcl_product *p) {
+  kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
   const int64_t rows = k->vector[k->b].n, cols = k->vector[k->x].n;
   const scalar *x = p->x, alpha = p->alpha ? *(const scalar *)p->alpha : s_make(1),
@@ -235,35 +237,39 @@ static int multiply(kcl_executor *ex, const kcl_product *p) {
   for (int64_t j = 0; j < p->cols; j += k->nrhs) {
     int count = (int)(p->cols - j < k->nrhs ? p->cols - j : k->nrhs);
     scalar *y = (scalar *)p->y + j * rows;
-    sum after[KCL_MAX_NRHS];
-    for (int c = 0; c < count; c++) after[c] = (sum){alpha, beta, y + c * rows, vector(e, k->b, c)};
+    axpby after[KCL_MAX_NRHS];
+    for (int c = 0; c < count; c++)
+      after[c] = (axpby){alpha, beta, y + c * rows, vector_of(e, k->b, c)};
     if (in_place)
       run_columns(e, x + j * cols, y, count, NULL);
     else if (!s_zero(alpha))
       run_columns(e, x + j * cols, NULL, count, after);
     else
-      for (int c = 0; c < count; c++) kcl_for(rows, KCL_FEW, add, &after[c]);
+      for (int c = 0; c < count; c++) kcl_for(rows, KCL_FEW, add_scaled, &after[c]);
   }
   return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- the other functions of the executor */
 
-static int put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
-               double scale) {
-  cpu *e = ex->data;
-  kcl_copy(kcl_vector_stored(e->k, v), vector(e, v, rhs), type, values, e->k->vector[v].n, scale);
+static int cpu_put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
+                   double scale) {
+  kcl_cpu *e = ex->data;
+  kcl_copy(kcl_vector_stored(e->k, v), vector_of(e, v, rhs), type, values, e->k->vector[v].n,
+           scale);
   return KCL_OK;
 }
 
-static int get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
-  cpu *e = ex->data;
-  kcl_copy(type, values, kcl_vector_stored(e->k, v), vector(e, v, rhs), e->k->vector[v].n, scale);
+static int cpu_get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values,
+                   double scale) {
+  kcl_cpu *e = ex->data;
+  kcl_copy(type, values, kcl_vector_stored(e->k, v), vector_of(e, v, rhs), e->k->vector[v].n,
+           scale);
   return KCL_OK;
 }
 
-static int set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
-  cpu *e = ex->data;
+static int cpu_set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
+  kcl_cpu *e = ex->data;
   for (int c = 0; c < e->k->nrhs; c++) {
     e->control[c] = control[c];
     e->slot[c * e->k->slots + e->k->target] = s_make(target[c]);
@@ -271,8 +277,8 @@ static int set_state(kcl_executor *ex, const kcl_control *control, const double 
   return KCL_OK;
 }
 
-static int poll(kcl_executor *ex, kcl_control *control, double *rr) {
-  cpu *e = ex->data;
+static int cpu_poll(kcl_executor *ex, kcl_control *control, double *rr) {
+  kcl_cpu *e = ex->data;
   for (int c = 0; c < e->k->nrhs; c++) {
     control[c] = e->control[c];
     rr[c] = (double)s_re(e->slot[c * e->k->slots + e->k->rr]);
@@ -280,39 +286,39 @@ static int poll(kcl_executor *ex, kcl_control *control, double *rr) {
   return KCL_OK;
 }
 
-static int history(kcl_executor *ex, int rhs, int64_t from, int64_t to, double *out) {
-  cpu *e = ex->data;
+static int cpu_history(kcl_executor *ex, int rhs, int64_t from, int64_t to, double *out) {
+  kcl_cpu *e = ex->data;
   const double *own = e->history + rhs * KCL_HISTORY * KCL_HISTORY_FIELDS;
   for (int64_t i = from; i < to; i++, out += KCL_HISTORY_FIELDS)
     memcpy(out, own + i % KCL_HISTORY * KCL_HISTORY_FIELDS, KCL_HISTORY_FIELDS * sizeof *out);
   return KCL_OK;
 }
 
-static int finish(kcl_executor *ex) { return (void)ex, KCL_OK; }
+static int cpu_finish(kcl_executor *ex) { return (void)ex, KCL_OK; }
 
 /* [nrhs, n] */
-static int save(kcl_executor *ex, int snapshot) {
-  cpu *e = ex->data;
+static int cpu_save(kcl_executor *ex, int snapshot) {
+  kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
   const int64_t n = k->vector[k->x].n;
   scalar **at = &e->snapshot[snapshot];
   int rc = *at ? KCL_OK : kcl_alloc(k->ctx, n * k->nrhs, sizeof **at, "a copy of x", (void **)at);
   for (int c = 0; c < k->nrhs && !rc; c++)
-    kcl_copy(k->type, *at + c * n, k->type, vector(e, k->x, c), n, 1.0);
+    kcl_copy(k->type, *at + c * n, k->type, vector_of(e, k->x, c), n, 1.0);
   return rc;
 }
 
-static int load(kcl_executor *ex, int snapshot, int rhs) {
-  cpu *e = ex->data;
+static int cpu_load(kcl_executor *ex, int snapshot, int rhs) {
+  kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
   const int64_t n = k->vector[k->x].n;
-  kcl_copy(k->type, vector(e, k->x, rhs), k->type, e->snapshot[snapshot] + rhs * n, n, 1.0);
+  kcl_copy(k->type, vector_of(e, k->x, rhs), k->type, e->snapshot[snapshot] + rhs * n, n, 1.0);
   return KCL_OK;
 }
 
-static int carry(kcl_executor *to, const kcl_executor *from) {
-  cpu *e = to->data;
-  const cpu *f = from->data;
+static int cpu_carry(kcl_executor *to, const kcl_executor *from) {
+  kcl_cpu *e = to->data;
+  const kcl_cpu *f = from->data;
   const kcl_program *k = e->k;
   size_t slots = (size_t)k->nrhs * (size_t)k->slots,
          sums = (size_t)(2 * k->nrhs * e->dots) * CHUNKS;
@@ -327,10 +333,10 @@ static int carry(kcl_executor *to, const kcl_executor *from) {
   return KCL_OK;
 }
 
-static void *memory(kcl_executor *ex, kcl_vec v) { return ((cpu *)ex->data)->vec[v]; }
+static void *cpu_memory(kcl_executor *ex, kcl_vec v) { return ((kcl_cpu *)ex->data)->vec[v]; }
 
 static void close_cpu(kcl_executor *ex) {
-  cpu *e = ex->data;
+  kcl_cpu *e = ex->data;
   if (!e) return;
   for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
     if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
@@ -350,14 +356,14 @@ static int useful_threads(const kcl_program *k) {
 }
 
 static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
-  cpu *e = ex->data;
+  kcl_cpu *e = ex->data;
   const kcl_program *k = e->k;
   void **at = &e->vec[rhs * k->vectors + v];
   bool shared = kcl_vector_shared(k, v);
   if (shared && rhs) return *at = e->vec[v], KCL_OK;
-  int rc = kcl_alloc(k->ctx, k->vector[v].n + PAD, kcl_type_size(kcl_vector_stored(k, v)),
+  int rc = kcl_alloc(k->ctx, k->vector[v].n + KCL_CPU_PAD, kcl_type_size(kcl_vector_stored(k, v)),
                      "a vector", at);
-  return rc || !shared ? rc : put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
+  return rc || !shared ? rc : cpu_put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);
 }
 
 static bool has_temporaries(const kcl_program *k) {
@@ -369,25 +375,25 @@ static bool has_temporaries(const kcl_program *k) {
 
 int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   int rc, nrhs = k->nrhs;
-  cpu *e;
+  kcl_cpu *e;
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
   e = ex->data, e->k = k, e->threads = e->team = useful_threads(k), e->until_trial = 4;
   e->dots = kcl_program_dots(k), e->chunk = kcl_program_block(k);
   e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
   *ex = (kcl_executor){.data = e,
-                       .run = run,
+                       .run = cpu_run,
                        .ends = kcl_program_ranks(k) && !kcl_program_ranks(k)->mixed,
-                       .put = put,
-                       .get = get,
-                       .set_state = set_state,
-                       .poll = poll,
-                       .history = history,
-                       .finish = finish,
-                       .save = save,
-                       .load = load,
-                       .carry = carry,
-                       .multiply = multiply,
-                       .memory = memory,
+                       .put = cpu_put,
+                       .get = cpu_get,
+                       .set_state = cpu_set_state,
+                       .poll = cpu_poll,
+                       .history = cpu_history,
+                       .finish = cpu_finish,
+                       .save = cpu_save,
+                       .load = cpu_load,
+                       .carry = cpu_carry,
+                       .multiply = cpu_multiply,
+                       .memory = cpu_memory,
                        .close = close_cpu};
   KCL_TRY(kcl_alloc(k->ctx, nrhs * k->vectors, sizeof *e->vec, "the executor", (void **)&e->vec));
   if (has_temporaries(k))
@@ -412,6 +418,6 @@ done:
 #ifdef KCL_T_s
 void kcl_cpu_operation_s(const kcl_op *o, float *y, float a, const float *x, float b,
                          const float *z, int n) {
-  operation(o, y, a, x, b, z, n);
+  run_elementwise(o, y, a, x, b, z, n);
 }
 #endif

@@ -7,10 +7,11 @@
 #include "core/program/ranks.h"
 #include <string.h>
 
-static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
+static void begin_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s,
+                       const bool *active) {
   scalar *out = h->out, *in = h->in;
   for (int c = 0; c < e->k->nrhs; c++) {
-    const scalar *x = vector(e, s->x, c);
+    const scalar *x = vector_of(e, s->x, c);
     for (int64_t i = 0; active[c] && i < h->sends; i++) out[i * h->width + c] = x[h->send[i]];
     for (int64_t i = 0; active[c] && i < h->own; i++) in[i * h->width + c] = x[h->take[i]];
   }
@@ -18,12 +19,12 @@ static void begin_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, cons
 }
 
 /* The share of sum [boundary rows], which is added to y, in a dot of y: to its first chunk. */
-static void add_to_dot(const cpu *e, const kcl_halo *h, const kcl_stage *s, const scalar *sum,
+static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, const scalar *sum,
                        int c) {
   int number;
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   if (!o) return;
-  const scalar *other = vector(e, o->x == s->y ? o->y : o->x, c);
+  const scalar *other = vector_of(e, o->x == s->y ? o->y : o->x, c);
   scalar *to = e->partial[e->parity] + (c * e->dots + number) * CHUNKS;
   for (int64_t i = 0; i < h->boundary->rows; i++) {
     const scalar u = other[h->row[i]], x = o->x == s->y ? sum[i] : u, y = o->x == s->y ? u : sum[i];
@@ -32,8 +33,8 @@ static void add_to_dot(const cpu *e, const kcl_halo *h, const kcl_stage *s, cons
 }
 
 /* y = y + B x' of one right-hand side, B the boundary and x' of other ranks. */
-static void add_boundary(const cpu *e, const kcl_halo *h, const kcl_stage *s, int c) {
-  scalar *y = vector(e, s->y, c);
+static void add_boundary(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, int c) {
+  scalar *y = vector_of(e, s->y, c);
   const kcl_matrix *B = h->boundary;
   const scalar *in = h->in;
   scalar *one = h->one, *sum = h->sum;
@@ -44,7 +45,7 @@ static void add_boundary(const cpu *e, const kcl_halo *h, const kcl_stage *s, in
 }
 
 /* What came from each owner, behind this rank's own. */
-static void collect(const kcl_halo *h) {
+static void collect_halo(const kcl_halo *h) {
   for (int i = 0; i < h->owners; i++) {
     const kcl_received *part = &h->received[i];
     scalar *to = (scalar *)h->in + (h->own + part->first) * h->width;
@@ -52,17 +53,18 @@ static void collect(const kcl_halo *h) {
   }
 }
 
-static void end_halo(const cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
+static void end_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, const bool *active) {
   h->end(h);
-  if (h->boundary) collect(h);
+  if (h->boundary) collect_halo(h);
   for (int c = 0; c < e->k->nrhs && h->boundary; c++)
     if (active[c]) add_boundary(e, h, s, c);
 }
 
-enum { MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
+enum { KCL_CPU_MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
 
 /* all [active dots, parts]: into the place of the first chunk. */
-static void keep_sums(const cpu *e, const kcl_stage *s, const bool *active, const double *all) {
+static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *active,
+                             const double *all) {
   const int dots = kcl_stage_dots(s);
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
@@ -74,8 +76,9 @@ static void keep_sums(const cpu *e, const kcl_stage *s, const bool *active, cons
 }
 
 /* Sums of this rank on their way to become sums of all; then they are. */
-static void begin_sum(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
-  double all[MOST_SUMS];
+static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
+                            const bool *active) {
+  double all[KCL_CPU_MOST_SUMS];
   const int dots = kcl_stage_dots(s);
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
@@ -89,18 +92,20 @@ static void begin_sum(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const 
   ranks->begin_sum(ranks, KCL_OK, n, all);
 }
 
-static int end_sum(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
-  double all[MOST_SUMS];
+static int end_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
+                         const bool *active) {
+  double all[KCL_CPU_MOST_SUMS];
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++) n += active[c] ? KCL_PARTS * kcl_stage_dots(s) : 0;
   const int rc = ranks->end_sum(ranks, n, all);
-  keep_sums(e, s, active, all);
+  store_chunk_sums(e, s, active, all);
   return rc;
 }
 
 /* The same by chunks, which are the blocks of all ranks. */
-static int sum_blocks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active) {
-  double *own = e->sums, all[MOST_SUMS];
+static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
+                             const bool *active) {
+  double *own = e->sums, all[KCL_CPU_MOST_SUMS];
   const int dots = kcl_stage_dots(s), blocks = full_chunks(e, s);
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
@@ -110,17 +115,17 @@ static int sum_blocks(const cpu *e, kcl_ranks *ranks, const kcl_stage *s, const 
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
   const int rc = ranks->sum_blocks(ranks, KCL_OK, n, blocks, own, all);
-  keep_sums(e, s, active, all);
+  store_chunk_sums(e, s, active, all);
   return rc;
 }
 
 /* Before the threads begin with a stage, and after they have ended it. */
-static void begin_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
+static void begin_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   if (kcl_stage_halo(s)) begin_halo(e, kcl_stage_halo(s), s, active);
 }
 
 /* A stage in which no right-hand side is active, where other ranks take part in it. */
-static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
+static int idle_on_ranks(const kcl_cpu *e, const kcl_stage *s) {
   double nothing[KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS] = {0};
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   const kcl_halo *h = kcl_stage_halo(s);
@@ -129,16 +134,16 @@ static int idle_on_ranks(const cpu *e, const kcl_stage *s) {
   return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
-static void end_halo_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
+static void end_halo_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s, active);
 }
 
-static int sum_on_ranks(const cpu *e, const kcl_stage *s, const bool *active) {
+static int sum_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
-  if (ranks->block) return sum_blocks(e, ranks, s, active);
-  begin_sum(e, ranks, s, active);
-  return end_sum(e, ranks, s, active);
+  if (ranks->block) return sum_chunks_of_all(e, ranks, s, active);
+  begin_stage_sum(e, ranks, s, active);
+  return end_stage_sum(e, ranks, s, active);
 }
 
 #endif

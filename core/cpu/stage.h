@@ -13,9 +13,9 @@
 #include "core/program/executor.h"
 #include <string.h>
 
-enum { CHUNKS = 64, PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
+enum { CHUNKS = 64, KCL_CPU_PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
 
-typedef struct cpu {
+typedef struct kcl_cpu {
   const kcl_program *k;
   int dots;           /* maximum per stage */
   int block;          /* elements */
@@ -32,19 +32,19 @@ typedef struct cpu {
   int threads, team;               /* maximum, and in use */
   int until_trial;                 /* batches until the other team size is timed */
   double seconds;                  /* per iteration, in the last batch */
-} cpu;
+} kcl_cpu;
 
 /* ---------------------------------------------------------------- one operation on one block */
 
-static scalar value(kcl_coef c, const scalar *slot) {
+static scalar coefficient_value(kcl_coef c, const scalar *slot) {
   if (c.slot < 0) return s_make(c.constant);
   scalar a = c.conjugate ? s_conj(slot[c.slot]) : slot[c.slot];
   return c.negate ? s_neg(a) : a;
 }
 
 /* y = a x + b z; an operand whose coefficient is the constant 0 is not read. */
-static void lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar *z,
-                    const kcl_op *o, int n) {
+static void run_lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar *z,
+                        const kcl_op *o, int n) {
   if (is_constant(o->b, 0) && is_constant(o->a, 0)) {
     memset(y, 0, (size_t)n * sizeof *y);
   } else if (is_constant(o->b, 0) && is_constant(o->a, 1)) {
@@ -64,14 +64,14 @@ static void lincomb(scalar *y, scalar a, const scalar *x, scalar b, const scalar
   }
 }
 
-static void times(scalar *y, const scalar *d, const scalar *x, bool conjugated, int n) {
+static void multiply_elements(scalar *y, const scalar *d, const scalar *x, bool conjugated, int n) {
   if (conjugated)
     for (int i = 0; i < n; i++) y[i] = s_mul(s_conj(d[i]), x[i]);
   else
     for (int i = 0; i < n; i++) y[i] = s_mul(d[i], x[i]);
 }
 
-static scalar dot(const scalar *x, const scalar *y, bool plain, int n) {
+static scalar dot_elements(const scalar *x, const scalar *y, bool plain, int n) {
   real re = 0;
 #if KCL_PARTS == 1
   (void)plain;
@@ -90,131 +90,139 @@ static scalar dot(const scalar *x, const scalar *y, bool plain, int n) {
 }
 
 /* All but a dot. */
-static void operation(const kcl_op *o, scalar *y, scalar a, const scalar *x, scalar b,
-                      const scalar *z, int n) {
+static void run_elementwise(const kcl_op *o, scalar *y, scalar a, const scalar *x, scalar b,
+                            const scalar *z, int n) {
   if (o->code == KCL_OP_LINCOMB)
-    lincomb(y, a, x, b, z, o, n);
+    run_lincomb(y, a, x, b, z, o, n);
   else
-    times(y, x, z, o->conjugate, n);
+    multiply_elements(y, x, z, o->conjugate, n);
 }
 
 /* ---------------------------------------------------------------- narrow vectors */
 
-enum { PIECE = 512 };
+enum { KCL_CPU_CONVERTED = 512 };
 
-static bool is_narrow(const cpu *e, kcl_vec v) { return e->k->vector[v].narrow; }
+static bool is_narrow_vector(const kcl_cpu *e, kcl_vec v) { return e->k->vector[v].narrow; }
 
-static int64_t element_bytes(const cpu *e, kcl_vec v) {
-  return (int64_t)(is_narrow(e, v) ? sizeof(float) : sizeof(scalar));
+static int64_t vector_element_bytes(const kcl_cpu *e, kcl_vec v) {
+  return (int64_t)(is_narrow_vector(e, v) ? sizeof(float) : sizeof(scalar));
 }
 
 /* A stage on a block of rows for one right-hand side. */
-typedef struct block {
-  const cpu *e;
+typedef struct kcl_cpu_block {
+  const kcl_cpu *e;
   const kcl_stage *s;
   void *const *vec;   /* of the right-hand side */
   const scalar *slot; /* the same */
   scalar *temporary;  /* the same, of this part: [KCL_MOST_TEMPORARIES][block] */
   int rhs;
   int64_t lo, hi;
-} block;
+} kcl_cpu_block;
 
 /* Element i of a vector; of a temporary one there are those of the block alone. */
-static void *place_of(const block *b, kcl_vec v, int64_t i) {
+static void *element_address(const kcl_cpu_block *b, kcl_vec v, int64_t i) {
   const int t = kcl_stage_temporary(b->s, v);
-  const int64_t bytes = element_bytes(b->e, v);
+  const int64_t bytes = vector_element_bytes(b->e, v);
   if (t < 0) return (char *)b->vec[v] + i * bytes;
   return (char *)(b->temporary + (int64_t)t * b->e->block) + (i - b->lo) * bytes;
 }
 
 /* n elements of a vector from i on, where they are, or in `room`. */
-static scalar *widened(const block *b, kcl_vec v, int64_t i, int n, scalar *room) {
-  const float *from = place_of(b, v, i);
-  if (!is_narrow(b->e, v)) return place_of(b, v, i);
+static scalar *widen_elements(const kcl_cpu_block *b, kcl_vec v, int64_t i, int n, scalar *room) {
+  const float *from = element_address(b, v, i);
+  if (!is_narrow_vector(b->e, v)) return element_address(b, v, i);
   for (int l = 0; l < n; l++) room[l] = s_make((double)from[l]);
   return room;
 }
 
-static void narrowed(const scalar *from, float *to, int n) {
+static void narrow_elements(const scalar *from, float *to, int n) {
   for (int l = 0; l < n; l++) to[l] = (float)s_re(from[l]);
 }
 
 /* An operation with narrow vectors and others: the narrow ones are converted piece by piece. */
-static void run_mixed(const block *b, const kcl_op *o, scalar *sum) {
-  scalar room[3][PIECE];
-  for (int64_t i = b->lo; i < b->hi; i += PIECE) {
-    const int n = b->hi - i < PIECE ? (int)(b->hi - i) : PIECE;
-    scalar *y = widened(b, o->y, i, n, room[0]), *x = widened(b, o->x, i, n, room[1]),
-           *z = widened(b, o->z, i, n, room[2]);
+static void run_with_narrow(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) {
+  scalar room[3][KCL_CPU_CONVERTED];
+  for (int64_t i = b->lo; i < b->hi; i += KCL_CPU_CONVERTED) {
+    const int n = b->hi - i < KCL_CPU_CONVERTED ? (int)(b->hi - i) : KCL_CPU_CONVERTED;
+    scalar *y = widen_elements(b, o->y, i, n, room[0]), *x = widen_elements(b, o->x, i, n, room[1]),
+           *z = widen_elements(b, o->z, i, n, room[2]);
     if (o->code == KCL_OP_DOT)
-      *sum = s_add(*sum, dot(x, y, o->plain, n));
+      *sum = s_add(*sum, dot_elements(x, y, o->plain, n));
     else
-      operation(o, y, value(o->a, b->slot), x, value(o->b, b->slot), z, n);
-    if (o->code != KCL_OP_DOT && is_narrow(b->e, o->y)) narrowed(y, place_of(b, o->y, i), n);
+      run_elementwise(o, y, coefficient_value(o->a, b->slot), x, coefficient_value(o->b, b->slot),
+                      z, n);
+    if (o->code != KCL_OP_DOT && is_narrow_vector(b->e, o->y))
+      narrow_elements(y, element_address(b, o->y, i), n);
   }
 }
 
 /* ---------------------------------------------------------------- one chunk */
 
-static void run_operation(const block *b, const kcl_op *o, scalar *sum) {
-  const int n = (int)(b->hi - b->lo),
-            narrow = is_narrow(b->e, o->x) + is_narrow(b->e, o->y) + is_narrow(b->e, o->z);
-  void *y = place_of(b, o->y, b->lo), *x = place_of(b, o->x, b->lo), *z = place_of(b, o->z, b->lo);
-  const scalar c = value(o->a, b->slot), d = value(o->b, b->slot);
+static void run_operation(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) {
+  const int n = (int)(b->hi - b->lo), narrow = is_narrow_vector(b->e, o->x) +
+                                               is_narrow_vector(b->e, o->y) +
+                                               is_narrow_vector(b->e, o->z);
+  void *y = element_address(b, o->y, b->lo), *x = element_address(b, o->x, b->lo),
+       *z = element_address(b, o->z, b->lo);
+  const scalar c = coefficient_value(o->a, b->slot), d = coefficient_value(o->b, b->slot);
   if (narrow == 3 && o->code != KCL_OP_DOT)
     kcl_cpu_operation_s(o, y, (float)s_re(c), x, (float)s_re(d), z, n);
   else if (narrow)
-    run_mixed(b, o, sum);
+    run_with_narrow(b, o, sum);
   else if (o->code == KCL_OP_DOT)
-    *sum = s_add(*sum, dot(x, y, o->plain, n));
+    *sum = s_add(*sum, dot_elements(x, y, o->plain, n));
   else
-    operation(o, y, c, x, d, z, n);
+    run_elementwise(o, y, c, x, d, z, n);
 }
 
 /* The vector operations, after the product. */
-static void run_block(const block *b, scalar *sum) {
+static void run_row_block(const kcl_cpu_block *b, scalar *sum) {
   for (int i = 0, d = 0; i < b->s->vectors; i++) {
     run_operation(b, &b->s->vector[i], &sum[d]);
     d += b->s->vector[i].code == KCL_OP_DOT;
   }
 }
 
-static void *vector(const cpu *e, kcl_vec v, int rhs) { return e->vec[rhs * e->k->vectors + v]; }
+static void *vector_of(const kcl_cpu *e, kcl_vec v, int rhs) {
+  return e->vec[rhs * e->k->vectors + v];
+}
 
 /* Where y begins whose element lo is the block's first, though it may be a temporary vector of the block alone. */
-static void *start_of(const block *b, kcl_vec y) {
-  return (void *)((uintptr_t)place_of(b, y, b->lo) - (uintptr_t)(b->lo * element_bytes(b->e, y)));
+static void *start_of_vector(const kcl_cpu_block *b, kcl_vec y) {
+  return (void *)((uintptr_t)element_address(b, y, b->lo) -
+                  (uintptr_t)(b->lo * vector_element_bytes(b->e, y)));
 }
 
 /* For `count` right-hand sides, on the same rows. */
-static void product(const block *b, int count) {
+static void multiply_blocks(const kcl_cpu_block *b, int count) {
   const kcl_stage *s = b->s;
-  const kcl_format *f = is_narrow(b->e, s->x) ? s->A->format->narrow : s->A->format;
+  const kcl_format *f = is_narrow_vector(b->e, s->x) ? s->A->format->narrow : s->A->format;
   const void *x[KCL_MAX_NRHS];
   void *y[KCL_MAX_NRHS];
-  for (int c = 0; c < count; c++) x[c] = b[c].vec[s->x], y[c] = start_of(&b[c], s->y);
+  for (int c = 0; c < count; c++) x[c] = b[c].vec[s->x], y[c] = start_of_vector(&b[c], s->y);
   if (count > 1)
     f->rows_multi(s->A, count, x, y, b->lo, b->hi);
   else
     f->rows(s->A, x[0], y[0], b->lo, b->hi);
 }
 
-static int64_t rows_of_chunk(const cpu *e, const kcl_stage *s) {
-  return e->chunk ? e->chunk : (s->n + CHUNKS * PAD - 1) / (CHUNKS * PAD) * PAD;
+static int64_t rows_of_chunk(const kcl_cpu *e, const kcl_stage *s) {
+  return e->chunk ? e->chunk
+                  : (s->n + CHUNKS * KCL_CPU_PAD - 1) / (CHUNKS * KCL_CPU_PAD) * KCL_CPU_PAD;
 }
 
-static int full_chunks(const cpu *e, const kcl_stage *s) {
+static int full_chunks(const kcl_cpu *e, const kcl_stage *s) {
   return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
 }
 
 /* Of the active right-hand sides, for this part of the stage; their number. */
-static int make_blocks(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
-                       int part, block *b) {
+static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
+                       int part, kcl_cpu_block *b) {
   const int64_t temporaries = (int64_t)KCL_MOST_TEMPORARIES * e->block;
   int count = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     if (active[c])
-      b[count++] = (block){
+      b[count++] = (kcl_cpu_block){
           .e = e,
           .s = s,
           .vec = e->vec + c * e->k->vectors,
@@ -226,11 +234,11 @@ static int make_blocks(const cpu *e, const kcl_stage *s, const scalar *slot, con
 
 /* The active right-hand sides share a block of the matrix if the format can; otherwise they sweep the chunk one after
  * another and share what the caches keep of the matrix. */
-static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
+static void run_chunk(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
                       int part, int chunk, scalar *partial) {
-  enum { MOST_DOTS = 64 };
-  scalar sum[KCL_MAX_NRHS][MOST_DOTS];
-  block b[KCL_MAX_NRHS];
+  enum { KCL_CPU_MOST_DOTS = 64 };
+  scalar sum[KCL_MAX_NRHS][KCL_CPU_MOST_DOTS];
+  kcl_cpu_block b[KCL_MAX_NRHS];
   const int dots = kcl_stage_dots(s), count = make_blocks(e, s, slot, active, part, b);
   const int64_t per = rows_of_chunk(e, s), lo = chunk * per, hi = lo + per < s->n ? lo + per : s->n;
   for (int c = 0; c < count; c++)
@@ -241,12 +249,12 @@ static void run_chunk(const cpu *e, const kcl_stage *s, const scalar *slot, cons
   for (int64_t from = lo; from < hi; from += step) {
     const int64_t to = from + step < hi ? from + step : hi;
     for (int c = 0; c < count; c++) b[c].lo = from, b[c].hi = to;
-    if (together) product(b, count);
+    if (together) multiply_blocks(b, count);
     for (int c = 0; c < count; c++)
       for (int64_t i = from; i < to; i += e->block) {
         b[c].lo = i, b[c].hi = i + e->block < to ? i + e->block : to;
-        if (multiplies && !together) product(&b[c], 1);
-        run_block(&b[c], sum[c]);
+        if (multiplies && !together) multiply_blocks(&b[c], 1);
+        run_row_block(&b[c], sum[c]);
       }
   }
   for (int c = 0; c < count; c++)
@@ -259,8 +267,9 @@ static void stop_when(kcl_control *h, bool condition, int reason) {
   if (condition && !h->stop && !h->tests_off) h->stop = 1 + reason;
 }
 
-static void run_scalar(const cpu *e, const kcl_op *o, scalar *slot, kcl_control *h, double *entry) {
-  scalar a = value(o->a, slot), b = value(o->b, slot);
+static void run_scalar(const kcl_cpu *e, const kcl_op *o, scalar *slot, kcl_control *h,
+                       double *entry) {
+  scalar a = coefficient_value(o->a, slot), b = coefficient_value(o->b, slot);
   real test = s_re(slot[o->slot]);
   switch (o->code) {
   case KCL_OP_ASSIGN: slot[o->slot] = a; break;
@@ -292,7 +301,7 @@ static void run_scalar(const cpu *e, const kcl_op *o, scalar *slot, kcl_control 
 
 /* The scalars of stage s for one right-hand side, after the dot products of the stage before, reduced from partial:
  * [dots][CHUNKS]. history: of this right-hand side, or NULL. */
-static void run_scalars(const cpu *e, const kcl_stage *s, const kcl_stage *before,
+static void run_scalars(const kcl_cpu *e, const kcl_stage *s, const kcl_stage *before,
                         const scalar *partial, scalar *slot, kcl_control *h, double *history) {
   bool ran = before && (!h->stop || before->cycle_end); /* the stage before was active */
   for (int i = 0, d = 0; ran && i < before->vectors; i++) {

@@ -106,7 +106,7 @@ static int of_kind(const kcl_device *list, int count, const char *kind, int n) {
 }
 
 /* A number of at most nine digits at *s, which moves behind it; -1 if there is none. */
-static int number(const char **s) {
+static int parse_digits(const char **s) {
   int n = 0, digits = 0;
   for (; **s >= '0' && **s <= '9' && digits < 10; (*s)++, digits++)
     n = digits < 9 ? 10 * n + (**s - '0') : -1;
@@ -114,10 +114,10 @@ static int number(const char **s) {
 }
 
 /* The numbers of "P:D". */
-static bool place(const char *want, int *p, int *d) {
-  *p = number(&want);
+static bool parse_place(const char *want, int *p, int *d) {
+  *p = parse_digits(&want);
   if (*p < 0 || *want++ != ':') return false;
-  *d = number(&want);
+  *d = parse_digits(&want);
   return *d >= 0 && !*want;
 }
 
@@ -125,19 +125,19 @@ static bool place(const char *want, int *p, int *d) {
 static int gpu_number(const char *want) {
   if (strncmp(want, "gpu:", 4)) return -1;
   want += 4;
-  const int n = number(&want);
+  const int n = parse_digits(&want);
   return *want ? -1 : n;
 }
 
 /* The index of the device that `want` names, or -1. */
-static int match(const kcl_device *list, int count, const char *want) {
+static int match_device(const kcl_device *list, int count, const char *want) {
   int p, d, gpu = of_kind(list, count, "gpu", 0);
   if (gpu_number(want) >= 0) return of_kind(list, count, "gpu", gpu_number(want));
   if (!strcmp(want, "cpu")) return 0;
   if (!strcmp(want, "gpu")) return gpu;
   if (!strcmp(want, "auto")) return gpu < 0 ? 0 : gpu;
   if (!strcmp(want, "opencl")) return gpu >= 0 ? gpu : count > 1 ? 1 : -1;
-  if (place(want, &p, &d)) {
+  if (parse_place(want, &p, &d)) {
     for (int i = 1; i < count; i++)
       if (list[i].platform == p && list[i].device == d) return i;
     return -1;
@@ -214,7 +214,7 @@ int kcl_select(kcl *ctx, const char *want, int threads) {
   if (!want || !*want) want = "auto";
   bool opencl = strcmp(want, "cpu") != 0; /* starting the drivers takes long */
   KCL_TRY(list_devices(ctx, opencl, &list, &count));
-  int i = match(list, count, want);
+  int i = match_device(list, count, want);
   if (i < 0) {
     rc = no_match(ctx, want, list, count);
     goto done;

@@ -10,14 +10,14 @@ typedef struct conversion {
   double scale;
 } conversion;
 
-static void narrow(void *arg, int64_t first, int64_t end) {
+static void narrow_values(void *arg, int64_t first, int64_t end) {
   const conversion *c = arg;
   float *to = c->to;
   const double *from = c->from;
   for (int64_t i = first; i < end; i++) to[i] = (float)(c->scale * from[i]);
 }
 
-static void collect(void *arg, int64_t first, int64_t end) {
+static void widen_values(void *arg, int64_t first, int64_t end) {
   const conversion *c = arg;
   double *to = c->to;
   const float *from = c->from;
@@ -26,13 +26,13 @@ static void collect(void *arg, int64_t first, int64_t end) {
 
 int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale) {
   if (ctx->opencl) return kcl_opencl_transfer(ctx, "narrow", y, x, n, scale);
-  kcl_for(n, KCL_FEW, narrow, &(conversion){y, x, scale});
+  kcl_for(n, KCL_FEW, narrow_values, &(conversion){y, x, scale});
   return KCL_OK;
 }
 
 int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale) {
   if (ctx->opencl) return kcl_opencl_transfer(ctx, "collect", y, x, n, scale);
-  kcl_for(n, KCL_FEW, collect, &(conversion){y, x, scale});
+  kcl_for(n, KCL_FEW, widen_values, &(conversion){y, x, scale});
   return KCL_OK;
 }
 

@@ -51,13 +51,13 @@ int32_t kcl_slice_least(const kcl_csr *A, int64_t slice) {
   return least;
 }
 
-typedef struct width {
+typedef struct block_width {
   const kcl_csr *A;
   _Atomic int64_t most;
-} width;
+} block_width;
 
 static void span(void *arg, int64_t first, int64_t end) {
-  width *w = arg;
+  block_width *w = arg;
   for (int64_t s = first; s < end; s++) {
     int32_t least = kcl_slice_least(w->A, s), most = 0;
     for (int64_t i = s * KCL_SLICE; i < (s + 1) * KCL_SLICE && i < w->A->rows; i++)
@@ -67,7 +67,7 @@ static void span(void *arg, int64_t first, int64_t end) {
 }
 
 int64_t kcl_slice_span(const kcl_csr *A) {
-  width w = {.A = A};
+  block_width w = {.A = A};
   kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, span, &w);
   return w.most;
 }

@@ -38,13 +38,13 @@ int kcl_csr_need(kcl *ctx, const kcl_csr *A) {
   return kcl_need(ctx, "A->val", A->val);
 }
 
-typedef struct checking {
+typedef struct csr_checking {
   const kcl_csr *A;
   _Atomic int64_t bad; /* the first such row */
-} checking;
+} csr_checking;
 
-static void check_rows(void *arg, int64_t first, int64_t end) {
-  checking *c = arg;
+static void check_csr_rows(void *arg, int64_t first, int64_t end) {
+  csr_checking *c = arg;
   for (int64_t i = first; i < end; i++)
     if (c->A->row_ptr[i] >= 0 && bad_row(c->A, i)) {
       kcl_lower(&c->bad, i);
@@ -59,8 +59,8 @@ int kcl_csr_check(kcl *ctx, const kcl_csr *A) {
     return kcl_fail(ctx, KCL_USAGE,
                     "row_ptr runs from %lld to %lld, it must run from 0 to nnz, %lld",
                     (long long)A->row_ptr[0], (long long)A->row_ptr[A->rows], (long long)A->nnz);
-  checking c = {.A = A, .bad = A->rows};
-  kcl_for(A->rows, KCL_FEW_ROWS, check_rows, &c);
+  csr_checking c = {.A = A, .bad = A->rows};
+  kcl_for(A->rows, KCL_FEW_ROWS, check_csr_rows, &c);
   if (c.bad == A->rows) return KCL_OK;
   return kcl_fail(ctx, KCL_USAGE, "row %lld of the matrix, counted from 0: %s", (long long)c.bad,
                   bad_row(A, c.bad));

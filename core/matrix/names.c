@@ -21,7 +21,7 @@ enum {
   TYPED = sizeof typed / sizeof *typed
 };
 
-static bool among(const char *name, const char *const *list, int count) {
+static bool is_listed(const char *name, const char *const *list, int count) {
   for (int i = 0; i < count; i++)
     if (!strcmp(name, list[i])) return true;
   return false;
@@ -39,22 +39,23 @@ static bool well_formed(const char *name) {
 const char *kcl_name_refused(const kcl_matrix *m, const char *name, kcl_array_kind kind) {
   if (!well_formed(name)) return "is not of lower-case letters, digits and _";
   if (!strcmp(name, "row") && !m->rows_match_elements) return NULL;
-  if (among(name, reserved, RESERVED)) return "is used by the composed OpenCL source";
-  if (kind == KCL_INT64 && among(name, typed, TYPED)) return "would redefine a type of OpenCL C";
+  if (is_listed(name, reserved, RESERVED)) return "is used by the composed OpenCL source";
+  if (kind == KCL_INT64 && is_listed(name, typed, TYPED))
+    return "would redefine a type of OpenCL C";
   for (int i = 0; i < PREFIXES; i++)
     if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
       return "begins as names of the composed OpenCL source do";
   return NULL;
 }
 
-static const char *name_of(const kcl_matrix *m, int i) {
+static const char *argument_name(const kcl_matrix *m, int i) {
   return i < m->arrays ? m->array[i].name : m->param[i - m->arrays].name;
 }
 
 static const char *refused(const kcl_matrix *m, int i) {
   for (int j = 0; j < i; j++)
-    if (!strcmp(name_of(m, i), name_of(m, j))) return "is there twice";
-  return kcl_name_refused(m, name_of(m, i), i < m->arrays ? m->array[i].kind : KCL_INT32);
+    if (!strcmp(argument_name(m, i), argument_name(m, j))) return "is there twice";
+  return kcl_name_refused(m, argument_name(m, i), i < m->arrays ? m->array[i].kind : KCL_INT32);
 }
 
 int kcl_matrix_check_names(const kcl_matrix *m) {
@@ -62,6 +63,6 @@ int kcl_matrix_check_names(const kcl_matrix *m) {
     if (refused(m, i))
       return kcl_fail(m->ctx, KCL_USAGE,
                       "format %s: the name '%s' of an array or integer %s (docs/kernels.md)",
-                      m->format->name, name_of(m, i), refused(m, i));
+                      m->format->name, argument_name(m, i), refused(m, i));
   return KCL_OK;
 }

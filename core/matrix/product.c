@@ -8,19 +8,19 @@ enum { GRAIN = 512 /* rows */ };
 
 #define INLINE __attribute__((always_inline)) static inline
 
-typedef struct multiplying {
+typedef struct split_product {
   const kcl_csr *A, *B; /* B: further columns of the rows row [B->rows]; or NULL */
   const int32_t *row;
   const double *x, *b;
   double *y;
   double x_inf;                                 /* for residuals */
   _Atomic int64_t norm, rowwise, componentwise; /* bits of the largest */
-} multiplying;
+} split_product;
 
 /* Of one row: (s, c) its compensated sum, |a_ij| and |a_ij x_j|. */
-typedef struct row_sum {
+typedef struct compensated_sum {
   double s[2], c[2], size, size_x;
-} row_sum;
+} compensated_sum;
 
 /* (s, c) + a * b with the rounding errors of both operations gathered in c: TwoProduct by fma
  * and TwoSum of Dot2 (Ogita, Rump & Oishi 2005, algorithm 5.3). */
@@ -32,13 +32,13 @@ INLINE void dot2(double *s, double *c, double a, double b) {
 }
 
 /* Sign times row i of A, whose columns are elements of x (NULL: ones, where no sizes are asked for). */
-INLINE void add_row(row_sum *to, const kcl_csr *A, kcl_type type, int64_t i, const double *x,
-                    double sign, bool sizes) {
+INLINE void add_row(compensated_sum *to, const kcl_csr *A, kcl_type type, int64_t i,
+                    const double *x, double sign, bool sizes) {
   const bool pairs = kcl_type_complex(type), ones = !sizes && !x;
   const double one[] = {1, 0};
   const int32_t *col = A->col;
   const void *val = A->val;
-  row_sum q = *to;
+  compensated_sum q = *to;
   for (int64_t k = A->row_ptr[i], end = A->row_ptr[i + 1]; k < end; k++) {
     const double *xj = ones ? one : x + (pairs ? 2 : 1) * (int64_t)col[k];
     double z[2];
@@ -58,11 +58,11 @@ INLINE void add_row(row_sum *to, const kcl_csr *A, kcl_type type, int64_t i, con
 }
 
 /* Row i of both parts; *further: the next row of B. */
-INLINE row_sum sum_row(const multiplying *m, kcl_type type, int64_t i, int64_t *further,
-                       bool sizes) {
+INLINE compensated_sum sum_split_row(const split_product *m, kcl_type type, int64_t i,
+                                     int64_t *further, bool sizes) {
   const int w = kcl_type_complex(type) ? 2 : 1;
   const double sign = sizes || m->b ? -1 : 1;
-  row_sum q = {.size = 0};
+  compensated_sum q = {.size = 0};
   for (int p = 0; (sizes || m->b) && p < w; p++) q.s[p] = m->b[w * i + p];
   add_row(&q, m->A, type, i, m->x, sign, sizes);
   if (m->B && *further < m->B->rows && m->row[*further] == i)
@@ -72,20 +72,20 @@ INLINE row_sum sum_row(const multiplying *m, kcl_type type, int64_t i, int64_t *
 }
 
 /* The larger; NaN where one is. */
-static double worse(double m, double q) { return q <= m || isnan(m) ? m : q; }
+static double larger_or_nan(double m, double q) { return q <= m || isnan(m) ? m : q; }
 
 /* y = A x or b - A x; judge: of the latter also what kcl_split_residual returns. */
-INLINE void multiply_rows(multiplying *m, kcl_type type, int64_t from, int64_t to, bool judge) {
+INLINE void multiply_rows(split_product *m, kcl_type type, int64_t from, int64_t to, bool judge) {
   const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
   int64_t further = m->B ? kcl_first_from(m->row, 0, m->B->rows, from) : 0;
   kcl_row_errors e = {0, 0, 0};
   for (int64_t i = from; i < to; i++) {
-    const row_sum q = sum_row(m, type, i, &further, judge);
+    const compensated_sum q = sum_split_row(m, type, i, &further, judge);
     if (!judge) continue;
     const double r = kcl_abs(wide, m->y, i), b = kcl_abs(wide, m->b, i);
-    e.norm = worse(e.norm, q.size);
-    e.rowwise = worse(e.rowwise, kcl_ratio(r, q.size * m->x_inf + b));
-    e.componentwise = worse(e.componentwise, kcl_ratio(r, q.size_x + b));
+    e.norm = larger_or_nan(e.norm, q.size);
+    e.rowwise = larger_or_nan(e.rowwise, kcl_ratio(r, q.size * m->x_inf + b));
+    e.componentwise = larger_or_nan(e.componentwise, kcl_ratio(r, q.size_x + b));
   }
   if (!judge) return;
   kcl_raise(&m->norm, kcl_bits(e.norm));
@@ -93,7 +93,7 @@ INLINE void multiply_rows(multiplying *m, kcl_type type, int64_t from, int64_t t
   kcl_raise(&m->componentwise, kcl_bits(e.componentwise));
 }
 
-INLINE void multiply_typed(multiplying *m, int64_t from, int64_t to, bool judge) {
+INLINE void multiply_typed(split_product *m, int64_t from, int64_t to, bool judge) {
   switch (m->A->type) {
   case KCL_S: multiply_rows(m, KCL_S, from, to, judge); break;
   case KCL_D: multiply_rows(m, KCL_D, from, to, judge); break;
@@ -116,12 +116,12 @@ void kcl_csr_product(const kcl_csr *A, const double *x, const double *b, double 
 
 void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
                        const double *b, double *y) {
-  kcl_for_each(A->rows, GRAIN, product_rows, &(multiplying){A, B, row, x, b, .y = y});
+  kcl_for_each(A->rows, GRAIN, product_rows, &(split_product){A, B, row, x, b, .y = y});
 }
 
 kcl_row_errors kcl_split_residual(const kcl_csr *A, const kcl_csr *B, const int32_t *row,
                                   const double *x, double x_inf, const double *b, double *r) {
-  multiplying m = {A, B, row, x, b, .y = r, .x_inf = x_inf};
+  split_product m = {A, B, row, x, b, .y = r, .x_inf = x_inf};
   kcl_for_each(A->rows, GRAIN, residual_rows, &m);
   return (kcl_row_errors){kcl_of_bits(m.norm), kcl_of_bits(m.rowwise),
                           kcl_of_bits(m.componentwise)};

@@ -11,7 +11,8 @@ enum { MOST_TABLES = 16 };
 
 /* ---------------------------------------------------------------- hashes and equality */
 
-static uint64_t mix(uint64_t h) { /* the finaliser of SplitMix64, Steele, Lea & Flood 2014 */
+static uint64_t finalise_hash(
+    uint64_t h) { /* the finaliser of SplitMix64, Steele, Lea & Flood 2014 */
   h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
   h = (h ^ (h >> 27)) * UINT64_C(0x94d049bb133111eb);
   return h ^ (h >> 31);
@@ -39,9 +40,9 @@ static inline uint64_t add_entry(uint64_t h, const kcl_csr *A, int64_t i, int64_
 
 static uint64_t hash_of(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k) {
   uint64_t h = 0;
-  if (kind != KCL_ROWS) return mix(add_entry(h, A, i, k, kind == KCL_PAIRS));
+  if (kind != KCL_ROWS) return finalise_hash(add_entry(h, A, i, k, kind == KCL_PAIRS));
   for (k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) h = add_entry(h, A, i, k, true);
-  return mix(h);
+  return finalise_hash(h);
 }
 
 static bool same_rows(const kcl_csr *A, int64_t i, int64_t j) {
@@ -52,8 +53,8 @@ static bool same_rows(const kcl_csr *A, int64_t i, int64_t j) {
                  (size_t)kcl_row_length(A, i) * size);
 }
 
-static bool same(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k, int64_t j,
-                 int64_t l) {
+static bool same_repeat(const kcl_csr *A, kcl_repeats_kind kind, int64_t i, int64_t k, int64_t j,
+                        int64_t l) {
   if (kind == KCL_ROWS) return same_rows(A, i, j);
   size_t size = kcl_type_size(A->type);
   const char *val = A->val;
@@ -89,10 +90,10 @@ static bool resize(kcl_repeats *r, int64_t room) {
   return done;
 }
 
-static int allocate(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind) {
-  enum { FIRST = 256 };
+static int allocate_repeats(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind) {
+  enum { FIRST_SLOTS = 256 };
   *r = (kcl_repeats){.A = A, .kind = kind};
-  return resize(r, FIRST) ? KCL_OK : out_of_memory(ctx);
+  return resize(r, FIRST_SLOTS) ? KCL_OK : out_of_memory(ctx);
 }
 
 void kcl_repeats_free(kcl_repeats *r) {
@@ -105,13 +106,13 @@ static int64_t slot_of(const kcl_repeats *r, uint64_t h, int64_t i, int64_t k) {
   int64_t at = (int64_t)(h & (uint64_t)(r->slots - 1));
   for (; r->number[at]; at = (at + 1) & (r->slots - 1)) {
     int64_t n = r->number[at] - 1;
-    if (r->hash[at] == h && same(r->A, r->kind, i, k, r->row[n], r->entry[n])) break;
+    if (r->hash[at] == h && same_repeat(r->A, r->kind, i, k, r->row[n], r->entry[n])) break;
   }
   return at;
 }
 
 /* Beyond KCL_MOST_REPEATS, and where memory runs out, it is counted alone. */
-static int64_t number_of(kcl_repeats *r, int64_t i, int64_t k) {
+static int64_t number_repeat(kcl_repeats *r, int64_t i, int64_t k) {
   uint64_t h = hash_of(r->A, r->kind, i, k);
   int64_t at = slot_of(r, h, i, k);
   if (r->number[at]) return r->number[at] - 1;
@@ -132,7 +133,7 @@ int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k) {
 
 static void scan_row(kcl_repeats *r, int64_t i) {
   for (int64_t k = r->A->row_ptr[i]; k < r->A->row_ptr[i + 1] && kcl_repeats_fit(r); k++)
-    number_of(r, i, k);
+    number_repeat(r, i, k);
 }
 
 /* ---------------------------------------------------------------- one table per thread, merged */
@@ -155,7 +156,7 @@ static void scan(scanning *s, kcl_repeats *r, int64_t lo, int64_t hi) {
     if (r->kind == KCL_ROWS) {
       bool differs = i == 0 || !same_rows(r->A, i, i - 1);
       r->runs += differs;
-      if (differs || i == lo) number = number_of(r, i, r->A->row_ptr[i]);
+      if (differs || i == lo) number = number_repeat(r, i, r->A->row_ptr[i]);
       if (s->code) s->code[i] = (uint16_t)number;
     } else {
       scan_row(r, i);
@@ -171,17 +172,17 @@ static void scan_tables(void *arg, int64_t first, int64_t end) {
          (t + 1) * s->per < s->A->rows ? (t + 1) * s->per : s->A->rows);
 }
 
-static void merge(kcl_repeats *into, const kcl_repeats *r) {
+static void merge_repeats(kcl_repeats *into, const kcl_repeats *r) {
   into->runs += r->runs;
   for (int64_t n = 0; n < r->count && kcl_repeats_fit(into); n++)
-    number_of(into, r->row[n], r->entry[n]);
+    number_repeat(into, r->row[n], r->entry[n]);
 }
 
 static void merge_pairs(void *arg, int64_t first, int64_t end) {
   scanning *s = arg;
   for (int64_t p = first; p < end; p++) {
     const int64_t t = 2 * s->apart * p;
-    if (t + s->apart < s->tables) merge(&s->table[t], &s->table[t + s->apart]);
+    if (t + s->apart < s->tables) merge_repeats(&s->table[t], &s->table[t + s->apart]);
     if (!kcl_repeats_fit(&s->table[t])) s->full = true;
   }
 }
@@ -201,7 +202,7 @@ static void map_tables(void *arg, int64_t first, int64_t end) {
           (uint16_t)kcl_repeats_number(&s->table[0], s->table[t].row[n], s->table[t].entry[n]);
 }
 
-static void renumber(void *arg, int64_t first, int64_t end) {
+static void renumber_codes(void *arg, int64_t first, int64_t end) {
   const scanning *s = arg;
   for (int64_t i = first; i < end; i++)
     s->code[i] = s->map[i / s->per * KCL_MOST_REPEATS + s->code[i]];
@@ -213,7 +214,7 @@ static int number_rows(kcl *ctx, scanning *s) {
                            (void **)&s->map);
   if (rc) return rc;
   kcl_for_each(s->tables, 1, map_tables, s);
-  kcl_for(s->A->rows, KCL_FEW, renumber, s);
+  kcl_for(s->A->rows, KCL_FEW, renumber_codes, s);
   free(s->map);
   return KCL_OK;
 }
@@ -224,7 +225,7 @@ static int scan_all(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, bool code
   uint16_t *code = NULL;
   int rc, tables = kcl_threads() < MOST_TABLES ? kcl_threads() : MOST_TABLES;
   if (A->rows < KCL_FEW_ROWS) tables = 1;
-  for (int t = 0; t < tables; t++) KCL_TRY(allocate(ctx, &table[t], A, kind));
+  for (int t = 0; t < tables; t++) KCL_TRY(allocate_repeats(ctx, &table[t], A, kind));
   if (codes) KCL_TRY(kcl_alloc_unset(ctx, A->rows, sizeof *code, "row codes", (void **)&code));
   scanning s = {.A = A,
                 .table = table,
@@ -245,16 +246,16 @@ done:
   return rc;
 }
 
-static int find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                bool codes, kcl_repeats *out) {
+static int find_repeats(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
+                        bool codes, kcl_repeats *out) {
   int rc;
   if (!from || !kcl_repeats_fit(from)) return scan_all(ctx, A, kind, codes, out);
-  KCL_TRY(allocate(ctx, out, A, kind));
+  KCL_TRY(allocate_repeats(ctx, out, A, kind));
   for (int64_t n = 0; n < from->count && kcl_repeats_fit(out); n++)
     if (from->kind == KCL_ROWS)
       scan_row(out, from->row[n]);
     else
-      number_of(out, from->row[n], from->entry[n]);
+      number_repeat(out, from->row[n], from->entry[n]);
   if (out->failed) rc = out_of_memory(ctx);
 done:
   if (rc) kcl_repeats_free(out);
@@ -276,7 +277,7 @@ static int find_once(kcl *ctx, const kcl_csr *A, kcl_repeats *out) {
   int rc;
   if (!ctx->repeats) {
     KCL_TRY(kcl_alloc(ctx, 1, sizeof *rows, "distinct rows", (void **)&rows));
-    KCL_TRY(find(ctx, A, KCL_ROWS, NULL, true, rows));
+    KCL_TRY(find_repeats(ctx, A, KCL_ROWS, NULL, true, rows));
     ctx->repeats = rows, rows = NULL;
   }
   *out = *ctx->repeats, out->shared = true, rc = KCL_OK;
@@ -288,7 +289,7 @@ done:
 int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
                      bool codes, kcl_repeats *out) {
   if (A == ctx->repeats_of && kind == KCL_ROWS && !from) return find_once(ctx, A, out);
-  return find(ctx, A, kind, from, codes, out);
+  return find_repeats(ctx, A, kind, from, codes, out);
 }
 
 /* ---------------------------------------------------------------- distinct rows */

@@ -59,13 +59,13 @@ done:
   return rc;
 }
 
-typedef struct width {
+typedef struct halo_reach {
   const kcl_csr *A;
   _Atomic int64_t most;
-} width;
+} halo_reach;
 
 static void bandwidth(void *arg, int64_t first, int64_t end) {
-  width *w = arg;
+  halo_reach *w = arg;
   const kcl_csr *A = w->A;
   int64_t most = 0;
   for (int64_t i = first; i < end; i++)
@@ -77,7 +77,7 @@ static void bandwidth(void *arg, int64_t first, int64_t end) {
 }
 
 int64_t kcl_bandwidth(const kcl_csr *A) {
-  width w = {.A = A};
+  halo_reach w = {.A = A};
   kcl_for(A->rows, KCL_FEW_ROWS, bandwidth, &w);
   return w.most;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct counting {
+typedef struct stats_counting {
   const kcl_csr *A;
   double row_mean;
   _Atomic unsigned char *seen; /* [rows + cols - 1]: diagonals with an entry */
@@ -15,10 +15,10 @@ typedef struct counting {
   _Atomic int64_t least_row, most_row; /* bits of the largest moduli of rows */
   _Atomic unsigned char *used;         /* [cols]: columns with a value that is not 0 */
   _Atomic int64_t zero_rows, first_zero_row, zero_cols, first_zero_col;
-} counting;
+} stats_counting;
 
-static double row_lengths(const void *arg, int64_t from, int64_t to) {
-  counting *c = (counting *)arg;
+static double measure_lengths(const void *arg, int64_t from, int64_t to) {
+  stats_counting *c = (stats_counting *)arg;
   int64_t least = INT64_MAX, most = 0, empty = 0;
   double deviation = 0;
   for (int64_t i = from; i < to; i++) {
@@ -33,11 +33,11 @@ static double row_lengths(const void *arg, int64_t from, int64_t to) {
   return deviation;
 }
 
-static void count_lengths(counting *c, kcl_stats *s) {
+static void count_row_lengths(stats_counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
   c->least = A->rows ? INT64_MAX : 0;
   c->row_mean = s->row_mean = A->rows ? (double)A->nnz / (double)A->rows : 0;
-  double deviation = kcl_sum(A->rows, KCL_FEW_ROWS, row_lengths, c);
+  double deviation = kcl_sum(A->rows, KCL_FEW_ROWS, measure_lengths, c);
   s->row_min = c->least, s->row_max = c->most, s->empty_rows = c->empty;
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
@@ -45,7 +45,7 @@ static void count_lengths(counting *c, kcl_stats *s) {
 /* Columns ascend: the farthest from the diagonal is the first or the last of its row. A row like the one before has the same
  * diagonals. */
 static void mark_diagonals(void *arg, int64_t from, int64_t to) {
-  counting *c = arg;
+  stats_counting *c = arg;
   const kcl_csr *A = c->A;
   int64_t bandwidth = 0, diagonal_entries = 0;
   bool main = false; /* has the row an entry on the main diagonal? */
@@ -68,7 +68,7 @@ static void mark_diagonals(void *arg, int64_t from, int64_t to) {
 }
 
 static void count_marks(void *arg, int64_t from, int64_t to) {
-  counting *c = arg;
+  stats_counting *c = arg;
   int64_t count = 0;
   for (int64_t d = from; d < to; d++)
     count += atomic_load_explicit(&c->seen[d], memory_order_relaxed);
@@ -76,7 +76,7 @@ static void count_marks(void *arg, int64_t from, int64_t to) {
 }
 
 /* Bandwidth, number of diagonals, entries of the main one. */
-static void count_diagonals(counting *c, kcl_stats *s) {
+static void count_diagonals(stats_counting *c, kcl_stats *s) {
   const kcl_csr *A = c->A;
   kcl_for(A->rows, KCL_FEW_ROWS, mark_diagonals, c);
   kcl_for(A->rows + A->cols, KCL_FEW, count_marks, c);
@@ -97,13 +97,13 @@ static bool positive_real(const kcl_csr *A, int64_t k) {
 static double lesser(double a, double b) { return b < a ? b : a; }
 static double greater(double a, double b) { return b > a ? b : a; }
 
-static void mark_used(counting *c, int32_t j) {
+static void mark_column(stats_counting *c, int32_t j) {
   if (!atomic_load_explicit(&c->used[j], memory_order_relaxed))
     atomic_store_explicit(&c->used[j], 1, memory_order_relaxed);
 }
 
 static void count_unused(void *arg, int64_t from, int64_t to) {
-  counting *c = arg;
+  stats_counting *c = arg;
   int64_t count = 0, first = INT64_MAX;
   for (int64_t j = from; j < to; j++)
     if (!atomic_load_explicit(&c->used[j], memory_order_relaxed) && !count++) first = j;
@@ -112,7 +112,7 @@ static void count_unused(void *arg, int64_t from, int64_t to) {
 }
 
 static double row_values(const void *arg, int64_t from, int64_t to) {
-  counting *c = (counting *)arg;
+  stats_counting *c = (stats_counting *)arg;
   const kcl_csr *A = c->A;
   const double *real = A->type == KCL_D ? A->val : NULL;
   int64_t zeros = 0, zero_diagonal = 0, dominant = 0, positive = 0;
@@ -124,7 +124,7 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       const double a = real ? fabs(real[k]) : kcl_abs(A->type, A->val, k);
       zeros += a == 0;
-      if (a != 0) mark_used(c, A->col[k]);
+      if (a != 0) mark_column(c, A->col[k]);
       sum += a, in_row = greater(in_row, a);
       if (A->col[k] == i) diagonal = a, positive += positive_real(A, k);
     }
@@ -153,7 +153,7 @@ static double quotient(int64_t most, int64_t least) {
 }
 
 static int count_values(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  counting c = {.A = A, .least = kcl_bits(INFINITY), .least_row = kcl_bits(INFINITY)};
+  stats_counting c = {.A = A, .least = kcl_bits(INFINITY), .least_row = kcl_bits(INFINITY)};
   c.first_zero_row = c.first_zero_col = INT64_MAX;
   int rc = kcl_alloc(ctx, A->cols, 1, "the map of columns", (void **)&c.used);
   if (rc) return rc;
@@ -198,11 +198,11 @@ static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
 }
 
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
-  counting c = {.A = A};
+  stats_counting c = {.A = A};
   int rc;
   *out = (kcl_stats){.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .stored = A->stored};
   KCL_TRY(kcl_alloc(ctx, A->rows + A->cols, 1, "the map of diagonals", (void **)&c.seen));
-  count_lengths(&c, out);
+  count_row_lengths(&c, out);
   count_diagonals(&c, out);
   KCL_TRY(kcl_structure(ctx, A, out));
 done:

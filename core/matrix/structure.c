@@ -4,7 +4,7 @@
 
 /* ---------------------------------------------------------------- rows by length */
 
-static int ascending(const void *a_, const void *b_) {
+static int compare_offsets(const void *a_, const void *b_) {
   int64_t a = *(const int64_t *)a_, b = *(const int64_t *)b_;
   return (a > b) - (a < b);
 }
@@ -15,7 +15,7 @@ void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row) {
     row[i - lo] = (INT32_MAX - kcl_row_length(A, i)) * INT64_C(0x100000000) + (i - lo);
     ordered &= i == lo || row[i - lo - 1] < row[i - lo];
   }
-  if (!ordered) qsort(row, (size_t)(hi - lo), sizeof *row, ascending);
+  if (!ordered) qsort(row, (size_t)(hi - lo), sizeof *row, compare_offsets);
   for (int64_t i = 0; i < hi - lo; i++) row[i] = lo + (row[i] & 0xffffffff);
 }
 
@@ -39,7 +39,7 @@ typedef struct slicing {
   int32_t *slice;
 } slicing;
 
-static void widths(void *arg, int64_t first, int64_t last) {
+static void count_widths(void *arg, int64_t first, int64_t last) {
   const slicing *s = arg;
   for (int64_t t = first; t < last; t++) {
     int64_t base = t * KCL_SLICE,
@@ -51,7 +51,8 @@ static void widths(void *arg, int64_t first, int64_t last) {
 
 void kcl_slices(const kcl_csr *A, int unit, int32_t *slice) {
   slice[0] = 0;
-  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, widths, &(slicing){A, unit, slice});
+  kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, count_widths,
+          &(slicing){A, unit, slice});
   for (int64_t s = 0; s < kcl_slice_count(A->rows); s++) slice[s + 1] += slice[s];
 }
 
@@ -109,34 +110,34 @@ void kcl_count_slices(const kcl_csr *A, kcl_stats *s) {
   s->sell_sorted_padded = sorted.entries;
 }
 
-enum { SHORT = 256 };
-typedef struct lengths {
+enum { SHORT_ROW = 256 };
+typedef struct length_histogram {
   const kcl_csr *A;
   _Atomic int64_t *rows; /* rows[w]: of length w */
-} lengths;
+} length_histogram;
 
-static void count_lengths(void *arg, int64_t from, int64_t to) {
-  const lengths *l = arg;
-  int64_t few[SHORT] = {0};
+static void count_short_rows(void *arg, int64_t from, int64_t to) {
+  const length_histogram *l = arg;
+  int64_t few[SHORT_ROW] = {0};
   for (int64_t i = from; i < to; i++) {
     int64_t n = kcl_row_length(l->A, i);
-    if (n < SHORT)
+    if (n < SHORT_ROW)
       few[n]++;
     else
       l->rows[n]++;
   }
-  for (int w = 0; w < SHORT; w++)
+  for (int w = 0; w < SHORT_ROW; w++)
     if (few[w]) l->rows[w] += few[w];
 }
 
 /* The ELL width of HYB, the largest that at least a third of the rows fill (Bell & Garland 2009), and the entries that
  * overflow it. */
 int kcl_count_overflow(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
-  lengths l = {.A = A};
+  length_histogram l = {.A = A};
   int64_t filled = 0;
   int rc = kcl_alloc(ctx, s->row_max + 1, sizeof *l.rows, "row lengths", (void **)&l.rows);
   if (rc) return rc;
-  kcl_for(A->rows, KCL_FEW_ROWS, count_lengths, &l);
+  kcl_for(A->rows, KCL_FEW_ROWS, count_short_rows, &l);
   s->hyb_width = s->row_max;
   while (s->hyb_width > 0 && 3 * (filled += l.rows[s->hyb_width]) < A->rows) s->hyb_width--;
   for (int64_t w = s->hyb_width; w <= s->row_max; w++)
@@ -155,7 +156,7 @@ typedef struct blocking {
 
 /* Distinct block columns of the b rows from `base` on: their columns ascend, so they are merged. Inlined, so that its loops
  * have constant lengths. */
-static inline int64_t blocks_of(const kcl_csr *A, int b, int64_t base) {
+static inline int64_t count_row_blocks(const kcl_csr *A, int b, int64_t base) {
   int64_t at[8], end[8], blocks = 0;
   int rows = (int)(base + b < A->rows ? b : A->rows - base);
   for (int r = 0; r < rows; r++) at[r] = A->row_ptr[base + r], end[r] = A->row_ptr[base + r + 1];
@@ -189,9 +190,9 @@ static int64_t blocks_of_two(const kcl_csr *A, int64_t base) {
 static int64_t blocks_at(const kcl_csr *A, int b, int64_t base) {
   switch (b) {
   case 2: return blocks_of_two(A, base);
-  case 3: return blocks_of(A, 3, base);
-  case 4: return blocks_of(A, 4, base);
-  default: return blocks_of(A, b, base);
+  case 3: return count_row_blocks(A, 3, base);
+  case 4: return count_row_blocks(A, 4, base);
+  default: return count_row_blocks(A, b, base);
   }
 }
 
@@ -228,7 +229,7 @@ static void count_block_rows(void *arg, int64_t from, int64_t to) {
 static int64_t block_rows(const kcl_csr *A, int b) { return (A->rows + b - 1) / b; }
 
 /* b x b blocks with an entry. */
-static int64_t count_blocks(const kcl_csr *A, int b) {
+static int64_t count_matrix_blocks(const kcl_csr *A, int b) {
   blocking c = {.A = A, .b = b};
   kcl_for(block_rows(A, b), KCL_FEW_ROWS / b, count_block_rows, &c);
   return c.blocks;
@@ -236,11 +237,12 @@ static int64_t count_blocks(const kcl_csr *A, int b) {
 
 /* Which part of b x b blocks is entries, by one block row of 256, each time another of them. */
 static double sampled_fill(const kcl_csr *A, int b) {
-  enum { GROUP = 256, STEP = 7 };
+  enum { SAMPLE_GROUP = 256, STEP = 7 };
   const int64_t rows = block_rows(A, b);
   int64_t entries = 0, blocks = 0;
-  for (int64_t group = 0; group * GROUP < rows; group++) {
-    const int64_t first = group * GROUP, size = rows - first < GROUP ? rows - first : GROUP,
+  for (int64_t group = 0; group * SAMPLE_GROUP < rows; group++) {
+    const int64_t first = group * SAMPLE_GROUP,
+                  size = rows - first < SAMPLE_GROUP ? rows - first : SAMPLE_GROUP,
                   base = (first + STEP * group % size) * b,
                   end = base + b < A->rows ? base + b : A->rows;
     entries += A->row_ptr[end] - A->row_ptr[base], blocks += blocks_at(A, b, base);
@@ -251,9 +253,9 @@ static double sampled_fill(const kcl_csr *A, int b) {
 /* Of 2 x 2, and of those larger ones that a sample finds half full: others take more bytes than CSR. */
 void kcl_count_blocks(const kcl_csr *A, kcl_stats *s) {
   static const int size[] = {3, 4, 6, 8};
-  s->bcsr_blocks[2] = count_blocks(A, 2);
+  s->bcsr_blocks[2] = count_matrix_blocks(A, 2);
   for (int i = 0; i < 4; i++)
-    if (sampled_fill(A, size[i]) >= 0.5) s->bcsr_blocks[size[i]] = count_blocks(A, size[i]);
+    if (sampled_fill(A, size[i]) >= 0.5) s->bcsr_blocks[size[i]] = count_matrix_blocks(A, size[i]);
 }
 
 int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
@@ -263,10 +265,10 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
 }
 
 int kcl_natural_block(const kcl_stats *s) {
-  enum { MOST = 8 };
+  enum { MOST_BLOCK = 8 };
   double fullest = 0.7; /* of the entries of a block, at least */
   int size = 1;
-  for (int b = 2; b <= MOST; b++) {
+  for (int b = 2; b <= MOST_BLOCK; b++) {
     const double all = (double)b * b * (double)s->bcsr_blocks[b],
                  full = all > 0 ? (double)s->nnz / all : 0;
     if (full >= fullest) size = b, fullest = full;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* a_ij, with its real and imaginary part in z: false and 0 if it is not stored. */
-static bool entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
+static bool find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
   int64_t lo = A->row_ptr[i], hi = A->row_ptr[i + 1];
   const int64_t end = hi;
   while (lo < hi) {
@@ -24,19 +24,19 @@ static bool entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
 
 /* ---------------------------------------------------------------- exactly */
 
-typedef struct comparing {
+typedef struct mirror_comparing {
   const kcl_csr *A;
   double shift;                 /* the first element of the diagonal */
   _Atomic int64_t below, above; /* entries beside the diagonal */
   atomic_bool symmetric, hermitian, skew;
-} comparing;
+} mirror_comparing;
 
 /* An entry on the diagonal or below it. */
-static void compare(const comparing *c, int64_t i, int64_t k, kcl_mirror *m) {
+static void compare_mirrored(const mirror_comparing *c, int64_t i, int64_t k, kcl_mirror *m) {
   const int64_t j = c->A->col[k];
   double a[2], b[2];
   kcl_element(c->A->type, c->A->val, k, a);
-  bool there = entry(c->A, j, i, b);
+  bool there = find_entry(c->A, j, i, b);
   m->symmetric = m->symmetric && there && a[0] == b[0] && a[1] == b[1];
   m->hermitian = m->hermitian && there && a[0] == b[0] && a[1] == -b[1];
   m->shifted_skew = m->shifted_skew && there &&
@@ -44,7 +44,7 @@ static void compare(const comparing *c, int64_t i, int64_t k, kcl_mirror *m) {
 }
 
 static void compare_rows(void *arg, int64_t from, int64_t to) {
-  comparing *c = arg;
+  mirror_comparing *c = arg;
   const kcl_csr *A = c->A;
   kcl_mirror m = {c->symmetric, c->hermitian, c->skew};
   int64_t below = 0, above = 0;
@@ -52,7 +52,7 @@ static void compare_rows(void *arg, int64_t from, int64_t to) {
     int64_t beside = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       below += A->col[k]<i, above += A->col[k]> i, beside += A->col[k] != i;
-      if (A->col[k] <= i) compare(c, i, k, &m);
+      if (A->col[k] <= i) compare_mirrored(c, i, k, &m);
     }
     if (beside == kcl_row_length(A, i) && c->shift != 0) m.shifted_skew = false;
   }
@@ -64,10 +64,10 @@ static void compare_rows(void *arg, int64_t from, int64_t to) {
 }
 
 kcl_mirror kcl_mirrored(const kcl_csr *A) {
-  comparing c = {.A = A, .symmetric = true, .hermitian = true, .skew = true};
+  mirror_comparing c = {.A = A, .symmetric = true, .hermitian = true, .skew = true};
   double first[2] = {0, 0};
   if (A->rows != A->cols) return (kcl_mirror){0};
-  if (A->rows && entry(A, 0, 0, first)) c.shift = first[0];
+  if (A->rows && find_entry(A, 0, 0, first)) c.shift = first[0];
   kcl_for_each(A->rows, KCL_FEW_ROWS, compare_rows, &c);
   const bool all = c.below == c.above; /* those above have a transposed entry, too */
   return (kcl_mirror){all && c.symmetric, all && c.hermitian, all && c.skew};
@@ -147,7 +147,7 @@ static double difference(const void *arg, int64_t from, int64_t to) {
   for (int64_t i = from; i < to && most < r->enough; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
       double a[2], b[2];
-      kcl_element(A->type, A->val, k, a), entry(A, A->col[k], i, b);
+      kcl_element(A->type, A->val, k, a), find_entry(A, A->col[k], i, b);
       double apart = hypot(a[0] - b[0], a[1] + b[1]);
       if (apart > 0) most = fmax(most, apart / fmax(r->largest[i], r->largest[A->col[k]]));
     }

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct compilation {
+typedef struct background_compilation {
   cl_program program;
   cl_device_id device;
   cl_int code;
   char options[];
-} compilation;
+} background_compilation;
 
-static void run(void *self) {
-  compilation *c = self;
+static void compile_in_background(void *self) {
+  background_compilation *c = self;
   c->code = clBuildProgram(c->program, 1, &c->device, c->options, NULL, NULL);
 }
 
-static void release(void *self) {
-  compilation *c = self;
+static void release_compilation(void *self) {
+  background_compilation *c = self;
   clReleaseProgram(c->program);
   free(c);
 }
@@ -25,16 +25,16 @@ static void release(void *self) {
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped) {
   static const char no_warnings[] = "-w "; /* PoCL would tell how many there were */
   const size_t room = sizeof no_warnings + strlen(options);
-  compilation *c = malloc(sizeof *c + room);
+  background_compilation *c = malloc(sizeof *c + room);
   *stopped = false;
   if (!c) return CL_OUT_OF_HOST_MEMORY;
   c->program = p, c->device = ctx->opencl->device;
   strcat(strcpy(c->options, no_warnings), options);
   cl_int code = clRetainProgram(p);
   if (code) return free(c), code;
-  *stopped = !kcl_run_stoppable(ctx, run, release, c);
+  *stopped = !kcl_run_stoppable(ctx, compile_in_background, release_compilation, c);
   if (*stopped) return CL_SUCCESS;
   code = c->code;
-  release(c);
+  release_compilation(c);
   return code;
 }

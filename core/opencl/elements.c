@@ -182,10 +182,14 @@ static void put_times(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
 
 /* ---------------------------------------------------------------- loads, operations, stores */
 
-typedef enum known { UNREAD, READ, WRITTEN } known; /* of each vector, in order of the operations */
+typedef enum vector_use {
+  UNREAD,
+  READ,
+  WRITTEN
+} vector_use; /* of each vector, in order of the operations */
 
 /* Marks what an operation needs: the vectors that must be loaded. */
-static void note_reads(const kcl_op *o, known *v) {
+static void note_reads(const kcl_op *o, vector_use *v) {
   bool x = o->code != KCL_OP_LINCOMB || !is_constant(o->a, 0),
        z = o->code == KCL_OP_TIMES || (o->code == KCL_OP_LINCOMB && !is_constant(o->b, 0));
   if (x && !v[o->x]) v[o->x] = READ;
@@ -220,7 +224,7 @@ static void put_store(kcl_source *t, const kcl_emit *e, kcl_vec v) {
     kcl_put(t, "  %c_store(%s, i, %s_i);\n", kind, name, name);
 }
 
-static void put_operations(kcl_source *t, const kcl_emit *e, known *v) {
+static void put_operations(kcl_source *t, const kcl_emit *e, vector_use *v) {
   for (int i = 0; i < e->s->vectors; i++) {
     const kcl_op *o = &e->s->vector[i];
     if (o->code == KCL_OP_DOT) {
@@ -234,7 +238,7 @@ static void put_operations(kcl_source *t, const kcl_emit *e, known *v) {
   }
 }
 
-static void put_body(kcl_source *t, const kcl_emit *e, known *v) {
+static void put_body(kcl_source *t, const kcl_emit *e, vector_use *v) {
   const kcl_stage *s = e->s;
   const bool given = y_given(e);
   if (given) v[s->y] = WRITTEN;
@@ -253,7 +257,7 @@ static void put_body(kcl_source *t, const kcl_emit *e, known *v) {
 }
 
 void kcl_put_elements(kcl_source *t, const kcl_emit *e) {
-  known *v = calloc((size_t)e->k->vectors, sizeof *v);
+  vector_use *v = calloc((size_t)e->k->vectors, sizeof *v);
   t->failed = t->failed || !v;
   if (!v || !e->s->n || (!e->s->vectors && !y_given(e))) {
     free(v);

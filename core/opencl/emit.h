@@ -61,9 +61,9 @@ void kcl_put_sums(kcl_source *t, const kcl_emit *e); /* of dots, zero */
 
 /* ---- product.c: the format's file, and the loop of a stage */
 enum {
-  KCL_NAMES,
-  KCL_TYPED,
-  KCL_TYPED_WRITTEN
+  KCL_ARRAYS_NAMED,
+  KCL_ARRAYS_TYPED,
+  KCL_ARRAYS_WRITTEN
 }; /* the last: prepared arrays as prepare() sees them */
 void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *prefix);
 void kcl_put_format(kcl_source *t, const kcl_emit *e);

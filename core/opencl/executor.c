@@ -21,8 +21,9 @@ static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
     if (count > KCL_HISTORY - at) count = KCL_HISTORY - at;
     size_t offset = ring + (size_t)at * entry;
     code = clEnqueueReadBuffer(
-        queue(r), r->history, CL_FALSE, offset, (size_t)count * entry, r->history_mirror + offset,
-        0, NULL, kcl_profile_event(context(r)->opencl, "read", (size_t)count * entry));
+        run_queue(r), r->history, CL_FALSE, offset, (size_t)count * entry,
+        r->history_mirror + offset, 0, NULL,
+        kcl_profile_event(run_context(r)->opencl, "read", (size_t)count * entry));
     from += count;
   }
   return code;
@@ -39,7 +40,7 @@ static cl_int read_histories(run *r, int64_t iterations) {
   return code;
 }
 
-static cl_int await(run *r) {
+static cl_int await_poll(run *r) {
   cl_int code = clWaitForEvents(1, &r->ready[r->first]);
   clReleaseEvent(r->ready[r->first]);
   r->ready[r->first] = NULL;
@@ -61,15 +62,16 @@ static int run_on_ranks(run *r, kcl_phase phase, int64_t times, int status) {
 static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   run *r = ex->data;
   cl_int code = CL_SUCCESS;
-  if (r->polls == MAX_POLLS) { /* nobody looked: the oldest is overwritten */
-    code = await(r);
-    r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+  if (r->polls == KCL_MOST_POLLS) { /* nobody looked: the oldest is overwritten */
+    code = await_poll(r);
+    r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
   }
   bool persistent = phase == KCL_LOOP && r->persistent.kernel;
   if (phase == KCL_START) r->persistent.since_replace = 0;
   if (persistent && !code) code = kcl_persistent_kernel.enqueue(r, times);
   if (r->ranks.ready) {
-    int rc = run_on_ranks(r, phase, times, kcl_cl_check(context(r), code, "clFinish", "iterating"));
+    int rc =
+        run_on_ranks(r, phase, times, kcl_cl_check(run_context(r), code, "clFinish", "iterating"));
     if (rc) return rc;
   }
   for (int64_t t = 0; t < times && !code && !persistent && !r->ranks.ready; t++)
@@ -77,25 +79,25 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
       code = kcl_run_enqueue(r, &r->launch[phase][i]);
   if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
   if (phase == KCL_REPLACE)
-    return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
-  int slot = (r->first + r->polls) % MAX_POLLS;
+    return kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  int slot = (r->first + r->polls) % KCL_MOST_POLLS;
   if (!code)
-    code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, kcl_run_state(r),
+    code = clEnqueueReadBuffer(run_queue(r), r->states, CL_FALSE, kcl_run_state(r),
                                kcl_poll_bytes(r->k), r->mirror[slot], 0, NULL, &r->ready[slot]);
-  if (!code) kcl_profile_keep(context(r)->opencl, r->ready[slot], "read", kcl_poll_bytes(r->k));
-  if (!code) r->polls++, code = clFlush(queue(r));
-  return kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  if (!code) kcl_profile_keep(run_context(r)->opencl, r->ready[slot], "read", kcl_poll_bytes(r->k));
+  if (!code) r->polls++, code = clFlush(run_queue(r));
+  return kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
 }
 
-static int finish(kcl_executor *ex) {
+static int opencl_finish(kcl_executor *ex) {
   run *r = ex->data;
-  cl_int code = clFinish(queue(r));
+  cl_int code = clFinish(run_queue(r));
   while (r->polls) {
     clReleaseEvent(r->ready[r->first]);
     r->ready[r->first] = NULL;
-    r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+    r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
   }
-  int rc = kcl_cl_check(context(r), code, "clFinish", "iterating");
+  int rc = kcl_cl_check(run_context(r), code, "clFinish", "iterating");
   bool lost = false;
   if (!rc) rc = kcl_persistent_kernel.check(r, &lost);
   if (!rc && !lost) {
@@ -108,13 +110,13 @@ static int finish(kcl_executor *ex) {
 }
 
 static int next_poll(run *r) {
-  int rc = kcl_cl_check(context(r), await(r), "clWaitForEvents", "iterating");
-  r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+  int rc = kcl_cl_check(run_context(r), await_poll(r), "clWaitForEvents", "iterating");
+  r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
   return rc;
 }
 
 /* On several ranks the host is at the end of the last batch, as it is natively. */
-static int poll(kcl_executor *ex, kcl_control *head, double *rr) {
+static int opencl_poll(kcl_executor *ex, kcl_control *head, double *rr) {
   run *r = ex->data;
   int rc = KCL_OK;
   if (!r->polls) return KCL_OK;
@@ -123,53 +125,54 @@ static int poll(kcl_executor *ex, kcl_control *head, double *rr) {
   if (!rc) rc = next_poll(r);
   memcpy(head, r->mirror[slot], (size_t)r->k->nrhs * sizeof *head);
   for (int c = 0; c < r->k->nrhs; c++)
-    rr[c] = real_at(r, r->mirror[slot] + kcl_run_slot(r, r->k->rr, c));
+    rr[c] = run_real_at(r, r->mirror[slot] + kcl_run_slot(r, r->k->rr, c));
   if (rc || (!head->group_missing && !head->group_lost)) return rc;
   head->group_missing = head->group_lost = 0;
-  return finish(ex);
+  return opencl_finish(ex);
 }
 
-static int history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
+static int opencl_history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
   run *r = ex->data;
   const char *ring =
       r->history_mirror + (size_t)column * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
   for (int64_t i = from; i < to; i++)
     for (int j = 0; j < KCL_HISTORY_FIELDS; j++)
       *out++ =
-          real_at(r, ring + (size_t)(i % KCL_HISTORY * KCL_HISTORY_FIELDS + j) * r->real_bytes);
+          run_real_at(r, ring + (size_t)(i % KCL_HISTORY * KCL_HISTORY_FIELDS + j) * r->real_bytes);
   return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- vectors and state */
 
-static int put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
-               double scale) {
+static int opencl_put(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, const void *values,
+                      double scale) {
   return kcl_run_put(ex->data, v, rhs, type, values, scale);
 }
 
-static int get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
+static int opencl_get(kcl_executor *ex, kcl_vec v, int rhs, kcl_type type, void *values,
+                      double scale) {
   return kcl_run_get(ex->data, v, rhs, type, values, scale);
 }
 
-static int save(kcl_executor *ex, int snapshot) { return kcl_run_save(ex->data, snapshot); }
+static int opencl_save(kcl_executor *ex, int snapshot) { return kcl_run_save(ex->data, snapshot); }
 
-static int load(kcl_executor *ex, int snapshot, int rhs) {
+static int opencl_load(kcl_executor *ex, int snapshot, int rhs) {
   return kcl_run_load(ex->data, snapshot, rhs);
 }
 
-static int set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
+static int opencl_set_state(kcl_executor *ex, const kcl_control *control, const double *target) {
   return kcl_run_set_state(ex->data, control, target);
 }
 
-static int carry(kcl_executor *to, const kcl_executor *from) {
+static int opencl_carry(kcl_executor *to, const kcl_executor *from) {
   return kcl_run_carry(to->data, from->data);
 }
 
-static int multiply(kcl_executor *ex, const kcl_product *p) {
+static int opencl_multiply(kcl_executor *ex, const kcl_product *p) {
   return kcl_run_multiply(ex->data, p);
 }
 
-static void *memory(kcl_executor *ex, kcl_vec v) {
+static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
   const run *r = ex->data;
   cl_mem buffer = r->vec[v];
   return buffer;
@@ -180,9 +183,9 @@ static void *memory(kcl_executor *ex, kcl_vec v) {
 static void close_run(kcl_executor *ex) {
   run *r = ex->data;
   if (!r) return;
-  clFinish(queue(r));
+  clFinish(run_queue(r));
   while (r->polls)
-    clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % MAX_POLLS, r->polls--;
+    clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
   kcl_run_close_launches(r);
   kcl_run_close_parts(r);
   kcl_series_close(r);
@@ -191,19 +194,19 @@ static void close_run(kcl_executor *ex) {
   kcl_run_close_vectors(r);
   if (r->states) clReleaseMemObject(r->states);
   if (r->history) clReleaseMemObject(r->history);
-  kcl_opencl_unpin_host(context(r), &r->pinned);
+  kcl_opencl_unpin_host(run_context(r), &r->pinned);
   free(r);
 }
 
 static int launches(const kcl_executor *ex, kcl_phase phase, int stage) {
   const run *r = ex->data;
-  const launch *l = r->launch[phase] ? &r->launch[phase][stage] : NULL;
+  const kcl_launch *l = r->launch[phase] ? &r->launch[phase][stage] : NULL;
   if (!l || !l->kernel) return 0;
   return 1 + (l->prepare ? l->steps ? (int)l->steps->steps : 1 : 0);
 }
 
 /* What was compiled: the kernels of stages, then the persistent kernel or series, if there is one. */
-static int source(kcl_executor *ex, char **out) {
+static int opencl_source(kcl_executor *ex, char **out) {
   run *r = ex->data;
   const int all = kcl_run_programs(r);
   char *text[KCL_MOST_BUILDS] = {NULL};
@@ -213,7 +216,7 @@ static int source(kcl_executor *ex, char **out) {
     KCL_TRY(kcl_program_source(r->k, kcl_run_geometry(r, i), &r->parts, i, &text[i]));
     room += strlen(text[i]);
   }
-  KCL_TRY(kcl_alloc(context(r), (int64_t)room, 1, "source", (void **)out));
+  KCL_TRY(kcl_alloc(run_context(r), (int64_t)room, 1, "source", (void **)out));
   for (int i = 0; i < all; at += strlen(text[i++])) strcpy(*out + at, text[i]);
 done:
   for (int i = 0; i < all; i++) free(text[i]);
@@ -223,16 +226,16 @@ done:
 static int pin_mirrors(run *r) {
   size_t state = (kcl_poll_bytes(r->k) + 63) / 64 * 64;
   size_t bytes =
-      MAX_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
-  int rc = kcl_opencl_pin_host(context(r), bytes, "pinning memory", &r->pinned);
+      KCL_MOST_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
+  int rc = kcl_opencl_pin_host(run_context(r), bytes, "pinning memory", &r->pinned);
   if (rc) return rc;
   r->mirror[0] = r->pinned.data, r->mirror[1] = r->mirror[0] + state;
-  r->history_mirror = r->mirror[0] + MAX_POLLS * state;
+  r->history_mirror = r->mirror[0] + KCL_MOST_POLLS * state;
   return KCL_OK;
 }
 
-static int allocate(run *r) {
-  kcl *ctx = context(r);
+static int allocate_run(run *r) {
+  kcl *ctx = run_context(r);
   kcl_program *k = r->k;
   int64_t messages = 0;
   int rc;
@@ -256,10 +259,10 @@ static int first_launches(kcl_executor *ex) {
   kcl_control head[KCL_MAX_NRHS];
   const double target[KCL_MAX_NRHS] = {0};
   for (int c = 0; c < KCL_MAX_NRHS; c++) head[c] = (kcl_control){.stop = 1};
-  int rc = set_state(ex, head, target);
+  int rc = opencl_set_state(ex, head, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
-  return rc ? rc : finish(ex);
+  return rc ? rc : opencl_finish(ex);
 }
 
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
@@ -269,27 +272,27 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   r = ex->data;
   *ex = (kcl_executor){.data = r,
                        .run = run_batch,
-                       .put = put,
-                       .get = get,
-                       .set_state = set_state,
-                       .poll = poll,
-                       .history = history,
-                       .finish = finish,
-                       .save = save,
-                       .load = load,
-                       .carry = carry,
-                       .multiply = multiply,
-                       .memory = memory,
+                       .put = opencl_put,
+                       .get = opencl_get,
+                       .set_state = opencl_set_state,
+                       .poll = opencl_poll,
+                       .history = opencl_history,
+                       .finish = opencl_finish,
+                       .save = opencl_save,
+                       .load = opencl_load,
+                       .carry = opencl_carry,
+                       .multiply = opencl_multiply,
+                       .memory = opencl_memory,
                        .launches = launches,
-                       .source = source,
+                       .source = opencl_source,
                        .close = close_run};
   r->k = k, r->width = kcl_rhs_width(k), r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
   r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
   double t = kcl_now();
   for (int i = 0; i < k->ops; i++) KCL_TRY(kcl_opencl_upload(k->op[i].matrix));
-  KCL_TRY(allocate(r));
-  KCL_TRY(finish(ex));
+  KCL_TRY(allocate_run(r));
+  KCL_TRY(opencl_finish(ex));
   ex->seconds_upload = kcl_now() - t;
   t = kcl_now();
   ex->compiled = -k->ctx->opencl->compiled, ex->from_cache = -k->ctx->opencl->from_cache;

@@ -16,9 +16,12 @@
 #include "core/opencl/opencl.h"
 #include "core/program/ranks.h"
 
-enum { MAX_POLLS = 2, PAD = 64 /* elements; packs reach beyond the end of a vector */ };
+enum {
+  KCL_MOST_POLLS = 2,
+  KCL_VECTOR_PAD = 64 /* elements; packs reach beyond the end of a vector */
+};
 
-typedef struct launch {
+typedef struct kcl_launch {
   int stages; /* that it carries out: one, or a series */
   cl_kernel kernel;
   size_t groups, group; /* work-groups; work-items of each */
@@ -29,7 +32,7 @@ typedef struct launch {
   const kcl_matrix *steps; /* it is launched for each step of this matrix; NULL: once */
   cl_mem zeroed;           /* y of a format that scatters: cleared before the launch */
   size_t zeroed_bytes;
-} launch;
+} kcl_launch;
 
 /* Consecutive elements of x that are sent: from `row` on, to place `at` of halo->out. */
 typedef struct kcl_sent {
@@ -84,7 +87,7 @@ typedef struct run {
   cl_mem history; /* [width, KCL_HISTORY, KCL_HISTORY_FIELDS] reals */
   size_t state_bytes, scalar_bytes, real_bytes, group;
   cl_uint number; /* of the next launch; its last bit: which copy of the state is its input */
-  launch *launch[KCL_PHASES];
+  kcl_launch *launch[KCL_PHASES];
   kcl_persistent persistent;
   kcl_series series;
   int64_t enqueued[KCL_MAX_NRHS]; /* iterations that may have been made */
@@ -107,19 +110,19 @@ typedef struct run {
   } ranks;              /* of several */
   cl_mem snapshot[KCL_SNAPSHOTS]; /* copies of x; NULL until they are needed */
   kcl_pinned pinned;              /* host memory that the device writes to without a copy: */
-  char *mirror[MAX_POLLS];        /* control blocks and slots after a batch */
+  char *mirror[KCL_MOST_POLLS];   /* control blocks and slots after a batch */
   char *history_mirror;           /* of the history */
-  cl_event ready[MAX_POLLS];
+  cl_event ready[KCL_MOST_POLLS];
   int first, polls; /* the ring of outstanding polls */
 } run;
 
-static inline kcl *context(const run *r) { return r->k->ctx; }
-static inline cl_command_queue queue(const run *r) { return r->k->ctx->opencl->queue; }
+static inline kcl *run_context(const run *r) { return r->k->ctx; }
+static inline cl_command_queue run_queue(const run *r) { return r->k->ctx->opencl->queue; }
 
 /* Of a vector: a number per right-hand side. */
-static inline size_t element_bytes(const run *r) { return (size_t)r->width * r->scalar_bytes; }
+static inline size_t run_element_bytes(const run *r) { return (size_t)r->width * r->scalar_bytes; }
 
-static inline double real_at(const run *r, const void *p) {
+static inline double run_real_at(const run *r, const void *p) {
   return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;
 }
 
@@ -140,7 +143,7 @@ int kcl_run_programs(
 const kcl_geometry *kcl_run_geometry(const run *r, int program);
 void kcl_run_close_launches(run *r);
 void kcl_run_close_parts(run *r);
-cl_int kcl_run_enqueue(run *r, const launch *l);
+cl_int kcl_run_enqueue(run *r, const kcl_launch *l);
 
 /* ---- vectors.c */
 int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
@@ -155,7 +158,7 @@ void kcl_run_close_vectors(run *r);
 
 /* Between column `from` / n of columns, of numbers, and right-hand side rhs of `vector`, which has v's shape. alpha, beta: of
  * column = alpha vector + beta column, where kernel is column.out; NULL: 1 and 0. */
-typedef struct column_move {
+typedef struct kcl_column_move {
   cl_kernel kernel;
   kcl_vec v;
   cl_mem vector;
@@ -163,13 +166,13 @@ typedef struct column_move {
   cl_mem columns;
   int64_t from;
   const void *alpha, *beta;
-} column_move;
-int kcl_run_move(run *r, const column_move *m);
+} kcl_column_move;
+int kcl_run_move(run *r, const kcl_column_move *m);
 
 /* ---- ranks.c */
 int kcl_run_open_ranks(run *r);
 /* One stage; status: KCL_OK, or this rank's failure before. */
-int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status);
+int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const kcl_launch *l, int status);
 /* After the last stage of a batch: the sums that it left, for the next one, to the state. */
 int kcl_run_leave_sums(run *r, int status);
 void kcl_run_close_ranks(run *r);
@@ -179,14 +182,15 @@ int kcl_halo_open(run *r, const kcl_halo *h,
                   kcl_exchange *e); /* an empty one; closed by the caller, also after a failure */
 void kcl_halo_close(kcl_exchange *e);
 /* A stage whose product has a halo; works: this rank has not failed. Ranks meet also where it has. */
-cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l, bool works);
+cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
+                    bool works);
 size_t kcl_halo_groups(const run *r, const kcl_halo *h); /* work-groups of halo_add */
 
 /* ---- series.c */
 void kcl_series_plan(run *r); /* r->series.geometry, if there are any */
 /* From r->series.program: the table; the launch of l->stages stages from this one on. */
 int kcl_series_open(run *r);
-int kcl_series_launch(run *r, kcl_phase phase, int number, launch *l);
+int kcl_series_launch(run *r, kcl_phase phase, int number, kcl_launch *l);
 void kcl_series_close(run *r);
 
 /* ---- multiply.c */

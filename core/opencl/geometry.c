@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wide(const kcl_program *k) {
+static bool has_wide_rows(const kcl_program *k) {
   int64_t most = 0;
   for (int v = 0; v < k->vectors; v++)
     if (k->vector[v].n > most) most = k->vector[v].n;
@@ -18,7 +18,7 @@ static bool wide(const kcl_program *k) {
 enum {
   REGISTERS_PER_UNIT = 65536, /* NVIDIA, since 2012 */
   L1_BYTES = 196608, /* per compute unit; an NVIDIA H200 has 256 KiB, including local memory */
-  LINE = 128,
+  DEVICE_LINE = 128,
   /* Above this a pass no longer fits the L2 cache of an NVIDIA H200 (50 MiB): with streaming loads of the matrix a
    * pass over 52.6 MB was slower, one over 54.1 MB faster. */
   STREAMED_BYTES = 54000000
@@ -49,7 +49,7 @@ static int cached(const kcl_program *k, int group, int groups) {
   if (!k->ctx->opencl->is_nvidia || !A || !A->row_per_item || A->lanes > 1 || !A->rows)
     return groups;
   double row = (double)A->nnz * (double)(4 + kcl_type_size(k->type)) / (double)A->rows;
-  double lines = row < 2 * LINE ? row : 2 * LINE;
+  double lines = row < 2 * DEVICE_LINE ? row : 2 * DEVICE_LINE;
   while (groups > 1 && groups * group * lines > L1_BYTES) groups /= 2;
   return groups;
 }
@@ -63,22 +63,22 @@ static int64_t fixed_groups(const kcl_program *k) {
 /* Series (series.c). Where work-groups may wait for each other, one per compute unit; elsewhere one alone, for tiny stages.
  * Its arguments are addresses kept in a buffer, which OpenCL 1.2 does not promise: only where that is known to work. */
 static void choose_series(const kcl_program *k, kcl_geometry *g) {
-  enum { TOGETHER = 8000000, ALONE = 100000 }; /* bytes of a stage, at most */
+  enum { BYTES_TOGETHER = 8000000, BYTES_ALONE = 100000 }; /* bytes of a stage, at most */
   const kcl_opencl *o = k->ctx->opencl;
   const char *word = getenv("KRYLOCL_SERIES");
   const bool waits = o->small_groups || o->is_nvidia,
              addresses = o->is_nvidia || !strcmp(k->ctx->device.kind, "cpu");
   if (g->group == 1 || !addresses || kcl_program_ranks(k)) return;
   g->series_groups = waits ? o->concurrent : 1;
-  g->series_bytes = word ? atoi(word) : g->series_groups > 1 ? TOGETHER : ALONE;
+  g->series_bytes = word ? atoi(word) : g->series_groups > 1 ? BYTES_TOGETHER : BYTES_ALONE;
   if (!g->series_bytes) g->series_groups = 0;
 }
 
 /* Where they leave room for the others in the 1,024 bytes of arguments that OpenCL promises. */
 bool kcl_sums_are_argument(const kcl_program *k) {
-  enum { ROOM = 512 };
+  enum { GROUP_WORDS = 512 };
   const size_t sums = (size_t)kcl_program_dots(k) * (size_t)kcl_rhs_width(k);
-  return kcl_program_ranks(k) && sums * kcl_type_size(k->type) <= ROOM;
+  return kcl_program_ranks(k) && sums * kcl_type_size(k->type) <= GROUP_WORDS;
 }
 
 /* GPU layout: eight groups of 256 per compute unit; fewer with several right-hand sides, whose sums each group reduces; and
@@ -103,7 +103,7 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
                     .registers = registers,
                     .streamed = streams(k),
                     .block = block,
-                    .wide_index = wide(k)};
+                    .wide_index = has_wide_rows(k)};
   choose_series(k, &g);
   return g;
 }

@@ -9,12 +9,12 @@
 #include "core/opencl/executor.h"
 
 /* *done: the launch's event, to be released; NULL: none is wanted. */
-static cl_int start(const run *r, cl_kernel kernel, size_t groups, const cl_event *after,
-                    cl_event *done) {
+static cl_int enqueue_groups(const run *r, cl_kernel kernel, size_t groups, const cl_event *after,
+                             cl_event *done) {
   const size_t items = groups * r->group;
-  cl_event *log = kcl_profile_launch(context(r)->opencl, kernel, r->group);
-  cl_int code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &items, &r->group, after != NULL,
-                                       after, log ? log : done);
+  cl_event *log = kcl_profile_launch(run_context(r)->opencl, kernel, r->group);
+  cl_int code = clEnqueueNDRangeKernel(run_queue(r), kernel, 1, NULL, &items, &r->group,
+                                       after != NULL, after, log ? log : done);
   if (!code && log && done) *done = *log, code = clRetainEvent(*done);
   return code;
 }
@@ -25,26 +25,26 @@ size_t kcl_halo_groups(const run *r, const kcl_halo *h) {
 }
 
 /* Elements of x that this rank sends, and its own that rows of the boundary need. *packed: x can be read, or e->out. */
-static cl_int pack(const run *r, const kcl_exchange *e, cl_mem *x, cl_event *packed) {
+static cl_int pack_halo(const run *r, const kcl_exchange *e, cl_mem *x, cl_event *packed) {
   const kcl_halo *h = e->halo;
   cl_int code = CL_SUCCESS;
   if (h->own) {
     code = clSetKernelArg(e->take, 3, sizeof(cl_mem), x);
-    if (!code) code = start(r, e->take, kcl_run_groups_for(r, h->own), NULL, NULL);
+    if (!code) code = enqueue_groups(r, e->take, kcl_run_groups_for(r, h->own), NULL, NULL);
   }
   if (!h->sends || code) return code;
-  if (e->pieces) return clEnqueueMarkerWithWaitList(queue(r), 0, NULL, packed);
+  if (e->pieces) return clEnqueueMarkerWithWaitList(run_queue(r), 0, NULL, packed);
   code = clSetKernelArg(e->pack, 3, sizeof(cl_mem), x);
-  return code ? code : start(r, e->pack, kcl_run_groups_for(r, h->sends), NULL, packed);
+  return code ? code : enqueue_groups(r, e->pack, kcl_run_groups_for(r, h->sends), NULL, packed);
 }
 
 /* Elements [from, from + count) of a buffer to place `at` of what is sent. */
 static cl_int read_piece(const run *r, cl_mem buffer, const kcl_sent *p, const kcl_halo *h,
                          const cl_event *after) {
-  const size_t size = element_bytes(r), bytes = (size_t)p->count * size;
+  const size_t size = run_element_bytes(r), bytes = (size_t)p->count * size;
   return clEnqueueReadBuffer(r->ranks.transfers, buffer, CL_FALSE, (size_t)p->row * size, bytes,
                              (char *)h->out + (size_t)p->at * size, 1, after,
-                             kcl_profile_event(context(r)->opencl, "read", bytes));
+                             kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
 /* What is sent to the host, which then may use h->in: what is read was complete after h->in had been used. */
@@ -52,7 +52,7 @@ static cl_int read_halo(const run *r, const kcl_exchange *e, cl_mem x, const cl_
   const kcl_halo *h = e->halo;
   const kcl_sent whole = {0, 0, h->sends};
   cl_int code = CL_SUCCESS;
-  if (!h->sends) return h->boundary ? clFinish(queue(r)) : CL_SUCCESS;
+  if (!h->sends) return h->boundary ? clFinish(run_queue(r)) : CL_SUCCESS;
   for (int i = 0; i < e->pieces && !code; i++) code = read_piece(r, x, &e->sent[i], h, packed);
   if (!e->pieces) code = read_piece(r, e->out, &whole, h, packed);
   return code ? code : clFinish(r->ranks.transfers);
@@ -64,12 +64,12 @@ static cl_int write_halo(const run *r, const kcl_exchange *e, cl_event *written)
   cl_int code = CL_SUCCESS;
   for (int i = 0; i < h->owners && !code; i++) {
     const kcl_received *from = &h->received[i];
-    const size_t size = element_bytes(r), at = (size_t)(h->own + from->first) * size,
+    const size_t size = run_element_bytes(r), at = (size_t)(h->own + from->first) * size,
                  bytes = (size_t)from->count * size;
     if (*written) clReleaseEvent(*written);
     code = clEnqueueWriteBuffer(r->ranks.transfers, e->in, CL_FALSE, at, bytes, from->from, 0, NULL,
                                 written);
-    if (!code) kcl_profile_keep(context(r)->opencl, *written, "write", bytes);
+    if (!code) kcl_profile_keep(run_context(r)->opencl, *written, "write", bytes);
   }
   return code ? code : clFlush(r->ranks.transfers);
 }
@@ -89,8 +89,8 @@ static cl_int set_active(const run *r, cl_kernel kernel, const kcl_stage *s, kcl
 }
 
 /* y is completed, and the dot that it is in. */
-static cl_int add(const run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l,
-                  const cl_event *written) {
+static cl_int add_boundary_rows(const run *r, const kcl_exchange *e, const kcl_stage *s,
+                                const kcl_launch *l, const cl_event *written) {
   int number = 0;
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   const cl_int dot = which_dot(o, s->y);
@@ -102,22 +102,22 @@ static cl_int add(const run *r, const kcl_exchange *e, const kcl_stage *s, const
   code |= clSetKernelArg(e->add, 5, sizeof(cl_mem), &r->vec[u]);
   code |= clSetKernelArg(e->add, 7, sizeof at, &at);
   if (r->width > 1) code |= set_active(r, e->add, s, u);
-  return code ? code : start(r, e->add, kcl_halo_groups(r, e->halo), written, NULL);
+  return code ? code : enqueue_groups(r, e->add, kcl_halo_groups(r, e->halo), written, NULL);
 }
 
 /* A stage with a halo. Ranks meet also where this one fails. */
-cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const launch *l,
+cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
                     bool works) {
   const kcl_halo *h = e->halo;
   cl_event packed = NULL, written = NULL;
   cl_int code = CL_SUCCESS;
-  if (works) code = pack(r, e, &r->vec[s->x], &packed);
+  if (works) code = pack_halo(r, e, &r->vec[s->x], &packed);
   if (works && !code) code = kcl_run_enqueue(r, l);
-  if (works && !code) code = clFlush(queue(r));
+  if (works && !code) code = clFlush(run_queue(r));
   if (works && !code) code = read_halo(r, e, r->vec[s->x], &packed);
   h->begin(h), h->end(h);
   if (works && h->boundary && !code) code = write_halo(r, e, &written);
-  if (works && h->boundary && !code) code = add(r, e, s, l, &written);
+  if (works && h->boundary && !code) code = add_boundary_rows(r, e, s, l, &written);
   if (packed) clReleaseEvent(packed);
   if (written) clReleaseEvent(written);
   return code;
@@ -142,11 +142,12 @@ static void find_pieces(kcl_exchange *e) {
 
 static int buffer_of(run *r, const void *data, int64_t count, size_t size, cl_mem *out) {
   const kcl_upload u = {1, count * (int64_t)size, kcl_fill_bytes, data};
-  int rc = kcl_opencl_buffer(context(r), (size_t)(count ? count : 1) * size, "the halo", out);
-  return rc || !data || !count ? rc : kcl_opencl_write(context(r), *out, &u, "uploading the halo");
+  int rc = kcl_opencl_buffer(run_context(r), (size_t)(count ? count : 1) * size, "the halo", out);
+  return rc || !data || !count ? rc
+                               : kcl_opencl_write(run_context(r), *out, &u, "uploading the halo");
 }
 
-static int set_arguments(run *r, kcl_exchange *e) {
+static int set_halo_arguments(run *r, kcl_exchange *e) {
   const kcl_halo *h = e->halo;
   const cl_uint none = 0;
   cl_uint i = 10;
@@ -165,7 +166,7 @@ static int set_arguments(run *r, kcl_exchange *e) {
     code |= clSetKernelArg(e->add, 9, sizeof none, &none);
     code |= kcl_run_set_matrix(r, e->add, &i, h->boundary); /* row_ptr, col, val */
   }
-  return kcl_cl_check(context(r), code, "clSetKernelArg", "halo");
+  return kcl_cl_check(run_context(r), code, "clSetKernelArg", "halo");
 }
 
 int kcl_halo_open(run *r, const kcl_halo *h, kcl_exchange *e) {
@@ -177,14 +178,14 @@ int kcl_halo_open(run *r, const kcl_halo *h, kcl_exchange *e) {
   e->pack = clCreateKernel(r->part[0], "halo_pack", &code);
   if (!code) e->take = clCreateKernel(r->part[0], "halo_pack", &code);
   if (!code) e->add = clCreateKernel(r->part[0], "halo_add", &code);
-  KCL_TRY(kcl_cl_check(context(r), code, "clCreateKernel", "halo_pack"));
+  KCL_TRY(kcl_cl_check(run_context(r), code, "clCreateKernel", "halo_pack"));
   if (h->boundary) KCL_TRY(kcl_opencl_upload(h->boundary));
   KCL_TRY(buffer_of(r, h->send, packed, sizeof *h->send, &e->send));
   KCL_TRY(buffer_of(r, h->take, h->own, sizeof *h->take, &e->own));
   KCL_TRY(buffer_of(r, h->row, h->boundary ? h->boundary->rows : 0, sizeof *h->row, &e->row));
-  KCL_TRY(buffer_of(r, NULL, packed, element_bytes(r), &e->out));
-  KCL_TRY(buffer_of(r, NULL, h->own + h->count, element_bytes(r), &e->in));
-  rc = set_arguments(r, e);
+  KCL_TRY(buffer_of(r, NULL, packed, run_element_bytes(r), &e->out));
+  KCL_TRY(buffer_of(r, NULL, h->own + h->count, run_element_bytes(r), &e->in));
+  rc = set_halo_arguments(r, e);
 done:
   return rc;
 }

@@ -51,11 +51,11 @@ cl_int kcl_run_number(run *r, cl_kernel kernel) {
 
 /* ---------------------------------------------------------------- building */
 
-typedef struct composed {
+typedef struct composed_program {
   char options[512], *source;
-} composed;
+} composed_program;
 
-static int compose(run *r, const kcl_geometry *g, int part, composed *c) {
+static int compose_program(run *r, const kcl_geometry *g, int part, composed_program *c) {
   const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
   int n = 0;
   if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
@@ -79,16 +79,16 @@ int kcl_run_programs(const run *r) {
 }
 
 /* The programs of the stages, and of the persistent kernel or of series, if there is one. */
-static int build(run *r) {
-  composed text[KCL_MOST_BUILDS] = {{.source = NULL}};
+static int build_programs(run *r) {
+  composed_program text[KCL_MOST_BUILDS] = {{.source = NULL}};
   kcl_build list[KCL_MOST_BUILDS];
   const int parts = r->parts.count, all = kcl_run_programs(r);
   int rc;
   for (int i = 0; i < all; i++) {
-    KCL_TRY(compose(r, kcl_run_geometry(r, i), i, &text[i]));
+    KCL_TRY(compose_program(r, kcl_run_geometry(r, i), i, &text[i]));
     list[i] = (kcl_build){text[i].source, text[i].options, NULL};
   }
-  KCL_TRY(kcl_opencl_build(context(r), list, all));
+  KCL_TRY(kcl_opencl_build(run_context(r), list, all));
   for (int i = 0; i < parts; i++) r->part[i] = list[i].program;
   if (all > parts)
     *(r->geometry.without_loop ? &r->persistent.program : &r->series.program) = list[parts].program;
@@ -123,7 +123,7 @@ static cl_int set_sums(const run *r, cl_kernel kernel) {
 
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
-static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups_before) {
+static cl_int set_stage_arguments(run *r, const kcl_stage *s, kcl_launch *l, size_t groups_before) {
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
   cl_uint i = 2;
   code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
@@ -141,14 +141,14 @@ static cl_int set_arguments(run *r, const kcl_stage *s, launch *l, size_t groups
   return code;
 }
 
-static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
+static int make_prepare(run *r, cl_program of, const kcl_stage *s, kcl_launch *l,
                         const char *stage_name) {
   char name[48];
   cl_int code;
   cl_uint i = 0;
   snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
   l->prepare = clCreateKernel(of, name, &code);
-  int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
+  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->prepare_groups = kcl_run_groups_for(r, s->A->prepare_items);
   code |= kcl_run_set_index(r, l->prepare, i++, s->A->prepare_items);
@@ -156,12 +156,12 @@ static int make_prepare(run *r, cl_program of, const kcl_stage *s, launch *l,
   code |= kcl_run_set_matrix(r, l->prepare, &i, s->A);
   l->prepare_first = i, l->steps = s->A->steps ? s->A : NULL;
   code |= kcl_run_set_index(r, l->prepare, i, 0);
-  return kcl_cl_check(context(r), code, "clSetKernelArg", name);
+  return kcl_cl_check(run_context(r), code, "clSetKernelArg", name);
 }
 
 static int make_kernel(run *r, kcl_phase phase, int number) {
   const kcl_stage *s = &r->k->stage[phase][number];
-  launch *l = &r->launch[phase][number];
+  kcl_launch *l = &r->launch[phase][number];
   l->stages = kcl_series_length(r->k, &r->geometry, phase, number);
   if (l->stages) return kcl_series_launch(r, phase, number, l);
   l->stages = 1;
@@ -173,7 +173,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   snprintf(name, sizeof name, "stage_%s", id);
   if (at->alone) snprintf(name, sizeof name, "stage_shared");
   l->kernel = clCreateKernel(of, name, &code);
-  int rc = kcl_cl_check(context(r), code, "clCreateKernel", name);
+  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
   if (rc) return rc;
   l->groups = kcl_run_groups(r, s), l->group = r->group;
   if (s->A && s->A->prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
@@ -182,7 +182,8 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
   const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
   l->given_sums = kcl_sums_are_argument(r->k) && before && kcl_stage_dots(before);
   size_t groups_before = before && !kcl_program_ranks(r->k) ? kcl_run_groups(r, before) : 1;
-  return kcl_cl_check(context(r), set_arguments(r, s, l, groups_before), "clSetKernelArg", name);
+  return kcl_cl_check(run_context(r), set_stage_arguments(r, s, l, groups_before), "clSetKernelArg",
+                      name);
 }
 
 int kcl_run_stage_kernels(run *r, bool persistent) {
@@ -191,11 +192,11 @@ int kcl_run_stage_kernels(run *r, bool persistent) {
   kcl_run_close_parts(r);
   kcl_series_plan(r);
   KCL_TRY(kcl_parts_find(r->k, &r->geometry, &r->parts));
-  KCL_TRY(build(r));
+  KCL_TRY(build_programs(r));
   KCL_TRY(kcl_series_open(r));
   for (int phase = 0; phase < KCL_PHASES; phase++) {
     if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
-    KCL_TRY(kcl_alloc(context(r), r->k->stages[phase], sizeof(launch), "kernels",
+    KCL_TRY(kcl_alloc(run_context(r), r->k->stages[phase], sizeof(kcl_launch), "kernels",
                       (void **)&r->launch[phase]));
     for (int i = 0; i < r->k->stages[phase]; i += r->launch[phase][i].stages)
       KCL_TRY(make_kernel(r, phase, i));
@@ -204,13 +205,13 @@ done:
   return rc;
 }
 
-static cl_int enqueue_prepare(run *r, const launch *l, size_t groups) {
+static cl_int enqueue_prepare(run *r, const kcl_launch *l, size_t groups) {
   const size_t items = groups * r->group;
-  return clEnqueueNDRangeKernel(queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL,
-                                kcl_profile_launch(context(r)->opencl, l->prepare, r->group));
+  return clEnqueueNDRangeKernel(run_queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL,
+                                kcl_profile_launch(run_context(r)->opencl, l->prepare, r->group));
 }
 
-static cl_int enqueue_steps(run *r, const launch *l) {
+static cl_int enqueue_steps(run *r, const kcl_launch *l) {
   const int64_t *step = l->steps->step;
   cl_int code = CL_SUCCESS;
   for (int64_t i = 0; i < l->steps->steps && !code; i++) {
@@ -221,18 +222,18 @@ static cl_int enqueue_steps(run *r, const launch *l) {
   return code;
 }
 
-cl_int kcl_run_enqueue(run *r, const launch *l) {
-  kcl_opencl *o = context(r)->opencl;
+cl_int kcl_run_enqueue(run *r, const kcl_launch *l) {
+  kcl_opencl *o = run_context(r)->opencl;
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;
   size_t global = l->groups * l->group;
   if (l->zeroed)
-    code = clEnqueueFillBuffer(queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0, NULL,
-                               kcl_profile_event(o, "fill", l->zeroed_bytes));
+    code = clEnqueueFillBuffer(run_queue(r), l->zeroed, &zero, sizeof zero, 0, l->zeroed_bytes, 0,
+                               NULL, kcl_profile_event(o, "fill", l->zeroed_bytes));
   if (l->prepare) code |= l->steps ? enqueue_steps(r, l) : enqueue_prepare(r, l, l->prepare_groups);
   code |= kcl_run_number(r, l->kernel);
   if (l->given_sums && r->ranks.ready) code |= set_sums(r, l->kernel);
   return code ? code
-              : clEnqueueNDRangeKernel(queue(r), l->kernel, 1, NULL, &global, &l->group, 0, NULL,
-                                       kcl_profile_launch(o, l->kernel, l->group));
+              : clEnqueueNDRangeKernel(run_queue(r), l->kernel, 1, NULL, &global, &l->group, 0,
+                                       NULL, kcl_profile_launch(o, l->kernel, l->group));
 }

@@ -4,18 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef struct narrowing {
+typedef struct index_narrowing {
   const int64_t *wide;
   int32_t *to;
-} narrowing;
+} index_narrowing;
 
 static void narrow_part(void *arg, int64_t first, int64_t end) {
-  const narrowing *n = arg;
+  const index_narrowing *n = arg;
   for (int64_t k = first; k < end; k++) n->to[k] = (int32_t)n->wide[k];
 }
 
 void kcl_fill_narrow(const void *source, int64_t from, int64_t count, void *to) {
-  kcl_for(count, KCL_FEW, narrow_part, &(narrowing){(const int64_t *)source + from, to});
+  kcl_for(count, KCL_FEW, narrow_part, &(index_narrowing){(const int64_t *)source + from, to});
 }
 
 static int upload_array(kcl_matrix *m, int i) {
@@ -40,17 +40,17 @@ static int upload_array(kcl_matrix *m, int i) {
 /* A texel of just one scalar where the device can read and write such, else one of four words, which
  * every device with images can. */
 static int choose_texel(const kcl *ctx, kcl_type type, cl_image_format *chosen) {
-  enum { MOST = 256 };
-  cl_image_format list[MOST];
+  enum { MOST_WORDS = 256 };
+  cl_image_format list[MOST_WORDS];
   cl_uint count = 0;
   cl_bool images = CL_FALSE;
   int words = (int)kcl_type_size(type) / 4, texel = 0;
   cl_channel_order exact = words == 1 ? CL_R : words == 2 ? CL_RG : CL_RGBA;
   clGetDeviceInfo(ctx->opencl->device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
   if (!images || clGetSupportedImageFormats(ctx->opencl->context, CL_MEM_READ_WRITE,
-                                            CL_MEM_OBJECT_IMAGE2D, MOST, list, &count))
+                                            CL_MEM_OBJECT_IMAGE2D, MOST_WORDS, list, &count))
     return 0;
-  for (cl_uint i = 0; i < count && i < MOST && texel != 1; i++) {
+  for (cl_uint i = 0; i < count && i < MOST_WORDS && texel != 1; i++) {
     cl_channel_order order = list[i].image_channel_order;
     if (list[i].image_channel_data_type != CL_UNSIGNED_INT32) continue;
     if (order != exact && order != CL_RGBA) continue;
@@ -86,13 +86,13 @@ static int make_scratch(kcl_matrix *m, int i) {
   return kcl_cl_check(m->ctx, code, "clCreateImage", "an image for x");
 }
 
-static void release(kcl_matrix *m) {
+static void release_arrays(kcl_matrix *m) {
   for (int i = 0; i < m->arrays; i++)
     if (!i || m->device[i] != m->device[i - 1]) kcl_pool_give(m->ctx, m->device[i]);
   kcl_pool_trim(m->ctx);
 }
 
-void kcl_opencl_adopt(kcl_matrix *m) { m->release = release; }
+void kcl_opencl_adopt(kcl_matrix *m) { m->release = release_arrays; }
 
 int kcl_opencl_upload(kcl_matrix *m) {
   int rc = KCL_OK;

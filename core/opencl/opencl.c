@@ -29,7 +29,7 @@ static void describe_limits(cl_device_id d, kcl_device *out) {
   out->local_memory = local, out->cache = cache;
 }
 
-static void describe(cl_platform_id p, cl_device_id d, kcl_device *out) {
+static void describe_device(cl_platform_id p, cl_device_id d, kcl_device *out) {
   cl_device_type type;
   cl_uint units;
   cl_ulong memory, most;
@@ -49,22 +49,24 @@ static void describe(cl_platform_id p, cl_device_id d, kcl_device *out) {
   out->has_double = fp64 != 0;
 }
 
-enum { MOST = 64 };
+enum { MOST_LISTED_DEVICES = 64 };
 
 /* One thread at a time: a driver's first steps need not be ready for several (PoCL 3.1 crashes). */
 void kcl_opencl_list(kcl_device *list, int room, int *count) {
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&one);
-  cl_platform_id platforms[MOST];
-  cl_device_id devices[MOST];
+  cl_platform_id platforms[MOST_LISTED_DEVICES];
+  cl_device_id devices[MOST_LISTED_DEVICES];
   cl_uint n = 0;
-  if (clGetPlatformIDs(MOST, platforms, &n) != CL_SUCCESS) n = 0;
-  for (cl_uint p = 0; p < n && p < MOST; p++) {
+  if (clGetPlatformIDs(MOST_LISTED_DEVICES, platforms, &n) != CL_SUCCESS) n = 0;
+  for (cl_uint p = 0; p < n && p < MOST_LISTED_DEVICES; p++) {
     cl_uint m = 0;
-    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST, devices, &m) != CL_SUCCESS) m = 0;
-    for (cl_uint d = 0; d < m && d < MOST && *count < room; d++) {
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST_LISTED_DEVICES, devices, &m) !=
+        CL_SUCCESS)
+      m = 0;
+    for (cl_uint d = 0; d < m && d < MOST_LISTED_DEVICES && *count < room; d++) {
       kcl_device *out = &list[(*count)++];
-      describe(platforms[p], devices[d], out);
+      describe_device(platforms[p], devices[d], out);
       out->platform = (int)p, out->device = (int)d;
     }
   }
@@ -80,13 +82,15 @@ const char *kcl_icd_loader(void) {
 /* ---------------------------------------------------------------- context and queue */
 
 static cl_device_id find_device(int platform_number, int device_number, cl_platform_id *platform) {
-  cl_platform_id platforms[MOST];
-  cl_device_id devices[MOST];
+  cl_platform_id platforms[MOST_LISTED_DEVICES];
+  cl_device_id devices[MOST_LISTED_DEVICES];
   cl_uint count = 0;
-  if (clGetPlatformIDs(MOST, platforms, &count) != CL_SUCCESS || platform_number >= (int)count)
+  if (clGetPlatformIDs(MOST_LISTED_DEVICES, platforms, &count) != CL_SUCCESS ||
+      platform_number >= (int)count)
     return NULL;
   *platform = platforms[platform_number];
-  if (clGetDeviceIDs(*platform, CL_DEVICE_TYPE_ALL, MOST, devices, &count) != CL_SUCCESS)
+  if (clGetDeviceIDs(*platform, CL_DEVICE_TYPE_ALL, MOST_LISTED_DEVICES, devices, &count) !=
+      CL_SUCCESS)
     return NULL;
   return device_number < (int)count ? devices[device_number] : NULL;
 }
@@ -105,13 +109,13 @@ int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out) {
 
 /* Numbers of platform and device, as kcl_opencl_list gives them; -1 for a device that is not listed (a sub-device). */
 static void find_numbers(cl_platform_id platform, cl_device_id device, kcl_device *out) {
-  cl_platform_id platforms[MOST], at;
+  cl_platform_id platforms[MOST_LISTED_DEVICES], at;
   cl_uint count = 0;
   out->platform = 0, out->device = -1;
-  if (clGetPlatformIDs(MOST, platforms, &count) != CL_SUCCESS) return;
-  for (int p = 0; p < (int)count && p < MOST; p++)
+  if (clGetPlatformIDs(MOST_LISTED_DEVICES, platforms, &count) != CL_SUCCESS) return;
+  for (int p = 0; p < (int)count && p < MOST_LISTED_DEVICES; p++)
     if (platforms[p] == platform) out->platform = p;
-  for (int d = 0; d < MOST && out->device < 0; d++)
+  for (int d = 0; d < MOST_LISTED_DEVICES && out->device < 0; d++)
     if (find_device(out->platform, d, &at) == device) out->device = d;
 }
 
@@ -127,7 +131,7 @@ int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out) {
   if (how & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
     return kcl_fail(ctx, KCL_USAGE, "the queue is out of order: an in-order queue is needed");
   *out = (kcl_device){0};
-  describe(platform, device, out);
+  describe_device(platform, device, out);
   find_numbers(platform, device, out);
   return KCL_OK;
 }
@@ -137,7 +141,7 @@ void kcl_opencl_get(const kcl *ctx, void **context, void **queue) {
 }
 
 /* The caller's queue and its context, kept. */
-static cl_int keep(kcl_opencl *o, cl_command_queue queue) {
+static cl_int retain_queue(kcl_opencl *o, cl_command_queue queue) {
   cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof o->device, &o->device, NULL);
   if (!code)
     code = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof o->context, &o->context, NULL);
@@ -150,7 +154,7 @@ static cl_int keep(kcl_opencl *o, cl_command_queue queue) {
 }
 
 /* A context and a queue of our own. */
-static cl_int make(kcl_opencl *o, bool profiled) {
+static cl_int make_queue(kcl_opencl *o, bool profiled) {
   cl_int code;
   o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);
   if (!code)
@@ -175,7 +179,7 @@ int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue) {
   clGetDeviceInfo(o->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof o->local_bytes, &o->local_bytes,
                   NULL);
   o->concurrent = !o->small_groups ? o->units : colon && atoi(colon + 1) > 1 ? atoi(colon + 1) : 1;
-  cl_int code = queue ? keep(o, queue) : make(o, ctx->profiled);
+  cl_int code = queue ? retain_queue(o, queue) : make_queue(o, ctx->profiled);
   if (!code && !o->is_cpu && !o->small_groups) kcl_opencl_pin_ahead(o);
   if (!code) kcl_opencl_find_images(ctx);
   if (!code && !queue && ctx->profiled && (rc = kcl_opencl_profile_begin(ctx))) return rc;

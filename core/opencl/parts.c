@@ -36,8 +36,8 @@ static bool owns(const kcl_parts *p, int phase, int i) {
 }
 
 /* What all stages that are compiled add up to: their operations, or, shared, kernels. */
-static void add_up(const kcl_program *k, const kcl_geometry *g, const kcl_parts *p, int *ops,
-                   int *shared) {
+static void add_up_parts(const kcl_program *k, const kcl_geometry *g, const kcl_parts *p, int *ops,
+                         int *shared) {
   *ops = *shared = 0;
   for (int phase = 0; phase < KCL_PHASES; phase++)
     for (int i = 0; i < k->stages[phase]; i++) {
@@ -79,7 +79,7 @@ int kcl_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_parts *out) 
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     out->of[phase] = find_owners(k, g, phase, &rc);
   if (rc) return kcl_parts_free(out), rc;
-  add_up(k, g, out, &ops, &shared);
+  add_up_parts(k, g, out, &ops, &shared);
   const int wanted = several ? 1 + ops / PART_OPS : 1,
             base = wanted < MOST_BASE ? wanted : MOST_BASE;
   assign(k, g, out, ops, base, several && base + shared <= KCL_MOST_PARTS);

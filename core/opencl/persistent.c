@@ -34,14 +34,14 @@ static char asked(void) {
 
 /* Scalars of x that fit in a group's local memory beside the rest. */
 static int64_t halo_room(const run *r, const kcl_geometry *g) {
-  return (int64_t)(context(r)->opencl->local_bytes / r->scalar_bytes) -
+  return (int64_t)(run_context(r)->opencl->local_bytes / r->scalar_bytes) -
          g->group * kcl_at_once(kcl_program_dots(r->k)) - r->k->slots - 64;
 }
 
 /* One group per compute unit, so that all are resident together; each has a row block, but one that only reduces. */
 static void share_rows(run *r, kcl_geometry *g) {
   const kcl_program *k = r->k;
-  const kcl_opencl *o = context(r)->opencl;
+  const kcl_opencl *o = run_context(r)->opencl;
   kcl_persistent *p = &r->persistent;
   int64_t rows = g->group / k->A->lanes, most = o->concurrent - g->reducing_group;
   int64_t groups = (k->n * k->A->lanes + 63) / 64; /* at least two warps of work each */
@@ -65,7 +65,7 @@ static int64_t widest_halo(const kcl_program *k) {
 
 static kcl_geometry choose_geometry(run *r) {
   const kcl_program *k = r->k;
-  const kcl_opencl *o = context(r)->opencl;
+  const kcl_opencl *o = run_context(r)->opencl;
   kcl_persistent *p = &r->persistent;
   kcl_geometry g = r->geometry;
   int vectors = 0;
@@ -83,12 +83,12 @@ static kcl_geometry choose_geometry(run *r) {
   return g;
 }
 
-static bool wanted(run *r) {
+static bool persistent_wanted(run *r) {
   const kcl_program *k = r->k;
   if (kcl_program_ranks(k)) return false; /* its groups see no other ranks */
   if (r->group == 1 || k->product || !kcl_persistent_possible(k) || asked() == '0') return false;
   bool small =
-      context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < MAX_BYTES;
+      run_context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < MAX_BYTES;
   if (!small && !asked()) return false;
   r->persistent.geometry = choose_geometry(r);
   return asked() || r->persistent.geometry.in_registers ||
@@ -124,7 +124,7 @@ static double product_seconds(const run *r, const kcl_matrix *A) {
          kcl_matrix_bytes(A) / (g->overlaps ? OVERLAPPING_RATE : CACHE_RATE);
 }
 
-static double estimate(const run *r) {
+static double estimate_seconds(const run *r) {
   const kcl_program *k = r->k;
   const kcl_geometry *g = &r->persistent.geometry;
   double exchange = 0, work = k->steps * g->rows_per_item * (g->in_registers ? ROW : SPILLED_ROW);
@@ -140,8 +140,8 @@ static double estimate(const run *r) {
 
 static int filled_buffer(run *r, int64_t count, const int32_t *values, cl_mem *out) {
   const kcl_upload u = {1, count * (int64_t)sizeof *values, kcl_fill_bytes, values};
-  int rc = kcl_opencl_buffer(context(r), (size_t)u.count, "halo lists", out);
-  return rc ? rc : kcl_opencl_write(context(r), *out, &u, "halo lists");
+  int rc = kcl_opencl_buffer(run_context(r), (size_t)u.count, "halo lists", out);
+  return rc ? rc : kcl_opencl_write(run_context(r), *out, &u, "halo lists");
 }
 
 /* Renumbers columns where the range of x that holds a row block's columns is too long or mostly unused. */
@@ -155,9 +155,9 @@ static int renumber_columns(run *r) {
   bool may = A->format->columns_renumberable && r->k->ops == 1 && asked() != '2';
   bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
   if (!may || !(should || asked() == '3')) return KCL_OK;
-  KCL_TRY(kcl_row_blocks_find(context(r), &A->source, p->block_rows, room, &b));
+  KCL_TRY(kcl_row_blocks_find(run_context(r), &A->source, p->block_rows, room, &b));
   if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
-  KCL_TRY(kcl_matrix_build(context(r), A->format, &b.A, &p->renumbered));
+  KCL_TRY(kcl_matrix_build(run_context(r), A->format, &b.A, &p->renumbered));
   KCL_TRY(kcl_opencl_upload(p->renumbered));
   KCL_TRY(filled_buffer(r, b.count + 1, b.from, &p->from));
   KCL_TRY(filled_buffer(r, b.from[b.count], b.column, &p->list));
@@ -169,7 +169,13 @@ done:
 
 /* ---------------------------------------------------------------- opening and closing */
 
-enum { LAUNCH = 1, NUMBER = 6, PASSES = 7, SINCE = 8, FIRST_MATRIX = 10 }; /* arguments */
+enum {
+  ARGUMENT_LAUNCH = 1,
+  ARGUMENT_NUMBER = 6,
+  ARGUMENT_PASSES = 7,
+  ARGUMENT_SINCE = 8,
+  ARGUMENT_MATRIX = 10
+}; /* arguments */
 
 static cl_int set_fixed(run *r) {
   const kcl_stage *before = kcl_stage_previous(r->k, KCL_LOOP, 0);
@@ -184,11 +190,11 @@ static cl_int set_fixed(run *r) {
 }
 
 /* In the order of the skeleton kernels/persistent.cl. */
-static cl_int set_arguments(run *r) {
+static cl_int set_persistent_arguments(run *r) {
   const kcl_program *k = r->k;
   kcl_persistent *p = &r->persistent;
   cl_int code = set_fixed(r);
-  cl_uint i = FIRST_MATRIX;
+  cl_uint i = ARGUMENT_MATRIX;
   for (int m = 0; m < k->ops; m++) {
     const kcl_matrix *A = k->op[m].matrix;
     code |= kcl_run_set_matrix(r, p->kernel, &i, A == k->A && p->renumbered ? p->renumbered : A);
@@ -209,22 +215,23 @@ static cl_int set_arguments(run *r) {
 /* Two copies of each published vector, as numbers or as messages twice as large. */
 static int make_copies(run *r) {
   const size_t message = r->persistent.geometry.local_halo ? 2 : 1;
-  int rc = kcl_alloc(context(r), r->k->vectors, sizeof *r->persistent.copies, "vectors",
+  int rc = kcl_alloc(run_context(r), r->k->vectors, sizeof *r->persistent.copies, "vectors",
                      (void **)&r->persistent.copies);
   for (int v = 0; v < r->k->vectors && !rc; v++)
     if (kcl_persistent_gathers(r->k, v))
-      rc = kcl_opencl_buffer(context(r), 2 * message * r->scalar_bytes * (size_t)r->k->n,
+      rc = kcl_opencl_buffer(run_context(r), 2 * message * r->scalar_bytes * (size_t)r->k->n,
                              "a vector's copies", &r->persistent.copies[v]);
   return rc;
 }
 
-static int prepare(run *r) {
+static int prepare_persistent(run *r) {
   kcl_persistent *p = &r->persistent;
   int rc;
   size_t sums = (size_t)kcl_most_dots(r->k) * (p->groups + 1);
   KCL_TRY(renumber_columns(r));
-  KCL_TRY(kcl_opencl_buffer(context(r), 4 * sums * r->scalar_bytes + p->groups * sizeof(cl_uint),
-                            "sums", &p->mailbox));
+  KCL_TRY(kcl_opencl_buffer(run_context(r),
+                            4 * sums * r->scalar_bytes + p->groups * sizeof(cl_uint), "sums",
+                            &p->mailbox));
   KCL_TRY(make_copies(r));
 done:
   return rc;
@@ -234,8 +241,10 @@ static int open_persistent(run *r) {
   kcl_persistent *p = &r->persistent;
   cl_int code;
   p->kernel = clCreateKernel(p->program, "persistent", &code);
-  int rc = kcl_cl_check(context(r), code, "clCreateKernel", "persistent");
-  return rc ? rc : kcl_cl_check(context(r), set_arguments(r), "clSetKernelArg", "persistent");
+  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", "persistent");
+  return rc ? rc
+            : kcl_cl_check(run_context(r), set_persistent_arguments(r), "clSetKernelArg",
+                           "persistent");
 }
 
 static void close_persistent(run *r) {
@@ -261,42 +270,42 @@ static cl_int enqueue(run *r, int64_t passes) {
   const int64_t every = kcl_replacement_interval(k), replaced = (p->since_replace + passes) / every;
   size_t group = (size_t)p->geometry.group, global = p->groups * group;
   cl_int code = kcl_run_number(r, p->kernel);
-  code |= clSetKernelArg(p->kernel, NUMBER, sizeof p->number, &p->number);
-  code |= clSetKernelArg(p->kernel, PASSES, sizeof count, &count);
-  code |= clSetKernelArg(p->kernel, SINCE, sizeof p->since_replace, &p->since_replace);
+  code |= clSetKernelArg(p->kernel, ARGUMENT_NUMBER, sizeof p->number, &p->number);
+  code |= clSetKernelArg(p->kernel, ARGUMENT_PASSES, sizeof count, &count);
+  code |= clSetKernelArg(p->kernel, ARGUMENT_SINCE, sizeof p->since_replace, &p->since_replace);
   p->since_replace = (cl_int)((p->since_replace + passes) % every);
   /* at least as many as the launch uses: two barriers, one known reduction, one per stage */
   p->number +=
       (cl_uint)(3 + passes * k->stages[KCL_LOOP] + replaced * (1 + k->stages[KCL_REPLACE]));
   if (code) return code;
-  return clEnqueueNDRangeKernel(queue(r), p->kernel, 1, NULL, &global, &group, 0, NULL,
-                                kcl_profile_launch(context(r)->opencl, p->kernel, group));
+  return clEnqueueNDRangeKernel(run_queue(r), p->kernel, 1, NULL, &global, &group, 0, NULL,
+                                kcl_profile_launch(run_context(r)->opencl, p->kernel, group));
 }
 
-static int check(run *r, bool *missing) {
+static int check_persistent(run *r, bool *missing) {
   kcl_control control;
   if (!r->persistent.kernel) return KCL_OK;
   int rc = kcl_run_control(r, &control);
   if (rc || (!control.group_missing && !control.group_lost)) return rc;
   if (control.group_missing == 2 || control.group_lost)
-    return kcl_fail(context(r), KCL_DEVICE,
+    return kcl_fail(run_context(r), KCL_DEVICE,
                     "%s: the persistent kernel timed out at a grid barrier; KRYLOCL_PERSISTENT=0 "
                     "uses one launch per stage instead",
-                    context(r)->device.name);
+                    run_context(r)->device.name);
   close_persistent(r);
   *missing = true;
   control.group_missing = 0, r->enqueued[0] = control.iteration;
-  cl_int code =
-      clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control, &control,
-                           0, NULL, kcl_profile_event(context(r)->opencl, "write", sizeof control));
-  return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "iterating");
+  cl_int code = clEnqueueWriteBuffer(
+      run_queue(r), r->states, CL_TRUE, kcl_run_state(r), sizeof control, &control, 0, NULL,
+      kcl_profile_event(run_context(r)->opencl, "write", sizeof control));
+  return kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "iterating");
 }
 
 const kcl_persistent_ops kcl_persistent_kernel = {.least_iterations = LEAST_ITERATIONS,
-                                                  .wanted = wanted,
-                                                  .estimate = estimate,
-                                                  .prepare = prepare,
+                                                  .wanted = persistent_wanted,
+                                                  .estimate = estimate_seconds,
+                                                  .prepare = prepare_persistent,
                                                   .open = open_persistent,
                                                   .enqueue = enqueue,
-                                                  .check = check,
+                                                  .check = check_persistent,
                                                   .close = close_persistent};

@@ -3,16 +3,16 @@
 #include "core/opencl/persistent_plan.h"
 
 /* The kernel as a whole: its first stage stands for it where a function asks about vectors. */
-typedef struct whole {
+typedef struct whole_kernel {
   const kcl_program *k;
   const kcl_geometry *g;
   kcl_emit first;
-} whole;
+} whole_kernel;
 
 /* ---------------------------------------------------------------- parameters, functions */
 
-static void functions(kcl_source *t, const void *of) {
-  const whole *w = of;
+static void put_kernel_functions(kcl_source *t, const void *of) {
+  const whole_kernel *w = of;
   for (kcl_phase phase = KCL_LOOP; phase <= KCL_REPLACE; phase++)
     for (int i = 0; i < w->k->stages[phase]; i++) {
       const kcl_emit e = kcl_emit_stage(w->k, w->g, phase, i);
@@ -20,19 +20,19 @@ static void functions(kcl_source *t, const void *of) {
     }
 }
 
-static void matrix_parameters(kcl_source *t, const void *of) {
-  const whole *w = of;
+static void put_all_matrices(kcl_source *t, const void *of) {
+  const whole_kernel *w = of;
   for (int i = 0; i < w->k->ops; i++) {
     const kcl_matrix *m = w->k->op[i].matrix;
     kcl_put(t, ",\n                ");
-    kcl_put_arrays(t, w->g->renumbered && m == w->k->A ? w->g->renumbered : m, KCL_TYPED,
+    kcl_put_arrays(t, w->g->renumbered && m == w->k->A ? w->g->renumbered : m, KCL_ARRAYS_TYPED,
                    w->k->op[i].name.s);
   }
 }
 
 /* m_NAME: the memory of a vector that is kept in registers. */
-static void vector_parameters(kcl_source *t, const void *of) {
-  const whole *w = of;
+static void put_kept_vectors(kcl_source *t, const void *of) {
+  const whole_kernel *w = of;
   for (kcl_vec v = 0; v < w->k->vectors; v++)
     if (kcl_persistent_uses(w->k, v))
       kcl_put(t, ", global scalar *restrict %s%s", kcl_in_registers(&w->first, v) ? "m_" : "v_",
@@ -40,39 +40,39 @@ static void vector_parameters(kcl_source *t, const void *of) {
 }
 
 static void copies_parameters(kcl_source *t, const void *of) {
-  const whole *w = of;
+  const whole_kernel *w = of;
   for (kcl_vec v = 0; v < w->k->vectors; v++)
     if (kcl_persistent_gathers(w->k, v))
       kcl_put(t, ", global published *copies_%s", kcl_vec_name(w->k, v));
 }
 
 static void halo_parameters(kcl_source *t, const void *of) {
-  const kcl_geometry *g = ((const whole *)of)->g;
+  const kcl_geometry *g = ((const whole_kernel *)of)->g;
   if (g->local_halo) kcl_put(t, ", local scalar *halo");
   if (g->renumbered) kcl_put(t, ", global const int *list, global const int *from");
 }
 
 /* ---------------------------------------------------------------- before the first pass */
 
-static void sums_at_once(kcl_source *t, const void *of) {
-  kcl_put(t, "%d", kcl_at_once(kcl_program_dots(((const whole *)of)->k)));
+static void put_kernel_sums_at_once(kcl_source *t, const void *of) {
+  kcl_put(t, "%d", kcl_at_once(kcl_program_dots(((const whole_kernel *)of)->k)));
 }
 
-static void totals(kcl_source *t, const void *of) {
-  kcl_put(t, "%d", kcl_most_dots(((const whole *)of)->k));
+static void put_kernel_totals(kcl_source *t, const void *of) {
+  kcl_put(t, "%d", kcl_most_dots(((const whole_kernel *)of)->k));
 }
 
-static void reduce(kcl_source *t, const void *of) {
-  const whole *w = of;
+static void put_last_reduce(kcl_source *t, const void *of) {
+  const whole_kernel *w = of;
   kcl_put_reduce(t, w->k, kcl_stage_previous(w->k, KCL_LOOP, 0));
 }
 
 static void row_sums(kcl_source *t, const void *of) {
-  if (((const whole *)of)->g->overlaps) kcl_put(t, "scalar row[ROWS_PER_ITEM];\n");
+  if (((const whole_kernel *)of)->g->overlaps) kcl_put(t, "scalar row[ROWS_PER_ITEM];\n");
 }
 
 static void load_registers(kcl_source *t, const void *of) {
-  const whole *w = of;
+  const whole_kernel *w = of;
   for (kcl_vec v = 0; v < w->k->vectors; v++) {
     const char *name = kcl_vec_name(w->k, v);
     if (!kcl_in_registers(&w->first, v)) continue;
@@ -83,11 +83,11 @@ static void load_registers(kcl_source *t, const void *of) {
 }
 
 /* v_NAME of a work-item's element i. */
-static void put_element(kcl_source *t, const whole *w, kcl_vec v) {
+static void put_element(kcl_source *t, const whole_kernel *w, kcl_vec v) {
   kcl_put(t, "v_%s[%s]", kcl_vec_name(w->k, v), kcl_in_registers(&w->first, v) ? "local_row" : "i");
 }
 
-static void put_publish(kcl_source *t, const whole *w, kcl_vec v) {
+static void put_publish(kcl_source *t, const whole_kernel *w, kcl_vec v) {
   const char *name = kcl_vec_name(w->k, v);
   kcl_put_own_elements(t, &w->first);
   kcl_put(t, " publish(p_%s.copies + p_%s.current + i, version, ", name, name);
@@ -96,7 +96,7 @@ static void put_publish(kcl_source *t, const whole *w, kcl_vec v) {
 
 /* What LOOP gathers, for the first time. */
 static void publish(kcl_source *t, const void *of) {
-  const whole *w = of;
+  const whole_kernel *w = of;
   for (kcl_vec v = 0; v < w->k->vectors; v++) {
     const char *name = kcl_vec_name(w->k, v);
     if (kcl_persistent_gathers(w->k, v))
@@ -116,18 +116,20 @@ static void put_send_known(kcl_source *t, const kcl_program *k) {
     kcl_put(t, "send_sums(mailbox, ++number, %d, total, scratch);\n", kcl_stage_dots(last));
 }
 
-static void send_known(kcl_source *t, const void *of) { put_send_known(t, ((const whole *)of)->k); }
+static void send_known(kcl_source *t, const void *of) {
+  put_send_known(t, ((const whole_kernel *)of)->k);
+}
 
 /* ---------------------------------------------------------------- passes */
 
-static void put_stages(kcl_source *t, const whole *w, kcl_phase phase) {
+static void put_stages(kcl_source *t, const whole_kernel *w, kcl_phase phase) {
   for (int i = 0; i < w->k->stages[phase]; i++) kcl_put_persistent_stage(t, w->k, w->g, phase, i);
 }
 
-static void loop(kcl_source *t, const void *of) { put_stages(t, of, KCL_LOOP); }
+static void put_loop_stages(kcl_source *t, const void *of) { put_stages(t, of, KCL_LOOP); }
 
 /* What REPLACE gathers before it writes it, and LOOP does not publish. */
-static void publish_for_replace(kcl_source *t, const whole *w) {
+static void publish_for_replace(kcl_source *t, const whole_kernel *w) {
   const kcl_program *k = w->k;
   bool any = false;
   kcl_put(t, "  version++;\n");
@@ -145,8 +147,8 @@ static void publish_for_replace(kcl_source *t, const whole *w) {
   if (any && !w->g->local_halo) kcl_put(t, "set_flag(flags, version);\n");
 }
 
-static void replace(kcl_source *t, const void *of) {
-  const whole *w = of;
+static void put_replace_stages(kcl_source *t, const void *of) {
+  const whole_kernel *w = of;
   if (!w->k->stages[KCL_REPLACE]) return;
   kcl_put(t, "if (++since_replace == %d) {\nsince_replace = 0;\n", kcl_replacement_interval(w->k));
   publish_for_replace(t, w);
@@ -158,7 +160,7 @@ static void replace(kcl_source *t, const void *of) {
 /* ---------------------------------------------------------------- after the last */
 
 static void receive_last(kcl_source *t, const void *of) {
-  const kcl_program *k = ((const whole *)of)->k;
+  const kcl_program *k = ((const whole_kernel *)of)->k;
   const kcl_stage *last = &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
   if (kcl_ends_in_flight(last)) kcl_put_receive(t, k, last);
 }
@@ -171,7 +173,7 @@ static bool is_written(const kcl_program *k, kcl_vec v) {
 }
 
 static void store_registers(kcl_source *t, const void *of) {
-  const whole *w = of;
+  const whole_kernel *w = of;
   for (kcl_vec v = 0; v < w->k->vectors; v++) {
     const char *name = kcl_vec_name(w->k, v);
     if (!kcl_in_registers(&w->first, v) || !is_written(w->k, v)) continue;
@@ -180,30 +182,30 @@ static void store_registers(kcl_source *t, const void *of) {
   }
 }
 
-static void seed(kcl_source *t, const void *of) {
-  const whole *w = of;
+static void put_last_seed(kcl_source *t, const void *of) {
+  const whole_kernel *w = of;
   kcl_put_seed(t, w->k, kcl_stage_previous(w->k, KCL_LOOP, 0));
 }
 
-static const kcl_hole holes[] = {{"functions", functions},
-                                 {"matrix_parameters", matrix_parameters},
-                                 {"vector_parameters", vector_parameters},
+static const kcl_hole holes[] = {{"functions", put_kernel_functions},
+                                 {"matrix_parameters", put_all_matrices},
+                                 {"vector_parameters", put_kept_vectors},
                                  {"copies_parameters", copies_parameters},
                                  {"halo_parameters", halo_parameters},
-                                 {"sums_at_once", sums_at_once},
-                                 {"totals", totals},
-                                 {"reduce", reduce},
+                                 {"sums_at_once", put_kernel_sums_at_once},
+                                 {"totals", put_kernel_totals},
+                                 {"reduce", put_last_reduce},
                                  {"row_sums", row_sums},
                                  {"load_registers", load_registers},
                                  {"publish", publish},
                                  {"send_known", send_known},
-                                 {"loop", loop},
-                                 {"replace", replace},
+                                 {"loop", put_loop_stages},
+                                 {"replace", put_replace_stages},
                                  {"receive_last", receive_last},
                                  {"store_registers", store_registers},
-                                 {"seed", seed}};
+                                 {"seed", put_last_seed}};
 
 void kcl_put_persistent_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
-  const whole w = {k, g, kcl_emit_stage(k, g, KCL_LOOP, 0)};
+  const whole_kernel w = {k, g, kcl_emit_stage(k, g, KCL_LOOP, 0)};
   kcl_put_skeleton(t, "persistent.cl", holes, sizeof holes / sizeof *holes, &w);
 }

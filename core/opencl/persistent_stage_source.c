@@ -39,7 +39,7 @@ static void overlapped(kcl_source *t, const void *of) {
   kcl_put(t, "{\n"), put_gather(t, e), kcl_put_product(t, e), kcl_put(t, "}\n");
 }
 
-static void receive(kcl_source *t, const void *of) {
+static void put_received_totals(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (kcl_ends_in_flight(previous(e))) kcl_put_receive(t, e->k, previous(e));
 }
@@ -70,14 +70,14 @@ static void flip(kcl_source *t, const void *of) {
   }
 }
 
-static void gather(kcl_source *t, const void *of) {
+static void put_gather_before(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (e->s->A && !kcl_overlaps(e)) put_gather(t, e);
 }
 
-static void factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
-static void sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
-static void loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
+static void put_persistent_factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
+static void put_persistent_sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
+static void put_persistent_loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
 
 static void published(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
@@ -88,7 +88,7 @@ static void published(kcl_source *t, const void *of) {
   if (any && !e->g->local_halo) kcl_put(t, "set_flag(flags, version);\n");
 }
 
-static void send(kcl_source *t, const void *of) {
+static void put_sent_sums(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   for (int i = 0, d = 0; i < e->s->vectors; i++)
     if (e->s->vector[i].code == KCL_OP_DOT)
@@ -111,11 +111,19 @@ static void barrier(kcl_source *t, const void *of) {
   if (!kcl_ends_in_flight(((const kcl_emit *)of)->s)) kcl_put(t, "SYNC();\n");
 }
 
-static const kcl_hole holes[] = {
-    {"comment", comment}, {"overlapped", overlapped}, {"receive", receive}, {"urgent", urgent},
-    {"flip", flip},       {"gather", gather},         {"factors", factors}, {"sums", sums},
-    {"loop", loop},       {"published", published},   {"send", send},       {"waiting", waiting},
-    {"barrier", barrier}};
+static const kcl_hole holes[] = {{"comment", comment},
+                                 {"overlapped", overlapped},
+                                 {"receive", put_received_totals},
+                                 {"urgent", urgent},
+                                 {"flip", flip},
+                                 {"gather", put_gather_before},
+                                 {"factors", put_persistent_factors},
+                                 {"sums", put_persistent_sums},
+                                 {"loop", put_persistent_loop},
+                                 {"published", published},
+                                 {"send", put_sent_sums},
+                                 {"waiting", waiting},
+                                 {"barrier", barrier}};
 
 void kcl_put_persistent_stage(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
                               kcl_phase phase, int number) {

@@ -8,35 +8,35 @@
 enum { KEPT_PART = 64 /* of the device's memory is kept when nothing uses it */ };
 static const size_t SMALL = 64 << 10;
 
-typedef struct entry {
+typedef struct pool_entry {
   cl_mem buffer;
   size_t size;
   bool used;
-} entry;
+} pool_entry;
 
 struct kcl_pool {
-  entry *entry; /* [entries] */
+  pool_entry *entry; /* [entries] */
   int entries;
 };
 
 /* The smallest free one that is large enough and not larger than `most`; or NULL. */
-static entry *find_free(const kcl_pool *p, size_t bytes, size_t most) {
-  entry *best = NULL;
+static pool_entry *find_free(const kcl_pool *p, size_t bytes, size_t most) {
+  pool_entry *best = NULL;
   for (int i = 0; i < p->entries; i++) {
-    entry *q = &p->entry[i];
+    pool_entry *q = &p->entry[i];
     if (!q->used && q->size >= bytes && q->size <= most && (!best || q->size < best->size))
       best = q;
   }
   return best;
 }
 
-static entry *add(kcl_opencl *o, size_t bytes, cl_int *code) {
+static pool_entry *add_pool_entry(kcl_opencl *o, size_t bytes, cl_int *code) {
   kcl_pool *p = o->pool;
-  entry *more = realloc(p->entry, (size_t)(p->entries + 1) * sizeof *more);
+  pool_entry *more = realloc(p->entry, (size_t)(p->entries + 1) * sizeof *more);
   *code = CL_OUT_OF_HOST_MEMORY;
   if (!more) return NULL;
   p->entry = more, more += p->entries;
-  *more = (entry){.size = bytes};
+  *more = (pool_entry){.size = bytes};
   more->buffer = clCreateBuffer(o->context, CL_MEM_READ_WRITE, bytes, NULL, code);
   return *code ? NULL : &p->entry[p->entries++];
 }
@@ -48,8 +48,8 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out) {
   *out = NULL;
   if (rc) return rc;
   if (bytes < SMALL) bytes = SMALL;
-  entry *q = find_free(o->pool, bytes, briefly ? SIZE_MAX : bytes + bytes / 4);
-  if (!q) q = add(o, bytes, &code);
+  pool_entry *q = find_free(o->pool, bytes, briefly ? SIZE_MAX : bytes + bytes / 4);
+  if (!q) q = add_pool_entry(o, bytes, &code);
   if (q) q->used = true, *out = q->buffer;
   char text[64];
   snprintf(text, sizeof text, "a buffer of %.3g GB", (double)bytes * 1e-9);
@@ -76,7 +76,7 @@ void kcl_pool_give(kcl *ctx, const void *buffer) {
 }
 
 static int by_size(const void *a, const void *b) {
-  const size_t x = ((const entry *)a)->size, y = ((const entry *)b)->size;
+  const size_t x = ((const pool_entry *)a)->size, y = ((const pool_entry *)b)->size;
   return (x > y) - (x < y);
 }
 
@@ -86,7 +86,7 @@ static void trim(kcl_pool *p, size_t room) {
   if (!p->entries) return;
   qsort(p->entry, (size_t)p->entries, sizeof *p->entry, by_size);
   for (int i = 0; i < p->entries; i++) {
-    const entry q = p->entry[i];
+    const pool_entry q = p->entry[i];
     if (!q.used && q.size > room) {
       clReleaseMemObject(q.buffer), room = 0;
       continue;

@@ -37,7 +37,7 @@ void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *p
   const char *p = prefix ? prefix : "", *mark = prefix ? "_" : "";
   for (int i = 0; i < m->arrays; i++) {
     kcl_put(t, i ? ", " : "");
-    if (typed) put_array_type(t, &m->array[i], typed == KCL_TYPED_WRITTEN);
+    if (typed) put_array_type(t, &m->array[i], typed == KCL_ARRAYS_WRITTEN);
     kcl_put(t, "%s%s%s", p, mark, m->array[i].name);
   }
   for (int i = 0; i < m->params; i++)
@@ -71,9 +71,9 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
   const kcl_matrix *m = kcl_emit_matrix(e);
   char file[64];
   snprintf(file, sizeof file, "%s.cl", m->format->kernel);
-  kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_TYPED, NULL);
+  kcl_put(t, "#define MATRIX "), kcl_put_arrays(t, m, KCL_ARRAYS_TYPED, NULL);
   if (m->message_slots) kcl_put(t, ", global volatile message *messages, const uint launch");
-  kcl_put(t, "\n#define PREPARED "), kcl_put_arrays(t, m, KCL_TYPED_WRITTEN, NULL);
+  kcl_put(t, "\n#define PREPARED "), kcl_put_arrays(t, m, KCL_ARRAYS_WRITTEN, NULL);
   kcl_put(t, "\n#define LANES %d\n#define VARIANT %d\n#define LOCAL_SCALARS %d\n", lanes(e),
           m->variant, e->persistent ? 0 : m->local_scalars);
   for (int i = 0; i < m->arrays; i++)
@@ -98,7 +98,7 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   const kcl_matrix *m = kcl_emit_matrix(e);
   const char *x = kcl_emit_vec(e, e->s->x);
   bool blocks = e->cpu && kcl_rhs_width(e->k) == 1;
-  kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_NAMES, kcl_emit_prefix(e));
+  kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
   if (m->message_slots) kcl_put(t, ", MESSAGES, launch");
   kcl_put(t,
           e->cpu            ? ", v_%s, base, min(end, n), scratch"
@@ -142,7 +142,7 @@ void kcl_put_loop(kcl_source *t, const kcl_emit *e) {
   if (!s->n) return;
   if (s->A && s->A->format->scatter) {
     kcl_put(t, "ROW_BLOCK(n)\nscatter_%s(", e->id),
-        kcl_put_arrays(t, s->A, KCL_NAMES, kcl_emit_prefix(e));
+        kcl_put_arrays(t, s->A, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
     kcl_put(t, ", v_%s, lo, hi, v_%s, scratch);\n", kcl_emit_vec(e, s->x), kcl_emit_vec(e, s->y));
   } else if (e->cpu) {
     put_cpu_loop(t, e);

@@ -1,11 +1,11 @@
 /* Event times of what is enqueued, summed by name: kernels by their function, writes, reads, copies. Events are kept until
- * there are MOST of them; then they are waited for and added up. */
+ * there are MOST_WAITING_EVENTS of them; then they are waited for and added up. */
 #include "core/opencl/opencl.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 4096 };
+enum { MOST_WAITING_EVENTS = 4096 };
 
 struct kcl_event_log {
   kcl_profile sum;
@@ -15,20 +15,20 @@ struct kcl_event_log {
   struct {
     cl_event event;
     int entry;
-  } pending[MOST];
+  } pending[MOST_WAITING_EVENTS];
 };
 
 /* ---------------------------------------------------------------- adding up */
 
-static double seconds_of(cl_event e, cl_profiling_info what) {
+static double event_seconds(cl_event e, cl_profiling_info what) {
   cl_ulong ns = 0;
   return clGetEventProfilingInfo(e, what, sizeof ns, &ns, NULL) ? 0 : (double)ns * 1e-9;
 }
 
 /* The queue is in order: what has no command on the device since the last one ended is a gap. */
-static void add(struct kcl_event_log *l, cl_event e, kcl_profile_entry *to) {
-  double start = seconds_of(e, CL_PROFILING_COMMAND_START),
-         end = seconds_of(e, CL_PROFILING_COMMAND_END);
+static void add_event(struct kcl_event_log *l, cl_event e, kcl_profile_entry *to) {
+  double start = event_seconds(e, CL_PROFILING_COMMAND_START),
+         end = event_seconds(e, CL_PROFILING_COMMAND_END);
   if (!(start > 0) || end < start) return;
   to->seconds += end - start;
   if (l->last_end > 0) l->sum.seconds += end > l->last_end ? end - l->last_end : 0;
@@ -42,7 +42,7 @@ static void fold(kcl_opencl *o) {
   clFinish(o->queue);
   for (int i = 0; i < l->count; i++) {
     if (!l->pending[i].event) continue; /* its command failed */
-    add(l, l->pending[i].event, &l->sum.entry[l->pending[i].entry]);
+    add_event(l, l->pending[i].event, &l->sum.entry[l->pending[i].entry]);
     clReleaseEvent(l->pending[i].event);
   }
   l->count = 0;
@@ -66,17 +66,17 @@ static int entry_of(struct kcl_event_log *l, const char *kind, const char *name)
   return l->sum.count++;
 }
 
-static cl_event *record(kcl_opencl *o, int entry, double bytes) {
+static cl_event *record_event(kcl_opencl *o, int entry, double bytes) {
   struct kcl_event_log *l = o->log;
   if (entry < 0) return NULL;
-  if (l->count == MOST) fold(o);
+  if (l->count == MOST_WAITING_EVENTS) fold(o);
   l->sum.entry[entry].count++, l->sum.entry[entry].bytes += bytes;
   l->pending[l->count].event = NULL, l->pending[l->count].entry = entry;
   return &l->pending[l->count++].event;
 }
 
 cl_event *kcl_profile_event(kcl_opencl *o, const char *kind, size_t bytes) {
-  return o->log ? record(o, entry_of(o->log, kind, ""), (double)bytes) : NULL;
+  return o->log ? record_event(o, entry_of(o->log, kind, ""), (double)bytes) : NULL;
 }
 
 void kcl_profile_keep(kcl_opencl *o, cl_event event, const char *kind, size_t bytes) {
@@ -84,7 +84,7 @@ void kcl_profile_keep(kcl_opencl *o, cl_event event, const char *kind, size_t by
   if (slot && clRetainEvent(event) == CL_SUCCESS) *slot = event;
 }
 
-static void describe(kcl_opencl *o, cl_kernel k, kcl_profile_entry *e) {
+static void describe_kernel(kcl_opencl *o, cl_kernel k, kcl_profile_entry *e) {
   cl_ulong private_bytes = 0, local_bytes = 0;
   size_t multiple = 0, largest = 0;
   clGetKernelWorkGroupInfo(k, o->device, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private_bytes,
@@ -103,9 +103,9 @@ cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group) {
   if (!o->log) return NULL;
   clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, NULL);
   int i = entry_of(o->log, "kernel", name);
-  if (i >= 0 && !o->log->sum.entry[i].count) describe(o, k, &o->log->sum.entry[i]);
+  if (i >= 0 && !o->log->sum.entry[i].count) describe_kernel(o, k, &o->log->sum.entry[i]);
   if (i >= 0) o->log->sum.entry[i].group = (int)group;
-  return record(o, i, 0);
+  return record_event(o, i, 0);
 }
 
 /* ---------------------------------------------------------------- for core/device */

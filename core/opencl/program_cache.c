@@ -25,7 +25,7 @@ static void dump(kcl_opencl *o, const char *text) {
 
 /* ---------------------------------------------------------------- on disk */
 
-static cl_program load(kcl_opencl *o, const char *key, const char *options) {
+static cl_program load_binary(kcl_opencl *o, const char *key, const char *options) {
   size_t size;
   unsigned char *binary = kcl_cache_get(folder, key, &size);
   const unsigned char *bytes = binary;
@@ -41,7 +41,7 @@ static cl_program load(kcl_opencl *o, const char *key, const char *options) {
 }
 
 /* Some drivers compile further for this: not where there is no folder. */
-static void keep(const char *key, cl_program p) {
+static void store_binary(const char *key, cl_program p) {
   char path[4096];
   size_t size = 0;
   if (kcl_cache_path(folder, "", path, sizeof path)) return;
@@ -55,7 +55,7 @@ static void keep(const char *key, cl_program p) {
 /* ---------------------------------------------------------------- in memory */
 
 /* NULL: out of memory. */
-static char *make_key(const kcl *ctx, const kcl_build *b) {
+static char *make_program_key(const kcl *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
   clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
@@ -74,16 +74,16 @@ static cl_program recall(const kcl_opencl *o, const char *key) {
   return NULL;
 }
 
-static void forget(kcl_opencl *o, int i) {
+static void forget_program(kcl_opencl *o, int i) {
   if (o->built[i].program) clReleaseProgram(o->built[i].program);
   free(o->built[i].key);
   o->built[i].program = NULL, o->built[i].key = NULL;
 }
 
 /* Takes the key. */
-static void remember(kcl_opencl *o, char *key, cl_program p) {
+static void remember_program(kcl_opencl *o, char *key, cl_program p) {
   int i = o->builds++ % KCL_BUILT;
-  forget(o, i);
+  forget_program(o, i);
   if (clRetainProgram(p))
     free(key);
   else
@@ -94,7 +94,7 @@ static void remember(kcl_opencl *o, char *key, cl_program p) {
 static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
   cl_program p = recall(o, key);
   if (p) return free(key), p;
-  if ((p = load(o, key, options))) remember(o, key, p);
+  if ((p = load_binary(o, key, options))) remember_program(o, key, p);
   return p;
 }
 
@@ -108,7 +108,7 @@ typedef struct kcl_loading {
 } kcl_loading;
 
 static bool have(kcl *ctx, const kcl_build *b) {
-  char *key = make_key(ctx, b);
+  char *key = make_program_key(ctx, b);
   cl_program p = key ? obtain(ctx->opencl, key, b->options) : NULL;
   if (p)
     clReleaseProgram(p); /* the context keeps it */
@@ -145,28 +145,28 @@ void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count) {
 
 void kcl_opencl_forget_programs(kcl_opencl *o) {
   end_loading(o);
-  for (int i = 0; i < KCL_BUILT; i++) forget(o, i);
+  for (int i = 0; i < KCL_BUILT; i++) forget_program(o, i);
   if (o->compiled) kcl_cache_trim(folder, most_kept);
 }
 
 /* ---------------------------------------------------------------- compiling */
 
-typedef struct job {
+typedef struct build_job {
   kcl_build *of;
   char *key;
   const char *call; /* that gave the code */
   cl_int code;
   bool stopped; /* by the user of the solve */
-} job;
+} build_job;
 
-typedef struct batch {
+typedef struct build_batch {
   kcl *ctx;
-  job job[KCL_MOST_BUILDS];
+  build_job job[KCL_MOST_BUILDS];
   int count;
   atomic_int begun, ended;
-} batch;
+} build_batch;
 
-static void compile(kcl *ctx, job *j) {
+static void compile(kcl *ctx, build_job *j) {
   const kcl_opencl *o = ctx->opencl;
   const char *source = j->of->source;
   cl_program *p = &j->of->program;
@@ -175,29 +175,29 @@ static void compile(kcl *ctx, job *j) {
   if (j->code) return;
   j->call = "clBuildProgram";
   j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
-  if (!j->code && !j->stopped) keep(j->key, *p);
+  if (!j->code && !j->stopped) store_binary(j->key, *p);
 }
 
 /* Only by the thread that uses the context: kcl_watch promises that. */
-static void show(const batch *b) {
+static void show_build(const build_batch *b) {
   int part = b->ended + 1;
   if (part <= b->count)
     kcl_step_begin(b->ctx, (kcl_activity){"compiling kernels", part, b->count, 0});
 }
 
 static void compile_some(void *arg, const kcl_member *me) {
-  batch *b = arg;
+  build_batch *b = arg;
   for (int i; (i = b->begun++) < b->count; b->ended++) {
-    if (me->number == 0) show(b);
+    if (me->number == 0) show_build(b);
     compile(b->ctx, &b->job[i]);
   }
   if (me->number != 0) return;
-  show(b);
+  show_build(b);
   while (b->ctx->ask && b->ended < b->count && !kcl_stopped(b->ctx)) /* the others do not ask */
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
-static int check(kcl *ctx, const job *j) {
+static int check_build(kcl *ctx, const build_job *j) {
   cl_program p = j->of->program;
   size_t size = 0;
   char *log = NULL;
@@ -216,35 +216,36 @@ static int check(kcl *ctx, const job *j) {
   return rc;
 }
 
-static int compile_all(batch *b) {
+static int compile_all(build_batch *b) {
   int rc = KCL_OK;
   b->ctx->opencl->compiled += b->count;
   int most = b->ctx->opencl->compiles_alone ? 1 : kcl_cpus();
   kcl_parallel(b->count < most ? b->count : most, compile_some, b);
   kcl_step_end(b->ctx);
   for (int i = 0; i < b->count && !rc; i++) {
-    rc = check(b->ctx, &b->job[i]);
-    if (!rc) remember(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
+    rc = check_build(b->ctx, &b->job[i]);
+    if (!rc)
+      remember_program(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
   }
   return rc;
 }
 
 /* Adds what this context does not have and the folder does not hold. */
-static int find(batch *b, kcl_build *of) {
+static int find_program(build_batch *b, kcl_build *of) {
   kcl_opencl *o = b->ctx->opencl;
-  char *key = make_key(b->ctx, of);
+  char *key = make_program_key(b->ctx, of);
   if (!key) return kcl_fail(b->ctx, KCL_MEMORY, "out of memory: kernels");
   dump(o, of->source);
   of->program = obtain(o, key, of->options);
-  if (!of->program) b->job[b->count++] = (job){.of = of, .key = key};
+  if (!of->program) b->job[b->count++] = (build_job){.of = of, .key = key};
   return KCL_OK;
 }
 
 int kcl_opencl_build(kcl *ctx, kcl_build *list, int count) {
-  batch b = {.ctx = ctx};
+  build_batch b = {.ctx = ctx};
   int rc;
   end_loading(ctx->opencl);
-  for (int i = 0; i < count; i++) KCL_TRY(find(&b, &list[i]));
+  for (int i = 0; i < count; i++) KCL_TRY(find_program(&b, &list[i]));
   if (b.count) KCL_TRY(compile_all(&b));
 done:
   for (int i = 0; i < b.count; i++) free(b.job[i].key);

@@ -8,25 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS + 1 };
+enum { MOST_RANK_SUMS = 2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS + 1 };
 
 /* Partial sums of a stage on the device (kernels/stage.clh), and on the host: [sums, partials_max] scalars. */
-typedef struct partials {
+typedef struct device_partials {
   int sums, parts; /* of the stage; real numbers of each */
   size_t groups;   /* of its launch */
   int halo, end;   /* sums to which the halo has added, from halo to before end; and its groups */
   size_t more;
   size_t at, bytes,
       whole; /* bytes in r->states, control blocks first; of a sum; of all sums in use */
-} partials;
+} device_partials;
 
-static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
+static device_partials partials_of(const run *r, const kcl_stage *s, const kcl_launch *l) {
   const size_t bytes = (size_t)r->geometry.partials_max * r->scalar_bytes;
-  partials p = {.sums = kcl_stage_dots(s) * r->width,
-                .parts = (int)(r->scalar_bytes / r->real_bytes),
-                .groups = l->groups,
-                .at = kcl_run_state(r),
-                .bytes = bytes};
+  device_partials p = {.sums = kcl_stage_dots(s) * r->width,
+                       .parts = (int)(r->scalar_bytes / r->real_bytes),
+                       .groups = l->groups,
+                       .at = kcl_run_state(r),
+                       .bytes = bytes};
   int number;
   if (kcl_stage_halo_dot(s, &number)) {
     p.halo = number * r->width, p.end = p.halo + r->width;
@@ -37,7 +37,7 @@ static partials partials_of(const run *r, const kcl_stage *s, const launch *l) {
 }
 
 /* Real number i of sum d. */
-static char *place(const run *r, const partials *p, int d, size_t i) {
+static char *partial_at(const run *r, const device_partials *p, int d, size_t i) {
   return r->ranks.partial + (size_t)d * p->bytes + i * r->real_bytes;
 }
 
@@ -50,13 +50,13 @@ static bool own_stopped(const run *r) {
 }
 
 /* Real numbers that a stage left for sum d. */
-static size_t reals_of(const partials *p, int d) {
+static size_t reals_of(const device_partials *p, int d) {
   const bool completed = d >= p->halo && d < p->end;
   return (p->groups + (completed ? p->more : 0)) * (size_t)p->parts;
 }
 
 /* all [sums, parts]: what the next stage is given. */
-static void keep_sums(run *r, const partials *p, const double *all) {
+static void store_totals(run *r, const device_partials *p, const double *all) {
   kcl_copy(r->real_bytes == 4 ? KCL_S : KCL_D, r->ranks.total, KCL_D, all, p->sums * p->parts, 1);
   r->ranks.totals = p->sums;
 }
@@ -68,15 +68,16 @@ int kcl_run_leave_sums(run *r, int status) {
                stride = (size_t)r->geometry.partials_max * r->scalar_bytes;
   if (!r->ranks.totals || status) return status;
   r->ranks.totals = 0;
-  return kcl_cl_check(context(r),
-                      clEnqueueWriteBufferRect(queue(r), r->states, CL_FALSE, to, from, region,
+  return kcl_cl_check(run_context(r),
+                      clEnqueueWriteBufferRect(run_queue(r), r->states, CL_FALSE, to, from, region,
                                                stride, 0, r->scalar_bytes, 0, r->ranks.total, 0,
                                                NULL, NULL),
                       "clEnqueueWriteBufferRect", "adding over ranks");
 }
 
 /* Of count reals; parts 2: those with an even number, then the others. Some sums at a time: they do not wait for each other. */
-static void add_up(const void *values, size_t real_bytes, size_t count, int parts, double *sum) {
+static void add_up_reals(const void *values, size_t real_bytes, size_t count, int parts,
+                         double *sum) {
   enum { AT_ONCE = 8 };
   const float *single = values;
   const double *twice = values;
@@ -91,10 +92,11 @@ static void add_up(const void *values, size_t real_bytes, size_t count, int part
 }
 
 /* With them, where all ranks run this executor: how many have stopped. */
-static int sum_groups(run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
+static int sum_groups(run *r, kcl_ranks *ranks, const device_partials *p, int status, double *all) {
   const int n = p->sums * p->parts;
   for (int d = 0; d < p->sums && !status; d++)
-    add_up(place(r, p, d, 0), r->real_bytes, reals_of(p, d), p->parts, all + d * p->parts);
+    add_up_reals(partial_at(r, p, d, 0), r->real_bytes, reals_of(p, d), p->parts,
+                 all + d * p->parts);
   all[n] = own_stopped(r);
   status = ranks->sum(ranks, status, n + r->ranks.ends, all);
   r->ranks.stopped = r->ranks.ends && all[n] == ranks->count;
@@ -102,12 +104,13 @@ static int sum_groups(run *r, kcl_ranks *ranks, const partials *p, int status, d
 }
 
 /* The groups are the blocks of all ranks. */
-static int sum_blocks(run *r, kcl_ranks *ranks, const partials *p, int status, double *all) {
+static int sum_group_blocks(run *r, kcl_ranks *ranks, const device_partials *p, int status,
+                            double *all) {
   double *own = r->ranks.block;
   for (int d = 0; d < p->sums; d++)
     for (size_t i = 0; i < p->groups * (size_t)p->parts; i++) {
       const size_t group = i / (size_t)p->parts, n = (size_t)(d * p->parts) + i % (size_t)p->parts;
-      own[n * p->groups + group] = real_at(r, place(r, p, d, i));
+      own[n * p->groups + group] = run_real_at(r, partial_at(r, p, d, i));
     }
   return ranks->sum_blocks(ranks, status, p->sums * p->parts, (int64_t)p->groups, own, all);
 }
@@ -115,7 +118,7 @@ static int sum_blocks(run *r, kcl_ranks *ranks, const partials *p, int status, d
 /* ---- reading them. The host sees the last bytes of a read arrive 6 us before the driver tells it (NVIDIA H100). */
 
 /* No sum has these bits: a NaN that no operation makes. */
-static void mark_unread(const run *r, const partials *p) {
+static void mark_unread(const run *r, const device_partials *p) {
   memset(r->ranks.sums.data, 0, (size_t)r->width * sizeof(kcl_control)); /* not stopped */
   memset(r->ranks.partial, 0xFF, p->whole);
 }
@@ -131,13 +134,13 @@ static size_t arrived(const volatile void *real, size_t real_bytes, size_t count
 }
 
 /* Of sum d all reals are there, or the read has ended. */
-static cl_int await_sum(const run *r, const partials *p, int d, cl_event read) {
+static cl_int await_sum(const run *r, const device_partials *p, int d, cl_event read) {
   enum { LOOKS = 4096 }; /* at memory, for each at the event */
   const size_t count = reals_of(p, d);
   cl_int state = CL_SUBMITTED, code = CL_SUCCESS;
   unsigned looks = 0;
   for (size_t i = 0; !code && state > CL_COMPLETE;) {
-    i += arrived(place(r, p, d, i), r->real_bytes, count - i);
+    i += arrived(partial_at(r, p, d, i), r->real_bytes, count - i);
     if (i == count) break;
     if (++looks % LOOKS) continue;
     code = clGetEventInfo(read, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -146,41 +149,41 @@ static cl_int await_sum(const run *r, const partials *p, int d, cl_event read) {
   return code ? code : state < 0 ? state : CL_SUCCESS;
 }
 
-static cl_int read_polling(const run *r, const partials *p) {
+static cl_int read_polling(const run *r, const device_partials *p) {
   cl_event read;
   mark_unread(r, p);
   const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
-  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_FALSE, p->at, bytes, r->ranks.sums.data,
-                                    0, NULL, &read);
+  cl_int code = clEnqueueReadBuffer(run_queue(r), r->states, CL_FALSE, p->at, bytes,
+                                    r->ranks.sums.data, 0, NULL, &read);
   if (code) return code;
-  kcl_profile_keep(context(r)->opencl, read, "read", bytes);
-  code = clFlush(queue(r));
+  kcl_profile_keep(run_context(r)->opencl, read, "read", bytes);
+  code = clFlush(run_queue(r));
   for (int d = 0; d < p->sums && !code; d++) code = await_sum(r, p, d, read);
   atomic_thread_fence(memory_order_acquire);
   clReleaseEvent(read);
   return code;
 }
 
-static cl_int read_partials(const run *r, const partials *p) {
+static cl_int read_partials(const run *r, const device_partials *p) {
   const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
   if (r->group > 1) return read_polling(r, p);
-  return clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, p->at, bytes, r->ranks.sums.data, 0,
-                             NULL, kcl_profile_event(context(r)->opencl, "read", bytes));
+  return clEnqueueReadBuffer(run_queue(r), r->states, CL_TRUE, p->at, bytes, r->ranks.sums.data, 0,
+                             NULL, kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
 /* The sums of the groups become one of all ranks. */
-static int sum_over_ranks(run *r, kcl_ranks *ranks, const partials *p, cl_int code) {
-  double all[MOST_SUMS] = {0};
+static int sum_over_ranks(run *r, kcl_ranks *ranks, const device_partials *p, cl_int code) {
+  double all[MOST_RANK_SUMS] = {0};
   if (!code) code = read_partials(r, p);
-  int status = kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "adding over ranks");
-  status = (ranks->block ? sum_blocks : sum_groups)(r, ranks, p, status, all);
-  if (!status) keep_sums(r, p, all);
+  int status = kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "adding over ranks");
+  status = (ranks->block ? sum_group_blocks : sum_groups)(r, ranks, p, status, all);
+  if (!status) store_totals(r, p, all);
   return r->ranks.as_argument ? status : kcl_run_leave_sums(r, status);
 }
 
 /* This rank has failed before: the others learn it. */
-static int tell_failure(const run *r, kcl_ranks *ranks, const partials *p, int status) {
-  double nothing[MOST_SUMS] = {0};
+static int tell_failure(const run *r, kcl_ranks *ranks, const device_partials *p, int status) {
+  double nothing[MOST_RANK_SUMS] = {0};
   const int n = p->sums * p->parts;
   if (ranks->block) return ranks->sum_blocks(ranks, status, n, (int64_t)p->groups, NULL, nothing);
   return ranks->sum(ranks, status, n + r->ranks.ends, nothing);
@@ -190,7 +193,7 @@ static kcl_exchange *exchange_of(const run *r, const kcl_stage *s) {
   return kcl_stage_halo(s) ? &r->ranks.of[kcl_applied_of(r->k, s->A) - r->k->op] : NULL;
 }
 
-int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int status) {
+int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const kcl_launch *l, int status) {
   kcl_ranks *ranks = kcl_program_ranks(r->k);
   const kcl_exchange *e = exchange_of(r, s);
   cl_int code = CL_SUCCESS;
@@ -198,10 +201,10 @@ int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int stat
     code = kcl_halo_run(r, e, s, l, !status);
   else if (!status)
     code = kcl_run_enqueue(r, l);
-  if (!status) status = kcl_cl_check(context(r), code, "clEnqueueNDRangeKernel", "iterating");
+  if (!status) status = kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
   r->ranks.totals = 0; /* this stage had them */
   if (!kcl_stage_dots(s)) return status;
-  const partials p = partials_of(r, s, l);
+  const device_partials p = partials_of(r, s, l);
   return status ? tell_failure(r, ranks, &p, status) : sum_over_ranks(r, ranks, &p, code);
 }
 
@@ -209,12 +212,12 @@ int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const launch *l, int stat
 
 /* A second queue for transfers, with the properties of the first. */
 static int open_transfers(run *r) {
-  const kcl_opencl *o = context(r)->opencl;
+  const kcl_opencl *o = run_context(r)->opencl;
   cl_command_queue_properties like = 0;
   cl_int code = clGetCommandQueueInfo(o->queue, CL_QUEUE_PROPERTIES, sizeof like, &like, NULL);
   like &= ~(cl_command_queue_properties)CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   if (!code) r->ranks.transfers = clCreateCommandQueue(o->context, o->device, like, &code);
-  return kcl_cl_check(context(r), code, "clCreateCommandQueue", "a queue for halos");
+  return kcl_cl_check(run_context(r), code, "clCreateCommandQueue", "a queue for halos");
 }
 
 /* Reproducible sums have a record of their own, and native executors send no such number. */
@@ -225,19 +228,20 @@ int kcl_run_open_ranks(run *r) {
       (size_t)kcl_program_dots(r->k) * (size_t)r->width * (size_t)r->geometry.partials_max;
   int rc;
   KCL_TRY(open_transfers(r));
-  KCL_TRY(kcl_alloc(context(r), r->k->ops, sizeof *r->ranks.of, "halos", (void **)&r->ranks.of));
+  KCL_TRY(
+      kcl_alloc(run_context(r), r->k->ops, sizeof *r->ranks.of, "halos", (void **)&r->ranks.of));
   for (int i = 0; i < r->k->ops; i++)
     if (r->k->op[i].matrix->halo)
       KCL_TRY(kcl_halo_open(r, r->k->op[i].matrix->halo, &r->ranks.of[i]));
-  KCL_TRY(kcl_opencl_pin_host(context(r), kcl_poll_bytes(r->k) + sums * r->scalar_bytes,
+  KCL_TRY(kcl_opencl_pin_host(run_context(r), kcl_poll_bytes(r->k) + sums * r->scalar_bytes,
                               "partial sums", &r->ranks.sums));
   r->ranks.partial = (char *)r->ranks.sums.data + kcl_poll_bytes(r->k);
   r->ranks.ends = ends_together(kcl_program_ranks(r->k));
   r->ranks.as_argument = kcl_sums_are_argument(r->k);
-  KCL_TRY(kcl_alloc(context(r), kcl_program_dots(r->k) * r->width, r->scalar_bytes, "sums",
+  KCL_TRY(kcl_alloc(run_context(r), kcl_program_dots(r->k) * r->width, r->scalar_bytes, "sums",
                     (void **)&r->ranks.total));
   if (r->geometry.sum_block)
-    KCL_TRY(kcl_alloc(context(r), (int64_t)sums, 2 * sizeof(double), "partial sums",
+    KCL_TRY(kcl_alloc(run_context(r), (int64_t)sums, 2 * sizeof(double), "partial sums",
                       (void **)&r->ranks.block));
 done:
   return rc;
@@ -247,6 +251,6 @@ void kcl_run_close_ranks(run *r) {
   for (int i = 0; r->ranks.of && i < r->k->ops; i++) kcl_halo_close(&r->ranks.of[i]);
   free(r->ranks.of);
   if (r->ranks.transfers) clReleaseCommandQueue(r->ranks.transfers);
-  kcl_opencl_unpin_host(context(r), &r->ranks.sums);
+  kcl_opencl_unpin_host(run_context(r), &r->ranks.sums);
   free(r->ranks.block), free(r->ranks.total);
 }

@@ -78,7 +78,7 @@ void kcl_put_scalar_ops(kcl_source *t, const kcl_emit *e, const bool *only, bool
 
 /* ---------------------------------------------------------------- coefficients of vector operations */
 
-static bool same(kcl_coef a, kcl_coef b) {
+static bool same_coefficient(kcl_coef a, kcl_coef b) {
   return a.slot == b.slot && a.conjugate == b.conjugate &&
          (a.slot >= 0 || a.constant == b.constant);
 }
@@ -96,7 +96,7 @@ int kcl_stage_factors(const kcl_stage *s, kcl_coef *list) {
     const kcl_op *o = &s->vector[i / 2];
     const kcl_coef c = i % 2 ? o->b : o->a;
     bool known = !named(o, i % 2);
-    for (int j = 0; j < count && !known; j++) known = same(list[j], c);
+    for (int j = 0; j < count && !known; j++) known = same_coefficient(list[j], c);
     if (!known) list[count++] = c;
   }
   return count;
@@ -105,7 +105,7 @@ int kcl_stage_factors(const kcl_stage *s, kcl_coef *list) {
 void kcl_put_factor_name(kcl_source *t, const kcl_emit *e, kcl_coef c) {
   kcl_coef list[2 * KCL_MOST_STAGE_OPS];
   int count = kcl_stage_factors(e->s, list), i = 0;
-  while (i < count && !same(list[i], c)) i++;
+  while (i < count && !same_coefficient(list[i], c)) i++;
   if (c.slot < 0)
     kcl_put(t, "constant_%d", i);
   else

@@ -15,7 +15,7 @@ void kcl_series_plan(run *r) {
   const kcl_program *k = r->k;
   kcl_geometry g = r->geometry;
   g.series = false, g.cached_x = true, g.registers = 0, g.groups_max = r->geometry.groups_max;
-  if (!context(r)->opencl->small_groups) g.group = SERIES_GROUP;
+  if (!run_context(r)->opencl->small_groups) g.group = SERIES_GROUP;
   for (int phase = 0; phase < KCL_PHASES; phase++)
     for (int i = 0; i < k->stages[phase]; i++)
       g.series = g.series || kcl_stage_in_series(k, &g, phase, i);
@@ -27,7 +27,7 @@ void kcl_series_plan(run *r) {
 /* Where the address of a vector, and of a matrix's first array, is in the list of all. */
 static int vector_at(kcl_vec v) { return v; }
 
-static int matrix_at(const run *r, const kcl_matrix *A) {
+static int matrix_word(const run *r, const kcl_matrix *A) {
   return r->k->vectors + KCL_MOST_ARRAYS * (int)(kcl_applied_of(r->k, A) - r->k->op);
 }
 
@@ -38,7 +38,7 @@ static int list_length(const run *r) {
 static void note_buffers(const run *r, const kcl_stage *s, cl_mem *list) {
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
-  for (int a = 0; a < s->A->arrays; a++) list[matrix_at(r, s->A) + a] = s->A->device[a];
+  for (int a = 0; a < s->A->arrays; a++) list[matrix_word(r, s->A) + a] = s->A->device[a];
   for (int v = 0; v < count; v++) list[vector_at(used[v])] = r->vec[used[v]];
 }
 
@@ -52,12 +52,12 @@ static cl_int ask_device(run *r, cl_kernel kernel, const cl_mem *list, cl_mem to
       code |= clSetKernelArg(kernel, 2 + i, sizeof *list,
                              list[first + (int)i] ? &list[first + (int)i] : &to);
     if (!code)
-      code = clEnqueueNDRangeKernel(queue(r), kernel, 1, NULL, &one, &one, 0, NULL,
-                                    kcl_profile_launch(context(r)->opencl, kernel, 1));
+      code = clEnqueueNDRangeKernel(run_queue(r), kernel, 1, NULL, &one, &one, 0, NULL,
+                                    kcl_profile_launch(run_context(r)->opencl, kernel, 1));
   }
   return code ? code
-              : clEnqueueReadBuffer(queue(r), to, CL_TRUE, 0, bytes, out, 0, NULL,
-                                    kcl_profile_event(context(r)->opencl, "read", bytes));
+              : clEnqueueReadBuffer(run_queue(r), to, CL_TRUE, 0, bytes, out, 0, NULL,
+                                    kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
 /* Of all buffers of series; out [list_length]. */
@@ -83,13 +83,13 @@ done:
 
 /* ---------------------------------------------------------------- the table */
 
-typedef struct kinds {
+typedef struct series_kinds {
   kcl_series_kind list[KCL_MOST_KINDS];
   int count;
-} kinds;
+} series_kinds;
 
 /* The number of a stage's function in the source. */
-static cl_ulong function_of(const run *r, const kinds *known, int phase, int number) {
+static cl_ulong function_of(const run *r, const series_kinds *known, int phase, int number) {
   int i = 0;
   kcl_stage_shared(r->k, &r->series.geometry, &phase, &number);
   while (i < known->count && (known->list[i].phase != phase || known->list[i].number != number))
@@ -104,20 +104,20 @@ static cl_ulong groups_of(const run *r, const kcl_stage *s) {
   return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
 }
 
-static void put_words(const run *r, const kinds *known, kcl_phase phase, int i,
+static void put_words(const run *r, const series_kinds *known, kcl_phase phase, int i,
                       const cl_ulong *address, cl_ulong *w) {
   const kcl_stage *s = &r->k->stage[phase][i];
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
   *w++ = function_of(r, known, phase, i);
   *w++ = (cl_ulong)s->n, *w++ = groups_of(r, s);
-  for (int a = 0; a < s->A->arrays; a++) *w++ = address[matrix_at(r, s->A) + a];
+  for (int a = 0; a < s->A->arrays; a++) *w++ = address[matrix_word(r, s->A) + a];
   for (int p = 0; p < s->A->params; p++) *w++ = (cl_ulong)s->A->param[p].value;
   for (int v = 0; v < count; v++) *w++ = address[vector_at(used[v])];
 }
 
 /* The stages of series before this one; all of them: of phase KCL_PHASES. */
-static int place(const run *r, int phase, int number) {
+static int stages_before(const run *r, int phase, int number) {
   int before = 0;
   for (int p = 0, i = -1; kcl_series_next(r->k, &r->geometry, &p, &i);)
     before += p < phase || (p == phase && i < number);
@@ -127,10 +127,10 @@ static int place(const run *r, int phase, int number) {
 static int write_table(run *r, const cl_ulong *address) {
   const kcl_program *k = r->k;
   const int words = kcl_series_words(k, &r->geometry);
-  const int64_t all = (int64_t)words * place(r, KCL_PHASES, 0),
+  const int64_t all = (int64_t)words * stages_before(r, KCL_PHASES, 0),
                 bytes = all * (int64_t)sizeof(cl_ulong);
   cl_ulong *table = NULL;
-  kinds known;
+  series_kinds known;
   int rc;
   known.count = kcl_series_kinds(k, &r->series.geometry, known.list);
   KCL_TRY(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
@@ -151,18 +151,19 @@ int kcl_series_open(run *r) {
   cl_ulong *address = NULL;
   int rc;
   if (!r->series.geometry.series) return KCL_OK;
-  KCL_TRY(kcl_alloc(context(r), list_length(r), sizeof *address, "addresses", (void **)&address));
+  KCL_TRY(
+      kcl_alloc(run_context(r), list_length(r), sizeof *address, "addresses", (void **)&address));
   KCL_TRY(find_addresses(r, address));
   KCL_TRY(write_table(r, address));
-  KCL_TRY(kcl_opencl_buffer(context(r), (size_t)r->geometry.series_groups * sizeof(cl_uint),
+  KCL_TRY(kcl_opencl_buffer(run_context(r), (size_t)r->geometry.series_groups * sizeof(cl_uint),
                             "flags", &r->series.flags));
 done:
   free(address);
   return rc;
 }
 
-int kcl_series_launch(run *r, kcl_phase phase, int number, launch *l) {
-  const cl_int first = place(r, phase, number), stages = l->stages;
+int kcl_series_launch(run *r, kcl_phase phase, int number, kcl_launch *l) {
+  const cl_int first = stages_before(r, phase, number), stages = l->stages;
   cl_int code;
   l->kernel = clCreateKernel(r->series.program, "series", &code);
   l->groups = (size_t)r->geometry.series_groups, l->group = (size_t)r->series.geometry.group;
@@ -171,7 +172,7 @@ int kcl_series_launch(run *r, kcl_phase phase, int number, launch *l) {
   if (!code) code = clSetKernelArg(l->kernel, 3, sizeof(cl_mem), &r->series.flags);
   if (!code) code = clSetKernelArg(l->kernel, 4, sizeof first, &first);
   if (!code) code = clSetKernelArg(l->kernel, 5, sizeof stages, &stages);
-  return kcl_cl_check(context(r), code, "clCreateKernel", "series");
+  return kcl_cl_check(run_context(r), code, "clCreateKernel", "series");
 }
 
 void kcl_series_close(run *r) {

@@ -20,12 +20,12 @@ static bool has_simple_rows(const kcl_program *k, const kcl_matrix *A) {
 }
 
 int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A) {
-  enum { SHORT = 8, LONG = 32 };
+  enum { SHORT_ROWS = 8, LONG_ROW = 32 };
   if (!k->ctx->opencl->is_nvidia || A->lanes == 1) return 1;
-  return A->lanes <= SHORT ? SHORT : LONG;
+  return A->lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;
 }
 
-static bool fits(const kcl_program *k, const kcl_geometry *g, int phase, int i) {
+static bool fits_series(const kcl_program *k, const kcl_geometry *g, int phase, int i) {
   if (!g->series_groups || g->without_loop || i < 0 || i >= k->stages[phase] ||
       !kcl_stage_can_share(k, phase, i))
     return false;
@@ -35,8 +35,8 @@ static bool fits(const kcl_program *k, const kcl_geometry *g, int phase, int i) 
 }
 
 bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
-  return fits(k, g, phase, number) &&
-         (fits(k, g, phase, number - 1) || fits(k, g, phase, number + 1));
+  return fits_series(k, g, phase, number) &&
+         (fits_series(k, g, phase, number - 1) || fits_series(k, g, phase, number + 1));
 }
 
 bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, int *number) {
@@ -48,7 +48,7 @@ bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, in
 
 int kcl_series_length(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
   int length = 0;
-  if (fits(k, g, phase, number - 1)) return 0;
-  while (fits(k, g, phase, number + length)) length++;
+  if (fits_series(k, g, phase, number - 1)) return 0;
+  while (fits_series(k, g, phase, number + length)) length++;
   return length < 2 ? 0 : length;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool make_room(kcl_source *t, size_t more) {
+static bool grow_source(kcl_source *t, size_t more) {
   if (t->length + more + 1 <= t->room) return true;
   size_t room = 2 * (t->length + more + 1);
   char *data = realloc(t->data, room);
@@ -17,20 +17,20 @@ static bool make_room(kcl_source *t, size_t more) {
 }
 
 static void put_bytes(kcl_source *t, const char *text, size_t n) {
-  if (t->failed || !make_room(t, n)) return;
+  if (t->failed || !grow_source(t, n)) return;
   memcpy(t->data + t->length, text, n);
   t->data[t->length += n] = 0;
 }
 
 void kcl_put(kcl_source *t, const char *format, ...) {
   va_list args, again;
-  if (t->failed || !make_room(t, 80)) return; /* mostly enough */
+  if (t->failed || !grow_source(t, 80)) return; /* mostly enough */
   va_start(args, format);
   va_copy(again, args);
   const size_t left = t->room - t->length,
                n = (size_t)vsnprintf(t->data + t->length, left, format, args);
   va_end(args);
-  if (n >= left && make_room(t, n)) vsnprintf(t->data + t->length, n + 1, format, again);
+  if (n >= left && grow_source(t, n)) vsnprintf(t->data + t->length, n + 1, format, again);
   va_end(again);
   if (!t->failed) t->length += n;
 }
@@ -45,7 +45,8 @@ void kcl_put_file(kcl_source *t, const char *name) {
 
 /* ---------------------------------------------------------------- skeletons */
 
-static const kcl_hole *find(const kcl_hole *holes, int count, const char *name, size_t length) {
+static const kcl_hole *find_hole(const kcl_hole *holes, int count, const char *name,
+                                 size_t length) {
   for (int i = 0; i < count; i++)
     if (strlen(holes[i].name) == length && !strncmp(holes[i].name, name, length)) return &holes[i];
   return NULL;
@@ -71,7 +72,7 @@ static void put_line(kcl_source *t, const char *line, const char *end, const kcl
                      int count, const void *of) {
   const char *at = memchr(line, '@', (size_t)(end - line)),
              *close = at ? memchr(at + 1, '@', (size_t)(end - at - 1)) : NULL;
-  const kcl_hole *hole = close ? find(holes, count, at + 1, (size_t)(close - at - 1)) : NULL;
+  const kcl_hole *hole = close ? find_hole(holes, count, at + 1, (size_t)(close - at - 1)) : NULL;
   int indent = (int)strspn(line, " ");
   if (!hole) {
     put_bytes(t, line, (size_t)(end - line));

@@ -30,7 +30,7 @@ static bool same_coefficients(kcl_coef a, kcl_coef b) {
          (a.slot >= 0 || a.constant == b.constant);
 }
 
-static int place(const kcl_vec *list, int count, kcl_vec v) {
+static int place_in_list(const kcl_vec *list, int count, kcl_vec v) {
   int i = 0;
   while (i < count && list[i] != v) i++;
   return i;
@@ -48,15 +48,16 @@ static used used_by(const kcl_stage *s) {
   return u;
 }
 
-static bool same_place(const used *u, kcl_vec a, const used *v, kcl_vec b) {
-  return place(u->list, u->count, a) == place(v->list, v->count, b);
+static bool same_vector_place(const used *u, kcl_vec a, const used *v, kcl_vec b) {
+  return place_in_list(u->list, u->count, a) == place_in_list(v->list, v->count, b);
 }
 
-static bool alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t, bool in_series) {
+static bool stages_alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t,
+                         bool in_series) {
   const used u = used_by(s), v = used_by(t);
   if (s->vectors != t->vectors || s->cycle_end != t->cycle_end || u.count != v.count ||
       !same_matrices(s->A, t->A) || !same_lanes(k, s->A, t->A, in_series) ||
-      !same_place(&u, s->y, &v, t->y) || !same_place(&u, s->x, &v, t->x))
+      !same_vector_place(&u, s->y, &v, t->y) || !same_vector_place(&u, s->x, &v, t->x))
     return false;
   for (int i = 0; i < u.count; i++)
     if (kcl_vector_shared(k, u.list[i]) != kcl_vector_shared(k, v.list[i]) ||
@@ -66,8 +67,8 @@ static bool alike(const kcl_program *k, const kcl_stage *s, const kcl_stage *t, 
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i], *p = &t->vector[i];
     if (o->code != p->code || o->conjugate != p->conjugate || !same_coefficients(o->a, p->a) ||
-        !same_coefficients(o->b, p->b) || !same_place(&u, o->y, &v, p->y) ||
-        !same_place(&u, o->x, &v, p->x) || !same_place(&u, o->z, &v, p->z))
+        !same_coefficients(o->b, p->b) || !same_vector_place(&u, o->y, &v, p->y) ||
+        !same_vector_place(&u, o->x, &v, p->x) || !same_vector_place(&u, o->z, &v, p->z))
       return false;
   }
   return true;
@@ -80,7 +81,7 @@ void kcl_stage_shared(const kcl_program *k, const kcl_geometry *g, int *phase, i
   for (int p = 0; p < KCL_PHASES; p++)
     for (int i = 0; i < k->stages[p] && !(kcl_phase_persistent(p) && g->without_loop); i++) {
       const kcl_stage *t = &k->stage[p][i];
-      if (t != s && !(kcl_stage_can_share(k, p, i) && alike(k, s, t, in_series) &&
+      if (t != s && !(kcl_stage_can_share(k, p, i) && stages_alike(k, s, t, in_series) &&
                       kcl_stage_in_series(k, g, p, i) == in_series))
         continue;
       *phase = p, *number = i;
@@ -95,5 +96,5 @@ const char *kcl_emit_vec(const kcl_emit *e, kcl_vec v) {
                                       "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"};
   if (!e->unnamed) return kcl_vec_name(e->k, v);
   const used u = used_by(e->s);
-  return names[place(u.list, u.count, v)];
+  return names[place_in_list(u.list, u.count, v)];
 }

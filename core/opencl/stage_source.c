@@ -67,24 +67,24 @@ static void history_parameter(kcl_source *t, const void *of) {
   if (kcl_stage_writes_history(e->s)) kcl_put(t, ", global real *restrict history");
 }
 
-static void matrix_parameters(kcl_source *t, const void *of) {
+static void put_stage_matrix(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  if (e->s->A) kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_TYPED, kcl_emit_prefix(e));
+  if (e->s->A) kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_ARRAYS_TYPED, kcl_emit_prefix(e));
 }
 
-static void vector_parameters(kcl_source *t, const void *of) { kcl_put_vectors(t, of, true); }
+static void put_stage_vectors(kcl_source *t, const void *of) { kcl_put_vectors(t, of, true); }
 
 static void prepared_parameters(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_TYPED_WRITTEN, kcl_emit_prefix(e));
+  kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_ARRAYS_WRITTEN, kcl_emit_prefix(e));
 }
 
 static void prepared_arguments(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
-  kcl_put_arrays(t, e->s->A, KCL_NAMES, kcl_emit_prefix(e));
+  kcl_put_arrays(t, e->s->A, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
 }
 
-static void sums_at_once(kcl_source *t, const void *of) {
+static void put_stage_sums_at_once(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0;
   kcl_put(t, "%d", kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous)));
@@ -92,7 +92,7 @@ static void sums_at_once(kcl_source *t, const void *of) {
 
 static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
 
-static void totals(kcl_source *t, const void *of) {
+static void put_stage_totals(kcl_source *t, const void *of) {
   int width = kcl_rhs_width(((const kcl_emit *)of)->k);
   kcl_put(t, "%d", width > KCL_AT_ONCE ? width : KCL_AT_ONCE);
 }
@@ -107,7 +107,7 @@ static void cycle_end_before(kcl_source *t, const void *of) {
   kcl_put(t, "%s", e->s->cycle_end && before(e) && before(e)->cycle_end ? "true" : "false");
 }
 
-static void reduce(kcl_source *t, const void *of) {
+static void put_stage_reduce(kcl_source *t, const void *of) {
   kcl_put_reduce(t, ((const kcl_emit *)of)->k, before(of));
 }
 
@@ -118,42 +118,42 @@ static void scalars(kcl_source *t, const void *of) {
       kcl_put(t, "}\nSYNC();\n");
 }
 
-static void seed(kcl_source *t, const void *of) {
+static void put_stage_seed(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   kcl_put_seed(t, e->k, kcl_stage_seeds(e->k, e->phase, e->number));
 }
 
-static void factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
-static void sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
-static void loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
-static void partials(kcl_source *t, const void *of) { kcl_put_partials(t, of); }
-static void prepare(kcl_source *t, const void *of);
+static void put_stage_factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
+static void put_stage_sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
+static void put_stage_loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
+static void put_stage_partials(kcl_source *t, const void *of) { kcl_put_partials(t, of); }
+static void put_prepare_kernel(kcl_source *t, const void *of);
 
 static const kcl_hole holes[] = {{"id", id},
                                  {"elements", elements},
                                  {"format", format},
-                                 {"prepare", prepare},
+                                 {"prepare", put_prepare_kernel},
                                  {"sums_parameter", sums_parameter},
                                  {"history_parameter", history_parameter},
-                                 {"matrix_parameters", matrix_parameters},
-                                 {"vector_parameters", vector_parameters},
+                                 {"matrix_parameters", put_stage_matrix},
+                                 {"vector_parameters", put_stage_vectors},
                                  {"prepared_parameters", prepared_parameters},
                                  {"prepared_arguments", prepared_arguments},
-                                 {"sums_at_once", sums_at_once},
+                                 {"sums_at_once", put_stage_sums_at_once},
                                  {"format_scalars", format_scalars},
-                                 {"totals", totals},
+                                 {"totals", put_stage_totals},
                                  {"cycle_end", cycle_end},
                                  {"cycle_end_before", cycle_end_before},
-                                 {"reduce", reduce},
+                                 {"reduce", put_stage_reduce},
                                  {"scalars", scalars},
-                                 {"seed", seed},
-                                 {"factors", factors},
-                                 {"sums", sums},
-                                 {"loop", loop},
-                                 {"partials", partials}};
+                                 {"seed", put_stage_seed},
+                                 {"factors", put_stage_factors},
+                                 {"sums", put_stage_sums},
+                                 {"loop", put_stage_loop},
+                                 {"partials", put_stage_partials}};
 enum { HOLES = sizeof holes / sizeof *holes };
 
-static void prepare(kcl_source *t, const void *of) {
+static void put_prepare_kernel(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (e->s->A && e->s->A->prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
 }

@@ -9,9 +9,10 @@ size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs) {
 
 int kcl_run_control(run *r, kcl_control *first) {
   const size_t bytes = sizeof *first;
-  cl_int code = clEnqueueReadBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), bytes, first, 0,
-                                    NULL, kcl_profile_event(context(r)->opencl, "read", bytes));
-  return kcl_cl_check(context(r), code, "clEnqueueReadBuffer", "iterating");
+  cl_int code =
+      clEnqueueReadBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r), bytes, first, 0, NULL,
+                          kcl_profile_event(run_context(r)->opencl, "read", bytes));
+  return kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "iterating");
 }
 
 int kcl_run_check_series(run *r, bool *missing) {
@@ -21,10 +22,10 @@ int kcl_run_check_series(run *r, bool *missing) {
   if (!rc && !control.group_lost) r->series.resident = true;
   if (rc || !control.group_lost) return rc;
   if (r->series.resident)
-    return kcl_fail(context(r), KCL_DEVICE,
+    return kcl_fail(run_context(r), KCL_DEVICE,
                     "%s: work-groups timed out at a grid barrier; KRYLOCL_SERIES=0 uses one launch "
                     "per stage instead",
-                    context(r)->device.name);
+                    run_context(r)->device.name);
   *missing = true;
   return KCL_OK;
 }
@@ -35,7 +36,7 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
     float single[2 * KCL_MAX_NRHS];
     double twice[2 * KCL_MAX_NRHS];
   } value = {{0}};
-  kcl_opencl *o = context(r)->opencl;
+  kcl_opencl *o = run_context(r)->opencl;
   int parts = kcl_type_complex(r->k->type) ? 2 : 1;
   for (int c = 0; c < r->width; c++) {
     bool asked = c < r->k->nrhs;
@@ -47,14 +48,14 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
       value.twice[c * parts] = asked ? target[c] : 0;
   }
   cl_int code = r->group == 1 ? kcl_run_clear_padding(r) : CL_SUCCESS;
-  code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r),
+  code |= clEnqueueWriteBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r),
                                (size_t)r->width * sizeof *all, all, 0, NULL,
                                kcl_profile_event(o, "write", (size_t)r->width * sizeof *all));
-  code |= clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE,
+  code |= clEnqueueWriteBuffer(run_queue(r), r->states, CL_TRUE,
                                kcl_run_state(r) + kcl_run_slot(r, r->k->target, 0),
                                (size_t)r->width * r->scalar_bytes, &value, 0, NULL,
                                kcl_profile_event(o, "write", (size_t)r->width * r->scalar_bytes));
-  return kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "setting the state");
+  return kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "setting the state");
 }
 
 /* Partial sums that LOOP begins by reducing: how many groups left them depends on the format, so they become the sum and
@@ -71,7 +72,7 @@ static void carry_sums(const run *r, const run *f, const char *old, char *state)
   for (int d = 0; d < sums; d++) {
     double sum[2] = {0, 0};
     for (size_t i = 0; i < groups * parts; i++)
-      sum[i % parts] += real_at(r, partial + i * r->real_bytes);
+      sum[i % parts] += run_real_at(r, partial + i * r->real_bytes);
     for (size_t i = 0; i < parts; i++) {
       float narrow = (float)sum[i];
       if (r->real_bytes == 4)
@@ -85,29 +86,29 @@ static void carry_sums(const run *r, const run *f, const char *old, char *state)
 }
 
 int kcl_run_carry(run *r, const run *f) {
-  kcl_opencl *o = context(r)->opencl;
+  kcl_opencl *o = run_context(r)->opencl;
   cl_int code = CL_SUCCESS;
   char *state = NULL, *old = NULL;
   int rc;
-  KCL_TRY(kcl_alloc(context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
-  KCL_TRY(kcl_alloc(context(r), (int64_t)f->state_bytes, 1, "the state", (void **)&old));
+  KCL_TRY(kcl_alloc(run_context(r), (int64_t)r->state_bytes, 1, "the state", (void **)&state));
+  KCL_TRY(kcl_alloc(run_context(r), (int64_t)f->state_bytes, 1, "the state", (void **)&old));
   for (int v = 0; v < r->k->vectors && !code; v++) {
     const size_t bytes = kcl_run_vector_bytes(r, v, r->k->vector[v].n);
-    code = clEnqueueCopyBuffer(queue(r), f->vec[v], r->vec[v], 0, 0, bytes, 0, NULL,
+    code = clEnqueueCopyBuffer(run_queue(r), f->vec[v], r->vec[v], 0, 0, bytes, 0, NULL,
                                kcl_profile_event(o, "copy", bytes));
   }
   if (!code)
-    code = clEnqueueReadBuffer(queue(r), f->states, CL_TRUE, kcl_run_state(f), f->state_bytes, old,
-                               0, NULL, kcl_profile_event(o, "read", f->state_bytes));
-  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueCopyBuffer", "changing the format"));
+    code = clEnqueueReadBuffer(run_queue(r), f->states, CL_TRUE, kcl_run_state(f), f->state_bytes,
+                               old, 0, NULL, kcl_profile_event(o, "read", f->state_bytes));
+  KCL_TRY(kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "changing the format"));
   memcpy(state, old, kcl_poll_bytes(r->k));
   carry_sums(r, f, old, state);
   memcpy(r->enqueued, f->enqueued, sizeof r->enqueued);
   memcpy(r->idle, f->idle, sizeof r->idle);
   r->persistent.since_replace = f->persistent.since_replace;
-  code = clEnqueueWriteBuffer(queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes, state,
-                              0, NULL, kcl_profile_event(o, "write", r->state_bytes));
-  KCL_TRY(kcl_cl_check(context(r), code, "clEnqueueWriteBuffer", "changing the format"));
+  code = clEnqueueWriteBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r), r->state_bytes,
+                              state, 0, NULL, kcl_profile_event(o, "write", r->state_bytes));
+  KCL_TRY(kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "changing the format"));
 done:
   free(state), free(old);
   return rc;

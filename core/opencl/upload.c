@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 19 /* bytes of a chunk */, FILLERS = 8 /* threads, at most */ };
+enum { UPLOAD_CHUNK = 1 << 19 /* bytes of a chunk */, FILLERS = 8 /* threads, at most */ };
 
 void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to) {
   kcl_copy_bytes(to, (const char *)source + from, count);
 }
 
-static size_t chunk_bytes(const kcl_opencl *o) { return o->chunk_bytes ? o->chunk_bytes : CHUNK; }
+static size_t chunk_bytes(const kcl_opencl *o) {
+  return o->chunk_bytes ? o->chunk_bytes : UPLOAD_CHUNK;
+}
 
 static cl_int pin(kcl_opencl *o) {
   cl_int code;
@@ -44,11 +46,11 @@ typedef struct chunks {
   _Atomic cl_int code;              /* of the first call that failed: fillers end */
 } chunks;
 
-static char *place(const chunks *p, int64_t chunk) {
+static char *chunk_at(const chunks *p, int64_t chunk) {
   return p->o->chunks + chunk % KCL_CHUNKS * p->o->chunk_bytes;
 }
 static int64_t first_of(const chunks *p, int64_t chunk) { return (chunk - p->first) * p->per; }
-static int64_t count_of(const chunks *p, int64_t chunk) {
+static int64_t chunk_count(const chunks *p, int64_t chunk) {
   const int64_t left = p->u->count - first_of(p, chunk);
   return left < p->per ? left : p->per;
 }
@@ -70,7 +72,7 @@ static void retire(chunks *p, int64_t sent, bool wait) {
 }
 
 static void fill_chunk(chunks *p, int64_t chunk) {
-  p->u->fill(p->u->source, first_of(p, chunk), count_of(p, chunk), place(p, chunk));
+  p->u->fill(p->u->source, first_of(p, chunk), chunk_count(p, chunk), chunk_at(p, chunk));
   p->full[chunk % KCL_CHUNKS] = chunk + 1;
 }
 
@@ -84,10 +86,10 @@ static void fill_chunks(chunks *p) {
 
 static void send_chunk(chunks *p, int64_t chunk) {
   kcl_opencl *o = p->o;
-  const size_t size = p->u->element, bytes = (size_t)count_of(p, chunk) * size;
+  const size_t size = p->u->element, bytes = (size_t)chunk_count(p, chunk) * size;
   cl_event *sent = &o->sent[chunk % KCL_CHUNKS];
   cl_int code = clEnqueueWriteBuffer(o->queue, p->to, CL_FALSE, (size_t)first_of(p, chunk) * size,
-                                     bytes, place(p, chunk), 0, NULL, sent);
+                                     bytes, chunk_at(p, chunk), 0, NULL, sent);
   if (!code) kcl_profile_keep(o, *sent, "write", bytes);
   if (!code) code = clFlush(o->queue);
   if (code) p->code = code;
@@ -136,7 +138,7 @@ static cl_int in_place(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
                                  kcl_profile_event(o, "write", (size_t)u->count * u->element));
 }
 
-static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
+static cl_int upload_at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   size_t bytes = (size_t)u->count * u->element;
   if (u->fill == kcl_fill_bytes)
     return clEnqueueWriteBuffer(o->queue, to, CL_TRUE, 0, bytes, u->source, 0, NULL,
@@ -151,15 +153,15 @@ static cl_int at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
 }
 
 /* Is there pinned memory, now or soon? */
-static bool ahead(const kcl_opencl *o) { return o->pins || o->chunks; }
+static bool is_pinned_soon(const kcl_opencl *o) { return o->pins || o->chunks; }
 
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {
   kcl_opencl *o = ctx->opencl;
-  size_t large = ahead(o) ? chunk_bytes(o) / 2 : KCL_CHUNKS * chunk_bytes(o);
+  size_t large = is_pinned_soon(o) ? chunk_bytes(o) / 2 : KCL_CHUNKS * chunk_bytes(o);
   if (u->count == 0) return KCL_OK;
   cl_int code = o->is_cpu                                ? in_place(o, to, u)
                 : (size_t)u->count * u->element >= large ? by_chunks(o, to, u)
-                                                         : at_once(o, to, u);
+                                                         : upload_at_once(o, to, u);
   return kcl_cl_check(ctx, code, "clEnqueueWriteBuffer", what);
 }
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void add(char *text, size_t room, const char *format, ...) KCL_PRINTF(3, 4);
-static void add(char *text, size_t room, const char *format, ...) {
+static void append_text(char *text, size_t room, const char *format, ...) KCL_PRINTF(3, 4);
+static void append_text(char *text, size_t room, const char *format, ...) {
   size_t used = strlen(text);
   va_list args;
   va_start(args, format);
@@ -18,26 +18,27 @@ static const char *slot(const kcl_program *k, kcl_slot s) { return k->slot[s].s;
 
 static void operand(const kcl_program *k, kcl_coef c, char *text, size_t room) {
   if (c.slot < 0)
-    add(text, room, "%g", c.constant);
+    append_text(text, room, "%g", c.constant);
   else
-    add(text, room, "%s%s%s", c.negate ? "-" : "", c.conjugate ? "conj " : "", slot(k, c.slot));
+    append_text(text, room, "%s%s%s", c.negate ? "-" : "", c.conjugate ? "conj " : "",
+                slot(k, c.slot));
 }
 
 /* sign: "" for the first term, else " + "; a negative coefficient changes it. */
 static void term(const kcl_program *k, const char *sign, kcl_coef c, kcl_vec v, char *text,
                  size_t room) {
   bool minus = c.slot < 0 ? c.constant < 0 : c.negate;
-  add(text, room, "%s", minus ? *sign ? " - " : "-" : sign);
+  append_text(text, room, "%s", minus ? *sign ? " - " : "-" : sign);
   c.negate = false;
   if (c.slot < 0 && c.constant < 0) c.constant = -c.constant;
-  if (!is_constant(c, 1)) operand(k, c, text, room), add(text, room, " ");
-  add(text, room, "%s", vec(k, v));
+  if (!is_constant(c, 1)) operand(k, c, text, room), append_text(text, room, " ");
+  append_text(text, room, "%s", vec(k, v));
 }
 
-static void lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t room) {
-  add(text, room, "%s = ", vec(k, o->y));
+static void print_lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t room) {
+  append_text(text, room, "%s = ", vec(k, o->y));
   if (is_constant(o->a, 0)) {
-    add(text, room, "0");
+    append_text(text, room, "0");
     return;
   }
   term(k, "", o->a, o->x, text, room);
@@ -45,41 +46,41 @@ static void lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t ro
 }
 
 /* function: of the operands, or NULL where `between` stands between them. */
-static void scalar(const kcl_program *k, const kcl_op *o, const char *function, const char *between,
-                   char *text, size_t room) {
-  add(text, room, "%s = %s", slot(k, o->slot), function ? function : "");
+static void print_scalar(const kcl_program *k, const kcl_op *o, const char *function,
+                         const char *between, char *text, size_t room) {
+  append_text(text, room, "%s = %s", slot(k, o->slot), function ? function : "");
   operand(k, o->a, text, room);
-  if (*between) add(text, room, "%s", between), operand(k, o->b, text, room);
-  add(text, room, "%s", function && *function ? ")" : "");
+  if (*between) append_text(text, room, "%s", between), operand(k, o->b, text, room);
+  append_text(text, room, "%s", function && *function ? ")" : "");
 }
 
 void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t room) {
   const bool complex = kcl_type_complex(k->type);
   text[0] = 0;
   switch (o->code) {
-  case KCL_OP_LINCOMB: lincomb(k, o, text, room); break;
+  case KCL_OP_LINCOMB: print_lincomb(k, o, text, room); break;
   case KCL_OP_TIMES:
-    add(text, room, "%s = %s%s .* %s", vec(k, o->y), o->conjugate && complex ? "conj " : "",
-        vec(k, o->x), vec(k, o->z));
+    append_text(text, room, "%s = %s%s .* %s", vec(k, o->y), o->conjugate && complex ? "conj " : "",
+                vec(k, o->x), vec(k, o->z));
     break;
   case KCL_OP_DOT:
-    add(text, room, "%s = %s^%s %s", slot(k, o->slot), vec(k, o->x), o->plain ? "T" : "H",
-        vec(k, o->y));
+    append_text(text, room, "%s = %s^%s %s", slot(k, o->slot), vec(k, o->x), o->plain ? "T" : "H",
+                vec(k, o->y));
     break;
-  case KCL_OP_ASSIGN: scalar(k, o, NULL, "", text, room); break;
-  case KCL_OP_DIVIDE: scalar(k, o, NULL, " / ", text, room); break;
-  case KCL_OP_MULTIPLY: scalar(k, o, NULL, " * ", text, room); break;
-  case KCL_OP_ADD: scalar(k, o, NULL, " + ", text, room); break;
-  case KCL_OP_ROOT: scalar(k, o, "sqrt(", "", text, room); break;
-  case KCL_OP_MODULUS: scalar(k, o, "abs(", "", text, room); break;
-  case KCL_OP_LEAST: scalar(k, o, "min(", ", ", text, room); break;
-  case KCL_OP_POSITIVE: add(text, room, "%s > 0?", slot(k, o->slot)); break;
-  case KCL_OP_NONZERO: add(text, room, "%s != 0?", slot(k, o->slot)); break;
+  case KCL_OP_ASSIGN: print_scalar(k, o, NULL, "", text, room); break;
+  case KCL_OP_DIVIDE: print_scalar(k, o, NULL, " / ", text, room); break;
+  case KCL_OP_MULTIPLY: print_scalar(k, o, NULL, " * ", text, room); break;
+  case KCL_OP_ADD: print_scalar(k, o, NULL, " + ", text, room); break;
+  case KCL_OP_ROOT: print_scalar(k, o, "sqrt(", "", text, room); break;
+  case KCL_OP_MODULUS: print_scalar(k, o, "abs(", "", text, room); break;
+  case KCL_OP_LEAST: print_scalar(k, o, "min(", ", ", text, room); break;
+  case KCL_OP_POSITIVE: append_text(text, room, "%s > 0?", slot(k, o->slot)); break;
+  case KCL_OP_NONZERO: append_text(text, room, "%s != 0?", slot(k, o->slot)); break;
   case KCL_OP_RITZ:
-    add(text, room, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
+    append_text(text, room, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
     break;
-  case KCL_OP_STEP: add(text, room, "%s <= target?", slot(k, o->slot)); break;
-  case KCL_OP_CYCLE_END: add(text, room, "the cycle ends"); break;
+  case KCL_OP_STEP: append_text(text, room, "%s <= target?", slot(k, o->slot)); break;
+  case KCL_OP_CYCLE_END: append_text(text, room, "the cycle ends"); break;
   }
 }
 
@@ -95,12 +96,12 @@ void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, siz
   text[0] = 0;
   for (int i = 0; i < s->scalars; i++)
     kcl_op_formula(k, &s->scalar[i], one, sizeof one),
-        add(text, room, "%s%s", text[0] ? "; " : "", one);
+        append_text(text, room, "%s%s", text[0] ? "; " : "", one);
   if (s->A)
-    add(text, room, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
-        kcl_applied_of(k, s->A)->name.s, vec(k, s->x));
+    append_text(text, room, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
+                kcl_applied_of(k, s->A)->name.s, vec(k, s->x));
   for (int i = 0; i < s->vectors; i++)
     kcl_op_formula(k, &s->vector[i], one, sizeof one),
-        add(text, room, "%s%s", text[0] ? "; " : "", one);
-  if (!text[0]) add(text, room, "the dots before are added up");
+        append_text(text, room, "%s%s", text[0] ? "; " : "", one);
+  if (!text[0]) append_text(text, room, "the dots before are added up");
 }

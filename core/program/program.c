@@ -53,7 +53,7 @@ bool kcl_has_resume(kcl_program *k) { return k->resumes; }
 
 /* ---------------------------------------------------------------- names, vectors, slots */
 
-static bool taken(const kcl_program *k, bool slots, const char *name) {
+static bool name_taken(const kcl_program *k, bool slots, const char *name) {
   int count = slots ? k->slots : k->vectors;
   for (int i = 0; i < count; i++)
     if (!strcmp(name, slots ? k->slot[i].s : k->vector[i].name.s)) return true;
@@ -65,7 +65,7 @@ static kcl_name new_name(const kcl_program *k, bool slots, const char *format, v
   kcl_name base, name;
   vsnprintf(base.s, sizeof base.s - 6, format, args);
   name = base;
-  for (int number = 2; taken(k, slots, name.s); number++)
+  for (int number = 2; name_taken(k, slots, name.s); number++)
     snprintf(name.s, sizeof name.s, "%.17s_%d", base.s, number % 10000);
   return name;
 }
@@ -173,7 +173,7 @@ kcl_vec kcl_constant_on_device(kcl_program *k, int64_t n, void *buffer, bool nar
   return v;
 }
 
-static kcl_vec work(kcl_program *k, int64_t n, bool narrow, const char *name) {
+static kcl_vec find_or_add_work_vector(kcl_program *k, int64_t n, bool narrow, const char *name) {
   for (kcl_vec v = 0; v < k->vectors; v++)
     if (k->vector[v].n == n && k->vector[v].narrow == narrow && !strcmp(k->vector[v].work.s, name))
       return v;
@@ -184,12 +184,14 @@ static kcl_vec work(kcl_program *k, int64_t n, bool narrow, const char *name) {
   return v;
 }
 
-kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name) { return work(k, n, false, name); }
+kcl_vec kcl_work(kcl_program *k, int64_t n, const char *name) {
+  return find_or_add_work_vector(k, n, false, name);
+}
 kcl_vec kcl_narrow_work(kcl_program *k, int64_t n, const char *name) {
-  return work(k, n, true, name);
+  return find_or_add_work_vector(k, n, true, name);
 }
 kcl_vec kcl_work_like(kcl_program *k, kcl_vec like, int64_t n, const char *name) {
-  return work(k, n, k->vector[like].narrow, name);
+  return find_or_add_work_vector(k, n, k->vector[like].narrow, name);
 }
 
 kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r, const char *name, ...) {

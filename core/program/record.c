@@ -33,13 +33,13 @@ static bool used_as_coefficient(const kcl_stage *s, kcl_slot slot) {
 
 /* ---------------------------------------------------------------- verbs on vectors */
 
-static void push(kcl_program *k, kcl_op **list, int *count, kcl_op op) {
+static void push_operation(kcl_program *k, kcl_op **list, int *count, kcl_op op) {
   kcl_op *o = kcl_program_grow(k, (void **)list, *count, sizeof *o);
   if (o) *o = op, ++*count;
 }
 
 /* Has the stage no room for an operation on three more vectors? */
-static bool full(const kcl_stage *s) {
+static bool stage_is_full(const kcl_stage *s) {
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
   return s->vectors == KCL_MOST_STAGE_OPS ||
          kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) > KCL_MOST_STAGE_VECTORS - 3;
@@ -62,11 +62,11 @@ static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
   kcl_stage *s = open_stage(k);
   if (!s) return;
   bool joins = (s->n == 0 || s->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot) &&
-               !full(s) && joins_product(s, &op) &&
+               !stage_is_full(s) && joins_product(s, &op) &&
                !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
   if (!joins && !(s = new_stage(k))) return;
   s->n = n;
-  push(k, &s->vector, &s->vectors, op);
+  push_operation(k, &s->vector, &s->vectors, op);
 }
 
 const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A) {
@@ -162,7 +162,7 @@ static void record_scalar(kcl_program *k, kcl_op op) {
                (test || !used_as_coefficient(s, op.slot));
   if (op.code == KCL_OP_STEP) joins = joins && !s->vectors && !s->A;
   if (!joins && !(s = new_stage(k))) return;
-  push(k, &s->scalar, &s->scalars, op);
+  push_operation(k, &s->scalar, &s->scalars, op);
 }
 
 static void scalar_op(kcl_program *k, kcl_opcode code, kcl_slot s, kcl_coef a, kcl_coef b) {
@@ -190,13 +190,17 @@ void kcl_least(kcl_program *k, kcl_slot s, kcl_coef a, kcl_coef b) {
   scalar_op(k, KCL_OP_LEAST, s, a, b);
 }
 
-static void test(kcl_program *k, kcl_opcode code, kcl_slot s, kcl_reason reason) {
+static void record_test(kcl_program *k, kcl_opcode code, kcl_slot s, kcl_reason reason) {
   record_scalar(k, (kcl_op){.code = code, .slot = s, .reason = reason, .a = KCL_ONE, .b = KCL_ONE});
 }
-void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason r) { test(k, KCL_OP_POSITIVE, s, r); }
-void kcl_need_nonzero(kcl_program *k, kcl_slot s, kcl_reason r) { test(k, KCL_OP_NONZERO, s, r); }
+void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason r) {
+  record_test(k, KCL_OP_POSITIVE, s, r);
+}
+void kcl_need_nonzero(kcl_program *k, kcl_slot s, kcl_reason r) {
+  record_test(k, KCL_OP_NONZERO, s, r);
+}
 void kcl_step(kcl_program *k, kcl_slot rr) {
-  test(k, KCL_OP_STEP, rr, KCL_CONVERGED);
+  record_test(k, KCL_OP_STEP, rr, KCL_CONVERGED);
   k->steps += k->phase == KCL_LOOP;
 }
 void kcl_step_in_cycle(kcl_program *k, kcl_slot rr) {
@@ -209,7 +213,7 @@ void kcl_enter_cycle_end(kcl_program *k) {
   new_stage(k);
 }
 void kcl_leave_cycle_end(kcl_program *k) {
-  test(k, KCL_OP_CYCLE_END, k->target, KCL_CONVERGED);
+  record_test(k, KCL_OP_CYCLE_END, k->target, KCL_CONVERGED);
   k->cycle_end = false;
   new_stage(k);
 }

@@ -40,7 +40,7 @@ bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v) {
   return false;
 }
 
-static void note(kcl_vec *list, int *count, int room, kcl_vec v) {
+static void add_to_list(kcl_vec *list, int *count, int room, kcl_vec v) {
   for (int i = 0; i < *count; i++)
     if (list[i] == v) return;
   if (*count < room) list[(*count)++] = v;
@@ -48,12 +48,12 @@ static void note(kcl_vec *list, int *count, int room, kcl_vec v) {
 
 int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int room) {
   int count = 0;
-  if (s->A) note(list, &count, room, s->y), note(list, &count, room, s->x);
+  if (s->A) add_to_list(list, &count, room, s->y), add_to_list(list, &count, room, s->x);
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
-    note(list, &count, room, o->x);
-    if (o->code != KCL_OP_DOT) note(list, &count, room, o->z);
-    note(list, &count, room, o->y);
+    add_to_list(list, &count, room, o->x);
+    if (o->code != KCL_OP_DOT) add_to_list(list, &count, room, o->z);
+    add_to_list(list, &count, room, o->y);
   }
   return count;
 }
@@ -88,9 +88,9 @@ static bool stage_reads(const kcl_stage *s, kcl_vec v) {
 
 /* Each vector of a stage is read at most once, and written at most once. */
 double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
-  enum { MOST = 64 };
-  kcl_vec list[MOST];
-  int count = kcl_stage_vectors(s, list, MOST);
+  enum { MOST_LISTED = 64 };
+  kcl_vec list[MOST_LISTED];
+  int count = kcl_stage_vectors(s, list, MOST_LISTED);
   double bytes = s->A ? kcl_matrix_bytes(s->A) + kcl_matrix_prepared_bytes(s->A) : 0;
   for (int v = 0; v < count; v++) {
     int times = kcl_vector_shared(k, list[v]) ? 1 : nrhs;

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_LINES = 500, LINE = 2048, SAMPLES = 2048 };
+enum { MOST_LINES = 500, LONGEST_LINE = 2048, SAMPLED_ROWS = 2048 };
 
 /* ---------------------------------------------------------------- the key */
 
-/* A checksum of row lengths, diagonals, repeats, the rows at SAMPLES even distances, and the tunables. */
-static uint64_t structure(const kcl_csr *A, const kcl_stats *s, const kcl_tune *t) {
+/* A checksum of row lengths, diagonals, repeats, the rows at SAMPLED_ROWS even distances, and the tunables. */
+static uint64_t sum_structure(const kcl_csr *A, const kcl_stats *s, const kcl_tune *t) {
   const int64_t facts[] = {
       s->row_min,         s->row_max,          s->bandwidth,          s->diagonals,
       s->empty_rows,      s->sell_padded,      s->sell_sorted_padded, s->hyb_width,
@@ -25,11 +25,11 @@ static uint64_t structure(const kcl_csr *A, const kcl_stats *s, const kcl_tune *
       s->symmetric,       s->shifted_skew};
   const int tuned[] = {t->group, t->groups, t->block, t->lanes, t->slice};
   uint64_t h = kcl_sum64(tuned, sizeof tuned, kcl_sum64(facts, sizeof facts, 0));
-  int64_t step = A->rows / SAMPLES + 1, offset[SAMPLES];
+  int64_t step = A->rows / SAMPLED_ROWS + 1, offset[SAMPLED_ROWS];
   int n = 0;
   for (int64_t i = 0; i < A->rows; i += step)
     for (int64_t k = A->row_ptr[i], end = A->row_ptr[i + 1]; k < end; k += (end - k) / 16 + 1) {
-      if (n == SAMPLES) h = kcl_sum64(offset, sizeof offset, h), n = 0;
+      if (n == SAMPLED_ROWS) h = kcl_sum64(offset, sizeof offset, h), n = 0;
       offset[n++] = A->col[k] - i;
     }
   return kcl_sum64(offset, (size_t)n * sizeof *offset, h);
@@ -55,7 +55,7 @@ void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const 
   snprintf(key, KCL_KEY,
            "%s | %s | " KCL_VERSION " | %" PRId64 " x %" PRId64 " %" PRId64 " %016" PRIx64
            " | %c %s %s %d | ",
-           device, driver, A->rows, A->cols, A->nnz, structure(A, s, &ctx->tune),
+           device, driver, A->rows, A->cols, A->nnz, sum_structure(A, s, &ctx->tune),
            kcl_type_letter(o->precision), o->solver, o->precond,
            o->nrhs && !ctx->opencl ? o->nrhs : 1);
 }
@@ -99,7 +99,7 @@ void kcl_choice_keep_failed(kcl_choice *c) {
 }
 
 /* Reads what follows the key. False where it does not parse. */
-static bool parse(const char *text, kcl_choice *c) {
+static bool parse_choice(const char *text, kcl_choice *c) {
   kcl_timing t;
   int used = 0;
   *c = (kcl_choice){.count = 0};
@@ -133,12 +133,12 @@ static int format_line(const kcl_choice *c, const char *key, char *line, size_t 
 static const char folder[] = "tune", name[] = "choices.txt";
 
 bool kcl_choice_recall(const char *key, kcl_choice *out) {
-  char line[LINE];
+  char line[LONGEST_LINE];
   FILE *f = kcl_cache_stream(folder, name);
   bool found = false;
   *out = (kcl_choice){.count = 0};
   while (f && !found && fgets(line, sizeof line, f))
-    found = !strncmp(line, key, strlen(key)) && parse(line + strlen(key), out);
+    found = !strncmp(line, key, strlen(key)) && parse_choice(line + strlen(key), out);
   if (f) fclose(f);
   if (!found) *out = (kcl_choice){.count = 0};
   return found;
@@ -152,7 +152,7 @@ static bool of_another_key(const char *line, const char *key) {
 }
 
 void kcl_choice_remember(const char *key, const kcl_choice *c) {
-  char path[4096], line[LINE];
+  char path[4096], line[LONGEST_LINE];
   kcl_bytes all = {0};
   if (kcl_cache_path(folder, name, path, sizeof path) || format_line(c, key, line, sizeof line))
     return;

@@ -22,14 +22,14 @@ void kcl_rates_add(kcl_rates_record *r, const kcl_rates *measured) {
   if (r->count < KCL_RATES_KEPT) r->count++;
 }
 
-static int ascending(const void *a, const void *b) {
+static int compare_doubles(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
 /* Sorts v. Of an even number the greater of the two in the middle: other programs only lower a rate. */
-static double median(double *v, int64_t count) {
-  qsort(v, (size_t)count, sizeof *v, ascending);
+static double median_rate(double *v, int64_t count) {
+  qsort(v, (size_t)count, sizeof *v, compare_doubles);
   return v[count / 2];
 }
 
@@ -42,8 +42,8 @@ kcl_rates kcl_rates_agreed(const kcl_rates_record *r) {
     launch[i] = -r->list[i].launch; /* other programs lengthen it */
     all.low = fmin(all.low, r->list[i].low), all.high = fmax(all.high, r->list[i].high);
   }
-  all.stream = median(stream, r->count), all.cached = median(cached, r->count);
-  all.launch = -median(launch, r->count);
+  all.stream = median_rate(stream, r->count), all.cached = median_rate(cached, r->count);
+  all.launch = -median_rate(launch, r->count);
   return all;
 }
 
@@ -130,7 +130,7 @@ void kcl_rates_recall(kcl *ctx) {
 
 /* ---------------------------------------------------------------- measuring */
 
-enum { PASSES = 9, LEAST_PASSES = 3, FEW = 64, MOST_RUNS = 400 };
+enum { RATE_PASSES = 9, LEAST_PASSES = 3, FEW_PASSES = 64, MOST_RUNS = 400 };
 static const double SAMPLE = 2e-3, /* seconds per sample, at least */
     SECONDS = 0.3;                 /* after which no further sample begins */
 
@@ -139,11 +139,11 @@ typedef struct triad {
   kcl_executor ex;
 } triad;
 
-static kcl_type type_of(const kcl *ctx) { return ctx->device.has_double ? KCL_D : KCL_S; }
+static kcl_type triad_type(const kcl *ctx) { return ctx->device.has_double ? KCL_D : KCL_S; }
 
 static int open_triad(kcl *ctx, int64_t n, triad *t) {
   int rc;
-  KCL_TRY(kcl_program_create(ctx, type_of(ctx), n, n, &t->k));
+  KCL_TRY(kcl_program_create(ctx, triad_type(ctx), n, n, &t->k));
   kcl_vec z = kcl_vector(t->k, "z");
   kcl_slot a = kcl_scalar(t->k, "a");
   kcl_begin(t->k, KCL_START);
@@ -175,7 +175,7 @@ done:
 }
 
 /* Seconds per pass over vectors of n elements, ascending, after passes that warm up. */
-static int time_triad(kcl *ctx, int64_t n, double sample[PASSES], int *count) {
+static int time_triad(kcl *ctx, int64_t n, double sample[RATE_PASSES], int *count) {
   triad t = {.k = NULL};
   double once = 0;
   int rc;
@@ -185,17 +185,17 @@ static int time_triad(kcl *ctx, int64_t n, double sample[PASSES], int *count) {
   KCL_TRY(time_passes(&t, 1, &once));
   if (once < SAMPLE) KCL_TRY(time_passes(&t, 8, &once));
   const int passes = (int)fmin(fmax(ceil(SAMPLE / fmax(once, 1e-9)), 1), MOST_RUNS);
-  while (*count < LEAST_PASSES || (*count < PASSES && kcl_now() - start < SECONDS))
+  while (*count < LEAST_PASSES || (*count < RATE_PASSES && kcl_now() - start < SECONDS))
     KCL_TRY(time_passes(&t, passes, &sample[(*count)++]));
-  qsort(sample, (size_t)*count, sizeof *sample, ascending);
+  qsort(sample, (size_t)*count, sizeof *sample, compare_doubles);
 done:
   close_triad(&t);
   return rc;
 }
 
 static int measure_memory(kcl *ctx, kcl_rates *r) {
-  const int64_t size = (int64_t)kcl_type_size(type_of(ctx));
-  double t[PASSES], bytes;
+  const int64_t size = (int64_t)kcl_type_size(triad_type(ctx));
+  double t[RATE_PASSES], bytes;
   int count, rc;
   r->vector = vector_bytes(&ctx->device);
   while ((rc = time_triad(ctx, r->vector / size, t, &count)) == KCL_MEMORY && r->vector > 1 << 22)
@@ -208,9 +208,9 @@ static int measure_memory(kcl *ctx, kcl_rates *r) {
 
 /* Not on a GPU: its model has constants for the L2 cache (core/opencl/persistent.c). */
 static int measure_cache(kcl *ctx, kcl_rates *r) {
-  const int64_t size = (int64_t)kcl_type_size(type_of(ctx)),
+  const int64_t size = (int64_t)kcl_type_size(triad_type(ctx)),
                 n = last_cache(&ctx->device) / 6 / size;
-  double t[PASSES];
+  double t[RATE_PASSES];
   int count, rc;
   if (is_gpu(&ctx->device) || n < 4096) return KCL_OK;
   if (!(rc = time_triad(ctx, n, t, &count))) r->cached = 3.0 * (double)(n * size) / t[count / 2];
@@ -218,10 +218,10 @@ static int measure_cache(kcl *ctx, kcl_rates *r) {
 }
 
 static int measure_launch(kcl *ctx, kcl_rates *r) {
-  double t[PASSES];
+  double t[RATE_PASSES];
   int count, rc;
   if (!ctx->opencl) return KCL_OK;
-  if (!(rc = time_triad(ctx, FEW, t, &count))) r->launch = t[0];
+  if (!(rc = time_triad(ctx, FEW_PASSES, t, &count))) r->launch = t[0];
   return rc;
 }
 
