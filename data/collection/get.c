@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, NAME = 80 };
+enum { DOWNLOAD_PATH = 4096, NAME = 80 };
 enum {
   CURL_NO_HOST = 6,
   CURL_NO_CONNECTION = 7,
@@ -25,10 +25,10 @@ enum {
   NO_CURL = 127
 };
 
-typedef struct place {
+typedef struct collection_place {
   char group[NAME], name[NAME], folder[2 * NAME + 20];
-  char matrix[ROOM], part[ROOM], url[ROOM];
-} place;
+  char matrix[DOWNLOAD_PATH], part[DOWNLOAD_PATH], url[DOWNLOAD_PATH];
+} collection_place;
 
 static bool valid_name(const char *p, size_t n) {
   if (n == 0 || n >= NAME || *p == '.' || *p == '-') return false;
@@ -39,7 +39,7 @@ static bool valid_name(const char *p, size_t n) {
   return true;
 }
 
-static bool split(const char *word, place *p) {
+static bool split_name(const char *word, collection_place *p) {
   const char *slash = strchr(word, '/');
   if (!slash || !valid_name(word, (size_t)(slash - word)) ||
       !valid_name(slash + 1, strlen(slash + 1)))
@@ -50,29 +50,29 @@ static bool split(const char *word, place *p) {
   return true;
 }
 
-static int locate(kcl *ctx, const char *word, place *p) {
+static int locate_matrix(kcl *ctx, const char *word, collection_place *p) {
   char file[2 * NAME];
   const char *base = getenv("KRYLOCL_COLLECTION");
-  if (!split(word, p))
+  if (!split_name(word, p))
     return kcl_fail(
         ctx, KCL_USAGE,
         "'%.99s' is not a name of the collection: write Group/Name, such as HB/bcsstk16", word);
   if (!base || !*base) base = "https://sparse.tamu.edu/MM";
   snprintf(file, sizeof file, "%s.mtx", p->name);
-  int bad = kcl_cache_path(p->folder, file, p->matrix, ROOM);
+  int bad = kcl_cache_path(p->folder, file, p->matrix, DOWNLOAD_PATH);
   snprintf(file, sizeof file, "%s.tar.gz.part", p->name);
-  if (bad || kcl_cache_path(p->folder, file, p->part, ROOM)) {
+  if (bad || kcl_cache_path(p->folder, file, p->part, DOWNLOAD_PATH)) {
     const char *why = errno == EPERM ? kcl_cache_refused() : NULL;
     return kcl_fail(ctx, KCL_INPUT,
                     "no cache folder: %s (set KRYLOCL_CACHE, XDG_CACHE_HOME or HOME)",
                     why ? why : strerror(errno));
   }
-  snprintf(p->url, ROOM, "%s/%s/%s.tar.gz", base, p->group, p->name);
+  snprintf(p->url, DOWNLOAD_PATH, "%s/%s/%s.tar.gz", base, p->group, p->name);
   return KCL_OK;
 }
 
 /* The exit code of curl. */
-static int curl(const place *p) {
+static int curl(const collection_place *p) {
   const char *const args[] = {
       "curl",  "--fail",        "--silent", "--location", "--connect-timeout",
       "30",    "--continue-at", "-",        "--output",   p->part,
@@ -96,7 +96,7 @@ static const char *reason(int code) {
 }
 
 /* Discards a partial download that cannot be resumed (no ranges, or already complete). */
-static int fetch(kcl *ctx, const place *p) {
+static int fetch_archive(kcl *ctx, const collection_place *p) {
   bool begun = access(p->part, F_OK) == 0;
   int code = curl(p);
   if (begun && (code == CURL_NO_RANGE || code == CURL_NO_RESUME || code == CURL_HTTP)) {
@@ -108,12 +108,12 @@ static int fetch(kcl *ctx, const place *p) {
                   reason(code), p->url, code);
 }
 
-static int unpack_member(kcl *ctx, const place *p, const kcl_tar_member *m) {
-  char file[120], path[ROOM];
+static int unpack_matrix(kcl *ctx, const collection_place *p, const kcl_tar_member *m) {
+  char file[120], path[DOWNLOAD_PATH];
   kcl_output o = {.file = -1};
   snprintf(file, sizeof file, "%.*s", m->name_length, m->name);
   if (!valid_name(file, strlen(file) < NAME ? strlen(file) : NAME) ||
-      kcl_cache_path(p->folder, file, path, ROOM))
+      kcl_cache_path(p->folder, file, path, DOWNLOAD_PATH))
     return KCL_OK;
   int rc = kcl_output_open(ctx, path, &o);
   if (rc) return rc;
@@ -122,7 +122,7 @@ static int unpack_member(kcl *ctx, const place *p, const kcl_tar_member *m) {
 }
 
 /* Unpacks Name_*.mtx, then Name.mtx: if that exists, the download is complete. */
-static int unpack_all(kcl *ctx, const place *p, const kcl_text *t) {
+static int unpack_all(kcl *ctx, const collection_place *p, const kcl_text *t) {
   kcl_tar_member m, matrix = {0};
   size_t at = 0, n = strlen(p->name);
   int rc = KCL_OK, found = 0;
@@ -133,15 +133,15 @@ static int unpack_all(kcl *ctx, const place *p, const kcl_text *t) {
     if (len == (int)n + 4)
       matrix = m;
     else if (m.name[n] == '_')
-      rc = unpack_member(ctx, p, &m);
+      rc = unpack_matrix(ctx, p, &m);
   }
   if (!rc && (found < 0 || !matrix.data))
     rc = kcl_fail(ctx, KCL_INPUT, "%s/%s: the archive %s, expected %s.mtx in it", p->group, p->name,
                   found < 0 ? "is damaged" : "lacks the matrix", p->name);
-  return rc ? rc : unpack_member(ctx, p, &matrix);
+  return rc ? rc : unpack_matrix(ctx, p, &matrix);
 }
 
-static int unpack(kcl *ctx, const place *p) {
+static int unpack_archive(kcl *ctx, const collection_place *p) {
   kcl_text t = {0};
   int rc = kcl_text_open(ctx, p->part, &t);
   if (!rc) rc = unpack_all(ctx, p, &t);
@@ -151,16 +151,16 @@ static int unpack(kcl *ctx, const place *p) {
 }
 
 int kcl_collection_get(kcl *ctx, const char *group_name, bool fetch_it, char *path, size_t room) {
-  place p;
+  collection_place p;
   int rc;
   if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_need(ctx, "group_name", group_name)))
     return rc;
   if (room) *path = 0;
-  KCL_TRY(locate(ctx, group_name, &p));
+  KCL_TRY(locate_matrix(ctx, group_name, &p));
   if (access(p.matrix, R_OK)) {
     if (!fetch_it) KCL_TRY(kcl_fail(ctx, KCL_INPUT, "%s is not in the cache", group_name));
-    KCL_TRY(fetch(ctx, &p));
-    KCL_TRY(unpack(ctx, &p));
+    KCL_TRY(fetch_archive(ctx, &p));
+    KCL_TRY(unpack_archive(ctx, &p));
   }
   if ((size_t)snprintf(path, room, "%s", p.matrix) >= room)
     rc = kcl_fail(ctx, KCL_USAGE, "the path %s is too long", p.matrix);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROOM = 4096 };
+enum { KEPT_PATH = 4096 };
 
 static int visible(const struct dirent *d) { return d->d_name[0] != '.'; }
 
@@ -20,7 +20,7 @@ static char *end_of(char *file) {
 
 static bool came_with_another(const char *folder, const char *name) {
   static const char *const parts[] = {"_b", "_x", "_c", "_lo", "_hi", "_z0", "_coord"};
-  char path[ROOM + 300];
+  char path[KEPT_PATH + 300];
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     const char *end = strrchr(name, '_');
     if (!end || strcmp(end, parts[i])) continue;
@@ -31,7 +31,7 @@ static bool came_with_another(const char *folder, const char *name) {
 }
 
 static void list_group(const char *root, const char *group, FILE *to) {
-  char folder[ROOM + 260];
+  char folder[KEPT_PATH + 260];
   struct dirent **file = NULL;
   snprintf(folder, sizeof folder, "%s%s", root, group);
   int count = scandir(folder, &file, visible, alphasort);
@@ -46,7 +46,7 @@ static void list_group(const char *root, const char *group, FILE *to) {
 }
 
 int kcl_collection_kept(kcl *ctx, char **names) {
-  char root[ROOM];
+  char root[KEPT_PATH];
   struct dirent **group = NULL;
   size_t size = 0;
   int rc = kcl_need(ctx, "names", names), count = 0;

@@ -7,7 +7,7 @@
 #include "data/collection/tar.h"
 #include <string.h>
 
-enum { BLOCK = 512 };
+enum { TAR_BLOCK = 512 };
 
 static bool octal(const char *p, int n, uint64_t *v) {
   int k = 0;
@@ -19,7 +19,7 @@ static bool octal(const char *p, int n, uint64_t *v) {
 
 static bool sum_valid(const char *h) {
   uint64_t sum = 0, stated;
-  for (int k = 0; k < BLOCK; k++) sum += k >= 148 && k < 156 ? ' ' : (unsigned char)h[k];
+  for (int k = 0; k < TAR_BLOCK; k++) sum += k >= 148 && k < 156 ? ' ' : (unsigned char)h[k];
   return octal(h + 148, 8, &stated) && sum == stated;
 }
 
@@ -27,16 +27,16 @@ int kcl_tar_next(const kcl_text *t, size_t *at, kcl_tar_member *m) {
   while (*at < t->size) {
     const char *h = t->data + *at;
     uint64_t size;
-    if (t->size - *at < BLOCK) return -1;
+    if (t->size - *at < TAR_BLOCK) return -1;
     if (*h == 0) return 0;
-    if (!sum_valid(h) || !octal(h + 124, 12, &size) || size > t->size - *at - BLOCK) return -1;
-    *at += BLOCK + (size + BLOCK - 1) / BLOCK * BLOCK;
+    if (!sum_valid(h) || !octal(h + 124, 12, &size) || size > t->size - *at - TAR_BLOCK) return -1;
+    *at += TAR_BLOCK + (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK;
     if (h[156] != '0' && h[156] != 0) continue;
     m->name = h;
     for (int k = 0; k < 100 && h[k]; k++)
       if (h[k] == '/') m->name = h + k + 1;
     m->name_length = (int)strnlen(m->name, (size_t)(h + 100 - m->name));
-    m->data = h + BLOCK, m->size = size;
+    m->data = h + TAR_BLOCK, m->size = size;
     return 1;
   }
   return 0;

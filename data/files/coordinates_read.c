@@ -12,7 +12,7 @@
 #include "data/files/number.h"
 
 /* Numbers in a line, up to 5; -1: there are other words. */
-static int numbers(const char *p) {
+static int count_numbers(const char *p) {
   int count = 0;
   double v;
   for (p = mm_skip(p); *p && *p != '\n' && count < 5; p = mm_skip(p), count++)
@@ -31,11 +31,11 @@ static bool head_of(const kcl_text *t, uint64_t v[3], int64_t *line, const char 
   *body = mm_next_line(p, end);
   int64_t skipped = 0;
   p = mm_content(*body, end, &skipped);
-  *width = p == end ? 2 : numbers(p);
+  *width = p == end ? 2 : count_numbers(p);
   return *width >= 2 && *width <= 4 && (p < end || !v[2]);
 }
 
-static bool knows(const kcl_text *t) {
+static bool coordinates_knows(const kcl_text *t) {
   uint64_t v[3];
   int64_t line;
   const char *body;
@@ -43,7 +43,7 @@ static bool knows(const kcl_text *t) {
   return t->data[0] != '%' && head_of(t, v, &line, &body, &width); /* %: a banner, misspelt */
 }
 
-static int read_head(kcl *ctx, const kcl_text *t, mm_head *h) {
+static int read_coordinates_head(kcl *ctx, const kcl_text *t, mm_head *h) {
   static const kcl_field field[] = {KCL_PATTERN, KCL_REAL, KCL_COMPLEX};
   uint64_t v[3] = {0};
   int64_t line;
@@ -66,15 +66,15 @@ static int read_head(kcl *ctx, const kcl_text *t, mm_head *h) {
   return KCL_OK;
 }
 
-static int read_coordinates(kcl *ctx, kcl_text *t, kcl_system *out) {
+static int read_coordinates(kcl *ctx, kcl_text *t, kcl_file_system *out) {
   mm_head h;
-  int rc = read_head(ctx, t, &h);
+  int rc = read_coordinates_head(ctx, t, &h);
   return rc ? rc : mm_read_body(ctx, t, &h, &out->A);
 }
 
 const kcl_file kcl_file_coordinates = {.name = "coo",
                                        .expected = "sizes: rows columns nonzeros",
-                                       .knows = knows,
+                                       .knows = coordinates_knows,
                                        .read = read_coordinates,
-                                       .head = read_head,
+                                       .head = read_coordinates_head,
                                        .write = mtx_write};

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-typedef struct build {
+typedef struct csr_building {
   const mm_head *h;
   const mm_entries *e;
   kcl_csr *A;
@@ -20,24 +20,24 @@ typedef struct build {
   int parts, width;
   _Atomic int64_t longest, duplicates; /* row; entries */
   atomic_bool memory_out, infinite;
-} build;
+} csr_building;
 
-enum { HUGE = 1 << 21 };
+enum { HUGE_ARRAY = 1 << 21 };
 
 /* Not zeroed: the scatter is the first touch. */
-static int allocate(kcl *ctx, int64_t count, size_t size, void **out) {
-  size_t bytes = (size_t)count * size, step = bytes > 4 * HUGE ? HUGE : 64;
+static int allocate_untouched(kcl *ctx, int64_t count, size_t size, void **out) {
+  size_t bytes = (size_t)count * size, step = bytes > 4 * HUGE_ARRAY ? HUGE_ARRAY : 64;
   bytes = (bytes / step + 1) * step;
   *out = kcl_has_room(bytes) ? aligned_alloc(step, bytes) : NULL;
   if (!*out)
     return kcl_fail(ctx, KCL_MEMORY, "out of memory: the matrix needs %.3g GB more",
                     (double)bytes * 1e-9);
-  if (step == HUGE) madvise(*out, bytes, KCL_LARGE_PAGES);
+  if (step == HUGE_ARRAY) madvise(*out, bytes, KCL_LARGE_PAGES);
   return KCL_OK;
 }
 
 /* One part per thread, unless the cursors would exceed an eighth of the matrix. */
-static int choose_parts(const build *b) {
+static int choose_parts(const csr_building *b) {
   const int64_t entries = b->e->total, half = b->h->symmetry == KCL_GENERAL ? 12 : 24,
                 spare = (entries * half + 8 * b->rows) / 8 / (4 * (b->rows + 1));
   int threads = entries < 20000 ? 1 : kcl_threads();
@@ -45,7 +45,7 @@ static int choose_parts(const build *b) {
 }
 
 /* All that the matrix needs, asked for before the first page is touched: a few bytes of text can state 2^31 rows. */
-static int check_room(kcl *ctx, const build *b) {
+static int check_room(kcl *ctx, const csr_building *b) {
   const mm_head *h = b->h;
   const double value = b->width == 2 ? 16 : 8, half = h->symmetry == KCL_GENERAL ? 1 : 2;
   const double bytes = 4.0 * b->parts * (double)b->rows + 8.0 * (double)(b->rows + 1) +
@@ -55,15 +55,15 @@ static int check_room(kcl *ctx, const build *b) {
                   h->name, (long long)b->rows, bytes * 1e-9);
 }
 
-static int64_t first_block(const build *b, int64_t p) { return b->e->blocks * p / b->parts; }
+static int64_t first_block(const csr_building *b, int64_t p) { return b->e->blocks * p / b->parts; }
 
 /* Entries without a mirror are all of rows that are built. */
-static inline bool built(const build *b, int64_t row) {
+static inline bool built(const csr_building *b, int64_t row) {
   return (uint64_t)(row - b->from) < (uint64_t)b->rows;
 }
 
 static void count_part(void *arg, int64_t p, int64_t end) {
-  const build *b = arg;
+  const csr_building *b = arg;
   (void)end;
   uint32_t *cursor = b->cursor + p * b->rows;
   bool half = b->h->symmetry != KCL_GENERAL;
@@ -79,7 +79,7 @@ static void count_part(void *arg, int64_t p, int64_t end) {
 
 /* Lengths of rows; cursors become positions within the row. */
 static void place_part(void *arg, int64_t from, int64_t to) {
-  build *b = arg;
+  csr_building *b = arg;
   int64_t rows = b->rows, longest = 0;
   for (int64_t r = from; r < to; r++) {
     int64_t sum = 0;
@@ -94,7 +94,7 @@ static void place_part(void *arg, int64_t from, int64_t to) {
 }
 
 /* Row pointers. */
-static int place_rows(kcl *ctx, build *b) {
+static int place_rows(kcl *ctx, csr_building *b) {
   int64_t rows = b->rows, total = 0;
   kcl_for(rows, KCL_FEW, place_part, b);
   b->A->row_ptr[0] = 0;
@@ -105,9 +105,10 @@ static int place_rows(kcl *ctx, build *b) {
   return KCL_OK;
 }
 
-static inline __attribute__((always_inline)) void put(const build *b, uint32_t *cursor, int64_t row,
-                                                      int32_t col, const uint64_t *v,
-                                                      const int width, double re, double im) {
+static inline __attribute__((always_inline)) void put_entry(const csr_building *b, uint32_t *cursor,
+                                                            int64_t row, int32_t col,
+                                                            const uint64_t *v, const int width,
+                                                            double re, double im) {
   int64_t q = b->A->row_ptr[row] + cursor[row]++;
   double z[2] = {1, 0}, *val = (double *)b->A->val + (width > 1 ? 2 : 1) * q;
   b->A->col[q] = col;
@@ -116,8 +117,9 @@ static inline __attribute__((always_inline)) void put(const build *b, uint32_t *
   if (width > 1) val[1] = im * z[1];
 }
 
-static inline __attribute__((always_inline)) void scatter(const build *b, int64_t p,
-                                                          const int width, const bool half) {
+static inline __attribute__((always_inline)) void scatter_entries(const csr_building *b, int64_t p,
+                                                                  const int width,
+                                                                  const bool half) {
   uint32_t *cursor = b->cursor + p * b->rows;
   double re = b->h->symmetry == KCL_SKEW ? -1 : 1;
   double im = b->h->symmetry == KCL_GENERAL || b->h->symmetry == KCL_SYMMETRIC ? 1 : -1;
@@ -125,34 +127,34 @@ static inline __attribute__((always_inline)) void scatter(const build *b, int64_
     const uint64_t *w = b->e->block[k].words;
     for (int64_t i = 0; i < b->e->block[k].count; i++, w += width + 1) {
       int32_t row = mm_row(*w), col = mm_col(*w);
-      if (!half || built(b, row)) put(b, cursor, row - b->from, col, w + 1, width, 1, 1);
+      if (!half || built(b, row)) put_entry(b, cursor, row - b->from, col, w + 1, width, 1, 1);
       if (half && row != col && built(b, col))
-        put(b, cursor, col - b->from, row, w + 1, width, re, im);
+        put_entry(b, cursor, col - b->from, row, w + 1, width, re, im);
     }
   }
 }
 
 static void scatter_part(void *arg, int64_t p, int64_t end) {
-  const build *b = arg;
+  const csr_building *b = arg;
   (void)end;
   bool half = b->h->symmetry != KCL_GENERAL;
-  if (b->e->width == 0 && !half) scatter(b, p, 0, false);
-  if (b->e->width == 0 && half) scatter(b, p, 0, true);
-  if (b->e->width == 1 && !half) scatter(b, p, 1, false);
-  if (b->e->width == 1 && half) scatter(b, p, 1, true);
-  if (b->e->width == 2 && !half) scatter(b, p, 2, false);
-  if (b->e->width == 2 && half) scatter(b, p, 2, true);
+  if (b->e->width == 0 && !half) scatter_entries(b, p, 0, false);
+  if (b->e->width == 0 && half) scatter_entries(b, p, 0, true);
+  if (b->e->width == 1 && !half) scatter_entries(b, p, 1, false);
+  if (b->e->width == 1 && half) scatter_entries(b, p, 1, true);
+  if (b->e->width == 2 && !half) scatter_entries(b, p, 2, false);
+  if (b->e->width == 2 && half) scatter_entries(b, p, 2, true);
 }
 
 /* ---------------------------------------------------------------- order within rows */
 
-static bool ascending(const int32_t *col, int64_t n) {
+static bool columns_ascend(const int32_t *col, int64_t n) {
   bool all = true;
   for (int64_t k = 1; k < n; k++) all &= col[k - 1] < col[k];
   return all;
 }
 
-static int compare(const void *a, const void *b) {
+static int compare_words(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
@@ -164,7 +166,7 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
   if (!key) return false;
   for (int64_t k = 0; k < n; k++) key[k] = (uint64_t)col[k] << 32 | (uint64_t)k;
   memcpy(copy, val, (size_t)(n * w) * sizeof *val);
-  if (n > 64) qsort(key, (size_t)n, sizeof *key, compare);
+  if (n > 64) qsort(key, (size_t)n, sizeof *key, compare_words);
   for (int64_t k = 1, j; n <= 64 && k < n; k++) {
     uint64_t x = key[k];
     for (j = k; j > 0 && key[j - 1] > x; j--) key[j] = key[j - 1];
@@ -182,8 +184,8 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
 static double add(double a, double b, bool negated) { return negated ? -(-a - b) : a + b; }
 
 /* Sums equal neighbours of row r of the matrix; the number of entries left. infinite: a sum is not finite. */
-static int64_t sum_row(const build *b, int64_t r, int32_t *col, double *val, int64_t n,
-                       bool *infinite) {
+static int64_t sum_duplicates(const csr_building *b, int64_t r, int32_t *col, double *val,
+                              int64_t n, bool *infinite) {
   const kcl_symmetry s = b->h->symmetry;
   const int w = b->width;
   int64_t m = 0;
@@ -201,8 +203,8 @@ static int64_t sum_row(const build *b, int64_t r, int32_t *col, double *val, int
 }
 
 /* Sorts rows. The cursor of part 0 becomes the length of each row. */
-static void order_rows(void *arg, int64_t from, int64_t to) {
-  build *b = arg;
+static void sort_rows(void *arg, int64_t from, int64_t to) {
+  csr_building *b = arg;
   const int64_t *ptr = b->A->row_ptr;
   int64_t duplicates = 0;
   bool out = false, infinite = false;
@@ -210,9 +212,9 @@ static void order_rows(void *arg, int64_t from, int64_t to) {
     int32_t *col = b->A->col + ptr[r];
     double *val = (double *)b->A->val + b->width * ptr[r];
     int64_t n = ptr[r + 1] - ptr[r], left = n;
-    if (!ascending(col, n)) {
+    if (!columns_ascend(col, n)) {
       out = !sort_row(col, val, n, b->width) || out;
-      left = sum_row(b, b->from + r, col, val, n, &infinite);
+      left = sum_duplicates(b, b->from + r, col, val, n, &infinite);
     }
     b->cursor[r] = (uint32_t)left;
     duplicates += n - left;
@@ -222,7 +224,7 @@ static void order_rows(void *arg, int64_t from, int64_t to) {
   if (infinite) b->infinite = true;
 }
 
-static void close_gaps(build *b) {
+static void close_gaps(csr_building *b) {
   int64_t at = 0, begin = 0, w = b->width;
   double *val = b->A->val;
   for (int64_t r = 0; r < b->rows; r++) {
@@ -237,7 +239,8 @@ static void close_gaps(build *b) {
 
 int mm_build_rows(kcl *ctx, const mm_head *h, int64_t from, int64_t to, const mm_entries *e,
                   kcl_csr **out) {
-  build b = {.h = h, .e = e, .from = from, .rows = to - from, .width = e->width == 2 ? 2 : 1};
+  csr_building b = {
+      .h = h, .e = e, .from = from, .rows = to - from, .width = e->width == 2 ? 2 : 1};
   kcl_csr *A;
   int rc;
   b.parts = choose_parts(&b);
@@ -246,13 +249,13 @@ int mm_build_rows(kcl *ctx, const mm_head *h, int64_t from, int64_t to, const mm
   b.A = A;
   *A = (kcl_csr){.rows = b.rows, .cols = h->cols, .type = e->width == 2 ? KCL_Z : KCL_D};
   KCL_TRY(kcl_alloc(ctx, b.parts * b.rows, sizeof *b.cursor, "row counts", (void **)&b.cursor));
-  KCL_TRY(allocate(ctx, b.rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
+  KCL_TRY(allocate_untouched(ctx, b.rows + 1, sizeof *A->row_ptr, (void **)&A->row_ptr));
   kcl_for_each(b.parts, 1, count_part, &b);
   KCL_TRY(place_rows(ctx, &b));
-  KCL_TRY(allocate(ctx, A->nnz, sizeof *A->col, (void **)&A->col));
-  KCL_TRY(allocate(ctx, A->nnz, kcl_type_size(A->type), &A->val));
+  KCL_TRY(allocate_untouched(ctx, A->nnz, sizeof *A->col, (void **)&A->col));
+  KCL_TRY(allocate_untouched(ctx, A->nnz, kcl_type_size(A->type), &A->val));
   kcl_for_each(b.parts, 1, scatter_part, &b);
-  kcl_for_each(b.rows, KCL_FEW_ROWS, order_rows, &b);
+  kcl_for_each(b.rows, KCL_FEW_ROWS, sort_rows, &b);
   if (b.memory_out) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: sorting a row"));
   if (b.infinite)
     KCL_TRY(

@@ -61,7 +61,7 @@ done:
 
 /* ---------------------------------------------------------------- plain numbers */
 
-static int append(kcl *ctx, kcl_numbers *n, double v) {
+static int append_number(kcl *ctx, kcl_numbers *n, double v) {
   if (n->count == n->room) {
     int64_t room = n->room ? 2 * n->room : 1024;
     double *val = realloc(n->val, (size_t)room * sizeof *val);
@@ -74,7 +74,7 @@ static int append(kcl *ctx, kcl_numbers *n, double v) {
 
 static bool is_end(char c) { return mm_is_blank(c) || c == '\n' || c == 0; }
 
-static int read_line(kcl *ctx, const char *line, const char *end, kcl_numbers *n) {
+static int read_number_line(kcl *ctx, const char *line, const char *end, kcl_numbers *n) {
   const char *p = mm_skip(line);
   int rc = KCL_OK;
   if (*p == '%' || *p == '#') return KCL_OK;
@@ -87,7 +87,7 @@ static int read_line(kcl *ctx, const char *line, const char *end, kcl_numbers *n
       mm_error_set(&n->bad, line, p, number ? "a number within the range of double" : "a number");
       return KCL_OK;
     }
-    rc = append(ctx, n, v);
+    rc = append_number(ctx, n, v);
     p = mm_skip(next);
   }
   return rc;
@@ -98,7 +98,7 @@ int kcl_parse_numbers(kcl *ctx, const char *begin, const char *end, kcl_numbers 
   *n = (kcl_numbers){0};
   kcl_number_init();
   for (const char *p = begin; p < end && !rc && !n->failed; p = mm_next_line(p, end)) {
-    rc = read_line(ctx, p, end, n);
+    rc = read_number_line(ctx, p, end, n);
     n->lines += !n->failed;
   }
   return rc;

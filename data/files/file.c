@@ -16,13 +16,13 @@ const kcl_file *const kcl_files[] = {
 #undef KCL_FILE
 const int kcl_file_count = (int)(sizeof kcl_files / sizeof *kcl_files);
 
-void kcl_system_free(kcl_system *s) {
+void kcl_file_system_free(kcl_file_system *s) {
   kcl_csr_free(&s->A);
   kcl_dense_free(&s->b);
   kcl_dense_free(&s->x0);
 }
 
-static int unknown(kcl *ctx, const kcl_text *t) {
+static int refuse_unknown(kcl *ctx, const kcl_text *t) {
   mm_error bad = {.line = 1};
   char list[160] = "";
   for (int i = 0; i < kcl_file_count; i++) {
@@ -37,15 +37,15 @@ static int unknown(kcl *ctx, const kcl_text *t) {
   return mm_error_report(ctx, t->name, &bad);
 }
 
-static int read_text(kcl *ctx, kcl_text *t, kcl_system *out) {
+static int read_text(kcl *ctx, kcl_text *t, kcl_file_system *out) {
   for (int i = 0; i < kcl_file_count; i++)
     if (kcl_files[i]->knows(t)) return kcl_files[i]->read(ctx, t, out);
-  return unknown(ctx, t);
+  return refuse_unknown(ctx, t);
 }
 
 int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
   kcl_text t = {0};
-  kcl_system s = {0};
+  kcl_file_system s = {0};
   int rc = kcl_need(ctx, "A", A);
   if (b) *b = NULL;
   if (x0) *x0 = NULL;
@@ -60,7 +60,7 @@ int kcl_csr_read_system(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, 
     if (b) *b = s.b, s.b = NULL;
     if (x0) *x0 = s.x0, s.x0 = NULL;
   }
-  kcl_system_free(&s);
+  kcl_file_system_free(&s);
   return rc;
 }
 
@@ -69,7 +69,7 @@ int kcl_csr_read(kcl *ctx, const char *path, kcl_csr **out) {
 }
 
 /* Does the name end in .ending or .ending.gz? */
-static bool ends(const char *path, const char *ending) {
+static bool ends_in(const char *path, const char *ending) {
   size_t n = strlen(path), e = strlen(ending);
   if (n > 3 && strcmp(path + n - 3, ".gz") == 0) n -= 3;
   return n > e && path[n - e - 1] == '.' && strncmp(path + n - e, ending, e) == 0;
@@ -83,8 +83,8 @@ int kcl_csr_write_system(kcl *ctx, const char *path, const kcl_csr *A, const kcl
   if (b && (rc = kcl_dense_need(ctx, "b", b))) return rc;
   if (x0 && (rc = kcl_dense_need(ctx, "x0", x0))) return rc;
   for (int i = 1; i < kcl_file_count; i++)
-    if (ends(path, kcl_files[i]->name)) kind = kcl_files[i];
-  return kind->write(ctx, path, &(kcl_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});
+    if (ends_in(path, kcl_files[i]->name)) kind = kcl_files[i];
+  return kind->write(ctx, path, &(kcl_file_system){(kcl_csr *)A, (kcl_dense *)b, (kcl_dense *)x0});
 }
 
 int kcl_csr_write(kcl *ctx, const char *path, const kcl_csr *A) {

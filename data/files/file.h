@@ -5,11 +5,11 @@
 #define KCL_FILE_H
 #include "data/files/text.h"
 
-typedef struct kcl_system { /* A x = b as one file holds it */
+typedef struct kcl_file_system { /* A x = b as one file holds it */
   kcl_csr *A;
   kcl_dense *b, *x0; /* of A's type, or NULL */
-} kcl_system;
-void kcl_system_free(kcl_system *s);
+} kcl_file_system;
+void kcl_file_system_free(kcl_file_system *s);
 
 typedef struct kcl_file {
   const char *name;                 /* ending of file names, without the dot */
@@ -17,10 +17,10 @@ typedef struct kcl_file {
   bool (*knows)(const kcl_text *t); /* is the text in this format? */
   /* Fills *out, which is empty; after a failure the caller frees it. May close t, or take over its
    * mapping and set t->data to NULL. */
-  int (*read)(kcl *ctx, kcl_text *t, kcl_system *out);
+  int (*read)(kcl *ctx, kcl_text *t, kcl_file_system *out);
   /* Optional, of text with an entry per line behind a head: the head. Such files can be read in parts. */
   int (*head)(kcl *ctx, const kcl_text *t, mm_head *out);
-  int (*write)(kcl *ctx, const char *path, const kcl_system *s);
+  int (*write)(kcl *ctx, const char *path, const kcl_file_system *s);
 } kcl_file;
 extern const kcl_file *const kcl_files[]; /* [kcl_file_count] */
 extern const int kcl_file_count;
@@ -37,9 +37,9 @@ int kcl_output_parts(kcl *ctx, kcl_output *o, int64_t parts, kcl_format_part *fo
                      const void *self);
 int kcl_output_text(kcl *ctx, kcl_output *o, const char *line);
 /* Writers in files of their own, for the descriptors. */
-int kcl_binary_write(kcl *ctx, const char *path, const kcl_system *s);
-int mtx_write(kcl *ctx, const char *path, const kcl_system *s);
-int rb_write(kcl *ctx, const char *path, const kcl_system *s);
-int rows_write(kcl *ctx, const char *path, const kcl_system *s);
+int kcl_binary_write(kcl *ctx, const char *path, const kcl_file_system *s);
+int mtx_write(kcl *ctx, const char *path, const kcl_file_system *s);
+int rb_write(kcl *ctx, const char *path, const kcl_file_system *s);
+int rows_write(kcl *ctx, const char *path, const kcl_file_system *s);
 char *kcl_print_count(char *o, int64_t v); /* prints digits; returns the end */
 #endif

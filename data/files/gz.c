@@ -17,9 +17,11 @@
 #include <zlib.h>
 #endif
 
-enum { PAD = 64, PAGE = 4096, HEADING = 10, SMALLEST = 18, SEARCH = 1 << 22 };
+enum { TEXT_PAD = 64, TEXT_PAGE = 4096, HEADING = 10, SMALLEST = 18, SEARCH = 1 << 22 };
 
-static size_t pages(size_t bytes) { return (bytes + PAD + PAGE - 1) / PAGE * PAGE; }
+static size_t pages(size_t bytes) {
+  return (bytes + TEXT_PAD + TEXT_PAGE - 1) / TEXT_PAGE * TEXT_PAGE;
+}
 
 static void *map(size_t bytes) {
   return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
@@ -40,7 +42,7 @@ static void *remap(void *old, size_t from, size_t to) {
 }
 #endif
 
-static int reserve(kcl *ctx, kcl_text *t, size_t bytes) {
+static int reserve_text(kcl *ctx, kcl_text *t, size_t bytes) {
   size_t all = pages(bytes);
   void *m = t->data ? remap((void *)t->data, t->mapped, all) : map(all);
   if (m == MAP_FAILED)
@@ -53,7 +55,7 @@ static int reserve(kcl *ctx, kcl_text *t, size_t bytes) {
 
 int kcl_text_create(kcl *ctx, const char *name, size_t bytes, kcl_text *out) {
   *out = (kcl_text){.name = name};
-  const int rc = reserve(ctx, out, bytes);
+  const int rc = reserve_text(ctx, out, bytes);
   if (!rc) out->size = bytes;
   return rc;
 }
@@ -78,10 +80,10 @@ void kcl_text_expect(char *begin, char *end) {
 }
 void kcl_text_release(char *begin, char *end) { advise(begin, end, MADV_DONTNEED); }
 
-/* Maps bytes of the file over a reservation at least PAD longer, so that zeros follow its end. */
+/* Maps bytes of the file over a reservation at least TEXT_PAD longer, so that zeros follow its end. */
 static int map_file(kcl *ctx, kcl_text *t, int file, size_t from, size_t size) {
   const size_t skip = from % (size_t)sysconf(_SC_PAGESIZE);
-  int rc = reserve(ctx, t, skip + size);
+  int rc = reserve_text(ctx, t, skip + size);
   if (rc) return rc;
   void *m =
       mmap(t->data, skip + size, PROT_READ, MAP_PRIVATE | MAP_FIXED, file, (off_t)(from - skip));
@@ -93,11 +95,11 @@ static int map_file(kcl *ctx, kcl_text *t, int file, size_t from, size_t size) {
 }
 
 static int read_pipe(kcl *ctx, kcl_text *t, int file) {
-  int rc = reserve(ctx, t, 1 << 20);
+  int rc = reserve_text(ctx, t, 1 << 20);
   while (!rc) {
-    if (t->mapped - t->size <= PAD) rc = reserve(ctx, t, 2 * t->mapped);
+    if (t->mapped - t->size <= TEXT_PAD) rc = reserve_text(ctx, t, 2 * t->mapped);
     if (rc) break;
-    ssize_t got = read(file, t->data + t->size, t->mapped - t->size - PAD);
+    ssize_t got = read(file, t->data + t->size, t->mapped - t->size - TEXT_PAD);
     if (got == 0) break;
     if (got < 0 && errno != EINTR)
       rc = kcl_fail(ctx, KCL_INPUT, "%s: cannot read: %s", t->name, strerror(errno));
@@ -106,7 +108,7 @@ static int read_pipe(kcl *ctx, kcl_text *t, int file) {
   return rc;
 }
 
-static int load(kcl *ctx, const char *path, kcl_text *t) {
+static int load_file(kcl *ctx, const char *path, kcl_text *t) {
   bool standard = strcmp(path, "-") == 0;
   int rc, file = standard ? 0 : open(path, O_RDONLY | O_CLOEXEC);
   struct stat info;
@@ -174,34 +176,34 @@ static size_t stated_length(const char *end) {
 }
 
 /* Estimate of the unpacked size, exact for a file of one member. */
-static size_t guess(const kcl_text *in) {
+static size_t guess_size(const kcl_text *in) {
   size_t stated = in->size < SMALLEST ? 0 : stated_length(in->data + in->size);
   return stated / 1100 > in->size || stated < in->size / 2 ? 4 * in->size : stated + 1;
 }
 
 /* Presumed starts of members: the bytes that the file begins with. NULL if there is only one, or one so
  * large that the search for the next could take longer than it saves. */
-typedef struct part {
+typedef struct member_part {
   size_t in, out; /* start in the packed and unpacked text; after the last part: the sizes */
-} part;
-static part *find_parts(const kcl_text *in, int64_t *count) {
+} member_part;
+static member_part *find_parts(const kcl_text *in, int64_t *count) {
   const char *first = in->data, *end = first + in->size - HEADING, *p = first, *from = p;
-  part *list = NULL;
+  member_part *list = NULL;
   size_t out = 0;
   int64_t n = 0;
   for (; p && p < end && p - from < SEARCH; p = memchr(p + 1, first[0], (size_t)(end - p - 1))) {
     if (p > first && (p - from < SMALLEST || memcmp(p, first, HEADING))) continue;
     if ((n & (n + 1)) == 0) {
-      part *more = realloc(list, (size_t)(2 * n + 2) * sizeof *list);
+      member_part *more = realloc(list, (size_t)(2 * n + 2) * sizeof *list);
       if (!more) break;
       list = more;
     }
     if (n) out += stated_length(p);
-    list[n++] = (part){(size_t)(p - first), out};
+    list[n++] = (member_part){(size_t)(p - first), out};
     from = p;
   }
   if (n > 1 && !(p && p < end)) {
-    list[n] = (part){in->size, out + stated_length(first + in->size)};
+    list[n] = (member_part){in->size, out + stated_length(first + in->size)};
     *count = n;
     return list;
   }
@@ -212,13 +214,13 @@ static part *find_parts(const kcl_text *in, int64_t *count) {
 typedef struct unpacking {
   const kcl_text *in;
   kcl_text *out;
-  const part *list;
+  const member_part *list;
   atomic_bool good;
 } unpacking;
 
-static void unpack_member(void *arg, int64_t k, int64_t end) {
+static void unpack_gzip_member(void *arg, int64_t k, int64_t end) {
   unpacking *u = arg;
-  const part *p = &u->list[k];
+  const member_part *p = &u->list[k];
   size_t left = p[1].in - p->in, room = p[1].out - p->out, used, made;
   (void)end;
   if (!u->good) return;
@@ -231,49 +233,49 @@ static void unpack_member(void *arg, int64_t k, int64_t end) {
  * number of bytes. false if one is not: the members are then unpacked one after another. */
 static bool unpack_parts(kcl *ctx, const kcl_text *in, kcl_text *out) {
   int64_t n = 0;
-  part *list = kcl_threads() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
-  bool good = list && list[n].out / 1100 < in->size && !reserve(ctx, out, list[n].out);
+  member_part *list = kcl_threads() > 1 && in->size > SMALLEST ? find_parts(in, &n) : NULL;
+  bool good = list && list[n].out / 1100 < in->size && !reserve_text(ctx, out, list[n].out);
   if (!good) n = 0;
   unpacking u = {.in = in, .out = out, .list = list, .good = good};
-  kcl_for_each(n, 1, unpack_member, &u);
+  kcl_for_each(n, 1, unpack_gzip_member, &u);
   good = u.good;
   if (good) out->size = list[n].out;
   free(list);
   return good;
 }
 
-static int unpack(kcl *ctx, const kcl_text *in, kcl_text *out) {
+static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
   size_t at = 0, used = 0, made = 0;
   int rc = KCL_OK, r;
   out->name = in->name;
   if (unpack_parts(ctx, in, out))
     at = in->size;
   else
-    rc = reserve(ctx, out, guess(in));
+    rc = reserve_text(ctx, out, guess_size(in));
   while (!rc && at < in->size && !only_zeros(in->data + at, in->size - at)) {
     if (!is_gzip(in->data + at, in->size - at))
       return kcl_fail(ctx, KCL_INPUT, "%s: bytes that are not gzip follow byte %zu", in->name, at);
-    r = member(in->data + at, in->size - at, out->data + out->size, out->mapped - out->size - PAD,
-               &used, &made);
+    r = member(in->data + at, in->size - at, out->data + out->size,
+               out->mapped - out->size - TEXT_PAD, &used, &made);
     if (r > 1)
       return kcl_fail(
           ctx, KCL_INPUT,
           "%s: gzip data is damaged or cut short (in the member that starts at byte %zu)", in->name,
           at);
     if (r == 1) {
-      rc = reserve(ctx, out, 2 * out->mapped);
+      rc = reserve_text(ctx, out, 2 * out->mapped);
       continue;
     }
     kcl_text_release(in->data + at, in->data + at + used);
     at += used, out->size += made;
   }
-  if (!rc) memset(out->data + out->size, 0, PAD);
+  if (!rc) memset(out->data + out->size, 0, TEXT_PAD);
   if (!rc && out->size == 0)
     rc = kcl_fail(ctx, KCL_INPUT, "%s: unpacks to nothing, expected numbers", in->name);
   return rc;
 }
 #else
-static int unpack(kcl *ctx, const kcl_text *in, kcl_text *out) {
+static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
   *out = (kcl_text){0};
   return kcl_fail(
       ctx, KCL_INPUT,
@@ -304,11 +306,11 @@ static int refuse_foreign(kcl *ctx, const kcl_text *t) {
 
 int kcl_text_open(kcl *ctx, const char *path, kcl_text *out) {
   kcl_text raw = {0}, text = {0};
-  int rc = load(ctx, path, &raw);
+  int rc = load_file(ctx, path, &raw);
   if (!rc && (rc = refuse_foreign(ctx, &raw))) {
     kcl_text_close(&raw);
   } else if (!rc && is_gzip(raw.data, raw.size)) {
-    rc = unpack(ctx, &raw, &text);
+    rc = unpack_gzip(ctx, &raw, &text);
     kcl_text_close(&raw);
   } else {
     text = raw;

@@ -1,6 +1,6 @@
 /* Parts of the Harwell-Boeing reader: header, Fortran edit descriptors, numbers in fixed fields (cards).
  *
- *   kcl_text --hb_head.c--> hb_head, the lines --hb_cards.c--> arrays --hb_read.c--> kcl_system
+ *   kcl_text --hb_head.c--> hb_head, the lines --hb_cards.c--> arrays --hb_read.c--> kcl_file_system
  */
 #ifndef KCL_HB_H
 #define KCL_HB_H

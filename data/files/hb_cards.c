@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 2048 }; /* lines that are worth a thread */
+enum { LEAST_LINES = 2048 }; /* lines that are worth a thread */
 
 int hb_cards_cut(kcl *ctx, const kcl_text *t, hb_cards *c) {
   const char *end = t->data + t->size;
@@ -19,18 +19,18 @@ int hb_cards_cut(kcl *ctx, const kcl_text *t, hb_cards *c) {
   return KCL_OK;
 }
 
-typedef struct part {
+typedef struct card_part {
   const hb_cards *c;
   const hb_edit *e;
   int64_t count, *integers;
   double *numbers;
   _Atomic int64_t bad; /* the first such line */
-} part;
+} card_part;
 
 /* Parses line k of the part. NULL, or the position of what is not a number, or is one too many: a number behind the
  * last field of a line, or in the field behind the last number of the part. Beyond a blank field, files of the
  * collection keep what the card before held. */
-static const char *read_card(const part *p, int64_t k) {
+static const char *read_card(const card_part *p, int64_t k) {
   const char *at = p->c->line[p->c->next + k], *end = p->c->line[p->c->next + k + 1];
   int64_t first = k * p->e->per_line, last = first + p->e->per_line;
   while (end > at && (end[-1] == '\n' || end[-1] == '\r')) end--;
@@ -48,8 +48,8 @@ static const char *read_card(const part *p, int64_t k) {
 }
 
 /* What stands at `at` instead of what the format declares. */
-static void explain(const part *p, const char *line, const char *at, const char *end, bool after,
-                    const char *what, mm_error *bad) {
+static void explain_field(const card_part *p, const char *line, const char *at, const char *end,
+                          bool after, const char *what, mm_error *bad) {
   int width = p->e->width;
   int64_t column = at - line + 1;
   const char *stop = end - at < width ? end : at + width, *second = hb_field_second(at, stop);
@@ -68,7 +68,7 @@ static void explain(const part *p, const char *line, const char *at, const char 
 }
 
 static void read_cards(void *arg, int64_t from, int64_t to) {
-  part *p = arg;
+  card_part *p = arg;
   for (int64_t k = from; k < to; k++)
     if (read_card(p, k)) {
       kcl_lower(&p->bad, k);
@@ -76,26 +76,26 @@ static void read_cards(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int report(kcl *ctx, const part *p, int64_t k, const char *what) {
+static int report_card_field(kcl *ctx, const card_part *p, int64_t k, const char *what) {
   const int64_t number = p->c->next + k, fields = p->count - k * p->e->per_line;
   const char *line = p->c->line[number], *end = p->c->line[number + 1], *at = read_card(p, k);
   const int64_t last = fields < p->e->per_line ? fields : p->e->per_line;
   mm_error bad = {.line = number + 1};
   while (end > line && (end[-1] == '\n' || end[-1] == '\r')) end--;
-  explain(p, line, at, end, at - line >= last * p->e->width, what, &bad);
+  explain_field(p, line, at, end, at - line >= last * p->e->width, what, &bad);
   return mm_error_report(ctx, p->c->t->name, &bad);
 }
 
 int hb_cards_read(kcl *ctx, hb_cards *c, const hb_edit *e, int64_t count, const char *what,
                   int64_t *integers, double *numbers) {
-  part p = {c, e, count, integers, numbers, INT64_MAX};
+  card_part p = {c, e, count, integers, numbers, INT64_MAX};
   int64_t lines = hb_cards_needed(e, count);
   if (lines > c->count - c->next)
     return kcl_fail(
         ctx, KCL_INPUT, "%s:%lld: the file ends here, expected %lld lines from line %lld: %s",
         c->t->name, (long long)c->count, (long long)lines, (long long)c->next + 1, what);
-  kcl_for(lines, LEAST, read_cards, &p);
-  if (p.bad < INT64_MAX) return report(ctx, &p, p.bad, what);
+  kcl_for(lines, LEAST_LINES, read_cards, &p);
+  if (p.bad < INT64_MAX) return report_card_field(ctx, &p, p.bad, what);
   c->next += lines;
   return KCL_OK;
 }

@@ -18,7 +18,7 @@
 
 enum { WIDEST = 60, MOST_FIELDS = 1000 };
 
-static const char *whole(const char *p, const char *end, int *v) {
+static const char *parse_whole(const char *p, const char *end, int *v) {
   bool minus = p < end && *p == '-';
   const char *first = p += minus || (p < end && *p == '+');
   for (*v = 0; p < end && *p >= '0' && *p <= '9'; p++)
@@ -28,18 +28,18 @@ static const char *whole(const char *p, const char *end, int *v) {
 }
 
 /* w[.d][Ee] after the letter. */
-static bool size(const char *p, const char *end, hb_edit *e) {
+static bool parse_edit_size(const char *p, const char *end, hb_edit *e) {
   int digits;
-  if (!(p = whole(p, end, &e->width))) return false;
-  if (p < end && *p == '.' && !(p = whole(p + 1, end, &e->decimals))) return false;
-  if (p < end && *p == 'E' && !(p = whole(p + 1, end, &digits))) return false;
+  if (!(p = parse_whole(p, end, &e->width))) return false;
+  if (p < end && *p == '.' && !(p = parse_whole(p + 1, end, &e->decimals))) return false;
+  if (p < end && *p == 'E' && !(p = parse_whole(p + 1, end, &digits))) return false;
   for (; p < end; p++)
     if (*p != ')') return false;
   return e->width > 0 && e->width <= WIDEST && e->decimals >= 0 && e->decimals <= 400;
 }
 
 /* The text without blanks, in capitals. */
-static int squeeze(const char *s, const char *end, char *out, int room) {
+static int squeeze_blanks(const char *s, const char *end, char *out, int room) {
   int n = 0;
   for (; s < end && n < room; s++)
     if (!mm_is_blank(*s)) out[n++] = *s >= 'a' && *s <= 'z' ? (char)(*s - 32) : *s;
@@ -48,13 +48,13 @@ static int squeeze(const char *s, const char *end, char *out, int room) {
 
 bool hb_edit_parse(const char *s, const char *end, hb_edit *e) {
   char text[WIDEST];
-  int n = squeeze(s, end, text, sizeof text), count;
+  int n = squeeze_blanks(s, end, text, sizeof text), count;
   const char *p = text, *stop = text + n;
   *e = (hb_edit){.per_line = 1};
   if (n == 0 || *p != '(') return false;
   for (; p < stop; p++) {
     if (*p == '(' || *p == ',') continue;
-    const char *after = whole(p, stop, &count);
+    const char *after = parse_whole(p, stop, &count);
     if (after && after < stop && *after == 'P') {
       e->scale = count, p = after;
       continue;
@@ -66,7 +66,7 @@ bool hb_edit_parse(const char *s, const char *end, hb_edit *e) {
     if (p == stop || !strchr("IFEDG", *p)) return false;
     e->integer = *p == 'I';
     if (p + 1 < stop && *p == 'E' && (p[1] == 'S' || p[1] == 'N')) p++;
-    return size(p + 1, stop, e) && abs(e->scale) < 400;
+    return parse_edit_size(p + 1, stop, e) && abs(e->scale) < 400;
   }
   return false;
 }
@@ -89,7 +89,7 @@ static const char *skip(const char *p, const char *end) {
 
 /* The exponent at p up to the end of the field: a letter, a sign or both, at most three digits that count. gap: blanks
  * stand before it. */
-static bool exponent(const char *p, const char *end, bool gap, int *power) {
+static bool parse_exponent(const char *p, const char *end, bool gap, int *power) {
   bool letter = strchr("EDQedq", *p) != NULL;
   if (letter) p = skip(p + 1, end);
   bool minus = p < end && *p == '-', sign = minus || (p < end && *p == '+');
@@ -139,7 +139,7 @@ bool hb_field_number(const hb_edit *e, const char *at, const char *end, double *
   const char *rest = end;
   bool point = false, gap = false;
   int power = 0, n = end - at > WIDEST ? -1 : mantissa(at, end, text, &point, &gap, &rest);
-  if (n < 0 || (rest < end && !exponent(rest, end, gap, &power))) return false;
+  if (n < 0 || (rest < end && !parse_exponent(rest, end, gap, &power))) return false;
   if (rest == end) power -= e->scale;
   if (!point) power -= e->decimals;
   if (power) n += snprintf(text + n, 16, "e%d", power);

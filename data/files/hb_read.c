@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct reading {
+typedef struct hb_reading {
   const hb_head *h;
   hb_cards cards;
   int64_t *pointer, *index; /* [cols + 1], [entries] */
   double *value;            /* [entries], pairs when complex; NULL for a pattern */
   int parts;                /* numbers per entry: 1, or 2 if complex */
-} reading;
+} hb_reading;
 
-static int check_pointers(kcl *ctx, const reading *r, const int64_t *p, int64_t n,
-                          int64_t entries) {
+static int check_hb_pointers(kcl *ctx, const hb_reading *r, const int64_t *p, int64_t n,
+                             int64_t entries) {
   bool good = p[0] == 1 && p[n] == entries + 1;
   for (int64_t j = 0; j < n; j++) good = good && p[j] <= p[j + 1];
   if (good) return KCL_OK;
@@ -29,14 +29,14 @@ static int check_pointers(kcl *ctx, const reading *r, const int64_t *p, int64_t 
       (long long)entries + 1);
 }
 
-typedef struct checking {
+typedef struct index_checking {
   const int64_t *index;
   int64_t rows;
   _Atomic int64_t bad; /* the first */
-} checking;
+} index_checking;
 
 static void check_part(void *arg, int64_t from, int64_t to) {
-  checking *c = arg;
+  index_checking *c = arg;
   for (int64_t k = from; k < to; k++)
     if (c->index[k] < 1 || c->index[k] > c->rows) {
       kcl_lower(&c->bad, k);
@@ -44,9 +44,9 @@ static void check_part(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int check_indices(kcl *ctx, const reading *r, const int64_t *index, int64_t n,
+static int check_indices(kcl *ctx, const hb_reading *r, const int64_t *index, int64_t n,
                          int64_t first) {
-  checking c = {.index = index, .rows = r->h->rows, .bad = n};
+  index_checking c = {.index = index, .rows = r->h->rows, .bad = n};
   kcl_for(n, KCL_FEW, check_part, &c);
   const int64_t bad = c.bad;
   if (bad == n) return KCL_OK;
@@ -56,14 +56,14 @@ static int check_indices(kcl *ctx, const reading *r, const int64_t *index, int64
 }
 
 /* Pointers, indices and values of the matrix. */
-static int read_arrays(kcl *ctx, reading *r) {
+static int read_arrays(kcl *ctx, hb_reading *r) {
   const hb_head *h = r->h;
   int rc;
   KCL_TRY(kcl_alloc(ctx, h->cols + 1, 8, "column pointers", (void **)&r->pointer));
   KCL_TRY(kcl_alloc(ctx, h->entries, 8, "row indices", (void **)&r->index));
   KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_POINTERS], h->cols + 1, "column pointers",
                         r->pointer, NULL));
-  KCL_TRY(check_pointers(ctx, r, r->pointer, h->cols, h->entries));
+  KCL_TRY(check_hb_pointers(ctx, r, r->pointer, h->cols, h->entries));
   int64_t first = r->cards.next;
   KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_INDICES], h->entries, "row indices", r->index,
                         NULL));
@@ -77,7 +77,7 @@ done:
 }
 
 /* Half storage must be one triangle, without a diagonal if skew-symmetric, with a real one if Hermitian. */
-static int check_half(kcl *ctx, const reading *r) {
+static int check_half(kcl *ctx, const hb_reading *r) {
   const hb_head *h = r->h;
   int64_t lower = 0, upper = 0, diagonal = 0;
   for (int64_t j = 0; h->symmetry != KCL_GENERAL && j < h->cols; j++)
@@ -99,15 +99,15 @@ static int check_half(kcl *ctx, const reading *r) {
 }
 
 typedef struct spreading {
-  const reading *r;
+  const hb_reading *r;
   uint64_t *words;
   int64_t stride;
   int width;
 } spreading;
 
-static void spread(void *arg, int64_t from, int64_t to) {
+static void spread_values(void *arg, int64_t from, int64_t to) {
   const spreading *s = arg;
-  const reading *r = s->r;
+  const hb_reading *r = s->r;
   for (int64_t j = from; j < to; j++)
     for (int64_t k = r->pointer[j] - 1; k < r->pointer[j + 1] - 1; k++) {
       uint64_t *w = s->words + s->stride * k;
@@ -116,7 +116,7 @@ static void spread(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int build(kcl *ctx, const reading *r, kcl_csr **A) {
+static int build_hb_matrix(kcl *ctx, const hb_reading *r, kcl_csr **A) {
   const hb_head *h = r->h;
   mm_head as = {.coordinate = true,
                 .field = h->field,
@@ -129,7 +129,7 @@ static int build(kcl *ctx, const reading *r, kcl_csr **A) {
   uint64_t *words;
   int rc, width = r->value ? r->parts : 0;
   KCL_TRY(mm_entries_alloc(ctx, width, h->entries, &e, &words));
-  kcl_for_each(h->cols, KCL_FEW_ROWS, spread, &(spreading){r, words, e.stride, width});
+  kcl_for_each(h->cols, KCL_FEW_ROWS, spread_values, &(spreading){r, words, e.stride, width});
   KCL_TRY(mm_build_csr(ctx, &as, &e, A));
   (*A)->symmetry = h->symmetry, (*A)->field = h->field, (*A)->stored = h->entries;
 done:
@@ -141,7 +141,8 @@ done:
 
 /* Full columns follow each other without a break, or each begins on a new line, as the number of lines
  * shows. */
-static int read_columns(kcl *ctx, reading *r, int64_t rows, int64_t lines, kcl_dense **out) {
+static int read_full_columns(kcl *ctx, hb_reading *r, int64_t rows, int64_t lines,
+                             kcl_dense **out) {
   const hb_head *h = r->h;
   const hb_edit *e = &h->edit[HB_RHS];
   int64_t n = rows * r->parts, all = n * h->rhs_count;
@@ -161,7 +162,7 @@ done:
 }
 
 /* Compressed columns, as those of the matrix. */
-static int read_sparse(kcl *ctx, reading *r, kcl_dense **out) {
+static int read_sparse(kcl *ctx, hb_reading *r, kcl_dense **out) {
   const hb_head *h = r->h;
   int64_t n = h->rhs_count, m = h->rhs_entries, *pointer = NULL, *index = NULL;
   double *value = NULL;
@@ -175,7 +176,7 @@ static int read_sparse(kcl *ctx, reading *r, kcl_dense **out) {
   KCL_TRY(kcl_alloc(ctx, r->parts * m, 8, "values", (void **)&value));
   KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_POINTERS], n + 1, "right-hand sides", pointer,
                         NULL));
-  KCL_TRY(check_pointers(ctx, r, pointer, n, m));
+  KCL_TRY(check_hb_pointers(ctx, r, pointer, n, m));
   int64_t first = r->cards.next;
   KCL_TRY(hb_cards_read(ctx, &r->cards, &h->edit[HB_INDICES], m, "right-hand sides", index, NULL));
   KCL_TRY(check_indices(ctx, r, index, m, first));
@@ -191,7 +192,7 @@ done:
   return rc;
 }
 
-static int read_rhs(kcl *ctx, reading *r, kcl_system *out) {
+static int read_right_hand_sides(kcl *ctx, hb_reading *r, kcl_file_system *out) {
   const hb_head *h = r->h;
   int groups = (h->rhs_kind == 'F') + h->guess + h->solution;
   kcl_dense *solution = NULL;
@@ -201,18 +202,18 @@ static int read_rhs(kcl *ctx, reading *r, kcl_system *out) {
     KCL_TRY(read_sparse(ctx, r, &out->b));
     lines -= r->cards.next - begin;
   } else {
-    KCL_TRY(read_columns(ctx, r, h->rows, lines / groups, &out->b));
+    KCL_TRY(read_full_columns(ctx, r, h->rows, lines / groups, &out->b));
   }
-  if (h->guess) KCL_TRY(read_columns(ctx, r, h->cols, lines / groups, &out->x0));
-  if (h->solution) KCL_TRY(read_columns(ctx, r, h->cols, lines / groups, &solution));
+  if (h->guess) KCL_TRY(read_full_columns(ctx, r, h->cols, lines / groups, &out->x0));
+  if (h->solution) KCL_TRY(read_full_columns(ctx, r, h->cols, lines / groups, &solution));
 done:
   kcl_dense_free(&solution);
   return rc;
 }
 
-static int read_hb(kcl *ctx, kcl_text *t, kcl_system *out) {
+static int read_hb(kcl *ctx, kcl_text *t, kcl_file_system *out) {
   hb_head h;
-  reading r = {.h = &h};
+  hb_reading r = {.h = &h};
   int rc;
   kcl_number_init();
   KCL_TRY(hb_read_head(ctx, t, &h));
@@ -225,8 +226,8 @@ static int read_hb(kcl *ctx, kcl_text *t, kcl_system *out) {
                      (long long)h.entries, t->size));
   KCL_TRY(read_arrays(ctx, &r));
   KCL_TRY(check_half(ctx, &r));
-  if (h.rhs_kind) KCL_TRY(read_rhs(ctx, &r, out));
-  KCL_TRY(build(ctx, &r, &out->A));
+  if (h.rhs_kind) KCL_TRY(read_right_hand_sides(ctx, &r, out));
+  KCL_TRY(build_hb_matrix(ctx, &r, &out->A));
 done:
   free(r.cards.line), free(r.pointer), free(r.index), free(r.value);
   return rc;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static bool knows(const kcl_text *t) {
+static bool kcl_file_knows(const kcl_text *t) {
   return t->size >= 8 && memcmp(t->data, kcl_file_magic, 8) == 0;
 }
 
@@ -17,12 +17,12 @@ int kcl_binary_refuse(kcl *ctx, const char *path, const char *found) {
                   path, found, KCL_FILE_VERSION);
 }
 
-static int refuse(kcl *ctx, const kcl_text *t, const char *found) {
+static int refuse_file(kcl *ctx, const kcl_text *t, const char *found) {
   return kcl_binary_refuse(ctx, t->name, found);
 }
 
 /* Size of a part by the counts in the header. */
-static uint64_t bytes_of(const kcl_file_head *h, int part) {
+static uint64_t part_bytes(const kcl_file_head *h, int part) {
   uint64_t rows = (uint64_t)h->rows, cols = (uint64_t)h->cols, nnz = (uint64_t)h->nnz;
   uint64_t b = h->dense_complex & 1 ? 16 : 8, x = h->dense_complex & 2 ? 16 : 8;
   const uint64_t count[] = {rows + 1, nnz, nnz, rows * (uint64_t)h->b_cols,
@@ -43,7 +43,7 @@ static bool sizes_good(const kcl_file_head *h) {
 static bool layout_good(const kcl_file_head *h) {
   uint64_t at = KCL_FILE_HEAD;
   for (int k = 0; k < KCL_FILE_PARTS; k++) {
-    if (h->part[k].offset != at || h->part[k].bytes != bytes_of(h, k)) return false;
+    if (h->part[k].offset != at || h->part[k].bytes != part_bytes(h, k)) return false;
     at = (at + h->part[k].bytes + 63) / 64 * 64;
     if (at > h->size) return false;
   }
@@ -51,44 +51,45 @@ static bool layout_good(const kcl_file_head *h) {
 }
 
 static int check_head(kcl *ctx, const kcl_text *t, kcl_file_head *h) {
-  if (t->size < KCL_FILE_HEAD) return refuse(ctx, t, "the file is cut short");
+  if (t->size < KCL_FILE_HEAD) return refuse_file(ctx, t, "the file is cut short");
   memcpy(h, t->data, sizeof *h);
   if (h->order != KCL_FILE_ORDER)
-    return refuse(ctx, t, "the file comes from a machine of other byte order");
+    return refuse_file(ctx, t, "the file comes from a machine of other byte order");
   if (h->version != KCL_FILE_VERSION)
     return kcl_fail(ctx, KCL_INPUT, "%s: found version %u, expected version %d: make it again",
                     t->name, h->version, KCL_FILE_VERSION);
   if (h->head_sum != kcl_sum64(h, offsetof(kcl_file_head, head_sum), 0))
-    return refuse(ctx, t, "the header is damaged");
-  if (t->size < h->size) return refuse(ctx, t, "the file is cut short");
-  if (t->size > h->size) return refuse(ctx, t, "bytes follow the end of the data");
-  if (!sizes_good(h) || !layout_good(h)) return refuse(ctx, t, "the header makes no sense");
+    return refuse_file(ctx, t, "the header is damaged");
+  if (t->size < h->size) return refuse_file(ctx, t, "the file is cut short");
+  if (t->size > h->size) return refuse_file(ctx, t, "bytes follow the end of the data");
+  if (!sizes_good(h) || !layout_good(h)) return refuse_file(ctx, t, "the header makes no sense");
   return KCL_OK;
 }
 
-static int check_sum(kcl *ctx, const kcl_text *t, const kcl_file_head *h) {
+static int check_file_sum(kcl *ctx, const kcl_text *t, const kcl_file_head *h) {
   uint64_t sum = 0;
   for (int k = 0; k < KCL_FILE_PARTS; k++)
     sum = kcl_sum64(t->data + h->part[k].offset, h->part[k].bytes, sum);
-  return sum == h->sum ? KCL_OK : refuse(ctx, t, "the checksum does not hold: the data is damaged");
+  return sum == h->sum ? KCL_OK
+                       : refuse_file(ctx, t, "the checksum does not hold: the data is damaged");
 }
 
-typedef struct structure {
+typedef struct csr_structure {
   int64_t cols;
   const int64_t *ptr;
   const int32_t *col;
   _Atomic int64_t bad;
-} structure;
+} csr_structure;
 
-static void check_pointers(void *arg, int64_t from, int64_t to) {
-  structure *s = arg;
+static void check_row_pointers(void *arg, int64_t from, int64_t to) {
+  csr_structure *s = arg;
   int64_t bad = 0;
   for (int64_t r = from; r < to; r++) bad += s->ptr[r] > s->ptr[r + 1];
   s->bad += bad;
 }
 
-static void check_columns(void *arg, int64_t from, int64_t to) {
-  structure *s = arg;
+static void check_column_indices(void *arg, int64_t from, int64_t to) {
+  csr_structure *s = arg;
   const int32_t *col = s->col;
   int64_t bad = 0;
   for (int64_t r = from; r < to; r++) {
@@ -101,11 +102,11 @@ static void check_columns(void *arg, int64_t from, int64_t to) {
 }
 
 bool kcl_binary_rows_good(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col) {
-  structure s = {.cols = cols, .ptr = ptr, .col = col};
+  csr_structure s = {.cols = cols, .ptr = ptr, .col = col};
   if (ptr[0] != 0) return false;
-  kcl_for(rows, KCL_FEW, check_pointers, &s);
+  kcl_for(rows, KCL_FEW, check_row_pointers, &s);
   if (s.bad) return false;
-  kcl_for_each(rows, KCL_FEW_ROWS, check_columns, &s);
+  kcl_for_each(rows, KCL_FEW_ROWS, check_column_indices, &s);
   return s.bad == 0;
 }
 
@@ -143,14 +144,14 @@ static int borrow(kcl *ctx, kcl_text *t, const kcl_file_head *h, kcl_csr **out) 
   return KCL_OK;
 }
 
-static int read_kcl(kcl *ctx, kcl_text *t, kcl_system *out) {
+static int read_kcl(kcl *ctx, kcl_text *t, kcl_file_system *out) {
   kcl_file_head h;
   int rc;
   KCL_TRY(check_head(ctx, t, &h));
-  KCL_TRY(check_sum(ctx, t, &h));
+  KCL_TRY(check_file_sum(ctx, t, &h));
   if (!structure_good(&h, (const int64_t *)(const void *)(t->data + h.part[KCL_PART_PTR].offset),
                       (const int32_t *)(const void *)(t->data + h.part[KCL_PART_COL].offset)))
-    KCL_TRY(refuse(ctx, t, "rows or columns are out of order"));
+    KCL_TRY(refuse_file(ctx, t, "rows or columns are out of order"));
   KCL_TRY(read_dense(ctx, t, &h, KCL_PART_B, &out->b));
   KCL_TRY(read_dense(ctx, t, &h, KCL_PART_X, &out->x0));
   KCL_TRY(borrow(ctx, t, &h, &out->A));
@@ -185,14 +186,14 @@ static int by_pieces(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, 
   return rc;
 }
 
-static void copy(void *self, const char *data, size_t bytes) {
+static void copy_part(void *self, const char *data, size_t bytes) {
   char **to = self;
   memcpy(*to, data, bytes);
   *to += bytes;
 }
 
 int kcl_binary_copy(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, void *to) {
-  return by_pieces(ctx, path, from, bytes, copy, &to);
+  return by_pieces(ctx, path, from, bytes, copy_part, &to);
 }
 
 static void sum_piece(void *self, const char *data, size_t bytes) {
@@ -210,6 +211,6 @@ int kcl_binary_sums(kcl *ctx, const char *path, const kcl_file_part *part, int64
 
 const kcl_file kcl_file_kcl = {.name = "kcl",
                                .expected = "a .kcl header",
-                               .knows = knows,
+                               .knows = kcl_file_knows,
                                .read = read_kcl,
                                .write = kcl_binary_write};

@@ -13,7 +13,7 @@ typedef struct arrays {
   const void *data[KCL_FILE_PARTS];
 } arrays;
 
-static void lay_out(kcl_file_head *h, const kcl_system *s, arrays *a) {
+static void lay_out_file(kcl_file_head *h, const kcl_file_system *s, arrays *a) {
   const kcl_csr *A = s->A;
   const kcl_dense *dense[2] = {s->b, s->x0};
   size_t bytes[KCL_FILE_PARTS] = {(size_t)(A->rows + 1) * 8, (size_t)A->nnz * 4,
@@ -34,7 +34,7 @@ static void lay_out(kcl_file_head *h, const kcl_system *s, arrays *a) {
 }
 
 /* The checksum of a file is chained over its arrays, so that no array has to be copied. */
-static uint64_t sum_of(const kcl_file_head *h, const arrays *a) {
+static uint64_t sum_arrays(const kcl_file_head *h, const arrays *a) {
   uint64_t sum = 0;
   for (int k = 0; k < KCL_FILE_PARTS; k++) sum = kcl_sum64(a->data[k], h->part[k].bytes, sum);
   return sum;
@@ -49,7 +49,7 @@ static int write_array(kcl *ctx, kcl_output *o, const void *data, size_t bytes) 
   return rc ? rc : kcl_output_write(ctx, o, zeros, gap);
 }
 
-static int check(kcl *ctx, const char *path, const kcl_system *s) {
+static int check_file_system(kcl *ctx, const char *path, const kcl_file_system *s) {
   const kcl_dense *d[2] = {s->b, s->x0};
   for (int k = 0; k < 2; k++)
     if (d[k] && (d[k]->rows != (k ? s->A->cols : s->A->rows) ||
@@ -60,12 +60,12 @@ static int check(kcl *ctx, const char *path, const kcl_system *s) {
 }
 
 /* A is of type D or Z. */
-static int write_wide(kcl *ctx, const char *path, const kcl_system *s) {
+static int write_wide(kcl *ctx, const char *path, const kcl_file_system *s) {
   const kcl_csr *A = s->A;
   kcl_file_head h = {.version = KCL_FILE_VERSION, .order = KCL_FILE_ORDER};
   kcl_output o = {.file = -1};
   arrays a;
-  int rc = check(ctx, path, s);
+  int rc = check_file_system(ctx, path, s);
   if (rc) return rc;
   memcpy(h.magic, kcl_file_magic, sizeof h.magic);
   h.rows = A->rows, h.cols = A->cols, h.nnz = A->nnz, h.stored = A->stored;
@@ -73,8 +73,8 @@ static int write_wide(kcl *ctx, const char *path, const kcl_system *s) {
   if (s->b) h.b_cols = s->b->cols;
   if (s->x0) h.x_cols = s->x0->cols;
   h.dense_complex = (s->b && s->b->type == KCL_Z) | (s->x0 && s->x0->type == KCL_Z) << 1;
-  lay_out(&h, s, &a);
-  h.sum = sum_of(&h, &a);
+  lay_out_file(&h, s, &a);
+  h.sum = sum_arrays(&h, &a);
   h.head_sum = kcl_sum64(&h, offsetof(kcl_file_head, head_sum), 0);
   KCL_TRY(kcl_output_open(ctx, path, &o));
   if (o.pack) {
@@ -89,12 +89,12 @@ done:
   return rc;
 }
 
-int kcl_binary_write(kcl *ctx, const char *path, const kcl_system *s) {
+int kcl_binary_write(kcl *ctx, const char *path, const kcl_file_system *s) {
   kcl_type type = kcl_type_complex(s->A->type) ? KCL_Z : KCL_D;
   kcl_csr *wide = NULL;
   if (s->A->type == type) return write_wide(ctx, path, s);
   int rc = kcl_csr_convert(ctx, s->A, type, &wide);
-  if (!rc) rc = write_wide(ctx, path, &(kcl_system){wide, s->b, s->x0});
+  if (!rc) rc = write_wide(ctx, path, &(kcl_file_system){wide, s->b, s->x0});
   kcl_csr_free(&wide);
   return rc;
 }

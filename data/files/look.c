@@ -31,8 +31,8 @@ static int look_in(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
 }
 
 /* By the first `bytes` of the file; *enough: the head ends there. */
-static int look(kcl *ctx, const char *path, int64_t bytes, kcl_know *know, kcl_look *out,
-                bool *enough) {
+static int look_at_head(kcl *ctx, const char *path, int64_t bytes, kcl_know *know, kcl_look *out,
+                        bool *enough) {
   kcl_text t;
   int rc = kcl_text_open_part(ctx, path, 0, bytes, &t);
   if (rc) return rc;
@@ -48,27 +48,27 @@ static int look_twice(kcl *ctx, const char *path, kcl_know *know, kcl_look *out)
   bool enough = false;
   *out = (kcl_look){.size = kcl_text_size(path)};
   if (out->size < 0) return KCL_OK;
-  int rc = look(ctx, path, out->size < first ? out->size : first, know, out, &enough);
-  return enough || out->size <= first ? rc : look(ctx, path, out->size, know, out, &enough);
+  int rc = look_at_head(ctx, path, out->size < first ? out->size : first, know, out, &enough);
+  return enough || out->size <= first ? rc : look_at_head(ctx, path, out->size, know, out, &enough);
 }
 
-static int whole(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
+static int look_at_whole(kcl *ctx, const kcl_text *t, kcl_know *know, kcl_look *out) {
   *out = (kcl_look){.size = (int64_t)t->size};
   return look_in(ctx, t, know, out);
 }
 
-static int matrix_at(kcl *ctx, const char *path, kcl_look *out) {
+static int look_at_matrix(kcl *ctx, const char *path, kcl_look *out) {
   return look_twice(ctx, path, know_matrix, out);
 }
 static int matrix_in(kcl *ctx, const kcl_text *t, kcl_look *out) {
-  return whole(ctx, t, know_matrix, out);
+  return look_at_whole(ctx, t, know_matrix, out);
 }
 static int dense_at(kcl *ctx, const char *path, kcl_look *out) {
   return look_twice(ctx, path, know_dense, out);
 }
 static int dense_in(kcl *ctx, const kcl_text *t, kcl_look *out) {
-  return whole(ctx, t, know_dense, out);
+  return look_at_whole(ctx, t, know_dense, out);
 }
 
-const kcl_looker kcl_look_for_matrix = {matrix_at, matrix_in};
+const kcl_looker kcl_look_for_matrix = {look_at_matrix, matrix_in};
 const kcl_looker kcl_look_for_dense = {dense_at, dense_in};

@@ -4,7 +4,7 @@
  */
 #include "data/files/text.h"
 
-static void put(kcl_csr *A, bool skew, int64_t i, int64_t j, double re, double im) {
+static void put_array_entry(kcl_csr *A, bool skew, int64_t i, int64_t j, double re, double im) {
   int64_t q = skew ? i * (A->cols - 1) + j - (j > i) : i * A->cols + j;
   double *val = A->val;
   A->col[q] = (int32_t)j;
@@ -35,8 +35,8 @@ int mm_build_array(kcl *ctx, const mm_head *h, const mm_entries *e, kcl_csr **ou
             "diagonal entry %lld of a hermitian matrix: found imaginary part %g, expected 0",
             (long long)i + 1, im);
       }
-      put(A, skew, i, j, v[0], im);
-      if (half && i != j) put(A, skew, j, i, sign * v[0], conj * im);
+      put_array_entry(A, skew, i, j, v[0], im);
+      if (half && i != j) put_array_entry(A, skew, j, i, sign * v[0], conj * im);
       if (++i == h->rows) j++, i = half ? j + skew : 0;
     }
   }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BLOCK = 1 << 20, MAX_BLOCKS = 1 << 15, HUGE = 1 << 21 };
+enum { TEXT_BLOCK = 1 << 20, MAX_BLOCKS = 1 << 15, HUGE_PAGE = 1 << 21 };
 
 typedef struct limits {
   uint64_t rows, cols, base;
@@ -21,7 +21,7 @@ typedef struct limits {
   bool hermitian;
 } limits;
 
-typedef struct job {
+typedef struct parse_job {
   const mm_head *h;
   char *begin, *end; /* whole lines */
   mm_entries *e;
@@ -30,7 +30,7 @@ typedef struct job {
   int line_bytes;                  /* of the shortest entry */
   _Atomic int64_t first_bad, next; /* blocks */
   int threads;
-} job;
+} parse_job;
 
 /* ---------------------------------------------------------------- one line, carefully */
 
@@ -61,8 +61,8 @@ static bool is_integer(const char *p, const char *end) {
   return p == end;
 }
 
-static int read_value(const job *j, const char *line, const char **p, const char *what, double *v,
-                      mm_error *bad) {
+static int read_value(const parse_job *j, const char *line, const char **p, const char *what,
+                      double *v, mm_error *bad) {
   const char *at = *p = mm_skip(*p), *end = kcl_parse_number(at, v);
   bool integer = j->h->field == KCL_INTEGER;
   const char *whole = integer ? "a whole number" : "a number";
@@ -75,8 +75,8 @@ static int read_value(const job *j, const char *line, const char **p, const char
   return 0;
 }
 
-static int check_place(const job *j, const char *line, const char *at, uint64_t row, uint64_t col,
-                       mm_error *bad) {
+static int check_place(const parse_job *j, const char *line, const char *at, uint64_t row,
+                       uint64_t col, mm_error *bad) {
   const char *name = kcl_symmetry_name(j->h->symmetry);
   if ((int64_t)(row - col) >= j->limits.below) return 0;
   mm_error_set(bad, line, at, "no entry %s the diagonal (%llu, %llu) in a %s matrix",
@@ -86,7 +86,7 @@ static int check_place(const job *j, const char *line, const char *at, uint64_t 
 }
 
 /* 1: an entry, 0: no entry in this line, -1: an error. *next is the following line. */
-static int careful(const job *j, const char *line, const char *end, uint64_t *words,
+static int careful(const parse_job *j, const char *line, const char *end, uint64_t *words,
                    const char **next, mm_error *bad) {
   const char *p = mm_skip(line), *at = p;
   uint64_t row = 0, col = 0;
@@ -153,9 +153,11 @@ static inline __attribute__((always_inline)) const char *fast(const limits l, co
   return p + 1;
 }
 
-static inline __attribute__((always_inline)) void parse(const job *j, mm_block *b, mm_error *bad,
-                                                        const bool indices, const int width,
-                                                        const bool integer) {
+static inline __attribute__((always_inline)) void parse_entry_lines(const parse_job *j, mm_block *b,
+                                                                    mm_error *bad,
+                                                                    const bool indices,
+                                                                    const int width,
+                                                                    const bool integer) {
   const limits l = j->limits;
   const char *p = b->begin, *next;
   uint64_t *words = b->words;
@@ -177,33 +179,33 @@ static inline __attribute__((always_inline)) void parse(const job *j, mm_block *
   b->count = (words - b->words) / (indices + width);
 }
 
-static void parse_block(const job *j, mm_block *b, mm_error *bad) {
+static void parse_block(const parse_job *j, mm_block *b, mm_error *bad) {
   bool integer = j->h->field == KCL_INTEGER;
   if (j->h->coordinate) {
-    if (j->e->width == 0) parse(j, b, bad, true, 0, false);
-    if (j->e->width == 1 && integer) parse(j, b, bad, true, 1, true);
-    if (j->e->width == 1 && !integer) parse(j, b, bad, true, 1, false);
-    if (j->e->width == 2) parse(j, b, bad, true, 2, false);
+    if (j->e->width == 0) parse_entry_lines(j, b, bad, true, 0, false);
+    if (j->e->width == 1 && integer) parse_entry_lines(j, b, bad, true, 1, true);
+    if (j->e->width == 1 && !integer) parse_entry_lines(j, b, bad, true, 1, false);
+    if (j->e->width == 2) parse_entry_lines(j, b, bad, true, 2, false);
   } else {
-    if (j->e->width == 1) parse(j, b, bad, false, 1, integer);
-    if (j->e->width == 2) parse(j, b, bad, false, 2, false);
+    if (j->e->width == 1) parse_entry_lines(j, b, bad, false, 1, integer);
+    if (j->e->width == 2) parse_entry_lines(j, b, bad, false, 2, false);
   }
 }
 
 /* ---------------------------------------------------------------- all blocks */
 
-static char *cut(const job *j, int64_t k) {
+static char *cut_entries_text(const parse_job *j, int64_t k) {
   if (k == 0) return j->begin;
   if (k * j->size >= j->end - j->begin) return j->end;
   return j->begin + (mm_next_line(j->begin + k * j->size - 1, j->end) - j->begin);
 }
 
 /* *arena is the next free word of this thread. */
-static void run_block(job *j, int64_t k, uint64_t **arena) {
+static void run_text_block(parse_job *j, int64_t k, uint64_t **arena) {
   mm_block *b = &j->e->block[k];
   mm_error bad = {0};
   if (k > j->first_bad) return;
-  b->begin = cut(j, k), b->end = cut(j, k + 1);
+  b->begin = cut_entries_text(j, k), b->end = cut_entries_text(j, k + 1);
   b->words = *arena;
   kcl_text_expect(b->begin, b->end);
   parse_block(j, b, &bad);
@@ -220,14 +222,14 @@ static void run_block(job *j, int64_t k, uint64_t **arena) {
 
 /* The blocks of one thread, one after another. */
 static void run_blocks(void *arg, const kcl_member *me) {
-  job *j = arg;
+  parse_job *j = arg;
   const mm_entries *e = j->e;
   uint64_t *arena = (uint64_t *)((char *)e->memory + e->arena * (size_t)me->number);
-  for (int64_t k; (k = atomic_fetch_add(&j->next, 1)) < e->blocks;) run_block(j, k, &arena);
+  for (int64_t k; (k = atomic_fetch_add(&j->next, 1)) < e->blocks;) run_text_block(j, k, &arena);
 }
 
 /* Lines and entries of all blocks, up to the first error. */
-static int count_up(kcl *ctx, const job *j) {
+static int count_up(kcl *ctx, const parse_job *j) {
   mm_entries *e = j->e;
   const int64_t last = j->first_bad < e->blocks ? j->first_bad : e->blocks;
   for (int64_t k = 0; k < last; k++) e->total += e->block[k].count, e->lines += e->block[k].lines;
@@ -250,11 +252,11 @@ int mm_check_total(kcl *ctx, const mm_head *h, int64_t total, int64_t lines) {
 
 /* Reserves address space, not memory, for every thread to parse the whole text. If that is limited, one
  * thread is used. */
-static int reserve(kcl *ctx, job *j, int64_t bytes) {
+static int reserve_words(kcl *ctx, parse_job *j, int64_t bytes) {
   mm_entries *e = j->e;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   size_t arena = (size_t)(bytes / j->line_bytes + 2) * (size_t)e->stride * sizeof(uint64_t);
-  e->arena = (arena / HUGE + 1) * HUGE;
+  e->arena = (arena / HUGE_PAGE + 1) * HUGE_PAGE;
   e->block = calloc((size_t)e->blocks, sizeof *e->block);
   for (;; j->threads = 1) {
     e->reserved = e->arena * (size_t)j->threads;
@@ -265,13 +267,14 @@ static int reserve(kcl *ctx, job *j, int64_t bytes) {
   if (!e->memory || !e->block)
     return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory: its entries need %.3g GB of address space",
                     j->h->name, (double)e->reserved * 1e-9);
-  if (bytes > 16 * HUGE) madvise(e->memory, e->reserved, MADV_HUGEPAGE);
+  if (bytes > 16 * HUGE_PAGE) madvise(e->memory, e->reserved, MADV_HUGEPAGE);
   return KCL_OK;
 }
 
 int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entries *out) {
   int width = h->field == KCL_PATTERN ? 0 : h->field == KCL_COMPLEX ? 2 : 1;
-  int64_t bytes = end - begin, size = bytes / MAX_BLOCKS > BLOCK ? bytes / MAX_BLOCKS : BLOCK;
+  int64_t bytes = end - begin,
+          size = bytes / MAX_BLOCKS > TEXT_BLOCK ? bytes / MAX_BLOCKS : TEXT_BLOCK;
   int64_t above = -(INT64_C(1) << 40);
   *out = (mm_entries){.width = width, .stride = width + h->coordinate, .blocks = bytes / size + 1};
   bool free_places = h->symmetry == KCL_GENERAL || !h->coordinate;
@@ -281,17 +284,17 @@ int mm_parse_lines(kcl *ctx, const mm_head *h, char *begin, char *end, mm_entrie
               .below = free_places ? above : h->symmetry == KCL_SKEW,
               .hermitian = h->symmetry == KCL_HERMITIAN};
   int threads = out->blocks < kcl_threads() ? (int)out->blocks : kcl_threads();
-  job j = {.h = h,
-           .begin = begin,
-           .end = end,
-           .e = out,
-           .limits = l,
-           .size = size,
-           .first_bad = INT64_MAX,
-           .threads = threads,
-           .line_bytes = (h->coordinate ? 4 : 0) + 2 * width};
+  parse_job j = {.h = h,
+                 .begin = begin,
+                 .end = end,
+                 .e = out,
+                 .limits = l,
+                 .size = size,
+                 .first_bad = INT64_MAX,
+                 .threads = threads,
+                 .line_bytes = (h->coordinate ? 4 : 0) + 2 * width};
   kcl_number_init();
-  int rc = reserve(ctx, &j, bytes);
+  int rc = reserve_words(ctx, &j, bytes);
   if (rc) return rc;
   kcl_parallel(j.threads, run_blocks, &j);
   return count_up(ctx, &j);

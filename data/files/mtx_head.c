@@ -75,8 +75,8 @@ int mm_error_report(kcl *ctx, const char *name, const mm_error *bad) {
 bool mm_has_banner(const kcl_text *t) { return t->size > 1 && memcmp(t->data, "%%", 2) == 0; }
 
 /* The index of the word at p among n names except `but`; -1 and an error that lists them if it is none. */
-static int choose(const char *line, const char *p, const char *const *names, int n, const char *but,
-                  mm_error *bad) {
+static int choose_word(const char *line, const char *p, const char *const *names, int n,
+                       const char *but, mm_error *bad) {
   for (int i = 0; i < n; i++)
     if (mm_word_is(p, names[i]) && (!but || strcmp(names[i], but))) return i;
   char list[120] = "";
@@ -102,14 +102,15 @@ int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h) {
   const char *line = t->data, *p = line;
   mm_error bad = {.line = 1};
   int l, f, s;
-  if (choose(line, p, banner, 1, NULL, &bad) < 0) return mm_error_report(ctx, t->name, &bad);
-  if (choose(line, p = word_after(p), object, 1, NULL, &bad) < 0)
+  if (choose_word(line, p, banner, 1, NULL, &bad) < 0) return mm_error_report(ctx, t->name, &bad);
+  if (choose_word(line, p = word_after(p), object, 1, NULL, &bad) < 0)
     return mm_error_report(ctx, t->name, &bad);
-  if ((l = choose(line, p = word_after(p), layout, 2, NULL, &bad)) < 0)
+  if ((l = choose_word(line, p = word_after(p), layout, 2, NULL, &bad)) < 0)
     return mm_error_report(ctx, t->name, &bad);
-  f = choose(line, p = word_after(p), field, 4, l == 1 ? "pattern" : NULL, &bad);
+  f = choose_word(line, p = word_after(p), field, 4, l == 1 ? "pattern" : NULL, &bad);
   if (f < 0) return mm_error_report(ctx, t->name, &bad);
-  s = choose(line, p = word_after(p), symmetry, 4, f == KCL_COMPLEX ? NULL : "hermitian", &bad);
+  s = choose_word(line, p = word_after(p), symmetry, 4, f == KCL_COMPLEX ? NULL : "hermitian",
+                  &bad);
   if (s == KCL_SKEW && f == KCL_PATTERN)
     mm_error_set(&bad, line, p, "general or symmetric with pattern"), s = -1;
   if (s < 0) return mm_error_report(ctx, t->name, &bad);

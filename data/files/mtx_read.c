@@ -16,14 +16,14 @@ done:
   return rc;
 }
 
-static int read_head(kcl *ctx, const kcl_text *t, mm_head *h) {
+static int read_mtx_head(kcl *ctx, const kcl_text *t, mm_head *h) {
   int rc = mm_read_banner(ctx, t, h);
   return rc ? rc : mm_read_size(ctx, t, h);
 }
 
-static int read_mtx(kcl *ctx, kcl_text *t, kcl_system *out) {
+static int read_mtx(kcl *ctx, kcl_text *t, kcl_file_system *out) {
   mm_head head;
-  int rc = read_head(ctx, t, &head);
+  int rc = read_mtx_head(ctx, t, &head);
   return rc ? rc : mm_read_body(ctx, t, &head, &out->A);
 }
 
@@ -40,5 +40,5 @@ const kcl_file kcl_file_mtx = {.name = "mtx",
                                .expected = "%%MatrixMarket",
                                .knows = mm_has_banner,
                                .read = read_mtx,
-                               .head = read_head,
+                               .head = read_mtx_head,
                                .write = mtx_write};

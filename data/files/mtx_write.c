@@ -10,18 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART = 32768, ENTRY = 24 + 64 }; /* entries in a part; the longest line */
+enum {
+  ENTRIES_PER_PART = 32768,
+  LONGEST_ENTRY = 24 + 64
+}; /* entries in a part; the longest line */
 
-typedef struct source {
+typedef struct mtx_source {
   const kcl_csr *A;   /* the matrix, or NULL */
   const kcl_dense *B; /* the columns, or NULL */
   const double *val;  /* values in double */
   int width;          /* numbers per entry: 0, 1, 2 */
   int64_t below;      /* entries with row - col >= below are written */
   int64_t parts;
-} source;
+} mtx_source;
 
-static char *print_value(char *o, const double *v, int width) {
+static char *print_mtx_value(char *o, const double *v, int width) {
   for (int q = 0; q < width; q++) {
     o += kcl_number_print(v[q], o);
     *o++ = q + 1 < width ? ' ' : '\n';
@@ -29,7 +32,7 @@ static char *print_value(char *o, const double *v, int width) {
   return o;
 }
 
-static char *print_rows(const source *s, int64_t first, int64_t last, char *o) {
+static char *print_rows(const mtx_source *s, int64_t first, int64_t last, char *o) {
   const kcl_csr *A = s->A;
   int w = kcl_type_complex(A->type) ? 2 : 1;
   for (int64_t r = first; r < last; r++)
@@ -37,14 +40,14 @@ static char *print_rows(const source *s, int64_t first, int64_t last, char *o) {
       if (r - A->col[k] < s->below) continue;
       o = kcl_print_count(o, r + 1), *o++ = ' ';
       o = kcl_print_count(o, (int64_t)A->col[k] + 1), *o++ = s->width ? ' ' : '\n';
-      o = print_value(o, s->val + w * k, s->width);
+      o = print_mtx_value(o, s->val + w * k, s->width);
     }
   return o;
 }
 
-static int format_part(const void *self, int64_t part, kcl_bytes *b) {
-  const source *s = self;
-  int64_t first = part * PART, last = first + PART, count;
+static int format_mtx_part(const void *self, int64_t part, kcl_bytes *b) {
+  const mtx_source *s = self;
+  int64_t first = part * ENTRIES_PER_PART, last = first + ENTRIES_PER_PART, count;
   if (s->A) {
     first = part ? kcl_csr_row_from(s->A, first) : 0;
     last = part + 1 < s->parts ? kcl_csr_row_from(s->A, last) : s->A->rows;
@@ -54,24 +57,24 @@ static int format_part(const void *self, int64_t part, kcl_bytes *b) {
     if (last > count) last = count;
     count = last - first;
   }
-  b->data = malloc((size_t)(count + 1) * ENTRY);
+  b->data = malloc((size_t)(count + 1) * LONGEST_ENTRY);
   if (!b->data) return 1;
   char *o = b->data;
   if (s->A)
     o = print_rows(s, first, last, o);
   else
-    for (int64_t k = first; k < last; k++) o = print_value(o, s->val + s->width * k, s->width);
+    for (int64_t k = first; k < last; k++) o = print_mtx_value(o, s->val + s->width * k, s->width);
   b->size = (size_t)(o - b->data);
   return 0;
 }
 
-typedef struct counting {
-  const source *s;
+typedef struct lower_counting {
+  const mtx_source *s;
   _Atomic int64_t n;
-} counting;
+} lower_counting;
 
-static void count_rows(void *arg, int64_t from, int64_t to) {
-  counting *c = arg;
+static void count_lower_rows(void *arg, int64_t from, int64_t to) {
+  lower_counting *c = arg;
   const kcl_csr *A = c->s->A;
   int64_t n = 0;
   for (int64_t r = from; r < to; r++)
@@ -79,13 +82,13 @@ static void count_rows(void *arg, int64_t from, int64_t to) {
   c->n += n;
 }
 
-static int64_t count_written(const source *s) {
-  counting c = {.s = s};
-  kcl_for(s->A->rows, KCL_FEW_ROWS, count_rows, &c);
+static int64_t count_written(const mtx_source *s) {
+  lower_counting c = {.s = s};
+  kcl_for(s->A->rows, KCL_FEW_ROWS, count_lower_rows, &c);
   return c.n;
 }
 
-int mtx_write(kcl *ctx, const char *path, const kcl_system *system) {
+int mtx_write(kcl *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL;
   kcl_output o = {.file = -1};
@@ -99,7 +102,7 @@ int mtx_write(kcl *ctx, const char *path, const kcl_system *system) {
     A = wide;
   }
   kcl_number_init();
-  source s = {.A = A, .val = A->val, .parts = A->nnz / PART + 1};
+  mtx_source s = {.A = A, .val = A->val, .parts = A->nnz / ENTRIES_PER_PART + 1};
   KCL_TRY(kcl_check_finite(ctx, path, s.val, A->nnz * (type == KCL_Z ? 2 : 1)));
   s.below = symmetry == KCL_GENERAL ? INT64_MIN / 2 : symmetry == KCL_SKEW;
   kcl_field field = kcl_csr_narrow_field(A, s.val);
@@ -109,7 +112,7 @@ int mtx_write(kcl *ctx, const char *path, const kcl_system *system) {
            (long long)A->cols, (long long)count_written(&s));
   KCL_TRY(kcl_output_open(ctx, path, &o));
   rc = kcl_output_text(ctx, &o, head);
-  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
+  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_mtx_part, &s);
   rc = kcl_output_close(ctx, &o, rc);
 done:
   kcl_csr_free(&wide);
@@ -123,12 +126,12 @@ int kcl_dense_head(kcl_type type, int64_t rows, int64_t cols, char head[KCL_DENS
                   type == KCL_Z ? "complex" : "real", (long long)rows, (long long)cols);
 }
 
-static source numbers(const kcl_dense *B) {
+static mtx_source dense_source(const kcl_dense *B) {
   kcl_number_init();
-  return (source){.B = B,
-                  .val = B->val,
-                  .width = B->type == KCL_Z ? 2 : 1,
-                  .parts = B->rows * B->cols / PART + 1};
+  return (mtx_source){.B = B,
+                      .val = B->val,
+                      .width = B->type == KCL_Z ? 2 : 1,
+                      .parts = B->rows * B->cols / ENTRIES_PER_PART + 1};
 }
 
 int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
@@ -136,19 +139,19 @@ int kcl_dense_write(kcl *ctx, const char *path, const kcl_dense *B) {
   char head[KCL_DENSE_HEAD];
   int rc;
   if ((rc = kcl_need(ctx, "path", path)) || (rc = kcl_dense_need(ctx, "B", B))) return rc;
-  const source s = numbers(B);
+  const mtx_source s = dense_source(B);
   KCL_TRY(kcl_check_finite(ctx, path, s.val, B->rows * B->cols * s.width));
   kcl_dense_head(B->type, B->rows, B->cols, head);
   KCL_TRY(kcl_output_open(ctx, path, &o));
   rc = kcl_output_text(ctx, &o, head);
-  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
+  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_mtx_part, &s);
   rc = kcl_output_close(ctx, &o, rc);
 done:
   return rc;
 }
 
 typedef struct formatting {
-  source s;
+  mtx_source s;
   kcl_bytes *part;
   atomic_bool failed;
 } formatting;
@@ -156,12 +159,12 @@ typedef struct formatting {
 static void format_one(void *arg, int64_t part, int64_t end) {
   formatting *f = arg;
   (void)end;
-  if (format_part(&f->s, part, &f->part[part])) f->failed = true;
+  if (format_mtx_part(&f->s, part, &f->part[part])) f->failed = true;
 }
 
 int kcl_format_numbers(kcl *ctx, kcl_type type, const double *v, int64_t n, kcl_formatted *out) {
   const kcl_dense B = {.rows = n, .cols = 1, .type = type, .val = (double *)(uintptr_t)v};
-  formatting f = {.s = numbers(&B)};
+  formatting f = {.s = dense_source(&B)};
   out->parts = f.s.parts;
   int rc = kcl_alloc(ctx, out->parts, sizeof *out->part, "text", (void **)&out->part);
   if (rc) return rc;

@@ -13,21 +13,21 @@
 
 kcl_power kcl_powers[KCL_POWER_MAX - KCL_POWER_MIN + 1];
 
-typedef unsigned __int128 wide;
+typedef unsigned __int128 uint128;
 
-static void fill(void) {
-  wide p = (wide)1 << 127;
+static void fill_powers(void) {
+  uint128 p = (uint128)1 << 127;
   int64_t e = -63;
   for (int q = 0; q <= KCL_POWER_MAX; q++) {
     kcl_powers[q - KCL_POWER_MIN] = (kcl_power){(uint64_t)(p >> 64), e};
-    bool room = p < ~(wide)0 / 5 * 4;
+    bool room = p < ~(uint128)0 / 5 * 4;
     p = room ? p + (p >> 2) : (p >> 1) + (p >> 3); /* 5 p / 4 or 5 p / 8 */
     e += room ? 3 : 4;
   }
-  p = (wide)1 << 127, e = -63;
+  p = (uint128)1 << 127, e = -63;
   for (int q = 0; q >= KCL_POWER_MIN; q--) {
     kcl_powers[q - KCL_POWER_MIN] = (kcl_power){(uint64_t)(p >> 64), e};
-    wide fifth = p / 5, rest = p % 5;
+    uint128 fifth = p / 5, rest = p % 5;
     int s = fifth >> 125 ? 2 : 3; /* 4 p / 5 or 8 p / 5 */
     p = (fifth << s) + (rest << s) / 5;
     e -= s + 1;
@@ -36,7 +36,7 @@ static void fill(void) {
 
 void kcl_number_init(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, fill);
+  pthread_once(&once, fill_powers);
 }
 
 /* p is known to be a decimal number, so strtod does not meet hexadecimal or nan. */
@@ -86,7 +86,7 @@ static bool seventeen(double v, uint64_t *n, int *k) {
   for (;; ++*k) {
     if (-*k < KCL_POWER_MIN || -*k > KCL_POWER_MAX) return false;
     kcl_power p = kcl_powers[-*k - KCL_POWER_MIN];
-    uint64_t u = (uint64_t)((wide)m * p.t >> 64);
+    uint64_t u = (uint64_t)((uint128)m * p.t >> 64);
     int shift = (int)-(64 + p.e + e - 11);
     if (shift < 1 || shift > 63) return false;
     *n = (u + (UINT64_C(1) << (shift - 1))) >> shift;
@@ -95,7 +95,7 @@ static bool seventeen(double v, uint64_t *n, int *k) {
 }
 
 /* Prints n 10^k without trailing zeros, the decimal point placed as by %g. */
-static int place(char *out, uint64_t n, int k, bool minus) {
+static int place_point(char *out, uint64_t n, int k, bool minus) {
   char d[24], *o = out;
   while (n % 10 == 0) n /= 10, k++;
   int len = 0;
@@ -141,14 +141,14 @@ int kcl_number_print(double v, char out[32]) {
   double a = v < 0 ? -v : v, back;
   if (a < 1e15 && a == (double)(int64_t)a && !(a == 0 && 1 / v < 0)) {
     if (a == 0) return out[0] = '0', 1;
-    return place(out, (uint64_t)a, 0, v < 0);
+    return place_point(out, (uint64_t)a, 0, v < 0);
   }
   if (a == 0 || !seventeen(a, &n, &k)) return by_printf(v, out);
   for (unit = 100; unit; unit /= 10) {
     uint64_t m = (n + unit / 2) / unit * unit;
     if ((kcl_decimal(m, k, &back) || kcl_decimal(m / unit, k + (unit > 1) + (unit > 10), &back)) &&
         back == a)
-      return place(out, m, k, v < 0);
+      return place_point(out, m, k, v < 0);
   }
   return by_printf(v, out);
 }

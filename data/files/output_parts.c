@@ -15,7 +15,7 @@ static int write_part(kcl *ctx, kcl_output *o, kcl_bytes *b, bool failed) {
   return rc;
 }
 
-typedef struct writing {
+typedef struct parts_writing {
   kcl *ctx;
   kcl_output *o;
   kcl_format_part *format;
@@ -24,11 +24,11 @@ typedef struct writing {
   int64_t written; /* parts */
   pthread_mutex_t lock;
   pthread_cond_t turn;
-} writing;
+} parts_writing;
 
 /* Formats one part, and writes it when those before it are written. */
 static void write_in_turn(void *arg, int64_t part, int64_t end) {
-  writing *w = arg;
+  parts_writing *w = arg;
   kcl_bytes b = {0};
   bool failed = w->rc == KCL_OK && (w->format(w->self, part, &b) || kcl_output_pack(w->o, &b));
   pthread_mutex_lock(&w->lock);
@@ -44,7 +44,7 @@ static void write_in_turn(void *arg, int64_t part, int64_t end) {
 
 int kcl_output_parts(kcl *ctx, kcl_output *o, int64_t parts, kcl_format_part *format,
                      const void *self) {
-  writing w = {.ctx = ctx, .o = o, .format = format, .self = self};
+  parts_writing w = {.ctx = ctx, .o = o, .format = format, .self = self};
   pthread_mutex_init(&w.lock, NULL), pthread_cond_init(&w.turn, NULL);
   kcl_for_each(parts, 1, write_in_turn, &w);
   pthread_cond_destroy(&w.turn), pthread_mutex_destroy(&w.lock);
@@ -65,20 +65,20 @@ char *kcl_print_count(char *o, int64_t v) {
   return o;
 }
 
-typedef struct counting {
+typedef struct finite_counting {
   const double *v;
   _Atomic int64_t bad;
-} counting;
+} finite_counting;
 
 static void count_infinite(void *arg, int64_t from, int64_t to) {
-  counting *c = arg;
+  finite_counting *c = arg;
   int64_t bad = 0;
   for (int64_t i = from; i < to; i++) bad += !isfinite(c->v[i]);
   c->bad += bad;
 }
 
 int64_t kcl_count_infinite(const double *v, int64_t n) {
-  counting c = {.v = v};
+  finite_counting c = {.v = v};
   kcl_for(n, KCL_FEW, count_infinite, &c);
   return c.bad;
 }

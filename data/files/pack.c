@@ -8,7 +8,7 @@
 #endif
 
 #ifdef HAVE_LIBDEFLATE
-static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) {
+static size_t deflate_bytes(const kcl_bytes *in, kcl_bytes *out) {
   struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
   if (!c) return 0;
   size_t room = libdeflate_gzip_compress_bound(c, in->size);
@@ -18,7 +18,7 @@ static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) {
   return out->size;
 }
 #elif defined HAVE_ZLIB
-static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) {
+static size_t deflate_bytes(const kcl_bytes *in, kcl_bytes *out) {
   z_stream z = {0};
   if (in->size >> 31 || deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY)) return 0;
   size_t room = deflateBound(&z, (uLong)in->size) + 32;
@@ -30,13 +30,13 @@ static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) {
   return out->size;
 }
 #else
-static size_t squeeze(const kcl_bytes *in, kcl_bytes *out) { return (void)in, out->size; }
+static size_t deflate_bytes(const kcl_bytes *in, kcl_bytes *out) { return (void)in, out->size; }
 #endif
 
 int kcl_output_pack(const kcl_output *o, kcl_bytes *b) {
   kcl_bytes packed = {0};
   if (!o->pack || b->size == 0) return 0;
-  bool good = squeeze(b, &packed) > 0;
+  bool good = deflate_bytes(b, &packed) > 0;
   free(good ? b->data : packed.data);
   if (good) *b = packed;
   return good ? 0 : 1;

@@ -8,24 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 80, LINES = 8192 }; /* characters; lines in a part */
+enum { RB_LINE = 80, LINES_PER_PART = 8192 }; /* characters; lines in a part */
 
-typedef struct array {  /* one of the three pointers is not NULL */
-  int64_t count;        /* numbers */
-  const int64_t *whole; /* [count] from 0, written from 1 */
-  const int32_t *index; /* [count] from 0, written from 1 */
-  const double *value;  /* [count] */
-  bool integer;         /* values without a decimal point */
+typedef struct rb_array { /* one of the three pointers is not NULL */
+  int64_t count;          /* numbers */
+  const int64_t *whole;   /* [count] from 0, written from 1 */
+  const int32_t *index;   /* [count] from 0, written from 1 */
+  const double *value;    /* [count] */
+  bool integer;           /* values without a decimal point */
   int width, per_line;
   char format[24];
-} array;
+} rb_array;
 
-typedef struct columns { /* compressed columns of A or of its lower half */
-  int64_t *pointer;      /* [cols + 1] */
-  int32_t *row;          /* [nnz] */
-  double *val;           /* [nnz], pairs when complex */
+typedef struct rb_columns { /* compressed columns of A or of its lower half */
+  int64_t *pointer;         /* [cols + 1] */
+  int32_t *row;             /* [nnz] */
+  double *val;              /* [nnz], pairs when complex */
   int64_t nnz;
-} columns;
+} rb_columns;
 
 /* Prints a number, a real one with the decimal point that Fortran requires. */
 static int print_number(double v, bool integer, char out[40]) {
@@ -38,18 +38,18 @@ static int print_number(double v, bool integer, char out[40]) {
   return n + 1;
 }
 
-static int print_item(const array *s, int64_t k, char out[40]) {
+static int print_item(const rb_array *s, int64_t k, char out[40]) {
   if (s->value) return print_number(s->value[k], s->integer, out);
   return (int)(kcl_print_count(out, (s->whole ? s->whole[k] : s->index[k]) + 1) - out);
 }
 
-typedef struct widest {
-  const array *s;
+typedef struct widest_number {
+  const rb_array *s;
   _Atomic int64_t width;
-} widest;
+} widest_number;
 
 static void measure_part(void *arg, int64_t from, int64_t to) {
-  widest *w = arg;
+  widest_number *w = arg;
   int width = 1;
   for (int64_t k = from; k < to; k++) {
     char text[40];
@@ -60,20 +60,23 @@ static void measure_part(void *arg, int64_t from, int64_t to) {
 }
 
 /* Width of the widest number and a blank; how many fit in a line. */
-static void measure(array *s) {
-  widest w = {.s = s, .width = 1};
+static void measure_array(rb_array *s) {
+  widest_number w = {.s = s, .width = 1};
   kcl_for(s->count, KCL_FEW, measure_part, &w);
-  s->width = (int)w.width + 1, s->per_line = LINE / s->width;
+  s->width = (int)w.width + 1, s->per_line = RB_LINE / s->width;
   bool real = s->value && !s->integer;
   snprintf(s->format, sizeof s->format, real ? "(%dE%d.%d)" : "(%dI%d)", s->per_line, s->width,
            s->width > 9 ? s->width - 8 : 1);
 }
 
-static int64_t lines(const array *s) { return (s->count + s->per_line - 1) / s->per_line; }
+static int64_t rb_line_count(const rb_array *s) {
+  return (s->count + s->per_line - 1) / s->per_line;
+}
 
-static int format_part(const void *self, int64_t part, kcl_bytes *b) {
-  const array *s = self;
-  int64_t first = part * LINES * s->per_line, last = first + (int64_t)LINES * s->per_line;
+static int format_rb_part(const void *self, int64_t part, kcl_bytes *b) {
+  const rb_array *s = self;
+  int64_t first = part * LINES_PER_PART * s->per_line,
+          last = first + (int64_t)LINES_PER_PART * s->per_line;
   if (last > s->count) last = s->count;
   char *o = b->data = malloc((size_t)(last - first + 1) * ((size_t)s->width + 1) + 64);
   if (!o) return 1;
@@ -90,12 +93,12 @@ static int format_part(const void *self, int64_t part, kcl_bytes *b) {
 }
 
 /* The rows of A^H are the conjugated columns of A. The upper half is dropped in place. */
-static int make_columns(kcl *ctx, const kcl_csr *A, kcl_symmetry symmetry, columns *c,
+static int make_columns(kcl *ctx, const kcl_csr *A, kcl_symmetry symmetry, rb_columns *c,
                         kcl_csr **T) {
   int64_t below = symmetry == KCL_GENERAL ? INT64_MIN / 2 : symmetry == KCL_SKEW, q = 0, k = 0;
   int rc = kcl_csr_adjoint(ctx, A, T), parts = A->type == KCL_Z ? 2 : 1;
   if (rc) return rc;
-  *c = (columns){(*T)->row_ptr, (*T)->col, (*T)->val, 0};
+  *c = (rb_columns){(*T)->row_ptr, (*T)->col, (*T)->val, 0};
   for (int64_t j = 0; j < A->cols; j++) {
     for (; k < (*T)->row_ptr[j + 1]; k++) {
       if (c->row[k] - j < below) continue;
@@ -110,18 +113,19 @@ static int make_columns(kcl *ctx, const kcl_csr *A, kcl_symmetry symmetry, colum
 }
 
 /* The key is the file's name: printable, in one line. */
-static void make_key(const char *path, char key[9]) {
+static void make_rb_key(const char *path, char key[9]) {
   const char *slash = strrchr(path, '/');
   snprintf(key, 9, "%s", slash ? slash + 1 : path);
   for (char *c = key; *c; c++)
     if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }
 
-static void header(char *o, size_t room, const char *path, const kcl_csr *A, char type[4],
-                   const array s[3]) {
+static void print_header(char *o, size_t room, const char *path, const kcl_csr *A, char type[4],
+                         const rb_array s[3]) {
   char name[9];
-  make_key(path, name);
-  int64_t n[3] = {lines(&s[0]), lines(&s[1]), s[2].count ? lines(&s[2]) : 0};
+  make_rb_key(path, name);
+  int64_t n[3] = {rb_line_count(&s[0]), rb_line_count(&s[1]),
+                  s[2].count ? rb_line_count(&s[2]) : 0};
   int64_t all = n[0] + n[1] + n[2];
   snprintf(
       o, room,
@@ -131,21 +135,23 @@ static void header(char *o, size_t room, const char *path, const kcl_csr *A, cha
       s[1].format, s[2].format);
 }
 
-static int write_arrays(kcl *ctx, const char *path, const char *head, const array s[3]) {
+static int write_arrays(kcl *ctx, const char *path, const char *head, const rb_array s[3]) {
   kcl_output o = {.file = -1};
   int rc = kcl_output_open(ctx, path, &o);
   if (rc) return rc;
   rc = kcl_output_text(ctx, &o, head);
   for (int k = 0; k < 3 && !rc; k++)
-    rc = kcl_output_parts(ctx, &o, lines(&s[k]) / LINES + (lines(&s[k]) % LINES > 0), format_part,
-                          &s[k]);
+    rc = kcl_output_parts(ctx, &o,
+                          rb_line_count(&s[k]) / LINES_PER_PART +
+                              (rb_line_count(&s[k]) % LINES_PER_PART > 0),
+                          format_rb_part, &s[k]);
   return kcl_output_close(ctx, &o, rc);
 }
 
-int rb_write(kcl *ctx, const char *path, const kcl_system *system) {
+int rb_write(kcl *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL, *T = NULL;
-  columns c;
+  rb_columns c;
   bool complex = kcl_type_complex(A->type);
   kcl_symmetry symmetry = A->symmetry == KCL_HERMITIAN && !complex ? KCL_SYMMETRIC : A->symmetry;
   char head[600], type[4] = "rua";
@@ -157,14 +163,14 @@ int rb_write(kcl *ctx, const char *path, const kcl_system *system) {
   type[0] = "ricp"[field];
   type[1] = A->rows != A->cols ? 'r' : "uszh"[symmetry];
   KCL_TRY(make_columns(ctx, wide, symmetry, &c, &T));
-  array s[3] = {{.count = A->cols + 1, .whole = c.pointer},
-                {.count = c.nnz, .index = c.row},
-                {.count = field == KCL_PATTERN ? 0 : c.nnz * (complex ? 2 : 1),
-                 .value = c.val,
-                 .integer = field == KCL_INTEGER}};
-  for (int k = 0; k < 3; k++) measure(&s[k]);
+  rb_array s[3] = {{.count = A->cols + 1, .whole = c.pointer},
+                   {.count = c.nnz, .index = c.row},
+                   {.count = field == KCL_PATTERN ? 0 : c.nnz * (complex ? 2 : 1),
+                    .value = c.val,
+                    .integer = field == KCL_INTEGER}};
+  for (int k = 0; k < 3; k++) measure_array(&s[k]);
   if (field == KCL_PATTERN) s[2].format[0] = 0;
-  header(head, sizeof head, path, A, type, s);
+  print_header(head, sizeof head, path, A, type, s);
   rc = write_arrays(ctx, path, head, s);
 done:
   kcl_csr_free(&wide), kcl_csr_free(&T);

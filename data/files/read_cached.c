@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The entry's name; false if the file is not to be kept: not a regular file, or a .kcl. */
-static bool key(const kcl *ctx, const char *path, char *name, size_t room) {
+static bool make_entry_name(const kcl *ctx, const char *path, char *name, size_t room) {
   struct stat info;
   void *data = MAP_FAILED;
   int file = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -37,7 +37,8 @@ static bool key(const kcl *ctx, const char *path, char *name, size_t room) {
 }
 
 /* By its open file: the one that was found to be private. */
-static int read_entry(kcl *ctx, const char *name, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
+static int read_cached_entry(kcl *ctx, const char *name, kcl_csr **A, kcl_dense **b,
+                             kcl_dense **x0) {
   char path[32];
   int file = kcl_cache_open("matrices", name), rc = KCL_INPUT;
   if (file < 0) return rc;
@@ -49,20 +50,20 @@ static int read_entry(kcl *ctx, const char *name, kcl_csr **A, kcl_dense **b, kc
 
 int kcl_csr_read_cached(kcl *ctx, const char *path, kcl_csr **A, kcl_dense **b, kcl_dense **x0) {
   char name[100], entry[4096];
-  kcl_system s = {0};
+  kcl_file_system s = {0};
   if (!A || !path) return kcl_csr_read_system(ctx, path, A, b, x0); /* which refuses */
-  bool keep = key(ctx, path, name, sizeof name) &&
+  bool keep = make_entry_name(ctx, path, name, sizeof name) &&
               kcl_cache_path("matrices", name, entry, sizeof entry) == 0;
   *A = NULL;
   if (b) *b = NULL;
   if (x0) *x0 = NULL;
-  if (keep && !read_entry(ctx, name, A, b, x0)) return KCL_OK;
+  if (keep && !read_cached_entry(ctx, name, A, b, x0)) return KCL_OK;
   int rc = kcl_csr_read_system(ctx, path, &s.A, &s.b, &s.x0);
   if (rc) return rc;
   if (keep) (void)kcl_csr_write_system(ctx, entry, s.A, s.b, s.x0);
   *A = s.A, s.A = NULL;
   if (b) *b = s.b, s.b = NULL;
   if (x0) *x0 = s.x0, s.x0 = NULL;
-  kcl_system_free(&s);
+  kcl_file_system_free(&s);
   return KCL_OK;
 }

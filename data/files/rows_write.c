@@ -4,21 +4,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PART = 32768, ENTRY = 2 * 24 + 20, ROW = 20 }; /* entries and rows in a part; characters */
+enum {
+  WORDS_PER_PART = 32768,
+  LONGEST_ROW_ENTRY = 2 * 24 + 20,
+  ROW = 20
+}; /* entries and rows in a part; characters */
 
-typedef struct source {
+typedef struct rows_source {
   const kcl_csr *A; /* of type D or Z */
   int64_t *first;   /* [parts + 1] rows */
   int64_t parts;
-} source;
+} rows_source;
 
-static int format_part(const void *self, int64_t part, kcl_bytes *b) {
-  const source *s = self;
+static int format_rows_part(const void *self, int64_t part, kcl_bytes *b) {
+  const rows_source *s = self;
   const kcl_csr *A = s->A;
   const double *val = A->val;
   int64_t first = s->first[part], last = s->first[part + 1];
   size_t entries = (size_t)(A->row_ptr[last] - A->row_ptr[first]);
-  char *o = b->data = malloc(entries * ENTRY + (size_t)(last - first) * ROW + 1);
+  char *o = b->data = malloc(entries * LONGEST_ROW_ENTRY + (size_t)(last - first) * ROW + 1);
   if (!o) return 1;
   for (int64_t r = first; r < last; r++) {
     *o++ = 'r', *o++ = 'o', *o++ = 'w', *o++ = ' ';
@@ -36,21 +40,21 @@ static int format_part(const void *self, int64_t part, kcl_bytes *b) {
   return 0;
 }
 
-/* A part ends when its entries and rows reach PART. */
-static int cut(kcl *ctx, source *s) {
+/* A part ends when its entries and rows reach WORDS_PER_PART. */
+static int cut_row_parts(kcl *ctx, rows_source *s) {
   const kcl_csr *A = s->A;
-  int64_t max = (A->nnz + A->rows) / PART + 2, at = 0;
+  int64_t max = (A->nnz + A->rows) / WORDS_PER_PART + 2, at = 0;
   int rc = kcl_alloc(ctx, max + 1, sizeof *s->first, "parts of a text", (void **)&s->first);
   for (int64_t r = 0; !rc && r < A->rows; r++)
-    if (A->row_ptr[r + 1] + r + 1 - A->row_ptr[at] - at >= PART || r + 1 == A->rows)
+    if (A->row_ptr[r + 1] + r + 1 - A->row_ptr[at] - at >= WORDS_PER_PART || r + 1 == A->rows)
       s->first[++s->parts] = at = r + 1;
   return rc;
 }
 
-int rows_write(kcl *ctx, const char *path, const kcl_system *system) {
+int rows_write(kcl *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL;
-  source s = {0};
+  rows_source s = {0};
   kcl_output o = {.file = -1};
   char head[80];
   int rc;
@@ -58,12 +62,12 @@ int rows_write(kcl *ctx, const char *path, const kcl_system *system) {
   KCL_TRY(kcl_csr_convert(ctx, A, kcl_type_complex(A->type) ? KCL_Z : KCL_D, &wide));
   KCL_TRY(kcl_check_finite(ctx, path, wide->val, wide->nnz * (wide->type == KCL_Z ? 2 : 1)));
   s.A = wide;
-  KCL_TRY(cut(ctx, &s));
+  KCL_TRY(cut_row_parts(ctx, &s));
   snprintf(head, sizeof head, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols,
            (long long)A->nnz);
   KCL_TRY(kcl_output_open(ctx, path, &o));
   rc = kcl_output_text(ctx, &o, head);
-  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_part, &s);
+  if (!rc) rc = kcl_output_parts(ctx, &o, s.parts, format_rows_part, &s);
   rc = kcl_output_close(ctx, &o, rc);
 done:
   free(s.first);

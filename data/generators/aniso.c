@@ -6,29 +6,29 @@
  * The coupling is strong along one axis only: point relaxation is slow, line relaxation is not. SPD. */
 #include "data/generators/generate.h"
 
-static int row2d(const void *self, int64_t i, int32_t *col, double *val) {
+static int aniso_row2d(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(self, i, 1, (const double[]){0, -0.001, -1, 2.002, -1, -0.001, 0}, col,
                         val);
 }
-static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
+static int aniso_row3d(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(self, i, 1, (const double[]){-100, -0.01, -1, 202.02, -1, -0.01, -100}, col,
                         val);
 }
 
-static int describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "aniso2d", 2, size, n_sizes, row2d, out);
+static int aniso_describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "aniso2d", 2, size, n_sizes, aniso_row2d, out);
 }
 
-static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "aniso3d", 3, size, n_sizes, row3d, out);
+static int aniso_describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "aniso3d", 3, size, n_sizes, aniso_row3d, out);
 }
 
 const kcl_generator kcl_gen_aniso2d = {.name = "aniso2d",
                                        .example = "aniso2d:200",
                                        .summary = "diffusion 1 : 0.001 on N x N cells, SPD",
-                                       .describe = describe2d};
+                                       .describe = aniso_describe2d};
 const kcl_generator kcl_gen_aniso3d = {.name = "aniso3d",
                                        .example = "aniso3d:40",
                                        .summary =
                                            "diffusion 1 : 0.01 : 100 on N x N x N cells, SPD",
-                                       .describe = describe3d};
+                                       .describe = aniso_describe3d};

@@ -18,11 +18,11 @@
 #include <string.h>
 
 enum { MAX_SIZE = 15 };
-typedef struct walk {
+typedef struct cage_walk {
   int steps;
   uint8_t node[MAX_SIZE + 1]; /* [steps + 1] places on the tree */
   uint8_t down[MAX_SIZE];     /* [steps] */
-} walk;
+} cage_walk;
 
 typedef struct states {
   int steps;
@@ -35,7 +35,7 @@ typedef struct states {
 /* The key of a walk: one bit per pair (i, i + d), d = 2, 4, ..., set if both are the same node, the last i of
  * d = 2 lowest; below them one bit per step, 0 up, 1 down. Reversed: read from the far end, with up and
  * down exchanged. */
-static uint64_t reading(const walk *w, bool reversed) {
+static uint64_t read_walk(const cage_walk *w, bool reversed) {
   int n = w->steps;
   uint64_t key = 0;
   for (int d = n / 2 * 2; d >= 2; d -= 2)
@@ -48,13 +48,13 @@ static uint64_t reading(const walk *w, bool reversed) {
   return key;
 }
 
-static uint64_t key_of(const walk *w) {
-  uint64_t a = reading(w, false), b = reading(w, true);
+static uint64_t key_of(const cage_walk *w) {
+  uint64_t a = read_walk(w, false), b = read_walk(w, true);
   return a < b ? a : b;
 }
 
 /* The walk of a key; nodes are numbered by first visit. */
-static void walk_of(uint64_t key, int n, walk *w) {
+static void walk_of(uint64_t key, int n, cage_walk *w) {
   int first[MAX_SIZE + 1], next = 0; /* first visit of the node of step k */
   w->steps = n;
   for (int k = n - 1; k >= 0; k--, key >>= 1) w->down[k] = (uint8_t)(key & 1);
@@ -65,7 +65,7 @@ static void walk_of(uint64_t key, int n, walk *w) {
   for (int k = 0; k <= n; k++) w->node[k] = first[k] == k ? (uint8_t)next++ : w->node[first[k]];
 }
 
-static int64_t find(const states *s, uint64_t key) {
+static int64_t find_state(const states *s, uint64_t key) {
   int64_t lo = 0, hi = s->count - 1;
   while (lo < hi) {
     int64_t mid = (lo + hi) / 2;
@@ -84,7 +84,7 @@ typedef struct site {
 } site;
 
 /* Sites of a tip around `base`, the steps skip .. skip + skipped - 1 removed from the walk. */
-static int sites(const walk *w, int base, int skip, int skipped, site *out) {
+static int sites(const cage_walk *w, int base, int skip, int skipped, site *out) {
   int count = 0, used[2] = {0, 0};
   for (int k = 0; k < w->steps; k++) {
     int removed = k - skip;
@@ -102,7 +102,7 @@ static int sites(const walk *w, int base, int skip, int skipped, site *out) {
 }
 
 /* Sites that monomer m can move to; 0 if it cannot move. */
-static int tips(const walk *w, int m, site *out) {
+static int tips(const cage_walk *w, int m, site *out) {
   int n = w->steps;
   if (m == 0) return sites(w, w->node[1], 0, 1, out);
   if (m == n) return sites(w, w->node[n - 1], n - 1, 1, out);
@@ -111,7 +111,7 @@ static int tips(const walk *w, int m, site *out) {
 }
 
 /* Moves monomer m to a site. */
-static void put(walk *w, int m, const site *s) {
+static void put_monomer(cage_walk *w, int m, const site *s) {
   w->node[m] = (uint8_t)s->node;
   if (m > 0) w->down[m - 1] = (uint8_t)s->down;
   if (m < w->steps) w->down[m] = (uint8_t)!s->down;
@@ -119,7 +119,7 @@ static void put(walk *w, int m, const site *s) {
 
 /* ---------------------------------------------------------------- all states */
 
-static int keep(kcl *ctx, states *s, uint64_t key) {
+static int store_state(kcl *ctx, states *s, uint64_t key) {
   if (s->count == s->room) {
     int64_t room = s->room ? 2 * s->room : 1 << 16;
     uint64_t *more = realloc(s->key, (size_t)room * sizeof *more);
@@ -131,12 +131,12 @@ static int keep(kcl *ctx, states *s, uint64_t key) {
 }
 
 /* Extends w, of fewer than s->steps steps, by every possible step, recursively. */
-static int extend(kcl *ctx, states *s, walk *w, int next) {
+static int extend(kcl *ctx, states *s, cage_walk *w, int next) {
   site at[2 * MAX_SIZE];
   int rc = KCL_OK;
   if (w->steps == s->steps) {
-    uint64_t key = reading(w, false);
-    return key <= reading(w, true) ? keep(ctx, s, key) : KCL_OK;
+    uint64_t key = read_walk(w, false);
+    return key <= read_walk(w, true) ? store_state(ctx, s, key) : KCL_OK;
   }
   int n = w->steps, count = sites(w, w->node[n], n, 0, at);
   for (int q = 0; q < count && !rc; q++) {
@@ -149,7 +149,7 @@ static int extend(kcl *ctx, states *s, walk *w, int next) {
   return rc;
 }
 
-static int ascending(const void *a, const void *b) {
+static int compare_keys(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
@@ -160,28 +160,29 @@ static int ascending(const void *a, const void *b) {
  * on every machine: U = e^F / (e^F + e^-F) is `up` / 2^64. */
 static double probability(const int ways[3], int monomers) {
   const uint64_t up = UINT64_C(0x8cc1ebbcafa09cee); /* F = 0.1 */
-  typedef unsigned __int128 wide;
-  wide v = ((wide)(ways[1] + 3 * ways[2]) << 64) + (wide)ways[0] * up - (wide)ways[1] * up;
-  wide of = (wide)(3 * monomers) << 64;
+  typedef unsigned __int128 uint128_type;
+  uint128_type v = ((uint128_type)(ways[1] + 3 * ways[2]) << 64) + (uint128_type)ways[0] * up -
+                   (uint128_type)ways[1] * up;
+  uint128_type of = (uint128_type)(3 * monomers) << 64;
   uint64_t scale = UINT64_C(1000000000000000), least = scale / 10, power = scale;
   while (v * power / of < least) power *= 10;
   return (double)(uint64_t)((v * power + of / 2) / of) / (double)power;
 }
 
 /* The transitions of state j: row j of the transpose. */
-static int row(const void *self, int64_t j, int32_t *col, double *val) {
+static int cage_row(const void *self, int64_t j, int32_t *col, double *val) {
   const states *s = self;
   int64_t to[(MAX_SIZE + 1) * 8] = {0};
   int ways[(MAX_SIZE + 1) * 8][3], count = 0; /* up, down, stay */
-  walk w = {0}, v;
+  cage_walk w = {0}, v;
   walk_of(s->key[j], s->steps, &w);
   for (int m = 0; m <= s->steps; m++) {
     site at[2 * MAX_SIZE];
     int n = tips(&w, m, at);
     for (int q = 0; q < n + (n == 0); q++) {
       v = w;
-      if (n) put(&v, m, &at[q]);
-      int64_t i = n ? find(s, key_of(&v)) : j;
+      if (n) put_monomer(&v, m, &at[q]);
+      int64_t i = n ? find_state(s, key_of(&v)) : j;
       int k = count;
       while (k > 0 && to[k - 1] >= i) k--;
       if (k == count || to[k] != i) {
@@ -199,18 +200,18 @@ static int row(const void *self, int64_t j, int32_t *col, double *val) {
   return count;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int cage_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
   states s = {.steps = (int)size[0] - 1};
   kcl_csr *T = NULL;
-  walk w = {.steps = 0};
+  cage_walk w = {.steps = 0};
   int rc;
   if (n_sizes != 1 || size[0] < 3 || size[0] > MAX_SIZE)
     return kcl_fail(ctx, KCL_USAGE,
                     "cage takes one number, the monomers, at least 3 and at most %d: cage:10",
                     MAX_SIZE);
   KCL_TRY(extend(ctx, &s, &w, 1));
-  qsort(s.key, (size_t)s.count, sizeof *s.key, ascending);
-  kcl_rows rows = {s.count, KCL_D, KCL_GENERAL, KCL_REAL, row, &s};
+  qsort(s.key, (size_t)s.count, sizeof *s.key, compare_keys);
+  kcl_rows rows = {s.count, KCL_D, KCL_GENERAL, KCL_REAL, cage_row, &s};
   KCL_TRY(kcl_rows_matrix(ctx, &rows, &T));
   KCL_TRY(kcl_csr_adjoint(ctx, T, A));
   KCL_TRY(kcl_rhs_image(ctx, *A, b));
@@ -224,4 +225,4 @@ const kcl_generator kcl_gen_cage = {
     .name = "cage",
     .example = "cage:9",
     .summary = "DNA electrophoresis, SIZE monomers: vanHeukelum/cage3 ... cage15, unsymmetric",
-    .make = make};
+    .make = cage_make};

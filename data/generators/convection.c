@@ -22,18 +22,18 @@ static void weights(const kcl_grid *g, int dims, const int64_t c[3], double w[7]
   w[KCL_CENTRE] = 2 * dims;
 }
 
-static int row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
+static int convection_row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
   int64_t c[3];
   double w[7];
   kcl_grid_cell(g, i, c);
   weights(g, dims, c, w);
   return kcl_grid_cross(g, i, 1, w, col, val);
 }
-static int row2d(const void *g, int64_t i, int32_t *col, double *val) {
-  return row(g, 2, i, col, val);
+static int convection_row2d(const void *g, int64_t i, int32_t *col, double *val) {
+  return convection_row(g, 2, i, col, val);
 }
-static int row3d(const void *g, int64_t i, int32_t *col, double *val) {
-  return row(g, 3, i, col, val);
+static int convection_row3d(const void *g, int64_t i, int32_t *col, double *val) {
+  return convection_row(g, 3, i, col, val);
 }
 
 static void east_wall(const void *self, int64_t i, double *b) {
@@ -45,9 +45,10 @@ static void east_wall(const void *self, int64_t i, double *b) {
   *b = c[0] + 1 == g->n[0] ? -w[KCL_EAST] : 0;
 }
 
-static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+static int convection_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   const int dims = n_sizes == 3 ? 3 : 2;
-  int rc = kcl_grid_formula(ctx, "convection", dims, size, n_sizes, dims == 2 ? row2d : row3d, out);
+  int rc = kcl_grid_formula(ctx, "convection", dims, size, n_sizes,
+                            dims == 2 ? convection_row2d : convection_row3d, out);
   out->rows.symmetry = KCL_GENERAL;
   out->rhs = east_wall;
   return rc;
@@ -57,4 +58,4 @@ const kcl_generator kcl_gen_convection = {
     .name = "convection",
     .example = "convection:200",
     .summary = "convection-diffusion, recirculating wind, N x M (x K) cells, unsymmetric",
-    .describe = describe};
+    .describe = convection_describe};

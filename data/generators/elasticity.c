@@ -8,9 +8,9 @@
  * 3 x 3 block with explicit zeros. Symmetric positive definite. b: weight along -z. */
 #include "data/generators/generate.h"
 
-typedef struct block {
+typedef struct elastic_block {
   kcl_grid nodes; /* the unknown ones: x = 1 .. N, y = 0 .. M, z = 0 .. K */
-} block;
+} elastic_block;
 
 /* Integral over the unit cube of d_c phi_a d_d phi_b times 72, phi the trilinear function of corner
  * a (bit 0: x = 1 and so on): a product over the axes of the integrals 1/3, 1/6 (neither derived),
@@ -34,7 +34,8 @@ static int stiffness(int a, int c, int b, int d) {
 }
 
 /* Sum over the elements that contain both nodes, which differ by step[axis] in -1 .. 1. */
-static double coupling(const block *s, const int64_t n[3], const int step[3], int c, int d) {
+static double coupling(const elastic_block *s, const int64_t n[3], const int step[3], int c,
+                       int d) {
   int sum = 0;
   for (int a = 0; a < 8; a++) { /* this node is corner a of an element */
     bool inside = true;
@@ -50,8 +51,8 @@ static double coupling(const block *s, const int64_t n[3], const int step[3], in
   return sum / 72.0;
 }
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
-  const block *s = self;
+static int elasticity_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const elastic_block *s = self;
   int64_t n[3];
   int k = 0, step[3];
   kcl_grid_cell(&s->nodes, i / 3, n);
@@ -71,7 +72,7 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
 }
 
 /* An eighth of each element's weight to each of its nodes. */
-static void weigh(const block *s, double *b) {
+static void weigh_nodes(const elastic_block *s, double *b) {
   int64_t nodes = kcl_grid_cells(&s->nodes), n[3];
   for (int64_t i = 0; i < nodes; i++) {
     int elements = 1;
@@ -82,17 +83,18 @@ static void weigh(const block *s, double *b) {
   }
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  block s;
+static int elasticity_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  elastic_block s;
   int rc = kcl_grid_set(ctx, "elasticity", 3, size, n_sizes, &s.nodes);
   if (rc) return rc;
   s.nodes.n[1]++, s.nodes.n[2]++;
   if (kcl_grid_cells(&s.nodes) > INT32_MAX / 3)
     return kcl_fail(ctx, KCL_USAGE, "elasticity: more than 2147483647 unknowns, three per node");
-  kcl_rows rows = {3 * kcl_grid_cells(&s.nodes), KCL_D, KCL_SYMMETRIC, KCL_REAL, row, &s};
+  kcl_rows rows = {
+      3 * kcl_grid_cells(&s.nodes), KCL_D, KCL_SYMMETRIC, KCL_REAL, elasticity_row, &s};
   rc = kcl_rows_matrix(ctx, &rows, A);
   if (!rc) rc = kcl_rhs_zero(ctx, *A, b);
-  if (!rc && b) weigh(&s, (*b)->val);
+  if (!rc && b) weigh_nodes(&s, (*b)->val);
   return rc;
 }
 
@@ -100,4 +102,4 @@ const kcl_generator kcl_gen_elasticity = {
     .name = "elasticity",
     .example = "elasticity:20x10x10",
     .summary = "bending of a clamped block, N x M x K elements, three unknowns per node, SPD",
-    .make = make};
+    .make = elasticity_make};

@@ -13,14 +13,14 @@ int kcl_formula_self(kcl *ctx, const void *self, size_t size, kcl_formula *out) 
 
 void kcl_rhs_one(const void *self, int64_t i, double *b) { (void)self, (void)i, *b = 1; }
 
-typedef struct filling {
+typedef struct rhs_filling {
   const kcl_formula *f;
   int64_t from, parts;
   double *b;
-} filling;
+} rhs_filling;
 
-static void fill(void *arg, int64_t first, int64_t end) {
-  const filling *s = arg;
+static void fill_formula_rhs(void *arg, int64_t first, int64_t end) {
+  const rhs_filling *s = arg;
   for (int64_t i = first; i < end; i++)
     s->f->rhs(s->f->rows.self, s->from + i, s->b + s->parts * i);
 }
@@ -31,7 +31,7 @@ int kcl_formula_rows(kcl *ctx, const kcl_formula *f, int64_t from, int64_t to, k
   if (rc || !b) return rc;
   if (!f->rhs) return kcl_rhs_image(ctx, *A, b);
   if ((rc = kcl_rhs_zero(ctx, *A, b))) return rc;
-  filling s = {f, from, f->rows.type == KCL_Z ? 2 : 1, (*b)->val};
-  kcl_for(to - from, KCL_FEW_ROWS, fill, &s);
+  rhs_filling s = {f, from, f->rows.type == KCL_Z ? 2 : 1, (*b)->val};
+  kcl_for(to - from, KCL_FEW_ROWS, fill_formula_rhs, &s);
   return KCL_OK;
 }

@@ -17,21 +17,21 @@ const kcl_generator *const kcl_generators[] = {
 #undef KCL_GENERATOR
 const int kcl_generator_count = (int)(sizeof kcl_generators / sizeof *kcl_generators);
 
-static const char *name_of(int i) { return kcl_generators[i]->name; }
+static const char *generator_name(int i) { return kcl_generators[i]->name; }
 
 /* Parses a number >= 1 at *s and moves *s behind it; 0 if there is none or it is above 2^31 - 1. */
-static int64_t number(const char **s) {
+static int64_t parse_positive(const char **s) {
   int64_t n = 0;
   for (; **s >= '0' && **s <= '9'; (*s)++)
     if (n <= INT32_MAX) n = 10 * n + (**s - '0');
   return n <= INT32_MAX ? n : 0;
 }
 
-static int parse_size(kcl *ctx, const char *kind_size, const char *s, int64_t size[3],
-                      int *n_sizes) {
+static int parse_numbers_of_size(kcl *ctx, const char *kind_size, const char *s, int64_t size[3],
+                                 int *n_sizes) {
   *n_sizes = 0;
   while (*n_sizes < 3) {
-    size[*n_sizes] = number(&s);
+    size[*n_sizes] = parse_positive(&s);
     if (size[(*n_sizes)++] < 1) break;
     if (!*s) return KCL_OK;
     if (*s++ != 'x') break;
@@ -44,27 +44,27 @@ static int parse_size(kcl *ctx, const char *kind_size, const char *s, int64_t si
 }
 
 /* The generator and the numbers of its size. */
-static int choose(kcl *ctx, const char *kind_size, const kcl_generator **g, int64_t size[3],
-                  int *n_sizes) {
+static int choose_generator(kcl *ctx, const char *kind_size, const kcl_generator **g,
+                            int64_t size[3], int *n_sizes) {
   char kind[64] = "";
   int i, rc = kcl_need(ctx, "kind_size", kind_size);
   if (rc) return rc;
   const char *colon = strchr(kind_size, ':');
   size_t length = colon ? (size_t)(colon - kind_size) : strlen(kind_size);
   memcpy(kind, kind_size, length < sizeof kind ? length : sizeof kind - 1);
-  rc = kcl_find_name(ctx, "generator", kind, kcl_generator_count, name_of, &i);
+  rc = kcl_find_name(ctx, "generator", kind, kcl_generator_count, generator_name, &i);
   if (rc) return rc;
   *g = kcl_generators[i];
   if (!colon)
     return kcl_fail(ctx, KCL_USAGE, "'%s' lacks its size: write %s:SIZE, such as %s", kind, kind,
                     (*g)->example);
-  return parse_size(ctx, kind_size, colon + 1, size, n_sizes);
+  return parse_numbers_of_size(ctx, kind_size, colon + 1, size, n_sizes);
 }
 
 int kcl_generate_describe(kcl *ctx, const char *kind_size, kcl_formula *out) {
   const kcl_generator *g;
   int64_t size[3];
-  int n_sizes, rc = choose(ctx, kind_size, &g, size, &n_sizes);
+  int n_sizes, rc = choose_generator(ctx, kind_size, &g, size, &n_sizes);
   *out = (kcl_formula){0};
   if (rc || !g->describe) return rc;
   return g->describe(ctx, size, n_sizes, out);
@@ -87,7 +87,7 @@ int kcl_generate(kcl *ctx, const char *kind_size, kcl_csr **A, kcl_dense **b) {
   if (b) *b = NULL;
   if ((rc = kcl_need(ctx, "A", A))) return rc;
   *A = NULL;
-  rc = choose(ctx, kind_size, &g, size, &n_sizes);
+  rc = choose_generator(ctx, kind_size, &g, size, &n_sizes);
   if (!rc) rc = make_all(ctx, g, size, n_sizes, A, b);
   if (rc) kcl_csr_free(A);
   if (rc && b) kcl_dense_free(b);

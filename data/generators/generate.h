@@ -82,12 +82,12 @@ int kcl_grid_formula(kcl *ctx, const char *kind, int dims, const int64_t *size, 
                      kcl_row *row, kcl_formula *out);
 
 /* 64 pseudo-random bits from a counter: SplitMix64 (Steele, Lea & Flood 2014). */
-static inline uint64_t kcl_hash(uint64_t k) {
+static inline uint64_t kcl_splitmix64(uint64_t k) {
   k = (k + 1) * 0x9e3779b97f4a7c15u;
   k = (k ^ (k >> 30)) * 0xbf58476d1ce4e5b9u;
   k = (k ^ (k >> 27)) * 0x94d049bb133111ebu;
   return k ^ (k >> 31);
 }
 /* Uniform in [0, 1). */
-static inline double kcl_uniform(uint64_t k) { return (double)(kcl_hash(k) >> 11) * 0x1p-53; }
+static inline double kcl_uniform(uint64_t k) { return (double)(kcl_splitmix64(k) >> 11) * 0x1p-53; }
 #endif

@@ -22,16 +22,16 @@ static const double pitch = 6.75e-3, fin = 2.25e-3;         /* m */
 static const double conductivity[4] = {0, 120, 390, 200};   /* W/mK */
 static const double paste = 0.1e-3 / 4, convection = 25, power = 65; /* m2K/W, W/m2K, W */
 
-typedef struct body {
+typedef struct heatsink_body {
   kcl_grid grid;
   double h;               /* edge of a cell, m */
   int64_t unknowns, dies; /* cells: not air, in the die */
   int32_t *unknown;       /* [cells], -1 in air */
   int32_t *cell;          /* [unknowns] */
-} body;
+} heatsink_body;
 
 /* Material at the centre of cell c. x and y are distances from the axis of symmetry. */
-static int part(const body *s, const int64_t c[3]) {
+static int material_at(const heatsink_body *s, const int64_t c[3]) {
   double x = fabs((double)(2 * c[0] + 1 - s->grid.n[0])) * s->h / 2;
   double y = fabs((double)(2 * c[1] + 1 - s->grid.n[1])) * s->h / 2;
   double z = ((double)c[2] + 0.5) * s->h;
@@ -42,25 +42,25 @@ static int part(const body *s, const int64_t c[3]) {
 }
 
 /* W/K through the face between a cell of `here` and its neighbour, or the outside. */
-static double conductance(const body *s, int here, int there) {
+static double conductance(const heatsink_body *s, int here, int there) {
   double area = s->h * s->h, half = s->h / 2 / conductivity[here];
   if (there == AIR) return area / (half + 1 / convection);
   bool pasted = (here == SPREADER && there == SINK) || (here == SINK && there == SPREADER);
   return area / (half + s->h / 2 / conductivity[there] + (pasted ? paste : 0));
 }
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
-  const body *s = self;
+static int heatsink_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const heatsink_body *s = self;
   int64_t c[3], n[3], cell = s->cell[i];
   int k = 0, diagonal = 0;
   double sum = 0;
   kcl_grid_cell(&s->grid, cell, c);
-  int here = part(s, c);
+  int here = material_at(s, c);
   for (int d = KCL_DOWN; d <= KCL_UP; d++) {
     int64_t j = kcl_grid_neighbour(&s->grid, cell, c, d);
     bool solid = j >= 0 && s->unknown[j] >= 0;
     kcl_grid_cell(&s->grid, solid ? j : cell, n);
-    double face = d == KCL_CENTRE ? 0 : conductance(s, here, solid ? part(s, n) : AIR);
+    double face = d == KCL_CENTRE ? 0 : conductance(s, here, solid ? material_at(s, n) : AIR);
     sum += face;
     if (!solid) continue;
     if (d == KCL_CENTRE) diagonal = k;
@@ -71,14 +71,14 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return k;
 }
 
-static int number_cells(kcl *ctx, body *s) {
+static int number_cells(kcl *ctx, heatsink_body *s) {
   int64_t cells = kcl_grid_cells(&s->grid), c[3];
   const char *what = "the cells of the heat sink";
   int rc = kcl_alloc(ctx, cells, sizeof *s->unknown, what, (void **)&s->unknown);
   if (!rc) rc = kcl_alloc(ctx, cells, sizeof *s->cell, what, (void **)&s->cell);
   for (int64_t i = 0; !rc && i < cells; i++) {
     kcl_grid_cell(&s->grid, i, c);
-    int here = part(s, c);
+    int here = material_at(s, c);
     s->dies += here == DIE;
     s->unknown[i] = here == AIR ? -1 : (int32_t)s->unknowns;
     if (here != AIR) s->cell[s->unknowns++] = (int32_t)i;
@@ -87,8 +87,8 @@ static int number_cells(kcl *ctx, body *s) {
 }
 
 /* Frees nothing on failure: the caller owns s->unknown and s->cell either way. */
-static int build(kcl *ctx, int64_t size, body *s) {
-  *s = (body){.h = length / (double)size};
+static int build_body(kcl *ctx, int64_t size, heatsink_body *s) {
+  *s = (heatsink_body){.h = length / (double)size};
   if (size < 40)
     return kcl_fail(ctx, KCL_USAGE,
                     "heatsink needs a SIZE of at least 40 cells along its 90 mm: "
@@ -102,8 +102,8 @@ static int build(kcl *ctx, int64_t size, body *s) {
 
 int kcl_heatsink_map(kcl *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
                      int32_t **unknown_of_cell) {
-  body s;
-  int rc = build(ctx, size, &s);
+  heatsink_body s;
+  int rc = build_body(ctx, size, &s);
   for (int a = 0; a < 3; a++) nxyz[a] = s.grid.n[a], spacing[a] = s.h;
   free(s.cell);
   if (rc) free(s.unknown), s.unknown = NULL;
@@ -111,22 +111,22 @@ int kcl_heatsink_map(kcl *ctx, int64_t size, int64_t nxyz[3], double spacing[3],
   return rc;
 }
 
-static void heat(const body *s, double *b) {
+static void heat(const heatsink_body *s, double *b) {
   int64_t c[3];
   for (int64_t i = 0; i < s->unknowns; i++) {
     kcl_grid_cell(&s->grid, s->cell[i], c);
-    if (part(s, c) == DIE) b[i] = power / (double)s->dies;
+    if (material_at(s, c) == DIE) b[i] = power / (double)s->dies;
   }
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  body s = {.h = 0};
+static int heatsink_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  heatsink_body s = {.h = 0};
   int rc;
   if (n_sizes != 1)
     return kcl_fail(ctx, KCL_USAGE,
                     "heatsink takes one number, the cells along its 90 mm: heatsink:80");
-  KCL_TRY(build(ctx, size[0], &s));
-  kcl_rows rows = {s.unknowns, KCL_D, KCL_SYMMETRIC, KCL_REAL, row, &s};
+  KCL_TRY(build_body(ctx, size[0], &s));
+  kcl_rows rows = {s.unknowns, KCL_D, KCL_SYMMETRIC, KCL_REAL, heatsink_row, &s};
   KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
   KCL_TRY(kcl_rhs_zero(ctx, *A, b));
   if (b) heat(&s, (*b)->val);
@@ -139,4 +139,4 @@ const kcl_generator kcl_gen_heatsink = {
     .name = "heatsink",
     .example = "heatsink:80",
     .summary = "heat in a finned cooler on a 65 W chip, SIZE cells along 90 mm, SPD",
-    .make = make};
+    .make = heatsink_make};

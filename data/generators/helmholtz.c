@@ -9,7 +9,7 @@
 #include <complex.h>
 #include <math.h>
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
+static int helmholtz_row(const void *self, int64_t i, int32_t *col, double *val) {
   const kcl_grid *g = self;
   const double kh = 6.283185307179586 / 12;
   const double complex wall = -I * kh / (1 - I * (kh / 2));
@@ -25,15 +25,15 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(g, i, 2, w, col, val);
 }
 
-static void source(const void *self, int64_t i, double *b) {
+static void put_source(const void *self, int64_t i, double *b) {
   const kcl_grid *g = self;
   b[0] = i == g->n[0] / 2 + g->n[0] * (g->n[1] / 2), b[1] = 0;
 }
 
-static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  int rc = kcl_grid_formula(ctx, "helmholtz", 2, size, n_sizes, row, out);
+static int helmholtz_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  int rc = kcl_grid_formula(ctx, "helmholtz", 2, size, n_sizes, helmholtz_row, out);
   out->rows.type = KCL_Z, out->rows.field = KCL_COMPLEX;
-  out->rhs = source;
+  out->rhs = put_source;
   return rc;
 }
 
@@ -41,4 +41,4 @@ const kcl_generator kcl_gen_helmholtz = {
     .name = "helmholtz",
     .example = "helmholtz:200",
     .summary = "2D Helmholtz with absorbing walls, complex symmetric (not Hermitian)",
-    .describe = describe};
+    .describe = helmholtz_describe};

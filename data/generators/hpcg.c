@@ -5,7 +5,7 @@
  * nnz = (3 N - 2)^3. Symmetric positive definite. b = A 1, so that the exact solution is 1. */
 #include "data/generators/generate.h"
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
+static int hpcg_row(const void *self, int64_t i, int32_t *col, double *val) {
   const kcl_grid *g = self;
   int64_t c[3], lo[3], hi[3];
   int k = 0;
@@ -24,8 +24,8 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return k;
 }
 
-static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  int rc = kcl_grid_formula(ctx, "hpcg", 3, size, n_sizes, row, out);
+static int hpcg_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  int rc = kcl_grid_formula(ctx, "hpcg", 3, size, n_sizes, hpcg_row, out);
   out->rhs = NULL;
   return rc;
 }
@@ -33,4 +33,4 @@ static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out
 const kcl_generator kcl_gen_hpcg = {.name = "hpcg",
                                     .example = "hpcg:40",
                                     .summary = "27-point matrix of the HPCG benchmark, SPD",
-                                    .describe = describe};
+                                    .describe = hpcg_describe};

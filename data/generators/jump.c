@@ -8,17 +8,17 @@
  * ill-conditioned: the coefficients span a factor of 10^7. */
 #include "data/generators/generate.h"
 
-enum { BLOCK = 8 };
+enum { BLOCK_CELLS = 8 };
 static const double stretch[3] = {0.1, 1.0, 100.0};
 
 static double coefficient(int64_t x, int64_t y, int64_t z) {
   static const double power[5] = {0.01, 0.1, 1.0, 10.0, 100.0};
-  uint64_t block =
-      (uint64_t)(x / BLOCK) + ((uint64_t)(y / BLOCK) << 21) + ((uint64_t)(z / BLOCK) << 42);
-  return power[kcl_hash(block) % 5];
+  uint64_t block = (uint64_t)(x / BLOCK_CELLS) + ((uint64_t)(y / BLOCK_CELLS) << 21) +
+                   ((uint64_t)(z / BLOCK_CELLS) << 42);
+  return power[kcl_splitmix64(block) % 5];
 }
 
-static int row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
+static int jump_row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val) {
   int64_t c[3];
   double w[7] = {0};
   kcl_grid_cell(g, i, c);
@@ -35,28 +35,28 @@ static int row(const kcl_grid *g, int dims, int64_t i, int32_t *col, double *val
   return kcl_grid_cross(g, i, 1, w, col, val);
 }
 
-static int row2d(const void *g, int64_t i, int32_t *col, double *val) {
-  return row(g, 2, i, col, val);
+static int jump_row2d(const void *g, int64_t i, int32_t *col, double *val) {
+  return jump_row(g, 2, i, col, val);
 }
-static int row3d(const void *g, int64_t i, int32_t *col, double *val) {
-  return row(g, 3, i, col, val);
-}
-
-static int describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "jump2d", 2, size, n_sizes, row2d, out);
+static int jump_row3d(const void *g, int64_t i, int32_t *col, double *val) {
+  return jump_row(g, 3, i, col, val);
 }
 
-static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "jump3d", 3, size, n_sizes, row3d, out);
+static int jump_describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "jump2d", 2, size, n_sizes, jump_row2d, out);
+}
+
+static int jump_describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "jump3d", 3, size, n_sizes, jump_row3d, out);
 }
 
 const kcl_generator kcl_gen_jump2d = {
     .name = "jump2d",
     .example = "jump2d:200",
     .summary = "diffusion on N x N cells, jumping anisotropic coefficients, SPD",
-    .describe = describe2d};
+    .describe = jump_describe2d};
 const kcl_generator kcl_gen_jump3d = {
     .name = "jump3d",
     .example = "jump3d:40",
     .summary = "diffusion on N x N x N cells, jumping anisotropic coefficients, SPD",
-    .describe = describe3d};
+    .describe = jump_describe3d};

@@ -8,7 +8,7 @@
 #include "data/generators/generate.h"
 #include <math.h>
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
+static int magnetic_row(const void *self, int64_t i, int32_t *col, double *val) {
   const kcl_grid *g = self;
   double phase = 6.283185307179586 / 400 * (double)(i % g->n[0]);
   double c = col ? cos(phase) : 0, s = col ? sin(phase) : 0;
@@ -16,8 +16,8 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(g, i, 2, w, col, val);
 }
 
-static int describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  int rc = kcl_grid_formula(ctx, "magnetic", 2, size, n_sizes, row, out);
+static int magnetic_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  int rc = kcl_grid_formula(ctx, "magnetic", 2, size, n_sizes, magnetic_row, out);
   out->rows.type = KCL_Z, out->rows.symmetry = KCL_HERMITIAN, out->rows.field = KCL_COMPLEX;
   out->rhs = NULL;
   return rc;
@@ -27,4 +27,4 @@ const kcl_generator kcl_gen_magnetic = {
     .name = "magnetic",
     .example = "magnetic:200",
     .summary = "2D Laplacian in a magnetic field (Peierls phases), Hermitian positive definite",
-    .describe = describe};
+    .describe = magnetic_describe};

@@ -29,18 +29,19 @@ static int neighbours(int k, int64_t i, int64_t offset, int32_t *col) {
   return 2 * count;
 }
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
+static int mycielskian_row(const void *self, int64_t i, int32_t *col, double *val) {
   int n = neighbours(*(const int *)self, i, 0, col);
   for (int k = 0; col && k < n; k++) val[k] = 1;
   return n;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int mycielskian_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                            kcl_dense **b) {
   int k = (int)size[0];
   if (n_sizes != 1 || size[0] < 2 || size[0] > 20)
     return kcl_fail(ctx, KCL_USAGE,
                     "mycielskian takes one number, the colours, at least 2 and at most 20");
-  kcl_rows rows = {vertices(k), KCL_D, KCL_SYMMETRIC, KCL_PATTERN, row, &k};
+  kcl_rows rows = {vertices(k), KCL_D, KCL_SYMMETRIC, KCL_PATTERN, mycielskian_row, &k};
   int rc = kcl_rows_matrix(ctx, &rows, A);
   return rc ? rc : kcl_rhs_image(ctx, *A, b);
 }
@@ -49,4 +50,4 @@ const kcl_generator kcl_gen_mycielskian = {
     .name = "mycielskian",
     .example = "mycielskian:8",
     .summary = "Mycielski's graph that needs SIZE colours, pattern, indefinite",
-    .make = make};
+    .make = mycielskian_make};

@@ -7,27 +7,27 @@
  * nnz = 5 N^2 - 4 N and 7 N^3 - 6 N^2. Symmetric positive definite. */
 #include "data/generators/generate.h"
 
-static int row2d(const void *self, int64_t i, int32_t *col, double *val) {
+static int poisson_row2d(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(self, i, 1, (const double[]){0, -1, -1, 4, -1, -1, 0}, col, val);
 }
 
-static int row3d(const void *self, int64_t i, int32_t *col, double *val) {
+static int poisson_row3d(const void *self, int64_t i, int32_t *col, double *val) {
   return kcl_grid_cross(self, i, 1, (const double[]){-1, -1, -1, 6, -1, -1, -1}, col, val);
 }
 
-static int describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "poisson2d", 2, size, n_sizes, row2d, out);
+static int poisson_describe2d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "poisson2d", 2, size, n_sizes, poisson_row2d, out);
 }
 
-static int describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
-  return kcl_grid_formula(ctx, "poisson3d", 3, size, n_sizes, row3d, out);
+static int poisson_describe3d(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
+  return kcl_grid_formula(ctx, "poisson3d", 3, size, n_sizes, poisson_row3d, out);
 }
 
 const kcl_generator kcl_gen_poisson2d = {.name = "poisson2d",
                                          .example = "poisson2d:300",
                                          .summary = "5-point Laplacian on N x N cells, SPD",
-                                         .describe = describe2d};
+                                         .describe = poisson_describe2d};
 const kcl_generator kcl_gen_poisson3d = {.name = "poisson3d",
                                          .example = "poisson3d:60",
                                          .summary = "7-point Laplacian on N x N x N cells, SPD",
-                                         .describe = describe3d};
+                                         .describe = poisson_describe3d};

@@ -11,18 +11,19 @@
 
 enum { EDGES = 8 };
 
-typedef struct lists { /* for each row its columns ascending, duplicates next to each other */
-  int64_t n, *start;   /* [n + 1] */
-  int32_t *col;        /* [start[n]] */
-} lists;
+typedef struct
+    neighbour_lists { /* for each row its columns ascending, duplicates next to each other */
+  int64_t n, *start;  /* [n + 1] */
+  int32_t *col;       /* [start[n]] */
+} neighbour_lists;
 
-static double weight(int64_t i, int64_t j) {
+static double edge_weight(int64_t i, int64_t j) {
   uint64_t lo = (uint64_t)(i < j ? i : j), hi = (uint64_t)(i < j ? j : i);
   return 1.0 - kcl_uniform((hi << 32) + lo);
 }
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
-  const lists *g = self;
+static int powerlaw_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const neighbour_lists *g = self;
   int k = 0, diagonal = 0;
   double sum = 1;
   for (int64_t q = g->start[i]; q < g->start[i + 1]; q++) {
@@ -31,7 +32,7 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
     if (j == i) diagonal = k;
     if (col) {
       col[k] = j;
-      val[k] = j == i ? 0 : -weight(i, j);
+      val[k] = j == i ? 0 : -edge_weight(i, j);
       sum -= val[k];
     }
     k++;
@@ -52,13 +53,13 @@ static int64_t coprime_step(int64_t n) {
   }
 }
 
-typedef struct ends {
+typedef struct edge_ends {
   int64_t n, step;
   int32_t *node; /* [2 EDGES n] */
-} ends;
+} edge_ends;
 
-static void draw(void *arg, int64_t first, int64_t last) {
-  const ends *d = arg;
+static void draw_ends(void *arg, int64_t first, int64_t last) {
+  const edge_ends *d = arg;
   for (int64_t e = first; e < last; e++) {
     double u = kcl_uniform((uint64_t)e);
     d->node[e] = (int32_t)((int64_t)((double)d->n * u * u) * d->step % d->n);
@@ -67,7 +68,7 @@ static void draw(void *arg, int64_t first, int64_t last) {
 
 /* Buckets of neighbours: every edge (i, j) puts i into bucket j and j into bucket i; every i is in its own
  * bucket. end[i] moves from the start of bucket i to its end. */
-static void scatter(int64_t n, const int32_t *node, int64_t *end, int32_t *bucket) {
+static void scatter_neighbours(int64_t n, const int32_t *node, int64_t *end, int32_t *bucket) {
   for (int64_t i = 0; i < n; i++) bucket[end[i]++] = (int32_t)i;
   for (int64_t e = 0; e < EDGES * n; e++) {
     int32_t i = node[2 * e], j = node[2 * e + 1];
@@ -78,8 +79,8 @@ static void scatter(int64_t n, const int32_t *node, int64_t *end, int32_t *bucke
 
 /* Transposes the lists, which sorts them: rows are visited in order, so each list of the result is
  * ascending; the structure is symmetric, so the lists are the same sets. */
-static void sort(int64_t n, const int64_t *start, const int32_t *bucket, int64_t *end,
-                 int32_t *col) {
+static void sort_lists(int64_t n, const int64_t *start, const int32_t *bucket, int64_t *end,
+                       int32_t *col) {
   for (int64_t j = 0; j < n; j++)
     for (int64_t q = start[j]; q < start[j + 1]; q++) col[end[bucket[q]]++] = (int32_t)j;
 }
@@ -94,7 +95,7 @@ static void restart(int64_t n, const int64_t *start, int64_t *end) {
   for (int64_t i = 0; i < n; i++) end[i] = start[i];
 }
 
-static int graph(kcl *ctx, lists *g) {
+static int make_graph(kcl *ctx, neighbour_lists *g) {
   int32_t *node = NULL, *bucket = NULL;
   int64_t *end = NULL, n = g->n, entries = (2 * EDGES + 1) * n;
   int rc;
@@ -102,14 +103,14 @@ static int graph(kcl *ctx, lists *g) {
   KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *g->start, "offsets of a graph", (void **)&g->start));
   KCL_TRY(kcl_alloc(ctx, n + 1, sizeof *end, "offsets of a graph", (void **)&end));
   KCL_TRY(kcl_alloc(ctx, entries, sizeof *bucket, "lists of a graph", (void **)&bucket));
-  kcl_for(2 * EDGES * n, KCL_FEW, draw, &(ends){n, coprime_step(n), node});
+  kcl_for(2 * EDGES * n, KCL_FEW, draw_ends, &(edge_ends){n, coprime_step(n), node});
   offsets(n, node, g->start);
   restart(n, g->start, end);
-  scatter(n, node, end, bucket);
+  scatter_neighbours(n, node, end, bucket);
   free(node), node = NULL;
   KCL_TRY(kcl_alloc(ctx, entries, sizeof *g->col, "lists of a graph", (void **)&g->col));
   restart(n, g->start, end);
-  sort(n, g->start, bucket, end, g->col);
+  sort_lists(n, g->start, bucket, end, g->col);
 done:
   free(node), free(bucket), free(end);
   return rc;
@@ -122,13 +123,13 @@ static int charges(kcl *ctx, const kcl_csr *A, kcl_dense **b) {
   return rc;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  lists g = {.n = size[0]};
+static int powerlaw_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  neighbour_lists g = {.n = size[0]};
   int rc;
   if (n_sizes != 1)
     return kcl_fail(ctx, KCL_USAGE, "powerlaw takes one number, the rows: powerlaw:100000");
-  kcl_rows rows = {g.n, KCL_D, KCL_SYMMETRIC, KCL_REAL, row, &g};
-  KCL_TRY(graph(ctx, &g));
+  kcl_rows rows = {g.n, KCL_D, KCL_SYMMETRIC, KCL_REAL, powerlaw_row, &g};
+  KCL_TRY(make_graph(ctx, &g));
   KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
   KCL_TRY(charges(ctx, *A, b));
 done:
@@ -140,4 +141,4 @@ const kcl_generator kcl_gen_powerlaw = {
     .name = "powerlaw",
     .example = "powerlaw:20000",
     .summary = "Laplacian of a random graph with power-law row lengths, N rows, SPD",
-    .make = make};
+    .make = powerlaw_make};

@@ -10,7 +10,7 @@ typedef struct making {
   _Atomic int64_t lower; /* entries in the lower half */
 } making;
 
-static void count_rows(void *arg, int64_t first, int64_t end) {
+static void count_generated_rows(void *arg, int64_t first, int64_t end) {
   const making *m = arg;
   for (int64_t i = first; i < end; i++)
     m->row_ptr[i + 1] = m->r->row(m->r->self, m->from + i, NULL, NULL);
@@ -36,7 +36,7 @@ int kcl_rows_part(kcl *ctx, const kcl_rows *r, int64_t cols, int64_t from, int64
   int rc;
   *out = NULL;
   KCL_TRY(kcl_alloc(ctx, rows + 1, sizeof *m.row_ptr, "row pointers", (void **)&m.row_ptr));
-  kcl_for(rows, KCL_FEW_ROWS, count_rows, &m);
+  kcl_for(rows, KCL_FEW_ROWS, count_generated_rows, &m);
   for (int64_t i = 0; i < rows; i++) m.row_ptr[i + 1] += m.row_ptr[i];
   KCL_TRY(kcl_csr_create(ctx, rows, cols, m.row_ptr[rows], r->type, &m.A));
   free(m.A->row_ptr);

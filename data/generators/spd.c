@@ -11,11 +11,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct rotations {
+typedef struct spd_rotations {
   int64_t n;
   double *eigenvalue;  /* [n] */
   int32_t *partner[2]; /* [n] in R1, in R2; i itself if it has none */
-} rotations;
+} spd_rotations;
 
 /* Fisher & Yates (1938). */
 static void shuffle(int64_t n, uint64_t seed, int32_t *p) {
@@ -28,14 +28,14 @@ static void shuffle(int64_t n, uint64_t seed, int32_t *p) {
 }
 
 /* R(i, i) and R(i, partner of i). */
-static void turn(const rotations *r, int which, int64_t i, double cs[2]) {
+static void turn(const spd_rotations *r, int which, int64_t i, double cs[2]) {
   int64_t j = r->partner[which][i], low = i < j ? i : j;
   double angle = 1.5707963267948966 * kcl_uniform(((uint64_t)which + 7) << 40 | (uint64_t)low);
   cs[0] = i == j ? 1 : cos(angle), cs[1] = i == j ? 0 : i == low ? sin(angle) : -sin(angle);
 }
 
 /* (R1 D R1')(i, j): i = j, or j the partner of i; exactly symmetric in i and j. */
-static double inner(const rotations *r, int64_t i, int64_t j) {
+static double inner_entry(const spd_rotations *r, int64_t i, int64_t j) {
   double a[2], b[2];
   int64_t p = r->partner[0][i];
   if (j != i && j != p) return 0;
@@ -45,7 +45,7 @@ static double inner(const rotations *r, int64_t i, int64_t j) {
   return here + there;
 }
 
-static double entry(const rotations *r, int64_t i, int64_t j) {
+static double spd_entry(const spd_rotations *r, int64_t i, int64_t j) {
   int64_t row = i < j ? i : j, col = i < j ? j : i;
   const int64_t u[2] = {row, r->partner[1][row]}, v[2] = {col, r->partner[1][col]};
   double a[2], b[2], sum = 0;
@@ -53,14 +53,14 @@ static double entry(const rotations *r, int64_t i, int64_t j) {
   for (int p = 0; p < 2; p++)
     for (int q = 0; q < 2; q++) {
       int64_t low = u[p] < v[q] ? u[p] : v[q], high = u[p] < v[q] ? v[q] : u[p];
-      sum += a[p] * b[q] * inner(r, low, high);
+      sum += a[p] * b[q] * inner_entry(r, low, high);
     }
   return sum;
 }
 
 /* Columns: i and its partner in R2, their partners in R1, and the partners of all these in R2. */
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
-  const rotations *r = self;
+static int spd_row(const void *self, int64_t i, int32_t *col, double *val) {
+  const spd_rotations *r = self;
   int32_t found[8] = {0};
   int count = 0;
   for (int k = 0; k < 8; k++) {
@@ -74,7 +74,7 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
     for (int q = count++; q > at; q--) found[q] = found[q - 1];
     found[at] = j;
   }
-  for (int k = 0; col && k < count; k++) col[k] = found[k], val[k] = entry(r, i, found[k]);
+  for (int k = 0; col && k < count; k++) col[k] = found[k], val[k] = spd_entry(r, i, found[k]);
   return count;
 }
 
@@ -82,7 +82,7 @@ static void pair_up(int64_t n, const int32_t *order, int32_t *partner) {
   for (int64_t k = 0; k < n; k++) partner[order[k]] = order[(k ^ 1) < n ? k ^ 1 : k];
 }
 
-static int draw(kcl *ctx, rotations *r, double power) {
+static int draw_rotations(kcl *ctx, spd_rotations *r, double power) {
   int32_t *order = NULL;
   double steps = r->n > 1 ? (double)(r->n - 1) : 1;
   int rc;
@@ -100,15 +100,15 @@ done:
   return rc;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  rotations r = {.n = size[0]};
+static int spd_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+  spd_rotations r = {.n = size[0]};
   int64_t power = n_sizes == 1 ? 6 : size[1];
   int rc;
   if (n_sizes == 3 || power > 15)
     return kcl_fail(ctx, KCL_USAGE,
                     "spd takes N rows, or N x K for a condition number of 10^K, K at most 15");
-  KCL_TRY(draw(ctx, &r, (double)power));
-  kcl_rows rows = {r.n, KCL_D, KCL_SYMMETRIC, KCL_REAL, row, &r};
+  KCL_TRY(draw_rotations(ctx, &r, (double)power));
+  kcl_rows rows = {r.n, KCL_D, KCL_SYMMETRIC, KCL_REAL, spd_row, &r};
   KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
   KCL_TRY(kcl_rhs_zero(ctx, *A, b));
   for (int64_t i = 0; b && i < r.n; i++)
@@ -123,4 +123,4 @@ const kcl_generator kcl_gen_spd = {
     .example = "spd:10000x4",
     .summary =
         "random sparse SPD of condition number 10^K, SIZE N x K (K = 6), about 6 entries per row",
-    .make = make};
+    .make = spd_make};

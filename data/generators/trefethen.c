@@ -13,7 +13,7 @@ typedef struct primes {
   double *p;        /* [n] */
 } primes;
 
-static int row(const void *self, int64_t place, int32_t *col, double *val) {
+static int trefethen_row(const void *self, int64_t place, int32_t *col, double *val) {
   const primes *t = self;
   int64_t far = 1, i = place + t->first;
   int k = 0;
@@ -47,15 +47,15 @@ static int sieve(kcl *ctx, int64_t n, double *p) {
   return KCL_OK;
 }
 
-static int make(kcl *ctx, int64_t first, const int64_t *size, int n_sizes, kcl_csr **A,
-                kcl_dense **b) {
+static int trefethen_make(kcl *ctx, int64_t first, const int64_t *size, int n_sizes, kcl_csr **A,
+                          kcl_dense **b) {
   primes t = {.n = size[0], .first = first};
   int rc;
   if (n_sizes != 1)
     return kcl_fail(ctx, KCL_USAGE, "trefethen takes one number, the rows: trefethen:2000");
   if (t.n <= first)
     return kcl_fail(ctx, KCL_USAGE, "trefethen-minor takes at least 2 rows: one is left out");
-  kcl_rows rows = {t.n - first, KCL_D, KCL_SYMMETRIC, KCL_INTEGER, row, &t};
+  kcl_rows rows = {t.n - first, KCL_D, KCL_SYMMETRIC, KCL_INTEGER, trefethen_row, &t};
   KCL_TRY(kcl_alloc(ctx, t.n, sizeof *t.p, "the primes", (void **)&t.p));
   KCL_TRY(sieve(ctx, t.n, t.p));
   KCL_TRY(kcl_rows_matrix(ctx, &rows, A));
@@ -65,11 +65,12 @@ done:
   return rc;
 }
 
-static int make_whole(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  return make(ctx, 0, size, n_sizes, A, b);
+static int trefethen_make_whole(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A,
+                                kcl_dense **b) {
+  return trefethen_make(ctx, 0, size, n_sizes, A, b);
 }
 static int make_minor(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
-  return make(ctx, 1, size, n_sizes, A, b);
+  return trefethen_make(ctx, 1, size, n_sizes, A, b);
 }
 
 const kcl_generator kcl_gen_trefethen_minor = {
@@ -81,4 +82,4 @@ const kcl_generator kcl_gen_trefethen = {
     .name = "trefethen",
     .example = "trefethen:20000",
     .summary = "primes on the diagonal, ones at distance 1, 2, 4, ..., SPD",
-    .make = make_whole};
+    .make = trefethen_make_whole};

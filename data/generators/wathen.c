@@ -40,7 +40,7 @@ static void around(const mesh *m, int64_t i, int64_t x[2], int64_t y[2]) {
   if (y[1] == m->ny) y[1]--;
 }
 
-static int row(const void *self, int64_t i, int32_t *col, double *val) {
+static int wathen_row(const void *self, int64_t i, int32_t *col, double *val) {
   const mesh *m = self;
   int64_t x[2], y[2], node[8], found[32];
   double sum[32];
@@ -66,12 +66,12 @@ static int row(const void *self, int64_t i, int32_t *col, double *val) {
   return count;
 }
 
-static int make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
+static int wathen_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl_dense **b) {
   mesh m = {size[0], size[n_sizes == 1 ? 0 : 1]};
   if (n_sizes == 3 || m.nx > INT32_MAX / 4 / m.ny)
     return kcl_fail(ctx, KCL_USAGE, "wathen takes N or NxM elements, at most 500000000 in all");
   kcl_rows rows = {
-      3 * m.nx * m.ny + 2 * m.nx + 2 * m.ny + 1, KCL_D, KCL_SYMMETRIC, KCL_REAL, row, &m};
+      3 * m.nx * m.ny + 2 * m.nx + 2 * m.ny + 1, KCL_D, KCL_SYMMETRIC, KCL_REAL, wathen_row, &m};
   int rc = kcl_rows_matrix(ctx, &rows, A);
   return rc ? rc : kcl_rhs_image(ctx, *A, b);
 }
@@ -80,4 +80,4 @@ const kcl_generator kcl_gen_wathen = {
     .name = "wathen",
     .example = "wathen:100",
     .summary = "finite element mass matrix of random density, N x M elements, SPD",
-    .make = make};
+    .make = wathen_make};
