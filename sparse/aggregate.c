@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------- the graph of nodes */
 
-typedef struct graph {
+typedef struct node_graph {
   const kcl_csr *A, *all;      /* all: |A_IJ|_F^2 of the nodes I, J; A itself if they are rows */
   double *largest;             /* [nodes] of those beside the diagonal */
   _Atomic int64_t least, most; /* bits of those of all nodes */
@@ -17,10 +17,10 @@ typedef struct graph {
   int block;
   double theta;
   kcl_csr *S;
-} graph;
+} node_graph;
 
-static void norm_row(void *arg, kcl_rows *r, int64_t node) {
-  const graph *g = arg;
+static void norm_row(void *arg, kcl_row_list *r, int64_t node) {
+  const node_graph *g = arg;
   const kcl_csr *A = g->A;
   const double *a = A->val;
   const int64_t first = node * g->block;
@@ -30,13 +30,13 @@ static void norm_row(void *arg, kcl_rows *r, int64_t node) {
 }
 
 /* Of entry k of `all`. */
-static double square(const graph *g, int64_t k) {
+static double square_entry(const node_graph *g, int64_t k) {
   const double value = ((const double *)g->all->val)[k];
   return g->all == g->A ? value * value : value;
 }
 
-static void find_largest(void *arg, int64_t from, int64_t to) {
-  graph *g = arg;
+static void find_largest_couplings(void *arg, int64_t from, int64_t to) {
+  node_graph *g = arg;
   double least = INFINITY, all = 0;
   bool gaps = false;
   for (int64_t i = from; i < to; i++) {
@@ -45,7 +45,7 @@ static void find_largest(void *arg, int64_t from, int64_t to) {
     bool diagonal = false;
     for (int64_t k = first; k < end; k++) {
       const bool own = g->all->col[k] == i;
-      const double size = own ? 0 : square(g, k), coupling = own ? INFINITY : size;
+      const double size = own ? 0 : square_entry(g, k), coupling = own ? INFINITY : size;
       most = size > most ? size : most, diagonal |= own;
       least = coupling < least ? coupling : least;
     }
@@ -57,25 +57,25 @@ static void find_largest(void *arg, int64_t from, int64_t to) {
 }
 
 /* The square root is that of a product of squares: |A_IJ| > theta sqrt(max |A_IK| max |A_JK|). */
-static bool exceeds(const graph *g, double size, double largest_i, double largest_j) {
+static bool exceeds(const node_graph *g, double size, double largest_i, double largest_j) {
   const double least = g->theta * g->theta;
   return kcl_rounded(size * size) > kcl_rounded(least * least * largest_i * largest_j);
 }
 
-static bool is_strong(const graph *g, int64_t i, int64_t k) {
+static bool is_strong(const node_graph *g, int64_t i, int64_t k) {
   const int64_t j = g->all->col[k];
   return i != j && !kcl_long_row(g->all, j) &&
-         exceeds(g, square(g, k), g->largest[i], g->largest[j]);
+         exceeds(g, square_entry(g, k), g->largest[i], g->largest[j]);
 }
 
 /* Of rows as nodes, as of most grids: then A is the graph, and no copy is needed. */
-static bool all_are_strong(const graph *g) {
+static bool all_are_strong(const node_graph *g) {
   const double least = kcl_of_bits(g->least), most = kcl_of_bits(g->most);
   return g->all == g->A && !g->gaps && exceeds(g, least, most, most);
 }
 
-static void count_strong(void *arg, int64_t from, int64_t to) {
-  const graph *g = arg;
+static void count_couplings(void *arg, int64_t from, int64_t to) {
+  const node_graph *g = arg;
   for (int64_t i = from; i < to; i++) {
     int64_t count = 0;
     for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
@@ -84,24 +84,24 @@ static void count_strong(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static void fill_strong(void *arg, int64_t from, int64_t to) {
-  const graph *g = arg;
+static void fill_couplings(void *arg, int64_t from, int64_t to) {
+  const node_graph *g = arg;
   double *value = g->S->val;
   for (int64_t i = from; i < to; i++) {
     int64_t at = g->S->row_ptr[i];
     for (int64_t k = g->all->row_ptr[i]; k < g->all->row_ptr[i + 1]; k++)
-      if (g->strong[k]) g->S->col[at] = g->all->col[k], value[at++] = square(g, k);
+      if (g->strong[k]) g->S->col[at] = g->all->col[k], value[at++] = square_entry(g, k);
   }
 }
 
-static int copy_strong(kcl *ctx, graph *g, int64_t nodes) {
-  const int64_t grain = kcl_rows_grain(nodes);
+static int copy_strong(kcl *ctx, node_graph *g, int64_t nodes) {
+  const int64_t grain = kcl_row_list_grain(nodes);
   int rc;
   KCL_TRY(kcl_alloc_unset(ctx, g->all->nnz, sizeof *g->strong, "aggregates", (void **)&g->strong));
   KCL_TRY(kcl_csr_create(ctx, nodes, nodes, 0, KCL_D, &g->S));
-  kcl_for_each(nodes, grain, count_strong, g);
+  kcl_for_each(nodes, grain, count_couplings, g);
   KCL_TRY(kcl_sparse_room(ctx, g->S));
-  kcl_for_each(nodes, grain, fill_strong, g);
+  kcl_for_each(nodes, grain, fill_couplings, g);
 done:
   free(g->strong);
   return rc;
@@ -109,15 +109,15 @@ done:
 
 int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_nodes *out) {
   const int64_t nodes = A->rows / block;
-  graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = kcl_bits(INFINITY)};
+  node_graph g = {.A = A, .all = A, .block = block, .theta = theta, .least = kcl_bits(INFINITY)};
   kcl_csr *norms = NULL;
   int rc;
   if (block > 1) {
-    KCL_TRY(kcl_rows_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &norms));
+    KCL_TRY(kcl_row_list_make(ctx, nodes, nodes, KCL_D, norm_row, &g, NULL, &norms));
     g.all = norms;
   }
   KCL_TRY(kcl_alloc_unset(ctx, nodes, sizeof *g.largest, "aggregates", (void **)&g.largest));
-  kcl_for(nodes, KCL_FEW_ROWS, find_largest, &g);
+  kcl_for(nodes, KCL_FEW_ROWS, find_largest_couplings, &g);
   if (!all_are_strong(&g)) KCL_TRY(copy_strong(ctx, &g, nodes));
   *out = (kcl_nodes){g.S ? g.S : A, g.S}, g.S = NULL;
 done:
@@ -130,36 +130,37 @@ void kcl_sparse_nodes_free(kcl_nodes *nodes) { kcl_csr_free(&nodes->owned), node
 /* ---------------------------------------------------------------- the set of roots */
 
 /* key: state in the upper two bits, then a hash, then the number of the node: the largest wins. */
-enum { OUT, UNDECIDED, ROOT };
+enum { OUT, NOT_DECIDED, ROOT };
 static uint64_t state_of(uint64_t key) { return key >> 62; }
 static uint64_t with_state(uint64_t key, uint64_t state) { return key << 2 >> 2 | state << 62; }
 static uint64_t node_of(uint64_t key) { return key & UINT32_MAX; }
 
-/* A list of nodes in parts: those of part p, nodes [p PART, (p + 1) PART), begin at p PART. */
-enum { PART = 4096 };
+/* A list of nodes in parts: those of part p, nodes [p ROOTING_PART, (p + 1) ROOTING_PART), begin at p ROOTING_PART. */
+enum { ROOTING_PART = 4096 };
 typedef struct part_list {
   int32_t *node;  /* [nodes] */
   int32_t *count; /* [parts] */
 } part_list;
 
-typedef struct rooting {
+typedef struct root_search {
   const kcl_csr *S;
   uint64_t *key, *near;         /* [nodes]; the largest key at distance 1 */
   part_list undecided, pending; /* nodes whose key, and whose `near`, may change */
   _Atomic int64_t left;         /* undecided ones */
-} rooting;
+} root_search;
 
-static void begin(void *arg, int64_t from, int64_t to) {
-  rooting *m = arg;
+static void begin_rooting(void *arg, int64_t from, int64_t to) {
+  root_search *m = arg;
   int32_t open = 0;
   for (int64_t i = from; i < to; i++) {
     const uint64_t h = kcl_hash((uint64_t)i);
     const bool alone = m->S->row_ptr[i] == m->S->row_ptr[i + 1];
-    m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : UNDECIDED);
+    m->key[i] = with_state(h >> 34 << 32 | (uint64_t)i, alone ? OUT : NOT_DECIDED);
     m->pending.node[i] = (int32_t)i;
     if (!alone) m->undecided.node[from + open++] = (int32_t)i;
   }
-  m->pending.count[from / PART] = (int32_t)(to - from), m->undecided.count[from / PART] = open;
+  m->pending.count[from / ROOTING_PART] = (int32_t)(to - from),
+                          m->undecided.count[from / ROOTING_PART] = open;
 }
 
 static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
@@ -171,64 +172,66 @@ static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
 
 /* Nodes of a short list are far apart: their rows, and the keys of first and last neighbours, are asked for ahead of time.
  * (Otherwise the compiler finds a function without effects.) */
-__attribute__((always_inline)) static inline void look_ahead(const kcl_csr *S, const uint64_t *key,
-                                                             const int32_t *node, int32_t q,
-                                                             int32_t count) {
-  enum { NEAR = 6, FAR = 2 * NEAR, FARTHEST = 3 * NEAR };
-  if (q + FARTHEST >= count || count > PART / 2) return;
-  const int64_t first = S->row_ptr[node[NEAR]], last = S->row_ptr[node[NEAR] + 1] - 1;
-  __builtin_prefetch(&S->row_ptr[node[FARTHEST]]);
-  __builtin_prefetch(&S->col[S->row_ptr[node[FAR]]]);
+__attribute__((always_inline)) static inline void prefetch_neighbours(const kcl_csr *S,
+                                                                      const uint64_t *key,
+                                                                      const int32_t *node,
+                                                                      int32_t q, int32_t count) {
+  enum { KEYS_NEAR = 6, KEYS_FAR = 2 * KEYS_NEAR, KEYS_FARTHEST = 3 * KEYS_NEAR };
+  if (q + KEYS_FARTHEST >= count || count > ROOTING_PART / 2) return;
+  const int64_t first = S->row_ptr[node[KEYS_NEAR]], last = S->row_ptr[node[KEYS_NEAR] + 1] - 1;
+  __builtin_prefetch(&S->row_ptr[node[KEYS_FARTHEST]]);
+  __builtin_prefetch(&S->col[S->row_ptr[node[KEYS_FAR]]]);
   if (first > last) return;
-  __builtin_prefetch(&key[node[NEAR]]);
+  __builtin_prefetch(&key[node[KEYS_NEAR]]);
   __builtin_prefetch(&key[S->col[first]]), __builtin_prefetch(&key[S->col[last]]);
 }
 
 /* A root is the only one within its reach, and where all are out none will be one: neither changes any more. */
 static void look_near(void *arg, int64_t from, int64_t to) {
-  const rooting *m = arg;
-  int32_t *node = m->pending.node + from, *count = &m->pending.count[from / PART], left = 0;
+  const root_search *m = arg;
+  int32_t *node = m->pending.node + from, *count = &m->pending.count[from / ROOTING_PART], left = 0;
   const int32_t all = *count;
   (void)to;
   for (int32_t q = 0; q < all; q++) {
     const int32_t i = node[q];
-    look_ahead(m->S, m->key, node + q, q, all);
+    prefetch_neighbours(m->S, m->key, node + q, q, all);
     m->near[i] = largest_near(m->S, m->key, i);
-    node[left] = i, left += state_of(m->near[i]) == UNDECIDED;
+    node[left] = i, left += state_of(m->near[i]) == NOT_DECIDED;
   }
   *count = left;
 }
 
 /* By the largest key within distance 2. Without branches, since keys are random. */
-static void decide(void *arg, int64_t from, int64_t to) {
-  rooting *m = arg;
-  int32_t *node = m->undecided.node + from, *count = &m->undecided.count[from / PART], left = 0;
+static void decide_roots(void *arg, int64_t from, int64_t to) {
+  root_search *m = arg;
+  int32_t *node = m->undecided.node + from, *count = &m->undecided.count[from / ROOTING_PART],
+          left = 0;
   const int32_t all = *count;
   (void)to;
   for (int32_t q = 0; q < all; q++) {
     const int32_t i = node[q];
-    look_ahead(m->S, m->near, node + q, q, all);
+    prefetch_neighbours(m->S, m->near, node + q, q, all);
     const uint64_t far = largest_near(m->S, m->near, i);
     const bool root = node_of(far) == (uint64_t)i, out = !root & (state_of(far) == ROOT);
-    m->key[i] = with_state(m->key[i], root ? ROOT : out ? OUT : UNDECIDED);
+    m->key[i] = with_state(m->key[i], root ? ROOT : out ? OUT : NOT_DECIDED);
     node[left] = i, left += !root & !out;
   }
   *count = left, m->left += left;
 }
 
-static int find_roots(kcl *ctx, rooting *m) {
-  const int64_t n = m->S->rows, parts = (n + PART - 1) / PART;
+static int find_roots(kcl *ctx, root_search *m) {
+  const int64_t n = m->S->rows, parts = (n + ROOTING_PART - 1) / ROOTING_PART;
   int rc;
   KCL_TRY(kcl_alloc_unset(ctx, 2 * n, sizeof *m->key, "aggregates", (void **)&m->key));
   KCL_TRY(kcl_alloc_unset(ctx, 2 * (n + parts), sizeof *m->undecided.node, "aggregates",
                           (void **)&m->undecided.node));
   m->near = m->key + n, m->pending.node = m->undecided.node + n;
   m->undecided.count = m->pending.node + n, m->pending.count = m->undecided.count + parts;
-  kcl_for_each(n, PART, begin, m);
+  kcl_for_each(n, ROOTING_PART, begin_rooting, m);
   do {
     m->left = 0;
-    kcl_for_each(n, PART, look_near, m);
-    kcl_for_each(n, PART, decide, m);
+    kcl_for_each(n, ROOTING_PART, look_near, m);
+    kcl_for_each(n, ROOTING_PART, decide_roots, m);
   } while (m->left);
 done:
   return rc;
@@ -258,20 +261,20 @@ static int32_t strongest(const joining *j, int64_t i) {
   return to;
 }
 
-static void join(void *arg, int64_t first, int64_t end) {
+static void join_strongest(void *arg, int64_t first, int64_t end) {
   const joining *j = arg;
   for (int64_t i = first; i < end; i++) j->to[i] = j->from[i] >= 0 ? j->from[i] : strongest(j, i);
 }
 
 /* Two steps from the roots; `spare` [nodes] is overwritten. */
-static void grow(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare) {
-  kcl_for(nodes->S->rows, KCL_FEW_ROWS, join, &(joining){nodes, aggregate, spare});
-  kcl_for(nodes->S->rows, KCL_FEW_ROWS, join, &(joining){nodes, spare, aggregate});
+static void grow_aggregates(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare) {
+  kcl_for(nodes->S->rows, KCL_FEW_ROWS, join_strongest, &(joining){nodes, aggregate, spare});
+  kcl_for(nodes->S->rows, KCL_FEW_ROWS, join_strongest, &(joining){nodes, spare, aggregate});
 }
 
 /* Aggregates of fewer than `least` nodes are dissolved, their nodes join neighbours; the others are numbered. */
-static int64_t dissolve(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare, int32_t *size,
-                        int64_t count, int least) {
+static int64_t dissolve_small(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare,
+                              int32_t *size, int64_t count, int least) {
   const int64_t n = nodes->S->rows;
   int64_t kept = 0;
   memset(size, 0, (size_t)count * sizeof *size);
@@ -280,14 +283,14 @@ static int64_t dissolve(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spa
   for (int64_t a = 0; a < count; a++) size[a] = size[a] >= least ? (int32_t)kept++ : -1;
   for (int64_t i = 0; i < n; i++)
     if (aggregate[i] >= 0) aggregate[i] = size[aggregate[i]];
-  if (kept < count) grow(nodes, aggregate, spare);
+  if (kept < count) grow_aggregates(nodes, aggregate, spare);
   return kept;
 }
 
 int kcl_sparse_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t **out,
                           int64_t *count) {
   const kcl_csr *S = nodes->S;
-  rooting m = {.S = S};
+  root_search m = {.S = S};
   int32_t *aggregate = NULL, *spare = NULL;
   int rc;
   *count = 0;
@@ -296,8 +299,8 @@ int kcl_sparse_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t *
   KCL_TRY(kcl_alloc_unset(ctx, 2 * S->rows, sizeof *spare, "aggregates", (void **)&spare));
   for (int64_t i = 0; i < S->rows; i++)
     aggregate[i] = state_of(m.key[i]) == ROOT ? (int32_t)(*count)++ : -1;
-  grow(nodes, aggregate, spare);
-  if (least > 1) *count = dissolve(nodes, aggregate, spare, spare + S->rows, *count, least);
+  grow_aggregates(nodes, aggregate, spare);
+  if (least > 1) *count = dissolve_small(nodes, aggregate, spare, spare + S->rows, *count, least);
   *out = aggregate, aggregate = NULL;
 done:
   free(m.key), free(m.undecided.node), free(aggregate), free(spare);

@@ -7,7 +7,7 @@
 static const double LEAST = 1e-10; /* of the diagonal entry: a smaller pivot has vanished */
 
 /* The entry of row j before the diagonal in this column, or -1. */
-static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
+static int64_t find_in_row(const kcl_elimination *e, int64_t j, int32_t col) {
   const kcl_csr *B = e->B;
   const int64_t end = e->diagonal[j], k = kcl_first_from(B->col, B->row_ptr[j], end, col);
   return k < end && B->col[k] == col ? k : -1;
@@ -15,14 +15,14 @@ static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
 
 /* a_ij - sum_m v_im conj(l_jm), entry k being (i, j). Where row j is much longer, it is searched. */
 static scalar reduced(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k) {
-  enum { MUCH = 16 };
+  enum { MUCH_LONGER = 16 };
   const kcl_csr *B = e->B;
   const scalar *b = B->val;
   const int64_t j = B->col[k], from = B->row_ptr[j], to = e->diagonal[j], first = B->row_ptr[i];
   scalar sum = b[k];
-  if (to - from > MUCH * (k - first + 1)) {
+  if (to - from > MUCH_LONGER * (k - first + 1)) {
     for (int64_t at = first, m; at < k; at++)
-      if ((m = find(e, j, B->col[at])) >= 0) sum = s_fma(s_neg(b[at]), s_conj(b[m]), sum);
+      if ((m = find_in_row(e, j, B->col[at])) >= 0) sum = s_fma(s_neg(b[at]), s_conj(b[m]), sum);
     return sum;
   }
   for (int64_t m = from; m < to; m++) {

@@ -6,14 +6,14 @@
 
 static const double NOTHING = 1e-13; /* of the largest pivot: the matrix is singular there */
 
-static void subtract(double *restrict a, const double *restrict b, double f, int64_t n) {
+static void subtract_multiple(double *restrict a, const double *restrict b, double f, int64_t n) {
 #pragma omp simd
   for (int64_t j = 0; j < n; j++) a[j] -= f * b[j];
 }
 
 /* Gauss and Jordan: X = I becomes A^-1. A column without a pivot is left out: zero in the inverse. Of row k, columns of A before k
  * are not needed any more, and those of X behind the last pivot's row are zero. */
-static void invert(double *A, double *X, int64_t n) {
+static void invert_general(double *A, double *X, int64_t n) {
   double most = 0;
   int64_t filled = 0;
   for (int64_t i = 0; i < n * n; i++) most = fmax(most, fabs(A[i]));
@@ -37,13 +37,13 @@ static void invert(double *A, double *X, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
       const double f = i == k ? 0 : A[i * n + k];
       if (f == 0) continue;
-      subtract(A + i * n + k, A + k * n + k, f, n - k);
-      subtract(X + i * n, X + k * n, f, filled);
+      subtract_multiple(A + i * n + k, A + k * n + k, f, n - k);
+      subtract_multiple(X + i * n, X + k * n, f, filled);
     }
   }
 }
 
-static double element(const double *A, int64_t n, int64_t i, int64_t j) {
+static double symmetric_element(const double *A, int64_t n, int64_t i, int64_t j) {
   return i >= j ? A[i * n + j] : A[j * n + i];
 }
 
@@ -66,17 +66,17 @@ static bool empty_below(const double *A, int64_t n, int64_t k, double most) {
 
 /* The lower triangle of a symmetric A becomes that of -A^-1 (the sweep operator: Goodnight 1979); above it stands nothing of use.
  * A column without a pivot is left out. work: [2 n]. False: A is not positive semidefinite. */
-static bool sweep(double *A, int64_t n, double *work) {
+static bool sweep_symmetric(double *A, int64_t n, double *work) {
   double most = 0, *row = work, *factor = work + n;
   for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(A[i * n + i]));
   for (int64_t k = 0; k < n; k++) {
     const double pivot = A[k * n + k], inverse = pivot > NOTHING * most ? 1 / pivot : 0;
     int64_t i = 0;
     if (inverse == 0 && !empty_below(A, n, k, most)) return false;
-    for (int64_t j = 0; j < n; j++) row[j] = inverse != 0 ? element(A, n, k, j) : 0;
+    for (int64_t j = 0; j < n; j++) row[j] = inverse != 0 ? symmetric_element(A, n, k, j) : 0;
     for (int64_t j = 0; j < n; j++) factor[j] = j == k ? 0 : row[j] * inverse;
     for (; i + 4 <= n; i += 4) subtract_four(A + i * n, n, row, factor + i, i + 4);
-    for (; i < n; i++) subtract(A + i * n, row, factor[i], i + 1);
+    for (; i < n; i++) subtract_multiple(A + i * n, row, factor[i], i + 1);
     for (i = 0; i < n; i++) A[i > k ? i * n + k : k * n + i] = factor[i];
     A[k * n + k] = -inverse;
   }
@@ -98,7 +98,7 @@ static int invert_any(kcl *ctx, const kcl_csr *A, double *x) {
   make_dense(A, work);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) x[i * n + j] = i == j;
-  invert(work, x, n);
+  invert_general(work, x, n);
   free(work);
   return KCL_OK;
 }
@@ -109,7 +109,7 @@ static int invert_hermitian(kcl *ctx, const kcl_csr *A, double *x) {
   int rc = kcl_alloc_unset(ctx, 2 * n, sizeof *work, "the coarsest system", (void **)&work);
   if (rc) return rc;
   make_dense(A, x);
-  const bool swept = sweep(x, n, work);
+  const bool swept = sweep_symmetric(x, n, work);
   free(work);
   if (!swept && (rc = invert_any(ctx, A, x))) return rc;
   for (int64_t i = 0; i < n; i++)

@@ -6,14 +6,14 @@
  * or less. */
 const double kcl_l1_weight = 1.6;
 
-typedef struct step {
+typedef struct step_sums {
   const kcl_csr *A;
   kcl_smoother kind;
   double *d;
-} step;
+} step_sums;
 
 static void step_rows(void *arg, int64_t from, int64_t to) {
-  const step *s = arg;
+  const step_sums *s = arg;
   const double *a = s->A->val;
   for (int64_t i = from; i < to; i++) {
     double diagonal = 0, moduli = 0, squares = 0;
@@ -29,7 +29,7 @@ static void step_rows(void *arg, int64_t from, int64_t to) {
 }
 
 int kcl_sparse_step(kcl *ctx, const kcl_csr *A, kcl_smoother kind, double **d) {
-  step s = {.A = A, .kind = kind};
+  step_sums s = {.A = A, .kind = kind};
   int rc = kcl_alloc(ctx, A->rows, sizeof **d, "a smoother", (void **)d);
   if (rc) return rc;
   s.d = *d;

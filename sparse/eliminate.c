@@ -6,12 +6,12 @@
 
 static const double VANISHED = 1e-12; /* a pivot, of the largest modulus of its row before */
 
-static double modulus(scalar a) { return (double)s_re(s_modulus(a)); }
+static double pivot_modulus(scalar a) { return (double)s_re(s_modulus(a)); }
 
 static scalar minus_product(scalar a, scalar b, scalar c) { return s_fma(s_neg(a), b, c); }
 
 /* The entry of row j above the diagonal in this column, or -1. */
-static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
+static int64_t find_above_diagonal(const kcl_elimination *e, int64_t j, int32_t col) {
   const kcl_csr *B = e->B;
   const int64_t end = B->row_ptr[j + 1], k = kcl_first_from(B->col, e->diagonal[j] + 1, end, col);
   return k < end && B->col[k] == col ? k : -1;
@@ -19,15 +19,16 @@ static int64_t find(const kcl_elimination *e, int64_t j, int32_t col) {
 
 /* Row i - factor times row j, behind entry k of row i, which is in column j. Where row j is much longer, it is searched: a dense
  * row then costs no more than the others. */
-static void subtract(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k,
-                     int64_t j, scalar factor) {
-  enum { MUCH = 16 };
+static void subtract_row(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k,
+                         int64_t j, scalar factor) {
+  enum { MUCH_LONGER_ROW = 16 };
   const kcl_csr *B = e->B;
   scalar *b = B->val;
   const int64_t from = e->diagonal[j] + 1, to = B->row_ptr[j + 1], end = B->row_ptr[i + 1];
-  if (to - from > MUCH * (end - k)) {
+  if (to - from > MUCH_LONGER_ROW * (end - k)) {
     for (int64_t at = k + 1, m; at < end; at++)
-      if ((m = find(e, j, B->col[at])) >= 0) b[at] = minus_product(factor, b[m], b[at]);
+      if ((m = find_above_diagonal(e, j, B->col[at])) >= 0)
+        b[at] = minus_product(factor, b[m], b[at]);
     return;
   }
   scalar *row = b + B->row_ptr[i];
@@ -44,13 +45,13 @@ bool KCL_TYPED(kcl_eliminate)(const kcl_elimination *e, int32_t *place, int64_t 
   scalar *b = B->val, *d = e->d;
   double most = 0;
   for (int64_t k = first; k < B->row_ptr[i + 1]; k++)
-    place[B->col[k]] = (int32_t)(k - first) + 1, most = fmax(most, modulus(b[k]));
+    place[B->col[k]] = (int32_t)(k - first) + 1, most = fmax(most, pivot_modulus(b[k]));
   for (int64_t k = first; k < e->diagonal[i]; k++) {
     b[k] = s_mul(b[k], d[B->col[k]]);
-    subtract(e, place, i, k, B->col[k], b[k]);
+    subtract_row(e, place, i, k, B->col[k], b[k]);
   }
   for (int64_t k = first; k < B->row_ptr[i + 1]; k++) place[B->col[k]] = 0;
   const scalar pivot = b[e->diagonal[i]];
   d[i] = s_div(s_make(1), pivot);
-  return modulus(pivot) > VANISHED * most && modulus(d[i]) < INFINITY;
+  return pivot_modulus(pivot) > VANISHED * most && pivot_modulus(d[i]) < INFINITY;
 }

@@ -6,13 +6,13 @@
 
 /* ---------------------------------------------------------------- the matrix that is factored */
 
-typedef struct copying {
+typedef struct row_copying {
   const kcl_csr *A;
   const kcl_matching *m;
   double shift;
-} copying;
+} row_copying;
 
-static double largest(const copying *c, int64_t from) {
+static double largest_modulus_of_row(const row_copying *c, int64_t from) {
   double most = 0;
   for (int64_t k = c->A->row_ptr[from]; k < c->A->row_ptr[from + 1]; k++) {
     const double a = kcl_abs(c->A->type, c->A->val, k);
@@ -22,20 +22,21 @@ static double largest(const copying *c, int64_t from) {
 }
 
 /* The diagonal entry, farther from zero. */
-static void put_diagonal(const copying *c, kcl_rows *r, int64_t i, double most, double a[2]) {
+static void put_diagonal(const row_copying *c, kcl_row_list *r, int64_t i, double most,
+                         double a[2]) {
   const double size = hypot(a[0], a[1]), more = c->shift * most;
   if (size > 0)
     a[0] += more * a[0] / size, a[1] += more * a[1] / size;
   else
     a[0] = more;
-  kcl_rows_put(r, (int32_t)i, a);
+  kcl_row_list_put(r, (int32_t)i, a);
 }
 
-static void copy_row(void *arg, kcl_rows *r, int64_t i) {
-  const copying *c = arg;
+static void copy_row(void *arg, kcl_row_list *r, int64_t i) {
+  const row_copying *c = arg;
   const kcl_csr *A = c->A;
   const int64_t from = c->m ? c->m->row[i] : i;
-  const double most = c->shift > 0 ? largest(c, from) : 0;
+  const double most = c->shift > 0 ? largest_modulus_of_row(c, from) : 0;
   bool diagonal = false;
   for (int64_t k = A->row_ptr[from]; k < A->row_ptr[from + 1]; k++) {
     const int32_t j = A->col[k];
@@ -48,66 +49,67 @@ static void copy_row(void *arg, kcl_rows *r, int64_t i) {
     if (j == i)
       put_diagonal(c, r, i, most, a);
     else
-      kcl_rows_put(r, j, a);
+      kcl_row_list_put(r, j, a);
   }
   if (!diagonal) put_diagonal(c, r, i, most, (double[]){0, 0});
 }
 
 int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
                       kcl_csr **out) {
-  return kcl_rows_make(ctx, A->rows, A->cols, A->type, copy_row, &(copying){A, m, shift}, NULL,
-                       out);
+  return kcl_row_list_make(ctx, A->rows, A->cols, A->type, copy_row, &(row_copying){A, m, shift},
+                           NULL, out);
 }
 
 /* ---------------------------------------------------------------- the factors as matrices */
 
-typedef struct splitting {
+typedef struct factor_splitting {
   const kcl_csr *B; /* L below the diagonal; U on it and above */
   const int64_t *diagonal;
   const double *d;
-} splitting;
+} factor_splitting;
 
-static void product(const double a[2], const double b[2], double c[2]) {
+static void complex_product(const double a[2], const double b[2], double c[2]) {
   c[0] = a[0] * b[0] - a[1] * b[1], c[1] = a[0] * b[1] + a[1] * b[0];
 }
 
-static void lower_row(void *arg, kcl_rows *r, int64_t i) {
-  const splitting *s = arg;
+static void lower_row(void *arg, kcl_row_list *r, int64_t i) {
+  const factor_splitting *s = arg;
   for (int64_t k = s->B->row_ptr[i]; k < s->diagonal[i]; k++) {
     double a[2];
     kcl_element(s->B->type, s->B->val, k, a);
-    kcl_rows_put(r, s->B->col[k], a);
+    kcl_row_list_put(r, s->B->col[k], a);
   }
 }
 
 /* D^-1 U without the diagonal. */
-static void upper_row(void *arg, kcl_rows *r, int64_t i) {
-  const splitting *s = arg;
+static void upper_row(void *arg, kcl_row_list *r, int64_t i) {
+  const factor_splitting *s = arg;
   double d[2];
   kcl_element(s->B->type, s->d, i, d);
   for (int64_t k = s->diagonal[i] + 1; k < s->B->row_ptr[i + 1]; k++) {
     double a[2], b[2];
     kcl_element(s->B->type, s->B->val, k, a);
-    product(d, a, b);
-    kcl_rows_put(r, s->B->col[k], b);
+    complex_product(d, a, b);
+    kcl_row_list_put(r, s->B->col[k], b);
   }
 }
 
-static int split(kcl *ctx, const splitting *s, bool upper, kcl_factors *f) {
+static int split_factors(kcl *ctx, const factor_splitting *s, bool upper, kcl_factors *f) {
   const kcl_csr *B = s->B;
   void *arg = (void *)(uintptr_t)s;
-  int rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, lower_row, arg, NULL, &f->L);
-  if (!rc && upper) rc = kcl_rows_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
+  int rc = kcl_row_list_make(ctx, B->rows, B->cols, B->type, lower_row, arg, NULL, &f->L);
+  if (!rc && upper)
+    rc = kcl_row_list_make(ctx, B->rows, B->cols, B->type, upper_row, arg, NULL, &f->U);
   return rc;
 }
 
-typedef struct finding {
+typedef struct drop_finding {
   const kcl_csr *B;
   int64_t *diagonal;
-} finding;
+} drop_finding;
 
 static void find_in_rows(void *arg, int64_t from, int64_t to) {
-  const finding *f = arg;
+  const drop_finding *f = arg;
   for (int64_t i = from; i < to; i++)
     for (int64_t k = f->B->row_ptr[i]; k < f->B->row_ptr[i + 1]; k++)
       if (f->B->col[k] == i) f->diagonal[i] = k;
@@ -115,7 +117,7 @@ static void find_in_rows(void *arg, int64_t from, int64_t to) {
 
 static int find_diagonal(kcl *ctx, const kcl_csr *B, int64_t **out) {
   int rc = kcl_alloc(ctx, B->rows, sizeof **out, "a factorisation", (void **)out);
-  if (!rc) kcl_for(B->rows, KCL_FEW_ROWS, find_in_rows, &(finding){B, *out});
+  if (!rc) kcl_for(B->rows, KCL_FEW_ROWS, find_in_rows, &(drop_finding){B, *out});
   return rc;
 }
 
@@ -130,7 +132,7 @@ static int eliminate(kcl *ctx, kcl_csr *B, kcl_eliminating_row *row, bool upper,
   KCL_TRY(kcl_eliminate_rows(ctx, &(kcl_elimination){.B = B, .diagonal = diagonal, .d = f.d}, row,
                              zero));
   if (*zero >= 0) goto done;
-  KCL_TRY(split(ctx, &(splitting){B, diagonal, f.d}, upper, &f));
+  KCL_TRY(split_factors(ctx, &(factor_splitting){B, diagonal, f.d}, upper, &f));
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
 done:
   free(diagonal);
@@ -165,7 +167,7 @@ static void gather_rows(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static int gather(kcl *ctx, const kcl_csr *B, const kcl_kept_row *row, kcl_csr **out) {
+static int gather_kept_rows(kcl *ctx, const kcl_csr *B, const kcl_kept_row *row, kcl_csr **out) {
   int64_t count = 0;
   for (int64_t i = 0; i < B->rows; i++) count += row[i].count;
   int rc = kcl_csr_create(ctx, B->rows, B->cols, count, B->type, out);
@@ -175,7 +177,7 @@ static int gather(kcl *ctx, const kcl_csr *B, const kcl_kept_row *row, kcl_csr *
   return KCL_OK;
 }
 
-static int allocate(kcl *ctx, kcl_threshold *e, int threads) {
+static int allocate_threshold(kcl *ctx, kcl_threshold *e, int threads) {
   const char *what = "a factorisation";
   const int64_t n = e->B->rows;
   int rc = kcl_alloc(ctx, n, sizeof *e->L, what, (void **)&e->L);
@@ -186,7 +188,7 @@ static int allocate(kcl *ctx, kcl_threshold *e, int threads) {
   return rc;
 }
 
-static void release(kcl_threshold *e, int threads) {
+static void release_threshold(kcl_threshold *e, int threads) {
   for (int t = 0; e->memory && t < threads; t++)
     for (kcl_block *b = e->memory[t], *next; b; b = next) next = b->next, free(b);
   free(e->L), free(e->U), free(e->d), free((void *)e->done), free(e->memory);
@@ -199,17 +201,17 @@ int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *
   const int threads = B->rows < KCL_FEW_ROWS / 8 && !KCL_ALL_THREADS ? 1 : kcl_threads();
   int rc;
   *out = f, *zero = -1;
-  KCL_TRY(allocate(ctx, &e, threads));
+  KCL_TRY(allocate_threshold(ctx, &e, threads));
   kcl_parallel(threads, B->type == KCL_Z ? kcl_threshold_z : kcl_threshold_d, &e);
   if (e.failed) KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: factors of a matrix"));
   if (e.bad < B->rows) *zero = e.bad;
   if (*zero >= 0) goto done;
-  KCL_TRY(gather(ctx, B, e.L, &f.L));
-  KCL_TRY(gather(ctx, B, e.U, &f.U));
+  KCL_TRY(gather_kept_rows(ctx, B, e.L, &f.L));
+  KCL_TRY(gather_kept_rows(ctx, B, e.U, &f.U));
   f.d = e.d, e.d = NULL;
   *out = f, f = (kcl_factors){NULL, NULL, NULL};
 done:
-  release(&e, threads);
+  release_threshold(&e, threads);
   kcl_factors_free(&f);
   return rc;
 }

@@ -1,8 +1,8 @@
 /* Incomplete triangular factors, on the host: A = L U up to entries that are left out, after rows were exchanged and scaled
  * where the diagonal asks for it. Values are double, or pairs of doubles where A is complex.
  */
-#ifndef KCL_FACTOR_H
-#define KCL_FACTOR_H
+#ifndef KCL_SPARSE_FACTOR_H
+#define KCL_SPARSE_FACTOR_H
 
 #include "sparse/sparse.h"
 

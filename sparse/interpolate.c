@@ -16,7 +16,7 @@ typedef struct interpolating {
   int most;
 } interpolating;
 
-static double row_sum(const kcl_csr *A, int64_t i) {
+static double sum_of_row(const kcl_csr *A, int64_t i) {
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) sum += ((const double *)A->val)[k];
   return sum;
@@ -40,12 +40,12 @@ static void fill_coarse(void *arg, int64_t from, int64_t to) {
       const int32_t c = w->coarse[w->S->col[k]];
       if (c >= 0) w->C->col[at] = c, ((double *)w->C->val)[at++] = ((const double *)w->S->val)[k];
     }
-    if (!kcl_long_row(w->S, i)) w->beta[i] = row_sum(w->C, i);
+    if (!kcl_long_row(w->S, i)) w->beta[i] = sum_of_row(w->C, i);
   }
 }
 
 static int select_coarse(kcl *ctx, interpolating *w, int64_t count) {
-  const int64_t n = w->A->rows, grain = kcl_rows_grain(n);
+  const int64_t n = w->A->rows, grain = kcl_row_list_grain(n);
   int rc = kcl_csr_create(ctx, n, count, 0, KCL_D, &w->C);
   if (rc) return rc;
   kcl_for_each(n, grain, count_coarse, w);
@@ -58,29 +58,29 @@ static void sum_diagonal(void *arg, int64_t from, int64_t to) {
   interpolating *w = arg;
   const kcl_csr *S = w->S;
   for (int64_t i = from; i < to; i++) {
-    w->diagonal[i] = row_sum(w->A, i) - row_sum(S, i);
+    w->diagonal[i] = sum_of_row(w->A, i) - sum_of_row(S, i);
     for (int64_t k = S->row_ptr[i]; k < S->row_ptr[i + 1]; k++)
       if (w->coarse[S->col[k]] < 0 && w->beta[S->col[k]] == 0)
         w->diagonal[i] += ((const double *)S->val)[k];
   }
 }
 
-static inline void add_coarse(kcl_sums *s, const kcl_csr *C, int64_t row, double factor) {
+static inline void add_coarse(kcl_accumulator *s, const kcl_csr *C, int64_t row, double factor) {
   const int64_t first = C->row_ptr[row];
-  kcl_sums_add(s, C->row_ptr[row + 1] - first, C->col + first, (const double *)C->val + first,
-               factor);
+  kcl_accumulator_add(s, C->row_ptr[row + 1] - first, C->col + first,
+                      (const double *)C->val + first, factor);
 }
 
 /* The sums are a copy, which the compiler keeps in registers. */
-static void interpolate_row(void *arg, kcl_rows *r, int64_t i) {
+static void interpolate_row(void *arg, kcl_row_list *r, int64_t i) {
   const interpolating w = *(const interpolating *)arg;
   const kcl_csr S = *w.S, C = *w.C;
   const double one = 1, scale = w.diagonal[i] != 0 ? -1 / w.diagonal[i] : 0, *strong = S.val;
   if (w.coarse[i] >= 0) {
-    kcl_rows_put(r, w.coarse[i], &one);
+    kcl_row_list_put(r, w.coarse[i], &one);
     return;
   }
-  kcl_sums s = r->sums;
+  kcl_accumulator s = r->sums;
   add_coarse(&s, &C, i, scale);
   for (int64_t k = S.row_ptr[i]; k < S.row_ptr[i + 1]; k++) {
     const int64_t j = S.col[k];
@@ -99,8 +99,8 @@ int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const
   KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.beta));
   KCL_TRY(kcl_alloc(ctx, A->rows, sizeof(double), "interpolation", (void **)&w.diagonal));
   KCL_TRY(select_coarse(ctx, &w, count));
-  kcl_for_each(A->rows, kcl_rows_grain(A->rows), sum_diagonal, &w);
-  KCL_TRY(kcl_rows_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out));
+  kcl_for_each(A->rows, kcl_row_list_grain(A->rows), sum_diagonal, &w);
+  KCL_TRY(kcl_row_list_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out));
 done:
   free(w.beta), free(w.diagonal), kcl_csr_free(&w.C);
   return rc;
@@ -113,15 +113,15 @@ typedef struct truncating {
   int most;
 } truncating;
 
-static void truncate_row(void *arg, kcl_rows *r, int64_t i) {
+static void truncate_row(void *arg, kcl_row_list *r, int64_t i) {
   const truncating *t = arg;
   const int64_t first = t->P->row_ptr[i];
-  kcl_sums_add(&r->sums, t->P->row_ptr[i + 1] - first, t->P->col + first,
-               (const double *)t->P->val + first, 1);
+  kcl_accumulator_add(&r->sums, t->P->row_ptr[i + 1] - first, t->P->col + first,
+                      (const double *)t->P->val + first, 1);
   kcl_row_put_largest(r, t->most);
 }
 
 int kcl_sparse_truncate(kcl *ctx, const kcl_csr *P, int most, kcl_csr **out) {
   truncating t = {P, most};
-  return kcl_rows_make(ctx, P->rows, P->cols, KCL_D, truncate_row, &t, NULL, out);
+  return kcl_row_list_make(ctx, P->rows, P->cols, KCL_D, truncate_row, &t, NULL, out);
 }

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS = KCL_LANCZOS_STEPS };
+enum { LANCZOS_STEPS = KCL_LANCZOS_STEPS };
 static const double MARGIN = 1.1; /* Ritz values lie below the eigenvalue */
 
-typedef struct lanczos {
+typedef struct host_lanczos {
   const kcl_csr *A;
   const double *d;
   int w; /* numbers per element */
@@ -17,14 +17,14 @@ typedef struct lanczos {
   const kcl_others *others;                /* or NULL: A is whole */
   double *q;                               /* [n, w]: their part of A v; or NULL */
   _Atomic int64_t *radius; /* of the first step: bits of the largest of Gershgorin's; else NULL */
-} lanczos;
+} host_lanczos;
 
-static double over_all(const lanczos *l, double own) {
+static double over_all(const host_lanczos *l, double own) {
   return l->others ? l->others->sum(l->others, own) : own;
 }
 
 /* Element i of A scale v: re, and im where A is complex. */
-static void row_product(const lanczos *l, int64_t i, double out[2]) {
+static void lanczos_row_product(const host_lanczos *l, int64_t i, double out[2]) {
   const double *a = l->A->val, *v = l->v, scale = l->scale;
   const int32_t *col = l->A->col;
   double re = 0, im = 0;
@@ -37,15 +37,15 @@ static void row_product(const lanczos *l, int64_t i, double out[2]) {
 }
 
 /* The same, real: four sums, so that additions do not wait for one another, and entries asked for ahead of time. */
-static double real_row_product(const lanczos *l, int64_t i) {
-  enum { AHEAD = 256 }; /* entries */
+static double real_row_product(const host_lanczos *l, int64_t i) {
+  enum { ENTRIES_AHEAD = 256 }; /* entries */
   const double *a = l->A->val, *v = l->v, scale = l->scale;
   const int32_t *col = l->A->col;
   const int64_t end = l->A->row_ptr[i + 1];
   double sum = 0;
   int64_t k = l->A->row_ptr[i];
   for (; k + 4 <= end; k += 4) {
-    __builtin_prefetch(a + k + AHEAD), __builtin_prefetch(col + k + 2 * AHEAD);
+    __builtin_prefetch(a + k + ENTRIES_AHEAD), __builtin_prefetch(col + k + 2 * ENTRIES_AHEAD);
     sum += (a[k] * (scale * v[col[k]]) + a[k + 1] * (scale * v[col[k + 1]])) +
            (a[k + 2] * (scale * v[col[k + 2]]) + a[k + 3] * (scale * v[col[k + 3]]));
   }
@@ -53,7 +53,7 @@ static double real_row_product(const lanczos *l, int64_t i) {
   return sum;
 }
 
-static double row_radius(const lanczos *l, int64_t i) {
+static double row_radius(const host_lanczos *l, int64_t i) {
   double sum = l->others ? l->others->size[i] : 0;
   for (int64_t k = l->A->row_ptr[i]; k < l->A->row_ptr[i + 1]; k++)
     sum += kcl_abs(l->A->type, l->A->val, k);
@@ -61,12 +61,12 @@ static double row_radius(const lanczos *l, int64_t i) {
 }
 
 /* Row i of u = D^-1 A scale v - beta scale_before u; its part of (scale v)^H A scale v. */
-static inline double multiply_row(const lanczos *l, int64_t i) {
+static inline double lanczos_row(const host_lanczos *l, int64_t i) {
   double q[2], sum = 0;
   if (l->w == 1)
     q[0] = real_row_product(l, i);
   else
-    row_product(l, i, q);
+    lanczos_row_product(l, i, q);
   for (int p = 0; p < l->w; p++) {
     const int64_t at = i * l->w + p;
     if (l->q) q[p] += l->scale * l->q[at];
@@ -77,12 +77,12 @@ static inline double multiply_row(const lanczos *l, int64_t i) {
 }
 
 /* All of them; in the first step the radii, too, while rows are in the cache. The copy is one that stores do not change. */
-static double multiply(const void *arg, int64_t from, int64_t to) {
-  const lanczos l = *(const lanczos *)arg;
+static double lanczos_multiply(const void *arg, int64_t from, int64_t to) {
+  const host_lanczos l = *(const host_lanczos *)arg;
   double sum = 0, most = 0;
   for (int64_t i = from; i < to; i++) {
     const double radius = l.radius ? row_radius(&l, i) : 0;
-    sum += multiply_row(&l, i);
+    sum += lanczos_row(&l, i);
     most = radius > most ? radius : most;
   }
   if (l.radius) kcl_raise(l.radius, kcl_bits(most));
@@ -90,8 +90,8 @@ static double multiply(const void *arg, int64_t from, int64_t to) {
 }
 
 /* u = u - alpha scale v; the sum: u^H D u. */
-static double orthogonalise(const void *arg, int64_t from, int64_t to) {
-  const lanczos copy = *(const lanczos *)arg, *l = &copy;
+static double lanczos_orthogonalise(const void *arg, int64_t from, int64_t to) {
+  const host_lanczos copy = *(const host_lanczos *)arg, *l = &copy;
   double sum = 0;
   for (int64_t i = from; i < to; i++)
     for (int64_t at = i * l->w; at < (i + 1) * l->w; at++) {
@@ -102,15 +102,15 @@ static double orthogonalise(const void *arg, int64_t from, int64_t to) {
 }
 
 /* u / beta is the vector of the next step. */
-static void advance(lanczos *l, double beta) {
+static void advance(host_lanczos *l, double beta) {
   double *before = l->v;
   l->scale_before = l->scale, l->scale = 1 / beta;
   l->v = l->u, l->u = before;
 }
 
 /* Without symmetry: u is a hash of the number, in [-1/2, 1/2); the sum: u^H D u. */
-static double start(const void *arg, int64_t from, int64_t to) {
-  const lanczos *l = arg;
+static double lanczos_start(const void *arg, int64_t from, int64_t to) {
+  const host_lanczos *l = arg;
   const int64_t before = l->others ? l->others->first_row * l->w : 0;
   double sum = 0;
   for (int64_t i = from; i < to; i++)
@@ -145,28 +145,28 @@ static double largest_ritz(const double *alpha, const double *beta, int steps) {
 
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound) {
   int steps = 0;
-  while (steps < STEPS && beta[steps] > 0 && beta[steps] < INFINITY) steps++;
+  while (steps < LANCZOS_STEPS && beta[steps] > 0 && beta[steps] < INFINITY) steps++;
   const double ritz = steps ? MARGIN * largest_ritz(alpha, beta, steps) : 0;
   return ritz > 0 && ritz < bound ? ritz : bound;
 }
 
-static double bound(const lanczos *l, double own) {
+static double bound_of_all(const host_lanczos *l, double own) {
   return l->others ? l->others->largest(l->others, own) : own;
 }
 
 /* Ritz values grow with every step, so it ends where the bound is reached. */
-static double run(lanczos *l, int64_t n) {
-  double alpha[STEPS], beta[STEPS] = {0}, most = 0, largest = 0;
-  double next = beta[0] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, start, l)));
-  for (int k = 0; k < STEPS && (!k || (next > 0 && next < INFINITY)); k++) {
+static double run_lanczos(host_lanczos *l, int64_t n) {
+  double alpha[LANCZOS_STEPS], beta[LANCZOS_STEPS] = {0}, most = 0, largest = 0;
+  double next = beta[0] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, lanczos_start, l)));
+  for (int k = 0; k < LANCZOS_STEPS && (!k || (next > 0 && next < INFINITY)); k++) {
     l->beta = k ? next : 0;
     advance(l, next);
     if (l->q) l->others->multiply(l->others, l->v, l->q);
-    alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, multiply, l));
-    if (!k) most = bound(l, kcl_of_bits(*l->radius)), l->radius = NULL;
+    alpha[k] = l->alpha = over_all(l, kcl_sum(n, KCL_FEW_ROWS, lanczos_multiply, l));
+    if (!k) most = bound_of_all(l, kcl_of_bits(*l->radius)), l->radius = NULL;
     largest = kcl_largest_ritz(alpha, beta, most);
-    if (k + 1 == STEPS || !(largest < most)) break;
-    next = beta[k + 1] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, orthogonalise, l)));
+    if (k + 1 == LANCZOS_STEPS || !(largest < most)) break;
+    next = beta[k + 1] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, lanczos_orthogonalise, l)));
   }
   return largest;
 }
@@ -176,7 +176,7 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
   const int64_t n = A->rows;
   const int vectors = others ? 3 : 2;
   _Atomic int64_t radius = 0;
-  lanczos l = {
+  host_lanczos l = {
       .A = A, .d = d, .w = kcl_type_complex(A->type) ? 2 : 1, .others = others, .radius = &radius};
   double *room;
   int rc =
@@ -185,7 +185,7 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
   if (rc) goto done;
   l.v = room;
   l.u = l.v + n * l.w, l.q = others ? l.u + n * l.w : NULL;
-  *out = run(&l, n);
+  *out = run_lanczos(&l, n);
 done:
   free(room);
   return rc;

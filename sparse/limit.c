@@ -15,43 +15,46 @@ typedef struct limited {
   int64_t longest;
 } limited;
 
-static int64_t length(const kcl_csr *P, int64_t i) { return P->row_ptr[i + 1] - P->row_ptr[i]; }
-
-static const kcl_csr *source(const limited *l, int64_t i) {
-  return length(l->P, i) > l->longest ? l->T : l->P;
+static int64_t row_length_of(const kcl_csr *P, int64_t i) {
+  return P->row_ptr[i + 1] - P->row_ptr[i];
 }
 
-static double products(const void *arg, int64_t from, int64_t to) {
+static const kcl_csr *source_of_row(const limited *l, int64_t i) {
+  return row_length_of(l->P, i) > l->longest ? l->T : l->P;
+}
+
+static double count_products(const void *arg, int64_t from, int64_t to) {
   const limited *l = arg;
   const kcl_csr *A = l->A;
   double all = 0;
   for (int64_t i = from; i < to; i++) {
     int64_t sum = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      sum += length(source(l, A->col[k]), A->col[k]);
-    all += (double)length(source(l, i), i) * (double)sum;
+      sum += row_length_of(source_of_row(l, A->col[k]), A->col[k]);
+    all += (double)row_length_of(source_of_row(l, i), i) * (double)sum;
   }
   return all;
 }
 
 /* ---------------------------------------------------------------- entries of P^T A P */
 
-enum { KEYS = 4 };
+enum { KEYS_PER_SET = 4 };
 typedef struct keys {
-  float least[KEYS]; /* of a set of columns of P */
+  float least[KEYS_PER_SET]; /* of a set of columns of P */
 } keys;
 
-typedef struct estimate {
+typedef struct entry_estimate {
   const limited *l;
   keys *column, *row; /* sets: one column, rows of P */
   keys *coarse;       /* [blocks, columns] rows of P^T A P, as far as a block of A's rows reaches */
   int blocks;
-} estimate;
+} entry_estimate;
 
 static const keys none = {{INFINITY, INFINITY, INFINITY, INFINITY}};
 
 static keys joined(keys a, keys b) {
-  for (int q = 0; q < KEYS; q++) a.least[q] = b.least[q] < a.least[q] ? b.least[q] : a.least[q];
+  for (int q = 0; q < KEYS_PER_SET; q++)
+    a.least[q] = b.least[q] < a.least[q] ? b.least[q] : a.least[q];
   return a;
 }
 
@@ -63,37 +66,37 @@ static keys joined_of(const keys *set, const kcl_csr *A, int64_t i) {
 }
 
 /* Exponentially distributed, by hash. */
-static void draw(void *arg, int64_t from, int64_t to) {
+static void draw_keys(void *arg, int64_t from, int64_t to) {
   keys *column = arg;
-  for (int64_t i = from * KEYS; i < to * KEYS; i++) {
+  for (int64_t i = from * KEYS_PER_SET; i < to * KEYS_PER_SET; i++) {
     const uint64_t h = kcl_hash((uint64_t)i);
-    column[i / KEYS].least[i % KEYS] =
+    column[i / KEYS_PER_SET].least[i % KEYS_PER_SET] =
         (float)-log(((double)(h >> 12) + 1) / (double)(UINT64_C(1) << 52));
   }
 }
 
 static void join_columns(void *arg, int64_t from, int64_t to) {
-  const estimate *e = arg;
-  for (int64_t i = from; i < to; i++) e->row[i] = joined_of(e->column, source(e->l, i), i);
+  const entry_estimate *e = arg;
+  for (int64_t i = from; i < to; i++) e->row[i] = joined_of(e->column, source_of_row(e->l, i), i);
 }
 
-/* A sum of KEYS numbers, each exponential with mean 1/m. */
+/* A sum of KEYS_PER_SET numbers, each exponential with mean 1/m. */
 static double columns_of(const keys *k) {
   double sum = 0;
-  for (int q = 0; q < KEYS; q++) sum += (double)k->least[q];
-  return sum > 0 ? (KEYS - 1) / sum : 0;
+  for (int q = 0; q < KEYS_PER_SET; q++) sum += (double)k->least[q];
+  return sum > 0 ? (KEYS_PER_SET - 1) / sum : 0;
 }
 
 /* Row i of A P is a part of the rows of P^T A P that row i of P has as columns. */
-static void join_rows(const estimate *e, keys *coarse, int64_t i) {
-  const kcl_csr *P = source(e->l, i);
+static void join_rows(const entry_estimate *e, keys *coarse, int64_t i) {
+  const kcl_csr *P = source_of_row(e->l, i);
   const keys reached = joined_of(e->row, e->l->A, i);
   for (int64_t k = P->row_ptr[i]; k < P->row_ptr[i + 1]; k++)
     coarse[P->col[k]] = joined(coarse[P->col[k]], reached);
 }
 
 static void join_block(void *arg, int64_t from, int64_t to) {
-  const estimate *e = arg;
+  const entry_estimate *e = arg;
   const int64_t rows = e->l->P->rows, cols = e->l->P->cols;
   for (int64_t block = from; block < to; block++) {
     const int64_t end = kcl_sparse_block(rows, e->blocks, block + 1);
@@ -105,7 +108,7 @@ static void join_block(void *arg, int64_t from, int64_t to) {
 }
 
 static double sum_columns(const void *arg, int64_t from, int64_t to) {
-  const estimate *e = arg;
+  const entry_estimate *e = arg;
   const int64_t cols = e->l->P->cols;
   double all = 0;
   for (int64_t j = from; j < to; j++) {
@@ -117,7 +120,7 @@ static double sum_columns(const void *arg, int64_t from, int64_t to) {
   return all;
 }
 
-static double entries(estimate *e) {
+static double entries(entry_estimate *e) {
   kcl_for(e->l->A->rows, KCL_FEW_ROWS, join_columns, e);
   kcl_for_each(e->blocks, 1, join_block, e);
   return kcl_sum(e->l->P->cols, KCL_FEW_ROWS, sum_columns, e);
@@ -125,64 +128,64 @@ static double entries(estimate *e) {
 
 /* ---------------------------------------------------------------- fewer entries in P, until it fits */
 
-typedef struct copying {
+typedef struct limit_copying {
   const limited *from;
   kcl_csr *to;
-} copying;
+} limit_copying;
 
 static void copy_rows(void *arg, int64_t from, int64_t to) {
-  const copying *c = arg;
+  const limit_copying *c = arg;
   for (int64_t i = from; i < to; i++) {
-    const kcl_csr *P = source(c->from, i);
-    const int64_t first = P->row_ptr[i], count = length(P, i), at = c->to->row_ptr[i];
+    const kcl_csr *P = source_of_row(c->from, i);
+    const int64_t first = P->row_ptr[i], count = row_length_of(P, i), at = c->to->row_ptr[i];
     memcpy(c->to->col + at, P->col + first, (size_t)count * sizeof *P->col);
     memcpy((double *)c->to->val + at, (const double *)P->val + first,
            (size_t)count * sizeof(double));
   }
 }
 
-static int make(kcl *ctx, const limited *l, kcl_csr **out) {
+static int make_limited(kcl *ctx, const limited *l, kcl_csr **out) {
   const int64_t rows = l->P->rows;
   kcl_csr *C = NULL;
   int rc;
   KCL_TRY(kcl_csr_create(ctx, rows, l->P->cols, 0, KCL_D, &C));
-  for (int64_t i = 0; i < rows; i++) C->row_ptr[i + 1] = length(source(l, i), i);
+  for (int64_t i = 0; i < rows; i++) C->row_ptr[i + 1] = row_length_of(source_of_row(l, i), i);
   KCL_TRY(kcl_sparse_room(ctx, C));
-  kcl_for_each(rows, kcl_rows_grain(rows), copy_rows, &(copying){l, C});
+  kcl_for_each(rows, kcl_row_list_grain(rows), copy_rows, &(limit_copying){l, C});
   *out = C, C = NULL;
 done:
   kcl_csr_free(&C);
   return rc;
 }
 
-static int begin(kcl *ctx, estimate *e, int64_t rows, int64_t cols) {
+static int begin_estimate(kcl *ctx, entry_estimate *e, int64_t rows, int64_t cols) {
   e->blocks = kcl_sparse_blocks();
   int rc = kcl_alloc_unset(ctx, rows + (1 + e->blocks) * cols, sizeof *e->row, "an estimate",
                            (void **)&e->row);
   if (rc) return rc;
   e->column = e->row + rows, e->coarse = e->column + cols;
-  kcl_for(cols, KCL_FEW_ROWS, draw, e->column);
+  kcl_for(cols, KCL_FEW_ROWS, draw_keys, e->column);
   return KCL_OK;
 }
 
 /* Not counted where the longest row, of P as it was, shows that there are few enough. */
 static bool too_many_products(const limited *l, int64_t longest, double most) {
   return (double)longest * (double)longest * (double)l->A->nnz > most &&
-         kcl_sum(l->A->rows, KCL_FEW_ROWS, products, l) > most;
+         kcl_sum(l->A->rows, KCL_FEW_ROWS, count_products, l) > most;
 }
 
 int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
                      double most_entries, kcl_csr **P) {
   const int64_t longest = kcl_csr_longest_row(*P);
   limited l = {.A = A, .P = *P, .T = T, .longest = longest};
-  estimate e = {.l = &l};
+  entry_estimate e = {.l = &l};
   kcl_csr *C = NULL;
   int rc;
-  KCL_TRY(begin(ctx, &e, A->rows, T->cols));
+  KCL_TRY(begin_estimate(ctx, &e, A->rows, T->cols));
   while (l.longest && (too_many_products(&l, longest, most_products) || entries(&e) > most_entries))
     l.longest /= 2;
   if (l.longest == longest) goto done;
-  KCL_TRY(make(ctx, &l, &C));
+  KCL_TRY(make_limited(ctx, &l, &C));
   kcl_csr_free(P), *P = C;
 done:
   free(e.row);

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 /* n x n, by rows, and a right-hand side; from the scratch of the rows, which grows. */
-typedef struct room {
+typedef struct local_room {
   int64_t n;
   scalar data[];
-} room;
+} local_room;
 
-static scalar *dense(kcl_rows *r, int64_t n) {
-  room *m = r->scratch;
+static scalar *dense(kcl_row_list *r, int64_t n) {
+  local_room *m = r->scratch;
   if (m && m->n >= n) return m->data;
   free(m);
   const size_t count = (size_t)(n * n + 2 * n);
@@ -26,7 +26,7 @@ static scalar *dense(kcl_rows *r, int64_t n) {
 
 /* The lower triangle of H becomes L, H = L L^H. A pivot below `least` times its diagonal entry: false; or, with drop, that
  * unknown is left out. */
-static bool cholesky(scalar *H, int64_t n, double least, bool drop) {
+static bool local_cholesky(scalar *H, int64_t n, double least, bool drop) {
   for (int64_t k = 0; k < n; k++) {
     scalar *row = H + k * n;
     const double entry = (double)s_re(row[k]);
@@ -46,7 +46,7 @@ static bool cholesky(scalar *H, int64_t n, double least, bool drop) {
 }
 
 /* y = L^-H L^-1 y; left-out unknowns are zero. */
-static void solve(const scalar *L, int64_t n, scalar *y) {
+static void local_solve(const scalar *L, int64_t n, scalar *y) {
   for (int64_t k = 0; k < n; k++) {
     scalar sum = y[k];
     for (int64_t l = 0; l < k; l++) sum = s_add(sum, s_neg(s_mul(L[k * n + l], y[l])));
@@ -61,7 +61,8 @@ static void solve(const scalar *L, int64_t n, scalar *y) {
   }
 }
 
-static void put(kcl_rows *r, const int32_t *col, const scalar *y, int64_t n, scalar factor) {
+static void put_local_row(kcl_row_list *r, const int32_t *col, const scalar *y, int64_t n,
+                          scalar factor) {
   for (int64_t k = 0; k < n; k++) {
     const scalar v = s_mul(y[k], factor);
     const double pair[] = {
@@ -72,12 +73,12 @@ static void put(kcl_rows *r, const int32_t *col, const scalar *y, int64_t n, sca
       0
 #endif
     };
-    kcl_rows_put(r, col[k], pair);
+    kcl_row_list_put(r, col[k], pair);
   }
 }
 
 /* H_kl = a_(cols k)(cols l), its lower triangle: each row of A merged with the columns, which ascend. */
-static void gather(const kcl_csr *A, const int32_t *cols, int64_t n, scalar *H) {
+static void gather_local(const kcl_csr *A, const int32_t *cols, int64_t n, scalar *H) {
   const scalar *a = A->val;
   for (int64_t k = 0; k < n; k++) {
     int64_t at = A->row_ptr[cols[k]];
@@ -90,27 +91,27 @@ static void gather(const kcl_csr *A, const int32_t *cols, int64_t n, scalar *H) 
 }
 
 /* A_JJ y = e_i; g = conj(y) / sqrt(y_i). */
-void KCL_TYPED(kcl_fsai_row)(void *arg, kcl_rows *r, int64_t i) {
+void KCL_TYPED(kcl_fsai_row)(void *arg, kcl_row_list *r, int64_t i) {
   const kcl_local *f = arg;
   const kcl_csr *P = f->pattern;
   const int32_t *cols = P->col + P->row_ptr[i];
   const int64_t n = P->row_ptr[i + 1] - P->row_ptr[i];
   scalar *H = dense(r, n), *y = H ? H + n * n : NULL;
   if (!H) return;
-  gather(f->A, cols, n, H);
+  gather_local(f->A, cols, n, H);
   for (int64_t k = 0; k < n; k++) y[k] = s_make(k + 1 == n);
-  const bool good = n && cols[n - 1] == i && cholesky(H, n, 1e-14, false);
-  if (good) solve(H, n, y);
+  const bool good = n && cols[n - 1] == i && local_cholesky(H, n, 1e-14, false);
+  if (good) local_solve(H, n, y);
   if (!good || !(s_re(y[n - 1]) > 0)) {
     if (r->refused < 0) r->refused = i;
     return;
   }
   for (int64_t k = 0; k < n; k++) y[k] = s_conj(y[k]);
-  put(r, cols, y, n, s_make(1 / sqrt((double)s_re(y[n - 1]))));
+  put_local_row(r, cols, y, n, s_make(1 / sqrt((double)s_re(y[n - 1]))));
 }
 
 /* sum_j a_pj conj(a_qj) */
-static scalar row_product(const kcl_csr *A, int64_t p, int64_t q) {
+static scalar product_of_rows(const kcl_csr *A, int64_t p, int64_t q) {
   const scalar *a = A->val;
   scalar sum = s_make(0);
   int64_t k = A->row_ptr[p], l = A->row_ptr[q];
@@ -123,7 +124,7 @@ static scalar row_product(const kcl_csr *A, int64_t p, int64_t q) {
 }
 
 /* The row m with |m A_J - e_i| least, J its columns: (A_J A_J^H) conj(m) = A_J e_i, by its normal equations. */
-void KCL_TYPED(kcl_spai_row)(void *arg, kcl_rows *r, int64_t i) {
+void KCL_TYPED(kcl_spai_row)(void *arg, kcl_row_list *r, int64_t i) {
   const kcl_local *f = arg;
   const kcl_csr *A = f->A, *P = f->pattern;
   const int32_t *cols = P->col + P->row_ptr[i];
@@ -132,13 +133,13 @@ void KCL_TYPED(kcl_spai_row)(void *arg, kcl_rows *r, int64_t i) {
   scalar *H = dense(r, n), *y = H ? H + n * n : NULL;
   if (!H) return;
   for (int64_t k = 0; k < n; k++) {
-    for (int64_t l = 0; l <= k; l++) H[k * n + l] = row_product(A, cols[k], cols[l]);
+    for (int64_t l = 0; l <= k; l++) H[k * n + l] = product_of_rows(A, cols[k], cols[l]);
     y[k] = s_make(0);
     for (int64_t at = A->row_ptr[cols[k]]; at < A->row_ptr[cols[k] + 1]; at++)
       if (A->col[at] == i) y[k] = a[at];
   }
-  cholesky(H, n, 1e-12, true);
-  solve(H, n, y);
+  local_cholesky(H, n, 1e-12, true);
+  local_solve(H, n, y);
   for (int64_t k = 0; k < n; k++) y[k] = s_conj(y[k]);
-  put(r, cols, y, n, s_make(1));
+  put_local_row(r, cols, y, n, s_make(1));
 }

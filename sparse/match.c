@@ -34,27 +34,27 @@ static bool nearer(const matcher *m, int32_t a, int32_t b) {
   return x < y || (x == y && a < b);
 }
 
-static void put(matcher *m, int64_t at, int32_t column) {
+static void put_in_heap(matcher *m, int64_t at, int32_t column) {
   m->heap[at] = column, m->place[column] = (int32_t)at;
 }
 
 static void rise(matcher *m, int32_t column) {
   int64_t at = m->place[column];
   for (; at && nearer(m, column, m->heap[(at - 1) / 2]); at = (at - 1) / 2)
-    put(m, at, m->heap[(at - 1) / 2]);
-  put(m, at, column);
+    put_in_heap(m, at, m->heap[(at - 1) / 2]);
+  put_in_heap(m, at, column);
 }
 
-static int32_t take_nearest(matcher *m) {
+static int32_t take_nearest_column(matcher *m) {
   const int32_t top = m->heap[0], last = m->heap[--m->heaped];
   m->place[top] = -1;
   int64_t at = 0;
   for (int64_t child; m->heaped && (child = 2 * at + 1) < m->heaped; at = child) {
     if (child + 1 < m->heaped && nearer(m, m->heap[child + 1], m->heap[child])) child++;
     if (!nearer(m, m->heap[child], last)) break;
-    put(m, at, m->heap[child]);
+    put_in_heap(m, at, m->heap[child]);
   }
-  if (m->heaped) put(m, at, last);
+  if (m->heaped) put_in_heap(m, at, last);
   return top;
 }
 
@@ -72,7 +72,7 @@ static void cost_rows(void *arg, int64_t lo, int64_t hi) {
   }
 }
 
-static void match(matcher *m, int64_t i, int64_t entry) {
+static void match_row(matcher *m, int64_t i, int64_t entry) {
   m->entry[i] = entry, m->row[m->A->col[entry]] = (int32_t)i;
 }
 
@@ -82,7 +82,7 @@ static int shorter(const void *a, const void *b) {
   return (x->row > y->row) - (x->row < y->row);
 }
 
-static void order_rows(matcher *m) {
+static void order_rows_by_column(matcher *m) {
   const kcl_csr *A = m->A;
   for (int64_t i = 0; i < A->rows; i++)
     m->order[i] = (sized){A->row_ptr[i + 1] - A->row_ptr[i], (int32_t)i};
@@ -90,7 +90,7 @@ static void order_rows(matcher *m) {
 }
 
 /* v_j = min c_ij, u_i = min c_ij - v_j; each row takes the first free column that costs it nothing. */
-static void begin(matcher *m) {
+static void begin_matching(matcher *m) {
   const kcl_csr *A = m->A;
   for (int64_t j = 0; j < A->cols; j++) m->v[j] = m->distance[j] = INFINITY;
   for (int64_t k = 0; k < A->nnz; k++) m->v[A->col[k]] = fmin(m->v[A->col[k]], m->cost[k]);
@@ -102,7 +102,7 @@ static void begin(matcher *m) {
       if (m->cost[k] < INFINITY) m->u[i] = fmin(m->u[i], m->cost[k] - m->v[A->col[k]]);
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1] && m->entry[i] < 0; k++)
       if (m->cost[k] < INFINITY && m->row[A->col[k]] < 0 && m->cost[k] - m->v[A->col[k]] <= m->u[i])
-        match(m, i, k);
+        match_row(m, i, k);
   }
 }
 
@@ -121,7 +121,7 @@ static void reach(matcher *m, int64_t i, double far, double *best, int32_t *end)
       *best = to, *end = j;
       continue;
     }
-    if (m->place[j] < 0) put(m, m->heaped++, j);
+    if (m->place[j] < 0) put_in_heap(m, m->heaped++, j);
     rise(m, j);
   }
 }
@@ -148,7 +148,7 @@ static bool augment(matcher *m, int64_t root) {
   int32_t end = -1;
   reach(m, root, 0, &best, &end);
   while (m->heaped && m->distance[m->heap[0]] < best) {
-    const int32_t j = take_nearest(m);
+    const int32_t j = take_nearest_column(m);
     reach(m, m->row[j], m->distance[j], &best, &end);
   }
   if (end >= 0) {
@@ -156,7 +156,7 @@ static bool augment(matcher *m, int64_t root) {
     m->u[root] += best;
     for (int32_t j = end, i = -1; i != root;) {
       const int64_t old = m->entry[i = m->from[j]];
-      match(m, i, m->before[j]);
+      match_row(m, i, m->before[j]);
       if (i != root) j = m->A->col[old];
     }
   }
@@ -166,7 +166,7 @@ static bool augment(matcher *m, int64_t root) {
 
 /* ---------------------------------------------------------------- */
 
-static int allocate(kcl *ctx, matcher *m) {
+static int allocate_matcher(kcl *ctx, matcher *m) {
   const int64_t n = m->A->rows;
   const char *what = "a matching";
   int rc = kcl_alloc(ctx, m->A->nnz, sizeof *m->cost, what, (void **)&m->cost);
@@ -185,7 +185,7 @@ static int allocate(kcl *ctx, matcher *m) {
 }
 
 /* r_i = exp(u_i) / max_k |a_ik|, c_j = exp(v_j). */
-static void scale(matcher *m) {
+static void scale_by_potentials(matcher *m) {
   const kcl_csr *A = m->A;
   for (int64_t i = 0; i < A->rows; i++) {
     double most = 0;
@@ -200,14 +200,14 @@ int kcl_sparse_match(kcl *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alo
   matcher m = {.A = A};
   int rc;
   *out = (kcl_matching){NULL, NULL, NULL}, *alone = -1;
-  KCL_TRY(allocate(ctx, &m));
+  KCL_TRY(allocate_matcher(ctx, &m));
   kcl_for(A->rows, KCL_FEW_ROWS, cost_rows, &m);
-  order_rows(&m);
-  begin(&m);
+  order_rows_by_column(&m);
+  begin_matching(&m);
   for (int64_t n = 0; n < A->rows && *alone < 0; n++)
     if (m.entry[m.order[n].row] < 0 && !augment(&m, m.order[n].row)) *alone = m.order[n].row;
   if (*alone >= 0) goto done;
-  scale(&m);
+  scale_by_potentials(&m);
   *out = (kcl_matching){m.row, m.u, m.v}, m.row = NULL, m.u = m.v = NULL;
 done:
   free(m.cost), free(m.u), free(m.v), free(m.entry), free(m.row), free(m.distance);
@@ -228,7 +228,7 @@ typedef struct looking {
   _Atomic int64_t weak; /* the first such row */
 } looking;
 
-static void look(void *arg, int64_t lo, int64_t hi) {
+static void look_at_rows(void *arg, int64_t lo, int64_t hi) {
   looking *l = arg;
   const kcl_csr *A = l->A;
   for (int64_t i = lo; i < hi; i++) {
@@ -246,6 +246,6 @@ static void look(void *arg, int64_t lo, int64_t hi) {
 
 bool kcl_sparse_weak_diagonal(const kcl_csr *A, double least) {
   looking l = {.A = A, .least = least, .weak = A->rows};
-  kcl_for(A->rows, KCL_FEW_ROWS, look, &l);
+  kcl_for(A->rows, KCL_FEW_ROWS, look_at_rows, &l);
   return l.weak < A->rows;
 }

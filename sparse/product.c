@@ -17,45 +17,47 @@ static combination row_of(const kcl_csr *A, int64_t i) {
                        A->nnz - first};
 }
 
-static combination list_of(const kcl_sums *s) {
-  kcl_sums_gather(s, s->value);
+static combination list_of(const kcl_accumulator *s) {
+  kcl_accumulator_gather(s, s->value);
   return (combination){s->list, s->value, s->count, s->count};
 }
 
 /* Rows are short and far apart: asked for ahead of their use, and their starts before that. (Otherwise
  * the compiler finds a function without effects.) */
-__attribute__((always_inline)) static inline void look_ahead(const kcl_csr *B, const int32_t *row,
-                                                             int64_t left) {
-  enum { NEAR = 8, FAR = 2 * NEAR, LINE = 64 / sizeof(double) };
-  if (left <= FAR) return;
-  const int64_t at = B->row_ptr[row[NEAR]];
+__attribute__((always_inline)) static inline void prefetch_rows(const kcl_csr *B,
+                                                                const int32_t *row, int64_t left) {
+  enum { ROWS_NEAR = 8, ROWS_FAR = 2 * ROWS_NEAR, DOUBLES_PER_LINE = 64 / sizeof(double) };
+  if (left <= ROWS_FAR) return;
+  const int64_t at = B->row_ptr[row[ROWS_NEAR]];
   const double *b = B->val;
-  __builtin_prefetch(&B->row_ptr[row[FAR]]);
-  __builtin_prefetch(B->col + at), __builtin_prefetch(b + at), __builtin_prefetch(b + at + LINE);
+  __builtin_prefetch(&B->row_ptr[row[ROWS_FAR]]);
+  __builtin_prefetch(B->col + at), __builtin_prefetch(b + at),
+      __builtin_prefetch(b + at + DOUBLES_PER_LINE);
 }
 
-static void add_rows(kcl_sums *s, const kcl_csr *matrix, combination c) {
+static void add_rows(kcl_accumulator *s, const kcl_csr *matrix, combination c) {
   const kcl_csr B = *matrix;
   const double *b = B.val;
   for (int64_t k = 0; k < c.count; k++) {
     const int64_t first = B.row_ptr[c.row[k]], end = B.row_ptr[c.row[k] + 1];
-    look_ahead(&B, c.row + k, c.all - k);
-    kcl_sums_add(s, end - first, B.col + first, b + first, c.factor[k]);
+    prefetch_rows(&B, c.row + k, c.all - k);
+    kcl_accumulator_add(s, end - first, B.col + first, b + first, c.factor[k]);
   }
 }
 
-typedef struct multiplying {
+typedef struct sparse_product {
   const kcl_csr *A, *B;
-} multiplying;
+} sparse_product;
 
-static void multiply_row(void *arg, kcl_rows *r, int64_t i) {
-  const multiplying *m = arg;
+static void product_row(void *arg, kcl_row_list *r, int64_t i) {
+  const sparse_product *m = arg;
   add_rows(&r->sums, m->B, row_of(m->A, i));
   kcl_row_put(r);
 }
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out) {
-  return kcl_rows_make(ctx, A->rows, B->cols, KCL_D, multiply_row, &(multiplying){A, B}, NULL, out);
+  return kcl_row_list_make(ctx, A->rows, B->cols, KCL_D, product_row, &(sparse_product){A, B}, NULL,
+                           out);
 }
 
 /* ---------------------------------------------------------------- R A P, row by row: (R A) P */
@@ -66,11 +68,11 @@ typedef struct triple {
   atomic_bool other; /* an entry is not in it */
 } triple;
 
-static void galerkin_row(void *arg, kcl_rows *r, int64_t i) {
+static void galerkin_row(void *arg, kcl_row_list *r, int64_t i) {
   const triple *t = arg;
   add_rows(r->inner, t->A, row_of(t->R, i));
   add_rows(&r->sums, t->P, list_of(r->inner));
-  kcl_sums_clear(r->inner);
+  kcl_accumulator_clear(r->inner);
   kcl_row_put(r);
 }
 
@@ -84,14 +86,14 @@ static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
 }
 
 /* The same for columns that are in the list; false: not all are, and the rest is lost. */
-static bool add_known_rows(kcl_sums *s, const kcl_csr *B, combination c) {
+static bool add_known_rows(kcl_accumulator *s, const kcl_csr *B, combination c) {
   const uint32_t *row = s->row, now = s->now;
   const double *b = B->val;
   double *sum = s->sum;
   bool all = true;
   for (int64_t k = 0; k < c.count; k++) {
     const int64_t first = B->row_ptr[c.row[k]], end = B->row_ptr[c.row[k] + 1];
-    look_ahead(B, c.row + k, c.all - k);
+    prefetch_rows(B, c.row + k, c.all - k);
     for (int64_t l = first; l < end; l++) {
       all &= row[B->col[l]] == now;
       sum[B->col[l]] += c.factor[k] * b[l];
@@ -100,17 +102,17 @@ static bool add_known_rows(kcl_sums *s, const kcl_csr *B, combination c) {
   return all;
 }
 
-static void refill_row(triple *t, kcl_sums *s, kcl_sums *inner, int64_t i) {
+static void refill_row(triple *t, kcl_accumulator *s, kcl_accumulator *inner, int64_t i) {
   const kcl_csr *C = t->C;
   const int64_t first = C->row_ptr[i];
-  kcl_sums_begin(s, C->row_ptr[i + 1] - first, C->col + first);
+  kcl_accumulator_begin(s, C->row_ptr[i + 1] - first, C->col + first);
   add_rows(inner, t->A, row_of(t->R, i));
   if (!add_known_rows(s, t->P, list_of(inner))) t->other = true;
-  kcl_sums_gather(s, (double *)C->val + first);
-  kcl_sums_clear(s), kcl_sums_clear(inner);
+  kcl_accumulator_gather(s, (double *)C->val + first);
+  kcl_accumulator_clear(s), kcl_accumulator_clear(inner);
 }
 
-static void refill_rows(void *arg, kcl_sums *s, int64_t from, int64_t to) {
+static void refill_rows(void *arg, kcl_accumulator *s, int64_t from, int64_t to) {
   for (int64_t i = from; i < to; i++) refill_row(arg, &s[0], &s[1], i);
 }
 
@@ -119,7 +121,8 @@ static int refill(kcl *ctx, triple *t, const kcl_csr *pattern, kcl_csr **out) {
   const int64_t cols[2] = {pattern->cols, t->A->cols};
   int rc;
   KCL_TRY(like(ctx, pattern, &t->C));
-  if (!kcl_sums_for_each(pattern->rows, kcl_rows_grain(pattern->rows), cols, refill_rows, t))
+  if (!kcl_accumulator_for_each(pattern->rows, kcl_row_list_grain(pattern->rows), cols, refill_rows,
+                                t))
     KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: a product of matrices"));
   if (!t->other) *out = t->C, t->C = NULL;
 done:
@@ -134,7 +137,7 @@ int kcl_sparse_galerkin(kcl *ctx, const kcl_csr *R, const kcl_csr *A, const kcl_
   *out = NULL;
   if (pattern) rc = refill(ctx, &t, pattern, out);
   if (!rc && !*out)
-    rc = kcl_rows_make_through(ctx, R->rows, A->cols, P->cols, galerkin_row, &t, out);
+    rc = kcl_row_list_make_through(ctx, R->rows, A->cols, P->cols, galerkin_row, &t, out);
   return rc;
 }
 
@@ -174,7 +177,7 @@ static void fill_block(void *arg, int64_t from, int64_t to) {
   }
 }
 
-static void add_up(const transposing *t) {
+static void add_up_counts(const transposing *t) {
   int64_t all = 0;
   for (int64_t j = 0; j < t->A->cols; j++) {
     for (int b = 0; b < t->blocks; b++) {
@@ -208,7 +211,7 @@ int kcl_sparse_transpose(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
   *out = NULL;
   KCL_TRY(count_columns(ctx, A, &t));
   KCL_TRY(kcl_csr_create(ctx, A->cols, A->rows, 0, KCL_D, &t.T));
-  add_up(&t);
+  add_up_counts(&t);
   KCL_TRY(kcl_sparse_entries(ctx, t.T, t.T->row_ptr[A->cols]));
   kcl_for_each(t.blocks, 1, fill_block, &t);
   *out = t.T, t.T = NULL;

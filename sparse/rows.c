@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 9 /* 2^LEAST rows per part */, PARTS = 8 /* per thread */ };
+enum { LEAST_SHIFT = 9 /* 2^LEAST_SHIFT rows per part */, PARTS_PER_THREAD = 8 /* per thread */ };
 enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };
 
 /* Of part p, rows [p << shift, (p + 1) << shift). Until the part has a place, row i ends at C->row_ptr[i + 1] in its list. */
@@ -15,10 +15,10 @@ typedef struct row_parts {
   kcl_row_maker *make;
   void *arg;
   int64_t rows, parts;
-  int shift, width; /* numbers per entry */
-  kcl_rows *part;   /* [parts] lists of those that were made */
-  bool *made;       /* [parts] */
-  kcl_rows *spare;  /* [parts + those made at first] lists for others */
+  int shift, width;    /* numbers per entry */
+  kcl_row_list *part;  /* [parts] lists of those that were made */
+  bool *made;          /* [parts] */
+  kcl_row_list *spare; /* [parts + those made at first] lists for others */
   int64_t spares;
   int64_t placed, count; /* the first parts, which have places in C, and their entries */
   int64_t room;          /* entries that C has room for; 0: none yet */
@@ -29,8 +29,8 @@ typedef struct row_parts {
   pthread_mutex_t lock; /* of all above but `part` of a part that is being made */
 } row_parts;
 
-static bool grow(kcl_rows *r, int64_t count) {
-  int64_t room = r->room ? r->room : 16 << LEAST;
+static bool grow_list(kcl_row_list *r, int64_t count) {
+  int64_t room = r->room ? r->room : 16 << LEAST_SHIFT;
   while (room < count) room *= 2;
   if (r->failed) return false;
   int32_t *col = realloc(r->col, (size_t)room * sizeof *col);
@@ -42,12 +42,12 @@ static bool grow(kcl_rows *r, int64_t count) {
   return !r->failed;
 }
 
-bool kcl_rows_reserve(kcl_rows *r, int64_t count) {
-  return r->count + count <= r->room || grow(r, r->count + count);
+bool kcl_row_list_reserve(kcl_row_list *r, int64_t count) {
+  return r->count + count <= r->room || grow_list(r, r->count + count);
 }
 
-void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
-  if (!kcl_rows_reserve(r, 1)) return;
+void kcl_row_list_put(kcl_row_list *r, int32_t col, const double *val) {
+  if (!kcl_row_list_reserve(r, 1)) return;
   r->col[r->count] = col;
   for (int q = 0; q < r->width; q++) r->val[r->count * r->width + q] = val[q];
   r->count++;
@@ -55,19 +55,19 @@ void kcl_rows_put(kcl_rows *r, int32_t col, const double *val) {
 
 /* ---------------------------------------------------------------- a row from its sums */
 
-void kcl_row_put(kcl_rows *r) {
-  kcl_sums *s = &r->sums;
-  kcl_sums_order(s);
-  if (kcl_rows_reserve(r, s->count)) {
+void kcl_row_put(kcl_row_list *r) {
+  kcl_accumulator *s = &r->sums;
+  kcl_accumulator_order(s);
+  if (kcl_row_list_reserve(r, s->count)) {
     for (int64_t i = 0; i < s->count; i++) r->col[r->count + i] = s->list[i];
-    kcl_sums_gather(s, r->val + r->count);
+    kcl_accumulator_gather(s, r->val + r->count);
     r->count += s->count;
   }
-  kcl_sums_clear(s);
+  kcl_accumulator_clear(s);
 }
 
 /* The places of the `most` largest moduli among `count` numbers, ascending; among equals the first. */
-static void find_largest(const double *val, int64_t count, int most, int64_t *at) {
+static void find_largest_moduli(const double *val, int64_t count, int most, int64_t *at) {
   double size[KCL_MOST_KEPT] = {0};
   int kept = 0;
   for (int64_t k = 0; k < count; k++) {
@@ -85,14 +85,14 @@ static void find_largest(const double *val, int64_t count, int most, int64_t *at
   }
 }
 
-static double sum_of(const double *val, int64_t count) {
+static double sum_of_values(const double *val, int64_t count) {
   double sum = 0;
   for (int64_t k = 0; k < count; k++) sum += val[k];
   return sum;
 }
 
 /* Sums are made by ascending column: the device adds in this order, too. */
-void kcl_row_put_largest(kcl_rows *r, int most) {
+void kcl_row_put_largest(kcl_row_list *r, int most) {
   const int64_t first = r->count;
   int64_t at[KCL_MOST_KEPT];
   kcl_row_put(r);
@@ -100,10 +100,10 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
   if (count <= most) return;
   int32_t *col = r->col + first;
   double *val = r->val + first;
-  const double all = sum_of(val, count);
-  find_largest(val, count, most, at);
+  const double all = sum_of_values(val, count);
+  find_largest_moduli(val, count, most, at);
   for (int i = 0; i < most; i++) col[i] = col[at[i]], val[i] = val[at[i]];
-  const double kept = sum_of(val, most), scale = kept != 0 ? all / kept : 1;
+  const double kept = sum_of_values(val, most), scale = kept != 0 ? all / kept : 1;
   for (int i = 0; i < most; i++) val[i] *= scale;
   r->count = first + most;
 }
@@ -112,8 +112,8 @@ void kcl_row_put_largest(kcl_rows *r, int most) {
 
 /* Lists begin as blocks of the caller's: in glibc they then grow where the caller's memory is, and its pages are used again.
  * Threads have other arenas, which give freed pages back. */
-static kcl_rows take_list(row_parts *P) {
-  kcl_rows list = {.width = P->width};
+static kcl_row_list take_list(row_parts *P) {
+  kcl_row_list list = {.width = P->width};
   pthread_mutex_lock(&P->lock);
   if (P->spares) list = P->spare[--P->spares];
   pthread_mutex_unlock(&P->lock);
@@ -121,8 +121,8 @@ static kcl_rows take_list(row_parts *P) {
   return list;
 }
 
-static void move_part(row_parts *P, int64_t p, int64_t at) {
-  const kcl_rows *r = &P->part[p];
+static void move_made_part(row_parts *P, int64_t p, int64_t at) {
+  const kcl_row_list *r = &P->part[p];
   const int64_t from = p << P->shift, to = (p + 1) << P->shift;
   for (int64_t i = from; i < to && i < P->rows; i++) P->C->row_ptr[i + 1] += at;
   if (!r->count) return;
@@ -132,14 +132,14 @@ static void move_part(row_parts *P, int64_t p, int64_t at) {
 }
 
 static void give_list(row_parts *P, int64_t p) {
-  kcl_rows *r = &P->part[p];
+  kcl_row_list *r = &P->part[p];
   P->spare[P->spares++] =
-      (kcl_rows){.col = r->col, .val = r->val, .room = r->room, .width = r->width};
-  *r = (kcl_rows){0};
+      (kcl_row_list){.col = r->col, .val = r->val, .room = r->room, .width = r->width};
+  *r = (kcl_row_list){0};
 }
 
 /* As long as this part says that the matrix will be, and a fourth more. */
-static void make_room(row_parts *P, int64_t count) {
+static void reserve_for_parts(row_parts *P, int64_t count) {
   const int64_t room = 1 + count * P->parts * 5 / 4;
   kcl_csr *C = P->C;
   int32_t *col = malloc((size_t)room * sizeof *C->col);
@@ -152,8 +152,8 @@ static void make_room(row_parts *P, int64_t count) {
   C->col = col, C->val = val, P->room = room;
 }
 
-static void note(row_parts *P, int64_t p) {
-  const kcl_rows *r = &P->part[p];
+static void note_part(row_parts *P, int64_t p) {
+  const kcl_row_list *r = &P->part[p];
   P->made[p] = true, P->failed |= r->failed;
   if (r->refused >= 0 && (P->refused < 0 || r->refused < P->refused)) P->refused = r->refused;
 }
@@ -169,45 +169,46 @@ static int64_t give_places(row_parts *P) {
 }
 
 /* Part p was made: it moves, and those that waited for it. */
-static void place(row_parts *P, int64_t p) {
+static void place_made_part(row_parts *P, int64_t p) {
   pthread_mutex_lock(&P->lock);
-  note(P, p);
+  note_part(P, p);
   if (P->parts > 1 && !P->room && pthread_equal(P->caller, pthread_self()))
-    make_room(P, P->part[p].count);
+    reserve_for_parts(P, P->part[p].count);
   const int64_t first = P->placed, before = P->count, end = give_places(P);
   pthread_mutex_unlock(&P->lock);
-  for (int64_t q = first, at = before; q < end; at += P->part[q].count, q++) move_part(P, q, at);
+  for (int64_t q = first, at = before; q < end; at += P->part[q].count, q++)
+    move_made_part(P, q, at);
   pthread_mutex_lock(&P->lock);
   for (int64_t q = first; q < end; q++) give_list(P, q);
   pthread_mutex_unlock(&P->lock);
 }
 
-static void make_part(void *arg, kcl_sums *s, int64_t from, int64_t to) {
+static void make_part(void *arg, kcl_accumulator *s, int64_t from, int64_t to) {
   row_parts *P = arg;
-  kcl_rows r = take_list(P);
+  kcl_row_list r = take_list(P);
   r.sums = s[0], r.inner = &s[1];
   for (int64_t i = from; i < to && !r.failed; i++) {
     P->make(P->arg, &r, i);
     P->C->row_ptr[i + 1] = r.count;
-    if (i - from == SAMPLE) kcl_rows_reserve(&r, r.count * (to - i) / SAMPLE);
+    if (i - from == SAMPLE) kcl_row_list_reserve(&r, r.count * (to - i) / SAMPLE);
   }
   free(r.scratch), r.scratch = NULL;
   s[0] = r.sums;
   P->part[from >> P->shift] = r;
-  place(P, from >> P->shift);
+  place_made_part(P, from >> P->shift);
 }
 
 static int shift_for(int64_t rows) {
-  int shift = LEAST;
-  while (rows >> shift > PARTS * kcl_threads()) shift++;
+  int shift = LEAST_SHIFT;
+  while (rows >> shift > PARTS_PER_THREAD * kcl_threads()) shift++;
   return shift;
 }
 
-int64_t kcl_rows_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
+int64_t kcl_row_list_grain(int64_t rows) { return (int64_t)1 << shift_for(rows); }
 
 static int begin_parts(kcl *ctx, row_parts *P) {
   const char *what = "the parts of a matrix";
-  const int64_t grain = kcl_rows_grain(P->rows), spares = 2 * kcl_threads();
+  const int64_t grain = kcl_row_list_grain(P->rows), spares = 2 * kcl_threads();
   int rc;
   P->shift = shift_for(P->rows), P->parts = (P->rows + grain - 1) / grain;
   KCL_TRY(kcl_alloc(ctx, P->parts, sizeof *P->part, what, (void **)&P->part));
@@ -215,18 +216,18 @@ static int begin_parts(kcl *ctx, row_parts *P) {
   KCL_TRY(kcl_alloc(ctx, P->parts + spares, sizeof *P->spare, what, (void **)&P->spare));
   for (; P->spares < spares && P->spares < P->parts; P->spares++) {
     P->spare[P->spares].width = P->width;
-    kcl_rows_reserve(&P->spare[P->spares], 1);
+    kcl_row_list_reserve(&P->spare[P->spares], 1);
   }
 done:
   return rc;
 }
 
-static void free_lists(kcl_rows *list, int64_t count) {
+static void free_lists(kcl_row_list *list, int64_t count) {
   for (int64_t p = 0; list && p < count; p++) free(list[p].col), free(list[p].val);
   free(list);
 }
 
-static void free_parts(row_parts *P) {
+static void free_row_parts(row_parts *P) {
   free_lists(P->part, P->parts), free_lists(P->spare, P->spares);
   free(P->made), kcl_csr_free(&P->C), pthread_mutex_destroy(&P->lock);
 }
@@ -257,12 +258,12 @@ void kcl_sparse_members(int64_t n, const int32_t *group, int64_t groups, int64_t
 }
 
 int kcl_sparse_blocks(void) {
-  enum { MOST = 8 };
-  return kcl_threads() < MOST ? kcl_threads() : MOST;
+  enum { MOST_WAITING = 8 };
+  return kcl_threads() < MOST_WAITING ? kcl_threads() : MOST_WAITING;
 }
 
 /* Room for exactly as many entries as there are, of which the first have been stored. */
-static int fit(kcl *ctx, row_parts *P) {
+static int fit_entries(kcl *ctx, row_parts *P) {
   kcl_csr *C = P->C;
   int64_t count = P->count;
   for (int64_t p = P->placed; p < P->parts; p++) count += P->part[p].count;
@@ -281,19 +282,19 @@ static void move_parts(void *arg, int64_t from, int64_t to) {
   row_parts *P = arg;
   int64_t at = P->count;
   for (int64_t p = P->placed; p < P->placed + to; at += P->part[p].count, p++)
-    if (p >= P->placed + from) move_part(P, p, at);
+    if (p >= P->placed + from) move_made_part(P, p, at);
 }
 
 /* Those that found no room, too. */
-static int join(kcl *ctx, row_parts *P) {
-  int rc = fit(ctx, P);
+static int join_parts(kcl *ctx, row_parts *P) {
+  int rc = fit_entries(ctx, P);
   if (!rc) kcl_for_each(P->parts - P->placed, 1, move_parts, P);
   return rc;
 }
 
 /* What all makers of rows do. */
-static int make_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
-                     kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
+static int make_all_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
+                         kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
   row_parts P = {.make = make,
                  .arg = arg,
                  .rows = rows,
@@ -305,24 +306,24 @@ static int make_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type typ
   pthread_mutex_init(&P.lock, NULL);
   KCL_TRY(kcl_csr_create(ctx, rows, cols[0], 0, type, &P.C));
   KCL_TRY(begin_parts(ctx, &P));
-  if (!kcl_sums_for_each(rows, kcl_rows_grain(rows), cols, make_part, &P) || P.failed)
+  if (!kcl_accumulator_for_each(rows, kcl_row_list_grain(rows), cols, make_part, &P) || P.failed)
     KCL_TRY(kcl_fail(ctx, KCL_MEMORY, "out of memory: rows of a matrix"));
   if (refused) *refused = P.refused;
-  KCL_TRY(join(ctx, &P));
+  KCL_TRY(join_parts(ctx, &P));
   *out = P.C, P.C = NULL;
 done:
-  free_parts(&P);
+  free_row_parts(&P);
   return rc;
 }
 
-int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
-                  void *arg, int64_t *refused, kcl_csr **out) {
-  return make_rows(ctx, rows, (const int64_t[]){cols, 0}, type, make, arg, refused, out);
+int kcl_row_list_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
+                      void *arg, int64_t *refused, kcl_csr **out) {
+  return make_all_rows(ctx, rows, (const int64_t[]){cols, 0}, type, make, arg, refused, out);
 }
 
-int kcl_rows_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols, kcl_row_maker *make,
-                          void *arg, kcl_csr **out) {
-  return make_rows(ctx, rows, (const int64_t[]){cols, inner}, KCL_D, make, arg, NULL, out);
+int kcl_row_list_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols,
+                              kcl_row_maker *make, void *arg, kcl_csr **out) {
+  return make_all_rows(ctx, rows, (const int64_t[]){cols, inner}, KCL_D, make, arg, NULL, out);
 }
 
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out) {

@@ -35,7 +35,7 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 /* ---------------------------------------------------------------- rows, one after another (rows.c) */
 
 /* The sums of one row by column (sums.c), as Gustavson's (1978): dense, and never cleared. Rows are counted. */
-typedef struct kcl_sums {
+typedef struct kcl_accumulator {
   uint32_t *row;   /* [cols] the last row that has the column */
   int32_t *list;   /* [cols + 1] the columns of this row */
   double *sum;     /* [cols] of a column that this row has; else anything */
@@ -45,27 +45,27 @@ typedef struct kcl_sums {
   int64_t count;   /* of the list */
   int64_t cols;
   uint32_t now; /* this row; not 0 */
-} kcl_sums;
-void kcl_sums_order(kcl_sums *s); /* the list by ascending column */
-void kcl_sums_clear(kcl_sums *s); /* for the next row */
+} kcl_accumulator;
+void kcl_accumulator_order(kcl_accumulator *s); /* the list by ascending column */
+void kcl_accumulator_clear(kcl_accumulator *s); /* for the next row */
 /* value[i] = the sum of list[i] */
-static inline void kcl_sums_gather(const kcl_sums *s, double *value) {
+static inline void kcl_accumulator_gather(const kcl_accumulator *s, double *value) {
   for (int64_t i = 0; i < s->count; i++) value[i] = s->sum[s->list[i]];
 }
 /* A row of these columns, whose sums are zero. */
-static inline void kcl_sums_begin(kcl_sums *s, int64_t count, const int32_t *col) {
+static inline void kcl_accumulator_begin(kcl_accumulator *s, int64_t count, const int32_t *col) {
   for (int64_t i = 0; i < count; i++)
     s->row[col[i]] = s->now, s->sum[col[i]] = 0, s->list[i] = col[i];
   s->count = count;
 }
 /* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own: s[0] of cols[0] columns, s[1] of
  * cols[1]. False: memory ran out. */
-typedef void kcl_sums_range(void *arg, kcl_sums *s, int64_t from, int64_t to);
-bool kcl_sums_for_each(int64_t n, int64_t grain, const int64_t cols[2], kcl_sums_range *body,
-                       void *arg);
+typedef void kcl_accumulator_range(void *arg, kcl_accumulator *s, int64_t from, int64_t to);
+bool kcl_accumulator_for_each(int64_t n, int64_t grain, const int64_t cols[2],
+                              kcl_accumulator_range *body, void *arg);
 /* Without branches, since whether a column is new is as good as random. */
-static inline void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, const double *val,
-                                double factor) {
+static inline void kcl_accumulator_add(kcl_accumulator *s, int64_t n, const int32_t *col,
+                                       const double *val, double factor) {
   uint32_t *row = s->row, now = s->now;
   int32_t *list = s->list + s->count, *end = list;
   double *sum = s->sum;
@@ -80,29 +80,31 @@ static inline void kcl_sums_add(kcl_sums *s, int64_t n, const int32_t *col, cons
 }
 
 /* A growing list of entries: the rows of one part of a matrix. */
-typedef struct kcl_rows {
+typedef struct kcl_row_list {
   int32_t *col; /* [count] */
   double *val;  /* [count, width] */
   int64_t count, room;
-  int width;       /* numbers per entry: 2 of complex matrices */
-  bool failed;     /* memory ran out */
-  kcl_sums sums;   /* for the maker; empty between rows */
-  kcl_sums *inner; /* the same, of other columns: kcl_rows_make_through */
-  void *scratch;   /* the same: freed with free() after the last row */
-  int64_t refused; /* the first row that could not be made; -1: none */
-} kcl_rows;
-void kcl_rows_put(kcl_rows *r, int32_t col, const double *val); /* columns ascend in a row */
-bool kcl_rows_reserve(kcl_rows *r, int64_t count);              /* room for so many more */
+  int width;              /* numbers per entry: 2 of complex matrices */
+  bool failed;            /* memory ran out */
+  kcl_accumulator sums;   /* for the maker; empty between rows */
+  kcl_accumulator *inner; /* the same, of other columns: kcl_row_list_make_through */
+  void *scratch;          /* the same: freed with free() after the last row */
+  int64_t refused;        /* the first row that could not be made; -1: none */
+} kcl_row_list;
+void kcl_row_list_put(kcl_row_list *r, int32_t col,
+                      const double *val);                  /* columns ascend in a row */
+bool kcl_row_list_reserve(kcl_row_list *r, int64_t count); /* room for so many more */
 /* Appends row i. */
-typedef void kcl_row_maker(void *arg, kcl_rows *r, int64_t i);
+typedef void kcl_row_maker(void *arg, kcl_row_list *r, int64_t i);
 /* *refused: the least row that the maker refused, -1: none; NULL: it refuses none. */
-int kcl_rows_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
-                  void *arg, int64_t *refused, kcl_csr **out);
+int kcl_row_list_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
+                      void *arg, int64_t *refused, kcl_csr **out);
 
 /* The same for real rows that are made through others, of `inner` columns. */
-int kcl_rows_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols, kcl_row_maker *make,
-                          void *arg, kcl_csr **out);
-int64_t kcl_rows_grain(int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
+int kcl_row_list_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols,
+                              kcl_row_maker *make, void *arg, kcl_csr **out);
+int64_t kcl_row_list_grain(
+    int64_t rows); /* rows per part, for kcl_for_each with sums of their own */
 /* C's entries per row, in row_ptr[1] on, become its row pointers; then there is room for its entries, not zeroed. */
 int kcl_sparse_room(kcl *ctx, kcl_csr *C);
 int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count); /* the room alone */
@@ -120,12 +122,12 @@ int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr *
 
 /* A row as sums by column, real: what is added; then the row is put, by ascending column. With `most`, only its so many
  * largest moduli, the first columns among equals, scaled so that the sum of the row is kept. */
-static inline void kcl_row_add(kcl_rows *r, int32_t col, double value) {
-  kcl_sums_add(&r->sums, 1, &col, &value, 1);
+static inline void kcl_row_add(kcl_row_list *r, int32_t col, double value) {
+  kcl_accumulator_add(&r->sums, 1, &col, &value, 1);
 }
-void kcl_row_put(kcl_rows *r);
+void kcl_row_put(kcl_row_list *r);
 enum { KCL_MOST_KEPT = 64 };
-void kcl_row_put_largest(kcl_rows *r, int most); /* KCL_MOST_KEPT or fewer */
+void kcl_row_put_largest(kcl_row_list *r, int most); /* KCL_MOST_KEPT or fewer */
 
 /* ---------------------------------------------------------------- products and transposes */
 

@@ -5,56 +5,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void release(kcl_sums *s) {
+static void release_accumulator(kcl_accumulator *s) {
   free(s->row), free(s->list), free(s->sum), free(s->value), free(s->set), free(s->words);
-  *s = (kcl_sums){0};
+  *s = (kcl_accumulator){0};
 }
 
-static bool create(kcl_sums *s, int64_t cols) {
+static bool create_accumulator(kcl_accumulator *s, int64_t cols) {
   const size_t n = (size_t)cols + 1;
-  *s = (kcl_sums){.row = calloc(n, sizeof *s->row),
-                  .list = malloc(n * sizeof *s->list),
-                  .sum = malloc(n * sizeof *s->sum),
-                  .value = malloc(n * sizeof *s->value),
-                  .set = calloc(n / 64 + 1, sizeof *s->set),
-                  .words = calloc(n / 64 / 64 + 1, sizeof *s->words),
-                  .cols = cols,
-                  .now = 1};
+  *s = (kcl_accumulator){.row = calloc(n, sizeof *s->row),
+                         .list = malloc(n * sizeof *s->list),
+                         .sum = malloc(n * sizeof *s->sum),
+                         .value = malloc(n * sizeof *s->value),
+                         .set = calloc(n / 64 + 1, sizeof *s->set),
+                         .words = calloc(n / 64 / 64 + 1, sizeof *s->words),
+                         .cols = cols,
+                         .now = 1};
   if (s->row && s->list && s->sum && s->value && s->set && s->words) return true;
-  release(s);
+  release_accumulator(s);
   return false;
 }
 
-void kcl_sums_clear(kcl_sums *s) {
+void kcl_accumulator_clear(kcl_accumulator *s) {
   s->count = 0;
   if (++s->now) return;
   memset(s->row, 0, (size_t)s->cols * sizeof *s->row);
   s->now = 1;
 }
 
-typedef struct parts {
-  kcl_sums_range *body;
+typedef struct accumulator_parts {
+  kcl_accumulator_range *body;
   void *arg;
   int64_t n, grain, cols[2];
   _Atomic int64_t next;
   atomic_bool failed;
-} parts;
+} accumulator_parts;
 
-static void run(void *arg, const kcl_member *me) {
-  parts *p = arg;
-  kcl_sums s[2] = {{0}};
+static void run_accumulator_part(void *arg, const kcl_member *me) {
+  accumulator_parts *p = arg;
+  kcl_accumulator s[2] = {{0}};
   (void)me;
-  p->failed = p->failed | (!create(&s[0], p->cols[0]) || !create(&s[1], p->cols[1]));
+  p->failed = p->failed |
+              (!create_accumulator(&s[0], p->cols[0]) || !create_accumulator(&s[1], p->cols[1]));
   for (int64_t at; !p->failed && (at = atomic_fetch_add(&p->next, p->grain)) < p->n;)
     p->body(p->arg, s, at, at + p->grain < p->n ? at + p->grain : p->n);
-  release(&s[0]), release(&s[1]);
+  release_accumulator(&s[0]), release_accumulator(&s[1]);
 }
 
-bool kcl_sums_for_each(int64_t n, int64_t grain, const int64_t cols[2], kcl_sums_range *body,
-                       void *arg) {
-  parts p = {.body = body, .arg = arg, .n = n, .grain = grain, .cols = {cols[0], cols[1]}};
+bool kcl_accumulator_for_each(int64_t n, int64_t grain, const int64_t cols[2],
+                              kcl_accumulator_range *body, void *arg) {
+  accumulator_parts p = {
+      .body = body, .arg = arg, .n = n, .grain = grain, .cols = {cols[0], cols[1]}};
   const int64_t count = (n + grain - 1) / grain;
-  kcl_parallel(count < kcl_threads() ? (int)count : kcl_threads(), run, &p);
+  kcl_parallel(count < kcl_threads() ? (int)count : kcl_threads(), run_accumulator_part, &p);
   return !p.failed;
 }
 
@@ -75,10 +77,10 @@ static int64_t take_bits(uint64_t *of, int64_t i, int32_t *list, int64_t count) 
   return count;
 }
 
-void kcl_sums_order(kcl_sums *s) {
-  enum { SHORT = 16 };
+void kcl_accumulator_order(kcl_accumulator *s) {
+  enum { SHORT_LIST = 16 };
   int32_t least = INT32_MAX, most = 0, word[64];
-  if (s->count <= SHORT) {
+  if (s->count <= SHORT_LIST) {
     insertion_sort(s->list, s->count);
     return;
   }

@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------- T: B restricted to an aggregate, orthonormal */
 
-typedef struct splitting {
+typedef struct basis_splitting {
   const kcl_aggregation *g;
   const double *B; /* [rows, k]; NULL: ones */
   int64_t *start;  /* [count + 1] of the aggregates in `member` */
@@ -18,32 +18,32 @@ typedef struct splitting {
   kcl_csr *T;
   double *coarse; /* [count k, k] */
   _Atomic bool failed;
-} splitting;
+} basis_splitting;
 
-static double product(const double *x, const double *y, int64_t m) {
+static double dot_product(const double *x, const double *y, int64_t m) {
   double sum = 0;
   for (int64_t i = 0; i < m; i++) sum += x[i] * y[i];
   return sum;
 }
 
 /* q = q - (q_l . q) q_l for the columns before, twice; R's column r gets the coefficients. The norm that is left. */
-static double orthogonalise(double *Q, int64_t m, int column, double *r) {
+static double orthogonalise_column(double *Q, int64_t m, int column, double *r) {
   double *q = Q + column * m;
   for (int pass = 0; pass < 2; pass++)
     for (int l = 0; l < column; l++) {
-      const double c = product(Q + l * m, q, m);
+      const double c = dot_product(Q + l * m, q, m);
       for (int64_t i = 0; i < m; i++) q[i] -= c * Q[l * m + i];
       r[l] += c;
     }
-  return sqrt(product(q, q, m));
+  return sqrt(dot_product(q, q, m));
 }
 
 /* A column that depends on those before is replaced by a unit vector that does not. */
-static void complete(double *Q, int64_t m, int column) {
+static void complete_basis(double *Q, int64_t m, int column) {
   double *q = Q + column * m, none[KCL_MOST_NEAR_NULL], size = 0;
   for (int64_t unit = 0; unit < m && size < 0.1; unit++) {
     for (int64_t i = 0; i < m; i++) q[i] = i == unit;
-    size = orthogonalise(Q, m, column, none);
+    size = orthogonalise_column(Q, m, column, none);
   }
   for (int64_t i = 0; i < m; i++) q[i] /= size;
 }
@@ -52,25 +52,25 @@ static void complete(double *Q, int64_t m, int column) {
 static void orthonormal(double *Q, int64_t m, int k, double *R) {
   for (int j = 0; j < k; j++) {
     double r[KCL_MOST_NEAR_NULL] = {0};
-    const double before = sqrt(product(Q + j * m, Q + j * m, m)),
-                 left = j ? orthogonalise(Q, m, j, r) : before;
+    const double before = sqrt(dot_product(Q + j * m, Q + j * m, m)),
+                 left = j ? orthogonalise_column(Q, m, j, r) : before;
     const bool new = left > 1e-8 * before;
     for (int64_t i = 0; i < m && new; i++) Q[j * m + i] /= left;
-    if (!new) complete(Q, m, j);
+    if (!new) complete_basis(Q, m, j);
     for (int l = 0; l < j; l++) R[l * k + j] = r[l];
     R[j * k + j] = new ? left : 0;
   }
 }
 
 /* Q [m, k] by columns is B on the m rows of aggregate c. */
-static void gather(const splitting *s, int64_t c, double *Q, int64_t m) {
+static void gather_aggregate(const basis_splitting *s, int64_t c, double *Q, int64_t m) {
   const int k = s->g->vectors, b = s->g->block;
   for (int64_t i = 0, at = s->start[c]; i < m; at++)
     for (int64_t row = (int64_t)s->member[at] * b, end = row + b; row < end; row++, i++)
       for (int j = 0; j < k; j++) Q[j * m + i] = s->B[row * k + j];
 }
 
-static void scatter(const splitting *s, int64_t c, const double *Q, int64_t m) {
+static void scatter_aggregate(const basis_splitting *s, int64_t c, const double *Q, int64_t m) {
   const int k = s->g->vectors, b = s->g->block;
   for (int64_t i = 0, at = s->start[c]; i < m; at++)
     for (int64_t row = (int64_t)s->member[at] * b, end = row + b; row < end; row++, i++) {
@@ -81,7 +81,7 @@ static void scatter(const splitting *s, int64_t c, const double *Q, int64_t m) {
 }
 
 static void aggregates(void *arg, int64_t from, int64_t to) {
-  splitting *s = arg;
+  basis_splitting *s = arg;
   const int k = s->g->vectors;
   int64_t most = 0;
   for (int64_t c = from; c < to; c++)
@@ -90,40 +90,42 @@ static void aggregates(void *arg, int64_t from, int64_t to) {
   if (!Q) s->failed = true;
   for (int64_t c = from; Q && c < to; c++) {
     const int64_t m = (s->start[c + 1] - s->start[c]) * s->g->block;
-    gather(s, c, Q, m);
+    gather_aggregate(s, c, Q, m);
     orthonormal(Q, m, k, s->coarse + c * k * k);
-    scatter(s, c, Q, m);
+    scatter_aggregate(s, c, Q, m);
   }
   free(Q);
 }
 
-static double element(const splitting *s, int64_t i) { return s->B ? s->B[i] : 1; }
+static double near_null_element(const basis_splitting *s, int64_t i) { return s->B ? s->B[i] : 1; }
 
 /* A single vector of rows: its norms on the aggregates. False: it is zero on one. */
-static bool norms(const splitting *s, int64_t rows) {
+static bool norms_of_aggregates(const basis_splitting *s, int64_t rows) {
   const int32_t *aggregate = s->g->aggregate;
   bool all = true;
   for (int64_t i = 0; i < rows; i++)
-    if (aggregate[i] >= 0) s->coarse[aggregate[i]] += element(s, i) * element(s, i);
+    if (aggregate[i] >= 0)
+      s->coarse[aggregate[i]] += near_null_element(s, i) * near_null_element(s, i);
   for (int64_t c = 0; c < s->g->count; c++)
     s->coarse[c] = sqrt(s->coarse[c]), all &= s->coarse[c] > 0;
   return all;
 }
 
-static void divide(void *arg, int64_t from, int64_t to) {
-  const splitting *s = arg;
+static void divide_by_norms(void *arg, int64_t from, int64_t to) {
+  const basis_splitting *s = arg;
   for (int64_t i = from; i < to; i++) {
     const int32_t c = s->g->aggregate[i];
     const int64_t at = s->T->row_ptr[i];
-    if (c >= 0) s->T->col[at] = c, ((double *)s->T->val)[at] = element(s, i) / s->coarse[c];
+    if (c >= 0)
+      s->T->col[at] = c, ((double *)s->T->val)[at] = near_null_element(s, i) / s->coarse[c];
   }
 }
 
-static int split(kcl *ctx, splitting *s, int64_t nodes) {
+static int split_near_null(kcl *ctx, basis_splitting *s, int64_t nodes) {
   const kcl_aggregation *g = s->g;
   int rc;
-  if (g->vectors == 1 && g->block == 1 && norms(s, nodes)) {
-    kcl_for(nodes, KCL_FEW_ROWS, divide, s);
+  if (g->vectors == 1 && g->block == 1 && norms_of_aggregates(s, nodes)) {
+    kcl_for(nodes, KCL_FEW_ROWS, divide_by_norms, s);
     return KCL_OK;
   }
   KCL_TRY(kcl_alloc(ctx, g->count + 1, sizeof *s->start, "aggregates", (void **)&s->start));
@@ -141,7 +143,7 @@ typedef struct shaping {
   int64_t *length; /* [rows] */
 } shaping;
 
-static void row_lengths(void *arg, int64_t from, int64_t to) {
+static void count_node_rows(void *arg, int64_t from, int64_t to) {
   const shaping *s = arg;
   for (int64_t node = from; node < to; node++)
     for (int q = 0; q < s->g->block; q++)
@@ -149,23 +151,23 @@ static void row_lengths(void *arg, int64_t from, int64_t to) {
 }
 
 /* Rows of nodes without an aggregate are empty. */
-static int shape(kcl *ctx, const kcl_aggregation *g, int64_t rows, kcl_csr **out) {
+static int shape_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, kcl_csr **out) {
   int rc = kcl_csr_create(ctx, rows, g->count * g->vectors, 0, KCL_D, out);
   if (rc) return rc;
-  kcl_for(rows / g->block, KCL_FEW_ROWS, row_lengths, &(shaping){g, (*out)->row_ptr + 1});
+  kcl_for(rows / g->block, KCL_FEW_ROWS, count_node_rows, &(shaping){g, (*out)->row_ptr + 1});
   return kcl_sparse_room(ctx, *out);
 }
 
 int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const double *B,
                          kcl_csr **T, double **coarse) {
-  splitting s = {.g = g, .B = B};
+  basis_splitting s = {.g = g, .B = B};
   int rc;
   *T = NULL, *coarse = NULL;
-  KCL_TRY(shape(ctx, g, rows, &s.T));
+  KCL_TRY(shape_tentative(ctx, g, rows, &s.T));
   KCL_TRY(kcl_alloc(ctx, g->count * g->vectors * g->vectors, sizeof(double), "coarse vectors",
                     (void **)coarse));
   s.coarse = *coarse;
-  KCL_TRY(split(ctx, &s, rows / g->block));
+  KCL_TRY(split_near_null(ctx, &s, rows / g->block));
   *T = s.T, s.T = NULL;
 done:
   kcl_csr_free(&s.T);
@@ -175,36 +177,36 @@ done:
 
 /* ---------------------------------------------------------------- smoothing */
 
-typedef struct smoothing {
+typedef struct smoothing_data {
   const kcl_csr *A, *S, *T; /* S NULL: A_F is A */
   int block;
   double omega;
-} smoothing;
+} smoothing_data;
 
 /* Walks row i of A along the row of its node in S: is the next entry, of column j, an entry of A_F? */
-typedef struct walk {
+typedef struct graph_walk {
   const int32_t *strong, *end;
   int64_t own, block; /* the first row of the node */
-} walk;
+} graph_walk;
 
-static walk walk_along(const smoothing *f, int64_t i) {
-  if (!f->S) return (walk){0};
+static graph_walk walk_along(const smoothing_data *f, int64_t i) {
+  if (!f->S) return (graph_walk){0};
   const int32_t node = (int32_t)i / f->block, *col = f->S->col;
-  return (walk){col + f->S->row_ptr[node], col + f->S->row_ptr[node + 1], (int64_t)node * f->block,
-                f->block};
+  return (graph_walk){col + f->S->row_ptr[node], col + f->S->row_ptr[node + 1],
+                      (int64_t)node * f->block, f->block};
 }
 
-static bool is_kept(walk *w, int64_t j) {
+static bool is_kept(graph_walk *w, int64_t j) {
   while (w->strong < w->end && (*w->strong + 1) * w->block <= j) w->strong++;
   return (w->own <= j && j < w->own + w->block) ||
          (w->strong < w->end && *w->strong * w->block <= j);
 }
 
 /* Of A_F; 0: A has none there. */
-static double diagonal(const smoothing *f, int64_t i) {
+static double filtered_diagonal(const smoothing_data *f, int64_t i) {
   const kcl_csr *A = f->A;
   const double *a = A->val;
-  walk w = walk_along(f, i);
+  graph_walk w = walk_along(f, i);
   bool found = false;
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
@@ -214,19 +216,19 @@ static double diagonal(const smoothing *f, int64_t i) {
   return found ? sum : 0;
 }
 
-static inline void add_row_of_T(kcl_sums *s, const kcl_csr *T, int64_t j, double factor) {
+static inline void add_row_of_T(kcl_accumulator *s, const kcl_csr *T, int64_t j, double factor) {
   const int64_t first = T->row_ptr[j];
-  kcl_sums_add(s, T->row_ptr[j + 1] - first, T->col + first, (const double *)T->val + first,
-               factor);
+  kcl_accumulator_add(s, T->row_ptr[j + 1] - first, T->col + first, (const double *)T->val + first,
+                      factor);
 }
 
 /* Where the diagonal is not positive: T itself. The sums are a copy, which the compiler keeps in registers. */
-static void smoothed_row(void *arg, kcl_rows *r, int64_t i) {
-  const smoothing f = *(const smoothing *)arg;
+static void smoothed_row(void *arg, kcl_row_list *r, int64_t i) {
+  const smoothing_data f = *(const smoothing_data *)arg;
   const kcl_csr A = *f.A, T = *f.T;
-  const double *a = A.val, d = diagonal(&f, i), scale = d > 0 ? f.omega / d : 0;
-  walk w = walk_along(&f, i);
-  kcl_sums s = r->sums;
+  const double *a = A.val, d = filtered_diagonal(&f, i), scale = d > 0 ? f.omega / d : 0;
+  graph_walk w = walk_along(&f, i);
+  kcl_accumulator s = r->sums;
   add_row_of_T(&s, &T, i, d > 0 ? 1 - f.omega : 1);
   for (int64_t k = A.row_ptr[i]; k < A.row_ptr[i + 1]; k++) {
     const int64_t j = A.col[k];
@@ -262,15 +264,15 @@ static inline void sort_few(few *r) {
 }
 
 /* The same where A_F is A and rows of T have one entry, as of scalar problems on most grids. */
-static void smoothed_short_row(void *arg, kcl_rows *r, int64_t i) {
-  enum { SHORT = 16 };
-  const smoothing *f = arg;
+static void smoothed_short_row(void *arg, kcl_row_list *r, int64_t i) {
+  enum { SHORT_PRODUCT = 16 };
+  const smoothing_data *f = arg;
   const int64_t first = f->A->row_ptr[i], count = f->A->row_ptr[i + 1] - first;
-  if (count > SHORT) {
+  if (count > SHORT_PRODUCT) {
     smoothed_row(arg, r, i);
     return;
   }
-  if (!kcl_rows_reserve(r, count + 2)) return;
+  if (!kcl_row_list_reserve(r, count + 2)) return;
   const double *a = (const double *)f->A->val + first, *t = f->T->val;
   const int32_t *from = f->A->col + first, *column = f->T->col;
   few row = {r->col + r->count, r->val + r->count, 0};
@@ -286,8 +288,9 @@ static void smoothed_short_row(void *arg, kcl_rows *r, int64_t i) {
 
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                         const kcl_csr *T, double largest, kcl_csr **P) {
-  smoothing f = {.A = A, .S = nodes->owned, .T = T, .block = block, .omega = 4.0 / 3 / largest};
+  smoothing_data f = {
+      .A = A, .S = nodes->owned, .T = T, .block = block, .omega = 4.0 / 3 / largest};
   const bool scalar = !f.S && T->nnz == T->rows;
-  return kcl_rows_make(ctx, A->rows, T->cols, KCL_D, scalar ? smoothed_short_row : smoothed_row, &f,
-                       NULL, P);
+  return kcl_row_list_make(ctx, A->rows, T->cols, KCL_D, scalar ? smoothed_short_row : smoothed_row,
+                           &f, NULL, P);
 }

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { SPINS = 200, BLOCK = 1 << 13 /* entries that memory is taken for at once */ };
+enum { SPINS = 200, MEMORY_BLOCK = 1 << 13 /* entries that memory is taken for at once */ };
 static const double VANISHED = 1e-12; /* a pivot, of the largest modulus of its row before */
 
 /* An entry among those that may be kept. */
@@ -33,11 +33,11 @@ typedef struct maker {
   kcl_block *memory; /* for finished rows */
 } maker;
 
-static double modulus(scalar a) { return (double)s_re(s_modulus(a)); }
+static double scalar_modulus(scalar a) { return (double)s_re(s_modulus(a)); }
 
 /* ---------------------------------------------------------------- the columns of a row */
 
-static void push(maker *m, int32_t col) {
+static void push_column(maker *m, int32_t col) {
   int64_t at = m->heaped++;
   for (; at && col < m->heap[(at - 1) / 2]; at = (at - 1) / 2) m->heap[at] = m->heap[(at - 1) / 2];
   m->heap[at] = col;
@@ -55,7 +55,7 @@ static int32_t pop(maker *m) {
   return top;
 }
 
-static void add(maker *m, int32_t col, scalar value) {
+static void add_to_column(maker *m, int32_t col, scalar value) {
   if (m->place[col]) {
     scalar *v = m->value + m->place[col] - 1;
     *v = s_add(*v, value);
@@ -63,7 +63,7 @@ static void add(maker *m, int32_t col, scalar value) {
   }
   m->col[m->count] = col, m->value[m->count] = value;
   m->place[col] = (int32_t)++m->count;
-  if (col < m->i) push(m, col);
+  if (col < m->i) push_column(m, col);
 }
 
 static void forget_row(maker *m) {
@@ -98,16 +98,16 @@ static void select_largest(candidate *c, int64_t count, int64_t most) {
   }
 }
 
-static int by_column(const void *a, const void *b) {
+static int compare_columns(const void *a, const void *b) {
   const candidate *x = a, *y = b;
   return (x->col > y->col) - (x->col < y->col);
 }
 
 /* Room for `count` entries, at an address that does not change. */
-static bool take(maker *m, int64_t count, int32_t **col, scalar **val) {
+static bool take_memory(maker *m, int64_t count, int32_t **col, scalar **val) {
   kcl_block *b = m->memory;
   if (!b || b->used + count > b->room) {
-    const int64_t room = count > BLOCK ? count : BLOCK;
+    const int64_t room = count > MEMORY_BLOCK ? count : MEMORY_BLOCK;
     b = malloc(sizeof *b + (size_t)room * (sizeof **val + sizeof **col));
     if (!b) return false;
     *b = (kcl_block){m->memory, 0, room}, m->memory = b;
@@ -119,12 +119,12 @@ static bool take(maker *m, int64_t count, int32_t **col, scalar **val) {
 }
 
 /* The p largest of the candidates become a row, times `factor`. False: memory ran out. */
-static bool keep(maker *m, kcl_kept_row *out, candidate *c, int64_t count, scalar factor) {
+static bool keep_largest(maker *m, kcl_kept_row *out, candidate *c, int64_t count, scalar factor) {
   int32_t *col;
   scalar *val;
   if (count > m->e->p) select_largest(c, count, m->e->p), count = m->e->p;
-  qsort(c, (size_t)count, sizeof *c, by_column);
-  if (!take(m, count, &col, &val)) return false;
+  qsort(c, (size_t)count, sizeof *c, compare_columns);
+  if (!take_memory(m, count, &col, &val)) return false;
   for (int64_t k = 0; k < count; k++) col[k] = c[k].col, val[k] = s_mul(factor, m->value[c[k].at]);
   *out = (kcl_kept_row){count, col, val};
   return true;
@@ -132,19 +132,19 @@ static bool keep(maker *m, kcl_kept_row *out, candidate *c, int64_t count, scala
 
 /* ---------------------------------------------------------------- one row */
 
-static void load(maker *m) {
+static void load_row(maker *m) {
   const kcl_csr *B = m->e->B;
   const scalar *b = B->val;
   double most = 0;
   for (int64_t k = B->row_ptr[m->i]; k < B->row_ptr[m->i + 1]; k++) {
-    add(m, B->col[k], b[k]);
-    most = fmax(most, modulus(b[k]));
+    add_to_column(m, B->col[k], b[k]);
+    most = fmax(most, scalar_modulus(b[k]));
   }
   m->least = m->e->tau * most;
 }
 
 /* False: row k will not be there, and so row i need not be. */
-static bool await(const maker *m, int64_t k) {
+static bool await_row(const maker *m, int64_t k) {
   const kcl_threshold *e = m->e;
   for (int spins = 0; !atomic_load_explicit(&e->done[k], memory_order_acquire); spins++) {
     if (k >= e->bad || e->failed) return false;
@@ -157,19 +157,19 @@ static bool await(const maker *m, int64_t k) {
 }
 
 /* Row i less multiples of the rows of U before. Candidates of L; -1: row i need not be made. */
-static int64_t reduce(maker *m) {
+static int64_t eliminate_row(maker *m) {
   const scalar *d = m->e->d;
   int64_t count = 0;
   while (m->heaped) {
     const int32_t k = pop(m), at = m->place[k] - 1;
     const scalar a = m->value[at];
-    if (modulus(a) <= m->least) continue;
-    if (!await(m, k)) return -1;
+    if (scalar_modulus(a) <= m->least) continue;
+    if (!await_row(m, k)) return -1;
     const kcl_kept_row u = m->e->U[k];
     for (int64_t q = 0; q < u.count; q++)
-      add(m, u.col[q], s_neg(s_mul(a, ((const scalar *)u.val)[q])));
+      add_to_column(m, u.col[q], s_neg(s_mul(a, ((const scalar *)u.val)[q])));
     m->value[at] = s_mul(a, d[k]);
-    m->lower[count++] = (candidate){modulus(m->value[at]), k, at};
+    m->lower[count++] = (candidate){scalar_modulus(m->value[at]), k, at};
   }
   return count;
 }
@@ -177,7 +177,7 @@ static int64_t reduce(maker *m) {
 static int64_t list_above(maker *m) {
   int64_t count = 0;
   for (int32_t k = 0; k < m->count; k++) {
-    const double size = modulus(m->value[k]);
+    const double size = scalar_modulus(m->value[k]);
     if (m->col[k] > m->i && size > m->least) m->upper[count++] = (candidate){size, m->col[k], k};
   }
   return count;
@@ -186,25 +186,25 @@ static int64_t list_above(maker *m) {
 static void make_row(maker *m) {
   kcl_threshold *e = m->e;
   scalar *d = e->d;
-  load(m);
+  load_row(m);
   const double most = e->tau > 0 ? m->least / e->tau : 0;
-  const int64_t below = reduce(m);
+  const int64_t below = eliminate_row(m);
   if (below < 0) return;
   const scalar pivot = m->value[m->place[m->i] - 1];
   d[m->i] = s_div(s_make(1), pivot);
-  if (!(modulus(pivot) > VANISHED * most && modulus(d[m->i]) < INFINITY)) {
+  if (!(scalar_modulus(pivot) > VANISHED * most && scalar_modulus(d[m->i]) < INFINITY)) {
     kcl_lower(&e->bad, m->i);
     return;
   }
-  if (!keep(m, &e->U[m->i], m->upper, list_above(m), d[m->i])) e->failed = true;
+  if (!keep_largest(m, &e->U[m->i], m->upper, list_above(m), d[m->i])) e->failed = true;
   if (e->failed) return;
   atomic_store_explicit(&e->done[m->i], true, memory_order_release);
-  if (!keep(m, &e->L[m->i], m->lower, below, s_make(1))) e->failed = true;
+  if (!keep_largest(m, &e->L[m->i], m->lower, below, s_make(1))) e->failed = true;
 }
 
 /* ---------------------------------------------------------------- all rows, by one thread of several */
 
-static bool open(maker *m) {
+static bool open_maker(maker *m) {
   const size_t n = (size_t)m->e->B->rows;
   m->place = calloc(n, sizeof *m->place);
   m->col = malloc(n * sizeof *m->col), m->value = malloc(n * sizeof *m->value);
@@ -213,15 +213,15 @@ static bool open(maker *m) {
   return m->place && m->col && m->value && m->heap && m->lower && m->upper;
 }
 
-static void close(maker *m) {
+static void close_maker(maker *m) {
   free(m->place), free(m->col), free(m->value), free(m->heap), free(m->lower), free(m->upper);
 }
 
 void KCL_TYPED(kcl_threshold)(void *arg, const kcl_member *me) {
   kcl_threshold *e = arg;
   maker m = {.e = e};
-  if (!open(&m)) e->failed = true;
+  if (!open_maker(&m)) e->failed = true;
   while (!e->failed && (m.i = e->next++) < e->bad) make_row(&m), forget_row(&m);
-  close(&m);
+  close_maker(&m);
   e->memory[me->number] = m.memory;
 }

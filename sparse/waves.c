@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Threads that save no more than ordering takes; entries of a wave, in the mean, that are worth the threads. */
-enum { FEW = 2, WIDE = 8192 };
+enum { FEW_ROWS = 2, WIDE_WAVE = 8192 };
 
 typedef struct waves {
   const kcl_elimination *e;
@@ -23,15 +23,15 @@ typedef struct waves {
 /* ---------------------------------------------------------------- the order */
 
 /* No waves, threads = 1: all rows in ascending order. */
-static int order(kcl *ctx, waves *w) {
+static int order_waves(kcl *ctx, waves *w) {
   const int64_t n = w->e->B->rows;
   int32_t *wave = NULL;
   int rc;
-  w->threads = kcl_threads() > FEW ? kcl_threads() : 1;
+  w->threads = kcl_threads() > FEW_ROWS ? kcl_threads() : 1;
   if (w->threads == 1) return KCL_OK;
   KCL_TRY(kcl_alloc_unset(ctx, n, sizeof *wave, "waves", (void **)&wave));
   w->count = kcl_level_numbers(w->e->B, w->e->diagonal, false, wave);
-  if (w->count * WIDE > w->e->B->nnz) {
+  if (w->count * WIDE_WAVE > w->e->B->nnz) {
     w->threads = 1;
     goto done;
   }
@@ -54,7 +54,7 @@ static bool next(void *arg) {
   return ++w->now < w->count;
 }
 
-static int take_place(waves *w) {
+static int claim_place(waves *w) {
   for (int t = 0;; t = (t + 1) % w->threads)
     if (!atomic_exchange(&w->taken[t], true)) return t;
 }
@@ -64,7 +64,7 @@ static void part_of_wave(void *arg, int part, int parts) {
   const int64_t first = w->start[w->now], rows = w->start[w->now + 1] - first;
   const int64_t from = first + rows * part / parts, to = first + rows * (part + 1) / parts;
   if (from == to) return;
-  const int t = take_place(w);
+  const int t = claim_place(w);
   for (int64_t k = from; k < to; k++) eliminate_one(w, w->place + t * w->e->B->rows, w->row[k]);
   w->taken[t] = false;
 }
@@ -75,7 +75,7 @@ int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *
   waves w = {.e = e, .eliminate = eliminate, .now = -1, .bad = n};
   int rc;
   *zero = -1;
-  KCL_TRY(order(ctx, &w));
+  KCL_TRY(order_waves(ctx, &w));
   KCL_TRY(kcl_alloc(ctx, w.threads * n, sizeof *w.place, "a factorisation", (void **)&w.place));
   KCL_TRY(kcl_alloc(ctx, w.threads, sizeof *w.taken, "a factorisation", (void **)&w.taken));
   if (w.threads > 1)

@@ -2,8 +2,9 @@
 #include "sparse/opencl/aggregate.h"
 #include "sparse/sparse.h"
 
-enum { ROUNDS_LEAST = 3, ROUNDS_MORE = 4 /* of the set of roots, between two reads */ };
-#define GRAPH(g, N) BUFFER((N)->ptr), INT((g)->rule->block), BUFFER((N)->col), ENDS(N)
+enum { ROOT_ROUNDS_LEAST = 3, ROOT_ROUNDS_MORE = 4 /* of the set of roots, between two reads */ };
+#define GRAPH(g, N)                                                                                \
+  KCL_ARG_BUFFER((N)->ptr), KCL_ARG_INT((g)->rule->block), KCL_ARG_BUFFER((N)->col), KCL_ARG_ENDS(N)
 
 /* ---------------------------------------------------------------- the graph of nodes */
 
@@ -14,12 +15,14 @@ static int square_blocks(const kcl_device_nodes *g, kcl_device_csr *N, void *lar
   int rc;
   *N = *A;
   if (g->rule->block == 1)
-    return EACH(g->s, "largest_square", A->rows * team, CSR(A), INT(A->rows), INT(team),
-                BUFFER(largest));
+    return KCL_LAUNCH_EACH(g->s, "largest_square", A->rows * team, KCL_ARG_CSR(A),
+                           KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(largest));
   N->col = g->graph.col, N->val = g->graph.val;
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
-  KCL_TRY(EACH(g->s, "square_blocks", g->nodes * team, CSR(A), INT(g->nodes), INT(g->rule->block),
-               INT(team), BUFFER(N->col), BUFFER(N->val), BUFFER(N->end), BUFFER(largest)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "square_blocks", g->nodes * team, KCL_ARG_CSR(A),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(team),
+                          KCL_ARG_BUFFER(N->col), KCL_ARG_BUFFER(N->val), KCL_ARG_BUFFER(N->end),
+                          KCL_ARG_BUFFER(largest)));
 done:
   return rc;
 }
@@ -37,9 +40,10 @@ static int couple_nodes(kcl_device_nodes *g) {
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &S->end));
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_double), &largest));
   KCL_TRY(square_blocks(g, &N, largest));
-  KCL_TRY(EACH(g->s, "couple_nodes", g->nodes * team, GRAPH(g, &N), BUFFER(N.val), INT(g->nodes),
-               INT(team), INT(plain), REAL(least * least), BUFFER(largest), BUFFER(S->col),
-               BUFFER(S->val), BUFFER(S->end)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "couple_nodes", g->nodes * team, GRAPH(g, &N),
+                          KCL_ARG_BUFFER(N.val), KCL_ARG_INT(g->nodes), KCL_ARG_INT(team),
+                          KCL_ARG_INT(plain), KCL_ARG_REAL(least * least), KCL_ARG_BUFFER(largest),
+                          KCL_ARG_BUFFER(S->col), KCL_ARG_BUFFER(S->val), KCL_ARG_BUFFER(S->end)));
   kcl_setup_drop(g->s, N.end), kcl_setup_drop(g->s, largest);
 done:
   return rc;
@@ -48,14 +52,14 @@ done:
 /* ---------------------------------------------------------------- roots */
 
 /* Memory of the search, and what it has found. */
-typedef struct rooting {
+typedef struct device_rooting {
   void *key, *near;   /* [nodes] ulong */
   void *spare, *flag; /* [nodes] */
   void *size;         /* [nodes] of aggregates; NULL: not counted */
   cl_int left, count, large;
-} rooting;
+} device_rooting;
 
-static int open(const kcl_device_nodes *g, rooting *m) {
+static int open_rooting(const kcl_device_nodes *g, device_rooting *m) {
   int rc;
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_ulong), &m->key));
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_ulong), &m->near));
@@ -65,20 +69,22 @@ done:
   return rc;
 }
 
-static void close(const kcl_device_nodes *g, const rooting *m) {
+static void close_rooting(const kcl_device_nodes *g, const device_rooting *m) {
   const void *const list[] = {m->key, m->near, m->spare, m->flag, m->size};
   for (int i = 0; i < 5; i++) kcl_setup_drop(g->s, list[i]);
 }
 
 /* left: the note of whether some nodes are still undecided. */
-static int rounds(const kcl_device_nodes *g, const rooting *m, int count, int *left) {
+static int enqueue_root_rounds(const kcl_device_nodes *g, const device_rooting *m, int count,
+                               int *left) {
   int rc = KCL_OK;
   for (int round = 0; round < count; round++) {
     KCL_TRY(kcl_setup_notes(g->s, 1, left));
-    KCL_TRY(EACH(g->s, "look_near", g->nodes, GRAPH(g, &g->graph), INT(g->nodes), BUFFER(m->key),
-                 BUFFER(m->near)));
-    KCL_TRY(EACH(g->s, "decide_roots", g->nodes, GRAPH(g, &g->graph), INT(g->nodes),
-                 BUFFER(m->near), BUFFER(m->key), NOTE(g->s, *left)));
+    KCL_TRY(KCL_LAUNCH_EACH(g->s, "look_near", g->nodes, GRAPH(g, &g->graph), KCL_ARG_INT(g->nodes),
+                            KCL_ARG_BUFFER(m->key), KCL_ARG_BUFFER(m->near)));
+    KCL_TRY(KCL_LAUNCH_EACH(g->s, "decide_roots", g->nodes, GRAPH(g, &g->graph),
+                            KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->near), KCL_ARG_BUFFER(m->key),
+                            KCL_ARG_NOTE(g->s, *left)));
   }
 done:
   return rc;
@@ -86,48 +92,52 @@ done:
 
 /* ---------------------------------------------------------------- aggregates */
 
-static int join(const kcl_device_nodes *g, const void *from, const void *to) {
-  return EACH(g->s, "join_nodes", g->nodes, GRAPH(g, &g->graph), BUFFER(g->graph.val),
-              INT(g->nodes), BUFFER(from), BUFFER(to));
+static int enqueue_join(const kcl_device_nodes *g, const void *from, const void *to) {
+  return KCL_LAUNCH_EACH(g->s, "join_nodes", g->nodes, GRAPH(g, &g->graph),
+                         KCL_ARG_BUFFER(g->graph.val), KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(from),
+                         KCL_ARG_BUFFER(to));
 }
 
 /* Two steps from the roots. */
-static int grow(const kcl_device_nodes *g, const rooting *m) {
-  int rc = join(g, g->aggregate, m->spare);
-  return rc ? rc : join(g, m->spare, g->aggregate);
+static int enqueue_growth(const kcl_device_nodes *g, const device_rooting *m) {
+  int rc = enqueue_join(g, g->aggregate, m->spare);
+  return rc ? rc : enqueue_join(g, m->spare, g->aggregate);
 }
 
 /* count: the note of how many there are. */
-static int begin(const kcl_device_nodes *g, const rooting *m, int *count) {
+static int mark_first_roots(const kcl_device_nodes *g, const device_rooting *m, int *count) {
   int rc;
-  KCL_TRY(EACH(g->s, "mark_roots", g->nodes, BUFFER(m->key), INT(g->nodes), BUFFER(m->flag)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "mark_roots", g->nodes, KCL_ARG_BUFFER(m->key),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->flag)));
   KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, m->flag, count));
-  KCL_TRY(EACH(g->s, "number_roots", g->nodes, BUFFER(m->key), BUFFER(m->flag), INT(g->nodes),
-               BUFFER(g->aggregate)));
-  rc = grow(g, m);
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "number_roots", g->nodes, KCL_ARG_BUFFER(m->key),
+                          KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
+                          KCL_ARG_BUFFER(g->aggregate)));
+  rc = enqueue_growth(g, m);
 done:
   return rc;
 }
 
 /* flag: large aggregates before each; large: the note of how many there are. */
-static int find_large(const kcl_device_nodes *g, rooting *m, int *large) {
+static int find_large(const kcl_device_nodes *g, device_rooting *m, int *large) {
   int rc;
   kcl_setup_drop(g->s, m->size);
   KCL_TRY(kcl_setup_zeros(g->s, g->nodes, &m->size));
-  KCL_TRY(
-      EACH(g->s, "count_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), BUFFER(m->size)));
-  KCL_TRY(EACH(g->s, "mark_large", g->nodes, BUFFER(m->size), INT(g->nodes), INT(g->rule->least),
-               BUFFER(m->flag)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->size)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "mark_large", g->nodes, KCL_ARG_BUFFER(m->size),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->least),
+                          KCL_ARG_BUFFER(m->flag)));
   KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, m->flag, large));
 done:
   return rc;
 }
 
 /* Some rounds, and the aggregates as if these were the last: one wait for both. */
-static int some_rounds(const kcl_device_nodes *g, rooting *m, int count) {
+static int some_root_rounds(const kcl_device_nodes *g, device_rooting *m, int count) {
   int left, roots, large, rc;
-  KCL_TRY(rounds(g, m, count, &left));
-  KCL_TRY(begin(g, m, &roots));
+  KCL_TRY(enqueue_root_rounds(g, m, count, &left));
+  KCL_TRY(mark_first_roots(g, m, &roots));
   large = roots;
   if (g->rule->least > 1) KCL_TRY(find_large(g, m, &large));
   KCL_TRY(kcl_setup_read_notes(g->s, left, 1, &m->left));
@@ -138,36 +148,37 @@ done:
 }
 
 /* Aggregates that are too small are dissolved, their nodes join neighbours. */
-static int dissolve(const kcl_device_nodes *g, const rooting *m) {
+static int dissolve_small_aggregates(const kcl_device_nodes *g, const device_rooting *m) {
   int rc;
   if (m->large == m->count) return KCL_OK;
-  KCL_TRY(EACH(g->s, "number_large", g->nodes, BUFFER(m->size), BUFFER(m->flag), INT(g->nodes),
-               INT(g->rule->least), BUFFER(g->aggregate)));
-  rc = grow(g, m);
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "number_large", g->nodes, KCL_ARG_BUFFER(m->size),
+                          KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
+                          KCL_ARG_INT(g->rule->least), KCL_ARG_BUFFER(g->aggregate)));
+  rc = enqueue_growth(g, m);
 done:
   return rc;
 }
 
 /* As many as grids and meshes need, with one node or with millions. */
 static int first_rounds(int64_t nodes) {
-  int rounds = ROUNDS_LEAST;
+  int rounds = ROOT_ROUNDS_LEAST;
   for (; nodes > 2; nodes /= 3) rounds++;
   return rounds;
 }
 
 int kcl_setup_aggregates(kcl_device_nodes *g) {
-  rooting m = {.left = 1};
+  device_rooting m = {.left = 1};
   int rc;
   KCL_TRY(couple_nodes(g));
-  KCL_TRY(open(g, &m));
+  KCL_TRY(open_rooting(g, &m));
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &g->aggregate));
-  KCL_TRY(EACH(g->s, "begin_roots", g->nodes, GRAPH(g, &g->graph), INT(g->nodes), BUFFER(m.key),
-               BUFFER(m.near)));
-  for (int count = first_rounds(g->nodes); m.left; count = ROUNDS_MORE)
-    KCL_TRY(some_rounds(g, &m, count));
-  KCL_TRY(dissolve(g, &m));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "begin_roots", g->nodes, GRAPH(g, &g->graph), KCL_ARG_INT(g->nodes),
+                          KCL_ARG_BUFFER(m.key), KCL_ARG_BUFFER(m.near)));
+  for (int count = first_rounds(g->nodes); m.left; count = ROOT_ROUNDS_MORE)
+    KCL_TRY(some_root_rounds(g, &m, count));
+  KCL_TRY(dissolve_small_aggregates(g, &m));
   g->count = m.large;
 done:
-  close(g, &m);
+  close_rooting(g, &m);
   return rc;
 }

@@ -3,7 +3,7 @@
 #include "sparse/opencl/launch.h"
 #include "sparse/sparse.h"
 
-enum { ROUNDS_FIRST = 3, ROUNDS_MORE = 2 /* of the split, between two reads */ };
+enum { SPLIT_ROUNDS_FIRST = 3, SPLIT_ROUNDS_MORE = 2 /* of the split, between two reads */ };
 enum { TRIES = 64 /* of a point in each */ };
 
 typedef struct coarsening {
@@ -29,44 +29,48 @@ static int find_strong(coarsening *c, void **depend) {
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &c->weak));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
   KCL_TRY(kcl_setup_zeros(c->s, n, depend));
-  KCL_TRY(EACH(c->s, "count_strong", n * team, CSR(A), INT(n), INT(team), REAL(c->theta),
-               BUFFER(limit), BUFFER(c->weak), BUFFER(c->S.ptr), BUFFER(*depend)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "count_strong", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                          KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
+                          KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
+                          KCL_ARG_BUFFER(*depend)));
   KCL_TRY(kcl_setup_shape_within(c->s, &c->S, A->nnz));
-  KCL_TRY(
-      EACH(c->s, "fill_strong", n * team, CSR(A), INT(n), INT(team), BUFFER(limit), CSR(&c->S)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "fill_strong", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                          KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
   kcl_setup_drop(c->s, limit);
 done:
   return rc;
 }
 
 /* Memory of the split. */
-typedef struct splitting {
+typedef struct device_splitting {
   void *first;                  /* [n] double */
   void *state, *ahead, *before; /* [n] */
-} splitting;
+} device_splitting;
 
 /* left: the note of whether some points are still undecided. */
-static int rounds(const coarsening *c, const splitting *m, int count, int *left) {
+static int enqueue_split_rounds(const coarsening *c, const device_splitting *m, int count,
+                                int *left) {
   const int64_t n = c->A->rows;
   int rc = KCL_OK;
   for (; count > 0; count--) {
     KCL_TRY(kcl_setup_notes(c->s, 1, left));
-    KCL_TRY(EACH(c->s, "decide_points", n, PATTERN(&c->S), INT(n), INT(TRIES), BUFFER(m->first),
-                 BUFFER(m->state), BUFFER(m->ahead), NOTE(c->s, *left)));
+    KCL_TRY(KCL_LAUNCH_EACH(c->s, "decide_points", n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
+                            KCL_ARG_INT(TRIES), KCL_ARG_BUFFER(m->first), KCL_ARG_BUFFER(m->state),
+                            KCL_ARG_BUFFER(m->ahead), KCL_ARG_NOTE(c->s, *left)));
   }
 done:
   return rc;
 }
 
 /* Some rounds, and the numbers of the coarse points as if these were the last: one wait for both. */
-static int some_rounds(coarsening *c, const splitting *m, int count, cl_int *left) {
+static int some_split_rounds(coarsening *c, const device_splitting *m, int count, cl_int *left) {
   const int64_t n = c->A->rows;
   int flag, sum, rc;
   cl_int found;
-  KCL_TRY(rounds(c, m, count, &flag));
+  KCL_TRY(enqueue_split_rounds(c, m, count, &flag));
   KCL_TRY(kcl_setup_scan(c->s, m->state, n, m->before, &sum)); /* a coarse point is 1, a fine 0 */
-  KCL_TRY(EACH(c->s, "number_coarse", n, BUFFER(m->state), BUFFER(m->before), INT(n),
-               BUFFER(c->coarse)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "number_coarse", n, KCL_ARG_BUFFER(m->state),
+                          KCL_ARG_BUFFER(m->before), KCL_ARG_INT(n), KCL_ARG_BUFFER(c->coarse)));
   KCL_TRY(kcl_setup_read_notes(c->s, sum, 1, &found));
   KCL_TRY(kcl_setup_read_notes(c->s, flag, 1, left));
   c->count = found;
@@ -74,9 +78,9 @@ done:
   return rc;
 }
 
-static int split(coarsening *c, void *depend) {
+static int split_points(coarsening *c, void *depend) {
   const int64_t n = c->A->rows;
-  splitting m;
+  device_splitting m;
   cl_int left;
   int rc;
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &m.first));
@@ -84,10 +88,11 @@ static int split(coarsening *c, void *depend) {
   KCL_TRY(kcl_setup_zeros(c->s, n, &m.ahead));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.before));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->coarse));
-  KCL_TRY(EACH(c->s, "begin_split", n, PATTERN(&c->S), INT(n), BUFFER(depend), BUFFER(m.first),
-               BUFFER(m.state), BUFFER(m.ahead)));
-  KCL_TRY(some_rounds(c, &m, ROUNDS_FIRST, &left));
-  while (left) KCL_TRY(some_rounds(c, &m, ROUNDS_MORE, &left));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "begin_split", n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
+                          KCL_ARG_BUFFER(depend), KCL_ARG_BUFFER(m.first), KCL_ARG_BUFFER(m.state),
+                          KCL_ARG_BUFFER(m.ahead)));
+  KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_FIRST, &left));
+  while (left) KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_MORE, &left));
   kcl_setup_drop(c->s, m.first), kcl_setup_drop(c->s, m.state), kcl_setup_drop(c->s, m.ahead),
       kcl_setup_drop(c->s, m.before);
   kcl_setup_drop(c->s, depend);
@@ -96,7 +101,7 @@ done:
 }
 
 /* The factors of interpolation. */
-static int factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
+static int make_factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
   const int64_t n = c->A->rows;
   const int team = kcl_setup_team(c->A);
   void *beta;
@@ -105,19 +110,22 @@ static int factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &beta));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &L->ptr));
   KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &B->ptr));
-  KCL_TRY(EACH(c->s, "sum_coarse", n, CSR(&c->S), INT(n), BUFFER(c->coarse), BUFFER(beta)));
-  KCL_TRY(EACH(c->s, "sum_diagonal", n, CSR(&c->S), INT(n), BUFFER(c->coarse), BUFFER(beta),
-               BUFFER(c->weak), BUFFER(L->ptr), BUFFER(B->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "sum_coarse", n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+                          KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "sum_diagonal", n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+                          KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak),
+                          KCL_ARG_BUFFER(L->ptr), KCL_ARG_BUFFER(B->ptr)));
   KCL_TRY(kcl_setup_shape_within(c->s, L, c->A->nnz + n));
   KCL_TRY(kcl_setup_shape_within(c->s, B, c->A->nnz + n));
-  KCL_TRY(EACH(c->s, "fill_factors", n * team, CSR(&c->S), INT(n), INT(team), BUFFER(c->coarse),
-               BUFFER(beta), BUFFER(c->weak), CSR(L), CSR(B)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, "fill_factors", n * team, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+                          KCL_ARG_INT(team), KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta),
+                          KCL_ARG_BUFFER(c->weak), KCL_ARG_CSR(L), KCL_ARG_CSR(B)));
   kcl_setup_drop(c->s, beta);
 done:
   return rc;
 }
 
-static void drop(const coarsening *c) {
+static void drop_coarsening(const coarsening *c) {
   kcl_setup_drop_matrix(c->s, &c->S);
   kcl_setup_drop(c->s, c->weak), kcl_setup_drop(c->s, c->coarse);
 }
@@ -130,16 +138,16 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
   int rc;
   *made = false;
   KCL_TRY(find_strong(&c, &depend));
-  KCL_TRY(split(&c, depend));
+  KCL_TRY(split_points(&c, depend));
   if (!c.count || (double)c.count > rule->enough) goto drop;
-  KCL_TRY(factors(&c, &L, &B));
+  KCL_TRY(make_factors(&c, &L, &B));
   KCL_TRY(kcl_setup_loose_product(s, &L, &B, true, &W));
   kcl_setup_drop_matrix(s, &L), kcl_setup_drop_matrix(s, &B);
   KCL_TRY(kcl_setup_truncate(s, &W, rule->most, P));
   kcl_setup_drop_matrix(s, &W);
   *made = true;
 drop:
-  drop(&c);
+  drop_coarsening(&c);
 done:
   return rc;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* An array without elements has the buffer before it. */
-static int reserve(kcl_matrix *m, int i) {
+static int reserve_array(kcl_matrix *m, int i) {
   const kcl_array *a = &m->array[i];
   const size_t element = a->kind == KCL_INT64 ? 4 : kcl_array_element(a->kind, m->type);
   if (a->count || !i)
@@ -17,11 +17,11 @@ static int reserve(kcl_matrix *m, int i) {
 static int reserve_all(kcl_matrix *m) {
   int rc = KCL_OK;
   for (int i = 0; i < m->arrays && !rc; i++)
-    if (!m->device[i]) rc = reserve(m, i);
+    if (!m->device[i]) rc = reserve_array(m, i);
   return rc;
 }
 
-static bool is_narrow(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
+static bool has_single_values(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
 
 /* The arrays are those of A. */
 static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_matrix *m) {
@@ -30,9 +30,10 @@ static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_mat
   KCL_TRY(m->format->build(m, &shape));
   if (narrow) KCL_TRY(kcl_matrix_narrow(m));
   KCL_TRY(reserve_all(m));
-  KCL_TRY(EACH(s, narrow ? "store_rows_narrow" : "store_rows",
-               A->nnz > A->rows ? A->nnz : A->rows + 1, CSR(A), INT(A->rows), INT(A->nnz),
-               BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2])));
+  KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? "store_rows_narrow" : "store_rows",
+                          A->nnz > A->rows ? A->nnz : A->rows + 1, KCL_ARG_CSR(A),
+                          KCL_ARG_INT(A->rows), KCL_ARG_INT(A->nnz), KCL_ARG_BUFFER(m->device[0]),
+                          KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2])));
 done:
   return rc;
 }
@@ -44,7 +45,8 @@ int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A) {
   const int64_t slices = (A->rows + C - 1) / C;
   int rc;
   KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &A->slice));
-  KCL_TRY(EACH(s, "slice_widths", slices, BUFFER(A->ptr), INT(A->rows), INT(C), BUFFER(A->slice)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, "slice_widths", slices, KCL_ARG_BUFFER(A->ptr), KCL_ARG_INT(A->rows),
+                          KCL_ARG_INT(C), KCL_ARG_BUFFER(A->slice)));
   KCL_TRY(kcl_setup_scan(s, A->slice, slices, A->slice, &A->slice_note));
 done:
   return rc;
@@ -68,9 +70,10 @@ static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_ma
   kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
-  KCL_TRY(EACH(s, narrow ? "fill_slices_narrow" : "fill_slices", slices * C, CSR(A), INT(A->rows),
-               INT(A->cols), INT(C), BUFFER(A->slice), BUFFER(m->device[0]), BUFFER(m->device[1]),
-               BUFFER(m->device[2])));
+  KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? "fill_slices_narrow" : "fill_slices", slices * C,
+                          KCL_ARG_CSR(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(A->cols),
+                          KCL_ARG_INT(C), KCL_ARG_BUFFER(A->slice), KCL_ARG_BUFFER(m->device[0]),
+                          KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2])));
 done:
   return rc;
 }
@@ -80,12 +83,14 @@ done:
 static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
   const int64_t n = m->array[2].count;
   int rc = kcl_setup_memory(s, n, sizeof(cl_double), out);
-  return rc ? rc : EACH(s, "widen", n, BUFFER(m->device[2]), INT(n), BUFFER(*out));
+  return rc ? rc
+            : KCL_LAUNCH_EACH(s, "widen", n, KCL_ARG_BUFFER(m->device[2]), KCL_ARG_INT(n),
+                              KCL_ARG_BUFFER(*out));
 }
 
 static int view_csr(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
   out->ptr = m->device[0], out->col = m->device[1], out->val = values ? m->device[2] : NULL;
-  return values && (kcl_setup_single(s) || is_narrow(m)) ? widen(s, m, &out->val) : KCL_OK;
+  return values && (kcl_setup_single(s) || has_single_values(m)) ? widen(s, m, &out->val) : KCL_OK;
 }
 
 /* Rows have room behind them. */
@@ -96,9 +101,11 @@ static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *o
   KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->end));
   KCL_TRY(kcl_setup_memory(s, out->nnz, sizeof(cl_int), &out->col));
   KCL_TRY(kcl_setup_memory(s, out->nnz, sizeof(cl_double), &out->val));
-  KCL_TRY(EACH(s, is_narrow(m) ? "read_slices_narrow" : "read_slices", m->rows, INT(m->rows),
-               INT(m->variant), BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2]),
-               BUFFER(out->ptr), BUFFER(out->end), BUFFER(out->col), BUFFER(out->val)));
+  KCL_TRY(KCL_LAUNCH_EACH(
+      s, has_single_values(m) ? "read_slices_narrow" : "read_slices", m->rows, KCL_ARG_INT(m->rows),
+      KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
+      KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr), KCL_ARG_BUFFER(out->end),
+      KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
 done:
   return rc;
 }
@@ -107,12 +114,14 @@ static int view_sell_pattern(kcl_device_setup *s, const kcl_matrix *m, kcl_devic
   int rc, note;
   KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
   KCL_TRY(kcl_setup_memory(s, m->nnz, sizeof(cl_int), &out->col));
-  KCL_TRY(EACH(s, is_narrow(m) ? "count_slices_narrow" : "count_slices", m->rows, INT(m->rows),
-               INT(m->variant), BUFFER(m->device[0]), BUFFER(m->device[1]), BUFFER(m->device[2]),
-               BUFFER(out->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, has_single_values(m) ? "count_slices_narrow" : "count_slices", m->rows,
+                          KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant),
+                          KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
+                          KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr)));
   KCL_TRY(kcl_setup_scan(s, out->ptr, m->rows, out->ptr, &note));
-  KCL_TRY(EACH(s, "read_columns", m->rows, INT(m->rows), INT(m->variant), BUFFER(m->device[0]),
-               BUFFER(m->device[1]), PATTERN(out)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, "read_columns", m->rows, KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant),
+                          KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
+                          KCL_ARG_PATTERN(out)));
 done:
   return rc;
 }

@@ -12,28 +12,29 @@ typedef struct kcl_arg {
   size_t size;
   const void *value;
 } kcl_arg;
-#define BUFFER(b)                                                                                  \
+#define KCL_ARG_BUFFER(b)                                                                          \
   { sizeof(cl_mem), &(b) }
-#define INT(i)                                                                                     \
+#define KCL_ARG_INT(i)                                                                             \
   {                                                                                                \
     sizeof(cl_int), (cl_int[]) { (cl_int)(i) }                                                     \
   }
-#define REAL(x)                                                                                    \
+#define KCL_ARG_REAL(x)                                                                            \
   {                                                                                                \
     sizeof(cl_double), (cl_double[]) { x }                                                         \
   }
-#define LOCAL(bytes)                                                                               \
+#define KCL_ARG_LOCAL(bytes)                                                                       \
   { (size_t)(bytes), NULL }
-#define PATTERN(A) BUFFER((A)->ptr), BUFFER((A)->col)
-#define CSR(A) PATTERN(A), BUFFER((A)->val)
+#define KCL_ARG_PATTERN(A) KCL_ARG_BUFFER((A)->ptr), KCL_ARG_BUFFER((A)->col)
+#define KCL_ARG_CSR(A) KCL_ARG_PATTERN(A), KCL_ARG_BUFFER((A)->val)
 /* Where rows end, and how far from their number that is written. */
-#define ENDS(A) {sizeof(cl_mem), (A)->end ? &(A)->end : &(A)->ptr}, INT(!(A)->end)
+#define KCL_ARG_ENDS(A) {sizeof(cl_mem), (A)->end ? &(A)->end : &(A)->ptr}, KCL_ARG_INT(!(A)->end)
 /* A kernel on so many work-items, rounded up to groups. */
-#define LAUNCH(s, kernel, items, group, ...)                                                       \
+#define KCL_LAUNCH(s, kernel, items, group, ...)                                                   \
   kcl_setup_launch(s, kernel, items, group, (kcl_arg[]){__VA_ARGS__},                              \
                    (int)(sizeof((kcl_arg[]){__VA_ARGS__}) / sizeof(kcl_arg)))
 /* One work-item per row, or per element. */
-#define EACH(s, kernel, items, ...) LAUNCH(s, kernel, items, KCL_SETUP_GROUP, __VA_ARGS__)
+#define KCL_LAUNCH_EACH(s, kernel, items, ...)                                                     \
+  KCL_LAUNCH(s, kernel, items, KCL_SETUP_GROUP, __VA_ARGS__)
 
 int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
                      const kcl_arg *arg, int args);
@@ -55,7 +56,7 @@ int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t byte
 int kcl_setup_notes(kcl_device_setup *s, int count, int *first);
 int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to);
 const void *kcl_setup_notebook(const kcl_device_setup *s); /* where the cl_mem is */
-#define NOTE(s, first) {sizeof(cl_mem), kcl_setup_notebook(s)}, INT(first)
+#define KCL_ARG_NOTE(s, first) {sizeof(cl_mem), kcl_setup_notebook(s)}, KCL_ARG_INT(first)
 
 /* Work-items per row of A for kernels that take teams: near half its mean length. */
 int kcl_setup_team(const kcl_device_csr *A);

@@ -1,7 +1,7 @@
 /* Will P^T A P be as small as it has to be? Estimated on the device as sparse/limit.c does it: kernels/sparse_tentative.cl. */
 #include "sparse/opencl/aggregate.h"
 
-enum { KEYS = 4 /* as in the kernel */, PARTS = 1024 /* groups of sums */ };
+enum { DEVICE_KEYS = 4 /* as in the kernel */, KEY_PARTS = 1024 /* groups of sums */ };
 static const double MARGIN = 10; /* of an estimate above the number of entries that there can be */
 
 /* Without an estimate: by the longest rows, and by a full matrix. */
@@ -13,50 +13,54 @@ static bool is_small(const kcl_device_nodes *g, const kcl_device_csr *P) {
 }
 
 /* Sets of keys: one column, rows of P, rows of P^T A P. */
-typedef struct estimate {
-  void *column, *row, *coarse, *part; /* part: of sums [2, PARTS] */
-} estimate;
+typedef struct device_estimate {
+  void *column, *row, *coarse, *part; /* part: of sums [2, KEY_PARTS] */
+} device_estimate;
 
-static int open(const kcl_device_nodes *g, int64_t cols, estimate *e) {
+static int open_estimate(const kcl_device_nodes *g, int64_t cols, device_estimate *e) {
   int rc;
-  KCL_TRY(kcl_setup_memory(g->s, cols * KEYS, sizeof(cl_float), &e->column));
-  KCL_TRY(kcl_setup_memory(g->s, cols * KEYS, sizeof(cl_float), &e->coarse));
-  KCL_TRY(kcl_setup_memory(g->s, g->A->rows * KEYS, sizeof(cl_float), &e->row));
-  KCL_TRY(kcl_setup_memory(g->s, (int64_t)2 * PARTS, sizeof(cl_double), &e->part));
+  KCL_TRY(kcl_setup_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->column));
+  KCL_TRY(kcl_setup_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->coarse));
+  KCL_TRY(kcl_setup_memory(g->s, g->A->rows * DEVICE_KEYS, sizeof(cl_float), &e->row));
+  KCL_TRY(kcl_setup_memory(g->s, (int64_t)2 * KEY_PARTS, sizeof(cl_double), &e->part));
 done:
   return rc;
 }
 
-static void close(const kcl_device_nodes *g, const estimate *e) {
+static void close_estimate(const kcl_device_nodes *g, const device_estimate *e) {
   const void *const list[] = {e->column, e->coarse, e->row, e->part};
   for (int i = 0; i < 4; i++) kcl_setup_drop(g->s, list[i]);
 }
 
-static int run(const kcl_device_nodes *g, const kcl_device_csr *P, const estimate *e) {
+static int run_estimate(const kcl_device_nodes *g, const kcl_device_csr *P,
+                        const device_estimate *e) {
   const kcl_device_csr *A = g->A;
-  const int64_t items = PARTS * KCL_SETUP_GROUP;
+  const int64_t items = KEY_PARTS * KCL_SETUP_GROUP;
   int rc;
-  KCL_TRY(EACH(g->s, "draw_keys", items, INT(P->cols), BUFFER(e->column), BUFFER(e->coarse)));
-  KCL_TRY(EACH(g->s, "join_columns", items, PATTERN(P), INT(A->rows), BUFFER(e->column),
-               BUFFER(e->row)));
-  KCL_TRY(EACH(g->s, "join_rows", items, PATTERN(A), PATTERN(P), INT(A->rows), BUFFER(e->row),
-               BUFFER(e->coarse), BUFFER(e->part)));
-  KCL_TRY(EACH(g->s, "sum_entries", items, INT(P->cols), BUFFER(e->coarse), BUFFER(e->part)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "draw_keys", items, KCL_ARG_INT(P->cols), KCL_ARG_BUFFER(e->column),
+                          KCL_ARG_BUFFER(e->coarse)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "join_columns", items, KCL_ARG_PATTERN(P), KCL_ARG_INT(A->rows),
+                          KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->row)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "join_rows", items, KCL_ARG_PATTERN(A), KCL_ARG_PATTERN(P),
+                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->row), KCL_ARG_BUFFER(e->coarse),
+                          KCL_ARG_BUFFER(e->part)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "sum_entries", items, KCL_ARG_INT(P->cols),
+                          KCL_ARG_BUFFER(e->coarse), KCL_ARG_BUFFER(e->part)));
 done:
   return rc;
 }
 
 int kcl_setup_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P) {
-  double part[2][PARTS], products = 0, entries = 0;
-  estimate e = {.column = NULL};
+  double part[2][KEY_PARTS], products = 0, entries = 0;
+  device_estimate e = {.column = NULL};
   int rc = KCL_OK;
   if (is_small(g, P)) return KCL_OK;
-  KCL_TRY(open(g, P->cols, &e));
-  KCL_TRY(run(g, P, &e));
+  KCL_TRY(open_estimate(g, P->cols, &e));
+  KCL_TRY(run_estimate(g, P, &e));
   KCL_TRY(kcl_setup_read(g->s, e.part, 0, sizeof part, part));
-  for (int i = 0; i < PARTS; i++) products += part[0][i], entries += part[1][i];
+  for (int i = 0; i < KEY_PARTS; i++) products += part[0][i], entries += part[1][i];
   if (products > g->rule->most_products || entries > g->rule->most_entries) rc = KCL_UNSUITED;
 done:
-  close(g, &e);
+  close_estimate(g, &e);
   return rc;
 }

@@ -80,7 +80,7 @@ bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation) {
   return all;
 }
 
-static int build(kcl_device_setup *s) {
+static int build_kernels(kcl_device_setup *s) {
   kcl_build list[PROGRAMS];
   int place[PROGRAMS], count = list_programs(s, list, place);
   int rc = kcl_opencl_build(s->ctx, list, count);
@@ -95,7 +95,7 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
   const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
   cl_kernel k = NULL;
   cl_int code = CL_SUCCESS;
-  int rc = s->built ? KCL_OK : build(s);
+  int rc = s->built ? KCL_OK : build_kernels(s);
   if (rc) return rc;
   for (int i = 0; i < s->kernels; i++)
     if (!strcmp(s->kernel[i].name, kernel)) k = s->kernel[i].kernel;
@@ -132,7 +132,8 @@ void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
   kcl_setup_drop(s, A->end), kcl_setup_drop(s, A->slice);
 }
 
-static int fill(kcl_device_setup *s, int64_t count, const void *element, size_t size, void **out) {
+static int fill_memory(kcl_device_setup *s, int64_t count, const void *element, size_t size,
+                       void **out) {
   int rc = kcl_setup_memory(s, count, size, out);
   if (rc) return rc;
   return kcl_cl_check(
@@ -143,11 +144,11 @@ static int fill(kcl_device_setup *s, int64_t count, const void *element, size_t 
 }
 
 int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
-  return fill(s, count, &(cl_int){0}, sizeof(cl_int), out);
+  return fill_memory(s, count, &(cl_int){0}, sizeof(cl_int), out);
 }
 
 int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out) {
-  return fill(s, count, &(cl_double){1}, sizeof(cl_double), out);
+  return fill_memory(s, count, &(cl_double){1}, sizeof(cl_double), out);
 }
 
 int kcl_setup_messages(kcl_device_setup *s, int64_t count, const void **out) {
@@ -233,7 +234,7 @@ int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 /* ---------------------------------------------------------------- opening and closing */
 
-static void end(void *kept) {
+static void end_setup(void *kept) {
   kcl_device_setup *s = kept;
   for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
   for (int i = 0; i < PROGRAMS; i++)
@@ -248,13 +249,13 @@ static kcl_device_setup *take_kept(kcl_opencl *o, kcl_type type) {
   return s;
 }
 
-static int create(kcl *ctx, kcl_type type, kcl_device_setup **out) {
+static int create_setup(kcl *ctx, kcl_type type, kcl_device_setup **out) {
   int rc = kcl_alloc(ctx, 1, sizeof **out, "a set-up", (void **)out);
   if (!rc) (*out)->ctx = ctx, (*out)->type = type;
   return rc;
 }
 
-static void begin(kcl_device_setup *s, bool aggregation) {
+static void begin_ahead_of_use(kcl_device_setup *s, bool aggregation) {
   kcl_build list[PROGRAMS];
   int place[PROGRAMS];
   s->aggregation = aggregation, s->built = false;
@@ -266,9 +267,9 @@ static void begin(kcl_device_setup *s, bool aggregation) {
 
 int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   *out = take_kept(ctx->opencl, type);
-  int rc = *out ? KCL_OK : create(ctx, type, out);
+  int rc = *out ? KCL_OK : create_setup(ctx, type, out);
   if (rc) return rc;
-  begin(*out, aggregation);
+  begin_ahead_of_use(*out, aggregation);
   return kcl_setup_zeros(*out, NOTES_ROOM, &(*out)->notes);
 }
 
@@ -279,8 +280,8 @@ void kcl_setup_close(kcl_device_setup **given) {
   kcl_opencl *o = s->ctx->opencl;
   while (s->buffers) kcl_pool_give(s->ctx, s->buffer[--s->buffers]);
   kcl_pool_trim(s->ctx);
-  if (o->kept) end(o->kept);
-  o->kept = s, o->free_kept = end;
+  if (o->kept) end_setup(o->kept);
+  o->kept = s, o->free_kept = end_setup;
 }
 
 void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {

@@ -1,70 +1,75 @@
 /* What smoothers need, on a device: kernels/sparse_smooth.cl. */
 #include "sparse/opencl/launch.h"
 
-enum { PARTS = 1024, STEPS = KCL_LANCZOS_STEPS };
+enum { LANCZOS_PARTS = 1024, DEVICE_STEPS = KCL_LANCZOS_STEPS };
 
-typedef struct lanczos {
+typedef struct device_lanczos {
   kcl_device_setup *s;
   const kcl_device_csr *A;
   void *d, *u, *w, *v[2], *part[2], *scalars;
-} lanczos;
+} device_lanczos;
 
-static int open(lanczos *l) {
+static int open_lanczos(device_lanczos *l) {
   const int64_t n = l->A->rows;
   void **const list[] = {&l->u, &l->w, &l->v[0], &l->v[1]};
   int rc = KCL_OK;
   for (int i = 0; i < 4 && !rc; i++) rc = kcl_setup_memory(l->s, n, sizeof(cl_double), list[i]);
   for (int i = 0; i < 2 && !rc; i++)
-    rc = kcl_setup_memory(l->s, PARTS, sizeof(cl_double), &l->part[i]);
-  return rc ? rc : kcl_setup_zeros(l->s, 2 * (2 * STEPS + PARTS + 1), &l->scalars);
+    rc = kcl_setup_memory(l->s, LANCZOS_PARTS, sizeof(cl_double), &l->part[i]);
+  return rc ? rc : kcl_setup_zeros(l->s, 2 * (2 * DEVICE_STEPS + LANCZOS_PARTS + 1), &l->scalars);
 }
 
-static void close(const lanczos *l) {
+static void close_lanczos(const device_lanczos *l) {
   const void *const list[] = {l->u, l->w, l->v[0], l->v[1], l->part[0], l->part[1], l->scalars};
   for (int i = 0; i < 7; i++) kcl_setup_drop(l->s, list[i]);
 }
 
-static int step(const lanczos *l, int k) {
-  const int64_t n = l->A->rows, items = PARTS * KCL_SETUP_GROUP;
+static int enqueue_lanczos_step(const device_lanczos *l, int k) {
+  const int64_t n = l->A->rows, items = LANCZOS_PARTS * KCL_SETUP_GROUP;
   const cl_mem v = l->v[k % 2], before = l->v[1 - k % 2];
   int rc;
-  KCL_TRY(EACH(l->s, "lanczos_multiply", items, CSR(l->A), INT(n), INT(kcl_setup_team(l->A)),
-               INT(k), BUFFER(l->d), BUFFER(l->u), BUFFER(v), BUFFER(l->w), BUFFER(l->part[0]),
-               BUFFER(l->part[1]), BUFFER(l->scalars)));
-  KCL_TRY(EACH(l->s, "lanczos_orthogonalise", items, INT(n), INT(k), BUFFER(l->d), BUFFER(l->u),
-               BUFFER(l->w), BUFFER(v), BUFFER(before), BUFFER(l->part[1]), BUFFER(l->part[0]),
-               BUFFER(l->scalars)));
+  KCL_TRY(KCL_LAUNCH_EACH(l->s, "lanczos_multiply", items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
+                          KCL_ARG_INT(kcl_setup_team(l->A)), KCL_ARG_INT(k), KCL_ARG_BUFFER(l->d),
+                          KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(v), KCL_ARG_BUFFER(l->w),
+                          KCL_ARG_BUFFER(l->part[0]), KCL_ARG_BUFFER(l->part[1]),
+                          KCL_ARG_BUFFER(l->scalars)));
+  KCL_TRY(KCL_LAUNCH_EACH(l->s, "lanczos_orthogonalise", items, KCL_ARG_INT(n), KCL_ARG_INT(k),
+                          KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(l->w),
+                          KCL_ARG_BUFFER(v), KCL_ARG_BUFFER(before), KCL_ARG_BUFFER(l->part[1]),
+                          KCL_ARG_BUFFER(l->part[0]), KCL_ARG_BUFFER(l->scalars)));
 done:
   return rc;
 }
 
 /* The scalars of all steps; Gershgorin's radii; is a diagonal entry not positive? */
-typedef struct results {
-  double alpha[STEPS], beta[STEPS], radius[PARTS], not_positive;
-} results;
+typedef struct lanczos_results {
+  double alpha[DEVICE_STEPS], beta[DEVICE_STEPS], radius[LANCZOS_PARTS], not_positive;
+} lanczos_results;
 
-static int run(lanczos *l, results *out) {
-  const int64_t n = l->A->rows, items = PARTS * KCL_SETUP_GROUP;
+static int run_lanczos_steps(device_lanczos *l, lanczos_results *out) {
+  const int64_t n = l->A->rows, items = LANCZOS_PARTS * KCL_SETUP_GROUP;
   int rc;
-  KCL_TRY(open(l));
-  KCL_TRY(EACH(l->s, "lanczos_start", items, CSR(l->A), INT(n), INT(kcl_setup_team(l->A)),
-               BUFFER(l->d), BUFFER(l->u), BUFFER(l->part[0]), BUFFER(l->scalars)));
-  for (int k = 0; k < STEPS; k++) KCL_TRY(step(l, k));
+  KCL_TRY(open_lanczos(l));
+  KCL_TRY(KCL_LAUNCH_EACH(l->s, "lanczos_start", items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
+                          KCL_ARG_INT(kcl_setup_team(l->A)), KCL_ARG_BUFFER(l->d),
+                          KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(l->part[0]),
+                          KCL_ARG_BUFFER(l->scalars)));
+  for (int k = 0; k < DEVICE_STEPS; k++) KCL_TRY(enqueue_lanczos_step(l, k));
   KCL_TRY(kcl_setup_read(l->s, l->scalars, 0, sizeof *out, out));
-  close(l);
+  close_lanczos(l);
 done:
   return rc;
 }
 
 /* D^-1, and the largest eigenvalue, as kcl_sparse_largest finds it. */
 static int chebyshev(kcl_device_setup *s, const kcl_device_csr *A, void *d, double *largest) {
-  lanczos l = {.s = s, .A = A, .d = d};
-  results r;
+  device_lanczos l = {.s = s, .A = A, .d = d};
+  lanczos_results r;
   double bound = 0;
-  int rc = run(&l, &r);
+  int rc = run_lanczos_steps(&l, &r);
   if (rc) return rc;
   if (r.not_positive != 0) return KCL_REFUSED;
-  for (int i = 0; i < PARTS; i++) bound = fmax(bound, r.radius[i]);
+  for (int i = 0; i < LANCZOS_PARTS; i++) bound = fmax(bound, r.radius[i]);
   *largest = kcl_largest_ritz(r.alpha, r.beta, bound);
   return KCL_OK;
 }
@@ -77,8 +82,9 @@ static int step_diagonal(kcl_device_setup *s, const kcl_device_csr *A, bool l1, 
   const int team = kcl_setup_team(A);
   int rc = kcl_setup_notes(s, 1, doubt);
   if (rc) return rc;
-  return EACH(s, "step_diagonal", A->rows * team, CSR(A), INT(A->rows), INT(team), INT(l1),
-              BUFFER(d), NOTE(s, *doubt));
+  return KCL_LAUNCH_EACH(s, "step_diagonal", A->rows * team, KCL_ARG_CSR(A), KCL_ARG_INT(A->rows),
+                         KCL_ARG_INT(team), KCL_ARG_INT(l1), KCL_ARG_BUFFER(d),
+                         KCL_ARG_NOTE(s, *doubt));
 }
 
 int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows) {

@@ -3,9 +3,9 @@
 #include "sparse/opencl/aggregate.h"
 #include "sparse/sparse.h"
 
-enum { GROUP = 32 /* work-items per aggregate, as in the kernel */ };
-/* Entries of a row of A that one work-item adds up; up to NARROW of them the kernels take few columns. */
-enum { SHORT = 64, NARROW = 8 };
+enum { ITEMS_PER_AGGREGATE = 32 /* work-items per aggregate, as in the kernel */ };
+/* Entries of a row of A that one work-item adds up; up to NARROW_BLOCK of them the kernels take few columns. */
+enum { SHORT_AGGREGATE = 64, NARROW_BLOCK = 8 };
 
 /* member: the nodes of each aggregate in any order, from start on. */
 static int list_members(const kcl_device_nodes *g, void **start, void **member) {
@@ -14,23 +14,25 @@ static int list_members(const kcl_device_nodes *g, void **start, void **member) 
   KCL_TRY(kcl_setup_zeros(g->s, g->count, start));
   KCL_TRY(kcl_setup_zeros(g->s, g->count, &taken));
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), member));
-  KCL_TRY(
-      EACH(g->s, "count_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), BUFFER(*start)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start)));
   KCL_TRY(kcl_setup_scan(g->s, *start, g->count, *start, &note));
-  KCL_TRY(EACH(g->s, "scatter_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes),
-               BUFFER(*start), BUFFER(taken), BUFFER(*member)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "scatter_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start), KCL_ARG_BUFFER(taken),
+                          KCL_ARG_BUFFER(*member)));
   kcl_setup_drop(g->s, taken);
 done:
   return rc;
 }
 
-static int shape(const kcl_device_nodes *g, kcl_device_csr *T) {
+static int shape_tentative_rows(const kcl_device_nodes *g, kcl_device_csr *T) {
   const int64_t rows = g->A->rows, vectors = g->rule->vectors;
   int rc;
   *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors, .block = (int)vectors};
   KCL_TRY(kcl_setup_memory(g->s, rows, sizeof(cl_int), &T->ptr));
-  KCL_TRY(EACH(g->s, "count_vectors", rows, BUFFER(g->aggregate), INT(rows), INT(g->rule->block),
-               INT(vectors), BUFFER(T->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_vectors", rows, KCL_ARG_BUFFER(g->aggregate),
+                          KCL_ARG_INT(rows), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(vectors),
+                          KCL_ARG_BUFFER(T->ptr)));
   rc = kcl_setup_shape_within(g->s, T, rows * vectors);
 done:
   return rc;
@@ -41,20 +43,23 @@ static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T
   void *start, *member, *place;
   int rc;
   KCL_TRY(list_members(g, &start, &member));
-  KCL_TRY(shape(g, T));
+  KCL_TRY(shape_tentative_rows(g, T));
   KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &place));
   KCL_TRY(kcl_setup_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
-  KCL_TRY(EACH(g->s, "place_members", g->nodes, BUFFER(g->aggregate), INT(g->nodes), INT(block),
-               INT(vectors), BUFFER(start), BUFFER(member), BUFFER(B), BUFFER(place), CSR(T)));
-  KCL_TRY(LAUNCH(g->s, "orthonormalise", g->count * GROUP, GROUP, BUFFER(start), BUFFER(place),
-                 INT(block), INT(vectors), BUFFER(T->val), BUFFER(*coarse)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "place_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_INT(block), KCL_ARG_INT(vectors),
+                          KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(member), KCL_ARG_BUFFER(B),
+                          KCL_ARG_BUFFER(place), KCL_ARG_CSR(T)));
+  KCL_TRY(KCL_LAUNCH(g->s, "orthonormalise", g->count * ITEMS_PER_AGGREGATE, ITEMS_PER_AGGREGATE,
+                     KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place), KCL_ARG_INT(block),
+                     KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val), KCL_ARG_BUFFER(*coarse)));
   kcl_setup_drop(g->s, start), kcl_setup_drop(g->s, member), kcl_setup_drop(g->s, place);
 done:
   return rc;
 }
 
 /* The factor of P = M T. */
-static int smoothing(const kcl_device_nodes *g, kcl_device_csr *M) {
+static int make_smoothing_factor(const kcl_device_nodes *g, kcl_device_csr *M) {
   const kcl_device_csr *A = g->A, *S = &g->graph;
   const int64_t n = A->rows;
   const int block = g->rule->block, team = kcl_setup_team(A);
@@ -63,20 +68,24 @@ static int smoothing(const kcl_device_nodes *g, kcl_device_csr *M) {
   *M = (kcl_device_csr){.rows = n, .cols = n};
   KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_double), &d));
   KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &M->ptr));
-  KCL_TRY(EACH(g->s, "count_kept", n * team, CSR(A), INT(n), INT(team), INT(block), BUFFER(S->col),
-               BUFFER(S->end), BUFFER(d), BUFFER(M->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_kept", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                          KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
+                          KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d), KCL_ARG_BUFFER(M->ptr)));
   KCL_TRY(kcl_setup_shape_within(g->s, M, A->nnz + n));
-  KCL_TRY(EACH(g->s, "fill_kept", n * team, CSR(A), INT(n), INT(team), INT(block), BUFFER(S->col),
-               BUFFER(S->end), BUFFER(d), REAL(4.0 / 3 / g->rule->largest), CSR(M)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "fill_kept", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+                          KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
+                          KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d),
+                          KCL_ARG_REAL(4.0 / 3 / g->rule->largest), KCL_ARG_CSR(M)));
   kcl_setup_drop(g->s, d);
 done:
   return rc;
 }
 
-static int multiply(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P) {
+static int multiply_prolongation(const kcl_device_nodes *g, const kcl_device_csr *T,
+                                 kcl_device_csr *P) {
   kcl_device_csr M;
   int rc;
-  KCL_TRY(smoothing(g, &M));
+  KCL_TRY(make_smoothing_factor(g, &M));
   KCL_TRY(kcl_setup_product(g->s, &M, T, P));
   kcl_setup_drop_matrix(g->s, &M);
 done:
@@ -84,9 +93,10 @@ done:
 }
 
 #define SMOOTHED(g, T)                                                                             \
-  CSR((g)->A), INT((g)->A->rows), BUFFER((g)->graph.col), BUFFER((g)->graph.end),                  \
-      BUFFER((g)->aggregate), BUFFER((T)->ptr), BUFFER((T)->val),                                  \
-      REAL(4.0 / 3 / (g)->rule->largest), INT((g)->A->longest > NARROW)
+  KCL_ARG_CSR((g)->A), KCL_ARG_INT((g)->A->rows), KCL_ARG_BUFFER((g)->graph.col),                  \
+      KCL_ARG_BUFFER((g)->graph.end), KCL_ARG_BUFFER((g)->aggregate), KCL_ARG_BUFFER((T)->ptr),    \
+      KCL_ARG_BUFFER((T)->val), KCL_ARG_REAL(4.0 / 3 / (g)->rule->largest),                        \
+      KCL_ARG_INT((g)->A->longest > NARROW_BLOCK)
 
 /* Without M, where nodes are rows, there is one vector, and no row of P is long; else *done false. */
 static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P,
@@ -94,12 +104,13 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
   const int64_t n = g->A->rows;
   cl_int full = 0;
   int note, rc;
-  *done = g->rule->block == 1 && g->rule->vectors == 1 && g->A->longest <= SHORT;
+  *done = g->rule->block == 1 && g->rule->vectors == 1 && g->A->longest <= SHORT_AGGREGATE;
   if (!*done) return KCL_OK;
   *P = (kcl_device_csr){.rows = n, .cols = g->count};
   KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &P->ptr));
   KCL_TRY(kcl_setup_notes(g->s, 1, &note));
-  KCL_TRY(EACH(g->s, "count_smoothed", n, SMOOTHED(g, T), BUFFER(P->ptr), NOTE(g->s, note)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_smoothed", n, SMOOTHED(g, T), KCL_ARG_BUFFER(P->ptr),
+                          KCL_ARG_NOTE(g->s, note)));
   KCL_TRY(kcl_setup_scan(g->s, P->ptr, n, P->ptr, &P->note));
   KCL_TRY(kcl_setup_measure(g->s, P));
   KCL_TRY(kcl_setup_read_notes(g->s, note, 1, &full));
@@ -107,7 +118,7 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
   if (full) kcl_setup_drop(g->s, P->ptr);
   if (full) return KCL_OK;
   KCL_TRY(kcl_setup_room(g->s, P));
-  rc = EACH(g->s, "fill_smoothed", n, SMOOTHED(g, T), CSR(P));
+  rc = KCL_LAUNCH_EACH(g->s, "fill_smoothed", n, SMOOTHED(g, T), KCL_ARG_CSR(P));
 done:
   return rc;
 }
@@ -116,7 +127,7 @@ static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device
   bool done;
   int rc;
   KCL_TRY(smooth_short_rows(g, T, P, &done));
-  if (!done) KCL_TRY(multiply(g, T, P));
+  if (!done) KCL_TRY(multiply_prolongation(g, T, P));
   kcl_setup_drop_matrix(g->s, T);
   rc = kcl_setup_check_limit(g, P);
   if (rc) kcl_setup_drop_matrix(g->s, P);
@@ -131,7 +142,7 @@ static bool is_suited(const kcl_device_nodes *g) {
          g->A->nnz + n < INT32_MAX;
 }
 
-static void drop(const kcl_device_nodes *g) {
+static void drop_nodes(const kcl_device_nodes *g) {
   kcl_setup_drop(g->s, g->graph.col), kcl_setup_drop(g->s, g->graph.val);
   kcl_setup_drop(g->s, g->graph.end), kcl_setup_drop(g->s, g->aggregate);
 }
@@ -154,7 +165,7 @@ int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
     *P = T;
   kcl_setup_drop(s, *B), *B = coarse, *made = true;
 done:
-  drop(&g);
+  drop_nodes(&g);
   return rc;
 }
 

@@ -5,7 +5,7 @@
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 
-enum { SAMPLES = 1000 };
+enum { SAMPLED_ENTRIES = 1000 };
 
 /* ---------------------------------------------------------------- columns */
 
@@ -22,14 +22,14 @@ static double farthest(const void *arg, int64_t from, int64_t to) {
 }
 
 /* Entries of A from number `first` on. */
-typedef struct run {
+typedef struct entry_run {
   const kcl_csr *A;
   int64_t first;
   int16_t *to;
-} run;
+} entry_run;
 
 static void write_distances(void *arg, int64_t from, int64_t to) {
-  const run *r = arg;
+  const entry_run *r = arg;
   const kcl_csr *A = r->A;
   const int64_t first = r->first + from, end = r->first + to;
   int16_t *out = r->to - r->first;
@@ -38,7 +38,7 @@ static void write_distances(void *arg, int64_t from, int64_t to) {
 }
 
 static void fill_distances(const void *source, int64_t from, int64_t count, void *to) {
-  kcl_for(count, KCL_FEW, write_distances, &(run){source, from, to});
+  kcl_for(count, KCL_FEW, write_distances, &(entry_run){source, from, to});
 }
 
 static int upload_distances(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
@@ -48,8 +48,9 @@ static int upload_distances(kcl_device_setup *s, const kcl_csr *A, const kcl_dev
   int rc;
   KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(int16_t), &distance));
   KCL_TRY(kcl_opencl_write(kcl_setup_context(s), distance, &u, "uploading columns"));
-  KCL_TRY(EACH(s, "restore_columns", A->rows * team, BUFFER(out->ptr), INT(A->rows), INT(team),
-               BUFFER(distance), BUFFER(out->col)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, "restore_columns", A->rows * team, KCL_ARG_BUFFER(out->ptr),
+                          KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(distance),
+                          KCL_ARG_BUFFER(out->col)));
   kcl_setup_drop(s, distance);
 done:
   return rc;
@@ -65,14 +66,14 @@ static int upload_columns(kcl_device_setup *s, const kcl_csr *A, const kcl_devic
 /* ---------------------------------------------------------------- values */
 
 /* As float, if that loses none of them. */
-typedef struct narrowing {
+typedef struct value_narrowing {
   const double *val;
   float *to;
   _Atomic bool *lost;
-} narrowing;
+} value_narrowing;
 
-static void narrow(void *arg, int64_t from, int64_t to) {
-  const narrowing *n = arg;
+static void narrow_to_float(void *arg, int64_t from, int64_t to) {
+  const value_narrowing *n = arg;
   const double *val = n->val;
   float *out = n->to;
   int differ = 0;
@@ -81,15 +82,15 @@ static void narrow(void *arg, int64_t from, int64_t to) {
 }
 
 static void fill_narrow(const void *source, int64_t from, int64_t count, void *to) {
-  const narrowing *n = source;
-  kcl_for(count, KCL_FEW, narrow, &(narrowing){n->val + from, to, n->lost});
+  const value_narrowing *n = source;
+  kcl_for(count, KCL_FEW, narrow_to_float, &(value_narrowing){n->val + from, to, n->lost});
 }
 
 /* Of some values: are they float? */
 static bool look_narrow(const kcl_csr *A) {
   const double *val = A->val;
   bool narrow = true;
-  for (int64_t k = 0; k < A->nnz && narrow; k += A->nnz / SAMPLES + 1)
+  for (int64_t k = 0; k < A->nnz && narrow; k += A->nnz / SAMPLED_ENTRIES + 1)
     narrow = (double)(float)val[k] == val[k];
   return narrow;
 }
@@ -98,7 +99,7 @@ static bool look_narrow(const kcl_csr *A) {
 static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
                          bool *lost) {
   _Atomic bool failed = false;
-  const narrowing all = {.val = A->val, .lost = &failed};
+  const value_narrowing all = {.val = A->val, .lost = &failed};
   const kcl_upload same = {1, 4 * A->nnz, kcl_fill_bytes, A->val},
                    narrowed = {4, A->nnz, fill_narrow, &all};
   void *val;
@@ -107,7 +108,9 @@ static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device
   KCL_TRY(kcl_opencl_write(kcl_setup_context(s), val, A->type == KCL_S ? &same : &narrowed,
                            "uploading values"));
   *lost = failed;
-  if (!*lost) KCL_TRY(EACH(s, "widen", A->nnz, BUFFER(val), INT(A->nnz), BUFFER(out->val)));
+  if (!*lost)
+    KCL_TRY(KCL_LAUNCH_EACH(s, "widen", A->nnz, KCL_ARG_BUFFER(val), KCL_ARG_INT(A->nnz),
+                            KCL_ARG_BUFFER(out->val)));
   kcl_setup_drop(s, val);
 done:
   return rc;
@@ -129,13 +132,13 @@ enum {
 };
 
 /* The distinct rows, one after another. */
-typedef struct table {
+typedef struct distinct_rows {
   int64_t rows, entries;
   int32_t *start, *distance; /* [rows + 1], [entries] */
   double *val;               /* [entries] */
-} table;
+} distinct_rows;
 
-static int fill_table(kcl *ctx, const kcl_repeats *r, table *t) {
+static int fill_distinct_rows(kcl *ctx, const kcl_repeats *r, distinct_rows *t) {
   int rc;
   t->rows = r->count, t->entries = kcl_repeats_entries(r);
   KCL_TRY(kcl_alloc(ctx, t->rows + 1, sizeof *t->start, "distinct rows", (void **)&t->start));
@@ -147,27 +150,29 @@ done:
 }
 
 /* In new memory. */
-static int send(kcl_device_setup *s, const void *from, int64_t count, size_t element, void **to) {
+static int send_array(kcl_device_setup *s, const void *from, int64_t count, size_t element,
+                      void **to) {
   const kcl_upload u = {1, count * (int64_t)element, kcl_fill_bytes, from};
   int rc = kcl_setup_memory(s, count, element, to);
   return rc ? rc : kcl_opencl_write(kcl_setup_context(s), *to, &u, "uploading rows");
 }
 
-static int restore(kcl_device_setup *s, const table *t, const uint16_t *code,
+static int restore(kcl_device_setup *s, const distinct_rows *t, const uint16_t *code,
                    const kcl_device_csr *out) {
   const int team = kcl_setup_team(out);
   void *codes, *start, *distance, *val;
   int note, rc;
-  KCL_TRY(send(s, code, out->rows, sizeof *code, &codes));
-  KCL_TRY(send(s, t->start, t->rows + 1, sizeof *t->start, &start));
-  KCL_TRY(send(s, t->distance, t->entries, sizeof *t->distance, &distance));
-  KCL_TRY(send(s, t->val, t->entries, sizeof *t->val, &val));
-  KCL_TRY(EACH(s, "count_repeats", out->rows, INT(out->rows), BUFFER(codes), BUFFER(start),
-               BUFFER(out->ptr)));
+  KCL_TRY(send_array(s, code, out->rows, sizeof *code, &codes));
+  KCL_TRY(send_array(s, t->start, t->rows + 1, sizeof *t->start, &start));
+  KCL_TRY(send_array(s, t->distance, t->entries, sizeof *t->distance, &distance));
+  KCL_TRY(send_array(s, t->val, t->entries, sizeof *t->val, &val));
+  KCL_TRY(KCL_LAUNCH_EACH(s, "count_repeats", out->rows, KCL_ARG_INT(out->rows),
+                          KCL_ARG_BUFFER(codes), KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(out->ptr)));
   KCL_TRY(kcl_setup_scan(s, out->ptr, out->rows, out->ptr, &note));
-  KCL_TRY(EACH(s, "restore_rows", out->rows * team, BUFFER(out->ptr), INT(out->rows), INT(team),
-               BUFFER(codes), BUFFER(start), BUFFER(distance), BUFFER(val), BUFFER(out->col),
-               BUFFER(out->val)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, "restore_rows", out->rows * team, KCL_ARG_BUFFER(out->ptr),
+                          KCL_ARG_INT(out->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(codes),
+                          KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(distance), KCL_ARG_BUFFER(val),
+                          KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
   kcl_setup_drop(s, codes), kcl_setup_drop(s, start);
   kcl_setup_drop(s, distance), kcl_setup_drop(s, val);
 done:
@@ -179,11 +184,11 @@ static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_devic
                           bool *done) {
   kcl *ctx = kcl_setup_context(s);
   kcl_repeats r = {0};
-  table t = {0};
+  distinct_rows t = {0};
   int rc;
   KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, true, &r));
   if (!(*done = kcl_repeats_fit(&r))) goto done;
-  KCL_TRY(fill_table(ctx, &r, &t));
+  KCL_TRY(fill_distinct_rows(ctx, &r, &t));
   KCL_TRY(restore(s, &t, r.code, out));
 done:
   kcl_repeats_free(&r), free(t.start), free(t.distance), free(t.val);
