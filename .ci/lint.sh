@@ -49,6 +49,8 @@ if has doxygen; then
   verdict $? "doxygen: the public header"
   rm -rf "$scratch"
 fi
+sh .ci/names.sh
+verdict $? "names"
 if [ -f "${BUILD:=build}/libkrylocl.a" ]; then
   sh .ci/rooms.sh "$BUILD"
   verdict $? "rooms"
