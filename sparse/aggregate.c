@@ -11,7 +11,7 @@
 typedef struct node_graph {
   const kcl_csr *A, *all;      /* all: |A_IJ|_F^2 of the nodes I, J; A itself if they are rows */
   double *largest;             /* [nodes] of those beside the diagonal */
-  _Atomic int64_t least, most; /* bits of those of all nodes */
+  _Atomic int64_t least, most; /* bits of the extremes over all nodes */
   atomic_bool gaps;            /* a node has no diagonal, or no coupling */
   bool *strong;                /* [entries of all] */
   int block;
@@ -29,7 +29,7 @@ static void norm_row(void *arg, kcl_row_list *r, int64_t node) {
   kcl_row_put(r);
 }
 
-/* Of entry k of `all`. */
+/* The square of entry k of `all`. */
 static double square_entry(const node_graph *g, int64_t k) {
   const double value = ((const double *)g->all->val)[k];
   return g->all == g->A ? value * value : value;
@@ -56,7 +56,7 @@ static void find_largest_couplings(void *arg, int64_t from, int64_t to) {
   if (gaps) g->gaps = true;
 }
 
-/* The square root is that of a product of squares: |A_IJ| > theta sqrt(max |A_IK| max |A_JK|). */
+/* |A_IJ| > theta sqrt(max |A_IK| max |A_JK|), all three given as squares. */
 static bool exceeds(const node_graph *g, double size, double largest_i, double largest_j) {
   const double least = g->theta * g->theta;
   return kcl_rounded(size * size) > kcl_rounded(least * least * largest_i * largest_j);
@@ -68,7 +68,7 @@ static bool is_strong(const node_graph *g, int64_t i, int64_t k) {
          exceeds(g, square_entry(g, k), g->largest[i], g->largest[j]);
 }
 
-/* Of rows as nodes, as of most grids: then A is the graph, and no copy is needed. */
+/* Are all couplings strong, where nodes are rows? True on most grids: then A is the graph, and no copy is needed. */
 static bool all_are_strong(const node_graph *g) {
   const double least = kcl_of_bits(g->least), most = kcl_of_bits(g->most);
   return g->all == g->A && !g->gaps && exceeds(g, least, most, most);
@@ -135,7 +135,7 @@ static uint64_t state_of(uint64_t key) { return key >> 62; }
 static uint64_t with_state(uint64_t key, uint64_t state) { return key << 2 >> 2 | state << 62; }
 static uint64_t node_of(uint64_t key) { return key & UINT32_MAX; }
 
-/* A list of nodes in parts: those of part p, nodes [p ROOTING_PART, (p + 1) ROOTING_PART), begin at p ROOTING_PART. */
+/* A list of nodes in parts: part p lists some of the nodes [p ROOTING_PART, (p + 1) ROOTING_PART) from p ROOTING_PART on. */
 enum { ROOTING_PART = 4096 };
 typedef struct part_list {
   int32_t *node;  /* [nodes] */

@@ -11,8 +11,8 @@ static void subtract_multiple(double *restrict a, const double *restrict b, doub
   for (int64_t j = 0; j < n; j++) a[j] -= f * b[j];
 }
 
-/* Gauss and Jordan: X = I becomes A^-1. A column without a pivot is left out: zero in the inverse. Of row k, columns of A before k
- * are not needed any more, and those of X behind the last pivot's row are zero. */
+/* Gauss-Jordan elimination: X = I becomes A^-1. A column without a pivot is left out and zero in the inverse. In row k, columns
+ * of A before k are not needed any more, and columns of X behind the last pivot's row are zero. */
 static void invert_general(double *A, double *X, int64_t n) {
   double most = 0;
   int64_t filled = 0;
@@ -57,15 +57,15 @@ static void subtract_four(double *restrict a, int64_t n, const double *restrict 
   }
 }
 
-/* Of a positive semidefinite matrix a_kj^2 <= a_kk a_jj: where there is no pivot, column k has nothing below it. */
+/* Is column k zero below the diagonal? In a positive semidefinite matrix it is where a_kk is no pivot: a_kj^2 <= a_kk a_jj. */
 static bool empty_below(const double *A, int64_t n, int64_t k, double most) {
   double below = 0;
   for (int64_t i = k + 1; i < n; i++) below = fmax(below, fabs(A[i * n + k]));
   return A[k * n + k] >= -NOTHING * most && below <= sqrt(NOTHING) * most;
 }
 
-/* The lower triangle of a symmetric A becomes that of -A^-1 (the sweep operator: Goodnight 1979); above it stands nothing of use.
- * A column without a pivot is left out. work: [2 n]. False: A is not positive semidefinite. */
+/* The lower triangle of a symmetric A becomes the lower triangle of -A^-1 by the sweep operator (Goodnight 1979); the upper one
+ * is overwritten. A column without a pivot is left out. work: [2 n]. False: A is not positive semidefinite. */
 static bool sweep_symmetric(double *A, int64_t n, double *work) {
   double most = 0, *row = work, *factor = work + n;
   for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(A[i * n + i]));

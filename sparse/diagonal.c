@@ -2,7 +2,7 @@
 #include "sparse/sparse.h"
 #include <math.h>
 
-/* Of D^-1 A with the diagonal of l1 all eigenvalues are in (0, 1], and one step multiplies the errors of those above a quarter by 0.6
+/* With the l1 diagonal D all eigenvalues of D^-1 A are in (0, 1]; one step multiplies errors of eigenvalues above a quarter by 0.6
  * or less. */
 const double kcl_l1_weight = 1.6;
 

@@ -30,8 +30,8 @@ typedef struct kcl_factors {
 } kcl_factors;
 void kcl_factors_free(kcl_factors *f);
 
-/* What is factored: a copy of A, its rows exchanged and scaled by m unless that is NULL, with the whole diagonal; to each
- * diagonal entry `shift` times the largest modulus of its row is added, away from zero. */
+/* The matrix to be factored: a copy of A, its rows exchanged and scaled by m unless that is NULL, with the whole diagonal; to
+ * each diagonal entry `shift` times the largest modulus of its row is added, away from zero. */
 int kcl_factor_matrix(kcl *ctx, const kcl_csr *A, const kcl_matching *m, double shift,
                       kcl_csr **out);
 /* ILU(0) (Meijerink & van der Vorst 1977). *zero: the first row whose pivot vanishes, -1: none; then there are factors.

@@ -22,7 +22,7 @@ static void diagonals(void *arg, int64_t from, int64_t to) {
       if (f->A->col[k] == i) f->diagonal[i] = entry_modulus(f, k);
 }
 
-/* How large an entry is beside those of its row and column. */
+/* |a_ij| / sqrt(|a_ii| |a_jj|): the size of an entry relative to the diagonal entries of its row and column. */
 static double entry_weight(const pattern_finding *f, int64_t i, int64_t k) {
   const double a = entry_modulus(f, k), all = f->diagonal[i] * f->diagonal[f->A->col[k]];
   return all > 0 ? a / sqrt(all) : a > 0 ? INFINITY : 0;

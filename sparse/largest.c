@@ -11,7 +11,7 @@ typedef struct host_lanczos {
   const kcl_csr *A;
   const double *d;
   int w; /* numbers per element */
-  /* [n, w]: scale v is the vector of this step; u, first scale_before u that of the step before, becomes the next one */
+  /* [n, w]: scale v is the vector of this step, scale_before u the previous one; u becomes the next one */
   double *v, *u;
   double scale, scale_before, alpha, beta; /* beta: of the step before; 0: there was none */
   const kcl_others *others;                /* or NULL: A is whole */
@@ -36,7 +36,7 @@ static void lanczos_row_product(const host_lanczos *l, int64_t i, double out[2])
   out[0] = re, out[1] = im;
 }
 
-/* The same, real: four sums, so that additions do not wait for one another, and entries asked for ahead of time. */
+/* As lanczos_row_product for real A: four entries at a time, so that additions do not wait for one another, and prefetched. */
 static double real_row_product(const host_lanczos *l, int64_t i) {
   enum { ENTRIES_AHEAD = 256 }; /* entries */
   const double *a = l->A->val, *v = l->v, scale = l->scale;

@@ -1,10 +1,10 @@
-/* A sparser prolongation where P^T A P would be dense or dear, as of graphs with long rows: the longest rows of P give way to
- * those of T, which P was smoothed from and which reproduces the same vectors.
+/* A sparser prolongation where P^T A P would be dense or expensive, for instance for graphs with long rows: the longest rows of P
+ * are replaced by rows of T, from which P was smoothed and which reproduces the same vectors.
  *
  *   products of entries   at most sum_i |P_i| sum_k |P_k|, k: the columns of row i of A, |P_i|: the entries of row i
  *   entries               estimated from random keys of columns: the least of m of them is 1/m in the mean (Cohen 1998)
  *
- * Time: as of 4 products with A, per attempt. */
+ * Time: that of 4 products with A per attempt. */
 #include "sparse/sparse.h"
 #include <math.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static keys joined(keys a, keys b) {
   return a;
 }
 
-/* Of the sets of these columns. */
+/* The keys of the union of the sets of row i's columns. */
 static keys joined_of(const keys *set, const kcl_csr *A, int64_t i) {
   keys all = none;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) all = joined(all, set[A->col[k]]);

@@ -85,7 +85,7 @@ static int like(kcl *ctx, const kcl_csr *pattern, kcl_csr **out) {
   return rc;
 }
 
-/* The same for columns that are in the list; false: not all are, and the rest is lost. */
+/* As add_rows, for columns that are in the list already. False: one is not, and the sums are useless. */
 static bool add_known_rows(kcl_accumulator *s, const kcl_csr *B, combination c) {
   const uint32_t *row = s->row, now = s->now;
   const double *b = B->val;

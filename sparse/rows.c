@@ -10,7 +10,7 @@
 enum { LEAST_SHIFT = 9 /* 2^LEAST_SHIFT rows per part */, PARTS_PER_THREAD = 8 /* per thread */ };
 enum { SAMPLE = 128 /* rows, whose entries tell how many there will be */ };
 
-/* Of part p, rows [p << shift, (p + 1) << shift). Until the part has a place, row i ends at C->row_ptr[i + 1] in its list. */
+/* Part p makes rows [p << shift, (p + 1) << shift). Until the part has a place, row i ends at C->row_ptr[i + 1] in its list. */
 typedef struct row_parts {
   kcl_row_maker *make;
   void *arg;
@@ -292,7 +292,7 @@ static int join_parts(kcl *ctx, row_parts *P) {
   return rc;
 }
 
-/* What all makers of rows do. */
+/* Makes all rows in parallel: the common part of kcl_row_list_make and kcl_row_list_make_through. */
 static int make_all_rows(kcl *ctx, int64_t rows, const int64_t cols[2], kcl_type type,
                          kcl_row_maker *make, void *arg, int64_t *refused, kcl_csr **out) {
   row_parts P = {.make = make,

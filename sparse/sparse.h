@@ -19,14 +19,14 @@ static inline double kcl_rounded(double a) {
   return u.value;
 }
 
-/* Of a number: random bits, the same in kernels/sparse.clh. */
+/* Random bits of a number, as in kernels/sparse.clh. */
 static inline uint64_t kcl_hash(uint64_t i) {
   uint64_t h = (i + 1) * 0x9e3779b97f4a7c15u;
   h = (h ^ h >> 31) * 0xbf58476d1ce4e5b9u;
   return h ^ h >> 27;
 }
 
-/* A row of more entries is no way to the entries behind it: one dense row must not make all others dense. */
+/* Longer rows are not followed to their neighbours: one dense row must not make all others dense. */
 enum { KCL_LONG_ROW = 1024 };
 static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
   return A->row_ptr[i + 1] - A->row_ptr[i] > KCL_LONG_ROW;
@@ -34,7 +34,8 @@ static inline bool kcl_long_row(const kcl_csr *A, int64_t i) {
 
 /* ---------------------------------------------------------------- rows, one after another (rows.c) */
 
-/* The sums of one row by column (sums.c), as Gustavson's (1978): dense, and never cleared. Rows are counted. */
+/* The sums of one row by column (sums.c), as in Gustavson's product (1978): dense arrays that are never cleared, since rows are
+ * counted. */
 typedef struct kcl_accumulator {
   uint32_t *row;   /* [cols] the last row that has the column */
   int32_t *list;   /* [cols + 1] the columns of this row */
@@ -100,7 +101,7 @@ typedef void kcl_row_maker(void *arg, kcl_row_list *r, int64_t i);
 int kcl_row_list_make(kcl *ctx, int64_t rows, int64_t cols, kcl_type type, kcl_row_maker *make,
                       void *arg, int64_t *refused, kcl_csr **out);
 
-/* The same for real rows that are made through others, of `inner` columns. */
+/* kcl_row_list_make for real rows that are made through others, of `inner` columns. */
 int kcl_row_list_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t cols,
                               kcl_row_maker *make, void *arg, kcl_csr **out);
 int64_t kcl_row_list_grain(
@@ -109,8 +110,8 @@ int64_t kcl_row_list_grain(
 int kcl_sparse_room(kcl *ctx, kcl_csr *C);
 int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count); /* the room alone */
 
-/* The members of each group, ascending: those of group g are member[start[g]] up to member[start[g + 1]]. group: [n], negative: of
- * none; start: [groups + 1], zero before. */
+/* The members of each group, ascending: group g has member[start[g]] up to member[start[g + 1]]. group: [n], negative: in none;
+ * start: [groups + 1], zero before. */
 void kcl_sparse_members(int64_t n, const int32_t *group, int64_t groups, int64_t *start,
                         int32_t *member);
 /* Blocks of rows that are visited side by side, each with an array of its own; where block b of n rows begins. */
@@ -140,7 +141,7 @@ int kcl_sparse_column_counts(kcl *ctx, const kcl_csr *A, int64_t **out); /* [col
 /* As large as the largest eigenvalue of D^-1 A, A Hermitian, up to a few percent: Lanczos steps from a fixed vector (Lanczos
  * 1950), bounded by Gershgorin's circles. d: 1 / a_ii, real. Also for complex A. */
 int kcl_sparse_largest(kcl *ctx, const kcl_csr *A, const double *d, double *out);
-/* The same of a matrix of which A has own rows and columns, and other processes have the rest. */
+/* kcl_sparse_largest for a matrix on several processes, of which A has own rows and columns. */
 typedef struct kcl_others {
   int64_t first_row;  /* number of A's first row in the whole matrix */
   const double *size; /* [rows] sums of |a_ij| over columns of others */
@@ -151,10 +152,10 @@ typedef struct kcl_others {
 } kcl_others;
 int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const kcl_others *others,
                               double *out);
-/* Of its coefficients, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
+/* The estimate from the coefficients of Lanczos, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
 enum { KCL_LANCZOS_STEPS = 5 };
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
-/* What a level of multigrid is smoothed by: a polynomial in D^-1 A, which needs its largest eigenvalue, or one step with a diagonal. */
+/* Smoothers of multigrid: a polynomial in D^-1 A, which needs its largest eigenvalue, or one step with a diagonal. */
 typedef enum kcl_smoother {
   KCL_CHEBYSHEV, /* D^-1 over the largest eigenvalue; A Hermitian */
   KCL_L1_JACOBI, /* kcl_l1_weight / sum_j |a_ij| (Baker, Falgout, Kolev & Yang 2011); A Hermitian */
@@ -206,8 +207,8 @@ int kcl_sparse_tentative(kcl *ctx, const kcl_aggregation *g, int64_t rows, const
 /* P from T; largest: the eigenvalue of D^-1 A. */
 int kcl_sparse_smoothed(kcl *ctx, const kcl_csr *A, const kcl_nodes *nodes, int block,
                         const kcl_csr *T, double largest, kcl_csr **P);
-/* The longest rows of P become those of T, as many as need be for a product P^T A P of at most so many products of entries and,
- * nearly, so many entries; or all. */
+/* Replaces the longest rows of P by rows of T, as many as need be for P^T A P to take at most `most_products` products of entries
+ * and to have, nearly, at most `most_entries` entries; or all of them. */
 int kcl_sparse_limit(kcl *ctx, const kcl_csr *A, const kcl_csr *T, double most_products,
                      double most_entries, kcl_csr **P);
 

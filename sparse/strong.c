@@ -94,8 +94,8 @@ static void begin_splitting(void *arg, int64_t from, int64_t to) {
   }
 }
 
-/* Of two neighbours the one that comes later is beaten, also by those that are decided, which come last: S is walked by its rows
- * alone, and without branches. */
+/* Marks the neighbour of lower priority as beaten. Decided points have the lowest and beat none. S is walked by rows alone,
+ * without branches. */
 static void compare_neighbours(void *arg, int64_t from, int64_t to) {
   point_splitting *s = arg;
   const kcl_csr *S = s->S;

@@ -202,7 +202,7 @@ static bool is_kept(graph_walk *w, int64_t j) {
          (w->strong < w->end && *w->strong * w->block <= j);
 }
 
-/* Of A_F; 0: A has none there. */
+/* The diagonal entry of A_F in row i; 0 where A has none. */
 static double filtered_diagonal(const smoothing_data *f, int64_t i) {
   const kcl_csr *A = f->A;
   const double *a = A->val;
@@ -263,7 +263,7 @@ static inline void sort_few(few *r) {
   }
 }
 
-/* The same where A_F is A and rows of T have one entry, as of scalar problems on most grids. */
+/* As smoothed_row where A_F is A and rows of T have one entry: scalar problems on most grids. */
 static void smoothed_short_row(void *arg, kcl_row_list *r, int64_t i) {
   enum { SHORT_PRODUCT = 16 };
   const smoothing_data *f = arg;

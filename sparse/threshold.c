@@ -1,6 +1,6 @@
 /* ILUT(p, tau) (Saad 1994): row by row, the fill of a row is made, small entries are left out, and the p largest are kept. Threads take
  * rows in ascending order, and wait for the row that they need next: each is computed as by one thread, so the bits are the same on any
- * number. The part of U, for which others wait, is done before that of L.
+ * number. The part of U, for which others wait, is done before the part of L.
  * Compiled per scalar type; called with double and complex double (sparse/factor.c).
  */
 #include "core/base/scalar.h"
@@ -17,7 +17,7 @@ typedef struct candidate {
   int32_t col, at; /* of maker.value */
 } candidate;
 
-/* What a thread makes rows with. */
+/* The working memory of one thread, which makes rows. */
 typedef struct maker {
   kcl_threshold *e;
   int64_t i;

@@ -1,4 +1,4 @@
-/* The product of the CSR formats for rows that are short and of uneven lengths, as those of multigrid's matrices: included by csr.h.
+/* The product of the CSR formats for short rows of uneven lengths, as in multigrid's matrices: included by csr.h.
  *
  * Processors cannot predict a branch on such a length, and a wrong guess costs as much as ten entries. So entries are multiplied in
  * fours, and products of the last four that belong to the next row are masked. Lane l sums entries l, l + 4, l + 8 ... of its row.
@@ -26,7 +26,7 @@ static inline kcl_csr_elements csr_values(const void *val, int64_t k, const bool
   return __builtin_convertvector(v, kcl_csr_elements);
 }
 
-/* Of four entries from k on those products that belong to the row, which has `left` more. */
+/* Products of the four entries from k on; zero beyond the end of the row, which has `left` entries more. */
 static inline kcl_csr_elements csr_masked(const void *val, const int32_t *col, int64_t k,
                                           int64_t left, const bool narrow, const element *x) {
   const kcl_csr_elements at = {x[col[k]], x[col[k + 1]], x[col[k + 2]], x[col[k + 3]]},
@@ -36,7 +36,7 @@ static inline kcl_csr_elements csr_masked(const void *val, const int32_t *col, i
   return (kcl_csr_elements)((kcl_csr_mask)product & mask);
 }
 
-/* The same where the matrix has fewer than four more. */
+/* As csr_masked where the matrix has fewer than four entries more. */
 static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int64_t k,
                                         int64_t left, const bool narrow, const element *x) {
   kcl_csr_elements product = {0};
@@ -45,7 +45,7 @@ static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int
   return product;
 }
 
-/* inner: the matrix has three more entries after those of row hi - 1. */
+/* inner: the matrix has at least three entries after row hi - 1. */
 static inline void csr_uneven_range(const kcl_matrix *m, const bool narrow, const bool inner,
                                     const element *x, element *y, int64_t lo, int64_t hi) {
   const int64_t *row_ptr = m->array[0].data;

@@ -81,7 +81,7 @@ static const char *rank_same_as(const kcl *ctx, const kcl_format *f, const kcl_s
   return NULL;
 }
 
-/* Of the vectors of a product. */
+/* Bytes of x and y in a product. */
 static double vectors(const kcl_stats *s, kcl_type type) {
   return (double)(s->rows + s->cols) * (double)kcl_type_size(type);
 }

@@ -51,7 +51,7 @@ static int64_t narrow_together(const kcl_level_sets *s, int64_t *step) {
 
 typedef int64_t triangular_steps_of(const kcl_level_sets *s, int64_t *step);
 
-/* m->step, and the rows in the order of their steps, those of a step in the order of elimination. */
+/* Fills m->step and the order of the rows: by step, within a step in the order of elimination. */
 static int triangular_lay_out(kcl_matrix *m, const kcl_level_sets *s, triangular_steps_of *choose) {
   int64_t *step = NULL, *next = NULL;
   int32_t *order;

@@ -1,4 +1,4 @@
-/* What a context is doing, for programs that show it. */
+/* The activity of a context, for programs that show it. */
 #include "core/base/context.h"
 
 void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), void *user) {

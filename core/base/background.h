@@ -1,4 +1,4 @@
-/* Work beside that of the caller, in a thread of its own. */
+/* Work in a thread of its own, beside the caller's. */
 #ifndef KCL_BACKGROUND_H
 #define KCL_BACKGROUND_H
 #include <pthread.h>

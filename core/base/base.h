@@ -45,7 +45,7 @@ int kcl_need_idle(kcl *ctx);
 /* count * size bytes, zeroed, 64-byte aligned, to free with free(); on failure *out is NULL and the status KCL_MEMORY, with
  * `what` in the message. */
 int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
-/* The same, not zeroed: whoever fills it touches it first. */
+/* As kcl_alloc, but not zeroed: the thread that fills a page is the first to touch it. */
 int kcl_alloc_unset(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
 
 /* Is so much memory available? Linux grants more than there is and ends the program that touches it. The limit of address space (ulimit -v) counts too.

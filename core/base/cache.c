@@ -4,7 +4,7 @@
  *   key    compared in full, so that two keys with the same checksum do no harm
  *   data
  *
- * Its modification time is that of the last use. */
+ * Its modification time says when it was last used. */
 #include "core/base/cache.h"
 #include "core/base/output.h"
 #include "core/base/sum64.h"

@@ -1,6 +1,6 @@
-/* The counters of a stretch of work. Memory traffic is that of the memory controllers (uncore_imc of Intel's processors,
- * events cas_count_read and _write, of all processes) where they may be read, else the misses of the last cache, of this
- * process, by the line. Kernel documentation: sysfs-bus-event_source-devices-events. */
+/* The counters of a stretch of work. Memory traffic is counted at the memory controllers (uncore_imc of Intel's processors,
+ * events cas_count_read and _write, all processes) where they may be read; elsewhere it is this process's misses of the
+ * last-level cache times the cache line. Kernel documentation: sysfs-bus-event_source-devices-events. */
 #include "core/base/counters.h"
 #include <dirent.h>
 #include <glob.h>
@@ -99,7 +99,7 @@ static double line_bytes(void) {
   return bytes > 0 ? (double)bytes : 64;
 }
 
-/* Of the controllers, if all of them were counted. */
+/* The sum over the memory controllers; -1 unless all of them were counted. */
 static double traffic(const double *v, int events) {
   double sum = events ? 0 : -1;
   for (int i = 0; i < events && sum >= 0; i++) sum = v[i] < 0 ? -1 : sum + v[i];

@@ -5,16 +5,16 @@
  *   all chunks      h = mix(h ^ chunk), in order
  *
  * Each step is a bijection of s, so a change of a single word always changes the sum; any other change
- * is missed with probability 2^-64. Words are little-endian. The odd constants and mix are
- * those of SplitMix64 (Steele, Lea & Flood 2014). */
+ * is missed with probability 2^-64. Words are little-endian. The odd constants and mix come
+ * from SplitMix64 (Steele, Lea & Flood 2014). */
 #ifndef KCL_SUM64_H
 #define KCL_SUM64_H
 #include <stddef.h>
 #include <stdint.h>
 uint64_t kcl_sum64(const void *data, size_t size, uint64_t start);
 
-/* The same in parts: sums of chunks, [ceil(size / KCL_SUM64_CHUNK)]; then kcl_sum64_join for all chunks in order, and the
- * end for the bytes in all. */
+/* The checksum in parts: kcl_sum64_chunks sums chunks, [ceil(size / KCL_SUM64_CHUNK)]; kcl_sum64_join joins the sums of all
+ * chunks, in order; kcl_sum64_end adds the total size in bytes. */
 enum { KCL_SUM64_CHUNK = 1 << 20 };
 void kcl_sum64_chunks(const void *data, size_t size, uint64_t *sum);
 uint64_t kcl_sum64_join(uint64_t h, const uint64_t *sum, int64_t count);

@@ -145,7 +145,7 @@ void kcl_parallel(int threads, kcl_region *body, void *arg) {
 
 /* ---------------------------------------------------------------- steps */
 
-/* The parts of each member that were taken: the number of the step * 2 KCL_PARTS_PER_THREAD + how many. */
+/* Which parts of a member have been taken: taken = step * 2 KCL_PARTS_PER_THREAD + parts taken in this step. */
 typedef struct cursor {
   _Alignas(CACHE_LINE) _Atomic uint64_t taken;
 } cursor;
@@ -160,8 +160,8 @@ typedef struct team_steps {
   _Alignas(CACHE_LINE) _Atomic int finished; /* parts of this step */
 } team_steps;
 
-/* Takes a part of a member's, -1: all are taken, or the step is over. A cursor of a step before is at its end: a step is
- * over when all its parts are finished. */
+/* Takes one of a member's parts; -1: all are taken, or the step is over. A cursor left from an earlier step counts as none
+ * taken: a step is over when all its parts are finished. */
 static int take_part(team_steps *s, int member, uint32_t step) {
   uint64_t begin = (uint64_t)step * 2 * KCL_PARTS_PER_THREAD,
            at = atomic_load(&s->cursor[member].taken), from;
@@ -179,7 +179,7 @@ static int run_parts(team_steps *s, int member, int threads, uint32_t step) {
   return count;
 }
 
-/* Who finishes the last part prepares the next step. */
+/* Counts finished parts; the thread that finishes the last one prepares the next step. */
 static void finish_parts(team_steps *s, int count, int threads) {
   if (!count || atomic_fetch_add(&s->finished, count) + count < KCL_PARTS_PER_THREAD * threads)
     return;

@@ -13,7 +13,7 @@ typedef struct kcl_tune {
   int slice;  /* rows per slice of sell */
 } kcl_tune;
 
-/* Of the selected device. */
+/* ---- the tunables of the selected device */
 int kcl_tune_load(kcl *ctx); /* from its file; an error names file and line */
 int kcl_tune_own_path(kcl *ctx, char *path, size_t room); /* that file; -1: no cache folder */
 int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out);

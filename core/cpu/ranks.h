@@ -44,7 +44,7 @@ static void add_boundary(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s
   add_to_dot(e, h, s, sum, c);
 }
 
-/* What came from each owner, behind this rank's own. */
+/* Copies the received elements of each owner behind this rank's own. */
 static void collect_halo(const kcl_halo *h) {
   for (int i = 0; i < h->owners; i++) {
     const kcl_received *part = &h->received[i];
@@ -62,7 +62,7 @@ static void end_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, co
 
 enum { KCL_CPU_MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
 
-/* all [active dots, parts]: into the place of the first chunk. */
+/* Stores the sums over all ranks, all [active dots, parts], as the partial sums of the first chunk; the others are zero. */
 static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *active,
                              const double *all) {
   const int dots = kcl_stage_dots(s);
@@ -75,7 +75,7 @@ static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *a
     }
 }
 
-/* Sums of this rank on their way to become sums of all; then they are. */
+/* Begins to add this rank's sums of a stage over the ranks; end_stage_sum waits for the result and stores it. */
 static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
                             const bool *active) {
   double all[KCL_CPU_MOST_SUMS];
@@ -102,7 +102,7 @@ static int end_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
   return rc;
 }
 
-/* The same by chunks, which are the blocks of all ranks. */
+/* Adds the partial sums of a stage over the ranks by chunks, which are the fixed row blocks of reproducible sums. */
 static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
                              const bool *active) {
   double *own = e->sums, all[KCL_CPU_MOST_SUMS];

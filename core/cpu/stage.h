@@ -3,7 +3,7 @@
  * what the compiler inlines.
  *
  * Fusion without generated code: a chunk of rows is divided into blocks that fit the L1 cache, and the operations of a
- * stage run one after another on a block. The memory traffic is that of one fused loop; the other passes hit the cache.
+ * stage run one after another on a block. The memory traffic equals one fused loop's; the other passes hit the cache.
  */
 #ifndef KCL_CPU_STAGE_H
 #define KCL_CPU_STAGE_H
@@ -89,7 +89,7 @@ static scalar dot_elements(const scalar *x, const scalar *y, bool plain, int n) 
 #endif
 }
 
-/* All but a dot. */
+/* Any vector operation but a dot. */
 static void run_elementwise(const kcl_op *o, scalar *y, scalar a, const scalar *x, scalar b,
                             const scalar *z, int n) {
   if (o->code == KCL_OP_LINCOMB)
@@ -108,7 +108,7 @@ static int64_t vector_element_bytes(const kcl_cpu *e, kcl_vec v) {
   return (int64_t)(is_narrow_vector(e, v) ? sizeof(float) : sizeof(scalar));
 }
 
-/* A stage on a block of rows for one right-hand side. */
+/* A stage on a row block for one right-hand side. */
 typedef struct kcl_cpu_block {
   const kcl_cpu *e;
   const kcl_stage *s;
@@ -119,7 +119,7 @@ typedef struct kcl_cpu_block {
   int64_t lo, hi;
 } kcl_cpu_block;
 
-/* Element i of a vector; of a temporary one there are those of the block alone. */
+/* Where element i of a vector is. A temporary vector has elements for the block alone. */
 static void *element_address(const kcl_cpu_block *b, kcl_vec v, int64_t i) {
   const int t = kcl_stage_temporary(b->s, v);
   const int64_t bytes = vector_element_bytes(b->e, v);
@@ -139,7 +139,7 @@ static void narrow_elements(const scalar *from, float *to, int n) {
   for (int l = 0; l < n; l++) to[l] = (float)s_re(from[l]);
 }
 
-/* An operation with narrow vectors and others: the narrow ones are converted piece by piece. */
+/* An operation with both narrow and wide vectors: converts KCL_CPU_CONVERTED elements of the narrow ones at a time. */
 static void run_with_narrow(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) {
   scalar room[3][KCL_CPU_CONVERTED];
   for (int64_t i = b->lo; i < b->hi; i += KCL_CPU_CONVERTED) {
@@ -175,7 +175,7 @@ static void run_operation(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) 
     run_elementwise(o, y, c, x, d, z, n);
 }
 
-/* The vector operations, after the product. */
+/* The vector operations of a stage on one row block, after the product. */
 static void run_row_block(const kcl_cpu_block *b, scalar *sum) {
   for (int i = 0, d = 0; i < b->s->vectors; i++) {
     run_operation(b, &b->s->vector[i], &sum[d]);
@@ -187,13 +187,13 @@ static void *vector_of(const kcl_cpu *e, kcl_vec v, int rhs) {
   return e->vec[rhs * e->k->vectors + v];
 }
 
-/* Where y begins whose element lo is the block's first, though it may be a temporary vector of the block alone. */
+/* The address of y's element 0, computed from element b->lo: a temporary vector stores the block's elements alone. */
 static void *start_of_vector(const kcl_cpu_block *b, kcl_vec y) {
   return (void *)((uintptr_t)element_address(b, y, b->lo) -
                   (uintptr_t)(b->lo * vector_element_bytes(b->e, y)));
 }
 
-/* For `count` right-hand sides, on the same rows. */
+/* y = A x of `count` right-hand sides on the same rows. */
 static void multiply_blocks(const kcl_cpu_block *b, int count) {
   const kcl_stage *s = b->s;
   const kcl_format *f = is_narrow_vector(b->e, s->x) ? s->A->format->narrow : s->A->format;
@@ -215,7 +215,7 @@ static int full_chunks(const kcl_cpu *e, const kcl_stage *s) {
   return s->n ? (int)((s->n - 1) / rows_of_chunk(e, s)) + 1 : 0;
 }
 
-/* Of the active right-hand sides, for this part of the stage; their number. */
+/* Makes a block for each active right-hand side, for this part of the stage; returns their number. */
 static int make_blocks(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, const bool *active,
                        int part, kcl_cpu_block *b) {
   const int64_t temporaries = (int64_t)KCL_MOST_TEMPORARIES * e->block;

@@ -1,4 +1,4 @@
-/* What compressed formats are sized by: distinct rows, pairs and values, values that float holds, the span of slices. */
+/* The sizes of compressed formats: distinct rows, pairs and values, values that float represents, the span of slices. */
 #include "core/base/context.h"
 #include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"

@@ -16,7 +16,7 @@ static const char *bad_row(const kcl_csr *A, int64_t i) {
   return NULL;
 }
 
-/* Column indices are of 32 bits, and so are those of A^H. */
+/* Column indices have 32 bits, in A and in A^H. */
 static int check_sizes(kcl *ctx, int64_t rows, int64_t cols, int64_t nnz) {
   const int64_t most = INT64_C(1) << 31;
   if (rows >= 0 && rows <= most && cols >= 0 && cols <= most && nnz >= 0 && nnz <= INT64_MAX / 64)

@@ -19,7 +19,7 @@ typedef struct kcl_level_sets {
 /* level [N->rows] of each row, of which the entries [row_ptr[i], end[i]) count, all of rows before it, or with upper after it; the
  * number of levels. */
 int64_t kcl_level_numbers(const kcl_csr *N, const int64_t *end, bool upper, int32_t *level);
-/* Of I + N; N strictly triangular, or KCL_USAGE. */
+/* The level sets of I + N. KCL_USAGE unless N is strictly triangular. */
 int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out);
 void kcl_level_sets_free(kcl_level_sets *s);
 /* The n-th row in the order of elimination. */

@@ -126,12 +126,12 @@ struct kcl_format {
   /* y[lo .. hi) = (A x)[lo .. hi), sequentially; the executor divides the rows among threads. lo is a multiple of
    * 64, and so is hi except at the end; the same holds for visit_rows on CPU devices. */
   void (*rows)(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi);
-  /* The same for k right-hand sides at once, 2 to KCL_MAX_NRHS, each with the bits of `rows`; NULL: `rows` for one
+  /* `rows` for k right-hand sides at once, 2 to KCL_MAX_NRHS, each with the bits of `rows`. NULL: `rows` is called for one
    * after another. */
   void (*rows_multi)(const kcl_matrix *m, int k, const void *const *x, void *const *y, int64_t lo,
                      int64_t hi);
-  /* The same format for vectors of float, A's values being double: its rows and rows_multi take and give those, and the .cl
-   * reads x through AT on GPUs (spmv/narrow.h). NULL: not for such vectors, or not of type double. */
+  /* This format for vectors of float, A's values being double: its rows and rows_multi read x and write y as float, and the
+   * .cl reads x through AT on GPUs (spmv/narrow.h). NULL: there is none for such vectors, or the type is not double. */
   const kcl_format *narrow;
   /* In place of `rows`, for matrices in steps: part `part` of `parts` of a step. */
   void (*step)(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts);
@@ -154,7 +154,7 @@ void kcl_matrix_prepared(kcl_matrix *m, const char *name, kcl_array_kind kind, i
                          int64_t items);
 void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value);
 
-/* For build: is the layout that of a GPU, where neighbouring work-items take neighbouring rows (otherwise each takes a
+/* For build: is it the layout of a GPU, where neighbouring work-items take neighbouring rows (otherwise each takes a
  * contiguous range, as `rows` does)? Are the arrays for a device? The tunables; 0: as built in. */
 bool kcl_matrix_gpu_layout(const kcl_matrix *m);
 bool kcl_matrix_on_device(const kcl_matrix *m);

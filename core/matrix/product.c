@@ -17,7 +17,7 @@ typedef struct split_product {
   _Atomic int64_t norm, rowwise, componentwise; /* bits of the largest */
 } split_product;
 
-/* Of one row: (s, c) its compensated sum, |a_ij| and |a_ij x_j|. */
+/* The sums of one row: (s, c) the compensated sum, size = sum |a_ij|, size_x = sum |a_ij x_j|. */
 typedef struct compensated_sum {
   double s[2], c[2], size, size_x;
 } compensated_sum;
@@ -57,7 +57,7 @@ INLINE void add_row(compensated_sum *to, const kcl_csr *A, kcl_type type, int64_
   *to = q;
 }
 
-/* Row i of both parts; *further: the next row of B. */
+/* y_i of A x or b - A x, from row i of both parts; *further: the next row of B. */
 INLINE compensated_sum sum_split_row(const split_product *m, kcl_type type, int64_t i,
                                      int64_t *further, bool sizes) {
   const int w = kcl_type_complex(type) ? 2 : 1;
@@ -71,10 +71,10 @@ INLINE compensated_sum sum_split_row(const split_product *m, kcl_type type, int6
   return q;
 }
 
-/* The larger; NaN where one is. */
+/* The larger of both; NaN if one of them is. */
 static double larger_or_nan(double m, double q) { return q <= m || isnan(m) ? m : q; }
 
-/* y = A x or b - A x; judge: of the latter also what kcl_split_residual returns. */
+/* y = A x or b - A x; judge: y = b - A x, and the errors that kcl_split_residual returns. */
 INLINE void multiply_rows(split_product *m, kcl_type type, int64_t from, int64_t to, bool judge) {
   const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
   int64_t further = m->B ? kcl_first_from(m->row, 0, m->B->rows, from) : 0;

@@ -144,7 +144,7 @@ typedef struct scanning {
   int tables, apart;  /* apart: of two tables that are merged now */
   int64_t per;
   uint16_t *code; /* of all rows, or NULL */
-  uint16_t *map;  /* [tables][KCL_MOST_REPEATS]: from numbers of a table to those of all */
+  uint16_t *map;  /* [tables][KCL_MOST_REPEATS]: from numbers of a table to numbers of the whole */
   int64_t own[MOST_TABLES]; /* items of each, before others were merged into it */
   atomic_bool full;
 } scanning;
@@ -208,7 +208,7 @@ static void renumber_codes(void *arg, int64_t first, int64_t end) {
     s->code[i] = s->map[i / s->per * KCL_MOST_REPEATS + s->code[i]];
 }
 
-/* From the numbers of each table, which `code` has, to those of all. */
+/* Renumbers `code` from the numbers of each table to the numbers of the whole. */
 static int number_rows(kcl *ctx, scanning *s) {
   int rc = kcl_alloc_unset(ctx, KCL_MOST_REPEATS, s->tables * sizeof *s->map, "a table of repeats",
                            (void **)&s->map);

@@ -34,8 +34,8 @@ int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kc
                      bool codes, kcl_repeats *out);
 /* The number of the value or pair at entry k of row i. */
 int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k);
-/* Of KCL_ROWS that fit: the entries of the distinct rows, and these one after another, row p from start[p] up to start[p + 1]:
- * offset = column - row, val in this type. start: [count + 1]. */
+/* Distinct rows (KCL_ROWS, all of which fit): the number of their entries, and the entries one row after another. Row p has
+ * entries start[p] up to start[p + 1]: offset = column - row, val in this type. start: [count + 1]. */
 int64_t kcl_repeats_entries(const kcl_repeats *r);
 void kcl_repeats_rows(const kcl_repeats *r, kcl_type type, int32_t *start, int32_t *offset,
                       void *val);

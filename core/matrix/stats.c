@@ -146,7 +146,7 @@ static double row_values(const void *arg, int64_t from, int64_t to) {
   return largest;
 }
 
-/* Of moduli, by their bits: finite where both are finite and neither is 0. */
+/* The ratio of two moduli, given by their bits: finite where both are finite and neither is 0. */
 static double quotient(int64_t most, int64_t least) {
   const double a = kcl_of_bits(most), b = kcl_of_bits(least);
   return a < INFINITY && b > 0 ? fmin(a / b, DBL_MAX) : INFINITY;

@@ -171,7 +171,7 @@ static inline int64_t count_row_blocks(const kcl_csr *A, int b, int64_t base) {
   }
 }
 
-/* Of two rows, whose blocks most matrices do not fill: without branches that depend on columns, which nobody could guess. */
+/* Distinct block columns of two rows. Without branches on column numbers, which processors cannot predict. */
 static int64_t blocks_of_two(const kcl_csr *A, int64_t base) {
   const int64_t other = base + 1 < A->rows ? base + 1 : base;
   const int32_t *a = A->col + A->row_ptr[base], *a_end = A->col + A->row_ptr[base + 1],
@@ -209,7 +209,8 @@ bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back) {
   return !differ;
 }
 
-/* On most of a grid block rows are like the one before, or the third before where points have three unknowns. */
+/* Counts the blocks of block rows [from, to). On most grids a block row repeats the one before, or the third before where
+ * points have three unknowns, and so needs no count of its own. */
 static void count_block_rows(void *arg, int64_t from, int64_t to) {
   blocking *c = arg;
   const int b = c->b;
@@ -228,14 +229,14 @@ static void count_block_rows(void *arg, int64_t from, int64_t to) {
 
 static int64_t block_rows(const kcl_csr *A, int b) { return (A->rows + b - 1) / b; }
 
-/* b x b blocks with an entry. */
+/* Counts the b x b blocks that have an entry. */
 static int64_t count_matrix_blocks(const kcl_csr *A, int b) {
   blocking c = {.A = A, .b = b};
   kcl_for(block_rows(A, b), KCL_FEW_ROWS / b, count_block_rows, &c);
   return c.blocks;
 }
 
-/* Which part of b x b blocks is entries, by one block row of 256, each time another of them. */
+/* The share of entries in the b x b blocks with an entry: samples one of every 256 block rows, at varying positions. */
 static double sampled_fill(const kcl_csr *A, int b) {
   enum { SAMPLE_GROUP = 256, STEP = 7 };
   const int64_t rows = block_rows(A, b);
@@ -250,7 +251,7 @@ static double sampled_fill(const kcl_csr *A, int b) {
   return blocks ? (double)entries / ((double)blocks * b * b) : 0;
 }
 
-/* Of 2 x 2, and of those larger ones that a sample finds half full: others take more bytes than CSR. */
+/* Counts the 2 x 2 blocks, and larger blocks where a sample is at least half full: emptier ones take more bytes than CSR. */
 void kcl_count_blocks(const kcl_csr *A, kcl_stats *s) {
   static const int size[] = {3, 4, 6, 8};
   s->bcsr_blocks[2] = count_matrix_blocks(A, 2);

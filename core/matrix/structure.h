@@ -48,7 +48,7 @@ static inline int64_t kcl_row_length(const kcl_csr *A, int64_t i) {
 /* The size of natural blocks, such as the unknowns of a grid point: 2, 3, 4, 6 or 8 rows that mostly share their columns; else
  * 1. */
 int kcl_natural_block(const kcl_stats *s);
-/* The column of padding in row i: that of an entry of the row, so that 0 times an infinity elsewhere in x is not added. */
+/* The column of padding in row i: a column of the row's own entries, so that 0 times an infinity elsewhere in x is not added. */
 static inline int32_t kcl_padding_column(const kcl_csr *A, int64_t i) {
   if (kcl_row_length(A, i)) return A->col[A->row_ptr[i + 1] - 1];
   return (int32_t)(i < A->cols ? i : 0);

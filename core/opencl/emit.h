@@ -1,4 +1,4 @@
-/* What the writers of OpenCL source share: one stage as it is written into one kernel. */
+/* One stage as it is written into one kernel: shared by the writers of OpenCL source. */
 #ifndef KCL_EMIT_H
 #define KCL_EMIT_H
 
@@ -75,12 +75,11 @@ void kcl_put_own_elements(kcl_source *t,
 /* ---- persistent_plan.c: what of a program the persistent kernel needs (and whether it can be) */
 bool kcl_in_registers(const kcl_emit *e, kcl_vec v);
 bool kcl_publishes(const kcl_emit *e,
-                   kcl_vec v); /* does the stage write what other groups gather? */
-bool kcl_overlaps(
-    const kcl_emit *e); /* is its product computed while the reduction before it is under way? */
+                   kcl_vec v);        /* does the stage write what other groups gather? */
+bool kcl_overlaps(const kcl_emit *e); /* does its product overlap the reduction before it? */
 const kcl_stage *kcl_persistent_before(const kcl_program *k, const kcl_stage *s);
 bool kcl_ends_in_flight(
-    const kcl_stage *s); /* does it end with a reduction (or barrier) under way? */
+    const kcl_stage *s); /* does it end with a reduction (or barrier) in flight? */
 
 /* ---- series_plan.c: stages that may share a kernel; stages that one launch carries out together */
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number);

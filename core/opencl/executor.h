@@ -41,7 +41,7 @@ typedef struct kcl_sent {
 
 enum { KCL_MOST_SENT = 4 };
 
-/* What the halo of an operator has on the device (kernels/halo.cl). */
+/* Kernels and buffers of an operator's halo on the device (kernels/halo.cl). */
 typedef struct kcl_exchange {
   const kcl_halo *halo;           /* NULL: the operator has none */
   cl_kernel pack, take, add;      /* take: pack from x to `in` */
@@ -119,7 +119,7 @@ typedef struct run {
 static inline kcl *run_context(const run *r) { return r->k->ctx; }
 static inline cl_command_queue run_queue(const run *r) { return r->k->ctx->opencl->queue; }
 
-/* Of a vector: a number per right-hand side. */
+/* Bytes of a vector's element: one number per right-hand side. */
 static inline size_t run_element_bytes(const run *r) { return (size_t)r->width * r->scalar_bytes; }
 
 static inline double run_real_at(const run *r, const void *p) {
@@ -139,7 +139,7 @@ cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r-
  * the persistent kernel replaces. */
 int kcl_run_stage_kernels(run *r, bool persistent);
 int kcl_run_programs(
-    const run *r); /* those of stages, then that of the persistent kernel or series */
+    const run *r); /* programs of stages, then of the persistent kernel or series */
 const kcl_geometry *kcl_run_geometry(const run *r, int program);
 void kcl_run_close_launches(run *r);
 void kcl_run_close_parts(run *r);
@@ -209,7 +209,7 @@ typedef struct kcl_persistent_ops {
   int64_t least_iterations;         /* that are worth a launch */
   bool (*wanted)(run *r);           /* decides whether, and how: r->persistent.geometry */
   double (*estimate)(const run *r); /* seconds per pass over LOOP, where it is wanted */
-  /* What its source depends on, and its buffers; close also after a failure. */
+  /* Decides everything that its source depends on, and allocates its buffers; close also after a failure. */
   int (*prepare)(run *r);
   int (*open)(run *r);                       /* from r->persistent.program: r->persistent.kernel */
   cl_int (*enqueue)(run *r, int64_t passes); /* over LOOP, one launch */

@@ -54,7 +54,7 @@ static int cached(const kcl_program *k, int group, int groups) {
   return groups;
 }
 
-/* Of a stage of this rank, if its sums have a fixed shape: 0 otherwise. */
+/* Work-groups of a stage on this rank where its sums have a fixed shape: one per row block; 0 otherwise. */
 static int64_t fixed_groups(const kcl_program *k) {
   const int64_t block = kcl_program_block(k);
   return block ? (k->A->rows + block - 1) / block : 0;

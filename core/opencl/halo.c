@@ -1,10 +1,10 @@
-/* The halo of a product on an OpenCL device: elements that other ranks need go to the host on a second queue while the stage runs,
- * those of others come from the host, and a kernel completes y (kernels/halo.cl).
+/* The halo of a product on an OpenCL device: while the stage runs, a second queue sends the elements that other ranks need to
+ * the host and receives theirs, and a kernel completes y (kernels/halo.cl).
  *
  *   launches    pack | the stage, its product over own columns | halo_add
  *   transfers        | read, between ranks, write              |
  *
- * What is sent is not packed where it is few pieces of consecutive elements: they are read from x.
+ * Elements to be sent are not packed where they form a few runs of consecutive elements, which are read from x.
  */
 #include "core/opencl/executor.h"
 
@@ -47,7 +47,7 @@ static cl_int read_piece(const run *r, cl_mem buffer, const kcl_sent *p, const k
                              kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
-/* What is sent to the host, which then may use h->in: what is read was complete after h->in had been used. */
+/* Reads the elements that are sent to the host, which may use h->in afterwards: they were complete after h->in had been used. */
 static cl_int read_halo(const run *r, const kcl_exchange *e, cl_mem x, const cl_event *packed) {
   const kcl_halo *h = e->halo;
   const kcl_sent whole = {0, 0, h->sends};
@@ -79,7 +79,7 @@ static cl_int which_dot(const kcl_op *o, kcl_vec y) {
   return !o ? 0 : o->plain ? 3 : o->x == y ? 2 : 1;
 }
 
-/* Which right-hand sides were active: those of the state that the stage read. */
+/* Which right-hand sides were active in the state that the stage read. */
 static cl_int set_active(const run *r, cl_kernel kernel, const kcl_stage *s, kcl_vec u) {
   enum { CYCLE_END = 1, SHARED = 2 };
   const cl_uint number = r->number - 1;

@@ -28,7 +28,7 @@ int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t 
 /* Host memory: reads into it do not hold up the host; into ordinary memory they do (NVIDIA), and at a third of the rate. */
 int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p); /* also of an empty one */
-/* The same for memory that there is: out->buffer is NULL where the driver does not take it. */
+/* Pins memory of the caller's; out->buffer is NULL where the driver does not take it. */
 void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
 
 #ifndef KCL_NO_OPENCL /* ---- for core/opencl/ alone */
@@ -85,7 +85,7 @@ int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out);
 void kcl_pool_give(kcl *ctx, const void *buffer); /* any buffer, or NULL: others are released */
 void kcl_pool_trim(kcl *ctx);                     /* what is free: to a part of the memory */
 void kcl_pool_end(kcl_opencl *o);
-/* Of zeros, from the pool. */
+/* A buffer of zeros from the pool. */
 int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out);
 
 /* `count` elements of `element` bytes. fill writes `count` of them from number `from` on to `to`, which may be pinned memory;
@@ -123,8 +123,8 @@ enum { KCL_HALO_GROUPS = 256 }; /* that complete a product, at most (kernels/hal
 /* How a program is laid out on a device (geometry.c), which its source depends on. */
 typedef struct kcl_geometry {
   int group, groups_max; /* work-items per work-group; most groups of a launch */
-  int partials_max;      /* partial sums of a dot: one per group, and on ranks those of the halo */
-  int registers;         /* per work-item, where the compiler can be told; 0: its own choice */
+  int partials_max; /* partial sums of a dot: one per group, and on ranks one per group of the halo */
+  int registers;    /* per work-item, where the compiler can be told; 0: its own choice */
   bool streamed;   /* the matrix is read by streaming loads, so that vectors stay in the L2 cache */
   int block;       /* elements per block of a fused loop, CPU layout */
   int sum_block;   /* rows of each work-group, where sums have a fixed shape; 0: any */
@@ -132,7 +132,7 @@ typedef struct kcl_geometry {
   bool without_loop; /* LOOP and REPLACE are in the persistent kernel: not compiled separately */
   int series_groups; /* work-groups of a series (series.c), all resident; 0: there are no series */
   int series_bytes;  /* that a stage of one moves, at most */
-  bool series;       /* the source is that of series */
+  bool series;       /* the source holds series, not stages */
   /* The persistent kernel: all of LOOP in one launch. What follows is about it. */
   bool persistent;
   bool local_halo;              /* the halo of a group's rows fits in its local memory */
@@ -148,7 +148,7 @@ int kcl_most_dots(const kcl_program *k);                /* the constant MOST_DOT
 size_t kcl_poll_bytes(const kcl_program *k);            /* of a state: control blocks and slots */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g);
 bool kcl_sums_are_argument(const kcl_program *k); /* those over ranks, of kernels */
-/* Where the kernel of each stage is (parts.c): it is that of stage `number` of `phase`, and is called stage_PHASE_NUMBER, or
+/* Where the kernel of each stage is (parts.c): stage `number` of `phase` owns it, and it is called stage_PHASE_NUMBER, or
  * stage_shared where it is alone in its part. */
 typedef struct kcl_stage_kernel {
   int phase, number, part;

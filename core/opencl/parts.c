@@ -35,7 +35,7 @@ static bool owns(const kcl_parts *p, int phase, int i) {
   return p->of[phase][i].phase == phase && p->of[phase][i].number == i;
 }
 
-/* What all stages that are compiled add up to: their operations, or, shared, kernels. */
+/* Totals over the compiled stages: operations, and shared kernels. */
 static void add_up_parts(const kcl_program *k, const kcl_geometry *g, const kcl_parts *p, int *ops,
                          int *shared) {
   *ops = *shared = 0;

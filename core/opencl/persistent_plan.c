@@ -1,4 +1,4 @@
-/* What the persistent kernel needs to know of a program: whether LOOP can be one kernel, which vectors other groups
+/* Properties of a program that the persistent kernel depends on: whether LOOP can be one kernel, which vectors other groups
  * gather, where reductions are in flight, and which scalars can wait for them. docs/persistent.md explains why. */
 #include "core/opencl/emit.h"
 #include "core/opencl/persistent_plan.h"

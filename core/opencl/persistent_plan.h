@@ -1,4 +1,4 @@
-/* What the persistent kernel needs to know of a program. */
+/* Properties of a program that the persistent kernel depends on. */
 #ifndef KCL_PERSISTENT_PLAN_H
 #define KCL_PERSISTENT_PLAN_H
 
@@ -10,7 +10,7 @@ bool kcl_persistent_possible(const kcl_program *k);
 static inline bool kcl_phase_persistent(int phase) {
   return phase == KCL_LOOP || phase == KCL_REPLACE;
 }
-/* Of a phase, or of LOOP and REPLACE: which vectors; which of them products gather. */
+/* Does a phase, or LOOP with REPLACE, use the vector? Does a product gather it? */
 bool kcl_phase_uses(const kcl_program *k, kcl_phase phase, kcl_vec v);
 bool kcl_phase_gathers(const kcl_program *k, kcl_phase phase, kcl_vec v);
 bool kcl_persistent_uses(const kcl_program *k, kcl_vec v);

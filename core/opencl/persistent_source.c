@@ -94,7 +94,7 @@ static void put_publish(kcl_source *t, const whole_kernel *w, kcl_vec v) {
   put_element(t, w, v), kcl_put(t, ");\n");
 }
 
-/* What LOOP gathers, for the first time. */
+/* Publishes the vectors that LOOP gathers, for the first time. */
 static void publish(kcl_source *t, const void *of) {
   const whole_kernel *w = of;
   for (kcl_vec v = 0; v < w->k->vectors; v++) {
@@ -105,7 +105,7 @@ static void publish(kcl_source *t, const void *of) {
   }
 }
 
-/* What LOOP begins by receiving, where no pass was before. */
+/* Sends the sums that LOOP begins by receiving, where no pass came before. */
 static void put_send_known(kcl_source *t, const kcl_program *k) {
   const kcl_stage *last = &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1];
   for (int i = 0, d = 0; i < last->vectors; i++)
@@ -128,7 +128,7 @@ static void put_stages(kcl_source *t, const whole_kernel *w, kcl_phase phase) {
 
 static void put_loop_stages(kcl_source *t, const void *of) { put_stages(t, of, KCL_LOOP); }
 
-/* What REPLACE gathers before it writes it, and LOOP does not publish. */
+/* Publishes the vectors that REPLACE gathers before it writes them, unless LOOP publishes them. */
 static void publish_for_replace(kcl_source *t, const whole_kernel *w) {
   const kcl_program *k = w->k;
   bool any = false;

@@ -80,7 +80,7 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Of those that are free the smallest are kept, so many bytes of them. */
+/* Keeps the smallest free buffers, `room` bytes in total, and releases the others. */
 static void trim(kcl_pool *p, size_t room) {
   int kept = 0;
   if (!p->entries) return;

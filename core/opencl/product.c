@@ -32,7 +32,7 @@ static void put_array_type(kcl_source *t, const kcl_array *a, bool written) {
     kcl_put(t, "global const %s *restrict ", kind_name(a->kind));
 }
 
-/* prefix: before every name, in kernels, where they meet those of other matrices; NULL: none. */
+/* prefix: before every name, in kernels, where names of several matrices meet; NULL: none. */
 void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *prefix) {
   const char *p = prefix ? prefix : "", *mark = prefix ? "_" : "";
   for (int i = 0; i < m->arrays; i++) {

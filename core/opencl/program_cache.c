@@ -1,10 +1,10 @@
 /* Compiled programs, kept in two places: a context remembers its latest by their text, and the cache folder
- * (core/base/cache.h) those of all processes as the driver's binaries. The key is all that a binary depends on:
+ * (core/base/cache.h) stores the driver's binaries for all processes. The key is all that a binary depends on:
  *
  *   platform and its version | device | driver | options | source
  *
- * A binary that the driver does not take is compiled again and replaced. What is left to compile is compiled at once: drivers
- * compile in the thread that asks, or one after another where they cannot (PoCL). */
+ * A binary that the driver does not take is compiled again and replaced. The remaining programs are compiled concurrently:
+ * drivers compile in the calling thread; where they cannot (PoCL), one program after another. */
 #include "core/base/cache.h"
 #include "core/opencl/opencl.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Stages of the OpenCL executor on several ranks (core/program/ranks.h): after a stage with dots the host reads the partial sums, adds
- * them over the ranks and hands them to the next launch as an argument. A rank whose device fails takes part until the next
- * sum, which tells all.
+ * them over the ranks and passes them to the next launch as an argument. A rank whose device fails takes part until the next
+ * sum, which reports the failure to all.
  */
 #include "core/opencl/executor.h"
 #include <sched.h>
@@ -55,13 +55,13 @@ static size_t reals_of(const device_partials *p, int d) {
   return (p->groups + (completed ? p->more : 0)) * (size_t)p->parts;
 }
 
-/* all [sums, parts]: what the next stage is given. */
+/* Stores the sums over all ranks, all [sums, parts], for the next stage. */
 static void store_totals(run *r, const device_partials *p, const double *all) {
   kcl_copy(r->real_bytes == 4 ? KCL_S : KCL_D, r->ranks.total, KCL_D, all, p->sums * p->parts, 1);
   r->ranks.totals = p->sums;
 }
 
-/* Each to the place of its first group, which alone is read (make_kernel in launch.c). */
+/* Writes each total as the sum of its first group, the only one that is read (make_kernel in launch.c). */
 int kcl_run_leave_sums(run *r, int status) {
   const size_t to[3] = {kcl_run_sums(r), 0, 0}, from[3] = {0},
                region[3] = {r->scalar_bytes, (size_t)r->ranks.totals, 1},
@@ -75,7 +75,8 @@ int kcl_run_leave_sums(run *r, int status) {
                       "clEnqueueWriteBufferRect", "adding over ranks");
 }
 
-/* Of count reals; parts 2: those with an even number, then the others. Some sums at a time: they do not wait for each other. */
+/* Adds `count` reals to sum[0]; parts 2: the even ones to sum[0], the odd ones to sum[1]. AT_ONCE independent sums, so that
+ * additions do not wait for each other. */
 static void add_up_reals(const void *values, size_t real_bytes, size_t count, int parts,
                          double *sum) {
   enum { AT_ONCE = 8 };
@@ -91,7 +92,7 @@ static void add_up_reals(const void *values, size_t real_bytes, size_t count, in
   for (int i = 0; i < AT_ONCE; i++) sum[parts == 2 ? i % 2 : 0] += some[i];
 }
 
-/* With them, where all ranks run this executor: how many have stopped. */
+/* Adds the groups' sums over the ranks; with them, where all ranks run this executor, the number of ranks that have stopped. */
 static int sum_groups(run *r, kcl_ranks *ranks, const device_partials *p, int status, double *all) {
   const int n = p->sums * p->parts;
   for (int d = 0; d < p->sums && !status; d++)
@@ -103,7 +104,7 @@ static int sum_groups(run *r, kcl_ranks *ranks, const device_partials *p, int st
   return status;
 }
 
-/* The groups are the blocks of all ranks. */
+/* Adds partial sums over the ranks by group: groups are the fixed row blocks of reproducible sums. */
 static int sum_group_blocks(run *r, kcl_ranks *ranks, const device_partials *p, int status,
                             double *all) {
   double *own = r->ranks.block;
@@ -123,7 +124,7 @@ static void mark_unread(const run *r, const device_partials *p) {
   memset(r->ranks.partial, 0xFF, p->whole);
 }
 
-/* How many of these reals, from the first on, are there. */
+/* How many of these reals have arrived, counted from the first. */
 static size_t arrived(const volatile void *real, size_t real_bytes, size_t count) {
   const volatile uint32_t *single = real;
   const volatile uint64_t *twice = real;
@@ -133,7 +134,7 @@ static size_t arrived(const volatile void *real, size_t real_bytes, size_t count
   return i;
 }
 
-/* Of sum d all reals are there, or the read has ended. */
+/* Waits until all reals of sum d have arrived, or the read has ended. */
 static cl_int await_sum(const run *r, const device_partials *p, int d, cl_event read) {
   enum { LOOKS = 4096 }; /* at memory, for each at the event */
   const size_t count = reals_of(p, d);

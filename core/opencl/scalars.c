@@ -112,7 +112,7 @@ void kcl_put_factor_name(kcl_source *t, const kcl_emit *e, kcl_coef c) {
     kcl_put(t, "%s%s", c.conjugate ? "conj_" : "", kcl_slot_name(e->k, c.slot));
 }
 
-/* In registers, where each is used as often as there are elements. Its sign is that of the operation. */
+/* Coefficients of vector operations are loaded into registers, since every element uses them. The operation has the sign. */
 void kcl_put_factors(kcl_source *t, const kcl_emit *e) {
   kcl_coef list[2 * KCL_MOST_STAGE_OPS];
   int count = kcl_stage_factors(e->s, list);
@@ -155,7 +155,7 @@ static void reduce_one_rhs(kcl_source *t, const kcl_program *k, const kcl_stage 
   }
 }
 
-/* Of several right-hand sides: a dot is as many sums. */
+/* As reduce_one_rhs for several right-hand sides: a dot is one sum per right-hand side. */
 static void reduce_several(kcl_source *t, const kcl_program *k, const kcl_stage *before) {
   int width = kcl_rhs_width(k);
   for (int i = 0, d = 0; i < before->vectors; i++) {

@@ -60,7 +60,7 @@ static cl_int ask_device(run *r, cl_kernel kernel, const cl_mem *list, cl_mem to
                                     kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
-/* Of all buffers of series; out [list_length]. */
+/* Finds the device addresses of all buffers of series; out [list_length]. */
 static int find_addresses(run *r, cl_ulong *out) {
   const kcl_program *k = r->k;
   cl_mem *list = NULL, to = NULL;

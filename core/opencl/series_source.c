@@ -63,7 +63,7 @@ static void put_series_functions(kcl_source *t, const void *of) {
     kcl_put_stage_function(t, c->k, c->g, (kcl_phase)c->kind[i].phase, c->kind[i].number, i);
 }
 
-/* Words are cast: those of integers to idx, addresses to pointers of any type. */
+/* Words are cast: integers to idx, addresses to pointers of any type. */
 static void put_case(kcl_source *t, int number, const kcl_stage *s) {
   kcl_put(t, "case %d: stage_%d(n, active, s, scratch", number, number);
   for (int a = 0, all = count_arguments(s), params = s->A->arrays + s->A->params; a < all; a++)

@@ -46,7 +46,7 @@ struct kcl_executor {
   /* `to` runs the same method with A in another format on the same device: it gets the state and the vectors of `from`,
    * between two passes over LOOP, everything polled. */
   int (*carry)(kcl_executor *to, const kcl_executor *from);
-  /* Of a program b = A x: y = alpha A x + beta y on the caller's memory. p as multiply of krylocl.h takes it, checked, except
+  /* y = alpha A x + beta y on the caller's memory, for a program b = A x. p: as multiply of krylocl.h takes it, checked, except
    * for its buffers: KCL_USAGE. Enqueued only, where x and y are buffers. */
   int (*multiply)(kcl_executor *, const kcl_product *p);
   void *(*memory)(kcl_executor *, kcl_vec); /* of a vector: on the host, or a cl_mem */

@@ -59,7 +59,7 @@ kcl_vec kcl_vector_like(kcl_program *k, kcl_vec v, const char *name, ...)
 kcl_vec kcl_vector_of(kcl_program *k, int64_t n, const char *name, ...) KCL_PRINTF(3, 4);
 kcl_vec kcl_constant(kcl_program *k, int64_t n, kcl_type type, const void *values, const char *name,
                      ...) KCL_PRINTF(5, 6); /* n values, copied; never written */
-/* The same, not copied: values outlive the program. narrow: stored as float. */
+/* A constant that is not copied: values outlive the program. narrow: stored as float. */
 kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *values, bool narrow,
                               const char *name);
 /* On an OpenCL device: buffer, cl_mem [n] as the vector is stored, is copied there. */
@@ -241,8 +241,8 @@ int kcl_program_end(kcl_program *k); /* closes the last phase; the status of the
 void kcl_program_free(kcl_program **k);
 /* Bytes that one pass over a phase moves while so many right-hand sides iterate; 0: only what they share. */
 double kcl_program_bytes(const kcl_program *k, kcl_phase phase, int nrhs);
-/* Bytes per second at which LOOP reads and writes: between the rate of the cache and that of the memory, by how much of its
- * vectors and matrices fits into the last-level cache; `unknown` where no rate was measured. */
+/* Bytes per second at which LOOP reads and writes: between cache rate and memory rate, by the share of its vectors and
+ * matrices that fits into the last-level cache; `unknown` where no rate was measured. */
 double kcl_program_rate(const kcl_program *k, double unknown);
 double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs); /* one stage's share */
 /* Bytes that take as long to stream as the stage takes; its matrix is an outline. */
@@ -256,17 +256,18 @@ int kcl_width_of(int nrhs); /* rounded up to a power of two */
 int kcl_rhs_width(
     const kcl_program *k); /* nrhs, rounded up to a power of two: of an element on a device */
 int kcl_stage_dots(const kcl_stage *s);
-/* Of a matrix with a halo: the dot of its product with another vector, and which of the stage's dots it is; NULL: none. */
+/* The dot of a product by a matrix with a halo and another vector, and which of the stage's dots it is; NULL: none. */
 const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number);
 bool kcl_stage_writes_history(const kcl_stage *s); /* does it record an iteration or Ritz values? */
 const kcl_applied *kcl_applied_of(const kcl_program *k, const kcl_matrix *A); /* or NULL */
-/* The stage whose dots stage i reduces, or NULL; and the stage whose partial sums the last stage of START or REPLACE, of
- * scalars alone, seeds: LOOP begins by reducing them. */
+/* The stage whose dots stage i reduces, or NULL. */
 const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i);
-/* Stage s, a product without dots after the stage `before`: its product and vectors use none of the scalars that s computes or of
- * the dots before, so these may follow it. */
-bool kcl_stage_runs_ahead(const kcl_stage *s, const kcl_stage *before);
+/* The last stage of LOOP, if stage i, the last of START or REPLACE and of scalars alone, seeds its partial sums, which LOOP
+ * begins by reducing; else NULL. */
 const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i);
+/* Can the product and vectors of stage s be computed before its scalars and before the dots of the stage `before` are reduced?
+ * s is then a product without dots that uses neither. */
+bool kcl_stage_runs_ahead(const kcl_stage *s, const kcl_stage *before);
 int kcl_program_dots(const kcl_program *k); /* most dots of one stage, at least 1 */
 bool kcl_stage_writes(const kcl_stage *s, kcl_vec v);
 bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v); /* by a vector operation, not the product */

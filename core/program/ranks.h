@@ -1,13 +1,13 @@
 /* A program on several ranks: processes that own blocks of consecutive rows of A and of every vector, and run the same
- * stages in step. What executors ask of the others (distributed/ answers, on MPI):
+ * stages in step. Executors need two operations (distributed/ implements them on MPI):
  *
  *   sums    the dots of a stage are added over the ranks, once, right after the stage; where they are to be reproducible, as
  *           partial sums over fixed blocks of the rows of all ranks, in the order of the blocks
  *   halo    of a product: before the stage own elements of x are handed to the exchange; after it the entries whose columns
  *           other ranks own are added to y, and their share to a dot of y (kcl_stage_halo_dot)
  *
- * Everything else is local: methods and formats know nothing of it, nor do preconditioners, which are those of the diagonal
- * block of each rank: their products take own columns alone.
+ * Everything else is local. Methods and formats are unaware of ranks. Preconditioners belong to the diagonal block of each
+ * rank: their products take own columns alone.
  */
 #ifndef KCL_RANKS_H
 #define KCL_RANKS_H
@@ -23,13 +23,14 @@ struct kcl_ranks {
   int64_t block;     /* rows per partial sum, first_row is a multiple of it; 0: a sum per rank */
   bool
       mixed; /* executors of both kinds: a batch has the same exchanges on each, also where nothing is active */
-  /* Adds values [n] over the ranks, in their order: the same bits on each. status: this rank's; returns that of the first
-   * rank that is not KCL_OK. All ranks call it, and go on alike. */
+  /* Adds values [n] over the ranks, in their order: the same bits on each. status: this rank's. Returns the first status that
+   * is not KCL_OK, by rank. All ranks call it, and continue alike. */
   int (*sum)(kcl_ranks *, int status, int n, double *values);
-  /* The same in two halves: begin_sum returns at once, and until end_sum, whose result it is, no other sum begins. */
+  /* `sum` in two halves: begin_sum returns at once, end_sum returns the result. No other sum begins in between. */
   void (*begin_sum)(kcl_ranks *, int status, int n, const double *values);
   int (*end_sum)(kcl_ranks *, int n, double *values);
-  /* The same for partial sums own [n, blocks] of this rank's blocks, which are added in the order of all; NULL: 0 each. */
+  /* `sum` for partial sums own [n, blocks], one per row block of this rank, which are added in the order of all blocks. NULL:
+   * values are 0. */
   int (*sum_blocks)(kcl_ranks *, int status, int n, int64_t blocks, const double *own,
                     double *values);
   /* Rank 0's value: where ranks could decide apart. */
@@ -72,7 +73,7 @@ struct kcl_halo {
   void (*largest)(const kcl_halo *, int *x);
 };
 
-/* Of the stage's product; NULL: none. */
+/* The halo of the stage's product; NULL: none. */
 static inline const kcl_halo *kcl_stage_halo(const kcl_stage *s) {
   return s->A && !s->own ? s->A->halo : NULL;
 }

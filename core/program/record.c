@@ -116,7 +116,7 @@ void kcl_times(kcl_program *k, kcl_vec y, kcl_vec d, kcl_vec x, bool conjugate_d
   record_vector(k, op, k->vector[y].n);
 }
 
-/* The same dot twice in one stage is summed once. */
+/* Records a dot; a dot that the open stage has already is not summed twice. */
 static void record_dot(kcl_program *k, kcl_slot slot, kcl_vec x, kcl_vec y, bool plain) {
   kcl_stage *s = open_stage(k);
   for (int i = s ? s->vectors - 1 : -1; i >= 0; i--) {
@@ -229,8 +229,8 @@ static kcl_stage *last_stage(const kcl_program *k, kcl_phase phase) {
   return n ? &k->stage[phase][n - 1] : NULL;
 }
 
-/* Dots still being summed at the end of a phase are folded by a stage of scalars alone; those of LOOP
- * by its first stage, which also runs after the others. */
+/* Dots of a phase's last stage are reduced by an added stage of scalars alone. LOOP needs none: its first stage, which also
+ * runs after the last, reduces them. */
 static void close_phase(kcl_program *k) {
   const kcl_stage *last = last_stage(k, k->phase);
   if (k->phase != KCL_LOOP && last && kcl_stage_dots(last)) new_stage(k);

@@ -4,10 +4,10 @@
  *   device | driver | krylocl version | structure | type method precond nrhs | iterations missed |
  *   method precond format setup each; ...
  *
- * missed, setup and each in seconds; for multigrid, which a solve went over to, setup is what it took and each what was predicted
- * without; the first five fields are the key, with method and precond as asked for. Lines that do not parse are skipped, and a
- * file that cannot be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two
- * writers at once the later wins. */
+ * missed, setup and each in seconds. For multigrid that a solve switched to, setup is its time and each the time predicted without
+ * it. The first five fields are the key, with method and precond as requested. Lines that do not parse are skipped, and a file
+ * that cannot be read or written is no error. The file is written aside and renamed, so that readers see a whole one; of two
+ * concurrent writers the later wins. */
 #ifndef KCL_CHOICES_H
 #define KCL_CHOICES_H
 
@@ -30,14 +30,14 @@ typedef struct kcl_choice {
   kcl_timing timing[KCL_MOST_TIMINGS];
 } kcl_choice;
 
-/* Of the options it takes precision, solver, precond and nrhs. */
+/* The key of a structure on a device; options enter with precision, solver, precond and nrhs. */
 void kcl_choice_key(const kcl *ctx, const kcl_csr *A, const kcl_stats *s, const kcl_options *o,
                     char key[KCL_KEY]);
-/* This method did not solve the system: in none of its formats, nor in this one. */
+/* Records that this method did not solve the system, in this format and so in any. */
 void kcl_choice_failed(kcl_choice *c, const char *method, const char *precond, const char *format);
-/* Did it, in any format? */
+/* Has the method failed in any format? */
 bool kcl_choice_has_failed(const kcl_choice *c, const char *method);
-/* What is timed anew is forgotten, but not what failed. */
+/* Forgets timings, which are made anew, but keeps the methods that failed. */
 void kcl_choice_keep_failed(kcl_choice *c);
 bool kcl_choice_recall(const char *key, kcl_choice *out);
 void kcl_choice_remember(const char *key, const kcl_choice *c);

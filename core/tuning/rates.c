@@ -1,7 +1,7 @@
-/* What a device needs for bytes and for a launch, both by recorded programs of one stage, and so through the same code as
- * every iteration. The stream rate: z = a x + y over three vectors, each at least four times the last-level cache (McCalpin
- * 1995), 3 n s bytes per pass, the median of several passes. The rate of the cache: likewise over vectors that fit into
- * half of it. A launch: likewise over vectors that take no time.
+/* The rates of a device and its launch overhead, measured by recorded programs of one stage and so through the same code as
+ * every iteration. Stream rate: z = a x + y over three vectors, each at least four times the last-level cache (McCalpin
+ * 1995), 3 n s bytes per pass, the median of several passes. Cache rate: the same over vectors that fit into half of the
+ * cache. Launch overhead: the same over vectors too short to take time.
  */
 #include "core/tuning/rates.h"
 #include "core/base/cache.h"

@@ -12,7 +12,7 @@ enum { KEPT_PATH = 4096 };
 
 static int visible(const struct dirent *d) { return d->d_name[0] != '.'; }
 
-/* The end of Name in Name.mtx; NULL for other files. */
+/* The suffix .mtx of a file name, or NULL. */
 static char *end_of(char *file) {
   size_t n = strlen(file);
   return n > 4 && strcmp(file + n - 4, ".mtx") == 0 ? file + n - 4 : NULL;

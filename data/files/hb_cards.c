@@ -47,7 +47,7 @@ static const char *read_card(const card_part *p, int64_t k) {
   return at < end ? at : NULL;
 }
 
-/* What stands at `at` instead of what the format declares. */
+/* Describes how the text at `at` differs from what the format declares. */
 static void explain_field(const card_part *p, const char *line, const char *at, const char *end,
                           bool after, const char *what, mm_error *bad) {
   int width = p->e->width;

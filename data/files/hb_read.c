@@ -161,7 +161,7 @@ done:
   return rc;
 }
 
-/* Compressed columns, as those of the matrix. */
+/* Right-hand sides in compressed columns, like the matrix. */
 static int read_sparse(kcl *ctx, hb_reading *r, kcl_dense **out) {
   const hb_head *h = r->h;
   int64_t n = h->rhs_count, m = h->rhs_entries, *pointer = NULL, *index = NULL;

@@ -1,4 +1,4 @@
-/* What a process must know of a file to read a part of it: its kind, its head, where its lines begin. */
+/* The facts about a file that a process needs to read a part of it: its kind, its head, where its lines begin. */
 #include "data/files/file.h"
 #include "data/files/parts.h"
 #include <string.h>

@@ -18,13 +18,13 @@ typedef struct kcl_look {
   bool dealt;   /* one process has the text, and gives it out */
   mm_head head; /* of KCL_FILE_LINES; its body and name are not set */
 } kcl_look;
-/* By the first bytes of a plain file, or in the text of any; errors are those of the readers of whole files. */
+/* Looks at the first bytes of a plain file, or in the text of any file; reports the errors that readers of whole files do. */
 typedef struct kcl_looker {
   int (*at)(kcl *ctx, const char *path, kcl_look *out);
   int (*in)(kcl *ctx, const kcl_text *t, kcl_look *out);
 } kcl_looker;
 extern const kcl_looker kcl_look_for_matrix, kcl_look_for_dense;
-/* Of a file of dense columns that begins with a banner. */
+/* The head of a file of dense columns that begins with a banner. */
 int mm_dense_head(kcl *ctx, const kcl_text *t, mm_head *h);
 
 /* Numbers of one column, of whole lines [begin, end); *lines: how many, up to the first error. */

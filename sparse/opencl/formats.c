@@ -23,7 +23,7 @@ static int reserve_all(kcl_matrix *m) {
 
 static bool has_single_values(const kcl_matrix *m) { return m->array[2].kind == KCL_SINGLE; }
 
-/* The arrays are those of A. */
+/* A CSR matrix on the arrays of A. */
 static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_matrix *m) {
   const kcl_csr shape = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz, .type = m->type};
   int rc;

@@ -1,4 +1,4 @@
-/* What the files of set-ups on a device share. */
+/* Launches, memory and notes: shared by the files of set-ups on a device. */
 #ifndef KCL_SETUP_LAUNCH_H
 #define KCL_SETUP_LAUNCH_H
 

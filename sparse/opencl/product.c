@@ -86,7 +86,7 @@ static int refill_range(const device_product *p, const class_range *r) {
       KCL_ARG_LOCAL(2 * rows * class_room(c)));
 }
 
-/* The next range from class r->first on; false: there is none. A few blocks run with those of larger classes, beside which they
+/* The next range from class r->first on; false: there is none. Classes of few blocks run with larger classes, beside which they
  * take no time. */
 static bool next_range(const device_product *p, const cl_int *found, class_range *r) {
   const int64_t few = count_row_groups(p) / 16 > FEW_BLOCKS ? count_row_groups(p) / 16 : FEW_BLOCKS;

@@ -62,7 +62,7 @@ static kcl_build program(kcl_type type, int i) {
 
 static bool needs(bool aggregation, int i) { return i < COMMON || i == COMMON + aggregation; }
 
-/* Of the programs that are needed and not here: where they belong. */
+/* Lists the programs that are needed and not loaded yet, with their places in s->program; returns their number. */
 static int list_programs(const kcl_device_setup *s, kcl_build *list, int *place) {
   int count = 0;
   for (int i = 0; i < PROGRAMS; i++)

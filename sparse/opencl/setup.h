@@ -19,8 +19,8 @@
 #include "core/matrix/matrix.h"
 #include "sparse/sparse.h"
 
-/* What a function returns that does not suit the device: rows too long for its local memory, too many entries for 32 bits. The
- * host can. Or what is refused, for the caller to say why. */
+/* Results beside KCL_OK. KCL_UNSUITED: the device cannot do it (rows too long for its local memory, too many entries for 32
+ * bits), but the host can. KCL_REFUSED: the input is refused, and the caller says why. */
 enum { KCL_UNSUITED = -1, KCL_REFUSED = -2 };
 
 typedef struct kcl_device_setup kcl_device_setup;
@@ -57,7 +57,7 @@ int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
 int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
 int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
                       kcl_device_csr *out);
-/* What R A P tells of itself, so that it can be made again with other values and without questions. */
+/* The shape of a product R A P, with which it can be made again from other values without reading sizes from the device. */
 enum { KCL_GALERKIN_CLASSES = 8 };
 typedef struct kcl_galerkin_shape {
   bool known;
@@ -89,7 +89,7 @@ typedef struct kcl_aggregation_rule {
   double largest;                     /* eigenvalue of D^-1 A; 0: P is not smoothed */
   double most_products, most_entries; /* of P^T A P */
 } kcl_aggregation_rule;
-/* *B: cl_mem double [rows, vectors], by rows; with P it becomes that of the next level. */
+/* *B: cl_mem double [rows, vectors], by rows, the near-null vectors; with P they become the next level's. */
 int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
                           const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
                           bool *made);
@@ -108,14 +108,16 @@ int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoothe
 /* *rows: of A, if a diagonal entry was not positive where it has to be; else 0. May wait. */
 int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows);
 void kcl_setup_free(kcl *ctx, void *buffer); /* or NULL */
-/* What "sell" needs to know of A: asked ahead of kcl_setup_matrix, which then waits for nothing if there was a wait between. */
+/* Starts to count A's slices for the format "sell", ahead of kcl_setup_matrix, which waits for nothing if there was a wait in
+ * between. */
 int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A);
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);
 /* And back, in memory of s or of m, which is not changed; with values, rows may have room behind them. No wait. */
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
-/* What is expected instead of waited for, and whether it all was so, which may wait. A doubt: that there is none. */
+/* Expectations in place of waits: kcl_setup_expect_none expects that a doubt proves unfounded; kcl_setup_as_expected, which may
+ * wait, tells whether all expectations were met. */
 int kcl_setup_expect_none(kcl_device_setup *s, int doubt);
 int kcl_setup_as_expected(kcl_device_setup *s, bool *out);
 

@@ -1,4 +1,4 @@
-/* What smoothers need, on a device: kernels/sparse_smooth.cl. */
+/* Diagonals and eigenvalue bounds of smoothers, on a device: kernels/sparse_smooth.cl. */
 #include "sparse/opencl/launch.h"
 
 enum { LANCZOS_PARTS = 1024, DEVICE_STEPS = KCL_LANCZOS_STEPS };

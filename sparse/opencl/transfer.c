@@ -9,7 +9,7 @@ enum { SAMPLED_ENTRIES = 1000 };
 
 /* ---------------------------------------------------------------- columns */
 
-/* Of a column from the diagonal: columns ascend within a row. */
+/* The largest distance of a column from the diagonal. Columns ascend within a row. */
 static double farthest(const void *arg, int64_t from, int64_t to) {
   const kcl_csr *A = arg;
   int64_t most = 0;
@@ -65,7 +65,7 @@ static int upload_columns(kcl_device_setup *s, const kcl_csr *A, const kcl_devic
 
 /* ---------------------------------------------------------------- values */
 
-/* As float, if that loses none of them. */
+/* Values as float; lost: one of them is not representable. */
 typedef struct value_narrowing {
   const double *val;
   float *to;
@@ -86,7 +86,7 @@ static void fill_narrow(const void *source, int64_t from, int64_t count, void *t
   kcl_for(count, KCL_FEW, narrow_to_float, &(value_narrowing){n->val + from, to, n->lost});
 }
 
-/* Of some values: are they float? */
+/* Does float represent a sample of A's values? */
 static bool look_narrow(const kcl_csr *A) {
   const double *val = A->val;
   bool narrow = true;
@@ -131,7 +131,7 @@ enum {
   RUN = 16   /* rows of a mean run of equal ones: then they are found sooner than sent */
 };
 
-/* The distinct rows, one after another. */
+/* The entries of the distinct rows, one row after another. */
 typedef struct distinct_rows {
   int64_t rows, entries;
   int32_t *start, *distance; /* [rows + 1], [entries] */
