@@ -116,18 +116,18 @@ static int next_poll(run *r) {
 }
 
 /* On several ranks the host is at the end of the last batch, as it is natively. */
-static int opencl_poll(kcl_executor *ex, kcl_control *head, double *rr) {
+static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
   run *r = ex->data;
   int rc = KCL_OK;
   if (!r->polls) return KCL_OK;
   while (!rc && kcl_program_ranks(r->k) && r->polls > 1) rc = next_poll(r);
   const int slot = r->first;
   if (!rc) rc = next_poll(r);
-  memcpy(head, r->mirror[slot], (size_t)r->k->nrhs * sizeof *head);
+  memcpy(control, r->mirror[slot], (size_t)r->k->nrhs * sizeof *control);
   for (int c = 0; c < r->k->nrhs; c++)
     rr[c] = run_real_at(r, r->mirror[slot] + kcl_run_slot(r, r->k->rr, c));
-  if (rc || (!head->group_missing && !head->group_lost)) return rc;
-  head->group_missing = head->group_lost = 0;
+  if (rc || (!control->group_missing && !control->group_lost)) return rc;
+  control->group_missing = control->group_lost = 0;
   return opencl_finish(ex);
 }
 
@@ -205,7 +205,7 @@ static int launches(const kcl_executor *ex, kcl_phase phase, int stage) {
   return 1 + (l->prepare ? l->steps ? (int)l->steps->steps : 1 : 0);
 }
 
-/* What was compiled: the kernels of stages, then the persistent kernel or series, if there is one. */
+/* The compiled source: the kernels of stages, then the persistent kernel or series, if there is one. */
 static int opencl_source(kcl_executor *ex, char **out) {
   run *r = ex->data;
   const int all = kcl_run_programs(r);
@@ -256,10 +256,10 @@ done:
 
 /* Some drivers finish compiling at the first launch: do that now, with a state that says stop. */
 static int first_launches(kcl_executor *ex) {
-  kcl_control head[KCL_MAX_NRHS];
+  kcl_control control[KCL_MAX_NRHS];
   const double target[KCL_MAX_NRHS] = {0};
-  for (int c = 0; c < KCL_MAX_NRHS; c++) head[c] = (kcl_control){.stop = 1};
-  int rc = opencl_set_state(ex, head, target);
+  for (int c = 0; c < KCL_MAX_NRHS; c++) control[c] = (kcl_control){.stop = 1};
+  int rc = opencl_set_state(ex, control, target);
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     if (!(phase == KCL_REPLACE && ex->replaces)) rc = run_batch(ex, phase, 1);
   return rc ? rc : opencl_finish(ex);

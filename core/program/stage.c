@@ -1,4 +1,4 @@
-/* What executors ask of a program's stages: their vectors and dots, the bytes they move, which stage reduces whose dots. */
+/* Queries of executors on a program's stages: their vectors and dots, the bytes they move, which stage reduces whose dots. */
 #include "core/base/context.h"
 #include "core/program/ranks.h"
 #include <limits.h>
@@ -24,10 +24,11 @@ const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number) {
 }
 
 bool kcl_stage_writes_history(const kcl_stage *s) {
-  bool notes = false;
+  bool writes_history = false;
   for (int i = 0; i < s->scalars; i++)
-    notes = notes || s->scalar[i].code == KCL_OP_STEP || s->scalar[i].code == KCL_OP_RITZ;
-  return notes;
+    writes_history =
+        writes_history || s->scalar[i].code == KCL_OP_STEP || s->scalar[i].code == KCL_OP_RITZ;
+  return writes_history;
 }
 
 bool kcl_stage_writes(const kcl_stage *s, kcl_vec v) {
