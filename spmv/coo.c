@@ -4,7 +4,7 @@
  *     | . c . |   col  0 2 1 0 2
  *     | d . e |   val  a b c d e
  *
- * coo: on a device one work-item per entry, adding atomically into y; its time is mostly that of the atomics (Kuresson
+ * coo: on a device one work-item per entry, adding atomically into y; its time is mostly spent in atomics (Kuresson
  * 2012, ch. 5; Lokhmotov 2011). The cpu executor finds the entries of a range of rows by bisection and adds them in
  * order.
  * coo-segmented: each work-group takes a contiguous range of entries and sums those of equal row by a segmented scan in
@@ -37,25 +37,12 @@ static int coo_build(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-/* The first entry whose row is not below i. */
-static int64_t first_entry(const int32_t *row, int64_t n, int64_t i) {
-  int64_t lo = 0, hi = n;
-  while (lo < hi) {
-    int64_t mid = lo + (hi - lo) / 2;
-    if (row[mid] < i)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
-}
-
 static void coo_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const int32_t *row = m->array[0].data, *col = m->array[1].data;
   const scalar *val = m->array[2].data, *x = x_;
   scalar *y = y_;
   for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
-  for (int64_t k = first_entry(row, m->nnz, lo); k < m->nnz && row[k] < hi; k++)
+  for (int64_t k = kcl_first_from(row, 0, m->nnz, lo); k < m->nnz && row[k] < hi; k++)
     y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
 }
 

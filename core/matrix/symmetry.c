@@ -7,18 +7,10 @@
 
 /* a_ij, with its real and imaginary part in z: false and 0 if it is not stored. */
 static bool find_entry(const kcl_csr *A, int64_t i, int64_t j, double z[2]) {
-  int64_t lo = A->row_ptr[i], hi = A->row_ptr[i + 1];
-  const int64_t end = hi;
-  while (lo < hi) {
-    int64_t middle = lo + (hi - lo) / 2;
-    if (A->col[middle] < j)
-      lo = middle + 1;
-    else
-      hi = middle;
-  }
+  const int64_t end = A->row_ptr[i + 1], k = kcl_first_from(A->col, A->row_ptr[i], end, j);
   z[0] = z[1] = 0;
-  if (lo == end || A->col[lo] != j) return false;
-  kcl_element(A->type, A->val, lo, z);
+  if (k == end || A->col[k] != j) return false;
+  kcl_element(A->type, A->val, k, z);
   return true;
 }
 
@@ -80,9 +72,10 @@ kcl_mirror kcl_mirrored(const kcl_csr *A) {
 
 typedef struct declaring {
   const kcl_csr *A;
-  double re, im;          /* signs of the parts of a mirror image */
-  _Atomic uint64_t apart; /* sum of hashes below the diagonal, less that of the images above */
-  atomic_bool diagonal;   /* every diagonal entry is its own image */
+  double re, im; /* signs of the parts of a mirror image */
+  _Atomic uint64_t
+      apart;            /* sum of hashes below the diagonal, minus the hashes of the images above */
+  atomic_bool diagonal; /* every diagonal entry is its own image */
 } declaring;
 
 /* Three rounds of multiplying and shifting, as in SplitMix64 (Steele, Lea & Flood 2014). */
