@@ -121,7 +121,9 @@ int kcl_sparse_nodes(kcl *ctx, const kcl_csr *A, int block, double theta, kcl_no
   if (!all_are_strong(&g)) KCL_TRY(copy_strong(ctx, &g, nodes));
   *out = (kcl_nodes){g.S ? g.S : A, g.S}, g.S = NULL;
 done:
-  free(g.largest), kcl_csr_free(&norms), kcl_csr_free(&g.S);
+  free(g.largest);
+  kcl_csr_free(&norms);
+  kcl_csr_free(&g.S);
   return rc;
 }
 
@@ -303,6 +305,9 @@ int kcl_sparse_aggregates(kcl *ctx, const kcl_nodes *nodes, int least, int32_t *
   if (least > 1) *count = dissolve_small(nodes, aggregate, spare, spare + S->rows, *count, least);
   *out = aggregate, aggregate = NULL;
 done:
-  free(m.key), free(m.undecided.node), free(aggregate), free(spare);
+  free(m.key);
+  free(m.undecided.node);
+  free(aggregate);
+  free(spare);
   return rc;
 }

@@ -191,7 +191,11 @@ static int allocate_threshold(kcl *ctx, kcl_threshold *e, int threads) {
 static void release_threshold(kcl_threshold *e, int threads) {
   for (int t = 0; e->memory && t < threads; t++)
     for (kcl_block *b = e->memory[t], *next; b; b = next) next = b->next, free(b);
-  free(e->L), free(e->U), free(e->d), free((void *)e->done), free(e->memory);
+  free(e->L);
+  free(e->U);
+  free(e->d);
+  free((void *)e->done);
+  free(e->memory);
 }
 
 int kcl_factor_ilut(kcl *ctx, const kcl_csr *B, int p, double tau, kcl_factors *out,
@@ -219,6 +223,8 @@ done:
 /* ---------------------------------------------------------------- */
 
 void kcl_factors_free(kcl_factors *f) {
-  kcl_csr_free(&f->L), kcl_csr_free(&f->U), free(f->d);
+  kcl_csr_free(&f->L);
+  kcl_csr_free(&f->U);
+  free(f->d);
   *f = (kcl_factors){NULL, NULL, NULL};
 }

@@ -102,7 +102,9 @@ int kcl_sparse_interpolation(kcl *ctx, const kcl_csr *A, const kcl_csr *S, const
   kcl_for_each(A->rows, kcl_row_list_grain(A->rows), sum_diagonal, &w);
   KCL_TRY(kcl_row_list_make(ctx, A->rows, count, KCL_D, interpolate_row, &w, NULL, out));
 done:
-  free(w.beta), free(w.diagonal), kcl_csr_free(&w.C);
+  free(w.beta);
+  free(w.diagonal);
+  kcl_csr_free(&w.C);
   return rc;
 }
 

@@ -116,7 +116,9 @@ static void reach(matcher *m, int64_t i, double far, double *best, int32_t *end)
     const double to = far + fmax(m->cost[k] - m->u[i] - m->v[j], 0);
     if (m->cost[k] == INFINITY || !(to < m->distance[j]) || !(to < *best)) continue;
     if (m->distance[j] == INFINITY) m->seen[m->reached++] = j;
-    m->distance[j] = to, m->before[j] = k, m->from[j] = (int32_t)i;
+    m->distance[j] = to;
+    m->before[j] = k;
+    m->from[j] = (int32_t)i;
     if (m->row[j] < 0) {
       *best = to, *end = j;
       continue;
@@ -208,15 +210,29 @@ int kcl_sparse_match(kcl *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alo
     if (m.entry[m.order[n].row] < 0 && !augment(&m, m.order[n].row)) *alone = m.order[n].row;
   if (*alone >= 0) goto done;
   scale_by_potentials(&m);
-  *out = (kcl_matching){m.row, m.u, m.v}, m.row = NULL, m.u = m.v = NULL;
+  *out = (kcl_matching){m.row, m.u, m.v};
+  m.row = NULL;
+  m.u = m.v = NULL;
 done:
-  free(m.cost), free(m.u), free(m.v), free(m.entry), free(m.row), free(m.distance);
-  free(m.before), free(m.from), free(m.heap), free(m.place), free(m.seen), free(m.order);
+  free(m.cost);
+  free(m.u);
+  free(m.v);
+  free(m.entry);
+  free(m.row);
+  free(m.distance);
+  free(m.before);
+  free(m.from);
+  free(m.heap);
+  free(m.place);
+  free(m.seen);
+  free(m.order);
   return rc;
 }
 
 void kcl_matching_free(kcl_matching *m) {
-  free(m->row), free(m->r), free(m->c);
+  free(m->row);
+  free(m->r);
+  free(m->c);
   *m = (kcl_matching){NULL, NULL, NULL};
 }
 

@@ -31,8 +31,9 @@ __attribute__((always_inline)) static inline void prefetch_rows(const kcl_csr *B
   const int64_t at = B->row_ptr[row[ROWS_NEAR]];
   const double *b = B->val;
   __builtin_prefetch(&B->row_ptr[row[ROWS_FAR]]);
-  __builtin_prefetch(B->col + at), __builtin_prefetch(b + at),
-      __builtin_prefetch(b + at + DOUBLES_PER_LINE);
+  __builtin_prefetch(B->col + at);
+  __builtin_prefetch(b + at);
+  __builtin_prefetch(b + at + DOUBLES_PER_LINE);
 }
 
 static void add_rows(kcl_accumulator *s, const kcl_csr *matrix, combination c) {

@@ -149,7 +149,9 @@ static void reserve_for_parts(row_parts *P, int64_t count) {
     return;
   }
   free(C->col), free(C->val);
-  C->col = col, C->val = val, P->room = room;
+  C->col = col;
+  C->val = val;
+  P->room = room;
 }
 
 static void note_part(row_parts *P, int64_t p) {
@@ -229,7 +231,9 @@ static void free_lists(kcl_row_list *list, int64_t count) {
 
 static void free_row_parts(row_parts *P) {
   free_lists(P->part, P->parts), free_lists(P->spare, P->spares);
-  free(P->made), kcl_csr_free(&P->C), pthread_mutex_destroy(&P->lock);
+  free(P->made);
+  kcl_csr_free(&P->C);
+  pthread_mutex_destroy(&P->lock);
 }
 
 /* ---------------------------------------------------------------- joined */
@@ -241,7 +245,10 @@ int kcl_sparse_room(kcl *ctx, kcl_csr *C) {
 
 int kcl_sparse_entries(kcl *ctx, kcl_csr *C, int64_t count) {
   C->nnz = C->stored = count;
-  free(C->col), free(C->val), C->col = NULL, C->val = NULL;
+  free(C->col);
+  free(C->val);
+  C->col = NULL;
+  C->val = NULL;
   int rc = kcl_alloc_unset(ctx, C->nnz, sizeof *C->col, "column indices", (void **)&C->col);
   return rc ? rc : kcl_alloc_unset(ctx, C->nnz, kcl_type_size(C->type), "matrix values", &C->val);
 }

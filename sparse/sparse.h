@@ -55,8 +55,11 @@ static inline void kcl_accumulator_gather(const kcl_accumulator *s, double *valu
 }
 /* A row of these columns, whose sums are zero. */
 static inline void kcl_accumulator_begin(kcl_accumulator *s, int64_t count, const int32_t *col) {
-  for (int64_t i = 0; i < count; i++)
-    s->row[col[i]] = s->now, s->sum[col[i]] = 0, s->list[i] = col[i];
+  for (int64_t i = 0; i < count; i++) {
+    s->row[col[i]] = s->now;
+    s->sum[col[i]] = 0;
+    s->list[i] = col[i];
+  }
   s->count = count;
 }
 /* body(arg, s, from, to) for parts of `grain` of [0, n), each thread with sums of its own: s[0] of cols[0] columns, s[1] of
@@ -75,7 +78,9 @@ static inline void kcl_accumulator_add(kcl_accumulator *s, int64_t n, const int3
     const bool fresh = row[c] != now;
     const double before = fresh ? 0 : sum[c];
     sum[c] = before + factor * val[i];
-    row[c] = now, *end = c, end += fresh;
+    row[c] = now;
+    *end = c;
+    end += fresh;
   }
   s->count += end - list;
 }

@@ -164,6 +164,9 @@ int kcl_sparse_split(kcl *ctx, const kcl_csr *S, int32_t **coarse, int64_t *coun
   } while (s.left);
   *count = number_coarse(&s, n, *coarse);
 done:
-  free(s.depend), free(s.priority), free(s.state), free(s.beaten);
+  free(s.depend);
+  free(s.priority);
+  free(s.state);
+  free(s.beaten);
   return rc;
 }

@@ -6,7 +6,12 @@
 #include <string.h>
 
 static void release_accumulator(kcl_accumulator *s) {
-  free(s->row), free(s->list), free(s->sum), free(s->value), free(s->set), free(s->words);
+  free(s->row);
+  free(s->list);
+  free(s->sum);
+  free(s->value);
+  free(s->set);
+  free(s->words);
   *s = (kcl_accumulator){0};
 }
 

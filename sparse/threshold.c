@@ -214,7 +214,12 @@ static bool open_maker(maker *m) {
 }
 
 static void close_maker(maker *m) {
-  free(m->place), free(m->col), free(m->value), free(m->heap), free(m->lower), free(m->upper);
+  free(m->place);
+  free(m->col);
+  free(m->value);
+  free(m->heap);
+  free(m->lower);
+  free(m->upper);
 }
 
 void KCL_TYPED(kcl_threshold)(void *arg, const kcl_member *me) {

@@ -84,6 +84,9 @@ int kcl_eliminate_rows(kcl *ctx, const kcl_elimination *e, kcl_eliminating_row *
     for (int64_t i = 0; i < n && w.bad == n; i++) eliminate_one(&w, w.place, i);
   if (w.bad < n) *zero = w.bad;
 done:
-  free(w.start), free(w.row), free(w.place), free(w.taken);
+  free(w.start);
+  free(w.row);
+  free(w.place);
+  free(w.taken);
   return rc;
 }

@@ -105,7 +105,9 @@ static void cds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, 
 }
 
 static void cds_outline(kcl_matrix *m, const kcl_stats *s) {
-  m->rows_match_elements = true, m->chain = m->mean = (double)s->diagonals, m->entry_ns = 22;
+  m->rows_match_elements = true;
+  m->chain = m->mean = (double)s->diagonals;
+  m->entry_ns = 22;
 }
 
 const kcl_format KCL_TYPED(kcl_format_cds) = {.name = "cds",

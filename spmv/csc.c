@@ -67,7 +67,9 @@ static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *ro
         csc_ascending);
   for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
     int64_t i = key[k] % STRIP; /* the columns of a row ascend, so this is its next entry */
-    row[k] = (int32_t)(base + i), col[k] = (int32_t)(key[k] / STRIP), val[k] = from[next[i]++];
+    row[k] = (int32_t)(base + i);
+    col[k] = (int32_t)(key[k] / STRIP);
+    val[k] = from[next[i]++];
   }
 }
 

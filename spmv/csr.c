@@ -49,7 +49,9 @@ static int build_vector(kcl_matrix *m, const kcl_csr *A) {
 }
 
 static void outline_scalar(kcl_matrix *m, const kcl_stats *s) {
-  (void)s, m->rows_match_elements = true, m->entry_ns = 13;
+  (void)s;
+  m->rows_match_elements = true;
+  m->entry_ns = 13;
 }
 
 /* A row is divided among its lanes. */
@@ -111,7 +113,9 @@ static int build_group(kcl_matrix *m, const kcl_csr *A) {
   return m->lanes = 64, m->rows_match_elements = false, KCL_OK;
 }
 static void outline_group(kcl_matrix *m, const kcl_stats *s) {
-  m->lanes = 64, outline_row(m, s, 20), m->rows_match_elements = false;
+  m->lanes = 64;
+  outline_row(m, s, 20);
+  m->rows_match_elements = false;
 }
 static int build_lanes(kcl_matrix *m, const kcl_csr *A) { return m->lanes = 8, build_scalar(m, A); }
 static void outline_lanes(kcl_matrix *m, const kcl_stats *s) {

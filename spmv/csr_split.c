@@ -68,7 +68,10 @@ typedef struct cuts {
 
 static void add_tile(const kcl_csr *A, int64_t i, int64_t next, cuts *c) {
   int64_t *tile = c->tile + CSR_SPLIT_WORDS * c->tiles, from = A->row_ptr[i];
-  tile[0] = i, tile[1] = next, tile[2] = from, tile[3] = A->row_ptr[next];
+  tile[0] = i;
+  tile[1] = next;
+  tile[2] = from;
+  tile[3] = A->row_ptr[next];
   for (; i < next; i++) {
     int64_t last = A->row_ptr[i + 1] - 1 - csr_split_start_of(from), share = last / SHARE;
     bool empty = kcl_row_length(A, i) == 0;
@@ -85,7 +88,9 @@ static void cut_row(const kcl_csr *A, int64_t i, cuts *c) {
   }
   if (c->long_row) {
     int64_t *row = c->long_row + 3 * c->long_rows;
-    row[0] = i, row[1] = first, row[2] = c->segments;
+    row[0] = i;
+    row[1] = first;
+    row[2] = c->segments;
   }
   c->long_rows++;
 }

@@ -75,7 +75,10 @@ static double ell_slowdown(const kcl_stats *s, const kcl_device *d) {
 }
 
 static void ell_outline(kcl_matrix *m, const kcl_stats *s) {
-  (void)s, m->rows_match_elements = true, m->mean = m->chain, m->entry_ns = 16;
+  (void)s;
+  m->rows_match_elements = true;
+  m->mean = m->chain;
+  m->entry_ns = 16;
 }
 
 const kcl_format KCL_TYPED(kcl_format_ell) = {

@@ -154,7 +154,9 @@ static double pair_slowdown(const kcl_stats *s, const kcl_device *d) {
 }
 
 static void pair_outline(kcl_matrix *m, const kcl_stats *s) {
-  (void)s, m->rows_match_elements = true, m->entry_ns = 50;
+  (void)s;
+  m->rows_match_elements = true;
+  m->entry_ns = 50;
 }
 
 const kcl_format KCL_TYPED(kcl_format_pair) = {

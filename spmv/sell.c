@@ -105,7 +105,9 @@ static int sell_build(kcl_matrix *m, const kcl_csr *A) {
   KCL_TRY(kcl_matrix_array(m, "col", KCL_INT32, entries, (void **)&col));
   KCL_TRY(kcl_matrix_array(m, "val", KCL_SCALAR, entries, (void **)&val));
   KCL_TRY(kcl_matrix_array(m, "order", KCL_INT32, sorts(&s) ? A->rows : 0, (void **)&order));
-  f.col = col, f.val = val, f.order = order;
+  f.col = col;
+  f.val = val;
+  f.order = order;
   kcl_for(slices_of(A->rows, C), KCL_FEW_ROWS / C, sell_fill_slices, &f);
   if (sorts(&s))
     kcl_for(A->rows, KCL_FEW_ROWS, kcl_matrix_gpu_layout(m) ? rows_in_order : positions_of_rows,

@@ -230,7 +230,9 @@ static double slowdown_dict(const kcl_stats *s, const kcl_device *d) {
 }
 
 static void outline16(kcl_matrix *m, const kcl_stats *s) {
-  (void)s, m->rows_match_elements = true, m->entry_ns = 16;
+  (void)s;
+  m->rows_match_elements = true;
+  m->entry_ns = 16;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell16) = {
@@ -249,7 +251,9 @@ const kcl_format KCL_TYPED(kcl_format_sell16) = {
     .narrow = KCL_NARROW(sell16)};
 
 static void outline_dict(kcl_matrix *m, const kcl_stats *s) {
-  (void)s, m->rows_match_elements = true, m->entry_ns = 26;
+  (void)s;
+  m->rows_match_elements = true;
+  m->entry_ns = 26;
 }
 
 const kcl_format KCL_TYPED(kcl_format_sell_dict) = {

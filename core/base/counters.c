@@ -21,7 +21,9 @@ struct kcl_counting {
 static int open_event(const kcl_event *e, int thread) {
   struct perf_event_attr a;
   memset(&a, 0, sizeof a);
-  a.size = sizeof a, a.type = e->type, a.config = e->config;
+  a.size = sizeof a;
+  a.type = e->type;
+  a.config = e->config;
   a.disabled = 1, a.inherit = thread >= 0;
   a.exclude_kernel = a.exclude_hv = thread >= 0; /* what an unprivileged user may count */
   a.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -59,7 +61,11 @@ kcl_counting *kcl_count_begin(const kcl_event *events, int count) {
     else
       add_counter(c, &events[i], i, -1);
   }
-  if (!c->files) free(c->file), free(c), c = NULL;
+  if (!c->files) {
+    free(c->file);
+    free(c);
+    c = NULL;
+  }
   if (c) all(c, PERF_EVENT_IOC_ENABLE);
   return c;
 }

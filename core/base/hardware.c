@@ -112,7 +112,9 @@ void kcl_hardware_end(kcl_hardware **hardware, kcl_counters *out) {
   *out = (kcl_counters){-1, -1, -1, -1, false};
   if (!h) return;
   kcl_count_end(&h->counting, v);
-  out->cycles = v[CYCLES], out->instructions = v[INSTRUCTIONS], out->cache_misses = v[MISSES];
+  out->cycles = v[CYCLES];
+  out->instructions = v[INSTRUCTIONS];
+  out->cache_misses = v[MISSES];
   out->memory_bytes = traffic(v + CORE_EVENTS, h->events - CORE_EVENTS);
   out->memory_from_misses = out->memory_bytes < 0 && out->cache_misses >= 0;
   if (out->memory_from_misses) out->memory_bytes = out->cache_misses * line_bytes();

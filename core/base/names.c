@@ -18,7 +18,9 @@ static int edit_distance(const char *a, const char *b) {
   for (int j = 0; j <= n; j++) row[j] = EDIT * j;
   for (int i = 1; i <= m; i++) {
     int *oldest = before;
-    before = above, above = row, row = oldest;
+    before = above;
+    above = row;
+    row = oldest;
     row[0] = EDIT * i;
     for (int j = 1; j <= n; j++) {
       row[j] = lesser_cost(lesser_cost(above[j], row[j - 1]) + EDIT,

@@ -54,7 +54,11 @@ static void *run_job(void *arg) {
   j->done = true;
   pthread_cond_signal(&j->ended);
   pthread_mutex_unlock(&j->lock);
-  if (abandoned) j->release(j->self), free_job(j), count_running(-1);
+  if (abandoned) {
+    j->release(j->self);
+    free_job(j);
+    count_running(-1);
+  }
   return NULL;
 }
 

@@ -108,7 +108,11 @@ static worker *take_workers(int count, int *got) {
   worker *list = NULL, *w;
   pthread_once(&once, watch_fork);
   pthread_mutex_lock(&pool_lock);
-  for (*got = 0; *got < count && (w = pool); ++*got) pool = w->next, w->next = list, list = w;
+  for (*got = 0; *got < count && (w = pool); ++*got) {
+    pool = w->next;
+    w->next = list;
+    list = w;
+  }
   pthread_mutex_unlock(&pool_lock);
   for (; *got < count && (w = hire()); ++*got) w->next = list, list = w;
   return list;

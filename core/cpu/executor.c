@@ -341,8 +341,12 @@ static void close_cpu(kcl_executor *ex) {
   for (int i = 0; e->vec && i < e->k->nrhs * e->k->vectors; i++)
     if (i < e->k->vectors || !kcl_vector_shared(e->k, i % e->k->vectors)) free(e->vec[i]);
   for (int i = 0; i < KCL_SNAPSHOTS; i++) free(e->snapshot[i]);
-  free(e->vec), free(e->temporary), free(e->slot), free(e->partial[0]), free(e->sums),
-      free(e->history);
+  free(e->vec);
+  free(e->temporary);
+  free(e->slot);
+  free(e->partial[0]);
+  free(e->sums);
+  free(e->history);
   free(e);
 }
 
@@ -377,7 +381,10 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   int rc, nrhs = k->nrhs;
   kcl_cpu *e;
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *e, "the executor", &ex->data));
-  e = ex->data, e->k = k, e->threads = e->team = useful_threads(k), e->until_trial = 4;
+  e = ex->data;
+  e->k = k;
+  e->threads = e->team = useful_threads(k);
+  e->until_trial = 4;
   e->dots = kcl_program_dots(k), e->chunk = kcl_program_block(k);
   e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
   *ex = (kcl_executor){.data = e,

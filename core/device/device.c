@@ -195,7 +195,9 @@ static int check_unused(kcl *ctx) {
 static int use(kcl *ctx, const kcl_device *device, void *queue) {
   int rc = KCL_OK;
   kcl_opencl_detach(ctx);
-  ctx->device = *device, ctx->stream = (kcl_stream){0}, ctx->launch = 0;
+  ctx->device = *device;
+  ctx->stream = (kcl_stream){0};
+  ctx->launch = 0;
   ctx->threads = kcl_threads();
   if (device->platform < 0)
     ctx->device.compute_units = ctx->threads;

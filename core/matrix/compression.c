@@ -85,6 +85,8 @@ int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   s->values_fit_float = all_single(A, &values);
   s->slice_span = kcl_slice_span(A);
 done:
-  kcl_repeats_free(&rows), kcl_repeats_free(&pairs), kcl_repeats_free(&values);
+  kcl_repeats_free(&rows);
+  kcl_repeats_free(&pairs);
+  kcl_repeats_free(&values);
   return rc;
 }

@@ -112,8 +112,11 @@ void kcl_csr_free(kcl_csr **A) {
   if (!A || !*A) return;
   if ((*A)->mapped)
     munmap((*A)->mapped, (*A)->mapped_size);
-  else
-    free((*A)->row_ptr), free((*A)->col), free((*A)->val);
+  else {
+    free((*A)->row_ptr);
+    free((*A)->col);
+    free((*A)->val);
+  }
   free(*A);
   *A = NULL;
 }
@@ -131,7 +134,9 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
   kcl_copy_bytes(B->row_ptr, A->row_ptr, (A->rows + 1) * (int64_t)sizeof *B->row_ptr);
   kcl_copy_bytes(B->col, A->col, A->nnz * (int64_t)sizeof *B->col);
   kcl_copy(type, B->val, A->type, A->val, A->nnz, 1.0);
-  B->symmetry = A->symmetry, B->field = A->field, B->stored = A->stored;
+  B->symmetry = A->symmetry;
+  B->field = A->field;
+  B->stored = A->stored;
   *out = B;
   return KCL_OK;
 }
@@ -160,7 +165,9 @@ int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
       kcl_set_element(A->type, B->val, q, z);
       B->col[q] = (int32_t)i;
     }
-  B->symmetry = A->symmetry, B->field = A->field, B->stored = A->stored;
+  B->symmetry = A->symmetry;
+  B->field = A->field;
+  B->stored = A->stored;
   *out = B, B = NULL;
 done:
   free(next);

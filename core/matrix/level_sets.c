@@ -48,6 +48,8 @@ done:
 }
 
 void kcl_level_sets_free(kcl_level_sets *s) {
-  free(s->level), free(s->rows), free(s->work);
+  free(s->level);
+  free(s->rows);
+  free(s->work);
   *s = (kcl_level_sets){0};
 }

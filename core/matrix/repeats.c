@@ -86,7 +86,12 @@ static bool resize(kcl_repeats *r, int64_t room) {
     hash[at] = r->hash[old], number[at] = r->number[old];
   }
   free(done ? (void *)r->hash : hash), free(done ? (void *)r->number : number);
-  if (done) r->hash = hash, r->number = number, r->room = room, r->slots = SLOTS * room;
+  if (done) {
+    r->hash = hash;
+    r->number = number;
+    r->room = room;
+    r->slots = SLOTS * room;
+  }
   return done;
 }
 
@@ -97,7 +102,13 @@ static int allocate_repeats(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repe
 }
 
 void kcl_repeats_free(kcl_repeats *r) {
-  if (!r->shared) free(r->row), free(r->entry), free(r->code), free(r->hash), free(r->number);
+  if (!r->shared) {
+    free(r->row);
+    free(r->entry);
+    free(r->code);
+    free(r->hash);
+    free(r->number);
+  }
   *r = (kcl_repeats){0};
 }
 
@@ -122,7 +133,9 @@ static int64_t number_repeat(kcl_repeats *r, int64_t i, int64_t k) {
     if (r->failed) return r->count = KCL_MOST_REPEATS + 1;
     at = slot_of(r, h, i, k);
   }
-  r->hash[at] = h, r->row[r->count] = i, r->entry[r->count] = k;
+  r->hash[at] = h;
+  r->row[r->count] = i;
+  r->entry[r->count] = k;
   r->number[at] = (int32_t)++r->count;
   return r->count - 1;
 }
@@ -280,7 +293,9 @@ static int find_once(kcl *ctx, const kcl_csr *A, kcl_repeats *out) {
     KCL_TRY(find_repeats(ctx, A, KCL_ROWS, NULL, true, rows));
     ctx->repeats = rows, rows = NULL;
   }
-  *out = *ctx->repeats, out->shared = true, rc = KCL_OK;
+  *out = *ctx->repeats;
+  out->shared = true;
+  rc = KCL_OK;
 done:
   free(rows);
   return rc;

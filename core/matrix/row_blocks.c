@@ -54,7 +54,9 @@ int kcl_row_blocks_find(kcl *ctx, const kcl_csr *A, int64_t block, int64_t limit
   p.A.cols = p.most;
   *out = p, p = (kcl_row_blocks){0};
 done:
-  free(seen), free(before), free(wide);
+  free(seen);
+  free(before);
+  free(wide);
   kcl_row_blocks_free(&p);
   return rc;
 }
@@ -83,6 +85,8 @@ int64_t kcl_bandwidth(const kcl_csr *A) {
 }
 
 void kcl_row_blocks_free(kcl_row_blocks *p) {
-  free(p->A.col), free(p->from), free(p->column);
+  free(p->A.col);
+  free(p->from);
+  free(p->column);
   *p = (kcl_row_blocks){0};
 }

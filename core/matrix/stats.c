@@ -38,7 +38,9 @@ static void count_row_lengths(stats_counting *c, kcl_stats *s) {
   c->least = A->rows ? INT64_MAX : 0;
   c->row_mean = s->row_mean = A->rows ? (double)A->nnz / (double)A->rows : 0;
   double deviation = kcl_sum(A->rows, KCL_FEW_ROWS, measure_lengths, c);
-  s->row_min = c->least, s->row_max = c->most, s->empty_rows = c->empty;
+  s->row_min = c->least;
+  s->row_max = c->most;
+  s->empty_rows = c->empty;
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
 
@@ -191,7 +193,9 @@ static int symmetry(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
   const bool holds = kcl_symmetry_holds(A);
   if (holds && A->symmetry != KCL_GENERAL && real) return KCL_OK;
   const kcl_mirror m = kcl_mirrored(A);
-  s->hermitian = m.hermitian, s->symmetric = m.symmetric, s->shifted_skew = m.shifted_skew;
+  s->hermitian = m.hermitian;
+  s->symmetric = m.symmetric;
+  s->shifted_skew = m.shifted_skew;
   s->asymmetry = 0;
   int rc = m.hermitian ? KCL_OK : kcl_asymmetry(ctx, A, &s->asymmetry);
   return rc || holds ? rc : kcl_check_declared(ctx, A, s);

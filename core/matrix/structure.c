@@ -84,7 +84,8 @@ static void count_unsorted(const kcl_csr *A, kcl_stats *s) {
   padding p = {.A = A};
   kcl_for(kcl_slice_count(A->rows), KCL_FEW_ROWS / KCL_SLICE, count_padding, &p);
   s->row_max = p.row_max;
-  s->sell_padded = s->sell_sorted_padded = p.plain, s->sell_padded2 = p.by2,
+  s->sell_padded = s->sell_sorted_padded = p.plain;
+  s->sell_padded2 = p.by2;
   s->sell_padded4 = p.by4;
 }
 

@@ -43,7 +43,9 @@ static void compare_rows(void *arg, int64_t from, int64_t to) {
   for (int64_t i = from; i < to && (m.symmetric || m.hermitian || m.shifted_skew); i++) {
     int64_t beside = 0;
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      below += A->col[k]<i, above += A->col[k]> i, beside += A->col[k] != i;
+      below += A->col[k] < i;
+      above += A->col[k] > i;
+      beside += A->col[k] != i;
       if (A->col[k] <= i) compare_mirrored(c, i, k, &m);
     }
     if (beside == kcl_row_length(A, i) && c->shift != 0) m.shifted_skew = false;

@@ -98,8 +98,12 @@ void kcl_put_call(kcl_source *t, const kcl_emit *e, const char *value) {
 
 /* Formats call it for the sum of row i. */
 void kcl_put_emit_macro(kcl_source *t, const kcl_emit *e) {
-  kcl_put(t, "#define EMIT_PARAMS "), kcl_put_vectors(t, e, true), kcl_put_extras(t, e, true);
-  kcl_put(t, "\n#define EMIT(i, value) "), put_call(t, e, "value", ""), kcl_put(t, "\n");
+  kcl_put(t, "#define EMIT_PARAMS ");
+  kcl_put_vectors(t, e, true);
+  kcl_put_extras(t, e, true);
+  kcl_put(t, "\n#define EMIT(i, value) ");
+  put_call(t, e, "value", "");
+  kcl_put(t, "\n");
 }
 
 void kcl_put_sums(kcl_source *t, const kcl_emit *e) {
@@ -123,7 +127,9 @@ static void put_term(kcl_source *t, const kcl_emit *e, kcl_coef c, kcl_vec v) {
   } else if (by_operators(e)) {
     put_factor(t, e, c, true), kcl_put(t, " * %s_i", name);
   } else {
-    kcl_put(t, "p_scale("), put_factor(t, e, c, true), kcl_put(t, ", %s_i)", name);
+    kcl_put(t, "p_scale(");
+    put_factor(t, e, c, true);
+    kcl_put(t, ", %s_i)", name);
   }
 }
 
@@ -144,12 +150,19 @@ static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
   } else if (is_constant(o->a, 1) && operators) {
     put_sum(t, e, o->x, o->b, o->z);
   } else if (operators) {
-    put_factor(t, e, o->b, true), kcl_put(t, " * %s_i + ", z), put_term(t, e, o->a, o->x);
+    put_factor(t, e, o->b, true);
+    kcl_put(t, " * %s_i + ", z);
+    put_term(t, e, o->a, o->x);
   } else if (is_constant(o->b, 1)) {
-    kcl_put(t, "p_fma("), put_factor(t, e, o->a, true), kcl_put(t, ", %s_i, %s_i)", x, z);
+    kcl_put(t, "p_fma(");
+    put_factor(t, e, o->a, true);
+    kcl_put(t, ", %s_i, %s_i)", x, z);
   } else {
-    kcl_put(t, "p_fma("), put_factor(t, e, o->b, true), kcl_put(t, ", %s_i, ", z),
-        put_term(t, e, o->a, o->x), kcl_put(t, ")");
+    kcl_put(t, "p_fma(");
+    put_factor(t, e, o->b, true);
+    kcl_put(t, ", %s_i, ", z);
+    put_term(t, e, o->a, o->x);
+    kcl_put(t, ")");
   }
 }
 

@@ -184,8 +184,11 @@ static void close_run(kcl_executor *ex) {
   run *r = ex->data;
   if (!r) return;
   clFinish(run_queue(r));
-  while (r->polls)
-    clReleaseEvent(r->ready[r->first]), r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
+  while (r->polls) {
+    clReleaseEvent(r->ready[r->first]);
+    r->first = (r->first + 1) % KCL_MOST_POLLS;
+    r->polls--;
+  }
   kcl_run_close_launches(r);
   kcl_run_close_parts(r);
   kcl_series_close(r);
@@ -286,7 +289,9 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
                        .launches = launches,
                        .source = opencl_source,
                        .close = close_run};
-  r->k = k, r->width = kcl_rhs_width(k), r->scalar_bytes = kcl_type_size(k->type);
+  r->k = k;
+  r->width = kcl_rhs_width(k);
+  r->scalar_bytes = kcl_type_size(k->type);
   r->real_bytes = kcl_type_complex(k->type) ? r->scalar_bytes / 2 : r->scalar_bytes;
   r->geometry = kcl_choose_geometry(k), r->group = (size_t)r->geometry.group;
   double t = kcl_now();

@@ -2,7 +2,9 @@
 #include "core/opencl/opencl.h"
 
 void kcl_opencl_list(kcl_device *list, int room, int *count) {
-  (void)list, (void)room, (void)count;
+  (void)list;
+  (void)room;
+  (void)count;
 }
 const char *kcl_icd_loader(void) { return "none: this build is without OpenCL"; }
 void kcl_opencl_detach(kcl *ctx) { (void)ctx; }
@@ -34,5 +36,8 @@ int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *ou
 }
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) { (void)ctx, (void)p; }
 void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
-  (void)ctx, (void)memory, (void)bytes, (void)out;
+  (void)ctx;
+  (void)memory;
+  (void)bytes;
+  (void)out;
 }

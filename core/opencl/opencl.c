@@ -25,7 +25,9 @@ static void describe_limits(cl_device_id d, kcl_device *out) {
   info(d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof group, &group);
   info(d, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local);
   info(d, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache);
-  out->clock_mhz = (int)clock, out->has_images = images == CL_TRUE, out->max_group = (int)group;
+  out->clock_mhz = (int)clock;
+  out->has_images = images == CL_TRUE;
+  out->max_group = (int)group;
   out->local_memory = local, out->cache = cache;
 }
 
@@ -45,7 +47,9 @@ static void describe_device(cl_platform_id p, cl_device_id d, kcl_device *out) {
   clGetPlatformInfo(p, CL_PLATFORM_NAME, sizeof out->platform_name - 1, out->platform_name, NULL);
   describe_limits(d, out);
   out->kind = type & CL_DEVICE_TYPE_GPU ? "gpu" : type & CL_DEVICE_TYPE_CPU ? "cpu" : "accelerator";
-  out->compute_units = (int)units, out->memory = memory, out->max_alloc = most,
+  out->compute_units = (int)units;
+  out->memory = memory;
+  out->max_alloc = most;
   out->has_double = fp64 != 0;
 }
 
@@ -197,5 +201,7 @@ void kcl_opencl_detach(kcl *ctx) {
   if (ctx->opencl->queue) clReleaseCommandQueue(ctx->opencl->queue);
   if (ctx->opencl->context) clReleaseContext(ctx->opencl->context);
   free(ctx->opencl);
-  ctx->opencl = NULL, ctx->layout = KCL_LAYOUT_NATIVE, ctx->images = (kcl_images){0};
+  ctx->opencl = NULL;
+  ctx->layout = KCL_LAYOUT_NATIVE;
+  ctx->images = (kcl_images){0};
 }

@@ -161,7 +161,9 @@ static int renumber_columns(run *r) {
   KCL_TRY(kcl_opencl_upload(p->renumbered));
   KCL_TRY(filled_buffer(r, b.count + 1, b.from, &p->from));
   KCL_TRY(filled_buffer(r, b.from[b.count], b.column, &p->list));
-  g->local_halo = true, g->renumbered = p->renumbered, p->halo = b.most;
+  g->local_halo = true;
+  g->renumbered = p->renumbered;
+  p->halo = b.most;
 done:
   kcl_row_blocks_free(&b);
   return rc;

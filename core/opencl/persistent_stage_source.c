@@ -36,7 +36,10 @@ static void put_gather(kcl_source *t, const kcl_emit *e) {
 static void overlapped(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (!kcl_overlaps(e)) return;
-  kcl_put(t, "{\n"), put_gather(t, e), kcl_put_product(t, e), kcl_put(t, "}\n");
+  kcl_put(t, "{\n");
+  put_gather(t, e);
+  kcl_put_product(t, e);
+  kcl_put(t, "}\n");
 }
 
 static void put_received_totals(kcl_source *t, const void *of) {
@@ -103,8 +106,9 @@ static void waiting(kcl_source *t, const void *of) {
   kcl_split_scalars(e->k, e->s, wait);
   for (int i = 0; i < e->s->scalars; i++) any = any || wait[i];
   if (!any) return;
-  kcl_put(t, "if (get_local_id(0) == 0 && active) {\n"), kcl_put_scalar_ops(t, e, wait, true),
-      kcl_put(t, "}\n");
+  kcl_put(t, "if (get_local_id(0) == 0 && active) {\n");
+  kcl_put_scalar_ops(t, e, wait, true);
+  kcl_put(t, "}\n");
 }
 
 static void barrier(kcl_source *t, const void *of) {

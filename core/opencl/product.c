@@ -131,9 +131,11 @@ static void put_cpu_loop(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, "STAGE_BLOCK(n)\nfor (idx base = lo; base < hi; base += BLOCK) {\n"
              "  const idx end = min((idx)(base + BLOCK), hi);\n");
   if (e->s->A) kcl_put(t, "  "), kcl_put_product(t, e);
-  if (e->s->vectors && !(e->s->A && kcl_rhs_width(e->k) > 1))
-    kcl_put(t, "  for (idx i = base; i < end; i += PACK) "), kcl_put_call(t, e, NULL),
-        kcl_put(t, ";\n");
+  if (e->s->vectors && !(e->s->A && kcl_rhs_width(e->k) > 1)) {
+    kcl_put(t, "  for (idx i = base; i < end; i += PACK) ");
+    kcl_put_call(t, e, NULL);
+    kcl_put(t, ";\n");
+  }
   kcl_put(t, "}\n");
 }
 

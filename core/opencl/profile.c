@@ -119,7 +119,9 @@ void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out) {
   if (!l) return;
   fold(ctx->opencl);
   *out = l->sum;
-  l->sum = (kcl_profile){0}, l->room = 0, l->last_end = 0;
+  l->sum = (kcl_profile){0};
+  l->room = 0;
+  l->last_end = 0;
 }
 
 void kcl_opencl_profile_end(kcl_opencl *o) {

@@ -205,9 +205,11 @@ static int check_build(kcl *ctx, const build_job *j) {
   if (p) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
   if (size) log = calloc(1, size + 1);
   if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
-  if (log && log[strspn(log, " \n")])
-    dump(ctx->opencl, "/* the compiler's log:\n"), dump(ctx->opencl, log),
-        dump(ctx->opencl, "\n*/\n");
+  if (log && log[strspn(log, " \n")]) {
+    dump(ctx->opencl, "/* the compiler's log:\n");
+    dump(ctx->opencl, log);
+    dump(ctx->opencl, "\n*/\n");
+  }
   int rc = j->code != CL_BUILD_PROGRAM_FAILURE
                ? kcl_cl_check(ctx, j->code, j->call, "compiling kernels")
                : kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",

@@ -66,7 +66,9 @@ static bool has_image(const kcl_program *k) {
 }
 
 static void put_headers(kcl_source *t, const kcl_program *k, const kcl_geometry *g) {
-  kcl_put_file(t, "scalar.clh"), kcl_put_file(t, "streaming.clh"), kcl_put_file(t, "lanes.clh");
+  kcl_put_file(t, "scalar.clh");
+  kcl_put_file(t, "streaming.clh");
+  kcl_put_file(t, "lanes.clh");
   kcl_put_file(t, "stage.clh"), kcl_put_file(t, "messages.clh");
   if (g->persistent || g->series) kcl_put_file(t, "release.clh");
   if (g->persistent) kcl_put_file(t, "persistent.clh");

@@ -119,11 +119,14 @@ void kcl_put_factors(kcl_source *t, const kcl_emit *e) {
   bool several = kcl_rhs_width(e->k) > 1;
   for (int i = 0; i < count; i++) {
     kcl_coef c = list[i];
-    kcl_put(t, "const factor f_"), kcl_put_factor_name(t, e, c), kcl_put(t, " = ");
-    if (c.slot < 0)
-      kcl_put(t, several ? "e_spread(" : ""), put_constant(t, c.constant),
-          kcl_put(t, several ? ")" : "");
-    else
+    kcl_put(t, "const factor f_");
+    kcl_put_factor_name(t, e, c);
+    kcl_put(t, " = ");
+    if (c.slot < 0) {
+      kcl_put(t, several ? "e_spread(" : "");
+      put_constant(t, c.constant);
+      kcl_put(t, several ? ")" : "");
+    } else
       kcl_put(t, several ? "%se_slot(s + slot_%s * NRHS)%s" : "%ss[slot_%s]%s",
               c.conjugate ? (several ? "e_conj(" : "s_conj(") : "", kcl_slot_name(e->k, c.slot),
               c.conjugate ? ")" : "");

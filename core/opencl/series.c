@@ -14,7 +14,10 @@ enum { SERIES_GROUP = 1024 /* work-items per work-group */, AT_A_TIME = 8 /* add
 void kcl_series_plan(run *r) {
   const kcl_program *k = r->k;
   kcl_geometry g = r->geometry;
-  g.series = false, g.cached_x = true, g.registers = 0, g.groups_max = r->geometry.groups_max;
+  g.series = false;
+  g.cached_x = true;
+  g.registers = 0;
+  g.groups_max = r->geometry.groups_max;
   if (!run_context(r)->opencl->small_groups) g.group = SERIES_GROUP;
   for (int phase = 0; phase < KCL_PHASES; phase++)
     for (int i = 0; i < k->stages[phase]; i++)

@@ -114,8 +114,9 @@ static void put_stage_reduce(kcl_source *t, const void *of) {
 static void scalars(kcl_source *t, const void *of) {
   const kcl_emit *e = of;
   if (!e->s->scalars) return;
-  kcl_put(t, "FOR_ACTIVE_RHS {\n"), kcl_put_scalar_ops(t, e, NULL, true),
-      kcl_put(t, "}\nSYNC();\n");
+  kcl_put(t, "FOR_ACTIVE_RHS {\n");
+  kcl_put_scalar_ops(t, e, NULL, true);
+  kcl_put(t, "}\nSYNC();\n");
 }
 
 static void put_stage_seed(kcl_source *t, const void *of) {

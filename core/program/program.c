@@ -39,7 +39,9 @@ void kcl_program_free(kcl_program **k) {
   }
   for (int v = 0; v < (*k)->vectors; v++)
     if (!(*k)->vector[v].borrowed) free((*k)->vector[v].values);
-  free((*k)->vector), free((*k)->slot), free((*k)->op);
+  free((*k)->vector);
+  free((*k)->slot);
+  free((*k)->op);
   free(*k);
   *k = NULL;
 }
@@ -74,7 +76,9 @@ static kcl_vec new_vector(kcl_program *k, int64_t n, const char *format, va_list
   kcl_name name = new_name(k, false, format, args);
   kcl_vector_info *v = kcl_program_grow(k, (void **)&k->vector, k->vectors, sizeof *v);
   if (!v) return 0;
-  v->name = name, v->n = n, v->type = k->type;
+  v->name = name;
+  v->n = n;
+  v->type = k->type;
   return k->vectors++;
 }
 
@@ -161,7 +165,9 @@ kcl_vec kcl_constant_in_place(kcl_program *k, int64_t n, kcl_type type, void *va
                               const char *name) {
   kcl_vec v = kcl_vector_of(k, n, "%s", name);
   if (k->status) return v;
-  k->vector[v].type = type, k->vector[v].values = values, k->vector[v].borrowed = true;
+  k->vector[v].type = type;
+  k->vector[v].values = values;
+  k->vector[v].borrowed = true;
   k->vector[v].narrow = narrow;
   return v;
 }

@@ -92,14 +92,20 @@ void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
   if (s && (s->A || s->vectors)) s = new_stage(k);
   if (!s) return;
   register_operator(k, A);
-  s->A = A, s->y = y, s->x = x;
+  s->A = A;
+  s->y = y;
+  s->x = x;
   s->n = k->vector[y].n;
   s->unnamed = k->preconditioning, s->own = k->preconditioning && k->own_block;
 }
 
 /* A term whose coefficient is the constant 0 comes last, and its operand is not read. */
 void kcl_lincomb(kcl_program *k, kcl_vec y, kcl_coef a, kcl_vec x, kcl_coef b, kcl_vec z) {
-  if (is_constant(a, 0)) a = b, x = z, b = KCL_ZERO;
+  if (is_constant(a, 0)) {
+    a = b;
+    x = z;
+    b = KCL_ZERO;
+  }
   if (is_constant(b, 0)) z = x;
   record_vector(k, (kcl_op){.code = KCL_OP_LINCOMB, .y = y, .x = x, .z = z, .a = a, .b = b},
                 k->vector[y].n);

@@ -202,7 +202,9 @@ static int measure_memory(kcl *ctx, kcl_rates *r) {
     r->vector /= 2;
   if (rc) return rc;
   bytes = 3.0 * (double)r->vector;
-  r->stream = bytes / t[count / 2], r->low = bytes / t[count - 1], r->high = bytes / t[0];
+  r->stream = bytes / t[count / 2];
+  r->low = bytes / t[count - 1];
+  r->high = bytes / t[0];
   return KCL_OK;
 }
 

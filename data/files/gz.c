@@ -90,7 +90,9 @@ static int map_file(kcl *ctx, kcl_text *t, int file, size_t from, size_t size) {
   if (m == MAP_FAILED)
     return kcl_fail(ctx, errno == ENOMEM ? KCL_MEMORY : KCL_INPUT, "%s: cannot map it: %s", t->name,
                     strerror(errno));
-  t->data += skip, t->skip = skip, t->size = size;
+  t->data += skip;
+  t->skip = skip;
+  t->size = size;
   return KCL_OK;
 }
 

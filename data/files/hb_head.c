@@ -88,7 +88,9 @@ static int read_type(kcl *ctx, const kcl_text *t, hb_head *h) {
       return report_head(ctx, t, 3, where[k],
                          "rows, columns and entries, the first two up to 2^31");
   h->field = fields[f], h->symmetry = symmetries[letter("SUHZR", l.begin[1])];
-  h->rows = v[0], h->cols = v[1], h->entries = v[2];
+  h->rows = v[0];
+  h->cols = v[1];
+  h->entries = v[2];
   if (h->symmetry != KCL_GENERAL && v[0] != v[1])
     return report_head(ctx, t, 3, where[1], "as many columns as rows in such a matrix");
   if (h->symmetry == KCL_HERMITIAN && f != 1) h->symmetry = KCL_SYMMETRIC;

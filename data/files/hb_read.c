@@ -131,7 +131,9 @@ static int build_hb_matrix(kcl *ctx, const hb_reading *r, kcl_csr **A) {
   KCL_TRY(mm_entries_alloc(ctx, width, h->entries, &e, &words));
   kcl_for_each(h->cols, KCL_FEW_ROWS, spread_values, &(spreading){r, words, e.stride, width});
   KCL_TRY(mm_build_csr(ctx, &as, &e, A));
-  (*A)->symmetry = h->symmetry, (*A)->field = h->field, (*A)->stored = h->entries;
+  (*A)->symmetry = h->symmetry;
+  (*A)->field = h->field;
+  (*A)->stored = h->entries;
 done:
   mm_entries_free(&e);
   return rc;
@@ -188,7 +190,9 @@ static int read_sparse(kcl *ctx, hb_reading *r, kcl_dense **out) {
       for (int q = 0; q < r->parts; q++)
         (*out)->val[r->parts * (j * h->rows + index[k] - 1) + q] += value[r->parts * k + q];
 done:
-  free(pointer), free(index), free(value);
+  free(pointer);
+  free(index);
+  free(value);
   return rc;
 }
 
@@ -229,7 +233,10 @@ static int read_hb(kcl *ctx, kcl_text *t, kcl_file_system *out) {
   if (h.rhs_kind) KCL_TRY(read_right_hand_sides(ctx, &r, out));
   KCL_TRY(build_hb_matrix(ctx, &r, &out->A));
 done:
-  free(r.cards.line), free(r.pointer), free(r.index), free(r.value);
+  free(r.cards.line);
+  free(r.pointer);
+  free(r.index);
+  free(r.value);
   return rc;
 }
 

@@ -68,8 +68,13 @@ static int write_wide(kcl *ctx, const char *path, const kcl_file_system *s) {
   int rc = check_file_system(ctx, path, s);
   if (rc) return rc;
   memcpy(h.magic, kcl_file_magic, sizeof h.magic);
-  h.rows = A->rows, h.cols = A->cols, h.nnz = A->nnz, h.stored = A->stored;
-  h.type = A->type, h.symmetry = A->symmetry, h.field = A->field;
+  h.rows = A->rows;
+  h.cols = A->cols;
+  h.nnz = A->nnz;
+  h.stored = A->stored;
+  h.type = A->type;
+  h.symmetry = A->symmetry;
+  h.field = A->field;
   if (s->b) h.b_cols = s->b->cols;
   if (s->x0) h.x_cols = s->x0->cols;
   h.dense_complex = (s->b && s->b->type == KCL_Z) | (s->x0 && s->x0->type == KCL_Z) << 1;

@@ -10,7 +10,9 @@ int mm_read_body(kcl *ctx, kcl_text *t, mm_head *h, kcl_csr **out) {
   KCL_TRY(mm_read_entries(ctx, t, h, &entries));
   kcl_text_close(t);
   KCL_TRY((h->coordinate ? mm_build_csr : mm_build_array)(ctx, h, &entries, out));
-  (*out)->symmetry = h->symmetry, (*out)->field = h->field, (*out)->stored = h->entries;
+  (*out)->symmetry = h->symmetry;
+  (*out)->field = h->field;
+  (*out)->stored = h->entries;
 done:
   mm_entries_free(&entries);
   return rc;

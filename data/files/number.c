@@ -105,7 +105,11 @@ static int place_point(char *out, uint64_t n, int k, bool minus) {
   if (minus) *o++ = '-';
   if (e < -5 || e > 17) {
     *o++ = d[0];
-    if (len > 1) *o++ = '.', memcpy(o, d + 1, (size_t)(len - 1)), o += len - 1;
+    if (len > 1) {
+      *o++ = '.';
+      memcpy(o, d + 1, (size_t)(len - 1));
+      o += len - 1;
+    }
     *o++ = 'e';
     if (e < 0) *o++ = '-', e = -e;
     if (e > 99) *o++ = (char)('0' + e / 100);

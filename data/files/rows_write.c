@@ -25,13 +25,20 @@ static int format_rows_part(const void *self, int64_t part, kcl_bytes *b) {
   char *o = b->data = malloc(entries * LONGEST_ROW_ENTRY + (size_t)(last - first) * ROW + 1);
   if (!o) return 1;
   for (int64_t r = first; r < last; r++) {
-    *o++ = 'r', *o++ = 'o', *o++ = 'w', *o++ = ' ';
+    *o++ = 'r';
+    *o++ = 'o';
+    *o++ = 'w';
+    *o++ = ' ';
     o = kcl_print_count(o, r + 1), *o++ = ':';
     for (int64_t k = A->row_ptr[r]; k < A->row_ptr[r + 1]; k++) {
       int w = A->type == KCL_Z ? 2 : 1;
       *o++ = ' ', *o++ = '(';
       o = kcl_print_count(o, (int64_t)A->col[k] + 1);
-      for (int q = 0; q < w; q++) *o++ = ',', *o++ = ' ', o += kcl_number_print(val[w * k + q], o);
+      for (int q = 0; q < w; q++) {
+        *o++ = ',';
+        *o++ = ' ';
+        o += kcl_number_print(val[w * k + q], o);
+      }
       *o++ = ')';
     }
     *o++ = '\n';

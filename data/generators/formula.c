@@ -11,7 +11,11 @@ int kcl_formula_self(kcl *ctx, const void *self, size_t size, kcl_formula *out) 
   return KCL_OK;
 }
 
-void kcl_rhs_one(const void *self, int64_t i, double *b) { (void)self, (void)i, *b = 1; }
+void kcl_rhs_one(const void *self, int64_t i, double *b) {
+  (void)self;
+  (void)i;
+  *b = 1;
+}
 
 typedef struct rhs_filling {
   const kcl_formula *f;

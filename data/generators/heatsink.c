@@ -96,7 +96,9 @@ static int build_body(kcl *ctx, int64_t size, heatsink_body *s) {
   if (size > 1600)
     return kcl_fail(ctx, KCL_USAGE,
                     "heatsink takes a SIZE of at most 1600 (column indices have 32 bits)");
-  s->grid.n[0] = llround(width / s->h), s->grid.n[1] = size, s->grid.n[2] = llround(height / s->h);
+  s->grid.n[0] = llround(width / s->h);
+  s->grid.n[1] = size;
+  s->grid.n[2] = llround(height / s->h);
   return number_cells(ctx, s);
 }
 

@@ -18,7 +18,9 @@ static int magnetic_row(const void *self, int64_t i, int32_t *col, double *val) 
 
 static int magnetic_describe(kcl *ctx, const int64_t *size, int n_sizes, kcl_formula *out) {
   int rc = kcl_grid_formula(ctx, "magnetic", 2, size, n_sizes, magnetic_row, out);
-  out->rows.type = KCL_Z, out->rows.symmetry = KCL_HERMITIAN, out->rows.field = KCL_COMPLEX;
+  out->rows.type = KCL_Z;
+  out->rows.symmetry = KCL_HERMITIAN;
+  out->rows.field = KCL_COMPLEX;
   out->rhs = NULL;
   return rc;
 }

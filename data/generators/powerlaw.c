@@ -112,7 +112,9 @@ static int make_graph(kcl *ctx, neighbour_lists *g) {
   restart(n, g->start, end);
   sort_lists(n, g->start, bucket, end, g->col);
 done:
-  free(node), free(bucket), free(end);
+  free(node);
+  free(bucket);
+  free(end);
   return rc;
 }
 

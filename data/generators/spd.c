@@ -114,7 +114,9 @@ static int spd_make(kcl *ctx, const int64_t *size, int n_sizes, kcl_csr **A, kcl
   for (int64_t i = 0; b && i < r.n; i++)
     (*b)->val[i] = 2 * kcl_uniform((UINT64_C(5) << 40) + (uint64_t)i) - 1;
 done:
-  free(r.eigenvalue), free(r.partner[0]), free(r.partner[1]);
+  free(r.eigenvalue);
+  free(r.partner[0]);
+  free(r.partner[1]);
   return rc;
 }
 

@@ -33,7 +33,10 @@ static void around(const mesh *m, int64_t i, int64_t x[2], int64_t y[2]) {
   int64_t line = 3 * m->nx + 2, j = i / line, k = i % line;
   bool middle = k > 2 * m->nx;
   int64_t c = middle ? 2 * (k - 2 * m->nx - 1) : k;
-  x[0] = (c - 1) / 2, x[1] = c / 2, y[0] = middle ? j : j - 1, y[1] = j;
+  x[0] = (c - 1) / 2;
+  x[1] = c / 2;
+  y[0] = middle ? j : j - 1;
+  y[1] = j;
   if (c == 0) x[0] = 0;
   if (x[1] == m->nx) x[1]--;
   if (y[0] < 0) y[0] = 0;

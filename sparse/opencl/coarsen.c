@@ -93,8 +93,10 @@ static int split_points(coarsening *c, void *depend) {
                           KCL_ARG_BUFFER(m.ahead)));
   KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_FIRST, &left));
   while (left) KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_MORE, &left));
-  kcl_setup_drop(c->s, m.first), kcl_setup_drop(c->s, m.state), kcl_setup_drop(c->s, m.ahead),
-      kcl_setup_drop(c->s, m.before);
+  kcl_setup_drop(c->s, m.first);
+  kcl_setup_drop(c->s, m.state);
+  kcl_setup_drop(c->s, m.ahead);
+  kcl_setup_drop(c->s, m.before);
   kcl_setup_drop(c->s, depend);
 done:
   return rc;

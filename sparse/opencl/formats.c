@@ -89,7 +89,9 @@ static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
 }
 
 static int view_csr(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
-  out->ptr = m->device[0], out->col = m->device[1], out->val = values ? m->device[2] : NULL;
+  out->ptr = m->device[0];
+  out->col = m->device[1];
+  out->val = values ? m->device[2] : NULL;
   return values && (kcl_setup_single(s) || has_single_values(m)) ? widen(s, m, &out->val) : KCL_OK;
 }
 

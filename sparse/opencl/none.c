@@ -82,5 +82,8 @@ int kcl_setup_as_expected(kcl_device_setup *s, bool *out) {
 }
 void kcl_setup_free(kcl *ctx, void *buffer) { (void)ctx, (void)buffer; }
 void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
-  (void)ctx, (void)A, (void)type, (void)aggregation;
+  (void)ctx;
+  (void)A;
+  (void)type;
+  (void)aggregation;
 }

@@ -198,7 +198,9 @@ static int multiply_within(device_product *p, int longest) {
   KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
   KCL_TRY(KCL_LAUNCH_EACH(p->s, "space_rows", C->rows + 1, KCL_ARG_INT(C->rows),
                           KCL_ARG_INT(longest), KCL_ARG_BUFFER(C->ptr)));
-  C->nnz = C->rows * longest, C->filled = C->nnz / 2, C->longest = longest;
+  C->nnz = C->rows * longest;
+  C->filled = C->nnz / 2;
+  C->longest = longest;
   KCL_TRY(kcl_setup_room(p->s, C));
   KCL_TRY(list_lengths(p, &r.notes));
   while (class_room(r.first) < longest) r.first++;

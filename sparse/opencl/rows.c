@@ -52,7 +52,9 @@ int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device
                           KCL_ARG_INT(T->rows), KCL_ARG_INT(kcl_setup_team(T)), KCL_ARG_BUFFER(row),
                           KCL_ARG_BUFFER(entry), KCL_ARG_BUFFER(A->val), KCL_ARG_BUFFER(T->col),
                           KCL_ARG_BUFFER(T->val)));
-  kcl_setup_drop(s, taken), kcl_setup_drop(s, row), kcl_setup_drop(s, entry);
+  kcl_setup_drop(s, taken);
+  kcl_setup_drop(s, row);
+  kcl_setup_drop(s, entry);
 done:
   return rc;
 }

@@ -128,7 +128,9 @@ void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
 }
 
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
-  kcl_setup_drop(s, A->ptr), kcl_setup_drop(s, A->col), kcl_setup_drop(s, A->val);
+  kcl_setup_drop(s, A->ptr);
+  kcl_setup_drop(s, A->col);
+  kcl_setup_drop(s, A->val);
   kcl_setup_drop(s, A->end), kcl_setup_drop(s, A->slice);
 }
 
@@ -228,7 +230,9 @@ int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
   cl_int found[2];
   if (!C->note) return KCL_OK;
   int rc = kcl_setup_read_notes(s, C->note, 2, found);
-  C->nnz = found[0], C->longest = found[1], C->note = 0;
+  C->nnz = found[0];
+  C->longest = found[1];
+  C->note = 0;
   return rc ? rc : C->nnz < INT32_MAX ? KCL_OK : KCL_UNSUITED;
 }
 
@@ -260,7 +264,9 @@ static void begin_ahead_of_use(kcl_device_setup *s, bool aggregation) {
   int place[PROGRAMS];
   s->aggregation = aggregation, s->built = false;
   s->taken = 1, s->read = 0; /* note 0 is none */
-  s->message = NULL, s->messages = 0, s->expectations = 0;
+  s->message = NULL;
+  s->messages = 0;
+  s->expectations = 0;
   const int count = list_programs(s, list, place);
   if (count) kcl_opencl_load_ahead(s->ctx, list, count);
 }

@@ -53,7 +53,9 @@ static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T
   KCL_TRY(KCL_LAUNCH(g->s, "orthonormalise", g->count * ITEMS_PER_AGGREGATE, ITEMS_PER_AGGREGATE,
                      KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place), KCL_ARG_INT(block),
                      KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val), KCL_ARG_BUFFER(*coarse)));
-  kcl_setup_drop(g->s, start), kcl_setup_drop(g->s, member), kcl_setup_drop(g->s, place);
+  kcl_setup_drop(g->s, start);
+  kcl_setup_drop(g->s, member);
+  kcl_setup_drop(g->s, place);
 done:
   return rc;
 }
@@ -163,7 +165,9 @@ int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
     KCL_TRY(smooth(&g, &T, P));
   else
     *P = T;
-  kcl_setup_drop(s, *B), *B = coarse, *made = true;
+  kcl_setup_drop(s, *B);
+  *B = coarse;
+  *made = true;
 done:
   drop_nodes(&g);
   return rc;

@@ -191,7 +191,10 @@ static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_devic
   KCL_TRY(fill_distinct_rows(ctx, &r, &t));
   KCL_TRY(restore(s, &t, r.code, out));
 done:
-  kcl_repeats_free(&r), free(t.start), free(t.distance), free(t.val);
+  kcl_repeats_free(&r);
+  free(t.start);
+  free(t.distance);
+  free(t.val);
   return rc;
 }
 
