@@ -110,14 +110,19 @@ const kcl_format KCL_TYPED(kcl_format_csr_vector) = {
 
 static int build_group(kcl_matrix *m, const kcl_csr *A) {
   build_scalar(m, A);
-  return m->lanes = 64, m->rows_match_elements = false, KCL_OK;
+  m->lanes = 64;
+  m->rows_match_elements = false;
+  return KCL_OK;
 }
 static void outline_group(kcl_matrix *m, const kcl_stats *s) {
   m->lanes = 64;
   outline_row(m, s, 20);
   m->rows_match_elements = false;
 }
-static int build_lanes(kcl_matrix *m, const kcl_csr *A) { return m->lanes = 8, build_scalar(m, A); }
+static int build_lanes(kcl_matrix *m, const kcl_csr *A) {
+  m->lanes = 8;
+  return build_scalar(m, A);
+}
 static void outline_lanes(kcl_matrix *m, const kcl_stats *s) {
   m->lanes = 8, outline_row(m, s, 29);
 }

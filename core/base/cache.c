@@ -155,7 +155,10 @@ static void *read_cache_entry(int file, const char *key, size_t *size) {
   bool good = kept && data && read_fully(file, kept, n) && memcmp(kept, key, n) == 0 &&
               read_fully(file, data, h.data) && sum_entry(key, n, data, h.data) == h.sum;
   free(kept);
-  if (good) return *size = h.data, data;
+  if (good) {
+    *size = h.data;
+    return data;
+  }
   free(data);
   return NULL;
 }

@@ -41,7 +41,10 @@ static double memory_of(const char *folder) {
     snprintf(path, sizeof path, "%s/%s", folder, files[i]);
     FILE *f = fopen(path, "r");
     if (f && (fscanf(f, "%lf", &bytes) != 1 || bytes >= 0x1p60)) bytes = 0;
-    if (f) return fclose(f), bytes;
+    if (f) {
+      fclose(f);
+      return bytes;
+    }
   }
   return 0;
 }

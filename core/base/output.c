@@ -47,13 +47,17 @@ int kcl_file_target(const char *path, char *target, size_t size) {
   for (int i = 0; n >= 0 && (size_t)n < size; i++) {
     ssize_t length = readlink(target, link, sizeof link - 1);
     if (length < 0) return KCL_OK;
-    if (i == MOST_LINKS) return errno = ELOOP, KCL_USAGE;
+    if (i == MOST_LINKS) {
+      errno = ELOOP;
+      return KCL_USAGE;
+    }
     link[length] = 0;
     char *slash = strrchr(target, '/');
     size_t kept = *link == '/' || !slash ? 0 : (size_t)(slash + 1 - target);
     n = (int)kept + snprintf(target + kept, size - kept, "%s", link);
   }
-  return errno = ENAMETOOLONG, KCL_USAGE;
+  errno = ENAMETOOLONG;
+  return KCL_USAGE;
 }
 
 static int open_beside(kcl *ctx, const char *path, bool named, kcl_output *o) {
@@ -100,7 +104,10 @@ static int open_output(kcl *ctx, const char *path, bool named, kcl_output *o) {
                     path);
 #endif
   bool there = stat(path, &info) == 0;
-  if (there && S_ISDIR(info.st_mode)) return errno = EISDIR, cannot(ctx, o);
+  if (there && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return cannot(ctx, o);
+  }
   if (there && access(path, W_OK)) return cannot(ctx, o);
   if (there && !S_ISREG(info.st_mode)) {
     o->file = above_standard(open(path, O_WRONLY | O_CLOEXEC));

@@ -89,7 +89,10 @@ static void wait_or_stop(kcl *ctx, stoppable_job *j) {
 
 bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), void *self) {
   pthread_t thread;
-  if (ctx->stopped) return release(self), false;
+  if (ctx->stopped) {
+    release(self);
+    return false;
+  }
   stoppable_job *j = ctx->ask ? malloc(sizeof *j) : NULL;
   if (j) {
     *j = (stoppable_job){.run = run, .release = release, .self = self};
@@ -97,7 +100,8 @@ bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), v
   }
   if (!j || !kcl_thread_start(&thread, run_job, j)) {
     if (j) free_job(j);
-    return run(self), true;
+    run(self);
+    return true;
   }
   pthread_mutex_lock(&j->lock);
   wait_or_stop(ctx, j);
@@ -105,7 +109,10 @@ bool kcl_run_stoppable(kcl *ctx, void (*run)(void *), void (*release)(void *), v
   j->abandoned = !done;
   if (!done) count_running(1);
   pthread_mutex_unlock(&j->lock);
-  if (!done) return pthread_detach(thread), false;
+  if (!done) {
+    pthread_detach(thread);
+    return false;
+  }
   pthread_join(thread, NULL);
   free_job(j);
   return true;

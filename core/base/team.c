@@ -97,7 +97,10 @@ static worker *hire(void) {
   pthread_t thread;
   if (!w) return NULL;
   *w = (worker){.called = GATE, .done = GATE};
-  if (!kcl_thread_start(&thread, run_worker, w)) return free(w), NULL;
+  if (!kcl_thread_start(&thread, run_worker, w)) {
+    free(w);
+    return NULL;
+  }
   pthread_detach(thread);
   return w;
 }

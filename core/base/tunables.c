@@ -187,8 +187,10 @@ int kcl_tune_write(kcl *ctx, const char *path, const char *remark) {
 int kcl_tunable_count(void) { return TUNABLES; }
 
 int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out) {
-  if (i < 0 || i >= TUNABLES)
-    return *out = (kcl_tunable){0}, kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, TUNABLES);
+  if (i < 0 || i >= TUNABLES) {
+    *out = (kcl_tunable){0};
+    return kcl_fail(ctx, KCL_USAGE, "tunable %d of %d", i, TUNABLES);
+  }
   const tunable *e = &table[i];
   *out = (kcl_tunable){.name = e->name,
                        .format = e->format,

@@ -364,7 +364,10 @@ static int make_vector(kcl_executor *ex, kcl_vec v, int rhs) {
   const kcl_program *k = e->k;
   void **at = &e->vec[rhs * k->vectors + v];
   bool shared = kcl_vector_shared(k, v);
-  if (shared && rhs) return *at = e->vec[v], KCL_OK;
+  if (shared && rhs) {
+    *at = e->vec[v];
+    return KCL_OK;
+  }
   int rc = kcl_alloc(k->ctx, k->vector[v].n + KCL_CPU_PAD, kcl_type_size(kcl_vector_stored(k, v)),
                      "a vector", at);
   return rc || !shared ? rc : cpu_put(ex, v, 0, k->vector[v].type, k->vector[v].values, 1.0);

@@ -31,7 +31,10 @@ cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *sto
   c->program = p, c->device = ctx->opencl->device;
   strcat(strcpy(c->options, no_warnings), options);
   cl_int code = clRetainProgram(p);
-  if (code) return free(c), code;
+  if (code) {
+    free(c);
+    return code;
+  }
   *stopped = !kcl_run_stoppable(ctx, compile_in_background, release_compilation, c);
   if (*stopped) return CL_SUCCESS;
   code = c->code;

@@ -78,7 +78,10 @@ int kcl_parts_find(const kcl_program *k, const kcl_geometry *g, kcl_parts *out) 
   *out = (kcl_parts){.count = 0};
   for (int phase = 0; phase < KCL_PHASES && !rc; phase++)
     out->of[phase] = find_owners(k, g, phase, &rc);
-  if (rc) return kcl_parts_free(out), rc;
+  if (rc) {
+    kcl_parts_free(out);
+    return rc;
+  }
   add_up_parts(k, g, out, &ops, &shared);
   const int wanted = several ? 1 + ops / PART_OPS : 1,
             base = wanted < MOST_BASE ? wanted : MOST_BASE;

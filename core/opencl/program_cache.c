@@ -35,7 +35,10 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
       clCreateProgramWithBinary(o->context, 1, &o->device, &size, &bytes, &status, &code);
   free(binary);
   if (!code) code = clBuildProgram(p, 1, &o->device, options, NULL, NULL);
-  if (!code) return o->from_cache++, p;
+  if (!code) {
+    o->from_cache++;
+    return p;
+  }
   if (p) clReleaseProgram(p);
   return NULL;
 }
@@ -93,7 +96,10 @@ static void remember_program(kcl_opencl *o, char *key, cl_program p) {
 /* The program that this context has, or that the folder holds; it takes the key. NULL: neither, the key is the caller's. */
 static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
   cl_program p = recall(o, key);
-  if (p) return free(key), p;
+  if (p) {
+    free(key);
+    return p;
+  }
   if ((p = load_binary(o, key, options))) remember_program(o, key, p);
   return p;
 }

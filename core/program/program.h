@@ -41,7 +41,10 @@ static inline bool is_constant(kcl_coef c, double value) {
 }
 static inline kcl_coef plus(kcl_slot s) { return (kcl_coef){.slot = s}; }
 static inline kcl_coef minus(kcl_slot s) { return (kcl_coef){.slot = s, .negate = true}; }
-static inline kcl_coef conjugate(kcl_coef c) { return c.conjugate = !c.conjugate, c; }
+static inline kcl_coef conjugate(kcl_coef c) {
+  c.conjugate = !c.conjugate;
+  return c;
+}
 
 /* ---- what a method is given: the system A x = b, and where things are */
 kcl_vec kcl_x(kcl_program *k);

@@ -103,7 +103,10 @@ static card_line parentheses(const char *p, const char *end) {
   int depth = 0;
   for (; p < end; p++) {
     if (*p == '(' && depth++ == 0) l.begin = p;
-    if (*p == ')' && depth > 0 && --depth == 0) return l.end = p + 1, l;
+    if (*p == ')' && depth > 0 && --depth == 0) {
+      l.end = p + 1;
+      return l;
+    }
   }
   return l;
 }

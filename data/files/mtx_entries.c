@@ -67,10 +67,14 @@ static int read_value(const parse_job *j, const char *line, const char **p, cons
   bool integer = j->h->field == KCL_INTEGER;
   const char *whole = integer ? "a whole number" : "a number";
   if (!end || !(mm_is_blank(*end) || *end == '\n' || *end == 0) ||
-      (integer && !is_integer(at, end)))
-    return mm_error_set(bad, line, at, "%s%s", whole, what), -1;
-  if (!(fabs(*v) <= DBL_MAX))
-    return mm_error_set(bad, line, at, "a number within the range of double"), -1;
+      (integer && !is_integer(at, end))) {
+    mm_error_set(bad, line, at, "%s%s", whole, what);
+    return -1;
+  }
+  if (!(fabs(*v) <= DBL_MAX)) {
+    mm_error_set(bad, line, at, "a number within the range of double");
+    return -1;
+  }
   *p = end;
   return 0;
 }
@@ -104,12 +108,15 @@ static int careful(const parse_job *j, const char *line, const char *end, uint64
     return -1;
   const char *imag = mm_skip(p);
   if (j->e->width > 1 && read_value(j, line, &p, " (imaginary part)", &v[1], bad)) return -1;
-  if (j->h->symmetry == KCL_HERMITIAN && j->h->coordinate && row == col && v[1] != 0)
-    return mm_error_set(bad, line, imag,
-                        "a zero imaginary part on the diagonal of a hermitian matrix"),
-           -1;
+  if (j->h->symmetry == KCL_HERMITIAN && j->h->coordinate && row == col && v[1] != 0) {
+    mm_error_set(bad, line, imag, "a zero imaginary part on the diagonal of a hermitian matrix");
+    return -1;
+  }
   p = mm_skip(p);
-  if (*p != '\n' && p < end) return mm_error_set(bad, line, p, "the end of the line"), -1;
+  if (*p != '\n' && p < end) {
+    mm_error_set(bad, line, p, "the end of the line");
+    return -1;
+  }
   memcpy(words, v, (size_t)j->e->width * sizeof *v);
   return 1;
 }

@@ -114,8 +114,10 @@ int mm_read_banner(kcl *ctx, const kcl_text *t, mm_head *h) {
   if (s == KCL_SKEW && f == KCL_PATTERN)
     mm_error_set(&bad, line, p, "general or symmetric with pattern"), s = -1;
   if (s < 0) return mm_error_report(ctx, t->name, &bad);
-  if (word_length(p = word_after(p)))
-    return mm_error_set(&bad, line, p, "the end of the line"), mm_error_report(ctx, t->name, &bad);
+  if (word_length(p = word_after(p))) {
+    mm_error_set(&bad, line, p, "the end of the line");
+    return mm_error_report(ctx, t->name, &bad);
+  }
   *h = (mm_head){.coordinate = l == 0,
                  .field = (kcl_field)f,
                  .symmetry = (kcl_symmetry)s,
@@ -130,10 +132,14 @@ static int read_one(const char *line, const char **p, const char *what, int64_t 
   uint64_t v;
   const char *at = *p = mm_skip(*p), *end = kcl_parse_count(at, &v);
   bool digit = (unsigned)(*at - '0') < 10, whole = end && !word_length(end);
-  if (!digit || (end && !whole))
-    return mm_error_set(bad, line, at, "%s, a whole number", what), KCL_INPUT;
-  if (!end || v > (uint64_t)limit)
-    return mm_error_set(bad, line, at, "%s of at most %lld", what, (long long)limit), KCL_INPUT;
+  if (!digit || (end && !whole)) {
+    mm_error_set(bad, line, at, "%s, a whole number", what);
+    return KCL_INPUT;
+  }
+  if (!end || v > (uint64_t)limit) {
+    mm_error_set(bad, line, at, "%s of at most %lld", what, (long long)limit);
+    return KCL_INPUT;
+  }
   *out = (int64_t)v, *p = end;
   return KCL_OK;
 }

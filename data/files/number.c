@@ -144,7 +144,10 @@ int kcl_number_print(double v, char out[32]) {
   int k;
   double a = v < 0 ? -v : v, back;
   if (a < 1e15 && a == (double)(int64_t)a && !(a == 0 && 1 / v < 0)) {
-    if (a == 0) return out[0] = '0', 1;
+    if (a == 0) {
+      out[0] = '0';
+      return 1;
+    }
     return place_point(out, (uint64_t)a, 0, v < 0);
   }
   if (a == 0 || !seventeen(a, &n, &k)) return by_printf(v, out);

@@ -64,8 +64,10 @@ static const char *parse_entry(const rows_head *h, const char *p, uint64_t row, 
   uint64_t col;
   double v[2] = {0, 0};
   const char *at = p = mm_skip(p + 1);
-  if (!(p = kcl_parse_count(p, &col)) || col - (uint64_t)h->base >= (uint64_t)h->cols)
-    return *bad = (spot){at, "a column number of the matrix"}, NULL;
+  if (!(p = kcl_parse_count(p, &col)) || col - (uint64_t)h->base >= (uint64_t)h->cols) {
+    *bad = (spot){at, "a column number of the matrix"};
+    return NULL;
+  }
   for (int q = 0; q < (h->complex ? 2 : 1); q++)
     if (!(p = need_character(p, ',', q ? ", and the imaginary part" : ", and the value", bad)) ||
         !(p = parse_finite(p, &v[q], bad)))
@@ -82,15 +84,22 @@ static uint64_t *parse_row_list(const rows_head *h, const char *p, const char *e
   int stride = h->complex ? 3 : 2;
   p = mm_skip(p);
   if (p >= end || *p == '\n' || *p == '#' || *p == '%') return words;
-  if (!is_row(p)) return *bad = (spot){p, "row and its number"}, NULL;
+  if (!is_row(p)) {
+    *bad = (spot){p, "row and its number"};
+    return NULL;
+  }
   const char *at = p = mm_skip(p + 3);
-  if (!(p = kcl_parse_count(p, &row)) || row - (uint64_t)h->base >= (uint64_t)h->rows)
-    return *bad = (spot){at, "a row number of the matrix"}, NULL;
+  if (!(p = kcl_parse_count(p, &row)) || row - (uint64_t)h->base >= (uint64_t)h->rows) {
+    *bad = (spot){at, "a row number of the matrix"};
+    return NULL;
+  }
   if (!(p = need_character(p, ':', ": after the row number", bad))) return NULL;
   for (p = mm_skip(p); p < end && *p == '('; p = mm_skip(p), words += stride)
     if (!(p = parse_entry(h, p, row - (uint64_t)h->base, words, bad))) return NULL;
-  if (p < end && *p != '\n')
-    return *bad = (spot){p, "(column, value) or the end of the line"}, NULL;
+  if (p < end && *p != '\n') {
+    *bad = (spot){p, "(column, value) or the end of the line"};
+    return NULL;
+  }
   return words;
 }
 
