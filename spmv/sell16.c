@@ -168,6 +168,12 @@ static inline scalar sell16_value(const kcl_array_kind kind, const void *val, co
   return ((const scalar *)val)[l];
 }
 
+static inline int64_t sell16_value_bytes(const kcl_array_kind kind) {
+  if (kind == KCL_UINT8) return 1;
+  if (kind == KCL_UINT16) return 2;
+  return kind == KCL_SINGLE ? sizeof(single) : sizeof(scalar);
+}
+
 static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck,
                                     const kcl_array_kind vk, int64_t s, const element *x,
                                     element *sum) {
@@ -177,12 +183,7 @@ static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck
   for (int64_t k = slice[s]; k < slice[s + 1]; k++) {
     const char *col =
         (const char *)m->array[2].data + k * SELL16_SLICE * (ck == KCL_UINT16 ? 2 : 4);
-    const char *val =
-        (const char *)m->array[3].data + k * SELL16_SLICE *
-                                             (int64_t)(vk == KCL_UINT8    ? 1
-                                                       : vk == KCL_UINT16 ? 2
-                                                       : vk == KCL_SINGLE ? sizeof(single)
-                                                                          : sizeof(scalar));
+    const char *val = (const char *)m->array[3].data + k * SELL16_SLICE * sell16_value_bytes(vk);
     KCL_SIMD
     for (int l = 0; l < SELL16_SLICE; l++) {
       int32_t j = least + (ck == KCL_UINT16 ? ((const uint16_t *)(const void *)col)[l]

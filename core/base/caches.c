@@ -25,7 +25,9 @@ static bool read_word(const char *root, int cpu, int index, const char *name, ch
 static int64_t parse_bytes(const char *text) {
   char *unit;
   const long long n = strtoll(text, &unit, 10);
-  return n <= 0 ? 0 : *unit == 'M' ? n << 20 : *unit == 'K' ? n << 10 : n;
+  if (n <= 0) return 0;
+  if (*unit == 'M') return n << 20;
+  return *unit == 'K' ? n << 10 : n;
 }
 
 /* Marks the processors of "0-7,64-71" as seen. */

@@ -20,7 +20,7 @@ static uint64_t finalise_hash(
 
 static inline uint64_t rotated(uint64_t h) { return h << 29 | h >> 35; }
 
-/* A number that its bits make; for KCL_Z of both parts. */
+/* The bits of a value as a number; for KCL_Z the bits of both parts combined. */
 static inline uint64_t value_bits(const kcl_csr *A, int64_t k) {
   uint64_t bits[2] = {0, 0};
   switch (A->type) {
@@ -68,7 +68,7 @@ static int out_of_memory(kcl *ctx) {
   return kcl_fail(ctx, KCL_MEMORY, "out of memory: a table of repeats");
 }
 
-/* Another size of the table: rows and entries are kept, numbers are filed again. */
+/* Changes the size of the table: rows and entries stay, numbers are inserted anew. */
 static bool resize(kcl_repeats *r, int64_t room) {
   enum { SLOTS = 4 /* per item */ };
   int64_t *row = realloc(r->row, (size_t)room * sizeof *row);
@@ -77,22 +77,25 @@ static bool resize(kcl_repeats *r, int64_t room) {
   if (entry) r->entry = entry;
   uint64_t *hash = calloc((size_t)(SLOTS * room), sizeof *hash);
   int32_t *number = calloc((size_t)(SLOTS * room), sizeof *number);
-  const bool done = row && entry && hash && number;
+  if (!row || !entry || !hash || !number) {
+    free(hash);
+    free(number);
+    return false;
+  }
   const int64_t mask = SLOTS * room - 1;
-  for (int64_t old = 0; done && old < r->slots; old++) {
+  for (int64_t old = 0; old < r->slots; old++) {
     if (!r->number[old]) continue;
     int64_t at = (int64_t)r->hash[old] & mask;
     while (number[at]) at = (at + 1) & mask;
     hash[at] = r->hash[old], number[at] = r->number[old];
   }
-  free(done ? (void *)r->hash : hash), free(done ? (void *)r->number : number);
-  if (done) {
-    r->hash = hash;
-    r->number = number;
-    r->room = room;
-    r->slots = SLOTS * room;
-  }
-  return done;
+  free(r->hash);
+  free(r->number);
+  r->hash = hash;
+  r->number = number;
+  r->room = room;
+  r->slots = SLOTS * room;
+  return true;
 }
 
 static int allocate_repeats(kcl *ctx, kcl_repeats *r, const kcl_csr *A, kcl_repeats_kind kind) {
@@ -122,7 +125,7 @@ static int64_t slot_of(const kcl_repeats *r, uint64_t h, int64_t i, int64_t k) {
   return at;
 }
 
-/* Beyond KCL_MOST_REPEATS, and where memory runs out, it is counted alone. */
+/* The number of an item, which is added if it is new. Beyond KCL_MOST_REPEATS, or without memory, items are only counted. */
 static int64_t number_repeat(kcl_repeats *r, int64_t i, int64_t k) {
   uint64_t h = hash_of(r->A, r->kind, i, k);
   int64_t at = slot_of(r, h, i, k);
@@ -200,7 +203,7 @@ static void merge_pairs(void *arg, int64_t first, int64_t end) {
   }
 }
 
-/* Into the first, each with its neighbour, so that items keep the order of the rows. */
+/* Merges all tables into the first, each with its neighbour, so that items keep the order of the rows. */
 static void merge_tables(scanning *s) {
   for (int t = 0; t < s->tables; t++) s->own[t] = s->table[t].count;
   for (s->apart = 1; s->apart < s->tables && !s->full; s->apart *= 2)

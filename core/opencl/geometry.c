@@ -24,7 +24,7 @@ enum {
   STREAMED_BYTES = 54000000
 };
 
-/* Bytes that a pass touches, each once. */
+/* Distinct bytes that a pass reads or writes. */
 static double footprint(const kcl_program *k) {
   const kcl_phase phase = k->stages[KCL_LOOP] ? KCL_LOOP : KCL_START;
   double bytes = 0;
@@ -36,14 +36,14 @@ static double footprint(const kcl_program *k) {
   return bytes;
 }
 
-/* KRYLOCL_STREAM=0 or 1 overrides. */
+/* Are matrices loaded by streaming loads, past the cache? KRYLOCL_STREAM=0 or 1 overrides. */
 static bool streams(const kcl_program *k) {
   const char *word = getenv("KRYLOCL_STREAM");
   return k->ctx->opencl->is_nvidia && (word ? *word == '1' : footprint(k) > STREAMED_BYTES);
 }
 
-/* Work-items that walk along their own row return to their own cache lines of columns and values: no more groups than the L1
- * cache of a compute unit has room for. */
+/* Limits the groups per compute unit where each work-item walks along a row of its own and so returns to its own cache lines of
+ * columns and values: all of them must fit into the L1 cache. */
 static int cached(const kcl_program *k, int group, int groups) {
   const kcl_matrix *A = k->A;
   if (!k->ctx->opencl->is_nvidia || !A || !A->row_per_item || A->lanes > 1 || !A->rows)
@@ -74,22 +74,30 @@ static void choose_series(const kcl_program *k, kcl_geometry *g) {
   if (!g->series_bytes) g->series_groups = 0;
 }
 
-/* Where they leave room for the others in the 1,024 bytes of arguments that OpenCL promises. */
+/* Sums over ranks are a kernel argument where the other arguments still fit into the 1,024 bytes that OpenCL guarantees. */
 bool kcl_sums_are_argument(const kcl_program *k) {
   enum { GROUP_WORDS = 512 };
   const size_t sums = (size_t)kcl_program_dots(k) * (size_t)kcl_rhs_width(k);
   return kcl_program_ranks(k) && sums * kcl_type_size(k->type) <= GROUP_WORDS;
 }
 
+/* Work-items per work-group. */
+static int choose_group(const kcl *ctx) {
+  const bool gpu = !strcmp(ctx->device.kind, "gpu") && !ctx->opencl->small_groups;
+  if (ctx->opencl->is_cpu) return 1;
+  if (ctx->tune.group) return ctx->tune.group;
+  return gpu ? 256 : 32;
+}
+
 /* GPU layout: eight groups of 256 per compute unit; fewer with several right-hand sides, whose sums each group reduces; and
  * as many as are resident where a format asks for registers. CPU layout: eight row blocks per core. */
 kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   const kcl_opencl *o = k->ctx->opencl;
-  bool gpu = !strcmp(k->ctx->device.kind, "gpu") && !o->small_groups;
   const kcl_tune *tune = &k->ctx->tune;
   int registers = o->is_nvidia && k->A ? k->A->registers : 0, width = kcl_rhs_width(k);
-  int group = o->is_cpu ? 1 : tune->group ? tune->group : gpu ? 256 : 32;
-  int groups = tune->groups ? tune->groups : registers ? REGISTERS_PER_UNIT / registers / group : 8;
+  int group = choose_group(k->ctx), groups = 8;
+  if (registers) groups = REGISTERS_PER_UNIT / registers / group;
+  if (tune->groups) groups = tune->groups;
   int block = tune->block ? tune->block / (int)kcl_type_size(k->type) : 1024;
   if (!o->is_cpu && width > 1) groups = groups > 4 ? groups / (width > 2 ? 4 : 2) : 1;
   if (!tune->groups) groups = cached(k, group, groups);

@@ -24,7 +24,8 @@ size_t kcl_halo_groups(const run *r, const kcl_halo *h) {
   return groups < KCL_HALO_GROUPS ? groups : KCL_HALO_GROUPS;
 }
 
-/* Elements of x that this rank sends, and its own that rows of the boundary need. *packed: x can be read, or e->out. */
+/* Packs the elements of x that this rank sends, and its own that boundary rows need. *packed: the event after which x, or e->out,
+ * can be read. */
 static cl_int pack_halo(const run *r, const kcl_exchange *e, cl_mem *x, cl_event *packed) {
   const kcl_halo *h = e->halo;
   cl_int code = CL_SUCCESS;
@@ -38,7 +39,7 @@ static cl_int pack_halo(const run *r, const kcl_exchange *e, cl_mem *x, cl_event
   return code ? code : enqueue_groups(r, e->pack, kcl_run_groups_for(r, h->sends), NULL, packed);
 }
 
-/* Elements [from, from + count) of a buffer to place `at` of what is sent. */
+/* Reads a run of consecutive elements to its place in the elements sent. */
 static cl_int read_piece(const run *r, cl_mem buffer, const kcl_sent *p, const kcl_halo *h,
                          const cl_event *after) {
   const size_t size = run_element_bytes(r), bytes = (size_t)p->count * size;
@@ -58,7 +59,7 @@ static cl_int read_halo(const run *r, const kcl_exchange *e, cl_mem x, const cl_
   return code ? code : clFinish(r->ranks.transfers);
 }
 
-/* *written: of all. */
+/* Writes the received elements to the device. *written: the event after which all are there. */
 static cl_int write_halo(const run *r, const kcl_exchange *e, cl_event *written) {
   const kcl_halo *h = e->halo;
   cl_int code = CL_SUCCESS;
@@ -74,9 +75,11 @@ static cl_int write_halo(const run *r, const kcl_exchange *e, cl_event *written)
   return code ? code : clFlush(r->ranks.transfers);
 }
 
-/* Which product of y and u is summed: what halo_add calls `dot`. */
+/* Which product of y and u the dot sums: the argument `dot` of halo_add. */
 static cl_int which_dot(const kcl_op *o, kcl_vec y) {
-  return !o ? 0 : o->plain ? 3 : o->x == y ? 2 : 1;
+  if (!o) return 0;
+  if (o->plain) return 3;
+  return o->x == y ? 2 : 1;
 }
 
 /* Which right-hand sides were active in the state that the stage read. */
@@ -88,7 +91,7 @@ static cl_int set_active(const run *r, cl_kernel kernel, const kcl_stage *s, kcl
          clSetKernelArg(kernel, 9, sizeof flags, &flags);
 }
 
-/* y is completed, and the dot that it is in. */
+/* Completes y and its dot with the boundary rows. */
 static cl_int add_boundary_rows(const run *r, const kcl_exchange *e, const kcl_stage *s,
                                 const kcl_launch *l, const cl_event *written) {
   int number = 0;
@@ -105,7 +108,7 @@ static cl_int add_boundary_rows(const run *r, const kcl_exchange *e, const kcl_s
   return code ? code : enqueue_groups(r, e->add, kcl_halo_groups(r, e->halo), written, NULL);
 }
 
-/* A stage with a halo. Ranks meet also where this one fails. */
+/* Runs a stage with a halo; after a failure this rank still takes part in the exchange. */
 cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
                     bool works) {
   const kcl_halo *h = e->halo;
@@ -125,7 +128,7 @@ cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl
 
 /* ---------------------------------------------------------------- opening and closing */
 
-/* Few pieces of consecutive elements are read where they are. */
+/* Finds the runs of consecutive elements to send; a few of them are read from x directly. */
 static void find_pieces(kcl_exchange *e) {
   const kcl_halo *h = e->halo;
   int n = 0;

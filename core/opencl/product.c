@@ -94,18 +94,25 @@ void kcl_put_format(kcl_source *t, const kcl_emit *e) {
 
 /* ---------------------------------------------------------------- the loop of a stage */
 
+/* The arguments of visit_rows after the matrix: x, first row, last row, local memory. */
+static void put_product_arguments(kcl_source *t, const kcl_emit *e) {
+  const char *x = kcl_emit_vec(e, e->s->x);
+  if (e->cpu)
+    kcl_put(t, ", v_%s, base, min(end, n), scratch", x);
+  else if (e->persistent)
+    kcl_put(t, ", x_%s, lo, hi, scratch", x);
+  else if (e->g->sum_block)
+    kcl_put(t, ", v_%s, lo, hi, scratch", x);
+  else
+    kcl_put(t, ", v_%s, 0, n, scratch", x);
+}
+
 void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   const kcl_matrix *m = kcl_emit_matrix(e);
-  const char *x = kcl_emit_vec(e, e->s->x);
   bool blocks = e->cpu && kcl_rhs_width(e->k) == 1;
   kcl_put(t, "visit_%s(", e->id), kcl_put_arrays(t, m, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
   if (m->message_slots) kcl_put(t, ", MESSAGES, launch");
-  kcl_put(t,
-          e->cpu            ? ", v_%s, base, min(end, n), scratch"
-          : e->persistent   ? ", x_%s, lo, hi, scratch"
-          : e->g->sum_block ? ", v_%s, lo, hi, scratch"
-                            : ", v_%s, 0, n, scratch",
-          x);
+  put_product_arguments(t, e);
   if (blocks)
     kcl_put(t, ", v_%s", kcl_emit_vec(e, e->s->y));
   else if (kcl_overlaps(e))

@@ -159,10 +159,9 @@ static int member(const char *in, size_t left, char *out, size_t room, size_t *u
   }
   inflateEnd(&z);
   *used = i, *made = o;
-  return r == Z_STREAM_END                              ? 0
-         : (r == Z_OK || r == Z_BUF_ERROR) && o == room ? 1
-         : r == Z_DATA_ERROR                            ? 2
-                                                        : 3;
+  if (r == Z_STREAM_END) return 0;
+  if ((r == Z_OK || r == Z_BUF_ERROR) && o == room) return 1;
+  return r == Z_DATA_ERROR ? 2 : 3;
 }
 #endif
 
@@ -286,7 +285,7 @@ static int unpack_gzip(kcl *ctx, const kcl_text *in, kcl_text *out) {
 }
 #endif
 
-/* Files that people have and no reader here knows. */
+/* Refuses common kinds of files that no reader knows, with advice. */
 static int refuse_foreign(kcl *ctx, const kcl_text *t) {
   static const struct {
     const char *magic, *what;
