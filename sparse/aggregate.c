@@ -172,8 +172,8 @@ static uint64_t largest_near(const kcl_csr *S, const uint64_t *key, int64_t i) {
   return most;
 }
 
-/* Nodes of a short list are far apart: their rows, and the keys of first and last neighbours, are asked for ahead of time.
- * (Otherwise the compiler finds a function without effects.) */
+/* Prefetches the rows of nodes and the keys of their first and last neighbours: nodes of a short list are far apart. Always
+ * inlined, since the compiler would drop a function without effects. */
 __attribute__((always_inline)) static inline void prefetch_neighbours(const kcl_csr *S,
                                                                       const uint64_t *key,
                                                                       const int32_t *node,
@@ -188,7 +188,8 @@ __attribute__((always_inline)) static inline void prefetch_neighbours(const kcl_
   __builtin_prefetch(&key[S->col[first]]), __builtin_prefetch(&key[S->col[last]]);
 }
 
-/* A root is the only one within its reach, and where all are out none will be one: neither changes any more. */
+/* Finds the largest key among each node and its neighbours. Where it belongs to a root, or all of them are out, it is final, and
+ * the node leaves the list. */
 static void look_near(void *arg, int64_t from, int64_t to) {
   const root_search *m = arg;
   int32_t *node = m->pending.node + from, *count = &m->pending.count[from / ROOTING_PART], left = 0;
@@ -203,7 +204,7 @@ static void look_near(void *arg, int64_t from, int64_t to) {
   *count = left;
 }
 
-/* By the largest key within distance 2. Without branches, since keys are random. */
+/* Decides nodes by the largest key within distance 2. Without branches, since keys are random. */
 static void decide_roots(void *arg, int64_t from, int64_t to) {
   root_search *m = arg;
   int32_t *node = m->undecided.node + from, *count = &m->undecided.count[from / ROOTING_PART],
@@ -241,7 +242,7 @@ done:
 
 /* ---------------------------------------------------------------- who joins which */
 
-/* to[i]: of those neighbours that have an aggregate in `from`, the one of the strongest; or -1. */
+/* to[i]: the aggregate of i's most strongly coupled neighbour among those that have one in `from`; or -1. */
 typedef struct joining {
   const kcl_nodes *nodes;
   const int32_t *from;
@@ -268,7 +269,7 @@ static void join_strongest(void *arg, int64_t first, int64_t end) {
   for (int64_t i = first; i < end; i++) j->to[i] = j->from[i] >= 0 ? j->from[i] : strongest(j, i);
 }
 
-/* Two steps from the roots; `spare` [nodes] is overwritten. */
+/* Grows aggregates from the roots by two steps; `spare` [nodes] is overwritten. */
 static void grow_aggregates(const kcl_nodes *nodes, int32_t *aggregate, int32_t *spare) {
   kcl_for(nodes->S->rows, KCL_FEW_ROWS, join_strongest, &(joining){nodes, aggregate, spare});
   kcl_for(nodes->S->rows, KCL_FEW_ROWS, join_strongest, &(joining){nodes, spare, aggregate});

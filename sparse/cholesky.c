@@ -13,7 +13,7 @@ static int64_t find_in_row(const kcl_elimination *e, int64_t j, int32_t col) {
   return k < end && B->col[k] == col ? k : -1;
 }
 
-/* a_ij - sum_m v_im conj(l_jm), entry k being (i, j). Where row j is much longer, it is searched. */
+/* a_ij - sum_m v_im conj(l_jm), where entry k is (i, j). A row j that is much longer is searched, not scanned. */
 static scalar reduced(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k) {
   enum { MUCH_LONGER = 16 };
   const kcl_csr *B = e->B;
@@ -32,7 +32,7 @@ static scalar reduced(const kcl_elimination *e, const int32_t *place, int64_t i,
   return sum;
 }
 
-/* place: 1 + the number in the row of its entry in this column. */
+/* place[column]: 1 + the number of row i's entry in that column; 0: there is none. */
 bool KCL_TYPED(kcl_cholesky)(const kcl_elimination *e, int32_t *place, int64_t i) {
   const kcl_csr *B = e->B;
   const int64_t from = B->row_ptr[i], end = e->diagonal[i];

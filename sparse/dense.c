@@ -47,7 +47,7 @@ static double symmetric_element(const double *A, int64_t n, int64_t i, int64_t j
   return i >= j ? A[i * n + j] : A[j * n + i];
 }
 
-/* Row i of four, n apart, less f[i] times b. */
+/* Subtracts f[i] times b from row i of four rows, n apart. */
 static void subtract_four(double *restrict a, int64_t n, const double *restrict b,
                           const double *restrict f, int64_t count) {
 #pragma omp simd

@@ -17,8 +17,8 @@ static int64_t find_above_diagonal(const kcl_elimination *e, int64_t j, int32_t 
   return k < end && B->col[k] == col ? k : -1;
 }
 
-/* Row i - factor times row j, behind entry k of row i, which is in column j. Where row j is much longer, it is searched: a dense
- * row then costs no more than the others. */
+/* Subtracts factor times row j from row i, behind entry k of row i, which is in column j. A row j that is much longer is searched,
+ * not scanned, so that a dense row costs no more than the others. */
 static void subtract_row(const kcl_elimination *e, const int32_t *place, int64_t i, int64_t k,
                          int64_t j, scalar factor) {
   enum { MUCH_LONGER_ROW = 16 };
@@ -38,7 +38,7 @@ static void subtract_row(const kcl_elimination *e, const int32_t *place, int64_t
   }
 }
 
-/* place: 1 + the number in the row of its entry in this column. */
+/* place[column]: 1 + the number of row i's entry in that column; 0: there is none. */
 bool KCL_TYPED(kcl_eliminate)(const kcl_elimination *e, int32_t *place, int64_t i) {
   const kcl_csr *B = e->B;
   const int64_t first = B->row_ptr[i];

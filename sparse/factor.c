@@ -21,7 +21,7 @@ static double largest_modulus_of_row(const row_copying *c, int64_t from) {
   return most;
 }
 
-/* The diagonal entry, farther from zero. */
+/* Appends the diagonal entry, moved away from zero by the shift. */
 static void put_diagonal(const row_copying *c, kcl_row_list *r, int64_t i, double most,
                          double a[2]) {
   const double size = hypot(a[0], a[1]), more = c->shift * most;
@@ -81,7 +81,7 @@ static void lower_row(void *arg, kcl_row_list *r, int64_t i) {
   }
 }
 
-/* D^-1 U without the diagonal. */
+/* Appends row i of D^-1 U without the diagonal. */
 static void upper_row(void *arg, kcl_row_list *r, int64_t i) {
   const factor_splitting *s = arg;
   double d[2];

@@ -18,7 +18,7 @@ typedef struct kcl_matching {
 /* *alone: a row that no column of its own can be found for, which makes A singular; -1: none. */
 int kcl_sparse_match(kcl *ctx, const kcl_csr *A, kcl_matching *out, int64_t *alone);
 void kcl_matching_free(kcl_matching *m);
-/* A's diagonal has a zero, or an entry below `least` times the largest modulus of its row. */
+/* Has A's diagonal a zero, or an entry below `least` times the largest modulus of its row? */
 bool kcl_sparse_weak_diagonal(const kcl_csr *A, double least);
 
 /* ---------------------------------------------------------------- factors */

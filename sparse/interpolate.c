@@ -71,7 +71,7 @@ static inline void add_coarse(kcl_accumulator *s, const kcl_csr *C, int64_t row,
                       (const double *)C->val + first, factor);
 }
 
-/* The sums are a copy, which the compiler keeps in registers. */
+/* Appends row i of P. The sums are a local copy, which the compiler keeps in registers. */
 static void interpolate_row(void *arg, kcl_row_list *r, int64_t i) {
   const interpolating w = *(const interpolating *)arg;
   const kcl_csr S = *w.S, C = *w.C;

@@ -32,7 +32,7 @@ static bool column_taken(const pattern_finding *f, int64_t i, int64_t col) {
   return !f->lower || col < i;
 }
 
-/* The entries of row `row` and of those it leads to, by the largest product of weights on a path. */
+/* Adds the entries of row `row` and, with steps > 1, of the rows it leads to, each with its product of weights along the path. */
 static void walk_paths(const pattern_finding *f, kcl_row_list *r, int64_t i, int64_t row,
                        double before, int steps) {
   for (int64_t k = f->A->row_ptr[row]; k < f->A->row_ptr[row + 1]; k++) {

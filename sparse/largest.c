@@ -76,7 +76,8 @@ static inline double lanczos_row(const host_lanczos *l, int64_t i) {
   return sum;
 }
 
-/* All of them; in the first step the radii, too, while rows are in the cache. The copy is one that stores do not change. */
+/* Rows [from, to) of a step; in the first step also the radii, while rows are in the cache. A local copy of l, which stores cannot
+ * change, stays in registers. */
 static double lanczos_multiply(const void *arg, int64_t from, int64_t to) {
   const host_lanczos l = *(const host_lanczos *)arg;
   double sum = 0, most = 0;
@@ -108,7 +109,7 @@ static void advance(host_lanczos *l, double beta) {
   l->v = l->u, l->u = before;
 }
 
-/* Without symmetry: u is a hash of the number, in [-1/2, 1/2); the sum: u^H D u. */
+/* The first vector, which must have no symmetry: u_i is a hash of i in [-1/2, 1/2). The sum: u^H D u. */
 static double lanczos_start(const void *arg, int64_t from, int64_t to) {
   const host_lanczos *l = arg;
   const int64_t before = l->others ? l->others->first_row * l->w : 0;
@@ -154,7 +155,7 @@ static double bound_of_all(const host_lanczos *l, double own) {
   return l->others ? l->others->largest(l->others, own) : own;
 }
 
-/* Ritz values grow with every step, so it ends where the bound is reached. */
+/* Lanczos steps; Ritz values grow with every step, so they end where the bound is reached. */
 static double run_lanczos(host_lanczos *l, int64_t n) {
   double alpha[LANCZOS_STEPS], beta[LANCZOS_STEPS] = {0}, most = 0, largest = 0;
   double next = beta[0] = sqrt(over_all(l, kcl_sum(n, KCL_FEW, lanczos_start, l)));

@@ -65,7 +65,7 @@ static keys joined_of(const keys *set, const kcl_csr *A, int64_t i) {
   return all;
 }
 
-/* Exponentially distributed, by hash. */
+/* Draws exponentially distributed keys from a hash. */
 static void draw_keys(void *arg, int64_t from, int64_t to) {
   keys *column = arg;
   for (int64_t i = from * KEYS_PER_SET; i < to * KEYS_PER_SET; i++) {
@@ -168,7 +168,7 @@ static int begin_estimate(kcl *ctx, entry_estimate *e, int64_t rows, int64_t col
   return KCL_OK;
 }
 
-/* Not counted where the longest row, of P as it was, shows that there are few enough. */
+/* Does P^T A P take more than `most` products? Not counted where the longest row of P, before any limit, rules it out. */
 static bool too_many_products(const limited *l, int64_t longest, double most) {
   return (double)longest * (double)longest * (double)l->A->nnz > most &&
          kcl_sum(l->A->rows, KCL_FEW_ROWS, count_products, l) > most;

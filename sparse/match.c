@@ -108,7 +108,7 @@ static void begin_matching(matcher *m) {
 
 /* ---------------------------------------------------------------- augmenting paths */
 
-/* Columns that row i leads to, `far` away. A free one that is nearer than *best ends the search there. */
+/* Updates the distances of the columns that row i, at distance `far`, leads to. *best, *end: the nearest free column. */
 static void reach(matcher *m, int64_t i, double far, double *best, int32_t *end) {
   const kcl_csr *A = m->A;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
@@ -128,7 +128,7 @@ static void reach(matcher *m, int64_t i, double far, double *best, int32_t *end)
   }
 }
 
-/* Columns nearer than the end become dearer, and their rows follow. */
+/* Updates the dual variables of columns nearer than the end of the path, and of their rows. */
 static void update_duals(matcher *m, double best) {
   for (int64_t s = 0; s < m->reached; s++) {
     const int32_t j = m->seen[s];
@@ -144,7 +144,7 @@ static void forget_search(matcher *m) {
   m->reached = m->heaped = 0;
 }
 
-/* Row i gets a column, others pass theirs on along the shortest path. False: there is none. */
+/* Matches row `root` along the shortest augmenting path. False: there is none. */
 static bool augment(matcher *m, int64_t root) {
   double best = INFINITY;
   int32_t end = -1;

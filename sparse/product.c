@@ -22,8 +22,8 @@ static combination list_of(const kcl_accumulator *s) {
   return (combination){s->list, s->value, s->count, s->count};
 }
 
-/* Rows are short and far apart: asked for ahead of their use, and their starts before that. (Otherwise
- * the compiler finds a function without effects.) */
+/* Prefetches rows, and before that their starts: rows are short and far apart. Always inlined, since the compiler would drop a
+ * function without effects. */
 __attribute__((always_inline)) static inline void prefetch_rows(const kcl_csr *B,
                                                                 const int32_t *row, int64_t left) {
   enum { ROWS_NEAR = 8, ROWS_FAR = 2 * ROWS_NEAR, DOUBLES_PER_LINE = 64 / sizeof(double) };
@@ -117,7 +117,7 @@ static void refill_rows(void *arg, kcl_accumulator *s, int64_t from, int64_t to)
   for (int64_t i = from; i < to; i++) refill_row(arg, &s[0], &s[1], i);
 }
 
-/* In the pattern of t->C; no *out where that is not its pattern. */
+/* R A P in a given pattern; *out stays NULL where that does not have all entries. */
 static int refill(kcl *ctx, triple *t, const kcl_csr *pattern, kcl_csr **out) {
   const int64_t cols[2] = {pattern->cols, t->A->cols};
   int rc;

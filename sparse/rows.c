@@ -138,7 +138,7 @@ static void give_list(row_parts *P, int64_t p) {
   *r = (kcl_row_list){0};
 }
 
-/* As long as this part says that the matrix will be, and a fourth more. */
+/* Makes room for the whole matrix, extrapolated from this part, and a fourth more. */
 static void reserve_for_parts(row_parts *P, int64_t count) {
   const int64_t room = 1 + count * P->parts * 5 / 4;
   kcl_csr *C = P->C;
@@ -160,7 +160,7 @@ static void note_part(row_parts *P, int64_t p) {
   if (r->refused >= 0 && (P->refused < 0 || r->refused < P->refused)) P->refused = r->refused;
 }
 
-/* To all parts that can have one now; where they end. */
+/* Gives places to all parts that can have one now; returns where they end. */
 static int64_t give_places(row_parts *P) {
   for (; P->placed < P->parts && P->made[P->placed]; P->placed++) {
     const int64_t count = P->count + P->part[P->placed].count;
@@ -170,7 +170,7 @@ static int64_t give_places(row_parts *P) {
   return P->placed;
 }
 
-/* Part p was made: it moves, and those that waited for it. */
+/* Moves part p, which has been made, and the parts that waited for it, to their places. */
 static void place_made_part(row_parts *P, int64_t p) {
   pthread_mutex_lock(&P->lock);
   note_part(P, p);
@@ -292,7 +292,7 @@ static void move_parts(void *arg, int64_t from, int64_t to) {
     if (p >= P->placed + from) move_made_part(P, p, at);
 }
 
-/* Those that found no room, too. */
+/* Joins all parts to the matrix, also the ones that found no room before. */
 static int join_parts(kcl *ctx, row_parts *P) {
   int rc = fit_entries(ctx, P);
   if (!rc) kcl_for_each(P->parts - P->placed, 1, move_parts, P);

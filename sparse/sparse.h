@@ -8,8 +8,8 @@
 #include "core/base/base.h"
 #include <string.h>
 
-/* Without the last 24 bits: what differs by rounding alone compares as equal, so that neither the device nor its compiler's
- * fused operations decide between symmetric choices. */
+/* a rounded to its leading 29 bits: values that differ by rounding alone compare as equal, so that neither the device nor its
+ * compiler's fused operations decide between symmetric choices. */
 static inline double kcl_rounded(double a) {
   union {
     double value;

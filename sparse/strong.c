@@ -83,7 +83,7 @@ typedef struct point_splitting {
 static void store(uint8_t *to, uint8_t value) { __atomic_store_n(to, value, __ATOMIC_RELAXED); }
 static uint8_t load_relaxed(const uint8_t *from) { return __atomic_load_n(from, __ATOMIC_RELAXED); }
 
-/* How many depend on i, and a fraction by hash, so that ties are rare. */
+/* The priority of point i: how many points depend on it, plus a fraction from a hash, so that ties are rare. */
 static void begin_splitting(void *arg, int64_t from, int64_t to) {
   point_splitting *s = arg;
   for (int64_t i = from; i < to; i++) {

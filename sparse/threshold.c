@@ -103,7 +103,7 @@ static int compare_columns(const void *a, const void *b) {
   return (x->col > y->col) - (x->col < y->col);
 }
 
-/* Room for `count` entries, at an address that does not change. */
+/* Takes memory for `count` entries, at an address that does not change. */
 static bool take_memory(maker *m, int64_t count, int32_t **col, scalar **val) {
   kcl_block *b = m->memory;
   if (!b || b->used + count > b->room) {
@@ -118,7 +118,7 @@ static bool take_memory(maker *m, int64_t count, int32_t **col, scalar **val) {
   return true;
 }
 
-/* The p largest of the candidates become a row, times `factor`. False: memory ran out. */
+/* Makes a row of the p largest candidates times `factor`. False: memory ran out. */
 static bool keep_largest(maker *m, kcl_kept_row *out, candidate *c, int64_t count, scalar factor) {
   int32_t *col;
   scalar *val;
@@ -143,7 +143,7 @@ static void load_row(maker *m) {
   m->least = m->e->tau * most;
 }
 
-/* False: row k will not be there, and so row i need not be. */
+/* Waits for row k. False: row k will not be made, and so row i need not be. */
 static bool await_row(const maker *m, int64_t k) {
   const kcl_threshold *e = m->e;
   for (int spins = 0; !atomic_load_explicit(&e->done[k], memory_order_acquire); spins++) {
@@ -156,7 +156,7 @@ static bool await_row(const maker *m, int64_t k) {
   return true;
 }
 
-/* Row i less multiples of the rows of U before. Candidates of L; -1: row i need not be made. */
+/* Subtracts multiples of earlier rows of U from row i. Returns the number of candidates of L; -1: row i need not be made. */
 static int64_t eliminate_row(maker *m) {
   const scalar *d = m->e->d;
   int64_t count = 0;

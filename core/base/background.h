@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Signals stay with the threads of the program. False: there is no thread. */
+/* Starts a thread that blocks all signals, so that the program's threads receive them. False: there is no thread. */
 bool kcl_thread_start(pthread_t *thread, void *(*body)(void *), void *arg);
 
-/* run(self) begins, and has ended when it has been awaited. NULL: it has ended already. */
+/* Begins run(self) in a thread; it has ended when it has been awaited. NULL: it has run already. */
 typedef struct kcl_background kcl_background;
 kcl_background *kcl_background_begin(void (*run)(void *self), void *self);
 void kcl_background_await(kcl_background **b); /* frees *b; or NULL */

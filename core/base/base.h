@@ -25,11 +25,11 @@
 #endif
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
     KCL_PRINTF(3, 4); /* returns status */
-/* For kcl_watch: around what may take seconds. */
+/* Begin and end of an activity that may take seconds, for kcl_watch. */
 void kcl_step_begin(kcl *ctx, kcl_activity a);
 void kcl_step_end(kcl *ctx);
-/* Calls run(self), which takes long, and asks meanwhile whether the solve is to stop (core/base/stoppable.c). True: it has
- * ended. False: the solve is to stop; run goes on in a thread of its own, and release(self) follows it. */
+/* Calls run(self), which takes long, and polls meanwhile whether the solve is to stop (core/base/stoppable.c). True: run has
+ * ended. False: the solve is to stop; run continues in a thread of its own, and release(self) follows it. */
 bool kcl_stopped(kcl *ctx); /* asks, where this is the thread that may */
 bool kcl_run_stoppable(kcl *ctx, void (*run)(void *self), void (*release)(void *self), void *self);
 #define KCL_TRY(call)                                                                              \
@@ -48,8 +48,8 @@ int kcl_alloc(kcl *ctx, int64_t count, size_t size, const char *what, void **out
 /* As kcl_alloc, but not zeroed: the thread that fills a page is the first to touch it. */
 int kcl_alloc_unset(kcl *ctx, int64_t count, size_t size, const char *what, void **out);
 
-/* Is so much memory available? Linux grants more than there is and ends the program that touches it. The limit of address space (ulimit -v) counts too.
- * Checked from 1 GiB on; always true on systems without /proc/meminfo. */
+/* Are `bytes` of memory available? Linux grants more than there is and ends the program that touches it. The limit of address
+ * space (ulimit -v) counts, too. Checked from 1 GiB on; always true on systems without /proc/meminfo. */
 bool kcl_has_room(size_t bytes);
 
 /* *out: the number of `name` among the `count` names of a registry; otherwise KCL_USAGE with a message that lists the names
@@ -84,8 +84,8 @@ int64_t kcl_csr_longest_row(const kcl_csr *A);         /* entries of it */
 /* kcl_csr_product of rows in two parts: x [A->cols + B->cols]; B has further columns of the rows row [B->rows], which ascend. */
 void kcl_split_product(const kcl_csr *A, const kcl_csr *B, const int32_t *row, const double *x,
                        const double *b, double *y);
-/* r = b - A x, likewise; the largest |a_i|_1, |r_i| / (|a_i|_1 x_inf + |b_i|) and |r_i| / (|A| |x| + |b|)_i; NaN where one
- * is. */
+/* r = b - A x of rows in two parts. Returns the largest |a_i|_1, |r_i| / (|a_i|_1 x_inf + |b_i|) and |r_i| / (|A| |x| + |b|)_i;
+ * NaN where one of them is. */
 typedef struct kcl_row_errors {
   double norm, rowwise, componentwise;
 } kcl_row_errors;
@@ -129,7 +129,7 @@ static inline double kcl_abs(kcl_type t, const void *array, int64_t i) {
   return hypot(z[0], z[1]);
 }
 
-/* a / b, where nothing of nothing is nothing and something of nothing is infinite. */
+/* a / b with 0 / 0 = 0 and a / 0 = infinity. */
 static inline double kcl_ratio(double a, double b) { return b != 0 ? a / b : a == 0 ? 0 : a / b; }
 
 /* Host memory that a device copies to and from without a copy by its driver. */

@@ -52,7 +52,7 @@ const char *kcl_cache_refused(void) {
   return text;
 }
 
-/* Can only this user have written it? What a closed folder holds is out of the reach of others. */
+/* Can only this user have written the file? Files in a closed folder are out of the reach of others. */
 static bool is_private(const char *path, const struct stat *s, bool closed) {
   if (s->st_uid == geteuid() && (closed || !(s->st_mode & (S_IWGRP | S_IWOTH)))) return true;
   refuse_folder(path, s);
@@ -74,7 +74,7 @@ static int check_folders(char *path, size_t root, bool make) {
   return 0;
 }
 
-/* The path alone: folders may be missing. The number of bytes of the cache folder, 0: there is none. */
+/* Writes the path, whose folders may be missing. Returns the length of the cache folder's path; 0: there is none. */
 static size_t name_path(const char *sub, const char *name, char *path, size_t room) {
   const char *own = getenv("KRYLOCL_CACHE"), *base = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");

@@ -30,7 +30,7 @@ static int open_event(const kcl_event *e, int thread) {
   return (int)syscall(SYS_perf_event_open, &a, thread, e->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Without memory, or where the event cannot be opened, it is not counted. */
+/* Counts an event in a thread; without effect if there is no memory or the event cannot be opened. */
 static void add_counter(kcl_counting *c, const kcl_event *e, int event, int thread) {
   struct counter *more = realloc(c->file, (size_t)(c->files + 1) * sizeof *more);
   if (!more) return;
@@ -70,7 +70,7 @@ kcl_counting *kcl_count_begin(const kcl_event *events, int count) {
   return c;
 }
 
-/* An event that had no counter for some of the time is scaled; one that was enabled but never had one is not counted. */
+/* Adds a counter's value. An event that had a counter for part of the time is scaled; one that never had any is not counted. */
 static void add_counts(const kcl_counting *c, double *values, int i) {
   uint64_t read_out[3]; /* the value, ns enabled, ns counted */
   double *v = &values[c->file[i].event];

@@ -13,7 +13,7 @@ typedef struct kcl_event { /* as in perf_event_open(2); pid -1: of a whole proce
 
 typedef struct kcl_counting kcl_counting;
 
-/* Counts the events in all threads that there are now, and those that they create. NULL: none can be counted. */
+/* Counts the events in all present threads and in threads that they create. NULL: no event can be counted. */
 kcl_counting *kcl_count_begin(const kcl_event *events, int count);
 /* values: [count], sums over the threads, scaled where events took turns; negative: not counted. */
 void kcl_count_end(kcl_counting **c, double *values);

@@ -51,7 +51,7 @@ static double memory_of(const char *folder) {
 
 typedef double folder_limit(const char *folder); /* 0: none */
 
-/* The least limit of a group and those above it. In a container the group may not be visible, but those above it are. */
+/* The least limit of a group and the groups above it. In a container the group may be invisible, the groups above it are not. */
 static double limit_up(folder_limit *of, const char *root, const char *mount, const char *group) {
   char path[CPU_PATH];
   double lowest = 0;

@@ -9,7 +9,7 @@ enum { LONGEST_NAME = 62, EDIT = 4 };
 static int lesser_cost(int a, int b) { return a < b ? a : b; }
 
 /* Cost to turn a into b: insertions, deletions, substitutions and transpositions of neighbours cost EDIT each (optimal
- * string alignment; Damerau 1964). What is missing or too much at the end costs 1 per character, at most EDIT. */
+ * string alignment; Damerau 1964). Characters missing or added at the end cost 1 each, at most EDIT in all. */
 static int edit_distance(const char *a, const char *b) {
   int table[3][LONGEST_NAME + 1], m = (int)strlen(a), n = (int)strlen(b);
   if (n > LONGEST_NAME || m > LONGEST_NAME) return EDIT * (m + n);

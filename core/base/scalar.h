@@ -41,8 +41,8 @@ static inline real s_re(scalar a) { return a.re; }
 static inline scalar s_conj(scalar a) { return (scalar){a.re, -a.im}; }
 static inline scalar s_neg(scalar a) { return (scalar){-a.re, -a.im}; }
 static inline scalar s_add(scalar a, scalar b) { return (scalar){a.re + b.re, a.im + b.im}; }
-/* a b + c, rounded once where processors do that. Said here, since of a b - c d a compiler rounds the one product or the
- * other, as it likes where it is inlined; and a right-hand side is to have the same bits alone and beside others. */
+/* a b + c, rounded once where the processor can. Explicit, since in a b - c d a compiler fuses either product, depending on where
+ * it inlines; and a right-hand side must have the same bits alone and beside others. */
 static inline real r_fma(real a, real b, real c) {
 #if defined __FP_FAST_FMA && defined __FP_FAST_FMAF
   return sizeof(real) == sizeof(float) ? (real)__builtin_fmaf((float)a, (float)b, (float)c)
@@ -97,7 +97,7 @@ static inline scalar s_modulus(scalar a) { return a < 0 ? -a : a; }
 #else
 static inline scalar s_modulus(scalar a) { return s_make(hypot((double)a.re, (double)a.im)); }
 #endif
-/* Before a loop over scalars. clang vectorises none of these when they are complex, and would warn. */
+/* Stands before a loop over scalars. clang does not vectorise loops over complex ones, and would warn. */
 #if defined __clang__ && KCL_PARTS == 2
 #define KCL_SIMD
 #else

@@ -29,8 +29,8 @@ static void wait_for_all(void) {
   pthread_mutex_unlock(&counting);
 }
 
-/* For each call anew: what exit() does comes in the reverse order, and a library that was loaded since the last call must not be
- * taken down first. */
+/* Registers wait_for_all at each call: exit() runs handlers in reverse order, and a library loaded since the last call must not be
+ * unloaded first. */
 static void count_running(int change) {
   pthread_mutex_lock(&counting);
   if (change > 0) (void)atexit(wait_for_all);
@@ -76,7 +76,7 @@ bool kcl_stopped(kcl *ctx) {
   return ctx->stopped;
 }
 
-/* Locked, on entry and return. */
+/* Waits for the job to end or the solve to stop. j->lock is held on entry and return. */
 static void wait_or_stop(kcl *ctx, stoppable_job *j) {
   while (!j->done && !ctx->stopped) {
     wait_a_little(j);

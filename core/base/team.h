@@ -29,8 +29,8 @@ typedef void kcl_range(void *arg, int64_t from, int64_t to);
 
 void kcl_parallel(int threads, kcl_region *body, void *arg);
 
-/* next prepares a step, on one thread; the parts of a step run on all threads, neighbouring parts on the same one. Parts of
- * a thread that is late are taken by others: a barrier does not wait for threads that do not run, as on a busy machine. */
+/* next prepares a step, on one thread; the parts of a step run on all threads, neighbouring parts on the same one. Parts that a
+ * delayed thread has not started are taken by others, so that barriers do not wait for threads that a busy machine does not run. */
 enum { KCL_PARTS_PER_THREAD = 4 }; /* parts = 4 threads */
 typedef bool kcl_prepare(void *arg);
 typedef void kcl_share(void *arg, int part, int parts);
@@ -38,7 +38,7 @@ void kcl_while(int threads, kcl_prepare *next, kcl_share *part, void *arg);
 
 enum { KCL_FEW_ROWS = 4096, KCL_FEW = 1 << 15 }; /* rows, and numbers, that are worth a thread */
 
-/* For the thread sanitizer: small loops and small systems have all threads, too. */
+/* For the thread sanitizer: small loops and small systems use all threads, too. */
 #ifndef KCL_ALL_THREADS
 #define KCL_ALL_THREADS 0
 #endif
@@ -69,7 +69,7 @@ static inline double kcl_of_bits(int64_t bits) {
   return v;
 }
 
-/* Between two looks at what another thread is to do. */
+/* A pause between two polls of a value that another thread writes. */
 static inline void kcl_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -83,6 +83,6 @@ static inline void kcl_pause(void) {
 int kcl_cpus(void);
 /* Processors of the quota of control groups version 1 and 2, 0 if there is none; root: "" or a folder, for tests. */
 double kcl_cgroup_cpus(const char *root);
-/* Bytes of memory that the control groups allow, likewise. */
+/* Bytes of memory that the control groups allow, 0 if there is no limit; root: as above. */
 double kcl_cgroup_memory(const char *root);
 #endif

@@ -51,7 +51,7 @@ static const tunable *find_tunable(const char *name) {
   return NULL;
 }
 
-/* NULL if the value is valid, else what it must be. */
+/* NULL if the value is valid, else a phrase that says which values are. */
 static const char *required(const tunable *e, long value) {
   static _Thread_local char text[80];
   if (value >= e->min && value <= e->max && (value & (value - 1)) == 0) return NULL;
@@ -98,7 +98,7 @@ static int read_tunable(kcl *ctx, const char *path, int number, char *line) {
   return KCL_OK;
 }
 
-/* Closes f. */
+/* Reads the tunables of a file, and closes f. */
 static int read_tunables(kcl *ctx, const char *path, FILE *f) {
   char line[256];
   int rc = KCL_OK, number = 0;

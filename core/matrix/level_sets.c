@@ -2,7 +2,7 @@
 #include "core/matrix/level_sets.h"
 #include <stdlib.h>
 
-/* -1: entries below the diagonal alone, or none; 1: above it alone; 0: neither. */
+/* The side of the diagonal on which all entries are: -1 below (or there are none), 1 above, 0 on both or on the diagonal. */
 static int side(const kcl_csr *N) {
   bool below = false, above = false;
   for (int64_t i = 0; i < N->rows; i++)

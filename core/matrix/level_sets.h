@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 
-/* On a GPU: rows that one work-group solves, a barrier per level; launches of one level each of larger systems. */
+/* On a GPU: most rows that one work-group solves, with a barrier per level; most launches, of one level each, for larger systems. */
 enum { KCL_GROUP_ROWS = 1 << 15, KCL_MOST_LAUNCHES = 128 };
 
 typedef struct kcl_level_sets {
@@ -16,8 +16,8 @@ typedef struct kcl_level_sets {
   bool upper;     /* entries are above the diagonal: the last row comes first */
 } kcl_level_sets;
 
-/* level [N->rows] of each row, of which the entries [row_ptr[i], end[i]) count, all of rows before it, or with upper after it; the
- * number of levels. */
+/* Fills level [N->rows] and returns the number of levels. Entries [row_ptr[i], end[i]) of row i count; they are in columns before
+ * i, or with `upper` after it. */
 int64_t kcl_level_numbers(const kcl_csr *N, const int64_t *end, bool upper, int32_t *level);
 /* The level sets of I + N. KCL_USAGE unless N is strictly triangular. */
 int kcl_level_sets_find(kcl *ctx, const kcl_csr *N, kcl_level_sets *out);

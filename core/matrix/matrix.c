@@ -56,7 +56,7 @@ int kcl_matrix_narrow(kcl_matrix *m) {
   return KCL_OK;
 }
 
-/* x as an image, the last array; the native executor has none. */
+/* Adds x as an image, the last array, where the executor is not native. */
 static void add_image(kcl_matrix *m) {
   int texel = m->ctx->images.texel[m->type];
   if (texel) kcl_matrix_prepared(m, "xi", KCL_IMAGE, m->cols, (m->cols + texel - 1) / texel);

@@ -137,9 +137,8 @@ struct kcl_format {
   void (*step)(const kcl_matrix *m, const void *x, void *y, int64_t number, int part, int parts);
 };
 
-/* For slowdown. */
 static inline bool kcl_is_gpu(const kcl_device *d) { return d->kind && d->kind[0] == 'g'; }
-/* One work-item per row on a GPU: the longest row delays its work-group of 256. */
+/* For slowdown with one work-item per row on a GPU, where the longest row delays its work-group of 256. */
 static inline double kcl_skew(const kcl_stats *s) {
   return s->row_mean > 0 ? (double)s->row_max / (256 * s->row_mean) : 0;
 }
@@ -189,7 +188,7 @@ void kcl_matrix_free(kcl_matrix **m);
 bool kcl_matrix_scatters(const kcl_matrix *m);
 /* May x and y of its product be of float, A's type being double? */
 bool kcl_matrix_takes_narrow(const kcl_matrix *m);
-/* Are rows of its product complete only after the launch? Of formats that scatter, and of matrices with a halo. */
+/* Are rows of its product complete only after the launch? So it is for formats that scatter and matrices with a halo. */
 bool kcl_matrix_ends_stage(const kcl_matrix *m);
 double kcl_matrix_bytes(const kcl_matrix *m);          /* all arrays, as stored on the executor */
 double kcl_matrix_prepared_bytes(const kcl_matrix *m); /* those that prepare() writes */
@@ -204,10 +203,10 @@ void kcl_sequential_product_z(const kcl_csr *A, const void *x, void *y);
 extern const int kcl_format_count;
 const kcl_format *kcl_format_at(int i, kcl_type type); /* 0 <= i < count */
 int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
-/* Not among them, for preconditioners: of N strictly triangular, the product with it is y = (I + N)^-1 x. */
+/* A format outside the registry, for preconditioners: for N strictly triangular its product is y = (I + N)^-1 x. */
 const kcl_format *kcl_format_triangular(kcl_type type);
 
-/* Formats that differ on GPUs may be the same loop over the same arrays on CPUs. */
+/* Do two formats have the same arrays and loop on this device? Some differ on GPUs only. */
 bool kcl_format_alike(const kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format *a,
                       const kcl_format *b);
 
@@ -221,7 +220,7 @@ enum { KCL_MOST_FORMATS = 64 };
 /* All formats that accept the matrix, the cheapest first; a failure if there are none. */
 int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
                     int *count);
-/* The one of this name. KCL_MEMORY: it refuses the matrix. */
+/* The format of this name. KCL_MEMORY: it refuses the matrix. */
 int kcl_format_named(kcl *ctx, const kcl_stats *s, kcl_type type, const char *name,
                      const kcl_format **out);
 

@@ -27,7 +27,7 @@ static bool is_listed(const char *name, const char *const *list, int count) {
   return false;
 }
 
-/* Lower case: macros are in capitals. */
+/* Is the name in lower case? Macros are in capitals. */
 static bool well_formed(const char *name) {
   if (!islower((unsigned char)*name)) return false;
   for (; *name; name++)

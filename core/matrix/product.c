@@ -31,7 +31,7 @@ INLINE void dot2(double *s, double *c, double a, double b) {
   *s = t;
 }
 
-/* Sign times row i of A, whose columns are elements of x (NULL: ones, where no sizes are asked for). */
+/* Adds sign times row i of A times x to the sum (x NULL: ones, where no sizes are asked for). */
 INLINE void add_row(compensated_sum *to, const kcl_csr *A, kcl_type type, int64_t i,
                     const double *x, double sign, bool sizes) {
   const bool pairs = kcl_type_complex(type), ones = !sizes && !x;

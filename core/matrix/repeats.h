@@ -8,7 +8,7 @@
 typedef enum kcl_repeats_kind { KCL_VALUES, KCL_PAIRS, KCL_ROWS } kcl_repeats_kind;
 enum { KCL_MOST_REPEATS = 65536 }; /* numbers have 16 bits */
 
-/* Numbered in the order of their first occurrence by rows. */
+/* Distinct items of A, numbered in the order of their first occurrence by rows. */
 typedef struct kcl_repeats {
   const kcl_csr *A;
   kcl_repeats_kind kind;

@@ -44,8 +44,8 @@ static void count_row_lengths(stats_counting *c, kcl_stats *s) {
   if (A->nnz) s->row_deviation = 100 * deviation / (double)A->rows / s->row_mean;
 }
 
-/* Columns ascend: the farthest from the diagonal is the first or the last of its row. A row like the one before has the same
- * diagonals. */
+/* Marks the diagonals of rows [from, to). Columns ascend, so the first or last of a row is the farthest from the diagonal. A row
+ * like the one before has the same diagonals. */
 static void mark_diagonals(void *arg, int64_t from, int64_t to) {
   stats_counting *c = arg;
   const kcl_csr *A = c->A;
@@ -95,7 +95,7 @@ static bool positive_real(const kcl_csr *A, int64_t k) {
   }
 }
 
-/* A NaN is neither: fmin and fmax are functions that are called. */
+/* The lesser of a and b; a where one is NaN. fmin and fmax would be function calls. */
 static double lesser(double a, double b) { return b < a ? b : a; }
 static double greater(double a, double b) { return b > a ? b : a; }
 

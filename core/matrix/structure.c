@@ -94,7 +94,7 @@ typedef struct sorting {
   _Atomic int64_t entries;
 } sorting;
 
-/* One window. */
+/* Counts the padded entries of one window with its rows sorted. */
 static void count_sorted(void *arg, int64_t lo, int64_t hi) {
   sorting *s = arg;
   int64_t row[KCL_SIGMA];

@@ -15,9 +15,9 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 /* The fields of kcl_csr_stats that depend on the structure alone, in a tenth to a quarter of its time: enough for the size
  * of formats without `refuses`. */
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
-/* The others; out: has those, of A or of a matrix with its structure. */
+/* The fields that depend on values. out has the others, of A or of a matrix with A's structure. */
 int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out);
-/* Are the b rows from `base` on those `back` rows before, as many columns further, as on most of a grid? */
+/* Are the b rows from `base` on equal to the rows `back` before them, shifted by `back` columns? On most of a grid they are. */
 bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */
 void kcl_longest_first(const kcl_csr *A, int64_t lo, int64_t hi, int64_t *row);
@@ -33,14 +33,14 @@ bool kcl_symmetry_holds(const kcl_csr *A);
 /* KCL_USAGE: by its statistics A is not what A->symmetry declares, not even up to rounding: a triangle is missing, or the
  * declaration is wrong. A is not KCL_GENERAL. */
 int kcl_check_declared(kcl *ctx, const kcl_csr *A, const kcl_stats *s);
-/* kcl_stats.asymmetry of a square matrix; beyond 1e6 not the largest. */
+/* kcl_stats.asymmetry of a square matrix. The search stops at 1e6: a greater value may not be the largest. */
 int kcl_asymmetry(kcl *ctx, const kcl_csr *A, double *out);
 
 /* slice[s + 1] - slice[s]: the longest row of slice s, in units of `unit` entries, rounded up. */
 void kcl_slices(const kcl_csr *A, int unit, int32_t *slice);
 
 static inline int64_t kcl_slice_count(int64_t rows) { return (rows + KCL_SLICE - 1) / KCL_SLICE; }
-/* Rounded up to whole slices. */
+/* Rows rounded up to whole slices. */
 static inline int64_t kcl_padded(int64_t rows) { return kcl_slice_count(rows) * KCL_SLICE; }
 static inline int64_t kcl_row_length(const kcl_csr *A, int64_t i) {
   return A->row_ptr[i + 1] - A->row_ptr[i];

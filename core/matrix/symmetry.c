@@ -23,7 +23,7 @@ typedef struct mirror_comparing {
   atomic_bool symmetric, hermitian, skew;
 } mirror_comparing;
 
-/* An entry on the diagonal or below it. */
+/* Compares entry k of row i, on the diagonal or below it, with its image. */
 static void compare_mirrored(const mirror_comparing *c, int64_t i, int64_t k, kcl_mirror *m) {
   const int64_t j = c->A->col[k];
   double a[2], b[2];

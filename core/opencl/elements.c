@@ -13,13 +13,13 @@
 
 static bool several(const kcl_emit *e) { return kcl_rhs_width(e->k) > 1; }
 
-/* Real numbers of one right-hand side: operators; else functions. */
+/* Are operations written as operators? Only for real numbers and one right-hand side; otherwise as functions. */
 static bool by_operators(const kcl_emit *e) { return !several(e) && !kcl_type_complex(e->k->type); }
 
 /* Does a pack hold one element? Then it is v[i]. */
 static bool one_by_one(const kcl_emit *e) { return !e->cpu || several(e); }
 
-/* On GPUs, and where an element is wide itself, the sum of row i goes on in a register. */
+/* Is y_i passed in a register? So it is on GPUs, and where an element is wide itself. */
 static bool y_given(const kcl_emit *e) {
   return e->s->A && one_by_one(e) && !kcl_matrix_scatters(e->s->A);
 }
@@ -96,7 +96,7 @@ void kcl_put_call(kcl_source *t, const kcl_emit *e, const char *value) {
   put_call(t, e, value, "&");
 }
 
-/* Formats call it for the sum of row i. */
+/* Defines EMIT, which formats call with the sum of row i. */
 void kcl_put_emit_macro(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, "#define EMIT_PARAMS ");
   kcl_put_vectors(t, e, true);
@@ -139,7 +139,7 @@ static void put_sum(kcl_source *t, const kcl_emit *e, kcl_vec v, kcl_coef c, kcl
   put_factor(t, e, c, false), kcl_put(t, " * %s_i", kcl_emit_vec(e, w));
 }
 
-/* a x + b z, both with coefficients that are not 0. The product with b is the one that is fused with the addition. */
+/* a x + b z with coefficients that are not 0. The product with a is rounded first; the one with b is fused with the addition. */
 static void put_two_terms(kcl_source *t, const kcl_emit *e, const kcl_op *o) {
   const char *x = kcl_emit_vec(e, o->x), *z = kcl_emit_vec(e, o->z);
   const bool operators = by_operators(e);

@@ -30,7 +30,7 @@ static inline const char *kcl_slot_name(const kcl_program *k, kcl_slot s) { retu
 /* A vector's name in the source of a stage: the method's own, or its place in a stage without names. */
 const char *kcl_emit_vec(const kcl_emit *e, kcl_vec v);
 
-/* Is it stored as float, in a program of type double? */
+/* Is the vector stored as float, in a program of type double? */
 static inline bool kcl_emit_narrow(const kcl_emit *e, kcl_vec v) { return e->k->vector[v].narrow; }
 
 /* The matrix of the stage's product, its columns renumbered where the geometry says so; and the prefix of its arrays. */
@@ -83,8 +83,8 @@ bool kcl_ends_in_flight(
 
 /* ---- series_plan.c: stages that may share a kernel; stages that one launch carries out together */
 bool kcl_stage_can_share(const kcl_program *k, int phase, int number);
-/* Work-items that share a row there: of few numbers, so that hierarchies have the same source; 1 where rows would be added up in
- * local memory. */
+/* Work-items per row in a series: one of few numbers, so that hierarchies have the same source; 1 where rows would be added up
+ * in local memory. */
 int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A);
 bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number);
 /* The next such stage after this one, (0, -1) at first; false: there is none. */

@@ -38,7 +38,7 @@ static double chain(const kcl_matrix *A, const kcl_geometry *g) {
   return A->chain + (items > all ? (items / all - 1) * (A->mean + ROW_START) : 0);
 }
 
-/* Launches overlap the kernels before them, on a GPU. */
+/* Seconds of a stage with its launch, which on a GPU overlaps the kernel before it. */
 static double stage_seconds(const run *r, const kcl_stage *s, double rate, bool in_series) {
   const kcl_program *k = r->k;
   double stream = kcl_stage_streamed(k, s) / rate, far = 0, launches = 1;

@@ -47,7 +47,7 @@ static cl_int await_poll(run *r) {
   return code;
 }
 
-/* In step with the other ranks, to the end, the pass in which all have stopped, or the sum that tells of a failure. */
+/* Runs passes in step with the other ranks, to the last one, the one in which all have stopped, or a sum that reports a failure. */
 static int run_on_ranks(run *r, kcl_phase phase, int64_t times, int status) {
   r->ranks.stopped = false;
   for (int64_t t = 0; t < times && !r->ranks.stopped; t++)
@@ -115,7 +115,7 @@ static int next_poll(run *r) {
   return rc;
 }
 
-/* On several ranks the host is at the end of the last batch, as it is natively. */
+/* The state after the oldest batch; on several ranks after the latest, as on the native executor. */
 static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
   run *r = ex->data;
   int rc = KCL_OK;

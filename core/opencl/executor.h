@@ -171,9 +171,9 @@ int kcl_run_move(run *r, const kcl_column_move *m);
 
 /* ---- ranks.c */
 int kcl_run_open_ranks(run *r);
-/* One stage; status: KCL_OK, or this rank's failure before. */
+/* Runs one stage in step with the other ranks; status: KCL_OK, or an earlier failure of this rank. */
 int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const kcl_launch *l, int status);
-/* After the last stage of a batch: the sums that it left, for the next one, to the state. */
+/* After the last stage of a batch: writes its sums over the ranks into the state, for the next batch. */
 int kcl_run_leave_sums(run *r, int status);
 void kcl_run_close_ranks(run *r);
 
@@ -181,14 +181,14 @@ void kcl_run_close_ranks(run *r);
 int kcl_halo_open(run *r, const kcl_halo *h,
                   kcl_exchange *e); /* an empty one; closed by the caller, also after a failure */
 void kcl_halo_close(kcl_exchange *e);
-/* A stage whose product has a halo; works: this rank has not failed. Ranks meet also where it has. */
+/* Runs a stage whose product has a halo. works: this rank has not failed; a failed rank still takes part in the exchange. */
 cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
                     bool works);
 size_t kcl_halo_groups(const run *r, const kcl_halo *h); /* work-groups of halo_add */
 
 /* ---- series.c */
 void kcl_series_plan(run *r); /* r->series.geometry, if there are any */
-/* From r->series.program: the table; the launch of l->stages stages from this one on. */
+/* Makes the table of r->series.program; launches l->stages stages from this one on. */
 int kcl_series_open(run *r);
 int kcl_series_launch(run *r, kcl_phase phase, int number, kcl_launch *l);
 void kcl_series_close(run *r);

@@ -55,7 +55,7 @@ static void describe_device(cl_platform_id p, cl_device_id d, kcl_device *out) {
 
 enum { MOST_LISTED_DEVICES = 64 };
 
-/* One thread at a time: a driver's first steps need not be ready for several (PoCL 3.1 crashes). */
+/* One thread at a time: drivers may not be thread-safe while they start (PoCL 3.1 crashes). */
 void kcl_opencl_list(kcl_device *list, int room, int *count) {
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&one);
@@ -144,7 +144,7 @@ void kcl_opencl_get(const kcl *ctx, void **context, void **queue) {
   *context = ctx->opencl->context, *queue = ctx->opencl->queue;
 }
 
-/* The caller's queue and its context, kept. */
+/* Retains the caller's queue and its context. */
 static cl_int retain_queue(kcl_opencl *o, cl_command_queue queue) {
   cl_int code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof o->device, &o->device, NULL);
   if (!code)
@@ -157,7 +157,7 @@ static cl_int retain_queue(kcl_opencl *o, cl_command_queue queue) {
   return code;
 }
 
-/* A context and a queue of our own. */
+/* Makes a context and a queue. */
 static cl_int make_queue(kcl_opencl *o, bool profiled) {
   cl_int code;
   o->context = clCreateContext(NULL, 1, &o->device, NULL, NULL, &code);

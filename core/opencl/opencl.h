@@ -25,7 +25,7 @@ void kcl_opencl_find_images(kcl *ctx);  /* ctx->images */
 int kcl_opencl_profile_begin(kcl *ctx); /* event times are recorded (profile.c) */
 void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out);
 int kcl_opencl_transfer(kcl *ctx, const char *kernel, void *y, void *x, int64_t n, double scale);
-/* Host memory: reads into it do not hold up the host; into ordinary memory they do (NVIDIA), and at a third of the rate. */
+/* Pinned host memory. Reads into it do not block the host; into pageable memory they do, at a third of the rate (NVIDIA). */
 int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
 void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p); /* also of an empty one */
 /* Pins memory of the caller's; out->buffer is NULL where the driver does not take it. */
@@ -80,7 +80,7 @@ int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
 size_t kcl_opencl_padded(size_t bytes);
 cl_int kcl_opencl_clear(kcl *ctx, cl_mem buffer, size_t bytes);
 
-/* Buffers that are used again (pool.c). briefly: a larger one will do. */
+/* A pool of buffers for reuse (pool.c). briefly: the buffer is returned soon, so a larger one will do. */
 int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out);
 void kcl_pool_give(kcl *ctx, const void *buffer); /* any buffer, or NULL: others are released */
 void kcl_pool_trim(kcl *ctx);                     /* what is free: to a part of the memory */

@@ -52,7 +52,7 @@ static const kcl_hole *find_hole(const kcl_hole *holes, int count, const char *n
   return NULL;
 }
 
-/* Every line of `part`, indented; preprocessor lines begin where they are. */
+/* Appends every line of `part`, indented unless it is a preprocessor line. */
 static void put_lines(kcl_source *t, const char *part, int indent) {
   while (part && *part) {
     size_t n = strcspn(part, "\n");

@@ -58,8 +58,8 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
   return kcl_cl_check(run_context(r), code, "clEnqueueWriteBuffer", "setting the state");
 }
 
-/* Partial sums that LOOP begins by reducing: how many groups left them depends on the format, so they become the sum and
- * zeros. */
+/* Carries the partial sums that LOOP begins by reducing to another program. The number of groups depends on the format, so the
+ * first group gets the whole sum and the others zero. */
 static void carry_sums(const run *r, const run *f, const char *old, char *state) {
   const kcl_stage *last = kcl_stage_previous(f->k, KCL_LOOP, 0);
   size_t groups = !last                     ? 0

@@ -55,7 +55,7 @@ static int64_t chunk_count(const chunks *p, int64_t chunk) {
   return left < p->per ? left : p->per;
 }
 
-/* Notes what has been copied; wait: until the oldest chunk is. */
+/* Records which chunks have been copied; wait: waits for the oldest one. */
 static void retire(chunks *p, int64_t sent, bool wait) {
   for (; p->gone < sent; wait = false) {
     cl_event *e = &p->o->sent[p->gone % KCL_CHUNKS];
@@ -95,7 +95,7 @@ static void send_chunk(chunks *p, int64_t chunk) {
   if (code) p->code = code;
 }
 
-/* The caller; alone: it fills as well. */
+/* The caller's part: sends filled chunks; alone: fills them as well. */
 static void send_chunks(chunks *p, bool alone) {
   for (int64_t chunk = p->first; chunk < p->end && !p->code; chunk++) {
     if (alone && p->gone + KCL_CHUNKS <= chunk) retire(p, chunk, true);
@@ -152,7 +152,7 @@ static cl_int upload_at_once(kcl_opencl *o, cl_mem to, const kcl_upload *u) {
   return code;
 }
 
-/* Is there pinned memory, now or soon? */
+/* Is pinned memory available, or being made in the background? */
 static bool is_pinned_soon(const kcl_opencl *o) { return o->pins || o->chunks; }
 
 int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what) {

@@ -70,7 +70,7 @@ int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, d
   return rc || !interleaved(r, v) ? rc : move_right_hand_side(r, r->column.in, v, r->vec[v], rhs);
 }
 
-/* One right-hand side, as it is on the device, to the host. */
+/* Reads one right-hand side of a vector to the host, in the type of the device. */
 static int read_out(run *r, kcl_vec v, int rhs, void *values) {
   const size_t bytes = (size_t)r->k->vector[v].n * stored_bytes(r, v);
   const bool part = interleaved(r, v);
@@ -122,8 +122,8 @@ int kcl_run_load(run *r, int snapshot, int rhs) {
   return kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "copying x");
 }
 
-/* Packs reach beyond the end of a vector. What stands there counts in no sum while it is 0, but a solve
- * that met NaN leaves 0 times NaN there. */
+/* Clears the padding at the end of vectors, which packs reach. It counts in no sum while it is 0, but a solve that met NaN leaves
+ * 0 times NaN there. */
 cl_int kcl_run_clear_padding(const run *r) {
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;

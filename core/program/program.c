@@ -62,7 +62,7 @@ static bool name_taken(const kcl_program *k, bool slots, const char *name) {
   return false;
 }
 
-/* The name as printf has it, with a number behind it where there is such a vector (or slot) already. */
+/* The name, printed by format, with a number appended if a vector (or slot) has that name already. */
 static kcl_name new_name(const kcl_program *k, bool slots, const char *format, va_list args) {
   kcl_name base, name;
   vsnprintf(base.s, sizeof base.s - 6, format, args);

@@ -45,8 +45,8 @@ static bool stage_is_full(const kcl_stage *s) {
          kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS) > KCL_MOST_STAGE_VECTORS - 3;
 }
 
-/* May an operation join a stage whose product is completed after the launch? Of a matrix with a halo: it must not need the
- * product, but for one dot, to whose sum the completion adds its share; and what that reads is not changed. */
+/* May an operation join a stage whose product is completed after the launch? With a halo it may not use the product, except in
+ * one dot, to which the completion adds the boundary's share and whose operands must not change. */
 static bool joins_product(const kcl_stage *s, const kcl_op *op) {
   const kcl_halo *h = kcl_stage_halo(s);
   if (s->A && kcl_matrix_scatters(s->A)) return false;

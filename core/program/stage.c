@@ -87,7 +87,7 @@ static bool stage_reads(const kcl_stage *s, kcl_vec v) {
   return false;
 }
 
-/* Each vector of a stage is read at most once, and written at most once. */
+/* Counts each vector of a stage once if it is read, and once if it is written. */
 double kcl_stage_bytes(const kcl_program *k, const kcl_stage *s, int nrhs) {
   enum { MOST_LISTED = 64 };
   kcl_vec list[MOST_LISTED];
@@ -149,7 +149,7 @@ static bool read_after(const kcl_program *k, int phase, int number, kcl_vec v) {
   return false;
 }
 
-/* A product in steps, or one that is completed after the launch, is in memory. */
+/* Can the vector be temporary? Not as the result of a product in steps or of one that is completed after the launch. */
 static bool can_be_temporary(const kcl_program *k, const kcl_stage *s, kcl_vec v) {
   const bool product = s->A && s->y == v;
   return k->vector[v].work.s[0] && kcl_stage_writes(s, v) && !stage_reads(s, v) &&

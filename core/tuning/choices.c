@@ -144,7 +144,7 @@ bool kcl_choice_recall(const char *key, kcl_choice *out) {
   return found;
 }
 
-/* Lines of other keys are kept: those with six bars. */
+/* Does the line have another key? Such lines are copied to the new file if they have six bars. */
 static bool of_another_key(const char *line, const char *key) {
   int bars = 0;
   for (const char *s = line; (s = strstr(s, " |")); s += 2) bars++;

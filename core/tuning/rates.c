@@ -27,7 +27,7 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Sorts v. Of an even number the greater of the two in the middle: other programs only lower a rate. */
+/* The median of v, which is sorted; the greater of the middle two of an even count, since other programs only lower a rate. */
 static double median_rate(double *v, int64_t count) {
   qsort(v, (size_t)count, sizeof *v, compare_doubles);
   return v[count / 2];
@@ -77,7 +77,7 @@ static double room_for(const kcl_device *d) {
   return memory / 4;
 }
 
-/* Per vector at least 256 MB on a GPU; elsewhere 32 MB, where no cache is known. */
+/* Bytes per vector for the stream rate, at least 256 MB on a GPU, 32 MB elsewhere. */
 static int64_t vector_bytes(const kcl_device *d) {
   return kcl_stream_vector(last_cache(d), is_gpu(d) ? 256 << 20 : 32 << 20, room_for(d));
 }
@@ -208,7 +208,7 @@ static int measure_memory(kcl *ctx, kcl_rates *r) {
   return KCL_OK;
 }
 
-/* Not on a GPU: its model has constants for the L2 cache (core/opencl/persistent.c). */
+/* Measures the cache rate of a CPU. The model of a GPU has constants for its L2 cache instead (core/opencl/persistent.c). */
 static int measure_cache(kcl *ctx, kcl_rates *r) {
   const int64_t size = (int64_t)kcl_type_size(triad_type(ctx)),
                 n = last_cache(&ctx->device) / 6 / size;

@@ -24,7 +24,7 @@ typedef struct csr_building {
 
 enum { HUGE_ARRAY = 1 << 21 };
 
-/* Not zeroed: the scatter is the first touch. */
+/* Memory that is not zeroed, so that the scatter is its first touch. */
 static int allocate_untouched(kcl *ctx, int64_t count, size_t size, void **out) {
   size_t bytes = (size_t)count * size, step = bytes > 4 * HUGE_ARRAY ? HUGE_ARRAY : 64;
   bytes = (bytes / step + 1) * step;
@@ -57,7 +57,7 @@ static int check_room(kcl *ctx, const csr_building *b) {
 
 static int64_t first_block(const csr_building *b, int64_t p) { return b->e->blocks * p / b->parts; }
 
-/* Entries without a mirror are all of rows that are built. */
+/* Is the row built? Rows of entries without a mirror always are. */
 static inline bool built(const csr_building *b, int64_t row) {
   return (uint64_t)(row - b->from) < (uint64_t)b->rows;
 }
@@ -93,7 +93,7 @@ static void place_part(void *arg, int64_t from, int64_t to) {
   kcl_raise(&b->longest, longest);
 }
 
-/* Row pointers. */
+/* Computes the row pointers. */
 static int place_rows(kcl *ctx, csr_building *b) {
   int64_t rows = b->rows, total = 0;
   kcl_for(rows, KCL_FEW, place_part, b);

@@ -168,7 +168,7 @@ int kcl_binary_head(kcl *ctx, const char *path, int64_t size, kcl_file_head *h) 
   return rc ? rc : check_head(ctx, &(kcl_text){path, first, (size_t)size, 0, 0}, h);
 }
 
-/* Calls use(self, data, bytes) for bytes [from, from + bytes) of the file, piece by piece, so that few pages are mapped. */
+/* Calls use(self, data, bytes) for consecutive blocks of bytes [from, from + bytes) of the file, so that few pages are mapped. */
 typedef void kcl_use(void *self, const char *data, size_t bytes);
 
 static int by_pieces(kcl *ctx, const char *path, uint64_t from, uint64_t bytes, kcl_use *use,

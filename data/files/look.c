@@ -42,7 +42,7 @@ static int look_at_head(kcl *ctx, const char *path, int64_t bytes, kcl_know *kno
   return rc;
 }
 
-/* Comments may be long. */
+/* Looks at more of the file where comments are so long that the head does not end in the first bytes. */
 static int look_twice(kcl *ctx, const char *path, kcl_know *know, kcl_look *out) {
   const int64_t first = 1 << 20;
   bool enough = false;

@@ -44,7 +44,7 @@ static int bad_index(const char *line, const char *at, const char *what, int bas
   return -1;
 }
 
-/* From 0. */
+/* Reads a row or column number; the result counts from 0. */
 static int read_index(const char *line, const char **p, const char *what, int base, int64_t limit,
                       uint64_t *v, mm_error *bad) {
   const char *at = *p = mm_skip(*p), *end = kcl_parse_count(at, v);
@@ -132,8 +132,8 @@ static inline const char *integer_value(const char *p, double *v) {
   return p;
 }
 
-/* Parses an ordinary line; returns the next line, or NULL if it is not ordinary. Called with constants,
- * which gives one specialised loop per kind of entry. */
+/* Parses an ordinary line; returns the next line, or NULL if the line needs the careful parser. Called with constants, which
+ * gives one specialised loop per kind of entry. */
 static inline __attribute__((always_inline)) const char *fast(const limits l, const char *p,
                                                               uint64_t *words, const bool indices,
                                                               const int width, const bool integer) {

@@ -36,7 +36,7 @@ static bool make_entry_name(const kcl *ctx, const char *path, char *name, size_t
   return !ours;
 }
 
-/* By its open file: the one that was found to be private. */
+/* Reads the entry through its open file, which was found to be private. */
 static int read_cached_entry(kcl *ctx, const char *name, kcl_csr **A, kcl_dense **b,
                              kcl_dense **x0) {
   char path[32];

@@ -98,7 +98,7 @@ static int enqueue_join(const kcl_device_nodes *g, const void *from, const void 
                          KCL_ARG_BUFFER(to));
 }
 
-/* Two steps from the roots. */
+/* Grows aggregates from the roots by two steps. */
 static int enqueue_growth(const kcl_device_nodes *g, const device_rooting *m) {
   int rc = enqueue_join(g, g->aggregate, m->spare);
   return rc ? rc : enqueue_join(g, m->spare, g->aggregate);
@@ -133,7 +133,7 @@ done:
   return rc;
 }
 
-/* Some rounds, and the aggregates as if these were the last: one wait for both. */
+/* Enqueues some rounds, and aggregates as if these were the last, so that one wait serves both. */
 static int some_root_rounds(const kcl_device_nodes *g, device_rooting *m, int count) {
   int left, roots, large, rc;
   KCL_TRY(enqueue_root_rounds(g, m, count, &left));
@@ -159,7 +159,7 @@ done:
   return rc;
 }
 
-/* As many as grids and meshes need, with one node or with millions. */
+/* Rounds before the first wait: as many as grids and meshes of this size need. */
 static int first_rounds(int64_t nodes) {
   int rounds = ROOT_ROUNDS_LEAST;
   for (; nodes > 2; nodes /= 3) rounds++;

@@ -62,7 +62,7 @@ done:
   return rc;
 }
 
-/* Some rounds, and the numbers of the coarse points as if these were the last: one wait for both. */
+/* Enqueues some rounds, and numbers coarse points as if these were the last, so that one wait serves both. */
 static int some_split_rounds(coarsening *c, const device_splitting *m, int count, cl_int *left) {
   const int64_t n = c->A->rows;
   int flag, sum, rc;

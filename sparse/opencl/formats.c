@@ -3,7 +3,7 @@
 #include "sparse/opencl/launch.h"
 #include <string.h>
 
-/* An array without elements has the buffer before it. */
+/* Reserves memory for an array; one without elements shares the buffer of the array before it. */
 static int reserve_array(kcl_matrix *m, int i) {
   const kcl_array *a = &m->array[i];
   const size_t element = a->kind == KCL_INT64 ? 4 : kcl_array_element(a->kind, m->type);
@@ -13,7 +13,7 @@ static int reserve_array(kcl_matrix *m, int i) {
   return KCL_OK;
 }
 
-/* Those that are not there yet. */
+/* Reserves memory for all arrays that have none yet. */
 static int reserve_all(kcl_matrix *m) {
   int rc = KCL_OK;
   for (int i = 0; i < m->arrays && !rc; i++)

@@ -40,7 +40,7 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
                      const kcl_arg *arg, int args);
 kcl *kcl_setup_context(const kcl_device_setup *s);
 bool kcl_setup_single(const kcl_device_setup *s); /* formats have values in float */
-/* Memory, of one element more; of zeros; it may be used again. */
+/* Memory for count + 1 elements; memory of zeros; gives memory back, for other uses. */
 int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out);
 void kcl_setup_drop(kcl_device_setup *s, const void *buffer);
 int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
@@ -48,11 +48,11 @@ int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out); /* int */
 int kcl_setup_messages(kcl_device_setup *s, int64_t count, const void **out);
 int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t count); /* ints */
 int64_t kcl_setup_loose_most(const kcl_device_setup *s); /* entries of a product with room */
-/* Waits. */
+/* Reads memory of the device, which waits for the queue. */
 int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to);
 
-/* Notes: numbers that kernels leave for the host, 0 until then. So many of them: taken before the kernels that write them, read
- * after these. A read takes all that have been taken, so that those are read without another wait. */
+/* Notes: numbers that kernels leave for the host, 0 until then. Take `count` of them before the kernels that write them, and read
+ * them afterwards. One read fetches all notes taken so far, so that the others are read without another wait. */
 int kcl_setup_notes(kcl_device_setup *s, int count, int *first);
 int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to);
 const void *kcl_setup_notebook(const kcl_device_setup *s); /* where the cl_mem is */

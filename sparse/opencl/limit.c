@@ -4,7 +4,7 @@
 enum { DEVICE_KEYS = 4 /* as in the kernel */, KEY_PARTS = 1024 /* groups of sums */ };
 static const double MARGIN = 10; /* of an estimate above the number of entries that there can be */
 
-/* Without an estimate: by the longest rows, and by a full matrix. */
+/* Is P^T A P small enough for certain? Bounded by the longest rows and by a full matrix, without an estimate. */
 static bool is_small(const kcl_device_nodes *g, const kcl_device_csr *P) {
   const kcl_aggregation_rule *rule = g->rule;
   const double rows = (double)P->nnz * (double)g->A->longest, cols = (double)P->cols;

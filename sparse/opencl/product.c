@@ -122,7 +122,7 @@ static int read_classes(device_product *p, int classes, cl_int *found) {
   return rc ? rc : kcl_setup_measure(p->s, &p->B);
 }
 
-/* C's rows are counted; *failed: the note of whether one is too long. */
+/* Counts the entries of C's rows; *failed: the note of whether a row is too long. */
 static int count_products_of_rows(device_product *p, int *failed) {
   class_range r = {0};
   cl_int found[CLASSES];
@@ -189,7 +189,7 @@ done:
   return rc;
 }
 
-/* Rows of C have room for `longest` entries, which none exceeds. No wait. */
+/* A B in rows of `longest` entries, which no row exceeds. No wait. */
 static int multiply_within(device_product *p, int longest) {
   kcl_device_csr *C = p->C;
   class_range r = {.blocks = count_row_groups(p)};
@@ -211,7 +211,7 @@ done:
   return rc;
 }
 
-/* C has the pattern, in which all products are expected to have a place; entries without products are zero. No wait. */
+/* A B in the given pattern, in which every product is expected to have a place; entries without products are zero. No wait. */
 static int multiply_like(device_product *p, const kcl_device_csr *pattern,
                          const kcl_galerkin_shape *shape) {
   kcl_device_csr *C = p->C;
@@ -247,7 +247,7 @@ int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const 
   return rc == KCL_UNSUITED ? multiply_in_classes(&p) : rc;
 }
 
-/* Is room for the longest row in each row not much, or not much more than what A B takes? */
+/* Are rows so even that room for the longest one in each row takes little memory, or little more than A B does? */
 static bool rows_are_even(const kcl_device_setup *s, const kcl_device_csr *C) {
   const int64_t all = C->rows * C->longest;
   return C->longest <= LONGEST_PRODUCT_ROW && all < INT32_MAX && all <= kcl_setup_loose_most(s) &&

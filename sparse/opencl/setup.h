@@ -45,7 +45,7 @@ int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup *
 void kcl_setup_close(kcl_device_setup **s);
 /* Begins to load what kcl_setup_open will need for A, in the background. */
 void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
-/* Its memory may be used again, also before what was enqueued has run. What is not dropped is so at the end of s. */
+/* Gives the matrix's memory back for reuse, even before the commands enqueued so far have run. The rest follows at the end of s. */
 void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
 int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
@@ -114,7 +114,8 @@ int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A);
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
 int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
                      kcl_matrix **out);
-/* And back, in memory of s or of m, which is not changed; with values, rows may have room behind them. No wait. */
+/* The matrix of a format again as kcl_device_csr, in memory of s or of m, which is not changed; with values, rows may have room
+ * behind them. No wait. */
 int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
 /* Expectations in place of waits: kcl_setup_expect_none expects that a doubt proves unfounded; kcl_setup_as_expected, which may
  * wait, tells whether all expectations were met. */

@@ -100,7 +100,7 @@ done:
       KCL_ARG_BUFFER((T)->val), KCL_ARG_REAL(4.0 / 3 / (g)->rule->largest),                        \
       KCL_ARG_INT((g)->A->longest > NARROW_BLOCK)
 
-/* Without M, where nodes are rows, there is one vector, and no row of P is long; else *done false. */
+/* P without M, where nodes are rows, there is one vector, and no row of P is long; else *done is false. */
 static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device_csr *P,
                              bool *done) {
   const int64_t n = g->A->rows;
@@ -137,7 +137,7 @@ done:
   return rc;
 }
 
-/* Rows that are too long, and numbers that are too large for 32 bits, are left to the host. */
+/* Does the device suit? Too long rows, and numbers too large for 32 bits, are left to the host. */
 static bool is_suited(const kcl_device_nodes *g) {
   const int64_t n = g->A->rows;
   return g->A->longest <= KCL_LONG_ROW && n * KCL_MOST_NEAR_NULL < INT32_MAX &&

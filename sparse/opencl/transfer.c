@@ -95,7 +95,7 @@ static bool look_narrow(const kcl_csr *A) {
   return narrow;
 }
 
-/* *lost: they are not. */
+/* Uploads the values as float; *lost: one of them is not representable, and the upload is useless. */
 static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
                          bool *lost) {
   _Atomic bool failed = false;
@@ -149,7 +149,7 @@ done:
   return rc;
 }
 
-/* In new memory. */
+/* Sends an array to new memory. */
 static int send_array(kcl_device_setup *s, const void *from, int64_t count, size_t element,
                       void **to) {
   const kcl_upload u = {1, count * (int64_t)element, kcl_fill_bytes, from};
@@ -179,7 +179,7 @@ done:
   return rc;
 }
 
-/* *done false: too many differ. */
+/* Uploads the distinct rows and a code per row. *done false: too many rows differ. */
 static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
                           bool *done) {
   kcl *ctx = kcl_setup_context(s);
