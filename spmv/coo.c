@@ -46,7 +46,7 @@ static void coo_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, 
     y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
 }
 
-/* NVIDIA H200: 2.7 to 3.6 times the time of streaming. */
+/* NVIDIA H200: 2.7 to 3.6 times the streaming time. */
 static double coo_slowdown(const kcl_stats *s, const kcl_device *d) {
   return (void)s, kcl_is_gpu(d) ? 3.0 : 1.15;
 }

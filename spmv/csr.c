@@ -36,7 +36,7 @@ static int build_scalar(kcl_matrix *m, const kcl_csr *A) {
   return KCL_OK;
 }
 
-/* Two entries of the mean row for each, a power of two. */
+/* Lanes per row: a power of two, for two entries of the mean row each. */
 static void csr_choose_lanes(kcl_matrix *m) {
   double half = m->rows ? 0.5 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 2; m->lanes < 32 && m->lanes < half; m->lanes *= 2) {}

@@ -19,7 +19,7 @@ static inline scalar csr_value(const void *val, int64_t k, const bool narrow) {
   return narrow ? s_of_single(((const single *)val)[k]) : ((const scalar *)val)[k];
 }
 
-/* Entries are asked for ahead of time: where a processor's own prefetching is poor, that halves the time. */
+/* Prefetches entries: where a processor's own prefetching is poor, that halves the time. */
 static inline void csr_ahead(const void *val, const int32_t *col, int64_t k, const bool narrow) {
   enum { KCL_CSR_AHEAD = 1 << 11 }; /* bytes */
   __builtin_prefetch((const char *)val + k * (int64_t)(narrow ? sizeof(single) : sizeof(scalar)) +

@@ -69,7 +69,7 @@ static void csr_sym_fill(const kcl_csr *A, const half *h, int32_t *next, int shi
     }
 }
 
-/* Four entries of the mean row for each, a power of two. */
+/* Lanes per row: a power of two, for four entries of the mean row each. */
 static void csr_sym_choose_lanes(kcl_matrix *m) {
   double part = m->rows ? 0.25 * (double)m->nnz / (double)m->rows : 0;
   for (m->lanes = 1; m->lanes < 32 && m->lanes < part; m->lanes *= 2) {}

@@ -55,7 +55,7 @@ static int hyb_allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t be
   return rc;
 }
 
-/* Row i, whose overflow begins at `at`; returns its end. */
+/* Fills row i, whose overflow begins at `at`; returns the overflow's end. */
 static int64_t hyb_fill_row(const hyb *h, const kcl_csr *A, int64_t i, int64_t at) {
   const scalar *from = A->val;
   int64_t start = A->row_ptr[i], length = kcl_row_length(A, i);
@@ -78,7 +78,7 @@ static void hyb_fill_slices(void *arg, int64_t first, int64_t end) {
       at = hyb_fill_row(&h, &m->source, i, at);
 }
 
-/* The overflow of each slice. */
+/* Counts the overflow of each slice. */
 static void count_rest(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const hyb h = of(m);

@@ -92,7 +92,7 @@ done:
 
 /* ---------------------------------------------------------------- native */
 
-/* One code for all rows of the slice: x is contiguous. */
+/* Adds an entry whose code is the same in all rows of the slice, so that x is contiguous. */
 static inline void pair_alike(uint32_t c, const int32_t *offset, const scalar *val,
                               const element *x, element *sum) {
   if (!c) return;

@@ -19,7 +19,8 @@
 
 static int64_t slices_of(int64_t rows, int64_t C) { return (rows + C - 1) / C; }
 
-/* Sorting makes the vectors of a fused stage irregular and costs an index; it pays from a tenth of the entries on. */
+/* Are rows sorted? Sorting makes the vectors of a fused stage irregular and costs an index; it pays if it saves a tenth of the
+ * entries. */
 static bool sorts(const kcl_stats *s) {
   return (double)s->sell_sorted_padded < 0.9 * (double)s->sell_padded;
 }
@@ -40,7 +41,7 @@ typedef struct sell_filling {
   scalar *val;
 } sell_filling;
 
-/* One sorted range. */
+/* Finds the positions of the rows of one sorted window. */
 static void positions(void *arg, int64_t lo, int64_t hi) {
   const sell_filling *f = arg;
   if (f->sorted)

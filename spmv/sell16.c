@@ -75,7 +75,7 @@ static void put_value(const form *f, const kcl_csr *A, int64_t i, int64_t k, voi
   }
 }
 
-/* Row p; a row beyond the last repeats the first of its slice, as padding. */
+/* Fills row p; a row beyond the last repeats the first of its slice, as padding. */
 static void sell16_fill_row(const form *f, const kcl_csr *A, const int32_t *slice, int32_t least,
                             int64_t p, void *col, void *val) {
   int64_t s = p / SELL16_SLICE, i = p < A->rows ? p : s * SELL16_SLICE, start = A->row_ptr[i];

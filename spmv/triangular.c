@@ -26,7 +26,7 @@ static kcl_size triangular_size(const kcl_stats *s, kcl_type type) {
 
 /* ---------------------------------------------------------------- the steps */
 
-/* step [count]: of each level, ascending; the number of steps. */
+/* Fills step [count], the step of each level, ascending; returns the number of steps. */
 static int64_t one_per_level(const kcl_level_sets *s, int64_t *step) {
   for (int64_t l = 0; l < s->count; l++) step[l] = l;
   return s->count;
@@ -37,7 +37,7 @@ static int64_t all_at_once(const kcl_level_sets *s, int64_t *step) {
   return s->count > 0;
 }
 
-/* Narrow levels beside each other share one. */
+/* As one_per_level, but neighbouring narrow levels share a step. */
 static int64_t narrow_together(const kcl_level_sets *s, int64_t *step) {
   int64_t last = -1;
   bool narrow = false;
@@ -72,7 +72,7 @@ done:
   return rc;
 }
 
-/* Is a step one level, whose rows do not need each other? */
+/* Marks the steps that are one level, whose rows do not depend on each other. */
 static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
   const int32_t *order = m->array[ORDER].data;
   uint8_t *alone;
@@ -84,7 +84,7 @@ static int mark_alone(kcl_matrix *m, const kcl_level_sets *s) {
 
 /* ---------------------------------------------------------------- building */
 
-/* On a GPU: one group while it has the time, else launches. */
+/* Lays the matrix out for a device; on a GPU for one work-group if the rows are few enough, else for one launch per step. */
 static int triangular_on_device(kcl_matrix *m, const kcl_level_sets *s) {
   const bool gpu = kcl_matrix_gpu_layout(m), group = m->rows <= KCL_GROUP_ROWS;
   int32_t *level;

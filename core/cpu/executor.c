@@ -26,7 +26,7 @@ static bool any_running(const kcl_control *control, int nrhs) {
 
 /* ---------------------------------------------------------------- y = alpha q + beta y */
 
-/* y = alpha q + beta y; what is multiplied by zero is not read. */
+/* y = alpha q + beta y; an operand whose coefficient is zero is not read. */
 typedef struct axpby {
   scalar alpha, beta, *y;
   const scalar *q;
@@ -57,7 +57,7 @@ typedef struct cpu_batch {
   int status;              /* of any rank */
 } cpu_batch;
 
-/* The scalars of stage i for each active right-hand side. */
+/* Computes the scalars of stage i for each active right-hand side. */
 static void scalars_of_stage(cpu_batch *b, int i) {
   kcl_cpu *e = b->e;
   const kcl_program *k = e->k;
@@ -84,7 +84,7 @@ static bool pass_is_last(cpu_batch *b) {
   return b->passes-- == 0 || (!any_running(b->e->control, b->e->k->nrhs) && !ranks_are_mixed(b->e));
 }
 
-/* A product in steps has a barrier after each, and the vectors follow. */
+/* Steps of a stage: a product in steps has a barrier after each, and the vector operations follow in one more. */
 static int64_t count_stage_steps(const kcl_stage *s) {
   return s->A && s->A->steps ? s->A->steps + (s->vectors > 0) : 1;
 }
@@ -96,8 +96,8 @@ static void run_step(const cpu_batch *b, const kcl_stage *s, int part, int parts
       s->A->format->step(s->A, vector_of(e, s->x, c), vector_of(e, s->y, c), b->step, part, parts);
 }
 
-/* The next stage runs for sure, and ahead of the sums of the one that ran. Where executors are of both kinds, the others wait
- * for each sum, and its failure ends them there. */
+/* Can the next stage run before the sums of the last one are added over the ranks? Not where executors of both kinds take part: an
+ * OpenCL executor waits for each sum, and ends there if it fails. */
 static bool next_runs_ahead(const cpu_batch *b) {
   const kcl_program *k = b->e->k;
   const kcl_ranks *ranks = kcl_program_ranks(k);
@@ -109,7 +109,7 @@ static bool next_runs_ahead(const cpu_batch *b) {
   return kcl_stage_runs_ahead(&k->stage[b->phase][last ? 0 : b->stage], b->ran);
 }
 
-/* The stage that ran ahead of sums is followed by its scalars, with the partial sums of the stage before it. */
+/* After a stage that ran ahead of sums: waits for the sums, and computes the stage's scalars from them. */
 static void catch_up_scalars(cpu_batch *b) {
   kcl_cpu *e = b->e;
   e->parity ^= 1;
@@ -130,7 +130,7 @@ static void end_stage(cpu_batch *b) {
     b->status = sum_on_ranks(e, b->ran, b->active);
 }
 
-/* Goes on to the next step, or to the next stage that is active. */
+/* Advances to the next step, or to the next active stage. False: the batch has ended. */
 static bool next_stage(void *arg) {
   cpu_batch *b = arg;
   kcl_cpu *e = b->e;
@@ -158,7 +158,7 @@ static void add_chunk(const cpu_batch *b, const kcl_stage *s, int chunk) {
     if (b->active[c]) add_scaled((void *)(uintptr_t)&b->after[c], lo, hi);
 }
 
-/* The last part also runs the empty chunks, whose sums are zero. */
+/* Runs one part of a stage: its chunks of rows. The last part includes the empty chunks, whose sums are zero. */
 static void run_part(void *arg, int part, int parts) {
   const cpu_batch *b = arg;
   kcl_cpu *e = b->e;
@@ -180,7 +180,7 @@ static int run_team(kcl_cpu *e, kcl_phase phase, int64_t passes, int team, const
   return b.status;
 }
 
-/* A pass that is run many times: an iteration, or a product alone. */
+/* Is the phase run many times, as an iteration or a product alone? */
 static bool pass_repeats(const kcl_program *k, kcl_phase phase) {
   return phase == KCL_LOOP || (phase == KCL_START && k->product);
 }
@@ -206,7 +206,7 @@ static int cpu_run(kcl_executor *ex, kcl_phase phase, int64_t passes) {
 
 /* ---------------------------------------------------------------- products on the caller's arrays */
 
-/* The program on `count` columns from x on; y NULL: into the program's own vectors, and `after` adds them to the
+/* Runs the program on `count` columns from x on. y NULL: results go to the program's own vectors, and `after` adds them to the
  * caller's. */
 static void run_columns(kcl_cpu *e, const scalar *x, scalar *y, int count, const axpby *after) {
   const kcl_program *k = e->k;

@@ -18,7 +18,7 @@ static void begin_halo(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s,
   h->begin(h);
 }
 
-/* The share of sum [boundary rows], which is added to y, in a dot of y: to its first chunk. */
+/* Adds the share of sum [boundary rows], which is added to y, to a dot of y: in the dot's first chunk. */
 static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, const scalar *sum,
                        int c) {
   int number;
@@ -32,7 +32,7 @@ static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, 
   }
 }
 
-/* y = y + B x' of one right-hand side, B the boundary and x' of other ranks. */
+/* y = y + B x' for one right-hand side: B is the boundary, x' the elements of other ranks. */
 static void add_boundary(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, int c) {
   scalar *y = vector_of(e, s->y, c);
   const kcl_matrix *B = h->boundary;
@@ -119,12 +119,12 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
   return rc;
 }
 
-/* Before the threads begin with a stage, and after they have ended it. */
+/* Begins the halo exchange of a stage, before its threads begin. */
 static void begin_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   if (kcl_stage_halo(s)) begin_halo(e, kcl_stage_halo(s), s, active);
 }
 
-/* A stage in which no right-hand side is active, where other ranks take part in it. */
+/* Takes part in the exchanges of a stage in which no right-hand side of this rank is active. */
 static int idle_on_ranks(const kcl_cpu *e, const kcl_stage *s) {
   double nothing[KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS] = {0};
   kcl_ranks *ranks = kcl_program_ranks(e->k);
@@ -134,10 +134,12 @@ static int idle_on_ranks(const kcl_cpu *e, const kcl_stage *s) {
   return dots ? ranks->sum(ranks, KCL_OK, dots * KCL_PARTS, nothing) : KCL_OK;
 }
 
+/* Ends the halo exchange of a stage, after its threads have ended. */
 static void end_halo_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   if (kcl_stage_halo(s)) end_halo(e, kcl_stage_halo(s), s, active);
 }
 
+/* Adds the sums of a stage over the ranks, after its threads have ended. */
 static int sum_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;

@@ -98,7 +98,7 @@ static bool contains(const char *text, const char *part) {
   return false;
 }
 
-/* Number n of this kind, or -1. */
+/* The index of the n-th device of this kind, or -1. */
 static int of_kind(const kcl_device *list, int count, const char *kind, int n) {
   for (int i = 1; i < count; i++)
     if (!strcmp(list[i].kind, kind) && n-- == 0) return i;
@@ -180,7 +180,7 @@ static int no_match(kcl *ctx, const char *want, const kcl_device *list, int coun
   return kcl_fail(ctx, KCL_DEVICE, "no device matches '%s'; there are:%s", want, text);
 }
 
-/* Solvers and operators keep buffers and compiled kernels of the device that they were set up for. */
+/* Refuses to change the device while there are solvers and operators, which keep its buffers and compiled kernels. */
 static int check_unused(kcl *ctx) {
   const int users = ctx->references - 1;
   int rc = kcl_need_idle(ctx);
@@ -191,7 +191,7 @@ static int check_unused(kcl *ctx) {
       users > 1 ? "s" : "", users > 1 ? "s" : "");
 }
 
-/* queue: the caller's on that device, or NULL. */
+/* Makes this the context's device; queue: the caller's on that device, or NULL. */
 static int use(kcl *ctx, const kcl_device *device, void *queue) {
   int rc = KCL_OK;
   kcl_opencl_detach(ctx);

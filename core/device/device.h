@@ -18,10 +18,10 @@ double kcl_executor_estimate(kcl_program *k);
 int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale);  /* float y = scale x */
 int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale); /* double y = y + scale x */
 
-/* kcl_pinned of the device; natively ordinary memory. */
+/* Host memory that is pinned for the device; ordinary memory for the native executor. */
 int kcl_pin(kcl *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out);
 void kcl_unpin(kcl *ctx, kcl_pinned *p); /* also of an empty one */
-/* Memory of someone else's as pinned memory of the device, if that can be; out->data is the memory in any case. */
+/* Pins memory of the caller's for the device, if that can be done; out->data is the memory in any case. */
 void kcl_register(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
 void kcl_unregister(kcl *ctx, kcl_pinned *p);
 

@@ -13,7 +13,7 @@ int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
   return k->ctx->opencl ? kcl_opencl_open(k, ex) : open_cpu[k->type](k, ex);
 }
 
-/* The native executor's threads meet after each stage. Rates of a core of 2026. */
+/* Seconds per pass on the native executor, with a barrier after each stage. The rates are of a core of 2026. */
 static double native_estimate(const kcl_program *k) {
   const kcl *ctx = k->ctx;
   double rate = kcl_program_rate(k, 1e10 * ctx->threads), seconds = 0;

@@ -141,7 +141,7 @@ int kcl_csr_convert(kcl *ctx, const kcl_csr *A, kcl_type type, kcl_csr **out) {
   return KCL_OK;
 }
 
-/* Rows of A are visited in order, so the columns of each row of A^H ascend. */
+/* Visits rows of A in order, so that the columns of each row of A^H ascend. */
 int kcl_csr_adjoint(kcl *ctx, const kcl_csr *A, kcl_csr **out) {
   kcl_csr *B = NULL;
   int64_t *next = NULL;

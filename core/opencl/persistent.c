@@ -38,7 +38,7 @@ static int64_t halo_room(const run *r, const kcl_geometry *g) {
          g->group * kcl_at_once(kcl_program_dots(r->k)) - r->k->slots - 64;
 }
 
-/* One group per compute unit, so that all are resident together; each has a row block, but one that only reduces. */
+/* One group per compute unit, so that all are resident together. Each has a row block, except one that only reduces. */
 static void share_rows(run *r, kcl_geometry *g) {
   const kcl_program *k = r->k;
   const kcl_opencl *o = run_context(r)->opencl;
@@ -107,7 +107,7 @@ static const double FAR = 33e-9;              /* more per entry where x is not i
 static const double FAR_OVERLAPPING = 108e-9; /* and while a reduction is in flight */
 static const double CACHE_RATE = 5e12, OVERLAPPING_RATE = 7e12; /* bytes per second, of A */
 
-/* Will x be in local memory? That of renumbered columns nearly always is. */
+/* Will x be in local memory? With renumbered columns it nearly always is. */
 static bool near_x(const kcl_program *k, const kcl_geometry *g) {
   const kcl_matrix *A = k->A;
   return g->local_halo ||
@@ -191,7 +191,7 @@ static cl_int set_fixed(run *r) {
   return code | kcl_run_set_index(r, p->kernel, 9, p->block_rows);
 }
 
-/* In the order of the skeleton kernels/persistent.cl. */
+/* Sets the arguments in the order of the skeleton kernels/persistent.cl. */
 static cl_int set_persistent_arguments(run *r) {
   const kcl_program *k = r->k;
   kcl_persistent *p = &r->persistent;

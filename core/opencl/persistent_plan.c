@@ -46,7 +46,7 @@ const kcl_stage *kcl_persistent_before(const kcl_program *k, const kcl_stage *s)
   return first ? &k->stage[KCL_LOOP][k->stages[KCL_LOOP] - 1] : s - 1;
 }
 
-/* A product does even without dots: two versions later no group may still be reading its x. */
+/* A product ends so even without dots: two versions later no group may still be reading its x. */
 bool kcl_ends_in_flight(const kcl_stage *s) { return kcl_stage_dots(s) || s->A; }
 
 static bool can_overlap(const kcl_program *k, const kcl_stage *s) {
@@ -97,7 +97,7 @@ bool kcl_persistent_possible(const kcl_program *k) {
 
 /* ---------------------------------------------------------------- scalars that can wait */
 
-/* Operations that only read slots. */
+/* Does the operation only read slots? */
 static bool only_reads(const kcl_op *o) {
   return o->code == KCL_OP_POSITIVE || o->code == KCL_OP_NONZERO || o->code == KCL_OP_RITZ ||
          o->code == KCL_OP_STEP;

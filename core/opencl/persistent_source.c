@@ -2,7 +2,7 @@
 #include "core/opencl/emit.h"
 #include "core/opencl/persistent_plan.h"
 
-/* The kernel as a whole: its first stage stands for it where a function asks about vectors. */
+/* The persistent kernel, with its first stage for functions that take a stage to ask about vectors. */
 typedef struct whole_kernel {
   const kcl_program *k;
   const kcl_geometry *g;

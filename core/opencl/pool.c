@@ -19,7 +19,7 @@ struct kcl_pool {
   int entries;
 };
 
-/* The smallest free one that is large enough and not larger than `most`; or NULL. */
+/* The smallest free buffer that is large enough and not larger than `most`; or NULL. */
 static pool_entry *find_free(const kcl_pool *p, size_t bytes, size_t most) {
   pool_entry *best = NULL;
   for (int i = 0; i < p->entries; i++) {

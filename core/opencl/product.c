@@ -122,7 +122,7 @@ void kcl_put_product(kcl_source *t, const kcl_emit *e) {
   kcl_put(t, ");\n");
 }
 
-/* Where several work-items share a row, the first of them has its element. */
+/* The loop over a work-item's own elements; where several work-items share a row, the first of them has its element. */
 void kcl_put_own_elements(kcl_source *t, const kcl_emit *e) {
   int lanes = e->persistent ? e->k->A->lanes : 1;
   if (lanes > 1)

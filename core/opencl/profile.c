@@ -25,7 +25,7 @@ static double event_seconds(cl_event e, cl_profiling_info what) {
   return clGetEventProfilingInfo(e, what, sizeof ns, &ns, NULL) ? 0 : (double)ns * 1e-9;
 }
 
-/* The queue is in order: what has no command on the device since the last one ended is a gap. */
+/* Adds an event to its entry. The queue is in order, so the time since the last command ended is a gap. */
 static void add_event(struct kcl_event_log *l, cl_event e, kcl_profile_entry *to) {
   double start = event_seconds(e, CL_PROFILING_COMMAND_START),
          end = event_seconds(e, CL_PROFILING_COMMAND_END);
@@ -50,7 +50,7 @@ static void fold(kcl_opencl *o) {
 
 /* ---------------------------------------------------------------- recording */
 
-/* Its index; -1: out of memory. */
+/* The index of an entry, which is added if it is new; -1: out of memory. */
 static int entry_of(struct kcl_event_log *l, const char *kind, const char *name) {
   kcl_profile_entry *e = l->sum.entry;
   for (int i = 0; i < l->sum.count; i++)

@@ -15,7 +15,7 @@
 static const char folder[] = "programs";
 static const long long most_kept = 256 << 20; /* bytes */
 
-/* KRYLOCL_DUMP, for kernel authors: the file that receives composed sources and what the compiler said of them. */
+/* Appends text to the file KRYLOCL_DUMP, which receives composed sources and compiler logs for kernel authors. */
 static void dump(kcl_opencl *o, const char *text) {
   const char *path = getenv("KRYLOCL_DUMP");
   FILE *f = path ? fopen(path, o->dumped ? "a" : "w") : NULL;
@@ -43,7 +43,7 @@ static cl_program load_binary(kcl_opencl *o, const char *key, const char *option
   return NULL;
 }
 
-/* Some drivers compile further for this: not where there is no folder. */
+/* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
 static void store_binary(const char *key, cl_program p) {
   char path[4096];
   size_t size = 0;
@@ -57,7 +57,7 @@ static void store_binary(const char *key, cl_program p) {
 
 /* ---------------------------------------------------------------- in memory */
 
-/* NULL: out of memory. */
+/* The key of a program (see above); NULL: out of memory. */
 static char *make_program_key(const kcl *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
@@ -83,7 +83,7 @@ static void forget_program(kcl_opencl *o, int i) {
   o->built[i].program = NULL, o->built[i].key = NULL;
 }
 
-/* Takes the key. */
+/* Adds a program to the context's latest, and takes over the key. */
 static void remember_program(kcl_opencl *o, char *key, cl_program p) {
   int i = o->builds++ % KCL_BUILT;
   forget_program(o, i);
@@ -93,7 +93,7 @@ static void remember_program(kcl_opencl *o, char *key, cl_program p) {
     o->built[i].key = key, o->built[i].program = p;
 }
 
-/* The program that this context has, or that the folder holds; it takes the key. NULL: neither, the key is the caller's. */
+/* The program from this context or else from the folder; takes over the key. NULL: there is none, the key stays the caller's. */
 static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
   cl_program p = recall(o, key);
   if (p) {
@@ -184,7 +184,7 @@ static void compile(kcl *ctx, build_job *j) {
   if (!j->code && !j->stopped) store_binary(j->key, *p);
 }
 
-/* Only by the thread that uses the context: kcl_watch promises that. */
+/* Reports progress, by the thread that uses the context alone: kcl_watch promises that. */
 static void show_build(const build_batch *b) {
   int part = b->ended + 1;
   if (part <= b->count)
@@ -238,7 +238,7 @@ static int compile_all(build_batch *b) {
   return rc;
 }
 
-/* Adds what this context does not have and the folder does not hold. */
+/* Finds a program in this context or in the folder; otherwise adds it to the batch. */
 static int find_program(build_batch *b, kcl_build *of) {
   kcl_opencl *o = b->ctx->opencl;
   char *key = make_program_key(b->ctx, of);

@@ -10,7 +10,7 @@ size_t kcl_poll_bytes(const kcl_program *k) {
          (sizeof(kcl_control) + (size_t)k->slots * kcl_type_size(k->type));
 }
 
-/* With partial sums (kernels/stage.clh), and whole cache lines. */
+/* Bytes of the state with its partial sums (kernels/stage.clh), in whole cache lines. */
 size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
   size_t sums = (size_t)kcl_program_dots(k) * (size_t)g->partials_max * (size_t)kcl_rhs_width(k);
   return (kcl_poll_bytes(k) + sums * kcl_type_size(k->type) + 127) / 128 * 128;

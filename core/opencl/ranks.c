@@ -36,7 +36,7 @@ static device_partials partials_of(const run *r, const kcl_stage *s, const kcl_l
   return p;
 }
 
-/* Real number i of sum d. */
+/* The address of real number i of sum d. */
 static char *partial_at(const run *r, const device_partials *p, int d, size_t i) {
   return r->ranks.partial + (size_t)d * p->bytes + i * r->real_bytes;
 }
@@ -172,7 +172,7 @@ static cl_int read_partials(const run *r, const device_partials *p) {
                              NULL, kcl_profile_event(run_context(r)->opencl, "read", bytes));
 }
 
-/* The sums of the groups become one of all ranks. */
+/* Adds the partial sums of a stage's groups over all ranks. */
 static int sum_over_ranks(run *r, kcl_ranks *ranks, const device_partials *p, cl_int code) {
   double all[MOST_RANK_SUMS] = {0};
   if (!code) code = read_partials(r, p);
@@ -182,7 +182,7 @@ static int sum_over_ranks(run *r, kcl_ranks *ranks, const device_partials *p, cl
   return r->ranks.as_argument ? status : kcl_run_leave_sums(r, status);
 }
 
-/* This rank has failed before: the others learn it. */
+/* Reports an earlier failure of this rank to the others. */
 static int tell_failure(const run *r, kcl_ranks *ranks, const device_partials *p, int status) {
   double nothing[MOST_RANK_SUMS] = {0};
   const int n = p->sums * p->parts;
@@ -221,7 +221,8 @@ static int open_transfers(run *r) {
   return kcl_cl_check(run_context(r), code, "clCreateCommandQueue", "a queue for halos");
 }
 
-/* Reproducible sums have a record of their own, and native executors send no such number. */
+/* Do batches end when all ranks have stopped? Not with reproducible sums, which have a message of their own, and not beside native
+ * executors, which do not send the number of stopped ranks. */
 static bool ends_together(const kcl_ranks *ranks) { return !ranks->block && !ranks->mixed; }
 
 int kcl_run_open_ranks(run *r) {

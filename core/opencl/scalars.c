@@ -34,7 +34,7 @@ static void put_assignment(kcl_source *t, const kcl_program *k, const kcl_op *o,
   kcl_put(t, "%s;\n", *function ? ")" : "");
 }
 
-/* A test of a slot, or what is recorded in the history. */
+/* Writes a test of a slot, or the values that go to the history. */
 static void put_test(kcl_source *t, const kcl_program *k, const kcl_op *o) {
   const char *slot = kcl_slot_name(k, o->slot);
   switch (o->code) {
@@ -202,7 +202,7 @@ void kcl_put_partials(kcl_source *t, const kcl_emit *e) {
   }
 }
 
-/* START ends with the dots that LOOP begins by reducing. */
+/* At the end of START and REPLACE: seeds the partial sums that LOOP begins by reducing. */
 void kcl_put_seed(kcl_source *t, const kcl_program *k, const kcl_stage *last) {
   int width = kcl_rhs_width(k), dots = last ? kcl_stage_dots(last) : 0;
   for (int d = 0; d < dots; d++)

@@ -27,7 +27,7 @@ void kcl_series_plan(run *r) {
 
 /* ---------------------------------------------------------------- addresses */
 
-/* Where the address of a vector, and of a matrix's first array, is in the list of all. */
+/* The places of a vector's address and of a matrix's first array in the list of addresses. */
 static int vector_at(kcl_vec v) { return v; }
 
 static int matrix_word(const run *r, const kcl_matrix *A) {
@@ -100,7 +100,7 @@ static cl_ulong function_of(const run *r, const series_kinds *known, int phase, 
   return (cl_ulong)i;
 }
 
-/* That have elements of a stage: a row has so many work-items at most (EACH and EACH_TEAM of kernels/rows.clh). */
+/* Work-groups that have elements of a stage, with the most work-items per row (EACH and EACH_TEAM of kernels/rows.clh). */
 static cl_ulong groups_of(const run *r, const kcl_stage *s) {
   const int64_t group = r->series.geometry.group, items = s->n * kcl_series_lanes(r->k, s->A),
                 groups = (items + group - 1) / group, most = r->geometry.series_groups;
@@ -119,7 +119,7 @@ static void put_words(const run *r, const series_kinds *known, kcl_phase phase, 
   for (int v = 0; v < count; v++) *w++ = address[vector_at(used[v])];
 }
 
-/* The stages of series before this one; all of them: of phase KCL_PHASES. */
+/* Stages of series before stage `number` of `phase`; with phase KCL_PHASES, all of them. */
 static int stages_before(const run *r, int phase, int number) {
   int before = 0;
   for (int p = 0, i = -1; kcl_series_next(r->k, &r->geometry, &p, &i);)

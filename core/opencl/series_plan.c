@@ -10,8 +10,8 @@ bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
          !(before && kcl_stage_dots(before)) && !kcl_stage_seeds(k, phase, number);
 }
 
-/* Its rows can be added up without local memory: with warp shuffles, or by one work-item each. The stages are branches of one
- * loop, and barriers in them take some compilers minutes. */
+/* Can rows of A be added up without local memory, by warp shuffles or by one work-item each? The stages of a series are branches
+ * of one loop, and barriers in them take some compilers minutes. */
 static bool has_simple_rows(const kcl_program *k, const kcl_matrix *A) {
   const kcl_format *f = A->format;
   const int lanes = k->ctx->opencl->is_nvidia ? 32 : 1;
