@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 
 # Names that may be defined again: every program has its main; the others wait for a name of their own (kcl_text of
 # core/base/text.h and data/files/text.h, lines and pair of cli/report_lines.h and cli/report_compare.h).
-allowed='main kcl_text lines pair'
+allowed='main lines pair'
 # Files that stand for the others of their folder where there is no OpenCL.
 configured='core/opencl/none.c sparse/opencl/none.c'
 

@@ -33,7 +33,7 @@ done:
 
 static void compare_vectors(const pair *p, const void *device, const double *host, int64_t count) {
   double *v = calloc((size_t)count, sizeof *v), off = 0, size = 0;
-  CHECK(!kcl_setup_read_vectors(p->s, device, count, v));
+  CHECK(!kcl_amg_device_read_vectors(p->s, device, count, v));
   for (int64_t i = 0; i < count; i++)
     off = fmax(off, fabs(v[i] - host[i])), size = fmax(size, fabs(host[i]));
   CHECKF(off <= CLOSE * size, "coarse vectors of %s differ by %g of %g", p->name, off, size);
@@ -48,9 +48,9 @@ static int compare_aggregation(const pair *p, const kcl_csr *A, const near_null 
   void *B = NULL;
   bool made;
   int rc;
-  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_setup_send_vectors(p->s, v->B, A->rows * v->rule.vectors, &B));
-  KCL_TRY(kcl_setup_aggregation(p->s, &dA, &v->rule, &B, &dP, &made));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_send_vectors(p->s, v->B, A->rows * v->rule.vectors, &B));
+  KCL_TRY(kcl_amg_device_aggregation(p->s, &dA, &v->rule, &B, &dP, &made));
   if (!CHECKF(made, "%s: is not aggregated", p->name)) goto done;
   KCL_TRY(host_aggregation(p, A, v, &P, &coarse));
   compare_vectors(p, B, coarse, P->cols * v->rule.vectors);
@@ -86,9 +86,9 @@ static int test_limit(const pair *p, const kcl_csr *A, const near_null *v, doubl
   int rc;
   limited.rule.most_products = products, limited.rule.most_entries = entries;
   KCL_TRY(host_limits(p, A, limited, &expected));
-  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_setup_send_vectors(p->s, v->B, A->rows * v->rule.vectors, &B));
-  rc = kcl_setup_aggregation(p->s, &dA, &limited.rule, &B, &dP, &made);
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_send_vectors(p->s, v->B, A->rows * v->rule.vectors, &B));
+  rc = kcl_amg_device_aggregation(p->s, &dA, &limited.rule, &B, &dP, &made);
   CHECKF(rc == (expected ? KCL_UNSUITED : KCL_OK), "%s: limits %g and %g: %d", p->name, products,
          entries, rc);
   rc = KCL_OK;
@@ -156,14 +156,15 @@ static void test_elasticity(kcl *ctx, int n) {
   v.B = malloc((size_t)A->rows * 6 * sizeof *v.B);
   for (int64_t i = 0; i < A->rows; i++)
     for (int j = 0; j < 6; j++) v.B[i * 6 + j] = modes->val[j * A->rows + i];
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, true, &p.s));
+  KCL_TRY(kcl_amg_device_open(ctx, KCL_D, true, &p.s));
   v.rule.block = 3, v.rule.least = 3;
   KCL_TRY(test_aggregation(&p, A, &v));
   v.rule.block = 1, v.rule.least = 7;
   KCL_TRY(test_aggregation(&p, A, &v));
 done:
   CHECKF(!rc, "%s", rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
-  free(v.B), kcl_setup_close(&p.s), kcl_csr_free(&A), kcl_dense_free(&X), kcl_dense_free(&modes);
+  free(v.B), kcl_amg_device_close(&p.s), kcl_csr_free(&A), kcl_dense_free(&X),
+      kcl_dense_free(&modes);
 }
 
 int main(void) {

@@ -76,7 +76,7 @@ static void try_method(const trial *c) {
   if (CHECKF(!kcl_setup(c->ctx, c->A, &c->o, &s), "%s: %s", words(c), kcl_error(c->ctx)) &&
       CHECKF(!kcl_setup(c->native, c->A, &c->o, &native) && !kcl_solve(native, c->b, x, &r), "%s",
              kcl_error(c->native))) {
-    const run *k = s->selection.engine->executor.data;
+    const kcl_run *k = s->selection.engine->executor.data;
     if (CHECKF(k->persistent.kernel && k->persistent.groups > 1, "%s: %zu groups", words(c),
                k->persistent.groups)) {
       solve_often(c, s, &r);
@@ -152,7 +152,7 @@ static bool is_persistent(kcl *ctx) {
   bool yes = CHECK(!kcl_generate(ctx, "poisson2d:40", &A, &b)) &&
              CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b->val, x, &r) && r.converged,
                     "%s, %s", kcl_error(ctx), kcl_reason_text(r.reason)) &&
-             ((const run *)s->selection.engine->executor.data)->persistent.kernel;
+             ((const kcl_run *)s->selection.engine->executor.data)->persistent.kernel;
   kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b);
   return yes;
 }

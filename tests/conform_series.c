@@ -25,9 +25,9 @@ typedef struct job {
   int nrhs;
 } job;
 
-static const run *run_of(const kcl_solver *s) { return s->selection.engine->executor.data; }
+static const kcl_run *run_of(const kcl_solver *s) { return s->selection.engine->executor.data; }
 
-static void count_launches(const run *r, outcome *out) {
+static void count_launches(const kcl_run *r, outcome *out) {
   const int stages = r->k->stages[KCL_LOOP];
   out->stages = stages, out->launches = 0;
   for (int i = 0; i < stages; i += r->launch[KCL_LOOP][i].stages) out->launches++;

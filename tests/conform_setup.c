@@ -26,7 +26,8 @@ static void compare_within(const pair *p, const char *what, kcl_device_csr *C, c
   kcl_csr *D = NULL;
   int64_t off = 0, found = 0;
   const double size = kcl_norm_inf(KCL_D, H->val, H->nnz);
-  if (!CHECK(!kcl_setup_download(p->s, C, &D) && D->rows == H->rows && D->nnz >= H->nnz)) return;
+  if (!CHECK(!kcl_amg_device_download(p->s, C, &D) && D->rows == H->rows && D->nnz >= H->nnz))
+    return;
   for (int64_t i = 0; i < D->rows; i++) {
     int64_t h = H->row_ptr[i];
     for (int64_t k = D->row_ptr[i]; k < D->row_ptr[i + 1]; k++) {
@@ -49,33 +50,33 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   kcl_galerkin_shape shape = {.known = false}, fewer = {.known = false};
   bool made, expected;
   int rc;
-  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
   KCL_TRY(kcl_sparse_truncate(p->ctx, A, 3, &few));
-  KCL_TRY(kcl_setup_truncate(p->s, &dA, 3, &dfew));
+  KCL_TRY(kcl_amg_device_truncate(p->s, &dA, 3, &dfew));
   KCL_TRY(host_interpolation(p, A, &rule, &P));
-  KCL_TRY(kcl_setup_interpolation(p->s, &dA, &rule, &dP, &made));
+  KCL_TRY(kcl_amg_device_interpolation(p->s, &dA, &rule, &dP, &made));
   if (!CHECKF(made, "%s: is not coarsened", p->name)) goto done;
   KCL_TRY(kcl_sparse_transpose(p->ctx, P, &R));
-  KCL_TRY(kcl_setup_transpose(p->s, &dP, &dR));
+  KCL_TRY(kcl_amg_device_transpose(p->s, &dP, &dR));
   KCL_TRY(kcl_sparse_product(p->ctx, A, P, &AP));
-  KCL_TRY(kcl_setup_product(p->s, &dA, &dP, &dAP));
+  KCL_TRY(kcl_amg_device_product(p->s, &dA, &dP, &dAP));
   KCL_TRY(kcl_sparse_product(p->ctx, R, AP, &C));
   KCL_TRY(kcl_sparse_product(p->ctx, R, AP, &D));
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, NULL, &shape, &dC));
+  KCL_TRY(kcl_amg_device_galerkin(p->s, &dR, &dA, &dP, NULL, &shape, &dC));
   CHECK(shape.known);
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, &dC, &shape, &dD));
-  KCL_TRY(kcl_setup_as_expected(p->s, &expected));
+  KCL_TRY(kcl_amg_device_galerkin(p->s, &dR, &dA, &dP, &dC, &shape, &dD));
+  KCL_TRY(kcl_amg_device_as_expected(p->s, &expected));
   CHECKF(expected, "%s: P^T A P has another pattern the second time", p->name);
   KCL_TRY(kcl_sparse_galerkin(p->ctx, R, few, P, NULL, &E));
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dfew, &dP, &dC, &shape, &dE));
-  KCL_TRY(kcl_setup_as_expected(p->s, &expected));
+  KCL_TRY(kcl_amg_device_galerkin(p->s, &dR, &dfew, &dP, &dC, &shape, &dE));
+  KCL_TRY(kcl_amg_device_as_expected(p->s, &expected));
   CHECKF(expected, "%s: entries without products are no fault", p->name);
   compare_within(p, "P^T A P with fewer entries than the pattern", &dE, E);
-  KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dfew, &dP, NULL, &fewer, &dfewer));
+  KCL_TRY(kcl_amg_device_galerkin(p->s, &dR, &dfew, &dP, NULL, &fewer, &dfewer));
   fewer.between = shape.between; /* the room of A P */
   if (dfewer.nnz < dC.nnz) {
-    KCL_TRY(kcl_setup_galerkin(p->s, &dR, &dA, &dP, &dfewer, &fewer, &dF));
-    KCL_TRY(kcl_setup_as_expected(p->s, &expected));
+    KCL_TRY(kcl_amg_device_galerkin(p->s, &dR, &dA, &dP, &dfewer, &fewer, &dF));
+    KCL_TRY(kcl_amg_device_as_expected(p->s, &expected));
     CHECKF(!expected, "%s: products that have no place were not noticed", p->name);
   }
   compare(p, "three entries per row", &dfew, &few);
@@ -97,14 +98,14 @@ static int test_smoother(const pair *p, const kcl_csr *A) {
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
   KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
-  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_setup_smoother(p->s, &dA, KCL_CHEBYSHEV, false, &s));
-  KCL_TRY(kcl_setup_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_smoother(p->s, &dA, KCL_CHEBYSHEV, false, &s));
+  KCL_TRY(kcl_amg_device_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
   off = fmax(off, fabs(s.largest / lambda - 1));
   CHECKF(off < 1e-6, "%s: the smoother differs by %g", p->name, off); /* sums in another order */
 done:
-  free(d), free(e), kcl_setup_free(p->ctx, s.d);
+  free(d), free(e), kcl_amg_device_free(p->ctx, s.d);
   return rc;
 }
 
@@ -117,16 +118,16 @@ static int test_step(const pair *p, const kcl_csr *A, kcl_smoother kind, bool ne
   int64_t doubted = -1;
   int rc;
   KCL_TRY(kcl_sparse_step(p->ctx, A, kind, &d));
-  KCL_TRY(kcl_setup_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_setup_smoother(p->s, &dA, kind, false, &s));
-  KCL_TRY(kcl_setup_doubted(p->s, s.doubt, &doubted));
-  KCL_TRY(kcl_setup_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_smoother(p->s, &dA, kind, false, &s));
+  KCL_TRY(kcl_amg_device_doubted(p->s, s.doubt, &doubted));
+  KCL_TRY(kcl_amg_device_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, d[i] == 0 ? 0 : fabs(e[i] / d[i] - 1));
   CHECKF(off < 1e-12, "%s: a diagonal differs by %g", p->name, off);
   CHECKF(doubted == (negative ? n : 0), "%s: %lld rows are not definite", p->name,
          (long long)doubted);
 done:
-  free(d), free(e), kcl_setup_free(p->ctx, s.d);
+  free(d), free(e), kcl_amg_device_free(p->ctx, s.d);
   return rc;
 }
 
@@ -143,7 +144,7 @@ done:
 }
 
 static int test_system(const pair *p, const kcl_csr *A) {
-  CHECKF(kcl_setup_possible(p->ctx, A), "%s: set up on the host", p->name);
+  CHECKF(kcl_amg_device_possible(p->ctx, A), "%s: set up on the host", p->name);
   int rc = test_coarsening(p, A);
   if (!rc) rc = test_smoother(p, A);
   return rc ? rc : test_steps(p, A);
@@ -172,16 +173,16 @@ static void test_lengths(kcl *ctx, int longest, bool fits) {
   kcl_csr *A = ragged(ctx, 5000, longest), *C = NULL;
   kcl_device_csr dA, dC;
   int rc;
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
+  KCL_TRY(kcl_amg_device_open(ctx, KCL_D, false, &p.s));
   KCL_TRY(kcl_sparse_product(ctx, A, A, &C));
-  KCL_TRY(kcl_setup_upload(p.s, A, NULL, &dA));
-  rc = kcl_setup_product(p.s, &dA, &dA, &dC);
+  KCL_TRY(kcl_amg_device_upload(p.s, A, NULL, &dA));
+  rc = kcl_amg_device_product(p.s, &dA, &dA, &dC);
   CHECKF(rc == (fits ? KCL_OK : KCL_UNSUITED), "rows of up to %d: %d", longest, rc);
   if (!rc) compare(&p, "A A", &dC, &C);
   rc = KCL_OK;
 done:
   CHECKF(!rc, "%s", kcl_error(ctx));
-  kcl_setup_close(&p.s), kcl_csr_free(&A), kcl_csr_free(&C);
+  kcl_amg_device_close(&p.s), kcl_csr_free(&A), kcl_csr_free(&C);
 }
 
 /* ---------------------------------------------------------------- to the device and back */
@@ -192,15 +193,15 @@ static void test_transfer_knowing(kcl *ctx, const kcl_csr *A, const kcl_stats *k
   kcl_device_csr dA;
   kcl_csr *B = NULL;
   int rc;
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, false, &p.s));
-  KCL_TRY(kcl_setup_upload(p.s, A, known, &dA));
-  KCL_TRY(kcl_setup_download(p.s, &dA, &B));
+  KCL_TRY(kcl_amg_device_open(ctx, KCL_D, false, &p.s));
+  KCL_TRY(kcl_amg_device_upload(p.s, A, known, &dA));
+  KCL_TRY(kcl_amg_device_download(p.s, &dA, &B));
   bool same = B->nnz == A->nnz && !memcmp(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * 8);
   same = same && !memcmp(B->col, A->col, (size_t)A->nnz * sizeof *A->col);
   CHECKF(same && !memcmp(B->val, A->val, (size_t)A->nnz * 8), "%s: not as it was", what);
 done:
   CHECKF(!rc, "%s: %s", what, kcl_error(ctx));
-  kcl_setup_close(&p.s), kcl_csr_free(&B);
+  kcl_amg_device_close(&p.s), kcl_csr_free(&B);
 }
 
 /* Also by the numbers of its distinct rows, where they are few. */

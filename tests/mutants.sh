@@ -97,11 +97,11 @@ P=core/program/stage.c
 mutant bytes-doubled $P 'bytes += times * (double)kcl_type_size' 'bytes += 2 * times * (double)kcl_type_size' test_methods
 mutant bytes-constants $P 'kcl_vector_shared(k, list[v]) ? 1 : nrhs' nrhs test_methods
 # ---- reductions carried across the loop; residual replacement
-mutant recorder-seeds $P 'bool hands = k->carried &&' 'bool hands = false && k->carried &&' test_program
+mutant recorder-seeds $P 'bool seeds = k->carried &&' 'bool seeds = false && k->carried &&' test_program
 mutant replacement-host solver/engine/engine.c 'if (!rc) rc = ex->run(ex, KCL_REPLACE, 1);' '' test_program
 mutant replacement-interval solver/engine/engine.c '*since = 0;' '*since = 1;' test_program
 # ---- reductions
-mutant sums-cpu core/cpu/stage.h 'for (int c = 0; c < CHUNKS; c++) total' 'for (int c = 1; c < CHUNKS; c++) total' 'KRYLOCL_TYPES=d conform_exec'
+mutant sums-cpu core/cpu/stage.h 'for (int c = 0; c < KCL_CPU_CHUNKS; c++) total' 'for (int c = 1; c < KCL_CPU_CHUNKS; c++) total' 'KRYLOCL_TYPES=d conform_exec'
 mutant sums-opencl kernels/stage.clh 'a[q] = s_make(0);' 'a[q] = s_make(1);' 'KRYLOCL_TYPES=d conform_exec'
 # ---- the control block
 mutant stop-cpu core/cpu/executor.c 'active[c] = !control->stop ||' 'active[c] = true ||' conform_reasons
@@ -122,7 +122,7 @@ mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));'
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
 # ---- files, memory
-mutant reader-duplicates data/files/csr_build.c 'same ? add(*sum, v, negated && col[m] > r) : v;' 'v;' test_read
+mutant reader-duplicates data/files/csr_build.c 'same ? add_mirrored(*sum, v, negated && col[m] > r) : v;' 'v;' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- the persistent kernel's protocol

@@ -19,7 +19,7 @@ typedef struct pair {
 /* C of the device is H, up to rounding; frees H. */
 static void compare(const pair *p, const char *what, kcl_device_csr *C, kcl_csr **H) {
   kcl_csr *D = NULL;
-  if (!CHECKF(!kcl_setup_download(p->s, C, &D), "%s", kcl_error(p->ctx))) return;
+  if (!CHECKF(!kcl_amg_device_download(p->s, C, &D), "%s", kcl_error(p->ctx))) return;
   const kcl_csr *A = *H;
   bool same = D->rows == A->rows && D->cols == A->cols && D->nnz == A->nnz;
   for (int64_t i = 0; same && i <= A->rows; i++) same = D->row_ptr[i] == A->row_ptr[i];
@@ -42,11 +42,11 @@ static void with_setup(kcl *ctx, const char *name, bool aggregation,
   kcl_csr *A = NULL;
   int rc;
   KCL_TRY(kcl_generate(ctx, name, &A, NULL));
-  KCL_TRY(kcl_setup_open(ctx, KCL_D, aggregation, &p.s));
+  KCL_TRY(kcl_amg_device_open(ctx, KCL_D, aggregation, &p.s));
   KCL_TRY(test(&p, A));
 done:
   CHECKF(!rc, "%s: %s", name, rc == KCL_UNSUITED ? "does not suit the device" : kcl_error(ctx));
-  kcl_setup_close(&p.s), kcl_csr_free(&A);
+  kcl_amg_device_close(&p.s), kcl_csr_free(&A);
 }
 
 #endif

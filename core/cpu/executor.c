@@ -66,7 +66,7 @@ static void scalars_of_stage(cpu_batch *b, int i) {
   for (int c = 0; c < k->nrhs; c++) {
     scalar *own = e->slot + c * k->slots;
     kcl_control *control = &e->control[c];
-    int64_t at = (int64_t)c * e->dots * CHUNKS;
+    int64_t at = (int64_t)c * e->dots * KCL_CPU_CHUNKS;
     b->active[c] = !control->stop || (control->cycle_open && s->cycle_end);
     if (!b->active[c]) continue;
     run_scalars(e, s, before, e->partial[e->parity] + at, own, control,
@@ -167,7 +167,7 @@ static void run_part(void *arg, int part, int parts) {
     run_step(b, s, part, parts);
     return;
   }
-  int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : CHUNKS;
+  int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : KCL_CPU_CHUNKS;
   for (int c = full * part / parts; full && c < end; c++) {
     run_chunk(e, s, e->slot, b->active, part, c, e->partial[e->parity]);
     if (b->after) add_chunk(b, s, c);
@@ -321,7 +321,7 @@ static int cpu_carry(kcl_executor *to, const kcl_executor *from) {
   const kcl_cpu *f = from->data;
   const kcl_program *k = e->k;
   size_t slots = (size_t)k->nrhs * (size_t)k->slots,
-         sums = (size_t)(2 * k->nrhs * e->dots) * CHUNKS;
+         sums = (size_t)(2 * k->nrhs * e->dots) * KCL_CPU_CHUNKS;
   for (int i = 0; i < k->nrhs * k->vectors; i++)
     memcpy(e->vec[i], f->vec[i],
            (size_t)k->vector[i % k->vectors].n *
@@ -411,12 +411,12 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
         k->ctx, (int64_t)e->threads * KCL_PARTS_PER_THREAD * nrhs * KCL_MOST_TEMPORARIES * e->block,
         sizeof(scalar), "temporary vectors", (void **)&e->temporary));
   KCL_TRY(kcl_alloc(k->ctx, nrhs * k->slots, sizeof *e->slot, "scalars", (void **)&e->slot));
-  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * CHUNKS, sizeof(scalar), "partial sums",
+  KCL_TRY(kcl_alloc(k->ctx, 2 * nrhs * e->dots * KCL_CPU_CHUNKS, sizeof(scalar), "partial sums",
                     (void **)&e->partial[0]));
-  e->partial[1] = e->partial[0] + nrhs * e->dots * CHUNKS;
+  e->partial[1] = e->partial[0] + nrhs * e->dots * KCL_CPU_CHUNKS;
   if (e->chunk)
-    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * CHUNKS, KCL_PARTS * sizeof(double), "partial sums",
-                      (void **)&e->sums));
+    KCL_TRY(kcl_alloc(k->ctx, nrhs * e->dots * KCL_CPU_CHUNKS, KCL_PARTS * sizeof(double),
+                      "partial sums", (void **)&e->sums));
   KCL_TRY(kcl_alloc(k->ctx, nrhs * KCL_HISTORY * KCL_HISTORY_FIELDS, sizeof(double), "the history",
                     (void **)&e->history));
   for (int c = 0; c < nrhs; c++)

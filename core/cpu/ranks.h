@@ -25,7 +25,7 @@ static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, 
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   if (!o) return;
   const scalar *other = vector_of(e, o->x == s->y ? o->y : o->x, c);
-  scalar *to = e->partial[e->parity] + (c * e->dots + number) * CHUNKS;
+  scalar *to = e->partial[e->parity] + (c * e->dots + number) * KCL_CPU_CHUNKS;
   for (int64_t i = 0; i < h->boundary->rows; i++) {
     const scalar u = other[h->row[i]], x = o->x == s->y ? sum[i] : u, y = o->x == s->y ? u : sum[i];
     *to = s_fma(o->plain ? x : s_conj(x), y, *to);
@@ -68,9 +68,9 @@ static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *a
   const int dots = kcl_stage_dots(s);
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      scalar *own = e->partial[e->parity] + (c * e->dots + d) * CHUNKS;
+      scalar *own = e->partial[e->parity] + (c * e->dots + d) * KCL_CPU_CHUNKS;
       real *parts = (real *)own;
-      for (int i = 1; i < CHUNKS; i++) own[i] = s_make(0);
+      for (int i = 1; i < KCL_CPU_CHUNKS; i++) own[i] = s_make(0);
       for (int p = 0; p < KCL_PARTS; p++) parts[p] = (real)*all++;
     }
 }
@@ -83,10 +83,10 @@ static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage 
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      const scalar *own = e->partial[e->parity] + (c * e->dots + d) * CHUNKS;
+      const scalar *own = e->partial[e->parity] + (c * e->dots + d) * KCL_CPU_CHUNKS;
       scalar total[1] = {s_make(0)};
       const real *parts = (const real *)total;
-      for (int i = 0; i < CHUNKS; i++) *total = s_add(*total, own[i]);
+      for (int i = 0; i < KCL_CPU_CHUNKS; i++) *total = s_add(*total, own[i]);
       for (int p = 0; p < KCL_PARTS; p++) all[n++] = (double)parts[p];
     }
   ranks->begin_sum(ranks, KCL_OK, n, all);
@@ -110,7 +110,8 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      const real *parts = (const real *)(e->partial[e->parity] + (c * e->dots + d) * CHUNKS);
+      const real *parts =
+          (const real *)(e->partial[e->parity] + (c * e->dots + d) * KCL_CPU_CHUNKS);
       for (int p = 0; p < KCL_PARTS; p++, n++)
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }

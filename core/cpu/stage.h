@@ -13,18 +13,18 @@
 #include "core/program/executor.h"
 #include <string.h>
 
-enum { CHUNKS = 64, KCL_CPU_PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
+enum { KCL_CPU_CHUNKS = 64, KCL_CPU_PAD = 64 }; /* chunks per stage, a multiple of PAD rows each */
 
 typedef struct kcl_cpu {
   const kcl_program *k;
   int dots;           /* maximum per stage */
   int block;          /* elements */
   int64_t chunk;      /* rows of a chunk fixed by several ranks; 0: by the number of rows */
-  double *sums;       /* [nrhs][dots][parts][CHUNKS] of them on their way */
+  double *sums;       /* [nrhs][dots][parts][KCL_CPU_CHUNKS] of them on their way */
   void **vec;         /* [nrhs][vectors][padded n]; constants are shared */
   scalar *temporary;  /* [parts][nrhs][KCL_MOST_TEMPORARIES][block]; NULL: no stage has any */
   scalar *slot;       /* [nrhs][slots] */
-  scalar *partial[2]; /* [nrhs][dots][CHUNKS], written by even and odd stages */
+  scalar *partial[2]; /* [nrhs][dots][KCL_CPU_CHUNKS], written by even and odd stages */
   kcl_control control[KCL_MAX_NRHS];
   scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
   int parity;                      /* of the last stage */
@@ -208,7 +208,8 @@ static void multiply_blocks(const kcl_cpu_block *b, int count) {
 
 static int64_t rows_of_chunk(const kcl_cpu *e, const kcl_stage *s) {
   return e->chunk ? e->chunk
-                  : (s->n + CHUNKS * KCL_CPU_PAD - 1) / (CHUNKS * KCL_CPU_PAD) * KCL_CPU_PAD;
+                  : (s->n + KCL_CPU_CHUNKS * KCL_CPU_PAD - 1) / (KCL_CPU_CHUNKS * KCL_CPU_PAD) *
+                        KCL_CPU_PAD;
 }
 
 static int full_chunks(const kcl_cpu *e, const kcl_stage *s) {
@@ -258,7 +259,8 @@ static void run_chunk(const kcl_cpu *e, const kcl_stage *s, const scalar *slot, 
       }
   }
   for (int c = 0; c < count; c++)
-    for (int d = 0; d < dots; d++) partial[(b[c].rhs * e->dots + d) * CHUNKS + chunk] = sum[c][d];
+    for (int d = 0; d < dots; d++)
+      partial[(b[c].rhs * e->dots + d) * KCL_CPU_CHUNKS + chunk] = sum[c][d];
 }
 
 /* ---------------------------------------------------------------- scalars, computed redundantly by every thread */
@@ -300,14 +302,14 @@ static void run_scalar(const kcl_cpu *e, const kcl_op *o, scalar *slot, kcl_cont
 }
 
 /* The scalars of stage s for one right-hand side, after the dot products of the stage before, reduced from partial:
- * [dots][CHUNKS]. history: of this right-hand side, or NULL. */
+ * [dots][KCL_CPU_CHUNKS]. history: of this right-hand side, or NULL. */
 static void run_scalars(const kcl_cpu *e, const kcl_stage *s, const kcl_stage *before,
                         const scalar *partial, scalar *slot, kcl_control *h, double *history) {
   bool ran = before && (!h->stop || before->cycle_end); /* the stage before was active */
   for (int i = 0, d = 0; ran && i < before->vectors; i++) {
     if (before->vector[i].code != KCL_OP_DOT) continue;
     scalar total = s_make(0);
-    for (int c = 0; c < CHUNKS; c++) total = s_add(total, partial[d * CHUNKS + c]);
+    for (int c = 0; c < KCL_CPU_CHUNKS; c++) total = s_add(total, partial[d * KCL_CPU_CHUNKS + c]);
     slot[before->vector[i].slot] = total;
     d++;
   }
@@ -321,8 +323,8 @@ static void run_scalars(const kcl_cpu *e, const kcl_stage *s, const kcl_stage *b
 static void seed_partials(const kcl_stage *last, const scalar *slot, scalar *partial) {
   for (int i = 0, d = 0; i < last->vectors; i++) {
     if (last->vector[i].code != KCL_OP_DOT) continue;
-    for (int c = 0; c < CHUNKS; c++)
-      partial[d * CHUNKS + c] = c ? s_make(0) : slot[last->vector[i].slot];
+    for (int c = 0; c < KCL_CPU_CHUNKS; c++)
+      partial[d * KCL_CPU_CHUNKS + c] = c ? s_make(0) : slot[last->vector[i].slot];
     d++;
   }
 }

@@ -39,7 +39,7 @@ static double chain(const kcl_matrix *A, const kcl_geometry *g) {
 }
 
 /* Seconds of a stage with its launch, which on a GPU overlaps the kernel before it. */
-static double stage_seconds(const run *r, const kcl_stage *s, double rate, bool in_series) {
+static double stage_seconds(const kcl_run *r, const kcl_stage *s, double rate, bool in_series) {
   const kcl_program *k = r->k;
   double stream = kcl_stage_streamed(k, s) / rate, far = 0, launches = 1;
   kcl_vec list[KCL_MOST_STAGE_VECTORS];
@@ -52,7 +52,7 @@ static double stage_seconds(const run *r, const kcl_stage *s, double rate, bool 
 }
 
 double kcl_opencl_estimate(kcl_program *k) {
-  run r = {.k = k, .width = kcl_rhs_width(k), .scalar_bytes = kcl_type_size(k->type)};
+  kcl_run r = {.k = k, .width = kcl_rhs_width(k), .scalar_bytes = kcl_type_size(k->type)};
   double seconds = 0;
   r.geometry = kcl_choose_geometry(k), r.group = (size_t)r.geometry.group;
   if (kcl_persistent_kernel.wanted(&r)) return kcl_persistent_kernel.estimate(&r);

@@ -13,7 +13,7 @@
 /* ---------------------------------------------------------------- running */
 
 /* History entries [from, to) of a column's ring, which may wrap. */
-static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
+static cl_int read_history(kcl_run *r, int column, int64_t from, int64_t to) {
   size_t entry = KCL_HISTORY_FIELDS * r->real_bytes, ring = (size_t)column * KCL_HISTORY * entry;
   cl_int code = CL_SUCCESS;
   while (from < to && !code) {
@@ -29,7 +29,7 @@ static cl_int read_history(run *r, int column, int64_t from, int64_t to) {
   return code;
 }
 
-static cl_int read_histories(run *r, int64_t iterations) {
+static cl_int read_histories(kcl_run *r, int64_t iterations) {
   cl_int code = CL_SUCCESS;
   for (int c = 0; c < r->width && !code; c++) {
     int64_t from = r->enqueued[c];
@@ -40,7 +40,7 @@ static cl_int read_histories(run *r, int64_t iterations) {
   return code;
 }
 
-static cl_int await_poll(run *r) {
+static cl_int await_poll(kcl_run *r) {
   cl_int code = clWaitForEvents(1, &r->ready[r->first]);
   clReleaseEvent(r->ready[r->first]);
   r->ready[r->first] = NULL;
@@ -48,7 +48,7 @@ static cl_int await_poll(run *r) {
 }
 
 /* Runs passes in step with the other ranks, to the last one, the one in which all have stopped, or a sum that reports a failure. */
-static int run_on_ranks(run *r, kcl_phase phase, int64_t times, int status) {
+static int run_on_ranks(kcl_run *r, kcl_phase phase, int64_t times, int status) {
   r->ranks.stopped = false;
   for (int64_t t = 0; t < times && !r->ranks.stopped; t++)
     for (int i = 0; i < r->k->stages[phase]; i++) {
@@ -60,7 +60,7 @@ static int run_on_ranks(run *r, kcl_phase phase, int64_t times, int status) {
 }
 
 static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
-  run *r = ex->data;
+  kcl_run *r = ex->data;
   cl_int code = CL_SUCCESS;
   if (r->polls == KCL_MOST_POLLS) { /* nobody looked: the oldest is overwritten */
     code = await_poll(r);
@@ -90,7 +90,7 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
 }
 
 static int opencl_finish(kcl_executor *ex) {
-  run *r = ex->data;
+  kcl_run *r = ex->data;
   cl_int code = clFinish(run_queue(r));
   while (r->polls) {
     clReleaseEvent(r->ready[r->first]);
@@ -109,7 +109,7 @@ static int opencl_finish(kcl_executor *ex) {
   return kcl_run_stage_kernels(r, false);
 }
 
-static int next_poll(run *r) {
+static int next_poll(kcl_run *r) {
   int rc = kcl_cl_check(run_context(r), await_poll(r), "clWaitForEvents", "iterating");
   r->first = (r->first + 1) % KCL_MOST_POLLS, r->polls--;
   return rc;
@@ -117,7 +117,7 @@ static int next_poll(run *r) {
 
 /* The state after the oldest batch; on several ranks after the latest, as on the native executor. */
 static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
-  run *r = ex->data;
+  kcl_run *r = ex->data;
   int rc = KCL_OK;
   if (!r->polls) return KCL_OK;
   while (!rc && kcl_program_ranks(r->k) && r->polls > 1) rc = next_poll(r);
@@ -132,7 +132,7 @@ static int opencl_poll(kcl_executor *ex, kcl_control *control, double *rr) {
 }
 
 static int opencl_history(kcl_executor *ex, int column, int64_t from, int64_t to, double *out) {
-  run *r = ex->data;
+  kcl_run *r = ex->data;
   const char *ring =
       r->history_mirror + (size_t)column * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
   for (int64_t i = from; i < to; i++)
@@ -173,7 +173,7 @@ static int opencl_multiply(kcl_executor *ex, const kcl_product *p) {
 }
 
 static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
-  const run *r = ex->data;
+  const kcl_run *r = ex->data;
   cl_mem buffer = r->vec[v];
   return buffer;
 }
@@ -181,7 +181,7 @@ static void *opencl_memory(kcl_executor *ex, kcl_vec v) {
 /* ---------------------------------------------------------------- opening and closing */
 
 static void close_run(kcl_executor *ex) {
-  run *r = ex->data;
+  kcl_run *r = ex->data;
   if (!r) return;
   clFinish(run_queue(r));
   while (r->polls) {
@@ -202,7 +202,7 @@ static void close_run(kcl_executor *ex) {
 }
 
 static int launches(const kcl_executor *ex, kcl_phase phase, int stage) {
-  const run *r = ex->data;
+  const kcl_run *r = ex->data;
   const kcl_launch *l = r->launch[phase] ? &r->launch[phase][stage] : NULL;
   if (!l || !l->kernel) return 0;
   return 1 + (l->prepare ? l->steps ? (int)l->steps->steps : 1 : 0);
@@ -210,7 +210,7 @@ static int launches(const kcl_executor *ex, kcl_phase phase, int stage) {
 
 /* The compiled source: the kernels of stages, then the persistent kernel or series, if there is one. */
 static int opencl_source(kcl_executor *ex, char **out) {
-  run *r = ex->data;
+  kcl_run *r = ex->data;
   const int all = kcl_run_programs(r);
   char *text[KCL_MOST_BUILDS] = {NULL};
   size_t room = 1, at = 0;
@@ -226,7 +226,7 @@ done:
   return rc;
 }
 
-static int pin_mirrors(run *r) {
+static int pin_mirrors(kcl_run *r) {
   size_t state = (kcl_poll_bytes(r->k) + 63) / 64 * 64;
   size_t bytes =
       KCL_MOST_POLLS * state + (size_t)r->width * KCL_HISTORY * KCL_HISTORY_FIELDS * r->real_bytes;
@@ -237,7 +237,7 @@ static int pin_mirrors(run *r) {
   return KCL_OK;
 }
 
-static int allocate_run(run *r) {
+static int allocate_run(kcl_run *r) {
   kcl *ctx = run_context(r);
   kcl_program *k = r->k;
   int64_t messages = 0;
@@ -269,7 +269,7 @@ static int first_launches(kcl_executor *ex) {
 }
 
 int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
-  run *r;
+  kcl_run *r;
   int rc;
   KCL_TRY(kcl_alloc(k->ctx, 1, sizeof *r, "the executor", &ex->data));
   r = ex->data;

@@ -76,7 +76,7 @@ typedef struct kcl_series {
   bool resident;      /* groups have met barriers */
 } kcl_series;
 
-typedef struct run {
+typedef struct kcl_run {
   kcl_program *k;
   int width;                       /* right-hand sides in an element of a vector */
   kcl_parts parts;                 /* which kernel each stage has, */
@@ -114,47 +114,49 @@ typedef struct run {
   char *history_mirror;           /* of the history */
   cl_event ready[KCL_MOST_POLLS];
   int first, polls; /* the ring of outstanding polls */
-} run;
+} kcl_run;
 
-static inline kcl *run_context(const run *r) { return r->k->ctx; }
-static inline cl_command_queue run_queue(const run *r) { return r->k->ctx->opencl->queue; }
+static inline kcl *run_context(const kcl_run *r) { return r->k->ctx; }
+static inline cl_command_queue run_queue(const kcl_run *r) { return r->k->ctx->opencl->queue; }
 
 /* Bytes of a vector's element: one number per right-hand side. */
-static inline size_t run_element_bytes(const run *r) { return (size_t)r->width * r->scalar_bytes; }
+static inline size_t run_element_bytes(const kcl_run *r) {
+  return (size_t)r->width * r->scalar_bytes;
+}
 
-static inline double run_real_at(const run *r, const void *p) {
+static inline double run_real_at(const kcl_run *r, const void *p) {
   return r->real_bytes == 4 ? (double)*(const float *)p : *(const double *)p;
 }
 
 /* ---- launch.c */
-size_t kcl_run_groups_for(const run *r, int64_t items);  /* work-groups for so many work-items */
-size_t kcl_run_groups(const run *r, const kcl_stage *s); /* of a stage's kernel */
-cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value);
+size_t kcl_run_groups_for(const kcl_run *r, int64_t items); /* work-groups for so many work-items */
+size_t kcl_run_groups(const kcl_run *r, const kcl_stage *s); /* of a stage's kernel */
+cl_int kcl_run_set_index(const kcl_run *r, cl_kernel kernel, cl_uint i, int64_t value);
 /* Arguments from number *i on, which it advances. */
-cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
-size_t kcl_run_state(const run *r);              /* offset of the latest state in r->states */
-size_t kcl_run_sums(const run *r);               /* of its partial sums */
-cl_int kcl_run_number(run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */
+cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A);
+size_t kcl_run_state(const kcl_run *r);              /* offset of the latest state in r->states */
+size_t kcl_run_sums(const kcl_run *r);               /* of its partial sums */
+cl_int kcl_run_number(kcl_run *r, cl_kernel kernel); /* argument 1; argument 0 is r->states */
 /* Compiles, and makes the kernels of all phases that have none yet; persistent: r->persistent.program instead of those that
  * the persistent kernel replaces. */
-int kcl_run_stage_kernels(run *r, bool persistent);
+int kcl_run_stage_kernels(kcl_run *r, bool persistent);
 int kcl_run_programs(
-    const run *r); /* programs of stages, then of the persistent kernel or series */
-const kcl_geometry *kcl_run_geometry(const run *r, int program);
-void kcl_run_close_launches(run *r);
-void kcl_run_close_parts(run *r);
-cl_int kcl_run_enqueue(run *r, const kcl_launch *l);
+    const kcl_run *r); /* programs of stages, then of the persistent kernel or series */
+const kcl_geometry *kcl_run_geometry(const kcl_run *r, int program);
+void kcl_run_close_launches(kcl_run *r);
+void kcl_run_close_parts(kcl_run *r);
+cl_int kcl_run_enqueue(kcl_run *r, const kcl_launch *l);
 
 /* ---- vectors.c */
-int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
-int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale);
-int kcl_run_save(run *r, int snapshot);
-int kcl_run_load(run *r, int snapshot, int rhs);
-int kcl_run_open_vectors(run *r); /* allocated, constants filled */
-int kcl_run_column_kernels(run *r);
-cl_int kcl_run_clear_padding(const run *r);
-size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n); /* of n elements */
-void kcl_run_close_vectors(run *r);
+int kcl_run_put(kcl_run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale);
+int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale);
+int kcl_run_save(kcl_run *r, int snapshot);
+int kcl_run_load(kcl_run *r, int snapshot, int rhs);
+int kcl_run_open_vectors(kcl_run *r); /* allocated, constants filled */
+int kcl_run_column_kernels(kcl_run *r);
+cl_int kcl_run_clear_padding(const kcl_run *r);
+size_t kcl_run_vector_bytes(const kcl_run *r, kcl_vec v, int64_t n); /* of n elements */
+void kcl_run_close_vectors(kcl_run *r);
 
 /* Between column `from` / n of columns, of numbers, and right-hand side rhs of `vector`, which has v's shape. alpha, beta: of
  * column = alpha vector + beta column, where kernel is column.out; NULL: 1 and 0. */
@@ -167,56 +169,56 @@ typedef struct kcl_column_move {
   int64_t from;
   const void *alpha, *beta;
 } kcl_column_move;
-int kcl_run_move(run *r, const kcl_column_move *m);
+int kcl_run_move(kcl_run *r, const kcl_column_move *m);
 
 /* ---- ranks.c */
-int kcl_run_open_ranks(run *r);
+int kcl_run_open_ranks(kcl_run *r);
 /* Runs one stage in step with the other ranks; status: KCL_OK, or an earlier failure of this rank. */
-int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const kcl_launch *l, int status);
+int kcl_run_stage_on_ranks(kcl_run *r, const kcl_stage *s, const kcl_launch *l, int status);
 /* After the last stage of a batch: writes its sums over the ranks into the state, for the next batch. */
-int kcl_run_leave_sums(run *r, int status);
-void kcl_run_close_ranks(run *r);
+int kcl_run_leave_sums(kcl_run *r, int status);
+void kcl_run_close_ranks(kcl_run *r);
 
 /* ---- halo.c */
-int kcl_halo_open(run *r, const kcl_halo *h,
+int kcl_halo_open(kcl_run *r, const kcl_halo *h,
                   kcl_exchange *e); /* an empty one; closed by the caller, also after a failure */
 void kcl_halo_close(kcl_exchange *e);
 /* Runs a stage whose product has a halo. works: this rank has not failed; a failed rank still takes part in the exchange. */
-cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
+cl_int kcl_halo_run(kcl_run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
                     bool works);
-size_t kcl_halo_groups(const run *r, const kcl_halo *h); /* work-groups of halo_add */
+size_t kcl_halo_groups(const kcl_run *r, const kcl_halo *h); /* work-groups of halo_add */
 
 /* ---- series.c */
-void kcl_series_plan(run *r); /* r->series.geometry, if there are any */
+void kcl_series_plan(kcl_run *r); /* r->series.geometry, if there are any */
 /* Makes the table of r->series.program; launches l->stages stages from this one on. */
-int kcl_series_open(run *r);
-int kcl_series_launch(run *r, kcl_phase phase, int number, kcl_launch *l);
-void kcl_series_close(run *r);
+int kcl_series_open(kcl_run *r);
+int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l);
+void kcl_series_close(kcl_run *r);
 
 /* ---- multiply.c */
-int kcl_run_multiply(run *r, const kcl_product *p);
+int kcl_run_multiply(kcl_run *r, const kcl_product *p);
 
 /* ---- state.c */
-int kcl_run_control(run *r, kcl_control *first); /* waits: the first right-hand side's block */
+int kcl_run_control(kcl_run *r, kcl_control *first); /* waits: the first right-hand side's block */
 /* Waits for the device. KCL_DEVICE when a group of a series missed a barrier; *missing: one did at the first launches. */
-int kcl_run_check_series(run *r, bool *missing);
-int kcl_run_set_state(run *r, const kcl_control *control, const double *target);
-size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs); /* offset in a state */
-int kcl_run_carry(run *to, const run *from);
+int kcl_run_check_series(kcl_run *r, bool *missing);
+int kcl_run_set_state(kcl_run *r, const kcl_control *control, const double *target);
+size_t kcl_run_slot(const kcl_run *r, kcl_slot slot, int rhs); /* offset in a state */
+int kcl_run_carry(kcl_run *to, const kcl_run *from);
 
 /* ---- persistent.c: the persistent kernel as the executor sees it */
 typedef struct kcl_persistent_ops {
-  int64_t least_iterations;         /* that are worth a launch */
-  bool (*wanted)(run *r);           /* decides whether, and how: r->persistent.geometry */
-  double (*estimate)(const run *r); /* seconds per pass over LOOP, where it is wanted */
+  int64_t least_iterations;             /* that are worth a launch */
+  bool (*wanted)(kcl_run *r);           /* decides whether, and how: r->persistent.geometry */
+  double (*estimate)(const kcl_run *r); /* seconds per pass over LOOP, where it is wanted */
   /* Decides everything that its source depends on, and allocates its buffers; close also after a failure. */
-  int (*prepare)(run *r);
-  int (*open)(run *r);                       /* from r->persistent.program: r->persistent.kernel */
-  cl_int (*enqueue)(run *r, int64_t passes); /* over LOOP, one launch */
+  int (*prepare)(kcl_run *r);
+  int (*open)(kcl_run *r); /* from r->persistent.program: r->persistent.kernel */
+  cl_int (*enqueue)(kcl_run *r, int64_t passes); /* over LOOP, one launch */
   /* Waits for the device. KCL_DEVICE when a group missed a barrier. *missing: groups were not resident together and have
    * touched nothing; the kernel is closed, and the caller continues with one launch per stage. */
-  int (*check)(run *r, bool *missing);
-  void (*close)(run *r);
+  int (*check)(kcl_run *r, bool *missing);
+  void (*close)(kcl_run *r);
 } kcl_persistent_ops;
 extern const kcl_persistent_ops kcl_persistent_kernel;
 

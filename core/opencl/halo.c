@@ -9,8 +9,8 @@
 #include "core/opencl/executor.h"
 
 /* *done: the launch's event, to be released; NULL: none is wanted. */
-static cl_int enqueue_groups(const run *r, cl_kernel kernel, size_t groups, const cl_event *after,
-                             cl_event *done) {
+static cl_int enqueue_groups(const kcl_run *r, cl_kernel kernel, size_t groups,
+                             const cl_event *after, cl_event *done) {
   const size_t items = groups * r->group;
   cl_event *log = kcl_profile_launch(run_context(r)->opencl, kernel, r->group);
   cl_int code = clEnqueueNDRangeKernel(run_queue(r), kernel, 1, NULL, &items, &r->group,
@@ -19,14 +19,14 @@ static cl_int enqueue_groups(const run *r, cl_kernel kernel, size_t groups, cons
   return code;
 }
 
-size_t kcl_halo_groups(const run *r, const kcl_halo *h) {
+size_t kcl_halo_groups(const kcl_run *r, const kcl_halo *h) {
   const size_t groups = h->boundary ? kcl_run_groups_for(r, h->boundary->rows) : 0;
   return groups < KCL_HALO_GROUPS ? groups : KCL_HALO_GROUPS;
 }
 
 /* Packs the elements of x that this rank sends, and its own that boundary rows need. *packed: the event after which x, or e->out,
  * can be read. */
-static cl_int pack_halo(const run *r, const kcl_exchange *e, cl_mem *x, cl_event *packed) {
+static cl_int pack_halo(const kcl_run *r, const kcl_exchange *e, cl_mem *x, cl_event *packed) {
   const kcl_halo *h = e->halo;
   cl_int code = CL_SUCCESS;
   if (h->own) {
@@ -40,7 +40,7 @@ static cl_int pack_halo(const run *r, const kcl_exchange *e, cl_mem *x, cl_event
 }
 
 /* Reads a run of consecutive elements to its place in the elements sent. */
-static cl_int read_piece(const run *r, cl_mem buffer, const kcl_sent *p, const kcl_halo *h,
+static cl_int read_piece(const kcl_run *r, cl_mem buffer, const kcl_sent *p, const kcl_halo *h,
                          const cl_event *after) {
   const size_t size = run_element_bytes(r), bytes = (size_t)p->count * size;
   return clEnqueueReadBuffer(r->ranks.transfers, buffer, CL_FALSE, (size_t)p->row * size, bytes,
@@ -49,7 +49,7 @@ static cl_int read_piece(const run *r, cl_mem buffer, const kcl_sent *p, const k
 }
 
 /* Reads the elements that are sent to the host, which may use h->in afterwards: they were complete after h->in had been used. */
-static cl_int read_halo(const run *r, const kcl_exchange *e, cl_mem x, const cl_event *packed) {
+static cl_int read_halo(const kcl_run *r, const kcl_exchange *e, cl_mem x, const cl_event *packed) {
   const kcl_halo *h = e->halo;
   const kcl_sent whole = {0, 0, h->sends};
   cl_int code = CL_SUCCESS;
@@ -60,7 +60,7 @@ static cl_int read_halo(const run *r, const kcl_exchange *e, cl_mem x, const cl_
 }
 
 /* Writes the received elements to the device. *written: the event after which all are there. */
-static cl_int write_halo(const run *r, const kcl_exchange *e, cl_event *written) {
+static cl_int write_halo(const kcl_run *r, const kcl_exchange *e, cl_event *written) {
   const kcl_halo *h = e->halo;
   cl_int code = CL_SUCCESS;
   for (int i = 0; i < h->owners && !code; i++) {
@@ -83,7 +83,7 @@ static cl_int which_dot(const kcl_op *o, kcl_vec y) {
 }
 
 /* Which right-hand sides were active in the state that the stage read. */
-static cl_int set_active(const run *r, cl_kernel kernel, const kcl_stage *s, kcl_vec u) {
+static cl_int set_active(const kcl_run *r, cl_kernel kernel, const kcl_stage *s, kcl_vec u) {
   enum { CYCLE_END = 1, SHARED = 2 };
   const cl_uint number = r->number - 1;
   const cl_int flags = (s->cycle_end ? CYCLE_END : 0) + (kcl_vector_shared(r->k, u) ? SHARED : 0);
@@ -92,7 +92,7 @@ static cl_int set_active(const run *r, cl_kernel kernel, const kcl_stage *s, kcl
 }
 
 /* Completes y and its dot with the boundary rows. */
-static cl_int add_boundary_rows(const run *r, const kcl_exchange *e, const kcl_stage *s,
+static cl_int add_boundary_rows(const kcl_run *r, const kcl_exchange *e, const kcl_stage *s,
                                 const kcl_launch *l, const cl_event *written) {
   int number = 0;
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
@@ -109,7 +109,7 @@ static cl_int add_boundary_rows(const run *r, const kcl_exchange *e, const kcl_s
 }
 
 /* Runs a stage with a halo; after a failure this rank still takes part in the exchange. */
-cl_int kcl_halo_run(run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
+cl_int kcl_halo_run(kcl_run *r, const kcl_exchange *e, const kcl_stage *s, const kcl_launch *l,
                     bool works) {
   const kcl_halo *h = e->halo;
   cl_event packed = NULL, written = NULL;
@@ -143,14 +143,14 @@ static void find_pieces(kcl_exchange *e) {
   e->pieces = n;
 }
 
-static int buffer_of(run *r, const void *data, int64_t count, size_t size, cl_mem *out) {
+static int buffer_of(kcl_run *r, const void *data, int64_t count, size_t size, cl_mem *out) {
   const kcl_upload u = {1, count * (int64_t)size, kcl_fill_bytes, data};
   int rc = kcl_opencl_buffer(run_context(r), (size_t)(count ? count : 1) * size, "the halo", out);
   return rc || !data || !count ? rc
                                : kcl_opencl_write(run_context(r), *out, &u, "uploading the halo");
 }
 
-static int set_halo_arguments(run *r, kcl_exchange *e) {
+static int set_halo_arguments(kcl_run *r, kcl_exchange *e) {
   const kcl_halo *h = e->halo;
   const cl_uint none = 0;
   cl_uint i = 10;
@@ -172,7 +172,7 @@ static int set_halo_arguments(run *r, kcl_exchange *e) {
   return kcl_cl_check(run_context(r), code, "clSetKernelArg", "halo");
 }
 
-int kcl_halo_open(run *r, const kcl_halo *h, kcl_exchange *e) {
+int kcl_halo_open(kcl_run *r, const kcl_halo *h, kcl_exchange *e) {
   cl_int code;
   int rc;
   e->halo = h;

@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t at_most(const run *r, int64_t groups) {
+static size_t at_most(const kcl_run *r, int64_t groups) {
   if (groups > r->geometry.groups_max) groups = r->geometry.groups_max;
   return groups < 1 ? 1 : (size_t)groups;
 }
 
-size_t kcl_run_groups_for(const run *r, int64_t items) {
+size_t kcl_run_groups_for(const kcl_run *r, int64_t items) {
   int64_t per_group = r->group == 1 ? 64 : (int64_t)r->group;
   return at_most(r, (items + per_group - 1) / per_group);
 }
 
-size_t kcl_run_groups(const run *r, const kcl_stage *s) {
+size_t kcl_run_groups(const kcl_run *r, const kcl_stage *s) {
   const kcl_matrix *A = s->A;
   const int block = r->geometry.sum_block;
   if (s->n == 0) return 1;
@@ -26,14 +26,14 @@ size_t kcl_run_groups(const run *r, const kcl_stage *s) {
                             A && A->format->scatter ? A->scatter_items : s->n * (A ? A->lanes : 1));
 }
 
-cl_int kcl_run_set_index(const run *r, cl_kernel kernel, cl_uint i, int64_t value) {
+cl_int kcl_run_set_index(const kcl_run *r, cl_kernel kernel, cl_uint i, int64_t value) {
   cl_long wide_value = value;
   cl_int narrow_value = (cl_int)value;
   return r->geometry.wide_index ? clSetKernelArg(kernel, i, sizeof wide_value, &wide_value)
                                 : clSetKernelArg(kernel, i, sizeof narrow_value, &narrow_value);
 }
 
-cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
+cl_int kcl_run_set_matrix(const kcl_run *r, cl_kernel kernel, cl_uint *i, const kcl_matrix *A) {
   cl_int code = CL_SUCCESS;
   for (int a = 0; a < A->arrays; a++)
     code |= clSetKernelArg(kernel, (*i)++, sizeof(cl_mem), &A->device[a]);
@@ -42,9 +42,9 @@ cl_int kcl_run_set_matrix(const run *r, cl_kernel kernel, cl_uint *i, const kcl_
   return code;
 }
 
-size_t kcl_run_state(const run *r) { return (r->number & 1) * r->state_bytes; }
+size_t kcl_run_state(const kcl_run *r) { return (r->number & 1) * r->state_bytes; }
 
-cl_int kcl_run_number(run *r, cl_kernel kernel) {
+cl_int kcl_run_number(kcl_run *r, cl_kernel kernel) {
   const cl_uint number = r->number++;
   return clSetKernelArg(kernel, 1, sizeof number, &number);
 }
@@ -55,7 +55,7 @@ typedef struct composed_program {
   char options[512], *source;
 } composed_program;
 
-static int compose_program(run *r, const kcl_geometry *g, int part, composed_program *c) {
+static int compose_program(kcl_run *r, const kcl_geometry *g, int part, composed_program *c) {
   const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
   int n = 0;
   if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
@@ -63,23 +63,23 @@ static int compose_program(run *r, const kcl_geometry *g, int part, composed_pro
   return kcl_program_source(r->k, g, &r->parts, part, &c->source);
 }
 
-void kcl_run_close_parts(run *r) {
+void kcl_run_close_parts(kcl_run *r) {
   for (int i = 0; i < KCL_MOST_PARTS; i++)
     if (r->part[i]) clReleaseProgram(r->part[i]), r->part[i] = NULL;
   kcl_parts_free(&r->parts);
 }
 
-const kcl_geometry *kcl_run_geometry(const run *r, int program) {
+const kcl_geometry *kcl_run_geometry(const kcl_run *r, int program) {
   if (program < r->parts.count) return &r->geometry;
   return r->geometry.without_loop ? &r->persistent.geometry : &r->series.geometry;
 }
 
-int kcl_run_programs(const run *r) {
+int kcl_run_programs(const kcl_run *r) {
   return r->parts.count + (r->geometry.without_loop || r->series.geometry.series);
 }
 
 /* The programs of the stages, and of the persistent kernel or of series, if there is one. */
-static int build_programs(run *r) {
+static int build_programs(kcl_run *r) {
   composed_program text[KCL_MOST_BUILDS] = {{.source = NULL}};
   kcl_build list[KCL_MOST_BUILDS];
   const int parts = r->parts.count, all = kcl_run_programs(r);
@@ -99,7 +99,7 @@ done:
 
 /* ---------------------------------------------------------------- the kernels of stages */
 
-void kcl_run_close_launches(run *r) {
+void kcl_run_close_launches(kcl_run *r) {
   for (int p = 0; p < KCL_PHASES; p++) {
     for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++) {
       if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
@@ -110,10 +110,10 @@ void kcl_run_close_launches(run *r) {
   }
 }
 
-size_t kcl_run_sums(const run *r) { return kcl_run_state(r) + kcl_poll_bytes(r->k); }
+size_t kcl_run_sums(const kcl_run *r) { return kcl_run_state(r) + kcl_poll_bytes(r->k); }
 
 /* Arguments 3 and 4 of a stage of several ranks. */
-static cl_int set_sums(const run *r, cl_kernel kernel) {
+static cl_int set_sums(const kcl_run *r, cl_kernel kernel) {
   static const double zero[2 * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS];
   const cl_int groups = r->ranks.totals ? 0 : 1;
   const size_t bytes = (size_t)(kcl_program_dots(r->k) * r->width) * r->scalar_bytes;
@@ -123,7 +123,8 @@ static cl_int set_sums(const run *r, cl_kernel kernel) {
 
 /* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
  * launch (NVIDIA H200), so no stage is given the history that does not write it. */
-static cl_int set_stage_arguments(run *r, const kcl_stage *s, kcl_launch *l, size_t groups_before) {
+static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, kcl_launch *l,
+                                  size_t groups_before) {
   cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
   cl_uint i = 2;
   code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
@@ -141,7 +142,7 @@ static cl_int set_stage_arguments(run *r, const kcl_stage *s, kcl_launch *l, siz
   return code;
 }
 
-static int make_prepare(run *r, cl_program of, const kcl_stage *s, kcl_launch *l,
+static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launch *l,
                         const char *stage_name) {
   char name[48];
   cl_int code;
@@ -159,7 +160,7 @@ static int make_prepare(run *r, cl_program of, const kcl_stage *s, kcl_launch *l
   return kcl_cl_check(run_context(r), code, "clSetKernelArg", name);
 }
 
-static int make_kernel(run *r, kcl_phase phase, int number) {
+static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
   const kcl_stage *s = &r->k->stage[phase][number];
   kcl_launch *l = &r->launch[phase][number];
   l->stages = kcl_series_length(r->k, &r->geometry, phase, number);
@@ -186,7 +187,7 @@ static int make_kernel(run *r, kcl_phase phase, int number) {
                       name);
 }
 
-int kcl_run_stage_kernels(run *r, bool persistent) {
+int kcl_run_stage_kernels(kcl_run *r, bool persistent) {
   int rc;
   r->geometry.without_loop = persistent;
   kcl_run_close_parts(r);
@@ -205,13 +206,13 @@ done:
   return rc;
 }
 
-static cl_int enqueue_prepare(run *r, const kcl_launch *l, size_t groups) {
+static cl_int enqueue_prepare(kcl_run *r, const kcl_launch *l, size_t groups) {
   const size_t items = groups * r->group;
   return clEnqueueNDRangeKernel(run_queue(r), l->prepare, 1, NULL, &items, &r->group, 0, NULL,
                                 kcl_profile_launch(run_context(r)->opencl, l->prepare, r->group));
 }
 
-static cl_int enqueue_steps(run *r, const kcl_launch *l) {
+static cl_int enqueue_steps(kcl_run *r, const kcl_launch *l) {
   const int64_t *step = l->steps->step;
   cl_int code = CL_SUCCESS;
   for (int64_t i = 0; i < l->steps->steps && !code; i++) {
@@ -222,7 +223,7 @@ static cl_int enqueue_steps(run *r, const kcl_launch *l) {
   return code;
 }
 
-cl_int kcl_run_enqueue(run *r, const kcl_launch *l) {
+cl_int kcl_run_enqueue(kcl_run *r, const kcl_launch *l) {
   kcl_opencl *o = run_context(r)->opencl;
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;

@@ -6,7 +6,7 @@
 #include "core/opencl/executor.h"
 
 typedef struct opencl_product {
-  run *r;
+  kcl_run *r;
   const kcl_product *p;
   int64_t rows, cols;         /* of A */
   bool plain;                 /* alpha is 1, beta 0 */
@@ -14,7 +14,7 @@ typedef struct opencl_product {
   bool direct_x, direct_y;    /* arguments of the kernel of the product */
 } opencl_product;
 
-static bool is_number(const run *r, const void *a, double re, double none) {
+static bool is_number(const kcl_run *r, const void *a, double re, double none) {
   if (!a) return none == re;
   const char *im = (const char *)a + r->real_bytes;
   return run_real_at(r, a) == re && (!kcl_type_complex(r->k->type) || run_real_at(r, im) == 0);
@@ -22,7 +22,7 @@ static bool is_number(const run *r, const void *a, double re, double none) {
 
 /* ---------------------------------------------------------------- the caller's buffers */
 
-static int check_buffer(const run *r, const char *name, const void *given, int64_t n,
+static int check_buffer(const kcl_run *r, const char *name, const void *given, int64_t n,
                         int64_t columns) {
   cl_mem buffer = (cl_mem)(uintptr_t)given;
   cl_mem_object_type type = 0;
@@ -47,7 +47,7 @@ static int check_buffer(const run *r, const char *name, const void *given, int64
 
 /* Arguments of the stage's kernel: 4, the arrays and integers of the matrix, then y and x. */
 static cl_int launch_product(const opencl_product *m) {
-  run *r = m->r;
+  kcl_run *r = m->r;
   const kcl_program *k = r->k;
   const kcl_matrix *A = k->A;
   kcl_launch *l = &r->launch[KCL_START][0];
@@ -64,7 +64,7 @@ static cl_int launch_product(const opencl_product *m) {
 /* ---------------------------------------------------------------- columns in and out */
 
 static int take_column(const opencl_product *m, int64_t j, int rhs) {
-  run *r = m->r;
+  kcl_run *r = m->r;
   const kcl_vec x = r->k->x;
   if (m->direct_x) return KCL_OK;
   if (!m->p->buffers)
@@ -80,7 +80,7 @@ static int take_column(const opencl_product *m, int64_t j, int rhs) {
 
 /* y = alpha b + beta y, on the device */
 static int combine(const opencl_product *m, int rhs, cl_mem y, int64_t from) {
-  run *r = m->r;
+  kcl_run *r = m->r;
   return kcl_run_move(r, &(kcl_column_move){.kernel = r->column.out,
                                             .v = r->k->b,
                                             .vector = r->vec[r->k->b],
@@ -92,7 +92,7 @@ static int combine(const opencl_product *m, int rhs, cl_mem y, int64_t from) {
 }
 
 static int give_column(const opencl_product *m, int64_t j, int rhs) {
-  run *r = m->r;
+  kcl_run *r = m->r;
   const size_t bytes = (size_t)m->rows * r->scalar_bytes;
   if (m->direct_y) return KCL_OK;
   if (m->p->buffers) return combine(m, rhs, m->p->y, j * m->rows);
@@ -121,7 +121,7 @@ static int multiply_columns(const opencl_product *m, int64_t j, int count) {
   return rc;
 }
 
-int kcl_run_multiply(run *r, const kcl_product *p) {
+int kcl_run_multiply(kcl_run *r, const kcl_product *p) {
   const kcl_program *k = r->k;
   const bool one = p->buffers && p->cols == 1 && r->width == 1;
   opencl_product m = {.r = r,

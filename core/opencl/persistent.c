@@ -33,13 +33,13 @@ static char asked(void) {
 /* ---------------------------------------------------------------- geometry */
 
 /* Scalars of x that fit in a group's local memory beside the rest. */
-static int64_t halo_room(const run *r, const kcl_geometry *g) {
+static int64_t halo_room(const kcl_run *r, const kcl_geometry *g) {
   return (int64_t)(run_context(r)->opencl->local_bytes / r->scalar_bytes) -
          g->group * kcl_at_once(kcl_program_dots(r->k)) - r->k->slots - 64;
 }
 
 /* One group per compute unit, so that all are resident together. Each has a row block, except one that only reduces. */
-static void share_rows(run *r, kcl_geometry *g) {
+static void share_rows(kcl_run *r, kcl_geometry *g) {
   const kcl_program *k = r->k;
   const kcl_opencl *o = run_context(r)->opencl;
   kcl_persistent *p = &r->persistent;
@@ -63,7 +63,7 @@ static int64_t widest_halo(const kcl_program *k) {
   return most;
 }
 
-static kcl_geometry choose_geometry(run *r) {
+static kcl_geometry choose_geometry(kcl_run *r) {
   const kcl_program *k = r->k;
   const kcl_opencl *o = run_context(r)->opencl;
   kcl_persistent *p = &r->persistent;
@@ -83,7 +83,7 @@ static kcl_geometry choose_geometry(run *r) {
   return g;
 }
 
-static bool persistent_wanted(run *r) {
+static bool persistent_wanted(kcl_run *r) {
   const kcl_program *k = r->k;
   if (kcl_program_ranks(k)) return false; /* its groups see no other ranks */
   if (r->group == 1 || k->product || !kcl_persistent_possible(k) || asked() == '0') return false;
@@ -114,7 +114,7 @@ static bool near_x(const kcl_program *k, const kcl_geometry *g) {
          (k->ops == 1 && A->format->columns_renumberable && A->nnz <= MAX_RENUMBERED);
 }
 
-static double product_seconds(const run *r, const kcl_matrix *A) {
+static double product_seconds(const kcl_run *r, const kcl_matrix *A) {
   const kcl_geometry *g = &r->persistent.geometry;
   double far = near_x(r->k, g) ? 0
                : g->overlaps   ? FAR_OVERLAPPING
@@ -124,7 +124,7 @@ static double product_seconds(const run *r, const kcl_matrix *A) {
          kcl_matrix_bytes(A) / (g->overlaps ? OVERLAPPING_RATE : CACHE_RATE);
 }
 
-static double estimate_seconds(const run *r) {
+static double estimate_seconds(const kcl_run *r) {
   const kcl_program *k = r->k;
   const kcl_geometry *g = &r->persistent.geometry;
   double exchange = 0, work = k->steps * g->rows_per_item * (g->in_registers ? ROW : SPILLED_ROW);
@@ -138,14 +138,14 @@ static double estimate_seconds(const run *r) {
 
 /* ---------------------------------------------------------------- halo lists */
 
-static int filled_buffer(run *r, int64_t count, const int32_t *values, cl_mem *out) {
+static int filled_buffer(kcl_run *r, int64_t count, const int32_t *values, cl_mem *out) {
   const kcl_upload u = {1, count * (int64_t)sizeof *values, kcl_fill_bytes, values};
   int rc = kcl_opencl_buffer(run_context(r), (size_t)u.count, "halo lists", out);
   return rc ? rc : kcl_opencl_write(run_context(r), *out, &u, "halo lists");
 }
 
 /* Renumbers columns where the range of x that holds a row block's columns is too long or mostly unused. */
-static int renumber_columns(run *r) {
+static int renumber_columns(kcl_run *r) {
   const kcl_matrix *A = r->k->A;
   kcl_persistent *p = &r->persistent;
   kcl_geometry *g = &p->geometry;
@@ -179,7 +179,7 @@ enum {
   ARGUMENT_MATRIX = 10
 }; /* arguments */
 
-static cl_int set_fixed(run *r) {
+static cl_int set_fixed(kcl_run *r) {
   const kcl_stage *before = kcl_stage_previous(r->k, KCL_LOOP, 0);
   const cl_int groups = before ? (cl_int)kcl_run_groups(r, before) : 1;
   kcl_persistent *p = &r->persistent;
@@ -192,7 +192,7 @@ static cl_int set_fixed(run *r) {
 }
 
 /* Sets the arguments in the order of the skeleton kernels/persistent.cl. */
-static cl_int set_persistent_arguments(run *r) {
+static cl_int set_persistent_arguments(kcl_run *r) {
   const kcl_program *k = r->k;
   kcl_persistent *p = &r->persistent;
   cl_int code = set_fixed(r);
@@ -215,7 +215,7 @@ static cl_int set_persistent_arguments(run *r) {
 }
 
 /* Two copies of each published vector, as numbers or as messages twice as large. */
-static int make_copies(run *r) {
+static int make_copies(kcl_run *r) {
   const size_t message = r->persistent.geometry.local_halo ? 2 : 1;
   int rc = kcl_alloc(run_context(r), r->k->vectors, sizeof *r->persistent.copies, "vectors",
                      (void **)&r->persistent.copies);
@@ -226,7 +226,7 @@ static int make_copies(run *r) {
   return rc;
 }
 
-static int prepare_persistent(run *r) {
+static int prepare_persistent(kcl_run *r) {
   kcl_persistent *p = &r->persistent;
   int rc;
   size_t sums = (size_t)kcl_most_dots(r->k) * (p->groups + 1);
@@ -239,7 +239,7 @@ done:
   return rc;
 }
 
-static int open_persistent(run *r) {
+static int open_persistent(kcl_run *r) {
   kcl_persistent *p = &r->persistent;
   cl_int code;
   p->kernel = clCreateKernel(p->program, "persistent", &code);
@@ -249,7 +249,7 @@ static int open_persistent(run *r) {
                            "persistent");
 }
 
-static void close_persistent(run *r) {
+static void close_persistent(kcl_run *r) {
   kcl_persistent *p = &r->persistent;
   if (p->kernel) clReleaseKernel(p->kernel);
   if (p->program) clReleaseProgram(p->program);
@@ -265,7 +265,7 @@ static void close_persistent(run *r) {
 
 /* ---------------------------------------------------------------- running */
 
-static cl_int enqueue(run *r, int64_t passes) {
+static cl_int enqueue(kcl_run *r, int64_t passes) {
   const kcl_program *k = r->k;
   kcl_persistent *p = &r->persistent;
   const cl_int count = (cl_int)passes;
@@ -284,7 +284,7 @@ static cl_int enqueue(run *r, int64_t passes) {
                                 kcl_profile_launch(run_context(r)->opencl, p->kernel, group));
 }
 
-static int check_persistent(run *r, bool *missing) {
+static int check_persistent(kcl_run *r, bool *missing) {
   kcl_control control;
   if (!r->persistent.kernel) return KCL_OK;
   int rc = kcl_run_control(r, &control);

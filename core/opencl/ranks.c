@@ -20,7 +20,7 @@ typedef struct device_partials {
       whole; /* bytes in r->states, control blocks first; of a sum; of all sums in use */
 } device_partials;
 
-static device_partials partials_of(const run *r, const kcl_stage *s, const kcl_launch *l) {
+static device_partials partials_of(const kcl_run *r, const kcl_stage *s, const kcl_launch *l) {
   const size_t bytes = (size_t)r->geometry.partials_max * r->scalar_bytes;
   device_partials p = {.sums = kcl_stage_dots(s) * r->width,
                        .parts = (int)(r->scalar_bytes / r->real_bytes),
@@ -37,12 +37,12 @@ static device_partials partials_of(const run *r, const kcl_stage *s, const kcl_l
 }
 
 /* The address of real number i of sum d. */
-static char *partial_at(const run *r, const device_partials *p, int d, size_t i) {
+static char *partial_at(const kcl_run *r, const device_partials *p, int d, size_t i) {
   return r->ranks.partial + (size_t)d * p->bytes + i * r->real_bytes;
 }
 
 /* Have all right-hand sides of this rank stopped, by the control blocks that came with the sums? */
-static bool own_stopped(const run *r) {
+static bool own_stopped(const kcl_run *r) {
   const kcl_control *c = r->ranks.sums.data;
   bool stopped = true;
   for (int i = 0; i < r->width; i++) stopped = stopped && c[i].stop && !c[i].cycle_open;
@@ -56,13 +56,13 @@ static size_t reals_of(const device_partials *p, int d) {
 }
 
 /* Stores the sums over all ranks, all [sums, parts], for the next stage. */
-static void store_totals(run *r, const device_partials *p, const double *all) {
+static void store_totals(kcl_run *r, const device_partials *p, const double *all) {
   kcl_copy(r->real_bytes == 4 ? KCL_S : KCL_D, r->ranks.total, KCL_D, all, p->sums * p->parts, 1);
   r->ranks.totals = p->sums;
 }
 
 /* Writes each total as the sum of its first group, the only one that is read (make_kernel in launch.c). */
-int kcl_run_leave_sums(run *r, int status) {
+int kcl_run_leave_sums(kcl_run *r, int status) {
   const size_t to[3] = {kcl_run_sums(r), 0, 0}, from[3] = {0},
                region[3] = {r->scalar_bytes, (size_t)r->ranks.totals, 1},
                stride = (size_t)r->geometry.partials_max * r->scalar_bytes;
@@ -93,7 +93,8 @@ static void add_up_reals(const void *values, size_t real_bytes, size_t count, in
 }
 
 /* Adds the groups' sums over the ranks; with them, where all ranks run this executor, the number of ranks that have stopped. */
-static int sum_groups(run *r, kcl_ranks *ranks, const device_partials *p, int status, double *all) {
+static int sum_groups(kcl_run *r, kcl_ranks *ranks, const device_partials *p, int status,
+                      double *all) {
   const int n = p->sums * p->parts;
   for (int d = 0; d < p->sums && !status; d++)
     add_up_reals(partial_at(r, p, d, 0), r->real_bytes, reals_of(p, d), p->parts,
@@ -105,7 +106,7 @@ static int sum_groups(run *r, kcl_ranks *ranks, const device_partials *p, int st
 }
 
 /* Adds partial sums over the ranks by group: groups are the fixed row blocks of reproducible sums. */
-static int sum_group_blocks(run *r, kcl_ranks *ranks, const device_partials *p, int status,
+static int sum_group_blocks(kcl_run *r, kcl_ranks *ranks, const device_partials *p, int status,
                             double *all) {
   double *own = r->ranks.block;
   for (int d = 0; d < p->sums; d++)
@@ -119,7 +120,7 @@ static int sum_group_blocks(run *r, kcl_ranks *ranks, const device_partials *p, 
 /* ---- reading them. The host sees the last bytes of a read arrive 6 us before the driver tells it (NVIDIA H100). */
 
 /* No sum has these bits: a NaN that no operation makes. */
-static void mark_unread(const run *r, const device_partials *p) {
+static void mark_unread(const kcl_run *r, const device_partials *p) {
   memset(r->ranks.sums.data, 0, (size_t)r->width * sizeof(kcl_control)); /* not stopped */
   memset(r->ranks.partial, 0xFF, p->whole);
 }
@@ -135,7 +136,7 @@ static size_t arrived(const volatile void *real, size_t real_bytes, size_t count
 }
 
 /* Waits until all reals of sum d have arrived, or the read has ended. */
-static cl_int await_sum(const run *r, const device_partials *p, int d, cl_event read) {
+static cl_int await_sum(const kcl_run *r, const device_partials *p, int d, cl_event read) {
   enum { LOOKS = 4096 }; /* at memory, for each at the event */
   const size_t count = reals_of(p, d);
   cl_int state = CL_SUBMITTED, code = CL_SUCCESS;
@@ -150,7 +151,7 @@ static cl_int await_sum(const run *r, const device_partials *p, int d, cl_event 
   return code ? code : state < 0 ? state : CL_SUCCESS;
 }
 
-static cl_int read_polling(const run *r, const device_partials *p) {
+static cl_int read_polling(const kcl_run *r, const device_partials *p) {
   cl_event read;
   mark_unread(r, p);
   const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
@@ -165,7 +166,7 @@ static cl_int read_polling(const run *r, const device_partials *p) {
   return code;
 }
 
-static cl_int read_partials(const run *r, const device_partials *p) {
+static cl_int read_partials(const kcl_run *r, const device_partials *p) {
   const size_t bytes = kcl_poll_bytes(r->k) + p->whole;
   if (r->group > 1) return read_polling(r, p);
   return clEnqueueReadBuffer(run_queue(r), r->states, CL_TRUE, p->at, bytes, r->ranks.sums.data, 0,
@@ -173,7 +174,7 @@ static cl_int read_partials(const run *r, const device_partials *p) {
 }
 
 /* Adds the partial sums of a stage's groups over all ranks. */
-static int sum_over_ranks(run *r, kcl_ranks *ranks, const device_partials *p, cl_int code) {
+static int sum_over_ranks(kcl_run *r, kcl_ranks *ranks, const device_partials *p, cl_int code) {
   double all[MOST_RANK_SUMS] = {0};
   if (!code) code = read_partials(r, p);
   int status = kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "adding over ranks");
@@ -183,18 +184,18 @@ static int sum_over_ranks(run *r, kcl_ranks *ranks, const device_partials *p, cl
 }
 
 /* Reports an earlier failure of this rank to the others. */
-static int tell_failure(const run *r, kcl_ranks *ranks, const device_partials *p, int status) {
+static int tell_failure(const kcl_run *r, kcl_ranks *ranks, const device_partials *p, int status) {
   double nothing[MOST_RANK_SUMS] = {0};
   const int n = p->sums * p->parts;
   if (ranks->block) return ranks->sum_blocks(ranks, status, n, (int64_t)p->groups, NULL, nothing);
   return ranks->sum(ranks, status, n + r->ranks.ends, nothing);
 }
 
-static kcl_exchange *exchange_of(const run *r, const kcl_stage *s) {
+static kcl_exchange *exchange_of(const kcl_run *r, const kcl_stage *s) {
   return kcl_stage_halo(s) ? &r->ranks.of[kcl_applied_of(r->k, s->A) - r->k->op] : NULL;
 }
 
-int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const kcl_launch *l, int status) {
+int kcl_run_stage_on_ranks(kcl_run *r, const kcl_stage *s, const kcl_launch *l, int status) {
   kcl_ranks *ranks = kcl_program_ranks(r->k);
   const kcl_exchange *e = exchange_of(r, s);
   cl_int code = CL_SUCCESS;
@@ -212,7 +213,7 @@ int kcl_run_stage_on_ranks(run *r, const kcl_stage *s, const kcl_launch *l, int 
 /* ---------------------------------------------------------------- opening and closing */
 
 /* A second queue for transfers, with the properties of the first. */
-static int open_transfers(run *r) {
+static int open_transfers(kcl_run *r) {
   const kcl_opencl *o = run_context(r)->opencl;
   cl_command_queue_properties like = 0;
   cl_int code = clGetCommandQueueInfo(o->queue, CL_QUEUE_PROPERTIES, sizeof like, &like, NULL);
@@ -225,7 +226,7 @@ static int open_transfers(run *r) {
  * executors, which do not send the number of stopped ranks. */
 static bool ends_together(const kcl_ranks *ranks) { return !ranks->block && !ranks->mixed; }
 
-int kcl_run_open_ranks(run *r) {
+int kcl_run_open_ranks(kcl_run *r) {
   const size_t sums =
       (size_t)kcl_program_dots(r->k) * (size_t)r->width * (size_t)r->geometry.partials_max;
   int rc;
@@ -249,7 +250,7 @@ done:
   return rc;
 }
 
-void kcl_run_close_ranks(run *r) {
+void kcl_run_close_ranks(kcl_run *r) {
   for (int i = 0; r->ranks.of && i < r->k->ops; i++) kcl_halo_close(&r->ranks.of[i]);
   free(r->ranks.of);
   if (r->ranks.transfers) clReleaseCommandQueue(r->ranks.transfers);

@@ -11,7 +11,7 @@
 
 enum { SERIES_GROUP = 1024 /* work-items per work-group */, AT_A_TIME = 8 /* addresses */ };
 
-void kcl_series_plan(run *r) {
+void kcl_series_plan(kcl_run *r) {
   const kcl_program *k = r->k;
   kcl_geometry g = r->geometry;
   g.series = false;
@@ -30,22 +30,23 @@ void kcl_series_plan(run *r) {
 /* The places of a vector's address and of a matrix's first array in the list of addresses. */
 static int vector_at(kcl_vec v) { return v; }
 
-static int matrix_word(const run *r, const kcl_matrix *A) {
+static int matrix_word(const kcl_run *r, const kcl_matrix *A) {
   return r->k->vectors + KCL_MOST_ARRAYS * (int)(kcl_applied_of(r->k, A) - r->k->op);
 }
 
-static int list_length(const run *r) {
+static int list_length(const kcl_run *r) {
   return (r->k->vectors + KCL_MOST_ARRAYS * r->k->ops + AT_A_TIME - 1) / AT_A_TIME * AT_A_TIME;
 }
 
-static void note_buffers(const run *r, const kcl_stage *s, cl_mem *list) {
+static void note_buffers(const kcl_run *r, const kcl_stage *s, cl_mem *list) {
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
   const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
   for (int a = 0; a < s->A->arrays; a++) list[matrix_word(r, s->A) + a] = s->A->device[a];
   for (int v = 0; v < count; v++) list[vector_at(used[v])] = r->vec[used[v]];
 }
 
-static cl_int ask_device(run *r, cl_kernel kernel, const cl_mem *list, cl_mem to, cl_ulong *out) {
+static cl_int ask_device(kcl_run *r, cl_kernel kernel, const cl_mem *list, cl_mem to,
+                         cl_ulong *out) {
   const int length = list_length(r);
   const size_t one = 1, bytes = (size_t)length * sizeof *out;
   cl_int code = clSetKernelArg(kernel, 0, sizeof to, &to);
@@ -64,7 +65,7 @@ static cl_int ask_device(run *r, cl_kernel kernel, const cl_mem *list, cl_mem to
 }
 
 /* Finds the device addresses of all buffers of series; out [list_length]. */
-static int find_addresses(run *r, cl_ulong *out) {
+static int find_addresses(kcl_run *r, cl_ulong *out) {
   const kcl_program *k = r->k;
   cl_mem *list = NULL, to = NULL;
   cl_kernel kernel = NULL;
@@ -92,7 +93,7 @@ typedef struct series_kinds {
 } series_kinds;
 
 /* The number of a stage's function in the source. */
-static cl_ulong function_of(const run *r, const series_kinds *known, int phase, int number) {
+static cl_ulong function_of(const kcl_run *r, const series_kinds *known, int phase, int number) {
   int i = 0;
   kcl_stage_shared(r->k, &r->series.geometry, &phase, &number);
   while (i < known->count && (known->list[i].phase != phase || known->list[i].number != number))
@@ -101,13 +102,13 @@ static cl_ulong function_of(const run *r, const series_kinds *known, int phase, 
 }
 
 /* Work-groups that have elements of a stage, with the most work-items per row (EACH and EACH_TEAM of kernels/rows.clh). */
-static cl_ulong groups_of(const run *r, const kcl_stage *s) {
+static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
   const int64_t group = r->series.geometry.group, items = s->n * kcl_series_lanes(r->k, s->A),
                 groups = (items + group - 1) / group, most = r->geometry.series_groups;
   return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
 }
 
-static void put_words(const run *r, const series_kinds *known, kcl_phase phase, int i,
+static void put_words(const kcl_run *r, const series_kinds *known, kcl_phase phase, int i,
                       const cl_ulong *address, cl_ulong *w) {
   const kcl_stage *s = &r->k->stage[phase][i];
   kcl_vec used[KCL_MOST_STAGE_VECTORS];
@@ -120,14 +121,14 @@ static void put_words(const run *r, const series_kinds *known, kcl_phase phase, 
 }
 
 /* Stages of series before stage `number` of `phase`; with phase KCL_PHASES, all of them. */
-static int stages_before(const run *r, int phase, int number) {
+static int stages_before(const kcl_run *r, int phase, int number) {
   int before = 0;
   for (int p = 0, i = -1; kcl_series_next(r->k, &r->geometry, &p, &i);)
     before += p < phase || (p == phase && i < number);
   return before;
 }
 
-static int write_table(run *r, const cl_ulong *address) {
+static int write_table(kcl_run *r, const cl_ulong *address) {
   const kcl_program *k = r->k;
   const int words = kcl_series_words(k, &r->geometry);
   const int64_t all = (int64_t)words * stages_before(r, KCL_PHASES, 0),
@@ -150,7 +151,7 @@ done:
 
 /* ---------------------------------------------------------------- opening, launching, closing */
 
-int kcl_series_open(run *r) {
+int kcl_series_open(kcl_run *r) {
   cl_ulong *address = NULL;
   int rc;
   if (!r->series.geometry.series) return KCL_OK;
@@ -165,7 +166,7 @@ done:
   return rc;
 }
 
-int kcl_series_launch(run *r, kcl_phase phase, int number, kcl_launch *l) {
+int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
   const cl_int first = stages_before(r, phase, number), stages = l->stages;
   cl_int code;
   l->kernel = clCreateKernel(r->series.program, "series", &code);
@@ -178,7 +179,7 @@ int kcl_series_launch(run *r, kcl_phase phase, int number, kcl_launch *l) {
   return kcl_cl_check(run_context(r), code, "clCreateKernel", "series");
 }
 
-void kcl_series_close(run *r) {
+void kcl_series_close(kcl_run *r) {
   kcl_series *s = &r->series;
   if (s->program) clReleaseProgram(s->program);
   if (s->table) clReleaseMemObject(s->table);

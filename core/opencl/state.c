@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t kcl_run_slot(const run *r, kcl_slot slot, int rhs) {
+size_t kcl_run_slot(const kcl_run *r, kcl_slot slot, int rhs) {
   return (size_t)r->width * sizeof(kcl_control) + (size_t)(slot * r->width + rhs) * r->scalar_bytes;
 }
 
-int kcl_run_control(run *r, kcl_control *first) {
+int kcl_run_control(kcl_run *r, kcl_control *first) {
   const size_t bytes = sizeof *first;
   cl_int code =
       clEnqueueReadBuffer(run_queue(r), r->states, CL_TRUE, kcl_run_state(r), bytes, first, 0, NULL,
@@ -15,7 +15,7 @@ int kcl_run_control(run *r, kcl_control *first) {
   return kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "iterating");
 }
 
-int kcl_run_check_series(run *r, bool *missing) {
+int kcl_run_check_series(kcl_run *r, bool *missing) {
   kcl_control control;
   if (!r->series.program || r->geometry.series_groups == 1) return KCL_OK;
   int rc = kcl_run_control(r, &control);
@@ -30,7 +30,7 @@ int kcl_run_check_series(run *r, bool *missing) {
   return KCL_OK;
 }
 
-int kcl_run_set_state(run *r, const kcl_control *control, const double *target) {
+int kcl_run_set_state(kcl_run *r, const kcl_control *control, const double *target) {
   kcl_control all[KCL_MAX_NRHS];
   union {
     float single[2 * KCL_MAX_NRHS];
@@ -60,7 +60,7 @@ int kcl_run_set_state(run *r, const kcl_control *control, const double *target) 
 
 /* Carries the partial sums that LOOP begins by reducing to another program. The number of groups depends on the format, so the
  * first group gets the whole sum and the others zero. */
-static void carry_sums(const run *r, const run *f, const char *old, char *state) {
+static void carry_sums(const kcl_run *r, const kcl_run *f, const char *old, char *state) {
   const kcl_stage *last = kcl_stage_previous(f->k, KCL_LOOP, 0);
   size_t groups = !last                     ? 0
                   : kcl_program_ranks(f->k) ? 1
@@ -85,7 +85,7 @@ static void carry_sums(const run *r, const run *f, const char *old, char *state)
   }
 }
 
-int kcl_run_carry(run *r, const run *f) {
+int kcl_run_carry(kcl_run *r, const kcl_run *f) {
   kcl_opencl *o = run_context(r)->opencl;
   cl_int code = CL_SUCCESS;
   char *state = NULL, *old = NULL;

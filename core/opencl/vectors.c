@@ -16,19 +16,19 @@ static void convert_values(const void *source, int64_t from, int64_t count, void
   kcl_copy(v->to, to, v->from, v->data + (size_t)from * kcl_type_size(v->from), count, v->scale);
 }
 
-static bool interleaved(const run *r, kcl_vec v) {
+static bool interleaved(const kcl_run *r, kcl_vec v) {
   return r->width > 1 && !kcl_vector_shared(r->k, v);
 }
 
-static size_t stored_bytes(const run *r, kcl_vec v) {
+static size_t stored_bytes(const kcl_run *r, kcl_vec v) {
   return kcl_type_size(kcl_vector_stored(r->k, v));
 }
 
-size_t kcl_run_vector_bytes(const run *r, kcl_vec v, int64_t n) {
+size_t kcl_run_vector_bytes(const kcl_run *r, kcl_vec v, int64_t n) {
   return (size_t)n * stored_bytes(r, v) * (interleaved(r, v) ? (size_t)r->width : 1);
 }
 
-int kcl_run_move(run *r, const kcl_column_move *m) {
+int kcl_run_move(kcl_run *r, const kcl_column_move *m) {
   const double zero[2] = {0};
   const double one_wide[2] = {1};
   const float one_narrow[2] = {1};
@@ -52,13 +52,13 @@ int kcl_run_move(run *r, const kcl_column_move *m) {
 }
 
 /* Between r->column.values and the part of `vector`, of v's shape, that belongs to one right-hand side. */
-static int move_right_hand_side(run *r, cl_kernel kernel, kcl_vec v, cl_mem vector, int rhs) {
+static int move_right_hand_side(kcl_run *r, cl_kernel kernel, kcl_vec v, cl_mem vector, int rhs) {
   return kcl_run_move(
       r, &(kcl_column_move){
              .kernel = kernel, .v = v, .vector = vector, .rhs = rhs, .columns = r->column.values});
 }
 
-int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale) {
+int kcl_run_put(kcl_run *r, kcl_vec v, int rhs, kcl_type type, const void *values, double scale) {
   const kcl_type stored = kcl_vector_stored(r->k, v);
   const host_vector from = {stored, type, values, scale};
   const int64_t n = r->k->vector[v].n;
@@ -71,7 +71,7 @@ int kcl_run_put(run *r, kcl_vec v, int rhs, kcl_type type, const void *values, d
 }
 
 /* Reads one right-hand side of a vector to the host, in the type of the device. */
-static int read_out(run *r, kcl_vec v, int rhs, void *values) {
+static int read_out(kcl_run *r, kcl_vec v, int rhs, void *values) {
   const size_t bytes = (size_t)r->k->vector[v].n * stored_bytes(r, v);
   const bool part = interleaved(r, v);
   int rc = part ? move_right_hand_side(r, r->column.out, v, r->vec[v], rhs) : KCL_OK;
@@ -82,7 +82,7 @@ static int read_out(run *r, kcl_vec v, int rhs, void *values) {
   return kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "downloading a vector");
 }
 
-int kcl_run_get(run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
+int kcl_run_get(kcl_run *r, kcl_vec v, int rhs, kcl_type type, void *values, double scale) {
   int64_t n = r->k->vector[v].n;
   void *staged = NULL;
   int rc;
@@ -98,7 +98,7 @@ done:
 
 /* ---------------------------------------------------------------- copies of x */
 
-int kcl_run_save(run *r, int snapshot) {
+int kcl_run_save(kcl_run *r, int snapshot) {
   const kcl_vec x = r->k->x;
   const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
   cl_mem *to = &r->snapshot[snapshot];
@@ -109,7 +109,7 @@ int kcl_run_save(run *r, int snapshot) {
   return kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "copying x");
 }
 
-int kcl_run_load(run *r, int snapshot, int rhs) {
+int kcl_run_load(kcl_run *r, int snapshot, int rhs) {
   const kcl_vec x = r->k->x;
   const size_t bytes = kcl_run_vector_bytes(r, x, r->k->vector[x].n);
   cl_mem from = r->snapshot[snapshot];
@@ -124,7 +124,7 @@ int kcl_run_load(run *r, int snapshot, int rhs) {
 
 /* Clears the padding at the end of vectors, which packs reach. It counts in no sum while it is 0, but a solve that met NaN leaves
  * 0 times NaN there. */
-cl_int kcl_run_clear_padding(const run *r) {
+cl_int kcl_run_clear_padding(const kcl_run *r) {
   const cl_uint zero = 0;
   cl_int code = CL_SUCCESS;
   for (int v = 0; v < r->k->vectors && !code; v++) {
@@ -141,7 +141,7 @@ cl_int kcl_run_clear_padding(const run *r) {
 }
 
 /* Kernels that interleave and separate the vectors of right-hand sides. Launched once, on zeros: see first_launches. */
-int kcl_run_column_kernels(run *r) {
+int kcl_run_column_kernels(kcl_run *r) {
   const kcl_vec x = r->k->x;
   int64_t most = 0;
   cl_int code;
@@ -162,14 +162,14 @@ done:
 /* ---------------------------------------------------------------- opening and closing */
 
 /* From where it was computed. */
-static int copy_constant(run *r, kcl_vec v) {
+static int copy_constant(kcl_run *r, kcl_vec v) {
   const size_t bytes = kcl_run_vector_bytes(r, v, r->k->vector[v].n);
   cl_int code = clEnqueueCopyBuffer(run_queue(r), r->k->vector[v].device, r->vec[v], 0, 0, bytes, 0,
                                     NULL, kcl_profile_event(run_context(r)->opencl, "copy", bytes));
   return kcl_cl_check(run_context(r), code, "clEnqueueCopyBuffer", "copying a vector");
 }
 
-int kcl_run_open_vectors(run *r) {
+int kcl_run_open_vectors(kcl_run *r) {
   const kcl_program *k = r->k;
   int rc;
   KCL_TRY(kcl_alloc(run_context(r), k->vectors, sizeof *r->vec, "vectors", (void **)&r->vec));
@@ -184,7 +184,7 @@ done:
   return rc;
 }
 
-void kcl_run_close_vectors(run *r) {
+void kcl_run_close_vectors(kcl_run *r) {
   if (r->column.in) clReleaseKernel(r->column.in);
   if (r->column.out) clReleaseKernel(r->column.out);
   if (r->column.values) clReleaseMemObject(r->column.values);

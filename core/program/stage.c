@@ -205,6 +205,6 @@ bool kcl_stage_runs_ahead(const kcl_stage *s, const kcl_stage *before) {
 }
 
 const kcl_stage *kcl_stage_seeds(const kcl_program *k, kcl_phase phase, int i) {
-  bool hands = k->carried && phase != KCL_LOOP && i == k->stages[phase] - 1;
-  return hands ? last_of_loop(k) : NULL;
+  bool seeds = k->carried && phase != KCL_LOOP && i == k->stages[phase] - 1;
+  return seeds ? last_of_loop(k) : NULL;
 }

@@ -181,7 +181,7 @@ static bool sort_row(int32_t *col, double *val, int64_t n, int w) {
 }
 
 /* a + b. Of mirrored numbers that were negated: the negated sum of the others, which differs where that is 0. */
-static double add(double a, double b, bool negated) { return negated ? -(-a - b) : a + b; }
+static double add_mirrored(double a, double b, bool negated) { return negated ? -(-a - b) : a + b; }
 
 /* Sums equal neighbours of row r of the matrix; the number of entries left. infinite: a sum is not finite. */
 static int64_t sum_duplicates(const csr_building *b, int64_t r, int32_t *col, double *val,
@@ -195,7 +195,7 @@ static int64_t sum_duplicates(const csr_building *b, int64_t r, int32_t *col, do
     for (int q = 0; q < w; q++) {
       double *sum = &val[w * m + q], v = val[w * k + q]; /* -0 stays -0 */
       bool negated = s == KCL_SKEW || (s == KCL_HERMITIAN && q);
-      *sum = same ? add(*sum, v, negated && col[m] > r) : v;
+      *sum = same ? add_mirrored(*sum, v, negated && col[m] > r) : v;
       *infinite |= !isfinite(val[w * m + q]);
     }
   }

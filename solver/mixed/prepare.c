@@ -152,7 +152,7 @@ int kcl_mixed_judge(kcl_mixed *m, kcl_selection *wide) {
   static const double more_iterations = 1.2;
   const kcl_system *s = wide->system;
   const bool by_time = s->undecided.format && !s->undecided.model;
-  kcl_text (*text)(double) = by_time ? kcl_seconds_text : kcl_bytes_text;
+  kcl_short_text (*text)(double) = by_time ? kcl_seconds_text : kcl_bytes_text;
   double single, twice;
   int rc = compare_speeds(m, wide, by_time, &single, &twice);
   if (rc) return rc;

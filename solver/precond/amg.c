@@ -34,7 +34,7 @@ static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) {
 static int setup_w(kcl_preconditioner *M, const kcl_csr *A) { return amg_build(M, A, 0, TWICE); }
 
 static void amg_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
-  kcl_setup_ahead(ctx, A, type, false);
+  kcl_amg_device_ahead(ctx, A, type, false);
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */

@@ -272,7 +272,8 @@ static int build_levels(kcl_preconditioner *M, const kcl_csr *A, const kcl_level
 static int build_somewhere(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
                            const kcl_preconditioner *before) {
   int rc = KCL_UNSUITED;
-  if (kcl_setup_possible(M->ctx, A)) rc = build_levels(M, A, plan, before, &kcl_build_on_device);
+  if (kcl_amg_device_possible(M->ctx, A))
+    rc = build_levels(M, A, plan, before, &kcl_build_on_device);
   if (rc == KCL_UNSUITED) rc = build_levels(M, A, plan, before, &kcl_build_on_host);
   if (!rc) describe_levels(M, M->data, (double)A->nnz);
   return rc;

@@ -17,7 +17,7 @@ static bool room_for_matrix(kcl_preconditioner *M, void **list, int count, size_
 
 static int add_vector(kcl_preconditioner *M, const char *name, kcl_precond_vector v) {
   if (!room_for_matrix(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
-    free(v.values), kcl_setup_free(M->ctx, v.device);
+    free(v.values), kcl_amg_device_free(M->ctx, v.device);
     return KCL_MEMORY;
   }
   snprintf(v.name, sizeof v.name, "%s", name);
@@ -227,7 +227,7 @@ kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
 
 void kcl_preconditioner_clear(kcl_preconditioner *m) {
   for (int i = 0; i < m->vectors; i++)
-    free(m->vector[i].values), kcl_setup_free(m->ctx, m->vector[i].device);
+    free(m->vector[i].values), kcl_amg_device_free(m->ctx, m->vector[i].device);
   for (int i = 0; i < m->matrices; i++)
     kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
   free(m->vector), free(m->matrix);

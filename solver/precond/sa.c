@@ -113,7 +113,7 @@ static int sa_setup(kcl_preconditioner *M, const kcl_csr *A) {
 }
 
 static void sa_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
-  kcl_setup_ahead(ctx, A, type, true);
+  kcl_amg_device_ahead(ctx, A, type, true);
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */

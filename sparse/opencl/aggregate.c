@@ -11,14 +11,14 @@ enum { ROOT_ROUNDS_LEAST = 3, ROOT_ROUNDS_MORE = 4 /* of the set of roots, betwe
 /* N: the squares of the norms of blocks; A itself where nodes are rows. */
 static int square_blocks(const kcl_device_nodes *g, kcl_device_csr *N, void *largest) {
   const kcl_device_csr *A = g->A;
-  const int team = kcl_setup_team(A);
+  const int team = kcl_amg_device_team(A);
   int rc;
   *N = *A;
   if (g->rule->block == 1)
     return KCL_LAUNCH_EACH(g->s, "largest_square", A->rows * team, KCL_ARG_CSR(A),
                            KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(largest));
   N->col = g->graph.col, N->val = g->graph.val;
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "square_blocks", g->nodes * team, KCL_ARG_CSR(A),
                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(team),
                           KCL_ARG_BUFFER(N->col), KCL_ARG_BUFFER(N->val), KCL_ARG_BUFFER(N->end),
@@ -29,22 +29,22 @@ done:
 
 static int couple_nodes(kcl_device_nodes *g) {
   const bool plain = g->rule->block == 1;
-  const int team = plain ? kcl_setup_team(g->A) : 1;
+  const int team = plain ? kcl_amg_device_team(g->A) : 1;
   const double least = g->rule->theta * g->rule->theta;
   kcl_device_csr *S = &g->graph, N;
   void *largest;
   int rc;
   *S = (kcl_device_csr){.rows = g->nodes, .cols = g->nodes, .ptr = g->A->ptr};
-  KCL_TRY(kcl_setup_memory(g->s, g->A->nnz, sizeof(cl_int), &S->col));
-  KCL_TRY(kcl_setup_memory(g->s, g->A->nnz, sizeof(cl_double), &S->val));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &S->end));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_double), &largest));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->A->nnz, sizeof(cl_int), &S->col));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->A->nnz, sizeof(cl_double), &S->val));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &S->end));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_double), &largest));
   KCL_TRY(square_blocks(g, &N, largest));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "couple_nodes", g->nodes * team, GRAPH(g, &N),
                           KCL_ARG_BUFFER(N.val), KCL_ARG_INT(g->nodes), KCL_ARG_INT(team),
                           KCL_ARG_INT(plain), KCL_ARG_REAL(least * least), KCL_ARG_BUFFER(largest),
                           KCL_ARG_BUFFER(S->col), KCL_ARG_BUFFER(S->val), KCL_ARG_BUFFER(S->end)));
-  kcl_setup_drop(g->s, N.end), kcl_setup_drop(g->s, largest);
+  kcl_amg_device_drop(g->s, N.end), kcl_amg_device_drop(g->s, largest);
 done:
   return rc;
 }
@@ -61,17 +61,17 @@ typedef struct device_rooting {
 
 static int open_rooting(const kcl_device_nodes *g, device_rooting *m) {
   int rc;
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_ulong), &m->key));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_ulong), &m->near));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &m->spare));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &m->flag));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_ulong), &m->key));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_ulong), &m->near));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &m->spare));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &m->flag));
 done:
   return rc;
 }
 
 static void close_rooting(const kcl_device_nodes *g, const device_rooting *m) {
   const void *const list[] = {m->key, m->near, m->spare, m->flag, m->size};
-  for (int i = 0; i < 5; i++) kcl_setup_drop(g->s, list[i]);
+  for (int i = 0; i < 5; i++) kcl_amg_device_drop(g->s, list[i]);
 }
 
 /* left: the note of whether some nodes are still undecided. */
@@ -79,7 +79,7 @@ static int enqueue_root_rounds(const kcl_device_nodes *g, const device_rooting *
                                int *left) {
   int rc = KCL_OK;
   for (int round = 0; round < count; round++) {
-    KCL_TRY(kcl_setup_notes(g->s, 1, left));
+    KCL_TRY(kcl_amg_device_notes(g->s, 1, left));
     KCL_TRY(KCL_LAUNCH_EACH(g->s, "look_near", g->nodes, GRAPH(g, &g->graph), KCL_ARG_INT(g->nodes),
                             KCL_ARG_BUFFER(m->key), KCL_ARG_BUFFER(m->near)));
     KCL_TRY(KCL_LAUNCH_EACH(g->s, "decide_roots", g->nodes, GRAPH(g, &g->graph),
@@ -109,7 +109,7 @@ static int mark_first_roots(const kcl_device_nodes *g, const device_rooting *m, 
   int rc;
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "mark_roots", g->nodes, KCL_ARG_BUFFER(m->key),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->flag)));
-  KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, m->flag, count));
+  KCL_TRY(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, count));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "number_roots", g->nodes, KCL_ARG_BUFFER(m->key),
                           KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
                           KCL_ARG_BUFFER(g->aggregate)));
@@ -121,14 +121,14 @@ done:
 /* flag: large aggregates before each; large: the note of how many there are. */
 static int find_large(const kcl_device_nodes *g, device_rooting *m, int *large) {
   int rc;
-  kcl_setup_drop(g->s, m->size);
-  KCL_TRY(kcl_setup_zeros(g->s, g->nodes, &m->size));
+  kcl_amg_device_drop(g->s, m->size);
+  KCL_TRY(kcl_amg_device_zeros(g->s, g->nodes, &m->size));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->size)));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "mark_large", g->nodes, KCL_ARG_BUFFER(m->size),
                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->least),
                           KCL_ARG_BUFFER(m->flag)));
-  KCL_TRY(kcl_setup_scan(g->s, m->flag, g->nodes, m->flag, large));
+  KCL_TRY(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, large));
 done:
   return rc;
 }
@@ -140,9 +140,9 @@ static int some_root_rounds(const kcl_device_nodes *g, device_rooting *m, int co
   KCL_TRY(mark_first_roots(g, m, &roots));
   large = roots;
   if (g->rule->least > 1) KCL_TRY(find_large(g, m, &large));
-  KCL_TRY(kcl_setup_read_notes(g->s, left, 1, &m->left));
-  KCL_TRY(kcl_setup_read_notes(g->s, roots, 1, &m->count));
-  KCL_TRY(kcl_setup_read_notes(g->s, large, 1, &m->large));
+  KCL_TRY(kcl_amg_device_read_notes(g->s, left, 1, &m->left));
+  KCL_TRY(kcl_amg_device_read_notes(g->s, roots, 1, &m->count));
+  KCL_TRY(kcl_amg_device_read_notes(g->s, large, 1, &m->large));
 done:
   return rc;
 }
@@ -166,12 +166,12 @@ static int first_rounds(int64_t nodes) {
   return rounds;
 }
 
-int kcl_setup_aggregates(kcl_device_nodes *g) {
+int kcl_amg_device_aggregates(kcl_device_nodes *g) {
   device_rooting m = {.left = 1};
   int rc;
   KCL_TRY(couple_nodes(g));
   KCL_TRY(open_rooting(g, &m));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &g->aggregate));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &g->aggregate));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "begin_roots", g->nodes, GRAPH(g, &g->graph), KCL_ARG_INT(g->nodes),
                           KCL_ARG_BUFFER(m.key), KCL_ARG_BUFFER(m.near)));
   for (int count = first_rounds(g->nodes); m.left; count = ROOT_ROUNDS_MORE)

@@ -13,8 +13,8 @@ typedef struct kcl_device_nodes {
   void *aggregate;      /* cl_mem: int [nodes]; -1: none */
 } kcl_device_nodes;
 
-int kcl_setup_aggregates(kcl_device_nodes *g); /* aggregate.c: the graph and the aggregates */
+int kcl_amg_device_aggregates(kcl_device_nodes *g); /* aggregate.c: the graph and the aggregates */
 /* limit.c. KCL_UNSUITED: P^T A P may take more than the rule allows. */
-int kcl_setup_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P);
+int kcl_amg_device_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P);
 
 #endif

@@ -20,23 +20,23 @@ typedef struct coarsening {
 static int find_strong(coarsening *c, void **depend) {
   const kcl_device_csr *A = c->A;
   const int64_t n = A->rows;
-  const int team = kcl_setup_team(A);
+  const int team = kcl_amg_device_team(A);
   void *limit;
   int rc = KCL_UNSUITED;
   if (A->longest > KCL_LONG_ROW) goto done; /* left to the host */
   c->S = (kcl_device_csr){.rows = n, .cols = n};
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &limit));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &c->weak));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
-  KCL_TRY(kcl_setup_zeros(c->s, n, depend));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &limit));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &c->weak));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
+  KCL_TRY(kcl_amg_device_zeros(c->s, n, depend));
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "count_strong", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
                           KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
                           KCL_ARG_BUFFER(*depend)));
-  KCL_TRY(kcl_setup_shape_within(c->s, &c->S, A->nnz));
+  KCL_TRY(kcl_amg_device_shape_within(c->s, &c->S, A->nnz));
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "fill_strong", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
-  kcl_setup_drop(c->s, limit);
+  kcl_amg_device_drop(c->s, limit);
 done:
   return rc;
 }
@@ -53,7 +53,7 @@ static int enqueue_split_rounds(const coarsening *c, const device_splitting *m, 
   const int64_t n = c->A->rows;
   int rc = KCL_OK;
   for (; count > 0; count--) {
-    KCL_TRY(kcl_setup_notes(c->s, 1, left));
+    KCL_TRY(kcl_amg_device_notes(c->s, 1, left));
     KCL_TRY(KCL_LAUNCH_EACH(c->s, "decide_points", n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
                             KCL_ARG_INT(TRIES), KCL_ARG_BUFFER(m->first), KCL_ARG_BUFFER(m->state),
                             KCL_ARG_BUFFER(m->ahead), KCL_ARG_NOTE(c->s, *left)));
@@ -68,11 +68,12 @@ static int some_split_rounds(coarsening *c, const device_splitting *m, int count
   int flag, sum, rc;
   cl_int found;
   KCL_TRY(enqueue_split_rounds(c, m, count, &flag));
-  KCL_TRY(kcl_setup_scan(c->s, m->state, n, m->before, &sum)); /* a coarse point is 1, a fine 0 */
+  KCL_TRY(
+      kcl_amg_device_scan(c->s, m->state, n, m->before, &sum)); /* a coarse point is 1, a fine 0 */
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "number_coarse", n, KCL_ARG_BUFFER(m->state),
                           KCL_ARG_BUFFER(m->before), KCL_ARG_INT(n), KCL_ARG_BUFFER(c->coarse)));
-  KCL_TRY(kcl_setup_read_notes(c->s, sum, 1, &found));
-  KCL_TRY(kcl_setup_read_notes(c->s, flag, 1, left));
+  KCL_TRY(kcl_amg_device_read_notes(c->s, sum, 1, &found));
+  KCL_TRY(kcl_amg_device_read_notes(c->s, flag, 1, left));
   c->count = found;
 done:
   return rc;
@@ -83,21 +84,21 @@ static int split_points(coarsening *c, void *depend) {
   device_splitting m;
   cl_int left;
   int rc;
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &m.first));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.state));
-  KCL_TRY(kcl_setup_zeros(c->s, n, &m.ahead));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &m.before));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &c->coarse));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &m.first));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.state));
+  KCL_TRY(kcl_amg_device_zeros(c->s, n, &m.ahead));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.before));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->coarse));
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "begin_split", n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_BUFFER(depend), KCL_ARG_BUFFER(m.first), KCL_ARG_BUFFER(m.state),
                           KCL_ARG_BUFFER(m.ahead)));
   KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_FIRST, &left));
   while (left) KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_MORE, &left));
-  kcl_setup_drop(c->s, m.first);
-  kcl_setup_drop(c->s, m.state);
-  kcl_setup_drop(c->s, m.ahead);
-  kcl_setup_drop(c->s, m.before);
-  kcl_setup_drop(c->s, depend);
+  kcl_amg_device_drop(c->s, m.first);
+  kcl_amg_device_drop(c->s, m.state);
+  kcl_amg_device_drop(c->s, m.ahead);
+  kcl_amg_device_drop(c->s, m.before);
+  kcl_amg_device_drop(c->s, depend);
 done:
   return rc;
 }
@@ -105,35 +106,35 @@ done:
 /* The factors of interpolation. */
 static int make_factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *B) {
   const int64_t n = c->A->rows;
-  const int team = kcl_setup_team(c->A);
+  const int team = kcl_amg_device_team(c->A);
   void *beta;
   int rc;
   *L = (kcl_device_csr){.rows = n, .cols = n}, *B = (kcl_device_csr){.rows = n, .cols = c->count};
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_double), &beta));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &L->ptr));
-  KCL_TRY(kcl_setup_memory(c->s, n, sizeof(cl_int), &B->ptr));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &beta));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &L->ptr));
+  KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &B->ptr));
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "sum_coarse", n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta)));
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "sum_diagonal", n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak),
                           KCL_ARG_BUFFER(L->ptr), KCL_ARG_BUFFER(B->ptr)));
-  KCL_TRY(kcl_setup_shape_within(c->s, L, c->A->nnz + n));
-  KCL_TRY(kcl_setup_shape_within(c->s, B, c->A->nnz + n));
+  KCL_TRY(kcl_amg_device_shape_within(c->s, L, c->A->nnz + n));
+  KCL_TRY(kcl_amg_device_shape_within(c->s, B, c->A->nnz + n));
   KCL_TRY(KCL_LAUNCH_EACH(c->s, "fill_factors", n * team, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta),
                           KCL_ARG_BUFFER(c->weak), KCL_ARG_CSR(L), KCL_ARG_CSR(B)));
-  kcl_setup_drop(c->s, beta);
+  kcl_amg_device_drop(c->s, beta);
 done:
   return rc;
 }
 
 static void drop_coarsening(const coarsening *c) {
-  kcl_setup_drop_matrix(c->s, &c->S);
-  kcl_setup_drop(c->s, c->weak), kcl_setup_drop(c->s, c->coarse);
+  kcl_amg_device_drop_matrix(c->s, &c->S);
+  kcl_amg_device_drop(c->s, c->weak), kcl_amg_device_drop(c->s, c->coarse);
 }
 
-int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
-                            const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made) {
+int kcl_amg_device_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
+                                 const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made) {
   coarsening c = {.s = s, .A = A, .theta = rule->theta};
   kcl_device_csr L, B, W;
   void *depend;
@@ -143,10 +144,10 @@ int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
   KCL_TRY(split_points(&c, depend));
   if (!c.count || (double)c.count > rule->enough) goto drop;
   KCL_TRY(make_factors(&c, &L, &B));
-  KCL_TRY(kcl_setup_loose_product(s, &L, &B, true, &W));
-  kcl_setup_drop_matrix(s, &L), kcl_setup_drop_matrix(s, &B);
-  KCL_TRY(kcl_setup_truncate(s, &W, rule->most, P));
-  kcl_setup_drop_matrix(s, &W);
+  KCL_TRY(kcl_amg_device_loose_product(s, &L, &B, true, &W));
+  kcl_amg_device_drop_matrix(s, &L), kcl_amg_device_drop_matrix(s, &B);
+  KCL_TRY(kcl_amg_device_truncate(s, &W, rule->most, P));
+  kcl_amg_device_drop_matrix(s, &W);
   *made = true;
 drop:
   drop_coarsening(&c);

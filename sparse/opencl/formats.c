@@ -40,14 +40,14 @@ done:
 
 static int slice_of(const kcl *ctx) { return ctx->tune.slice ? ctx->tune.slice : KCL_SLICE; }
 
-int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A) {
-  const int C = slice_of(kcl_setup_context(s));
+int kcl_amg_device_slices(kcl_device_setup *s, kcl_device_csr *A) {
+  const int C = slice_of(kcl_amg_device_context(s));
   const int64_t slices = (A->rows + C - 1) / C;
   int rc;
-  KCL_TRY(kcl_setup_memory(s, slices, sizeof(cl_int), &A->slice));
+  KCL_TRY(kcl_amg_device_memory(s, slices, sizeof(cl_int), &A->slice));
   KCL_TRY(KCL_LAUNCH_EACH(s, "slice_widths", slices, KCL_ARG_BUFFER(A->ptr), KCL_ARG_INT(A->rows),
                           KCL_ARG_INT(C), KCL_ARG_BUFFER(A->slice)));
-  KCL_TRY(kcl_setup_scan(s, A->slice, slices, A->slice, &A->slice_note));
+  KCL_TRY(kcl_amg_device_scan(s, A->slice, slices, A->slice, &A->slice_note));
 done:
   return rc;
 }
@@ -59,8 +59,8 @@ static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_ma
   cl_int found[2];
   int64_t columns;
   int rc;
-  if (!A->slice) KCL_TRY(kcl_setup_slices(s, A));
-  KCL_TRY(kcl_setup_read_notes(s, A->slice_note, 2, found));
+  if (!A->slice) KCL_TRY(kcl_amg_device_slices(s, A));
+  KCL_TRY(kcl_amg_device_read_notes(s, A->slice_note, 2, found));
   columns = found[0];
   if (columns * C >= INT32_MAX) KCL_TRY(KCL_UNSUITED);
   m->variant = C, m->rows_match_elements = true;
@@ -82,7 +82,7 @@ done:
 
 static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
   const int64_t n = m->array[2].count;
-  int rc = kcl_setup_memory(s, n, sizeof(cl_double), out);
+  int rc = kcl_amg_device_memory(s, n, sizeof(cl_double), out);
   return rc ? rc
             : KCL_LAUNCH_EACH(s, "widen", n, KCL_ARG_BUFFER(m->device[2]), KCL_ARG_INT(n),
                               KCL_ARG_BUFFER(*out));
@@ -92,17 +92,18 @@ static int view_csr(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_d
   out->ptr = m->device[0];
   out->col = m->device[1];
   out->val = values ? m->device[2] : NULL;
-  return values && (kcl_setup_single(s) || has_single_values(m)) ? widen(s, m, &out->val) : KCL_OK;
+  return values && (kcl_amg_device_single(s) || has_single_values(m)) ? widen(s, m, &out->val)
+                                                                      : KCL_OK;
 }
 
 /* Rows have room behind them. */
 static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
   int rc;
   out->nnz = m->array[1].count, out->filled = m->nnz;
-  KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
-  KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->end));
-  KCL_TRY(kcl_setup_memory(s, out->nnz, sizeof(cl_int), &out->col));
-  KCL_TRY(kcl_setup_memory(s, out->nnz, sizeof(cl_double), &out->val));
+  KCL_TRY(kcl_amg_device_memory(s, m->rows, sizeof(cl_int), &out->ptr));
+  KCL_TRY(kcl_amg_device_memory(s, m->rows, sizeof(cl_int), &out->end));
+  KCL_TRY(kcl_amg_device_memory(s, out->nnz, sizeof(cl_int), &out->col));
+  KCL_TRY(kcl_amg_device_memory(s, out->nnz, sizeof(cl_double), &out->val));
   KCL_TRY(KCL_LAUNCH_EACH(
       s, has_single_values(m) ? "read_slices_narrow" : "read_slices", m->rows, KCL_ARG_INT(m->rows),
       KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
@@ -114,13 +115,13 @@ done:
 
 static int view_sell_pattern(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *out) {
   int rc, note;
-  KCL_TRY(kcl_setup_memory(s, m->rows, sizeof(cl_int), &out->ptr));
-  KCL_TRY(kcl_setup_memory(s, m->nnz, sizeof(cl_int), &out->col));
+  KCL_TRY(kcl_amg_device_memory(s, m->rows, sizeof(cl_int), &out->ptr));
+  KCL_TRY(kcl_amg_device_memory(s, m->nnz, sizeof(cl_int), &out->col));
   KCL_TRY(KCL_LAUNCH_EACH(s, has_single_values(m) ? "count_slices_narrow" : "count_slices", m->rows,
                           KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant),
                           KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
                           KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr)));
-  KCL_TRY(kcl_setup_scan(s, out->ptr, m->rows, out->ptr, &note));
+  KCL_TRY(kcl_amg_device_scan(s, out->ptr, m->rows, out->ptr, &note));
   KCL_TRY(KCL_LAUNCH_EACH(s, "read_columns", m->rows, KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant),
                           KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
                           KCL_ARG_PATTERN(out)));
@@ -128,8 +129,9 @@ done:
   return rc;
 }
 
-int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out) {
-  if (m->source.row_ptr) return kcl_setup_upload(s, &m->source, NULL, out);
+int kcl_amg_device_view(kcl_device_setup *s, const kcl_matrix *m, bool values,
+                        kcl_device_csr *out) {
+  if (m->source.row_ptr) return kcl_amg_device_upload(s, &m->source, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
   if (strcmp(m->format->name, "sell")) return view_csr(s, m, values, out);
   return values ? view_sell(s, m, out) : view_sell_pattern(s, m, out);
@@ -137,22 +139,22 @@ int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_de
 
 /* ---------------------------------------------------------------- in a format */
 
-int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
-                     kcl_matrix **out) {
-  kcl *ctx = kcl_setup_context(s);
+int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
+                          kcl_matrix **out) {
+  kcl *ctx = kcl_amg_device_context(s);
   kcl_matrix *m = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
   *m = (kcl_matrix){.ctx = ctx,
                     .format = f,
-                    .type = kcl_setup_single(s) ? KCL_S : KCL_D,
+                    .type = kcl_amg_device_single(s) ? KCL_S : KCL_D,
                     .rows = A->rows,
                     .cols = A->cols,
                     .nnz = A->nnz,
                     .lanes = 1,
                     .scatter_items = A->nnz};
   kcl_opencl_adopt(m);
-  narrow = narrow && !kcl_setup_single(s);
+  narrow = narrow && !kcl_amg_device_single(s);
   KCL_TRY((strcmp(f->name, "sell") ? fill_csr : fill_sell)(s, A, narrow, m));
   *out = m, m = NULL;
 done:

@@ -19,23 +19,23 @@ typedef struct device_estimate {
 
 static int open_estimate(const kcl_device_nodes *g, int64_t cols, device_estimate *e) {
   int rc;
-  KCL_TRY(kcl_setup_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->column));
-  KCL_TRY(kcl_setup_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->coarse));
-  KCL_TRY(kcl_setup_memory(g->s, g->A->rows * DEVICE_KEYS, sizeof(cl_float), &e->row));
-  KCL_TRY(kcl_setup_memory(g->s, (int64_t)2 * KEY_PARTS, sizeof(cl_double), &e->part));
+  KCL_TRY(kcl_amg_device_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->column));
+  KCL_TRY(kcl_amg_device_memory(g->s, cols * DEVICE_KEYS, sizeof(cl_float), &e->coarse));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->A->rows * DEVICE_KEYS, sizeof(cl_float), &e->row));
+  KCL_TRY(kcl_amg_device_memory(g->s, (int64_t)2 * KEY_PARTS, sizeof(cl_double), &e->part));
 done:
   return rc;
 }
 
 static void close_estimate(const kcl_device_nodes *g, const device_estimate *e) {
   const void *const list[] = {e->column, e->coarse, e->row, e->part};
-  for (int i = 0; i < 4; i++) kcl_setup_drop(g->s, list[i]);
+  for (int i = 0; i < 4; i++) kcl_amg_device_drop(g->s, list[i]);
 }
 
 static int run_estimate(const kcl_device_nodes *g, const kcl_device_csr *P,
                         const device_estimate *e) {
   const kcl_device_csr *A = g->A;
-  const int64_t items = KEY_PARTS * KCL_SETUP_GROUP;
+  const int64_t items = KEY_PARTS * KCL_AMG_DEVICE_GROUP;
   int rc;
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "draw_keys", items, KCL_ARG_INT(P->cols), KCL_ARG_BUFFER(e->column),
                           KCL_ARG_BUFFER(e->coarse)));
@@ -50,14 +50,14 @@ done:
   return rc;
 }
 
-int kcl_setup_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P) {
+int kcl_amg_device_check_limit(const kcl_device_nodes *g, const kcl_device_csr *P) {
   double part[2][KEY_PARTS], products = 0, entries = 0;
   device_estimate e = {.column = NULL};
   int rc = KCL_OK;
   if (is_small(g, P)) return KCL_OK;
   KCL_TRY(open_estimate(g, P->cols, &e));
   KCL_TRY(run_estimate(g, P, &e));
-  KCL_TRY(kcl_setup_read(g->s, e.part, 0, sizeof part, part));
+  KCL_TRY(kcl_amg_device_read(g->s, e.part, 0, sizeof part, part));
   for (int i = 0; i < KEY_PARTS; i++) products += part[0][i], entries += part[1][i];
   if (products > g->rule->most_products || entries > g->rule->most_entries) rc = KCL_UNSUITED;
 done:

@@ -100,7 +100,7 @@ static bool next_range(const device_product *p, const cl_int *found, class_range
 
 /* bound [rows] of C's; classes, by keys of v columns: the note of the blocks in each. */
 static int list_bounds(const device_product *p, int v, void *bound, int *classes) {
-  int rc = kcl_setup_notes(p->s, CLASSES, classes);
+  int rc = kcl_amg_device_notes(p->s, CLASSES, classes);
   if (rc) return rc;
   return KCL_LAUNCH(p->s, "list_by_bound", count_row_groups(p) * LISTERS, LISTERS,
                     KCL_ARG_PATTERN(p->A), KCL_ARG_ENDS(p->A), KCL_ARG_BUFFER(p->B.ptr),
@@ -109,7 +109,7 @@ static int list_bounds(const device_product *p, int v, void *bound, int *classes
 }
 
 static int list_lengths(const device_product *p, int *classes) {
-  int rc = kcl_setup_notes(p->s, CLASSES, classes);
+  int rc = kcl_amg_device_notes(p->s, CLASSES, classes);
   if (rc) return rc;
   return KCL_LAUNCH(p->s, "list_by_length", count_row_groups(p) * ROWS_PER_BLOCK, ROWS_PER_BLOCK,
                     KCL_ARG_BUFFER(p->C->ptr), KCL_ARG_INT(p->A->rows), KCL_ARG_BUFFER(p->list),
@@ -118,8 +118,8 @@ static int list_lengths(const device_product *p, int *classes) {
 
 /* Blocks in each class; waits for all notes, B's too. */
 static int read_classes(device_product *p, int classes, cl_int *found) {
-  int rc = kcl_setup_read_notes(p->s, classes, CLASSES, found);
-  return rc ? rc : kcl_setup_measure(p->s, &p->B);
+  int rc = kcl_amg_device_read_notes(p->s, classes, CLASSES, found);
+  return rc ? rc : kcl_amg_device_measure(p->s, &p->B);
 }
 
 /* Counts the entries of C's rows; *failed: the note of whether a row is too long. */
@@ -129,7 +129,7 @@ static int count_products_of_rows(device_product *p, int *failed) {
   int rc;
   KCL_TRY(list_bounds(p, columns_per_block(&p->B), p->C->ptr, &r.notes));
   KCL_TRY(read_classes(p, r.notes, found));
-  KCL_TRY(kcl_setup_notes(p->s, 1, failed));
+  KCL_TRY(kcl_amg_device_notes(p->s, 1, failed));
   for (; next_range(p, found, &r); r.first = r.last + 1) KCL_TRY(count_range(p, &r, *failed));
 done:
   return rc;
@@ -145,13 +145,13 @@ done:
 }
 
 static int open_list(device_product *p) {
-  return kcl_setup_memory(p->s, CLASSES * count_row_groups(p), sizeof(cl_int), &p->list);
+  return kcl_amg_device_memory(p->s, CLASSES * count_row_groups(p), sizeof(cl_int), &p->list);
 }
 
 static int open_product(device_product *p) {
   kcl_device_csr *C = p->C;
   *C = (kcl_device_csr){.rows = p->A->rows, .cols = p->B.cols, .block = p->sorted ? p->B.block : 0};
-  int rc = kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->ptr);
+  int rc = kcl_amg_device_memory(p->s, C->rows, sizeof(cl_int), &C->ptr);
   return rc ? rc : open_list(p);
 }
 
@@ -161,12 +161,12 @@ static int multiply_in_classes(device_product *p) {
   cl_int too_long;
   KCL_TRY(open_product(p));
   KCL_TRY(count_products_of_rows(p, &failed));
-  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
+  KCL_TRY(kcl_amg_device_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
   KCL_TRY(list_lengths(p, &classes));
-  KCL_TRY(kcl_setup_room(p->s, C)); /* waits for all of these notes */
-  KCL_TRY(kcl_setup_read_notes(p->s, failed, 1, &too_long));
+  KCL_TRY(kcl_amg_device_room(p->s, C)); /* waits for all of these notes */
+  KCL_TRY(kcl_amg_device_read_notes(p->s, failed, 1, &too_long));
   KCL_TRY(too_long || C->longest > LONGEST_PRODUCT_ROW ? KCL_UNSUITED : fill_product(p, classes));
-  kcl_setup_drop(p->s, p->list);
+  kcl_amg_device_drop(p->s, p->list);
 done:
   return rc;
 }
@@ -175,17 +175,18 @@ static int multiply_loosely(device_product *p) {
   kcl_device_csr *C = p->C;
   int classes, rc;
   KCL_TRY(open_product(p));
-  KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
+  KCL_TRY(kcl_amg_device_memory(p->s, C->rows, sizeof(cl_int), &C->end));
   KCL_TRY(list_bounds(p, 1, C->ptr, &classes));
-  KCL_TRY(kcl_setup_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
-  KCL_TRY(kcl_setup_measure(p->s, C));
-  KCL_TRY(C->longest > SMALL_TABLE || C->nnz > kcl_setup_loose_most(p->s) ? KCL_UNSUITED : KCL_OK);
-  KCL_TRY(kcl_setup_room(p->s, C));
+  KCL_TRY(kcl_amg_device_scan(p->s, C->ptr, C->rows, C->ptr, &C->note));
+  KCL_TRY(kcl_amg_device_measure(p->s, C));
+  KCL_TRY(C->longest > SMALL_TABLE || C->nnz > kcl_amg_device_loose_most(p->s) ? KCL_UNSUITED
+                                                                               : KCL_OK);
+  KCL_TRY(kcl_amg_device_room(p->s, C));
   C->filled = C->nnz / 2;
   rc = fill_product(p, classes);
 done:
-  kcl_setup_drop(p->s, p->list);
-  if (rc == KCL_UNSUITED) kcl_setup_drop_matrix(p->s, C);
+  kcl_amg_device_drop(p->s, p->list);
+  if (rc == KCL_UNSUITED) kcl_amg_device_drop_matrix(p->s, C);
   return rc;
 }
 
@@ -195,18 +196,18 @@ static int multiply_within(device_product *p, int longest) {
   class_range r = {.blocks = count_row_groups(p)};
   int rc;
   KCL_TRY(open_product(p));
-  KCL_TRY(kcl_setup_memory(p->s, C->rows, sizeof(cl_int), &C->end));
+  KCL_TRY(kcl_amg_device_memory(p->s, C->rows, sizeof(cl_int), &C->end));
   KCL_TRY(KCL_LAUNCH_EACH(p->s, "space_rows", C->rows + 1, KCL_ARG_INT(C->rows),
                           KCL_ARG_INT(longest), KCL_ARG_BUFFER(C->ptr)));
   C->nnz = C->rows * longest;
   C->filled = C->nnz / 2;
   C->longest = longest;
-  KCL_TRY(kcl_setup_room(p->s, C));
+  KCL_TRY(kcl_amg_device_room(p->s, C));
   KCL_TRY(list_lengths(p, &r.notes));
   while (class_room(r.first) < longest) r.first++;
   r.last = r.first;
   KCL_TRY(fill_range(p, &r));
-  kcl_setup_drop(p->s, p->list);
+  kcl_amg_device_drop(p->s, p->list);
 done:
   return rc;
 }
@@ -225,23 +226,23 @@ static int multiply_like(device_product *p, const kcl_device_csr *pattern,
                         .col = pattern->col,
                         .block = p->B.block};
   KCL_TRY(open_list(p));
-  KCL_TRY(kcl_setup_memory(p->s, C->nnz, sizeof(cl_double), &C->val));
+  KCL_TRY(kcl_amg_device_memory(p->s, C->nnz, sizeof(cl_double), &C->val));
   KCL_TRY(list_lengths(p, &r.notes));
-  KCL_TRY(kcl_setup_notes(p->s, 1, &p->astray));
+  KCL_TRY(kcl_amg_device_notes(p->s, 1, &p->astray));
   for (; next_range(p, shape->blocks, &r); r.first = r.last + 1) KCL_TRY(refill_range(p, &r));
-  KCL_TRY(kcl_setup_expect_none(p->s, p->astray));
-  kcl_setup_drop(p->s, p->list);
+  KCL_TRY(kcl_amg_device_expect_none(p->s, p->astray));
+  kcl_amg_device_drop(p->s, p->list);
 done:
   return rc;
 }
 
-int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
-                      kcl_device_csr *C) {
+int kcl_amg_device_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
+                           kcl_device_csr *C) {
   return multiply_in_classes(&(device_product){.s = s, .A = A, .B = *B, .C = C, .sorted = true});
 }
 
-int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
-                            bool sorted, kcl_device_csr *C) {
+int kcl_amg_device_loose_product(kcl_device_setup *s, const kcl_device_csr *A,
+                                 const kcl_device_csr *B, bool sorted, kcl_device_csr *C) {
   device_product p = {.s = s, .A = A, .B = *B, .C = C, .sorted = sorted};
   int rc = multiply_loosely(&p);
   return rc == KCL_UNSUITED ? multiply_in_classes(&p) : rc;
@@ -250,20 +251,20 @@ int kcl_setup_loose_product(kcl_device_setup *s, const kcl_device_csr *A, const 
 /* Are rows so even that room for the longest one in each row takes little memory, or little more than A B does? */
 static bool rows_are_even(const kcl_device_setup *s, const kcl_device_csr *C) {
   const int64_t all = C->rows * C->longest;
-  return C->longest <= LONGEST_PRODUCT_ROW && all < INT32_MAX && all <= kcl_setup_loose_most(s) &&
-         (all <= LITTLE || all <= 2 * C->nnz);
+  return C->longest <= LONGEST_PRODUCT_ROW && all < INT32_MAX &&
+         all <= kcl_amg_device_loose_most(s) && (all <= LITTLE || all <= 2 * C->nnz);
 }
 
 /* A P is sorted where R (A P) is counted by its blocks. */
-int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
-                       const kcl_device_csr *P, const kcl_device_csr *pattern,
-                       kcl_galerkin_shape *shape, kcl_device_csr *out) {
+int kcl_amg_device_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
+                            const kcl_device_csr *P, const kcl_device_csr *pattern,
+                            kcl_galerkin_shape *shape, kcl_device_csr *out) {
   kcl_device_csr AP;
   device_product last = {.s = s, .A = R, .C = out, .sorted = true};
   int rc =
       pattern && shape->between
           ? multiply_within(&(device_product){.s = s, .A = A, .B = *P, .C = &AP}, shape->between)
-          : kcl_setup_loose_product(s, A, P, P->block > 1, &AP);
+          : kcl_amg_device_loose_product(s, A, P, P->block > 1, &AP);
   if (rc) return rc;
   last.B = AP;
   if (pattern) {
@@ -274,6 +275,6 @@ int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_d
                                   .longest = (int)out->longest};
     memcpy(shape->blocks, last.found, sizeof shape->blocks);
   }
-  if (!rc) kcl_setup_drop_matrix(s, &AP);
+  if (!rc) kcl_amg_device_drop_matrix(s, &AP);
   return rc;
 }

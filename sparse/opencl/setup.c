@@ -30,10 +30,10 @@ struct kcl_device_setup {
   int expectations;
 };
 
-kcl *kcl_setup_context(const kcl_device_setup *s) { return s->ctx; }
-bool kcl_setup_single(const kcl_device_setup *s) { return s->type == KCL_S; }
+kcl *kcl_amg_device_context(const kcl_device_setup *s) { return s->ctx; }
+bool kcl_amg_device_single(const kcl_device_setup *s) { return s->type == KCL_S; }
 
-bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A) {
+bool kcl_amg_device_possible(const kcl *ctx, const kcl_csr *A) {
   return ctx->opencl && ctx->layout == KCL_LAYOUT_GPU && ctx->device.has_double &&
          !kcl_type_complex(A->type) && A->rows >= LEAST_ROWS && A->nnz < INT32_MAX;
 }
@@ -71,7 +71,7 @@ static int list_programs(const kcl_device_setup *s, kcl_build *list, int *place)
   return count;
 }
 
-bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation) {
+bool kcl_amg_device_compiled(kcl *ctx, kcl_type type, bool aggregation) {
   bool all = true;
   for (int i = 0; i < PROGRAMS && all; i++) {
     const kcl_build b = program(type, i);
@@ -90,8 +90,8 @@ static int build_kernels(kcl_device_setup *s) {
   return rc;
 }
 
-int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
-                     const kcl_arg *arg, int args) {
+int kcl_amg_device_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
+                          const kcl_arg *arg, int args) {
   const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
   cl_kernel k = NULL;
   cl_int code = CL_SUCCESS;
@@ -109,7 +109,7 @@ int kcl_setup_launch(kcl_device_setup *s, const char *kernel, int64_t items, siz
 
 /* ---------------------------------------------------------------- memory */
 
-int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **out) {
+int kcl_amg_device_memory(kcl_device_setup *s, int64_t count, size_t element, void **out) {
   void **more = realloc(s->buffer, (size_t)(s->buffers + 1) * sizeof *more);
   *out = NULL;
   if (!more) return kcl_fail(s->ctx, KCL_MEMORY, "out of memory: setting up a preconditioner");
@@ -119,7 +119,7 @@ int kcl_setup_memory(kcl_device_setup *s, int64_t count, size_t element, void **
   return rc;
 }
 
-void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
+void kcl_amg_device_drop(kcl_device_setup *s, const void *buffer) {
   int i = 0;
   while (i < s->buffers && s->buffer[i] != buffer) i++;
   if (i == s->buffers) return;
@@ -127,16 +127,16 @@ void kcl_setup_drop(kcl_device_setup *s, const void *buffer) {
   s->buffer[i] = s->buffer[--s->buffers];
 }
 
-void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
-  kcl_setup_drop(s, A->ptr);
-  kcl_setup_drop(s, A->col);
-  kcl_setup_drop(s, A->val);
-  kcl_setup_drop(s, A->end), kcl_setup_drop(s, A->slice);
+void kcl_amg_device_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A) {
+  kcl_amg_device_drop(s, A->ptr);
+  kcl_amg_device_drop(s, A->col);
+  kcl_amg_device_drop(s, A->val);
+  kcl_amg_device_drop(s, A->end), kcl_amg_device_drop(s, A->slice);
 }
 
 static int fill_memory(kcl_device_setup *s, int64_t count, const void *element, size_t size,
                        void **out) {
-  int rc = kcl_setup_memory(s, count, size, out);
+  int rc = kcl_amg_device_memory(s, count, size, out);
   if (rc) return rc;
   return kcl_cl_check(
       s->ctx,
@@ -145,26 +145,26 @@ static int fill_memory(kcl_device_setup *s, int64_t count, const void *element, 
       "clEnqueueFillBuffer", "setting up a preconditioner");
 }
 
-int kcl_setup_zeros(kcl_device_setup *s, int64_t count, void **out) {
+int kcl_amg_device_zeros(kcl_device_setup *s, int64_t count, void **out) {
   return fill_memory(s, count, &(cl_int){0}, sizeof(cl_int), out);
 }
 
-int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out) {
+int kcl_amg_device_ones(kcl_device_setup *s, int64_t count, void **out) {
   return fill_memory(s, count, &(cl_double){1}, sizeof(cl_double), out);
 }
 
-int kcl_setup_messages(kcl_device_setup *s, int64_t count, const void **out) {
+int kcl_amg_device_messages(kcl_device_setup *s, int64_t count, const void **out) {
   int rc = KCL_OK;
   if (count > s->messages) {
-    kcl_setup_drop(s, s->message);
-    rc = kcl_setup_zeros(s, 2 * count, &s->message);
+    kcl_amg_device_drop(s, s->message);
+    rc = kcl_amg_device_zeros(s, 2 * count, &s->message);
     s->messages = rc ? 0 : count;
   }
   *out = s->message;
   return rc;
 }
 
-int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t count) {
+int kcl_amg_device_copy(kcl_device_setup *s, const void *from, void *to, int64_t count) {
   const size_t bytes = (size_t)count * sizeof(cl_int);
   if (!count) return KCL_OK;
   return kcl_cl_check(s->ctx,
@@ -174,11 +174,11 @@ int kcl_setup_copy(kcl_device_setup *s, const void *from, void *to, int64_t coun
                       "clEnqueueCopyBuffer", "setting up a preconditioner");
 }
 
-int64_t kcl_setup_loose_most(const kcl_device_setup *s) {
+int64_t kcl_amg_device_loose_most(const kcl_device_setup *s) {
   return (int64_t)(s->ctx->device.memory / 16 / (sizeof(cl_int) + sizeof(cl_double)));
 }
 
-int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to) {
+int kcl_amg_device_read(kcl_device_setup *s, const void *from, size_t at, size_t bytes, void *to) {
   cl_mem buffer = (cl_mem)(uintptr_t)from;
   return kcl_cl_check(s->ctx,
                       clEnqueueReadBuffer(s->ctx->opencl->queue, buffer, CL_TRUE, at, bytes, to, 0,
@@ -188,48 +188,48 @@ int kcl_setup_read(kcl_device_setup *s, const void *from, size_t at, size_t byte
 
 /* ---------------------------------------------------------------- notes */
 
-const void *kcl_setup_notebook(const kcl_device_setup *s) { return &s->notes; }
+const void *kcl_amg_device_notebook(const kcl_device_setup *s) { return &s->notes; }
 
-int kcl_setup_notes(kcl_device_setup *s, int count, int *first) {
+int kcl_amg_device_notes(kcl_device_setup *s, int count, int *first) {
   if (s->taken + count > NOTES_ROOM) return KCL_UNSUITED;
   *first = s->taken, s->taken += count;
   return KCL_OK;
 }
 
-int kcl_setup_read_notes(kcl_device_setup *s, int first, int count, cl_int *to) {
+int kcl_amg_device_read_notes(kcl_device_setup *s, int first, int count, cl_int *to) {
   const size_t size = sizeof *s->seen;
   int rc = KCL_OK;
   if (first + count > s->read) {
-    rc = kcl_setup_read(s, s->notes, (size_t)s->read * size, (size_t)(s->taken - s->read) * size,
-                        s->seen + s->read);
+    rc = kcl_amg_device_read(s, s->notes, (size_t)s->read * size,
+                             (size_t)(s->taken - s->read) * size, s->seen + s->read);
     s->read = s->taken;
   }
   memcpy(to, s->seen + first, (size_t)count * size);
   return rc;
 }
 
-int kcl_setup_expect_none(kcl_device_setup *s, int doubt) {
+int kcl_amg_device_expect_none(kcl_device_setup *s, int doubt) {
   if (!doubt) return KCL_OK;
   if (s->expectations == MOST_EXPECTED) return KCL_UNSUITED;
   s->expected[s->expectations++] = doubt;
   return KCL_OK;
 }
 
-int kcl_setup_as_expected(kcl_device_setup *s, bool *out) {
+int kcl_amg_device_as_expected(kcl_device_setup *s, bool *out) {
   int rc = KCL_OK;
   *out = true;
   for (int i = 0; i < s->expectations && !rc; i++) {
     cl_int found = 0;
-    rc = kcl_setup_read_notes(s, s->expected[i], 1, &found);
+    rc = kcl_amg_device_read_notes(s, s->expected[i], 1, &found);
     if (found) *out = false;
   }
   return rc;
 }
 
-int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *C) {
+int kcl_amg_device_measure(kcl_device_setup *s, kcl_device_csr *C) {
   cl_int found[2];
   if (!C->note) return KCL_OK;
-  int rc = kcl_setup_read_notes(s, C->note, 2, found);
+  int rc = kcl_amg_device_read_notes(s, C->note, 2, found);
   C->nnz = found[0];
   C->longest = found[1];
   C->note = 0;
@@ -271,15 +271,15 @@ static void begin_ahead_of_use(kcl_device_setup *s, bool aggregation) {
   if (count) kcl_opencl_load_ahead(s->ctx, list, count);
 }
 
-int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
+int kcl_amg_device_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out) {
   *out = take_kept(ctx->opencl, type);
   int rc = *out ? KCL_OK : create_setup(ctx, type, out);
   if (rc) return rc;
   begin_ahead_of_use(*out, aggregation);
-  return kcl_setup_zeros(*out, NOTES_ROOM, &(*out)->notes);
+  return kcl_amg_device_zeros(*out, NOTES_ROOM, &(*out)->notes);
 }
 
-void kcl_setup_close(kcl_device_setup **given) {
+void kcl_amg_device_close(kcl_device_setup **given) {
   kcl_device_setup *s = *given;
   *given = NULL;
   if (!s) return;
@@ -290,8 +290,8 @@ void kcl_setup_close(kcl_device_setup **given) {
   o->kept = s, o->free_kept = end_setup;
 }
 
-void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
+void kcl_amg_device_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
   kcl_device_setup *s = NULL;
-  if (kcl_setup_possible(ctx, A)) (void)kcl_setup_open(ctx, type, aggregation, &s);
-  kcl_setup_close(&s);
+  if (kcl_amg_device_possible(ctx, A)) (void)kcl_amg_device_open(ctx, type, aggregation, &s);
+  kcl_amg_device_close(&s);
 }

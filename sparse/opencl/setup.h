@@ -30,33 +30,33 @@ typedef struct kcl_device_csr {
   void *end;                        /* cl_mem: int [rows]; NULL: a row ends where the next begins */
   int64_t filled; /* about so many entries, where nnz is the room for them; or 0 */
   int note;       /* 0, or: nnz is only a bound, longest not known */
-  void *slice;    /* of kcl_setup_slices: cl_mem int [slices + 1], or NULL */
+  void *slice;    /* of kcl_amg_device_slices: cl_mem int [slices + 1], or NULL */
   int slice_note;
   int block; /* above 1: columns come in blocks of so many, side by side, and a row has all of a block or none */
 } kcl_device_csr;
 
 /* Can set-ups of this matrix be computed on the context's device? */
-bool kcl_setup_possible(const kcl *ctx, const kcl_csr *A);
+bool kcl_amg_device_possible(const kcl *ctx, const kcl_csr *A);
 /* Are its kernels compiled, by this process or an earlier one? Then most of a cycle's are, too. */
-bool kcl_setup_compiled(kcl *ctx, kcl_type type, bool aggregation);
-/* type: of the matrices in formats, KCL_S or KCL_D; aggregation: kcl_setup_aggregation is called, or kcl_setup_interpolation. To
+bool kcl_amg_device_compiled(kcl *ctx, kcl_type type, bool aggregation);
+/* type: of the matrices in formats, KCL_S or KCL_D; aggregation: kcl_amg_device_aggregation is called, or kcl_amg_device_interpolation. To
  * be closed also after a failure. */
-int kcl_setup_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
-void kcl_setup_close(kcl_device_setup **s);
-/* Begins to load what kcl_setup_open will need for A, in the background. */
-void kcl_setup_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
+int kcl_amg_device_open(kcl *ctx, kcl_type type, bool aggregation, kcl_device_setup **out);
+void kcl_amg_device_close(kcl_device_setup **s);
+/* Begins to load what kcl_amg_device_open will need for A, in the background. */
+void kcl_amg_device_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
 /* Gives the matrix's memory back for reuse, even before the commands enqueued so far have run. The rest follows at the end of s. */
-void kcl_setup_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
+void kcl_amg_device_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
-int kcl_setup_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
+int kcl_amg_device_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
 
 /* known: what is known of A, or NULL. */
-int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
-                     kcl_device_csr *out);
-int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
-int kcl_setup_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
-int kcl_setup_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
-                      kcl_device_csr *out);
+int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
+                          kcl_device_csr *out);
+int kcl_amg_device_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
+int kcl_amg_device_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
+int kcl_amg_device_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,
+                           kcl_device_csr *out);
 /* The shape of a product R A P, with which it can be made again from other values without reading sizes from the device. */
 enum { KCL_GALERKIN_CLASSES = 8 };
 typedef struct kcl_galerkin_shape {
@@ -67,20 +67,22 @@ typedef struct kcl_galerkin_shape {
 } kcl_galerkin_shape;
 /* R A P. pattern: its entries, with the shape that came of them, whose arrays *out takes: that they suit R, A and P is expected
  * (below); or NULL, the shape is found. */
-int kcl_setup_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
-                       const kcl_device_csr *P, const kcl_device_csr *pattern,
-                       kcl_galerkin_shape *shape, kcl_device_csr *out);
+int kcl_amg_device_galerkin(kcl_device_setup *s, const kcl_device_csr *R, const kcl_device_csr *A,
+                            const kcl_device_csr *P, const kcl_device_csr *pattern,
+                            kcl_galerkin_shape *shape, kcl_device_csr *out);
 /* The `most` largest moduli of each row, row sums kept. */
-int kcl_setup_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most, kcl_device_csr *out);
-int kcl_setup_round(kcl_device_setup *s, const kcl_device_csr *A); /* its values become floats */
+int kcl_amg_device_truncate(kcl_device_setup *s, const kcl_device_csr *A, int most,
+                            kcl_device_csr *out);
+int kcl_amg_device_round(kcl_device_setup *s,
+                         const kcl_device_csr *A); /* its values become floats */
 /* kcl_sparse_strong, _split and _interpolation. More than `enough` coarse points, or none: no P is made, *made is false. */
 typedef struct kcl_coarsening_rule {
   double theta;
   int most;
   double enough;
 } kcl_coarsening_rule;
-int kcl_setup_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
-                            const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made);
+int kcl_amg_device_interpolation(kcl_device_setup *s, const kcl_device_csr *A,
+                                 const kcl_coarsening_rule *rule, kcl_device_csr *P, bool *made);
 /* kcl_sparse_nodes, _aggregates, _tentative and _smoothed. KCL_UNSUITED where kcl_sparse_limit might change P. */
 typedef struct kcl_aggregation_rule {
   double theta;
@@ -90,36 +92,36 @@ typedef struct kcl_aggregation_rule {
   double most_products, most_entries; /* of P^T A P */
 } kcl_aggregation_rule;
 /* *B: cl_mem double [rows, vectors], by rows, the near-null vectors; with P they become the next level's. */
-int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
-                          const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
-                          bool *made);
-int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out);
-int kcl_setup_ones(kcl_device_setup *s, int64_t count, void **out); /* double */
-int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to);
+int kcl_amg_device_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
+                               const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
+                               bool *made);
+int kcl_amg_device_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out);
+int kcl_amg_device_ones(kcl_device_setup *s, int64_t count, void **out); /* double */
+int kcl_amg_device_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to);
 typedef struct kcl_device_smoother {
   void *
-      d; /* cl_mem [rows] of float if narrow, else of the formats' type; to be freed with kcl_setup_free */
+      d; /* cl_mem [rows] of float if narrow, else of the formats' type; to be freed with kcl_amg_device_free */
   double largest; /* of a polynomial: the largest eigenvalue of D^-1 A */
-  int doubt;      /* 0, or for kcl_setup_doubted */
+  int doubt;      /* 0, or for kcl_amg_device_doubted */
 } kcl_device_smoother;
 /* KCL_REFUSED: a diagonal entry is not positive. */
-int kcl_setup_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoother kind, bool narrow,
-                       kcl_device_smoother *out);
+int kcl_amg_device_smoother(kcl_device_setup *s, const kcl_device_csr *A, kcl_smoother kind,
+                            bool narrow, kcl_device_smoother *out);
 /* *rows: of A, if a diagonal entry was not positive where it has to be; else 0. May wait. */
-int kcl_setup_doubted(kcl_device_setup *s, int doubt, int64_t *rows);
-void kcl_setup_free(kcl *ctx, void *buffer); /* or NULL */
-/* Starts to count A's slices for the format "sell", ahead of kcl_setup_matrix, which waits for nothing if there was a wait in
+int kcl_amg_device_doubted(kcl_device_setup *s, int doubt, int64_t *rows);
+void kcl_amg_device_free(kcl *ctx, void *buffer); /* or NULL */
+/* Starts to count A's slices for the format "sell", ahead of kcl_amg_device_matrix, which waits for nothing if there was a wait in
  * between. */
-int kcl_setup_slices(kcl_device_setup *s, kcl_device_csr *A);
+int kcl_amg_device_slices(kcl_device_setup *s, kcl_device_csr *A);
 /* In a format: "sell", not sorted, or one of the CSR formats. narrow: as kcl_matrix_narrow, where the type is double. */
-int kcl_setup_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
-                     kcl_matrix **out);
+int kcl_amg_device_matrix(kcl_device_setup *s, kcl_device_csr *A, const kcl_format *f, bool narrow,
+                          kcl_matrix **out);
 /* The matrix of a format again as kcl_device_csr, in memory of s or of m, which is not changed; with values, rows may have room
  * behind them. No wait. */
-int kcl_setup_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
-/* Expectations in place of waits: kcl_setup_expect_none expects that a doubt proves unfounded; kcl_setup_as_expected, which may
+int kcl_amg_device_view(kcl_device_setup *s, const kcl_matrix *m, bool values, kcl_device_csr *out);
+/* Expectations in place of waits: kcl_amg_device_expect_none expects that a doubt proves unfounded; kcl_amg_device_as_expected, which may
  * wait, tells whether all expectations were met. */
-int kcl_setup_expect_none(kcl_device_setup *s, int doubt);
-int kcl_setup_as_expected(kcl_device_setup *s, bool *out);
+int kcl_amg_device_expect_none(kcl_device_setup *s, int doubt);
+int kcl_amg_device_as_expected(kcl_device_setup *s, bool *out);
 
 #endif

@@ -11,16 +11,16 @@ enum { SHORT_AGGREGATE = 64, NARROW_BLOCK = 8 };
 static int list_members(const kcl_device_nodes *g, void **start, void **member) {
   void *taken;
   int note, rc;
-  KCL_TRY(kcl_setup_zeros(g->s, g->count, start));
-  KCL_TRY(kcl_setup_zeros(g->s, g->count, &taken));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), member));
+  KCL_TRY(kcl_amg_device_zeros(g->s, g->count, start));
+  KCL_TRY(kcl_amg_device_zeros(g->s, g->count, &taken));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), member));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start)));
-  KCL_TRY(kcl_setup_scan(g->s, *start, g->count, *start, &note));
+  KCL_TRY(kcl_amg_device_scan(g->s, *start, g->count, *start, &note));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "scatter_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start), KCL_ARG_BUFFER(taken),
                           KCL_ARG_BUFFER(*member)));
-  kcl_setup_drop(g->s, taken);
+  kcl_amg_device_drop(g->s, taken);
 done:
   return rc;
 }
@@ -29,11 +29,11 @@ static int shape_tentative_rows(const kcl_device_nodes *g, kcl_device_csr *T) {
   const int64_t rows = g->A->rows, vectors = g->rule->vectors;
   int rc;
   *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors, .block = (int)vectors};
-  KCL_TRY(kcl_setup_memory(g->s, rows, sizeof(cl_int), &T->ptr));
+  KCL_TRY(kcl_amg_device_memory(g->s, rows, sizeof(cl_int), &T->ptr));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_vectors", rows, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(rows), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(vectors),
                           KCL_ARG_BUFFER(T->ptr)));
-  rc = kcl_setup_shape_within(g->s, T, rows * vectors);
+  rc = kcl_amg_device_shape_within(g->s, T, rows * vectors);
 done:
   return rc;
 }
@@ -44,8 +44,8 @@ static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T
   int rc;
   KCL_TRY(list_members(g, &start, &member));
   KCL_TRY(shape_tentative_rows(g, T));
-  KCL_TRY(kcl_setup_memory(g->s, g->nodes, sizeof(cl_int), &place));
-  KCL_TRY(kcl_setup_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &place));
+  KCL_TRY(kcl_amg_device_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "place_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(block), KCL_ARG_INT(vectors),
                           KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(member), KCL_ARG_BUFFER(B),
@@ -53,9 +53,9 @@ static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T
   KCL_TRY(KCL_LAUNCH(g->s, "orthonormalise", g->count * ITEMS_PER_AGGREGATE, ITEMS_PER_AGGREGATE,
                      KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place), KCL_ARG_INT(block),
                      KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val), KCL_ARG_BUFFER(*coarse)));
-  kcl_setup_drop(g->s, start);
-  kcl_setup_drop(g->s, member);
-  kcl_setup_drop(g->s, place);
+  kcl_amg_device_drop(g->s, start);
+  kcl_amg_device_drop(g->s, member);
+  kcl_amg_device_drop(g->s, place);
 done:
   return rc;
 }
@@ -64,21 +64,21 @@ done:
 static int make_smoothing_factor(const kcl_device_nodes *g, kcl_device_csr *M) {
   const kcl_device_csr *A = g->A, *S = &g->graph;
   const int64_t n = A->rows;
-  const int block = g->rule->block, team = kcl_setup_team(A);
+  const int block = g->rule->block, team = kcl_amg_device_team(A);
   void *d;
   int rc;
   *M = (kcl_device_csr){.rows = n, .cols = n};
-  KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_double), &d));
-  KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &M->ptr));
+  KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_double), &d));
+  KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &M->ptr));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_kept", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
                           KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d), KCL_ARG_BUFFER(M->ptr)));
-  KCL_TRY(kcl_setup_shape_within(g->s, M, A->nnz + n));
+  KCL_TRY(kcl_amg_device_shape_within(g->s, M, A->nnz + n));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "fill_kept", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
                           KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d),
                           KCL_ARG_REAL(4.0 / 3 / g->rule->largest), KCL_ARG_CSR(M)));
-  kcl_setup_drop(g->s, d);
+  kcl_amg_device_drop(g->s, d);
 done:
   return rc;
 }
@@ -88,8 +88,8 @@ static int multiply_prolongation(const kcl_device_nodes *g, const kcl_device_csr
   kcl_device_csr M;
   int rc;
   KCL_TRY(make_smoothing_factor(g, &M));
-  KCL_TRY(kcl_setup_product(g->s, &M, T, P));
-  kcl_setup_drop_matrix(g->s, &M);
+  KCL_TRY(kcl_amg_device_product(g->s, &M, T, P));
+  kcl_amg_device_drop_matrix(g->s, &M);
 done:
   return rc;
 }
@@ -109,17 +109,17 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
   *done = g->rule->block == 1 && g->rule->vectors == 1 && g->A->longest <= SHORT_AGGREGATE;
   if (!*done) return KCL_OK;
   *P = (kcl_device_csr){.rows = n, .cols = g->count};
-  KCL_TRY(kcl_setup_memory(g->s, n, sizeof(cl_int), &P->ptr));
-  KCL_TRY(kcl_setup_notes(g->s, 1, &note));
+  KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &P->ptr));
+  KCL_TRY(kcl_amg_device_notes(g->s, 1, &note));
   KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_smoothed", n, SMOOTHED(g, T), KCL_ARG_BUFFER(P->ptr),
                           KCL_ARG_NOTE(g->s, note)));
-  KCL_TRY(kcl_setup_scan(g->s, P->ptr, n, P->ptr, &P->note));
-  KCL_TRY(kcl_setup_measure(g->s, P));
-  KCL_TRY(kcl_setup_read_notes(g->s, note, 1, &full));
+  KCL_TRY(kcl_amg_device_scan(g->s, P->ptr, n, P->ptr, &P->note));
+  KCL_TRY(kcl_amg_device_measure(g->s, P));
+  KCL_TRY(kcl_amg_device_read_notes(g->s, note, 1, &full));
   *done = !full;
-  if (full) kcl_setup_drop(g->s, P->ptr);
+  if (full) kcl_amg_device_drop(g->s, P->ptr);
   if (full) return KCL_OK;
-  KCL_TRY(kcl_setup_room(g->s, P));
+  KCL_TRY(kcl_amg_device_room(g->s, P));
   rc = KCL_LAUNCH_EACH(g->s, "fill_smoothed", n, SMOOTHED(g, T), KCL_ARG_CSR(P));
 done:
   return rc;
@@ -130,9 +130,9 @@ static int smooth(const kcl_device_nodes *g, const kcl_device_csr *T, kcl_device
   int rc;
   KCL_TRY(smooth_short_rows(g, T, P, &done));
   if (!done) KCL_TRY(multiply_prolongation(g, T, P));
-  kcl_setup_drop_matrix(g->s, T);
-  rc = kcl_setup_check_limit(g, P);
-  if (rc) kcl_setup_drop_matrix(g->s, P);
+  kcl_amg_device_drop_matrix(g->s, T);
+  rc = kcl_amg_device_check_limit(g, P);
+  if (rc) kcl_amg_device_drop_matrix(g->s, P);
 done:
   return rc;
 }
@@ -145,27 +145,27 @@ static bool is_suited(const kcl_device_nodes *g) {
 }
 
 static void drop_nodes(const kcl_device_nodes *g) {
-  kcl_setup_drop(g->s, g->graph.col), kcl_setup_drop(g->s, g->graph.val);
-  kcl_setup_drop(g->s, g->graph.end), kcl_setup_drop(g->s, g->aggregate);
+  kcl_amg_device_drop(g->s, g->graph.col), kcl_amg_device_drop(g->s, g->graph.val);
+  kcl_amg_device_drop(g->s, g->graph.end), kcl_amg_device_drop(g->s, g->aggregate);
 }
 
-int kcl_setup_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
-                          const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
-                          bool *made) {
+int kcl_amg_device_aggregation(kcl_device_setup *s, const kcl_device_csr *A,
+                               const kcl_aggregation_rule *rule, void **B, kcl_device_csr *P,
+                               bool *made) {
   kcl_device_nodes g = {.s = s, .A = A, .rule = rule, .nodes = A->rows / rule->block};
   kcl_device_csr T;
   void *coarse;
   int rc;
   *made = false;
   if (!is_suited(&g)) return KCL_UNSUITED;
-  KCL_TRY(kcl_setup_aggregates(&g));
+  KCL_TRY(kcl_amg_device_aggregates(&g));
   if (!g.count || (double)(g.count * rule->vectors) > rule->enough) goto done;
   KCL_TRY(tentative(&g, *B, &T, &coarse));
   if (rule->largest > 0)
     KCL_TRY(smooth(&g, &T, P));
   else
     *P = T;
-  kcl_setup_drop(s, *B);
+  kcl_amg_device_drop(s, *B);
   *B = coarse;
   *made = true;
 done:
@@ -175,13 +175,15 @@ done:
 
 /* ---------------------------------------------------------------- near-null vectors */
 
-int kcl_setup_send_vectors(kcl_device_setup *s, const double *from, int64_t count, void **out) {
+int kcl_amg_device_send_vectors(kcl_device_setup *s, const double *from, int64_t count,
+                                void **out) {
   const kcl_upload all = {1, 8 * count, kcl_fill_bytes, from};
-  int rc = kcl_setup_memory(s, count, sizeof *from, out);
+  int rc = kcl_amg_device_memory(s, count, sizeof *from, out);
   return rc ? rc
-            : kcl_opencl_write(kcl_setup_context(s), *out, &all, "uploading near-null vectors");
+            : kcl_opencl_write(kcl_amg_device_context(s), *out, &all,
+                               "uploading near-null vectors");
 }
 
-int kcl_setup_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
-  return kcl_setup_read(s, from, 0, (size_t)count * sizeof *to, to);
+int kcl_amg_device_read_vectors(kcl_device_setup *s, const void *from, int64_t count, double *to) {
+  return kcl_amg_device_read(s, from, 0, (size_t)count * sizeof *to, to);
 }

@@ -43,15 +43,15 @@ static void fill_distances(const void *source, int64_t from, int64_t count, void
 
 static int upload_distances(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
   const kcl_upload u = {sizeof(int16_t), A->nnz, fill_distances, A};
-  const int team = kcl_setup_team(out);
+  const int team = kcl_amg_device_team(out);
   void *distance;
   int rc;
-  KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(int16_t), &distance));
-  KCL_TRY(kcl_opencl_write(kcl_setup_context(s), distance, &u, "uploading columns"));
+  KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(int16_t), &distance));
+  KCL_TRY(kcl_opencl_write(kcl_amg_device_context(s), distance, &u, "uploading columns"));
   KCL_TRY(KCL_LAUNCH_EACH(s, "restore_columns", A->rows * team, KCL_ARG_BUFFER(out->ptr),
                           KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(distance),
                           KCL_ARG_BUFFER(out->col)));
-  kcl_setup_drop(s, distance);
+  kcl_amg_device_drop(s, distance);
 done:
   return rc;
 }
@@ -60,7 +60,7 @@ static int upload_columns(kcl_device_setup *s, const kcl_csr *A, const kcl_devic
   const kcl_upload u = {1, 4 * A->nnz, kcl_fill_bytes, A->col};
   if (kcl_largest(A->rows, KCL_FEW_ROWS, farthest, A) <= INT16_MAX)
     return upload_distances(s, A, out);
-  return kcl_opencl_write(kcl_setup_context(s), out->col, &u, "uploading columns");
+  return kcl_opencl_write(kcl_amg_device_context(s), out->col, &u, "uploading columns");
 }
 
 /* ---------------------------------------------------------------- values */
@@ -104,14 +104,14 @@ static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device
                    narrowed = {4, A->nnz, fill_narrow, &all};
   void *val;
   int rc;
-  KCL_TRY(kcl_setup_memory(s, A->nnz, sizeof(float), &val));
-  KCL_TRY(kcl_opencl_write(kcl_setup_context(s), val, A->type == KCL_S ? &same : &narrowed,
+  KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(float), &val));
+  KCL_TRY(kcl_opencl_write(kcl_amg_device_context(s), val, A->type == KCL_S ? &same : &narrowed,
                            "uploading values"));
   *lost = failed;
   if (!*lost)
     KCL_TRY(KCL_LAUNCH_EACH(s, "widen", A->nnz, KCL_ARG_BUFFER(val), KCL_ARG_INT(A->nnz),
                             KCL_ARG_BUFFER(out->val)));
-  kcl_setup_drop(s, val);
+  kcl_amg_device_drop(s, val);
 done:
   return rc;
 }
@@ -121,7 +121,7 @@ static int upload_values(kcl_device_setup *s, const kcl_csr *A, const kcl_device
   bool lost = A->type == KCL_D && !look_narrow(A);
   int rc = lost ? KCL_OK : upload_narrow(s, A, out, &lost);
   if (rc || !lost) return rc;
-  return kcl_opencl_write(kcl_setup_context(s), out->val, &u, "uploading values");
+  return kcl_opencl_write(kcl_amg_device_context(s), out->val, &u, "uploading values");
 }
 
 /* ---------------------------------------------------------------- repeated rows */
@@ -153,13 +153,13 @@ done:
 static int send_array(kcl_device_setup *s, const void *from, int64_t count, size_t element,
                       void **to) {
   const kcl_upload u = {1, count * (int64_t)element, kcl_fill_bytes, from};
-  int rc = kcl_setup_memory(s, count, element, to);
-  return rc ? rc : kcl_opencl_write(kcl_setup_context(s), *to, &u, "uploading rows");
+  int rc = kcl_amg_device_memory(s, count, element, to);
+  return rc ? rc : kcl_opencl_write(kcl_amg_device_context(s), *to, &u, "uploading rows");
 }
 
 static int restore(kcl_device_setup *s, const distinct_rows *t, const uint16_t *code,
                    const kcl_device_csr *out) {
-  const int team = kcl_setup_team(out);
+  const int team = kcl_amg_device_team(out);
   void *codes, *start, *distance, *val;
   int note, rc;
   KCL_TRY(send_array(s, code, out->rows, sizeof *code, &codes));
@@ -168,13 +168,13 @@ static int restore(kcl_device_setup *s, const distinct_rows *t, const uint16_t *
   KCL_TRY(send_array(s, t->val, t->entries, sizeof *t->val, &val));
   KCL_TRY(KCL_LAUNCH_EACH(s, "count_repeats", out->rows, KCL_ARG_INT(out->rows),
                           KCL_ARG_BUFFER(codes), KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(out->ptr)));
-  KCL_TRY(kcl_setup_scan(s, out->ptr, out->rows, out->ptr, &note));
+  KCL_TRY(kcl_amg_device_scan(s, out->ptr, out->rows, out->ptr, &note));
   KCL_TRY(KCL_LAUNCH_EACH(s, "restore_rows", out->rows * team, KCL_ARG_BUFFER(out->ptr),
                           KCL_ARG_INT(out->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(codes),
                           KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(distance), KCL_ARG_BUFFER(val),
                           KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
-  kcl_setup_drop(s, codes), kcl_setup_drop(s, start);
-  kcl_setup_drop(s, distance), kcl_setup_drop(s, val);
+  kcl_amg_device_drop(s, codes), kcl_amg_device_drop(s, start);
+  kcl_amg_device_drop(s, distance), kcl_amg_device_drop(s, val);
 done:
   return rc;
 }
@@ -182,7 +182,7 @@ done:
 /* Uploads the distinct rows and a code per row. *done false: too many rows differ. */
 static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
                           bool *done) {
-  kcl *ctx = kcl_setup_context(s);
+  kcl *ctx = kcl_amg_device_context(s);
   kcl_repeats r = {0};
   distinct_rows t = {0};
   int rc;
@@ -208,37 +208,39 @@ static bool worth_numbering(kcl *ctx, const kcl_csr *A, const kcl_stats *known) 
 
 static int upload_all(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
   const kcl_upload ptr = {4, A->rows + 1, kcl_fill_narrow, A->row_ptr};
-  int rc = kcl_opencl_write(kcl_setup_context(s), out->ptr, &ptr, "uploading row pointers");
+  int rc = kcl_opencl_write(kcl_amg_device_context(s), out->ptr, &ptr, "uploading row pointers");
   if (!rc) rc = upload_values(s, A, out);
   return rc ? rc : upload_columns(s, A, out);
 }
 
-int kcl_setup_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
-                     kcl_device_csr *out) {
+int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
+                          kcl_device_csr *out) {
   bool done = false;
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
   out->longest = known ? known->row_max : kcl_csr_longest_row(A);
-  KCL_TRY(kcl_setup_memory(s, A->rows, 4, &out->ptr));
-  KCL_TRY(kcl_setup_memory(s, A->nnz, 4, &out->col));
-  KCL_TRY(kcl_setup_memory(s, A->nnz, 8, &out->val));
-  if (worth_numbering(kcl_setup_context(s), A, known)) KCL_TRY(upload_repeats(s, A, out, &done));
+  KCL_TRY(kcl_amg_device_memory(s, A->rows, 4, &out->ptr));
+  KCL_TRY(kcl_amg_device_memory(s, A->nnz, 4, &out->col));
+  KCL_TRY(kcl_amg_device_memory(s, A->nnz, 8, &out->val));
+  if (worth_numbering(kcl_amg_device_context(s), A, known))
+    KCL_TRY(upload_repeats(s, A, out, &done));
   if (!done) rc = upload_all(s, A, out);
 done:
   return rc;
 }
 
-int kcl_setup_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
+int kcl_amg_device_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out) {
   int32_t *ptr = NULL;
   kcl_csr *C = *out = NULL;
-  int rc = kcl_setup_measure(s, A);
+  int rc = kcl_amg_device_measure(s, A);
   if (rc) return rc;
-  KCL_TRY(kcl_csr_create(kcl_setup_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
-  KCL_TRY(kcl_alloc(kcl_setup_context(s), A->rows + 1, sizeof *ptr, "row pointers", (void **)&ptr));
-  KCL_TRY(kcl_setup_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
+  KCL_TRY(kcl_csr_create(kcl_amg_device_context(s), A->rows, A->cols, A->nnz, KCL_D, &C));
+  KCL_TRY(kcl_alloc(kcl_amg_device_context(s), A->rows + 1, sizeof *ptr, "row pointers",
+                    (void **)&ptr));
+  KCL_TRY(kcl_amg_device_read(s, A->ptr, 0, (size_t)(A->rows + 1) * sizeof *ptr, ptr));
   for (int64_t i = 0; i <= A->rows; i++) C->row_ptr[i] = ptr[i];
-  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
-  if (A->nnz) KCL_TRY(kcl_setup_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
+  if (A->nnz) KCL_TRY(kcl_amg_device_read(s, A->col, 0, (size_t)A->nnz * sizeof *C->col, C->col));
+  if (A->nnz) KCL_TRY(kcl_amg_device_read(s, A->val, 0, (size_t)A->nnz * sizeof(double), C->val));
   *out = C, C = NULL;
 done:
   free(ptr), kcl_csr_free(&C);
