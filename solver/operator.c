@@ -82,7 +82,7 @@ static int choose_operator_format(kcl_operator *op, const kcl_format **f) {
   return kcl_format_named(s->ctx, &s->stats, type, s->options.format, f);
 }
 
-static int convert_values(kcl_system *s) {
+static int convert_operator_values(kcl_system *s) {
   if (s->A->type == s->options.precision) return KCL_OK;
   return kcl_csr_convert(s->ctx, s->A, s->options.precision, &s->converted);
 }
@@ -143,7 +143,7 @@ int kcl_operator_create(kcl *ctx, const kcl_csr *A, const kcl_operator_options *
   KCL_TRY(check_matrix(op));
   KCL_TRY(choose_operator_format(op, &format));
   double start = kcl_now();
-  KCL_TRY(convert_values(&op->system));
+  KCL_TRY(convert_operator_values(&op->system));
   KCL_TRY(build_operator_matrix(op, format, o->products));
   op->system.seconds_convert = kcl_now() - start;
   KCL_TRY(open_sides(op, o->nrhs));

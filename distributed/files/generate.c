@@ -12,7 +12,7 @@ typedef struct share {
 } share;
 
 /* Rows of blocks without a slot are not looked at. */
-static void count_generated_rows(const void *self, const kcl_bins *b) {
+static void count_rows_of_kind(const void *self, const kcl_bins *b) {
   const share *s = self;
   for (int64_t i = s->from; i < s->to; i++)
     if (!b->slot || b->slot[i >> b->shift] >= 0)
@@ -23,7 +23,7 @@ static int make_own_rows(kcl_comm *c, const kcl_formula *f, kcl_mpi_part *out) {
   const int64_t n = f->rows.rows, ranks = c->ranks.count, me = c->ranks.rank;
   const share s = {&f->rows, n * me / ranks, n * (me + 1) / ranks};
   int64_t stored;
-  int rc = kcl_cut_rows(c, n, count_generated_rows, &s);
+  int rc = kcl_cut_rows(c, n, count_rows_of_kind, &s);
   if (!rc) rc = kcl_cut_columns(c, n);
   if (rc) return rc;
   rc = kcl_formula_rows(c->ctx, f, c->first[me], c->first[me + 1], &out->A, &out->b);

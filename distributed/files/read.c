@@ -147,7 +147,7 @@ static int64_t even_share_start(int64_t n, int p, int ranks) {
 }
 
 /* All ranks together sum the chunks of all arrays. */
-static int check_file_sum(const binary *f) {
+static int check_sum_of_part(const binary *f) {
   kcl_comm *c = f->c;
   const int ranks = c->ranks.count, me = c->ranks.rank;
   uint64_t *sum = NULL, all = 0;
@@ -244,7 +244,7 @@ static int read_binary(kcl_comm *c, const char *path, const kcl_look *look, kcl_
   binary f = {.c = c, .path = path};
   int rc = kcl_comm_agree(c, kcl_binary_head(c->ctx, path, look->size, &f.h));
   if (rc) return rc;
-  KCL_TRY(check_file_sum(&f));
+  KCL_TRY(check_sum_of_part(&f));
   KCL_TRY(read_pointers(&f));
   KCL_TRY(kcl_cut_rows(c, f.h.rows, count_rows_of_file, &f));
   KCL_TRY(kcl_comm_agree(c, kcl_cut_columns(c, f.h.cols)));

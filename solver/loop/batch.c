@@ -14,13 +14,13 @@ bool kcl_loop_runs(const kcl_loop *l, int i) {
   return l->rhs[i].active && !l->control[i].stop && !l->rhs[i].given_up;
 }
 
-static int count_running(const kcl_loop *l) {
+static int count_running_rhs(const kcl_loop *l) {
   int count = 0;
   for (int i = 0; i < l->nrhs; i++) count += kcl_loop_runs(l, i);
   return count;
 }
 
-bool kcl_loop_running(const kcl_loop *l) { return count_running(l) > 0; }
+bool kcl_loop_running(const kcl_loop *l) { return count_running_rhs(l) > 0; }
 
 /* Of the running right-hand side that is furthest from its target. */
 static int show_progress(kcl_loop *l) {
@@ -39,7 +39,7 @@ static int show_progress(kcl_loop *l) {
                             .relative_residual = sqrt(fmax(l->rr[worst], 0)) * kcl_unit(w),
                             .target = w->target * kcl_unit(w),
                             .seconds = kcl_now() - l->start,
-                            .running = count_running(l)};
+                            .running = count_running_rhs(l)};
   return o->progress(o->user, &l->shown);
 }
 
@@ -137,7 +137,7 @@ int kcl_loop_measure(kcl_loop *l, double *each) {
           least = worth ? worth : 3;
   int rc = kcl_loop_poll(l);
   l->enqueued = false;
-  if (rc || !count_running(l)) return rc;
+  if (rc || !count_running_rhs(l)) return rc;
   int64_t batch = (int64_t)(0.02 / *each);
   if (batch > done / 8) batch = done / 8;
   if (batch > KCL_HISTORY / 4) batch = KCL_HISTORY / 4;
