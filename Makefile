@@ -125,7 +125,7 @@ $(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
 	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(mpi_libs)
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
 	$(link) $(LIBS) $(mpi_libs)
-$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(BUILD)/cli/ranks.o $(BUILD)/cli/ranks_files.o): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
+$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/ranks*.c))): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
 # Of tests and of the program around the library, compiling with more takes longer than it saves.
 $(patsubst %,%.o,$(TESTS) $(MPI_TESTS)) $(CLI): ALL_CFLAGS += -O1
 $(BUILD)/%.o: %.c $(BUILD)/flags

@@ -151,16 +151,8 @@ static void note_time(bench_run *b) {
 }
 
 static int outputs(const bench_run *b) {
-  int rc = bench_results(b), failed = b->o->csv ? bench_csv(b, b->o->csv) : 0;
+  int rc = bench_results(b, cli_report_text), failed = b->o->csv ? bench_csv(b, b->o->csv) : 0;
   return rc ? rc : failed;
-}
-
-void bench_close(bench_run *b) {
-  for (int i = 0; i < b->row_count; i++)
-    kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
-  for (int i = 0; i < b->place_count; i++)
-    kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
-  free(b->rows), free(b->places), free(b->matrices);
 }
 
 static int run(kcl *ctx, const cli_options *given) {

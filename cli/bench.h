@@ -109,9 +109,6 @@ void bench_again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
  * BENCH_TODO after an interrupt; the exit code is returned. */
 int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m);
 
-/* A count in a JSON file, which may hold any number: v, or 0 where it is not within 0 to most (below 9e15). */
-int64_t bench_count(double v, int64_t most);
-
 /* ---------------------------------------------------------------- bench_picture.c: lengths and raster of a matrix */
 
 struct cJSON;
@@ -203,8 +200,11 @@ void bench_say_matrix(const bench_run *b, int matrix);
 void bench_say_end(const bench_run *b); /* of several matrices: the fastest formats */
 int bench_json(const bench_run *b, const char *path);
 int bench_csv(const bench_run *b, const char *path);
-int bench_results(const bench_run *b); /* the JSON and the page that the options name */
-void bench_close(bench_run *b);        /* frees all that it owns */
+/* Makes the page of o->page of a JSON text. */
+typedef int bench_page(const cli_options *o, const char *name, const char *json);
+/* The JSON and the page that the options name. */
+int bench_results(const bench_run *b, bench_page *report);
+void bench_close(bench_run *b); /* frees all that it owns */
 
 /* Rows of an earlier run become those of this one. The options that are not given become those of that run if there
  * are no operands. */

@@ -237,19 +237,18 @@ static cJSON *document(const bench_run *b) {
 }
 
 /* The page has the data of the file. */
-static int page(const bench_run *b, const cJSON *all) {
+static int page(const bench_run *b, const cJSON *all, bench_page *report) {
   const char *path = b->o->json && strcmp(b->o->json, "-") ? b->o->json : "krylocl bench";
   char *text = cJSON_Print(all);
-  int rc = text ? cli_report_text(b->o, path, text)
-                : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  int rc = text ? report(b->o, path, text) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   free(text);
   return rc;
 }
 
-int bench_results(const bench_run *b) {
+int bench_results(const bench_run *b, bench_page *report) {
   cJSON *all = document(b);
   if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  int rc = json_write(b->o->json, all), failed = b->o->page ? page(b, all) : 0;
+  int rc = json_write(b->o->json, all), failed = b->o->page ? page(b, all, report) : 0;
   cJSON_Delete(all);
   return rc ? rc : failed;
 }

@@ -37,7 +37,7 @@ void bench_picture_json(cJSON *o, cJSON *row_length, const bench_matrix *A) {
 }
 
 static int64_t count(const cJSON *v) {
-  return cJSON_IsNumber(v) ? bench_count(v->valuedouble, INT64_MAX) : 0;
+  return cJSON_IsNumber(v) ? json_to_count(v->valuedouble, INT64_MAX) : 0;
 }
 static int64_t count_at(const cJSON *list, int i) { return count(cJSON_GetArrayItem(list, i)); }
 

@@ -140,3 +140,11 @@ int bench_plan(bench_run *r) {
   }
   return 0;
 }
+
+void bench_close(bench_run *b) {
+  for (int i = 0; i < b->row_count; i++)
+    kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
+  for (int i = 0; i < b->place_count; i++)
+    kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
+  free(b->rows), free(b->places), free(b->matrices);
+}

@@ -11,7 +11,7 @@ static double number_or(const cJSON *o, const char *key, double otherwise) {
 }
 
 static int64_t count_of(const cJSON *o, const char *key, int64_t most) {
-  return bench_count(number_or(o, key, 0), most);
+  return json_to_count(number_or(o, key, 0), most);
 }
 
 static const char *text_of(const cJSON *o, const char *key) {

@@ -21,16 +21,12 @@ static double number_of(const cJSON *o, const char *key) {
   return cJSON_IsNumber(v) && isfinite(v->valuedouble) ? v->valuedouble : 0;
 }
 
-int64_t bench_count(double v, int64_t most) {
-  return v >= 0 && v < 9e15 && v <= (double)most ? (int64_t)v : 0;
-}
-
 static int64_t count_of(const cJSON *o, const char *key) {
-  return bench_count(number_of(o, key), INT64_MAX);
+  return json_to_count(number_of(o, key), INT64_MAX);
 }
 
 static int int_of(const cJSON *o, const char *key) {
-  return (int)bench_count(number_of(o, key), INT_MAX);
+  return (int)json_to_count(number_of(o, key), INT_MAX);
 }
 
 static bool true_of(const cJSON *o, const char *key) {

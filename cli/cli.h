@@ -27,7 +27,8 @@ enum {
 
 typedef struct cli_options {
   const char *command;
-  int argc; /* the whole line */
+  const struct cli_command *const *commands; /* all subcommands, ended by NULL */
+  int argc;                                  /* the whole line */
   char **argv;
   char **files; /* [count] operands after the subcommand */
   int count;
@@ -72,7 +73,10 @@ typedef struct cli_option {
 } cli_option;
 
 /* Parses the whole command line. operands: [argc], filled; o->files points into it. */
-int cli_parse(int argc, char **argv, char **operands, cli_options *o);
+int cli_parse(const cli_command *const *commands, int argc, char **argv, char **operands,
+              cli_options *o);
+const cli_command *cli_command_named(const cli_command *const *commands,
+                                     const char *name); /* or NULL */
 /* Does c take all that are given? */
 int cli_options_belong(const cli_command *c, cli_options *o);
 const cli_option *cli_option_at(const cli_command *c, int i); /* that c takes, or NULL */
@@ -81,10 +85,9 @@ bool cli_given(const cli_options *o, const char *name);       /* on the command 
 void cli_options_print(FILE *f, const cli_options *o);
 bool cli_option_common(const cli_command *c, const cli_option *e); /* shown by -h */
 
-/* ---------------------------------------------------------------- main.c */
+/* ---------------------------------------------------------------- commands.c: known to main.c alone, others are given it */
 
-const cli_command *cli_command_at(int i); /* or NULL */
-const cli_command *cli_command_named(const char *name);
+extern const cli_command *const cli_commands[]; /* ended by NULL */
 
 /* ---------------------------------------------------------------- help.c, list.c, version.c */
 
@@ -94,7 +97,8 @@ typedef struct cli_names { /* a list that krylocl list prints */
 } cli_names;
 extern const cli_names cli_lists[]; /* ended by word NULL */
 
-int cli_help(const cli_command *c, bool everything); /* c NULL: of the program */
+/* c NULL: of the program, whose subcommands are listed. */
+int cli_help(const cli_command *c, const cli_command *const *commands, bool everything);
 void cli_print_list(const cli_names *l);
 /* Words of a paragraph from column `at` on, further lines from column `indent` on, then a newline. */
 void cli_wrap(FILE *f, int at, int indent, const char *text, int length);
@@ -192,6 +196,8 @@ double cli_median(double *v, int n);    /* sorts v */
 #define CLI_YELLOW "\033[33m"
 #define CLI_PLAIN "\033[0m"
 const char *cli_style(FILE *f, const char *code);
+void cli_silence(void); /* from now on no messages, report and status line: rank 0 prints */
+bool cli_silent(void);
 int cli_columns(FILE *f); /* width of the terminal: its own, else $COLUMNS, else 80 */
 
 enum { CLI_PARTS = 5 };
@@ -332,13 +338,14 @@ int solve_json(const cli_run *r);
 int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solver *s,
                       const kcl_device *d);
 
-/* ---------------------------------------------------------------- launch.c: --devices, --shares */
+/* ---------------------------------------------------------------- shares.c, launch.c: --devices, --shares */
 
 int cli_device_count(const cli_options *o); /* how many; 0: the option is not given */
 int cli_devices_check(const cli_options *o);
 void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room);
 double cli_share_of_rank(const cli_options *o, int rank); /* 0: not given */
-void cli_launched(void);                                  /* rank 0, ready to be interrupted */
+void cli_launched(
+    void); /* rank 0 of several, after cli_interrupt_begin: heeds what cli_launch passes on */
 int cli_launch(const cli_options *o); /* the program once more on so many ranks; its exit code */
 
 /* ---------------------------------------------------------------- ranks.c: under mpirun; else the library as ever */
@@ -348,6 +355,8 @@ int cli_ranks_end(int rc); /* returns rc */
 int cli_rank(void);        /* 0 also without mpirun */
 int cli_ranks(void);
 cli_text cli_ranks_library(void);          /* the MPI library and its version; "" without */
+bool cli_ranks_alone(void);                /* does the ordinary library do the work? */
+void cli_ranks_wait(bool waiting);         /* do other ranks wait for the next word of this one? */
 int cli_ranks_check(const cli_options *o); /* options of several ranks, in a program without MPI */
 /* rc of the command line; KCL_USAGE where those of the ranks differ in what all must have alike. */
 int cli_ranks_same(const cli_options *o, int rc);
@@ -416,6 +425,7 @@ void cli_progress_end(void);
 
 void cli_interrupt_begin(
     const cli_options *o);          /* from now on SIGINT, SIGTERM and SIGHUP are handled */
+void cli_interrupt_heed(int sig);   /* handles one more signal in the same way */
 void cli_interrupt_computing(void); /* from now on the first one is only noted */
 bool cli_interrupted(void);
 int cli_exit_code(int rc); /* rc; for CLI_INTERRUPTED 128 + the signal */
@@ -438,6 +448,8 @@ void json_compare(struct cJSON *o, const kcl_solution_error *c);
 /* Rows and columns of zeros; the first: from 0, -1: none. */
 void json_zeros(struct cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col);
 int json_write(const char *path, const struct cJSON *o);
+/* A count in a JSON file, which may hold any number: v, or 0 where it is not within 0 to most (below 9e15). */
+int64_t json_to_count(double v, int64_t most);
 
 void csv_text(FILE *f, const char *v);
 void csv_number(FILE *f, double v);

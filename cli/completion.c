@@ -2,9 +2,6 @@
 #include "cli/cli.h"
 #include <string.h>
 
-static const char *const shells[] = {"bash", "zsh", "fish"};
-enum { SHELLS = sizeof shells / sizeof *shells };
-
 /* "auto @solvers" as words: auto cg ... */
 static void words(const char *values) {
   for (const char *s = values; *s; s += strspn(s, " ")) {
@@ -27,8 +24,8 @@ static const char *operands(const cli_command *c) {
   return c->max ? NULL : "";
 }
 
-static void command_names(void) {
-  for (int i = 0; cli_command_at(i); i++) printf("%s%s", i ? " " : "", cli_command_at(i)->name);
+static void command_names(const cli_command *const *commands) {
+  for (int i = 0; commands[i]; i++) printf("%s%s", i ? " " : "", commands[i]->name);
 }
 
 /* ---------------------------------------------------------------- bash */
@@ -59,17 +56,17 @@ static void bash_options(const cli_command *c) {
 }
 
 /* The letters and names of options that take a value. */
-static void bash_with_value(void) {
+static void bash_with_value(const cli_command *const *commands) {
   const cli_option *e;
-  for (int i = 0; cli_command_at(i); i++)
-    for (int k = 0; (e = cli_option_at(cli_command_at(i), k)); k++) {
+  for (int i = 0; commands[i]; i++)
+    for (int k = 0; (e = cli_option_at(commands[i], k)); k++) {
       if (!e->arg) continue;
-      printf("|%s:--%s", cli_command_at(i)->name, e->name);
-      if (e->letter) printf("|%s:-%c", cli_command_at(i)->name, e->letter);
+      printf("|%s:--%s", commands[i]->name, e->name);
+      if (e->letter) printf("|%s:-%c", commands[i]->name, e->letter);
     }
 }
 
-static void bash(void) {
+static void complete_bash(const cli_command *const *commands) {
   printf("# bash completion for krylocl %s, written by: krylocl completion bash\n"
          "_krylocl() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
@@ -78,7 +75,7 @@ static void bash(void) {
          "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
          "    case \" ",
          kcl_version());
-  command_names();
+  command_names(commands);
   puts(
       " \" in *\" ${COMP_WORDS[i]} \"*) command=${COMP_WORDS[i]}; break ;; esac\n"
       "  done\n"
@@ -86,17 +83,17 @@ static void bash(void) {
       "  if [[ $word == = ]]; then before=${COMP_WORDS[COMP_CWORD - 1]} word=; fi\n"
       "  if [[ -z $command ]]; then");
   printf("    COMPREPLY=($(compgen -W '");
-  command_names();
+  command_names(commands);
   puts(" --help --version' -- \"$word\"))\n    return\n  fi\n  case $command:$before in");
-  for (int i = 0; cli_command_at(i); i++) bash_values(cli_command_at(i));
+  for (int i = 0; commands[i]; i++) bash_values(commands[i]);
   puts("    *) words=- ;;\n  esac");
   puts("  if [[ $words != - ]]; then\n"
        "    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    return\n  fi");
   printf("  case '");
-  bash_with_value();
+  bash_with_value(commands);
   puts("|' in *\"|$command:$before|\"*) COMPREPLY=($(compgen -f -- \"$word\")); return ;; esac\n"
        "  case $command in");
-  for (int i = 0; cli_command_at(i); i++) bash_options(cli_command_at(i));
+  for (int i = 0; commands[i]; i++) bash_options(commands[i]);
   puts("  esac\n"
        "  if [[ $word == -* ]]; then\n"
        "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
@@ -160,7 +157,7 @@ static void zsh_command(const cli_command *c) {
   puts(" ;;");
 }
 
-static void zsh(void) {
+static void complete_zsh(const cli_command *const *commands) {
   printf("#compdef krylocl\n# zsh completion for krylocl %s, written by: krylocl completion zsh\n"
          "_krylocl() {\n"
          "  local context state state_descr line\n"
@@ -169,13 +166,13 @@ static void zsh(void) {
          "  case $state in\n"
          "  command)\n    local -a commands=(\n",
          kcl_version());
-  for (int i = 0; cli_command_at(i); i++) {
-    printf("      '%s:", cli_command_at(i)->name);
-    zsh_text(cli_command_at(i)->summary);
+  for (int i = 0; commands[i]; i++) {
+    printf("      '%s:", commands[i]->name);
+    zsh_text(commands[i]->summary);
     puts("'");
   }
   puts("    )\n    _describe subcommand commands ;;\n  rest)\n    case $line[1] in");
-  for (int i = 0; cli_command_at(i); i++) zsh_command(cli_command_at(i));
+  for (int i = 0; commands[i]; i++) zsh_command(commands[i]);
   puts("    esac ;;\n  esac\n}\n"
        "if [ \"$funcstack[1]\" = _krylocl ]; then _krylocl \"$@\"; else compdef _krylocl krylocl; "
        "fi");
@@ -213,19 +210,27 @@ static void fish_command(const cli_command *c) {
   puts("'");
 }
 
-static void fish(void) {
+static void complete_fish(const cli_command *const *commands) {
   printf("# fish completion for krylocl %s, written by: krylocl completion fish\n", kcl_version());
-  for (int i = 0; cli_command_at(i); i++) fish_command(cli_command_at(i));
+  for (int i = 0; commands[i]; i++) fish_command(commands[i]);
 }
 
+static const struct {
+  const char *name;
+  void (*print)(const cli_command *const *commands);
+} shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+enum { SHELLS = sizeof shells / sizeof *shells };
+
 static int run(kcl *ctx, const cli_options *o) {
+  const char *names[SHELLS];
   (void)ctx;
   for (int i = 0; i < SHELLS; i++) {
-    if (strcmp(o->files[0], shells[i])) continue;
-    ((void (*const[])(void)){bash, zsh, fish})[i]();
+    names[i] = shells[i].name;
+    if (strcmp(o->files[0], names[i])) continue;
+    shells[i].print(o->commands);
     return 0;
   }
-  return cli_unknown("shell", o->files[0], shells, SHELLS);
+  return cli_unknown("shell", o->files[0], names, SHELLS);
 }
 
 const cli_command cli_completion = {.name = "completion",

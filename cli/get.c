@@ -1,43 +1,5 @@
-/* krylocl get: a matrix of the SuiteSparse collection, from the user's cache folder or the network;
- * and names of such matrices as operands of the other subcommands. */
+/* krylocl get: a matrix of the SuiteSparse collection, from the user's cache folder or the network. */
 #include "cli/cli.h"
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* Group/Name, if there is no such file and no folder Group, and the name has no ending of a file
- * format. */
-bool cli_is_collection(const char *path) {
-  static const char *const files[] = {".mtx", ".gz", ".rb", ".kcl", ".rows", ".txt", ".rhs"};
-  const char *slash = strchr(path, '/');
-  char group[100];
-  struct stat info;
-  size_t n = strlen(path);
-  if (!slash || slash == path || strchr(slash + 1, '/') || *path == '.' || !slash[1]) return false;
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    size_t e = strlen(files[i]);
-    if (n > e && strcmp(path + n - e, files[i]) == 0) return false;
-  }
-  snprintf(group, sizeof group, "%.*s", (int)(slash - path), path);
-  return stat(path, &info) != 0 && stat(group, &info) != 0;
-}
-
-int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t room) {
-  double begin = cli_now();
-  if (kcl_collection_get(ctx, name, false, path, room) == KCL_OK) return 0;
-  cli_busy(o, "fetching %s", name);
-  int rc = cli_lib(ctx, kcl_collection_get(ctx, name, true, path, room));
-  if (!rc)
-    cli_say(o, "fetched     %s in %s, kept as %s\n", name, cli_seconds(cli_now() - begin).s, path);
-  return rc;
-}
-
-/* Path of Name_b.mtx beside Name.mtx; false if there is none. */
-bool cli_collection_rhs(const char *matrix, char *path, size_t room) {
-  size_t n = strlen(matrix);
-  snprintf(path, room, "%.*s_b.mtx", (int)(n - 4), matrix);
-  return access(path, R_OK) == 0;
-}
 
 static int run(kcl *ctx, const cli_options *o) {
   char path[4096], b[4096];

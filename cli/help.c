@@ -20,29 +20,15 @@ static const char exits[] =
     "5 out of memory or a format that refuses the matrix, 6 the check failed, 7 the check is "
     "undecided, 130 interrupted, 143 ended by SIGTERM, 129 by SIGHUP";
 
+const cli_names cli_lists[] = {{"formats", "formats", KCL_FORMATS},
+                               {"solvers", "solvers", KCL_SOLVERS},
+                               {"preconds", "preconditioners", KCL_PRECONDS},
+                               {"generators", "generators", KCL_GENERATORS},
+                               {NULL, NULL, KCL_FORMATS}};
+
 const char *cli_exits(void) { return exits; }
 const char *cli_about(void) { return about; }
 const char *cli_files(void) { return files; }
-
-/* At most the terminal's width, 80 where there is none. */
-static int width(FILE *f) {
-  int n = cli_columns(f);
-  return n < 50 ? 50 : n > 100 ? 100 : n;
-}
-
-void cli_wrap(FILE *f, int at, int indent, const char *text, int length) {
-  const int most = width(f);
-  bool blank = at > indent; /* before the next word */
-  for (const char *s = text, *end = text + length; s < end; blank = true) {
-    int n = (int)strcspn(s, " \n");
-    if (n > end - s) n = (int)(end - s);
-    if (blank && at + 1 + n > most) fprintf(f, "\n%*s", indent, ""), at = indent, blank = false;
-    at += fprintf(f, "%s%.*s", blank ? " " : "", n, s);
-    s += n;
-    s += strspn(s, " ");
-  }
-  fputc('\n', f);
-}
 
 static void heading(const char *word) {
   printf("%s%s%s\n", cli_style(stdout, CLI_BOLD), word, cli_style(stdout, CLI_PLAIN));
@@ -79,9 +65,9 @@ void cli_print_list(const cli_names *l) {
   }
 }
 
-static void commands(void) {
+static void print_commands(const cli_command *const *commands) {
   const cli_command *c;
-  for (int i = 0; (c = cli_command_at(i)); i++) {
+  for (int i = 0; (c = commands[i]); i++) {
     int at = printf("  %-10s  ", c->name);
     cli_wrap(stdout, at, at, c->summary, (int)strlen(c->summary));
   }
@@ -133,12 +119,12 @@ static int full(const cli_command *c) {
   return 0;
 }
 
-int cli_help(const cli_command *c, bool everything) {
+int cli_help(const cli_command *c, const cli_command *const *commands, bool everything) {
   if (c) return everything ? full(c) : brief(c);
   printf("%skrylocl%s " KCL_VERSION ":", cli_style(stdout, CLI_BOLD), cli_style(stdout, CLI_PLAIN));
   cli_wrap(stdout, 9 + (int)strlen(KCL_VERSION), 0, about, (int)strlen(about));
   putchar('\n');
-  commands();
+  print_commands(commands);
   puts("\nkrylocl solve A.mtx b.rhs -o x.mtx  solves a system.\n"
        "krylocl SUBCOMMAND -h: short help, --help: all of it.\n"
        "krylocl list: the names that options take.");

@@ -9,14 +9,6 @@ static cli_text repeats(int64_t n) {
   return n > 65536 ? over : cli_count(n);
 }
 
-const char *info_symmetry(const kcl_stats *s) {
-  if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";
-  if (s->symmetric) return "complex symmetric";
-  if (s->asymmetry <= KCL_MAX_ASYMMETRY) return "Hermitian up to rounding";
-  if (!s->shifted_skew) return "not symmetric";
-  return s->zero_diagonal == s->rows ? "skew-Hermitian" : "skew-Hermitian but for its diagonal";
-}
-
 static void say_structure(const cli_options *o, const kcl_stats *s) {
   cli_say(o, "rows        %s to %s entries per row, mean %.2f, mean absolute deviation %.1f %%\n",
           cli_count(s->row_min).s, cli_count(s->row_max).s, s->row_mean, s->row_deviation);

@@ -3,6 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+const char *info_symmetry(const kcl_stats *s) {
+  if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";
+  if (s->symmetric) return "complex symmetric";
+  if (s->asymmetry <= KCL_MAX_ASYMMETRY) return "Hermitian up to rounding";
+  if (!s->shifted_skew) return "not symmetric";
+  return s->zero_diagonal == s->rows ? "skew-Hermitian" : "skew-Hermitian but for its diagonal";
+}
+
 void info_table_head(const cli_options *o) {
   cli_say(o, "%-22s %11s %11s %13s %7s %8s %7s %7s %11s %9s  %s\n", "matrix", "rows", "columns",
           "nonzeros", "min/row", "mean", "max/row", "dev. %", "bandwidth", "diagonals", "values");

@@ -44,7 +44,7 @@ int cli_exit_code(int rc) {
 }
 
 /* nohup ignores SIGHUP: that stays so. Shells ignore SIGINT in background jobs, where it is heeded nevertheless. */
-static void heed(int sig) {
+void cli_interrupt_heed(int sig) {
   struct sigaction act = {.sa_handler = note, .sa_flags = SA_RESTART}, before;
   if (sig == SIGHUP && !sigaction(sig, NULL, &before) && before.sa_handler == SIG_IGN) return;
   sigaction(sig, &act, NULL);
@@ -52,10 +52,7 @@ static void heed(int sig) {
 
 void cli_interrupt_begin(const cli_options *o) {
   quiet = o->quiet;
-  heed(SIGINT), heed(SIGTERM), heed(SIGHUP);
-  if (cli_ranks() == 1) return;
-  heed(SIGUSR1); /* as launchers pass it on */
-  cli_launched();
+  cli_interrupt_heed(SIGINT), cli_interrupt_heed(SIGTERM), cli_interrupt_heed(SIGHUP);
 }
 
 void cli_interrupt_computing(void) { computing = 1; }

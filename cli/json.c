@@ -101,3 +101,7 @@ int json_write(const char *path, const cJSON *o) {
   free(text);
   return rc;
 }
+
+int64_t json_to_count(double v, int64_t most) {
+  return v >= 0 && v < 9e15 && v <= (double)most ? (int64_t)v : 0;
+}

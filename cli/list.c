@@ -4,11 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_names cli_lists[] = {{"formats", "formats", KCL_FORMATS},
-                               {"solvers", "solvers", KCL_SOLVERS},
-                               {"preconds", "preconditioners", KCL_PRECONDS},
-                               {"generators", "generators", KCL_GENERATORS},
-                               {NULL, NULL, KCL_FORMATS}};
 static const char *const words[] = {"formats",    "solvers", "preconds",
                                     "generators", "devices", "collection"};
 enum { WORDS = sizeof words / sizeof *words, NAMES = WORDS - 2 }; /* NAMES: without the last two */

@@ -12,29 +12,13 @@
 #include <malloc.h>
 #endif
 
-extern const cli_command cli_solve, cli_spmv, cli_bench, cli_report, cli_info, cli_check,
-    cli_devices, cli_generate, cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man,
-    cli_completion, cli_version_command;
-static const cli_command *const commands[] = {
-    &cli_solve,   &cli_spmv,       &cli_check,    &cli_info,           &cli_bench, &cli_report,
-    &cli_tune,    &cli_explain,    &cli_generate, &cli_convert,        &cli_get,   &cli_list,
-    &cli_devices, &cli_completion, &cli_man,      &cli_version_command};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-const cli_command *cli_command_at(int i) { return i < COMMANDS ? commands[i] : NULL; }
-
-const cli_command *cli_command_named(const char *name) {
-  for (int i = 0; i < COMMANDS; i++)
-    if (strcmp(commands[i]->name, name) == 0) return commands[i];
-  return NULL;
-}
-
 static int unknown(const char *name) {
-  const char *names[COMMANDS];
+  const char *names[64];
+  int count = 0;
   if (access(name, F_OK) == 0)
     return cli_fail(KCL_USAGE, "a subcommand comes first, such as krylocl solve %s", name);
-  for (int i = 0; i < COMMANDS; i++) names[i] = commands[i]->name;
-  return cli_unknown("subcommand", name, names, COMMANDS);
+  for (; cli_commands[count]; count++) names[count] = cli_commands[count]->name;
+  return cli_unknown("subcommand", name, names, count);
 }
 
 static void warn_of_cache(const cli_options *o) {
@@ -45,7 +29,7 @@ static void warn_of_cache(const cli_options *o) {
 static int run(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* files need not be where other ranks run */
-  if (cli_ranks() > 1 && c != &cli_solve)
+  if (cli_ranks() > 1 && strcmp(c->name, "solve"))
     return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve makes use", c->name,
                     cli_ranks());
   if (!rc) rc = cli_ranks_check(o);
@@ -66,10 +50,10 @@ static int run(const cli_command *c, cli_options *o) {
 static int dispatch(cli_options *o) {
   bool help = o->command && !strcmp(o->command, "help");
   const char *name = !help ? o->command : o->count ? o->files[0] : NULL;
-  const cli_command *c = name ? cli_command_named(name) : NULL;
+  const cli_command *c = name ? cli_command_named(cli_commands, name) : NULL;
   if (o->version) return cli_version();
   if (name && !c) return unknown(name);
-  if (help || o->help) return cli_help(c, !o->brief);
+  if (help || o->help) return cli_help(c, cli_commands, !o->brief);
   if (!c) return cli_fail(KCL_USAGE, "a subcommand is missing: krylocl -h lists them");
   return run(c, o);
 }
@@ -98,7 +82,7 @@ int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
   setvbuf(stdout, NULL, _IOLBF, 0); /* a log is current, and whole where the program is ended */
   cli_configure_drivers();
-  int rc = cli_ranks_same(&o, cli_parse(argc, argv, operands, &o));
+  int rc = cli_ranks_same(&o, cli_parse(cli_commands, argc, argv, operands, &o));
   if (!rc) rc = dispatch(&o);
   cli_terminal_end();
   free(operands);

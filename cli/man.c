@@ -87,12 +87,12 @@ static void variables(void) {
 
 static int run(kcl *ctx, const cli_options *o) {
   const cli_command *c;
-  (void)ctx, (void)o;
+  (void)ctx;
   printf(".TH KRYLOCL 1 \"\" \"krylocl %s\" \"User Commands\"\n.SH NAME\nkrylocl \\- ",
          kcl_version());
   line(cli_about());
   puts(".SH SYNOPSIS");
-  for (int i = 0; (c = cli_command_at(i)); i++) {
+  for (int i = 0; (c = o->commands[i]); i++) {
     printf("%s\\fBkrylocl %s\\fR", i ? ".br\n" : "", c->name);
     printf("%s%s", *c->options ? " [\\fIoptions\\fR]" : "", *c->operands ? " " : "");
     line(c->operands);
@@ -100,7 +100,7 @@ static int run(kcl *ctx, const cli_options *o) {
   puts(".SH DESCRIPTION");
   line(cli_files());
   puts(".SH SUBCOMMANDS");
-  for (int i = 0; (c = cli_command_at(i)); i++) command(c);
+  for (int i = 0; (c = o->commands[i]); i++) command(c);
   puts(".SH NAMES");
   lists();
   puts(".SH EXIT STATUS");

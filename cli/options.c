@@ -182,11 +182,17 @@ static int set(const cli_option *e, const char *value, cli_options *o) {
   return 0;
 }
 
-/* The subcommand, which may stand behind the option in question. */
-static const cli_command *subcommand(int argc, char **argv) {
-  for (int i = 1; i < argc; i++)
-    if (cli_command_named(argv[i])) return cli_command_named(argv[i]);
+const cli_command *cli_command_named(const cli_command *const *commands, const char *name) {
+  for (; *commands; commands++)
+    if (strcmp((*commands)->name, name) == 0) return *commands;
   return NULL;
+}
+
+/* The subcommand, which may stand behind the option in question. */
+static const cli_command *subcommand(const cli_options *o) {
+  const cli_command *c = NULL;
+  for (int i = 1; i < o->argc && !c; i++) c = cli_command_named(o->commands, o->argv[i]);
+  return c;
 }
 
 /* Is entry k the one of its name for c, which may be NULL? spmv has a --check of its own. */
@@ -267,10 +273,10 @@ void cli_options_print(FILE *f, const cli_options *o) {
 }
 
 /* Lists the subcommands that take an option; false: there are none. */
-static bool others(const char *name, char *list, size_t room) {
+static bool others(const cli_command *const *commands, const char *name, char *list, size_t room) {
   const cli_command *c;
   *list = 0;
-  for (int i = 0; (c = cli_command_at(i)); i++) {
+  for (int i = 0; (c = commands[i]); i++) {
     size_t used = strlen(list);
     if (takes(c, name)) snprintf(list + used, room - used, "%s%s", used ? ", " : "", c->name);
   }
@@ -278,14 +284,14 @@ static bool others(const char *name, char *list, size_t room) {
 }
 
 /* Reports an option that c does not take, with the nearest of those that it takes. c may be NULL. */
-static int refuse_option(const cli_command *c, const char *name) {
+static int refuse_option(const cli_options *o, const cli_command *c, const char *name) {
   const char *names[ENTRIES], *best;
   char takers[200];
   int count = 0;
   while (c && (names[count] = cli_option_at(c, count) ? cli_option_at(c, count)->name : NULL))
     count++;
   if (!c) return cli_fail(KCL_USAGE, "unknown option '--%s' (see krylocl --help)", name);
-  if (others(name, takers, sizeof takers))
+  if (others(o->commands, name, takers, sizeof takers))
     return cli_fail(KCL_USAGE, "'%s' does not take --%s, which is for %s", c->name, name, takers);
   best = kcl_nearest(name, names, count);
   return cli_fail(KCL_USAGE, "'%s' does not take --%s%s%s%s\n  krylocl %s -h  lists what it takes",
@@ -294,7 +300,8 @@ static int refuse_option(const cli_command *c, const char *name) {
 }
 
 /* Reports an unknown letter, or `word`, an unknown long option or one with a value too many. */
-static int refuse(const cli_command *c, const char *word) {
+static int refuse(const cli_options *o, const char *word) {
+  const cli_command *c = subcommand(o);
   char name[64];
   if (optopt > 0 && optopt < 256)
     return cli_fail(KCL_USAGE, "unknown option '-%c' (see krylocl %s -h)", optopt,
@@ -303,14 +310,16 @@ static int refuse(const cli_command *c, const char *word) {
   snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
   for (int i = 0; i < ENTRIES; i++)
     if (strcmp(table[i].name, name) == 0) return cli_fail(KCL_USAGE, "--%s takes no value", name);
-  return refuse_option(c, name);
+  return refuse_option(o, c, name);
 }
 
-int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
+int cli_parse(const cli_command *const *commands, int argc, char **argv, char **operands,
+              cli_options *o) {
   struct option longs[ENTRIES + 1];
   char letters[2 * ENTRIES + 3];
   int c, rc, count = 0;
-  *o = (cli_options){.argc = argc,
+  *o = (cli_options){.commands = commands,
+                     .argc = argc,
                      .argv = argv,
                      .tol = -1,
                      .iterations = 50,
@@ -319,7 +328,7 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
                      .rounds = 1,
                      .time_limit = 3,
                      .least = 5};
-  tables(subcommand(argc, argv), longs, letters);
+  tables(subcommand(o), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
     const cli_option *e = find(c);
@@ -329,7 +338,7 @@ int cli_parse(int argc, char **argv, char **operands, cli_options *o) {
     else if (c == ':')
       return cli_fail(KCL_USAGE, "%s needs a value", argv[optind - 1]);
     else if (!e)
-      return refuse(subcommand(argc, argv), argv[optind - 1]);
+      return refuse(o, argv[optind - 1]);
     else if ((rc = set(e, optarg, o)))
       return rc;
   }
@@ -350,6 +359,6 @@ int cli_options_belong(const cli_command *c, cli_options *o) {
   rename_format(c, o);
   for (int i = 0; i < ENTRIES; i++)
     if (o->given >> i & 1 && !takes(c, table[i].name) && table[i].offset != AT(version))
-      return refuse_option(c, table[i].name);
+      return refuse_option(o, c, table[i].name);
   return 0;
 }

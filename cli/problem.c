@@ -40,46 +40,10 @@ static int promote_dense(kcl *ctx, kcl_type t, const char *name, kcl_dense **v) 
   return 0;
 }
 
-double *cli_column(const kcl_dense *B, int64_t j) {
-  return B->val + j * B->rows * (kcl_type_complex(B->type) ? 2 : 1);
-}
-
-double cli_error_from_ones(const kcl_dense *x, int64_t j) {
-  const double *v = cli_column(x, j);
-  double worst = 0;
-  for (int64_t i = 0; i < x->rows; i++) {
-    double e = x->type == KCL_Z ? hypot(v[2 * i] - 1, v[2 * i + 1]) : fabs(v[i] - 1);
-    if (e > worst || isnan(e)) worst = e;
-  }
-  return worst;
-}
-
 static int fits(const char *path, const kcl_dense *v, int64_t rows, const char *of) {
   if (v->rows == rows && v->cols > 0) return 0;
   return cli_fail(KCL_INPUT, "%s holds %s x %s numbers, the matrix has %s %s", path,
                   cli_count(v->rows).s, cli_count(v->cols).s, cli_count(rows).s, of);
-}
-
-int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_dense **b,
-             kcl_dense **x0) {
-  char kept[4096], rhs[4096];
-  bool collection = cli_is_collection(path);
-  int rc;
-  if (cli_is_generated(path)) {
-    cli_busy(o, "generating %s", path);
-    if (x0) *x0 = NULL;
-    return cli_lib(ctx, kcl_generate(ctx, path, A, b));
-  }
-  cli_busy(o, "reading %s", cli_base(path));
-  TRY(cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1)));
-  if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
-  TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
-                             : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
-  if (collection && b && !*b && cli_collection_rhs(kept, rhs, sizeof rhs))
-    TRY(cli_lib(ctx, kcl_dense_read(ctx, rhs, b)));
-  if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* it is of another system */
-done:
-  return rc;
 }
 
 /* b = A*1 */
@@ -125,8 +89,6 @@ static int read_columns(kcl *ctx, const cli_options *o, const char *path, const 
   if (p->spread) return cli_ranks_dense_read(ctx, path, own, out);
   return cli_lib(ctx, kcl_dense_read(ctx, path, out));
 }
-
-bool cli_is_word(const char *x) { return !strcmp(x, "ones") || !strcmp(x, "random"); }
 
 /* Mixes the bits of a counter: splitmix64, Steele, Lea & Flood 2014. */
 static uint64_t mix(uint64_t z) {
@@ -174,16 +136,6 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
 done:
   kcl_dense_free(&given);
   return rc;
-}
-
-bool cli_is_generated(const char *path) {
-  const size_t kind = strcspn(path, ":");
-  bool is = false;
-  for (int i = 0; path[kind] && i < kcl_list_size(KCL_GENERATORS) && !is; i++) {
-    const char *name = kcl_list(KCL_GENERATORS, i).name;
-    is = strlen(name) == kind && !strncmp(name, path, kind);
-  }
-  return is && access(path, F_OK) != 0;
 }
 
 int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p) {
@@ -242,35 +194,4 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
   if (rc) return rc;
   *precision = wanted(o, kcl_type_complex((*A)->type));
   return promote_matrix(ctx, host(*precision), path, A);
-}
-
-/* Sources and event times are of OpenCL devices: the first of them, where no device was named and the choice is the cpu. */
-static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
-  const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
-  int rc;
-  if (d->platform >= 0 || !(o->source || o->profile)) return 0;
-  if (cli_ranks() > 1 || (named && *named && strcmp(named, "auto")))
-    return cli_fail(KCL_USAGE,
-                    "--%s is for OpenCL devices, and this is the cpu: add --device opencl",
-                    o->source ? "source" : "profile");
-  TRY(cli_lib(ctx, kcl_select(ctx, "opencl", 0)));
-  TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
-done:
-  return rc;
-}
-
-int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
-  int rc;
-  cli_busy(o, "opening the device");
-  TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
-  TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
-  TRY(need_opencl(ctx, o, d));
-done:
-  return rc;
-}
-
-cli_text cli_device_place(const kcl_device *d) {
-  cli_text t = {"cpu"};
-  if (d->platform >= 0) snprintf(t.s, sizeof t.s, "%d:%d", d->platform, d->device);
-  return t;
 }

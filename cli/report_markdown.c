@@ -15,21 +15,6 @@ static void escaped(FILE *f, const char *text) {
   }
 }
 
-bool report_column_shown(const report *r, int matrix, const report_column *c) {
-  const bool always = c->cell == BENCH_FORMAT ||
-                      (!c->left && c->cell != BENCH_PER_RHS && c->cell != BENCH_ITERATION);
-  bool iterates = false, many = false;
-  for (int i = 0; i < r->run.row_count; i++) {
-    const bench_row *row = &r->run.rows[i];
-    if (row->state != BENCH_OK || row->place < 0 || (matrix >= 0 && row->matrix != matrix))
-      continue;
-    iterates |= !bench_alone(row), many |= row->nrhs > 1;
-  }
-  if (c->cell == BENCH_ITERATION) return iterates;
-  if (c->cell == BENCH_PER_RHS) return many;
-  return always || report_column_varies(r, matrix, c);
-}
-
 /* What the rows of a matrix share: all but the format, or at least precision and method. */
 report_name report_caption(const report *r, int matrix) {
   const bench_matrix *A = &r->run.matrices[matrix];

@@ -139,3 +139,18 @@ void report_table(FILE *f, const report *r) {
   fputs("</tbody></table></div>\n", f);
   free(rows);
 }
+
+bool report_column_shown(const report *r, int matrix, const report_column *c) {
+  const bool always = c->cell == BENCH_FORMAT ||
+                      (!c->left && c->cell != BENCH_PER_RHS && c->cell != BENCH_ITERATION);
+  bool iterates = false, many = false;
+  for (int i = 0; i < r->run.row_count; i++) {
+    const bench_row *row = &r->run.rows[i];
+    if (row->state != BENCH_OK || row->place < 0 || (matrix >= 0 && row->matrix != matrix))
+      continue;
+    iterates |= !bench_alone(row), many |= row->nrhs > 1;
+  }
+  if (c->cell == BENCH_ITERATION) return iterates;
+  if (c->cell == BENCH_PER_RHS) return many;
+  return always || report_column_varies(r, matrix, c);
+}

@@ -116,6 +116,7 @@ static int solve_all(kcl *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
+  if (cli_ranks() > 1) cli_launched();
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");

@@ -11,6 +11,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+static bool silent;
+
+void cli_silence(void) { silent = true; }
+bool cli_silent(void) { return silent; }
+
 static bool able(FILE *f) { /* to move the cursor */
   const char *term = getenv("TERM");
   return isatty(fileno(f)) && term && *term && strcmp(term, "dumb");
@@ -99,7 +104,7 @@ static void start(void) {
 }
 
 bool cli_shows(const cli_options *o) {
-  return !cli_rank() && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
+  return !silent && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
 }
 
 /* File names may hold control characters. */

@@ -33,8 +33,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   FUZZ_REQUIRE(text);
   memcpy(text, data, size), text[size] = 0;
   optind = 0; /* getopt begins anew */
-  if (!cli_parse(split(text, argv), argv, operands, &o)) {
-    const cli_command *c = o.command ? cli_command_named(o.command) : NULL;
+  if (!cli_parse(cli_commands, split(text, argv), argv, operands, &o)) {
+    const cli_command *c = o.command ? cli_command_named(cli_commands, o.command) : NULL;
     if (c) check(c, &o);
   }
   free(text);
