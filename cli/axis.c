@@ -5,7 +5,7 @@
 
 static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
 
-double axis_at(const axis *a, double v) {
+double axis_at(const cli_axis *a, double v) {
   double t = a->log ? log(v / a->lo) / log(a->hi / a->lo) : (v - a->lo) / (a->hi - a->lo);
   return a->from + t * (a->to - a->from);
 }
@@ -19,7 +19,7 @@ static double step_of(double range) {
   return unit * (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10);
 }
 
-static bool decades(const axis *a) { return a->hi / a->lo > 200; }
+static bool decades(const cli_axis *a) { return a->hi / a->lo > 200; }
 
 /* The nearest of 1, 2 and 5 times a power of ten that is not above v; up: not below. */
 static double round_log(double v, bool up) {
@@ -28,7 +28,7 @@ static double round_log(double v, bool up) {
   return unit * (m >= 5 - 1e-9 ? 5 : m >= 2 - 1e-9 ? 2 : 1);
 }
 
-axis axis_round(axis a) {
+cli_axis axis_round(cli_axis a) {
   a.lo = fmax(fmin(a.lo, LARGEST), -LARGEST), a.hi = fmax(fmin(a.hi, LARGEST), -LARGEST);
   if (!a.log) {
     if (!(a.hi > a.lo)) a.hi = a.lo + 1;
@@ -43,42 +43,43 @@ axis axis_round(axis a) {
 }
 
 /* Powers of ten, not more than ten of them. */
-static int decade_ticks(const axis *a, double ticks[AXIS_TICKS]) {
+static int decade_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   int first = exponent(ceil(log10(a->lo) - 1e-9)), last = exponent(floor(log10(a->hi) + 1e-9)),
       n = 0;
   int step = (last - first) / 10 + 1;
-  for (int e = first; e <= last && n < AXIS_TICKS; e += step) ticks[n++] = pow(10, e);
+  for (int e = first; e <= last && n < CLI_AXIS_TICKS; e += step) ticks[n++] = pow(10, e);
   return n;
 }
 
 /* 1, 2 and 5 times powers of ten; where those are few, 1, 1.5, 2, 3, 4 ... */
-static int fine_ticks(const axis *a, double ticks[AXIS_TICKS]) {
+static int fine_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   static const double few[] = {1, 2, 5}, many[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
   const double *m = a->hi / a->lo < 4 ? many : few;
   const int each = m == many ? 9 : 3;
   int n = 0;
   for (int e = exponent(floor(log10(a->lo))); e <= exponent(ceil(log10(a->hi))); e++)
-    for (int i = 0; i < each && n < AXIS_TICKS; i++) {
+    for (int i = 0; i < each && n < CLI_AXIS_TICKS; i++) {
       double v = m[i] * pow(10, e);
       if (v >= a->lo * (1 - 1e-9) && v <= a->hi * (1 + 1e-9)) ticks[n++] = v;
     }
   return n;
 }
 
-int axis_ticks(const axis *a, double ticks[AXIS_TICKS]) {
+int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   int n = 0;
   for (; n < a->mark_count; n++) ticks[n] = a->marks[n];
   if (n) return n;
   if (a->log) return decades(a) ? decade_ticks(a, ticks) : fine_ticks(a, ticks);
   double step = step_of(a->hi - a->lo);
-  for (double v = ceil(a->lo / step - 1e-9) * step; v <= a->hi + 1e-9 * step && n < AXIS_TICKS;
+  for (double v = ceil(a->lo / step - 1e-9) * step; v <= a->hi + 1e-9 * step && n < CLI_AXIS_TICKS;
        v += step)
     ticks[n++] = fabs(v) < 1e-9 * step ? 0 : v;
   return n;
 }
 
-void axis_below(FILE *f, const axis *a, double y, double top, axis_label text, const char *title) {
-  double ticks[AXIS_TICKS], last = -1e9;
+void axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label text,
+                const char *title) {
+  double ticks[CLI_AXIS_TICKS], last = -1e9;
   int n = axis_ticks(a, ticks);
   for (int i = 0; i < n; i++) {
     double x = axis_at(a, ticks[i]);
@@ -91,8 +92,9 @@ void axis_below(FILE *f, const axis *a, double y, double top, axis_label text, c
   svg_text(f, (a->from + a->to) / 2, y + 34, "mute c", title);
 }
 
-void axis_left(FILE *f, const axis *a, double x, double right, axis_label text, const char *title) {
-  double ticks[AXIS_TICKS];
+void axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label text,
+               const char *title) {
+  double ticks[CLI_AXIS_TICKS];
   int n = axis_ticks(a, ticks);
   for (int i = 0; i < n; i++) {
     double y = axis_at(a, ticks[i]);

@@ -12,14 +12,14 @@ static const double SAVE = 10; /* seconds between two writings of the JSON file 
 /* ---------------------------------------------------------------- all rows */
 
 typedef struct progress {
-  bench_run *b;
+  cli_bench_run *b;
   int total, done;      /* rows to measure, and measured */
   double begin, saved;  /* the first row; the last writing of the JSON file */
   int failed, measured; /* the first exit code of a row that failed; rows that did not */
 } progress;
 
 /* A bar over the whole run, the row at work, and the time left at the mean of those before. */
-static void show(const progress *p, const bench_row *r) {
+static void show(const progress *p, const cli_bench_row *r) {
   enum { BAR = 20 };
   cli_status s = {.timed = true};
   int full = p->total ? BAR * p->done / p->total : 0;
@@ -46,25 +46,25 @@ static int save(progress *p) {
   return bench_json(p->b, path);
 }
 
-static bool todo(const bench_run *b, int matrix) {
+static bool todo(const cli_bench_run *b, int matrix) {
   for (int i = 0; i < b->row_count; i++)
-    if (b->rows[i].matrix == matrix && b->rows[i].state == BENCH_TODO) return true;
+    if (b->rows[i].matrix == matrix && b->rows[i].state == CLI_BENCH_TODO) return true;
   return false;
 }
 
 /* One round over the rows of a matrix: the first decides and measures, further ones add samples. */
-static int bench_round(progress *p, kcl *ctx, int matrix, bench_loaded *m, int round) {
-  bench_run *b = p->b;
+static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, int round) {
+  cli_bench_run *b = p->b;
   int rc = 0;
   for (int i = 0; i < b->row_count && !cli_interrupted(); i++) {
-    bench_row *r = &b->rows[i];
-    if (r->matrix != matrix || (round ? r->rounds != round : r->state != BENCH_TODO)) continue;
+    cli_bench_row *r = &b->rows[i];
+    if (r->matrix != matrix || (round ? r->rounds != round : r->state != CLI_BENCH_TODO)) continue;
     show(p, r);
     if (round)
       bench_again(b, r, ctx, m);
     else
       rc = bench_one(b, r, ctx, m);
-    if (r->state == BENCH_TODO) break;
+    if (r->state == CLI_BENCH_TODO) break;
     if (rc && rc != KCL_MEMORY && !p->failed) p->failed = rc;
     p->done++;
     bench_say_row(b, r);
@@ -73,7 +73,7 @@ static int bench_round(progress *p, kcl *ctx, int matrix, bench_loaded *m, int r
   return 0;
 }
 
-static int bench_rows(progress *p, kcl *ctx, int matrix, bench_loaded *m) {
+static int bench_rows(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m) {
   int rc = 0;
   for (int round = 0; round < p->b->o->rounds && !rc && !cli_interrupted(); round++)
     rc = bench_round(p, ctx, matrix, m, round);
@@ -81,10 +81,10 @@ static int bench_rows(progress *p, kcl *ctx, int matrix, bench_loaded *m) {
 }
 
 /* --mixed: the fastest row of each device that has a mixed form. */
-static int mixed_rows(const bench_run *b, int matrix, bench_loaded *m) {
+static int mixed_rows(const cli_bench_run *b, int matrix, cli_bench_loaded *m) {
   int rc = 0;
   for (int i = 0; b->o->mixed && i < b->place_count && !rc && !cli_interrupted(); i++) {
-    bench_row *r = bench_fastest(b, matrix, i, false);
+    cli_bench_row *r = bench_fastest(b, matrix, i, false);
     const kcl_csr *A;
     if (!r || r->compared || !b->places[i].ctx) continue;
     rc = bench_matrix_for(b->places[i].ctx, m, r->type, &A);
@@ -93,24 +93,24 @@ static int mixed_rows(const bench_run *b, int matrix, bench_loaded *m) {
   return rc;
 }
 
-static void mixed_say(const bench_run *b, int matrix) {
+static void mixed_say(const cli_bench_run *b, int matrix) {
   for (int i = 0; i < b->place_count; i++) {
-    const bench_row *r = bench_fastest(b, matrix, i, false);
+    const cli_bench_row *r = bench_fastest(b, matrix, i, false);
     if (r && r->compared) bench_mixed_say(b->o, r);
   }
 }
 
 static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
-  bench_run *b = p->b;
-  bench_loaded m = {0};
+  cli_bench_run *b = p->b;
+  cli_bench_loaded m = {0};
   int rc = 0;
   if (todo(b, matrix)) {
     if (!p->begin) p->begin = cli_now();
-    TRY(bench_load(ctx, b->o, &b->matrices[matrix], &m));
-    TRY(bench_rows(p, ctx, matrix, &m));
+    CLI_TRY(bench_load(ctx, b->o, &b->matrices[matrix], &m));
+    CLI_TRY(bench_rows(p, ctx, matrix, &m));
     for (int i = 0; i < b->place_count; i++)
       if (b->places[i].ctx) bench_stream(b->o, &b->places[i]);
-    TRY(mixed_rows(b, matrix, &m));
+    CLI_TRY(mixed_rows(b, matrix, &m));
   }
 done:
   bench_unload(&m);
@@ -121,10 +121,10 @@ done:
 }
 
 /* A file that cannot be read does not stop the others. Refused formats are not a failure if any was measured. */
-static int measure_all(bench_run *b, kcl *ctx) {
+static int measure_all(cli_bench_run *b, kcl *ctx) {
   progress p = {.b = b, .saved = cli_now()};
   int rc, first = 0;
-  for (int i = 0; i < b->row_count; i++) p.total += b->rows[i].state == BENCH_TODO;
+  for (int i = 0; i < b->row_count; i++) p.total += b->rows[i].state == CLI_BENCH_TODO;
   p.total *= (int)b->o->rounds;
   for (int i = 0; i < b->matrix_count && !cli_interrupted(); i++)
     if ((rc = bench_matrix_rows(&p, ctx, i)) && !first) first = rc;
@@ -136,7 +136,7 @@ static int measure_all(bench_run *b, kcl *ctx) {
 
 /* ---------------------------------------------------------------- the run */
 
-static void note_time(bench_run *b) {
+static void note_time(cli_bench_run *b) {
   struct timespec tick = {0};
   char source[40] = "";
   FILE *f = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r");
@@ -150,27 +150,27 @@ static void note_time(bench_run *b) {
   if (getloadavg(&b->load, 1) != 1) b->load = 0;
 }
 
-static int outputs(const bench_run *b) {
+static int outputs(const cli_bench_run *b) {
   int rc = bench_results(b, cli_report_text), failed = b->o->csv ? bench_csv(b, b->o->csv) : 0;
   return rc ? rc : failed;
 }
 
 static int run(kcl *ctx, const cli_options *given) {
   cli_options o = *given;
-  bench_run b = {.o = &o};
+  cli_bench_run b = {.o = &o};
   cJSON *earlier = NULL;
   int rc = 0, written;
   note_time(&b);
-  if (o.resume) TRY(bench_resume_read(o.resume, &earlier));
-  if (o.resume && !o.count) TRY(bench_resume_options(earlier, &o));
+  if (o.resume) CLI_TRY(bench_resume_read(o.resume, &earlier));
+  if (o.resume && !o.count) CLI_TRY(bench_resume_options(earlier, &o));
   if (o.resume && !o.json) o.json = o.resume;
   if (o.layout) setenv("KRYLOCL_LAYOUT", o.layout, 1);
   cli_interrupt_begin(&o);
   cli_interrupt_computing();
   if (o.preconds) return bench_preconds(ctx, &o);
-  TRY(bench_open_places(&b));
-  TRY(bench_plan(&b));
-  if (earlier) TRY(bench_resume_rows(earlier, &b));
+  CLI_TRY(bench_open_places(&b));
+  CLI_TRY(bench_plan(&b));
+  if (earlier) CLI_TRY(bench_resume_rows(earlier, &b));
   rc = measure_all(&b, ctx);
   written = outputs(&b);
   rc = rc ? rc : written;

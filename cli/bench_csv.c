@@ -7,9 +7,9 @@ static void text(FILE *f, const char *v) { csv_text(f, v), fputc(',', f); }
 
 static void count(FILE *f, int64_t v) { fprintf(f, "%lld,", (long long)v); }
 
-static void identity(FILE *f, const bench_run *b, const bench_row *r) {
-  const bench_matrix *A = &b->matrices[r->matrix];
-  const bench_place *p = r->place < 0 ? NULL : &b->places[r->place];
+static void identity(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+  const cli_bench_matrix *A = &b->matrices[r->matrix];
+  const cli_bench_place *p = r->place < 0 ? NULL : &b->places[r->place];
   char status[640];
   text(f, A->name);
   count(f, A->rows), count(f, A->cols), count(f, A->nnz);
@@ -21,11 +21,11 @@ static void identity(FILE *f, const bench_run *b, const bench_row *r) {
   csv_text(f, status);
 }
 
-static void figures(FILE *f, const bench_run *b, const bench_row *r) {
+static void figures(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   const kcl_summary *i = &r->iteration, *p = &r->product;
   const bool iterates = !bench_alone(r);
-  const bench_break_even e = bench_pays(b, r);
+  const cli_bench_break_even e = bench_pays(b, r);
   const double stream = bench_fraction(b, r), speedup = bench_speedup(b, r);
   const double all[] = {iterates ? i->median : NAN,
                         iterates && i->confidence > 0 ? i->low : NAN,
@@ -48,21 +48,21 @@ static void figures(FILE *f, const bench_run *b, const bench_row *r) {
                         m->seconds_compile,
                         e.against ? e.after : NAN};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-    csv_number(f, r->state == BENCH_OK || (k == 8 && m->bytes_stored > 0) ? all[k] : NAN);
+    csv_number(f, r->state == CLI_BENCH_OK || (k == 8 && m->bytes_stored > 0) ? all[k] : NAN);
 }
 
-static void line(FILE *f, const bench_run *b, const bench_row *r) {
+static void line(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_samples *s = bench_samples(r);
   identity(f, b, r);
   figures(f, b, r);
   fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
-          r->state == BENCH_OK && bench_noisy(r) ? "true" : "false",
+          r->state == CLI_BENCH_OK && bench_noisy(r) ? "true" : "false",
           bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
   bench_profile_csv(f, r);
   fputc('\n', f);
 }
 
-int bench_csv(const bench_run *b, const char *path) {
+int bench_csv(const cli_bench_run *b, const char *path) {
   cli_buffer buffer;
   int rc = buffer_open(&buffer);
   if (rc) return rc;
@@ -76,6 +76,6 @@ int bench_csv(const bench_run *b, const char *path) {
         buffer.f);
   fprintf(buffer.f, ",%s\n", bench_profile_columns);
   for (int i = 0; i < b->row_count; i++)
-    if (b->rows[i].state != BENCH_TODO) line(buffer.f, b, &b->rows[i]);
+    if (b->rows[i].state != CLI_BENCH_TODO) line(buffer.f, b, &b->rows[i]);
   return buffer_write(&buffer, path);
 }

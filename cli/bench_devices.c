@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bench_stream(const cli_options *o, bench_place *p) {
+void bench_stream(const cli_options *o, cli_bench_place *p) {
   double now;
   cli_busy(o, "measuring the memory rate of %s", p->place);
   if (!kcl_stream_measure(p->ctx, &now)) kcl_stream_get(p->ctx, &p->stream);
@@ -14,14 +14,14 @@ kcl_stream bench_newer(const kcl_stream *a, const kcl_stream *b) {
 }
 
 /* Opens a device with a number of threads, unless it is there already. */
-static int open_place(bench_run *r, const char *device, int threads) {
-  bench_place p = {.ctx = NULL};
+static int open_place(cli_bench_run *r, const char *device, int threads) {
+  cli_bench_place p = {.ctx = NULL};
   const char *layout = getenv("KRYLOCL_LAYOUT");
   int rc = kcl_create(&p.ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
   if (rc) return rc;
   kcl_watch(p.ctx, cli_watch, (void *)r->o);
-  TRY(cli_lib(p.ctx, kcl_select(p.ctx, device, threads)));
-  TRY(cli_lib(p.ctx, kcl_device_current(p.ctx, &p.device)));
+  CLI_TRY(cli_lib(p.ctx, kcl_select(p.ctx, device, threads)));
+  CLI_TRY(cli_lib(p.ctx, kcl_device_current(p.ctx, &p.device)));
   kcl_allow_padding(p.ctx, r->o->force);
   snprintf(p.place, sizeof p.place, "%s", cli_device_place(&p.device).s);
   if (p.device.platform >= 0 && layout) snprintf(p.layout, sizeof p.layout, "%s", layout);
@@ -30,7 +30,7 @@ static int open_place(bench_run *r, const char *device, int threads) {
         r->places[i].device.compute_units == p.device.compute_units)
       goto done;
   bench_stream(r->o, &p);
-  TRY(bench_add_place(r, &p) < 0 ? cli_fail(KCL_MEMORY, "out of memory: the devices") : 0);
+  CLI_TRY(bench_add_place(r, &p) < 0 ? cli_fail(KCL_MEMORY, "out of memory: the devices") : 0);
   bench_say_place(r->o, &p);
   p.ctx = NULL;
 done:
@@ -39,7 +39,7 @@ done:
 }
 
 typedef struct opening {
-  bench_run *r;
+  cli_bench_run *r;
   const char *device;
 } opening;
 
@@ -64,7 +64,7 @@ static int open_device(void *self, const char *word) {
   return bench_each(threads && native ? threads : "max", open_threads, p);
 }
 
-int bench_open_places(bench_run *r) {
+int bench_open_places(cli_bench_run *r) {
   kcl *ctx = NULL;
   kcl_device *list = NULL;
   opening p = {.r = r};
@@ -75,9 +75,9 @@ int bench_open_places(bench_run *r) {
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
     return bench_each(r->o->device ? r->o->device : "", open_device, &p);
-  TRY(kcl_create(&ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
-  TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
-  for (int i = 0; i < count; i++) TRY(open_device(&p, cli_device_place(&list[i]).s));
+  CLI_TRY(kcl_create(&ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
+  CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
+  for (int i = 0; i < count; i++) CLI_TRY(open_device(&p, cli_device_place(&list[i]).s));
 done:
   free(list);
   kcl_destroy(&ctx);

@@ -52,8 +52,8 @@ static void setup(cJSON *o, const kcl_bench_row *m) {
   json_count(o, "programs_compiled", m->compiled);
 }
 
-static void break_even(cJSON *o, const bench_run *b, const bench_row *r) {
-  bench_break_even e = bench_pays(b, r);
+static void break_even(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+  cli_bench_break_even e = bench_pays(b, r);
   if (!e.against) return;
   cJSON *p = cJSON_AddObjectToObject(o, "break_even");
   json_text(p, "against", e.against->format);
@@ -61,7 +61,7 @@ static void break_even(cJSON *o, const bench_run *b, const bench_row *r) {
   if (e.until > 0) json_number(p, "until", e.until);
 }
 
-static void rates(cJSON *o, const bench_run *b, const bench_row *r) {
+static void rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   json_number(o, "gbytes_per_second", bench_rate(r) * 1e-9);
   if (bench_fraction(b, r) > 0) {
     json_number(o, "stream_gbytes_per_second", b->places[r->place].stream.rate * 1e-9);
@@ -73,11 +73,11 @@ static void rates(cJSON *o, const bench_run *b, const bench_row *r) {
   if (bench_speedup(b, r) > 0) json_number(o, "speedup", bench_speedup(b, r));
 }
 
-static void measured(cJSON *o, const bench_run *b, const bench_row *r) {
+static void measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   json_number(o, "bytes_stored", m->bytes_stored);
   json_bool(o, "validated", m->validated);
-  if (r->state != BENCH_OK) return;
+  if (r->state != CLI_BENCH_OK) return;
   json_number(o, "bytes_per_product", m->bytes_product);
   if (!bench_alone(r)) json_number(o, "bytes_per_iteration", m->bytes_iteration);
   times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
@@ -94,8 +94,8 @@ static void measured(cJSON *o, const bench_run *b, const bench_row *r) {
   bench_profile_json(o, r);
 }
 
-static cJSON *row(const bench_run *b, const bench_row *r) {
-  const bench_matrix *A = &b->matrices[r->matrix];
+static cJSON *row(const cli_bench_run *b, const cli_bench_row *r) {
+  const cli_bench_matrix *A = &b->matrices[r->matrix];
   char letter[2] = {kcl_type_letter(r->type), 0}, asked[2] = {r->precision, 0}, status[640];
   cJSON *o = cJSON_CreateObject();
   json_text(o, "matrix", A->name);
@@ -103,7 +103,7 @@ static cJSON *row(const bench_run *b, const bench_row *r) {
   json_count(o, "cols", A->cols);
   json_count(o, "nnz", A->nnz);
   if (r->place >= 0) {
-    const bench_place *p = &b->places[r->place];
+    const cli_bench_place *p = &b->places[r->place];
     json_device(o, &p->device);
     json_count(o, "threads", p->device.platform < 0 ? p->device.compute_units : 0);
     json_text(o, "layout", p->layout);
@@ -125,7 +125,7 @@ static cJSON *row(const bench_run *b, const bench_row *r) {
 
 /* ---------------------------------------------------------------- what they share */
 
-static cJSON *matrix(const bench_matrix *A) {
+static cJSON *matrix(const cli_bench_matrix *A) {
   cJSON *o = cJSON_CreateObject();
   json_text(o, "name", A->name);
   json_text(o, "file", A->file);
@@ -148,7 +148,7 @@ static cJSON *matrix(const bench_matrix *A) {
   return o;
 }
 
-static cJSON *device(const bench_place *p) {
+static cJSON *device(const cli_bench_place *p) {
   const kcl_device *d = &p->device;
   cJSON *o = cJSON_CreateObject();
   json_text(o, "place", p->place);
@@ -166,7 +166,7 @@ static cJSON *device(const bench_place *p) {
   return o;
 }
 
-static void host(cJSON *all, const bench_run *b) {
+static void host(cJSON *all, const cli_bench_run *b) {
   struct utsname u;
   cJSON *o = cJSON_AddObjectToObject(all, "host");
   double load = 0;
@@ -179,7 +179,7 @@ static void host(cJSON *all, const bench_run *b) {
 }
 
 /* Of the command line, as --resume needs it again. */
-static void arguments(cJSON *all, const bench_run *b) {
+static void arguments(cJSON *all, const cli_bench_run *b) {
   const cli_options *o = b->o;
   cJSON *a = cJSON_AddObjectToObject(all, "arguments"),
         *files = cJSON_AddArrayToObject(a, "operands");
@@ -202,16 +202,16 @@ static void arguments(cJSON *all, const bench_run *b) {
   json_bool(a, "profile", o->profile);
 }
 
-static bool complete(const bench_run *b) {
+static bool complete(const cli_bench_run *b) {
   for (int i = 0; i < b->row_count; i++)
-    if (b->rows[i].state == BENCH_TODO) return false;
+    if (b->rows[i].state == CLI_BENCH_TODO) return false;
   return true;
 }
 
-static cJSON *document(const bench_run *b) {
+static cJSON *document(const cli_bench_run *b) {
   cJSON *all = cJSON_CreateObject(), *list;
   if (!all) return NULL;
-  json_count(all, "schema", BENCH_SCHEMA);
+  json_count(all, "schema", CLI_BENCH_SCHEMA);
   json_text(all, "program", "krylocl bench");
   json_text(all, "version", kcl_version());
   if (*cli_commit)
@@ -231,13 +231,13 @@ static cJSON *document(const bench_run *b) {
   cJSON *rows = cJSON_AddArrayToObject(all, "rows"),
         *references = cJSON_AddArrayToObject(all, "references");
   for (int i = 0; i < b->row_count; i++)
-    if (b->rows[i].state != BENCH_TODO)
+    if (b->rows[i].state != CLI_BENCH_TODO)
       cJSON_AddItemToArray(b->rows[i].place < 0 ? references : rows, row(b, &b->rows[i]));
   return all;
 }
 
 /* The page has the data of the file. */
-static int page(const bench_run *b, const cJSON *all, bench_page *report) {
+static int page(const cli_bench_run *b, const cJSON *all, cli_bench_page *report) {
   const char *path = b->o->json && strcmp(b->o->json, "-") ? b->o->json : "krylocl bench";
   char *text = cJSON_Print(all);
   int rc = text ? report(b->o, path, text) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
@@ -245,7 +245,7 @@ static int page(const bench_run *b, const cJSON *all, bench_page *report) {
   return rc;
 }
 
-int bench_results(const bench_run *b, bench_page *report) {
+int bench_results(const cli_bench_run *b, cli_bench_page *report) {
   cJSON *all = document(b);
   if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   int rc = json_write(b->o->json, all), failed = b->o->page ? page(b, all, report) : 0;
@@ -253,7 +253,7 @@ int bench_results(const bench_run *b, bench_page *report) {
   return rc ? rc : failed;
 }
 
-int bench_json(const bench_run *b, const char *path) {
+int bench_json(const cli_bench_run *b, const char *path) {
   cJSON *all = document(b);
   int rc = all ? json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cJSON_Delete(all);

@@ -5,9 +5,9 @@
 
 /* ---------------------------------------------------------------- matrices */
 
-void bench_unload(bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
+void bench_unload(cli_bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
 
-static void describe(const bench_loaded *m, double seconds, bench_matrix *out) {
+static void describe(const cli_bench_loaded *m, double seconds, cli_bench_matrix *out) {
   const kcl_stats *s = &m->stats;
   out->known = true, out->seconds_read = seconds;
   out->rows = s->rows, out->cols = s->cols, out->nnz = s->nnz, out->stored = m->A->stored;
@@ -19,13 +19,13 @@ static void describe(const bench_loaded *m, double seconds, bench_matrix *out) {
   snprintf(out->solver, sizeof out->solver, "%s", kcl_auto_solver(s));
 }
 
-int bench_load(kcl *ctx, const cli_options *o, bench_matrix *matrix, bench_loaded *m) {
+int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m) {
   double begin = cli_now();
   int rc = 0;
-  TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
+  CLI_TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
-  TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
+  CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
   describe(m, seconds, matrix);
   rc = bench_picture(m->A, matrix);
 done:
@@ -33,7 +33,7 @@ done:
 }
 
 /* The matrix in the type of a row's host data: complex for c and z. */
-int bench_matrix_for(kcl *ctx, bench_loaded *m, kcl_type type, const kcl_csr **out) {
+int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out) {
   int rc = 0;
   *out = m->A;
   if (!kcl_type_complex(type) || kcl_type_complex(m->A->type)) return 0;
@@ -44,7 +44,7 @@ int bench_matrix_for(kcl *ctx, bench_loaded *m, kcl_type type, const kcl_csr **o
 
 /* ---------------------------------------------------------------- a row */
 
-static void decide(bench_row *r, bench_state state, const char *why) {
+static void decide(cli_bench_row *r, cli_bench_state state, const char *why) {
   r->state = state;
   snprintf(r->why, sizeof r->why, "%s", why);
 }
@@ -52,14 +52,14 @@ static void decide(bench_row *r, bench_state state, const char *why) {
 static int stop(void *unused) { return (void)unused, cli_interrupted(); }
 
 /* An earlier row that is the same loop on this device. */
-static const bench_row *same_as(const bench_run *b, const bench_row *r, const kcl_stats *stats,
-                                const kcl_cost *cost) {
+static const cli_bench_row *same_as(const cli_bench_run *b, const cli_bench_row *r,
+                                    const kcl_stats *stats, const kcl_cost *cost) {
   const char *mine = cost->same_as ? cost->same_as : r->format;
   if (r->nrhs > 1) return NULL; /* which not all variants share a pass for */
   for (int i = 0; i < b->row_count && &b->rows[i] != r; i++) {
-    const bench_row *s = &b->rows[i];
+    const cli_bench_row *s = &b->rows[i];
     kcl_cost other;
-    if (!bench_same_group(s, r) || s->state != BENCH_OK) continue;
+    if (!bench_same_group(s, r) || s->state != CLI_BENCH_OK) continue;
     if (kcl_format_cost(b->places[r->place].ctx, stats, r->type, s->format, &other)) continue;
     if (!strcmp(other.same_as ? other.same_as : s->format, mine)) return s;
   }
@@ -67,18 +67,18 @@ static const bench_row *same_as(const bench_run *b, const bench_row *r, const kc
 }
 
 /* True if the row is decided without measuring. */
-static bool decided(const bench_run *b, bench_row *r, const kcl_stats *stats) {
+static bool decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *stats) {
   kcl_cost cost;
   kcl *ctx = b->places[r->place].ctx;
   if (kcl_format_cost(ctx, stats, r->type, r->format, &cost)) return false;
   r->measured.bytes_stored = cost.bytes_stored;
-  const bench_row *same = cost.refusal ? NULL : same_as(b, r, stats, &cost);
-  if (cost.refusal) decide(r, BENCH_REFUSED, cost.refusal);
-  if (same) decide(r, BENCH_SAME, same->format);
+  const cli_bench_row *same = cost.refusal ? NULL : same_as(b, r, stats, &cost);
+  if (cost.refusal) decide(r, CLI_BENCH_REFUSED, cost.refusal);
+  if (same) decide(r, CLI_BENCH_SAME, same->format);
   return cost.refusal || same;
 }
 
-static kcl_options asked_for(const bench_run *b, const bench_row *r) {
+static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
   kcl_options asked = kcl_defaults;
   asked.solver = r->method, asked.precond = r->precond, asked.format = r->format;
   asked.precision = r->type, asked.nrhs = r->nrhs, asked.restart = (int)b->o->restart;
@@ -86,19 +86,19 @@ static kcl_options asked_for(const bench_run *b, const bench_row *r) {
 }
 
 /* --profile, of rows that were measured and validated, in the first round. */
-static int profiled(bench_run *b, bench_row *r, const kcl_csr *A) {
+static int profiled(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
   const kcl_options asked = asked_for(b, r);
   if (!b->o->profile || r->place < 0 || !r->measured.validated || r->rounds || cli_interrupted())
     return 0;
   return bench_profile(b, r, A, &asked);
 }
 
-static int measure(const bench_run *b, bench_row *r, kcl *ctx, const kcl_csr *A) {
+static int measure(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl_csr *A) {
   const cli_options *o = b->o;
   const kcl_bench_plan plan = {.iterations = (int)o->iterations,
                                .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
                                .seconds = o->time_limit / (double)o->rounds,
-                               .noise = BENCH_NOISE,
+                               .noise = CLI_BENCH_NOISE,
                                .stop = stop};
   const kcl_options asked = asked_for(b, r);
   if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
@@ -106,13 +106,13 @@ static int measure(const bench_run *b, bench_row *r, kcl *ctx, const kcl_csr *A)
                                                                  &r->measured);
 }
 
-static kcl_type type_of(const bench_row *r, const kcl_csr *A) {
+static kcl_type type_of(const cli_bench_row *r, const kcl_csr *A) {
   if (r->precision) return (kcl_type)(strchr("sdcz", r->precision) - "sdcz");
   return kcl_type_complex(A->type) ? KCL_Z : KCL_D;
 }
 
 /* With the threads of its device. */
-static int again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
+static int again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   const kcl_csr *A;
   int rc = bench_matrix_for(ctx, m, r->type, &A);
   const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
@@ -124,25 +124,27 @@ static int again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
 }
 
 /* An error is recorded in the row; the exit code is returned. */
-int bench_one(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
+int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   double load = 0;
   r->type = type_of(r, m->A);
   if (r->place >= 0) ctx = b->places[r->place].ctx;
   snprintf(r->method, sizeof r->method, "%s",
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
-  if (r->place >= 0 && decided(b, r, &m->stats)) return r->state == BENCH_REFUSED ? KCL_MEMORY : 0;
+  if (r->place >= 0 && decided(b, r, &m->stats))
+    return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
   int rc = again(b, r, ctx, m);
   if (cli_interrupted())
     return bench_profile_free(r), kcl_bench_free(&r->measured), 0; /* not whole */
   if (getloadavg(&load, 1) == 1) r->load = load;
   bench_date(r->date, sizeof r->date);
-  if (rc) return decide(r, rc == KCL_MEMORY ? BENCH_REFUSED : BENCH_FAILED, kcl_error(ctx)), rc;
-  decide(r, r->measured.validated ? BENCH_OK : BENCH_FAILED,
+  if (rc)
+    return decide(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx)), rc;
+  decide(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,
          r->measured.validated
              ? ""
              : "the product differs from the reference by more than rounding explains");
   bench_summarise(r), r->rounds = 1;
-  return r->state == BENCH_OK ? 0 : CLI_CHECK_FAILED;
+  return r->state == CLI_BENCH_OK ? 0 : CLI_CHECK_FAILED;
 }
 
 /* ---------------------------------------------------------------- further rounds */
@@ -160,9 +162,9 @@ static void join(kcl_samples *s, const kcl_samples *more) {
   append(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
 }
 
-void bench_again(bench_run *b, bench_row *r, kcl *ctx, bench_loaded *m) {
-  bench_row more = *r;
-  more.measured = (kcl_bench_row){0}, more.state = BENCH_TODO;
+void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+  cli_bench_row more = *r;
+  more.measured = (kcl_bench_row){0}, more.state = CLI_BENCH_TODO;
   if (r->place >= 0) ctx = b->places[r->place].ctx;
   int rc = again(b, &more, ctx, m);
   if (!rc && !cli_interrupted() && more.measured.validated) {

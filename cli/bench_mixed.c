@@ -23,7 +23,7 @@ static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_
 }
 
 /* [0] in double, [1] mixed. */
-static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const bench_row *r,
+static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_bench_row *r,
                   kcl_solver *s[2]) {
   int rc = 0;
   for (int i = 0; i < 2 && !rc; i++) {
@@ -36,18 +36,18 @@ static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const bench_
   return rc;
 }
 
-int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, bench_row *r) {
+int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r) {
   int rc;
   kcl_solver *s[2] = {NULL, NULL};
   kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  TRY(set_up(ctx, o, A, r, s));
-  TRY(cli_lib(ctx, kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
-  TRY(cli_lib(ctx, kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
+  CLI_TRY(set_up(ctx, o, A, r, s));
+  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
+  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
   for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
   kcl_csr_product(A, x->val, NULL, b->val);
   for (int i = 0; i < RUNS && !cli_interrupted() && (i == 0 || cli_now() - begin < budget); i++)
-    for (int j = 0; j < 2; j++) TRY(solve(ctx, s[j], b, x, &r->timed[j]));
+    for (int j = 0; j < 2; j++) CLI_TRY(solve(ctx, s[j], b, x, &r->timed[j]));
   for (int j = 0; j < 2; j++) {
     cli_timed_solve *e = &r->timed[j];
     if (e->samples) e->seconds = cli_median(e->sample, e->samples);
@@ -59,7 +59,7 @@ done:
   return rc;
 }
 
-void bench_mixed_say(const cli_options *o, const bench_row *r) {
+void bench_mixed_say(const cli_options *o, const cli_bench_row *r) {
   static const char *const word[] = {"double", "mixed"};
   const cli_timed_solve *e = r->timed;
   cli_say(o, "to %.0e in %s, A x = A*1:\n  %-8s %11s %11s %11s %11s %11s %11s\n", tolerance,
@@ -85,7 +85,7 @@ static void timed_json(cJSON *o, const cli_timed_solve *e) {
   json_number(o, "seconds_solve", e->seconds);
 }
 
-void bench_mixed_json(cJSON *row, const bench_row *r) {
+void bench_mixed_json(cJSON *row, const cli_bench_row *r) {
   if (!r->compared) return;
   timed_json(cJSON_AddObjectToObject(row, "in_double"), &r->timed[0]);
   timed_json(cJSON_AddObjectToObject(row, "in_mixed"), &r->timed[1]);
@@ -101,7 +101,7 @@ static void timed_read(const cJSON *o, cli_timed_solve *e) {
   if ((f = cJSON_GetObjectItem(o, "seconds_solve"))) e->seconds = f->valuedouble;
 }
 
-void bench_mixed_read(const cJSON *o, bench_row *r) {
+void bench_mixed_read(const cJSON *o, cli_bench_row *r) {
   const cJSON *wide = cJSON_GetObjectItem(o, "in_double"),
               *mixed = cJSON_GetObjectItem(o, "in_mixed");
   r->compared = wide && mixed;

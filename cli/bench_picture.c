@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int bench_picture(const kcl_csr *A, bench_matrix *out) {
+int bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   cli_raster r;
-  int rc = cli_raster_count(A, BENCH_RASTER, &r);
+  int rc = cli_raster_count(A, CLI_BENCH_RASTER, &r);
   if (rc) return rc;
   out->length_count = cli_row_lengths(A, out->lengths);
   out->raster_x = r.nx, out->raster_y = r.ny, out->raster_max = r.max;
@@ -16,7 +16,7 @@ int bench_picture(const kcl_csr *A, bench_matrix *out) {
   return 0;
 }
 
-void bench_picture_json(cJSON *o, cJSON *row_length, const bench_matrix *A) {
+void bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix *A) {
   if (A->length_count) {
     cJSON *bins = cJSON_AddArrayToObject(row_length, "histogram");
     for (int i = 0; i < A->length_count; i++) {
@@ -30,7 +30,7 @@ void bench_picture_json(cJSON *o, cJSON *row_length, const bench_matrix *A) {
   json_count(p, "most", A->raster_max);
   cJSON *lines = cJSON_AddArrayToObject(p, "cells");
   for (int64_t y = 0; y < A->raster_y; y++) {
-    char line[BENCH_RASTER + 1];
+    char line[CLI_BENCH_RASTER + 1];
     snprintf(line, sizeof line, "%.*s", (int)A->raster_x, A->raster + y * A->raster_x);
     cJSON_AddItemToArray(lines, cJSON_CreateString(line));
   }
@@ -41,21 +41,21 @@ static int64_t count(const cJSON *v) {
 }
 static int64_t count_at(const cJSON *list, int i) { return count(cJSON_GetArrayItem(list, i)); }
 
-static void read_cells(const cJSON *lines, bench_matrix *out) {
+static void read_cells(const cJSON *lines, cli_bench_matrix *out) {
   const cJSON *one;
   int64_t y = 0, x = 0;
   cJSON_ArrayForEach(one, lines) {
     const char *line = cJSON_GetStringValue(one);
     size_t n = line ? strlen(line) : 0;
     if (!y) x = (int64_t)n;
-    if (!n || n > BENCH_RASTER || y == BENCH_RASTER || (int64_t)n != x) return;
+    if (!n || n > CLI_BENCH_RASTER || y == CLI_BENCH_RASTER || (int64_t)n != x) return;
     if (strspn(line, "0123456789") != n) return;
     memcpy(out->raster + y++ * x, line, n);
   }
   out->raster_x = x, out->raster_y = y;
 }
 
-void bench_picture_read(const cJSON *o, bench_matrix *out) {
+void bench_picture_read(const cJSON *o, cli_bench_matrix *out) {
   const cJSON *p = cJSON_GetObjectItem(o, "picture"), *one,
               *bins = cJSON_GetObjectItem(cJSON_GetObjectItem(o, "row_length"), "histogram");
   out->raster_max = count(cJSON_GetObjectItem(p, "most"));

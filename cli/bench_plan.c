@@ -23,7 +23,7 @@ static void *grown(void *list, int count, size_t size) {
   return realloc(list, (count ? 2 * (size_t)count : 1) * size);
 }
 
-int bench_add_place(bench_run *r, const bench_place *p) {
+int bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
   void *more = grown(r->places, r->place_count, sizeof *r->places);
   if (!more) return -1;
   r->places = more;
@@ -31,18 +31,18 @@ int bench_add_place(bench_run *r, const bench_place *p) {
   return r->place_count++;
 }
 
-int bench_add_matrix(bench_run *r, const char *name, const char *file) {
+int bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
   void *more = grown(r->matrices, r->matrix_count, sizeof *r->matrices);
   if (!more) return -1;
   r->matrices = more;
-  bench_matrix *m = &r->matrices[r->matrix_count];
-  *m = (bench_matrix){.known = false};
+  cli_bench_matrix *m = &r->matrices[r->matrix_count];
+  *m = (cli_bench_matrix){.known = false};
   snprintf(m->name, sizeof m->name, "%s", name);
   snprintf(m->file, sizeof m->file, "%s", file);
   return r->matrix_count++;
 }
 
-bench_row *bench_add_row(bench_run *r, const bench_row *row) {
+cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row) {
   void *more = grown(r->rows, r->row_count, sizeof *r->rows);
   if (!more) return NULL;
   r->rows = more;
@@ -67,7 +67,7 @@ void bench_short_name(const char *file, char *name, size_t room) {
 }
 
 /* The index of an operand; two files with the same short name are called by their paths. */
-static int matrix_of(bench_run *r, const char *file) {
+static int matrix_of(cli_bench_run *r, const char *file) {
   char name[sizeof r->matrices->name];
   bench_short_name(file, name, sizeof name);
   for (int i = 0; i < r->matrix_count; i++) {
@@ -80,9 +80,9 @@ static int matrix_of(bench_run *r, const char *file) {
 /* ---------------------------------------------------------------- from lists to rows */
 
 typedef struct planning {
-  bench_run *r;
-  bench_row row; /* the choices so far */
-  bool memory;   /* none left */
+  cli_bench_run *r;
+  cli_bench_row row; /* the choices so far */
+  bool memory;       /* none left */
 } planning;
 
 static int add(planning *p) {
@@ -115,7 +115,7 @@ static int add_precision(void *self, const char *word) {
   planning *p = self;
   const cli_options *o = p->r->o;
   int rc = 0;
-  p->row = (bench_row){.matrix = p->row.matrix, .place = -1, .nrhs = 1, .precision = word[0]};
+  p->row = (cli_bench_row){.matrix = p->row.matrix, .place = -1, .nrhs = 1, .precision = word[0]};
   if (*word == 'a') p->row.precision = 0;
   strcpy(p->row.solver, "none"), strcpy(p->row.format, "sequential");
   if (add(p)) return 1;
@@ -128,7 +128,7 @@ static int add_precision(void *self, const char *word) {
   return rc;
 }
 
-int bench_plan(bench_run *r) {
+int bench_plan(cli_bench_run *r) {
   const cli_options *o = r->o;
   planning p = {.r = r};
   for (int i = 0; i < o->count; i++) {
@@ -141,7 +141,7 @@ int bench_plan(bench_run *r) {
   return 0;
 }
 
-void bench_close(bench_run *b) {
+void bench_close(cli_bench_run *b) {
   for (int i = 0; i < b->row_count; i++)
     kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
   for (int i = 0; i < b->place_count; i++)

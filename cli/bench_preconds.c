@@ -196,10 +196,10 @@ static int compare_on(comparing *c, const char *file) {
   int rc;
   c->first = c->count;
   bench_short_name(file, c->matrix, sizeof c->matrix);
-  TRY(cli_problem_load(c->ctx, c->o, file, NULL, NULL, &c->p));
-  TRY(choose_method(c));
+  CLI_TRY(cli_problem_load(c->ctx, c->o, file, NULL, NULL, &c->p));
+  CLI_TRY(choose_method(c));
   head(c);
-  TRY(add(c, "none"));
+  CLI_TRY(add(c, "none"));
   if (strcmp(list, "all")) {
     rc = bench_each(list, add, c);
   } else {
@@ -216,8 +216,8 @@ int bench_preconds(kcl *ctx, const cli_options *o) {
   comparing c = {.ctx = ctx, .o = o};
   kcl_device d;
   int rc, written = 0;
-  TRY(bench_each(o->preconds, check_name, NULL));
-  TRY(cli_device(ctx, o, &d));
+  CLI_TRY(bench_each(o->preconds, check_name, NULL));
+  CLI_TRY(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);
   if (o->json) written = write_json(&c);

@@ -10,7 +10,7 @@
 /* ---------------------------------------------------------------- measuring */
 
 /* The device with event times; of the native executor, which has none, the same context. */
-static int open_profiled(bench_place *p) {
+static int open_profiled(cli_bench_place *p) {
   if (p->device.platform < 0 || p->profiled) return 0;
   int rc = kcl_create(&p->profiled) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
   if (rc) return rc;
@@ -20,8 +20,8 @@ static int open_profiled(bench_place *p) {
   return rc;
 }
 
-int bench_profile(bench_run *b, bench_row *r, const kcl_csr *A, const kcl_options *asked) {
-  bench_place *p = &b->places[r->place];
+int bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A, const kcl_options *asked) {
+  cli_bench_place *p = &b->places[r->place];
   const kcl_samples *s = bench_samples(r);
   int rc = open_profiled(p);
   if (rc) return rc;
@@ -34,7 +34,7 @@ int bench_profile(bench_run *b, bench_row *r, const kcl_csr *A, const kcl_option
   return rc;
 }
 
-void bench_profile_free(bench_row *r) {
+void bench_profile_free(cli_bench_row *r) {
   kcl_bench_profile_free(r->profile);
   free(r->profile);
   r->profile = NULL;
@@ -90,7 +90,7 @@ static void say_counters(const cli_options *o, const kcl_bench_profile *p) {
                "--device opencl\n");
 }
 
-static void say(const bench_run *b, const bench_row *r) {
+static void say(const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_profile *p = r->profile;
   cli_say(b->o, "profile     %s on %s in %c, %s: %s of %s\n", r->format, b->places[r->place].place,
           kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method,
@@ -99,7 +99,7 @@ static void say(const bench_run *b, const bench_row *r) {
   say_counters(b->o, p);
 }
 
-void bench_profiles_say(const bench_run *b, int matrix) {
+void bench_profiles_say(const cli_bench_run *b, int matrix) {
   if (b->o->quiet) return;
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].matrix == matrix && b->rows[i].profile) say(b, &b->rows[i]);
@@ -119,7 +119,7 @@ static void counters_json(cJSON *o, const kcl_counters *c) {
   json_bool(k, "memory_from_misses", c->memory_from_misses);
 }
 
-void bench_profile_json(cJSON *row, const bench_row *r) {
+void bench_profile_json(cJSON *row, const cli_bench_row *r) {
   const kcl_bench_profile *p = r->profile;
   if (!p) return;
   cJSON *o = cJSON_AddObjectToObject(row, "profile");
@@ -155,7 +155,7 @@ static void kernels_csv(FILE *f, const kcl_profile *p) {
   fputc(',', f), csv_text(f, text);
 }
 
-void bench_profile_csv(FILE *f, const bench_row *r) {
+void bench_profile_csv(FILE *f, const cli_bench_row *r) {
   static const kcl_bench_profile none = {.counters = {-1, -1, -1, -1, false}};
   const kcl_bench_profile *p = r->profile ? r->profile : &none;
   const kcl_counters *c = &p->counters;

@@ -50,7 +50,7 @@ static kcl_profile read_part(const cJSON *o, const char *key) {
   return p;
 }
 
-void bench_profile_read(const cJSON *row, bench_row *r) {
+void bench_profile_read(const cJSON *row, cli_bench_row *r) {
   const cJSON *o = cJSON_GetObjectItem(row, "profile"), *c = cJSON_GetObjectItem(o, "counters");
   kcl_bench_profile *p = o ? calloc(1, sizeof *p) : NULL;
   if (!p) return;

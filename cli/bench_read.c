@@ -48,10 +48,10 @@ int bench_resume_read(const char *path, cJSON **out) {
   if (rc) return rc;
   *out = cJSON_Parse(text.data);
   buffer_free(&text);
-  if (number_of(*out, "schema") != BENCH_SCHEMA ||
+  if (number_of(*out, "schema") != CLI_BENCH_SCHEMA ||
       strcmp(text_of(*out, "program"), "krylocl bench"))
     return cli_fail(KCL_INPUT, "%s: no results of krylocl bench (JSON of schema %d)", path,
-                    BENCH_SCHEMA);
+                    CLI_BENCH_SCHEMA);
   if (strcmp(text_of(*out, "version"), kcl_version()))
     return cli_fail(KCL_INPUT, "%s was measured by krylocl %s, this is %s: begin a new file", path,
                     text_of(*out, "version"), kcl_version());
@@ -126,8 +126,8 @@ static kcl_stream read_stream(const cJSON *d) {
                       .date = read_date(text_of(s, "date"))};
 }
 
-static bench_place read_place(const cJSON *d) {
-  bench_place p = {.stream = read_stream(d)};
+static cli_bench_place read_place(const cJSON *d) {
+  cli_bench_place p = {.stream = read_stream(d)};
   COPY(p.place, d, "place"), COPY(p.layout, d, "layout");
   COPY(p.device.name, d, "name"), COPY(p.device.platform_name, d, "platform");
   COPY(p.device.driver, d, "driver"), COPY(p.device.version, d, "version");
@@ -139,7 +139,7 @@ static bench_place read_place(const cJSON *d) {
   return p;
 }
 
-static bool same_place(const bench_place *a, const bench_place *b) {
+static bool same_place(const cli_bench_place *a, const cli_bench_place *b) {
   bool native = a->device.platform < 0;
   return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
          (!native || a->device.compute_units == b->device.compute_units);
@@ -147,19 +147,19 @@ static bool same_place(const bench_place *a, const bench_place *b) {
 
 /* Its index among ours; NOWHERE: it is not there. */
 enum { REFERENCE = -1, NOWHERE = -2 };
-static int find_place(const bench_run *r, const bench_place *p) {
+static int find_place(const cli_bench_run *r, const cli_bench_place *p) {
   for (int i = 0; i < r->place_count; i++)
     if (same_place(&r->places[i], p)) return i;
   return NOWHERE;
 }
 
-static int take_place(bench_run *r, const cJSON *d) {
-  bench_place p = read_place(d);
+static int take_place(cli_bench_run *r, const cJSON *d) {
+  cli_bench_place p = read_place(d);
   if (!*p.place) return 0;
   int i = find_place(r, &p);
   if (i < 0) i = bench_add_place(r, &p);
   if (i < 0) return cli_fail(KCL_MEMORY, "out of memory: the devices");
-  bench_place *mine = &r->places[i];
+  cli_bench_place *mine = &r->places[i];
   if (strcmp(mine->device.name, p.device.name) || strcmp(mine->device.driver, p.device.driver))
     return cli_fail(KCL_DEVICE, "%s was measured on %s %s, which is now %s %s: begin a new file",
                     p.place, p.device.name, p.device.driver, mine->device.name,
@@ -168,18 +168,18 @@ static int take_place(bench_run *r, const cJSON *d) {
   return 0;
 }
 
-static int find_matrix(const bench_run *r, const char *name) {
+static int find_matrix(const cli_bench_run *r, const char *name) {
   for (int i = 0; i < r->matrix_count; i++)
     if (!strcmp(r->matrices[i].name, name)) return i;
   return -1;
 }
 
-static int take_matrix(bench_run *r, const cJSON *m) {
+static int take_matrix(cli_bench_run *r, const cJSON *m) {
   int at = find_matrix(r, text_of(m, "name"));
   if (!*text_of(m, "name")) return 0;
   if (at < 0) at = bench_add_matrix(r, text_of(m, "name"), text_of(m, "file"));
   if (at < 0) return cli_fail(KCL_MEMORY, "out of memory: the matrices");
-  bench_matrix *A = &r->matrices[at];
+  cli_bench_matrix *A = &r->matrices[at];
   const cJSON *l = cJSON_GetObjectItem(m, "row_length");
   A->known = true;
   A->rows = count_of(m, "rows"), A->cols = count_of(m, "cols"), A->nnz = count_of(m, "nnz");
@@ -226,20 +226,20 @@ static void read_measured(const cJSON *o, kcl_bench_row *m) {
   m->iteration = read_samples(o, "seconds_per_iteration");
 }
 
-static int place_of(const bench_run *r, const cJSON *o) {
-  bench_place p = {.device.platform = -1, .device.compute_units = int_of(o, "threads")};
+static int place_of(const cli_bench_run *r, const cJSON *o) {
+  cli_bench_place p = {.device.platform = -1, .device.compute_units = int_of(o, "threads")};
   COPY(p.place, o, "device_place"), COPY(p.layout, o, "layout");
   if (strcmp(p.place, "cpu")) p.device.platform = 0;
   return *p.place ? find_place(r, &p) : REFERENCE;
 }
 
-static void free_row(bench_row *r) {
-  r->state = BENCH_TODO;
+static void free_row(cli_bench_row *r) {
+  r->state = CLI_BENCH_TODO;
   kcl_bench_free(&r->measured), bench_profile_free(r);
 }
 
-static bench_row read_row(bench_run *r, const cJSON *o) {
-  bench_row row = {.matrix = find_matrix(r, text_of(o, "matrix")), .type = type_of(o)};
+static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
+  cli_bench_row row = {.matrix = find_matrix(r, text_of(o, "matrix")), .type = type_of(o)};
   const char *asked = text_of(o, "precision_asked");
   row.place = place_of(r, o);
   row.precision = strlen(asked) == 1 ? *asked : 0;
@@ -247,26 +247,26 @@ static bench_row read_row(bench_run *r, const cJSON *o) {
   COPY(row.solver, o, "solver_asked"), COPY(row.method, o, "solver");
   COPY(row.precond, o, "precond"), COPY(row.format, o, "format"), COPY(row.date, o, "date");
   bench_read_status(text_of(o, "status"), &row);
-  if (row.matrix < 0 || row.place < REFERENCE || (row.state == BENCH_FAILED && !r->shown))
-    row.state = BENCH_TODO;
-  if (row.state == BENCH_TODO) return row;
+  if (row.matrix < 0 || row.place < REFERENCE || (row.state == CLI_BENCH_FAILED && !r->shown))
+    row.state = CLI_BENCH_TODO;
+  if (row.state == CLI_BENCH_TODO) return row;
   read_measured(o, &row.measured);
   bench_mixed_read(o, &row);
   bench_profile_read(o, &row);
   bench_summarise(&row);
   bool whole = bench_time(&row)->count > 0 && row.measured.nrhs > 0;
-  if (row.state == BENCH_OK && !whole) free_row(&row);
+  if (row.state == CLI_BENCH_OK && !whole) free_row(&row);
   return row;
 }
 
 /* Into the row of ours that asks for the same, else beside ours. */
-static int take_row(bench_run *r, const cJSON *o) {
-  bench_row row = read_row(r, o);
-  if (row.state == BENCH_TODO) return 0;
+static int take_row(cli_bench_run *r, const cJSON *o) {
+  cli_bench_row row = read_row(r, o);
+  if (row.state == CLI_BENCH_TODO) return 0;
   for (int i = 0; i < r->row_count; i++) {
-    bench_row *mine = &r->rows[i];
+    cli_bench_row *mine = &r->rows[i];
     if (!bench_same_group(mine, &row) || strcmp(mine->format, row.format)) continue;
-    if (mine->state == BENCH_TODO)
+    if (mine->state == CLI_BENCH_TODO)
       *mine = row;
     else
       free_row(&row);
@@ -277,14 +277,14 @@ static int take_row(bench_run *r, const cJSON *o) {
   return cli_fail(KCL_MEMORY, "out of memory: the rows");
 }
 
-int bench_resume_rows(const cJSON *file, bench_run *r) {
+int bench_resume_rows(const cJSON *file, cli_bench_run *r) {
   static const char *const lists[] = {"references", "rows"};
   const cJSON *one;
   int rc = 0;
-  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "devices")) TRY(take_place(r, one));
-  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "matrices")) TRY(take_matrix(r, one));
+  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "devices")) CLI_TRY(take_place(r, one));
+  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "matrices")) CLI_TRY(take_matrix(r, one));
   for (int i = 0; i < 2; i++)
-    cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, lists[i])) TRY(take_row(r, one));
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, lists[i])) CLI_TRY(take_row(r, one));
 done:
   return rc;
 }

@@ -12,31 +12,38 @@ static const struct {
   const char *title;
   int least, rank; /* width; the columns of the largest ranks are left out where room is short */
   bool left;
-} columns[BENCH_COLUMNS] = {
-    [BENCH_FORMAT] = {"format", 10, 0, true},       [BENCH_PLACE] = {"device", 6, 0, true},
-    [BENCH_THREADS] = {"threads", 7, 0, false},     [BENCH_PRECISION] = {"type", 4, 0, true},
-    [BENCH_METHOD] = {"method", 6, 0, true},        [BENCH_ITERATION] = {"us/iter", 8, 0, false},
-    [BENCH_PER_RHS] = {"us/rhs", 8, 0, false},      [BENCH_SPREAD] = {"+/-", 5, 1, false},
-    [BENCH_PRODUCT] = {"us/product", 10, 2, false}, [BENCH_STREAM] = {"of stream", 9, 3, false},
-    [BENCH_SPEEDUP] = {"speed-up", 8, 4, false},    [BENCH_SETUP] = {"set-up ms", 9, 6, false},
-    [BENCH_PAYS] = {"pays after", 10, 5, false},    [BENCH_GBYTES] = {"GB/s", 6, 8, false},
-    [BENCH_STORED] = {"stored", 7, 7, false},       [BENCH_GFLOPS] = {"GFlop/s", 7, 9, false},
-    [BENCH_KERNEL] = {"kernel", 6, 10, true}};
+} columns[CLI_BENCH_COLUMNS] = {[CLI_BENCH_FORMAT] = {"format", 10, 0, true},
+                                [CLI_BENCH_PLACE] = {"device", 6, 0, true},
+                                [CLI_BENCH_THREADS] = {"threads", 7, 0, false},
+                                [CLI_BENCH_PRECISION] = {"type", 4, 0, true},
+                                [CLI_BENCH_METHOD] = {"method", 6, 0, true},
+                                [CLI_BENCH_ITERATION] = {"us/iter", 8, 0, false},
+                                [CLI_BENCH_PER_RHS] = {"us/rhs", 8, 0, false},
+                                [CLI_BENCH_SPREAD] = {"+/-", 5, 1, false},
+                                [CLI_BENCH_PRODUCT] = {"us/product", 10, 2, false},
+                                [CLI_BENCH_STREAM] = {"of stream", 9, 3, false},
+                                [CLI_BENCH_SPEEDUP] = {"speed-up", 8, 4, false},
+                                [CLI_BENCH_SETUP] = {"set-up ms", 9, 6, false},
+                                [CLI_BENCH_PAYS] = {"pays after", 10, 5, false},
+                                [CLI_BENCH_GBYTES] = {"GB/s", 6, 8, false},
+                                [CLI_BENCH_STORED] = {"stored", 7, 7, false},
+                                [CLI_BENCH_GFLOPS] = {"GFlop/s", 7, 9, false},
+                                [CLI_BENCH_KERNEL] = {"kernel", 6, 10, true}};
 
 typedef struct table {
-  const bench_run *b;
+  const cli_bench_run *b;
   int matrix;
-  bool alone;               /* products alone */
-  int *rows, count;         /* indices, fastest first */
-  int width[BENCH_COLUMNS]; /* 0: left out */
+  bool alone;                   /* products alone */
+  int *rows, count;             /* indices, fastest first */
+  int width[CLI_BENCH_COLUMNS]; /* 0: left out */
 } table;
 
 /* Does the column tell rows of the table apart? The reference does not count. */
-static bool varies(const table *t, bench_column c) {
+static bool varies(const table *t, cli_bench_column c) {
   const char *first = NULL;
   cli_text kept, now;
   for (int i = 0; i < t->count; i++) {
-    const bench_row *r = &t->b->rows[t->rows[i]];
+    const cli_bench_row *r = &t->b->rows[t->rows[i]];
     if (r->place < 0) continue;
     const char *text = bench_cell(t->b, r, c, &now);
     if (first && strcmp(kept.s, text)) return true;
@@ -45,16 +52,17 @@ static bool varies(const table *t, bench_column c) {
   return false;
 }
 
-static bool wanted(const table *t, bench_column c) {
+static bool wanted(const table *t, cli_bench_column c) {
   bool several = false;
   for (int i = 0; i < t->count; i++) several |= t->b->rows[t->rows[i]].nrhs > 1;
-  if (c == BENCH_PLACE || c == BENCH_THREADS || c == BENCH_PRECISION || c == BENCH_METHOD)
+  if (c == CLI_BENCH_PLACE || c == CLI_BENCH_THREADS || c == CLI_BENCH_PRECISION ||
+      c == CLI_BENCH_METHOD)
     return varies(t, c);
-  if (c == BENCH_ITERATION) return !t->alone;
-  return c != BENCH_PER_RHS || several;
+  if (c == CLI_BENCH_ITERATION) return !t->alone;
+  return c != CLI_BENCH_PER_RHS || several;
 }
 
-static int widest(const table *t, bench_column c) {
+static int widest(const table *t, cli_bench_column c) {
   int width = columns[c].least;
   for (int i = 0; i < t->count; i++) {
     cli_text buffer;
@@ -72,8 +80,8 @@ static int room(const cli_options *o) {
 
 static void lay_out(table *t) {
   int used = 0, most = room(t->b->o);
-  for (int rank = 0; rank <= columns[BENCH_KERNEL].rank; rank++)
-    for (bench_column c = 0; c < BENCH_COLUMNS; c++) {
+  for (int rank = 0; rank <= columns[CLI_BENCH_KERNEL].rank; rank++)
+    for (cli_bench_column c = 0; c < CLI_BENCH_COLUMNS; c++) {
       if (columns[c].rank != rank || !wanted(t, c)) continue;
       int width = widest(t, c);
       if (rank && used + width + 2 > most) continue;
@@ -81,17 +89,17 @@ static void lay_out(table *t) {
     }
 }
 
-static void say_cells(const table *t, const bench_row *r, char mark) {
+static void say_cells(const table *t, const cli_bench_row *r, char mark) {
   cli_text buffer;
   char line[1200];
   int n = 0;
-  for (bench_column c = 0; c < BENCH_COLUMNS; c++) {
+  for (cli_bench_column c = 0; c < CLI_BENCH_COLUMNS; c++) {
     if (!t->width[c]) continue;
     const char *text = r ? bench_cell(t->b, r, c, &buffer) : columns[c].title;
     n += snprintf(line + n, sizeof line - (size_t)n, columns[c].left ? "%s%-*s" : "%s%*s",
-                  n                                  ? "  "
-                  : c == BENCH_FORMAT && mark != ' ' ? "* "
-                                                     : "  ",
+                  n                                      ? "  "
+                  : c == CLI_BENCH_FORMAT && mark != ' ' ? "* "
+                                                         : "  ",
                   t->width[c], text);
   }
   while (n && line[n - 1] == ' ') line[--n] = 0;
@@ -101,7 +109,7 @@ static void say_cells(const table *t, const bench_row *r, char mark) {
 /* ---------------------------------------------------------------- above and below */
 
 static void say_name(const table *t) {
-  const bench_matrix *A = &t->b->matrices[t->matrix];
+  const cli_bench_matrix *A = &t->b->matrices[t->matrix];
   cli_say(t->b->o, "\nmatrix      %s: %s x %s, %s nonzeros, %s %s\n", A->name, cli_count(A->rows).s,
           cli_count(A->cols).s, cli_count(A->nnz).s, A->field, A->symmetry);
 }
@@ -109,26 +117,26 @@ static void say_name(const table *t) {
 /* What all rows have in common. */
 static void say_common(const table *t) {
   const cli_options *o = t->b->o;
-  const bench_row *r = bench_fastest(t->b, t->matrix, -1, t->alone);
-  const bench_place *p = &t->b->places[r->place];
+  const cli_bench_row *r = bench_fastest(t->b, t->matrix, -1, t->alone);
+  const cli_bench_place *p = &t->b->places[r->place];
   if (t->alone)
     cli_say(o, "products    y = A x alone");
   else
-    cli_say(o, "method      %s", varies(t, BENCH_METHOD) ? "several" : r->method);
-  if (!varies(t, BENCH_PRECISION)) cli_say(o, ", %s", cli_type_words(r->type));
-  if (!varies(t, BENCH_PLACE))
+    cli_say(o, "method      %s", varies(t, CLI_BENCH_METHOD) ? "several" : r->method);
+  if (!varies(t, CLI_BENCH_PRECISION)) cli_say(o, ", %s", cli_type_words(r->type));
+  if (!varies(t, CLI_BENCH_PLACE))
     cli_say(o, ", on %s%s%s", p->place, *p->layout ? " with the layout of a " : "", p->layout);
   if (r->nrhs > 1) cli_say(o, ", %d right-hand sides at once", r->nrhs);
   cli_say(o, "\n");
 }
 
 /* " on 0:0 in s", as far as rows of the matrix differ in that. */
-static cli_text context(const table *t, const bench_row *r) {
+static cli_text context(const table *t, const cli_bench_row *r) {
   bool places = false, types = false;
   cli_text text = {""};
   for (int i = 0; i < t->b->row_count; i++) {
-    const bench_row *s = &t->b->rows[i];
-    if (s->matrix != t->matrix || s->place < 0 || s->state == BENCH_TODO) continue;
+    const cli_bench_row *s = &t->b->rows[i];
+    if (s->matrix != t->matrix || s->place < 0 || s->state == CLI_BENCH_TODO) continue;
     places |= strcmp(t->b->places[s->place].place, t->b->places[r->place].place) != 0;
     types |= s->type != r->type;
   }
@@ -140,15 +148,15 @@ static cli_text context(const table *t, const bench_row *r) {
 }
 
 /* " on 0:0 in s: refused: ..." of a row that was not measured; "" of others. */
-static const char *remark(const table *t, const bench_row *r, char text[700]) {
+static const char *remark(const table *t, const cli_bench_row *r, char text[700]) {
   char status[640];
-  bool other = r->state != BENCH_OK && r->state != BENCH_TODO && r->matrix == t->matrix &&
+  bool other = r->state != CLI_BENCH_OK && r->state != CLI_BENCH_TODO && r->matrix == t->matrix &&
                r->place >= 0 && bench_alone(r) == t->alone;
   text[0] = 0;
   if (!other) return text;
   bench_status(r, status, sizeof status);
   snprintf(text, 700, "%s: %s%s", context(t, r).s, status,
-           r->state == BENCH_SAME ? " on this device" : "");
+           r->state == CLI_BENCH_SAME ? " on this device" : "");
   return text;
 }
 
@@ -157,7 +165,7 @@ static bool gather(const table *t, int i, const char *mine, char *formats, size_
   char text[700], name[40];
   size_t n = 0;
   for (int j = 0; j < t->b->row_count; j++) {
-    const bench_row *r = &t->b->rows[j];
+    const cli_bench_row *r = &t->b->rows[j];
     if (strcmp(remark(t, r, text), mine)) continue;
     if (j < i) return false;
     snprintf(name, sizeof name, "%s%s", n ? ", " : "", r->format);
@@ -178,12 +186,12 @@ static void say_others(const table *t) {
 }
 
 static void say_legend(const table *t) {
-  const bench_row *against = NULL;
+  const cli_bench_row *against = NULL;
   bool noisy = false, inconsistent = false;
   char text[700];
   for (int i = 0; i < t->count; i++) {
-    const bench_row *r = &t->b->rows[t->rows[i]];
-    bench_break_even e = bench_pays(t->b, r);
+    const cli_bench_row *r = &t->b->rows[t->rows[i]];
+    cli_bench_break_even e = bench_pays(t->b, r);
     if (e.against) against = e.against;
     noisy |= bench_noisy(r), inconsistent |= bench_inconsistent(r);
   }
@@ -192,15 +200,15 @@ static void say_legend(const table *t) {
     n += snprintf(text + n, sizeof text - (size_t)n,
                   "; ~ noisy: the interval is wider than %.0f %% of the median, also when measured "
                   "again",
-                  100 * BENCH_NOISE);
+                  100 * CLI_BENCH_NOISE);
   if (inconsistent)
     n +=
         snprintf(text + n, sizeof text - (size_t)n,
                  "; ! the product alone took longer than the iteration that contains it, also when "
                  "measured again: the load changed");
-  if (t->width[BENCH_SPEEDUP])
+  if (t->width[CLI_BENCH_SPEEDUP])
     n += snprintf(text + n, sizeof text - (size_t)n, "; speed-up: product over sequential C");
-  if (against && t->width[BENCH_PAYS])
+  if (against && t->width[CLI_BENCH_PAYS])
     n += snprintf(text + n, sizeof text - (size_t)n,
                   "; pays after: iterations that repay its set-up, against %s", against->format);
   cli_output_begin();
@@ -208,9 +216,9 @@ static void say_legend(const table *t) {
   cli_output_end();
 }
 
-static void say_table(const bench_run *b, int matrix, bool alone) {
+static void say_table(const cli_bench_run *b, int matrix, bool alone) {
   table t = {.b = b, .matrix = matrix, .alone = alone};
-  const bench_row *best = bench_fastest(b, matrix, -1, alone);
+  const cli_bench_row *best = bench_fastest(b, matrix, -1, alone);
   t.rows = bench_sorted(b, matrix, alone, &t.count);
   if (best && t.rows) {
     lay_out(&t);
@@ -224,7 +232,7 @@ static void say_table(const bench_run *b, int matrix, bool alone) {
   free(t.rows);
 }
 
-void bench_say_matrix(const bench_run *b, int matrix) {
+void bench_say_matrix(const cli_bench_run *b, int matrix) {
   if (b->o->quiet) return;
   say_name(&(table){.b = b, .matrix = matrix});
   say_table(b, matrix, false);
@@ -233,12 +241,12 @@ void bench_say_matrix(const bench_run *b, int matrix) {
 
 /* ---------------------------------------------------------------- devices, rows, the end */
 
-void bench_say_place(const cli_options *o, const bench_place *p) {
+void bench_say_place(const cli_options *o, const cli_bench_place *p) {
   report_device(o, &p->device);
   if (p->stream.rate > 0) cli_say(o, "            stream rate %s\n", cli_stream(&p->stream).s);
 }
 
-void bench_say_row(const bench_run *b, const bench_row *r) {
+void bench_say_row(const cli_bench_run *b, const cli_bench_row *r) {
   char status[640];
   const char *matrix = b->matrices[r->matrix].name;
   if (!cli_shows(b->o)) return;
@@ -247,7 +255,7 @@ void bench_say_row(const bench_run *b, const bench_row *r) {
   cli_put(stderr, matrix, strlen(matrix));
   fprintf(stderr, ", %s, %c, %s, %s: ", r->place < 0 ? "cpu" : b->places[r->place].place,
           kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method, r->format);
-  if (r->state == BENCH_OK)
+  if (r->state == CLI_BENCH_OK)
     fprintf(stderr, "%s us (%s%s)\n", bench_us(bench_time(r)->median).s,
             bench_time(r)->confidence < 0.95 ? "" : "+/- ", bench_spread(r).s);
   else
@@ -255,13 +263,13 @@ void bench_say_row(const bench_run *b, const bench_row *r) {
   cli_output_end();
 }
 
-static void say_fastest(const bench_run *b, const bench_row *r) {
+static void say_fastest(const cli_bench_run *b, const cli_bench_row *r) {
   cli_say(b->o, "%-22s  %-13s  %-6s  %-12s  %10s  %8s\n", b->matrices[r->matrix].name, r->format,
           b->places[r->place].place, bench_alone(r) ? "product" : r->method,
           bench_us(bench_per_rhs(r)).s, bench_factor(bench_speedup(b, r)).s);
 }
 
-void bench_say_end(const bench_run *b) {
+void bench_say_end(const cli_bench_run *b) {
   int measured = 0;
   for (int i = 0; i < b->matrix_count; i++)
     measured += bench_fastest(b, i, -1, false) || bench_fastest(b, i, -1, true);
@@ -270,7 +278,7 @@ void bench_say_end(const bench_run *b) {
           "us", "speed-up");
   for (int i = 0; i < b->matrix_count; i++)
     for (int alone = 0; alone < 2; alone++) {
-      const bench_row *r = bench_fastest(b, i, -1, alone);
+      const cli_bench_row *r = bench_fastest(b, i, -1, alone);
       if (r) say_fastest(b, r);
     }
 }

@@ -30,7 +30,7 @@ static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j
              direct = (least ? kcl_direct_least_squares() : kcl_direct_available()) &&
                       !(o->check && strcmp(o->check, "none") == 0);
   *r = (judged){.compared = false};
-  TRY(certify(ctx, p, b, x, tol, r));
+  CLI_TRY(certify(ctx, p, b, x, tol, r));
   r->verdict = r->pass ? KCL_PASSED : KCL_FAILED;
   if (!direct) goto done;
   r->compared = !cli_lib(ctx, kcl_solution_check(ctx, p->A, b, x, &plan, cli_column(y, j),
@@ -94,22 +94,23 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_dense *y = NULL;
   double tol = o->tol >= 0 ? o->tol : 1e-8;
   cJSON *list = cJSON_CreateArray();
-  TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
-  TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
+  CLI_TRY(list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->files[1], o->files[2], &p));
   if (p.x_repeated)
-    TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
-                 cli_count(p.b->cols).s));
+    CLI_TRY(cli_fail(KCL_INPUT, "%s has 1 column, the right-hand side %s", o->files[2],
+                     cli_count(p.b->cols).s));
   report_matrix(o, o->files[0], p.A, p.seconds_read);
-  TRY(cli_lib(ctx, kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
+  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
   for (int64_t j = 0; j < p.b->cols; j++) {
     cli_busy(o, "checking");
-    TRY(judge(ctx, o, &p, j, tol, y, &r));
+    CLI_TRY(judge(ctx, o, &p, j, tol, y, &r));
     say(o, j, p.b->cols, &r, tol);
     if (worse(&r, &worst)) worst = r;
     cJSON_AddItemToArray(list, json(j, &r, tol));
   }
-  TRY(write_json(o, list));
-  if (o->check_output && r.compared) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->check_output, y)));
+  CLI_TRY(write_json(o, list));
+  if (o->check_output && r.compared)
+    CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->check_output, y)));
   rc = code(&p, &worst, tol);
 done:
   cJSON_Delete(list);

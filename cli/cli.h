@@ -18,7 +18,7 @@ enum {
 
 /* For functions that own resources: needs a variable rc and a label done, which frees on both
  * paths. */
-#define TRY(call)                                                                                  \
+#define CLI_TRY(call)                                                                              \
   do {                                                                                             \
     if ((rc = (call)) != 0) goto done;                                                             \
   } while (0)

@@ -41,13 +41,13 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_csr *A = NULL;
   kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  TRY(check(o));
-  TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
-  if (o->rhs && !b) TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
+  CLI_TRY(check(o));
+  CLI_TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
+  if (o->rhs && !b) CLI_TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
   double read = cli_now();
   cli_busy(o, "writing %s", cli_base(o->output));
-  TRY(cli_lib(ctx, kcl_csr_write_system(ctx, o->output, A, b, x)));
-  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, b)));
+  CLI_TRY(cli_lib(ctx, kcl_csr_write_system(ctx, o->output, A, b, x)));
+  if (o->rhs) CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, b)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s, read in %s", cli_base(o->files[0]),
           cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), cli_seconds(read - begin).s);

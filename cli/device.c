@@ -12,8 +12,8 @@ static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
     return cli_fail(KCL_USAGE,
                     "--%s is for OpenCL devices, and this is the cpu: add --device opencl",
                     o->source ? "source" : "profile");
-  TRY(cli_lib(ctx, kcl_select(ctx, "opencl", 0)));
-  TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+  CLI_TRY(cli_lib(ctx, kcl_select(ctx, "opencl", 0)));
+  CLI_TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
 done:
   return rc;
 }
@@ -21,9 +21,9 @@ done:
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
   int rc;
   cli_busy(o, "opening the device");
-  TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
-  TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
-  TRY(need_opencl(ctx, o, d));
+  CLI_TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
+  CLI_TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+  CLI_TRY(need_opencl(ctx, o, d));
 done:
   return rc;
 }

@@ -96,18 +96,18 @@ static int run(kcl *ctx, const cli_options *o) {
   int rc, count = 0;
   kcl_device *list = NULL;
   cJSON *all = cJSON_CreateArray();
-  TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   cli_busy(o, "asking the drivers");
-  TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
+  CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
-  for (int i = 0; i < count; i++) TRY(describe(ctx, o, &list[i], all));
+  for (int i = 0; i < count; i++) CLI_TRY(describe(ctx, o, &list[i], all));
   for (int i = 0; i < count; i++)
     if (!list[i].has_double)
       cli_say(o, "precision   %s has no double precision: --precision s, or --device cpu\n",
               cli_device_place(&list[i]).s);
   if (count == 1) cli_say(o, "no OpenCL device\n");
   if (count == 1 || o->verbose) cli_say_drivers(o);
-  TRY(json_write(o->json, all));
+  CLI_TRY(json_write(o->json, all));
 done:
   free(list);
   cJSON_Delete(all);

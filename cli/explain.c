@@ -94,15 +94,15 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_options asked = kcl_defaults;
   double begin = cli_now();
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
-  TRY(cli_device(ctx, o, &device));
-  TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
+  CLI_TRY(cli_device(ctx, o, &device));
+  CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &asked.precision));
   if (!o->source) report_device(o, &device), report_matrix(o, o->files[0], A, cli_now() - begin);
   if (o->solver) asked.solver = o->solver;
   asked.format = o->format ? o->format : "model";
   if (o->precond) asked.precond = o->precond;
   asked.restart = (int)o->restart, asked.nrhs = (int)o->nrhs;
   cli_busy(o, "setting up");
-  TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
+  CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
   cli_idle();
   rc = o->source ? write_source(ctx, o, s, &device) : explain(ctx, o, s);
   if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(ctx, o, A, s, &device);

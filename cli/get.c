@@ -6,17 +6,18 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_csr *A = NULL;
   kcl_dense *v = NULL;
   int rc;
-  TRY(cli_collection(ctx, o, o->files[0], path, sizeof path));
+  CLI_TRY(cli_collection(ctx, o, o->files[0], path, sizeof path));
   bool rhs = cli_collection_rhs(path, b, sizeof b);
-  TRY(cli_lib(ctx, kcl_csr_read(ctx, path, &A)));
+  CLI_TRY(cli_lib(ctx, kcl_csr_read(ctx, path, &A)));
   cli_say(o, "%s: %s x %s, %s nonzeros, %s %s\n%s\n", o->files[0], cli_count(A->rows).s,
           cli_count(A->cols).s, cli_count(A->nnz).s, kcl_field_name(A->field),
           kcl_symmetry_name(A->symmetry), path);
   if (rhs) cli_say(o, "%s\n", b);
-  if (o->output) TRY(cli_lib(ctx, kcl_csr_write(ctx, o->output, A)));
-  if (o->rhs && !rhs) TRY(cli_fail(KCL_INPUT, "%s comes without a right-hand side", o->files[0]));
-  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &v)));
-  if (o->rhs) TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, v)));
+  if (o->output) CLI_TRY(cli_lib(ctx, kcl_csr_write(ctx, o->output, A)));
+  if (o->rhs && !rhs)
+    CLI_TRY(cli_fail(KCL_INPUT, "%s comes without a right-hand side", o->files[0]));
+  if (o->rhs) CLI_TRY(cli_lib(ctx, kcl_dense_read(ctx, b, &v)));
+  if (o->rhs) CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->rhs, v)));
 done:
   kcl_csr_free(&A);
   kcl_dense_free(&v);

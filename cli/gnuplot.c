@@ -58,8 +58,8 @@ int cli_gnuplot(cli_buffer *commands, const char *path) {
   cli_buffer picture = {0};
   static const char *const program[] = {"gnuplot", NULL};
   int rc, code;
-  TRY(buffer_close(commands));
-  TRY(buffer_open(&picture));
+  CLI_TRY(buffer_close(commands));
+  CLI_TRY(buffer_open(&picture));
   code = cli_filter(program, commands, picture.f);
   if (code == CLI_NO_PROGRAM)
     rc = cli_fail(KCL_INPUT, "%s was not drawn: gnuplot is not installed (.svg needs none)", path);

@@ -54,14 +54,14 @@ static void say_solver(const cli_options *o, const kcl_stats *s) {
     cli_say(o, "solver      %s (cg needs a Hermitian positive definite matrix)\n", name);
 }
 
-static int say_formats(kcl *ctx, const cli_options *o, const info_facts *f) {
+static int say_formats(kcl *ctx, const cli_options *o, const cli_info_facts *f) {
   int rc = 0;
   cli_say(o, "\nformat           %10s  %11s   bytes in %s\n", "stored", "per product",
           cli_type_words(f->precision));
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
-    TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    CLI_TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cli_say(o, "%-15s  %10s  %11s   %s%s\n", name, cli_bytes(c.bytes_stored).s,
             cli_bytes(c.bytes_product).s, c.refusal ? "refused: " : "", c.refusal ? c.refusal : "");
   }
@@ -96,7 +96,7 @@ static void json_structure(cJSON *o, const kcl_stats *s) {
   json_number(o, "norm_inf", s->norm_inf);
 }
 
-static int json_formats(kcl *ctx, cJSON *o, const info_facts *f) {
+static int json_formats(kcl *ctx, cJSON *o, const cli_info_facts *f) {
   int rc = 0;
   char letter[2] = {kcl_type_letter(f->precision), 0};
   json_text(o, "precision", letter);
@@ -104,7 +104,7 @@ static int json_formats(kcl *ctx, cJSON *o, const info_facts *f) {
   for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++) {
     kcl_cost c;
     const char *name = kcl_list(KCL_FORMATS, i).name;
-    TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
+    CLI_TRY(cli_lib(ctx, kcl_format_cost(ctx, &f->s, f->precision, name, &c)));
     cJSON *one = cJSON_CreateObject();
     cJSON_AddItemToArray(list, one);
     json_text(one, "format", name);
@@ -116,20 +116,20 @@ done:
   return rc;
 }
 
-static int describe_json(kcl *ctx, cJSON *o, const info_facts *f) {
+static int describe_json(kcl *ctx, cJSON *o, const cli_info_facts *f) {
   json_matrix(o, f->path, f->A);
   json_structure(o, &f->s);
   return json_formats(ctx, o, f);
 }
 
-static int draw(const cli_options *o, const info_facts *f) {
+static int draw(const cli_options *o, const cli_info_facts *f) {
   char title[256];
   snprintf(title, sizeof title, "%s: %s x %s, %s nonzeros", cli_base(f->path),
            cli_count(f->A->rows).s, cli_count(f->A->cols).s, cli_count(f->A->nnz).s);
   return plot_structure(o->plot, title, f->A);
 }
 
-static int say_all(kcl *ctx, const cli_options *o, const info_facts *f, double seconds) {
+static int say_all(kcl *ctx, const cli_options *o, const cli_info_facts *f, double seconds) {
   report_matrix(o, f->path, f->A, seconds);
   say_structure(o, &f->s);
   say_warnings(o, &f->s);
@@ -144,21 +144,21 @@ typedef struct results { /* of all matrices */
 
 static int describe(kcl *ctx, const cli_options *o, const char *path, results *all) {
   int rc;
-  info_facts f = {.path = path};
+  cli_info_facts f = {.path = path};
   double begin = cli_now();
-  TRY(cli_matrix_load(ctx, o, path, &f.A, &f.precision));
+  CLI_TRY(cli_matrix_load(ctx, o, path, &f.A, &f.precision));
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
-  TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
+  CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, f.A, &f.s)));
   cJSON *one = cJSON_CreateObject();
   cJSON_AddItemToArray(all->list, one);
-  TRY(describe_json(ctx, one, &f));
-  if (o->csv) TRY(info_csv_line(ctx, all->csv.f, &f));
+  CLI_TRY(describe_json(ctx, one, &f));
+  if (o->csv) CLI_TRY(info_csv_line(ctx, all->csv.f, &f));
   if (o->count > 1)
     info_table_line(o, &f);
   else
-    TRY(say_all(ctx, o, &f, seconds));
-  if (o->plot) TRY(draw(o, &f));
+    CLI_TRY(say_all(ctx, o, &f, seconds));
+  if (o->plot) CLI_TRY(draw(o, &f));
 done:
   kcl_csr_free(&f.A);
   return rc;
@@ -176,10 +176,10 @@ static int run(kcl *ctx, const cli_options *o) {
   int rc, first = 0;
   results all = {.list = cJSON_CreateArray()};
   kcl_device d;
-  TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
-  if (o->plot && o->count > 1) TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
-  TRY(cli_device(ctx, o, &d));
-  if (o->csv) TRY(buffer_open(&all.csv));
+  CLI_TRY(all.list ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  if (o->plot && o->count > 1) CLI_TRY(cli_fail(KCL_USAGE, "--plot draws one matrix"));
+  CLI_TRY(cli_device(ctx, o, &d));
+  if (o->csv) CLI_TRY(buffer_open(&all.csv));
   if (o->csv) info_csv_head(all.csv.f);
   if (o->count > 1) info_table_head(o);
   for (int i = 0; i < o->count; i++)

@@ -4,19 +4,19 @@
 
 #include "cli/cli.h"
 
-typedef struct info_facts { /* of one matrix */
+typedef struct cli_info_facts { /* of one matrix */
   const char *path;
   kcl_csr *A;
   kcl_type precision;
   kcl_stats s;
-} info_facts;
+} cli_info_facts;
 
 const char *info_symmetry(const kcl_stats *s);
 
 /* info_table.c */
 void info_table_head(const cli_options *o);
-void info_table_line(const cli_options *o, const info_facts *f);
+void info_table_line(const cli_options *o, const cli_info_facts *f);
 void info_csv_head(FILE *f);
-int info_csv_line(kcl *ctx, FILE *f, const info_facts *x);
+int info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x);
 
 #endif

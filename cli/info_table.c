@@ -16,7 +16,7 @@ void info_table_head(const cli_options *o) {
           "nonzeros", "min/row", "mean", "max/row", "dev. %", "bandwidth", "diagonals", "values");
 }
 
-void info_table_line(const cli_options *o, const info_facts *f) {
+void info_table_line(const cli_options *o, const cli_info_facts *f) {
   const kcl_stats *s = &f->s;
   cli_say(o, "%-22s %11s %11s %13s %7s %8.2f %7s %7.1f %11s %9s  %s %s\n", cli_base(f->path),
           cli_count(s->rows).s, cli_count(s->cols).s, cli_count(s->nnz).s, cli_count(s->row_min).s,
@@ -37,7 +37,7 @@ void info_csv_head(FILE *f) {
   fputc('\n', f);
 }
 
-static void csv_structure(FILE *f, const info_facts *x) {
+static void csv_structure(FILE *f, const cli_info_facts *x) {
   const kcl_stats *s = &x->s;
   const int64_t whole[] = {s->rows,
                            s->cols,
@@ -67,7 +67,7 @@ static void csv_structure(FILE *f, const info_facts *x) {
 }
 
 /* Stored bytes of each format; empty: it refuses the matrix. */
-int info_csv_line(kcl *ctx, FILE *f, const info_facts *x) {
+int info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x) {
   int rc = 0;
   csv_structure(f, x);
   for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++) {

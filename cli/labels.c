@@ -10,13 +10,13 @@ typedef struct box {
   double x1, y1, x2, y2;
 } box;
 
-static box box_of(const label *l) {
+static box box_of(const cli_label *l) {
   return (box){l->at_x - 2, l->at_y - 10, l->at_x + svg_width(l->text) + 2, l->at_y + 3};
 }
 
 static bool meet(box a, box b) { return a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2; }
 
-static bool free_of(const label *list, int count, const label *l) {
+static bool free_of(const cli_label *list, int count, const cli_label *l) {
   const box mine = box_of(l);
   for (int i = 0; i < count; i++) {
     const box point = {list[i].x - 4, list[i].y - 4, list[i].x + 4, list[i].y + 4};
@@ -26,7 +26,8 @@ static bool free_of(const label *list, int count, const label *l) {
   return true;
 }
 
-static void place(label *list, int count, label *l, double width, double top, double bottom) {
+static void place(cli_label *list, int count, cli_label *l, double width, double top,
+                  double bottom) {
   const double w = svg_width(l->text);
   for (int ring = 0; ring < 3; ring++)
     for (int k = 0; k < 8; k++) { /* right first, then left, below, above, corners */
@@ -43,14 +44,14 @@ static void place(label *list, int count, label *l, double width, double top, do
     }
 }
 
-void labels_place(label *list, int count, double width, double top, double bottom) {
+void labels_place(cli_label *list, int count, double width, double top, double bottom) {
   for (int i = 0; i < count; i++) list[i].placed = false;
   for (int i = 0; i < count; i++)
     if (*list[i].text) place(list, count, &list[i], width, top, bottom);
 }
 
 static int lower(const void *a, const void *b) {
-  const label *x = *(label *const *)a, *y = *(label *const *)b;
+  const cli_label *x = *(cli_label *const *)a, *y = *(cli_label *const *)b;
   return (x->y > y->y) - (x->y < y->y);
 }
 
@@ -62,7 +63,7 @@ typedef struct block {
 
 static double top_of(const block *b) { return b->want / b->count; }
 
-static int blocks_of(label *const *order, int count, block *blocks) {
+static int blocks_of(cli_label *const *order, int count, block *blocks) {
   int n = 0;
   for (int i = 0; i < count; i++) {
     blocks[n++] = (block){order[i]->y + 4, 1};
@@ -75,8 +76,8 @@ static int blocks_of(label *const *order, int count, block *blocks) {
   return n;
 }
 
-void labels_spread(label *list, int count, double x, double top, double bottom) {
-  label **order = malloc(((size_t)count + 1) * sizeof *order);
+void labels_spread(cli_label *list, int count, double x, double top, double bottom) {
+  cli_label **order = malloc(((size_t)count + 1) * sizeof *order);
   block *blocks = malloc(((size_t)count + 1) * sizeof *blocks);
   double next = top + 10;
   int i = 0;
@@ -98,9 +99,9 @@ void labels_spread(label *list, int count, double x, double top, double bottom) 
   free(order), free(blocks);
 }
 
-void labels_draw(FILE *f, const label *list, int count) {
+void labels_draw(FILE *f, const cli_label *list, int count) {
   for (int i = 0; i < count; i++) {
-    const label *l = &list[i];
+    const cli_label *l = &list[i];
     if (!l->placed) continue;
     const double w = svg_width(l->text), y = l->at_y - 4;
     const double x = l->at_x > l->x ? l->at_x - 2 : l->at_x + w < l->x ? l->at_x + w + 2 : l->x;

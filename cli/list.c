@@ -72,15 +72,15 @@ static bool known(const char *word) {
 static int run(kcl *ctx, const cli_options *o) {
   int rc = 0;
   cJSON *all = cJSON_CreateObject();
-  TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
+  CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   for (int i = 0; i < o->count; i++)
-    if (!known(o->files[i])) TRY(cli_unknown("list", o->files[i], words, WORDS));
-  for (int i = 0; i < o->count; i++) TRY(list(ctx, o, o->files[i], all));
+    if (!known(o->files[i])) CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));
+  for (int i = 0; i < o->count; i++) CLI_TRY(list(ctx, o, o->files[i], all));
   for (int i = 0; i < NAMES && !o->count; i++) {
     if (i && !o->json) putchar('\n');
-    TRY(list(ctx, o, words[i], all));
+    CLI_TRY(list(ctx, o, words[i], all));
   }
-  TRY(json_write(o->json, all));
+  CLI_TRY(json_write(o->json, all));
 done:
   cJSON_Delete(all);
   return rc;

@@ -136,8 +136,8 @@ int plot_structure(const char *path, const char *title, const kcl_csr *A) {
   if (is_svg(path)) return svg_structure(path, title, A);
   int rc = cli_raster_count(A, RASTER, &r);
   cli_buffer commands = {0};
-  TRY(rc);
-  TRY(buffer_open(&commands));
+  CLI_TRY(rc);
+  CLI_TRY(buffer_open(&commands));
   FILE *g = commands.f;
   header(g, title, 860, 760);
   structure_axes(g, A, &r);

@@ -7,9 +7,9 @@
 enum { POINTS = 3000, RASTER = 256 };
 
 /* Long histories are thinned; the last point stays. */
-static int add(lines *l, const cli_curve *c, int64_t column, bool alone) {
+static int add(cli_lines *l, const cli_curve *c, int64_t column, bool alone) {
   const int64_t step = c->n / POINTS + 1;
-  line *mine = lines_add(l, POINTS + 2);
+  cli_line *mine = lines_add(l, POINTS + 2);
   if (!mine) return cli_fail(KCL_MEMORY, "out of memory: the picture");
   snprintf(mine->name, sizeof mine->name, alone ? "recurrence" : "column %lld", (long long)column);
   snprintf(mine->tip, sizeof mine->tip, "%s; recomputed at the end: %.3g", mine->name,
@@ -23,15 +23,15 @@ static int add(lines *l, const cli_curve *c, int64_t column, bool alone) {
 
 int svg_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                 double target) {
-  lines l = {.title = title,
-             .caption = title,
-             .x_title = "iterations",
-             .y_title = "residual |b - Ax| / |b|; dot: recomputed",
-             .x_label = axis_number,
-             .y_label = axis_power,
-             .log_y = true,
-             .level = target,
-             .level_name = "tolerance"};
+  cli_lines l = {.title = title,
+                 .caption = title,
+                 .x_title = "iterations",
+                 .y_title = "residual |b - Ax| / |b|; dot: recomputed",
+                 .x_label = axis_number,
+                 .y_label = axis_power,
+                 .log_y = true,
+                 .level = target,
+                 .level_name = "tolerance"};
   cli_buffer b;
   int rc = buffer_open(&b);
   for (int64_t j = 0; j < count && !rc; j++) rc = add(&l, &curves[j], j + 1, count == 1);
@@ -45,10 +45,10 @@ int svg_structure(const char *path, const char *title, const kcl_csr *A) {
   cli_buffer b = {0};
   char *digits = NULL, most[80];
   int rc = cli_raster_count(A, RASTER, &r);
-  TRY(rc);
-  TRY(buffer_open(&b));
+  CLI_TRY(rc);
+  CLI_TRY(buffer_open(&b));
   digits = malloc((size_t)(r.nx * r.ny + 1));
-  if (!digits) TRY(cli_fail(KCL_MEMORY, "out of memory: the picture"));
+  if (!digits) CLI_TRY(cli_fail(KCL_MEMORY, "out of memory: the picture"));
   cli_raster_digits(&r, digits);
   const double size = fmax(2, floor(512.0 / (double)(r.nx > r.ny ? r.nx : r.ny)));
   const double w = size * (double)r.nx + 2, h = size * (double)r.ny + 2;

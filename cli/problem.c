@@ -121,17 +121,17 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   int rc;
   kcl_dense *given = NULL;
   double begin = cli_now();
-  TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
+  CLI_TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
-  if (b) TRY(vector(ctx, o, b, p, p->A->rows, 1, &p->b));
-  if (b) TRY(fits(b, p->b, p->A->rows, "rows"));
-  if (x) TRY(vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
+  if (b) CLI_TRY(vector(ctx, o, b, p, p->A->rows, 1, &p->b));
+  if (b) CLI_TRY(fits(b, p->b, p->A->rows, "rows"));
+  if (x) CLI_TRY(vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
   p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
-  TRY(promote_matrix(ctx, host(p->precision), A, &p->A));
-  TRY(promote_dense(ctx, host(p->precision), b ? b : A, &p->b));
-  TRY(promote_dense(ctx, host(p->precision), x ? x : A, &given));
-  if (!p->b) TRY(ones(ctx, p));
-  TRY(guess(ctx, p, x ? x : A, given));
+  CLI_TRY(promote_matrix(ctx, host(p->precision), A, &p->A));
+  CLI_TRY(promote_dense(ctx, host(p->precision), b ? b : A, &p->b));
+  CLI_TRY(promote_dense(ctx, host(p->precision), x ? x : A, &given));
+  if (!p->b) CLI_TRY(ones(ctx, p));
+  CLI_TRY(guess(ctx, p, x ? x : A, given));
   p->seconds_read = cli_now() - begin;
 done:
   kcl_dense_free(&given);
@@ -141,13 +141,13 @@ done:
 int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p) {
   int rc;
   double begin = cli_now();
-  TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
+  CLI_TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
   const int64_t n = o->adjoint ? p->A->rows : p->A->cols;
-  TRY(vector(ctx, o, x, p, n, 1, &p->x));
-  TRY(fits(x, p->x, n, o->adjoint ? "rows" : "columns"));
+  CLI_TRY(vector(ctx, o, x, p, n, 1, &p->x));
+  CLI_TRY(fits(x, p->x, n, o->adjoint ? "rows" : "columns"));
   p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->x));
-  TRY(promote_dense(ctx, host(p->precision), x, &p->x));
-  TRY(promote_matrix(ctx, p->precision, A, &p->A));
+  CLI_TRY(promote_dense(ctx, host(p->precision), x, &p->x));
+  CLI_TRY(promote_matrix(ctx, p->precision, A, &p->A));
   p->seconds_read = cli_now() - begin;
 done:
   return rc;
@@ -157,12 +157,12 @@ int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_pro
                     kcl_dense **out) {
   const int64_t n = o->adjoint ? p->A->cols : p->A->rows, cols = p->x->cols;
   int rc;
-  TRY(vector(ctx, o, y, p, n, cols, out));
-  TRY(fits(y, *out, n, o->adjoint ? "columns" : "rows"));
+  CLI_TRY(vector(ctx, o, y, p, n, cols, out));
+  CLI_TRY(fits(y, *out, n, o->adjoint ? "columns" : "rows"));
   if ((*out)->cols != cols)
-    TRY(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
-                 cli_count(cols).s));
-  TRY(promote_dense(ctx, host(p->precision), y, out));
+    CLI_TRY(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
+                     cli_count(cols).s));
+  CLI_TRY(promote_dense(ctx, host(p->precision), y, out));
 done:
   return rc;
 }
@@ -174,8 +174,8 @@ int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p) {
     return cli_fail(KCL_USAGE, "--near-null and --coordinates: one of them is enough");
   if (o->near_null) return cli_lib(ctx, kcl_dense_read(ctx, o->near_null, &p->near_null));
   if (!o->coordinates) return 0;
-  TRY(cli_lib(ctx, kcl_dense_read(ctx, o->coordinates, &at)));
-  TRY(cli_lib(ctx, kcl_rigid_modes(ctx, at, &p->near_null)));
+  CLI_TRY(cli_lib(ctx, kcl_dense_read(ctx, o->coordinates, &at)));
+  CLI_TRY(cli_lib(ctx, kcl_rigid_modes(ctx, at, &p->near_null)));
 done:
   kcl_dense_free(&at);
   return rc;

@@ -57,7 +57,7 @@ static double below(const double *table, double u, double mean, double deviation
 }
 
 static void interval(const double *ratio, int count, const double *table, double deviation,
-                     rank_test *out) {
+                     cli_rank_test *out) {
   const double mean = count / 2.0;
   int k = 1;
   while (k < count / 2 && below(table, k, mean, deviation) <= 0.025) k++;
@@ -65,10 +65,10 @@ static void interval(const double *ratio, int count, const double *table, double
   out->confidence = fmax(0, 1 - 2 * below(table, k - 1, mean, deviation));
 }
 
-int rank_compare(const double *x, int n, const double *y, int m, rank_test *out) {
+int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out) {
   const int count = n * m;
   double *ratio = malloc(((size_t)count + 1) * sizeof *ratio), *table = NULL, u = 0;
-  *out = (rank_test){.p = 1, .ratio = 1, .low = 0, .high = INFINITY};
+  *out = (cli_rank_test){.p = 1, .ratio = 1, .low = 0, .high = INFINITY};
   if (!ratio) return KCL_MEMORY;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < m; j++) {

@@ -4,13 +4,14 @@
 
 #include "cli/cli.h"
 
-typedef struct rank_test {
+typedef struct cli_rank_test {
   double p;         /* two-sided: how likely such ranks are if nothing differs */
   double ratio;     /* of y to x */
   double low, high; /* an interval around it */
   double confidence;
-} rank_test;
-int rank_compare(const double *x, int n, const double *y, int m, rank_test *out); /* KCL_MEMORY */
+} cli_rank_test;
+int rank_compare(const double *x, int n, const double *y, int m,
+                 cli_rank_test *out); /* KCL_MEMORY */
 /* Adjusts p [count] for that many tests at once (Holm 1979). */
 void rank_holm(double *p, int count);
 

@@ -46,8 +46,8 @@ int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem
   kcl_mpi_part part = {0};
   place at;
   int rc;
-  TRY(find(ctx, o, path, &at));
-  TRY(read_part(ctx, o, &at, &part));
+  CLI_TRY(find(ctx, o, path, &at));
+  CLI_TRY(read_part(ctx, o, &at, &part));
   p->A = part.A, part.A = NULL;
   p->whole = *p->A;
   p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;

@@ -27,12 +27,12 @@ int cli_read(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A, kcl_
     return cli_lib(ctx, kcl_generate(ctx, path, A, b));
   }
   cli_busy(o, "reading %s", cli_base(path));
-  TRY(cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1)));
-  if (collection) TRY(cli_collection(ctx, o, path, kept, sizeof kept));
-  TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
-                             : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
+  CLI_TRY(cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1)));
+  if (collection) CLI_TRY(cli_collection(ctx, o, path, kept, sizeof kept));
+  CLI_TRY(cli_lib(ctx, (o->cache ? kcl_csr_read_cached
+                                 : kcl_csr_read_system)(ctx, collection ? kept : path, A, b, x0)));
   if (collection && b && !*b && cli_collection_rhs(kept, rhs, sizeof rhs))
-    TRY(cli_lib(ctx, kcl_dense_read(ctx, rhs, b)));
+    CLI_TRY(cli_lib(ctx, kcl_dense_read(ctx, rhs, b)));
   if (b && *b && (*b)->rows != (*A)->rows) kcl_dense_free(b); /* it is of another system */
 done:
   return rc;

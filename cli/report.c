@@ -2,11 +2,11 @@
 #include "cli/report.h"
 
 /* The answers, one line each. */
-static int say(const report *r) {
+static int say(const cli_report_data *r) {
   cli_buffer b;
   int rc = 0;
   for (int i = 0; i < r->group_count && !rc; i++) {
-    const report_group *g = &r->groups[i];
+    const cli_report_group *g = &r->groups[i];
     if (!g->count || !report_first(r, g, true)) continue;
     if ((rc = buffer_open(&b))) break;
     report_answer(b.f, r, g, false);
@@ -17,11 +17,11 @@ static int say(const report *r) {
   return rc;
 }
 
-static int outputs(const report *r) {
+static int outputs(const cli_report_data *r) {
   const cli_options *o = r->o;
   const struct {
     const char *path;
-    int (*write)(const report *r, const char *path);
+    int (*write)(const cli_report_data *r, const char *path);
   } all[] = {{o->output, report_page},
              {o->figures, report_files},
              {o->markdown, report_markdown},
@@ -34,7 +34,7 @@ static int outputs(const report *r) {
 }
 
 int cli_report_text(const cli_options *o, const char *name, const char *text) {
-  report r = {.o = o};
+  cli_report_data r = {.o = o};
   char *path = (char *)name;
   int rc = report_read(&r, &path, 1, text);
   if (!rc) rc = report_page(&r, o->page);
@@ -43,14 +43,14 @@ int cli_report_text(const cli_options *o, const char *name, const char *text) {
 }
 
 static int files(const cli_options *o, char *const *paths, int count) {
-  report r = {.o = o};
+  cli_report_data r = {.o = o};
   int rc;
-  TRY(report_read(&r, paths, count, NULL));
+  CLI_TRY(report_read(&r, paths, count, NULL));
   if (r.doubles)
     cli_say(o, "%d row%s in several files: the last file counts\n", r.doubles,
             r.doubles == 1 ? " is" : "s are");
-  TRY(say(&r));
-  TRY(outputs(&r));
+  CLI_TRY(say(&r));
+  CLI_TRY(outputs(&r));
 done:
   report_free(&r);
   return rc;

@@ -17,51 +17,54 @@
 
 struct cJSON;
 
-typedef struct report_file {
+typedef struct cli_report_file {
   const char *path;
   cli_buffer text; /* as it was read */
   struct cJSON *json;
   bool solve; /* of krylocl solve, else of bench */
-} report_file;
+} cli_report_file;
 
 /* Rows that differ in the format alone. */
-typedef struct report_group {
+typedef struct cli_report_group {
   int matrix, *rows, count; /* rows: indices of those measured, fastest first [count] */
-  const bench_row *key;     /* one of them, or one that was not measured */
-} report_group;
+  const cli_bench_row *key; /* one of them, or one that was not measured */
+} cli_report_group;
 
-typedef struct report {
+typedef struct cli_report_data {
   const cli_options *o;
-  report_file *files; /* [file_count] */
+  cli_report_file *files; /* [file_count] */
   int file_count;
-  bench_run run; /* rows of all files */
-  int doubles;   /* rows that a later file replaced */
-  report_group *groups;
+  cli_bench_run run; /* rows of all files */
+  int doubles;       /* rows that a later file replaced */
+  cli_report_group *groups;
   int group_count;
-} report;
+} cli_report_data;
 
 /* ---------------------------------------------------------------- report_read.c, report_fields.c, report_groups.c */
 
 /* Reads paths [count] into r, which report_free frees, also after a failure. text: of the one file, or NULL. */
-int report_read(report *r, char *const *paths, int count, const char *text);
-void report_free(report *r);
+int report_read(cli_report_data *r, char *const *paths, int count, const char *text);
+void report_free(cli_report_data *r);
 int report_fields(const char *path, const struct cJSON *file,
                   bool *solve); /* KCL_INPUT: one is missing or wrong */
-int report_group_rows(report *r);
-bool report_same_setting(const bench_row *a,
-                         const bench_row *b); /* all but the matrix and the format */
+int report_group_rows(cli_report_data *r);
+bool report_same_setting(const cli_bench_row *a,
+                         const cli_bench_row *b); /* all but the matrix and the format */
 /* The same but for the number of threads. */
-bool report_same_question(const report *r, const bench_row *a, const bench_row *b);
-bool report_first(const report *r, const report_group *g,
+bool report_same_question(const cli_report_data *r, const cli_bench_row *a, const cli_bench_row *b);
+bool report_first(const cli_report_data *r, const cli_report_group *g,
                   bool question); /* no such group before it? of any matrix: the setting */
-typedef struct report_name {
+typedef struct cli_report_name {
   char s[200];
-} report_name;
-report_name report_place(const report *r, int place, bool threads); /* "native CPU, 4 threads" */
-report_name report_setting(const report *r, const bench_row *key,
-                           bool threads);                        /* place, precision, method */
-report_name report_where(const report *r, const bench_row *row); /* without "product alone" */
-report_name report_setting_all(const report *r, const bench_row *key); /* of several matrices */
+} cli_report_name;
+cli_report_name report_place(const cli_report_data *r, int place,
+                             bool threads); /* "native CPU, 4 threads" */
+cli_report_name report_setting(const cli_report_data *r, const cli_bench_row *key,
+                               bool threads); /* place, precision, method */
+cli_report_name report_where(const cli_report_data *r,
+                             const cli_bench_row *row); /* without "product alone" */
+cli_report_name report_setting_all(const cli_report_data *r,
+                                   const cli_bench_row *key); /* of several matrices */
 const struct cJSON *report_field(const struct cJSON *o, const char *key);
 const char *report_text(const struct cJSON *o, const char *key); /* "" where there is none */
 double report_number(const struct cJSON *o, const char *key);    /* NAN likewise */
@@ -69,60 +72,67 @@ double report_number(const struct cJSON *o, const char *key);    /* NAN likewise
 /* ---------------------------------------------------------------- report_answer.c */
 
 /* What to use for the question of g, with bold names if html. "" if nothing was measured. */
-void report_answer(FILE *f, const report *r, const report_group *g, bool html);
+void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html);
 
 /* ---------------------------------------------------------------- figures */
 
-typedef enum report_scope { REPORT_RUN, REPORT_MATRIX, REPORT_GROUP, REPORT_SOLVES } report_scope;
-typedef struct report_subject {
-  int matrix;               /* or -1 */
-  const report_group *g;    /* of REPORT_GROUP, and of REPORT_RUN one of the setting */
-  const report_file *solve; /* the first of its matrix */
-} report_subject;
-typedef struct report_figure {
+typedef enum cli_report_scope {
+  CLI_REPORT_RUN,
+  CLI_REPORT_MATRIX,
+  CLI_REPORT_GROUP,
+  CLI_REPORT_SOLVES
+} cli_report_scope;
+typedef struct cli_report_subject {
+  int matrix;                   /* or -1 */
+  const cli_report_group *g;    /* of CLI_REPORT_GROUP, and of CLI_REPORT_RUN one of the setting */
+  const cli_report_file *solve; /* the first of its matrix */
+} cli_report_subject;
+typedef struct cli_report_figure {
   const char *name, *title, *how; /* how: to read it */
-  report_scope scope;
+  cli_report_scope scope;
   /* Draws, or leaves f empty if there is nothing to draw. */
-  int (*draw)(FILE *f, const report *r, const report_subject *s, bool alone);
-} report_figure;
-extern const report_figure report_overview, report_bars, report_storage, report_even,
+  int (*draw)(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone);
+} cli_report_figure;
+extern const cli_report_figure report_overview, report_bars, report_storage, report_even,
     report_roofline, report_bytes, report_threads, report_lengths, report_pattern,
     report_convergence, report_convergence_time;
-const report_figure *report_figure_at(int i); /* or NULL */
+const cli_report_figure *report_figure_at(int i); /* or NULL */
 /* Calls each for all that a figure may be drawn of, until one returns non-zero. */
-int report_subjects(const report *r, const report_figure *figure,
-                    int (*each)(void *self, const report_figure *figure, const report_subject *s),
+int report_subjects(const cli_report_data *r, const cli_report_figure *figure,
+                    int (*each)(void *self, const cli_report_figure *figure,
+                                const cli_report_subject *s),
                     void *self);
-bool report_first_solve(const report *r,
+bool report_first_solve(const cli_report_data *r,
                         int file); /* a solve, and no file before it of the same matrix */
-int report_files(const report *r, const char *folder); /* all figures as SVG and PNG */
-enum { REPORT_WIDTH = 520 };
+int report_files(const cli_report_data *r, const char *folder); /* all figures as SVG and PNG */
+enum { CLI_REPORT_WIDTH = 520 };
 
 /* ---------------------------------------------------------------- output */
 
-int report_page(const report *r, const char *path);
-void report_how(FILE *f, const report *r); /* how it was measured, as HTML */
+int report_page(const cli_report_data *r, const char *path);
+void report_how(FILE *f, const cli_report_data *r); /* how it was measured, as HTML */
 void report_page_style(FILE *f);
 extern const char report_script[];
 
-typedef struct report_column {
+typedef struct cli_report_column {
   const char *title, *long_title;
-  bench_column cell;
+  cli_bench_column cell;
   bool left;
-} report_column;
-const report_column *report_column_at(int i); /* or NULL */
+} cli_report_column;
+const cli_report_column *report_column_at(int i); /* or NULL */
 /* The text of a cell and, of numbers, the value behind it (NAN: none). */
-report_name report_cell(const report *r, const bench_row *row, const report_column *c,
-                        double *value);
-bool report_column_varies(const report *r, int matrix, const report_column *c);
-bool report_column_shown(const report *r, int matrix,
-                         const report_column *c);        /* in the table of one matrix */
-report_name report_caption(const report *r, int matrix); /* its size, and what all rows share */
-int *report_rows(const report *r, int matrix,
-                 int *count);                /* measured ones, fastest first; to be freed */
-void report_table(FILE *f, const report *r); /* HTML */
-int report_markdown(const report *r, const char *path);
-int report_latex(const report *r, const char *path);
+cli_report_name report_cell(const cli_report_data *r, const cli_bench_row *row,
+                            const cli_report_column *c, double *value);
+bool report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c);
+bool report_column_shown(const cli_report_data *r, int matrix,
+                         const cli_report_column *c); /* in the table of one matrix */
+cli_report_name report_caption(const cli_report_data *r,
+                               int matrix); /* its size, and what all rows share */
+int *report_rows(const cli_report_data *r, int matrix,
+                 int *count); /* measured ones, fastest first; to be freed */
+void report_table(FILE *f, const cli_report_data *r); /* HTML */
+int report_markdown(const cli_report_data *r, const char *path);
+int report_latex(const cli_report_data *r, const char *path);
 
 int report_compare(const cli_options *o);
 

@@ -7,11 +7,11 @@
 static const double CLOSE = 1.02; /* a factor that nobody minds */
 
 typedef struct candidates {
-  const bench_row *best, *next; /* next: the fastest of another format, or NULL */
+  const cli_bench_row *best, *next; /* next: the fastest of another format, or NULL */
 } candidates;
 
-static void offer(candidates *c, const bench_row *row) {
-  const bench_row *old = c->best;
+static void offer(candidates *c, const cli_bench_row *row) {
+  const cli_bench_row *old = c->best;
   if (!old || bench_per_rhs(row) < bench_per_rhs(old)) {
     c->best = row;
     if (old && strcmp(old->format, row->format)) c->next = old;
@@ -20,10 +20,10 @@ static void offer(candidates *c, const bench_row *row) {
     c->next = row;
 }
 
-static candidates find(const report *r, const report_group *g) {
+static candidates find(const cli_report_data *r, const cli_report_group *g) {
   candidates c = {0};
   for (int i = 0; i < r->group_count; i++) {
-    const report_group *h = &r->groups[i];
+    const cli_report_group *h = &r->groups[i];
     for (int k = 0; k < h->count && report_same_question(r, h->key, g->key); k++)
       offer(&c, &r->run.rows[h->rows[k]]);
   }
@@ -41,7 +41,7 @@ static void name(FILE *f, const char *text, bool html) {
 static void sureness(FILE *f, const candidates *c, bool html) {
   const kcl_samples *s = bench_samples(c->best), *t = bench_samples(c->next);
   const int fewer = s->count < t->count ? s->count : t->count;
-  rank_test test;
+  cli_rank_test test;
   if (rank_compare(s->seconds, s->count, t->seconds, t->count, &test)) return;
   const bool known = fewer > 1 && test.confidence >= 0.95;
   const char *verdict = !known             ? "Not known"
@@ -65,13 +65,13 @@ static void sureness(FILE *f, const candidates *c, bool html) {
     fprintf(f, ". Its samples are noisy: measure again on an idle machine");
 }
 
-void report_answer(FILE *f, const report *r, const report_group *g, bool html) {
+void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html) {
   const candidates c = find(r, g);
   if (!c.best) return;
   fputs("Use ", f), name(f, c.best->format, html);
   fprintf(f, ": %s per %s, ", exact_seconds(bench_time(c.best)->median).s,
           bench_alone(c.best) ? "product" : "iteration");
-  const report_name where = report_where(r, c.best);
+  const cli_report_name where = report_where(r, c.best);
   if (html)
     xml_text(f, where.s);
   else

@@ -25,7 +25,7 @@ static const double LEVEL = 0.05; /* of a false alarm among all times of single 
 
 /* Three standard deviations of the logarithms of the ratios of least samples, of a normal distribution with their median
  * absolute deviation: what this machine does to times that nobody changed. Few times do not tell. */
-static int spread(const comparison *c, double *out) {
+static int spread(const cli_comparison *c, double *out) {
   double *v = calloc((size_t)c->count + 1, sizeof *v);
   *out = 0;
   if (!v) return cli_fail(KCL_MEMORY, "out of memory: the samples");
@@ -42,7 +42,7 @@ typedef struct ratios {
   double least, least_end, typical, typical_end, drift;
 } ratios;
 
-static bool beyond(const comparison *c, const pair *p, ratios r) {
+static bool beyond(const cli_comparison *c, const cli_report_pair *p, ratios r) {
   const double moved = fmax(1, r.drift), limit = (1 + c->limit) * moved,
                half = (1 + c->limit / 2) * moved;
   if (c->runs == 1)
@@ -51,17 +51,17 @@ static bool beyond(const comparison *c, const pair *p, ratios r) {
          (r.typical > limit && r.typical_end > 1 && r.least > half);
 }
 
-static void decide(const comparison *c, pair *p) {
-  const rank_test *l = &p->least, *t = &p->typical;
+static void decide(const cli_comparison *c, cli_report_pair *p) {
+  const cli_rank_test *l = &p->least, *t = &p->typical;
   const bool slower = beyond(c, p, (ratios){l->ratio, l->low, t->ratio, t->low, p->drift});
   const bool faster =
       beyond(c, p, (ratios){1 / l->ratio, 1 / l->high, 1 / t->ratio, 1 / t->high, 1 / p->drift});
   if (!slower && !faster) return;
-  p->verdict = slower ? PAIR_SLOWER : PAIR_FASTER;
-  if (c->runs == 1 && p->samples < 6 && t->p >= LEVEL) p->verdict = PAIR_FEW;
+  p->verdict = slower ? CLI_PAIR_SLOWER : CLI_PAIR_FASTER;
+  if (c->runs == 1 && p->samples < 6 && t->p >= LEVEL) p->verdict = CLI_PAIR_FEW;
 }
 
-static int decide_all(comparison *c) {
+static int decide_all(cli_comparison *c) {
   double *p = calloc((size_t)c->count + 1, sizeof *p), found = 0;
   int rc = p ? 0 : cli_fail(KCL_MEMORY, "out of memory: the samples");
   for (int i = 0; i < c->count && !rc; i++) p[i] = c->list[i].typical.p;
@@ -77,13 +77,13 @@ static int decide_all(comparison *c) {
 /* ---------------------------------------------------------------- output */
 
 static int slowest_first(const void *a, const void *b) {
-  const pair *p = a, *q = b;
+  const cli_report_pair *p = a, *q = b;
   return (p->least.ratio < q->least.ratio) - (p->least.ratio > q->least.ratio);
 }
 
-static void say_pair(const comparison *c, const pair *p) {
+static void say_pair(const cli_comparison *c, const cli_report_pair *p) {
   static const char *const words[] = {"same", "SLOWER", "faster", "too few samples"};
-  const report *r = &c->file[0];
+  const cli_report_data *r = &c->file[0];
   char what[80], range[90];
   snprintf(what, sizeof what, "%.30s %c", p->product ? "product" : p->row->method,
            kcl_type_letter(p->row->type));
@@ -96,11 +96,11 @@ static void say_pair(const comparison *c, const pair *p) {
           words[p->verdict]);
 }
 
-static void say_devices(const comparison *c) {
-  const report *old = &c->file[0], *new = &c->file[c->runs];
+static void say_devices(const cli_comparison *c) {
+  const cli_report_data *old = &c->file[0], *new = &c->file[c->runs];
   for (int i = 0; i < old->run.place_count; i++)
     for (int k = 0; k < new->run.place_count; k++) {
-      const bench_place *p = &old->run.places[i], *q = &new->run.places[k];
+      const cli_bench_place *p = &old->run.places[i], *q = &new->run.places[k];
       if (strcmp(p->place, q->place) ||
           (!strcmp(p->device.name, q->device.name) && !strcmp(p->device.driver, q->device.driver)))
         continue;
@@ -109,11 +109,11 @@ static void say_devices(const comparison *c) {
     }
 }
 
-static void say_end(const comparison *c, const int of[4], double drift) {
+static void say_end(const cli_comparison *c, const int of[4], double drift) {
   const cli_options *o = c->o;
-  cli_say(o, "\n%d times: %d slower, %d faster, %d the same", c->count, of[PAIR_SLOWER],
-          of[PAIR_FASTER], of[PAIR_SAME]);
-  if (of[PAIR_FEW]) cli_say(o, ", %d with too few samples to tell", of[PAIR_FEW]);
+  cli_say(o, "\n%d times: %d slower, %d faster, %d the same", c->count, of[CLI_PAIR_SLOWER],
+          of[CLI_PAIR_FASTER], of[CLI_PAIR_SAME]);
+  if (of[CLI_PAIR_FEW]) cli_say(o, ", %d with too few samples to tell", of[CLI_PAIR_FEW]);
   if (c->runs > 1)
     cli_say(o, " (beyond %.3g %%, in %d runs each)\n", 100 * c->limit, c->runs);
   else
@@ -135,7 +135,7 @@ static void say_end(const comparison *c, const int of[4], double drift) {
 }
 
 /* All times of short lists, else those that changed. */
-static int say(const comparison *c) {
+static int say(const cli_comparison *c) {
   int of[4] = {0};
   double drift = 1;
   for (int i = 0; i < c->count; i++) {
@@ -146,10 +146,10 @@ static int say(const comparison *c) {
   cli_say(c->o, "%-18s %-13s %-24s %-12s %9s %9s  %5s  %-13s  %5s\n", "matrix", "format", "device",
           "time of", "old us", "new us", "ratio", "interval", "least");
   for (int i = 0; i < c->count; i++)
-    if (c->count <= 40 || c->list[i].verdict != PAIR_SAME || c->o->verbose)
+    if (c->count <= 40 || c->list[i].verdict != CLI_PAIR_SAME || c->o->verbose)
       say_pair(c, &c->list[i]);
   say_end(c, of, drift);
-  return of[PAIR_SLOWER] || c->broken ? CLI_SLOWER : 0;
+  return of[CLI_PAIR_SLOWER] || c->broken ? CLI_SLOWER : 0;
 }
 
 /* ---------------------------------------------------------------- */
@@ -164,18 +164,18 @@ static int usage(const cli_options *o) {
 }
 
 int report_compare(const cli_options *o) {
-  comparison c = {.o = o, .runs = o->count / 2};
+  cli_comparison c = {.o = o, .runs = o->count / 2};
   int rc = usage(o);
   if (rc) return rc;
   c.file = calloc((size_t)o->count, sizeof *c.file);
-  TRY(c.file ? 0 : cli_fail(KCL_MEMORY, "out of memory: the files"));
+  CLI_TRY(c.file ? 0 : cli_fail(KCL_MEMORY, "out of memory: the files"));
   for (int i = 0; i < o->count; i++) c.file[i].o = o;
-  for (int i = 0; i < o->count; i++) TRY(report_read(&c.file[i], o->files + i, 1, NULL));
-  TRY(report_pairs(&c));
+  for (int i = 0; i < o->count; i++) CLI_TRY(report_read(&c.file[i], o->files + i, 1, NULL));
+  CLI_TRY(report_pairs(&c));
   if (!c.count && !c.broken)
-    TRY(cli_fail(KCL_INPUT, "%s and %s have no measured row in common", o->files[0],
-                 o->files[c.runs]));
-  TRY(decide_all(&c));
+    CLI_TRY(cli_fail(KCL_INPUT, "%s and %s have no measured row in common", o->files[0],
+                     o->files[c.runs]));
+  CLI_TRY(decide_all(&c));
   qsort(c.list, (size_t)c.count, sizeof *c.list, slowest_first);
   rc = say(&c);
 done:

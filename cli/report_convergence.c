@@ -8,13 +8,13 @@
 
 enum { MOST = 12 };
 
-static bool same_matrix(const report_file *a, const report_file *b) {
+static bool same_matrix(const cli_report_file *a, const cli_report_file *b) {
   const cJSON *m = report_field(a->json, "matrix"), *n = report_field(b->json, "matrix");
   return !strcmp(report_text(m, "file"), report_text(n, "file")) &&
          report_number(m, "nnz") == report_number(n, "nnz");
 }
 
-bool report_first_solve(const report *r, int file) {
+bool report_first_solve(const cli_report_data *r, int file) {
   if (!r->files[file].solve) return false;
   for (int i = 0; i < file; i++)
     if (r->files[i].solve && same_matrix(&r->files[i], &r->files[file])) return false;
@@ -31,7 +31,7 @@ static double setup(const cJSON *solve) {
   return sum;
 }
 
-static void name_line(const cJSON *o, line *l) {
+static void name_line(const cJSON *o, cli_line *l) {
   const char *precond = report_text(o, "precond");
   const bool plain = !*precond || !strcmp(precond, "none");
   snprintf(l->name, sizeof l->name, "%.24s%s%.24s, %.24s", report_text(o, "solver"),
@@ -41,11 +41,11 @@ static void name_line(const cJSON *o, line *l) {
            report_number(o, "true_relative_residual"), report_text(o, "device"));
 }
 
-static int add(lines *l, const cJSON *o, bool timed) {
+static int add(cli_lines *l, const cJSON *o, bool timed) {
   const cJSON *history = report_field(o, "history"), *one;
   const double each = report_number(o, "seconds_per_iteration"), before = setup(o);
   if (cJSON_GetArraySize(history) < 2 || (timed && !(each > 0))) return 0;
-  line *mine = lines_add(l, cJSON_GetArraySize(history));
+  cli_line *mine = lines_add(l, cJSON_GetArraySize(history));
   if (!mine) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   name_line(o, mine);
   cJSON_ArrayForEach(one, history) {
@@ -57,48 +57,50 @@ static int add(lines *l, const cJSON *o, bool timed) {
   return 0;
 }
 
-static int draw(FILE *f, const report *r, const report_subject *s, bool alone, bool timed) {
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone,
+                bool timed) {
   const cJSON *first = s->solve->json, *matrix = report_field(first, "matrix");
   char title[300], name[200];
   int rc = 0;
-  lines l = {.title = title,
-             .x_title = timed ? "seconds, set-up included" : "iterations",
-             .y_title = "relative residual",
-             .x_label = timed ? axis_seconds : axis_number,
-             .y_label = axis_power,
-             .log_y = true,
-             .level = fmax(0, report_number(first, "tol")),
-             .level_name = "tolerance"};
+  cli_lines l = {.title = title,
+                 .x_title = timed ? "seconds, set-up included" : "iterations",
+                 .y_title = "relative residual",
+                 .x_label = timed ? axis_seconds : axis_number,
+                 .y_label = axis_power,
+                 .log_y = true,
+                 .level = fmax(0, report_number(first, "tol")),
+                 .level_name = "tolerance"};
   bench_short_name(report_text(matrix, "file"), name, sizeof name);
   snprintf(title, sizeof title, "%.96s: convergence against %s", name,
            timed ? "seconds" : "iterations");
   for (int i = 0; i < r->file_count && l.count < MOST; i++)
     if (r->files[i].solve && same_matrix(&r->files[i], s->solve))
-      TRY(add(&l, r->files[i].json, timed));
+      CLI_TRY(add(&l, r->files[i].json, timed));
   lines_draw(f, &l, alone);
 done:
   lines_free(&l);
   return rc;
 }
 
-static int by_iterations(FILE *f, const report *r, const report_subject *s, bool alone) {
+static int by_iterations(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                         bool alone) {
   return draw(f, r, s, alone, false);
 }
-static int by_seconds(FILE *f, const report *r, const report_subject *s, bool alone) {
+static int by_seconds(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   return draw(f, r, s, alone, true);
 }
 
-const report_figure report_convergence = {
+const cli_report_figure report_convergence = {
     .name = "convergence",
     .title = "Convergence",
     .how = "The residual after each iteration; the dashed line is the tolerance. Whether a solve "
            "converged is decided by the "
            "residual recomputed from x, which the tip of each line tells.",
-    .scope = REPORT_SOLVES,
+    .scope = CLI_REPORT_SOLVES,
     .draw = by_iterations};
-const report_figure report_convergence_time = {
+const cli_report_figure report_convergence_time = {
     .name = "convergence-time",
     .title = "Convergence in time",
     .how = "The same against time: set-up first, then iterations at their mean time.",
-    .scope = REPORT_SOLVES,
+    .scope = CLI_REPORT_SOLVES,
     .draw = by_seconds};

@@ -141,8 +141,8 @@ int report_fields(const char *path, const cJSON *file, bool *solve) {
     return cli_fail(
         KCL_INPUT, "%s: JSON, but no results of krylocl bench (\"program\") or solve (\"krylocl\")",
         path);
-  if (report_number(file, "schema") != BENCH_SCHEMA)
+  if (report_number(file, "schema") != CLI_BENCH_SCHEMA)
     return cli_fail(KCL_INPUT, "%s: schema %g, this version of krylocl reads schema %d", path,
-                    report_number(file, "schema"), BENCH_SCHEMA);
+                    report_number(file, "schema"), CLI_BENCH_SCHEMA);
   return lists(path, file);
 }

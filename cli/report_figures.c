@@ -5,36 +5,38 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const report_figure *report_figure_at(int i) {
-  static const report_figure *const all[] = {
+const cli_report_figure *report_figure_at(int i) {
+  static const cli_report_figure *const all[] = {
       &report_overview, &report_pattern,     &report_lengths,         &report_bars,
       &report_even,     &report_threads,     &report_storage,         &report_roofline,
       &report_bytes,    &report_convergence, &report_convergence_time};
   return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
-int report_subjects(const report *r, const report_figure *figure,
-                    int (*each)(void *self, const report_figure *figure, const report_subject *s),
+int report_subjects(const cli_report_data *r, const cli_report_figure *figure,
+                    int (*each)(void *self, const cli_report_figure *figure,
+                                const cli_report_subject *s),
                     void *self) {
   int rc = 0;
-  for (int i = 0; figure->scope == REPORT_MATRIX && i < r->run.matrix_count && !rc; i++)
-    rc = each(self, figure, &(report_subject){.matrix = i});
+  for (int i = 0; figure->scope == CLI_REPORT_MATRIX && i < r->run.matrix_count && !rc; i++)
+    rc = each(self, figure, &(cli_report_subject){.matrix = i});
   for (int i = 0; i < r->group_count && !rc; i++) {
-    const report_group *g = &r->groups[i];
-    const report_subject s = {.matrix = g->matrix, .g = g};
-    if (figure->scope == REPORT_GROUP || (figure->scope == REPORT_RUN && report_first(r, g, false)))
+    const cli_report_group *g = &r->groups[i];
+    const cli_report_subject s = {.matrix = g->matrix, .g = g};
+    if (figure->scope == CLI_REPORT_GROUP ||
+        (figure->scope == CLI_REPORT_RUN && report_first(r, g, false)))
       rc = each(self, figure, &s);
   }
-  for (int i = 0; figure->scope == REPORT_SOLVES && i < r->file_count && !rc; i++)
+  for (int i = 0; figure->scope == CLI_REPORT_SOLVES && i < r->file_count && !rc; i++)
     if (report_first_solve(r, i))
-      rc = each(self, figure, &(report_subject){.matrix = -1, .solve = &r->files[i]});
+      rc = each(self, figure, &(cli_report_subject){.matrix = -1, .solve = &r->files[i]});
   return rc;
 }
 
 /* ---------------------------------------------------------------- files */
 
 typedef struct writing {
-  const report *r;
+  const cli_report_data *r;
   const char *folder;
   int written;
   bool no_png;
@@ -53,7 +55,7 @@ static void file_name(const char *name, char *out, size_t room) {
 }
 
 /* MATRIX-FIGURE-SETTING; the setting only where there are several. */
-static void name_of(const writing *w, const report_figure *figure, const report_subject *s,
+static void name_of(const writing *w, const cli_report_figure *figure, const cli_report_subject *s,
                     char *name, size_t room) {
   char matrix[80] = "", setting[80] = "";
   char whole[512] = "";
@@ -63,7 +65,7 @@ static void name_of(const writing *w, const report_figure *figure, const report_
   else if (s->matrix >= 0)
     snprintf(whole, sizeof whole, "%s", w->r->run.matrices[s->matrix].name);
   int settings = 0;
-  if (figure->scope != REPORT_RUN) file_name(whole, matrix, sizeof matrix);
+  if (figure->scope != CLI_REPORT_RUN) file_name(whole, matrix, sizeof matrix);
   for (int i = 0; i < w->r->group_count; i++)
     settings += report_first(w->r, &w->r->groups[i], false);
   if (s->g && settings > 1)
@@ -88,29 +90,29 @@ static int png(writing *w, const cli_buffer *svg, const char *path) {
   return rc;
 }
 
-static int write_one(void *self, const report_figure *figure, const report_subject *s) {
+static int write_one(void *self, const cli_report_figure *figure, const cli_report_subject *s) {
   writing *w = self;
   cli_buffer svg;
   char name[240], path[4400];
   int rc = buffer_open(&svg);
   if (rc) return rc;
-  TRY(figure->draw(svg.f, w->r, s, true));
-  TRY(buffer_close(&svg));
+  CLI_TRY(figure->draw(svg.f, w->r, s, true));
+  CLI_TRY(buffer_close(&svg));
   if (!svg.size) goto done;
   name_of(w, figure, s, name, sizeof name);
   snprintf(path, sizeof path, "%.4000s/%s.svg", w->folder, name);
-  TRY(cli_write(path, svg.data, svg.size));
+  CLI_TRY(cli_write(path, svg.data, svg.size));
   w->written++;
   snprintf(path, sizeof path, "%.4000s/%s.png", w->folder, name);
-  if (!w->no_png) TRY(png(w, &svg, path));
+  if (!w->no_png) CLI_TRY(png(w, &svg, path));
 done:
   buffer_free(&svg);
   return rc;
 }
 
-int report_files(const report *r, const char *folder) {
+int report_files(const cli_report_data *r, const char *folder) {
   writing w = {.r = r, .folder = folder};
-  const report_figure *figure;
+  const cli_report_figure *figure;
   int rc = 0;
   if (mkdir(folder, 0777) && errno != EEXIST)
     return cli_fail(KCL_INPUT, "%s cannot be made: %s", folder, strerror(errno));

@@ -4,26 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool report_same_setting(const bench_row *a, const bench_row *b) {
-  bench_row c = *a;
+bool report_same_setting(const cli_bench_row *a, const cli_bench_row *b) {
+  cli_bench_row c = *a;
   c.matrix = b->matrix;
   return bench_same_group(&c, b) && a->type == b->type;
 }
 
-static bool same_machine(const bench_place *a, const bench_place *b) {
+static bool same_machine(const cli_bench_place *a, const cli_bench_place *b) {
   return a->device.platform < 0 && b->device.platform < 0 &&
          !strcmp(a->device.name, b->device.name);
 }
 
-bool report_same_question(const report *r, const bench_row *a, const bench_row *b) {
-  const bench_place *p = r->run.places;
-  bench_row c = *a;
+bool report_same_question(const cli_report_data *r, const cli_bench_row *a,
+                          const cli_bench_row *b) {
+  const cli_bench_place *p = r->run.places;
+  cli_bench_row c = *a;
   if (a->place != b->place && same_machine(&p[a->place], &p[b->place])) c.place = b->place;
   return bench_same_group(&c, b);
 }
 
-bool report_first(const report *r, const report_group *g, bool question) {
-  for (const report_group *h = r->groups; h < g; h++)
+bool report_first(const cli_report_data *r, const cli_report_group *g, bool question) {
+  for (const cli_report_group *h = r->groups; h < g; h++)
     if (question ? report_same_question(r, h->key, g->key) : report_same_setting(h->key, g->key))
       return false;
   return true;
@@ -31,17 +32,17 @@ bool report_first(const report *r, const report_group *g, bool question) {
 
 /* ---------------------------------------------------------------- the groups */
 
-static report_group *group_of(report *r, const bench_row *row) {
+static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) {
   for (int i = 0; i < r->group_count; i++)
     if (bench_same_group(r->groups[i].key, row)) return &r->groups[i];
-  report_group *g = &r->groups[r->group_count];
-  *g = (report_group){
+  cli_report_group *g = &r->groups[r->group_count];
+  *g = (cli_report_group){
       .matrix = row->matrix, .key = row, .rows = calloc((size_t)r->run.row_count, sizeof *g->rows)};
   return g->rows ? r->group_count++, g : NULL;
 }
 
-static int insert(const report *r, report_group *g, int i) {
-  const bench_row *rows = r->run.rows;
+static int insert(const cli_report_data *r, cli_report_group *g, int i) {
+  const cli_bench_row *rows = r->run.rows;
   int k = g->count++;
   for (; k && bench_per_rhs(&rows[g->rows[k - 1]]) > bench_per_rhs(&rows[i]); k--)
     g->rows[k] = g->rows[k - 1];
@@ -51,13 +52,13 @@ static int insert(const report *r, report_group *g, int i) {
 }
 
 static int by_matrix(const void *a, const void *b) {
-  const report_group *g = a, *h = b;
+  const cli_report_group *g = a, *h = b;
   if (g->matrix != h->matrix) return g->matrix - h->matrix;
   return (g->key > h->key) - (g->key < h->key);
 }
 
 /* In the order of the matrices, and of the first rows within them. */
-int report_group_rows(report *r) {
+int report_group_rows(cli_report_data *r) {
   r->groups = calloc((size_t)r->run.row_count + 1, sizeof *r->groups);
   if (!r->groups) return cli_fail(KCL_MEMORY, "out of memory: the groups");
   for (int i = 0; i < r->run.row_count; i++)
@@ -65,8 +66,8 @@ int report_group_rows(report *r) {
       return cli_fail(KCL_MEMORY, "out of memory: the groups");
   qsort(r->groups, (size_t)r->group_count, sizeof *r->groups, by_matrix);
   for (int i = 0; i < r->run.row_count; i++) {
-    const bench_row *row = &r->run.rows[i];
-    if (row->place >= 0 && row->state == BENCH_OK) insert(r, group_of(r, row), i);
+    const cli_bench_row *row = &r->run.rows[i];
+    if (row->place >= 0 && row->state == CLI_BENCH_OK) insert(r, group_of(r, row), i);
   }
   return 0;
 }
@@ -89,7 +90,7 @@ static void clean(const char *name, char *out, size_t room) {
 }
 
 /* Other native devices of other names need theirs. */
-static bool several_hosts(const report *r, int place) {
+static bool several_hosts(const cli_report_data *r, int place) {
   for (int i = 0; i < r->run.place_count; i++)
     if (strcmp(r->run.places[i].place, "cpu") == 0 &&
         strcmp(r->run.places[i].device.name, r->run.places[place].device.name))
@@ -97,9 +98,9 @@ static bool several_hosts(const report *r, int place) {
   return false;
 }
 
-report_name report_place(const report *r, int place, bool threads) {
-  const bench_place *p = &r->run.places[place];
-  report_name t;
+cli_report_name report_place(const cli_report_data *r, int place, bool threads) {
+  const cli_bench_place *p = &r->run.places[place];
+  cli_report_name t;
   char name[90];
   int n = p->device.compute_units;
   clean(p->device.name, name, sizeof name);
@@ -117,23 +118,23 @@ report_name report_place(const report *r, int place, bool threads) {
 }
 
 /* Of several matrices whose methods may differ. */
-report_name report_setting_all(const report *r, const bench_row *key) {
-  bench_row k = *key;
+cli_report_name report_setting_all(const cli_report_data *r, const cli_bench_row *key) {
+  cli_bench_row k = *key;
   for (int i = 0; i < r->group_count; i++)
     if (report_same_setting(r->groups[i].key, key) && strcmp(r->groups[i].key->method, k.method))
       snprintf(k.method, sizeof k.method, "each its method");
   return report_setting(r, &k, true);
 }
 
-report_name report_where(const report *r, const bench_row *row) {
-  report_name t = report_setting(r, row, true);
+cli_report_name report_where(const cli_report_data *r, const cli_bench_row *row) {
+  cli_report_name t = report_setting(r, row, true);
   char *alone = strstr(t.s, ", product alone");
   if (alone) memmove(alone, alone + 15, strlen(alone + 15) + 1);
   return t;
 }
 
-report_name report_setting(const report *r, const bench_row *key, bool threads) {
-  report_name t;
+cli_report_name report_setting(const cli_report_data *r, const cli_bench_row *key, bool threads) {
+  cli_report_name t;
   const bool plain = !*key->precond || !strcmp(key->precond, "none");
   int n = snprintf(t.s, sizeof t.s, "%.100s, %s, %s%s%s", report_place(r, key->place, threads).s,
                    cli_type_words(key->type), bench_alone(key) ? "product alone" : key->method,

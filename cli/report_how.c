@@ -74,7 +74,7 @@ static void devices(FILE *f, const cJSON *file) {
   }
 }
 
-static void bench(FILE *f, const report_file *file) {
+static void bench(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[300];
   snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", report_text(o, "version"),
@@ -89,7 +89,7 @@ static void bench(FILE *f, const report_file *file) {
   command(f, o), devices(f, o), host(f, o);
 }
 
-static void solve(FILE *f, const report_file *file) {
+static void solve(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[400];
   snprintf(text, sizeof text,
@@ -99,7 +99,7 @@ static void solve(FILE *f, const report_file *file) {
   item(f, "program", text);
 }
 
-void report_how(FILE *f, const report *r) {
+void report_how(FILE *f, const cli_report_data *r) {
   for (int i = 0; i < r->file_count; i++) {
     fputs("<h3>", f), xml_text(f, cli_base(r->files[i].path)), fputs("</h3>\n<dl>\n", f);
     (r->files[i].solve ? solve : bench)(f, &r->files[i]);
@@ -112,5 +112,5 @@ void report_how(FILE *f, const report *r) {
             "iterations; times are medians. The interval contains the true median with the "
             "probability that is told with it, whatever the "
             "distribution; a row is noisy (~) if it is wider than %.0f %% of the median.</p>\n",
-            100 * BENCH_NOISE);
+            100 * CLI_BENCH_NOISE);
 }

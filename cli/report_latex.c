@@ -37,12 +37,13 @@ static void escaped(FILE *f, const char *text) {
 }
 
 /* Paper is narrow: of the rates and the set-up stays what they are for. */
-static bool shown(const report *r, int matrix, const report_column *c) {
-  return c->cell != BENCH_GBYTES && c->cell != BENCH_SETUP && report_column_shown(r, matrix, c);
+static bool shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
+  return c->cell != CLI_BENCH_GBYTES && c->cell != CLI_BENCH_SETUP &&
+         report_column_shown(r, matrix, c);
 }
 
-static void line(FILE *f, const report *r, int matrix, const bench_row *row) {
-  const report_column *c;
+static void line(FILE *f, const cli_report_data *r, int matrix, const cli_bench_row *row) {
+  const cli_report_column *c;
   bool first = true;
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
@@ -54,8 +55,8 @@ static void line(FILE *f, const report *r, int matrix, const bench_row *row) {
   fputs(" \\\\\n", f);
 }
 
-static void table(FILE *f, const report *r, int matrix, const int *rows, int count) {
-  const report_column *c;
+static void table(FILE *f, const cli_report_data *r, int matrix, const int *rows, int count) {
+  const cli_report_column *c;
   const bool tall = count > PAGE;
   fputs(
       tall ? "\n\\begingroup\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\begin{longtable}{"
@@ -74,7 +75,7 @@ static void table(FILE *f, const report *r, int matrix, const int *rows, int cou
         f);
 }
 
-int report_latex(const report *r, const char *path) {
+int report_latex(const cli_report_data *r, const char *path) {
   cli_buffer b;
   int rc = buffer_open(&b);
   if (rc) return rc;

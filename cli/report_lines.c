@@ -7,31 +7,31 @@
 
 enum { TOP = 28, HEIGHT = 280, LEFT = 62 };
 
-line *lines_add(lines *l, int points) {
-  line *more = realloc(l->list, ((size_t)l->count + 1) * sizeof *more);
+cli_line *lines_add(cli_lines *l, int points) {
+  cli_line *more = realloc(l->list, ((size_t)l->count + 1) * sizeof *more);
   if (!more) return NULL;
   l->list = more;
-  line *one = &more[l->count];
-  *one = (line){.x = calloc((size_t)points + 1, sizeof(double)),
-                .y = calloc((size_t)points + 1, sizeof(double))};
+  cli_line *one = &more[l->count];
+  *one = (cli_line){.x = calloc((size_t)points + 1, sizeof(double)),
+                    .y = calloc((size_t)points + 1, sizeof(double))};
   if (one->x && one->y) return l->count++, one;
   free(one->x), free(one->y);
   return NULL;
 }
 
-void lines_free(lines *l) {
+void lines_free(cli_lines *l) {
   for (int i = 0; i < l->count; i++) free(l->list[i].x), free(l->list[i].y);
   free(l->list);
-  *l = (lines){0};
+  *l = (cli_lines){0};
 }
 
-static void include(axis *a, double v, bool *any) {
+static void include(cli_axis *a, double v, bool *any) {
   if (!*any || v < a->lo) a->lo = v;
   if (!*any || v > a->hi) a->hi = v;
   *any = true;
 }
 
-static void ranges(const lines *l, axis *x, axis *y) {
+static void ranges(const cli_lines *l, cli_axis *x, cli_axis *y) {
   bool any_x = false, any_y = false;
   double widest = 0;
   for (int i = 0; i < l->count; i++) {
@@ -43,7 +43,7 @@ static void ranges(const lines *l, axis *x, axis *y) {
   if (l->level > 0) include(y, l->level, &any_y);
   x->marks = l->marks, x->mark_count = l->mark_count;
   x->log = l->log_x, y->log = l->log_y;
-  x->from = LEFT, x->to = REPORT_WIDTH - 14 - fmin(widest + 6, 170);
+  x->from = LEFT, x->to = CLI_REPORT_WIDTH - 14 - fmin(widest + 6, 170);
   y->from = TOP + HEIGHT, y->to = TOP;
   if (!x->log) x->lo = fmin(x->lo, 0);
   if (!y->log) y->lo = fmin(y->lo, 0);
@@ -51,12 +51,13 @@ static void ranges(const lines *l, axis *x, axis *y) {
   *y = axis_round(*y);
 }
 
-static void draw_line(FILE *f, const line *l, int series, const axis *x, const axis *y, bool dots) {
+static void draw_line(FILE *f, const cli_line *l, int series, const cli_axis *x, const cli_axis *y,
+                      bool dots) {
   char class[16];
   if (l->ideal)
     snprintf(class, sizeof class, "ideal");
   else
-    snprintf(class, sizeof class, "s%d", series % SVG_SERIES);
+    snprintf(class, sizeof class, "s%d", series % CLI_SVG_SERIES);
   svg_group(f, l->tip);
   for (int k = 0; k < l->count; k++)
     svg_point(f, axis_at(x, l->x[k]), axis_at(y, l->y[k]), k == 0, class);
@@ -69,20 +70,20 @@ static void draw_line(FILE *f, const line *l, int series, const axis *x, const a
   svg_group_end(f);
 }
 
-static void names(FILE *f, const lines *l, const axis *x, const axis *y) {
-  label *list = calloc((size_t)l->count + 1, sizeof *list);
+static void names(FILE *f, const cli_lines *l, const cli_axis *x, const cli_axis *y) {
+  cli_label *list = calloc((size_t)l->count + 1, sizeof *list);
   char(*classes)[8] = calloc((size_t)l->count + 1, sizeof *classes);
   int n = 0, series = 0;
   for (int i = 0; list && classes && i < l->count; i++) {
-    const line *one = &l->list[i];
+    const cli_line *one = &l->list[i];
     if (!one->count) continue;
-    snprintf(classes[n], sizeof *classes, "f%d", one->ideal ? 7 : series++ % SVG_SERIES);
+    snprintf(classes[n], sizeof *classes, "f%d", one->ideal ? 7 : series++ % CLI_SVG_SERIES);
     const double end = axis_at(x, one->x[one->count - 1]);
-    list[n] = (label){.x = end,
-                      .far = end < x->to - 40,
-                      .y = axis_at(y, one->y[one->count - 1]),
-                      .text = one->name,
-                      .class = one->ideal ? "mute" : classes[n]};
+    list[n] = (cli_label){.x = end,
+                          .far = end < x->to - 40,
+                          .y = axis_at(y, one->y[one->count - 1]),
+                          .text = one->name,
+                          .class = one->ideal ? "mute" : classes[n]};
     n++;
   }
   if (list && classes)
@@ -90,12 +91,12 @@ static void names(FILE *f, const lines *l, const axis *x, const axis *y) {
   free(list), free(classes);
 }
 
-void lines_draw(FILE *f, const lines *l, bool alone) {
-  axis x = {0}, y = {0};
+void lines_draw(FILE *f, const cli_lines *l, bool alone) {
+  cli_axis x = {0}, y = {0};
   int series = 0;
   if (!l->count) return;
   ranges(l, &x, &y);
-  svg_begin(f, REPORT_WIDTH, TOP + HEIGHT + (l->caption ? 60 : 40), l->title, alone);
+  svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + (l->caption ? 60 : 40), l->title, alone);
   axis_left(f, &y, LEFT, x.to, l->y_label, l->y_title);
   axis_below(f, &x, TOP + HEIGHT, TOP, l->x_label, l->x_title);
   if (l->level > 0) {

@@ -16,18 +16,18 @@ static void escaped(FILE *f, const char *text) {
 }
 
 /* What the rows of a matrix share: all but the format, or at least precision and method. */
-report_name report_caption(const report *r, int matrix) {
-  const bench_matrix *A = &r->run.matrices[matrix];
-  const bench_row *row = bench_fastest(&r->run, matrix, -1, false);
-  report_name t;
+cli_report_name report_caption(const cli_report_data *r, int matrix) {
+  const cli_bench_matrix *A = &r->run.matrices[matrix];
+  const cli_bench_row *row = bench_fastest(&r->run, matrix, -1, false);
+  cli_report_name t;
   bool whole = true, partly = true;
   if (!row) row = bench_fastest(&r->run, matrix, -1, true);
   int n = snprintf(t.s, sizeof t.s, "%.96s: %s \xc3\x97 %s, %s nonzeros", A->name,
                    cli_count(A->rows).s, cli_count(A->cols).s, cli_count(A->nnz).s);
   if (!row) return t;
   for (int i = 0; i < r->run.row_count; i++) {
-    const bench_row *other = &r->run.rows[i];
-    if (other->matrix != matrix || other->place < 0 || other->state != BENCH_OK) continue;
+    const cli_bench_row *other = &r->run.rows[i];
+    if (other->matrix != matrix || other->place < 0 || other->state != CLI_BENCH_OK) continue;
     whole = whole && report_same_setting(other, row);
     partly = partly && other->type == row->type && !strcmp(other->method, row->method) &&
              bench_alone(other) == bench_alone(row);
@@ -40,8 +40,8 @@ report_name report_caption(const report *r, int matrix) {
   return t;
 }
 
-static void line(FILE *f, const report *r, int matrix, const bench_row *row) {
-  const report_column *c;
+static void line(FILE *f, const cli_report_data *r, int matrix, const cli_bench_row *row) {
+  const cli_report_column *c;
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
     if (!report_column_shown(r, matrix, c)) continue;
@@ -50,9 +50,9 @@ static void line(FILE *f, const report *r, int matrix, const bench_row *row) {
   fputs("|\n", f);
 }
 
-static void table(FILE *f, const report *r, int matrix) {
+static void table(FILE *f, const cli_report_data *r, int matrix) {
   int count;
-  const report_column *c;
+  const cli_report_column *c;
   int *rows = report_rows(r, matrix, &count);
   fputs("\n", f), escaped(f, report_caption(r, matrix).s), fputs("\n\n", f);
   if (rows && count) {
@@ -65,7 +65,7 @@ static void table(FILE *f, const report *r, int matrix) {
   free(rows);
 }
 
-int report_markdown(const report *r, const char *path) {
+int report_markdown(const cli_report_data *r, const char *path) {
   cli_buffer b;
   int rc = buffer_open(&b);
   if (rc) return rc;

@@ -8,11 +8,11 @@
 enum { ROWS = 64, COLUMNS = 40, PITCH = 18, CELL = 42, LONG = 22 };
 
 typedef struct overview {
-  const report_group *column[COLUMNS]; /* of each matrix */
+  const cli_report_group *column[COLUMNS]; /* of each matrix */
   int columns, rows;
   const char *format[ROWS];
   double factor[ROWS][COLUMNS]; /* 0: not measured */
-  const bench_row *cell[ROWS][COLUMNS];
+  const cli_bench_row *cell[ROWS][COLUMNS];
   double mean[ROWS];
   int order[ROWS];
 } overview;
@@ -25,13 +25,13 @@ static int format_of(overview *o, const char *name) {
   return o->rows++;
 }
 
-static void collect(overview *o, const report *r, const report_group *key) {
+static void collect(overview *o, const cli_report_data *r, const cli_report_group *key) {
   for (int i = 0; i < r->group_count && o->columns < COLUMNS; i++) {
-    const report_group *g = &r->groups[i];
+    const cli_report_group *g = &r->groups[i];
     if (!g->count || !report_same_setting(g->key, key->key)) continue;
     const double best = bench_per_rhs(&r->run.rows[g->rows[0]]);
     for (int k = 0; k < g->count; k++) {
-      const bench_row *row = &r->run.rows[g->rows[k]];
+      const cli_bench_row *row = &r->run.rows[g->rows[k]];
       int at = format_of(o, row->format);
       if (at >= 0)
         o->factor[at][o->columns] = bench_per_rhs(row) / best, o->cell[at][o->columns] = row;
@@ -53,7 +53,8 @@ static void order(overview *o) {
 }
 
 /* Darker is nearer to the fastest; 1 is the fastest itself. */
-static void cell(FILE *f, const report *r, const overview *o, int i, int j, double x, double y) {
+static void cell(FILE *f, const cli_report_data *r, const overview *o, int i, int j, double x,
+                 double y) {
   const double v = o->factor[i][j];
   char tip[300], number[16];
   if (!(v > 0)) {
@@ -73,7 +74,7 @@ static void cell(FILE *f, const report *r, const overview *o, int i, int j, doub
   svg_group_end(f);
 }
 
-static void grid(FILE *f, const report *r, const overview *o, double left, double top) {
+static void grid(FILE *f, const cli_report_data *r, const overview *o, double left, double top) {
   for (int j = 0; j < o->columns; j++) {
     char name[LONG + 4];
     const char *whole = r->run.matrices[o->column[j]->matrix].name;
@@ -91,7 +92,7 @@ static void grid(FILE *f, const report *r, const overview *o, double left, doubl
   }
 }
 
-static int draw(FILE *f, const report *r, const report_subject *s, bool alone) {
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   char title[420];
   double left = 40, head = 0;
   overview *o = calloc(1, sizeof *o);
@@ -114,11 +115,11 @@ static int draw(FILE *f, const report *r, const report_subject *s, bool alone) {
   return 0;
 }
 
-const report_figure report_overview = {
+const cli_report_figure report_overview = {
     .name = "overview",
     .title = "All matrices",
     .how = "Time by that of the fastest format on the same matrix: 1.00 is the fastest, a dot was "
            "not measured (refused, or the "
            "same as another). Formats are ordered by their geometric mean.",
-    .scope = REPORT_RUN,
+    .scope = CLI_REPORT_RUN,
     .draw = draw};

@@ -6,21 +6,21 @@
 
 typedef struct writer {
   FILE *f;
-  const report *r;
-  int matrix;                /* figures of this one alone; -1: those of none */
-  const report_figure *last; /* that was explained */
+  const cli_report_data *r;
+  int matrix;                    /* figures of this one alone; -1: those of none */
+  const cli_report_figure *last; /* that was explained */
 } writer;
 
 /* ---------------------------------------------------------------- what to use */
 
-static void answers(FILE *f, const report *r) {
+static void answers(FILE *f, const cli_report_data *r) {
   fputs("<ul class=\"answer\">\n", f);
   for (int m = 0; m < r->run.matrix_count; m++) {
     bool any = false;
     fprintf(f, "<li><a class=\"matrix\" href=\"#m%d\">", m), xml_text(f, r->run.matrices[m].name),
         fputs("</a>", f);
     for (int i = 0; i < r->group_count; i++) {
-      const report_group *g = &r->groups[i];
+      const cli_report_group *g = &r->groups[i];
       if (g->matrix != m || !g->count || !report_first(r, g, true)) continue;
       if (any) fputs("<br>", f);
       report_answer(f, r, g, true), fputs("\n", f);
@@ -34,20 +34,20 @@ static void answers(FILE *f, const report *r) {
 
 /* ---------------------------------------------------------------- figures */
 
-static int figure(void *self, const report_figure *figure, const report_subject *s) {
+static int figure(void *self, const cli_report_figure *figure, const cli_report_subject *s) {
   writer *w = self;
   cli_buffer svg;
   int rc;
-  if (s->matrix != w->matrix && figure->scope != REPORT_RUN) return 0;
-  TRY(buffer_open(&svg));
-  TRY(figure->draw(svg.f, w->r, s, false));
-  TRY(buffer_close(&svg));
+  if (s->matrix != w->matrix && figure->scope != CLI_REPORT_RUN) return 0;
+  CLI_TRY(buffer_open(&svg));
+  CLI_TRY(figure->draw(svg.f, w->r, s, false));
+  CLI_TRY(buffer_close(&svg));
   if (!svg.size) goto done;
   fprintf(w->f, "<figure><h3>%s", figure->title);
   if (s->g) {
-    const report_name name = figure->scope == REPORT_RUN
-                                 ? report_setting_all(w->r, s->g->key)
-                                 : report_setting(w->r, s->g->key, figure != &report_threads);
+    const cli_report_name name = figure->scope == CLI_REPORT_RUN
+                                     ? report_setting_all(w->r, s->g->key)
+                                     : report_setting(w->r, s->g->key, figure != &report_threads);
     fputs(" <span class=\"setting\">", w->f), xml_text(w->f, name.s), fputs("</span>", w->f);
   }
   if (s->solve) {
@@ -67,9 +67,10 @@ done:
   return rc;
 }
 
-static int figures(FILE *f, const report *r, report_scope from, report_scope to, int matrix) {
+static int figures(FILE *f, const cli_report_data *r, cli_report_scope from, cli_report_scope to,
+                   int matrix) {
   writer w = {f, r, matrix, NULL};
-  const report_figure *one;
+  const cli_report_figure *one;
   int rc = 0;
   fputs("<div class=\"figures\">\n", f);
   for (int i = 0; (one = report_figure_at(i)) && !rc; i++)
@@ -80,7 +81,7 @@ static int figures(FILE *f, const report *r, report_scope from, report_scope to,
 
 /* ---------------------------------------------------------------- a matrix */
 
-static void facts(FILE *f, const bench_matrix *A) {
+static void facts(FILE *f, const cli_bench_matrix *A) {
   char text[600];
   snprintf(text, sizeof text,
            "%s \xc3\x97 %s, %s nonzeros, %s %s; %s to %s entries per row, mean %.2f, mean absolute "
@@ -92,21 +93,21 @@ static void facts(FILE *f, const bench_matrix *A) {
   fputs("<p class=\"facts\">", f), xml_text(f, text), fputs("</p>\n", f);
 }
 
-static bool same_remark(const bench_row *a, const bench_row *b) {
+static bool same_remark(const cli_bench_row *a, const cli_bench_row *b) {
   return a->matrix == b->matrix && a->state == b->state && a->place == b->place &&
          a->type == b->type && !strcmp(a->why, b->why);
 }
 
 /* The formats of one remark, each once; false: an earlier row has said it. */
-static bool gather(FILE *f, const report *r, const bench_row *row) {
-  const bench_run *b = &r->run;
-  for (const bench_row *o = b->rows; o < row; o++)
+static bool gather(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
+  const cli_bench_run *b = &r->run;
+  for (const cli_bench_row *o = b->rows; o < row; o++)
     if (same_remark(o, row)) return false;
   fputs("<tr><td class=\"left\">", f);
-  for (const bench_row *o = row; o < b->rows + b->row_count; o++) {
+  for (const cli_bench_row *o = row; o < b->rows + b->row_count; o++) {
     bool before = false;
     if (!same_remark(o, row)) continue;
-    for (const bench_row *p = row; p < o && !before; p++)
+    for (const cli_bench_row *p = row; p < o && !before; p++)
       before = same_remark(p, row) && !strcmp(p->format, o->format);
     if (before) continue;
     if (o != row) fputs(", ", f);
@@ -115,13 +116,13 @@ static bool gather(FILE *f, const report *r, const bench_row *row) {
   return true;
 }
 
-static void remarks(FILE *f, const report *r, int matrix) {
+static void remarks(FILE *f, const cli_report_data *r, int matrix) {
   bool any = false;
   for (int i = 0; i < r->run.row_count; i++) {
-    const bench_row *row = &r->run.rows[i];
+    const cli_bench_row *row = &r->run.rows[i];
     char status[640];
-    if (row->matrix != matrix || row->place < 0 || row->state == BENCH_OK ||
-        row->state == BENCH_TODO)
+    if (row->matrix != matrix || row->place < 0 || row->state == CLI_BENCH_OK ||
+        row->state == CLI_BENCH_TODO)
       continue;
     if (!any)
       fputs("<h3>Not measured</h3><div class=\"wide\"><table class=\"words\"><thead><tr><th "
@@ -137,11 +138,11 @@ static void remarks(FILE *f, const report *r, int matrix) {
   if (any) fputs("</tbody></table></div>\n", f);
 }
 
-static int matrix(FILE *f, const report *r, int m) {
+static int matrix(FILE *f, const cli_report_data *r, int m) {
   fprintf(f, "<section>\n<h2 id=\"m%d\">", m), xml_text(f, r->run.matrices[m].name),
       fputs("</h2>\n", f);
   facts(f, &r->run.matrices[m]);
-  int rc = figures(f, r, REPORT_MATRIX, REPORT_GROUP, m);
+  int rc = figures(f, r, CLI_REPORT_MATRIX, CLI_REPORT_GROUP, m);
   remarks(f, r, m);
   fputs("</section>\n", f);
   return rc;
@@ -150,7 +151,7 @@ static int matrix(FILE *f, const report *r, int m) {
 /* ---------------------------------------------------------------- the page */
 
 /* As it was read; "<" is written so that no text in it can end the element. */
-static void data(FILE *f, const report *r) {
+static void data(FILE *f, const cli_report_data *r) {
   fputs("<script type=\"application/json\" id=\"data\">[", f);
   for (int i = 0; i < r->file_count; i++) {
     if (i) fputs(",\n", f);
@@ -160,8 +161,8 @@ static void data(FILE *f, const report *r) {
   fputs("]</script>\n", f);
 }
 
-static void head(FILE *f, const report *r) {
-  const bench_run *b = &r->run;
+static void head(FILE *f, const cli_report_data *r) {
+  const cli_bench_run *b = &r->run;
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
         "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
         f);
@@ -180,15 +181,15 @@ static void head(FILE *f, const report *r) {
           *date ? ". Measured " : "", date);
 }
 
-static int body(FILE *f, const report *r) {
+static int body(FILE *f, const cli_report_data *r) {
   bool solves = false;
   int rc = 0;
   for (int i = 0; i < r->file_count; i++) solves |= r->files[i].solve;
   if (r->run.matrix_count) answers(f, r);
-  if (r->run.matrix_count > 1) rc = figures(f, r, REPORT_RUN, REPORT_RUN, -1);
+  if (r->run.matrix_count > 1) rc = figures(f, r, CLI_REPORT_RUN, CLI_REPORT_RUN, -1);
   for (int m = 0; m < r->run.matrix_count && !rc; m++) rc = matrix(f, r, m);
   if (solves) fputs("<section>\n<h2>Convergence</h2>\n", f);
-  if (solves && !rc) rc = figures(f, r, REPORT_SOLVES, REPORT_SOLVES, -1);
+  if (solves && !rc) rc = figures(f, r, CLI_REPORT_SOLVES, CLI_REPORT_SOLVES, -1);
   if (solves) fputs("</section>\n", f);
   if (r->run.row_count)
     fputs("<section>\n<h2>All rows</h2>\n<p class=\"mute\">A click on a heading sorts.</p>\n", f),
@@ -196,12 +197,12 @@ static int body(FILE *f, const report *r) {
   return rc;
 }
 
-int report_page(const report *r, const char *path) {
+int report_page(const cli_report_data *r, const char *path) {
   cli_buffer b;
   int rc;
-  TRY(buffer_open(&b));
+  CLI_TRY(buffer_open(&b));
   head(b.f, r);
-  TRY(body(b.f, r));
+  CLI_TRY(body(b.f, r));
   fputs("<section>\n<h2>How it was measured</h2>\n", b.f), report_how(b.f, r),
       fputs("</section>\n", b.f);
   fprintf(b.f, "</main>\n<script>%s</script>\n", report_script);

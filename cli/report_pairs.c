@@ -4,25 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const kcl_samples *samples(const bench_row *row, bool product) {
+static const kcl_samples *samples(const cli_bench_row *row, bool product) {
   return product ? &row->measured.product : &row->measured.iteration;
 }
 
 /* ---------------------------------------------------------------- the same row of another run */
 
-static bool same_place(const report *a, const bench_row *x, const report *b, const bench_row *y) {
+static bool same_place(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
+                       const cli_bench_row *y) {
   if (x->place < 0 || y->place < 0) return x->place < 0 && y->place < 0;
-  const bench_place *p = &a->run.places[x->place], *q = &b->run.places[y->place];
+  const cli_bench_place *p = &a->run.places[x->place], *q = &b->run.places[y->place];
   const bool native = p->device.platform < 0;
   return !strcmp(p->place, q->place) && !strcmp(p->layout, q->layout) &&
          (!native || p->device.compute_units == q->device.compute_units);
 }
 
-static bool same_matrix(const bench_matrix *A, const bench_matrix *B) {
+static bool same_matrix(const cli_bench_matrix *A, const cli_bench_matrix *B) {
   return !strcmp(A->name, B->name) && A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz;
 }
 
-static bool same_row(const report *a, const bench_row *x, const report *b, const bench_row *y) {
+static bool same_row(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
+                     const cli_bench_row *y) {
   return same_matrix(&a->run.matrices[x->matrix], &b->run.matrices[y->matrix]) &&
          x->type == y->type && x->nrhs == y->nrhs && !strcmp(x->method, y->method) &&
          bench_alone(x) == bench_alone(y) && !strcmp(x->precond, y->precond) &&
@@ -30,15 +32,16 @@ static bool same_row(const report *a, const bench_row *x, const report *b, const
 }
 
 /* In every file; false: one lacks it, or could not measure it. broken: a new one failed. */
-static bool find(const comparison *c, const bench_row *row, const bench_row **found, bool *broken) {
+static bool find(const cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found,
+                 bool *broken) {
   bool whole = true;
   for (int f = 0; f < 2 * c->runs; f++) {
-    const report *r = &c->file[f];
+    const cli_report_data *r = &c->file[f];
     found[f] = NULL;
     for (int i = 0; i < r->run.row_count && !found[f]; i++)
       if (same_row(&c->file[0], row, r, &r->run.rows[i])) found[f] = &r->run.rows[i];
-    *broken |= found[f] && f >= c->runs && found[f]->state == BENCH_FAILED;
-    whole = whole && found[f] && found[f]->state == BENCH_OK;
+    *broken |= found[f] && f >= c->runs && found[f]->state == CLI_BENCH_FAILED;
+    whole = whole && found[f] && found[f]->state == CLI_BENCH_OK;
   }
   return whole;
 }
@@ -51,17 +54,17 @@ static double least_sample(const kcl_samples *s) {
   return v;
 }
 
-static double median(const bench_row *row, bool product) {
+static double median(const cli_bench_row *row, bool product) {
   return (product ? &row->product : &row->iteration)->median;
 }
 
-static int by_samples(const kcl_samples *x, const kcl_samples *y, pair *p) {
+static int by_samples(const kcl_samples *x, const kcl_samples *y, cli_report_pair *p) {
   const double ratio = least_sample(y) / least_sample(x);
-  p->least = (rank_test){1, ratio, ratio, ratio, 0};
+  p->least = (cli_rank_test){1, ratio, ratio, ratio, 0};
   return rank_compare(x->seconds, x->count, y->seconds, y->count, &p->typical);
 }
 
-static int by_runs(const comparison *c, const bench_row *const *found, pair *p) {
+static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, cli_report_pair *p) {
   const int n = c->runs;
   double *typical = calloc(4 * (size_t)n, sizeof *typical),
          *least = typical ? typical + 2 * n : NULL;
@@ -76,14 +79,15 @@ static int by_runs(const comparison *c, const bench_row *const *found, pair *p) 
   return rc;
 }
 
-static int compare(const comparison *c, const bench_row *const *found, bool product, pair *p) {
-  const bench_row *old = found[0], *new = found[c->runs];
-  *p = (pair){.row = old,
-              .product = product,
-              .drift = 1,
-              .samples = samples(old, product)->count,
-              .old = median(old, product),
-              .new = median(new, product)};
+static int compare(const cli_comparison *c, const cli_bench_row *const *found, bool product,
+                   cli_report_pair *p) {
+  const cli_bench_row *old = found[0], *new = found[c->runs];
+  *p = (cli_report_pair){.row = old,
+                         .product = product,
+                         .drift = 1,
+                         .samples = samples(old, product)->count,
+                         .old = median(old, product),
+                         .new = median(new, product)};
   for (int f = 0; f < 2 * c->runs; f++)
     if (samples(found[f], product)->count < p->samples)
       p->samples = samples(found[f], product)->count;
@@ -94,13 +98,13 @@ static int compare(const comparison *c, const bench_row *const *found, bool prod
 }
 
 /* The ratio of the reference of the same matrix and type, if it differs at all. */
-static int drift_of(const comparison *c, const bench_row *row, const bench_row **found,
+static int drift_of(const cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found,
                     double *drift) {
-  const bench_run *b = &c->file[0].run;
+  const cli_bench_run *b = &c->file[0].run;
   bool broken = false;
-  pair reference;
+  cli_report_pair reference;
   for (int i = 0; i < b->row_count; i++) {
-    const bench_row *r = &b->rows[i];
+    const cli_bench_row *r = &b->rows[i];
     if (r->place >= 0 || r->matrix != row->matrix || r->type != row->type ||
         !find(c, r, found, &broken))
       continue;
@@ -113,15 +117,15 @@ static int drift_of(const comparison *c, const bench_row *row, const bench_row *
 }
 
 /* A row whose product and iteration are timed makes two. */
-static int add(comparison *c, const bench_row *row, const bench_row **found) {
+static int add(cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found) {
   bool broken = false;
   double drift = 1;
-  if (row->state != BENCH_OK || row->place < 0) return 0;
+  if (row->state != CLI_BENCH_OK || row->place < 0) return 0;
   const bool whole = find(c, row, found, &broken);
   c->broken += broken, c->alone += !whole && !broken;
   const int first = c->count;
   for (int product = 0; product < 2 && whole; product++) {
-    pair *p = &c->list[c->count];
+    cli_report_pair *p = &c->list[c->count];
     int rc = compare(c, found, product, p);
     if (rc) return rc;
     c->count += p->samples > 0;
@@ -131,13 +135,13 @@ static int add(comparison *c, const bench_row *row, const bench_row **found) {
   return rc;
 }
 
-int report_pairs(comparison *c) {
-  const bench_run *b = &c->file[0].run;
-  const bench_row **found = calloc(2 * (size_t)c->runs, sizeof *found);
+int report_pairs(cli_comparison *c) {
+  const cli_bench_run *b = &c->file[0].run;
+  const cli_bench_row **found = calloc(2 * (size_t)c->runs, sizeof *found);
   int rc = 0;
   c->list = calloc(2 * (size_t)b->row_count + 2, sizeof *c->list);
-  TRY(c->list && found ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
-  for (int i = 0; i < b->row_count; i++) TRY(add(c, &b->rows[i], found));
+  CLI_TRY(c->list && found ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
+  for (int i = 0; i < b->row_count; i++) CLI_TRY(add(c, &b->rows[i], found));
 done:
   free(found);
   return rc;

@@ -8,24 +8,27 @@
 enum { HEIGHT = 300, LEFT = 58, LABELS = 20 };
 
 typedef struct view { /* what is drawn against what */
-  double (*x)(const report *r, const bench_row *row), (*y)(const report *r, const bench_row *row);
+  double (*x)(const cli_report_data *r, const cli_bench_row *row),
+      (*y)(const cli_report_data *r, const cli_bench_row *row);
   double (*bound)(double x, double stream);
-  axis_label x_label, y_label;
+  cli_axis_label x_label, y_label;
   const char *x_title, *y_title, *title;
   bool above; /* the bound is above the points */
 } view;
 
-static double flops(const report *r, const bench_row *row) {
+static double flops(const cli_report_data *r, const cli_bench_row *row) {
   return bench_gflops(&r->run, row) * 1e9 * row->product.median;
 }
-static double intensity(const report *r, const bench_row *row) {
+static double intensity(const cli_report_data *r, const cli_bench_row *row) {
   return flops(r, row) / row->measured.bytes_product;
 }
-static double rate(const report *r, const bench_row *row) { return bench_gflops(&r->run, row); }
-static double bytes(const report *r, const bench_row *row) {
+static double rate(const cli_report_data *r, const cli_bench_row *row) {
+  return bench_gflops(&r->run, row);
+}
+static double bytes(const cli_report_data *r, const cli_bench_row *row) {
   return (void)r, row->measured.bytes_product;
 }
-static double seconds(const report *r, const bench_row *row) {
+static double seconds(const cli_report_data *r, const cli_bench_row *row) {
   return (void)r, row->product.median;
 }
 static double roof(double x, double stream) { return x * stream * 1e-9; }
@@ -52,24 +55,24 @@ static const view roofline = {intensity,
 
 typedef struct plot {
   FILE *f;
-  const report *r;
+  const cli_report_data *r;
   const view *v;
-  const bench_row **rows;           /* [count], fastest first */
+  const cli_bench_row **rows;       /* [count], fastest first */
   int count, *series, series_count; /* series: of each place [place_count], -1: none */
-  axis x, y;
+  cli_axis x, y;
 } plot;
 
 static int quicker(const void *a, const void *b) {
-  const bench_row *x = *(const bench_row *const *)a, *y = *(const bench_row *const *)b;
+  const cli_bench_row *x = *(const cli_bench_row *const *)a, *y = *(const cli_bench_row *const *)b;
   return (x->product.median > y->product.median) - (x->product.median < y->product.median);
 }
 
 static void collect(plot *p, int matrix) {
-  const bench_run *run = &p->r->run;
+  const cli_bench_run *run = &p->r->run;
   for (int i = 0; i < run->place_count; i++) p->series[i] = -1;
   for (int i = 0; i < run->row_count; i++) {
-    const bench_row *row = &run->rows[i];
-    if (row->matrix != matrix || row->place < 0 || row->state != BENCH_OK ||
+    const cli_bench_row *row = &run->rows[i];
+    if (row->matrix != matrix || row->place < 0 || row->state != CLI_BENCH_OK ||
         !(row->measured.bytes_product > 0))
       continue;
     p->rows[p->count++] = row;
@@ -78,14 +81,14 @@ static void collect(plot *p, int matrix) {
   qsort(p->rows, (size_t)p->count, sizeof *p->rows, quicker);
 }
 
-static void include(axis *a, double v) {
+static void include(cli_axis *a, double v) {
   if (!(a->lo > 0) || v < a->lo) a->lo = v;
   if (v > a->hi) a->hi = v;
 }
 
 static void ranges(plot *p, double top) {
-  p->x = (axis){.log = true, .from = LEFT, .to = REPORT_WIDTH - 14};
-  p->y = (axis){.log = true, .from = top + HEIGHT, .to = top};
+  p->x = (cli_axis){.log = true, .from = LEFT, .to = CLI_REPORT_WIDTH - 14};
+  p->y = (cli_axis){.log = true, .from = top + HEIGHT, .to = top};
   for (int i = 0; i < p->count; i++)
     include(&p->x, p->v->x(p->r, p->rows[i])), include(&p->y, p->v->y(p->r, p->rows[i]));
   for (int i = 0; i < p->count; i++) { /* the bound beside the points */
@@ -102,7 +105,7 @@ static void bound(const plot *p, int place) {
   if (!(stream > 0)) return;
   const double from = fmax(p->x.lo, p->y.lo / unit), to = fmin(p->x.hi, p->y.hi / unit);
   if (from >= to) return;
-  snprintf(class, sizeof class, "ideal s%d", p->series[place] % SVG_SERIES);
+  snprintf(class, sizeof class, "ideal s%d", p->series[place] % CLI_SVG_SERIES);
   svg_line(p->f, axis_at(&p->x, from), axis_at(&p->y, unit * from), axis_at(&p->x, to),
            axis_at(&p->y, unit * to), class);
 }
@@ -115,7 +118,7 @@ static void key(const plot *p) {
       char class[8], text[300];
       const double stream = p->r->run.places[i].stream.rate;
       if (p->series[i] != s) continue;
-      snprintf(class, sizeof class, "f%d", s % SVG_SERIES);
+      snprintf(class, sizeof class, "f%d", s % CLI_SVG_SERIES);
       svg_dot(p->f, LEFT + 5, 30 + 16 * line, 4, class);
       int n = snprintf(text, sizeof text, "%s", report_place(p->r, i, true).s);
       if (stream > 0)
@@ -125,13 +128,13 @@ static void key(const plot *p) {
     }
 }
 
-static void point(const plot *p, const bench_row *row, label *l) {
+static void point(const plot *p, const cli_bench_row *row, cli_label *l) {
   char tip[500], class[8];
-  *l = (label){.x = axis_at(&p->x, p->v->x(p->r, row)),
-               .y = axis_at(&p->y, p->v->y(p->r, row)),
-               .text = "",
-               .class = "ink"};
-  snprintf(class, sizeof class, "f%d", p->series[row->place] % SVG_SERIES);
+  *l = (cli_label){.x = axis_at(&p->x, p->v->x(p->r, row)),
+                   .y = axis_at(&p->y, p->v->y(p->r, row)),
+                   .text = "",
+                   .class = "ink"};
+  snprintf(class, sizeof class, "f%d", p->series[row->place] % CLI_SVG_SERIES);
   snprintf(tip, sizeof tip,
            "%s, %s: %s per product, %s moved, %s GFlop/s, %.3g flop per byte, %.1f GB/s",
            row->format, report_setting(p->r, row, true).s, axis_seconds(row->product.median).s,
@@ -144,7 +147,7 @@ static void point(const plot *p, const bench_row *row, label *l) {
 
 /* Names beside the fastest, each format once. */
 static int points(const plot *p, double top) {
-  label *list = calloc((size_t)p->count + 1, sizeof *list);
+  cli_label *list = calloc((size_t)p->count + 1, sizeof *list);
   if (!list) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int i = 0, named = 0; i < p->count; i++) {
     bool before = false;
@@ -152,25 +155,26 @@ static int points(const plot *p, double top) {
     for (int k = 0; k < i && !before; k++) before = !strcmp(p->rows[k]->format, p->rows[i]->format);
     if (!before && named++ < LABELS) list[i].text = p->rows[i]->format;
   }
-  labels_place(list, p->count, REPORT_WIDTH, top, top + HEIGHT);
+  labels_place(list, p->count, CLI_REPORT_WIDTH, top, top + HEIGHT);
   labels_draw(p->f, list, p->count);
   free(list);
   return 0;
 }
 
-static int draw(FILE *f, const report *r, const report_subject *s, bool alone, const view *v) {
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone,
+                const view *v) {
   plot p = {.f = f, .r = r, .v = v};
   char title[300];
   int rc = 0;
   p.rows = calloc((size_t)r->run.row_count + 1, sizeof *p.rows);
   p.series = calloc((size_t)r->run.place_count + 1, sizeof *p.series);
-  TRY(p.rows && p.series ? 0 : cli_fail(KCL_MEMORY, "out of memory: a picture"));
+  CLI_TRY(p.rows && p.series ? 0 : cli_fail(KCL_MEMORY, "out of memory: a picture"));
   collect(&p, s->matrix);
   if (!p.count) goto done;
   const double top = 30 + 16 * p.series_count;
   ranges(&p, top);
   snprintf(title, sizeof title, "%.96s: %s", r->run.matrices[s->matrix].name, v->title);
-  svg_begin(f, REPORT_WIDTH, top + HEIGHT + 40, title, alone);
+  svg_begin(f, CLI_REPORT_WIDTH, top + HEIGHT + 40, title, alone);
   axis_left(f, &p.y, LEFT, p.x.to, v->y_label, v->y_title);
   axis_below(f, &p.x, top + HEIGHT, top, v->x_label, v->x_title);
   key(&p);
@@ -183,26 +187,27 @@ done:
   return rc;
 }
 
-static int draw_roofline(FILE *f, const report *r, const report_subject *s, bool alone) {
+static int draw_roofline(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                         bool alone) {
   return draw(f, r, s, alone, &roofline);
 }
-static int draw_bytes(FILE *f, const report *r, const report_subject *s, bool alone) {
+static int draw_bytes(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   return draw(f, r, s, alone, &time_of_bytes);
 }
 
-const report_figure report_roofline = {
+const cli_report_figure report_roofline = {
     .name = "roofline",
     .title = "Roofline",
     .how = "Each point is a product. The dashed line is what the stream rate of the device allows "
            "at that intensity; points "
            "above it work from cache.",
-    .scope = REPORT_MATRIX,
+    .scope = CLI_REPORT_MATRIX,
     .draw = draw_roofline};
-const report_figure report_bytes = {.name = "bytes",
-                                    .title = "Time against bytes",
-                                    .how =
-                                        "Formats further left move fewer bytes. The dashed line is "
-                                        "the time of those bytes at the stream rate: the distance "
-                                        "above it is what a format loses to anything but memory.",
-                                    .scope = REPORT_MATRIX,
-                                    .draw = draw_bytes};
+const cli_report_figure report_bytes = {
+    .name = "bytes",
+    .title = "Time against bytes",
+    .how = "Formats further left move fewer bytes. The dashed line is "
+           "the time of those bytes at the stream rate: the distance "
+           "above it is what a format loses to anything but memory.",
+    .scope = CLI_REPORT_MATRIX,
+    .draw = draw_bytes};

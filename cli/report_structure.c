@@ -12,7 +12,8 @@ static cli_text bin_name(const cli_lengths *b) {
   return t;
 }
 
-static void bin(FILE *f, const bench_matrix *A, int i, double width, const axis *y, double *last) {
+static void bin(FILE *f, const cli_bench_matrix *A, int i, double width, const cli_axis *y,
+                double *last) {
   const cli_lengths *b = &A->lengths[i];
   const double x = LEFT + width * i, top = axis_at(y, (double)b->rows);
   char tip[200];
@@ -29,18 +30,19 @@ static void bin(FILE *f, const bench_matrix *A, int i, double width, const axis 
   *last = x + width / 2 + w / 2;
 }
 
-static int draw_lengths(FILE *f, const report *r, const report_subject *s, bool alone) {
-  const bench_matrix *A = &r->run.matrices[s->matrix];
+static int draw_lengths(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                        bool alone) {
+  const cli_bench_matrix *A = &r->run.matrices[s->matrix];
   const int n = A->length_count;
   double last = 0;
   char title[300];
   if (!n || !A->rows) return 0;
-  axis y = {.lo = 0, .hi = 1, .from = TOP + HEIGHT, .to = TOP};
+  cli_axis y = {.lo = 0, .hi = 1, .from = TOP + HEIGHT, .to = TOP};
   for (int i = 0; i < n; i++) y.hi = fmax(y.hi, (double)A->lengths[i].rows);
   y = axis_round(y);
-  const double width = fmin((REPORT_WIDTH - 8.0 - LEFT) / n, 90);
+  const double width = fmin((CLI_REPORT_WIDTH - 8.0 - LEFT) / n, 90);
   snprintf(title, sizeof title, "%.96s: rows by their number of entries", A->name);
-  svg_begin(f, REPORT_WIDTH, TOP + HEIGHT + 40, title, alone);
+  svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + 40, title, alone);
   axis_left(f, &y, LEFT, LEFT + width * n, axis_number, "rows");
   for (int i = 0; i < n; i++) bin(f, A, i, width, &y, &last);
   svg_text(f, LEFT, TOP + HEIGHT + 34, "mute",
@@ -51,8 +53,9 @@ static int draw_lengths(FILE *f, const report *r, const report_subject *s, bool 
   return 0;
 }
 
-static int draw_pattern(FILE *f, const report *r, const report_subject *s, bool alone) {
-  const bench_matrix *A = &r->run.matrices[s->matrix];
+static int draw_pattern(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                        bool alone) {
+  const cli_bench_matrix *A = &r->run.matrices[s->matrix];
   char title[300];
   if (!A->raster_x || !A->raster_y) return 0;
   const double size =
@@ -67,16 +70,16 @@ static int draw_pattern(FILE *f, const report *r, const report_subject *s, bool 
   return 0;
 }
 
-const report_figure report_lengths = {
+const cli_report_figure report_lengths = {
     .name = "row-lengths",
     .title = "Row lengths",
     .how = "Formats that pad to the longest row suit narrow distributions; a long tail asks for "
            "CSR or sorted slices.",
-    .scope = REPORT_MATRIX,
+    .scope = CLI_REPORT_MATRIX,
     .draw = draw_lengths};
-const report_figure report_pattern = {
+const cli_report_figure report_pattern = {
     .name = "pattern",
     .title = "Non-zero structure",
     .how = "The stronger a cell, the more entries it has (logarithmic).",
-    .scope = REPORT_MATRIX,
+    .scope = CLI_REPORT_MATRIX,
     .draw = draw_pattern};

@@ -7,15 +7,15 @@
 enum { LINES = 6, COUNTS = 64 };
 
 typedef struct series { /* a format on several numbers of threads, ascending */
-  const bench_row *row[COUNTS];
+  const cli_bench_row *row[COUNTS];
   int threads[COUNTS], count;
 } series;
 
-static series series_of(const report *r, const report_group *g, const char *format) {
+static series series_of(const cli_report_data *r, const cli_report_group *g, const char *format) {
   series s = {.count = 0};
   for (int i = 0; i < r->run.row_count && s.count < COUNTS; i++) {
-    const bench_row *row = &r->run.rows[i];
-    if (row->state != BENCH_OK || row->place < 0 || strcmp(row->format, format) ||
+    const cli_bench_row *row = &r->run.rows[i];
+    if (row->state != CLI_BENCH_OK || row->place < 0 || strcmp(row->format, format) ||
         !report_same_question(r, row, g->key))
       continue;
     const kcl_device *d = &r->run.places[row->place].device;
@@ -28,9 +28,9 @@ static series series_of(const report *r, const report_group *g, const char *form
   return s;
 }
 
-static int add(lines *l, const series *s) {
+static int add(cli_lines *l, const series *s) {
   const double first = bench_time(s->row[0])->median;
-  line *one = lines_add(l, s->count);
+  cli_line *one = lines_add(l, s->count);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   snprintf(one->name, sizeof one->name, "%s", s->row[0]->format);
   int n = snprintf(one->tip, sizeof one->tip, "%s:", one->name);
@@ -45,8 +45,8 @@ static int add(lines *l, const series *s) {
   return 0;
 }
 
-static int ideal(lines *l, const series *s) {
-  line *one = lines_add(l, 2);
+static int ideal(cli_lines *l, const series *s) {
+  cli_line *one = lines_add(l, 2);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   one->x[0] = s->threads[0], one->y[0] = 1, one->x[1] = s->threads[s->count - 1];
   one->y[1] = one->x[1] / one->x[0], one->count = 2, one->ideal = true;
@@ -61,10 +61,10 @@ static cli_text threads(double v) {
 }
 
 /* The group with the most threads of the question. */
-static const report_group *most(const report *r, const report_group *g) {
-  const report_group *best = g;
+static const cli_report_group *most(const cli_report_data *r, const cli_report_group *g) {
+  const cli_report_group *best = g;
   for (int i = 0; i < r->group_count; i++) {
-    const report_group *h = &r->groups[i];
+    const cli_report_group *h = &r->groups[i];
     if (report_same_question(r, h->key, g->key) &&
         r->run.places[h->key->place].device.compute_units >
             r->run.places[best->key->place].device.compute_units)
@@ -73,41 +73,41 @@ static const report_group *most(const report *r, const report_group *g) {
   return best;
 }
 
-static int draw(FILE *f, const report *r, const report_subject *s, bool alone) {
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   char title[420];
   int rc = 0;
   series widest = {.count = 0};
-  lines l = {.title = title,
-             .x_title = "threads",
-             .y_title = "speed-up",
-             .x_label = threads,
-             .y_label = axis_number,
-             .log_x = true,
-             .log_y = true,
-             .dots = true};
+  cli_lines l = {.title = title,
+                 .x_title = "threads",
+                 .y_title = "speed-up",
+                 .x_label = threads,
+                 .y_label = axis_number,
+                 .log_x = true,
+                 .log_y = true,
+                 .dots = true};
   if (!report_first(r, s->g, true)) return 0;
-  const report_group *g = most(r, s->g);
+  const cli_report_group *g = most(r, s->g);
   snprintf(title, sizeof title, "%.96s: thread scaling, %s", r->run.matrices[s->matrix].name,
            report_setting(r, g->key, false).s);
   for (int i = 0; i < g->count && l.count < LINES; i++) {
     const series one = series_of(r, g, r->run.rows[g->rows[i]].format);
     if (one.count < 2) continue;
-    TRY(add(&l, &one));
+    CLI_TRY(add(&l, &one));
     if (one.count > widest.count) widest = one;
   }
   for (int k = 0; k < widest.count && k < 16; k++) l.marks[l.mark_count++] = widest.threads[k];
-  if (l.count) TRY(ideal(&l, &widest));
+  if (l.count) CLI_TRY(ideal(&l, &widest));
   lines_draw(f, &l, alone);
 done:
   lines_free(&l);
   return rc;
 }
 
-const report_figure report_threads = {
+const cli_report_figure report_threads = {
     .name = "threads",
     .title = "Thread scaling",
     .how = "Time on the fewest threads by the time on N. A product is bound by memory: the line "
            "bends where the threads in use "
            "move all that memory delivers.",
-    .scope = REPORT_GROUP,
+    .scope = CLI_REPORT_GROUP,
     .draw = draw};

@@ -36,11 +36,11 @@ static int load(kcl *ctx, cli_run *r) {
   const cli_options *o = r->o;
   r->p.spread = cli_ranks_tell(cli_ranks_spread(o));
   if (cli_rank() && !r->p.spread) return 0;
-  TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
-  TRY(cli_near_null_load(ctx, o, &r->p));
+  CLI_TRY(cli_problem_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : NULL, o->x0, &r->p));
+  CLI_TRY(cli_near_null_load(ctx, o, &r->p));
   report_matrix(o, o->files[0], &r->p.whole, r->p.seconds_read);
   r->results = calloc((size_t)r->p.b->cols, sizeof *r->results);
-  TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
+  CLI_TRY(r->results ? 0 : cli_fail(KCL_MEMORY, "out of memory: the results"));
 done:
   return rc;
 }
@@ -120,17 +120,17 @@ static int solve_all(kcl *ctx, cli_run *r) {
   r->asked.progress = cli_progress_show, r->asked.user = &progress;
   r->asked.nrhs = nrhs_at_once(r);
   cli_busy(r->o, "setting up");
-  TRY(cli_lib(ctx, cli_setup(ctx, r)));
+  CLI_TRY(cli_lib(ctx, cli_setup(ctx, r)));
   cli_describe(r);
-  TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.setup)));
+  CLI_TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.setup)));
   report_method(r);
   cli_interrupt_computing();
   cli_busy(r->o, "solving");
   for (int64_t j = 0; j < r->p.b->cols && !cli_interrupted(); j += r->setup.nrhs) {
-    TRY(solve_block(ctx, r, j));
+    CLI_TRY(solve_block(ctx, r, j));
   }
-  TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.solve)));
-  TRY(cli_solves_end(ctx, r));
+  CLI_TRY(cli_lib(ctx, kcl_profile_take(ctx, &r->profile.solve)));
+  CLI_TRY(cli_solves_end(ctx, r));
   cli_describe(r); /* "auto" may have changed the choice */
 done:
   cli_progress_end();
@@ -149,9 +149,9 @@ static int check_columns(void *self) {
   int rc = 0;
   for (int64_t j = 0; j < r->solved; j++) {
     cli_result *s = &r->results[j];
-    TRY(cli_lib(c->ctx,
-                kcl_solution_check(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
-                                   &plan, cli_column(r->direct, j), &s->check)));
+    CLI_TRY(cli_lib(c->ctx,
+                    kcl_solution_check(c->ctx, r->p.A, cli_column(r->p.b, j), cli_column(r->p.x, j),
+                                       &plan, cli_column(r->direct, j), &s->check)));
     s->checked = true;
   }
 done:
@@ -261,11 +261,12 @@ static int verdict(const cli_run *r) {
 static int serve(kcl *ctx, cli_run *r) {
   int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
-  TRY(cli_setup(ctx, r));
+  CLI_TRY(cli_setup(ctx, r));
   cli_describe(r);
   for (int columns; (columns = cli_ranks_tell(0));)
-    TRY(r->p.spread ? solve_block(ctx, r, r->solved) : cli_solve_columns(ctx, r, 0, columns, NULL));
-  TRY(cli_solves_end(ctx, r));
+    CLI_TRY(r->p.spread ? solve_block(ctx, r, r->solved)
+                        : cli_solve_columns(ctx, r, 0, columns, NULL));
+  CLI_TRY(cli_solves_end(ctx, r));
   if (r->solved) rc = write_x(ctx, r);
 done:
   return rc;
@@ -285,16 +286,16 @@ static int run(kcl *ctx, const cli_options *o) {
   int rc, written, checked;
   double begin = cli_now();
   cli_run r = {.o = o};
-  TRY(cli_ranks_agreed(ctx, open_device(ctx, &r)));
-  TRY(cli_ranks_agreed(ctx, load(ctx, &r)));
+  CLI_TRY(cli_ranks_agreed(ctx, open_device(ctx, &r)));
+  CLI_TRY(cli_ranks_agreed(ctx, load(ctx, &r)));
   r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
   if (cli_rank()) {
     rc = serve(ctx, &r);
     goto done;
   }
   r.asked.near_null = r.p.near_null;
-  TRY(solve_all(ctx, &r));
-  if (r.solved == 0) TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
+  CLI_TRY(solve_all(ctx, &r));
+  if (r.solved == 0) CLI_TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
   written = outputs(ctx, &r); /* before all that may fail or take long */
   r.seconds_write = cli_now() - r.seconds_write;

@@ -44,7 +44,7 @@ static int apply(kcl *ctx, run_of *r) {
   float *x = single(r) ? narrow(r->p.x) : NULL, *y = single(r) ? narrow(r->y) : NULL;
   const float alpha[2] = {(float)r->alpha[0], 0}, beta[2] = {(float)r->beta[0], 0};
   int rc;
-  TRY(single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
+  CLI_TRY(single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
   const kcl_product p = {.x = x ? (const void *)x : r->p.x->val,
                          .y = y ? (void *)y : r->y->val,
                          .cols = r->p.x->cols,
@@ -53,7 +53,7 @@ static int apply(kcl *ctx, run_of *r) {
                          .beta = single(r) ? (const void *)beta : r->beta};
   cli_busy(r->o, "multiplying");
   r->seconds_apply = cli_now();
-  TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
+  CLI_TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
   r->seconds_apply = cli_now() - r->seconds_apply;
   for (int64_t i = 0; y && i < parts(r->y); i++) r->y->val[i] = (double)y[i];
 done:
@@ -66,9 +66,9 @@ static int measure(kcl *ctx, run_of *r) {
   double once, products;
   int rc;
   cli_busy(r->o, "timing");
-  TRY(cli_lib(ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, 1, 1, &once)));
+  CLI_TRY(cli_lib(ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, 1, 1, &once)));
   products = fmin(fmax(sample_seconds / fmax(once, 1e-9), 1), MOST_PRODUCTS);
-  TRY(cli_lib(
+  CLI_TRY(cli_lib(
       ctx, kcl_operator_time(r->op, r->o->adjoint, r->columns, (int)products, SAMPLES, r->sample)));
   r->median = cli_median(r->sample, SAMPLES);
   cli_busy(r->o, "measuring the memory rate");
@@ -84,11 +84,12 @@ static int check(kcl *ctx, run_of *r) {
   int rc = 0;
   if (!r->o->verify) return 0;
   cli_busy(r->o, "checking");
-  if (r->o->adjoint) TRY(cli_lib(ctx, kcl_csr_adjoint(ctx, r->p.A, &AH)));
+  if (r->o->adjoint) CLI_TRY(cli_lib(ctx, kcl_csr_adjoint(ctx, r->p.A, &AH)));
   for (int64_t j = 0; j < r->p.x->cols; j++) {
-    TRY(cli_lib(ctx, kcl_update_check(
-                         ctx, AH ? AH : r->p.A, r->p.precision, r->alpha, cli_column(r->p.x, j),
-                         r->beta, r->y0 ? cli_column(r->y0, j) : NULL, cli_column(r->y, j), &e)));
+    CLI_TRY(cli_lib(ctx, kcl_update_check(ctx, AH ? AH : r->p.A, r->p.precision, r->alpha,
+                                          cli_column(r->p.x, j), r->beta,
+                                          r->y0 ? cli_column(r->y0, j) : NULL, cli_column(r->y, j),
+                                          &e)));
     if (j == 0 || e.ratio > r->worst.ratio) r->worst = e, r->worst_column = j;
   }
 done:
@@ -108,7 +109,7 @@ static int factors(kcl *ctx, run_of *r) {
     return cli_fail(KCL_USAGE, "--beta %g: y is the third operand, a file, ones or random",
                     o->beta);
   if (!given) return 0;
-  TRY(cli_addend_load(ctx, o, given, &r->p, &r->y0));
+  CLI_TRY(cli_addend_load(ctx, o, given, &r->p, &r->y0));
   for (int64_t i = 0; i < parts(r->y); i++)
     r->y->val[i] = r->y0->val[i] = single(r) ? (float)r->y0->val[i] : r->y0->val[i];
 done:
@@ -124,11 +125,11 @@ static int set_up(kcl *ctx, run_of *r) {
                                   .nrhs = cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS};
   int rc;
   cli_busy(r->o, "setting up");
-  TRY(cli_lib(ctx, kcl_operator_create(ctx, r->p.A, &o, &r->op)));
+  CLI_TRY(cli_lib(ctx, kcl_operator_create(ctx, r->p.A, &o, &r->op)));
   kcl_operator_describe(r->op, &r->info);
   r->columns = r->info.nrhs;
-  TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
-  TRY(factors(ctx, r));
+  CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
+  CLI_TRY(factors(ctx, r));
 done:
   return rc;
 }
@@ -269,22 +270,22 @@ static int run(kcl *ctx, const cli_options *o) {
   run_of r = {.o = o, .seconds_device = cli_now()};
   int rc;
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
-  TRY(cli_device(ctx, o, &r.device));
+  CLI_TRY(cli_device(ctx, o, &r.device));
   r.seconds_device = cli_now() - r.seconds_device;
   report_device(o, &r.device);
-  TRY(cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r.p));
+  CLI_TRY(cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r.p));
   report_matrix(o, o->files[0], r.p.A, r.p.seconds_read);
-  TRY(set_up(ctx, &r));
+  CLI_TRY(set_up(ctx, &r));
   say_set_up(&r);
-  TRY(apply(ctx, &r));
+  CLI_TRY(apply(ctx, &r));
   int written = write_y(ctx, &r); /* the report comes all the same */
-  TRY(check(ctx, &r));
-  TRY(measure(ctx, &r));
+  CLI_TRY(check(ctx, &r));
+  CLI_TRY(measure(ctx, &r));
   cli_idle();
   say_speed(&r), say_check(&r);
   if (o->output && !written && strcmp(o->output, "-"))
     cli_say(o, "wrote       y to %s\n", o->output);
-  TRY(write_json(&r));
+  CLI_TRY(write_json(&r));
   rc = written;
   if (!rc && o->verify && !passed(&r))
     rc = cli_fail(

@@ -9,7 +9,7 @@
 
 #include "cli/cli.h"
 
-enum { SVG_SERIES = 8 }; /* colours that tell things apart */
+enum { CLI_SVG_SERIES = 8 }; /* colours that tell things apart */
 
 void xml_text(FILE *f, const char *text); /* escaped, for elements and attributes */
 
@@ -29,36 +29,38 @@ void svg_point_end(FILE *f);
 void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size);
 double svg_width(const char *text); /* about that of text in the size of labels, 12 */
 
-typedef struct axis {
+typedef struct cli_axis {
   double lo, hi;   /* of values */
   double from, to; /* where they are */
   bool log;
   const double *marks; /* ticks that are named [mark_count]; 0: round ones */
   int mark_count;
-} axis;
-enum { AXIS_TICKS = 24 };
-double axis_at(const axis *a, double v);
-axis axis_round(axis a);                                 /* lo and hi become whole ticks */
-int axis_ticks(const axis *a, double ticks[AXIS_TICKS]); /* their number */
-typedef cli_text (*axis_label)(double v);
+} cli_axis;
+enum { CLI_AXIS_TICKS = 24 };
+double axis_at(const cli_axis *a, double v);
+cli_axis axis_round(cli_axis a);                                 /* lo and hi become whole ticks */
+int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]); /* their number */
+typedef cli_text (*cli_axis_label)(double v);
 /* Below, at y, with lines up to top; left, at x, with lines to right. title: of the quantity. */
-void axis_below(FILE *f, const axis *a, double y, double top, axis_label label, const char *title);
-void axis_left(FILE *f, const axis *a, double x, double right, axis_label label, const char *title);
+void axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label label,
+                const char *title);
+void axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label label,
+               const char *title);
 cli_text exact_seconds(double v); /* of three digits: 18.0 us */
 cli_text axis_seconds(double v), axis_bytes(double v), axis_number(double v), axis_power(double v);
 
-typedef struct label { /* of a point, or of the end of a line */
-  double x, y;         /* of what it names */
+typedef struct cli_label { /* of a point, or of the end of a line */
+  double x, y;             /* of what it names */
   const char *text;
   const char *class;
   double at_x, at_y; /* where the text begins, on its base line */
   bool placed, far;  /* far: from what it names, to which no line is drawn */
-} label;
+} cli_label;
 /* Beside their points, within 0..width and top..bottom, the first ones first; those that find no room are not placed. */
-void labels_place(label *list, int count, double width, double top, double bottom);
+void labels_place(cli_label *list, int count, double width, double top, double bottom);
 /* One below another at x, nearest to their own y. */
-void labels_spread(label *list, int count, double x, double top, double bottom);
-void labels_draw(FILE *f, const label *list,
+void labels_spread(cli_label *list, int count, double x, double top, double bottom);
+void labels_draw(FILE *f, const cli_label *list,
                  int count); /* with lines to the points that are not near */
 
 /* plot_svg.c: as plot_history and plot_structure */

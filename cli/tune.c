@@ -107,9 +107,9 @@ static int confirm(tuning *t, search *f, double *before, bool *faster) {
     const int now = n;
     cli_busy(t->o, "comparing %s: %d with %d, pair %d of %d", f->u->name, f->best, f->u->value,
              n + 1, CLI_PAIRS);
-    if (n % 2 == 0) TRY(measure_with(t, f, f->u->value, &old[now]));
-    TRY(measure_with(t, f, f->best, &new[now]));
-    if (n % 2) TRY(measure_with(t, f, f->u->value, &old[now]));
+    if (n % 2 == 0) CLI_TRY(measure_with(t, f, f->u->value, &old[now]));
+    CLI_TRY(measure_with(t, f, f->best, &new[now]));
+    if (n % 2) CLI_TRY(measure_with(t, f, f->u->value, &old[now]));
     more = cli_pairs_add(&pairs, old[now], new[now]);
   }
   *before = cli_median(old, n), f->time = cli_median(new, n);
@@ -130,11 +130,11 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   }
   f.time = GAIN * before;
   const cli_text first = cli_seconds(before);
-  TRY(walk(t, &f));
+  CLI_TRY(walk(t, &f));
   const int tried = f.best;
-  if (tried != u->value) TRY(confirm(t, &f, &before, &faster));
+  if (tried != u->value) CLI_TRY(confirm(t, &f, &before, &faster));
   if (!faster) f.best = u->value;
-  TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
+  CLI_TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
   if (faster)
     note(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name, f.best,
@@ -149,17 +149,17 @@ static int tune_all(tuning *t) {
   int rc = 0, todo = 0;
   kcl_tunable u;
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
+    CLI_TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
     todo += u.applies;
   }
   for (int i = 0; i < kcl_tunable_count(); i++) {
-    TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
+    CLI_TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
     if (!u.applies) continue;
     double share = (left(t) - (1 - SHARE) * t->seconds) / todo--;
     if (share <= 0)
       cli_say(t->o, "  %-17s skipped: no time left, see --seconds\n", u.name);
     else
-      TRY(tune_one(t, &u, cli_now() + share));
+      CLI_TRY(tune_one(t, &u, cli_now() + share));
   }
 done:
   return rc;
@@ -172,7 +172,7 @@ static int write_tunables(tuning *t) {
   if (!to && kcl_tune_path(t->ctx, path, sizeof path) == 0) to = path;
   if (!to)
     return cli_fail(KCL_INPUT, "there is no cache folder for the tunables: name a file by -o FILE");
-  TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, to, t->remark)));
+  CLI_TRY(cli_lib(t->ctx, kcl_tune_write(t->ctx, to, t->remark)));
   if (strcmp(to, "-")) cli_say(t->o, "wrote       the tunables to %s\n", to);
   if (to == path)
     cli_say(t->o, "undo        delete that file: built-in values return. One run without it: set "
@@ -204,13 +204,13 @@ static int prepare(tuning *t) {
   double rate;
   int rc;
   cli_busy(t->o, "measuring the stream rate");
-  TRY(cli_lib(t->ctx, kcl_stream_measure(t->ctx, &rate)));
+  CLI_TRY(cli_lib(t->ctx, kcl_stream_measure(t->ctx, &rate)));
   cli_say(t->o, "stream      %.1f GB/s\n", 1e-9 * rate);
   t->asked.format = "model";
   if (t->o->solver) t->asked.solver = t->o->solver;
   if (t->o->precond) t->asked.precond = t->o->precond;
   cli_busy(t->o, "setting up");
-  TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
+  CLI_TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);
   note(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
@@ -227,18 +227,18 @@ static int run(kcl *ctx, const cli_options *o) {
   kcl_device device;
   tuning t = {.ctx = ctx, .o = o, .asked = kcl_defaults, .seconds = (double)o->seconds};
   double begin = cli_now();
-  TRY(cli_device(ctx, o, &device));
+  CLI_TRY(cli_device(ctx, o, &device));
   report_device(o, &device);
-  TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
+  CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
   report_matrix(o, o->files[0], A, cli_now() - begin);
   t.A = A, t.begin = cli_now();
-  TRY(prepare(&t));
-  TRY(tune_all(&t));
-  TRY(write_tunables(&t));
+  CLI_TRY(prepare(&t));
+  CLI_TRY(tune_all(&t));
+  CLI_TRY(write_tunables(&t));
   t.asked.format = "measure";
   cli_busy(o, "timing formats");
-  TRY(cli_lib(ctx, kcl_setup(ctx, A, &t.asked, &s)));
-  TRY(report(&t, s));
+  CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &t.asked, &s)));
+  CLI_TRY(report(&t, s));
 done:
   kcl_solver_free(&s);
   kcl_csr_free(&A);
