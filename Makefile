@@ -85,7 +85,7 @@ PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),%/opencl/none.c,$(CL_C)),\
 # Formats that include spmv/narrow.h once more, for vectors of float.
 NARROW = $(shell grep -l spmv/narrow.h spmv/*.c)
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(NARROW:%.c=$(BUILD)/%.m.o) $(BUILD)/kernels.o
-CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c)) $(BUILD)/commit.o
+CLI   = $(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/*.c cli/*/*.c)) $(BUILD)/commit.o
 MPI_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard distributed/*.c distributed/*/*.c))
 TESTS = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/test_*.c tests/conform_*.c tests/real*.c))
 MPI_TESTS = $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/mpi/*.c)))
@@ -125,7 +125,7 @@ $(BUILD)/$(MPI_SO): $(OBJ) $(MPI_OBJ)
 	$(link) $(subst $(SONAME),$(MPI_SO),$(SOFLAGS)) $(LIBS) $(mpi_libs)
 $(MPI_TESTS): $(BUILD)/%: $(BUILD)/%.o $(MPI_LIB)
 	$(link) $(LIBS) $(mpi_libs)
-$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/ranks*.c))): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
+$(MPI_OBJ) $(MPI_TESTS:%=%.o) $(if $(HAVE_MPI),$(patsubst %.c,$(BUILD)/%.o,$(wildcard cli/ranks/*.c))): ALL_CFLAGS += $(if $(HAVE_MPI),-DHAVE_MPI $(MPI_CFLAGS) $(if $(HAVE_METIS),-DHAVE_METIS))
 # Of tests and of the program around the library, compiling with more takes longer than it saves.
 $(patsubst %,%.o,$(TESTS) $(MPI_TESTS)) $(CLI): ALL_CFLAGS += -O1
 $(BUILD)/%.o: %.c $(BUILD)/flags
@@ -257,7 +257,7 @@ results: $(BUILD)/krylocl
 	  printf 'The columns are those of `krylocl bench` ([bench.md](bench.md)); "~": the samples scatter.\n\n'; \
 	  sed 1,2d $(BUILD)/results.md; } >docs/results.md
 
-SOURCES = $(wildcard include/*.h cli/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
+SOURCES = $(wildcard include/*.h cli/*.[ch] cli/*/*.[ch] core/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)

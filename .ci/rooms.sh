@@ -31,7 +31,15 @@ solver/mixed: core/base core/program core/device solver/engine solver/loop solve
 solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
 distributed: core/base core/matrix core/program core/tuning spmv solver solver/methods solver/precond solver/engine solver/loop solver/auto core/device
 distributed/files: core/base core/matrix data/files data/generators distributed
-cli:
+cli/ui:
+cli/draw: cli/ui
+cli/input: cli/ui
+cli/ranks: cli/ui cli/input
+cli/problem: cli/ui cli/input cli/ranks
+cli/solve: cli/ui cli/input cli/problem cli/ranks
+cli/bench: cli/ui cli/draw cli/input cli/problem cli/solve
+cli/report: cli/ui cli/draw cli/bench
+cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/bench cli/report
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file

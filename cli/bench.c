@@ -1,8 +1,16 @@
 /* krylocl bench: times of iterations and products, for matrices, storage formats, methods, precisions, devices and numbers
  * of threads. Rows are planned, then measured one after another: predict the bytes (and skip the format if it refuses
  * the matrix), set up, validate the product, time it. An interrupt ends after the row at work, which does not count. */
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
+#include "cli/report.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/options.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,5 +1,6 @@
 /* The table of all subcommands, in the order of the help. */
-#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/ui/options.h"
 
 extern const cli_command cli_solve, cli_spmv, cli_bench, cli_report, cli_info, cli_check,
     cli_devices, cli_generate, cli_convert, cli_get, cli_tune, cli_explain, cli_list, cli_man,

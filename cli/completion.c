@@ -1,5 +1,9 @@
 /* krylocl completion: completion for bash, zsh and fish, from the tables that the program itself goes by. */
-#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
+#include <stdio.h>
 #include <string.h>
 
 /* "auto @solvers" as words: auto cg ... */

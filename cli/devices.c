@@ -1,7 +1,15 @@
 /* krylocl devices: all devices with their measured memory rates. */
-#include "cli/cli.h"
+#include "cli/drivers.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

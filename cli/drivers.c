@@ -1,9 +1,13 @@
 /* Drivers of OpenCL: the folder that they need for a cache; and, for krylocl devices, why a device is missing: a driver that is
  * registered with the ICD loader and cannot be loaded, a device file without permission. Linux; elsewhere nothing is looked for. */
-#include "cli/cli.h"
+#include "cli/drivers.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,16 @@
 /* krylocl explain: what solving a system would run on the selected device, without running it. */
-#include "cli/cli.h"
-#include <math.h>
+#include "cli/explain_ranks.h"
+#include "cli/problem/describe.h"
+#include "cli/problem/device.h"
+#include "cli/problem/problem.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

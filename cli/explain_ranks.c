@@ -6,7 +6,11 @@
  *   a   seconds of a message, b bytes per second
  *
  * Shares and halos are those of the matrix itself, cut into blocks of about as many nonzeros, as libkrylocl_mpi does. */
-#include "cli/cli.h"
+#include "cli/explain_ranks.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

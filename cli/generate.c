@@ -1,5 +1,10 @@
 /* krylocl generate: a generated system as files. */
-#include "cli/cli.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 
 static int run(kcl *ctx, const cli_options *o) {
   int rc;

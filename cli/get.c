@@ -1,5 +1,10 @@
 /* krylocl get: a matrix of the SuiteSparse collection, from the user's cache folder or the network. */
-#include "cli/cli.h"
+#include "cli/input/names.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 
 static int run(kcl *ctx, const cli_options *o) {
   char path[4096], b[4096];

@@ -1,6 +1,10 @@
 /* Help texts: of the program and of each subcommand, one screen (-h) or all (--help), and what this build is. */
-#include "cli/cli.h"
-#include <stdlib.h>
+#include "cli/help.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "krylocl.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char about[] =

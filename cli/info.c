@@ -1,6 +1,19 @@
 /* krylocl info: structure of a matrix, predicted cost of each format, suggested method. */
 #include "cli/info.h"
+#include "cli/draw/plot.h"
+#include "cli/problem/describe.h"
+#include "cli/problem/device.h"
+#include "cli/problem/problem.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Counts stop at 65,536 (krylocl.h). */

@@ -2,7 +2,9 @@
 #ifndef CLI_INFO_H
 #define CLI_INFO_H
 
-#include "cli/cli.h"
+#include "cli/ui/options.h"
+#include "krylocl.h"
+#include <stdio.h>
 
 typedef struct cli_info_facts { /* of one matrix */
   const char *path;

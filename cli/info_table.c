@@ -1,7 +1,12 @@
 /* krylocl info of several matrices: a line of a table per matrix, and the CSV with a line per matrix. */
 #include "cli/info.h"
+#include "cli/ui/csv.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 const char *info_symmetry(const kcl_stats *s) {
   if (s->hermitian) return s->symmetric ? "symmetric" : "Hermitian";

@@ -1,6 +1,13 @@
 /* krylocl list: the names that options take, a line each. */
-#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <cjson/cJSON.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

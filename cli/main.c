@@ -1,10 +1,24 @@
 /* The program krylocl: finds the subcommand, validates the command line, runs it. Exit codes: 0
  * success, 1 not converged or slower, 2 usage, 3 input file, 4 device, 5 memory or a format that refuses the
  * matrix, 6 the check failed, 7 it is undecided, 128 + the signal if interrupted (130: Ctrl-C). */
-#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/drivers.h"
+#include "cli/help.h"
+#include "cli/ranks/launch.h"
+#include "cli/ranks/ranks.h"
+#include "cli/ranks/shares.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/validate.h"
+#include "cli/version.h"
+#include "krylocl.h"
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,9 @@
 /* krylocl man: the manual page krylocl(1) in man(7), from the tables that the program itself goes by. */
-#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/ui/options.h"
+#include "krylocl.h"
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One line of text: hyphens of options as they are typed, no line that looks like a request. */

@@ -1,5 +1,12 @@
 /* krylocl report: pages, figures and tables of what bench and solve wrote as JSON, and the comparison of two runs. */
 #include "cli/report.h"
+#include "cli/bench/bench.h"
+#include "cli/report/report.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
 
 /* The answers, one line each. */
 static int say(const cli_report_data *r) {

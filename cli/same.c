@@ -1,8 +1,12 @@
 /* Each result has a file of its own, and none overwrites an input. Files are compared, not their names: by device and
  * number where they exist, else by their folder's and the name in it. */
-#include "cli/cli.h"
+#include "cli/same.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
 #include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,31 @@
 /* krylocl solve: reads A and b, solves for every column of b, up to eight at once, and writes x,
  * the report, JSON and the history after the last solve, also after an interrupt. */
-#include "cli/cli.h"
-#include <math.h>
+#include "cli/draw/plot.h"
+#include "cli/input/read.h"
+#include "cli/problem/compare.h"
+#include "cli/problem/describe.h"
+#include "cli/problem/device.h"
+#include "cli/problem/problem.h"
+#include "cli/ranks/files.h"
+#include "cli/ranks/launch.h"
+#include "cli/ranks/ranks.h"
+#include "cli/ranks/solve.h"
+#include "cli/solve/json.h"
+#include "cli/solve/profile.h"
+#include "cli/solve/progress.h"
+#include "cli/solve/report.h"
+#include "cli/solve/run.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/csv.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "cli/validate.h"
+#include "krylocl.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

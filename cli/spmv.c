@@ -1,7 +1,19 @@
 /* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device, timed, and compared with the host's compensated product. */
-#include "cli/cli.h"
+#include "cli/input/read.h"
+#include "cli/problem/describe.h"
+#include "cli/problem/device.h"
+#include "cli/problem/problem.h"
+#include "cli/solve/report.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

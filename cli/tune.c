@@ -2,10 +2,19 @@
  * Tunables are tried one after another, each with the format it applies to (or the one of least
  * bytes), then formats and, with --solver auto, methods. Tunables are written to the device's file,
  * the rest to the record of "auto". */
-#include "cli/cli.h"
 #include "cli/confirm.h"
+#include "cli/problem/describe.h"
+#include "cli/problem/device.h"
+#include "cli/problem/problem.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
 #include <math.h>
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { SAMPLES = 5, MAX_ITERATIONS = 1000 };

@@ -1,6 +1,14 @@
 /* Checks before any file is read: operands, names, endings, outputs that collide. */
-#include "cli/cli.h"
+#include "cli/validate.h"
+#include "cli/input/names.h"
+#include "cli/ranks/shares.h"
+#include "cli/same.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,11 @@
 /* krylocl version: the version, the commit it was built from, the compiler, the optional parts of the build, and the
  * licence that they bring. */
-#include "cli/cli.h"
+#include "cli/version.h"
+#include "cli/ranks/ranks.h"
+#include "cli/ui/options.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
 
 extern const char cli_commit[]; /* BUILD/commit.c; empty outside of a repository */
 

@@ -30,7 +30,7 @@ for source in solver/methods/*.c solver/precond/*.c $(cd "$root" && grep -l '/li
   (cd "$root" && $flags -Werror -iquote "$here" -c "$source" -o "$here/$object") >out 2>err
   verdict $? "compiles: $(basename "$source")"
 done
-program=$(for o in "$build"/cli/*.o; do f=$(basename "${o%.o}"); [ ! -f "$root/cli/$f.c" ] || echo "$o"; done)
+program=$(for o in "$build"/cli/*.o "$build"/cli/*/*.o; do f=${o#"$build"/}; [ ! -f "$root/${f%.o}.c" ] || echo "$o"; done)
 library=$build/libkrylocl_mpi.a # as the program was linked
 [ -f "$library" ] || library=$build/libkrylocl.a
 (cd "$root" && $flags -o "$here/krylocl" $objects $program "$build"/commit.o "$library" -lcjson $libraries) >out 2>err

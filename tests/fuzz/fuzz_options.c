@@ -1,5 +1,7 @@
 /* Fuzz target: the command line, one argument per line, parsed and checked as the program does before it reads a file. */
-#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/ui/options.h"
+#include "cli/validate.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { ARGUMENTS = 40 };

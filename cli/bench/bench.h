@@ -1,0 +1,247 @@
+/* What the files of krylocl bench share.
+ *
+ *   ../bench.c   the run, row by row                    devices.c, measure.c   what it opens and measures
+ *   plan.c       from lists of names to the rows that are to be measured
+ *   figures.c    rates, speed-up, break-even and order, from the samples
+ *   table.c      the tables, of the cells of cells.c    json.c, csv.c   files    read.c   --resume
+ *   mixed.c      whole solves in double and in mixed precision                   preconds.c   --preconds
+ */
+#ifndef CLI_BENCH_BENCH_H
+#define CLI_BENCH_BENCH_H
+
+#include "cli/draw/structure.h"
+#include "cli/ui/options.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+
+enum {
+  CLI_BENCH_SCHEMA = 1
+}; /* of the JSON; a change of meaning or a field that is gone counts it up */
+
+enum { CLI_BENCH_RASTER = 64 };
+typedef struct cli_bench_matrix {
+  char name[96], file[512]; /* name: short and unique */
+  bool known;               /* what follows is */
+  int64_t rows, cols, nnz, stored, row_min, row_max, bandwidth, diagonals;
+  double row_mean, row_deviation, seconds_read;
+  char symmetry[16], field[16], solver[32]; /* solver: of "auto" */
+  int length_count;                         /* 0: not known */
+  cli_lengths lengths[CLI_LENGTHS];
+  int64_t raster_x, raster_y, raster_max; /* 0: not known */
+  char
+      raster[CLI_BENCH_RASTER * CLI_BENCH_RASTER + 1]; /* [raster_y, raster_x] digits, '0': empty */
+} cli_bench_matrix;
+
+typedef struct cli_bench_place { /* a device with a number of threads */
+  char place[40];                /* "cpu" or "P:D" */
+  char layout[8];                /* "", or that of --layout */
+  kcl_device device;
+  kcl_stream stream; /* rate 0: not known */
+  kcl *ctx;          /* NULL: not of this run */
+  kcl *profiled;     /* the same device with event times; NULL: not needed yet */
+} cli_bench_place;
+
+typedef enum cli_bench_state {
+  CLI_BENCH_TODO,
+  CLI_BENCH_OK,
+  CLI_BENCH_REFUSED,
+  CLI_BENCH_SAME, /* runs as another row that is measured */
+  CLI_BENCH_FAILED
+} cli_bench_state;
+
+typedef struct cli_timed_solve { /* a whole solve, timed (mixed.c) */
+  bool converged;
+  int64_t iterations;
+  int corrections, samples;
+  double sample[8], seconds, residual, bytes_per_iteration;
+  char note[200];
+} cli_timed_solve;
+
+typedef struct cli_bench_row {
+  int matrix, place; /* indices; place -1: the sequential reference */
+  char precision;    /* asked for: s d c z, 0: by the matrix */
+  kcl_type type;     /* as measured */
+  char solver[32];   /* asked for: a method, "auto", or "none": the product alone */
+  char method[32];   /* as measured */
+  char precond[32], format[32];
+  int nrhs;   /* asked for */
+  int rounds; /* of samples that were taken in this run */
+  int origin; /* the run it is of, where several are shown together */
+  cli_bench_state state;
+  char why[600]; /* refused, failed; same: the format it runs as */
+  kcl_bench_row measured;
+  kcl_summary iteration, product; /* of its samples */
+  char date[24];                  /* when it was measured */
+  double load;                    /* of the machine then */
+  bool compared;
+  cli_timed_solve timed[2];   /* in double, in mixed precision */
+  kcl_bench_profile *profile; /* NULL: not asked for */
+} cli_bench_row;
+
+typedef struct cli_bench_run {
+  const cli_options *o;
+  char date[32], clock[96];
+  double begin, load; /* load: average of a minute, at the beginning */
+  int threads;        /* of reading and of other devices' set-up: the most in the list, 0: all */
+  cli_bench_matrix *matrices; /* [matrix_count] */
+  int matrix_count;
+  cli_bench_place *places; /* [place_count] */
+  int place_count;
+  bool shown;          /* read for a report: rows that failed stay */
+  cli_bench_row *rows; /* [row_count], in room for row_room */
+  int row_count, row_room;
+} cli_bench_run;
+
+/* ---------------------------------------------------------------- devices.c, measure.c */
+
+int bench_open_places(cli_bench_run *r); /* those that the options name */
+/* Measures the stream rate once more; that of the place becomes the one on record. */
+void bench_stream(const cli_options *o, cli_bench_place *p);
+kcl_stream bench_newer(const kcl_stream *a, const kcl_stream *b); /* of one date the faster */
+
+typedef struct cli_bench_loaded { /* a matrix on the host, in type D or Z as rows need it */
+  kcl_csr *A, *complex_A;
+  kcl_stats stats;
+} cli_bench_loaded;
+int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m);
+void bench_unload(cli_bench_loaded *m);
+/* In the type of the host data of a row: complex for c and z. */
+int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out);
+/* Takes another round of samples of a row. An error or an interrupt leaves it as it was. */
+void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
+/* Measures a row, or decides that it is refused, or the same as another. An error is recorded in the row, which stays
+ * CLI_BENCH_TODO after an interrupt; the exit code is returned. */
+int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m);
+
+/* ---------------------------------------------------------------- picture.c: lengths and raster of a matrix */
+
+struct cJSON;
+int bench_picture(const kcl_csr *A, cli_bench_matrix *out);
+void bench_picture_json(struct cJSON *o, struct cJSON *row_length, const cli_bench_matrix *A);
+void bench_picture_read(const struct cJSON *o, cli_bench_matrix *out);
+
+/* ---------------------------------------------------------------- plan.c */
+
+/* Calls each(self, word) for the words between the commas of a list, until one returns non-zero. */
+int bench_each(const char *list, int (*each)(void *self, const char *word), void *self);
+int bench_add_place(cli_bench_run *r, const cli_bench_place *p); /* its index; -1: out of memory */
+int bench_add_matrix(cli_bench_run *r, const char *name, const char *file);
+cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row); /* or NULL */
+/* All rows that the options ask for, in the order of measuring. */
+int bench_plan(cli_bench_run *r);
+void bench_short_name(const char *file, char *name, size_t room); /* without folders and endings */
+
+/* ---------------------------------------------------------------- figures.c */
+
+static const double CLI_BENCH_NOISE =
+    0.1; /* noisy: an interval wider than this share of the median */
+
+void bench_summarise(cli_bench_row *r);                             /* from the samples */
+void bench_status(const cli_bench_row *r, char *text, size_t room); /* "ok", "refused: ..." */
+void bench_read_status(const char *text, cli_bench_row *r);
+bool bench_noisy(const cli_bench_row *r);
+/* The product alone took longer than the iteration that contains it. */
+bool bench_inconsistent(const cli_bench_row *r);
+bool bench_alone(const cli_bench_row *r); /* the product alone: no iteration */
+/* Of what a row is about, an iteration or the product alone. */
+const kcl_summary *bench_time(const cli_bench_row *r);
+const kcl_samples *bench_samples(const cli_bench_row *r);
+double bench_per_rhs(const cli_bench_row *r);
+double bench_rate(const cli_bench_row *r); /* bytes/s */
+double bench_fraction(const cli_bench_run *b,
+                      const cli_bench_row *r); /* of the stream rate; 0: not known */
+double bench_mnnz(const cli_bench_run *b,
+                  const cli_bench_row *r); /* entries per us, of the product */
+double bench_gflops(const cli_bench_run *b,
+                    const cli_bench_row *r); /* 2 flops per entry, 8 if complex */
+double bench_speedup(const cli_bench_run *b,
+                     const cli_bench_row *r); /* of the product; 0: no reference */
+double bench_setup(const cli_bench_row *r);   /* conversion, upload, compilation */
+typedef struct cli_bench_break_even {
+  const cli_bench_row *against; /* plain CSR, or NULL: there is none, or it is this row */
+  double after;                 /* iterations from which this format pays; infinite: never */
+  double until; /* or up to which its cheaper set-up does, where an iteration is slower; 0: never */
+} cli_bench_break_even;
+cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r);
+bool bench_same_group(const cli_bench_row *a,
+                      const cli_bench_row *b); /* all but the format is the same */
+/* Among rows of methods, or of products alone. place -1: of any. NULL: none was measured. */
+cli_bench_row *bench_fastest(const cli_bench_run *b, int matrix, int place, bool alone);
+/* The measured rows of a matrix and the reference, fastest first, as indices [*count], to be freed. */
+int *bench_sorted(const cli_bench_run *b, int matrix, bool alone, int *count);
+
+/* ---------------------------------------------------------------- cells.c */
+
+typedef enum cli_bench_column {
+  CLI_BENCH_FORMAT,
+  CLI_BENCH_PLACE,
+  CLI_BENCH_THREADS,
+  CLI_BENCH_PRECISION,
+  CLI_BENCH_METHOD,
+  CLI_BENCH_ITERATION,
+  CLI_BENCH_PER_RHS,
+  CLI_BENCH_SPREAD,
+  CLI_BENCH_PRODUCT,
+  CLI_BENCH_STREAM,
+  CLI_BENCH_SPEEDUP,
+  CLI_BENCH_SETUP,
+  CLI_BENCH_PAYS,
+  CLI_BENCH_GBYTES,
+  CLI_BENCH_STORED,
+  CLI_BENCH_GFLOPS,
+  CLI_BENCH_KERNEL,
+  CLI_BENCH_COLUMNS
+} cli_bench_column;
+cli_text bench_us(double seconds); /* microseconds as people write them: 1.23, 12.3, 123, 3,100 */
+cli_text bench_factor(double v);   /* of three digits */
+cli_text bench_spread(const cli_bench_row *r); /* the column +/- */
+/* The text of a cell, perhaps in the buffer. */
+const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
+                       cli_text *buffer);
+
+/* ---------------------------------------------------------------- output */
+
+void bench_date(char *text, size_t room); /* now, UTC */
+
+void bench_say_place(const cli_options *o, const cli_bench_place *p);
+void bench_say_row(const cli_bench_run *b,
+                   const cli_bench_row *r); /* as it is measured, where progress is shown */
+void bench_say_matrix(const cli_bench_run *b, int matrix);
+void bench_say_end(const cli_bench_run *b); /* of several matrices: the fastest formats */
+int bench_json(const cli_bench_run *b, const char *path);
+int bench_csv(const cli_bench_run *b, const char *path);
+/* Makes the page of o->page of a JSON text. */
+typedef int cli_bench_page(const cli_options *o, const char *name, const char *json);
+/* The JSON and the page that the options name. */
+int bench_results(const cli_bench_run *b, cli_bench_page *report);
+void bench_close(cli_bench_run *b); /* frees all that it owns */
+
+/* Rows of an earlier run become those of this one. The options that are not given become those of that run if there
+ * are no operands. */
+struct cJSON;
+int bench_resume_options(const struct cJSON *file, cli_options *o);
+int bench_resume_rows(const struct cJSON *file, cli_bench_run *r);
+int bench_resume_read(const char *path, struct cJSON **out);
+
+/* ---------------------------------------------------------------- profile.c, profile_read.c: --profile */
+
+/* A few iterations of a row that was measured, with event times and counters. */
+int bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A, const kcl_options *asked);
+void bench_profile_free(cli_bench_row *r);
+void bench_profiles_say(const cli_bench_run *b, int matrix);
+void bench_profile_json(struct cJSON *o, const cli_bench_row *r);
+void bench_profile_read(const struct cJSON *o, cli_bench_row *r);
+extern const char bench_profile_columns[]; /* of the CSV, after a comma */
+void bench_profile_csv(FILE *f, const cli_bench_row *r);
+
+/* Whole solves in the format of row r; nothing for rows without a method, or in float. */
+int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row *r);
+void bench_mixed_say(const cli_options *o, const cli_bench_row *r);
+void bench_mixed_json(struct cJSON *o, const cli_bench_row *r);
+void bench_mixed_read(const struct cJSON *o, cli_bench_row *r);
+
+/* preconds.c: --preconds. */
+int bench_preconds(kcl *ctx, const cli_options *o);
+
+#endif

@@ -1,0 +1,84 @@
+/* The CSV of krylocl bench: a line per row, the sequential reference among them. */
+#include "cli/bench/bench.h"
+#include "cli/ui/csv.h"
+#include "cli/ui/output.h"
+#include "krylocl.h"
+#include <math.h>
+#include <stdio.h>
+
+static void text(FILE *f, const char *v) { csv_text(f, v), fputc(',', f); }
+
+static void count(FILE *f, int64_t v) { fprintf(f, "%lld,", (long long)v); }
+
+static void identity(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+  const cli_bench_matrix *A = &b->matrices[r->matrix];
+  const cli_bench_place *p = r->place < 0 ? NULL : &b->places[r->place];
+  char status[640];
+  text(f, A->name);
+  count(f, A->rows), count(f, A->cols), count(f, A->nnz);
+  text(f, r->format), text(f, r->measured.kernel), text(f, r->method), text(f, r->precond);
+  fprintf(f, "%c,", kcl_type_letter(r->type));
+  text(f, p ? p->device.name : ""), text(f, p ? p->place : ""), text(f, p ? p->device.kind : "");
+  count(f, p && p->device.platform < 0 ? p->device.compute_units : p ? 0 : 1);
+  bench_status(r, status, sizeof status);
+  csv_text(f, status);
+}
+
+static void figures(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+  const kcl_bench_row *m = &r->measured;
+  const kcl_summary *i = &r->iteration, *p = &r->product;
+  const bool iterates = !bench_alone(r);
+  const cli_bench_break_even e = bench_pays(b, r);
+  const double stream = bench_fraction(b, r), speedup = bench_speedup(b, r);
+  const double all[] = {iterates ? i->median : NAN,
+                        iterates && i->confidence > 0 ? i->low : NAN,
+                        iterates && i->confidence > 0 ? i->high : NAN,
+                        iterates ? i->min : NAN,
+                        iterates ? i->max : NAN,
+                        p->median,
+                        p->confidence > 0 ? p->low : NAN,
+                        p->confidence > 0 ? p->high : NAN,
+                        m->bytes_stored,
+                        m->bytes_product,
+                        iterates ? m->bytes_iteration : NAN,
+                        bench_rate(r) * 1e-9,
+                        stream > 0 ? stream : NAN,
+                        bench_mnnz(b, r),
+                        bench_gflops(b, r),
+                        speedup > 0 ? speedup : NAN,
+                        m->seconds_convert,
+                        m->seconds_upload,
+                        m->seconds_compile,
+                        e.against ? e.after : NAN};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    csv_number(f, r->state == CLI_BENCH_OK || (k == 8 && m->bytes_stored > 0) ? all[k] : NAN);
+}
+
+static void line(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+  const kcl_samples *s = bench_samples(r);
+  identity(f, b, r);
+  figures(f, b, r);
+  fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
+          r->state == CLI_BENCH_OK && bench_noisy(r) ? "true" : "false",
+          bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
+  bench_profile_csv(f, r);
+  fputc('\n', f);
+}
+
+int bench_csv(const cli_bench_run *b, const char *path) {
+  cli_buffer buffer;
+  int rc = buffer_open(&buffer);
+  if (rc) return rc;
+  fputs("matrix,rows,cols,nnz,format,kernel,solver,precond,precision,device,place,kind,threads,"
+        "status,seconds_per_iteration_median,seconds_per_iteration_low,"
+        "seconds_per_iteration_high,seconds_per_iteration_min,seconds_per_iteration_max,"
+        "seconds_per_product,seconds_per_product_low,seconds_per_product_high,bytes_stored,"
+        "bytes_per_product,bytes_per_iteration,gbytes_per_second,stream_fraction,mnnz_per_second,"
+        "gflops,speedup,seconds_convert,seconds_upload,seconds_compile,pays_after,nrhs,samples,"
+        "iterations_per_sample,noisy,inconsistent,validated",
+        buffer.f);
+  fprintf(buffer.f, ",%s\n", bench_profile_columns);
+  for (int i = 0; i < b->row_count; i++)
+    if (b->rows[i].state != CLI_BENCH_TODO) line(buffer.f, b, &b->rows[i]);
+  return buffer_write(&buffer, path);
+}

@@ -1,0 +1,267 @@
+/* The JSON of krylocl bench: docs/bench.md describes it. The last four of a row's objects, and all rates, follow from
+ * the samples: --resume computes them anew. */
+#include "cli/bench/bench.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+extern const char cli_commit[]; /* BUILD/commit.c */
+
+void bench_date(char *text, size_t room) {
+  time_t now = time(NULL);
+  struct tm utc;
+  strftime(text, room, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+}
+
+/* ---------------------------------------------------------------- a row */
+
+static void numbers(cJSON *o, const char *key, const double *v, int n) {
+  cJSON *list = cJSON_AddArrayToObject(o, key);
+  for (int i = 0; i < n; i++) {
+    char text[40];
+    snprintf(text, sizeof text, "%.9g", v[i]);
+    cJSON_AddItemToArray(list, cJSON_CreateRaw(text));
+  }
+}
+
+static void times(cJSON *o, const char *key, const kcl_samples *s, const kcl_summary *m) {
+  if (!s->count) return;
+  cJSON *t = cJSON_AddObjectToObject(o, key);
+  json_number(t, "median", m->median);
+  json_number(t, "low", m->confidence > 0 ? m->low : NAN); /* one sample has no interval */
+  json_number(t, "high", m->confidence > 0 ? m->high : NAN);
+  json_number(t, "confidence", m->confidence);
+  json_number(t, "min", m->min);
+  json_number(t, "max", m->max);
+  json_count(t, "iterations_per_sample", s->iterations);
+  if (s->threads) json_count(t, "threads", s->threads);
+  numbers(t, "samples", s->seconds, s->count);
+  if (s->replaced_count) numbers(t, "replaced_samples", s->replaced, s->replaced_count);
+}
+
+static void setup(cJSON *o, const kcl_bench_row *m) {
+  cJSON *s = cJSON_AddObjectToObject(o, "seconds_setup");
+  json_number(s, "convert", m->seconds_convert);
+  json_number(s, "upload", m->seconds_upload);
+  json_number(s, "compile", m->seconds_compile);
+  json_number(s, "total", m->seconds_convert + m->seconds_upload + m->seconds_compile);
+  json_count(o, "programs_compiled", m->compiled);
+}
+
+static void break_even(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+  cli_bench_break_even e = bench_pays(b, r);
+  if (!e.against) return;
+  cJSON *p = cJSON_AddObjectToObject(o, "break_even");
+  json_text(p, "against", e.against->format);
+  json_number(p, "after", e.after);
+  if (e.until > 0) json_number(p, "until", e.until);
+}
+
+static void rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+  json_number(o, "gbytes_per_second", bench_rate(r) * 1e-9);
+  if (bench_fraction(b, r) > 0) {
+    json_number(o, "stream_gbytes_per_second", b->places[r->place].stream.rate * 1e-9);
+    json_number(o, "stream_fraction", bench_fraction(b, r));
+    json_bool(o, "in_cache", bench_fraction(b, r) > 1);
+  }
+  json_number(o, "mnnz_per_second", bench_mnnz(b, r));
+  json_number(o, "gflops", bench_gflops(b, r));
+  if (bench_speedup(b, r) > 0) json_number(o, "speedup", bench_speedup(b, r));
+}
+
+static void measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+  const kcl_bench_row *m = &r->measured;
+  json_number(o, "bytes_stored", m->bytes_stored);
+  json_bool(o, "validated", m->validated);
+  if (r->state != CLI_BENCH_OK) return;
+  json_number(o, "bytes_per_product", m->bytes_product);
+  if (!bench_alone(r)) json_number(o, "bytes_per_iteration", m->bytes_iteration);
+  times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
+  times(o, "seconds_per_product", &m->product, &r->product);
+  json_bool(o, "noisy", bench_noisy(r));
+  if (!bench_alone(r)) json_bool(o, "inconsistent", bench_inconsistent(r));
+  json_text(o, "date", r->date);
+  json_number(o, "load", r->load);
+  if (m->nrhs > 1 || r->nrhs > 1) json_number(o, "seconds_per_rhs", bench_per_rhs(r));
+  setup(o, m);
+  rates(o, b, r);
+  break_even(o, b, r);
+  bench_mixed_json(o, r);
+  bench_profile_json(o, r);
+}
+
+static cJSON *row(const cli_bench_run *b, const cli_bench_row *r) {
+  const cli_bench_matrix *A = &b->matrices[r->matrix];
+  char letter[2] = {kcl_type_letter(r->type), 0}, asked[2] = {r->precision, 0}, status[640];
+  cJSON *o = cJSON_CreateObject();
+  json_text(o, "matrix", A->name);
+  json_count(o, "rows", A->rows);
+  json_count(o, "cols", A->cols);
+  json_count(o, "nnz", A->nnz);
+  if (r->place >= 0) {
+    const cli_bench_place *p = &b->places[r->place];
+    json_device(o, &p->device);
+    json_count(o, "threads", p->device.platform < 0 ? p->device.compute_units : 0);
+    json_text(o, "layout", p->layout);
+  }
+  json_text(o, "precision", letter);
+  json_text(o, "precision_asked", *asked ? asked : "auto");
+  json_text(o, "solver", r->method);
+  json_text(o, "solver_asked", r->solver);
+  json_text(o, "precond", r->precond);
+  json_text(o, "format", r->format);
+  json_text(o, "kernel", r->measured.kernel);
+  json_count(o, "nrhs_asked", r->nrhs);
+  json_count(o, "nrhs", r->measured.nrhs);
+  bench_status(r, status, sizeof status);
+  json_text(o, "status", status);
+  measured(o, b, r);
+  return o;
+}
+
+/* ---------------------------------------------------------------- what they share */
+
+static cJSON *matrix(const cli_bench_matrix *A) {
+  cJSON *o = cJSON_CreateObject();
+  json_text(o, "name", A->name);
+  json_text(o, "file", A->file);
+  json_count(o, "rows", A->rows);
+  json_count(o, "cols", A->cols);
+  json_count(o, "nnz", A->nnz);
+  json_count(o, "stored", A->stored);
+  json_text(o, "symmetry", A->symmetry);
+  json_text(o, "field", A->field);
+  json_text(o, "solver", A->solver);
+  cJSON *l = cJSON_AddObjectToObject(o, "row_length");
+  json_count(l, "min", A->row_min);
+  json_count(l, "max", A->row_max);
+  json_number(l, "mean", A->row_mean);
+  json_number(l, "deviation_percent", A->row_deviation);
+  json_count(o, "bandwidth", A->bandwidth);
+  json_count(o, "diagonals", A->diagonals);
+  json_number(o, "seconds_read", A->seconds_read);
+  bench_picture_json(o, l, A);
+  return o;
+}
+
+static cJSON *device(const cli_bench_place *p) {
+  const kcl_device *d = &p->device;
+  cJSON *o = cJSON_CreateObject();
+  json_text(o, "place", p->place);
+  json_text(o, "layout", p->layout);
+  json_text(o, "name", d->name);
+  json_text(o, "kind", d->kind);
+  json_text(o, "platform", d->platform_name);
+  json_text(o, "driver", d->driver);
+  json_text(o, "version", d->version);
+  json_count(o, "threads", d->platform < 0 ? d->compute_units : 0);
+  json_count(o, "compute_units", d->compute_units);
+  json_count(o, "memory_bytes", (int64_t)d->memory);
+  json_number(o, "stream_bytes_per_second", p->stream.rate > 0 ? p->stream.rate : NAN);
+  json_stream(o, &p->stream);
+  return o;
+}
+
+static void host(cJSON *all, const cli_bench_run *b) {
+  struct utsname u;
+  cJSON *o = cJSON_AddObjectToObject(all, "host");
+  double load = 0;
+  if (uname(&u) == 0) json_text(o, "system", u.sysname), json_text(o, "release", u.release);
+  if (uname(&u) == 0) json_text(o, "machine", u.machine);
+  json_count(o, "processors", sysconf(_SC_NPROCESSORS_ONLN));
+  json_number(o, "load_begin", b->load);
+  if (getloadavg(&load, 1) == 1) json_number(o, "load_end", load);
+  json_text(o, "clock", b->clock);
+}
+
+/* Of the command line, as --resume needs it again. */
+static void arguments(cJSON *all, const cli_bench_run *b) {
+  const cli_options *o = b->o;
+  cJSON *a = cJSON_AddObjectToObject(all, "arguments"),
+        *files = cJSON_AddArrayToObject(a, "operands");
+  const struct {
+    const char *name, *value;
+  } text[] = {{"formats", o->formats}, {"solver", o->solver},        {"precond", o->precond},
+              {"device", o->device},   {"threads", o->threads_list}, {"precision", o->precision},
+              {"layout", o->layout}};
+  for (int i = 0; i < o->count; i++) cJSON_AddItemToArray(files, cJSON_CreateString(o->files[i]));
+  for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+    if (text[i].value) json_text(a, text[i].name, text[i].value);
+  json_count(a, "iterations", o->iterations);
+  json_count(a, "samples", o->samples);
+  json_count(a, "rounds", o->rounds);
+  json_number(a, "time-limit", o->time_limit);
+  json_count(a, "nrhs", o->nrhs);
+  json_count(a, "restart", o->restart);
+  json_bool(a, "mixed", o->mixed);
+  json_bool(a, "force", o->force);
+  json_bool(a, "profile", o->profile);
+}
+
+static bool complete(const cli_bench_run *b) {
+  for (int i = 0; i < b->row_count; i++)
+    if (b->rows[i].state == CLI_BENCH_TODO) return false;
+  return true;
+}
+
+static cJSON *document(const cli_bench_run *b) {
+  cJSON *all = cJSON_CreateObject(), *list;
+  if (!all) return NULL;
+  json_count(all, "schema", CLI_BENCH_SCHEMA);
+  json_text(all, "program", "krylocl bench");
+  json_text(all, "version", kcl_version());
+  if (*cli_commit)
+    json_text(all, "commit", cli_commit);
+  else
+    cJSON_AddNullToObject(all, "commit");
+  json_text(all, "date", b->date);
+  json_number(all, "seconds", cli_now() - b->begin);
+  json_bool(all, "complete", complete(b));
+  host(all, b);
+  arguments(all, b);
+  list = cJSON_AddArrayToObject(all, "devices");
+  for (int i = 0; i < b->place_count; i++) cJSON_AddItemToArray(list, device(&b->places[i]));
+  list = cJSON_AddArrayToObject(all, "matrices");
+  for (int i = 0; i < b->matrix_count; i++)
+    if (b->matrices[i].known) cJSON_AddItemToArray(list, matrix(&b->matrices[i]));
+  cJSON *rows = cJSON_AddArrayToObject(all, "rows"),
+        *references = cJSON_AddArrayToObject(all, "references");
+  for (int i = 0; i < b->row_count; i++)
+    if (b->rows[i].state != CLI_BENCH_TODO)
+      cJSON_AddItemToArray(b->rows[i].place < 0 ? references : rows, row(b, &b->rows[i]));
+  return all;
+}
+
+/* The page has the data of the file. */
+static int page(const cli_bench_run *b, const cJSON *all, cli_bench_page *report) {
+  const char *path = b->o->json && strcmp(b->o->json, "-") ? b->o->json : "krylocl bench";
+  char *text = cJSON_Print(all);
+  int rc = text ? report(b->o, path, text) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  free(text);
+  return rc;
+}
+
+int bench_results(const cli_bench_run *b, cli_bench_page *report) {
+  cJSON *all = document(b);
+  if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  int rc = json_write(b->o->json, all), failed = b->o->page ? page(b, all, report) : 0;
+  cJSON_Delete(all);
+  return rc ? rc : failed;
+}
+
+int bench_json(const cli_bench_run *b, const char *path) {
+  cJSON *all = document(b);
+  int rc = all ? json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  cJSON_Delete(all);
+  return rc;
+}

@@ -1,0 +1,185 @@
+/* What krylocl bench does for a matrix and for a row of it: load, decide whether there is anything to measure, measure. */
+#include "cli/bench/bench.h"
+#include "cli/input/read.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- matrices */
+
+void bench_unload(cli_bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
+
+static void describe(const cli_bench_loaded *m, double seconds, cli_bench_matrix *out) {
+  const kcl_stats *s = &m->stats;
+  out->known = true, out->seconds_read = seconds;
+  out->rows = s->rows, out->cols = s->cols, out->nnz = s->nnz, out->stored = m->A->stored;
+  out->row_min = s->row_min, out->row_max = s->row_max, out->row_mean = s->row_mean;
+  out->row_deviation = s->row_deviation, out->bandwidth = s->bandwidth;
+  out->diagonals = s->diagonals;
+  snprintf(out->symmetry, sizeof out->symmetry, "%s", kcl_symmetry_name(m->A->symmetry));
+  snprintf(out->field, sizeof out->field, "%s", kcl_field_name(m->A->field));
+  snprintf(out->solver, sizeof out->solver, "%s", kcl_auto_solver(s));
+}
+
+int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_bench_loaded *m) {
+  double begin = cli_now();
+  int rc = 0;
+  CLI_TRY(cli_read(ctx, o, matrix->file, &m->A, NULL, NULL));
+  double seconds = cli_now() - begin;
+  cli_busy(o, "counting");
+  CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
+  describe(m, seconds, matrix);
+  rc = bench_picture(m->A, matrix);
+done:
+  return rc;
+}
+
+/* The matrix in the type of a row's host data: complex for c and z. */
+int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out) {
+  int rc = 0;
+  *out = m->A;
+  if (!kcl_type_complex(type) || kcl_type_complex(m->A->type)) return 0;
+  if (!m->complex_A) rc = kcl_csr_convert(ctx, m->A, KCL_Z, &m->complex_A);
+  *out = m->complex_A;
+  return rc;
+}
+
+/* ---------------------------------------------------------------- a row */
+
+static void decide(cli_bench_row *r, cli_bench_state state, const char *why) {
+  r->state = state;
+  snprintf(r->why, sizeof r->why, "%s", why);
+}
+
+static int stop(void *unused) { return (void)unused, cli_interrupted(); }
+
+/* An earlier row that is the same loop on this device. */
+static const cli_bench_row *same_as(const cli_bench_run *b, const cli_bench_row *r,
+                                    const kcl_stats *stats, const kcl_cost *cost) {
+  const char *mine = cost->same_as ? cost->same_as : r->format;
+  if (r->nrhs > 1) return NULL; /* which not all variants share a pass for */
+  for (int i = 0; i < b->row_count && &b->rows[i] != r; i++) {
+    const cli_bench_row *s = &b->rows[i];
+    kcl_cost other;
+    if (!bench_same_group(s, r) || s->state != CLI_BENCH_OK) continue;
+    if (kcl_format_cost(b->places[r->place].ctx, stats, r->type, s->format, &other)) continue;
+    if (!strcmp(other.same_as ? other.same_as : s->format, mine)) return s;
+  }
+  return NULL;
+}
+
+/* True if the row is decided without measuring. */
+static bool decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *stats) {
+  kcl_cost cost;
+  kcl *ctx = b->places[r->place].ctx;
+  if (kcl_format_cost(ctx, stats, r->type, r->format, &cost)) return false;
+  r->measured.bytes_stored = cost.bytes_stored;
+  const cli_bench_row *same = cost.refusal ? NULL : same_as(b, r, stats, &cost);
+  if (cost.refusal) decide(r, CLI_BENCH_REFUSED, cost.refusal);
+  if (same) decide(r, CLI_BENCH_SAME, same->format);
+  return cost.refusal || same;
+}
+
+static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
+  kcl_options asked = kcl_defaults;
+  asked.solver = r->method, asked.precond = r->precond, asked.format = r->format;
+  asked.precision = r->type, asked.nrhs = r->nrhs, asked.restart = (int)b->o->restart;
+  return asked;
+}
+
+/* --profile, of rows that were measured and validated, in the first round. */
+static int profiled(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
+  const kcl_options asked = asked_for(b, r);
+  if (!b->o->profile || r->place < 0 || !r->measured.validated || r->rounds || cli_interrupted())
+    return 0;
+  return bench_profile(b, r, A, &asked);
+}
+
+static int measure(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl_csr *A) {
+  const cli_options *o = b->o;
+  const kcl_bench_plan plan = {.iterations = (int)o->iterations,
+                               .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
+                               .seconds = o->time_limit / (double)o->rounds,
+                               .noise = CLI_BENCH_NOISE,
+                               .stop = stop};
+  const kcl_options asked = asked_for(b, r);
+  if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
+  return (bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
+                                                                 &r->measured);
+}
+
+static kcl_type type_of(const cli_bench_row *r, const kcl_csr *A) {
+  if (r->precision) return (kcl_type)(strchr("sdcz", r->precision) - "sdcz");
+  return kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+}
+
+/* With the threads of its device. */
+static int again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+  const kcl_csr *A;
+  int rc = bench_matrix_for(ctx, m, r->type, &A);
+  const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
+  if (native && native->platform < 0) kcl_set_threads(native->compute_units);
+  if (!rc) rc = measure(b, r, ctx, A);
+  if (!rc) rc = profiled(b, r, A);
+  kcl_set_threads(b->threads);
+  return rc;
+}
+
+/* An error is recorded in the row; the exit code is returned. */
+int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+  double load = 0;
+  r->type = type_of(r, m->A);
+  if (r->place >= 0) ctx = b->places[r->place].ctx;
+  snprintf(r->method, sizeof r->method, "%s",
+           strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
+  if (r->place >= 0 && decided(b, r, &m->stats))
+    return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
+  int rc = again(b, r, ctx, m);
+  if (cli_interrupted())
+    return bench_profile_free(r), kcl_bench_free(&r->measured), 0; /* not whole */
+  if (getloadavg(&load, 1) == 1) r->load = load;
+  bench_date(r->date, sizeof r->date);
+  if (rc)
+    return decide(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx)), rc;
+  decide(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,
+         r->measured.validated
+             ? ""
+             : "the product differs from the reference by more than rounding explains");
+  bench_summarise(r), r->rounds = 1;
+  return r->state == CLI_BENCH_OK ? 0 : CLI_CHECK_FAILED;
+}
+
+/* ---------------------------------------------------------------- further rounds */
+
+/* list grows by more, or stays as it is. */
+static void append(double **list, int *count, const double *more, int n) {
+  double *both = n ? realloc(*list, ((size_t)*count + (size_t)n) * sizeof *both) : NULL;
+  if (!both) return;
+  memcpy(both + *count, more, (size_t)n * sizeof *both);
+  *list = both, *count += n;
+}
+
+static void join(kcl_samples *s, const kcl_samples *more) {
+  append(&s->seconds, &s->count, more->seconds, more->count);
+  append(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
+}
+
+void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+  cli_bench_row more = *r;
+  more.measured = (kcl_bench_row){0}, more.state = CLI_BENCH_TODO;
+  if (r->place >= 0) ctx = b->places[r->place].ctx;
+  int rc = again(b, &more, ctx, m);
+  if (!rc && !cli_interrupted() && more.measured.validated) {
+    join(&r->measured.iteration, &more.measured.iteration);
+    join(&r->measured.product, &more.measured.product);
+    bench_summarise(r), r->rounds++;
+  }
+  kcl_bench_free(&more.measured);
+}

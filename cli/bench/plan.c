@@ -1,0 +1,155 @@
+/* The rows of krylocl bench: every matrix in every precision, on every device with every number of threads, by every
+ * method, in every format. */
+#include "cli/bench/bench.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int bench_each(const char *list, int (*each)(void *self, const char *word), void *self) {
+  int rc = 0;
+  for (const char *s = list; s && !rc; s = *s ? s + 1 : NULL) {
+    char word[256];
+    size_t n = strcspn(s, ",");
+    snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), s);
+    rc = each(self, word);
+    s += n;
+  }
+  return rc;
+}
+
+/* ---------------------------------------------------------------- growing lists */
+
+static void *grown(void *list, int count, size_t size) {
+  if (count & (count - 1)) return list; /* at powers of two */
+  return realloc(list, (count ? 2 * (size_t)count : 1) * size);
+}
+
+int bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
+  void *more = grown(r->places, r->place_count, sizeof *r->places);
+  if (!more) return -1;
+  r->places = more;
+  r->places[r->place_count] = *p;
+  return r->place_count++;
+}
+
+int bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
+  void *more = grown(r->matrices, r->matrix_count, sizeof *r->matrices);
+  if (!more) return -1;
+  r->matrices = more;
+  cli_bench_matrix *m = &r->matrices[r->matrix_count];
+  *m = (cli_bench_matrix){.known = false};
+  snprintf(m->name, sizeof m->name, "%s", name);
+  snprintf(m->file, sizeof m->file, "%s", file);
+  return r->matrix_count++;
+}
+
+cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row) {
+  void *more = grown(r->rows, r->row_count, sizeof *r->rows);
+  if (!more) return NULL;
+  r->rows = more;
+  r->rows[r->row_count] = *row;
+  return &r->rows[r->row_count++];
+}
+
+/* ---------------------------------------------------------------- names */
+
+static bool ends(const char *s, size_t n, const char *ending) {
+  size_t m = strlen(ending);
+  return n > m && !strncmp(s + n - m, ending, m);
+}
+
+void bench_short_name(const char *file, char *name, size_t room) {
+  static const char *const endings[] = {".gz", ".mtx", ".rb", ".rua", ".rsa", ".rows", ".kcl"};
+  const char *base = cli_base(file);
+  size_t n = strlen(base);
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+    if (ends(base, n, endings[i])) n -= strlen(endings[i]);
+  snprintf(name, room, "%.*s", (int)n, base);
+}
+
+/* The index of an operand; two files with the same short name are called by their paths. */
+static int matrix_of(cli_bench_run *r, const char *file) {
+  char name[sizeof r->matrices->name];
+  bench_short_name(file, name, sizeof name);
+  for (int i = 0; i < r->matrix_count; i++) {
+    if (!strcmp(r->matrices[i].file, file)) return i;
+    if (!strcmp(r->matrices[i].name, name)) snprintf(name, sizeof name, "%s", file);
+  }
+  return bench_add_matrix(r, name, file);
+}
+
+/* ---------------------------------------------------------------- from lists to rows */
+
+typedef struct planning {
+  cli_bench_run *r;
+  cli_bench_row row; /* the choices so far */
+  bool memory;       /* none left */
+} planning;
+
+static int add(planning *p) {
+  p->memory = !bench_add_row(p->r, &p->row);
+  return p->memory;
+}
+
+static int add_format(void *self, const char *word) {
+  planning *p = self;
+  snprintf(p->row.format, sizeof p->row.format, "%.31s", word);
+  return add(p);
+}
+
+static int add_formats(planning *p) {
+  const char *list = p->r->o->formats;
+  int rc = 0;
+  if (list && strcmp(list, "all")) return bench_each(list, add_format, p);
+  for (int i = 0; i < kcl_list_size(KCL_FORMATS) && !rc; i++)
+    rc = add_format(p, kcl_list(KCL_FORMATS, i).name);
+  return rc;
+}
+
+static int add_solver(void *self, const char *word) {
+  planning *p = self;
+  snprintf(p->row.solver, sizeof p->row.solver, "%.31s", word);
+  return add_formats(p);
+}
+
+static int add_precision(void *self, const char *word) {
+  planning *p = self;
+  const cli_options *o = p->r->o;
+  int rc = 0;
+  p->row = (cli_bench_row){.matrix = p->row.matrix, .place = -1, .nrhs = 1, .precision = word[0]};
+  if (*word == 'a') p->row.precision = 0;
+  strcpy(p->row.solver, "none"), strcpy(p->row.format, "sequential");
+  if (add(p)) return 1;
+  p->row.nrhs = o->nrhs ? (int)o->nrhs : 1;
+  snprintf(p->row.precond, sizeof p->row.precond, "%s", o->precond ? o->precond : "none");
+  for (int i = 0; i < p->r->place_count && !rc; i++) {
+    p->row.place = i;
+    rc = bench_each(o->solver ? o->solver : "auto", add_solver, p);
+  }
+  return rc;
+}
+
+int bench_plan(cli_bench_run *r) {
+  const cli_options *o = r->o;
+  planning p = {.r = r};
+  for (int i = 0; i < o->count; i++) {
+    int last = r->matrix_count;
+    p.row.matrix = matrix_of(r, o->files[i]);
+    if (p.row.matrix >= 0 && p.row.matrix < last) continue; /* named twice */
+    if (p.row.matrix < 0 || bench_each(o->precision ? o->precision : "auto", add_precision, &p))
+      return cli_fail(KCL_MEMORY, "out of memory: the rows");
+  }
+  return 0;
+}
+
+void bench_close(cli_bench_run *b) {
+  for (int i = 0; i < b->row_count; i++)
+    kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
+  for (int i = 0; i < b->place_count; i++)
+    kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
+  free(b->rows), free(b->places), free(b->matrices);
+}

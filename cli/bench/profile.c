@@ -1,0 +1,185 @@
+/* krylocl bench --profile: of every row, where the time of a few iterations goes by event times, the bytes that went to
+ * the device and back beside the least that the format allows, and hardware counters of CPU devices. The rows' own times
+ * are taken without event times, which cost some. */
+#include "cli/bench/bench.h"
+#include "cli/solve/profile.h"
+#include "cli/ui/csv.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- measuring */
+
+/* The device with event times; of the native executor, which has none, the same context. */
+static int open_profiled(cli_bench_place *p) {
+  if (p->device.platform < 0 || p->profiled) return 0;
+  int rc = kcl_create(&p->profiled) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
+  if (rc) return rc;
+  kcl_profile_enable(p->profiled, true);
+  rc = cli_lib(p->profiled, kcl_select(p->profiled, p->place, 0));
+  if (rc) kcl_destroy(&p->profiled);
+  return rc;
+}
+
+int bench_profile(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A, const kcl_options *asked) {
+  cli_bench_place *p = &b->places[r->place];
+  const kcl_samples *s = bench_samples(r);
+  int rc = open_profiled(p);
+  if (rc) return rc;
+  kcl *ctx = p->profiled ? p->profiled : p->ctx;
+  kcl_allow_padding(ctx, b->o->force);
+  r->profile = calloc(1, sizeof *r->profile);
+  if (!r->profile) return cli_fail(KCL_MEMORY, "out of memory: a profile");
+  rc = cli_lib(ctx, kcl_bench_profiled(ctx, A, asked, bench_alone(r), s->iterations, r->profile));
+  if (rc) free(r->profile), r->profile = NULL;
+  return rc;
+}
+
+void bench_profile_free(cli_bench_row *r) {
+  kcl_bench_profile_free(r->profile);
+  free(r->profile);
+  r->profile = NULL;
+}
+
+/* ---------------------------------------------------------------- what it says */
+
+static double to_device(const kcl_bench_profile *p) {
+  return profile_moved(&p->setup, "write") + profile_moved(&p->write, "write");
+}
+
+static double seconds_of(const kcl_profile *p, const char *kind) {
+  double seconds = 0;
+  for (int i = 0; i < p->count; i++)
+    if (!strcmp(p->entry[i].kind, kind)) seconds += p->entry[i].seconds;
+  return seconds;
+}
+
+static double writing(const kcl_bench_profile *p) {
+  return seconds_of(&p->setup, "write") + seconds_of(&p->write, "write");
+}
+
+static void say_events(const cli_options *o, const kcl_bench_profile *p) {
+  cli_say(o, "            %s on the device, %s of it between commands, start-up %s\n",
+          cli_seconds(p->run.seconds).s, cli_seconds(p->run.gaps).s, cli_seconds(p->start_up).s);
+  profile_say_commands(o, &p->run);
+  cli_say(o, "            to the device %s in %s, at least %s: matrix %s, vectors %s\n",
+          cli_bytes(to_device(p)).s, cli_seconds(writing(p)).s,
+          cli_bytes(p->bytes_stored + p->bytes_in).s, cli_bytes(p->bytes_stored).s,
+          cli_bytes(p->bytes_in).s);
+  cli_say(o, "            back %s in %s, at least %s\n",
+          cli_bytes(profile_moved(&p->read, "read")).s, cli_seconds(seconds_of(&p->read, "read")).s,
+          cli_bytes(p->bytes_out).s);
+}
+
+/* " name 1.23e9" of what was counted. */
+static int counted(char *text, size_t room, const char *name, double v) {
+  return v < 0 ? 0 : snprintf(text, room, "%s%.3g", name, v);
+}
+
+static void say_counters(const cli_options *o, const kcl_bench_profile *p) {
+  const kcl_counters *c = &p->counters;
+  char text[300] = "";
+  int n = counted(text, sizeof text, ", cycles ", c->cycles);
+  n += counted(text + n, sizeof text - (size_t)n, ", instructions ", c->instructions);
+  n += counted(text + n, sizeof text - (size_t)n, ", cache misses ", c->cache_misses);
+  n += counted(text + n, sizeof text - (size_t)n,
+               c->memory_from_misses ? ", misses by the line, bytes " : ", memory bytes ",
+               c->memory_bytes);
+  if (n) cli_say(o, "            per run: %s\n", text + 2);
+  if (!n && !p->run.count)
+    cli_say(o, "            no hardware counters here, and event times only of OpenCL devices: "
+               "--device opencl\n");
+}
+
+static void say(const cli_bench_run *b, const cli_bench_row *r) {
+  const kcl_bench_profile *p = r->profile;
+  cli_say(b->o, "profile     %s on %s in %c, %s: %s of %s\n", r->format, b->places[r->place].place,
+          kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method,
+          cli_count(p->iterations).s, cli_seconds(p->seconds).s);
+  if (p->run.count) say_events(b->o, p);
+  say_counters(b->o, p);
+}
+
+void bench_profiles_say(const cli_bench_run *b, int matrix) {
+  if (b->o->quiet) return;
+  for (int i = 0; i < b->row_count; i++)
+    if (b->rows[i].matrix == matrix && b->rows[i].profile) say(b, &b->rows[i]);
+}
+
+/* ---------------------------------------------------------------- JSON, CSV */
+
+static double known(double v) { return v < 0 ? NAN : v; }
+
+static void counters_json(cJSON *o, const kcl_counters *c) {
+  if (c->cycles < 0 && c->instructions < 0 && c->cache_misses < 0 && c->memory_bytes < 0) return;
+  cJSON *k = cJSON_AddObjectToObject(o, "counters");
+  json_number(k, "cycles", known(c->cycles));
+  json_number(k, "instructions", known(c->instructions));
+  json_number(k, "cache_misses", known(c->cache_misses));
+  json_number(k, "memory_bytes", known(c->memory_bytes));
+  json_bool(k, "memory_from_misses", c->memory_from_misses);
+}
+
+void bench_profile_json(cJSON *row, const cli_bench_row *r) {
+  const kcl_bench_profile *p = r->profile;
+  if (!p) return;
+  cJSON *o = cJSON_AddObjectToObject(row, "profile");
+  json_count(o, "iterations", p->iterations);
+  json_number(o, "seconds", p->seconds);
+  if (p->run.count) {
+    json_number(o, "start_up", p->start_up);
+    json_number(o, "bytes_to_device", to_device(p));
+    json_number(o, "bytes_to_device_least", p->bytes_stored + p->bytes_in);
+    json_number(o, "bytes_vectors", p->bytes_in);
+    json_number(o, "bytes_back", profile_moved(&p->read, "read"));
+    json_number(o, "bytes_back_least", p->bytes_out);
+    profile_part_json(o, "setup", &p->setup);
+    profile_part_json(o, "write", &p->write);
+    profile_part_json(o, "run", &p->run);
+    profile_part_json(o, "read", &p->read);
+  }
+  counters_json(o, &p->counters);
+}
+
+const char bench_profile_columns[] =
+    "profile_iterations,profile_seconds,start_up_seconds,device_seconds,gap_seconds,write_seconds,"
+    "read_seconds,bytes_to_device,bytes_to_device_least,bytes_back,bytes_back_least,cycles,"
+    "instructions,cache_misses,memory_bytes,kernels";
+
+/* "NAME COUNT SECONDS; ..." */
+static void kernels_csv(FILE *f, const kcl_profile *p) {
+  char text[2000] = "";
+  for (int i = 0, n = 0; i < p->count && n < (int)sizeof text - 100; i++)
+    if (!strcmp(p->entry[i].kind, "kernel"))
+      n += snprintf(text + n, sizeof text - (size_t)n, "%s%s %lld %.9g", n ? "; " : "",
+                    p->entry[i].name, (long long)p->entry[i].count, p->entry[i].seconds);
+  fputc(',', f), csv_text(f, text);
+}
+
+void bench_profile_csv(FILE *f, const cli_bench_row *r) {
+  static const kcl_bench_profile none = {.counters = {-1, -1, -1, -1, false}};
+  const kcl_bench_profile *p = r->profile ? r->profile : &none;
+  const kcl_counters *c = &p->counters;
+  const double events[] = {p->start_up,
+                           p->run.seconds,
+                           p->run.gaps,
+                           writing(p),
+                           seconds_of(&p->read, "read"),
+                           to_device(p),
+                           p->bytes_stored + p->bytes_in,
+                           profile_moved(&p->read, "read"),
+                           p->bytes_out},
+               counters[] = {c->cycles, c->instructions, c->cache_misses, c->memory_bytes};
+  csv_number(f, r->profile ? p->iterations : NAN), csv_number(f, r->profile ? p->seconds : NAN);
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    csv_number(f, p->run.count ? events[i] : NAN);
+  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) csv_number(f, known(counters[i]));
+  kernels_csv(f, &p->run);
+}

@@ -1,0 +1,167 @@
+/* Axes of pictures: where a value is, round ticks, their labels. */
+#include "cli/draw/svg.h"
+#include "cli/ui/text.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double LARGEST = 1e300; /* so that ranges and ticks are finite */
+
+double axis_at(const cli_axis *a, double v) {
+  double t = a->log ? log(v / a->lo) / log(a->hi / a->lo) : (v - a->lo) / (a->hi - a->lo);
+  return a->from + t * (a->to - a->from);
+}
+
+/* A whole logarithm of v: of what is none, 0. Numbers may be those of any JSON file. */
+static int exponent(double logarithm) { return fabs(logarithm) < 400 ? (int)logarithm : 0; }
+
+/* 1, 2 or 5 times a power of ten: about a fifth of the range. */
+static double step_of(double range) {
+  double unit = pow(10, floor(log10(range / 5))), n = range / 5 / unit;
+  return unit * (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10);
+}
+
+static bool decades(const cli_axis *a) { return a->hi / a->lo > 200; }
+
+/* The nearest of 1, 2 and 5 times a power of ten that is not above v; up: not below. */
+static double round_log(double v, bool up) {
+  const double unit = pow(10, floor(log10(v) + 1e-9)), m = v / unit;
+  if (up) return unit * (m <= 1 + 1e-9 ? 1 : m <= 2 + 1e-9 ? 2 : m <= 5 + 1e-9 ? 5 : 10);
+  return unit * (m >= 5 - 1e-9 ? 5 : m >= 2 - 1e-9 ? 2 : 1);
+}
+
+cli_axis axis_round(cli_axis a) {
+  a.lo = fmax(fmin(a.lo, LARGEST), -LARGEST), a.hi = fmax(fmin(a.hi, LARGEST), -LARGEST);
+  if (!a.log) {
+    if (!(a.hi > a.lo)) a.hi = a.lo + 1;
+    double step = step_of(a.hi - a.lo);
+    a.lo = floor(a.lo / step + 1e-9) * step, a.hi = ceil(a.hi / step - 1e-9) * step;
+    return a;
+  }
+  if (!(a.lo > 0)) a.lo = 1e-300;
+  if (!(a.hi > a.lo)) a.hi = a.lo;
+  a.lo = round_log(a.lo / 1.1, false), a.hi = round_log(a.hi * 1.1, true);
+  return a;
+}
+
+/* Powers of ten, not more than ten of them. */
+static int decade_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
+  int first = exponent(ceil(log10(a->lo) - 1e-9)), last = exponent(floor(log10(a->hi) + 1e-9)),
+      n = 0;
+  int step = (last - first) / 10 + 1;
+  for (int e = first; e <= last && n < CLI_AXIS_TICKS; e += step) ticks[n++] = pow(10, e);
+  return n;
+}
+
+/* 1, 2 and 5 times powers of ten; where those are few, 1, 1.5, 2, 3, 4 ... */
+static int fine_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
+  static const double few[] = {1, 2, 5}, many[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
+  const double *m = a->hi / a->lo < 4 ? many : few;
+  const int each = m == many ? 9 : 3;
+  int n = 0;
+  for (int e = exponent(floor(log10(a->lo))); e <= exponent(ceil(log10(a->hi))); e++)
+    for (int i = 0; i < each && n < CLI_AXIS_TICKS; i++) {
+      double v = m[i] * pow(10, e);
+      if (v >= a->lo * (1 - 1e-9) && v <= a->hi * (1 + 1e-9)) ticks[n++] = v;
+    }
+  return n;
+}
+
+int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
+  int n = 0;
+  for (; n < a->mark_count; n++) ticks[n] = a->marks[n];
+  if (n) return n;
+  if (a->log) return decades(a) ? decade_ticks(a, ticks) : fine_ticks(a, ticks);
+  double step = step_of(a->hi - a->lo);
+  for (double v = ceil(a->lo / step - 1e-9) * step; v <= a->hi + 1e-9 * step && n < CLI_AXIS_TICKS;
+       v += step)
+    ticks[n++] = fabs(v) < 1e-9 * step ? 0 : v;
+  return n;
+}
+
+void axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label text,
+                const char *title) {
+  double ticks[CLI_AXIS_TICKS], last = -1e9;
+  int n = axis_ticks(a, ticks);
+  for (int i = 0; i < n; i++) {
+    double x = axis_at(a, ticks[i]);
+    cli_text t = text(ticks[i]);
+    svg_line(f, x, top, x, y, "rule");
+    if (x - svg_width(t.s) / 2 < last + 6) continue;
+    svg_text(f, x, y + 16, "mute c", t.s);
+    last = x + svg_width(t.s) / 2;
+  }
+  svg_text(f, (a->from + a->to) / 2, y + 34, "mute c", title);
+}
+
+void axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label text,
+               const char *title) {
+  double ticks[CLI_AXIS_TICKS];
+  int n = axis_ticks(a, ticks);
+  for (int i = 0; i < n; i++) {
+    double y = axis_at(a, ticks[i]);
+    svg_line(f, x, y, right, y, "rule");
+    svg_text(f, x - 6, y + 4, "mute e", text(ticks[i]).s);
+  }
+  svg_text(f, 4, 13, "mute", title);
+}
+
+/* ---------------------------------------------------------------- labels of ticks */
+
+cli_text axis_number(double v) {
+  cli_text t;
+  if (fabs(v) >= 999.5 && fabs(v) < 1e15) return cli_count((int64_t)round(v));
+  snprintf(t.s, sizeof t.s, "%.4g", v);
+  return t;
+}
+
+cli_text exact_seconds(double v) {
+  cli_text t;
+  const double unit = v < 0.9995e-6 ? 1e9 : v < 0.9995e-3 ? 1e6 : v < 0.9995 ? 1e3 : 1;
+  const char *name = v < 0.9995e-6 ? "ns" : v < 0.9995e-3 ? "\xc2\xb5s" : v < 0.9995 ? "ms" : "s";
+  const double u = v * unit;
+  snprintf(t.s, sizeof t.s, "%.*f %s", u < 9.995 ? 2 : u < 99.95 ? 1 : 0, u, name);
+  return t;
+}
+
+/* Up to three digits, with the sign for micro. */
+cli_text axis_seconds(double v) {
+  cli_text t;
+  if (v == 0) return (cli_text){"0"};
+  if (v < 0.9995e-6)
+    snprintf(t.s, sizeof t.s, "%.3g ns", v * 1e9);
+  else if (v < 0.9995e-3)
+    snprintf(t.s, sizeof t.s, "%.3g \xc2\xb5s", v * 1e6);
+  else if (v < 0.9995)
+    snprintf(t.s, sizeof t.s, "%.3g ms", v * 1e3);
+  else
+    snprintf(t.s, sizeof t.s, "%.3g s", v);
+  return t;
+}
+
+cli_text axis_bytes(double v) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+  cli_text t;
+  int u = 0;
+  for (; v >= 999.5 && u < 4; u++) v /= 1000;
+  snprintf(t.s, sizeof t.s, "%.3g %s", v, units[u]);
+  return t;
+}
+
+/* Powers of ten as such, with a real minus and raised digits. */
+cli_text axis_power(double v) {
+  static const char *const raised[] = {
+      "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
+      "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
+  cli_text t;
+  char digits[8];
+  int e = exponent(round(log10(v)));
+  if (fabs(v / pow(10, e) - 1) > 1e-6 || (e >= 0 && e < 4)) return axis_number(v);
+  int n = snprintf(t.s, sizeof t.s, "10%s", e < 0 ? "\xe2\x81\xbb" : "");
+  snprintf(digits, sizeof digits, "%d", abs(e) % 1000);
+  for (const char *d = digits; *d; d++)
+    n += snprintf(t.s + n, sizeof t.s - (size_t)n, "%s", raised[*d - '0']);
+  return t;
+}

@@ -1,0 +1,14 @@
+/* Programs that draw. */
+#ifndef CLI_DRAW_GNUPLOT_H
+#define CLI_DRAW_GNUPLOT_H
+
+#include "cli/ui/output.h"
+#include <stdio.h>
+
+/* Feeds a program, NULL-terminated arguments, and collects what it prints. Its exit code; 127: there is none of this
+ * name; -1: it did not end by itself. */
+enum { CLI_NO_PROGRAM = 127 };
+int cli_filter(const char *const *program, const cli_buffer *in, FILE *out);
+int cli_gnuplot(cli_buffer *commands, const char *path); /* draws, writes the picture, frees */
+
+#endif

@@ -1,0 +1,159 @@
+/* Pictures: the convergence history of a solve and the non-zero structure of a matrix; .svg by plot_svg.c, .png by gnuplot.
+ * Long histories are thinned to a few thousand points, matrices are counted in a raster of at most 512 x 512 cells. */
+#include "cli/draw/plot.h"
+#include "cli/draw/gnuplot.h"
+#include "cli/draw/structure.h"
+#include "cli/draw/svg.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RASTER = 512, POINTS = 3000 };
+
+/* text in gnuplot's single quotes. */
+static void quote(FILE *g, const char *text) {
+  fputc('\'', g);
+  for (; *text; text++) {
+    if (*text == '\'') fputc('\'', g);
+    fputc((unsigned char)*text < ' ' ? ' ' : *text, g);
+  }
+  fputc('\'', g);
+}
+
+static bool is_svg(const char *path) { return !strcmp(path + strlen(path) - 4, ".svg"); }
+
+static void header(FILE *g, const char *title, int width, int height) {
+  const char *ink = "#333333";
+  fprintf(g,
+          "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {"
+          "  set terminal pngcairo size %d,%d font 'Sans,15' noenhanced\n"
+          "} else { set terminal png size %d,%d noenhanced }\n",
+          2 * width, 2 * height, 2 * width, 2 * height);
+  fputs("set termoption fontscale 1.6\nset termoption linewidth 1.7\n", g);
+  fputs("set encoding utf8\nset title ", g);
+  quote(g, title);
+  fprintf(g,
+          " textcolor '%s'\nset border 3 linecolor '#888888'\nset tics nomirror out scale 0.6 "
+          "textcolor '%s'\n",
+          ink, ink);
+}
+
+/* ---------------------------------------------------------------- convergence */
+
+static void history_data(FILE *g, const cli_curve *c, int64_t index) {
+  int64_t step = (c->n + POINTS - 1) / POINTS;
+  fprintf(g, "$h%lld << EOD\n", (long long)index);
+  for (int64_t i = 0; i < c->n; i += step) fprintf(g, "%lld %.6g\n", (long long)i, c->v[i]);
+  if (c->n) fprintf(g, "%lld %.6g\n", (long long)c->n - 1, c->v[c->n - 1]);
+  fprintf(g, "EOD\n$t%lld << EOD\n%lld %.6g\nEOD\n", (long long)index, (long long)c->n - 1,
+          c->recomputed);
+}
+
+static void history_axes(FILE *g, double target) {
+  fputs("set xlabel 'iteration' textcolor '#333333'\n"
+        "set ylabel 'residual |b - Ax| / |b|' textcolor '#333333'\n"
+        "set logscale y\nset format y '%.0e'\nset grid ytics xtics linetype 1 linecolor '#e6e6e6' "
+        "linewidth 0.7\n"
+        "set key top right Left reverse samplen 1.5 spacing 1.2 textcolor '#333333'\n"
+        "set xrange [0:*]\nset autoscale xfix\nset autoscale yfix\nset offsets graph 0.02, graph "
+        "0.02, graph 0.06, graph 0.02\n",
+        g);
+  if (target > 0)
+    fprintf(
+        g,
+        "set yrange [*<%.6g:*]\nset arrow 1 from graph 0, first %.6g to graph 1, first %.6g nohead "
+        "dashtype 2 linecolor '#999999' linewidth 1.2\n"
+        "set label 1 'tolerance' at graph 0.012, first %.6g offset 0, 0.55 textcolor '#777777'\n",
+        target * 0.3, target, target, target);
+}
+
+int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
+                 double target) {
+  static const char *const colours[] = {"#1f5fa8", "#d1495b", "#2e8b57", "#8e5ea2", "#e08e1b"};
+  cli_buffer commands;
+  if (count > 20) count = 20;
+  if (is_svg(path)) return svg_history(path, title, curves, count, target);
+  int rc = buffer_open(&commands);
+  if (rc) return rc;
+  FILE *g = commands.f;
+  header(g, title, 900, 520);
+  history_axes(g, target);
+  for (int64_t j = 0; j < count; j++) history_data(g, &curves[j], j);
+  fputs("plot ", g);
+  for (int64_t j = 0; j < count; j++) {
+    fprintf(g, "%s$h%lld using 1:2 with lines linewidth 2 linecolor '%s' ", j ? ", " : "",
+            (long long)j, colours[j % 5]);
+    if (count == 1)
+      fputs("title 'recurrence'", g);
+    else
+      fprintf(g, "title 'column %lld'", (long long)j + 1);
+    fprintf(g, ", $t%lld using 1:2 with points pointtype 7 pointsize 1.5 linecolor '%s' ",
+            (long long)j, count == 1 ? colours[1] : colours[j % 5]);
+    fputs(count == 1 ? "title 'recomputed'" : "notitle", g);
+  }
+  fputc('\n', g);
+  return cli_gnuplot(&commands, path);
+}
+
+/* ---------------------------------------------------------------- non-zero structure */
+
+static void structure_data(FILE *g, const cli_raster *r) {
+  fputs("$m << EOD\n", g);
+  for (int64_t y = 0; y < r->ny; y++) {
+    for (int64_t x = 0; x < r->nx; x++) {
+      int64_t c = r->cell[y * r->nx + x];
+      fprintf(g, "%lld ", (long long)c);
+    }
+    fputc('\n', g);
+  }
+  fputs("EOD\n", g);
+}
+
+static void structure_axes(FILE *g, const kcl_csr *A, const cli_raster *r) {
+  double ratio = (double)A->rows / (double)A->cols;
+  fprintf(g, "set xrange [0:%lld]\nset yrange [%lld:0]\nset size ratio %.4g\nset border 15\n",
+          (long long)A->cols, (long long)A->rows,
+          ratio < 0.2 ? 0.2
+          : ratio > 5 ? 5
+                      : ratio);
+  fputs("set xlabel 'column' textcolor '#333333'\nset ylabel 'row' textcolor '#333333'\n"
+        "set xtics autofreq rotate by 0\nset format x '%.0f'\nset format y '%.0f'\nset xtics "
+        "nomirror\nunset key\n"
+        "set palette defined (0 '#9ec5e8', 0.5 '#2f74b5', 1 '#07203f')\n"
+        "set lmargin at screen 0.12\nset rmargin at screen 0.84\n"
+        "set colorbox user size 0.022, 0.4 origin 0.875, 0.3\n",
+        g);
+  if (r->max > 1)
+    fprintf(g,
+            "set logscale cb\nset cbrange [1:%lld]\nset cblabel 'entries in a cell' textcolor "
+            "'#333333'\n",
+            (long long)r->max);
+  else
+    fputs("set cbrange [0:1]\nunset colorbox\n", g);
+}
+
+int plot_structure(const char *path, const char *title, const kcl_csr *A) {
+  cli_raster r = {0};
+  if (A->rows == 0 || A->cols == 0)
+    return cli_fail(KCL_INPUT, "the matrix is empty: nothing to draw");
+  if (is_svg(path)) return svg_structure(path, title, A);
+  int rc = cli_raster_count(A, RASTER, &r);
+  cli_buffer commands = {0};
+  CLI_TRY(rc);
+  CLI_TRY(buffer_open(&commands));
+  FILE *g = commands.f;
+  header(g, title, 860, 760);
+  structure_axes(g, A, &r);
+  structure_data(g, &r);
+  fprintf(g, "plot $m matrix using (($1+0.5)*%.17g):(($2+0.5)*%.17g):($3>0?$3:NaN) with image%s\n",
+          (double)A->cols / (double)r.nx, (double)A->rows / (double)r.ny,
+          r.nx < 128 && r.ny < 128 ? " pixels" : "");
+  rc = cli_gnuplot(&commands, path);
+done:
+  free(r.cell);
+  return rc;
+}

@@ -1,0 +1,26 @@
+/* The structure of a matrix as a raster, and the lengths of its rows. */
+#ifndef CLI_DRAW_STRUCTURE_H
+#define CLI_DRAW_STRUCTURE_H
+
+#include "krylocl.h"
+
+typedef struct cli_raster {
+  int64_t nx, ny, max; /* cells; most entries in one */
+  int64_t *cell;       /* [ny, nx] entries, to be freed */
+} cli_raster;
+int cli_raster_count(const kcl_csr *A, int most,
+                     cli_raster *out); /* most cells in each direction */
+
+/* digits [ny, nx]: 0 empty, 1 to 9 by the logarithm of the entries in a cell. */
+void cli_raster_digits(const cli_raster *r, char *digits);
+
+enum { CLI_LENGTHS = 65 };
+
+typedef struct cli_lengths { /* rows of from to to entries */
+  int64_t from, to, rows;
+} cli_lengths;
+
+/* One bin for each length if they differ by less than 32, else by powers of two; their number. */
+int cli_row_lengths(const kcl_csr *A, cli_lengths bin[CLI_LENGTHS]);
+
+#endif

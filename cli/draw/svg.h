@@ -1,0 +1,76 @@
+/* Drawing in SVG: marks (svg.c), axes (axis.c), labels that do not collide (labels.c), and the colours of all pictures
+ * (svg_style.c). Lengths are pixels, y points down. Marks carry a class, which the style gives its colour:
+ *
+ *   text    ink, mute, and with it c: centred, e: ends there, b: bold      line  rule, axis, ideal, s0 to s7
+ *   areas   bar, best, none (hollow), dot, stream, f0 to f7 (as s0 to s7)
+ */
+#ifndef CLI_DRAW_SVG_H
+#define CLI_DRAW_SVG_H
+
+#include "cli/draw/plot.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+
+enum { CLI_SVG_SERIES = 8 }; /* colours that tell things apart */
+
+void xml_text(FILE *f, const char *text); /* escaped, for elements and attributes */
+
+/* In a page the style is the page's; a file of its own has it inside, light. */
+void svg_begin(FILE *f, double width, double height, const char *title, bool alone);
+void svg_end(FILE *f);
+void svg_group(FILE *f, const char *tip); /* its marks show tip; "" or NULL: nothing */
+void svg_group_end(FILE *f);
+void svg_text(FILE *f, double x, double y, const char *class, const char *text);
+void svg_line(FILE *f, double x1, double y1, double x2, double y2, const char *class);
+void svg_rect(FILE *f, double x, double y, double w, double h, const char *class);
+void svg_dot(FILE *f, double x, double y, double r, const char *class);
+void svg_point(FILE *f, double x, double y, bool first,
+               const char *class); /* of a line; class when first */
+void svg_point_end(FILE *f);
+/* The structure of a matrix from 1, 1 on: digits [ny, nx] as in cli_raster_digits, cells of this size, a frame. */
+void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size);
+double svg_width(const char *text); /* about that of text in the size of labels, 12 */
+
+typedef struct cli_axis {
+  double lo, hi;   /* of values */
+  double from, to; /* where they are */
+  bool log;
+  const double *marks; /* ticks that are named [mark_count]; 0: round ones */
+  int mark_count;
+} cli_axis;
+enum { CLI_AXIS_TICKS = 24 };
+double axis_at(const cli_axis *a, double v);
+cli_axis axis_round(cli_axis a);                                 /* lo and hi become whole ticks */
+int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]); /* their number */
+typedef cli_text (*cli_axis_label)(double v);
+/* Below, at y, with lines up to top; left, at x, with lines to right. title: of the quantity. */
+void axis_below(FILE *f, const cli_axis *a, double y, double top, cli_axis_label label,
+                const char *title);
+void axis_left(FILE *f, const cli_axis *a, double x, double right, cli_axis_label label,
+               const char *title);
+cli_text exact_seconds(double v); /* of three digits: 18.0 us */
+cli_text axis_seconds(double v), axis_bytes(double v), axis_number(double v), axis_power(double v);
+
+typedef struct cli_label { /* of a point, or of the end of a line */
+  double x, y;             /* of what it names */
+  const char *text;
+  const char *class;
+  double at_x, at_y; /* where the text begins, on its base line */
+  bool placed, far;  /* far: from what it names, to which no line is drawn */
+} cli_label;
+/* Beside their points, within 0..width and top..bottom, the first ones first; those that find no room are not placed. */
+void labels_place(cli_label *list, int count, double width, double top, double bottom);
+/* One below another at x, nearest to their own y. */
+void labels_spread(cli_label *list, int count, double x, double top, double bottom);
+void labels_draw(FILE *f, const cli_label *list,
+                 int count); /* with lines to the points that are not near */
+
+/* plot_svg.c: as plot_history and plot_structure */
+int svg_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
+                double target);
+int svg_structure(const char *path, const char *title, const kcl_csr *A);
+
+void svg_style(FILE *f, bool alone); /* CSS of the classes; alone: light, else both */
+
+#endif

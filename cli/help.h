@@ -1,0 +1,19 @@
+/* Help texts, and the lists of names that options take. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include "cli/ui/options.h"
+#include "krylocl.h"
+
+typedef struct cli_names { /* a list that krylocl list prints */
+  const char *word, *title;
+  kcl_registry which;
+} cli_names;
+extern const cli_names cli_lists[]; /* ended by word NULL */
+
+/* c NULL: of the program, whose subcommands are listed. */
+int cli_help(const cli_command *c, const cli_command *const *commands, bool everything);
+void cli_print_list(const cli_names *l);
+const char *cli_about(void), *cli_files(void), *cli_exits(void);
+
+#endif

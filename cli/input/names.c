@@ -1,0 +1,57 @@
+/* Operands that are no files: generated systems, matrices of the SuiteSparse collection, words for vectors. */
+#include "cli/input/names.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool cli_is_generated(const char *path) {
+  const size_t kind = strcspn(path, ":");
+  bool is = false;
+  for (int i = 0; path[kind] && i < kcl_list_size(KCL_GENERATORS) && !is; i++) {
+    const char *name = kcl_list(KCL_GENERATORS, i).name;
+    is = strlen(name) == kind && !strncmp(name, path, kind);
+  }
+  return is && access(path, F_OK) != 0;
+}
+
+bool cli_is_word(const char *x) { return !strcmp(x, "ones") || !strcmp(x, "random"); }
+
+/* Group/Name, if there is no such file and no folder Group, and the name has no ending of a file
+ * format. */
+bool cli_is_collection(const char *path) {
+  static const char *const files[] = {".mtx", ".gz", ".rb", ".kcl", ".rows", ".txt", ".rhs"};
+  const char *slash = strchr(path, '/');
+  char group[100];
+  struct stat info;
+  size_t n = strlen(path);
+  if (!slash || slash == path || strchr(slash + 1, '/') || *path == '.' || !slash[1]) return false;
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    size_t e = strlen(files[i]);
+    if (n > e && strcmp(path + n - e, files[i]) == 0) return false;
+  }
+  snprintf(group, sizeof group, "%.*s", (int)(slash - path), path);
+  return stat(path, &info) != 0 && stat(group, &info) != 0;
+}
+
+int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t room) {
+  double begin = cli_now();
+  if (kcl_collection_get(ctx, name, false, path, room) == KCL_OK) return 0;
+  cli_busy(o, "fetching %s", name);
+  int rc = cli_lib(ctx, kcl_collection_get(ctx, name, true, path, room));
+  if (!rc)
+    cli_say(o, "fetched     %s in %s, kept as %s\n", name, cli_seconds(cli_now() - begin).s, path);
+  return rc;
+}
+
+/* Path of Name_b.mtx beside Name.mtx; false if there is none. */
+bool cli_collection_rhs(const char *matrix, char *path, size_t room) {
+  size_t n = strlen(matrix);
+  snprintf(path, room, "%.*s_b.mtx", (int)(n - 4), matrix);
+  return access(path, R_OK) == 0;
+}

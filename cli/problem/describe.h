@@ -1,0 +1,11 @@
+/* Lines that several reports have. */
+#ifndef CLI_PROBLEM_DESCRIBE_H
+#define CLI_PROBLEM_DESCRIBE_H
+
+#include "cli/ui/options.h"
+#include "krylocl.h"
+
+void report_device(const cli_options *o, const kcl_device *d);
+void report_matrix(const cli_options *o, const char *path, const kcl_csr *A, double seconds);
+
+#endif

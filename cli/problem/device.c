@@ -1,0 +1,36 @@
+/* Opens the device that the options name. */
+#include "cli/problem/device.h"
+#include "cli/ranks/ranks.h"
+#include "cli/ranks/solve.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "krylocl.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Sources and event times are of OpenCL devices: the first of them, where no device was named and the choice is the cpu. */
+static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
+  const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
+  int rc;
+  if (d->platform >= 0 || !(o->source || o->profile)) return 0;
+  if (cli_ranks() > 1 || (named && *named && strcmp(named, "auto")))
+    return cli_fail(KCL_USAGE,
+                    "--%s is for OpenCL devices, and this is the cpu: add --device opencl",
+                    o->source ? "source" : "profile");
+  CLI_TRY(cli_lib(ctx, kcl_select(ctx, "opencl", 0)));
+  CLI_TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+done:
+  return rc;
+}
+
+int cli_device(kcl *ctx, const cli_options *o, kcl_device *d) {
+  int rc;
+  cli_busy(o, "opening the device");
+  CLI_TRY(cli_lib(ctx, cli_ranks_device(ctx, o)));
+  CLI_TRY(cli_lib(ctx, kcl_device_current(ctx, d)));
+  CLI_TRY(need_opencl(ctx, o, d));
+done:
+  return rc;
+}

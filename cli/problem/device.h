@@ -1,0 +1,11 @@
+/* The device that the options name. */
+#ifndef CLI_PROBLEM_DEVICE_H
+#define CLI_PROBLEM_DEVICE_H
+
+#include "cli/ui/options.h"
+#include "krylocl.h"
+
+/* With --source and --profile an OpenCL device. */
+int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
+
+#endif

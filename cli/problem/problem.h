@@ -1,0 +1,40 @@
+/* The system A x = b on the host. */
+#ifndef CLI_PROBLEM_PROBLEM_H
+#define CLI_PROBLEM_PROBLEM_H
+
+#include "cli/ui/options.h"
+#include "krylocl.h"
+
+typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
+  bool spread; /* on several ranks: A, b and x are the rows of this one; A is freed by the set-up */
+  int64_t columns, first_row; /* then: elements of x here, and the number of its first row */
+  kcl_csr *A;
+  kcl_csr whole; /* sizes, symmetry and field of all of A; no arrays */
+  kcl_dense *b, *x;
+  kcl_dense *near_null; /* kcl_options.near_null, or NULL */
+  bool ones;            /* b = A*1, so x should be 1 */
+  bool b_of_matrix;     /* b comes from the file of A */
+  bool x_repeated;      /* the file of x has one column, b has several */
+  kcl_type precision;   /* of the solve */
+  double seconds_read;
+} cli_problem;
+
+/* b and x: a file or a word of cli_is_word. b NULL: that of A's file or generator, else A*1. x NULL: the initial guess of A's file if b is of that file too,
+ * else zeros. p->spread is given. */
+int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *b, const char *x,
+                     cli_problem *p);
+
+/* A, in the precision of the product, and x. */
+int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *x, cli_problem *p);
+
+/* y of a product of p: as many columns as x. */
+int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_problem *p,
+                    kcl_dense **out);
+
+/* p->near_null from the options' files. */
+int cli_near_null_load(kcl *ctx, const cli_options *o, cli_problem *p);
+void cli_problem_free(cli_problem *p);
+int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **A,
+                    kcl_type *precision);
+
+#endif

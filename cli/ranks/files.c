@@ -1,0 +1,97 @@
+/* krylocl solve on several ranks: files that all ranks read and write, each its own rows. Where something needs the whole system
+ * (--check, --cache, --near-null, --coordinates, KRYLOCL_READ=root), rank 0 reads it and the library gives it out. */
+#include "cli/ranks/files.h"
+#include "cli/input/names.h"
+#include "cli/input/read.h"
+#include "cli/problem/problem.h"
+#include "cli/ranks/ranks.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+
+#ifdef HAVE_MPI
+#include "krylocl_mpi.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cli_ranks_spread(const cli_options *o) {
+  const char *read = getenv("KRYLOCL_READ");
+  const bool checks = o->check && strcmp(o->check, "none") != 0,
+             whole = checks || o->cache || o->near_null || o->coordinates;
+  return cli_ranks() > 1 && !whole && !(read && !strcmp(read, "root"));
+}
+
+/* What rank 0 alone decides: is the system generated, and where are the files of a matrix of the collection? */
+typedef struct place {
+  int generated;
+  char A[4096], b[4096]; /* b: "" if there is none beside A */
+} place;
+
+static int find(kcl *ctx, const cli_options *o, const char *path, place *p) {
+  int rc = 0;
+  *p = (place){.generated = cli_is_generated(path)};
+  if (!cli_rank() && cli_is_collection(path)) {
+    rc = cli_collection(ctx, o, path, p->A, sizeof p->A);
+    if (!rc && !cli_collection_rhs(p->A, p->b, sizeof p->b)) p->b[0] = 0;
+  } else
+    snprintf(p->A, sizeof p->A, "%s", path);
+  if ((rc = cli_ranks_agreed(ctx, rc))) return rc;
+  cli_ranks_share(p, sizeof *p);
+  return 0;
+}
+
+static int read_part(kcl *ctx, const cli_options *o, const place *at, kcl_mpi_part *part) {
+  cli_busy(o, "%s %s", at->generated ? "generating" : "reading", cli_base(at->A));
+  if (at->generated) return cli_lib(ctx, kcl_mpi_generate(ctx, MPI_COMM_WORLD, at->A, part));
+  int rc = cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1));
+  return rc ? rc : cli_lib(ctx, kcl_mpi_read(ctx, MPI_COMM_WORLD, at->A, part));
+}
+
+int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
+                   kcl_dense **x0) {
+  kcl_mpi_part part = {0};
+  place at;
+  int rc;
+  CLI_TRY(find(ctx, o, path, &at));
+  CLI_TRY(read_part(ctx, o, &at, &part));
+  p->A = part.A, part.A = NULL;
+  p->whole = *p->A;
+  p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;
+  p->columns = part.columns, p->first_row = part.first_row, p->whole.rows = part.rows,
+  p->whole.nnz = part.nonzeros, p->whole.stored = part.stored;
+  if (b) *b = part.b, part.b = NULL;
+  if (x0) *x0 = part.x0, part.x0 = NULL;
+  if (b && !*b && at.b[0]) rc = cli_ranks_dense_read(ctx, at.b, p->A->rows, b);
+done:
+  kcl_mpi_part_free(&part);
+  return rc;
+}
+
+int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out) {
+  return cli_lib(ctx, kcl_mpi_dense_read(ctx, MPI_COMM_WORLD, path, own, out));
+}
+
+int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
+  return cli_lib(ctx, kcl_mpi_dense_write(ctx, MPI_COMM_WORLD, path, own));
+}
+
+#else
+
+bool cli_ranks_spread(const cli_options *o) { return (void)o, false; }
+int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
+                   kcl_dense **x0) {
+  return (void)x0, cli_read(ctx, o, path, &p->A, b, x0);
+}
+int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out) {
+  return (void)own, cli_lib(ctx, kcl_dense_read(ctx, path, out));
+}
+int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own) {
+  return cli_lib(ctx, kcl_dense_write(ctx, path, own));
+}
+
+#endif

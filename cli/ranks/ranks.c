@@ -1,0 +1,193 @@
+/* krylocl under mpirun: rank 0 is the program as ever; the others print nothing, they read, set up and solve with it, and write
+ * x (files.c).
+ *
+ * A failure of one rank in the library is returned on all, and rank 0 prints it. Between two calls of the library the others
+ * wait to be told whether there is another solve. What happens to rank 0 alone meanwhile ends them by MPI_Abort. MPI is
+ * started only where a launcher has set its variables, so the program alone does not pay for it. */
+#include "cli/ranks/ranks.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+
+static int rank, ranks = 1;
+
+int cli_rank(void) { return rank; }
+int cli_ranks(void) { return ranks; }
+
+int cli_ranks_agreed(kcl *ctx, int rc) {
+  const int all = cli_ranks_agree(ctx, rc);
+  return rc ? all : cli_lib(ctx, all);
+}
+
+int cli_ranks_check(const cli_options *o) {
+#ifndef HAVE_MPI
+  if (o->reproducible || o->partition)
+    return cli_fail(KCL_DEVICE, "--%s: this program was built without MPI",
+                    o->partition ? "partition" : "reproducible");
+#endif
+  return (void)o, KCL_OK;
+}
+
+#ifdef HAVE_MPI
+#include "krylocl_mpi.h"
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static bool started,
+    served; /* served: ranks other than 0 wait for its next word, and it for them */
+
+bool cli_ranks_alone(void) { return !started; }
+void cli_ranks_wait(bool waiting) { served = waiting; }
+
+/* ---------------------------------------------------------------- starting and ending */
+
+static int number(const char *variable) {
+  const char *text = getenv(variable);
+  return text ? atoi(text) : 0;
+}
+
+/* Open MPI; MPICH, Intel MPI and Slurm's PMI-2; Slurm's PMIx, which says no size. */
+static bool launched(void) {
+  if (getenv("OMPI_COMM_WORLD_SIZE")) return number("OMPI_COMM_WORLD_SIZE") > 1;
+  if (getenv("PMI_SIZE")) return number("PMI_SIZE") > 1;
+  return getenv("PMIX_RANK") && number("SLURM_NTASKS") > 1;
+}
+
+/* One rank, whose x has the bits of several. */
+static bool reproducible(int argc, char **argv) {
+  bool asked = false;
+  for (int i = 1; i < argc; i++) {
+    if (!strncmp(argv[i], "--devices", 9) &&
+        strchr(argv[i][9] || i + 1 == argc ? argv[i] : argv[i + 1], ','))
+      return false; /* this process starts the ranks */
+    asked = asked || !strcmp(argv[i], "--reproducible");
+  }
+  return asked && argc > 1 && !strcmp(argv[1], "solve");
+}
+
+/* Each rank of a launcher that this program's MPI does not know would take itself for the only one. */
+static void leave_strangers(void) {
+  cli_fail(KCL_DEVICE,
+           "a launcher started several ranks and this program's MPI sees one: launcher and "
+           "program are of different MPIs (Open MPI, MPICH)");
+  MPI_Finalize();
+  exit(KCL_DEVICE);
+}
+
+void cli_ranks_begin(int *argc, char ***argv) {
+  int provided;
+  if (!launched() && !reproducible(*argc, *argv)) return;
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI let others compute */
+  MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  started = true;
+  if (ranks == 1 && launched()) leave_strangers();
+  const int word[] = {SIGINT, SIGTERM, SIGUSR1}; /* rank 0 heeds them, and ends the others' solve */
+  for (int i = 0; i < 3; i++) signal(word[i], SIG_IGN);
+  if (rank) signal(SIGHUP, SIG_IGN);
+  if (rank) cli_silence();
+}
+
+/* "Open MPI v4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH Version: 4.0" of its first line. */
+cli_text cli_ranks_library(void) {
+  char words[MPI_MAX_LIBRARY_VERSION_STRING];
+  cli_text t;
+  int length;
+  MPI_Get_library_version(words, &length);
+  snprintf(t.s, sizeof t.s, "%.*s", (int)strcspn(words, ",\n"), words);
+  for (char *tab = t.s; (tab = strchr(tab, '\t'));) *tab = ' ';
+  return t;
+}
+
+int cli_ranks_end(int rc) {
+  if (!started) return rc;
+  fflush(stdout);
+  if (served && rc) MPI_Abort(MPI_COMM_WORLD, rc); /* others wait for this rank */
+  MPI_Finalize();
+  return rc;
+}
+
+int cli_ranks_agree(kcl *ctx, int rc) {
+  return ranks > 1 ? kcl_mpi_agree(ctx, MPI_COMM_WORLD, rc) : rc;
+}
+
+/* For kcl_mpi_same. A command line that was refused has the reason instead of its options. */
+static void print_command(FILE *f, const cli_options *o, bool refused) {
+  fprintf(f, "krylocl=%s\n", kcl_version());
+  const char *why = refused ? cli_failure() : "";
+  fprintf(f, "the command line=%s%.*s\n", refused ? "refused: " : "accepted",
+          (int)strcspn(why, "\n"), why);
+  if (refused) return;
+  fprintf(f, "the subcommand=%s\nthe number of operands=%d\n", o->command ? o->command : "none",
+          o->count);
+  cli_options_print(f, o);
+}
+
+static int compare_commands(kcl *ctx, const cli_options *o, bool refused) {
+  cli_buffer b;
+  int rc = buffer_open(&b), all;
+  if (!rc) print_command(b.f, o, refused);
+  if (!rc) rc = buffer_close(&b);
+  all = kcl_mpi_same(ctx, MPI_COMM_WORLD, rc ? NULL : b.data);
+  buffer_free(&b);
+  return all;
+}
+
+int cli_ranks_same(const cli_options *o, int rc) {
+  kcl *ctx = NULL;
+  if (ranks == 1) return rc;
+  if (kcl_create(&ctx)) return cli_fail(KCL_MEMORY, "out of memory");
+  const int all = compare_commands(ctx, o, rc);
+  if (!rc) rc = cli_lib(ctx, all);
+  kcl_destroy(&ctx);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- words between ranks */
+
+/* Without keeping a processor busy. */
+static void wait_for(MPI_Request *request) {
+  int there = 0;
+  while (MPI_Test(request, &there, MPI_STATUS_IGNORE), !there)
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+}
+
+void cli_ranks_share(void *data, size_t size) {
+  MPI_Request request;
+  if (ranks == 1) return;
+  MPI_Ibcast(data, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+}
+
+int cli_ranks_tell(int word) {
+  cli_ranks_share(&word, sizeof word);
+  return word;
+}
+
+double cli_ranks_largest(double own) {
+  MPI_Request request;
+  double pair[2] = {isnan(own) ? 0 : own, isnan(own)}; /* MPI does not order NaN */
+  MPI_Iallreduce(MPI_IN_PLACE, pair, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
+  wait_for(&request);
+  return pair[1] ? NAN : pair[0];
+}
+
+#else /* ---------------------------------------------------------------- built without MPI */
+
+void cli_ranks_begin(int *argc, char ***argv) { (void)argc, (void)argv; }
+int cli_ranks_end(int rc) { return rc; }
+int cli_ranks_agree(kcl *ctx, int rc) { return (void)ctx, rc; }
+int cli_ranks_same(const cli_options *o, int rc) { return (void)o, rc; }
+cli_text cli_ranks_library(void) { return (cli_text){""}; }
+int cli_ranks_tell(int word) { return word; }
+void cli_ranks_share(void *data, size_t size) { (void)data, (void)size; }
+double cli_ranks_largest(double own) { return own; }
+
+#endif

@@ -1,0 +1,12 @@
+/* Ranks in the report and in the JSON; nothing where there is one. */
+#ifndef CLI_RANKS_REPORT_H
+#define CLI_RANKS_REPORT_H
+
+#include "cli/solve/run.h"
+
+struct cJSON;
+
+void report_ranks(const cli_run *r);
+void json_ranks(struct cJSON *o, const cli_run *r);
+
+#endif

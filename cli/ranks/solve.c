@@ -1,0 +1,98 @@
+/* krylocl solve on one rank or several: the device of a rank, set-up, solves and their end. One process without
+ * --reproducible uses the ordinary library. */
+#include "cli/ranks/solve.h"
+#include "cli/input/read.h"
+#include "cli/ranks/ranks.h"
+#include "cli/ranks/shares.h"
+#include "cli/solve/run.h"
+#include "cli/ui/interrupt.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
+
+#ifdef HAVE_MPI
+#include "krylocl_mpi.h"
+#include <stdlib.h>
+
+int cli_ranks_device(kcl *ctx, const cli_options *o) {
+  char word[300];
+  int rc = kcl_mpi_set_partition(ctx, o->partition);
+  if (rc) return rc;
+  kcl_mpi_set_reproducible(ctx, o->reproducible);
+  if (cli_ranks_alone()) return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+  if (!o->devices) return kcl_mpi_select(ctx, MPI_COMM_WORLD, o->device);
+  cli_device_of_rank(o, cli_rank(), word, sizeof word);
+  kcl_mpi_set_weight(ctx, cli_share_of_rank(o, cli_rank()));
+  return kcl_mpi_select(ctx, MPI_COMM_WORLD, word);
+}
+
+int cli_setup(kcl *ctx, cli_run *r) {
+  if (cli_ranks_alone()) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
+  kcl_mpi_part part = {.A = r->p.A};
+  int rc = r->p.spread
+               ? kcl_mpi_setup_part(ctx, MPI_COMM_WORLD, &part, &r->asked, &r->shared)
+               : kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->shared);
+  r->p.A = part.A;
+  cli_ranks_wait(!rc);
+  return rc;
+}
+
+/* NULL on a rank without vectors. */
+static double *column(const kcl_dense *v, int64_t j) { return v ? cli_column(v, j) : NULL; }
+
+int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
+  (void)ctx;
+  if (cli_ranks_alone())
+    return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+  if (!cli_rank()) cli_ranks_tell((int)count);
+  cli_ranks_wait(false);
+  int rc = kcl_solve_many(r->shared, count, column(r->p.b, j), column(r->p.x, j), report);
+  cli_ranks_wait(!rc);
+  return rc;
+}
+
+/* kcl_mpi_share.seconds_alone needs the rates of devices; without them there is no prediction. */
+static void know_rate(kcl *ctx, const cli_options *o) {
+  kcl_device device;
+  double rate;
+  const bool reported = (!o->quiet || o->json) && !cli_interrupted();
+  if (reported && !kcl_device_current(ctx, &device) && device.platform >= 0)
+    kcl_stream_rate(ctx, &rate);
+}
+
+int cli_solves_end(kcl *ctx, cli_run *r) {
+  if (cli_ranks_alone()) return 0;
+  if (!cli_rank()) cli_ranks_tell(0);
+  cli_ranks_wait(false);
+  know_rate(ctx, r->o);
+  return cli_lib(ctx, kcl_mpi_shares(r->shared, &r->shares, &r->share_count));
+}
+
+void cli_describe(cli_run *r) {
+  if (cli_ranks_alone())
+    kcl_solver_info(r->solver, &r->setup);
+  else
+    kcl_solver_info(r->shared, &r->setup);
+}
+
+void cli_setup_free(cli_run *r) {
+  kcl_solver_free(&r->solver);
+  kcl_solver_free(&r->shared);
+  free(r->shares), r->shares = NULL;
+}
+
+#else /* built without MPI */
+
+int cli_ranks_device(kcl *ctx, const cli_options *o) {
+  return kcl_select(ctx, o->devices ? o->devices : o->device, 0);
+}
+int cli_setup(kcl *ctx, cli_run *r) { return kcl_setup(ctx, r->p.A, &r->asked, &r->solver); }
+int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
+  (void)ctx;
+  return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
+}
+int cli_solves_end(kcl *ctx, cli_run *r) { return (void)ctx, (void)r, 0; }
+void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
+void cli_setup_free(cli_run *r) { kcl_solver_free(&r->solver); }
+
+#endif

@@ -1,0 +1,89 @@
+/* "Use X": the fastest format of a question, over all numbers of threads, and how sure that is, by the ranks of its samples
+ * against those of the next format (rank_test.c). */
+#include "cli/bench/bench.h"
+#include "cli/draw/svg.h"
+#include "cli/report/rank_test.h"
+#include "cli/report/report.h"
+#include "krylocl.h"
+#include <stdio.h>
+#include <string.h>
+
+static const double CLOSE = 1.02; /* a factor that nobody minds */
+
+typedef struct candidates {
+  const cli_bench_row *best, *next; /* next: the fastest of another format, or NULL */
+} candidates;
+
+static void offer(candidates *c, const cli_bench_row *row) {
+  const cli_bench_row *old = c->best;
+  if (!old || bench_per_rhs(row) < bench_per_rhs(old)) {
+    c->best = row;
+    if (old && strcmp(old->format, row->format)) c->next = old;
+  } else if (strcmp(row->format, old->format) &&
+             (!c->next || bench_per_rhs(row) < bench_per_rhs(c->next)))
+    c->next = row;
+}
+
+static candidates find(const cli_report_data *r, const cli_report_group *g) {
+  candidates c = {0};
+  for (int i = 0; i < r->group_count; i++) {
+    const cli_report_group *h = &r->groups[i];
+    for (int k = 0; k < h->count && report_same_question(r, h->key, g->key); k++)
+      offer(&c, &r->run.rows[h->rows[k]]);
+  }
+  return c;
+}
+
+static void name(FILE *f, const char *text, bool html) {
+  if (html)
+    fputs("<b>", f), xml_text(f, text), fputs("</b>", f);
+  else
+    fputs(text, f);
+}
+
+/* The test needs samples for an interval of 95 %: four of each, or more where one has fewer. */
+static void sureness(FILE *f, const candidates *c, bool html) {
+  const kcl_samples *s = bench_samples(c->best), *t = bench_samples(c->next);
+  const int fewer = s->count < t->count ? s->count : t->count;
+  cli_rank_test test;
+  if (rank_compare(s->seconds, s->count, t->seconds, t->count, &test)) return;
+  const bool known = fewer > 1 && test.confidence >= 0.95;
+  const char *verdict = !known             ? "Not known"
+                        : test.low > CLOSE ? "Sure"
+                        : test.low > 1     ? "Nearly a tie"
+                                           : "A tie";
+  fprintf(f, "%s: ", verdict);
+  name(f, c->next->format, html);
+  fprintf(f, " takes %s times as long", bench_factor(test.ratio).s);
+  if (known)
+    fprintf(f, " (%.0f %% interval %s to %s)", 100 * test.confidence, bench_factor(test.low).s,
+            bench_factor(test.high).s);
+  if (fewer == 1)
+    fprintf(f, " by one sample, which has no interval: take six or more");
+  else if (fewer < 6)
+    fprintf(f, ". %d samples only: take six or more", fewer);
+  else if (bench_inconsistent(c->best))
+    fprintf(f,
+            ". Its product alone took longer than the iteration that contains it: measure again");
+  else if (bench_noisy(c->best))
+    fprintf(f, ". Its samples are noisy: measure again on an idle machine");
+}
+
+void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html) {
+  const candidates c = find(r, g);
+  if (!c.best) return;
+  fputs("Use ", f), name(f, c.best->format, html);
+  fprintf(f, ": %s per %s, ", exact_seconds(bench_time(c.best)->median).s,
+          bench_alone(c.best) ? "product" : "iteration");
+  const cli_report_name where = report_where(r, c.best);
+  if (html)
+    xml_text(f, where.s);
+  else
+    fputs(where.s, f);
+  fputs(". ", f);
+  if (c.next)
+    sureness(f, &c, html);
+  else
+    fputs("No other format was measured", f);
+  fputs(".", f);
+}

@@ -1,0 +1,109 @@
+/* Times of the formats of a group: a bar to the median, the samples as dots, and a mark where the bytes of the format would
+ * be moved at the device's stream rate. The scale ends at eight times the fastest; longer bars are cut. */
+#include "cli/bench/bench.h"
+#include "cli/draw/svg.h"
+#include "cli/report/report.h"
+#include "krylocl.h"
+#include <math.h>
+#include <stdio.h>
+
+enum { PITCH = 20, TOP = 30, NUMBERS = 74 };
+
+typedef struct bars {
+  FILE *f;
+  const cli_report_data *r;
+  cli_axis x;
+} bars;
+
+static double bytes_of(const cli_bench_row *row) {
+  return bench_alone(row) ? row->measured.bytes_product : row->measured.bytes_iteration;
+}
+
+static void tip(const bars *b, const cli_bench_row *row, char *text, size_t room) {
+  const kcl_summary *t = bench_time(row);
+  const double part = bench_fraction(&b->r->run, row);
+  int n = snprintf(text, room, "%s: median %s", row->format, exact_seconds(t->median).s);
+  if (t->confidence > 0)
+    n += snprintf(text + n, room - (size_t)n, ", %.0f %% interval %s to %s", 100 * t->confidence,
+                  exact_seconds(t->low).s, exact_seconds(t->high).s);
+  n += snprintf(text + n, room - (size_t)n, ", %d sample%s, least %s, largest %s", t->count,
+                t->count == 1 ? "" : "s", exact_seconds(t->min).s, exact_seconds(t->max).s);
+  n += snprintf(text + n, room - (size_t)n, "; %s moved, %.1f GB/s", axis_bytes(bytes_of(row)).s,
+                bench_rate(row) * 1e-9);
+  if (part > 0)
+    snprintf(text + n, room - (size_t)n, ", %.0f %% of the stream rate%s", 100 * part,
+             part > 1 ? " (in cache)" : "");
+}
+
+/* Dots one below another in turn, so that equal samples do not hide each other. */
+static void dots(const bars *b, const cli_bench_row *row, double y) {
+  const kcl_samples *s = bench_samples(row);
+  const int step = s->count / 60 + 1;
+  for (int i = 0; i < s->count; i += step)
+    if (s->seconds[i] <= b->x.hi)
+      svg_dot(b->f, axis_at(&b->x, s->seconds[i]), y + 3.5 + (i / step) % 5 * 1.75, 1.6, "dot");
+}
+
+static void bar(const bars *b, const cli_bench_row *row, double y, bool best) {
+  const double median = bench_time(row)->median, end = axis_at(&b->x, fmin(median, b->x.hi));
+  const double stream = b->r->run.places[row->place].stream.rate,
+               ideal = stream > 0 ? bytes_of(row) / stream : 0;
+  char text[400];
+  tip(b, row, text, sizeof text);
+  svg_group(b->f, text);
+  svg_rect(b->f, 0, y - 3, CLI_REPORT_WIDTH, PITCH, "hit");
+  svg_text(b->f, b->x.from - 8, y + 11, best ? "ink e b" : "ink e", row->format);
+  svg_rect(b->f, b->x.from, y, end - b->x.from, 14, best ? "best" : "bar");
+  if (median > b->x.hi) svg_text(b->f, end + 3, y + 11, "mute", "\xe2\x80\xba");
+  dots(b, row, y);
+  if (ideal > 0 && ideal <= b->x.hi)
+    svg_rect(b->f, axis_at(&b->x, ideal) - 1.25, y - 2, 2.5, 18, "stream");
+  svg_text(b->f, CLI_REPORT_WIDTH - 4, y + 11, best ? "ink e b" : "ink e", exact_seconds(median).s);
+  svg_group_end(b->f);
+}
+
+static void key(FILE *f, double x) {
+  svg_rect(f, x, 5, 16, 10, "bar"), svg_text(f, x + 21, 14, "mute", "median");
+  svg_dot(f, x + 82, 10, 1.8, "dot"), svg_dot(f, x + 87, 8, 1.8, "dot"),
+      svg_text(f, x + 94, 14, "mute", "sample");
+  svg_rect(f, x + 152, 2, 2.5, 16, "stream"),
+      svg_text(f, x + 160, 14, "mute", "its bytes at the stream rate");
+}
+
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+  const cli_report_group *g = s->g;
+  char title[420];
+  double left = 40;
+  if (!g->count) return 0;
+  for (int i = 0; i < g->count; i++)
+    left = fmax(left, svg_width(r->run.rows[g->rows[i]].format) + 12);
+  const cli_bench_row *first = &r->run.rows[g->rows[0]],
+                      *last = &r->run.rows[g->rows[g->count - 1]];
+  const kcl_summary *quick = bench_time(first), *slow = bench_time(last);
+  const double bottom = TOP + PITCH * g->count;
+  bars b = {f,
+            r,
+            {.lo = 0,
+             .hi = fmin(fmax(slow->median, slow->high) * 1.02, 8 * quick->median),
+             .from = left,
+             .to = CLI_REPORT_WIDTH - NUMBERS}};
+  snprintf(title, sizeof title, "%.96s: time per %s, %s", r->run.matrices[s->matrix].name,
+           bench_alone(first) ? "product" : "iteration", report_setting(r, g->key, true).s);
+  svg_begin(f, CLI_REPORT_WIDTH, bottom + 40, title, alone);
+  key(f, left);
+  axis_below(f, &b.x, bottom + 2, TOP - 6, axis_seconds,
+             bench_alone(first) ? "time per product" : "time per iteration");
+  for (int i = 0; i < g->count; i++) bar(&b, &r->run.rows[g->rows[i]], TOP + PITCH * i, i == 0);
+  svg_end(f);
+  return 0;
+}
+
+const cli_report_figure report_bars = {
+    .name = "times",
+    .title = "Times",
+    .how = "Fastest first. A bar ends at the median; dots are samples. The green mark is the time "
+           "that the format's bytes would "
+           "take at the device's stream rate: a bar that reaches it cannot be faster, one that "
+           "ends before it works from cache.",
+    .scope = CLI_REPORT_GROUP,
+    .draw = draw};

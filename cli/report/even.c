@@ -1,0 +1,116 @@
+/* Set-up and N iterations together, by those of the fastest plain CSR, against N: below 1 a format pays. Drawn are the fastest
+ * formats and every one that is the best for some N. */
+#include "cli/bench/bench.h"
+#include "cli/draw/lines.h"
+#include "cli/draw/svg.h"
+#include "cli/report/report.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <math.h>
+#include <stdio.h>
+
+enum { POINTS = 81, MOST = 7 };
+static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends there */
+
+/* As in the column "pays after": a first compilation is not counted. */
+static double setup(const cli_bench_row *r) {
+  return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
+}
+
+static double total(const cli_bench_row *r, double n) {
+  return setup(r) + n * bench_time(r)->median;
+}
+
+static double at(int k) { return pow(LONGEST, (double)k / (POINTS - 1)); }
+
+/* The best for N. */
+static int best_for(const cli_report_data *r, const cli_report_group *g, double n) {
+  int best = g->rows[0];
+  for (int i = 1; i < g->count; i++)
+    if (total(&r->run.rows[g->rows[i]], n) < total(&r->run.rows[best], n)) best = g->rows[i];
+  return best;
+}
+
+static bool best_somewhere(const cli_report_data *r, const cli_report_group *g, int row) {
+  for (int k = 0; k < POINTS; k++)
+    if (best_for(r, g, at(k)) == row) return true;
+  return false;
+}
+
+/* The name tells from where on, or up to where, it pays. */
+static void describe(const cli_report_data *r, const cli_bench_row *row, cli_line *l) {
+  const cli_bench_break_even e = bench_pays(&r->run, row);
+  const cli_text from = cli_whole(e.after), until = cli_whole(e.until);
+  const bool begins = isfinite(e.after) && e.after > 1,
+             ends = !isfinite(e.after) && e.until > 0 && isfinite(e.until);
+  int n = snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
+                   exact_seconds(setup(row)).s, exact_seconds(bench_time(row)->median).s);
+  snprintf(l->name, sizeof l->name, "%.40s%s%s", row->format,
+           begins ? ", from "
+           : ends ? ", up to "
+                  : "",
+           begins ? from.s
+           : ends ? until.s
+                  : "");
+  if (begins || ends)
+    snprintf(l->tip + n, sizeof l->tip - (size_t)n, "; pays %s %s against %s",
+             begins ? "from" : "up to", begins ? from.s : until.s, e.against->format);
+}
+
+/* From the first N on at which the line is within the picture. */
+static int add(const cli_report_data *r, const cli_bench_row *row, const cli_bench_row *against,
+               cli_lines *l) {
+  cli_line *one = lines_add(l, POINTS);
+  if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
+  for (int k = 0; k < POINTS; k++) {
+    const double v = total(row, at(k)) / total(against, at(k));
+    if (v > CUT && one->count) break;
+    if (v <= CUT) one->x[one->count] = at(k), one->y[one->count++] = v;
+  }
+  describe(r, row, one);
+  return 0;
+}
+
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+  const cli_report_group *g = s->g;
+  char title[420], name[120];
+  int rc = 0;
+  if (g->count < 2) return 0;
+  const cli_bench_row *against = NULL;
+  for (int i = 0; i < g->count && !against; i++)
+    against = bench_pays(&r->run, &r->run.rows[g->rows[i]]).against;
+  if (!against || !(setup(against) > 0)) return 0;
+  cli_lines l = {.title = title,
+                 .x_title = bench_alone(g->key) ? "products" : "iterations",
+                 .y_title = name,
+                 .x_label = axis_power,
+                 .y_label = axis_number,
+                 .log_x = true,
+                 .level = 1,
+                 .level_name = ""};
+  snprintf(name, sizeof name, "set-up and %s together, by those of %.40s", l.x_title,
+           against->format);
+  snprintf(title, sizeof title, "%.96s: break-even, %s", r->run.matrices[s->matrix].name,
+           report_setting(r, g->key, true).s);
+  for (int i = 0; i < g->count; i++) {
+    const cli_bench_row *row = &r->run.rows[g->rows[i]];
+    if (row != against && l.count < MOST && (i < 4 || best_somewhere(r, g, g->rows[i])))
+      CLI_TRY(add(r, row, against, &l));
+  }
+  lines_draw(f, &l, alone);
+done:
+  lines_free(&l);
+  return rc;
+}
+
+const cli_report_figure report_even = {
+    .name = "break-even",
+    .title = "Break-even",
+    .how = "Set-up (conversion, upload, loading of compiled kernels) and N iterations together, by "
+           "those of the fastest plain CSR. "
+           "Where a line falls below 1 the format pays; take the lowest line at the length of your "
+           "solve.",
+    .scope = CLI_REPORT_GROUP,
+    .draw = draw};

@@ -1,0 +1,152 @@
+/* Are these the results of krylocl bench or solve? Every field that the report needs is looked at, and the first that is
+ * missing or of another kind is named by its place in the file. */
+#include "cli/bench/bench.h"
+#include "cli/report/report.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct place { /* of an object: rows[3] of the file */
+  const char *path, *list;
+  int index; /* -1: the file itself */
+} place;
+
+static int wrong(const place *p, const char *key, const char *expected) {
+  char where[80] = "";
+  if (p->index >= 0) snprintf(where, sizeof where, "%s[%d].", p->list, p->index);
+  return cli_fail(KCL_INPUT, "%s: %s%s: %s is expected", p->path, where, key, expected);
+}
+
+const cJSON *report_field(const cJSON *o, const char *key) {
+  return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+
+const char *report_text(const cJSON *o, const char *key) {
+  const char *v = cJSON_GetStringValue(report_field(o, key));
+  return v ? v : "";
+}
+
+double report_number(const cJSON *o, const char *key) {
+  const cJSON *v = report_field(o, key);
+  return cJSON_IsNumber(v) ? v->valuedouble : NAN;
+}
+
+static int texts(const place *p, const cJSON *o, const char *const *keys) {
+  for (; *keys; keys++)
+    if (!cJSON_IsString(report_field(o, *keys))) return wrong(p, *keys, "a text");
+  return 0;
+}
+
+static int counts(const place *p, const cJSON *o, const char *const *keys) {
+  for (; *keys; keys++) {
+    const cJSON *v = report_field(o, *keys);
+    if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble < 9e15) ||
+        floor(v->valuedouble) != v->valuedouble)
+      return wrong(p, *keys, "a whole number that is not negative");
+  }
+  return 0;
+}
+
+static int samples(const place *p, const cJSON *row, const char *key) {
+  char name[64];
+  const cJSON *list = report_field(report_field(row, key), "samples"), *one;
+  snprintf(name, sizeof name, "%s.samples", key);
+  if (!cJSON_IsArray(list) || !cJSON_GetArraySize(list)) return wrong(p, name, "a list of seconds");
+  cJSON_ArrayForEach(
+      one,
+      list) if (!cJSON_IsNumber(one) ||
+                !(one->valuedouble > 0 &&
+                  isfinite(one->valuedouble))) return wrong(p, name,
+                                                            "a list of seconds, each positive,");
+  return 0;
+}
+
+static bool among(const cJSON *list, const char *key, const char *name) {
+  const cJSON *one;
+  cJSON_ArrayForEach(one, list) if (!strcmp(report_text(one, key), name)) return true;
+  return false;
+}
+
+static int matrix(const place *p, const cJSON *all, const cJSON *o) {
+  static const char *const names[] = {"name", NULL}, *const numbers[] = {"rows", "cols", "nnz",
+                                                                         NULL};
+  (void)all;
+  int rc = cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
+  return rc ? rc : counts(p, o, numbers);
+}
+
+static int device(const place *p, const cJSON *all, const cJSON *o) {
+  static const char *const names[] = {"place", "name", "kind", NULL};
+  (void)all;
+  return cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
+}
+
+static int row(const place *p, const cJSON *all, const cJSON *o) {
+  static const char *const names[] = {"matrix",       "format", "precision", "solver",
+                                      "solver_asked", "status", NULL};
+  int rc = cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
+  if (rc) return rc;
+  const bool reference = !strcmp(p->list, "references"),
+             ok = !strcmp(report_text(o, "status"), "ok");
+  if (!among(report_field(all, "matrices"), "name", report_text(o, "matrix")))
+    return wrong(p, "matrix", "a name of matrices");
+  if (!reference && !among(report_field(all, "devices"), "place", report_text(o, "device_place")))
+    return wrong(p, "device_place", "a place of devices");
+  const char *type = report_text(o, "precision");
+  if (strlen(type) != 1 || !strchr("sdcz", *type)) return wrong(p, "precision", "s, d, c or z");
+  if (!ok) return 0;
+  if (!reference && strcmp(report_text(o, "solver_asked"), "none") &&
+      (rc = samples(p, o, "seconds_per_iteration")))
+    return rc;
+  if (!reference && !(report_number(o, "nrhs") >= 1)) return wrong(p, "nrhs", "1 or more");
+  return samples(p, o, "seconds_per_product");
+}
+
+static int lists(const char *path, const cJSON *file) {
+  static const struct {
+    const char *name;
+    int (*check)(const place *p, const cJSON *all, const cJSON *o);
+  } all[] = {{"devices", device}, {"matrices", matrix}, {"rows", row}, {"references", row}};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+    const cJSON *list = report_field(file, all[k].name), *one;
+    place p = {path, all[k].name, -1};
+    if (!cJSON_IsArray(list)) return wrong(&p, all[k].name, "a list");
+    cJSON_ArrayForEach(one, list) {
+      p.index++;
+      int rc = all[k].check(&p, file, one);
+      if (rc) return rc;
+    }
+  }
+  return 0;
+}
+
+static int solve_fields(const char *path, const cJSON *file) {
+  static const char *const names[] = {"solver", "format", "precond", "device", NULL},
+                           *const numbers[] = {"iterations", NULL};
+  const place p = {path, "", -1};
+  const cJSON *history = report_field(file, "history"), *one;
+  int rc = texts(&p, file, names);
+  if (!rc) rc = counts(&p, file, numbers);
+  if (!rc && !cJSON_IsObject(report_field(file, "matrix"))) rc = wrong(&p, "matrix", "an object");
+  if (!rc && history && !cJSON_IsArray(history)) rc = wrong(&p, "history", "a list");
+  cJSON_ArrayForEach(one, history) if (!rc && (!cJSON_IsNumber(cJSON_GetArrayItem(one, 0)) ||
+                                               !cJSON_IsNumber(cJSON_GetArrayItem(one, 1)))) rc =
+      wrong(&p, "history", "a list of pairs of an iteration and a residual");
+  return rc;
+}
+
+int report_fields(const char *path, const cJSON *file, bool *solve) {
+  *solve = *report_text(file, "krylocl") != 0;
+  if (*solve) return solve_fields(path, file);
+  if (strcmp(report_text(file, "program"), "krylocl bench"))
+    return cli_fail(
+        KCL_INPUT, "%s: JSON, but no results of krylocl bench (\"program\") or solve (\"krylocl\")",
+        path);
+  if (report_number(file, "schema") != CLI_BENCH_SCHEMA)
+    return cli_fail(KCL_INPUT, "%s: schema %g, this version of krylocl reads schema %d", path,
+                    report_number(file, "schema"), CLI_BENCH_SCHEMA);
+  return lists(path, file);
+}

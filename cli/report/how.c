@@ -1,0 +1,122 @@
+/* How it was measured: for each file the program, date, command, host, clock and devices, and what the figures rest on. */
+#include "cli/bench/bench.h"
+#include "cli/draw/svg.h"
+#include "cli/report/report.h"
+#include "cli/ui/output.h"
+#include "cli/ui/text.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static void item(FILE *f, const char *name, const char *text) {
+  if (!*text) return;
+  fprintf(f, "<dt>%s</dt><dd>", name), xml_text(f, text), fputs("</dd>\n", f);
+}
+
+/* A word of a command line, in quotes if a shell would take it apart. */
+static void word(FILE *f, const char *text) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/=+@%";
+  if (*text && strspn(text, plain) == strlen(text)) {
+    fprintf(f, " %s", text);
+    return;
+  }
+  fputs(" '", f);
+  for (; *text; text++) fputs(*text == '\'' ? "'\\''" : (char[]){*text, 0}, f);
+  fputc('\'', f);
+}
+
+/* The command, from the arguments that --resume needs; zeros and false are defaults. */
+static void command(FILE *f, const cJSON *file) {
+  const cJSON *a = report_field(file, "arguments"), *one;
+  cli_buffer b;
+  if (!cJSON_IsObject(a) || buffer_open(&b)) return;
+  fputs("krylocl bench", b.f);
+  cJSON_ArrayForEach(one, report_field(a, "operands")) if (cJSON_IsString(one))
+      word(b.f, one->valuestring);
+  cJSON_ArrayForEach(one, a) {
+    const bool number = cJSON_IsNumber(one) && one->valuedouble > 0, text = cJSON_IsString(one);
+    if (!number && !text && !cJSON_IsTrue(one)) continue;
+    fprintf(b.f, " --%s", one->string);
+    if (number) fprintf(b.f, " %g", one->valuedouble);
+    if (text) word(b.f, one->valuestring);
+  }
+  if (!buffer_close(&b))
+    fputs("<dt>command</dt><dd><code>", f), xml_text(f, b.data), fputs("</code></dd>\n", f);
+  buffer_free(&b);
+}
+
+static void host(FILE *f, const cJSON *file) {
+  const cJSON *h = report_field(file, "host");
+  char text[300];
+  snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", report_text(h, "system"),
+           report_text(h, "release"), report_text(h, "machine"), report_number(h, "processors"));
+  if (cJSON_IsObject(h)) item(f, "host", text);
+  snprintf(text, sizeof text, "%.2f at the beginning, %.2f at the end (average of a minute)",
+           report_number(h, "load_begin"), report_number(h, "load_end"));
+  if (isfinite(report_number(h, "load_begin"))) item(f, "load", text);
+  item(f, "clock", report_text(h, "clock"));
+}
+
+static void devices(FILE *f, const cJSON *file) {
+  const cJSON *one;
+  cJSON_ArrayForEach(one, report_field(file, "devices")) {
+    char text[700], threads[40] = "";
+    const double rate = report_number(one, "stream_bytes_per_second");
+    if (report_number(one, "threads") > 0)
+      snprintf(threads, sizeof threads, ", %.0f threads", report_number(one, "threads"));
+    const char *platform = report_text(one, "platform"), *driver = report_text(one, "driver");
+    int n = snprintf(text, sizeof text, "%.40s: %.120s%s", report_text(one, "place"),
+                     report_text(one, "name"), threads);
+    if (*driver)
+      n += snprintf(text + n, sizeof text - (size_t)n, ", %.60s, driver %.120s, %.120s", platform,
+                    driver, report_text(one, "version"));
+    if (rate > 0)
+      snprintf(text + n, sizeof text - (size_t)n, "; stream rate %s GB/s",
+               bench_factor(rate * 1e-9).s);
+    item(f, "device", text);
+  }
+}
+
+static void bench(FILE *f, const cli_report_file *file) {
+  const cJSON *o = file->json;
+  char text[300];
+  snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", report_text(o, "version"),
+           *report_text(o, "commit") ? report_text(o, "commit") : "not known");
+  item(f, "program", text);
+  snprintf(text, sizeof text, "%.40s, %s%s", report_text(o, "date"),
+           cli_seconds(fmax(0, report_number(o, "seconds"))).s,
+           cJSON_IsFalse(report_field(o, "complete"))
+               ? "; not complete: it was interrupted, or a file could not be read"
+               : "");
+  item(f, "measured", text);
+  command(f, o), devices(f, o), host(f, o);
+}
+
+static void solve(FILE *f, const cli_report_file *file) {
+  const cJSON *o = file->json;
+  char text[400];
+  snprintf(text, sizeof text,
+           "krylocl %.60s solve, %.120s, tolerance %g: %.120s after %.0f iterations",
+           report_text(o, "krylocl"), report_text(o, "device"), report_number(o, "tol"),
+           report_text(o, "reason"), report_number(o, "iterations"));
+  item(f, "program", text);
+}
+
+void report_how(FILE *f, const cli_report_data *r) {
+  for (int i = 0; i < r->file_count; i++) {
+    fputs("<h3>", f), xml_text(f, cli_base(r->files[i].path)), fputs("</h3>\n<dl>\n", f);
+    (r->files[i].solve ? solve : bench)(f, &r->files[i]);
+    fputs("</dl>\n", f);
+  }
+  if (r->run.row_count)
+    fprintf(f,
+            "<p>Every product was compared with a reference within a derived bound before it was "
+            "timed. A sample is the mean of several "
+            "iterations; times are medians. The interval contains the true median with the "
+            "probability that is told with it, whatever the "
+            "distribution; a row is noisy (~) if it is wider than %.0f %% of the median.</p>\n",
+            100 * CLI_BENCH_NOISE);
+}

@@ -1,0 +1,96 @@
+/* The tables of a report for LaTeX, with booktabs: one per matrix, with a caption; longer ones than a page by longtable. */
+#include "cli/bench/bench.h"
+#include "cli/report/report.h"
+#include "cli/ui/output.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 42 }; /* rows */
+
+/* The signs that TeX takes as commands, and those that its fonts lack. */
+static void escaped(FILE *f, const char *text) {
+  static const struct {
+    const char *from, *to;
+  } signs[] = {{"\\", "\\textbackslash{}"},
+               {"_", "\\_"},
+               {"%", "\\%"},
+               {"&", "\\&"},
+               {"#", "\\#"},
+               {"$", "\\$"},
+               {"{", "\\{"},
+               {"}", "\\}"},
+               {"~", "$\\sim$"},
+               {"^", "\\textasciicircum{}"},
+               {"<", "\\textless{}"},
+               {">", "\\textgreater{}"},
+               {"|", "\\textbar{}"},
+               {"\"", "\\textquotedbl{}"},
+               {"\xc2\xb5", "\\textmu{}"},
+               {"\xc3\x97", "$\\times$"},
+               {"+/-", "$\\pm$"}};
+  while (*text) {
+    size_t k = 0, n = sizeof signs / sizeof *signs;
+    while (k < n && strncmp(text, signs[k].from, strlen(signs[k].from))) k++;
+    if (k < n)
+      fputs(signs[k].to, f), text += strlen(signs[k].from);
+    else
+      fputc((unsigned char)*text < 0x20 ? ' ' : *text, f), text++;
+  }
+}
+
+/* Paper is narrow: of the rates and the set-up stays what they are for. */
+static bool shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
+  return c->cell != CLI_BENCH_GBYTES && c->cell != CLI_BENCH_SETUP &&
+         report_column_shown(r, matrix, c);
+}
+
+static void line(FILE *f, const cli_report_data *r, int matrix, const cli_bench_row *row) {
+  const cli_report_column *c;
+  bool first = true;
+  for (int i = 0; (c = report_column_at(i)); i++) {
+    double v;
+    if (!shown(r, matrix, c)) continue;
+    if (!first) fputs(" & ", f);
+    escaped(f, row ? report_cell(r, row, c, &v).s : c->title);
+    first = false;
+  }
+  fputs(" \\\\\n", f);
+}
+
+static void table(FILE *f, const cli_report_data *r, int matrix, const int *rows, int count) {
+  const cli_report_column *c;
+  const bool tall = count > PAGE;
+  fputs(
+      tall ? "\n\\begingroup\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\begin{longtable}{"
+           : "\n\\begin{table}\n\\centering\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\caption{",
+      f);
+  if (!tall) escaped(f, report_caption(r, matrix).s), fputs("}\n\\smallskip\n\\begin{tabular}{", f);
+  for (int i = 0; (c = report_column_at(i)); i++)
+    if (shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
+  fputs("}\n", f);
+  if (tall) fputs("\\caption{", f), escaped(f, report_caption(r, matrix).s), fputs("}\\\\\n", f);
+  fputs("\\toprule\n", f);
+  line(f, r, matrix, NULL);
+  fputs(tall ? "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" : "\\midrule\n", f);
+  for (int i = 0; i < count; i++) line(f, r, matrix, &r->run.rows[rows[i]]);
+  fputs(tall ? "\\end{longtable}\n\\endgroup\n" : "\\bottomrule\n\\end{tabular}\n\\end{table}\n",
+        f);
+}
+
+int report_latex(const cli_report_data *r, const char *path) {
+  cli_buffer b;
+  int rc = buffer_open(&b);
+  if (rc) return rc;
+  fputs("% Of krylocl report. Needs \\usepackage[T1]{fontenc}, \\usepackage{textcomp}, "
+        "\\usepackage{booktabs} and, for tables longer than a page,\n% \\usepackage{longtable}.\n",
+        b.f);
+  for (int i = 0; i < r->run.matrix_count; i++) {
+    int count;
+    int *rows = report_rows(r, i, &count);
+    if (rows && count) table(b.f, r, i, rows, count);
+    free(rows);
+  }
+  return buffer_write(&b, path);
+}

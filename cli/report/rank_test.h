@@ -1,0 +1,16 @@
+/* A test by ranks of two sets of samples (rank_test.c). */
+#ifndef CLI_REPORT_RANK_TEST_H
+#define CLI_REPORT_RANK_TEST_H
+
+typedef struct cli_rank_test {
+  double p;         /* two-sided: how likely such ranks are if nothing differs */
+  double ratio;     /* of y to x */
+  double low, high; /* an interval around it */
+  double confidence;
+} cli_rank_test;
+int rank_compare(const double *x, int n, const double *y, int m,
+                 cli_rank_test *out); /* KCL_MEMORY */
+/* Adjusts p [count] for that many tests at once (Holm 1979). */
+void rank_holm(double *p, int count);
+
+#endif

@@ -1,0 +1,141 @@
+/* The files of krylocl report: each is parsed, checked and read as --resume reads it, and the rows of all are joined.
+ * Devices are the same if their place, name, driver and threads are; matrices if their names and sizes are. A row that is in
+ * several files is that of the last. */
+#include "cli/bench/bench.h"
+#include "cli/report/report.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/output.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- one file */
+
+static int broken(const cli_report_file *file, const char *at) {
+  int line = 1, column = 1;
+  at += strspn(at, " \t\r\n");
+  for (const char *s = file->text.data; s < at; s++) {
+    column++;
+    if (*s == '\n') line++, column = 1;
+  }
+  return cli_fail(KCL_INPUT,
+                  "%s: no JSON at line %d, column %d: it ends there, or something else is expected",
+                  file->path, line, column);
+}
+
+static int parse(cli_report_file *file) {
+  const char *end = NULL;
+  file->json = cJSON_ParseWithOpts(file->text.data, &end, true);
+  if (!file->json) return broken(file, end ? end : file->text.data);
+  return report_fields(file->path, file->json, &file->solve);
+}
+
+/* ---------------------------------------------------------------- joining */
+
+static bool same_device(const cli_bench_place *a, const cli_bench_place *b) {
+  return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
+         !strcmp(a->device.name, b->device.name) && !strcmp(a->device.driver, b->device.driver) &&
+         a->device.compute_units == b->device.compute_units;
+}
+
+static int join_place(cli_bench_run *all, const cli_bench_place *p) {
+  for (int i = 0; i < all->place_count; i++)
+    if (same_device(&all->places[i], p)) {
+      all->places[i].stream = bench_newer(&all->places[i].stream, &p->stream);
+      return i;
+    }
+  return bench_add_place(all, p);
+}
+
+static bool same_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
+  return !strcmp(a->name, b->name) && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz;
+}
+
+static int join_matrix(cli_bench_run *all, const cli_bench_matrix *m) {
+  for (int i = 0; i < all->matrix_count; i++)
+    if (same_matrix(&all->matrices[i], m)) {
+      if (!all->matrices[i].length_count) all->matrices[i] = *m;
+      return i;
+    }
+  int at = bench_add_matrix(all, m->name, m->file);
+  if (at >= 0) all->matrices[at] = *m;
+  return at;
+}
+
+/* What row owned belongs to another one now. */
+static int given(cli_bench_row *row) {
+  row->measured = (kcl_bench_row){0}, row->profile = NULL;
+  return 0;
+}
+
+/* Takes the samples and the profile of row over. */
+static int join_row(cli_report_data *r, cli_bench_row *row) {
+  for (int i = 0; i < r->run.row_count; i++) {
+    cli_bench_row *old = &r->run.rows[i];
+    if (!bench_same_group(old, row) || strcmp(old->format, row->format)) continue;
+    if (row->place < 0 && old->origin != row->origin) continue;
+    kcl_bench_free(&old->measured), bench_profile_free(old);
+    *old = *row, r->doubles++;
+    return given(row);
+  }
+  if (!bench_add_row(&r->run, row)) return cli_fail(KCL_MEMORY, "out of memory: the rows");
+  return given(row);
+}
+
+static int join(cli_report_data *r, cli_bench_run *one, int origin) {
+  int rc = 0;
+  int *place = calloc((size_t)one->place_count + (size_t)one->matrix_count + 1, sizeof *place);
+  int *matrix = place ? place + one->place_count : NULL;
+  CLI_TRY(place ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
+  for (int i = 0; i < one->place_count; i++)
+    CLI_TRY((place[i] = join_place(&r->run, &one->places[i])) < 0
+                ? cli_fail(KCL_MEMORY, "out of memory: the devices")
+                : 0);
+  for (int i = 0; i < one->matrix_count; i++)
+    CLI_TRY((matrix[i] = join_matrix(&r->run, &one->matrices[i])) < 0
+                ? cli_fail(KCL_MEMORY, "out of memory: the matrices")
+                : 0);
+  for (int i = 0; i < one->row_count; i++) {
+    cli_bench_row *row = &one->rows[i];
+    row->matrix = matrix[row->matrix], row->origin = origin;
+    if (row->place >= 0) row->place = place[row->place];
+    CLI_TRY(join_row(r, row));
+  }
+done:
+  free(place);
+  return rc;
+}
+
+/* A file, or its text in memory. */
+static int add(cli_report_data *r, const char *path, const char *text) {
+  cli_report_file *file = &r->files[r->file_count++];
+  cli_bench_run one = {.o = r->o, .shown = true};
+  *file = (cli_report_file){.path = path};
+  int rc = text ? buffer_open(&file->text) : cli_contents(path, &file->text);
+  if (text && !rc) fputs(text, file->text.f), rc = buffer_close(&file->text);
+  if (!rc) rc = parse(file);
+  if (!rc && !file->solve) rc = bench_resume_rows(file->json, &one);
+  if (!rc && !file->solve) rc = join(r, &one, r->file_count - 1);
+  bench_close(&one);
+  return rc;
+}
+
+int report_read(cli_report_data *r, char *const *paths, int count, const char *text) {
+  int rc = 0;
+  r->run.o = r->o;
+  r->files = calloc((size_t)count + 1, sizeof *r->files);
+  if (!r->files) return cli_fail(KCL_MEMORY, "out of memory: the files");
+  for (int i = 0; i < count && !rc; i++) rc = add(r, paths[i], text);
+  return rc ? rc : report_group_rows(r);
+}
+
+void report_free(cli_report_data *r) {
+  for (int i = 0; i < r->file_count; i++)
+    cJSON_Delete(r->files[i].json), buffer_free(&r->files[i].text);
+  for (int i = 0; i < r->group_count; i++) free(r->groups[i].rows);
+  free(r->files), free(r->groups);
+  bench_close(&r->run);
+}

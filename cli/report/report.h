@@ -1,0 +1,141 @@
+/* What the files of krylocl report share.
+ *
+ *   ../report.c     the subcommand           read.c, fields.c   files of bench and solve, checked and joined
+ *   groups.c        rows that are compared   answer.c           the format to use, and how sure that is
+ *   figures.c       the list of figures, one file each: bars.c ...    style.c   the style of the page
+ *   page.c, how.c   the page                 table.c, markdown.c, latex.c       the table
+ *   compare.c       two runs
+ *
+ * Drawing is ../draw/svg.h, statistics are rank_test.h.
+ */
+#ifndef CLI_REPORT_REPORT_H
+#define CLI_REPORT_REPORT_H
+
+#include "cli/bench/bench.h"
+#include "cli/ui/options.h"
+#include "cli/ui/output.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+struct cJSON;
+
+typedef struct cli_report_file {
+  const char *path;
+  cli_buffer text; /* as it was read */
+  struct cJSON *json;
+  bool solve; /* of krylocl solve, else of bench */
+} cli_report_file;
+
+/* Rows that differ in the format alone. */
+typedef struct cli_report_group {
+  int matrix, *rows, count; /* rows: indices of those measured, fastest first [count] */
+  const cli_bench_row *key; /* one of them, or one that was not measured */
+} cli_report_group;
+
+typedef struct cli_report_data {
+  const cli_options *o;
+  cli_report_file *files; /* [file_count] */
+  int file_count;
+  cli_bench_run run; /* rows of all files */
+  int doubles;       /* rows that a later file replaced */
+  cli_report_group *groups;
+  int group_count;
+} cli_report_data;
+
+/* ---------------------------------------------------------------- read.c, fields.c, groups.c */
+
+/* Reads paths [count] into r, which report_free frees, also after a failure. text: of the one file, or NULL. */
+int report_read(cli_report_data *r, char *const *paths, int count, const char *text);
+void report_free(cli_report_data *r);
+int report_fields(const char *path, const struct cJSON *file,
+                  bool *solve); /* KCL_INPUT: one is missing or wrong */
+int report_group_rows(cli_report_data *r);
+bool report_same_setting(const cli_bench_row *a,
+                         const cli_bench_row *b); /* all but the matrix and the format */
+/* The same but for the number of threads. */
+bool report_same_question(const cli_report_data *r, const cli_bench_row *a, const cli_bench_row *b);
+bool report_first(const cli_report_data *r, const cli_report_group *g,
+                  bool question); /* no such group before it? of any matrix: the setting */
+typedef struct cli_report_name {
+  char s[200];
+} cli_report_name;
+cli_report_name report_place(const cli_report_data *r, int place,
+                             bool threads); /* "native CPU, 4 threads" */
+cli_report_name report_setting(const cli_report_data *r, const cli_bench_row *key,
+                               bool threads); /* place, precision, method */
+cli_report_name report_where(const cli_report_data *r,
+                             const cli_bench_row *row); /* without "product alone" */
+cli_report_name report_setting_all(const cli_report_data *r,
+                                   const cli_bench_row *key); /* of several matrices */
+const struct cJSON *report_field(const struct cJSON *o, const char *key);
+const char *report_text(const struct cJSON *o, const char *key); /* "" where there is none */
+double report_number(const struct cJSON *o, const char *key);    /* NAN likewise */
+
+/* ---------------------------------------------------------------- answer.c */
+
+/* What to use for the question of g, with bold names if html. "" if nothing was measured. */
+void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html);
+
+/* ---------------------------------------------------------------- figures */
+
+typedef enum cli_report_scope {
+  CLI_REPORT_RUN,
+  CLI_REPORT_MATRIX,
+  CLI_REPORT_GROUP,
+  CLI_REPORT_SOLVES
+} cli_report_scope;
+typedef struct cli_report_subject {
+  int matrix;                   /* or -1 */
+  const cli_report_group *g;    /* of CLI_REPORT_GROUP, and of CLI_REPORT_RUN one of the setting */
+  const cli_report_file *solve; /* the first of its matrix */
+} cli_report_subject;
+typedef struct cli_report_figure {
+  const char *name, *title, *how; /* how: to read it */
+  cli_report_scope scope;
+  /* Draws, or leaves f empty if there is nothing to draw. */
+  int (*draw)(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone);
+} cli_report_figure;
+extern const cli_report_figure report_overview, report_bars, report_storage, report_even,
+    report_roofline, report_bytes, report_threads, report_lengths, report_pattern,
+    report_convergence, report_convergence_time;
+const cli_report_figure *report_figure_at(int i); /* or NULL */
+/* Calls each for all that a figure may be drawn of, until one returns non-zero. */
+int report_subjects(const cli_report_data *r, const cli_report_figure *figure,
+                    int (*each)(void *self, const cli_report_figure *figure,
+                                const cli_report_subject *s),
+                    void *self);
+bool report_first_solve(const cli_report_data *r,
+                        int file); /* a solve, and no file before it of the same matrix */
+int report_files(const cli_report_data *r, const char *folder); /* all figures as SVG and PNG */
+enum { CLI_REPORT_WIDTH = 520 };
+
+/* ---------------------------------------------------------------- output */
+
+int report_page(const cli_report_data *r, const char *path);
+void report_how(FILE *f, const cli_report_data *r); /* how it was measured, as HTML */
+void report_page_style(FILE *f);
+extern const char report_script[];
+
+typedef struct cli_report_column {
+  const char *title, *long_title;
+  cli_bench_column cell;
+  bool left;
+} cli_report_column;
+const cli_report_column *report_column_at(int i); /* or NULL */
+/* The text of a cell and, of numbers, the value behind it (NAN: none). */
+cli_report_name report_cell(const cli_report_data *r, const cli_bench_row *row,
+                            const cli_report_column *c, double *value);
+bool report_column_varies(const cli_report_data *r, int matrix, const cli_report_column *c);
+bool report_column_shown(const cli_report_data *r, int matrix,
+                         const cli_report_column *c); /* in the table of one matrix */
+cli_report_name report_caption(const cli_report_data *r,
+                               int matrix); /* its size, and what all rows share */
+int *report_rows(const cli_report_data *r, int matrix,
+                 int *count); /* measured ones, fastest first; to be freed */
+void report_table(FILE *f, const cli_report_data *r); /* HTML */
+int report_markdown(const cli_report_data *r, const char *path);
+int report_latex(const cli_report_data *r, const char *path);
+
+int report_compare(const cli_options *o);
+
+#endif

@@ -1,0 +1,99 @@
+/* Bytes of a matrix in each format, the least first. Hollow bars: the format refused the matrix, with the bytes that it
+ * would have needed. */
+#include "cli/bench/bench.h"
+#include "cli/draw/svg.h"
+#include "cli/report/report.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
+
+static bool listed(const cli_report_data *r, const cli_bench_row *const *list, int count,
+                   const cli_bench_row *row) {
+  (void)r;
+  for (int i = 0; i < count; i++)
+    if (!strcmp(list[i]->format, row->format)) return true;
+  return false;
+}
+
+static int smaller(const void *a, const void *b) {
+  const cli_bench_row *x = *(const cli_bench_row *const *)a, *y = *(const cli_bench_row *const *)b;
+  const bool last = x->state == CLI_BENCH_REFUSED, other = y->state == CLI_BENCH_REFUSED;
+  const double s = x->measured.bytes_stored, t = y->measured.bytes_stored;
+  return last != other ? last - other : (s > t) - (s < t);
+}
+
+/* Each format once: in the precision of the first row, measured where it can be. */
+static const cli_bench_row **formats(const cli_report_data *r, int matrix, int *count) {
+  const cli_bench_row **list = calloc((size_t)r->run.row_count + 1, sizeof *list), *first = NULL;
+  *count = 0;
+  for (int pass = 0; list && pass < 3; pass++)
+    for (int i = 0; i < r->run.row_count; i++) {
+      const cli_bench_row *row = &r->run.rows[i];
+      const cli_bench_state want =
+          (cli_bench_state[]){CLI_BENCH_OK, CLI_BENCH_SAME, CLI_BENCH_REFUSED}[pass];
+      if (row->matrix != matrix || row->place < 0 || row->state != want ||
+          !(row->measured.bytes_stored > 0))
+        continue;
+      if (!first) first = row;
+      if (row->type == first->type && row->nrhs == first->nrhs && !listed(r, list, *count, row))
+        list[(*count)++] = row;
+    }
+  if (list) qsort(list, (size_t)*count, sizeof *list, smaller);
+  return list;
+}
+
+static void bar(FILE *f, const cli_axis *x, const cli_bench_row *row, double y) {
+  const double bytes = row->measured.bytes_stored, end = axis_at(x, fmin(bytes, x->hi));
+  const bool refused = row->state == CLI_BENCH_REFUSED;
+  char tip[800], number[64];
+  snprintf(tip, sizeof tip, "%s: %s stored%s%s", row->format, axis_bytes(bytes).s,
+           refused ? "; refused: " : "", refused ? row->why : "");
+  snprintf(number, sizeof number, "%s%s", axis_bytes(bytes).s, refused ? ", refused" : "");
+  svg_group(f, tip);
+  svg_rect(f, 0, y - 3, CLI_REPORT_WIDTH, PITCH, "hit");
+  svg_text(f, x->from - 8, y + 10, refused ? "mute e" : "ink e", row->format);
+  svg_rect(f, x->from, y, end - x->from, 12, refused ? "none" : "bar");
+  svg_text(f, end + 6, y + 10, refused ? "mute" : "ink", number);
+  svg_group_end(f);
+}
+
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+  int count, kept = 0;
+  double left = 40, most = 0;
+  char title[300];
+  const cli_bench_row **list = formats(r, s->matrix, &count);
+  if (!list) return cli_fail(KCL_MEMORY, "out of memory: a picture");
+  for (int i = 0; i < count; i++) {
+    left = fmax(left, svg_width(list[i]->format) + 12);
+    if (list[i]->state != CLI_BENCH_REFUSED) kept = i + 1, most = list[i]->measured.bytes_stored;
+  }
+  if (kept)
+    most = fmin(most, 4 * list[kept / 2]->measured.bytes_stored);
+  else if (count)
+    most = list[count - 1]->measured.bytes_stored;
+  if (count) {
+    const cli_axis x = {.lo = 0, .hi = most, .from = left, .to = CLI_REPORT_WIDTH - NUMBERS};
+    snprintf(title, sizeof title, "%.96s: bytes stored by each format, %s",
+             r->run.matrices[s->matrix].name, cli_type_words(list[0]->type));
+    svg_begin(f, CLI_REPORT_WIDTH, TOP + PITCH * count + 4, title, alone);
+    svg_text(f, left, 14, "mute", "bytes stored on the device");
+    for (int i = 0; i < count; i++) bar(f, &x, list[i], TOP + PITCH * i);
+    svg_end(f);
+  }
+  free(list);
+  return 0;
+}
+
+const cli_report_figure report_storage = {
+    .name = "storage",
+    .title = "Storage",
+    .how = "Bytes of the matrix on the device, the least first. Dashed: the format refused this "
+           "matrix; why is said below.",
+    .scope = CLI_REPORT_MATRIX,
+    .draw = draw};

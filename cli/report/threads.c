@@ -1,0 +1,119 @@
+/* Speed-up over the fewest threads against the number of threads, of the formats that are the fastest on the most. */
+#include "cli/bench/bench.h"
+#include "cli/draw/lines.h"
+#include "cli/draw/svg.h"
+#include "cli/report/report.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { LINES = 6, COUNTS = 64 };
+
+typedef struct series { /* a format on several numbers of threads, ascending */
+  const cli_bench_row *row[COUNTS];
+  int threads[COUNTS], count;
+} series;
+
+static series series_of(const cli_report_data *r, const cli_report_group *g, const char *format) {
+  series s = {.count = 0};
+  for (int i = 0; i < r->run.row_count && s.count < COUNTS; i++) {
+    const cli_bench_row *row = &r->run.rows[i];
+    if (row->state != CLI_BENCH_OK || row->place < 0 || strcmp(row->format, format) ||
+        !report_same_question(r, row, g->key))
+      continue;
+    const kcl_device *d = &r->run.places[row->place].device;
+    int k = s.count++;
+    if (d->platform >= 0) return (series){.count = 0};
+    for (; k && s.threads[k - 1] > d->compute_units; k--)
+      s.row[k] = s.row[k - 1], s.threads[k] = s.threads[k - 1];
+    s.row[k] = row, s.threads[k] = d->compute_units;
+  }
+  return s;
+}
+
+static int add(cli_lines *l, const series *s) {
+  const double first = bench_time(s->row[0])->median;
+  cli_line *one = lines_add(l, s->count);
+  if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
+  snprintf(one->name, sizeof one->name, "%s", s->row[0]->format);
+  int n = snprintf(one->tip, sizeof one->tip, "%s:", one->name);
+  for (int k = 0; k < s->count; k++) {
+    const double t = bench_time(s->row[k])->median;
+    one->x[k] = s->threads[k], one->y[k] = first / t;
+    if (n < 240)
+      n += snprintf(one->tip + n, sizeof one->tip - (size_t)n, "%s %d thread%s %s", k ? "," : "",
+                    s->threads[k], s->threads[k] == 1 ? "" : "s", axis_seconds(t).s);
+  }
+  one->count = s->count;
+  return 0;
+}
+
+static int ideal(cli_lines *l, const series *s) {
+  cli_line *one = lines_add(l, 2);
+  if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
+  one->x[0] = s->threads[0], one->y[0] = 1, one->x[1] = s->threads[s->count - 1];
+  one->y[1] = one->x[1] / one->x[0], one->count = 2, one->ideal = true;
+  snprintf(one->name, sizeof one->name, "ideal");
+  return 0;
+}
+
+static cli_text threads(double v) {
+  cli_text t;
+  snprintf(t.s, sizeof t.s, "%.0f", v);
+  return t;
+}
+
+/* The group with the most threads of the question. */
+static const cli_report_group *most(const cli_report_data *r, const cli_report_group *g) {
+  const cli_report_group *best = g;
+  for (int i = 0; i < r->group_count; i++) {
+    const cli_report_group *h = &r->groups[i];
+    if (report_same_question(r, h->key, g->key) &&
+        r->run.places[h->key->place].device.compute_units >
+            r->run.places[best->key->place].device.compute_units)
+      best = h;
+  }
+  return best;
+}
+
+static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+  char title[420];
+  int rc = 0;
+  series widest = {.count = 0};
+  cli_lines l = {.title = title,
+                 .x_title = "threads",
+                 .y_title = "speed-up",
+                 .x_label = threads,
+                 .y_label = axis_number,
+                 .log_x = true,
+                 .log_y = true,
+                 .dots = true};
+  if (!report_first(r, s->g, true)) return 0;
+  const cli_report_group *g = most(r, s->g);
+  snprintf(title, sizeof title, "%.96s: thread scaling, %s", r->run.matrices[s->matrix].name,
+           report_setting(r, g->key, false).s);
+  for (int i = 0; i < g->count && l.count < LINES; i++) {
+    const series one = series_of(r, g, r->run.rows[g->rows[i]].format);
+    if (one.count < 2) continue;
+    CLI_TRY(add(&l, &one));
+    if (one.count > widest.count) widest = one;
+  }
+  for (int k = 0; k < widest.count && k < 16; k++) l.marks[l.mark_count++] = widest.threads[k];
+  if (l.count) CLI_TRY(ideal(&l, &widest));
+  lines_draw(f, &l, alone);
+done:
+  lines_free(&l);
+  return rc;
+}
+
+const cli_report_figure report_threads = {
+    .name = "threads",
+    .title = "Thread scaling",
+    .how = "Time on the fewest threads by the time on N. A product is bound by memory: the line "
+           "bends where the threads in use "
+           "move all that memory delivers.",
+    .scope = CLI_REPORT_GROUP,
+    .draw = draw};

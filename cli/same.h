@@ -1,0 +1,12 @@
+/* Checks that no output is the file of an input. */
+#ifndef CLI_SAME_H
+#define CLI_SAME_H
+
+#include "cli/ui/options.h"
+#include <stddef.h>
+
+/* KCL_USAGE if an output is the file of an input, of another output or of the report. NULL: not given. */
+int cli_files_apart(const cli_command *c, const cli_options *o, const char *const *outputs,
+                    size_t count);
+
+#endif

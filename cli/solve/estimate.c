@@ -1,0 +1,84 @@
+/* The time that a solve still needs, from its residuals so far: lines through the logarithm of the residual over the seconds,
+ * one through the last quarter of the solve, one through the last half and one through the last three quarters. Where they
+ * agree, the residual is taken to go on like that. Where they do not, or where it would take much longer than the solve has taken,
+ * the time is not known. */
+#include "cli/solve/estimate.h"
+#include "cli/ui/text.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static const double AGREE = 1.5; /* largest ratio of the times by the lines */
+static const double AHEAD = 3;   /* times the seconds so far, at most */
+static const double GAP = 0.01;  /* seconds between two points, at first */
+static const double FEW = 3;     /* seconds before anything is said */
+enum { LINES = 3, LEAST = 4 /* points of a line */ };
+
+/* Every second point goes when there is no room for more. */
+static void thin(cli_estimate *e) {
+  e->count /= 2, e->gap *= 2;
+  for (int i = 0; i < e->count; i++) e->point[i] = e->point[2 * i + 1];
+}
+
+void cli_estimate_add(cli_estimate *e, double seconds, double residual) {
+  const double last = e->count ? e->point[e->count - 1].seconds : -INFINITY;
+  if (!e->count || seconds < last) *e = (cli_estimate){.gap = GAP}; /* another solve */
+  if (!(residual > 0 && residual < INFINITY) || (e->count && seconds < last + e->gap)) return;
+  if (e->count == CLI_POINTS) thin(e);
+  e->point[e->count++] = (cli_point){seconds, log(residual)};
+}
+
+/* The line through the points from `begin` on, least squares; false: there are too few. */
+static bool line(const cli_estimate *e, double begin, double *slope, double *mean_seconds,
+                 double *mean_log) {
+  double n = 0, t = 0, y = 0, tt = 0, ty = 0;
+  for (int i = 0; i < e->count; i++) {
+    const cli_point *p = &e->point[i];
+    if (p->seconds >= begin) n++, t += p->seconds, y += p->log_residual;
+  }
+  if (n < LEAST) return false;
+  *mean_seconds = t /= n, *mean_log = y /= n;
+  for (int i = 0; i < e->count; i++) {
+    const cli_point *p = &e->point[i];
+    if (p->seconds < begin) continue;
+    tt += (p->seconds - t) * (p->seconds - t), ty += (p->seconds - t) * (p->log_residual - y);
+  }
+  *slope = tt > 0 ? ty / tt : 0;
+  return true;
+}
+
+double cli_estimate_left(const cli_estimate *e, double target) {
+  const double now = e->count ? e->point[e->count - 1].seconds : 0;
+  double slope[LINES], t, y, least = INFINITY, most = 0;
+  int rising = 0;
+  for (int i = 0; i < LINES; i++) {
+    if (!line(e, (i + 1) * now / (LINES + 1), &slope[i], &t, &y)) return -1;
+    rising += slope[i] >= 0;
+  }
+  if (now < FEW || !(target > 0)) return -1;
+  if (rising) return rising == LINES ? INFINITY : -1;
+  const double above = y + slope[LINES - 1] * (now - t) - log(target); /* by the last quarter */
+  if (above <= 0) return 0;
+  for (int i = 0; i < LINES; i++)
+    least = fmin(least, above / -slope[i]), most = fmax(most, above / -slope[i]);
+  return most > AGREE * least || most > AHEAD * now ? -1 : sqrt(least * most);
+}
+
+/* To one digit: more is not known. */
+static double rounded(double v) { return v < 9.5 ? round(v) : 10 * round(v / 10); }
+
+cli_text cli_estimate_words(const cli_estimate *e, double target) {
+  const double left = cli_estimate_left(e, target);
+  cli_text t = {""};
+  if (left == INFINITY)
+    snprintf(t.s, sizeof t.s, "not falling");
+  else if (left >= 3300)
+    snprintf(t.s, sizeof t.s, "about %.0f h left", rounded(left / 3600));
+  else if (left >= 55)
+    snprintf(t.s, sizeof t.s, "about %.0f min left", rounded(left / 60));
+  else if (left >= 1)
+    snprintf(t.s, sizeof t.s, "about %.0f s left", rounded(left));
+  else if (left >= 0)
+    snprintf(t.s, sizeof t.s, "less than 1 s left");
+  return t;
+}

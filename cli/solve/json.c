@@ -1,0 +1,180 @@
+/* The JSON of a solve. `krylocl solve --help` lists the fields. */
+#include "cli/solve/json.h"
+#include "cli/ranks/report.h"
+#include "cli/solve/profile.h"
+#include "cli/solve/report.h"
+#include "cli/solve/run.h"
+#include "cli/ui/json.h"
+#include "cli/ui/say.h"
+#include "krylocl.h"
+#include <cjson/cJSON.h>
+#include <math.h>
+
+/* Pairs of an iteration and the residual after it, at most about a thousand. */
+static void history(cJSON *o, const kcl_report *p) {
+  enum { POINTS = 1000 };
+  const int64_t n = p->history_size, step = n / POINTS + 1;
+  cJSON *list = cJSON_AddArrayToObject(o, "history");
+  for (int64_t i = 0; i < n; i = i + step < n || i == n - 1 ? i + step : n - 1) {
+    const double pair[] = {(double)i, p->history[i]};
+    if (isfinite(pair[1])) cJSON_AddItemToArray(list, cJSON_CreateDoubleArray(pair, 2));
+  }
+}
+
+/* Results of one right-hand side. */
+static void result(cJSON *o, const cli_run *r, const cli_result *s) {
+  const kcl_report *p = &s->report;
+  json_bool(o, "converged", p->converged);
+  json_text(o, "reason", kcl_reason_text(p->reason));
+  json_count(o, "iterations", p->iterations);
+  json_count(o, "residual_restarts", p->residual_restarts);
+  json_text(o, "changes", p->changes);
+  json_bool(o, "mixed", p->mixed);
+  if (p->mixed) {
+    json_count(o, "inner_iterations", p->inner_iterations);
+    json_count(o, "outer_iterations", p->outer_iterations);
+    json_text(o, "mixed_end", p->mixed_end);
+  }
+  /* Of one quantity each: a direct solution has no recurrence, some solves test another one. */
+  bool other = cli_tests_another(r, p);
+  double recurrence = p->relative_residual < 0 ? NAN : p->relative_residual;
+  json_number(o, "relative_residual", other ? NAN : recurrence);
+  json_number(o, "true_relative_residual", p->true_relative_residual);
+  json_number(o, "backward_error", p->backward_error);
+  json_number(o, "rowwise_error", p->rowwise_error);
+  json_number(o, "componentwise_error", p->componentwise_error);
+  if (other) {
+    json_number(o, "tested_residual", recurrence);
+    json_number(o, "true_tested_residual", p->tested_residual);
+  }
+  if (p->normal_residual >= 0) {
+    json_bool(o, "least_squares", p->least_squares);
+    json_number(o, "normal_residual", p->normal_residual);
+  }
+  json_bool(o, "not_unique", p->not_unique);
+  json_bool(o, "least_norm", p->least_norm);
+  if (p->condition_estimate > 0 && p->reason != KCL_INDEFINITE) {
+    json_number(o, "condition_estimate", p->condition_estimate);
+    json_number(o, "ritz_min", p->ritz_min);
+    json_number(o, "ritz_max", p->ritz_max);
+  } else
+    cJSON_AddNullToObject(o, "condition_estimate");
+  if (s->forward_error >= 0) json_number(o, "forward_error", s->forward_error);
+  if (s->checked) json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
+  history(o, p);
+}
+
+static void seconds(cJSON *o, const cli_run *r) {
+  cJSON *t = cJSON_AddObjectToObject(o, "seconds");
+  cli_time list[CLI_TIMES];
+  cli_times(r, list);
+  for (int i = 0; i < CLI_TIMES; i++) json_number(t, list[i].name, list[i].seconds);
+}
+
+static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
+  double rate = p->bytes_per_iteration / p->seconds_per_iteration; /* not finite: null */
+  json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
+  json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
+  json_number(o, "gbytes_per_second", rate * 1e-9);
+  json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
+  json_number(o, "stream_fraction", rate / r->stream.rate);
+  json_stream(o, &r->stream);
+}
+
+/* The record that "auto" chooses by. */
+static void timings(cJSON *o, const cli_run *r) {
+  cJSON *list = cJSON_AddArrayToObject(o, "timed");
+  for (int i = 0; i < r->setup.timings; i++) {
+    kcl_setup_timing t;
+    kcl_solver_timing(r->solver, i, &t);
+    cJSON *one = cJSON_CreateObject();
+    json_text(one, "solver", t.solver);
+    json_text(one, "format", t.format);
+    json_text(one, "precond", t.precond);
+    json_number(one, "seconds_setup", t.seconds_setup);
+    json_number(one, "seconds_per_iteration", t.seconds_per_iteration);
+    cJSON_AddItemToArray(list, one);
+  }
+  json_count(o, "expected_iterations", r->setup.expected_iterations);
+}
+
+static void powers(cJSON *o, const char *name, const int range[2]) {
+  cJSON_AddItemToObject(o, name, cJSON_CreateIntArray(range, 2));
+}
+
+static void scale(cJSON *o, const kcl_setup_info *s) {
+  json_bool(o, "scaled", s->scaled);
+  json_text(o, "scale_reason", s->scale_reason);
+  if (!s->scaled) return;
+  powers(o, "scale_rows", s->row_powers);
+  powers(o, "scale_columns", s->col_powers);
+}
+
+static void precond(cJSON *o, const kcl_setup_info *s) {
+  if (!s->precond_levels) return;
+  json_number(o, "precond_bytes", s->bytes_precond);
+  json_text(o, "precond_note", s->precond_note);
+  json_count(o, "precond_levels", s->precond_levels);
+  json_number(o, "precond_rows", s->precond_rows);
+  json_number(o, "precond_nonzeros", s->precond_nonzeros);
+  json_number(o, "precond_complexity", s->precond_complexity);
+}
+
+static void method(cJSON *o, const cli_run *r) {
+  char letter[2] = {kcl_type_letter(r->p.precision), 0};
+  json_text(o, "solver", r->setup.solver);
+  json_text(o, "solver_reason", r->setup.solver_reason);
+  json_bool(o, "solver_remembered", r->setup.solver_remembered);
+  json_text(o, "precond", r->setup.precond);
+  precond(o, &r->setup);
+  json_text(o, "format", r->setup.format);
+  json_text(o, "format_reason", r->setup.format_reason);
+  timings(o, r);
+  scale(o, &r->setup);
+  json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
+             r->setup.first_zero_col);
+  json_text(o, "kernel", r->setup.kernel);
+  json_number(o, "bytes_stored", r->setup.bytes_stored);
+  json_count(o, "stages", r->setup.stages);
+  json_text(o, "precision", letter);
+  if (r->asked.mixed) {
+    json_text(o, "mixed_reason", r->setup.mixed);
+    json_number(o, "bytes_float", r->setup.bytes_float);
+  }
+  json_device(o, &r->device);
+  json_number(o, "tol", r->asked.tol);
+  json_number(o, "atol", r->asked.atol);
+}
+
+static void columns(cJSON *o, const cli_run *r) {
+  json_count(o, "nrhs", r->p.b->cols);
+  if (r->p.b->cols == 1) return;
+  json_count(o, "nrhs_at_once", r->setup.nrhs);
+  json_count(o, "worst_column", r->worst + 1);
+  cJSON *list = cJSON_AddArrayToObject(o, "solves");
+  for (int64_t j = 0; j < r->solved; j++) {
+    cJSON *one = cJSON_CreateObject();
+    json_count(one, "column", j + 1);
+    result(one, r, &r->results[j]);
+    json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
+    cJSON_AddItemToArray(list, one);
+  }
+}
+
+int solve_json(const cli_run *r) {
+  const cli_result *worst = &r->results[r->worst];
+  cJSON *o = cJSON_CreateObject();
+  if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
+  json_text(o, "krylocl", kcl_version());
+  json_matrix(o, r->o->files[0], &r->p.whole);
+  method(o, r);
+  result(o, r, worst);
+  seconds(o, r);
+  speed(o, r, &worst->report);
+  columns(o, r);
+  json_ranks(o, r);
+  profile_json(o, r);
+  int rc = json_write(r->o->json, o);
+  cJSON_Delete(o);
+  return rc;
+}

@@ -1,0 +1,113 @@
+/* krylocl solve --profile: event times of the set-up and of the solve, kernels by name, and the bytes that went to the
+ * device and back beside the least that any run has to move. */
+#include "cli/solve/profile.h"
+#include "cli/solve/run.h"
+#include "cli/ui/json.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void profile_free(cli_profile *p) {
+  free(p->setup.entry), free(p->solve.entry);
+  *p = (cli_profile){0};
+}
+
+double profile_moved(const kcl_profile *p, const char *kind) {
+  double bytes = 0;
+  for (int i = 0; i < p->count; i++)
+    if (!strcmp(p->entry[i].kind, kind)) bytes += p->entry[i].bytes;
+  return bytes;
+}
+
+/* ---------------------------------------------------------------- the report */
+
+static void say_entry(const cli_options *o, const kcl_profile_entry *e, double whole) {
+  char name[80];
+  snprintf(name, sizeof name, "%s%s%s", e->kind, *e->name ? " " : "", e->name);
+  cli_say(o, "            %-28s %8s x %9s = %9s %5.1f %%", name, cli_count(e->count).s,
+          cli_seconds(e->seconds / (double)e->count).s, cli_seconds(e->seconds).s,
+          whole > 0 ? 100 * e->seconds / whole : 0);
+  if (e->bytes > 0) cli_say(o, ", %s", cli_bytes(e->bytes).s);
+  if (!strcmp(e->kind, "kernel"))
+    cli_say(o, ", group %d of %d, multiple of %d, private %llu B, local %llu B", e->group,
+            e->largest_group, e->preferred_multiple, (unsigned long long)e->private_bytes,
+            (unsigned long long)e->local_bytes);
+  cli_say(o, "\n");
+}
+
+void profile_say_commands(const cli_options *o, const kcl_profile *p) {
+  for (int i = 0; i < p->count; i++) say_entry(o, &p->entry[i], p->seconds);
+}
+
+static void say(const cli_options *o, const char *what, const kcl_profile *p) {
+  cli_say(o, "profile     %s: %s on the device, %s of it between commands\n", what,
+          cli_seconds(p->seconds).s, cli_seconds(p->gaps).s);
+  profile_say_commands(o, p);
+}
+
+static double csr_bytes(const kcl_csr *A, double scalar) {
+  return (double)A->nnz * (4 + scalar) + 4 * ((double)A->rows + 1);
+}
+
+static void say_bytes(const cli_run *r) {
+  const kcl_csr *A = &r->p.whole;
+  const double scalar = (double)kcl_type_size(r->p.precision), columns = (double)r->solved,
+               stored = r->setup.bytes_stored, csr = csr_bytes(A, scalar),
+               b_and_x = columns * (double)(A->rows + A->cols) * scalar,
+               x = columns * (double)A->cols * scalar;
+  cli_say(r->o, "bytes       to the device %s, at least %s: %s %s, b and x %s; CSR has %s\n",
+          cli_bytes(profile_moved(&r->profile.setup, "write") +
+                    profile_moved(&r->profile.solve, "write"))
+              .s,
+          cli_bytes(stored + b_and_x).s, r->setup.format, cli_bytes(stored).s, cli_bytes(b_and_x).s,
+          cli_bytes(csr).s);
+  cli_say(r->o, "            back %s, at least %s: x\n",
+          cli_bytes(profile_moved(&r->profile.solve, "read")).s, cli_bytes(x).s);
+}
+
+void profile_say(const cli_run *r) {
+  if (!r->o->profile) return;
+  say(r->o, "set-up", &r->profile.setup);
+  say(r->o, "solve", &r->profile.solve);
+  say_bytes(r);
+}
+
+/* ---------------------------------------------------------------- JSON */
+
+static void entry_json(cJSON *list, const kcl_profile_entry *e) {
+  cJSON *o = cJSON_CreateObject();
+  cJSON_AddItemToArray(list, o);
+  json_text(o, "kind", e->kind);
+  if (*e->name) json_text(o, "name", e->name);
+  json_count(o, "count", e->count);
+  json_number(o, "seconds", e->seconds);
+  if (strcmp(e->kind, "kernel")) {
+    json_number(o, "bytes", e->bytes);
+    return;
+  }
+  json_count(o, "group", e->group);
+  json_count(o, "largest_group", e->largest_group);
+  json_count(o, "preferred_multiple", e->preferred_multiple);
+  json_count(o, "private_bytes", (int64_t)e->private_bytes);
+  json_count(o, "local_bytes", (int64_t)e->local_bytes);
+}
+
+void profile_part_json(cJSON *o, const char *key, const kcl_profile *p) {
+  cJSON *part = cJSON_AddObjectToObject(o, key);
+  json_number(part, "seconds", p->seconds);
+  json_number(part, "gaps", p->gaps);
+  cJSON *list = cJSON_AddArrayToObject(part, "commands");
+  for (int i = 0; i < p->count; i++) entry_json(list, &p->entry[i]);
+}
+
+void profile_json(cJSON *all, const cli_run *r) {
+  if (!r->o->profile) return;
+  cJSON *o = cJSON_AddObjectToObject(all, "profile");
+  profile_part_json(o, "setup", &r->profile.setup);
+  profile_part_json(o, "solve", &r->profile.solve);
+}

@@ -1,0 +1,235 @@
+/* The report of a solve: device, matrix, method and format, result, quality of x, times. */
+#include "cli/solve/report.h"
+#include "cli/input/names.h"
+#include "cli/problem/compare.h"
+#include "cli/ranks/report.h"
+#include "cli/solve/profile.h"
+#include "cli/solve/run.h"
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/terminal.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void say_zeros(const cli_options *o, const kcl_setup_info *s) {
+  char text[160];
+  if (s->zero_rows) {
+    cli_zeros(text, sizeof text, "row", s->zero_rows, s->first_zero_row);
+    cli_say(o, "warning     %s\n", text);
+  }
+  if (s->zero_cols) {
+    cli_zeros(text, sizeof text, "column", s->zero_cols, s->first_zero_col);
+    cli_say(o, "warning     %s, and x is 0 there\n", text);
+  }
+}
+
+void report_method(const cli_run *r) {
+  const cli_options *o = r->o;
+  const kcl_setup_info *s = &r->setup;
+  bool plain = strcmp(r->setup.precond, "none") == 0;
+  if (r->p.ones)
+    cli_say(o, "right side  A*1%s\n",
+            r->p.whole.rows < r->p.whole.cols ? "" : ", so x should be 1");
+  else
+    cli_say(o, "right side  %s, %s column%s\n",
+            !r->p.b_of_matrix               ? cli_base(o->files[1])
+            : cli_is_generated(o->files[0]) ? "from the generator"
+                                            : "from the matrix file",
+            cli_count(r->p.b->cols).s, r->p.b->cols == 1 ? "" : "s");
+  cli_say(o, "method      %s, %s%s, %s, %d stage%s per iteration", s->solver,
+          plain ? "no preconditioner" : "preconditioner ", plain ? "" : r->setup.precond,
+          cli_type_words(r->p.precision), s->stages, s->stages == 1 ? "" : "s");
+  cli_say(o, "%s%s\n", s->solver_reason[0] ? ": " : "", s->solver_reason);
+  cli_say(o, "format      %s (%s), %s: %s\n", s->format, s->kernel, cli_bytes(s->bytes_stored).s,
+          s->format_reason);
+  if (!plain && s->precond_note[0])
+    cli_say(o, "precond     %s, %s\n", s->precond_note, cli_bytes(s->bytes_precond).s);
+  if (s->scale_reason[0]) cli_say(o, "scale       %s\n", s->scale_reason);
+  say_zeros(o, s);
+  if (o->verbose && r->device.platform >= 0)
+    cli_say(o, "programs    %d compiled, %d from the cache\n", s->programs_compiled,
+            s->programs_cached);
+  if (s->mixed[0]) cli_say(o, "mixed       %s\n", s->mixed);
+}
+
+/* Ritz values lie between the extreme eigenvalues, so their ratio is a lower bound, and it tells nothing of the error of
+ * x: --check does. */
+static void condition(const cli_run *r, const kcl_report *p) {
+  if (!(p->condition_estimate > 0) || p->reason == KCL_INDEFINITE) return;
+  cli_say(r->o, ", condition at least about %.1e%s", p->condition_estimate,
+          strcmp(r->setup.precond, "none") ? " (preconditioned)"
+          : r->setup.scaled                ? " (scaled)"
+                                           : "");
+}
+
+bool cli_tests_another(const cli_run *r, const kcl_report *p) {
+  return p->normal_residual >= 0 || r->setup.scaled;
+}
+
+static void quality(const cli_run *r, const cli_result *s) {
+  const cli_options *o = r->o;
+  const kcl_report *p = &s->report;
+  if (p->relative_residual < 0)
+    cli_say(o, "            relative residual %.3e recomputed from b - A x\n",
+            p->true_relative_residual);
+  else if (r->setup.scaled)
+    cli_say(
+        o,
+        "            tested residual of the scaled system %.3e by the recurrence, %.3e recomputed\n"
+        "            relative residual %.3e recomputed from b - A x\n",
+        p->relative_residual, p->tested_residual, p->true_relative_residual);
+  else if (p->normal_residual >= 0)
+    cli_say(o,
+            "            tested residual %.3e by the recurrence, %.3e recomputed: the smaller of\n"
+            "            |r|/|b| = %.3e and the normal residual %.3e, r = b - A x\n",
+            p->relative_residual, p->tested_residual, p->true_relative_residual,
+            p->normal_residual);
+  else
+    cli_say(o,
+            "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",
+            p->relative_residual, p->true_relative_residual);
+  cli_say(o, "            backward error %.1e", p->backward_error);
+  condition(r, p);
+  cli_say(o, "\n");
+  if (p->rowwise_error > 1e-6 && p->rowwise_error > 1e3 * p->backward_error)
+    cli_say(o,
+            "warning     by rows the backward error is %.1e: rows that are small beside others are "
+            "solved less well\n",
+            p->rowwise_error);
+  if (s->forward_error >= 0)
+    cli_say(o, "            forward error %.3e = |x - 1|_inf\n", s->forward_error);
+}
+
+static void changes(const cli_options *o, const char *lines) {
+  while (lines && *lines) {
+    int n = (int)strcspn(lines, "\n");
+    cli_say(o, "changed     %.*s\n", n, lines);
+    lines += n + (lines[n] != 0);
+  }
+}
+
+static void mixed(const cli_options *o, const kcl_report *p) {
+  if (!p->mixed) return;
+  cli_say(o, "            %s iterations in float with %d correction%s in double, %s in double\n",
+          cli_count(p->inner_iterations).s, p->outer_iterations,
+          p->outer_iterations == 1 ? "" : "s", cli_count(p->iterations - p->inner_iterations).s);
+  if (p->mixed_end[0]) cli_say(o, "            %s\n", p->mixed_end);
+}
+
+static void uniqueness(const cli_options *o, const kcl_report *p) {
+  if (!p->not_unique || (!p->converged && !p->least_squares)) return;
+  cli_say(o, "            x is not unique: %s that %s\n",
+          p->least_norm ? "the smallest of those" : "one of those",
+          p->converged ? "solve A x = b to the tolerance" : "minimise |b - A x|");
+}
+
+static void result(const cli_run *r, int64_t j) {
+  const cli_options *o = r->o;
+  const cli_result *s = &r->results[j];
+  const kcl_report *p = &s->report;
+  char column[32] = "";
+  if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
+  if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) changes(o, s->changes);
+  bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol;
+  FILE *f = cli_out(o);
+  const char *plain = cli_style(f, CLI_PLAIN);
+  if (p->least_squares)
+    cli_say(
+        o,
+        "result      %s%sleast-squares solution%s to %.0e in %s iteration%s, with |r|/|b| = %.3e",
+        column, cli_style(f, CLI_YELLOW), plain, r->asked.tol, cli_count(p->iterations).s,
+        p->iterations == 1 ? "" : "s", p->true_relative_residual);
+  else if (p->converged && p->relative_residual < 0)
+    cli_say(o,
+            "result      %s%ssolved directly%s to %.0e, after %s iterations that did not converge",
+            column, cli_style(f, CLI_GREEN), plain, r->asked.tol, cli_count(p->iterations).s);
+  else if (p->converged)
+    cli_say(o, "result      %s%sconverged%s to %s%.0e in %s iteration%s", column,
+            cli_style(f, CLI_GREEN), plain, absolute ? "a residual norm of " : "",
+            absolute ? r->asked.atol : r->asked.tol, cli_count(p->iterations).s,
+            p->iterations == 1 ? "" : "s");
+  else
+    cli_say(o, "result      %s%sNOT CONVERGED%s after %s iteration%s: %s", column,
+            cli_style(f, CLI_RED), plain, cli_count(p->iterations).s, p->iterations == 1 ? "" : "s",
+            kcl_reason_text(p->reason));
+  if (p->x_iteration < p->iterations)
+    cli_say(o, "; x is the nearest, that of iteration %s", cli_count(p->x_iteration).s);
+  if (p->residual_restarts)
+    cli_say(o, ", restarted %d time%s from the true residual", p->residual_restarts,
+            p->residual_restarts > 1 ? "s" : "");
+  cli_say(o, "\n");
+  mixed(o, p);
+  uniqueness(o, p);
+  quality(r, s);
+  if (s->checked) cli_compare_say(o, &s->check);
+}
+
+void cli_times(const cli_run *r, cli_time list[CLI_TIMES]) {
+  const kcl_setup_info *s = &r->setup;
+  const cli_time all[CLI_TIMES] = {{"device", r->seconds_device},
+                                   {"read", r->p.seconds_read},
+                                   {"check", s->seconds_check},
+                                   {"statistics", s->seconds_stats},
+                                   {"convert", s->seconds_convert},
+                                   {"precondition", s->seconds_precond},
+                                   {"compile", s->seconds_compile},
+                                   {"measure", s->seconds_measure},
+                                   {"upload", s->seconds_upload + r->seconds_upload},
+                                   {"solve", r->seconds_solve},
+                                   {"download", r->seconds_download},
+                                   {"certify", r->seconds_certify},
+                                   {"write", r->seconds_write},
+                                   {"other", 0},
+                                   {"total", r->seconds_total}};
+  double named = 0;
+  memcpy(list, all, sizeof all);
+  for (int i = 0; i < CLI_TIMES - 2; i++) named += list[i].seconds;
+  list[CLI_TIMES - 2].seconds = fmax(r->seconds_total - named, 0);
+}
+
+/* Parts of less than a hundredth of the total are left out. */
+static void times(const cli_run *r) {
+  const cli_options *o = r->o;
+  cli_time list[CLI_TIMES];
+  cli_times(r, list);
+  cli_say(o, "time        ");
+  for (int i = 0; i < CLI_TIMES; i++)
+    if (list[i].seconds >= 0.01 * r->seconds_total)
+      cli_say(o, "%s %s%s", list[i].name, cli_seconds(list[i].seconds).s,
+              i + 1 < CLI_TIMES ? ", " : "\n");
+}
+
+static void speed(const cli_run *r) {
+  const cli_options *o = r->o;
+  const kcl_report *p = &r->results[r->worst].report;
+  double rate =
+      p->seconds_per_iteration > 0 ? p->bytes_per_iteration / p->seconds_per_iteration : 0;
+  if (!(rate > 0)) return;
+  cli_say(o, "speed       %s per iteration, %s moved, %.1f GB/s",
+          cli_seconds(p->seconds_per_iteration).s, cli_bytes(p->bytes_per_iteration).s,
+          rate * 1e-9);
+  cli_say_stream(o, rate, &r->stream);
+  cli_say(o, "\n");
+}
+
+static void wrote(const cli_options *o, bool written, const char *what, const char *path) {
+  if (written && path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
+}
+
+void report_results(const cli_run *r) {
+  for (int64_t j = 0; j < r->solved; j++) result(r, j);
+  if (r->solved < r->p.b->cols)
+    cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
+            cli_count(r->p.b->cols).s);
+  report_ranks(r);
+  times(r);
+  speed(r);
+  profile_say(r);
+  wrote(r->o, r->wrote_x, "x", r->o->output);
+  wrote(r->o, r->wrote_direct, "the direct solution", r->o->check_output);
+  wrote(r->o, r->wrote_history, "the residual history", r->o->history);
+  wrote(r->o, r->wrote_json, "the results", r->o->json);
+}

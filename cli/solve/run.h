@@ -1,0 +1,45 @@
+/* A run of krylocl solve: what its files share. */
+#ifndef CLI_SOLVE_RUN_H
+#define CLI_SOLVE_RUN_H
+
+#include "cli/problem/problem.h"
+#include "cli/ui/options.h"
+#include "krylocl.h"
+
+typedef struct cli_result { /* of one right-hand side */
+  kcl_report report;
+  double *history;      /* [report.history_size], ours */
+  char *changes;        /* ours */
+  double forward_error; /* < 0: not known */
+  bool checked;
+  kcl_solution_error check;
+} cli_result;
+
+typedef struct cli_profile { /* event times, with --profile */
+  kcl_profile setup, solve;
+} cli_profile;
+struct kcl_mpi_share;
+
+typedef struct cli_run { /* a run of `krylocl solve` */
+  const cli_options *o;
+  cli_problem p;
+  kcl_options asked;
+  kcl_device device;
+  kcl_solver *solver;
+  kcl_solver *shared;           /* instead, on several ranks */
+  struct kcl_mpi_share *shares; /* [share_count], after the solves */
+  int share_count;
+  kcl_setup_info setup;
+  cli_profile profile;
+  kcl_dense *direct;   /* direct solutions, if asked for */
+  cli_result *results; /* [solved]; solved is below p.b->cols after an interrupt */
+  int64_t solved,
+      worst;         /* worst: the first not converged, else that of the largest true residual */
+  kcl_stream stream; /* rate 0: not known */
+  bool wrote_x, wrote_direct, wrote_history, wrote_json;
+  double seconds_device;                                                   /* until it is open */
+  double seconds_upload, seconds_solve, seconds_download, seconds_certify; /* sums over columns */
+  double seconds_write, seconds_total; /* files of x, history and picture; to their end */
+} cli_run;
+
+#endif

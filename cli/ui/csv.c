@@ -1,0 +1,36 @@
+/* Comma-separated values (RFC 4180), numbers as %.17g. Names of files are text, whatever they hold: control characters are
+ * printed as by cli_put, and what a spreadsheet would compute as a formula has an apostrophe in front. */
+#include "cli/ui/csv.h"
+#include "cli/ui/say.h"
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_formula(const char *v) {
+  char *end;
+  if (!*v || !strchr("=+-@", *v)) return false;
+  strtod(v, &end);
+  return *end || end == v;
+}
+
+void csv_text(FILE *f, const char *v) {
+  const char *mark = is_formula(v) ? "'" : "";
+  if (!strpbrk(v, ",\"\n\r")) {
+    fputs(mark, f), cli_put(f, v, strlen(v));
+    return;
+  }
+  fprintf(f, "\"%s", mark);
+  for (size_t n; *v; v += n) {
+    n = strcspn(v, "\"");
+    cli_put(f, v, n);
+    if (v[n]) fputs("\"\"", f), n++;
+  }
+  fputc('"', f);
+}
+
+void csv_number(FILE *f, double v) {
+  fputc(',', f);
+  if (isfinite(v)) fprintf(f, "%.17g", v); /* else an empty field */
+}

@@ -1,0 +1,110 @@
+/* Signals that end a run: SIGINT (Ctrl-C), SIGTERM (a time limit: Slurm, timeout) and SIGHUP (the terminal is gone). While nothing
+ * is computed yet they end the program. Once the iteration runs, the first one is noted: the iteration stops, a comparison with
+ * a direct solution is abandoned, and everything that is known is still written. A second Ctrl-C ends the program at once; the
+ * others come more than once (timeout sends two), so the second is ignored. Files are renamed when they are complete, so none
+ * is half written. The exit code is 128 + the signal. */
+#include "cli/ui/interrupt.h"
+#include "cli/ui/codes.h"
+#include "cli/ui/options.h"
+#include "cli/ui/terminal.h"
+#include "krylocl.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupted, computing; /* interrupted: the signal */
+static bool quiet;
+
+static void say(const char *text) {
+  size_t n = strlen(text);
+  while (n) {
+    ssize_t k = write(STDERR_FILENO, text, n);
+    if (k <= 0) break;
+    text += k, n -= (size_t)k;
+  }
+}
+
+/* SIGUSR1 is the signal that cli_launch passes on. */
+static int code_of(int sig) { return sig == SIGUSR1 ? CLI_INTERRUPTED : 128 + sig; }
+
+static void note(int sig) {
+  if (!computing) {
+    say("krylocl: interrupted before the first iteration\n");
+    _exit(code_of(sig));
+  }
+  if (sig == SIGINT) signal(sig, SIG_DFL);
+  if (interrupted) return;
+  interrupted = sig;
+  if (!quiet)
+    say("\nkrylocl: interrupted: what is known is written; Ctrl-C a second time ends at once\n");
+}
+
+bool cli_interrupted(void) { return interrupted != 0; }
+
+int cli_exit_code(int rc) {
+  return rc == CLI_INTERRUPTED && interrupted ? code_of(interrupted) : rc;
+}
+
+/* nohup ignores SIGHUP: that stays so. Shells ignore SIGINT in background jobs, where it is heeded nevertheless. */
+void cli_interrupt_heed(int sig) {
+  struct sigaction act = {.sa_handler = note, .sa_flags = SA_RESTART}, before;
+  if (sig == SIGHUP && !sigaction(sig, NULL, &before) && before.sa_handler == SIG_IGN) return;
+  sigaction(sig, &act, NULL);
+}
+
+void cli_interrupt_begin(const cli_options *o) {
+  quiet = o->quiet;
+  cli_interrupt_heed(SIGINT), cli_interrupt_heed(SIGTERM), cli_interrupt_heed(SIGHUP);
+}
+
+void cli_interrupt_computing(void) { computing = 1; }
+
+/* ---------------------------------------------------------------- work that cannot be stopped */
+
+typedef struct work {
+  int (*run)(void *self);
+  void *self;
+  int threads, rc;
+  volatile bool done;
+} work;
+
+static void *in_thread(void *self) {
+  work *w = self;
+  kcl_set_threads(w->threads);
+  w->rc = w->run(w->self);
+  __atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+  return NULL;
+}
+
+/* Signals stay with this thread: the other inherits a mask without them. */
+static bool start(pthread_t *thread, work *w) {
+  sigset_t mask, before;
+  sigfillset(&mask);
+  pthread_sigmask(SIG_BLOCK, &mask, &before);
+  bool good = pthread_create(thread, NULL, in_thread, w) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return good;
+}
+
+void cli_leave(int code) {
+  cli_idle();
+  if (fflush(stdout) != 0 && !code) code = KCL_INPUT;
+  _exit(cli_exit_code(code));
+}
+
+int cli_abandonable(int (*run)(void *), void *self) {
+  static work w; /* outlives this call if it is abandoned */
+  pthread_t thread;
+  w = (work){.run = run, .self = self, .threads = kcl_threads()};
+  if (interrupted) return CLI_INTERRUPTED;
+  if (!start(&thread, &w)) return run(self);
+  while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {
+    if (interrupted) return pthread_detach(thread), CLI_INTERRUPTED;
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  }
+  pthread_join(thread, NULL);
+  return w.rc;
+}

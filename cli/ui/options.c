@@ -1,0 +1,368 @@
+/* The table of all options of all subcommands, parsed by getopt_long. Options may stand anywhere,
+ * before the subcommand too, so the whole line is parsed with all options; those that the
+ * subcommand does not take are refused afterwards. Numbers are checked here, names in
+ * validate.c. */
+#include "cli/ui/options.h"
+#include "cli/ui/say.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(cli_options, field)
+static const cli_option table[] = {
+    {"output", 'o', CLI_TEXT, "FILE", AT(output), 0, 0, "write the result to FILE", NULL},
+    {"rhs", 0, CLI_TEXT, "FILE", AT(rhs), 0, 0, "write the right-hand side to FILE", NULL},
+    {"solver", 's', CLI_TEXT, "NAME", AT(solver), 0, 0,
+     "method, or auto: those that fit, one after another (auto)", "auto @solvers"},
+    {"precond", 'p', CLI_TEXT, "NAME", AT(precond), 0, 0, "preconditioner (auto; bench: none)",
+     "auto @preconds"},
+    {"format", 'f', CLI_TEXT, "NAME", AT(format), 0, 0,
+     "storage format, or auto, measure, model (auto)", "auto measure model @formats"},
+    {"formats", 'f', CLI_TEXT, "A,B", AT(formats), 0, 0, "formats to compare, or all (all)",
+     "all @formats"},
+    {"preconds", 0, CLI_TEXT, "A,B", AT(preconds), 0, 0,
+     "compare whole solves with these preconditioners, or all", "all @preconds"},
+    {"device", 'd', CLI_TEXT, "WORD", AT(device), 0, 0,
+     "auto, cpu, opencl, gpu, gpu:N, P:D or part of a name ($KRYLOCL_DEVICE, else auto)",
+     "auto cpu opencl gpu"},
+    {"devices", 0, CLI_TEXT, "A,B", AT(devices), 0, 0,
+     "several devices, each with a rank of its own that mpiexec starts", "cpu opencl gpu:0,gpu:1"},
+    {"shares", 0, CLI_TEXT, "M,N", AT(shares), 0, 0,
+     "of the rows, one number per device (by measured rates)", ""},
+    {"partition", 0, CLI_TEXT, "RULE", AT(partition), 0, 0,
+     "rows of the ranks: blocks of consecutive rows, or parts of METIS (rows)", "rows metis"},
+    {"ranks", 0, CLI_COUNT, "N", AT(ranks), 1, 1000000,
+     "predict an iteration on 1, 2, 4 ... N ranks as well", ""},
+    {"reproducible", 0, CLI_FLAG, NULL, AT(reproducible), 0, 0,
+     "the same bits of x on any number of ranks with devices of one kind", NULL},
+    {"threads", 't', CLI_COUNTS, "N", AT(threads_list), 0, KCL_MAX_THREADS,
+     "threads on the CPU: device cpu, reading, set-up; 0 or max: all (0); bench: a list", ""},
+    {"precision", 0, CLI_TEXT, "s|d|c|z", AT(precision), 0, 0,
+     "float, double, complex float, complex double (d, or z for complex data)", "s d c z"},
+    {"symmetry", 0, CLI_TEXT, "RULE", AT(symmetry), 0, 0,
+     "A = A^H up to rounding, exact, or assume: without looking (rounding)",
+     "rounding exact assume"},
+    {"scale", 0, CLI_TEXT, "RULE", AT(scale), 0, 0,
+     "rows and columns by powers of two: auto, where rows differ much, or none (auto)",
+     "auto none"},
+    {"no-direct", 0, CLI_FLAG, NULL, AT(no_direct), 0, 0,
+     "--solver auto: no direct solution where no method converges", NULL},
+    {"mixed", 0, CLI_FLAG, NULL, AT(mixed), 0, 0,
+     "mixed precision: iterate in float, correct in double (precision d or z)", NULL},
+    {"tol", 0, CLI_REAL, "T", AT(tol), 0, 1e300,
+     "relative residual to reach (1e-8; 1e-5 for s and c)", ""},
+    {"atol", 0, CLI_REAL, "T", AT(atol), 0, 1e300, "or absolute residual norm to reach (0)", ""},
+    {"max-iter", 0, CLI_COUNT, "N", AT(max_iter), 1, 1e15,
+     "iteration limit (10 per row, 10,000 to 100,000)", ""},
+    {"restart", 0, CLI_COUNT, "N", AT(restart), 1, 1000,
+     "cycle length of gmres, 1 to 50 (20); ignored by other methods", ""},
+    {"nrhs", 0, CLI_COUNT, "K", AT(nrhs), 1, KCL_MAX_NRHS,
+     "right-hand sides at once, 1 to 8 (solve: as many as b has; bench: 1)", ""},
+    {"iterations", 0, CLI_COUNT, "N", AT(iterations), 1, 1e6, "iterations per sample, at most (50)",
+     ""},
+    {"samples", 0, CLI_COUNT, "N", AT(samples), 1, 1e4, "samples per row, at most (15)", ""},
+    {"rounds", 0, CLI_COUNT, "N", AT(rounds), 1, 1000,
+     "samples of a row in N rounds over all rows of a matrix (1)", ""},
+    {"time-limit", 0, CLI_REAL, "S", AT(time_limit), 1e-3, 86400,
+     "seconds for the samples of a row (3)", ""},
+    {"layout", 0, CLI_TEXT, "WORD", AT(layout), 0, 0,
+     "rows among work-items as on a cpu or a gpu, on any OpenCL device (its own)", "cpu gpu"},
+    {"force", 0, CLI_FLAG, NULL, AT(force), 0, 0,
+     "formats that pad to more than ten times CSR, too, as far as memory goes", NULL},
+    {"index-base", 0, CLI_TEXT, "0|1", AT(index_base), 0, 0,
+     "number of the first row and column in coordinate files (1)", "0 1"},
+    {"resume", 0, CLI_TEXT, "FILE", AT(resume), 0, 0,
+     "go on with the run of this JSON file, and write it there without --json", NULL},
+    {"seconds", 0, CLI_COUNT, "N", AT(seconds), 1, 86400, "approximate time for tunables (30)", ""},
+    {"x0", 0, CLI_TEXT, "FILE", AT(x0), 0, 0, "initial guess (zeros)", NULL},
+    {"near-null", 0, CLI_TEXT, "FILE", AT(near_null), 0, 0,
+     "near-null vectors for the preconditioner sa, one per column", NULL},
+    {"coordinates", 0, CLI_TEXT, "FILE", AT(coordinates), 0, 0,
+     "of the nodes, 2 or 3 columns: rigid body modes for the preconditioner sa", NULL},
+    {"check", 0, CLI_TEXT, "METHOD", AT(check), 0, 0,
+     "compare with a direct solution: direct (what fits), or first cholmod, umfpack, spqr; none",
+     "direct cholmod umfpack spqr none"},
+    {"check", 0, CLI_FLAG, NULL, AT(verify), 0, 0,
+     "compare y with the host's product; exit code 6 beyond rounding", NULL},
+    {"alpha", 0, CLI_REAL, "R", AT(alpha), -1e300, 1e300, "factor of A x, a real number (1)", ""},
+    {"beta", 0, CLI_REAL, "R", AT(beta), -1e300, 1e300,
+     "factor of y, a real number, where y is given (1, else 0)", ""},
+    {"adjoint", 0, CLI_FLAG, NULL, AT(adjoint), 0, 0, "multiply by A^H", NULL},
+    {"check-tol", 0, CLI_REAL, "R", AT(check_tol), 1e-300, 1,
+     "largest relative error of x that passes --check (what its residual allows, and 0.1)", ""},
+    {"check-output", 0, CLI_TEXT, "FILE", AT(check_output), 0, 0,
+     "write the direct solution to FILE", NULL},
+    {"json", 'j', CLI_TEXT, "FILE", AT(json), 0, 0, "write the results as JSON; -: standard output",
+     NULL},
+    {"csv", 0, CLI_TEXT, "FILE", AT(csv), 0, 0, "write the table as CSV", NULL},
+    {"report", 0, CLI_TEXT, "FILE", AT(page), 0, 0, "write a page of the results as HTML", NULL},
+    {"figures", 0, CLI_TEXT, "DIR", AT(figures), 0, 0, "write the figures as SVG and PNG", NULL},
+    {"markdown", 0, CLI_TEXT, "FILE", AT(markdown), 0, 0, "write the tables as Markdown", NULL},
+    {"latex", 0, CLI_TEXT, "FILE", AT(latex), 0, 0, "write the tables for LaTeX (booktabs)", NULL},
+    {"compare", 0, CLI_FLAG, NULL, AT(compare), 0, 0,
+     "compare two runs; exit code 1 if anything became slower", NULL},
+    {"least", 0, CLI_REAL, "P", AT(least), 0, 1000,
+     "--compare: changes of less than P percent do not count (5)", ""},
+    {"history", 0, CLI_TEXT, "FILE", AT(history), 0, 0,
+     "write the residual after each iteration as CSV", NULL},
+    {"plot", 0, CLI_TEXT, "FILE", AT(plot), 0, 0, "draw a picture (.svg; .png by gnuplot)", NULL},
+    {"cache", 0, CLI_FLAG, NULL, AT(cache), 0, 0,
+     "keep parsed files as .kcl in the user's cache folder ($KRYLOCL_CACHE)", NULL},
+    {"quiet", 'q', CLI_FLAG, NULL, AT(quiet), 0, 0, "errors only, no progress and no report", NULL},
+    {"profile", 0, CLI_FLAG, NULL, AT(profile), 0, 0,
+     "event times of an OpenCL device: kernels by name, transfers, gaps; bench: and hardware "
+     "counters",
+     NULL},
+    {"source", 0, CLI_FLAG, NULL, AT(source), 0, 0, "print the OpenCL C source of the kernels",
+     NULL},
+    {"verbose", 'v', CLI_FLAG, NULL, AT(verbose), 0, 0,
+     "also drivers, programs, and progress once per second if not on a terminal", NULL},
+    {"help", 'h', CLI_FLAG, NULL, AT(help), 0, 0, "-h: help on one screen; --help: all of it",
+     NULL},
+    {"version", 'V', CLI_FLAG, NULL, AT(version), 0, 0, "the version", NULL},
+};
+enum { ENTRIES = sizeof table / sizeof *table };
+_Static_assert(ENTRIES <= 64, "one bit per option in cli_options.given");
+
+static int set_count(const cli_option *e, const char *value, int64_t *out) {
+  char *end;
+  errno = 0;
+  long long n = strtoll(value, &end, 10);
+  if (end == value || *end)
+    return cli_fail(KCL_USAGE, "--%s: '%s' is not a whole number", e->name, value);
+  if (errno || (double)n < e->min || (double)n > e->max)
+    return cli_fail(KCL_USAGE, "--%s: %s is out of range, %s to %s", e->name, value,
+                    cli_count((int64_t)e->min).s, cli_count((int64_t)e->max).s);
+  *out = n;
+  return 0;
+}
+
+/* Numbers between commas, and "max", which is 0; into threads the first. */
+static int set_counts(const cli_option *e, const char *list, cli_options *o) {
+  for (const char *s = list;; s++) {
+    char word[32];
+    int64_t n = 0;
+    size_t length = strcspn(s, ",");
+    snprintf(word, sizeof word, "%.*s", (int)(length < 31 ? length : 31), s);
+    int rc = strcmp(word, "max") ? set_count(e, word, &n) : 0;
+    if (rc) return rc;
+    if (s == list) o->threads = n;
+    if (!*(s += length)) break;
+  }
+  *(const char **)((char *)o + e->offset) = list;
+  return 0;
+}
+
+static int set_real(const cli_option *e, const char *value, double *out) {
+  char *end;
+  double v = strtod(value, &end);
+  if (end == value || *end)
+    return cli_fail(KCL_USAGE, "--%s: '%s' is not a number", e->name, value);
+  if (!isfinite(v) || v < e->min || v > e->max)
+    return cli_fail(KCL_USAGE, "--%s: %s is out of range, it must be finite and at least %g",
+                    e->name, value, e->min);
+  *out = v;
+  return 0;
+}
+
+static int set(const cli_option *e, const char *value, cli_options *o) {
+  char *field = (char *)o + e->offset;
+  o->given |= UINT64_C(1) << (e - table);
+  switch (e->kind) {
+  case CLI_FLAG: *(bool *)field = true; return 0;
+  case CLI_COUNT: return set_count(e, value, (int64_t *)field);
+  case CLI_COUNTS: return set_counts(e, value, o);
+  case CLI_REAL: return set_real(e, value, (double *)field);
+  default: break;
+  }
+  if (!*value) return cli_fail(KCL_USAGE, "--%s needs a value that is not empty", e->name);
+  *(const char **)field = value;
+  return 0;
+}
+
+const cli_command *cli_command_named(const cli_command *const *commands, const char *name) {
+  for (; *commands; commands++)
+    if (strcmp((*commands)->name, name) == 0) return *commands;
+  return NULL;
+}
+
+/* The subcommand, which may stand behind the option in question. */
+static const cli_command *subcommand(const cli_options *o) {
+  const cli_command *c = NULL;
+  for (int i = 1; i < o->argc && !c; i++) c = cli_command_named(o->commands, o->argv[i]);
+  return c;
+}
+
+/* Is entry k the one of its name for c, which may be NULL? spmv has a --check of its own. */
+static bool meant(const cli_command *c, int k) {
+  const bool spmv = c && !strcmp(c->name, "spmv");
+  if (table[k].offset == AT(check)) return !spmv;
+  return table[k].offset != AT(verify) || spmv;
+}
+
+/* The tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
+static void tables(const cli_command *c, struct option *longs, char *letters) {
+  *letters++ = '-', *letters++ = ':';
+  for (int i = 0; i < ENTRIES; i++) {
+    bool arg = table[i].kind != CLI_FLAG;
+    if (!meant(c, i)) continue;
+    *longs++ = (struct option){table[i].name, arg ? required_argument : no_argument, NULL, 256 + i};
+    if (!table[i].letter) continue;
+    *letters++ = table[i].letter;
+    if (arg) *letters++ = ':';
+  }
+  *longs = (struct option){0};
+  *letters = 0;
+}
+
+static const cli_option *find(int c) {
+  if (c >= 256) return &table[c - 256];
+  for (int i = 0; i < ENTRIES; i++)
+    if (table[i].letter && table[i].letter == c) return &table[i];
+  return NULL;
+}
+
+static bool takes(const cli_command *c, const char *name) {
+  size_t n = strlen(name);
+  for (const char *s = c->options; n && (s = strstr(s, name)); s += n)
+    if ((s == c->options || s[-1] == ' ') && (s[n] == ' ' || !s[n])) return true;
+  return strcmp(name, "help") == 0;
+}
+
+const cli_option *cli_option_at(const cli_command *c, int i) {
+  for (int k = 0; k < ENTRIES; k++)
+    if (meant(c, k) && takes(c, table[k].name) && i-- == 0) return &table[k];
+  return NULL;
+}
+
+bool cli_given(const cli_options *o, const char *name) {
+  for (int i = 0; i < ENTRIES; i++)
+    if (!strcmp(table[i].name, name)) return o->given >> i & 1;
+  return false;
+}
+
+bool cli_option_common(const cli_command *c, const cli_option *e) {
+  const char *at = strstr(c->options, e->name), *bar = strchr(c->options, '|');
+  return !at || !bar || at < bar;
+}
+
+static void print_value(FILE *f, const cli_option *e, const cli_options *o) {
+  const char *field = (const char *)o + e->offset;
+  const bool named = e->kind == CLI_COUNTS || (e->kind == CLI_TEXT && e->values);
+  if (!(o->given >> (e - table) & 1))
+    fputs("not given", f);
+  else if (named)
+    fputs(*(const char *const *)(const void *)field, f);
+  else if (e->kind == CLI_COUNT)
+    fprintf(f, "%lld", (long long)*(const int64_t *)(const void *)field);
+  else if (e->kind == CLI_REAL)
+    fprintf(f, "%.17g", *(const double *)(const void *)field);
+  else
+    fputs("given", f);
+}
+
+void cli_options_print(FILE *f, const cli_options *o) {
+  static const cli_command own = {
+      .options = "device threads quiet verbose json history plot"}; /* each rank may have its own */
+  for (int i = 0; i < ENTRIES; i++) {
+    if (takes(&own, table[i].name)) continue;
+    fprintf(f, "--%s=", table[i].name), print_value(f, &table[i], o), fputc('\n', f);
+  }
+}
+
+/* Lists the subcommands that take an option; false: there are none. */
+static bool others(const cli_command *const *commands, const char *name, char *list, size_t room) {
+  const cli_command *c;
+  *list = 0;
+  for (int i = 0; (c = commands[i]); i++) {
+    size_t used = strlen(list);
+    if (takes(c, name)) snprintf(list + used, room - used, "%s%s", used ? ", " : "", c->name);
+  }
+  return *list;
+}
+
+/* Reports an option that c does not take, with the nearest of those that it takes. c may be NULL. */
+static int refuse_option(const cli_options *o, const cli_command *c, const char *name) {
+  const char *names[ENTRIES], *best;
+  char takers[200];
+  int count = 0;
+  while (c && (names[count] = cli_option_at(c, count) ? cli_option_at(c, count)->name : NULL))
+    count++;
+  if (!c) return cli_fail(KCL_USAGE, "unknown option '--%s' (see krylocl --help)", name);
+  if (others(o->commands, name, takers, sizeof takers))
+    return cli_fail(KCL_USAGE, "'%s' does not take --%s, which is for %s", c->name, name, takers);
+  best = kcl_nearest(name, names, count);
+  return cli_fail(KCL_USAGE, "'%s' does not take --%s%s%s%s\n  krylocl %s -h  lists what it takes",
+                  c->name, name, best ? ", did you mean --" : "", best ? best : "", best ? "?" : "",
+                  c->name);
+}
+
+/* Reports an unknown letter, or `word`, an unknown long option or one with a value too many. */
+static int refuse(const cli_options *o, const char *word) {
+  const cli_command *c = subcommand(o);
+  char name[64];
+  if (optopt > 0 && optopt < 256)
+    return cli_fail(KCL_USAGE, "unknown option '-%c' (see krylocl %s -h)", optopt,
+                    c ? c->name : "");
+  word += strspn(word, "-");
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+  for (int i = 0; i < ENTRIES; i++)
+    if (strcmp(table[i].name, name) == 0) return cli_fail(KCL_USAGE, "--%s takes no value", name);
+  return refuse_option(o, c, name);
+}
+
+int cli_parse(const cli_command *const *commands, int argc, char **argv, char **operands,
+              cli_options *o) {
+  struct option longs[ENTRIES + 1];
+  char letters[2 * ENTRIES + 3];
+  int c, rc, count = 0;
+  *o = (cli_options){.commands = commands,
+                     .argc = argc,
+                     .argv = argv,
+                     .tol = -1,
+                     .iterations = 50,
+                     .seconds = 30,
+                     .samples = 15,
+                     .rounds = 1,
+                     .time_limit = 3,
+                     .least = 5};
+  tables(subcommand(o), longs, letters);
+  opterr = 0;
+  while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+    const cli_option *e = find(c);
+    o->brief |= c == 'h';
+    if (c == 1)
+      operands[count++] = optarg;
+    else if (c == ':')
+      return cli_fail(KCL_USAGE, "%s needs a value", argv[optind - 1]);
+    else if (!e)
+      return refuse(o, argv[optind - 1]);
+    else if ((rc = set(e, optarg, o)))
+      return rc;
+  }
+  while (optind < argc) operands[count++] = argv[optind++];
+  if (count) o->command = operands[0], o->files = operands + 1, o->count = count - 1;
+  return 0;
+}
+
+/* -f means --formats where that is the option. */
+static void rename_format(const cli_command *c, cli_options *o) {
+  if (!o->format || takes(c, "format") || !takes(c, "formats")) return;
+  o->formats = o->format, o->format = NULL;
+  for (int i = 0; i < ENTRIES; i++)
+    if (table[i].offset == AT(format)) o->given &= ~(UINT64_C(1) << i);
+}
+
+int cli_options_belong(const cli_command *c, cli_options *o) {
+  rename_format(c, o);
+  for (int i = 0; i < ENTRIES; i++)
+    if (o->given >> i & 1 && !takes(c, table[i].name) && table[i].offset != AT(version))
+      return refuse_option(o, c, table[i].name);
+  return 0;
+}

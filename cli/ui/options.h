@@ -1,0 +1,72 @@
+/* The command line: the options as values, the table of them, and what a subcommand is. A
+ * subcommand is one file that exports one cli_command; commands.c lists them. */
+#ifndef CLI_UI_OPTIONS_H
+#define CLI_UI_OPTIONS_H
+
+#include "krylocl.h"
+#include <stdio.h>
+
+typedef struct cli_options {
+  const char *command;
+  const struct cli_command *const *commands; /* all subcommands, ended by NULL */
+  int argc;                                  /* the whole line */
+  char **argv;
+  char **files; /* [count] operands after the subcommand */
+  int count;
+  const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
+  const char *near_null, *coordinates, *preconds, *devices, *shares;
+  const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
+      *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base, *figures,
+      *markdown, *latex, *page;
+  int64_t max_iter, iterations, seconds, threads, restart, nrhs, ranks, samples,
+      rounds;                                           /* threads: the first */
+  double least;                                         /* percent */
+  double tol, atol, check_tol, time_limit, alpha, beta; /* tol < 0: not given */
+  bool adjoint, verify, compare;                        /* verify: --check of spmv */
+  bool cache, mixed, no_direct, reproducible, quiet, verbose, source, force, profile, help, brief,
+      version;    /* brief: -h */
+  uint64_t given; /* one bit per option on the command line, in the order of options.c */
+} cli_options;
+
+typedef struct cli_command {
+  const char *name, *operands, *summary;
+  const char *options; /* long names, separated by spaces; -h shows those before "|" */
+  const char *notes;   /* of its help: one paragraph per line, indented if it begins with blanks */
+  int min, max;        /* number of operands */
+  bool lists;          /* takes names that krylocl list prints */
+  bool generates;      /* its operand is a kind of generated system and its size */
+  bool many;           /* takes lists of devices, numbers of threads, methods and precisions */
+  bool reads;          /* its operands are files that must exist */
+  int (*run)(kcl *ctx, const cli_options *o);
+} cli_command;
+
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_COUNTS, CLI_REAL } cli_kind;
+
+typedef struct cli_option {
+  const char *name;
+  char letter; /* 0: none */
+  cli_kind kind;
+  const char *arg; /* the argument's name in the help */
+  size_t offset;   /* in cli_options */
+  double min, max; /* of numbers */
+  const char *help;
+  const char
+      *values; /* words it takes, "@solvers": those of the list; NULL: a file; "": a number */
+} cli_option;
+
+/* Parses the whole command line. operands: [argc], filled; o->files points into it. */
+int cli_parse(const cli_command *const *commands, int argc, char **argv, char **operands,
+              cli_options *o);
+const cli_command *cli_command_named(const cli_command *const *commands,
+                                     const char *name); /* or NULL */
+
+/* Does c take all that are given? */
+int cli_options_belong(const cli_command *c, cli_options *o);
+const cli_option *cli_option_at(const cli_command *c, int i); /* that c takes, or NULL */
+bool cli_given(const cli_options *o, const char *name);       /* on the command line */
+
+/* A line "--name=value" for each option that all ranks of a run must have alike. Of files: whether one is given. */
+void cli_options_print(FILE *f, const cli_options *o);
+bool cli_option_common(const cli_command *c, const cli_option *e); /* shown by -h */
+
+#endif

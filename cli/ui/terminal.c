@@ -1,0 +1,184 @@
+/* The terminal: its width, bold and colour, and the status line at its bottom, on standard error, which tells what the
+ * program is doing. A thread redraws the line ten times a second, fits it to the width of the moment and adds the seconds
+ * of a step that sends no news itself. Every other output erases the line first. Where the cursor cannot
+ * move, and with --verbose where there is no terminal, the same text is printed once a second. */
+#include "cli/ui/terminal.h"
+#include "cli/ui/options.h"
+#include "cli/ui/text.h"
+#include "krylocl.h"
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool silent;
+
+void cli_silence(void) { silent = true; }
+bool cli_silent(void) { return silent; }
+
+static bool able(FILE *f) { /* to move the cursor */
+  const char *term = getenv("TERM");
+  return isatty(fileno(f)) && term && *term && strcmp(term, "dumb");
+}
+
+const char *cli_style(FILE *f, const char *code) {
+  const char *none = getenv("NO_COLOR");
+  return able(f) && !(none && *none) ? code : "";
+}
+
+int cli_columns(FILE *f) {
+  struct winsize w = {0};
+  const char *given = getenv("COLUMNS");
+  int n = ioctl(fileno(f), TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+  if (n <= 0 && given) n = atoi(given);
+  return n > 0 ? n : 80;
+}
+
+/* ---------------------------------------------------------------- the status line */
+
+static const double patience = 0.3, redraw = 0.1, lines = 1; /* seconds */
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t woken;
+  pthread_t thread;
+  bool started, ended, terminal, shown;
+  cli_status now, base; /* base: the step that a step of the library is part of */
+  double begin;         /* of this step */
+  double due;           /* of the next drawing */
+} line = {.lock = PTHREAD_MUTEX_INITIALIZER, .woken = PTHREAD_COND_INITIALIZER};
+
+static void erase(void) {
+  if (line.shown && line.terminal) fputs("\r\033[K", stderr), fflush(stderr);
+  line.shown = false;
+}
+
+/* The parts that fit, from the first on; the first is cut if it must be. */
+static void compose(const cli_status *s, int columns, char *text, size_t room) {
+  int used = snprintf(text, room, "%s", s->part[0]);
+  if (columns < (int)room && used > columns) text[columns] = 0;
+  for (int i = 1; i < CLI_PARTS && s->part[i][0]; i++) {
+    int more = (int)strlen(s->part[i]) + 2;
+    if (used + more > columns || used + more >= (int)room) break;
+    used += snprintf(text + used, room - (size_t)used, "  %s", s->part[i]);
+  }
+}
+
+static void draw(void) {
+  char text[sizeof line.now.part];
+  cli_status s = line.now;
+  double seconds = cli_now() - line.begin;
+  size_t used = strlen(s.part[0]);
+  if (s.timed && seconds >= 1)
+    snprintf(s.part[0] + used, sizeof s.part[0] - used, ", %s",
+             cli_seconds((double)(long)seconds).s);
+  compose(&s, line.terminal ? cli_columns(stderr) - 1 : 1000, text, sizeof text);
+  fprintf(stderr, line.terminal ? "\r%s\033[K" : "%s\n", text);
+  fflush(stderr);
+  line.shown = true;
+}
+
+static void *redraws(void *unused) {
+  pthread_mutex_lock(&line.lock);
+  while (!line.ended) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(redraw * 1e9);
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    pthread_cond_timedwait(&line.woken, &line.lock, &until);
+    if (line.ended || !line.now.part[0][0] || cli_now() < line.due) continue;
+    draw();
+    line.due = cli_now() + (line.terminal ? redraw : lines);
+  }
+  pthread_mutex_unlock(&line.lock);
+  return unused;
+}
+
+/* Signals go to the other threads. */
+static void start(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  line.started = pthread_create(&line.thread, NULL, redraws, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+bool cli_shows(const cli_options *o) {
+  return !silent && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
+}
+
+/* File names may hold control characters. */
+static void mask(char *text) {
+  for (int n; *text; text += n)
+    if (!(n = cli_character(text))) *text = '?', n = 1;
+}
+
+static void show(const cli_options *o, const cli_status *s, bool base) {
+  if (!cli_shows(o)) return;
+  pthread_mutex_lock(&line.lock);
+  line.terminal = able(stderr);
+  if (strcmp(line.now.part[0], s->part[0])) line.begin = cli_now();
+  if (!line.now.part[0][0]) line.due = line.begin + (line.terminal ? patience : lines);
+  line.now = *s;
+  for (int i = 0; i < CLI_PARTS; i++) mask(line.now.part[i]);
+  if (base) line.base = line.now;
+  if (!line.started && !line.ended) start();
+  pthread_mutex_unlock(&line.lock);
+}
+
+void cli_show(const cli_options *o, const cli_status *s) { show(o, s, true); }
+
+void cli_busy(const cli_options *o, const char *format, ...) {
+  cli_status s = {.timed = true};
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s.part[0], sizeof s.part[0], format, args);
+  va_end(args);
+  cli_show(o, &s);
+}
+
+void cli_watch(void *o, const kcl_activity *a) {
+  cli_status s = line.base;
+  size_t room = sizeof s.part[0];
+  int n = (int)strlen(s.part[0]);
+  s.timed |= a->what != NULL;
+  if (a->what) n += snprintf(s.part[0] + n, room - (size_t)n, "%s%s", n ? ": " : "", a->what);
+  if (a->what && a->parts > 1 && n < (int)room)
+    snprintf(s.part[0] + n, room - (size_t)n, " %d of %d", a->part, a->parts);
+  else if (a->what && a->flops > 0 && n < (int)room)
+    snprintf(s.part[0] + n, room - (size_t)n, ", %s Gflop",
+             cli_count((int64_t)ceil(a->flops * 1e-9)).s);
+  if (s.part[0][0]) show(o, &s, false);
+}
+
+void cli_idle(void) {
+  pthread_mutex_lock(&line.lock);
+  line.now.part[0][0] = line.base.part[0][0] = 0;
+  erase();
+  pthread_mutex_unlock(&line.lock);
+}
+
+void cli_output_begin(void) {
+  pthread_mutex_lock(&line.lock);
+  erase();
+}
+
+void cli_output_end(void) {
+  line.due = cli_now() + (line.terminal ? patience : lines);
+  pthread_mutex_unlock(&line.lock);
+}
+
+void cli_terminal_end(void) {
+  pthread_mutex_lock(&line.lock);
+  bool join = line.started && !line.ended;
+  line.ended = true;
+  erase();
+  pthread_cond_signal(&line.woken);
+  pthread_mutex_unlock(&line.lock);
+  if (join) pthread_join(line.thread, NULL);
+}

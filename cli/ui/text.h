@@ -1,0 +1,28 @@
+/* Numbers, times and names as words; the clock. */
+#ifndef CLI_UI_TEXT_H
+#define CLI_UI_TEXT_H
+
+#include "krylocl.h"
+
+/* Bytes of the character that begins at s in valid UTF-8; 0: none, or a control character. */
+int cli_character(const char *s);
+
+typedef struct cli_text {
+  char s[40];
+} cli_text;
+cli_text cli_count(int64_t n);    /* 1,234,567 */
+cli_text cli_whole(double v);     /* likewise, without its fraction; from 9e15 on 1.23e+45 */
+cli_text cli_bytes(double bytes); /* 12.3 MB */
+cli_text cli_seconds(double s);   /* 12.3 ms */
+cli_text cli_stream(const kcl_stream *s); /* 21.3 GB/s (19.8 to 22.4) */
+cli_text cli_age(const kcl_stream *s);    /* now, 20 min ago, 3 days ago */
+
+/* "row 2 of A is zero", "3 columns of A are zero, the first is column 5"; first: from 0, -1: not known. */
+void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t first);
+const char *cli_type_words(kcl_type t);
+const char *cli_base(const char *path);         /* without folders */
+double cli_now(void);                           /* monotonic seconds */
+double cli_median(double *v, int n);            /* sorts v */
+cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
+
+#endif
