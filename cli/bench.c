@@ -27,7 +27,7 @@ typedef struct progress {
 } progress;
 
 /* A bar over the whole run, the row at work, and the time left at the mean of those before. */
-static void show(const progress *p, const cli_bench_row *r) {
+static void show_bench_progress(const progress *p, const cli_bench_row *r) {
   enum { BAR = 20 };
   cli_status s = {.timed = true};
   int full = p->total ? BAR * p->done / p->total : 0;
@@ -47,7 +47,7 @@ static void show(const progress *p, const cli_bench_row *r) {
 }
 
 /* So that little is lost with the power. */
-static int save(progress *p) {
+static int save_bench_json(progress *p) {
   const char *path = p->b->o->json;
   if (!path || !strcmp(path, "-") || cli_now() - p->saved < SAVE) return 0;
   p->saved = cli_now();
@@ -67,7 +67,7 @@ static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, i
   for (int i = 0; i < b->row_count && !cli_interrupted(); i++) {
     cli_bench_row *r = &b->rows[i];
     if (r->matrix != matrix || (round ? r->rounds != round : r->state != CLI_BENCH_TODO)) continue;
-    show(p, r);
+    show_bench_progress(p, r);
     if (round)
       bench_again(b, r, ctx, m);
     else
@@ -76,12 +76,12 @@ static int bench_round(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m, i
     if (rc && rc != KCL_MEMORY && !p->failed) p->failed = rc;
     p->done++;
     bench_say_row(b, r);
-    if ((rc = save(p))) return rc;
+    if ((rc = save_bench_json(p))) return rc;
   }
   return 0;
 }
 
-static int bench_rows(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m) {
+static int measure_rounds(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m) {
   int rc = 0;
   for (int round = 0; round < p->b->o->rounds && !rc && !cli_interrupted(); round++)
     rc = bench_round(p, ctx, matrix, m, round);
@@ -115,7 +115,7 @@ static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
   if (todo(b, matrix)) {
     if (!p->begin) p->begin = cli_now();
     CLI_TRY(bench_load(ctx, b->o, &b->matrices[matrix], &m));
-    CLI_TRY(bench_rows(p, ctx, matrix, &m));
+    CLI_TRY(measure_rounds(p, ctx, matrix, &m));
     for (int i = 0; i < b->place_count; i++)
       if (b->places[i].ctx) bench_stream(b->o, &b->places[i]);
     CLI_TRY(mixed_rows(b, matrix, &m));
@@ -158,12 +158,12 @@ static void note_time(cli_bench_run *b) {
   if (getloadavg(&b->load, 1) != 1) b->load = 0;
 }
 
-static int outputs(const cli_bench_run *b) {
+static int write_bench_files(const cli_bench_run *b) {
   int rc = bench_results(b, cli_report_text), failed = b->o->csv ? bench_csv(b, b->o->csv) : 0;
   return rc ? rc : failed;
 }
 
-static int run(kcl *ctx, const cli_options *given) {
+static int run_bench(kcl *ctx, const cli_options *given) {
   cli_options o = *given;
   cli_bench_run b = {.o = &o};
   cJSON *earlier = NULL;
@@ -180,7 +180,7 @@ static int run(kcl *ctx, const cli_options *given) {
   CLI_TRY(bench_plan(&b));
   if (earlier) CLI_TRY(bench_resume_rows(earlier, &b));
   rc = measure_all(&b, ctx);
-  written = outputs(&b);
+  written = write_bench_files(&b);
   rc = rc ? rc : written;
 done:
   bench_close(&b);
@@ -203,7 +203,7 @@ const cli_command cli_bench = {
     .lists = true,
     .many = true,
     .reads = true,
-    .run = run,
+    .run = run_bench,
     .notes =
         "Measures every matrix (files, names of the collection, generated systems) in every format "
         "by every method, in every precision, on every device with every number of threads: "

@@ -23,16 +23,16 @@ typedef struct judged {
 } judged;
 
 /* Passes if the relative residual is within tol or, for a rectangular A, the normal residual is. */
-static int certify(kcl *ctx, const cli_problem *p, const double *b, const double *x, double tol,
-                   judged *r) {
+static int check_residual(kcl *ctx, const cli_problem *p, const double *b, const double *x,
+                          double tol, judged *r) {
   bool least = p->A->rows != p->A->cols;
   int rc = (least ? kcl_certify_least_squares : kcl_certify)(ctx, p->A, b, x, &r->c);
   r->pass = r->c.relative_residual <= tol || (least && r->c.normal_residual <= tol);
   return cli_lib(ctx, rc);
 }
 
-static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j, double tol,
-                 kcl_dense *y, judged *r) {
+static int judge_column(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j, double tol,
+                        kcl_dense *y, judged *r) {
   int rc;
   const double *b = cli_column(p->b, j), *x = cli_column(p->x, j);
   const kcl_check_plan plan = cli_check_plan(o, tol);
@@ -40,7 +40,7 @@ static int judge(kcl *ctx, const cli_options *o, const cli_problem *p, int64_t j
              direct = (least ? kcl_direct_least_squares() : kcl_direct_available()) &&
                       !(o->check && strcmp(o->check, "none") == 0);
   *r = (judged){.compared = false};
-  CLI_TRY(certify(ctx, p, b, x, tol, r));
+  CLI_TRY(check_residual(ctx, p, b, x, tol, r));
   r->verdict = r->pass ? KCL_PASSED : KCL_FAILED;
   if (!direct) goto done;
   r->compared = !cli_lib(ctx, kcl_solution_check(ctx, p->A, b, x, &plan, cli_column(y, j),
@@ -50,7 +50,8 @@ done:
   return rc;
 }
 
-static void say(const cli_options *o, int64_t j, int64_t columns, const judged *r, double tol) {
+static void say_column_verdict(const cli_options *o, int64_t j, int64_t columns, const judged *r,
+                               double tol) {
   if (columns > 1) cli_say(o, "column      %s\n", cli_count(j + 1).s);
   cli_say(o, "residual    |b - A x|/|b| = %.3e, %s %.1e\n", r->c.relative_residual,
           r->c.relative_residual <= tol ? "within" : "NOT within", tol);
@@ -64,7 +65,7 @@ static void say(const cli_options *o, int64_t j, int64_t columns, const judged *
   if (r->compared) cli_compare_say(o, &r->direct);
 }
 
-static cJSON *json(int64_t j, const judged *r, double tol) {
+static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
   cJSON *o = cJSON_CreateObject();
   json_count(o, "column", j + 1);
   json_text(o, "verdict", kcl_verdict_name(r->verdict));
@@ -87,17 +88,17 @@ static int code(const cli_problem *p, const judged *r, double tol) {
 }
 
 /* Failed is worse than undecided. */
-static bool worse(const judged *a, const judged *b) {
+static bool worse_verdict(const judged *a, const judged *b) {
   return a->verdict == KCL_FAILED ? b->verdict != KCL_FAILED
                                   : a->verdict == KCL_UNDECIDED && b->verdict == KCL_PASSED;
 }
 
 /* One object for one column, a list for several. */
-static int write_json(const cli_options *o, cJSON *list) {
+static int write_check_json(const cli_options *o, cJSON *list) {
   return json_write(o->json, cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_check(kcl *ctx, const cli_options *o) {
   int rc;
   judged r, worst = {.verdict = KCL_PASSED, .pass = true};
   cli_problem p = {0};
@@ -113,12 +114,12 @@ static int run(kcl *ctx, const cli_options *o) {
   CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, p.A->cols, p.b->cols, p.A->type, &y)));
   for (int64_t j = 0; j < p.b->cols; j++) {
     cli_busy(o, "checking");
-    CLI_TRY(judge(ctx, o, &p, j, tol, y, &r));
-    say(o, j, p.b->cols, &r, tol);
-    if (worse(&r, &worst)) worst = r;
-    cJSON_AddItemToArray(list, json(j, &r, tol));
+    CLI_TRY(judge_column(ctx, o, &p, j, tol, y, &r));
+    say_column_verdict(o, j, p.b->cols, &r, tol);
+    if (worse_verdict(&r, &worst)) worst = r;
+    cJSON_AddItemToArray(list, verdict_json(j, &r, tol));
   }
-  CLI_TRY(write_json(o, list));
+  CLI_TRY(write_check_json(o, list));
   if (o->check_output && r.compared)
     CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->check_output, y)));
   rc = code(&p, &worst, tol);
@@ -138,7 +139,7 @@ const cli_command cli_check = {
     .min = 3,
     .max = 3,
     .reads = true,
-    .run = run,
+    .run = run_check,
     .notes = "Passes if |r|_2 / |b|_2 <= --tol (1e-8), r = b - A x, or if A is rectangular and the "
              "normal residual max(|A^H r| / |A^H b|, |A^H r| / (|A|_F |r|)) <= --tol; else the "
              "exit code is 6. The comparison with a direct solution must not fail (6) or be "

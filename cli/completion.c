@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* "auto @solvers" as words: auto cg ... */
-static void words(const char *values) {
+static void print_words(const char *values) {
   for (const char *s = values; *s; s += strspn(s, " ")) {
     int n = (int)strcspn(s, " ");
     if (*s != '@') printf("%s%.*s", s == values ? "" : " ", n, s);
@@ -21,7 +21,7 @@ static void words(const char *values) {
 }
 
 /* What operands are: files, or these words. */
-static const char *operands(const cli_command *c) {
+static const char *operand_words(const cli_command *c) {
   if (!strcmp(c->name, "list")) return "formats solvers preconds generators devices collection";
   if (!strcmp(c->name, "completion")) return "bash zsh fish";
   if (!strcmp(c->name, "generate")) return "@generators";
@@ -41,7 +41,7 @@ static void bash_values(const cli_command *c) {
     printf("    %s:--%s", c->name, e->name);
     if (e->letter) printf(" | %s:-%c", c->name, e->letter);
     printf(") words='");
-    words(e->values);
+    print_words(e->values);
     puts("' ;;");
   }
 }
@@ -51,9 +51,9 @@ static void bash_options(const cli_command *c) {
   printf("    %s) options='", c->name);
   for (int i = 0; (e = cli_option_at(c, i)); i++) printf("%s--%s", i ? " " : "", e->name);
   printf("'");
-  if (operands(c)) {
+  if (operand_words(c)) {
     printf(" operands='");
-    words(operands(c));
+    print_words(operand_words(c));
     printf("'");
   }
   puts(" ;;");
@@ -130,7 +130,7 @@ static void zsh_value(const char *what, const char *values) {
     printf("_files");
   else if (*values) {
     putchar('(');
-    words(values);
+    print_words(values);
     putchar(')');
   } else
     putchar(' ');
@@ -155,7 +155,7 @@ static void zsh_command(const cli_command *c) {
   for (int i = 0; (e = cli_option_at(c, i)); i++) zsh_option(e);
   if (c->max) {
     printf(" \\\n        '*");
-    zsh_value("operand", operands(c));
+    zsh_value("operand", operand_words(c));
     putchar('\'');
   }
   puts(" ;;");
@@ -194,7 +194,7 @@ static void fish_option(const cli_command *c, const cli_option *e) {
   if (e->arg) printf(e->values ? " -x" : " -r -F");
   if (e->arg && e->values && *e->values) {
     printf(" -a '");
-    words(e->values);
+    print_words(e->values);
     putchar('\'');
   }
   printf(" -d '");
@@ -208,9 +208,9 @@ static void fish_command(const cli_command *c) {
   fish_text(c->summary);
   puts("'");
   for (int i = 0; (e = cli_option_at(c, i)); i++) fish_option(c, e);
-  if (!operands(c)) return;
+  if (!operand_words(c)) return;
   printf("complete -c krylocl -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
-  words(operands(c));
+  print_words(operand_words(c));
   puts("'");
 }
 
@@ -225,7 +225,7 @@ static const struct {
 } shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
 enum { SHELLS = sizeof shells / sizeof *shells };
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_completion(kcl *ctx, const cli_options *o) {
   const char *names[SHELLS];
   (void)ctx;
   for (int i = 0; i < SHELLS; i++) {
@@ -243,7 +243,7 @@ const cli_command cli_completion = {.name = "completion",
                                     .options = "",
                                     .min = 1,
                                     .max = 1,
-                                    .run = run,
+                                    .run = run_completion,
                                     .notes = "In this shell alone: eval \"$(krylocl completion "
                                              "bash)\", eval \"$(krylocl completion zsh)\" after "
                                              "compinit, or krylocl completion fish | source.\n"};

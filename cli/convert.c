@@ -24,7 +24,7 @@ static const char *ending(const char *path) {
   return NULL;
 }
 
-static int check(const cli_options *o) {
+static int check_outputs(const cli_options *o) {
   if (!o->output) return cli_fail(KCL_USAGE, "convert needs -o FILE (- for standard output)");
   if (ending(o->output)) return 0;
   return cli_fail(KCL_USAGE,
@@ -42,12 +42,12 @@ static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *
             kcl_symmetry_name(A->symmetry));
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_convert(kcl *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  CLI_TRY(check(o));
+  CLI_TRY(check_outputs(o));
   CLI_TRY(cli_read(ctx, o, o->files[0], &A, &b, &x));
   if (o->rhs && !b) CLI_TRY(cli_fail(KCL_INPUT, "%s holds no right-hand side", o->files[0]));
   double read = cli_now();
@@ -74,7 +74,7 @@ const cli_command cli_convert = {
 
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = run_convert,
     .notes =
         "Reads, by content: Matrix Market, Harwell-Boeing, Rutherford-Boeing, row lists, .kcl.\n"
         "\n"

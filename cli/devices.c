@@ -22,7 +22,8 @@ static kcl_stream stream(kcl *ctx, const kcl_device *d) {
   return s;
 }
 
-static void say(const cli_options *o, const kcl_device *d, const kcl_stream *s, const char *why) {
+static void say_device(const cli_options *o, const kcl_device *d, const kcl_stream *s,
+                       const char *why) {
   char units[32], speed[32] = "-";
   snprintf(units, sizeof units, "%d %s", d->compute_units, d->platform < 0 ? "threads" : "units");
   if (s->rate > 0) snprintf(speed, sizeof speed, "%.1f GB/s", s->rate * 1e-9);
@@ -59,7 +60,7 @@ static void say_extensions(const cli_options *o, const char *list) {
   cli_output_end();
 }
 
-static cJSON *json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
+static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *extensions) {
   cJSON *o = cJSON_CreateObject();
   json_text(o, "place", cli_device_place(d).s);
   json_text(o, "kind", d->kind);
@@ -86,21 +87,21 @@ static cJSON *json(const kcl_device *d, const kcl_stream *s, const char *extensi
   return o;
 }
 
-static int describe(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
+static int describe_device(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
   char *extensions = NULL;
   cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
   const kcl_stream rate = stream(ctx, d);
-  say(o, d, &rate, kcl_error(ctx));
+  say_device(o, d, &rate, kcl_error(ctx));
   int rc = cli_lib(ctx, kcl_device_extensions(ctx, d, &extensions));
   if (rc) return rc;
   if (d->platform >= 0) say_limits(o, d);
   if (d->platform >= 0 && o->verbose) say_extensions(o, extensions);
-  cJSON_AddItemToArray(all, json(d, &rate, extensions));
+  cJSON_AddItemToArray(all, device_json(d, &rate, extensions));
   free(extensions);
   return 0;
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_devices(kcl *ctx, const cli_options *o) {
   int rc, count = 0;
   kcl_device *list = NULL;
   cJSON *all = cJSON_CreateArray();
@@ -108,7 +109,7 @@ static int run(kcl *ctx, const cli_options *o) {
   cli_busy(o, "asking the drivers");
   CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
-  for (int i = 0; i < count; i++) CLI_TRY(describe(ctx, o, &list[i], all));
+  for (int i = 0; i < count; i++) CLI_TRY(describe_device(ctx, o, &list[i], all));
   for (int i = 0; i < count; i++)
     if (!list[i].has_double)
       cli_say(o, "precision   %s has no double precision: --precision s, or --device cpu\n",
@@ -128,7 +129,7 @@ const cli_command cli_devices = {
     .summary = "list all devices with their measured memory rates",
     .options = "threads json quiet verbose",
 
-    .run = run,
+    .run = run_devices,
     .notes =
         "The first column is what --device takes. The stream rate is that of z = a x + y on "
         "vectors of four times the last-level cache (McCalpin 1995), the median of the last five "

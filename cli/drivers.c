@@ -23,7 +23,7 @@ static bool can_make(const char *base, const char *folder) {
   return access("/", W_OK | X_OK) == 0;
 }
 
-static bool is_own(const char *folder) {
+static bool is_own_folder(const char *folder) {
   struct stat s;
   return !lstat(folder, &s) && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
          !(s.st_mode & (S_IRWXG | S_IRWXO));
@@ -40,7 +40,7 @@ static void find_pocl_cache(void) {
     return;
   snprintf(path, sizeof path, "%s/krylocl-%lu", tmp && *tmp == '/' ? tmp : "/tmp",
            (unsigned long)geteuid());
-  if ((mkdir(path, 0700) == 0 || errno == EEXIST) && is_own(path))
+  if ((mkdir(path, 0700) == 0 || errno == EEXIST) && is_own_folder(path))
     setenv("POCL_CACHE_DIR", path, 1);
 }
 
@@ -53,7 +53,7 @@ void cli_configure_drivers(void) {
 
 /* ---------------------------------------------------------------- what is missing */
 
-static bool ends(const char *name, const char *ending) {
+static bool folder_ends(const char *name, const char *ending) {
   size_t n = strlen(name), e = strlen(ending);
   return n > e && strcmp(name + n - e, ending) == 0;
 }
@@ -86,7 +86,7 @@ static void registered(const cli_options *o, const char *folder) {
     return;
   }
   for (const struct dirent *e; (e = readdir(d));)
-    if (ends(e->d_name, ".icd")) driver(o, folder, e->d_name), found++;
+    if (folder_ends(e->d_name, ".icd")) driver(o, folder, e->d_name), found++;
   closedir(d);
   if (!found) cli_say(o, "drivers     %s is empty: no driver is registered\n", folder);
 }
@@ -133,7 +133,7 @@ static const char *guide(void) {
 void cli_say_drivers(const cli_options *o) {
   const char *vendors = getenv("OCL_ICD_VENDORS");
   const char *folder =
-      vendors && *vendors && !ends(vendors, ".icd") ? vendors : "/etc/OpenCL/vendors";
+      vendors && *vendors && !folder_ends(vendors, ".icd") ? vendors : "/etc/OpenCL/vendors";
 #ifndef KCL_NO_OPENCL
   if (vendors && *vendors) cli_say(o, "drivers     OCL_ICD_VENDORS is %s\n", vendors);
   registered(o, folder);

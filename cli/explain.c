@@ -55,7 +55,7 @@ static void say_launches(const cli_options *o, const sum *loop) {
     cli_say(o, "launches    none: threads run the stages\n");
 }
 
-static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
+static int say_model(kcl *ctx, const cli_options *o, const kcl_solver *s) {
   static const char *const after[] = {"REPLACE", "RESUME"};
   kcl_setup_info info;
   double bytes = kcl_bytes_per_iteration(s);
@@ -81,7 +81,7 @@ static int explain(kcl *ctx, const cli_options *o, const kcl_solver *s) {
 }
 
 /* The sources, below a line of the device that they are for. */
-static int write_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl_device *d) {
+static int write_kernel_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl_device *d) {
   cli_buffer b;
   char *source = NULL;
   int rc = buffer_open(&b);
@@ -96,7 +96,7 @@ static int write_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl
   return rc;
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_explain(kcl *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
@@ -114,7 +114,7 @@ static int run(kcl *ctx, const cli_options *o) {
   cli_busy(o, "setting up");
   CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &asked, &s)));
   cli_idle();
-  rc = o->source ? write_source(ctx, o, s, &device) : explain(ctx, o, s);
+  rc = o->source ? write_kernel_source(ctx, o, s, &device) : say_model(ctx, o, s);
   if (!rc && o->ranks && !o->source) rc = cli_explain_ranks(ctx, o, A, s, &device);
 done:
   kcl_solver_free(&s);
@@ -134,7 +134,7 @@ const cli_command cli_explain = {
     .max = 1,
     .lists = true,
     .reads = true,
-    .run = run,
+    .run = run_explain,
     .notes =
         "Prints the recorded method: the stages of each phase with their operations in the "
         "notation "

@@ -38,7 +38,7 @@ typedef struct block {
   int number, ranks;
 } block;
 
-static int owner(const block *k, int64_t row) {
+static int row_owner(const block *k, int64_t row) {
   int lo = 0, hi = k->ranks - 1;
   while (lo < hi) {
     const int mid = (lo + hi + 1) / 2;
@@ -59,7 +59,7 @@ static void add_block(block *k, blocks *out) {
     const int64_t j = A->col[e];
     if ((j >= k->lo && j < k->hi) || k->seen[j] == k->number + 1) continue;
     k->seen[j] = k->number + 1, halo++;
-    const int p = owner(k, j);
+    const int p = row_owner(k, j);
     neighbours += k->of_rank[p] != k->number + 1, k->of_rank[p] = k->number + 1;
   }
   out->all += halo;
@@ -69,7 +69,7 @@ static void add_block(block *k, blocks *out) {
 }
 
 /* first [ranks + 1]: where the sums of nonzeros reach each rank's part, with a row for each rank. */
-static void cut(const kcl_csr *A, int ranks, int64_t *first) {
+static void cut_rows(const kcl_csr *A, int ranks, int64_t *first) {
   int64_t i = 0;
   for (int p = 0; p < ranks; p++) {
     const double want = (double)A->nnz * p / ranks;
@@ -79,14 +79,14 @@ static void cut(const kcl_csr *A, int ranks, int64_t *first) {
   first[ranks] = A->rows;
 }
 
-static int count_blocks(const kcl_csr *A, int ranks, blocks *out) {
+static int count_rank_blocks(const kcl_csr *A, int ranks, blocks *out) {
   int64_t *first = calloc((size_t)ranks + 1, sizeof *first);
   block k = {.A = A, .first = first, .ranks = ranks};
   k.seen = calloc((size_t)A->cols, sizeof *k.seen);
   k.of_rank = calloc((size_t)ranks, sizeof *k.of_rank);
   const bool there = first && k.seen && k.of_rank;
   *out = (blocks){0};
-  if (there) cut(A, ranks, first);
+  if (there) cut_rows(A, ranks, first);
   for (k.number = 0; there && k.number < ranks; k.number++) {
     k.lo = first[k.number], k.hi = first[k.number + 1];
     add_block(&k, out);
@@ -150,7 +150,7 @@ int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solv
       "halo", "from", "compute", "halos", "sums", "iteration", "efficient");
   for (int64_t p = 1; p <= o->ranks; p = p < o->ranks && 2 * p > o->ranks ? o->ranks : 2 * p) {
     blocks b;
-    if ((rc = count_blocks(A, (int)p, &b))) return rc;
+    if ((rc = count_rank_blocks(A, (int)p, &b))) return rc;
     const double wait[2] = {p > 1 ? products * (n->latency + (double)b.halo * size / n->rate) : 0,
                             sums * n->latency * log2((double)p)};
     say_row(o, A, (int)p, &b, wait, alone);

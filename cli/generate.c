@@ -6,7 +6,7 @@
 #include "cli/ui/text.h"
 #include "krylocl.h"
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_generate(kcl *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_dense *b = NULL;
@@ -35,7 +35,7 @@ const cli_command cli_generate = {.name = "generate",
                                   .min = 1,
                                   .max = 1,
                                   .generates = true,
-                                  .run = run,
+                                  .run = run_generate,
                                   .notes = "The ending of the output names its format, as of "
                                            "krylocl convert. Other subcommands take KIND:SIZE in "
                                            "place of a file.\n"};

@@ -6,7 +6,7 @@
 #include "cli/ui/text.h"
 #include "krylocl.h"
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_get(kcl *ctx, const cli_options *o) {
   char path[4096], b[4096];
   kcl_csr *A = NULL;
   kcl_dense *v = NULL;
@@ -37,7 +37,7 @@ const cli_command cli_get = {
 
     .min = 1,
     .max = 1,
-    .run = run,
+    .run = run_get,
     .notes = "The matrix is kept in collection/ of the user's cache folder; -o and --rhs write "
              "copies. Other subcommands take such names too: krylocl solve HB/bcsstk16. The server "
              "is $KRYLOCL_COLLECTION or https://sparse.tamu.edu/MM. Needs the program curl.\n"};

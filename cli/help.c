@@ -39,7 +39,7 @@ static void heading(const char *word) {
 }
 
 /* One paragraph per line; those that begin with blanks are indented. */
-static void paragraphs(const char *text) {
+static void print_paragraphs(const char *text) {
   for (const char *s = text; *s;) {
     int n = (int)strcspn(s, "\n"), indent = (int)strspn(s, " ");
     printf("%*s", indent, "");
@@ -48,7 +48,7 @@ static void paragraphs(const char *text) {
   }
 }
 
-static void option(const cli_option *e) {
+static void print_option(const cli_option *e) {
   char left[48], letter[5] = "    ";
   if (e->letter) snprintf(letter, sizeof letter, "-%c, ", e->letter);
   snprintf(left, sizeof left, "%s--%s%s%s", letter, e->name, e->arg ? " " : "",
@@ -77,10 +77,10 @@ static void print_commands(const cli_command *const *commands) {
   }
 }
 
-static void usage(const cli_command *c) {
+static void print_usage(const cli_command *c) {
   printf("%skrylocl %s%s", cli_style(stdout, CLI_BOLD), c->name, cli_style(stdout, CLI_PLAIN));
   cli_wrap(stdout, 9 + (int)strlen(c->name), 2, c->operands, (int)strlen(c->operands));
-  paragraphs(c->summary);
+  print_paragraphs(c->summary);
   putchar('\n');
 }
 
@@ -95,11 +95,11 @@ static void kinds(void) {
   cli_wrap(stdout, 0, 2, text, (int)strlen(text));
 }
 
-static int brief(const cli_command *c) {
+static int print_brief_help(const cli_command *c) {
   const cli_option *e;
-  usage(c);
+  print_usage(c);
   for (int i = 0; (e = cli_option_at(c, i)); i++)
-    if (cli_option_common(c, e)) option(e);
+    if (cli_option_common(c, e)) print_option(e);
   if (c->generates) kinds();
   printf("\nkrylocl %-7s --help  all options%s, exit codes\n", c->name,
          strstr(c->options, "json") ? ", JSON fields" : "");
@@ -107,24 +107,24 @@ static int brief(const cli_command *c) {
   return 0;
 }
 
-static int full(const cli_command *c) {
+static int print_full_help(const cli_command *c) {
   const cli_option *e;
-  usage(c);
+  print_usage(c);
   heading("options");
-  for (int i = 0; (e = cli_option_at(c, i)); i++) option(e);
-  if (c->notes) putchar('\n'), paragraphs(c->notes);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) print_option(e);
+  if (c->notes) putchar('\n'), print_paragraphs(c->notes);
   for (int i = 0; c->generates && cli_lists[i].word; i++)
     if (cli_lists[i].which == KCL_GENERATORS) putchar('\n'), cli_print_list(&cli_lists[i]);
   if (c->lists)
     puts("\nkrylocl list  prints all formats, solvers, preconditioners and generators.");
   putchar('\n');
   heading("exit codes");
-  paragraphs(exits);
+  print_paragraphs(exits);
   return 0;
 }
 
 int cli_help(const cli_command *c, const cli_command *const *commands, bool everything) {
-  if (c) return everything ? full(c) : brief(c);
+  if (c) return everything ? print_full_help(c) : print_brief_help(c);
   printf("%skrylocl%s " KCL_VERSION ":", cli_style(stdout, CLI_BOLD), cli_style(stdout, CLI_PLAIN));
   cli_wrap(stdout, 9 + (int)strlen(KCL_VERSION), 0, about, (int)strlen(about));
   putchar('\n');
@@ -134,10 +134,10 @@ int cli_help(const cli_command *c, const cli_command *const *commands, bool ever
        "krylocl list: the names that options take.");
   if (!everything) return 0;
   putchar('\n');
-  paragraphs(files);
+  print_paragraphs(files);
   for (int i = 0; cli_lists[i].word; i++) putchar('\n'), cli_print_list(&cli_lists[i]);
   putchar('\n');
   heading("exit codes");
-  paragraphs(exits);
+  print_paragraphs(exits);
   return 0;
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* Counts stop at 65,536 (krylocl.h). */
-static cli_text repeats(int64_t n) {
+static cli_text repeat_count(int64_t n) {
   cli_text over = {"over 65,536"};
   return n > 65536 ? over : cli_count(n);
 }
@@ -32,8 +32,9 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
       o,
       "repeats     %s distinct rows of (column - row, value) pairs in %s runs, %s distinct pairs, "
       "%s distinct values%s\n",
-      repeats(s->row_patterns).s, s->row_patterns > 65536 ? "many" : cli_count(s->pattern_runs).s,
-      repeats(s->distinct_pairs).s, repeats(s->distinct_values).s,
+      repeat_count(s->row_patterns).s,
+      s->row_patterns > 65536 ? "many" : cli_count(s->pattern_runs).s,
+      repeat_count(s->distinct_pairs).s, repeat_count(s->distinct_values).s,
       s->values_fit_float ? ", all exact in single precision" : "");
   cli_say(o, "diagonal    %s, dominant in %.1f %% of the rows\n",
           s->positive_diagonal ? "positive" : "not everywhere positive", 100 * s->dominant_rows);
@@ -135,7 +136,7 @@ static int describe_json(kcl *ctx, cJSON *o, const cli_info_facts *f) {
   return json_formats(ctx, o, f);
 }
 
-static int draw(const cli_options *o, const cli_info_facts *f) {
+static int draw_info(const cli_options *o, const cli_info_facts *f) {
   char title[256];
   snprintf(title, sizeof title, "%s: %s x %s, %s nonzeros", cli_base(f->path),
            cli_count(f->A->rows).s, cli_count(f->A->cols).s, cli_count(f->A->nnz).s);
@@ -155,7 +156,7 @@ typedef struct results { /* of all matrices */
   cli_buffer csv;
 } results;
 
-static int describe(kcl *ctx, const cli_options *o, const char *path, results *all) {
+static int describe_matrix(kcl *ctx, const cli_options *o, const char *path, results *all) {
   int rc;
   cli_info_facts f = {.path = path};
   double begin = cli_now();
@@ -171,21 +172,21 @@ static int describe(kcl *ctx, const cli_options *o, const char *path, results *a
     info_table_line(o, &f);
   else
     CLI_TRY(say_all(ctx, o, &f, seconds));
-  if (o->plot) CLI_TRY(draw(o, &f));
+  if (o->plot) CLI_TRY(draw_info(o, &f));
 done:
   kcl_csr_free(&f.A);
   return rc;
 }
 
 /* One matrix: its object. Several: a list. */
-static int outputs(const cli_options *o, results *all) {
+static int write_info_files(const cli_options *o, results *all) {
   int rc = json_write(o->json, o->count > 1 ? all->list : cJSON_GetArrayItem(all->list, 0));
   if (o->csv && !rc) rc = buffer_write(&all->csv, o->csv);
   return rc;
 }
 
 /* A file that cannot be read does not stop the others. */
-static int run(kcl *ctx, const cli_options *o) {
+static int run_info(kcl *ctx, const cli_options *o) {
   int rc, first = 0;
   results all = {.list = cJSON_CreateArray()};
   kcl_device d;
@@ -196,8 +197,8 @@ static int run(kcl *ctx, const cli_options *o) {
   if (o->csv) info_csv_head(all.csv.f);
   if (o->count > 1) info_table_head(o);
   for (int i = 0; i < o->count; i++)
-    if ((rc = describe(ctx, o, o->files[i], &all)) && !first) first = rc;
-  if (cJSON_GetArraySize(all.list)) rc = outputs(o, &all);
+    if ((rc = describe_matrix(ctx, o, o->files[i], &all)) && !first) first = rc;
+  if (cJSON_GetArraySize(all.list)) rc = write_info_files(o, &all);
   rc = first ? first : rc;
 done:
   buffer_free(&all.csv);
@@ -214,7 +215,7 @@ const cli_command cli_info = {
     .min = 1,
     .max = 1 << 20,
     .reads = true,
-    .run = run,
+    .run = run_info,
     .notes =
         "Bytes are predicted for --precision on --device, whose memory limits the formats. --plot "
         "draws the non-zero structure: darker where a cell of the raster has more entries.\n"

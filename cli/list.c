@@ -15,7 +15,7 @@ static const char *const words[] = {"formats",    "solvers", "preconds",
                                     "generators", "devices", "collection"};
 enum { WORDS = sizeof words / sizeof *words, NAMES = WORDS - 2 }; /* NAMES: without the last two */
 
-static cJSON *json(kcl_registry which) {
+static cJSON *names_json(kcl_registry which) {
   cJSON *list = cJSON_CreateArray();
   for (int i = 0; i < kcl_list_size(which); i++) {
     cJSON *one = cJSON_CreateObject();
@@ -28,7 +28,7 @@ static cJSON *json(kcl_registry which) {
 }
 
 /* What --device takes, without measuring anything: krylocl devices does. */
-static int devices(kcl *ctx, const cli_options *o, cJSON *all) {
+static int list_device_names(kcl *ctx, const cli_options *o, cJSON *all) {
   kcl_device *list = NULL;
   int count = 0, rc = cli_lib(ctx, kcl_device_list(ctx, &list, &count));
   cJSON *names = cJSON_CreateArray();
@@ -58,34 +58,34 @@ static int collection(kcl *ctx, const cli_options *o, cJSON *all) {
   return 0;
 }
 
-static int list(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
-  if (strcmp(word, "devices") == 0) return devices(ctx, o, all);
+static int list_word(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
+  if (strcmp(word, "devices") == 0) return list_device_names(ctx, o, all);
   if (strcmp(word, "collection") == 0) return collection(ctx, o, all);
   for (const cli_names *l = cli_lists; l->word; l++) {
     if (strcmp(l->word, word)) continue;
-    cJSON_AddItemToObject(all, word, json(l->which));
+    cJSON_AddItemToObject(all, word, names_json(l->which));
     if (!o->json) cli_print_list(l);
   }
   return 0;
 }
 
-static bool known(const char *word) {
+static bool is_list_word(const char *word) {
   for (int i = 0; i < WORDS; i++)
     if (strcmp(words[i], word) == 0) return true;
   return false;
 }
 
 /* Without an operand the names of the library, which are the same on any machine. */
-static int run(kcl *ctx, const cli_options *o) {
+static int run_list(kcl *ctx, const cli_options *o) {
   int rc = 0;
   cJSON *all = cJSON_CreateObject();
   CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   for (int i = 0; i < o->count; i++)
-    if (!known(o->files[i])) CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));
-  for (int i = 0; i < o->count; i++) CLI_TRY(list(ctx, o, o->files[i], all));
+    if (!is_list_word(o->files[i])) CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));
+  for (int i = 0; i < o->count; i++) CLI_TRY(list_word(ctx, o, o->files[i], all));
   for (int i = 0; i < NAMES && !o->count; i++) {
     if (i && !o->json) putchar('\n');
-    CLI_TRY(list(ctx, o, words[i], all));
+    CLI_TRY(list_word(ctx, o, words[i], all));
   }
   CLI_TRY(json_write(o->json, all));
 done:
@@ -99,7 +99,7 @@ const cli_command cli_list = {
     .summary = "the names that options take, with a line about each",
     .options = "json",
     .max = WORDS,
-    .run = run,
+    .run = run_list,
     .notes =
         "collection: the matrices of the SuiteSparse collection that are kept in the user's cache "
         "folder.\n"

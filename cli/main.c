@@ -26,7 +26,7 @@
 #include <malloc.h>
 #endif
 
-static int unknown(const char *name) {
+static int refuse_command(const char *name) {
   const char *names[64];
   int count = 0;
   if (access(name, F_OK) == 0)
@@ -40,7 +40,7 @@ static void warn_of_cache(const cli_options *o) {
     fprintf(stderr, "krylocl: %s\n", kcl_cache_refused());
 }
 
-static int run(const cli_command *c, cli_options *o) {
+static int run_command(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
   int rc = cli_rank() ? 0 : cli_validate(c, o); /* files need not be where other ranks run */
   if (cli_ranks() > 1 && strcmp(c->name, "solve"))
@@ -66,10 +66,10 @@ static int dispatch(cli_options *o) {
   const char *name = !help ? o->command : o->count ? o->files[0] : NULL;
   const cli_command *c = name ? cli_command_named(cli_commands, name) : NULL;
   if (o->version) return cli_version();
-  if (name && !c) return unknown(name);
+  if (name && !c) return refuse_command(name);
   if (help || o->help) return cli_help(c, cli_commands, !o->brief);
   if (!c) return cli_fail(KCL_USAGE, "a subcommand is missing: krylocl -h lists them");
-  return run(c, o);
+  return run_command(c, o);
 }
 
 /* Freed memory is used again, not given back: a first touch of a page costs a set-up more than the work on it, the more so

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* One line of text: hyphens of options as they are typed, no line that looks like a request. */
-static void text(const char *s, int n) {
+static void man_text(const char *s, int n) {
   if (n > 0 && (*s == '.' || *s == '\'')) fputs("\\&", stdout);
   for (int i = 0; i < n; i++) {
     if (s[i] == '\\')
@@ -19,53 +19,53 @@ static void text(const char *s, int n) {
   }
 }
 
-static void line(const char *s) {
-  text(s, (int)strlen(s));
+static void man_line(const char *s) {
+  man_text(s, (int)strlen(s));
   putchar('\n');
 }
 
-static void paragraphs(const char *s) {
+static void man_paragraphs(const char *s) {
   for (int n; *s; s += n + (s[n] == '\n')) {
     int indent = (int)strspn(s, " ");
     n = (int)strcspn(s, "\n");
     if (n == 0) continue;
     puts(indent ? ".IP \"\" 4" : ".PP");
-    text(s + indent, n - indent);
+    man_text(s + indent, n - indent);
     putchar('\n');
   }
 }
 
-static void option(const cli_option *e) {
+static void man_option(const cli_option *e) {
   puts(".TP");
   if (e->letter) printf("\\fB\\-%c\\fR, ", e->letter);
   printf("\\fB\\-\\-");
-  text(e->name, (int)strlen(e->name));
+  man_text(e->name, (int)strlen(e->name));
   printf("\\fR");
   if (e->arg) printf(" \\fI%s\\fR", e->arg);
   putchar('\n');
-  line(e->help);
+  man_line(e->help);
 }
 
-static void command(const cli_command *c) {
+static void man_command(const cli_command *c) {
   const cli_option *e;
   printf(".SS krylocl %s%s", c->name, *c->operands ? " " : "");
-  line(c->operands);
+  man_line(c->operands);
   putchar(toupper((unsigned char)c->summary[0]));
-  text(c->summary + 1, (int)strlen(c->summary) - 1);
+  man_text(c->summary + 1, (int)strlen(c->summary) - 1);
   puts(".");
-  for (int i = 0; (e = cli_option_at(c, i)); i++) option(e);
-  if (c->notes) paragraphs(c->notes);
+  for (int i = 0; (e = cli_option_at(c, i)); i++) man_option(e);
+  if (c->notes) man_paragraphs(c->notes);
 }
 
-static void lists(void) {
+static void man_lists(void) {
   for (const cli_names *l = cli_lists; l->word; l++) {
     printf(".SS %s\n", l->title);
     for (int i = 0; i < kcl_list_size(l->which); i++) {
       puts(".TP 18");
       printf("\\fB");
-      text(kcl_list(l->which, i).name, (int)strlen(kcl_list(l->which, i).name));
+      man_text(kcl_list(l->which, i).name, (int)strlen(kcl_list(l->which, i).name));
       puts("\\fR");
-      line(kcl_list(l->which, i).summary);
+      man_line(kcl_list(l->which, i).summary);
     }
   }
 }
@@ -83,31 +83,31 @@ static void variables(void) {
   for (const char *s = environment; *s; s += strcspn(s, "\n") + 1) {
     int name = (int)strcspn(s, " "), n = (int)strcspn(s, "\n");
     printf(".TP\n\\fB%.*s\\fR\n", name, s);
-    text(s + name + 1, n - name - 1);
+    man_text(s + name + 1, n - name - 1);
     putchar('\n');
   }
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_man(kcl *ctx, const cli_options *o) {
   const cli_command *c;
   (void)ctx;
   printf(".TH KRYLOCL 1 \"\" \"krylocl %s\" \"User Commands\"\n.SH NAME\nkrylocl \\- ",
          kcl_version());
-  line(cli_about());
+  man_line(cli_about());
   puts(".SH SYNOPSIS");
   for (int i = 0; (c = o->commands[i]); i++) {
     printf("%s\\fBkrylocl %s\\fR", i ? ".br\n" : "", c->name);
     printf("%s%s", *c->options ? " [\\fIoptions\\fR]" : "", *c->operands ? " " : "");
-    line(c->operands);
+    man_line(c->operands);
   }
   puts(".SH DESCRIPTION");
-  line(cli_files());
+  man_line(cli_files());
   puts(".SH SUBCOMMANDS");
-  for (int i = 0; (c = o->commands[i]); i++) command(c);
+  for (int i = 0; (c = o->commands[i]); i++) man_command(c);
   puts(".SH NAMES");
-  lists();
+  man_lists();
   puts(".SH EXIT STATUS");
-  line(cli_exits());
+  man_line(cli_exits());
   puts(".SH ENVIRONMENT");
   variables();
   return 0;
@@ -117,4 +117,4 @@ const cli_command cli_man = {.name = "man",
                              .operands = "",
                              .summary = "the manual page, in man(7): make install installs it",
                              .options = "",
-                             .run = run};
+                             .run = run_man};

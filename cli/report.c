@@ -9,7 +9,7 @@
 #include "krylocl.h"
 
 /* The answers, one line each. */
-static int say(const cli_report_data *r) {
+static int say_answers(const cli_report_data *r) {
   cli_buffer b;
   int rc = 0;
   for (int i = 0; i < r->group_count && !rc; i++) {
@@ -24,7 +24,7 @@ static int say(const cli_report_data *r) {
   return rc;
 }
 
-static int outputs(const cli_report_data *r) {
+static int write_report_files(const cli_report_data *r) {
   const cli_options *o = r->o;
   const struct {
     const char *path;
@@ -56,14 +56,14 @@ static int files(const cli_options *o, char *const *paths, int count) {
   if (r.doubles)
     cli_say(o, "%d row%s in several files: the last file counts\n", r.doubles,
             r.doubles == 1 ? " is" : "s are");
-  CLI_TRY(say(&r));
-  CLI_TRY(outputs(&r));
+  CLI_TRY(say_answers(&r));
+  CLI_TRY(write_report_files(&r));
 done:
   report_free(&r);
   return rc;
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_report(kcl *ctx, const cli_options *o) {
   (void)ctx;
   const bool asked = o->output || o->figures || o->markdown || o->latex || o->csv;
   if (o->compare) return report_compare(o);
@@ -82,7 +82,7 @@ const cli_command cli_report = {
 
     .min = 1,
     .max = 1 << 20,
-    .run = run,
+    .run = run_report,
     .notes = "Files are those of bench --json and of solve --json. Rows of several files stand "
              "together; of a row that is in several, "
              "the last counts.\n"

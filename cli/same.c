@@ -21,7 +21,7 @@ typedef struct place {
 static bool standard(const char *path) { return !strcmp(path, "-"); }
 
 /* false: not comparable, such as a file in a folder that does not exist. fd: of "-". */
-static bool locate(const char *path, int fd, place *p) {
+static bool locate_file(const char *path, int fd, place *p) {
   char target[4096], folder[4096];
   *p = (place){.path = path};
   p->there = (standard(path) ? fstat(fd, &p->info) : stat(path, &p->info)) == 0;
@@ -36,7 +36,7 @@ static bool locate(const char *path, int fd, place *p) {
 }
 
 /* Devices such as /dev/null take any number of results. */
-static bool same(const place *a, const place *b) {
+static bool is_same_file(const place *a, const place *b) {
   if (standard(a->path) && standard(b->path)) return true;
   if (a->there != b->there || a->info.st_dev != b->info.st_dev || a->info.st_ino != b->info.st_ino)
     return false;
@@ -45,7 +45,8 @@ static bool same(const place *a, const place *b) {
 
 static bool is_input(const place *out, const char *path) {
   place in;
-  return path && locate(path, STDIN_FILENO, &in) && (in.regular || !in.there) && same(out, &in);
+  return path && locate_file(path, STDIN_FILENO, &in) && (in.regular || !in.there) &&
+         is_same_file(out, &in);
 }
 
 /* Operands of generate and get are names, not files. */
@@ -60,7 +61,9 @@ static int against_inputs(const cli_command *c, const cli_options *o, const plac
 static int against_outputs(const place *out, const char *const *outputs, size_t count) {
   place other;
   for (size_t i = 0; i < count; i++) {
-    if (!outputs[i] || !locate(outputs[i], STDOUT_FILENO, &other) || !same(out, &other)) continue;
+    if (!outputs[i] || !locate_file(outputs[i], STDOUT_FILENO, &other) ||
+        !is_same_file(out, &other))
+      continue;
     if (standard(out->path) || !strcmp(out->path, other.path))
       return cli_fail(KCL_USAGE, "%s can take one result only",
                       standard(out->path) ? "standard output (-)" : out->path);
@@ -74,7 +77,7 @@ static int against_outputs(const place *out, const char *const *outputs, size_t 
 static int against_report(const cli_options *o, const place *out) {
   place report;
   if (standard(out->path) || o->quiet || !out->regular) return 0;
-  if (!locate("-", fileno(cli_out(o)), &report) || !same(out, &report)) return 0;
+  if (!locate_file("-", fileno(cli_out(o)), &report) || !is_same_file(out, &report)) return 0;
   return cli_fail(KCL_USAGE, "%s is where the report goes: the result needs another name",
                   out->path);
 }
@@ -87,7 +90,7 @@ int cli_files_apart(const cli_command *c, const cli_options *o, const char *cons
     if (!outputs[i]) continue;
     if (standard(outputs[i]) && !cli_standard_output())
       return cli_fail(KCL_INPUT, "standard output (-) is closed");
-    if (!locate(outputs[i], STDOUT_FILENO, &p)) continue;
+    if (!locate_file(outputs[i], STDOUT_FILENO, &p)) continue;
     if (!standard(outputs[i]) && (rc = against_inputs(c, o, &p))) return rc;
     if ((rc = against_outputs(&p, outputs, i)) || (rc = against_report(o, &p))) return rc;
   }

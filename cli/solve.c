@@ -43,7 +43,7 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   return a;
 }
 
-static int open_device(kcl *ctx, cli_run *r) {
+static int open_solve_device(kcl *ctx, cli_run *r) {
   const cli_options *o = r->o;
   r->seconds_device = cli_now();
   kcl_profile_enable(ctx, o->profile);
@@ -55,7 +55,7 @@ static int open_device(kcl *ctx, cli_run *r) {
 }
 
 /* A rank other than 0 has no part in this unless each reads its own rows. */
-static int load(kcl *ctx, cli_run *r) {
+static int load_problem(kcl *ctx, cli_run *r) {
   int rc = 0;
   const cli_options *o = r->o;
   r->p.spread = cli_ranks_tell(cli_ranks_spread(o));
@@ -93,7 +93,7 @@ static bool answered(const cli_run *r, const kcl_report *p) {
   return p->converged || (p->least_squares && wanted);
 }
 
-static bool worse(const cli_run *r, const kcl_report *a, const kcl_report *b) {
+static bool is_worse(const cli_run *r, const kcl_report *a, const kcl_report *b) {
   if (answered(r, a) != answered(r, b)) return answered(r, b);
   return !(a->true_relative_residual <= b->true_relative_residual);
 }
@@ -106,7 +106,7 @@ static double forward_error(const cli_run *r, int64_t j) {
 }
 
 /* Records the result of column j. */
-static int keep(cli_run *r, int64_t j, const kcl_report *report) {
+static int keep_result(cli_run *r, int64_t j, const kcl_report *report) {
   cli_result *s = &r->results[j];
   s->report = *report;
   int rc = keep_texts(s);
@@ -116,7 +116,7 @@ static int keep(cli_run *r, int64_t j, const kcl_report *report) {
   r->seconds_download += s->report.seconds_download;
   r->seconds_certify += s->report.seconds_certify;
   r->solved = j + 1;
-  if (worse(r, &s->report, &r->results[r->worst].report)) r->worst = j;
+  if (is_worse(r, &s->report, &r->results[r->worst].report)) r->worst = j;
   return 0;
 }
 
@@ -125,7 +125,7 @@ static int solve_block(kcl *ctx, cli_run *r, int64_t j) {
   kcl_report report[KCL_MAX_NRHS];
   int64_t left = r->p.b->cols - j, count = left < r->setup.nrhs ? left : r->setup.nrhs;
   int rc = cli_lib(ctx, cli_solve_columns(ctx, r, j, count, report));
-  for (int64_t i = 0; i < count && !rc; i++) rc = keep(r, j + i, &report[i]);
+  for (int64_t i = 0; i < count && !rc; i++) rc = keep_result(r, j + i, &report[i]);
   return rc;
 }
 
@@ -136,7 +136,7 @@ static int nrhs_at_once(const cli_run *r) {
   return cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS;
 }
 
-static int solve_all(kcl *ctx, cli_run *r) {
+static int solve_all_columns(kcl *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
@@ -166,7 +166,7 @@ typedef struct checking {
   cli_run *r;
 } checking;
 
-static int check_columns(void *self) {
+static int check_solved_columns(void *self) {
   const checking *c = self;
   cli_run *r = c->r;
   const kcl_check_plan plan = cli_check_plan(r->o, r->asked.tol);
@@ -183,7 +183,7 @@ done:
 }
 
 /* Compares with direct solutions if asked for. A factorisation cannot be stopped: it is abandoned. */
-static int check(kcl *ctx, cli_run *r) {
+static int check_solutions(kcl *ctx, cli_run *r) {
   static checking c;
   if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
   int rc =
@@ -192,7 +192,7 @@ static int check(kcl *ctx, cli_run *r) {
   fflush(stdout); /* a second interrupt ends the program here */
   c = (checking){ctx, r};
   cli_busy(r->o, "solving directly");
-  rc = cli_abandonable(check_columns, &c);
+  rc = cli_abandonable(check_solved_columns, &c);
   if (!rc && r->o->check_output)
     rc = cli_lib(ctx, kcl_dense_write(ctx, r->o->check_output, r->direct)), r->wrote_direct = !rc;
   return rc;
@@ -216,7 +216,7 @@ static int write_history(const cli_run *r) {
   return buffer_write(&b, r->o->history);
 }
 
-static int draw(const cli_run *r) {
+static int draw_history(const cli_run *r) {
   char title[256];
   cli_curve *curves = calloc((size_t)r->solved, sizeof *curves);
   if (!curves) return cli_fail(KCL_MEMORY, "out of memory: the picture");
@@ -255,13 +255,13 @@ static int write_x(kcl *ctx, const cli_run *r) {
 }
 
 /* All that can be written is; the first failure counts. */
-static int outputs(kcl *ctx, cli_run *r) {
+static int write_solve_files(kcl *ctx, cli_run *r) {
   const cli_options *o = r->o;
   int rc = write_x(ctx, r), failed = 0;
   r->wrote_x = !rc;
   if (o->history && (failed = write_history(r)) && !rc) rc = failed;
   r->wrote_history = !failed;
-  if (o->plot && (failed = draw(r)) && !rc) rc = failed;
+  if (o->plot && (failed = draw_history(r)) && !rc) rc = failed;
   return rc;
 }
 
@@ -306,28 +306,28 @@ static void free_run(cli_run *r) {
   cli_problem_free(&r->p);
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_solve(kcl *ctx, const cli_options *o) {
   int rc, written, checked;
   double begin = cli_now();
   cli_run r = {.o = o};
-  CLI_TRY(cli_ranks_agreed(ctx, open_device(ctx, &r)));
-  CLI_TRY(cli_ranks_agreed(ctx, load(ctx, &r)));
+  CLI_TRY(cli_ranks_agreed(ctx, open_solve_device(ctx, &r)));
+  CLI_TRY(cli_ranks_agreed(ctx, load_problem(ctx, &r)));
   r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
   if (cli_rank()) {
     rc = serve(ctx, &r);
     goto done;
   }
   r.asked.near_null = r.p.near_null;
-  CLI_TRY(solve_all(ctx, &r));
+  CLI_TRY(solve_all_columns(ctx, &r));
   if (r.solved == 0) CLI_TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
-  written = outputs(ctx, &r); /* before all that may fail or take long */
+  written = write_solve_files(ctx, &r); /* before all that may fail or take long */
   r.seconds_write = cli_now() - r.seconds_write;
   r.seconds_total = cli_now() - begin;
   bool rate = (!o->quiet || o->json) && !cli_interrupted();
   if (rate) cli_busy(o, "measuring the memory rate");
   if (rate) kcl_stream_get(ctx, &r.stream);
-  checked = check(ctx, &r);
+  checked = check_solutions(ctx, &r);
   if (o->json && (rc = solve_json(&r)) && !written) written = rc;
   r.wrote_json = !rc;
   cli_idle();
@@ -355,7 +355,7 @@ const cli_command cli_solve = {
     .max = 2,
     .lists = true,
     .reads = true,
-    .run = run,
+    .run = run_solve,
     .notes =
         "Method: stops at |b - A x|_2 <= max(tol |b|_2, atol), verified with a recomputed "
         "residual. cgls and lsqr take rectangular matrices, minimise |r|_2, r = b - A x, and also "

@@ -38,43 +38,45 @@ typedef struct run_of { /* a run of `krylocl spmv` */
 
 /* ---------------------------------------------------------------- the product */
 
-static int64_t parts(const kcl_dense *v) {
+static int64_t count_parts(const kcl_dense *v) {
   return v->rows * v->cols * (kcl_type_complex(v->type) ? 2 : 1);
 }
 
-static bool single(const run_of *r) { return r->p.precision == KCL_S || r->p.precision == KCL_C; }
+static bool in_single(const run_of *r) {
+  return r->p.precision == KCL_S || r->p.precision == KCL_C;
+}
 
 /* As floats; the doubles become what the floats hold. NULL: out of memory. */
-static float *narrow(const kcl_dense *v) {
-  const int64_t n = parts(v);
+static float *as_floats(const kcl_dense *v) {
+  const int64_t n = count_parts(v);
   float *f = malloc((size_t)(n + 1) * sizeof *f);
   for (int64_t i = 0; f && i < n; i++) f[i] = (float)v->val[i], v->val[i] = (double)f[i];
   return f;
 }
 
-static int apply(kcl *ctx, run_of *r) {
-  float *x = single(r) ? narrow(r->p.x) : NULL, *y = single(r) ? narrow(r->y) : NULL;
+static int apply_product(kcl *ctx, run_of *r) {
+  float *x = in_single(r) ? as_floats(r->p.x) : NULL, *y = in_single(r) ? as_floats(r->y) : NULL;
   const float alpha[2] = {(float)r->alpha[0], 0}, beta[2] = {(float)r->beta[0], 0};
   int rc;
-  CLI_TRY(single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
+  CLI_TRY(in_single(r) && !(x && y) ? cli_fail(KCL_MEMORY, "out of memory: x and y as floats") : 0);
   const kcl_product p = {.x = x ? (const void *)x : r->p.x->val,
                          .y = y ? (void *)y : r->y->val,
                          .cols = r->p.x->cols,
                          .adjoint = r->o->adjoint,
-                         .alpha = single(r) ? (const void *)alpha : r->alpha,
-                         .beta = single(r) ? (const void *)beta : r->beta};
+                         .alpha = in_single(r) ? (const void *)alpha : r->alpha,
+                         .beta = in_single(r) ? (const void *)beta : r->beta};
   cli_busy(r->o, "multiplying");
   r->seconds_apply = cli_now();
   CLI_TRY(cli_lib(ctx, kcl_operator_apply(r->op, &p)));
   r->seconds_apply = cli_now() - r->seconds_apply;
-  for (int64_t i = 0; y && i < parts(r->y); i++) r->y->val[i] = (double)y[i];
+  for (int64_t i = 0; y && i < count_parts(r->y); i++) r->y->val[i] = (double)y[i];
 done:
   free(x), free(y);
   return rc;
 }
 
 /* A first product says how many fit into a sample. */
-static int measure(kcl *ctx, run_of *r) {
+static int measure_product(kcl *ctx, run_of *r) {
   double once, products;
   int rc;
   cli_busy(r->o, "timing");
@@ -90,7 +92,7 @@ done:
 }
 
 /* Every column against its bound; the worst is kept. */
-static int check(kcl *ctx, run_of *r) {
+static int check_columns_of_y(kcl *ctx, run_of *r) {
   kcl_csr *AH = NULL;
   kcl_product_error e;
   int rc = 0;
@@ -110,25 +112,25 @@ done:
 }
 
 /* alpha and beta, and y as it is given, in the precision of the product. */
-static int factors(kcl *ctx, run_of *r) {
+static int set_factors(kcl *ctx, run_of *r) {
   const cli_options *o = r->o;
   const char *given = o->count > 2 ? o->files[2] : NULL;
   int rc = 0;
   r->alpha[0] = cli_given(o, "alpha") ? o->alpha : 1;
   r->beta[0] = cli_given(o, "beta") ? o->beta : given ? 1 : 0;
-  if (single(r)) r->alpha[0] = (float)r->alpha[0], r->beta[0] = (float)r->beta[0];
+  if (in_single(r)) r->alpha[0] = (float)r->alpha[0], r->beta[0] = (float)r->beta[0];
   if (!given && r->beta[0] != 0)
     return cli_fail(KCL_USAGE, "--beta %g: y is the third operand, a file, ones or random",
                     o->beta);
   if (!given) return 0;
   CLI_TRY(cli_addend_load(ctx, o, given, &r->p, &r->y0));
-  for (int64_t i = 0; i < parts(r->y); i++)
-    r->y->val[i] = r->y0->val[i] = single(r) ? (float)r->y0->val[i] : r->y0->val[i];
+  for (int64_t i = 0; i < count_parts(r->y); i++)
+    r->y->val[i] = r->y0->val[i] = in_single(r) ? (float)r->y0->val[i] : r->y0->val[i];
 done:
   return rc;
 }
 
-static int set_up(kcl *ctx, run_of *r) {
+static int set_up_product(kcl *ctx, run_of *r) {
   const int64_t cols = r->p.x->cols, rows = r->o->adjoint ? r->p.A->cols : r->p.A->rows;
   const kcl_operator_options o = {.format = r->o->format,
                                   .precision = r->p.precision,
@@ -141,7 +143,7 @@ static int set_up(kcl *ctx, run_of *r) {
   kcl_operator_describe(r->op, &r->info);
   r->columns = r->info.nrhs;
   CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
-  CLI_TRY(factors(ctx, r));
+  CLI_TRY(set_factors(ctx, r));
 done:
   return rc;
 }
@@ -149,7 +151,7 @@ done:
 /* ---------------------------------------------------------------- reports */
 
 /* The matrix once, x and y of every column. */
-static double bytes(const run_of *r) {
+static double spmv_bytes(const run_of *r) {
   const double vectors =
       (double)(r->info.rows + r->info.cols) * (double)kcl_type_size(r->p.precision);
   return r->info.bytes_product + (r->columns - 1) * vectors;
@@ -181,11 +183,12 @@ static void say_set_up(const run_of *r) {
 
 static void say_speed(const run_of *r) {
   const cli_options *o = r->o;
-  const double rate = bytes(r) / r->median;
+  const double rate = spmv_bytes(r) / r->median;
   cli_say(o, "speed       %s per product", cli_seconds(r->median).s);
   if (r->columns > 1) cli_say(o, " of %d columns", r->columns);
   cli_say(o, " (%s to %s), %s moved, %.1f GFlop/s, %.1f GB/s", cli_seconds(r->sample[0]).s,
-          cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(bytes(r)).s, gflops(r), rate * 1e-9);
+          cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(spmv_bytes(r)).s, gflops(r),
+          rate * 1e-9);
   cli_say_stream(o, rate, &r->stream);
   cli_say(o, "\n            %s with x from and y to the host\n", cli_seconds(r->seconds_apply).s);
 }
@@ -216,13 +219,13 @@ static void seconds_json(cJSON *o, const run_of *r) {
 }
 
 static void speed_json(cJSON *o, const run_of *r) {
-  const double rate = bytes(r) / r->median;
+  const double rate = spmv_bytes(r) / r->median;
   cJSON *s = cJSON_AddObjectToObject(o, "seconds_per_product");
   json_number(s, "median", r->median);
   json_number(s, "min", r->sample[0]);
   json_number(s, "max", r->sample[SAMPLES - 1]);
   json_count(s, "samples", SAMPLES);
-  json_number(o, "bytes_per_product", bytes(r));
+  json_number(o, "bytes_per_product", spmv_bytes(r));
   json_number(o, "gflops", gflops(r));
   json_number(o, "gbytes_per_second", rate * 1e-9);
   json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
@@ -241,7 +244,7 @@ static void check_json(cJSON *o, const run_of *r) {
   json_count(c, "column", r->worst_column + 1);
 }
 
-static int write_json(const run_of *r) {
+static int write_spmv_json(const run_of *r) {
   const char letter[2] = {kcl_type_letter(r->p.precision), 0};
   if (!r->o->json) return 0;
   cJSON *o = cJSON_CreateObject();
@@ -278,7 +281,7 @@ static int write_y(kcl *ctx, run_of *r) {
   return rc;
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_spmv(kcl *ctx, const cli_options *o) {
   run_of r = {.o = o, .seconds_device = cli_now()};
   int rc;
   if (o->layout) setenv("KRYLOCL_LAYOUT", o->layout, 1);
@@ -287,17 +290,17 @@ static int run(kcl *ctx, const cli_options *o) {
   report_device(o, &r.device);
   CLI_TRY(cli_product_load(ctx, o, o->files[0], o->count > 1 ? o->files[1] : "ones", &r.p));
   report_matrix(o, o->files[0], r.p.A, r.p.seconds_read);
-  CLI_TRY(set_up(ctx, &r));
+  CLI_TRY(set_up_product(ctx, &r));
   say_set_up(&r);
-  CLI_TRY(apply(ctx, &r));
+  CLI_TRY(apply_product(ctx, &r));
   int written = write_y(ctx, &r); /* the report comes all the same */
-  CLI_TRY(check(ctx, &r));
-  CLI_TRY(measure(ctx, &r));
+  CLI_TRY(check_columns_of_y(ctx, &r));
+  CLI_TRY(measure_product(ctx, &r));
   cli_idle();
   say_speed(&r), say_check(&r);
   if (o->output && !written && strcmp(o->output, "-"))
     cli_say(o, "wrote       y to %s\n", o->output);
-  CLI_TRY(write_json(&r));
+  CLI_TRY(write_spmv_json(&r));
   rc = written;
   if (!rc && o->verify && !passed(&r))
     rc = cli_fail(
@@ -321,7 +324,7 @@ const cli_command cli_spmv = {
     .max = 3,
     .lists = true,
     .reads = true,
-    .run = run,
+    .run = run_spmv,
     .notes =
         "A is a file or a generated system such as poisson2d:300; A may be rectangular. x is a "
         "file of one or several columns, ones (without a second operand too), or random: numbers "

@@ -32,11 +32,11 @@ typedef struct tuning {
   char remark[1024]; /* for the head of the file */
 } tuning;
 
-static double left(const tuning *t) { return t->begin + t->seconds - cli_now(); }
+static double seconds_left(const tuning *t) { return t->begin + t->seconds - cli_now(); }
 
 /* Seconds per iteration in this format with the current tunables, its product validated; infinite
  * if that fails. */
-static double measure(const tuning *t, const char *format) {
+static double measure_format(const tuning *t, const char *format) {
   kcl_options a = t->asked;
   kcl_solver *s = NULL;
   double each[SAMPLES], product[SAMPLES], best = INFINITY;
@@ -52,8 +52,8 @@ static double measure(const tuning *t, const char *format) {
   return best;
 }
 
-static void note(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
-static void note(tuning *t, const char *format, ...) {
+static void note_result(tuning *t, const char *format, ...) CLI_PRINTF(2, 3);
+static void note_result(tuning *t, const char *format, ...) {
   char line[160];
   size_t used = strlen(t->remark);
   va_list args;
@@ -76,7 +76,7 @@ static int try_value(tuning *t, search *f, int v, double *time) {
   int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, v));
   if (rc) return rc;
   cli_busy(t->o, "tuning %s: %d", f->u->name, v);
-  *time = measure(t, f->format);
+  *time = measure_format(t, f->format);
   size_t used = strlen(f->tried);
   snprintf(f->tried + used, sizeof f->tried - used, "%s %d: %s", used ? "," : "", v,
            isfinite(*time) ? cli_seconds(*time).s : "not possible");
@@ -85,7 +85,7 @@ static int try_value(tuning *t, search *f, int v, double *time) {
 }
 
 /* From the default up and down as long as each step gains; all values if there is no default. */
-static int walk(tuning *t, search *f) {
+static int walk_values(tuning *t, search *f) {
   const kcl_tunable *u = f->u;
   double time;
   int rc = 0;
@@ -103,7 +103,7 @@ static int walk(tuning *t, search *f) {
 
 static int measure_with(tuning *t, const search *f, int value, double *seconds) {
   int rc = cli_lib(t->ctx, kcl_tunable_set(t->ctx, f->u->name, value));
-  if (!rc) *seconds = measure(t, f->format);
+  if (!rc) *seconds = measure_format(t, f->format);
   return rc;
 }
 
@@ -130,7 +130,7 @@ done:
 static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   search f = {.u = u, .format = u->format ? u->format : t->base, .until = until, .best = u->value};
   cli_busy(t->o, "tuning %s", u->name);
-  double before = measure(t, f.format);
+  double before = measure_format(t, f.format);
   bool faster = false;
   int rc;
   if (!isfinite(before)) {
@@ -139,15 +139,16 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   }
   f.time = GAIN * before;
   const cli_text first = cli_seconds(before);
-  CLI_TRY(walk(t, &f));
+  CLI_TRY(walk_values(t, &f));
   const int tried = f.best;
   if (tried != u->value) CLI_TRY(confirm(t, &f, &before, &faster));
   if (!faster) f.best = u->value;
   CLI_TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);
   if (faster)
-    note(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name, f.best,
-         cli_seconds(f.time).s, f.format, cli_seconds(before).s, CLI_PAIRS, CLI_PAIRS);
+    note_result(t, "  %s = %d: %s per iteration of %s, before %s, in %d pairs of %d", u->name,
+                f.best, cli_seconds(f.time).s, f.format, cli_seconds(before).s, CLI_PAIRS,
+                CLI_PAIRS);
   else if (tried != u->value)
     cli_say(t->o, "  %-17s %d was not faster each time: left at %d\n", "", tried, u->value);
 done:
@@ -164,7 +165,7 @@ static int tune_all(tuning *t) {
   for (int i = 0; i < kcl_tunable_count(); i++) {
     CLI_TRY(cli_lib(t->ctx, kcl_tunable_get(t->ctx, i, &u)));
     if (!u.applies) continue;
-    double share = (left(t) - (1 - SHARE) * t->seconds) / todo--;
+    double share = (seconds_left(t) - (1 - SHARE) * t->seconds) / todo--;
     if (share <= 0)
       cli_say(t->o, "  %-17s skipped: no time left, see --seconds\n", u.name);
     else
@@ -190,7 +191,7 @@ done:
   return rc;
 }
 
-static int report(tuning *t, kcl_solver *s) {
+static int report_tuning(tuning *t, kcl_solver *s) {
   kcl_setup_info info;
   kcl_setup_timing m;
   char list[2000] = "";
@@ -207,7 +208,7 @@ static int report(tuning *t, kcl_solver *s) {
   return 0;
 }
 
-static int prepare(tuning *t) {
+static int prepare_tuning(tuning *t) {
   kcl_solver *s = NULL;
   kcl_setup_info info;
   double rate;
@@ -222,14 +223,14 @@ static int prepare(tuning *t) {
   CLI_TRY(cli_lib(t->ctx, kcl_setup(t->ctx, t->A, &t->asked, &s)));
   kcl_solver_info(s, &info);
   snprintf(t->base, sizeof t->base, "%s", info.format);
-  note(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
-       cli_base(t->o->files[0]));
+  note_result(t, "method      %s, %s, on %s", info.solver, cli_type_words(t->asked.precision),
+              cli_base(t->o->files[0]));
 done:
   kcl_solver_free(&s);
   return rc;
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_tune(kcl *ctx, const cli_options *o) {
   int rc;
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
@@ -241,13 +242,13 @@ static int run(kcl *ctx, const cli_options *o) {
   CLI_TRY(cli_matrix_load(ctx, o, o->files[0], &A, &t.asked.precision));
   report_matrix(o, o->files[0], A, cli_now() - begin);
   t.A = A, t.begin = cli_now();
-  CLI_TRY(prepare(&t));
+  CLI_TRY(prepare_tuning(&t));
   CLI_TRY(tune_all(&t));
   CLI_TRY(write_tunables(&t));
   t.asked.format = "measure";
   cli_busy(o, "timing formats");
   CLI_TRY(cli_lib(ctx, kcl_setup(ctx, A, &t.asked, &s)));
-  CLI_TRY(report(&t, s));
+  CLI_TRY(report_tuning(&t, s));
 done:
   kcl_solver_free(&s);
   kcl_csr_free(&A);
@@ -264,7 +265,7 @@ const cli_command cli_tune = {
     .max = 1,
     .lists = true,
     .reads = true,
-    .run = run,
+    .run = run_tune,
     .notes =
         "Tries the tunables one after another, powers of two up and down, each with a validated "
         "product, and keeps a value that is faster in each of six pairs of timings, old and new "

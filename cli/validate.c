@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int operands(const cli_command *c, const cli_options *o) {
+static int check_operands(const cli_command *c, const cli_options *o) {
   if (o->count < c->min && !o->resume)
     return cli_fail(KCL_USAGE, "'%s' lacks an operand\n  krylocl %s %s", c->name, c->name,
                     c->operands);
@@ -35,7 +35,7 @@ static const char *const any[] = {"auto", NULL},
                          *const chosen[] = {"auto", "measure", "model", NULL},
                          *const all[] = {"all", NULL}, *const none[] = {NULL};
 
-static int formats(const char *list) {
+static int check_formats(const char *list) {
   if (!list || strcmp(list, "all") == 0) return 0;
   for (const char *s = list;; s++) {
     char name[32];
@@ -49,7 +49,7 @@ static int formats(const char *list) {
 }
 
 /* Names that lists are made of: of several words for commands that take lists, else of one. */
-static int each(const cli_command *c, const char *list, int (*known)(const char *word)) {
+static int check_each(const cli_command *c, const char *list, int (*known)(const char *word)) {
   char word[64];
   for (const char *s = list; s; s = *s ? s + 1 : NULL) {
     size_t n = c->many ? strcspn(s, ",") : strlen(s);
@@ -61,35 +61,35 @@ static int each(const cli_command *c, const char *list, int (*known)(const char 
   return 0;
 }
 
-static int precision(const char *p) {
+static int check_precision(const char *p) {
   static const char *const names[] = {"s", "d", "c", "z"};
   for (int i = 0; i < 4; i++)
     if (strcmp(p, names[i]) == 0) return 0;
   return cli_unknown("precision", p, names, 4);
 }
 
-static int solver(const char *name) { return cli_known("solver", name, KCL_SOLVERS, any); }
-static int bench_solver(const char *name) {
+static int check_solver(const char *name) { return cli_known("solver", name, KCL_SOLVERS, any); }
+static int check_bench_solver(const char *name) {
   static const char *const words[] = {"auto", "none", NULL};
   return cli_known("solver", name, KCL_SOLVERS, words);
 }
 
 static const char *const bases[] = {"0", "1"};
 
-static int layout(const char *word) {
+static int check_layout(const char *word) {
   static const char *const names[] = {"cpu", "gpu"};
   if (!word || !strcmp(word, "cpu") || !strcmp(word, "gpu")) return 0;
   return cli_unknown("layout", word, names, 2);
 }
 
-static int threads(const cli_command *c, const cli_options *o) {
+static int check_threads(const cli_command *c, const cli_options *o) {
   if (c->many || !o->threads_list || !strchr(o->threads_list, ',')) return 0;
   return cli_fail(KCL_USAGE, "--threads %s: one number; krylocl bench takes several",
                   o->threads_list);
 }
 
 /* Padding beyond the limit only for formats that were named. */
-static int force(const cli_options *o) {
+static int check_force(const cli_options *o) {
   if (!o->force || o->resume || (o->formats && strcmp(o->formats, "all"))) return 0;
   return cli_fail(KCL_USAGE, "--force is for formats that are named, such as --formats dense,cds");
 }
@@ -100,25 +100,25 @@ static const char *const symmetries[] = {"rounding", "exact", "assume"},
                          *const partitions[] = {"rows", "metis"};
 
 /* The number of a word; 0 where it is NULL, -1 where it is none of them. */
-static int number_of(const char *word, const char *const *words, int count) {
+static int word_number(const char *word, const char *const *words, int count) {
   for (int i = 0; word && i < count; i++)
     if (strcmp(word, words[i]) == 0) return i;
   return word ? -1 : 0;
 }
 
-static int rule(const char *kind, const char *word, const char *const *words, int count) {
-  return number_of(word, words, count) < 0 ? cli_unknown(kind, word, words, count) : 0;
+static int check_rule(const char *kind, const char *word, const char *const *words, int count) {
+  return word_number(word, words, count) < 0 ? cli_unknown(kind, word, words, count) : 0;
 }
 
 kcl_symmetry_rule cli_symmetry_rule(const char *word) {
-  return (kcl_symmetry_rule)number_of(word, symmetries, 3);
+  return (kcl_symmetry_rule)word_number(word, symmetries, 3);
 }
 
 kcl_scale_rule cli_scale_rule(const char *word) {
-  return (kcl_scale_rule)number_of(word, scales, 2);
+  return (kcl_scale_rule)word_number(word, scales, 2);
 }
 
-static int mixed(const cli_options *o) {
+static int check_mixed(const cli_options *o) {
   if (!o->mixed || !o->precision || strpbrk(o->precision, "dz")) return 0;
   return cli_fail(KCL_USAGE,
                   "--mixed iterates in float and corrects in double: it needs --precision "
@@ -126,10 +126,10 @@ static int mixed(const cli_options *o) {
                   o->precision);
 }
 
-static int check(const char *method) {
+static int check_method(const char *method) {
   static const char *const names[] = {"direct", "cholmod", "umfpack", "spqr", "none"};
   if (!method || strcmp(method, "none") == 0) return 0;
-  if (number_of(method, names, 5) < 0) return cli_unknown("check", method, names, 5);
+  if (word_number(method, names, 5) < 0) return cli_unknown("check", method, names, 5);
   bool qr = strcmp(method, "spqr") == 0;
   if (qr ? kcl_direct_least_squares() : kcl_direct_available()) return 0;
   return cli_fail(KCL_USAGE,
@@ -138,7 +138,7 @@ static int check(const char *method) {
                   method, qr ? "QR" : "");
 }
 
-static int picture(const char *path) {
+static int check_picture(const char *path) {
   size_t n = path ? strlen(path) : 0;
   if (!path || (n > 4 && (!strcmp(path + n - 4, ".svg") || !strcmp(path + n - 4, ".png"))))
     return 0;
@@ -146,13 +146,13 @@ static int picture(const char *path) {
 }
 
 /* Matrices and vectors are packed if the name ends in .gz, tables are not. */
-static int unpacked(const char *path) {
+static int check_unpacked(const char *path) {
   size_t n = path ? strlen(path) : 0;
   if (n < 3 || strcmp(path + n - 3, ".gz")) return 0;
   return cli_fail(KCL_USAGE, "%s: this output is plain text: leave out .gz", path);
 }
 
-static int writable(const char *path) {
+static int check_writable(const char *path) {
   char folder[4096];
   struct stat info;
   const char *slash = path ? strrchr(path, '/') : NULL;
@@ -164,7 +164,7 @@ static int writable(const char *path) {
   return cli_fail(KCL_INPUT, "%s cannot be written: %s", path, strerror(errno));
 }
 
-static int readable(const char *path) {
+static int check_readable(const char *path) {
   if (!path || !strcmp(path, "-") || access(path, R_OK) == 0) return 0;
   return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
 }
@@ -182,30 +182,30 @@ static int no_matrix(const char *name) {
     return cli_fail(KCL_INPUT, "%s: cannot open: %s; did you mean %s%s?", name, strerror(errno),
                     best, size);
   for (i = 0; i < count && strcmp(name, names[i]);) i++;
-  if (i == count) return readable(name);
+  if (i == count) return check_readable(name);
   return cli_fail(KCL_INPUT, "%s: cannot open: %s; a generated system has a size: %s", name,
                   strerror(errno), kcl_list(KCL_GENERATORS, i).example);
 }
 
-static int readable_matrix(const char *name) {
+static int check_matrix_operand(const char *name) {
   if (!strcmp(name, "-") || cli_is_collection(name) || cli_is_generated(name) ||
       access(name, R_OK) == 0)
     return 0;
-  return errno == ENOENT ? no_matrix(name) : readable(name);
+  return errno == ENOENT ? no_matrix(name) : check_readable(name);
 }
 
-static int readable_vector(const char *name) {
-  return name && cli_is_word(name) ? 0 : readable(name);
+static int check_vector_operand(const char *name) {
+  return name && cli_is_word(name) ? 0 : check_readable(name);
 }
 
 /* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
-static int inputs(const cli_command *c, const cli_options *o) {
-  int rc = readable_vector(o->x0);
-  if (!rc) rc = readable(o->near_null);
-  if (!rc) rc = readable(o->coordinates);
-  if (!rc) rc = readable(o->resume);
+static int check_inputs(const cli_command *c, const cli_options *o) {
+  int rc = check_vector_operand(o->x0);
+  if (!rc) rc = check_readable(o->near_null);
+  if (!rc) rc = check_readable(o->coordinates);
+  if (!rc) rc = check_readable(o->resume);
   for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++)
-    rc = (i ? readable_vector : readable_matrix)(o->files[i]);
+    rc = (i ? check_vector_operand : check_matrix_operand)(o->files[i]);
   return rc;
 }
 
@@ -214,32 +214,32 @@ int cli_validate(const cli_command *c, cli_options *o) {
   const char *outputs[] = {o->json, o->csv,          o->output, o->rhs,      o->history,
                            o->plot, o->check_output, o->page,   o->markdown, o->latex};
   CLI_TRY(cli_options_belong(c, o));
-  CLI_TRY(operands(c, o));
-  CLI_TRY(each(c, o->solver, c->many ? bench_solver : solver));
+  CLI_TRY(check_operands(c, o));
+  CLI_TRY(check_each(c, o->solver, c->many ? check_bench_solver : check_solver));
   CLI_TRY(o->precond ? cli_known("preconditioner", o->precond, KCL_PRECONDS, any) : 0);
   CLI_TRY(o->format ? cli_known("format", o->format, KCL_FORMATS, chosen) : 0);
-  CLI_TRY(formats(o->formats));
-  CLI_TRY(each(c, o->precision, precision));
-  CLI_TRY(layout(o->layout));
-  CLI_TRY(rule("index base", o->index_base, bases, 2));
-  CLI_TRY(threads(c, o));
+  CLI_TRY(check_formats(o->formats));
+  CLI_TRY(check_each(c, o->precision, check_precision));
+  CLI_TRY(check_layout(o->layout));
+  CLI_TRY(check_rule("index base", o->index_base, bases, 2));
+  CLI_TRY(check_threads(c, o));
   CLI_TRY(cli_devices_check(o));
-  CLI_TRY(force(o));
-  CLI_TRY(rule("rule of symmetry", o->symmetry, symmetries, 3));
-  CLI_TRY(rule("rule of scaling", o->scale, scales, 2));
-  CLI_TRY(rule("partition", o->partition, partitions, 2));
-  CLI_TRY(mixed(o));
+  CLI_TRY(check_force(o));
+  CLI_TRY(check_rule("rule of symmetry", o->symmetry, symmetries, 3));
+  CLI_TRY(check_rule("rule of scaling", o->scale, scales, 2));
+  CLI_TRY(check_rule("partition", o->partition, partitions, 2));
+  CLI_TRY(check_mixed(o));
   if ((o->check_output || o->check_tol > 0) && !o->check) o->check = "direct";
-  CLI_TRY(check(o->check));
-  CLI_TRY(picture(o->plot));
-  CLI_TRY(unpacked(o->history));
-  CLI_TRY(unpacked(o->csv));
-  CLI_TRY(unpacked(o->json));
-  CLI_TRY(unpacked(o->page));
+  CLI_TRY(check_method(o->check));
+  CLI_TRY(check_picture(o->plot));
+  CLI_TRY(check_unpacked(o->history));
+  CLI_TRY(check_unpacked(o->csv));
+  CLI_TRY(check_unpacked(o->json));
+  CLI_TRY(check_unpacked(o->page));
   CLI_TRY(standard_input_once(o));
   CLI_TRY(cli_files_apart(c, o, outputs, sizeof outputs / sizeof *outputs));
-  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) CLI_TRY(writable(outputs[i]));
-  CLI_TRY(inputs(c, o));
+  for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) CLI_TRY(check_writable(outputs[i]));
+  CLI_TRY(check_inputs(c, o));
 done:
   return rc;
 }

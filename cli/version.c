@@ -51,7 +51,7 @@ int cli_version(void) {
   return 0;
 }
 
-static int run(kcl *ctx, const cli_options *o) {
+static int run_version(kcl *ctx, const cli_options *o) {
   (void)ctx, (void)o;
   return cli_version();
 }
@@ -60,4 +60,4 @@ const cli_command cli_version_command = {.name = "version",
                                          .operands = "",
                                          .summary = "version, commit, compiler, parts of the build",
                                          .options = "",
-                                         .run = run};
+                                         .run = run_version};

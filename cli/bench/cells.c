@@ -42,7 +42,7 @@ static cli_text fraction(const cli_bench_run *b, const cli_bench_row *r) {
   return t;
 }
 
-static cli_text pays(const cli_bench_run *b, const cli_bench_row *r) {
+static cli_text pays_cell(const cli_bench_run *b, const cli_bench_row *r) {
   cli_text t = {"-"};
   cli_bench_break_even e = bench_pays(b, r);
   if (!e.against) return t;
@@ -63,7 +63,7 @@ cli_text bench_factor(double v) {
   return t;
 }
 
-static cli_text threads(const cli_bench_run *b, const cli_bench_row *r) {
+static cli_text threads_cell(const cli_bench_run *b, const cli_bench_row *r) {
   cli_text none = {"-"};
   if (r->place < 0) return cli_count(1);
   const kcl_device *d = &b->places[r->place].device;
@@ -78,11 +78,11 @@ static cli_text product_time(const cli_bench_row *r) {
   return t;
 }
 
-static cli_text number(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c) {
+static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c) {
   cli_text t = {"-"};
   const bool reference = r->place < 0;
   switch (c) {
-  case CLI_BENCH_THREADS: return threads(b, r);
+  case CLI_BENCH_THREADS: return threads_cell(b, r);
   case CLI_BENCH_ITERATION: return reference ? t : bench_us(r->iteration.median);
   case CLI_BENCH_PER_RHS: return bench_us(bench_per_rhs(r));
   case CLI_BENCH_SPREAD: return bench_spread(r);
@@ -90,7 +90,7 @@ static cli_text number(const cli_bench_run *b, const cli_bench_row *r, cli_bench
   case CLI_BENCH_STREAM: return fraction(b, r);
   case CLI_BENCH_SPEEDUP: return bench_factor(bench_speedup(b, r));
   case CLI_BENCH_SETUP: return reference ? t : ms(bench_setup(r));
-  case CLI_BENCH_PAYS: return pays(b, r);
+  case CLI_BENCH_PAYS: return pays_cell(b, r);
   case CLI_BENCH_GBYTES: return snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9), t;
   case CLI_BENCH_STORED: return cli_bytes(r->measured.bytes_stored);
   case CLI_BENCH_GFLOPS: return bench_factor(bench_gflops(b, r));
@@ -109,6 +109,6 @@ const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench
     return buffer->s[0] = kcl_type_letter(r->type), buffer->s[1] = 0, buffer->s;
   case CLI_BENCH_METHOD: return bench_alone(r) ? "-" : r->method;
   case CLI_BENCH_KERNEL: return r->measured.kernel;
-  default: return *buffer = number(b, r, c), buffer->s;
+  default: return *buffer = number_cell(b, r, c), buffer->s;
   }
 }

@@ -6,25 +6,27 @@
 #include <math.h>
 #include <stdio.h>
 
-static void text(FILE *f, const char *v) { csv_text(f, v), fputc(',', f); }
+static void put_csv_text(FILE *f, const char *v) { csv_text(f, v), fputc(',', f); }
 
-static void count(FILE *f, int64_t v) { fprintf(f, "%lld,", (long long)v); }
+static void put_csv_count(FILE *f, int64_t v) { fprintf(f, "%lld,", (long long)v); }
 
 static void identity(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const cli_bench_matrix *A = &b->matrices[r->matrix];
   const cli_bench_place *p = r->place < 0 ? NULL : &b->places[r->place];
   char status[640];
-  text(f, A->name);
-  count(f, A->rows), count(f, A->cols), count(f, A->nnz);
-  text(f, r->format), text(f, r->measured.kernel), text(f, r->method), text(f, r->precond);
+  put_csv_text(f, A->name);
+  put_csv_count(f, A->rows), put_csv_count(f, A->cols), put_csv_count(f, A->nnz);
+  put_csv_text(f, r->format), put_csv_text(f, r->measured.kernel), put_csv_text(f, r->method),
+      put_csv_text(f, r->precond);
   fprintf(f, "%c,", kcl_type_letter(r->type));
-  text(f, p ? p->device.name : ""), text(f, p ? p->place : ""), text(f, p ? p->device.kind : "");
-  count(f, p && p->device.platform < 0 ? p->device.compute_units : p ? 0 : 1);
+  put_csv_text(f, p ? p->device.name : ""), put_csv_text(f, p ? p->place : ""),
+      put_csv_text(f, p ? p->device.kind : "");
+  put_csv_count(f, p && p->device.platform < 0 ? p->device.compute_units : p ? 0 : 1);
   bench_status(r, status, sizeof status);
   csv_text(f, status);
 }
 
-static void figures(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+static void put_csv_figures(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   const kcl_summary *i = &r->iteration, *p = &r->product;
   const bool iterates = !bench_alone(r);
@@ -54,10 +56,10 @@ static void figures(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
     csv_number(f, r->state == CLI_BENCH_OK || (k == 8 && m->bytes_stored > 0) ? all[k] : NAN);
 }
 
-static void line(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+static void put_csv_row(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_samples *s = bench_samples(r);
   identity(f, b, r);
-  figures(f, b, r);
+  put_csv_figures(f, b, r);
   fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
           r->state == CLI_BENCH_OK && bench_noisy(r) ? "true" : "false",
           bench_inconsistent(r) ? "true" : "false", r->measured.validated ? "true" : "false");
@@ -79,6 +81,6 @@ int bench_csv(const cli_bench_run *b, const char *path) {
         buffer.f);
   fprintf(buffer.f, ",%s\n", bench_profile_columns);
   for (int i = 0; i < b->row_count; i++)
-    if (b->rows[i].state != CLI_BENCH_TODO) line(buffer.f, b, &b->rows[i]);
+    if (b->rows[i].state != CLI_BENCH_TODO) put_csv_row(buffer.f, b, &b->rows[i]);
   return buffer_write(&buffer, path);
 }

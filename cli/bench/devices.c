@@ -62,7 +62,7 @@ static int open_threads(void *self, const char *word) {
 }
 
 /* Numbers of threads are of the cpu device alone: others are opened once. */
-static int open_device(void *self, const char *word) {
+static int open_bench_device(void *self, const char *word) {
   opening *p = self;
   p->device = *word ? word : NULL;
   const char *named = p->device ? p->device : getenv("KRYLOCL_DEVICE");
@@ -81,10 +81,10 @@ int bench_open_places(cli_bench_run *r) {
   kcl_set_threads(r->threads);
   cli_busy(r->o, "opening the devices");
   if (!r->o->device || strcmp(r->o->device, "all"))
-    return bench_each(r->o->device ? r->o->device : "", open_device, &p);
+    return bench_each(r->o->device ? r->o->device : "", open_bench_device, &p);
   CLI_TRY(kcl_create(&ctx) ? cli_fail(KCL_MEMORY, "out of memory") : 0);
   CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
-  for (int i = 0; i < count; i++) CLI_TRY(open_device(&p, cli_device_place(&list[i]).s));
+  for (int i = 0; i < count; i++) CLI_TRY(open_bench_device(&p, cli_device_place(&list[i]).s));
 done:
   free(list);
   kcl_destroy(&ctx);

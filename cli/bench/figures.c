@@ -146,7 +146,7 @@ static struct {
 } sorting;
 
 /* The reference has no iteration: it is the last beside those that have. */
-static int slower(const void *a, const void *b) {
+static int compare_row_times(const void *a, const void *b) {
   const int i = *(const int *)a, j = *(const int *)b;
   const cli_bench_row *x = &sorting.b->rows[i], *y = &sorting.b->rows[j];
   bool last = !sorting.alone && x->place < 0, other_last = !sorting.alone && y->place < 0;
@@ -165,6 +165,6 @@ int *bench_sorted(const cli_bench_run *b, int matrix, bool alone, int *count) {
       list[(*count)++] = i;
   }
   sorting.b = b, sorting.alone = alone;
-  if (list) qsort(list, (size_t)*count, sizeof *list, slower);
+  if (list) qsort(list, (size_t)*count, sizeof *list, compare_row_times);
   return list;
 }

@@ -25,7 +25,7 @@ void bench_date(char *text, size_t room) {
 
 /* ---------------------------------------------------------------- a row */
 
-static void numbers(cJSON *o, const char *key, const double *v, int n) {
+static void add_numbers(cJSON *o, const char *key, const double *v, int n) {
   cJSON *list = cJSON_AddArrayToObject(o, key);
   for (int i = 0; i < n; i++) {
     char text[40];
@@ -34,7 +34,8 @@ static void numbers(cJSON *o, const char *key, const double *v, int n) {
   }
 }
 
-static void times(cJSON *o, const char *key, const kcl_samples *s, const kcl_summary *m) {
+static void add_sample_times(cJSON *o, const char *key, const kcl_samples *s,
+                             const kcl_summary *m) {
   if (!s->count) return;
   cJSON *t = cJSON_AddObjectToObject(o, key);
   json_number(t, "median", m->median);
@@ -45,11 +46,11 @@ static void times(cJSON *o, const char *key, const kcl_samples *s, const kcl_sum
   json_number(t, "max", m->max);
   json_count(t, "iterations_per_sample", s->iterations);
   if (s->threads) json_count(t, "threads", s->threads);
-  numbers(t, "samples", s->seconds, s->count);
-  if (s->replaced_count) numbers(t, "replaced_samples", s->replaced, s->replaced_count);
+  add_numbers(t, "samples", s->seconds, s->count);
+  if (s->replaced_count) add_numbers(t, "replaced_samples", s->replaced, s->replaced_count);
 }
 
-static void setup(cJSON *o, const kcl_bench_row *m) {
+static void add_setup_times(cJSON *o, const kcl_bench_row *m) {
   cJSON *s = cJSON_AddObjectToObject(o, "seconds_setup");
   json_number(s, "convert", m->seconds_convert);
   json_number(s, "upload", m->seconds_upload);
@@ -86,21 +87,21 @@ static void measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   if (r->state != CLI_BENCH_OK) return;
   json_number(o, "bytes_per_product", m->bytes_product);
   if (!bench_alone(r)) json_number(o, "bytes_per_iteration", m->bytes_iteration);
-  times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
-  times(o, "seconds_per_product", &m->product, &r->product);
+  add_sample_times(o, "seconds_per_iteration", &m->iteration, &r->iteration);
+  add_sample_times(o, "seconds_per_product", &m->product, &r->product);
   json_bool(o, "noisy", bench_noisy(r));
   if (!bench_alone(r)) json_bool(o, "inconsistent", bench_inconsistent(r));
   json_text(o, "date", r->date);
   json_number(o, "load", r->load);
   if (m->nrhs > 1 || r->nrhs > 1) json_number(o, "seconds_per_rhs", bench_per_rhs(r));
-  setup(o, m);
+  add_setup_times(o, m);
   rates(o, b, r);
   break_even(o, b, r);
   bench_mixed_json(o, r);
   bench_profile_json(o, r);
 }
 
-static cJSON *row(const cli_bench_run *b, const cli_bench_row *r) {
+static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
   const cli_bench_matrix *A = &b->matrices[r->matrix];
   char letter[2] = {kcl_type_letter(r->type), 0}, asked[2] = {r->precision, 0}, status[640];
   cJSON *o = cJSON_CreateObject();
@@ -131,7 +132,7 @@ static cJSON *row(const cli_bench_run *b, const cli_bench_row *r) {
 
 /* ---------------------------------------------------------------- what they share */
 
-static cJSON *matrix(const cli_bench_matrix *A) {
+static cJSON *bench_matrix_json(const cli_bench_matrix *A) {
   cJSON *o = cJSON_CreateObject();
   json_text(o, "name", A->name);
   json_text(o, "file", A->file);
@@ -154,7 +155,7 @@ static cJSON *matrix(const cli_bench_matrix *A) {
   return o;
 }
 
-static cJSON *device(const cli_bench_place *p) {
+static cJSON *place_json(const cli_bench_place *p) {
   const kcl_device *d = &p->device;
   cJSON *o = cJSON_CreateObject();
   json_text(o, "place", p->place);
@@ -172,7 +173,7 @@ static cJSON *device(const cli_bench_place *p) {
   return o;
 }
 
-static void host(cJSON *all, const cli_bench_run *b) {
+static void add_host(cJSON *all, const cli_bench_run *b) {
   struct utsname u;
   cJSON *o = cJSON_AddObjectToObject(all, "host");
   double load = 0;
@@ -185,7 +186,7 @@ static void host(cJSON *all, const cli_bench_run *b) {
 }
 
 /* Of the command line, as --resume needs it again. */
-static void arguments(cJSON *all, const cli_bench_run *b) {
+static void add_arguments(cJSON *all, const cli_bench_run *b) {
   const cli_options *o = b->o;
   cJSON *a = cJSON_AddObjectToObject(all, "arguments"),
         *files = cJSON_AddArrayToObject(a, "operands");
@@ -208,7 +209,7 @@ static void arguments(cJSON *all, const cli_bench_run *b) {
   json_bool(a, "profile", o->profile);
 }
 
-static bool complete(const cli_bench_run *b) {
+static bool is_complete(const cli_bench_run *b) {
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].state == CLI_BENCH_TODO) return false;
   return true;
@@ -226,24 +227,25 @@ static cJSON *document(const cli_bench_run *b) {
     cJSON_AddNullToObject(all, "commit");
   json_text(all, "date", b->date);
   json_number(all, "seconds", cli_now() - b->begin);
-  json_bool(all, "complete", complete(b));
-  host(all, b);
-  arguments(all, b);
+  json_bool(all, "complete", is_complete(b));
+  add_host(all, b);
+  add_arguments(all, b);
   list = cJSON_AddArrayToObject(all, "devices");
-  for (int i = 0; i < b->place_count; i++) cJSON_AddItemToArray(list, device(&b->places[i]));
+  for (int i = 0; i < b->place_count; i++) cJSON_AddItemToArray(list, place_json(&b->places[i]));
   list = cJSON_AddArrayToObject(all, "matrices");
   for (int i = 0; i < b->matrix_count; i++)
-    if (b->matrices[i].known) cJSON_AddItemToArray(list, matrix(&b->matrices[i]));
+    if (b->matrices[i].known) cJSON_AddItemToArray(list, bench_matrix_json(&b->matrices[i]));
   cJSON *rows = cJSON_AddArrayToObject(all, "rows"),
         *references = cJSON_AddArrayToObject(all, "references");
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].state != CLI_BENCH_TODO)
-      cJSON_AddItemToArray(b->rows[i].place < 0 ? references : rows, row(b, &b->rows[i]));
+      cJSON_AddItemToArray(b->rows[i].place < 0 ? references : rows,
+                           bench_row_json(b, &b->rows[i]));
   return all;
 }
 
 /* The page has the data of the file. */
-static int page(const cli_bench_run *b, const cJSON *all, cli_bench_page *report) {
+static int write_bench_page(const cli_bench_run *b, const cJSON *all, cli_bench_page *report) {
   const char *path = b->o->json && strcmp(b->o->json, "-") ? b->o->json : "krylocl bench";
   char *text = cJSON_Print(all);
   int rc = text ? report(b->o, path, text) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
@@ -254,7 +256,7 @@ static int page(const cli_bench_run *b, const cJSON *all, cli_bench_page *report
 int bench_results(const cli_bench_run *b, cli_bench_page *report) {
   cJSON *all = document(b);
   if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
-  int rc = json_write(b->o->json, all), failed = b->o->page ? page(b, all, report) : 0;
+  int rc = json_write(b->o->json, all), failed = b->o->page ? write_bench_page(b, all, report) : 0;
   cJSON_Delete(all);
   return rc ? rc : failed;
 }

@@ -16,7 +16,8 @@
 
 void bench_unload(cli_bench_loaded *m) { kcl_csr_free(&m->A), kcl_csr_free(&m->complex_A); }
 
-static void describe(const cli_bench_loaded *m, double seconds, cli_bench_matrix *out) {
+static void describe_bench_matrix(const cli_bench_loaded *m, double seconds,
+                                  cli_bench_matrix *out) {
   const kcl_stats *s = &m->stats;
   out->known = true, out->seconds_read = seconds;
   out->rows = s->rows, out->cols = s->cols, out->nnz = s->nnz, out->stored = m->A->stored;
@@ -35,7 +36,7 @@ int bench_load(kcl *ctx, const cli_options *o, cli_bench_matrix *matrix, cli_ben
   double seconds = cli_now() - begin;
   cli_busy(o, "counting");
   CLI_TRY(cli_lib(ctx, kcl_csr_stats(ctx, m->A, &m->stats)));
-  describe(m, seconds, matrix);
+  describe_bench_matrix(m, seconds, matrix);
   rc = bench_picture(m->A, matrix);
 done:
   return rc;
@@ -53,7 +54,7 @@ int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr
 
 /* ---------------------------------------------------------------- a row */
 
-static void decide(cli_bench_row *r, cli_bench_state state, const char *why) {
+static void decide_row(cli_bench_row *r, cli_bench_state state, const char *why) {
   r->state = state;
   snprintf(r->why, sizeof r->why, "%s", why);
 }
@@ -61,8 +62,8 @@ static void decide(cli_bench_row *r, cli_bench_state state, const char *why) {
 static int stop(void *unused) { return (void)unused, cli_interrupted(); }
 
 /* An earlier row that is the same loop on this device. */
-static const cli_bench_row *same_as(const cli_bench_run *b, const cli_bench_row *r,
-                                    const kcl_stats *stats, const kcl_cost *cost) {
+static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_bench_row *r,
+                                           const kcl_stats *stats, const kcl_cost *cost) {
   const char *mine = cost->same_as ? cost->same_as : r->format;
   if (r->nrhs > 1) return NULL; /* which not all variants share a pass for */
   for (int i = 0; i < b->row_count && &b->rows[i] != r; i++) {
@@ -81,9 +82,9 @@ static bool decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *s
   kcl *ctx = b->places[r->place].ctx;
   if (kcl_format_cost(ctx, stats, r->type, r->format, &cost)) return false;
   r->measured.bytes_stored = cost.bytes_stored;
-  const cli_bench_row *same = cost.refusal ? NULL : same_as(b, r, stats, &cost);
-  if (cost.refusal) decide(r, CLI_BENCH_REFUSED, cost.refusal);
-  if (same) decide(r, CLI_BENCH_SAME, same->format);
+  const cli_bench_row *same = cost.refusal ? NULL : find_same_loop(b, r, stats, &cost);
+  if (cost.refusal) decide_row(r, CLI_BENCH_REFUSED, cost.refusal);
+  if (same) decide_row(r, CLI_BENCH_SAME, same->format);
   return cost.refusal || same;
 }
 
@@ -102,7 +103,7 @@ static int profiled(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
   return bench_profile(b, r, A, &asked);
 }
 
-static int measure(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl_csr *A) {
+static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl_csr *A) {
   const cli_options *o = b->o;
   const kcl_bench_plan plan = {.iterations = (int)o->iterations,
                                .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
@@ -115,18 +116,18 @@ static int measure(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const kcl
                                                                  &r->measured);
 }
 
-static kcl_type type_of(const cli_bench_row *r, const kcl_csr *A) {
+static kcl_type row_type(const cli_bench_row *r, const kcl_csr *A) {
   if (r->precision) return (kcl_type)(strchr("sdcz", r->precision) - "sdcz");
   return kcl_type_complex(A->type) ? KCL_Z : KCL_D;
 }
 
 /* With the threads of its device. */
-static int again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
+static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   const kcl_csr *A;
   int rc = bench_matrix_for(ctx, m, r->type, &A);
   const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
   if (native && native->platform < 0) kcl_set_threads(native->compute_units);
-  if (!rc) rc = measure(b, r, ctx, A);
+  if (!rc) rc = measure_row(b, r, ctx, A);
   if (!rc) rc = profiled(b, r, A);
   kcl_set_threads(b->threads);
   return rc;
@@ -135,23 +136,24 @@ static int again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded 
 /* An error is recorded in the row; the exit code is returned. */
 int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   double load = 0;
-  r->type = type_of(r, m->A);
+  r->type = row_type(r, m->A);
   if (r->place >= 0) ctx = b->places[r->place].ctx;
   snprintf(r->method, sizeof r->method, "%s",
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
   if (r->place >= 0 && decided(b, r, &m->stats))
     return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
-  int rc = again(b, r, ctx, m);
+  int rc = measure_again(b, r, ctx, m);
   if (cli_interrupted())
     return bench_profile_free(r), kcl_bench_free(&r->measured), 0; /* not whole */
   if (getloadavg(&load, 1) == 1) r->load = load;
   bench_date(r->date, sizeof r->date);
   if (rc)
-    return decide(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx)), rc;
-  decide(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,
-         r->measured.validated
-             ? ""
-             : "the product differs from the reference by more than rounding explains");
+    return decide_row(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx)),
+           rc;
+  decide_row(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,
+             r->measured.validated
+                 ? ""
+                 : "the product differs from the reference by more than rounding explains");
   bench_summarise(r), r->rounds = 1;
   return r->state == CLI_BENCH_OK ? 0 : CLI_CHECK_FAILED;
 }
@@ -159,26 +161,26 @@ int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m)
 /* ---------------------------------------------------------------- further rounds */
 
 /* list grows by more, or stays as it is. */
-static void append(double **list, int *count, const double *more, int n) {
+static void append_samples(double **list, int *count, const double *more, int n) {
   double *both = n ? realloc(*list, ((size_t)*count + (size_t)n) * sizeof *both) : NULL;
   if (!both) return;
   memcpy(both + *count, more, (size_t)n * sizeof *both);
   *list = both, *count += n;
 }
 
-static void join(kcl_samples *s, const kcl_samples *more) {
-  append(&s->seconds, &s->count, more->seconds, more->count);
-  append(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
+static void join_samples(kcl_samples *s, const kcl_samples *more) {
+  append_samples(&s->seconds, &s->count, more->seconds, more->count);
+  append_samples(&s->replaced, &s->replaced_count, more->replaced, more->replaced_count);
 }
 
 void bench_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   cli_bench_row more = *r;
   more.measured = (kcl_bench_row){0}, more.state = CLI_BENCH_TODO;
   if (r->place >= 0) ctx = b->places[r->place].ctx;
-  int rc = again(b, &more, ctx, m);
+  int rc = measure_again(b, &more, ctx, m);
   if (!rc && !cli_interrupted() && more.measured.validated) {
-    join(&r->measured.iteration, &more.measured.iteration);
-    join(&r->measured.product, &more.measured.product);
+    join_samples(&r->measured.iteration, &more.measured.iteration);
+    join_samples(&r->measured.product, &more.measured.product);
     bench_summarise(r), r->rounds++;
   }
   kcl_bench_free(&more.measured);

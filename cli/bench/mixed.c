@@ -16,7 +16,8 @@
 enum { RUNS = 5 };
 static const double budget = 30, tolerance = 1e-8;
 
-static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_timed_solve *e) {
+static int time_solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x,
+                      cli_timed_solve *e) {
   kcl_report p;
   size_t size = (size_t)x->rows * kcl_type_size(x->type);
   memset(x->val, 0, size);
@@ -31,8 +32,8 @@ static int solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x, cli_
 }
 
 /* [0] in double, [1] mixed. */
-static int set_up(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_bench_row *r,
-                  kcl_solver *s[2]) {
+static int set_up_both(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_bench_row *r,
+                       kcl_solver *s[2]) {
   int rc = 0;
   for (int i = 0; i < 2 && !rc; i++) {
     kcl_options asked = kcl_defaults;
@@ -49,13 +50,13 @@ int bench_mixed(kcl *ctx, const cli_options *o, const kcl_csr *A, cli_bench_row 
   kcl_solver *s[2] = {NULL, NULL};
   kcl_dense *b = NULL, *x = NULL;
   double begin = cli_now();
-  CLI_TRY(set_up(ctx, o, A, r, s));
+  CLI_TRY(set_up_both(ctx, o, A, r, s));
   CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, A->rows, 1, A->type, &b)));
   CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, A->cols, 1, A->type, &x)));
   for (int64_t i = 0; i < x->rows; i++) x->val[x->type == KCL_Z ? 2 * i : i] = 1;
   kcl_csr_product(A, x->val, NULL, b->val);
   for (int i = 0; i < RUNS && !cli_interrupted() && (i == 0 || cli_now() - begin < budget); i++)
-    for (int j = 0; j < 2; j++) CLI_TRY(solve(ctx, s[j], b, x, &r->timed[j]));
+    for (int j = 0; j < 2; j++) CLI_TRY(time_solve(ctx, s[j], b, x, &r->timed[j]));
   for (int j = 0; j < 2; j++) {
     cli_timed_solve *e = &r->timed[j];
     if (e->samples) e->seconds = cli_median(e->sample, e->samples);

@@ -40,10 +40,12 @@ void bench_picture_json(cJSON *o, cJSON *row_length, const cli_bench_matrix *A) 
   }
 }
 
-static int64_t count(const cJSON *v) {
+static int64_t read_picture_count(const cJSON *v) {
   return cJSON_IsNumber(v) ? json_to_count(v->valuedouble, INT64_MAX) : 0;
 }
-static int64_t count_at(const cJSON *list, int i) { return count(cJSON_GetArrayItem(list, i)); }
+static int64_t count_at(const cJSON *list, int i) {
+  return read_picture_count(cJSON_GetArrayItem(list, i));
+}
 
 static void read_cells(const cJSON *lines, cli_bench_matrix *out) {
   const cJSON *one;
@@ -62,7 +64,7 @@ static void read_cells(const cJSON *lines, cli_bench_matrix *out) {
 void bench_picture_read(const cJSON *o, cli_bench_matrix *out) {
   const cJSON *p = cJSON_GetObjectItem(o, "picture"), *one,
               *bins = cJSON_GetObjectItem(cJSON_GetObjectItem(o, "row_length"), "histogram");
-  out->raster_max = count(cJSON_GetObjectItem(p, "most"));
+  out->raster_max = read_picture_count(cJSON_GetObjectItem(p, "most"));
   out->raster_x = out->raster_y = out->length_count = 0;
   read_cells(cJSON_GetObjectItem(p, "cells"), out);
   cJSON_ArrayForEach(one, bins) if (out->length_count < CLI_LENGTHS)

@@ -57,7 +57,7 @@ cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row) {
 
 /* ---------------------------------------------------------------- names */
 
-static bool ends(const char *s, size_t n, const char *ending) {
+static bool name_ends(const char *s, size_t n, const char *ending) {
   size_t m = strlen(ending);
   return n > m && !strncmp(s + n - m, ending, m);
 }
@@ -67,7 +67,7 @@ void bench_short_name(const char *file, char *name, size_t room) {
   const char *base = cli_base(file);
   size_t n = strlen(base);
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-    if (ends(base, n, endings[i])) n -= strlen(endings[i]);
+    if (name_ends(base, n, endings[i])) n -= strlen(endings[i]);
   snprintf(name, room, "%.*s", (int)n, base);
 }
 
@@ -90,7 +90,7 @@ typedef struct planning {
   bool memory;       /* none left */
 } planning;
 
-static int add(planning *p) {
+static int add_planned_row(planning *p) {
   p->memory = !bench_add_row(p->r, &p->row);
   return p->memory;
 }
@@ -98,7 +98,7 @@ static int add(planning *p) {
 static int add_format(void *self, const char *word) {
   planning *p = self;
   snprintf(p->row.format, sizeof p->row.format, "%.31s", word);
-  return add(p);
+  return add_planned_row(p);
 }
 
 static int add_formats(planning *p) {
@@ -123,7 +123,7 @@ static int add_precision(void *self, const char *word) {
   p->row = (cli_bench_row){.matrix = p->row.matrix, .place = -1, .nrhs = 1, .precision = word[0]};
   if (*word == 'a') p->row.precision = 0;
   strcpy(p->row.solver, "none"), strcpy(p->row.format, "sequential");
-  if (add(p)) return 1;
+  if (add_planned_row(p)) return 1;
   p->row.nrhs = o->nrhs ? (int)o->nrhs : 1;
   snprintf(p->row.precond, sizeof p->row.precond, "%s", o->precond ? o->precond : "none");
   for (int i = 0; i < p->r->place_count && !rc; i++) {

@@ -41,14 +41,14 @@ typedef struct comparing {
 
 /* ---------------------------------------------------------------- one preconditioner */
 
-static int limit(void *user, const kcl_progress *p) {
+static int check_time_limit(void *user, const kcl_progress *p) {
   const comparing *c = user;
   (void)p;
   return cli_interrupted() || cli_now() - c->began > c->o->time_limit;
 }
 
 /* Up to --samples solves within --time-limit, one at least, after one that does not count. */
-static int solve(comparing *c, kcl_solver *s, row *r, double *x) {
+static int time_precond_solves(comparing *c, kcl_solver *s, row *r, double *x) {
   enum { MOST = 100 };
   double sample[MOST], begin = cli_now();
   const int most = c->o->samples < MOST ? (int)c->o->samples : MOST;
@@ -72,7 +72,7 @@ static int solve(comparing *c, kcl_solver *s, row *r, double *x) {
   return 0;
 }
 
-static int measure(comparing *c, row *r) {
+static int measure_precond(comparing *c, row *r) {
   kcl_options o = kcl_defaults;
   kcl_solver *s = NULL;
   kcl_setup_info u;
@@ -80,14 +80,14 @@ static int measure(comparing *c, row *r) {
   int rc = x ? 0 : cli_fail(KCL_MEMORY, "out of memory: x");
   o.solver = c->method, o.precond = r->precond, o.precision = c->p.precision;
   o.format = c->o->formats && strcmp(c->o->formats, "all") ? c->o->formats : "model";
-  o.progress = limit, o.user = c, o.restart = (int)c->o->restart;
+  o.progress = check_time_limit, o.user = c, o.restart = (int)c->o->restart;
   if (!rc && (rc = kcl_setup(c->ctx, c->p.A, &o, &s))) {
     snprintf(r->why, sizeof r->why, "%s", kcl_error(c->ctx));
     rc = rc == KCL_USAGE || rc == KCL_MEMORY ? 0 : rc;
   } else if (!rc) {
     kcl_solver_info(s, &u);
     r->setup = u.seconds_precond, r->bytes = u.bytes_precond;
-    rc = solve(c, s, r, x);
+    rc = time_precond_solves(c, s, r, x);
     if (!rc && !kcl_refresh(s, c->p.A)) {
       kcl_solver_info(s, &u);
       r->refresh = u.seconds_precond;
@@ -105,7 +105,7 @@ static double pays_after(const row *r, const row *none) {
 
 /* ---------------------------------------------------------------- what is printed and written */
 
-static void say(const cli_options *o, const row *r) {
+static void say_precond_row(const cli_options *o, const row *r) {
   char pays[40] = "-";
   if (!r->solved) { /* of a refusal not what else fits */
     cli_say(o, "  %-16s %.*s\n", r->precond, (int)strcspn(r->why, ";"), r->why);
@@ -118,7 +118,7 @@ static void say(const cli_options *o, const row *r) {
           cli_bytes(r->bytes).s, pays);
 }
 
-static void head(const comparing *c) {
+static void say_precond_head(const comparing *c) {
   const kcl_csr *A = c->p.A;
   cli_say(c->o, "%s: %lld rows, %lld nonzeros, %s\n", c->matrix, (long long)A->rows,
           (long long)A->nnz, c->method);
@@ -126,7 +126,7 @@ static void head(const comparing *c) {
           "refresh", "solve", "memory", "pays after");
 }
 
-static int write_json(const comparing *c) {
+static int write_preconds_json(const comparing *c) {
   cJSON *o = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(o, "preconds");
   kcl_device d;
   if (!kcl_device_current(c->ctx, &d)) json_device(o, &d);
@@ -174,7 +174,7 @@ static int check_name(void *self, const char *word) {
   return (void)self, cli_known("preconditioner", word, KCL_PRECONDS, all);
 }
 
-static int add(void *self, const char *precond) {
+static int add_precond_row(void *self, const char *precond) {
   comparing *c = self;
   if (cli_interrupted()) return CLI_INTERRUPTED;
   if (c->count > c->first && !strcmp(precond, "none")) return 0; /* it is there */
@@ -186,12 +186,12 @@ static int add(void *self, const char *precond) {
   snprintf(r->matrix, sizeof r->matrix, "%s", c->matrix);
   snprintf(r->precond, sizeof r->precond, "%s", precond);
   cli_busy(c->o, "%s", r->precond);
-  int rc = measure(c, r);
+  int rc = measure_precond(c, r);
   cli_idle();
   if (rc) return rc;
   c->count++;
   if (r->solved && c->count - 1 > c->first) r->pays = pays_after(r, &c->rows[c->first]);
-  say(c->o, r);
+  say_precond_row(c->o, r);
   return 0;
 }
 
@@ -211,13 +211,13 @@ static int compare_on(comparing *c, const char *file) {
   bench_short_name(file, c->matrix, sizeof c->matrix);
   CLI_TRY(cli_problem_load(c->ctx, c->o, file, NULL, NULL, &c->p));
   CLI_TRY(choose_method(c));
-  head(c);
-  CLI_TRY(add(c, "none"));
+  say_precond_head(c);
+  CLI_TRY(add_precond_row(c, "none"));
   if (strcmp(list, "all")) {
-    rc = bench_each(list, add, c);
+    rc = bench_each(list, add_precond_row, c);
   } else {
     for (int i = 0; i < kcl_list_size(KCL_PRECONDS) && !rc; i++)
-      rc = add(c, kcl_list(KCL_PRECONDS, i).name);
+      rc = add_precond_row(c, kcl_list(KCL_PRECONDS, i).name);
   }
   cli_say(c->o, "\n");
 done:
@@ -233,7 +233,7 @@ int bench_preconds(kcl *ctx, const cli_options *o) {
   CLI_TRY(cli_device(ctx, o, &d));
   cli_say(o, "device      %s\n\n", d.name);
   for (int i = 0; i < o->count && !rc; i++) rc = compare_on(&c, o->files[i]);
-  if (o->json) written = write_json(&c);
+  if (o->json) written = write_preconds_json(&c);
   if (o->csv && !written) written = write_csv(&c);
   rc = rc ? rc : written;
 done:

@@ -54,7 +54,7 @@ static double to_device(const kcl_bench_profile *p) {
   return profile_moved(&p->setup, "write") + profile_moved(&p->write, "write");
 }
 
-static double seconds_of(const kcl_profile *p, const char *kind) {
+static double command_seconds(const kcl_profile *p, const char *kind) {
   double seconds = 0;
   for (int i = 0; i < p->count; i++)
     if (!strcmp(p->entry[i].kind, kind)) seconds += p->entry[i].seconds;
@@ -62,7 +62,7 @@ static double seconds_of(const kcl_profile *p, const char *kind) {
 }
 
 static double writing(const kcl_bench_profile *p) {
-  return seconds_of(&p->setup, "write") + seconds_of(&p->write, "write");
+  return command_seconds(&p->setup, "write") + command_seconds(&p->write, "write");
 }
 
 static void say_events(const cli_options *o, const kcl_bench_profile *p) {
@@ -74,31 +74,31 @@ static void say_events(const cli_options *o, const kcl_bench_profile *p) {
           cli_bytes(p->bytes_stored + p->bytes_in).s, cli_bytes(p->bytes_stored).s,
           cli_bytes(p->bytes_in).s);
   cli_say(o, "            back %s in %s, at least %s\n",
-          cli_bytes(profile_moved(&p->read, "read")).s, cli_seconds(seconds_of(&p->read, "read")).s,
-          cli_bytes(p->bytes_out).s);
+          cli_bytes(profile_moved(&p->read, "read")).s,
+          cli_seconds(command_seconds(&p->read, "read")).s, cli_bytes(p->bytes_out).s);
 }
 
 /* " name 1.23e9" of what was counted. */
-static int counted(char *text, size_t room, const char *name, double v) {
+static int counter_text(char *text, size_t room, const char *name, double v) {
   return v < 0 ? 0 : snprintf(text, room, "%s%.3g", name, v);
 }
 
 static void say_counters(const cli_options *o, const kcl_bench_profile *p) {
   const kcl_counters *c = &p->counters;
   char text[300] = "";
-  int n = counted(text, sizeof text, ", cycles ", c->cycles);
-  n += counted(text + n, sizeof text - (size_t)n, ", instructions ", c->instructions);
-  n += counted(text + n, sizeof text - (size_t)n, ", cache misses ", c->cache_misses);
-  n += counted(text + n, sizeof text - (size_t)n,
-               c->memory_from_misses ? ", misses by the line, bytes " : ", memory bytes ",
-               c->memory_bytes);
+  int n = counter_text(text, sizeof text, ", cycles ", c->cycles);
+  n += counter_text(text + n, sizeof text - (size_t)n, ", instructions ", c->instructions);
+  n += counter_text(text + n, sizeof text - (size_t)n, ", cache misses ", c->cache_misses);
+  n += counter_text(text + n, sizeof text - (size_t)n,
+                    c->memory_from_misses ? ", misses by the line, bytes " : ", memory bytes ",
+                    c->memory_bytes);
   if (n) cli_say(o, "            per run: %s\n", text + 2);
   if (!n && !p->run.count)
     cli_say(o, "            no hardware counters here, and event times only of OpenCL devices: "
                "--device opencl\n");
 }
 
-static void say(const cli_bench_run *b, const cli_bench_row *r) {
+static void say_row_profile(const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_profile *p = r->profile;
   cli_say(b->o, "profile     %s on %s in %c, %s: %s of %s\n", r->format, b->places[r->place].place,
           kcl_type_letter(r->type), bench_alone(r) ? "product" : r->method,
@@ -110,20 +110,20 @@ static void say(const cli_bench_run *b, const cli_bench_row *r) {
 void bench_profiles_say(const cli_bench_run *b, int matrix) {
   if (b->o->quiet) return;
   for (int i = 0; i < b->row_count; i++)
-    if (b->rows[i].matrix == matrix && b->rows[i].profile) say(b, &b->rows[i]);
+    if (b->rows[i].matrix == matrix && b->rows[i].profile) say_row_profile(b, &b->rows[i]);
 }
 
 /* ---------------------------------------------------------------- JSON, CSV */
 
-static double known(double v) { return v < 0 ? NAN : v; }
+static double known_or_nan(double v) { return v < 0 ? NAN : v; }
 
 static void counters_json(cJSON *o, const kcl_counters *c) {
   if (c->cycles < 0 && c->instructions < 0 && c->cache_misses < 0 && c->memory_bytes < 0) return;
   cJSON *k = cJSON_AddObjectToObject(o, "counters");
-  json_number(k, "cycles", known(c->cycles));
-  json_number(k, "instructions", known(c->instructions));
-  json_number(k, "cache_misses", known(c->cache_misses));
-  json_number(k, "memory_bytes", known(c->memory_bytes));
+  json_number(k, "cycles", known_or_nan(c->cycles));
+  json_number(k, "instructions", known_or_nan(c->instructions));
+  json_number(k, "cache_misses", known_or_nan(c->cache_misses));
+  json_number(k, "memory_bytes", known_or_nan(c->memory_bytes));
   json_bool(k, "memory_from_misses", c->memory_from_misses);
 }
 
@@ -171,7 +171,7 @@ void bench_profile_csv(FILE *f, const cli_bench_row *r) {
                            p->run.seconds,
                            p->run.gaps,
                            writing(p),
-                           seconds_of(&p->read, "read"),
+                           command_seconds(&p->read, "read"),
                            to_device(p),
                            p->bytes_stored + p->bytes_in,
                            profile_moved(&p->read, "read"),
@@ -180,6 +180,7 @@ void bench_profile_csv(FILE *f, const cli_bench_row *r) {
   csv_number(f, r->profile ? p->iterations : NAN), csv_number(f, r->profile ? p->seconds : NAN);
   for (size_t i = 0; i < sizeof events / sizeof *events; i++)
     csv_number(f, p->run.count ? events[i] : NAN);
-  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) csv_number(f, known(counters[i]));
+  for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+    csv_number(f, known_or_nan(counters[i]));
   kernels_csv(f, &p->run);
 }

@@ -18,32 +18,32 @@
 
 /* ---------------------------------------------------------------- fields */
 
-static const char *text_of(const cJSON *o, const char *key) {
+static const char *text_field(const cJSON *o, const char *key) {
   const char *v = cJSON_GetStringValue(cJSON_GetObjectItem(o, key));
   return v ? v : "";
 }
 
-static double number_of(const cJSON *o, const char *key) {
+static double number_field(const cJSON *o, const char *key) {
   const cJSON *v = cJSON_GetObjectItem(o, key);
   return cJSON_IsNumber(v) && isfinite(v->valuedouble) ? v->valuedouble : 0;
 }
 
-static int64_t count_of(const cJSON *o, const char *key) {
-  return json_to_count(number_of(o, key), INT64_MAX);
+static int64_t count_field(const cJSON *o, const char *key) {
+  return json_to_count(number_field(o, key), INT64_MAX);
 }
 
-static int int_of(const cJSON *o, const char *key) {
-  return (int)json_to_count(number_of(o, key), INT_MAX);
+static int int_field(const cJSON *o, const char *key) {
+  return (int)json_to_count(number_field(o, key), INT_MAX);
 }
 
-static bool true_of(const cJSON *o, const char *key) {
+static bool true_field(const cJSON *o, const char *key) {
   return cJSON_IsTrue(cJSON_GetObjectItem(o, key));
 }
 
-#define COPY(field, o, key) snprintf(field, sizeof field, "%s", text_of(o, key))
+#define COPY(field, o, key) snprintf(field, sizeof field, "%s", text_field(o, key))
 
-static kcl_type type_of(const cJSON *o) {
-  const char *at = strchr("sdcz", *text_of(o, "precision"));
+static kcl_type type_field(const cJSON *o) {
+  const char *at = strchr("sdcz", *text_field(o, "precision"));
   return at && *at ? (kcl_type)(at - "sdcz") : KCL_D;
 }
 
@@ -55,19 +55,19 @@ int bench_resume_read(const char *path, cJSON **out) {
   if (rc) return rc;
   *out = cJSON_Parse(text.data);
   buffer_free(&text);
-  if (number_of(*out, "schema") != CLI_BENCH_SCHEMA ||
-      strcmp(text_of(*out, "program"), "krylocl bench"))
+  if (number_field(*out, "schema") != CLI_BENCH_SCHEMA ||
+      strcmp(text_field(*out, "program"), "krylocl bench"))
     return cli_fail(KCL_INPUT, "%s: no results of krylocl bench (JSON of schema %d)", path,
                     CLI_BENCH_SCHEMA);
-  if (strcmp(text_of(*out, "version"), kcl_version()))
+  if (strcmp(text_field(*out, "version"), kcl_version()))
     return cli_fail(KCL_INPUT, "%s was measured by krylocl %s, this is %s: begin a new file", path,
-                    text_of(*out, "version"), kcl_version());
+                    text_field(*out, "version"), kcl_version());
   return 0;
 }
 
 /* ---------------------------------------------------------------- options */
 
-static int operands(const cJSON *list, cli_options *o) {
+static int read_operands(const cJSON *list, cli_options *o) {
   int n = cJSON_GetArraySize(list);
   o->files = calloc((size_t)n + 1, sizeof *o->files);
   if (!o->files) return cli_fail(KCL_MEMORY, "out of memory: the operands");
@@ -94,21 +94,21 @@ int bench_resume_options(const cJSON *file, cli_options *o) {
                {"nrhs", &o->nrhs},
                {"restart", &o->restart}};
   for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-    if (!cli_given(o, text[i].name) && *text_of(a, text[i].name))
-      *text[i].value = text_of(a, text[i].name);
+    if (!cli_given(o, text[i].name) && *text_field(a, text[i].name))
+      *text[i].value = text_field(a, text[i].name);
   for (size_t i = 0; i < sizeof count / sizeof *count; i++)
     if (!cli_given(o, count[i].name) && cJSON_HasObjectItem(a, count[i].name))
-      *count[i].value = count_of(a, count[i].name);
-  if (!cli_given(o, "time-limit") && number_of(a, "time-limit") > 0)
-    o->time_limit = number_of(a, "time-limit");
-  o->mixed = o->mixed || true_of(a, "mixed"), o->force = o->force || true_of(a, "force");
-  o->profile = o->profile || true_of(a, "profile");
-  return operands(cJSON_GetObjectItem(a, "operands"), o);
+      *count[i].value = count_field(a, count[i].name);
+  if (!cli_given(o, "time-limit") && number_field(a, "time-limit") > 0)
+    o->time_limit = number_field(a, "time-limit");
+  o->mixed = o->mixed || true_field(a, "mixed"), o->force = o->force || true_field(a, "force");
+  o->profile = o->profile || true_field(a, "profile");
+  return read_operands(cJSON_GetObjectItem(a, "operands"), o);
 }
 
 /* ---------------------------------------------------------------- devices, matrices */
 
-static const char *kind_of(const char *word) {
+static const char *device_kind(const char *word) {
   static const char *const kinds[] = {"gpu", "cpu", "accelerator"};
   for (int i = 0; i < 3; i++)
     if (!strcmp(word, kinds[i])) return kinds[i];
@@ -123,14 +123,14 @@ static int64_t read_date(const char *text) {
 
 static kcl_stream read_stream(const cJSON *d) {
   const cJSON *s = cJSON_GetObjectItem(d, "stream");
-  return (kcl_stream){.rate = number_of(d, "stream_bytes_per_second"),
-                      .low = number_of(s, "low"),
-                      .high = number_of(s, "high"),
-                      .cache_rate = number_of(s, "in_cache"),
-                      .cache_bytes = count_of(s, "cache_bytes"),
-                      .vector_bytes = count_of(s, "vector_bytes"),
-                      .measurements = int_of(s, "measurements"),
-                      .date = read_date(text_of(s, "date"))};
+  return (kcl_stream){.rate = number_field(d, "stream_bytes_per_second"),
+                      .low = number_field(s, "low"),
+                      .high = number_field(s, "high"),
+                      .cache_rate = number_field(s, "in_cache"),
+                      .cache_bytes = count_field(s, "cache_bytes"),
+                      .vector_bytes = count_field(s, "vector_bytes"),
+                      .measurements = int_field(s, "measurements"),
+                      .date = read_date(text_field(s, "date"))};
 }
 
 static cli_bench_place read_place(const cJSON *d) {
@@ -138,15 +138,15 @@ static cli_bench_place read_place(const cJSON *d) {
   COPY(p.place, d, "place"), COPY(p.layout, d, "layout");
   COPY(p.device.name, d, "name"), COPY(p.device.platform_name, d, "platform");
   COPY(p.device.driver, d, "driver"), COPY(p.device.version, d, "version");
-  p.device.kind = kind_of(text_of(d, "kind"));
-  p.device.compute_units = int_of(d, "compute_units");
-  p.device.memory = (uint64_t)count_of(d, "memory_bytes");
+  p.device.kind = device_kind(text_field(d, "kind"));
+  p.device.compute_units = int_field(d, "compute_units");
+  p.device.memory = (uint64_t)count_field(d, "memory_bytes");
   if (sscanf(p.place, "%d:%d", &p.device.platform, &p.device.device) != 2)
     p.device.platform = p.device.device = -1;
   return p;
 }
 
-static bool same_place(const cli_bench_place *a, const cli_bench_place *b) {
+static bool is_same_place(const cli_bench_place *a, const cli_bench_place *b) {
   bool native = a->device.platform < 0;
   return !strcmp(a->place, b->place) && !strcmp(a->layout, b->layout) &&
          (!native || a->device.compute_units == b->device.compute_units);
@@ -156,11 +156,11 @@ static bool same_place(const cli_bench_place *a, const cli_bench_place *b) {
 enum { REFERENCE = -1, NOWHERE = -2 };
 static int find_place(const cli_bench_run *r, const cli_bench_place *p) {
   for (int i = 0; i < r->place_count; i++)
-    if (same_place(&r->places[i], p)) return i;
+    if (is_same_place(&r->places[i], p)) return i;
   return NOWHERE;
 }
 
-static int take_place(cli_bench_run *r, const cJSON *d) {
+static int read_device(cli_bench_run *r, const cJSON *d) {
   cli_bench_place p = read_place(d);
   if (!*p.place) return 0;
   int i = find_place(r, &p);
@@ -181,19 +181,20 @@ static int find_matrix(const cli_bench_run *r, const char *name) {
   return -1;
 }
 
-static int take_matrix(cli_bench_run *r, const cJSON *m) {
-  int at = find_matrix(r, text_of(m, "name"));
-  if (!*text_of(m, "name")) return 0;
-  if (at < 0) at = bench_add_matrix(r, text_of(m, "name"), text_of(m, "file"));
+static int read_matrix_object(cli_bench_run *r, const cJSON *m) {
+  int at = find_matrix(r, text_field(m, "name"));
+  if (!*text_field(m, "name")) return 0;
+  if (at < 0) at = bench_add_matrix(r, text_field(m, "name"), text_field(m, "file"));
   if (at < 0) return cli_fail(KCL_MEMORY, "out of memory: the matrices");
   cli_bench_matrix *A = &r->matrices[at];
   const cJSON *l = cJSON_GetObjectItem(m, "row_length");
   A->known = true;
-  A->rows = count_of(m, "rows"), A->cols = count_of(m, "cols"), A->nnz = count_of(m, "nnz");
-  A->stored = count_of(m, "stored"), A->bandwidth = count_of(m, "bandwidth");
-  A->diagonals = count_of(m, "diagonals"), A->seconds_read = number_of(m, "seconds_read");
-  A->row_min = count_of(l, "min"), A->row_max = count_of(l, "max");
-  A->row_mean = number_of(l, "mean"), A->row_deviation = number_of(l, "deviation_percent");
+  A->rows = count_field(m, "rows"), A->cols = count_field(m, "cols"),
+  A->nnz = count_field(m, "nnz");
+  A->stored = count_field(m, "stored"), A->bandwidth = count_field(m, "bandwidth");
+  A->diagonals = count_field(m, "diagonals"), A->seconds_read = number_field(m, "seconds_read");
+  A->row_min = count_field(l, "min"), A->row_max = count_field(l, "max");
+  A->row_mean = number_field(l, "mean"), A->row_deviation = number_field(l, "deviation_percent");
   COPY(A->symmetry, m, "symmetry"), COPY(A->field, m, "field"), COPY(A->solver, m, "solver");
   bench_picture_read(m, A);
   return 0;
@@ -201,7 +202,7 @@ static int take_matrix(cli_bench_run *r, const cJSON *m) {
 
 /* ---------------------------------------------------------------- rows */
 
-static double *numbers(const cJSON *list, int *count) {
+static double *read_times(const cJSON *list, int *count) {
   int n = cJSON_GetArraySize(list);
   double *v = n ? calloc((size_t)n, sizeof *v) : NULL;
   const cJSON *one;
@@ -213,28 +214,28 @@ static double *numbers(const cJSON *list, int *count) {
 
 static kcl_samples read_samples(const cJSON *o, const char *key) {
   const cJSON *t = cJSON_GetObjectItem(o, key);
-  kcl_samples s = {.iterations = int_of(t, "iterations_per_sample"),
-                   .threads = int_of(t, "threads")};
-  s.seconds = numbers(cJSON_GetObjectItem(t, "samples"), &s.count);
-  s.replaced = numbers(cJSON_GetObjectItem(t, "replaced_samples"), &s.replaced_count);
+  kcl_samples s = {.iterations = int_field(t, "iterations_per_sample"),
+                   .threads = int_field(t, "threads")};
+  s.seconds = read_times(cJSON_GetObjectItem(t, "samples"), &s.count);
+  s.replaced = read_times(cJSON_GetObjectItem(t, "replaced_samples"), &s.replaced_count);
   return s;
 }
 
 static void read_measured(const cJSON *o, kcl_bench_row *m) {
   const cJSON *s = cJSON_GetObjectItem(o, "seconds_setup");
   COPY(m->kernel, o, "kernel");
-  m->validated = true_of(o, "validated"), m->nrhs = int_of(o, "nrhs");
-  m->bytes_stored = number_of(o, "bytes_stored"),
-  m->bytes_product = number_of(o, "bytes_per_product");
-  m->bytes_iteration = number_of(o, "bytes_per_iteration");
-  m->seconds_convert = number_of(s, "convert"), m->seconds_upload = number_of(s, "upload");
-  m->seconds_compile = number_of(s, "compile"), m->compiled = int_of(o, "programs_compiled");
+  m->validated = true_field(o, "validated"), m->nrhs = int_field(o, "nrhs");
+  m->bytes_stored = number_field(o, "bytes_stored"),
+  m->bytes_product = number_field(o, "bytes_per_product");
+  m->bytes_iteration = number_field(o, "bytes_per_iteration");
+  m->seconds_convert = number_field(s, "convert"), m->seconds_upload = number_field(s, "upload");
+  m->seconds_compile = number_field(s, "compile"), m->compiled = int_field(o, "programs_compiled");
   m->product = read_samples(o, "seconds_per_product");
   m->iteration = read_samples(o, "seconds_per_iteration");
 }
 
-static int place_of(const cli_bench_run *r, const cJSON *o) {
-  cli_bench_place p = {.device.platform = -1, .device.compute_units = int_of(o, "threads")};
+static int row_place(const cli_bench_run *r, const cJSON *o) {
+  cli_bench_place p = {.device.platform = -1, .device.compute_units = int_field(o, "threads")};
   COPY(p.place, o, "device_place"), COPY(p.layout, o, "layout");
   if (strcmp(p.place, "cpu")) p.device.platform = 0;
   return *p.place ? find_place(r, &p) : REFERENCE;
@@ -246,14 +247,14 @@ static void free_row(cli_bench_row *r) {
 }
 
 static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
-  cli_bench_row row = {.matrix = find_matrix(r, text_of(o, "matrix")), .type = type_of(o)};
-  const char *asked = text_of(o, "precision_asked");
-  row.place = place_of(r, o);
+  cli_bench_row row = {.matrix = find_matrix(r, text_field(o, "matrix")), .type = type_field(o)};
+  const char *asked = text_field(o, "precision_asked");
+  row.place = row_place(r, o);
   row.precision = strlen(asked) == 1 ? *asked : 0;
-  row.nrhs = int_of(o, "nrhs_asked"), row.load = number_of(o, "load");
+  row.nrhs = int_field(o, "nrhs_asked"), row.load = number_field(o, "load");
   COPY(row.solver, o, "solver_asked"), COPY(row.method, o, "solver");
   COPY(row.precond, o, "precond"), COPY(row.format, o, "format"), COPY(row.date, o, "date");
-  bench_read_status(text_of(o, "status"), &row);
+  bench_read_status(text_field(o, "status"), &row);
   if (row.matrix < 0 || row.place < REFERENCE || (row.state == CLI_BENCH_FAILED && !r->shown))
     row.state = CLI_BENCH_TODO;
   if (row.state == CLI_BENCH_TODO) return row;
@@ -267,7 +268,7 @@ static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
 }
 
 /* Into the row of ours that asks for the same, else beside ours. */
-static int take_row(cli_bench_run *r, const cJSON *o) {
+static int read_row_object(cli_bench_run *r, const cJSON *o) {
   cli_bench_row row = read_row(r, o);
   if (row.state == CLI_BENCH_TODO) return 0;
   for (int i = 0; i < r->row_count; i++) {
@@ -288,10 +289,11 @@ int bench_resume_rows(const cJSON *file, cli_bench_run *r) {
   static const char *const lists[] = {"references", "rows"};
   const cJSON *one;
   int rc = 0;
-  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "devices")) CLI_TRY(take_place(r, one));
-  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "matrices")) CLI_TRY(take_matrix(r, one));
+  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "devices")) CLI_TRY(read_device(r, one));
+  cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, "matrices"))
+      CLI_TRY(read_matrix_object(r, one));
   for (int i = 0; i < 2; i++)
-    cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, lists[i])) CLI_TRY(take_row(r, one));
+    cJSON_ArrayForEach(one, cJSON_GetObjectItem(file, lists[i])) CLI_TRY(read_row_object(r, one));
 done:
   return rc;
 }

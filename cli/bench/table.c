@@ -58,7 +58,7 @@ static bool varies(const table *t, cli_bench_column c) {
   return false;
 }
 
-static bool wanted(const table *t, cli_bench_column c) {
+static bool column_wanted(const table *t, cli_bench_column c) {
   bool several = false;
   for (int i = 0; i < t->count; i++) several |= t->b->rows[t->rows[i]].nrhs > 1;
   if (c == CLI_BENCH_PLACE || c == CLI_BENCH_THREADS || c == CLI_BENCH_PRECISION ||
@@ -79,16 +79,16 @@ static int widest(const table *t, cli_bench_column c) {
 }
 
 /* In a file or a pipe all columns fit. */
-static int room(const cli_options *o) {
+static int table_width(const cli_options *o) {
   FILE *f = cli_out(o);
   return isatty(fileno(f)) || getenv("COLUMNS") ? cli_columns(f) : 1000;
 }
 
-static void lay_out(table *t) {
-  int used = 0, most = room(t->b->o);
+static void lay_out_columns(table *t) {
+  int used = 0, most = table_width(t->b->o);
   for (int rank = 0; rank <= columns[CLI_BENCH_KERNEL].rank; rank++)
     for (cli_bench_column c = 0; c < CLI_BENCH_COLUMNS; c++) {
-      if (columns[c].rank != rank || !wanted(t, c)) continue;
+      if (columns[c].rank != rank || !column_wanted(t, c)) continue;
       int width = widest(t, c);
       if (rank && used + width + 2 > most) continue;
       t->width[c] = width, used += width + 2;
@@ -137,7 +137,7 @@ static void say_common(const table *t) {
 }
 
 /* " on 0:0 in s", as far as rows of the matrix differ in that. */
-static cli_text context(const table *t, const cli_bench_row *r) {
+static cli_text row_context(const table *t, const cli_bench_row *r) {
   bool places = false, types = false;
   cli_text text = {""};
   for (int i = 0; i < t->b->row_count; i++) {
@@ -161,13 +161,13 @@ static const char *remark(const table *t, const cli_bench_row *r, char text[700]
   text[0] = 0;
   if (!other) return text;
   bench_status(r, status, sizeof status);
-  snprintf(text, 700, "%s: %s%s", context(t, r).s, status,
+  snprintf(text, 700, "%s: %s%s", row_context(t, r).s, status,
            r->state == CLI_BENCH_SAME ? " on this device" : "");
   return text;
 }
 
 /* The formats of all rows of the same remark, each once, if row i is the first of them. */
-static bool gather(const table *t, int i, const char *mine, char *formats, size_t room) {
+static bool gather_remark(const table *t, int i, const char *mine, char *formats, size_t room) {
   char text[700], name[40];
   size_t n = 0;
   for (int j = 0; j < t->b->row_count; j++) {
@@ -183,7 +183,8 @@ static bool gather(const table *t, int i, const char *mine, char *formats, size_
 static void say_others(const table *t) {
   char mine[700], formats[1200], line[2000];
   for (int i = 0; i < t->b->row_count; i++) {
-    if (!*remark(t, &t->b->rows[i], mine) || !gather(t, i, mine, formats, sizeof formats)) continue;
+    if (!*remark(t, &t->b->rows[i], mine) || !gather_remark(t, i, mine, formats, sizeof formats))
+      continue;
     int n = snprintf(line, sizeof line, "%s%s", formats, mine);
     cli_output_begin();
     cli_wrap(cli_out(t->b->o), fprintf(cli_out(t->b->o), "  "), 4, line, n);
@@ -227,7 +228,7 @@ static void say_table(const cli_bench_run *b, int matrix, bool alone) {
   const cli_bench_row *best = bench_fastest(b, matrix, -1, alone);
   t.rows = bench_sorted(b, matrix, alone, &t.count);
   if (best && t.rows) {
-    lay_out(&t);
+    lay_out_columns(&t);
     say_common(&t);
     say_cells(&t, NULL, ' ');
     for (int i = 0; i < t.count; i++)

@@ -15,7 +15,7 @@ double axis_at(const cli_axis *a, double v) {
 }
 
 /* A whole logarithm of v: of what is none, 0. Numbers may be those of any JSON file. */
-static int exponent(double logarithm) { return fabs(logarithm) < 400 ? (int)logarithm : 0; }
+static int whole_exponent(double logarithm) { return fabs(logarithm) < 400 ? (int)logarithm : 0; }
 
 /* 1, 2 or 5 times a power of ten: about a fifth of the range. */
 static double step_of(double range) {
@@ -48,8 +48,8 @@ cli_axis axis_round(cli_axis a) {
 
 /* Powers of ten, not more than ten of them. */
 static int decade_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
-  int first = exponent(ceil(log10(a->lo) - 1e-9)), last = exponent(floor(log10(a->hi) + 1e-9)),
-      n = 0;
+  int first = whole_exponent(ceil(log10(a->lo) - 1e-9)),
+      last = whole_exponent(floor(log10(a->hi) + 1e-9)), n = 0;
   int step = (last - first) / 10 + 1;
   for (int e = first; e <= last && n < CLI_AXIS_TICKS; e += step) ticks[n++] = pow(10, e);
   return n;
@@ -61,7 +61,7 @@ static int fine_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   const double *m = a->hi / a->lo < 4 ? many : few;
   const int each = m == many ? 9 : 3;
   int n = 0;
-  for (int e = exponent(floor(log10(a->lo))); e <= exponent(ceil(log10(a->hi))); e++)
+  for (int e = whole_exponent(floor(log10(a->lo))); e <= whole_exponent(ceil(log10(a->hi))); e++)
     for (int i = 0; i < each && n < CLI_AXIS_TICKS; i++) {
       double v = m[i] * pow(10, e);
       if (v >= a->lo * (1 - 1e-9) && v <= a->hi * (1 + 1e-9)) ticks[n++] = v;
@@ -157,7 +157,7 @@ cli_text axis_power(double v) {
       "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
   cli_text t;
   char digits[8];
-  int e = exponent(round(log10(v)));
+  int e = whole_exponent(round(log10(v)));
   if (fabs(v / pow(10, e) - 1) > 1e-6 || (e >= 0 && e < 4)) return axis_number(v);
   int n = snprintf(t.s, sizeof t.s, "10%s", e < 0 ? "\xe2\x81\xbb" : "");
   snprintf(digits, sizeof digits, "%d", abs(e) % 1000);

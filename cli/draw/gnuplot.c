@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* An interrupt is for krylocl, which then decides: the picture is finished. */
-static void become(const char *const *program, int in, int out) {
+static void exec_program(const char *const *program, int in, int out) {
   signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN);
   signal(SIGPIPE, SIG_DFL);
   setenv("LC_ALL", "C.UTF-8", 1); /* names in UTF-8, whatever the locale */
@@ -47,7 +47,7 @@ int cli_filter(const char *const *program, const cli_buffer *commands, FILE *pic
   for (int i = 0; i < 2; i++) fcntl(in[i], F_SETFD, FD_CLOEXEC), fcntl(out[i], F_SETFD, FD_CLOEXEC);
   fflush(NULL);
   pid_t child = fork();
-  if (child == 0) become(program, in[0], out[1]);
+  if (child == 0) exec_program(program, in[0], out[1]);
   close(in[0]), close(out[1]);
   if (child > 0)
     send_all(in[1], commands->data, commands->size);

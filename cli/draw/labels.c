@@ -16,20 +16,22 @@ static box box_of(const cli_label *l) {
   return (box){l->at_x - 2, l->at_y - 10, l->at_x + svg_width(l->text) + 2, l->at_y + 3};
 }
 
-static bool meet(box a, box b) { return a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2; }
+static bool boxes_meet(box a, box b) {
+  return a.x1 < b.x2 && b.x1 < a.x2 && a.y1 < b.y2 && b.y1 < a.y2;
+}
 
 static bool free_of(const cli_label *list, int count, const cli_label *l) {
   const box mine = box_of(l);
   for (int i = 0; i < count; i++) {
     const box point = {list[i].x - 4, list[i].y - 4, list[i].x + 4, list[i].y + 4};
-    if (meet(mine, point)) return false;
-    if (list[i].placed && meet(mine, box_of(&list[i]))) return false;
+    if (boxes_meet(mine, point)) return false;
+    if (list[i].placed && boxes_meet(mine, box_of(&list[i]))) return false;
   }
   return true;
 }
 
-static void place(cli_label *list, int count, cli_label *l, double width, double top,
-                  double bottom) {
+static void place_label(cli_label *list, int count, cli_label *l, double width, double top,
+                        double bottom) {
   const double w = svg_width(l->text);
   for (int ring = 0; ring < 3; ring++)
     for (int k = 0; k < 8; k++) { /* right first, then left, below, above, corners */
@@ -49,7 +51,7 @@ static void place(cli_label *list, int count, cli_label *l, double width, double
 void labels_place(cli_label *list, int count, double width, double top, double bottom) {
   for (int i = 0; i < count; i++) list[i].placed = false;
   for (int i = 0; i < count; i++)
-    if (*list[i].text) place(list, count, &list[i], width, top, bottom);
+    if (*list[i].text) place_label(list, count, &list[i], width, top, bottom);
 }
 
 static int lower(const void *a, const void *b) {
@@ -65,7 +67,7 @@ typedef struct block {
 
 static double top_of(const block *b) { return b->want / b->count; }
 
-static int blocks_of(cli_label *const *order, int count, block *blocks) {
+static int form_blocks(cli_label *const *order, int count, block *blocks) {
   int n = 0;
   for (int i = 0; i < count; i++) {
     blocks[n++] = (block){order[i]->y + 4, 1};
@@ -85,7 +87,7 @@ void labels_spread(cli_label *list, int count, double x, double top, double bott
   int i = 0;
   for (; order && i < count; i++) order[i] = &list[i];
   if (order) qsort(order, (size_t)count, sizeof *order, lower);
-  const int n = order && blocks ? blocks_of(order, count, blocks) : 0;
+  const int n = order && blocks ? form_blocks(order, count, blocks) : 0;
   i = 0;
   for (int b = 0; b < n; b++)
     for (int k = 0; k < blocks[b].count; k++, i++) {

@@ -27,22 +27,22 @@ void lines_free(cli_lines *l) {
   *l = (cli_lines){0};
 }
 
-static void include(cli_axis *a, double v, bool *any) {
+static void widen_axis(cli_axis *a, double v, bool *any) {
   if (!*any || v < a->lo) a->lo = v;
   if (!*any || v > a->hi) a->hi = v;
   *any = true;
 }
 
-static void ranges(const cli_lines *l, cli_axis *x, cli_axis *y) {
+static void find_line_ranges(const cli_lines *l, cli_axis *x, cli_axis *y) {
   bool any_x = false, any_y = false;
   double widest = 0;
   for (int i = 0; i < l->count; i++) {
     widest = fmax(widest, svg_width(l->list[i].name));
     for (int k = 0; k < l->list[i].count; k++)
-      include(x, l->list[i].x[k], &any_x), include(y, l->list[i].y[k], &any_y);
-    if (l->list[i].mark > 0) include(y, l->list[i].mark, &any_y);
+      widen_axis(x, l->list[i].x[k], &any_x), widen_axis(y, l->list[i].y[k], &any_y);
+    if (l->list[i].mark > 0) widen_axis(y, l->list[i].mark, &any_y);
   }
-  if (l->level > 0) include(y, l->level, &any_y);
+  if (l->level > 0) widen_axis(y, l->level, &any_y);
   x->marks = l->marks, x->mark_count = l->mark_count;
   x->log = l->log_x, y->log = l->log_y;
   x->from = LEFT, x->to = CLI_REPORT_WIDTH - 14 - fmin(widest + 6, 170);
@@ -72,7 +72,7 @@ static void draw_line(FILE *f, const cli_line *l, int series, const cli_axis *x,
   svg_group_end(f);
 }
 
-static void names(FILE *f, const cli_lines *l, const cli_axis *x, const cli_axis *y) {
+static void draw_line_names(FILE *f, const cli_lines *l, const cli_axis *x, const cli_axis *y) {
   cli_label *list = calloc((size_t)l->count + 1, sizeof *list);
   char(*classes)[8] = calloc((size_t)l->count + 1, sizeof *classes);
   int n = 0, series = 0;
@@ -97,7 +97,7 @@ void lines_draw(FILE *f, const cli_lines *l, bool alone) {
   cli_axis x = {0}, y = {0};
   int series = 0;
   if (!l->count) return;
-  ranges(l, &x, &y);
+  find_line_ranges(l, &x, &y);
   svg_begin(f, CLI_REPORT_WIDTH, TOP + HEIGHT + (l->caption ? 60 : 40), l->title, alone);
   axis_left(f, &y, LEFT, x.to, l->y_label, l->y_title);
   axis_below(f, &x, TOP + HEIGHT, TOP, l->x_label, l->x_title);
@@ -107,7 +107,7 @@ void lines_draw(FILE *f, const cli_lines *l, bool alone) {
   }
   for (int i = 0; i < l->count; i++)
     draw_line(f, &l->list[i], l->list[i].ideal ? 0 : series++, &x, &y, l->dots);
-  names(f, l, &x, &y);
+  draw_line_names(f, l, &x, &y);
   if (l->caption) svg_text(f, 4, TOP + HEIGHT + 54, "ink", l->caption);
   svg_end(f);
 }

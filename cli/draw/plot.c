@@ -26,7 +26,7 @@ static void quote(FILE *g, const char *text) {
 
 static bool is_svg(const char *path) { return !strcmp(path + strlen(path) - 4, ".svg"); }
 
-static void header(FILE *g, const char *title, int width, int height) {
+static void print_gnuplot_header(FILE *g, const char *title, int width, int height) {
   const char *ink = "#333333";
   fprintf(g,
           "if (strstrt(GPVAL_TERMINALS, 'pngcairo') > 0) {"
@@ -80,7 +80,7 @@ int plot_history(const char *path, const char *title, const cli_curve *curves, i
   int rc = buffer_open(&commands);
   if (rc) return rc;
   FILE *g = commands.f;
-  header(g, title, 900, 520);
+  print_gnuplot_header(g, title, 900, 520);
   history_axes(g, target);
   for (int64_t j = 0; j < count; j++) history_data(g, &curves[j], j);
   fputs("plot ", g);
@@ -146,7 +146,7 @@ int plot_structure(const char *path, const char *title, const kcl_csr *A) {
   CLI_TRY(rc);
   CLI_TRY(buffer_open(&commands));
   FILE *g = commands.f;
-  header(g, title, 860, 760);
+  print_gnuplot_header(g, title, 860, 760);
   structure_axes(g, A, &r);
   structure_data(g, &r);
   fprintf(g, "plot $m matrix using (($1+0.5)*%.17g):(($2+0.5)*%.17g):($3>0?$3:NaN) with image%s\n",

@@ -15,7 +15,7 @@
 enum { POINTS = 3000, RASTER = 256 };
 
 /* Long histories are thinned; the last point stays. */
-static int add(cli_lines *l, const cli_curve *c, int64_t column, bool alone) {
+static int add_curve(cli_lines *l, const cli_curve *c, int64_t column, bool alone) {
   const int64_t step = c->n / POINTS + 1;
   cli_line *mine = lines_add(l, POINTS + 2);
   if (!mine) return cli_fail(KCL_MEMORY, "out of memory: the picture");
@@ -42,7 +42,7 @@ int svg_history(const char *path, const char *title, const cli_curve *curves, in
                  .level_name = "tolerance"};
   cli_buffer b;
   int rc = buffer_open(&b);
-  for (int64_t j = 0; j < count && !rc; j++) rc = add(&l, &curves[j], j + 1, count == 1);
+  for (int64_t j = 0; j < count && !rc; j++) rc = add_curve(&l, &curves[j], j + 1, count == 1);
   if (!rc) lines_draw(b.f, &l, true), rc = buffer_write(&b, path);
   lines_free(&l), buffer_free(&b);
   return rc;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Cell of index i of size. */
-static int64_t at(int64_t i, int64_t cells, int64_t size) {
+static int64_t raster_cell(int64_t i, int64_t cells, int64_t size) {
   return size <= cells ? i : (int64_t)((double)i * (double)cells / (double)size);
 }
 
@@ -17,7 +17,8 @@ int cli_raster_count(const kcl_csr *A, int most, cli_raster *r) {
   if (!r->cell) return cli_fail(KCL_MEMORY, "out of memory: the picture");
   for (int64_t i = 0; i < A->rows; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
-      int64_t *c = &r->cell[at(i, r->ny, A->rows) * r->nx + at(A->col[k], r->nx, A->cols)];
+      int64_t *c =
+          &r->cell[raster_cell(i, r->ny, A->rows) * r->nx + raster_cell(A->col[k], r->nx, A->cols)];
       if (++*c > r->max) r->max = *c;
     }
   return 0;

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static kcl_type wanted(const cli_options *o, bool complex_data) {
+static kcl_type wanted_type(const cli_options *o, bool complex_data) {
   if (!o->precision) return complex_data ? KCL_Z : KCL_D;
   return (kcl_type)(strchr("sdcz", o->precision[0]) - "sdcz");
 }
 
-static kcl_type host(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
+static kcl_type host_type(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
 
 /* Complex numbers do not become real ones. */
 static int convertible(const char *name, kcl_type from, kcl_type to) {
@@ -48,14 +48,14 @@ static int promote_dense(kcl *ctx, kcl_type t, const char *name, kcl_dense **v) 
   return 0;
 }
 
-static int fits(const char *path, const kcl_dense *v, int64_t rows, const char *of) {
+static int check_size(const char *path, const kcl_dense *v, int64_t rows, const char *of) {
   if (v->rows == rows && v->cols > 0) return 0;
   return cli_fail(KCL_INPUT, "%s holds %s x %s numbers, the matrix has %s %s", path,
                   cli_count(v->rows).s, cli_count(v->cols).s, cli_count(rows).s, of);
 }
 
 /* b = A*1 */
-static int ones(kcl *ctx, cli_problem *p) {
+static int set_ones_rhs(kcl *ctx, cli_problem *p) {
   int rc = cli_lib(ctx, kcl_dense_create(ctx, p->A->rows, 1, p->A->type, &p->b));
   if (rc) return rc;
   kcl_csr_product(p->A, NULL, NULL, p->b->val);
@@ -64,11 +64,11 @@ static int ones(kcl *ctx, cli_problem *p) {
 }
 
 /* x as read, a single column repeated for every b; zeros without a file. */
-static int guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
+static int set_guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
   const int64_t n = p->spread ? p->columns : p->A->cols;
   int rc = cli_lib(ctx, kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
   if (rc || !given) return rc;
-  if ((rc = fits(path, given, n, "columns"))) return rc;
+  if ((rc = check_size(path, given, n, "columns"))) return rc;
   if (given->cols != 1 && given->cols != p->b->cols)
     return cli_fail(KCL_INPUT, "%s has %s columns, the right-hand side %s", path,
                     cli_count(given->cols).s, cli_count(p->b->cols).s);
@@ -91,15 +91,15 @@ static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_pro
 }
 
 /* Reads columns of a file; own: rows of them here, on several ranks. */
-static int read_columns(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
-                        int64_t own, kcl_dense **out) {
+static int read_vector_file(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
+                            int64_t own, kcl_dense **out) {
   cli_busy(o, "reading %s", cli_base(path));
   if (p->spread) return cli_ranks_dense_read(ctx, path, own, out);
   return cli_lib(ctx, kcl_dense_read(ctx, path, out));
 }
 
 /* Mixes the bits of a counter: splitmix64, Steele, Lea & Flood 2014. */
-static uint64_t mix(uint64_t z) {
+static uint64_t mix_counter(uint64_t z) {
   z += 0x9e3779b97f4a7c15u;
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -107,20 +107,20 @@ static uint64_t mix(uint64_t z) {
 }
 
 /* first: the row of the whole vector that row 0 of x is. */
-static void fill(kcl_dense *x, int64_t first, bool ones) {
+static void fill_vector(kcl_dense *x, int64_t first, bool ones) {
   const int64_t step = x->type == KCL_Z ? 2 : 1;
   for (int64_t i = 0; i < x->rows * x->cols * step; i++)
-    x->val[i] =
-        ones ? i % step == 0 : ldexp((double)(mix((uint64_t)(first * step + i)) >> 11), -52) - 1;
+    x->val[i] = ones ? i % step == 0
+                     : ldexp((double)(mix_counter((uint64_t)(first * step + i)) >> 11), -52) - 1;
 }
 
 /* A vector by its name: of a file all columns, of a word n x cols numbers of the type of A. */
-static int vector(kcl *ctx, const cli_options *o, const char *name, const cli_problem *p, int64_t n,
-                  int64_t cols, kcl_dense **out) {
-  const kcl_type type = host(wanted(o, kcl_type_complex(p->A->type)));
-  if (!cli_is_word(name)) return read_columns(ctx, o, name, p, n, out);
+static int load_vector(kcl *ctx, const cli_options *o, const char *name, const cli_problem *p,
+                       int64_t n, int64_t cols, kcl_dense **out) {
+  const kcl_type type = host_type(wanted_type(o, kcl_type_complex(p->A->type)));
+  if (!cli_is_word(name)) return read_vector_file(ctx, o, name, p, n, out);
   int rc = cli_lib(ctx, kcl_dense_create(ctx, n, cols, type, out));
-  if (!rc) fill(*out, p->first_row, !strcmp(name, "ones"));
+  if (!rc) fill_vector(*out, p->first_row, !strcmp(name, "ones"));
   return rc;
 }
 
@@ -131,15 +131,16 @@ int cli_problem_load(kcl *ctx, const cli_options *o, const char *A, const char *
   double begin = cli_now();
   CLI_TRY(read_system(ctx, o, A, p, b ? NULL : &p->b, x || b ? NULL : &given));
   p->b_of_matrix = p->b != NULL;
-  if (b) CLI_TRY(vector(ctx, o, b, p, p->A->rows, 1, &p->b));
-  if (b) CLI_TRY(fits(b, p->b, p->A->rows, "rows"));
-  if (x) CLI_TRY(vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
-  p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
-  CLI_TRY(promote_matrix(ctx, host(p->precision), A, &p->A));
-  CLI_TRY(promote_dense(ctx, host(p->precision), b ? b : A, &p->b));
-  CLI_TRY(promote_dense(ctx, host(p->precision), x ? x : A, &given));
-  if (!p->b) CLI_TRY(ones(ctx, p));
-  CLI_TRY(guess(ctx, p, x ? x : A, given));
+  if (b) CLI_TRY(load_vector(ctx, o, b, p, p->A->rows, 1, &p->b));
+  if (b) CLI_TRY(check_size(b, p->b, p->A->rows, "rows"));
+  if (x) CLI_TRY(load_vector(ctx, o, x, p, p->spread ? p->columns : p->A->cols, 1, &given));
+  p->precision =
+      wanted_type(o, kcl_type_complex(p->A->type) || is_complex(p->b) || is_complex(given));
+  CLI_TRY(promote_matrix(ctx, host_type(p->precision), A, &p->A));
+  CLI_TRY(promote_dense(ctx, host_type(p->precision), b ? b : A, &p->b));
+  CLI_TRY(promote_dense(ctx, host_type(p->precision), x ? x : A, &given));
+  if (!p->b) CLI_TRY(set_ones_rhs(ctx, p));
+  CLI_TRY(set_guess(ctx, p, x ? x : A, given));
   p->seconds_read = cli_now() - begin;
 done:
   kcl_dense_free(&given);
@@ -151,10 +152,10 @@ int cli_product_load(kcl *ctx, const cli_options *o, const char *A, const char *
   double begin = cli_now();
   CLI_TRY(cli_read(ctx, o, A, &p->A, NULL, NULL));
   const int64_t n = o->adjoint ? p->A->rows : p->A->cols;
-  CLI_TRY(vector(ctx, o, x, p, n, 1, &p->x));
-  CLI_TRY(fits(x, p->x, n, o->adjoint ? "rows" : "columns"));
-  p->precision = wanted(o, kcl_type_complex(p->A->type) || is_complex(p->x));
-  CLI_TRY(promote_dense(ctx, host(p->precision), x, &p->x));
+  CLI_TRY(load_vector(ctx, o, x, p, n, 1, &p->x));
+  CLI_TRY(check_size(x, p->x, n, o->adjoint ? "rows" : "columns"));
+  p->precision = wanted_type(o, kcl_type_complex(p->A->type) || is_complex(p->x));
+  CLI_TRY(promote_dense(ctx, host_type(p->precision), x, &p->x));
   CLI_TRY(promote_matrix(ctx, p->precision, A, &p->A));
   p->seconds_read = cli_now() - begin;
 done:
@@ -165,12 +166,12 @@ int cli_addend_load(kcl *ctx, const cli_options *o, const char *y, const cli_pro
                     kcl_dense **out) {
   const int64_t n = o->adjoint ? p->A->cols : p->A->rows, cols = p->x->cols;
   int rc;
-  CLI_TRY(vector(ctx, o, y, p, n, cols, out));
-  CLI_TRY(fits(y, *out, n, o->adjoint ? "columns" : "rows"));
+  CLI_TRY(load_vector(ctx, o, y, p, n, cols, out));
+  CLI_TRY(check_size(y, *out, n, o->adjoint ? "columns" : "rows"));
   if ((*out)->cols != cols)
     CLI_TRY(cli_fail(KCL_INPUT, "%s has %s columns, x has %s", y, cli_count((*out)->cols).s,
                      cli_count(cols).s));
-  CLI_TRY(promote_dense(ctx, host(p->precision), y, out));
+  CLI_TRY(promote_dense(ctx, host_type(p->precision), y, out));
 done:
   return rc;
 }
@@ -200,6 +201,6 @@ int cli_matrix_load(kcl *ctx, const cli_options *o, const char *path, kcl_csr **
                     kcl_type *precision) {
   int rc = cli_read(ctx, o, path, A, NULL, NULL);
   if (rc) return rc;
-  *precision = wanted(o, kcl_type_complex((*A)->type));
-  return promote_matrix(ctx, host(*precision), path, A);
+  *precision = wanted_type(o, kcl_type_complex((*A)->type));
+  return promote_matrix(ctx, host_type(*precision), path, A);
 }

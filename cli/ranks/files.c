@@ -32,7 +32,7 @@ typedef struct place {
   char A[4096], b[4096]; /* b: "" if there is none beside A */
 } place;
 
-static int find(kcl *ctx, const cli_options *o, const char *path, place *p) {
+static int find_files(kcl *ctx, const cli_options *o, const char *path, place *p) {
   int rc = 0;
   *p = (place){.generated = cli_is_generated(path)};
   if (!cli_rank() && cli_is_collection(path)) {
@@ -45,7 +45,7 @@ static int find(kcl *ctx, const cli_options *o, const char *path, place *p) {
   return 0;
 }
 
-static int read_part(kcl *ctx, const cli_options *o, const place *at, kcl_mpi_part *part) {
+static int read_own_rows(kcl *ctx, const cli_options *o, const place *at, kcl_mpi_part *part) {
   cli_busy(o, "%s %s", at->generated ? "generating" : "reading", cli_base(at->A));
   if (at->generated) return cli_lib(ctx, kcl_mpi_generate(ctx, MPI_COMM_WORLD, at->A, part));
   int rc = cli_lib(ctx, kcl_set_index_base(ctx, o->index_base && *o->index_base == '0' ? 0 : 1));
@@ -57,8 +57,8 @@ int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem
   kcl_mpi_part part = {0};
   place at;
   int rc;
-  CLI_TRY(find(ctx, o, path, &at));
-  CLI_TRY(read_part(ctx, o, &at, &part));
+  CLI_TRY(find_files(ctx, o, path, &at));
+  CLI_TRY(read_own_rows(ctx, o, &at, &part));
   p->A = part.A, part.A = NULL;
   p->whole = *p->A;
   p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;

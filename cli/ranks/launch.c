@@ -25,7 +25,7 @@ static void pass_on(int sig) {
   if (!rank_0 && launcher) kill((pid_t)launcher, sig);
 }
 
-static void remember(int sig, siginfo_t *info, void *unused) {
+static void note_rank_0(int sig, siginfo_t *info, void *unused) {
   (void)sig, (void)unused;
   rank_0 = info->si_pid;
 }
@@ -40,7 +40,7 @@ void cli_launched(void) {
 static void listen(void) {
   struct sigaction act = {.sa_handler = pass_on}, from = {.sa_flags = SA_SIGINFO};
   char pid[32];
-  from.sa_sigaction = remember;
+  from.sa_sigaction = note_rank_0;
   sigaction(SIGINT, &act, NULL), sigaction(SIGTERM, &act, NULL), sigaction(SIGUSR1, &from, NULL);
   if (signal(SIGHUP, SIG_IGN) != SIG_IGN) sigaction(SIGHUP, &act, NULL); /* nohup */
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
@@ -64,7 +64,7 @@ static void set_launcher(void) {
 }
 
 /* A process group of its own, so that the terminal's interrupt is not the launcher's. */
-static void become(char **line) {
+static void exec_launcher(char **line) {
   setpgid(0, 0);
   set_launcher();
   execvp(line[0], line);
@@ -86,7 +86,7 @@ static int check_exit(int code) {
   return code;
 }
 
-static int wait_for(pid_t pid) {
+static int wait_for_launcher(pid_t pid) {
   int status;
   while (waitpid(pid, &status, 0) < 0)
     if (errno != EINTR) return cli_fail(KCL_DEVICE, "mpiexec: %s", strerror(errno));
@@ -118,9 +118,9 @@ int cli_launch(const cli_options *o) {
   fflush(stdout), fflush(stderr);
   listen();
   const pid_t pid = fork();
-  if (pid == 0) become(line);
+  if (pid == 0) exec_launcher(line);
   launcher = pid;
-  int rc = pid < 0 ? cli_fail(KCL_MEMORY, "fork: %s", strerror(errno)) : wait_for(pid);
+  int rc = pid < 0 ? cli_fail(KCL_MEMORY, "fork: %s", strerror(errno)) : wait_for_launcher(pid);
   free(line);
   return rc;
 }

@@ -48,20 +48,20 @@ void cli_ranks_wait(bool waiting) { served = waiting; }
 
 /* ---------------------------------------------------------------- starting and ending */
 
-static int number(const char *variable) {
+static int env_number(const char *variable) {
   const char *text = getenv(variable);
   return text ? atoi(text) : 0;
 }
 
 /* Open MPI; MPICH, Intel MPI and Slurm's PMI-2; Slurm's PMIx, which says no size. */
 static bool launched(void) {
-  if (getenv("OMPI_COMM_WORLD_SIZE")) return number("OMPI_COMM_WORLD_SIZE") > 1;
-  if (getenv("PMI_SIZE")) return number("PMI_SIZE") > 1;
-  return getenv("PMIX_RANK") && number("SLURM_NTASKS") > 1;
+  if (getenv("OMPI_COMM_WORLD_SIZE")) return env_number("OMPI_COMM_WORLD_SIZE") > 1;
+  if (getenv("PMI_SIZE")) return env_number("PMI_SIZE") > 1;
+  return getenv("PMIX_RANK") && env_number("SLURM_NTASKS") > 1;
 }
 
 /* One rank, whose x has the bits of several. */
-static bool reproducible(int argc, char **argv) {
+static bool wants_reproducible(int argc, char **argv) {
   bool asked = false;
   for (int i = 1; i < argc; i++) {
     if (!strncmp(argv[i], "--devices", 9) &&
@@ -83,7 +83,7 @@ static void leave_strangers(void) {
 
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
-  if (!launched() && !reproducible(*argc, *argv)) return;
+  if (!launched() && !wants_reproducible(*argc, *argv)) return;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI let others compute */
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -153,7 +153,7 @@ int cli_ranks_same(const cli_options *o, int rc) {
 /* ---------------------------------------------------------------- words between ranks */
 
 /* Without keeping a processor busy. */
-static void wait_for(MPI_Request *request) {
+static void wait_for_request(MPI_Request *request) {
   int there = 0;
   while (MPI_Test(request, &there, MPI_STATUS_IGNORE), !there)
     nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
@@ -163,7 +163,7 @@ void cli_ranks_share(void *data, size_t size) {
   MPI_Request request;
   if (ranks == 1) return;
   MPI_Ibcast(data, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-  wait_for(&request);
+  wait_for_request(&request);
 }
 
 int cli_ranks_tell(int word) {
@@ -175,7 +175,7 @@ double cli_ranks_largest(double own) {
   MPI_Request request;
   double pair[2] = {isnan(own) ? 0 : own, isnan(own)}; /* MPI does not order NaN */
   MPI_Iallreduce(MPI_IN_PLACE, pair, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD, &request);
-  wait_for(&request);
+  wait_for_request(&request);
   return pair[1] ? NAN : pair[0];
 }
 

@@ -27,7 +27,7 @@ static const char *partition(const cli_run *r) {
 }
 
 /* The least that a device is predicted to take for an iteration alone; 0: no prediction. */
-static double seconds_alone(const cli_run *r) {
+static double least_seconds_alone(const cli_run *r) {
   double least = INFINITY;
   for (int p = 0; p < r->share_count; p++)
     if (r->shares[p].seconds_alone > 0) least = fmin(least, r->shares[p].seconds_alone);
@@ -37,7 +37,7 @@ static double seconds_alone(const cli_run *r) {
 /* Where one device is faster for sure: most predictions are within a third (docs/lab/2026-11-23-model.md). */
 static void report_alone(const cli_run *r) {
   const kcl_report *p = &r->results[r->worst].report;
-  const double one = seconds_alone(r), several = p->seconds_per_iteration;
+  const double one = least_seconds_alone(r), several = p->seconds_per_iteration;
   if (one > 0 && p->iterations >= 20 && 1.5 * one < several)
     cli_say(r->o, "hint        one device would take about %s per iteration, %d took %s\n",
             cli_seconds(one).s, cli_ranks(), cli_seconds(several).s);
@@ -100,7 +100,8 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
   json_text(o, "partition", partition(r));
   json_count(o, "communication_volume", halo);
   json_number(o, "imbalance", imbalance(r));
-  if (seconds_alone(r) > 0) json_number(o, "seconds_per_iteration_alone", seconds_alone(r));
+  if (least_seconds_alone(r) > 0)
+    json_number(o, "seconds_per_iteration_alone", least_seconds_alone(r));
 }
 
 #else /* built without MPI */

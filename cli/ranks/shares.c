@@ -8,34 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int count_of(const char *list) {
+static int count_elements(const char *list) {
   int n = 1;
   for (const char *s = list; *s; s++) n += *s == ',';
   return n;
 }
 
-int cli_device_count(const cli_options *o) { return o->devices ? count_of(o->devices) : 0; }
+int cli_device_count(const cli_options *o) { return o->devices ? count_elements(o->devices) : 0; }
 
 /* Element i of a list, to word [room]. */
-static void element(const char *list, int i, char *word, size_t room) {
+static void copy_element(const char *list, int i, char *word, size_t room) {
   while (i-- > 0) list += strcspn(list, ",") + 1;
   snprintf(word, room, "%.*s", (int)strcspn(list, ","), list);
 }
 
 void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room) {
-  element(o->devices, rank, word, room);
+  copy_element(o->devices, rank, word, room);
 }
 
 double cli_share_of_rank(const cli_options *o, int rank) {
   char word[64];
   if (!o->shares) return 0;
-  element(o->shares, rank, word, sizeof word);
+  copy_element(o->shares, rank, word, sizeof word);
   return strtod(word, NULL);
 }
 
 static int check_share(const cli_options *o, int i) {
   char word[64], *end;
-  element(o->shares, i, word, sizeof word);
+  copy_element(o->shares, i, word, sizeof word);
   const double share = strtod(word, &end);
   if (end != word && !*end && share > 0 && share < 1e300) return 0;
   return cli_fail(KCL_USAGE, "--shares %s: '%s' is not a positive number", o->shares, word);
@@ -49,11 +49,11 @@ int cli_devices_check(const cli_options *o) {
   if (!o->devices) return 0;
   if (o->device) return cli_fail(KCL_USAGE, "--device and --devices: one of them is enough");
   for (int i = 0; i < cli_device_count(o); i++) {
-    element(o->devices, i, word, sizeof word);
+    copy_element(o->devices, i, word, sizeof word);
     if (!*word) return cli_fail(KCL_USAGE, "--devices %s: a device is missing", o->devices);
   }
-  if (o->shares && count_of(o->shares) != cli_device_count(o))
-    return cli_fail(KCL_USAGE, "--shares has %d numbers for %d devices", count_of(o->shares),
+  if (o->shares && count_elements(o->shares) != cli_device_count(o))
+    return cli_fail(KCL_USAGE, "--shares has %d numbers for %d devices", count_elements(o->shares),
                     cli_device_count(o));
   if (cli_ranks() > 1 && cli_ranks() != cli_device_count(o))
     return cli_fail(KCL_USAGE, "--devices names %d for %d ranks", cli_device_count(o), cli_ranks());

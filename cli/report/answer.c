@@ -24,7 +24,7 @@ static void offer(candidates *c, const cli_bench_row *row) {
     c->next = row;
 }
 
-static candidates find(const cli_report_data *r, const cli_report_group *g) {
+static candidates find_candidates(const cli_report_data *r, const cli_report_group *g) {
   candidates c = {0};
   for (int i = 0; i < r->group_count; i++) {
     const cli_report_group *h = &r->groups[i];
@@ -70,7 +70,7 @@ static void sureness(FILE *f, const candidates *c, bool html) {
 }
 
 void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html) {
-  const candidates c = find(r, g);
+  const candidates c = find_candidates(r, g);
   if (!c.best) return;
   fputs("Use ", f), name(f, c.best->format, html);
   fprintf(f, ": %s per %s, ", exact_seconds(bench_time(c.best)->median).s,

@@ -15,7 +15,7 @@ typedef struct bars {
   cli_axis x;
 } bars;
 
-static double bytes_of(const cli_bench_row *row) {
+static double row_bytes(const cli_bench_row *row) {
   return bench_alone(row) ? row->measured.bytes_product : row->measured.bytes_iteration;
 }
 
@@ -28,7 +28,7 @@ static void tip(const bars *b, const cli_bench_row *row, char *text, size_t room
                   exact_seconds(t->low).s, exact_seconds(t->high).s);
   n += snprintf(text + n, room - (size_t)n, ", %d sample%s, least %s, largest %s", t->count,
                 t->count == 1 ? "" : "s", exact_seconds(t->min).s, exact_seconds(t->max).s);
-  n += snprintf(text + n, room - (size_t)n, "; %s moved, %.1f GB/s", axis_bytes(bytes_of(row)).s,
+  n += snprintf(text + n, room - (size_t)n, "; %s moved, %.1f GB/s", axis_bytes(row_bytes(row)).s,
                 bench_rate(row) * 1e-9);
   if (part > 0)
     snprintf(text + n, room - (size_t)n, ", %.0f %% of the stream rate%s", 100 * part,
@@ -44,10 +44,10 @@ static void dots(const bars *b, const cli_bench_row *row, double y) {
       svg_dot(b->f, axis_at(&b->x, s->seconds[i]), y + 3.5 + (i / step) % 5 * 1.75, 1.6, "dot");
 }
 
-static void bar(const bars *b, const cli_bench_row *row, double y, bool best) {
+static void draw_time_bar(const bars *b, const cli_bench_row *row, double y, bool best) {
   const double median = bench_time(row)->median, end = axis_at(&b->x, fmin(median, b->x.hi));
   const double stream = b->r->run.places[row->place].stream.rate,
-               ideal = stream > 0 ? bytes_of(row) / stream : 0;
+               ideal = stream > 0 ? row_bytes(row) / stream : 0;
   char text[400];
   tip(b, row, text, sizeof text);
   svg_group(b->f, text);
@@ -62,7 +62,7 @@ static void bar(const bars *b, const cli_bench_row *row, double y, bool best) {
   svg_group_end(b->f);
 }
 
-static void key(FILE *f, double x) {
+static void draw_bars_key(FILE *f, double x) {
   svg_rect(f, x, 5, 16, 10, "bar"), svg_text(f, x + 21, 14, "mute", "median");
   svg_dot(f, x + 82, 10, 1.8, "dot"), svg_dot(f, x + 87, 8, 1.8, "dot"),
       svg_text(f, x + 94, 14, "mute", "sample");
@@ -70,7 +70,7 @@ static void key(FILE *f, double x) {
       svg_text(f, x + 160, 14, "mute", "its bytes at the stream rate");
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+static int draw_bars(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   const cli_report_group *g = s->g;
   char title[420];
   double left = 40;
@@ -90,10 +90,11 @@ static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, 
   snprintf(title, sizeof title, "%.96s: time per %s, %s", r->run.matrices[s->matrix].name,
            bench_alone(first) ? "product" : "iteration", report_setting(r, g->key, true).s);
   svg_begin(f, CLI_REPORT_WIDTH, bottom + 40, title, alone);
-  key(f, left);
+  draw_bars_key(f, left);
   axis_below(f, &b.x, bottom + 2, TOP - 6, axis_seconds,
              bench_alone(first) ? "time per product" : "time per iteration");
-  for (int i = 0; i < g->count; i++) bar(&b, &r->run.rows[g->rows[i]], TOP + PITCH * i, i == 0);
+  for (int i = 0; i < g->count; i++)
+    draw_time_bar(&b, &r->run.rows[g->rows[i]], TOP + PITCH * i, i == 0);
   svg_end(f);
   return 0;
 }
@@ -106,4 +107,4 @@ const cli_report_figure report_bars = {
            "take at the device's stream rate: a bar that reaches it cannot be faster, one that "
            "ends before it works from cache.",
     .scope = CLI_REPORT_GROUP,
-    .draw = draw};
+    .draw = draw_bars};

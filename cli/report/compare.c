@@ -34,7 +34,7 @@ static const double LEVEL = 0.05; /* of a false alarm among all times of single 
 
 /* Three standard deviations of the logarithms of the ratios of least samples, of a normal distribution with their median
  * absolute deviation: what this machine does to times that nobody changed. Few times do not tell. */
-static int spread(const cli_comparison *c, double *out) {
+static int ratio_spread(const cli_comparison *c, double *out) {
   double *v = calloc((size_t)c->count + 1, sizeof *v);
   *out = 0;
   if (!v) return cli_fail(KCL_MEMORY, "out of memory: the samples");
@@ -60,7 +60,7 @@ static bool beyond(const cli_comparison *c, const cli_report_pair *p, ratios r) 
          (r.typical > limit && r.typical_end > 1 && r.least > half);
 }
 
-static void decide(const cli_comparison *c, cli_report_pair *p) {
+static void decide_pair(const cli_comparison *c, cli_report_pair *p) {
   const cli_rank_test *l = &p->least, *t = &p->typical;
   const bool slower = beyond(c, p, (ratios){l->ratio, l->low, t->ratio, t->low, p->drift});
   const bool faster =
@@ -76,9 +76,9 @@ static int decide_all(cli_comparison *c) {
   for (int i = 0; i < c->count && !rc; i++) p[i] = c->list[i].typical.p;
   if (!rc) rank_holm(p, c->count);
   for (int i = 0; i < c->count && !rc; i++) c->list[i].typical.p = p[i];
-  if (!rc && c->runs == 1) rc = spread(c, &found);
+  if (!rc && c->runs == 1) rc = ratio_spread(c, &found);
   c->limit = fmax(c->o->least / 100, expm1(found));
-  for (int i = 0; i < c->count && !rc; i++) decide(c, &c->list[i]);
+  for (int i = 0; i < c->count && !rc; i++) decide_pair(c, &c->list[i]);
   free(p);
   return rc;
 }
@@ -144,7 +144,7 @@ static void say_end(const cli_comparison *c, const int of[4], double drift) {
 }
 
 /* All times of short lists, else those that changed. */
-static int say(const cli_comparison *c) {
+static int say_comparison(const cli_comparison *c) {
   int of[4] = {0};
   double drift = 1;
   for (int i = 0; i < c->count; i++) {
@@ -163,7 +163,7 @@ static int say(const cli_comparison *c) {
 
 /* ---------------------------------------------------------------- */
 
-static int usage(const cli_options *o) {
+static int check_compare_usage(const cli_options *o) {
   if (o->count != 2 && (o->count < 8 || o->count % 2))
     return cli_fail(KCL_USAGE, "--compare takes two files, old.json new.json, or four or more of "
                                "each, the old ones first");
@@ -174,7 +174,7 @@ static int usage(const cli_options *o) {
 
 int report_compare(const cli_options *o) {
   cli_comparison c = {.o = o, .runs = o->count / 2};
-  int rc = usage(o);
+  int rc = check_compare_usage(o);
   if (rc) return rc;
   c.file = calloc((size_t)o->count, sizeof *c.file);
   CLI_TRY(c.file ? 0 : cli_fail(KCL_MEMORY, "out of memory: the files"));
@@ -186,7 +186,7 @@ int report_compare(const cli_options *o) {
                      o->files[c.runs]));
   CLI_TRY(decide_all(&c));
   qsort(c.list, (size_t)c.count, sizeof *c.list, slowest_first);
-  rc = say(&c);
+  rc = say_comparison(&c);
 done:
   free(c.list);
   for (int i = 0; c.file && i < o->count; i++) report_free(&c.file[i]);

@@ -14,7 +14,7 @@
 
 enum { MOST = 12 };
 
-static bool same_matrix(const cli_report_file *a, const cli_report_file *b) {
+static bool same_solve_matrix(const cli_report_file *a, const cli_report_file *b) {
   const cJSON *m = report_field(a->json, "matrix"), *n = report_field(b->json, "matrix");
   return !strcmp(report_text(m, "file"), report_text(n, "file")) &&
          report_number(m, "nnz") == report_number(n, "nnz");
@@ -23,11 +23,11 @@ static bool same_matrix(const cli_report_file *a, const cli_report_file *b) {
 bool report_first_solve(const cli_report_data *r, int file) {
   if (!r->files[file].solve) return false;
   for (int i = 0; i < file; i++)
-    if (r->files[i].solve && same_matrix(&r->files[i], &r->files[file])) return false;
+    if (r->files[i].solve && same_solve_matrix(&r->files[i], &r->files[file])) return false;
   return true;
 }
 
-static double setup(const cJSON *solve) {
+static double seconds_before_solve(const cJSON *solve) {
   static const char *const parts[] = {"statistics", "convert", "compile", "measure", "upload"};
   double sum = 0;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -47,9 +47,9 @@ static void name_line(const cJSON *o, cli_line *l) {
            report_number(o, "true_relative_residual"), report_text(o, "device"));
 }
 
-static int add(cli_lines *l, const cJSON *o, bool timed) {
+static int add_residual_line(cli_lines *l, const cJSON *o, bool timed) {
   const cJSON *history = report_field(o, "history"), *one;
-  const double each = report_number(o, "seconds_per_iteration"), before = setup(o);
+  const double each = report_number(o, "seconds_per_iteration"), before = seconds_before_solve(o);
   if (cJSON_GetArraySize(history) < 2 || (timed && !(each > 0))) return 0;
   cli_line *mine = lines_add(l, cJSON_GetArraySize(history));
   if (!mine) return cli_fail(KCL_MEMORY, "out of memory: a picture");
@@ -63,8 +63,8 @@ static int add(cli_lines *l, const cJSON *o, bool timed) {
   return 0;
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone,
-                bool timed) {
+static int draw_convergence(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                            bool alone, bool timed) {
   const cJSON *first = s->solve->json, *matrix = report_field(first, "matrix");
   char title[300], name[200];
   int rc = 0;
@@ -80,8 +80,8 @@ static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, 
   snprintf(title, sizeof title, "%.96s: convergence against %s", name,
            timed ? "seconds" : "iterations");
   for (int i = 0; i < r->file_count && l.count < MOST; i++)
-    if (r->files[i].solve && same_matrix(&r->files[i], s->solve))
-      CLI_TRY(add(&l, r->files[i].json, timed));
+    if (r->files[i].solve && same_solve_matrix(&r->files[i], s->solve))
+      CLI_TRY(add_residual_line(&l, r->files[i].json, timed));
   lines_draw(f, &l, alone);
 done:
   lines_free(&l);
@@ -90,10 +90,10 @@ done:
 
 static int by_iterations(FILE *f, const cli_report_data *r, const cli_report_subject *s,
                          bool alone) {
-  return draw(f, r, s, alone, false);
+  return draw_convergence(f, r, s, alone, false);
 }
 static int by_seconds(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
-  return draw(f, r, s, alone, true);
+  return draw_convergence(f, r, s, alone, true);
 }
 
 const cli_report_figure report_convergence = {

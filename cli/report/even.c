@@ -15,15 +15,15 @@ enum { POINTS = 81, MOST = 7 };
 static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends there */
 
 /* As in the column "pays after": a first compilation is not counted. */
-static double setup(const cli_bench_row *r) {
+static double row_setup_seconds(const cli_bench_row *r) {
   return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
 }
 
 static double total(const cli_bench_row *r, double n) {
-  return setup(r) + n * bench_time(r)->median;
+  return row_setup_seconds(r) + n * bench_time(r)->median;
 }
 
-static double at(int k) { return pow(LONGEST, (double)k / (POINTS - 1)); }
+static double iterations_at(int k) { return pow(LONGEST, (double)k / (POINTS - 1)); }
 
 /* The best for N. */
 static int best_for(const cli_report_data *r, const cli_report_group *g, double n) {
@@ -35,18 +35,19 @@ static int best_for(const cli_report_data *r, const cli_report_group *g, double 
 
 static bool best_somewhere(const cli_report_data *r, const cli_report_group *g, int row) {
   for (int k = 0; k < POINTS; k++)
-    if (best_for(r, g, at(k)) == row) return true;
+    if (best_for(r, g, iterations_at(k)) == row) return true;
   return false;
 }
 
 /* The name tells from where on, or up to where, it pays. */
-static void describe(const cli_report_data *r, const cli_bench_row *row, cli_line *l) {
+static void name_even_line(const cli_report_data *r, const cli_bench_row *row, cli_line *l) {
   const cli_bench_break_even e = bench_pays(&r->run, row);
   const cli_text from = cli_whole(e.after), until = cli_whole(e.until);
   const bool begins = isfinite(e.after) && e.after > 1,
              ends = !isfinite(e.after) && e.until > 0 && isfinite(e.until);
-  int n = snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
-                   exact_seconds(setup(row)).s, exact_seconds(bench_time(row)->median).s);
+  int n =
+      snprintf(l->tip, sizeof l->tip, "%s: set-up %s, then %s each", row->format,
+               exact_seconds(row_setup_seconds(row)).s, exact_seconds(bench_time(row)->median).s);
   snprintf(l->name, sizeof l->name, "%.40s%s%s", row->format,
            begins ? ", from "
            : ends ? ", up to "
@@ -60,20 +61,20 @@ static void describe(const cli_report_data *r, const cli_bench_row *row, cli_lin
 }
 
 /* From the first N on at which the line is within the picture. */
-static int add(const cli_report_data *r, const cli_bench_row *row, const cli_bench_row *against,
-               cli_lines *l) {
+static int add_even_line(const cli_report_data *r, const cli_bench_row *row,
+                         const cli_bench_row *against, cli_lines *l) {
   cli_line *one = lines_add(l, POINTS);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int k = 0; k < POINTS; k++) {
-    const double v = total(row, at(k)) / total(against, at(k));
+    const double v = total(row, iterations_at(k)) / total(against, iterations_at(k));
     if (v > CUT && one->count) break;
-    if (v <= CUT) one->x[one->count] = at(k), one->y[one->count++] = v;
+    if (v <= CUT) one->x[one->count] = iterations_at(k), one->y[one->count++] = v;
   }
-  describe(r, row, one);
+  name_even_line(r, row, one);
   return 0;
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+static int draw_even(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
   const cli_report_group *g = s->g;
   char title[420], name[120];
   int rc = 0;
@@ -81,7 +82,7 @@ static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, 
   const cli_bench_row *against = NULL;
   for (int i = 0; i < g->count && !against; i++)
     against = bench_pays(&r->run, &r->run.rows[g->rows[i]]).against;
-  if (!against || !(setup(against) > 0)) return 0;
+  if (!against || !(row_setup_seconds(against) > 0)) return 0;
   cli_lines l = {.title = title,
                  .x_title = bench_alone(g->key) ? "products" : "iterations",
                  .y_title = name,
@@ -97,7 +98,7 @@ static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, 
   for (int i = 0; i < g->count; i++) {
     const cli_bench_row *row = &r->run.rows[g->rows[i]];
     if (row != against && l.count < MOST && (i < 4 || best_somewhere(r, g, g->rows[i])))
-      CLI_TRY(add(r, row, against, &l));
+      CLI_TRY(add_even_line(r, row, against, &l));
   }
   lines_draw(f, &l, alone);
 done:
@@ -113,4 +114,4 @@ const cli_report_figure report_even = {
            "Where a line falls below 1 the format pays; take the lowest line at the length of your "
            "solve.",
     .scope = CLI_REPORT_GROUP,
-    .draw = draw};
+    .draw = draw_even};

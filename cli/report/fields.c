@@ -50,7 +50,7 @@ static int counts(const place *p, const cJSON *o, const char *const *keys) {
   return 0;
 }
 
-static int samples(const place *p, const cJSON *row, const char *key) {
+static int check_samples(const place *p, const cJSON *row, const char *key) {
   char name[64];
   const cJSON *list = report_field(report_field(row, key), "samples"), *one;
   snprintf(name, sizeof name, "%s.samples", key);
@@ -64,13 +64,13 @@ static int samples(const place *p, const cJSON *row, const char *key) {
   return 0;
 }
 
-static bool among(const cJSON *list, const char *key, const char *name) {
+static bool is_named_in(const cJSON *list, const char *key, const char *name) {
   const cJSON *one;
   cJSON_ArrayForEach(one, list) if (!strcmp(report_text(one, key), name)) return true;
   return false;
 }
 
-static int matrix(const place *p, const cJSON *all, const cJSON *o) {
+static int check_matrix_object(const place *p, const cJSON *all, const cJSON *o) {
   static const char *const names[] = {"name", NULL}, *const numbers[] = {"rows", "cols", "nnz",
                                                                          NULL};
   (void)all;
@@ -78,38 +78,42 @@ static int matrix(const place *p, const cJSON *all, const cJSON *o) {
   return rc ? rc : counts(p, o, numbers);
 }
 
-static int device(const place *p, const cJSON *all, const cJSON *o) {
+static int check_device_object(const place *p, const cJSON *all, const cJSON *o) {
   static const char *const names[] = {"place", "name", "kind", NULL};
   (void)all;
   return cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
 }
 
-static int row(const place *p, const cJSON *all, const cJSON *o) {
+static int check_row_object(const place *p, const cJSON *all, const cJSON *o) {
   static const char *const names[] = {"matrix",       "format", "precision", "solver",
                                       "solver_asked", "status", NULL};
   int rc = cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
   if (rc) return rc;
   const bool reference = !strcmp(p->list, "references"),
              ok = !strcmp(report_text(o, "status"), "ok");
-  if (!among(report_field(all, "matrices"), "name", report_text(o, "matrix")))
+  if (!is_named_in(report_field(all, "matrices"), "name", report_text(o, "matrix")))
     return wrong(p, "matrix", "a name of matrices");
-  if (!reference && !among(report_field(all, "devices"), "place", report_text(o, "device_place")))
+  if (!reference &&
+      !is_named_in(report_field(all, "devices"), "place", report_text(o, "device_place")))
     return wrong(p, "device_place", "a place of devices");
   const char *type = report_text(o, "precision");
   if (strlen(type) != 1 || !strchr("sdcz", *type)) return wrong(p, "precision", "s, d, c or z");
   if (!ok) return 0;
   if (!reference && strcmp(report_text(o, "solver_asked"), "none") &&
-      (rc = samples(p, o, "seconds_per_iteration")))
+      (rc = check_samples(p, o, "seconds_per_iteration")))
     return rc;
   if (!reference && !(report_number(o, "nrhs") >= 1)) return wrong(p, "nrhs", "1 or more");
-  return samples(p, o, "seconds_per_product");
+  return check_samples(p, o, "seconds_per_product");
 }
 
-static int lists(const char *path, const cJSON *file) {
+static int check_lists(const char *path, const cJSON *file) {
   static const struct {
     const char *name;
     int (*check)(const place *p, const cJSON *all, const cJSON *o);
-  } all[] = {{"devices", device}, {"matrices", matrix}, {"rows", row}, {"references", row}};
+  } all[] = {{"devices", check_device_object},
+             {"matrices", check_matrix_object},
+             {"rows", check_row_object},
+             {"references", check_row_object}};
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     const cJSON *list = report_field(file, all[k].name), *one;
     place p = {path, all[k].name, -1};
@@ -148,5 +152,5 @@ int report_fields(const char *path, const cJSON *file, bool *solve) {
   if (report_number(file, "schema") != CLI_BENCH_SCHEMA)
     return cli_fail(KCL_INPUT, "%s: schema %g, this version of krylocl reads schema %d", path,
                     report_number(file, "schema"), CLI_BENCH_SCHEMA);
-  return lists(path, file);
+  return check_lists(path, file);
 }

@@ -62,8 +62,8 @@ static void file_name(const char *name, char *out, size_t room) {
 }
 
 /* MATRIX-FIGURE-SETTING; the setting only where there are several. */
-static void name_of(const writing *w, const cli_report_figure *figure, const cli_report_subject *s,
-                    char *name, size_t room) {
+static void figure_name(const writing *w, const cli_report_figure *figure,
+                        const cli_report_subject *s, char *name, size_t room) {
   char matrix[80] = "", setting[80] = "";
   char whole[512] = "";
   if (s->solve)
@@ -106,7 +106,7 @@ static int write_one(void *self, const cli_report_figure *figure, const cli_repo
   CLI_TRY(figure->draw(svg.f, w->r, s, true));
   CLI_TRY(buffer_close(&svg));
   if (!svg.size) goto done;
-  name_of(w, figure, s, name, sizeof name);
+  figure_name(w, figure, s, name, sizeof name);
   snprintf(path, sizeof path, "%.4000s/%s.svg", w->folder, name);
   CLI_TRY(cli_write(path, svg.data, svg.size));
   w->written++;

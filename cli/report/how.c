@@ -16,7 +16,7 @@ static void item(FILE *f, const char *name, const char *text) {
 }
 
 /* A word of a command line, in quotes if a shell would take it apart. */
-static void word(FILE *f, const char *text) {
+static void print_shell_word(FILE *f, const char *text) {
   static const char plain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/=+@%";
   if (*text && strspn(text, plain) == strlen(text)) {
@@ -29,26 +29,26 @@ static void word(FILE *f, const char *text) {
 }
 
 /* The command, from the arguments that --resume needs; zeros and false are defaults. */
-static void command(FILE *f, const cJSON *file) {
+static void print_bench_command(FILE *f, const cJSON *file) {
   const cJSON *a = report_field(file, "arguments"), *one;
   cli_buffer b;
   if (!cJSON_IsObject(a) || buffer_open(&b)) return;
   fputs("krylocl bench", b.f);
   cJSON_ArrayForEach(one, report_field(a, "operands")) if (cJSON_IsString(one))
-      word(b.f, one->valuestring);
+      print_shell_word(b.f, one->valuestring);
   cJSON_ArrayForEach(one, a) {
     const bool number = cJSON_IsNumber(one) && one->valuedouble > 0, text = cJSON_IsString(one);
     if (!number && !text && !cJSON_IsTrue(one)) continue;
     fprintf(b.f, " --%s", one->string);
     if (number) fprintf(b.f, " %g", one->valuedouble);
-    if (text) word(b.f, one->valuestring);
+    if (text) print_shell_word(b.f, one->valuestring);
   }
   if (!buffer_close(&b))
     fputs("<dt>command</dt><dd><code>", f), xml_text(f, b.data), fputs("</code></dd>\n", f);
   buffer_free(&b);
 }
 
-static void host(FILE *f, const cJSON *file) {
+static void print_host(FILE *f, const cJSON *file) {
   const cJSON *h = report_field(file, "host");
   char text[300];
   snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", report_text(h, "system"),
@@ -60,7 +60,7 @@ static void host(FILE *f, const cJSON *file) {
   item(f, "clock", report_text(h, "clock"));
 }
 
-static void devices(FILE *f, const cJSON *file) {
+static void print_devices(FILE *f, const cJSON *file) {
   const cJSON *one;
   cJSON_ArrayForEach(one, report_field(file, "devices")) {
     char text[700], threads[40] = "";
@@ -92,10 +92,10 @@ static void bench(FILE *f, const cli_report_file *file) {
                ? "; not complete: it was interrupted, or a file could not be read"
                : "");
   item(f, "measured", text);
-  command(f, o), devices(f, o), host(f, o);
+  print_bench_command(f, o), print_devices(f, o), print_host(f, o);
 }
 
-static void solve(FILE *f, const cli_report_file *file) {
+static void print_solve_origin(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[400];
   snprintf(text, sizeof text,
@@ -108,7 +108,7 @@ static void solve(FILE *f, const cli_report_file *file) {
 void report_how(FILE *f, const cli_report_data *r) {
   for (int i = 0; i < r->file_count; i++) {
     fputs("<h3>", f), xml_text(f, cli_base(r->files[i].path)), fputs("</h3>\n<dl>\n", f);
-    (r->files[i].solve ? solve : bench)(f, &r->files[i]);
+    (r->files[i].solve ? print_solve_origin : bench)(f, &r->files[i]);
     fputs("</dl>\n", f);
   }
   if (r->run.row_count)

@@ -10,7 +10,7 @@
 enum { PAGE = 42 }; /* rows */
 
 /* The signs that TeX takes as commands, and those that its fonts lack. */
-static void escaped(FILE *f, const char *text) {
+static void print_latex_text(FILE *f, const char *text) {
   static const struct {
     const char *from, *to;
   } signs[] = {{"\\", "\\textbackslash{}"},
@@ -46,35 +46,39 @@ static bool shown(const cli_report_data *r, int matrix, const cli_report_column 
          report_column_shown(r, matrix, c);
 }
 
-static void line(FILE *f, const cli_report_data *r, int matrix, const cli_bench_row *row) {
+static void print_latex_row(FILE *f, const cli_report_data *r, int matrix,
+                            const cli_bench_row *row) {
   const cli_report_column *c;
   bool first = true;
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
     if (!shown(r, matrix, c)) continue;
     if (!first) fputs(" & ", f);
-    escaped(f, row ? report_cell(r, row, c, &v).s : c->title);
+    print_latex_text(f, row ? report_cell(r, row, c, &v).s : c->title);
     first = false;
   }
   fputs(" \\\\\n", f);
 }
 
-static void table(FILE *f, const cli_report_data *r, int matrix, const int *rows, int count) {
+static void print_latex_table(FILE *f, const cli_report_data *r, int matrix, const int *rows,
+                              int count) {
   const cli_report_column *c;
   const bool tall = count > PAGE;
   fputs(
       tall ? "\n\\begingroup\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\begin{longtable}{"
            : "\n\\begin{table}\n\\centering\\footnotesize\\setlength{\\tabcolsep}{4pt}\n\\caption{",
       f);
-  if (!tall) escaped(f, report_caption(r, matrix).s), fputs("}\n\\smallskip\n\\begin{tabular}{", f);
+  if (!tall)
+    print_latex_text(f, report_caption(r, matrix).s), fputs("}\n\\smallskip\n\\begin{tabular}{", f);
   for (int i = 0; (c = report_column_at(i)); i++)
     if (shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
   fputs("}\n", f);
-  if (tall) fputs("\\caption{", f), escaped(f, report_caption(r, matrix).s), fputs("}\\\\\n", f);
+  if (tall)
+    fputs("\\caption{", f), print_latex_text(f, report_caption(r, matrix).s), fputs("}\\\\\n", f);
   fputs("\\toprule\n", f);
-  line(f, r, matrix, NULL);
+  print_latex_row(f, r, matrix, NULL);
   fputs(tall ? "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" : "\\midrule\n", f);
-  for (int i = 0; i < count; i++) line(f, r, matrix, &r->run.rows[rows[i]]);
+  for (int i = 0; i < count; i++) print_latex_row(f, r, matrix, &r->run.rows[rows[i]]);
   fputs(tall ? "\\end{longtable}\n\\endgroup\n" : "\\bottomrule\n\\end{tabular}\n\\end{table}\n",
         f);
 }
@@ -89,7 +93,7 @@ int report_latex(const cli_report_data *r, const char *path) {
   for (int i = 0; i < r->run.matrix_count; i++) {
     int count;
     int *rows = report_rows(r, i, &count);
-    if (rows && count) table(b.f, r, i, rows, count);
+    if (rows && count) print_latex_table(b.f, r, i, rows, count);
     free(rows);
   }
   return buffer_write(&b, path);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A bar would end the cell; the others would be marks. */
-static void escaped(FILE *f, const char *text) {
+static void print_markdown_text(FILE *f, const char *text) {
   for (size_t n; *text; text += n) {
     n = (size_t)cli_character(text);
     if (strchr("\\|*_`<>[]&", *text)) fputc('\\', f);
@@ -45,28 +45,30 @@ cli_report_name report_caption(const cli_report_data *r, int matrix) {
   return t;
 }
 
-static void line(FILE *f, const cli_report_data *r, int matrix, const cli_bench_row *row) {
+static void print_markdown_row(FILE *f, const cli_report_data *r, int matrix,
+                               const cli_bench_row *row) {
   const cli_report_column *c;
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
     if (!report_column_shown(r, matrix, c)) continue;
-    fputs("| ", f), escaped(f, row ? report_cell(r, row, c, &v).s : c->title), fputc(' ', f);
+    fputs("| ", f), print_markdown_text(f, row ? report_cell(r, row, c, &v).s : c->title),
+        fputc(' ', f);
   }
   fputs("|\n", f);
 }
 
-static void table(FILE *f, const cli_report_data *r, int matrix) {
+static void print_markdown_table(FILE *f, const cli_report_data *r, int matrix) {
   int count;
   const cli_report_column *c;
   int *rows = report_rows(r, matrix, &count);
-  fputs("\n", f), escaped(f, report_caption(r, matrix).s), fputs("\n\n", f);
+  fputs("\n", f), print_markdown_text(f, report_caption(r, matrix).s), fputs("\n\n", f);
   if (rows && count) {
-    line(f, r, matrix, NULL);
+    print_markdown_row(f, r, matrix, NULL);
     for (int i = 0; (c = report_column_at(i)); i++)
       if (report_column_shown(r, matrix, c)) fputs(c->left ? "| --- " : "| ---: ", f);
     fputs("|\n", f);
   }
-  for (int i = 0; rows && i < count; i++) line(f, r, matrix, &r->run.rows[rows[i]]);
+  for (int i = 0; rows && i < count; i++) print_markdown_row(f, r, matrix, &r->run.rows[rows[i]]);
   free(rows);
 }
 
@@ -75,6 +77,6 @@ int report_markdown(const cli_report_data *r, const char *path) {
   int rc = buffer_open(&b);
   if (rc) return rc;
   fputs("<!-- krylocl report -->\n", b.f);
-  for (int i = 0; i < r->run.matrix_count; i++) table(b.f, r, i);
+  for (int i = 0; i < r->run.matrix_count; i++) print_markdown_table(b.f, r, i);
   return buffer_write(&b, path);
 }

@@ -22,7 +22,7 @@ typedef struct overview {
   int order[ROWS];
 } overview;
 
-static int format_of(overview *o, const char *name) {
+static int overview_format(overview *o, const char *name) {
   for (int i = 0; i < o->rows; i++)
     if (!strcmp(o->format[i], name)) return i;
   if (o->rows == ROWS) return -1;
@@ -30,14 +30,14 @@ static int format_of(overview *o, const char *name) {
   return o->rows++;
 }
 
-static void collect(overview *o, const cli_report_data *r, const cli_report_group *key) {
+static void collect_overview(overview *o, const cli_report_data *r, const cli_report_group *key) {
   for (int i = 0; i < r->group_count && o->columns < COLUMNS; i++) {
     const cli_report_group *g = &r->groups[i];
     if (!g->count || !report_same_setting(g->key, key->key)) continue;
     const double best = bench_per_rhs(&r->run.rows[g->rows[0]]);
     for (int k = 0; k < g->count; k++) {
       const cli_bench_row *row = &r->run.rows[g->rows[k]];
-      int at = format_of(o, row->format);
+      int at = overview_format(o, row->format);
       if (at >= 0)
         o->factor[at][o->columns] = bench_per_rhs(row) / best, o->cell[at][o->columns] = row;
     }
@@ -45,7 +45,7 @@ static void collect(overview *o, const cli_report_data *r, const cli_report_grou
   }
 }
 
-static void order(overview *o) {
+static void order_overview(overview *o) {
   for (int i = 0; i < o->rows; i++) {
     double sum = 0;
     int missing = 0, k = i;
@@ -97,13 +97,14 @@ static void grid(FILE *f, const cli_report_data *r, const overview *o, double le
   }
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+static int draw_overview(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                         bool alone) {
   char title[420];
   double left = 40, head = 0;
   overview *o = calloc(1, sizeof *o);
   if (!o) return cli_fail(KCL_MEMORY, "out of memory: a picture");
-  collect(o, r, s->g);
-  order(o);
+  collect_overview(o, r, s->g);
+  order_overview(o);
   for (int i = 0; i < o->rows; i++) left = fmax(left, svg_width(o->format[i]) + 12);
   for (int j = 0; j < o->columns; j++)
     head = fmax(head, fmin(svg_width(r->run.matrices[o->column[j]->matrix].name), 7.0 * LONG));
@@ -127,4 +128,4 @@ const cli_report_figure report_overview = {
            "not measured (refused, or the "
            "same as another). Formats are ordered by their geometric mean.",
     .scope = CLI_REPORT_RUN,
-    .draw = draw};
+    .draw = draw_overview};

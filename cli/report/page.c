@@ -20,7 +20,7 @@ typedef struct writer {
 
 /* ---------------------------------------------------------------- what to use */
 
-static void answers(FILE *f, const cli_report_data *r) {
+static void print_answers(FILE *f, const cli_report_data *r) {
   fputs("<ul class=\"answer\">\n", f);
   for (int m = 0; m < r->run.matrix_count; m++) {
     bool any = false;
@@ -74,8 +74,8 @@ done:
   return rc;
 }
 
-static int figures(FILE *f, const cli_report_data *r, cli_report_scope from, cli_report_scope to,
-                   int matrix) {
+static int print_figures(FILE *f, const cli_report_data *r, cli_report_scope from,
+                         cli_report_scope to, int matrix) {
   writer w = {f, r, matrix, NULL};
   const cli_report_figure *one;
   int rc = 0;
@@ -106,7 +106,7 @@ static bool same_remark(const cli_bench_row *a, const cli_bench_row *b) {
 }
 
 /* The formats of one remark, each once; false: an earlier row has said it. */
-static bool gather(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
+static bool gather_page_remark(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
   const cli_bench_run *b = &r->run;
   for (const cli_bench_row *o = b->rows; o < row; o++)
     if (same_remark(o, row)) return false;
@@ -137,7 +137,7 @@ static void remarks(FILE *f, const cli_report_data *r, int matrix) {
             "class=\"left\">why</th></tr></thead><tbody>\n",
             f);
     any = true;
-    if (!gather(f, r, row)) continue;
+    if (!gather_page_remark(f, r, row)) continue;
     bench_status(row, status, sizeof status);
     fputs("</td><td class=\"left\">", f), xml_text(f, report_place(r, row->place, true).s);
     fputs("</td><td class=\"left\">", f), xml_text(f, status), fputs("</td></tr>\n", f);
@@ -145,11 +145,11 @@ static void remarks(FILE *f, const cli_report_data *r, int matrix) {
   if (any) fputs("</tbody></table></div>\n", f);
 }
 
-static int matrix(FILE *f, const cli_report_data *r, int m) {
+static int print_matrix_part(FILE *f, const cli_report_data *r, int m) {
   fprintf(f, "<section>\n<h2 id=\"m%d\">", m), xml_text(f, r->run.matrices[m].name),
       fputs("</h2>\n", f);
   facts(f, &r->run.matrices[m]);
-  int rc = figures(f, r, CLI_REPORT_MATRIX, CLI_REPORT_GROUP, m);
+  int rc = print_figures(f, r, CLI_REPORT_MATRIX, CLI_REPORT_GROUP, m);
   remarks(f, r, m);
   fputs("</section>\n", f);
   return rc;
@@ -168,7 +168,7 @@ static void data(FILE *f, const cli_report_data *r) {
   fputs("]</script>\n", f);
 }
 
-static void head(FILE *f, const cli_report_data *r) {
+static void print_page_head(FILE *f, const cli_report_data *r) {
   const cli_bench_run *b = &r->run;
   fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
         "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>",
@@ -192,11 +192,11 @@ static int body(FILE *f, const cli_report_data *r) {
   bool solves = false;
   int rc = 0;
   for (int i = 0; i < r->file_count; i++) solves |= r->files[i].solve;
-  if (r->run.matrix_count) answers(f, r);
-  if (r->run.matrix_count > 1) rc = figures(f, r, CLI_REPORT_RUN, CLI_REPORT_RUN, -1);
-  for (int m = 0; m < r->run.matrix_count && !rc; m++) rc = matrix(f, r, m);
+  if (r->run.matrix_count) print_answers(f, r);
+  if (r->run.matrix_count > 1) rc = print_figures(f, r, CLI_REPORT_RUN, CLI_REPORT_RUN, -1);
+  for (int m = 0; m < r->run.matrix_count && !rc; m++) rc = print_matrix_part(f, r, m);
   if (solves) fputs("<section>\n<h2>Convergence</h2>\n", f);
-  if (solves && !rc) rc = figures(f, r, CLI_REPORT_SOLVES, CLI_REPORT_SOLVES, -1);
+  if (solves && !rc) rc = print_figures(f, r, CLI_REPORT_SOLVES, CLI_REPORT_SOLVES, -1);
   if (solves) fputs("</section>\n", f);
   if (r->run.row_count)
     fputs("<section>\n<h2>All rows</h2>\n<p class=\"mute\">A click on a heading sorts.</p>\n", f),
@@ -208,7 +208,7 @@ int report_page(const cli_report_data *r, const char *path) {
   cli_buffer b;
   int rc;
   CLI_TRY(buffer_open(&b));
-  head(b.f, r);
+  print_page_head(b.f, r);
   CLI_TRY(body(b.f, r));
   fputs("<section>\n<h2>How it was measured</h2>\n", b.f), report_how(b.f, r),
       fputs("</section>\n", b.f);

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const kcl_samples *samples(const cli_bench_row *row, bool product) {
+static const kcl_samples *row_samples(const cli_bench_row *row, bool product) {
   return product ? &row->measured.product : &row->measured.iteration;
 }
 
 /* ---------------------------------------------------------------- the same row of another run */
 
-static bool same_place(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
-                       const cli_bench_row *y) {
+static bool equal_places(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
+                         const cli_bench_row *y) {
   if (x->place < 0 || y->place < 0) return x->place < 0 && y->place < 0;
   const cli_bench_place *p = &a->run.places[x->place], *q = &b->run.places[y->place];
   const bool native = p->device.platform < 0;
@@ -26,21 +26,21 @@ static bool same_place(const cli_report_data *a, const cli_bench_row *x, const c
          (!native || p->device.compute_units == q->device.compute_units);
 }
 
-static bool same_matrix(const cli_bench_matrix *A, const cli_bench_matrix *B) {
+static bool equal_matrices(const cli_bench_matrix *A, const cli_bench_matrix *B) {
   return !strcmp(A->name, B->name) && A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz;
 }
 
 static bool same_row(const cli_report_data *a, const cli_bench_row *x, const cli_report_data *b,
                      const cli_bench_row *y) {
-  return same_matrix(&a->run.matrices[x->matrix], &b->run.matrices[y->matrix]) &&
+  return equal_matrices(&a->run.matrices[x->matrix], &b->run.matrices[y->matrix]) &&
          x->type == y->type && x->nrhs == y->nrhs && !strcmp(x->method, y->method) &&
          bench_alone(x) == bench_alone(y) && !strcmp(x->precond, y->precond) &&
-         !strcmp(x->format, y->format) && same_place(a, x, b, y);
+         !strcmp(x->format, y->format) && equal_places(a, x, b, y);
 }
 
 /* In every file; false: one lacks it, or could not measure it. broken: a new one failed. */
-static bool find(const cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found,
-                 bool *broken) {
+static bool find_in_files(const cli_comparison *c, const cli_bench_row *row,
+                          const cli_bench_row **found, bool *broken) {
   bool whole = true;
   for (int f = 0; f < 2 * c->runs; f++) {
     const cli_report_data *r = &c->file[f];
@@ -61,7 +61,7 @@ static double least_sample(const kcl_samples *s) {
   return v;
 }
 
-static double median(const cli_bench_row *row, bool product) {
+static double row_median(const cli_bench_row *row, bool product) {
   return (product ? &row->product : &row->iteration)->median;
 }
 
@@ -77,8 +77,8 @@ static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, c
          *least = typical ? typical + 2 * n : NULL;
   int rc = typical ? 0 : KCL_MEMORY;
   for (int f = 0; f < 2 * n && !rc; f++)
-    typical[f] = median(found[f], p->product),
-    least[f] = least_sample(samples(found[f], p->product));
+    typical[f] = row_median(found[f], p->product),
+    least[f] = least_sample(row_samples(found[f], p->product));
   if (!rc) rc = rank_compare(typical, n, typical + n, n, &p->typical);
   if (!rc) rc = rank_compare(least, n, least + n, n, &p->least);
   if (!rc) p->old = cli_median(typical, n), p->new = cli_median(typical + n, n);
@@ -86,21 +86,21 @@ static int by_runs(const cli_comparison *c, const cli_bench_row *const *found, c
   return rc;
 }
 
-static int compare(const cli_comparison *c, const cli_bench_row *const *found, bool product,
-                   cli_report_pair *p) {
+static int compare_pair(const cli_comparison *c, const cli_bench_row *const *found, bool product,
+                        cli_report_pair *p) {
   const cli_bench_row *old = found[0], *new = found[c->runs];
   *p = (cli_report_pair){.row = old,
                          .product = product,
                          .drift = 1,
-                         .samples = samples(old, product)->count,
-                         .old = median(old, product),
-                         .new = median(new, product)};
+                         .samples = row_samples(old, product)->count,
+                         .old = row_median(old, product),
+                         .new = row_median(new, product)};
   for (int f = 0; f < 2 * c->runs; f++)
-    if (samples(found[f], product)->count < p->samples)
-      p->samples = samples(found[f], product)->count;
+    if (row_samples(found[f], product)->count < p->samples)
+      p->samples = row_samples(found[f], product)->count;
   int rc = p->samples == 0 ? 0
            : c->runs > 1   ? by_runs(c, found, p)
-                           : by_samples(samples(old, product), samples(new, product), p);
+                           : by_samples(row_samples(old, product), row_samples(new, product), p);
   return rc ? cli_fail(rc, "out of memory: the samples") : 0;
 }
 
@@ -113,9 +113,9 @@ static int drift_of(const cli_comparison *c, const cli_bench_row *row, const cli
   for (int i = 0; i < b->row_count; i++) {
     const cli_bench_row *r = &b->rows[i];
     if (r->place >= 0 || r->matrix != row->matrix || r->type != row->type ||
-        !find(c, r, found, &broken))
+        !find_in_files(c, r, found, &broken))
       continue;
-    int rc = compare(c, found, true, &reference);
+    int rc = compare_pair(c, found, true, &reference);
     if (!rc && (reference.typical.low > 1 || reference.typical.high < 1))
       *drift = reference.least.ratio;
     return rc;
@@ -124,16 +124,16 @@ static int drift_of(const cli_comparison *c, const cli_bench_row *row, const cli
 }
 
 /* A row whose product and iteration are timed makes two. */
-static int add(cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found) {
+static int add_pairs(cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found) {
   bool broken = false;
   double drift = 1;
   if (row->state != CLI_BENCH_OK || row->place < 0) return 0;
-  const bool whole = find(c, row, found, &broken);
+  const bool whole = find_in_files(c, row, found, &broken);
   c->broken += broken, c->alone += !whole && !broken;
   const int first = c->count;
   for (int product = 0; product < 2 && whole; product++) {
     cli_report_pair *p = &c->list[c->count];
-    int rc = compare(c, found, product, p);
+    int rc = compare_pair(c, found, product, p);
     if (rc) return rc;
     c->count += p->samples > 0;
   }
@@ -148,7 +148,7 @@ int report_pairs(cli_comparison *c) {
   int rc = 0;
   c->list = calloc(2 * (size_t)b->row_count + 2, sizeof *c->list);
   CLI_TRY(c->list && found ? 0 : cli_fail(KCL_MEMORY, "out of memory: the rows"));
-  for (int i = 0; i < b->row_count; i++) CLI_TRY(add(c, &b->rows[i], found));
+  for (int i = 0; i < b->row_count; i++) CLI_TRY(add_pairs(c, &b->rows[i], found));
 done:
   free(found);
   return rc;

@@ -11,7 +11,7 @@
 
 enum { EXACT = 40 }; /* samples of each set, at most */
 
-static int ascending(const void *a, const void *b) {
+static int compare_ratios(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -41,7 +41,7 @@ static double ties(const double *x, int n, const double *y, int m) {
   double *all = malloc(count * sizeof *all), sum = 0;
   if (!all) return 0;
   for (int i = 0; i < n + m; i++) all[i] = i < n ? x[i] : y[i - n];
-  qsort(all, count, sizeof *all, ascending);
+  qsort(all, count, sizeof *all, compare_ratios);
   for (int i = 0, t; i < n + m; i += t) {
     for (t = 1; i + t < n + m && all[i + t] == all[i]; t++) continue;
     sum += (double)t * t * t - t;
@@ -51,19 +51,19 @@ static double ties(const double *x, int n, const double *y, int m) {
 }
 
 /* P(U <= u), by the table or the normal distribution of this deviation. */
-static double below(const double *table, double u, double mean, double deviation) {
+static double probability_below(const double *table, double u, double mean, double deviation) {
   if (u < 0) return 0;
   if (table) return table[(int)floor(u)];
   return deviation > 0 ? normal_below((u + 0.5 - mean) / deviation) : 1;
 }
 
-static void interval(const double *ratio, int count, const double *table, double deviation,
-                     cli_rank_test *out) {
+static void ratio_interval(const double *ratio, int count, const double *table, double deviation,
+                           cli_rank_test *out) {
   const double mean = count / 2.0;
   int k = 1;
-  while (k < count / 2 && below(table, k, mean, deviation) <= 0.025) k++;
+  while (k < count / 2 && probability_below(table, k, mean, deviation) <= 0.025) k++;
   out->low = ratio[k - 1], out->high = ratio[count - k];
-  out->confidence = fmax(0, 1 - 2 * below(table, k - 1, mean, deviation));
+  out->confidence = fmax(0, 1 - 2 * probability_below(table, k - 1, mean, deviation));
 }
 
 int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out) {
@@ -76,14 +76,14 @@ int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *
       ratio[i * m + j] = y[j] / x[i];
       u += y[j] > x[i] ? 1 : y[j] == x[i] ? 0.5 : 0;
     }
-  qsort(ratio, (size_t)count, sizeof *ratio, ascending);
+  qsort(ratio, (size_t)count, sizeof *ratio, compare_ratios);
   const double t = ties(x, n, y, m), all = n + m;
   const double deviation = sqrt(count / 12.0 * (all + 1 - t / fmax(all * (all - 1), 1)));
   if (t == 0 && n <= EXACT && m <= EXACT) table = exact(n, m);
   if (count) {
-    out->p = fmin(1, 2 * below(table, fmin(u, count - u), count / 2.0, deviation));
+    out->p = fmin(1, 2 * probability_below(table, fmin(u, count - u), count / 2.0, deviation));
     out->ratio = count % 2 ? ratio[count / 2] : sqrt(ratio[count / 2 - 1] * ratio[count / 2]);
-    interval(ratio, count, table, deviation, out);
+    ratio_interval(ratio, count, table, deviation, out);
   }
   free(ratio), free(table);
   return 0;

@@ -26,7 +26,7 @@ static int broken(const cli_report_file *file, const char *at) {
                   file->path, line, column);
 }
 
-static int parse(cli_report_file *file) {
+static int parse_report_file(cli_report_file *file) {
   const char *end = NULL;
   file->json = cJSON_ParseWithOpts(file->text.data, &end, true);
   if (!file->json) return broken(file, end ? end : file->text.data);
@@ -50,13 +50,13 @@ static int join_place(cli_bench_run *all, const cli_bench_place *p) {
   return bench_add_place(all, p);
 }
 
-static bool same_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
+static bool is_known_matrix(const cli_bench_matrix *a, const cli_bench_matrix *b) {
   return !strcmp(a->name, b->name) && a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz;
 }
 
 static int join_matrix(cli_bench_run *all, const cli_bench_matrix *m) {
   for (int i = 0; i < all->matrix_count; i++)
-    if (same_matrix(&all->matrices[i], m)) {
+    if (is_known_matrix(&all->matrices[i], m)) {
       if (!all->matrices[i].length_count) all->matrices[i] = *m;
       return i;
     }
@@ -72,7 +72,7 @@ static int given(cli_bench_row *row) {
 }
 
 /* Takes the samples and the profile of row over. */
-static int join_row(cli_report_data *r, cli_bench_row *row) {
+static int join_report_row(cli_report_data *r, cli_bench_row *row) {
   for (int i = 0; i < r->run.row_count; i++) {
     cli_bench_row *old = &r->run.rows[i];
     if (!bench_same_group(old, row) || strcmp(old->format, row->format)) continue;
@@ -85,7 +85,7 @@ static int join_row(cli_report_data *r, cli_bench_row *row) {
   return given(row);
 }
 
-static int join(cli_report_data *r, cli_bench_run *one, int origin) {
+static int join_run(cli_report_data *r, cli_bench_run *one, int origin) {
   int rc = 0;
   int *place = calloc((size_t)one->place_count + (size_t)one->matrix_count + 1, sizeof *place);
   int *matrix = place ? place + one->place_count : NULL;
@@ -102,7 +102,7 @@ static int join(cli_report_data *r, cli_bench_run *one, int origin) {
     cli_bench_row *row = &one->rows[i];
     row->matrix = matrix[row->matrix], row->origin = origin;
     if (row->place >= 0) row->place = place[row->place];
-    CLI_TRY(join_row(r, row));
+    CLI_TRY(join_report_row(r, row));
   }
 done:
   free(place);
@@ -110,15 +110,15 @@ done:
 }
 
 /* A file, or its text in memory. */
-static int add(cli_report_data *r, const char *path, const char *text) {
+static int add_report_file(cli_report_data *r, const char *path, const char *text) {
   cli_report_file *file = &r->files[r->file_count++];
   cli_bench_run one = {.o = r->o, .shown = true};
   *file = (cli_report_file){.path = path};
   int rc = text ? buffer_open(&file->text) : cli_contents(path, &file->text);
   if (text && !rc) fputs(text, file->text.f), rc = buffer_close(&file->text);
-  if (!rc) rc = parse(file);
+  if (!rc) rc = parse_report_file(file);
   if (!rc && !file->solve) rc = bench_resume_rows(file->json, &one);
-  if (!rc && !file->solve) rc = join(r, &one, r->file_count - 1);
+  if (!rc && !file->solve) rc = join_run(r, &one, r->file_count - 1);
   bench_close(&one);
   return rc;
 }
@@ -128,7 +128,7 @@ int report_read(cli_report_data *r, char *const *paths, int count, const char *t
   r->run.o = r->o;
   r->files = calloc((size_t)count + 1, sizeof *r->files);
   if (!r->files) return cli_fail(KCL_MEMORY, "out of memory: the files");
-  for (int i = 0; i < count && !rc; i++) rc = add(r, paths[i], text);
+  for (int i = 0; i < count && !rc; i++) rc = add_report_file(r, paths[i], text);
   return rc ? rc : report_group_rows(r);
 }
 

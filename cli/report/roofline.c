@@ -31,14 +31,14 @@ static double intensity(const cli_report_data *r, const cli_bench_row *row) {
 static double rate(const cli_report_data *r, const cli_bench_row *row) {
   return bench_gflops(&r->run, row);
 }
-static double bytes(const cli_report_data *r, const cli_bench_row *row) {
+static double bytes_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return (void)r, row->measured.bytes_product;
 }
-static double seconds(const cli_report_data *r, const cli_bench_row *row) {
+static double seconds_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return (void)r, row->product.median;
 }
 static double roof(double x, double stream) { return x * stream * 1e-9; }
-static double least(double x, double stream) { return x / stream; }
+static double least_seconds(double x, double stream) { return x / stream; }
 
 static const view roofline = {intensity,
                               rate,
@@ -49,15 +49,10 @@ static const view roofline = {intensity,
                               "GFlop/s of the product",
                               "roofline",
                               true},
-                  time_of_bytes = {bytes,
-                                   seconds,
-                                   least,
-                                   axis_bytes,
-                                   axis_seconds,
-                                   "bytes moved by a product",
-                                   "time of a product",
-                                   "time against bytes",
-                                   false};
+                  time_of_bytes = {
+                      bytes_of_row,        seconds_of_row,       least_seconds,
+                      axis_bytes,          axis_seconds,         "bytes moved by a product",
+                      "time of a product", "time against bytes", false};
 
 typedef struct plot {
   FILE *f;
@@ -73,7 +68,7 @@ static int quicker(const void *a, const void *b) {
   return (x->product.median > y->product.median) - (x->product.median < y->product.median);
 }
 
-static void collect(plot *p, int matrix) {
+static void collect_points(plot *p, int matrix) {
   const cli_bench_run *run = &p->r->run;
   for (int i = 0; i < run->place_count; i++) p->series[i] = -1;
   for (int i = 0; i < run->row_count; i++) {
@@ -87,25 +82,26 @@ static void collect(plot *p, int matrix) {
   qsort(p->rows, (size_t)p->count, sizeof *p->rows, quicker);
 }
 
-static void include(cli_axis *a, double v) {
+static void include_value(cli_axis *a, double v) {
   if (!(a->lo > 0) || v < a->lo) a->lo = v;
   if (v > a->hi) a->hi = v;
 }
 
-static void ranges(plot *p, double top) {
+static void find_ranges(plot *p, double top) {
   p->x = (cli_axis){.log = true, .from = LEFT, .to = CLI_REPORT_WIDTH - 14};
   p->y = (cli_axis){.log = true, .from = top + HEIGHT, .to = top};
   for (int i = 0; i < p->count; i++)
-    include(&p->x, p->v->x(p->r, p->rows[i])), include(&p->y, p->v->y(p->r, p->rows[i]));
+    include_value(&p->x, p->v->x(p->r, p->rows[i])),
+        include_value(&p->y, p->v->y(p->r, p->rows[i]));
   for (int i = 0; i < p->count; i++) { /* the bound beside the points */
     const double stream = p->r->run.places[p->rows[i]->place].stream.rate;
-    if (stream > 0) include(&p->y, p->v->bound(p->v->x(p->r, p->rows[i]), stream));
+    if (stream > 0) include_value(&p->y, p->v->bound(p->v->x(p->r, p->rows[i]), stream));
   }
   p->x = axis_round(p->x), p->y = axis_round(p->y);
 }
 
 /* The part of the bound that lies within the picture: of slope one in logarithms. */
-static void bound(const plot *p, int place) {
+static void draw_bound(const plot *p, int place) {
   const double stream = p->r->run.places[place].stream.rate, unit = p->v->bound(1, stream);
   char class[16];
   if (!(stream > 0)) return;
@@ -117,7 +113,7 @@ static void bound(const plot *p, int place) {
 }
 
 /* The devices and their rates, one below another. */
-static void key(const plot *p) {
+static void draw_roofline_key(const plot *p) {
   int line = 0;
   for (int s = 0; s < p->series_count; s++)
     for (int i = 0; i < p->r->run.place_count; i++) {
@@ -167,25 +163,25 @@ static int points(const plot *p, double top) {
   return 0;
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone,
-                const view *v) {
+static int draw_rates(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone,
+                      const view *v) {
   plot p = {.f = f, .r = r, .v = v};
   char title[300];
   int rc = 0;
   p.rows = calloc((size_t)r->run.row_count + 1, sizeof *p.rows);
   p.series = calloc((size_t)r->run.place_count + 1, sizeof *p.series);
   CLI_TRY(p.rows && p.series ? 0 : cli_fail(KCL_MEMORY, "out of memory: a picture"));
-  collect(&p, s->matrix);
+  collect_points(&p, s->matrix);
   if (!p.count) goto done;
   const double top = 30 + 16 * p.series_count;
-  ranges(&p, top);
+  find_ranges(&p, top);
   snprintf(title, sizeof title, "%.96s: %s", r->run.matrices[s->matrix].name, v->title);
   svg_begin(f, CLI_REPORT_WIDTH, top + HEIGHT + 40, title, alone);
   axis_left(f, &p.y, LEFT, p.x.to, v->y_label, v->y_title);
   axis_below(f, &p.x, top + HEIGHT, top, v->x_label, v->x_title);
-  key(&p);
+  draw_roofline_key(&p);
   for (int i = 0; i < r->run.place_count; i++)
-    if (p.series[i] >= 0) bound(&p, i);
+    if (p.series[i] >= 0) draw_bound(&p, i);
   rc = points(&p, top);
   svg_end(f);
 done:
@@ -195,10 +191,10 @@ done:
 
 static int draw_roofline(FILE *f, const cli_report_data *r, const cli_report_subject *s,
                          bool alone) {
-  return draw(f, r, s, alone, &roofline);
+  return draw_rates(f, r, s, alone, &roofline);
 }
 static int draw_bytes(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
-  return draw(f, r, s, alone, &time_of_bytes);
+  return draw_rates(f, r, s, alone, &time_of_bytes);
 }
 
 const cli_report_figure report_roofline = {

@@ -13,8 +13,8 @@
 
 enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
 
-static bool listed(const cli_report_data *r, const cli_bench_row *const *list, int count,
-                   const cli_bench_row *row) {
+static bool is_listed(const cli_report_data *r, const cli_bench_row *const *list, int count,
+                      const cli_bench_row *row) {
   (void)r;
   for (int i = 0; i < count; i++)
     if (!strcmp(list[i]->format, row->format)) return true;
@@ -29,7 +29,7 @@ static int smaller(const void *a, const void *b) {
 }
 
 /* Each format once: in the precision of the first row, measured where it can be. */
-static const cli_bench_row **formats(const cli_report_data *r, int matrix, int *count) {
+static const cli_bench_row **collect_formats(const cli_report_data *r, int matrix, int *count) {
   const cli_bench_row **list = calloc((size_t)r->run.row_count + 1, sizeof *list), *first = NULL;
   *count = 0;
   for (int pass = 0; list && pass < 3; pass++)
@@ -41,14 +41,14 @@ static const cli_bench_row **formats(const cli_report_data *r, int matrix, int *
           !(row->measured.bytes_stored > 0))
         continue;
       if (!first) first = row;
-      if (row->type == first->type && row->nrhs == first->nrhs && !listed(r, list, *count, row))
+      if (row->type == first->type && row->nrhs == first->nrhs && !is_listed(r, list, *count, row))
         list[(*count)++] = row;
     }
   if (list) qsort(list, (size_t)*count, sizeof *list, smaller);
   return list;
 }
 
-static void bar(FILE *f, const cli_axis *x, const cli_bench_row *row, double y) {
+static void draw_storage_bar(FILE *f, const cli_axis *x, const cli_bench_row *row, double y) {
   const double bytes = row->measured.bytes_stored, end = axis_at(x, fmin(bytes, x->hi));
   const bool refused = row->state == CLI_BENCH_REFUSED;
   char tip[800], number[64];
@@ -63,11 +63,12 @@ static void bar(FILE *f, const cli_axis *x, const cli_bench_row *row, double y) 
   svg_group_end(f);
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+static int draw_storage(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                        bool alone) {
   int count, kept = 0;
   double left = 40, most = 0;
   char title[300];
-  const cli_bench_row **list = formats(r, s->matrix, &count);
+  const cli_bench_row **list = collect_formats(r, s->matrix, &count);
   if (!list) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int i = 0; i < count; i++) {
     left = fmax(left, svg_width(list[i]->format) + 12);
@@ -83,7 +84,7 @@ static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, 
              r->run.matrices[s->matrix].name, cli_type_words(list[0]->type));
     svg_begin(f, CLI_REPORT_WIDTH, TOP + PITCH * count + 4, title, alone);
     svg_text(f, left, 14, "mute", "bytes stored on the device");
-    for (int i = 0; i < count; i++) bar(f, &x, list[i], TOP + PITCH * i);
+    for (int i = 0; i < count; i++) draw_storage_bar(f, &x, list[i], TOP + PITCH * i);
     svg_end(f);
   }
   free(list);
@@ -96,4 +97,4 @@ const cli_report_figure report_storage = {
     .how = "Bytes of the matrix on the device, the least first. Dashed: the format refused this "
            "matrix; why is said below.",
     .scope = CLI_REPORT_MATRIX,
-    .draw = draw};
+    .draw = draw_storage};

@@ -35,7 +35,7 @@ const cli_report_column *report_column_at(int i) {
   return i < (int)(sizeof columns / sizeof *columns) ? &columns[i] : NULL;
 }
 
-static double value_of(const cli_report_data *r, const cli_bench_row *row, cli_bench_column c) {
+static double cell_value(const cli_report_data *r, const cli_bench_row *row, cli_bench_column c) {
   const cli_bench_run *b = &r->run;
   const bool reference = row->place < 0, none = reference || bench_alone(row);
   const kcl_summary *t = bench_time(row);
@@ -62,7 +62,7 @@ cli_report_name report_cell(const cli_report_data *r, const cli_bench_row *row,
                             const cli_report_column *c, double *value) {
   cli_report_name t;
   cli_text buffer;
-  *value = value_of(r, row, c->cell);
+  *value = cell_value(r, row, c->cell);
   if (c->cell == CLI_BENCH_PLACE && row->place >= 0) return report_place(r, row->place, true);
   if (c->cell == CLI_BENCH_PLACE) return (cli_report_name){"host, 1 thread"};
   snprintf(t.s, sizeof t.s, "%s",
@@ -87,7 +87,7 @@ bool report_column_varies(const cli_report_data *r, int matrix, const cli_report
 }
 
 static const cli_bench_run *sorting;
-static int slower(const void *a, const void *b) {
+static int compare_table_rows(const void *a, const void *b) {
   const cli_bench_row *x = &sorting->rows[*(const int *)a], *y = &sorting->rows[*(const int *)b];
   const double s = bench_per_rhs(x), t = bench_per_rhs(y);
   if (x->matrix != y->matrix) return x->matrix - y->matrix;
@@ -103,19 +103,19 @@ int *report_rows(const cli_report_data *r, int matrix, int *count) {
     if (r->run.rows[i].state == CLI_BENCH_OK && (matrix < 0 || r->run.rows[i].matrix == matrix))
       list[(*count)++] = i;
   sorting = &r->run;
-  if (list) qsort(list, (size_t)*count, sizeof *list, slower);
+  if (list) qsort(list, (size_t)*count, sizeof *list, compare_table_rows);
   return list;
 }
 
 /* ---------------------------------------------------------------- HTML */
 
-static void head(FILE *f, const char *title, const char *tip, bool left) {
+static void print_column_head(FILE *f, const char *title, const char *tip, bool left) {
   fprintf(f, "<th scope=\"col\"%s title=\"", left ? " class=\"left\"" : "");
   xml_text(f, tip);
   fputs("\"><button type=\"button\">", f), xml_text(f, title), fputs("</button></th>", f);
 }
 
-static void line(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
+static void print_table_row(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
   const cli_report_column *c;
   fprintf(f, "<tr%s><td class=\"left\">", row->place < 0 ? " class=\"reference\"" : "");
   xml_text(f, r->run.matrices[row->matrix].name);
@@ -136,12 +136,12 @@ void report_table(FILE *f, const cli_report_data *r) {
   const cli_report_column *c;
   int *rows = report_rows(r, -1, &count);
   fputs("<div class=\"wide\"><table class=\"sortable\"><thead><tr>", f);
-  head(f, "matrix", "short name", true);
+  print_column_head(f, "matrix", "short name", true);
   for (int i = 0; (c = report_column_at(i)); i++)
     if (c->cell != CLI_BENCH_PER_RHS || report_column_shown(r, -1, c))
-      head(f, c->title, c->long_title, c->left);
+      print_column_head(f, c->title, c->long_title, c->left);
   fputs("</tr></thead><tbody>\n", f);
-  for (int i = 0; rows && i < count; i++) line(f, r, &r->run.rows[rows[i]]);
+  for (int i = 0; rows && i < count; i++) print_table_row(f, r, &r->run.rows[rows[i]]);
   fputs("</tbody></table></div>\n", f);
   free(rows);
 }

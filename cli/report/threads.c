@@ -34,7 +34,7 @@ static series series_of(const cli_report_data *r, const cli_report_group *g, con
   return s;
 }
 
-static int add(cli_lines *l, const series *s) {
+static int add_thread_line(cli_lines *l, const series *s) {
   const double first = bench_time(s->row[0])->median;
   cli_line *one = lines_add(l, s->count);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
@@ -60,7 +60,7 @@ static int ideal(cli_lines *l, const series *s) {
   return 0;
 }
 
-static cli_text threads(double v) {
+static cli_text thread_label(double v) {
   cli_text t;
   snprintf(t.s, sizeof t.s, "%.0f", v);
   return t;
@@ -79,14 +79,15 @@ static const cli_report_group *most(const cli_report_data *r, const cli_report_g
   return best;
 }
 
-static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, bool alone) {
+static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subject *s,
+                        bool alone) {
   char title[420];
   int rc = 0;
   series widest = {.count = 0};
   cli_lines l = {.title = title,
                  .x_title = "threads",
                  .y_title = "speed-up",
-                 .x_label = threads,
+                 .x_label = thread_label,
                  .y_label = axis_number,
                  .log_x = true,
                  .log_y = true,
@@ -98,7 +99,7 @@ static int draw(FILE *f, const cli_report_data *r, const cli_report_subject *s, 
   for (int i = 0; i < g->count && l.count < LINES; i++) {
     const series one = series_of(r, g, r->run.rows[g->rows[i]].format);
     if (one.count < 2) continue;
-    CLI_TRY(add(&l, &one));
+    CLI_TRY(add_thread_line(&l, &one));
     if (one.count > widest.count) widest = one;
   }
   for (int k = 0; k < widest.count && k < 16; k++) l.marks[l.mark_count++] = widest.threads[k];
@@ -116,4 +117,4 @@ const cli_report_figure report_threads = {
            "bends where the threads in use "
            "move all that memory delivers.",
     .scope = CLI_REPORT_GROUP,
-    .draw = draw};
+    .draw = draw_threads};

@@ -15,7 +15,7 @@ static const double FEW = 3;     /* seconds before anything is said */
 enum { LINES = 3, LEAST = 4 /* points of a line */ };
 
 /* Every second point goes when there is no room for more. */
-static void thin(cli_estimate *e) {
+static void thin_points(cli_estimate *e) {
   e->count /= 2, e->gap *= 2;
   for (int i = 0; i < e->count; i++) e->point[i] = e->point[2 * i + 1];
 }
@@ -24,13 +24,13 @@ void cli_estimate_add(cli_estimate *e, double seconds, double residual) {
   const double last = e->count ? e->point[e->count - 1].seconds : -INFINITY;
   if (!e->count || seconds < last) *e = (cli_estimate){.gap = GAP}; /* another solve */
   if (!(residual > 0 && residual < INFINITY) || (e->count && seconds < last + e->gap)) return;
-  if (e->count == CLI_POINTS) thin(e);
+  if (e->count == CLI_POINTS) thin_points(e);
   e->point[e->count++] = (cli_point){seconds, log(residual)};
 }
 
 /* The line through the points from `begin` on, least squares; false: there are too few. */
-static bool line(const cli_estimate *e, double begin, double *slope, double *mean_seconds,
-                 double *mean_log) {
+static bool fit_line(const cli_estimate *e, double begin, double *slope, double *mean_seconds,
+                     double *mean_log) {
   double n = 0, t = 0, y = 0, tt = 0, ty = 0;
   for (int i = 0; i < e->count; i++) {
     const cli_point *p = &e->point[i];
@@ -52,7 +52,7 @@ double cli_estimate_left(const cli_estimate *e, double target) {
   double slope[LINES], t, y, least = INFINITY, most = 0;
   int rising = 0;
   for (int i = 0; i < LINES; i++) {
-    if (!line(e, (i + 1) * now / (LINES + 1), &slope[i], &t, &y)) return -1;
+    if (!fit_line(e, (i + 1) * now / (LINES + 1), &slope[i], &t, &y)) return -1;
     rising += slope[i] >= 0;
   }
   if (now < FEW || !(target > 0)) return -1;

@@ -11,7 +11,7 @@
 #include <math.h>
 
 /* Pairs of an iteration and the residual after it, at most about a thousand. */
-static void history(cJSON *o, const kcl_report *p) {
+static void add_history(cJSON *o, const kcl_report *p) {
   enum { POINTS = 1000 };
   const int64_t n = p->history_size, step = n / POINTS + 1;
   cJSON *list = cJSON_AddArrayToObject(o, "history");
@@ -22,7 +22,7 @@ static void history(cJSON *o, const kcl_report *p) {
 }
 
 /* Results of one right-hand side. */
-static void result(cJSON *o, const cli_run *r, const cli_result *s) {
+static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   const kcl_report *p = &s->report;
   json_bool(o, "converged", p->converged);
   json_text(o, "reason", kcl_reason_text(p->reason));
@@ -61,17 +61,17 @@ static void result(cJSON *o, const cli_run *r, const cli_result *s) {
     cJSON_AddNullToObject(o, "condition_estimate");
   if (s->forward_error >= 0) json_number(o, "forward_error", s->forward_error);
   if (s->checked) json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
-  history(o, p);
+  add_history(o, p);
 }
 
-static void seconds(cJSON *o, const cli_run *r) {
+static void add_time_list(cJSON *o, const cli_run *r) {
   cJSON *t = cJSON_AddObjectToObject(o, "seconds");
   cli_time list[CLI_TIMES];
   cli_times(r, list);
   for (int i = 0; i < CLI_TIMES; i++) json_number(t, list[i].name, list[i].seconds);
 }
 
-static void speed(cJSON *o, const cli_run *r, const kcl_report *p) {
+static void add_speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   double rate = p->bytes_per_iteration / p->seconds_per_iteration; /* not finite: null */
   json_number(o, "seconds_per_iteration", p->seconds_per_iteration);
   json_number(o, "bytes_per_iteration", p->bytes_per_iteration);
@@ -102,7 +102,7 @@ static void powers(cJSON *o, const char *name, const int range[2]) {
   cJSON_AddItemToObject(o, name, cJSON_CreateIntArray(range, 2));
 }
 
-static void scale(cJSON *o, const kcl_setup_info *s) {
+static void add_scale(cJSON *o, const kcl_setup_info *s) {
   json_bool(o, "scaled", s->scaled);
   json_text(o, "scale_reason", s->scale_reason);
   if (!s->scaled) return;
@@ -130,7 +130,7 @@ static void method(cJSON *o, const cli_run *r) {
   json_text(o, "format", r->setup.format);
   json_text(o, "format_reason", r->setup.format_reason);
   timings(o, r);
-  scale(o, &r->setup);
+  add_scale(o, &r->setup);
   json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
              r->setup.first_zero_col);
   json_text(o, "kernel", r->setup.kernel);
@@ -146,7 +146,7 @@ static void method(cJSON *o, const cli_run *r) {
   json_number(o, "atol", r->asked.atol);
 }
 
-static void columns(cJSON *o, const cli_run *r) {
+static void add_columns(cJSON *o, const cli_run *r) {
   json_count(o, "nrhs", r->p.b->cols);
   if (r->p.b->cols == 1) return;
   json_count(o, "nrhs_at_once", r->setup.nrhs);
@@ -155,7 +155,7 @@ static void columns(cJSON *o, const cli_run *r) {
   for (int64_t j = 0; j < r->solved; j++) {
     cJSON *one = cJSON_CreateObject();
     json_count(one, "column", j + 1);
-    result(one, r, &r->results[j]);
+    add_result(one, r, &r->results[j]);
     json_number(one, "seconds_solve", r->results[j].report.seconds_solve);
     cJSON_AddItemToArray(list, one);
   }
@@ -168,10 +168,10 @@ int solve_json(const cli_run *r) {
   json_text(o, "krylocl", kcl_version());
   json_matrix(o, r->o->files[0], &r->p.whole);
   method(o, r);
-  result(o, r, worst);
-  seconds(o, r);
-  speed(o, r, &worst->report);
-  columns(o, r);
+  add_result(o, r, worst);
+  add_time_list(o, r);
+  add_speed(o, r, &worst->report);
+  add_columns(o, r);
   json_ranks(o, r);
   profile_json(o, r);
   int rc = json_write(r->o->json, o);

@@ -44,7 +44,7 @@ void profile_say_commands(const cli_options *o, const kcl_profile *p) {
   for (int i = 0; i < p->count; i++) say_entry(o, &p->entry[i], p->seconds);
 }
 
-static void say(const cli_options *o, const char *what, const kcl_profile *p) {
+static void say_part(const cli_options *o, const char *what, const kcl_profile *p) {
   cli_say(o, "profile     %s: %s on the device, %s of it between commands\n", what,
           cli_seconds(p->seconds).s, cli_seconds(p->gaps).s);
   profile_say_commands(o, p);
@@ -72,8 +72,8 @@ static void say_bytes(const cli_run *r) {
 
 void profile_say(const cli_run *r) {
   if (!r->o->profile) return;
-  say(r->o, "set-up", &r->profile.setup);
-  say(r->o, "solve", &r->profile.solve);
+  say_part(r->o, "set-up", &r->profile.setup);
+  say_part(r->o, "solve", &r->profile.solve);
   say_bytes(r);
 }
 

@@ -57,7 +57,7 @@ void report_method(const cli_run *r) {
 
 /* Ritz values lie between the extreme eigenvalues, so their ratio is a lower bound, and it tells nothing of the error of
  * x: --check does. */
-static void condition(const cli_run *r, const kcl_report *p) {
+static void say_condition(const cli_run *r, const kcl_report *p) {
   if (!(p->condition_estimate > 0) || p->reason == KCL_INDEFINITE) return;
   cli_say(r->o, ", condition at least about %.1e%s", p->condition_estimate,
           strcmp(r->setup.precond, "none") ? " (preconditioned)"
@@ -69,7 +69,7 @@ bool cli_tests_another(const cli_run *r, const kcl_report *p) {
   return p->normal_residual >= 0 || r->setup.scaled;
 }
 
-static void quality(const cli_run *r, const cli_result *s) {
+static void say_quality(const cli_run *r, const cli_result *s) {
   const cli_options *o = r->o;
   const kcl_report *p = &s->report;
   if (p->relative_residual < 0)
@@ -92,7 +92,7 @@ static void quality(const cli_run *r, const cli_result *s) {
             "            relative residual %.3e by the recurrence, %.3e recomputed from b - A x\n",
             p->relative_residual, p->true_relative_residual);
   cli_say(o, "            backward error %.1e", p->backward_error);
-  condition(r, p);
+  say_condition(r, p);
   cli_say(o, "\n");
   if (p->rowwise_error > 1e-6 && p->rowwise_error > 1e3 * p->backward_error)
     cli_say(o,
@@ -103,7 +103,7 @@ static void quality(const cli_run *r, const cli_result *s) {
     cli_say(o, "            forward error %.3e = |x - 1|_inf\n", s->forward_error);
 }
 
-static void changes(const cli_options *o, const char *lines) {
+static void say_changes(const cli_options *o, const char *lines) {
   while (lines && *lines) {
     int n = (int)strcspn(lines, "\n");
     cli_say(o, "changed     %.*s\n", n, lines);
@@ -111,7 +111,7 @@ static void changes(const cli_options *o, const char *lines) {
   }
 }
 
-static void mixed(const cli_options *o, const kcl_report *p) {
+static void say_mixed(const cli_options *o, const kcl_report *p) {
   if (!p->mixed) return;
   cli_say(o, "            %s iterations in float with %d correction%s in double, %s in double\n",
           cli_count(p->inner_iterations).s, p->outer_iterations,
@@ -119,20 +119,20 @@ static void mixed(const cli_options *o, const kcl_report *p) {
   if (p->mixed_end[0]) cli_say(o, "            %s\n", p->mixed_end);
 }
 
-static void uniqueness(const cli_options *o, const kcl_report *p) {
+static void say_uniqueness(const cli_options *o, const kcl_report *p) {
   if (!p->not_unique || (!p->converged && !p->least_squares)) return;
   cli_say(o, "            x is not unique: %s that %s\n",
           p->least_norm ? "the smallest of those" : "one of those",
           p->converged ? "solve A x = b to the tolerance" : "minimise |b - A x|");
 }
 
-static void result(const cli_run *r, int64_t j) {
+static void say_result(const cli_run *r, int64_t j) {
   const cli_options *o = r->o;
   const cli_result *s = &r->results[j];
   const kcl_report *p = &s->report;
   char column[32] = "";
   if (r->p.b->cols > 1) snprintf(column, sizeof column, "column %lld: ", (long long)j + 1);
-  if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) changes(o, s->changes);
+  if (j == 0 || strcmp(s->changes, r->results[j - 1].changes)) say_changes(o, s->changes);
   bool absolute = r->asked.atol > 0 && p->true_relative_residual > r->asked.tol;
   FILE *f = cli_out(o);
   const char *plain = cli_style(f, CLI_PLAIN);
@@ -161,9 +161,9 @@ static void result(const cli_run *r, int64_t j) {
     cli_say(o, ", restarted %d time%s from the true residual", p->residual_restarts,
             p->residual_restarts > 1 ? "s" : "");
   cli_say(o, "\n");
-  mixed(o, p);
-  uniqueness(o, p);
-  quality(r, s);
+  say_mixed(o, p);
+  say_uniqueness(o, p);
+  say_quality(r, s);
   if (s->checked) cli_compare_say(o, &s->check);
 }
 
@@ -191,7 +191,7 @@ void cli_times(const cli_run *r, cli_time list[CLI_TIMES]) {
 }
 
 /* Parts of less than a hundredth of the total are left out. */
-static void times(const cli_run *r) {
+static void say_times(const cli_run *r) {
   const cli_options *o = r->o;
   cli_time list[CLI_TIMES];
   cli_times(r, list);
@@ -202,7 +202,7 @@ static void times(const cli_run *r) {
               i + 1 < CLI_TIMES ? ", " : "\n");
 }
 
-static void speed(const cli_run *r) {
+static void say_solve_speed(const cli_run *r) {
   const cli_options *o = r->o;
   const kcl_report *p = &r->results[r->worst].report;
   double rate =
@@ -215,21 +215,21 @@ static void speed(const cli_run *r) {
   cli_say(o, "\n");
 }
 
-static void wrote(const cli_options *o, bool written, const char *what, const char *path) {
+static void say_written(const cli_options *o, bool written, const char *what, const char *path) {
   if (written && path && strcmp(path, "-")) cli_say(o, "wrote       %s to %s\n", what, path);
 }
 
 void report_results(const cli_run *r) {
-  for (int64_t j = 0; j < r->solved; j++) result(r, j);
+  for (int64_t j = 0; j < r->solved; j++) say_result(r, j);
   if (r->solved < r->p.b->cols)
     cli_say(r->o, "            interrupted: %s of %s columns solved\n", cli_count(r->solved).s,
             cli_count(r->p.b->cols).s);
   report_ranks(r);
-  times(r);
-  speed(r);
+  say_times(r);
+  say_solve_speed(r);
   profile_say(r);
-  wrote(r->o, r->wrote_x, "x", r->o->output);
-  wrote(r->o, r->wrote_direct, "the direct solution", r->o->check_output);
-  wrote(r->o, r->wrote_history, "the residual history", r->o->history);
-  wrote(r->o, r->wrote_json, "the results", r->o->json);
+  say_written(r->o, r->wrote_x, "x", r->o->output);
+  say_written(r->o, r->wrote_direct, "the direct solution", r->o->check_output);
+  say_written(r->o, r->wrote_history, "the residual history", r->o->history);
+  say_written(r->o, r->wrote_json, "the results", r->o->json);
 }

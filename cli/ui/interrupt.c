@@ -18,7 +18,7 @@
 static volatile sig_atomic_t interrupted, computing; /* interrupted: the signal */
 static bool quiet;
 
-static void say(const char *text) {
+static void write_message(const char *text) {
   size_t n = strlen(text);
   while (n) {
     ssize_t k = write(STDERR_FILENO, text, n);
@@ -30,16 +30,17 @@ static void say(const char *text) {
 /* SIGUSR1 is the signal that cli_launch passes on. */
 static int code_of(int sig) { return sig == SIGUSR1 ? CLI_INTERRUPTED : 128 + sig; }
 
-static void note(int sig) {
+static void note_signal(int sig) {
   if (!computing) {
-    say("krylocl: interrupted before the first iteration\n");
+    write_message("krylocl: interrupted before the first iteration\n");
     _exit(code_of(sig));
   }
   if (sig == SIGINT) signal(sig, SIG_DFL);
   if (interrupted) return;
   interrupted = sig;
   if (!quiet)
-    say("\nkrylocl: interrupted: what is known is written; Ctrl-C a second time ends at once\n");
+    write_message(
+        "\nkrylocl: interrupted: what is known is written; Ctrl-C a second time ends at once\n");
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }
@@ -50,7 +51,7 @@ int cli_exit_code(int rc) {
 
 /* nohup ignores SIGHUP: that stays so. Shells ignore SIGINT in background jobs, where it is heeded nevertheless. */
 void cli_interrupt_heed(int sig) {
-  struct sigaction act = {.sa_handler = note, .sa_flags = SA_RESTART}, before;
+  struct sigaction act = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
   if (sig == SIGHUP && !sigaction(sig, NULL, &before) && before.sa_handler == SIG_IGN) return;
   sigaction(sig, &act, NULL);
 }
@@ -80,7 +81,7 @@ static void *in_thread(void *self) {
 }
 
 /* Signals stay with this thread: the other inherits a mask without them. */
-static bool start(pthread_t *thread, work *w) {
+static bool start_thread(pthread_t *thread, work *w) {
   sigset_t mask, before;
   sigfillset(&mask);
   pthread_sigmask(SIG_BLOCK, &mask, &before);
@@ -100,7 +101,7 @@ int cli_abandonable(int (*run)(void *), void *self) {
   pthread_t thread;
   w = (work){.run = run, .self = self, .threads = kcl_threads()};
   if (interrupted) return CLI_INTERRUPTED;
-  if (!start(&thread, &w)) return run(self);
+  if (!start_thread(&thread, &w)) return run(self);
   while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {
     if (interrupted) return pthread_detach(thread), CLI_INTERRUPTED;
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);

@@ -171,7 +171,7 @@ static int set_real(const cli_option *e, const char *value, double *out) {
   return 0;
 }
 
-static int set(const cli_option *e, const char *value, cli_options *o) {
+static int set_option(const cli_option *e, const char *value, cli_options *o) {
   char *field = (char *)o + e->offset;
   o->given |= UINT64_C(1) << (e - table);
   switch (e->kind) {
@@ -200,18 +200,18 @@ static const cli_command *subcommand(const cli_options *o) {
 }
 
 /* Is entry k the one of its name for c, which may be NULL? spmv has a --check of its own. */
-static bool meant(const cli_command *c, int k) {
+static bool is_meant(const cli_command *c, int k) {
   const bool spmv = c && !strcmp(c->name, "spmv");
   if (table[k].offset == AT(check)) return !spmv;
   return table[k].offset != AT(verify) || spmv;
 }
 
 /* The tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
-static void tables(const cli_command *c, struct option *longs, char *letters) {
+static void make_tables(const cli_command *c, struct option *longs, char *letters) {
   *letters++ = '-', *letters++ = ':';
   for (int i = 0; i < ENTRIES; i++) {
     bool arg = table[i].kind != CLI_FLAG;
-    if (!meant(c, i)) continue;
+    if (!is_meant(c, i)) continue;
     *longs++ = (struct option){table[i].name, arg ? required_argument : no_argument, NULL, 256 + i};
     if (!table[i].letter) continue;
     *letters++ = table[i].letter;
@@ -221,14 +221,14 @@ static void tables(const cli_command *c, struct option *longs, char *letters) {
   *letters = 0;
 }
 
-static const cli_option *find(int c) {
+static const cli_option *find_option(int c) {
   if (c >= 256) return &table[c - 256];
   for (int i = 0; i < ENTRIES; i++)
     if (table[i].letter && table[i].letter == c) return &table[i];
   return NULL;
 }
 
-static bool takes(const cli_command *c, const char *name) {
+static bool takes_option(const cli_command *c, const char *name) {
   size_t n = strlen(name);
   for (const char *s = c->options; n && (s = strstr(s, name)); s += n)
     if ((s == c->options || s[-1] == ' ') && (s[n] == ' ' || !s[n])) return true;
@@ -237,7 +237,7 @@ static bool takes(const cli_command *c, const char *name) {
 
 const cli_option *cli_option_at(const cli_command *c, int i) {
   for (int k = 0; k < ENTRIES; k++)
-    if (meant(c, k) && takes(c, table[k].name) && i-- == 0) return &table[k];
+    if (is_meant(c, k) && takes_option(c, table[k].name) && i-- == 0) return &table[k];
   return NULL;
 }
 
@@ -252,7 +252,7 @@ bool cli_option_common(const cli_command *c, const cli_option *e) {
   return !at || !bar || at < bar;
 }
 
-static void print_value(FILE *f, const cli_option *e, const cli_options *o) {
+static void print_option_value(FILE *f, const cli_option *e, const cli_options *o) {
   const char *field = (const char *)o + e->offset;
   const bool named = e->kind == CLI_COUNTS || (e->kind == CLI_TEXT && e->values);
   if (!(o->given >> (e - table) & 1))
@@ -271,18 +271,20 @@ void cli_options_print(FILE *f, const cli_options *o) {
   static const cli_command own = {
       .options = "device threads quiet verbose json history plot"}; /* each rank may have its own */
   for (int i = 0; i < ENTRIES; i++) {
-    if (takes(&own, table[i].name)) continue;
-    fprintf(f, "--%s=", table[i].name), print_value(f, &table[i], o), fputc('\n', f);
+    if (takes_option(&own, table[i].name)) continue;
+    fprintf(f, "--%s=", table[i].name), print_option_value(f, &table[i], o), fputc('\n', f);
   }
 }
 
 /* Lists the subcommands that take an option; false: there are none. */
-static bool others(const cli_command *const *commands, const char *name, char *list, size_t room) {
+static bool list_takers(const cli_command *const *commands, const char *name, char *list,
+                        size_t room) {
   const cli_command *c;
   *list = 0;
   for (int i = 0; (c = commands[i]); i++) {
     size_t used = strlen(list);
-    if (takes(c, name)) snprintf(list + used, room - used, "%s%s", used ? ", " : "", c->name);
+    if (takes_option(c, name))
+      snprintf(list + used, room - used, "%s%s", used ? ", " : "", c->name);
   }
   return *list;
 }
@@ -295,7 +297,7 @@ static int refuse_option(const cli_options *o, const cli_command *c, const char 
   while (c && (names[count] = cli_option_at(c, count) ? cli_option_at(c, count)->name : NULL))
     count++;
   if (!c) return cli_fail(KCL_USAGE, "unknown option '--%s' (see krylocl --help)", name);
-  if (others(o->commands, name, takers, sizeof takers))
+  if (list_takers(o->commands, name, takers, sizeof takers))
     return cli_fail(KCL_USAGE, "'%s' does not take --%s, which is for %s", c->name, name, takers);
   best = kcl_nearest(name, names, count);
   return cli_fail(KCL_USAGE, "'%s' does not take --%s%s%s%s\n  krylocl %s -h  lists what it takes",
@@ -304,7 +306,7 @@ static int refuse_option(const cli_options *o, const cli_command *c, const char 
 }
 
 /* Reports an unknown letter, or `word`, an unknown long option or one with a value too many. */
-static int refuse(const cli_options *o, const char *word) {
+static int refuse_word(const cli_options *o, const char *word) {
   const cli_command *c = subcommand(o);
   char name[64];
   if (optopt > 0 && optopt < 256)
@@ -332,18 +334,18 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
                      .rounds = 1,
                      .time_limit = 3,
                      .least = 5};
-  tables(subcommand(o), longs, letters);
+  make_tables(subcommand(o), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-    const cli_option *e = find(c);
+    const cli_option *e = find_option(c);
     o->brief |= c == 'h';
     if (c == 1)
       operands[count++] = optarg;
     else if (c == ':')
       return cli_fail(KCL_USAGE, "%s needs a value", argv[optind - 1]);
     else if (!e)
-      return refuse(o, argv[optind - 1]);
-    else if ((rc = set(e, optarg, o)))
+      return refuse_word(o, argv[optind - 1]);
+    else if ((rc = set_option(e, optarg, o)))
       return rc;
   }
   while (optind < argc) operands[count++] = argv[optind++];
@@ -353,7 +355,7 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
 
 /* -f means --formats where that is the option. */
 static void rename_format(const cli_command *c, cli_options *o) {
-  if (!o->format || takes(c, "format") || !takes(c, "formats")) return;
+  if (!o->format || takes_option(c, "format") || !takes_option(c, "formats")) return;
   o->formats = o->format, o->format = NULL;
   for (int i = 0; i < ENTRIES; i++)
     if (table[i].offset == AT(format)) o->given &= ~(UINT64_C(1) << i);
@@ -362,7 +364,7 @@ static void rename_format(const cli_command *c, cli_options *o) {
 int cli_options_belong(const cli_command *c, cli_options *o) {
   rename_format(c, o);
   for (int i = 0; i < ENTRIES; i++)
-    if (o->given >> i & 1 && !takes(c, table[i].name) && table[i].offset != AT(version))
+    if (o->given >> i & 1 && !takes_option(c, table[i].name) && table[i].offset != AT(version))
       return refuse_option(o, c, table[i].name);
   return 0;
 }

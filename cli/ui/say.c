@@ -64,7 +64,7 @@ FILE *cli_out(const cli_options *o) {
 }
 
 /* Bytes of a line up to the last blank that lets it fit the columns, or all of them. Escape sequences have no width. */
-static size_t fitting(const char *line, size_t length, int columns) {
+static size_t fitting_bytes(const char *line, size_t length, int columns) {
   size_t blank = 0;
   int at = 0;
   for (size_t i = 0; i < length; i++) {
@@ -78,13 +78,13 @@ static size_t fitting(const char *line, size_t length, int columns) {
 }
 
 /* On a terminal, lines that do not fit are continued below the text of their beginning. */
-static void print(FILE *f, const char *text) {
+static void print_folded(FILE *f, const char *text) {
   enum { INDENT = 12 };
   const int columns = isatty(fileno(f)) ? cli_columns(f) : INT_MAX;
   for (const char *s = text, *end; *s; s = end) {
     end = s + strcspn(s, "\n") + 1;
-    size_t left = (size_t)(end - s), n = fitting(s, left - 1, columns);
-    for (int narrow = columns - INDENT; n < left - 1; n = fitting(s, left - 1, narrow)) {
+    size_t left = (size_t)(end - s), n = fitting_bytes(s, left - 1, columns);
+    for (int narrow = columns - INDENT; n < left - 1; n = fitting_bytes(s, left - 1, narrow)) {
       int shown = (int)n;
       for (; shown && s[shown - 1] == ' '; shown--) continue;
       cli_put(f, s, (size_t)shown), fprintf(f, "\n%*s", INDENT, "");
@@ -109,19 +109,19 @@ void cli_say(const cli_options *o, const char *format, ...) {
   if (!to || fflush(to) || !size || text[size - 1] != '\n') return;
   fclose(to), to = NULL;
   cli_output_begin();
-  print(cli_out(o), text);
+  print_folded(cli_out(o), text);
   cli_output_end();
   free(text);
 }
 
 /* At most the terminal's width, 80 where there is none. */
-static int width(FILE *f) {
+static int text_width(FILE *f) {
   int n = cli_columns(f);
   return n < 50 ? 50 : n > 100 ? 100 : n;
 }
 
 void cli_wrap(FILE *f, int at, int indent, const char *text, int length) {
-  const int most = width(f);
+  const int most = text_width(f);
   bool blank = at > indent; /* before the next word */
   for (const char *s = text, *end = text + length; s < end; blank = true) {
     int n = (int)strcspn(s, " \n");

@@ -21,14 +21,14 @@ static bool silent;
 void cli_silence(void) { silent = true; }
 bool cli_silent(void) { return silent; }
 
-static bool able(FILE *f) { /* to move the cursor */
+static bool can_move(FILE *f) { /* to move the cursor */
   const char *term = getenv("TERM");
   return isatty(fileno(f)) && term && *term && strcmp(term, "dumb");
 }
 
 const char *cli_style(FILE *f, const char *code) {
   const char *none = getenv("NO_COLOR");
-  return able(f) && !(none && *none) ? code : "";
+  return can_move(f) && !(none && *none) ? code : "";
 }
 
 int cli_columns(FILE *f) {
@@ -53,13 +53,13 @@ static struct {
   double due;           /* of the next drawing */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .woken = PTHREAD_COND_INITIALIZER};
 
-static void erase(void) {
+static void erase_status(void) {
   if (line.shown && line.terminal) fputs("\r\033[K", stderr), fflush(stderr);
   line.shown = false;
 }
 
 /* The parts that fit, from the first on; the first is cut if it must be. */
-static void compose(const cli_status *s, int columns, char *text, size_t room) {
+static void compose_status(const cli_status *s, int columns, char *text, size_t room) {
   int used = snprintf(text, room, "%s", s->part[0]);
   if (columns < (int)room && used > columns) text[columns] = 0;
   for (int i = 1; i < CLI_PARTS && s->part[i][0]; i++) {
@@ -69,7 +69,7 @@ static void compose(const cli_status *s, int columns, char *text, size_t room) {
   }
 }
 
-static void draw(void) {
+static void draw_status(void) {
   char text[sizeof line.now.part];
   cli_status s = line.now;
   double seconds = cli_now() - line.begin;
@@ -77,7 +77,7 @@ static void draw(void) {
   if (s.timed && seconds >= 1)
     snprintf(s.part[0] + used, sizeof s.part[0] - used, ", %s",
              cli_seconds((double)(long)seconds).s);
-  compose(&s, line.terminal ? cli_columns(stderr) - 1 : 1000, text, sizeof text);
+  compose_status(&s, line.terminal ? cli_columns(stderr) - 1 : 1000, text, sizeof text);
   fprintf(stderr, line.terminal ? "\r%s\033[K" : "%s\n", text);
   fflush(stderr);
   line.shown = true;
@@ -92,7 +92,7 @@ static void *redraws(void *unused) {
     if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
     pthread_cond_timedwait(&line.woken, &line.lock, &until);
     if (line.ended || !line.now.part[0][0] || cli_now() < line.due) continue;
-    draw();
+    draw_status();
     line.due = cli_now() + (line.terminal ? redraw : lines);
   }
   pthread_mutex_unlock(&line.lock);
@@ -100,7 +100,7 @@ static void *redraws(void *unused) {
 }
 
 /* Signals go to the other threads. */
-static void start(void) {
+static void start_redraws(void) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -113,25 +113,25 @@ bool cli_shows(const cli_options *o) {
 }
 
 /* File names may hold control characters. */
-static void mask(char *text) {
+static void mask_controls(char *text) {
   for (int n; *text; text += n)
     if (!(n = cli_character(text))) *text = '?', n = 1;
 }
 
-static void show(const cli_options *o, const cli_status *s, bool base) {
+static void show_status(const cli_options *o, const cli_status *s, bool base) {
   if (!cli_shows(o)) return;
   pthread_mutex_lock(&line.lock);
-  line.terminal = able(stderr);
+  line.terminal = can_move(stderr);
   if (strcmp(line.now.part[0], s->part[0])) line.begin = cli_now();
   if (!line.now.part[0][0]) line.due = line.begin + (line.terminal ? patience : lines);
   line.now = *s;
-  for (int i = 0; i < CLI_PARTS; i++) mask(line.now.part[i]);
+  for (int i = 0; i < CLI_PARTS; i++) mask_controls(line.now.part[i]);
   if (base) line.base = line.now;
-  if (!line.started && !line.ended) start();
+  if (!line.started && !line.ended) start_redraws();
   pthread_mutex_unlock(&line.lock);
 }
 
-void cli_show(const cli_options *o, const cli_status *s) { show(o, s, true); }
+void cli_show(const cli_options *o, const cli_status *s) { show_status(o, s, true); }
 
 void cli_busy(const cli_options *o, const char *format, ...) {
   cli_status s = {.timed = true};
@@ -153,19 +153,19 @@ void cli_watch(void *o, const kcl_activity *a) {
   else if (a->what && a->flops > 0 && n < (int)room)
     snprintf(s.part[0] + n, room - (size_t)n, ", %s Gflop",
              cli_count((int64_t)ceil(a->flops * 1e-9)).s);
-  if (s.part[0][0]) show(o, &s, false);
+  if (s.part[0][0]) show_status(o, &s, false);
 }
 
 void cli_idle(void) {
   pthread_mutex_lock(&line.lock);
   line.now.part[0][0] = line.base.part[0][0] = 0;
-  erase();
+  erase_status();
   pthread_mutex_unlock(&line.lock);
 }
 
 void cli_output_begin(void) {
   pthread_mutex_lock(&line.lock);
-  erase();
+  erase_status();
 }
 
 void cli_output_end(void) {
@@ -177,7 +177,7 @@ void cli_terminal_end(void) {
   pthread_mutex_lock(&line.lock);
   bool join = line.started && !line.ended;
   line.ended = true;
-  erase();
+  erase_status();
   pthread_cond_signal(&line.woken);
   pthread_mutex_unlock(&line.lock);
   if (join) pthread_join(line.thread, NULL);
