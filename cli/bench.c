@@ -123,8 +123,11 @@ static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
 done:
   bench_unload(&m);
   p->measured += bench_fastest(b, matrix, -1, false) || bench_fastest(b, matrix, -1, true);
-  if (b->matrices[matrix].known)
-    bench_say_matrix(b, matrix), bench_profiles_say(b, matrix), mixed_say(b, matrix);
+  if (b->matrices[matrix].known) {
+    bench_say_matrix(b, matrix);
+    bench_profiles_say(b, matrix);
+    mixed_say(b, matrix);
+  }
   return rc;
 }
 
@@ -139,7 +142,9 @@ static int measure_all(cli_bench_run *b, kcl *ctx) {
   cli_idle();
   bench_say_end(b);
   if (cli_interrupted()) return CLI_INTERRUPTED;
-  return first ? first : p.failed ? p.failed : p.measured ? 0 : KCL_MEMORY;
+  if (first) return first;
+  if (p.failed) return p.failed;
+  return p.measured ? 0 : KCL_MEMORY;
 }
 
 /* ---------------------------------------------------------------- the run */

@@ -142,7 +142,10 @@ void cli_say_drivers(const cli_options *o) {
   permissions(o, "/dev", "nvidia");
   permissions(o, "/dev", "kfd");
 #else
-  (void)folder, (void)registered, (void)nvidia, (void)permissions;
+  (void)folder;
+  (void)registered;
+  (void)nvidia;
+  (void)permissions;
   cli_say(o, "drivers     this build is without OpenCL: install the headers and the loader, then "
              "run make\n");
 #endif

@@ -41,7 +41,9 @@ static sum say_phase(const cli_options *o, const kcl_solver *s, const char *phas
     if (strcmp(stage.phase, phase)) continue;
     if (!all.stages) cli_say(o, "\n%s\n", phase);
     say_stage(o, ++all.stages, &stage, rate);
-    all.bytes += stage.bytes, all.launches += stage.launches, all.persistent = stage.persistent;
+    all.bytes += stage.bytes;
+    all.launches += stage.launches;
+    all.persistent = stage.persistent;
   }
   return all;
 }

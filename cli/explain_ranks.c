@@ -91,7 +91,9 @@ static int count_rank_blocks(const kcl_csr *A, int ranks, blocks *out) {
     k.lo = first[k.number], k.hi = first[k.number + 1];
     add_block(&k, out);
   }
-  free(first), free(k.seen), free(k.of_rank);
+  free(first);
+  free(k.seen);
+  free(k.of_rank);
   return there ? 0 : cli_fail(KCL_MEMORY, "out of memory");
 }
 
@@ -103,7 +105,9 @@ static void count_waits(const kcl_solver *s, double *sums, double *products) {
     kcl_stage_info stage;
     kcl_solver_stage(s, i, &stage);
     if (strcmp(stage.phase, "LOOP")) continue;
-    bytes += stage.bytes, *sums += stage.dots > 0, *products += stage.product;
+    bytes += stage.bytes;
+    *sums += stage.dots > 0;
+    *products += stage.product;
   }
   const double passes = bytes > 0 ? kcl_bytes_per_iteration(s) / bytes : 0;
   *sums *= passes, *products *= passes;

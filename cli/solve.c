@@ -37,7 +37,9 @@ static kcl_options options_of(const cli_options *o, kcl_type precision) {
   if (o->format) a.format = o->format;
   a.precision = precision;
   a.tol = o->tol >= 0 ? o->tol : single ? 1e-5 : 1e-8;
-  a.atol = o->atol, a.max_iter = o->max_iter, a.restart = (int)o->restart;
+  a.atol = o->atol;
+  a.max_iter = o->max_iter;
+  a.restart = (int)o->restart;
   a.mixed = o->mixed, a.no_direct = o->no_direct;
   a.symmetry = cli_symmetry_rule(o->symmetry), a.scale = cli_scale_rule(o->scale);
   return a;

@@ -264,7 +264,9 @@ static int write_spmv_json(const run_of *r) {
   json_text(o, "format_reason", r->info.format_reason);
   json_text(o, "kernel", r->info.kernel);
   json_number(o, "bytes_stored", r->info.bytes_stored);
-  seconds_json(o, r), speed_json(o, r), check_json(o, r);
+  seconds_json(o, r);
+  speed_json(o, r);
+  check_json(o, r);
   int rc = json_write(r->o->json, o);
   cJSON_Delete(o);
   return rc;

@@ -91,7 +91,7 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   case CLI_BENCH_SPEEDUP: return bench_factor(bench_speedup(b, r));
   case CLI_BENCH_SETUP: return reference ? t : ms(bench_setup(r));
   case CLI_BENCH_PAYS: return pays_cell(b, r);
-  case CLI_BENCH_GBYTES: return snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9), t;
+  case CLI_BENCH_GBYTES: snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9); return t;
   case CLI_BENCH_STORED: return cli_bytes(r->measured.bytes_stored);
   case CLI_BENCH_GFLOPS: return bench_factor(bench_gflops(b, r));
   default: return t;
@@ -105,10 +105,9 @@ const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench
   switch (c) {
   case CLI_BENCH_FORMAT: return r->format;
   case CLI_BENCH_PLACE: return reference ? "cpu" : b->places[r->place].place;
-  case CLI_BENCH_PRECISION:
-    return buffer->s[0] = kcl_type_letter(r->type), buffer->s[1] = 0, buffer->s;
+  case CLI_BENCH_PRECISION: *buffer = (cli_text){{kcl_type_letter(r->type)}}; return buffer->s;
   case CLI_BENCH_METHOD: return bench_alone(r) ? "-" : r->method;
   case CLI_BENCH_KERNEL: return r->measured.kernel;
-  default: return *buffer = number_cell(b, r, c), buffer->s;
+  default: *buffer = number_cell(b, r, c); return buffer->s;
   }
 }

@@ -15,12 +15,17 @@ static void identity(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const cli_bench_place *p = r->place < 0 ? NULL : &b->places[r->place];
   char status[640];
   put_csv_text(f, A->name);
-  put_csv_count(f, A->rows), put_csv_count(f, A->cols), put_csv_count(f, A->nnz);
-  put_csv_text(f, r->format), put_csv_text(f, r->measured.kernel), put_csv_text(f, r->method),
-      put_csv_text(f, r->precond);
+  put_csv_count(f, A->rows);
+  put_csv_count(f, A->cols);
+  put_csv_count(f, A->nnz);
+  put_csv_text(f, r->format);
+  put_csv_text(f, r->measured.kernel);
+  put_csv_text(f, r->method);
+  put_csv_text(f, r->precond);
   fprintf(f, "%c,", kcl_type_letter(r->type));
-  put_csv_text(f, p ? p->device.name : ""), put_csv_text(f, p ? p->place : ""),
-      put_csv_text(f, p ? p->device.kind : "");
+  put_csv_text(f, p ? p->device.name : "");
+  put_csv_text(f, p ? p->place : "");
+  put_csv_text(f, p ? p->device.kind : "");
   put_csv_count(f, p && p->device.platform < 0 ? p->device.compute_units : p ? 0 : 1);
   bench_status(r, status, sizeof status);
   csv_text(f, status);

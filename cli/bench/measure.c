@@ -20,8 +20,13 @@ static void describe_bench_matrix(const cli_bench_loaded *m, double seconds,
                                   cli_bench_matrix *out) {
   const kcl_stats *s = &m->stats;
   out->known = true, out->seconds_read = seconds;
-  out->rows = s->rows, out->cols = s->cols, out->nnz = s->nnz, out->stored = m->A->stored;
-  out->row_min = s->row_min, out->row_max = s->row_max, out->row_mean = s->row_mean;
+  out->rows = s->rows;
+  out->cols = s->cols;
+  out->nnz = s->nnz;
+  out->stored = m->A->stored;
+  out->row_min = s->row_min;
+  out->row_max = s->row_max;
+  out->row_mean = s->row_mean;
   out->row_deviation = s->row_deviation, out->bandwidth = s->bandwidth;
   out->diagonals = s->diagonals;
   snprintf(out->symmetry, sizeof out->symmetry, "%s", kcl_symmetry_name(m->A->symmetry));
@@ -90,8 +95,12 @@ static bool decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *s
 
 static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
   kcl_options asked = kcl_defaults;
-  asked.solver = r->method, asked.precond = r->precond, asked.format = r->format;
-  asked.precision = r->type, asked.nrhs = r->nrhs, asked.restart = (int)b->o->restart;
+  asked.solver = r->method;
+  asked.precond = r->precond;
+  asked.format = r->format;
+  asked.precision = r->type;
+  asked.nrhs = r->nrhs;
+  asked.restart = (int)b->o->restart;
   return asked;
 }
 
@@ -143,13 +152,17 @@ int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m)
   if (r->place >= 0 && decided(b, r, &m->stats))
     return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
   int rc = measure_again(b, r, ctx, m);
-  if (cli_interrupted())
-    return bench_profile_free(r), kcl_bench_free(&r->measured), 0; /* not whole */
+  if (cli_interrupted()) { /* the row is incomplete */
+    bench_profile_free(r);
+    kcl_bench_free(&r->measured);
+    return 0;
+  }
   if (getloadavg(&load, 1) == 1) r->load = load;
   bench_date(r->date, sizeof r->date);
-  if (rc)
-    return decide_row(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx)),
-           rc;
+  if (rc) {
+    decide_row(r, rc == KCL_MEMORY ? CLI_BENCH_REFUSED : CLI_BENCH_FAILED, kcl_error(ctx));
+    return rc;
+  }
   decide_row(r, r->measured.validated ? CLI_BENCH_OK : CLI_BENCH_FAILED,
              r->measured.validated
                  ? ""

@@ -37,8 +37,12 @@ static int set_up_both(kcl *ctx, const cli_options *o, const kcl_csr *A, const c
   int rc = 0;
   for (int i = 0; i < 2 && !rc; i++) {
     kcl_options asked = kcl_defaults;
-    asked.solver = r->method, asked.format = r->format, asked.precision = r->type;
-    asked.restart = (int)o->restart, asked.tol = tolerance, asked.mixed = i;
+    asked.solver = r->method;
+    asked.format = r->format;
+    asked.precision = r->type;
+    asked.restart = (int)o->restart;
+    asked.tol = tolerance;
+    asked.mixed = i;
     asked.precond = r->precond;
     rc = cli_lib(ctx, kcl_setup(ctx, A, &asked, &s[i]));
   }

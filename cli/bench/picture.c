@@ -14,7 +14,9 @@ int bench_picture(const kcl_csr *A, cli_bench_matrix *out) {
   int rc = cli_raster_count(A, CLI_BENCH_RASTER, &r);
   if (rc) return rc;
   out->length_count = cli_row_lengths(A, out->lengths);
-  out->raster_x = r.nx, out->raster_y = r.ny, out->raster_max = r.max;
+  out->raster_x = r.nx;
+  out->raster_y = r.ny;
+  out->raster_max = r.max;
   cli_raster_digits(&r, out->raster);
   free(r.cell);
   return 0;

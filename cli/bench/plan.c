@@ -151,5 +151,7 @@ void bench_close(cli_bench_run *b) {
     kcl_bench_free(&b->rows[i].measured), bench_profile_free(&b->rows[i]);
   for (int i = 0; i < b->place_count; i++)
     kcl_destroy(&b->places[i].ctx), kcl_destroy(&b->places[i].profiled);
-  free(b->rows), free(b->places), free(b->matrices);
+  free(b->rows);
+  free(b->places);
+  free(b->matrices);
 }

@@ -78,9 +78,13 @@ static int measure_precond(comparing *c, row *r) {
   kcl_setup_info u;
   double *x = calloc((size_t)c->p.A->cols * 2 + 1, sizeof *x);
   int rc = x ? 0 : cli_fail(KCL_MEMORY, "out of memory: x");
-  o.solver = c->method, o.precond = r->precond, o.precision = c->p.precision;
+  o.solver = c->method;
+  o.precond = r->precond;
+  o.precision = c->p.precision;
   o.format = c->o->formats && strcmp(c->o->formats, "all") ? c->o->formats : "model";
-  o.progress = check_time_limit, o.user = c, o.restart = (int)c->o->restart;
+  o.progress = check_time_limit;
+  o.user = c;
+  o.restart = (int)c->o->restart;
   if (!rc && (rc = kcl_setup(c->ctx, c->p.A, &o, &s))) {
     snprintf(r->why, sizeof r->why, "%s", kcl_error(c->ctx));
     rc = rc == KCL_USAGE || rc == KCL_MEMORY ? 0 : rc;
@@ -157,12 +161,16 @@ static int write_csv(const comparing *c) {
         b.f);
   for (int i = 0; i < c->count; i++) {
     const row *r = &c->rows[i];
-    csv_text(b.f, r->matrix), fputc(',', b.f), csv_text(b.f, r->precond);
+    csv_text(b.f, r->matrix);
+    fputc(',', b.f);
+    csv_text(b.f, r->precond);
     fprintf(b.f, ",%s,%lld", r->solved ? "true" : "false", (long long)r->iterations);
     csv_number(b.f, r->solved ? r->setup : NAN), csv_number(b.f, r->solved ? r->refresh : NAN);
     csv_number(b.f, r->solved ? r->solve : NAN);
     csv_number(b.f, r->solved ? r->bytes : NAN), csv_number(b.f, r->solved ? r->pays : NAN);
-    fputc(',', b.f), csv_text(b.f, r->why), fputc('\n', b.f);
+    fputc(',', b.f);
+    csv_text(b.f, r->why);
+    fputc('\n', b.f);
   }
   return buffer_write(&b, c->o->csv);
 }

@@ -189,13 +189,16 @@ static int read_matrix_object(cli_bench_run *r, const cJSON *m) {
   cli_bench_matrix *A = &r->matrices[at];
   const cJSON *l = cJSON_GetObjectItem(m, "row_length");
   A->known = true;
-  A->rows = count_field(m, "rows"), A->cols = count_field(m, "cols"),
+  A->rows = count_field(m, "rows");
+  A->cols = count_field(m, "cols");
   A->nnz = count_field(m, "nnz");
   A->stored = count_field(m, "stored"), A->bandwidth = count_field(m, "bandwidth");
   A->diagonals = count_field(m, "diagonals"), A->seconds_read = number_field(m, "seconds_read");
   A->row_min = count_field(l, "min"), A->row_max = count_field(l, "max");
   A->row_mean = number_field(l, "mean"), A->row_deviation = number_field(l, "deviation_percent");
-  COPY(A->symmetry, m, "symmetry"), COPY(A->field, m, "field"), COPY(A->solver, m, "solver");
+  COPY(A->symmetry, m, "symmetry");
+  COPY(A->field, m, "field");
+  COPY(A->solver, m, "solver");
   bench_picture_read(m, A);
   return 0;
 }
@@ -253,7 +256,9 @@ static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
   row.precision = strlen(asked) == 1 ? *asked : 0;
   row.nrhs = int_field(o, "nrhs_asked"), row.load = number_field(o, "load");
   COPY(row.solver, o, "solver_asked"), COPY(row.method, o, "solver");
-  COPY(row.precond, o, "precond"), COPY(row.format, o, "format"), COPY(row.date, o, "date");
+  COPY(row.precond, o, "precond");
+  COPY(row.format, o, "format");
+  COPY(row.date, o, "date");
   bench_read_status(text_field(o, "status"), &row);
   if (row.matrix < 0 || row.place < REFERENCE || (row.state == CLI_BENCH_FAILED && !r->shown))
     row.state = CLI_BENCH_TODO;

@@ -20,7 +20,9 @@ static int whole_exponent(double logarithm) { return fabs(logarithm) < 400 ? (in
 /* 1, 2 or 5 times a power of ten: about a fifth of the range. */
 static double step_of(double range) {
   double unit = pow(10, floor(log10(range / 5))), n = range / 5 / unit;
-  return unit * (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10);
+  if (n < 1.5) return unit;
+  if (n < 3.5) return unit * 2;
+  return unit * (n < 7.5 ? 5 : 10);
 }
 
 static bool decades(const cli_axis *a) { return a->hi / a->lo > 200; }
@@ -28,8 +30,10 @@ static bool decades(const cli_axis *a) { return a->hi / a->lo > 200; }
 /* The nearest of 1, 2 and 5 times a power of ten that is not above v; up: not below. */
 static double round_log(double v, bool up) {
   const double unit = pow(10, floor(log10(v) + 1e-9)), m = v / unit;
-  if (up) return unit * (m <= 1 + 1e-9 ? 1 : m <= 2 + 1e-9 ? 2 : m <= 5 + 1e-9 ? 5 : 10);
-  return unit * (m >= 5 - 1e-9 ? 5 : m >= 2 - 1e-9 ? 2 : 1);
+  if (!up) return unit * (m >= 5 - 1e-9 ? 5 : m >= 2 - 1e-9 ? 2 : 1);
+  if (m <= 1 + 1e-9) return unit;
+  if (m <= 2 + 1e-9) return unit * 2;
+  return unit * (m <= 5 + 1e-9 ? 5 : 10);
 }
 
 cli_axis axis_round(cli_axis a) {
@@ -118,11 +122,18 @@ cli_text axis_number(double v) {
 }
 
 cli_text exact_seconds(double v) {
+  static const struct {
+    double below, per_second;
+    const char *name;
+  } units[] = {{0.9995e-6, 1e9, "ns"},
+               {0.9995e-3, 1e6, "\xc2\xb5s"},
+               {0.9995, 1e3, "ms"},
+               {INFINITY, 1, "s"}};
   cli_text t;
-  const double unit = v < 0.9995e-6 ? 1e9 : v < 0.9995e-3 ? 1e6 : v < 0.9995 ? 1e3 : 1;
-  const char *name = v < 0.9995e-6 ? "ns" : v < 0.9995e-3 ? "\xc2\xb5s" : v < 0.9995 ? "ms" : "s";
-  const double u = v * unit;
-  snprintf(t.s, sizeof t.s, "%.*f %s", u < 9.995 ? 2 : u < 99.95 ? 1 : 0, u, name);
+  int i = 0;
+  while (i < 3 && !(v < units[i].below)) i++;
+  const double u = v * units[i].per_second;
+  snprintf(t.s, sizeof t.s, "%.*f %s", u < 9.995 ? 2 : u < 99.95 ? 1 : 0, u, units[i].name);
   return t;
 }
 

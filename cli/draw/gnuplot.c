@@ -15,7 +15,9 @@
 
 /* An interrupt is for krylocl, which then decides: the picture is finished. */
 static void exec_program(const char *const *program, int in, int out) {
-  signal(SIGINT, SIG_IGN), signal(SIGTERM, SIG_IGN), signal(SIGHUP, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
   signal(SIGPIPE, SIG_DFL);
   setenv("LC_ALL", "C.UTF-8", 1); /* names in UTF-8, whatever the locale */
   if (dup2(in, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0)
@@ -43,7 +45,11 @@ static void receive_all(int from, FILE *f) {
 int cli_filter(const char *const *program, const cli_buffer *commands, FILE *picture) {
   int in[2], out[2], status = -1;
   if (pipe(in)) return -1;
-  if (pipe(out)) return close(in[0]), close(in[1]), -1;
+  if (pipe(out)) {
+    close(in[0]);
+    close(in[1]);
+    return -1;
+  }
   for (int i = 0; i < 2; i++) fcntl(in[i], F_SETFD, FD_CLOEXEC), fcntl(out[i], F_SETFD, FD_CLOEXEC);
   fflush(NULL);
   pid_t child = fork();

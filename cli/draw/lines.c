@@ -16,7 +16,10 @@ cli_line *lines_add(cli_lines *l, int points) {
   cli_line *one = &more[l->count];
   *one = (cli_line){.x = calloc((size_t)points + 1, sizeof(double)),
                     .y = calloc((size_t)points + 1, sizeof(double))};
-  if (one->x && one->y) return l->count++, one;
+  if (one->x && one->y) {
+    l->count++;
+    return one;
+  }
   free(one->x), free(one->y);
   return NULL;
 }

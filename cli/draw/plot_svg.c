@@ -68,6 +68,8 @@ int svg_structure(const char *path, const char *title, const kcl_csr *A) {
   svg_end(b.f);
   rc = buffer_write(&b, path);
 done:
-  free(digits), free(r.cell), buffer_free(&b);
+  free(digits);
+  free(r.cell);
+  buffer_free(&b);
   return rc;
 }

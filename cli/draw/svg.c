@@ -36,7 +36,9 @@ void svg_begin(FILE *f, double width, double height, const char *title, bool alo
   xml_text(f, title);
   fputs("</title>\n", f);
   if (!alone) return;
-  fputs("<style>", f), svg_style(f, true), fputs("</style>\n", f);
+  fputs("<style>", f);
+  svg_style(f, true);
+  fputs("</style>\n", f);
   fprintf(f, "<rect width=\"%.0f\" height=\"%.0f\" class=\"paper\"/>\n", width, height);
 }
 
@@ -45,7 +47,9 @@ void svg_end(FILE *f) { fputs("</svg>\n", f); }
 void svg_group(FILE *f, const char *tip) {
   fputs("<g>", f);
   if (!tip || !*tip) return;
-  fputs("<title>", f), xml_text(f, tip), fputs("</title>", f);
+  fputs("<title>", f);
+  xml_text(f, tip);
+  fputs("</title>", f);
 }
 
 void svg_group_end(FILE *f) { fputs("</g>\n", f); }

@@ -44,5 +44,7 @@ void svg_style(FILE *f, bool alone) {
   fputs(shapes, f);
   colour(f, false);
   if (alone) return;
-  fputs("\n@media screen and (prefers-color-scheme:dark){", f), colour(f, true), fputs("}", f);
+  fputs("\n@media screen and (prefers-color-scheme:dark){", f);
+  colour(f, true);
+  fputs("}", f);
 }

@@ -86,7 +86,9 @@ static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_pro
   if (p->spread) return cli_ranks_read(ctx, o, path, p, b, x0);
   int rc = cli_read(ctx, o, path, &p->A, b, x0);
   if (!rc) p->whole = *p->A;
-  p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;
+  p->whole.row_ptr = NULL;
+  p->whole.col = NULL;
+  p->whole.val = NULL;
   return rc;
 }
 

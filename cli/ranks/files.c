@@ -61,9 +61,14 @@ int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem
   CLI_TRY(read_own_rows(ctx, o, &at, &part));
   p->A = part.A, part.A = NULL;
   p->whole = *p->A;
-  p->whole.row_ptr = NULL, p->whole.col = NULL, p->whole.val = NULL;
-  p->columns = part.columns, p->first_row = part.first_row, p->whole.rows = part.rows,
-  p->whole.nnz = part.nonzeros, p->whole.stored = part.stored;
+  p->whole.row_ptr = NULL;
+  p->whole.col = NULL;
+  p->whole.val = NULL;
+  p->columns = part.columns;
+  p->first_row = part.first_row;
+  p->whole.rows = part.rows;
+  p->whole.nnz = part.nonzeros;
+  p->whole.stored = part.stored;
   if (b) *b = part.b, part.b = NULL;
   if (x0) *x0 = part.x0, part.x0 = NULL;
   if (b && !*b && at.b[0]) rc = cli_ranks_dense_read(ctx, at.b, p->A->rows, b);

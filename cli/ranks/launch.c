@@ -41,7 +41,9 @@ static void listen(void) {
   struct sigaction act = {.sa_handler = pass_on}, from = {.sa_flags = SA_SIGINFO};
   char pid[32];
   from.sa_sigaction = note_rank_0;
-  sigaction(SIGINT, &act, NULL), sigaction(SIGTERM, &act, NULL), sigaction(SIGUSR1, &from, NULL);
+  sigaction(SIGINT, &act, NULL);
+  sigaction(SIGTERM, &act, NULL);
+  sigaction(SIGUSR1, &from, NULL);
   if (signal(SIGHUP, SIG_IGN) != SIG_IGN) sigaction(SIGHUP, &act, NULL); /* nohup */
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
   setenv(PARENT, pid, 1);
@@ -112,7 +114,10 @@ int cli_launch(const cli_options *o) {
   if (!line) return cli_fail(KCL_MEMORY, "out of memory");
   snprintf(count, sizeof count, "%d", cli_device_count(o));
   self[n > 0 ? n : 0] = 0;
-  line[0] = "mpiexec", line[1] = "-n", line[2] = count, line[3] = n > 0 ? self : o->argv[0];
+  line[0] = "mpiexec";
+  line[1] = "-n";
+  line[2] = count;
+  line[3] = n > 0 ? self : o->argv[0];
   for (int i = 1; i < o->argc; i++) line[BEFORE + i - 1] = o->argv[i];
   if (!o->quiet) say_line(line, BEFORE - 1);
   fflush(stdout), fflush(stderr);

@@ -35,9 +35,11 @@ static candidates find_candidates(const cli_report_data *r, const cli_report_gro
 }
 
 static void name(FILE *f, const char *text, bool html) {
-  if (html)
-    fputs("<b>", f), xml_text(f, text), fputs("</b>", f);
-  else
+  if (html) {
+    fputs("<b>", f);
+    xml_text(f, text);
+    fputs("</b>", f);
+  } else
     fputs(text, f);
 }
 
@@ -48,10 +50,8 @@ static void sureness(FILE *f, const candidates *c, bool html) {
   cli_rank_test test;
   if (rank_compare(s->seconds, s->count, t->seconds, t->count, &test)) return;
   const bool known = fewer > 1 && test.confidence >= 0.95;
-  const char *verdict = !known             ? "Not known"
-                        : test.low > CLOSE ? "Sure"
-                        : test.low > 1     ? "Nearly a tie"
-                                           : "A tie";
+  const char *verdict = test.low > CLOSE ? "Sure" : test.low > 1 ? "Nearly a tie" : "A tie";
+  if (!known) verdict = "Not known";
   fprintf(f, "%s: ", verdict);
   name(f, c->next->format, html);
   fprintf(f, " takes %s times as long", bench_factor(test.ratio).s);

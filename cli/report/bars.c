@@ -64,8 +64,9 @@ static void draw_time_bar(const bars *b, const cli_bench_row *row, double y, boo
 
 static void draw_bars_key(FILE *f, double x) {
   svg_rect(f, x, 5, 16, 10, "bar"), svg_text(f, x + 21, 14, "mute", "median");
-  svg_dot(f, x + 82, 10, 1.8, "dot"), svg_dot(f, x + 87, 8, 1.8, "dot"),
-      svg_text(f, x + 94, 14, "mute", "sample");
+  svg_dot(f, x + 82, 10, 1.8, "dot");
+  svg_dot(f, x + 87, 8, 1.8, "dot");
+  svg_text(f, x + 94, 14, "mute", "sample");
   svg_rect(f, x + 152, 2, 2.5, 16, "stream"),
       svg_text(f, x + 160, 14, "mute", "its bytes at the stream rate");
 }

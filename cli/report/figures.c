@@ -91,8 +91,10 @@ static int png(writing *w, const cli_buffer *svg, const char *path) {
     w->no_png = true;
   else if (!rc && code)
     rc = cli_fail(KCL_INPUT, "rsvg-convert failed, so %s was not drawn", path);
-  else if (!rc)
-    return w->written++, buffer_write(&picture, path);
+  else if (!rc) {
+    w->written++;
+    return buffer_write(&picture, path);
+  }
   buffer_free(&picture);
   return rc;
 }

@@ -43,7 +43,9 @@ static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) 
   cli_report_group *g = &r->groups[r->group_count];
   *g = (cli_report_group){
       .matrix = row->matrix, .key = row, .rows = calloc((size_t)r->run.row_count, sizeof *g->rows)};
-  return g->rows ? r->group_count++, g : NULL;
+  if (!g->rows) return NULL;
+  r->group_count++;
+  return g;
 }
 
 static int insert(const cli_report_data *r, cli_report_group *g, int i) {

@@ -12,7 +12,9 @@
 
 static void item(FILE *f, const char *name, const char *text) {
   if (!*text) return;
-  fprintf(f, "<dt>%s</dt><dd>", name), xml_text(f, text), fputs("</dd>\n", f);
+  fprintf(f, "<dt>%s</dt><dd>", name);
+  xml_text(f, text);
+  fputs("</dd>\n", f);
 }
 
 /* A word of a command line, in quotes if a shell would take it apart. */
@@ -43,8 +45,11 @@ static void print_bench_command(FILE *f, const cJSON *file) {
     if (number) fprintf(b.f, " %g", one->valuedouble);
     if (text) print_shell_word(b.f, one->valuestring);
   }
-  if (!buffer_close(&b))
-    fputs("<dt>command</dt><dd><code>", f), xml_text(f, b.data), fputs("</code></dd>\n", f);
+  if (!buffer_close(&b)) {
+    fputs("<dt>command</dt><dd><code>", f);
+    xml_text(f, b.data);
+    fputs("</code></dd>\n", f);
+  }
   buffer_free(&b);
 }
 
@@ -92,7 +97,9 @@ static void bench(FILE *f, const cli_report_file *file) {
                ? "; not complete: it was interrupted, or a file could not be read"
                : "");
   item(f, "measured", text);
-  print_bench_command(f, o), print_devices(f, o), print_host(f, o);
+  print_bench_command(f, o);
+  print_devices(f, o);
+  print_host(f, o);
 }
 
 static void print_solve_origin(FILE *f, const cli_report_file *file) {
@@ -107,7 +114,9 @@ static void print_solve_origin(FILE *f, const cli_report_file *file) {
 
 void report_how(FILE *f, const cli_report_data *r) {
   for (int i = 0; i < r->file_count; i++) {
-    fputs("<h3>", f), xml_text(f, cli_base(r->files[i].path)), fputs("</h3>\n<dl>\n", f);
+    fputs("<h3>", f);
+    xml_text(f, cli_base(r->files[i].path));
+    fputs("</h3>\n<dl>\n", f);
     (r->files[i].solve ? print_solve_origin : bench)(f, &r->files[i]);
     fputs("</dl>\n", f);
   }

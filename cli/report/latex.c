@@ -73,8 +73,11 @@ static void print_latex_table(FILE *f, const cli_report_data *r, int matrix, con
   for (int i = 0; (c = report_column_at(i)); i++)
     if (shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
   fputs("}\n", f);
-  if (tall)
-    fputs("\\caption{", f), print_latex_text(f, report_caption(r, matrix).s), fputs("}\\\\\n", f);
+  if (tall) {
+    fputs("\\caption{", f);
+    print_latex_text(f, report_caption(r, matrix).s);
+    fputs("}\\\\\n", f);
+  }
   fputs("\\toprule\n", f);
   print_latex_row(f, r, matrix, NULL);
   fputs(tall ? "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n" : "\\midrule\n", f);

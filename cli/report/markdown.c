@@ -51,8 +51,9 @@ static void print_markdown_row(FILE *f, const cli_report_data *r, int matrix,
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
     if (!report_column_shown(r, matrix, c)) continue;
-    fputs("| ", f), print_markdown_text(f, row ? report_cell(r, row, c, &v).s : c->title),
-        fputc(' ', f);
+    fputs("| ", f);
+    print_markdown_text(f, row ? report_cell(r, row, c, &v).s : c->title);
+    fputc(' ', f);
   }
   fputs("|\n", f);
 }
@@ -61,7 +62,9 @@ static void print_markdown_table(FILE *f, const cli_report_data *r, int matrix) 
   int count;
   const cli_report_column *c;
   int *rows = report_rows(r, matrix, &count);
-  fputs("\n", f), print_markdown_text(f, report_caption(r, matrix).s), fputs("\n\n", f);
+  fputs("\n", f);
+  print_markdown_text(f, report_caption(r, matrix).s);
+  fputs("\n\n", f);
   if (rows && count) {
     print_markdown_row(f, r, matrix, NULL);
     for (int i = 0; (c = report_column_at(i)); i++)

@@ -24,8 +24,9 @@ static void print_answers(FILE *f, const cli_report_data *r) {
   fputs("<ul class=\"answer\">\n", f);
   for (int m = 0; m < r->run.matrix_count; m++) {
     bool any = false;
-    fprintf(f, "<li><a class=\"matrix\" href=\"#m%d\">", m), xml_text(f, r->run.matrices[m].name),
-        fputs("</a>", f);
+    fprintf(f, "<li><a class=\"matrix\" href=\"#m%d\">", m);
+    xml_text(f, r->run.matrices[m].name);
+    fputs("</a>", f);
     for (int i = 0; i < r->group_count; i++) {
       const cli_report_group *g = &r->groups[i];
       if (g->matrix != m || !g->count || !report_first(r, g, true)) continue;
@@ -55,17 +56,24 @@ static int figure(void *self, const cli_report_figure *figure, const cli_report_
     const cli_report_name name = figure->scope == CLI_REPORT_RUN
                                      ? report_setting_all(w->r, s->g->key)
                                      : report_setting(w->r, s->g->key, figure != &report_threads);
-    fputs(" <span class=\"setting\">", w->f), xml_text(w->f, name.s), fputs("</span>", w->f);
+    fputs(" <span class=\"setting\">", w->f);
+    xml_text(w->f, name.s);
+    fputs("</span>", w->f);
   }
   if (s->solve) {
     char name[200];
     bench_short_name(report_text(report_field(s->solve->json, "matrix"), "file"), name,
                      sizeof name);
-    fputs(" <span class=\"setting\">", w->f), xml_text(w->f, name), fputs("</span>", w->f);
+    fputs(" <span class=\"setting\">", w->f);
+    xml_text(w->f, name);
+    fputs("</span>", w->f);
   }
   fputs("</h3>\n", w->f);
-  if (w->last != figure)
-    fputs("<figcaption>", w->f), xml_text(w->f, figure->how), fputs("</figcaption>\n", w->f);
+  if (w->last != figure) {
+    fputs("<figcaption>", w->f);
+    xml_text(w->f, figure->how);
+    fputs("</figcaption>\n", w->f);
+  }
   w->last = figure;
   fwrite(svg.data, 1, svg.size, w->f);
   fputs("</figure>\n", w->f);
@@ -97,7 +105,9 @@ static void facts(FILE *f, const cli_bench_matrix *A) {
            cli_count(A->row_min).s, cli_count(A->row_max).s, A->row_mean, A->row_deviation,
            cli_count(A->bandwidth).s, cli_count(A->diagonals).s,
            strcmp(A->name, A->file) ? "" : "Generated.");
-  fputs("<p class=\"facts\">", f), xml_text(f, text), fputs("</p>\n", f);
+  fputs("<p class=\"facts\">", f);
+  xml_text(f, text);
+  fputs("</p>\n", f);
 }
 
 static bool same_remark(const cli_bench_row *a, const cli_bench_row *b) {
@@ -140,14 +150,17 @@ static void remarks(FILE *f, const cli_report_data *r, int matrix) {
     if (!gather_page_remark(f, r, row)) continue;
     bench_status(row, status, sizeof status);
     fputs("</td><td class=\"left\">", f), xml_text(f, report_place(r, row->place, true).s);
-    fputs("</td><td class=\"left\">", f), xml_text(f, status), fputs("</td></tr>\n", f);
+    fputs("</td><td class=\"left\">", f);
+    xml_text(f, status);
+    fputs("</td></tr>\n", f);
   }
   if (any) fputs("</tbody></table></div>\n", f);
 }
 
 static int print_matrix_part(FILE *f, const cli_report_data *r, int m) {
-  fprintf(f, "<section>\n<h2 id=\"m%d\">", m), xml_text(f, r->run.matrices[m].name),
-      fputs("</h2>\n", f);
+  fprintf(f, "<section>\n<h2 id=\"m%d\">", m);
+  xml_text(f, r->run.matrices[m].name);
+  fputs("</h2>\n", f);
   facts(f, &r->run.matrices[m]);
   int rc = print_figures(f, r, CLI_REPORT_MATRIX, CLI_REPORT_GROUP, m);
   remarks(f, r, m);
@@ -198,9 +211,11 @@ static int body(FILE *f, const cli_report_data *r) {
   if (solves) fputs("<section>\n<h2>Convergence</h2>\n", f);
   if (solves && !rc) rc = print_figures(f, r, CLI_REPORT_SOLVES, CLI_REPORT_SOLVES, -1);
   if (solves) fputs("</section>\n", f);
-  if (r->run.row_count)
-    fputs("<section>\n<h2>All rows</h2>\n<p class=\"mute\">A click on a heading sorts.</p>\n", f),
-        report_table(f, r), fputs("</section>\n", f);
+  if (r->run.row_count) {
+    fputs("<section>\n<h2>All rows</h2>\n<p class=\"mute\">A click on a heading sorts.</p>\n", f);
+    report_table(f, r);
+    fputs("</section>\n", f);
+  }
   return rc;
 }
 
@@ -210,8 +225,9 @@ int report_page(const cli_report_data *r, const char *path) {
   CLI_TRY(buffer_open(&b));
   print_page_head(b.f, r);
   CLI_TRY(body(b.f, r));
-  fputs("<section>\n<h2>How it was measured</h2>\n", b.f), report_how(b.f, r),
-      fputs("</section>\n", b.f);
+  fputs("<section>\n<h2>How it was measured</h2>\n", b.f);
+  report_how(b.f, r);
+  fputs("</section>\n", b.f);
   fprintf(b.f, "</main>\n<script>%s</script>\n", report_script);
   data(b.f, r);
   fputs("</body></html>\n", b.f);

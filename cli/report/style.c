@@ -63,7 +63,10 @@ static const char
         "inherit;text-decoration:none}}\n";
 
 void report_page_style(FILE *f) {
-  fputs("<style>", f), fputs(light, f), fputs(dark, f), fputs(layout, f);
+  fputs("<style>", f);
+  fputs(light, f);
+  fputs(dark, f);
+  fputs(layout, f);
   svg_style(f, false);
   fputs("</style>\n", f);
 }

@@ -112,7 +112,9 @@ int *report_rows(const cli_report_data *r, int matrix, int *count) {
 static void print_column_head(FILE *f, const char *title, const char *tip, bool left) {
   fprintf(f, "<th scope=\"col\"%s title=\"", left ? " class=\"left\"" : "");
   xml_text(f, tip);
-  fputs("\"><button type=\"button\">", f), xml_text(f, title), fputs("</button></th>", f);
+  fputs("\"><button type=\"button\">", f);
+  xml_text(f, title);
+  fputs("</button></th>", f);
 }
 
 static void print_table_row(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
@@ -126,7 +128,9 @@ static void print_table_row(FILE *f, const cli_report_data *r, const cli_bench_r
     if (c->cell == CLI_BENCH_PER_RHS && !report_column_shown(r, -1, c)) continue;
     fprintf(f, "<td%s", c->left ? " class=\"left\"" : "");
     if (isfinite(v)) fprintf(f, " data-v=\"%.17g\"", v);
-    fputc('>', f), xml_text(f, text.s), fputs("</td>", f);
+    fputc('>', f);
+    xml_text(f, text.s);
+    fputs("</td>", f);
   }
   fputs("</tr>\n", f);
 }

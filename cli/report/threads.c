@@ -54,8 +54,12 @@ static int add_thread_line(cli_lines *l, const series *s) {
 static int ideal(cli_lines *l, const series *s) {
   cli_line *one = lines_add(l, 2);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
-  one->x[0] = s->threads[0], one->y[0] = 1, one->x[1] = s->threads[s->count - 1];
-  one->y[1] = one->x[1] / one->x[0], one->count = 2, one->ideal = true;
+  one->x[0] = s->threads[0];
+  one->y[0] = 1;
+  one->x[1] = s->threads[s->count - 1];
+  one->y[1] = one->x[1] / one->x[0];
+  one->count = 2;
+  one->ideal = true;
   snprintf(one->name, sizeof one->name, "ideal");
   return 0;
 }

@@ -34,7 +34,11 @@ static bool fit_line(const cli_estimate *e, double begin, double *slope, double 
   double n = 0, t = 0, y = 0, tt = 0, ty = 0;
   for (int i = 0; i < e->count; i++) {
     const cli_point *p = &e->point[i];
-    if (p->seconds >= begin) n++, t += p->seconds, y += p->log_residual;
+    if (p->seconds >= begin) {
+      n++;
+      t += p->seconds;
+      y += p->log_residual;
+    }
   }
   if (n < LEAST) return false;
   *mean_seconds = t /= n, *mean_log = y /= n;

@@ -58,7 +58,9 @@ void cli_interrupt_heed(int sig) {
 
 void cli_interrupt_begin(const cli_options *o) {
   quiet = o->quiet;
-  cli_interrupt_heed(SIGINT), cli_interrupt_heed(SIGTERM), cli_interrupt_heed(SIGHUP);
+  cli_interrupt_heed(SIGINT);
+  cli_interrupt_heed(SIGTERM);
+  cli_interrupt_heed(SIGHUP);
 }
 
 void cli_interrupt_computing(void) { computing = 1; }
@@ -103,7 +105,10 @@ int cli_abandonable(int (*run)(void *), void *self) {
   if (interrupted) return CLI_INTERRUPTED;
   if (!start_thread(&thread, &w)) return run(self);
   while (!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE)) {
-    if (interrupted) return pthread_detach(thread), CLI_INTERRUPTED;
+    if (interrupted) {
+      pthread_detach(thread);
+      return CLI_INTERRUPTED;
+    }
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   }
   pthread_join(thread, NULL);

@@ -272,7 +272,9 @@ void cli_options_print(FILE *f, const cli_options *o) {
       .options = "device threads quiet verbose json history plot"}; /* each rank may have its own */
   for (int i = 0; i < ENTRIES; i++) {
     if (takes_option(&own, table[i].name)) continue;
-    fprintf(f, "--%s=", table[i].name), print_option_value(f, &table[i], o), fputc('\n', f);
+    fprintf(f, "--%s=", table[i].name);
+    print_option_value(f, &table[i], o);
+    fputc('\n', f);
   }
 }
 
@@ -349,7 +351,11 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
       return rc;
   }
   while (optind < argc) operands[count++] = argv[optind++];
-  if (count) o->command = operands[0], o->files = operands + 1, o->count = count - 1;
+  if (count) {
+    o->command = operands[0];
+    o->files = operands + 1;
+    o->count = count - 1;
+  }
   return 0;
 }
 

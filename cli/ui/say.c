@@ -126,7 +126,11 @@ void cli_wrap(FILE *f, int at, int indent, const char *text, int length) {
   for (const char *s = text, *end = text + length; s < end; blank = true) {
     int n = (int)strcspn(s, " \n");
     if (n > end - s) n = (int)(end - s);
-    if (blank && at + 1 + n > most) fprintf(f, "\n%*s", indent, ""), at = indent, blank = false;
+    if (blank && at + 1 + n > most) {
+      fprintf(f, "\n%*s", indent, "");
+      at = indent;
+      blank = false;
+    }
     at += fprintf(f, "%s%.*s", blank ? " " : "", n, s);
     s += n;
     s += strspn(s, " ");

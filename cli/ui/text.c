@@ -8,13 +8,17 @@
 #include <string.h>
 #include <time.h>
 
+/* Bytes of the character that this first byte announces; 0: none begins so. */
+static int announced_bytes(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
 int cli_character(const char *text) {
   const unsigned char *s = (const unsigned char *)text;
-  int n = *s < 0x80                 ? 1
-          : *s >= 0xc2 && *s < 0xe0 ? 2
-          : *s >= 0xe0 && *s < 0xf0 ? 3
-          : *s >= 0xf0 && *s < 0xf5 ? 4
-                                    : 0;
+  int n = announced_bytes(*s);
   if (n == 1) return *s >= 0x20 && *s != 0x7f;
   for (int i = 1; i < n; i++)
     if ((s[i] & 0xc0) != 0x80) return 0;
