@@ -4,7 +4,9 @@
 
 #include "cli/ui/options.h"
 
+/* Prints why drivers that are installed show no device. */
 void cli_say_drivers(const cli_options *o);
-void cli_configure_drivers(void); /* before the first OpenCL call */
+/* Sets the environment that drivers need. To be called before the first OpenCL call. */
+void cli_configure_drivers(void);
 
 #endif

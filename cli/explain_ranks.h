@@ -5,7 +5,7 @@
 #include "cli/ui/options.h"
 #include "krylocl.h"
 
-/* The time of an iteration on 1, 2, 4 ... o->ranks ranks. */
+/* Prints the predicted time of an iteration on 1, 2, 4 ... o->ranks ranks. */
 int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solver *s,
                       const kcl_device *d);
 

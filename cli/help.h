@@ -11,8 +11,9 @@ typedef struct cli_names { /* a list that krylocl list prints */
 } cli_names;
 extern const cli_names cli_lists[]; /* ended by word NULL */
 
-/* c NULL: of the program, whose subcommands are listed. */
+/* Prints the help of c, or of the program with its subcommands if c is NULL. everything: --help, else -h. */
 int cli_help(const cli_command *c, const cli_command *const *commands, bool everything);
+/* Prints the names of a list with their summaries. */
 void cli_print_list(const cli_names *l);
 const char *cli_about(void), *cli_files(void), *cli_exits(void);
 

@@ -4,7 +4,8 @@
 
 #include "cli/ui/options.h"
 
-/* The page of o->page, of the JSON of krylocl bench. */
+/* Writes the page o->page for the JSON text of one run of krylocl bench. name: the file that the page shows as its
+ * source. */
 int cli_report_text(const cli_options *o, const char *name, const char *json);
 
 #endif

@@ -5,7 +5,8 @@
 #include "cli/ui/options.h"
 #include <stddef.h>
 
-/* KCL_USAGE if an output is the file of an input, of another output or of the report. NULL: not given. */
+/* Checks that each output is a file of its own and no input: else KCL_USAGE. outputs [count]: NULL where not
+ * given. */
 int cli_files_apart(const cli_command *c, const cli_options *o, const char *const *outputs,
                     size_t count);
 

@@ -5,8 +5,11 @@
 #include "cli/ui/options.h"
 #include "krylocl.h"
 
-int cli_validate(const cli_command *c, cli_options *o); /* before any file is read */
-kcl_symmetry_rule cli_symmetry_rule(const char *name);  /* of a valid name, or NULL */
-kcl_scale_rule cli_scale_rule(const char *name);        /* likewise */
+/* Checks operands, names, endings and outputs, before any file is read. */
+int cli_validate(const cli_command *c, cli_options *o);
+/* The rule of a valid name; NULL is the default. */
+kcl_symmetry_rule cli_symmetry_rule(const char *name);
+/* The rule of a valid name; NULL is the default. */
+kcl_scale_rule cli_scale_rule(const char *name);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef CLI_VERSION_H
 #define CLI_VERSION_H
 
+/* Prints version, commit, compiler and optional parts. */
 int cli_version(void);
 
 #endif

@@ -10,9 +10,10 @@ typedef struct cli_curve { /* one line of a convergence history */
   double recomputed; /* the true residual at its end */
 } cli_curve;
 
-/* By our own drawing in .svg (plot_svg.c), by gnuplot in .png. */
+/* Draws residual histories [count]: .svg by plot_svg.c, .png by gnuplot. */
 int plot_history(const char *path, const char *title, const cli_curve *curves, int64_t count,
                  double target);
+/* Draws the positions of the entries of A, likewise. */
 int plot_structure(const char *path, const char *title, const kcl_csr *A);
 
 #endif

@@ -5,10 +5,12 @@
 #include "cli/ui/options.h"
 #include "krylocl.h"
 
+/* The direct check that the options ask for; tol: of the solve. */
 kcl_check_plan cli_check_plan(const cli_options *o, double tol);
+/* Prints the comparison. */
 void cli_compare_say(const cli_options *o, const kcl_solution_error *c);
 
-/* CLI_CHECK_FAILED or CLI_CHECK_UNDECIDED, with the reason as message; or 0. */
+/* CLI_CHECK_FAILED or CLI_CHECK_UNDECIDED after printing the reason; 0: passed. */
 int cli_compare_code(const kcl_solution_error *c);
 
 #endif

@@ -5,7 +5,7 @@
 #include "cli/ui/options.h"
 #include "krylocl.h"
 
-/* With --source and --profile an OpenCL device. */
+/* Opens the device of the options and describes it in d. --source and --profile select an OpenCL device. */
 int cli_device(kcl *ctx, const cli_options *o, kcl_device *d);
 
 #endif

@@ -6,10 +6,14 @@
 #include "cli/ui/options.h"
 #include "krylocl.h"
 
-bool cli_ranks_spread(const cli_options *o); /* does each rank read its own rows? */
+/* True if each rank reads its own rows. */
+bool cli_ranks_spread(const cli_options *o);
+/* Reads p->A and p->whole; b and x0 as in cli_read. */
 int cli_ranks_read(kcl *ctx, const cli_options *o, const char *path, cli_problem *p, kcl_dense **b,
-                   kcl_dense **x0); /* p->A and p->whole; b, x0 as cli_read */
+                   kcl_dense **x0);
+/* Reads rows of a vector file: own of them on this rank. */
 int cli_ranks_dense_read(kcl *ctx, const char *path, int64_t own, kcl_dense **out);
+/* Writes a vector file of which each rank has its own rows. */
 int cli_ranks_dense_write(kcl *ctx, const char *path, const kcl_dense *own);
 
 #endif

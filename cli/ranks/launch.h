@@ -4,8 +4,9 @@
 
 #include "cli/ui/options.h"
 
-void cli_launched(
-    void); /* rank 0 of several, after cli_interrupt_begin: heeds what cli_launch passes on */
-int cli_launch(const cli_options *o); /* the program once more on so many ranks; its exit code */
+/* Called by rank 0 of several after cli_interrupt_begin: handles the signals that cli_launch passes on. */
+void cli_launched(void);
+/* Starts the program again with one rank per device, waits, and returns its exit code. */
+int cli_launch(const cli_options *o);
 
 #endif

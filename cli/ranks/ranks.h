@@ -6,21 +6,34 @@
 #include "cli/ui/text.h"
 #include "krylocl.h"
 
+/* Starts MPI if a launcher started this process, or for --reproducible. */
 void cli_ranks_begin(int *argc, char ***argv);
-int cli_ranks_end(int rc); /* returns rc */
-int cli_rank(void);        /* 0 also without mpirun */
+/* Ends MPI and returns rc. Aborts the other ranks if they wait for this one. */
+int cli_ranks_end(int rc);
+/* Number of this rank; 0 without mpirun. */
+int cli_rank(void);
+/* Number of ranks; 1 without mpirun. */
 int cli_ranks(void);
-cli_text cli_ranks_library(void);          /* the MPI library and its version; "" without */
-bool cli_ranks_alone(void);                /* does the ordinary library do the work? */
-void cli_ranks_wait(bool waiting);         /* do other ranks wait for the next word of this one? */
-int cli_ranks_check(const cli_options *o); /* options of several ranks, in a program without MPI */
+/* Name and version of the MPI library; "" without MPI. */
+cli_text cli_ranks_library(void);
+/* True if the ordinary library does the work. */
+bool cli_ranks_alone(void);
+/* Records whether the other ranks wait for the next message of this one. */
+void cli_ranks_wait(bool waiting);
+/* Refuses options that need MPI in a program without it. */
+int cli_ranks_check(const cli_options *o);
 
-/* rc of the command line; KCL_USAGE where those of the ranks differ in what all must have alike. */
+/* Returns rc, the result of parsing, or KCL_USAGE if the ranks differ in an option that must be the same on all. */
 int cli_ranks_same(const cli_options *o, int rc);
-int cli_ranks_agree(kcl *ctx, int rc);         /* all ranks: the first failure */
-int cli_ranks_agreed(kcl *ctx, int rc);        /* the same; another rank's is printed */
-int cli_ranks_tell(int word);                  /* all ranks: rank 0's word */
-void cli_ranks_share(void *data, size_t size); /* all ranks: rank 0's data */
-double cli_ranks_largest(double own);          /* all ranks; NaN if one is */
+/* All ranks: returns the first failure of any. */
+int cli_ranks_agree(kcl *ctx, int rc);
+/* All ranks: cli_ranks_agree, and prints the failure if it is of another rank. */
+int cli_ranks_agreed(kcl *ctx, int rc);
+/* All ranks: returns the value of rank 0. */
+int cli_ranks_tell(int word);
+/* All ranks: replaces data by that of rank 0. */
+void cli_ranks_share(void *data, size_t size);
+/* All ranks: the largest value; NaN if any is NaN. */
+double cli_ranks_largest(double own);
 
 #endif

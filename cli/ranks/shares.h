@@ -5,9 +5,13 @@
 #include "cli/ui/options.h"
 #include <stddef.h>
 
-int cli_device_count(const cli_options *o); /* how many; 0: the option is not given */
+/* Number of devices of --devices; 0: not given. */
+int cli_device_count(const cli_options *o);
+/* Checks the lists of --devices and --shares. */
 int cli_devices_check(const cli_options *o);
+/* Copies the device of a rank. */
 void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room);
-double cli_share_of_rank(const cli_options *o, int rank); /* 0: not given */
+/* Share of a rank; 0: not given. */
+double cli_share_of_rank(const cli_options *o, int rank);
 
 #endif

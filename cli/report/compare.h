@@ -35,6 +35,7 @@ typedef struct cli_comparison {
   int count, alone, broken; /* alone: rows that another run lacks; broken: rows that fail now */
 } cli_comparison;
 
+/* Gathers the times that old and new runs have in common. */
 int report_pairs(cli_comparison *c);
 
 #endif

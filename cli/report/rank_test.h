@@ -8,8 +8,8 @@ typedef struct cli_rank_test {
   double low, high; /* an interval around it */
   double confidence;
 } cli_rank_test;
-int rank_compare(const double *x, int n, const double *y, int m,
-                 cli_rank_test *out); /* KCL_MEMORY */
+/* Tests whether y [m] differs from x [n]. Returns 0 or KCL_MEMORY. */
+int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *out);
 /* Adjusts p [count] for that many tests at once (Holm 1979). */
 void rank_holm(double *p, int count);
 

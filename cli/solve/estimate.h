@@ -15,10 +15,12 @@ typedef struct cli_estimate { /* residuals of a solve, evenly spaced in time */
   int count;
   double gap; /* seconds between two, at least */
 } cli_estimate;
+/* Adds a residual at this time. */
 void cli_estimate_add(cli_estimate *e, double seconds, double residual);
 
-/* Seconds until the residual is down to the target; < 0: not known; INFINITY: it is not falling. */
+/* Seconds until the residual reaches the target; < 0: not known; INFINITY: it is not falling. */
 double cli_estimate_left(const cli_estimate *e, double target);
-cli_text cli_estimate_words(const cli_estimate *e, double target); /* "about 40 s left", or "" */
+/* "about 40 s left", or "" where it is not known. */
+cli_text cli_estimate_words(const cli_estimate *e, double target);
 
 #endif

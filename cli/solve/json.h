@@ -4,6 +4,7 @@
 
 #include "cli/solve/run.h"
 
+/* Writes the JSON file of the run. */
 int solve_json(const cli_run *r);
 
 #endif

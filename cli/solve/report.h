@@ -12,12 +12,14 @@ typedef struct cli_time {
   double seconds;
 } cli_time;
 
-/* What a run took, in order; the last two: what has no name, and all. */
+/* Lists the times of a run in order. The last two are the unnamed rest and the total. */
 void cli_times(const cli_run *r, cli_time list[CLI_TIMES]);
+/* Prints right-hand side, method, format and warnings. */
 void report_method(const cli_run *r);
+/* Prints results, times and the files written. */
 void report_results(const cli_run *r);
 
-/* Does it stop by another quantity than |b - A x| / |b|? */
+/* True if the stopping test uses another quantity than |b - A x| / |b|. */
 bool cli_tests_another(const cli_run *r, const kcl_report *p);
 
 #endif

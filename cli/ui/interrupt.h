@@ -5,16 +5,21 @@
 #include "cli/ui/options.h"
 #include <stdbool.h>
 
-void cli_interrupt_begin(
-    const cli_options *o);          /* from now on SIGINT, SIGTERM and SIGHUP are handled */
-void cli_interrupt_heed(int sig);   /* handles one more signal in the same way */
-void cli_interrupt_computing(void); /* from now on the first one is only noted */
+/* Handles SIGINT, SIGTERM and SIGHUP from now on. */
+void cli_interrupt_begin(const cli_options *o);
+/* Handles one more signal in the same way. */
+void cli_interrupt_heed(int sig);
+/* The first signal no longer ends the program from now on: it is recorded. */
+void cli_interrupt_computing(void);
+/* True after a signal. */
 bool cli_interrupted(void);
-int cli_exit_code(int rc); /* rc; for CLI_INTERRUPTED 128 + the signal */
+/* rc, or 128 + the signal for CLI_INTERRUPTED. */
+int cli_exit_code(int rc);
 
-/* Runs it in a thread; CLI_INTERRUPTED at an interrupt: the thread goes on, with all that it uses, and
- * the program must end by cli_leave. */
+/* Runs run(self) in a thread. Returns CLI_INTERRUPTED at an interrupt: the thread continues with all that it uses,
+ * and the program must end by cli_leave. */
 int cli_abandonable(int (*run)(void *), void *self);
+/* Ends the program at once, whatever other threads do. */
 void cli_leave(int code);
 
 #endif

@@ -6,20 +6,23 @@
 
 struct cJSON;
 
-void json_number(struct cJSON *o, const char *key, double v); /* 17 digits; null if not finite */
+/* Adds a number with 17 digits; null if it is not finite. */
+void json_number(struct cJSON *o, const char *key, double v);
 void json_count(struct cJSON *o, const char *key, int64_t v);
 void json_text(struct cJSON *o, const char *key, const char *v);
 void json_bool(struct cJSON *o, const char *key, bool v);
 void json_matrix(struct cJSON *o, const char *path, const kcl_csr *A);
 void json_device(struct cJSON *o, const kcl_device *d);
-void json_stream(struct cJSON *o, const kcl_stream *s); /* the object "stream" */
+/* Adds the object "stream". */
+void json_stream(struct cJSON *o, const kcl_stream *s);
 void json_compare(struct cJSON *o, const kcl_solution_error *c);
 
-/* Rows and columns of zeros; the first: from 0, -1: none. */
+/* Adds the numbers of zero rows and columns. first_row and first_col count from 0; -1: none. */
 void json_zeros(struct cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col);
+/* Writes the object to a file; "-": standard output. */
 int json_write(const char *path, const struct cJSON *o);
 
-/* A count in a JSON file, which may hold any number: v, or 0 where it is not within 0 to most (below 9e15). */
+/* v as a count if it lies within 0 to most and below 9e15, else 0: a JSON file may hold any number. */
 int64_t json_to_count(double v, int64_t most);
 
 #endif

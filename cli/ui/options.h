@@ -54,19 +54,23 @@ typedef struct cli_option {
       *values; /* words it takes, "@solvers": those of the list; NULL: a file; "": a number */
 } cli_option;
 
-/* Parses the whole command line. operands: [argc], filled; o->files points into it. */
+/* Parses the whole command line. operands [argc] is filled; o->files points into it. */
 int cli_parse(const cli_command *const *commands, int argc, char **argv, char **operands,
               cli_options *o);
-const cli_command *cli_command_named(const cli_command *const *commands,
-                                     const char *name); /* or NULL */
+/* The subcommand of this name, or NULL. */
+const cli_command *cli_command_named(const cli_command *const *commands, const char *name);
 
-/* Does c take all that are given? */
+/* Refuses given options that c does not take. */
 int cli_options_belong(const cli_command *c, cli_options *o);
-const cli_option *cli_option_at(const cli_command *c, int i); /* that c takes, or NULL */
-bool cli_given(const cli_options *o, const char *name);       /* on the command line */
+/* Option i of those that c takes, or NULL. */
+const cli_option *cli_option_at(const cli_command *c, int i);
+/* True if the option stands on the command line. */
+bool cli_given(const cli_options *o, const char *name);
 
-/* A line "--name=value" for each option that all ranks of a run must have alike. Of files: whether one is given. */
+/* Prints a line "--name=value" for each option that all ranks of a run must share. For files: whether one is
+ * given. */
 void cli_options_print(FILE *f, const cli_options *o);
-bool cli_option_common(const cli_command *c, const cli_option *e); /* shown by -h */
+/* True if -h shows the option. */
+bool cli_option_common(const cli_command *c, const cli_option *e);
 
 #endif

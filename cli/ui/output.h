@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-void cli_open_standard(void);   /* descriptors 0 to 2 that are closed become /dev/null */
-bool cli_standard_output(void); /* false: it was closed */
+/* Opens /dev/null for descriptors 0 to 2 that are closed. */
+void cli_open_standard(void);
+/* False if standard output was closed. */
+bool cli_standard_output(void);
 
-/* To a file that appears when it is complete; "-": standard output. */
+/* Writes a file, which appears when it is complete; "-": standard output. */
 int cli_write(const char *path, const void *data, size_t size);
 
 typedef struct cli_buffer { /* text in memory, printed to f */
@@ -17,10 +19,15 @@ typedef struct cli_buffer { /* text in memory, printed to f */
   char *data;
   size_t size;
 } cli_buffer;
+/* Opens an empty buffer. */
 int buffer_open(cli_buffer *b);
-int buffer_close(cli_buffer *b);                   /* data and size are complete then */
-int buffer_write(cli_buffer *b, const char *path); /* to a file, and frees */
+/* Ends printing: data and size are complete. */
+int buffer_close(cli_buffer *b);
+/* Writes the text to a file and frees the buffer. */
+int buffer_write(cli_buffer *b, const char *path);
+/* Frees the buffer. */
 void buffer_free(cli_buffer *b);
-int cli_contents(const char *path, cli_buffer *b); /* of a file, and a zero; "-": standard input */
+/* Reads a file into b and appends a zero byte; "-": standard input. */
+int cli_contents(const char *path, cli_buffer *b);
 
 #endif

@@ -13,10 +13,14 @@
 #define CLI_RED "\033[1;31m"
 #define CLI_YELLOW "\033[33m"
 #define CLI_PLAIN "\033[0m"
+/* The sequence code, or "" if f is no terminal that supports it or NO_COLOR is set. */
 const char *cli_style(FILE *f, const char *code);
-void cli_silence(void); /* from now on no messages, report and status line: rank 0 prints */
+/* Ends all messages, reports and status lines of this process: rank 0 prints. */
+void cli_silence(void);
+/* True after cli_silence. */
 bool cli_silent(void);
-int cli_columns(FILE *f); /* width of the terminal: its own, else $COLUMNS, else 80 */
+/* Width of the terminal: its own, else $COLUMNS, else 80. */
+int cli_columns(FILE *f);
 
 enum { CLI_PARTS = 5 };
 
@@ -24,15 +28,22 @@ typedef struct cli_status { /* the status line, on standard error */
   char part[CLI_PARTS][96]; /* the most important first; the last are left out if they do not fit */
   bool timed;               /* the seconds that part 0 has lasted are added to it */
 } cli_status;
-bool cli_shows(const cli_options *o); /* a terminal, or --verbose */
+/* True if the status line is shown: on a terminal, or with --verbose. */
+bool cli_shows(const cli_options *o);
+/* Shows a status line. */
 void cli_show(const cli_options *o, const cli_status *s);
-void cli_busy(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3); /* a step, timed */
-void cli_watch(void *o, const kcl_activity *a); /* steps of the library, for kcl_watch */
-void cli_idle(void);                            /* removes the status line */
+/* Shows an activity with the seconds that it has lasted. */
+void cli_busy(const cli_options *o, const char *format, ...) CLI_PRINTF(2, 3);
+/* Shows activities of the library; for kcl_watch. */
+void cli_watch(void *o, const kcl_activity *a);
+/* Removes the status line. */
+void cli_idle(void);
 
-/* Around every other output. */
+/* Called before all other output: removes the status line and locks it. */
 void cli_output_begin(void);
+/* Called after all other output. */
 void cli_output_end(void);
-void cli_terminal_end(void); /* before the program ends */
+/* Called before the program ends. */
+void cli_terminal_end(void);
 
 #endif

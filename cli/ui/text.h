@@ -10,19 +10,30 @@ int cli_character(const char *s);
 typedef struct cli_text {
   char s[40];
 } cli_text;
-cli_text cli_count(int64_t n);    /* 1,234,567 */
-cli_text cli_whole(double v);     /* likewise, without its fraction; from 9e15 on 1.23e+45 */
-cli_text cli_bytes(double bytes); /* 12.3 MB */
-cli_text cli_seconds(double s);   /* 12.3 ms */
-cli_text cli_stream(const kcl_stream *s); /* 21.3 GB/s (19.8 to 22.4) */
-cli_text cli_age(const kcl_stream *s);    /* now, 20 min ago, 3 days ago */
+/* 1,234,567 */
+cli_text cli_count(int64_t n);
+/* 1,234,567 without the fraction of v; from 9e15 on 1.23e+45. */
+cli_text cli_whole(double v);
+/* 12.3 MB */
+cli_text cli_bytes(double bytes);
+/* 12.3 ms */
+cli_text cli_seconds(double s);
+/* 21.3 GB/s (19.8 to 22.4) */
+cli_text cli_stream(const kcl_stream *s);
+/* Age of the measurement: now, 20 min ago, 3 days ago. */
+cli_text cli_age(const kcl_stream *s);
 
-/* "row 2 of A is zero", "3 columns of A are zero, the first is column 5"; first: from 0, -1: not known. */
+/* Writes "row 2 of A is zero" or "3 columns of A are zero, the first is column 5". first counts from 0; -1: not
+ * known. */
 void cli_zeros(char *text, size_t size, const char *what, int64_t count, int64_t first);
 const char *cli_type_words(kcl_type t);
-const char *cli_base(const char *path);         /* without folders */
-double cli_now(void);                           /* monotonic seconds */
-double cli_median(double *v, int n);            /* sorts v */
-cli_text cli_device_place(const kcl_device *d); /* "cpu" or "P:D" */
+/* The name without folders; "-": standard input. */
+const char *cli_base(const char *path);
+/* Seconds of a monotonic clock. */
+double cli_now(void);
+/* The median of v [n], which is sorted. */
+double cli_median(double *v, int n);
+/* "cpu" or "P:D". */
+cli_text cli_device_place(const kcl_device *d);
 
 #endif
