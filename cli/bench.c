@@ -21,12 +21,13 @@ static const double SAVE = 10; /* seconds between two writings of the JSON file 
 
 typedef struct progress {
   cli_bench_run *b;
-  int total, done;      /* rows to measure, and measured */
-  double begin, saved;  /* the first row; the last writing of the JSON file */
-  int failed, measured; /* the first exit code of a row that failed; rows that did not */
+  int total, done;     /* rows in all, and rows done */
+  double begin, saved; /* times of the first row and of the last writing of the JSON file */
+  int failed,
+      measured; /* failed: exit code of the first row that failed; measured: matrices with a measured row */
 } progress;
 
-/* A bar over the whole run, the row at work, and the time left at the mean of those before. */
+/* Shows a bar over the whole run, the present row, and the time left at the mean time of the rows so far. */
 static void show_bench_progress(const progress *p, const cli_bench_row *r) {
   enum { BAR = 20 };
   cli_status s = {.timed = true};
@@ -46,7 +47,7 @@ static void show_bench_progress(const progress *p, const cli_bench_row *r) {
   cli_show(p->b->o, &s);
 }
 
-/* So that little is lost with the power. */
+/* Writes the JSON file every SAVE seconds, so that a power failure loses little. */
 static int save_bench_json(progress *p) {
   const char *path = p->b->o->json;
   if (!path || !strcmp(path, "-") || cli_now() - p->saved < SAVE) return 0;
@@ -88,7 +89,7 @@ static int measure_rounds(progress *p, kcl *ctx, int matrix, cli_bench_loaded *m
   return rc;
 }
 
-/* --mixed: the fastest row of each device that has a mixed form. */
+/* --mixed: times mixed precision in the fastest row of each device. */
 static int mixed_rows(const cli_bench_run *b, int matrix, cli_bench_loaded *m) {
   int rc = 0;
   for (int i = 0; b->o->mixed && i < b->place_count && !rc && !cli_interrupted(); i++) {
@@ -131,7 +132,8 @@ done:
   return rc;
 }
 
-/* A file that cannot be read does not stop the others. Refused formats are not a failure if any was measured. */
+/* Measures all matrices. A file that cannot be read does not stop the others. Refused formats are no failure if
+ * any format was measured. */
 static int measure_all(cli_bench_run *b, kcl *ctx) {
   progress p = {.b = b, .saved = cli_now()};
   int rc, first = 0;

@@ -22,7 +22,7 @@ typedef struct judged {
   kcl_verdict verdict; /* of both */
 } judged;
 
-/* Passes if the relative residual is within tol or, for a rectangular A, the normal residual is. */
+/* Certifies x. It passes if the relative residual or, for a rectangular A, the normal residual is within tol. */
 static int check_residual(kcl *ctx, const cli_problem *p, const double *b, const double *x,
                           double tol, judged *r) {
   bool least = p->A->rows != p->A->cols;
@@ -44,7 +44,7 @@ static int judge_column(kcl *ctx, const cli_options *o, const cli_problem *p, in
   r->verdict = r->pass ? KCL_PASSED : KCL_FAILED;
   if (!direct) goto done;
   r->compared = !cli_lib(ctx, kcl_solution_check(ctx, p->A, b, x, &plan, cli_column(y, j),
-                                                 &r->direct)); /* else the reason was printed */
+                                                 &r->direct)); /* false: the reason was printed */
   if (r->compared && r->pass) r->verdict = r->direct.verdict;
 done:
   return rc;
@@ -87,13 +87,13 @@ static int code(const cli_problem *p, const judged *r, double tol) {
                   p->A->rows != p->A->cols ? "and the normal residual exceed" : "exceeds", tol);
 }
 
-/* Failed is worse than undecided. */
+/* True if a is worse than b: failed is worse than undecided. */
 static bool worse_verdict(const judged *a, const judged *b) {
   return a->verdict == KCL_FAILED ? b->verdict != KCL_FAILED
                                   : a->verdict == KCL_UNDECIDED && b->verdict == KCL_PASSED;
 }
 
-/* One object for one column, a list for several. */
+/* Writes one object for one column, a list for several. */
 static int write_check_json(const cli_options *o, cJSON *list) {
   return json_write(o->json, cJSON_GetArraySize(list) == 1 ? cJSON_GetArrayItem(list, 0) : list);
 }

@@ -1,4 +1,4 @@
-/* krylocl completion: completion for bash, zsh and fish, from the tables that the program itself goes by. */
+/* krylocl completion: completion for bash, zsh and fish, from the program's own tables. */
 #include "cli/help.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "auto @solvers" as words: auto cg ... */
+/* Prints the words of a list of values: "auto @solvers" becomes auto cg ... */
 static void print_words(const char *values) {
   for (const char *s = values; *s; s += strspn(s, " ")) {
     int n = (int)strcspn(s, " ");
@@ -20,7 +20,7 @@ static void print_words(const char *values) {
   }
 }
 
-/* What operands are: files, or these words. */
+/* The words that operands may be, "" if there are no operands, NULL if they are files. */
 static const char *operand_words(const cli_command *c) {
   if (!strcmp(c->name, "list")) return "formats solvers preconds generators devices collection";
   if (!strcmp(c->name, "completion")) return "bash zsh fish";
@@ -59,7 +59,7 @@ static void bash_options(const cli_command *c) {
   puts(" ;;");
 }
 
-/* The letters and names of options that take a value. */
+/* Prints the letters and names of options that take a value. */
 static void bash_with_value(const cli_command *const *commands) {
   const cli_option *e;
   for (int i = 0; commands[i]; i++)
@@ -112,7 +112,7 @@ static void complete_bash(const cli_command *const *commands) {
 
 /* ---------------------------------------------------------------- zsh */
 
-/* In single quotes, for _arguments: ' : [ ] are escaped. */
+/* Prints text for single quotes and _arguments: ' : [ ] and \ are escaped. */
 static void zsh_text(const char *s) {
   for (; *s; s++) {
     if (*s == '\'')

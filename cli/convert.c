@@ -11,7 +11,7 @@
 static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-/* The format that a name ends in, before .gz; NULL if none. "-" is Matrix Market. */
+/* The ending that selects the format of an output, without .gz; NULL if there is none. "-" is Matrix Market. */
 static const char *ending(const char *path) {
   size_t n = strlen(path);
   if (strcmp(path, "-") == 0) return endings[0];
@@ -32,7 +32,7 @@ static int check_outputs(const cli_options *o) {
                   o->output);
 }
 
-/* Names what the output format cannot store. */
+/* Refuses data that the output format cannot store. */
 static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *b) {
   const char *kind = ending(o->output);
   if (b && !o->rhs && strcmp(kind, "kcl"))

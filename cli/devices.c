@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All 0 if it cannot be measured (the reason is in the context). */
+/* Measures the stream rate; all 0 if that fails, with the reason in the context. */
 static kcl_stream stream(kcl *ctx, const kcl_device *d) {
   kcl_stream s = {0};
   double now;

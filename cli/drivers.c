@@ -1,5 +1,6 @@
-/* Drivers of OpenCL: the folder that they need for a cache; and, for krylocl devices, why a device is missing: a driver that is
- * registered with the ICD loader and cannot be loaded, a device file without permission. Linux; elsewhere nothing is looked for. */
+/* OpenCL drivers: the cache folder that PoCL needs and, for krylocl devices, reasons why a device is missing: a
+ * driver that is registered with the ICD loader and cannot be loaded, or a device file without permission. Linux
+ * only. */
 #include "cli/drivers.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
@@ -15,7 +16,7 @@
 
 /* ---------------------------------------------------------------- settings */
 
-/* Can PoCL write its folder there, or make it? */
+/* True if PoCL can write its cache below this folder, or make it. */
 static bool can_make(const char *base, const char *folder) {
   char path[4096];
   for (snprintf(path, sizeof path, "%.4000s/%s", base, folder); *path; *strrchr(path, '/') = 0)
@@ -29,8 +30,8 @@ static bool is_own_folder(const char *folder) {
          !(s.st_mode & (S_IRWXG | S_IRWXO));
 }
 
-/* PoCL shows no device where it can write no cache: containers, users of services. It then has a folder for temporary files
- * that is this user's alone, since compiled programs lie there. */
+/* PoCL shows no device where it cannot write a cache, as in containers and for users of services. A folder for
+ * temporary files then serves, which must belong to this user alone because compiled programs are read from it. */
 static void find_pocl_cache(void) {
   const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *tmp = getenv("TMPDIR");
   char path[4096];
@@ -44,8 +45,8 @@ static void find_pocl_cache(void) {
     setenv("POCL_CACHE_DIR", path, 1);
 }
 
-/* Makes PoCL run the kernels that it puts into program binaries, which are for any work-group size,
- * instead of compiling each kernel a second time for the size in use. They are as fast. */
+/* Makes PoCL run the kernels of its program binaries, which allow any work-group size, instead of compiling each
+ * kernel again for the size in use. They are as fast. */
 void cli_configure_drivers(void) {
   setenv("POCL_WORK_GROUP_SPECIALIZATION", "0", 0);
   find_pocl_cache();
@@ -91,7 +92,7 @@ static void registered(const cli_options *o, const char *folder) {
   if (!found) cli_say(o, "drivers     %s is empty: no driver is registered\n", folder);
 }
 
-/* Device files that are there and that this user may not open. */
+/* Prints device files that exist and that this user may not open. */
 static void permissions(const cli_options *o, const char *folder, const char *prefix) {
   char path[4096];
   DIR *d = opendir(folder);
@@ -114,7 +115,7 @@ static void nvidia(const cli_options *o, const char *folder) {
           path);
 }
 
-/* The page on missing devices: where `make install` puts it, or in the source tree of a program that was not installed. */
+/* Finds the page on missing devices: where `make install` puts it, or in the source tree. */
 static const char *guide(void) {
   static const char *const places[] = {"/../share/doc/krylocl/docs", "/../docs"};
   static char found[4096]; /* PATH_MAX */

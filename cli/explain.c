@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line per operation; the figures of the stage stand beside the first. */
+/* Prints one line per operation. The figures of the stage stand beside the first one. */
 static void say_stage(const cli_options *o, int number, const kcl_stage_info *s, double rate) {
   const char *at = s->operations;
   size_t n = strcspn(at, ";");
@@ -27,7 +27,7 @@ static void say_stage(const cli_options *o, int number, const kcl_stage_info *s,
   }
 }
 
-typedef struct sum { /* of the stages of a phase */
+typedef struct sum { /* sums over the stages of a phase */
   double bytes;
   int stages, launches;
   bool persistent;
@@ -82,7 +82,7 @@ static int say_model(kcl *ctx, const cli_options *o, const kcl_solver *s) {
   return 0;
 }
 
-/* The sources, below a line of the device that they are for. */
+/* Writes the kernel sources below a line that names their device. */
 static int write_kernel_source(kcl *ctx, const cli_options *o, kcl_solver *s, const kcl_device *d) {
   cli_buffer b;
   char *source = NULL;

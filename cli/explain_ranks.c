@@ -23,13 +23,15 @@ typedef struct network {
 static const network host = {"ranks of one host", 0.8e-6, 1.5e9},
                      devices = {"devices of one host, through pinned memory", 20e-6, 27e9};
 
-/* Of the blocks that a matrix is cut into. */
+/* The blocks of rows that a matrix is cut into. */
 typedef struct blocks {
-  int64_t nonzeros, halo, all; /* the most of a block; elements received: the most, and of all */
-  int neighbours;              /* the most */
+  int64_t nonzeros, halo,
+      all;        /* largest block; elements received by one block at most, and by all */
+  int neighbours; /* the most */
 } blocks;
 
-/* A block on its way: rows [lo, hi). seen [cols], of_rank [ranks]: 1 + the last block that had it. */
+/* The block being counted: rows [lo, hi). seen [cols] and of_rank [ranks]: 1 + the last block that needed the
+ * column or the rank. */
 typedef struct block {
   const kcl_csr *A;
   const int64_t *first;
@@ -68,7 +70,8 @@ static void add_block(block *k, blocks *out) {
   if (neighbours > out->neighbours) out->neighbours = neighbours;
 }
 
-/* first [ranks + 1]: where the sums of nonzeros reach each rank's part, with a row for each rank. */
+/* Cuts the rows into blocks of about as many nonzeros, at least one row each. first [ranks + 1]: the first row of
+ * each. */
 static void cut_rows(const kcl_csr *A, int ranks, int64_t *first) {
   int64_t i = 0;
   for (int p = 0; p < ranks; p++) {
@@ -97,7 +100,7 @@ static int count_rank_blocks(const kcl_csr *A, int ranks, blocks *out) {
   return there ? 0 : cli_fail(KCL_MEMORY, "out of memory");
 }
 
-/* Sums over the ranks and products with A, per iteration. */
+/* Counts the sums over ranks and the products with A in an iteration. */
 static void count_waits(const kcl_solver *s, double *sums, double *products) {
   double bytes = 0;
   *sums = *products = 0;
@@ -121,7 +124,7 @@ static void say_row(const cli_options *o, const kcl_csr *A, int ranks, const blo
           cli_seconds(wait[1]).s, cli_seconds(t).s, alone / t / ranks);
 }
 
-/* The least of a few samples. */
+/* The least of a few timed samples. */
 static int time_alone(kcl *ctx, kcl_solver *s, double *seconds) {
   enum { ITERATIONS = 20, SAMPLES = 5 };
   double iteration[SAMPLES], product[SAMPLES];

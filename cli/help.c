@@ -1,4 +1,4 @@
-/* Help texts: of the program and of each subcommand, one screen (-h) or all (--help), and what this build is. */
+/* Help texts for the program and for each subcommand: one screen (-h) or all (--help). */
 #include "cli/help.h"
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
@@ -38,7 +38,7 @@ static void heading(const char *word) {
   printf("%s%s%s\n", cli_style(stdout, CLI_BOLD), word, cli_style(stdout, CLI_PLAIN));
 }
 
-/* One paragraph per line; those that begin with blanks are indented. */
+/* Prints text with one paragraph per line. Lines that begin with blanks are indented. */
 static void print_paragraphs(const char *text) {
   for (const char *s = text; *s;) {
     int n = (int)strcspn(s, "\n"), indent = (int)strspn(s, " ");
@@ -84,7 +84,7 @@ static void print_usage(const cli_command *c) {
   putchar('\n');
 }
 
-/* An example of each generated system. */
+/* Prints an example of each generated system. */
 static void kinds(void) {
   char text[1000] = "kinds:";
   for (int i = 0; i < kcl_list_size(KCL_GENERATORS); i++) {

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Counts stop at 65,536 (krylocl.h). */
+/* A count as text; counts stop at 65,536 (krylocl.h). */
 static cli_text repeat_count(int64_t n) {
   cli_text over = {"over 65,536"};
   return n > 65536 ? over : cli_count(n);
@@ -40,7 +40,7 @@ static void say_structure(const cli_options *o, const kcl_stats *s) {
           s->positive_diagonal ? "positive" : "not everywhere positive", 100 * s->dominant_rows);
 }
 
-/* Properties that cause trouble. */
+/* Prints properties of A that cause trouble. */
 static void say_warnings(const cli_options *o, const kcl_stats *s) {
   char text[160];
   const char *singular = s->rows == s->cols ? ": the matrix is singular" : "";
@@ -56,7 +56,7 @@ static void say_warnings(const cli_options *o, const kcl_stats *s) {
             cli_count(s->explicit_zeros).s);
 }
 
-/* The method that --solver auto begins with. */
+/* Prints the method that --solver auto begins with. */
 static void say_solver(const cli_options *o, const kcl_stats *s) {
   const char *name = kcl_auto_solver(s);
   if (s->rows != s->cols)
@@ -178,14 +178,14 @@ done:
   return rc;
 }
 
-/* One matrix: its object. Several: a list. */
+/* Writes the CSV and the JSON: an object for one matrix, a list for several. */
 static int write_info_files(const cli_options *o, results *all) {
   int rc = json_write(o->json, o->count > 1 ? all->list : cJSON_GetArrayItem(all->list, 0));
   if (o->csv && !rc) rc = buffer_write(&all->csv, o->csv);
   return rc;
 }
 
-/* A file that cannot be read does not stop the others. */
+/* Describes all matrices. A file that cannot be read does not stop the others. */
 static int run_info(kcl *ctx, const cli_options *o) {
   int rc, first = 0;
   results all = {.list = cJSON_CreateArray()};

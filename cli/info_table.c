@@ -71,7 +71,7 @@ static void csv_structure(FILE *f, const cli_info_facts *x) {
   for (size_t i = 0; i < sizeof real / sizeof *real; i++) csv_number(f, real[i]);
 }
 
-/* Stored bytes of each format; empty: it refuses the matrix. */
+/* The field of a format that refuses the matrix is empty. */
 int info_csv_line(kcl *ctx, FILE *f, const cli_info_facts *x) {
   int rc = 0;
   csv_structure(f, x);

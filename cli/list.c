@@ -13,7 +13,10 @@
 
 static const char *const words[] = {"formats",    "solvers", "preconds",
                                     "generators", "devices", "collection"};
-enum { WORDS = sizeof words / sizeof *words, NAMES = WORDS - 2 }; /* NAMES: without the last two */
+enum {
+  WORDS = sizeof words / sizeof *words,
+  NAMES = WORDS - 2
+}; /* NAMES: without devices and collection */
 
 static cJSON *names_json(kcl_registry which) {
   cJSON *list = cJSON_CreateArray();
@@ -27,7 +30,7 @@ static cJSON *names_json(kcl_registry which) {
   return list;
 }
 
-/* What --device takes, without measuring anything: krylocl devices does. */
+/* Lists the devices without measuring them, which krylocl devices does. */
 static int list_device_names(kcl *ctx, const cli_options *o, cJSON *all) {
   kcl_device *list = NULL;
   int count = 0, rc = cli_lib(ctx, kcl_device_list(ctx, &list, &count));
@@ -75,7 +78,7 @@ static bool is_list_word(const char *word) {
   return false;
 }
 
-/* Without an operand the names of the library, which are the same on any machine. */
+/* Prints the lists that are named; without an operand those of the library, which are the same on any machine. */
 static int run_list(kcl *ctx, const cli_options *o) {
   int rc = 0;
   cJSON *all = cJSON_CreateObject();

@@ -42,7 +42,7 @@ static void warn_of_cache(const cli_options *o) {
 
 static int run_command(const cli_command *c, cli_options *o) {
   kcl *ctx = NULL;
-  int rc = cli_rank() ? 0 : cli_validate(c, o); /* files need not be where other ranks run */
+  int rc = cli_rank() ? 0 : cli_validate(c, o); /* other ranks may run where the files are not */
   if (cli_ranks() > 1 && strcmp(c->name, "solve"))
     return cli_fail(KCL_USAGE, "%s runs in one process: of %d ranks only solve makes use", c->name,
                     cli_ranks());
@@ -72,15 +72,15 @@ static int dispatch(cli_options *o) {
   return run_command(c, o);
 }
 
-/* Freed memory is used again, not given back: a first touch of a page costs a set-up more than the work on it, the more so
- * on virtual machines. */
+/* Keeps freed memory in the process: in a set-up the first touch of a page costs more than the work on it, above
+ * all on virtual machines. */
 static void keep_memory(void) {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0), mallopt(M_TRIM_THRESHOLD, INT_MAX);
 #endif
 }
 
-/* `krylocl list | head`: who reads a pipe may stop. */
+/* True if the reader of a pipe has closed it, as in `krylocl list | head`. */
 static bool reader_left(void) {
   struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
   char **operands = calloc((size_t)argc + 1, sizeof *operands);
   if (!operands) return cli_ranks_end(cli_fail(KCL_MEMORY, "out of memory"));
   signal(SIGPIPE, SIG_IGN), signal(SIGXFSZ, SIG_IGN); /* failed writes are messages */
-  setvbuf(stdout, NULL, _IOLBF, 0); /* a log is current, and whole where the program is ended */
+  setvbuf(stdout, NULL, _IOLBF, 0); /* logs are current, and complete if the program is killed */
   cli_configure_drivers();
   int rc = cli_ranks_same(&o, cli_parse(cli_commands, argc, argv, operands, &o));
   if (!rc) rc = dispatch(&o);

@@ -1,4 +1,4 @@
-/* krylocl man: the manual page krylocl(1) in man(7), from the tables that the program itself goes by. */
+/* krylocl man: the manual page krylocl(1) in man(7), from the program's own tables. */
 #include "cli/help.h"
 #include "cli/ui/options.h"
 #include "krylocl.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One line of text: hyphens of options as they are typed, no line that looks like a request. */
+/* Prints one line of text: hyphens as they are typed in options, and no line that looks like a request of troff. */
 static void man_text(const char *s, int n) {
   if (n > 0 && (*s == '.' || *s == '\'')) fputs("\\&", stdout);
   for (int i = 0; i < n; i++) {

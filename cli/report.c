@@ -1,4 +1,4 @@
-/* krylocl report: pages, figures and tables of what bench and solve wrote as JSON, and the comparison of two runs. */
+/* krylocl report: pages, figures and tables from the JSON of bench and solve, and the comparison of two runs. */
 #include "cli/report.h"
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
@@ -8,7 +8,7 @@
 #include "cli/ui/say.h"
 #include "krylocl.h"
 
-/* The answers, one line each. */
+/* Prints the recommendations, one line each. */
 static int say_answers(const cli_report_data *r) {
   cli_buffer b;
   int rc = 0;

@@ -1,5 +1,5 @@
-/* Each result has a file of its own, and none overwrites an input. Files are compared, not their names: by device and
- * number where they exist, else by their folder's and the name in it. */
+/* Each result must have a file of its own, and none may overwrite an input. Files are compared by device and
+ * inode; a file that does not exist by those of its folder and by its name. */
 #include "cli/same.h"
 #include "cli/ui/options.h"
 #include "cli/ui/output.h"
@@ -14,13 +14,14 @@
 typedef struct place {
   const char *path;
   bool there, regular;
-  struct stat info;        /* of the file, or of its folder */
-  char name[NAME_MAX + 1]; /* in that folder, of a file that is not there */
+  struct stat info;        /* device and inode of the file, or of its folder */
+  char name[NAME_MAX + 1]; /* name in that folder, if the file does not exist */
 } place;
 
 static bool standard(const char *path) { return !strcmp(path, "-"); }
 
-/* false: not comparable, such as a file in a folder that does not exist. fd: of "-". */
+/* Finds where a path lies. False: it cannot be compared, such as a file in a missing folder. fd: the descriptor
+ * for "-". */
 static bool locate_file(const char *path, int fd, place *p) {
   char target[4096], folder[4096];
   *p = (place){.path = path};
@@ -35,7 +36,7 @@ static bool locate_file(const char *path, int fd, place *p) {
   return stat(folder, &p->info) == 0;
 }
 
-/* Devices such as /dev/null take any number of results. */
+/* True if both are one file. Devices such as /dev/null may take several results. */
 static bool is_same_file(const place *a, const place *b) {
   if (standard(a->path) && standard(b->path)) return true;
   if (a->there != b->there || a->info.st_dev != b->info.st_dev || a->info.st_ino != b->info.st_ino)
@@ -49,7 +50,7 @@ static bool is_input(const place *out, const char *path) {
          is_same_file(out, &in);
 }
 
-/* Operands of generate and get are names, not files. */
+/* The operands of generate and get are names, not files. */
 static int against_inputs(const cli_command *c, const cli_options *o, const place *out) {
   bool names = !strcmp(c->name, "generate") || !strcmp(c->name, "get");
   bool bad = is_input(out, o->x0) || is_input(out, o->near_null) || is_input(out, o->coordinates);

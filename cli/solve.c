@@ -56,7 +56,7 @@ static int open_solve_device(kcl *ctx, cli_run *r) {
   return 0;
 }
 
-/* A rank other than 0 has no part in this unless each reads its own rows. */
+/* Reads the system. Ranks other than 0 take part only if each reads its own rows. */
 static int load_problem(kcl *ctx, cli_run *r) {
   int rc = 0;
   const cli_options *o = r->o;
@@ -80,7 +80,7 @@ static int keep_history(cli_result *s) {
   return 0;
 }
 
-/* Copies what the solver owns until its next solve only. */
+/* Copies history and changes, which the solver overwrites in its next solve. */
 static int keep_texts(cli_result *s) {
   int rc = keep_history(s);
   s->changes = rc ? NULL : strdup(s->report.changes);
@@ -89,7 +89,7 @@ static int keep_texts(cli_result *s) {
   return rc;
 }
 
-/* A least-squares solution answers a rectangular system, or one for which such a method was named. */
+/* True if p counts as solved. A least-squares solution does for a rectangular A, or if a method was named. */
 static bool answered(const cli_run *r, const kcl_report *p) {
   bool wanted = r->p.whole.rows != r->p.whole.cols || strcmp(r->asked.solver, "auto") != 0;
   return p->converged || (p->least_squares && wanted);
@@ -100,7 +100,7 @@ static bool is_worse(const cli_run *r, const kcl_report *a, const kcl_report *b)
   return !(a->true_relative_residual <= b->true_relative_residual);
 }
 
-/* |x - 1| where b = A*1 determines x; else -1. */
+/* Largest |x_i - 1| if b = A*1 determines x, else -1. */
 static double forward_error(const cli_run *r, int64_t j) {
   if (!r->p.ones || r->p.whole.rows < r->p.whole.cols) return -1;
   const double own = cli_error_from_ones(r->p.x, j);
@@ -131,7 +131,7 @@ static int solve_block(kcl *ctx, cli_run *r, int64_t j) {
   return rc;
 }
 
-/* Right-hand sides at once: as asked for, else as many as there are and fit. */
+/* Number of right-hand sides to solve at once: the one asked for, else as many as exist, up to the limit. */
 static int nrhs_at_once(const cli_run *r) {
   int64_t cols = r->p.b->cols;
   if (r->o->nrhs) return (int)r->o->nrhs;
@@ -184,7 +184,7 @@ done:
   return rc;
 }
 
-/* Compares with direct solutions if asked for. A factorisation cannot be stopped: it is abandoned. */
+/* Compares with direct solutions if asked for. A factorisation cannot be interrupted, so it is abandoned. */
 static int check_solutions(kcl *ctx, cli_run *r) {
   static checking c;
   if (!r->o->check || strcmp(r->o->check, "none") == 0) return 0;
@@ -236,7 +236,7 @@ static int draw_history(const cli_run *r) {
   return rc;
 }
 
-/* Is x still what was certified? */
+/* Checks that x has not changed since it was certified. */
 static int x_unchanged(const cli_run *r) {
   size_t size = (size_t)r->p.x->rows * kcl_type_size(r->p.x->type);
   for (int64_t j = 0; j < r->solved; j++)
@@ -256,7 +256,7 @@ static int write_x(kcl *ctx, const cli_run *r) {
   return cli_lib(ctx, kcl_dense_write(ctx, path, r->p.x));
 }
 
-/* All that can be written is; the first failure counts. */
+/* Writes all that can be written and returns the first failure. */
 static int write_solve_files(kcl *ctx, cli_run *r) {
   const cli_options *o = r->o;
   int rc = write_x(ctx, r), failed = 0;
@@ -283,7 +283,8 @@ static int verdict(const cli_run *r) {
   return worst < 0 ? 0 : cli_compare_code(&r->results[worst].check);
 }
 
-/* A rank other than 0: what solve_all and write_x are on rank 0, which says how many columns to solve next. */
+/* The counterpart of solve_all_columns and write_x on ranks other than 0. Rank 0 announces how many columns to
+ * solve next. */
 static int serve(kcl *ctx, cli_run *r) {
   int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
@@ -323,7 +324,7 @@ static int run_solve(kcl *ctx, const cli_options *o) {
   CLI_TRY(solve_all_columns(ctx, &r));
   if (r.solved == 0) CLI_TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
-  written = write_solve_files(ctx, &r); /* before all that may fail or take long */
+  written = write_solve_files(ctx, &r); /* before anything that may fail or take long */
   r.seconds_write = cli_now() - r.seconds_write;
   r.seconds_total = cli_now() - begin;
   bool rate = (!o->quiet || o->json) && !cli_interrupted();

@@ -1,4 +1,5 @@
-/* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device, timed, and compared with the host's compensated product. */
+/* krylocl spmv: y = alpha A x + beta y, or with A^H, in a storage format on a device. Timed, and compared with the
+ * host's compensated product. */
 #include "cli/input/read.h"
 #include "cli/problem/describe.h"
 #include "cli/problem/device.h"
@@ -18,12 +19,13 @@
 #include <string.h>
 
 enum { SAMPLES = 7, MOST_PRODUCTS = 1000 };
-static const double sample_seconds = 0.02; /* about, per sample; at least one product */
+static const double sample_seconds =
+    0.02; /* approximate seconds per sample, which has at least one product */
 
 typedef struct run_of { /* a run of `krylocl spmv` */
   const cli_options *o;
-  cli_problem p;     /* A in the precision of the product, and x */
-  kcl_dense *y, *y0; /* y0: as it was given, in the precision of the product; NULL: beta is 0 */
+  cli_problem p;            /* A in the precision of the product, and x */
+  kcl_dense *y, *y0;        /* y0: the given y in the precision of the product; NULL: beta is 0 */
   double alpha[2], beta[2]; /* as the product has them */
   kcl_device device;
   kcl_operator *op;
@@ -46,7 +48,7 @@ static bool in_single(const run_of *r) {
   return r->p.precision == KCL_S || r->p.precision == KCL_C;
 }
 
-/* As floats; the doubles become what the floats hold. NULL: out of memory. */
+/* Copies v to floats and rounds v itself likewise. NULL: out of memory. */
 static float *as_floats(const kcl_dense *v) {
   const int64_t n = count_parts(v);
   float *f = malloc((size_t)(n + 1) * sizeof *f);
@@ -75,7 +77,7 @@ done:
   return rc;
 }
 
-/* A first product says how many fit into a sample. */
+/* Times the product. The time of a first product gives the number of products per sample. */
 static int measure_product(kcl *ctx, run_of *r) {
   double once, products;
   int rc;
@@ -91,7 +93,7 @@ done:
   return rc;
 }
 
-/* Every column against its bound; the worst is kept. */
+/* Compares every column with its bound and keeps the worst. */
 static int check_columns_of_y(kcl *ctx, run_of *r) {
   kcl_csr *AH = NULL;
   kcl_product_error e;
@@ -111,7 +113,7 @@ done:
   return rc;
 }
 
-/* alpha and beta, and y as it is given, in the precision of the product. */
+/* Sets alpha and beta, and reads y in the precision of the product. */
 static int set_factors(kcl *ctx, run_of *r) {
   const cli_options *o = r->o;
   const char *given = o->count > 2 ? o->files[2] : NULL;
@@ -150,7 +152,7 @@ done:
 
 /* ---------------------------------------------------------------- reports */
 
-/* The matrix once, x and y of every column. */
+/* Bytes per product: the matrix once, x and y for every column. */
 static double spmv_bytes(const run_of *r) {
   const double vectors =
       (double)(r->info.rows + r->info.cols) * (double)kcl_type_size(r->p.precision);
@@ -295,7 +297,7 @@ static int run_spmv(kcl *ctx, const cli_options *o) {
   CLI_TRY(set_up_product(ctx, &r));
   say_set_up(&r);
   CLI_TRY(apply_product(ctx, &r));
-  int written = write_y(ctx, &r); /* the report comes all the same */
+  int written = write_y(ctx, &r); /* the report is printed even then */
   CLI_TRY(check_columns_of_y(ctx, &r));
   CLI_TRY(measure_product(ctx, &r));
   cli_idle();

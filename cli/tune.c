@@ -19,8 +19,9 @@
 
 enum { SAMPLES = 5, MAX_ITERATIONS = 1000 };
 static const double SAMPLE = 0.02; /* seconds per sample */
-static const double GAIN = 0.97;   /* accepted ratio to the time before: above it is noise */
-static const double SHARE = 0.7;   /* of --seconds, for the trials */
+static const double GAIN =
+    0.97; /* a new time must be below this share of the old one; above it is noise */
+static const double SHARE = 0.7; /* share of --seconds for trials */
 
 typedef struct tuning {
   kcl *ctx;
@@ -34,8 +35,7 @@ typedef struct tuning {
 
 static double seconds_left(const tuning *t) { return t->begin + t->seconds - cli_now(); }
 
-/* Seconds per iteration in this format with the current tunables, its product validated; infinite
- * if that fails. */
+/* Seconds per iteration in this format with the current tunables. Validates the product; infinite if that fails. */
 static double measure_format(const tuning *t, const char *format) {
   kcl_options a = t->asked;
   kcl_solver *s = NULL;
@@ -84,7 +84,7 @@ static int try_value(tuning *t, search *f, int v, double *time) {
   return 0;
 }
 
-/* From the default up and down as long as each step gains; all values if there is no default. */
+/* Tries values from the default up and down as long as each is faster; all values if there is no default. */
 static int walk_values(tuning *t, search *f) {
   const kcl_tunable *u = f->u;
   double time;
@@ -107,7 +107,8 @@ static int measure_with(tuning *t, const search *f, int value, double *seconds) 
   return rc;
 }
 
-/* The best value against the current one, in pairs: is it faster? f->time and *before become medians of theirs. */
+/* Times the best value against the current one in pairs and returns whether it is faster. f->time and *before
+ * become their medians. */
 static int confirm(tuning *t, search *f, double *before, bool *faster) {
   double old[CLI_PAIRS] = {0}, new[CLI_PAIRS] = {0};
   cli_pairs pairs = {.count = 0};

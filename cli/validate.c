@@ -48,7 +48,7 @@ static int check_formats(const char *list) {
   }
 }
 
-/* Names that lists are made of: of several words for commands that take lists, else of one. */
+/* Calls known() for each name of a comma-separated list, or for the whole text if c takes no lists. */
 static int check_each(const cli_command *c, const char *list, int (*known)(const char *word)) {
   char word[64];
   for (const char *s = list; s; s = *s ? s + 1 : NULL) {
@@ -88,7 +88,7 @@ static int check_threads(const cli_command *c, const cli_options *o) {
                   o->threads_list);
 }
 
-/* Padding beyond the limit only for formats that were named. */
+/* Allows padding beyond the limit only for formats that were named. */
 static int check_force(const cli_options *o) {
   if (!o->force || o->resume || (o->formats && strcmp(o->formats, "all"))) return 0;
   return cli_fail(KCL_USAGE, "--force is for formats that are named, such as --formats dense,cds");
@@ -145,7 +145,7 @@ static int check_picture(const char *path) {
   return cli_fail(KCL_USAGE, "--plot %s: the name must end in .svg or .png", path);
 }
 
-/* Matrices and vectors are packed if the name ends in .gz, tables are not. */
+/* Refuses .gz for tables. Only matrices and vectors are packed. */
 static int check_unpacked(const char *path) {
   size_t n = path ? strlen(path) : 0;
   if (n < 3 || strcmp(path + n - 3, ".gz")) return 0;
@@ -169,7 +169,7 @@ static int check_readable(const char *path) {
   return cli_fail(KCL_INPUT, "%s: cannot open: %s", path, strerror(errno));
 }
 
-/* Nothing of this name is there: was a generated system meant? */
+/* Reports a matrix that does not exist, and suggests a generated system of a similar name. */
 static int no_matrix(const char *name) {
   const char *names[64], *best;
   char kind[64];
@@ -198,7 +198,8 @@ static int check_vector_operand(const char *name) {
   return name && cli_is_word(name) ? 0 : check_readable(name);
 }
 
-/* Before a device is opened, which may take seconds. Of several matrices those that are there are enough. */
+/* Checks inputs before a device is opened, which may take seconds. Commands that take many matrices skip missing
+ * ones. */
 static int check_inputs(const cli_command *c, const cli_options *o) {
   int rc = check_vector_operand(o->x0);
   if (!rc) rc = check_readable(o->near_null);

@@ -1,4 +1,4 @@
-/* What stands in the cells of krylocl bench's tables. */
+/* The cells of the tables of krylocl bench. */
 #include "cli/bench/bench.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
@@ -20,7 +20,7 @@ cli_text bench_us(double seconds) {
 
 static cli_text ms(double seconds) { return bench_us(seconds * 1e-3); }
 
-/* Half of the interval's width, on its longer side; ~: noisy. */
+/* Longer side of the interval around the median, in percent; ~: noisy. */
 cli_text bench_spread(const cli_bench_row *r) {
   const kcl_summary *t = bench_time(r);
   const double half = 100 * fmax(t->high - t->median, t->median - t->low) / t->median;
@@ -70,7 +70,7 @@ static cli_text threads_cell(const cli_bench_run *b, const cli_bench_row *r) {
   return d->platform < 0 ? cli_count(d->compute_units) : none;
 }
 
-/* !: longer than the iteration that contains it. */
+/* Time of a product; ! marks one longer than the iteration that contains it. */
 static cli_text product_time(const cli_bench_row *r) {
   cli_text t;
   snprintf(t.s, sizeof t.s, "%s%.30s", bench_inconsistent(r) ? "!" : "",
@@ -98,7 +98,7 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   }
 }
 
-/* What stands in a cell. */
+/* The text of a cell. */
 const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench_column c,
                        cli_text *buffer) {
   const bool reference = r->place < 0;

@@ -1,4 +1,5 @@
-/* The devices of krylocl bench: each in each number of threads is a context of its own, open over the whole run. */
+/* The devices of krylocl bench. Each device with each number of threads has a context of its own for the whole
+ * run. */
 #include "cli/bench/bench.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/options.h"
@@ -61,7 +62,7 @@ static int open_threads(void *self, const char *word) {
   return open_place(p->r, p->device, strcmp(word, "max") ? atoi(word) : 0);
 }
 
-/* Numbers of threads are of the cpu device alone: others are opened once. */
+/* Opens a device: the cpu device with each number of threads, others once. */
 static int open_bench_device(void *self, const char *word) {
   opening *p = self;
   p->device = *word ? word : NULL;

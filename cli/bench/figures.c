@@ -1,5 +1,5 @@
-/* What follows from the samples of krylocl bench: medians, rates, speed-up, break-even, and the order of the rows. Nothing
- * of it is read from files: it is computed anew from the samples. */
+/* Results from the samples of krylocl bench: medians, rates, speed-up, break-even, and the order of the rows. They
+ * are computed from the samples and never read from files. */
 #include "cli/bench/bench.h"
 #include "krylocl.h"
 #include <math.h>
@@ -89,7 +89,7 @@ double bench_setup(const cli_bench_row *r) {
   return m->seconds_convert + m->seconds_upload + m->seconds_compile;
 }
 
-/* A first compilation is not counted: the next run takes its programs from the cache. */
+/* Seconds of set-up without the first compilation: the next run finds its programs in the cache. */
 static double repeated_setup(const cli_bench_row *r) {
   return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
 }
@@ -99,7 +99,7 @@ bool bench_same_group(const cli_bench_row *a, const cli_bench_row *b) {
          a->nrhs == b->nrhs && !strcmp(a->solver, b->solver) && !strcmp(a->precond, b->precond);
 }
 
-/* The arrays of CSR as they are. */
+/* True for a measured row of a format that stores the arrays of CSR unchanged. */
 static bool plain(const cli_bench_row *r) {
   static const char *const names[] = {"csr-scalar", "csr-vector", "csr-unrolled", "csr-group",
                                       "csr-lanes"};
@@ -108,7 +108,7 @@ static bool plain(const cli_bench_row *r) {
   return false;
 }
 
-/* Set-up and N iterations cost less than those of the fastest plain CSR. */
+/* The number N of iterations from which set-up and N iterations cost less than those of the fastest plain CSR. */
 cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r) {
   cli_bench_break_even e = {.after = INFINITY};
   for (int i = 0; i < b->row_count && r->place >= 0; i++) {
@@ -145,7 +145,7 @@ static struct {
   bool alone;
 } sorting;
 
-/* The reference has no iteration: it is the last beside those that have. */
+/* Orders rows by time. The reference, which has no iteration, follows rows that have one. */
 static int compare_row_times(const void *a, const void *b) {
   const int i = *(const int *)a, j = *(const int *)b;
   const cli_bench_row *x = &sorting.b->rows[i], *y = &sorting.b->rows[j];

@@ -1,5 +1,5 @@
-/* The JSON of krylocl bench: docs/bench.md describes it. The last four of a row's objects, and all rates, follow from
- * the samples: --resume computes them anew. */
+/* The JSON of krylocl bench, described in docs/bench.md. All rates and the last four objects of a row follow from
+ * the samples: --resume computes them again. */
 #include "cli/bench/bench.h"
 #include "cli/ui/json.h"
 #include "cli/ui/options.h"
@@ -185,7 +185,7 @@ static void add_host(cJSON *all, const cli_bench_run *b) {
   json_text(o, "clock", b->clock);
 }
 
-/* Of the command line, as --resume needs it again. */
+/* Adds the options that --resume needs. */
 static void add_arguments(cJSON *all, const cli_bench_run *b) {
   const cli_options *o = b->o;
   cJSON *a = cJSON_AddObjectToObject(all, "arguments"),
@@ -244,7 +244,7 @@ static cJSON *document(const cli_bench_run *b) {
   return all;
 }
 
-/* The page has the data of the file. */
+/* Writes the page, which contains the JSON. */
 static int write_bench_page(const cli_bench_run *b, const cJSON *all, cli_bench_page *report) {
   const char *path = b->o->json && strcmp(b->o->json, "-") ? b->o->json : "krylocl bench";
   char *text = cJSON_Print(all);

@@ -1,4 +1,4 @@
-/* What krylocl bench does for a matrix and for a row of it: load, decide whether there is anything to measure, measure. */
+/* krylocl bench for one matrix and one row: load, decide whether there is anything to measure, measure. */
 #include "cli/bench/bench.h"
 #include "cli/input/read.h"
 #include "cli/ui/codes.h"
@@ -47,7 +47,6 @@ done:
   return rc;
 }
 
-/* The matrix in the type of a row's host data: complex for c and z. */
 int bench_matrix_for(kcl *ctx, cli_bench_loaded *m, kcl_type type, const kcl_csr **out) {
   int rc = 0;
   *out = m->A;
@@ -66,11 +65,11 @@ static void decide_row(cli_bench_row *r, cli_bench_state state, const char *why)
 
 static int stop(void *unused) { return (void)unused, cli_interrupted(); }
 
-/* An earlier row that is the same loop on this device. */
+/* An earlier row that runs the same kernel on this device, or NULL. */
 static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_bench_row *r,
                                            const kcl_stats *stats, const kcl_cost *cost) {
   const char *mine = cost->same_as ? cost->same_as : r->format;
-  if (r->nrhs > 1) return NULL; /* which not all variants share a pass for */
+  if (r->nrhs > 1) return NULL; /* several right-hand sides share a pass in some variants only */
   for (int i = 0; i < b->row_count && &b->rows[i] != r; i++) {
     const cli_bench_row *s = &b->rows[i];
     kcl_cost other;
@@ -81,7 +80,7 @@ static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_ben
   return NULL;
 }
 
-/* True if the row is decided without measuring. */
+/* True if the row is decided without measuring: refused, or the same as another row. */
 static bool decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *stats) {
   kcl_cost cost;
   kcl *ctx = b->places[r->place].ctx;
@@ -104,7 +103,7 @@ static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
   return asked;
 }
 
-/* --profile, of rows that were measured and validated, in the first round. */
+/* --profile: profiles rows that were measured and validated, in the first round. */
 static int profiled(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
   const kcl_options asked = asked_for(b, r);
   if (!b->o->profile || r->place < 0 || !r->measured.validated || r->rounds || cli_interrupted())
@@ -130,7 +129,7 @@ static kcl_type row_type(const cli_bench_row *r, const kcl_csr *A) {
   return kcl_type_complex(A->type) ? KCL_Z : KCL_D;
 }
 
-/* With the threads of its device. */
+/* Measures a row with the threads of its device. */
 static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   const kcl_csr *A;
   int rc = bench_matrix_for(ctx, m, r->type, &A);
@@ -142,7 +141,6 @@ static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench
   return rc;
 }
 
-/* An error is recorded in the row; the exit code is returned. */
 int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m) {
   double load = 0;
   r->type = row_type(r, m->A);
@@ -173,7 +171,7 @@ int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m)
 
 /* ---------------------------------------------------------------- further rounds */
 
-/* list grows by more, or stays as it is. */
+/* Appends more [n] to list; leaves it unchanged if memory is short. */
 static void append_samples(double **list, int *count, const double *more, int n) {
   double *both = n ? realloc(*list, ((size_t)*count + (size_t)n) * sizeof *both) : NULL;
   if (!both) return;

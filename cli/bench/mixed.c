@@ -31,7 +31,7 @@ static int time_solve(kcl *ctx, kcl_solver *s, const kcl_dense *b, kcl_dense *x,
   return 0;
 }
 
-/* [0] in double, [1] mixed. */
+/* Sets up both solvers: [0] in double, [1] mixed. */
 static int set_up_both(kcl *ctx, const cli_options *o, const kcl_csr *A, const cli_bench_row *r,
                        kcl_solver *s[2]) {
   int rc = 0;

@@ -71,7 +71,7 @@ void bench_short_name(const char *file, char *name, size_t room) {
   snprintf(name, room, "%.*s", (int)n, base);
 }
 
-/* The index of an operand; two files with the same short name are called by their paths. */
+/* Index of an operand. Two files with the same short name get their paths as names. */
 static int matrix_of(cli_bench_run *r, const char *file) {
   char name[sizeof r->matrices->name];
   bench_short_name(file, name, sizeof name);

@@ -1,5 +1,6 @@
-/* krylocl bench --preconds: whole solves with each preconditioner: set-up, set-up for new values, iterations, time, memory, and
- * the number of solves after which a set-up pays against none. Kernels are compiled before anything is timed. */
+/* krylocl bench --preconds: whole solves with each preconditioner. Reports set-up, set-up for new values,
+ * iterations, time, memory, and the number of solves after which the set-up pays, compared with no preconditioner.
+ * Kernels are compiled before anything is timed. */
 #include "cli/bench/bench.h"
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
@@ -20,12 +21,12 @@
 #include <string.h>
 
 typedef struct row {
-  char matrix[120], precond[32], why[400]; /* why: not solved; or empty */
+  char matrix[120], precond[32], why[400]; /* why it was not solved, or empty */
   int64_t iterations;
-  double setup, refresh; /* seconds: of the preconditioner; of kcl_refresh */
-  double solve;          /* the same: median of the solves */
-  double bytes;          /* of its vectors and matrices */
-  double pays; /* after so many solves; 0: at once; INFINITY: never; NAN: none is not solved */
+  double setup, refresh; /* seconds to set up the preconditioner, and of kcl_refresh */
+  double solve;          /* seconds of a solve: median */
+  double bytes;          /* bytes of its vectors and matrices */
+  double pays;           /* from this number of solves on; INFINITY: never; NAN: not known */
   bool solved;
 } row;
 
@@ -36,7 +37,7 @@ typedef struct comparing {
   char matrix[120], method[32];
   double began;     /* the solve at work */
   row *rows;        /* [count] */
-  int count, first; /* first: of this matrix, without a preconditioner */
+  int count, first; /* the row of this matrix without a preconditioner */
 } comparing;
 
 /* ---------------------------------------------------------------- one preconditioner */
@@ -47,7 +48,7 @@ static int check_time_limit(void *user, const kcl_progress *p) {
   return cli_interrupted() || cli_now() - c->began > c->o->time_limit;
 }
 
-/* Up to --samples solves within --time-limit, one at least, after one that does not count. */
+/* Times up to --samples solves within --time-limit, at least one, after a warm-up solve. */
 static int time_precond_solves(comparing *c, kcl_solver *s, row *r, double *x) {
   enum { MOST = 100 };
   double sample[MOST], begin = cli_now();
@@ -111,7 +112,7 @@ static double pays_after(const row *r, const row *none) {
 
 static void say_precond_row(const cli_options *o, const row *r) {
   char pays[40] = "-";
-  if (!r->solved) { /* of a refusal not what else fits */
+  if (!r->solved) { /* of a refusal the first part, without the suggestion */
     cli_say(o, "  %-16s %.*s\n", r->precond, (int)strcspn(r->why, ";"), r->why);
     return;
   }
@@ -203,7 +204,7 @@ static int add_precond_row(void *self, const char *precond) {
   return 0;
 }
 
-/* The method asked for, or the one that auto begins with. */
+/* The method of --solver, or the one that auto begins with. */
 static int choose_method(comparing *c) {
   kcl_stats s;
   int rc = c->o->solver ? 0 : cli_lib(c->ctx, kcl_csr_stats(c->ctx, c->p.A, &s));

@@ -1,6 +1,6 @@
-/* krylocl bench --profile: of every row, where the time of a few iterations goes by event times, the bytes that went to
- * the device and back beside the least that the format allows, and hardware counters of CPU devices. The rows' own times
- * are taken without event times, which cost some. */
+/* krylocl bench --profile: for every row the event times of a few iterations, the bytes moved to and from the
+ * device beside the least that the format allows, and hardware counters of CPU devices. The times of the rows
+ * themselves are taken without event times, which have a cost. */
 #include "cli/bench/bench.h"
 #include "cli/solve/profile.h"
 #include "cli/ui/csv.h"
@@ -17,7 +17,7 @@
 
 /* ---------------------------------------------------------------- measuring */
 
-/* The device with event times; of the native executor, which has none, the same context. */
+/* A context with event times on the device of p; for the native executor, which has none, the same context. */
 static int open_profiled(cli_bench_place *p) {
   if (p->device.platform < 0 || p->profiled) return 0;
   int rc = kcl_create(&p->profiled) ? cli_fail(KCL_MEMORY, "out of memory") : 0;
@@ -78,7 +78,7 @@ static void say_events(const cli_options *o, const kcl_bench_profile *p) {
           cli_seconds(command_seconds(&p->read, "read")).s, cli_bytes(p->bytes_out).s);
 }
 
-/* " name 1.23e9" of what was counted. */
+/* Writes " name 1.23e9" for a counter; nothing if it was not counted. */
 static int counter_text(char *text, size_t room, const char *name, double v) {
   return v < 0 ? 0 : snprintf(text, room, "%s%.3g", name, v);
 }

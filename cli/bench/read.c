@@ -115,7 +115,7 @@ static const char *device_kind(const char *word) {
   return "native";
 }
 
-/* Seconds since 1970; 0: it is none. */
+/* Seconds since 1970; 0: not a date. */
 static int64_t read_date(const char *text) {
   struct tm utc = {0};
   return strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc) ? (int64_t)timegm(&utc) : 0;
@@ -152,7 +152,7 @@ static bool is_same_place(const cli_bench_place *a, const cli_bench_place *b) {
          (!native || a->device.compute_units == b->device.compute_units);
 }
 
-/* Its index among ours; NOWHERE: it is not there. */
+/* Index of a device in this run; NOWHERE: it is not in it. */
 enum { REFERENCE = -1, NOWHERE = -2 };
 static int find_place(const cli_bench_run *r, const cli_bench_place *p) {
   for (int i = 0; i < r->place_count; i++)
@@ -272,7 +272,7 @@ static cli_bench_row read_row(cli_bench_run *r, const cJSON *o) {
   return row;
 }
 
-/* Into the row of ours that asks for the same, else beside ours. */
+/* Puts a row into the row of this run that asks for the same, else adds it. */
 static int read_row_object(cli_bench_run *r, const cJSON *o) {
   cli_bench_row row = read_row(r, o);
   if (row.state == CLI_BENCH_TODO) return 0;

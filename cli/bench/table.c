@@ -78,7 +78,7 @@ static int widest(const table *t, cli_bench_column c) {
   return width;
 }
 
-/* In a file or a pipe all columns fit. */
+/* Width for the table; in a file or a pipe all columns fit. */
 static int table_width(const cli_options *o) {
   FILE *f = cli_out(o);
   return isatty(fileno(f)) || getenv("COLUMNS") ? cli_columns(f) : 1000;
@@ -120,7 +120,7 @@ static void say_name(const table *t) {
           cli_count(A->cols).s, cli_count(A->nnz).s, A->field, A->symmetry);
 }
 
-/* What all rows have in common. */
+/* Prints what all rows have in common. */
 static void say_common(const table *t) {
   const cli_options *o = t->b->o;
   const cli_bench_row *r = bench_fastest(t->b, t->matrix, -1, t->alone);
@@ -136,7 +136,7 @@ static void say_common(const table *t) {
   cli_say(o, "\n");
 }
 
-/* " on 0:0 in s", as far as rows of the matrix differ in that. */
+/* Writes " on 0:0 in s", as far as rows of the matrix differ in it. */
 static cli_text row_context(const table *t, const cli_bench_row *r) {
   bool places = false, types = false;
   cli_text text = {""};
@@ -153,7 +153,7 @@ static cli_text row_context(const table *t, const cli_bench_row *r) {
   return text;
 }
 
-/* " on 0:0 in s: refused: ..." of a row that was not measured; "" of others. */
+/* Writes " on 0:0 in s: refused: ..." for a row that was not measured, "" for others. */
 static const char *remark(const table *t, const cli_bench_row *r, char text[700]) {
   char status[640];
   bool other = r->state != CLI_BENCH_OK && r->state != CLI_BENCH_TODO && r->matrix == t->matrix &&
@@ -166,7 +166,7 @@ static const char *remark(const table *t, const cli_bench_row *r, char text[700]
   return text;
 }
 
-/* The formats of all rows of the same remark, each once, if row i is the first of them. */
+/* Collects the formats of all rows with the same remark, each once. False: row i is not the first of them. */
 static bool gather_remark(const table *t, int i, const char *mine, char *formats, size_t room) {
   char text[700], name[40];
   size_t n = 0;

@@ -14,10 +14,10 @@ double axis_at(const cli_axis *a, double v) {
   return a->from + t * (a->to - a->from);
 }
 
-/* A whole logarithm of v: of what is none, 0. Numbers may be those of any JSON file. */
+/* A logarithm as a whole number; 0 where it is out of range, as numbers from any JSON file may be. */
 static int whole_exponent(double logarithm) { return fabs(logarithm) < 400 ? (int)logarithm : 0; }
 
-/* 1, 2 or 5 times a power of ten: about a fifth of the range. */
+/* A step between ticks: 1, 2 or 5 times a power of ten, about a fifth of the range. */
 static double step_of(double range) {
   double unit = pow(10, floor(log10(range / 5))), n = range / 5 / unit;
   if (n < 1.5) return unit;
@@ -50,7 +50,7 @@ cli_axis axis_round(cli_axis a) {
   return a;
 }
 
-/* Powers of ten, not more than ten of them. */
+/* Ticks at powers of ten, at most ten. */
 static int decade_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   int first = whole_exponent(ceil(log10(a->lo) - 1e-9)),
       last = whole_exponent(floor(log10(a->hi) + 1e-9)), n = 0;
@@ -59,7 +59,7 @@ static int decade_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   return n;
 }
 
-/* 1, 2 and 5 times powers of ten; where those are few, 1, 1.5, 2, 3, 4 ... */
+/* Ticks at 1, 2 and 5 times powers of ten; where those are few, at 1, 1.5, 2, 3, 4 ... */
 static int fine_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   static const double few[] = {1, 2, 5}, many[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8};
   const double *m = a->hi / a->lo < 4 ? many : few;
@@ -161,7 +161,7 @@ cli_text axis_bytes(double v) {
   return t;
 }
 
-/* Powers of ten as such, with a real minus and raised digits. */
+/* Powers of ten as 10 with an exponent of raised digits and a real minus. */
 cli_text axis_power(double v) {
   static const char *const raised[] = {
       "\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",

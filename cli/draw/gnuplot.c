@@ -1,5 +1,5 @@
-/* Runs a program that draws: its input through a pipe, the picture back through another, so that the picture is written as
- * every file is. */
+/* Runs a program that draws. Its input and the picture pass through pipes, so the picture is written as every file
+ * is. */
 #include "cli/draw/gnuplot.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/output.h"
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An interrupt is for krylocl, which then decides: the picture is finished. */
+/* Executes the program in the child. It ignores interrupts, which krylocl handles: the picture is finished. */
 static void exec_program(const char *const *program, int in, int out) {
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
@@ -41,7 +41,7 @@ static void receive_all(int from, FILE *f) {
   close(from);
 }
 
-/* It reads all of its input before it writes. */
+/* The program must read all of its input before it writes. */
 int cli_filter(const char *const *program, const cli_buffer *commands, FILE *picture) {
   int in[2], out[2], status = -1;
   if (pipe(in)) return -1;

@@ -1,5 +1,5 @@
-/* Labels that do not collide. Of points: each tries places around its point, near ones first, and takes the first that is
- * free of points and of labels placed before. Of lines: at their ends, pushed apart. */
+/* Labels that do not collide. A label of a point tries places around it, near ones first, and takes the first that
+ * is free of points and of earlier labels. Labels of lines stand at their ends, pushed apart. */
 #include "cli/draw/svg.h"
 #include <math.h>
 #include <stdbool.h>
@@ -61,7 +61,7 @@ static int lower(const void *a, const void *b) {
 
 /* Labels that would touch form a block, which stands where its labels are nearest to their own places. */
 typedef struct block {
-  double want; /* sum over its labels of the top that each would like the block to have */
+  double want; /* sum over its labels of the top that each prefers for the block */
   int count;
 } block;
 

@@ -14,7 +14,7 @@
 
 enum { POINTS = 3000, RASTER = 256 };
 
-/* Long histories are thinned; the last point stays. */
+/* Adds a history. Long ones are thinned; the last point stays. */
 static int add_curve(cli_lines *l, const cli_curve *c, int64_t column, bool alone) {
   const int64_t step = c->n / POINTS + 1;
   cli_line *mine = lines_add(l, POINTS + 2);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Cell of index i of size. */
+/* The cell of index i, with `size` indices in all. */
 static int64_t raster_cell(int64_t i, int64_t cells, int64_t size) {
   return size <= cells ? i : (int64_t)((double)i * (double)cells / (double)size);
 }

@@ -81,7 +81,7 @@ void svg_point(FILE *f, double x, double y, bool first, const char *class) {
 
 void svg_point_end(FILE *f) { fputs("\"/>\n", f); }
 
-/* Cells of one digit as one path, neighbours in a line as one rectangle. */
+/* Draws the cells of one digit as one path, with neighbours in a line as one rectangle. */
 static void cells(FILE *f, const char *digits, int64_t nx, int64_t ny, char digit, double size) {
   bool any = false;
   for (int64_t y = 0; y < ny; y++)

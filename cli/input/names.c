@@ -22,8 +22,7 @@ bool cli_is_generated(const char *path) {
 
 bool cli_is_word(const char *x) { return !strcmp(x, "ones") || !strcmp(x, "random"); }
 
-/* Group/Name, if there is no such file and no folder Group, and the name has no ending of a file
- * format. */
+/* Group/Name, unless there is such a file or a folder Group, or the name ends like a file format. */
 bool cli_is_collection(const char *path) {
   static const char *const files[] = {".mtx", ".gz", ".rb", ".kcl", ".rows", ".txt", ".rhs"};
   const char *slash = strchr(path, '/');
@@ -49,7 +48,6 @@ int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path,
   return rc;
 }
 
-/* Path of Name_b.mtx beside Name.mtx; false if there is none. */
 bool cli_collection_rhs(const char *matrix, char *path, size_t room) {
   size_t n = strlen(matrix);
   snprintf(path, room, "%.*s_b.mtx", (int)(n - 4), matrix);

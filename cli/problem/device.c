@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sources and event times are of OpenCL devices: the first of them, where no device was named and the choice is the cpu. */
+/* --source and --profile need an OpenCL device. If none was named and the choice is the cpu, the first OpenCL
+ * device is opened. */
 static int need_opencl(kcl *ctx, const cli_options *o, kcl_device *d) {
   const char *named = o->devices ? o->devices : o->device ? o->device : getenv("KRYLOCL_DEVICE");
   int rc;

@@ -20,7 +20,7 @@ static kcl_type wanted_type(const cli_options *o, bool complex_data) {
 
 static kcl_type host_type(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
 
-/* Complex numbers do not become real ones. */
+/* Refuses to convert complex numbers to real ones. */
 static int convertible(const char *name, kcl_type from, kcl_type to) {
   if (!kcl_type_complex(from) || kcl_type_complex(to)) return 0;
   return cli_fail(KCL_USAGE, "%s is complex: --precision c or z", name);
@@ -63,7 +63,7 @@ static int set_ones_rhs(kcl *ctx, cli_problem *p) {
   return 0;
 }
 
-/* x as read, a single column repeated for every b; zeros without a file. */
+/* Sets x: as read, a single column repeated for every column of b; zeros without a file. */
 static int set_guess(kcl *ctx, cli_problem *p, const char *path, const kcl_dense *given) {
   const int64_t n = p->spread ? p->columns : p->A->cols;
   int rc = cli_lib(ctx, kcl_dense_create(ctx, n, p->b->cols, p->A->type, &p->x));
@@ -92,7 +92,7 @@ static int read_system(kcl *ctx, const cli_options *o, const char *path, cli_pro
   return rc;
 }
 
-/* Reads columns of a file; own: rows of them here, on several ranks. */
+/* Reads a vector file. own: the rows on this rank, if there are several. */
 static int read_vector_file(kcl *ctx, const cli_options *o, const char *path, const cli_problem *p,
                             int64_t own, kcl_dense **out) {
   cli_busy(o, "reading %s", cli_base(path));
@@ -108,7 +108,7 @@ static uint64_t mix_counter(uint64_t z) {
   return z ^ z >> 31;
 }
 
-/* first: the row of the whole vector that row 0 of x is. */
+/* Fills x with ones or random numbers. first: the row of the whole vector that is row 0 of x. */
 static void fill_vector(kcl_dense *x, int64_t first, bool ones) {
   const int64_t step = x->type == KCL_Z ? 2 : 1;
   for (int64_t i = 0; i < x->rows * x->cols * step; i++)
@@ -116,7 +116,7 @@ static void fill_vector(kcl_dense *x, int64_t first, bool ones) {
                      : ldexp((double)(mix_counter((uint64_t)(first * step + i)) >> 11), -52) - 1;
 }
 
-/* A vector by its name: of a file all columns, of a word n x cols numbers of the type of A. */
+/* Reads a vector by its name: all columns of a file, or n x cols numbers in the type of A for a word. */
 static int load_vector(kcl *ctx, const cli_options *o, const char *name, const cli_problem *p,
                        int64_t n, int64_t cols, kcl_dense **out) {
   const kcl_type type = host_type(wanted_type(o, kcl_type_complex(p->A->type)));

@@ -1,5 +1,6 @@
-/* krylocl solve on several ranks: files that all ranks read and write, each its own rows. Where something needs the whole system
- * (--check, --cache, --near-null, --coordinates, KRYLOCL_READ=root), rank 0 reads it and the library gives it out. */
+/* krylocl solve on several ranks: files that all ranks read and write, each its own rows. If something needs the
+ * whole system (--check, --cache, --near-null, --coordinates, KRYLOCL_READ=root), rank 0 reads it and the library
+ * distributes it. */
 #include "cli/ranks/files.h"
 #include "cli/input/names.h"
 #include "cli/input/read.h"
@@ -26,7 +27,8 @@ bool cli_ranks_spread(const cli_options *o) {
   return cli_ranks() > 1 && !whole && !(read && !strcmp(read, "root"));
 }
 
-/* What rank 0 alone decides: is the system generated, and where are the files of a matrix of the collection? */
+/* Rank 0 decides this for all: whether the system is generated, and where the files of a matrix of the collection
+ * are. */
 typedef struct place {
   int generated;
   char A[4096], b[4096]; /* b: "" if there is none beside A */

@@ -1,6 +1,7 @@
-/* krylocl solve --devices: a rank for each device. The program starts itself once more under mpiexec and waits. Rank 0 sends it
- * SIGUSR1, which tells its number. A signal (interrupt.c) reaches this process alone, which passes it on to rank 0: that ends
- * the solve on all ranks and writes what is known, and the exit code is that of one process. */
+/* krylocl solve --devices: one rank per device. The program starts itself again under mpiexec and waits. Rank 0
+ * sends it SIGUSR1, whose sender is the process id of rank 0. A signal (../ui/interrupt.c) reaches this process
+ * alone, which passes it on to rank 0. Rank 0 ends the solve on all ranks and writes the results so far. The exit
+ * code is that of a single process. */
 #include "cli/ranks/launch.h"
 #include "cli/ranks/shares.h"
 #include "cli/ui/codes.h"
@@ -65,7 +66,7 @@ static void set_launcher(void) {
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) setenv(list[i][0], list[i][1], 0);
 }
 
-/* A process group of its own, so that the terminal's interrupt is not the launcher's. */
+/* Executes the launcher in a process group of its own, which the terminal does not interrupt. */
 static void exec_launcher(char **line) {
   setpgid(0, 0);
   set_launcher();
@@ -73,8 +74,8 @@ static void exec_launcher(char **line) {
   _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* The exit code of mpiexec becomes the program's. mpiexec ends with 1 where it fails itself; the program ends so after a solve alone,
- * for which rank 0 has sent its number. */
+/* Turns the exit code of mpiexec into the program's. mpiexec returns 1 if it fails itself; the program returns 1
+ * only after a solve, when rank 0 has sent its signal. */
 static int check_exit(int code) {
   if (code == 127)
     return cli_fail(KCL_DEVICE, "--devices starts ranks by mpiexec, and there is none on PATH "

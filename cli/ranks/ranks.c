@@ -1,9 +1,8 @@
-/* krylocl under mpirun: rank 0 is the program as ever; the others print nothing, they read, set up and solve with it, and write
- * x (files.c).
- *
- * A failure of one rank in the library is returned on all, and rank 0 prints it. Between two calls of the library the others
- * wait to be told whether there is another solve. What happens to rank 0 alone meanwhile ends them by MPI_Abort. MPI is
- * started only where a launcher has set its variables, so the program alone does not pay for it. */
+/* krylocl under mpirun. Rank 0 behaves as a single process. The other ranks print nothing; they read, set up,
+ * solve and write x with it (files.c). A failure of one rank in the library is returned on all, and rank 0 prints
+ * it. Between two calls of the library the other ranks wait for rank 0 to announce another solve. If rank 0 fails
+ * meanwhile, it ends them by MPI_Abort. MPI is started only if a launcher has set its variables, so that a single
+ * process does not pay for it. */
 #include "cli/ranks/ranks.h"
 #include "cli/ui/options.h"
 #include "cli/ui/output.h"
@@ -40,8 +39,7 @@ int cli_ranks_check(const cli_options *o) {
 #include <string.h>
 #include <time.h>
 
-static bool started,
-    served; /* served: ranks other than 0 wait for its next word, and it for them */
+static bool started, served; /* served: the other ranks wait for the next message of rank 0 */
 
 bool cli_ranks_alone(void) { return !started; }
 void cli_ranks_wait(bool waiting) { served = waiting; }
@@ -53,14 +51,15 @@ static int env_number(const char *variable) {
   return text ? atoi(text) : 0;
 }
 
-/* Open MPI; MPICH, Intel MPI and Slurm's PMI-2; Slurm's PMIx, which says no size. */
+/* True if a launcher started several ranks: Open MPI; MPICH, Intel MPI and Slurm's PMI-2; Slurm's PMIx, which has
+ * no variable for the size. */
 static bool launched(void) {
   if (getenv("OMPI_COMM_WORLD_SIZE")) return env_number("OMPI_COMM_WORLD_SIZE") > 1;
   if (getenv("PMI_SIZE")) return env_number("PMI_SIZE") > 1;
   return getenv("PMIX_RANK") && env_number("SLURM_NTASKS") > 1;
 }
 
-/* One rank, whose x has the bits of several. */
+/* True for solve --reproducible in one process, whose x must have the bits of several ranks. */
 static bool wants_reproducible(int argc, char **argv) {
   bool asked = false;
   for (int i = 1; i < argc; i++) {
@@ -72,7 +71,7 @@ static bool wants_reproducible(int argc, char **argv) {
   return asked && argc > 1 && !strcmp(argv[1], "solve");
 }
 
-/* Each rank of a launcher that this program's MPI does not know would take itself for the only one. */
+/* Ends the program: under a launcher of another MPI each rank would take itself for the only one. */
 static void leave_strangers(void) {
   cli_fail(KCL_DEVICE,
            "a launcher started several ranks and this program's MPI sees one: launcher and "
@@ -84,7 +83,7 @@ static void leave_strangers(void) {
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
   if (!launched() && !wants_reproducible(*argc, *argv)) return;
-  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI let others compute */
+  setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI yield the processor */
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
@@ -95,7 +94,7 @@ void cli_ranks_begin(int *argc, char ***argv) {
   if (rank) cli_silence();
 }
 
-/* "Open MPI v4.1.4" of "Open MPI v4.1.4, package: ...", "MPICH Version: 4.0" of its first line. */
+/* "Open MPI v4.1.4" from "Open MPI v4.1.4, package: ...", "MPICH Version: 4.0" from its first line. */
 cli_text cli_ranks_library(void) {
   char words[MPI_MAX_LIBRARY_VERSION_STRING];
   cli_text t;
@@ -118,7 +117,7 @@ int cli_ranks_agree(kcl *ctx, int rc) {
   return ranks > 1 ? kcl_mpi_agree(ctx, MPI_COMM_WORLD, rc) : rc;
 }
 
-/* For kcl_mpi_same. A command line that was refused has the reason instead of its options. */
+/* Prints the command line for kcl_mpi_same. A refused one has the reason in place of the options. */
 static void print_command(FILE *f, const cli_options *o, bool refused) {
   fprintf(f, "krylocl=%s\n", kcl_version());
   const char *why = refused ? cli_failure() : "";
@@ -152,7 +151,7 @@ int cli_ranks_same(const cli_options *o, int rc) {
 
 /* ---------------------------------------------------------------- words between ranks */
 
-/* Without keeping a processor busy. */
+/* Waits without keeping a processor busy. */
 static void wait_for_request(MPI_Request *request) {
   int there = 0;
   while (MPI_Test(request, &there, MPI_STATUS_IGNORE), !there)

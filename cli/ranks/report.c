@@ -1,4 +1,4 @@
-/* What ranks add to the report and to the JSON of krylocl solve. */
+/* Ranks in the report and in the JSON of krylocl solve. */
 #include "cli/ranks/report.h"
 #include "cli/ranks/ranks.h"
 #include "cli/solve/run.h"
@@ -12,7 +12,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-/* The most nonzeros of a rank over those of the share that it was to have. */
+/* Imbalance: largest ratio of a rank's nonzeros to its intended share. */
 static double imbalance(const cli_run *r) {
   double most = 0, all = 0;
   for (int p = 0; p < r->share_count; p++) {
@@ -26,7 +26,7 @@ static const char *partition(const cli_run *r) {
   return r->o->partition ? r->o->partition : "rows";
 }
 
-/* The least that a device is predicted to take for an iteration alone; 0: no prediction. */
+/* Least predicted time of an iteration on one device alone; 0: no prediction. */
 static double least_seconds_alone(const cli_run *r) {
   double least = INFINITY;
   for (int p = 0; p < r->share_count; p++)
@@ -34,7 +34,8 @@ static double least_seconds_alone(const cli_run *r) {
   return least < INFINITY ? least : 0;
 }
 
-/* Where one device is faster for sure: most predictions are within a third (docs/lab/2026-11-23-model.md). */
+/* Prints a hint if one device is certainly faster: most predictions are within a third
+ * (docs/lab/2026-11-23-model.md). */
 static void report_alone(const cli_run *r) {
   const kcl_report *p = &r->results[r->worst].report;
   const double one = least_seconds_alone(r), several = p->seconds_per_iteration;

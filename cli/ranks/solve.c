@@ -37,7 +37,7 @@ int cli_setup(kcl *ctx, cli_run *r) {
   return rc;
 }
 
-/* NULL on a rank without vectors. */
+/* Column j of v; NULL on a rank without vectors. */
 static double *column(const kcl_dense *v, int64_t j) { return v ? cli_column(v, j) : NULL; }
 
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
@@ -51,7 +51,7 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
   return rc;
 }
 
-/* kcl_mpi_share.seconds_alone needs the rates of devices; without them there is no prediction. */
+/* Measures the stream rate, which kcl_mpi_share.seconds_alone needs. */
 static void know_rate(kcl *ctx, const cli_options *o) {
   kcl_device device;
   double rate;

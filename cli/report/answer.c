@@ -1,5 +1,5 @@
-/* "Use X": the fastest format of a question, over all numbers of threads, and how sure that is, by the ranks of its samples
- * against those of the next format (rank_test.c). */
+/* "Use X": the fastest format for a question, over all numbers of threads, and how certain that is, by a rank test
+ * of its samples against those of the next format (rank_test.c). */
 #include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/rank_test.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double CLOSE = 1.02; /* a factor that nobody minds */
+static const double CLOSE = 1.02; /* a factor that does not matter in practice */
 
 typedef struct candidates {
   const cli_bench_row *best, *next; /* next: the fastest of another format, or NULL */
@@ -43,7 +43,8 @@ static void name(FILE *f, const char *text, bool html) {
     fputs(text, f);
 }
 
-/* The test needs samples for an interval of 95 %: four of each, or more where one has fewer. */
+/* Writes how certain the answer is. An interval of 95 % needs four samples of each, or more of one if the other
+ * has fewer. */
 static void sureness(FILE *f, const candidates *c, bool html) {
   const kcl_samples *s = bench_samples(c->best), *t = bench_samples(c->next);
   const int fewer = s->count < t->count ? s->count : t->count;

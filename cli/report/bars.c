@@ -35,7 +35,7 @@ static void tip(const bars *b, const cli_bench_row *row, char *text, size_t room
              part > 1 ? " (in cache)" : "");
 }
 
-/* Dots one below another in turn, so that equal samples do not hide each other. */
+/* Draws a bar and its samples. The dots take turns in height, so that equal samples do not hide each other. */
 static void dots(const bars *b, const cli_bench_row *row, double y) {
   const kcl_samples *s = bench_samples(row);
   const int step = s->count / 60 + 1;

@@ -28,12 +28,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double LEVEL = 0.05; /* of a false alarm among all times of single runs */
+static const double LEVEL = 0.05; /* probability of a false alarm among all times of single runs */
 
 /* ---------------------------------------------------------------- verdicts */
 
-/* Three standard deviations of the logarithms of the ratios of least samples, of a normal distribution with their median
- * absolute deviation: what this machine does to times that nobody changed. Few times do not tell. */
+/* Spread of the ratios of least samples on this machine: three standard deviations of their logarithms, estimated
+ * from the median absolute deviation. Few times give none. */
 static int ratio_spread(const cli_comparison *c, double *out) {
   double *v = calloc((size_t)c->count + 1, sizeof *v);
   *out = 0;
@@ -46,7 +46,8 @@ static int ratio_spread(const cli_comparison *c, double *out) {
   return 0;
 }
 
-/* Ratios above 1 and the lower ends of their intervals; or the inverses of those below, and of the upper ends. */
+/* Ratios above 1 with the lower ends of their intervals, or the inverses of ratios below 1 with those of the upper
+ * ends. */
 typedef struct ratios {
   double least, least_end, typical, typical_end, drift;
 } ratios;
@@ -143,7 +144,7 @@ static void say_end(const cli_comparison *c, const int of[4], double drift) {
     cli_say(o, "%d row%s in a new run\n", c->broken, c->broken == 1 ? " FAILS" : "s FAIL");
 }
 
-/* All times of short lists, else those that changed. */
+/* Prints all times of a short list, else those that changed. */
 static int say_comparison(const cli_comparison *c) {
   int of[4] = {0};
   double drift = 1;

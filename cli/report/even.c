@@ -1,5 +1,5 @@
-/* Set-up and N iterations together, by those of the fastest plain CSR, against N: below 1 a format pays. Drawn are the fastest
- * formats and every one that is the best for some N. */
+/* Time of set-up and N iterations relative to the fastest plain CSR, against N: below 1 a format pays. The picture
+ * has the fastest formats and every format that is the best for some N. */
 #include "cli/bench/bench.h"
 #include "cli/draw/lines.h"
 #include "cli/draw/svg.h"
@@ -14,7 +14,7 @@
 enum { POINTS = 81, MOST = 7 };
 static const double LONGEST = 1e5, CUT = 3; /* iterations; the picture ends there */
 
-/* As in the column "pays after": a first compilation is not counted. */
+/* Seconds of set-up without the first compilation, as in the column "pays after". */
 static double row_setup_seconds(const cli_bench_row *r) {
   return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
 }
@@ -39,7 +39,7 @@ static bool best_somewhere(const cli_report_data *r, const cli_report_group *g, 
   return false;
 }
 
-/* The name tells from where on, or up to where, it pays. */
+/* Names a line with the number of iterations from which, or up to which, its format pays. */
 static void name_even_line(const cli_report_data *r, const cli_bench_row *row, cli_line *l) {
   const cli_bench_break_even e = bench_pays(&r->run, row);
   const cli_text from = cli_whole(e.after), until = cli_whole(e.until);
@@ -60,7 +60,7 @@ static void name_even_line(const cli_report_data *r, const cli_bench_row *row, c
              begins ? "from" : "up to", begins ? from.s : until.s, e.against->format);
 }
 
-/* From the first N on at which the line is within the picture. */
+/* Adds the line of a row, from the first N on at which it lies within the picture. */
 static int add_even_line(const cli_report_data *r, const cli_bench_row *row,
                          const cli_bench_row *against, cli_lines *l) {
   cli_line *one = lines_add(l, POINTS);

@@ -1,5 +1,5 @@
-/* Are these the results of krylocl bench or solve? Every field that the report needs is looked at, and the first that is
- * missing or of another kind is named by its place in the file. */
+/* Checks that a file has the results of krylocl bench or solve: every field that the report needs. The first that
+ * is missing or of another kind is named by its place in the file. */
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct place { /* of an object: rows[3] of the file */
+typedef struct place { /* place of an object in the file: rows[3] */
   const char *path, *list;
   int index; /* -1: the file itself */
 } place;

@@ -49,7 +49,7 @@ typedef struct writing {
   bool no_png;
 } writing;
 
-/* Letters, digits, points and hyphens of a name, for a file. */
+/* Copies the letters, digits, points and hyphens of a name for a file name. */
 static void file_name(const char *name, char *out, size_t room) {
   size_t n = 0;
   for (const char *s = name; *s && n + 1 < room && n < 60; s++) {
@@ -61,7 +61,7 @@ static void file_name(const char *name, char *out, size_t room) {
   if (!n || *out == '.') snprintf(out, room, "matrix");
 }
 
-/* MATRIX-FIGURE-SETTING; the setting only where there are several. */
+/* The name of a figure's file: MATRIX-FIGURE-SETTING, the setting only if there are several. */
 static void figure_name(const writing *w, const cli_report_figure *figure,
                         const cli_report_subject *s, char *name, size_t room) {
   char matrix[80] = "", setting[80] = "";
@@ -82,7 +82,7 @@ static void figure_name(const writing *w, const cli_report_figure *figure,
            setting);
 }
 
-/* A picture of twice the size, by rsvg-convert of librsvg. */
+/* Draws a PNG of twice the size by rsvg-convert of librsvg. */
 static int png(writing *w, const cli_buffer *svg, const char *path) {
   static const char *const program[] = {"rsvg-convert", "--zoom", "2", "--format", "png", NULL};
   cli_buffer picture;

@@ -1,5 +1,5 @@
-/* Rows that may be compared: a group differs in the format alone; the groups of a question differ in the number of threads
- * too; those of a setting are of different matrices. And their names. */
+/* Rows that may be compared, and their names. Rows of a group differ in the format alone. Groups of one question
+ * also differ in the number of threads, groups of one setting in the matrix. */
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/say.h"
@@ -64,7 +64,7 @@ static int by_matrix(const void *a, const void *b) {
   return (g->key > h->key) - (g->key < h->key);
 }
 
-/* In the order of the matrices, and of the first rows within them. */
+/* Orders groups by matrix, then by their first row. */
 int report_group_rows(cli_report_data *r) {
   r->groups = calloc((size_t)r->run.row_count + 1, sizeof *r->groups);
   if (!r->groups) return cli_fail(KCL_MEMORY, "out of memory: the groups");
@@ -81,7 +81,7 @@ int report_group_rows(cli_report_data *r) {
 
 /* ---------------------------------------------------------------- names */
 
-/* Without marks of trade and what follows an @. */
+/* Copies a device name without trade marks and without the part after an @. */
 static void clean(const char *name, char *out, size_t room) {
   size_t n = 0;
   for (const char *s = name; *s && *s != '@' && n + 1 < room; s++) {
@@ -96,7 +96,7 @@ static void clean(const char *name, char *out, size_t room) {
   out[n] = 0;
 }
 
-/* Other native devices of other names need theirs. */
+/* True if there are native devices of several names. */
 static bool several_hosts(const cli_report_data *r, int place) {
   for (int i = 0; i < r->run.place_count; i++)
     if (strcmp(r->run.places[i].place, "cpu") == 0 &&
@@ -124,7 +124,6 @@ cli_report_name report_place(const cli_report_data *r, int place, bool threads) 
   return t;
 }
 
-/* Of several matrices whose methods may differ. */
 cli_report_name report_setting_all(const cli_report_data *r, const cli_bench_row *key) {
   cli_bench_row k = *key;
   for (int i = 0; i < r->group_count; i++)

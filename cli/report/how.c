@@ -1,4 +1,5 @@
-/* How it was measured: for each file the program, date, command, host, clock and devices, and what the figures rest on. */
+/* How the results were measured: for each file the program, date, command, host, clock and devices, and the
+ * definitions behind the figures. */
 #include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
@@ -17,7 +18,7 @@ static void item(FILE *f, const char *name, const char *text) {
   fputs("</dd>\n", f);
 }
 
-/* A word of a command line, in quotes if a shell would take it apart. */
+/* Prints a word of a command line, quoted if a shell would split it. */
 static void print_shell_word(FILE *f, const char *text) {
   static const char plain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,:/=+@%";
@@ -30,7 +31,7 @@ static void print_shell_word(FILE *f, const char *text) {
   fputc('\'', f);
 }
 
-/* The command, from the arguments that --resume needs; zeros and false are defaults. */
+/* Prints the command from the arguments in the file; zeros and false are defaults. */
 static void print_bench_command(FILE *f, const cJSON *file) {
   const cJSON *a = report_field(file, "arguments"), *one;
   cli_buffer b;

@@ -1,4 +1,5 @@
-/* The tables of a report for LaTeX, with booktabs: one per matrix, with a caption; longer ones than a page by longtable. */
+/* The tables of a report for LaTeX with booktabs: one per matrix, with a caption. Tables longer than a page use
+ * longtable. */
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/output.h"
@@ -9,7 +10,7 @@
 
 enum { PAGE = 42 }; /* rows */
 
-/* The signs that TeX takes as commands, and those that its fonts lack. */
+/* Prints text with the characters escaped that are TeX commands or missing in its fonts. */
 static void print_latex_text(FILE *f, const char *text) {
   static const struct {
     const char *from, *to;
@@ -40,7 +41,7 @@ static void print_latex_text(FILE *f, const char *text) {
   }
 }
 
-/* Paper is narrow: of the rates and the set-up stays what they are for. */
+/* True if the column is printed: paper is narrow, so rates and set-up times are left out. */
 static bool shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
   return c->cell != CLI_BENCH_GBYTES && c->cell != CLI_BENCH_SETUP &&
          report_column_shown(r, matrix, c);

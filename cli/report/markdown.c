@@ -1,4 +1,4 @@
-/* The tables of a report as Markdown: one per matrix, with what its rows share above it, in no column. */
+/* The tables of a report as Markdown: one per matrix. Values that all its rows share stand above it. */
 #include "cli/bench/bench.h"
 #include "cli/report/report.h"
 #include "cli/ui/output.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A bar would end the cell; the others would be marks. */
+/* Prints text with the characters escaped that would end a cell or be marks. */
 static void print_markdown_text(FILE *f, const char *text) {
   for (size_t n; *text; text += n) {
     n = (size_t)cli_character(text);
@@ -20,7 +20,7 @@ static void print_markdown_text(FILE *f, const char *text) {
   }
 }
 
-/* What the rows of a matrix share: all but the format, or at least precision and method. */
+/* Names what the rows of a matrix share: all but the format, or at least precision and method. */
 cli_report_name report_caption(const cli_report_data *r, int matrix) {
   const cli_bench_matrix *A = &r->run.matrices[matrix];
   const cli_bench_row *row = bench_fastest(&r->run, matrix, -1, false);

@@ -1,5 +1,5 @@
-/* All matrices in one picture: the time of every format by that of the fastest on the same matrix. Formats are ordered by
- * the geometric mean of these factors, those that were not measured everywhere behind. */
+/* All matrices in one picture: the time of every format relative to the fastest on the same matrix. Formats are
+ * ordered by the geometric mean of these ratios; those not measured everywhere come last. */
 #include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"
@@ -57,7 +57,7 @@ static void order_overview(overview *o) {
   }
 }
 
-/* Darker is nearer to the fastest; 1 is the fastest itself. */
+/* Draws a cell: darker is nearer to the fastest, which is 1. */
 static void cell(FILE *f, const cli_report_data *r, const overview *o, int i, int j, double x,
                  double y) {
   const double v = o->factor[i][j];

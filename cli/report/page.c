@@ -14,7 +14,7 @@
 typedef struct writer {
   FILE *f;
   const cli_report_data *r;
-  int matrix;                    /* figures of this one alone; -1: those of none */
+  int matrix;                    /* figures of this matrix alone; -1: figures of no single matrix */
   const cli_report_figure *last; /* that was explained */
 } writer;
 
@@ -115,7 +115,7 @@ static bool same_remark(const cli_bench_row *a, const cli_bench_row *b) {
          a->type == b->type && !strcmp(a->why, b->why);
 }
 
-/* The formats of one remark, each once; false: an earlier row has said it. */
+/* Collects the formats with the remark of this row, each once. False: an earlier row has it. */
 static bool gather_page_remark(FILE *f, const cli_report_data *r, const cli_bench_row *row) {
   const cli_bench_run *b = &r->run;
   for (const cli_bench_row *o = b->rows; o < row; o++)
@@ -170,7 +170,7 @@ static int print_matrix_part(FILE *f, const cli_report_data *r, int m) {
 
 /* ---------------------------------------------------------------- the page */
 
-/* As it was read; "<" is written so that no text in it can end the element. */
+/* Writes the data as it was read, with "<" escaped so that no text can end the element. */
 static void data(FILE *f, const cli_report_data *r) {
   fputs("<script type=\"application/json\" id=\"data\">[", f);
   for (int i = 0; i < r->file_count; i++) {

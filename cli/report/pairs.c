@@ -38,7 +38,7 @@ static bool same_row(const cli_report_data *a, const cli_bench_row *x, const cli
          !strcmp(x->format, y->format) && equal_places(a, x, b, y);
 }
 
-/* In every file; false: one lacks it, or could not measure it. broken: a new one failed. */
+/* Finds the row in every file. False: a file lacks it or could not measure it. broken: it failed in a new file. */
 static bool find_in_files(const cli_comparison *c, const cli_bench_row *row,
                           const cli_bench_row **found, bool *broken) {
   bool whole = true;
@@ -104,7 +104,8 @@ static int compare_pair(const cli_comparison *c, const cli_bench_row *const *fou
   return rc ? cli_fail(rc, "out of memory: the samples") : 0;
 }
 
-/* The ratio of the reference of the same matrix and type, if it differs at all. */
+/* Sets drift to the ratio of the least samples of the reference of the same matrix and type, if the test finds them
+ * different. */
 static int drift_of(const cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found,
                     double *drift) {
   const cli_bench_run *b = &c->file[0].run;
@@ -123,7 +124,7 @@ static int drift_of(const cli_comparison *c, const cli_bench_row *row, const cli
   return 0;
 }
 
-/* A row whose product and iteration are timed makes two. */
+/* Adds the pairs of a row: two if both its product and its iteration are timed. */
 static int add_pairs(cli_comparison *c, const cli_bench_row *row, const cli_bench_row **found) {
   bool broken = false;
   double drift = 1;

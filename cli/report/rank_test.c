@@ -35,7 +35,7 @@ static double *exact(int n, int m) {
 
 static double normal_below(double z) { return 0.5 * erfc(-z / sqrt(2)); }
 
-/* The sum of t^3 - t over groups of t equal samples. */
+/* Correction for ties: the sum of t^3 - t over groups of t equal samples. */
 static double ties(const double *x, int n, const double *y, int m) {
   const size_t count = (size_t)n + (size_t)m;
   double *all = malloc(count * sizeof *all), sum = 0;

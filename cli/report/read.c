@@ -65,13 +65,13 @@ static int join_matrix(cli_bench_run *all, const cli_bench_matrix *m) {
   return at;
 }
 
-/* What row owned belongs to another one now. */
+/* Clears the members of a row whose memory another row has taken over. */
 static int given(cli_bench_row *row) {
   row->measured = (kcl_bench_row){0}, row->profile = NULL;
   return 0;
 }
 
-/* Takes the samples and the profile of row over. */
+/* Adds a row and takes over its samples and its profile. */
 static int join_report_row(cli_report_data *r, cli_bench_row *row) {
   for (int i = 0; i < r->run.row_count; i++) {
     cli_bench_row *old = &r->run.rows[i];
@@ -109,7 +109,7 @@ done:
   return rc;
 }
 
-/* A file, or its text in memory. */
+/* Adds a file, or its text in memory. */
 static int add_report_file(cli_report_data *r, const char *path, const char *text) {
   cli_report_file *file = &r->files[r->file_count++];
   cli_bench_run one = {.o = r->o, .shown = true};

@@ -13,7 +13,7 @@
 
 enum { HEIGHT = 300, LEFT = 58, LABELS = 20 };
 
-typedef struct view { /* what is drawn against what */
+typedef struct view { /* the quantities of both axes */
   double (*x)(const cli_report_data *r, const cli_bench_row *row),
       (*y)(const cli_report_data *r, const cli_bench_row *row);
   double (*bound)(double x, double stream);
@@ -100,7 +100,7 @@ static void find_ranges(plot *p, double top) {
   p->x = axis_round(p->x), p->y = axis_round(p->y);
 }
 
-/* The part of the bound that lies within the picture: of slope one in logarithms. */
+/* Draws the part of the bound that lies within the picture. Its slope is one in logarithms. */
 static void draw_bound(const plot *p, int place) {
   const double stream = p->r->run.places[place].stream.rate, unit = p->v->bound(1, stream);
   char class[16];
@@ -112,7 +112,7 @@ static void draw_bound(const plot *p, int place) {
            axis_at(&p->y, unit * to), class);
 }
 
-/* The devices and their rates, one below another. */
+/* Draws the devices and their rates, one below another. */
 static void draw_roofline_key(const plot *p) {
   int line = 0;
   for (int s = 0; s < p->series_count; s++)
@@ -147,7 +147,7 @@ static void point(const plot *p, const cli_bench_row *row, cli_label *l) {
   svg_group_end(p->f);
 }
 
-/* Names beside the fastest, each format once. */
+/* Places the names of the fastest points, each format once. */
 static int points(const plot *p, double top) {
   cli_label *list = calloc((size_t)p->count + 1, sizeof *list);
   if (!list) return cli_fail(KCL_MEMORY, "out of memory: a picture");

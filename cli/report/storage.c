@@ -28,7 +28,7 @@ static int smaller(const void *a, const void *b) {
   return last != other ? last - other : (s > t) - (s < t);
 }
 
-/* Each format once: in the precision of the first row, measured where it can be. */
+/* Collects each format once, in the precision of the first row, from a measured row if there is one. */
 static const cli_bench_row **collect_formats(const cli_report_data *r, int matrix, int *count) {
   const cli_bench_row **list = calloc((size_t)r->run.row_count + 1, sizeof *list), *first = NULL;
   *count = 0;

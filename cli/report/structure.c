@@ -1,4 +1,4 @@
-/* Why a format fits: how long the rows are, and where the entries stand. */
+/* The lengths of the rows and the positions of the entries, which show why a format fits. */
 #include "cli/bench/bench.h"
 #include "cli/draw/structure.h"
 #include "cli/draw/svg.h"

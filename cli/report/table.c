@@ -1,5 +1,5 @@
-/* The table of all measured rows: its columns are cells of bench's tables with the value behind each, for pages that sort and
- * for tests that compare. */
+/* The table of all measured rows. Its columns are cells of the tables of bench, each with its value for pages that
+ * sort and for tests that compare. */
 #include "cli/bench/bench.h"
 #include "cli/draw/svg.h"
 #include "cli/report/report.h"

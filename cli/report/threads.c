@@ -70,7 +70,7 @@ static cli_text thread_label(double v) {
   return t;
 }
 
-/* The group with the most threads of the question. */
+/* The group of the question with the most threads. */
 static const cli_report_group *most(const cli_report_data *r, const cli_report_group *g) {
   const cli_report_group *best = g;
   for (int i = 0; i < r->group_count; i++) {

@@ -1,20 +1,20 @@
-/* The time that a solve still needs, from its residuals so far: lines through the logarithm of the residual over the seconds,
- * one through the last quarter of the solve, one through the last half and one through the last three quarters. Where they
- * agree, the residual is taken to go on like that. Where they do not, or where it would take much longer than the solve has taken,
- * the time is not known. */
+/* The time that a solve still needs, from its residuals so far. Three lines are fitted to the logarithm of the
+ * residual against time: over the last quarter, half and three quarters of the solve. If they agree, the residual
+ * is assumed to continue so. If not, or if the rest would take much longer than the solve has taken, the time is
+ * not known. */
 #include "cli/solve/estimate.h"
 #include "cli/ui/text.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-static const double AGREE = 1.5; /* largest ratio of the times by the lines */
-static const double AHEAD = 3;   /* times the seconds so far, at most */
+static const double AGREE = 1.5; /* largest ratio between the times that the lines predict */
+static const double AHEAD = 3;   /* limit of the prediction, in multiples of the seconds so far */
 static const double GAP = 0.01;  /* seconds between two points, at first */
 static const double FEW = 3;     /* seconds before anything is said */
 enum { LINES = 3, LEAST = 4 /* points of a line */ };
 
-/* Every second point goes when there is no room for more. */
+/* Drops every second point when there is no room for more. */
 static void thin_points(cli_estimate *e) {
   e->count /= 2, e->gap *= 2;
   for (int i = 0; i < e->count; i++) e->point[i] = e->point[2 * i + 1];
@@ -28,7 +28,7 @@ void cli_estimate_add(cli_estimate *e, double seconds, double residual) {
   e->point[e->count++] = (cli_point){seconds, log(residual)};
 }
 
-/* The line through the points from `begin` on, least squares; false: there are too few. */
+/* Fits a least-squares line to the points from `begin` on. False: there are too few. */
 static bool fit_line(const cli_estimate *e, double begin, double *slope, double *mean_seconds,
                      double *mean_log) {
   double n = 0, t = 0, y = 0, tt = 0, ty = 0;
@@ -68,7 +68,7 @@ double cli_estimate_left(const cli_estimate *e, double target) {
   return most > AGREE * least || most > AHEAD * now ? -1 : sqrt(least * most);
 }
 
-/* To one digit: more is not known. */
+/* The estimate in words with one digit: more is not known. */
 static double rounded(double v) { return v < 9.5 ? round(v) : 10 * round(v / 10); }
 
 cli_text cli_estimate_words(const cli_estimate *e, double target) {

@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-/* Pairs of an iteration and the residual after it, at most about a thousand. */
+/* Adds pairs of an iteration and the residual after it, at most about a thousand. */
 static void add_history(cJSON *o, const kcl_report *p) {
   enum { POINTS = 1000 };
   const int64_t n = p->history_size, step = n / POINTS + 1;
@@ -21,7 +21,7 @@ static void add_history(cJSON *o, const kcl_report *p) {
   }
 }
 
-/* Results of one right-hand side. */
+/* Adds the results of one right-hand side. */
 static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   const kcl_report *p = &s->report;
   json_bool(o, "converged", p->converged);
@@ -35,7 +35,7 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
     json_count(o, "outer_iterations", p->outer_iterations);
     json_text(o, "mixed_end", p->mixed_end);
   }
-  /* Of one quantity each: a direct solution has no recurrence, some solves test another one. */
+  /* Each is one quantity: a direct solution has no recurrence, and some solves test another residual. */
   bool other = cli_tests_another(r, p);
   double recurrence = p->relative_residual < 0 ? NAN : p->relative_residual;
   json_number(o, "relative_residual", other ? NAN : recurrence);
@@ -81,7 +81,7 @@ static void add_speed(cJSON *o, const cli_run *r, const kcl_report *p) {
   json_stream(o, &r->stream);
 }
 
-/* The record that "auto" chooses by. */
+/* Adds the times on record that "auto" chooses by. */
 static void timings(cJSON *o, const cli_run *r) {
   cJSON *list = cJSON_AddArrayToObject(o, "timed");
   for (int i = 0; i < r->setup.timings; i++) {

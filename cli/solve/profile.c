@@ -1,5 +1,5 @@
-/* krylocl solve --profile: event times of the set-up and of the solve, kernels by name, and the bytes that went to the
- * device and back beside the least that any run has to move. */
+/* krylocl solve --profile: event times of the set-up and of the solve, kernels by name, and the bytes moved to and
+ * from the device beside the least that any run has to move. */
 #include "cli/solve/profile.h"
 #include "cli/solve/run.h"
 #include "cli/ui/json.h"

@@ -55,8 +55,8 @@ void report_method(const cli_run *r) {
   if (s->mixed[0]) cli_say(o, "mixed       %s\n", s->mixed);
 }
 
-/* Ritz values lie between the extreme eigenvalues, so their ratio is a lower bound, and it tells nothing of the error of
- * x: --check does. */
+/* Prints the condition estimate. Ritz values lie between the extreme eigenvalues, so their ratio is a lower bound.
+ * It does not bound the error of x; --check does. */
 static void say_condition(const cli_run *r, const kcl_report *p) {
   if (!(p->condition_estimate > 0) || p->reason == KCL_INDEFINITE) return;
   cli_say(r->o, ", condition at least about %.1e%s", p->condition_estimate,
@@ -190,7 +190,7 @@ void cli_times(const cli_run *r, cli_time list[CLI_TIMES]) {
   list[CLI_TIMES - 2].seconds = fmax(r->seconds_total - named, 0);
 }
 
-/* Parts of less than a hundredth of the total are left out. */
+/* Prints the times. Parts below a hundredth of the total are left out. */
 static void say_times(const cli_run *r) {
   const cli_options *o = r->o;
   cli_time list[CLI_TIMES];

@@ -1,5 +1,5 @@
-/* Comma-separated values (RFC 4180), numbers as %.17g. Names of files are text, whatever they hold: control characters are
- * printed as by cli_put, and what a spreadsheet would compute as a formula has an apostrophe in front. */
+/* Comma-separated values (RFC 4180), numbers as %.17g. Names of files are always text: control characters are
+ * printed as by cli_put, and a text that a spreadsheet would take for a formula gets an apostrophe in front. */
 #include "cli/ui/csv.h"
 #include "cli/ui/say.h"
 #include <math.h>

@@ -1,8 +1,8 @@
-/* Signals that end a run: SIGINT (Ctrl-C), SIGTERM (a time limit: Slurm, timeout) and SIGHUP (the terminal is gone). While nothing
- * is computed yet they end the program. Once the iteration runs, the first one is noted: the iteration stops, a comparison with
- * a direct solution is abandoned, and everything that is known is still written. A second Ctrl-C ends the program at once; the
- * others come more than once (timeout sends two), so the second is ignored. Files are renamed when they are complete, so none
- * is half written. The exit code is 128 + the signal. */
+/* Signals that end a run: SIGINT (Ctrl-C), SIGTERM (a time limit: Slurm, timeout) and SIGHUP (the terminal was
+ * closed). Before the iteration they end the program. During the iteration the first one is recorded: the
+ * iteration stops, a comparison with a direct solution is abandoned, and all results so far are written. A second
+ * Ctrl-C ends the program at once. The other signals may come twice (timeout sends two), so the second is ignored.
+ * Files are renamed when they are complete, so none is half written. The exit code is 128 + the signal. */
 #include "cli/ui/interrupt.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/options.h"
@@ -49,7 +49,8 @@ int cli_exit_code(int rc) {
   return rc == CLI_INTERRUPTED && interrupted ? code_of(interrupted) : rc;
 }
 
-/* nohup ignores SIGHUP: that stays so. Shells ignore SIGINT in background jobs, where it is heeded nevertheless. */
+/* A SIGHUP that nohup ignores stays ignored. A SIGINT that shells ignore for background jobs is handled all the
+ * same. */
 void cli_interrupt_heed(int sig) {
   struct sigaction act = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
   if (sig == SIGHUP && !sigaction(sig, NULL, &before) && before.sa_handler == SIG_IGN) return;
@@ -82,7 +83,7 @@ static void *in_thread(void *self) {
   return NULL;
 }
 
-/* Signals stay with this thread: the other inherits a mask without them. */
+/* Starts the thread with all signals blocked, so that they go to this thread. */
 static bool start_thread(pthread_t *thread, work *w) {
   sigset_t mask, before;
   sigfillset(&mask);

@@ -88,7 +88,7 @@ void json_compare(cJSON *o, const kcl_solution_error *c) {
   json_number(o, "norm_x", c->of_x.norm_x);
 }
 
-/* From 1, as the report has them. */
+/* Numbers count from 1, as in the report. */
 void json_zeros(cJSON *o, int64_t rows, int64_t first_row, int64_t cols, int64_t first_col) {
   json_count(o, "zero_rows", rows);
   if (first_row >= 0) json_count(o, "first_zero_row", first_row + 1);

@@ -143,7 +143,7 @@ static int set_count(const cli_option *e, const char *value, int64_t *out) {
   return 0;
 }
 
-/* Numbers between commas, and "max", which is 0; into threads the first. */
+/* Checks numbers between commas, and "max", which is 0. o->threads becomes the first. */
 static int set_counts(const cli_option *e, const char *list, cli_options *o) {
   for (const char *s = list;; s++) {
     char word[32];
@@ -192,21 +192,21 @@ const cli_command *cli_command_named(const cli_command *const *commands, const c
   return NULL;
 }
 
-/* The subcommand, which may stand behind the option in question. */
+/* The subcommand, which may stand behind an option. */
 static const cli_command *subcommand(const cli_options *o) {
   const cli_command *c = NULL;
   for (int i = 1; i < o->argc && !c; i++) c = cli_command_named(o->commands, o->argv[i]);
   return c;
 }
 
-/* Is entry k the one of its name for c, which may be NULL? spmv has a --check of its own. */
+/* True if entry k is the option of its name for c, which may be NULL: spmv has a --check of its own. */
 static bool is_meant(const cli_command *c, int k) {
   const bool spmv = c && !strcmp(c->name, "spmv");
   if (table[k].offset == AT(check)) return !spmv;
   return table[k].offset != AT(verify) || spmv;
 }
 
-/* The tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
+/* Fills the tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
 static void make_tables(const cli_command *c, struct option *longs, char *letters) {
   *letters++ = '-', *letters++ = ':';
   for (int i = 0; i < ENTRIES; i++) {
@@ -307,7 +307,7 @@ static int refuse_option(const cli_options *o, const cli_command *c, const char 
                   c->name);
 }
 
-/* Reports an unknown letter, or `word`, an unknown long option or one with a value too many. */
+/* Reports an unknown letter or `word`, a long option that is unknown or takes no value. */
 static int refuse_word(const cli_options *o, const char *word) {
   const cli_command *c = subcommand(o);
   char name[64];
@@ -359,7 +359,7 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
   return 0;
 }
 
-/* -f means --formats where that is the option. */
+/* Turns -f into --formats for a subcommand that takes that. */
 static void rename_format(const cli_command *c, cli_options *o) {
   if (!o->format || takes_option(c, "format") || !takes_option(c, "formats")) return;
   o->formats = o->format, o->format = NULL;

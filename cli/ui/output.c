@@ -1,5 +1,5 @@
-/* Files of the program: text is gathered in memory and written as the library writes its files, beside first and then
- * renamed, so that a full disk or an interrupt leaves the old file or none. */
+/* Files of the program. Text is collected in memory and written as the library writes files: under another name,
+ * then renamed, so that a full disk or an interrupt leaves the old file or none. */
 #include "cli/ui/output.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
@@ -12,7 +12,7 @@
 
 static bool missing; /* standard output was closed */
 
-/* A context of its own: the solve's may be in use by another thread. */
+/* Uses a context of its own: another thread may use that of the solve. */
 int cli_write(const char *path, const void *data, size_t size) {
   kcl *ctx = NULL;
   int rc = kcl_create(&ctx);
@@ -48,8 +48,8 @@ int buffer_write(cli_buffer *b, const char *path) {
   return rc;
 }
 
-/* Descriptors 0 to 2 that the caller closed become /dev/null: otherwise the next file that is opened takes the number,
- * and the messages go into it. */
+/* Otherwise the next file that is opened would get the number of a closed descriptor, and messages would go into
+ * it. */
 void cli_open_standard(void) {
   for (int fd = 0; fd <= STDERR_FILENO; fd++) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of a sequence of cli_style that begins at s, else 0. */
+/* Length of the sequence of cli_style at s; 0: there is none. */
 static size_t style_at(FILE *f, const char *s) {
   static const char *const styles[] = {CLI_BOLD, CLI_GREEN, CLI_RED, CLI_YELLOW, CLI_PLAIN};
   for (size_t i = 0; *s == '\033' && i < sizeof styles / sizeof *styles; i++) {
@@ -63,7 +63,8 @@ FILE *cli_out(const cli_options *o) {
   return stdout;
 }
 
-/* Bytes of a line up to the last blank that lets it fit the columns, or all of them. Escape sequences have no width. */
+/* Number of bytes of a line that fit the columns, up to a blank, or its whole length. Escape sequences have no
+ * width. */
 static size_t fitting_bytes(const char *line, size_t length, int columns) {
   size_t blank = 0;
   int at = 0;
@@ -77,7 +78,7 @@ static size_t fitting_bytes(const char *line, size_t length, int columns) {
   return length;
 }
 
-/* On a terminal, lines that do not fit are continued below the text of their beginning. */
+/* Prints lines. On a terminal, lines that do not fit are continued with an indent. */
 static void print_folded(FILE *f, const char *text) {
   enum { INDENT = 12 };
   const int columns = isatty(fileno(f)) ? cli_columns(f) : INT_MAX;
@@ -114,7 +115,7 @@ void cli_say(const cli_options *o, const char *format, ...) {
   free(text);
 }
 
-/* At most the terminal's width, 80 where there is none. */
+/* The terminal's width, at least 50 and at most 100. */
 static int text_width(FILE *f) {
   int n = cli_columns(f);
   return n < 50 ? 50 : n > 100 ? 100 : n;

@@ -48,7 +48,7 @@ static struct {
   pthread_cond_t woken;
   pthread_t thread;
   bool started, ended, terminal, shown;
-  cli_status now, base; /* base: the step that a step of the library is part of */
+  cli_status now, base; /* base: the activity of the program that contains one of the library */
   double begin;         /* of this step */
   double due;           /* of the next drawing */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .woken = PTHREAD_COND_INITIALIZER};
@@ -58,7 +58,7 @@ static void erase_status(void) {
   line.shown = false;
 }
 
-/* The parts that fit, from the first on; the first is cut if it must be. */
+/* Joins the parts that fit, from the first on. The first one is cut if necessary. */
 static void compose_status(const cli_status *s, int columns, char *text, size_t room) {
   int used = snprintf(text, room, "%s", s->part[0]);
   if (columns < (int)room && used > columns) text[columns] = 0;
@@ -99,7 +99,7 @@ static void *redraws(void *unused) {
   return unused;
 }
 
-/* Signals go to the other threads. */
+/* Starts the thread that redraws, with all signals blocked: they go to the other threads. */
 static void start_redraws(void) {
   sigset_t all, before;
   sigfillset(&all);
@@ -112,7 +112,7 @@ bool cli_shows(const cli_options *o) {
   return !silent && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
 }
 
-/* File names may hold control characters. */
+/* Replaces control characters, which file names may hold. */
 static void mask_controls(char *text) {
   for (int n; *text; text += n)
     if (!(n = cli_character(text))) *text = '?', n = 1;
