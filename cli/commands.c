@@ -1,4 +1,5 @@
-/* The table of all subcommands, in the order of the help. */
+/* The table of all subcommands, in the order of the help. A new subcommand is a file in cli/ that exports a cli_command,
+ * and its name in both lists here. */
 #include "cli/commands.h"
 #include "cli/ui/options.h"
 

@@ -1,4 +1,4 @@
-/* What the files of krylocl info share. */
+/* Declarations shared by the files of krylocl info. */
 #ifndef CLI_INFO_H
 #define CLI_INFO_H
 

@@ -1,4 +1,4 @@
-/* What the files of krylocl bench share.
+/* Declarations shared by the files of krylocl bench.
  *
  *   ../bench.c   the run, row by row                    devices.c, measure.c   what it opens and measures
  *   plan.c       from lists of names to the rows that are to be measured
@@ -15,30 +15,29 @@
 #include "krylocl.h"
 #include <stdio.h>
 
-enum {
-  CLI_BENCH_SCHEMA = 1
-}; /* of the JSON; a change of meaning or a field that is gone counts it up */
+/* The schema of the JSON: counted up if a field changes its meaning or is removed. */
+enum { CLI_BENCH_SCHEMA = 1 };
 
 enum { CLI_BENCH_RASTER = 64 };
 typedef struct cli_bench_matrix {
   char name[96], file[512]; /* name: short and unique */
-  bool known;               /* what follows is */
+  bool known;               /* the fields below are set */
   int64_t rows, cols, nnz, stored, row_min, row_max, bandwidth, diagonals;
   double row_mean, row_deviation, seconds_read;
   char symmetry[16], field[16], solver[32]; /* solver: of "auto" */
   int length_count;                         /* 0: not known */
   cli_lengths lengths[CLI_LENGTHS];
   int64_t raster_x, raster_y, raster_max; /* 0: not known */
-  char
-      raster[CLI_BENCH_RASTER * CLI_BENCH_RASTER + 1]; /* [raster_y, raster_x] digits, '0': empty */
+  /* [raster_y, raster_x] digits, '0': empty */
+  char raster[CLI_BENCH_RASTER * CLI_BENCH_RASTER + 1];
 } cli_bench_matrix;
 
 typedef struct cli_bench_place { /* a device with a number of threads */
   char place[40];                /* "cpu" or "P:D" */
-  char layout[8];                /* "", or that of --layout */
+  char layout[8];                /* the word of --layout, or "" */
   kcl_device device;
-  kcl_stream stream; /* rate 0: not known */
-  kcl *ctx;          /* NULL: not of this run */
+  kcl_stream stream; /* rate 0: not measured */
+  kcl *ctx;          /* NULL: a place of an earlier run only */
   kcl *profiled;     /* the same device with event times; NULL: not needed yet */
 } cli_bench_place;
 
@@ -66,14 +65,14 @@ typedef struct cli_bench_row {
   char method[32];   /* as measured */
   char precond[32], format[32];
   int nrhs;   /* asked for */
-  int rounds; /* of samples that were taken in this run */
-  int origin; /* the run it is of, where several are shown together */
+  int rounds; /* rounds of samples taken in this run */
+  int origin; /* index of its run, if several are shown together */
   cli_bench_state state;
-  char why[600]; /* refused, failed; same: the format it runs as */
+  char why[600]; /* the reason if refused or failed; the other format if same */
   kcl_bench_row measured;
-  kcl_summary iteration, product; /* of its samples */
+  kcl_summary iteration, product; /* medians and intervals of the samples */
   char date[24];                  /* when it was measured */
-  double load;                    /* of the machine then */
+  double load;                    /* load of the machine at that time */
   bool compared;
   cli_timed_solve timed[2];   /* in double, in mixed precision */
   kcl_bench_profile *profile; /* NULL: not asked for */
@@ -83,14 +82,14 @@ typedef struct cli_bench_run {
   const cli_options *o;
   char date[32], clock[96];
   double begin, load; /* load: average of a minute, at the beginning */
-  int threads;        /* of reading and of other devices' set-up: the most in the list, 0: all */
+  int threads; /* for reading and for set-up on other devices: the largest of --threads; 0: all */
   cli_bench_matrix *matrices; /* [matrix_count] */
   int matrix_count;
   cli_bench_place *places; /* [place_count] */
   int place_count;
-  bool shown;          /* read for a report: rows that failed stay */
-  cli_bench_row *rows; /* [row_count], in room for row_room */
-  int row_count, row_room;
+  bool shown;          /* read for a report, which keeps rows that failed */
+  cli_bench_row *rows; /* [row_count], with memory for row_capacity */
+  int row_count, row_capacity;
 } cli_bench_run;
 
 /* ---------------------------------------------------------------- devices.c, measure.c */
@@ -140,17 +139,17 @@ cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row);
 /* Adds all rows that the options ask for, in the order of measuring. */
 int bench_plan(cli_bench_run *r);
 /* Copies the name of a file without folders and endings. */
-void bench_short_name(const char *file, char *name, size_t room);
+void bench_short_name(const char *file, char *name, size_t capacity);
 
 /* ---------------------------------------------------------------- figures.c */
 
-static const double CLI_BENCH_NOISE =
-    0.1; /* noisy: an interval wider than this share of the median */
+/* A row is noisy if its interval is wider than this share of the median. */
+static const double CLI_BENCH_NOISE = 0.1;
 
 /* Computes medians and intervals from the samples of a row. */
 void bench_summarise(cli_bench_row *r);
 /* Writes the status in words: "ok", "refused: ...". */
-void bench_status(const cli_bench_row *r, char *text, size_t room);
+void bench_status(const cli_bench_row *r, char *text, size_t capacity);
 /* Sets state and reason from a text of bench_status. */
 void bench_read_status(const char *text, cli_bench_row *r);
 /* True if the interval of the median is wider than CLI_BENCH_NOISE. */
@@ -180,7 +179,8 @@ double bench_setup(const cli_bench_row *r);
 typedef struct cli_bench_break_even {
   const cli_bench_row *against; /* plain CSR, or NULL: there is none, or it is this row */
   double after;                 /* iterations from which this format pays; infinite: never */
-  double until; /* or up to which its cheaper set-up does, where an iteration is slower; 0: never */
+  double
+      until; /* iterations up to which a cheaper set-up pays, if an iteration is slower; 0: never */
 } cli_bench_break_even;
 /* Compares set-up and iterations of a row with the fastest plain CSR. */
 cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r);
@@ -227,7 +227,7 @@ const char *bench_cell(const cli_bench_run *b, const cli_bench_row *r, cli_bench
 /* ---------------------------------------------------------------- output */
 
 /* Writes the present date and time in UTC. */
-void bench_date(char *text, size_t room);
+void bench_date(char *text, size_t capacity);
 
 /* Prints a device with its stream rate. */
 void bench_say_place(const cli_options *o, const cli_bench_place *p);

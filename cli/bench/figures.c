@@ -16,8 +16,8 @@ void bench_summarise(cli_bench_row *r) {
 
 static const char *const states[] = {"", "ok", "refused: ", "same as ", "failed: "};
 
-void bench_status(const cli_bench_row *r, char *text, size_t room) {
-  snprintf(text, room, "%s%s", states[r->state], r->why);
+void bench_status(const cli_bench_row *r, char *text, size_t capacity) {
+  snprintf(text, capacity, "%s%s", states[r->state], r->why);
 }
 
 void bench_read_status(const char *text, cli_bench_row *r) {

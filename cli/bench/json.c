@@ -17,10 +17,10 @@
 
 extern const char cli_commit[]; /* BUILD/commit.c */
 
-void bench_date(char *text, size_t room) {
+void bench_date(char *text, size_t capacity) {
   time_t now = time(NULL);
   struct tm utc;
-  strftime(text, room, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+  strftime(text, capacity, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 }
 
 /* ---------------------------------------------------------------- a row */

@@ -62,13 +62,13 @@ static bool name_ends(const char *s, size_t n, const char *ending) {
   return n > m && !strncmp(s + n - m, ending, m);
 }
 
-void bench_short_name(const char *file, char *name, size_t room) {
+void bench_short_name(const char *file, char *name, size_t capacity) {
   static const char *const endings[] = {".gz", ".mtx", ".rb", ".rua", ".rsa", ".rows", ".kcl"};
   const char *base = cli_base(file);
   size_t n = strlen(base);
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
     if (name_ends(base, n, endings[i])) n -= strlen(endings[i]);
-  snprintf(name, room, "%.*s", (int)n, base);
+  snprintf(name, capacity, "%.*s", (int)n, base);
 }
 
 /* Index of an operand. Two files with the same short name get their paths as names. */

@@ -79,8 +79,8 @@ static void say_events(const cli_options *o, const kcl_bench_profile *p) {
 }
 
 /* Writes " name 1.23e9" for a counter; nothing if it was not counted. */
-static int counter_text(char *text, size_t room, const char *name, double v) {
-  return v < 0 ? 0 : snprintf(text, room, "%s%.3g", name, v);
+static int counter_text(char *text, size_t capacity, const char *name, double v) {
+  return v < 0 ? 0 : snprintf(text, capacity, "%s%.3g", name, v);
 }
 
 static void say_counters(const cli_options *o, const kcl_bench_profile *p) {

@@ -16,7 +16,8 @@
 
 static const struct {
   const char *title;
-  int least, rank; /* width; the columns of the largest ranks are left out where room is short */
+  int least,
+      rank; /* width; the columns of the largest ranks are left out where the width is short */
   bool left;
 } columns[CLI_BENCH_COLUMNS] = {[CLI_BENCH_FORMAT] = {"format", 10, 0, true},
                                 [CLI_BENCH_PLACE] = {"device", 6, 0, true},
@@ -167,7 +168,7 @@ static const char *remark(const table *t, const cli_bench_row *r, char text[700]
 }
 
 /* Collects the formats of all rows with the same remark, each once. False: row i is not the first of them. */
-static bool gather_remark(const table *t, int i, const char *mine, char *formats, size_t room) {
+static bool gather_remark(const table *t, int i, const char *mine, char *formats, size_t capacity) {
   char text[700], name[40];
   size_t n = 0;
   for (int j = 0; j < t->b->row_count; j++) {
@@ -175,7 +176,7 @@ static bool gather_remark(const table *t, int i, const char *mine, char *formats
     if (strcmp(remark(t, r, text), mine)) continue;
     if (j < i) return false;
     snprintf(name, sizeof name, "%s%s", n ? ", " : "", r->format);
-    if (!n || !strstr(formats, name)) n += (size_t)snprintf(formats + n, room - n, "%s", name);
+    if (!n || !strstr(formats, name)) n += (size_t)snprintf(formats + n, capacity - n, "%s", name);
   }
   return true;
 }

@@ -25,7 +25,7 @@ typedef struct cli_lines {
   cli_line *list; /* [count], ours */
   int count;
 } cli_lines;
-/* Adds a line with room for this many points; NULL: out of memory. */
+/* Adds a line with memory for this many points; NULL: out of memory. */
 cli_line *lines_add(cli_lines *l, int points);
 /* Draws the picture. alone: as a file of its own, else inside a page. */
 void lines_draw(FILE *f, const cli_lines *l, bool alone);

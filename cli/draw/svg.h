@@ -37,10 +37,10 @@ void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size
 double svg_width(const char *text);
 
 typedef struct cli_axis {
-  double lo, hi;   /* of values */
-  double from, to; /* where they are */
+  double lo, hi;   /* range of values */
+  double from, to; /* positions of lo and hi */
   bool log;
-  const double *marks; /* ticks that are named [mark_count]; 0: round ones */
+  const double *marks; /* values of ticks [mark_count]; mark_count 0: round ones */
   int mark_count;
 } cli_axis;
 enum { CLI_AXIS_TICKS = 24 };

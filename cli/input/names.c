@@ -38,18 +38,18 @@ bool cli_is_collection(const char *path) {
   return stat(path, &info) != 0 && stat(group, &info) != 0;
 }
 
-int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t room) {
+int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t capacity) {
   double begin = cli_now();
-  if (kcl_collection_get(ctx, name, false, path, room) == KCL_OK) return 0;
+  if (kcl_collection_get(ctx, name, false, path, capacity) == KCL_OK) return 0;
   cli_busy(o, "fetching %s", name);
-  int rc = cli_lib(ctx, kcl_collection_get(ctx, name, true, path, room));
+  int rc = cli_lib(ctx, kcl_collection_get(ctx, name, true, path, capacity));
   if (!rc)
     cli_say(o, "fetched     %s in %s, kept as %s\n", name, cli_seconds(cli_now() - begin).s, path);
   return rc;
 }
 
-bool cli_collection_rhs(const char *matrix, char *path, size_t room) {
+bool cli_collection_rhs(const char *matrix, char *path, size_t capacity) {
   size_t n = strlen(matrix);
-  snprintf(path, room, "%.*s_b.mtx", (int)(n - 4), matrix);
+  snprintf(path, capacity, "%.*s_b.mtx", (int)(n - 4), matrix);
   return access(path, R_OK) == 0;
 }

@@ -12,8 +12,8 @@ bool cli_is_generated(const char *path);
 /* True for a name such as HB/bcsstk16, unless there is such a file or a folder HB. */
 bool cli_is_collection(const char *path);
 /* Fetches a matrix of the collection unless it is cached, and writes its path. */
-int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t room);
+int cli_collection(kcl *ctx, const cli_options *o, const char *name, char *path, size_t capacity);
 /* Writes the path of Name_b.mtx beside Name.mtx; false if there is no such file. */
-bool cli_collection_rhs(const char *matrix, char *path, size_t room);
+bool cli_collection_rhs(const char *matrix, char *path, size_t capacity);
 
 #endif

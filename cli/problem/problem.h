@@ -5,9 +5,9 @@
 #include "cli/ui/options.h"
 #include "krylocl.h"
 
-typedef struct cli_problem { /* A x = b on the host, all of type D or all of type Z */
-  bool spread; /* on several ranks: A, b and x are the rows of this one; A is freed by the set-up */
-  int64_t columns, first_row; /* then: elements of x here, and the number of its first row */
+typedef struct cli_problem {  /* A x = b on the host, all of type D or all of type Z */
+  bool spread;                /* each rank has its own rows of A, b and x; the set-up frees A */
+  int64_t columns, first_row; /* if spread: elements of x on this rank, and its first row */
   kcl_csr *A;
   kcl_csr whole; /* sizes, symmetry and field of all of A; no arrays */
   kcl_dense *b, *x;

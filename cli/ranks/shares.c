@@ -16,14 +16,14 @@ static int count_elements(const char *list) {
 
 int cli_device_count(const cli_options *o) { return o->devices ? count_elements(o->devices) : 0; }
 
-/* Element i of a list, to word [room]. */
-static void copy_element(const char *list, int i, char *word, size_t room) {
+/* Element i of a list, to word [capacity]. */
+static void copy_element(const char *list, int i, char *word, size_t capacity) {
   while (i-- > 0) list += strcspn(list, ",") + 1;
-  snprintf(word, room, "%.*s", (int)strcspn(list, ","), list);
+  snprintf(word, capacity, "%.*s", (int)strcspn(list, ","), list);
 }
 
-void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room) {
-  copy_element(o->devices, rank, word, room);
+void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t capacity) {
+  copy_element(o->devices, rank, word, capacity);
 }
 
 double cli_share_of_rank(const cli_options *o, int rank) {

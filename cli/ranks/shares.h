@@ -10,7 +10,7 @@ int cli_device_count(const cli_options *o);
 /* Checks the lists of --devices and --shares. */
 int cli_devices_check(const cli_options *o);
 /* Copies the device of a rank. */
-void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t room);
+void cli_device_of_rank(const cli_options *o, int rank, char *word, size_t capacity);
 /* Share of a rank; 0: not given. */
 double cli_share_of_rank(const cli_options *o, int rank);
 

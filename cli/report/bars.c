@@ -19,19 +19,19 @@ static double row_bytes(const cli_bench_row *row) {
   return bench_alone(row) ? row->measured.bytes_product : row->measured.bytes_iteration;
 }
 
-static void tip(const bars *b, const cli_bench_row *row, char *text, size_t room) {
+static void tip(const bars *b, const cli_bench_row *row, char *text, size_t capacity) {
   const kcl_summary *t = bench_time(row);
   const double part = bench_fraction(&b->r->run, row);
-  int n = snprintf(text, room, "%s: median %s", row->format, exact_seconds(t->median).s);
+  int n = snprintf(text, capacity, "%s: median %s", row->format, exact_seconds(t->median).s);
   if (t->confidence > 0)
-    n += snprintf(text + n, room - (size_t)n, ", %.0f %% interval %s to %s", 100 * t->confidence,
-                  exact_seconds(t->low).s, exact_seconds(t->high).s);
-  n += snprintf(text + n, room - (size_t)n, ", %d sample%s, least %s, largest %s", t->count,
+    n += snprintf(text + n, capacity - (size_t)n, ", %.0f %% interval %s to %s",
+                  100 * t->confidence, exact_seconds(t->low).s, exact_seconds(t->high).s);
+  n += snprintf(text + n, capacity - (size_t)n, ", %d sample%s, least %s, largest %s", t->count,
                 t->count == 1 ? "" : "s", exact_seconds(t->min).s, exact_seconds(t->max).s);
-  n += snprintf(text + n, room - (size_t)n, "; %s moved, %.1f GB/s", axis_bytes(row_bytes(row)).s,
-                bench_rate(row) * 1e-9);
+  n += snprintf(text + n, capacity - (size_t)n, "; %s moved, %.1f GB/s",
+                axis_bytes(row_bytes(row)).s, bench_rate(row) * 1e-9);
   if (part > 0)
-    snprintf(text + n, room - (size_t)n, ", %.0f %% of the stream rate%s", 100 * part,
+    snprintf(text + n, capacity - (size_t)n, ", %.0f %% of the stream rate%s", 100 * part,
              part > 1 ? " (in cache)" : "");
 }
 

@@ -1,4 +1,4 @@
-/* The comparison of old and new runs: what compare.c decides of what pairs.c gathers. */
+/* The comparison of old and new runs: pairs.c gathers the times, compare.c judges them. */
 #ifndef CLI_REPORT_COMPARE_H
 #define CLI_REPORT_COMPARE_H
 
@@ -18,7 +18,7 @@ typedef enum cli_pair_verdict {
 typedef struct cli_report_pair { /* a time, old and new */
   const cli_bench_row *row;      /* of the first old file */
   bool product;                  /* the time of a product, else of an iteration */
-  double old, new;               /* medians, seconds; of several runs that of their medians */
+  double old, new;       /* median in seconds; of several runs the median of their medians */
   cli_rank_test typical; /* of the samples of single runs; of several runs of their medians */
   cli_rank_test least;   /* of the least sample of each run; of single runs the ratio alone */
   double drift;          /* ratio of the least samples of the reference */

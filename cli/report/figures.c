@@ -50,20 +50,20 @@ typedef struct writing {
 } writing;
 
 /* Copies the letters, digits, points and hyphens of a name for a file name. */
-static void file_name(const char *name, char *out, size_t room) {
+static void file_name(const char *name, char *out, size_t capacity) {
   size_t n = 0;
-  for (const char *s = name; *s && n + 1 < room && n < 60; s++) {
+  for (const char *s = name; *s && n + 1 < capacity && n < 60; s++) {
     const bool plain = isalnum((unsigned char)*s) || *s == '.' || *s == '-' || *s == '_';
     if (plain || (n && out[n - 1] != '-')) out[n++] = plain ? *s : '-';
   }
   while (n && out[n - 1] == '-') n--;
   out[n] = 0;
-  if (!n || *out == '.') snprintf(out, room, "matrix");
+  if (!n || *out == '.') snprintf(out, capacity, "matrix");
 }
 
 /* The name of a figure's file: MATRIX-FIGURE-SETTING, the setting only if there are several. */
 static void figure_name(const writing *w, const cli_report_figure *figure,
-                        const cli_report_subject *s, char *name, size_t room) {
+                        const cli_report_subject *s, char *name, size_t capacity) {
   char matrix[80] = "", setting[80] = "";
   char whole[512] = "";
   if (s->solve)
@@ -78,8 +78,8 @@ static void figure_name(const writing *w, const cli_report_figure *figure,
   if (s->g && settings > 1)
     file_name(report_setting(w->r, s->g->key, figure != &report_threads).s, setting,
               sizeof setting);
-  snprintf(name, room, "%s%s%s%s%s", matrix, *matrix ? "-" : "", figure->name, *setting ? "-" : "",
-           setting);
+  snprintf(name, capacity, "%s%s%s%s%s", matrix, *matrix ? "-" : "", figure->name,
+           *setting ? "-" : "", setting);
 }
 
 /* Draws a PNG of twice the size by rsvg-convert of librsvg. */

@@ -82,9 +82,9 @@ int report_group_rows(cli_report_data *r) {
 /* ---------------------------------------------------------------- names */
 
 /* Copies a device name without trade marks and without the part after an @. */
-static void clean(const char *name, char *out, size_t room) {
+static void clean(const char *name, char *out, size_t capacity) {
   size_t n = 0;
-  for (const char *s = name; *s && *s != '@' && n + 1 < room; s++) {
+  for (const char *s = name; *s && *s != '@' && n + 1 < capacity; s++) {
     if (!strncmp(s, "(R)", 3))
       s += 2;
     else if (!strncmp(s, "(TM)", 4) || !strncmp(s, "(tm)", 4))

@@ -1,4 +1,4 @@
-/* What the files of krylocl report share.
+/* Declarations shared by the files of krylocl report.
  *
  *   ../report.c     the subcommand           read.c, fields.c   files of bench and solve, checked and joined
  *   groups.c        rows that are compared   answer.c           the format to use, and how sure that is

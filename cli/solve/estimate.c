@@ -14,7 +14,7 @@ static const double GAP = 0.01;  /* seconds between two points, at first */
 static const double FEW = 3;     /* seconds before anything is said */
 enum { LINES = 3, LEAST = 4 /* points of a line */ };
 
-/* Drops every second point when there is no room for more. */
+/* Drops every second point when the list is full. */
 static void thin_points(cli_estimate *e) {
   e->count /= 2, e->gap *= 2;
   for (int i = 0; i < e->count; i++) e->point[i] = e->point[2 * i + 1];

@@ -34,7 +34,7 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_dense *direct;   /* direct solutions, if asked for */
   cli_result *results; /* [solved]; solved is below p.b->cols after an interrupt */
   int64_t solved,
-      worst;         /* worst: the first not converged, else that of the largest true residual */
+      worst;         /* worst: first column not converged, else the one with the largest residual */
   kcl_stream stream; /* rate 0: not known */
   bool wrote_x, wrote_direct, wrote_history, wrote_json;
   double seconds_device;                                                   /* until it is open */

@@ -280,13 +280,13 @@ void cli_options_print(FILE *f, const cli_options *o) {
 
 /* Lists the subcommands that take an option; false: there are none. */
 static bool list_takers(const cli_command *const *commands, const char *name, char *list,
-                        size_t room) {
+                        size_t capacity) {
   const cli_command *c;
   *list = 0;
   for (int i = 0; (c = commands[i]); i++) {
     size_t used = strlen(list);
     if (takes_option(c, name))
-      snprintf(list + used, room - used, "%s%s", used ? ", " : "", c->name);
+      snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", c->name);
   }
   return *list;
 }

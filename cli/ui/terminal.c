@@ -59,13 +59,13 @@ static void erase_status(void) {
 }
 
 /* Joins the parts that fit, from the first on. The first one is cut if necessary. */
-static void compose_status(const cli_status *s, int columns, char *text, size_t room) {
-  int used = snprintf(text, room, "%s", s->part[0]);
-  if (columns < (int)room && used > columns) text[columns] = 0;
+static void compose_status(const cli_status *s, int columns, char *text, size_t capacity) {
+  int used = snprintf(text, capacity, "%s", s->part[0]);
+  if (columns < (int)capacity && used > columns) text[columns] = 0;
   for (int i = 1; i < CLI_PARTS && s->part[i][0]; i++) {
     int more = (int)strlen(s->part[i]) + 2;
-    if (used + more > columns || used + more >= (int)room) break;
-    used += snprintf(text + used, room - (size_t)used, "  %s", s->part[i]);
+    if (used + more > columns || used + more >= (int)capacity) break;
+    used += snprintf(text + used, capacity - (size_t)used, "  %s", s->part[i]);
   }
 }
 
@@ -144,14 +144,14 @@ void cli_busy(const cli_options *o, const char *format, ...) {
 
 void cli_watch(void *o, const kcl_activity *a) {
   cli_status s = line.base;
-  size_t room = sizeof s.part[0];
+  size_t capacity = sizeof s.part[0];
   int n = (int)strlen(s.part[0]);
   s.timed |= a->what != NULL;
-  if (a->what) n += snprintf(s.part[0] + n, room - (size_t)n, "%s%s", n ? ": " : "", a->what);
-  if (a->what && a->parts > 1 && n < (int)room)
-    snprintf(s.part[0] + n, room - (size_t)n, " %d of %d", a->part, a->parts);
-  else if (a->what && a->flops > 0 && n < (int)room)
-    snprintf(s.part[0] + n, room - (size_t)n, ", %s Gflop",
+  if (a->what) n += snprintf(s.part[0] + n, capacity - (size_t)n, "%s%s", n ? ": " : "", a->what);
+  if (a->what && a->parts > 1 && n < (int)capacity)
+    snprintf(s.part[0] + n, capacity - (size_t)n, " %d of %d", a->part, a->parts);
+  else if (a->what && a->flops > 0 && n < (int)capacity)
+    snprintf(s.part[0] + n, capacity - (size_t)n, ", %s Gflop",
              cli_count((int64_t)ceil(a->flops * 1e-9)).s);
   if (s.part[0][0]) show_status(o, &s, false);
 }
