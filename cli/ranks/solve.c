@@ -9,10 +9,18 @@
 #include "cli/ui/options.h"
 #include "cli/ui/say.h"
 #include "krylocl.h"
+#include <stdlib.h>
+
+void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
+
+void cli_setup_free(cli_run *r) {
+  kcl_solver_free(&r->solver);
+  free(r->shares);
+  r->shares = NULL;
+}
 
 #ifdef HAVE_MPI
 #include "krylocl_mpi.h"
-#include <stdlib.h>
 
 int cli_ranks_device(kcl *ctx, const cli_options *o) {
   char word[300];
@@ -30,8 +38,8 @@ int cli_setup(kcl *ctx, cli_run *r) {
   if (cli_ranks_alone()) return kcl_setup(ctx, r->p.A, &r->asked, &r->solver);
   kcl_mpi_part part = {.A = r->p.A};
   int rc = r->p.spread
-               ? kcl_mpi_setup_part(ctx, MPI_COMM_WORLD, &part, &r->asked, &r->shared)
-               : kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->shared);
+               ? kcl_mpi_setup_part(ctx, MPI_COMM_WORLD, &part, &r->asked, &r->solver)
+               : kcl_mpi_setup(ctx, MPI_COMM_WORLD, r->p.A, KCL_MPI_ROOT, &r->asked, &r->solver);
   r->p.A = part.A;
   cli_ranks_wait(!rc);
   return rc;
@@ -46,13 +54,13 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
     return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
   if (!cli_rank()) cli_ranks_tell((int)count);
   cli_ranks_wait(false);
-  int rc = kcl_solve_many(r->shared, count, column(r->p.b, j), column(r->p.x, j), report);
+  int rc = kcl_solve_many(r->solver, count, column(r->p.b, j), column(r->p.x, j), report);
   cli_ranks_wait(!rc);
   return rc;
 }
 
 /* Measures the stream rate, which kcl_mpi_share.seconds_alone needs. */
-static void know_rate(kcl *ctx, const cli_options *o) {
+static void measure_own_rate(kcl *ctx, const cli_options *o) {
   kcl_device device;
   double rate;
   const bool reported = (!o->quiet || o->json) && !cli_interrupted();
@@ -64,21 +72,8 @@ int cli_solves_end(kcl *ctx, cli_run *r) {
   if (cli_ranks_alone()) return 0;
   if (!cli_rank()) cli_ranks_tell(0);
   cli_ranks_wait(false);
-  know_rate(ctx, r->o);
-  return cli_lib(ctx, kcl_mpi_shares(r->shared, &r->shares, &r->share_count));
-}
-
-void cli_describe(cli_run *r) {
-  if (cli_ranks_alone())
-    kcl_solver_info(r->solver, &r->setup);
-  else
-    kcl_solver_info(r->shared, &r->setup);
-}
-
-void cli_setup_free(cli_run *r) {
-  kcl_solver_free(&r->solver);
-  kcl_solver_free(&r->shared);
-  free(r->shares), r->shares = NULL;
+  measure_own_rate(ctx, r->o);
+  return cli_lib(ctx, kcl_mpi_shares(r->solver, &r->shares, &r->share_count));
 }
 
 #else /* built without MPI */
@@ -92,7 +87,5 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
   return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
 }
 int cli_solves_end(kcl *ctx, cli_run *r) { return (void)ctx, (void)r, 0; }
-void cli_describe(cli_run *r) { kcl_solver_info(r->solver, &r->setup); }
-void cli_setup_free(cli_run *r) { kcl_solver_free(&r->solver); }
 
 #endif

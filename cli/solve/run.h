@@ -26,7 +26,6 @@ typedef struct cli_run { /* a run of `krylocl solve` */
   kcl_options asked;
   kcl_device device;
   kcl_solver *solver;
-  kcl_solver *shared;           /* instead, on several ranks */
   struct kcl_mpi_share *shares; /* [share_count], after the solves */
   int share_count;
   kcl_setup_info setup;
