@@ -55,7 +55,7 @@ static int save_bench_json(progress *p) {
   return bench_json(p->b, path);
 }
 
-static bool todo(const cli_bench_run *b, int matrix) {
+static bool has_todo(const cli_bench_run *b, int matrix) {
   for (int i = 0; i < b->row_count; i++)
     if (b->rows[i].matrix == matrix && b->rows[i].state == CLI_BENCH_TODO) return true;
   return false;
@@ -113,7 +113,7 @@ static int bench_matrix_rows(progress *p, kcl *ctx, int matrix) {
   cli_bench_run *b = p->b;
   cli_bench_loaded m = {0};
   int rc = 0;
-  if (todo(b, matrix)) {
+  if (has_todo(b, matrix)) {
     if (!p->begin) p->begin = cli_now();
     CLI_TRY(bench_load(ctx, b->o, &b->matrices[matrix], &m));
     CLI_TRY(measure_rounds(p, ctx, matrix, &m));

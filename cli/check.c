@@ -81,7 +81,7 @@ static cJSON *verdict_json(int64_t j, const judged *r, double tol) {
   return o;
 }
 
-static int code(const cli_problem *p, const judged *r, double tol) {
+static int verdict_code(const cli_problem *p, const judged *r, double tol) {
   if (r->pass) return r->compared ? cli_compare_code(&r->direct) : 0;
   return cli_fail(CLI_CHECK_FAILED, "the check failed: the relative residual %s %g",
                   p->A->rows != p->A->cols ? "and the normal residual exceed" : "exceeds", tol);
@@ -122,7 +122,7 @@ static int run_check(kcl *ctx, const cli_options *o) {
   CLI_TRY(write_check_json(o, list));
   if (o->check_output && r.compared)
     CLI_TRY(cli_lib(ctx, kcl_dense_write(ctx, o->check_output, y)));
-  rc = code(&p, &worst, tol);
+  rc = verdict_code(&p, &worst, tol);
 done:
   cJSON_Delete(list);
   kcl_dense_free(&y);

@@ -12,7 +12,7 @@ static const char *const endings[] = {"mtx", "rb", "rows", "kcl"};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
 /* The ending that selects the format of an output, without .gz; NULL if there is none. "-" is Matrix Market. */
-static const char *ending(const char *path) {
+static const char *format_ending(const char *path) {
   size_t n = strlen(path);
   if (strcmp(path, "-") == 0) return endings[0];
   if (n > 3 && strcmp(path + n - 3, ".gz") == 0) n -= 3;
@@ -26,7 +26,7 @@ static const char *ending(const char *path) {
 
 static int check_outputs(const cli_options *o) {
   if (!o->output) return cli_fail(KCL_USAGE, "convert needs -o FILE (- for standard output)");
-  if (ending(o->output)) return 0;
+  if (format_ending(o->output)) return 0;
   return cli_fail(KCL_USAGE,
                   "%s: the name must end in .mtx, .rb, .rows (each with .gz or without) or .kcl",
                   o->output);
@@ -34,7 +34,7 @@ static int check_outputs(const cli_options *o) {
 
 /* Refuses data that the output format cannot store. */
 static void say_losses(const cli_options *o, const kcl_csr *A, const kcl_dense *b) {
-  const char *kind = ending(o->output);
+  const char *kind = format_ending(o->output);
   if (b && !o->rhs && strcmp(kind, "kcl"))
     cli_say(o, "note        the right-hand side is left out: --rhs FILE writes it\n");
   if (A->symmetry != KCL_GENERAL && strcmp(kind, "rows") == 0)

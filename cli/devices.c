@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Measures the stream rate; all 0 if that fails, with the reason in the context. */
-static kcl_stream stream(kcl *ctx, const kcl_device *d) {
+static kcl_stream measure_stream(kcl *ctx, const kcl_device *d) {
   kcl_stream s = {0};
   double now;
   if (!kcl_select(ctx, cli_device_place(d).s, 0) && !kcl_stream_measure(ctx, &now))
@@ -90,7 +90,7 @@ static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *
 static int describe_device(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
   char *extensions = NULL;
   cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
-  const kcl_stream rate = stream(ctx, d);
+  const kcl_stream rate = measure_stream(ctx, d);
   say_device(o, d, &rate, kcl_error(ctx));
   int rc = cli_lib(ctx, kcl_device_extensions(ctx, d, &extensions));
   if (rc) return rc;

@@ -60,7 +60,7 @@ static bool folder_ends(const char *name, const char *ending) {
 }
 
 /* The library that an .icd file names. */
-static void driver(const cli_options *o, const char *folder, const char *name) {
+static void say_driver(const cli_options *o, const char *folder, const char *name) {
   char path[4096], library[1024] = "";
   snprintf(path, sizeof path, "%s/%s", folder, name);
   FILE *f = fopen(path, "r");
@@ -79,7 +79,7 @@ static void driver(const cli_options *o, const char *folder, const char *name) {
   if (handle) dlclose(handle);
 }
 
-static void registered(const cli_options *o, const char *folder) {
+static void say_registered(const cli_options *o, const char *folder) {
   int found = 0;
   DIR *d = opendir(folder);
   if (!d) {
@@ -87,13 +87,13 @@ static void registered(const cli_options *o, const char *folder) {
     return;
   }
   for (const struct dirent *e; (e = readdir(d));)
-    if (folder_ends(e->d_name, ".icd")) driver(o, folder, e->d_name), found++;
+    if (folder_ends(e->d_name, ".icd")) say_driver(o, folder, e->d_name), found++;
   closedir(d);
   if (!found) cli_say(o, "drivers     %s is empty: no driver is registered\n", folder);
 }
 
 /* Prints device files that exist and that this user may not open. */
-static void permissions(const cli_options *o, const char *folder, const char *prefix) {
+static void say_permissions(const cli_options *o, const char *folder, const char *prefix) {
   char path[4096];
   DIR *d = opendir(folder);
   if (!d) return;
@@ -105,7 +105,7 @@ static void permissions(const cli_options *o, const char *folder, const char *pr
   closedir(d);
 }
 
-static void nvidia(const cli_options *o, const char *folder) {
+static void say_nvidia(const cli_options *o, const char *folder) {
   char path[4096];
   snprintf(path, sizeof path, "%s/nvidia.icd", folder);
   if (access("/dev/nvidiactl", F_OK) != 0 || access(path, F_OK) == 0) return;
@@ -116,7 +116,7 @@ static void nvidia(const cli_options *o, const char *folder) {
 }
 
 /* Finds the page on missing devices: where `make install` puts it, or in the source tree. */
-static const char *guide(void) {
+static const char *find_guide(void) {
   static const char *const places[] = {"/../share/doc/krylocl/docs", "/../docs"};
   static char found[4096]; /* PATH_MAX */
   char path[4200], folder[4000];
@@ -137,11 +137,11 @@ void cli_say_drivers(const cli_options *o) {
       vendors && *vendors && !folder_ends(vendors, ".icd") ? vendors : "/etc/OpenCL/vendors";
 #ifndef KCL_NO_OPENCL
   if (vendors && *vendors) cli_say(o, "drivers     OCL_ICD_VENDORS is %s\n", vendors);
-  registered(o, folder);
-  nvidia(o, folder);
-  permissions(o, "/dev/dri", "renderD");
-  permissions(o, "/dev", "nvidia");
-  permissions(o, "/dev", "kfd");
+  say_registered(o, folder);
+  say_nvidia(o, folder);
+  say_permissions(o, "/dev/dri", "renderD");
+  say_permissions(o, "/dev", "nvidia");
+  say_permissions(o, "/dev", "kfd");
 #else
   (void)folder;
   (void)registered;
@@ -150,5 +150,5 @@ void cli_say_drivers(const cli_options *o) {
   cli_say(o, "drivers     this build is without OpenCL: install the headers and the loader, then "
              "run make\n");
 #endif
-  cli_say(o, "help        %s\n", guide());
+  cli_say(o, "help        %s\n", find_guide());
 }

@@ -34,7 +34,7 @@ const char *cli_exits(void) { return exits; }
 const char *cli_about(void) { return about; }
 const char *cli_files(void) { return files; }
 
-static void heading(const char *word) {
+static void print_heading(const char *word) {
   printf("%s%s%s\n", cli_style(stdout, CLI_BOLD), word, cli_style(stdout, CLI_PLAIN));
 }
 
@@ -58,7 +58,7 @@ static void print_option(const cli_option *e) {
 }
 
 void cli_print_list(const cli_names *l) {
-  heading(l->title);
+  print_heading(l->title);
   for (int i = 0; i < kcl_list_size(l->which); i++) {
     kcl_entry e = kcl_list(l->which, i);
     char text[200];
@@ -85,7 +85,7 @@ static void print_usage(const cli_command *c) {
 }
 
 /* Prints an example of each generated system. */
-static void kinds(void) {
+static void print_kinds(void) {
   char text[1000] = "kinds:";
   for (int i = 0; i < kcl_list_size(KCL_GENERATORS); i++) {
     size_t used = strlen(text);
@@ -100,7 +100,7 @@ static int print_brief_help(const cli_command *c) {
   print_usage(c);
   for (int i = 0; (e = cli_option_at(c, i)); i++)
     if (cli_option_common(c, e)) print_option(e);
-  if (c->generates) kinds();
+  if (c->generates) print_kinds();
   printf("\nkrylocl %-7s --help  all options%s, exit codes\n", c->name,
          strstr(c->options, "json") ? ", JSON fields" : "");
   if (c->lists) puts("krylocl list           formats, solvers, preconditioners");
@@ -110,7 +110,7 @@ static int print_brief_help(const cli_command *c) {
 static int print_full_help(const cli_command *c) {
   const cli_option *e;
   print_usage(c);
-  heading("options");
+  print_heading("options");
   for (int i = 0; (e = cli_option_at(c, i)); i++) print_option(e);
   if (c->notes) putchar('\n'), print_paragraphs(c->notes);
   for (int i = 0; c->generates && cli_lists[i].word; i++)
@@ -118,7 +118,7 @@ static int print_full_help(const cli_command *c) {
   if (c->lists)
     puts("\nkrylocl list  prints all formats, solvers, preconditioners and generators.");
   putchar('\n');
-  heading("exit codes");
+  print_heading("exit codes");
   print_paragraphs(exits);
   return 0;
 }
@@ -137,7 +137,7 @@ int cli_help(const cli_command *c, const cli_command *const *commands, bool ever
   print_paragraphs(files);
   for (int i = 0; cli_lists[i].word; i++) putchar('\n'), cli_print_list(&cli_lists[i]);
   putchar('\n');
-  heading("exit codes");
+  print_heading("exit codes");
   print_paragraphs(exits);
   return 0;
 }

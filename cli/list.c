@@ -47,7 +47,7 @@ static int list_device_names(kcl *ctx, const cli_options *o, cJSON *all) {
   return rc;
 }
 
-static int collection(kcl *ctx, const cli_options *o, cJSON *all) {
+static int list_collection(kcl *ctx, const cli_options *o, cJSON *all) {
   char *kept = NULL, *save, *name;
   int rc = cli_lib(ctx, kcl_collection_kept(ctx, &kept));
   if (rc) return rc;
@@ -63,7 +63,7 @@ static int collection(kcl *ctx, const cli_options *o, cJSON *all) {
 
 static int list_word(kcl *ctx, const cli_options *o, const char *word, cJSON *all) {
   if (strcmp(word, "devices") == 0) return list_device_names(ctx, o, all);
-  if (strcmp(word, "collection") == 0) return collection(ctx, o, all);
+  if (strcmp(word, "collection") == 0) return list_collection(ctx, o, all);
   for (const cli_names *l = cli_lists; l->word; l++) {
     if (strcmp(l->word, word)) continue;
     cJSON_AddItemToObject(all, word, names_json(l->which));

@@ -61,7 +61,7 @@ static int run_command(const cli_command *c, cli_options *o) {
 }
 
 /* `krylocl help NAME` is `krylocl NAME --help`. */
-static int dispatch(cli_options *o) {
+static int dispatch_command(cli_options *o) {
   bool help = o->command && !strcmp(o->command, "help");
   const char *name = !help ? o->command : o->count ? o->files[0] : NULL;
   const cli_command *c = name ? cli_command_named(cli_commands, name) : NULL;
@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0); /* logs are current, and complete if the program is killed */
   cli_configure_drivers();
   int rc = cli_ranks_same(&o, cli_parse(cli_commands, argc, argv, operands, &o));
-  if (!rc) rc = dispatch(&o);
+  if (!rc) rc = dispatch_command(&o);
   cli_terminal_end();
   free(operands);
   if ((fflush(stdout) | ferror(stdout)) && !rc && !reader_left())

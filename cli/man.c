@@ -79,7 +79,7 @@ static const char environment[] =
     "NO_COLOR not empty: neither bold nor colours\n"
     "OMP_NUM_THREADS threads of the cpu device\n";
 
-static void variables(void) {
+static void man_variables(void) {
   for (const char *s = environment; *s; s += strcspn(s, "\n") + 1) {
     int name = (int)strcspn(s, " "), n = (int)strcspn(s, "\n");
     printf(".TP\n\\fB%.*s\\fR\n", name, s);
@@ -109,7 +109,7 @@ static int run_man(kcl *ctx, const cli_options *o) {
   puts(".SH EXIT STATUS");
   man_line(cli_exits());
   puts(".SH ENVIRONMENT");
-  variables();
+  man_variables();
   return 0;
 }
 

@@ -49,7 +49,7 @@ int cli_report_text(const cli_options *o, const char *name, const char *text) {
   return rc;
 }
 
-static int files(const cli_options *o, char *const *paths, int count) {
+static int report_on_files(const cli_options *o, char *const *paths, int count) {
   cli_report_data r = {.o = o};
   int rc;
   CLI_TRY(report_read(&r, paths, count, NULL));
@@ -71,7 +71,7 @@ static int run_report(kcl *ctx, const cli_options *o) {
     return cli_fail(
         KCL_USAGE,
         "nothing to write: -o page.html, --figures, --markdown, --csv, --latex, or --compare");
-  return files(o, o->files, o->count);
+  return report_on_files(o, o->files, o->count);
 }
 
 const cli_command cli_report = {

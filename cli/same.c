@@ -18,16 +18,16 @@ typedef struct place {
   char name[NAME_MAX + 1]; /* name in that folder, if the file does not exist */
 } place;
 
-static bool standard(const char *path) { return !strcmp(path, "-"); }
+static bool is_standard(const char *path) { return !strcmp(path, "-"); }
 
 /* Finds where a path lies. False: it cannot be compared, such as a file in a missing folder. fd: the descriptor
  * for "-". */
 static bool locate_file(const char *path, int fd, place *p) {
   char target[4096], folder[4096];
   *p = (place){.path = path};
-  p->there = (standard(path) ? fstat(fd, &p->info) : stat(path, &p->info)) == 0;
+  p->there = (is_standard(path) ? fstat(fd, &p->info) : stat(path, &p->info)) == 0;
   p->regular = p->there && S_ISREG(p->info.st_mode);
-  if (p->there || standard(path)) return p->there;
+  if (p->there || is_standard(path)) return p->there;
   if (kcl_file_target(path, target, sizeof target)) return false;
   const char *slash = strrchr(target, '/');
   snprintf(p->name, sizeof p->name, "%.255s", slash ? slash + 1 : target);
@@ -38,7 +38,7 @@ static bool locate_file(const char *path, int fd, place *p) {
 
 /* True if both are one file. Devices such as /dev/null may take several results. */
 static bool is_same_file(const place *a, const place *b) {
-  if (standard(a->path) && standard(b->path)) return true;
+  if (is_standard(a->path) && is_standard(b->path)) return true;
   if (a->there != b->there || a->info.st_dev != b->info.st_dev || a->info.st_ino != b->info.st_ino)
     return false;
   return a->there ? !S_ISCHR(a->info.st_mode) : !strcmp(a->name, b->name);
@@ -65,9 +65,9 @@ static int against_outputs(const place *out, const char *const *outputs, size_t 
     if (!outputs[i] || !locate_file(outputs[i], STDOUT_FILENO, &other) ||
         !is_same_file(out, &other))
       continue;
-    if (standard(out->path) || !strcmp(out->path, other.path))
+    if (is_standard(out->path) || !strcmp(out->path, other.path))
       return cli_fail(KCL_USAGE, "%s can take one result only",
-                      standard(out->path) ? "standard output (-)" : out->path);
+                      is_standard(out->path) ? "standard output (-)" : out->path);
     return cli_fail(KCL_USAGE, "%s and %s are one file: it can take one result only", other.path,
                     out->path);
   }
@@ -77,7 +77,7 @@ static int against_outputs(const place *out, const char *const *outputs, size_t 
 /* The report goes to standard output, which may be the file of a result. */
 static int against_report(const cli_options *o, const place *out) {
   place report;
-  if (standard(out->path) || o->quiet || !out->regular) return 0;
+  if (is_standard(out->path) || o->quiet || !out->regular) return 0;
   if (!locate_file("-", fileno(cli_out(o)), &report) || !is_same_file(out, &report)) return 0;
   return cli_fail(KCL_USAGE, "%s is where the report goes: the result needs another name",
                   out->path);
@@ -89,10 +89,10 @@ int cli_files_apart(const cli_command *c, const cli_options *o, const char *cons
     place p;
     int rc;
     if (!outputs[i]) continue;
-    if (standard(outputs[i]) && !cli_standard_output())
+    if (is_standard(outputs[i]) && !cli_standard_output())
       return cli_fail(KCL_INPUT, "standard output (-) is closed");
     if (!locate_file(outputs[i], STDOUT_FILENO, &p)) continue;
-    if (!standard(outputs[i]) && (rc = against_inputs(c, o, &p))) return rc;
+    if (!is_standard(outputs[i]) && (rc = against_inputs(c, o, &p))) return rc;
     if ((rc = against_outputs(&p, outputs, i)) || (rc = against_report(o, &p))) return rc;
   }
   return 0;

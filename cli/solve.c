@@ -90,13 +90,13 @@ static int keep_texts(cli_result *s) {
 }
 
 /* True if p counts as solved. A least-squares solution does for a rectangular A, or if a method was named. */
-static bool answered(const cli_run *r, const kcl_report *p) {
+static bool is_answered(const cli_run *r, const kcl_report *p) {
   bool wanted = r->p.whole.rows != r->p.whole.cols || strcmp(r->asked.solver, "auto") != 0;
   return p->converged || (p->least_squares && wanted);
 }
 
 static bool is_worse(const cli_run *r, const kcl_report *a, const kcl_report *b) {
-  if (answered(r, a) != answered(r, b)) return answered(r, b);
+  if (is_answered(r, a) != is_answered(r, b)) return is_answered(r, b);
   return !(a->true_relative_residual <= b->true_relative_residual);
 }
 
@@ -267,10 +267,10 @@ static int write_solve_files(kcl *ctx, cli_run *r) {
   return rc;
 }
 
-static int verdict(const cli_run *r) {
+static int exit_verdict(const cli_run *r) {
   const kcl_report *w = &r->results[r->worst].report;
   if (r->solved < r->p.b->cols || w->reason == KCL_INTERRUPTED) return CLI_INTERRUPTED;
-  if (!answered(r, w)) {
+  if (!is_answered(r, w)) {
     if (r->o->quiet) cli_fail(CLI_NOT_CONVERGED, "not converged: %s", kcl_reason_text(w->reason));
     return CLI_NOT_CONVERGED;
   }
@@ -285,7 +285,7 @@ static int verdict(const cli_run *r) {
 
 /* The counterpart of solve_all_columns and write_x on ranks other than 0. Rank 0 announces how many columns to
  * solve next. */
-static int serve(kcl *ctx, cli_run *r) {
+static int serve_rank_0(kcl *ctx, cli_run *r) {
   int rc;
   if (r->p.spread) r->asked.nrhs = nrhs_at_once(r);
   CLI_TRY(cli_setup(ctx, r));
@@ -317,7 +317,7 @@ static int run_solve(kcl *ctx, const cli_options *o) {
   CLI_TRY(cli_ranks_agreed(ctx, load_problem(ctx, &r)));
   r.asked = options_of(o, (kcl_type)cli_ranks_tell((int)r.p.precision));
   if (cli_rank()) {
-    rc = serve(ctx, &r);
+    rc = serve_rank_0(ctx, &r);
     goto done;
   }
   r.asked.near_null = r.p.near_null;
@@ -335,7 +335,7 @@ static int run_solve(kcl *ctx, const cli_options *o) {
   r.wrote_json = !rc;
   cli_idle();
   report_results(&r);
-  rc = written ? written : verdict(&r);
+  rc = written ? written : exit_verdict(&r);
   if (!rc) rc = cli_interrupted() ? CLI_INTERRUPTED : checked;
   if (cli_interrupted()) cli_leave(rc); /* a thread that was abandoned may still compute */
 done:

@@ -159,12 +159,12 @@ static double spmv_bytes(const run_of *r) {
   return r->info.bytes_product + (r->columns - 1) * vectors;
 }
 
-static double gflops(const run_of *r) {
+static double product_gflops(const run_of *r) {
   const double each = kcl_type_complex(r->p.precision) ? 8 : 2;
   return each * (double)r->p.A->nnz * r->columns / r->median * 1e-9;
 }
 
-static bool passed(const run_of *r) { return r->worst.ratio <= 1; }
+static bool has_passed(const run_of *r) { return r->worst.ratio <= 1; }
 
 static void say_set_up(const run_of *r) {
   const cli_options *o = r->o;
@@ -189,7 +189,7 @@ static void say_speed(const run_of *r) {
   cli_say(o, "speed       %s per product", cli_seconds(r->median).s);
   if (r->columns > 1) cli_say(o, " of %d columns", r->columns);
   cli_say(o, " (%s to %s), %s moved, %.1f GFlop/s, %.1f GB/s", cli_seconds(r->sample[0]).s,
-          cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(spmv_bytes(r)).s, gflops(r),
+          cli_seconds(r->sample[SAMPLES - 1]).s, cli_bytes(spmv_bytes(r)).s, product_gflops(r),
           rate * 1e-9);
   cli_say_stream(o, rate, &r->stream);
   cli_say(o, "\n            %s with x from and y to the host\n", cli_seconds(r->seconds_apply).s);
@@ -204,7 +204,7 @@ static void say_check(const run_of *r) {
     snprintf(column, sizeof column, ", column %s", cli_count(r->worst_column + 1).s);
   cli_say(r->o,
           "check       %s%s%s: the largest error is %.3g of its bound, %.3e of %.3e in row %s%s\n",
-          cli_style(f, passed(r) ? CLI_GREEN : CLI_RED), passed(r) ? "passed" : "FAILED",
+          cli_style(f, has_passed(r) ? CLI_GREEN : CLI_RED), has_passed(r) ? "passed" : "FAILED",
           cli_style(f, CLI_PLAIN), e->ratio, e->error, e->bound, cli_count(e->row + 1).s, column);
 }
 
@@ -228,7 +228,7 @@ static void speed_json(cJSON *o, const run_of *r) {
   json_number(s, "max", r->sample[SAMPLES - 1]);
   json_count(s, "samples", SAMPLES);
   json_number(o, "bytes_per_product", spmv_bytes(r));
-  json_number(o, "gflops", gflops(r));
+  json_number(o, "gflops", product_gflops(r));
   json_number(o, "gbytes_per_second", rate * 1e-9);
   json_number(o, "stream_gbytes_per_second", r->stream.rate * 1e-9);
   json_number(o, "stream_fraction", rate / r->stream.rate);
@@ -238,7 +238,7 @@ static void speed_json(cJSON *o, const run_of *r) {
 static void check_json(cJSON *o, const run_of *r) {
   if (!r->o->verify) return;
   cJSON *c = cJSON_AddObjectToObject(o, "check");
-  json_text(c, "verdict", kcl_verdict_name(passed(r) ? KCL_PASSED : KCL_FAILED));
+  json_text(c, "verdict", kcl_verdict_name(has_passed(r) ? KCL_PASSED : KCL_FAILED));
   json_number(c, "ratio", r->worst.ratio);
   json_number(c, "error", r->worst.error);
   json_number(c, "bound", r->worst.bound);
@@ -306,7 +306,7 @@ static int run_spmv(kcl *ctx, const cli_options *o) {
     cli_say(o, "wrote       y to %s\n", o->output);
   CLI_TRY(write_spmv_json(&r));
   rc = written;
-  if (!rc && o->verify && !passed(&r))
+  if (!rc && o->verify && !has_passed(&r))
     rc = cli_fail(
         CLI_CHECK_FAILED,
         "the check failed: row %s of column %s is off by %.3g times what rounding explains",

@@ -109,7 +109,7 @@ static int measure_with(tuning *t, const search *f, int value, double *seconds) 
 
 /* Times the best value against the current one in pairs and returns whether it is faster. f->time and *before
  * become their medians. */
-static int confirm(tuning *t, search *f, double *before, bool *faster) {
+static int confirm_value(tuning *t, search *f, double *before, bool *faster) {
   double old[CLI_PAIRS] = {0}, new[CLI_PAIRS] = {0};
   cli_pairs pairs = {.count = 0};
   int rc = 0, n = 0;
@@ -142,7 +142,7 @@ static int tune_one(tuning *t, const kcl_tunable *u, double until) {
   const cli_text first = cli_seconds(before);
   CLI_TRY(walk_values(t, &f));
   const int tried = f.best;
-  if (tried != u->value) CLI_TRY(confirm(t, &f, &before, &faster));
+  if (tried != u->value) CLI_TRY(confirm_value(t, &f, &before, &faster));
   if (!faster) f.best = u->value;
   CLI_TRY(cli_lib(t->ctx, kcl_tunable_set(t->ctx, u->name, f.best)));
   cli_say(t->o, "  %-17s %s, before %s;%s\n", u->name, f.format, first.s, f.tried);

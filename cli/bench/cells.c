@@ -18,7 +18,7 @@ cli_text bench_us(double seconds) {
   return t;
 }
 
-static cli_text ms(double seconds) { return bench_us(seconds * 1e-3); }
+static cli_text milliseconds(double seconds) { return bench_us(seconds * 1e-3); }
 
 /* Longer side of the interval around the median, in percent; ~: noisy. */
 cli_text bench_spread(const cli_bench_row *r) {
@@ -32,7 +32,7 @@ cli_text bench_spread(const cli_bench_row *r) {
   return s;
 }
 
-static cli_text fraction(const cli_bench_run *b, const cli_bench_row *r) {
+static cli_text fraction_cell(const cli_bench_run *b, const cli_bench_row *r) {
   cli_text t = {"-"};
   double f = bench_fraction(b, r);
   if (f > 1)
@@ -87,9 +87,9 @@ static cli_text number_cell(const cli_bench_run *b, const cli_bench_row *r, cli_
   case CLI_BENCH_PER_RHS: return bench_us(bench_per_rhs(r));
   case CLI_BENCH_SPREAD: return bench_spread(r);
   case CLI_BENCH_PRODUCT: return product_time(r);
-  case CLI_BENCH_STREAM: return fraction(b, r);
+  case CLI_BENCH_STREAM: return fraction_cell(b, r);
   case CLI_BENCH_SPEEDUP: return bench_factor(bench_speedup(b, r));
-  case CLI_BENCH_SETUP: return reference ? t : ms(bench_setup(r));
+  case CLI_BENCH_SETUP: return reference ? t : milliseconds(bench_setup(r));
   case CLI_BENCH_PAYS: return pays_cell(b, r);
   case CLI_BENCH_GBYTES: snprintf(t.s, sizeof t.s, "%.1f", bench_rate(r) * 1e-9); return t;
   case CLI_BENCH_STORED: return cli_bytes(r->measured.bytes_stored);

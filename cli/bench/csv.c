@@ -10,7 +10,7 @@ static void put_csv_text(FILE *f, const char *v) { csv_text(f, v), fputc(',', f)
 
 static void put_csv_count(FILE *f, int64_t v) { fprintf(f, "%lld,", (long long)v); }
 
-static void identity(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
+static void put_csv_identity(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const cli_bench_matrix *A = &b->matrices[r->matrix];
   const cli_bench_place *p = r->place < 0 ? NULL : &b->places[r->place];
   char status[640];
@@ -63,7 +63,7 @@ static void put_csv_figures(FILE *f, const cli_bench_run *b, const cli_bench_row
 
 static void put_csv_row(FILE *f, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_samples *s = bench_samples(r);
-  identity(f, b, r);
+  put_csv_identity(f, b, r);
   put_csv_figures(f, b, r);
   fprintf(f, ",%d,%d,%d,%s,%s,%s", r->measured.nrhs, s->count, s->iterations,
           r->state == CLI_BENCH_OK && bench_noisy(r) ? "true" : "false",

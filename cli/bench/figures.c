@@ -100,7 +100,7 @@ bool bench_same_group(const cli_bench_row *a, const cli_bench_row *b) {
 }
 
 /* True for a measured row of a format that stores the arrays of CSR unchanged. */
-static bool plain(const cli_bench_row *r) {
+static bool is_plain_csr(const cli_bench_row *r) {
   static const char *const names[] = {"csr-scalar", "csr-vector", "csr-unrolled", "csr-group",
                                       "csr-lanes"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -113,7 +113,7 @@ cli_bench_break_even bench_pays(const cli_bench_run *b, const cli_bench_row *r) 
   cli_bench_break_even e = {.after = INFINITY};
   for (int i = 0; i < b->row_count && r->place >= 0; i++) {
     const cli_bench_row *c = &b->rows[i];
-    if (!plain(c) || !bench_same_group(c, r)) continue;
+    if (!is_plain_csr(c) || !bench_same_group(c, r)) continue;
     if (!e.against || bench_per_rhs(c) < bench_per_rhs(e.against)) e.against = c;
   }
   if (e.against == r) e.against = NULL;

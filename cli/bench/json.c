@@ -68,7 +68,7 @@ static void break_even(cJSON *o, const cli_bench_run *b, const cli_bench_row *r)
   if (e.until > 0) json_number(p, "until", e.until);
 }
 
-static void rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+static void add_rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   json_number(o, "gbytes_per_second", bench_rate(r) * 1e-9);
   if (bench_fraction(b, r) > 0) {
     json_number(o, "stream_gbytes_per_second", b->places[r->place].stream.rate * 1e-9);
@@ -80,7 +80,7 @@ static void rates(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   if (bench_speedup(b, r) > 0) json_number(o, "speedup", bench_speedup(b, r));
 }
 
-static void measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
+static void add_measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   const kcl_bench_row *m = &r->measured;
   json_number(o, "bytes_stored", m->bytes_stored);
   json_bool(o, "validated", m->validated);
@@ -95,7 +95,7 @@ static void measured(cJSON *o, const cli_bench_run *b, const cli_bench_row *r) {
   json_number(o, "load", r->load);
   if (m->nrhs > 1 || r->nrhs > 1) json_number(o, "seconds_per_rhs", bench_per_rhs(r));
   add_setup_times(o, m);
-  rates(o, b, r);
+  add_rates(o, b, r);
   break_even(o, b, r);
   bench_mixed_json(o, r);
   bench_profile_json(o, r);
@@ -126,7 +126,7 @@ static cJSON *bench_row_json(const cli_bench_run *b, const cli_bench_row *r) {
   json_count(o, "nrhs", r->measured.nrhs);
   bench_status(r, status, sizeof status);
   json_text(o, "status", status);
-  measured(o, b, r);
+  add_measured(o, b, r);
   return o;
 }
 
@@ -215,7 +215,7 @@ static bool is_complete(const cli_bench_run *b) {
   return true;
 }
 
-static cJSON *document(const cli_bench_run *b) {
+static cJSON *make_document(const cli_bench_run *b) {
   cJSON *all = cJSON_CreateObject(), *list;
   if (!all) return NULL;
   json_count(all, "schema", CLI_BENCH_SCHEMA);
@@ -254,7 +254,7 @@ static int write_bench_page(const cli_bench_run *b, const cJSON *all, cli_bench_
 }
 
 int bench_results(const cli_bench_run *b, cli_bench_page *report) {
-  cJSON *all = document(b);
+  cJSON *all = make_document(b);
   if (!all) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   int rc = json_write(b->o->json, all), failed = b->o->page ? write_bench_page(b, all, report) : 0;
   cJSON_Delete(all);
@@ -262,7 +262,7 @@ int bench_results(const cli_bench_run *b, cli_bench_page *report) {
 }
 
 int bench_json(const cli_bench_run *b, const char *path) {
-  cJSON *all = document(b);
+  cJSON *all = make_document(b);
   int rc = all ? json_write(path, all) : cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   cJSON_Delete(all);
   return rc;

@@ -63,7 +63,7 @@ static void decide_row(cli_bench_row *r, cli_bench_state state, const char *why)
   snprintf(r->why, sizeof r->why, "%s", why);
 }
 
-static int stop(void *unused) { return (void)unused, cli_interrupted(); }
+static int stop_on_interrupt(void *unused) { return (void)unused, cli_interrupted(); }
 
 /* An earlier row that runs the same kernel on this device, or NULL. */
 static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_bench_row *r,
@@ -81,7 +81,7 @@ static const cli_bench_row *find_same_loop(const cli_bench_run *b, const cli_ben
 }
 
 /* True if the row is decided without measuring: refused, or the same as another row. */
-static bool decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *stats) {
+static bool is_decided(const cli_bench_run *b, cli_bench_row *r, const kcl_stats *stats) {
   kcl_cost cost;
   kcl *ctx = b->places[r->place].ctx;
   if (kcl_format_cost(ctx, stats, r->type, r->format, &cost)) return false;
@@ -104,7 +104,7 @@ static kcl_options asked_for(const cli_bench_run *b, const cli_bench_row *r) {
 }
 
 /* --profile: profiles rows that were measured and validated, in the first round. */
-static int profiled(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
+static int profile_row(cli_bench_run *b, cli_bench_row *r, const kcl_csr *A) {
   const kcl_options asked = asked_for(b, r);
   if (!b->o->profile || r->place < 0 || !r->measured.validated || r->rounds || cli_interrupted())
     return 0;
@@ -117,7 +117,7 @@ static int measure_row(const cli_bench_run *b, cli_bench_row *r, kcl *ctx, const
                                .samples = (int)((o->samples + o->rounds - 1) / o->rounds),
                                .seconds = o->time_limit / (double)o->rounds,
                                .noise = CLI_BENCH_NOISE,
-                               .stop = stop};
+                               .stop = stop_on_interrupt};
   const kcl_options asked = asked_for(b, r);
   if (r->place < 0) return kcl_bench_sequential(ctx, A, r->type, &plan, &r->measured);
   return (bench_alone(r) ? kcl_bench_product : kcl_bench_method)(ctx, A, &asked, &plan,
@@ -136,7 +136,7 @@ static int measure_again(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench
   const kcl_device *native = r->place < 0 ? NULL : &b->places[r->place].device;
   if (native && native->platform < 0) kcl_set_threads(native->compute_units);
   if (!rc) rc = measure_row(b, r, ctx, A);
-  if (!rc) rc = profiled(b, r, A);
+  if (!rc) rc = profile_row(b, r, A);
   kcl_set_threads(b->threads);
   return rc;
 }
@@ -147,7 +147,7 @@ int bench_one(cli_bench_run *b, cli_bench_row *r, kcl *ctx, cli_bench_loaded *m)
   if (r->place >= 0) ctx = b->places[r->place].ctx;
   snprintf(r->method, sizeof r->method, "%s",
            strcmp(r->solver, "auto") ? r->solver : b->matrices[r->matrix].solver);
-  if (r->place >= 0 && decided(b, r, &m->stats))
+  if (r->place >= 0 && is_decided(b, r, &m->stats))
     return r->state == CLI_BENCH_REFUSED ? KCL_MEMORY : 0;
   int rc = measure_again(b, r, ctx, m);
   if (cli_interrupted()) { /* the row is incomplete */

@@ -61,7 +61,7 @@ static double command_seconds(const kcl_profile *p, const char *kind) {
   return seconds;
 }
 
-static double writing(const kcl_bench_profile *p) {
+static double seconds_of_writes(const kcl_bench_profile *p) {
   return command_seconds(&p->setup, "write") + command_seconds(&p->write, "write");
 }
 
@@ -70,7 +70,7 @@ static void say_events(const cli_options *o, const kcl_bench_profile *p) {
           cli_seconds(p->run.seconds).s, cli_seconds(p->run.gaps).s, cli_seconds(p->start_up).s);
   profile_say_commands(o, &p->run);
   cli_say(o, "            to the device %s in %s, at least %s: matrix %s, vectors %s\n",
-          cli_bytes(to_device(p)).s, cli_seconds(writing(p)).s,
+          cli_bytes(to_device(p)).s, cli_seconds(seconds_of_writes(p)).s,
           cli_bytes(p->bytes_stored + p->bytes_in).s, cli_bytes(p->bytes_stored).s,
           cli_bytes(p->bytes_in).s);
   cli_say(o, "            back %s in %s, at least %s\n",
@@ -170,7 +170,7 @@ void bench_profile_csv(FILE *f, const cli_bench_row *r) {
   const double events[] = {p->start_up,
                            p->run.seconds,
                            p->run.gaps,
-                           writing(p),
+                           seconds_of_writes(p),
                            command_seconds(&p->read, "read"),
                            to_device(p),
                            p->bytes_stored + p->bytes_in,

@@ -46,7 +46,7 @@ typedef struct table {
 } table;
 
 /* Does the column tell rows of the table apart? The reference does not count. */
-static bool varies(const table *t, cli_bench_column c) {
+static bool column_varies(const table *t, cli_bench_column c) {
   const char *first = NULL;
   cli_text kept, now;
   for (int i = 0; i < t->count; i++) {
@@ -64,12 +64,12 @@ static bool column_wanted(const table *t, cli_bench_column c) {
   for (int i = 0; i < t->count; i++) several |= t->b->rows[t->rows[i]].nrhs > 1;
   if (c == CLI_BENCH_PLACE || c == CLI_BENCH_THREADS || c == CLI_BENCH_PRECISION ||
       c == CLI_BENCH_METHOD)
-    return varies(t, c);
+    return column_varies(t, c);
   if (c == CLI_BENCH_ITERATION) return !t->alone;
   return c != CLI_BENCH_PER_RHS || several;
 }
 
-static int widest(const table *t, cli_bench_column c) {
+static int widest_column(const table *t, cli_bench_column c) {
   int width = columns[c].least;
   for (int i = 0; i < t->count; i++) {
     cli_text buffer;
@@ -90,7 +90,7 @@ static void lay_out_columns(table *t) {
   for (int rank = 0; rank <= columns[CLI_BENCH_KERNEL].rank; rank++)
     for (cli_bench_column c = 0; c < CLI_BENCH_COLUMNS; c++) {
       if (columns[c].rank != rank || !column_wanted(t, c)) continue;
-      int width = widest(t, c);
+      int width = widest_column(t, c);
       if (rank && used + width + 2 > most) continue;
       t->width[c] = width, used += width + 2;
     }
@@ -129,9 +129,9 @@ static void say_common(const table *t) {
   if (t->alone)
     cli_say(o, "products    y = A x alone");
   else
-    cli_say(o, "method      %s", varies(t, CLI_BENCH_METHOD) ? "several" : r->method);
-  if (!varies(t, CLI_BENCH_PRECISION)) cli_say(o, ", %s", cli_type_words(r->type));
-  if (!varies(t, CLI_BENCH_PLACE))
+    cli_say(o, "method      %s", column_varies(t, CLI_BENCH_METHOD) ? "several" : r->method);
+  if (!column_varies(t, CLI_BENCH_PRECISION)) cli_say(o, ", %s", cli_type_words(r->type));
+  if (!column_varies(t, CLI_BENCH_PLACE))
     cli_say(o, ", on %s%s%s", p->place, *p->layout ? " with the layout of a " : "", p->layout);
   if (r->nrhs > 1) cli_say(o, ", %d right-hand sides at once", r->nrhs);
   cli_say(o, "\n");
@@ -155,7 +155,7 @@ static cli_text row_context(const table *t, const cli_bench_row *r) {
 }
 
 /* Writes " on 0:0 in s: refused: ..." for a row that was not measured, "" for others. */
-static const char *remark(const table *t, const cli_bench_row *r, char text[700]) {
+static const char *row_remark(const table *t, const cli_bench_row *r, char text[700]) {
   char status[640];
   bool other = r->state != CLI_BENCH_OK && r->state != CLI_BENCH_TODO && r->matrix == t->matrix &&
                r->place >= 0 && bench_alone(r) == t->alone;
@@ -173,7 +173,7 @@ static bool gather_remark(const table *t, int i, const char *mine, char *formats
   size_t n = 0;
   for (int j = 0; j < t->b->row_count; j++) {
     const cli_bench_row *r = &t->b->rows[j];
-    if (strcmp(remark(t, r, text), mine)) continue;
+    if (strcmp(row_remark(t, r, text), mine)) continue;
     if (j < i) return false;
     snprintf(name, sizeof name, "%s%s", n ? ", " : "", r->format);
     if (!n || !strstr(formats, name)) n += (size_t)snprintf(formats + n, capacity - n, "%s", name);
@@ -184,7 +184,8 @@ static bool gather_remark(const table *t, int i, const char *mine, char *formats
 static void say_others(const table *t) {
   char mine[700], formats[1200], line[2000];
   for (int i = 0; i < t->b->row_count; i++) {
-    if (!*remark(t, &t->b->rows[i], mine) || !gather_remark(t, i, mine, formats, sizeof formats))
+    if (!*row_remark(t, &t->b->rows[i], mine) ||
+        !gather_remark(t, i, mine, formats, sizeof formats))
       continue;
     int n = snprintf(line, sizeof line, "%s%s", formats, mine);
     cli_output_begin();

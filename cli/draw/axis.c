@@ -25,7 +25,7 @@ static double step_of(double range) {
   return unit * (n < 7.5 ? 5 : 10);
 }
 
-static bool decades(const cli_axis *a) { return a->hi / a->lo > 200; }
+static bool spans_decades(const cli_axis *a) { return a->hi / a->lo > 200; }
 
 /* The nearest of 1, 2 and 5 times a power of ten that is not above v; up: not below. */
 static double round_log(double v, bool up) {
@@ -77,7 +77,7 @@ int axis_ticks(const cli_axis *a, double ticks[CLI_AXIS_TICKS]) {
   int n = 0;
   for (; n < a->mark_count; n++) ticks[n] = a->marks[n];
   if (n) return n;
-  if (a->log) return decades(a) ? decade_ticks(a, ticks) : fine_ticks(a, ticks);
+  if (a->log) return spans_decades(a) ? decade_ticks(a, ticks) : fine_ticks(a, ticks);
   double step = step_of(a->hi - a->lo);
   for (double v = ceil(a->lo / step - 1e-9) * step; v <= a->hi + 1e-9 * step && n < CLI_AXIS_TICKS;
        v += step)

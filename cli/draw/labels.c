@@ -54,7 +54,7 @@ void labels_place(cli_label *list, int count, double width, double top, double b
     if (*list[i].text) place_label(list, count, &list[i], width, top, bottom);
 }
 
-static int lower(const void *a, const void *b) {
+static int compare_label_heights(const void *a, const void *b) {
   const cli_label *x = *(cli_label *const *)a, *y = *(cli_label *const *)b;
   return (x->y > y->y) - (x->y < y->y);
 }
@@ -86,7 +86,7 @@ void labels_spread(cli_label *list, int count, double x, double top, double bott
   double next = top + 10;
   int i = 0;
   for (; order && i < count; i++) order[i] = &list[i];
-  if (order) qsort(order, (size_t)count, sizeof *order, lower);
+  if (order) qsort(order, (size_t)count, sizeof *order, compare_label_heights);
   const int n = order && blocks ? form_blocks(order, count, blocks) : 0;
   i = 0;
   for (int b = 0; b < n; b++)

@@ -15,7 +15,7 @@
 enum { RASTER = 512, POINTS = 3000 };
 
 /* text in gnuplot's single quotes. */
-static void quote(FILE *g, const char *text) {
+static void print_quoted(FILE *g, const char *text) {
   fputc('\'', g);
   for (; *text; text++) {
     if (*text == '\'') fputc('\'', g);
@@ -35,7 +35,7 @@ static void print_gnuplot_header(FILE *g, const char *title, int width, int heig
           2 * width, 2 * height, 2 * width, 2 * height);
   fputs("set termoption fontscale 1.6\nset termoption linewidth 1.7\n", g);
   fputs("set encoding utf8\nset title ", g);
-  quote(g, title);
+  print_quoted(g, title);
   fprintf(g,
           " textcolor '%s'\nset border 3 linecolor '#888888'\nset tics nomirror out scale 0.6 "
           "textcolor '%s'\n",

@@ -82,7 +82,8 @@ void svg_point(FILE *f, double x, double y, bool first, const char *class) {
 void svg_point_end(FILE *f) { fputs("\"/>\n", f); }
 
 /* Draws the cells of one digit as one path, with neighbours in a line as one rectangle. */
-static void cells(FILE *f, const char *digits, int64_t nx, int64_t ny, char digit, double size) {
+static void draw_digit_cells(FILE *f, const char *digits, int64_t nx, int64_t ny, char digit,
+                             double size) {
   bool any = false;
   for (int64_t y = 0; y < ny; y++)
     for (int64_t x = 0, run; x < nx; x += run) {
@@ -100,7 +101,8 @@ static void cells(FILE *f, const char *digits, int64_t nx, int64_t ny, char digi
 }
 
 void svg_raster(FILE *f, const char *digits, int64_t nx, int64_t ny, double size) {
-  for (int digit = '1'; digit <= '9'; digit++) cells(f, digits, nx, ny, (char)digit, size);
+  for (int digit = '1'; digit <= '9'; digit++)
+    draw_digit_cells(f, digits, nx, ny, (char)digit, size);
   fprintf(
       f,
       "<rect x=\".5\" y=\".5\" width=\"%g\" height=\"%g\" class=\"axis\" style=\"fill:none\"/>\n",

@@ -34,7 +34,7 @@ static const char shapes[] =
     ".hit{fill:none;pointer-events:all}.ideal.s0,.ideal.s1,.ideal.s2,.ideal.s3{stroke-width:1.3}"
     ".f0,.f1,.f2,.f3,.f4,.f5,.f6,.f7{fill-opacity:.9}";
 
-static void colour(FILE *f, bool dark) {
+static void print_colours(FILE *f, bool dark) {
   for (size_t i = 0; i < sizeof colours / sizeof *colours; i++)
     fprintf(f, "%s{%s:%s}", colours[i].selector, colours[i].property,
             dark ? colours[i].dark : colours[i].light);
@@ -42,9 +42,9 @@ static void colour(FILE *f, bool dark) {
 
 void svg_style(FILE *f, bool alone) {
   fputs(shapes, f);
-  colour(f, false);
+  print_colours(f, false);
   if (alone) return;
   fputs("\n@media screen and (prefers-color-scheme:dark){", f);
-  colour(f, true);
+  print_colours(f, true);
   fputs("}", f);
 }

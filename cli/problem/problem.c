@@ -21,7 +21,7 @@ static kcl_type wanted_type(const cli_options *o, bool complex_data) {
 static kcl_type host_type(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
 
 /* Refuses to convert complex numbers to real ones. */
-static int convertible(const char *name, kcl_type from, kcl_type to) {
+static int check_convertible(const char *name, kcl_type from, kcl_type to) {
   if (!kcl_type_complex(from) || kcl_type_complex(to)) return 0;
   return cli_fail(KCL_USAGE, "%s is complex: --precision c or z", name);
 }
@@ -29,7 +29,7 @@ static int convertible(const char *name, kcl_type from, kcl_type to) {
 static int promote_matrix(kcl *ctx, kcl_type t, const char *name, kcl_csr **A) {
   if (*A == NULL || (*A)->type == t) return 0;
   kcl_csr *B = NULL;
-  int rc = convertible(name, (*A)->type, t);
+  int rc = check_convertible(name, (*A)->type, t);
   if (!rc) rc = cli_lib(ctx, kcl_csr_convert(ctx, *A, t, &B));
   if (rc) return rc;
   kcl_csr_free(A);
@@ -40,7 +40,7 @@ static int promote_matrix(kcl *ctx, kcl_type t, const char *name, kcl_csr **A) {
 static int promote_dense(kcl *ctx, kcl_type t, const char *name, kcl_dense **v) {
   if (*v == NULL || (*v)->type == t) return 0;
   kcl_dense *w = NULL;
-  int rc = convertible(name, (*v)->type, t);
+  int rc = check_convertible(name, (*v)->type, t);
   if (!rc) rc = cli_lib(ctx, kcl_dense_convert(ctx, *v, t, &w));
   if (rc) return rc;
   kcl_dense_free(v);

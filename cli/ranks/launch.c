@@ -38,7 +38,7 @@ void cli_launched(void) {
   if (pid > 1) kill((pid_t)pid, SIGUSR1);
 }
 
-static void listen(void) {
+static void handle_signals(void) {
   struct sigaction act = {.sa_handler = pass_on}, from = {.sa_flags = SA_SIGINFO};
   char pid[32];
   from.sa_sigaction = note_rank_0;
@@ -122,7 +122,7 @@ int cli_launch(const cli_options *o) {
   for (int i = 1; i < o->argc; i++) line[BEFORE + i - 1] = o->argv[i];
   if (!o->quiet) say_line(line, BEFORE - 1);
   fflush(stdout), fflush(stderr);
-  listen();
+  handle_signals();
   const pid_t pid = fork();
   if (pid == 0) exec_launcher(line);
   launcher = pid;

@@ -53,7 +53,7 @@ static int env_number(const char *variable) {
 
 /* True if a launcher started several ranks: Open MPI; MPICH, Intel MPI and Slurm's PMI-2; Slurm's PMIx, which has
  * no variable for the size. */
-static bool launched(void) {
+static bool is_launched(void) {
   if (getenv("OMPI_COMM_WORLD_SIZE")) return env_number("OMPI_COMM_WORLD_SIZE") > 1;
   if (getenv("PMI_SIZE")) return env_number("PMI_SIZE") > 1;
   return getenv("PMIX_RANK") && env_number("SLURM_NTASKS") > 1;
@@ -82,12 +82,12 @@ static void leave_strangers(void) {
 
 void cli_ranks_begin(int *argc, char ***argv) {
   int provided;
-  if (!launched() && !wants_reproducible(*argc, *argv)) return;
+  if (!is_launched() && !wants_reproducible(*argc, *argv)) return;
   setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0); /* waits inside Open MPI yield the processor */
   MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   started = true;
-  if (ranks == 1 && launched()) leave_strangers();
+  if (ranks == 1 && is_launched()) leave_strangers();
   const int word[] = {SIGINT, SIGTERM, SIGUSR1}; /* rank 0 heeds them, and ends the others' solve */
   for (int i = 0; i < 3; i++) signal(word[i], SIG_IGN);
   if (rank) signal(SIGHUP, SIG_IGN);

@@ -13,7 +13,7 @@
 #include <math.h>
 
 /* Imbalance: largest ratio of a rank's nonzeros to its intended share. */
-static double imbalance(const cli_run *r) {
+static double rank_imbalance(const cli_run *r) {
   double most = 0, all = 0;
   for (int p = 0; p < r->share_count; p++) {
     const double own = (double)r->shares[p].nonzeros, share = r->shares[p].share;
@@ -22,7 +22,7 @@ static double imbalance(const cli_run *r) {
   return all > 0 ? most / all : 1;
 }
 
-static const char *partition(const cli_run *r) {
+static const char *partition_name(const cli_run *r) {
   return r->o->partition ? r->o->partition : "rows";
 }
 
@@ -69,8 +69,8 @@ void report_ranks(const cli_run *r) {
           "ranks       %d, partition %s, imbalance %.2f, %s elements of x exchanged per "
           "product (at "
           "most %s by a rank, with %d others), %.0f %% of the iterations' time waiting\n",
-          cli_ranks(), partition(r), imbalance(r), cli_count(halo).s, cli_count(most).s, others,
-          100 * waited);
+          cli_ranks(), partition_name(r), rank_imbalance(r), cli_count(halo).s, cli_count(most).s,
+          others, 100 * waited);
   for (int p = 0; r->o->verbose && p < r->share_count; p++) report_rank(r, &r->shares[p]);
   report_alone(r);
 }
@@ -98,9 +98,9 @@ void json_ranks(struct cJSON *o, const cli_run *r) {
     cJSON_AddItemToArray(list, one);
     halo += s->halo;
   }
-  json_text(o, "partition", partition(r));
+  json_text(o, "partition", partition_name(r));
   json_count(o, "communication_volume", halo);
-  json_number(o, "imbalance", imbalance(r));
+  json_number(o, "imbalance", rank_imbalance(r));
   if (least_seconds_alone(r) > 0)
     json_number(o, "seconds_per_iteration_alone", least_seconds_alone(r));
 }

@@ -46,7 +46,7 @@ int cli_setup(kcl *ctx, cli_run *r) {
 }
 
 /* Column j of v; NULL on a rank without vectors. */
-static double *column(const kcl_dense *v, int64_t j) { return v ? cli_column(v, j) : NULL; }
+static double *column_or_null(const kcl_dense *v, int64_t j) { return v ? cli_column(v, j) : NULL; }
 
 int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report *report) {
   (void)ctx;
@@ -54,7 +54,8 @@ int cli_solve_columns(kcl *ctx, cli_run *r, int64_t j, int64_t count, kcl_report
     return kcl_solve_many(r->solver, count, cli_column(r->p.b, j), cli_column(r->p.x, j), report);
   if (!cli_rank()) cli_ranks_tell((int)count);
   cli_ranks_wait(false);
-  int rc = kcl_solve_many(r->solver, count, column(r->p.b, j), column(r->p.x, j), report);
+  int rc = kcl_solve_many(r->solver, count, column_or_null(r->p.b, j), column_or_null(r->p.x, j),
+                          report);
   cli_ranks_wait(!rc);
   return rc;
 }

@@ -14,7 +14,7 @@ typedef struct candidates {
   const cli_bench_row *best, *next; /* next: the fastest of another format, or NULL */
 } candidates;
 
-static void offer(candidates *c, const cli_bench_row *row) {
+static void offer_candidate(candidates *c, const cli_bench_row *row) {
   const cli_bench_row *old = c->best;
   if (!old || bench_per_rhs(row) < bench_per_rhs(old)) {
     c->best = row;
@@ -29,12 +29,12 @@ static candidates find_candidates(const cli_report_data *r, const cli_report_gro
   for (int i = 0; i < r->group_count; i++) {
     const cli_report_group *h = &r->groups[i];
     for (int k = 0; k < h->count && report_same_question(r, h->key, g->key); k++)
-      offer(&c, &r->run.rows[h->rows[k]]);
+      offer_candidate(&c, &r->run.rows[h->rows[k]]);
   }
   return c;
 }
 
-static void name(FILE *f, const char *text, bool html) {
+static void print_name(FILE *f, const char *text, bool html) {
   if (html) {
     fputs("<b>", f);
     xml_text(f, text);
@@ -45,7 +45,7 @@ static void name(FILE *f, const char *text, bool html) {
 
 /* Writes how certain the answer is. An interval of 95 % needs four samples of each, or more of one if the other
  * has fewer. */
-static void sureness(FILE *f, const candidates *c, bool html) {
+static void print_certainty(FILE *f, const candidates *c, bool html) {
   const kcl_samples *s = bench_samples(c->best), *t = bench_samples(c->next);
   const int fewer = s->count < t->count ? s->count : t->count;
   cli_rank_test test;
@@ -54,7 +54,7 @@ static void sureness(FILE *f, const candidates *c, bool html) {
   const char *verdict = test.low > CLOSE ? "Sure" : test.low > 1 ? "Nearly a tie" : "A tie";
   if (!known) verdict = "Not known";
   fprintf(f, "%s: ", verdict);
-  name(f, c->next->format, html);
+  print_name(f, c->next->format, html);
   fprintf(f, " takes %s times as long", bench_factor(test.ratio).s);
   if (known)
     fprintf(f, " (%.0f %% interval %s to %s)", 100 * test.confidence, bench_factor(test.low).s,
@@ -73,7 +73,7 @@ static void sureness(FILE *f, const candidates *c, bool html) {
 void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g, bool html) {
   const candidates c = find_candidates(r, g);
   if (!c.best) return;
-  fputs("Use ", f), name(f, c.best->format, html);
+  fputs("Use ", f), print_name(f, c.best->format, html);
   fprintf(f, ": %s per %s, ", exact_seconds(bench_time(c.best)->median).s,
           bench_alone(c.best) ? "product" : "iteration");
   const cli_report_name where = report_where(r, c.best);
@@ -83,7 +83,7 @@ void report_answer(FILE *f, const cli_report_data *r, const cli_report_group *g,
     fputs(where.s, f);
   fputs(". ", f);
   if (c.next)
-    sureness(f, &c, html);
+    print_certainty(f, &c, html);
   else
     fputs("No other format was measured", f);
   fputs(".", f);

@@ -19,7 +19,7 @@ static double row_bytes(const cli_bench_row *row) {
   return bench_alone(row) ? row->measured.bytes_product : row->measured.bytes_iteration;
 }
 
-static void tip(const bars *b, const cli_bench_row *row, char *text, size_t capacity) {
+static void format_tip(const bars *b, const cli_bench_row *row, char *text, size_t capacity) {
   const kcl_summary *t = bench_time(row);
   const double part = bench_fraction(&b->r->run, row);
   int n = snprintf(text, capacity, "%s: median %s", row->format, exact_seconds(t->median).s);
@@ -36,7 +36,7 @@ static void tip(const bars *b, const cli_bench_row *row, char *text, size_t capa
 }
 
 /* Draws a bar and its samples. The dots take turns in height, so that equal samples do not hide each other. */
-static void dots(const bars *b, const cli_bench_row *row, double y) {
+static void draw_dots(const bars *b, const cli_bench_row *row, double y) {
   const kcl_samples *s = bench_samples(row);
   const int step = s->count / 60 + 1;
   for (int i = 0; i < s->count; i += step)
@@ -49,13 +49,13 @@ static void draw_time_bar(const bars *b, const cli_bench_row *row, double y, boo
   const double stream = b->r->run.places[row->place].stream.rate,
                ideal = stream > 0 ? row_bytes(row) / stream : 0;
   char text[400];
-  tip(b, row, text, sizeof text);
+  format_tip(b, row, text, sizeof text);
   svg_group(b->f, text);
   svg_rect(b->f, 0, y - 3, CLI_REPORT_WIDTH, PITCH, "hit");
   svg_text(b->f, b->x.from - 8, y + 11, best ? "ink e b" : "ink e", row->format);
   svg_rect(b->f, b->x.from, y, end - b->x.from, 14, best ? "best" : "bar");
   if (median > b->x.hi) svg_text(b->f, end + 3, y + 11, "mute", "\xe2\x80\xba");
-  dots(b, row, y);
+  draw_dots(b, row, y);
   if (ideal > 0 && ideal <= b->x.hi)
     svg_rect(b->f, axis_at(&b->x, ideal) - 1.25, y - 2, 2.5, 18, "stream");
   svg_text(b->f, CLI_REPORT_WIDTH - 4, y + 11, best ? "ink e b" : "ink e", exact_seconds(median).s);

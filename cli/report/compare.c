@@ -52,7 +52,7 @@ typedef struct ratios {
   double least, least_end, typical, typical_end, drift;
 } ratios;
 
-static bool beyond(const cli_comparison *c, const cli_report_pair *p, ratios r) {
+static bool exceeds_limit(const cli_comparison *c, const cli_report_pair *p, ratios r) {
   const double moved = fmax(1, r.drift), limit = (1 + c->limit) * moved,
                half = (1 + c->limit / 2) * moved;
   if (c->runs == 1)
@@ -63,9 +63,9 @@ static bool beyond(const cli_comparison *c, const cli_report_pair *p, ratios r) 
 
 static void decide_pair(const cli_comparison *c, cli_report_pair *p) {
   const cli_rank_test *l = &p->least, *t = &p->typical;
-  const bool slower = beyond(c, p, (ratios){l->ratio, l->low, t->ratio, t->low, p->drift});
-  const bool faster =
-      beyond(c, p, (ratios){1 / l->ratio, 1 / l->high, 1 / t->ratio, 1 / t->high, 1 / p->drift});
+  const bool slower = exceeds_limit(c, p, (ratios){l->ratio, l->low, t->ratio, t->low, p->drift});
+  const bool faster = exceeds_limit(
+      c, p, (ratios){1 / l->ratio, 1 / l->high, 1 / t->ratio, 1 / t->high, 1 / p->drift});
   if (!slower && !faster) return;
   p->verdict = slower ? CLI_PAIR_SLOWER : CLI_PAIR_FASTER;
   if (c->runs == 1 && p->samples < 6 && t->p >= LEVEL) p->verdict = CLI_PAIR_FEW;

@@ -19,7 +19,7 @@ static double row_setup_seconds(const cli_bench_row *r) {
   return bench_setup(r) - (r->measured.compiled ? r->measured.seconds_compile : 0);
 }
 
-static double total(const cli_bench_row *r, double n) {
+static double total_seconds(const cli_bench_row *r, double n) {
   return row_setup_seconds(r) + n * bench_time(r)->median;
 }
 
@@ -29,7 +29,8 @@ static double iterations_at(int k) { return pow(LONGEST, (double)k / (POINTS - 1
 static int best_for(const cli_report_data *r, const cli_report_group *g, double n) {
   int best = g->rows[0];
   for (int i = 1; i < g->count; i++)
-    if (total(&r->run.rows[g->rows[i]], n) < total(&r->run.rows[best], n)) best = g->rows[i];
+    if (total_seconds(&r->run.rows[g->rows[i]], n) < total_seconds(&r->run.rows[best], n))
+      best = g->rows[i];
   return best;
 }
 
@@ -66,7 +67,8 @@ static int add_even_line(const cli_report_data *r, const cli_bench_row *row,
   cli_line *one = lines_add(l, POINTS);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int k = 0; k < POINTS; k++) {
-    const double v = total(row, iterations_at(k)) / total(against, iterations_at(k));
+    const double v =
+        total_seconds(row, iterations_at(k)) / total_seconds(against, iterations_at(k));
     if (v > CUT && one->count) break;
     if (v <= CUT) one->x[one->count] = iterations_at(k), one->y[one->count++] = v;
   }

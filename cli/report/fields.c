@@ -14,7 +14,7 @@ typedef struct place { /* place of an object in the file: rows[3] */
   int index; /* -1: the file itself */
 } place;
 
-static int wrong(const place *p, const char *key, const char *expected) {
+static int fail_field(const place *p, const char *key, const char *expected) {
   char where[80] = "";
   if (p->index >= 0) snprintf(where, sizeof where, "%s[%d].", p->list, p->index);
   return cli_fail(KCL_INPUT, "%s: %s%s: %s is expected", p->path, where, key, expected);
@@ -34,18 +34,18 @@ double report_number(const cJSON *o, const char *key) {
   return cJSON_IsNumber(v) ? v->valuedouble : NAN;
 }
 
-static int texts(const place *p, const cJSON *o, const char *const *keys) {
+static int check_texts(const place *p, const cJSON *o, const char *const *keys) {
   for (; *keys; keys++)
-    if (!cJSON_IsString(report_field(o, *keys))) return wrong(p, *keys, "a text");
+    if (!cJSON_IsString(report_field(o, *keys))) return fail_field(p, *keys, "a text");
   return 0;
 }
 
-static int counts(const place *p, const cJSON *o, const char *const *keys) {
+static int check_count_fields(const place *p, const cJSON *o, const char *const *keys) {
   for (; *keys; keys++) {
     const cJSON *v = report_field(o, *keys);
     if (!cJSON_IsNumber(v) || !(v->valuedouble >= 0 && v->valuedouble < 9e15) ||
         floor(v->valuedouble) != v->valuedouble)
-      return wrong(p, *keys, "a whole number that is not negative");
+      return fail_field(p, *keys, "a whole number that is not negative");
   }
   return 0;
 }
@@ -54,12 +54,14 @@ static int check_samples(const place *p, const cJSON *row, const char *key) {
   char name[64];
   const cJSON *list = report_field(report_field(row, key), "samples"), *one;
   snprintf(name, sizeof name, "%s.samples", key);
-  if (!cJSON_IsArray(list) || !cJSON_GetArraySize(list)) return wrong(p, name, "a list of seconds");
+  if (!cJSON_IsArray(list) || !cJSON_GetArraySize(list))
+    return fail_field(p, name, "a list of seconds");
   cJSON_ArrayForEach(
       one,
       list) if (!cJSON_IsNumber(one) ||
                 !(one->valuedouble > 0 &&
-                  isfinite(one->valuedouble))) return wrong(p, name,
+                  isfinite(
+                      one->valuedouble))) return fail_field(p, name,
                                                             "a list of seconds, each positive,");
   return 0;
 }
@@ -74,35 +76,36 @@ static int check_matrix_object(const place *p, const cJSON *all, const cJSON *o)
   static const char *const names[] = {"name", NULL}, *const numbers[] = {"rows", "cols", "nnz",
                                                                          NULL};
   (void)all;
-  int rc = cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
-  return rc ? rc : counts(p, o, numbers);
+  int rc = cJSON_IsObject(o) ? check_texts(p, o, names) : fail_field(p, "", "an object");
+  return rc ? rc : check_count_fields(p, o, numbers);
 }
 
 static int check_device_object(const place *p, const cJSON *all, const cJSON *o) {
   static const char *const names[] = {"place", "name", "kind", NULL};
   (void)all;
-  return cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
+  return cJSON_IsObject(o) ? check_texts(p, o, names) : fail_field(p, "", "an object");
 }
 
 static int check_row_object(const place *p, const cJSON *all, const cJSON *o) {
   static const char *const names[] = {"matrix",       "format", "precision", "solver",
                                       "solver_asked", "status", NULL};
-  int rc = cJSON_IsObject(o) ? texts(p, o, names) : wrong(p, "", "an object");
+  int rc = cJSON_IsObject(o) ? check_texts(p, o, names) : fail_field(p, "", "an object");
   if (rc) return rc;
   const bool reference = !strcmp(p->list, "references"),
              ok = !strcmp(report_text(o, "status"), "ok");
   if (!is_named_in(report_field(all, "matrices"), "name", report_text(o, "matrix")))
-    return wrong(p, "matrix", "a name of matrices");
+    return fail_field(p, "matrix", "a name of matrices");
   if (!reference &&
       !is_named_in(report_field(all, "devices"), "place", report_text(o, "device_place")))
-    return wrong(p, "device_place", "a place of devices");
+    return fail_field(p, "device_place", "a place of devices");
   const char *type = report_text(o, "precision");
-  if (strlen(type) != 1 || !strchr("sdcz", *type)) return wrong(p, "precision", "s, d, c or z");
+  if (strlen(type) != 1 || !strchr("sdcz", *type))
+    return fail_field(p, "precision", "s, d, c or z");
   if (!ok) return 0;
   if (!reference && strcmp(report_text(o, "solver_asked"), "none") &&
       (rc = check_samples(p, o, "seconds_per_iteration")))
     return rc;
-  if (!reference && !(report_number(o, "nrhs") >= 1)) return wrong(p, "nrhs", "1 or more");
+  if (!reference && !(report_number(o, "nrhs") >= 1)) return fail_field(p, "nrhs", "1 or more");
   return check_samples(p, o, "seconds_per_product");
 }
 
@@ -117,7 +120,7 @@ static int check_lists(const char *path, const cJSON *file) {
   for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
     const cJSON *list = report_field(file, all[k].name), *one;
     place p = {path, all[k].name, -1};
-    if (!cJSON_IsArray(list)) return wrong(&p, all[k].name, "a list");
+    if (!cJSON_IsArray(list)) return fail_field(&p, all[k].name, "a list");
     cJSON_ArrayForEach(one, list) {
       p.index++;
       int rc = all[k].check(&p, file, one);
@@ -132,13 +135,14 @@ static int solve_fields(const char *path, const cJSON *file) {
                            *const numbers[] = {"iterations", NULL};
   const place p = {path, "", -1};
   const cJSON *history = report_field(file, "history"), *one;
-  int rc = texts(&p, file, names);
-  if (!rc) rc = counts(&p, file, numbers);
-  if (!rc && !cJSON_IsObject(report_field(file, "matrix"))) rc = wrong(&p, "matrix", "an object");
-  if (!rc && history && !cJSON_IsArray(history)) rc = wrong(&p, "history", "a list");
+  int rc = check_texts(&p, file, names);
+  if (!rc) rc = check_count_fields(&p, file, numbers);
+  if (!rc && !cJSON_IsObject(report_field(file, "matrix")))
+    rc = fail_field(&p, "matrix", "an object");
+  if (!rc && history && !cJSON_IsArray(history)) rc = fail_field(&p, "history", "a list");
   cJSON_ArrayForEach(one, history) if (!rc && (!cJSON_IsNumber(cJSON_GetArrayItem(one, 0)) ||
                                                !cJSON_IsNumber(cJSON_GetArrayItem(one, 1)))) rc =
-      wrong(&p, "history", "a list of pairs of an iteration and a residual");
+      fail_field(&p, "history", "a list of pairs of an iteration and a residual");
   return rc;
 }
 

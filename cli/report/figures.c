@@ -83,7 +83,7 @@ static void figure_name(const writing *w, const cli_report_figure *figure,
 }
 
 /* Draws a PNG of twice the size by rsvg-convert of librsvg. */
-static int png(writing *w, const cli_buffer *svg, const char *path) {
+static int write_png(writing *w, const cli_buffer *svg, const char *path) {
   static const char *const program[] = {"rsvg-convert", "--zoom", "2", "--format", "png", NULL};
   cli_buffer picture;
   int rc = buffer_open(&picture), code = rc ? 0 : cli_filter(program, svg, picture.f);
@@ -113,7 +113,7 @@ static int write_one(void *self, const cli_report_figure *figure, const cli_repo
   CLI_TRY(cli_write(path, svg.data, svg.size));
   w->written++;
   snprintf(path, sizeof path, "%.4000s/%s.png", w->folder, name);
-  if (!w->no_png) CLI_TRY(png(w, &svg, path));
+  if (!w->no_png) CLI_TRY(write_png(w, &svg, path));
 done:
   buffer_free(&svg);
   return rc;

@@ -48,7 +48,7 @@ static cli_report_group *group_of(cli_report_data *r, const cli_bench_row *row) 
   return g;
 }
 
-static int insert(const cli_report_data *r, cli_report_group *g, int i) {
+static int insert_row(const cli_report_data *r, cli_report_group *g, int i) {
   const cli_bench_row *rows = r->run.rows;
   int k = g->count++;
   for (; k && bench_per_rhs(&rows[g->rows[k - 1]]) > bench_per_rhs(&rows[i]); k--)
@@ -74,7 +74,7 @@ int report_group_rows(cli_report_data *r) {
   qsort(r->groups, (size_t)r->group_count, sizeof *r->groups, by_matrix);
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *row = &r->run.rows[i];
-    if (row->place >= 0 && row->state == CLI_BENCH_OK) insert(r, group_of(r, row), i);
+    if (row->place >= 0 && row->state == CLI_BENCH_OK) insert_row(r, group_of(r, row), i);
   }
   return 0;
 }
@@ -82,7 +82,7 @@ int report_group_rows(cli_report_data *r) {
 /* ---------------------------------------------------------------- names */
 
 /* Copies a device name without trade marks and without the part after an @. */
-static void clean(const char *name, char *out, size_t capacity) {
+static void copy_clean_name(const char *name, char *out, size_t capacity) {
   size_t n = 0;
   for (const char *s = name; *s && *s != '@' && n + 1 < capacity; s++) {
     if (!strncmp(s, "(R)", 3))
@@ -110,7 +110,7 @@ cli_report_name report_place(const cli_report_data *r, int place, bool threads) 
   cli_report_name t;
   char name[90];
   int n = p->device.compute_units;
-  clean(p->device.name, name, sizeof name);
+  copy_clean_name(p->device.name, name, sizeof name);
   if (p->device.platform < 0 && threads)
     snprintf(t.s, sizeof t.s, "%s, %d thread%s", several_hosts(r, place) ? name : "native CPU", n,
              n == 1 ? "" : "s");

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void item(FILE *f, const char *name, const char *text) {
+static void print_definition(FILE *f, const char *name, const char *text) {
   if (!*text) return;
   fprintf(f, "<dt>%s</dt><dd>", name);
   xml_text(f, text);
@@ -59,11 +59,11 @@ static void print_host(FILE *f, const cJSON *file) {
   char text[300];
   snprintf(text, sizeof text, "%.60s %.60s, %.60s, %.0f processors", report_text(h, "system"),
            report_text(h, "release"), report_text(h, "machine"), report_number(h, "processors"));
-  if (cJSON_IsObject(h)) item(f, "host", text);
+  if (cJSON_IsObject(h)) print_definition(f, "host", text);
   snprintf(text, sizeof text, "%.2f at the beginning, %.2f at the end (average of a minute)",
            report_number(h, "load_begin"), report_number(h, "load_end"));
-  if (isfinite(report_number(h, "load_begin"))) item(f, "load", text);
-  item(f, "clock", report_text(h, "clock"));
+  if (isfinite(report_number(h, "load_begin"))) print_definition(f, "load", text);
+  print_definition(f, "clock", report_text(h, "clock"));
 }
 
 static void print_devices(FILE *f, const cJSON *file) {
@@ -82,22 +82,22 @@ static void print_devices(FILE *f, const cJSON *file) {
     if (rate > 0)
       snprintf(text + n, sizeof text - (size_t)n, "; stream rate %s GB/s",
                bench_factor(rate * 1e-9).s);
-    item(f, "device", text);
+    print_definition(f, "device", text);
   }
 }
 
-static void bench(FILE *f, const cli_report_file *file) {
+static void print_bench_origin(FILE *f, const cli_report_file *file) {
   const cJSON *o = file->json;
   char text[300];
   snprintf(text, sizeof text, "krylocl %.60s, commit %.60s", report_text(o, "version"),
            *report_text(o, "commit") ? report_text(o, "commit") : "not known");
-  item(f, "program", text);
+  print_definition(f, "program", text);
   snprintf(text, sizeof text, "%.40s, %s%s", report_text(o, "date"),
            cli_seconds(fmax(0, report_number(o, "seconds"))).s,
            cJSON_IsFalse(report_field(o, "complete"))
                ? "; not complete: it was interrupted, or a file could not be read"
                : "");
-  item(f, "measured", text);
+  print_definition(f, "measured", text);
   print_bench_command(f, o);
   print_devices(f, o);
   print_host(f, o);
@@ -110,7 +110,7 @@ static void print_solve_origin(FILE *f, const cli_report_file *file) {
            "krylocl %.60s solve, %.120s, tolerance %g: %.120s after %.0f iterations",
            report_text(o, "krylocl"), report_text(o, "device"), report_number(o, "tol"),
            report_text(o, "reason"), report_number(o, "iterations"));
-  item(f, "program", text);
+  print_definition(f, "program", text);
 }
 
 void report_how(FILE *f, const cli_report_data *r) {
@@ -118,7 +118,7 @@ void report_how(FILE *f, const cli_report_data *r) {
     fputs("<h3>", f);
     xml_text(f, cli_base(r->files[i].path));
     fputs("</h3>\n<dl>\n", f);
-    (r->files[i].solve ? print_solve_origin : bench)(f, &r->files[i]);
+    (r->files[i].solve ? print_solve_origin : print_bench_origin)(f, &r->files[i]);
     fputs("</dl>\n", f);
   }
   if (r->run.row_count)

@@ -42,7 +42,7 @@ static void print_latex_text(FILE *f, const char *text) {
 }
 
 /* True if the column is printed: paper is narrow, so rates and set-up times are left out. */
-static bool shown(const cli_report_data *r, int matrix, const cli_report_column *c) {
+static bool is_printed(const cli_report_data *r, int matrix, const cli_report_column *c) {
   return c->cell != CLI_BENCH_GBYTES && c->cell != CLI_BENCH_SETUP &&
          report_column_shown(r, matrix, c);
 }
@@ -53,7 +53,7 @@ static void print_latex_row(FILE *f, const cli_report_data *r, int matrix,
   bool first = true;
   for (int i = 0; (c = report_column_at(i)); i++) {
     double v;
-    if (!shown(r, matrix, c)) continue;
+    if (!is_printed(r, matrix, c)) continue;
     if (!first) fputs(" & ", f);
     print_latex_text(f, row ? report_cell(r, row, c, &v).s : c->title);
     first = false;
@@ -72,7 +72,7 @@ static void print_latex_table(FILE *f, const cli_report_data *r, int matrix, con
   if (!tall)
     print_latex_text(f, report_caption(r, matrix).s), fputs("}\n\\smallskip\n\\begin{tabular}{", f);
   for (int i = 0; (c = report_column_at(i)); i++)
-    if (shown(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
+    if (is_printed(r, matrix, c)) fputc(c->left ? 'l' : 'r', f);
   fputs("}\n", f);
   if (tall) {
     fputs("\\caption{", f);

@@ -79,7 +79,8 @@ static void cell(FILE *f, const cli_report_data *r, const overview *o, int i, in
   svg_group_end(f);
 }
 
-static void grid(FILE *f, const cli_report_data *r, const overview *o, double left, double top) {
+static void draw_grid(FILE *f, const cli_report_data *r, const overview *o, double left,
+                      double top) {
   for (int j = 0; j < o->columns; j++) {
     char name[LONG + 4];
     const char *whole = r->run.matrices[o->column[j]->matrix].name;
@@ -114,7 +115,7 @@ static int draw_overview(FILE *f, const cli_report_data *r, const cli_report_sub
     const double top = 20 + 0.66 * head;
     svg_begin(f, fmax(left + CELL * o->columns + 0.77 * head, 300), top + PITCH * o->rows + 6,
               title, alone);
-    grid(f, r, o, left, top);
+    draw_grid(f, r, o, left, top);
     svg_end(f);
   }
   free(o);

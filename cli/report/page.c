@@ -42,7 +42,7 @@ static void print_answers(FILE *f, const cli_report_data *r) {
 
 /* ---------------------------------------------------------------- figures */
 
-static int figure(void *self, const cli_report_figure *figure, const cli_report_subject *s) {
+static int print_figure(void *self, const cli_report_figure *figure, const cli_report_subject *s) {
   writer *w = self;
   cli_buffer svg;
   int rc;
@@ -89,14 +89,14 @@ static int print_figures(FILE *f, const cli_report_data *r, cli_report_scope fro
   int rc = 0;
   fputs("<div class=\"figures\">\n", f);
   for (int i = 0; (one = report_figure_at(i)) && !rc; i++)
-    if (one->scope >= from && one->scope <= to) rc = report_subjects(r, one, figure, &w);
+    if (one->scope >= from && one->scope <= to) rc = report_subjects(r, one, print_figure, &w);
   fputs("</div>\n", f);
   return rc;
 }
 
 /* ---------------------------------------------------------------- a matrix */
 
-static void facts(FILE *f, const cli_bench_matrix *A) {
+static void print_facts(FILE *f, const cli_bench_matrix *A) {
   char text[600];
   snprintf(text, sizeof text,
            "%s \xc3\x97 %s, %s nonzeros, %s %s; %s to %s entries per row, mean %.2f, mean absolute "
@@ -133,7 +133,7 @@ static bool gather_page_remark(FILE *f, const cli_report_data *r, const cli_benc
   return true;
 }
 
-static void remarks(FILE *f, const cli_report_data *r, int matrix) {
+static void print_remarks(FILE *f, const cli_report_data *r, int matrix) {
   bool any = false;
   for (int i = 0; i < r->run.row_count; i++) {
     const cli_bench_row *row = &r->run.rows[i];
@@ -161,9 +161,9 @@ static int print_matrix_part(FILE *f, const cli_report_data *r, int m) {
   fprintf(f, "<section>\n<h2 id=\"m%d\">", m);
   xml_text(f, r->run.matrices[m].name);
   fputs("</h2>\n", f);
-  facts(f, &r->run.matrices[m]);
+  print_facts(f, &r->run.matrices[m]);
   int rc = print_figures(f, r, CLI_REPORT_MATRIX, CLI_REPORT_GROUP, m);
-  remarks(f, r, m);
+  print_remarks(f, r, m);
   fputs("</section>\n", f);
   return rc;
 }
@@ -171,7 +171,7 @@ static int print_matrix_part(FILE *f, const cli_report_data *r, int m) {
 /* ---------------------------------------------------------------- the page */
 
 /* Writes the data as it was read, with "<" escaped so that no text can end the element. */
-static void data(FILE *f, const cli_report_data *r) {
+static void print_data(FILE *f, const cli_report_data *r) {
   fputs("<script type=\"application/json\" id=\"data\">[", f);
   for (int i = 0; i < r->file_count; i++) {
     if (i) fputs(",\n", f);
@@ -201,7 +201,7 @@ static void print_page_head(FILE *f, const cli_report_data *r) {
           *date ? ". Measured " : "", date);
 }
 
-static int body(FILE *f, const cli_report_data *r) {
+static int print_body(FILE *f, const cli_report_data *r) {
   bool solves = false;
   int rc = 0;
   for (int i = 0; i < r->file_count; i++) solves |= r->files[i].solve;
@@ -224,12 +224,12 @@ int report_page(const cli_report_data *r, const char *path) {
   int rc;
   CLI_TRY(buffer_open(&b));
   print_page_head(b.f, r);
-  CLI_TRY(body(b.f, r));
+  CLI_TRY(print_body(b.f, r));
   fputs("<section>\n<h2>How it was measured</h2>\n", b.f);
   report_how(b.f, r);
   fputs("</section>\n", b.f);
   fprintf(b.f, "</main>\n<script>%s</script>\n", report_script);
-  data(b.f, r);
+  print_data(b.f, r);
   fputs("</body></html>\n", b.f);
   return buffer_write(&b, path);
 done:

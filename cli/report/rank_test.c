@@ -18,7 +18,7 @@ static int compare_ratios(const void *a, const void *b) {
 
 /* P(U <= u) for u of 0..n m, of sets without ties: the number of subsets of m of n + m ranks by their sum, grown one rank
  * at a time. NULL: out of memory. */
-static double *exact(int n, int m) {
+static double *exact_table(int n, int m) {
   const int last = n * m;
   double *ways = calloc((size_t)(m + 1) * (size_t)(last + 1), sizeof *ways), total = 0;
   if (!ways) return NULL;
@@ -36,7 +36,7 @@ static double *exact(int n, int m) {
 static double normal_below(double z) { return 0.5 * erfc(-z / sqrt(2)); }
 
 /* Correction for ties: the sum of t^3 - t over groups of t equal samples. */
-static double ties(const double *x, int n, const double *y, int m) {
+static double tie_correction(const double *x, int n, const double *y, int m) {
   const size_t count = (size_t)n + (size_t)m;
   double *all = malloc(count * sizeof *all), sum = 0;
   if (!all) return 0;
@@ -77,9 +77,9 @@ int rank_compare(const double *x, int n, const double *y, int m, cli_rank_test *
       u += y[j] > x[i] ? 1 : y[j] == x[i] ? 0.5 : 0;
     }
   qsort(ratio, (size_t)count, sizeof *ratio, compare_ratios);
-  const double t = ties(x, n, y, m), all = n + m;
+  const double t = tie_correction(x, n, y, m), all = n + m;
   const double deviation = sqrt(count / 12.0 * (all + 1 - t / fmax(all * (all - 1), 1)));
-  if (t == 0 && n <= EXACT && m <= EXACT) table = exact(n, m);
+  if (t == 0 && n <= EXACT && m <= EXACT) table = exact_table(n, m);
   if (count) {
     out->p = fmin(1, 2 * probability_below(table, fmin(u, count - u), count / 2.0, deviation));
     out->ratio = count % 2 ? ratio[count / 2] : sqrt(ratio[count / 2 - 1] * ratio[count / 2]);

@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------- one file */
 
-static int broken(const cli_report_file *file, const char *at) {
+static int fail_file(const cli_report_file *file, const char *at) {
   int line = 1, column = 1;
   at += strspn(at, " \t\r\n");
   for (const char *s = file->text.data; s < at; s++) {
@@ -29,7 +29,7 @@ static int broken(const cli_report_file *file, const char *at) {
 static int parse_report_file(cli_report_file *file) {
   const char *end = NULL;
   file->json = cJSON_ParseWithOpts(file->text.data, &end, true);
-  if (!file->json) return broken(file, end ? end : file->text.data);
+  if (!file->json) return fail_file(file, end ? end : file->text.data);
   return report_fields(file->path, file->json, &file->solve);
 }
 
@@ -66,7 +66,7 @@ static int join_matrix(cli_bench_run *all, const cli_bench_matrix *m) {
 }
 
 /* Clears the members of a row whose memory another row has taken over. */
-static int given(cli_bench_row *row) {
+static int clear_row(cli_bench_row *row) {
   row->measured = (kcl_bench_row){0}, row->profile = NULL;
   return 0;
 }
@@ -79,10 +79,10 @@ static int join_report_row(cli_report_data *r, cli_bench_row *row) {
     if (row->place < 0 && old->origin != row->origin) continue;
     kcl_bench_free(&old->measured), bench_profile_free(old);
     *old = *row, r->doubles++;
-    return given(row);
+    return clear_row(row);
   }
   if (!bench_add_row(&r->run, row)) return cli_fail(KCL_MEMORY, "out of memory: the rows");
-  return given(row);
+  return clear_row(row);
 }
 
 static int join_run(cli_report_data *r, cli_bench_run *one, int origin) {

@@ -22,13 +22,13 @@ typedef struct view { /* the quantities of both axes */
   bool above; /* the bound is above the points */
 } view;
 
-static double flops(const cli_report_data *r, const cli_bench_row *row) {
+static double flops_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return bench_gflops(&r->run, row) * 1e9 * row->product.median;
 }
-static double intensity(const cli_report_data *r, const cli_bench_row *row) {
-  return flops(r, row) / row->measured.bytes_product;
+static double intensity_of_row(const cli_report_data *r, const cli_bench_row *row) {
+  return flops_of_row(r, row) / row->measured.bytes_product;
 }
-static double rate(const cli_report_data *r, const cli_bench_row *row) {
+static double rate_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return bench_gflops(&r->run, row);
 }
 static double bytes_of_row(const cli_report_data *r, const cli_bench_row *row) {
@@ -37,12 +37,12 @@ static double bytes_of_row(const cli_report_data *r, const cli_bench_row *row) {
 static double seconds_of_row(const cli_report_data *r, const cli_bench_row *row) {
   return (void)r, row->product.median;
 }
-static double roof(double x, double stream) { return x * stream * 1e-9; }
+static double roof_at(double x, double stream) { return x * stream * 1e-9; }
 static double least_seconds(double x, double stream) { return x / stream; }
 
-static const view roofline = {intensity,
-                              rate,
-                              roof,
+static const view roofline = {intensity_of_row,
+                              rate_of_row,
+                              roof_at,
                               axis_number,
                               axis_number,
                               "arithmetic intensity, flop per byte moved",
@@ -63,7 +63,7 @@ typedef struct plot {
   cli_axis x, y;
 } plot;
 
-static int quicker(const void *a, const void *b) {
+static int compare_points(const void *a, const void *b) {
   const cli_bench_row *x = *(const cli_bench_row *const *)a, *y = *(const cli_bench_row *const *)b;
   return (x->product.median > y->product.median) - (x->product.median < y->product.median);
 }
@@ -79,7 +79,7 @@ static void collect_points(plot *p, int matrix) {
     p->rows[p->count++] = row;
     if (p->series[row->place] < 0) p->series[row->place] = p->series_count++;
   }
-  qsort(p->rows, (size_t)p->count, sizeof *p->rows, quicker);
+  qsort(p->rows, (size_t)p->count, sizeof *p->rows, compare_points);
 }
 
 static void include_value(cli_axis *a, double v) {
@@ -130,7 +130,7 @@ static void draw_roofline_key(const plot *p) {
     }
 }
 
-static void point(const plot *p, const cli_bench_row *row, cli_label *l) {
+static void draw_point(const plot *p, const cli_bench_row *row, cli_label *l) {
   char tip[500], class[8];
   *l = (cli_label){.x = axis_at(&p->x, p->v->x(p->r, row)),
                    .y = axis_at(&p->y, p->v->y(p->r, row)),
@@ -140,20 +140,20 @@ static void point(const plot *p, const cli_bench_row *row, cli_label *l) {
   snprintf(tip, sizeof tip,
            "%s, %s: %s per product, %s moved, %s GFlop/s, %.3g flop per byte, %.1f GB/s",
            row->format, report_setting(p->r, row, true).s, axis_seconds(row->product.median).s,
-           axis_bytes(row->measured.bytes_product).s, bench_factor(rate(p->r, row)).s,
-           intensity(p->r, row), row->measured.bytes_product / row->product.median * 1e-9);
+           axis_bytes(row->measured.bytes_product).s, bench_factor(rate_of_row(p->r, row)).s,
+           intensity_of_row(p->r, row), row->measured.bytes_product / row->product.median * 1e-9);
   svg_group(p->f, tip);
   svg_dot(p->f, l->x, l->y, 3.5, class);
   svg_group_end(p->f);
 }
 
 /* Places the names of the fastest points, each format once. */
-static int points(const plot *p, double top) {
+static int draw_points(const plot *p, double top) {
   cli_label *list = calloc((size_t)p->count + 1, sizeof *list);
   if (!list) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   for (int i = 0, named = 0; i < p->count; i++) {
     bool before = false;
-    point(p, p->rows[i], &list[i]);
+    draw_point(p, p->rows[i], &list[i]);
     for (int k = 0; k < i && !before; k++) before = !strcmp(p->rows[k]->format, p->rows[i]->format);
     if (!before && named++ < LABELS) list[i].text = p->rows[i]->format;
   }
@@ -182,7 +182,7 @@ static int draw_rates(FILE *f, const cli_report_data *r, const cli_report_subjec
   draw_roofline_key(&p);
   for (int i = 0; i < r->run.place_count; i++)
     if (p.series[i] >= 0) draw_bound(&p, i);
-  rc = points(&p, top);
+  rc = draw_points(&p, top);
   svg_end(f);
 done:
   free(p.rows), free(p.series);

@@ -21,7 +21,7 @@ static bool is_listed(const cli_report_data *r, const cli_bench_row *const *list
   return false;
 }
 
-static int smaller(const void *a, const void *b) {
+static int compare_stored_bytes(const void *a, const void *b) {
   const cli_bench_row *x = *(const cli_bench_row *const *)a, *y = *(const cli_bench_row *const *)b;
   const bool last = x->state == CLI_BENCH_REFUSED, other = y->state == CLI_BENCH_REFUSED;
   const double s = x->measured.bytes_stored, t = y->measured.bytes_stored;
@@ -44,7 +44,7 @@ static const cli_bench_row **collect_formats(const cli_report_data *r, int matri
       if (row->type == first->type && row->nrhs == first->nrhs && !is_listed(r, list, *count, row))
         list[(*count)++] = row;
     }
-  if (list) qsort(list, (size_t)*count, sizeof *list, smaller);
+  if (list) qsort(list, (size_t)*count, sizeof *list, compare_stored_bytes);
   return list;
 }
 

@@ -51,7 +51,7 @@ static int add_thread_line(cli_lines *l, const series *s) {
   return 0;
 }
 
-static int ideal(cli_lines *l, const series *s) {
+static int add_ideal_line(cli_lines *l, const series *s) {
   cli_line *one = lines_add(l, 2);
   if (!one) return cli_fail(KCL_MEMORY, "out of memory: a picture");
   one->x[0] = s->threads[0];
@@ -71,7 +71,8 @@ static cli_text thread_label(double v) {
 }
 
 /* The group of the question with the most threads. */
-static const cli_report_group *most(const cli_report_data *r, const cli_report_group *g) {
+static const cli_report_group *most_threads_group(const cli_report_data *r,
+                                                  const cli_report_group *g) {
   const cli_report_group *best = g;
   for (int i = 0; i < r->group_count; i++) {
     const cli_report_group *h = &r->groups[i];
@@ -97,7 +98,7 @@ static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subj
                  .log_y = true,
                  .dots = true};
   if (!report_first(r, s->g, true)) return 0;
-  const cli_report_group *g = most(r, s->g);
+  const cli_report_group *g = most_threads_group(r, s->g);
   snprintf(title, sizeof title, "%.96s: thread scaling, %s", r->run.matrices[s->matrix].name,
            report_setting(r, g->key, false).s);
   for (int i = 0; i < g->count && l.count < LINES; i++) {
@@ -107,7 +108,7 @@ static int draw_threads(FILE *f, const cli_report_data *r, const cli_report_subj
     if (one.count > widest.count) widest = one;
   }
   for (int k = 0; k < widest.count && k < 16; k++) l.marks[l.mark_count++] = widest.threads[k];
-  if (l.count) CLI_TRY(ideal(&l, &widest));
+  if (l.count) CLI_TRY(add_ideal_line(&l, &widest));
   lines_draw(f, &l, alone);
 done:
   lines_free(&l);

@@ -69,7 +69,7 @@ double cli_estimate_left(const cli_estimate *e, double target) {
 }
 
 /* The estimate in words with one digit: more is not known. */
-static double rounded(double v) { return v < 9.5 ? round(v) : 10 * round(v / 10); }
+static double round_seconds(double v) { return v < 9.5 ? round(v) : 10 * round(v / 10); }
 
 cli_text cli_estimate_words(const cli_estimate *e, double target) {
   const double left = cli_estimate_left(e, target);
@@ -77,11 +77,11 @@ cli_text cli_estimate_words(const cli_estimate *e, double target) {
   if (left == INFINITY)
     snprintf(t.s, sizeof t.s, "not falling");
   else if (left >= 3300)
-    snprintf(t.s, sizeof t.s, "about %.0f h left", rounded(left / 3600));
+    snprintf(t.s, sizeof t.s, "about %.0f h left", round_seconds(left / 3600));
   else if (left >= 55)
-    snprintf(t.s, sizeof t.s, "about %.0f min left", rounded(left / 60));
+    snprintf(t.s, sizeof t.s, "about %.0f min left", round_seconds(left / 60));
   else if (left >= 1)
-    snprintf(t.s, sizeof t.s, "about %.0f s left", rounded(left));
+    snprintf(t.s, sizeof t.s, "about %.0f s left", round_seconds(left));
   else if (left >= 0)
     snprintf(t.s, sizeof t.s, "less than 1 s left");
   return t;

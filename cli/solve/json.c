@@ -82,7 +82,7 @@ static void add_speed(cJSON *o, const cli_run *r, const kcl_report *p) {
 }
 
 /* Adds the times on record that "auto" chooses by. */
-static void timings(cJSON *o, const cli_run *r) {
+static void add_timings(cJSON *o, const cli_run *r) {
   cJSON *list = cJSON_AddArrayToObject(o, "timed");
   for (int i = 0; i < r->setup.timings; i++) {
     kcl_setup_timing t;
@@ -98,7 +98,7 @@ static void timings(cJSON *o, const cli_run *r) {
   json_count(o, "expected_iterations", r->setup.expected_iterations);
 }
 
-static void powers(cJSON *o, const char *name, const int range[2]) {
+static void add_powers(cJSON *o, const char *name, const int range[2]) {
   cJSON_AddItemToObject(o, name, cJSON_CreateIntArray(range, 2));
 }
 
@@ -106,11 +106,11 @@ static void add_scale(cJSON *o, const kcl_setup_info *s) {
   json_bool(o, "scaled", s->scaled);
   json_text(o, "scale_reason", s->scale_reason);
   if (!s->scaled) return;
-  powers(o, "scale_rows", s->row_powers);
-  powers(o, "scale_columns", s->col_powers);
+  add_powers(o, "scale_rows", s->row_powers);
+  add_powers(o, "scale_columns", s->col_powers);
 }
 
-static void precond(cJSON *o, const kcl_setup_info *s) {
+static void add_precond_fields(cJSON *o, const kcl_setup_info *s) {
   if (!s->precond_levels) return;
   json_number(o, "precond_bytes", s->bytes_precond);
   json_text(o, "precond_note", s->precond_note);
@@ -120,16 +120,16 @@ static void precond(cJSON *o, const kcl_setup_info *s) {
   json_number(o, "precond_complexity", s->precond_complexity);
 }
 
-static void method(cJSON *o, const cli_run *r) {
+static void add_method_fields(cJSON *o, const cli_run *r) {
   char letter[2] = {kcl_type_letter(r->p.precision), 0};
   json_text(o, "solver", r->setup.solver);
   json_text(o, "solver_reason", r->setup.solver_reason);
   json_bool(o, "solver_remembered", r->setup.solver_remembered);
   json_text(o, "precond", r->setup.precond);
-  precond(o, &r->setup);
+  add_precond_fields(o, &r->setup);
   json_text(o, "format", r->setup.format);
   json_text(o, "format_reason", r->setup.format_reason);
-  timings(o, r);
+  add_timings(o, r);
   add_scale(o, &r->setup);
   json_zeros(o, r->setup.zero_rows, r->setup.first_zero_row, r->setup.zero_cols,
              r->setup.first_zero_col);
@@ -167,7 +167,7 @@ int solve_json(const cli_run *r) {
   if (!o) return cli_fail(KCL_MEMORY, "out of memory: the JSON text");
   json_text(o, "krylocl", kcl_version());
   json_matrix(o, r->o->files[0], &r->p.whole);
-  method(o, r);
+  add_method_fields(o, r);
   add_result(o, r, worst);
   add_time_list(o, r);
   add_speed(o, r, &worst->report);

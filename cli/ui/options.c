@@ -193,7 +193,7 @@ const cli_command *cli_command_named(const cli_command *const *commands, const c
 }
 
 /* The subcommand, which may stand behind an option. */
-static const cli_command *subcommand(const cli_options *o) {
+static const cli_command *find_subcommand(const cli_options *o) {
   const cli_command *c = NULL;
   for (int i = 1; i < o->argc && !c; i++) c = cli_command_named(o->commands, o->argv[i]);
   return c;
@@ -309,7 +309,7 @@ static int refuse_option(const cli_options *o, const cli_command *c, const char 
 
 /* Reports an unknown letter or `word`, a long option that is unknown or takes no value. */
 static int refuse_word(const cli_options *o, const char *word) {
-  const cli_command *c = subcommand(o);
+  const cli_command *c = find_subcommand(o);
   char name[64];
   if (optopt > 0 && optopt < 256)
     return cli_fail(KCL_USAGE, "unknown option '-%c' (see krylocl %s -h)", optopt,
@@ -336,7 +336,7 @@ int cli_parse(const cli_command *const *commands, int argc, char **argv, char **
                      .rounds = 1,
                      .time_limit = 3,
                      .least = 5};
-  make_tables(subcommand(o), longs, letters);
+  make_tables(find_subcommand(o), longs, letters);
   opterr = 0;
   while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
     const cli_option *e = find_option(c);

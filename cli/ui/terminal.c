@@ -83,7 +83,7 @@ static void draw_status(void) {
   line.shown = true;
 }
 
-static void *redraws(void *unused) {
+static void *redraw_thread(void *unused) {
   pthread_mutex_lock(&line.lock);
   while (!line.ended) {
     struct timespec until;
@@ -104,7 +104,7 @@ static void start_redraws(void) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  line.started = pthread_create(&line.thread, NULL, redraws, NULL) == 0;
+  line.started = pthread_create(&line.thread, NULL, redraw_thread, NULL) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
