@@ -87,7 +87,7 @@ static cJSON *device_json(const kcl_device *d, const kcl_stream *s, const char *
   return o;
 }
 
-static int describe_device(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
+static int report_on_device(kcl *ctx, const cli_options *o, const kcl_device *d, cJSON *all) {
   char *extensions = NULL;
   cli_busy(o, "measuring %s: %s", cli_device_place(d).s, d->name);
   const kcl_stream rate = measure_stream(ctx, d);
@@ -109,7 +109,7 @@ static int run_devices(kcl *ctx, const cli_options *o) {
   cli_busy(o, "asking the drivers");
   CLI_TRY(cli_lib(ctx, kcl_device_list(ctx, &list, &count)));
   cli_say(o, "device  kind             units    memory  double     stream  name\n");
-  for (int i = 0; i < count; i++) CLI_TRY(describe_device(ctx, o, &list[i], all));
+  for (int i = 0; i < count; i++) CLI_TRY(report_on_device(ctx, o, &list[i], all));
   for (int i = 0; i < count; i++)
     if (!list[i].has_double)
       cli_say(o, "precision   %s has no double precision: --precision s, or --device cpu\n",

@@ -138,7 +138,7 @@ static int nrhs_at_once(const cli_run *r) {
   return cols < KCL_MAX_NRHS ? (int)cols : KCL_MAX_NRHS;
 }
 
-static int solve_all_columns(kcl *ctx, cli_run *r) {
+static int solve_all_blocks(kcl *ctx, cli_run *r) {
   int rc = 0;
   cli_progress progress = cli_progress_begin(r->o);
   cli_interrupt_begin(r->o);
@@ -283,7 +283,7 @@ static int exit_verdict(const cli_run *r) {
   return worst < 0 ? 0 : cli_compare_code(&r->results[worst].check);
 }
 
-/* The counterpart of solve_all_columns and write_x on ranks other than 0. Rank 0 announces how many columns to
+/* The counterpart of solve_all_blocks and write_x on ranks other than 0. Rank 0 announces how many columns to
  * solve next. */
 static int serve_rank_0(kcl *ctx, cli_run *r) {
   int rc;
@@ -321,7 +321,7 @@ static int run_solve(kcl *ctx, const cli_options *o) {
     goto done;
   }
   r.asked.near_null = r.p.near_null;
-  CLI_TRY(solve_all_columns(ctx, &r));
+  CLI_TRY(solve_all_blocks(ctx, &r));
   if (r.solved == 0) CLI_TRY(cli_fail(CLI_INTERRUPTED, "interrupted before the first iteration"));
   r.seconds_write = cli_now();
   written = write_solve_files(ctx, &r); /* before anything that may fail or take long */

@@ -23,13 +23,13 @@ int bench_each(const char *list, int (*each)(void *self, const char *word), void
 
 /* ---------------------------------------------------------------- growing lists */
 
-static void *grow_list(void *list, int count, size_t size) {
+static void *grow_plan_list(void *list, int count, size_t size) {
   if (count & (count - 1)) return list; /* at powers of two */
   return realloc(list, (count ? 2 * (size_t)count : 1) * size);
 }
 
 int bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
-  void *more = grow_list(r->places, r->place_count, sizeof *r->places);
+  void *more = grow_plan_list(r->places, r->place_count, sizeof *r->places);
   if (!more) return -1;
   r->places = more;
   r->places[r->place_count] = *p;
@@ -37,7 +37,7 @@ int bench_add_place(cli_bench_run *r, const cli_bench_place *p) {
 }
 
 int bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
-  void *more = grow_list(r->matrices, r->matrix_count, sizeof *r->matrices);
+  void *more = grow_plan_list(r->matrices, r->matrix_count, sizeof *r->matrices);
   if (!more) return -1;
   r->matrices = more;
   cli_bench_matrix *m = &r->matrices[r->matrix_count];
@@ -48,7 +48,7 @@ int bench_add_matrix(cli_bench_run *r, const char *name, const char *file) {
 }
 
 cli_bench_row *bench_add_row(cli_bench_run *r, const cli_bench_row *row) {
-  void *more = grow_list(r->rows, r->row_count, sizeof *r->rows);
+  void *more = grow_plan_list(r->rows, r->row_count, sizeof *r->rows);
   if (!more) return NULL;
   r->rows = more;
   r->rows[r->row_count] = *row;

@@ -13,8 +13,8 @@
 
 enum { PITCH = 18, TOP = 26, NUMBERS = 128 };
 
-static bool is_listed(const cli_report_data *r, const cli_bench_row *const *list, int count,
-                      const cli_bench_row *row) {
+static bool is_format_listed(const cli_report_data *r, const cli_bench_row *const *list, int count,
+                             const cli_bench_row *row) {
   (void)r;
   for (int i = 0; i < count; i++)
     if (!strcmp(list[i]->format, row->format)) return true;
@@ -41,7 +41,8 @@ static const cli_bench_row **collect_formats(const cli_report_data *r, int matri
           !(row->measured.bytes_stored > 0))
         continue;
       if (!first) first = row;
-      if (row->type == first->type && row->nrhs == first->nrhs && !is_listed(r, list, *count, row))
+      if (row->type == first->type && row->nrhs == first->nrhs &&
+          !is_format_listed(r, list, *count, row))
         list[(*count)++] = row;
     }
   if (list) qsort(list, (size_t)*count, sizeof *list, compare_stored_bytes);

@@ -29,8 +29,8 @@ void cli_estimate_add(cli_estimate *e, double seconds, double residual) {
 }
 
 /* Fits a least-squares line to the points from `begin` on. False: there are too few. */
-static bool fit_line(const cli_estimate *e, double begin, double *slope, double *mean_seconds,
-                     double *mean_log) {
+static bool fit_residual_line(const cli_estimate *e, double begin, double *slope,
+                              double *mean_seconds, double *mean_log) {
   double n = 0, t = 0, y = 0, tt = 0, ty = 0;
   for (int i = 0; i < e->count; i++) {
     const cli_point *p = &e->point[i];
@@ -56,7 +56,7 @@ double cli_estimate_left(const cli_estimate *e, double target) {
   double slope[LINES], t, y, least = INFINITY, most = 0;
   int rising = 0;
   for (int i = 0; i < LINES; i++) {
-    if (!fit_line(e, (i + 1) * now / (LINES + 1), &slope[i], &t, &y)) return -1;
+    if (!fit_residual_line(e, (i + 1) * now / (LINES + 1), &slope[i], &t, &y)) return -1;
     rising += slope[i] >= 0;
   }
   if (now < FEW || !(target > 0)) return -1;

@@ -114,13 +114,13 @@ const char *cli_base(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-static int compare_doubles(const void *a, const void *b) {
+static int order_doubles(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
 double cli_median(double *v, int n) {
-  qsort(v, (size_t)n, sizeof *v, compare_doubles);
+  qsort(v, (size_t)n, sizeof *v, order_doubles);
   return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
