@@ -575,6 +575,17 @@ begin nohup
 kill -HUP $pid 2>/dev/null; sleep 0.5; kill -0 $pid 2>/dev/null; verdict $? "under nohup a hangup changes nothing"
 kill -TERM $pid 2>/dev/null; wait $pid; got=$?
 [ $got -eq 143 ]; verdict $? "  and SIGTERM ends it (exit 143, got $got)"
+# Libraries may take SIGHUP before main begins, as those of UCX and LLVM do.
+cat >taker.c <<'TAKER'
+#include <signal.h>
+static void take(int signal) { (void)signal; }
+__attribute__((constructor)) static void begin(void) { signal(SIGHUP, take); }
+TAKER
+if [ -z "$SAN" ] && [ "$(uname)" = Linux ] && ${CC:-cc} -shared -fPIC -o taker.so taker.c 2>/dev/null; then
+  begin nohup env LD_PRELOAD="$PWD/taker.so"
+  kill -HUP $pid 2>/dev/null; sleep 0.5; kill -0 $pid 2>/dev/null; verdict $? "  nor where a library has a handler of its own"
+  kill -TERM $pid 2>/dev/null; wait $pid
+fi
 
 # ------------------------------------------------------------------ words and numbers
 run 0 "help of solve" solve --help; says "on several ranks:"

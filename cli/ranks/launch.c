@@ -45,7 +45,7 @@ static void handle_signals(void) {
   sigaction(SIGINT, &act, NULL);
   sigaction(SIGTERM, &act, NULL);
   sigaction(SIGUSR1, &from, NULL);
-  if (signal(SIGHUP, SIG_IGN) != SIG_IGN) sigaction(SIGHUP, &act, NULL); /* nohup */
+  if (!cli_hangup_ignored()) sigaction(SIGHUP, &act, NULL);
   snprintf(pid, sizeof pid, "%ld", (long)getpid());
   setenv(PARENT, pid, 1);
 }

@@ -12,6 +12,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -49,11 +52,32 @@ int cli_exit_code(int rc) {
   return rc == CLI_INTERRUPTED && interrupted ? code_of(interrupted) : rc;
 }
 
+/* Was SIGHUP ignored when the program began (nohup)? Libraries of compilers and of MPI install handlers of their own when they
+ * are loaded, which is before main; what .preinit_array names runs before that. Neither a sanitizer nor the C library's
+ * wrapper is ready then: a system call without either. */
+#if defined(__linux__) && defined(__ELF__) && defined(__GLIBC__) && !defined(__mips__)
+static bool ignored_at_start;
+
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void look_at_hangup(void) {
+  unsigned long act[32] = {0}; /* of the kernel: the handler comes first */
+  ignored_at_start = !syscall(SYS_rt_sigaction, SIGHUP, NULL, act, 8) && act[0] == 1; /* SIG_IGN */
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const at_start)(void) = look_at_hangup;
+#else
+enum { ignored_at_start = 0 };
+#endif
+
+bool cli_hangup_ignored(void) {
+  struct sigaction now;
+  return ignored_at_start || (!sigaction(SIGHUP, NULL, &now) && now.sa_handler == SIG_IGN);
+}
+
 /* A SIGHUP that nohup ignores stays ignored. A SIGINT that shells ignore for background jobs is handled all the
  * same. */
 void cli_interrupt_heed(int sig) {
-  struct sigaction act = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
-  if (sig == SIGHUP && !sigaction(sig, NULL, &before) && before.sa_handler == SIG_IGN) return;
+  struct sigaction act = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+  if (sig == SIGHUP && cli_hangup_ignored()) act.sa_handler = SIG_IGN;
   sigaction(sig, &act, NULL);
 }
 

@@ -11,6 +11,8 @@ void cli_interrupt_begin(const cli_options *o);
 void cli_interrupt_heed(int sig);
 /* The first signal no longer ends the program from now on: it is recorded. */
 void cli_interrupt_computing(void);
+/* Did nohup start the program, which goes on after a hangup then? */
+bool cli_hangup_ignored(void);
 /* True after a signal. */
 bool cli_interrupted(void);
 /* rc, or 128 + the signal for CLI_INTERRUPTED. */
