@@ -46,6 +46,7 @@ one() { # program: runs it, keeps LOG and its three counts in LOG.count
 }
 if [ "$1" = --one ]; then one "$2"; exit 0; fi
 
+umask 022 # cache folders that a group can write are refused, and Ubuntu's users have 002
 rm -rf "$logs" && mkdir -p "$logs" || exit 1
 # Compiled kernels stay in the build folder, in the driver's cache alone: PoCL compiles 1.3 times as long for binaries
 # of ours, more than they save when all is compiled once.
