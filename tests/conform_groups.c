@@ -104,6 +104,15 @@ static bool is_met(const place *p, int way, int turn, int m, kcl_type t) {
   return (turn + m) % 2 == 0 && (int)t == ((turn + m) / 2 + m) % 4;
 }
 
+/* PoCL 3 crashes on these kernels where it optimises them, PoCL 6 gets some of the complex ones wrong where it does not. PoCL 5
+ * (Ubuntu 24.04) waits in complex ones without end where it optimises them, and crashes where it does not: why is not known. */
+static double pocl_version(const place *p) { /* 0: another driver */
+  const kcl_device *d = &p->ctx->device;
+  return strcmp(d->platform_name, "Portable Computing Language") ? 0 : atof(d->driver);
+}
+static bool optimised_pocl(const place *p) { return pocl_version(p) >= 5; }
+static bool fails_in_pairs(const place *p) { return pocl_version(p) >= 5 && pocl_version(p) < 6; }
+
 static void try_system(const place *p, trial c, const system_of *q, int way) {
   const int turn = way + (int)(q - systems);
   kcl_csr *A = NULL;
@@ -116,16 +125,14 @@ static void try_system(const place *p, trial c, const system_of *q, int way) {
   for (int m = 0; q->methods[m]; m++)
     for (kcl_type t = KCL_S; t <= KCL_Z; t++) {
       if (!can(p, t) || !is_met(p, way, turn, m, t)) continue;
+      if (kcl_type_complex(t) && fails_in_pairs(p)) {
+        skip("complex persistent kernels: PoCL 5 runs them without end, or crashes");
+        continue;
+      }
       c.o.precision = t, c.o.tol = t == KCL_S || t == KCL_C ? 1e-5 : 1e-10;
       c.o.solver = q->methods[m], try_method(&c);
     }
   free(v), free(x), free(b), kcl_csr_free(&A);
-}
-
-/* PoCL 3 crashes on these kernels where it optimises them, PoCL 6 gets some of the complex ones wrong where it does not. */
-static bool optimised_pocl(const place *p) {
-  const kcl_device *d = &p->ctx->device;
-  return !strcmp(d->platform_name, "Portable Computing Language") && atof(d->driver) >= 5;
 }
 
 /* The GPU layout on a CPU device, with so many groups resident together; which of them are late. */
@@ -170,8 +177,8 @@ int main(void) {
   if (cpu && !open_groups(p, units, given, "-DLAG=10000 -DPATIENCE=2147483647")) return 1;
   if (place_count < 2 || units < 2 || !is_persistent(p->ctx))
     skip("%s does not run two work-groups at once", p->ctx->device.name);
-  const int tried = thorough() ? 3 : 1; /* a compilation takes seconds */
-  for (int i = 0; i < tried && !skipped; i++) {
+  const int tried = skipped ? 0 : thorough() ? 3 : 1; /* a compilation takes seconds */
+  for (int i = 0; i < tried; i++) {
     setenv("KRYLOCL_PERSISTENT", ways[i], 1);
     trial c = {.ctx = p->ctx, .native = places[0].ctx, .way = ways[i]};
     for (size_t q = 0; q < sizeof systems / sizeof *systems; q++) try_system(p, c, &systems[q], i);
