@@ -1,4 +1,4 @@
-/* What devices get of rows that ranks share: scaled, by the exponents of solver/scale.c, and in the precision of the solve. */
+/* The rows of a shared matrix as devices have them: scaled by the exponents of solver/scale.c, in the precision of the solve. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What kcl_solve does otherwise for a system that ranks share: right-hand sides and guesses to the ranks that own their elements,
- * and x back. */
+/* Vectors of kcl_solve on several ranks: right-hand sides and guesses go to the ranks that own their elements, and x comes
+ * back. */
 #include "distributed/distributed.h"
 #include "solver/solver.h"
 #include <string.h>

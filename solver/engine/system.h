@@ -16,7 +16,7 @@ typedef struct kcl_preconds {
 
 struct kcl_rhs;
 
-/* What a solver does otherwise where ranks share its system (distributed/). All ranks call each, but `describe`. */
+/* The steps of a solver that differ where ranks share its system (distributed/). All ranks call each, but `describe`. */
 typedef struct kcl_distribution kcl_distribution;
 struct kcl_distribution {
   /* The rows become what devices get: scaled, in the precision of the options; system.converted. */
