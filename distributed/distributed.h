@@ -255,9 +255,8 @@ struct kcl_distributed {
 int kcl_distributed_convert(kcl_distribution *self);
 int kcl_distributed_count(kcl_distribution *self, kcl_stats *out);
 int kcl_distributed_convert_adjoint(kcl_distributed *m);
-/* kcl_distribution.check, take, give_back, time, describe (solve.c). */
-int kcl_distributed_check(kcl_distribution *self, int status, int64_t k, const void *B,
-                          const void *X);
+/* kcl_distribution.agree, take, give_back, time, describe (solve.c). */
+int kcl_distributed_agree(kcl_distribution *self, int status, int64_t k);
 int kcl_distributed_take(kcl_distribution *self, int64_t from, int nrhs, const void *B,
                          const void *X, kcl_rhs *list);
 int kcl_distributed_give_back(kcl_distribution *self, int64_t from, int nrhs, const kcl_rhs *list,

@@ -219,7 +219,7 @@ static int new_solver(kcl *ctx, kcl_mpi_layout layout, kcl_csr **taken, kcl_solv
   kcl_context_retain(ctx);
   **m = (kcl_distributed){.calls = {.convert = kcl_distributed_convert,
                                     .count = kcl_distributed_count,
-                                    .check = kcl_distributed_check,
+                                    .agree = kcl_distributed_agree,
                                     .take = kcl_distributed_take,
                                     .give_back = kcl_distributed_give_back,
                                     .time = kcl_distributed_time,
@@ -251,6 +251,7 @@ static int set_up_any(kcl *ctx, MPI_Comm comm, const kcl_csr *A, kcl_csr **taken
   KCL_TRY(kcl_mpi_agree(ctx, comm, rc));
   if (alone) return kcl_setup(ctx, A, options, out); /* an ordinary solver, bit for bit */
   KCL_TRY(kcl_comm_create(ctx, comm, &m->comm));
+  m->calls.without_vectors = layout == KCL_MPI_ROOT && m->comm->ranks.rank;
   KCL_TRY(set_up_on_ranks(m, A, options));
   m->taken = NULL;
   *out = s, s = NULL;

@@ -4,22 +4,11 @@
 #include "solver/solver.h"
 #include <string.h>
 
-static int check_callers_columns(const kcl_distributed *m, const void *B, const void *X) {
-  kcl *ctx = m->comm->ctx;
-  int rc;
-  if (m->layout == KCL_MPI_ROOT && m->comm->ranks.rank) return KCL_OK;
-  if ((rc = kcl_need(ctx, "b", B)) || (rc = kcl_need(ctx, "x", X))) return rc;
-  return B == X ? kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own") : KCL_OK;
-}
-
-int kcl_distributed_check(kcl_distribution *self, int status, int64_t k, const void *B,
-                          const void *X) {
-  const kcl_distributed *m = (kcl_distributed *)self;
-  kcl_comm *c = m->comm;
-  int rc = status ? status : check_callers_columns(m, B, X);
-  if (kcl_comm_differs(c, (double)k) && !rc)
-    rc = kcl_fail(c->ctx, KCL_USAGE, "the ranks have different numbers of right-hand sides");
-  return kcl_comm_agree(c, rc);
+int kcl_distributed_agree(kcl_distribution *self, int status, int64_t k) {
+  kcl_comm *c = ((kcl_distributed *)self)->comm;
+  if (kcl_comm_differs(c, (double)k) && !status)
+    status = kcl_fail(c->ctx, KCL_USAGE, "the ranks have different numbers of right-hand sides");
+  return kcl_comm_agree(c, status);
 }
 
 /* Room for own parts, as many as are solved at once. */

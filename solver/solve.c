@@ -230,11 +230,12 @@ static int check_solve_arguments(const kcl_solver *s, int64_t k, const void *B, 
     rc =
         kcl_fail(ctx, KCL_USAGE,
                  "%lld right-hand sides: at least 1, and as many as memory can hold", (long long)k);
-  if (d) return d->check(d, rc, k, B, X);
-  if (!rc) rc = kcl_need(ctx, "b", B);
-  if (!rc) rc = kcl_need(ctx, "x", X);
-  if (!rc && B == X) rc = kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
-  return rc;
+  if (!rc && !(d && d->without_vectors)) {
+    rc = kcl_need(ctx, "b", B);
+    if (!rc) rc = kcl_need(ctx, "x", X);
+    if (!rc && B == X) rc = kcl_fail(ctx, KCL_USAGE, "b and x are one array: x needs its own");
+  }
+  return d ? d->agree(d, rc, k) : rc;
 }
 
 static int new_histories(kcl_solver *s, int64_t count) {

@@ -23,8 +23,9 @@ struct kcl_distribution {
   int (*convert)(kcl_distribution *);
   /* Statistics of the whole matrix that was converted. */
   int (*count)(kcl_distribution *, kcl_stats *out);
-  /* Are these arguments of kcl_solve_many as they should be, on all ranks? status: what is wrong already. */
-  int (*check)(kcl_distribution *, int status, int64_t k, const void *B, const void *X);
+  bool without_vectors; /* this rank's caller has no part of b and x */
+  /* The status of the first rank that has one, or KCL_USAGE where the numbers of right-hand sides differ. */
+  int (*agree)(kcl_distribution *, int status, int64_t k);
   /* Own parts of columns [from, from + nrhs) of b and of first guesses, to list [nrhs]; and of x, to where the caller has X. */
   int (*take)(kcl_distribution *, int64_t from, int nrhs, const void *B, const void *X,
               struct kcl_rhs *list);
