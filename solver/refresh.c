@@ -49,8 +49,12 @@ int kcl_refresh(kcl_solver *s, const kcl_csr *A) {
         ctx, KCL_USAGE,
         "a solver of an operator shares its matrix: create an operator of the new values");
   if ((rc = check_pattern(s, A, &sums))) return rc;
-  const kcl_system system = {
-      .ctx = ctx, .A = A, .options = s->system.options, .seconds_check = kcl_now() - start};
+  const kcl_system system = {.ctx = ctx,
+                             .A = A,
+                             .options = s->system.options,
+                             .stats = s->system.stats,
+                             .structure_known = true,
+                             .seconds_check = kcl_now() - start};
   rc = kcl_setup_system(&system, sums, s, &fresh);
   if (!rc) replace_solver(s, &fresh);
   return rc;

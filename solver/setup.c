@@ -76,8 +76,23 @@ static int count_statistics(kcl_system *s) {
   return rc;
 }
 
+/* What a set-up of new values in an earlier pattern may keep; nothing of a set-up from scratch. */
+typedef struct predecessor {
+  const kcl_selection *selection;
+  const kcl_preconds *preconds; /* of the same unknowns */
+} predecessor;
+
+/* The preconditioner of the way, from that of the earlier values; the engines then find it among the system's. One that does not
+ * exist is left to build_engine. */
+static int refresh_preconditioner(const kcl_selection *c, const kcl_preconds *before) {
+  kcl_preconditioner *M;
+  int rc = kcl_system_refresh_preconditioner(c->system, before, c->way.precond, c->way.method, &M);
+  kcl_preconditioner_free(&M);
+  return rc == KCL_USAGE && c->system->undecided.precond ? KCL_OK : rc;
+}
+
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
-static int prepare_engine(kcl_system *s, kcl_selection *c) {
+static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
   const kcl_format *format;
   int rc;
   c->system = s;
@@ -90,17 +105,18 @@ static int prepare_engine(kcl_system *s, kcl_selection *c) {
   if ((rc = count_statistics(s))) return rc;
   if ((rc = kcl_system_scale(s))) return rc;
   if (s->scaling.row || s->scaling.unit) forget_shared(s);
-  if (s->scaling.row) s->earlier = NULL; /* of other unknowns */
   if ((rc = kcl_choose_plan(c))) return rc;
   if ((rc = kcl_check_fit(s, c->way.method))) return rc;
   const double start = kcl_now();
   if ((rc = kcl_system_convert(s))) return rc;
   s->seconds_convert += kcl_now() - start;
-  if ((rc = kcl_choose_way(c))) return rc;
-  if ((rc = kcl_choose_format(c, &format))) return rc;
+  if ((rc = kcl_choose_way(c, before->selection))) return rc;
+  if (before->preconds && !s->scaling.row && (rc = refresh_preconditioner(c, before->preconds)))
+    return rc;
+  if ((rc = kcl_choose_format(c, before->selection, &format))) return rc;
   if ((rc = build_engine(c, format))) return rc;
   kcl_choose_explain_adjoint(c);
-  if ((rc = kcl_choose_by_time(c))) return rc;
+  if (!before->selection && (rc = kcl_choose_by_time(c))) return rc;
   const kcl_engine *e = c->engine;
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
 }
@@ -111,9 +127,8 @@ static int prepare_mixed(kcl_selection *wide, const kcl_mixed *before, kcl_mixed
   int rc = kcl_mixed_create(wide, out);
   if (rc) return rc;
   kcl_mixed *m = *out;
-  m->system.earlier = before ? before->system.preconds : NULL;
-  rc = prepare_engine(&m->system, &m->selection);
-  m->system.earlier = NULL;
+  rc = prepare_engine(&m->system, &m->selection,
+                      &(predecessor){.preconds = before ? before->system.preconds : NULL});
   if (rc == KCL_USAGE) return kcl_mixed_refused(m), KCL_OK;
   return rc ? rc : kcl_mixed_judge(m, wide);
 }
@@ -142,15 +157,15 @@ static int copy_given(kcl_solver *s) {
   return KCL_OK;
 }
 
-/* What serves the system of `before` serves this one, where it can. NULL: not any more. */
-static void continue_from(kcl_solver *s, const kcl_solver *before) {
-  if (before) s->system.stats = before->system.stats, s->system.structure_known = true;
-  s->system.earlier = before && !before->system.scaling.row ? before->system.preconds : NULL;
-  s->selection.before = before ? &before->selection : NULL;
+static predecessor predecessor_of(const kcl_solver *before) {
+  return (predecessor){.selection = before ? &before->selection : NULL,
+                       .preconds =
+                           before && !before->system.scaling.row ? before->system.preconds : NULL};
 }
 
 int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *before,
                      kcl_solver **out) {
+  const predecessor earlier = predecessor_of(before);
   kcl_solver *s = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(system->ctx, 1, sizeof *s, "a solver", (void **)&s));
@@ -158,13 +173,11 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
   kcl_context_retain(system->ctx);
   for (int i = 0; i < 2; i++) kcl_matrix_share(s->system.shared[i]);
   KCL_TRY(copy_given(s));
-  continue_from(s, before);
-  KCL_TRY(prepare_engine(&s->system, &s->selection));
+  KCL_TRY(prepare_engine(&s->system, &s->selection, &earlier));
   if (s->system.stats.zero_cols) KCL_TRY(kcl_find_zero_columns(&s->system));
   s->selection.rescue = kcl_rescue, s->selection.owner = s;
   if (s->system.options.mixed)
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, &s->mixed));
-  continue_from(s, NULL);
   *out = s, s = NULL;
 done:
   kcl_repeats_keep(system->ctx, NULL);

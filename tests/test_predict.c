@@ -164,8 +164,9 @@ static void test_gpu(void) {
     if (i >= SMALLER && sanitized()) break;
     if (!CHECK(!kcl_generate(ctx, known[i].kind, &A, NULL))) continue;
     system_of(ctx, A, &s);
-    if (CHECKF(!kcl_choose_plan(&c) && !kcl_choose_way(&c) && !kcl_choose_format(&c, &f), "%s",
-               kcl_error(ctx)))
+    if (CHECKF(!kcl_choose_plan(&c) && !kcl_choose_way(&c, NULL) &&
+                   !kcl_choose_format(&c, NULL, &f),
+               "%s", kcl_error(ctx)))
       CHECKF(among(known[i].methods, c.way.method->name) && among(known[i].formats, f->name),
              "%s: %s in %s, %s", known[i].kind, c.way.method->name, f->name, c.why_format);
     kcl_preconds_free(&s.preconds), kcl_csr_free(&A);

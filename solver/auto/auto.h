@@ -51,14 +51,13 @@ struct kcl_selection {
   int64_t asked; /* iterations when it was last asked whether that pays */
   double
       rest; /* seconds with it, but for its compilation, which kept it from paying; 0: it was not that */
-  double setup;                /* seconds of its set-up; 0: none in this solve */
-  double plain;                /* seconds that were predicted without it */
-  bool decided;                /* nothing more is to be timed */
-  const kcl_selection *before; /* during a refresh: the choices of the values before */
-  int candidates;              /* formats that would be timed */
-  double cost;                 /* seconds to set up one of them, estimated */
-  double seconds;              /* spent on timing */
-  int64_t expected;            /* iterations, as remembered at set-up; 0: not known */
+  double setup;     /* seconds of its set-up; 0: none in this solve */
+  double plain;     /* seconds that were predicted without it */
+  bool decided;     /* nothing more is to be timed */
+  int candidates;   /* formats that would be timed */
+  double cost;      /* seconds to set up one of them, estimated */
+  double seconds;   /* spent on timing */
+  int64_t expected; /* iterations, as remembered at set-up; 0: not known */
   double predicted; /* seconds per iteration of one right-hand side, of set-up's choice */
   char why_format[400], why_method[200];
   char changes[2000]; /* of the last solve: a line for each engine exchanged */
@@ -68,8 +67,9 @@ void kcl_selection_use(kcl_selection *c, kcl_engine **e); /* takes it, and frees
 
 /* ---- before a solve: by what is remembered, else by structure and bytes */
 int kcl_choose_plan(kcl_selection *c); /* and its first way */
-int kcl_choose_way(kcl_selection *c);
-int kcl_choose_format(kcl_selection *c, const kcl_format **format);
+/* before: the choices for other values in A's pattern, which are kept where they suit; or NULL. */
+int kcl_choose_way(kcl_selection *c, const kcl_selection *before);
+int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_format **format);
 void kcl_choose_explain_adjoint(kcl_selection *c); /* of the engine built: the format of A^H */
 /* Times others, where that was asked for or is known to pay. */
 int kcl_choose_by_time(kcl_selection *c);

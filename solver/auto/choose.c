@@ -164,25 +164,23 @@ static bool in_plan(const kcl_selection *c, const kcl_method *m) {
   return kcl_auto_is_cg_form(m->name) && !strcmp(c->plan.way[0].method->name, "cg");
 }
 
-/* Is this a refresh, and does its way suit the new values? */
-static bool goes_on(const kcl_selection *c) {
+/* Does the way of earlier values suit the new ones? */
+static bool keeps_way(const kcl_selection *c, const kcl_selection *b) {
   const kcl_precond_request q = kcl_system_request(c->system);
-  const kcl_selection *b = c->before;
   return b && in_plan(c, b->way.method) && !kcl_precond_check(&q, b->way.precond, b->way.method);
 }
 
-/* And its format. */
-static bool keeps_format(const kcl_selection *c) {
+/* And the format? */
+static bool keeps_format(const kcl_selection *c, const kcl_selection *b) {
   const kcl_system *s = c->system;
   kcl_cost cost;
-  return c->before && c->way.method == c->before->way.method &&
-         !kcl_format_cost(s->ctx, &s->stats, s->options.precision,
-                          kcl_engine_format(c->before->engine), &cost) &&
+  return b && c->way.method == b->way.method &&
+         !kcl_format_cost(s->ctx, &s->stats, s->options.precision, kcl_engine_format(b->engine),
+                          &cost) &&
          !cost.refusal;
 }
 
-static void continue_choice(kcl_selection *c) {
-  const kcl_selection *b = c->before;
+static void keep_way(kcl_selection *c, const kcl_selection *b) {
   c->way = b->way, c->decided = b->decided, c->way_recalled = b->way_recalled;
   memcpy(c->why_method, b->why_method, sizeof c->why_method);
 }
@@ -195,7 +193,7 @@ int kcl_choose_plan(kcl_selection *c) {
   return rc;
 }
 
-int kcl_choose_way(kcl_selection *c) {
+int kcl_choose_way(kcl_selection *c, const kcl_selection *before) {
   const kcl_system *s = c->system;
   const bool any = s->undecided.method || s->undecided.precond;
   int rc = KCL_OK;
@@ -206,7 +204,10 @@ int kcl_choose_way(kcl_selection *c) {
     c->expected = c->remembered.iterations;
   }
   if (!any) return KCL_OK;
-  if (goes_on(c)) return continue_choice(c), KCL_OK;
+  if (keeps_way(c, before)) {
+    keep_way(c, before);
+    return KCL_OK;
+  }
   const kcl_timing *known = kcl_auto_best(c);
   c->way_recalled = known && (strcmp(known->method, c->way.method->name) ||
                               strcmp(known->precond, c->way.precond->name));
@@ -240,15 +241,15 @@ static int predicted_format(kcl_selection *c, const kcl_format **f) {
   return KCL_OK;
 }
 
-int kcl_choose_format(kcl_selection *c, const kcl_format **f) {
+int kcl_choose_format(kcl_selection *c, const kcl_selection *before, const kcl_format **f) {
   const kcl_system *s = c->system;
   kcl_type type = s->options.precision;
   char *why = c->why_format;
   const size_t room = sizeof c->why_format;
   if (!s->undecided.format) return take_named_format(c, f);
-  if (keeps_format(c)) {
-    memcpy(why, c->before->why_format, room);
-    return kcl_format_find(s->ctx, kcl_engine_format(c->before->engine), type, f);
+  if (keeps_format(c, before)) {
+    memcpy(why, before->why_format, room);
+    return kcl_format_find(s->ctx, kcl_engine_format(before->engine), type, f);
   }
   const kcl_timing *known = s->undecided.measure ? NULL : kcl_auto_best(c);
   if (!known || strcmp(known->method, c->way.method->name) ||

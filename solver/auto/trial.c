@@ -199,7 +199,6 @@ int kcl_choose_by_time(kcl_selection *c) {
   kcl_trial t = {.budget = INFINITY};
   double start = kcl_now(), each;
   int rc;
-  if (c->before) return KCL_OK;
   if ((rc = decide_what_to_time(c)) || c->decided) return rc;
   if (!c->system->undecided.measure) {
     const kcl_timing *mine = kcl_auto_best(c);

@@ -45,6 +45,10 @@ int kcl_engine_adjoint_format(const kcl_system *s, const kcl_csr *AH, const kcl_
 /* M for this method, of those set up for the system or set up now; the caller frees it. NULL: M = I. */
 int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
                               kcl_preconditioner **out);
+/* M from one of `before`, which were set up for other values in A's pattern, with the parts that remain valid. */
+int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
+                                      const kcl_precond *p, const kcl_method *m,
+                                      kcl_preconditioner **out);
 void kcl_preconds_free(kcl_preconds **p);
 
 /* b = A x alone (product.c): an engine without a method that shares A, nrhs columns per pass where A's format can. */

@@ -9,19 +9,25 @@ static kcl_preconditioner *find_made(const kcl_preconds *list, const kcl_precond
   return NULL;
 }
 
-int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
-                              kcl_preconditioner **out) {
+int kcl_system_refresh_preconditioner(const kcl_system *s, const kcl_preconds *before,
+                                      const kcl_precond *p, const kcl_method *m,
+                                      kcl_preconditioner **out) {
   kcl_preconds *known = s->preconds;
   kcl_precond_request q = kcl_system_request(s);
   int rc = kcl_precond_check(&q, p, m);
   *out = NULL;
   if (!rc) *out = kcl_preconditioner_share(find_made(known, p, m));
   if (rc || *out) return rc;
-  q.before = find_made(s->earlier, p, m);
+  q.before = find_made(before, p, m);
   rc = kcl_precond_setup(&q, p, m, out);
   if (!rc && *out && known && known->count < KCL_MOST_PRECONDS)
     known->made[known->count++] = kcl_preconditioner_share(*out);
   return rc;
+}
+
+int kcl_system_preconditioner(const kcl_system *s, const kcl_precond *p, const kcl_method *m,
+                              kcl_preconditioner **out) {
+  return kcl_system_refresh_preconditioner(s, NULL, p, m, out);
 }
 
 void kcl_preconds_free(kcl_preconds **p) {

@@ -55,9 +55,7 @@ struct kcl_system {
   int32_t *zero_col; /* [zero_cols], owned: columns of zeros, of this rank */
   int64_t zero_cols;
   kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
-  /* During a refresh: those of the values before. */
-  const kcl_preconds *earlier;
-  /* What is given of the stats: all, or those of a matrix with A's structure. */
+  /* known: stats is complete; structure_known: its value fields are to be computed. */
   bool known, structure_known;
   kcl_stats stats;           /* of A, scaled */
   kcl_options options;       /* with every name filled in */

@@ -17,21 +17,26 @@ static int amg_coarsen(kcl_builder *b, const kcl_built *A, int level, kcl_built 
   return b->ops->interpolation(b, A, &rule, P, made);
 }
 
-static int amg_build(kcl_preconditioner *M, const kcl_csr *A, int aggressive, double twice) {
+static int amg_build(kcl_preconditioner *M, const kcl_precond_request *q, int aggressive,
+                     double twice) {
   const kcl_levels_plan plan = {.coarsen = amg_coarsen,
                                 .again = amg_coarsen,
                                 .aggressive = aggressive,
                                 .most = ENTRIES,
                                 .twice = twice,
                                 .degree = DEGREE};
-  return kcl_levels_build(M, A, &plan);
+  return kcl_levels_build(M, q, &plan);
 }
 
-static int amg_setup(kcl_preconditioner *M, const kcl_csr *A) { return amg_build(M, A, 0, 0); }
-static int setup_aggressively(kcl_preconditioner *M, const kcl_csr *A) {
-  return amg_build(M, A, 1, 0);
+static int amg_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
+  return amg_build(M, q, 0, 0);
 }
-static int setup_w(kcl_preconditioner *M, const kcl_csr *A) { return amg_build(M, A, 0, TWICE); }
+static int setup_aggressively(kcl_preconditioner *M, const kcl_precond_request *q) {
+  return amg_build(M, q, 1, 0);
+}
+static int setup_w(kcl_preconditioner *M, const kcl_precond_request *q) {
+  return amg_build(M, q, 0, TWICE);
+}
 
 static void amg_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
   kcl_amg_device_ahead(ctx, A, type, false);

@@ -75,8 +75,9 @@ static void invert_blocks(void *arg, int64_t from, int64_t to) {
   for (int64_t block = from; block < to; block++) invert_block(arg, block);
 }
 
-static int block_jacobi_setup(kcl_preconditioner *M, const kcl_csr *A) {
-  const int natural = kcl_natural_block(M->stats), b = natural > 1 ? natural : USUAL;
+static int block_jacobi_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
+  const kcl_csr *A = q->A;
+  const int natural = kcl_natural_block(q->stats), b = natural > 1 ? natural : USUAL;
   const int64_t blocks = (A->rows + b - 1) / b, last = A->rows - (blocks - 1) * b;
   inverting v = {.A = A, .b = b, .singular = blocks};
   int rc =

@@ -54,6 +54,7 @@ typedef struct kcl_builder_ops {
 } kcl_builder_ops;
 struct kcl_builder {
   kcl_preconditioner *M;
+  const kcl_stats *stats; /* of the first level's A */
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
   bool narrow;             /* matrices of M are stored as float */

@@ -10,7 +10,7 @@ static void device_give(const kcl_device_csr *C, kcl_built *out) {
 static int device_take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_amg_device_open(b->M->ctx, b->M->type, b->near_null.vectors > 0, &b->setup);
-  if (!rc) rc = kcl_amg_device_upload(b->setup, A, b->M->stats, &C);
+  if (!rc) rc = kcl_amg_device_upload(b->setup, A, b->stats, &C);
   if (!rc) device_give(&C, out);
   return rc;
 }

@@ -7,12 +7,12 @@
 
 enum { DEGREE = 4 };
 
-static int chebyshev_setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int chebyshev_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned;
   const kcl_csr *wide;
   double largest;
-  int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
-  if (!rc) rc = kcl_add_smoother(M, wide, "D", &largest);
+  int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
+  if (!rc) rc = kcl_add_smoother(M, wide, q->halo, "D", &largest);
   kcl_csr_free(&owned);
   snprintf(M->note, sizeof M->note, "degree %d", DEGREE);
   return rc;

@@ -28,10 +28,10 @@ done:
   return rc;
 }
 
-static int fsai_setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int fsai_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned, *G = NULL;
   const kcl_csr *wide;
-  int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
+  int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
   if (!rc) rc = fsai_factor(M, wide, &G);
   kcl_csr_free(&owned);
   if (!rc) return kcl_precond_add_matrix(M, G, true);

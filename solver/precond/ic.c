@@ -25,13 +25,13 @@ static int ic_factor(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f, do
       (long long)zero + 1);
 }
 
-static int ic_setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int ic_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_factors f = {NULL, NULL, NULL};
   kcl_csr *owned;
   const kcl_csr *wide;
   char what[80];
   double shift = 0;
-  int rc = kcl_sparse_wide(M->ctx, A, &owned, &wide);
+  int rc = kcl_sparse_wide(M->ctx, q->A, &owned, &wide);
   if (!rc) rc = ic_factor(M, wide, &f, &shift);
   snprintf(what, sizeof what, shift > 0 ? "IC(0), diagonal + %.3g" : "IC(0)", shift);
   if (!rc) rc = kcl_factored_keep(M, wide, &f, NULL, 0.05, what);

@@ -4,8 +4,8 @@
  */
 #include "solver/precond/factored.h"
 
-static int ilu_setup(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_factored_setup(M, A, kcl_factor_ilu, 0, 0.05, "ILU(0)");
+static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
+  return kcl_factored_setup(M, q->A, kcl_factor_ilu, 0, 0.05, "ILU(0)");
 }
 
 /* Of the factors and their adjoints; P, d, the order of rows and the result of a solve. */

@@ -17,8 +17,8 @@ static int ilut_factor(kcl *ctx, kcl_csr *B, kcl_factors *out, int64_t *zero) {
   return kcl_factor_ilut(ctx, B, ilut_fill((double)B->nnz / (double)B->rows), TAU, out, zero);
 }
 
-static int ilut_setup(kcl_preconditioner *M, const kcl_csr *A) {
-  return kcl_factored_setup(M, A, ilut_factor, WEAK, 0.01, "ILUT, 0.001");
+static int ilut_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
+  return kcl_factored_setup(M, q->A, ilut_factor, WEAK, 0.01, "ILUT, 0.001");
 }
 
 /* Full rows of the factors (B has the whole diagonal) and their adjoints; P, d, the order of rows and the result of a solve. */

@@ -5,8 +5,7 @@
 #include "solver/precond/precond.h"
 
 /* Entries of A's columns in rows of other ranks: rows of A^H. */
-static void add_squares(const kcl_preconditioner *M, double *d, int width) {
-  const kcl_halo *h = M->adjoint_halo;
+static void add_squares(const kcl_preconditioner *M, const kcl_halo *h, double *d, int width) {
   const kcl_csr *B = h ? h->outside : NULL;
   for (int64_t i = 0; B && i < B->rows; i++)
     for (int64_t k = B->row_ptr[i]; k < B->row_ptr[i + 1]; k++) {
@@ -16,7 +15,8 @@ static void add_squares(const kcl_preconditioner *M, double *d, int width) {
 }
 
 /* d_j = 1 / |a_j|^2, of the scaled A; 1 for a column of zeros, which no x can use. */
-static int inverse_squares(kcl_preconditioner *M, const kcl_csr *A, double **out) {
+static int inverse_squares(kcl_preconditioner *M, const kcl_precond_request *q, double **out) {
+  const kcl_csr *A = q->A;
   int w = kcl_type_complex(A->type) ? 2 : 1, rc;
   double *d;
   rc = kcl_alloc(M->ctx, A->cols, (size_t)w * sizeof *d, "the diagonal", (void **)out);
@@ -26,15 +26,16 @@ static int inverse_squares(kcl_preconditioner *M, const kcl_csr *A, double **out
     double a = kcl_abs(A->type, A->val, k) * M->scale;
     d[w * A->col[k]] += a * a;
   }
-  add_squares(M, d, w);
+  add_squares(M, q->adjoint_halo, d, w);
   for (int64_t j = 0; j < A->cols; j++) d[w * j] = d[w * j] > 0 ? 1 / d[w * j] : 1;
   return KCL_OK;
 }
 
-static int jacobi_setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int jacobi_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
+  const kcl_csr *A = q->A;
   kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
   double *d;
-  int rc = M->scale > 0 ? inverse_squares(M, A, &d) : kcl_precond_inverse_diagonal(M, A, &d);
+  int rc = M->scale > 0 ? inverse_squares(M, q, &d) : kcl_precond_inverse_diagonal(M, A, &d);
   return rc ? rc : kcl_precond_add_vector(M, "inverse_diagonal", A->cols, type, d);
 }
 

@@ -57,10 +57,9 @@ static int add_coarsest(kcl_builder *b, level *l, const kcl_built *A) {
 
 /* Do the values of A, and so those of all levels, fit in float? And those of D^-1: no diagonal entry is taken to be less
  * than the mean entry of the longest row by more than the diagonal varies. */
-static bool suits_float(const kcl_preconditioner *M) {
+static bool suits_float(kcl_type type, const kcl_stats *s) {
   static const double MOST = 1e30;
-  const kcl_stats *s = M->stats;
-  return M->type == KCL_D && s->norm_inf < MOST &&
+  return type == KCL_D && s->norm_inf < MOST &&
          s->diagonal_ratio * (double)s->row_max < MOST * s->norm_inf;
 }
 
@@ -251,9 +250,15 @@ done:
   return rc;
 }
 
-static int build_levels(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
-                        const kcl_preconditioner *before, const kcl_builder_ops *ops) {
-  building g = {.b = {.M = M, .ops = ops, .narrow = suits_float(M), .refreshing = before},
+static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
+                        const kcl_levels_plan *plan, const kcl_preconditioner *before,
+                        const kcl_builder_ops *ops) {
+  const kcl_csr *A = q->A;
+  building g = {.b = {.M = M,
+                      .stats = q->stats,
+                      .ops = ops,
+                      .narrow = suits_float(M->type, q->stats),
+                      .refreshing = before},
                 .h = M->data,
                 .plan = plan,
                 .before = before,
@@ -269,13 +274,13 @@ static int build_levels(kcl_preconditioner *M, const kcl_csr *A, const kcl_level
 }
 
 /* On the device where that is possible, else on the host. */
-static int build_somewhere(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan,
-                           const kcl_preconditioner *before) {
+static int build_somewhere(kcl_preconditioner *M, const kcl_precond_request *q,
+                           const kcl_levels_plan *plan, const kcl_preconditioner *before) {
   int rc = KCL_UNSUITED;
-  if (kcl_amg_device_possible(M->ctx, A))
-    rc = build_levels(M, A, plan, before, &kcl_build_on_device);
-  if (rc == KCL_UNSUITED) rc = build_levels(M, A, plan, before, &kcl_build_on_host);
-  if (!rc) describe_levels(M, M->data, (double)A->nnz);
+  if (kcl_amg_device_possible(M->ctx, q->A))
+    rc = build_levels(M, q, plan, before, &kcl_build_on_device);
+  if (rc == KCL_UNSUITED) rc = build_levels(M, q, plan, before, &kcl_build_on_host);
+  if (!rc) describe_levels(M, M->data, (double)q->A->nnz);
   return rc;
 }
 
@@ -285,20 +290,21 @@ static int create_levels(kcl_preconditioner *M, const hierarchy *like) {
   return rc;
 }
 
-int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan) {
+int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
+                     const kcl_levels_plan *plan) {
   const hierarchy empty = {.degree = plan->degree,
                            .aggressive = plan->aggressive,
                            .twice = plan->twice,
                            .hermitian = M->hermitian};
   int rc = M->data ? KCL_OK : create_levels(M, &empty);
-  return rc ? rc : build_somewhere(M, A, plan, NULL);
+  return rc ? rc : build_somewhere(M, q, plan, NULL);
 }
 
-int kcl_levels_refresh(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before) {
-  if (M->hermitian != before->hermitian) return M->kind->setup(M, A);
-  int rc = create_levels(M, before->data);
-  if (!rc) rc = build_somewhere(M, A, NULL, before);
-  return rc == KCL_UNSUITED ? M->kind->setup(M, A) : rc;
+int kcl_levels_refresh(kcl_preconditioner *M, const kcl_precond_request *q) {
+  if (M->hermitian != q->before->hermitian) return M->kind->setup(M, q);
+  int rc = create_levels(M, q->before->data);
+  if (!rc) rc = build_somewhere(M, q, NULL, q->before);
+  return rc == KCL_UNSUITED ? M->kind->setup(M, q) : rc;
 }
 
 /* ---------------------------------------------------------------- the cycle */

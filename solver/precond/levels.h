@@ -17,9 +17,10 @@ typedef struct kcl_levels_plan {
   kcl_near_null near_null; /* of A, for coarsen: kcl_builder.near_null */
   int degree;
 } kcl_levels_plan;
-int kcl_levels_build(kcl_preconditioner *M, const kcl_csr *A, const kcl_levels_plan *plan);
-/* The same for new values: with the P and R of `before`. */
-int kcl_levels_refresh(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before);
+int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
+                     const kcl_levels_plan *plan);
+/* The hierarchy of new values: with the P and R of q->before. */
+int kcl_levels_refresh(kcl_preconditioner *M, const kcl_precond_request *q);
 /* z = one cycle for A z = r. */
 void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                       bool adjoint);

@@ -20,6 +20,24 @@ enum {
 };
 
 typedef struct kcl_preconditioner kcl_preconditioner;
+
+/* What is to be set up: the system, as far as a preconditioner may know it. Only set-up has it. */
+typedef struct kcl_precond_request {
+  kcl *ctx;
+  const kcl_csr *A;       /* lives as long as the preconditioner */
+  const kcl_stats *stats; /* of A */
+  bool hermitian, symmetric;
+  const kcl_dense *near_null; /* kcl_options.near_null, of the system as given; or NULL */
+  const int *col_power;       /* A's columns have been multiplied by 2 to these; NULL: by 1 */
+  /* NULL; or A is the diagonal block of a rank, and these are the rest of its rows and, for methods that need them, of those of
+   * A^H. */
+  const kcl_halo *halo, *adjoint_halo;
+  double norm_F; /* |A|_F of all ranks; 0: of A */
+  double tol;    /* relative, to be reached; 0: as small as may be */
+  /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
+  const kcl_preconditioner *before;
+} kcl_precond_request;
+
 typedef struct kcl_precond {
   const char *name, *summary, *source;
   unsigned needs;     /* KCL_NEEDS_... */
@@ -33,10 +51,10 @@ typedef struct kcl_precond {
   double (*bytes)(const kcl_stats *s, kcl_type type);
   /* Begins, in the background, what set-up would have to wait for; type: of A by then. NULL: nothing. */
   void (*ahead)(kcl *ctx, const kcl_csr *A, kcl_type type);
-  int (*setup)(kcl_preconditioner *M, const kcl_csr *A); /* NULL: nothing to do */
-  /* The same for new values in the pattern of the matrix that `before` was set up for, with what it can keep of that; NULL: by
-   * setup. */
-  int (*refresh)(kcl_preconditioner *M, const kcl_csr *A, const kcl_preconditioner *before);
+  int (*setup)(kcl_preconditioner *M, const kcl_precond_request *q); /* NULL: nothing to do */
+  /* Set-up for new values in the pattern of the matrix that q->before was set up for, with the parts of it that remain valid;
+   * NULL: by setup. */
+  int (*refresh)(kcl_preconditioner *M, const kcl_precond_request *q);
   /* Records z = M^-1 r, or M^-H r; z and r are different vectors, r is not written. NULL: M = I. */
   void (*apply)(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r, bool adjoint);
 } kcl_precond;
@@ -65,12 +83,6 @@ typedef struct kcl_precond_matrix {
 
 struct kcl_preconditioner {
   kcl *ctx;
-  const kcl_stats *stats;     /* of A; during set-up */
-  const kcl_dense *near_null; /* of the system as given, or NULL; during set-up */
-  const int
-      *col_power; /* A's columns have been multiplied by 2 to these; NULL: by 1; during set-up */
-  /* A is the diagonal block of a rank; these are the rest of its rows and of those of A^H; or NULL; during set-up. */
-  const kcl_halo *halo, *adjoint_halo;
   const kcl_precond *kind;
   kcl_type type;             /* of A, and of programs that apply it */
   bool hermitian, symmetric; /* A = A^H, A = A^T */
@@ -120,22 +132,6 @@ static inline kcl_matrix *kcl_precond_operator(const kcl_preconditioner *M, int 
 }
 
 /* ---- for those that use it */
-/* What set-up may know of the system. */
-typedef struct kcl_precond_request {
-  kcl *ctx;
-  const kcl_csr *A; /* lives as long as the preconditioner */
-  const kcl_stats *stats;
-  bool hermitian, symmetric;
-  const kcl_dense *near_null; /* kcl_options.near_null */
-  const int *col_power;       /* of the scaling, or NULL */
-  const kcl_halo *halo,
-      *adjoint_halo; /* of rows spread over ranks, or NULL; of A^H's, for methods that need it */
-  double norm_F;     /* |A|_F of all ranks; 0: of A */
-  double tol;        /* relative, to be reached; 0: as small as may be */
-  /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
-  const kcl_preconditioner *before;
-} kcl_precond_request;
-
 /* KCL_USAGE: the preconditioner does not suit A, or not the method. */
 int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *kind, const kcl_method *m);
 /* M of A for this method: checked, set up. *out is NULL for M = I. */

@@ -49,33 +49,33 @@ static int sa_coarsen_again(kcl_builder *b, const kcl_built *A, int level, kcl_b
 
 /* ---------------------------------------------------------------- the vectors of the first level */
 
-static int sa_check(const kcl_preconditioner *M, const kcl_dense *B, int64_t rows) {
-  int rc = kcl_dense_need(M->ctx, "near_null", B);
+static int sa_check(kcl *ctx, const kcl_dense *B, int64_t rows) {
+  int rc = kcl_dense_need(ctx, "near_null", B);
   if (rc) return rc;
   if (B->rows != rows || B->cols < 1 || B->cols > KCL_MOST_NEAR_NULL || B->type != KCL_D)
-    return kcl_fail(M->ctx, KCL_USAGE,
+    return kcl_fail(ctx, KCL_USAGE,
                     "sa needs 1 to %d real near-null vectors of %lld rows: there are %lld of %lld",
                     KCL_MOST_NEAR_NULL, (long long)rows, (long long)B->cols, (long long)B->rows);
   if (!(kcl_norm_inf(KCL_D, B->val, B->rows * B->cols) < INFINITY))
-    return kcl_fail(M->ctx, KCL_USAGE, "sa: a near-null vector has an element that is not finite");
+    return kcl_fail(ctx, KCL_USAGE, "sa: a near-null vector has an element that is not finite");
   return KCL_OK;
 }
 
 /* x = C y of the scaled system: its near-null vectors are C^-1 times those given, or times constants. */
 typedef struct beginning {
-  const kcl_preconditioner *M;
+  const kcl_precond_request *q;
   int block, vectors;
   double *B;
 } beginning;
 
 static double given_or_constant(const beginning *v, int64_t i, int j) {
-  const kcl_dense *given = v->M->near_null;
+  const kcl_dense *given = v->q->near_null;
   return given ? given->val[j * given->rows + i] : i % v->block == j;
 }
 
 static void begin_rows(void *arg, int64_t from, int64_t to) {
   const beginning *v = arg;
-  const int *power = v->M->col_power;
+  const int *power = v->q->col_power;
   for (int64_t i = from; i < to; i++)
     for (int j = 0; j < v->vectors; j++) {
       const double x = given_or_constant(v, i, j);
@@ -83,26 +83,28 @@ static void begin_rows(void *arg, int64_t from, int64_t to) {
     }
 }
 
-static int sa_begin(const kcl_preconditioner *M, int64_t rows, beginning *v) {
-  const kcl_dense *given = M->near_null;
-  const int natural = kcl_natural_block(M->stats);
-  int rc = given ? sa_check(M, given, rows) : KCL_OK;
+static int sa_begin(beginning *v) {
+  kcl *ctx = v->q->ctx;
+  const kcl_dense *given = v->q->near_null;
+  const int64_t rows = v->q->A->rows;
+  const int natural = kcl_natural_block(v->q->stats);
+  int rc = given ? sa_check(ctx, given, rows) : KCL_OK;
   if (rc) return rc;
   v->block = rows % natural ? 1 : natural;
   v->vectors = given ? (int)given->cols : v->block;
-  if (v->vectors == 1 && !given && !M->col_power) return KCL_OK; /* the builder knows a constant */
-  rc =
-      kcl_alloc_unset(M->ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
+  if (v->vectors == 1 && !given && !v->q->col_power)
+    return KCL_OK; /* the builder knows a constant */
+  rc = kcl_alloc_unset(ctx, rows * v->vectors, sizeof *v->B, "near-null vectors", (void **)&v->B);
   if (!rc) kcl_for(rows, KCL_FEW_ROWS, begin_rows, v);
   return rc;
 }
 
-static int sa_setup(kcl_preconditioner *M, const kcl_csr *A) {
-  beginning v = {.M = M};
-  int rc = sa_begin(M, A->rows, &v);
+static int sa_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
+  beginning v = {.q = q};
+  int rc = sa_begin(&v);
   if (!rc)
     rc = kcl_levels_build(
-        M, A,
+        M, q,
         &(kcl_levels_plan){.coarsen = sa_coarsen,
                            .again = sa_coarsen_again,
                            .twice = TWICE,

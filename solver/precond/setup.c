@@ -59,16 +59,16 @@ int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *p, const 
 
 /* ---------------------------------------------------------------- set-up */
 
-static int fill_diagonal(const kcl_precond_request *q, kcl_preconditioner *M) {
+static int set_up_or_refresh(const kcl_precond_request *q, kcl_preconditioner *M) {
   const kcl_precond *p = M->kind;
-  if (q->before && p->refresh) return p->refresh(M, q->A, q->before);
-  return p->setup ? p->setup(M, q->A) : KCL_OK;
+  if (q->before && p->refresh) return p->refresh(M, q);
+  return p->setup ? p->setup(M, q) : KCL_OK;
 }
 
-static void note_blocks(kcl_preconditioner *M) {
+static void note_blocks(const kcl_precond_request *q, kcl_preconditioner *M) {
   const size_t n = strlen(M->note);
   snprintf(M->note + n, sizeof M->note - n, "%sin %d blocks, one per rank", n ? ", " : "",
-           M->halo->ranks->count);
+           q->halo->ranks->count);
 }
 
 /* Messages count the rows of the block. */
@@ -89,11 +89,6 @@ static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond
   KCL_TRY(kcl_alloc(q->ctx, 1, sizeof *M, "a preconditioner", (void **)&M));
   *M = (kcl_preconditioner){.ctx = q->ctx,
                             .kind = p,
-                            .stats = q->stats,
-                            .near_null = q->near_null,
-                            .col_power = q->col_power,
-                            .halo = q->halo,
-                            .adjoint_halo = q->adjoint_halo,
                             .type = q->A->type,
                             .tol = q->tol,
                             .hermitian = q->hermitian,
@@ -102,9 +97,8 @@ static int set_up_preconditioner(const kcl_precond_request *q, const kcl_precond
                             .size = {.levels = 1, .complexity = 1}};
   M->size.rows = (double)q->A->rows, M->size.nonzeros = (double)q->A->nnz;
   if (m->least_squares) M->scale = kcl_scale_for(q->norm_F > 0 ? q->norm_F : kcl_norm_F(q->A));
-  KCL_TRY(explain_rows(q, fill_diagonal(q, M)));
-  if (q->halo && !p->whole) note_blocks(M);
-  M->stats = NULL, M->near_null = NULL, M->col_power = NULL, M->halo = M->adjoint_halo = NULL;
+  KCL_TRY(explain_rows(q, set_up_or_refresh(q, M)));
+  if (q->halo && !p->whole) note_blocks(q, M);
   M->seconds = kcl_now() - start;
   *out = M, M = NULL;
 done:

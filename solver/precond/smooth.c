@@ -29,21 +29,16 @@ static int check_positive(const kcl_preconditioner *M, const double *d, int64_t 
   return KCL_OK;
 }
 
-/* Of the system's A, or of a block of it. */
-static int find_largest_eigenvalue(const kcl_preconditioner *M, const kcl_csr *A, const double *d,
-                                   double *lambda) {
-  if (M->halo && M->kind->whole) return kcl_spread_largest(M->ctx, A, d, M->halo, lambda);
-  return kcl_sparse_largest(M->ctx, A, d, lambda);
-}
-
-int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, double *largest) {
+int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const kcl_halo *halo,
+                     const char *name, double *largest) {
   const bool pairs = kcl_type_complex(A->type);
   double *d = NULL;
   int rc;
   KCL_TRY(kcl_precond_inverse_diagonal(M, A, &d));
   for (int64_t i = 0; pairs && i < A->rows; i++) d[i] = d[2 * i];
   KCL_TRY(check_positive(M, d, A->rows));
-  KCL_TRY(find_largest_eigenvalue(M, A, d, largest));
+  KCL_TRY(halo ? kcl_spread_largest(M->ctx, A, d, halo, largest)
+               : kcl_sparse_largest(M->ctx, A, d, largest));
   for (int64_t i = 0; i < A->rows; i++) d[i] /= *largest;
   rc = kcl_precond_add_vector(M, name, A->rows, KCL_D, d);
   d = NULL;

@@ -7,9 +7,10 @@
 
 enum { KCL_MOST_DEGREE = 4 };
 
-/* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. name: of the vector;
- * *largest: lambda. */
-int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const char *name, double *largest);
+/* D^-1 / lambda of A for kcl_record_smoothing as a vector of M; A Hermitian, in wide values. halo: of the other ranks' columns,
+ * which lambda takes in; or NULL. name: of the vector; *largest: lambda. */
+int kcl_add_smoother(kcl_preconditioner *M, const kcl_csr *A, const kcl_halo *halo,
+                     const char *name, double *largest);
 
 /* A diagonal for one step, kcl_sparse_step, likewise. */
 int kcl_add_step(kcl_preconditioner *M, const kcl_csr *A, const char *name, kcl_smoother kind);

@@ -7,14 +7,14 @@
 
 enum { MOST = 64 /* entries per row */ };
 
-static int spai_setup(kcl_preconditioner *M, const kcl_csr *A) {
+static int spai_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   kcl_csr *owned = NULL, *pattern = NULL, *C = NULL;
   const kcl_csr *wide;
   int rc;
-  KCL_TRY(kcl_sparse_wide(M->ctx, A, &owned, &wide));
+  KCL_TRY(kcl_sparse_wide(M->ctx, q->A, &owned, &wide));
   KCL_TRY(kcl_sparse_pattern(M->ctx, wide, false, 1, 0, MOST, &pattern));
   KCL_TRY(kcl_sparse_spai(M->ctx, wide, pattern, &C));
-  snprintf(M->note, sizeof M->note, "%.1f entries per row", (double)C->nnz / (double)A->rows);
+  snprintf(M->note, sizeof M->note, "%.1f entries per row", (double)C->nnz / (double)C->rows);
 done:
   kcl_csr_free(&owned), kcl_csr_free(&pattern);
   if (!rc) return kcl_precond_add_matrix(M, C, M->adjoint);
