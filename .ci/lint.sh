@@ -38,6 +38,11 @@ if has clang-tidy; then
   printf '%s\n' $files | xargs -n 12 -P "$processors" sh "$0" --tidy
   verdict $? "clang-tidy"
 fi
+# What a build without parts compiles instead: of files in which a part is a condition.
+bare=$(for f in $FLAGS; do case $f in -DHAVE_*) ;; *) echo "$f" ;; esac; done)
+${CC:-cc} -fsyntax-only -Wall -Wextra -Werror $bare -DKCL_NO_OPENCL \
+  $(grep -lE '^ *# *(el)?if.*(KCL_NO_OPENCL|HAVE_)' $(printf '%s\n' $files | grep -vE '^(tests|bench|distributed)/|/opencl/'))
+verdict $? "compiled without parts"
 if has doxygen; then
   # Every declaration of the public header has a comment. Doxygen does not check enum values.
   scratch=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Who depends on whom, read from the symbols of the compiled library and program: every room uses only the rooms that its
-# line allows, no two source files need each other, and the program sees the public header alone. For `make lint`.
+# line allows, neither rooms nor source files need each other, and the program sees the public header alone. For `make lint`.
 # usage: rooms.sh BUILD
 build=${1:?the build folder}
 failed=0 scratch=$(mktemp -d) || exit 1
@@ -12,12 +12,17 @@ core/base:
 core/matrix: core/base
 core/program: core/base core/matrix
 core/cpu: core/base core/matrix core/program
-core/opencl: core/base core/matrix core/program kernels
+core/opencl/device: core/base core/matrix kernels
+core/opencl/codegen: core/base core/matrix core/program core/opencl/device kernels
+core/opencl/run: core/base core/matrix core/program core/opencl/device core/opencl/codegen
+core/opencl/persistent: core/base core/matrix core/program core/opencl/device core/opencl/codegen core/opencl/run
+core/opencl/series: core/base core/program core/opencl/device core/opencl/codegen
+core/opencl: core/base core/program core/opencl/device core/opencl/codegen core/opencl/run core/opencl/persistent core/opencl/series
 core/device: core/base core/matrix core/program core/cpu core/opencl
 core/tuning: core/base core/matrix core/program core/device
 spmv: core/base core/matrix
 sparse: core/base core/matrix
-sparse/opencl: core/base core/matrix core/opencl sparse kernels
+sparse/opencl: core/base core/matrix core/opencl/device sparse kernels
 data/files: core/base core/matrix
 data/generators: core/base core/matrix
 data/collection: core/base data/files
@@ -60,6 +65,11 @@ awk 'function room(f) { if (f == "kernels") return f; sub(/\/[^\/]*$/, "", f); r
     else if (a != b && !may[a, b]) { print $1 " uses " $3 " of " $2 ": " a " may not use " b; bad = 1 } }
   END { exit bad }' "$scratch/allowed" "$scratch/uses" || failed=1
 
+awk '{ sub(/:$/, "", $1); for (i = 2; i <= NF; i++) print $1, $i }' "$scratch/allowed" | tsort >/dev/null 2>"$scratch/cycles" || {
+  failed=1
+  echo "rooms that may need each other:"
+  sed 's/^tsort: //' "$scratch/cycles"
+}
 cut -d' ' -f1,2 "$scratch/uses" | sort -u | tsort >"$scratch/order" 2>"$scratch/cycles" || {
   failed=1
   echo "source files that need each other:"

@@ -144,9 +144,9 @@ void cli_say_drivers(const cli_options *o) {
   say_permissions(o, "/dev", "kfd");
 #else
   (void)folder;
-  (void)registered;
-  (void)nvidia;
-  (void)permissions;
+  (void)say_registered;
+  (void)say_nvidia;
+  (void)say_permissions;
   cli_say(o, "drivers     this build is without OpenCL: install the headers and the loader, then "
              "run make\n");
 #endif

@@ -2,7 +2,7 @@
 # Turns kernel files into one C table: embed.sh FILE... > kernels.c
 # A line  #include "FILE"  stands for that file of the same folder: a format's kernel can be a variant of another's.
 echo '/* Made by kernels/embed.sh from the files of kernels/. */'
-echo '#include "core/opencl/source.h"'
+echo '#include "kernels/kernels.h"'
 echo '#include <string.h>'
 echo 'static const struct { const char *name, *text; } file[] = {'
 for f in "$@"; do

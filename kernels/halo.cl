@@ -1,5 +1,5 @@
 /* Elements of x that other ranks need, in the order in which they are sent; and what completes a product: y = y + B h, B the
- * rows with columns that other ranks own, row i of it belonging to row row[i] of y (core/opencl/ranks.c). */
+ * rows with columns that other ranks own, row i of it belonging to row row[i] of y (core/opencl/run/ranks.c). */
 kernel OF_WG void halo_pack(const idx n, global element *restrict out, global const int *restrict send,
                             global const element *restrict x)
 {

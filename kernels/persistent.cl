@@ -1,5 +1,5 @@
 /* The persistent kernel: all stages of LOOP, `times` times over, and those of REPLACE every so many passes, in one launch.
- * A skeleton: core/opencl/persistent_source.c fills the holes. docs/persistent.md states the protocol between the groups.
+ * A skeleton: core/opencl/persistent/persistent_source.c fills the holes. docs/persistent.md states the protocol between the groups.
  *
  * A straight line of stages without a branch around a barrier: after a stop groups go on meeting barriers to the end of the
  * pass, but own no elements any more. (The time some compilers take doubles with every branch around barriers.)

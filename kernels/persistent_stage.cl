@@ -1,4 +1,4 @@
-/* One stage in the persistent kernel. A skeleton: core/opencl/persistent_stage_source.c fills the holes.
+/* One stage in the persistent kernel. A skeleton: core/opencl/persistent/persistent_stage_source.c fills the holes.
  *
  *   overlapped   the product, where its x was published before the reduction in flight was sent: its rows are summed
  *                into registers meanwhile

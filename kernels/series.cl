@@ -1,5 +1,5 @@
 /* A series: consecutive small stages, carried out one after another by one launch, with a grid barrier between them. A
- * skeleton: core/opencl/series_source.c fills the holes.
+ * skeleton: core/opencl/series/series_source.c fills the holes.
  *
  *   words       of a stage in the table, at most
  *   functions   of stages that are alike, one each

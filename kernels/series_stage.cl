@@ -1,4 +1,4 @@
-/* One kind of stage in a series: a function with the arguments of the stage's kernel. A skeleton: core/opencl/stage_source.c
+/* One kind of stage in a series: a function with the arguments of the stage's kernel. A skeleton: core/opencl/codegen/stage_source.c
  * fills the holes, as in stage.cl. */
 @elements@
 @format@

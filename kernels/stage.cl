@@ -1,4 +1,4 @@
-/* A stage: one pass over memory, one launch. A skeleton: core/opencl/stage_source.c fills the holes from a recorded stage.
+/* A stage: one pass over memory, one launch. A skeleton: core/opencl/codegen/stage_source.c fills the holes from a recorded stage.
  *
  *   id                 phase and number, such as 1_0
  *   elements           the function elements_ID: what happens to element i of the vectors

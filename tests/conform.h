@@ -251,7 +251,7 @@ static inline void box_free(box *b) {
  * So when small sizes are asked for, fills and writes to buffers filled before become writes of the whole
  * buffer here, in front of the driver's functions. What a buffer holds is the same. */
 #ifndef KCL_NO_OPENCL
-#include "core/opencl/cl.h"
+#include "core/opencl/device/cl.h"
 #include <dlfcn.h>
 typedef cl_int write_function(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *,
                               cl_uint, const cl_event *, cl_event *);

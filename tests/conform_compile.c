@@ -15,7 +15,7 @@ int main(void) {
   return check_report();
 }
 #else
-#include "core/opencl/cl.h"
+#include "core/opencl/device/cl.h"
 
 /* ---------------------------------------------------------------- the replaced call */
 

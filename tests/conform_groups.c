@@ -13,7 +13,7 @@ int main(void) {
   return check_report();
 }
 #else
-#include "core/opencl/executor.h"
+#include "core/opencl/run/run.h"
 
 typedef struct trial {
   kcl *ctx, *native;

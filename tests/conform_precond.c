@@ -3,7 +3,7 @@
  * executor, refused with a sentence where it must be; how many iterations cg takes with it; how few kernels its stages need; and
  * narrow vectors, with every format that takes them.
  */
-#include "core/opencl/opencl.h"
+#include "core/opencl/device/device.h"
 #include "solver/engine/engine.h"
 #include "tests/conform.h"
 #include "tests/elasticity.h"

@@ -1,4 +1,4 @@
-/* Series of stages in one launch (core/opencl/series.c): as many iterations as with a launch per stage, in every type and with
+/* Series of stages in one launch (core/opencl/series/series.c): as many iterations as with a launch per stage, in every type and with
  * several right-hand sides, in few launches; a group that does not come to a barrier; stages that are too large.
  */
 #include "solver/solver.h"
@@ -11,7 +11,7 @@ int main(void) {
   return check_report();
 }
 #else
-#include "core/opencl/executor.h"
+#include "core/opencl/run/run.h"
 
 typedef struct outcome {
   int64_t iterations;

@@ -2,7 +2,7 @@
  * pinned memory, of a size for tests and of the size for GPUs. What arrives is read back. Then solves whose arrays are uploaded
  * in chunks: the residual is recomputed on the host. */
 #include "tests/conform.h"
-#include "core/opencl/opencl.h"
+#include "core/opencl/device/device.h"
 #include "tests/options.h"
 
 #ifdef KCL_NO_OPENCL

@@ -126,7 +126,7 @@ mutant reader-duplicates data/files/csr_build.c 'same ? add_mirrored(*sum, v, ne
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc
 mutant leak-next-method solver/auto/adapt.c 'if (rc || !fits) kcl_engine_free(out);' 'if (!fits) kcl_engine_free(out);' conform_alloc
 # ---- the persistent kernel's protocol
-G=kernels/persistent.clh M=kernels/messages.clh R=kernels/release.clh S=core/opencl/persistent_stage_source.c
+G=kernels/persistent.clh M=kernels/messages.clh R=kernels/release.clh S=core/opencl/persistent/persistent_stage_source.c
 mutant message-sequence $M '*late |= ANY(o.odd ^ sequence);' '*late |= 0;' test_persistent
 mutant message-parity $G '((number) & 1) * MOST_DOTS' '0 * MOST_DOTS' test_persistent
 mutant halo-wait $G 'late = (int)(load_acquire(flags + g) - version) < 0;' 'late = 0;' test_persistent
@@ -134,8 +134,8 @@ mutant halo-release $R 'atomic_xchg(to, a);' '*to = a;' test_persistent
 mutant halo-copies $S '"p_%s.current = n - p_%s.current;\n' '"p_%s.current = 0 * (n - p_%s.current);\n' test_persistent
 mutant total-early $S 'SYNC();\nactive = control[WAS_ACTIVE];' 'active = control[WAS_ACTIVE];' test_persistent
 mutant total-one-group $G 'g < MEMBERS; g += WG' 'g < MEMBERS - 1; g += WG' test_persistent
-mutant persistent-replacement core/opencl/persistent_source.c 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
-mutant launch-sequence core/opencl/persistent.c 'p->number +=' 'p->number = 0 *' test_persistent
+mutant persistent-replacement core/opencl/persistent/persistent_source.c 'if (++since_replace == %d)' 'if (++since_replace == -%d)' test_program
+mutant launch-sequence core/opencl/persistent/persistent.c 'p->number +=' 'p->number = 0 *' test_persistent
 mutant grid-barrier kernels/persistent.cl 'send_sums(mailbox, ++number, 0, total, scratch);' '++number;' test_persistent
 mutant seeds-by-all kernels/stage.clh 'partial[g] = g ? s_make(0) : sum;' 'partial[g] = sum;' test_program
 

@@ -1,7 +1,7 @@
 /* Names of a format's arrays and integers: build refuses those that the composed OpenCL source uses, and the list of
  * these is complete: every other parameter that the source gives to a format's function is refused as a name.
  */
-#include "core/opencl/opencl.h"
+#include "core/opencl/executor.h"
 #include "tests/conform.h"
 
 /* ---------------------------------------------------------------- build refuses */

@@ -10,7 +10,7 @@
  * Groups are made smaller (GROUP work-items) and waits shorter by changing three macros of the source. Not covered: the inline assembly for
  * NVIDIA's devices, and progress of groups that are not resident together.
  */
-#include "core/opencl/opencl.h"
+#include "core/opencl/executor.h"
 #include "solver/solver.h"
 #include "tests/conform.h"
 #include "tests/options.h"

@@ -1,6 +1,6 @@
 /* Predicted times (solver/engine/predict.c): outlines agree with what build makes; every method and format has a time;
  * what `auto` takes for systems whose best method and format on an NVIDIA H200 are known from measurements. */
-#include "core/opencl/opencl.h"
+#include "core/opencl/executor.h"
 #include "solver/solver.h"
 #include "tests/conform.h"
 

@@ -2,7 +2,7 @@
  * and the report says interrupted. The functions of other libraries are this program's: they do not return before the solve has.
  */
 #include "core/base/context.h"
-#include "core/opencl/cl.h"
+#include "core/opencl/device/cl.h"
 #include "tests/check.h"
 #include "tests/tol.h"
 #include <dlfcn.h>

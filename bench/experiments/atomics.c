@@ -5,7 +5,7 @@
  *
  * Times are those of OpenCL events: medians, without the launch. Cells are set to 0 before every launch and compared
  * with the exact sums after it; a wrong sum is a row "wrong sum" and exit code 1. */
-#include "core/opencl/cl.h"
+#include "core/opencl/device/cl.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

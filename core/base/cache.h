@@ -1,7 +1,7 @@
 /* The user's cache folder for everything that is kept between runs: $KRYLOCL_CACHE (no folder if empty), otherwise
  * $XDG_CACHE_HOME/krylocl, otherwise ~/.cache/krylocl. Its subfolders:
  *
- *   programs/    compiled programs                             (core/opencl/program_cache.c)
+ *   programs/    compiled programs                             (core/opencl/device/program_cache.c)
  *   rates/       stream rates, times of a launch               (core/tuning/rates.c)
  *   tune/        tunables, and timings for the choice by `auto` (core/base/tunables.c, core/tuning/choices.c)
  *   matrices/    parsed files as .kcl                          (data/files/read_cached.c)

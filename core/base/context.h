@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include "core/base/tunables.h"
 
-typedef struct kcl_opencl kcl_opencl; /* core/opencl/opencl.h: device, queue, compiled programs */
+typedef struct kcl_opencl
+    kcl_opencl; /* core/opencl/device/device.h: device, queue, compiled programs */
 
 /* How the rows of a product are divided. NATIVE: among threads. CPU: one contiguous row block per work-group of one
  * work-item. GPU: neighbouring rows to neighbouring work-items. */

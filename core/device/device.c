@@ -7,7 +7,15 @@
 #include <strings.h>
 #include <unistd.h>
 
+#ifdef KCL_NO_OPENCL
+const kcl_opencl_ops *const kcl_opencl_backend = NULL;
+#endif
+
 enum { MOST_DEVICES = 64 };
+
+static int need_opencl(kcl *ctx) {
+  return kcl_opencl_backend ? KCL_OK : kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
+}
 
 int kcl_create(kcl **ctx) {
   if (!ctx) return KCL_USAGE;
@@ -21,7 +29,7 @@ void kcl_context_retain(kcl *ctx) { ctx->references++; }
 
 void kcl_context_release(kcl *ctx) {
   if (--ctx->references > 0) return;
-  kcl_opencl_detach(ctx);
+  if (ctx->opencl) kcl_opencl_backend->detach(ctx);
   free(ctx);
 }
 
@@ -62,7 +70,7 @@ static int list_devices(kcl *ctx, bool opencl, kcl_device **list, int *count) {
   int rc = kcl_alloc(ctx, MOST_DEVICES, sizeof **list, "the list of devices", (void **)list);
   if (rc) return rc;
   describe_native(&(*list)[(*count)++]);
-  if (opencl) kcl_opencl_list(*list, MOST_DEVICES, count);
+  if (opencl && kcl_opencl_backend) kcl_opencl_backend->list(*list, MOST_DEVICES, count);
   return KCL_OK;
 }
 
@@ -85,8 +93,9 @@ int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = NULL;
   if ((rc = kcl_need(ctx, "d", d))) return rc;
-  if (d->platform >= 0) return kcl_opencl_extensions(ctx, d, out);
-  return kcl_alloc(ctx, 1, 1, "the list of extensions", (void **)out);
+  if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the list of extensions", (void **)out);
+  rc = need_opencl(ctx);
+  return rc ? rc : kcl_opencl_backend->extensions(ctx, d, out);
 }
 
 /* ---------------------------------------------------------------- the selection */
@@ -149,20 +158,21 @@ static int match_device(const kcl_device *list, int count, const char *want) {
 
 /* Drivers are registered with the ICD loader, so the message for an empty list names the loader. */
 static void no_platform(char *text, size_t room) {
-#ifdef KCL_NO_OPENCL
-  snprintf(text, room,
-           "\n  this build has no OpenCL: install the ICD loader and headers, then run make again");
-  return;
-#endif
   const char *vendors = getenv("OCL_ICD_VENDORS"), *files = getenv("OCL_ICD_FILENAMES"),
              *home = getenv("HOME");
+  if (!kcl_opencl_backend) {
+    snprintf(
+        text, room,
+        "\n  this build has no OpenCL: install the ICD loader and headers, then run make again");
+    return;
+  }
   snprintf(
       text, room,
       "\n  no OpenCL platform: no driver is registered with the ICD loader (%s), or none starts:\n"
       "  PoCL needs a cache that it can write, POCL_CACHE_DIR or in HOME, which is %s.\n"
       "  OCL_ICD_VENDORS is %s (ocl-icd), OCL_ICD_FILENAMES is %s (Khronos loader); the usual "
       "place is /etc/OpenCL/vendors.",
-      kcl_icd_loader(), home ? home : "not set", vendors ? vendors : "not set",
+      kcl_opencl_backend->icd_loader(), home ? home : "not set", vendors ? vendors : "not set",
       files ? files : "not set");
 }
 
@@ -194,7 +204,7 @@ static int check_unused(kcl *ctx) {
 /* Makes this the context's device; queue: the caller's on that device, or NULL. */
 static int use(kcl *ctx, const kcl_device *device, void *queue) {
   int rc = KCL_OK;
-  kcl_opencl_detach(ctx);
+  if (ctx->opencl) kcl_opencl_backend->detach(ctx);
   ctx->device = *device;
   ctx->stream = (kcl_stream){0};
   ctx->launch = 0;
@@ -202,7 +212,7 @@ static int use(kcl *ctx, const kcl_device *device, void *queue) {
   if (device->platform < 0)
     ctx->device.compute_units = ctx->threads;
   else
-    rc = kcl_opencl_attach(ctx, device, queue);
+    rc = kcl_opencl_backend->attach(ctx, device, queue);
   if (!rc) rc = kcl_tune_load(ctx);
   if (!rc) ctx->selected = true;
   return rc;
@@ -236,8 +246,9 @@ int kcl_select_queue(kcl *ctx, void *queue) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
   if ((rc = check_unused(ctx))) return rc;
-  rc = kcl_opencl_device_of(ctx, queue, &device);
-  return rc ? rc : use(ctx, &device, queue);
+  if ((rc = need_opencl(ctx)) || (rc = kcl_opencl_backend->device_of(ctx, queue, &device)))
+    return rc;
+  return use(ctx, &device, queue);
 }
 
 int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
@@ -248,7 +259,7 @@ int kcl_opencl_handles(kcl *ctx, void **context, void **queue) {
   if (!ctx->selected && (rc = kcl_select(ctx, NULL, 0))) return rc;
   if (!ctx->opencl)
     return kcl_fail(ctx, KCL_USAGE, "the selected device is the native executor: it has no queue");
-  kcl_opencl_get(ctx, context, queue);
+  kcl_opencl_backend->handles(ctx, context, queue);
   return KCL_OK;
 }
 
@@ -262,6 +273,6 @@ int kcl_profile_take(kcl *ctx, kcl_profile *out) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "out", out))) return rc;
   *out = (kcl_profile){0};
-  if (ctx->opencl) kcl_opencl_profile_take(ctx, out);
+  if (ctx->opencl) kcl_opencl_backend->profile_take(ctx, out);
   return KCL_OK;
 }

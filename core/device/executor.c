@@ -10,7 +10,7 @@ int kcl_executor_open(kcl_program *k, kcl_executor *ex) {
   if (k->slots > KCL_MOST_SLOTS)
     return kcl_fail(k->ctx, KCL_USAGE, "the method uses %d scalars, at most %d are possible",
                     k->slots, KCL_MOST_SLOTS);
-  return k->ctx->opencl ? kcl_opencl_open(k, ex) : open_cpu[k->type](k, ex);
+  return k->ctx->opencl ? kcl_opencl_backend->open(k, ex) : open_cpu[k->type](k, ex);
 }
 
 /* Seconds per pass on the native executor, with a barrier after each stage. The rates are of a core of 2026. */
@@ -24,5 +24,5 @@ static double native_estimate(const kcl_program *k) {
 }
 
 double kcl_executor_estimate(kcl_program *k) {
-  return k->ctx->opencl ? kcl_opencl_estimate(k) : native_estimate(k);
+  return k->ctx->opencl ? kcl_opencl_backend->estimate(k) : native_estimate(k);
 }

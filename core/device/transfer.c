@@ -25,26 +25,27 @@ static void widen_values(void *arg, int64_t first, int64_t end) {
 }
 
 int kcl_narrow(kcl *ctx, void *y, void *x, int64_t n, double scale) {
-  if (ctx->opencl) return kcl_opencl_transfer(ctx, "narrow", y, x, n, scale);
+  if (ctx->opencl) return kcl_opencl_backend->convert(ctx, KCL_CONVERT_NARROW, y, x, n, scale);
   kcl_for(n, KCL_FEW, narrow_values, &(conversion){y, x, scale});
   return KCL_OK;
 }
 
 int kcl_collect(kcl *ctx, void *y, void *x, int64_t n, double scale) {
-  if (ctx->opencl) return kcl_opencl_transfer(ctx, "collect", y, x, n, scale);
+  if (ctx->opencl) return kcl_opencl_backend->convert(ctx, KCL_CONVERT_COLLECT, y, x, n, scale);
   kcl_for(n, KCL_FEW, widen_values, &(conversion){y, x, scale});
   return KCL_OK;
 }
 
 int kcl_pin(kcl *ctx, int64_t count, size_t size, const char *what, kcl_pinned *out) {
   *out = (kcl_pinned){NULL, NULL};
-  if (ctx->opencl) return kcl_opencl_pin_host(ctx, (size_t)(count ? count : 1) * size, what, out);
+  if (ctx->opencl)
+    return kcl_opencl_backend->pin(ctx, (size_t)(count ? count : 1) * size, what, out);
   return kcl_alloc(ctx, count, size, what, &out->data);
 }
 
 void kcl_unpin(kcl *ctx, kcl_pinned *p) {
   if (ctx->opencl) {
-    kcl_opencl_unpin_host(ctx, p);
+    kcl_opencl_backend->unpin(ctx, p);
     return;
   }
   free(p->data);
@@ -53,10 +54,10 @@ void kcl_unpin(kcl *ctx, kcl_pinned *p) {
 
 void kcl_register(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
   *out = (kcl_pinned){.data = memory};
-  if (ctx->opencl && bytes) kcl_opencl_register_host(ctx, memory, bytes, out);
+  if (ctx->opencl && bytes) kcl_opencl_backend->pin_given(ctx, memory, bytes, out);
 }
 
 void kcl_unregister(kcl *ctx, kcl_pinned *p) {
-  if (p->buffer) kcl_opencl_unpin_host(ctx, p);
+  if (p->buffer) kcl_opencl_backend->unpin(ctx, p);
   *p = (kcl_pinned){NULL, NULL};
 }

@@ -1,5 +1,5 @@
 /* Which names a format can give to its arrays and integers: they become parameters of its OpenCL functions, beside those
- * that the composed source adds (core/opencl/product.c, elements.c). docs/kernels.md lists them. */
+ * that the composed source adds (core/opencl/codegen/product.c, elements.c). docs/kernels.md lists them. */
 #include "core/base/context.h"
 #include "core/matrix/matrix.h"
 #include <ctype.h>

@@ -1,8 +1,8 @@
 /* The time of a pass over LOOP, predicted from a recorded program whose matrices may be outlines. Constants: an NVIDIA
  * H200, and PoCL on two cores (docs/lab/2026-11-23-model.md).
  */
-#include "core/opencl/emit.h"
 #include "core/opencl/executor.h"
+#include "core/opencl/persistent/persistent.h"
 #include <math.h>
 
 static const double LAUNCH_GPU = 3.6e-6,

@@ -6,6 +6,8 @@
  * such read, while the next batch already runs. Right-hand sides that nobody asked for have stopped before they begin.
  */
 #include "core/opencl/executor.h"
+#include "core/opencl/persistent/persistent.h"
+#include "core/opencl/series/series.h"
 #include "core/program/ranks.h"
 #include <stdlib.h>
 #include <string.h>

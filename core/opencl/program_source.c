@@ -1,20 +1,10 @@
 /* From a recorded program to OpenCL source for one device: constants, the headers of kernels/, then one kernel per stage
  * or the persistent kernel. */
-#include "core/opencl/emit.h"
-#include "core/opencl/persistent_plan.h"
+#include "core/opencl/executor.h"
+#include "core/opencl/persistent/persistent.h"
+#include "core/opencl/series/series.h"
 #include "core/program/ranks.h"
 #include <string.h>
-
-size_t kcl_poll_bytes(const kcl_program *k) {
-  return (size_t)kcl_rhs_width(k) *
-         (sizeof(kcl_control) + (size_t)k->slots * kcl_type_size(k->type));
-}
-
-/* Bytes of the state with its partial sums (kernels/stage.clh), in whole cache lines. */
-size_t kcl_state_bytes(const kcl_program *k, const kcl_geometry *g) {
-  size_t sums = (size_t)kcl_program_dots(k) * (size_t)g->partials_max * (size_t)kcl_rhs_width(k);
-  return (kcl_poll_bytes(k) + sums * kcl_type_size(k->type) + 127) / 128 * 128;
-}
 
 static void define(kcl_source *t, const char *name, int value) {
   kcl_put(t, "#define %s %d\n", name, value);

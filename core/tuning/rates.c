@@ -208,7 +208,7 @@ static int measure_memory(kcl *ctx, kcl_rates *r) {
   return KCL_OK;
 }
 
-/* Measures the cache rate of a CPU. The model of a GPU has constants for its L2 cache instead (core/opencl/persistent.c). */
+/* Measures the cache rate of a CPU. The model of a GPU has constants for its L2 cache instead (core/opencl/persistent/persistent.c). */
 static int measure_cache(kcl *ctx, kcl_rates *r) {
   const int64_t size = (int64_t)kcl_type_size(triad_type(ctx)),
                 n = last_cache(&ctx->device) / 6 / size;

@@ -2,7 +2,7 @@
 #ifndef KCL_SETUP_LAUNCH_H
 #define KCL_SETUP_LAUNCH_H
 
-#include "core/opencl/opencl.h"
+#include "core/opencl/device/device.h"
 #include "sparse/opencl/setup.h"
 
 enum { KCL_AMG_DEVICE_GROUP = 256 }; /* work-items per group, unless a kernel says otherwise */

@@ -1,6 +1,6 @@
 /* Programs, memory and launches of set-ups on a device. Programs are loaded ahead of time, while the host is at work. Buffers are the
  * context's (core/opencl/pool.c), which keeps the programs, too, for the next set-up. */
-#include "core/opencl/source.h"
+#include "kernels/kernels.h"
 #include "sparse/opencl/launch.h"
 #include <stdlib.h>
 #include <string.h>

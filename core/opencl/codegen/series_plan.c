@@ -1,0 +1,55 @@
+/* Which stages have kernels that others may share (stage_shared.c): they have neither dots nor operations on slots. And which of
+ * these form a series: consecutive ones that are small, carried out by one launch (series.c).
+ */
+#include "core/opencl/codegen/codegen.h"
+#include "core/opencl/device/device.h"
+#include <string.h>
+
+bool kcl_stage_can_share(const kcl_program *k, int phase, int number) {
+  const kcl_stage *s = &k->stage[phase][number], *before = kcl_stage_previous(k, phase, number);
+  return s->unnamed && s->A && !s->scalars && !kcl_stage_dots(s) && !s->A->format->scatter &&
+         !(before && kcl_stage_dots(before)) && !kcl_stage_seeds(k, phase, number);
+}
+
+/* Can rows of A be added up without local memory, by warp shuffles or by one work-item each? The stages of a series are branches
+ * of one loop, and barriers in them take some compilers minutes. */
+static bool has_simple_rows(const kcl_program *k, const kcl_matrix *A) {
+  const kcl_format *f = A->format;
+  const int lanes = k->ctx->opencl->is_nvidia ? 32 : 1;
+  return f->multi_rhs && !A->local_scalars && !A->message_slots && !A->prepare_items &&
+         (A->lanes <= lanes || !strcmp(f->kernel, "spmv_csr"));
+}
+
+int kcl_series_lanes(const kcl_program *k, const kcl_matrix *A) {
+  enum { SHORT_ROWS = 8, LONG_ROW = 32 };
+  if (!k->ctx->opencl->is_nvidia || A->lanes == 1) return 1;
+  return A->lanes <= SHORT_ROWS ? SHORT_ROWS : LONG_ROW;
+}
+
+static bool fits_series(const kcl_program *k, const kcl_geometry *g, int phase, int i) {
+  if (!g->series_groups || g->without_loop || i < 0 || i >= k->stages[phase] ||
+      !kcl_stage_can_share(k, phase, i))
+    return false;
+  const kcl_stage *s = &k->stage[phase][i];
+  return !s->cycle_end && has_simple_rows(k, s->A) &&
+         kcl_stage_bytes(k, s, kcl_rhs_width(k)) <= g->series_bytes;
+}
+
+bool kcl_stage_in_series(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
+  return fits_series(k, g, phase, number) &&
+         (fits_series(k, g, phase, number - 1) || fits_series(k, g, phase, number + 1));
+}
+
+bool kcl_series_next(const kcl_program *k, const kcl_geometry *g, int *phase, int *number) {
+  for (++*number; *phase < KCL_PHASES; ++*phase, *number = 0)
+    for (; *number < k->stages[*phase]; ++*number)
+      if (kcl_stage_in_series(k, g, *phase, *number)) return true;
+  return false;
+}
+
+int kcl_series_length(const kcl_program *k, const kcl_geometry *g, int phase, int number) {
+  int length = 0;
+  if (fits_series(k, g, phase, number - 1)) return 0;
+  while (fits_series(k, g, phase, number + length)) length++;
+  return length < 2 ? 0 : length;
+}

@@ -1,0 +1,181 @@
+/* One stage as one kernel: fills the skeleton kernels/stage.cl. */
+#include "core/opencl/codegen/codegen.h"
+#include "core/program/formula.h"
+#include <stdio.h>
+#include <string.h>
+
+void kcl_stage_id(const kcl_program *k, int phase, int number, char id[32]) {
+  const bool own = kcl_stage_can_share(k, phase, number);
+  int before = 0;
+  for (int i = 0; i < number; i++) before += kcl_stage_can_share(k, phase, i) == own;
+  snprintf(id, 32, own ? "%d_own_%d" : "%d_%d", phase, before);
+}
+
+kcl_emit kcl_emit_stage(const kcl_program *k, const kcl_geometry *g, kcl_phase phase, int number) {
+  kcl_emit e = {.k = k,
+                .g = g,
+                .s = &k->stage[phase][number],
+                .phase = phase,
+                .number = number,
+                .cpu = g->group == 1,
+                .unnamed = !g->persistent && kcl_stage_can_share(k, phase, number),
+                .persistent = g->persistent};
+  kcl_stage_id(k, phase, number, e.id);
+  return e;
+}
+
+static const kcl_stage *before(const kcl_emit *e) {
+  return kcl_stage_previous(e->k, e->phase, e->number);
+}
+
+static int local_scalars(const kcl_emit *e) { return e->s->A ? e->s->A->local_scalars : 0; }
+
+/* ---------------------------------------------------------------- holes */
+
+static void id(kcl_source *t, const void *of) { kcl_put(t, "%s", ((const kcl_emit *)of)->id); }
+
+void kcl_put_stage_comment(kcl_source *t, const kcl_emit *e) {
+  char text[4000];
+  if (e->unnamed) {
+    kcl_put(t, "/* of the preconditioner */\n");
+    return;
+  }
+  kcl_stage_formula(e->k, e->s, text, sizeof text);
+  kcl_put(t, "/* %s, stage_%s:", kcl_phase_name(e->phase), e->id);
+  for (const char *at = text; *at;) {
+    size_t n = strcspn(at, ";");
+    kcl_put(t, "\n *   %.*s", (int)n, at);
+    at += n;
+    at += strspn(at, "; ");
+  }
+  kcl_put(t, " */\n");
+}
+
+static void elements(kcl_source *t, const void *of) {
+  kcl_put_stage_comment(t, of), kcl_put_elements(t, of);
+}
+
+static void format(kcl_source *t, const void *of) { kcl_put_format(t, of); }
+
+static void sums_parameter(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (kcl_sums_are_argument(e->k)) kcl_put(t, ", const sums_of_ranks over_ranks");
+}
+
+static void history_parameter(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (kcl_stage_writes_history(e->s)) kcl_put(t, ", global real *restrict history");
+}
+
+static void put_stage_matrix(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (e->s->A) kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_ARRAYS_TYPED, kcl_emit_prefix(e));
+}
+
+static void put_stage_vectors(kcl_source *t, const void *of) { kcl_put_vectors(t, of, true); }
+
+static void prepared_parameters(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put(t, ", "), kcl_put_arrays(t, e->s->A, KCL_ARRAYS_WRITTEN, kcl_emit_prefix(e));
+}
+
+static void prepared_arguments(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put_arrays(t, e->s->A, KCL_ARRAYS_NAMED, kcl_emit_prefix(e));
+}
+
+static void put_stage_sums_at_once(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  const int dots = kcl_stage_dots(e->s), previous = before(e) ? kcl_stage_dots(before(e)) : 0;
+  kcl_put(t, "%d", kcl_at_once(kcl_rhs_width(e->k) * (dots > previous ? dots : previous)));
+}
+
+static void format_scalars(kcl_source *t, const void *of) { kcl_put(t, "%d", local_scalars(of)); }
+
+static void put_stage_totals(kcl_source *t, const void *of) {
+  int width = kcl_rhs_width(((const kcl_emit *)of)->k);
+  kcl_put(t, "%d", width > KCL_AT_ONCE ? width : KCL_AT_ONCE);
+}
+
+static void cycle_end(kcl_source *t, const void *of) {
+  kcl_put(t, "%s", ((const kcl_emit *)of)->s->cycle_end ? "true" : "false");
+}
+
+/* Was the stage before carried out for a stop inside the cycle, too? */
+static void cycle_end_before(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put(t, "%s", e->s->cycle_end && before(e) && before(e)->cycle_end ? "true" : "false");
+}
+
+static void put_stage_reduce(kcl_source *t, const void *of) {
+  kcl_put_reduce(t, ((const kcl_emit *)of)->k, before(of));
+}
+
+static void scalars(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (!e->s->scalars) return;
+  kcl_put(t, "FOR_ACTIVE_RHS {\n");
+  kcl_put_scalar_ops(t, e, NULL, true);
+  kcl_put(t, "}\nSYNC();\n");
+}
+
+static void put_stage_seed(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  kcl_put_seed(t, e->k, kcl_stage_seeds(e->k, e->phase, e->number));
+}
+
+static void put_stage_factors(kcl_source *t, const void *of) { kcl_put_factors(t, of); }
+static void put_stage_sums(kcl_source *t, const void *of) { kcl_put_sums(t, of); }
+static void put_stage_loop(kcl_source *t, const void *of) { kcl_put_loop(t, of); }
+static void put_stage_partials(kcl_source *t, const void *of) { kcl_put_partials(t, of); }
+static void put_prepare_kernel(kcl_source *t, const void *of);
+
+static const kcl_hole holes[] = {{"id", id},
+                                 {"elements", elements},
+                                 {"format", format},
+                                 {"prepare", put_prepare_kernel},
+                                 {"sums_parameter", sums_parameter},
+                                 {"history_parameter", history_parameter},
+                                 {"matrix_parameters", put_stage_matrix},
+                                 {"vector_parameters", put_stage_vectors},
+                                 {"prepared_parameters", prepared_parameters},
+                                 {"prepared_arguments", prepared_arguments},
+                                 {"sums_at_once", put_stage_sums_at_once},
+                                 {"format_scalars", format_scalars},
+                                 {"totals", put_stage_totals},
+                                 {"cycle_end", cycle_end},
+                                 {"cycle_end_before", cycle_end_before},
+                                 {"reduce", put_stage_reduce},
+                                 {"scalars", scalars},
+                                 {"seed", put_stage_seed},
+                                 {"factors", put_stage_factors},
+                                 {"sums", put_stage_sums},
+                                 {"loop", put_stage_loop},
+                                 {"partials", put_stage_partials}};
+enum { HOLES = sizeof holes / sizeof *holes };
+
+static void put_prepare_kernel(kcl_source *t, const void *of) {
+  const kcl_emit *e = of;
+  if (e->s->A && e->s->A->prepare_items) kcl_put_skeleton(t, "prepare.cl", holes, HOLES, e);
+}
+
+/* Types of the format's arrays end with its text. */
+static void put_skeleton(kcl_source *t, const char *file, const kcl_emit *e) {
+  kcl_put_skeleton(t, file, holes, HOLES, e);
+  for (int i = 0; e->s->A && i < e->s->A->arrays; i++)
+    if (e->s->A->array[i].kind == KCL_INT64) kcl_put(t, "#undef %s_t\n", e->s->A->array[i].name);
+}
+
+void kcl_put_stage_kernel(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
+                          kcl_phase phase, int number, bool alone) {
+  kcl_emit e = kcl_emit_stage(k, g, phase, number);
+  if (alone) snprintf(e.id, sizeof e.id, "shared");
+  put_skeleton(t, "stage.cl", &e);
+}
+
+void kcl_put_stage_function(kcl_source *t, const kcl_program *k, const kcl_geometry *g,
+                            kcl_phase phase, int number, int function) {
+  kcl_emit e = kcl_emit_stage(k, g, phase, number);
+  snprintf(e.id, sizeof e.id, "%d", function);
+  put_skeleton(t, "series_stage.cl", &e);
+}

@@ -1,0 +1,131 @@
+/* An OpenCL device: its queue, buffers, uploads, compiled programs.
+ *
+ *   device.c         the list of devices, a context with a queue on one
+ *   calls.c          errors by name, buffers of zeros
+ *   pool.c           buffers for reuse
+ *   upload.c         writes through pinned memory
+ *   transfer.c       vectors between float and double; pinned host memory
+ *   matrix_arrays.c  the arrays of a matrix
+ *   program_cache.c  compiled programs, kept in memory and on disk; compile.c: one compilation
+ *   profile.c        event times
+ */
+#ifndef KCL_OPENCL_DEVICE_H
+#define KCL_OPENCL_DEVICE_H
+
+#include "core/base/background.h"
+#include "core/base/context.h"
+#include "core/matrix/matrix.h"
+#include "core/opencl/device/cl.h"
+#include "core/opencl/opencl.h"
+
+typedef struct kcl_pool kcl_pool;
+enum { KCL_BUILT = 128, KCL_CHUNKS = 16 };
+struct kcl_opencl {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue;
+  bool is_cpu, is_nvidia, small_groups;
+  bool compiles_alone;  /* two compilations at once crash it: Oclgrind 21 */
+  int units;            /* compute units */
+  int concurrent;       /* groups that run at once and may wait for each other */
+  cl_ulong local_bytes; /* local memory of a group */
+  struct {
+    char *key;
+    cl_program program;
+  } built[KCL_BUILT];          /* a ring of the latest: other solvers often need the same kernels */
+  struct kcl_loading *loading; /* adds to it in the background; or NULL */
+  cl_mem pinned;               /* memory for uploads (upload.c), */
+  char *chunks;                /* [KCL_CHUNKS, chunk_bytes] */
+  cl_event sent[KCL_CHUNKS];   /* is the copy out of it done? */
+  int64_t chunked;             /* chunks that were sent from it */
+  kcl_background *pins;        /* makes it */
+  size_t chunk_bytes;          /* 0: not decided yet (tests use small ones) */
+  kcl_pool *pool;              /* of buffers; or NULL: there are none yet */
+  void *kept;                  /* between set-ups of preconditioners (sparse/opencl), and its end */
+  void (*free_kept)(void *kept);
+  cl_kernel conversion[KCL_CONVERT_COLLECT + 1]; /* of transfer.c; NULL: not needed yet */
+  int builds, compiled,
+      from_cache;            /* programs: all, those the driver compiled, those from the disk */
+  bool dumped;               /* something, to the file of KRYLOCL_DUMP */
+  struct kcl_event_log *log; /* NULL: no event times */
+};
+
+/* ---- device.c, of the table kcl_opencl_ops */
+void kcl_opencl_list(kcl_device *list, int room, int *count);
+const char *kcl_icd_loader(void);
+int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out);
+int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue);
+int kcl_opencl_device_of(kcl *ctx, void *queue, kcl_device *out);
+void kcl_opencl_get(const kcl *ctx, void **context, void **queue);
+void kcl_opencl_detach(kcl *ctx);
+
+/* ---- transfer.c, of that table, too */
+int kcl_opencl_convert(kcl *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale);
+int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out);
+void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p);
+void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out);
+void kcl_opencl_end_conversions(kcl_opencl *o);
+
+/* ---- matrix_arrays.c */
+int kcl_opencl_upload(kcl_matrix *m);  /* its arrays, if that has not been done */
+void kcl_opencl_adopt(kcl_matrix *m);  /* m->device is freed with m: arrays are made there */
+void kcl_opencl_find_images(kcl *ctx); /* ctx->images */
+
+/* ---- profile.c */
+int kcl_opencl_profile_begin(kcl *ctx); /* event times are recorded */
+void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out);
+/* For the last argument of an enqueue: where its event goes, or NULL. keep: of an event that the caller has as well. */
+cl_event *kcl_profile_event(kcl_opencl *o, const char *kind, size_t bytes);
+cl_event *kcl_profile_launch(kcl_opencl *o, cl_kernel k, size_t group);
+void kcl_profile_keep(kcl_opencl *o, cl_event event, const char *kind, size_t bytes);
+void kcl_opencl_profile_end(kcl_opencl *o);
+
+/* ---- calls.c. KCL_OK, or a failure that names the call, the code, and `what` was being done. */
+int kcl_cl_check(kcl *ctx, cl_int code, const char *call, const char *what);
+int kcl_opencl_buffer(kcl *ctx, size_t bytes, const char *what,
+                      cl_mem *out); /* filled with zeros */
+/* The size of such a buffer; fills so many bytes with zeros. */
+size_t kcl_opencl_padded(size_t bytes);
+cl_int kcl_opencl_clear(kcl *ctx, cl_mem buffer, size_t bytes);
+
+/* A pool of buffers for reuse (pool.c). briefly: the buffer is returned soon, so a larger one will do. */
+int kcl_pool_take(kcl *ctx, size_t bytes, bool briefly, void **out);
+void kcl_pool_give(kcl *ctx, const void *buffer); /* any buffer, or NULL: others are released */
+void kcl_pool_trim(kcl *ctx);                     /* what is free: to a part of the memory */
+void kcl_pool_end(kcl_opencl *o);
+/* A buffer of zeros from the pool. */
+int kcl_opencl_vector(kcl *ctx, size_t bytes, cl_mem *out);
+
+/* `count` elements of `element` bytes. fill writes `count` of them from number `from` on to `to`, which may be pinned memory;
+ * it has been called for all when kcl_opencl_write returns. kcl_fill_bytes copies. */
+typedef void (*kcl_fill)(const void *source, int64_t from, int64_t count, void *to);
+typedef struct kcl_upload {
+  size_t element;
+  int64_t count;
+  kcl_fill fill;
+  const void *source;
+} kcl_upload;
+int kcl_opencl_write(kcl *ctx, cl_mem to, const kcl_upload *u, const char *what);
+void kcl_fill_bytes(const void *source, int64_t from, int64_t count, void *to);
+void kcl_fill_narrow(const void *source, int64_t from, int64_t count,
+                     void *to);           /* int64 to int32 */
+void kcl_opencl_pin_ahead(kcl_opencl *o); /* makes the pinned memory of uploads in the background */
+void kcl_opencl_unpin(kcl_opencl *o);
+
+/* Compiles, several at once, or finds what this context or an earlier process compiled from the same source
+ * (program_cache.c). Release the programs; after a failure there are none. */
+enum { KCL_MOST_PARTS = 48, KCL_MOST_BUILDS = KCL_MOST_PARTS + 2 };
+typedef struct kcl_build {
+  const char *source, *options;
+  cl_program program;
+} kcl_build;
+int kcl_opencl_build(kcl *ctx, kcl_build *list, int count);
+bool kcl_opencl_have(kcl *ctx, const kcl_build *b); /* without compiling? */
+/* Begins to load, in the background, those that an earlier process compiled. */
+void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count);
+/* clBuildProgram; *stopped: the solve is to stop, and the driver goes on with the program by itself (compile.c). */
+cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped);
+void kcl_opencl_forget_programs(kcl_opencl *o);
+
+#endif

@@ -1,0 +1,265 @@
+/* Compiled programs, kept in two places: a context remembers its latest by their text, and the cache folder
+ * (core/base/cache.h) stores the driver's binaries for all processes. The key is all that a binary depends on:
+ *
+ *   platform and its version | device | driver | options | source
+ *
+ * A binary that the driver does not take is compiled again and replaced. The remaining programs are compiled concurrently:
+ * drivers compile in the calling thread; where they cannot (PoCL), one program after another. */
+#include "core/base/cache.h"
+#include "core/opencl/device/device.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char folder[] = "programs";
+static const long long most_kept = 256 << 20; /* bytes */
+
+/* Appends text to the file KRYLOCL_DUMP, which receives composed sources and compiler logs for kernel authors. */
+static void dump(kcl_opencl *o, const char *text) {
+  const char *path = getenv("KRYLOCL_DUMP");
+  FILE *f = path ? fopen(path, o->dumped ? "a" : "w") : NULL;
+  if (f) fputs(text, f), fclose(f);
+  o->dumped = true;
+}
+
+/* ---------------------------------------------------------------- on disk */
+
+static cl_program load_binary(kcl_opencl *o, const char *key, const char *options) {
+  size_t size;
+  unsigned char *binary = kcl_cache_get(folder, key, &size);
+  const unsigned char *bytes = binary;
+  cl_int code, status;
+  if (!binary) return NULL;
+  cl_program p =
+      clCreateProgramWithBinary(o->context, 1, &o->device, &size, &bytes, &status, &code);
+  free(binary);
+  if (!code) code = clBuildProgram(p, 1, &o->device, options, NULL, NULL);
+  if (!code) {
+    o->from_cache++;
+    return p;
+  }
+  if (p) clReleaseProgram(p);
+  return NULL;
+}
+
+/* Stores a program's binary, if there is a folder: some drivers compile further to return one. */
+static void store_binary(const char *key, cl_program p) {
+  char path[4096];
+  size_t size = 0;
+  if (kcl_cache_path(folder, "", path, sizeof path)) return;
+  if (clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) || !size) return;
+  unsigned char *binary = malloc(size);
+  if (binary && !clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL))
+    kcl_cache_put(folder, key, binary, size);
+  free(binary);
+}
+
+/* ---------------------------------------------------------------- in memory */
+
+/* The key of a program (see above); NULL: out of memory. */
+static char *make_program_key(const kcl *ctx, const kcl_build *b) {
+  const kcl_device *d = &ctx->device;
+  char version[128] = "";
+  clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
+  size_t room = strlen(b->options) + strlen(b->source) + sizeof *d + sizeof version;
+  char *key = malloc(room);
+  if (key)
+    snprintf(key, room, "%s\n%s\n%s\n%s\n%s\n%s\n%s", d->platform_name, version, d->name,
+             d->version, d->driver, b->options, b->source);
+  return key;
+}
+
+static cl_program recall(const kcl_opencl *o, const char *key) {
+  for (int i = 0; i < KCL_BUILT; i++)
+    if (o->built[i].key && !strcmp(o->built[i].key, key))
+      return clRetainProgram(o->built[i].program) ? NULL : o->built[i].program;
+  return NULL;
+}
+
+static void forget_program(kcl_opencl *o, int i) {
+  if (o->built[i].program) clReleaseProgram(o->built[i].program);
+  free(o->built[i].key);
+  o->built[i].program = NULL, o->built[i].key = NULL;
+}
+
+/* Adds a program to the context's latest, and takes over the key. */
+static void remember_program(kcl_opencl *o, char *key, cl_program p) {
+  int i = o->builds++ % KCL_BUILT;
+  forget_program(o, i);
+  if (clRetainProgram(p))
+    free(key);
+  else
+    o->built[i].key = key, o->built[i].program = p;
+}
+
+/* The program from this context or else from the folder; takes over the key. NULL: there is none, the key stays the caller's. */
+static cl_program obtain(kcl_opencl *o, char *key, const char *options) {
+  cl_program p = recall(o, key);
+  if (p) {
+    free(key);
+    return p;
+  }
+  if ((p = load_binary(o, key, options))) remember_program(o, key, p);
+  return p;
+}
+
+/* ---------------------------------------------------------------- in the background */
+
+typedef struct kcl_loading {
+  kcl *ctx;
+  kcl_background *work;
+  int count;
+  kcl_build list[];
+} kcl_loading;
+
+static bool have(kcl *ctx, const kcl_build *b) {
+  char *key = make_program_key(ctx, b);
+  cl_program p = key ? obtain(ctx->opencl, key, b->options) : NULL;
+  if (p)
+    clReleaseProgram(p); /* the context keeps it */
+  else
+    free(key);
+  return p;
+}
+
+static void load_all(void *self) {
+  const kcl_loading *l = self;
+  for (int i = 0; i < l->count; i++) have(l->ctx, &l->list[i]);
+}
+
+static void end_loading(kcl_opencl *o) {
+  if (o->loading) kcl_background_await(&o->loading->work);
+  free(o->loading), o->loading = NULL;
+}
+
+bool kcl_opencl_have(kcl *ctx, const kcl_build *b) {
+  end_loading(ctx->opencl);
+  return have(ctx, b);
+}
+
+void kcl_opencl_load_ahead(kcl *ctx, const kcl_build *list, int count) {
+  const size_t bytes = (size_t)count * sizeof *list;
+  end_loading(ctx->opencl);
+  kcl_loading *l = malloc(sizeof *l + bytes);
+  if (!l) return;
+  *l = (kcl_loading){.ctx = ctx, .count = count};
+  memcpy(l->list, list, bytes);
+  ctx->opencl->loading = l;
+  l->work = kcl_background_begin(load_all, l);
+}
+
+void kcl_opencl_forget_programs(kcl_opencl *o) {
+  end_loading(o);
+  for (int i = 0; i < KCL_BUILT; i++) forget_program(o, i);
+  if (o->compiled) kcl_cache_trim(folder, most_kept);
+}
+
+/* ---------------------------------------------------------------- compiling */
+
+typedef struct build_job {
+  kcl_build *of;
+  char *key;
+  const char *call; /* that gave the code */
+  cl_int code;
+  bool stopped; /* by the user of the solve */
+} build_job;
+
+typedef struct build_batch {
+  kcl *ctx;
+  build_job job[KCL_MOST_BUILDS];
+  int count;
+  atomic_int begun, ended;
+} build_batch;
+
+static void compile(kcl *ctx, build_job *j) {
+  const kcl_opencl *o = ctx->opencl;
+  const char *source = j->of->source;
+  cl_program *p = &j->of->program;
+  j->call = "clCreateProgramWithSource";
+  *p = clCreateProgramWithSource(o->context, 1, &source, NULL, &j->code);
+  if (j->code) return;
+  j->call = "clBuildProgram";
+  j->code = kcl_opencl_compile(ctx, *p, j->of->options, &j->stopped);
+  if (!j->code && !j->stopped) store_binary(j->key, *p);
+}
+
+/* Reports progress, by the thread that uses the context alone: kcl_watch promises that. */
+static void show_build(const build_batch *b) {
+  int part = b->ended + 1;
+  if (part <= b->count)
+    kcl_step_begin(b->ctx, (kcl_activity){"compiling kernels", part, b->count, 0});
+}
+
+static void compile_some(void *arg, const kcl_member *me) {
+  build_batch *b = arg;
+  for (int i; (i = b->begun++) < b->count; b->ended++) {
+    if (me->number == 0) show_build(b);
+    compile(b->ctx, &b->job[i]);
+  }
+  if (me->number != 0) return;
+  show_build(b);
+  while (b->ctx->ask && b->ended < b->count && !kcl_stopped(b->ctx)) /* the others do not ask */
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+static int check_build(kcl *ctx, const build_job *j) {
+  cl_program p = j->of->program;
+  size_t size = 0;
+  char *log = NULL;
+  if (j->stopped) return kcl_fail(ctx, KCL_DEVICE, "stopped while kernels were compiled");
+  if (p) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+  if (size) log = calloc(1, size + 1);
+  if (log) clGetProgramBuildInfo(p, ctx->opencl->device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+  if (log && log[strspn(log, " \n")]) {
+    dump(ctx->opencl, "/* the compiler's log:\n");
+    dump(ctx->opencl, log);
+    dump(ctx->opencl, "\n*/\n");
+  }
+  int rc = j->code != CL_BUILD_PROGRAM_FAILURE
+               ? kcl_cl_check(ctx, j->code, j->call, "compiling kernels")
+               : kcl_fail(ctx, KCL_DEVICE, "the driver of %s cannot compile the kernels:\n%.3000s",
+                          ctx->device.name, log ? log : "");
+  free(log);
+  return rc;
+}
+
+static int compile_all(build_batch *b) {
+  int rc = KCL_OK;
+  b->ctx->opencl->compiled += b->count;
+  int most = b->ctx->opencl->compiles_alone ? 1 : kcl_cpus();
+  kcl_parallel(b->count < most ? b->count : most, compile_some, b);
+  kcl_step_end(b->ctx);
+  for (int i = 0; i < b->count && !rc; i++) {
+    rc = check_build(b->ctx, &b->job[i]);
+    if (!rc)
+      remember_program(b->ctx->opencl, b->job[i].key, b->job[i].of->program), b->job[i].key = NULL;
+  }
+  return rc;
+}
+
+/* Finds a program in this context or in the folder; otherwise adds it to the batch. */
+static int find_program(build_batch *b, kcl_build *of) {
+  kcl_opencl *o = b->ctx->opencl;
+  char *key = make_program_key(b->ctx, of);
+  if (!key) return kcl_fail(b->ctx, KCL_MEMORY, "out of memory: kernels");
+  dump(o, of->source);
+  of->program = obtain(o, key, of->options);
+  if (!of->program) b->job[b->count++] = (build_job){.of = of, .key = key};
+  return KCL_OK;
+}
+
+int kcl_opencl_build(kcl *ctx, kcl_build *list, int count) {
+  build_batch b = {.ctx = ctx};
+  int rc;
+  end_loading(ctx->opencl);
+  for (int i = 0; i < count; i++) KCL_TRY(find_program(&b, &list[i]));
+  if (b.count) KCL_TRY(compile_all(&b));
+done:
+  for (int i = 0; i < b.count; i++) free(b.job[i].key);
+  for (int i = 0; i < count && rc; i++) {
+    if (list[i].program) clReleaseProgram(list[i].program);
+    list[i].program = NULL;
+  }
+  return rc;
+}

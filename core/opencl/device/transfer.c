@@ -1,0 +1,73 @@
+/* Conversions of kernels/transfer.cl on the context's queue, whose kernels a context makes once; pinned host memory. */
+#include "core/opencl/device/device.h"
+#include "kernels/kernels.h"
+
+static const char *const conversions[] = {
+    [KCL_CONVERT_NARROW] = "narrow", [KCL_CONVERT_COLLECT] = "collect"};
+
+static int make_conversion(kcl *ctx, kcl_conversion which, cl_kernel *out) {
+  kcl_build build = {kcl_kernel_text("transfer.cl"), "", NULL};
+  cl_int code;
+  int rc = kcl_opencl_build(ctx, &build, 1);
+  if (rc) return rc;
+  *out = clCreateKernel(build.program, conversions[which], &code);
+  clReleaseProgram(build.program);
+  return kcl_cl_check(ctx, code, "clCreateKernel", conversions[which]);
+}
+
+int kcl_opencl_convert(kcl *ctx, kcl_conversion which, void *y, void *x, int64_t n, double scale) {
+  cl_kernel *k = &ctx->opencl->conversion[which];
+  cl_mem to = y, from = x;
+  cl_double factor = scale;
+  cl_long count = n;
+  size_t global = ((size_t)n + 255) / 256 * 256;
+  int rc = *k ? KCL_OK : make_conversion(ctx, which, k);
+  if (rc) return rc;
+  cl_int code = clSetKernelArg(*k, 0, sizeof to, &to);
+  code |= clSetKernelArg(*k, 1, sizeof from, &from);
+  code |= clSetKernelArg(*k, 2, sizeof factor, &factor);
+  code |= clSetKernelArg(*k, 3, sizeof count, &count);
+  if (!code)
+    code = clEnqueueNDRangeKernel(ctx->opencl->queue, *k, 1, NULL, &global, NULL, 0, NULL,
+                                  kcl_profile_launch(ctx->opencl, *k, 0));
+  return kcl_cl_check(ctx, code, "clEnqueueNDRangeKernel", conversions[which]);
+}
+
+void kcl_opencl_end_conversions(kcl_opencl *o) {
+  for (int i = 0; i <= KCL_CONVERT_COLLECT; i++)
+    if (o->conversion[i]) clReleaseKernel(o->conversion[i]);
+}
+
+int kcl_opencl_pin_host(kcl *ctx, size_t bytes, const char *what, kcl_pinned *out) {
+  kcl_opencl *o = ctx->opencl;
+  cl_int code;
+  *out = (kcl_pinned){NULL, NULL};
+  out->buffer =
+      clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
+  if (!code)
+    out->data = clEnqueueMapBuffer(o->queue, out->buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                   bytes, 0, NULL, NULL, &code);
+  return kcl_cl_check(ctx, code, "clEnqueueMapBuffer", what);
+}
+
+void kcl_opencl_register_host(kcl *ctx, void *memory, size_t bytes, kcl_pinned *out) {
+  kcl_opencl *o = ctx->opencl;
+  cl_int code;
+  cl_mem buffer =
+      clCreateBuffer(o->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code);
+  if (code) return;
+  void *mapped = clEnqueueMapBuffer(o->queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                    0, NULL, NULL, &code);
+  if (!code && mapped == memory)
+    out->buffer = buffer;
+  else
+    clReleaseMemObject(buffer);
+}
+
+void kcl_opencl_unpin_host(kcl *ctx, kcl_pinned *p) {
+  if (p->data)
+    clEnqueueUnmapMemObject(ctx->opencl->queue, p->buffer, p->data, 0, NULL, NULL),
+        clFinish(ctx->opencl->queue);
+  if (p->buffer) clReleaseMemObject(p->buffer);
+  *p = (kcl_pinned){NULL, NULL};
+}

@@ -1,0 +1,187 @@
+/* Series on the host: consecutive small stages in one launch. A level of multigrid takes about seven launches, each longer than
+ * its work where the level is small; within one launch a grid barrier stands between stages (kernels/series.clh).
+ *
+ * A buffer argument costs 0.25 us per launch, and a series has a hundred. So its kernel is given a table: for each stage the
+ * number of its function, its elements, the work-groups that have some, and its arguments, buffers by their addresses, which the
+ * device is asked for once.
+ */
+#include "core/opencl/series/series.h"
+#include <stdlib.h>
+
+enum { SERIES_GROUP = 1024 /* work-items per work-group */, AT_A_TIME = 8 /* addresses */ };
+
+void kcl_series_plan(kcl_run *r) {
+  const kcl_program *k = r->k;
+  kcl_geometry g = r->geometry;
+  g.series = false;
+  g.cached_x = true;
+  g.registers = 0;
+  g.groups_max = r->geometry.groups_max;
+  if (!run_context(r)->opencl->small_groups) g.group = SERIES_GROUP;
+  for (int phase = 0; phase < KCL_PHASES; phase++)
+    for (int i = 0; i < k->stages[phase]; i++)
+      g.series = g.series || kcl_stage_in_series(k, &g, phase, i);
+  r->series.geometry = g;
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+/* The places of a vector's address and of a matrix's first array in the list of addresses. */
+static int vector_at(kcl_vec v) { return v; }
+
+static int matrix_word(const kcl_run *r, const kcl_matrix *A) {
+  return r->k->vectors + KCL_MOST_ARRAYS * (int)(kcl_applied_of(r->k, A) - r->k->op);
+}
+
+static int list_length(const kcl_run *r) {
+  return (r->k->vectors + KCL_MOST_ARRAYS * r->k->ops + AT_A_TIME - 1) / AT_A_TIME * AT_A_TIME;
+}
+
+static void note_buffers(const kcl_run *r, const kcl_stage *s, cl_mem *list) {
+  kcl_vec used[KCL_MOST_STAGE_VECTORS];
+  const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
+  for (int a = 0; a < s->A->arrays; a++) list[matrix_word(r, s->A) + a] = s->A->device[a];
+  for (int v = 0; v < count; v++) list[vector_at(used[v])] = r->vec[used[v]];
+}
+
+static cl_int ask_device(kcl_run *r, cl_kernel kernel, const cl_mem *list, cl_mem to,
+                         cl_ulong *out) {
+  const int length = list_length(r);
+  const size_t one = 1, bytes = (size_t)length * sizeof *out;
+  cl_int code = clSetKernelArg(kernel, 0, sizeof to, &to);
+  for (cl_int first = 0; first < length && !code; first += AT_A_TIME) {
+    code = clSetKernelArg(kernel, 1, sizeof first, &first);
+    for (cl_uint i = 0; i < AT_A_TIME; i++)
+      code |= clSetKernelArg(kernel, 2 + i, sizeof *list,
+                             list[first + (int)i] ? &list[first + (int)i] : &to);
+    if (!code)
+      code = clEnqueueNDRangeKernel(run_queue(r), kernel, 1, NULL, &one, &one, 0, NULL,
+                                    kcl_profile_launch(run_context(r)->opencl, kernel, 1));
+  }
+  return code ? code
+              : clEnqueueReadBuffer(run_queue(r), to, CL_TRUE, 0, bytes, out, 0, NULL,
+                                    kcl_profile_event(run_context(r)->opencl, "read", bytes));
+}
+
+/* Finds the device addresses of all buffers of series; out [list_length]. */
+static int find_addresses(kcl_run *r, cl_ulong *out) {
+  const kcl_program *k = r->k;
+  cl_mem *list = NULL, to = NULL;
+  cl_kernel kernel = NULL;
+  cl_int code;
+  int rc;
+  KCL_TRY(kcl_alloc(k->ctx, list_length(r), sizeof *list, "buffers", (void **)&list));
+  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i);)
+    note_buffers(r, &k->stage[phase][i], list);
+  KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)list_length(r) * sizeof *out, "addresses", &to));
+  kernel = clCreateKernel(r->series.program, "addresses", &code);
+  if (!code) code = ask_device(r, kernel, list, to, out);
+  rc = kcl_cl_check(k->ctx, code, "clEnqueueNDRangeKernel", "addresses");
+done:
+  if (kernel) clReleaseKernel(kernel);
+  if (to) clReleaseMemObject(to);
+  free(list);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the table */
+
+typedef struct series_kinds {
+  kcl_series_kind list[KCL_MOST_KINDS];
+  int count;
+} series_kinds;
+
+/* The number of a stage's function in the source. */
+static cl_ulong function_of(const kcl_run *r, const series_kinds *known, int phase, int number) {
+  int i = 0;
+  kcl_stage_shared(r->k, &r->series.geometry, &phase, &number);
+  while (i < known->count && (known->list[i].phase != phase || known->list[i].number != number))
+    i++;
+  return (cl_ulong)i;
+}
+
+/* Work-groups that have elements of a stage, with the most work-items per row (EACH and EACH_TEAM of kernels/rows.clh). */
+static cl_ulong groups_of(const kcl_run *r, const kcl_stage *s) {
+  const int64_t group = r->series.geometry.group, items = s->n * kcl_series_lanes(r->k, s->A),
+                groups = (items + group - 1) / group, most = r->geometry.series_groups;
+  return (cl_ulong)(groups < 1 ? 1 : groups < most ? groups : most);
+}
+
+static void put_words(const kcl_run *r, const series_kinds *known, kcl_phase phase, int i,
+                      const cl_ulong *address, cl_ulong *w) {
+  const kcl_stage *s = &r->k->stage[phase][i];
+  kcl_vec used[KCL_MOST_STAGE_VECTORS];
+  const int count = kcl_stage_vectors(s, used, KCL_MOST_STAGE_VECTORS);
+  *w++ = function_of(r, known, phase, i);
+  *w++ = (cl_ulong)s->n, *w++ = groups_of(r, s);
+  for (int a = 0; a < s->A->arrays; a++) *w++ = address[matrix_word(r, s->A) + a];
+  for (int p = 0; p < s->A->params; p++) *w++ = (cl_ulong)s->A->param[p].value;
+  for (int v = 0; v < count; v++) *w++ = address[vector_at(used[v])];
+}
+
+/* Stages of series before stage `number` of `phase`; with phase KCL_PHASES, all of them. */
+static int stages_before(const kcl_run *r, int phase, int number) {
+  int before = 0;
+  for (int p = 0, i = -1; kcl_series_next(r->k, &r->geometry, &p, &i);)
+    before += p < phase || (p == phase && i < number);
+  return before;
+}
+
+static int write_table(kcl_run *r, const cl_ulong *address) {
+  const kcl_program *k = r->k;
+  const int words = kcl_series_words(k, &r->geometry);
+  const int64_t all = (int64_t)words * stages_before(r, KCL_PHASES, 0),
+                bytes = all * (int64_t)sizeof(cl_ulong);
+  cl_ulong *table = NULL;
+  series_kinds known;
+  int rc;
+  known.count = kcl_series_kinds(k, &r->series.geometry, known.list);
+  KCL_TRY(kcl_alloc(k->ctx, all, sizeof *table, "a table", (void **)&table));
+  int at = 0;
+  for (int phase = 0, i = -1; kcl_series_next(k, &r->geometry, &phase, &i); at += words)
+    put_words(r, &known, (kcl_phase)phase, i, address, table + at);
+  KCL_TRY(kcl_opencl_buffer(k->ctx, (size_t)bytes, "a table", &r->series.table));
+  const kcl_upload u = {1, bytes, kcl_fill_bytes, table};
+  KCL_TRY(kcl_opencl_write(k->ctx, r->series.table, &u, "a table"));
+done:
+  free(table);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- opening, launching, closing */
+
+int kcl_series_open(kcl_run *r) {
+  cl_ulong *address = NULL;
+  int rc;
+  if (!r->series.geometry.series) return KCL_OK;
+  KCL_TRY(
+      kcl_alloc(run_context(r), list_length(r), sizeof *address, "addresses", (void **)&address));
+  KCL_TRY(find_addresses(r, address));
+  KCL_TRY(write_table(r, address));
+  KCL_TRY(kcl_opencl_buffer(run_context(r), (size_t)r->geometry.series_groups * sizeof(cl_uint),
+                            "flags", &r->series.flags));
+done:
+  free(address);
+  return rc;
+}
+
+int kcl_series_launch(kcl_run *r, kcl_phase phase, int number, kcl_launch *l) {
+  const cl_int first = stages_before(r, phase, number), stages = l->stages;
+  cl_int code;
+  l->kernel = clCreateKernel(r->series.program, "series", &code);
+  l->groups = (size_t)r->geometry.series_groups, l->group = (size_t)r->series.geometry.group;
+  if (!code) code = clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
+  if (!code) code = clSetKernelArg(l->kernel, 2, sizeof(cl_mem), &r->series.table);
+  if (!code) code = clSetKernelArg(l->kernel, 3, sizeof(cl_mem), &r->series.flags);
+  if (!code) code = clSetKernelArg(l->kernel, 4, sizeof first, &first);
+  if (!code) code = clSetKernelArg(l->kernel, 5, sizeof stages, &stages);
+  return kcl_cl_check(run_context(r), code, "clCreateKernel", "series");
+}
+
+void kcl_series_close(kcl_run *r) {
+  kcl_series *s = &r->series;
+  if (s->program) clReleaseProgram(s->program);
+  if (s->table) clReleaseMemObject(s->table);
+  if (s->flags) clReleaseMemObject(s->flags);
+  *s = (kcl_series){.program = NULL};
+}

@@ -1,0 +1,153 @@
+/* The kernels of stages: builds a program from its source, gives each stage its kernel and the arguments that do not change. */
+#include "core/opencl/executor.h"
+#include "core/opencl/persistent/persistent.h"
+#include "core/opencl/series/series.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- building */
+
+typedef struct composed_program {
+  char options[512], *source;
+} composed_program;
+
+static int compose_program(kcl_run *r, const kcl_geometry *g, int part, composed_program *c) {
+  const char *word = getenv("KRYLOCL_OPTIONS"); /* for kernel authors: -D tunables */
+  int n = 0;
+  if (g->registers) n = sprintf(c->options, "-cl-nv-maxrregcount=%d ", g->registers);
+  snprintf(c->options + n, sizeof c->options - (size_t)n, "%s", word ? word : "");
+  return kcl_program_source(r->k, g, &r->parts, part, &c->source);
+}
+
+void kcl_run_close_parts(kcl_run *r) {
+  for (int i = 0; i < KCL_MOST_PARTS; i++)
+    if (r->part[i]) clReleaseProgram(r->part[i]), r->part[i] = NULL;
+  kcl_parts_free(&r->parts);
+}
+
+const kcl_geometry *kcl_run_geometry(const kcl_run *r, int program) {
+  if (program < r->parts.count) return &r->geometry;
+  return r->geometry.without_loop ? &r->persistent.geometry : &r->series.geometry;
+}
+
+int kcl_run_programs(const kcl_run *r) {
+  return r->parts.count + (r->geometry.without_loop || r->series.geometry.series);
+}
+
+/* The programs of the stages, and of the persistent kernel or of series, if there is one. */
+static int build_programs(kcl_run *r) {
+  composed_program text[KCL_MOST_BUILDS] = {{.source = NULL}};
+  kcl_build list[KCL_MOST_BUILDS];
+  const int parts = r->parts.count, all = kcl_run_programs(r);
+  int rc;
+  for (int i = 0; i < all; i++) {
+    KCL_TRY(compose_program(r, kcl_run_geometry(r, i), i, &text[i]));
+    list[i] = (kcl_build){text[i].source, text[i].options, NULL};
+  }
+  KCL_TRY(kcl_opencl_build(run_context(r), list, all));
+  for (int i = 0; i < parts; i++) r->part[i] = list[i].program;
+  if (all > parts)
+    *(r->geometry.without_loop ? &r->persistent.program : &r->series.program) = list[parts].program;
+done:
+  for (int i = 0; i < all; i++) free(text[i].source);
+  return rc;
+}
+
+/* ---------------------------------------------------------------- the kernels of stages */
+
+void kcl_run_close_launches(kcl_run *r) {
+  for (int p = 0; p < KCL_PHASES; p++) {
+    for (int i = 0; r->launch[p] && i < r->k->stages[p]; i++) {
+      if (r->launch[p][i].kernel) clReleaseKernel(r->launch[p][i].kernel);
+      if (r->launch[p][i].prepare) clReleaseKernel(r->launch[p][i].prepare);
+    }
+    free(r->launch[p]);
+    r->launch[p] = NULL;
+  }
+}
+
+/* All but number 1, the launch's: states, n, groups before, sums over ranks, history, matrix, vectors. A buffer costs 0.25 us a
+ * launch (NVIDIA H200), so no stage is given the history that does not write it. */
+static cl_int set_stage_arguments(kcl_run *r, const kcl_stage *s, kcl_launch *l,
+                                  size_t groups_before) {
+  cl_int code = CL_SUCCESS, groups = (cl_int)groups_before;
+  cl_uint i = 2;
+  code |= clSetKernelArg(l->kernel, 0, sizeof(cl_mem), &r->states);
+  code |= kcl_run_set_index(r, l->kernel, i++,
+                            s->A && s->A->format->scatter ? s->A->scatter_items : s->n);
+  code |= clSetKernelArg(l->kernel, i++, sizeof groups, &groups);
+  if (kcl_sums_are_argument(r->k)) code |= kcl_run_set_sums(r, l->kernel), i++;
+  if (kcl_stage_writes_history(s))
+    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->history);
+  if (s->A) code |= kcl_run_set_matrix(r, l->kernel, &i, s->A);
+  kcl_vec list[KCL_MOST_STAGE_VECTORS];
+  int count = kcl_stage_vectors(s, list, KCL_MOST_STAGE_VECTORS);
+  for (int v = 0; v < count; v++)
+    code |= clSetKernelArg(l->kernel, i++, sizeof(cl_mem), &r->vec[list[v]]);
+  return code;
+}
+
+static int make_prepare(kcl_run *r, cl_program of, const kcl_stage *s, kcl_launch *l,
+                        const char *stage_name) {
+  char name[48];
+  cl_int code;
+  cl_uint i = 0;
+  snprintf(name, sizeof name, "prepare%s", stage_name + strlen("stage"));
+  l->prepare = clCreateKernel(of, name, &code);
+  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
+  if (rc) return rc;
+  l->prepare_groups = kcl_run_groups_for(r, s->A->prepare_items);
+  code |= kcl_run_set_index(r, l->prepare, i++, s->A->prepare_items);
+  code |= clSetKernelArg(l->prepare, i++, sizeof(cl_mem), &r->vec[s->x]);
+  code |= kcl_run_set_matrix(r, l->prepare, &i, s->A);
+  l->prepare_first = i, l->steps = s->A->steps ? s->A : NULL;
+  code |= kcl_run_set_index(r, l->prepare, i, 0);
+  return kcl_cl_check(run_context(r), code, "clSetKernelArg", name);
+}
+
+static int make_kernel(kcl_run *r, kcl_phase phase, int number) {
+  const kcl_stage *s = &r->k->stage[phase][number];
+  kcl_launch *l = &r->launch[phase][number];
+  l->stages = kcl_series_length(r->k, &r->geometry, phase, number);
+  if (l->stages) return kcl_series_launch(r, phase, number, l);
+  l->stages = 1;
+  char name[40], id[32];
+  cl_int code;
+  const kcl_stage_kernel *at = &r->parts.of[phase][number];
+  cl_program of = r->part[at->part];
+  kcl_stage_id(r->k, at->phase, at->number, id);
+  snprintf(name, sizeof name, "stage_%s", id);
+  if (at->alone) snprintf(name, sizeof name, "stage_shared");
+  l->kernel = clCreateKernel(of, name, &code);
+  int rc = kcl_cl_check(run_context(r), code, "clCreateKernel", name);
+  if (rc) return rc;
+  l->groups = kcl_run_groups(r, s), l->group = r->group;
+  if (s->A && s->A->prepare_items && (rc = make_prepare(r, of, s, l, name))) return rc;
+  if (s->A && s->A->format->scatter)
+    l->zeroed = r->vec[s->y], l->zeroed_bytes = (size_t)s->n * r->scalar_bytes;
+  const kcl_stage *before = kcl_stage_previous(r->k, phase, number);
+  l->given_sums = kcl_sums_are_argument(r->k) && before && kcl_stage_dots(before);
+  size_t groups_before = before && !kcl_program_ranks(r->k) ? kcl_run_groups(r, before) : 1;
+  return kcl_cl_check(run_context(r), set_stage_arguments(r, s, l, groups_before), "clSetKernelArg",
+                      name);
+}
+
+int kcl_run_stage_kernels(kcl_run *r, bool persistent) {
+  int rc;
+  r->geometry.without_loop = persistent;
+  kcl_run_close_parts(r);
+  kcl_series_plan(r);
+  KCL_TRY(kcl_parts_find(r->k, &r->geometry, &r->parts));
+  KCL_TRY(build_programs(r));
+  KCL_TRY(kcl_series_open(r));
+  for (int phase = 0; phase < KCL_PHASES; phase++) {
+    if (r->launch[phase] || (kcl_phase_persistent(phase) && persistent)) continue;
+    KCL_TRY(kcl_alloc(run_context(r), r->k->stages[phase], sizeof(kcl_launch), "kernels",
+                      (void **)&r->launch[phase]));
+    for (int i = 0; i < r->k->stages[phase]; i += r->launch[phase][i].stages)
+      KCL_TRY(make_kernel(r, phase, i));
+  }
+done:
+  return rc;
+}
