@@ -61,30 +61,25 @@ inline double column_product(const columns *q, const int l, const int j)
   return sum;
 }
 
-/* Column j without its parts along the columns before, twice; R: [vectors, vectors], its column j; or NULL. The norm that is left. */
-inline double orthogonalise(const columns *q, const int j, global double *R)
+/* Takes the parts along the columns before it from column j, twice. R: [vectors, vectors], its column j; or NULL. The norms of column j
+ * before and after. One call of column_product, whose barriers take compilers long. */
+inline double2 orthogonalise(const columns *q, const int j, global double *R)
 {
-  for (int pass = 0; pass < 2; pass++)
-    for (int l = 0; l < j; l++) {
-      const double c = column_product(q, l, j);
-      FOR_ROWS(q, i) *element(q, i, j) -= c * *element(q, i, l);
-      if (R && get_local_id(0) == 0) R[l * q->vectors + j] = pass ? R[l * q->vectors + j] + c : c;
+  double before = 0, after = 0;
+  for (int step = 0; step < 2 * j + 2; step++) {
+    const int l = step == 0 || step > 2 * j ? j : (step - 1) % j;
+    const double c = column_product(q, l, j);
+    if (l == j) {
+      before = after, after = c;
+      continue;
     }
-  return sqrt(column_product(q, j, j));
-}
-
-/* A column that depends on those before becomes a unit vector that does not. The norm of what is left of it. */
-inline double complete(const columns *q, const int j)
-{
-  double size = 0;
-  for (int unit = 0; unit < q->rows && size < 0.1; unit++) {
-    FOR_ROWS(q, i) *element(q, i, j) = i == unit;
-    size = orthogonalise(q, j, 0);
+    FOR_ROWS(q, i) *element(q, i, j) -= c * *element(q, i, l);
+    if (R && get_local_id(0) == 0) R[l * q->vectors + j] = step > j ? R[l * q->vectors + j] + c : c;
   }
-  return size;
+  return (double2)(sqrt(before), sqrt(after));
 }
 
-/* Gram and Schmidt, a group per aggregate. coarse: R of each. */
+/* Gram and Schmidt, a group per aggregate. coarse: R of each. A column that depends on those before becomes a unit vector that does not. */
 kernel void orthonormalise(global const int *start, global const int *place, const int block, const int vectors, global double *T_val,
                            global double *coarse)
 {
@@ -93,11 +88,14 @@ kernel void orthonormalise(global const int *start, global const int *place, con
   const columns q = {place + start[a], T_val, block, vectors, (start[a + 1] - start[a]) * block, part};
   global double *R = coarse + a * vectors * vectors;
   for (int j = 0; j < vectors; j++) {
-    const double before = sqrt(column_product(&q, j, j)), left = orthogonalise(&q, j, R);
-    const bool fresh = left > 1e-8 * before;
-    const double size = fresh ? left : complete(&q, j);
-    FOR_ROWS(&q, i) *element(&q, i, j) /= size;
-    if (l >= j && l < vectors) R[l * vectors + j] = l == j && fresh ? left : 0;
+    int unit = -1; /* none: the column itself */
+    double2 norm;
+    do {
+      if (unit >= 0) FOR_ROWS(&q, i) *element(&q, i, j) = i == unit;
+      norm = orthogonalise(&q, j, unit < 0 ? R : 0);
+    } while (!(norm.y > (unit < 0 ? 1e-8 : 0.1) * norm.x) && ++unit < q.rows);
+    FOR_ROWS(&q, i) *element(&q, i, j) /= norm.y;
+    if (l >= j && l < vectors) R[l * vectors + j] = l == j && unit < 0 ? norm.y : 0;
   }
 }
 
