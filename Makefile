@@ -78,10 +78,10 @@ LIBS = $(if $(HAVE_OPENCL),$(OPENCL)) $(if $(HAVE_LIBDEFLATE),-ldeflate) $(if $(
 mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS) $(if $(HAVE_METIS),-lmetis))
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
-TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c sparse/eliminate.c sparse/threshold.c sparse/cholesky.c
-CL_C  = $(filter-out %/none.c,$(wildcard core/opencl/*.c core/opencl/*/*.c sparse/opencl/*.c))
+TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c $(addprefix factors/,eliminate.c threshold.c cholesky.c)
+CL_C  = $(filter-out %/none.c,$(wildcard core/opencl/*.c core/opencl/*/*.c multigrid/opencl/*.c))
 PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),%/opencl/none.c,$(CL_C)),\
-          $(wildcard core/*/*.c core/*/*/*.c data/*/*.c spmv/*.c sparse/*.c sparse/*/*.c solver/*.c solver/*/*.c))
+          $(wildcard core/*/*.c core/*/*/*.c data/*/*.c factors/*.c multigrid/*.c multigrid/*/*.c solver/*.c solver/*/*.c sparse/*.c spmv/*.c))
 # Formats that include spmv/narrow.h once more, for vectors of float.
 NARROW = $(shell grep -l spmv/narrow.h spmv/*.c)
 OBJ   = $(PLAIN:%.c=$(BUILD)/%.o) $(foreach t,s d c z,$(TYPED:%.c=$(BUILD)/%.$t.o)) $(NARROW:%.c=$(BUILD)/%.m.o) $(BUILD)/kernels.o
@@ -258,7 +258,7 @@ results: $(BUILD)/krylocl
 	  sed 1,2d $(BUILD)/results.md; } >docs/results.md
 
 SOURCES = $(wildcard include/*.h kernels/*.h cli/*.[ch] cli/*/*.[ch] core/*/*.[ch] core/*/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
-            spmv/*.[ch] sparse/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
+            factors/*.[ch] multigrid/*.[ch] multigrid/*/*.[ch] sparse/*.[ch] spmv/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
 format:
 	clang-format -i $(SOURCES)
 lint:

@@ -30,7 +30,7 @@ if has cppcheck; then
   parts=$(for f in $FLAGS; do case $f in -DKCL_NO_*) ;; -D*) echo "$f" ;; esac; done)
   check $parts -DHAVE_MPI -DHAVE_METIS -D__linux__ -D__x86_64__ -D__GNUC__=12 -D__GLIBC__=2 -D__SSE4_1__ $files &&
     check -DKCL_T=z -DKCL_T_z -DKCL_NO_OPENCL \
-      $(for f in $files; do case $f in core/cpu/* | spmv/* | sparse/*) echo "$f" ;; *) grep -lE '^ *# *(el)?if' "$f" ;; esac; done)
+      $(for f in $files; do case $f in core/cpu/* | factors/* | spmv/* | sparse/*) echo "$f" ;; *) grep -lE '^ *# *(el)?if' "$f" ;; esac; done)
   verdict $? "cppcheck"
 fi
 if has clang-tidy; then

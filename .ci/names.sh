@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 # core/base/text.h and data/files/text.h, lines and pair of cli/report_lines.h and cli/report_compare.h).
 allowed='main lines pair'
 # Files that stand for the others of their folder where there is no OpenCL.
-configured='sparse/opencl/none.c'
+configured='multigrid/opencl/none.c'
 
 # shellcheck disable=SC2046 # a list of files
 ALLOWED=$allowed CONFIGURED=$configured awk '
@@ -72,4 +72,4 @@ ALLOWED=$allowed CONFIGURED=$configured awk '
             bad = 1
           }
     exit bad
-  }' $(find bench cli core data distributed include kernels solver sparse spmv -name '*.[ch]' | LC_ALL=C sort)
+  }' $(find bench cli core data distributed factors include kernels multigrid solver sparse spmv -name '*.[ch]' | LC_ALL=C sort)

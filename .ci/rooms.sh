@@ -22,19 +22,22 @@ core/device: core/base core/matrix core/program core/cpu core/opencl
 core/tuning: core/base core/matrix core/program core/device
 spmv: core/base core/matrix
 sparse: core/base core/matrix
-sparse/opencl: core/base core/matrix core/opencl/device sparse kernels
+solver/contract: core/base core/matrix core/program spmv
+multigrid/opencl: core/base core/matrix core/opencl/device sparse kernels
+multigrid: core/base core/matrix core/program sparse multigrid/opencl solver/contract
+factors: core/base core/matrix core/program spmv sparse solver/contract
 data/files: core/base core/matrix
 data/generators: core/base core/matrix
 data/collection: core/base data/files
 solver/methods: core/base core/matrix core/program
-solver/precond: core/base core/matrix core/program spmv sparse sparse/opencl solver/methods
+solver/precond: core/base core/matrix core/program sparse multigrid multigrid/opencl factors solver/contract solver/methods
 solver/direct: core/base core/matrix
-solver/engine: core/base core/matrix core/program core/device spmv solver/methods solver/precond
+solver/engine: core/base core/matrix core/program core/device spmv solver/contract solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
-solver/auto: core/base core/tuning spmv sparse/opencl solver/methods solver/precond solver/engine solver/loop
+solver/auto: core/base core/tuning spmv multigrid/opencl solver/contract solver/methods solver/precond solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
-solver: core/base core/matrix core/program core/device spmv data/generators solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
-distributed: core/base core/matrix core/program core/tuning spmv solver solver/methods solver/precond solver/engine solver/loop solver/auto core/device
+solver: core/base core/matrix core/program core/device spmv data/generators solver/contract solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
+distributed: core/base core/matrix core/program core/tuning spmv solver solver/contract solver/methods solver/precond solver/engine solver/loop solver/auto core/device
 distributed/files: core/base core/matrix data/files data/generators distributed
 cli/ui:
 cli/draw: cli/ui
@@ -48,7 +51,7 @@ cli: cli/ui cli/draw cli/input cli/ranks cli/problem cli/solve cli/bench cli/rep
 ROOMS
 
 # object: symbols it defines (D) and needs (U), under the name of its source file
-find "$build" -name '*.o' | grep -E "^$build/(cli|core|data|distributed|spmv|sparse|solver|kernels)" | while read -r o; do
+find "$build" -name '*.o' | grep -E "^$build/(cli|core|data|distributed|factors|kernels|multigrid|solver|sparse|spmv)" | while read -r o; do
   file=$(echo "${o#"$build"/}" | sed 's/\.[sdcz]\.o$//; s/\.o$//')
   [ -f "$file.c" ] || [ "$file" = kernels ] || continue # left over from a file that is gone
   nm -g "$o" | awk -v f="$file" '$(NF - 1) == "U" { print "U", f, $NF; next } { print "D", f, $NF }'
@@ -75,7 +78,7 @@ cut -d' ' -f1,2 "$scratch/uses" | sort -u | tsort >"$scratch/order" 2>"$scratch/
   echo "source files that need each other:"
   sed 's/^tsort: //' "$scratch/cycles"
 }
-if grep -nE '#include "(core|data|distributed|spmv|sparse|solver)/' $(find cli -name '*.[ch]'); then
+if grep -nE '#include "(core|data|distributed|factors|multigrid|solver|sparse|spmv)/' $(find cli -name '*.[ch]'); then
   failed=1
   echo "cli/ includes more than krylocl.h"
 fi

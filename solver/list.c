@@ -1,7 +1,7 @@
 /* The public listing of the four registries. */
 #include "core/matrix/matrix.h"
 #include "data/generators/generate.h"
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 
 int kcl_list_size(kcl_registry which) {
   if ((unsigned)which > KCL_GENERATORS) return 0;

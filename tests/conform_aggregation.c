@@ -1,4 +1,4 @@
-/* Smoothed aggregation on the device (sparse/opencl/aggregate.c, tentative.c, limit.c) against the host: P and the coarse vectors
+/* Smoothed aggregation on the device (multigrid/opencl/aggregate.c, tentative.c, limit.c) against the host: P and the coarse vectors
  * are the same, integers and sums; and both take the same P to be too dense. In the layout of GPUs, on any device.
  */
 #include "tests/elasticity.h"
@@ -20,14 +20,14 @@ static int host_aggregation(const pair *p, const kcl_csr *A, const near_null *v,
   int32_t *aggregate = NULL;
   kcl_aggregation g = {.block = r->block, .vectors = r->vectors};
   int rc;
-  KCL_TRY(kcl_sparse_nodes(p->ctx, A, r->block, r->theta, &nodes));
-  KCL_TRY(kcl_sparse_aggregates(p->ctx, &nodes, r->least, &aggregate, &g.count));
+  KCL_TRY(kcl_amg_nodes(p->ctx, A, r->block, r->theta, &nodes));
+  KCL_TRY(kcl_amg_aggregates(p->ctx, &nodes, r->least, &aggregate, &g.count));
   g.aggregate = aggregate;
-  KCL_TRY(kcl_sparse_tentative(p->ctx, &g, A->rows, v->B, &T, coarse));
-  if (r->largest > 0) KCL_TRY(kcl_sparse_smoothed(p->ctx, A, &nodes, r->block, T, r->largest, P));
+  KCL_TRY(kcl_amg_tentative(p->ctx, &g, A->rows, v->B, &T, coarse));
+  if (r->largest > 0) KCL_TRY(kcl_amg_smoothed(p->ctx, A, &nodes, r->block, T, r->largest, P));
   if (!(r->largest > 0)) *P = T, T = NULL;
 done:
-  free(aggregate), kcl_sparse_nodes_free(&nodes), kcl_csr_free(&T);
+  free(aggregate), kcl_amg_nodes_free(&nodes), kcl_csr_free(&T);
   return rc;
 }
 
@@ -69,7 +69,7 @@ static int host_limits(const pair *p, const kcl_csr *A, near_null v, bool *limit
   const int64_t before = P->nnz;
   v.rule.largest = 0;
   KCL_TRY(host_aggregation(p, A, &v, &T, &again));
-  KCL_TRY(kcl_sparse_limit(p->ctx, A, T, v.rule.most_products, v.rule.most_entries, &P));
+  KCL_TRY(kcl_amg_limit(p->ctx, A, T, v.rule.most_products, v.rule.most_entries, &P));
   *limited = P->nnz < before;
 done:
   free(coarse), free(again), kcl_csr_free(&P), kcl_csr_free(&T);

@@ -2,7 +2,7 @@
  * refused, Jacobi sweeps are tested before they are taken, and triangular solves by levels, in steps, are exact.
  */
 #include "core/matrix/level_sets.h"
-#include "sparse/factor.h"
+#include "factors/factor.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 
@@ -68,7 +68,7 @@ static void test_matching(const place *p, int64_t n, kcl_type t) {
   int64_t alone;
   bool *taken = calloc((size_t)n, sizeof *taken);
   double most = 0, least = INFINITY;
-  if (CHECKF(!kcl_sparse_match(p->ctx, A, &m, &alone) && alone == -1, "%lld rows: %lld",
+  if (CHECKF(!kcl_factor_match(p->ctx, A, &m, &alone) && alone == -1, "%lld rows: %lld",
              (long long)n, (long long)alone)) {
     for (int64_t i = 0; i < n; i++)
       for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) {
@@ -89,7 +89,7 @@ static void test_no_matching(const place *p) {
     kcl_csr *A = made(p->ctx, 6, 6, KCL_D, kinds[i]);
     kcl_matching m;
     int64_t alone;
-    CHECK(!kcl_sparse_match(p->ctx, A, &m, &alone) && alone >= 0 && !m.row);
+    CHECK(!kcl_factor_match(p->ctx, A, &m, &alone) && alone >= 0 && !m.row);
     kcl_matching_free(&m), kcl_csr_free(&A);
   }
 }

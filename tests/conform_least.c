@@ -3,7 +3,7 @@
  * A = [I; R], [I R] and [I R; I R] with R random and thin: no singular value that is not 0 is below 1, so
  * that |x - x*| <= |r| where there is a solution and |x - x*| <= |A^H r| where there is none.
  */
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 #include "tests/conform.h"
 #include "tests/options.h"
 

@@ -1,4 +1,4 @@
-/* Set-ups on the device (sparse/opencl) against those on the host (sparse): each function alone, and the levels of
+/* Set-ups on the device (multigrid/opencl) against those on the host (multigrid): each function alone, and the levels of
  * multigrid. Integers are equal, sums up to rounding. In the layout of GPUs, on any device.
  */
 #include "core/matrix/repeats.h"
@@ -13,9 +13,9 @@ static int host_interpolation(const pair *p, const kcl_csr *A, const kcl_coarsen
   int32_t *coarse = NULL;
   int64_t count;
   int rc;
-  KCL_TRY(kcl_sparse_strong(p->ctx, A, rule->theta, &S));
-  KCL_TRY(kcl_sparse_split(p->ctx, S, &coarse, &count));
-  KCL_TRY(kcl_sparse_interpolation(p->ctx, A, S, coarse, count, rule->most, P));
+  KCL_TRY(kcl_amg_strong(p->ctx, A, rule->theta, &S));
+  KCL_TRY(kcl_amg_split(p->ctx, S, &coarse, &count));
+  KCL_TRY(kcl_amg_interpolation(p->ctx, A, S, coarse, count, rule->most, P));
 done:
   free(coarse), kcl_csr_free(&S);
   return rc;
@@ -51,7 +51,7 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   bool made, expected;
   int rc;
   KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
-  KCL_TRY(kcl_sparse_truncate(p->ctx, A, 3, &few));
+  KCL_TRY(kcl_amg_truncate(p->ctx, A, 3, &few));
   KCL_TRY(kcl_amg_device_truncate(p->s, &dA, 3, &dfew));
   KCL_TRY(host_interpolation(p, A, &rule, &P));
   KCL_TRY(kcl_amg_device_interpolation(p->s, &dA, &rule, &dP, &made));
@@ -117,7 +117,7 @@ static int test_step(const pair *p, const kcl_csr *A, kcl_smoother kind, bool ne
   kcl_device_smoother s = {.d = NULL};
   int64_t doubted = -1;
   int rc;
-  KCL_TRY(kcl_sparse_step(p->ctx, A, kind, &d));
+  KCL_TRY(kcl_amg_step(p->ctx, A, kind, &d));
   KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
   KCL_TRY(kcl_amg_device_smoother(p->s, &dA, kind, false, &s));
   KCL_TRY(kcl_amg_device_doubted(p->s, s.doubt, &doubted));

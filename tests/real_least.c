@@ -4,7 +4,7 @@
  * a residual in long double, and every answer against the direct one of SuiteSparseQR within tol.h's tol_fit; x
  * itself where it is one of a kind, or both are of least norm.
  */
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 #include "tests/real.h"
 #include "tests/options.h"
 

@@ -1,12 +1,12 @@
-/* For tests of set-ups on the device (sparse/opencl): matrices made there are those of the host (sparse). */
+/* For tests of set-ups on the device (multigrid/opencl): matrices made there are those of the host (multigrid). */
 #ifndef SETUPS_H
 #define SETUPS_H
 
-#include "sparse/sparse.h"
+#include "multigrid/coarsen.h"
 #include "tests/conform.h"
 
 #ifndef KCL_NO_OPENCL
-#include "sparse/opencl/launch.h"
+#include "multigrid/opencl/launch.h"
 
 static const double CLOSE = 1e-12; /* a few hundred roundings of sums without much cancellation */
 

@@ -2,7 +2,7 @@
  * have seen it refused with a sentence. */
 #ifndef KCL_SUITS_H
 #define KCL_SUITS_H
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 #include "tests/check.h"
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* The dense inverse of coarsest systems: A X = I, by either way; of a singular A an X with A X A = A. */
-#include "sparse/sparse.h"
+#include "multigrid/coarsen.h"
 #include "tests/check.h"
 #include <float.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * is refused, and a solver that could not be refreshed is as it was.
  */
 #include "solver/engine/engine.h"
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 #include "solver/solver.h"
 #include "tests/check.h"
 #include "tests/filter.h"

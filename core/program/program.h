@@ -211,7 +211,7 @@ struct kcl_program {
   int nrhs;  /* right-hand sides at once; 1 unless set before an executor is opened */
   kcl_matrix *A, *AH;
   kcl_vec x, b;
-  const struct kcl_preconditioner *preconditioner; /* solver/precond/precond.h; NULL: M = I */
+  const struct kcl_preconditioner *preconditioner; /* solver/contract/precond.h; NULL: M = I */
   void (*precondition)(kcl_program *k, const struct kcl_preconditioner *M, kcl_vec z, kcl_vec r,
                        bool adjoint); /* records M^-1; NULL: M = I */
   kcl_vec precond_first; /* the first of the preconditioner's constants, which are consecutive */

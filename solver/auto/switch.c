@@ -7,7 +7,7 @@
 #include "core/base/context.h"
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
-#include "sparse/opencl/setup.h"
+#include "multigrid/opencl/setup.h"
 #include <math.h>
 #include <string.h>
 

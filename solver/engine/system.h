@@ -4,7 +4,7 @@
 
 #include "core/program/ranks.h"
 #include "solver/engine/scale.h"
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 #include <float.h>
 
 /* What was set up for a system's engines. */

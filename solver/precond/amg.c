@@ -3,7 +3,7 @@
  * smoother, a V-cycle. `amg-aggressive` coarsens the first level twice, so that its levels have fewer entries. `amg-w` runs a W-cycle
  * on the first two levels: its iterations hardly grow with the system, where those of a V-cycle do by half.
  */
-#include "solver/precond/levels.h"
+#include "multigrid/levels.h"
 
 enum { ENTRIES = 4 /* of P, per row */, DEGREE = 1 };
 static const double STRONG = 0.25, STALLED = 0.9; /* rows kept: coarsening ends */

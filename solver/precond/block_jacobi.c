@@ -3,7 +3,7 @@
  * Bytes: one product with n b entries per application.
  */
 #include "core/matrix/structure.h"
-#include "solver/precond/precond.h"
+#include "solver/contract/precond.h"
 #include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>

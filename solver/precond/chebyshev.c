@@ -1,7 +1,7 @@
 /* A polynomial in D^-1 A: M^-1 = p(D^-1 A) D^-1, Chebyshev's of the fourth kind with optimal weights (Lottes 2023). It
  * needs no products of vectors, and its matrix is A's; on several ranks that of them all. Bytes: three products by A per application, 5 n s each besides A.
  */
-#include "solver/precond/smooth.h"
+#include "multigrid/smooth.h"
 #include "sparse/sparse.h"
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * larger entries, or A's own where that would be too full. No factorisation breaks down, and no triangular system is solved.
  * Bytes: two products, by G and by G^H.
  */
-#include "solver/precond/precond.h"
+#include "solver/contract/precond.h"
 #include "sparse/sparse.h"
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* IC(0) (Meijerink & van der Vorst 1977): A = A^H is factored into L D L^H, and what would fall outside of A's pattern is left out.
  * Where a pivot is not positive, the diagonal is made larger until all are (Manteuffel 1980).
- * Bytes: two triangular solves, together as large as A (factored.c).
+ * Bytes: two triangular solves, together as large as A (factors/factored.c).
  */
-#include "solver/precond/factored.h"
+#include "factors/factored.h"
 #include <stdio.h>
 
 static const double FIRST_SHIFT = 1e-4, LAST_SHIFT = 2;

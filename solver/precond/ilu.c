@@ -1,8 +1,8 @@
 /* ILU(0) (Meijerink & van der Vorst 1977): A is factored into L U, and what would fall outside of A's pattern is left out. Rows
  * are exchanged and scaled where a pivot vanishes (Duff & Koster 2001).
- * Bytes: two triangular solves, together as large as A (factored.c).
+ * Bytes: two triangular solves, together as large as A (factors/factored.c).
  */
-#include "solver/precond/factored.h"
+#include "factors/factored.h"
 
 static int ilu_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
   return kcl_factored_setup(M, q->A, kcl_factor_ilu, 0, 0.05, "ILU(0)");

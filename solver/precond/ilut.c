@@ -1,8 +1,8 @@
 /* ILUT(p, tau) (Saad 1994): fill of L U is kept where it is large, at most p entries per row of each factor. Rows are exchanged and
  * scaled first where the diagonal is weak (Duff & Koster 2001).
- * Bytes: two triangular solves with the factors (factored.c).
+ * Bytes: two triangular solves with the factors (factors/factored.c).
  */
-#include "solver/precond/factored.h"
+#include "factors/factored.h"
 
 enum { LEAST = 20, MOST = 100 };             /* of p */
 static const double TAU = 1e-3, WEAK = 1e-2; /* of the largest entry of a row */

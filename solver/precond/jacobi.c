@@ -2,7 +2,7 @@
  * the squares of the norms of A's columns (Bjorck 1996, 7.4.1): columns are scaled to norm 1.
  * Bytes: 2 n s more per application (the inverse diagonal read, z written), z and r being in registers.
  */
-#include "solver/precond/precond.h"
+#include "solver/contract/precond.h"
 
 /* Entries of A's columns in rows of other ranks: rows of A^H. */
 static void add_squares(const kcl_preconditioner *M, const kcl_halo *h, double *d, int width) {

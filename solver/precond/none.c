@@ -1,5 +1,5 @@
 /* M = I: the method's z is r itself, nothing is stored or moved. */
-#include "solver/precond/precond.h"
+#include "solver/contract/precond.h"
 
 const kcl_precond kcl_precond_none = {.name = "none",
                                       .summary = "no preconditioner",

@@ -1,5 +1,5 @@
 /* The preconditioners: the table made from list.def, and look-up by name. */
-#include "solver/precond/precond.h"
+#include "solver/precond/setup.h"
 
 #define KCL_PRECOND(name) extern const kcl_precond kcl_precond_##name;
 #include "solver/precond/list.def"

@@ -5,7 +5,7 @@
  * unknown of a node. Set up on the device as far as that is possible, as amg.
  */
 #include "core/matrix/structure.h"
-#include "solver/precond/levels.h"
+#include "multigrid/levels.h"
 #include "sparse/sparse.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Sparse approximate inverse (Grote & Huckle 1997): M^-1 has A's pattern and minimises |I - M^-1 A|_F, row by row. For
  * matrices without symmetry; it need not be regular. Bytes: one product by a matrix as large as A.
  */
-#include "solver/precond/precond.h"
+#include "solver/contract/precond.h"
 #include "sparse/sparse.h"
 #include <stdio.h>
 

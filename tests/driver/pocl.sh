@@ -18,7 +18,7 @@ header=$here/../../share/pocl/include/opencl-c.h
 rm -rf "$folder" && mkdir -p "$folder/lib/here" "$folder/share/pocl/include" "$folder/vendors" && folder=$(cd "$folder" && pwd) || exit 1
 ln -s "$driver" "$folder/lib/here" && ln -s "$here/pocl" "$folder/lib/here" && ln -s "$here"/../../share/pocl/*.bc "$folder/share/pocl" &&
   ln -s "$here"/../../share/pocl/include/* "$folder/share/pocl/include" && rm "$folder/share/pocl/include/opencl-c.h" || exit 1
-cat kernels/*.cl kernels/*.clh $(find core/opencl -name "*.c") sparse/opencl/*.c tests/test_persistent.c | grep -oE '[a-z_][a-zA-Z_0-9]*' | sort -u >"$folder/words"
+cat kernels/*.cl kernels/*.clh $(find core/opencl -name "*.c") multigrid/opencl/*.c tests/test_persistent.c | grep -oE '[a-z_][a-zA-Z_0-9]*' | sort -u >"$folder/words"
 # A line per declaration, but for a few, which stay. A name without its digits, too: macros add the width of vectors.
 awk 'FNR == NR { word[$1] = 1; next }
   !/__ovld.*\(.*;[ \t]*$/ { print; next }

@@ -1,0 +1,85 @@
+/* Factors of A without symmetry: of A as it is, else with rows exchanged, else with a larger diagonal. */
+#include "factors/factored.h"
+#include <stdio.h>
+
+static const double FIRST_SHIFT = 1e-3, LAST_SHIFT = 1;
+static const double UNSTABLE = 1e10; /* |B| |M^-1 1|: elimination has run away */
+
+/* Attempts, until there are factors: with A as it is, with rows exchanged, with larger and larger diagonals. */
+typedef struct attempt {
+  const kcl_csr *A; /* in wide values */
+  kcl_factoring *factor;
+  bool exchanges;
+  kcl_matching m; /* once rows are exchanged */
+  double shift;
+  kcl_factors f;
+  int64_t zero;  /* the row whose pivot vanishes, or -1 */
+  double growth; /* |B| |M^-1 1|, of factors */
+} attempt;
+
+static int find_exchange(kcl_preconditioner *M, attempt *t) {
+  int64_t alone;
+  int rc = kcl_factor_match(M->ctx, t->A, &t->m, &alone);
+  if (rc || alone < 0) return rc;
+  return kcl_fail(
+      M->ctx, KCL_USAGE,
+      "%s needs a nonzero for each row in a column of its own, and row %lld finds none: "
+      "the matrix is singular",
+      M->kind->name, (long long)alone + 1);
+}
+
+static int try_factors(kcl_preconditioner *M, attempt *t) {
+  kcl_csr *B = NULL;
+  int rc;
+  kcl_factors_free(&t->f);
+  if (t->exchanges && !t->m.row) KCL_TRY(find_exchange(M, t));
+  KCL_TRY(kcl_factor_matrix(M->ctx, t->A, t->m.row ? &t->m : NULL, t->shift, &B));
+  const double size = kcl_norm_inf(B->type, B->val, B->nnz);
+  KCL_TRY(t->factor(M->ctx, B, &t->f, &t->zero));
+  if (t->zero >= 0) goto done;
+  KCL_TRY(kcl_factors_growth(M->ctx, &t->f, &t->growth));
+  t->growth *= size;
+done:
+  kcl_csr_free(&B);
+  return rc;
+}
+
+static bool good(const attempt *t) { return t->zero < 0 && t->growth <= UNSTABLE; }
+
+static void prepare_next(attempt *t) {
+  if (t->exchanges) t->shift = t->shift > 0 ? 10 * t->shift : FIRST_SHIFT;
+  t->exchanges = true;
+}
+
+static int refuse_factors(kcl_preconditioner *M, const attempt *t) {
+  if (t->zero >= 0)
+    return kcl_fail(M->ctx, KCL_USAGE,
+                    "%s: the pivot of row %lld vanishes, also with a larger diagonal: use "
+                    "--precond spai",
+                    M->kind->name, (long long)t->zero + 1);
+  return kcl_fail(M->ctx, KCL_USAGE,
+                  "%s: elimination is unstable, also with a larger diagonal (M^-1 1 has an element "
+                  "of %.1e): use --precond spai",
+                  M->kind->name, t->growth);
+}
+
+int kcl_factored_setup(kcl_preconditioner *M, const kcl_csr *A, kcl_factoring *factor, double weak,
+                       double close, const char *what) {
+  attempt t = {.factor = factor};
+  kcl_csr *owned = NULL;
+  char text[80];
+  int rc;
+  KCL_TRY(kcl_sparse_wide(M->ctx, A, &owned, &t.A));
+  t.exchanges = weak > 0 && kcl_factor_weak_diagonal(t.A, weak);
+  KCL_TRY(try_factors(M, &t));
+  while (!good(&t)) {
+    if (t.shift >= LAST_SHIFT) KCL_TRY(refuse_factors(M, &t));
+    prepare_next(&t);
+    KCL_TRY(try_factors(M, &t));
+  }
+  snprintf(text, sizeof text, t.shift > 0 ? "%s, diagonal + %g" : "%s", what, t.shift);
+  rc = kcl_factored_keep(M, t.A, &t.f, t.m.row ? &t.m : NULL, close, text);
+done:
+  kcl_csr_free(&owned), kcl_factors_free(&t.f), kcl_matching_free(&t.m);
+  return rc;
+}

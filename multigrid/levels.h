@@ -1,0 +1,28 @@
+/* Multigrid: the levels of a hierarchy, built from A by a coarsening, and their cycle. */
+#ifndef KCL_LEVELS_H
+#define KCL_LEVELS_H
+
+#include "multigrid/builder.h"
+
+/* P [n, fewer] from A, real and square, of level 0, 1 ...; *made is false where coarsening ends. */
+typedef int kcl_coarsening(kcl_builder *b, const kcl_built *A, int level, kcl_built *P, bool *made);
+/* A hierarchy as the preconditioner's matrices and vectors. Hermitian A: smoothed before and after by Chebyshev polynomials of
+ * this degree, one more where a level is coarsened twice, or, of degree 1, by a step of l1 Jacobi; others: by one of SPAI(0). */
+typedef struct kcl_levels_plan {
+  kcl_coarsening *coarsen;
+  kcl_coarsening *again; /* of a level that is then left out */
+  int aggressive;        /* of the first levels, how many are coarsened twice */
+  int most;              /* entries per row of P where a level is coarsened again; 0: all */
+  double twice; /* entries of a next level, by this one's, whose cycle is run twice; 0: none is */
+  kcl_near_null near_null; /* of A, for coarsen: kcl_builder.near_null */
+  int degree;
+} kcl_levels_plan;
+int kcl_levels_build(kcl_preconditioner *M, const kcl_precond_request *q,
+                     const kcl_levels_plan *plan);
+/* The hierarchy of new values: with the P and R of q->before. */
+int kcl_levels_refresh(kcl_preconditioner *M, const kcl_precond_request *q);
+/* z = one cycle for A z = r. */
+void kcl_levels_apply(kcl_program *k, const kcl_preconditioner *M, kcl_vec z, kcl_vec r,
+                      bool adjoint);
+
+#endif

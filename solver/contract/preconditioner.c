@@ -1,0 +1,262 @@
+/* What a preconditioner owns: vectors, matrices in formats; its end; binding it to a program. */
+#include "solver/contract/precond.h"
+#include "core/base/context.h"
+#include "core/matrix/structure.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------- what it owns */
+
+static bool room_for_matrix(kcl_preconditioner *M, void **list, int count, size_t size) {
+  void *more = realloc(*list, (size_t)(count + 1) * size);
+  if (more) *list = more;
+  if (!more) kcl_fail(M->ctx, KCL_MEMORY, "out of memory: a preconditioner");
+  return more;
+}
+
+static void free_vector(kcl *ctx, kcl_precond_vector *v) {
+  free(v->values);
+  if (v->device) v->free_device(ctx, v->device);
+}
+
+static int add_vector(kcl_preconditioner *M, const char *name, kcl_precond_vector v) {
+  if (!room_for_matrix(M, (void **)&M->vector, M->vectors, sizeof *M->vector)) {
+    free_vector(M->ctx, &v);
+    return KCL_MEMORY;
+  }
+  snprintf(v.name, sizeof v.name, "%s", name);
+  M->vector[M->vectors++] = v;
+  return KCL_OK;
+}
+
+int kcl_precond_add_vector(kcl_preconditioner *M, const char *name, int64_t n, kcl_type type,
+                           void *values) {
+  return add_vector(M, name, (kcl_precond_vector){.n = n, .type = type, .values = values});
+}
+
+int kcl_precond_adopt_vector(kcl_preconditioner *M, const char *name, int64_t n, void *buffer,
+                             void (*free_buffer)(kcl *ctx, void *buffer)) {
+  return add_vector(
+      M, name,
+      (kcl_precond_vector){.n = n, .type = M->type, .device = buffer, .free_device = free_buffer});
+}
+
+/* The format by bytes among those that serve several right-hand sides at once. */
+static int format_by_bytes(kcl *ctx, const kcl_stats *s, kcl_type type, const kcl_format **out) {
+  kcl_rank list[KCL_MOST_FORMATS];
+  int count, rc = kcl_format_rank(ctx, s, type, list, &count);
+  if (rc) return rc;
+  *out = list[0].format;
+  for (int i = count - 1; i >= 0; i--)
+    if (list[i].format->multi_rhs && !list[i].format->scatter) *out = list[i].format;
+  return KCL_OK;
+}
+
+/* One of few. Natively CSR as it is, without conversion. */
+int kcl_precond_level_format(const kcl_preconditioner *M, int64_t rows, int64_t nnz,
+                             const kcl_format **out) {
+  enum { SHORT = 8 };
+  const char *name = M->ctx->layout != KCL_LAYOUT_GPU ? "csr-scalar"
+                     : nnz > SHORT * rows             ? "csr-vector"
+                                                      : "sell";
+  return kcl_format_find(M->ctx, name, M->type, out);
+}
+
+static kcl_stats shape_of_matrix(int64_t rows, int64_t cols, int64_t nnz) {
+  return (kcl_stats){.rows = rows,
+                     .cols = cols,
+                     .nnz = nnz,
+                     .stored = nnz,
+                     .row_mean = rows ? (double)nnz / (double)rows : 0};
+}
+
+/* The lengths of rows alone. */
+static void count_matrix_rows(const kcl_csr *C, kcl_stats *s) {
+  *s = shape_of_matrix(C->rows, C->cols, C->nnz);
+  for (int64_t i = 0; i < C->rows; i++) {
+    const int64_t length = C->row_ptr[i + 1] - C->row_ptr[i];
+    if (length > s->row_max) s->row_max = length;
+  }
+}
+
+/* What predictions ask of a matrix is in its outline. */
+static void outline_of_matrix(kcl_matrix *m, const kcl_stats *s) {
+  kcl_matrix o;
+  kcl_matrix_outline(m->ctx, m->format, s, m->type, &o);
+  m->chain = o.chain, m->mean = o.mean, m->entry_ns = o.entry_ns, m->bandwidth = o.bandwidth;
+  m->streamed = kcl_matrix_bytes(m);
+}
+
+static int convert_matrix(kcl *ctx, kcl_type type, kcl_csr **C) {
+  kcl_csr *to = NULL;
+  if ((*C)->type == type) return KCL_OK;
+  int rc = kcl_csr_convert(ctx, *C, type, &to);
+  if (!rc) kcl_csr_free(C), *C = to;
+  return rc;
+}
+
+/* C in a format, which then owns it. */
+static int build_preconditioner(kcl_preconditioner *M, kcl_csr *C, bool common, bool narrow,
+                                kcl_matrix **out) {
+  const kcl_format *f;
+  kcl_stats stats;
+  kcl_matrix *m = *out = NULL;
+  int rc;
+  if (common) {
+    count_matrix_rows(C, &stats);
+    KCL_TRY(kcl_precond_level_format(M, C->rows, C->nnz, &f));
+  } else {
+    KCL_TRY(kcl_csr_structure(M->ctx, C, &stats));
+    KCL_TRY(format_by_bytes(M->ctx, &stats, M->type, &f));
+  }
+  KCL_TRY(kcl_matrix_build(M->ctx, f, C, &m));
+  kcl_matrix_adopt(m, C);
+  C = NULL;
+  if (narrow) KCL_TRY(kcl_matrix_narrow(m));
+  m->uneven = common;
+  outline_of_matrix(m, &stats);
+  *out = m, m = NULL;
+done:
+  kcl_csr_free(&C);
+  kcl_matrix_free(&m);
+  return rc;
+}
+
+static kcl_precond_matrix *one_more(kcl_preconditioner *M) {
+  if (!room_for_matrix(M, (void **)&M->matrix, M->matrices, sizeof *M->matrix)) return NULL;
+  kcl_precond_matrix *to = &M->matrix[M->matrices++];
+  *to = (kcl_precond_matrix){NULL, NULL};
+  return to;
+}
+
+static int add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint, bool common, bool narrow) {
+  kcl_precond_matrix *to;
+  kcl_csr *CH = NULL;
+  int rc;
+  KCL_TRY(convert_matrix(M->ctx, M->type, &C));
+  if (adjoint) KCL_TRY(kcl_csr_adjoint(M->ctx, C, &CH));
+  if (!(to = one_more(M))) KCL_TRY(KCL_MEMORY);
+  rc = build_preconditioner(M, C, common, narrow, &to->C), C = NULL;
+  if (!rc && CH) rc = build_preconditioner(M, CH, common, narrow, &to->CH), CH = NULL;
+done:
+  kcl_csr_free(&C), kcl_csr_free(&CH);
+  return rc;
+}
+
+int kcl_precond_add_matrix(kcl_preconditioner *M, kcl_csr *C, bool adjoint) {
+  return add_matrix(M, C, adjoint, false, false);
+}
+
+int kcl_precond_add_level(kcl_preconditioner *M, kcl_csr *C, bool narrow) {
+  return add_matrix(M, C, false, true, narrow && M->type == KCL_D);
+}
+
+int kcl_precond_adopt(kcl_preconditioner *M, kcl_matrix *C, int64_t longest) {
+  kcl_stats s = shape_of_matrix(C->rows, C->cols, C->nnz);
+  kcl_precond_matrix *to = one_more(M);
+  if (!to) {
+    kcl_matrix_free(&C);
+    return KCL_MEMORY;
+  }
+  s.row_max = longest;
+  outline_of_matrix(C, &s);
+  to->C = C;
+  return KCL_OK;
+}
+
+int kcl_precond_share_matrix(kcl_preconditioner *M, const kcl_preconditioner *from, int i) {
+  kcl_precond_matrix *to = one_more(M);
+  if (!to) return KCL_MEMORY;
+  to->C = kcl_matrix_share(from->matrix[i].C), to->CH = kcl_matrix_share(from->matrix[i].CH);
+  return KCL_OK;
+}
+
+double kcl_preconditioner_bytes(const kcl_preconditioner *M) {
+  double bytes = 0;
+  for (int i = 0; M && i < M->vectors; i++)
+    bytes += (double)M->vector[i].n * (double)kcl_type_size(M->vector[i].narrow ? KCL_S : M->type);
+  for (int i = 0; M && i < M->matrices; i++) {
+    bytes += kcl_matrix_bytes(M->matrix[i].C);
+    if (M->matrix[i].CH) bytes += kcl_matrix_bytes(M->matrix[i].CH);
+  }
+  return bytes;
+}
+
+/* ---------------------------------------------------------------- the diagonal */
+
+typedef struct inverting {
+  const kcl_csr *A;
+  double *d;
+  _Atomic int64_t zero; /* the first row with none or 0 on the diagonal */
+} inverting;
+
+static void invert_diagonal(void *arg, int64_t from, int64_t to) {
+  inverting *v = arg;
+  const kcl_csr *A = v->A;
+  for (int64_t i = from; i < to; i++) {
+    double a[2];
+    int64_t k = A->row_ptr[i];
+    const int64_t end = A->row_ptr[i + 1];
+    while (k < end && A->col[k] < i) k++;
+    const double size = k < end && A->col[k] == i ? kcl_abs(A->type, A->val, k) : 0;
+    if (size == 0) {
+      kcl_lower(&v->zero, i);
+      return;
+    }
+    kcl_element(A->type, A->val, k, a);
+    if (kcl_type_complex(A->type))
+      v->d[2 * i] = a[0] / size / size, v->d[2 * i + 1] = -a[1] / size / size;
+    else
+      v->d[i] = 1 / a[0];
+  }
+}
+
+int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out) {
+  const kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  inverting v = {.A = A, .zero = A->rows};
+  int rc = kcl_alloc_unset(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
+  if ((*out = v.d) == NULL) return rc;
+  kcl_for(A->rows, KCL_FEW_ROWS, invert_diagonal, &v);
+  if (v.zero == A->rows) return KCL_OK;
+  free(*out), *out = NULL;
+  return kcl_fail(
+      M->ctx, KCL_USAGE,
+      "%s divides by the diagonal, and row %lld has none or zero there: use --precond none",
+      M->kind->name, (long long)v.zero + 1);
+}
+
+/* ---------------------------------------------------------------- sharing, binding */
+
+kcl_preconditioner *kcl_preconditioner_share(kcl_preconditioner *M) {
+  if (M) M->sharers++;
+  return M;
+}
+
+void kcl_preconditioner_clear(kcl_preconditioner *m) {
+  for (int i = 0; i < m->vectors; i++) free_vector(m->ctx, &m->vector[i]);
+  for (int i = 0; i < m->matrices; i++)
+    kcl_matrix_free(&m->matrix[i].C), kcl_matrix_free(&m->matrix[i].CH);
+  free(m->vector), free(m->matrix);
+  m->vector = NULL, m->matrix = NULL, m->vectors = m->matrices = 0;
+}
+
+void kcl_preconditioner_free(kcl_preconditioner **M) {
+  kcl_preconditioner *m = *M;
+  *M = NULL;
+  if (!m || m->sharers-- > 0) return;
+  kcl_preconditioner_clear(m);
+  free(m->data), free(m);
+}
+
+void kcl_preconditioner_bind(const kcl_preconditioner *M, kcl_program *k) {
+  if (!M) return;
+  k->preconditioner = M, k->precondition = M->kind->apply, k->own_block = !M->kind->whole;
+  k->precond_first = k->vectors;
+  for (int i = 0; i < M->vectors; i++) {
+    const kcl_precond_vector *v = &M->vector[i];
+    if (v->device)
+      kcl_constant_on_device(k, v->n, v->device, v->narrow, v->name);
+    else
+      kcl_constant_in_place(k, v->n, v->type, v->values, v->narrow, v->name);
+  }
+}

@@ -1,0 +1,21 @@
+/* Check and set-up of a preconditioner for a system and a method; the registry. */
+#ifndef KCL_PRECOND_SETUP_H
+#define KCL_PRECOND_SETUP_H
+
+#include "solver/contract/precond.h"
+#include "solver/methods/method.h"
+
+/* KCL_USAGE: the preconditioner does not suit A, or not the method. */
+int kcl_precond_check(const kcl_precond_request *q, const kcl_precond *kind, const kcl_method *m);
+/* M of A for this method: checked, set up. *out is NULL for M = I. */
+int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *kind, const kcl_method *m,
+                      kcl_preconditioner **out);
+bool kcl_precond_serves(const kcl_preconditioner *M, const kcl_precond *kind, const kcl_method *m);
+
+/* ---------------------------------------------------------------- the registry: registry.c */
+
+extern const int kcl_precond_count;
+const kcl_precond *kcl_precond_at(int i); /* 0 <= i < count */
+int kcl_precond_find(kcl *ctx, const char *name, const kcl_precond **out);
+
+#endif
