@@ -178,7 +178,7 @@ check-matrices:
 methods:
 	$(again) $(BUILD)/tests/real_methods
 	OMP_NUM_THREADS=1 $(BUILD)/tests/real_methods all
-tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter mpi mpi.sh,$(ONLY)),$(if $(ONLY),,1)),$(MPI_TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
+tests: $(if $(ONLY),$(filter $(ONLY:%=$(BUILD)/tests/%),$(TESTS)),$(TESTS)) $(if $(or $(filter mpi mpi.sh ranks ranks.sh,$(ONLY)),$(if $(ONLY),,1)),$(MPI_TESTS)) $(if $(or $(filter fuzz fuzz.sh,$(ONLY)),$(if $(ONLY),,1)),$(FUZZ))
 fuzz-programs: $(FUZZ)
 libfuzzer = $(eval libfuzzer := $(shell o=$$(mktemp) && echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
               clang -fsanitize=fuzzer -x c - -o $$o >/dev/null 2>&1 && echo 1; rm -f $$o))$(libfuzzer)

@@ -97,7 +97,7 @@ wanted() { # a test's path: is it asked for?
 }
 export KRYLOCL_RATE_ROOM BUILD XDG_CACHE_HOME POCL_CACHE_DIR COMPILER_PATH LSAN_OPTIONS ASAN_OPTIONS TSAN_OPTIONS KRYLOCL_CACHE
 list() { # the tests asked for, the longest first, by processors' time
-  for t in tests/mpi.sh tests/oclgrind.sh "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/experiments.sh \
+  for t in tests/mpi.sh tests/ranks.sh tests/oclgrind.sh "$BUILD"/tests/conform_groups "$BUILD"/tests/conform_multi_rhs tests/experiments.sh \
     "$BUILD"/tests/conform_choose tests/faults.sh "$BUILD"/tests/conform_solver "$BUILD"/tests/real "$BUILD"/tests/real_least \
     "$BUILD"/tests/conform_spmv "$BUILD"/tests/conform_operator "$BUILD"/tests/test_persistent "$BUILD"/tests/conform_alloc \
     "$BUILD"/tests/test_refresh tests/cli.sh tests/report.sh "$BUILD"/tests/conform_* tests/*.sh "$BUILD"/tests/real* "$BUILD"/tests/test_*; do
@@ -128,7 +128,7 @@ if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
   status &
   watcher=$!
 fi
-# One more than processors: mpi.sh waits for half of its time, for mpirun to start and to end.
+# One more than processors: mpi.sh and ranks.sh wait for half of their time, for mpirun to start and to end.
 list | xargs -n 1 -P $(($(getconf _NPROCESSORS_ONLN) + 1)) sh "$0" --one
 leave
 cat "$logs"/*.failed 2>/dev/null
