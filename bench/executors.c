@@ -17,20 +17,27 @@ static int ascending(const void *a, const void *b) {
 
 static int fail(kcl *ctx) { return fprintf(stderr, "executors: %s\n", kcl_error(ctx)), 1; }
 
+static int sample_solver(kcl *ctx, kcl_solver *s, double *seconds) {
+  const kcl_bench_plan plan = {.iterations = ITERATIONS, .samples = 1, .noise = -1};
+  kcl_bench_row row;
+  if (kcl_bench_solver(s, &plan, &row)) return fail(ctx);
+  const bool valid = row.validated;
+  if (valid) *seconds = row.iteration.seconds[0];
+  kcl_bench_free(&row);
+  return valid ? 0 : (fprintf(stderr, "executors: wrong product\n"), 1);
+}
+
 static int compare(kcl *ctx[2], const kcl_csr *A, const char *system, const char *format) {
   kcl_solver *s[2] = {NULL, NULL};
   kcl_options o = kcl_defaults;
   o.precond = "none";
-  double sample[2][ROUNDS], product;
-  bool valid = true;
+  double sample[2][ROUNDS];
   int rc = 0;
   o.format = format, o.precision = A->type;
   for (int e = 0; e < 2 && !rc; e++)
     if (kcl_setup(ctx[e], A, &o, &s[e])) rc = fail(ctx[e]);
   for (int i = 0; i < ROUNDS && !rc; i++)
-    for (int e = 0; e < 2 && !rc; e++)
-      if (kcl_bench(s[e], ITERATIONS, 1, &sample[e][i], &product, &valid) || !valid)
-        rc = valid ? fail(ctx[e]) : (fprintf(stderr, "executors: wrong product\n"), 1);
+    for (int e = 0; e < 2 && !rc; e++) rc = sample_solver(ctx[e], s[e], &sample[e][i]);
   if (!rc) {
     for (int e = 0; e < 2; e++) qsort(sample[e], ROUNDS, sizeof **sample, ascending);
     const double *a = sample[0], *b = sample[1];

@@ -126,15 +126,15 @@ static void say_row(const cli_options *o, const kcl_csr *A, int ranks, const blo
 
 /* The least of a few timed samples. */
 static int time_alone(kcl *ctx, kcl_solver *s, double *seconds) {
-  enum { ITERATIONS = 20, SAMPLES = 5 };
-  double iteration[SAMPLES], product[SAMPLES];
-  bool validated;
-  int rc = cli_lib(ctx, kcl_bench(s, ITERATIONS, SAMPLES, iteration, product, &validated));
+  const kcl_bench_plan plan = {.iterations = 20, .samples = 5, .noise = -1};
+  kcl_bench_row row;
+  int rc = cli_lib(ctx, kcl_bench_solver(s, &plan, &row));
   if (rc) return rc;
-  if (!validated) return cli_fail(KCL_DEVICE, "the product is wrong: nothing was timed");
-  *seconds = iteration[0];
-  for (int i = 1; i < SAMPLES; i++) *seconds = iteration[i] < *seconds ? iteration[i] : *seconds;
-  return 0;
+  if (!row.validated) rc = cli_fail(KCL_DEVICE, "the product is wrong: nothing was timed");
+  *seconds = INFINITY;
+  for (int i = 0; i < row.iteration.count; i++) *seconds = fmin(*seconds, row.iteration.seconds[i]);
+  kcl_bench_free(&row);
+  return rc;
 }
 
 int cli_explain_ranks(kcl *ctx, const cli_options *o, const kcl_csr *A, kcl_solver *s,

@@ -17,8 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SAMPLES = 5, MAX_ITERATIONS = 1000 };
-static const double SAMPLE = 0.02; /* seconds per sample */
+/* Of iterations and of products: samples of 0.02 s. */
+static const kcl_bench_plan plan = {.iterations = 1000, .samples = 5, .seconds = 0.2, .noise = -1};
 static const double GAIN =
     0.97; /* a new time must be below this share of the old one; above it is noise */
 static const double SHARE = 0.7; /* share of --seconds for trials */
@@ -38,17 +38,12 @@ static double seconds_left(const tuning *t) { return t->begin + t->seconds - cli
 /* Seconds per iteration in this format with the current tunables. Validates the product; infinite if that fails. */
 static double measure_format(const tuning *t, const char *format) {
   kcl_options a = t->asked;
-  kcl_solver *s = NULL;
-  double each[SAMPLES], product[SAMPLES], best = INFINITY;
-  bool good = false;
+  kcl_bench_row row = {0};
+  double best = INFINITY;
   a.format = format;
-  if (!kcl_setup(t->ctx, t->A, &a, &s) && !kcl_bench(s, 2, 1, each, product, &good) && good) {
-    double n = SAMPLE / each[0];
-    int iterations = n < 2 ? 2 : n > MAX_ITERATIONS ? MAX_ITERATIONS : (int)n;
-    if (!kcl_bench(s, iterations, SAMPLES, each, product, &good) && good)
-      for (int i = 0; i < SAMPLES; i++) best = fmin(best, each[i]);
-  }
-  kcl_solver_free(&s);
+  if (!kcl_bench_method(t->ctx, t->A, &a, &plan, &row) && row.validated)
+    for (int i = 0; i < row.iteration.count; i++) best = fmin(best, row.iteration.seconds[i]);
+  kcl_bench_free(&row);
   return best;
 }
 

@@ -788,13 +788,6 @@ void kcl_solver_stage(const kcl_solver *s, int i, kcl_stage_info *out);
  * stages are interpreted and no source is generated. */
 int kcl_solver_source(kcl_solver *s, char **source);
 
-/** Times the iteration with the convergence tests off, and the product y = A x alone.
- *
- * The product is first compared with kcl_csr_product within a derived rounding bound; *validated
- * receives the verdict, and nothing is timed if it is false. seconds_iteration and seconds_product
- * are [repeats]: samples, each the mean over `iterations`, for all right-hand sides at once. */
-int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
-              double *seconds_product, bool *validated);
 /** Bytes moved per iteration, for all right-hand sides at once. */
 double kcl_bytes_per_iteration(const kcl_solver *s);
 
@@ -983,7 +976,11 @@ typedef struct kcl_bench_row {
   kcl_samples iteration;  /**< one iteration with the convergence tests off */
 } kcl_bench_row;
 
-/** Measures a method and its product: both once more where the product takes longer than the iteration that contains it. o: as for kcl_setup, NULL: kcl_defaults; plan NULL: all
+/** Measures the iteration of a solver, convergence tests off, and its product y = A x alone, for all right-hand sides at
+ * once: both once more where the product takes longer than the iteration that contains it. The product is first compared with
+ * kcl_csr_product within a derived rounding bound. plan NULL: all defaults. *out is freed by kcl_bench_free. */
+int kcl_bench_solver(kcl_solver *s, const kcl_bench_plan *plan, kcl_bench_row *out);
+/** Sets up a solver and measures it as kcl_bench_solver does. o: as for kcl_setup, NULL: kcl_defaults; plan NULL: all
  * defaults. *out is freed by kcl_bench_free. Fails as kcl_setup does. */
 int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *plan,
                      kcl_bench_row *out);

@@ -68,16 +68,15 @@ static void describe_row(const kcl_solver *s, kcl_bench_row *out) {
   out->seconds_compile = info.seconds_compile, out->compiled = info.programs_compiled;
 }
 
-int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
-                     kcl_bench_row *out) {
+int kcl_bench_solver(kcl_solver *s, const kcl_bench_plan *given, kcl_bench_row *out) {
   kcl_bench_plan plan;
-  kcl_solver *s = NULL;
   kcl_engine *product = NULL;
-  int rc = checked(ctx, A, given, &plan, out);
-  if (rc) return rc;
-  KCL_TRY(kcl_setup(ctx, A, o, &s));
-  describe_row(s, out);
+  if (!s) return KCL_USAGE;
+  kcl *ctx = s->system.ctx;
   kcl_engine *e = s->selection.engine;
+  int rc = checked(ctx, s->system.A, given, &plan, out);
+  if (rc) return rc;
+  describe_row(s, out);
   KCL_TRY(kcl_engine_product(e->operators[0], e->program->nrhs, &product));
   KCL_TRY(kcl_product_validate(&s->system, product, &out->validated));
   if (!out->validated) goto done;
@@ -86,8 +85,18 @@ int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl
   out->product.threads = product->executor.team, out->iteration.threads = e->executor.team;
 done:
   kcl_engine_free(&product);
-  kcl_solver_free(&s);
   return failed(out, rc);
+}
+
+int kcl_bench_method(kcl *ctx, const kcl_csr *A, const kcl_options *o, const kcl_bench_plan *given,
+                     kcl_bench_row *out) {
+  kcl_bench_plan plan;
+  kcl_solver *s = NULL;
+  int rc = checked(ctx, A, given, &plan, out);
+  if (!rc) rc = kcl_setup(ctx, A, o, &s);
+  if (!rc) rc = kcl_bench_solver(s, &plan, out);
+  kcl_solver_free(&s);
+  return rc;
 }
 
 /* ---------------------------------------------------------------- a product alone */
@@ -188,7 +197,7 @@ static int time_sequential(void *self, int iterations, int repeats, double *seco
 /* x, y and the reference in double; the products' own x and y beside them. */
 static int validate_sequential(const kcl_system *s, sequential *p, bool *good) {
   const kcl_csr *A = s->A;
-  kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D, type = s->options.precision;
+  kcl_type wide = kcl_wide_type(A->type), type = s->options.precision;
   const int64_t w = wide == KCL_Z ? 2 : 1;
   double *x = NULL, *y = NULL, *ref = NULL;
   int rc;

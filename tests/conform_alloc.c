@@ -198,11 +198,12 @@ static int solve(kcl *ctx, const job *j) {
 static int time_it(kcl *ctx, const job *j) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
-  double a[2], b[2];
-  bool valid;
+  const kcl_bench_plan plan = {.iterations = 3, .samples = 2};
+  kcl_bench_row row = {0};
   int rc = kcl_generate(ctx, j->kind, &A, NULL);
   if (!rc) rc = kcl_setup(ctx, A, NULL, &s);
-  if (!rc) rc = kcl_bench(s, 3, 2, a, b, &valid);
+  if (!rc) rc = kcl_bench_solver(s, &plan, &row);
+  kcl_bench_free(&row);
   kcl_solver_free(&s), kcl_csr_free(&A);
   return rc;
 }

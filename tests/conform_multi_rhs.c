@@ -207,7 +207,7 @@ static void test_breakdown(const place *p, kcl_type t) {
   static const kcl_reason expected[K] = {KCL_INDEFINITE, KCL_CONVERGED, KCL_CONVERGED,
                                          KCL_ITERATION_LIMIT, KCL_NOT_FINITE};
   static const int iterations[K] = {-1, 1, 0, 3, 0};
-  kcl_type wide = kcl_type_complex(t) ? KCL_Z : KCL_D;
+  kcl_type wide = kcl_wide_type(t);
   kcl_csr *A = can(p, t) ? diagonal(p, wide, N, -1) : NULL;
   kcl_solver *s = NULL;
   kcl_report r[K];
@@ -351,13 +351,14 @@ static void test_bench(const place *p) {
   kcl_csr *A = NULL;
   kcl_solver *s = NULL;
   kcl_options o = cg_options();
-  double iteration, product;
-  bool validated = false;
+  const kcl_bench_plan plan = {.iterations = 5, .samples = 1};
+  kcl_bench_row row = {0};
   o.nrhs = 5, o.format = "csr-scalar";
   if (!CHECK(!kcl_generate(p->ctx, "poisson3d:6", &A, NULL))) return;
-  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_bench(s, 5, 1, &iteration, &product, &validated) &&
-             validated && iteration > 0 && product > 0,
+  CHECKF(!kcl_setup(p->ctx, A, &o, &s) && !kcl_bench_solver(s, &plan, &row) && row.validated &&
+             row.nrhs > 0 && row.iteration.seconds[0] > 0 && row.product.seconds[0] > 0,
          "%s", kcl_error(p->ctx));
+  kcl_bench_free(&row);
   kcl_solver_free(&s), kcl_csr_free(&A);
 }
 

@@ -67,8 +67,8 @@ static void test_null_solver(void) {
   kcl_setup_timing timing;
   kcl_stage_info stage;
   char *source;
-  double x[9] = {0}, t[2];
-  bool valid;
+  double x[9] = {0};
+  kcl_bench_row row;
   REFUSED(kcl_setup(ctx, NULL, NULL, &s), "A");
   REFUSED(kcl_setup(ctx, &hollow, NULL, &s), "row_ptr");
   if (!CHECK(!kcl_generate(ctx, "poisson2d:3", &A, &b))) return;
@@ -80,10 +80,10 @@ static void test_null_solver(void) {
   REFUSED(kcl_solve(s, b->val, NULL, &r), "x");
   REFUSED(kcl_solve(s, b->val, b->val, &r), "one array");
   REFUSED(kcl_solve_many(s, 0, b->val, x, &r), "at least 1");
-  REFUSED(kcl_bench(s, 0, 1, t, t, &valid), "at least one");
-  REFUSED(kcl_bench(s, 1, 1, NULL, t, &valid), "NULL");
+  REFUSED(kcl_bench_solver(s, &(kcl_bench_plan){.samples = -1}, &row), "at least one");
+  REFUSED(kcl_bench_solver(s, NULL, NULL), "out");
   CHECK(kcl_solve(NULL, b->val, x, &r) == KCL_USAGE);
-  CHECK(kcl_bench(NULL, 1, 1, t, t, &valid) == KCL_USAGE);
+  CHECK(kcl_bench_solver(NULL, NULL, &row) == KCL_USAGE);
   CHECK(kcl_solver_source(NULL, &source) == KCL_USAGE && !source);
   CHECK(kcl_stage_count(NULL) == 0 && kcl_bytes_per_iteration(NULL) == 0);
   kcl_solver_info(NULL, &info), kcl_solver_timing(s, 99, &timing), kcl_solver_stage(s, -1, &stage);

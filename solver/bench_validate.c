@@ -1,5 +1,4 @@
-/* Timing of a solver: the product is validated first, then the loop runs with its tests off (Dongarra & Heroux 2013,
- * HPCG: fixed iterations, validated before timed). The bound of the validation is kcl_product_bound.
+/* Validation of a product before it is timed (Dongarra & Heroux 2013, HPCG). The bound is kcl_product_bound.
  */
 #include "core/base/context.h"
 #include "core/device/device.h"
@@ -10,7 +9,7 @@
 /* x on the device is D^-1 x of the one given, and y D y. */
 static void unscale(const kcl_system *s, double *x, double *y) {
   const kcl_csr *A = s->A;
-  const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(A->type);
   kcl_scale_vector(wide, x, A->cols, s->scaling.col, 1, 0);
   kcl_scale_vector(wide, y, A->rows, s->scaling.row, -1, -s->scaling.unit);
 }
@@ -18,7 +17,7 @@ static void unscale(const kcl_system *s, double *x, double *y) {
 bool kcl_product_row_agrees(const kcl_system *s, int64_t i, const double *x, const double *y,
                             const double *ref) {
   const kcl_csr *A = s->A;
-  const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(A->type);
   int w = wide == KCL_Z ? 2 : 1;
   double error =
       w == 2 ? hypot(y[2 * i] - ref[2 * i], y[2 * i + 1] - ref[2 * i + 1]) : fabs(y[i] - ref[i]);
@@ -29,7 +28,7 @@ int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good) {
   const kcl_csr *A = s->A;
   const kcl_program *k = e->program;
   kcl_executor *ex = &e->executor;
-  kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  kcl_type wide = kcl_wide_type(A->type);
   int64_t w = wide == KCL_Z ? 2 : 1;
   double *x = NULL, *y = NULL, *ref = NULL;
   int rc;
@@ -52,33 +51,5 @@ int kcl_product_validate(const kcl_system *s, kcl_engine *e, bool *good) {
   }
 done:
   free(x), free(y), free(ref);
-  return rc;
-}
-
-static int check_bench(kcl *ctx, int iterations, int repeats, bool arrays) {
-  if (iterations > 0 && repeats > 0 && arrays) return KCL_OK;
-  return kcl_fail(ctx, KCL_USAGE,
-                  "%d samples of %d iterations: at least one of one, and no argument is NULL",
-                  repeats, iterations);
-}
-
-int kcl_bench(kcl_solver *s, int iterations, int repeats, double *seconds_iteration,
-              double *seconds_product, bool *validated) {
-  if (!s) return KCL_USAGE;
-  kcl_engine *e = s->selection.engine, *product = NULL;
-  int rc;
-  if ((rc = check_bench(e->ctx, iterations, repeats,
-                        seconds_iteration && seconds_product && validated)))
-    return rc;
-  *validated = false;
-  KCL_TRY(kcl_engine_product(e->operators[0], e->program->nrhs, &product));
-  KCL_TRY(kcl_product_validate(&s->system, product, validated));
-  if (!*validated) goto done;
-  KCL_TRY(kcl_timing_state(&product->executor));
-  for (int i = 0; i < repeats; i++)
-    KCL_TRY(kcl_engine_time_product(product, iterations, &seconds_product[i]));
-  KCL_TRY(kcl_engine_time(e, iterations, repeats, seconds_iteration));
-done:
-  kcl_engine_free(&product);
   return rc;
 }
