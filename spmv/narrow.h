@@ -9,6 +9,7 @@
 #ifdef KCL_T_d
 #define KCL_FORMAT(name) extern const kcl_format kcl_format_##name##_m;
 #include "spmv/list.def"
+#include "spmv/studies.def"
 #undef KCL_FORMAT
 #define KCL_NARROW(name) &kcl_format_##name##_m
 #else

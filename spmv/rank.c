@@ -1,4 +1,4 @@
-/* The cost of each storage format for a matrix, refusals, and their order by bytes. */
+/* The cost of each storage format for a matrix, refusals, and the order by bytes of those that "auto" may take. */
 #include "core/base/context.h"
 #include "core/matrix/matrix.h"
 #include <stdio.h>
@@ -112,7 +112,7 @@ int kcl_format_cost(kcl *ctx, const kcl_stats *s, kcl_type type, const char *for
 int kcl_format_rank(kcl *ctx, const kcl_stats *s, kcl_type type, kcl_rank list[KCL_MOST_FORMATS],
                     int *count) {
   int n = 0;
-  for (int i = 0; i < kcl_format_count && n < KCL_MOST_FORMATS; i++) {
+  for (int i = 0; i < kcl_format_auto_count && n < KCL_MOST_FORMATS; i++) {
     kcl_rank r = {.format = kcl_format_at(i, type)};
     int at = n;
     if (refusal(ctx, r.format, s, type)) continue;

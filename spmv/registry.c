@@ -5,14 +5,23 @@
   extern const kcl_format kcl_format_##name##_s, kcl_format_##name##_d, kcl_format_##name##_c,     \
       kcl_format_##name##_z;
 #include "spmv/list.def"
+#include "spmv/studies.def"
 #undef KCL_FORMAT
 
 static const kcl_format *const formats[][4] = {
 #define KCL_FORMAT(name)                                                                           \
   {&kcl_format_##name##_s, &kcl_format_##name##_d, &kcl_format_##name##_c, &kcl_format_##name##_z},
 #include "spmv/list.def"
+#include "spmv/studies.def"
 };
-const int kcl_format_count = (int)(sizeof formats / sizeof *formats);
+#undef KCL_FORMAT
+enum {
+  FORMATS = sizeof formats / sizeof *formats,
+  STUDIES = 0
+#define KCL_FORMAT(name) +1
+#include "spmv/studies.def"
+};
+const int kcl_format_count = FORMATS, kcl_format_auto_count = FORMATS - STUDIES;
 
 const kcl_format *kcl_format_at(int i, kcl_type type) { return formats[i][type]; }
 

@@ -44,7 +44,7 @@ one() { # name matrix arguments of explain: its sources, compiled, each once
 }
 types() { # of these all formats
   for type; do
-    for format in $(sed -n 's/^KCL_FORMAT(\(.*\))/\1/p' spmv/list.def | tr _ -); do
+    for format in $(sed -n 's/^KCL_FORMAT(\(.*\))/\1/p' spmv/list.def spmv/studies.def | tr _ -); do
       for KRYLOCL_PERSISTENT in 0 1; do
         export KRYLOCL_PERSISTENT
         one "$format-$type-$KRYLOCL_PERSISTENT" mesh.mtx --format "$format" --precision "$type" --solver cg-single

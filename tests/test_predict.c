@@ -175,8 +175,28 @@ static void test_gpu(void) {
 }
 #endif
 
+/* Formats that exist for studies stand last, and "auto" never meets one. */
+static void test_studies(const place *p) {
+  static const char *const studies[] = {"csr-group", "csr-image", "ell-image", "cds-image",
+                                        "dense-tiled"};
+  enum { STUDIES = sizeof studies / sizeof *studies };
+  kcl_rank list[KCL_MOST_FORMATS];
+  kcl_csr *A = NULL;
+  kcl_stats s;
+  int count = 0;
+  CHECK(kcl_format_count - kcl_format_auto_count == STUDIES);
+  if (!CHECK(!kcl_generate(p->ctx, "poisson2d:20", &A, NULL))) return;
+  CHECK(!kcl_csr_stats(p->ctx, A, &s) && !kcl_format_rank(p->ctx, &s, KCL_D, list, &count));
+  CHECKF(count > 5, "%s: %d formats", p->name, count);
+  for (int i = 0; i < count; i++)
+    for (int f = 0; f < STUDIES; f++)
+      CHECKF(strcmp(list[i].format->name, studies[f]), "%s: auto ranks %s", p->name, studies[f]);
+  kcl_csr_free(&A);
+}
+
 int main(void) {
   open_places();
+  for (int i = 0; i < place_count; i++) test_studies(&places[i]);
   test_outlines();
   for (int i = 0; i < place_count; i++) test_every_method(places[i].ctx, places[i].name);
 #ifndef KCL_NO_OPENCL

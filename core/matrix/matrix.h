@@ -201,6 +201,7 @@ void kcl_sequential_product_z(const kcl_csr *A, const void *x, void *y);
 
 /* The registry (spmv/registry.c). */
 extern const int kcl_format_count;
+extern const int kcl_format_auto_count; /* those after the first so many exist for studies */
 const kcl_format *kcl_format_at(int i, kcl_type type); /* 0 <= i < count */
 int kcl_format_find(kcl *ctx, const char *name, kcl_type type, const kcl_format **out);
 /* A format outside the registry, for preconditioners: for N strictly triangular its product is y = (I + N)^-1 x. */
