@@ -146,37 +146,18 @@ int kcl_give_rows(kcl_comm *c, const kcl_csr *held, kcl_csr **own) {
 
 /* ---------------------------------------------------------------- columns */
 
-/* Rank p has as many columns as rows. */
-static bool is_square(const kcl_comm *c, int p) {
-  return c->column[p + 1] - c->column[p] == c->first[p + 1] - c->first[p];
-}
-
-/* Rank p's first column, moved as far as is needed for ranks that are not square: programs tell vectors apart by their length. */
-static void move_cut(kcl_comm *c, int p) {
-  const int last = c->ranks.count - 1;
-  const int64_t at = c->column[p];
-  for (int64_t by = 0; by <= 4; by = by > 0 ? -by : 1 - by) {
-    c->column[p] = at + by;
-    const bool there = at + by > c->column[p - 1] && at + by < c->column[p + 1];
-    if (there && !is_square(c, p - 1) && (p < last || !is_square(c, p))) return;
-  }
-  c->column[p] = at;
-}
-
 int kcl_cut_columns(kcl_comm *c, int64_t columns) {
   const int count = c->ranks.count;
   const int64_t rows = c->ranks.rows;
-  bool square = columns < count;
   c->ranks.columns = columns;
   for (int p = 0; p <= count; p++)
     c->column[p] = columns == rows ? c->first[p] : columns * c->first[p] / rows;
   if (columns == rows) return KCL_OK;
-  if (!square) kcl_settle(columns, count, c->column);
-  for (int p = 1; p < count && !square; p++) move_cut(c, p);
-  for (int p = 0; p < count; p++) square = square || is_square(c, p);
-  return square ? kcl_fail(c->ctx, KCL_USAGE, "%lld rows and %lld columns on %d ranks: too few",
-                           (long long)rows, (long long)columns, count)
-                : KCL_OK;
+  if (columns < count)
+    return kcl_fail(c->ctx, KCL_USAGE, "%lld columns on %d ranks: too few", (long long)columns,
+                    count);
+  kcl_settle(columns, count, c->column);
+  return KCL_OK;
 }
 
 /* ---------------------------------------------------------------- rows that ranks have */

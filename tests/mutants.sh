@@ -28,6 +28,7 @@ prepare() { # a copy with the build, which compiles without any fault
   KRYLOCL_CACHE= KRYLOCL_OPTIONS=-cl-opt-disable XDG_CACHE_HOME=${KRYLOCL_TEST_CACHE:-$build/cache}
   POCL_CACHE_DIR=${POCL_CACHE_DIR:-$XDG_CACHE_HOME/pocl}
   export KRYLOCL_CACHE KRYLOCL_OPTIONS XDG_CACHE_HOME POCL_CACHE_DIR
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   (cd "$root" && tar cf - --exclude='./build*' --exclude=./.git --exclude=./demo .) | (cd "$copy" && tar xf -) || exit 1
   mkdir "$copy/build"
   (cd "$build" && tar cf - --exclude=cache --exclude=logs .) | (cd "$copy/build" && tar xf -) || exit 1
@@ -40,11 +41,13 @@ compile() { # the test programs given; what is compiled stays, whatever its flag
   make -o build/flags -j"$(getconf _NPROCESSORS_ONLN)" CC="$CC" BUILD=build $(printf 'build/tests/%s ' "$@") >log 2>&1
 }
 
-# The settings and the program of one test, such as "KRYLOCL_TYPES=d conform_exec".
+# The settings and the program of one test, such as "KRYLOCL_TYPES=d conform_exec"; programs of mpi/ run on two ranks.
 passes() {
   program=$(echo "$1" | awk '{ print $NF }')
   settings=$(echo "$1" | awk '{ $NF = ""; print }')
-  env $settings timeout 3600 stdbuf -oL "build/tests/$program" >log 2>&1 </dev/null
+  ranks=
+  case $program in mpi/*) ranks="mpirun -q --oversubscribe -n 2" ;; esac
+  env $settings timeout 3600 $ranks stdbuf -oL "build/tests/$program" >log 2>&1 </dev/null
 }
 
 # mutant NAME FILE TEXT REPLACEMENT TEST...
@@ -53,6 +56,9 @@ mutant() {
   export OLD="$3" NEW="$4"
   shift 4
   [ "$names" = "  " ] || case $names in *" $name "*) ;; *) return ;; esac
+  if [ -z "$texts" ] && [ ! -x build/tests/mpi/conform_mpi ]; then
+    case $* in *mpi/*) echo "skipped      $name: no MPI" && return ;; esac
+  fi
   all=$((all + 1))
   if [ "$texts" ]; then
     plant "$file" >/dev/null || { echo "FAIL $name: not there, or more than once, in $file: $OLD" && errors=$((errors + 1)); }
@@ -84,9 +90,9 @@ mutant() {
 # ---- the recorder: who joins a stage
 P=core/program/record.c
 mutant recorder-gathered $P '!(s->A && op.code != KCL_OP_DOT && op.y == s->x)' true test_program
-mutant recorder-first-coefficient $P '(s->n == 0 || s->n == n) && !pending(s, op.a.slot)' '(s->n == 0 || s->n == n)' test_program
-mutant recorder-second-coefficient $P 's->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot)' 's->n == n) && !pending(s, op.a.slot)' test_program
-mutant recorder-length $P '(s->n == 0 || s->n == n)' true test_program
+mutant recorder-first-coefficient $P '(s->n == 0 || s->space == space) && !pending(s, op.a.slot)' '(s->n == 0 || s->space == space)' test_program
+mutant recorder-second-coefficient $P '!pending(s, op.b.slot) && !stage_is_full(s)' '!stage_is_full(s)' test_program
+mutant recorder-length $P '(s->n == 0 || s->space == space)' true test_program
 mutant recorder-scatter $P 'if (s->A && kcl_matrix_scatters(s->A)) return false;' '' test_program
 mutant recorder-full $P '> KCL_MOST_STAGE_VECTORS - 3' '> KCL_MOST_STAGE_VECTORS + 3' test_program
 mutant recorder-old-value $P '(test || !used_as_coefficient(s, op.slot))' true test_program
@@ -121,6 +127,22 @@ mutant columns-narrow spmv/sell16.c 'bool narrow = kcl_slice_span(A) <= MOST_SPA
 mutant reserved-names core/matrix/matrix.c 'KCL_TRY(kcl_matrix_check_names(m));' '' test_names
 mutant reserved-incomplete core/matrix/names.c '"version",' '' test_names
 mutant choice-refusals spmv/rank.c 'if (refusal(ctx, r.format, s, type)) continue;' '' conform_refused
+# ---- multigrid, incomplete factors, a refresh
+mutant amg-cycle multigrid/cycle.c 'smooth_again(c, l, x, q);' '(void)smooth_again;' 'KRYLOCL_TYPES=d conform_precond'
+mutant amg-strength multigrid/strong.c 'kcl_rounded(s->theta * most)' 'kcl_rounded(0.5 * s->theta * most)' conform_setup
+mutant amg-smoothed-prolongation multigrid/tentative.c '.omega = 4.0 / 3 / largest' '.omega = 1 / largest' conform_aggregation
+mutant factor-columns factors/factored.c 'u[k] *= c[i] / c[U->col[k / width]];' 'u[k] *= 1;' 'KRYLOCL_TYPES=d conform_precond' conform_ilu
+mutant refresh-statistics solver/setup.c '? kcl_csr_values(s->ctx, s->A, &s->stats)' '? KCL_OK' test_refresh
+mutant refresh-pattern solver/refresh.c 'now->col != s->sums.col' 'false' test_refresh
+mutant refresh-rounding multigrid/levels.c 'return g->b.narrow ? g->b.ops->round(&g->b, P) : KCL_OK;' 'return KCL_OK;' test_refresh
+# ---- scaling
+mutant scaling-x solver/engine/given.c 'v.power, -v.sign, -v.shift)' 'v.power, v.sign, -v.shift)' conform_scale
+mutant scaling-norm solver/engine/scale.c 'kcl_scale_vector(wide, copy, n, power, 1, -most);' 'kcl_scale_vector(wide, copy, n, power, -1, -most);' conform_scale
+mutant scaling-tested solver/certify.c 'if (s->scaling.row) rc = kcl_residual_of' 'if (false) rc = kcl_residual_of' conform_scale
+# ---- several ranks
+mutant ranks-sum distributed/ranks.c 'values[i] += all[1 + i];' 'values[i] = all[1 + i];' 'KRYLOCL_SOLVERS=cg mpi/conform_mpi'
+mutant ranks-halo distributed/halo.c '(int32_t)(asked[i] - first);' '(int32_t)(0 * (asked[i] - first));' 'KRYLOCL_SOLVERS=cg mpi/conform_mpi'
+mutant ranks-certificate solver/certify.c 'return q->ranks ? q->ranks->norm(q->ranks, q->type, v, n)' 'return q->ranks ? norm_2(q->type, v, n, m)' 'KRYLOCL_SOLVERS=cg mpi/conform_mpi'
 # ---- files, memory
 mutant reader-duplicates data/files/csr_build.c 'same ? add_mirrored(*sum, v, negated && col[m] > r) : v;' 'v;' test_read
 mutant leak solver/engine/engine.c 'free((*e)->operators);' '' conform_alloc

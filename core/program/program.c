@@ -27,6 +27,7 @@ int kcl_program_create(kcl *ctx, kcl_type type, int64_t rows, int64_t cols, kcl_
   (*out)->rr = kcl_scalar(*out, "unset");
   (*out)->b = kcl_vector(*out, "b");
   (*out)->x = kcl_vector_of(*out, cols, "x");
+  if (!(*out)->status) (*out)->vector[(*out)->x].of_columns = true;
   return (*out)->status;
 }
 
@@ -82,6 +83,12 @@ static kcl_vec new_vector(kcl_program *k, int64_t n, const char *format, va_list
   return k->vectors++;
 }
 
+static kcl_vec new_vector_like(kcl_program *k, kcl_vec like, const char *format, va_list args) {
+  kcl_vec v = new_vector(k, k->vector[like].n, format, args);
+  if (!k->status) k->vector[v].of_columns = k->vector[like].of_columns;
+  return v;
+}
+
 kcl_vec kcl_vector(kcl_program *k, const char *name, ...) {
   va_list args;
   va_start(args, name);
@@ -101,7 +108,7 @@ kcl_vec kcl_vector_of(kcl_program *k, int64_t n, const char *name, ...) {
 kcl_vec kcl_vector_like(kcl_program *k, kcl_vec like, const char *name, ...) {
   va_list args;
   va_start(args, name);
-  kcl_vec v = new_vector(k, k->vector[like].n, name, args);
+  kcl_vec v = new_vector_like(k, like, name, args);
   va_end(args);
   return v;
 }
@@ -204,7 +211,7 @@ kcl_vec kcl_preconditioned(kcl_program *k, kcl_vec r, const char *name, ...) {
   va_list args;
   if (!k->precondition) return r;
   va_start(args, name);
-  kcl_vec v = new_vector(k, k->vector[r].n, name, args);
+  kcl_vec v = new_vector_like(k, r, name, args);
   va_end(args);
   return v;
 }

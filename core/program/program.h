@@ -169,6 +169,7 @@ enum { KCL_MOST_TEMPORARIES = 4 };
 
 typedef struct kcl_stage {
   int64_t n;      /* elements; 0: scalars alone */
+  int64_t space;  /* of the vectors that it writes (space_of in record.c) */
   kcl_op *scalar; /* [scalars] */
   kcl_op *vector; /* [vectors], dots among them */
   int scalars, vectors;
@@ -190,12 +191,13 @@ typedef struct kcl_name {
 typedef struct kcl_vector_info {
   kcl_name name;
   int64_t n;
-  kcl_type type; /* of values */
-  void *values;  /* [n]; both NULL: zeros */
-  void *device;  /* cl_mem [n], stored as the vector is, copied when the executor opens */
-  bool borrowed; /* values belong to someone else */
-  bool narrow;   /* stored as float, in a program of type double */
-  kcl_name work; /* as kcl_work was given it; else empty */
+  bool of_columns; /* x, and vectors like x: an element per column of A, not per row */
+  kcl_type type;   /* of values */
+  void *values;    /* [n]; both NULL: zeros */
+  void *device;    /* cl_mem [n], stored as the vector is, copied when the executor opens */
+  bool borrowed;   /* values belong to someone else */
+  bool narrow;     /* stored as float, in a program of type double */
+  kcl_name work;   /* as kcl_work was given it; else empty */
 } kcl_vector_info;
 
 /* A matrix that stages multiply by. Names of its arrays begin with its own in generated source. */

@@ -3,6 +3,8 @@
 #include "core/program/ranks.h"
 #include <stdio.h>
 
+enum { COLUMNS = -1 }; /* a space; the others are lengths */
+
 /* ---------------------------------------------------------------- the stage that is being recorded */
 
 static kcl_stage *new_stage(kcl_program *k) {
@@ -57,15 +59,23 @@ static bool joins_product(const kcl_stage *s, const kcl_op *op) {
          !(dot && (op->y == dot->x || op->y == dot->y));
 }
 
-/* The stage an elementwise operation on n elements joins: the open one if it may. */
-static void record_vector(kcl_program *k, kcl_op op, int64_t n) {
+/* Vectors of one space have their elements side by side, on every rank. Where A is not square a rank may own as many rows as
+ * columns, and another not: there the columns are a space of their own, so that all ranks record the same stages. */
+static int64_t space_of(const kcl_program *k, kcl_vec v) {
+  const kcl_ranks *r = kcl_program_ranks(k);
+  return r && r->rows != r->columns && k->vector[v].of_columns ? COLUMNS : k->vector[v].n;
+}
+
+/* The stage an elementwise operation on vectors like v joins: the open one if it may. */
+static void record_vector(kcl_program *k, kcl_op op, kcl_vec v) {
+  const int64_t space = space_of(k, v);
   kcl_stage *s = open_stage(k);
   if (!s) return;
-  bool joins = (s->n == 0 || s->n == n) && !pending(s, op.a.slot) && !pending(s, op.b.slot) &&
-               !stage_is_full(s) && joins_product(s, &op) &&
+  bool joins = (s->n == 0 || s->space == space) && !pending(s, op.a.slot) &&
+               !pending(s, op.b.slot) && !stage_is_full(s) && joins_product(s, &op) &&
                !(s->A && op.code != KCL_OP_DOT && op.y == s->x); /* others still gather from it */
   if (!joins && !(s = new_stage(k))) return;
-  s->n = n;
+  s->n = k->vector[v].n, s->space = space;
   push_operation(k, &s->vector, &s->vectors, op);
 }
 
@@ -95,7 +105,7 @@ void kcl_apply(kcl_program *k, kcl_vec y, kcl_matrix *A, kcl_vec x) {
   s->A = A;
   s->y = y;
   s->x = x;
-  s->n = k->vector[y].n;
+  s->n = k->vector[y].n, s->space = space_of(k, y);
   s->unnamed = k->preconditioning, s->own = k->preconditioning && k->own_block;
 }
 
@@ -107,8 +117,7 @@ void kcl_lincomb(kcl_program *k, kcl_vec y, kcl_coef a, kcl_vec x, kcl_coef b, k
     b = KCL_ZERO;
   }
   if (is_constant(b, 0)) z = x;
-  record_vector(k, (kcl_op){.code = KCL_OP_LINCOMB, .y = y, .x = x, .z = z, .a = a, .b = b},
-                k->vector[y].n);
+  record_vector(k, (kcl_op){.code = KCL_OP_LINCOMB, .y = y, .x = x, .z = z, .a = a, .b = b}, y);
 }
 
 void kcl_times(kcl_program *k, kcl_vec y, kcl_vec d, kcl_vec x, bool conjugate_d) {
@@ -119,7 +128,7 @@ void kcl_times(kcl_program *k, kcl_vec y, kcl_vec d, kcl_vec x, bool conjugate_d
                .a = KCL_ONE,
                .b = KCL_ONE,
                .conjugate = conjugate_d};
-  record_vector(k, op, k->vector[y].n);
+  record_vector(k, op, y);
 }
 
 /* Records a dot; a dot that the open stage has already is not summed twice. */
@@ -137,7 +146,7 @@ static void record_dot(kcl_program *k, kcl_slot slot, kcl_vec x, kcl_vec y, bool
   kcl_op op = {
       .code = KCL_OP_DOT, .slot = slot, .x = x, .y = y, .z = x, .a = KCL_ONE, .b = KCL_ONE};
   op.plain = plain && kcl_type_complex(k->type);
-  record_vector(k, op, k->vector[x].n);
+  record_vector(k, op, x);
 }
 
 void kcl_dot(kcl_program *k, kcl_slot s, kcl_vec x, kcl_vec y) { record_dot(k, s, x, y, false); }

@@ -200,13 +200,15 @@ static void refused(void) {
 }
 
 int main(int argc, char **argv) {
-  static const int64_t shapes[][2] = {{90, 31}, {31, 90}, {51, 50}, {50, 51}, {48, 50}};
   static const char *const formats[] = {"csr-scalar", "sell", "auto"};
   const char *device = argc > 1 ? argv[1] : "cpu";
   const bool native = !strcmp(device, "cpu");
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  /* In the last a rank has as many rows as columns, and another has not. */
+  const int64_t shapes[][2] = {{90, 31}, {31, 90}, {51, 50},
+                               {50, 51}, {48, 50}, {ranks + 1, ranks}};
   kcl_create(&ctx), kcl_create(&one);
   CHECKF(!kcl_mpi_select(ctx, MPI_COMM_WORLD, device), "%s", kcl_error(ctx));
   CHECKF(!kcl_select(one, "cpu", 1), "%s", kcl_error(one));
