@@ -2,20 +2,14 @@
  * (metis.c), whose rows order.c moves. */
 #include "core/base/context.h"
 #include "distributed/distributed.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------- blocks */
 
 int64_t kcl_cut(const int64_t *row_ptr, int64_t rows, double want) {
-  int64_t lo = 0, hi = rows;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if ((double)row_ptr[mid] < want)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  const int64_t lo = kcl_first_offset_from(row_ptr, 0, rows, (int64_t)ceil(want));
   return lo > 0 && want - (double)row_ptr[lo - 1] < (double)row_ptr[lo] - want ? lo - 1 : lo;
 }
 

@@ -57,7 +57,7 @@ static int add_factor(kcl_preconditioner *M, kcl_csr **N, int sweeps, bool adjoi
 /* P: row i is r times row row[i] of the identity. */
 static int add_exchange(kcl_preconditioner *M, const kcl_matching *m, int64_t n) {
   kcl_csr *P;
-  int rc = kcl_csr_create(M->ctx, n, n, n, kcl_type_complex(M->type) ? KCL_Z : KCL_D, &P);
+  int rc = kcl_csr_create(M->ctx, n, n, n, kcl_wide_type(M->type), &P);
   if (rc) return rc;
   for (int64_t i = 0; i < n; i++) {
     P->row_ptr[i + 1] = i + 1, P->col[i] = m->row[i];
@@ -107,7 +107,7 @@ int kcl_factored_keep(kcl_preconditioner *M, const kcl_csr *A, kcl_factors *f,
   M->size.nonzeros = nonzeros, M->size.complexity = nonzeros / (double)A->nnz;
   double *d = f->d;
   f->d = NULL;
-  KCL_TRY(kcl_precond_add_vector(M, "d", n, kcl_type_complex(A->type) ? KCL_Z : KCL_D, d));
+  KCL_TRY(kcl_precond_add_vector(M, "d", n, kcl_wide_type(A->type), d));
   const bool adjoint = M->adjoint && !F->hermitian;
   KCL_TRY(add_factor(M, &f->L, F->sweeps[0], adjoint));
   KCL_TRY(add_factor(M, &f->U, F->sweeps[1], adjoint));

@@ -62,7 +62,7 @@ static void sizes(spread *s) {
 
 int kcl_spread_largest(kcl *ctx, const kcl_csr *A, const double *d, const kcl_halo *halo,
                        double *out) {
-  spread s = {.halo = halo, .rows = A->rows, .type = kcl_type_complex(A->type) ? KCL_Z : KCL_D};
+  spread s = {.halo = halo, .rows = A->rows, .type = kcl_wide_type(A->type)};
   int rc;
   KCL_TRY(kcl_alloc(ctx, A->rows + halo->count, kcl_type_size(s.type), "Lanczos vectors",
                     (void **)&s.x));

@@ -25,7 +25,7 @@ static bool is_product(const profiling *p) { return p->e->program->product; }
 static int write_vectors(profiling *p) {
   const kcl_program *k = p->e->program;
   kcl_executor *ex = &p->e->executor;
-  const kcl_type wide = kcl_type_complex(k->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(k->type);
   const int64_t w = wide == KCL_Z ? 2 : 1, rows = k->vector[k->b].n, cols = k->vector[k->x].n;
   double *v;
   int rc = kcl_alloc(p->ctx, w * (rows > cols ? rows : cols), sizeof *v, "a vector", (void **)&v);

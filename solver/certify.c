@@ -214,12 +214,10 @@ done:
   return rc;
 }
 
-static kcl_type wide_type(const kcl_csr *A) { return kcl_type_complex(A->type) ? KCL_Z : KCL_D; }
-
 int kcl_certify(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
                 kcl_certificate *out) {
   int rc = check_arguments_of_certificate(ctx, A, b, x, out);
-  return rc ? rc : certify_answer(ctx, A, NULL, wide_type(A), b, x, NULL, out);
+  return rc ? rc : certify_answer(ctx, A, NULL, kcl_wide_type(A->type), b, x, NULL, out);
 }
 
 int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const double *x,
@@ -229,7 +227,7 @@ int kcl_certify_least_squares(kcl *ctx, const kcl_csr *A, const double *b, const
   int rc;
   KCL_TRY(check_arguments_of_certificate(ctx, A, b, x, out));
   KCL_TRY(make_adjoint(ctx, A, &AH, &a));
-  rc = certify_answer(ctx, A, NULL, wide_type(A), b, x, &a, out);
+  rc = certify_answer(ctx, A, NULL, kcl_wide_type(A->type), b, x, &a, out);
 done:
   kcl_csr_free(&AH);
   return rc;

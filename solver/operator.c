@@ -232,7 +232,7 @@ static int set_columns(kcl_executor *ex, int cols) {
 static int put_columns(kcl_engine *e, int cols) {
   kcl_executor *ex = &e->executor;
   const kcl_program *k = e->program;
-  const kcl_type wide = kcl_type_complex(k->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(k->type);
   const int64_t n = k->vector[k->x].n * (wide == KCL_Z ? 2 : 1);
   double *x;
   int rc = kcl_alloc(e->ctx, n, sizeof *x, "a vector", (void **)&x);

@@ -27,7 +27,7 @@ static double unit(kcl_type arithmetic) {
 }
 
 double kcl_product_bound(const kcl_csr *A, kcl_type arithmetic, const double *x, int64_t i) {
-  const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(A->type);
   double sum = 0;
   for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
     sum += kcl_abs(A->type, A->val, k) * kcl_abs(wide, x, A->col[k]);
@@ -106,7 +106,7 @@ int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const doub
                      kcl_product_error *out) {
   int rc = check_product_arguments(ctx, A, arithmetic, x, y, out);
   if (rc || (rc = kcl_need(ctx, "alpha", alpha)) || (rc = kcl_need(ctx, "beta", beta))) return rc;
-  checking c = {.A = A, .x = x, .y = y, .wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D};
+  checking c = {.A = A, .x = x, .y = y, .wide = kcl_wide_type(A->type)};
   const update u = {number_of_row(c.wide, alpha, 0), number_of_row(c.wide, beta, 0), y0};
   if (u.beta != 0 && (rc = kcl_need(ctx, "y0", y0))) return rc;
   return compare_product_rows(ctx, &c, arithmetic, &u, out);

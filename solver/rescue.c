@@ -76,7 +76,7 @@ done:
 
 static int add_answer(const kcl_system *s, const kcl_loop *l, int i, factorisation *f) {
   const kcl_csr *A = s->A;
-  const kcl_type wide = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(A->type);
   const size_t size = kcl_type_size(wide);
   int k = f->k++, rc;
   f->rhs[k] = i;
@@ -89,7 +89,7 @@ static int add_answer(const kcl_system *s, const kcl_loop *l, int i, factorisati
 /* f->k is 0 where all are solved. */
 static int prepare_rescue(kcl_solver *s, kcl_loop *l, factorisation *f) {
   const kcl_system *system = &s->system;
-  const kcl_type wide = kcl_type_complex(system->A->type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(system->A->type);
   for (int i = 0; i < l->nrhs; i++) {
     bool out;
     int rc = unsolved(s, l, i, &out);

@@ -334,7 +334,7 @@ int kcl_row_list_make_through(kcl *ctx, int64_t rows, int64_t inner, int64_t col
 }
 
 int kcl_sparse_wide(kcl *ctx, const kcl_csr *A, kcl_csr **owned, const kcl_csr **out) {
-  const kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const kcl_type type = kcl_wide_type(A->type);
   *owned = NULL, *out = A;
   if (A->type == type) return KCL_OK;
   int rc = kcl_csr_convert(ctx, A, type, owned);

@@ -135,7 +135,7 @@ void kcl_row_put(kcl_row_list *r);
 enum { KCL_MOST_KEPT = 64 };
 void kcl_row_put_largest(kcl_row_list *r, int most); /* KCL_MOST_KEPT or fewer */
 
-/* ---------------------------------------------------------------- products and transposes */
+/* ---------------------------------------------------------------- products, transposes, eigenvalues */
 
 int kcl_sparse_product(kcl *ctx, const kcl_csr *A, const kcl_csr *B, kcl_csr **out); /* A B */
 /* (R A) P. pattern: a matrix that has its pattern, as far as is known; or NULL. */
@@ -160,6 +160,7 @@ int kcl_sparse_largest_of_all(kcl *ctx, const kcl_csr *A, const double *d, const
 /* The estimate from the coefficients of Lanczos, [KCL_LANCZOS_STEPS]; beta[0]: the norm of the first vector. */
 enum { KCL_LANCZOS_STEPS = 5 };
 double kcl_largest_ritz(const double *alpha, const double *beta, double bound);
+
 /* ---------------------------------------------------------------- approximate inverses; also complex (local.c) */
 
 /* The pattern of F^power with the diagonal, F the entries with |a_ij|^2 > drop^2 |a_ii a_jj|; lower: of its lower triangle. At

@@ -177,7 +177,7 @@ static void test_shapes(const place *p) {
       kcl_options o = cg_options();
       if (p->ctx->opencl && !turn_of(t, (int)i)) continue; /* each is compiled */
       o.precision = t, o.tol = t == KCL_S || t == KCL_C ? 1e-4 : 1e-9;
-      system_ y = make(p->ctx, kcl_type_complex(t) ? KCL_Z : KCL_D, &shapes[i]);
+      system_ y = make(p->ctx, kcl_wide_type(t), &shapes[i]);
       every_option(p, &y, o, turn++);
       kcl_csr_free(&y.A), free(y.b), free(y.x);
     }

@@ -165,7 +165,7 @@ static void compare_bytes(const place *p, const kcl_matrix *m, double predicted,
 /* The host's compensated product, the basis of certificates: correct to about the last bit. */
 static void test_host_product(const kcl_csr *A, const shape *s, const number *xv,
                               const number *vv) {
-  kcl_type t = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  kcl_type t = kcl_wide_type(A->type);
   sums y = reference(A, xv, false);
   double *x = malloc((size_t)A->cols * sizeof *xv), *b = malloc((size_t)A->rows * sizeof *xv);
   double *got = malloc((size_t)A->rows * sizeof *xv);

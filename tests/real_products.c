@@ -32,7 +32,7 @@ static double share(const product_ *r, const number *y) {
   for (int64_t i = 0; i < r->A->rows; i++) {
     double z[2], bound = tol_product(r->A->type, (double)(r->A->row_ptr[i + 1] - r->A->row_ptr[i]),
                                      r->size[i]);
-    kcl_element(kcl_type_complex(r->A->type) ? KCL_Z : KCL_D, r->y, i, z);
+    kcl_element(kcl_wide_type(r->A->type), r->y, i, z);
     bound += tol_u(KCL_D) * hypot(z[0], z[1]);
     double error = cabs(y[i] - CMPLX(z[0], z[1])), part = bound > 0 ? error / bound : error;
     if (part > most || isnan(part)) most = part;

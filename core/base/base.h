@@ -65,8 +65,22 @@ void kcl_copy_bytes(void *to, const void *from, int64_t bytes); /* memcpy by all
 
 int kcl_type_check(kcl *ctx, const char *what, kcl_type type); /* KCL_USAGE: no such type */
 int kcl_symmetry_check(kcl *ctx, kcl_symmetry s);              /* KCL_USAGE: no such symmetry */
-/* The first k in [from, to) with v[k] >= value, or `to`; v ascends. */
+/* The double type of the field of t: real or complex. */
+static inline kcl_type kcl_wide_type(kcl_type t) { return kcl_type_complex(t) ? KCL_Z : KCL_D; }
+/* The first k in [from, to) with v[k] >= value, or `to`; v ascends. kcl_first_offset_from: for row pointers. */
 static inline int64_t kcl_first_from(const int32_t *v, int64_t from, int64_t to, int64_t value) {
+  while (from < to) {
+    const int64_t middle = from + (to - from) / 2;
+    if (v[middle] < value)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+static inline int64_t kcl_first_offset_from(const int64_t *v, int64_t from, int64_t to,
+                                            int64_t value) {
   while (from < to) {
     const int64_t middle = from + (to - from) / 2;
     if (v[middle] < value)

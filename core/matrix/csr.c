@@ -85,15 +85,7 @@ done:
 }
 
 int64_t kcl_csr_row_from(const kcl_csr *A, int64_t k) {
-  int64_t a = 0, b = A->rows;
-  while (a < b) {
-    const int64_t m = (a + b) / 2;
-    if (A->row_ptr[m] < k)
-      a = m + 1;
-    else
-      b = m;
-  }
-  return a;
+  return kcl_first_offset_from(A->row_ptr, 0, A->rows, k);
 }
 
 static double longest_row(const void *arg, int64_t from, int64_t to) {

@@ -76,7 +76,7 @@ static double larger_or_nan(double m, double q) { return q <= m || isnan(m) ? m 
 
 /* y = A x or b - A x; judge: y = b - A x, and the errors that kcl_split_residual returns. */
 INLINE void multiply_rows(split_product *m, kcl_type type, int64_t from, int64_t to, bool judge) {
-  const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(type);
   int64_t further = m->B ? kcl_first_from(m->row, 0, m->B->rows, from) : 0;
   kcl_row_errors e = {0, 0, 0};
   for (int64_t i = from; i < to; i++) {

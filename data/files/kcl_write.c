@@ -95,7 +95,7 @@ done:
 }
 
 int kcl_binary_write(kcl *ctx, const char *path, const kcl_file_system *s) {
-  kcl_type type = kcl_type_complex(s->A->type) ? KCL_Z : KCL_D;
+  kcl_type type = kcl_wide_type(s->A->type);
   kcl_csr *wide = NULL;
   if (s->A->type == type) return write_wide(ctx, path, s);
   int rc = kcl_csr_convert(ctx, s->A, type, &wide);

@@ -92,7 +92,7 @@ int mtx_write(kcl *ctx, const char *path, const kcl_file_system *system) {
   const kcl_csr *A = system->A;
   kcl_csr *wide = NULL;
   kcl_output o = {.file = -1};
-  kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  kcl_type type = kcl_wide_type(A->type);
   kcl_symmetry symmetry =
       A->symmetry == KCL_HERMITIAN && type == KCL_D ? KCL_SYMMETRIC : A->symmetry;
   char head[160];

@@ -66,7 +66,7 @@ int rows_write(kcl *ctx, const char *path, const kcl_file_system *system) {
   char head[80];
   int rc;
   kcl_number_init();
-  KCL_TRY(kcl_csr_convert(ctx, A, kcl_type_complex(A->type) ? KCL_Z : KCL_D, &wide));
+  KCL_TRY(kcl_csr_convert(ctx, A, kcl_wide_type(A->type), &wide));
   KCL_TRY(kcl_check_finite(ctx, path, wide->val, wide->nnz * (wide->type == KCL_Z ? 2 : 1)));
   s.A = wide;
   KCL_TRY(cut_row_parts(ctx, &s));

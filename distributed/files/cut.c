@@ -2,6 +2,7 @@
  * blocks of rows, then by the rows of the blocks in which a cut lies. The cuts are those of kcl_partition. */
 #include "core/base/context.h"
 #include "distributed/files/files.h"
+#include <math.h>
 #include <stdlib.h>
 
 enum { MOST_BLOCKS = 1 << 16 };
@@ -34,15 +35,7 @@ static double want(const cutting *k, int p) {
 
 /* The block in which the cut lies. */
 static int64_t block_of_rank(const cutting *k, double want) {
-  int64_t lo = 0, hi = k->blocks - 1;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if ((double)k->before[mid + 1] < want)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return kcl_first_offset_from(k->before + 1, 0, k->blocks - 1, (int64_t)ceil(want));
 }
 
 static int64_t cut_block(const cutting *k, int64_t block, double want) {

@@ -18,16 +18,8 @@ typedef struct exchange {
 } exchange;
 
 static int owner_of_row(const kcl_comm *c, int64_t row, int guess) {
-  int lo = 0, hi = c->ranks.count - 1;
   if (row >= c->first[guess] && row < c->first[guess + 1]) return guess;
-  while (lo < hi) {
-    const int mid = (lo + hi) / 2;
-    if (row >= c->first[mid + 1])
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return (int)kcl_first_offset_from(c->first + 1, 0, c->ranks.count - 1, row + 1);
 }
 
 static void put_entry(const exchange *s, int p, uint64_t place, const uint64_t *value) {

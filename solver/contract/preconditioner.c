@@ -212,7 +212,7 @@ static void invert_diagonal(void *arg, int64_t from, int64_t to) {
 }
 
 int kcl_precond_inverse_diagonal(kcl_preconditioner *M, const kcl_csr *A, double **out) {
-  const kcl_type type = kcl_type_complex(A->type) ? KCL_Z : KCL_D;
+  const kcl_type type = kcl_wide_type(A->type);
   inverting v = {.A = A, .zero = A->rows};
   int rc = kcl_alloc_unset(M->ctx, A->rows, kcl_type_size(type), "the diagonal", (void **)&v.d);
   if ((*out = v.d) == NULL) return rc;

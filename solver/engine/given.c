@@ -3,8 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static kcl_type wide_of(const kcl_csr *A) { return kcl_type_complex(A->type) ? KCL_Z : KCL_D; }
-
 int kcl_given_norm(const kcl_system *s, const void *b, kcl_scaled_norm *out) {
   kcl_ranks *ranks = kcl_system_ranks(s);
   const int64_t n = s->A->rows;
@@ -43,7 +41,7 @@ static int copy_of(const kcl_system *s, int64_t n, kcl_type wide, void **copy) {
 
 static int put_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, const void *values) {
   kcl_executor *ex = &e->executor;
-  const kcl_type type = s->A->type, wide = wide_of(s->A);
+  const kcl_type type = s->A->type, wide = kcl_wide_type(s->A->type);
   void *copy = NULL;
   if (!v.power) return ex->put(ex, v.v, rhs, type, values, ldexp(1, v.shift));
   int rc = copy_of(s, v.n, wide, &copy);
@@ -57,7 +55,7 @@ static int put_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, con
 
 static int get_scaled(const kcl_system *s, kcl_engine *e, int rhs, vector v, void *values) {
   kcl_executor *ex = &e->executor;
-  const kcl_type type = s->A->type, wide = wide_of(s->A);
+  const kcl_type type = s->A->type, wide = kcl_wide_type(s->A->type);
   void *copy = NULL;
   if (!v.power) return ex->get(ex, v.v, rhs, type, values, ldexp(1, -v.shift));
   int rc = copy_of(s, v.n, wide, &copy);
@@ -87,7 +85,7 @@ int kcl_take_x(const kcl_system *s, kcl_engine *e, int rhs, void *x, int shift) 
 
 int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, double **owned,
                   const double **out) {
-  kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  kcl_type wide = kcl_wide_type(type);
   *owned = NULL, *out = v;
   if (type == wide && !shift) return KCL_OK;
   int rc = kcl_alloc(ctx, n, kcl_type_size(wide), "a vector", (void **)owned);
@@ -98,7 +96,7 @@ int kcl_in_double(kcl *ctx, kcl_type type, const void *v, int64_t n, int shift, 
 
 int kcl_host_residual_open(kcl *ctx, const kcl_csr *A, const kcl_halo *halo, kcl_type type,
                            const void *b, const void *x, bool shifted, kcl_host_residual *q) {
-  const kcl_type wide = kcl_type_complex(type) ? KCL_Z : KCL_D;
+  const kcl_type wide = kcl_wide_type(type);
   *q = (kcl_host_residual){.ctx = ctx, .ranks = halo ? halo->ranks : NULL, .A = A, .halo = halo};
   const double b_inf = kcl_ranks_largest(q->ranks, kcl_norm_inf(type, b, A->rows));
   q->type = wide, q->shift = shifted ? kcl_residual_exponent(b_inf) : 0;

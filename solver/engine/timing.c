@@ -37,7 +37,7 @@ static int time_batch_iterations(kcl_engine *e, int iterations, double *seconds)
 int kcl_engine_time(kcl_engine *e, int iterations, int repeats, double *seconds) {
   kcl_executor *ex = &e->executor;
   const kcl_program *k = e->program;
-  kcl_type wide = kcl_type_complex(k->type) ? KCL_Z : KCL_D;
+  kcl_type wide = kcl_wide_type(k->type);
   int64_t w = wide == KCL_Z ? 2 : 1, rows = k->vector[k->b].n, cols = k->vector[k->x].n;
   double *b = NULL, *x = NULL, warm;
   int rc;
