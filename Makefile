@@ -58,6 +58,7 @@ endif
 # folder from which the dynamic linker of glibc takes them where the processor has it, and the program is linked with them.
 ifeq ($(ARCH),portable)
   override ARCH :=
+  WARN += -Wno-psabi # vectors pass between static functions alone
   LEVELS := $(if $(and $(filter x86_64%,$(shell $(CC) -dumpmachine)),$(shell getconf GNU_LIBC_VERSION 2>/dev/null),$(call probe,,-march=x86-64-v4)),x86-64-v4)
 endif
 missing = $(if $(HAVE_OPENCL),,no OpenCL (ocl-icd-opencl-dev): only the cpu device;) \

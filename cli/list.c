@@ -18,6 +18,14 @@ enum {
   NAMES = WORDS - 2
 }; /* NAMES: without devices and collection */
 
+/* The word that is meant: headings and the names of folders are accepted, too. */
+static const char *word_meant(const char *typed) {
+  static const char *const also[][2] = {{"preconditioners", "preconds"}, {"methods", "solvers"}};
+  for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+    if (strcmp(also[i][0], typed) == 0) return also[i][1];
+  return typed;
+}
+
 static cJSON *names_json(kcl_registry which) {
   cJSON *list = cJSON_CreateArray();
   for (int i = 0; i < kcl_list_size(which); i++) {
@@ -84,8 +92,9 @@ static int run_list(kcl *ctx, const cli_options *o) {
   cJSON *all = cJSON_CreateObject();
   CLI_TRY(all ? 0 : cli_fail(KCL_MEMORY, "out of memory: the JSON text"));
   for (int i = 0; i < o->count; i++)
-    if (!is_list_word(o->files[i])) CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));
-  for (int i = 0; i < o->count; i++) CLI_TRY(list_word(ctx, o, o->files[i], all));
+    if (!is_list_word(word_meant(o->files[i])))
+      CLI_TRY(cli_unknown("list", o->files[i], words, WORDS));
+  for (int i = 0; i < o->count; i++) CLI_TRY(list_word(ctx, o, word_meant(o->files[i]), all));
   for (int i = 0; i < NAMES && !o->count; i++) {
     if (i && !o->json) putchar('\n');
     CLI_TRY(list_word(ctx, o, words[i], all));
@@ -104,6 +113,7 @@ const cli_command cli_list = {
     .max = WORDS,
     .run = run_list,
     .notes =
+        "preconditioners and methods are other words for preconds and solvers.\n"
         "collection: the matrices of the SuiteSparse collection that are kept in the user's cache "
         "folder.\n"
         "\n"

@@ -35,6 +35,7 @@ for l in formats solvers preconds generators devices; do
 done
 says "^  cpu "
 run 0 "list" list; says "^formats"; says "^  csr-scalar "; says "^  heatsink "
+run 0 "list in whole words" list preconditioners methods; says "^  jacobi "; says "^  bicgstab "
 run 2 "list of what is none" list format; says "did you mean 'formats'"
 run 0 "version" version; says "^krylocl [0-9]"; says "^compiler  "; says "^parts "; says "^licence   BSD-3-Clause"
 if ldd "$prog" 2>/dev/null | grep -q libmpi; then says "^parts .*MPI.*[0-9]"; fi

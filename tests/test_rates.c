@@ -32,6 +32,16 @@ static void test_record(void) {
   CHECK(r.count == KCL_RATES_KEPT && kcl_rates_agreed(&r).launch == 6e-6);
 }
 
+/* A first rate that other programs lowered is replaced by the second measurement. */
+static void test_low_first_rate(void) {
+  kcl_rates_record r = {.count = 0};
+  const kcl_rates busy = {.stream = 11e9, .launch = 4e-6}, quiet = {.stream = 44e9, .launch = 1e-6};
+  kcl_rates_add(&r, &busy);
+  CHECK(kcl_rates_agreed(&r).stream == busy.stream);
+  kcl_rates_add(&r, &quiet);
+  CHECK(kcl_rates_agreed(&r).stream == quiet.stream && kcl_rates_agreed(&r).launch == quiet.launch);
+}
+
 static void test_vectors(void) {
   const int64_t MB = 1 << 20;
   CHECK(kcl_stream_vector(32 * MB, 32 * MB, 1e12) == 128 * MB);
@@ -155,6 +165,7 @@ static void test_text(void) {
 }
 
 int main(void) {
-  test_record(), test_vectors(), test_system(), test_rate_of_program(), test_text();
+  test_record(), test_low_first_rate();
+  test_vectors(), test_system(), test_rate_of_program(), test_text();
   return check_report();
 }

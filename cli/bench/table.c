@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---------------------------------------------------------------- columns */
 
@@ -82,7 +81,7 @@ static int widest_column(const table *t, cli_bench_column c) {
 /* Width for the table; in a file or a pipe all columns fit. */
 static int table_width(const cli_options *o) {
   FILE *f = cli_out(o);
-  return isatty(fileno(f)) || getenv("COLUMNS") ? cli_columns(f) : 1000;
+  return cli_is_terminal(f) || getenv("COLUMNS") ? cli_columns(f) : 1000;
 }
 
 static void lay_out_columns(table *t) {

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Length of the sequence of cli_style at s; 0: there is none. */
 static size_t style_at(FILE *f, const char *s) {
@@ -81,7 +80,7 @@ static size_t fitting_bytes(const char *line, size_t length, int columns) {
 /* Prints lines. On a terminal, lines that do not fit are continued with an indent. */
 static void print_folded(FILE *f, const char *text) {
   enum { INDENT = 12 };
-  const int columns = isatty(fileno(f)) ? cli_columns(f) : INT_MAX;
+  const int columns = cli_is_terminal(f) ? cli_columns(f) : INT_MAX;
   for (const char *s = text, *end; *s; s = end) {
     end = s + strcspn(s, "\n") + 1;
     size_t left = (size_t)(end - s), n = fitting_bytes(s, left - 1, columns);

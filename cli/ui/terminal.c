@@ -6,6 +6,7 @@
 #include "cli/ui/options.h"
 #include "cli/ui/text.h"
 #include "krylocl.h"
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -21,9 +22,23 @@ static bool silent;
 void cli_silence(void) { silent = true; }
 bool cli_silent(void) { return silent; }
 
+/* Does the launcher, our parent, have a terminal there? */
+static bool launcher_has_terminal(int fd) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getppid(), fd);
+  const int to = open(path, O_WRONLY | O_NOCTTY);
+  const bool has = to >= 0 && isatty(to);
+  if (to >= 0) close(to);
+  return has;
+}
+
+bool cli_is_terminal(FILE *f) {
+  return isatty(fileno(f)) && (!getenv("OMPI_COMM_WORLD_RANK") || launcher_has_terminal(fileno(f)));
+}
+
 static bool can_move(FILE *f) { /* to move the cursor */
   const char *term = getenv("TERM");
-  return isatty(fileno(f)) && term && *term && strcmp(term, "dumb");
+  return cli_is_terminal(f) && term && *term && strcmp(term, "dumb");
 }
 
 const char *cli_style(FILE *f, const char *code) {
@@ -109,7 +124,7 @@ static void start_redraws(void) {
 }
 
 bool cli_shows(const cli_options *o) {
-  return !silent && !o->quiet && (o->verbose || isatty(STDERR_FILENO));
+  return !silent && !o->quiet && (o->verbose || cli_is_terminal(stderr));
 }
 
 /* Replaces control characters, which file names may hold. */

@@ -7,6 +7,9 @@
 #include "krylocl.h"
 #include <stdio.h>
 
+/* Does f lead to a terminal? Open MPI gives ranks a pseudo-terminal as standard output wherever it goes: they ask for
+ * that of their launcher. */
+bool cli_is_terminal(FILE *f);
 /* Bold and colours, or "" where f is no terminal that has them or NO_COLOR is set. */
 #define CLI_BOLD "\033[1m"
 #define CLI_GREEN "\033[32m"
