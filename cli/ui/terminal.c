@@ -26,7 +26,7 @@ bool cli_silent(void) { return silent; }
 static bool launcher_has_terminal(int fd) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getppid(), fd);
-  const int to = open(path, O_WRONLY | O_NOCTTY);
+  const int to = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
   const bool has = to >= 0 && isatty(to);
   if (to >= 0) close(to);
   return has;
