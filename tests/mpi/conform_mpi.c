@@ -89,7 +89,7 @@ static bool fits(const host *h, const problem *p, const char *solver) {
   return !rc;
 }
 
-/* Each method in each format; on a device, which compiles what it runs, a few, and on many ranks they take turns. */
+/* Each method in each format; on a device, which compiles what it runs, a few; by default and on many ranks in every third. */
 static void methods(const host *h, const problem *p) {
   const int number = (int)(p - problems);
   const int solvers = kcl_list_size(KCL_SOLVERS), formats = kcl_list_size(KCL_FORMATS);
@@ -98,7 +98,7 @@ static void methods(const host *h, const problem *p) {
     if (!wanted_solver(solver) || !fits(h, p, solver)) continue;
     for (int f = 0; f < formats; f++) {
       if (few_combinations && ((i + number) % 2 || f != (5 * i + 7 * number) % formats)) continue;
-      if (ranks > 2 && (i + f + number) % 3) continue;
+      if ((ranks > 2 || !thorough()) && (i + f + number) % 3) continue;
       kcl_options o = options_for(p, solver, kcl_list(KCL_FORMATS, f).name, i + f);
       if (!wanted_format(o.format)) continue;
       solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
@@ -106,13 +106,15 @@ static void methods(const host *h, const problem *p) {
   }
 }
 
-/* Each preconditioner that suits; on a device, which compiles what it runs, one or some of each kind. */
+/* Each preconditioner that suits; on a device, which compiles what it runs, one or some of each kind; by default on many ranks
+ * every third. */
 static void preconditioners(const host *h, const problem *p) {
   static const char *const kinds[] = {"chebyshev", "ic", "amg"};
   const size_t count = getenv("KRYLOCL_THOROUGH") ? 3 : 1;
   for (int i = 0; i < kcl_list_size(KCL_PRECONDS); i++) {
     kcl_options o = options_for(p, p->spd ? "cg" : "gmres", "csr-scalar", 0);
     bool out = few_combinations;
+    if (ranks > 2 && !thorough() && i % 3) continue;
     o.precond = kcl_list(KCL_PRECONDS, i).name;
     for (size_t k = 0; k < count && p == problems; k++) out = out && strcmp(o.precond, kinds[k]);
     if (!out && alone(h, &o) >= 0) solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
