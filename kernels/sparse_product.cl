@@ -20,6 +20,16 @@ inline int class_of(const int keys)
   return c;
 }
 
+/* A matrix as kernels are given it. val: CSR's, or NULL where the values are not used. */
+typedef struct csr {
+  global const int *ptr, *col;
+  global const double *val;
+  global const int *end;
+  int next;
+} csr;
+#define CSR_OF(name, val) ((csr){name##_ptr, name##_col, val, name##_end, name##_next})
+inline int row_end(const csr A, const int i) { return A.end[i + A.next]; }
+
 /* ---------------------------------------------------------------- classes of blocks: list [CLASSES, blocks], count [CLASSES] */
 
 inline void list_block(const int keys, global int *list, global int *count)
@@ -95,12 +105,13 @@ inline int slot_of(volatile local int *keys, const int size, const int key, bool
   return -1;
 }
 
-/* Keys of row i, to all of its team. lost: a note of whether it has more than `room`. `width` work-items of a team share a row of B. */
-inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int v, const int i, const int size,
-                      const int room, const int team, const int width, local int4 *all_keys, local int *found, global int *lost)
+/* Keys of row i of A B, to all of its team. lost: a note of whether it has more than `room`. `width` work-items of a team share a
+ * row of B. */
+inline int count_keys(const csr A, const csr B, const int rows, const int v, const int i, const int size, const int room,
+                      const int team, const int width, local int4 *all_keys, local int *found, global int *lost)
 {
   const int l = get_local_id(0), group = get_local_size(0), lane = l % team;
-  const int from = i < rows ? A_ptr[i] : 0, to = i < rows ? END(A, i) : 0;
+  const int from = i < rows ? A.ptr[i] : 0, to = i < rows ? row_end(A, i) : 0;
   local int *keys = (local int *)all_keys + l / team * size;
   bool fresh, full = false;
   int n = 0;
@@ -108,9 +119,9 @@ inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, 
   if (l < ROWS) found[l] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int k = from + lane / width; k < to && !full; k += team / width) {
-    const int j = A_col[k], end = END(B, j);
-    for (int m = B_ptr[j] + lane % width * v; m < end && !full; m += width * v) {
-      full = slot_of(keys, size, B_col[m] / v, &fresh) < 0;
+    const int j = A.col[k], end = row_end(B, j);
+    for (int m = B.ptr[j] + lane % width * v; m < end && !full; m += width * v) {
+      full = slot_of(keys, size, B.col[m] / v, &fresh) < 0;
       n += fresh;
     }
   }
@@ -120,18 +131,27 @@ inline int count_keys(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, 
   return found[l / team];
 }
 
-/* classes: the notes of the blocks in each. keys [teams, size] */
-#define COUNTING PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list,           \
-                 const int classes, const int first, const int size, const int room, const int team, const int width,         \
-                 global int *count, NOTES, local int4 *keys
-#define COUNT(v)                                                                                                              \
-  local int found[ROWS];                                                                                                      \
-  const int i = row_of_team(list, notes + classes, first, rows, team);                                                        \
-  const int n = count_keys(A_ptr, A_col, A_end, A_next, B_ptr, B_col, B_end, B_next, rows, v, i, size, room, team, width,     \
-                           keys, found, notes + note);                                                                        \
-  if (get_local_id(0) % team == 0 && i < rows) count[i] = n * (v)
-kernel void count_rows(COUNTING) { COUNT(1); }
-kernel void count_rows_blocks(COUNTING) { COUNT(block); }
+/* Entries of each row of A B, to count. classes: the notes of the blocks in each. keys [teams, size] */
+kernel void count_rows(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list,
+                       const int classes, const int first, const int size, const int room, const int team, const int width,
+                       global int *count, NOTES, local int4 *keys)
+{
+  local int found[ROWS];
+  const int i = row_of_team(list, notes + classes, first, rows, team);
+  const int n = count_keys(CSR_OF(A, NULL), CSR_OF(B, NULL), rows, 1, i, size, room, team, width, keys, found, notes + note);
+  if (get_local_id(0) % team == 0 && i < rows) count[i] = n;
+}
+
+/* As count_rows, where columns of B come in blocks. */
+kernel void count_rows_blocks(PATTERN(A), ENDS(A), PATTERN(B), ENDS(B), const int rows, const int block, global const int *list,
+                              const int classes, const int first, const int size, const int room, const int team, const int width,
+                              global int *count, NOTES, local int4 *keys)
+{
+  local int found[ROWS];
+  const int i = row_of_team(list, notes + classes, first, rows, team);
+  const int n = count_keys(CSR_OF(A, NULL), CSR_OF(B, NULL), rows, block, i, size, room, team, width, keys, found, notes + note);
+  if (get_local_id(0) % team == 0 && i < rows) count[i] = n * block;
+}
 
 /* The place of a column among `count` others; behind these, up to a multiple of four, is none that is smaller. */
 inline int rank_of(const int col, local const int *cols, const int count)
@@ -153,32 +173,41 @@ inline int known_slot(local const int *keys, const int size, const int col)
   return -1;
 }
 
-/* Row i of A, entries [from, from + length), times B, into the table of its team; most: the longest of the group's rows. known: the
- * table has all columns, else those that are new are listed, as they come, in cols and slots. False: one is not there. What a
- * step needs of A and of B's row pointers is read one and two steps before. */
-inline bool sum_products(CSR(A), CSR(B), ENDS(B), const int from, const int length, const int most, const int team, const bool known,
-                         const int size, local int *keys, local double *sums, local int *listed, local int *cols, local ushort *slots)
+/* The table of a team: the columns of a row of C as keys, their sums, and those in use as they came. */
+typedef struct row_table {
+  int size;
+  local int *keys;
+  local double *sums;
+  local int *listed, *cols;
+  local ushort *slots;
+} row_table;
+
+/* A row of A, entries [from, from + length), times B, into the table of its team; most: the longest of the group's rows. known: the
+ * table has all columns, else those that are new are listed. False: one is not there. What an entry needs of A and of B's row
+ * pointers is read one and two entries before. */
+inline bool sum_products(const csr A, const csr B, const int from, const int length, const int most, const int team,
+                         const bool known, const row_table t)
 {
   const int lane = get_local_id(0) % team;
   bool all = true, fresh = false;
-  int start = 0, end = 0, next = length > 1 ? A_col[from + 1] : 0;
-  double a = length ? A_val[from] : 0;
-  if (length) start = B_ptr[A_col[from]], end = END(B, A_col[from]);
-  for (int step = 0; step < most; step++) {
+  int start = 0, end = 0, next = length > 1 ? A.col[from + 1] : 0;
+  double a = length ? A.val[from] : 0;
+  if (length) start = B.ptr[A.col[from]], end = row_end(B, A.col[from]);
+  for (int entry = 0; entry < most; entry++) {
     int next_start = 0, next_end = 0, after = 0;
     double next_a = 0;
-    if (step + 1 < length) next_start = B_ptr[next], next_end = END(B, next), next_a = A_val[from + step + 1];
-    if (step + 2 < length) after = A_col[from + step + 2];
+    if (entry + 1 < length) next_start = B.ptr[next], next_end = row_end(B, next), next_a = A.val[from + entry + 1];
+    if (entry + 2 < length) after = A.col[from + entry + 2];
     for (int m = start + lane; m < end; m += team) {
-      const int col = B_col[m];
-      const double product = a * B_val[m];
-      const int slot = known ? known_slot(keys, size, col) : slot_of(keys, size, col, &fresh);
+      const int col = B.col[m];
+      const double product = a * B.val[m];
+      const int slot = known ? known_slot(t.keys, t.size, col) : slot_of(t.keys, t.size, col, &fresh);
       all = all && slot >= 0;
       if (known && slot < 0) continue;
-      sums[slot] = fresh ? product : sums[slot] + product;
+      t.sums[slot] = fresh ? product : t.sums[slot] + product;
       if (!fresh) continue;
-      const int q = atomic_inc(listed);
-      cols[q] = col, slots[q] = slot;
+      const int q = atomic_inc(t.listed);
+      t.cols[q] = col, t.slots[q] = slot;
     }
     a = next_a, start = next_start, end = next_end, next = after;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -205,8 +234,8 @@ kernel void fill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global c
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane == 0) atomic_max(&most, length);
   barrier(CLK_LOCAL_MEM_FENCE);
-  sum_products(A_ptr, A_col, A_val, B_ptr, B_col, B_val, B_end, B_next, from, length, most, team, false, size, keys, sums, &listed[mine],
-               cols, slots);
+  const row_table t = {size, keys, sums, &listed[mine], cols, slots};
+  sum_products(CSR_OF(A, A_val), CSR_OF(B, B_val), from, length, most, team, false, t);
   const int n = listed[mine], to = i < rows ? C_ptr[i] : 0;
   for (int q = n + lane; q < min(n + 3, room); q += team) cols[q] = EMPTY;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -242,8 +271,8 @@ kernel void refill_rows(CSR(A), ENDS(A), CSR(B), ENDS(B), const int rows, global
     slots[q] = slot, sums[slot] = -0.0;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const bool all = sum_products(A_ptr, A_col, A_val, B_ptr, B_col, B_val, B_end, B_next, from, length, most, team, true, size, keys,
-                                sums, NULL, NULL, NULL);
+  const row_table t = {size, keys, sums, NULL, NULL, NULL};
+  const bool all = sum_products(CSR_OF(A, A_val), CSR_OF(B, B_val), from, length, most, team, true, t);
   for (int q = lane; q < n; q += team) C_val[to + q] = sums[slots[q]];
   if (!all) notes[note] = 1;
 }
