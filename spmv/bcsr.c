@@ -15,6 +15,10 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { BLOCK_PTR, BLOCK_COL, VAL };
+enum { B, COLS };
+
 static double bcsr_bytes_of(const kcl_stats *s, int b, double bytes) {
   int64_t block_rows = (s->rows + b - 1) / b;
   return (double)s->bcsr_blocks[b] * (b * b * bytes + 4.0) + 4.0 * ((double)block_rows + 1);
@@ -57,10 +61,10 @@ static int64_t bcsr_merge(const kcl_csr *A, int b, int64_t I, int32_t *block_col
 
 static void bcsr_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
-  const int64_t *ptr = m->array[0].data, b = m->param[0].value;
+  const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value;
   for (int64_t I = first; I < end; I++)
-    bcsr_merge(&m->source, (int)b, I, (int32_t *)m->array[1].data + ptr[I],
-               (scalar *)m->array[2].data + ptr[I] * b * b);
+    bcsr_merge(&m->source, (int)b, I, (int32_t *)m->array[BLOCK_COL].data + ptr[I],
+               (scalar *)m->array[VAL].data + ptr[I] * b * b);
 }
 
 static int bcsr_build(kcl_matrix *m, const kcl_csr *A) {
@@ -96,11 +100,11 @@ static inline void block_row(const int32_t *col, const scalar *val, int64_t bloc
 }
 
 static void bcsr_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
-  const int64_t *ptr = m->array[0].data, b = m->param[0].value, cols = m->param[1].value;
+  const int64_t *ptr = m->array[BLOCK_PTR].data, b = m->param[B].value, cols = m->param[COLS].value;
   scalar *y = y_, sum[8];
   for (int64_t I = lo / b; I * b < hi; I++) {
-    const int32_t *c = (const int32_t *)m->array[1].data + ptr[I];
-    const scalar *v = (const scalar *)m->array[2].data + ptr[I] * b * b;
+    const int32_t *c = (const int32_t *)m->array[BLOCK_COL].data + ptr[I];
+    const scalar *v = (const scalar *)m->array[VAL].data + ptr[I] * b * b;
     switch (b) {
     case 2: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 2, sum); break;
     case 3: block_row(c, v, ptr[I + 1] - ptr[I], x, cols, 3, sum); break;

@@ -14,6 +14,10 @@
 #include "spmv/narrow.h"
 #include <stdlib.h>
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { OFFSET, VAL };
+enum { DIAGONALS, STRIDE, COLS };
+
 static kcl_size cds_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->diagonals * (double)kcl_padded(s->rows) * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 4.0 * (double)s->diagonals, .largest = val};
@@ -86,11 +90,12 @@ static void add_four(const scalar *v, int64_t stride, const element *x, const in
 }
 
 static void cds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int32_t *offset = m->array[0].data;
-  const scalar *val = m->array[1].data;
+  const int32_t *offset = m->array[OFFSET].data;
+  const scalar *val = m->array[VAL].data;
   const element *x = x_;
   element *y = y_;
-  int64_t diagonals = m->param[0].value, stride = m->param[1].value, cols = m->param[2].value;
+  int64_t diagonals = m->param[DIAGONALS].value, stride = m->param[STRIDE].value,
+          cols = m->param[COLS].value;
   for (int64_t i = lo; i < hi; i++) y[i] = e_zero();
   for (int64_t d = 0; d < diagonals; d++) {
     if (d + 4 <= diagonals && lo + offset[d] >= 0 && hi + offset[d + 3] <= cols) {

@@ -14,6 +14,9 @@
 #include "core/matrix/matrix.h"
 #include "core/base/scalar.h"
 
+/* The arrays by number, in the order in which they are built. */
+enum { ROW, COL, VAL };
+
 static kcl_size coo_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
   return (kcl_size){.total = val + 8.0 * (double)s->nnz, .largest = val};
@@ -22,7 +25,7 @@ static kcl_size coo_size(const kcl_stats *s, kcl_type type) {
 static void coo_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
-  int32_t *row = m->array[0].data;
+  int32_t *row = m->array[ROW].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++) row[k] = (int32_t)i;
 }
@@ -38,8 +41,8 @@ static int coo_build(kcl_matrix *m, const kcl_csr *A) {
 }
 
 static void coo_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int32_t *row = m->array[0].data, *col = m->array[1].data;
-  const scalar *val = m->array[2].data, *x = x_;
+  const int32_t *row = m->array[ROW].data, *col = m->array[COL].data;
+  const scalar *val = m->array[VAL].data, *x = x_;
   scalar *y = y_;
   for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
   for (int64_t k = kcl_first_from(row, 0, m->nnz, lo); k < m->nnz && row[k] < hi; k++)

@@ -15,9 +15,12 @@
 #include "core/base/scalar.h"
 #include <stdlib.h>
 
-enum { STRIP = 64 };
+/* The arrays by number, in the order in which they are built. */
+enum { STRIP, ROW, COL, VAL };
 
-static int64_t strips_of(int64_t rows) { return (rows + STRIP - 1) / STRIP; }
+enum { STRIP_ROWS = 64 };
+
+static int64_t strips_of(int64_t rows) { return (rows + STRIP_ROWS - 1) / STRIP_ROWS; }
 
 static kcl_size csc_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type), n = (double)s->nnz;
@@ -53,22 +56,22 @@ static int csc_ascending(const void *a_, const void *b_) {
   return (a > b) - (a < b);
 }
 
-/* Sorts the strip of rows from `base` on by column, then row: key is column * STRIP + row in the strip. */
+/* Sorts the strip of rows from `base` on by column, then row: key is column * STRIP_ROWS + row in the strip. */
 static void fill_strip(const kcl_csr *A, int64_t base, int64_t *key, int32_t *row, int32_t *col,
                        scalar *val) {
-  int64_t end = base + STRIP < A->rows ? base + STRIP : A->rows, next[STRIP];
+  int64_t end = base + STRIP_ROWS < A->rows ? base + STRIP_ROWS : A->rows, next[STRIP_ROWS];
   const scalar *from = A->val;
   for (int64_t i = base; i < end; i++) {
     next[i - base] = A->row_ptr[i];
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      key[k] = A->col[k] * (int64_t)STRIP + (i - base);
+      key[k] = A->col[k] * (int64_t)STRIP_ROWS + (i - base);
   }
   qsort(key + A->row_ptr[base], (size_t)(A->row_ptr[end] - A->row_ptr[base]), sizeof *key,
         csc_ascending);
   for (int64_t k = A->row_ptr[base]; k < A->row_ptr[end]; k++) {
-    int64_t i = key[k] % STRIP; /* the columns of a row ascend, so this is its next entry */
+    int64_t i = key[k] % STRIP_ROWS; /* the columns of a row ascend, so this is its next entry */
     row[k] = (int32_t)(base + i);
-    col[k] = (int32_t)(key[k] / STRIP);
+    col[k] = (int32_t)(key[k] / STRIP_ROWS);
     val[k] = from[next[i]++];
   }
 }
@@ -84,8 +87,8 @@ static void fill_strips(void *arg, int64_t first, int64_t end) {
   const csc_filling *f = arg;
   const kcl_csr *A = f->A;
   for (int64_t t = first; t < end; t++) {
-    fill_strip(A, t * STRIP, f->key, f->row, f->col, f->val);
-    f->strip[t + 1] = A->row_ptr[(t + 1) * STRIP < A->rows ? (t + 1) * STRIP : A->rows];
+    fill_strip(A, t * STRIP_ROWS, f->key, f->row, f->col, f->val);
+    f->strip[t + 1] = A->row_ptr[(t + 1) * STRIP_ROWS < A->rows ? (t + 1) * STRIP_ROWS : A->rows];
   }
 }
 
@@ -110,12 +113,12 @@ static int csc_build(kcl_matrix *m, const kcl_csr *A) {
 }
 
 static void csc_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int64_t *strip = m->array[0].data;
-  const int32_t *row = m->array[1].data, *col = m->array[2].data;
-  const scalar *val = m->array[3].data, *x = x_;
+  const int64_t *strip = m->array[STRIP].data;
+  const int32_t *row = m->array[ROW].data, *col = m->array[COL].data;
+  const scalar *val = m->array[VAL].data, *x = x_;
   scalar *y = y_;
   for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
-  for (int64_t k = strip[lo / STRIP]; k < strip[strips_of(hi)]; k++)
+  for (int64_t k = strip[lo / STRIP_ROWS]; k < strip[strips_of(hi)]; k++)
     y[row[k]] = s_fma(val[k], x[col[k]], y[row[k]]);
 }
 

@@ -1,4 +1,4 @@
-/* The product of the CSR formats on the cpu executor; their arrays are row_ptr, col, val in this order. */
+/* The product of the CSR formats on the cpu executor. */
 #ifndef KCL_SPMV_CSR_H
 #define KCL_SPMV_CSR_H
 
@@ -6,10 +6,13 @@
 #include "core/base/scalar.h"
 #include <string.h>
 
+/* The arrays by number. */
+enum { KCL_CSR_ROW_PTR, KCL_CSR_COL, KCL_CSR_VAL };
+
 /* Values of type d may be narrow: stored as float (kcl_matrix_narrow). Of other types that is a constant, false. */
 static inline bool csr_is_narrow(const kcl_matrix *m) {
 #if defined KCL_T_d || defined KCL_T_m
-  return m->array[2].kind == KCL_SINGLE;
+  return m->array[KCL_CSR_VAL].kind == KCL_SINGLE;
 #else
   return (void)m, false;
 #endif
@@ -38,9 +41,9 @@ static inline element csr_four(const void *val, const int32_t *col, int64_t k, c
 
 static inline void csr_range(const kcl_matrix *m, const bool narrow, const element *x, element *y,
                              int64_t lo, int64_t hi) {
-  const int64_t *row_ptr = m->array[0].data;
-  const int32_t *col = m->array[1].data;
-  const void *val = m->array[2].data;
+  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  const int32_t *col = m->array[KCL_CSR_COL].data;
+  const void *val = m->array[KCL_CSR_VAL].data;
   int64_t k = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
     const int64_t end = row_ptr[i + 1];
@@ -74,9 +77,9 @@ static inline void csr_rows(const kcl_matrix *m, const void *x, void *y, int64_t
 /* For k right-hand sides, a constant at each call: entries are loaded once, and each has the bits of csr_rows. */
 static inline void csr_sweep(const kcl_matrix *m, const int k, const void *const *x_,
                              void *const *y_, int64_t lo, int64_t hi) {
-  const int64_t *row_ptr = m->array[0].data;
-  const int32_t *col = m->array[1].data;
-  const void *val = m->array[2].data;
+  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  const int32_t *col = m->array[KCL_CSR_COL].data;
+  const void *val = m->array[KCL_CSR_VAL].data;
   const bool narrow = csr_is_narrow(m);
   const element *x[KCL_MAX_NRHS];
   element *y[KCL_MAX_NRHS];

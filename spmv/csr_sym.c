@@ -20,6 +20,10 @@
 #include "core/base/scalar.h"
 #include <stdlib.h>
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { FIRST, UP_FIRST, COL, UP, VAL };
+enum { SHIFT, HERMITIAN };
+
 /* The number of bits of 0 .. n - 1. */
 static int bits(int64_t n) {
   int b = 0;
@@ -107,13 +111,14 @@ done:
 }
 
 static void csr_sym_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int32_t *first = m->array[0].data, *up_first = m->array[1].data, *col = m->array[2].data;
-  const uint32_t *up = m->array[3].data;
-  const scalar *val = m->array[4].data, *x = x_;
+  const int32_t *first = m->array[FIRST].data, *up_first = m->array[UP_FIRST].data,
+                *col = m->array[COL].data;
+  const uint32_t *up = m->array[UP].data;
+  const scalar *val = m->array[VAL].data, *x = x_;
   scalar *y = y_;
-  const int shift = (int)m->param[0].value;
+  const int shift = (int)m->param[SHIFT].value;
   const uint32_t mask = ((uint32_t)1 << shift) - 1;
-  const bool hermitian = m->param[1].value;
+  const bool hermitian = m->param[HERMITIAN].value;
   for (int64_t i = lo; i < hi; i++) {
     scalar sum = s_make(0);
     for (int32_t k = first[i]; k < first[i + 1]; k++) sum = s_fma(val[k], x[col[k]], sum);

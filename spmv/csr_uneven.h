@@ -48,9 +48,9 @@ static inline kcl_csr_elements csr_last(const void *val, const int32_t *col, int
 /* inner: the matrix has at least three entries after row hi - 1. */
 static inline void csr_uneven_range(const kcl_matrix *m, const bool narrow, const bool inner,
                                     const element *x, element *y, int64_t lo, int64_t hi) {
-  const int64_t *row_ptr = m->array[0].data;
-  const int32_t *col = m->array[1].data;
-  const void *val = m->array[2].data;
+  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  const int32_t *col = m->array[KCL_CSR_COL].data;
+  const void *val = m->array[KCL_CSR_VAL].data;
   for (int64_t i = lo; i < hi; i++) {
     const int64_t end = row_ptr[i + 1];
     kcl_csr_elements sum = {0};
@@ -65,7 +65,7 @@ static inline void csr_uneven_range(const kcl_matrix *m, const bool narrow, cons
 
 static inline void csr_uneven_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo,
                                    int64_t hi) {
-  const int64_t *row_ptr = m->array[0].data;
+  const int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
   int64_t inner = hi;
   while (inner > lo && row_ptr[inner] + KCL_CSR_LANES - 1 > m->nnz) inner--;
   if (csr_is_narrow(m)) {

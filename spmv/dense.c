@@ -11,6 +11,10 @@
 #include "core/matrix/matrix.h"
 #include "core/base/scalar.h"
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { VAL };
+enum { COLS, STRIDE };
+
 static int64_t stride_of(int64_t n) { return n < 32 ? n : (n + 31) / 32 * 32; }
 
 static kcl_size dense_size(const kcl_stats *s, kcl_type type) {
@@ -22,10 +26,10 @@ static void dense_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
-  scalar *val = m->array[0].data;
+  scalar *val = m->array[VAL].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
-      val[A->col[k] * m->param[1].value + i] = from[k];
+      val[A->col[k] * m->param[STRIDE].value + i] = from[k];
 }
 
 static int dense_build(kcl_matrix *m, const kcl_csr *A) {
@@ -42,10 +46,10 @@ static int dense_build(kcl_matrix *m, const kcl_csr *A) {
 static void dense_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
   const scalar *x = x_;
   scalar *y = y_;
-  int64_t cols = m->param[0].value, stride = m->param[1].value;
+  int64_t cols = m->param[COLS].value, stride = m->param[STRIDE].value;
   for (int64_t i = lo; i < hi; i++) y[i] = s_make(0);
   for (int64_t j = 0; j < cols; j++) {
-    const scalar *v = (const scalar *)m->array[0].data + j * stride;
+    const scalar *v = (const scalar *)m->array[VAL].data + j * stride;
     KCL_SIMD
     for (int64_t i = lo; i < hi; i++) y[i] = s_fma(v[i], x[j], y[i]);
   }

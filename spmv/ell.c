@@ -16,6 +16,10 @@
 #include "core/matrix/structure.h"
 #include "spmv/narrow.h"
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { COL, VAL, LENGTH };
+enum { WIDTH, STRIDE };
+
 static kcl_size ell_size(const kcl_stats *s, kcl_type type) {
   double entries = (double)kcl_padded(s->rows) * (double)s->row_max;
   return (kcl_size){.total = entries * (4.0 + (double)kcl_type_size(type)),
@@ -26,9 +30,9 @@ static void ell_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
-  int64_t width = m->param[0].value, stride = m->param[1].value;
-  int32_t *col = m->array[0].data;
-  scalar *val = m->array[1].data;
+  int64_t width = m->param[WIDTH].value, stride = m->param[STRIDE].value;
+  int32_t *col = m->array[COL].data;
+  scalar *val = m->array[VAL].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = 0, start = A->row_ptr[i]; k < width; k++) {
       bool real_entry = k < kcl_row_length(A, i);
@@ -55,18 +59,18 @@ static int ell_build(kcl_matrix *m, const kcl_csr *A) {
 
 static void ell_columns(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi,
                         int64_t width) {
-  int64_t stride = m->param[1].value;
+  int64_t stride = m->param[STRIDE].value;
   for (int64_t i = lo; i < hi; i++) y[i] = e_zero();
   for (int64_t k = 0; k < width; k++) {
-    const int32_t *c = (const int32_t *)m->array[0].data + k * stride;
-    const scalar *v = (const scalar *)m->array[1].data + k * stride;
+    const int32_t *c = (const int32_t *)m->array[COL].data + k * stride;
+    const scalar *v = (const scalar *)m->array[VAL].data + k * stride;
     KCL_SIMD
     for (int64_t i = lo; i < hi; i++) y[i] = e_fma(v[i], x[c[i]], y[i]);
   }
 }
 
 static void ell_rows(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
-  ell_columns(m, x, y, lo, hi, m->param[0].value);
+  ell_columns(m, x, y, lo, hi, m->param[WIDTH].value);
 }
 
 /* CPUs, `width` streams and a gather: 1.0 to 1.1 times the time per byte of CSR (two cores). */
@@ -112,7 +116,7 @@ static int build_ellr(kcl_matrix *m, const kcl_csr *A) {
 }
 
 static void rows_ellr(const kcl_matrix *m, const void *x, void *y, int64_t lo, int64_t hi) {
-  const int32_t *length = m->array[2].data;
+  const int32_t *length = m->array[LENGTH].data;
   int32_t most = 0;
   for (int64_t i = lo; i < hi; i++) most = length[i] > most ? length[i] : most;
   ell_columns(m, x, y, lo, hi, most);

@@ -14,6 +14,10 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { COL, VAL, REST, REST_ROW, REST_COL, REST_VAL };
+enum { WIDTH, STRIDE };
+
 static kcl_size hyb_size(const kcl_stats *s, kcl_type type) {
   double entries = 32 * (double)kcl_slice_count(s->rows) * (double)s->hyb_width;
   double rest = (double)s->hyb_overflow, bytes = (double)kcl_type_size(type);
@@ -32,14 +36,14 @@ typedef struct hyb { /* its arrays, in this order */
 } hyb;
 
 static hyb of(const kcl_matrix *m) {
-  return (hyb){.col = m->array[0].data,
-               .val = m->array[1].data,
-               .rest = m->array[2].data,
-               .rest_row = m->array[3].data,
-               .rest_col = m->array[4].data,
-               .rest_val = m->array[5].data,
-               .width = m->param[0].value,
-               .stride = m->param[1].value};
+  return (hyb){.col = m->array[COL].data,
+               .val = m->array[VAL].data,
+               .rest = m->array[REST].data,
+               .rest_row = m->array[REST_ROW].data,
+               .rest_col = m->array[REST_COL].data,
+               .rest_val = m->array[REST_VAL].data,
+               .width = m->param[WIDTH].value,
+               .stride = m->param[STRIDE].value};
 }
 
 static int hyb_allocate(kcl_matrix *m, int64_t slices, int64_t width, int64_t beyond) {

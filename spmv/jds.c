@@ -16,6 +16,10 @@
 #include "core/base/scalar.h"
 #include <stdlib.h>
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { START, COL, VAL, ORDER };
+enum { WIDTH };
+
 static kcl_size jds_size(const kcl_stats *s, kcl_type type) {
   double val = (double)s->nnz * (double)kcl_type_size(type);
   double index = 4.0 * ((double)s->nnz + (double)s->row_max + 1 + (double)s->rows);
@@ -67,9 +71,9 @@ done:
 }
 
 static void jds_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int64_t *start = m->array[0].data, width = m->param[0].value;
-  const int32_t *col = m->array[1].data, *order = m->array[3].data;
-  const scalar *val = m->array[2].data, *x = x_;
+  const int64_t *start = m->array[START].data, width = m->param[WIDTH].value;
+  const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
+  const scalar *val = m->array[VAL].data, *x = x_;
   scalar *y = y_;
   for (int64_t i = lo; i < hi; i++) {
     scalar sum = s_make(0);

@@ -12,6 +12,10 @@
 #include "core/matrix/structure.h"
 #include "core/base/scalar.h"
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { DIAGONAL, ROW_PTR, COL, VAL };
+enum { DIAGONALS };
+
 static int64_t diagonal_of(int64_t rows, int64_t cols) { return rows < cols ? rows : cols; }
 
 static kcl_size msr_size(const kcl_stats *s, kcl_type type) {
@@ -25,9 +29,9 @@ static void msr_fill(void *arg, int64_t first, int64_t end) {
   const kcl_matrix *m = arg;
   const kcl_csr *A = &m->source;
   const scalar *from = A->val;
-  const int64_t *row_ptr = m->array[1].data;
-  int32_t *col = m->array[2].data;
-  scalar *val = m->array[3].data;
+  const int64_t *row_ptr = m->array[ROW_PTR].data;
+  int32_t *col = m->array[COL].data;
+  scalar *val = m->array[VAL].data;
   for (int64_t i = first; i < end; i++)
     for (int64_t k = A->row_ptr[i], at = row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] != i) col[at] = A->col[k], val[at++] = from[k];
@@ -57,11 +61,11 @@ static int msr_build(kcl_matrix *m, const kcl_csr *A) {
 }
 
 static void msr_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const scalar *diagonal = m->array[0].data, *val = m->array[3].data, *x = x_;
-  const int64_t *row_ptr = m->array[1].data;
-  const int32_t *col = m->array[2].data;
+  const scalar *diagonal = m->array[DIAGONAL].data, *val = m->array[VAL].data, *x = x_;
+  const int64_t *row_ptr = m->array[ROW_PTR].data;
+  const int32_t *col = m->array[COL].data;
   scalar *y = y_;
-  int64_t n = m->param[0].value, k = row_ptr[lo];
+  int64_t n = m->param[DIAGONALS].value, k = row_ptr[lo];
   for (int64_t i = lo; i < hi; i++) {
     scalar sum = i < n ? s_mul(diagonal[i], x[i]) : s_make(0);
     for (int64_t end = row_ptr[i + 1]; k < end; k++) sum = s_fma(val[k], x[col[k]], sum);

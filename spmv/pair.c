@@ -16,6 +16,9 @@
 #include "spmv/narrow.h"
 #include <stdio.h>
 
+/* The arrays by number, in the order in which they are built. */
+enum { SLICE, CODE, OFFSET, VAL };
+
 enum { PAIR_SLICE = KCL_SLICE };
 static const int64_t most = KCL_MOST_REPEATS - 1;
 
@@ -119,9 +122,9 @@ static inline void gathered(const uint32_t *word, int shift, uint32_t mask, cons
 
 static inline void pair_one_slice(const kcl_matrix *m, const element *x, int64_t i, const int per,
                                   element *sum) {
-  const int32_t *slice = m->array[0].data, *offset = m->array[2].data;
-  const uint32_t *code = m->array[1].data, mask = per == 4 ? 255 : 65535;
-  const scalar *val = m->array[3].data;
+  const int32_t *slice = m->array[SLICE].data, *offset = m->array[OFFSET].data;
+  const uint32_t *code = m->array[CODE].data, mask = per == 4 ? 255 : 65535;
+  const scalar *val = m->array[VAL].data;
   for (int l = 0; l < PAIR_SLICE; l++) sum[l] = e_zero();
   for (int64_t g = slice[i / PAIR_SLICE]; g < slice[i / PAIR_SLICE + 1]; g++) {
     const uint32_t *word = code + g * PAIR_SLICE;

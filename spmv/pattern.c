@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The arrays by number, in the order in which they are built. */
+enum { CODE, START, OFFSET, VAL };
+
 enum { PATTERN_SHORT = 8 /* fewer rows of one pattern are computed row by row */ };
 
 static double pattern_table(double patterns, double entries, kcl_type type) {
@@ -82,16 +85,16 @@ done:
 /* ---------------------------------------------------------------- native */
 
 static int64_t pattern_number(const kcl_matrix *m, int64_t i) {
-  return m->array[0].kind == KCL_UINT8 ? ((const uint8_t *)m->array[0].data)[i]
-                                       : ((const uint16_t *)m->array[0].data)[i];
+  return m->array[CODE].kind == KCL_UINT8 ? ((const uint8_t *)m->array[CODE].data)[i]
+                                          : ((const uint16_t *)m->array[CODE].data)[i];
 }
 
 /* The end of the run of rows with the pattern of row i; eight bytes of codes are compared at a time. */
 static int64_t run_end(const kcl_matrix *m, int64_t i, int64_t hi) {
   uint64_t p = (uint64_t)pattern_number(m, i), word;
-  bool bytes = m->array[0].kind == KCL_UINT8;
+  bool bytes = m->array[CODE].kind == KCL_UINT8;
   uint64_t equal = p * (bytes ? UINT64_C(0x0101010101010101) : UINT64_C(0x0001000100010001));
-  const char *code = m->array[0].data;
+  const char *code = m->array[CODE].data;
   for (int step = bytes ? 8 : 4; i + step <= hi; i += step) {
     memcpy(&word, code + i * (8 / step), sizeof word);
     if (word != equal) break;
@@ -147,8 +150,8 @@ static element one_row(int64_t terms, const scalar *a, const int32_t *off, const
 }
 
 static void pattern_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int32_t *start = m->array[1].data, *offset = m->array[2].data;
-  const scalar *val = m->array[3].data;
+  const int32_t *start = m->array[START].data, *offset = m->array[OFFSET].data;
+  const scalar *val = m->array[VAL].data;
   const element *x = x_;
   element *y = y_;
   for (int64_t i = lo, end; i < hi; i = end) {

@@ -17,6 +17,10 @@
 #include "spmv/narrow.h"
 #include <stdlib.h>
 
+/* The arrays and the integers by number, in the order in which they are built. */
+enum { SLICE, COL, VAL, ORDER };
+enum { SORTED };
+
 static int64_t slices_of(int64_t rows, int64_t C) { return (rows + C - 1) / C; }
 
 /* Are rows sorted? Sorting makes the vectors of a fused stage irregular and costs an index; it pays if it saves a tenth of the
@@ -132,8 +136,8 @@ static inline void sell_one_slice(const int32_t *col, const scalar *val, int64_t
 /* One loop per C, so that the sums of a slice are kept in registers. */
 static void in_slices(const kcl_matrix *m, const element *x, element *y, int64_t lo, int64_t hi) {
   enum { SELL_MOST = 64 };
-  const int32_t *slice = m->array[0].data, *col = m->array[1].data;
-  const scalar *val = m->array[2].data;
+  const int32_t *slice = m->array[SLICE].data, *col = m->array[COL].data;
+  const scalar *val = m->array[VAL].data;
   const int64_t C = m->variant;
   element sum[SELL_MOST];
   for (int64_t i = lo; i < hi; i += C) {
@@ -149,12 +153,13 @@ static void in_slices(const kcl_matrix *m, const element *x, element *y, int64_t
 }
 
 static void sell_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
-  const int32_t *slice = m->array[0].data, *col = m->array[1].data, *order = m->array[3].data;
-  const scalar *val = m->array[2].data;
+  const int32_t *slice = m->array[SLICE].data, *col = m->array[COL].data,
+                *order = m->array[ORDER].data;
+  const scalar *val = m->array[VAL].data;
   const element *x = x_;
   const int64_t C = m->variant;
   element *y = y_;
-  if (!m->param[0].value) {
+  if (!m->param[SORTED].value) {
     in_slices(m, x, y, lo, hi);
     return;
   }

@@ -15,6 +15,9 @@
 #include "spmv/narrow.h"
 #include <stdio.h>
 
+/* The arrays by number, in the order in which they are built. */
+enum { SLICE, LEAST, COL, VAL, TABLE };
+
 enum { SELL16_SLICE = KCL_SLICE, MOST_SPAN = 65535 };
 enum { AS_SCALARS, AS_SINGLES, AS_INDICES }; /* VARIANT in the kernel */
 static const int64_t most = KCL_MOST_REPEATS - 1;
@@ -177,13 +180,13 @@ static inline int64_t sell16_value_bytes(const kcl_array_kind kind) {
 static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck,
                                     const kcl_array_kind vk, int64_t s, const element *x,
                                     element *sum) {
-  const int32_t *slice = m->array[0].data, least = ((const int32_t *)m->array[1].data)[s];
-  const scalar *table = m->array[4].data;
+  const int32_t *slice = m->array[SLICE].data, least = ((const int32_t *)m->array[LEAST].data)[s];
+  const scalar *table = m->array[TABLE].data;
   for (int l = 0; l < SELL16_SLICE; l++) sum[l] = e_zero();
   for (int64_t k = slice[s]; k < slice[s + 1]; k++) {
     const char *col =
-        (const char *)m->array[2].data + k * SELL16_SLICE * (ck == KCL_UINT16 ? 2 : 4);
-    const char *val = (const char *)m->array[3].data + k * SELL16_SLICE * sell16_value_bytes(vk);
+        (const char *)m->array[COL].data + k * SELL16_SLICE * (ck == KCL_UINT16 ? 2 : 4);
+    const char *val = (const char *)m->array[VAL].data + k * SELL16_SLICE * sell16_value_bytes(vk);
     KCL_SIMD
     for (int l = 0; l < SELL16_SLICE; l++) {
       int32_t j = least + (ck == KCL_UINT16 ? ((const uint16_t *)(const void *)col)[l]
@@ -194,7 +197,7 @@ static inline void sell16_one_slice(const kcl_matrix *m, const kcl_array_kind ck
 }
 
 static void sell16_rows(const kcl_matrix *m, const void *x, void *y_, int64_t lo, int64_t hi) {
-  kcl_array_kind ck = m->array[2].kind, vk = m->array[3].kind;
+  kcl_array_kind ck = m->array[COL].kind, vk = m->array[VAL].kind;
   element *y = y_, sum[SELL16_SLICE];
   for (int64_t i = lo; i < hi; i += SELL16_SLICE) {
     int64_t s = i / SELL16_SLICE;

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 
 enum { TRIANGULAR_WIDE = 1 << 14 /* rows and entries of a step that is worth a barrier */ };
-enum { ROW_PTR, COL, VAL, ORDER, ROW_ALONE }; /* arrays on the cpu executor */
+enum { ROW_PTR, COL, VAL, ORDER, ROW_ALONE }; /* arrays on the cpu executor, */
+enum { UPPER };                               /* and its integer */
 enum { ONE_GROUP, LAUNCH_PER_STEP };          /* variants of the kernel */
 
 static kcl_size triangular_size(const kcl_stats *s, kcl_type type) {
@@ -124,7 +125,7 @@ static void solve_rows(const kcl_matrix *m, const scalar *x, scalar *y, int64_t 
   const int64_t *row_ptr = m->array[ROW_PTR].data;
   const int32_t *col = m->array[COL].data, *order = m->array[ORDER].data;
   const scalar *val = m->array[VAL].data;
-  const bool upper = m->param[0].value;
+  const bool upper = m->param[UPPER].value;
   for (int64_t n = lo; n < hi; n++) {
     const int64_t i = order[n], from = row_ptr[i], end = row_ptr[i + 1];
     scalar sum = x[i];
