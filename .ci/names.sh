@@ -1,13 +1,11 @@
 #!/bin/sh
-# One name, one thing: a type, a macro or a function that more than one file can see is defined once in the tree without tests,
-# and no file has a type of its own of that name. Visible are what headers define and functions without `static`. Reads the
+# One name, one thing: a function, static or not, or a type or macro that more than one file can see is defined once in the tree
+# without tests, and no file has a type of its own of that name. Of bench/ static functions do not count: its files are programs. Reads the
 # text, which clang-format has laid out: definitions begin in the first column. For `make lint`.
 # usage: names.sh
 cd "$(dirname "$0")/.." || exit 1
 
-# Names that may be defined again: every program has its main; the others wait for a name of their own (kcl_text of
-# core/base/text.h and data/files/text.h, lines and pair of cli/report_lines.h and cli/report_compare.h).
-allowed='main lines pair'
+allowed=main # of every program
 # Files that stand for the others of their folder where there is no OpenCL.
 configured='multigrid/opencl/none.c'
 
@@ -31,7 +29,7 @@ ALLOWED=$allowed CONFIGURED=$configured awk '
     body = match(text, /[{;]/) && substr(text, RSTART, 1) == "{"
     gsub(/__attribute__\(\([^)]*\)+ /, "", text)
     if (text ~ /^typedef /) define(declared(text), first, header)
-    else if (body && text !~ /^[^{]*= *[({]/ && (header || text !~ /^([A-Z_]+ )?static /)) define(declared(text), first, 1)
+    else if (body && text !~ /^[^{]*= *[({]/ && (FILENAME !~ /^bench\// || text !~ /^([A-Z_]+ )?static /)) define(declared(text), first, 1)
     text = ""
   }
   BEGIN {

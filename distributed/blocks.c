@@ -25,7 +25,7 @@ int kcl_blocks_begin(kcl_comm *c) {
   kcl *ctx = c->ctx;
   const int most = ctx->opencl ? 8 * ctx->device.compute_units : NATIVE;
   const bool asked = kcl_comm_differs(c, ctx->reproducible),
-             devices = kcl_comm_differs(c, most) || c->ranks.mixed;
+             devices = kcl_comm_differs(c, most) || c->ranks.unlike;
   if (asked)
     return kcl_comm_agree(c, kcl_fail(ctx, KCL_USAGE, "reproducible sums on some ranks alone"));
   if (!ctx->reproducible) return KCL_OK;
@@ -38,15 +38,15 @@ int kcl_blocks_begin(kcl_comm *c) {
 
 void kcl_blocks_choose(kcl_comm *c, int64_t rows) {
   const int64_t unit = (int64_t)c->blocks.most * ALIGNED;
-  c->ranks.block = unit ? (rows + unit - 1) / unit * ALIGNED : 0;
+  c->ranks.sum_rows = unit ? (rows + unit - 1) / unit * ALIGNED : 0;
 }
 
 static int64_t blocks_of_rank(const kcl_comm *c, int64_t rows) {
-  return (rows + c->ranks.block - 1) / c->ranks.block;
+  return (rows + c->ranks.sum_rows - 1) / c->ranks.sum_rows;
 }
 
 int kcl_blocks_align(kcl_comm *c, int64_t *first) {
-  const int64_t block = c->ranks.block;
+  const int64_t block = c->ranks.sum_rows;
   const int count = c->ranks.count;
   if (!block) return KCL_OK;
   const int64_t all = blocks_of_rank(c, first[count]);
@@ -105,7 +105,7 @@ static int ranks_sum_blocks(kcl_ranks *r, int status, int n, int64_t blocks, con
 /* Sum of squares of v / by over all ranks, by blocks. */
 static double sum_squares_by_blocks(kcl_comm *c, kcl_type type, const void *v, int64_t n,
                                     double by) {
-  const int64_t block = c->ranks.block, blocks = blocks_of_rank(c, n);
+  const int64_t block = c->ranks.sum_rows, blocks = blocks_of_rank(c, n);
   const size_t size = kcl_type_size(type);
   double sum = 0;
   for (int64_t i = 0; i < blocks; i++) {
@@ -119,10 +119,10 @@ static double sum_squares_by_blocks(kcl_comm *c, kcl_type type, const void *v, i
 
 static double ranks_norm(kcl_ranks *r, kcl_type type, const void *v, int64_t n) {
   kcl_comm *c = (kcl_comm *)r;
-  const double own = c->ranks.block ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
+  const double own = c->ranks.sum_rows ? kcl_norm_inf(type, v, n) : kcl_norm2(type, v, n);
   const double most = kcl_comm_largest(c, own);
   if (!(most > 0 && most < INFINITY)) return most;
-  if (c->ranks.block) return most * sqrt(sum_squares_by_blocks(c, type, v, n, most));
+  if (c->ranks.sum_rows) return most * sqrt(sum_squares_by_blocks(c, type, v, n, most));
   return most * sqrt(kcl_comm_total(c, own / most * (own / most)));
 }
 
@@ -132,7 +132,7 @@ int kcl_blocks_open(kcl_comm *c, int nrhs) {
   c->ranks.norm = ranks_norm;
   const int count = c->ranks.count;
   int rc;
-  if (!c->ranks.block) return KCL_OK;
+  if (!c->ranks.sum_rows) return KCL_OK;
   const int64_t own = blocks_of_rank(c, c->first[c->ranks.rank + 1] - c->ranks.first_row),
                 all = blocks_of_rank(c, c->ranks.rows);
   KCL_TRY(kcl_alloc(c->ctx, count, sizeof(int), "sums", (void **)&c->blocks.count));

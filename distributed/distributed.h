@@ -90,7 +90,7 @@ int kcl_comm_same_options(kcl_comm *c, kcl_mpi_layout layout, const kcl_options 
 
 /* Are sums to be reproducible, and do the devices allow it? */
 int kcl_blocks_begin(kcl_comm *c);
-/* c->ranks.block, for so many rows of all ranks; room for messages, when c->first is known, and c->ranks.norm. */
+/* c->ranks.sum_rows, for so many rows of all ranks; room for messages, when c->first is known, and c->ranks.norm. */
 void kcl_blocks_choose(kcl_comm *c, int64_t rows);
 int kcl_blocks_open(kcl_comm *c, int nrhs);
 /* Moves first [ranks + 1] to multiples of the block. */

@@ -79,7 +79,7 @@ static _Atomic uint64_t *begun(const kcl_domain *d, int rank) {
 }
 
 /* From the `out` of this exchange. */
-static MPI_Request *requests(const kcl_domain *d) {
+static MPI_Request *halo_requests(const kcl_domain *d) {
   return d->request + d->exchanges % 2 * 2 * (uint64_t)d->far;
 }
 
@@ -96,7 +96,7 @@ static char *out_of(const kcl_domain *d, uint64_t exchange) {
 static void begin_exchange(const kcl_halo *h) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)h;
   d->exchanges++;
-  if (d->far) MPI_Startall(2 * d->far, requests(d));
+  if (d->far) MPI_Startall(2 * d->far, halo_requests(d));
   if (d->window.open)
     atomic_store_explicit(begun(d, d->comm->ranks.rank), d->exchanges, memory_order_release);
 }
@@ -123,7 +123,7 @@ static void end_exchange(const kcl_halo *h) {
   kcl_domain *d = (kcl_domain *)(uintptr_t)h;
   double start = kcl_now();
   if (d->window.open) kcl_comm_wait_until(all_begun, d);
-  if (d->far) kcl_comm_wait(2 * d->far, requests(d));
+  if (d->far) kcl_comm_wait(2 * d->far, halo_requests(d));
   for (int i = 0, k = 0; i < d->neighbours; i++)
     if (d->in[i + 1] > d->in[i]) d->halo.received[k++].from = elements_of(d, i);
   d->halo.out = out_of(d, d->exchanges + 1);

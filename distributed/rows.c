@@ -169,11 +169,11 @@ static int check_row_blocks(kcl_comm *c, const kcl_csr *own) {
   if (cols || type)
     return kcl_fail(c->ctx, KCL_USAGE, "the ranks' blocks have different columns or scalar types");
   if (own->rows < 1) return kcl_fail(c->ctx, KCL_USAGE, "no rows: each rank needs one at least");
-  if (c->ranks.block && c->ranks.first_row % c->ranks.block)
+  if (c->ranks.sum_rows && c->ranks.first_row % c->ranks.sum_rows)
     return kcl_fail(
         c->ctx, KCL_USAGE,
         "reproducible sums: the rows of a rank begin at a multiple of %lld, not at %lld",
-        (long long)c->ranks.block, (long long)c->ranks.first_row);
+        (long long)c->ranks.sum_rows, (long long)c->ranks.first_row);
   return rows <= INT32_MAX
              ? KCL_OK
              : kcl_fail(c->ctx, KCL_USAGE, "%lld rows: at most 2^31 - 1", (long long)rows);

@@ -5,7 +5,7 @@
 
 static int convert_domain(kcl_domain *d, kcl_type type, const kcl_scaling *s) {
   int rc = kcl_domain_convert(d, type, s);
-  if (!rc && d->comm->ranks.block) rc = kcl_domain_order(d);
+  if (!rc && d->comm->ranks.sum_rows) rc = kcl_domain_order(d);
   return kcl_comm_agree(d->comm, rc);
 }
 

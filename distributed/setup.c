@@ -134,7 +134,7 @@ static int spread_rows(kcl_distributed *m, const kcl_csr *A, kcl_csr **given) {
 static int columns_at_once(const kcl_distributed *m) {
   kcl_ranks *r = &m->comm->ranks;
   const int asked = (int)kcl_ranks_decide(r, m->system->options.nrhs);
-  return asked && !r->mixed ? asked : 1;
+  return asked && !r->unlike ? asked : 1;
 }
 
 /* The engine of the first way. A preconditioner that was chosen here and turns out not to exist is left out. */
@@ -169,7 +169,7 @@ static int set_up_on_ranks(kcl_distributed *m, const kcl_csr *A, const kcl_optio
   KCL_TRY(kcl_comm_agree(c, rc));
   KCL_TRY(kcl_comm_same_options(c, m->layout, &s->options));
   const double device = ctx->opencl != NULL;
-  c->ranks.mixed = kcl_comm_differs(c, device);
+  c->ranks.unlike = kcl_comm_differs(c, device);
   s->options.nrhs = columns_at_once(m);
   KCL_TRY(kcl_blocks_begin(c));
   m->seconds_partition = -kcl_now();

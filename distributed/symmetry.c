@@ -164,7 +164,7 @@ static double ratio(kcl_comm *c, int64_t most, int64_t few) {
 }
 
 /* max / min of the diagonal's moduli, and of the rows' largest moduli: the whole matrix has only the extremes of all. */
-static void ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
+static void find_ratios(const kcl_domain *d, const kcl_split *both, kcl_stats *s) {
   const int64_t none = bits_of(INFINITY);
   extremes e = {.d = d, .A = both, .least = {none, none}, .first_zero_row = INT64_MAX};
   kcl_for(both->interior->rows, KCL_FEW_ROWS, find_extremes, &e);
@@ -193,7 +193,7 @@ int kcl_domain_stats(const kcl_domain *d, const kcl_split *A, kcl_stats *out) {
   out->norm_inf = kcl_comm_largest(c, out->norm_inf);
   m.skew += !out->shifted_skew + kcl_comm_differs(c, first_diagonal(A->interior));
   out->shifted_skew = kcl_comm_total(c, m.skew) == 0;
-  ratios(d, A, out);
+  find_ratios(d, A, out);
   const kcl_symmetry s = A->interior->symmetry;
   const bool declared = s && !(s == KCL_SKEW && kcl_type_complex(A->interior->type));
   return kcl_comm_agree(c, declared ? kcl_check_declared(c->ctx, A->interior, out) : KCL_OK);

@@ -24,7 +24,7 @@ static int check_reproducible(const kcl_system *s, const kcl_way *w) {
 static int check_way(const kcl_distributed *m, const kcl_way *w) {
   const kcl_system *s = m->system;
   int rc;
-  if (m->comm->ranks.block && (rc = check_reproducible(s, w))) return rc;
+  if (m->comm->ranks.sum_rows && (rc = check_reproducible(s, w))) return rc;
   return kcl_check_fit(s, w->method);
 }
 
@@ -82,7 +82,7 @@ static int choose_format_of_rows(kcl_distributed *m, const kcl_way *w, const kcl
   kcl_rank list[KCL_MOST_FORMATS];
   int count, rc;
   snprintf(c->why_format, sizeof c->why_format, "asked for");
-  if (m->comm->ranks.block) return check_order(m, f);
+  if (m->comm->ranks.sum_rows) return check_order(m, f);
   if (!s->undecided.format)
     return kcl_format_named(s->ctx, &s->stats, s->options.precision, s->options.format, f);
   rc = kcl_engine_predict(s, w->method, w->precond, list, &count);
@@ -131,7 +131,7 @@ static int distribute_adjoint(kcl_distributed *m, const kcl_way *w) {
   KCL_TRY(kcl_domain_create(m->comm, AH, &AH, m->comm->first, &m->adjoint));
   KCL_TRY(kcl_distributed_convert_adjoint(m));
   s->adjoint = m->adjoint->given.interior, s->adjoint_halo = &m->adjoint->halo;
-  if (m->comm->ranks.block) goto done; /* no method needs it */
+  if (m->comm->ranks.sum_rows) goto done; /* no method needs it */
   s->norm_F_given = norm_F(m->comm, &m->domain->given);
   s->norm_F = s->scaling.row ? norm_F(m->comm, &m->domain->device)
                              : ldexp(s->norm_F_given, s->scaling.unit);
@@ -144,8 +144,8 @@ static int build_AH(kcl_distributed *m, const kcl_way *w) {
   kcl_system *s = m->system;
   const kcl_format *f = s->shared[0]->format;
   if (!w->method->adjoint || s->shared[1]) return KCL_OK;
-  int rc =
-      m->comm->ranks.block ? KCL_OK : kcl_engine_adjoint_format(s, m->adjoint->device.interior, &f);
+  int rc = m->comm->ranks.sum_rows ? KCL_OK
+                                   : kcl_engine_adjoint_format(s, m->adjoint->device.interior, &f);
   return rc ? rc : build_operator(m->adjoint, f, &s->shared[1]);
 }
 

@@ -62,7 +62,8 @@ static int device_transpose(kcl_builder *b, kcl_built *A, kcl_built *out) {
   return rc;
 }
 
-static int device_product(kcl_builder *b, const kcl_built *A, const kcl_built *B, kcl_built *out) {
+static int multiply_on_device(kcl_builder *b, const kcl_built *A, const kcl_built *B,
+                              kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_amg_device_product(b->setup, &A->device, &B->device, &C);
   if (!rc) device_give(&C, out);
@@ -173,7 +174,7 @@ const kcl_builder_ops kcl_build_on_device = {.take = device_take,
                                              .interpolation = device_interpolation,
                                              .aggregation = device_aggregation,
                                              .transpose = device_transpose,
-                                             .product = device_product,
+                                             .product = multiply_on_device,
                                              .galerkin = device_galerkin,
                                              .truncate = device_truncate_rows,
                                              .round = device_round_values,

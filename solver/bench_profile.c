@@ -42,7 +42,9 @@ static int write_vectors(profiling *p) {
   return rc ? rc : kcl_profile_take(p->ctx, &p->out->write);
 }
 
-static int steps_of_batch(const profiling *p) { return is_product(p) ? 1 : p->e->program->steps; }
+static int steps_of_batch(const profiling *p) {
+  return is_product(p) ? 1 : p->e->program->iterations;
+}
 
 /* Passes in batches that the history holds. */
 static int run_profiled(const profiling *p) {

@@ -27,7 +27,7 @@ static void add_precond(kcl_setup_info *out, const kcl_preconditioner *M) {
 static void describe_selection(const kcl_selection *c, kcl_setup_info *out) {
   const kcl_system *s = c->system;
   const kcl_engine *e = c->engine;
-  const int steps = e->program->steps;
+  const int steps = e->program->iterations;
   *out = (kcl_setup_info){.solver = e->method->name,
                           .solver_reason = c->why_method,
                           .solver_remembered = c->way_recalled,

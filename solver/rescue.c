@@ -154,9 +154,9 @@ int kcl_rescue(void *owner, kcl_loop *l, double seconds) {
   f->flops = flops;
   KCL_TRY(prepare_rescue(s, l, f));
   if (!f->k) goto done;
-  kcl_step_begin(ctx, (kcl_activity){.what = "factorising"});
+  kcl_activity_begin(ctx, (kcl_activity){.what = "factorising"});
   if (!kcl_run_stoppable(ctx, run_rescue, release_rescue, f)) f = NULL;
-  kcl_step_end(ctx);
+  kcl_activity_end(ctx);
   if (!f) goto done;
   s->factored = !f->rc;
   if (f->rc) s->refused = flops;

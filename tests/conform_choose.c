@@ -86,7 +86,7 @@ static void test_carry(const place *p, const char *kind, const char *method, kcl
     CHECKF(far <= bound, "%s, %s, %c: carried, column %d of x is %g off", method, p->name,
            kcl_type_letter(t), c, far);
     CHECK(head[c].iteration == alone[c].iteration &&
-          head[c].iteration == 20 * first->program->steps);
+          head[c].iteration == 20 * first->program->iterations);
   }
   free(b), free(y), free(z);
   kcl_engine_free(&other), kcl_solver_free(&u), kcl_solver_free(&s), kcl_csr_free(&A);

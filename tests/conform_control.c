@@ -113,7 +113,7 @@ static box *countdown_box(const place *p, kcl_type t, bool positive, number s0, 
   kcl_lincomb(k, w, KCL_ONE, w, KCL_MINUS, e);
   kcl_dot(k, d, first, w);
   kcl_history_ritz(k, d, s);
-  kcl_step(k, d);
+  kcl_end_iteration(k, d);
   kcl_need_positive(k, s, KCL_BREAKDOWN_RHO); /* never the first to complain */
   kcl_lincomb(k, v, KCL_ONE, v, KCL_ONE, e);
   return b;

@@ -168,12 +168,12 @@ static costs measure(const kcl_method *m, const char *precond, kcl_csr *A) {
   if (!s) return c;
   const kcl_program *k = s->selection.engine->program;
   moved loop = count(k, KCL_LOOP);
-  c.stages = (double)k->stages[KCL_LOOP] / k->steps;
+  c.stages = (double)k->stages[KCL_LOOP] / k->iterations;
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
     const kcl_stage *g = &k->stage[KCL_LOOP][i];
-    if (g->A) c.products[g->A == k->AH] += 1.0 / k->steps;
+    if (g->A) c.products[g->A == k->AH] += 1.0 / k->iterations;
   }
-  for (int i = 0; i < 2; i++) c.passes[i] = loop.by_length[i] / k->steps;
+  for (int i = 0; i < 2; i++) c.passes[i] = loop.by_length[i] / k->iterations;
   for (kcl_vec v = 0; v < k->vectors; v++) c.vectors += k->vector[v].n > 1;
   kcl_solver_free(&s);
   return c;

@@ -51,9 +51,9 @@ __attribute__((format(printf, 2, 3))) static void draw(picture *p, const char *f
 
 static void draw_stage(picture *p, const kcl_program *k, const kcl_stage *s) {
   static const char scalar_name[] = {
-      [KCL_OP_ASSIGN] = '=', [KCL_OP_DIVIDE] = '/',   [KCL_OP_MULTIPLY] = '*',
-      [KCL_OP_ADD] = '+',    [KCL_OP_POSITIVE] = '?', [KCL_OP_NONZERO] = '?',
-      [KCL_OP_STEP] = '@',   [KCL_OP_CYCLE_END] = ')'};
+      [KCL_OP_ASSIGN] = '=',        [KCL_OP_DIVIDE] = '/',   [KCL_OP_MULTIPLY] = '*',
+      [KCL_OP_ADD] = '+',           [KCL_OP_POSITIVE] = '?', [KCL_OP_NONZERO] = '?',
+      [KCL_OP_END_ITERATION] = '@', [KCL_OP_CYCLE_END] = ')'};
   const char *space = s->cycle_end ? "!" : "";
   for (int i = 0; i < s->scalars; i++, space = " ")
     draw(p, "%s%c", space, scalar_name[s->scalar[i].code]);
@@ -180,16 +180,16 @@ static void length_of_product(kcl_program *k, const parts *v) {
 /* An iteration ends between stages: what follows its step is not carried out after a stop. */
 static void step_after_vector(kcl_program *k, const parts *v) {
   kcl_lincomb(k, v->r, KCL_ONE, v->r, KCL_ONE, v->q);
-  kcl_step(k, v->s);
+  kcl_end_iteration(k, v->s);
   kcl_lincomb(k, v->p, KCL_ONE, v->r, KCL_ONE, v->p);
 }
 static void step_after_product(kcl_program *k, const parts *v) {
   kcl_apply(k, v->q, &A, v->p);
-  kcl_step(k, v->s);
+  kcl_end_iteration(k, v->s);
 }
 static void step_after_scalar(kcl_program *k, const parts *v) {
   kcl_divide(k, v->s, plus(v->t), plus(v->u));
-  kcl_step(k, v->s);
+  kcl_end_iteration(k, v->s);
   kcl_assign(k, v->t, plus(v->s));
 }
 /* The same dot product is summed once, unless an operand has changed. */
@@ -204,7 +204,7 @@ static void dot_of_changed(kcl_program *k, const parts *v) {
 }
 /* What closes a cycle has stages of its own. */
 static void cycle(kcl_program *k, const parts *v) {
-  kcl_step_in_cycle(k, v->s);
+  kcl_end_iteration_in_cycle(k, v->s);
   kcl_lincomb(k, v->p, KCL_ONE, v->r, KCL_ONE, v->p);
   kcl_enter_cycle_end(k);
   kcl_lincomb(k, v->q, KCL_ONE, v->q, KCL_ONE, v->p);
@@ -219,7 +219,7 @@ static void conjugate_gradients(kcl_program *k, const parts *v) {
   kcl_divide(k, v->t, plus(v->u), plus(v->s));
   kcl_lincomb(k, v->r, KCL_ONE, v->r, minus(v->t), v->q);
   kcl_dot(k, v->u, v->r, v->r);
-  kcl_step(k, v->u);
+  kcl_end_iteration(k, v->u);
   kcl_lincomb(k, kcl_x(k), KCL_ONE, kcl_x(k), plus(v->t), v->p);
   kcl_lincomb(k, v->p, KCL_ONE, v->r, plus(v->u), v->p);
 }
@@ -379,7 +379,7 @@ static void test_carried_values(const place *p, kcl_type t) {
   kcl_begin(k, KCL_LOOP);
   kcl_lincomb(k, v, KCL_ONE, v, plus(s), e);
   kcl_dot(k, s, first, v);
-  k->steps = 1;
+  k->iterations = 1;
   kcl_begin(k, KCL_REPLACE);
   kcl_lincomb(k, v, KCL_ZERO, e, KCL_ZERO, e);
   kcl_dot(k, s, first, e);
@@ -441,7 +441,7 @@ static void test_replacement(const place *p, kcl_type t, kcl_csr *M, bool persis
   kcl_apply(k, q, k->A, one);
   kcl_lincomb(k, c, KCL_ONE, c, KCL_ONE, one);
   kcl_dot(k, d, one, one);
-  kcl_step(k, d);
+  kcl_end_iteration(k, d);
   kcl_begin(k, KCL_REPLACE);
   kcl_lincomb(k, m, KCL_ONE, m, KCL_ONE, one);
   kcl_copy_vector(k, at, c);

@@ -5,8 +5,8 @@ void kcl_watch(kcl *ctx, void (*callback)(void *user, const kcl_activity *a), vo
   if (ctx) ctx->watch = callback, ctx->watcher = user;
 }
 
-void kcl_step_begin(kcl *ctx, kcl_activity a) {
+void kcl_activity_begin(kcl *ctx, kcl_activity a) {
   if (ctx->watch) ctx->watch(ctx->watcher, &a);
 }
 
-void kcl_step_end(kcl *ctx) { kcl_step_begin(ctx, (kcl_activity){.what = NULL}); }
+void kcl_activity_end(kcl *ctx) { kcl_activity_begin(ctx, (kcl_activity){.what = NULL}); }

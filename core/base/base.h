@@ -26,8 +26,8 @@
 int kcl_fail(kcl *ctx, kcl_status status, const char *format, ...)
     KCL_PRINTF(3, 4); /* returns status */
 /* Begin and end of an activity that may take seconds, for kcl_watch. */
-void kcl_step_begin(kcl *ctx, kcl_activity a);
-void kcl_step_end(kcl *ctx);
+void kcl_activity_begin(kcl *ctx, kcl_activity a);
+void kcl_activity_end(kcl *ctx);
 /* Calls run(self), which takes long, and polls meanwhile whether the solve is to stop (core/base/stoppable.c). True: run has
  * ended. False: the solve is to stop; run continues in a thread of its own, and release(self) follows it. */
 bool kcl_stopped(kcl *ctx); /* asks, where this is the thread that may */

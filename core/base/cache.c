@@ -75,22 +75,22 @@ static int check_folders(char *path, size_t root, bool make) {
 }
 
 /* Writes the path, whose folders may be missing. Returns the length of the cache folder's path; 0: there is none. */
-static size_t name_path(const char *sub, const char *name, char *path, size_t room) {
+static size_t name_path(const char *sub, const char *name, char *path, size_t capacity) {
   const char *own = getenv("KRYLOCL_CACHE"), *base = getenv("XDG_CACHE_HOME"),
              *home = getenv("HOME");
   int n = -1, root = 0;
   if (own)
-    n = *own ? snprintf(path, room, "%s%n/%s/%s", own, &root, sub, name) : -1;
+    n = *own ? snprintf(path, capacity, "%s%n/%s/%s", own, &root, sub, name) : -1;
   else if (base && *base == '/')
-    n = snprintf(path, room, "%s/krylocl%n/%s/%s", base, &root, sub, name);
+    n = snprintf(path, capacity, "%s/krylocl%n/%s/%s", base, &root, sub, name);
   else if (home && *home == '/')
-    n = snprintf(path, room, "%s/.cache/krylocl%n/%s/%s", home, &root, sub, name);
+    n = snprintf(path, capacity, "%s/.cache/krylocl%n/%s/%s", home, &root, sub, name);
   errno = ENOENT;
-  return n < 0 || (size_t)n >= room ? 0 : (size_t)root;
+  return n < 0 || (size_t)n >= capacity ? 0 : (size_t)root;
 }
 
-int kcl_cache_path(const char *sub, const char *name, char *path, size_t room) {
-  const size_t root = name_path(sub, name, path, room);
+int kcl_cache_path(const char *sub, const char *name, char *path, size_t capacity) {
+  const size_t root = name_path(sub, name, path, capacity);
   return root ? check_folders(path, root, true) : -1;
 }
 
@@ -205,14 +205,14 @@ static int by_use(const void *a, const void *b) {
 
 /* The regular files of a folder; returns their number and adds up their sizes. */
 static size_t list_cache(DIR *folder, kept **all, long long *bytes) {
-  size_t count = 0, room = 0;
+  size_t count = 0, capacity = 0;
   for (struct dirent *d; (d = readdir(folder));) {
     struct stat info;
     if (strlen(d->d_name) >= sizeof(*all)->name ||
         fstatat(dirfd(folder), d->d_name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode))
       continue;
-    if (count == room) {
-      kept *more = realloc(*all, (room = 2 * room + 64) * sizeof *more);
+    if (count == capacity) {
+      kept *more = realloc(*all, (capacity = 2 * capacity + 64) * sizeof *more);
       if (!more) break;
       *all = more;
     }

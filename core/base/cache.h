@@ -18,7 +18,7 @@
 #include <stdio.h>
 
 /* Creates the subfolder `sub` and writes the path of `name` in it; -1 if there can be no such folder. */
-int kcl_cache_path(const char *sub, const char *name, char *path, size_t room);
+int kcl_cache_path(const char *sub, const char *name, char *path, size_t capacity);
 /* Opens a file of a subfolder for reading; -1: there is none that only this user can have written. */
 int kcl_cache_open(const char *sub, const char *name);
 FILE *kcl_cache_stream(const char *sub, const char *name); /* the same as a stream, or NULL */

@@ -7,9 +7,9 @@
 #include <sys/resource.h>
 
 /* Messages quote names and texts of files: a control character in them, also one of two bytes in UTF-8, is printed as \x1b. */
-static void escape(char *to, size_t room, const char *text) {
+static void escape(char *to, size_t capacity, const char *text) {
   size_t n = 0;
-  for (; *text && n + 5 < room; text++) {
+  for (; *text && n + 5 < capacity; text++) {
     const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
     const bool two = c == 0xc2 && next >= 0x80 && next < 0xa0;
     if (two || (c < ' ' && c != '\n' && c != '\t') || c == 0x7f)

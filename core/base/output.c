@@ -23,9 +23,9 @@ static int above_standard(int file) {
 }
 
 /* The path in /proc through which the open file can be linked. */
-static const char *proc_path(const kcl_output *o, char *room, size_t size) {
-  snprintf(room, size, "/proc/self/fd/%d", o->file);
-  return room;
+static const char *proc_path(const kcl_output *o, char *capacity, size_t size) {
+  snprintf(capacity, size, "/proc/self/fd/%d", o->file);
+  return capacity;
 }
 
 #ifdef O_TMPFILE
@@ -65,10 +65,10 @@ static int open_beside(kcl *ctx, const char *path, bool named, kcl_output *o) {
   char target[4096];
   if (kcl_file_target(path, target, sizeof target)) return cannot(ctx, o);
   o->final = strdup(target);
-  size_t room = strlen(target) + 40;
-  o->temporary = o->final ? malloc(room) : NULL;
+  size_t capacity = strlen(target) + 40;
+  o->temporary = o->final ? malloc(capacity) : NULL;
   if (!o->temporary) return kcl_fail(ctx, KCL_MEMORY, "%s: out of memory", path);
-  snprintf(o->temporary, room, "%s.%ld.%d.tmp", o->final, (long)getpid(),
+  snprintf(o->temporary, capacity, "%s.%ld.%d.tmp", o->final, (long)getpid(),
            atomic_fetch_add(&number, 1));
   char self[40];
   o->file = named ? -1 : open_unnamed(o->final);

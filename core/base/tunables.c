@@ -121,7 +121,7 @@ int kcl_tune_read(kcl *ctx, const char *path) {
 }
 
 /* tune/NAME-SUM.txt: the device's name in letters and digits; a checksum of name, driver, layout and version. */
-int kcl_tune_own_path(kcl *ctx, char *path, size_t room) {
+int kcl_tune_own_path(kcl *ctx, char *path, size_t capacity) {
   const kcl_device *d = &ctx->device;
   char name[64] = "", key[640];
   size_t n = 0;
@@ -132,7 +132,7 @@ int kcl_tune_own_path(kcl *ctx, char *path, size_t room) {
       name[n++] = (char)(isalnum((unsigned char)*s) ? tolower((unsigned char)*s) : '-');
   snprintf(name + n, sizeof name - n, "-%08" PRIx32 ".txt",
            (uint32_t)kcl_sum64(key, strlen(key), 0));
-  return kcl_cache_path("tune", name, path, room);
+  return kcl_cache_path("tune", name, path, capacity);
 }
 
 int kcl_tune_load(kcl *ctx) {
@@ -213,12 +213,12 @@ int kcl_tune_set(kcl *ctx, const char *name, int value) {
   return KCL_OK;
 }
 
-void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t room) {
+void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t capacity) {
   for (int i = 0; i < TUNABLES; i++) {
     const tunable *e = &table[i];
     int value = *tunable_value(ctx, e);
     if (!value || !(e->where & here(ctx)) || (e->format && strcmp(e->format, format))) continue;
     size_t used = strlen(text);
-    snprintf(text + used, room - used, ", %s %d", e->name, value);
+    snprintf(text + used, capacity - used, ", %s %d", e->name, value);
   }
 }

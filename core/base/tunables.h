@@ -15,10 +15,10 @@ typedef struct kcl_tune {
 
 /* ---- the tunables of the selected device */
 int kcl_tune_load(kcl *ctx); /* from its file; an error names file and line */
-int kcl_tune_own_path(kcl *ctx, char *path, size_t room); /* that file; -1: no cache folder */
+int kcl_tune_own_path(kcl *ctx, char *path, size_t capacity); /* that file; -1: no cache folder */
 int kcl_tune_get(kcl *ctx, int i, kcl_tunable *out);
 int kcl_tune_set(kcl *ctx, const char *name, int value);
 /* Appends the values that are not built in and apply to the format and device, as ", block 16384". */
-void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t room);
+void kcl_tune_say(kcl *ctx, const char *format, char *text, size_t capacity);
 
 #endif

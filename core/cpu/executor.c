@@ -57,8 +57,9 @@ typedef struct cpu_batch {
   int status;              /* of any rank */
 } cpu_batch;
 
-/* Computes the scalars of stage i for each active right-hand side. */
-static void scalars_of_stage(cpu_batch *b, int i) {
+/* Computes the scalars of stage i for each active right-hand side from the sums of the stage before it; own_sums: where a stage
+ * that seeds sums leaves them. */
+static void scalars_of_stage(cpu_batch *b, int i, const scalar *sums, scalar *own_sums) {
   kcl_cpu *e = b->e;
   const kcl_program *k = e->k;
   const kcl_stage *s = &k->stage[b->phase][i], *before = kcl_stage_previous(k, b->phase, i),
@@ -69,19 +70,20 @@ static void scalars_of_stage(cpu_batch *b, int i) {
     int64_t at = (int64_t)c * e->dots * KCL_CPU_CHUNKS;
     b->active[c] = !control->stop || (control->cycle_open && s->cycle_end);
     if (!b->active[c]) continue;
-    run_scalars(e, s, before, e->partial[e->parity] + at, own, control,
+    run_scalars(e, s, before, sums + at, own, control,
                 e->history + c * KCL_HISTORY * KCL_HISTORY_FIELDS);
-    if (seeds) seed_partials(seeds, own, e->partial[e->parity ^ 1] + at);
+    if (seeds) seed_partials(seeds, own, own_sums + at);
   }
 }
 
-static bool ranks_are_mixed(const kcl_cpu *e) {
+static bool ranks_are_unlike(const kcl_cpu *e) {
   const kcl_ranks *ranks = kcl_program_ranks(e->k);
-  return ranks && ranks->mixed;
+  return ranks && ranks->unlike;
 }
 
 static bool pass_is_last(cpu_batch *b) {
-  return b->passes-- == 0 || (!any_running(b->e->control, b->e->k->nrhs) && !ranks_are_mixed(b->e));
+  return b->passes-- == 0 ||
+         (!any_running(b->e->control, b->e->k->nrhs) && !ranks_are_unlike(b->e));
 }
 
 /* Steps of a stage: a product in steps has a barrier after each, and the vector operations follow in one more. */
@@ -102,7 +104,7 @@ static bool next_runs_ahead(const cpu_batch *b) {
   const kcl_program *k = b->e->k;
   const kcl_ranks *ranks = kcl_program_ranks(k);
   const bool last = b->stage == k->stages[b->phase];
-  if (!ranks || ranks->block || ranks->mixed || !kcl_stage_dots(b->ran)) return false;
+  if (!ranks || ranks->sum_rows || ranks->unlike || !kcl_stage_dots(b->ran)) return false;
   if (last && (!b->passes || !any_running(b->e->control, k->nrhs))) return false;
   for (int c = 0; c < k->nrhs; c++)
     if (b->active[c] == (b->e->control[c].stop != 0)) return false; /* its scalars stopped one */
@@ -112,10 +114,9 @@ static bool next_runs_ahead(const cpu_batch *b) {
 /* After a stage that ran ahead of sums: waits for the sums, and computes the stage's scalars from them. */
 static void catch_up_scalars(cpu_batch *b) {
   kcl_cpu *e = b->e;
-  e->parity ^= 1;
-  b->status = end_stage_sum(e, kcl_program_ranks(e->k), b->summed, b->active);
-  if (!b->status) scalars_of_stage(b, b->stage - 1);
-  e->parity ^= 1;
+  scalar *sums = earlier_sums(e);
+  b->status = end_stage_sum(e, kcl_program_ranks(e->k), b->summed, b->active, sums);
+  if (!b->status) scalars_of_stage(b, b->stage - 1, sums, latest_sums(e));
   b->summed = NULL;
 }
 
@@ -130,24 +131,34 @@ static void end_stage(cpu_batch *b) {
     b->status = sum_on_ranks(e, b->ran, b->active);
 }
 
-/* Advances to the next step, or to the next active stage. False: the batch has ended. */
-static bool next_stage(void *arg) {
-  cpu_batch *b = arg;
+/* Finds the next stage that is active for a right-hand side, and computes its scalars. False: the batch has ended. */
+static bool find_active_stage(cpu_batch *b) {
   kcl_cpu *e = b->e;
-  if (b->ran && ++b->step < count_stage_steps(b->ran)) return true;
-  if (b->ran) end_stage(b);
-  for (bool found = false; !found;) {
+  for (;;) {
     if (b->stage == e->k->stages[b->phase]) b->stage = 0;
     if (b->status || (b->stage == 0 && pass_is_last(b))) return false;
-    if (!b->summed) scalars_of_stage(b, b->stage);
+    if (!b->summed) scalars_of_stage(b, b->stage, latest_sums(e), earlier_sums(e));
     b->stage++;
-    found = any(b->active, e->k->nrhs);
-    if (!found && ranks_are_mixed(e))
-      b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
+    if (any(b->active, e->k->nrhs)) return true;
+    if (ranks_are_unlike(e)) b->status = idle_on_ranks(e, &e->k->stage[b->phase][b->stage - 1]);
   }
-  e->parity ^= 1, b->step = 0;
-  b->ran = &e->k->stage[b->phase][b->stage - 1];
-  begin_on_ranks(e, b->ran, b->active);
+}
+
+/* The stage becomes the latest: its sums overwrite those of the stage before the last one. */
+static void begin_stage(cpu_batch *b) {
+  b->e->parity ^= 1;
+  b->step = 0;
+  b->ran = &b->e->k->stage[b->phase][b->stage - 1];
+  begin_on_ranks(b->e, b->ran, b->active);
+}
+
+/* Advances to the next step of the stage, or to the next active stage. False: the batch has ended. */
+static bool next_stage(void *arg) {
+  cpu_batch *b = arg;
+  if (b->ran && ++b->step < count_stage_steps(b->ran)) return true;
+  if (b->ran) end_stage(b);
+  if (!find_active_stage(b)) return false;
+  begin_stage(b);
   return true;
 }
 
@@ -169,7 +180,7 @@ static void run_part(void *arg, int part, int parts) {
   }
   int full = full_chunks(e, s), end = part + 1 < parts ? full * (part + 1) / parts : KCL_CPU_CHUNKS;
   for (int c = full * part / parts; full && c < end; c++) {
-    run_chunk(e, s, e->slot, b->active, part, c, e->partial[e->parity]);
+    run_chunk(e, s, e->slot, b->active, part, c, latest_sums(e));
     if (b->after) add_chunk(b, s, c);
   }
 }
@@ -388,11 +399,11 @@ int KCL_TYPED(kcl_cpu_open)(kcl_program *k, kcl_executor *ex) {
   e->k = k;
   e->threads = e->team = useful_threads(k);
   e->until_trial = 4;
-  e->dots = kcl_program_dots(k), e->chunk = kcl_program_block(k);
+  e->dots = kcl_program_dots(k), e->chunk = kcl_program_sum_rows(k);
   e->block = (k->ctx->tune.block ? k->ctx->tune.block : BLOCK_BYTES) / (int)sizeof(scalar);
   *ex = (kcl_executor){.data = e,
                        .run = cpu_run,
-                       .ends = kcl_program_ranks(k) && !kcl_program_ranks(k)->mixed,
+                       .ends = kcl_program_ranks(k) && !kcl_program_ranks(k)->unlike,
                        .put = cpu_put,
                        .get = cpu_get,
                        .set_state = cpu_set_state,

@@ -25,7 +25,7 @@ static void add_to_dot(const kcl_cpu *e, const kcl_halo *h, const kcl_stage *s, 
   const kcl_op *o = kcl_stage_halo_dot(s, &number);
   if (!o) return;
   const scalar *other = vector_of(e, o->x == s->y ? o->y : o->x, c);
-  scalar *to = e->partial[e->parity] + (c * e->dots + number) * KCL_CPU_CHUNKS;
+  scalar *to = latest_sums(e) + (c * e->dots + number) * KCL_CPU_CHUNKS;
   for (int64_t i = 0; i < h->boundary->rows; i++) {
     const scalar u = other[h->row[i]], x = o->x == s->y ? sum[i] : u, y = o->x == s->y ? u : sum[i];
     *to = s_fma(o->plain ? x : s_conj(x), y, *to);
@@ -64,18 +64,18 @@ enum { KCL_CPU_MOST_SUMS = KCL_PARTS * KCL_MAX_NRHS * KCL_MOST_STAGE_OPS };
 
 /* Stores the sums over all ranks, all [active dots, parts], as the partial sums of the first chunk; the others are zero. */
 static void store_chunk_sums(const kcl_cpu *e, const kcl_stage *s, const bool *active,
-                             const double *all) {
+                             const double *all, scalar *partial) {
   const int dots = kcl_stage_dots(s);
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      scalar *own = e->partial[e->parity] + (c * e->dots + d) * KCL_CPU_CHUNKS;
+      scalar *own = partial + (c * e->dots + d) * KCL_CPU_CHUNKS;
       real *parts = (real *)own;
       for (int i = 1; i < KCL_CPU_CHUNKS; i++) own[i] = s_make(0);
       for (int p = 0; p < KCL_PARTS; p++) parts[p] = (real)*all++;
     }
 }
 
-/* Begins to add this rank's sums of a stage over the ranks; end_stage_sum waits for the result and stores it. */
+/* Begins to add this rank's sums of a stage over the ranks; end_stage_sum waits for the result and stores it in partial. */
 static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
                             const bool *active) {
   double all[KCL_CPU_MOST_SUMS];
@@ -83,7 +83,7 @@ static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage 
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      const scalar *own = e->partial[e->parity] + (c * e->dots + d) * KCL_CPU_CHUNKS;
+      const scalar *own = latest_sums(e) + (c * e->dots + d) * KCL_CPU_CHUNKS;
       scalar total[1] = {s_make(0)};
       const real *parts = (const real *)total;
       for (int i = 0; i < KCL_CPU_CHUNKS; i++) *total = s_add(*total, own[i]);
@@ -92,13 +92,13 @@ static void begin_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage 
   ranks->begin_sum(ranks, KCL_OK, n, all);
 }
 
-static int end_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s,
-                         const bool *active) {
+static int end_stage_sum(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage *s, const bool *active,
+                         scalar *partial) {
   double all[KCL_CPU_MOST_SUMS];
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++) n += active[c] ? KCL_PARTS * kcl_stage_dots(s) : 0;
   const int rc = ranks->end_sum(ranks, n, all);
-  store_chunk_sums(e, s, active, all);
+  store_chunk_sums(e, s, active, all, partial);
   return rc;
 }
 
@@ -110,13 +110,12 @@ static int sum_chunks_of_all(const kcl_cpu *e, kcl_ranks *ranks, const kcl_stage
   int n = 0;
   for (int c = 0; c < e->k->nrhs; c++)
     for (int d = 0; d < dots && active[c]; d++) {
-      const real *parts =
-          (const real *)(e->partial[e->parity] + (c * e->dots + d) * KCL_CPU_CHUNKS);
+      const real *parts = (const real *)(latest_sums(e) + (c * e->dots + d) * KCL_CPU_CHUNKS);
       for (int p = 0; p < KCL_PARTS; p++, n++)
         for (int i = 0; i < blocks; i++) own[n * blocks + i] = (double)parts[i * KCL_PARTS + p];
     }
   const int rc = ranks->sum_blocks(ranks, KCL_OK, n, blocks, own, all);
-  store_chunk_sums(e, s, active, all);
+  store_chunk_sums(e, s, active, all, latest_sums(e));
   return rc;
 }
 
@@ -144,9 +143,9 @@ static void end_halo_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *
 static int sum_on_ranks(const kcl_cpu *e, const kcl_stage *s, const bool *active) {
   kcl_ranks *ranks = kcl_program_ranks(e->k);
   if (!ranks || !kcl_stage_dots(s)) return KCL_OK;
-  if (ranks->block) return sum_chunks_of_all(e, ranks, s, active);
+  if (ranks->sum_rows) return sum_chunks_of_all(e, ranks, s, active);
   begin_stage_sum(e, ranks, s, active);
-  return end_stage_sum(e, ranks, s, active);
+  return end_stage_sum(e, ranks, s, active, latest_sums(e));
 }
 
 #endif

@@ -24,15 +24,19 @@ typedef struct kcl_cpu {
   void **vec;         /* [nrhs][vectors][padded n]; constants are shared */
   scalar *temporary;  /* [parts][nrhs][KCL_MOST_TEMPORARIES][block]; NULL: no stage has any */
   scalar *slot;       /* [nrhs][slots] */
-  scalar *partial[2]; /* [nrhs][dots][KCL_CPU_CHUNKS], written by even and odd stages */
+  scalar *partial[2]; /* [nrhs][dots][KCL_CPU_CHUNKS], of two stages: latest_sums */
   kcl_control control[KCL_MAX_NRHS];
   scalar *snapshot[KCL_SNAPSHOTS]; /* [nrhs][n] copies of x; NULL until they are needed */
-  int parity;                      /* of the last stage */
+  int parity;                      /* of the latest stage: latest_sums */
   double *history;                 /* [nrhs][KCL_HISTORY][KCL_HISTORY_FIELDS] */
   int threads, team;               /* maximum, and in use */
   int until_trial;                 /* batches until the other team size is timed */
   double seconds;                  /* per iteration, in the last batch */
 } kcl_cpu;
+
+/* Partial sums alternate between two buffers: one has those of the latest stage, the other those of the stage before. */
+static scalar *latest_sums(const kcl_cpu *e) { return e->partial[e->parity]; }
+static scalar *earlier_sums(const kcl_cpu *e) { return e->partial[e->parity ^ 1]; }
 
 /* ---------------------------------------------------------------- one operation on one block */
 
@@ -127,12 +131,13 @@ static void *element_address(const kcl_cpu_block *b, kcl_vec v, int64_t i) {
   return (char *)(b->temporary + (int64_t)t * b->e->block) + (i - b->lo) * bytes;
 }
 
-/* n elements of a vector from i on, where they are, or in `room`. */
-static scalar *widen_elements(const kcl_cpu_block *b, kcl_vec v, int64_t i, int n, scalar *room) {
+/* n elements of a vector from i on, where they are, or in `capacity`. */
+static scalar *widen_elements(const kcl_cpu_block *b, kcl_vec v, int64_t i, int n,
+                              scalar *capacity) {
   const float *from = element_address(b, v, i);
   if (!is_narrow_vector(b->e, v)) return element_address(b, v, i);
-  for (int l = 0; l < n; l++) room[l] = s_make((double)from[l]);
-  return room;
+  for (int l = 0; l < n; l++) capacity[l] = s_make((double)from[l]);
+  return capacity;
 }
 
 static void narrow_elements(const scalar *from, float *to, int n) {
@@ -141,11 +146,12 @@ static void narrow_elements(const scalar *from, float *to, int n) {
 
 /* An operation with both narrow and wide vectors: converts KCL_CPU_CONVERTED elements of the narrow ones at a time. */
 static void run_with_narrow(const kcl_cpu_block *b, const kcl_op *o, scalar *sum) {
-  scalar room[3][KCL_CPU_CONVERTED];
+  scalar capacity[3][KCL_CPU_CONVERTED];
   for (int64_t i = b->lo; i < b->hi; i += KCL_CPU_CONVERTED) {
     const int n = b->hi - i < KCL_CPU_CONVERTED ? (int)(b->hi - i) : KCL_CPU_CONVERTED;
-    scalar *y = widen_elements(b, o->y, i, n, room[0]), *x = widen_elements(b, o->x, i, n, room[1]),
-           *z = widen_elements(b, o->z, i, n, room[2]);
+    scalar *y = widen_elements(b, o->y, i, n, capacity[0]),
+           *x = widen_elements(b, o->x, i, n, capacity[1]),
+           *z = widen_elements(b, o->z, i, n, capacity[2]);
     if (o->code == KCL_OP_DOT)
       *sum = s_add(*sum, dot_elements(x, y, o->plain, n));
     else
@@ -288,7 +294,7 @@ static void run_scalar(const kcl_cpu *e, const kcl_op *o, scalar *slot, kcl_cont
   case KCL_OP_RITZ:
     if (entry) entry[1] = (double)s_re(a), entry[2] = (double)s_re(b);
     break;
-  case KCL_OP_STEP:
+  case KCL_OP_END_ITERATION:
     if (entry) entry[0] = (double)test;
     h->iteration++;
     stop_when(h, !(test < (real)INFINITY), KCL_NOT_FINITE);

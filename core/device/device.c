@@ -13,7 +13,7 @@ const kcl_opencl_ops *const kcl_opencl_backend = NULL;
 
 enum { MOST_DEVICES = 64 };
 
-static int need_opencl(kcl *ctx) {
+static int check_opencl(kcl *ctx) {
   return kcl_opencl_backend ? KCL_OK : kcl_fail(ctx, KCL_DEVICE, "this build is without OpenCL");
 }
 
@@ -41,15 +41,15 @@ void kcl_destroy(kcl **ctx) {
 
 /* ---------------------------------------------------------------- the list */
 
-static void cpu_name(char *name, size_t room) {
+static void cpu_name(char *name, size_t capacity) {
   char line[512];
   FILE *f = fopen("/proc/cpuinfo", "r");
-  snprintf(name, room, "CPU");
+  snprintf(name, capacity, "CPU");
   while (f && fgets(line, sizeof line, f)) {
     char *colon = strchr(line, ':');
     if (strncmp(line, "model name", 10) || !colon) continue;
     colon[strcspn(colon, "\n")] = 0;
-    snprintf(name, room, "%.100s", colon + 2);
+    snprintf(name, capacity, "%.100s", colon + 2);
     break;
   }
   if (f) fclose(f);
@@ -94,7 +94,7 @@ int kcl_device_extensions(kcl *ctx, const kcl_device *d, char **out) {
   *out = NULL;
   if ((rc = kcl_need(ctx, "d", d))) return rc;
   if (d->platform < 0) return kcl_alloc(ctx, 1, 1, "the list of extensions", (void **)out);
-  rc = need_opencl(ctx);
+  rc = check_opencl(ctx);
   return rc ? rc : kcl_opencl_backend->extensions(ctx, d, out);
 }
 
@@ -157,17 +157,17 @@ static int match_device(const kcl_device *list, int count, const char *want) {
 }
 
 /* Drivers are registered with the ICD loader, so the message for an empty list names the loader. */
-static void no_platform(char *text, size_t room) {
+static void no_platform(char *text, size_t capacity) {
   const char *vendors = getenv("OCL_ICD_VENDORS"), *files = getenv("OCL_ICD_FILENAMES"),
              *home = getenv("HOME");
   if (!kcl_opencl_backend) {
     snprintf(
-        text, room,
+        text, capacity,
         "\n  this build has no OpenCL: install the ICD loader and headers, then run make again");
     return;
   }
   snprintf(
-      text, room,
+      text, capacity,
       "\n  no OpenCL platform: no driver is registered with the ICD loader (%s), or none starts:\n"
       "  PoCL needs a cache that it can write, POCL_CACHE_DIR or in HOME, which is %s.\n"
       "  OCL_ICD_VENDORS is %s (ocl-icd), OCL_ICD_FILENAMES is %s (Khronos loader); the usual "
@@ -246,7 +246,7 @@ int kcl_select_queue(kcl *ctx, void *queue) {
   int rc;
   if ((rc = kcl_need(ctx, "ctx", ctx)) || (rc = kcl_need(ctx, "queue", queue))) return rc;
   if ((rc = check_unused(ctx))) return rc;
-  if ((rc = need_opencl(ctx)) || (rc = kcl_opencl_backend->device_of(ctx, queue, &device)))
+  if ((rc = check_opencl(ctx)) || (rc = kcl_opencl_backend->device_of(ctx, queue, &device)))
     return rc;
   return use(ctx, &device, queue);
 }

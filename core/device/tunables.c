@@ -3,8 +3,8 @@
 
 static int selected(kcl *ctx) { return ctx && ctx->selected ? KCL_OK : kcl_select(ctx, NULL, 0); }
 
-int kcl_tune_path(kcl *ctx, char *path, size_t room) {
-  return !path || selected(ctx) ? -1 : kcl_tune_own_path(ctx, path, room);
+int kcl_tune_path(kcl *ctx, char *path, size_t capacity) {
+  return !path || selected(ctx) ? -1 : kcl_tune_own_path(ctx, path, capacity);
 }
 
 int kcl_tunable_get(kcl *ctx, int i, kcl_tunable *out) {

@@ -70,10 +70,10 @@ void kcl_matrix_param(kcl_matrix *m, const char *name, int64_t value) {
 
 void kcl_matrix_local_table(kcl_matrix *m, double bytes) {
   enum { LEAST_CHUNK = 512, MOST_CHUNK = 8192 };
-  int room = LEAST_CHUNK;
+  int capacity = LEAST_CHUNK;
   if (!kcl_matrix_gpu_layout(m) || bytes <= 0 || bytes > MOST_CHUNK) return;
-  while (room < bytes) room *= 2;
-  m->local_scalars = room / (int)kcl_type_size(m->type);
+  while (capacity < bytes) capacity *= 2;
+  m->local_scalars = capacity / (int)kcl_type_size(m->type);
 }
 
 bool kcl_matrix_gpu_layout(const kcl_matrix *m) { return m->ctx->layout == KCL_LAYOUT_GPU; }

@@ -69,20 +69,20 @@ static int out_of_memory(kcl *ctx) {
 }
 
 /* Changes the size of the table: rows and entries stay, numbers are inserted anew. */
-static bool resize(kcl_repeats *r, int64_t room) {
+static bool resize(kcl_repeats *r, int64_t capacity) {
   enum { SLOTS = 4 /* per item */ };
-  int64_t *row = realloc(r->row, (size_t)room * sizeof *row);
+  int64_t *row = realloc(r->row, (size_t)capacity * sizeof *row);
   if (row) r->row = row;
-  int64_t *entry = realloc(r->entry, (size_t)room * sizeof *entry);
+  int64_t *entry = realloc(r->entry, (size_t)capacity * sizeof *entry);
   if (entry) r->entry = entry;
-  uint64_t *hash = calloc((size_t)(SLOTS * room), sizeof *hash);
-  int32_t *number = calloc((size_t)(SLOTS * room), sizeof *number);
+  uint64_t *hash = calloc((size_t)(SLOTS * capacity), sizeof *hash);
+  int32_t *number = calloc((size_t)(SLOTS * capacity), sizeof *number);
   if (!row || !entry || !hash || !number) {
     free(hash);
     free(number);
     return false;
   }
-  const int64_t mask = SLOTS * room - 1;
+  const int64_t mask = SLOTS * capacity - 1;
   for (int64_t old = 0; old < r->slots; old++) {
     if (!r->number[old]) continue;
     int64_t at = (int64_t)r->hash[old] & mask;
@@ -93,8 +93,8 @@ static bool resize(kcl_repeats *r, int64_t room) {
   free(r->number);
   r->hash = hash;
   r->number = number;
-  r->room = room;
-  r->slots = SLOTS * room;
+  r->capacity = capacity;
+  r->slots = SLOTS * capacity;
   return true;
 }
 
@@ -131,8 +131,8 @@ static int64_t number_repeat(kcl_repeats *r, int64_t i, int64_t k) {
   int64_t at = slot_of(r, h, i, k);
   if (r->number[at]) return r->number[at] - 1;
   if (r->count == KCL_MOST_REPEATS) return r->count++;
-  if (r->count == r->room) {
-    r->failed = !resize(r, 2 * r->room);
+  if (r->count == r->capacity) {
+    r->failed = !resize(r, 2 * r->capacity);
     if (r->failed) return r->count = KCL_MOST_REPEATS + 1;
     at = slot_of(r, h, i, k);
   }

@@ -13,14 +13,15 @@ typedef struct kcl_repeats {
   const kcl_csr *A;
   kcl_repeats_kind kind;
   int64_t count; /* KCL_MOST_REPEATS + 1: there are more, and the other fields are undefined */
-  int64_t *row, *entry; /* [room] of the first occurrence; of a row: itself and its first entry */
-  uint16_t *code;       /* [rows] the number of each row, if requested */
-  int64_t runs;         /* rows that differ from the row before; the first row counts */
-  uint64_t *hash;       /* [slots] */
-  int32_t *number;      /* [slots] 1 + the number stored in the slot; 0: free */
-  int64_t slots, room;  /* room: of row and entry; both grow */
-  bool failed;          /* memory ran out */
-  bool shared;          /* all this is the context's */
+  int64_t *row,
+      *entry;      /* [capacity] of the first occurrence; of a row: itself and its first entry */
+  uint16_t *code;  /* [rows] the number of each row, if requested */
+  int64_t runs;    /* rows that differ from the row before; the first row counts */
+  uint64_t *hash;  /* [slots] */
+  int32_t *number; /* [slots] 1 + the number stored in the slot; 0: free */
+  int64_t slots, capacity; /* capacity: of row and entry; both grow */
+  bool failed;             /* memory ran out */
+  bool shared;             /* all this is the context's */
 } kcl_repeats;
 
 /* The distinct rows of A are found once, with their codes, until this is called again; A must not change until then. NULL:

@@ -79,7 +79,7 @@ static int run_batch(kcl_executor *ex, kcl_phase phase, int64_t times) {
   for (int64_t t = 0; t < times && !code && !persistent && !r->ranks.ready; t++)
     for (int i = 0; i < r->k->stages[phase] && !code; i += r->launch[phase][i].stages)
       code = kcl_run_enqueue(r, &r->launch[phase][i]);
-  if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->steps);
+  if (!code && phase == KCL_LOOP) code = read_histories(r, times * r->k->iterations);
   if (phase == KCL_REPLACE)
     return kcl_cl_check(run_context(r), code, "clEnqueueNDRangeKernel", "iterating");
   int slot = (r->first + r->polls) % KCL_MOST_POLLS;
@@ -215,13 +215,13 @@ static int opencl_source(kcl_executor *ex, char **out) {
   kcl_run *r = ex->data;
   const int all = kcl_run_programs(r);
   char *text[KCL_MOST_BUILDS] = {NULL};
-  size_t room = 1, at = 0;
+  size_t capacity = 1, at = 0;
   int rc;
   for (int i = 0; i < all; i++) {
     KCL_TRY(kcl_program_source(r->k, kcl_run_geometry(r, i), &r->parts, i, &text[i]));
-    room += strlen(text[i]);
+    capacity += strlen(text[i]);
   }
-  KCL_TRY(kcl_alloc(run_context(r), (int64_t)room, 1, "source", (void **)out));
+  KCL_TRY(kcl_alloc(run_context(r), (int64_t)capacity, 1, "source", (void **)out));
   for (int i = 0; i < all; at += strlen(text[i++])) strcpy(*out + at, text[i]);
 done:
   for (int i = 0; i < all; i++) free(text[i]);
@@ -310,10 +310,10 @@ int kcl_opencl_open(kcl_program *k, kcl_executor *ex) {
   if (kcl_program_ranks(k)) KCL_TRY(kcl_run_open_ranks(r));
   if (persistent) KCL_TRY(kcl_persistent_kernel.open(r));
   ex->replaces = r->persistent.kernel != NULL;
-  kcl_step_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
+  kcl_activity_begin(k->ctx, (kcl_activity){.what = "starting kernels"});
   KCL_TRY(first_launches(ex));
   r->ranks.ready = kcl_program_ranks(k) != NULL;
-  kcl_step_end(k->ctx);
+  kcl_activity_end(k->ctx);
   ex->compiled += k->ctx->opencl->compiled, ex->from_cache += k->ctx->opencl->from_cache;
   ex->ends = r->ranks.ends;
   if (r->persistent.kernel) ex->least_iterations = kcl_persistent_kernel.least_iterations;

@@ -11,8 +11,8 @@ typedef enum kcl_conversion {
 } kcl_conversion; /* kcl_narrow, kcl_collect */
 
 typedef struct kcl_opencl_ops {
-  void (*list)(kcl_device *list, int room, int *count); /* appends every device there is */
-  const char *(*icd_loader)(void);                      /* path of the library that answers calls */
+  void (*list)(kcl_device *list, int capacity, int *count); /* appends every device there is */
+  const char *(*icd_loader)(void); /* path of the library that answers calls */
   int (*extensions)(kcl *ctx, const kcl_device *which, char **out);
   /* Makes ctx->opencl, context and queue on the device. queue: the caller's cl_command_queue, or NULL: a new one. */
   int (*attach)(kcl *ctx, const kcl_device *which, void *queue);

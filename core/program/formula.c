@@ -4,83 +4,83 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append_text(char *text, size_t room, const char *format, ...) KCL_PRINTF(3, 4);
-static void append_text(char *text, size_t room, const char *format, ...) {
+static void append_text(char *text, size_t capacity, const char *format, ...) KCL_PRINTF(3, 4);
+static void append_text(char *text, size_t capacity, const char *format, ...) {
   size_t used = strlen(text);
   va_list args;
   va_start(args, format);
-  vsnprintf(text + used, room - used, format, args);
+  vsnprintf(text + used, capacity - used, format, args);
   va_end(args);
 }
 
 static const char *vec(const kcl_program *k, kcl_vec v) { return k->vector[v].name.s; }
 static const char *slot(const kcl_program *k, kcl_slot s) { return k->slot[s].s; }
 
-static void operand(const kcl_program *k, kcl_coef c, char *text, size_t room) {
+static void operand(const kcl_program *k, kcl_coef c, char *text, size_t capacity) {
   if (c.slot < 0)
-    append_text(text, room, "%g", c.constant);
+    append_text(text, capacity, "%g", c.constant);
   else
-    append_text(text, room, "%s%s%s", c.negate ? "-" : "", c.conjugate ? "conj " : "",
+    append_text(text, capacity, "%s%s%s", c.negate ? "-" : "", c.conjugate ? "conj " : "",
                 slot(k, c.slot));
 }
 
 /* sign: "" for the first term, else " + "; a negative coefficient changes it. */
 static void term(const kcl_program *k, const char *sign, kcl_coef c, kcl_vec v, char *text,
-                 size_t room) {
+                 size_t capacity) {
   bool minus = c.slot < 0 ? c.constant < 0 : c.negate;
-  append_text(text, room, "%s", minus ? *sign ? " - " : "-" : sign);
+  append_text(text, capacity, "%s", minus ? *sign ? " - " : "-" : sign);
   c.negate = false;
   if (c.slot < 0 && c.constant < 0) c.constant = -c.constant;
-  if (!is_constant(c, 1)) operand(k, c, text, room), append_text(text, room, " ");
-  append_text(text, room, "%s", vec(k, v));
+  if (!is_constant(c, 1)) operand(k, c, text, capacity), append_text(text, capacity, " ");
+  append_text(text, capacity, "%s", vec(k, v));
 }
 
-static void print_lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t room) {
-  append_text(text, room, "%s = ", vec(k, o->y));
+static void print_lincomb(const kcl_program *k, const kcl_op *o, char *text, size_t capacity) {
+  append_text(text, capacity, "%s = ", vec(k, o->y));
   if (is_constant(o->a, 0)) {
-    append_text(text, room, "0");
+    append_text(text, capacity, "0");
     return;
   }
-  term(k, "", o->a, o->x, text, room);
-  if (!is_constant(o->b, 0)) term(k, " + ", o->b, o->z, text, room);
+  term(k, "", o->a, o->x, text, capacity);
+  if (!is_constant(o->b, 0)) term(k, " + ", o->b, o->z, text, capacity);
 }
 
 /* function: of the operands, or NULL where `between` stands between them. */
 static void print_scalar(const kcl_program *k, const kcl_op *o, const char *function,
-                         const char *between, char *text, size_t room) {
-  append_text(text, room, "%s = %s", slot(k, o->slot), function ? function : "");
-  operand(k, o->a, text, room);
-  if (*between) append_text(text, room, "%s", between), operand(k, o->b, text, room);
-  append_text(text, room, "%s", function && *function ? ")" : "");
+                         const char *between, char *text, size_t capacity) {
+  append_text(text, capacity, "%s = %s", slot(k, o->slot), function ? function : "");
+  operand(k, o->a, text, capacity);
+  if (*between) append_text(text, capacity, "%s", between), operand(k, o->b, text, capacity);
+  append_text(text, capacity, "%s", function && *function ? ")" : "");
 }
 
-void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t room) {
+void kcl_op_formula(const kcl_program *k, const kcl_op *o, char *text, size_t capacity) {
   const bool complex = kcl_type_complex(k->type);
   text[0] = 0;
   switch (o->code) {
-  case KCL_OP_LINCOMB: print_lincomb(k, o, text, room); break;
+  case KCL_OP_LINCOMB: print_lincomb(k, o, text, capacity); break;
   case KCL_OP_TIMES:
-    append_text(text, room, "%s = %s%s .* %s", vec(k, o->y), o->conjugate && complex ? "conj " : "",
-                vec(k, o->x), vec(k, o->z));
+    append_text(text, capacity, "%s = %s%s .* %s", vec(k, o->y),
+                o->conjugate && complex ? "conj " : "", vec(k, o->x), vec(k, o->z));
     break;
   case KCL_OP_DOT:
-    append_text(text, room, "%s = %s^%s %s", slot(k, o->slot), vec(k, o->x), o->plain ? "T" : "H",
-                vec(k, o->y));
+    append_text(text, capacity, "%s = %s^%s %s", slot(k, o->slot), vec(k, o->x),
+                o->plain ? "T" : "H", vec(k, o->y));
     break;
-  case KCL_OP_ASSIGN: print_scalar(k, o, NULL, "", text, room); break;
-  case KCL_OP_DIVIDE: print_scalar(k, o, NULL, " / ", text, room); break;
-  case KCL_OP_MULTIPLY: print_scalar(k, o, NULL, " * ", text, room); break;
-  case KCL_OP_ADD: print_scalar(k, o, NULL, " + ", text, room); break;
-  case KCL_OP_ROOT: print_scalar(k, o, "sqrt(", "", text, room); break;
-  case KCL_OP_MODULUS: print_scalar(k, o, "abs(", "", text, room); break;
-  case KCL_OP_LEAST: print_scalar(k, o, "min(", ", ", text, room); break;
-  case KCL_OP_POSITIVE: append_text(text, room, "%s > 0?", slot(k, o->slot)); break;
-  case KCL_OP_NONZERO: append_text(text, room, "%s != 0?", slot(k, o->slot)); break;
+  case KCL_OP_ASSIGN: print_scalar(k, o, NULL, "", text, capacity); break;
+  case KCL_OP_DIVIDE: print_scalar(k, o, NULL, " / ", text, capacity); break;
+  case KCL_OP_MULTIPLY: print_scalar(k, o, NULL, " * ", text, capacity); break;
+  case KCL_OP_ADD: print_scalar(k, o, NULL, " + ", text, capacity); break;
+  case KCL_OP_ROOT: print_scalar(k, o, "sqrt(", "", text, capacity); break;
+  case KCL_OP_MODULUS: print_scalar(k, o, "abs(", "", text, capacity); break;
+  case KCL_OP_LEAST: print_scalar(k, o, "min(", ", ", text, capacity); break;
+  case KCL_OP_POSITIVE: append_text(text, capacity, "%s > 0?", slot(k, o->slot)); break;
+  case KCL_OP_NONZERO: append_text(text, capacity, "%s != 0?", slot(k, o->slot)); break;
   case KCL_OP_RITZ:
-    append_text(text, room, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
+    append_text(text, capacity, "history: %s, %s", slot(k, o->a.slot), slot(k, o->b.slot));
     break;
-  case KCL_OP_STEP: append_text(text, room, "%s <= target?", slot(k, o->slot)); break;
-  case KCL_OP_CYCLE_END: append_text(text, room, "the cycle ends"); break;
+  case KCL_OP_END_ITERATION: append_text(text, capacity, "%s <= target?", slot(k, o->slot)); break;
+  case KCL_OP_CYCLE_END: append_text(text, capacity, "the cycle ends"); break;
   }
 }
 
@@ -91,17 +91,17 @@ const char *kcl_phase_name(kcl_phase phase) {
                                [KCL_RESUME] = "RESUME"}[phase];
 }
 
-void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, size_t room) {
+void kcl_stage_formula(const kcl_program *k, const kcl_stage *s, char *text, size_t capacity) {
   char one[200];
   text[0] = 0;
   for (int i = 0; i < s->scalars; i++)
     kcl_op_formula(k, &s->scalar[i], one, sizeof one),
-        append_text(text, room, "%s%s", text[0] ? "; " : "", one);
+        append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
   if (s->A)
-    append_text(text, room, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
+    append_text(text, capacity, "%s%s = %s %s", text[0] ? "; " : "", vec(k, s->y),
                 kcl_applied_of(k, s->A)->name.s, vec(k, s->x));
   for (int i = 0; i < s->vectors; i++)
     kcl_op_formula(k, &s->vector[i], one, sizeof one),
-        append_text(text, room, "%s%s", text[0] ? "; " : "", one);
-  if (!text[0]) append_text(text, room, "the dots before are added up");
+        append_text(text, capacity, "%s%s", text[0] ? "; " : "", one);
+  if (!text[0]) append_text(text, capacity, "the dots before are added up");
 }

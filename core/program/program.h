@@ -125,11 +125,11 @@ void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason otherwise); /* rea
 void kcl_need_nonzero(kcl_program *k, kcl_slot s, kcl_reason otherwise);
 void kcl_history_ritz(kcl_program *k, kcl_slot alpha,
                       kcl_slot beta); /* CG's coefficients, for condition estimates */
-void kcl_step(kcl_program *k,
-              kcl_slot rr); /* ends an iteration: history, count, convergence test */
-/* For cycles of several iterations that update x at their end: a kcl_step whose stop leaves the cycle open. The end of the
+void kcl_end_iteration(kcl_program *k,
+                       kcl_slot rr); /* ends an iteration: history, count, convergence test */
+/* For cycles of several iterations that update x at their end: a kcl_end_iteration whose stop leaves the cycle open. The end of the
  * cycle, recorded between the other two, is then still carried out, once. */
-void kcl_step_in_cycle(kcl_program *k, kcl_slot rr);
+void kcl_end_iteration_in_cycle(kcl_program *k, kcl_slot rr);
 void kcl_enter_cycle_end(kcl_program *k);
 void kcl_leave_cycle_end(kcl_program *k);
 
@@ -149,7 +149,7 @@ typedef enum kcl_opcode {
   KCL_OP_POSITIVE,
   KCL_OP_NONZERO,
   KCL_OP_RITZ,
-  KCL_OP_STEP,
+  KCL_OP_END_ITERATION,
   KCL_OP_CYCLE_END
 } kcl_opcode;
 
@@ -227,7 +227,7 @@ struct kcl_program {
   double norm_F;         /* |A|_F, of methods for least squares; else 0 */
   bool product;          /* b = A x alone, for executor.multiply */
   bool has_ritz;
-  int steps; /* iterations per pass over LOOP: the kcl_step in it */
+  int iterations; /* iterations per pass over LOOP: the kcl_end_iteration in it */
   bool
       carried; /* the first stage of LOOP reduces the dots of its last; START and REPLACE seed them */
   kcl_stage *stage[KCL_PHASES];
@@ -283,7 +283,7 @@ static inline int kcl_stage_temporary(const kcl_stage *s, kcl_vec v) {
   return -1;
 }
 void kcl_find_temporaries(kcl_program *k); /* of all stages, when all are recorded */
-/* Vectors a stage touches, each once, in order of first use; at most `room` are written. */
-int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int room);
+/* Vectors a stage touches, each once, in order of first use; at most `capacity` are written. */
+int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int capacity);
 
 #endif

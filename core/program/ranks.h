@@ -20,9 +20,9 @@ struct kcl_ranks {
   int64_t first_row; /* of this rank */
   int64_t rows;      /* of all ranks */
   int64_t columns;   /* likewise: elements of x. Every rank has as many as rows, or none has */
-  int64_t block;     /* rows per partial sum, first_row is a multiple of it; 0: a sum per rank */
-  bool
-      mixed; /* executors of both kinds: a batch has the same exchanges on each, also where nothing is active */
+  int64_t sum_rows;  /* rows per partial sum, first_row is a multiple of it; 0: a sum per rank */
+  /* Executors of both kinds take part: a batch has the same exchanges on each, also where nothing is active. */
+  bool unlike;
   /* Adds values [n] over the ranks, in their order: the same bits on each. status: this rank's. Returns the first status that
    * is not KCL_OK, by rank. All ranks call it, and continue alike. */
   int (*sum)(kcl_ranks *, int status, int n, double *values);
@@ -84,9 +84,9 @@ static inline kcl_ranks *kcl_program_ranks(const kcl_program *k) {
 }
 
 /* Rows per partial sum; 0: not fixed. */
-static inline int64_t kcl_program_block(const kcl_program *k) {
+static inline int64_t kcl_program_sum_rows(const kcl_program *k) {
   const kcl_ranks *ranks = kcl_program_ranks(k);
-  return ranks ? ranks->block : 0;
+  return ranks ? ranks->sum_rows : 0;
 }
 
 /* The status of the first rank that failed. */

@@ -52,7 +52,7 @@ static bool stage_is_full(const kcl_stage *s) {
 static bool joins_product(const kcl_stage *s, const kcl_op *op) {
   const kcl_halo *h = kcl_stage_halo(s);
   if (s->A && kcl_matrix_scatters(s->A)) return false;
-  if (!h || h->ranks->block) return !h;
+  if (!h || h->ranks->sum_rows) return !h;
   const kcl_op *dot = kcl_stage_halo_dot(s, NULL);
   if (op->code == KCL_OP_DOT) return (op->x == s->y) + (op->y == s->y) <= !dot;
   return op->y != s->y && op->x != s->y && op->z != s->y &&
@@ -175,7 +175,7 @@ static void record_scalar(kcl_program *k, kcl_op op) {
   bool test = op.code >= KCL_OP_POSITIVE; /* a test's slot is its operand */
   bool joins = !pending(s, op.a.slot) && !pending(s, op.b.slot) && !pending(s, op.slot) &&
                (test || !used_as_coefficient(s, op.slot));
-  if (op.code == KCL_OP_STEP) joins = joins && !s->vectors && !s->A;
+  if (op.code == KCL_OP_END_ITERATION) joins = joins && !s->vectors && !s->A;
   if (!joins && !(s = new_stage(k))) return;
   push_operation(k, &s->scalar, &s->scalars, op);
 }
@@ -214,14 +214,15 @@ void kcl_need_positive(kcl_program *k, kcl_slot s, kcl_reason r) {
 void kcl_need_nonzero(kcl_program *k, kcl_slot s, kcl_reason r) {
   record_test(k, KCL_OP_NONZERO, s, r);
 }
-void kcl_step(kcl_program *k, kcl_slot rr) {
-  record_test(k, KCL_OP_STEP, rr, KCL_CONVERGED);
-  k->steps += k->phase == KCL_LOOP;
+void kcl_end_iteration(kcl_program *k, kcl_slot rr) {
+  record_test(k, KCL_OP_END_ITERATION, rr, KCL_CONVERGED);
+  k->iterations += k->phase == KCL_LOOP;
 }
-void kcl_step_in_cycle(kcl_program *k, kcl_slot rr) {
-  kcl_op op = {.code = KCL_OP_STEP, .slot = rr, .in_cycle = true, .a = KCL_ONE, .b = KCL_ONE};
+void kcl_end_iteration_in_cycle(kcl_program *k, kcl_slot rr) {
+  kcl_op op = {
+      .code = KCL_OP_END_ITERATION, .slot = rr, .in_cycle = true, .a = KCL_ONE, .b = KCL_ONE};
   record_scalar(k, op);
-  k->steps += k->phase == KCL_LOOP;
+  k->iterations += k->phase == KCL_LOOP;
 }
 void kcl_enter_cycle_end(kcl_program *k) {
   k->cycle_end = true;
@@ -256,13 +257,20 @@ void kcl_begin(kcl_program *k, kcl_phase phase) {
   k->phase = phase;
 }
 
+/* Has START or REPLACE no stage of scalars alone at its end, in which the sums that LOOP begins by reducing are seeded? */
+static bool needs_stage_of_seeds(const kcl_program *k, kcl_phase phase) {
+  const kcl_stage *s = last_stage(k, phase);
+  if (phase == KCL_START) return !s || s->n;
+  return phase == KCL_REPLACE && s && s->n;
+}
+
 int kcl_program_end(kcl_program *k) {
   const kcl_stage *last = last_stage(k, KCL_LOOP);
   close_phase(k);
   k->carried = last && kcl_stage_dots(last);
-  for (k->phase = 0; k->carried && k->phase < KCL_PHASES; k->phase++) {
-    const kcl_stage *s = last_stage(k, k->phase);
-    if (k->phase == KCL_START ? !s || s->n : k->phase == KCL_REPLACE && s && s->n) new_stage(k);
+  for (int phase = 0; k->carried && phase < KCL_PHASES; phase++) {
+    k->phase = (kcl_phase)phase;
+    if (needs_stage_of_seeds(k, k->phase)) new_stage(k);
   }
   if (!k->status) kcl_find_temporaries(k);
   return k->status;

@@ -26,8 +26,8 @@ const kcl_op *kcl_stage_halo_dot(const kcl_stage *s, int *number) {
 bool kcl_stage_writes_history(const kcl_stage *s) {
   bool writes_history = false;
   for (int i = 0; i < s->scalars; i++)
-    writes_history =
-        writes_history || s->scalar[i].code == KCL_OP_STEP || s->scalar[i].code == KCL_OP_RITZ;
+    writes_history = writes_history || s->scalar[i].code == KCL_OP_END_ITERATION ||
+                     s->scalar[i].code == KCL_OP_RITZ;
   return writes_history;
 }
 
@@ -41,20 +41,20 @@ bool kcl_stage_rewrites(const kcl_stage *s, kcl_vec v) {
   return false;
 }
 
-static void add_to_list(kcl_vec *list, int *count, int room, kcl_vec v) {
+static void add_to_list(kcl_vec *list, int *count, int capacity, kcl_vec v) {
   for (int i = 0; i < *count; i++)
     if (list[i] == v) return;
-  if (*count < room) list[(*count)++] = v;
+  if (*count < capacity) list[(*count)++] = v;
 }
 
-int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int room) {
+int kcl_stage_vectors(const kcl_stage *s, kcl_vec *list, int capacity) {
   int count = 0;
-  if (s->A) add_to_list(list, &count, room, s->y), add_to_list(list, &count, room, s->x);
+  if (s->A) add_to_list(list, &count, capacity, s->y), add_to_list(list, &count, capacity, s->x);
   for (int i = 0; i < s->vectors; i++) {
     const kcl_op *o = &s->vector[i];
-    add_to_list(list, &count, room, o->x);
-    if (o->code != KCL_OP_DOT) add_to_list(list, &count, room, o->z);
-    add_to_list(list, &count, room, o->y);
+    add_to_list(list, &count, capacity, o->x);
+    if (o->code != KCL_OP_DOT) add_to_list(list, &count, capacity, o->z);
+    add_to_list(list, &count, capacity, o->y);
   }
   return count;
 }
@@ -181,7 +181,7 @@ static const kcl_stage *last_of_loop(const kcl_program *k) {
 int kcl_replacement_interval(const kcl_program *k) {
   bool single = k->type == KCL_S || k->type == KCL_C;
   if (!k->stages[KCL_REPLACE]) return INT_MAX;
-  return ((single ? 16 : 64) + k->steps - 1) / k->steps;
+  return ((single ? 16 : 64) + k->iterations - 1) / k->iterations;
 }
 
 const kcl_stage *kcl_stage_previous(const kcl_program *k, kcl_phase phase, int i) {

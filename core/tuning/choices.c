@@ -119,13 +119,14 @@ static bool parse_choice(const char *text, kcl_choice *c) {
 }
 
 /* Writes a line; non-zero where there is no room for it. */
-static int format_line(const kcl_choice *c, const char *key, char *line, size_t room) {
-  size_t n = (size_t)snprintf(line, room, "%s%" PRId64 " %.4g |", key, c->iterations, c->missed);
-  for (int i = 0; i < c->count && n < room; i++)
-    n += (size_t)snprintf(line + n, room - n, " %s %s %s %.4g %.4g;", c->timing[i].method,
+static int format_line(const kcl_choice *c, const char *key, char *line, size_t capacity) {
+  size_t n =
+      (size_t)snprintf(line, capacity, "%s%" PRId64 " %.4g |", key, c->iterations, c->missed);
+  for (int i = 0; i < c->count && n < capacity; i++)
+    n += (size_t)snprintf(line + n, capacity - n, " %s %s %s %.4g %.4g;", c->timing[i].method,
                           c->timing[i].precond, c->timing[i].format, c->timing[i].setup,
                           c->timing[i].iteration);
-  return n < room ? 0 : -1;
+  return n < capacity ? 0 : -1;
 }
 
 /* ---------------------------------------------------------------- the file */

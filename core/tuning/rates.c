@@ -49,9 +49,9 @@ kcl_rates kcl_rates_agreed(const kcl_rates_record *r) {
 
 /* ---------------------------------------------------------------- sizes */
 
-int64_t kcl_stream_vector(int64_t last_cache, int64_t least, double room) {
+int64_t kcl_stream_vector(int64_t last_cache, int64_t least, double capacity) {
   int64_t bytes = 4 * last_cache > least ? 4 * last_cache : least;
-  while (3.0 * (double)bytes > room && bytes > 1 << 20) bytes /= 2;
+  while (3.0 * (double)bytes > capacity && bytes > 1 << 20) bytes /= 2;
   return bytes / 4096 * 4096;
 }
 
@@ -66,8 +66,8 @@ static int64_t last_cache(const kcl_device *d) {
 /* A quarter of the memory of the device, or of the host as far as its control groups allow. Tests, to which rates do not matter,
  * say how much in KRYLOCL_RATE_ROOM (bytes). */
 static double room_for(const kcl_device *d) {
-  const char *room = getenv("KRYLOCL_RATE_ROOM");
-  if (room && atof(room) > 0) return atof(room);
+  const char *capacity = getenv("KRYLOCL_RATE_ROOM");
+  if (capacity && atof(capacity) > 0) return atof(capacity);
   const double group = d->platform < 0 || !is_gpu(d) ? kcl_cgroup_memory("") : 0;
   double memory = d->memory > 0 ? (double)d->memory : 4e9;
   if (group > 0 && group < memory) memory = group;

@@ -23,8 +23,8 @@ void kcl_rates_add(kcl_rates_record *r, const kcl_rates *measured);
 kcl_rates kcl_rates_agreed(const kcl_rates_record *r);
 
 /* Bytes per vector for a stream rate: four times the last-level cache (McCalpin 1995) and at least `least`, unless three of them
- * were more than `room` bytes; then a power of two less. */
-int64_t kcl_stream_vector(int64_t last_cache, int64_t least, double room);
+ * were more than `capacity` bytes; then a power of two less. */
+int64_t kcl_stream_vector(int64_t last_cache, int64_t least, double capacity);
 
 /* Sets the rates of ctx that were not measured: those on record for this device and driver, or 0. They are measured by
  * kcl_stream_measure. */

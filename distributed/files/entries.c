@@ -22,7 +22,7 @@ static int owner_of_row(const kcl_comm *c, int64_t row, int guess) {
   return (int)kcl_first_offset_from(c->first + 1, 0, c->ranks.count - 1, row + 1);
 }
 
-static void put_entry(const exchange *s, int p, uint64_t place, const uint64_t *value) {
+static void send_entry(const exchange *s, int p, uint64_t place, const uint64_t *value) {
   const int width = s->e->width;
   const int64_t k = s->at[p]++;
   if (!s->buffer) return;
@@ -41,10 +41,10 @@ static void route(const exchange *s, int64_t k, int64_t index) {
     const int64_t n = index + i;
     const uint64_t place =
         s->x->coordinate ? w[0] : (uint64_t)(n % rows) | (uint64_t)(n / rows) << 32;
-    put_entry(s, p = owner_of_row(s->c, mm_row(place), p), place, w + s->x->coordinate);
+    send_entry(s, p = owner_of_row(s->c, mm_row(place), p), place, w + s->x->coordinate);
     if (!s->x->mirrored || mm_row(place) == mm_col(place)) continue;
     q = owner_of_row(s->c, mm_col(place), q);
-    if (q != p) put_entry(s, q, place, w + s->x->coordinate);
+    if (q != p) send_entry(s, q, place, w + s->x->coordinate);
   }
 }
 

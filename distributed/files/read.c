@@ -17,7 +17,7 @@ int kcl_files_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
 int kcl_read_begin(kcl *ctx, MPI_Comm comm, kcl_comm **out) {
   int rc = kcl_files_begin(ctx, comm, out);
   if (rc) return rc;
-  (*out)->ranks.mixed = kcl_comm_differs(*out, ctx->opencl != NULL);
+  (*out)->ranks.unlike = kcl_comm_differs(*out, ctx->opencl != NULL);
   rc = kcl_blocks_begin(*out);
   if (rc) kcl_comm_free(out);
   return rc;

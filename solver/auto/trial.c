@@ -37,7 +37,8 @@ static bool timed(const kcl_selection *c, const char *format) {
 
 /* Formats worth timing beside the one in use that have not been timed; during a solve only those whose program has the
  * same stages. */
-static int candidates(const kcl_selection *c, bool in_a_solve, kcl_rank list[MOST], int *found) {
+static int list_candidates(const kcl_selection *c, bool in_a_solve, kcl_rank list[MOST],
+                           int *found) {
   kcl_rank all[KCL_MOST_FORMATS];
   const kcl_system *s = c->system;
   const kcl_format *mine = c->engine->operators[0]->format;
@@ -157,7 +158,7 @@ int kcl_trial_run(kcl_selection *c, const kcl_trial *t, double each) {
   double start = kcl_now();
   const char *other[1 + KCL_CG_FORMS];
   int count, others = t->in_a_solve ? 0 : forms(c, other),
-             rc = candidates(c, t->in_a_solve, list, &count);
+             rc = list_candidates(c, t->in_a_solve, list, &count);
   const kcl_trial one = {fmin(SAMPLE, t->budget / (2.0 * (count + others) + 1)), t->in_a_solve};
   for (int i = 0; i < count + others && !rc; i++) {
     const kcl_format *f = i < count ? list[i].format : c->engine->operators[0]->format;
@@ -188,7 +189,7 @@ static int decide_what_to_time(kcl_selection *c) {
   c->decided = !kcl_auto_remembers(c);
   if (c->decided) return KCL_OK;
   if (c->system->undecided.measure) kcl_choice_keep_failed(&c->remembered);
-  int rc = candidates(c, false, list, &c->candidates);
+  int rc = list_candidates(c, false, list, &c->candidates);
   c->cost = setup_cost(c);
   c->decided = !c->candidates && !(forms(c, other) && !timed_forms(c));
   return rc;

@@ -34,7 +34,7 @@ static int affordable(kcl *ctx, const kcl_factor *f, double flops, double bytes,
                     "the direct factorisation is too large: up to %.2g floating-point operations, "
                     "%.2g GB",
                     flops, bytes * 1e-9);
-  kcl_step_begin(ctx, (kcl_activity){.what = "factorising", .flops = flops});
+  kcl_activity_begin(ctx, (kcl_activity){.what = "factorising", .flops = flops});
   return KCL_OK;
 }
 
@@ -78,7 +78,7 @@ static int factor_cholesky(kcl *ctx, kcl_factor *f, const kcl_csr *A, double lim
   KCL_TRY(copy_half(ctx, f, A));
   cholmod_sparse M = upper(f);
   f->common.supernodal = CHOLMOD_SUPERNODAL;
-  kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
+  kcl_activity_begin(ctx, (kcl_activity){.what = "analysis"});
   f->L = cholmod_l_analyze(&M, &f->common);
   if (f->L) KCL_TRY(affordable(ctx, f, f->common.fl, f->common.lnz * (f->complex ? 16 : 8), limit));
   if (f->L) cholmod_l_factorize(&M, f->L, &f->common);
@@ -137,7 +137,7 @@ static int lu(kcl *ctx, kcl_factor *f, const kcl_csr *A, double limit) {
   for (int64_t r = 0; r <= n; r++) f->p[r] = A->row_ptr[r];
   for (int64_t k = 0; k < A->nnz; k++) f->i[k] = A->col[k];
   f->val = A->val;
-  kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
+  kcl_activity_begin(ctx, (kcl_activity){.what = "analysis"});
   if (f->complex) {
     status = (int)umfpack_zl_symbolic(n, n, f->p, f->i, f->val, NULL, &symbolic, NULL, info);
     if (!status) rc = affordable_lu(ctx, f, info, limit);
@@ -187,7 +187,7 @@ int kcl_factor_create(kcl *ctx, const kcl_csr *A, bool definite, double flops, k
   if (!f->L) KCL_TRY(lu(ctx, f, A, flops));
   *out = f, f = NULL;
 done:
-  kcl_step_end(ctx);
+  kcl_activity_end(ctx);
   kcl_factor_free(&f);
   return rc;
 }

@@ -62,14 +62,14 @@ static int factor_qr(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factoriz
                       .dtype = CHOLMOD_DOUBLE,
                       .sorted = 1,
                       .packed = 1};
-  kcl_step_begin(ctx, (kcl_activity){.what = "analysis"});
+  kcl_activity_begin(ctx, (kcl_activity){.what = "analysis"});
   *out = SuiteSparseQR_C_symbolic(SPQR_ORDERING_DEFAULT, 1, &M, &q->common);
   if (*out && q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1) > q->limit)
     KCL_TRY(kcl_fail(ctx, KCL_MEMORY,
                      "the direct factorisation is too large: up to %.2g floating-point operations",
                      q->common.SPQR_flopcount_bound * (q->complex ? 4 : 1)));
-  kcl_step_begin(ctx,
-                 (kcl_activity){.what = "factorising", .flops = q->common.SPQR_flopcount_bound});
+  kcl_activity_begin(
+      ctx, (kcl_activity){.what = "factorising", .flops = q->common.SPQR_flopcount_bound});
   if (*out && !SuiteSparseQR_C_numeric(SPQR_DEFAULT_TOL, &M, *out, &q->common))
     SuiteSparseQR_C_free(out, &q->common);
   *rank = q->common.SPQR_istat[4];
@@ -78,7 +78,7 @@ static int factor_qr(kcl *ctx, qr *q, const kcl_csr *T, SuiteSparseQR_C_factoriz
              ? kcl_fail(ctx, KCL_MEMORY, "out of memory: the direct factorisation is too large")
              : kcl_fail(ctx, KCL_INPUT, "SuiteSparseQR failed with status %d", q->common.status);
 done:
-  kcl_step_end(ctx);
+  kcl_activity_end(ctx);
   if (rc) SuiteSparseQR_C_free(out, &q->common);
   free(p), free(i);
   return rc;

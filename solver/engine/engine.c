@@ -59,7 +59,7 @@ double kcl_engine_setup_seconds(const kcl_engine *e) {
 double kcl_engine_bytes(const kcl_engine *e, int nrhs) {
   const kcl_program *k = e->program;
   double replacement = kcl_program_bytes(k, KCL_REPLACE, nrhs) / kcl_replacement_interval(k);
-  return (kcl_program_bytes(k, KCL_LOOP, nrhs) + replacement) / k->steps;
+  return (kcl_program_bytes(k, KCL_LOOP, nrhs) + replacement) / k->iterations;
 }
 
 /* ---------------------------------------------------------------- running */

@@ -29,7 +29,7 @@ static int record_method(const kcl_system *s, const kcl_method *m, const kcl_pre
 }
 
 static void record_product(kcl_program *k, kcl_matrix *A) {
-  k->product = true, k->steps = 1;
+  k->product = true, k->iterations = 1;
   kcl_begin(k, KCL_LOOP);
   kcl_apply(k, kcl_b(k), A, kcl_x(k)); /* b = A x */
 }
@@ -57,7 +57,7 @@ static double predicted_seconds(const kcl_system *s, outline *o, const kcl_rank 
   kcl_matrix_outline(s->ctx, r->format, t, s->options.precision, &o->A);
   o->A.streamed = r->moved - (double)(t->rows + t->cols) * (double)kcl_type_size(k->type);
   o->AH = o->A, o->AH.rows = t->cols, o->AH.cols = t->rows;
-  return kcl_executor_estimate(k) / k->steps / k->nrhs;
+  return kcl_executor_estimate(k) / k->iterations / k->nrhs;
 }
 
 static void sort_ranks(kcl_rank *list, int count) {

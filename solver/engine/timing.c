@@ -21,7 +21,7 @@ int kcl_timing_state(kcl_executor *ex) {
 
 /* Over at least so many iterations: a pass over LOOP may stand for several. */
 static int time_batch_iterations(kcl_engine *e, int iterations, double *seconds) {
-  int steps = e->program->steps, passes = (iterations + steps - 1) / steps;
+  int steps = e->program->iterations, passes = (iterations + steps - 1) / steps;
   int64_t since = 0, most = KCL_HISTORY / 4 / steps;
   int rc = e->executor.finish(&e->executor);
   if (rc) return rc;

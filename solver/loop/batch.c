@@ -70,7 +70,7 @@ void kcl_loop_quiet(kcl_loop *l) {
 
 /* From iterations to passes over LOOP, up to the next REPLACE. */
 static int64_t passes_of(const kcl_loop *l, int64_t iterations) {
-  int64_t steps = l->engine->program->steps, passes = (iterations + steps - 1) / steps,
+  int64_t steps = l->engine->program->iterations, passes = (iterations + steps - 1) / steps,
           left = kcl_engine_until_replacement(l->engine, l->since);
   return passes < left ? passes : left;
 }
@@ -145,6 +145,6 @@ int kcl_loop_measure(kcl_loop *l, double *each) {
   const int64_t passes = passes_of(l, batch);
   double t = kcl_now();
   if ((rc = kcl_engine_advance(l->engine, passes, &l->since)) || (rc = kcl_loop_poll(l))) return rc;
-  *each = (kcl_now() - t) / (double)(passes * l->engine->program->steps);
+  *each = (kcl_now() - t) / (double)(passes * l->engine->program->iterations);
   return KCL_OK;
 }

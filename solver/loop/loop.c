@@ -130,7 +130,7 @@ static bool may_recover(const kcl_loop *l, int i) {
   if (broke_down(v->report->reason)) return done > 0 && l->rr[i] < v->rr0;
   return v->report->reason == KCL_INDEFINITE &&
          (l->rr[i] < small * v->rr0 ||
-          (k->stages[KCL_REPLACE] && done > (int64_t)kcl_replacement_interval(k) * k->steps));
+          (k->stages[KCL_REPLACE] && done > (int64_t)kcl_replacement_interval(k) * k->iterations));
 }
 
 /* After a round: the reasons. Active are claims of convergence, and reasons to be checked like them. */

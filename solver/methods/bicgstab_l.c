@@ -48,7 +48,7 @@ static void first_step(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->x, KCL_ONE, v->x, plus(v->alpha), v->mu0);   /* x = x + alpha M^-1 u0  */
   kcl_precondition(k, v->mr0, v->r0, false);
   kcl_dot(k, v->rr, v->r0, v->r0);       /* rr = r0^H r0           */
-  kcl_step(k, v->rr);                    /* small enough?          */
+  kcl_end_iteration(k, v->rr);           /* small enough?          */
   kcl_apply(k, v->r1, kcl_A(k), v->mr0); /* r1 = A M^-1 r0         */
   kcl_dot(k, v->rho_new, v->rs, v->r1);  /* rho' = r*^H r1         */
 }
@@ -91,7 +91,7 @@ static void minimise(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->u0, KCL_ONE, v->u0, minus(v->omega), v->u2); /*     - omega u2         */
   kcl_dot(k, v->rr, v->r0, v->r0);                               /* rr = r0^H r0           */
   kcl_dot(k, v->rho_new, v->rs, v->r0);                          /* rho' = r*^H r0         */
-  kcl_step(k, v->rr);                                            /* small enough?          */
+  kcl_end_iteration(k, v->rr);                                   /* small enough?          */
   kcl_need_nonzero(k, v->omega, KCL_BREAKDOWN_OMEGA);            /* omega != 0, or stop    */
   kcl_need_nonzero(k, v->rho_new, KCL_BREAKDOWN_RHO);            /* rho' != 0, or stop     */
   kcl_multiply(k, v->rho, minus(v->omega), plus(v->rho));        /* rho = -omega rho       */

@@ -29,7 +29,7 @@ static void cg_record(kcl_program *k) {
   kcl_dot(k, rho_new, r, z);                      /* rho' = r^H z           */
   kcl_divide(k, beta, plus(rho_new), plus(rho));  /* beta = rho' / rho      */
   kcl_history_ritz(k, alpha, beta);               /* for the condition      */
-  kcl_step(k, rr);                                /* small enough?          */
+  kcl_end_iteration(k, rr);                       /* small enough?          */
   kcl_assign(k, rho, plus(rho_new));              /* rho = rho'             */
   kcl_lincomb(k, x, KCL_ONE, x, plus(alpha), p);  /* x = x + alpha p        */
   kcl_lincomb(k, p, KCL_ONE, z, plus(beta), p);   /* p = z + beta p         */

@@ -58,7 +58,7 @@ static void pipelined_iterate(kcl_program *k, const vars *v, int i) {
   bool early = kcl_matrix_ends_stage(kcl_A(k));
   kcl_multiply(k, v->beta, plus(v->gamma_new), plus(v->per_gamma)); /* beta = gamma' / gamma  */
   kcl_history_ritz(k, v->alpha[1 - i], v->beta);                    /* for the condition      */
-  kcl_step(k, v->rr);                                               /* small enough?          */
+  kcl_end_iteration(k, v->rr);                                      /* small enough?          */
   kcl_assign(k, v->seen, plus(v->rr));                              /* of the x of this pass  */
   kcl_multiply(k, v->sigma, beta, plus(v->per_alpha));              /* sigma = beta / alpha   */
   kcl_multiply(k, v->sigma, plus(v->sigma), plus(v->gamma_new));    /*   gamma'               */

@@ -53,7 +53,7 @@ static void single_record(kcl_program *k) {
   single_product(k, &v);                                         /* w, delta, gamma', rr   */
   kcl_multiply(k, v.beta, plus(v.gamma_new), plus(v.per_gamma)); /* beta = gamma' / gamma  */
   kcl_history_ritz(k, v.alpha, v.beta);                          /* for the condition      */
-  kcl_step(k, v.rr);                                             /* small enough?          */
+  kcl_end_iteration(k, v.rr);                                    /* small enough?          */
   kcl_multiply(k, v.sigma, plus(v.beta), plus(v.per_alpha));     /* sigma = beta / alpha   */
   kcl_multiply(k, v.sigma, plus(v.sigma), plus(v.gamma_new));    /*   gamma'               */
   kcl_add(k, v.sigma, plus(v.delta), minus(v.sigma));            /* sigma = delta - sigma  */

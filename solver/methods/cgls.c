@@ -38,7 +38,7 @@ static void cgls_record(kcl_program *k) {
   kcl_dot(k, ss, s, s);                              /* ss = s^H s             */
   kcl_dot(k, gamma_new, s, z);                       /* gamma' = s^H z         */
   kcl_measure(k, &l, rr, ss);                        /* e of r and s           */
-  kcl_step(k, l.e);                                  /* small enough?          */
+  kcl_end_iteration(k, l.e);                         /* small enough?          */
   kcl_divide(k, beta, plus(gamma_new), plus(gamma)); /* beta = gamma' / gamma  */
   kcl_assign(k, gamma, plus(gamma_new));             /* gamma = gamma'         */
   kcl_multiply(k, by_x, plus(alpha), plus(l.scale)); /* A was scaled, x is not */

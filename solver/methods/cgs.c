@@ -37,7 +37,7 @@ static void cgs_record(kcl_program *k) {
   kcl_lincomb(k, r, KCL_ONE, r, minus(alpha), h);  /* r = r - alpha h        */
   kcl_dot(k, rr, r, r);                            /* rr = r^H r             */
   kcl_dot(k, rho_new, rs, r);                      /* rho' = r*^H r          */
-  kcl_step(k, rr);                                 /* small enough?          */
+  kcl_end_iteration(k, rr);                        /* small enough?          */
   kcl_need_nonzero(k, rho_new, KCL_BREAKDOWN_RHO); /* rho' != 0, or stop     */
   kcl_divide(k, beta, plus(rho_new), plus(rho));   /* beta = rho' / rho      */
   kcl_assign(k, rho, plus(rho_new));               /* rho = rho'             */

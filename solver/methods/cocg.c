@@ -28,7 +28,7 @@ static void cocg_record(kcl_program *k) {
   kcl_dot(k, rr, r, r);                            /* rr = r^H r             */
   kcl_dotu(k, rho_new, r, z);                      /* rho' = r^T z           */
   kcl_divide(k, beta, plus(rho_new), plus(rho));   /* beta = rho' / rho      */
-  kcl_step(k, rr);                                 /* small enough?          */
+  kcl_end_iteration(k, rr);                        /* small enough?          */
   kcl_need_nonzero(k, rho_new, KCL_BREAKDOWN_RHO); /* rho' != 0, or stop     */
   kcl_assign(k, rho, plus(rho_new));               /* rho = rho'             */
   kcl_lincomb(k, x, KCL_ONE, x, plus(alpha), p);   /* x = x + alpha p        */

@@ -30,7 +30,7 @@ static void cocr_record(kcl_program *k) {
   kcl_lincomb(k, r, KCL_ONE, r, minus(alpha), q);  /* r = r - alpha q        */
   kcl_precondition(k, z, r, false);                /* z = M^-1 r             */
   kcl_dot(k, rr, r, r);                            /* rr = r^H r             */
-  kcl_step(k, rr);                                 /* small enough?          */
+  kcl_end_iteration(k, rr);                        /* small enough?          */
   kcl_apply(k, t, kcl_A(k), z);                    /* t = A z                */
   kcl_dotu(k, rho_new, z, t);                      /* rho' = z^T t           */
   kcl_need_nonzero(k, rho_new, KCL_BREAKDOWN_RHO); /* rho' != 0, or stop     */

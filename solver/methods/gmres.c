@@ -83,7 +83,7 @@ static void arnoldi(kcl_program *k, const vars *v, int j) {
   kcl_dot(k, v->ww, w, w);
   gmres_norm(k, v, j + 1); /* h_(j+1)j = |w|         */
   gmres_triangular(k, v, j);
-  kcl_step_in_cycle(k, v->rr); /* small enough?          */
+  kcl_end_iteration_in_cycle(k, v->rr); /* small enough?          */
 }
 
 /* y solves R y = g, in g; columns that were not reached have zero on the diagonal and get zero. Then
@@ -110,7 +110,7 @@ static void gmres_residual(kcl_program *k, const vars *v) {
   kcl_precondition(k, v->z, v->v[0], false); /* z = M^-1 v_0           */
 }
 
-static void cycle(kcl_program *k, const vars *v) {
+static void record_cycle(kcl_program *k, const vars *v) {
   kcl_assign(k, v->ww, plus(v->rr));
   gmres_norm(k, v, 0);
   kcl_assign(k, v->g[0], plus(v->norm)); /* g = |r| e_0            */
@@ -141,7 +141,7 @@ static void gmres_record(kcl_program *k) {
     for (int i = 0; i <= j; i++)
       kcl_assign(k, v.h[j][i], KCL_ZERO); /* nothing of an earlier solve */
   kcl_begin(k, KCL_LOOP);
-  cycle(k, &v);
+  record_cycle(k, &v);
 }
 
 const kcl_method kcl_method_gmres = {.name = "gmres",

@@ -78,7 +78,7 @@ static void idr_step(kcl_program *k, const vars *v, int n) {
   else
     kcl_precondition(k, v->z, v->r, false); /* z = M^-1 r             */
   kcl_dot(k, v->rr, v->r, v->r);            /* rr = r^H r             */
-  kcl_step(k, v->rr);                       /* small enough?          */
+  kcl_end_iteration(k, v->rr);              /* small enough?          */
 }
 
 /* Into the next space: r = r - omega t with t = A M^-1 r. Where t and r are nearly orthogonal, omega is
@@ -102,7 +102,7 @@ static void next_space(kcl_program *k, const vars *v) {
   kcl_lincomb(k, v->r, KCL_ONE, v->r, minus(v->omega), v->t);     /* r = r - omega t        */
   kcl_dot(k, v->rr, v->r, v->r);                                  /* rr = r^H r             */
   for (int i = 0; i < S; i++) kcl_dot(k, v->f[i], v->p[i], v->r); /* f = P^H r              */
-  kcl_step(k, v->rr);                                             /* small enough?          */
+  kcl_end_iteration(k, v->rr);                                    /* small enough?          */
   kcl_need_nonzero(k, v->omega, KCL_BREAKDOWN_OMEGA);             /* omega != 0, or stop    */
   solve_triangle(k, v, 0);
   idr_direction(k, v, 0);

@@ -78,7 +78,7 @@ static void lsqr_test(kcl_program *k, const vars *v) {
   lsqr_square(k, v->ss, v->c, plus(v->vv));
   kcl_multiply(k, v->ss, plus(v->ss), plus(v->rr));
   kcl_measure(k, &v->l, v->rr, v->ss);
-  kcl_step(k, v->l.e); /* small enough?          */
+  kcl_end_iteration(k, v->l.e); /* small enough?          */
 }
 
 static void lsqr_loop(kcl_program *k, const vars *v) {

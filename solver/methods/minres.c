@@ -82,7 +82,7 @@ static void minres_iterate(kcl_program *k, const vars *v, int n) {
   } else {
     kcl_multiply(k, v->rr, plus(v->eta), plus(v->eta)); /* rr = eta'^2            */
   }
-  kcl_step(k, v->rr);                          /* small enough?          */
+  kcl_end_iteration(k, v->rr);                 /* small enough?          */
   kcl_need_positive(k, v->zv, KCL_INDEFINITE); /* M is, or stop          */
   lanczos(k, v, n);
 }

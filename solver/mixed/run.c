@@ -39,10 +39,10 @@ static int64_t run_mixed_batch(const kcl_engine *e, int64_t done, double seconds
   if (count > most) count = most;
   if (count > KCL_HISTORY / 4) count = KCL_HISTORY / 4;
   if (count < least) count = least;
-  return (count + e->program->steps - 1) / e->program->steps;
+  return (count + e->program->iterations - 1) / e->program->iterations;
 }
 
-static int progress(const kcl_loop *l) {
+static int report_progress(const kcl_loop *l) {
   const kcl_options *o = &l->system->options;
   const kcl_rhs *v = &l->rhs[0];
   int64_t done = v->history->size;
@@ -80,7 +80,7 @@ static int descend(const kcl_mixed *m, const kcl_loop *l, bool resumes, double s
       if (kcl_history_rr(h, seen) < best) best = kcl_history_rr(h, seen), best_at = seen;
     if (control.stop) break;
     if (control.iteration - best_at > patience) ended = 1 + KCL_STAGNATED;
-    if (progress(l)) ended = 1 + KCL_INTERRUPTED;
+    if (report_progress(l)) ended = 1 + KCL_INTERRUPTED;
   }
   if (!rc && ended && !(rc = ex->poll(ex, &control, &rr))) { /* the batch ahead */
     rc = fetch_correction(m, h, control.iteration, scale);
@@ -152,7 +152,8 @@ static int corrections(kcl_mixed *m, kcl_loop *l, kcl_reason *reason, double *rr
     if ((rc = recompute_residual(l->engine, rr))) break;
     bool worth = *reason == KCL_CONVERGED && sqrt(*rr) < 0.5 * (1 + asked) * before;
     if (!round_ends(*reason) && !worth) return fall_back(m, l, before, sqrt(*rr), scale, *reason);
-    if (!round_ends(*reason) && *rr > target * target && progress(l)) *reason = KCL_INTERRUPTED;
+    if (!round_ends(*reason) && *rr > target * target && report_progress(l))
+      *reason = KCL_INTERRUPTED;
     if (round_ends(*reason)) break;
   }
   return rc;

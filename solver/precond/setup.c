@@ -111,9 +111,9 @@ int kcl_precond_setup(const kcl_precond_request *q, const kcl_precond *p, const 
   *out = NULL;
   int rc = kcl_precond_check(q, p, m);
   if (rc || !p->apply) return rc;
-  kcl_step_begin(q->ctx, (kcl_activity){.what = "setting up the preconditioner"});
+  kcl_activity_begin(q->ctx, (kcl_activity){.what = "setting up the preconditioner"});
   rc = set_up_preconditioner(q, p, m, out);
-  kcl_step_end(q->ctx);
+  kcl_activity_end(q->ctx);
   return rc;
 }
 

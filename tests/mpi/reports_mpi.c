@@ -127,9 +127,9 @@ static void stages(const host *h, const problem *p, const char *solver) {
   if (s->system.distribution) {
     const kcl_program *k = s->selection.engine->program;
     const int all = k->stages[KCL_LOOP];
-    CHECKF(info.stages * k->steps >= all && (info.stages - 1) * k->steps < all,
+    CHECKF(info.stages * k->iterations >= all && (info.stages - 1) * k->iterations < all,
            "%s: %d stages per iteration, %d in %d iterations", words(&o, p->kind), info.stages, all,
-           k->steps);
+           k->iterations);
   }
   kcl_solver_free(&s);
 }

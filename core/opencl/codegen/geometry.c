@@ -57,7 +57,7 @@ static int cached(const kcl_program *k, int group, int groups) {
 
 /* Work-groups of a stage on this rank where its sums have a fixed shape: one per row block; 0 otherwise. */
 static int64_t fixed_groups(const kcl_program *k) {
-  const int64_t block = kcl_program_block(k);
+  const int64_t block = kcl_program_sum_rows(k);
   return block ? (k->A->rows + block - 1) / block : 0;
 }
 
@@ -119,7 +119,7 @@ kcl_geometry kcl_choose_geometry(const kcl_program *k) {
   kcl_geometry g = {.group = group,
                     .groups_max = most,
                     .partials_max = most + (kcl_program_ranks(k) ? KCL_HALO_GROUPS : 0),
-                    .sum_block = (int)kcl_program_block(k),
+                    .sum_block = (int)kcl_program_sum_rows(k),
                     .registers = registers,
                     .streamed = streams(k),
                     .block = block,

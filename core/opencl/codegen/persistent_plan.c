@@ -100,12 +100,12 @@ bool kcl_persistent_possible(const kcl_program *k) {
 /* Does the operation only read slots? */
 static bool only_reads(const kcl_op *o) {
   return o->code == KCL_OP_POSITIVE || o->code == KCL_OP_NONZERO || o->code == KCL_OP_RITZ ||
-         o->code == KCL_OP_STEP;
+         o->code == KCL_OP_END_ITERATION;
 }
 
 static bool reads(const kcl_program *k, const kcl_op *o, kcl_slot slot) {
   if (only_reads(o) && o->code != KCL_OP_RITZ)
-    return o->slot == slot || (o->code == KCL_OP_STEP && k->target == slot);
+    return o->slot == slot || (o->code == KCL_OP_END_ITERATION && k->target == slot);
   return o->a.slot == slot || o->b.slot == slot;
 }
 

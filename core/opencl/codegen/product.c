@@ -32,17 +32,23 @@ static void put_array_type(kcl_source *t, const kcl_array *a, bool written) {
     kcl_put(t, "global const %s *restrict ", kind_name(a->kind));
 }
 
+static void put_prefixed(kcl_source *t, const char *prefix, const char *name) {
+  if (prefix) kcl_put(t, "%s_", prefix);
+  kcl_put(t, "%s", name);
+}
+
 /* prefix: before every name, in kernels, where names of several matrices meet; NULL: none. */
 void kcl_put_arrays(kcl_source *t, const kcl_matrix *m, int typed, const char *prefix) {
-  const char *p = prefix ? prefix : "", *mark = prefix ? "_" : "";
   for (int i = 0; i < m->arrays; i++) {
-    kcl_put(t, i ? ", " : "");
+    if (i) kcl_put(t, ", ");
     if (typed) put_array_type(t, &m->array[i], typed == KCL_ARRAYS_WRITTEN);
-    kcl_put(t, "%s%s%s", p, mark, m->array[i].name);
+    put_prefixed(t, prefix, m->array[i].name);
   }
-  for (int i = 0; i < m->params; i++)
-    kcl_put(t, "%s%s%s%s%s", m->arrays || i ? ", " : "", typed ? "const idx " : "", p, mark,
-            m->param[i].name);
+  for (int i = 0; i < m->params; i++) {
+    if (m->arrays || i) kcl_put(t, ", ");
+    if (typed) kcl_put(t, "const idx ");
+    put_prefixed(t, prefix, m->param[i].name);
+  }
 }
 
 /* ---------------------------------------------------------------- a format's file */

@@ -45,8 +45,9 @@ static void put_test(kcl_source *t, const kcl_program *k, const kcl_op *o) {
   case KCL_OP_NONZERO:
     kcl_put(t, "  stop_when(s_zero(SLOT(%s)), %d, CONTROL_OF_RHS);\n", slot, o->reason);
     break;
-  case KCL_OP_STEP:
-    kcl_put(t, "  step(SLOT(%s), s_re(SLOT(target)), CONTROL_OF_RHS, HISTORY_OF_RHS);\n", slot);
+  case KCL_OP_END_ITERATION:
+    kcl_put(t, "  end_iteration(SLOT(%s), s_re(SLOT(target)), CONTROL_OF_RHS, HISTORY_OF_RHS);\n",
+            slot);
     if (o->in_cycle) kcl_put(t, "  leave_cycle_open(CONTROL_OF_RHS);\n");
     break;
   case KCL_OP_CYCLE_END: kcl_put(t, "  (CONTROL_OF_RHS)[CYCLE_OPEN] = 0;\n"); break;

@@ -7,11 +7,11 @@
 #include <string.h>
 
 static bool grow_source(kcl_source *t, size_t more) {
-  if (t->length + more + 1 <= t->room) return true;
-  size_t room = 2 * (t->length + more + 1);
-  char *data = realloc(t->data, room);
+  if (t->length + more + 1 <= t->capacity) return true;
+  size_t capacity = 2 * (t->length + more + 1);
+  char *data = realloc(t->data, capacity);
   if (data)
-    t->data = data, t->room = room;
+    t->data = data, t->capacity = capacity;
   else
     t->failed = true;
   return data != NULL;
@@ -28,7 +28,7 @@ void kcl_put(kcl_source *t, const char *format, ...) {
   if (t->failed || !grow_source(t, 80)) return; /* mostly enough */
   va_start(args, format);
   va_copy(again, args);
-  const size_t left = t->room - t->length,
+  const size_t left = t->capacity - t->length,
                n = (size_t)vsnprintf(t->data + t->length, left, format, args);
   va_end(args);
   if (n >= left && grow_source(t, n)) vsnprintf(t->data + t->length, n + 1, format, again);

@@ -6,7 +6,7 @@
 
 typedef struct kcl_source {
   char *data;
-  size_t length, room;
+  size_t length, capacity;
   bool failed; /* memory ran out */
 } kcl_source;
 

@@ -24,8 +24,8 @@ static void release_compilation(void *self) {
 
 cl_int kcl_opencl_compile(kcl *ctx, cl_program p, const char *options, bool *stopped) {
   static const char no_warnings[] = "-w "; /* PoCL would tell how many there were */
-  const size_t room = sizeof no_warnings + strlen(options);
-  background_compilation *c = malloc(sizeof *c + room);
+  const size_t capacity = sizeof no_warnings + strlen(options);
+  background_compilation *c = malloc(sizeof *c + capacity);
   *stopped = false;
   if (!c) return CL_OUT_OF_HOST_MEMORY;
   c->program = p, c->device = ctx->opencl->device;

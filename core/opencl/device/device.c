@@ -8,9 +8,9 @@
 
 /* ---------------------------------------------------------------- devices */
 
-static void info(cl_device_id d, cl_device_info what, size_t room, void *out) {
-  memset(out, 0, room);
-  clGetDeviceInfo(d, what, room, out, NULL);
+static void info(cl_device_id d, cl_device_info what, size_t capacity, void *out) {
+  memset(out, 0, capacity);
+  clGetDeviceInfo(d, what, capacity, out, NULL);
 }
 
 static void describe_limits(cl_device_id d, kcl_device *out) {
@@ -56,7 +56,7 @@ static void describe_device(cl_platform_id p, cl_device_id d, kcl_device *out) {
 enum { MOST_LISTED_DEVICES = 64 };
 
 /* One thread at a time: drivers may not be thread-safe while they start (PoCL 3.1 crashes). */
-void kcl_opencl_list(kcl_device *list, int room, int *count) {
+void kcl_opencl_list(kcl_device *list, int capacity, int *count) {
   static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&one);
   cl_platform_id platforms[MOST_LISTED_DEVICES];
@@ -68,7 +68,7 @@ void kcl_opencl_list(kcl_device *list, int room, int *count) {
     if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MOST_LISTED_DEVICES, devices, &m) !=
         CL_SUCCESS)
       m = 0;
-    for (cl_uint d = 0; d < m && d < MOST_LISTED_DEVICES && *count < room; d++) {
+    for (cl_uint d = 0; d < m && d < MOST_LISTED_DEVICES && *count < capacity; d++) {
       kcl_device *out = &list[(*count)++];
       describe_device(platforms[p], devices[d], out);
       out->platform = (int)p, out->device = (int)d;

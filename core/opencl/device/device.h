@@ -52,7 +52,7 @@ struct kcl_opencl {
 };
 
 /* ---- device.c, of the table kcl_opencl_ops */
-void kcl_opencl_list(kcl_device *list, int room, int *count);
+void kcl_opencl_list(kcl_device *list, int capacity, int *count);
 const char *kcl_icd_loader(void);
 int kcl_opencl_extensions(kcl *ctx, const kcl_device *which, char **out);
 int kcl_opencl_attach(kcl *ctx, const kcl_device *which, void *queue);

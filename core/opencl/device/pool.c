@@ -80,18 +80,18 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Keeps the smallest free buffers, `room` bytes in total, and releases the others. */
-static void trim(kcl_pool *p, size_t room) {
+/* Keeps the smallest free buffers, `capacity` bytes in total, and releases the others. */
+static void trim(kcl_pool *p, size_t capacity) {
   int kept = 0;
   if (!p->entries) return;
   qsort(p->entry, (size_t)p->entries, sizeof *p->entry, by_size);
   for (int i = 0; i < p->entries; i++) {
     const pool_entry q = p->entry[i];
-    if (!q.used && q.size > room) {
-      clReleaseMemObject(q.buffer), room = 0;
+    if (!q.used && q.size > capacity) {
+      clReleaseMemObject(q.buffer), capacity = 0;
       continue;
     }
-    if (!q.used) room -= q.size;
+    if (!q.used) capacity -= q.size;
     p->entry[kept++] = q;
   }
   p->entries = kept;

@@ -9,7 +9,7 @@ enum { MOST_WAITING_EVENTS = 4096 };
 
 struct kcl_event_log {
   kcl_profile sum;
-  int room; /* for sum.entry */
+  int capacity; /* for sum.entry */
   double last_end;
   int count;
   struct {
@@ -55,11 +55,11 @@ static int entry_of(struct kcl_event_log *l, const char *kind, const char *name)
   kcl_profile_entry *e = l->sum.entry;
   for (int i = 0; i < l->sum.count; i++)
     if (!strcmp(e[i].kind, kind) && !strcmp(e[i].name, name)) return i;
-  if (l->sum.count == l->room) {
-    int room = l->room ? 2 * l->room : 16;
-    kcl_profile_entry *more = realloc(e, (size_t)room * sizeof *e);
+  if (l->sum.count == l->capacity) {
+    int capacity = l->capacity ? 2 * l->capacity : 16;
+    kcl_profile_entry *more = realloc(e, (size_t)capacity * sizeof *e);
     if (!more) return -1;
-    l->sum.entry = more, l->room = room;
+    l->sum.entry = more, l->capacity = capacity;
   }
   l->sum.entry[l->sum.count] = (kcl_profile_entry){.kind = kind};
   snprintf(l->sum.entry[l->sum.count].name, sizeof e->name, "%s", name);
@@ -120,7 +120,7 @@ void kcl_opencl_profile_take(kcl *ctx, kcl_profile *out) {
   fold(ctx->opencl);
   *out = l->sum;
   l->sum = (kcl_profile){0};
-  l->room = 0;
+  l->capacity = 0;
   l->last_end = 0;
 }
 

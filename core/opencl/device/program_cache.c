@@ -62,10 +62,10 @@ static char *make_program_key(const kcl *ctx, const kcl_build *b) {
   const kcl_device *d = &ctx->device;
   char version[128] = "";
   clGetPlatformInfo(ctx->opencl->platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
-  size_t room = strlen(b->options) + strlen(b->source) + sizeof *d + sizeof version;
-  char *key = malloc(room);
+  size_t capacity = strlen(b->options) + strlen(b->source) + sizeof *d + sizeof version;
+  char *key = malloc(capacity);
   if (key)
-    snprintf(key, room, "%s\n%s\n%s\n%s\n%s\n%s\n%s", d->platform_name, version, d->name,
+    snprintf(key, capacity, "%s\n%s\n%s\n%s\n%s\n%s\n%s", d->platform_name, version, d->name,
              d->version, d->driver, b->options, b->source);
   return key;
 }
@@ -188,7 +188,7 @@ static void compile(kcl *ctx, build_job *j) {
 static void show_build(const build_batch *b) {
   int part = b->ended + 1;
   if (part <= b->count)
-    kcl_step_begin(b->ctx, (kcl_activity){"compiling kernels", part, b->count, 0});
+    kcl_activity_begin(b->ctx, (kcl_activity){"compiling kernels", part, b->count, 0});
 }
 
 static void compile_some(void *arg, const kcl_member *me) {
@@ -229,7 +229,7 @@ static int compile_all(build_batch *b) {
   b->ctx->opencl->compiled += b->count;
   int most = b->ctx->opencl->compiles_alone ? 1 : kcl_cpus();
   kcl_parallel(b->count < most ? b->count : most, compile_some, b);
-  kcl_step_end(b->ctx);
+  kcl_activity_end(b->ctx);
   for (int i = 0; i < b->count && !rc; i++) {
     rc = check_build(b->ctx, &b->job[i]);
     if (!rc)

@@ -31,7 +31,7 @@ static char asked(void) {
 /* ---------------------------------------------------------------- geometry */
 
 /* Scalars of x that fit in a group's local memory beside the rest. */
-static int64_t halo_room(const kcl_run *r, const kcl_geometry *g) {
+static int64_t halo_capacity(const kcl_run *r, const kcl_geometry *g) {
   return (int64_t)(run_context(r)->opencl->local_bytes / r->scalar_bytes) -
          g->group * kcl_at_once(kcl_program_dots(r->k)) - r->k->slots - 64;
 }
@@ -74,7 +74,7 @@ static kcl_geometry choose_geometry(kcl_run *r) {
     g.overlaps = g.reducing_group = false, share_rows(r, &g);
   p->halo_width = widest_halo(k);
   p->halo = p->block_rows + 2 * p->halo_width;
-  g.local_halo = p->halo <= halo_room(r, &g) && asked() != '2';
+  g.local_halo = p->halo <= halo_capacity(r, &g) && asked() != '2';
   g.cached_x = k->A->nnz >= CACHED_ENTRIES * k->n;
   for (kcl_vec v = 0; v < k->vectors; v++) vectors += kcl_phase_uses(k, KCL_LOOP, v);
   g.in_registers = g.rows_per_item * vectors * (int)r->scalar_bytes <= REGISTER_BYTES;
@@ -85,8 +85,8 @@ static bool persistent_wanted(kcl_run *r) {
   const kcl_program *k = r->k;
   if (kcl_program_ranks(k)) return false; /* its groups see no other ranks */
   if (r->group == 1 || k->product || !kcl_persistent_possible(k) || asked() == '0') return false;
-  bool small =
-      run_context(r)->opencl->is_nvidia && kcl_program_bytes(k, KCL_LOOP, 1) / k->steps < MAX_BYTES;
+  bool small = run_context(r)->opencl->is_nvidia &&
+               kcl_program_bytes(k, KCL_LOOP, 1) / k->iterations < MAX_BYTES;
   if (!small && !asked()) return false;
   r->persistent.geometry = choose_geometry(r);
   return asked() || r->persistent.geometry.in_registers ||
@@ -125,7 +125,8 @@ static double product_seconds(const kcl_run *r, const kcl_matrix *A) {
 static double estimate_seconds(const kcl_run *r) {
   const kcl_program *k = r->k;
   const kcl_geometry *g = &r->persistent.geometry;
-  double exchange = 0, work = k->steps * g->rows_per_item * (g->in_registers ? ROW : SPILLED_ROW);
+  double exchange = 0,
+         work = k->iterations * g->rows_per_item * (g->in_registers ? ROW : SPILLED_ROW);
   for (int i = 0; i < k->stages[KCL_LOOP]; i++) {
     const kcl_stage *s = &k->stage[KCL_LOOP][i];
     exchange += STAGE + (kcl_stage_dots(s) ? REDUCTION : 0);
@@ -148,12 +149,12 @@ static int renumber_columns(kcl_run *r) {
   kcl_persistent *p = &r->persistent;
   kcl_geometry *g = &p->geometry;
   kcl_row_blocks b = {0};
-  int64_t room = halo_room(r, g);
+  int64_t capacity = halo_capacity(r, g);
   int rc;
   bool may = A->format->columns_renumberable && r->k->ops == 1 && asked() != '2';
   bool should = A->nnz <= MAX_RENUMBERED && (!g->local_halo || p->halo > 4 * g->group);
   if (!may || !(should || asked() == '3')) return KCL_OK;
-  KCL_TRY(kcl_row_blocks_find(run_context(r), &A->source, p->block_rows, room, &b));
+  KCL_TRY(kcl_row_blocks_find(run_context(r), &A->source, p->block_rows, capacity, &b));
   if (!b.count || (g->local_halo && 2 * b.most > p->halo && asked() != '3')) goto done;
   KCL_TRY(kcl_matrix_build(run_context(r), A->format, &b.A, &p->renumbered));
   KCL_TRY(kcl_opencl_upload(p->renumbered));

@@ -178,7 +178,7 @@ static int sum_over_ranks(kcl_run *r, kcl_ranks *ranks, const device_partials *p
   double all[MOST_RANK_SUMS] = {0};
   if (!code) code = read_partials(r, p);
   int status = kcl_cl_check(run_context(r), code, "clEnqueueReadBuffer", "adding over ranks");
-  status = (ranks->block ? sum_group_blocks : sum_groups)(r, ranks, p, status, all);
+  status = (ranks->sum_rows ? sum_group_blocks : sum_groups)(r, ranks, p, status, all);
   if (!status) store_totals(r, p, all);
   return r->ranks.as_argument ? status : kcl_run_leave_sums(r, status);
 }
@@ -187,7 +187,8 @@ static int sum_over_ranks(kcl_run *r, kcl_ranks *ranks, const device_partials *p
 static int tell_failure(const kcl_run *r, kcl_ranks *ranks, const device_partials *p, int status) {
   double nothing[MOST_RANK_SUMS] = {0};
   const int n = p->sums * p->parts;
-  if (ranks->block) return ranks->sum_blocks(ranks, status, n, (int64_t)p->groups, NULL, nothing);
+  if (ranks->sum_rows)
+    return ranks->sum_blocks(ranks, status, n, (int64_t)p->groups, NULL, nothing);
   return ranks->sum(ranks, status, n + r->ranks.ends, nothing);
 }
 
@@ -224,7 +225,7 @@ static int open_transfers(kcl_run *r) {
 
 /* Do batches end when all ranks have stopped? Not with reproducible sums, which have a message of their own, and not beside native
  * executors, which do not send the number of stopped ranks. */
-static bool ends_together(const kcl_ranks *ranks) { return !ranks->block && !ranks->mixed; }
+static bool ends_together(const kcl_ranks *ranks) { return !ranks->sum_rows && !ranks->unlike; }
 
 int kcl_run_open_ranks(kcl_run *r) {
   const size_t sums =

@@ -20,7 +20,7 @@ int kcl_series_words(const kcl_program *k, const kcl_geometry *g);
 enum { KCL_MOST_KINDS = 256 };
 typedef struct kcl_series_kind {
   int phase, number;
-  char key[240]; /* the matrix's format and lanes, the operations */
+  char key[240]; /* the matrix's format, lanes and kinds of arrays, the operations */
 } kcl_series_kind;
 int kcl_series_kinds(const kcl_program *k, const kcl_geometry *g,
                      kcl_series_kind list[KCL_MOST_KINDS]); /* their number */

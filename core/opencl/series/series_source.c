@@ -7,8 +7,10 @@
 
 static void describe_kind(const kcl_program *k, kcl_series_kind *of) {
   const kcl_stage *s = &k->stage[of->phase][of->number];
-  int n = snprintf(of->key, sizeof of->key, "%s %02d %d:", s->A->format->name,
-                   kcl_series_lanes(k, s->A), s->A->array[2].kind);
+  int n =
+      snprintf(of->key, sizeof of->key, "%s %02d", s->A->format->name, kcl_series_lanes(k, s->A));
+  for (int a = 0; a < s->A->arrays; a++)
+    n += snprintf(of->key + n, sizeof of->key - (size_t)n, " %d", s->A->array[a].kind);
   for (int i = 0; i < s->vectors && n < (int)sizeof of->key; i++)
     n += snprintf(of->key + n, sizeof of->key - (size_t)n, " %d %g %g", s->vector[i].code,
                   s->vector[i].a.constant, s->vector[i].b.constant);
