@@ -37,7 +37,7 @@ json b.json "[(r['precision'],r['format']) for r in d['references']]==[('s','seq
 head -1 b.csv | grep -q '^matrix,rows,cols,nnz,.*,kind,threads,'; verdict $? "  the CSV has rows, cols, nnz, kind, threads"
 json b.json "sum(x[2] for x in d['matrices'][0]['row_length']['histogram'])==400 and d['matrices'][0]['row_length']['histogram']==[[3,3,4],[4,4,72],[5,5,324]]"
 json b.json "(lambda p: len(p['cells'])==64 and all(len(l)==64 for l in p['cells']) and {i-j for i,l in enumerate(p['cells']) for j,c in enumerate(l) if c!='0'}>={-1,0,1} and p['most']>0)(d['matrices'][0]['picture'])"
-run 0 "three rounds" bench poisson2d:20 --device cpu --formats csr-scalar,csr-lanes,ell --samples 6 --rounds 3 --json b.json $quick
+run 0 "three rounds" bench poisson2d:20 --device cpu --formats csr-scalar,csr-lanes,ell --samples 6 --rounds 3 --json b.json --iterations 5 # 2 s at most: the samples are counted
 json b.json "[len(r['seconds_per_iteration']['samples']) for r in d['rows'] if r['status']=='ok']==[6,6] and len(d['references'][0]['seconds_per_product']['samples'])==6 and d['arguments']['rounds']==3"
 cp b.json c.json; run 0 "rounds are not taken again" bench --resume b.json; json b.json "[r.get('seconds_per_iteration',{}).get('samples') for r in d['rows']]==[r.get('seconds_per_iteration',{}).get('samples') for r in json.load(open('c.json'))['rows']]"
 run 0 "products of a rectangular matrix" bench T.mtx --solver none --device cpu --json b.json $quick; says "^products "
