@@ -12,6 +12,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct checking {
   const kcl_csr *A;
@@ -68,8 +69,10 @@ typedef struct update { /* z = alpha A x + beta y0 */
 } update;
 
 static double complex number_of_row(kcl_type wide, const double *v, int64_t i) {
+  double parts[2];
   double complex z;
-  kcl_element(wide, v, i, (double *)&z);
+  kcl_element(wide, v, i, parts);
+  memcpy(&z, parts, sizeof z);
   return z;
 }
 
