@@ -49,6 +49,11 @@ static number exchanged(int64_t n, int64_t i, int64_t j) {
   return (void)n, (i ^ 1) == j ? 3 : i == j ? 0 : 0.5 * (double)(i < j);
 }
 
+/* Its exchanged rows are a triangle; columns of many sizes. */
+static number uneven_columns(int64_t n, int64_t i, int64_t j) {
+  return exchanged(n, i, j) * (double)((j + 1) * (j + 1));
+}
+
 static number same_rows(int64_t n, int64_t i, int64_t j) { return (void)n, (void)i, j + 1; }
 
 static number empty_row(int64_t n, int64_t i, int64_t j) {
@@ -347,6 +352,17 @@ static void test_breakdowns(const place *p) {
     }
 }
 
+/* Factors of exchanged and scaled rows and columns are those of A: where nothing is left out, a solve takes one iteration. */
+static void test_exchanged_columns(const place *p) {
+  for (int f = 0; f < FACTORED; f++) {
+    kcl_csr *A = made(p->ctx, 6, 6, KCL_D, uneven_columns);
+    solved s = solve(p, A, factored[f], "gmres");
+    CHECKF(!s.status && s.r.converged && s.r.iterations == 1, "%s: %lld iterations, %s",
+           factored[f], (long long)s.r.iterations, kcl_error(p->ctx));
+    free(s.x), kcl_csr_free(&A);
+  }
+}
+
 /* A diagonal that is too small for IC(0) of a positive definite matrix is made larger; of an indefinite one, refused. */
 static number circulant(int64_t n, int64_t i, int64_t j) {
   static const double row[] = {3, -2, 0, 2}; /* Kershaw 1978 */
@@ -447,7 +463,7 @@ int main(void) {
       test_threads(p, kcl_factor_ilu, breaks), test_threads(p, kcl_factor_ic, breaks),
           test_threads(p, factor_by_threshold, breaks);
     test_no_matching(p), test_arrow(p), test_sweeps(p), test_levels(p), test_breakdowns(p),
-        test_shift(p), test_growth(p);
+        test_exchanged_columns(p), test_shift(p), test_growth(p);
     for (int f = 0; f < FACTORED; f++) test_steps(p, factored[f]);
   }
   close_places();
