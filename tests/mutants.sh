@@ -134,7 +134,6 @@ mutant amg-smoothed-prolongation multigrid/tentative.c '.omega = 4.0 / 3 / large
 mutant factor-columns factors/factored.c 'u[k] *= c[i] / c[U->col[k / width]];' 'u[k] *= 1;' 'KRYLOCL_TYPES=d conform_precond' conform_ilu
 mutant refresh-statistics solver/setup.c '? kcl_csr_values(s->ctx, s->A, &s->stats)' '? KCL_OK' test_refresh
 mutant refresh-pattern solver/refresh.c 'now->col != s->sums.col' 'false' test_refresh
-mutant refresh-rounding multigrid/levels.c 'return g->b.narrow ? g->b.ops->round(&g->b, P) : KCL_OK;' 'return KCL_OK;' test_refresh
 # ---- scaling
 mutant scaling-x solver/engine/given.c 'v.power, -v.sign, -v.shift)' 'v.power, v.sign, -v.shift)' conform_scale
 mutant scaling-norm solver/engine/scale.c 'kcl_scale_vector(wide, copy, n, power, 1, -most);' 'kcl_scale_vector(wide, copy, n, power, -1, -most);' conform_scale
