@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of iterations and of products: samples of 0.02 s. */
+/* Measures iterations and products, in samples of 0.02 s. */
 static const kcl_bench_plan plan = {.iterations = 1000, .samples = 5, .seconds = 0.2, .noise = -1};
 static const double GAIN =
     0.97; /* a new time must be below this share of the old one; above it is noise */

@@ -76,7 +76,7 @@ static int count_statistics(kcl_system *s) {
   return rc;
 }
 
-/* What a set-up of new values in an earlier pattern may keep; nothing of a set-up from scratch. */
+/* Parts that a set-up of new values in an earlier pattern may keep; none in a set-up from scratch. */
 typedef struct predecessor {
   const kcl_selection *selection;
   const kcl_preconds *preconds; /* of the same unknowns */

@@ -20,7 +20,7 @@ enum {
 
 typedef struct kcl_preconditioner kcl_preconditioner;
 
-/* What is to be set up: the system, as far as a preconditioner may know it. Only set-up has it. */
+/* The system to be set up, as far as a preconditioner may know it. Only set-up has it. */
 typedef struct kcl_precond_request {
   kcl *ctx;
   const kcl_csr *A;       /* lives as long as the preconditioner */
@@ -33,7 +33,7 @@ typedef struct kcl_precond_request {
   const kcl_halo *halo, *adjoint_halo;
   double norm_F; /* |A|_F of all ranks; 0: of A */
   double tol;    /* relative, to be reached; 0: as small as may be */
-  /* Of this kind for this method, and another matrix of A's pattern; or NULL. */
+  /* An earlier one of this kind for this method, of another matrix with A's pattern; or NULL. */
   const kcl_preconditioner *before;
 } kcl_precond_request;
 
