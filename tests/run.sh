@@ -16,8 +16,6 @@ logs=${LOGS:-$BUILD/tests/logs}
 
 one() { # program: runs it, keeps LOG and its three counts in LOG.count
   name=$(basename "$1") log=$logs/$(basename "$1").log begin=$(date +%s)
-  # Ranks wait for each other thousands of times, and beside programs of equal rank for milliseconds each time.
-  case $name in mpi.sh | ranks.sh) ;; *) renice -n 10 $$ >/dev/null 2>&1 ;; esac
   case $1 in *.sh) set -- sh "$1" "$BUILD/krylocl" ;; esac
   # Most of a first run is compiling kernels: not optimised here; KRYLOCL_OPTIONS= (set, empty) is as users have it.
   export KRYLOCL_OPTIONS="${KRYLOCL_OPTIONS--cl-opt-disable}"
