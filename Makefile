@@ -199,8 +199,8 @@ bench-read: $(BUILD)/bench/read
 # The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options.
 atomics: $(if $(HAVE_OPENCL),$(BUILD)/bench/experiments/atomics)
 experiments: all atomics
-	@for e in kuresson counters arm losada fraga; do \
-	  KRYLOCL=$(BUILD)/krylocl ATOMICS=$(BUILD)/bench/experiments/atomics sh bench/experiments/$$e.sh $(EXPERIMENTS) || exit; done
+	@failed=; for e in kuresson counters arm losada fraga; do \
+	  KRYLOCL=$(BUILD)/krylocl ATOMICS=$(BUILD)/bench/experiments/atomics sh bench/experiments/$$e.sh $(EXPERIMENTS) || failed=1; done; [ -z "$$failed" ]
 PEER_MATRICES = poisson3d:100 hpcg:64 poisson2d:1000
 peers: all
 	$(Q)$(MAKE) -C bench/peers PEERS_BUILD=$(abspath $(BUILD)/peers)
@@ -251,12 +251,17 @@ uninstall:
 	rm -f $(lib)/glibc-hwcaps/*/$(SONAME) $(lib)/glibc-hwcaps/*/$(MPI_SO)
 	rm -rf $(doc)
 
-# Drawn from the runs in bench/results, and from nothing else.
-results: $(BUILD)/krylocl
-	$(BUILD)/krylocl report $(sort $(wildcard bench/results/*.json)) -o docs/report.html --markdown $(BUILD)/results.md
-	{ printf '# Results\n\nDrawn by `make results` from the runs in bench/results; do not edit. The same with figures: [report.html](report.html).\n'; \
-	  printf 'The columns are those of `krylocl bench` ([bench.md](bench.md)); "~": the samples scatter.\n\n'; \
-	  sed 1,2d $(BUILD)/results.md; } >docs/results.md
+# Drawn from the runs in bench/results (with all samples, compressed), and from nothing else: the page is not part of the tree.
+runs  = $(patsubst bench/results/%.gz,$(drawn)/%,$(sort $(wildcard bench/results/*.json.gz)))
+drawn = $(BUILD)/results
+$(drawn)/%.json: bench/results/%.json.gz
+	@mkdir -p $(@D)
+	gzip -dc $< > $@
+results: $(BUILD)/krylocl $(runs)
+	$(BUILD)/krylocl report $(runs) -o $(drawn)/report.html --markdown $(drawn)/results.md
+	{ printf '# Results\n\nDrawn by `make results` from the runs in bench/results; do not edit. The same command writes a page with figures,\n'; \
+	  printf '$(drawn)/report.html. The columns are those of `krylocl bench` ([bench.md](bench.md)); "~": the samples scatter.\n\n'; \
+	  sed 1,2d $(drawn)/results.md; } >docs/results.md
 
 SOURCES = $(wildcard include/*.h kernels/*.h cli/*.[ch] cli/*/*.[ch] core/*/*.[ch] core/*/*/*.[ch] data/*/*.[ch] distributed/*.[ch] distributed/*/*.[ch] solver/*.[ch] solver/*/*.[ch] \
             factors/*.[ch] multigrid/*.[ch] multigrid/*/*.[ch] sparse/*.[ch] spmv/*.[ch] tests/*.[ch] tests/mpi/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/driver/*.[ch] bench/*.c bench/experiments/*.c bench/peers/*.[ch])
@@ -280,7 +285,7 @@ help:
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR= ; ARCH=portable: for other machines; GPL=no: without GPL parts'
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'
-	@echo 'make results            docs/report.html and docs/results.md from the JSON files in bench/results'
+	@echo 'make results            docs/results.md and $(BUILD)/results/report.html from the JSON files in bench/results'
 	@echo 'make experiments        the experiments of docs/experiments.md; EXPERIMENTS=--quick: small systems'
 	@echo 'make format lint        formats; checks format, static analysis, public comments, dependences'
 	@echo 'make info clean         prints compiler and libraries; removes $(BUILD)/ and demo/'

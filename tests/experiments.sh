@@ -1,5 +1,6 @@
 #!/bin/sh
-# The experiments of docs/experiments.md in their quick mode: no script fails, and every table has its rows.
+# The experiments of docs/experiments.md in their quick mode: no script fails, every table has its rows, and figures of the studies
+# stand beside ours, in columns of their own.
 [ "${KRYLOCL_THOROUGH:-0}" -gt 0 ] || { echo "skipped: the experiments take a minute: KRYLOCL_THOROUGH=1" && echo "0 passed, 0 failed" && exit 0; }
 [ -z "$SAN" ] || { echo "skipped: with sanitizers: the other tests run the same code" && echo "0 passed, 0 failed, 1 skipped" && exit 0; }
 K=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -17,7 +18,7 @@ devices=$(echo "$places" | wc -l) opencl=$(echo "$places" | grep -c :)
 export KRYLOCL="$K" ATOMICS="${ATOMICS:-$(dirname "$K")/bench/experiments/atomics}"
 
 statuses() { # CSV, rows: so many of krylocl bench, none failed, and at least one that was measured and validated
-  awk -v rows="$2" -v quote='"' '/^matrix,/ { next } /failed/ { bad = 1 } /,sequential,/ { next } { n++ } /,ok,.*,true$|,ok,.*,true,/ { ok++ }
+  awk -v rows="$2" -v quote='"' '/^matrix,/ { next } /failed/ { bad = 1 } /,sequential,/ { next } { n++ } /,ok,true,/ { ok++ }
     END { if (bad || n != rows || !ok) { print n " rows, expected " rows; exit 1 } }' "$1"
 }
 lines() { # file, lines
@@ -28,39 +29,60 @@ tables() { # file: no table without cells
 }
 
 if [ "$opencl" -gt 0 ] && [ ! -x "$ATOMICS" ]; then check "make atomics" make -C "$root" BUILD="$(dirname "$K")" atomics; fi
-if [ "$opencl" -gt 0 ]; then scripts='kuresson counters arm losada fraga'; else scripts='counters losada fraga'; fi
+if [ "$opencl" -gt 0 ]; then scripts='kuresson counters arm losada fraga'; else scripts='counters arm losada fraga'; fi
 for script in $scripts; do
   check "$script" sh "$root/bench/experiments/$script.sh" --quick -o out
   check "the tables of $script" tables out/$script-tables.md
 done
 case $scripts in kuresson*)
-  check "devices" grep -q '"place"' out/kuresson-devices.json
+  check "devices" grep -q '^| clock |.* 850 |' out/kuresson-tables.md
   check "matrices" lines out/kuresson-matrices.csv 3
   check "products" statuses out/kuresson-products.csv $((2 * 7 * devices))
+  check "the study's rates and ours" grep -q '^| matrix | Kuresson 2012 ATI Radeon HD5870 csr-scalar s |.*| krylocl: ' out/kuresson-tables.md
+  check "a rate of the study" grep -q '^| heart1 | 347 | 158 | - |' out/kuresson-tables.md
+  check "a ratio of the study's rates" grep -q '^| Maragal_2 | 3 | 15.4 |' out/kuresson-tables.md
   check "full storage" statuses out/kuresson-full.csv $((2 * devices))
-  check "two devices" grep -q 'One against two devices: not measured' out/kuresson-tables.md
-  check "variants" statuses out/arm-variants.csv 5
-  for run in lanes-4 lanes-8; do check "$run" statuses out/arm-$run.csv 1; done
-  for run in group-64 group-256; do check "$run" statuses out/arm-$run.csv 3; done
-  for place in $(echo "$places" | grep : | tr : -); do
-    check "atomics on $place" lines out/kuresson-atomics-"$place".csv 17
-    check "sums on $place" sh -c "! grep 'wrong' out/kuresson-atomics-$place.csv"
-    check "some sums on $place" sh -c "[ \$(grep -c ,ok, out/kuresson-atomics-$place.csv) -ge 12 ]"
-  done ;;
+  check "variants" statuses out/arm-variants.csv 7
+  check "4 and 8 work-items per row" lines out/arm-lanes.csv 3
+  check "group sizes" lines out/arm-group.csv 7
+  check "atomics" lines out/kuresson-atomics.csv $((16 * opencl + 1))
+  check "sums" sh -c '! grep wrong out/kuresson-atomics.csv'
+  check "some sums" sh -c "[ \$(grep -c ,ok, out/kuresson-atomics.csv) -ge $((12 * opencl)) ]" ;;
 esac
+check "the worked example" grep -q '^| y(3) | 57 | 47 | 47 | 47 | 47 |' out/arm-tables.md
 check "profiles" statuses out/counters-profile.csv $((6 * devices))
 check "libraries" test -s out/counters-peers.txt
-check "kernels 1 and 2" statuses out/losada-kernels.csv $((4 * 2 * devices))
-check "files" lines out/losada-files.csv 4
+check "kernels 1 and 2, real" statuses out/losada-real.csv $((2 * 2 * devices))
+check "kernels 1 and 2, complex" statuses out/losada-complex.csv $((2 * 2 * devices))
+check "time of kernel 2 / time of kernel 1" grep -q '^| bfwa782 | 80.7 | 1.25 |' out/losada-tables.md
+[ "$opencl" = 0 ] || check "time on the CPU / time on a device" grep -q '| krylocl, native CPU / ' out/losada-tables.md
+check "files" lines out/losada-files.csv 7
 check "files are the same" sh -c "! grep different out/losada-files.csv"
-check "threads" statuses out/fraga-threads.csv $((2 * 2 * 5))
+check "threads" statuses out/fraga-threads.csv $((2 * 2 * 6))
+[ "$opencl" = 0 ] || check "devices" statuses out/fraga-devices.csv $((2 * 5 * opencl))
+check "deviation beside GFlop/s" grep -q '^| matrix | Fraga 2018 mean.*deviation, percent |.* cpu ell |' out/fraga-tables.md
+check "dc1 in ELL" grep -q 'refuses ELL: pads to 0.01' out/fraga-tables.md
 check "row lengths" lines out/fraga-matrices.csv 3
 formats=$("$K" list formats | grep -c '^  [a-z]')
 check "every format" lines out/fraga-correct.csv $((1 + 2 * formats * devices))
 check "right" sh -c "! grep wrong out/fraga-correct.csv"
 check "at least once" sh -c "[ \$(grep ,ok, out/fraga-correct.csv | cut -d, -f3 | sort -u | wc -l) -ge $((formats - 4)) ]"
-printf 'matrix,format,rate\n/far/away/m.mtx.gz,ell,2\nm,coo,1\n' >paths.csv
-check "matrices without folders and endings" sh -c "awk -v down=matrix -v across=format -v cell=rate -f '$root/bench/experiments/csv.awk' -f '$root/bench/experiments/table.awk' paths.csv | grep -q '^| m | 2 | 1 |'"
+check "results without paths and samples" sh -c "! grep -rl -e '$root' -e '$work' out && [ ! -d out/samples ]"
+
+pivot() { # options of cells.awk: the table of cells.csv
+  awk "$@" -f "$root/bench/experiments/csv.awk" -f "$root/bench/experiments/cells.awk" cells.csv |
+    awk -v caption=cells -f "$root/bench/experiments/csv.awk" -f "$root/bench/experiments/pivot.awk"
+}
+has_line() { # line of a table, options of cells.awk
+  line=$1
+  shift
+  pivot "$@" | grep -qxF "$line"
+}
+printf 'matrix,format,status,rate\n/far/away/m.mtx.gz,ell,ok,6\nm,"a, b",ok,7000000000\nm,coo,ok,2\nm,cds,refused: pads,\n' >cells.csv
+check "matrices without folders and endings" has_line '| m | 6 | 7000000000 | 2 | refused |' -v down=matrix -v across=format -v cell=rate
+check "ratios" has_line '| m | 3 |' -v down=matrix -v across=format -v cell=rate -v only='format~^[ec]' -v base=format=coo -v same=matrix
+check "a factor" has_line '| m ell | 60 |' -v down=matrix+format -v cell=rate -v scale=10 -v only='format=ell;rate=6'
+check "a column that does not exist" sh -c "! awk -v down=nothing -f '$root/bench/experiments/csv.awk' -f '$root/bench/experiments/cells.awk' cells.csv"
 check "an option that does not exist" sh -c "! sh '$root/bench/experiments/fraga.sh' --nothing"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

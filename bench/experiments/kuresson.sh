@@ -3,50 +3,84 @@
 # study in sequential code, on the CPU and on OpenCL devices, and atomic additions. Options: common.sh.
 . "$(dirname "$0")/common.sh"
 
-# Tables 2 to 4 and 5.
-"$K" devices -v >"$out/kuresson-devices.txt" || failed "krylocl devices"
-"$K" devices -q --json "$out/kuresson-devices.json" || failed "krylocl devices --json"
-systems=$(choose nos4 west0479 bcsstk16 sherman5 memplus Dubcova1 wathen100 G2_circuit cage12)
-small=$(choose nos4 west0479 bcsstk16 sherman5)
+# The matrices of the study and small ones: every format may pad. Large ones: a format that pads too much is refused.
+small=$(choose heart1 Trefethen_20000b TSOPF_RS_b162_c3 psmigr_1 spiral viscoplastic1 deter4 Maragal_2 fp nos4 west0479 bcsstk16 sherman5)
+large=''
+[ -n "$names" ] || large=$(choose memplus Dubcova1 wathen100 G2_circuit cage12)
 precisions=s,d
-if [ -n "$quick" ]; then systems="poisson2d:20 cage:4" small=$systems precisions=d; fi
-# shellcheck disable=SC2086
-"$K" info $systems -q --csv "$out/kuresson-matrices.csv" || failed "krylocl info"
+if [ -n "$quick" ]; then small="poisson2d:20 cage:4" large='' precisions=s; fi
+formats=coo,ell,ell-image,csr-scalar,csr-image,cds,cds-image runs=products
 
-# Tables 7 to 14: every format on every device beside sequential code. The full format pads: it is forced where it fits.
+"$K" devices -v >"$work/devices" || failed "krylocl devices"
+grep -vE '^(drivers|help) ' "$work/devices" >"$out/kuresson-devices.txt" # paths of this machine
 # shellcheck disable=SC2086
-bench products $systems -s none -d "$devices" -t "$threads" --precision $precisions \
-  -f coo,ell,ell-image,csr-scalar,csr-image,cds,cds-image
+describe_matrices $small $large
 # shellcheck disable=SC2086
-bench full $small -s none -d "$devices" -t "$threads" --precision $precisions -f dense --force
-{
-  for run in full products; do
-    for format in sequential dense coo ell ell-image csr-scalar csr-image cds cds-image; do
-      grep -q ",$format," "$out/kuresson-$run.csv" || continue
-      if [ $format$run = sequentialproducts ]; then across=precision; else across=kind+place+precision; fi
-      [ $format$run != sequentialfull ] || continue
-      table "$out/kuresson-$run.csv" -v only=format=$format -v down=matrix -v across=$across -v cell=seconds_per_product \
-        -v scale=1e6 -v caption="$format: microseconds per product"
-      [ $format = sequential ] || table "$out/kuresson-$run.csv" -v only=format=$format -v down=matrix -v across=$across \
-        -v cell=speedup -v caption="$format: speed-up over sequential code"
-    done
-  done
-  echo "One against two devices: not measured. A product of krylocl runs on one device."
-} >"$out/kuresson-tables.md"
-
-# Table 9: the first OpenCL device, and others if they are there.
-atomics=${ATOMICS:-$root/build/bench/experiments/atomics}
-places=$("$K" devices -q --json - | tr -d ' \t"' | sed -n 's/^place:\([0-9]*:[0-9]*\),*$/\1/p')
-if [ ! -x "$atomics" ]; then
-  failed "no program $atomics: make atomics"
-elif [ -z "$places" ]; then
-  echo "$self: no OpenCL device: no atomic additions" >&2
-else
-  for place in $places; do
-    csv=$out/kuresson-atomics-$(echo "$place" | tr : -).csv
-    "$atomics" "$place" "$here/atomics.cl" >"$csv" || failed "atomics $place: exit code $?"
-    table "$csv" -v down=type+addition -v across=work_items+cells -v cell=us_median \
-      -v caption="Atomic additions on device $place: microseconds per launch, by work-items and cells"
-  done >"$out/kuresson-atomics.md"
+bench products $small -s none -d "$devices" -t "$threads" --precision $precisions -f $formats --force
+if [ -n "$large" ]; then
+  # shellcheck disable=SC2086
+  bench large $large -s none -d "$devices" -t "$threads" --precision $precisions -f $formats
+  runs="products large"
 fi
+# shellcheck disable=SC2086
+bench full $small -s none -d "$devices" -t "$threads" --precision s -f dense --force
+
+add_atomics() { # atomic additions on every OpenCL device, and their cells
+  atomics=${ATOMICS:-$root/build/bench/experiments/atomics}
+  places=$("$K" devices -q --json - | tr -d ' \t"' | sed -n 's/^place:\([0-9]*:[0-9]*\),*$/\1/p')
+  [ -n "$places" ] || { echo "$self: no OpenCL device: no atomic additions" >&2; return; }
+  [ -x "$atomics" ] || { failed "no program $atomics: make atomics"; return; }
+  for place in $places; do
+    "$atomics" "$place" "$here/atomics.cl" >>"$work/atomics.csv" || failed "atomics $place: exit code $?"
+  done
+  awk 'NR == 1 || !/^device,/' "$work/atomics.csv" >"$out/kuresson-atomics.csv"
+  measured atomics -v down=device+type+addition+cells -v across=work_items -v cell=us_median -v heading="krylocl, us per launch: "
+  measured atomics -v down=device+type+addition+cells -v across=work_items -v cell=us_median -v base=work_items=50 \
+    -v same=device+type+addition+cells -v heading="time / that of 50: "
+}
+
+compare_formats() { # caption, files of the study, formats as a pattern: rates of the study and of krylocl
+  published "$2" -v across=study+device+format+precision -v only="quantity=nonzeros per second"
+  measured "$runs" -v across=device+place+format+precision -v only="format~$3" -v cell=mnnz_per_second
+  table "$1: million nonzeros per second"
+}
+
+{
+  published table01-04-devices -v down=quantity -v only='table~[234]'
+  measured_devices "device name=name;device vendor=vendor;device version=version;driver version=driver;compute units=compute_units;
+clock=clock_mhz;global memory=memory_bytes"
+  table "Tables 2 to 4, devices: clock in MHz, memory in bytes" -v corner=property
+
+  published table05-matrices -v across=study+quantity -v only='quantity~^(rows|columns|nonzeros)$'
+  measured matrices -v across= -v heading="krylocl: rows" -v cell=rows
+  measured matrices -v across= -v heading="krylocl: columns" -v cell=cols
+  measured matrices -v across= -v heading="krylocl: nonzeros" -v cell=nnz
+  table "Table 5, matrices. Of symmetric files the study counts the stored half, krylocl all nonzeros"
+
+  published table07-full -v across=study+device+quantity -v only='quantity~^time'
+  measured full -v across=device+place+format -v cell=seconds_per_product -v scale=1e3
+  table "Table 7, full storage: milliseconds per product"
+  published table07-full -v across=study+device+quantity -v only='quantity~^speed-up of'
+  measured full -v only='format=dense' -v cell=speedup
+  table "Table 7, full storage: speed-up over sequential code"
+
+  compare_formats "Table 8, COO" table08-coo '^coo$'
+  compare_formats "Table 10, ELL" table10-ell '^ell$'
+  compare_formats "Table 11, ELL with x in an image" table11-ell-image '^ell'
+  compare_formats "Table 12, CSR, and with x in an image" table12-csr '^csr'
+  compare_formats "Table 13, CDS, and with x in an image" table13-cds '^cds'
+  published "table08-coo table10-ell table11-ell-image table12-csr table13-cds" -v across=study+device+format \
+    -v only="quantity=nonzeros per second" -v base=format=coo -v same=matrix+device
+  measured "$runs" -v across=device+place+format -v only="precision=s" -v cell=mnnz_per_second \
+    -v base=format=coo -v same=matrix+place
+  table "Tables 8 to 13, float: rate of a format / rate of COO on the same device"
+  measured "$runs" -v across=format+device+place+precision -v only="format~^[cd]" -v cell=speedup
+  table "Speed-up over sequential code in CSR"
+
+  published table09-atomics -v down=study+device -v across=threads -v only="quantity=time of the test" -v heading="Kuresson 2012, s: "
+  published table09-atomics -v down=study+device -v across=threads -v only="quantity=time of the test" -v base=threads=50 \
+    -v same=device -v heading="time / that of 50: "
+  add_atomics
+  table "Table 9, atomic additions by 50 and 50,000 work-items, to one cell and to cells of their own" -v corner=device
+} >"$out/kuresson-tables.md"
 finish
