@@ -28,6 +28,8 @@ tables() { # file: no table without cells
   [ -s "$1" ] && awk '/^\|/ { rows++ } !/^\|/ { if (rows && rows < 3) bad = 1; rows = 0 } END { exit bad || (rows && rows < 3) }' "$1"
 }
 
+has() { "$K" list formats | grep -c "^  $1 "; } # format: 1 if this krylocl has it
+
 if [ "$opencl" -gt 0 ] && [ ! -x "$ATOMICS" ]; then check "make atomics" make -C "$root" BUILD="$(dirname "$K")" atomics; fi
 if [ "$opencl" -gt 0 ]; then scripts='kuresson counters arm losada fraga'; else scripts='counters arm losada fraga'; fi
 for script in $scripts; do
@@ -37,11 +39,15 @@ done
 case $scripts in kuresson*)
   check "devices" grep -q '^| clock |.* 850 |' out/kuresson-tables.md
   check "matrices" lines out/kuresson-matrices.csv 3
-  check "products" statuses out/kuresson-products.csv $((2 * 7 * devices))
+  check "products" statuses out/kuresson-products.csv $((2 * (7 + $(has ell-rows)) * devices))
   check "the study's rates and ours" grep -q '^| matrix | Kuresson 2012 ATI Radeon HD5870 csr-scalar s |.*| krylocl: ' out/kuresson-tables.md
   check "a rate of the study" grep -q '^| heart1 | 347 | 158 | - |' out/kuresson-tables.md
   check "a ratio of the study's rates" grep -q '^| Maragal_2 | 3 | 15.4 |' out/kuresson-tables.md
   check "full storage" statuses out/kuresson-full.csv $((2 * devices))
+  check "two devices of the study" grep -q '^| psmigr_1 | 16.9 | 32.6 | 47.6 | 81.3 |' out/kuresson-tables.md
+  if "$K" spmv --help | grep -q -e --devices; then
+    check "two devices together" sh -c "[ \$(grep -c '^[^,]*,cpu+cpu,[^,]*,ok,[0-9]' out/kuresson-pairs.csv) = 4 ]"
+  fi
   check "variants" statuses out/arm-variants.csv 7
   check "4 and 8 work-items per row" lines out/arm-lanes.csv 3
   check "group sizes" lines out/arm-group.csv 7
@@ -50,7 +56,7 @@ case $scripts in kuresson*)
   check "some sums" sh -c "[ \$(grep -c ,ok, out/kuresson-atomics.csv) -ge $((12 * opencl)) ]" ;;
 esac
 check "the worked example" grep -q '^| y(3) | 57 | 47 | 47 | 47 | 47 |' out/arm-tables.md
-check "profiles" statuses out/counters-profile.csv $((6 * devices))
+check "profiles" statuses out/counters-profile.csv $(((6 + $(has csr-global)) * devices))
 check "libraries" test -s out/counters-peers.txt
 check "kernels 1 and 2, real" statuses out/losada-real.csv $((2 * 2 * devices))
 check "kernels 1 and 2, complex" statuses out/losada-complex.csv $((2 * 2 * devices))

@@ -74,6 +74,14 @@ choose() { # names of the experiment
   [ -z "$absent" ] || echo "$self: left out, not in $matrices:$absent" >&2
 }
 
+# Those of the formats that this krylocl has, as a list for -f.
+listed() { # formats
+  "$K" list formats >"$work/formats"
+  for format in "$@"; do
+    if grep -q "^  $format " "$work/formats"; then echo "$format"; fi
+  done | paste -sd , -
+}
+
 # The columns of krylocl bench and krylocl info that tables use.
 columns='lanes group matrix field symmetry precision rows cols nnz explicit_zeros row_max row_deviation_percent format device place kind threads
   status validated noisy seconds_per_product seconds_per_product_low seconds_per_product_high bytes_stored bytes_per_product

@@ -10,7 +10,8 @@ describe_matrices $systems
 # Products with profiles: the time of a row on the device by write, kernels, read; counters of CPU devices. The GPU layout, in
 # which the kernels differ on CPU devices too.
 # shellcheck disable=SC2086
-bench profile $systems -s none -d "$devices" -t "$threads" --layout gpu -f csr-scalar,csr-split,ell,sell,cds,coo --profile
+bench profile $systems -s none -d "$devices" -t "$threads" --layout gpu \
+  -f "$(listed csr-scalar csr-global csr-split ell sell cds coo)" --profile
 
 {
   published table1-matrices -v across=study+quantity
@@ -28,7 +29,9 @@ bench profile $systems -s none -d "$devices" -t "$threads" --layout gpu -f csr-s
   table "Figures 3 and 4, bytes written to the device and read from it in CSR, and the least by the formula of the study"
   awk -f "$here/csv.awk" -f "$here/counters.awk" "$out/counters-profile.csv" || failed "no tables of $out/counters-profile.csv"
   published text -v only='quantity~gain' -v down=device+quantity -v across=study+unit
-  table "The gain of the kernel that keeps row bounds and sum in registers" -v corner=kernel
+  measured profile -v cell=seconds_per_product -v only='format~^csr-(scalar|global)$;device~.' -v base=format=csr-global \
+    -v same=matrix+place -v heading='krylocl, time of csr-scalar / time of csr-global: '
+  table "The gain of the kernel that keeps row bounds and sum in registers" -v corner="kernel or matrix"
 } >"$out/counters-tables.md"
 
 # Other libraries: those that make peers found.

@@ -9,7 +9,7 @@ large=''
 [ -n "$names" ] || large=$(choose memplus Dubcova1 wathen100 G2_circuit cage12)
 precisions=s,d
 if [ -n "$quick" ]; then small="poisson2d:20 cage:4" large='' precisions=s; fi
-formats=coo,ell,ell-image,csr-scalar,csr-image,cds,cds-image runs=products
+formats=$(listed coo ell ell-rows ell-image csr-scalar csr-image cds cds-image) runs=products
 
 "$K" devices -v >"$work/devices" || failed "krylocl devices"
 grep -vE '^(drivers|help) ' "$work/devices" >"$out/kuresson-devices.txt" # paths of this machine
@@ -39,6 +39,39 @@ add_atomics() { # atomic additions on every OpenCL device, and their cells
     -v same=device+type+addition+cells -v heading="time / that of 50: "
 }
 
+# Two devices together beside each alone, the rows divided equally as in the study. Two ranks of the CPU share its processors.
+list_pairs() {
+  gpus=$("$K" devices -q --json - | tr -d ' \t",' | awk -F: '/^place/ { place = substr($0, 7) } /^kind:gpu/ { print place }')
+  echo cpu,cpu
+  for gpu in $gpus; do echo "cpu,$gpu"; done
+  echo "$gpus" | awk 'NR == 1 { first = $1 } NR == 2 { print first "," $1 }'
+}
+
+multiply_together() { # pair of devices, system, format: a line of kuresson-pairs.csv
+  row="$(short_name "$2"),${1%,*}+${1#*,},$3"
+  status=0
+  "$K" spmv "$2" --devices "$1" --shares rows -f "$3" --precision s -q --json "$work/pair.json" 2>"$work/message" || status=$?
+  case $status in
+    0) tr -d ' \t,"' <"$work/pair.json" | awk -F: -v row="$row" '{ x[$1] = $2 }
+      $1 == "mnnz_per_second_alone" && $2 > alone + 0 { alone = $2 }
+      END { printf "%s,ok,%.6g,%.6g,%.6g,%.6g\n", row, alone, x["mnnz_per_second"], x["speedup_over_one"], x["seconds_halo"] }' ;;
+    5) echo "$row,refused,,,," ;;
+    *) failed "spmv $2 on $1 in $3: $(cat "$work/message")" ;;
+  esac
+}
+
+add_pairs() { # products on two devices, and their cells
+  echo "matrix,devices,format,status,mnnz_per_second_alone,mnnz_per_second,speedup,seconds_halo" >"$out/kuresson-pairs.csv"
+  "$K" spmv --help | grep -q -e --devices || { echo "$self: krylocl spmv has no --devices: no products on two devices" >&2; return; }
+  for pair in $(list_pairs); do
+    for system in $small; do
+      for format in ell ell-image csr-scalar; do multiply_together "$pair" "$system" $format >>"$out/kuresson-pairs.csv"; done
+    done
+  done
+  measured pairs -v across=devices+format -v cell=mnnz_per_second_alone -v heading='krylocl, fastest alone: '
+  measured pairs -v across=devices+format -v cell=mnnz_per_second -v heading='krylocl, together: '
+}
+
 compare_formats() { # caption, files of the study, formats as a pattern: rates of the study and of krylocl
   published "$2" -v across=study+device+format+precision -v only="quantity=nonzeros per second"
   measured "$runs" -v across=device+place+format+precision -v only="format~$3" -v cell=mnnz_per_second
@@ -65,7 +98,7 @@ clock=clock_mhz;global memory=memory_bytes"
   table "Table 7, full storage: speed-up over sequential code"
 
   compare_formats "Table 8, COO" table08-coo '^coo$'
-  compare_formats "Table 10, ELL" table10-ell '^ell$'
+  compare_formats "Table 10, ELL" table10-ell '^ell(-rows)?$'
   compare_formats "Table 11, ELL with x in an image" table11-ell-image '^ell'
   compare_formats "Table 12, CSR, and with x in an image" table12-csr '^csr'
   compare_formats "Table 13, CDS, and with x in an image" table13-cds '^cds'
@@ -82,5 +115,13 @@ clock=clock_mhz;global memory=memory_bytes"
     -v same=device -v heading="time / that of 50: "
   add_atomics
   table "Table 9, atomic additions by 50 and 50,000 work-items, to one cell and to cells of their own" -v corner=device
+
+  published table14-two-devices -v across=study+device+format+devices -v only="quantity=nonzeros per second"
+  add_pairs
+  table "Table 14, one device and two, float: million nonzeros per second"
+  published table14-two-devices -v across=study+device+format -v only="quantity=speed-up of two devices over one"
+  measured pairs -v across=devices+format -v cell=speedup
+  measured pairs -v across=devices+format -v cell=seconds_halo -v scale=1e6 -v heading='krylocl, us in the halo: '
+  table "Table 14: speed-up of two devices over one, of krylocl over the fastest of the two"
 } >"$out/kuresson-tables.md"
 finish
