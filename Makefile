@@ -196,10 +196,11 @@ check-sanitizers:
 	$(MAKE) --no-print-directory check $(sanitized) FUZZ_SECONDS=$(or $(SECONDS),3)
 bench-read: $(BUILD)/bench/read
 	$<
-# The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options.
+# The experiments of docs/experiments.md; EXPERIMENTS="--quick" or others of their options, STUDIES="kuresson arm": these scripts.
+STUDIES = kuresson counters arm losada fraga
 atomics: $(if $(HAVE_OPENCL),$(BUILD)/bench/experiments/atomics)
 experiments: all atomics
-	@failed=; for e in kuresson counters arm losada fraga; do \
+	@failed=; for e in $(STUDIES); do \
 	  KRYLOCL=$(BUILD)/krylocl ATOMICS=$(BUILD)/bench/experiments/atomics sh bench/experiments/$$e.sh $(EXPERIMENTS) || failed=1; done; [ -z "$$failed" ]
 PEER_MATRICES = poisson3d:100 hpcg:64 poisson2d:1000
 peers: all

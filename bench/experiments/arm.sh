@@ -1,12 +1,12 @@
 #!/bin/sh
 # The ARM tutorial (Lokhmotov 2011): its worked example, variants of the product on an OpenCL device, and its group sizes. CPU
-# devices get the GPU layout, in which the variants differ. Options: common.sh; -d is opencl here, the first OpenCL device.
+# devices get the GPU layout, in which the variants differ. Options: common.sh; of several devices the first OpenCL device counts.
 . "$(dirname "$0")/common.sh"
 variants=csr-scalar,csr-unrolled,csr-lanes,csr-image,ell,ell-image,coo
 opencl=$("$K" devices -q --json - | sed -n 's/.*"place":.*"\([0-9]*:[0-9]*\)".*/\1/p' | head -n 1)
-if [ "$devices" = all ]; then
-  if [ -n "$opencl" ]; then devices=opencl; else devices=cpu; fi
-fi
+[ "$devices" != all ] || devices=opencl
+devices=$(echo "$devices" | tr , '\n' | grep -vx cpu | head -n 1)
+if [ -z "$opencl" ] || [ -z "$devices" ]; then devices=cpu; fi
 
 # The worked example: y = A x in every format of the tutorial. The last element is 47; the slides print 57.
 example() { # name of a vector or matrix and its sizes as Matrix Market from the published entries
@@ -21,7 +21,7 @@ multiply_example() { # the cells of its table; every y has to be A x
     END { for (i = 1; i <= k; i++) print y[i] }' "$work/x.mtx" "$work/A.mtx" >"$work/exact"
   awk '{ print "y(" NR - 1 ")\tA x\t" $1 }' "$work/exact" >>"$work/cells"
   for format in $(echo $variants | tr , ' '); do
-    if ! "$K" spmv "$work/A.mtx" "$work/x.mtx" -f "$format" -d "${devices%%,*}" -q -o "$work/y.mtx" 2>"$work/message"; then
+    if ! "$K" spmv "$work/A.mtx" "$work/x.mtx" -f "$format" -d "$devices" -q -o "$work/y.mtx" 2>"$work/message"; then
       grep -q "format $format refused" "$work/message" || failed "the example in $format: $(cat "$work/message")"
       continue
     fi
@@ -32,7 +32,7 @@ multiply_example() { # the cells of its table; every y has to be A x
   table "The worked example: y = A x. The last element printed in the slides is a misprint" -v corner=element
 }
 
-if [ -z "$opencl" ]; then
+if [ "$devices" = cpu ]; then
   multiply_example >"$out/arm-tables.md"
   echo "$self: no OpenCL device: nothing was measured"
   finish
