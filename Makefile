@@ -253,8 +253,8 @@ uninstall:
 	rm -rf $(doc)
 
 # Drawn from the runs in bench/results (with all samples, compressed), and from nothing else: the page is not part of the tree.
-runs  = $(patsubst bench/results/%.gz,$(drawn)/%,$(sort $(wildcard bench/results/*.json.gz)))
 drawn = $(BUILD)/results
+runs  = $(patsubst bench/results/%.gz,$(drawn)/%,$(sort $(wildcard bench/results/*.json.gz)))
 $(drawn)/%.json: bench/results/%.json.gz
 	@mkdir -p $(@D)
 	gzip -dc $< > $@

@@ -8,7 +8,7 @@ if [ "$1" = --one ]; then # krylocl DEVICE RANKS SYSTEM TYPE SOLVER PRECOND FORM
   shift
   program=$1 device=$2 ranks=$3 what="$4 $5 $6 $7 $8" x=$(mktemp)
   run=
-  [ "$ranks" = 1 ] || run="mpirun -q --oversubscribe -n $ranks"
+  [ "$ranks" = 1 ] || run="mpirun --oversubscribe -n $ranks"
   out=$($run "$program" solve "$4" --precision "$5" --solver "$6" --precond "$7" --format "$8" --device "$device" \
     --restart 6 --max-iter 60 --no-direct -q -o "$x" --json - 2>/dev/null)
   status=$?

@@ -131,6 +131,14 @@ static void test_limit(void) {
   kcl_cache_trim("nothing here", 0);
 }
 
+/* Is an entry that no process has written before missing, once this one has written it? */
+static int loses_new_entry(int number) {
+  char key[24];
+  snprintf(key, sizeof key, "new key %d", number);
+  kcl_cache_put("new", key, key, sizeof key);
+  return !holds("new", key, key, sizeof key);
+}
+
 /* Several writers of one key: a reader sees the complete text of one of them. */
 static void test_processes(void) {
   enum { CHILDREN = 4, TIMES = 300, SIZE = 20000 };
@@ -147,6 +155,7 @@ static void test_processes(void) {
       char *got = kcl_cache_get("many", "one key", &n);
       bad = !got || n != SIZE || memcmp(got, got + 1, SIZE - 1);
       free(got);
+      bad = bad || loses_new_entry(i);
     }
     _exit(bad);
   }

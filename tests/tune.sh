@@ -82,8 +82,8 @@ else
   awk "BEGIN { exit !(0$first > 0 && 0$(missed) > 1.2 * 0$first) }"; verdict $? "  what was missed: $first s, then $(missed)"
   sed -i '1s/| \([0-9]*\) [0-9.e+-]* |/| \1 1000 |/' "$memory"
   again "  multigrid once that is enough"; json s.json "'then cg with amg' in d['changes']"
-  # On a busy machine the set-up may have taken longer than plain iterations were predicted to: those are made longer.
-  sed -i '1s/\( amg [a-z0-9-]* [0-9.e+-]* \)[0-9.e+-]*;/\11000;/' "$memory"
+  # On a busy machine the set-up may have taken longer than plain iterations: recorded are a short set-up and long iterations.
+  sed -i '1s/\( amg [a-z0-9-]* \)[0-9.e+-]* [0-9.e+-]*;/\11e-6 1000;/' "$memory"
   again "  and from then on"; json s.json "'as remembered' in d['changes'] and d['iterations'] < 60"; says "^method .*; remembered"
 fi
 

@@ -180,7 +180,8 @@ void kcl_cache_put(const char *sub, const char *key, const void *data, size_t si
   entry_head h = {.version = VERSION, .key = n, .data = size, .sum = sum_entry(key, n, data, size)};
   memcpy(h.magic, magic, sizeof magic);
   if (kcl_cache_path(sub, entry_name(key, name), path, sizeof path)) return;
-  if (access(path, R_OK | W_OK)) unlink(path); /* kept from us by its mode, in a folder of ours */
+  /* Kept from us by its mode, in a folder of ours. One that was missing may be another process's by now. */
+  if (access(path, R_OK | W_OK) && errno == EACCES) unlink(path);
   if (kcl_output_open(NULL, path, &o)) return;
   int rc = fchmod(o.file, 0600);
   if (!rc) rc = kcl_output_write(NULL, &o, &h, sizeof h);
