@@ -128,8 +128,12 @@ if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then
   status &
   watcher=$!
 fi
-# One more than processors: mpi.sh and ranks.sh wait for half of their time, for mpirun to start and to end.
-list | xargs -n 1 -P $(($(getconf _NPROCESSORS_ONLN) + 1)) sh "$0" --one
+# One more than processors: mpi.sh and ranks.sh wait for half of their time, for mpirun to start and to end. And beside other
+# programs one more per program that runs, up to twice as many again: else the tests' share of the processors is small.
+processors=$(getconf _NPROCESSORS_ONLN)
+others=$(awk '{ split($4, running, "/"); print running[1] - 1 }' /proc/loadavg 2>/dev/null)
+[ "${others:-0}" -le $((2 * processors)) ] || others=$((2 * processors))
+list | xargs -n 1 -P $((processors + 1 + ${others:-0})) sh "$0" --one
 leave
 cat "$logs"/*.failed 2>/dev/null
 cat "$logs"/*.count | awk '{ p += $1; f += $2; s += $3 } END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || !p }'

@@ -89,7 +89,8 @@ static bool fits(const host *h, const problem *p, const char *solver) {
   return !rc;
 }
 
-/* Each method in each format; on a device, which compiles what it runs, a few; by default and on many ranks in every third. */
+/* Each method in each format; on a device, which compiles what it runs, a few; on many ranks in every third, by default in
+ * every seventh. */
 static void methods(const host *h, const problem *p) {
   const int number = (int)(p - problems);
   const int solvers = kcl_list_size(KCL_SOLVERS), formats = kcl_list_size(KCL_FORMATS);
@@ -98,7 +99,7 @@ static void methods(const host *h, const problem *p) {
     if (!wanted_solver(solver) || !fits(h, p, solver)) continue;
     for (int f = 0; f < formats; f++) {
       if (few_combinations && ((i + number) % 2 || f != (5 * i + 7 * number) % formats)) continue;
-      if ((ranks > 2 || !thorough()) && (i + f + number) % 3) continue;
+      if ((i + f + number) % (!thorough() ? 7 : ranks > 2 ? 3 : 1)) continue;
       kcl_options o = options_for(p, solver, kcl_list(KCL_FORMATS, f).name, i + f);
       if (!wanted_format(o.format)) continue;
       solve(h, &o, p->kind, KCL_MPI_ROOT, rank ? NULL : h->A, 0);
