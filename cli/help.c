@@ -63,8 +63,8 @@ void cli_print_list(const cli_names *l) {
     kcl_entry e = kcl_list(l->which, i);
     char text[200];
     int at = printf("  %-15s  ", e.name);
-    snprintf(text, sizeof text, "%s%s%s", e.summary, e.example ? ": " : "",
-             e.example ? e.example : "");
+    snprintf(text, sizeof text, "%s%s%s%s", e.summary, e.example ? ": " : "",
+             e.example ? e.example : "", e.study ? " (study: not for auto)" : "");
     cli_wrap(stdout, at, at, text, (int)strlen(text));
   }
 }

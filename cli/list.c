@@ -33,6 +33,7 @@ static cJSON *names_json(kcl_registry which) {
     json_text(one, "name", kcl_list(which, i).name);
     json_text(one, "summary", kcl_list(which, i).summary);
     if (kcl_list(which, i).example) json_text(one, "example", kcl_list(which, i).example);
+    if (which == KCL_FORMATS) json_bool(one, "study", kcl_list(which, i).study);
     cJSON_AddItemToArray(list, one);
   }
   return list;
@@ -118,4 +119,5 @@ const cli_command cli_list = {
         "folder.\n"
         "\n"
         "--json: an object with a list of {name summary} for each word, of generators "
-        "with an example, devices only if asked for; collection: a list of names, if asked for.\n"};
+        "with an example, of formats with study (true: it repeats a published study, and auto "
+        "never takes it), devices only if asked for; collection: a list of names, if asked for.\n"};

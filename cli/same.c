@@ -53,7 +53,10 @@ static bool is_input(const place *out, const char *path) {
 /* The operands of generate and get are names, not files. */
 static int against_inputs(const cli_command *c, const cli_options *o, const place *out) {
   bool names = !strcmp(c->name, "generate") || !strcmp(c->name, "get");
-  bool bad = is_input(out, o->x0) || is_input(out, o->near_null) || is_input(out, o->coordinates);
+  const char *also[CLI_INPUTS];
+  bool bad = false;
+  cli_option_inputs(o, also);
+  for (int i = 0; !bad && i < CLI_INPUTS; i++) bad = is_input(out, also[i]);
   for (int i = 0; !names && !bad && i < o->count; i++) bad = is_input(out, o->files[i]);
   if (!bad) return 0;
   return cli_fail(KCL_USAGE, "%s is an input file: the result needs another name", out->path);

@@ -5,6 +5,7 @@
 #include "cli/problem/device.h"
 #include "cli/problem/problem.h"
 #include "cli/solve/report.h"
+#include "cli/spmv/check.h"
 #include "cli/ui/codes.h"
 #include "cli/ui/json.h"
 #include "cli/ui/options.h"
@@ -33,8 +34,8 @@ typedef struct run_of { /* a run of `krylocl spmv` */
   int columns; /* per pass */
   double sample[SAMPLES], median;
   kcl_stream stream;
-  kcl_product_error worst;
-  int64_t worst_column;
+  kcl_dense *other; /* y of --compare, or NULL */
+  cli_product_verdict verdict;
   double seconds_device, seconds_apply, seconds_write;
 } run_of;
 
@@ -93,24 +94,16 @@ done:
   return rc;
 }
 
-/* Compares every column with its bound and keeps the worst. */
-static int check_columns_of_y(kcl *ctx, run_of *r) {
-  kcl_csr *AH = NULL;
-  kcl_product_error e;
-  int rc = 0;
-  if (!r->o->verify) return 0;
-  cli_busy(r->o, "checking");
-  if (r->o->adjoint) CLI_TRY(cli_lib(ctx, kcl_csr_adjoint(ctx, r->p.A, &AH)));
-  for (int64_t j = 0; j < r->p.x->cols; j++) {
-    CLI_TRY(cli_lib(ctx, kcl_update_check(ctx, AH ? AH : r->p.A, r->p.precision, r->alpha,
-                                          cli_column(r->p.x, j), r->beta,
-                                          r->y0 ? cli_column(r->y0, j) : NULL, cli_column(r->y, j),
-                                          &e)));
-    if (j == 0 || e.ratio > r->worst.ratio) r->worst = e, r->worst_column = j;
-  }
-done:
-  kcl_csr_free(&AH);
-  return rc;
+static int check_y(kcl *ctx, run_of *r) {
+  const cli_product p = {.A = r->p.A,
+                         .precision = r->p.precision,
+                         .alpha = r->alpha,
+                         .beta = r->beta,
+                         .x = r->p.x,
+                         .y = r->y,
+                         .y0 = r->y0,
+                         .other = r->other};
+  return check_computed(ctx, r->o, &p, &r->verdict);
 }
 
 /* Sets alpha and beta, and reads y in the precision of the product. */
@@ -146,6 +139,7 @@ static int set_up_product(kcl *ctx, run_of *r) {
   r->columns = r->info.nrhs;
   CLI_TRY(cli_lib(ctx, kcl_dense_create(ctx, rows, cols, r->p.x->type, &r->y)));
   CLI_TRY(set_factors(ctx, r));
+  if (r->o->other) CLI_TRY(cli_addend_load(ctx, r->o, r->o->other, &r->p, &r->other));
 done:
   return rc;
 }
@@ -163,8 +157,6 @@ static double product_gflops(const run_of *r) {
   const double each = kcl_type_complex(r->p.precision) ? 8 : 2;
   return each * (double)r->p.A->nnz * r->columns / r->median * 1e-9;
 }
-
-static bool has_passed(const run_of *r) { return r->worst.ratio <= 1; }
 
 static void say_set_up(const run_of *r) {
   const cli_options *o = r->o;
@@ -195,19 +187,6 @@ static void say_speed(const run_of *r) {
   cli_say(o, "\n            %s with x from and y to the host\n", cli_seconds(r->seconds_apply).s);
 }
 
-static void say_check(const run_of *r) {
-  const kcl_product_error *e = &r->worst;
-  FILE *f = cli_out(r->o);
-  char column[64] = "";
-  if (!r->o->verify) return;
-  if (r->p.x->cols > 1)
-    snprintf(column, sizeof column, ", column %s", cli_count(r->worst_column + 1).s);
-  cli_say(r->o,
-          "check       %s%s%s: the largest error is %.3g of its bound, %.3e of %.3e in row %s%s\n",
-          cli_style(f, has_passed(r) ? CLI_GREEN : CLI_RED), has_passed(r) ? "passed" : "FAILED",
-          cli_style(f, CLI_PLAIN), e->ratio, e->error, e->bound, cli_count(e->row + 1).s, column);
-}
-
 static void seconds_json(cJSON *o, const run_of *r) {
   const cli_time list[] = {
       {"device", r->seconds_device},        {"read", r->p.seconds_read},
@@ -235,17 +214,6 @@ static void speed_json(cJSON *o, const run_of *r) {
   json_stream(o, &r->stream);
 }
 
-static void check_json(cJSON *o, const run_of *r) {
-  if (!r->o->verify) return;
-  cJSON *c = cJSON_AddObjectToObject(o, "check");
-  json_text(c, "verdict", kcl_verdict_name(has_passed(r) ? KCL_PASSED : KCL_FAILED));
-  json_number(c, "ratio", r->worst.ratio);
-  json_number(c, "error", r->worst.error);
-  json_number(c, "bound", r->worst.bound);
-  json_count(c, "row", r->worst.row + 1);
-  json_count(c, "column", r->worst_column + 1);
-}
-
 static int write_spmv_json(const run_of *r) {
   const char letter[2] = {kcl_type_letter(r->p.precision), 0};
   if (!r->o->json) return 0;
@@ -268,7 +236,7 @@ static int write_spmv_json(const run_of *r) {
   json_number(o, "bytes_stored", r->info.bytes_stored);
   seconds_json(o, r);
   speed_json(o, r);
-  check_json(o, r);
+  json_product_check(o, r->o, &r->verdict);
   int rc = json_write(r->o->json, o);
   cJSON_Delete(o);
   return rc;
@@ -298,22 +266,19 @@ static int run_spmv(kcl *ctx, const cli_options *o) {
   say_set_up(&r);
   CLI_TRY(apply_product(ctx, &r));
   int written = write_y(ctx, &r); /* the report is printed even then */
-  CLI_TRY(check_columns_of_y(ctx, &r));
+  CLI_TRY(check_y(ctx, &r));
   CLI_TRY(measure_product(ctx, &r));
   cli_idle();
-  say_speed(&r), say_check(&r);
+  say_speed(&r);
+  say_product_check(o, &r.verdict);
   if (o->output && !written && strcmp(o->output, "-"))
     cli_say(o, "wrote       y to %s\n", o->output);
   CLI_TRY(write_spmv_json(&r));
   rc = written;
-  if (!rc && o->verify && !has_passed(&r))
-    rc = cli_fail(
-        CLI_CHECK_FAILED,
-        "the check failed: row %s of column %s is off by %.3g times what rounding explains",
-        cli_count(r.worst.row + 1).s, cli_count(r.worst_column + 1).s, r.worst.ratio);
+  if (!rc) rc = product_check_code(o, &r.verdict);
 done:
   kcl_operator_free(&r.op);
-  kcl_dense_free(&r.y), kcl_dense_free(&r.y0);
+  kcl_dense_free(&r.y), kcl_dense_free(&r.y0), kcl_dense_free(&r.other);
   cli_problem_free(&r.p);
   return rc;
 }
@@ -323,7 +288,7 @@ const cli_command cli_spmv = {
     .operands = "A.mtx|poisson2d:300 [x.mtx|ones|random [y.mtx|ones|random]]",
     .summary = "y = alpha A x + beta y in a storage format, timed and checked",
     .options = "output format adjoint alpha beta check device threads precision json quiet | "
-               "layout verbose cache index-base",
+               "compare layout verbose cache index-base",
     .min = 1,
     .max = 3,
     .lists = true,
@@ -348,6 +313,13 @@ const cli_command cli_spmv = {
         "with alpha and beta the bound is |alpha| times that and 2 c u (|alpha z_i| + |beta y_i|). "
         "The exit code is 6 if a row exceeds it. y is written before the check.\n"
         "\n"
+        "--compare y.mtx compares y element by element with one that was computed elsewhere, of "
+        "another device or format: "
+        "two products of the same precision differ by at most twice the bound of --check. Largest "
+        "difference as a fraction of "
+        "its bound and in numbers, both with their rows; exit code 6 if an element exceeds its "
+        "bound.\n"
+        "\n"
         "--json: one object. Fields:\n"
         "  krylocl (version), matrix {file rows cols nnz stored symmetry field}, device "
         "device_place device_kind precision adjoint x y alpha beta columns columns_at_once format "
@@ -356,4 +328,7 @@ const cli_command cli_spmv = {
         "  seconds {device read check statistics convert upload compile apply write}, "
         "seconds_per_product {median min max samples} bytes_per_product gflops gbytes_per_second "
         "stream_gbytes_per_second stream_fraction stream\n"
-        "  with --check: check {verdict ratio error bound row column}\n"};
+        "  with --check: check {verdict ratio error bound row column}\n"
+        "  with --compare: compare {verdict ratio file difference bound row column largest "
+        "largest_row largest_column "
+        "beyond}\n"};

@@ -24,9 +24,10 @@ static int check_operands(const cli_command *c, const cli_options *o) {
 }
 
 static int standard_input_once(const cli_options *o) {
-  const char *const also[] = {o->x0, o->near_null, o->coordinates};
+  const char *also[CLI_INPUTS];
   int n = 0;
-  for (int i = 0; i < 3; i++) n += also[i] && strcmp(also[i], "-") == 0;
+  cli_option_inputs(o, also);
+  for (int i = 0; i < CLI_INPUTS; i++) n += also[i] && strcmp(also[i], "-") == 0;
   for (int i = 0; i < o->count; i++) n += strcmp(o->files[i], "-") == 0;
   return n > 1 ? cli_fail(KCL_USAGE, "standard input (-) can be one file only") : 0;
 }
@@ -201,10 +202,10 @@ static int check_vector_operand(const char *name) {
 /* Checks inputs before a device is opened, which may take seconds. Commands that take many matrices skip missing
  * ones. */
 static int check_inputs(const cli_command *c, const cli_options *o) {
-  int rc = check_vector_operand(o->x0);
-  if (!rc) rc = check_readable(o->near_null);
-  if (!rc) rc = check_readable(o->coordinates);
-  if (!rc) rc = check_readable(o->resume);
+  const char *also[CLI_INPUTS];
+  int rc = check_readable(o->resume);
+  cli_option_inputs(o, also);
+  for (int i = 0; i < CLI_INPUTS && !rc; i++) rc = check_vector_operand(also[i]);
   for (int i = 0; c->reads && c->max < 100 && i < o->count && !rc; i++)
     rc = (i ? check_vector_operand : check_matrix_operand)(o->files[i]);
   return rc;

@@ -476,6 +476,7 @@ typedef struct kcl_entry {
   const char *summary; /**< one line about it */
   const char
       *example; /**< of a generator: a name with its size, such as "poisson2d:300"; else NULL */
+  bool study;   /**< a format that exists to repeat a published study: "auto" never takes it */
 } kcl_entry;
 
 /** Number of entries. */
@@ -929,6 +930,23 @@ int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const dou
 int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
                      const double *x, const double *beta, const double *y0, const double *y,
                      kcl_product_error *out);
+
+/** A computed product beside another one. */
+typedef struct kcl_product_difference {
+  double ratio;        /**< largest |y_i - other_i| / bound_i, as in kcl_product_error */
+  int64_t row;         /**< the first row that has it, from 0 */
+  double difference;   /**< |y_i - other_i| in this row */
+  double bound;        /**< twice the bound of kcl_product_error: that of either product */
+  double largest;      /**< largest |y_i - other_i| */
+  int64_t largest_row; /**< the first row that has it, from 0 */
+  int64_t beyond;      /**< rows whose difference exceeds their bound */
+} kcl_product_difference;
+
+/** Compares two computed y = alpha A x + beta y0, neither of which is taken as exact: `other` [rows] is of the type of x
+ * and was computed in the same arithmetic or a better one. */
+int kcl_product_compare(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
+                        const double *x, const double *beta, const double *y0, const double *y,
+                        const double *other, kcl_product_difference *out);
 
 /** @} */
 /** @defgroup benchmarking Benchmarks

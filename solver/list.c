@@ -13,9 +13,9 @@ kcl_entry kcl_list(kcl_registry which, int i) {
   const kcl_format *f = which == KCL_FORMATS ? kcl_format_at(i, KCL_D) : NULL;
   const kcl_method *m = which == KCL_SOLVERS ? kcl_method_at(i) : NULL;
   const kcl_precond *p = which == KCL_PRECONDS ? kcl_precond_at(i) : NULL;
-  if (f) return (kcl_entry){f->name, f->summary, NULL};
-  if (m) return (kcl_entry){m->name, m->summary, NULL};
-  if (p) return (kcl_entry){p->name, p->summary, NULL};
+  if (f) return (kcl_entry){f->name, f->summary, NULL, i >= kcl_format_auto_count};
+  if (m) return (kcl_entry){m->name, m->summary, NULL, false};
+  if (p) return (kcl_entry){p->name, p->summary, NULL, false};
   const kcl_generator *g = kcl_generators[i];
-  return (kcl_entry){g->name, g->summary, g->example};
+  return (kcl_entry){g->name, g->summary, g->example, false};
 }

@@ -1,11 +1,12 @@
-/* The error of a computed product against its rounding bound, row by row.
+/* The error of a computed product, or its difference from another, against the rounding bound, row by row.
  *
  * The bound: |y_i - z_i| <= (k + 2) c u (|A| |x|)_i, k the length of row i, u the unit roundoff of the arithmetic, c = 1, or
  * 2 sqrt 2 for complex numbers. The sum of k products in any order has an error of at most k u (|A| |x|)_i (Jeannerod & Rump
  * 2013; Higham 2002, 3.1, to first order). Rounding A and x to single adds 2 u. In double they are as given, and the
  * compensated reference z adds its last rounding, u. A part of a complex sum is a real sum of 2 k products: 2 k u, and in
  * modulus sqrt 2 times that (Higham 2002, 3.6). In single, the rounding of the reference and terms in u^2 are left out:
- * 2e-7 of the bound. Padding, and scaling by powers of two, round nothing.
+ * 2e-7 of the bound. Padding, and scaling by powers of two, round nothing. Two computed products differ by at most the
+ * sum of their bounds.
  */
 #include "solver/solver.h"
 #include <complex.h>
@@ -16,8 +17,9 @@
 
 typedef struct checking {
   const kcl_csr *A;
-  const double *x, *y, *z; /* y is compared with z = A x */
-  kcl_type wide;           /* of x, y and z */
+  kcl_type arithmetic;        /* that y was computed in */
+  const double *x, *y, *with; /* y is compared with `with` */
+  kcl_type wide;              /* of x, y and with */
 } checking;
 
 /* c u */
@@ -40,7 +42,7 @@ static bool same_part(double a, double b) { return a == b || (isnan(a) && isnan(
 /* 0 where both are the same infinity, or both NaN. */
 static double row_error(const checking *c, int64_t i) {
   double a[2], b[2];
-  kcl_element(c->wide, c->y, i, a), kcl_element(c->wide, c->z, i, b);
+  kcl_element(c->wide, c->y, i, a), kcl_element(c->wide, c->with, i, b);
   if (same_part(a[0], b[0]) && same_part(a[1], b[1])) return 0;
   double error = hypot(a[0] - b[0], a[1] - b[1]);
   return isnan(error) ? INFINITY : error;
@@ -50,17 +52,6 @@ static double row_error(const checking *c, int64_t i) {
 static double ratio_of(double error, double bound) {
   if (error == 0) return 0;
   return bound < INFINITY && error < INFINITY ? error / bound : INFINITY;
-}
-
-static int check_product_arguments(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,
-                                   const double *y, kcl_product_error *out) {
-  int rc;
-  if ((rc = kcl_need(ctx, "out", out))) return rc;
-  *out = (kcl_product_error){0};
-  if ((rc = kcl_csr_need(ctx, A)) || (rc = kcl_type_check(ctx, "arithmetic", arithmetic)))
-    return rc;
-  if ((rc = kcl_need(ctx, "x", x)) || (rc = kcl_need(ctx, "y", y))) return rc;
-  return KCL_OK;
 }
 
 typedef struct update { /* z = alpha A x + beta y0 */
@@ -76,7 +67,8 @@ static double complex number_of_row(kcl_type wide, const double *v, int64_t i) {
   return z;
 }
 
-/* z_i becomes alpha z_i + beta y0_i; returns what these roundings add to the bound, for c u = 1. */
+/* z_i becomes alpha z_i + beta y0_i; returns what these roundings add to the bound, for c u = 1. Both products and the sum are
+ * rounded once: 2 c u (|alpha z| + |beta y0|), with 2 c u >= (c + 1) u. */
 static double apply_update(const update *u, kcl_type wide, double *z, int64_t i) {
   const double complex p = u->alpha == 0 ? 0 : u->alpha * number_of_row(wide, z, i),
                        q = u->beta == 0 ? 0 : u->beta * number_of_row(wide, u->y0, i), sum = p + q;
@@ -84,35 +76,77 @@ static double apply_update(const update *u, kcl_type wide, double *z, int64_t i)
   return u->alpha == 1 && u->beta == 0 ? 0 : 2 * (cabs(p) + cabs(q));
 }
 
-/* Both products and the sum are rounded once: 2 c u (|alpha z| + |beta y0|), with 2 c u >= (c + 1) u. */
-static int compare_product_rows(kcl *ctx, checking *c, kcl_type arithmetic, const update *u,
-                                kcl_product_error *out) {
+/* Updates z_i and returns the bound of y_i. */
+static double update_row(const checking *c, const update *u, double *z, int64_t i) {
+  const double more = apply_update(u, c->wide, z, i) * unit(c->arithmetic),
+               product = u->alpha == 0 ? 0 : kcl_product_bound(c->A, c->arithmetic, c->x, i);
+  return cabs(u->alpha) * product + more;
+}
+
+static void add_difference(kcl_product_difference *out, int64_t i, double difference,
+                           double bound) {
+  const double ratio = ratio_of(difference, bound);
+  if (ratio > out->ratio)
+    out->ratio = ratio, out->row = i, out->difference = difference, out->bound = bound;
+  if (difference > out->largest) out->largest = difference, out->largest_row = i;
+  out->beyond += ratio > 1;
+}
+
+/* Compares all rows of y with `other`, within twice the bound; NULL: with the exact product, within the bound. */
+static int compare_product_rows(kcl *ctx, checking *c, const update *u, const double *other,
+                                kcl_product_difference *out) {
   double *z;
   int rc = kcl_alloc(ctx, c->A->rows, kcl_type_size(c->wide), "a product", (void **)&z);
   if (rc) return rc;
   kcl_csr_product(c->A, c->x, NULL, z);
-  c->z = z;
+  c->with = other ? other : z;
   out->ratio = c->A->rows ? -1 : 0;
   for (int64_t i = 0; i < c->A->rows; i++) {
-    const double more = apply_update(u, c->wide, z, i) * unit(arithmetic),
-                 product = u->alpha == 0 ? 0 : kcl_product_bound(c->A, arithmetic, c->x, i),
-                 bound = cabs(u->alpha) * product + more, error = row_error(c, i),
-                 ratio = ratio_of(error, bound);
-    if (ratio > out->ratio) *out = (kcl_product_error){ratio, i, error, bound};
+    const double bound = (other ? 2 : 1) * update_row(c, u, z, i);
+    add_difference(out, i, row_error(c, i), bound);
   }
   free(z);
   return KCL_OK;
 }
 
+/* ---------------------------------------------------------------- the functions of the public header */
+
+/* Checks the arguments and compares. other NULL: with the exact product. */
+static int compare_update(kcl *ctx, checking *c, const double *alpha, const double *beta,
+                          const double *y0, const double *other, kcl_product_difference *out) {
+  int rc;
+  if ((rc = kcl_csr_need(ctx, c->A)) || (rc = kcl_type_check(ctx, "arithmetic", c->arithmetic)))
+    return rc;
+  if ((rc = kcl_need(ctx, "x", c->x)) || (rc = kcl_need(ctx, "y", c->y)) ||
+      (rc = kcl_need(ctx, "alpha", alpha)) || (rc = kcl_need(ctx, "beta", beta)))
+    return rc;
+  c->wide = kcl_wide_type(c->A->type);
+  const update u = {number_of_row(c->wide, alpha, 0), number_of_row(c->wide, beta, 0), y0};
+  if (u.beta != 0 && (rc = kcl_need(ctx, "y0", y0))) return rc;
+  return compare_product_rows(ctx, c, &u, other, out);
+}
+
+int kcl_product_compare(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
+                        const double *x, const double *beta, const double *y0, const double *y,
+                        const double *other, kcl_product_difference *out) {
+  checking c = {.A = A, .arithmetic = arithmetic, .x = x, .y = y};
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
+  *out = (kcl_product_difference){0};
+  if ((rc = kcl_need(ctx, "other", other))) return rc;
+  return compare_update(ctx, &c, alpha, beta, y0, other, out);
+}
+
 int kcl_update_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *alpha,
                      const double *x, const double *beta, const double *y0, const double *y,
                      kcl_product_error *out) {
-  int rc = check_product_arguments(ctx, A, arithmetic, x, y, out);
-  if (rc || (rc = kcl_need(ctx, "alpha", alpha)) || (rc = kcl_need(ctx, "beta", beta))) return rc;
-  checking c = {.A = A, .x = x, .y = y, .wide = kcl_wide_type(A->type)};
-  const update u = {number_of_row(c.wide, alpha, 0), number_of_row(c.wide, beta, 0), y0};
-  if (u.beta != 0 && (rc = kcl_need(ctx, "y0", y0))) return rc;
-  return compare_product_rows(ctx, &c, arithmetic, &u, out);
+  checking c = {.A = A, .arithmetic = arithmetic, .x = x, .y = y};
+  kcl_product_difference d = {0};
+  int rc = kcl_need(ctx, "out", out);
+  if (rc) return rc;
+  rc = compare_update(ctx, &c, alpha, beta, y0, NULL, &d);
+  *out = (kcl_product_error){d.ratio, d.row, d.difference, d.bound};
+  return rc;
 }
 
 int kcl_product_check(kcl *ctx, const kcl_csr *A, kcl_type arithmetic, const double *x,

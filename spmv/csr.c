@@ -10,11 +10,15 @@
  *   csr-vector    a team of work-items per row, a power of two near half the mean row length (Bell & Garland 2008)
  *   csr-unrolled  one work-item per row, four entries at a time, without branches (Rodriguez Losada 2010, kernel 1)
  *   csr-group     64 work-items per row, reduced in local memory (Rodriguez Losada 2010, kernel 2)
+ *   csr-global    one work-item per row whose row pointers and sum stay in global memory: both are loaded, and the sum is
+ *                 stored, once per entry. The kernel that the hardware-counter study starts from; csr-scalar is the one it
+ *                 ends with
  *   csr-lanes     8 work-items per row, four neighbouring entries each by vector loads (Lokhmotov 2011)
  *   csr-image     csr-vector with x in a 2D image, copied there before each product and read through the texture cache
  *                 (Kuresson 2012, 6.4)
  *
- * CPU devices and the cpu executor always take one work-item per row; there only csr-unrolled differs from csr-scalar.
+ * CPU devices and the cpu executor always take one work-item per row; there only csr-unrolled and csr-global differ from
+ * csr-scalar.
  * Bytes: nnz (4 + s) + 4 (rows + 1), row_ptr 8 per entry on the cpu executor; csr-image: cols s more, moved twice; 2
  * flops per entry.
  */
@@ -187,6 +191,44 @@ const kcl_format KCL_TYPED(kcl_format_csr_lanes) = {
     .rows = csr_rows,
     .rows_multi = csr_columns,
     .narrow = KCL_NARROW(csr_lanes)};
+
+/* ---------------------------------------------------------------- csr-global */
+
+static int build_global(kcl_matrix *m, const kcl_csr *A) {
+  int rc = build_scalar(m, A);
+  m->rows_match_elements = false;
+  m->scatter_items = A->rows;
+  return rc;
+}
+
+/* `volatile` keeps a compiler from holding row pointers and sums in registers. */
+static void rows_global(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+  const volatile int64_t *row_ptr = m->array[KCL_CSR_ROW_PTR].data;
+  const int32_t *col = m->array[KCL_CSR_COL].data;
+  const scalar *val = m->array[KCL_CSR_VAL].data;
+  const element *x = x_;
+  volatile element *y = y_;
+  for (int64_t i = lo; i < hi; i++) {
+    y[i] = e_zero();
+    for (int64_t k = row_ptr[i]; k < row_ptr[i + 1]; k++) y[i] = e_fma(val[k], x[col[k]], y[i]);
+  }
+}
+
+/* Estimated: a load and a store of y per entry. */
+static double slowdown_global(const kcl_stats *s, const kcl_device *d) {
+  return 2 * slowdown_scalar(s, d);
+}
+
+const kcl_format KCL_TYPED(kcl_format_csr_global) = {
+    .name = "csr-global",
+    .summary = "compressed rows, bounds and sum in global memory",
+    .source = "hardware-counter study, its kernel before the change",
+    .kernel = "spmv_csr_global",
+    .scatter = true,
+    .size = csr_size,
+    .slowdown = slowdown_global,
+    .build = build_global,
+    .rows = rows_global};
 
 /* ---------------------------------------------------------------- csr-image */
 

@@ -7,10 +7,12 @@
  * Neighbouring work-items read neighbouring values (Grimes, Kincaid & Young 1979; Bell & Garland 2008).
  * ellr: row lengths are stored too and padding is not read, except on CPUs, where a block of rows is read up to its
  * longest row (Vazquez, Fernandez & Garzon 2011).
+ * ell-rows: ELL stored by rows, entry k of row i at [i * width + k]; neighbouring work-items read values that are `width`
+ * apart, so that loads are not coalesced (Kuresson 2012, ch. 6; Fraga 2018).
  * ell-image: ELL with x in a 2D image, copied there before each product and read through the texture cache (Lokhmotov
  * 2011; Kuresson 2012, 6.4).
- * Bytes: stride width (4 + s); ellr: 4 rows more; ell-image: cols s more, moved twice; 2 flops per entry, padding
- * included.
+ * Bytes: stride width (4 + s), ell-rows: rows width (4 + s); ellr: 4 rows more; ell-image: cols s more, moved twice; 2
+ * flops per entry, padding included.
  */
 #include "core/matrix/matrix.h"
 #include "core/matrix/structure.h"
@@ -26,25 +28,33 @@ static kcl_size ell_size(const kcl_stats *s, kcl_type type) {
                     .largest = entries * (double)kcl_type_size(type)};
 }
 
-static void ell_fill(void *arg, int64_t first, int64_t end) {
-  const kcl_matrix *m = arg;
+/* Stores row i and its padding: entry k at [at + k * step]. */
+static void ell_fill_row(const kcl_matrix *m, int64_t i, int64_t at, int64_t step) {
   const kcl_csr *A = &m->source;
-  const scalar *from = A->val;
-  int64_t width = m->param[WIDTH].value, stride = m->param[STRIDE].value;
+  const int64_t width = m->param[WIDTH].value, start = A->row_ptr[i];
   int32_t *col = m->array[COL].data;
   scalar *val = m->array[VAL].data;
-  for (int64_t i = first; i < end; i++)
-    for (int64_t k = 0, start = A->row_ptr[i]; k < width; k++) {
-      bool real_entry = k < kcl_row_length(A, i);
-      col[k * stride + i] = real_entry ? A->col[start + k] : kcl_padding_column(A, i);
-      if (real_entry) val[k * stride + i] = from[start + k];
-    }
+  for (int64_t k = 0; k < width; k++, at += step) {
+    bool real_entry = k < kcl_row_length(A, i);
+    col[at] = real_entry ? A->col[start + k] : kcl_padding_column(A, i);
+    if (real_entry) val[at] = ((const scalar *)A->val)[start + k];
+  }
+}
+
+static void ell_fill(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  for (int64_t i = first; i < end; i++) ell_fill_row(m, i, i, m->param[STRIDE].value);
+}
+
+static int64_t ell_width(const kcl_csr *A) {
+  int64_t width = 0;
+  for (int64_t i = 0; i < A->rows; i++)
+    if (kcl_row_length(A, i) > width) width = kcl_row_length(A, i);
+  return width;
 }
 
 static int ell_build(kcl_matrix *m, const kcl_csr *A) {
-  int64_t width = 0, stride = kcl_padded(A->rows);
-  for (int64_t i = 0; i < A->rows; i++)
-    if (kcl_row_length(A, i) > width) width = kcl_row_length(A, i);
+  int64_t width = ell_width(A), stride = kcl_padded(A->rows);
   int32_t *col; /* [width, stride] */
   scalar *val;  /* [width, stride] */
   m->rows_match_elements = true;
@@ -144,6 +154,63 @@ const kcl_format KCL_TYPED(kcl_format_ellr) = {.name = "ellr",
                                                .build = build_ellr,
                                                .rows = rows_ellr,
                                                .narrow = KCL_NARROW(ellr)};
+
+/* ---------------------------------------------------------------- ell-rows */
+
+static kcl_size size_by_rows(const kcl_stats *s, kcl_type type) {
+  double entries = (double)s->rows * (double)s->row_max;
+  return (kcl_size){.total = entries * (4.0 + (double)kcl_type_size(type)),
+                    .largest = entries * (double)kcl_type_size(type)};
+}
+
+static void fill_by_rows(void *arg, int64_t first, int64_t end) {
+  const kcl_matrix *m = arg;
+  for (int64_t i = first; i < end; i++) ell_fill_row(m, i, i * m->param[WIDTH].value, 1);
+}
+
+static int build_by_rows(kcl_matrix *m, const kcl_csr *A) {
+  int64_t width = ell_width(A);
+  int32_t *col; /* [rows, width] */
+  scalar *val;  /* [rows, width] */
+  int rc = kcl_matrix_array(m, "col", KCL_INT32, A->rows * width, (void **)&col);
+  if (!rc) rc = kcl_matrix_array(m, "val", KCL_SCALAR, A->rows * width, (void **)&val);
+  if (rc) return rc;
+  m->rows_match_elements = m->row_per_item = true;
+  kcl_matrix_param(m, "width", width);
+  kcl_for(A->rows, KCL_FEW_ROWS, fill_by_rows, m);
+  return KCL_OK;
+}
+
+static void rows_by_rows(const kcl_matrix *m, const void *x_, void *y_, int64_t lo, int64_t hi) {
+  const int64_t width = m->param[WIDTH].value;
+  const int32_t *col = m->array[COL].data;
+  const scalar *val = m->array[VAL].data;
+  const element *x = x_;
+  element *y = y_;
+  for (int64_t i = lo; i < hi; i++) {
+    element sum = e_zero();
+    for (int64_t k = i * width; k < (i + 1) * width; k++) sum = e_fma(val[k], x[col[k]], sum);
+    y[i] = sum;
+  }
+}
+
+/* GPUs: estimated, as csr-scalar, whose loads are as far apart. */
+static double slowdown_by_rows(const kcl_stats *s, const kcl_device *d) {
+  return kcl_is_gpu(d) ? 1 + 0.06 * s->row_mean : 1;
+}
+
+const kcl_format KCL_TYPED(kcl_format_ell_rows) = {.name = "ell-rows",
+                                                   .summary = "ELL by rows: loads not coalesced",
+                                                   .source = "Kuresson 2012, ch. 6; Fraga 2018",
+                                                   .kernel = "spmv_ell_rows",
+                                                   .columns_renumberable = true,
+                                                   .multi_rhs = true,
+                                                   .size = size_by_rows,
+                                                   .slowdown = slowdown_by_rows,
+                                                   .outline = ell_outline,
+                                                   .build = build_by_rows,
+                                                   .rows = rows_by_rows,
+                                                   .narrow = KCL_NARROW(ell_rows)};
 
 /* ---------------------------------------------------------------- ell-image */
 

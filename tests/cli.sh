@@ -414,6 +414,17 @@ run 0 "spmv, large numbers" spmv H.mtx h.rhs --check -q
 run 6 "spmv, beyond the range of float" spmv H.mtx h.rhs --check --precision s --json p.json; says "FAILED"; says "row 2 of column 1"
 json p.json "d['check']['verdict']=='failed' and d['check']['row']==2 and d['check']['ratio'] is None"
 run 2 "spmv, an infinity in y.mtx" spmv H.mtx h.rhs --precision s -o y.mtx; says "not finite"; says "GB/s"
+run 0 "spmv --compare" spmv A.mtx random -o other.mtx -q
+run 0 "spmv --compare, another format" spmv A.mtx random --format ell --compare other.mtx --json p.json; says "compare     passed"; says "0 of .* elements beyond"
+json p.json "d['compare']['verdict']=='passed' and 0<=d['compare']['ratio']<=1 and d['compare']['file']=='other.mtx' and d['compare']['beyond']==0 and 'check' not in d"
+run 0 "spmv --compare, single precision" spmv A.mtx random --precision s --compare other.mtx; says "compare     passed"
+run 0 "spmv, two columns to compare" spmv W.mtx w.mtx --adjoint -o other.mtx -q
+awk 'NR > 1 && !/^%/ && ++n == 6 { $1 += 1e-3 } { print }' other.mtx >off.mtx # the second number of the second column
+run 6 "spmv --compare, one element off" spmv W.mtx w.mtx --adjoint --check --compare off.mtx --json p.json; says "check       passed"; says "compare     FAILED"; says "1 elements by more"; says "row 2 of column 2"; says "1.000e-03 in row 2, column 2; 1 of 6 elements"
+json p.json "d['compare']['verdict']=='failed' and d['compare']['row']==2 and d['compare']['column']==2 and d['compare']['largest_row']==2 and d['compare']['largest_column']==2 and abs(d['compare']['largest']-1e-3)<1e-12 and d['compare']['beyond']==1 and d['compare']['bound']>0"
+run 3 "spmv --compare, another length" spmv W.mtx ones --compare off.mtx; says "off.mtx holds 3 x 2 numbers"
+run 3 "spmv --compare, no such file" spmv A.mtx --compare nosuch.mtx; says "nosuch.mtx: cannot open"
+run 2 "spmv --compare, the input as output" spmv W.mtx w.mtx --adjoint --compare other.mtx -o other.mtx; says "is an input file"
 run 2 "spmv --check takes no method" spmv A.mtx --check=host; says "takes no value"
 run 2 "spmv, measured formats" spmv A.mtx --format measure; says "kcl_operator_time"
 run 3 "spmv, no such x" spmv A.mtx twos; says "twos: cannot open"

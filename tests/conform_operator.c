@@ -337,6 +337,33 @@ static void test_error(void) {
   free(y), kcl_csr_free(&A), kcl_dense_free(&b);
 }
 
+/* Two computed products: rows 3, 17 and 40 of `other` are one bound, three bounds and nothing finite away from y. */
+static void test_difference(void) {
+  static const double one = 1, zero = 0;
+  kcl *ctx = spots[0].ctx;
+  kcl_csr *A = NULL;
+  kcl_product_difference d;
+  if (!CHECK(!kcl_generate(ctx, "convection:9", &A, NULL))) return;
+  double *x = malloc((size_t)A->cols * sizeof *x);
+  double *y = malloc((size_t)A->rows * sizeof *y), *other = malloc((size_t)A->rows * sizeof *y);
+  for (int64_t j = 0; j < A->cols; j++) x[j] = 1;
+  kcl_csr_product(A, x, NULL, y), memcpy(other, y, (size_t)A->rows * sizeof *y);
+  CHECK(!kcl_product_compare(ctx, A, KCL_D, &one, x, &zero, NULL, y, other, &d));
+  CHECK(d.ratio == 0 && d.largest == 0 && d.beyond == 0);
+  other[3] += kcl_product_bound(A, KCL_D, x, 3);
+  CHECK(!kcl_product_compare(ctx, A, KCL_D, &one, x, &zero, NULL, y, other, &d));
+  CHECK(d.ratio > 0.1 && d.ratio <= 1 && d.row == 3 && d.largest_row == 3 && d.beyond == 0 &&
+        d.largest == fabs(other[3] - y[3]) && d.difference == d.largest &&
+        d.bound == 2 * kcl_product_bound(A, KCL_D, x, 3));
+  other[17] += 3 * kcl_product_bound(A, KCL_D, x, 17);
+  CHECK(!kcl_product_compare(ctx, A, KCL_D, &one, x, &zero, NULL, y, other, &d));
+  CHECK(d.ratio > 1 && d.ratio < 2 && d.row == 17 && d.largest_row == 17 && d.beyond == 1);
+  other[40] = NAN;
+  CHECK(!kcl_product_compare(ctx, A, KCL_D, &one, x, &zero, NULL, y, other, &d));
+  CHECK(d.ratio == INFINITY && d.row == 40 && d.largest == INFINITY && d.beyond == 2);
+  free(x), free(y), free(other), kcl_csr_free(&A);
+}
+
 /* ---------------------------------------------------------------- buffers and queues of the caller */
 
 #ifndef KCL_NO_OPENCL
@@ -466,7 +493,7 @@ int main(void) {
   for (kcl_type t = KCL_S; t <= KCL_Z; t++)
     for (int n = 0; spot_count && wanted(t) && n < CHOSEN; n++) test_shape(n, t);
   for (int i = 0; i < spot_count; i++) test_objects(&spots[i]);
-  if (spot_count) test_error();
+  if (spot_count) test_error(), test_difference();
   if (refused) skip("%d combinations of format and shape: refused", refused);
   close_spots();
   return check_report();

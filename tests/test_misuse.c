@@ -144,6 +144,7 @@ static void test_operator_matrices(void) {
   kcl_csr *A = NULL;
   kcl_operator *op = NULL;
   kcl_product_error e;
+  kcl_product_difference d;
   void *context = ctx, *queue = ctx;
   CHECK(kcl_operator_create(ctx, &none, NULL, &op) == KCL_INPUT && !op);
   if (!CHECK(!kcl_generate(ctx, "magnetic:3", &A, NULL)) || !CHECK(A->type == KCL_Z)) return;
@@ -153,6 +154,9 @@ static void test_operator_matrices(void) {
   REFUSED(kcl_product_check(ctx, A, KCL_D, z, NULL, &e), "y");
   REFUSED(kcl_product_check(ctx, A, KCL_D, z, z, NULL), "out");
   REFUSED(kcl_product_check(ctx, A, (kcl_type)9, z, z, &e), "arithmetic 9");
+  REFUSED(kcl_product_compare(ctx, A, KCL_Z, z, z, z, z, z, NULL, &d), "other");
+  REFUSED(kcl_product_compare(ctx, A, KCL_Z, z, z, z, NULL, z, z, &d), "y0");
+  REFUSED(kcl_product_compare(ctx, A, KCL_Z, z, z, z, z, z, z, NULL), "out");
   REFUSED(kcl_opencl_handles(ctx, NULL, &queue), "context");
   REFUSED(kcl_opencl_handles(ctx, &context, NULL), "queue");
   REFUSED(kcl_opencl_handles(ctx, &context, &queue), "native");

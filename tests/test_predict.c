@@ -177,14 +177,16 @@ static void test_gpu(void) {
 
 /* Formats that exist for studies stand last, and "auto" never meets one. */
 static void test_studies(const place *p) {
-  static const char *const studies[] = {"csr-group", "csr-image", "ell-image", "cds-image",
-                                        "dense-tiled"};
+  static const char *const studies[] = {"csr-group", "csr-global", "csr-image",  "ell-rows",
+                                        "ell-image", "cds-image",  "dense-tiled"};
   enum { STUDIES = sizeof studies / sizeof *studies };
   kcl_rank list[KCL_MOST_FORMATS];
   kcl_csr *A = NULL;
   kcl_stats s;
   int count = 0;
   CHECK(kcl_format_count - kcl_format_auto_count == STUDIES);
+  for (int i = 0; i < kcl_list_size(KCL_FORMATS); i++)
+    CHECK(kcl_list(KCL_FORMATS, i).study == (i >= kcl_format_auto_count));
   if (!CHECK(!kcl_generate(p->ctx, "poisson2d:20", &A, NULL))) return;
   CHECK(!kcl_csr_stats(p->ctx, A, &s) && !kcl_format_rank(p->ctx, &s, KCL_D, list, &count));
   CHECKF(count > 5, "%s: %d formats", p->name, count);

@@ -107,6 +107,8 @@ static const cli_option table[] = {
     {"latex", 0, CLI_TEXT, "FILE", AT(latex), 0, 0, "write the tables for LaTeX (booktabs)", NULL},
     {"compare", 0, CLI_FLAG, NULL, AT(compare), 0, 0,
      "compare two runs; exit code 1 if anything became slower", NULL},
+    {"compare", 0, CLI_TEXT, "FILE", AT(other), 0, 0,
+     "compare y with that of FILE, element by element; exit code 6 beyond rounding", NULL},
     {"least", 0, CLI_REAL, "P", AT(least), 0, 1000,
      "--compare: changes of less than P percent do not count (5)", ""},
     {"history", 0, CLI_TEXT, "FILE", AT(history), 0, 0,
@@ -128,7 +130,8 @@ static const cli_option table[] = {
     {"version", 'V', CLI_FLAG, NULL, AT(version), 0, 0, "the version", NULL},
 };
 enum { ENTRIES = sizeof table / sizeof *table };
-_Static_assert(ENTRIES <= 64, "one bit per option in cli_options.given");
+_Static_assert(sizeof table / sizeof *table <= CLI_MOST_OPTIONS,
+               "cli_options.given has room for every option");
 
 static int set_count(const cli_option *e, const char *value, int64_t *out) {
   char *end;
@@ -173,7 +176,7 @@ static int set_real(const cli_option *e, const char *value, double *out) {
 
 static int set_option(const cli_option *e, const char *value, cli_options *o) {
   char *field = (char *)o + e->offset;
-  o->given |= UINT64_C(1) << (e - table);
+  o->given[e - table] = true;
   switch (e->kind) {
   case CLI_FLAG: *(bool *)field = true; return 0;
   case CLI_COUNT: return set_count(e, value, (int64_t *)field);
@@ -199,11 +202,11 @@ static const cli_command *find_subcommand(const cli_options *o) {
   return c;
 }
 
-/* True if entry k is the option of its name for c, which may be NULL: spmv has a --check of its own. */
+/* True if entry k is the option of its name for c, which may be NULL: spmv has a --check and a --compare of its own. */
 static bool is_meant(const cli_command *c, int k) {
   const bool spmv = c && !strcmp(c->name, "spmv");
-  if (table[k].offset == AT(check)) return !spmv;
-  return table[k].offset != AT(verify) || spmv;
+  if (table[k].offset == AT(check) || table[k].offset == AT(compare)) return !spmv;
+  return (table[k].offset != AT(verify) && table[k].offset != AT(other)) || spmv;
 }
 
 /* Fills the tables of getopt_long. Leading "-": operands are returned in order; ":": no messages. */
@@ -243,8 +246,13 @@ const cli_option *cli_option_at(const cli_command *c, int i) {
 
 bool cli_given(const cli_options *o, const char *name) {
   for (int i = 0; i < ENTRIES; i++)
-    if (!strcmp(table[i].name, name)) return o->given >> i & 1;
+    if (!strcmp(table[i].name, name)) return o->given[i];
   return false;
+}
+
+void cli_option_inputs(const cli_options *o, const char *files[CLI_INPUTS]) {
+  const char *const list[CLI_INPUTS] = {o->x0, o->near_null, o->coordinates, o->other};
+  memcpy(files, list, sizeof list);
 }
 
 bool cli_option_common(const cli_command *c, const cli_option *e) {
@@ -255,7 +263,7 @@ bool cli_option_common(const cli_command *c, const cli_option *e) {
 static void print_option_value(FILE *f, const cli_option *e, const cli_options *o) {
   const char *field = (const char *)o + e->offset;
   const bool named = e->kind == CLI_COUNTS || (e->kind == CLI_TEXT && e->values);
-  if (!(o->given >> (e - table) & 1))
+  if (!o->given[e - table])
     fputs("not given", f);
   else if (named)
     fputs(*(const char *const *)(const void *)field, f);
@@ -364,13 +372,13 @@ static void rename_format(const cli_command *c, cli_options *o) {
   if (!o->format || takes_option(c, "format") || !takes_option(c, "formats")) return;
   o->formats = o->format, o->format = NULL;
   for (int i = 0; i < ENTRIES; i++)
-    if (table[i].offset == AT(format)) o->given &= ~(UINT64_C(1) << i);
+    if (table[i].offset == AT(format)) o->given[i] = false;
 }
 
 int cli_options_belong(const cli_command *c, cli_options *o) {
   rename_format(c, o);
   for (int i = 0; i < ENTRIES; i++)
-    if (o->given >> i & 1 && !takes_option(c, table[i].name) && table[i].offset != AT(version))
+    if (o->given[i] && !takes_option(c, table[i].name) && table[i].offset != AT(version))
       return refuse_option(o, c, table[i].name);
   return 0;
 }

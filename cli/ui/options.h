@@ -6,6 +6,8 @@
 #include "krylocl.h"
 #include <stdio.h>
 
+enum { CLI_MOST_OPTIONS = 96 };
+
 typedef struct cli_options {
   const char *command;
   const struct cli_command *const *commands; /* all subcommands, ended by NULL */
@@ -14,7 +16,8 @@ typedef struct cli_options {
   char **files; /* [count] operands after the subcommand */
   int count;
   const char *output, *rhs, *x0, *json, *csv, *history, *plot; /* NULL: not asked for */
-  const char *near_null, *coordinates, *preconds, *devices, *shares;
+  const char *near_null, *coordinates, *preconds, *devices, *shares,
+      *other; /* other: --compare of spmv */
   const char *solver, *precond, *format, *formats, *device, *precision, *check, *check_output,
       *symmetry, *scale, *partition, *threads_list, *layout, *resume, *index_base, *figures,
       *markdown, *latex, *page;
@@ -24,8 +27,8 @@ typedef struct cli_options {
   double tol, atol, check_tol, time_limit, alpha, beta; /* tol < 0: not given */
   bool adjoint, verify, compare;                        /* verify: --check of spmv */
   bool cache, mixed, no_direct, reproducible, quiet, verbose, source, force, profile, help, brief,
-      version;    /* brief: -h */
-  uint64_t given; /* one bit per option on the command line, in the order of options.c */
+      version;                  /* brief: -h */
+  bool given[CLI_MOST_OPTIONS]; /* is it on the command line? In the order of options.c */
 } cli_options;
 
 typedef struct cli_command {
@@ -64,6 +67,9 @@ const cli_command *cli_command_named(const cli_command *const *commands, const c
 int cli_options_belong(const cli_command *c, cli_options *o);
 /* Option i of those that c takes, or NULL. */
 const cli_option *cli_option_at(const cli_command *c, int i);
+/* The files that options name as inputs; NULL where an option is not given. */
+enum { CLI_INPUTS = 4 };
+void cli_option_inputs(const cli_options *o, const char *files[CLI_INPUTS]);
 /* True if the option stands on the command line. */
 bool cli_given(const cli_options *o, const char *name);
 
