@@ -331,6 +331,7 @@ static int run_solve(kcl *ctx, const cli_options *o) {
   if (rate) cli_busy(o, "measuring the memory rate");
   if (rate) kcl_stream_get(ctx, &r.stream);
   checked = check_solutions(ctx, &r);
+  r.check_interrupted = checked == CLI_INTERRUPTED;
   if (o->json && (rc = solve_json(&r)) && !written) written = rc;
   r.wrote_json = !rc;
   cli_idle();

@@ -48,6 +48,7 @@ static iteration_bytes count_bytes(const kcl_loop *l) {
 /* Right-hand sides that were solved side by side share the seconds of upload, iterations and download in equal parts. Seconds per
  * iteration are the mean over all of them. */
 static void share_costs(kcl_loop *l, const double seconds[3]) {
+  kcl *ctx = l->system->ctx;
   const iteration_bytes bytes = count_bytes(l);
   int nonzero = 0;
   int64_t all = 0;
@@ -63,6 +64,8 @@ static void share_costs(kcl_loop *l, const double seconds[3]) {
     if (!report->iterations) continue;
     report->seconds_per_iteration = seconds[1] / (double)all;
     report->bytes_per_iteration = bytes.matrix * (double)l->shared / (double)all + bytes.vectors;
+    const double moved = report->bytes_per_iteration / report->seconds_per_iteration;
+    if (!l->system->distribution && moved < INFINITY) ctx->moved = fmax(ctx->moved, moved);
   }
 }
 

@@ -583,6 +583,16 @@ for signal in INT:130 TERM:143 HUP:129; do
   [ $got -eq "${signal#*:}" ]; verdict $? "ended by ${signal%:*} (exit ${signal#*:}, got $got)"
   [ -s late.mtx ] && [ -s late.json ] && grep -q interrupted out; verdict $? "  x, JSON and report are written"
 done
+# A factorisation of about a second; x is written before it.
+if "$prog" solve poisson2d:20 --check cholmod -q 2>err; then
+  rm -f late.mtx late.json
+  "$prog" solve poisson3d:45 --check cholmod -o late.mtx --json late.json >out 2>lines &
+  pid=$!
+  while ! [ -s late.mtx ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+  kill -INT $pid 2>/dev/null; wait $pid; got=$?
+  [ $got -eq 130 ] && grep -q '^check  *interrupted' out; verdict $? "interrupted during the check (exit 130, got $got)"
+  json late.json "d['converged'] and d['check']=={'verdict':'interrupted'}"
+fi
 begin nohup
 kill -HUP $pid 2>/dev/null; sleep 0.5; kill -0 $pid 2>/dev/null; verdict $? "under nohup a hangup changes nothing"
 kill -TERM $pid 2>/dev/null; wait $pid; got=$?

@@ -1,10 +1,13 @@
 /* Entries of the cache folder: read back complete or not at all, also if their files are damaged or several
  * processes write at the same time. */
 #include "core/base/cache.h"
+#include "core/base/context.h"
+#include "core/tuning/rates.h"
 #include "krylocl.h"
 #include "tests/check.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -267,12 +270,39 @@ static void check_stream(void) {
   kcl_destroy(&ctx);
 }
 
+static void solve_small(kcl *ctx) {
+  kcl_csr *A = NULL;
+  kcl_dense *b = NULL, *x = NULL;
+  kcl_solver *s = NULL;
+  CHECK(!kcl_generate(ctx, "poisson2d:30", &A, &b) && !kcl_setup(ctx, A, NULL, &s) &&
+        !kcl_dense_create(ctx, A->rows, 1, KCL_D, &x) && !kcl_solve(s, b->val, x->val, NULL));
+  kcl_solver_free(&s), kcl_csr_free(&A), kcl_dense_free(&b), kcl_dense_free(&x);
+}
+
+/* A record that iterations refute gets further measurements, until it is full. */
+static void check_refuted(void) {
+  kcl *ctx = NULL;
+  kcl_stream s, again;
+  CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 1) && !kcl_stream_get(ctx, &s));
+  solve_small(ctx);
+  CHECK(ctx->moved > 0 && ctx->moved < 1e13);
+  ctx->moved = 3.9 * fmax(s.rate, s.cache_rate);
+  CHECK(!kcl_stream_get(ctx, &again) && again.measurements == s.measurements);
+  for (int kept = s.measurements + 1; kept < 8; kept++) {
+    ctx->moved = 1e17;
+    CHECK(!kcl_stream_get(ctx, &again));
+    CHECKF(again.measurements == (kept < KCL_RATES_KEPT ? kept : KCL_RATES_KEPT), "%d, not %d",
+           again.measurements, kept);
+  }
+  kcl_destroy(&ctx);
+}
+
 static void test_rate(void) {
   char path[ROOM];
   put_old_record();
   const double fresh = rate_of(kcl_stream_rate);
   CHECKF(fresh < 1e14, "a record of an older version was used: %g", fresh);
-  check_stream();
+  check_stream(), check_refuted();
   snprintf(path, sizeof path, "rm -rf '%s/rates'", home);
   CHECK(system(path) == 0);
   double first = rate_of(kcl_stream_rate), second, again;

@@ -60,7 +60,10 @@ static void add_result(cJSON *o, const cli_run *r, const cli_result *s) {
   } else
     cJSON_AddNullToObject(o, "condition_estimate");
   if (s->forward_error >= 0) json_number(o, "forward_error", s->forward_error);
-  if (s->checked) json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
+  if (s->checked)
+    json_compare(cJSON_AddObjectToObject(o, "check"), &s->check);
+  else if (r->check_interrupted)
+    json_text(cJSON_AddObjectToObject(o, "check"), "verdict", "interrupted");
   add_history(o, p);
 }
 

@@ -164,7 +164,10 @@ static void say_result(const cli_run *r, int64_t j) {
   say_mixed(o, p);
   say_uniqueness(o, p);
   say_quality(r, s);
-  if (s->checked) cli_compare_say(o, &s->check);
+  if (s->checked)
+    cli_compare_say(o, &s->check);
+  else if (r->check_interrupted)
+    cli_say(o, "check       interrupted before its verdict\n");
 }
 
 void cli_times(const cli_run *r, cli_time list[CLI_TIMES]) {

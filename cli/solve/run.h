@@ -36,7 +36,8 @@ typedef struct cli_run { /* a run of `krylocl solve` */
       worst;         /* worst: first column not converged, else the one with the largest residual */
   kcl_stream stream; /* rate 0: not known */
   bool wrote_x, wrote_direct, wrote_history, wrote_json;
-  double seconds_device;                                                   /* until it is open */
+  bool check_interrupted; /* before its verdict on some column */
+  double seconds_device;  /* until it is open */
   double seconds_upload, seconds_solve, seconds_download, seconds_certify; /* sums over columns */
   double seconds_write, seconds_total; /* files of x, history and picture; to their end */
 } cli_run;

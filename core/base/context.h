@@ -39,6 +39,7 @@ struct kcl {
   bool profiled;        /* kcl_profile_enable */
   kcl_opencl *opencl;   /* NULL on the native executor */
   kcl_stream stream;    /* all 0 until measured or recalled */
+  double moved;         /* bytes/s of the fastest iterations that this device has done here */
   double launch;        /* seconds of the shortest stage on an OpenCL device; 0 until measured */
   double weight;        /* of this rank's rows, on several ranks; 0: by stream rate */
   bool reproducible;    /* on several ranks: the same bits on any number of them */

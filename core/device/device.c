@@ -206,7 +206,7 @@ static int use(kcl *ctx, const kcl_device *device, void *queue) {
   int rc = KCL_OK;
   if (ctx->opencl) kcl_opencl_backend->detach(ctx);
   ctx->device = *device;
-  ctx->stream = (kcl_stream){0};
+  ctx->stream = (kcl_stream){0}, ctx->moved = 0;
   ctx->launch = 0;
   ctx->threads = kcl_threads();
   if (device->platform < 0)
