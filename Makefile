@@ -35,7 +35,7 @@ hash  := \#
 comma := ,
 probe  = $(shell o=$$(mktemp) && printf '%s\n' $(1:%='$(hash)include <%>') 'int main(void) { return 0; }' | \
            $(CC) $(CFLAGS) $(LDFLAGS) -x c - -o $$o $(2) >/dev/null 2>&1 && echo 1; rm -f $$o)
-ifneq ($(filter-out help clean demo fuzz check check-sanitizers check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean dist demo fuzz check check-sanitizers check-matrices methods format,$(or $(MAKECMDGOALS),all)),)
 ifeq ($(call probe,stdlib.h,),)
   $(error no C compiler: $(CC) cannot make a program. Install gcc and libc6-dev (Debian, Ubuntu), gcc (Fedora, Arch) or the command-line tools of Xcode (macOS), or set CC)
 endif
@@ -143,8 +143,8 @@ $(BUILD)/kernels.c: kernels/embed.sh $(wildcard kernels/*.cl kernels/*.clh)
 	$(Q)sh $^ > $@
 $(BUILD)/kernels.o: $(BUILD)/kernels.c $(BUILD)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
-# The commit, for `krylocl version`: empty outside of a repository.
-commit := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=10 2>/dev/null))
+# The commit, for `krylocl version`: of a repository, of `make dist`, or empty.
+commit := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=10 2>/dev/null),$(shell sed -n 's/^\([0-9a-f]\{10\}\).*/\1/p' packaging/commit))
 $(BUILD)/commit.c: $(if $(findstring "$(commit)",$(shell cat $(BUILD)/commit.c 2>/dev/null)),,always)
 	@mkdir -p $(@D)
 	@echo 'extern const char cli_commit[]; const char cli_commit[] = "$(commit)";' > $@
@@ -214,6 +214,7 @@ share = $(DESTDIR)$(PREFIX)/share
 pages = $(share)/man/man1/krylocl.1 $(share)/bash-completion/completions/krylocl \
         $(share)/zsh/site-functions/_krylocl $(share)/fish/vendor_completions.d/krylocl.fish
 doc   = $(share)/doc/krylocl
+cmake = $(lib)/cmake/krylocl
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(lib)/pkgconfig $(DESTDIR)$(PREFIX)/include
 	$(if $(HAVE_CJSON),install $(BUILD)/krylocl $(DESTDIR)$(PREFIX)/bin)
@@ -223,7 +224,7 @@ install: all
 	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion zsh > $(word 3,$(pages)))
 	$(if $(HAVE_CJSON),$(BUILD)/krylocl completion fish > $(word 4,$(pages)))
 	install -d $(doc)/docs/img $(doc)/docs/lab
-	install -m 644 README.md CONTRIBUTING.md LICENSE $(doc)
+	install -m 644 README.md CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE $(doc)
 	install -m 644 docs/*.md $(doc)/docs
 	install -m 644 docs/img/* $(doc)/docs/img
 	install -m 644 docs/lab/*.md $(doc)/docs/lab
@@ -242,6 +243,9 @@ install: all
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include $(MPI_CFLAGS)' \
 	  'Libs: -L$${prefix}/lib -lkrylocl_mpi $(MPI_LIBS)' \
 	  'Libs.private: $(strip $(LIBS)) $(if $(HAVE_METIS),-lmetis) -pthread' > $(lib)/pkgconfig/krylocl_mpi.pc)
+	install -d $(cmake)
+	sed 's|@PRIVATE_LIBS@|$(strip $(LIBS)) -pthread|' packaging/krylocl-config.cmake.in > $(cmake)/krylocl-config.cmake
+	sed 's|@VERSION@|$(VERSION)|' packaging/krylocl-config-version.cmake.in > $(cmake)/krylocl-config-version.cmake
 	$(foreach l,$(LEVELS),install -d $(lib)/glibc-hwcaps/$l && install $(wildcard $(BUILD)/glibc-hwcaps/$l/*.so.0) $(lib)/glibc-hwcaps/$l;)
 	@$(if $(DESTDIR),:,sh .ci/ldconfig.sh $(PREFIX)/lib $(SONAME))
 	@$(if $(HAVE_CHOLMOD),echo 'krylocl: linked with CHOLMOD$(comma) UMFPACK$(if $(HAVE_SPQR),$(comma) SuiteSparseQR) (GPL): the GPL applies to copies of this build; make GPL=no leaves them out')
@@ -250,7 +254,11 @@ uninstall:
 	  $(lib)/$(SONAME) $(lib)/$(SOLINK) $(lib)/libkrylocl.a $(lib)/pkgconfig/krylocl.pc $(pages) \
 	  $(lib)/pkgconfig/krylocl_mpi.pc $(lib)/$(MPI_SO) $(lib)/libkrylocl_mpi.so $(lib)/libkrylocl_mpi.a $(DESTDIR)$(PREFIX)/include/krylocl_mpi.h
 	rm -f $(lib)/glibc-hwcaps/*/$(SONAME) $(lib)/glibc-hwcaps/*/$(MPI_SO)
-	rm -rf $(doc)
+	rm -rf $(doc) $(cmake)
+# The tree of the last commit, whose name git writes into packaging/commit.
+dist:
+	git archive --format=tar.gz --prefix=krylocl-$(VERSION)/ -o krylocl-$(VERSION).tar.gz HEAD
+	@echo 'krylocl-$(VERSION).tar.gz'
 
 # Drawn from the runs in bench/results (with all samples, compressed), and from nothing else: the page is not part of the tree.
 drawn = $(BUILD)/results
@@ -283,6 +291,7 @@ help:
 	@echo 'make check-sanitizers   all tests and fuzz targets, address and undefined behaviour (clang)'
 	@echo 'make check-matrices     tests on all matrices of the folder KRYLOCL_MATRICES (../shared/matrices)'
 	@echo 'make methods            every method on all of them (the table of docs/methods.md)'
+	@echo 'make dist               krylocl-$(VERSION).tar.gz, the tree of the last commit'
 	@echo 'make install uninstall  PREFIX=$(PREFIX) DESTDIR= ; ARCH=portable: for other machines; GPL=no: without GPL parts'
 	@echo 'make fuzz SECONDS=60    fuzzes each reader and the command line so long (clang)'
 	@echo 'make bench-read peers   times the file reader against fscanf; CG against other libraries'

@@ -13,7 +13,7 @@ MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:
 verdict $? "make install"
 for f in bin/krylocl include/krylocl.h lib/libkrylocl.a lib/pkgconfig/krylocl.pc share/man/man1/krylocl.1 \
   share/bash-completion/completions/krylocl share/zsh/site-functions/_krylocl share/fish/vendor_completions.d/krylocl.fish \
-  share/doc/krylocl/docs/troubleshooting.md; do
+  share/doc/krylocl/docs/troubleshooting.md lib/cmake/krylocl/krylocl-config.cmake; do
   [ -s "$dir/$f" ]; verdict $? "$f is not installed"
 done
 page=$("$dir/bin/krylocl" devices --verbose | sed -n 's/^help *//p')
@@ -40,6 +40,30 @@ if command -v pkg-config >/dev/null 2>&1; then
     PKG_CONFIG_PATH=$dir/lib/pkgconfig pkg-config --exists --print-errors krylocl_mpi
     verdict $? "pkg-config does not take the file of krylocl_mpi"
   fi
+fi
+# A project of CMake, with the shared and with the static library; another series of versions is refused.
+if command -v cmake >/dev/null 2>&1; then
+  MAKEFLAGS= make -s install PREFIX="$dir" DESTDIR= ${BUILD:+BUILD="$BUILD"} ${CC:+CC="$CC"}
+  project() { # VERSION TARGET
+    rm -rf "$dir/cmake" && mkdir "$dir/cmake" && cp "$dir/example.c" "$dir/cmake"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(example C)' "find_package(krylocl $1 REQUIRED)" \
+      'add_executable(example example.c)' "target_link_libraries(example $2)" >"$dir/cmake/CMakeLists.txt"
+    CC=${CC:-gcc} cmake -S "$dir/cmake" -B "$dir/cmake/build" -DCMAKE_PREFIX_PATH="$dir" >"$dir/out" 2>&1 &&
+      cmake --build "$dir/cmake/build" >"$dir/out" 2>&1 && (cd "$dir" && cmake/build/example >out 2>&1)
+  }
+  for target in krylocl::krylocl krylocl::static; do
+    project 0.1 $target; verdict $? "a project of CMake with $target: $(tail -3 "$dir/out")"
+  done
+  project 9 krylocl::krylocl; [ $? -ne 0 ] && grep -q 'compatible' "$dir/out"; verdict $? "CMake takes version 9"
+else
+  echo "skipped: a project of CMake: cmake is not installed"
+fi
+# The archive of `make dist` knows its commit.
+if commit=$(git rev-parse HEAD 2>/dev/null) && [ -e .git ]; then
+  MAKEFLAGS= make -s dist >"$dir/out" 2>&1 && archive=$(cat "$dir/out") && tar xzf "$archive" -C "$dir" && rm -f "$archive"
+  verdict $? "make dist: $(cat "$dir/out")"
+  [ "$(cat "$dir/${archive%.tar.gz}/packaging/commit")" = "$commit" ] && [ -s "$dir/${archive%.tar.gz}/Makefile" ]
+  verdict $? "the archive has no Makefile, or is of another commit"
 fi
 # The run: its commands print what stands below them, but for numbers, units and what depends on the machine.
 part() { # HEADING: the first block below it that has commands
