@@ -80,8 +80,8 @@ mpi_libs = $(if $(HAVE_MPI),$(MPI_LIBS) $(if $(HAVE_METIS),-lmetis))
 
 # Files with typed elements are compiled once per scalar type: spmv/ell.c to ell.s.o ell.d.o ...
 TYPED = $(wildcard core/cpu/*.c) $(filter-out spmv/registry.c spmv/rank.c,$(wildcard spmv/*.c)) sparse/local.c $(addprefix factors/,eliminate.c threshold.c cholesky.c)
-CL_C  = $(filter-out %/none.c,$(wildcard core/opencl/*.c core/opencl/*/*.c multigrid/opencl/*.c))
-PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),%/opencl/none.c,$(CL_C)),\
+CL_C  = $(wildcard core/opencl/*.c core/opencl/*/*.c multigrid/opencl/*.c) multigrid/builder_device.c
+PLAIN = $(filter-out $(TYPED) $(if $(HAVE_OPENCL),,$(CL_C)),\
           $(wildcard core/*/*.c core/*/*/*.c data/*/*.c factors/*.c multigrid/*.c multigrid/*/*.c solver/*.c solver/*/*.c sparse/*.c spmv/*.c))
 # Formats that include spmv/narrow.h once more, for vectors of float.
 NARROW = $(shell grep -l spmv/narrow.h spmv/*.c)

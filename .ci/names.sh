@@ -6,11 +6,9 @@
 cd "$(dirname "$0")/.." || exit 1
 
 allowed=main # of every program
-# Files that stand for the others of their folder where there is no OpenCL.
-configured='multigrid/opencl/none.c'
 
 # shellcheck disable=SC2046 # a list of files
-ALLOWED=$allowed CONFIGURED=$configured awk '
+ALLOWED=$allowed awk '
   function define(name, at, visible,    i) {
     if (name == "" || name in allowed) return
     for (i = 1; i <= count[name]; i++)
@@ -35,11 +33,8 @@ ALLOWED=$allowed CONFIGURED=$configured awk '
   BEGIN {
     n = split(ENVIRON["ALLOWED"], word, " ")
     for (i = 1; i <= n; i++) allowed[word[i]]
-    n = split(ENVIRON["CONFIGURED"], word, " ")
-    for (i = 1; i <= n; i++) instead[word[i]]
   }
   FNR == 1 { header = FILENAME ~ /\.h$/; text = ""; type = 0 }
-  FILENAME in instead { next }
   /^#define / && header { name = $2; sub(/\(.*/, "", name); define(name, FNR, 1) }
   /^#/ { next }
   /^\}/ { # the end of a typedef, or of a body

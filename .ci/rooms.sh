@@ -30,11 +30,11 @@ data/files: core/base core/matrix
 data/generators: core/base core/matrix
 data/collection: core/base data/files
 solver/methods: core/base core/matrix core/program
-solver/precond: core/base core/matrix core/program sparse multigrid multigrid/opencl factors solver/contract solver/methods
+solver/precond: core/base core/matrix core/program sparse multigrid factors solver/contract solver/methods
 solver/direct: core/base core/matrix
 solver/engine: core/base core/matrix core/program core/device spmv solver/contract solver/methods solver/precond
 solver/loop: core/base core/program solver/engine
-solver/auto: core/base core/tuning spmv multigrid/opencl solver/contract solver/methods solver/precond solver/engine solver/loop
+solver/auto: core/base core/tuning spmv multigrid solver/contract solver/methods solver/precond solver/engine solver/loop
 solver/mixed: core/base core/program core/device solver/engine solver/loop solver/auto
 solver: core/base core/matrix core/program core/device spmv data/generators solver/contract solver/methods solver/precond solver/direct solver/engine solver/loop solver/auto solver/mixed
 distributed: core/base core/matrix core/program core/tuning spmv solver solver/contract solver/methods solver/precond solver/engine solver/loop solver/auto core/device

@@ -1,5 +1,5 @@
-/* What builds the matrices of multigrid: on the host (builder_host.c), or on the device (builder_device.c), which uploads A
- * and makes the levels where they are used. A strategy (amg.c) and the hierarchy (levels.c) are written once over it.
+/* What builds the matrices of multigrid: on the host (builder_host.c), or on the device (builder_device.c, in builds with
+ * OpenCL), which uploads A and makes the levels where they are used. A strategy (amg.c) and the hierarchy (levels.c) are written once over it.
  */
 #ifndef KCL_BUILDER_H
 #define KCL_BUILDER_H
@@ -54,7 +54,8 @@ typedef struct kcl_builder_ops {
 } kcl_builder_ops;
 struct kcl_builder {
   kcl_preconditioner *M;
-  const kcl_stats *stats; /* of the first level's A */
+  const kcl_stats *stats;             /* of the first level's A */
+  struct kcl_distinct_rows *distinct; /* of that A, or NULL */
   const kcl_builder_ops *ops;
   kcl_device_setup *setup; /* of the device */
   bool narrow;             /* matrices of M are stored as float */
@@ -66,6 +67,20 @@ struct kcl_builder {
 };
 void kcl_built_on_host(kcl_csr *C, kcl_built *out); /* owns C */
 
-extern const kcl_builder_ops kcl_build_on_host, kcl_build_on_device;
+extern const kcl_builder_ops kcl_build_on_host;
+
+/* Set-ups on an OpenCL device. */
+typedef struct kcl_amg_device_ops {
+  /* Can set-ups of this matrix be computed on the context's device? */
+  bool (*possible)(const kcl *ctx, const kcl_csr *A);
+  /* Are the kernels compiled, by this process or an earlier one? Then most of a cycle's are, too. aggregation: of smoothed
+   * aggregation, or of the classical coarsening. */
+  bool (*compiled)(kcl *ctx, kcl_type type, bool aggregation);
+  /* Begins to load what a set-up of A will need, in the background. */
+  void (*ahead)(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation);
+  kcl_builder_ops build;
+} kcl_amg_device_ops;
+
+extern const kcl_amg_device_ops *const kcl_amg_device_backend; /* NULL: a build without OpenCL */
 
 #endif

@@ -10,7 +10,7 @@ static void device_give(const kcl_device_csr *C, kcl_built *out) {
 static int device_take(kcl_builder *b, const kcl_csr *A, kcl_built *out) {
   kcl_device_csr C;
   int rc = kcl_amg_device_open(b->M->ctx, b->M->type, b->near_null.vectors > 0, &b->setup);
-  if (!rc) rc = kcl_amg_device_upload(b->setup, A, b->stats, &C);
+  if (!rc) rc = kcl_amg_device_upload(b->setup, A, b->stats, b->distinct, &C);
   if (!rc) device_give(&C, out);
   return rc;
 }
@@ -169,19 +169,23 @@ static int device_finish(kcl_builder *b) {
 
 static void device_close(kcl_builder *b) { kcl_amg_device_close(&b->setup); }
 
-const kcl_builder_ops kcl_build_on_device = {.take = device_take,
-                                             .free = device_free_built,
-                                             .interpolation = device_interpolation,
-                                             .aggregation = device_aggregation,
-                                             .transpose = device_transpose,
-                                             .product = multiply_on_device,
-                                             .galerkin = device_galerkin,
-                                             .truncate = device_truncate_rows,
-                                             .round = device_round_values,
-                                             .smoother = device_smoother,
-                                             .inverse = device_inverse,
-                                             .keep = device_keep,
-                                             .view = device_view,
-                                             .leave = leave,
-                                             .finish = device_finish,
-                                             .close = device_close};
+static const kcl_amg_device_ops ops = {.possible = kcl_amg_device_possible,
+                                       .compiled = kcl_amg_device_compiled,
+                                       .ahead = kcl_amg_device_ahead,
+                                       .build = {.take = device_take,
+                                                 .free = device_free_built,
+                                                 .interpolation = device_interpolation,
+                                                 .aggregation = device_aggregation,
+                                                 .transpose = device_transpose,
+                                                 .product = multiply_on_device,
+                                                 .galerkin = device_galerkin,
+                                                 .truncate = device_truncate_rows,
+                                                 .round = device_round_values,
+                                                 .smoother = device_smoother,
+                                                 .inverse = device_inverse,
+                                                 .keep = device_keep,
+                                                 .view = device_view,
+                                                 .leave = leave,
+                                                 .finish = device_finish,
+                                                 .close = device_close}};
+const kcl_amg_device_ops *const kcl_amg_device_backend = &ops;

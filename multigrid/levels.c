@@ -233,6 +233,7 @@ static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
   const kcl_csr *A = q->A;
   building g = {.b = {.M = M,
                       .stats = q->stats,
+                      .distinct = q->distinct,
                       .ops = ops,
                       .narrow = suits_float(M->type, q->stats),
                       .refreshing = before},
@@ -250,12 +251,29 @@ static int build_levels(kcl_preconditioner *M, const kcl_precond_request *q,
   return end ? end : rc;
 }
 
-/* On the device where that is possible, else on the host. */
+/* ---------------------------------------------------------------- on the device, or on the host */
+
+#ifdef KCL_NO_OPENCL
+const kcl_amg_device_ops *const kcl_amg_device_backend = NULL;
+#endif
+
+bool kcl_levels_on_device(const kcl *ctx, const kcl_csr *A) {
+  return kcl_amg_device_backend && kcl_amg_device_backend->possible(ctx, A);
+}
+
+bool kcl_levels_compiled(kcl *ctx, kcl_type type, bool aggregation) {
+  return kcl_amg_device_backend && kcl_amg_device_backend->compiled(ctx, type, aggregation);
+}
+
+void kcl_levels_ahead(kcl *ctx, const kcl_csr *A, kcl_type type, bool aggregation) {
+  if (kcl_amg_device_backend) kcl_amg_device_backend->ahead(ctx, A, type, aggregation);
+}
+
 static int build_somewhere(kcl_preconditioner *M, const kcl_precond_request *q,
                            const kcl_levels_plan *plan, const kcl_preconditioner *before) {
   int rc = KCL_UNSUITED;
-  if (kcl_amg_device_possible(M->ctx, q->A))
-    rc = build_levels(M, q, plan, before, &kcl_build_on_device);
+  if (kcl_levels_on_device(M->ctx, q->A))
+    rc = build_levels(M, q, plan, before, &kcl_amg_device_backend->build);
   if (rc == KCL_UNSUITED) rc = build_levels(M, q, plan, before, &kcl_build_on_host);
   if (!rc) describe_levels(M, M->data, (double)q->A->nnz);
   return rc;

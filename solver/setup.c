@@ -1,6 +1,5 @@
 /* kcl_setup: from a host matrix to an engine that is ready to run; for mixed precision to two engines. */
 #include "core/device/device.h"
-#include "core/matrix/repeats.h"
 #include "core/matrix/structure.h"
 #include "solver/engine/given.h"
 #include "solver/solver.h"
@@ -67,9 +66,8 @@ static void begin_ahead(const kcl_system *s) {
 static int count_statistics(kcl_system *s) {
   const double start = kcl_now();
   int rc = KCL_OK;
-  if (!s->known)
-    rc = s->structure_known ? kcl_csr_values(s->ctx, s->A, &s->stats)
-                            : kcl_csr_stats(s->ctx, s->A, &s->stats);
+  if (!s->known && !s->structure_known) rc = kcl_csr_structure(s->ctx, s->A, &s->stats);
+  if (!rc && !s->known) rc = kcl_csr_values(s->ctx, s->A, s->distinct, &s->stats);
   if (!rc) rc = kcl_check_entries(s);
   if (!rc) kcl_apply_symmetry(s);
   s->seconds_stats = kcl_now() - start;
@@ -92,11 +90,10 @@ static int refresh_preconditioner(const kcl_selection *c, const kcl_preconds *be
 }
 
 /* From a system and its options to an engine: checks, statistics, method, format, engine, trials. */
-static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
+static int prepare_steps(kcl_system *s, kcl_selection *c, const predecessor *before) {
   const kcl_format *format;
   int rc;
   c->system = s;
-  kcl_repeats_keep(s->ctx, s->A);
   kcl_read_options(s);
   if ((rc = kcl_check_options(s))) return rc;
   begin_ahead(s);
@@ -119,6 +116,15 @@ static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *be
   if (!before->selection && (rc = kcl_choose_by_time(c))) return rc;
   const kcl_engine *e = c->engine;
   return kcl_engine_predicted(s, e->method, e->precond, kcl_engine_format(e), &c->predicted);
+}
+
+static int prepare_engine(kcl_system *s, kcl_selection *c, const predecessor *before) {
+  kcl_distinct_rows distinct = {.A = s->A};
+  s->distinct = &distinct;
+  const int rc = prepare_steps(s, c, before);
+  s->distinct = NULL;
+  kcl_distinct_rows_free(&distinct);
+  return rc;
 }
 
 /* The same system in float with an engine of its own. It may be refused there, such as a diagonal with zeros in float:
@@ -180,7 +186,6 @@ int kcl_setup_system(const kcl_system *system, kcl_sums sums, const kcl_solver *
     KCL_TRY(prepare_mixed(&s->selection, before ? before->mixed : NULL, &s->mixed));
   *out = s, s = NULL;
 done:
-  kcl_repeats_keep(system->ctx, NULL);
   kcl_solver_free(&s);
   return rc;
 }

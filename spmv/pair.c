@@ -71,8 +71,8 @@ static int pair_build(kcl_matrix *m, const kcl_csr *A) {
   scalar *val;             /* [pairs + 1] */
   int64_t slices = kcl_slice_count(A->rows);
   int rc;
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, false, &r));
+  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, false, &rows));
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_PAIRS, &rows, &r));
   kcl_stats s = {.distinct_pairs = r.count};
   if (pair_refuses(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, pair_refuses(&s, A->type)));
   m->rows_match_elements = true, m->variant = codes_per_word(r.count);

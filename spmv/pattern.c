@@ -62,7 +62,7 @@ static int pattern_build(kcl_matrix *m, const kcl_csr *A) {
   scalar *val;             /* [entries] */
   int64_t entries;
   int rc;
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, true, &r));
+  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, true, &r));
   if (!kcl_repeats_fit(&r)) KCL_TRY(kcl_matrix_refused(m, pattern_refuses(&s, A->type)));
   m->rows_match_elements = true;
   bool bytes = r.count <= 256;

@@ -144,8 +144,8 @@ static int build16(kcl_matrix *m, const kcl_csr *A) {
 static int build_dict(kcl_matrix *m, const kcl_csr *A) {
   kcl_repeats rows = {0}, values = {0};
   int rc;
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_ROWS, NULL, false, &rows));
-  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, false, &values));
+  KCL_TRY(kcl_repeats_find_rows(m->ctx, A, m->distinct, false, &rows));
+  KCL_TRY(kcl_repeats_find(m->ctx, A, KCL_VALUES, &rows, &values));
   kcl_stats s = {.distinct_values = values.count};
   if (refuses_dict(&s, A->type)) KCL_TRY(kcl_matrix_refused(m, refuses_dict(&s, A->type)));
   bool narrow = kcl_slice_span(A) <= MOST_SPAN;

@@ -48,7 +48,7 @@ static int compare_aggregation(const pair *p, const kcl_csr *A, const near_null 
   void *B = NULL;
   bool made;
   int rc;
-  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, NULL, &dA));
   KCL_TRY(kcl_amg_device_send_vectors(p->s, v->B, A->rows * v->rule.vectors, &B));
   KCL_TRY(kcl_amg_device_aggregation(p->s, &dA, &v->rule, &B, &dP, &made));
   if (!CHECKF(made, "%s: is not aggregated", p->name)) goto done;
@@ -86,7 +86,7 @@ static int test_limit(const pair *p, const kcl_csr *A, const near_null *v, doubl
   int rc;
   limited.rule.most_products = products, limited.rule.most_entries = entries;
   KCL_TRY(host_limits(p, A, limited, &expected));
-  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, NULL, &dA));
   KCL_TRY(kcl_amg_device_send_vectors(p->s, v->B, A->rows * v->rule.vectors, &B));
   rc = kcl_amg_device_aggregation(p->s, &dA, &limited.rule, &B, &dP, &made);
   CHECKF(rc == (expected ? KCL_UNSUITED : KCL_OK), "%s: limits %g and %g: %d", p->name, products,

@@ -50,7 +50,7 @@ static int test_coarsening(const pair *p, const kcl_csr *A) {
   kcl_galerkin_shape shape = {.known = false}, fewer = {.known = false};
   bool made, expected;
   int rc;
-  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, NULL, &dA));
   KCL_TRY(kcl_amg_truncate(p->ctx, A, 3, &few));
   KCL_TRY(kcl_amg_device_truncate(p->s, &dA, 3, &dfew));
   KCL_TRY(host_interpolation(p, A, &rule, &P));
@@ -98,7 +98,7 @@ static int test_smoother(const pair *p, const kcl_csr *A) {
     for (int64_t k = A->row_ptr[i]; k < A->row_ptr[i + 1]; k++)
       if (A->col[k] == i) d[i] = 1 / ((double *)A->val)[k];
   KCL_TRY(kcl_sparse_largest(p->ctx, A, d, &lambda));
-  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, NULL, &dA));
   KCL_TRY(kcl_amg_device_smoother(p->s, &dA, KCL_CHEBYSHEV, false, &s));
   KCL_TRY(kcl_amg_device_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
   for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(e[i] * lambda / d[i] - 1));
@@ -118,7 +118,7 @@ static int test_step(const pair *p, const kcl_csr *A, kcl_smoother kind, bool ne
   int64_t doubted = -1;
   int rc;
   KCL_TRY(kcl_amg_step(p->ctx, A, kind, &d));
-  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p->s, A, NULL, NULL, &dA));
   KCL_TRY(kcl_amg_device_smoother(p->s, &dA, kind, false, &s));
   KCL_TRY(kcl_amg_device_doubted(p->s, s.doubt, &doubted));
   KCL_TRY(kcl_amg_device_read(p->s, s.d, 0, (size_t)n * sizeof *e, e));
@@ -175,7 +175,7 @@ static void test_lengths(kcl *ctx, int longest, bool fits) {
   int rc;
   KCL_TRY(kcl_amg_device_open(ctx, KCL_D, false, &p.s));
   KCL_TRY(kcl_sparse_product(ctx, A, A, &C));
-  KCL_TRY(kcl_amg_device_upload(p.s, A, NULL, &dA));
+  KCL_TRY(kcl_amg_device_upload(p.s, A, NULL, NULL, &dA));
   rc = kcl_amg_device_product(p.s, &dA, &dA, &dC);
   CHECKF(rc == (fits ? KCL_OK : KCL_UNSUITED), "rows of up to %d: %d", longest, rc);
   if (!rc) compare(&p, "A A", &dC, &C);
@@ -194,7 +194,7 @@ static void test_transfer_knowing(kcl *ctx, const kcl_csr *A, const kcl_stats *k
   kcl_csr *B = NULL;
   int rc;
   KCL_TRY(kcl_amg_device_open(ctx, KCL_D, false, &p.s));
-  KCL_TRY(kcl_amg_device_upload(p.s, A, known, &dA));
+  KCL_TRY(kcl_amg_device_upload(p.s, A, known, NULL, &dA));
   KCL_TRY(kcl_amg_device_download(p.s, &dA, &B));
   bool same = B->nnz == A->nnz && !memcmp(B->row_ptr, A->row_ptr, (size_t)(A->rows + 1) * 8);
   same = same && !memcmp(B->col, A->col, (size_t)A->nnz * sizeof *A->col);
@@ -208,7 +208,7 @@ done:
 static void test_transfer(kcl *ctx, const kcl_csr *A, const char *what) {
   kcl_stats known = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
   test_transfer_knowing(ctx, A, NULL, what);
-  CHECK(!kcl_compression(ctx, A, &known));
+  CHECK(!kcl_compression(ctx, A, NULL, &known));
   test_transfer_knowing(ctx, A, &known, what);
 }
 

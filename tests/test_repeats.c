@@ -1,30 +1,32 @@
-/* Distinct rows that a context keeps are those that are found without it, and are forgotten before the values may change; any
- * number of threads numbers them alike.
+/* Distinct rows that are found once are those that are found each time, and none outlive a set-up, after which the values may
+ * change; any number of threads numbers them alike.
  */
-#include "core/base/context.h"
 #include "core/matrix/repeats.h"
 #include "tests/check.h"
 #include "tests/options.h"
 #include <stdlib.h>
 #include <string.h>
 
-static kcl_repeats rows_of(kcl *ctx, const kcl_csr *A) {
+static kcl_repeats rows_of(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct) {
   kcl_repeats r = {0};
-  CHECKF(!kcl_repeats_find(ctx, A, KCL_ROWS, NULL, true, &r), "%s", kcl_error(ctx));
+  CHECKF(!kcl_repeats_find_rows(ctx, A, distinct, true, &r), "%s", kcl_error(ctx));
   return r;
 }
 
-static void test_kept(kcl *ctx, const kcl_csr *A, const kcl_csr *B) {
-  kcl_repeats alone = rows_of(ctx, A), again, first, other;
-  kcl_repeats_keep(ctx, A);
-  first = rows_of(ctx, A), again = rows_of(ctx, A), other = rows_of(ctx, B);
+static void test_found_once(kcl *ctx, const kcl_csr *A, const kcl_csr *B) {
+  kcl_distinct_rows d = {.A = A};
+  kcl_repeats alone = rows_of(ctx, A, NULL), again, first, other;
+  CHECK(!kcl_distinct_rows_found(&d, A) && !kcl_distinct_rows_found(NULL, A));
+  first = rows_of(ctx, A, &d), again = rows_of(ctx, A, &d), other = rows_of(ctx, B, &d);
+  CHECK(kcl_distinct_rows_found(&d, A) && !kcl_distinct_rows_found(&d, B));
   CHECK(first.count == alone.count && first.runs == alone.runs && alone.count == 9);
   CHECK(!memcmp(first.code, alone.code, (size_t)A->rows * sizeof *alone.code));
   CHECK(again.code == first.code && other.code != first.code && other.A == B);
   kcl_repeats_free(&first);
   CHECK(again.code[0] == alone.code[0]); /* freeing one of them frees nothing */
   kcl_repeats_free(&again), kcl_repeats_free(&other), kcl_repeats_free(&alone);
-  kcl_repeats_keep(ctx, NULL);
+  kcl_distinct_rows_free(&d);
+  CHECK(!kcl_distinct_rows_found(&d, A));
 }
 
 /* Tables of threads are merged: the same numbers, in the order of the rows, with any number of them. */
@@ -34,11 +36,11 @@ static void test_merged(kcl *ctx) {
   const int before = kcl_threads();
   CHECK(!kcl_generate(ctx, "jump3d:24", &A, NULL));
   kcl_set_threads(1);
-  kcl_repeats one = rows_of(ctx, A);
+  kcl_repeats one = rows_of(ctx, A, NULL);
   CHECKF(one.count > 256 && kcl_repeats_fit(&one), "%lld", (long long)one.count);
   for (int t = 0; t < 4; t++) {
     kcl_set_threads(threads[t]);
-    kcl_repeats r = rows_of(ctx, A);
+    kcl_repeats r = rows_of(ctx, A, NULL);
     CHECKF(r.count == one.count && r.runs == one.runs &&
                !memcmp(r.row, one.row, (size_t)r.count * sizeof *r.row) &&
                !memcmp(r.code, one.code, (size_t)A->rows * sizeof *r.code),
@@ -60,7 +62,6 @@ static void test_solve(kcl *ctx, const kcl_csr *A, const char *when) {
   CHECKF(!kcl_setup(ctx, A, &o, &s) && !kcl_solve(s, b, x, &r) && r.converged, "%s: %s, %s", when,
          kcl_reason_text(r.reason), kcl_error(ctx));
   kcl_solver_free(&s), free(b), free(x);
-  CHECKF(!ctx->repeats && !ctx->repeats_of, "%s: the context keeps nothing between set-ups", when);
 }
 
 int main(void) {
@@ -69,7 +70,7 @@ int main(void) {
   CHECK(!kcl_create(&ctx) && !kcl_select(ctx, "cpu", 0));
   CHECK(!kcl_generate(ctx, "poisson2d:70", &A, NULL) &&
         !kcl_generate(ctx, "poisson2d:70", &B, NULL));
-  test_kept(ctx, A, B);
+  test_found_once(ctx, A, B);
   test_merged(ctx);
   test_solve(ctx, A, "before");
   double *val = A->val;

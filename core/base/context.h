@@ -45,8 +45,5 @@ struct kcl {
   bool reproducible;    /* on several ranks: the same bits on any number of them */
   bool metis;           /* on several ranks: the rows of a rank are a part of METIS */
   kcl_tune tune;        /* of the device */
-  const kcl_csr
-      *repeats_of; /* matrix whose distinct rows are found once (core/matrix/repeats.h), */
-  struct kcl_repeats *repeats; /* and these, once they are */
 };
 #endif

@@ -72,13 +72,12 @@ int64_t kcl_slice_span(const kcl_csr *A) {
   return w.most;
 }
 
-int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s) {
+int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s) {
   kcl_repeats rows = {0}, pairs = {0}, values = {0};
   int rc;
-  KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, false, &rows));
-  KCL_TRY(kcl_repeats_find(ctx, A, KCL_PAIRS, &rows, false, &pairs));
-  KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, false,
-                           &values));
+  KCL_TRY(kcl_repeats_find_rows(ctx, A, distinct, false, &rows));
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_PAIRS, &rows, &pairs));
+  KCL_TRY(kcl_repeats_find(ctx, A, KCL_VALUES, kcl_repeats_fit(&rows) ? &rows : &pairs, &values));
   s->row_patterns = rows.count, s->pattern_runs = rows.runs;
   s->pattern_entries = kcl_repeats_fit(&rows) ? kcl_repeats_entries(&rows) : 0;
   s->distinct_pairs = pairs.count, s->distinct_values = values.count;

@@ -105,7 +105,8 @@ double kcl_matrix_prepared_bytes(const kcl_matrix *m) {
   return bytes;
 }
 
-int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
+int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                          struct kcl_distinct_rows *distinct, kcl_matrix **out) {
   kcl_matrix *m = *out = NULL;
   int rc;
   KCL_TRY(kcl_alloc(ctx, 1, sizeof *m, "a matrix", (void **)&m));
@@ -117,8 +118,10 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
                     .nnz = A->nnz,
                     .lanes = 1,
                     .source = *A,
+                    .distinct = distinct,
                     .scatter_items = A->nnz};
   KCL_TRY(f->build(m, A));
+  m->distinct = NULL;
   KCL_TRY(kcl_matrix_check_names(m));
   if (f->image) add_image(m);
   if (!kcl_matrix_gpu_layout(m)) m->lanes = 1;
@@ -126,6 +129,10 @@ int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix
 done:
   kcl_matrix_free(&m);
   return rc;
+}
+
+int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out) {
+  return kcl_matrix_build_from(ctx, f, A, NULL, out);
 }
 
 void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,

@@ -51,6 +51,8 @@ struct kcl_matrix {
   char note[64]; /* for reports: a result of build such as "27 patterns"; may be empty */
   kcl_csr
       source; /* the CSR it was built from, whose arrays are the caller's; row_ptr NULL: there is none */
+  struct kcl_distinct_rows
+      *distinct;    /* for build: that CSR's (core/matrix/repeats.h), or NULL; NULL afterwards */
   kcl_csr *adopted; /* host CSR whose arrays are borrowed; freed with the matrix, or NULL */
   int sharers;      /* owners beyond the first: the last one to free it frees it */
   bool uneven;      /* natively: rows are short, of different lengths (spmv/csr_uneven.h) */
@@ -176,6 +178,9 @@ int kcl_matrix_check_names(const kcl_matrix *m);
 /* ---------------------------------------------------------------- using them */
 
 int kcl_matrix_build(kcl *ctx, const kcl_format *f, const kcl_csr *A, kcl_matrix **out);
+/* The same where A's distinct rows may be known already. */
+int kcl_matrix_build_from(kcl *ctx, const kcl_format *f, const kcl_csr *A,
+                          struct kcl_distinct_rows *distinct, kcl_matrix **out);
 /* A matrix of this structure in this format, not built: one array of as many bytes, without data. */
 void kcl_matrix_outline(kcl *ctx, const kcl_format *f, const kcl_stats *s, kcl_type type,
                         kcl_matrix *out);

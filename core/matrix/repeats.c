@@ -262,10 +262,10 @@ done:
   return rc;
 }
 
-static int find_repeats(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                        bool codes, kcl_repeats *out) {
+int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
+                     kcl_repeats *out) {
   int rc;
-  if (!from || !kcl_repeats_fit(from)) return scan_all(ctx, A, kind, codes, out);
+  if (!kcl_repeats_fit(from)) return scan_all(ctx, A, kind, false, out);
   KCL_TRY(allocate_repeats(ctx, out, A, kind));
   for (int64_t n = 0; n < from->count && kcl_repeats_fit(out); n++)
     if (from->kind == KCL_ROWS)
@@ -278,39 +278,26 @@ done:
   return rc;
 }
 
-void kcl_repeats_keep(kcl *ctx, const kcl_csr *A) {
-  if (ctx->repeats) kcl_repeats_free(ctx->repeats);
-  free(ctx->repeats);
-  ctx->repeats = NULL, ctx->repeats_of = A;
-}
-
-bool kcl_repeats_kept(const kcl *ctx, const kcl_csr *A) {
-  return ctx->repeats && ctx->repeats_of == A;
-}
-
-static int find_once(kcl *ctx, const kcl_csr *A, kcl_repeats *out) {
-  kcl_repeats *rows = NULL;
-  int rc;
-  if (!ctx->repeats) {
-    KCL_TRY(kcl_alloc(ctx, 1, sizeof *rows, "distinct rows", (void **)&rows));
-    KCL_TRY(find_repeats(ctx, A, KCL_ROWS, NULL, true, rows));
-    ctx->repeats = rows, rows = NULL;
-  }
-  *out = *ctx->repeats;
-  out->shared = true;
-  rc = KCL_OK;
-done:
-  free(rows);
-  return rc;
-}
-
-int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                     bool codes, kcl_repeats *out) {
-  if (A == ctx->repeats_of && kind == KCL_ROWS && !from) return find_once(ctx, A, out);
-  return find_repeats(ctx, A, kind, from, codes, out);
-}
-
 /* ---------------------------------------------------------------- distinct rows */
+
+bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A) {
+  return d && d->A == A && d->found.A;
+}
+
+void kcl_distinct_rows_free(kcl_distinct_rows *d) {
+  kcl_repeats_free(&d->found);
+  d->A = NULL;
+}
+
+int kcl_repeats_find_rows(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, bool codes,
+                          kcl_repeats *out) {
+  if (!distinct || distinct->A != A) return scan_all(ctx, A, KCL_ROWS, codes, out);
+  const int rc = distinct->found.A ? KCL_OK : scan_all(ctx, A, KCL_ROWS, true, &distinct->found);
+  if (rc) return rc;
+  *out = distinct->found;
+  out->shared = true;
+  return KCL_OK;
+}
 
 int64_t kcl_repeats_entries(const kcl_repeats *r) {
   int64_t entries = 0;

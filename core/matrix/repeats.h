@@ -21,18 +21,24 @@ typedef struct kcl_repeats {
   int32_t *number; /* [slots] 1 + the number stored in the slot; 0: free */
   int64_t slots, capacity; /* capacity: of row and entry; both grow */
   bool failed;             /* memory ran out */
-  bool shared;             /* all this is the context's */
+  bool shared;             /* all this belongs to a kcl_distinct_rows */
 } kcl_repeats;
 
-/* The distinct rows of A are found once, with their codes, until this is called again; A must not change until then. NULL:
- * none are kept any more. */
-void kcl_repeats_keep(kcl *ctx, const kcl_csr *A);
-bool kcl_repeats_kept(const kcl *ctx, const kcl_csr *A); /* have they been found? */
+/* The distinct rows of A with their codes, from the first request on; A must not change until they are freed. */
+typedef struct kcl_distinct_rows {
+  const kcl_csr *A;
+  kcl_repeats found; /* A NULL: nobody has asked for them yet */
+} kcl_distinct_rows;
+bool kcl_distinct_rows_found(const kcl_distinct_rows *d, const kcl_csr *A); /* d NULL: no */
+void kcl_distinct_rows_free(kcl_distinct_rows *d);
 
-/* One pass over A; with `from`, the repeats of a larger kind, only over its distinct members (if it is NULL or overflowed,
- * over A). Ends early beyond KCL_MOST_REPEATS. codes: fill code; for KCL_ROWS without `from`. */
+/* The distinct rows of A: found now, or those of `distinct` where it has A's; NULL: now. codes: fill code. */
+int kcl_repeats_find_rows(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, bool codes,
+                          kcl_repeats *out);
+/* One pass over the distinct members of `from`, the repeats of a larger kind; if it overflowed, over A. Ends early beyond
+ * KCL_MOST_REPEATS. */
 int kcl_repeats_find(kcl *ctx, const kcl_csr *A, kcl_repeats_kind kind, const kcl_repeats *from,
-                     bool codes, kcl_repeats *out);
+                     kcl_repeats *out);
 /* The number of the value or pair at entry k of row i. */
 int64_t kcl_repeats_number(const kcl_repeats *r, int64_t i, int64_t k);
 /* Distinct rows (KCL_ROWS, all of which fit): the number of their entries, and the entries one row after another. Row p has
@@ -49,5 +55,5 @@ int32_t kcl_slice_least(const kcl_csr *A, int64_t slice); /* the least column in
 int64_t kcl_slice_span(const kcl_csr *A); /* largest difference of columns within a slice */
 /* The fields of kcl_stats that compressed formats are sized by: row_patterns, pattern_entries,
  * pattern_runs, distinct_pairs, distinct_values, values_fit_float, slice_span. */
-int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_stats *s);
+int kcl_compression(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *s);
 #endif

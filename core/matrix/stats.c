@@ -214,9 +214,9 @@ done:
   return rc;
 }
 
-int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
+int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_distinct_rows *distinct, kcl_stats *out) {
   int rc = count_values(ctx, A, out);
-  if (!rc) rc = kcl_compression(ctx, A, out);
+  if (!rc) rc = kcl_compression(ctx, A, distinct, out);
   return rc ? rc : symmetry(ctx, A, out);
 }
 
@@ -224,5 +224,5 @@ int kcl_csr_stats(kcl *ctx, const kcl_csr *A, kcl_stats *out) {
   int rc;
   if ((rc = kcl_need(ctx, "out", out)) || (rc = kcl_csr_need(ctx, A))) return rc;
   rc = kcl_csr_structure(ctx, A, out);
-  return rc ? rc : kcl_csr_values(ctx, A, out);
+  return rc ? rc : kcl_csr_values(ctx, A, NULL, out);
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/base.h"
 
+struct kcl_distinct_rows;
 enum { KCL_SLICE = 32, KCL_SIGMA = 256 * KCL_SLICE }; /* rows: C and sigma of SELL-C-sigma */
 
 /* The fields of kcl_stats that formats are sized by: */
@@ -15,8 +16,9 @@ int kcl_structure(kcl *ctx, const kcl_csr *A, kcl_stats *s); /* all of them */
 /* The fields of kcl_csr_stats that depend on the structure alone, in a tenth to a quarter of its time: enough for the size
  * of formats without `refuses`. */
 int kcl_csr_structure(kcl *ctx, const kcl_csr *A, kcl_stats *out);
-/* The fields that depend on values. out has the others, of A or of a matrix with A's structure. */
-int kcl_csr_values(kcl *ctx, const kcl_csr *A, kcl_stats *out);
+/* The fields that depend on values. out has the others, of A or of a matrix with A's structure. distinct: A's distinct rows, or
+ * NULL (core/matrix/repeats.h). */
+int kcl_csr_values(kcl *ctx, const kcl_csr *A, struct kcl_distinct_rows *distinct, kcl_stats *out);
 /* Are the b rows from `base` on equal to the rows `back` before them, shifted by `back` columns? On most of a grid they are. */
 bool kcl_rows_moved(const kcl_csr *A, int b, int64_t base, int back);
 /* row[0 .. hi - lo): rows lo .. hi - 1, the longest first, rows of equal length in order. */

@@ -15,11 +15,11 @@ static int square_blocks(const kcl_device_nodes *g, kcl_device_csr *N, void *lar
   int rc;
   *N = *A;
   if (g->rule->block == 1)
-    return KCL_LAUNCH_EACH(g->s, "largest_square", A->rows * team, KCL_ARG_CSR(A),
+    return KCL_LAUNCH_EACH(g->s, KCL_KERNEL_largest_square, A->rows * team, KCL_ARG_CSR(A),
                            KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(largest));
   N->col = g->graph.col, N->val = g->graph.val;
   KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &N->end));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "square_blocks", g->nodes * team, KCL_ARG_CSR(A),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_square_blocks, g->nodes * team, KCL_ARG_CSR(A),
                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(team),
                           KCL_ARG_BUFFER(N->col), KCL_ARG_BUFFER(N->val), KCL_ARG_BUFFER(N->end),
                           KCL_ARG_BUFFER(largest)));
@@ -40,7 +40,7 @@ static int couple_nodes(kcl_device_nodes *g) {
   KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &S->end));
   KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_double), &largest));
   KCL_TRY(square_blocks(g, &N, largest));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "couple_nodes", g->nodes * team, GRAPH(g, &N),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_couple_nodes, g->nodes * team, GRAPH(g, &N),
                           KCL_ARG_BUFFER(N.val), KCL_ARG_INT(g->nodes), KCL_ARG_INT(team),
                           KCL_ARG_INT(plain), KCL_ARG_REAL(least * least), KCL_ARG_BUFFER(largest),
                           KCL_ARG_BUFFER(S->col), KCL_ARG_BUFFER(S->val), KCL_ARG_BUFFER(S->end)));
@@ -80,9 +80,10 @@ static int enqueue_root_rounds(const kcl_device_nodes *g, const device_rooting *
   int rc = KCL_OK;
   for (int round = 0; round < count; round++) {
     KCL_TRY(kcl_amg_device_notes(g->s, 1, left));
-    KCL_TRY(KCL_LAUNCH_EACH(g->s, "look_near", g->nodes, GRAPH(g, &g->graph), KCL_ARG_INT(g->nodes),
-                            KCL_ARG_BUFFER(m->key), KCL_ARG_BUFFER(m->near)));
-    KCL_TRY(KCL_LAUNCH_EACH(g->s, "decide_roots", g->nodes, GRAPH(g, &g->graph),
+    KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_look_near, g->nodes, GRAPH(g, &g->graph),
+                            KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->key),
+                            KCL_ARG_BUFFER(m->near)));
+    KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_decide_roots, g->nodes, GRAPH(g, &g->graph),
                             KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->near), KCL_ARG_BUFFER(m->key),
                             KCL_ARG_NOTE(g->s, *left)));
   }
@@ -93,7 +94,7 @@ done:
 /* ---------------------------------------------------------------- aggregates */
 
 static int enqueue_join(const kcl_device_nodes *g, const void *from, const void *to) {
-  return KCL_LAUNCH_EACH(g->s, "join_nodes", g->nodes, GRAPH(g, &g->graph),
+  return KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_nodes, g->nodes, GRAPH(g, &g->graph),
                          KCL_ARG_BUFFER(g->graph.val), KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(from),
                          KCL_ARG_BUFFER(to));
 }
@@ -107,10 +108,10 @@ static int enqueue_growth(const kcl_device_nodes *g, const device_rooting *m) {
 /* count: the note of how many there are. */
 static int mark_first_roots(const kcl_device_nodes *g, const device_rooting *m, int *count) {
   int rc;
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "mark_roots", g->nodes, KCL_ARG_BUFFER(m->key),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_mark_roots, g->nodes, KCL_ARG_BUFFER(m->key),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->flag)));
   KCL_TRY(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, count));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "number_roots", g->nodes, KCL_ARG_BUFFER(m->key),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_number_roots, g->nodes, KCL_ARG_BUFFER(m->key),
                           KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
                           KCL_ARG_BUFFER(g->aggregate)));
   rc = enqueue_growth(g, m);
@@ -123,9 +124,9 @@ static int find_large(const kcl_device_nodes *g, device_rooting *m, int *large) 
   int rc;
   kcl_amg_device_drop(g->s, m->size);
   KCL_TRY(kcl_amg_device_zeros(g->s, g->nodes, &m->size));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m->size)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "mark_large", g->nodes, KCL_ARG_BUFFER(m->size),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_mark_large, g->nodes, KCL_ARG_BUFFER(m->size),
                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(g->rule->least),
                           KCL_ARG_BUFFER(m->flag)));
   KCL_TRY(kcl_amg_device_scan(g->s, m->flag, g->nodes, m->flag, large));
@@ -151,7 +152,7 @@ done:
 static int dissolve_small_aggregates(const kcl_device_nodes *g, const device_rooting *m) {
   int rc;
   if (m->large == m->count) return KCL_OK;
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "number_large", g->nodes, KCL_ARG_BUFFER(m->size),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_number_large, g->nodes, KCL_ARG_BUFFER(m->size),
                           KCL_ARG_BUFFER(m->flag), KCL_ARG_INT(g->nodes),
                           KCL_ARG_INT(g->rule->least), KCL_ARG_BUFFER(g->aggregate)));
   rc = enqueue_growth(g, m);
@@ -172,8 +173,8 @@ int kcl_amg_device_aggregates(kcl_device_nodes *g) {
   KCL_TRY(couple_nodes(g));
   KCL_TRY(open_rooting(g, &m));
   KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &g->aggregate));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "begin_roots", g->nodes, GRAPH(g, &g->graph), KCL_ARG_INT(g->nodes),
-                          KCL_ARG_BUFFER(m.key), KCL_ARG_BUFFER(m.near)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_begin_roots, g->nodes, GRAPH(g, &g->graph),
+                          KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(m.key), KCL_ARG_BUFFER(m.near)));
   for (int count = first_rounds(g->nodes); m.left; count = ROOT_ROUNDS_MORE)
     KCL_TRY(some_root_rounds(g, &m, count));
   KCL_TRY(dissolve_small_aggregates(g, &m));

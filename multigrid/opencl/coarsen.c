@@ -29,12 +29,12 @@ static int find_strong(coarsening *c, void **depend) {
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &c->weak));
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->S.ptr));
   KCL_TRY(kcl_amg_device_zeros(c->s, n, depend));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "count_strong", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_count_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_REAL(c->theta), KCL_ARG_BUFFER(limit),
                           KCL_ARG_BUFFER(c->weak), KCL_ARG_BUFFER(c->S.ptr),
                           KCL_ARG_BUFFER(*depend)));
   KCL_TRY(kcl_amg_device_shape_within(c->s, &c->S, A->nnz));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "fill_strong", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_strong, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_BUFFER(limit), KCL_ARG_CSR(&c->S)));
   kcl_amg_device_drop(c->s, limit);
 done:
@@ -54,9 +54,10 @@ static int enqueue_split_rounds(const coarsening *c, const device_splitting *m, 
   int rc = KCL_OK;
   for (; count > 0; count--) {
     KCL_TRY(kcl_amg_device_notes(c->s, 1, left));
-    KCL_TRY(KCL_LAUNCH_EACH(c->s, "decide_points", n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
-                            KCL_ARG_INT(TRIES), KCL_ARG_BUFFER(m->first), KCL_ARG_BUFFER(m->state),
-                            KCL_ARG_BUFFER(m->ahead), KCL_ARG_NOTE(c->s, *left)));
+    KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_decide_points, n, KCL_ARG_PATTERN(&c->S),
+                            KCL_ARG_INT(n), KCL_ARG_INT(TRIES), KCL_ARG_BUFFER(m->first),
+                            KCL_ARG_BUFFER(m->state), KCL_ARG_BUFFER(m->ahead),
+                            KCL_ARG_NOTE(c->s, *left)));
   }
 done:
   return rc;
@@ -70,7 +71,7 @@ static int some_split_rounds(coarsening *c, const device_splitting *m, int count
   KCL_TRY(enqueue_split_rounds(c, m, count, &flag));
   KCL_TRY(
       kcl_amg_device_scan(c->s, m->state, n, m->before, &sum)); /* a coarse point is 1, a fine 0 */
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "number_coarse", n, KCL_ARG_BUFFER(m->state),
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_number_coarse, n, KCL_ARG_BUFFER(m->state),
                           KCL_ARG_BUFFER(m->before), KCL_ARG_INT(n), KCL_ARG_BUFFER(c->coarse)));
   KCL_TRY(kcl_amg_device_read_notes(c->s, sum, 1, &found));
   KCL_TRY(kcl_amg_device_read_notes(c->s, flag, 1, left));
@@ -89,7 +90,7 @@ static int split_points(coarsening *c, void *depend) {
   KCL_TRY(kcl_amg_device_zeros(c->s, n, &m.ahead));
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &m.before));
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &c->coarse));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "begin_split", n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_begin_split, n, KCL_ARG_PATTERN(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_BUFFER(depend), KCL_ARG_BUFFER(m.first), KCL_ARG_BUFFER(m.state),
                           KCL_ARG_BUFFER(m.ahead)));
   KCL_TRY(some_split_rounds(c, &m, SPLIT_ROUNDS_FIRST, &left));
@@ -113,16 +114,17 @@ static int make_factors(const coarsening *c, kcl_device_csr *L, kcl_device_csr *
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_double), &beta));
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &L->ptr));
   KCL_TRY(kcl_amg_device_memory(c->s, n, sizeof(cl_int), &B->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "sum_coarse", n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_sum_coarse, n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta)));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "sum_diagonal", n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_sum_diagonal, n, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
                           KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak),
                           KCL_ARG_BUFFER(L->ptr), KCL_ARG_BUFFER(B->ptr)));
   KCL_TRY(kcl_amg_device_shape_within(c->s, L, c->A->nnz + n));
   KCL_TRY(kcl_amg_device_shape_within(c->s, B, c->A->nnz + n));
-  KCL_TRY(KCL_LAUNCH_EACH(c->s, "fill_factors", n * team, KCL_ARG_CSR(&c->S), KCL_ARG_INT(n),
-                          KCL_ARG_INT(team), KCL_ARG_BUFFER(c->coarse), KCL_ARG_BUFFER(beta),
-                          KCL_ARG_BUFFER(c->weak), KCL_ARG_CSR(L), KCL_ARG_CSR(B)));
+  KCL_TRY(KCL_LAUNCH_EACH(c->s, KCL_KERNEL_fill_factors, n * team, KCL_ARG_CSR(&c->S),
+                          KCL_ARG_INT(n), KCL_ARG_INT(team), KCL_ARG_BUFFER(c->coarse),
+                          KCL_ARG_BUFFER(beta), KCL_ARG_BUFFER(c->weak), KCL_ARG_CSR(L),
+                          KCL_ARG_CSR(B)));
   kcl_amg_device_drop(c->s, beta);
 done:
   return rc;

@@ -30,7 +30,7 @@ static int fill_csr(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_mat
   KCL_TRY(m->format->build(m, &shape));
   if (narrow) KCL_TRY(kcl_matrix_narrow(m));
   KCL_TRY(reserve_all(m));
-  KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? "store_rows_narrow" : "store_rows",
+  KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? KCL_KERNEL_store_rows_narrow : KCL_KERNEL_store_rows,
                           A->nnz > A->rows ? A->nnz : A->rows + 1, KCL_ARG_CSR(A),
                           KCL_ARG_INT(A->rows), KCL_ARG_INT(A->nnz), KCL_ARG_BUFFER(m->device[0]),
                           KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2])));
@@ -45,8 +45,8 @@ int kcl_amg_device_slices(kcl_device_setup *s, kcl_device_csr *A) {
   const int64_t slices = (A->rows + C - 1) / C;
   int rc;
   KCL_TRY(kcl_amg_device_memory(s, slices, sizeof(cl_int), &A->slice));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "slice_widths", slices, KCL_ARG_BUFFER(A->ptr), KCL_ARG_INT(A->rows),
-                          KCL_ARG_INT(C), KCL_ARG_BUFFER(A->slice)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_slice_widths, slices, KCL_ARG_BUFFER(A->ptr),
+                          KCL_ARG_INT(A->rows), KCL_ARG_INT(C), KCL_ARG_BUFFER(A->slice)));
   KCL_TRY(kcl_amg_device_scan(s, A->slice, slices, A->slice, &A->slice_note));
 done:
   return rc;
@@ -70,8 +70,8 @@ static int fill_sell(kcl_device_setup *s, kcl_device_csr *A, bool narrow, kcl_ma
   kcl_matrix_borrow(m, "order", KCL_INT32, 0, NULL);
   kcl_matrix_param(m, "sorted", 0);
   KCL_TRY(reserve_all(m));
-  KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? "fill_slices_narrow" : "fill_slices", slices * C,
-                          KCL_ARG_CSR(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(A->cols),
+  KCL_TRY(KCL_LAUNCH_EACH(s, narrow ? KCL_KERNEL_fill_slices_narrow : KCL_KERNEL_fill_slices,
+                          slices * C, KCL_ARG_CSR(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(A->cols),
                           KCL_ARG_INT(C), KCL_ARG_BUFFER(A->slice), KCL_ARG_BUFFER(m->device[0]),
                           KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2])));
 done:
@@ -84,7 +84,7 @@ static int widen(kcl_device_setup *s, const kcl_matrix *m, void **out) {
   const int64_t n = m->array[2].count;
   int rc = kcl_amg_device_memory(s, n, sizeof(cl_double), out);
   return rc ? rc
-            : KCL_LAUNCH_EACH(s, "widen", n, KCL_ARG_BUFFER(m->device[2]), KCL_ARG_INT(n),
+            : KCL_LAUNCH_EACH(s, KCL_KERNEL_widen, n, KCL_ARG_BUFFER(m->device[2]), KCL_ARG_INT(n),
                               KCL_ARG_BUFFER(*out));
 }
 
@@ -105,10 +105,10 @@ static int view_sell(kcl_device_setup *s, const kcl_matrix *m, kcl_device_csr *o
   KCL_TRY(kcl_amg_device_memory(s, out->nnz, sizeof(cl_int), &out->col));
   KCL_TRY(kcl_amg_device_memory(s, out->nnz, sizeof(cl_double), &out->val));
   KCL_TRY(KCL_LAUNCH_EACH(
-      s, has_single_values(m) ? "read_slices_narrow" : "read_slices", m->rows, KCL_ARG_INT(m->rows),
-      KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
-      KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr), KCL_ARG_BUFFER(out->end),
-      KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
+      s, has_single_values(m) ? KCL_KERNEL_read_slices_narrow : KCL_KERNEL_read_slices, m->rows,
+      KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]),
+      KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr),
+      KCL_ARG_BUFFER(out->end), KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
 done:
   return rc;
 }
@@ -117,21 +117,21 @@ static int view_sell_pattern(kcl_device_setup *s, const kcl_matrix *m, kcl_devic
   int rc, note;
   KCL_TRY(kcl_amg_device_memory(s, m->rows, sizeof(cl_int), &out->ptr));
   KCL_TRY(kcl_amg_device_memory(s, m->nnz, sizeof(cl_int), &out->col));
-  KCL_TRY(KCL_LAUNCH_EACH(s, has_single_values(m) ? "count_slices_narrow" : "count_slices", m->rows,
-                          KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant),
-                          KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
-                          KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(
+      s, has_single_values(m) ? KCL_KERNEL_count_slices_narrow : KCL_KERNEL_count_slices, m->rows,
+      KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]),
+      KCL_ARG_BUFFER(m->device[1]), KCL_ARG_BUFFER(m->device[2]), KCL_ARG_BUFFER(out->ptr)));
   KCL_TRY(kcl_amg_device_scan(s, out->ptr, m->rows, out->ptr, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "read_columns", m->rows, KCL_ARG_INT(m->rows), KCL_ARG_INT(m->variant),
-                          KCL_ARG_BUFFER(m->device[0]), KCL_ARG_BUFFER(m->device[1]),
-                          KCL_ARG_PATTERN(out)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_read_columns, m->rows, KCL_ARG_INT(m->rows),
+                          KCL_ARG_INT(m->variant), KCL_ARG_BUFFER(m->device[0]),
+                          KCL_ARG_BUFFER(m->device[1]), KCL_ARG_PATTERN(out)));
 done:
   return rc;
 }
 
 int kcl_amg_device_view(kcl_device_setup *s, const kcl_matrix *m, bool values,
                         kcl_device_csr *out) {
-  if (m->source.row_ptr) return kcl_amg_device_upload(s, &m->source, NULL, out);
+  if (m->source.row_ptr) return kcl_amg_device_upload(s, &m->source, NULL, NULL, out);
   *out = (kcl_device_csr){.rows = m->rows, .cols = m->cols, .nnz = m->nnz};
   if (strcmp(m->format->name, "sell")) return view_csr(s, m, values, out);
   return values ? view_sell(s, m, out) : view_sell_pattern(s, m, out);

@@ -7,6 +7,14 @@
 
 enum { KCL_AMG_DEVICE_GROUP = 256 }; /* work-items per group, unless a kernel says otherwise */
 
+/* KCL_KERNEL_NAME for each kernel NAME. */
+typedef enum kcl_amg_kernel {
+#define KCL_AMG_KERNEL(name) KCL_KERNEL_##name,
+#include "multigrid/opencl/kernels.def"
+#undef KCL_AMG_KERNEL
+  KCL_AMG_KERNELS
+} kcl_amg_kernel;
+
 /* An argument of a kernel: value NULL: local memory of this size. */
 typedef struct kcl_arg {
   size_t size;
@@ -36,7 +44,7 @@ typedef struct kcl_arg {
 #define KCL_LAUNCH_EACH(s, kernel, items, ...)                                                     \
   KCL_LAUNCH(s, kernel, items, KCL_AMG_DEVICE_GROUP, __VA_ARGS__)
 
-int kcl_amg_device_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
+int kcl_amg_device_launch(kcl_device_setup *s, kcl_amg_kernel kernel, int64_t items, size_t group,
                           const kcl_arg *arg, int args);
 kcl *kcl_amg_device_context(const kcl_device_setup *s);
 bool kcl_amg_device_single(const kcl_device_setup *s); /* formats have values in float */

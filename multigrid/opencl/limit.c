@@ -37,14 +37,14 @@ static int run_estimate(const kcl_device_nodes *g, const kcl_device_csr *P,
   const kcl_device_csr *A = g->A;
   const int64_t items = KEY_PARTS * KCL_AMG_DEVICE_GROUP;
   int rc;
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "draw_keys", items, KCL_ARG_INT(P->cols), KCL_ARG_BUFFER(e->column),
-                          KCL_ARG_BUFFER(e->coarse)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "join_columns", items, KCL_ARG_PATTERN(P), KCL_ARG_INT(A->rows),
-                          KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->row)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "join_rows", items, KCL_ARG_PATTERN(A), KCL_ARG_PATTERN(P),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_draw_keys, items, KCL_ARG_INT(P->cols),
+                          KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->coarse)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_columns, items, KCL_ARG_PATTERN(P),
+                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->column), KCL_ARG_BUFFER(e->row)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_join_rows, items, KCL_ARG_PATTERN(A), KCL_ARG_PATTERN(P),
                           KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(e->row), KCL_ARG_BUFFER(e->coarse),
                           KCL_ARG_BUFFER(e->part)));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "sum_entries", items, KCL_ARG_INT(P->cols),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_sum_entries, items, KCL_ARG_INT(P->cols),
                           KCL_ARG_BUFFER(e->coarse), KCL_ARG_BUFFER(e->part)));
 done:
   return rc;

@@ -52,7 +52,7 @@ static int count_range(const device_product *p, const class_range *r, int failed
   const kcl_device_csr *A = p->A, *B = &p->B;
   const int v = columns_per_block(B), c = r->last, width = team(p, v, 0, 8),
             t = 2 * team(p, v, c, 16), group = t < 64 ? 64 : t;
-  return KCL_LAUNCH(p->s, v > 1 ? "count_rows_blocks" : "count_rows",
+  return KCL_LAUNCH(p->s, v > 1 ? KCL_KERNEL_count_rows_blocks : KCL_KERNEL_count_rows,
                     r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_PATTERN(A), KCL_ARG_ENDS(A),
                     KCL_ARG_PATTERN(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows), KCL_ARG_INT(v),
                     KCL_ARG_BUFFER(p->list), KCL_ARG_INT(r->notes), KCL_ARG_INT(r->first),
@@ -65,25 +65,25 @@ static int fill_range(const device_product *p, const class_range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
   const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return KCL_LAUNCH(
-      p->s, "fill_rows", r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_CSR(A), KCL_ARG_ENDS(A),
-      KCL_ARG_CSR(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(p->list),
-      KCL_ARG_NOTE(p->s, r->notes), KCL_ARG_INT(r->first), KCL_ARG_INT(class_table(c)),
-      KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t), KCL_ARG_INT(p->sorted), KCL_ARG_CSR(C),
-      KCL_ARG_BUFFER(C->end), KCL_ARG_LOCAL(4 * rows * class_table(c)),
-      KCL_ARG_LOCAL(8 * rows * class_table(c)), KCL_ARG_LOCAL(4 * rows * class_room(c)),
-      KCL_ARG_LOCAL(2 * rows * class_room(c)));
+      p->s, KCL_KERNEL_fill_rows, r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_CSR(A),
+      KCL_ARG_ENDS(A), KCL_ARG_CSR(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows),
+      KCL_ARG_BUFFER(p->list), KCL_ARG_NOTE(p->s, r->notes), KCL_ARG_INT(r->first),
+      KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t),
+      KCL_ARG_INT(p->sorted), KCL_ARG_CSR(C), KCL_ARG_BUFFER(C->end),
+      KCL_ARG_LOCAL(4 * rows * class_table(c)), KCL_ARG_LOCAL(8 * rows * class_table(c)),
+      KCL_ARG_LOCAL(4 * rows * class_room(c)), KCL_ARG_LOCAL(2 * rows * class_room(c)));
 }
 
 static int refill_range(const device_product *p, const class_range *r) {
   const kcl_device_csr *A = p->A, *B = &p->B, *C = p->C;
   const int c = r->last, t = team(p, 1, c, 128), group = t < 32 ? 32 : t, rows = group / t;
   return KCL_LAUNCH(
-      p->s, "refill_rows", r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_CSR(A), KCL_ARG_ENDS(A),
-      KCL_ARG_CSR(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(p->list),
-      KCL_ARG_INT(r->notes), KCL_ARG_INT(r->first), KCL_ARG_INT(class_table(c)),
-      KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t), KCL_ARG_CSR(C), KCL_ARG_NOTE(p->s, p->astray),
-      KCL_ARG_LOCAL(4 * rows * class_table(c)), KCL_ARG_LOCAL(8 * rows * class_table(c)),
-      KCL_ARG_LOCAL(2 * rows * class_room(c)));
+      p->s, KCL_KERNEL_refill_rows, r->blocks * ROWS_PER_BLOCK * t, group, KCL_ARG_CSR(A),
+      KCL_ARG_ENDS(A), KCL_ARG_CSR(B), KCL_ARG_ENDS(B), KCL_ARG_INT(A->rows),
+      KCL_ARG_BUFFER(p->list), KCL_ARG_INT(r->notes), KCL_ARG_INT(r->first),
+      KCL_ARG_INT(class_table(c)), KCL_ARG_INT(class_room(c)), KCL_ARG_INT(t), KCL_ARG_CSR(C),
+      KCL_ARG_NOTE(p->s, p->astray), KCL_ARG_LOCAL(4 * rows * class_table(c)),
+      KCL_ARG_LOCAL(8 * rows * class_table(c)), KCL_ARG_LOCAL(2 * rows * class_room(c)));
 }
 
 /* The next range from class r->first on; false: there is none. Classes of few blocks run with larger classes, beside which they
@@ -102,7 +102,7 @@ static bool next_range(const device_product *p, const cl_int *found, class_range
 static int list_bounds(const device_product *p, int v, void *bound, int *classes) {
   int rc = kcl_amg_device_notes(p->s, CLASSES, classes);
   if (rc) return rc;
-  return KCL_LAUNCH(p->s, "list_by_bound", count_row_groups(p) * LISTERS, LISTERS,
+  return KCL_LAUNCH(p->s, KCL_KERNEL_list_by_bound, count_row_groups(p) * LISTERS, LISTERS,
                     KCL_ARG_PATTERN(p->A), KCL_ARG_ENDS(p->A), KCL_ARG_BUFFER(p->B.ptr),
                     KCL_ARG_ENDS(&p->B), KCL_ARG_INT(p->A->rows), KCL_ARG_INT(v),
                     KCL_ARG_BUFFER(bound), KCL_ARG_BUFFER(p->list), KCL_ARG_NOTE(p->s, *classes));
@@ -111,9 +111,9 @@ static int list_bounds(const device_product *p, int v, void *bound, int *classes
 static int list_lengths(const device_product *p, int *classes) {
   int rc = kcl_amg_device_notes(p->s, CLASSES, classes);
   if (rc) return rc;
-  return KCL_LAUNCH(p->s, "list_by_length", count_row_groups(p) * ROWS_PER_BLOCK, ROWS_PER_BLOCK,
-                    KCL_ARG_BUFFER(p->C->ptr), KCL_ARG_INT(p->A->rows), KCL_ARG_BUFFER(p->list),
-                    KCL_ARG_NOTE(p->s, *classes));
+  return KCL_LAUNCH(p->s, KCL_KERNEL_list_by_length, count_row_groups(p) * ROWS_PER_BLOCK,
+                    ROWS_PER_BLOCK, KCL_ARG_BUFFER(p->C->ptr), KCL_ARG_INT(p->A->rows),
+                    KCL_ARG_BUFFER(p->list), KCL_ARG_NOTE(p->s, *classes));
 }
 
 /* Blocks in each class; waits for all notes, B's too. */
@@ -197,7 +197,7 @@ static int multiply_within(device_product *p, int longest) {
   int rc;
   KCL_TRY(open_product(p));
   KCL_TRY(kcl_amg_device_memory(p->s, C->rows, sizeof(cl_int), &C->end));
-  KCL_TRY(KCL_LAUNCH_EACH(p->s, "space_rows", C->rows + 1, KCL_ARG_INT(C->rows),
+  KCL_TRY(KCL_LAUNCH_EACH(p->s, KCL_KERNEL_space_rows, C->rows + 1, KCL_ARG_INT(C->rows),
                           KCL_ARG_INT(longest), KCL_ARG_BUFFER(C->ptr)));
   C->nnz = C->rows * longest;
   C->filled = C->nnz / 2;

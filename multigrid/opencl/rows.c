@@ -15,8 +15,9 @@ int kcl_amg_device_scan(kcl_device_setup *s, const void *in, int64_t n, void *ou
   int rc;
   KCL_TRY(kcl_amg_device_notes(s, 3, note));
   KCL_TRY(kcl_amg_device_messages(s, blocks, &sums));
-  rc = KCL_LAUNCH_EACH(s, "scan", blocks * KCL_AMG_DEVICE_GROUP, KCL_ARG_BUFFER(in), KCL_ARG_INT(n),
-                       KCL_ARG_BUFFER(out), KCL_ARG_BUFFER(sums), KCL_ARG_NOTE(s, *note));
+  rc = KCL_LAUNCH_EACH(s, KCL_KERNEL_scan, blocks * KCL_AMG_DEVICE_GROUP, KCL_ARG_BUFFER(in),
+                       KCL_ARG_INT(n), KCL_ARG_BUFFER(out), KCL_ARG_BUFFER(sums),
+                       KCL_ARG_NOTE(s, *note));
 done:
   return rc;
 }
@@ -42,13 +43,13 @@ int kcl_amg_device_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_d
   KCL_TRY(kcl_amg_device_zeros(s, T->rows, &taken));
   KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(cl_int), &row));
   KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(cl_int), &entry));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "count_columns", A->rows, KCL_ARG_PATTERN(A), KCL_ARG_INT(A->rows),
-                          KCL_ARG_BUFFER(T->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_columns, A->rows, KCL_ARG_PATTERN(A),
+                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(T->ptr)));
   KCL_TRY(kcl_amg_device_shape_within(s, T, A->nnz));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "scatter_columns", A->rows, KCL_ARG_PATTERN(A), KCL_ARG_INT(A->rows),
-                          KCL_ARG_BUFFER(T->ptr), KCL_ARG_BUFFER(taken), KCL_ARG_BUFFER(row),
-                          KCL_ARG_BUFFER(entry)));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "place_columns", T->rows * kcl_amg_device_team(T),
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_scatter_columns, A->rows, KCL_ARG_PATTERN(A),
+                          KCL_ARG_INT(A->rows), KCL_ARG_BUFFER(T->ptr), KCL_ARG_BUFFER(taken),
+                          KCL_ARG_BUFFER(row), KCL_ARG_BUFFER(entry)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_place_columns, T->rows * kcl_amg_device_team(T),
                           KCL_ARG_BUFFER(T->ptr), KCL_ARG_INT(T->rows),
                           KCL_ARG_INT(kcl_amg_device_team(T)), KCL_ARG_BUFFER(row),
                           KCL_ARG_BUFFER(entry), KCL_ARG_BUFFER(A->val), KCL_ARG_BUFFER(T->col),
@@ -65,21 +66,24 @@ int kcl_amg_device_truncate(kcl_device_setup *s, const kcl_device_csr *A, int mo
   int rc;
   *C = (kcl_device_csr){.rows = A->rows, .cols = A->cols};
   KCL_TRY(kcl_amg_device_memory(s, C->rows, sizeof(cl_int), &C->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "count_largest", A->rows, KCL_ARG_BUFFER(A->ptr), KCL_ARG_ENDS(A),
-                          KCL_ARG_INT(A->rows), KCL_ARG_INT(most), KCL_ARG_BUFFER(C->ptr)));
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_largest, A->rows, KCL_ARG_BUFFER(A->ptr),
+                          KCL_ARG_ENDS(A), KCL_ARG_INT(A->rows), KCL_ARG_INT(most),
+                          KCL_ARG_BUFFER(C->ptr)));
   KCL_TRY(kcl_amg_device_shape_within(s, C, A->nnz < most * A->rows ? A->nnz : most * A->rows));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "keep_largest", A->rows, KCL_ARG_CSR(A), KCL_ARG_ENDS(A),
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_keep_largest, A->rows, KCL_ARG_CSR(A), KCL_ARG_ENDS(A),
                           KCL_ARG_INT(A->rows), KCL_ARG_INT(most), KCL_ARG_CSR(C)));
 done:
   return rc;
 }
 
 int kcl_amg_device_round(kcl_device_setup *s, const kcl_device_csr *A) {
-  return KCL_LAUNCH_EACH(s, "round_values", A->nnz, KCL_ARG_BUFFER(A->val), KCL_ARG_INT(A->nnz));
+  return KCL_LAUNCH_EACH(s, KCL_KERNEL_round_values, A->nnz, KCL_ARG_BUFFER(A->val),
+                         KCL_ARG_INT(A->nnz));
 }
 
 int kcl_amg_device_convert(kcl_device_setup *s, const void *from, int64_t n, double factor,
                            bool narrow, void *to) {
-  return KCL_LAUNCH_EACH(s, narrow ? "narrow" : "convert", n, KCL_ARG_BUFFER(from), KCL_ARG_INT(n),
-                         KCL_ARG_REAL(factor), KCL_ARG_BUFFER(to));
+  return KCL_LAUNCH_EACH(s, narrow ? KCL_KERNEL_narrow : KCL_KERNEL_convert, n,
+                         KCL_ARG_BUFFER(from), KCL_ARG_INT(n), KCL_ARG_REAL(factor),
+                         KCL_ARG_BUFFER(to));
 }

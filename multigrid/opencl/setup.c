@@ -5,21 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMON = 3, PROGRAMS = 5, KERNELS = 96, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
+enum { COMMON = 3, PROGRAMS = 5, LEAST_ROWS = 4096, NOTES_ROOM = 1 << 14 };
 enum { MOST_EXPECTED = 64 /* two per level */ };
 
 struct kcl_device_setup {
   kcl *ctx;
   kcl_type type;
-  cl_program program[PROGRAMS]; /* those that were needed until now */
-  bool aggregation;             /* of this set-up */
-  bool built;                   /* its programs are here */
-  struct {
-    cl_kernel kernel;
-    char name[32];
-  } kernel[KERNELS];
-  int kernels;
-  void **buffer; /* [buffers] of the context's pool, in use */
+  cl_program program[PROGRAMS];      /* those that were needed until now */
+  bool aggregation;                  /* of this set-up */
+  bool built;                        /* its programs are here */
+  cl_kernel kernel[KCL_AMG_KERNELS]; /* of these programs; else NULL */
+  void **buffer;                     /* [buffers] of the context's pool, in use */
   int buffers;
   void *message; /* cl_mem: ulong [messages] */
   int64_t messages;
@@ -40,14 +36,32 @@ bool kcl_amg_device_possible(const kcl *ctx, const kcl_csr *A) {
 
 /* ---------------------------------------------------------------- kernels */
 
+static const char *const kernel_name[KCL_AMG_KERNELS] = {
+#define KCL_AMG_KERNEL(name) #name,
+#include "multigrid/opencl/kernels.def"
+#undef KCL_AMG_KERNEL
+};
+
+/* Stores a kernel under its number. One that set-ups do not launch is released. */
+static cl_int store_kernel(kcl_device_setup *s, cl_kernel k) {
+  char name[32] = "";
+  const cl_int code = clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+  for (int i = 0; i < KCL_AMG_KERNELS; i++)
+    if (!s->kernel[i] && !strcmp(name, kernel_name[i])) {
+      s->kernel[i] = k;
+      return code;
+    }
+  clReleaseKernel(k);
+  return code;
+}
+
 static int take_kernels(kcl_device_setup *s, cl_program p) {
-  cl_kernel list[KERNELS];
+  cl_kernel list[KCL_AMG_KERNELS];
   cl_uint count = 0;
-  cl_int code = clCreateKernelsInProgram(p, KERNELS, list, &count);
-  for (cl_uint i = 0; i < count && !code && s->kernels < KERNELS; i++) {
-    s->kernel[s->kernels].kernel = list[i];
-    code = clGetKernelInfo(list[i], CL_KERNEL_FUNCTION_NAME, sizeof s->kernel->name,
-                           s->kernel[s->kernels++].name, NULL);
+  cl_int code = clCreateKernelsInProgram(p, KCL_AMG_KERNELS, list, &count);
+  for (cl_uint i = 0; i < count; i++) {
+    const cl_int stored = store_kernel(s, list[i]);
+    if (!code) code = stored;
   }
   return kcl_cl_check(s->ctx, code, "clCreateKernelsInProgram", "setting up a preconditioner");
 }
@@ -90,21 +104,19 @@ static int build_kernels(kcl_device_setup *s) {
   return rc;
 }
 
-int kcl_amg_device_launch(kcl_device_setup *s, const char *kernel, int64_t items, size_t group,
+int kcl_amg_device_launch(kcl_device_setup *s, kcl_amg_kernel kernel, int64_t items, size_t group,
                           const kcl_arg *arg, int args) {
   const size_t global = ((size_t)(items ? items : 1) + group - 1) / group * group;
-  cl_kernel k = NULL;
   cl_int code = CL_SUCCESS;
   int rc = s->built ? KCL_OK : build_kernels(s);
   if (rc) return rc;
-  for (int i = 0; i < s->kernels; i++)
-    if (!strcmp(s->kernel[i].name, kernel)) k = s->kernel[i].kernel;
+  const cl_kernel k = s->kernel[kernel];
   for (int i = 0; i < args && !code; i++)
     code = clSetKernelArg(k, (cl_uint)i, arg[i].size, arg[i].value);
   if (!code)
     code = clEnqueueNDRangeKernel(s->ctx->opencl->queue, k, 1, NULL, &global, &group, 0, NULL,
                                   kcl_profile_launch(s->ctx->opencl, k, group));
-  return kcl_cl_check(s->ctx, code, "clEnqueueNDRangeKernel", kernel);
+  return kcl_cl_check(s->ctx, code, "clEnqueueNDRangeKernel", kernel_name[kernel]);
 }
 
 /* ---------------------------------------------------------------- memory */
@@ -240,7 +252,8 @@ int kcl_amg_device_measure(kcl_device_setup *s, kcl_device_csr *C) {
 
 static void end_setup(void *kept) {
   kcl_device_setup *s = kept;
-  for (int i = 0; i < s->kernels; i++) clReleaseKernel(s->kernel[i].kernel);
+  for (int i = 0; i < KCL_AMG_KERNELS; i++)
+    if (s->kernel[i]) clReleaseKernel(s->kernel[i]);
   for (int i = 0; i < PROGRAMS; i++)
     if (s->program[i]) clReleaseProgram(s->program[i]);
   free(s->buffer), free(s);

@@ -50,9 +50,9 @@ void kcl_amg_device_drop_matrix(kcl_device_setup *s, const kcl_device_csr *A);
 
 int kcl_amg_device_measure(kcl_device_setup *s, kcl_device_csr *A); /* nnz, longest; may wait */
 
-/* known: what is known of A, or NULL. */
+/* What is known of A: its statistics, its distinct rows (core/matrix/repeats.h); or NULL. */
 int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
-                          kcl_device_csr *out);
+                          struct kcl_distinct_rows *distinct, kcl_device_csr *out);
 int kcl_amg_device_download(kcl_device_setup *s, kcl_device_csr *A, kcl_csr **out);
 int kcl_amg_device_transpose(kcl_device_setup *s, const kcl_device_csr *A, kcl_device_csr *out);
 int kcl_amg_device_product(kcl_device_setup *s, const kcl_device_csr *A, const kcl_device_csr *B,

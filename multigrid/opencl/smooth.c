@@ -30,15 +30,16 @@ static int enqueue_lanczos_step(const device_lanczos *l, int k) {
   const int64_t n = l->A->rows, items = LANCZOS_PARTS * KCL_AMG_DEVICE_GROUP;
   const cl_mem v = l->v[k % 2], before = l->v[1 - k % 2];
   int rc;
-  KCL_TRY(KCL_LAUNCH_EACH(l->s, "lanczos_multiply", items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
-                          KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_INT(k),
+  KCL_TRY(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_multiply, items, KCL_ARG_CSR(l->A),
+                          KCL_ARG_INT(n), KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_INT(k),
                           KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(v),
                           KCL_ARG_BUFFER(l->w), KCL_ARG_BUFFER(l->part[0]),
                           KCL_ARG_BUFFER(l->part[1]), KCL_ARG_BUFFER(l->scalars)));
-  KCL_TRY(KCL_LAUNCH_EACH(l->s, "lanczos_orthogonalise", items, KCL_ARG_INT(n), KCL_ARG_INT(k),
-                          KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(l->w),
-                          KCL_ARG_BUFFER(v), KCL_ARG_BUFFER(before), KCL_ARG_BUFFER(l->part[1]),
-                          KCL_ARG_BUFFER(l->part[0]), KCL_ARG_BUFFER(l->scalars)));
+  KCL_TRY(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_orthogonalise, items, KCL_ARG_INT(n),
+                          KCL_ARG_INT(k), KCL_ARG_BUFFER(l->d), KCL_ARG_BUFFER(l->u),
+                          KCL_ARG_BUFFER(l->w), KCL_ARG_BUFFER(v), KCL_ARG_BUFFER(before),
+                          KCL_ARG_BUFFER(l->part[1]), KCL_ARG_BUFFER(l->part[0]),
+                          KCL_ARG_BUFFER(l->scalars)));
 done:
   return rc;
 }
@@ -52,7 +53,7 @@ static int run_lanczos_steps(device_lanczos *l, lanczos_results *out) {
   const int64_t n = l->A->rows, items = LANCZOS_PARTS * KCL_AMG_DEVICE_GROUP;
   int rc;
   KCL_TRY(open_lanczos(l));
-  KCL_TRY(KCL_LAUNCH_EACH(l->s, "lanczos_start", items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(l->s, KCL_KERNEL_lanczos_start, items, KCL_ARG_CSR(l->A), KCL_ARG_INT(n),
                           KCL_ARG_INT(kcl_amg_device_team(l->A)), KCL_ARG_BUFFER(l->d),
                           KCL_ARG_BUFFER(l->u), KCL_ARG_BUFFER(l->part[0]),
                           KCL_ARG_BUFFER(l->scalars)));
@@ -84,9 +85,9 @@ static int step_diagonal(kcl_device_setup *s, const kcl_device_csr *A, bool l1, 
   const int team = kcl_amg_device_team(A);
   int rc = kcl_amg_device_notes(s, 1, doubt);
   if (rc) return rc;
-  return KCL_LAUNCH_EACH(s, "step_diagonal", A->rows * team, KCL_ARG_CSR(A), KCL_ARG_INT(A->rows),
-                         KCL_ARG_INT(team), KCL_ARG_INT(l1), KCL_ARG_BUFFER(d),
-                         KCL_ARG_NOTE(s, *doubt));
+  return KCL_LAUNCH_EACH(s, KCL_KERNEL_step_diagonal, A->rows * team, KCL_ARG_CSR(A),
+                         KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_INT(l1),
+                         KCL_ARG_BUFFER(d), KCL_ARG_NOTE(s, *doubt));
 }
 
 int kcl_amg_device_doubted(kcl_device_setup *s, int doubt, int64_t *rows) {

@@ -14,10 +14,10 @@ static int list_members(const kcl_device_nodes *g, void **start, void **member) 
   KCL_TRY(kcl_amg_device_zeros(g->s, g->count, start));
   KCL_TRY(kcl_amg_device_zeros(g->s, g->count, &taken));
   KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), member));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start)));
   KCL_TRY(kcl_amg_device_scan(g->s, *start, g->count, *start, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "scatter_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_scatter_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_BUFFER(*start), KCL_ARG_BUFFER(taken),
                           KCL_ARG_BUFFER(*member)));
   kcl_amg_device_drop(g->s, taken);
@@ -30,7 +30,7 @@ static int shape_tentative_rows(const kcl_device_nodes *g, kcl_device_csr *T) {
   int rc;
   *T = (kcl_device_csr){.rows = rows, .cols = g->count * vectors, .block = (int)vectors};
   KCL_TRY(kcl_amg_device_memory(g->s, rows, sizeof(cl_int), &T->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_vectors", rows, KCL_ARG_BUFFER(g->aggregate),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_vectors, rows, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(rows), KCL_ARG_INT(g->rule->block), KCL_ARG_INT(vectors),
                           KCL_ARG_BUFFER(T->ptr)));
   rc = kcl_amg_device_shape_within(g->s, T, rows * vectors);
@@ -46,13 +46,14 @@ static int tentative(const kcl_device_nodes *g, const void *B, kcl_device_csr *T
   KCL_TRY(shape_tentative_rows(g, T));
   KCL_TRY(kcl_amg_device_memory(g->s, g->nodes, sizeof(cl_int), &place));
   KCL_TRY(kcl_amg_device_memory(g->s, g->count * vectors * vectors, sizeof(cl_double), coarse));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "place_members", g->nodes, KCL_ARG_BUFFER(g->aggregate),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_place_members, g->nodes, KCL_ARG_BUFFER(g->aggregate),
                           KCL_ARG_INT(g->nodes), KCL_ARG_INT(block), KCL_ARG_INT(vectors),
                           KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(member), KCL_ARG_BUFFER(B),
                           KCL_ARG_BUFFER(place), KCL_ARG_CSR(T)));
-  KCL_TRY(KCL_LAUNCH(g->s, "orthonormalise", g->count * ITEMS_PER_AGGREGATE, ITEMS_PER_AGGREGATE,
-                     KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place), KCL_ARG_INT(block),
-                     KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val), KCL_ARG_BUFFER(*coarse)));
+  KCL_TRY(KCL_LAUNCH(g->s, KCL_KERNEL_orthonormalise, g->count * ITEMS_PER_AGGREGATE,
+                     ITEMS_PER_AGGREGATE, KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(place),
+                     KCL_ARG_INT(block), KCL_ARG_INT(vectors), KCL_ARG_BUFFER(T->val),
+                     KCL_ARG_BUFFER(*coarse)));
   kcl_amg_device_drop(g->s, start);
   kcl_amg_device_drop(g->s, member);
   kcl_amg_device_drop(g->s, place);
@@ -70,11 +71,11 @@ static int make_smoothing_factor(const kcl_device_nodes *g, kcl_device_csr *M) {
   *M = (kcl_device_csr){.rows = n, .cols = n};
   KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_double), &d));
   KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &M->ptr));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_kept", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_kept, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
                           KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d), KCL_ARG_BUFFER(M->ptr)));
   KCL_TRY(kcl_amg_device_shape_within(g->s, M, A->nnz + n));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "fill_kept", n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_kept, n * team, KCL_ARG_CSR(A), KCL_ARG_INT(n),
                           KCL_ARG_INT(team), KCL_ARG_INT(block), KCL_ARG_BUFFER(S->col),
                           KCL_ARG_BUFFER(S->end), KCL_ARG_BUFFER(d),
                           KCL_ARG_REAL(4.0 / 3 / g->rule->largest), KCL_ARG_CSR(M)));
@@ -111,8 +112,8 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
   *P = (kcl_device_csr){.rows = n, .cols = g->count};
   KCL_TRY(kcl_amg_device_memory(g->s, n, sizeof(cl_int), &P->ptr));
   KCL_TRY(kcl_amg_device_notes(g->s, 1, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(g->s, "count_smoothed", n, SMOOTHED(g, T), KCL_ARG_BUFFER(P->ptr),
-                          KCL_ARG_NOTE(g->s, note)));
+  KCL_TRY(KCL_LAUNCH_EACH(g->s, KCL_KERNEL_count_smoothed, n, SMOOTHED(g, T),
+                          KCL_ARG_BUFFER(P->ptr), KCL_ARG_NOTE(g->s, note)));
   KCL_TRY(kcl_amg_device_scan(g->s, P->ptr, n, P->ptr, &P->note));
   KCL_TRY(kcl_amg_device_measure(g->s, P));
   KCL_TRY(kcl_amg_device_read_notes(g->s, note, 1, &full));
@@ -120,7 +121,7 @@ static int smooth_short_rows(const kcl_device_nodes *g, const kcl_device_csr *T,
   if (full) kcl_amg_device_drop(g->s, P->ptr);
   if (full) return KCL_OK;
   KCL_TRY(kcl_amg_device_room(g->s, P));
-  rc = KCL_LAUNCH_EACH(g->s, "fill_smoothed", n, SMOOTHED(g, T), KCL_ARG_CSR(P));
+  rc = KCL_LAUNCH_EACH(g->s, KCL_KERNEL_fill_smoothed, n, SMOOTHED(g, T), KCL_ARG_CSR(P));
 done:
   return rc;
 }

@@ -48,7 +48,7 @@ static int upload_distances(kcl_device_setup *s, const kcl_csr *A, const kcl_dev
   int rc;
   KCL_TRY(kcl_amg_device_memory(s, A->nnz, sizeof(int16_t), &distance));
   KCL_TRY(kcl_opencl_write(kcl_amg_device_context(s), distance, &u, "uploading columns"));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "restore_columns", A->rows * team, KCL_ARG_BUFFER(out->ptr),
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_restore_columns, A->rows * team, KCL_ARG_BUFFER(out->ptr),
                           KCL_ARG_INT(A->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(distance),
                           KCL_ARG_BUFFER(out->col)));
   kcl_amg_device_drop(s, distance);
@@ -109,7 +109,7 @@ static int upload_narrow(kcl_device_setup *s, const kcl_csr *A, const kcl_device
                            "uploading values"));
   *lost = failed;
   if (!*lost)
-    KCL_TRY(KCL_LAUNCH_EACH(s, "widen", A->nnz, KCL_ARG_BUFFER(val), KCL_ARG_INT(A->nnz),
+    KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_widen, A->nnz, KCL_ARG_BUFFER(val), KCL_ARG_INT(A->nnz),
                             KCL_ARG_BUFFER(out->val)));
   kcl_amg_device_drop(s, val);
 done:
@@ -166,10 +166,10 @@ static int restore(kcl_device_setup *s, const distinct_rows *t, const uint16_t *
   KCL_TRY(send_array(s, t->start, t->rows + 1, sizeof *t->start, &start));
   KCL_TRY(send_array(s, t->distance, t->entries, sizeof *t->distance, &distance));
   KCL_TRY(send_array(s, t->val, t->entries, sizeof *t->val, &val));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "count_repeats", out->rows, KCL_ARG_INT(out->rows),
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_count_repeats, out->rows, KCL_ARG_INT(out->rows),
                           KCL_ARG_BUFFER(codes), KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(out->ptr)));
   KCL_TRY(kcl_amg_device_scan(s, out->ptr, out->rows, out->ptr, &note));
-  KCL_TRY(KCL_LAUNCH_EACH(s, "restore_rows", out->rows * team, KCL_ARG_BUFFER(out->ptr),
+  KCL_TRY(KCL_LAUNCH_EACH(s, KCL_KERNEL_restore_rows, out->rows * team, KCL_ARG_BUFFER(out->ptr),
                           KCL_ARG_INT(out->rows), KCL_ARG_INT(team), KCL_ARG_BUFFER(codes),
                           KCL_ARG_BUFFER(start), KCL_ARG_BUFFER(distance), KCL_ARG_BUFFER(val),
                           KCL_ARG_BUFFER(out->col), KCL_ARG_BUFFER(out->val)));
@@ -180,13 +180,13 @@ done:
 }
 
 /* Uploads the distinct rows and a code per row. *done false: too many rows differ. */
-static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out,
-                          bool *done) {
+static int upload_repeats(kcl_device_setup *s, const kcl_csr *A, kcl_distinct_rows *distinct,
+                          const kcl_device_csr *out, bool *done) {
   kcl *ctx = kcl_amg_device_context(s);
   kcl_repeats r = {0};
   distinct_rows t = {0};
   int rc;
-  KCL_TRY(kcl_repeats_find(ctx, A, KCL_ROWS, NULL, true, &r));
+  KCL_TRY(kcl_repeats_find_rows(ctx, A, distinct, true, &r));
   if (!(*done = kcl_repeats_fit(&r))) goto done;
   KCL_TRY(fill_distinct_rows(ctx, &r, &t));
   KCL_TRY(restore(s, &t, r.code, out));
@@ -200,10 +200,11 @@ done:
 
 /* ---------------------------------------------------------------- matrices */
 
-static bool worth_numbering(kcl *ctx, const kcl_csr *A, const kcl_stats *known) {
+static bool worth_numbering(const kcl_csr *A, const kcl_stats *known,
+                            const kcl_distinct_rows *distinct) {
   return known && known->row_patterns > 0 && known->row_patterns <= KCL_MOST_REPEATS &&
          WORTH * known->pattern_entries <= A->nnz &&
-         (kcl_repeats_kept(ctx, A) || RUN * known->pattern_runs <= A->rows);
+         (kcl_distinct_rows_found(distinct, A) || RUN * known->pattern_runs <= A->rows);
 }
 
 static int upload_all(kcl_device_setup *s, const kcl_csr *A, const kcl_device_csr *out) {
@@ -214,7 +215,7 @@ static int upload_all(kcl_device_setup *s, const kcl_csr *A, const kcl_device_cs
 }
 
 int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats *known,
-                          kcl_device_csr *out) {
+                          kcl_distinct_rows *distinct, kcl_device_csr *out) {
   bool done = false;
   int rc;
   *out = (kcl_device_csr){.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
@@ -222,8 +223,7 @@ int kcl_amg_device_upload(kcl_device_setup *s, const kcl_csr *A, const kcl_stats
   KCL_TRY(kcl_amg_device_memory(s, A->rows, 4, &out->ptr));
   KCL_TRY(kcl_amg_device_memory(s, A->nnz, 4, &out->col));
   KCL_TRY(kcl_amg_device_memory(s, A->nnz, 8, &out->val));
-  if (worth_numbering(kcl_amg_device_context(s), A, known))
-    KCL_TRY(upload_repeats(s, A, out, &done));
+  if (worth_numbering(A, known, distinct)) KCL_TRY(upload_repeats(s, A, distinct, out, &done));
   if (!done) rc = upload_all(s, A, out);
 done:
   return rc;

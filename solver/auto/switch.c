@@ -7,7 +7,7 @@
 #include "core/base/context.h"
 #include "core/base/text.h"
 #include "solver/auto/auto.h"
-#include "multigrid/opencl/setup.h"
+#include "multigrid/levels.h"
 #include <math.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static double most_to_come(const kcl_selection *c, const kcl_loop *l) {
 }
 
 static bool set_up_on_device(const kcl_selection *c) {
-  return kcl_amg_device_possible(c->system->ctx, kcl_system_matrix(c->system));
+  return kcl_levels_on_device(c->system->ctx, kcl_system_matrix(c->system));
 }
 
 /* Seconds to compile its kernels, less those that solves of the structure have missed without them: as many are likely to come, so
@@ -71,7 +71,7 @@ static double compilation(const kcl_selection *c) {
   const kcl_system *s = c->system;
   if (!s->ctx->opencl) return 0;
   const bool most =
-      set_up_on_device(c) && kcl_amg_device_compiled(s->ctx, kcl_system_matrix(s)->type, false);
+      set_up_on_device(c) && kcl_levels_compiled(s->ctx, kcl_system_matrix(s)->type, false);
   const double cold = s->ctx->layout == KCL_LAYOUT_GPU ? COLD_GPU : COLD_CPU,
                all = most ? OWN : fmax(cold, COMPILE * c->engine->executor.seconds_compile);
   return fmax(all - c->remembered.missed, 0);

@@ -23,8 +23,9 @@ typedef struct kcl_preconditioner kcl_preconditioner;
 /* The system to be set up, as far as a preconditioner may know it. Only set-up has it. */
 typedef struct kcl_precond_request {
   kcl *ctx;
-  const kcl_csr *A;       /* lives as long as the preconditioner */
-  const kcl_stats *stats; /* of A */
+  const kcl_csr *A;                   /* lives as long as the preconditioner */
+  const kcl_stats *stats;             /* of A */
+  struct kcl_distinct_rows *distinct; /* of A (core/matrix/repeats.h), or NULL */
   bool hermitian, symmetric;
   const kcl_dense *near_null; /* kcl_options.near_null, of the system as given; or NULL */
   const int *col_power;       /* A's columns have been multiplied by 2 to these; NULL: by 1 */

@@ -49,7 +49,7 @@ static int add_operators(kcl_engine *e, const kcl_system *s, const kcl_format *f
   if (shared[0])
     KCL_TRY(kcl_engine_share(e, shared[0]));
   else
-    KCL_TRY(kcl_engine_add(e, f, kcl_system_matrix(s)));
+    KCL_TRY(kcl_engine_add(e, f, s));
   if (!e->method->adjoint) return KCL_OK;
   if (!shared[1]) KCL_TRY(kcl_engine_adjoint(s, f, &AH));
   KCL_TRY(kcl_engine_share(e, AH ? AH : shared[1]));

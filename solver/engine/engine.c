@@ -16,9 +16,11 @@ static int room_for_engine(kcl_engine *e) {
   return KCL_OK;
 }
 
-int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A) {
+int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s) {
   int rc = room_for_engine(e);
-  if (!rc) rc = kcl_matrix_build(e->ctx, format, A, &e->operators[e->operator_count]);
+  if (!rc)
+    rc = kcl_matrix_build_from(e->ctx, format, kcl_system_matrix(s), s->distinct,
+                               &e->operators[e->operator_count]);
   if (!rc) e->operator_count++;
   return rc;
 }

@@ -28,11 +28,11 @@ int kcl_engine_build(const kcl_system *s, const kcl_method *method, const kcl_pr
                      const kcl_format *format, kcl_engine **out);
 void kcl_engine_free(kcl_engine **e);
 
-/* In steps: an engine without operators; one more operator, of host CSR that lives as long as the engine, or one that it
+/* In steps: an engine without operators; one more operator, the system's A, which lives as long as the engine, or one that it
  * shares; what runs, as text. */
 int kcl_engine_create(kcl *ctx, const kcl_method *method, const kcl_precond *precond,
                       kcl_engine **out);
-int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_csr *A);
+int kcl_engine_add(kcl_engine *e, const kcl_format *format, const kcl_system *s);
 int kcl_engine_share(kcl_engine *e, kcl_matrix *A);
 void kcl_engine_describe(kcl_engine *e, int asked_nrhs);
 

@@ -2,6 +2,7 @@
 #ifndef KCL_SYSTEM_H
 #define KCL_SYSTEM_H
 
+#include "core/matrix/repeats.h"
 #include "core/program/ranks.h"
 #include "solver/engine/scale.h"
 #include "solver/precond/setup.h"
@@ -54,7 +55,8 @@ struct kcl_system {
   kcl_distribution *distribution;
   int32_t *zero_col; /* [zero_cols], owned: columns of zeros, of this rank */
   int64_t zero_cols;
-  kcl_preconds *preconds; /* owned; NULL: each engine sets up its own */
+  kcl_preconds *preconds;      /* owned; NULL: each engine sets up its own */
+  kcl_distinct_rows *distinct; /* A's, while it is set up; NULL: each user finds its own */
   /* known: stats is complete; structure_known: its value fields are to be computed. */
   bool known, structure_known;
   kcl_stats stats;           /* of A, scaled */
@@ -88,6 +90,7 @@ static inline kcl_precond_request kcl_system_request(const kcl_system *s) {
   return (kcl_precond_request){.ctx = s->ctx,
                                .A = kcl_system_matrix(s),
                                .stats = &s->stats,
+                               .distinct = s->distinct,
                                .hermitian = s->hermitian,
                                .symmetric = s->symmetric,
                                .near_null = s->options.near_null,

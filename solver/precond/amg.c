@@ -39,7 +39,7 @@ static int setup_w(kcl_preconditioner *M, const kcl_precond_request *q) {
 }
 
 static void amg_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
-  kcl_amg_device_ahead(ctx, A, type, false);
+  kcl_levels_ahead(ctx, A, type, false);
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */

@@ -115,7 +115,7 @@ static int sa_setup(kcl_preconditioner *M, const kcl_precond_request *q) {
 }
 
 static void sa_ahead(kcl *ctx, const kcl_csr *A, kcl_type type) {
-  kcl_amg_device_ahead(ctx, A, type, true);
+  kcl_levels_ahead(ctx, A, type, true);
 }
 
 /* Complexity, and entries of P and R, as they are on most systems. */
